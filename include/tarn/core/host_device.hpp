@@ -1,0 +1,18 @@
+#pragma once
+
+/// @file
+/// The only portability macros of the project.
+///
+/// TARN_HD marks a function that runs on the host and in CUDA kernels.
+/// TARN_ARCH names the inline namespace of everything that is compiled once per instruction set
+/// (packs and physics), so that the linker never mixes code built for different processors.
+
+#if defined(__CUDACC__)
+#define TARN_HD __host__ __device__ __forceinline__
+#else
+#define TARN_HD inline __attribute__((always_inline))
+#endif
+
+#if !defined(TARN_ARCH)
+#define TARN_ARCH portable
+#endif

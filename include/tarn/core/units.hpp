@@ -1,0 +1,29 @@
+#pragma once
+
+/// @file
+/// Units and constants, the only place where they are written.
+///
+/// Inside tarn: angstrom, kcal/mol, dalton, elementary charge. The time unit that follows is the
+/// AKMA unit sqrt(Da A^2 / (kcal/mol)) = 48.88821 fs.
+
+namespace tarn::units {
+
+inline constexpr double femtoseconds_per_akma = 48.88821;
+inline constexpr double picoseconds_per_akma = femtoseconds_per_akma * 1e-3;
+/// Boltzmann constant [kcal/(mol K)].
+inline constexpr double boltzmann_kcal_per_mol_K = 0.0019872041;
+/// Coulomb constant [kcal A/(mol e^2)].
+inline constexpr double coulomb_kcal_A_per_mol_e2 = 332.0637;
+inline constexpr double mass_hydrogen_Da = 1.008;
+inline constexpr double mass_oxygen_Da = 15.9994;
+inline constexpr double pi = 3.14159265358979323846;
+
+constexpr double akma_from_fs(double time_fs) { return time_fs / femtoseconds_per_akma; }
+constexpr double akma_from_ps(double time_ps) { return time_ps / picoseconds_per_akma; }
+constexpr double ps_from_akma(double time_akma) { return time_akma * picoseconds_per_akma; }
+/// A rate per picosecond as a rate per AKMA time unit.
+constexpr double per_akma_from_per_ps(double rate_per_ps) {
+  return rate_per_ps * picoseconds_per_akma;
+}
+
+}  // namespace tarn::units

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tarn/state.hpp"
+#include "tarn/system.hpp"
+
+/// @file
+/// An engine owns the state of R replicas and advances it. What it gives back are Frames.
+
+namespace tarn {
+
+/// What a snapshot must fill; a set of bits.
+enum Fields : unsigned {
+  kNoFields = 0,
+  kPositions = 1u << 0,     ///< reported positions: q = x + b h^2 a for Z&Ss, x for the others
+  kVelocities = 1u << 1,    ///< velocities, projected onto the constraints for rigid schemes
+  kEnergies = 1u << 2,      ///< energies and kinetic temperature of each replica
+  kConservation = 1u << 3,  ///< conserved energy, momenta and the worst constraint
+  kPairCounts = 1u << 4,    ///< pair-distance counts gathered since the start
+};
+
+/// Energies of one replica at one step.
+struct Energies {
+  double potential_kcal_per_mol = 0.0;  ///< non-bonded V0, at the reported positions
+  double penalty_kcal_per_mol = 0.0;    ///< y.y / (2 omega^2); 0 for rigid schemes
+  double kinetic_kcal_per_mol = 0.0;
+  double total_kcal_per_mol = 0.0;      ///< what the scheme conserves: E_N for Z&Ss
+  double temperature_K = 0.0;           ///< kinetic, 6N degrees of freedom if rigid, 9N if not
+};
+
+/// Conserved quantities of one replica at one step, from the scheme's own x and v.
+struct Conservation {
+  double energy_kcal_per_mol = 0.0;
+  std::array<double, 3> momentum_Da_A_per_akma{};
+  std::array<double, 3> angular_momentum_Da_A2_per_akma{};  ///< about the origin
+  double constraint_max_A2 = 0.0;                           ///< largest |d.d - r0^2|
+};
+
+/// Pair classes of a radial distribution function, in file order.
+enum PairClass : int { kOO = 0, kOH = 1, kHH = 2 };
+inline constexpr int kPairClasses = 3;
+/// Pair counts are kept apart for (replica id mod kCountGroups): independent samples for errors.
+inline constexpr int kCountGroups = 32;
+
+/// Intermolecular pair distances to be counted inside advance(): at each step that is a multiple of
+/// `every` and at least `first_step`, into bins of equal width on [0, r_max).
+struct PairCountRequest {
+  bool enabled = false;
+  std::array<bool, kPairClasses> pairs{true, true, true};
+  double r_max_A = 12.0;
+  int bins = 240;
+  std::int64_t every = 10;
+  std::int64_t first_step = 0;
+};
+
+/// A replica that was stopped because its numbers went bad.
+struct BlowUp {
+  std::int64_t replica = 0;  ///< replica id
+  std::int64_t step = 0;     ///< step at which it was noticed
+  int molecule = 0;          ///< first molecule that went bad
+};
+
+/// What observers see: host copies of the fields that were asked for, at one step.
+/// Arrays over replicas leave out the replicas that were stopped; `replica_ids` names the others.
+struct Frame {
+  std::int64_t step = 0;
+  double time_ps = 0.0;
+  int molecules = 0;
+  std::vector<std::int64_t> replica_ids;
+  std::vector<double> positions_A;            ///< [replica][molecule][9]
+  std::vector<double> velocities_A_per_akma;  ///< [replica][molecule][9]
+  std::vector<Energies> energies;             ///< [replica]
+  std::vector<Conservation> conservation;     ///< [replica]
+  /// Counts since the engine was made: [group][pair class][bin], each molecule pair once.
+  std::vector<std::uint64_t> pair_counts;
+  /// Number of (replica, step) samples in the counts, by group.
+  std::array<std::int64_t, kCountGroups> pair_samples{};
+};
+
+/// Where the time went, seconds summed over threads, and iteration counts.
+struct EngineReport {
+  double pair_seconds = 0.0;
+  double bond_seconds = 0.0;
+  double noise_seconds = 0.0;
+  double rest_seconds = 0.0;
+  std::int64_t constraint_iterations = 0;  ///< summed over molecules and steps
+  std::int64_t molecule_steps = 0;
+};
+
+/// Owns the state of some replicas on one device and advances it.
+///
+/// Laws: advance(a) then advance(b) gives the same bits as advance(a + b); a replica alone gives
+/// the same bits as in any batch; the number of threads changes no bit.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  /// Advances every replica by `n_steps`. A replica that blows up is stopped, the others go on.
+  virtual void advance(std::int64_t n_steps) = 0;
+  virtual std::int64_t step() const = 0;
+  /// Fills the fields that `fields` names (and step, time, replica ids, always).
+  virtual void snapshot(unsigned fields, Frame& frame) = 0;
+  /// The whole state of all replicas; from it and the System the run goes on bit for bit.
+  /// A stopped replica holds its last good state.
+  virtual State state() const = 0;
+  /// Replicas stopped so far, in order of replica.
+  virtual std::vector<BlowUp> blow_ups() const = 0;
+  virtual EngineReport report() const = 0;
+  /// One line that names the device and the instruction set or the driver.
+  virtual std::string description() const = 0;
+};
+
+/// Which device, and how many threads (0: all that the machine has).
+struct DeviceRequest {
+  std::string name = "auto";  ///< auto | cpu | cuda | cuda:i
+  int threads = 0;
+};
+
+/// Makes the engine for a system in its start state.
+/// @throws DeviceError when an explicitly named device cannot be used; "auto" falls back to the
+/// CPU.
+std::unique_ptr<Engine> make_engine(const System& system, const State& start,
+                                    const PairCountRequest& counts, const DeviceRequest& device);
+
+}  // namespace tarn

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "tarn/physics/water_model.hpp"
+
+namespace tarn {
+
+enum class Scheme { zss_stiff, shake, settle };
+enum class Hessian { gauss_newton };
+enum class Solver { structured, dense };
+enum class Thermostat { none, gla };
+enum class Precision { double_, mixed };
+
+/// True for the schemes that hold the bonds by constraints and not by a penalty.
+constexpr bool is_rigid(Scheme scheme) { return scheme != Scheme::zss_stiff; }
+
+/// One deterministic step; what a scheme does not use is ignored (decks refuse it).
+struct IntegratorSpec {
+  Scheme scheme = Scheme::zss_stiff;
+  double timestep_akma = 0.0;
+  /// Scheme parameter b of Z&Ss (TO 2.6).
+  double beta = 0.42;
+  /// Penalty strength [sqrt(kcal/mol)/A^2]; infinity is allowed with Gauss-Newton.
+  double omega = 100.0;
+  Hessian hessian = Hessian::gauss_newton;
+  Solver solver = Solver::structured;
+  /// SHAKE: largest relative position change at which the iteration stops.
+  double tolerance = 1e-8;
+};
+
+/// The Ornstein-Uhlenbeck step; rates differ when friction is given per mass.
+struct ThermostatSpec {
+  Thermostat kind = Thermostat::none;
+  double temperature_K = 0.0;
+  double friction_oxygen_per_akma = 0.0;
+  double friction_hydrogen_per_akma = 0.0;
+};
+
+/// Everything an engine must know beside the State; internal units.
+struct System {
+  WaterModel model;
+  int molecules = 0;
+  IntegratorSpec integrator;
+  ThermostatSpec thermostat;
+  std::uint64_t seed = 1;
+  Precision precision = Precision::double_;
+};
+
+}  // namespace tarn

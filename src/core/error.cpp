@@ -1,0 +1,31 @@
+#include "tarn/core/error.hpp"
+
+#include <utility>
+
+namespace tarn {
+namespace {
+
+std::string join(const std::vector<Problem>& problems) {
+  std::string text;
+  for (const Problem& problem : problems) {
+    if (!text.empty()) text += '\n';
+    text += problem.text();
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Problem::text() const {
+  std::string where = file;
+  if (line > 0) {
+    where += ':' + std::to_string(line);
+    if (column > 0) where += ':' + std::to_string(column);
+  }
+  return where.empty() ? message : where + ": " + message;
+}
+
+InputError::InputError(std::vector<Problem> problems)
+    : Error(ExitCode::bad_input, join(problems)), problems_(std::move(problems)) {}
+
+}  // namespace tarn

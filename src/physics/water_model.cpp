@@ -1,0 +1,28 @@
+#include "tarn/physics/water_model.hpp"
+
+#include <cmath>
+
+namespace tarn {
+
+double WaterModel::r_hh_A() const {
+  return 2.0 * r_oh_A * std::sin(0.5 * angle_hoh_degrees * units::pi / 180.0);
+}
+
+double WaterModel::m_site_weight() const {
+  return r_om_A / (2.0 * r_oh_A * std::cos(0.5 * angle_hoh_degrees * units::pi / 180.0));
+}
+
+std::array<double, 3> WaterModel::squared_lengths_A2() const {
+  const double oh2 = r_oh_A * r_oh_A;
+  const double hh = r_hh_A();
+  return {oh2, oh2, hh * hh};
+}
+
+std::optional<WaterModel> find_water_model(std::string_view name) {
+  for (const WaterModel& model : kWaterModels) {
+    if (model.name == name) return model;
+  }
+  return std::nullopt;
+}
+
+}  // namespace tarn
