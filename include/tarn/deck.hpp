@@ -22,20 +22,23 @@ enum class TrajectoryFormat { xyz };
 struct ReplicaSelection {
   enum class Kind { all, mean, first } kind = Kind::all;
   int count = 0;  ///< for `first`
+  bool operator==(const ReplicaSelection&) const = default;
 };
 
 struct SystemSection {
   std::string kind = "water";
   std::string model = "tip3p";
-  int molecules = 0;                ///< 0 when `file` gives them
+  int molecules = 0;                ///< 0 when `file` gives them; with `file`: what it must hold
   std::optional<std::string> file;  ///< as written in the deck, relative to the deck
   int replicas = 1;
   std::uint64_t seed = 1;
-  std::optional<double> temperature_K;  ///< of the start velocities; default: the thermostat's
+  std::optional<double> temperature_K;  ///< of the start velocities; nothing if they are zero
   StartKind start = StartKind::quenched;
-  VelocityKind velocities = VelocityKind::maxwell;
-  bool relax = true;  ///< default: true for penalty schemes, false (and refused) for rigid ones
+  VelocityKind velocities = VelocityKind::maxwell;  ///< zero if the deck has no temperature
+  /// Default: true for penalty schemes, false (and refused) with rigid ones and infinite omega.
+  bool relax = true;
   bool remove_momentum = false;
+  bool operator==(const SystemSection&) const = default;
 };
 
 struct IntegratorSection {
@@ -46,6 +49,7 @@ struct IntegratorSection {
   Hessian hessian = Hessian::gauss_newton;
   Solver solver = Solver::structured;
   double tolerance = 1e-8;
+  bool operator==(const IntegratorSection&) const = default;
 };
 
 struct ThermostatSection {
@@ -53,6 +57,7 @@ struct ThermostatSection {
   double temperature_K = 0.0;
   std::optional<double> friction_per_ps;      ///< one of the two, never both
   std::optional<double> friction_amu_per_ps;  ///< gamma of the paper: rate gamma/m
+  bool operator==(const ThermostatSection&) const = default;
 };
 
 struct RunSection {
@@ -61,29 +66,35 @@ struct RunSection {
   Precision precision = Precision::double_;
   std::string device = "auto";
   int threads = 0;
+  bool operator==(const RunSection&) const = default;
 };
 
 struct ObserveEnergies {
   std::int64_t every = 100;
   ReplicaSelection replicas;
+  bool operator==(const ObserveEnergies&) const = default;
 };
 struct ObserveConservation {
   std::int64_t every = 100;
   ReplicaSelection replicas;
+  bool operator==(const ObserveConservation&) const = default;
 };
 struct ObserveRdf {
   std::int64_t every = 10;
   std::array<bool, kPairClasses> pairs{true, true, true};
   double r_max_A = 12.0;
   int bins = 240;
+  bool operator==(const ObserveRdf&) const = default;
 };
 struct ObserveTrajectory {
   std::int64_t every = 1000;
   TrajectoryFormat format = TrajectoryFormat::xyz;
   ReplicaSelection replicas;
+  bool operator==(const ObserveTrajectory&) const = default;
 };
 struct CheckpointSection {
   std::int64_t every = 0;  ///< 0: only at the end and when interrupted
+  bool operator==(const CheckpointSection&) const = default;
 };
 
 struct Deck {
@@ -98,21 +109,54 @@ struct Deck {
   std::optional<ObserveRdf> rdf;
   std::optional<ObserveTrajectory> trajectory;
   CheckpointSection checkpoint;
+  bool operator==(const Deck&) const = default;
 };
 
-/// Reads and checks a deck.
-/// @param overrides "section.key=value" strings that replace or add keys (`--set`)
-/// @throws InputError with every problem found; IoError when the file cannot be read
+/// Most molecules of one cluster: all pairs are computed, every step.
+inline constexpr int kMaxMolecules = 100'000;
+inline constexpr int kMaxReplicas = 10'000'000;
+/// Most molecules of all replicas together: positions and velocities take 144 bytes a molecule.
+inline constexpr std::int64_t kMaxTotalMolecules = 100'000'000;
+/// Most steps of a run.
+inline constexpr std::int64_t kMaxSteps = 1'000'000'000'000;
+/// Most trajectory files of a run, one a replica.
+inline constexpr int kMaxTrajectoryFiles = 10'000;
+
+/// Reads and checks a deck, and that its structure file exists.
+/// @param path the deck
+/// @param overrides "section.key=value" strings that replace or add keys (`--set`). The value is
+/// TOML, or a bare string where it is not. `run.steps` and `run.duration_ps` replace each other,
+/// and so do the two frictions. Problems in them name "--set section.key=value" as their file.
+/// @throws InputError with every problem found; IoError when the deck cannot be read
 Deck load_deck(const std::string& path, const std::vector<std::string>& overrides = {});
 
-/// The same from text; `path` names it in messages and anchors relative files.
+/// The same from text; `path` names it in messages and anchors relative files. Looks at no file.
+/// @throws InputError with every problem found
 Deck parse_deck(const std::string& text, const std::string& path,
                 const std::vector<std::string>& overrides = {});
 
-/// The deck with every key written out; load_deck of it gives the same deck.
+/// The deck with every key that applies written out; parse_deck of it gives the same deck.
 std::string resolved_deck(const Deck& deck);
 
-/// Internal units. `molecules` is passed because a structure file may have given it.
+/// The resolved deck without the keys that may change when a run is resumed (run.steps, run.device,
+/// run.threads, checkpoint.every). Two decks of the same physics and files have equal fingerprints.
+std::string physics_fingerprint(const Deck& deck);
+
+/// The deck with another scheme; keys of the old one that the new one does not use are dropped.
+/// @param spec "scheme" or "scheme:key=value:...", keys of [integrator], as `--schemes` has them
+/// @throws InputError
+Deck with_scheme(const Deck& deck, const std::string& spec);
+
+/// Path of the structure file, relative paths taken from the deck's folder; nothing without `file`.
+std::optional<std::string> structure_path(const Deck& deck);
+
+/// Markdown page of every section and key, made from the table that the reader uses.
+std::string deck_reference();
+
+/// Internal units.
+/// @param deck a deck
+/// @param molecules of the start structure; a file may have given it
+/// @throws InputError if `molecules` is not what the deck says, or beyond the limits
 System make_system(const Deck& deck, int molecules);
 
 /// The pair counts that the deck's rdf observer needs.

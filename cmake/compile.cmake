@@ -1,0 +1,30 @@
+# tarn_flags: how every file of the project is compiled.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+
+# The same bits on every path: no contraction but the explicit fma, no value-changing shortcuts.
+# errno and floating-point traps are not used by anything here.
+set(TARN_ARITHMETIC_FLAGS -ffp-contract=off -fno-math-errno -fno-trapping-math)
+# -Wno-psabi: GCC's note on how vector types are passed, which concerns no interface of ours.
+set(warnings -Wall -Wextra -Wshadow -Wno-psabi)
+
+add_library(tarn_flags INTERFACE)
+target_compile_options(tarn_flags INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:${TARN_ARITHMETIC_FLAGS};${warnings};-Wpedantic>"
+  "$<$<COMPILE_LANGUAGE:CUDA>:--fmad=false>"
+  # CUDA's own generated host code is not pedantic.
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=$<JOIN:${TARN_ARITHMETIC_FLAGS};${warnings},$<COMMA>>>")
+if(TARN_WERROR)
+  target_compile_options(tarn_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Werror> "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>")
+endif()
+
+if(TARN_SANITIZE)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TARN_SANITIZE}>
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>
+    $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
+  add_link_options(-fsanitize=${TARN_SANITIZE})
+endif()

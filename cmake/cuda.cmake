@@ -1,0 +1,72 @@
+# TARN_CUDA: AUTO uses CUDA 12 or newer when it is there, ON insists on it, OFF does not look.
+# Sets TARN_HAVE_CUDA, and TARN_CUDA_STATUS to one line that says what was found.
+
+set(TARN_HAVE_CUDA FALSE)
+if(TARN_CUDA STREQUAL "OFF")
+  set(TARN_CUDA_STATUS "off (TARN_CUDA=OFF)")
+  return()
+endif()
+
+# tarn_no_cuda(why, how to mend it): an error if CUDA was asked for, a remark otherwise.
+macro(tarn_no_cuda why cure)
+  if(TARN_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "TARN_CUDA=ON, but ${why}. ${cure}, or configure with -DTARN_CUDA=OFF.")
+  endif()
+  set(TARN_CUDA_STATUS "no: ${why}; the CPU engine is complete without it")
+endmacro()
+
+if(CMAKE_CUDA_COMPILER)
+  set(nvcc ${CMAKE_CUDA_COMPILER})
+elseif(DEFINED ENV{CUDACXX})
+  find_program(nvcc $ENV{CUDACXX} NO_CACHE)
+else()
+  find_program(nvcc nvcc PATHS ENV CUDA_HOME /usr/local/cuda PATH_SUFFIXES bin NO_CACHE)
+endif()
+if(NOT nvcc)
+  tarn_no_cuda("no CUDA compiler (nvcc) was found"
+    "Install the CUDA toolkit 12 or newer and put its bin folder on PATH")
+  return()
+endif()
+
+execute_process(COMMAND ${nvcc} --version OUTPUT_VARIABLE nvcc_says ERROR_QUIET)
+if(NOT nvcc_says MATCHES "release ([0-9]+\\.[0-9]+)")
+  tarn_no_cuda("${nvcc} does not tell its version" "Mend the CUDA toolkit, which must be 12 or newer")
+  return()
+endif()
+set(TARN_CUDA_VERSION ${CMAKE_MATCH_1})
+if(TARN_CUDA_VERSION VERSION_LESS 12)
+  tarn_no_cuda("${nvcc} is CUDA ${TARN_CUDA_VERSION} and tarn needs 12 or newer"
+    "Install a newer CUDA toolkit and put its bin folder first on PATH")
+  return()
+endif()
+
+# Developer builds: one machine code and its PTX, which newer GPUs translate when they start.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+  set(CMAKE_CUDA_ARCHITECTURES 90-real 90-virtual)
+  if(TARN_CUDA_RELEASE_ARCHS)
+    execute_process(COMMAND ${nvcc} --list-gpu-code OUTPUT_VARIABLE nvcc_codes ERROR_QUIET)
+    set(CMAKE_CUDA_ARCHITECTURES "")
+    foreach(arch 75 80 86 89 90 100 103 120)
+      if(nvcc_codes MATCHES "sm_${arch}[^0-9]")
+        list(APPEND CMAKE_CUDA_ARCHITECTURES ${arch}-real)
+        set(newest ${arch})
+      endif()
+    endforeach()
+    list(APPEND CMAKE_CUDA_ARCHITECTURES ${newest}-virtual)
+  endif()
+endif()
+
+include(CheckLanguage)
+set(ENV{CUDACXX} ${nvcc})
+check_language(CUDA)
+if(NOT CMAKE_CUDA_COMPILER)
+  tarn_no_cuda("${nvcc} (CUDA ${TARN_CUDA_VERSION}) cannot compile with ${CMAKE_CXX_COMPILER}"
+    "Install a CUDA toolkit that supports this C++ compiler, or name another one by CUDAHOSTCXX")
+  return()
+endif()
+
+enable_language(CUDA)
+find_package(CUDAToolkit REQUIRED)
+set(TARN_HAVE_CUDA TRUE)
+list(JOIN CMAKE_CUDA_ARCHITECTURES " " archs)
+set(TARN_CUDA_STATUS "${TARN_CUDA_VERSION} (${nvcc}), for ${archs}")

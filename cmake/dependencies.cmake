@@ -1,0 +1,45 @@
+# Third-party libraries, all of them Debian packages. tools/setup installs them.
+
+# tarn_require(<package> <debian package> [arguments of find_package...])
+macro(tarn_require package debian)
+  find_package(${package} QUIET ${ARGN})
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR
+      "tarn needs ${package}, and it was not found. On Debian: apt-get install ${debian}, "
+      "or run tools/setup, which installs everything that tarn needs.")
+  endif()
+endmacro()
+
+tarn_require(OpenMP g++ COMPONENTS CXX)
+tarn_require(Eigen3 libeigen3-dev NO_MODULE)
+tarn_require(fmt libfmt-dev)
+tarn_require(tomlplusplus libtomlplusplus-dev)
+tarn_require(CLI11 libcli11-dev)
+
+# Random123 is headers only and has no package file.
+find_path(TARN_RANDOM123_INCLUDE_DIR Random123/philox.h)
+mark_as_advanced(TARN_RANDOM123_INCLUDE_DIR)
+if(NOT TARN_RANDOM123_INCLUDE_DIR)
+  message(FATAL_ERROR "tarn needs Random123, and it was not found. On Debian: "
+    "apt-get install librandom123-dev, or run tools/setup.")
+endif()
+
+set(TARN_HAVE_HDF5 FALSE)
+if(NOT TARN_HDF5 STREQUAL "OFF")
+  find_package(HDF5 QUIET COMPONENTS C)
+  set(TARN_HAVE_HDF5 ${HDF5_FOUND})
+  if(TARN_HDF5 STREQUAL "ON" AND NOT TARN_HAVE_HDF5)
+    message(FATAL_ERROR "TARN_HDF5=ON, but HDF5 was not found. On Debian: "
+      "apt-get install libhdf5-dev, or configure with -DTARN_HDF5=OFF.")
+  endif()
+endif()
+
+if(TARN_TESTS)
+  tarn_require(GTest libgtest-dev)
+endif()
+
+find_package(benchmark QUIET)
+option(TARN_BENCH "Build the benchmarks (Google Benchmark)" ${benchmark_FOUND})
+if(TARN_BENCH)
+  tarn_require(benchmark libbenchmark-dev)
+endif()

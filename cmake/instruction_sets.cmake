@@ -1,0 +1,44 @@
+# src/cpu/kernels_<arch>.cpp is compiled once per instruction set, with TARN_ARCH=<arch> as the
+# inline namespace of everything in it; the engine picks one at run time. "portable" is what the
+# compiler does without being told.
+include(CheckCXXCompilerFlag)
+
+set(TARN_ARCHS portable)
+set(TARN_ARCH_FLAGS_avx2 -march=x86-64-v3)
+set(TARN_ARCH_FLAGS_avx512 -march=x86-64-v4 -mprefer-vector-width=512)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+  check_cxx_compiler_flag(-march=x86-64-v3 TARN_COMPILES_AVX2)
+  check_cxx_compiler_flag("-march=x86-64-v4 -mprefer-vector-width=512" TARN_COMPILES_AVX512)
+  if(TARN_COMPILES_AVX2)
+    list(APPEND TARN_ARCHS avx2)
+  endif()
+  if(TARN_COMPILES_AVX512)
+    list(APPEND TARN_ARCHS avx512)
+  endif()
+endif()
+
+# tarn_use_instruction_sets(<target>): sets the flags of its kernels_<arch>.cpp, drops those that
+# cannot be built here, and defines TARN_HAVE_AVX2 and TARN_HAVE_AVX512 for all its files.
+function(tarn_use_instruction_sets target)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    if(NOT source MATCHES "/kernels_([a-z0-9]+)\\.cpp$")
+      continue()
+    endif()
+    set(arch ${CMAKE_MATCH_1})
+    if(NOT arch IN_LIST TARN_ARCHS)
+      list(REMOVE_ITEM sources ${source})
+      continue()
+    endif()
+    # Optimised in debug builds too: an inline function of the standard library that is not
+    # inlined becomes a symbol that the linker may use for the whole program, on any processor.
+    set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS
+      ${TARN_ARCH_FLAGS_${arch}} $<$<NOT:$<CONFIG:Release>>:-O2>)
+    set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS TARN_ARCH=${arch})
+    if(NOT arch STREQUAL "portable")
+      string(TOUPPER TARN_HAVE_${arch} macro)
+      target_compile_definitions(${target} PRIVATE ${macro})
+    endif()
+  endforeach()
+  set_property(TARGET ${target} PROPERTY SOURCES ${sources})
+endfunction()

@@ -1,0 +1,35 @@
+# What a user may choose with -D, and the defaults of a plain `cmake -B build`.
+
+option(TARN_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(TARN_WERROR "Make warnings errors" OFF)
+set(TARN_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=; for example address,undefined")
+
+# tarn_choice(NAME "help"): a cache variable that is AUTO (use it if it is there), ON or OFF.
+function(tarn_choice name help)
+  set(${name} AUTO CACHE STRING "${help}: AUTO, ON or OFF")
+  set_property(CACHE ${name} PROPERTY STRINGS AUTO ON OFF)
+  if(NOT ${name} MATCHES "^(AUTO|ON|OFF)$")
+    message(FATAL_ERROR "${name} is \"${${name}}\"; it must be AUTO, ON or OFF")
+  endif()
+endfunction()
+tarn_choice(TARN_CUDA "Build the CUDA engine")
+tarn_choice(TARN_HDF5 "Read and write HDF5 files")
+option(TARN_CUDA_RELEASE_ARCHS "CUDA machine code for sm_75 to sm_120, not for sm_90 only" OFF)
+
+get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+if(NOT CMAKE_BUILD_TYPE AND NOT multi_config)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
+endif()
+
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+
+find_program(TARN_CCACHE ccache)
+mark_as_advanced(TARN_CCACHE)
+if(TARN_CCACHE)
+  foreach(language CXX CUDA)
+    if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER ${TARN_CCACHE})
+    endif()
+  endforeach()
+endif()

@@ -1,0 +1,21 @@
+# The generated headers: tarn/version.hpp (installed) and tarn/build_features.hpp (for doctor).
+set(TARN_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
+
+string(TOUPPER "${CMAKE_BUILD_TYPE}" config)
+list(JOIN TARN_ARITHMETIC_FLAGS " " arithmetic)
+set(TARN_BUILD_FLAGS "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${config}} ${arithmetic}")
+if(TARN_SANITIZE)
+  string(APPEND TARN_BUILD_FLAGS " -fsanitize=${TARN_SANITIZE}")
+endif()
+string(STRIP "${TARN_BUILD_FLAGS}" TARN_BUILD_FLAGS)
+list(JOIN TARN_ARCHS " " TARN_BUILD_ARCHS)
+if(TARN_HAVE_CUDA)
+  set(TARN_BUILD_CUDA ${TARN_CUDA_VERSION})
+  list(JOIN CMAKE_CUDA_ARCHITECTURES " " TARN_BUILD_CUDA_ARCHS)
+endif()
+if(TARN_HAVE_HDF5)
+  set(TARN_BUILD_HDF5 ${HDF5_VERSION})
+endif()
+
+configure_file(cmake/version.hpp.in ${TARN_GENERATED_DIR}/tarn/version.hpp @ONLY)
+configure_file(cmake/build_features.hpp.in ${TARN_GENERATED_DIR}/tarn/build_features.hpp @ONLY)

@@ -1,0 +1,375 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "tarn/core/host_device.hpp"
+#include "tarn/core/vec3.hpp"
+
+#if defined(__AVX2__) || defined(__AVX512F__)
+#include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+/// @file
+/// SIMD packs over GCC's vector extension. A Pack behaves like a number in formulas; its width is
+/// that of the instruction set of the translation unit (AVX-512: 8 doubles, AVX2: 4, else 2).
+///
+/// Lane operations are IEEE operations, so a lane gives the bits that a scalar would give, except
+/// rsqrt(), whose last bit belongs to the instruction set.
+
+namespace tarn {
+inline namespace TARN_ARCH {
+
+#if defined(__AVX512F__) && defined(__AVX512DQ__) && defined(__AVX512VL__)
+#define TARN_PACK_AVX512 1
+inline constexpr int kPackBytes = 64;
+#elif defined(__AVX2__) && defined(__FMA__)
+#define TARN_PACK_AVX2 1
+inline constexpr int kPackBytes = 32;
+#else
+inline constexpr int kPackBytes = 16;
+#endif
+
+/// The vector type of the compiler that holds kBytes of T, and the integer that masks T.
+template <class T, int kBytes = kPackBytes>
+struct Simd;
+#define TARN_SIMD(T, INTEGER)                                      \
+  template <int kBytes>                                            \
+  struct Simd<T, kBytes> {                                         \
+    typedef T Native __attribute__((vector_size(kBytes)));         \
+    using MaskInteger = INTEGER;                                   \
+    typedef INTEGER MaskNative __attribute__((vector_size(kBytes))); \
+  }
+TARN_SIMD(double, std::int64_t);
+TARN_SIMD(float, std::int32_t);
+TARN_SIMD(std::int32_t, std::int32_t);
+TARN_SIMD(std::uint32_t, std::int32_t);
+TARN_SIMD(std::int64_t, std::int64_t);
+TARN_SIMD(std::uint64_t, std::int64_t);
+#undef TARN_SIMD
+/// Half of a pack: what a conversion between 4 and 8 bytes gives.
+template <class T>
+using HalfNative = typename Simd<T, kPackBytes / 2>::Native;
+
+/// True or false in each lane of a Pack<T>.
+template <class T>
+struct Mask {
+  using Integer = typename Simd<T>::MaskInteger;
+  using Native = typename Simd<T>::MaskNative;
+  Native v;
+
+  friend TARN_HD Mask operator&(const Mask& a, const Mask& b) { return {a.v & b.v}; }
+  friend TARN_HD Mask operator|(const Mask& a, const Mask& b) { return {a.v | b.v}; }
+  friend TARN_HD Mask operator!(const Mask& a) { return {~a.v}; }
+};
+
+template <class T>
+struct Pack {
+  using Scalar = T;
+  using Native = typename Simd<T>::Native;
+  static constexpr int lanes = kPackBytes / static_cast<int>(sizeof(T));
+  Native v;
+
+  Pack() = default;
+  TARN_HD Pack(Native native) : v(native) {}
+  TARN_HD Pack(T scalar) {
+    for (int i = 0; i < lanes; ++i) v[i] = scalar;
+  }
+
+  /// Loads `lanes` consecutive numbers, aligned to the width of the pack.
+  static TARN_HD Pack load(const T* p) {
+    return *reinterpret_cast<const Native*>(__builtin_assume_aligned(p, kPackBytes));
+  }
+  static TARN_HD Pack load_unaligned(const T* p) {
+    Pack r;
+    std::memcpy(&r.v, p, sizeof(Native));
+    return r;
+  }
+  TARN_HD void store(T* p) const {
+    *reinterpret_cast<Native*>(__builtin_assume_aligned(p, kPackBytes)) = v;
+  }
+  TARN_HD T operator[](int lane) const { return v[lane]; }
+
+  friend TARN_HD Pack operator+(const Pack& a, const Pack& b) { return a.v + b.v; }
+  friend TARN_HD Pack operator-(const Pack& a, const Pack& b) { return a.v - b.v; }
+  friend TARN_HD Pack operator*(const Pack& a, const Pack& b) { return a.v * b.v; }
+  friend TARN_HD Pack operator/(const Pack& a, const Pack& b) { return a.v / b.v; }
+  friend TARN_HD Pack operator-(const Pack& a) { return -a.v; }
+  friend TARN_HD Pack operator&(const Pack& a, const Pack& b) { return a.v & b.v; }
+  friend TARN_HD Pack operator^(const Pack& a, const Pack& b) { return a.v ^ b.v; }
+  friend TARN_HD Pack operator<<(const Pack& a, int n) { return a.v << n; }
+  friend TARN_HD Pack operator>>(const Pack& a, int n) { return a.v >> n; }
+  friend TARN_HD Mask<T> operator<(const Pack& a, const Pack& b) {
+    return {(typename Mask<T>::Native)(a.v < b.v)};
+  }
+  friend TARN_HD Mask<T> operator>(const Pack& a, const Pack& b) {
+    return {(typename Mask<T>::Native)(a.v > b.v)};
+  }
+  friend TARN_HD Mask<T> operator==(const Pack& a, const Pack& b) {
+    return {(typename Mask<T>::Native)(a.v == b.v)};
+  }
+};
+
+/// The number type behind T: T itself, or what a Pack holds.
+template <class T>
+struct ScalarOf {
+  using type = T;
+};
+template <class T>
+struct ScalarOf<Pack<T>> {
+  using type = T;
+};
+template <class T>
+using scalar_t = typename ScalarOf<T>::type;
+
+/// The result of comparing two T.
+template <class T>
+struct MaskOf {
+  using type = bool;
+};
+template <class T>
+struct MaskOf<Pack<T>> {
+  using type = Mask<T>;
+};
+template <class T>
+using mask_t = typename MaskOf<T>::type;
+
+// --- selection -----------------------------------------------------------------------------------
+
+template <class T>
+TARN_HD Pack<T> select(const Mask<T>& m, const Pack<T>& yes, const Pack<T>& no) {
+  return m.v ? yes.v : no.v;
+}
+template <class T>
+TARN_HD T select(bool m, const T& yes, const T& no) {
+  return m ? yes : no;
+}
+template <class T>
+TARN_HD bool any(const Mask<T>& m) {
+  typename Mask<T>::Integer r = 0;
+  for (int i = 0; i < Pack<T>::lanes; ++i) r |= m.v[i];
+  return r != 0;
+}
+TARN_HD bool any(bool m) { return m; }
+
+// --- fused multiply-add, square root, reciprocal square root -------------------------------------
+
+#if defined(TARN_PACK_AVX512)
+TARN_HD Pack<double> fma(const Pack<double>& a, const Pack<double>& b, const Pack<double>& c) {
+  return {_mm512_fmadd_pd(a.v, b.v, c.v)};
+}
+TARN_HD Pack<float> fma(const Pack<float>& a, const Pack<float>& b, const Pack<float>& c) {
+  return {_mm512_fmadd_ps(a.v, b.v, c.v)};
+}
+TARN_HD Pack<double> fnma(const Pack<double>& a, const Pack<double>& b, const Pack<double>& c) {
+  return {_mm512_fnmadd_pd(a.v, b.v, c.v)};
+}
+TARN_HD Pack<float> fnma(const Pack<float>& a, const Pack<float>& b, const Pack<float>& c) {
+  return {_mm512_fnmadd_ps(a.v, b.v, c.v)};
+}
+TARN_HD Pack<double> sqrt(const Pack<double>& a) { return {_mm512_sqrt_pd(a.v)}; }
+TARN_HD Pack<float> sqrt(const Pack<float>& a) { return {_mm512_sqrt_ps(a.v)}; }
+/// 1/sqrt(a) to 14 bits.
+TARN_HD Pack<double> rsqrt_estimate(const Pack<double>& a) { return {_mm512_rsqrt14_pd(a.v)}; }
+TARN_HD Pack<float> rsqrt_estimate(const Pack<float>& a) { return {_mm512_rsqrt14_ps(a.v)}; }
+#elif defined(TARN_PACK_AVX2)
+TARN_HD Pack<double> fma(const Pack<double>& a, const Pack<double>& b, const Pack<double>& c) {
+  return {_mm256_fmadd_pd(a.v, b.v, c.v)};
+}
+TARN_HD Pack<float> fma(const Pack<float>& a, const Pack<float>& b, const Pack<float>& c) {
+  return {_mm256_fmadd_ps(a.v, b.v, c.v)};
+}
+TARN_HD Pack<double> fnma(const Pack<double>& a, const Pack<double>& b, const Pack<double>& c) {
+  return {_mm256_fnmadd_pd(a.v, b.v, c.v)};
+}
+TARN_HD Pack<float> fnma(const Pack<float>& a, const Pack<float>& b, const Pack<float>& c) {
+  return {_mm256_fnmadd_ps(a.v, b.v, c.v)};
+}
+TARN_HD Pack<double> sqrt(const Pack<double>& a) { return {_mm256_sqrt_pd(a.v)}; }
+TARN_HD Pack<float> sqrt(const Pack<float>& a) { return {_mm256_sqrt_ps(a.v)}; }
+/// 1/sqrt(a) to 11 bits; a must lie in the range of float.
+TARN_HD Pack<double> rsqrt_estimate(const Pack<double>& a) {
+  return {_mm256_cvtps_pd(_mm_rsqrt_ps(_mm256_cvtpd_ps(a.v)))};
+}
+TARN_HD Pack<float> rsqrt_estimate(const Pack<float>& a) { return {_mm256_rsqrt_ps(a.v)}; }
+#else
+template <class T>
+TARN_HD Pack<T> fma(const Pack<T>& a, const Pack<T>& b, const Pack<T>& c) {
+  return a * b + c;
+}
+template <class T>
+TARN_HD Pack<T> fnma(const Pack<T>& a, const Pack<T>& b, const Pack<T>& c) {
+  return c - a * b;
+}
+#if defined(__SSE2__)
+TARN_HD Pack<double> sqrt(const Pack<double>& a) { return {_mm_sqrt_pd(a.v)}; }
+TARN_HD Pack<float> sqrt(const Pack<float>& a) { return {_mm_sqrt_ps(a.v)}; }
+#else
+template <class T>
+TARN_HD Pack<T> sqrt(const Pack<T>& a) {
+  Pack<T> r;
+  for (int i = 0; i < Pack<T>::lanes; ++i) r.v[i] = static_cast<T>(__builtin_sqrt(a.v[i]));
+  return r;
+}
+#endif
+#endif
+
+/// c - a b on plain numbers.
+TARN_HD double fnma(double a, double b, double c) { return fma(-a, b, c); }
+TARN_HD float fnma(float a, float b, float c) { return fma(-a, b, c); }
+TARN_HD double sqrt(double a) { return __builtin_sqrt(a); }
+TARN_HD float sqrt(float a) { return __builtin_sqrtf(a); }
+template <class T>
+TARN_HD T rsqrt(const T& a) {
+  return T(1.0) / sqrt(a);
+}
+TARN_HD float rsqrt(float a) { return 1.0f / sqrt(a); }
+
+#if defined(TARN_PACK_AVX512) || defined(TARN_PACK_AVX2)
+/// 1/sqrt(a) for a > 0, to the last bit or the one before it: the estimate y0 corrected by the
+/// series of (1 - e)^(-1/2), e = 1 - a y0^2, as far as the estimate needs it.
+TARN_HD Pack<double> rsqrt(const Pack<double>& a) {
+  const Pack<double> y = rsqrt_estimate(a);
+  const Pack<double> e = fnma(a * y, y, Pack<double>(1.0));
+#if defined(TARN_PACK_AVX512)
+  Pack<double> p = fma(Pack<double>(5.0 / 16.0), e, Pack<double>(3.0 / 8.0));
+#else
+  Pack<double> p = fma(Pack<double>(35.0 / 128.0), e, Pack<double>(5.0 / 16.0));
+  p = fma(p, e, Pack<double>(3.0 / 8.0));
+#endif
+  p = fma(p, e, Pack<double>(0.5));
+  return fma(y * e, p, y);
+}
+TARN_HD Pack<float> rsqrt(const Pack<float>& a) {
+  const Pack<float> y = rsqrt_estimate(a);
+  const Pack<float> e = fnma(a * y, y, Pack<float>(1.0f));
+#if defined(TARN_PACK_AVX512)
+  return fma(y * e, Pack<float>(0.5f), y);
+#else
+  return fma(y * e, fma(Pack<float>(0.375f), e, Pack<float>(0.5f)), y);
+#endif
+}
+#else
+TARN_HD Pack<float> rsqrt(const Pack<float>& a) { return Pack<float>(1.0f) / sqrt(a); }
+#endif
+
+template <class T>
+TARN_HD T abs(const T& a) {
+  return select(a < T(0), -a, a);
+}
+template <class T>
+TARN_HD T max(const T& a, const T& b) {
+  return select(a < b, b, a);
+}
+
+/// Sum over the lanes in a fixed order: halves are added until one number is left.
+template <class T>
+TARN_HD T sum_lanes(const Pack<T>& a) {
+  T r[Pack<T>::lanes];
+  std::memcpy(r, &a.v, sizeof(r));
+  for (int n = Pack<T>::lanes / 2; n > 0; n /= 2) {
+    for (int i = 0; i < n; ++i) r[i] = r[i] + r[i + n];
+  }
+  return r[0];
+}
+
+// --- conversions ---------------------------------------------------------------------------------
+
+/// 32-bit product operands: the low halves of the lanes multiplied to 64 bits.
+TARN_HD std::uint64_t multiply_low32(std::uint64_t a, std::uint32_t b) {
+  return (a & 0xffffffffu) * b;
+}
+TARN_HD Pack<std::uint64_t> multiply_low32(const Pack<std::uint64_t>& a, std::uint32_t b) {
+  using U64 = Pack<std::uint64_t>;
+#if defined(TARN_PACK_AVX512)
+  return {reinterpret_cast<U64::Native>(_mm512_mul_epu32(
+      reinterpret_cast<__m512i>(a.v), reinterpret_cast<__m512i>(U64(std::uint64_t{b}).v)))};
+#elif defined(TARN_PACK_AVX2)
+  return {reinterpret_cast<U64::Native>(_mm256_mul_epu32(
+      reinterpret_cast<__m256i>(a.v), reinterpret_cast<__m256i>(U64(std::uint64_t{b}).v)))};
+#elif defined(__SSE2__)
+  return {reinterpret_cast<U64::Native>(_mm_mul_epu32(
+      reinterpret_cast<__m128i>(a.v), reinterpret_cast<__m128i>(U64(std::uint64_t{b}).v)))};
+#else
+  return (a & U64(std::uint64_t{0xffffffffu})).v * U64(std::uint64_t{b}).v;
+#endif
+}
+
+/// The low halves of 2 L lanes, `low` first.
+TARN_HD Pack<std::uint32_t> narrow(const Pack<std::uint64_t>& low,
+                                   const Pack<std::uint64_t>& high) {
+  using U32 = Pack<std::uint32_t>;
+  U32 r;
+  using Half = HalfNative<std::uint32_t>;
+  const Half a = __builtin_convertvector(low.v, Half);
+  const Half b = __builtin_convertvector(high.v, Half);
+  std::memcpy(&r.v, &a, sizeof(Half));
+  std::memcpy(reinterpret_cast<char*>(&r.v) + sizeof(Half), &b, sizeof(Half));
+  return r;
+}
+
+/// A float pack as two double packs: lanes 0 .. L-1 and L .. 2L-1.
+TARN_HD void widen(const Pack<float>& a, Pack<double>& low, Pack<double>& high) {
+  using Half = HalfNative<float>;
+  Half lo, hi;
+  std::memcpy(&lo, &a.v, sizeof(Half));
+  std::memcpy(&hi, reinterpret_cast<const char*>(&a.v) + sizeof(Half), sizeof(Half));
+  low = Pack<double>(__builtin_convertvector(lo, Pack<double>::Native));
+  high = Pack<double>(__builtin_convertvector(hi, Pack<double>::Native));
+}
+/// Two double packs rounded to one float pack.
+TARN_HD Pack<float> round_to_float(const Pack<double>& low, const Pack<double>& high) {
+  using Half = HalfNative<float>;
+  const Half lo = __builtin_convertvector(low.v, Half);
+  const Half hi = __builtin_convertvector(high.v, Half);
+  Pack<float> r;
+  std::memcpy(&r.v, &lo, sizeof(Half));
+  std::memcpy(reinterpret_cast<char*>(&r.v) + sizeof(Half), &hi, sizeof(Half));
+  return r;
+}
+
+/// Signed 32-bit integers, given by their bits, rounded to float.
+TARN_HD float float_of_int(std::uint32_t a) {
+  return static_cast<float>(static_cast<std::int32_t>(a));
+}
+TARN_HD Pack<float> float_of_int(const Pack<std::uint32_t>& a) {
+  return {__builtin_convertvector(reinterpret_cast<Pack<std::int32_t>::Native>(a.v),
+                                  Pack<float>::Native)};
+}
+/// The bits of a float, and back.
+TARN_HD std::uint32_t bits_of(float a) {
+  std::uint32_t r;
+  std::memcpy(&r, &a, sizeof(r));
+  return r;
+}
+TARN_HD Pack<std::uint32_t> bits_of(const Pack<float>& a) {
+  return {reinterpret_cast<Pack<std::uint32_t>::Native>(a.v)};
+}
+TARN_HD float float_of_bits(std::uint32_t a) {
+  float r;
+  std::memcpy(&r, &a, sizeof(r));
+  return r;
+}
+TARN_HD Pack<float> float_of_bits(const Pack<std::uint32_t>& a) {
+  return {reinterpret_cast<Pack<float>::Native>(a.v)};
+}
+/// a >> n with the sign carried in.
+TARN_HD std::uint32_t shift_right_signed(std::uint32_t a, int n) {
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(a) >> n);
+}
+TARN_HD Pack<std::uint32_t> shift_right_signed(const Pack<std::uint32_t>& a, int n) {
+  return {reinterpret_cast<Pack<std::uint32_t>::Native>(
+      reinterpret_cast<Pack<std::int32_t>::Native>(a.v) >> n)};
+}
+/// yes where a == 0, no elsewhere.
+TARN_HD float select_zero(std::uint32_t a, float yes, float no) { return a == 0 ? yes : no; }
+TARN_HD Pack<float> select_zero(const Pack<std::uint32_t>& a, const Pack<float>& yes,
+                                const Pack<float>& no) {
+  return {(a.v == Pack<std::uint32_t>(0u).v) ? yes.v : no.v};
+}
+
+}  // namespace TARN_ARCH
+}  // namespace tarn

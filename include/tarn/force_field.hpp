@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "tarn/physics/water_model.hpp"
+
+namespace tarn {
+
+/// Non-bonded energies of one cluster [kcal/mol].
+struct NonbondedEnergy {
+  double coulomb_kcal_per_mol = 0.0;
+  double lj_kcal_per_mol = 0.0;
+  double total_kcal_per_mol() const { return coulomb_kcal_per_mol + lj_kcal_per_mol; }
+};
+
+/// Energy and forces of single configurations in double precision: all pairs, vacuum, no cutoff.
+/// One object serves one thread; it keeps its work space between calls.
+class ForceField {
+ public:
+  ForceField(const WaterModel& model, int molecules);
+  ~ForceField();
+  ForceField(ForceField&&) noexcept;
+  ForceField& operator=(ForceField&&) noexcept;
+
+  int molecules() const;
+  const WaterModel& model() const;
+
+  /// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers
+  NonbondedEnergy energy(std::span<const double> positions_A);
+  /// Also the forces on the atoms, -grad V0 [kcal/mol/A], 9 N numbers.
+  NonbondedEnergy energy_and_forces(std::span<const double> positions_A,
+                                    std::span<double> forces_kcal_per_mol_A);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tarn

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "tarn/physics/triple.hpp"
+
+namespace tarn {
+inline namespace TARN_ARCH {
+
+/// The exact Ornstein-Uhlenbeck flow over one step, by atom: v <- decay v + kick xi with
+/// decay = exp(-rate h), kick = sqrt(kT/m (1 - decay^2)).
+template <class S>
+struct OuParameters {
+  S decay_o, decay_h;
+  S kick_o, kick_h;  ///< [A/akma]
+};
+
+/// @param xi nine independent standard normal numbers
+template <class T, class S>
+TARN_HD Triple<T> ou_step(const Triple<T>& v, const Triple<T>& xi, const OuParameters<S>& p) {
+  const T ko = T(p.kick_o), kh = T(p.kick_h);
+  return {fma(T(p.decay_o), v.o, ko * xi.o), fma(T(p.decay_h), v.h1, kh * xi.h1),
+          fma(T(p.decay_h), v.h2, kh * xi.h2)};
+}
+
+}  // namespace TARN_ARCH
+}  // namespace tarn

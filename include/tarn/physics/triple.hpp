@@ -1,0 +1,42 @@
+#pragma once
+
+#include "tarn/core/pack.hpp"
+#include "tarn/core/vec3.hpp"
+
+namespace tarn {
+inline namespace TARN_ARCH {
+
+/// One vector for each atom of a water molecule: positions, velocities, forces ...
+template <class T>
+struct Triple {
+  Vec3<T> o, h1, h2;
+};
+
+/// s a + b, atom by atom.
+template <class T>
+TARN_HD Triple<T> fma(const T& s, const Triple<T>& a, const Triple<T>& b) {
+  return {fma(s, a.o, b.o), fma(s, a.h1, b.h1), fma(s, a.h2, b.h2)};
+}
+template <class T>
+TARN_HD Triple<T> operator-(const Triple<T>& a, const Triple<T>& b) {
+  return {a.o - b.o, a.h1 - b.h1, a.h2 - b.h2};
+}
+/// Oxygen scaled by s_o, hydrogens by s_h.
+template <class T>
+TARN_HD Triple<T> scale(const T& s_o, const T& s_h, const Triple<T>& a) {
+  return {s_o * a.o, s_h * a.h1, s_h * a.h2};
+}
+/// Weighted square sum: s_o |o|^2 + s_h (|h1|^2 + |h2|^2).
+template <class T>
+TARN_HD T weighted_norm2(const T& s_o, const T& s_h, const Triple<T>& a) {
+  return fma(s_o, norm2(a.o), s_h * (norm2(a.h1) + norm2(a.h2)));
+}
+
+/// Masses of a molecule and their inverses [Da, 1/Da].
+template <class S>
+struct Masses {
+  S o, h, inverse_o, inverse_h;
+};
+
+}  // namespace TARN_ARCH
+}  // namespace tarn

@@ -1,0 +1,82 @@
+#include "suggest.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace tarn::deck {
+namespace {
+
+/// Habits from other programs, too far from our names for a distance.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kSynonyms{{
+    {"dt", "timestep_fs"},
+    {"nsteps", "steps"},
+    {"n_steps", "steps"},
+    {"gpu", "cuda"},
+    {"langevin", "gla"},
+    {"nve", "none"},
+    {"float", "mixed"},
+    {"gamma", "friction_per_ps"},
+    {"tolerance_A", "tolerance"},
+}};
+
+bool same_letter(char a, char b) {
+  return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+}
+
+bool starts_with(std::string_view text, std::string_view start) {
+  return start.size() >= 3 && text.size() >= start.size() &&
+         std::equal(start.begin(), start.end(), text.begin(), same_letter);
+}
+
+/// Distance, where a name and its beginning ("temperature", "temperature_K") count as near.
+std::size_t likeness(std::string_view word, std::string_view name) {
+  const std::size_t distance = edit_distance(word, name);
+  const bool beginning = starts_with(name, word) || starts_with(word, name);
+  return beginning ? std::min<std::size_t>(distance, 1) : distance;
+}
+
+}  // namespace
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  const std::size_t columns = b.size() + 1;
+  std::vector<std::size_t> table((a.size() + 1) * columns);
+  const auto at = [&](std::size_t i, std::size_t j) -> std::size_t& {
+    return table[i * columns + j];
+  };
+  for (std::size_t i = 0; i <= a.size(); ++i) at(i, 0) = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) at(0, j) = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = same_letter(a[i - 1], b[j - 1]) ? 0 : 1;
+      std::size_t best = std::min({at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + change});
+      if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1])) {
+        best = std::min(best, at(i - 2, j - 2) + 1);
+      }
+      at(i, j) = best;
+    }
+  }
+  return at(a.size(), b.size());
+}
+
+std::string nearest(std::string_view word, const std::vector<std::string_view>& known) {
+  if (word.size() > 100) return {};  // not a typing error, and the table would be large
+  for (const auto& [habit, name] : kSynonyms) {
+    if (edit_distance(word, habit) == 0 && std::find(known.begin(), known.end(), name) != known.end())
+      return std::string(name);
+  }
+  std::string_view best;
+  std::size_t best_distance = 0;
+  for (std::string_view name : known) {
+    const std::size_t distance = likeness(word, name);
+    if (distance > (std::max(word.size(), name.size()) + 1) / 2) continue;
+    if (best.empty() || distance < best_distance) {
+      best = name;
+      best_distance = distance;
+    }
+  }
+  return std::string(best);
+}
+
+}  // namespace tarn::deck
