@@ -29,8 +29,8 @@ struct Energies {
   double potential_kcal_per_mol = 0.0;  ///< non-bonded V0, at the reported positions
   double penalty_kcal_per_mol = 0.0;    ///< y.y / (2 omega^2); 0 for rigid schemes
   double kinetic_kcal_per_mol = 0.0;
-  double total_kcal_per_mol = 0.0;      ///< what the scheme conserves: E_N for Z&Ss
-  double temperature_K = 0.0;           ///< kinetic, 6N degrees of freedom if rigid, 9N if not
+  double total_kcal_per_mol = 0.0;  ///< what the scheme conserves: E_N for Z&Ss
+  double temperature_K = 0.0;       ///< kinetic, 6N degrees of freedom if rigid, 9N if not
 };
 
 /// Conserved quantities of one replica at one step, from the scheme's own x and v.

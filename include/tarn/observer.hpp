@@ -10,29 +10,46 @@
 
 namespace tarn {
 
+/// Pictures that were drawn, and why others were not.
+struct Pictures {
+  std::vector<std::string> paths;
+  std::vector<std::string> warnings;
+};
+
 /// Reads Frames and writes one kind of file.
 ///
-/// A run calls observe() at step 0 and at every multiple of every(). At a checkpoint it calls
-/// save(), which flushes what was written; after a restart with the same deck it calls load()
-/// instead of begin(), and the files go on as if nothing had happened.
+/// A run calls begin(), then observe() at step 0 and at every multiple of every(). At a checkpoint
+/// it calls save(), which flushes what was written; after a restart with the same deck it calls
+/// load() instead of begin(), and the files go on as if nothing had happened. catch_up() is called
+/// before save() and before finish(), at whatever step that is.
 class Observer {
  public:
   virtual ~Observer() = default;
 
+  /// What it writes and with which settings; a checkpoint restores only an observer of this name.
+  virtual std::string name() const = 0;
   /// Fields that observe() needs in its Frame.
   virtual unsigned fields() const = 0;
+  /// Asked anew before each advance: it may change while the run goes on, as a function of the
+  /// Frames seen so far only.
   virtual std::int64_t every() const = 0;
   /// Starts new files. @throws IoError
   virtual void begin() = 0;
   virtual void observe(const Frame& frame) = 0;
+  /// Takes over sums that the engine keeps (pair counts); writes nothing.
+  virtual void catch_up(const Frame& /*frame*/) {}
   /// Writes what the observer must remember (sums, file lengths) in binary.
   virtual void save(std::ostream& out) = 0;
   /// Restores what save() wrote and cuts the files back to that moment.
   virtual void load(std::istream& in) = 0;
-  /// Writes final tables; called once, after the last step.
+  /// Writes final tables and flushes; called after the last step, also of a run that was
+  /// interrupted and may be resumed.
   virtual void finish() = 0;
-  /// Draws the pictures of the files that finish() wrote; returns the paths of the pictures.
-  virtual std::vector<std::string> draw() { return {}; }
+  /// Draws the pictures of the files that finish() wrote.
+  virtual Pictures draw() { return {}; }
 };
+
+/// An every() of observers that need no step but the last: they catch_up(). Step 0 comes too.
+inline constexpr std::int64_t kOnlyAtTheEnd = std::int64_t{1} << 60;
 
 }  // namespace tarn

@@ -18,17 +18,17 @@ struct Progress {
   std::int64_t step = 0;
   std::int64_t total_steps = 0;
   double elapsed_seconds = 0.0;
-  double steps_per_second = 0.0;        ///< of one replica
+  double steps_per_second = 0.0;  ///< of one replica
   double ns_per_day_per_replica = 0.0;
   double ns_per_day_total = 0.0;
   double seconds_left = 0.0;
 };
 
 struct RunOptions {
-  std::string out_dir;                 ///< empty: out/<deck name>
+  std::string out_dir;  ///< empty: out/<deck name>
   bool resume = false;
   bool overwrite = false;
-  std::optional<std::string> device;   ///< replaces the deck's
+  std::optional<std::string> device;  ///< replaces the deck's
   std::optional<int> threads;
   std::function<void(const Progress&)> on_progress;
   std::function<void(const std::string&)> on_warning;
@@ -38,7 +38,7 @@ struct RunOptions {
 
 struct RunResult {
   std::string out_dir;
-  std::int64_t steps_done = 0;      ///< step number reached
+  std::int64_t steps_done = 0;  ///< step number reached
   bool interrupted = false;
   double wall_seconds = 0.0;
   std::vector<BlowUp> blow_ups;

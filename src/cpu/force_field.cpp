@@ -1,65 +1,78 @@
 #include "tarn/force_field.hpp"
 
-#include "tarn/physics/parameters.hpp"
+#include <cstddef>
+
+#include "aligned.hpp"
+#include "kernel_table.hpp"
+#include "layout.hpp"
 
 namespace tarn {
 
 struct ForceField::Impl {
   WaterModel model;
   int molecules;
+  const cpu::KernelTable& kernels = cpu::best_kernels();
+  PairParameters<double> parameters = pair_parameters<double>(model);
+  int padded = cpu::padded_molecules(molecules);
+  cpu::AlignedVector<double> x, sites, slice_f, f;
+
+  Impl(const WaterModel& m, int n) : model(m), molecules(n) {
+    const std::size_t p = static_cast<std::size_t>(padded);
+    x.resize(9 * p);
+    f.resize(9 * p);
+    sites.resize(cpu::kSiteComponents * p);
+    slice_f.resize(cpu::kSiteForceComponents * p);
+  }
+
+  /// One slice with all rows: this object serves one thread.
+  cpu::LargePairs load(std::span<const double> positions_A) {
+    for (int m = 0; m < padded; ++m) {
+      const int source = m < molecules ? m : 0;
+      for (int c = 0; c < 9; ++c) {
+        x[cpu::pack_index(kernels.lanes, m / kernels.lanes, c, m % kernels.lanes)] =
+            positions_A[static_cast<std::size_t>(source) * 9 + c];
+      }
+    }
+    return {x.data(), sites.data(), slice_f.data(), molecules, padded, 0, 1};
+  }
+  NonbondedEnergy energy(const cpu::LargePairs& args) {
+    NonbondedEnergy e;
+    const bool m_site = model.has_m_site();
+    kernels.build_sites[m_site][0](args, parameters);
+    kernels.large_energy[m_site](args, parameters, &e.coulomb_kcal_per_mol, &e.lj_kcal_per_mol);
+    return e;
+  }
 };
 
 ForceField::ForceField(const WaterModel& model, int molecules)
-    : impl_(std::make_unique<Impl>(Impl{model, molecules})) {}
+    : impl_(std::make_unique<Impl>(model, molecules)) {}
 ForceField::~ForceField() = default;
 ForceField::ForceField(ForceField&&) noexcept = default;
 ForceField& ForceField::operator=(ForceField&&) noexcept = default;
 int ForceField::molecules() const { return impl_->molecules; }
 const WaterModel& ForceField::model() const { return impl_->model; }
 
-namespace {
-Triple<double> load(const double* p) {
-  return {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
+NonbondedEnergy ForceField::energy(std::span<const double> positions_A) {
+  return impl_->energy(impl_->load(positions_A));
 }
-template <bool kMSite>
-NonbondedEnergy all_pairs(const WaterModel& model, int n, const double* x, double* f) {
-  const PairParameters<double> p = pair_parameters<double>(model);
-  NonbondedEnergy e;
-  std::vector<SiteForces<double>> site(n, SiteForces<double>{});
-  for (int i = 0; i < n; ++i) {
-    const Triple<double> xi = load(x + 9 * i);
-    const auto di = site_offsets<kMSite>(xi, p.m_weight);
-    for (int j = i + 1; j < n; ++j) {
-      const Triple<double> xj = load(x + 9 * j);
-      const auto dj = site_offsets<kMSite>(xj, p.m_weight);
-      add_pair_energy<kMSite>(p, xi.o - xj.o, di, dj, AllLanes{}, e.coulomb_kcal_per_mol,
-                              e.lj_kcal_per_mol);
-      if (f) add_pair_forces<kMSite>(p, xi.o - xj.o, di, dj, AllLanes{}, site[i], site[j]);
-    }
-  }
-  if (f) {
-    for (int i = 0; i < n; ++i) {
-      const Triple<double> a = forces_on_atoms<kMSite>(site[i], p.m_weight);
-      const Vec3<double> v[3] = {a.o, a.h1, a.h2};
-      for (int k = 0; k < 3; ++k) {
-        f[9 * i + 3 * k] = v[k].x;
-        f[9 * i + 3 * k + 1] = v[k].y;
-        f[9 * i + 3 * k + 2] = v[k].z;
-      }
+
+NonbondedEnergy ForceField::energy_and_forces(std::span<const double> positions_A,
+                                              std::span<double> forces_kcal_per_mol_A) {
+  Impl& s = *impl_;
+  const cpu::LargePairs args = s.load(positions_A);
+  const NonbondedEnergy e = s.energy(args);
+  const bool m_site = s.model.has_m_site();
+  const int lanes = s.kernels.lanes;
+  s.kernels.large_pairs[m_site][0](args, s.parameters);
+  s.kernels.sum_slices[m_site](s.slice_f.data(), 1, s.padded, s.parameters.m_weight, 0,
+                               s.padded / lanes, s.f.data());
+  for (int m = 0; m < s.molecules; ++m) {
+    for (int c = 0; c < 9; ++c) {
+      forces_kcal_per_mol_A[static_cast<std::size_t>(m) * 9 + c] =
+          s.f[cpu::pack_index(lanes, m / lanes, c, m % lanes)];
     }
   }
   return e;
-}
-}  // namespace
-
-NonbondedEnergy ForceField::energy(std::span<const double> x) {
-  return impl_->model.has_m_site() ? all_pairs<true>(impl_->model, molecules(), x.data(), nullptr)
-                                   : all_pairs<false>(impl_->model, molecules(), x.data(), nullptr);
-}
-NonbondedEnergy ForceField::energy_and_forces(std::span<const double> x, std::span<double> f) {
-  return impl_->model.has_m_site()
-             ? all_pairs<true>(impl_->model, molecules(), x.data(), f.data())
-             : all_pairs<false>(impl_->model, molecules(), x.data(), f.data());
 }
 
 }  // namespace tarn

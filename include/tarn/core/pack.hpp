@@ -36,11 +36,11 @@ inline constexpr int kPackBytes = 16;
 /// The vector type of the compiler that holds kBytes of T, and the integer that masks T.
 template <class T, int kBytes = kPackBytes>
 struct Simd;
-#define TARN_SIMD(T, INTEGER)                                      \
-  template <int kBytes>                                            \
-  struct Simd<T, kBytes> {                                         \
-    typedef T Native __attribute__((vector_size(kBytes)));         \
-    using MaskInteger = INTEGER;                                   \
+#define TARN_SIMD(T, INTEGER)                                        \
+  template <int kBytes>                                              \
+  struct Simd<T, kBytes> {                                           \
+    typedef T Native __attribute__((vector_size(kBytes)));           \
+    using MaskInteger = INTEGER;                                     \
     typedef INTEGER MaskNative __attribute__((vector_size(kBytes))); \
   }
 TARN_SIMD(double, std::int64_t);
@@ -75,9 +75,8 @@ struct Pack {
 
   Pack() = default;
   TARN_HD Pack(Native native) : v(native) {}
-  TARN_HD Pack(T scalar) {
-    for (int i = 0; i < lanes; ++i) v[i] = scalar;
-  }
+  /// The same number in all lanes; s - 0 is s for every s, and the compiler makes it a broadcast.
+  TARN_HD Pack(T scalar) : v(scalar - Native{}) {}
 
   /// Loads `lanes` consecutive numbers, aligned to the width of the pack.
   static TARN_HD Pack load(const T* p) {
@@ -149,9 +148,16 @@ TARN_HD T select(bool m, const T& yes, const T& no) {
 }
 template <class T>
 TARN_HD bool any(const Mask<T>& m) {
+#if defined(TARN_PACK_AVX512)
+  if constexpr (sizeof(T) == 8) return _mm512_movepi64_mask(reinterpret_cast<__m512i>(m.v)) != 0;
+  if constexpr (sizeof(T) == 4) return _mm512_movepi32_mask(reinterpret_cast<__m512i>(m.v)) != 0;
+#elif defined(TARN_PACK_AVX2)
+  return _mm256_movemask_epi8(reinterpret_cast<__m256i>(m.v)) != 0;
+#else
   typename Mask<T>::Integer r = 0;
   for (int i = 0; i < Pack<T>::lanes; ++i) r |= m.v[i];
   return r != 0;
+#endif
 }
 TARN_HD bool any(bool m) { return m; }
 
@@ -264,6 +270,17 @@ template <class T>
 TARN_HD T max(const T& a, const T& b) {
   return select(a < b, b, a);
 }
+template <class T>
+TARN_HD T min(const T& a, const T& b) {
+  return select(b < a, b, a);
+}
+/// 0, 1, 2 ... in the lanes.
+template <class T>
+TARN_HD Pack<T> lane_numbers() {
+  Pack<T> r;
+  for (int i = 0; i < Pack<T>::lanes; ++i) r.v[i] = static_cast<T>(i);
+  return r;
+}
 
 /// Sum over the lanes in a fixed order: halves are added until one number is left.
 template <class T>
@@ -298,37 +315,63 @@ TARN_HD Pack<std::uint64_t> multiply_low32(const Pack<std::uint64_t>& a, std::ui
 #endif
 }
 
-/// The low halves of 2 L lanes, `low` first.
-TARN_HD Pack<std::uint32_t> narrow(const Pack<std::uint64_t>& low,
-                                   const Pack<std::uint64_t>& high) {
-  using U32 = Pack<std::uint32_t>;
-  U32 r;
-  using Half = HalfNative<std::uint32_t>;
-  const Half a = __builtin_convertvector(low.v, Half);
-  const Half b = __builtin_convertvector(high.v, Half);
-  std::memcpy(&r.v, &a, sizeof(Half));
-  std::memcpy(reinterpret_cast<char*>(&r.v) + sizeof(Half), &b, sizeof(Half));
-  return r;
+/// The first and the second half of the lanes, and the two put together again.
+template <class T>
+TARN_HD HalfNative<T> first_half(const Pack<T>& a) {
+  if constexpr (Pack<T>::lanes == 16) {
+    return __builtin_shufflevector(a.v, a.v, 0, 1, 2, 3, 4, 5, 6, 7);
+  } else if constexpr (Pack<T>::lanes == 8) {
+    return __builtin_shufflevector(a.v, a.v, 0, 1, 2, 3);
+  } else {
+    return __builtin_shufflevector(a.v, a.v, 0, 1);
+  }
+}
+template <class T>
+TARN_HD HalfNative<T> second_half(const Pack<T>& a) {
+  if constexpr (Pack<T>::lanes == 16) {
+    return __builtin_shufflevector(a.v, a.v, 8, 9, 10, 11, 12, 13, 14, 15);
+  } else if constexpr (Pack<T>::lanes == 8) {
+    return __builtin_shufflevector(a.v, a.v, 4, 5, 6, 7);
+  } else {
+    return __builtin_shufflevector(a.v, a.v, 2, 3);
+  }
+}
+template <class T>
+TARN_HD Pack<T> join_halves(const HalfNative<T>& a, const HalfNative<T>& b) {
+  if constexpr (Pack<T>::lanes == 16) {
+    return {__builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)};
+  } else if constexpr (Pack<T>::lanes == 8) {
+    return {__builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7)};
+  } else {
+    return {__builtin_shufflevector(a, b, 0, 1, 2, 3)};
+  }
+}
+
+/// The low 32 bits of 2 L lanes of 64 bits, `low` first.
+template <class T>
+TARN_HD Pack<std::uint32_t> narrow(const Pack<T>& low, const Pack<T>& high) {
+  constexpr int lanes = 2 * Pack<T>::lanes;
+  using Words = typename Simd<std::uint32_t, 4 * lanes>::Native;
+  const Words a = reinterpret_cast<Words>(low.v), b = reinterpret_cast<Words>(high.v);
+  if constexpr (lanes == 16) {
+    return {__builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28,
+                                    30)};
+  } else if constexpr (lanes == 8) {
+    return {__builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)};
+  } else {
+    return {__builtin_shufflevector(a, b, 0, 2, 4, 6)};
+  }
 }
 
 /// A float pack as two double packs: lanes 0 .. L-1 and L .. 2L-1.
 TARN_HD void widen(const Pack<float>& a, Pack<double>& low, Pack<double>& high) {
-  using Half = HalfNative<float>;
-  Half lo, hi;
-  std::memcpy(&lo, &a.v, sizeof(Half));
-  std::memcpy(&hi, reinterpret_cast<const char*>(&a.v) + sizeof(Half), sizeof(Half));
-  low = Pack<double>(__builtin_convertvector(lo, Pack<double>::Native));
-  high = Pack<double>(__builtin_convertvector(hi, Pack<double>::Native));
+  low = Pack<double>(__builtin_convertvector(first_half(a), Pack<double>::Native));
+  high = Pack<double>(__builtin_convertvector(second_half(a), Pack<double>::Native));
 }
 /// Two double packs rounded to one float pack.
 TARN_HD Pack<float> round_to_float(const Pack<double>& low, const Pack<double>& high) {
-  using Half = HalfNative<float>;
-  const Half lo = __builtin_convertvector(low.v, Half);
-  const Half hi = __builtin_convertvector(high.v, Half);
-  Pack<float> r;
-  std::memcpy(&r.v, &lo, sizeof(Half));
-  std::memcpy(reinterpret_cast<char*>(&r.v) + sizeof(Half), &hi, sizeof(Half));
-  return r;
+  return join_halves<float>(__builtin_convertvector(low.v, HalfNative<float>),
+                            __builtin_convertvector(high.v, HalfNative<float>));
 }
 
 /// Signed 32-bit integers, given by their bits, rounded to float.

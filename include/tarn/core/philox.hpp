@@ -14,21 +14,31 @@ struct PhiloxWords {
   U w0, w1, w2, w3;
 };
 
-/// Philox4x32-10 (Salmon et al. 2011): ten rounds on a counter under a 64-bit key.
+/// Philox4x32-10 (Salmon et al. 2011): ten rounds on each of `count` counters under a 64-bit key,
+/// side by side, because one alone would wait for its own multiplications.
 /// The low halves of the result equal Random123's, bit for bit.
-template <class U>
-TARN_HD PhiloxWords<U> philox4x32_10(PhiloxWords<U> c, std::uint64_t key) {
+template <int count, class U>
+TARN_HD void philox4x32_10(PhiloxWords<U> (&c)[count], std::uint64_t key) {
   std::uint32_t k0 = static_cast<std::uint32_t>(key);
   std::uint32_t k1 = static_cast<std::uint32_t>(key >> 32);
+#pragma GCC unroll 10
   for (int round = 0; round < 10; ++round) {
-    const U p0 = multiply_low32(c.w0, 0xD2511F53u);
-    const U p1 = multiply_low32(c.w2, 0xCD9E8D57u);
-    c = {(p1 >> 32) ^ c.w1 ^ U(std::uint64_t{k0}), p1, (p0 >> 32) ^ c.w3 ^ U(std::uint64_t{k1}),
-         p0};
+    const U key0(std::uint64_t{k0}), key1(std::uint64_t{k1});
+#pragma GCC unroll 4
+    for (int i = 0; i < count; ++i) {
+      const U p0 = multiply_low32(c[i].w0, 0xD2511F53u);
+      const U p1 = multiply_low32(c[i].w2, 0xCD9E8D57u);
+      c[i] = {(p1 >> 32) ^ c[i].w1 ^ key0, p1, (p0 >> 32) ^ c[i].w3 ^ key1, p0};
+    }
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
   }
-  return c;
+}
+template <class U>
+TARN_HD PhiloxWords<U> philox4x32_10(const PhiloxWords<U>& counter, std::uint64_t key) {
+  PhiloxWords<U> c[1] = {counter};
+  philox4x32_10(c, key);
+  return c[0];
 }
 
 /// Two independent standard normal numbers from two 32-bit words (Box-Muller in float).

@@ -38,13 +38,6 @@ TARN_HD BondValues<T> solve_bonds(const Bonds<T>& b, const Masses<S>& m, const T
           inverse * fma(c13, r.oh1, fma(c23, r.oh2, c33 * r.hh))};
 }
 
-/// Numbers of Z&Ss for stiff systems (TO 2.6) that do not change from step to step.
-template <class S>
-struct ZssParameters {
-  S inverse_bh2;     ///< 1/(b h^2)
-  S inverse_bh2w2;   ///< 1/(b h^2 omega^2); 0 when omega is infinite
-};
-
 /// The Gauss-Newton acceleration: (M + b h^2 omega^2 J^T J) a = F0 - omega^2 J^T g without ever
 /// forming omega^2 g:  (I/(b h^2 omega^2) + J M^-1 J^T) y = J M^-1 F0 + g/(b h^2),
 /// a = M^-1 (F0 - J^T y).

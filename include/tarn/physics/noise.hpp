@@ -14,10 +14,15 @@ enum class NoiseStream : std::uint32_t { thermostat = 0, start_velocities = 1, s
 /// Philox counter: (step, stream and call, molecule, replica), keyed by the seed.
 /// Steps below 2^56, molecules and replicas below 2^32.
 template <class U>
+TARN_HD PhiloxWords<U> noise_counter(const U& replica, const U& molecule, std::uint64_t step,
+                                     NoiseStream stream, std::uint32_t call) {
+  const std::uint64_t high = ((step >> 32) << 8) | (static_cast<std::uint32_t>(stream) << 2) | call;
+  return {U(step), U(high), molecule, replica};
+}
+template <class U>
 TARN_HD PhiloxWords<U> noise_words(std::uint64_t seed, const U& replica, const U& molecule,
                                    std::uint64_t step, NoiseStream stream, std::uint32_t call) {
-  const std::uint64_t high = ((step >> 32) << 8) | (static_cast<std::uint32_t>(stream) << 2) | call;
-  return philox4x32_10(PhiloxWords<U>{U(step), U(high), molecule, replica}, seed);
+  return philox4x32_10(noise_counter(replica, molecule, step, stream, call), seed);
 }
 
 /// Nine standard normal numbers of one molecule at one step, as floats: those of the six pairs of
@@ -44,15 +49,19 @@ TARN_HD MoleculeNormals molecule_normals(std::uint64_t seed, std::uint64_t repli
 }
 
 /// The same numbers for a pack of molecules, widened to double.
-TARN_HD Triple<Pack<double>> molecule_normals(std::uint64_t seed, const Pack<std::uint64_t>& replica,
+TARN_HD Triple<Pack<double>> molecule_normals(std::uint64_t seed,
+                                              const Pack<std::uint64_t>& replica,
                                               const Pack<std::uint64_t>& molecule,
                                               std::uint64_t step, NoiseStream stream) {
-  using U64 = Pack<std::uint64_t>;
+  PhiloxWords<Pack<std::uint64_t>> w[3] = {noise_counter(replica, molecule, step, stream, 0),
+                                          noise_counter(replica, molecule, step, stream, 1),
+                                          noise_counter(replica, molecule, step, stream, 2)};
+  philox4x32_10(w, seed);
   Pack<double> xi[12];
-  for (std::uint32_t call = 0; call < 3; ++call) {
-    const PhiloxWords<U64> w = noise_words(seed, replica, molecule, step, stream, call);
+#pragma GCC unroll 3
+  for (int call = 0; call < 3; ++call) {
     Pack<float> first, second;
-    box_muller(narrow(w.w0, w.w2), narrow(w.w1, w.w3), first, second);
+    box_muller(narrow(w[call].w0, w[call].w2), narrow(w[call].w1, w[call].w3), first, second);
     widen(first, xi[4 * call], xi[4 * call + 2]);
     widen(second, xi[4 * call + 1], xi[4 * call + 3]);
   }

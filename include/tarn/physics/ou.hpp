@@ -5,14 +5,7 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// The exact Ornstein-Uhlenbeck flow over one step, by atom: v <- decay v + kick xi with
-/// decay = exp(-rate h), kick = sqrt(kT/m (1 - decay^2)).
-template <class S>
-struct OuParameters {
-  S decay_o, decay_h;
-  S kick_o, kick_h;  ///< [A/akma]
-};
-
+/// The exact Ornstein-Uhlenbeck flow over one step, v <- decay v + kick xi.
 /// @param xi nine independent standard normal numbers
 template <class T, class S>
 TARN_HD Triple<T> ou_step(const Triple<T>& v, const Triple<T>& xi, const OuParameters<S>& p) {

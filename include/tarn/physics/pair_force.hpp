@@ -9,16 +9,6 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// Products of charges times the Coulomb constant [kcal A/mol], and Lennard-Jones numbers.
-/// N is the negative site: O in three-site models, M in four-site models.
-template <class S>
-struct PairParameters {
-  S qq_nn, qq_nh, qq_hh;
-  S lj_12a;  ///< 12 A [kcal A^12/mol]
-  S lj_6c;   ///< 6 C [kcal A^6/mol]
-  S m_weight;  ///< w of r_M = r_O + w (r_H1 + r_H2 - 2 r_O)
-};
-
 /// Vectors from the oxygen to the other sites of a molecule [A]. m is unused in three-site models.
 template <class T>
 struct SiteOffsets {
@@ -63,9 +53,7 @@ struct AllLanes {
 template <class T>
 struct SomeLanes {
   Mask<T> mask;
-  TARN_HD Pack<T> keep(const Pack<T>& value) const {
-    return select(mask, value, Pack<T>(T(0)));
-  }
+  TARN_HD Pack<T> keep(const Pack<T>& value) const { return select(mask, value, Pack<T>(T(0))); }
 };
 
 /// Adds the forces of one pair to f_i and subtracts them from f_j; each pair is done once.
@@ -121,6 +109,17 @@ TARN_HD void add_pair_forces(const PairParameters<S>& p, const Vec3<T>& r_oo,
   coulomb(T(p.qq_hh), h2_i - j.h2, f_i.h2, f_j.h2);
 }
 
+/// Makes the forces of one pair cancel exactly where they were found in lower precision: the force
+/// on the negative site of j is set to minus the sum of all others.
+template <bool kMSite, class T>
+TARN_HD void close_third_law(const SiteForces<T>& f_i, SiteForces<T>& f_j) {
+  if constexpr (kMSite) {
+    f_j.m = -(((f_i.o + f_i.m) + (f_i.h1 + f_i.h2)) + (f_j.o + (f_j.h1 + f_j.h2)));
+  } else {
+    f_j.o = -((f_i.o + (f_i.h1 + f_i.h2)) + (f_j.h1 + f_j.h2));
+  }
+}
+
 /// Coulomb and Lennard-Jones energies of one pair [kcal/mol], added to the sums.
 template <bool kMSite, class T, class S, class Lanes>
 TARN_HD void add_pair_energy(const PairParameters<S>& p, const Vec3<T>& r_oo,
@@ -142,12 +141,11 @@ TARN_HD void add_pair_energy(const PairParameters<S>& p, const Vec3<T>& r_oo,
   }
   const Vec3<T> h1_i = r_oo + i.h1;
   const Vec3<T> h2_i = r_oo + i.h2;
-  const T nh = inverse(n_i - j.h1) + inverse(n_i - j.h2) + inverse(h1_i - zero_m) +
-               inverse(h2_i - zero_m);
-  const T hh = inverse(h1_i - j.h1) + inverse(h1_i - j.h2) + inverse(h2_i - j.h1) +
-               inverse(h2_i - j.h2);
-  coulomb_sum = coulomb_sum +
-                lanes.keep(fma(T(p.qq_nn), nn, fma(T(p.qq_nh), nh, T(p.qq_hh) * hh)));
+  const T nh =
+      inverse(n_i - j.h1) + inverse(n_i - j.h2) + inverse(h1_i - zero_m) + inverse(h2_i - zero_m);
+  const T hh =
+      inverse(h1_i - j.h1) + inverse(h1_i - j.h2) + inverse(h2_i - j.h1) + inverse(h2_i - j.h2);
+  coulomb_sum = coulomb_sum + lanes.keep(fma(T(p.qq_nn), nn, fma(T(p.qq_nh), nh, T(p.qq_hh) * hh)));
 }
 
 }  // namespace TARN_ARCH

@@ -1,16 +1,57 @@
 #pragma once
 
-#include "tarn/physics/molecule_solve.hpp"
-#include "tarn/physics/ou.hpp"
-#include "tarn/physics/pair_force.hpp"
-#include "tarn/physics/settle.hpp"
 #include "tarn/system.hpp"
 
 /// @file
-/// From a water model and a system to the plain numbers that the formulas take.
+/// The plain numbers that the formulas take, and how they follow from a water model and a system.
+/// They hold no arithmetic of packs and are the same for every instruction set.
 
 namespace tarn {
-inline namespace TARN_ARCH {
+
+/// Masses of a molecule and their inverses [Da, 1/Da].
+template <class S>
+struct Masses {
+  S o, h, inverse_o, inverse_h;
+};
+
+/// Squared reference lengths [A^2].
+template <class S>
+struct BondReference {
+  S oh2, hh2;
+};
+
+/// Products of charges times the Coulomb constant [kcal A/mol], and Lennard-Jones numbers.
+/// N is the negative site: O in three-site models, M in four-site models.
+template <class S>
+struct PairParameters {
+  S qq_nn, qq_nh, qq_hh;
+  S lj_12a;    ///< 12 A [kcal A^12/mol]
+  S lj_6c;     ///< 6 C [kcal A^6/mol]
+  S m_weight;  ///< w of r_M = r_O + w (r_H1 + r_H2 - 2 r_O)
+};
+
+/// Numbers of Z&Ss for stiff systems (TO 2.6) that do not change from step to step.
+template <class S>
+struct ZssParameters {
+  S inverse_bh2;    ///< 1/(b h^2)
+  S inverse_bh2w2;  ///< 1/(b h^2 omega^2); 0 when omega is infinite
+};
+
+/// Lengths of the rigid triangle in its own frame (Miyamoto & Kollman 1992, figure 2): O lies at
+/// distance ra from the centre of mass, the H lie rb behind it and rc to each side [A].
+template <class S>
+struct SettleParameters {
+  S ra, rb, rc;
+  S fraction_o, fraction_h;  ///< shares of the molecule's mass
+};
+
+/// The exact Ornstein-Uhlenbeck flow over one step (TO 4.5), by atom: v <- decay v + kick xi with
+/// decay = exp(-rate h), kick = sqrt(kT/m (1 - decay^2)).
+template <class S>
+struct OuParameters {
+  S decay_o, decay_h;
+  S kick_o, kick_h;  ///< [A/akma]
+};
 
 template <class S>
 PairParameters<S> pair_parameters(const WaterModel& model) {
@@ -59,5 +100,4 @@ inline OuParameters<double> ou_parameters(const WaterModel& model, const Thermos
           kick(t.friction_hydrogen_per_akma, model.mass_h_Da)};
 }
 
-}  // namespace TARN_ARCH
 }  // namespace tarn

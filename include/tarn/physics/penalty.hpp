@@ -22,12 +22,6 @@ struct Bonds {
   BondValues<T> length2;
 };
 
-/// Squared reference lengths [A^2].
-template <class S>
-struct BondReference {
-  S oh2, hh2;
-};
-
 template <class T>
 TARN_HD Bonds<T> bonds(const Triple<T>& x) {
   Bonds<T> b;

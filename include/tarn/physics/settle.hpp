@@ -5,14 +5,6 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// Lengths of the rigid triangle in its own frame (Miyamoto & Kollman 1992, figure 2): O lies at
-/// distance ra from the centre of mass, the H lie rb behind it and rc to each side [A].
-template <class S>
-struct SettleParameters {
-  S ra, rb, rc;
-  S fraction_o, fraction_h;  ///< shares of the molecule's mass
-};
-
 /// SETTLE: the rigid triangle that is reached from x_free by constraint forces along the bonds of
 /// x_old. x_old must hold the constraints. Where the move is too large for any solution the result
 /// is not a number.
@@ -60,15 +52,14 @@ TARN_HD Triple<T> settle(const Triple<T>& x_old, const Triple<T>& x_free,
   const T beta = fma(b2x, c0y - b0y, fma(b0x, b2y, c0x * c2y));
   const T gamma = fnma(b1x, b0y, b0x * b1y) + fnma(c1x, c0y, c0x * c1y);
   const T norm = fma(alpha, alpha, beta * beta);
-  const T sin_theta =
-      fnma(beta, sqrt(fnma(gamma, gamma, norm)), alpha * gamma) / norm;
+  const T sin_theta = fnma(beta, sqrt(fnma(gamma, gamma, norm)), alpha * gamma) / norm;
   const T cos_theta = sqrt(fnma(sin_theta, sin_theta, one));
 
   const Vec3<T> a3{-(a2y * sin_theta), a2y * cos_theta, a1z};
   const Vec3<T> b3{fnma(b2y, sin_theta, b2x * cos_theta), fma(b2x, sin_theta, b2y * cos_theta),
                    b1z};
-  const Vec3<T> c3{-fma(c2y, sin_theta, b2x * cos_theta),
-                   fnma(b2x, sin_theta, c2y * cos_theta), c1z};
+  const Vec3<T> c3{-fma(c2y, sin_theta, b2x * cos_theta), fnma(b2x, sin_theta, c2y * cos_theta),
+                   c1z};
   const auto back = [&](const Vec3<T>& u) {
     return fma(u.x, ex, fma(u.y, ey, fma(u.z, ez, centre)));
   };

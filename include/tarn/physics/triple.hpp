@@ -2,6 +2,7 @@
 
 #include "tarn/core/pack.hpp"
 #include "tarn/core/vec3.hpp"
+#include "tarn/physics/parameters.hpp"
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -31,12 +32,6 @@ template <class T>
 TARN_HD T weighted_norm2(const T& s_o, const T& s_h, const Triple<T>& a) {
   return fma(s_o, norm2(a.o), s_h * (norm2(a.h1) + norm2(a.h2)));
 }
-
-/// Masses of a molecule and their inverses [Da, 1/Da].
-template <class S>
-struct Masses {
-  S o, h, inverse_o, inverse_h;
-};
 
 }  // namespace TARN_ARCH
 }  // namespace tarn

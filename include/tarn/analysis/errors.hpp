@@ -1,0 +1,22 @@
+#pragma once
+
+#include <span>
+
+namespace tarn::analysis {
+
+/// Mean and standard error of independent numbers.
+struct MeanError {
+  double mean = 0.0;
+  double error = 0.0;  ///< 0 when there are fewer than two numbers: not known
+};
+
+/// Mean and standard error s / sqrt(n), for independent numbers.
+MeanError mean_and_error(std::span<const double> values);
+
+/// Ratio sum(counts) / sum(samples) over independent groups that may differ in size, with the
+/// standard error of a ratio estimator (Cochran, Sampling Techniques, 3rd ed., eq. 6.12):
+///   err^2 = G/(G-1) sum_g (n_g - R s_g)^2 / (sum_g s_g)^2.
+/// Groups without samples are left out.
+MeanError ratio_and_error(std::span<const double> counts, std::span<const double> samples);
+
+}  // namespace tarn::analysis

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tarn::analysis {
+
+/// Number of intermolecular pairs of n molecules: N(N-1)/2 OO, and four times as many OH and HH.
+/// @return in the order OO, OH, HH
+std::array<double, 3> pairs_per_sample(int molecules);
+
+/// Centres of `bins` bins of equal width on [0, r_max) [A].
+std::vector<double> bin_centres_A(double r_max_A, int bins);
+
+/// What turns the count of each bin into g, for one sample of one pair:
+///
+///   g = count / (samples * pairs * (r_hi^3 - r_lo^3) / r_max^3)
+///
+/// A cluster has no volume, hence no bulk density. The reference is the ball of radius r_max:
+/// g = 1 everywhere if all pair vectors were spread evenly over it.
+/// @return r_max^3 / (r_hi^3 - r_lo^3) of each bin, which depends on their number only
+std::vector<double> rdf_weights(int bins);
+
+/// g of each bin; zeros when there are no samples or no pairs.
+std::vector<double> rdf(std::span<const std::uint64_t> counts, double samples, double pairs);
+
+/// Adds the intermolecular distances of one configuration to histograms on [0, r_max).
+/// @param positions_A [molecule][9], atoms O H H
+/// @param counts [class OO OH HH][bin], each molecule pair once
+void count_pairs(std::span<const double> positions_A, double r_max_A, int bins,
+                 std::span<std::uint64_t> counts);
+
+}  // namespace tarn::analysis

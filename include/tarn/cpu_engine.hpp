@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tarn/engine.hpp"
+
+namespace tarn {
+
+/// Makes the CPU engine.
+/// @param threads number of threads, 0 for all
+/// @param instruction_set "portable", "avx2", "avx512", or empty for the widest that runs here
+/// @throws InputError when that instruction set does not run here
+std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start,
+                                        const PairCountRequest& counts, int threads = 0,
+                                        const std::string& instruction_set = "");
+
+/// Instruction sets of this build that run on this machine, widest first.
+std::vector<std::string> cpu_instruction_sets();
+
+}  // namespace tarn

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tarn::io {
+
+/// Ends the name of a file that is still being written; only a killed program leaves one behind.
+inline constexpr std::string_view kTemporarySuffix = ".tarn-tmp";
+
+/// A file that appears under its name only when it is complete.
+///
+/// It is written beside the final name, brought to the disk and then renamed. Until commit()
+/// returns, an older file of that name stays as it was; without commit() nothing is left behind.
+/// Not guaranteed: two programs that write the same file at the same time.
+class AtomicFile {
+ public:
+  /// @throws IoError when the temporary file cannot be made
+  explicit AtomicFile(std::string path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  /// @throws IoError
+  void write(std::string_view text);
+  /// Puts the file under its final name. @throws IoError
+  void commit();
+
+ private:
+  std::string path_;
+  std::string temporary_path_;
+  int descriptor_ = -1;
+};
+
+/// Writes a whole file atomically. @throws IoError
+void write_file(const std::string& path, std::string_view text);
+
+/// Renames a finished temporary file in the same folder, after bringing it to the disk.
+/// The temporary file is removed when that fails. @throws IoError
+void commit_file(const std::string& temporary_path, const std::string& path);
+
+/// The whole file. @throws IoError
+std::string read_file(const std::string& path);
+
+}  // namespace tarn::io

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tarn/engine.hpp"
+#include "tarn/state.hpp"
+
+namespace tarn::io {
+
+/// What one observer must remember, under its name.
+struct ObserverRecord {
+  std::string name;
+  std::string bytes;
+};
+
+/// Everything from which a run goes on bit for bit.
+struct Checkpoint {
+  std::string tarn_version;
+  std::string physics;  ///< physics_fingerprint() of the deck
+  std::string device;   ///< Engine::description() of the engine that wrote it
+  /// All replicas, those that were stopped among them (with their last good state).
+  State state;
+  std::vector<BlowUp> blow_ups;
+  std::vector<ObserverRecord> observers;
+};
+
+/// Writes a checkpoint; an older one under that name stays until the new one is complete.
+///
+/// The file: 8 bytes of magic, format version, length of the contents, the contents, their
+/// checksum(); every number little-endian.
+/// @throws IoError
+void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
+
+/// @throws IoError saying whether the file cannot be read, is no checkpoint, has another format
+///         version, was cut off or is damaged
+Checkpoint read_checkpoint(const std::string& path);
+
+}  // namespace tarn::io

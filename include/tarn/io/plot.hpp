@@ -1,0 +1,61 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+/// @file
+/// Pictures as SVG and PNG, drawn by gnuplot where it is installed.
+
+namespace tarn::io {
+
+/// One curve. The same values in the same order give the same SVG, byte for byte.
+struct Series {
+  enum class Style { line, points, steps };  ///< steps: a histogram with x at the bin centres
+
+  std::string label;  ///< empty: not in the legend
+  std::vector<double> x;
+  std::vector<double> y;
+  /// Both empty, or the spread about y: a band for lines and steps, bars for points.
+  std::vector<double> low;
+  std::vector<double> high;
+  Style style = Style::line;
+
+  /// Sets the spread to y - error .. y + error.
+  void set_error(std::span<const double> error);
+};
+
+/// One set of axes. Labels carry units.
+struct Plot {
+  std::string title;
+  std::string x_label;
+  std::string y_label;
+  bool log_x = false;
+  bool log_y = false;
+  std::optional<std::array<double, 2>> x_range;
+  std::optional<std::array<double, 2>> y_range;
+  std::vector<Series> series;
+};
+
+/// What came of drawing.
+struct Drawing {
+  std::vector<std::string> paths;  ///< pictures that now exist
+  std::string warning;             ///< why there are none, and what to do; else empty
+};
+
+/// Whether gnuplot can be found.
+bool can_draw();
+
+/// Draws `<path>.svg` and `<path>.png`, 900 x 560 pixels, each atomically. Points that are not
+/// finite, or not positive on a logarithmic axis, are left out. Never fails because of gnuplot:
+/// without it, or when it fails, there is a warning and no picture.
+/// @param path_without_extension in an existing folder
+/// @throws IoError when a finished picture cannot be put in its place
+Drawing draw(const Plot& plot, const std::string& path_without_extension);
+
+/// The same for several plots, one above the other; the title of the first stands above all.
+Drawing draw(const std::vector<Plot>& plots, const std::string& path_without_extension);
+
+}  // namespace tarn::io

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tarn/deck.hpp"
+#include "tarn/observer.hpp"
+
+namespace tarn {
+
+/// What observers must know about the run beside their own section of the deck.
+struct RunInfo {
+  std::string out_dir;  ///< exists
+  int molecules = 0;
+  int replicas = 1;
+  /// Beginning of the `#` line of every table: no time, no path, no step count.
+  std::string provenance;
+};
+
+/// Program, system and a hash of the physics, the same for every run of a deck.
+std::string provenance_of(const Deck& deck, int molecules);
+
+/// One observer for each [observe.*] section of the deck.
+/// @throws InputError for `replicas = "mean"` where no mean can be written
+std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const RunInfo& info);
+
+/// Names of the files that the observers of any deck may write into a folder; an entry that ends
+/// with '-' stands for all names that begin so and go on with a replica number.
+std::vector<std::string> observer_file_names();
+
+}  // namespace tarn

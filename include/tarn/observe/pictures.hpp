@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "tarn/observer.hpp"
+
+/// @file
+/// Pictures of the tables in the folder of a run: `<table>.svg` and `<table>.png` beside each.
+/// Each function reads `<table>.csv`; @throws InputError or IoError when that cannot be read.
+
+namespace tarn {
+
+/// Potential energy, conserved energy and temperature against time. Of several replicas the line is
+/// the mean and the band goes from the lowest to the highest; the same for the many rows of a long
+/// run that fall on one point of the picture.
+Pictures draw_energies(const std::string& folder);
+
+/// Change of energy, momentum and angular momentum since the first row.
+Pictures draw_conservation(const std::string& folder);
+
+/// Radial distribution functions with bands of one standard error.
+Pictures draw_rdf(const std::string& folder);
+
+/// All of them for which there is a table.
+Pictures draw_run(const std::string& folder);
+
+}  // namespace tarn

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tarn/deck.hpp"
+#include "tarn/minimise.hpp"
+#include "tarn/physics/water_model.hpp"
+#include "tarn/state.hpp"
+
+/// @file
+/// Start structures and velocities. Whatever is random follows from (seed, replica, molecule), so
+/// that a replica alone is the same as in any batch.
+
+namespace tarn {
+
+/// Rigid molecules with random orientations in a sphere of about three quarters of the density of
+/// the liquid, no two oxygens nearer than 2.6 A and no other atoms of two molecules nearer than
+/// 1.5 A. The sphere grows where it is too full. The centre of mass is at the origin.
+/// @return 9 N coordinates [A]
+/// @throws InputError if `molecules` is below 1
+std::vector<double> random_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
+                                   std::int64_t replica);
+
+/// A random cluster, quenched (quench_rigid). Every pair counts in every iteration: large clusters
+/// are not followed to the minimum, only as far as quench_iterations() goes.
+/// @param result how far it came; may be null
+std::vector<double> quenched_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
+                                     std::int64_t replica, MinimiseResult* result = nullptr);
+
+/// Most iterations of a minimisation that only prepares a run: about 5e9 pairs of molecules (half a
+/// minute), at least 10 and at most 10 000.
+int quench_iterations(int molecules);
+
+/// What lowest_cluster() found.
+struct LowestCluster {
+  std::vector<double> positions_A;  ///< 9 N, centre of mass at the origin
+  double energy_kcal_per_mol = 0.0;
+  int start = 0;            ///< the first start that found it
+  int starts_that_hit = 0;  ///< how many starts found it, to 1e-5 kcal/mol
+};
+
+/// Called after each start, by one thread at a time.
+/// @param lowest_kcal_per_mol of the starts so far
+using SearchProgress = std::function<void(int done, int starts, double lowest_kcal_per_mol)>;
+
+/// Starts that lowest_cluster() takes by default: enough that N <= 8 finds the lowest minimum
+/// known with any seed; larger clusters are searched for about a minute, with no such promise.
+int default_starts(int molecules);
+
+/// The lowest minimum of `starts` independent searches: basin hopping (Wales & Doye 1997) from
+/// random_cluster(model, molecules, seed, start), a fixed number of hops each. OpenMP over the
+/// starts; the result does not depend on the number of threads.
+/// @param starts 0: default_starts(molecules)
+/// @param threads 0: all
+/// @throws InputError if `molecules` is below 1 or `starts` below 0
+LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
+                             int starts = 0, const SearchProgress& progress = {},
+                             int threads = 0);
+
+/// The state that a run begins with, and remarks for its log.
+struct Start {
+  State state;
+  std::vector<std::string> notes;
+};
+
+/// Structure and velocities of every replica of a deck, at step 0.
+///
+/// The structure is that of the deck's file, the same for every replica, or a cluster of its own
+/// for each: random, or quenched as well. Rigid schemes and infinite omega get molecules on the
+/// model's geometry; penalty schemes with `relax` start at a minimum of V0 + V1. Velocities are
+/// drawn from Maxwell's distribution, projected onto the constraints for rigid schemes or where the
+/// deck says so; with remove_momentum the cluster as a whole neither moves nor turns.
+/// @throws InputError for structures that cannot be used, IoError for files that cannot be read
+Start make_start(const Deck& deck);
+
+}  // namespace tarn

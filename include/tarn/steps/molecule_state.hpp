@@ -1,0 +1,22 @@
+#pragma once
+
+#include "tarn/physics/triple.hpp"
+
+namespace tarn {
+inline namespace TARN_ARCH {
+
+/// Position, velocity and the acceleration that is kept from step to step, of one molecule.
+template <class T>
+struct MoleculeState {
+  Triple<T> x, v, a;
+};
+
+/// The first half of velocity Verlet: v <- v + h/2 a, x <- x + h v.
+template <class T>
+TARN_HD void kick_and_drift(MoleculeState<T>& s, const T& h) {
+  s.v = fma(T(scalar_t<T>(0.5)) * h, s.a, s.v);
+  s.x = fma(h, s.v, s.x);
+}
+
+}  // namespace TARN_ARCH
+}  // namespace tarn

@@ -1,0 +1,634 @@
+#include "tarn/cpu_engine.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "aligned.hpp"
+#include "dense_solve.hpp"
+#include "kernel_table.hpp"
+#include "layout.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/force_field.hpp"
+#include "tarn/steps/zss.hpp"
+
+namespace tarn {
+namespace cpu {
+namespace {
+
+/// Stage times are taken at every step whose number is a multiple of this, and scaled.
+constexpr std::int64_t kTimedSteps = 32;
+/// Packs of a large cluster that one thread takes at a time.
+constexpr int kPackGrain = 8;
+
+Triple<double> triple_at(const double* p) {
+  return {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
+}
+void put_triple(const Triple<double>& t, double* p) {
+  const double c[9] = {t.o.x, t.o.y, t.o.z, t.h1.x, t.h1.y, t.h1.z, t.h2.x, t.h2.y, t.h2.z};
+  std::copy(c, c + 9, p);
+}
+
+/// A group of replicas that is stepped by one thread without looking at any other: the replicas in
+/// the lanes of a pack (small clusters), or one replica (large).
+struct Group {
+  int first_replica = 0;  ///< index into the state
+  int replicas = 0;
+  AlignedVector<double> x, v, a;     ///< packs
+  AlignedVector<std::uint64_t> ids;  ///< [lane] (small) or one (large)
+  std::vector<char> stopped;         ///< [replica of the group]
+};
+
+/// Work space and sums of one thread.
+struct Scratch {
+  AlignedVector<double> f, site_f, q, saved_x, saved_v;
+  AlignedVector<double> sites;  ///< doubles hold floats too
+  std::vector<std::uint64_t> counts;
+  std::array<std::int64_t, kCountGroups> samples{};
+  EngineReport report;
+};
+
+class StageClock {
+ public:
+  explicit StageClock(bool on) : on_(on) {
+    if (on_) last_ = std::chrono::steady_clock::now();
+  }
+  void add_to(double& seconds) {
+    if (!on_) return;
+    const auto now = std::chrono::steady_clock::now();
+    seconds += kTimedSteps * std::chrono::duration<double>(now - last_).count();
+    last_ = now;
+  }
+
+ private:
+  bool on_;
+  std::chrono::steady_clock::time_point last_;
+};
+
+class CpuEngine final : public Engine {
+ public:
+  CpuEngine(const System& system, const State& start, const PairCountRequest& counts, int threads,
+            const KernelTable& kernels)
+      : system_(system),
+        kernels_(kernels),
+        n_(system.molecules),
+        small_(is_small_cluster(system.molecules)),
+        mixed_(system.precision == Precision::mixed),
+        rigid_(is_rigid(system.integrator.scheme)),
+        m_site_(system.model.has_m_site()),
+        threads_(threads > 0 ? threads : omp_get_max_threads()),
+        step_(start.step),
+        replica_ids_(start.replica_ids),
+        counting_(counts),
+        pair_(pair_parameters<double>(system.model)) {
+    const IntegratorSpec& i = system.integrator;
+    parameters_.h = i.timestep_akma;
+    parameters_.bonds = bond_reference(system.model);
+    parameters_.masses = masses(system.model);
+    if (!rigid_) parameters_.zss = zss_parameters(i);
+    parameters_.bh2 = rigid_ ? 0.0 : i.beta * i.timestep_akma * i.timestep_akma;
+    parameters_.settle = settle_parameters(system.model);
+    parameters_.shake_tolerance = i.tolerance;
+    parameters_.ou = ou_parameters(system.model, system.thermostat, i.timestep_akma);
+    parameters_.seed = system.seed;
+
+    const int lanes = kernels.lanes;
+    lanes_per_group_ = small_ ? lanes * (mixed_ ? 2 : 1) : 1;
+    packs_ = small_ ? n_ * (mixed_ ? 2 : 1) : padded_molecules(n_) / lanes;
+    make_groups(start);
+    scratch_.resize(static_cast<std::size_t>(threads_));
+    if (!small_) slices_f_.resize(team_parallel() ? 1 : scratch_.size());
+    stopped_state_.resize(groups_.size());
+    prepare_accelerations();
+  }
+
+  void advance(std::int64_t n_steps) override {
+    if (n_steps <= 0) return;
+    if (team_parallel()) {
+      for (std::size_t g = 0; g < groups_.size(); ++g) advance_group(g, n_steps, threads_);
+    } else {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_)
+      for (std::size_t g = 0; g < groups_.size(); ++g) advance_group(g, n_steps, 1);
+    }
+    step_ += n_steps;
+  }
+
+  std::int64_t step() const override { return step_; }
+
+  State state() const override {
+    State s;
+    s.molecules = n_;
+    s.step = step_;
+    s.replica_ids = replica_ids_;
+    s.positions_A.resize(replica_ids_.size() * s.coordinates());
+    s.velocities_A_per_akma.resize(s.positions_A.size());
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      const Group& group = groups_[g];
+      for (int r = 0; r < group.replicas; ++r) {
+        const std::size_t at = static_cast<std::size_t>(group.first_replica + r) * s.coordinates();
+        if (group.stopped[static_cast<std::size_t>(r)]) {
+          const StoppedReplica& stop = find_stopped(g, r);
+          std::copy(stop.x.begin(), stop.x.end(), s.positions_A.begin() + at);
+          std::copy(stop.v.begin(), stop.v.end(), s.velocities_A_per_akma.begin() + at);
+        } else {
+          gather(group.x, r, &s.positions_A[at]);
+          gather(group.v, r, &s.velocities_A_per_akma[at]);
+        }
+      }
+    }
+    return s;
+  }
+
+  std::vector<BlowUp> blow_ups() const override {
+    std::vector<BlowUp> all;
+    for (const auto& list : stopped_state_) {
+      for (const StoppedReplica& stop : list) all.push_back(stop.blow_up);
+    }
+    std::sort(all.begin(), all.end(),
+              [](const BlowUp& a, const BlowUp& b) { return a.replica < b.replica; });
+    return all;
+  }
+
+  EngineReport report() const override {
+    EngineReport sum;
+    for (const Scratch& s : scratch_) {
+      sum.pair_seconds += s.report.pair_seconds;
+      sum.bond_seconds += s.report.bond_seconds;
+      sum.noise_seconds += s.report.noise_seconds;
+      sum.rest_seconds += s.report.rest_seconds;
+      sum.constraint_iterations += s.report.constraint_iterations;
+      sum.molecule_steps += s.report.molecule_steps;
+    }
+    return sum;
+  }
+
+  std::string description() const override {
+    return std::string("CPU, ") + kernels_.name + ", " + std::to_string(threads_) +
+           (threads_ == 1 ? " thread" : " threads");
+  }
+
+  void snapshot(unsigned fields, Frame& frame) override;
+
+ private:
+  struct StoppedReplica {
+    int replica_of_group;
+    BlowUp blow_up;
+    std::vector<double> x, v;  ///< last good state
+  };
+
+  /// Large clusters with fewer replicas than threads: all threads work on one replica.
+  bool team_parallel() const {
+    return !small_ && threads_ > 1 && groups_.size() < static_cast<std::size_t>(threads_) &&
+           pair_slices(n_) > 1;
+  }
+  std::size_t pack_doubles() const {
+    return static_cast<std::size_t>(packs_) * 9 * static_cast<std::size_t>(kernels_.lanes);
+  }
+  /// Where coordinate c of molecule m of replica r of a group lies.
+  std::size_t index(int r, int m, int c) const {
+    const int lanes = kernels_.lanes;
+    if (small_) {
+      return pack_index(lanes, static_cast<std::size_t>(r / lanes * n_ + m), c, r % lanes);
+    }
+    return pack_index(lanes, static_cast<std::size_t>(m / lanes), c, m % lanes);
+  }
+  void gather(const AlignedVector<double>& packs, int r, double* out) const {
+    for (int m = 0; m < n_; ++m) {
+      for (int c = 0; c < 9; ++c) out[m * 9 + c] = packs[index(r, m, c)];
+    }
+  }
+  const StoppedReplica& find_stopped(std::size_t g, int r) const {
+    return *std::find_if(stopped_state_[g].begin(), stopped_state_[g].end(),
+                         [&](const StoppedReplica& s) { return s.replica_of_group == r; });
+  }
+
+  void make_groups(const State& start);
+  void prepare_accelerations();
+  void prepare_scratch(Scratch& scratch);
+  MoleculePacks packs_of(Group& group, Scratch& scratch) {
+    return {
+        group.x.data(),  group.v.data(), group.a.data(), scratch.f.data(), 0, packs_, small_, n_,
+        group.ids.data()};
+  }
+  void pair_forces(Group& group, Scratch& scratch, AlignedVector<double>& slices_f, int team);
+  PassReport finish_step(const MoleculePacks& packs, int team, EngineReport& report,
+                         StageClock& clock);
+  void advance_group(std::size_t g, std::int64_t n_steps, int team);
+  void stop_bad_lanes(std::size_t g, std::int64_t step, Scratch& scratch);
+  void count_group(Group& group, Scratch& scratch);
+  void measure(const Group& group, int r, unsigned fields, const double* x, const double* v,
+               const double* a, const double* q, ForceField& force_field, Energies& energies,
+               Conservation& conservation) const;
+
+  System system_;
+  const KernelTable& kernels_;
+  int n_;
+  bool small_, mixed_, rigid_, m_site_;
+  int threads_;
+  std::int64_t step_;
+  std::vector<std::int64_t> replica_ids_;
+  PairCountRequest counting_;
+  PairParameters<double> pair_;
+  StepParameters parameters_{};
+  int lanes_per_group_ = 1;
+  int packs_ = 0;
+  std::vector<Group> groups_;
+  std::vector<Scratch> scratch_;
+  std::vector<AlignedVector<double>> slices_f_;
+  std::vector<std::vector<StoppedReplica>> stopped_state_;  ///< [group]
+};
+
+void CpuEngine::make_groups(const State& start) {
+  const int replicas = start.replicas();
+  const std::size_t group_count =
+      static_cast<std::size_t>((replicas + lanes_per_group_ - 1) / lanes_per_group_);
+  groups_.resize(group_count);
+#pragma omp parallel for num_threads(threads_)
+  for (std::size_t g = 0; g < group_count; ++g) {
+    Group& group = groups_[g];
+    group.first_replica = static_cast<int>(g) * lanes_per_group_;
+    group.replicas = std::min(lanes_per_group_, replicas - group.first_replica);
+    group.stopped.assign(static_cast<std::size_t>(group.replicas), 0);
+    group.x.assign(pack_doubles(), 0.0);
+    group.v.assign(pack_doubles(), 0.0);
+    group.a.assign(pack_doubles(), 0.0);
+    group.ids.resize(static_cast<std::size_t>(lanes_per_group_));
+    const auto fill = [&](int lane, int source, int molecule, int from_molecule, bool moving) {
+      const std::size_t from =
+          (static_cast<std::size_t>(group.first_replica + source) * n_ + from_molecule) * 9;
+      for (int c = 0; c < 9; ++c) {
+        group.x[index(lane, molecule, c)] = start.positions_A[from + c];
+        group.v[index(lane, molecule, c)] = moving ? start.velocities_A_per_akma[from + c] : 0.0;
+      }
+    };
+    // Lanes without a replica repeat the first one; their results are not looked at.
+    for (int lane = 0; lane < lanes_per_group_; ++lane) {
+      const int source = lane < group.replicas ? lane : 0;
+      group.ids[static_cast<std::size_t>(lane)] =
+          static_cast<std::uint64_t>(start.replica_ids[group.first_replica + source]);
+      for (int m = 0; m < n_; ++m) fill(lane, source, m, m, true);
+    }
+    if (!small_) {
+      for (int m = n_; m < padded_molecules(n_); ++m) fill(0, 0, m, 0, false);
+    }
+  }
+}
+
+void CpuEngine::prepare_scratch(Scratch& s) {
+  if (!s.f.empty()) return;
+  const std::size_t lanes = static_cast<std::size_t>(kernels_.lanes);
+  s.f.resize(pack_doubles());
+  s.q.resize(pack_doubles());
+  s.saved_x.resize(pack_doubles());
+  s.saved_v.resize(pack_doubles());
+  if (small_) s.site_f.resize(static_cast<std::size_t>(packs_) * kSiteForceComponents * lanes);
+  s.sites.resize(static_cast<std::size_t>(packs_) * kSiteComponents * lanes);
+  if (counting_.enabled) {
+    s.counts.assign(static_cast<std::size_t>(kCountGroups) * kPairClasses *
+                        static_cast<std::size_t>(counting_.bins + 1),
+                    0);
+  }
+}
+
+/// Accelerations at the start are a pure function of positions, so a restart finds the same.
+void CpuEngine::prepare_accelerations() {
+  const auto prepare = [&](std::size_t g, int team) {
+    Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
+    prepare_scratch(scratch);
+    Group& group = groups_[g];
+    AlignedVector<double>* slices =
+        small_ ? &scratch.f : &slices_f_[team > 1 ? 0 : omp_get_thread_num()];
+    pair_forces(group, scratch, *slices, team);
+    // The end of a step with h = 0 leaves the velocities alone and sets the accelerations; the
+    // velocities of SETTLE are on the constraints already.
+    const AlignedVector<double> v = group.v;
+    const MoleculePacks packs = packs_of(group, scratch);
+    EngineReport ignored;
+    StageClock clock(false);
+    finish_step(packs, 1, ignored, clock);
+    group.v = v;
+  };
+  if (team_parallel()) {
+    for (std::size_t g = 0; g < groups_.size(); ++g) prepare(g, threads_);
+  } else {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_)
+    for (std::size_t g = 0; g < groups_.size(); ++g) prepare(g, 1);
+  }
+}
+
+void CpuEngine::pair_forces(Group& group, Scratch& scratch, AlignedVector<double>& slices_f,
+                            int team) {
+  if (small_) {
+    const SmallPairs args{group.x.data(), scratch.sites.data(), scratch.site_f.data(),
+                          scratch.f.data(), n_};
+    kernels_.small_pairs[m_site_][mixed_](args, pair_);
+    return;
+  }
+  const int slices = pair_slices(n_);
+  const int padded = padded_molecules(n_);
+  const std::size_t slice_size = static_cast<std::size_t>(padded) * kSiteForceComponents;
+  slices_f.resize(slice_size * static_cast<std::size_t>(slices));
+  LargePairs args{group.x.data(), scratch.sites.data(), nullptr, n_, padded, 0, slices};
+  kernels_.build_sites[m_site_][mixed_](args, pair_);
+  const auto do_slice = [&](int s) {
+    LargePairs slice = args;
+    slice.slice = s;
+    slice.slice_f = slices_f.data() + static_cast<std::size_t>(s) * slice_size;
+    kernels_.large_pairs[m_site_][mixed_](slice, pair_);
+  };
+  const auto sum = [&](int first) {
+    kernels_.sum_slices[m_site_](slices_f.data(), slices, padded, pair_.m_weight, first,
+                                 std::min(first + kPackGrain, packs_), scratch.f.data());
+  };
+  if (team > 1) {
+#pragma omp parallel num_threads(team)
+    {
+#pragma omp for schedule(dynamic, 1)
+      for (int s = 0; s < slices; ++s) do_slice(s);
+#pragma omp for schedule(static)
+      for (int p = 0; p < packs_; p += kPackGrain) sum(p);
+    }
+  } else {
+    for (int s = 0; s < slices; ++s) do_slice(s);
+    for (int p = 0; p < packs_; p += kPackGrain) sum(p);
+  }
+}
+
+/// From forces to accelerations and the second kick.
+PassReport CpuEngine::finish_step(const MoleculePacks& packs, int, EngineReport& report,
+                                  StageClock& clock) {
+  const IntegratorSpec& i = system_.integrator;
+  PassReport pass;
+  if (i.scheme == Scheme::zss_stiff && i.solver == Solver::dense) {
+    dense_accelerations(parameters_, i.omega, kernels_.lanes, packs);
+    pass = kernels_.kick(parameters_, packs);
+  } else {
+    pass = kernels_.end[static_cast<int>(i.scheme)](parameters_, packs);
+  }
+  clock.add_to(report.bond_seconds);
+  return pass;
+}
+
+void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
+  Group& group = groups_[g];
+  if (std::find(group.stopped.begin(), group.stopped.end(), 0) == group.stopped.end()) return;
+  const std::size_t thread = static_cast<std::size_t>(team > 1 ? 0 : omp_get_thread_num());
+  Scratch& scratch = scratch_[thread];
+  prepare_scratch(scratch);
+  AlignedVector<double>& slices_f = small_ ? scratch.f : slices_f_[thread];
+  const MoleculePacks packs = packs_of(group, scratch);
+  const auto begin = kernels_.begin[static_cast<int>(system_.integrator.scheme)];
+  const auto thermostat = kernels_.thermostat[rigid_];
+  scratch.saved_x = group.x;
+  scratch.saved_v = group.v;
+  EngineReport& report = scratch.report;
+
+  for (std::int64_t step = step_; step < step_ + n_steps; ++step) {
+    StageClock clock(step % kTimedSteps == 0);
+    PassReport pass = begin(parameters_, packs);
+    report.constraint_iterations += pass.iterations;
+    clock.add_to(rigid_ ? report.bond_seconds : report.rest_seconds);
+    pair_forces(group, scratch, slices_f, team);
+    clock.add_to(report.pair_seconds);
+    pass = finish_step(packs, team, report, clock);
+    if (system_.thermostat.kind == Thermostat::gla) {
+      thermostat(parameters_, packs, step);
+      clock.add_to(report.noise_seconds);
+    }
+    if (pass.bad_pack >= 0) {
+      stop_bad_lanes(g, step + 1, scratch);
+      if (!small_) break;
+    }
+    if (counting_.enabled && step + 1 >= counting_.first_step &&
+        (step + 1) % counting_.every == 0) {
+      count_group(group, scratch);
+      clock.add_to(report.rest_seconds);
+    }
+  }
+  report.molecule_steps += n_steps * group.replicas * n_;
+}
+
+/// Marks the replicas with a bad velocity as stopped, keeps their last good state and puts them
+/// back to it at rest, so that their lanes go on with ordinary numbers.
+void CpuEngine::stop_bad_lanes(std::size_t g, std::int64_t step, Scratch& scratch) {
+  Group& group = groups_[g];
+  const int lanes = small_ ? lanes_per_group_ : 1;
+  for (int r = 0; r < lanes; ++r) {
+    int bad_molecule = -1;
+    for (int m = 0; m < n_ && bad_molecule < 0; ++m) {
+      double speed2 = 0.0;
+      for (int c = 0; c < 9; ++c) {
+        const double v = group.v[index(r, m, c)];
+        speed2 += v * v;
+      }
+      if (!(speed2 < kLargestSpeed2)) bad_molecule = m;
+    }
+    if (bad_molecule < 0) continue;
+    for (int m = 0; m < n_; ++m) {
+      for (int c = 0; c < 9; ++c) {
+        const std::size_t k = index(r, m, c);
+        group.x[k] = scratch.saved_x[k];
+        group.v[k] = 0.0;
+        group.a[k] = 0.0;
+      }
+    }
+    if (r >= group.replicas || group.stopped[static_cast<std::size_t>(r)]) continue;
+    group.stopped[static_cast<std::size_t>(r)] = 1;
+    StoppedReplica stop;
+    stop.replica_of_group = r;
+    stop.blow_up = {replica_ids_[static_cast<std::size_t>(group.first_replica + r)], step,
+                    bad_molecule};
+    stop.x.resize(static_cast<std::size_t>(n_) * 9);
+    stop.v.resize(stop.x.size());
+    gather(scratch.saved_x, r, stop.x.data());
+    gather(scratch.saved_v, r, stop.v.data());
+    stopped_state_[g].push_back(std::move(stop));
+  }
+}
+
+void CpuEngine::count_group(Group& group, Scratch& scratch) {
+  const MoleculePacks packs = packs_of(group, scratch);
+  kernels_.report_positions(parameters_, packs, scratch.q.data());
+  const std::size_t group_size =
+      static_cast<std::size_t>(kPairClasses) * static_cast<std::size_t>(counting_.bins + 1);
+  const int lanes = kernels_.lanes;
+  std::array<std::uint64_t*, kPadding> histograms{};
+  for (int first = 0; first < group.replicas; first += lanes) {
+    for (int l = 0; l < (small_ ? lanes : 1); ++l) {
+      const int r = first + l;
+      histograms[static_cast<std::size_t>(l)] = nullptr;
+      if (r >= group.replicas || group.stopped[static_cast<std::size_t>(r)]) continue;
+      const std::size_t count_group = static_cast<std::size_t>(
+          replica_ids_[static_cast<std::size_t>(group.first_replica + r)] % kCountGroups);
+      histograms[static_cast<std::size_t>(l)] = scratch.counts.data() + count_group * group_size;
+      ++scratch.samples[count_group];
+    }
+    const PairCounting args{scratch.q.data() + static_cast<std::size_t>(first / lanes * n_) * 9 *
+                                                   static_cast<std::size_t>(lanes),
+                            small_,
+                            n_,
+                            {counting_.pairs[0], counting_.pairs[1], counting_.pairs[2]},
+                            counting_.bins / counting_.r_max_A,
+                            counting_.bins,
+                            histograms.data()};
+    kernels_.count_pairs(args);
+  }
+}
+
+void CpuEngine::measure(const Group&, int, unsigned fields, const double* x, const double* v,
+                        const double* a, const double* q, ForceField& force_field,
+                        Energies& energies, Conservation& conservation) const {
+  const Masses<double>& m = parameters_.masses;
+  const IntegratorSpec& integrator = system_.integrator;
+  const double h = integrator.timestep_akma;
+  Energies e;
+  double a_m_a = 0.0;
+  double worst = 0.0;
+  Vec3<double> p{0, 0, 0}, l{0, 0, 0};
+  for (int k = 0; k < n_; ++k) {
+    const Triple<double> xk = triple_at(x + 9 * k), vk = triple_at(v + 9 * k);
+    const Triple<double> ak = triple_at(a + 9 * k), qk = triple_at(q + 9 * k);
+    e.kinetic_kcal_per_mol += 0.5 * weighted_norm2(m.o, m.h, vk);
+    if (!rigid_) {
+      a_m_a += weighted_norm2(m.o, m.h, ak);
+      if (std::isfinite(integrator.omega)) {
+        const BondValues<double> y =
+            zss_multipliers(xk, ak, parameters_.bonds, parameters_.bh2, integrator.omega);
+        e.penalty_kcal_per_mol += (y.oh1 * y.oh1 + y.oh2 * y.oh2 + y.hh * y.hh) /
+                                  (2.0 * integrator.omega * integrator.omega);
+      }
+    }
+    const BondValues<double> g = constraint_values(bonds(qk), parameters_.bonds);
+    worst = std::max({worst, std::abs(g.oh1), std::abs(g.oh2), std::abs(g.hh)});
+    const Triple<double> momentum = scale(m.o, m.h, vk);
+    p = p + momentum.o + momentum.h1 + momentum.h2;
+    l = l + cross(xk.o, momentum.o) + cross(xk.h1, momentum.h1) + cross(xk.h2, momentum.h2);
+  }
+  if (fields & (kEnergies | kConservation)) {
+    e.potential_kcal_per_mol =
+        force_field.energy({q, static_cast<std::size_t>(n_) * 9}).total_kcal_per_mol();
+  }
+  e.total_kcal_per_mol = e.kinetic_kcal_per_mol + e.potential_kcal_per_mol +
+                         e.penalty_kcal_per_mol +
+                         (rigid_ ? 0.0 : 0.5 * (integrator.beta - 0.25) * h * h * a_m_a);
+  const double degrees = (rigid_ ? 6.0 : 9.0) * n_;
+  e.temperature_K = 2.0 * e.kinetic_kcal_per_mol / (degrees * units::boltzmann_kcal_per_mol_K);
+  energies = e;
+  conservation = {e.total_kcal_per_mol, {p.x, p.y, p.z}, {l.x, l.y, l.z}, worst};
+}
+
+void CpuEngine::snapshot(unsigned fields, Frame& frame) {
+  frame.step = step_;
+  frame.time_ps =
+      units::ps_from_akma(static_cast<double>(step_) * system_.integrator.timestep_akma);
+  frame.molecules = n_;
+  frame.replica_ids.clear();
+  std::vector<std::pair<std::size_t, int>> live;  // group, replica of the group
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    for (int r = 0; r < groups_[g].replicas; ++r) {
+      if (groups_[g].stopped[static_cast<std::size_t>(r)]) continue;
+      live.emplace_back(g, r);
+      frame.replica_ids.push_back(
+          replica_ids_[static_cast<std::size_t>(groups_[g].first_replica + r)]);
+    }
+  }
+  const std::size_t size = static_cast<std::size_t>(n_) * 9;
+  const bool measures = fields & (kEnergies | kConservation);
+  frame.positions_A.resize(fields & kPositions ? live.size() * size : 0);
+  frame.velocities_A_per_akma.resize(fields & kVelocities ? live.size() * size : 0);
+  frame.energies.resize(fields & kEnergies ? live.size() : 0);
+  frame.conservation.resize(fields & kConservation ? live.size() : 0);
+
+  if (fields & (kPositions | kVelocities) || measures) {
+#pragma omp parallel num_threads(threads_)
+    {
+      Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
+      prepare_scratch(scratch);
+      ForceField force_field(system_.model, n_);
+      std::vector<double> x(size), v(size), a(size), q(size);
+      std::size_t reported = groups_.size();
+#pragma omp for schedule(static)
+      for (std::size_t k = 0; k < live.size(); ++k) {
+        const auto [g, r] = live[k];
+        Group& group = groups_[g];
+        if (reported != g) {
+          kernels_.report_positions(parameters_, packs_of(group, scratch), scratch.q.data());
+          reported = g;
+        }
+        gather(group.x, r, x.data());
+        gather(group.v, r, v.data());
+        gather(group.a, r, a.data());
+        gather(scratch.q, r, q.data());
+        if (rigid_) {
+          for (int m = 0; m < n_; ++m) {
+            put_triple(
+                project_velocities(triple_at(&x[9 * m]), triple_at(&v[9 * m]), parameters_.masses),
+                &v[9 * m]);
+          }
+        }
+        if (fields & kPositions) std::copy(q.begin(), q.end(), &frame.positions_A[k * size]);
+        if (fields & kVelocities) {
+          std::copy(v.begin(), v.end(), &frame.velocities_A_per_akma[k * size]);
+        }
+        if (measures) {
+          Energies e;
+          Conservation c;
+          measure(group, r, fields, x.data(), v.data(), a.data(), q.data(), force_field, e, c);
+          if (fields & kEnergies) frame.energies[k] = e;
+          if (fields & kConservation) frame.conservation[k] = c;
+        }
+      }
+    }
+  }
+  if (fields & kPairCounts) {
+    const std::size_t bins = static_cast<std::size_t>(counting_.bins);
+    frame.pair_counts.assign(static_cast<std::size_t>(kCountGroups) * kPairClasses * bins, 0);
+    frame.pair_samples.fill(0);
+    for (const Scratch& s : scratch_) {
+      if (s.counts.empty()) continue;
+      for (std::size_t row = 0; row < static_cast<std::size_t>(kCountGroups) * kPairClasses;
+           ++row) {
+        for (std::size_t b = 0; b < bins; ++b) {
+          frame.pair_counts[row * bins + b] += s.counts[row * (bins + 1) + b];
+        }
+      }
+      for (int g = 0; g < kCountGroups; ++g) {
+        frame.pair_samples[static_cast<std::size_t>(g)] += s.samples[static_cast<std::size_t>(g)];
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace cpu
+
+std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start,
+                                        const PairCountRequest& counts, int threads,
+                                        const std::string& instruction_set) {
+  std::array<const cpu::KernelTable*, 8> tables{};
+  const int n = cpu::usable_kernels(tables.data(), static_cast<int>(tables.size()));
+  for (int i = 0; i < n; ++i) {
+    if (instruction_set.empty() || instruction_set == tables[static_cast<std::size_t>(i)]->name) {
+      return std::make_unique<cpu::CpuEngine>(system, start, counts, threads,
+                                              *tables[static_cast<std::size_t>(i)]);
+    }
+  }
+  throw InputError("instruction set '" + instruction_set +
+                   "' is not in this build or does not run on this processor");
+}
+
+std::vector<std::string> cpu_instruction_sets() {
+  std::array<const cpu::KernelTable*, 8> tables{};
+  const int n = cpu::usable_kernels(tables.data(), static_cast<int>(tables.size()));
+  std::vector<std::string> names;
+  for (int i = 0; i < n; ++i) names.emplace_back(tables[static_cast<std::size_t>(i)]->name);
+  return names;
+}
+
+}  // namespace tarn

@@ -1,0 +1,30 @@
+#include "kernel_table.hpp"
+
+namespace tarn::cpu {
+
+int usable_kernels(const KernelTable** tables, int capacity) {
+  int n = 0;
+  const auto add = [&](const KernelTable& table) {
+    if (n < capacity) tables[n++] = &table;
+  };
+#if defined(TARN_HAVE_AVX512)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512cd")) {
+    add(kKernels_avx512);
+  }
+#endif
+#if defined(TARN_HAVE_AVX2)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) add(kKernels_avx2);
+#endif
+  add(kKernels_portable);
+  return n;
+}
+
+const KernelTable& best_kernels() {
+  const KernelTable* table = nullptr;
+  usable_kernels(&table, 1);
+  return *table;
+}
+
+}  // namespace tarn::cpu

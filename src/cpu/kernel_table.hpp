@@ -1,0 +1,137 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tarn/physics/parameters.hpp"
+
+/// @file
+/// The functions that are compiled once per instruction set, behind plain pointers. Everything
+/// here is data without code, so that no code of one instruction set can leak into another.
+
+namespace tarn::cpu {
+
+/// Molecules as packs of lanes: pack p holds one number a lane for each of the nine coordinates of
+/// a molecule, at p * 9 * lanes + coordinate * lanes + lane.
+///
+/// Small clusters: a lane is a replica, and pack s * N + m is molecule m of the replicas of
+/// sub-block s. Large clusters: a lane is a molecule, and pack p is molecules p * lanes onwards.
+struct MoleculePacks {
+  double* x;        ///< positions [A]
+  double* v;        ///< velocities [A/akma]
+  double* a;        ///< accelerations [A/akma^2]
+  const double* f;  ///< forces on the atoms [kcal/mol/A]
+  int first_pack;
+  int last_pack;  ///< one past the end
+
+  // Names of the lanes, for noise.
+  bool lanes_are_replicas;
+  int molecules;                     ///< N
+  const std::uint64_t* replica_ids;  ///< [sub-block][lane] (small), or one (large)
+};
+
+/// Squared speeds above this [A^2/akma^2], some 2000 A/ps, or not a number, are a blow-up.
+inline constexpr double kLargestSpeed2 = 1e4;
+
+/// What one step needs; the parts that a scheme does not use are ignored.
+struct StepParameters {
+  double h;
+  BondReference<double> bonds;
+  Masses<double> masses;
+  ZssParameters<double> zss;
+  SettleParameters<double> settle;
+  double shake_tolerance;
+  OuParameters<double> ou;
+  std::uint64_t seed;
+  double bh2;  ///< b h^2: reported positions are x + bh2 a; 0 for rigid schemes
+};
+
+/// What a pass over packs tells: sums over its molecules, and the first pack with a bad lane.
+struct PassReport {
+  int bad_pack = -1;
+  std::int64_t iterations = 0;
+};
+
+/// Sites of a molecule pack in pair precision, component by component: oxygen (0-2), its low part
+/// in mixed precision (3-5), offsets of H1 (6-8), H2 (9-11) and M (12-14).
+inline constexpr int kSiteComponents = 15;
+/// Forces on the sites of a molecule pack, always double: O, H1, H2, M.
+inline constexpr int kSiteForceComponents = 12;
+/// Doubles in the widest pack of any instruction set times two: large clusters are padded to it.
+inline constexpr int kPadding = 16;
+
+/// Pair forces of a block of small clusters; a lane is a replica.
+/// In mixed precision a block has two sub-blocks, the halves of a float pack.
+struct SmallPairs {
+  const double* x;  ///< [sub-block][molecule][9][lane]
+  void* sites;      ///< work space: [molecule][15] packs of the pair type
+  double* site_f;   ///< work space: [sub-block][molecule][12][lane]
+  double* f;        ///< out: forces on the atoms, laid out as x
+  int molecules;
+};
+
+/// Pair forces of one slice of the rows of a large cluster; a lane is a molecule.
+struct LargePairs {
+  const double* x;  ///< [pack][9][lane]
+  void* sites;      ///< [pack][15][lane of the pair type], filled by build_sites
+  double* slice_f;  ///< out: [pack][12][lane], forces on the sites from the pairs of this slice
+  int molecules;
+  int padded;  ///< N rounded up to a multiple of kPadding
+  int slice;   ///< the slice does rows i with i % slices == slice, pairs i < j
+  int slices;
+};
+
+/// Distances between different molecules to be counted, of positions laid out as MoleculePacks.
+struct PairCounting {
+  const double* q;
+  bool lanes_are_replicas;
+  int molecules;
+  bool pairs[3];
+  double bins_per_A;
+  int bins;
+  /// Where to count, [class][bins + 1], the last bin for what lies beyond r_max. Small: one pointer
+  /// a lane; large: only the first.
+  std::uint64_t* const* histograms;
+};
+
+struct KernelTable {
+  const char* name;  ///< instruction set
+  int lanes;         ///< doubles in a pack
+
+  // Passes over molecules. `begin` moves, `end` takes the forces, `thermostat` the noise.
+  PassReport (*begin[3])(const StepParameters&, const MoleculePacks&);  ///< by Scheme
+  PassReport (*end[3])(const StepParameters&, const MoleculePacks&);
+  void (*thermostat[2])(const StepParameters&, const MoleculePacks&,
+                        std::int64_t step);  ///< rigid?
+  /// Kick that follows an acceleration solved elsewhere: v <- v + h/2 a.
+  PassReport (*kick)(const StepParameters&, const MoleculePacks&);
+  /// out <- x + bh2 a, laid out as x.
+  void (*report_positions)(const StepParameters&, const MoleculePacks&, double* out);
+
+  // Pair forces, by [M site?][mixed?].
+  void (*small_pairs[2][2])(const SmallPairs&, const PairParameters<double>&);
+  void (*build_sites[2][2])(const LargePairs&, const PairParameters<double>&);
+  void (*large_pairs[2][2])(const LargePairs&, const PairParameters<double>&);
+  /// Adds the slices in order and spreads the force on M: packs first..last of f.
+  void (*sum_slices[2])(const double* slices_f, int slices, int padded, double m_weight,
+                        int first_pack, int last_pack, double* f);
+  /// Coulomb and Lennard-Jones energy of one slice (double sites), added in a fixed order.
+  void (*large_energy[2])(const LargePairs&, const PairParameters<double>&, double* coulomb,
+                          double* lj);
+  void (*count_pairs)(const PairCounting&);
+};
+
+/// The table of the widest instruction set that this machine and this build have.
+const KernelTable& best_kernels();
+/// All tables that run on this machine, widest first.
+int usable_kernels(const KernelTable** tables, int capacity);
+
+extern const KernelTable kKernels_portable;
+#if defined(TARN_HAVE_AVX2)
+extern const KernelTable kKernels_avx2;
+#endif
+#if defined(TARN_HAVE_AVX512)
+extern const KernelTable kKernels_avx512;
+#endif
+
+}  // namespace tarn::cpu

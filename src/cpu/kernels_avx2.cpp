@@ -1,0 +1,8 @@
+#include "kernels_impl.hpp"
+
+namespace tarn::cpu {
+
+extern const KernelTable kKernels_avx2;
+const KernelTable kKernels_avx2 = make_table("avx2");
+
+}  // namespace tarn::cpu

@@ -1,0 +1,574 @@
+#pragma once
+
+#include "kernel_table.hpp"
+#include "tarn/physics/noise.hpp"
+#include "tarn/physics/pair_force.hpp"
+#include "tarn/steps/rigid.hpp"
+#include "tarn/steps/thermostat.hpp"
+#include "tarn/steps/zss.hpp"
+
+/// @file
+/// The loops of the CPU engine, compiled once per instruction set. They hold no arithmetic of
+/// physics and call nothing but the formulas, which lie in the namespace of the instruction set.
+
+namespace tarn {
+inline namespace TARN_ARCH {
+namespace {
+
+using cpu::kLargestSpeed2;
+using cpu::kSiteComponents;
+using cpu::kSiteForceComponents;
+using cpu::LargePairs;
+using cpu::MoleculePacks;
+using cpu::PairCounting;
+using cpu::PassReport;
+using cpu::SmallPairs;
+using cpu::StepParameters;
+
+using D = Pack<double>;
+using F = Pack<float>;
+inline constexpr int kLanes = D::lanes;
+
+// --- memory --------------------------------------------------------------------------------------
+
+template <class T>
+TARN_HD Vec3<Pack<T>> load_vec3(const T* p) {
+  constexpr int n = Pack<T>::lanes;
+  return {Pack<T>::load(p), Pack<T>::load(p + n), Pack<T>::load(p + 2 * n)};
+}
+template <class T>
+TARN_HD void store_vec3(const Vec3<Pack<T>>& a, T* p) {
+  constexpr int n = Pack<T>::lanes;
+  a.x.store(p);
+  a.y.store(p + n);
+  a.z.store(p + 2 * n);
+}
+template <class T>
+TARN_HD Triple<Pack<T>> load_triple(const T* p) {
+  constexpr int n = 3 * Pack<T>::lanes;
+  return {load_vec3(p), load_vec3(p + n), load_vec3(p + 2 * n)};
+}
+template <class T>
+TARN_HD void store_triple(const Triple<Pack<T>>& a, T* p) {
+  constexpr int n = 3 * Pack<T>::lanes;
+  store_vec3(a.o, p);
+  store_vec3(a.h1, p + n);
+  store_vec3(a.h2, p + 2 * n);
+}
+template <bool kMSite>
+TARN_HD SiteForces<D> load_site_forces(const double* p) {
+  SiteForces<D> f{load_vec3(p), load_vec3(p + 3 * kLanes), load_vec3(p + 6 * kLanes), {}};
+  if constexpr (kMSite) f.m = load_vec3(p + 9 * kLanes);
+  return f;
+}
+template <bool kMSite>
+TARN_HD void store_site_forces(const SiteForces<D>& f, double* p) {
+  store_vec3(f.o, p);
+  store_vec3(f.h1, p + 3 * kLanes);
+  store_vec3(f.h2, p + 6 * kLanes);
+  if constexpr (kMSite) store_vec3(f.m, p + 9 * kLanes);
+}
+template <class T>
+TARN_HD SiteForces<T> no_forces() {
+  const T zero(scalar_t<T>(0));
+  const Vec3<T> v{zero, zero, zero};
+  return {v, v, v, v};
+}
+template <bool kMSite>
+TARN_HD void add(const SiteForces<D>& f, SiteForces<D>& sum) {
+  sum.o = sum.o + f.o;
+  sum.h1 = sum.h1 + f.h1;
+  sum.h2 = sum.h2 + f.h2;
+  if constexpr (kMSite) sum.m = sum.m + f.m;
+}
+
+// --- passes over molecules -----------------------------------------------------------------------
+
+/// Calls step(pack number, state) for each pack and stores what it leaves.
+template <class Step>
+TARN_HD void for_each_pack(const MoleculePacks& packs, const Step& step) {
+  for (int p = packs.first_pack; p < packs.last_pack; ++p) {
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(p) * 9 * kLanes;
+    MoleculeState<D> s{load_triple(packs.x + at), load_triple(packs.v + at),
+                       load_triple(packs.a + at)};
+    step(p, s);
+    store_triple(s.x, packs.x + at);
+    store_triple(s.v, packs.v + at);
+    store_triple(s.a, packs.a + at);
+  }
+}
+
+TARN_HD void check(int p, const MoleculeState<D>& s, PassReport& report) {
+  const D speed2 = weighted_norm2(D(1.0), D(1.0), s.v);
+  if (any(!(speed2 < D(kLargestSpeed2))) && report.bad_pack < 0) report.bad_pack = p;
+}
+
+TARN_HD Triple<D> load_force(const MoleculePacks& packs, int p) {
+  return load_triple(packs.f + static_cast<std::ptrdiff_t>(p) * 9 * kLanes);
+}
+
+PassReport begin_zss(const StepParameters& q, const MoleculePacks& packs) {
+  for_each_pack(packs, [&](int, MoleculeState<D>& s) { zss_begin(s, D(q.h)); });
+  return {};
+}
+PassReport end_zss(const StepParameters& q, const MoleculePacks& packs) {
+  PassReport report;
+  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
+    zss_end(s, load_force(packs, p), D(q.h), q.bonds, q.masses, q.zss);
+    check(p, s, report);
+  });
+  return report;
+}
+
+PassReport begin_shake(const StepParameters& q, const MoleculePacks& packs) {
+  PassReport report;
+  for_each_pack(packs, [&](int, MoleculeState<D>& s) {
+    const auto r = shake_begin(s, D(q.h), q.bonds, q.masses, q.shake_tolerance);
+    // A lane that did not converge is a blow-up, which the end of the step reports.
+    s.v.o.x = select(r.converged, s.v.o.x, D(__builtin_nan("")));
+    report.iterations += static_cast<std::int64_t>(sum_lanes(r.sweeps));
+  });
+  return report;
+}
+PassReport end_shake(const StepParameters& q, const MoleculePacks& packs) {
+  PassReport report;
+  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
+    shake_end(s, load_force(packs, p), D(q.h), q.masses);
+    check(p, s, report);
+  });
+  return report;
+}
+
+PassReport begin_settle(const StepParameters& q, const MoleculePacks& packs) {
+  for_each_pack(packs, [&](int, MoleculeState<D>& s) { settle_begin(s, D(q.h), q.settle); });
+  return {};
+}
+PassReport end_settle(const StepParameters& q, const MoleculePacks& packs) {
+  PassReport report;
+  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
+    settle_end(s, load_force(packs, p), D(q.h), q.masses);
+    check(p, s, report);
+  });
+  return report;
+}
+
+PassReport kick(const StepParameters& q, const MoleculePacks& packs) {
+  PassReport report;
+  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
+    s.v = fma(D(0.5 * q.h), s.a, s.v);
+    check(p, s, report);
+  });
+  return report;
+}
+
+TARN_HD Triple<D> noise(const StepParameters& q, const MoleculePacks& packs, int p,
+                        std::int64_t step) {
+  using U64 = Pack<std::uint64_t>;
+  U64 replica, molecule;
+  if (packs.lanes_are_replicas) {
+    replica = U64::load(packs.replica_ids + p / packs.molecules * kLanes);
+    molecule = U64(static_cast<std::uint64_t>(p % packs.molecules));
+  } else {
+    replica = U64(packs.replica_ids[0]);
+    molecule = lane_numbers<std::uint64_t>() + U64(static_cast<std::uint64_t>(p) * kLanes);
+  }
+  return molecule_normals(q.seed, replica, molecule, static_cast<std::uint64_t>(step),
+                          NoiseStream::thermostat);
+}
+void gla_penalised(const StepParameters& q, const MoleculePacks& packs, std::int64_t step) {
+  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
+    thermostat_penalised(s, noise(q, packs, p, step), q.ou);
+  });
+}
+void gla_rigid(const StepParameters& q, const MoleculePacks& packs, std::int64_t step) {
+  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
+    thermostat_rigid(s, noise(q, packs, p, step), q.ou, q.masses);
+  });
+}
+
+void report_positions(const StepParameters& q, const MoleculePacks& packs, double* out) {
+  for (int p = packs.first_pack; p < packs.last_pack; ++p) {
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(p) * 9 * kLanes;
+    const MoleculeState<D> s{load_triple(packs.x + at), {}, load_triple(packs.a + at)};
+    store_triple(pushed_back(s, D(q.bh2)), out + at);
+  }
+}
+
+// --- sites in pair precision ---------------------------------------------------------------------
+
+/// Pair precision: how sites are kept, how the vector between two oxygens is found, and how the
+/// forces of a pair are added to sums in double.
+struct DoublePairs {
+  using T = double;
+  static constexpr int sub_blocks = 1;
+
+  /// Sites of molecule pack m; parts[0] holds its coordinates.
+  template <bool kMSite>
+  static TARN_HD void build(const double* const parts[], double m_weight, double* site) {
+    const Triple<D> x = load_triple(parts[0]);
+    const SiteOffsets<D> d = site_offsets<kMSite>(x, D(m_weight));
+    store_vec3(x.o, site);
+    store_vec3(d.h1, site + 6 * kLanes);
+    store_vec3(d.h2, site + 9 * kLanes);
+    if constexpr (kMSite) store_vec3(d.m, site + 12 * kLanes);
+  }
+};
+struct MixedPairs {
+  using T = float;
+  static constexpr int sub_blocks = 2;
+
+  template <bool kMSite>
+  static TARN_HD void build(const double* const parts[], double m_weight, float* site) {
+    constexpr int n = F::lanes;
+    const Triple<D> x0 = load_triple(parts[0]), x1 = load_triple(parts[1]);
+    const SiteOffsets<D> d0 = site_offsets<kMSite>(x0, D(m_weight));
+    const SiteOffsets<D> d1 = site_offsets<kMSite>(x1, D(m_weight));
+    const auto narrow3 = [](const Vec3<D>& a, const Vec3<D>& b, float* out) {
+      round_to_float(a.x, b.x).store(out);
+      round_to_float(a.y, b.y).store(out + n);
+      round_to_float(a.z, b.z).store(out + 2 * n);
+    };
+    narrow3(x0.o, x1.o, site);
+    const auto low = [](const D& a, const D& b, const float* high, float* out) {
+      D h0, h1;
+      widen(F::load(high), h0, h1);
+      round_to_float(a - h0, b - h1).store(out);
+    };
+    low(x0.o.x, x1.o.x, site, site + 3 * n);
+    low(x0.o.y, x1.o.y, site + n, site + 4 * n);
+    low(x0.o.z, x1.o.z, site + 2 * n, site + 5 * n);
+    narrow3(d0.h1, d1.h1, site + 6 * n);
+    narrow3(d0.h2, d1.h2, site + 9 * n);
+    if constexpr (kMSite) narrow3(d0.m, d1.m, site + 12 * n);
+  }
+};
+
+/// One molecule in pair precision.
+template <class T>
+struct Site {
+  Vec3<T> o, o_low;
+  SiteOffsets<T> d;
+};
+/// Lanes of a pack; `stride` apart are the components.
+template <bool kMSite, class T>
+TARN_HD Site<Pack<T>> load_site(const T* p) {
+  constexpr int n = Pack<T>::lanes;
+  Site<Pack<T>> s;
+  s.o = load_vec3(p);
+  if constexpr (sizeof(T) == 4) s.o_low = load_vec3(p + 3 * n);
+  s.d.h1 = load_vec3(p + 6 * n);
+  s.d.h2 = load_vec3(p + 9 * n);
+  if constexpr (kMSite) s.d.m = load_vec3(p + 12 * n);
+  return s;
+}
+/// One lane of a pack in all lanes.
+template <bool kMSite, class T>
+TARN_HD Site<Pack<T>> broadcast_site(const T* p, int lane) {
+  constexpr int n = Pack<T>::lanes;
+  const auto vec3 = [&](int c) -> Vec3<Pack<T>> {
+    return {Pack<T>(p[c * n + lane]), Pack<T>(p[(c + 1) * n + lane]),
+            Pack<T>(p[(c + 2) * n + lane])};
+  };
+  Site<Pack<T>> s;
+  s.o = vec3(0);
+  if constexpr (sizeof(T) == 4) s.o_low = vec3(3);
+  s.d.h1 = vec3(6);
+  s.d.h2 = vec3(9);
+  if constexpr (kMSite) s.d.m = vec3(12);
+  return s;
+}
+/// Oxygen of i minus oxygen of j; from high and low parts in mixed precision.
+template <class T>
+TARN_HD Vec3<Pack<T>> oxygen_vector(const Site<Pack<T>>& i, const Site<Pack<T>>& j) {
+  if constexpr (sizeof(T) == 4) {
+    return (i.o - j.o) + (i.o_low - j.o_low);
+  } else {
+    return i.o - j.o;
+  }
+}
+
+/// Forces of one pair of packs, added to sums in double; f_j lies in memory.
+template <bool kMSite, class Lanes>
+TARN_HD void add_pair(const PairParameters<double>& p, const Vec3<D>& r, const Site<D>& i,
+                      const Site<D>& j, const Lanes& lanes, SiteForces<D> (&f_i)[1],
+                      double* const f_j[1]) {
+  SiteForces<D> f = load_site_forces<kMSite>(f_j[0]);
+  add_pair_forces<kMSite>(p, r, i.d, j.d, lanes, f_i[0], f);
+  store_site_forces<kMSite>(f, f_j[0]);
+}
+template <bool kMSite, class Lanes>
+TARN_HD void add_pair(const PairParameters<float>& p, const Vec3<F>& r, const Site<F>& i,
+                      const Site<F>& j, const Lanes& lanes, SiteForces<D> (&f_i)[2],
+                      double* const f_j[2]) {
+  SiteForces<F> a = no_forces<F>(), b = no_forces<F>();
+  add_pair_forces<kMSite>(p, r, i.d, j.d, lanes, a, b);
+  const auto widen3 = [](const Vec3<F>& v, Vec3<D>& low, Vec3<D>& high) {
+    widen(v.x, low.x, high.x);
+    widen(v.y, low.y, high.y);
+    widen(v.z, low.z, high.z);
+  };
+  SiteForces<D> a2[2], b2[2];
+  widen3(a.o, a2[0].o, a2[1].o);
+  widen3(a.h1, a2[0].h1, a2[1].h1);
+  widen3(a.h2, a2[0].h2, a2[1].h2);
+  widen3(b.h1, b2[0].h1, b2[1].h1);
+  widen3(b.h2, b2[0].h2, b2[1].h2);
+  if constexpr (kMSite) {
+    widen3(a.m, a2[0].m, a2[1].m);
+    widen3(b.o, b2[0].o, b2[1].o);
+  }
+  for (int half = 0; half < 2; ++half) {
+    close_third_law<kMSite>(a2[half], b2[half]);
+    add<kMSite>(a2[half], f_i[half]);
+    SiteForces<D> f = load_site_forces<kMSite>(f_j[half]);
+    add<kMSite>(b2[half], f);
+    store_site_forces<kMSite>(f, f_j[half]);
+  }
+}
+
+template <class T>
+TARN_HD PairParameters<T> rounded(const PairParameters<double>& p) {
+  return {static_cast<T>(p.qq_nn),  static_cast<T>(p.qq_nh), static_cast<T>(p.qq_hh),
+          static_cast<T>(p.lj_12a), static_cast<T>(p.lj_6c), static_cast<T>(p.m_weight)};
+}
+
+// --- small clusters: a lane is a replica ---------------------------------------------------------
+
+template <bool kMSite, class Precision>
+void small_pairs(const SmallPairs& args, const PairParameters<double>& parameters) {
+  using T = typename Precision::T;
+  using P = Pack<T>;
+  constexpr int subs = Precision::sub_blocks;
+  const int n = args.molecules;
+  const PairParameters<T> p = rounded<T>(parameters);
+  T* sites = static_cast<T*>(args.sites);
+  constexpr int site_size = kSiteComponents * P::lanes;
+  constexpr int force_size = kSiteForceComponents * kLanes;
+
+  for (int m = 0; m < n; ++m) {
+    const double* parts[2] = {args.x + m * 9 * kLanes, args.x + (n + m) * 9 * kLanes};
+    Precision::template build<kMSite>(parts, parameters.m_weight, sites + m * site_size);
+    for (int s = 0; s < subs; ++s) {
+      store_site_forces<kMSite>(no_forces<D>(), args.site_f + (s * n + m) * force_size);
+    }
+  }
+  for (int i = 0; i < n; ++i) {
+    const Site<P> site_i = load_site<kMSite>(sites + i * site_size);
+    SiteForces<D> f_i[subs];
+    for (int s = 0; s < subs; ++s) {
+      f_i[s] = load_site_forces<kMSite>(args.site_f + (s * n + i) * force_size);
+    }
+    for (int j = i + 1; j < n; ++j) {
+      const Site<P> site_j = load_site<kMSite>(sites + j * site_size);
+      double* f_j[subs];
+      for (int s = 0; s < subs; ++s) f_j[s] = args.site_f + (s * n + j) * force_size;
+      add_pair<kMSite>(p, oxygen_vector<T>(site_i, site_j), site_i, site_j, AllLanes{}, f_i, f_j);
+    }
+    for (int s = 0; s < subs; ++s) {
+      store_triple(forces_on_atoms<kMSite>(f_i[s], D(parameters.m_weight)),
+                   args.f + (s * n + i) * 9 * kLanes);
+    }
+  }
+}
+
+// --- large clusters: a lane is a molecule --------------------------------------------------------
+
+template <bool kMSite, class Precision>
+void build_sites(const LargePairs& args, const PairParameters<double>& parameters) {
+  using T = typename Precision::T;
+  constexpr int lanes = Pack<T>::lanes;
+  T* sites = static_cast<T*>(args.sites);
+  for (int p = 0; p < args.padded / lanes; ++p) {
+    const double* parts[2] = {args.x + (p * Precision::sub_blocks) * 9 * kLanes,
+                              args.x + (p * Precision::sub_blocks + 1) * 9 * kLanes};
+    Precision::template build<kMSite>(parts, parameters.m_weight,
+                                      sites + p * kSiteComponents * lanes);
+  }
+}
+
+/// Calls pair(site_i, site_j, r_oo, lanes, i, pack of j) for the pairs i < j of a slice, in a fixed
+/// order; row_begin(i) and row_end(i) stand around the packs of a row within one chunk.
+/// Chunks of packs that fit the first-level cache are visited by all rows before the next.
+template <bool kMSite, class T, class Begin, class PairOp, class End>
+TARN_HD void for_each_pair_of_slice(const LargePairs& args, const Begin& row_begin,
+                                    const PairOp& pair, const End& row_end) {
+  using P = Pack<T>;
+  constexpr int lanes = P::lanes;
+  constexpr int chunk = 12;
+  constexpr int site_size = kSiteComponents * lanes;
+  const T* sites = static_cast<const T*>(args.sites);
+  const int n = args.molecules;
+  const int packs = (n + lanes - 1) / lanes;
+  for (int begin = 0; begin < packs; begin += chunk) {
+    const int end = begin + chunk < packs ? begin + chunk : packs;
+    const int last_row = end * lanes < n ? end * lanes : n;
+    for (int i = args.slice; i < last_row; i += args.slices) {
+      const int own = (i + 1) / lanes;  // pack of molecule i + 1, the first partner
+      int j = own > begin ? own : begin;
+      if (j >= end) continue;
+      const Site<P> site_i = broadcast_site<kMSite>(sites + i / lanes * site_size, i % lanes);
+      row_begin(i);
+      const auto some_lanes = [&](int pack) {
+        const Site<P> site_j = load_site<kMSite>(sites + pack * site_size);
+        const P number = lane_numbers<T>();
+        const SomeLanes<T> some{(number > P(static_cast<T>(i - pack * lanes))) &
+                                (number < P(static_cast<T>(n - pack * lanes)))};
+        Vec3<P> r = oxygen_vector<T>(site_i, site_j);
+        const P far(static_cast<T>(1e3));
+        r = {select(some.mask, r.x, far), select(some.mask, r.y, far), select(some.mask, r.z, far)};
+        pair(site_i, site_j, r, some, pack);
+      };
+      if (j * lanes <= i || (j + 1) * lanes > n) some_lanes(j++);
+      const int full_end = end * lanes > n ? end - 1 : end;
+      for (; j < full_end; ++j) {
+        const Site<P> site_j = load_site<kMSite>(sites + j * site_size);
+        pair(site_i, site_j, oxygen_vector<T>(site_i, site_j), AllLanes{}, j);
+      }
+      if (j < end) some_lanes(j);
+      row_end(i);
+    }
+  }
+}
+
+template <bool kMSite, class Precision>
+void large_pairs(const LargePairs& args, const PairParameters<double>& parameters) {
+  using T = typename Precision::T;
+  constexpr int subs = Precision::sub_blocks;
+  constexpr int force_size = kSiteForceComponents * kLanes;
+  const PairParameters<T> p = rounded<T>(parameters);
+  for (int k = 0; k < args.padded / kLanes; ++k) {
+    store_site_forces<kMSite>(no_forces<D>(), args.slice_f + k * force_size);
+  }
+  SiteForces<D> f_i[subs];
+  for_each_pair_of_slice<kMSite, T>(
+      args,
+      [&](int) {
+        for (int s = 0; s < subs; ++s) f_i[s] = no_forces<D>();
+      },
+      [&](const auto& site_i, const auto& site_j, const auto& r, const auto& lanes, int pack) {
+        double* f_j[subs];
+        for (int s = 0; s < subs; ++s) f_j[s] = args.slice_f + (pack * subs + s) * force_size;
+        add_pair<kMSite>(p, r, site_i, site_j, lanes, f_i, f_j);
+      },
+      [&](int i) {
+        if constexpr (subs == 2) add<kMSite>(f_i[1], f_i[0]);
+        double* out = args.slice_f + i / kLanes * force_size + i % kLanes;
+        const auto put = [&](const Vec3<D>& v, int c) {
+          out[c * kLanes] += sum_lanes(v.x);
+          out[(c + 1) * kLanes] += sum_lanes(v.y);
+          out[(c + 2) * kLanes] += sum_lanes(v.z);
+        };
+        put(f_i[0].o, 0);
+        put(f_i[0].h1, 3);
+        put(f_i[0].h2, 6);
+        if constexpr (kMSite) put(f_i[0].m, 9);
+      });
+}
+
+template <bool kMSite>
+void sum_slices(const double* slices_f, int slices, int padded, double m_weight, int first_pack,
+                int last_pack, double* f) {
+  constexpr int force_size = kSiteForceComponents * kLanes;
+  const std::ptrdiff_t slice_size = static_cast<std::ptrdiff_t>(padded) * kSiteForceComponents;
+  for (int p = first_pack; p < last_pack; ++p) {
+    SiteForces<D> sum = load_site_forces<kMSite>(slices_f + p * force_size);
+    for (int s = 1; s < slices; ++s) {
+      add<kMSite>(load_site_forces<kMSite>(slices_f + s * slice_size + p * force_size), sum);
+    }
+    store_triple(forces_on_atoms<kMSite>(sum, D(m_weight)), f + p * 9 * kLanes);
+  }
+}
+
+template <bool kMSite>
+void large_energy(const LargePairs& args, const PairParameters<double>& p, double* coulomb,
+                  double* lj) {
+  D c(0.0), l(0.0);
+  for_each_pair_of_slice<kMSite, double>(
+      args, [](int) {},
+      [&](const auto& site_i, const auto& site_j, const auto& r, const auto& lanes, int) {
+        add_pair_energy<kMSite>(p, r, site_i.d, site_j.d, lanes, c, l);
+      },
+      [](int) {});
+  *coulomb = sum_lanes(c);
+  *lj = sum_lanes(l);
+}
+
+// --- pair distances ------------------------------------------------------------------------------
+
+/// Adds one to the bin of each lane's distance; lanes outside `lanes` go to the last bin.
+template <class Lanes>
+TARN_HD void count(const PairCounting& args, int pair_class, const Vec3<D>& d, const Lanes& lanes) {
+  D bin = min(sqrt(norm2(d)) * D(args.bins_per_A), D(args.bins));
+  if constexpr (!std::is_same_v<Lanes, AllLanes>) bin = select(lanes.mask, bin, D(args.bins));
+  const HalfNative<std::int32_t> number = __builtin_convertvector(bin.v, HalfNative<std::int32_t>);
+  const std::ptrdiff_t offset = static_cast<std::ptrdiff_t>(pair_class) * (args.bins + 1);
+  for (int l = 0; l < kLanes; ++l) {
+    std::uint64_t* histogram = args.histograms[args.lanes_are_replicas ? l : 0];
+    if (histogram != nullptr) ++histogram[offset + number[l]];
+  }
+}
+template <class Lanes>
+TARN_HD void count_molecules(const PairCounting& args, const Triple<D>& i, const Triple<D>& j,
+                             const Lanes& lanes) {
+  if (args.pairs[0]) count(args, 0, i.o - j.o, lanes);
+  if (args.pairs[1]) {
+    count(args, 1, i.o - j.h1, lanes);
+    count(args, 1, i.o - j.h2, lanes);
+    count(args, 1, i.h1 - j.o, lanes);
+    count(args, 1, i.h2 - j.o, lanes);
+  }
+  if (args.pairs[2]) {
+    count(args, 2, i.h1 - j.h1, lanes);
+    count(args, 2, i.h1 - j.h2, lanes);
+    count(args, 2, i.h2 - j.h1, lanes);
+    count(args, 2, i.h2 - j.h2, lanes);
+  }
+}
+void count_pairs(const PairCounting& args) {
+  const int n = args.molecules;
+  if (args.lanes_are_replicas) {
+    for (int i = 0; i < n; ++i) {
+      const Triple<D> x_i = load_triple(args.q + i * 9 * kLanes);
+      for (int j = i + 1; j < n; ++j) {
+        count_molecules(args, x_i, load_triple(args.q + j * 9 * kLanes), AllLanes{});
+      }
+    }
+    return;
+  }
+  for (int i = 0; i < n; ++i) {
+    const double* p = args.q + i / kLanes * 9 * kLanes + i % kLanes;
+    const auto vec3 = [&](int c) -> Vec3<D> {
+      return {D(p[c * kLanes]), D(p[(c + 1) * kLanes]), D(p[(c + 2) * kLanes])};
+    };
+    const Triple<D> x_i{vec3(0), vec3(3), vec3(6)};
+    for (int pack = (i + 1) / kLanes; pack * kLanes < n; ++pack) {
+      const D number = lane_numbers<double>();
+      const SomeLanes<double> some{(number > D(i - pack * kLanes)) &
+                                   (number < D(n - pack * kLanes))};
+      count_molecules(args, x_i, load_triple(args.q + pack * 9 * kLanes), some);
+    }
+  }
+}
+
+constexpr cpu::KernelTable make_table(const char* name) {
+  return {name,
+          kLanes,
+          {begin_zss, begin_shake, begin_settle},
+          {end_zss, end_shake, end_settle},
+          {gla_penalised, gla_rigid},
+          kick,
+          report_positions,
+          {{small_pairs<false, DoublePairs>, small_pairs<false, MixedPairs>},
+           {small_pairs<true, DoublePairs>, small_pairs<true, MixedPairs>}},
+          {{build_sites<false, DoublePairs>, build_sites<false, MixedPairs>},
+           {build_sites<true, DoublePairs>, build_sites<true, MixedPairs>}},
+          {{large_pairs<false, DoublePairs>, large_pairs<false, MixedPairs>},
+           {large_pairs<true, DoublePairs>, large_pairs<true, MixedPairs>}},
+          {sum_slices<false>, sum_slices<true>},
+          {large_energy<false>, large_energy<true>},
+          count_pairs};
+}
+
+}  // namespace
+}  // namespace TARN_ARCH
+}  // namespace tarn
