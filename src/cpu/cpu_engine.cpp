@@ -325,8 +325,9 @@ void CpuEngine::prepare_accelerations() {
 void CpuEngine::pair_forces(Group& group, Scratch& scratch, AlignedVector<double>& slices_f,
                             int team) {
   if (small_) {
-    const SmallPairs args{group.x.data(), scratch.sites.data(), scratch.site_f.data(),
-                          scratch.f.data(), n_};
+    const SmallPairs args{
+        group.x.data(),    scratch.sites.data(), scratch.site_f.data(), scratch.f.data(), n_,
+        parameters_.masses};
     kernels_.small_pairs[m_site_][mixed_](args, pair_);
     return;
   }
@@ -334,7 +335,8 @@ void CpuEngine::pair_forces(Group& group, Scratch& scratch, AlignedVector<double
   const int padded = padded_molecules(n_);
   const std::size_t slice_size = static_cast<std::size_t>(padded) * kSiteForceComponents;
   slices_f.resize(slice_size * static_cast<std::size_t>(slices));
-  LargePairs args{group.x.data(), scratch.sites.data(), nullptr, n_, padded, 0, slices};
+  LargePairs args{group.x.data(), scratch.sites.data(), nullptr, n_, padded, 0,
+                  slices,         parameters_.masses};
   kernels_.build_sites[m_site_][mixed_](args, pair_);
   const auto do_slice = [&](int s) {
     LargePairs slice = args;
@@ -358,6 +360,7 @@ void CpuEngine::pair_forces(Group& group, Scratch& scratch, AlignedVector<double
     for (int s = 0; s < slices; ++s) do_slice(s);
     for (int p = 0; p < packs_; p += kPackGrain) sum(p);
   }
+  if (mixed_) kernels_.remove_net_force(args, scratch.f.data());
 }
 
 /// From forces to accelerations and the second kick.

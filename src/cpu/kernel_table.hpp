@@ -65,9 +65,10 @@ inline constexpr int kPadding = 16;
 struct SmallPairs {
   const double* x;  ///< [sub-block][molecule][9][lane]
   void* sites;      ///< work space: [molecule][15] packs of the pair type
-  double* site_f;   ///< work space: [sub-block][molecule][12][lane]
+  void* site_f;     ///< work space: [molecule][12] packs of the pair type
   double* f;        ///< out: forces on the atoms, laid out as x
   int molecules;
+  Masses<double> masses;
 };
 
 /// Pair forces of one slice of the rows of a large cluster; a lane is a molecule.
@@ -77,8 +78,9 @@ struct LargePairs {
   double* slice_f;  ///< out: [pack][12][lane], forces on the sites from the pairs of this slice
   int molecules;
   int padded;  ///< N rounded up to a multiple of kPadding
-  int slice;   ///< the slice does rows i with i % slices == slice, pairs i < j
+  int slice;   ///< which share of the rows i, pairs i < j
   int slices;
+  Masses<double> masses;
 };
 
 /// Distances between different molecules to be counted, of positions laid out as MoleculePacks.
@@ -115,6 +117,8 @@ struct KernelTable {
   /// Adds the slices in order and spreads the force on M: packs first..last of f.
   void (*sum_slices[2])(const double* slices_f, int slices, int padded, double m_weight,
                         int first_pack, int last_pack, double* f);
+  /// Mixed precision: takes the net force that rounding leaves off the sum f.
+  void (*remove_net_force)(const LargePairs&, double* f);
   /// Coulomb and Lennard-Jones energy of one slice (double sites), added in a fixed order.
   void (*large_energy[2])(const LargePairs&, const PairParameters<double>&, double* coulomb,
                           double* lj);

@@ -55,23 +55,25 @@ TARN_HD void store_triple(const Triple<Pack<T>>& a, T* p) {
   store_vec3(a.h1, p + n);
   store_vec3(a.h2, p + 2 * n);
 }
-template <bool kMSite>
-TARN_HD SiteForces<D> load_site_forces(const double* p) {
-  SiteForces<D> f{load_vec3(p), load_vec3(p + 3 * kLanes), load_vec3(p + 6 * kLanes), {}};
-  if constexpr (kMSite) f.m = load_vec3(p + 9 * kLanes);
+template <bool kMSite, class T>
+TARN_HD SiteForces<Pack<T>> load_site_forces(const T* p) {
+  constexpr int n = 3 * Pack<T>::lanes;
+  SiteForces<Pack<T>> f{load_vec3(p), load_vec3(p + n), load_vec3(p + 2 * n), {}};
+  if constexpr (kMSite) f.m = load_vec3(p + 3 * n);
   return f;
 }
-template <bool kMSite>
-TARN_HD void store_site_forces(const SiteForces<D>& f, double* p) {
+template <bool kMSite, class T>
+TARN_HD void store_site_forces(const SiteForces<Pack<T>>& f, T* p) {
+  constexpr int n = 3 * Pack<T>::lanes;
   store_vec3(f.o, p);
-  store_vec3(f.h1, p + 3 * kLanes);
-  store_vec3(f.h2, p + 6 * kLanes);
-  if constexpr (kMSite) store_vec3(f.m, p + 9 * kLanes);
+  store_vec3(f.h1, p + n);
+  store_vec3(f.h2, p + 2 * n);
+  if constexpr (kMSite) store_vec3(f.m, p + 3 * n);
 }
-template <class T>
-TARN_HD SiteForces<T> no_forces() {
-  const T zero(scalar_t<T>(0));
-  const Vec3<T> v{zero, zero, zero};
+template <class P>
+TARN_HD SiteForces<P> no_forces() {
+  const P zero(scalar_t<P>(0));
+  const Vec3<P> v{zero, zero, zero};
   return {v, v, v, v};
 }
 template <bool kMSite>
@@ -80,6 +82,23 @@ TARN_HD void add(const SiteForces<D>& f, SiteForces<D>& sum) {
   sum.h1 = sum.h1 + f.h1;
   sum.h2 = sum.h2 + f.h2;
   if constexpr (kMSite) sum.m = sum.m + f.m;
+}
+/// Forces in pair precision as packs of double.
+template <bool kMSite>
+TARN_HD void to_double(const SiteForces<D>& f, SiteForces<D> (&out)[1]) {
+  out[0] = f;
+}
+template <bool kMSite>
+TARN_HD void to_double(const SiteForces<F>& f, SiteForces<D> (&out)[2]) {
+  const auto widen3 = [](const Vec3<F>& v, Vec3<D>& low, Vec3<D>& high) {
+    widen(v.x, low.x, high.x);
+    widen(v.y, low.y, high.y);
+    widen(v.z, low.z, high.z);
+  };
+  widen3(f.o, out[0].o, out[1].o);
+  widen3(f.h1, out[0].h1, out[1].h1);
+  widen3(f.h2, out[0].h2, out[1].h2);
+  if constexpr (kMSite) widen3(f.m, out[0].m, out[1].m);
 }
 
 // --- passes over molecules -----------------------------------------------------------------------
@@ -196,8 +215,7 @@ void report_positions(const StepParameters& q, const MoleculePacks& packs, doubl
 
 // --- sites in pair precision ---------------------------------------------------------------------
 
-/// Pair precision: how sites are kept, how the vector between two oxygens is found, and how the
-/// forces of a pair are added to sums in double.
+/// Pair precision: the number type of the pair loop, and how sites are made in it.
 struct DoublePairs {
   using T = double;
   static constexpr int sub_blocks = 1;
@@ -287,45 +305,6 @@ TARN_HD Vec3<Pack<T>> oxygen_vector(const Site<Pack<T>>& i, const Site<Pack<T>>&
   }
 }
 
-/// Forces of one pair of packs, added to sums in double; f_j lies in memory.
-template <bool kMSite, class Lanes>
-TARN_HD void add_pair(const PairParameters<double>& p, const Vec3<D>& r, const Site<D>& i,
-                      const Site<D>& j, const Lanes& lanes, SiteForces<D> (&f_i)[1],
-                      double* const f_j[1]) {
-  SiteForces<D> f = load_site_forces<kMSite>(f_j[0]);
-  add_pair_forces<kMSite>(p, r, i.d, j.d, lanes, f_i[0], f);
-  store_site_forces<kMSite>(f, f_j[0]);
-}
-template <bool kMSite, class Lanes>
-TARN_HD void add_pair(const PairParameters<float>& p, const Vec3<F>& r, const Site<F>& i,
-                      const Site<F>& j, const Lanes& lanes, SiteForces<D> (&f_i)[2],
-                      double* const f_j[2]) {
-  SiteForces<F> a = no_forces<F>(), b = no_forces<F>();
-  add_pair_forces<kMSite>(p, r, i.d, j.d, lanes, a, b);
-  const auto widen3 = [](const Vec3<F>& v, Vec3<D>& low, Vec3<D>& high) {
-    widen(v.x, low.x, high.x);
-    widen(v.y, low.y, high.y);
-    widen(v.z, low.z, high.z);
-  };
-  SiteForces<D> a2[2], b2[2];
-  widen3(a.o, a2[0].o, a2[1].o);
-  widen3(a.h1, a2[0].h1, a2[1].h1);
-  widen3(a.h2, a2[0].h2, a2[1].h2);
-  widen3(b.h1, b2[0].h1, b2[1].h1);
-  widen3(b.h2, b2[0].h2, b2[1].h2);
-  if constexpr (kMSite) {
-    widen3(a.m, a2[0].m, a2[1].m);
-    widen3(b.o, b2[0].o, b2[1].o);
-  }
-  for (int half = 0; half < 2; ++half) {
-    close_third_law<kMSite>(a2[half], b2[half]);
-    add<kMSite>(a2[half], f_i[half]);
-    SiteForces<D> f = load_site_forces<kMSite>(f_j[half]);
-    add<kMSite>(b2[half], f);
-    store_site_forces<kMSite>(f, f_j[half]);
-  }
-}
-
 template <class T>
 TARN_HD PairParameters<T> rounded(const PairParameters<double>& p) {
   return {static_cast<T>(p.qq_nn),  static_cast<T>(p.qq_nh), static_cast<T>(p.qq_hh),
@@ -334,6 +313,8 @@ TARN_HD PairParameters<T> rounded(const PairParameters<double>& p) {
 
 // --- small clusters: a lane is a replica ---------------------------------------------------------
 
+/// Each pair once; in mixed precision the sums over the few partners are floats too, and the net
+/// force that rounding leaves is taken off, so that momentum is kept as in double.
 template <bool kMSite, class Precision>
 void small_pairs(const SmallPairs& args, const PairParameters<double>& parameters) {
   using T = typename Precision::T;
@@ -342,31 +323,42 @@ void small_pairs(const SmallPairs& args, const PairParameters<double>& parameter
   const int n = args.molecules;
   const PairParameters<T> p = rounded<T>(parameters);
   T* sites = static_cast<T*>(args.sites);
+  T* site_f = static_cast<T*>(args.site_f);
   constexpr int site_size = kSiteComponents * P::lanes;
-  constexpr int force_size = kSiteForceComponents * kLanes;
+  constexpr int force_size = kSiteForceComponents * P::lanes;
 
   for (int m = 0; m < n; ++m) {
     const double* parts[2] = {args.x + m * 9 * kLanes, args.x + (n + m) * 9 * kLanes};
     Precision::template build<kMSite>(parts, parameters.m_weight, sites + m * site_size);
-    for (int s = 0; s < subs; ++s) {
-      store_site_forces<kMSite>(no_forces<D>(), args.site_f + (s * n + m) * force_size);
-    }
+    store_site_forces<kMSite>(no_forces<P>(), site_f + m * force_size);
   }
   for (int i = 0; i < n; ++i) {
     const Site<P> site_i = load_site<kMSite>(sites + i * site_size);
-    SiteForces<D> f_i[subs];
-    for (int s = 0; s < subs; ++s) {
-      f_i[s] = load_site_forces<kMSite>(args.site_f + (s * n + i) * force_size);
-    }
+    SiteForces<P> f_i = load_site_forces<kMSite>(site_f + i * force_size);
     for (int j = i + 1; j < n; ++j) {
       const Site<P> site_j = load_site<kMSite>(sites + j * site_size);
-      double* f_j[subs];
-      for (int s = 0; s < subs; ++s) f_j[s] = args.site_f + (s * n + j) * force_size;
-      add_pair<kMSite>(p, oxygen_vector<T>(site_i, site_j), site_i, site_j, AllLanes{}, f_i, f_j);
+      SiteForces<P> f_j = load_site_forces<kMSite>(site_f + j * force_size);
+      add_pair_forces<kMSite>(p, oxygen_vector<T>(site_i, site_j), site_i.d, site_j.d, AllLanes{},
+                              f_i, f_j);
+      store_site_forces<kMSite>(f_j, site_f + j * force_size);
     }
+    SiteForces<D> f[subs];
+    to_double<kMSite>(f_i, f);
     for (int s = 0; s < subs; ++s) {
-      store_triple(forces_on_atoms<kMSite>(f_i[s], D(parameters.m_weight)),
+      store_triple(forces_on_atoms<kMSite>(f[s], D(parameters.m_weight)),
                    args.f + (s * n + i) * 9 * kLanes);
+    }
+  }
+  if constexpr (subs == 2) {
+    for (int s = 0; s < subs; ++s) {
+      double* f = args.f + s * n * 9 * kLanes;
+      Vec3<D> net{D(0.0), D(0.0), D(0.0)};
+      for (int m = 0; m < n; ++m) net = net + total(load_triple(f + m * 9 * kLanes));
+      net = D(1.0 / n) * net;
+      for (int m = 0; m < n; ++m) {
+        double* at = f + m * 9 * kLanes;
+        store_triple(remove_net_force(load_triple(at), net, args.masses), at);
+      }
     }
   }
 }
@@ -386,46 +378,56 @@ void build_sites(const LargePairs& args, const PairParameters<double>& parameter
   }
 }
 
-/// Calls pair(site_i, site_j, r_oo, lanes, i, pack of j) for the pairs i < j of a slice, in a fixed
-/// order; row_begin(i) and row_end(i) stand around the packs of a row within one chunk.
-/// Chunks of packs that fit the first-level cache are visited by all rows before the next.
-template <bool kMSite, class T, class Begin, class PairOp, class End>
-TARN_HD void for_each_pair_of_slice(const LargePairs& args, const Begin& row_begin,
-                                    const PairOp& pair, const End& row_end) {
+/// Rows that share the forces on a pack of partners in registers.
+inline constexpr int kRows = 4;
+/// Packs of partners that all rows of a slice visit before the next: they fit the first-level
+/// cache.
+inline constexpr int kChunk = 12;
+
+/// The pairs i < j of a slice in a fixed order. Slice s has the groups of kRows rows whose number
+/// is s modulo the number of slices.
+///   begin(rows)                        before the packs of a chunk, for a group of rows
+///   pair(row, site_i, site_j, r, lanes) for each row of the group and pack j of the chunk
+///   partners(pack)                     after all rows of the group have met pack j
+///   end(first row, rows)               after the chunk
+template <bool kMSite, class T, class Begin, class PairOp, class Partners, class End>
+TARN_HD void for_each_pair_of_slice(const LargePairs& args, const Begin& begin, const PairOp& pair,
+                                    const Partners& partners, const End& end) {
   using P = Pack<T>;
   constexpr int lanes = P::lanes;
-  constexpr int chunk = 12;
   constexpr int site_size = kSiteComponents * lanes;
   const T* sites = static_cast<const T*>(args.sites);
   const int n = args.molecules;
   const int packs = (n + lanes - 1) / lanes;
-  for (int begin = 0; begin < packs; begin += chunk) {
-    const int end = begin + chunk < packs ? begin + chunk : packs;
-    const int last_row = end * lanes < n ? end * lanes : n;
-    for (int i = args.slice; i < last_row; i += args.slices) {
-      const int own = (i + 1) / lanes;  // pack of molecule i + 1, the first partner
-      int j = own > begin ? own : begin;
-      if (j >= end) continue;
-      const Site<P> site_i = broadcast_site<kMSite>(sites + i / lanes * site_size, i % lanes);
-      row_begin(i);
-      const auto some_lanes = [&](int pack) {
-        const Site<P> site_j = load_site<kMSite>(sites + pack * site_size);
-        const P number = lane_numbers<T>();
-        const SomeLanes<T> some{(number > P(static_cast<T>(i - pack * lanes))) &
-                                (number < P(static_cast<T>(n - pack * lanes)))};
-        Vec3<P> r = oxygen_vector<T>(site_i, site_j);
-        const P far(static_cast<T>(1e3));
-        r = {select(some.mask, r.x, far), select(some.mask, r.y, far), select(some.mask, r.z, far)};
-        pair(site_i, site_j, r, some, pack);
-      };
-      if (j * lanes <= i || (j + 1) * lanes > n) some_lanes(j++);
-      const int full_end = end * lanes > n ? end - 1 : end;
-      for (; j < full_end; ++j) {
+  for (int chunk = 0; chunk < packs; chunk += kChunk) {
+    const int chunk_end = chunk + kChunk < packs ? chunk + kChunk : packs;
+    for (int first = args.slice * kRows; first < n && first < chunk_end * lanes;
+         first += args.slices * kRows) {
+      const int rows = n - first < kRows ? n - first : kRows;
+      const int own = (first + 1) / lanes;  // pack of the first partner
+      begin(rows);
+      for (int j = own > chunk ? own : chunk; j < chunk_end; ++j) {
         const Site<P> site_j = load_site<kMSite>(sites + j * site_size);
-        pair(site_i, site_j, oxygen_vector<T>(site_i, site_j), AllLanes{}, j);
+        const bool full = j * lanes >= first + kRows && (j + 1) * lanes <= n;
+        for (int row = 0; row < rows; ++row) {
+          const int i = first + row;
+          const Site<P> site_i = broadcast_site<kMSite>(sites + i / lanes * site_size, i % lanes);
+          Vec3<P> r = oxygen_vector<T>(site_i, site_j);
+          if (full) {
+            pair(row, site_i, site_j, r, AllLanes{});
+          } else {
+            const P number = lane_numbers<T>();
+            const SomeLanes<T> some{(number > P(static_cast<T>(i - j * lanes))) &
+                                    (number < P(static_cast<T>(n - j * lanes)))};
+            const P far(static_cast<T>(1e3));
+            r = {select(some.mask, r.x, far), select(some.mask, r.y, far),
+                 select(some.mask, r.z, far)};
+            pair(row, site_i, site_j, r, some);
+          }
+        }
+        partners(j);
       }
-      if (j < end) some_lanes(j);
-      row_end(i);
+      end(first, rows);
     }
   }
 }
@@ -433,36 +435,65 @@ TARN_HD void for_each_pair_of_slice(const LargePairs& args, const Begin& row_beg
 template <bool kMSite, class Precision>
 void large_pairs(const LargePairs& args, const PairParameters<double>& parameters) {
   using T = typename Precision::T;
+  using P = Pack<T>;
   constexpr int subs = Precision::sub_blocks;
   constexpr int force_size = kSiteForceComponents * kLanes;
   const PairParameters<T> p = rounded<T>(parameters);
   for (int k = 0; k < args.padded / kLanes; ++k) {
     store_site_forces<kMSite>(no_forces<D>(), args.slice_f + k * force_size);
   }
-  SiteForces<D> f_i[subs];
+  SiteForces<P> f_i[kRows], f_j = no_forces<P>();
   for_each_pair_of_slice<kMSite, T>(
       args,
-      [&](int) {
-        for (int s = 0; s < subs; ++s) f_i[s] = no_forces<D>();
+      [&](int rows) {
+        for (int row = 0; row < rows; ++row) f_i[row] = no_forces<P>();
       },
-      [&](const auto& site_i, const auto& site_j, const auto& r, const auto& lanes, int pack) {
-        double* f_j[subs];
-        for (int s = 0; s < subs; ++s) f_j[s] = args.slice_f + (pack * subs + s) * force_size;
-        add_pair<kMSite>(p, r, site_i, site_j, lanes, f_i, f_j);
+      [&](int row, const auto& site_i, const auto& site_j, const auto& r, const auto& lanes)
+          __attribute__((always_inline)) {
+            add_pair_forces<kMSite>(p, r, site_i.d, site_j.d, lanes, f_i[row], f_j);
+          },
+      [&](int pack) {
+        SiteForces<D> f[subs];
+        to_double<kMSite>(f_j, f);
+        for (int s = 0; s < subs; ++s) {
+          double* at = args.slice_f + (pack * subs + s) * force_size;
+          add<kMSite>(load_site_forces<kMSite>(at), f[s]);
+          store_site_forces<kMSite>(f[s], at);
+        }
+        f_j = no_forces<P>();
       },
-      [&](int i) {
-        if constexpr (subs == 2) add<kMSite>(f_i[1], f_i[0]);
-        double* out = args.slice_f + i / kLanes * force_size + i % kLanes;
-        const auto put = [&](const Vec3<D>& v, int c) {
-          out[c * kLanes] += sum_lanes(v.x);
-          out[(c + 1) * kLanes] += sum_lanes(v.y);
-          out[(c + 2) * kLanes] += sum_lanes(v.z);
-        };
-        put(f_i[0].o, 0);
-        put(f_i[0].h1, 3);
-        put(f_i[0].h2, 6);
-        if constexpr (kMSite) put(f_i[0].m, 9);
+      [&](int first, int rows) {
+        for (int row = 0; row < rows; ++row) {
+          SiteForces<D> f[subs];
+          to_double<kMSite>(f_i[row], f);
+          if constexpr (subs == 2) add<kMSite>(f[1], f[0]);
+          const int i = first + row;
+          double* out = args.slice_f + i / kLanes * force_size + i % kLanes;
+          const auto put = [&](const Vec3<D>& v, int c) {
+            out[c * kLanes] += sum_lanes(v.x);
+            out[(c + 1) * kLanes] += sum_lanes(v.y);
+            out[(c + 2) * kLanes] += sum_lanes(v.z);
+          };
+          put(f[0].o, 0);
+          put(f[0].h1, 3);
+          put(f[0].h2, 6);
+          if constexpr (kMSite) put(f[0].m, 9);
+        }
       });
+}
+
+/// Takes the net force that rounded pair forces leave off all molecules, by mass.
+void remove_net_force_of_cluster(const LargePairs& args, double* f) {
+  const int packs = args.padded / kLanes;
+  Vec3<D> sum{D(0.0), D(0.0), D(0.0)};
+  for (int p = 0; p < packs; ++p) sum = sum + total(load_triple(f + p * 9 * kLanes));
+  const double share = 1.0 / args.molecules;
+  const Vec3<D> net{D(share * sum_lanes(sum.x)), D(share * sum_lanes(sum.y)),
+                    D(share * sum_lanes(sum.z))};
+  for (int p = 0; p < packs; ++p) {
+    double* at = f + p * 9 * kLanes;
+    store_triple(remove_net_force(load_triple(at), net, args.masses), at);
+  }
 }
 
 template <bool kMSite>
@@ -485,10 +516,11 @@ void large_energy(const LargePairs& args, const PairParameters<double>& p, doubl
   D c(0.0), l(0.0);
   for_each_pair_of_slice<kMSite, double>(
       args, [](int) {},
-      [&](const auto& site_i, const auto& site_j, const auto& r, const auto& lanes, int) {
-        add_pair_energy<kMSite>(p, r, site_i.d, site_j.d, lanes, c, l);
-      },
-      [](int) {});
+      [&](int, const auto& site_i, const auto& site_j, const auto& r, const auto& lanes)
+          __attribute__((always_inline)) {
+            add_pair_energy<kMSite>(p, r, site_i.d, site_j.d, lanes, c, l);
+          },
+      [](int) {}, [](int, int) {});
   *coulomb = sum_lanes(c);
   *lj = sum_lanes(l);
 }
@@ -565,6 +597,7 @@ constexpr cpu::KernelTable make_table(const char* name) {
           {{large_pairs<false, DoublePairs>, large_pairs<false, MixedPairs>},
            {large_pairs<true, DoublePairs>, large_pairs<true, MixedPairs>}},
           {sum_slices<false>, sum_slices<true>},
+          remove_net_force_of_cluster,
           {large_energy<false>, large_energy<true>},
           count_pairs};
 }

@@ -354,8 +354,8 @@ TARN_HD Pack<std::uint32_t> narrow(const Pack<T>& low, const Pack<T>& high) {
   using Words = typename Simd<std::uint32_t, 4 * lanes>::Native;
   const Words a = reinterpret_cast<Words>(low.v), b = reinterpret_cast<Words>(high.v);
   if constexpr (lanes == 16) {
-    return {__builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28,
-                                    30)};
+    return {
+        __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)};
   } else if constexpr (lanes == 8) {
     return {__builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14)};
   } else {

@@ -54,8 +54,8 @@ TARN_HD Triple<Pack<double>> molecule_normals(std::uint64_t seed,
                                               const Pack<std::uint64_t>& molecule,
                                               std::uint64_t step, NoiseStream stream) {
   PhiloxWords<Pack<std::uint64_t>> w[3] = {noise_counter(replica, molecule, step, stream, 0),
-                                          noise_counter(replica, molecule, step, stream, 1),
-                                          noise_counter(replica, molecule, step, stream, 2)};
+                                           noise_counter(replica, molecule, step, stream, 1),
+                                           noise_counter(replica, molecule, step, stream, 2)};
   philox4x32_10(w, seed);
   Pack<double> xi[12];
 #pragma GCC unroll 3

@@ -109,15 +109,22 @@ TARN_HD void add_pair_forces(const PairParameters<S>& p, const Vec3<T>& r_oo,
   coulomb(T(p.qq_hh), h2_i - j.h2, f_i.h2, f_j.h2);
 }
 
-/// Makes the forces of one pair cancel exactly where they were found in lower precision: the force
-/// on the negative site of j is set to minus the sum of all others.
-template <bool kMSite, class T>
-TARN_HD void close_third_law(const SiteForces<T>& f_i, SiteForces<T>& f_j) {
-  if constexpr (kMSite) {
-    f_j.m = -(((f_i.o + f_i.m) + (f_i.h1 + f_i.h2)) + (f_j.o + (f_j.h1 + f_j.h2)));
-  } else {
-    f_j.o = -((f_i.o + (f_i.h1 + f_i.h2)) + (f_j.h1 + f_j.h2));
-  }
+/// Sum of the forces on the atoms of a molecule.
+template <class T>
+TARN_HD Vec3<T> total(const Triple<T>& f) {
+  return f.o + (f.h1 + f.h2);
+}
+
+/// Forces without a net force: rounded pair forces do not cancel to the last bit, and what is left
+/// is taken off each atom by its share of the mass, so that momentum is kept as with exact ones.
+/// @param net_per_molecule the sum of all forces divided by the number of molecules
+template <class T, class S>
+TARN_HD Triple<T> remove_net_force(const Triple<T>& f, const Vec3<T>& net_per_molecule,
+                                   const Masses<S>& m) {
+  const S total_mass = m.o + m.h + m.h;
+  const T o = T(-m.o / total_mass), h = T(-m.h / total_mass);
+  return {fma(o, net_per_molecule, f.o), fma(h, net_per_molecule, f.h1),
+          fma(h, net_per_molecule, f.h2)};
 }
 
 /// Coulomb and Lennard-Jones energies of one pair [kcal/mol], added to the sums.
