@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tarn/analysis/errors.hpp"
+#include "tarn/deck.hpp"
+#include "tarn/engine.hpp"
+#include "tarn/run.hpp"
+
+/// @file
+/// The benchmark against SHAKE: several schemes from one deck, side by side.
+
+namespace tarn {
+
+struct CompareOptions {
+  std::string out_dir;  ///< empty: out/<deck name>-compare
+  bool overwrite = false;
+  std::optional<std::string> device;  ///< replaces the deck's
+  std::optional<int> threads;
+  std::function<void(const Progress&)> on_progress;
+  std::function<void(const std::string&)> on_warning;
+  std::function<bool()> interrupted;
+};
+
+/// What came of one scheme. Means leave out the equilibration and replicas that blew up.
+struct SchemeResult {
+  std::string label;              ///< as given to `--schemes`
+  double steps_per_second = 0.0;  ///< of all replicas together: cluster-steps
+  double ns_per_day = 0.0;        ///< of all replicas together
+  double pair_share = 0.0, bond_share = 0.0, noise_share = 0.0, rest_share = 0.0;
+  double iterations_per_step = 0.0;  ///< of SHAKE, per molecule; 0 for schemes without iteration
+  analysis::MeanError temperature_K;
+  analysis::MeanError potential_kcal_per_mol;
+  double constraint_max_A2 = 0.0;      ///< largest |d.d - r0^2| of the reported positions
+  double oo_total_variation = 0.0;     ///< of the OO histogram against the first scheme
+  double oo_kolmogorov_smirnov = 0.0;  ///< the same, largest difference of the sums
+  double oo_mean_distance_A = 0.0;
+  std::int64_t steps = 0;
+  std::vector<BlowUp> blow_ups;
+};
+
+struct CompareResult {
+  std::string out_dir;
+  std::vector<SchemeResult> schemes;
+  std::vector<std::string> pictures;
+  std::string device;
+  bool interrupted = false;
+};
+
+/// Runs a deck with each scheme, all from the same start, in turns of a few per cent of the run, so
+/// that whatever else the machine does falls on all of them alike. Writes `compare.csv` (a row a
+/// scheme), `rdf.csv` (pair counts, probability densities and their errors by scheme) and the
+/// picture `rdf.svg`.
+///
+/// @param schemes "scheme" or "scheme:key=value:...", keys of [integrator]
+/// @throws InputError, IoError, NumericalError, DeviceError
+CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& schemes,
+                              const CompareOptions& options);
+
+}  // namespace tarn

@@ -1,0 +1,44 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "commands.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/deck.hpp"
+#include "tarn/io/xyz.hpp"
+
+namespace tarn::cli {
+namespace {
+
+struct Arguments {
+  std::string deck;
+  std::vector<std::string> set;
+  bool reference = false;
+};
+
+void check(const Arguments& a) {
+  if (a.reference) {
+    fmt::print("{}", deck_reference());
+    return;
+  }
+  if (a.deck.empty()) throw InputError("no deck given: tarn check DECK");
+  const Deck deck = load_deck(a.deck, a.set);
+  int molecules = deck.system.molecules;
+  if (const auto path = structure_path(deck)) molecules = io::read_structure(*path).molecules;
+  make_system(deck, molecules);
+  fmt::print("{}", resolved_deck(deck));
+}
+
+}  // namespace
+
+void add_check(CLI::App& app) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("check", "check a deck and print it with every key; runs nothing");
+  command->add_option("deck", a->deck, "the deck, a TOML file");
+  command->add_option("--set", a->set, "section.key=value, replaces a key of the deck");
+  command->add_flag("--reference", a->reference, "print the page of all sections and keys instead");
+  command->callback([a] { check(*a); });
+}
+
+}  // namespace tarn::cli

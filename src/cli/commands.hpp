@@ -1,0 +1,16 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace tarn::cli {
+
+/// Each adds one subcommand. What it does is a callback that returns nothing and throws errors of
+/// the library; an exit code other than 0 without an error goes through `exit_code`.
+void add_run(CLI::App& app, int& exit_code);
+void add_check(CLI::App& app);
+void add_energy(CLI::App& app);
+void add_cluster(CLI::App& app);
+void add_compare(CLI::App& app, int& exit_code);
+void add_doctor(CLI::App& app);
+
+}  // namespace tarn::cli

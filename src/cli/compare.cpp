@@ -1,0 +1,111 @@
+#include "tarn/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "commands.hpp"
+#include "tarn/core/error.hpp"
+#include "terminal.hpp"
+
+namespace tarn::cli {
+namespace {
+
+struct Arguments {
+  std::string deck, out, device, schemes;
+  int threads = 0;
+  std::vector<std::string> set;
+  bool overwrite = false, quiet = false;
+};
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    if (end > begin) parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// One line of a table, columns padded to equal width.
+void print_table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> width(rows.front().size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+  }
+  for (const auto& row : rows) {
+    std::string line = fmt::format("{:<{}}", row[0], width[0]);
+    for (std::size_t c = 1; c < row.size(); ++c) {
+      line += fmt::format("  {:>{}}", row[c], width[c]);
+    }
+    fmt::print("{}\n", line);
+  }
+}
+
+std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
+
+void compare(const Arguments& a, int& exit_code) {
+  const Deck deck = load_deck(a.deck, a.set);
+  Terminal terminal(a.quiet);
+  CompareOptions options;
+  options.out_dir = a.out;
+  options.overwrite = a.overwrite;
+  if (!a.device.empty()) options.device = a.device;
+  if (a.threads > 0) options.threads = a.threads;
+  options.on_progress = [&](const Progress& p) { terminal.progress(p); };
+  options.on_warning = [&](const std::string& text) { terminal.warning(text); };
+  options.interrupted = interrupted;
+  catch_interrupts();
+
+  const CompareResult result = compare_schemes(deck, split(a.schemes), options);
+  terminal.close_bar();
+  if (result.interrupted) terminal.warning("interrupted: the table is of what was done until then");
+  fmt::print("{}, {} molecules x {} replicas, {} steps of {} fs, {}\n\n", deck.name,
+             deck.system.molecules > 0 ? std::to_string(deck.system.molecules) : *deck.system.file,
+             deck.system.replicas, result.schemes.front().steps, deck.integrator.timestep_fs,
+             result.device);
+  std::vector<std::vector<std::string>> rows{
+      {"scheme", "cluster-steps/s", "pairs", "bonds", "noise", "rest", "iterations", "T / K",
+       "<V0> / kcal/mol", "max |g| / A^2", "TV(OO)", "stopped"}};
+  for (const SchemeResult& s : result.schemes) {
+    rows.push_back(
+        {s.label, fmt::format("{:.0f}", s.steps_per_second), percent(s.pair_share),
+         percent(s.bond_share), percent(s.noise_share), percent(s.rest_share),
+         s.iterations_per_step > 0.0 ? fmt::format("{:.1f}", s.iterations_per_step) : "-",
+         fmt::format("{:.3f} +- {:.3f}", s.temperature_K.mean, s.temperature_K.error),
+         fmt::format("{:.4f} +- {:.4f}", s.potential_kcal_per_mol.mean,
+                     s.potential_kcal_per_mol.error),
+         fmt::format("{:.1e}", s.constraint_max_A2), fmt::format("{:.4f}", s.oo_total_variation),
+         fmt::format("{}", s.blow_ups.size())});
+    if (!s.blow_ups.empty()) exit_code = static_cast<int>(ExitCode::numerical);
+  }
+  print_table(rows);
+  fmt::print("\nTV(OO): total variation of the OO distance histogram against {}.\n",
+             result.schemes.front().label);
+  fmt::print("Tables: {0}/compare.csv, {0}/rdf.csv\n", result.out_dir);
+  for (const std::string& picture : result.pictures) fmt::print("Picture: {}\n", picture);
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, int& exit_code) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("compare", "run a deck with several schemes, side by side");
+  command->add_option("deck", a->deck, "the deck, a TOML file")->required();
+  command
+      ->add_option("--schemes", a->schemes,
+                   "schemes with their keys: shake,settle,zss-stiff:omega=20")
+      ->required();
+  command->add_option("--out", a->out, "folder; default out/<name of the deck>-compare");
+  command->add_option("--device", a->device, "auto, cpu, cuda or cuda:<number>");
+  command->add_option("--threads", a->threads, "threads of the CPU; default all");
+  command->add_option("--set", a->set, "section.key=value, replaces a key of the deck");
+  command->add_flag("--overwrite", a->overwrite, "replace the comparison that is in the folder");
+  command->add_flag("--quiet", a->quiet, "no progress");
+  command->callback([a, &exit_code] { compare(*a, exit_code); });
+}
+
+}  // namespace tarn::cli

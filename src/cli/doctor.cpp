@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+
+#include <thread>
+
+#include "commands.hpp"
+#include "kernels/device_probe.hpp"
+#include "tarn/build_features.hpp"
+#include "tarn/cpu_engine.hpp"
+#include "tarn/io/plot.hpp"
+#include "tarn/version.hpp"
+
+namespace tarn::cli {
+namespace {
+
+void doctor() {
+  fmt::print("tarn {}, {} build with {}\n", kVersion, build::kType, build::kCompiler);
+  fmt::print("flags: {}\n\n", build::kFlags);
+
+  const std::vector<std::string> sets = cpu_instruction_sets();
+  fmt::print("CPU: {} threads; instruction set {}", std::thread::hardware_concurrency(),
+             sets.front());
+  fmt::print(" (in this build: {})\n", build::kInstructionSets);
+  if (sets.front() == "portable") {
+    fmt::print("     Neither AVX2 nor AVX-512 can be used: expect a quarter of the speed.\n");
+  }
+
+  const DeviceProbe probe = probe_devices();
+  if (build::kCudaVersion.empty()) {
+    fmt::print("CUDA: not in this build\n");
+  } else {
+    fmt::print("CUDA: built with {} for {}\n", build::kCudaVersion, build::kCudaArchitectures);
+  }
+  if (probe.status != ProbeStatus::ok) fmt::print("      {}\n", probe.message);
+  for (const ProbedDevice& d : probe.devices) {
+    fmt::print("      cuda:{} {}, compute capability {}, {} multiprocessors, {:.0f} GiB\n", d.index,
+               d.name, d.compute_capability, d.multiprocessors, d.memory_GiB);
+  }
+  fmt::print("      This version runs water on the CPU; --device cuda is refused.\n");
+
+  fmt::print("pictures: {}\n", io::can_draw()
+                                   ? "gnuplot found"
+                                   : "gnuplot is missing; tables are written, pictures are not. "
+                                     "Install it: apt-get install gnuplot-nox");
+  fmt::print("HDF5: {}\n", build::kHdf5Version.empty() ? "not in this build" : build::kHdf5Version);
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app) {
+  app.add_subcommand("doctor", "what this machine and this build can do")->callback(doctor);
+}
+
+}  // namespace tarn::cli

@@ -1,0 +1,55 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "commands.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/force_field.hpp"
+#include "tarn/io/json.hpp"
+#include "tarn/io/xyz.hpp"
+#include "water_models.hpp"
+
+namespace tarn::cli {
+namespace {
+
+struct Arguments {
+  std::string structure, model, device = "cpu";
+};
+
+void energy(const Arguments& a) {
+  const io::Structure structure = io::read_structure(a.structure);
+  if (a.device != "cpu" && a.device != "auto") {
+    throw DeviceError("single points run on the CPU in this version: use --device cpu");
+  }
+  const WaterModel model =
+      water_model_named(a.model.empty() ? structure.model().value_or("tip3p") : a.model);
+  ForceField force_field(model, structure.molecules);
+  std::vector<double> forces(structure.positions_A.size());
+  const NonbondedEnergy e = force_field.energy_and_forces(structure.positions_A, forces);
+  std::vector<std::string> rows;
+  for (std::size_t k = 0; k < forces.size(); k += 3) {
+    rows.push_back(fmt::format("[{}, {}, {}]", io::json(forces[k]), io::json(forces[k + 1]),
+                               io::json(forces[k + 2])));
+  }
+  io::JsonObject json;
+  json.add("model", io::json(model.name));
+  json.add("molecules", io::json(std::int64_t{structure.molecules}));
+  json.add("coulomb_kcal_per_mol", io::json(e.coulomb_kcal_per_mol));
+  json.add("lj_kcal_per_mol", io::json(e.lj_kcal_per_mol));
+  json.add("potential_kcal_per_mol", io::json(e.total_kcal_per_mol()));
+  json.add("forces_kcal_per_mol_A", io::json_array(rows));
+  fmt::print("{}\n", json.text());
+}
+
+}  // namespace
+
+void add_energy(CLI::App& app) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("energy", "energy and forces of one structure, as JSON");
+  command->add_option("structure", a->structure, "extended XYZ, atoms O H H")->required();
+  command->add_option("--model", a->model, "water model; default what the file says, or tip3p");
+  command->add_option("--device", a->device, "cpu");
+  command->callback([a] { energy(*a); });
+}
+
+}  // namespace tarn::cli

@@ -1,0 +1,40 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "commands.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/version.hpp"
+
+int main(int argc, char** argv) {
+  CLI::App app{"tarn: molecular dynamics of water clusters", "tarn"};
+  app.set_version_flag("--version", "tarn " + std::string(tarn::kVersion));
+  app.require_subcommand(1);
+  app.footer("'tarn COMMAND --help' explains a command; docs/decks.md explains decks.");
+  int exit_code = 0;
+  tarn::cli::add_run(app, exit_code);
+  tarn::cli::add_check(app);
+  tarn::cli::add_energy(app);
+  tarn::cli::add_cluster(app);
+  tarn::cli::add_compare(app, exit_code);
+  tarn::cli::add_doctor(app);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool help = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
+    app.exit(error);
+    return help ? 0 : static_cast<int>(tarn::ExitCode::bad_input);
+  } catch (const tarn::Error& error) {
+    fmt::print(stderr, "tarn: {}\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "tarn: not enough memory; use fewer replicas or molecules\n");
+    return static_cast<int>(tarn::ExitCode::device);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "tarn: {}\n", error.what());
+    return static_cast<int>(tarn::ExitCode::io);
+  }
+  return exit_code;
+}

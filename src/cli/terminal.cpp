@@ -1,0 +1,86 @@
+#include "terminal.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+
+namespace tarn::cli {
+namespace {
+
+volatile std::sig_atomic_t g_interrupted = 0;
+
+extern "C" void on_signal(int signal) {
+  if (g_interrupted) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+  g_interrupted = 1;
+}
+
+std::string rate_text(double per_second) {
+  if (per_second >= 1e6) return fmt::format("{:.2f} M", per_second * 1e-6);
+  if (per_second >= 1e4) return fmt::format("{:.1f} k", per_second * 1e-3);
+  return fmt::format("{:.0f} ", per_second);
+}
+
+}  // namespace
+
+std::string duration_text(double seconds) {
+  const long s = std::lround(std::max(seconds, 0.0));
+  if (s >= 3600) return fmt::format("{} h {:02} min", s / 3600, s % 3600 / 60);
+  if (s >= 60) return fmt::format("{} min {:02} s", s / 60, s % 60);
+  return fmt::format("{} s", s);
+}
+
+Terminal::Terminal(bool quiet) : quiet_(quiet), is_terminal_(isatty(STDERR_FILENO) != 0) {}
+
+Terminal::~Terminal() { close_bar(); }
+
+void Terminal::progress(const Progress& p) {
+  if (quiet_) return;
+  const double done = p.total_steps > 0 ? static_cast<double>(p.step) / p.total_steps : 1.0;
+  std::string text =
+      fmt::format("{:5.1f} %  {}steps/s  {:.3g} ns/day a replica, {:.3g} in all", 100.0 * done,
+                  rate_text(p.steps_per_second), p.ns_per_day_per_replica, p.ns_per_day_total);
+  if (p.step < p.total_steps) text += fmt::format("  {} left", duration_text(p.seconds_left));
+  if (is_terminal_) {
+    constexpr int width = 24;
+    const int filled = static_cast<int>(std::lround(width * std::clamp(done, 0.0, 1.0)));
+    fmt::print(stderr, "\r[{}{}] {}\x1b[K", std::string(static_cast<std::size_t>(filled), '#'),
+               std::string(static_cast<std::size_t>(width - filled), '.'), text);
+    std::fflush(stderr);
+    bar_open_ = true;
+  } else if (p.elapsed_seconds >= next_line_seconds_) {
+    fmt::print(stderr, "{}\n", text);
+    next_line_seconds_ = p.elapsed_seconds + std::min(60.0, 0.5 * p.elapsed_seconds + 5.0);
+  }
+}
+
+void Terminal::close_bar() {
+  if (bar_open_) fmt::print(stderr, "\n");
+  bar_open_ = false;
+}
+
+void Terminal::warning(const std::string& text) {
+  close_bar();
+  fmt::print(stderr, "note: {}\n", text);
+}
+
+void Terminal::say(const std::string& text) {
+  if (quiet_) return;
+  close_bar();
+  fmt::print(stderr, "{}\n", text);
+}
+
+void catch_interrupts() {
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+}
+
+bool interrupted() { return g_interrupted != 0; }
+
+}  // namespace tarn::cli

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+
+#include "tarn/run.hpp"
+
+namespace tarn::cli {
+
+/// Shows the progress of a run: a bar that is drawn anew on a terminal, a plain line now and then
+/// elsewhere, nothing when quiet. Warnings are always shown. Everything goes to standard error.
+class Terminal {
+ public:
+  explicit Terminal(bool quiet);
+  ~Terminal();
+
+  void progress(const Progress& progress);
+  void warning(const std::string& text);
+  /// A line that --quiet leaves out.
+  void say(const std::string& text);
+  /// Ends the line of the bar.
+  void close_bar();
+
+ private:
+  bool quiet_;
+  bool is_terminal_;
+  bool bar_open_ = false;
+  double next_line_seconds_ = 10.0;
+};
+
+/// "1 h 02 min", "3 min 05 s", "12 s".
+std::string duration_text(double seconds);
+
+/// Makes SIGINT and SIGTERM set a flag; a second signal ends the program at once.
+void catch_interrupts();
+bool interrupted();
+
+}  // namespace tarn::cli

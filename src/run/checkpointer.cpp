@@ -1,0 +1,114 @@
+#include "checkpointer.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "blow_up.hpp"
+#include "fmt/format.h"
+#include "replicas.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/version.hpp"
+
+namespace tarn {
+namespace {
+
+/// The first lines in which two texts differ.
+std::string first_difference(const std::string& then, const std::string& now) {
+  std::istringstream then_lines(then);
+  std::istringstream now_lines(now);
+  std::string a;
+  std::string b;
+  std::string section;
+  while (true) {
+    const bool more_a = static_cast<bool>(std::getline(then_lines, a));
+    const bool more_b = static_cast<bool>(std::getline(now_lines, b));
+    if (!more_a) a = "nothing";
+    if (!more_b) b = "nothing";
+    if (a != b || (!more_a && !more_b)) break;
+    if (!a.empty() && a[0] == '[') section = a + ' ';
+  }
+  return fmt::format("{}was '{}', is '{}'", section, a, b);
+}
+
+}  // namespace
+
+Checkpointer::Checkpointer(std::string path, std::int64_t every, const Engine& engine,
+                           const std::vector<std::unique_ptr<Observer>>& observers,
+                           io::Checkpoint before)
+    : path_(std::move(path)), every_(every), engine_(engine), before_(std::move(before)) {
+  for (const auto& observer : observers) observers_.push_back(observer.get());
+}
+
+unsigned Checkpointer::fields() const {
+  unsigned fields = kNoFields;
+  for (const Observer* observer : observers_) fields |= observer->fields() & kPairCounts;
+  return fields;
+}
+
+void Checkpointer::observe(const Frame& frame) {
+  for (Observer* observer : observers_) {
+    if (observer->fields() & kPairCounts) observer->catch_up(frame);
+  }
+  write();
+}
+
+void Checkpointer::write() const {
+  io::Checkpoint checkpoint = before_;
+  checkpoint.state = join(engine_.state(), before_.state);
+  checkpoint.blow_ups = merged(before_.blow_ups, engine_.blow_ups());
+  for (Observer* observer : observers_) {
+    std::ostringstream bytes;
+    observer->save(bytes);
+    checkpoint.observers.push_back({observer->name(), std::move(bytes).str()});
+  }
+  io::write_checkpoint(path_, checkpoint);
+}
+
+void restore(const io::Checkpoint& checkpoint,
+             const std::vector<std::unique_ptr<Observer>>& observers) {
+  for (const auto& observer : observers) {
+    const auto record =
+        std::find_if(checkpoint.observers.begin(), checkpoint.observers.end(),
+                     [&](const io::ObserverRecord& r) { return r.name == observer->name(); });
+    if (record == checkpoint.observers.end()) {
+      throw IoError(
+          fmt::format("the checkpoint has no record of the observer '{}'; start the run "
+                      "anew with --overwrite",
+                      observer->name()));
+    }
+    std::istringstream bytes(record->bytes);
+    observer->load(bytes);
+  }
+}
+
+io::Checkpoint checkpoint_for(const std::string& path, const std::string& physics,
+                              std::int64_t steps) {
+  io::Checkpoint checkpoint = io::read_checkpoint(path);
+  const auto refuse = [&](const std::string& why) {
+    throw InputError(fmt::format("cannot resume from '{}': {}", path, why));
+  };
+  if (checkpoint.tarn_version != kVersion) {
+    refuse(
+        fmt::format("it was written by tarn {}, this is {}, and the two need not give the same "
+                    "bits. Go on with that version or begin anew with --overwrite.",
+                    checkpoint.tarn_version, kVersion));
+  }
+  if (checkpoint.physics != physics) {
+    refuse(
+        fmt::format("the deck has changed since: {}. Only steps (or duration_ps), device, "
+                    "threads and [checkpoint] may change; otherwise begin anew with --overwrite "
+                    "or in another folder with --out.",
+                    first_difference(checkpoint.physics, physics)));
+  }
+  if (steps < checkpoint.state.step) {
+    refuse(
+        fmt::format("the deck asks for {} steps, and {} are done already. Ask for more, or "
+                    "begin anew with --overwrite.",
+                    steps, checkpoint.state.step));
+  }
+  return checkpoint;
+}
+
+}  // namespace tarn

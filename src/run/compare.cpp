@@ -1,0 +1,358 @@
+#include "tarn/compare.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <set>
+
+#include "tarn/analysis/blocking.hpp"
+#include "tarn/analysis/histogram.hpp"
+#include "tarn/analysis/rdf.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/io/plot.hpp"
+#include "tarn/observe/observers.hpp"
+#include "tarn/start.hpp"
+
+namespace tarn {
+namespace {
+
+/// Turns that each scheme gets; the machine's moods fall on all schemes alike.
+constexpr std::int64_t kTurns = 40;
+/// From this many replicas on, errors come from the spread between them, not from time blocks.
+constexpr std::size_t kEnoughReplicas = 16;
+
+/// Sums and series of one quantity: a mean a replica, and the mean over replicas at each sample.
+class Quantity {
+ public:
+  void start_sample() {
+    series_.push_back(0.0);
+    in_sample_ = 0;
+  }
+  void add(std::size_t replica, double value) {
+    if (replica >= sums_.size()) sums_.resize(replica + 1, 0.0);
+    if (replica >= counts_.size()) counts_.resize(replica + 1, 0);
+    sums_[replica] += value;
+    ++counts_[replica];
+    series_.back() += (value - series_.back()) / ++in_sample_;
+  }
+  analysis::MeanError result() const {
+    std::vector<double> means;
+    for (std::size_t r = 0; r < sums_.size(); ++r) {
+      if (counts_[r] > 0) means.push_back(sums_[r] / static_cast<double>(counts_[r]));
+    }
+    if (means.size() >= kEnoughReplicas) return analysis::mean_and_error(means);
+    const analysis::Blocking b = analysis::blocking(series_);
+    return {b.mean, b.error};
+  }
+
+ private:
+  std::vector<double> sums_;
+  std::vector<std::int64_t> counts_;
+  std::vector<double> series_;
+  int in_sample_ = 0;
+};
+
+/// One scheme while it runs.
+struct Contestant {
+  std::string label;
+  Deck deck;
+  std::unique_ptr<Engine> engine;
+  Quantity temperature, potential;
+  double constraint_max_A2 = 0.0;
+  double wall_seconds = 0.0;
+  std::int64_t sample_every = 100;
+
+  void sample(std::int64_t first_step) {
+    Frame frame;
+    engine->snapshot(kEnergies | kConservation, frame);
+    if (frame.replica_ids.empty()) return;
+    const bool counts = frame.step >= first_step;
+    if (counts) {
+      temperature.start_sample();
+      potential.start_sample();
+    }
+    for (std::size_t k = 0; k < frame.replica_ids.size(); ++k) {
+      constraint_max_A2 = std::max(constraint_max_A2, frame.conservation[k].constraint_max_A2);
+      if (!counts) continue;
+      const std::size_t replica = static_cast<std::size_t>(frame.replica_ids[k]);
+      temperature.add(replica, frame.energies[k].temperature_K);
+      potential.add(replica, frame.energies[k].potential_kcal_per_mol);
+    }
+  }
+
+  void advance_to(std::int64_t step, std::int64_t first_step) {
+    while (engine->step() < step) {
+      const std::int64_t now = engine->step();
+      const std::int64_t stop = std::min(step, now - now % sample_every + sample_every);
+      const auto start = std::chrono::steady_clock::now();
+      engine->advance(stop - now);
+      wall_seconds +=
+          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+      if (stop % sample_every == 0) sample(first_step);
+    }
+  }
+};
+
+/// Pair counts of one scheme and class: all together, and the density of the distance with errors.
+struct Distances {
+  std::vector<double> counts;
+  std::vector<double> density_per_A;
+  std::vector<double> error_per_A;
+};
+
+Distances distances_of(const Frame& frame, PairClass pair_class, int bins, double width_A,
+                       double pairs) {
+  Distances d;
+  const std::size_t b = static_cast<std::size_t>(bins);
+  d.counts.assign(b, 0.0);
+  d.density_per_A.assign(b, 0.0);
+  d.error_per_A.assign(b, 0.0);
+  const auto count = [&](int group, std::size_t bin) {
+    return static_cast<double>(frame.pair_counts[(static_cast<std::size_t>(group) * kPairClasses +
+                                                  static_cast<std::size_t>(pair_class)) *
+                                                     b +
+                                                 bin]);
+  };
+  std::vector<double> samples(kCountGroups);
+  for (int g = 0; g < kCountGroups; ++g) {
+    samples[static_cast<std::size_t>(g)] =
+        static_cast<double>(frame.pair_samples[static_cast<std::size_t>(g)]) * pairs * width_A;
+  }
+  std::vector<double> in_bin(kCountGroups);
+  for (std::size_t bin = 0; bin < b; ++bin) {
+    for (int g = 0; g < kCountGroups; ++g) in_bin[static_cast<std::size_t>(g)] = count(g, bin);
+    d.counts[bin] = std::accumulate(in_bin.begin(), in_bin.end(), 0.0);
+    const analysis::MeanError density = analysis::ratio_and_error(in_bin, samples);
+    d.density_per_A[bin] = density.mean;
+    d.error_per_A[bin] = density.error;
+  }
+  return d;
+}
+
+void prepare_folder(const std::string& folder, bool overwrite) {
+  std::error_code error;
+  if (!overwrite && std::filesystem::exists(folder + "/compare.csv", error)) {
+    throw InputError(folder +
+                     " holds a comparison already: choose another folder with --out, or "
+                     "use --overwrite");
+  }
+  std::filesystem::create_directories(folder, error);
+  if (error) throw IoError("cannot make the folder " + folder + ": " + error.message());
+}
+
+void write_table(const CompareResult& result, const std::string& provenance) {
+  const std::string path = result.out_dir + "/compare.csv";
+  io::CsvFormat csv(path, {"scheme", "cluster_steps_per_s", "ns_per_day", "pair_share",
+                           "bond_share", "noise_share", "rest_share", "iterations_per_step",
+                           "temperature_K", "temperature_K_err", "potential_kcal_per_mol",
+                           "potential_kcal_per_mol_err", "constraint_max_A2", "oo_total_variation",
+                           "oo_kolmogorov_smirnov", "oo_mean_distance_A", "stopped_replicas"});
+  std::string text = csv.head(provenance);
+  for (const SchemeResult& s : result.schemes) {
+    csv.cell(std::string_view(s.label)).cell(s.steps_per_second).cell(s.ns_per_day);
+    csv.cell(s.pair_share).cell(s.bond_share).cell(s.noise_share).cell(s.rest_share);
+    csv.cell(s.iterations_per_step);
+    csv.cell(s.temperature_K.mean).cell(s.temperature_K.error);
+    csv.cell(s.potential_kcal_per_mol.mean).cell(s.potential_kcal_per_mol.error);
+    csv.cell(s.constraint_max_A2).cell(s.oo_total_variation).cell(s.oo_kolmogorov_smirnov);
+    csv.cell(s.oo_mean_distance_A).cell(static_cast<std::int64_t>(s.blow_ups.size()));
+    text += csv.row();
+  }
+  io::write_file(path, text);
+}
+
+}  // namespace
+
+CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& schemes,
+                              const CompareOptions& options) {
+  if (schemes.empty()) throw InputError("no schemes to compare: give --schemes shake,zss-stiff");
+  if (std::set<std::string>(schemes.begin(), schemes.end()).size() != schemes.size()) {
+    throw InputError("a scheme is named twice in --schemes");
+  }
+  CompareResult result;
+  result.out_dir = options.out_dir.empty() ? "out/" + deck.name + "-compare" : options.out_dir;
+  std::vector<Deck> variants;
+  for (const std::string& scheme : schemes) {
+    Deck variant = with_scheme(deck, scheme);
+    if (!variant.rdf) variant.rdf = ObserveRdf{};
+    if (options.device) variant.run.device = *options.device;
+    if (options.threads) variant.run.threads = *options.threads;
+    variants.push_back(std::move(variant));
+  }
+  prepare_folder(result.out_dir, options.overwrite);
+
+  const auto warn = [&](const std::string& text) {
+    if (options.on_warning) options.on_warning(text);
+  };
+  std::vector<Contestant> contestants;
+  int molecules = 0;
+  for (std::size_t k = 0; k < schemes.size(); ++k) {
+    Contestant c;
+    c.label = schemes[k];
+    c.deck = variants[k];
+    const Start start = make_start(c.deck);
+    for (const std::string& note : start.notes) warn(c.label + ": " + note);
+    molecules = start.state.molecules;
+    const System system = make_system(c.deck, molecules);
+    c.engine = make_engine(system, start.state, make_pair_count_request(c.deck),
+                           {c.deck.run.device, c.deck.run.threads});
+    c.sample_every = c.deck.energies ? c.deck.energies->every : ObserveEnergies{}.every;
+    contestants.push_back(std::move(c));
+  }
+  result.device = contestants.front().engine->description();
+
+  const std::int64_t total = deck.run.steps;
+  const std::int64_t first_step = static_cast<std::int64_t>(
+      std::ceil(deck.run.equilibration_ps * 1e3 / deck.integrator.timestep_fs - 1e-9));
+  const auto begin = std::chrono::steady_clock::now();
+  for (Contestant& c : contestants) c.sample(first_step);
+  std::int64_t done = 0;
+  for (std::int64_t turn = 0; turn < kTurns && !result.interrupted; ++turn) {
+    done = total * (turn + 1) / kTurns;
+    for (std::size_t k = 0; k < contestants.size(); ++k) {
+      contestants[k].advance_to(done, first_step);
+      if (options.on_progress) {
+        Progress p;
+        p.total_steps = total * static_cast<std::int64_t>(contestants.size());
+        p.step = done * static_cast<std::int64_t>(k + 1) +
+                 total * turn / kTurns * static_cast<std::int64_t>(contestants.size() - k - 1);
+        p.elapsed_seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        p.steps_per_second =
+            p.elapsed_seconds > 0.0 ? static_cast<double>(p.step) / p.elapsed_seconds : 0.0;
+        p.ns_per_day_per_replica =
+            p.steps_per_second * deck.integrator.timestep_fs * 1e-6 * 86400.0;
+        p.ns_per_day_total = p.ns_per_day_per_replica * deck.system.replicas;
+        p.seconds_left = p.steps_per_second > 0.0
+                             ? static_cast<double>(p.total_steps - p.step) / p.steps_per_second
+                             : 0.0;
+        options.on_progress(p);
+      }
+    }
+    if (options.interrupted && options.interrupted()) result.interrupted = done < total;
+  }
+
+  // The schemes' own keys are in the labels; what is left is the same for all of them.
+  const std::string provenance = provenance_of(contestants.front().deck, molecules);
+  const ObserveRdf& rdf = *contestants.front().deck.rdf;
+  const double width_A = rdf.r_max_A / rdf.bins;
+  const std::vector<double> centres = analysis::bin_centres_A(rdf.r_max_A, rdf.bins);
+  const std::array<double, 3> pairs = analysis::pairs_per_sample(molecules);
+  constexpr std::array<const char*, kPairClasses> class_names{"OO", "OH", "HH"};
+
+  std::vector<std::array<Distances, kPairClasses>> distances;
+  for (const Contestant& c : contestants) {
+    const int replicas = c.deck.system.replicas;
+    Frame frame;
+    c.engine->snapshot(kPairCounts, frame);
+    std::array<Distances, kPairClasses> all;
+    for (int p = 0; p < kPairClasses; ++p) {
+      all[static_cast<std::size_t>(p)] = distances_of(frame, static_cast<PairClass>(p), rdf.bins,
+                                                      width_A, pairs[static_cast<std::size_t>(p)]);
+    }
+    distances.push_back(std::move(all));
+
+    SchemeResult s;
+    s.label = c.label;
+    s.steps = done;
+    s.blow_ups = c.engine->blow_ups();
+    s.steps_per_second =
+        c.wall_seconds > 0.0 ? static_cast<double>(done) * replicas / c.wall_seconds : 0.0;
+    s.ns_per_day = s.steps_per_second * c.deck.integrator.timestep_fs * 1e-6 * 86400.0;
+    const EngineReport r = c.engine->report();
+    const double seconds = r.pair_seconds + r.bond_seconds + r.noise_seconds + r.rest_seconds;
+    if (seconds > 0.0) {
+      s.pair_share = r.pair_seconds / seconds;
+      s.bond_share = r.bond_seconds / seconds;
+      s.noise_share = r.noise_seconds / seconds;
+      s.rest_share = r.rest_seconds / seconds;
+    }
+    if (r.molecule_steps > 0) {
+      s.iterations_per_step =
+          static_cast<double>(r.constraint_iterations) / static_cast<double>(r.molecule_steps);
+    }
+    s.temperature_K = c.temperature.result();
+    s.potential_kcal_per_mol = c.potential.result();
+    s.constraint_max_A2 = c.constraint_max_A2;
+    const Distances& first = distances.front()[kOO];
+    const Distances& own = distances.back()[kOO];
+    s.oo_total_variation = analysis::total_variation(first.counts, own.counts);
+    s.oo_kolmogorov_smirnov = analysis::kolmogorov_smirnov(first.counts, own.counts);
+    const double count = std::accumulate(own.counts.begin(), own.counts.end(), 0.0);
+    if (count > 0.0) {
+      s.oo_mean_distance_A =
+          std::inner_product(own.counts.begin(), own.counts.end(), centres.begin(), 0.0) / count;
+    }
+    for (const BlowUp& b : s.blow_ups) {
+      warn(c.label + ": replica " + std::to_string(b.replica) + " blew up at step " +
+           std::to_string(b.step) + " (molecule " + std::to_string(b.molecule) +
+           "); its samples until then stay in the means. A smaller timestep_fs may help");
+    }
+    result.schemes.push_back(std::move(s));
+  }
+  write_table(result, provenance);
+
+  std::vector<std::string> header{"r_A"};
+  for (const std::string& scheme : schemes) {
+    for (int p = 0; p < kPairClasses; ++p) {
+      if (!rdf.pairs[static_cast<std::size_t>(p)]) continue;
+      const std::string name = scheme + " " + class_names[static_cast<std::size_t>(p)];
+      header.push_back(name + "_count");
+      header.push_back(name + "_density_per_A");
+      header.push_back(name + "_density_per_A_err");
+    }
+  }
+  const std::string path = result.out_dir + "/rdf.csv";
+  io::CsvFormat csv(path, header);
+  std::string text = csv.head(provenance +
+                              "; density of the intermolecular distances: its "
+                              "integral over r is 1 (less what lies beyond r_max)");
+  for (std::size_t b = 0; b < centres.size(); ++b) {
+    csv.cell(centres[b]);
+    for (const auto& of_scheme : distances) {
+      for (int p = 0; p < kPairClasses; ++p) {
+        if (!rdf.pairs[static_cast<std::size_t>(p)]) continue;
+        const Distances& d = of_scheme[static_cast<std::size_t>(p)];
+        csv.cell(static_cast<std::int64_t>(d.counts[b]))
+            .cell(d.density_per_A[b])
+            .cell(d.error_per_A[b]);
+      }
+    }
+    text += csv.row();
+  }
+  io::write_file(path, text);
+
+  io::Plot plot;
+  plot.title = "Oxygen-oxygen distances, " + std::to_string(molecules) + " water molecules (" +
+               deck.system.model + ")";
+  plot.x_label = "r / Å";
+  plot.y_label = "probability density / Å^{-1}";
+  const auto occupied = [&](std::size_t b) {
+    return std::any_of(distances.begin(), distances.end(),
+                       [&](const auto& d) { return d[kOO].counts[b] > 0.0; });
+  };
+  std::size_t low = 0, high = centres.size();
+  while (low < high && !occupied(low)) ++low;
+  while (high > low && !occupied(high - 1)) --high;
+  if (low < high) plot.x_range = {{centres[low] - 0.2, centres[high - 1] + 0.2}};
+  for (std::size_t k = 0; k < contestants.size(); ++k) {
+    io::Series series;
+    series.label = contestants[k].label;
+    series.x = centres;
+    series.y = distances[k][kOO].density_per_A;
+    series.set_error(distances[k][kOO].error_per_A);
+    plot.series.push_back(std::move(series));
+  }
+  const io::Drawing drawing = io::draw(plot, result.out_dir + "/rdf");
+  result.pictures = drawing.paths;
+  if (!drawing.warning.empty()) warn(drawing.warning);
+  return result;
+}
+
+}  // namespace tarn

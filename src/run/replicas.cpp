@@ -1,0 +1,57 @@
+#include "replicas.hpp"
+
+#include <cstddef>
+#include <set>
+
+namespace tarn {
+namespace {
+
+void append_replica(const State& from, std::size_t r, State& to) {
+  to.replica_ids.push_back(from.replica_ids[r]);
+  const std::vector<double> x = replica_part(from, from.positions_A, r);
+  const std::vector<double> v = replica_part(from, from.velocities_A_per_akma, r);
+  to.positions_A.insert(to.positions_A.end(), x.begin(), x.end());
+  to.velocities_A_per_akma.insert(to.velocities_A_per_akma.end(), v.begin(), v.end());
+}
+
+State empty_like(const State& state) {
+  State empty;
+  empty.molecules = state.molecules;
+  empty.step = state.step;
+  return empty;
+}
+
+}  // namespace
+
+std::vector<double> replica_part(const State& state, const std::vector<double>& values,
+                                 std::size_t replica) {
+  const auto size = static_cast<std::ptrdiff_t>(state.coordinates());
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(replica) * size;
+  return {begin, begin + size};
+}
+
+LiveAndStopped split(const State& state, const std::vector<BlowUp>& blow_ups) {
+  std::set<std::int64_t> stopped;
+  for (const BlowUp& blow_up : blow_ups) stopped.insert(blow_up.replica);
+  LiveAndStopped parts{empty_like(state), empty_like(state)};
+  for (std::size_t r = 0; r < state.replica_ids.size(); ++r) {
+    append_replica(state, r, stopped.contains(state.replica_ids[r]) ? parts.stopped : parts.live);
+  }
+  return parts;
+}
+
+State join(const State& live, const State& stopped) {
+  if (stopped.replica_ids.empty()) return live;
+  State all = empty_like(live);
+  std::size_t s = 0;
+  for (std::size_t r = 0; r <= live.replica_ids.size(); ++r) {
+    while (s < stopped.replica_ids.size() &&
+           (r == live.replica_ids.size() || stopped.replica_ids[s] < live.replica_ids[r])) {
+      append_replica(stopped, s++, all);
+    }
+    if (r < live.replica_ids.size()) append_replica(live, r, all);
+  }
+  return all;
+}
+
+}  // namespace tarn

@@ -1,0 +1,298 @@
+#include "tarn/run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "blow_up.hpp"
+#include "checkpointer.hpp"
+#include "fmt/format.h"
+#include "replicas.hpp"
+#include "run_folder.hpp"
+#include "run_record.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/xyz.hpp"
+#include "tarn/observe/observers.hpp"
+#include "tarn/start.hpp"
+#include "tarn/version.hpp"
+
+namespace tarn {
+namespace {
+
+// More of them say nothing new; run.json has them all.
+constexpr std::size_t kMostBlowUpWarnings = 20;
+constexpr std::size_t kMostBlowUpFiles = 100;
+
+/// One run: an engine, its observers, and what has to be told about them.
+class Run {
+ public:
+  Run(const Deck& deck, const RunOptions& options, const RunFolder& folder)
+      : deck_(deck), options_(options), folder_(folder) {
+    before_.tarn_version = kVersion;
+    before_.physics = physics_fingerprint(deck);
+  }
+
+  RunResult go(const RunParts& parts) {
+    State start;
+    if (folder_.resumes()) {
+      checkpoint_ = checkpoint_for(folder_.checkpoint(), before_.physics, deck_.run.steps);
+      if (checkpoint_.state.step == deck_.run.steps && says_finished(folder_.record())) {
+        return already_finished();
+      }
+      start = live_replicas_of_checkpoint();
+    } else {
+      start = new_start(parts);
+    }
+    make_engine(parts, start);
+    folder_.prepare();
+    try {
+      write_run_json("running");
+      make_observers();
+      step();
+      finish();
+    } catch (const Error& error) {
+      record_failure(error);
+      throw;
+    }
+    if (live_replicas() == 0) throw_none_left();
+    return result();
+  }
+
+ private:
+  // --- before the first step ---
+
+  RunResult already_finished() {
+    RunResult done;
+    done.out_dir = folder_.path();
+    done.steps_done = checkpoint_.state.step;
+    done.already_finished = true;
+    done.blow_ups = checkpoint_.blow_ups;
+    done.device = checkpoint_.device;
+    return done;
+  }
+
+  State live_replicas_of_checkpoint() {
+    LiveAndStopped parts = split(checkpoint_.state, checkpoint_.blow_ups);
+    before_.state = std::move(parts.stopped);
+    before_.blow_ups = checkpoint_.blow_ups;
+    if (parts.live.replica_ids.empty()) throw_none_left();
+    return std::move(parts.live);
+  }
+
+  State new_start(const RunParts& parts) {
+    Start start = parts.make_start(deck_);
+    for (const std::string& note : start.notes) warn(note);
+    return std::move(start.state);
+  }
+
+  void make_engine(const RunParts& parts, const State& start) {
+    molecules_ = start.molecules;
+    first_step_ = start.step;
+    DeviceRequest device{deck_.run.device, deck_.run.threads};
+    if (options_.device) device.name = *options_.device;
+    if (options_.threads) device.threads = *options_.threads;
+    engine_ = parts.make_engine(make_system(deck_, molecules_), start,
+                                make_pair_count_request(deck_), device);
+    before_.device = engine_->description();
+    if (folder_.resumes() && checkpoint_.device != before_.device) {
+      warn(
+          fmt::format("resumed on '{}', begun on '{}': the physics is the same, the last bits are "
+                      "not",
+                      before_.device, checkpoint_.device));
+    }
+  }
+
+  void make_observers() {
+    observers_ = tarn::make_observers(deck_, {folder_.path(), molecules_, deck_.system.replicas,
+                                              provenance_of(deck_, molecules_)});
+    if (folder_.resumes()) {
+      restore(checkpoint_, observers_);
+    } else {
+      for (const auto& observer : observers_) observer->begin();
+    }
+    auto checkpointer = std::make_unique<Checkpointer>(folder_.checkpoint(), deck_.checkpoint.every,
+                                                       *engine_, observers_, before_);
+    checkpointer_ = checkpointer.get();
+    observers_.push_back(std::move(checkpointer));
+  }
+
+  // --- stepping ---
+
+  void step() {
+    began_ = Clock::now();
+    run_loop(*engine_, observers_, deck_.run.steps, !folder_.resumes(),
+             [this](std::int64_t) { return go_on(); });
+    wall_seconds_ = seconds_since_began();
+    warn_about_blow_ups();
+    tell_progress();
+  }
+
+  bool go_on() {
+    warn_about_blow_ups();
+    tell_progress();
+    interrupted_ = options_.interrupted && options_.interrupted();
+    return !interrupted_ && live_replicas() > 0;
+  }
+
+  void tell_progress() const {
+    if (options_.on_progress) options_.on_progress(progress(seconds_since_began()));
+  }
+
+  Progress progress(double seconds) const {
+    Progress p;
+    p.step = engine_->step();
+    p.total_steps = deck_.run.steps;
+    p.elapsed_seconds = seconds;
+    p.steps_per_second = seconds > 0.0 ? static_cast<double>(p.step - first_step_) / seconds : 0.0;
+    p.ns_per_day_per_replica = p.steps_per_second * deck_.integrator.timestep_fs * 1e-6 * 86400.0;
+    p.ns_per_day_total = p.ns_per_day_per_replica * static_cast<double>(live_replicas());
+    if (p.steps_per_second > 0.0) {
+      p.seconds_left = static_cast<double>(p.total_steps - p.step) / p.steps_per_second;
+    }
+    return p;
+  }
+
+  void warn(const std::string& text) {
+    warnings_.push_back(text);
+    if (options_.on_warning) options_.on_warning(text);
+  }
+
+  void warn_about_blow_ups() {
+    for (const BlowUp& blow_up : engine_->blow_ups()) {
+      if (!told_.insert(blow_up.replica).second) continue;
+      if (told_.size() <= kMostBlowUpWarnings) warn(describe(blow_up, deck_));
+      if (told_.size() == kMostBlowUpWarnings) warn("more blow-ups are told in run.json only");
+    }
+  }
+
+  std::vector<BlowUp> blow_ups() const { return merged(before_.blow_ups, engine_->blow_ups()); }
+  std::int64_t live_replicas() const {
+    return deck_.system.replicas - static_cast<std::int64_t>(blow_ups().size());
+  }
+
+  // --- after the last step ---
+
+  void finish() {
+    checkpointer_->write();
+    for (const auto& observer : observers_) observer->finish();
+    keep_last_good_structures();
+    if (!interrupted_) draw();
+    write_run_json(interrupted_ ? "interrupted" : live_replicas() == 0 ? "failed" : "finished");
+  }
+
+  void keep_last_good_structures() const {
+    const State state = join(engine_->state(), before_.state);
+    std::vector<BlowUp> first = blow_ups();
+    std::stable_sort(first.begin(), first.end(),
+                     [](const BlowUp& a, const BlowUp& b) { return a.step < b.step; });
+    first.resize(std::min(first.size(), kMostBlowUpFiles));
+    for (const BlowUp& blow_up : first) {
+      const auto found =
+          std::find(state.replica_ids.begin(), state.replica_ids.end(), blow_up.replica);
+      if (found == state.replica_ids.end()) continue;
+      const auto r = static_cast<std::size_t>(found - state.replica_ids.begin());
+      io::Structure structure;
+      structure.molecules = molecules_;
+      structure.positions_A = replica_part(state, state.positions_A, r);
+      structure.velocities_A_per_akma = replica_part(state, state.velocities_A_per_akma, r);
+      structure.comment = {{"model", deck_.system.model},
+                           {"replica", fmt::to_string(blow_up.replica)},
+                           {"blew_up_at_step", fmt::to_string(blow_up.step)}};
+      io::write_structure(folder_.file(blow_up_file_name(blow_up.replica)), structure);
+    }
+  }
+
+  void draw() {
+    std::set<std::string> told;
+    for (const auto& observer : observers_) {
+      const Pictures pictures = observer->draw();
+      pictures_.insert(pictures_.end(), pictures.paths.begin(), pictures.paths.end());
+      for (const std::string& warning : pictures.warnings) {
+        if (told.insert(warning).second) warn(warning);
+      }
+    }
+  }
+
+  void write_run_json(const std::string& status, const std::string& error = {}) const {
+    const Progress p = progress(wall_seconds_);
+    RunRecord record;
+    record.status = status;
+    record.error = error;
+    record.molecules = molecules_;
+    record.device = before_.device;
+    record.first_step = first_step_;
+    record.steps_done = p.step;
+    record.wall_seconds = wall_seconds_;
+    record.steps_per_second = p.steps_per_second;
+    record.ns_per_day_per_replica = p.ns_per_day_per_replica;
+    record.ns_per_day_total = p.ns_per_day_total;
+    record.engine = engine_->report();
+    record.warnings = warnings_;
+    record.blow_ups = blow_ups();
+    record.pictures = pictures_;
+    write_record(folder_.record(), deck_, record);
+  }
+
+  /// Notes in run.json why the run failed, if that can still be written.
+  void record_failure(const Error& error) const {
+    try {
+      write_run_json("failed", error.what());
+    } catch (const Error&) {  // the first error is the one to tell
+    }
+  }
+
+  [[noreturn]] void throw_none_left() const {
+    std::vector<BlowUp> all = before_.blow_ups;
+    if (engine_) all = blow_ups();
+    const BlowUp& first = *std::min_element(
+        all.begin(), all.end(), [](const BlowUp& a, const BlowUp& b) { return a.step < b.step; });
+    throw NumericalError(fmt::format(
+        "{}: no replica is left. The first of them: {} Its last good structure is in '{}'.",
+        folder_.path(), describe(first, deck_), folder_.file(blow_up_file_name(first.replica))));
+  }
+
+  RunResult result() const {
+    RunResult result;
+    result.out_dir = folder_.path();
+    result.steps_done = engine_->step();
+    result.interrupted = interrupted_;
+    result.wall_seconds = wall_seconds_;
+    result.steps_per_second = progress(wall_seconds_).steps_per_second;
+    result.blow_ups = blow_ups();
+    result.pictures = pictures_;
+    result.device = before_.device;
+    return result;
+  }
+
+  using Clock = std::chrono::steady_clock;
+  double seconds_since_began() const {
+    return std::chrono::duration<double>(Clock::now() - began_).count();
+  }
+
+  const Deck& deck_;
+  const RunOptions& options_;
+  const RunFolder& folder_;
+  io::Checkpoint checkpoint_;  // that the run goes on from
+  io::Checkpoint before_;      // what every checkpoint of this run holds; replicas stopped earlier
+  int molecules_ = 0;
+  std::int64_t first_step_ = 0;
+  std::unique_ptr<Engine> engine_;
+  std::vector<std::unique_ptr<Observer>> observers_;  // the checkpointer is the last one
+  Checkpointer* checkpointer_ = nullptr;
+  Clock::time_point began_;
+  double wall_seconds_ = 0.0;
+  bool interrupted_ = false;
+  std::set<std::int64_t> told_;  // replicas whose blow-up was told
+  std::vector<std::string> warnings_;
+  std::vector<std::string> pictures_;
+};
+
+}  // namespace
+
+RunResult run_deck(const Deck& deck, const RunOptions& options, const RunParts& parts) {
+  const RunFolder folder(deck, options);
+  return Run(deck, options, folder).go(parts);
+}
+
+}  // namespace tarn

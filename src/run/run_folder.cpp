@@ -1,0 +1,115 @@
+#include "run_folder.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "fmt/format.h"
+#include "tarn/core/error.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/io_error.hpp"
+#include "tarn/observe/observers.hpp"
+
+namespace tarn {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Whether `name` is `pattern`, or begins with it and goes on with digits and .xyz.
+bool matches(std::string_view name, std::string_view pattern) {
+  if (!pattern.ends_with('-')) return name == pattern;
+  if (!name.starts_with(pattern) || !name.ends_with(".xyz")) return false;
+  const std::string_view digits =
+      name.substr(pattern.size(), name.size() - pattern.size() - std::string_view(".xyz").size());
+  return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// Files in the folder that a run may have written, the checkpoint first.
+std::vector<std::string> run_files_in(const std::string& folder) {
+  std::vector<std::string> patterns = observer_file_names();
+  patterns.insert(patterns.end(), {"checkpoint.bin", "run.json", "blow-up-"});
+  std::vector<std::string> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (std::any_of(patterns.begin(), patterns.end(),
+                    [&](const std::string& pattern) { return matches(name, pattern); })) {
+      files.push_back(name);
+    }
+  }
+  std::sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) {
+    const bool a_first = a == "checkpoint.bin";
+    const bool b_first = b == "checkpoint.bin";
+    return a_first != b_first ? a_first : a < b;
+  });
+  return files;
+}
+
+/// The folder itself or, where it does not exist yet, the nearest one above it must be writable.
+void check_writable(const std::string& folder) {
+  std::error_code ignored;
+  fs::path path = fs::absolute(folder);
+  while (!fs::exists(path, ignored) && path.has_relative_path()) path = path.parent_path();
+  if (!fs::is_directory(path, ignored)) io::throw_io_error("write into", path.string(), ENOTDIR);
+  if (::access(path.c_str(), W_OK | X_OK) != 0) {
+    io::throw_io_error("write into", path.string(), errno);
+  }
+}
+
+}  // namespace
+
+RunFolder::RunFolder(const Deck& deck, const RunOptions& options)
+    : path_(options.out_dir.empty() ? "out/" + deck.name : options.out_dir) {
+  while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
+  if (options.resume && options.overwrite) {
+    throw InputError("--resume and --overwrite exclude each other: choose one");
+  }
+  check_writable(path_);
+  const std::vector<std::string> files = run_files_in(path_);
+  const auto has = [&](const char* name) {
+    return std::find(files.begin(), files.end(), name) != files.end();
+  };
+  if (options.resume) {
+    resumes_ = has("checkpoint.bin");
+    if (!resumes_ && !has("run.json")) {
+      throw InputError(fmt::format(
+          "there is nothing to resume in '{}': it holds no checkpoint.bin. Leave out --resume to "
+          "begin a run, or name its folder with --out.",
+          path_));
+    }
+  } else if (!files.empty() && !options.overwrite) {
+    throw InputError(fmt::format(
+        "'{}' already holds a run ({}). Go on with it by --resume, replace it by --overwrite, or "
+        "choose another folder by --out.",
+        path_, files.front()));
+  }
+}
+
+void RunFolder::prepare() const {
+  std::error_code error;
+  fs::create_directories(path_, error);
+  if (error) io::throw_io_error("make the folder", path_, error.value());
+  const auto remove = [&](const std::string& name) {
+    fs::remove(file(name), error);
+    if (error) io::throw_io_error("remove", file(name), error.value());
+  };
+  if (!resumes_) {
+    for (const std::string& name : run_files_in(path_)) remove(name);
+  }
+  std::vector<std::string> leftovers;
+  for (const auto& entry : fs::directory_iterator(path_, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(io::kTemporarySuffix)) leftovers.push_back(name);
+  }
+  for (const std::string& name : leftovers) remove(name);
+}
+
+std::string blow_up_file_name(std::int64_t replica) {
+  return fmt::format("blow-up-{:04}.xyz", replica);
+}
+
+}  // namespace tarn

@@ -1,0 +1,78 @@
+#include "run_record.hpp"
+
+#include <filesystem>
+#include <string_view>
+
+#include "fmt/format.h"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/io/json.hpp"
+#include "tarn/version.hpp"
+
+namespace tarn {
+namespace {
+
+using io::json;
+
+std::string text(std::string_view value) { return json(value); }
+
+/// Shares of the time, and iterations of a constraint solver a molecule and step.
+std::string stages(const EngineReport& report) {
+  const double all =
+      report.pair_seconds + report.bond_seconds + report.noise_seconds + report.rest_seconds;
+  const auto share = [&](double seconds) { return json(all > 0.0 ? seconds / all : 0.0); };
+  io::JsonObject object;
+  object.add("pair", share(report.pair_seconds))
+      .add("bond", share(report.bond_seconds))
+      .add("noise", share(report.noise_seconds))
+      .add("rest", share(report.rest_seconds));
+  return object.text();
+}
+
+std::string blow_up_list(const std::vector<BlowUp>& blow_ups) {
+  std::vector<std::string> values;
+  for (const BlowUp& blow_up : blow_ups) {
+    values.push_back(fmt::format("{{\"replica\": {}, \"step\": {}, \"molecule\": {}}}",
+                                 blow_up.replica, blow_up.step, blow_up.molecule));
+  }
+  return io::json_array(values);
+}
+
+}  // namespace
+
+void write_record(const std::string& path, const Deck& deck, const RunRecord& record) {
+  const EngineReport& engine = record.engine;
+  io::JsonObject object;
+  object.add("status", text(record.status));
+  if (!record.error.empty()) object.add("error", text(record.error));
+  object.add("tarn_version", text(kVersion))
+      .add("deck_path", text(deck.path))
+      .add("deck", text(resolved_deck(deck)))
+      .add("physics", text(fmt::format("{:016x}", io::checksum(physics_fingerprint(deck)))))
+      .add("device", text(record.device))
+      .add("seed", fmt::to_string(deck.system.seed))
+      .add("molecules", json(std::int64_t{record.molecules}))
+      .add("replicas", json(std::int64_t{deck.system.replicas}))
+      .add("first_step", json(record.first_step))
+      .add("steps_done", json(record.steps_done))
+      .add("wall_seconds", json(record.wall_seconds))
+      .add("steps_per_second", json(record.steps_per_second))
+      .add("ns_per_day_per_replica", json(record.ns_per_day_per_replica))
+      .add("ns_per_day_total", json(record.ns_per_day_total))
+      .add("stage_shares", stages(engine))
+      .add("constraint_iterations_per_molecule_step",
+           json(engine.molecule_steps > 0 ? static_cast<double>(engine.constraint_iterations) /
+                                                static_cast<double>(engine.molecule_steps)
+                                          : 0.0))
+      .add("warnings", io::json_strings(record.warnings))
+      .add("blow_ups", blow_up_list(record.blow_ups))
+      .add("pictures", io::json_strings(record.pictures));
+  io::write_file(path, object.text() + "\n");
+}
+
+bool says_finished(const std::string& path) {
+  return std::filesystem::exists(path) &&
+         io::read_file(path).starts_with("{\n  \"status\": \"finished\"");
+}
+
+}  // namespace tarn

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tarn/deck.hpp"
+#include "tarn/engine.hpp"
+
+namespace tarn {
+
+/// What run.json holds.
+struct RunRecord {
+  std::string status;  ///< running, finished, interrupted or failed
+  std::string error;   ///< why it failed
+  int molecules = 0;
+  std::string device;
+  std::int64_t first_step = 0;  ///< 0, or where it was resumed
+  std::int64_t steps_done = 0;
+  double wall_seconds = 0.0;  ///< of stepping, since first_step
+  double steps_per_second = 0.0;
+  double ns_per_day_per_replica = 0.0;
+  double ns_per_day_total = 0.0;
+  EngineReport engine;
+  std::vector<std::string> warnings;
+  std::vector<BlowUp> blow_ups;
+  std::vector<std::string> pictures;
+};
+
+/// Writes run.json atomically. @throws IoError
+void write_record(const std::string& path, const Deck& deck, const RunRecord& record);
+
+/// Whether the run.json there says that its run finished; false when there is none.
+bool says_finished(const std::string& path);
+
+}  // namespace tarn
