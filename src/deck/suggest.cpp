@@ -5,11 +5,11 @@
 #include <cctype>
 #include <utility>
 
-namespace tarn::deck {
+namespace tarn::decks {
 namespace {
 
 /// Habits from other programs, too far from our names for a distance.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kSynonyms{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSynonyms{{
     {"dt", "timestep_fs"},
     {"nsteps", "steps"},
     {"n_steps", "steps"},
@@ -18,7 +18,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kSynonyms
     {"nve", "none"},
     {"float", "mixed"},
     {"gamma", "friction_per_ps"},
-    {"tolerance_A", "tolerance"},
 }};
 
 bool same_letter(char a, char b) {
@@ -60,23 +59,21 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return at(a.size(), b.size());
 }
 
-std::string nearest(std::string_view word, const std::vector<std::string_view>& known) {
+Suggestion nearest(std::string_view word, const std::vector<std::string_view>& known) {
   if (word.size() > 100) return {};  // not a typing error, and the table would be large
   for (const auto& [habit, name] : kSynonyms) {
-    if (edit_distance(word, habit) == 0 && std::find(known.begin(), known.end(), name) != known.end())
-      return std::string(name);
+    const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
+    if (is_known && edit_distance(word, habit) == 0) return {std::string(name), 0};
   }
-  std::string_view best;
-  std::size_t best_distance = 0;
+  Suggestion best;
   for (std::string_view name : known) {
     const std::size_t distance = likeness(word, name);
-    if (distance > (std::max(word.size(), name.size()) + 1) / 2) continue;
-    if (best.empty() || distance < best_distance) {
-      best = name;
-      best_distance = distance;
+    const std::size_t limit = (std::max(word.size(), name.size()) + 2) / 3;
+    if (distance <= limit && (best.name.empty() || distance < best.distance)) {
+      best = {std::string(name), distance};
     }
   }
-  return std::string(best);
+  return best;
 }
 
-}  // namespace tarn::deck
+}  // namespace tarn::decks

@@ -1,0 +1,586 @@
+#include "checker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "suggest.hpp"
+
+namespace tarn::decks {
+namespace {
+
+/// True for "observe", which holds sections and has no keys.
+bool is_section_group(std::string_view name) {
+  return std::any_of(sections().begin(), sections().end(), [&](const Section& section) {
+    return section.name.size() > name.size() && section.name.substr(0, name.size()) == name &&
+           section.name[name.size()] == '.';
+  });
+}
+
+std::string_view last_part(std::string_view path) { return path.substr(path.rfind('.') + 1); }
+
+std::string_view parent_of(std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string_view::npos ? std::string_view{} : path.substr(0, dot);
+}
+
+std::string bracket_list(const std::vector<std::string_view>& names) {
+  std::string result;
+  for (std::string_view name : names) {
+    result += fmt::format("{}[{}]", result.empty() ? "" : ", ", name);
+  }
+  return result;
+}
+
+std::vector<std::string_view> available_sections() {
+  std::vector<std::string_view> names;
+  for (const Section& section : sections()) {
+    if (section.available) names.push_back(section.name);
+  }
+  return names;
+}
+
+std::vector<std::string_view> key_names(std::string_view section) {
+  std::vector<std::string_view> names;
+  for (const Key& key : keys()) {
+    if (key.section == section) names.push_back(key.name);
+  }
+  return names;
+}
+
+std::vector<std::string_view> sections_with(std::string_view key_name) {
+  std::vector<std::string_view> names;
+  for (const Key& key : keys()) {
+    if (key.name == key_name) names.push_back(key.section);
+  }
+  return names;
+}
+
+std::string_view kind_text(Raw::Kind kind) {
+  switch (kind) {
+    case Raw::Kind::boolean:
+      return "a boolean";
+    case Raw::Kind::integer:
+      return "an integer";
+    case Raw::Kind::number:
+      return "a floating-point number";
+    case Raw::Kind::string:
+      return "a string";
+    case Raw::Kind::array:
+      return "a list";
+    case Raw::Kind::table:
+      return "a table";
+    case Raw::Kind::other:
+      break;
+  }
+  return "a date or time";
+}
+
+bool is_number(const std::string& text) {
+  if (text.empty() || std::isspace(static_cast<unsigned char>(text[0]))) return false;
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  return *end == '\0' && std::isfinite(number);
+}
+
+/// How to mend a value of the wrong type, or nothing.
+std::string remedy(const Key& key, const Raw& raw) {
+  const bool wants_number =
+      key.type == Type::integer || key.type == Type::number || key.type == Type::selection;
+  const bool wants_text =
+      key.type == Type::word || key.type == Type::file || key.type == Type::device;
+  switch (raw.kind) {
+    case Raw::Kind::number:
+      if (wants_number && raw.number == std::trunc(raw.number) && std::abs(raw.number) < 1e18) {
+        return fmt::format("; write {}", static_cast<std::int64_t>(raw.number));
+      }
+      break;
+    case Raw::Kind::string:
+      if ((wants_number && is_number(raw.string)) ||
+          (key.type == Type::boolean && (raw.string == "true" || raw.string == "false"))) {
+        return "; write it without quotes";
+      }
+      if (key.type == Type::words) return fmt::format("; write [{}]", raw.text);
+      break;
+    case Raw::Kind::integer:
+      if (key.type == Type::boolean && (raw.integer == 0 || raw.integer == 1)) {
+        return raw.integer == 1 ? "; write true" : "; write false";
+      }
+      break;
+    default:
+      break;
+  }
+  const bool is_list = raw.kind == Raw::Kind::array || raw.kind == Raw::Kind::table;
+  if (wants_text && !is_list) return "; put it in quotes";
+  return {};
+}
+
+/// " (did you mean ...?)" for a word that is not known.
+std::string word_suggestion(const Key& key, std::string_view text) {
+  std::vector<std::string_view> candidates;
+  for (const Word& word : key.words) {
+    if (word.value != kRefused) candidates.push_back(word.text);
+  }
+  const std::string name = nearest(text, candidates).name;
+  if (name.empty()) return {};
+  const bool later = std::any_of(key.words.begin(), key.words.end(), [&](const Word& word) {
+    return word.text == name && word.value == kNotYet;
+  });
+  return fmt::format(" (did you mean {}?{})", toml_string(name),
+                     later ? " Not available in this version." : "");
+}
+
+bool is_device(std::string_view text) {
+  if (text == "auto" || text == "cpu" || text == "cuda") return true;
+  constexpr std::string_view kStart = "cuda:";
+  if (text.substr(0, kStart.size()) != kStart) return false;
+  text.remove_prefix(kStart.size());
+  return !text.empty() && text.size() <= 3 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+Checker::Checker(const std::string& path, bool look_at_files)
+    : path_(path), look_at_files_(look_at_files) {
+  deck_.path = path;
+  deck_.name = std::filesystem::path(path).stem().string();
+}
+
+std::optional<double> Checker::number(std::string_view path) const {
+  const auto given = values_.find(path);
+  if (given == values_.end()) return std::nullopt;
+  if (const auto* integer = std::get_if<std::int64_t>(&given->second.value)) {
+    return static_cast<double>(*integer);
+  }
+  if (const auto* number = std::get_if<double>(&given->second.value)) return *number;
+  return std::nullopt;
+}
+
+bool Checker::trusted(std::initializer_list<std::string_view> paths) const {
+  return std::none_of(paths.begin(), paths.end(), [&](std::string_view path) {
+    return distrusted_.find(path) != distrusted_.end();
+  });
+}
+
+void Checker::problem(std::string_view path, std::string message) {
+  const auto given = values_.find(path);
+  if (given != values_.end()) return tell(given->second.place, std::move(message));
+  const auto section = sections_.find(parent_of(path));
+  if (section != sections_.end()) return tell(section->second, std::move(message));
+  tell({path_, 0, 0}, std::move(message));
+}
+
+void Checker::tell(const Place& place, std::string message) {
+  problems_.push_back({place.file, place.line, place.column, std::move(message)});
+}
+
+void Checker::distrust_section(std::string_view section) {
+  for (const Key& key : keys()) {
+    if (key.section == section) distrust(key.path());
+  }
+}
+
+void Checker::give_up() {
+  // The deck in the order of its lines, then the overrides in the order of the command line.
+  const auto order = [&](const Problem& problem) {
+    return std::tuple(problem.file != path_, problem.line, problem.column);
+  };
+  std::stable_sort(problems_.begin(), problems_.end(),
+                   [&](const Problem& a, const Problem& b) { return order(a) < order(b); });
+  throw InputError(std::move(problems_));
+}
+
+Deck Checker::check(const std::string& text, const std::vector<Override>& overrides) {
+  std::vector<Entry> given;
+  const auto keep_problems = [&](const InputError& error) {
+    problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());
+  };
+  const auto wants_text = [](std::string_view path) {
+    const Key* key = find_key(path);
+    return key != nullptr && key->type == Type::file;
+  };
+  for (const Override& override_ : overrides) {
+    try {
+      given.push_back(read_override(override_, wants_text));
+    } catch (const InputError& error) {
+      keep_problems(error);
+    }
+  }
+  try {
+    take_sections(read_source(text, path_));
+  } catch (const InputError& error) {  // nothing else can be said about text that is not TOML
+    keep_problems(error);
+    give_up();
+  }
+  take_overrides(std::move(given));
+  read_entries();
+  check_conditions();
+  for (const Rule& rule : rules()) rule.check(*this);
+  check_files();
+  if (!problems_.empty()) give_up();
+  fill_defaults();
+  return deck_;
+}
+
+void Checker::open_section(const std::string& name, const Place& place) {
+  sections_.emplace(name, place);
+  const Section* section = find_section(name);
+  if (section != nullptr && section->enable != nullptr) section->enable(deck_);
+}
+
+std::string Checker::unknown_section(const std::string& name, const std::string& as_written,
+                                     const Place& place) {
+  if (const Section* section = find_section(name); section != nullptr && !section->available) {
+    tell(place, fmt::format("[{}] is not available in this version; available: {}", as_written,
+                            bracket_list(available_sections())));
+    return {};
+  }
+  if (const Key* key = find_key(name)) {
+    tell(place, fmt::format("{} is a key of [{}] and not a section; want {}", key->name,
+                            key->section, wanted(*key)));
+    distrust(key->path());
+    return {};
+  }
+  std::vector<std::string_view> known;
+  if (name.find('.') == std::string::npos) known.push_back("observe");
+  std::string meant;
+  for (const Section& section : sections()) {
+    known.push_back(section.name);
+    if (last_part(section.name) == name) meant = section.name;  // [rdf] for [observe.rdf]
+  }
+  if (meant.empty()) meant = nearest(name, known).name;
+  const Section* section = find_section(meant);
+  const bool later = section != nullptr && !section->available;
+  std::string hint;
+  if (!meant.empty()) {
+    hint = fmt::format(" (did you mean [{}]?{})", meant,
+                       later ? " Not available in this version." : "");
+  }
+  tell(place, fmt::format("unknown section [{}]{}; known: {}", as_written, hint,
+                          bracket_list(available_sections())));
+  return later ? std::string{} : meant;
+}
+
+void Checker::take_sections(const Source& source) {
+  const auto is_in_source = [&](const std::string& name) {
+    return std::any_of(source.sections.begin(), source.sections.end(),
+                       [&](const SourceSection& section) { return section.path == name; });
+  };
+  // Path in the file to the name that was meant; empty: nothing can be said about it.
+  std::map<std::string, std::string> meant;
+  for (const SourceSection& section : source.sections) {
+    std::string name = section.name;
+    if (!section.parent.empty()) {
+      const std::string& meant_parent = meant[section.parent];
+      if (meant_parent.empty()) {
+        meant[section.path] = {};
+        continue;
+      }
+      name = meant_parent + '.' + name;
+    }
+    const Section* known = find_section(name);
+    if ((known == nullptr || !known->available) && !is_section_group(name)) {
+      name = unknown_section(name, section.path, section.place);
+      if (is_in_source(name)) name.clear();  // both are there: then it was not a typing error
+    }
+    meant[section.path] = name;
+    if (!name.empty()) open_section(name, section.place);
+  }
+  for (const Entry& entry : source.entries) {
+    if (entry.section.empty()) {
+      key_outside_sections(entry);
+    } else if (const std::string& name = meant[entry.section]; !name.empty()) {
+      entries_.push_back(entry);
+      entries_.back().section = name;
+    }
+  }
+}
+
+void Checker::key_outside_sections(const Entry& entry) {
+  if (find_section(entry.name) != nullptr || is_section_group(entry.name)) {
+    tell(entry.place, fmt::format("{0} is a section; write [{0}], in single brackets, and its "
+                                  "keys below it",
+                                  entry.name));
+    distrust_section(entry.name);
+    return;
+  }
+  const std::vector<std::string_view> homes = sections_with(entry.name);
+  tell(entry.place, fmt::format("{} stands outside any section; {} {}", toml_string(entry.name),
+                                homes.empty() ? "known:" : "it belongs in",
+                                bracket_list(homes.empty() ? available_sections() : homes)));
+  for (std::string_view home : homes) distrust(std::string(home) + '.' + entry.name);
+}
+
+void Checker::take_overrides(std::vector<Entry> overrides) {
+  const auto remove = [&](std::string_view section, std::string_view name, bool from_deck_only) {
+    entries_.erase(std::remove_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& entry) {
+                                    return entry.section == section && entry.name == name &&
+                                           (!from_deck_only || entry.place.file == path_);
+                                  }),
+                   entries_.end());
+  };
+  for (Entry& entry : overrides) {
+    const Section* section = find_section(entry.section);
+    if ((section == nullptr || !section->available) && !is_section_group(entry.section)) {
+      unknown_section(entry.section, entry.section, entry.place);
+      continue;
+    }
+    if (sections_.find(entry.section) == sections_.end()) open_section(entry.section, entry.place);
+    remove(entry.section, entry.name, false);
+    const Key* key = find_key(entry.section, entry.name);
+    if (key != nullptr && !key->instead_of.empty()) remove(entry.section, key->instead_of, true);
+    entries_.push_back(std::move(entry));
+  }
+}
+
+void Checker::read_entries() {
+  // Another kind of system has other keys: nothing more can be said about the deck.
+  const Key& kind = *find_key("system.kind");
+  for (const Entry& entry : entries_) {
+    if (entry.section != kind.section || entry.name != kind.name) continue;
+    for (const Word& word : kind.words) {
+      if (word.value != kNotYet || word.text != entry.value.string) continue;
+      problems_.clear();
+      read_entry(entry);
+      give_up();
+    }
+  }
+  for (const Entry& entry : entries_) read_entry(entry);
+}
+
+void Checker::read_entry(const Entry& entry) {
+  const Key* key = find_key(entry.section, entry.name);
+  if (key == nullptr) return unknown_key(entry);
+  const std::optional<Value> value = read_value(*key, entry.value);
+  if (!value) return distrust(key->path());
+  values_[key->path()] = {*value, entry.value.place};
+  key->set(*key, *value, deck_);
+}
+
+void Checker::unknown_key(const Entry& entry) {
+  const std::string path = entry.section + '.' + entry.name;
+  if (find_section(path) != nullptr) {
+    tell(entry.place, fmt::format("{0} is a section; write [{0}], in single brackets, and its "
+                                  "keys below it",
+                                  path));
+    return distrust_section(path);
+  }
+  if (find_section(entry.section) == nullptr) {
+    tell(entry.place, fmt::format("[{}] has no keys of its own, only sections: {}", entry.section,
+                                  bracket_list(available_sections())));
+    return;
+  }
+  const auto& later = later_keys();
+  const std::vector<std::string_view> known = key_names(entry.section);
+  if (std::find(later.begin(), later.end(), path) != later.end()) {
+    tell(entry.place, fmt::format("{} is not available in this version; available in [{}]: {}",
+                                  entry.name, entry.section, comma_list(known)));
+    return;
+  }
+
+  Suggestion here = nearest(entry.name, known);
+  std::vector<std::string_view> all;
+  for (const Key& key : keys()) all.push_back(key.name);
+  const Suggestion anywhere = nearest(entry.name, all);
+  std::string hint;
+  if (!anywhere.name.empty() && (here.name.empty() || anywhere.distance < here.distance)) {
+    const std::vector<std::string_view> homes = sections_with(anywhere.name);
+    const std::string where = bracket_list(homes);
+    hint = anywhere.name == entry.name
+               ? fmt::format(" (it belongs in {})", where)
+               : fmt::format(" (did you mean {} in {}?)", toml_string(anywhere.name), where);
+    for (std::string_view home : homes) distrust(std::string(home) + '.' + anywhere.name);
+  } else if (!here.name.empty()) {
+    hint = fmt::format(" (did you mean {}?)", toml_string(here.name));
+    distrust(entry.section + '.' + here.name);
+  }
+  tell(entry.place, fmt::format("unknown key {} in [{}]{}; known: {}", toml_string(entry.name),
+                                entry.section, hint, comma_list(known)));
+}
+
+std::optional<Value> Checker::read_value(const Key& key, const Raw& raw) {
+  switch (key.type) {
+    case Type::boolean:
+      if (raw.kind == Raw::Kind::boolean) return Value{raw.boolean};
+      break;
+    case Type::integer:
+    case Type::number:
+      return read_number(key, raw);
+    case Type::selection:
+      if (raw.kind == Raw::Kind::string && !is_number(raw.string)) return read_word(key, raw);
+      return read_number(key, raw);
+    case Type::word:
+      return read_word(key, raw);
+    case Type::words:
+      return read_words(key, raw);
+    case Type::file:
+      if (raw.kind != Raw::Kind::string) break;
+      if (!raw.string.empty()) return Value{raw.string};
+      tell(raw.place, fmt::format("{} is empty; want {}", key.name, wanted(key)));
+      return std::nullopt;
+    case Type::device: {
+      if (raw.kind != Raw::Kind::string) break;
+      if (is_device(raw.string)) return Value{raw.string};
+      const std::string meant = nearest(raw.string, {"auto", "cpu", "cuda"}).name;
+      tell(raw.place,
+           fmt::format("{} = {} is not known{}; want {}", key.name, raw.text,
+                       meant.empty() ? "" : fmt::format(" (did you mean {}?)", toml_string(meant)),
+                       wanted(key)));
+      return std::nullopt;
+    }
+  }
+  wrong_type(key, raw);
+  return std::nullopt;
+}
+
+std::optional<Value> Checker::read_number(const Key& key, const Raw& raw) {
+  const bool wants_float = key.type == Type::number;
+  const bool spelled_infinite =
+      key.range.infinity_allowed && raw.kind == Raw::Kind::string && raw.string == "infinite";
+  if (!spelled_infinite && raw.kind != Raw::Kind::integer &&
+      !(wants_float && raw.kind == Raw::Kind::number)) {
+    wrong_type(key, raw);
+    return std::nullopt;
+  }
+  double number = raw.kind == Raw::Kind::integer ? static_cast<double>(raw.integer) : raw.number;
+  if (spelled_infinite) number = std::numeric_limits<double>::infinity();
+  const Range& range = key.range;
+  if (std::isinf(number) && number > 0 && range.infinity_allowed) return Value{number};
+  if (!std::isfinite(number)) {
+    tell(raw.place, fmt::format("{} = {} is not finite; want {}", key.name, raw.text, wanted(key)));
+    return std::nullopt;
+  }
+  const bool low = number < range.low || (range.low_open && number == range.low);
+  if (low || number > range.high) {
+    tell(raw.place,
+         fmt::format("{} = {} is out of range; want {}", key.name, raw.text, wanted(key)));
+    return std::nullopt;
+  }
+  if (wants_float) return Value{number};
+  return Value{raw.integer};
+}
+
+std::optional<Value> Checker::read_word(const Key& key, const Raw& raw) {
+  if (raw.kind != Raw::Kind::string) {
+    wrong_type(key, raw);
+    return std::nullopt;
+  }
+  for (const Word& word : key.words) {
+    if (word.text != raw.string) continue;
+    if (word.value >= 0) return Value{raw.string};
+    if (word.value == kNotYet) {
+      tell(raw.place, fmt::format("{} = {} is not available in this version; available: {}",
+                                  key.name, raw.text, comma_list(available_words(key), true)));
+    } else {
+      tell(raw.place, fmt::format("{} = {} cannot be: {}; want {}", key.name, raw.text,
+                                  word.meaning, wanted(key)));
+    }
+    return std::nullopt;
+  }
+  tell(raw.place, fmt::format("{} = {} is not known{}; want {}", key.name, raw.text,
+                              word_suggestion(key, raw.string), wanted(key)));
+  return std::nullopt;
+}
+
+std::optional<Value> Checker::read_words(const Key& key, const Raw& raw) {
+  if (raw.kind != Raw::Kind::array) {
+    wrong_type(key, raw);
+    return std::nullopt;
+  }
+  if (raw.items.empty()) {
+    tell(raw.place, fmt::format("{} is empty; want {}", key.name, wanted(key)));
+    return std::nullopt;
+  }
+  std::vector<std::string> chosen;
+  bool good = true;
+  for (const Raw& item : raw.items) {
+    const std::optional<Value> word = read_word(key, item);
+    good = good && word.has_value();
+    if (!word) continue;
+    const auto& text = std::get<std::string>(*word);
+    if (std::find(chosen.begin(), chosen.end(), text) != chosen.end()) {
+      tell(item.place, fmt::format("{} holds {} twice", key.name, toml_string(text)));
+      good = false;
+    }
+    chosen.push_back(text);
+  }
+  if (!good) return std::nullopt;
+  return Value{chosen};
+}
+
+void Checker::wrong_type(const Key& key, const Raw& raw) {
+  const bool shown = raw.kind != Raw::Kind::other;
+  tell(raw.place,
+       fmt::format("{}{} is {}; want {}{}", key.name, shown ? " = " + raw.text : std::string{},
+                   kind_text(raw.kind), wanted(key), remedy(key, raw)));
+}
+
+void Checker::check_conditions() {
+  const auto is_given = [&](const Key& key) { return has(key.path()); };
+  // Velocities are zero by default where there is no temperature.
+  if (trusted({"system.velocities", "system.temperature_K", "thermostat.kind"}) &&
+      !has("system.velocities") && !has("system.temperature_K") &&
+      deck_.thermostat.kind == Thermostat::none) {
+    deck_.system.velocities = VelocityKind::zero;
+  }
+  for (const Key& key : keys()) {
+    if (!is_given(key)) continue;
+    const Place& place = values_.find(key.path())->second.place;
+    if (!key.instead_of.empty()) {
+      const auto other = values_.find(std::string(key.section) + '.' + std::string(key.instead_of));
+      const auto position = [](const Place& p) { return std::tuple(p.line, p.column); };
+      // Told once, at the later of the two.
+      if (other != values_.end() &&
+          (position(other->second.place) < position(place) ||
+           (position(other->second.place) == position(place) && key.name < key.instead_of))) {
+        tell(place, fmt::format("{} and {} exclude each other; remove one of them", key.name,
+                                key.instead_of));
+      }
+    }
+    const Condition& condition = key.used_with;
+    if (condition.path.empty() || !trusted({condition.path}) || is_used(key, deck_)) continue;
+    const Key& other = *find_key(condition.path);
+    if (condition.words.empty()) {
+      tell(place, fmt::format("{} is not used with {}; remove one of them", key.name, other.name));
+      continue;
+    }
+    tell(place,
+         fmt::format("{} is not used with [{}] {} = {}{}; it is used with {}", key.name,
+                     other.section, other.name, toml_text(other, other.get(other, deck_)),
+                     is_given(other) ? "" : " (the default)", comma_list(condition.words, true)));
+  }
+}
+
+void Checker::check_files() {
+  const std::optional<std::string> structure = structure_path(deck_);
+  std::error_code ignored;
+  if (!look_at_files_ || !structure || std::filesystem::is_regular_file(*structure, ignored))
+    return;
+  problem("system.file", fmt::format("file = {}: there is no file {}",
+                                     toml_string(*deck_.system.file), *structure));
+}
+
+void Checker::fill_defaults() {
+  if (const auto duration_ps = number("run.duration_ps")) {
+    deck_.run.steps =
+        static_cast<std::int64_t>(steps_in(*duration_ps, deck_.integrator.timestep_fs));
+  }
+  if (!has("system.temperature_K") && deck_.thermostat.kind != Thermostat::none &&
+      deck_.system.velocities != VelocityKind::zero) {
+    deck_.system.temperature_K = deck_.thermostat.temperature_K;
+  }
+  if (!has("system.relax")) {
+    deck_.system.relax = default_relax(deck_.integrator);
+  }
+}
+
+}  // namespace tarn::decks

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "schema.hpp"
+#include "source.hpp"
+
+namespace tarn::decks {
+
+/// Checks a source against the schema and the rules, and gathers every problem.
+///
+/// It goes on after a problem as though the likely thing had been meant, and keeps quiet about
+/// whatever only follows from a problem that it has already told.
+class Checker {
+ public:
+  /// @param path names the deck in messages and anchors relative files
+  /// @param look_at_files true: the structure file must exist
+  Checker(const std::string& path, bool look_at_files);
+
+  /// @throws InputError with every problem found
+  Deck check(const std::string& text, const std::vector<Override>& overrides);
+
+  /// The values read so far, defaults elsewhere.
+  const Deck& deck() const { return deck_; }
+  /// True if the deck gives the key a value that is good by itself.
+  bool has(std::string_view path) const { return values_.find(path) != values_.end(); }
+  /// The number that the deck gives the key, or nothing.
+  std::optional<double> number(std::string_view path) const;
+  /// False if something was wrong with one of the keys, so that nothing can be said about it.
+  bool trusted(std::initializer_list<std::string_view> paths) const;
+  /// A problem with a key, told at its value or, where it is missing, at its section.
+  void problem(std::string_view path, std::string message);
+
+ private:
+  void take_sections(const Source& source);
+  void take_overrides(std::vector<Entry> overrides);
+  void read_entries();
+  void read_entry(const Entry& entry);
+  void unknown_key(const Entry& entry);
+  void key_outside_sections(const Entry& entry);
+  void check_conditions();
+  void check_files();
+  void fill_defaults();
+
+  void tell(const Place& place, std::string message);
+  void distrust(const std::string& path) { distrusted_.insert(path); }
+  void distrust_section(std::string_view section);
+  void open_section(const std::string& name, const Place& place);
+  /// Tells that a section is unknown or not built; returns what was probably meant.
+  std::string unknown_section(const std::string& name, const std::string& as_written,
+                              const Place& place);
+
+  std::optional<Value> read_value(const Key& key, const Raw& raw);
+  std::optional<Value> read_number(const Key& key, const Raw& raw);
+  std::optional<Value> read_word(const Key& key, const Raw& raw);
+  std::optional<Value> read_words(const Key& key, const Raw& raw);
+  void wrong_type(const Key& key, const Raw& raw);
+  void out_of_range(const Key& key, const Raw& raw);
+  [[noreturn]] void give_up();
+
+  struct Given {
+    Value value;
+    Place place;
+  };
+
+  std::string path_;
+  bool look_at_files_ = false;
+  Deck deck_;
+  std::vector<Problem> problems_;
+  std::vector<Entry> entries_;  ///< in known sections only
+  std::map<std::string, Place, std::less<>> sections_;
+  std::map<std::string, Given, std::less<>> values_;
+  std::set<std::string, std::less<>> distrusted_;
+};
+
+/// What holds between keys: a sentence for the reference, and its check.
+struct Rule {
+  std::string_view text;
+  void (*check)(Checker&);
+};
+const std::vector<Rule>& rules();
+
+/// Number of whole steps that cover a time; a whole number within round-off counts as whole.
+double steps_in(double time_ps, double timestep_fs);
+
+/// True for penalties that are finite: then a rigid start is not at rest.
+bool default_relax(const IntegratorSection& integrator);
+
+/// What is wrong with that many molecules in that many replicas, if anything.
+std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas);
+
+}  // namespace tarn::decks

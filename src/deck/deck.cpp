@@ -1,0 +1,182 @@
+#include "tarn/deck.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "checker.hpp"
+#include "schema.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+
+namespace tarn {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<decks::Override> set_overrides(const std::vector<std::string>& texts) {
+  std::vector<decks::Override> overrides;
+  for (const std::string& text : texts) overrides.push_back({text, "--set " + text});
+  return overrides;
+}
+
+std::string read_text(const std::string& path) {
+  // A directory opens and then fails to read; a device might never end.
+  std::error_code ignored;
+  const fs::file_status status = fs::status(path, ignored);
+  if (!fs::exists(status)) throw IoError(path + ": there is no such deck");
+  if (fs::is_directory(status)) throw IoError(path + ": this is a folder and not a deck");
+  constexpr std::size_t kLongest = 16u << 20;
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  char buffer[1 << 16];
+  while (file && text.size() <= kLongest) {
+    file.read(buffer, sizeof buffer);
+    text.append(buffer, static_cast<std::size_t>(file.gcount()));
+  }
+  if (text.size() > kLongest) throw InputError(path + ": more than 16 MiB are not a deck");
+  if (!file.eof()) throw IoError(path + ": this deck cannot be read");
+  return text;
+}
+
+/// The keys that the deck uses and `keep` accepts, in the order of the table.
+template <class Keep>
+std::string write_deck(const Deck& deck, Keep keep) {
+  std::string text;
+  for (const decks::Section& section : decks::sections()) {
+    if (!section.available || (section.present != nullptr && !section.present(deck))) continue;
+    std::string lines;
+    for (const decks::Key& key : decks::keys()) {
+      if (key.section != section.name || !decks::is_used(key, deck) || !keep(key)) continue;
+      const std::string value = decks::toml_text(key, key.get(key, deck));
+      if (!value.empty()) lines += fmt::format("{} = {}\n", key.name, value);
+    }
+    if (lines.empty() && section.present == nullptr) continue;
+    text += fmt::format("{}[{}]\n{}", text.empty() ? "" : "\n", section.name, lines);
+  }
+  return text;
+}
+
+}  // namespace
+
+Deck load_deck(const std::string& path, const std::vector<std::string>& overrides) {
+  return decks::Checker(path, true).check(read_text(path), set_overrides(overrides));
+}
+
+Deck parse_deck(const std::string& text, const std::string& path,
+                const std::vector<std::string>& overrides) {
+  return decks::Checker(path, false).check(text, set_overrides(overrides));
+}
+
+std::optional<std::string> structure_path(const Deck& deck) {
+  if (!deck.system.file) return std::nullopt;
+  // An absolute path replaces the folder.
+  return (fs::path(deck.path).parent_path() / *deck.system.file).string();
+}
+
+std::string resolved_deck(const Deck& deck) {
+  return write_deck(deck, [](const decks::Key&) { return true; });
+}
+
+std::string physics_fingerprint(const Deck& deck) {
+  return write_deck(deck, [](const decks::Key& key) { return !key.may_change_on_resume; });
+}
+
+Deck with_scheme(const Deck& deck, const std::string& spec) {
+  const std::string label = "--schemes " + spec;
+  std::vector<decks::Override> overrides;
+  std::string_view rest = spec;
+  const auto next_part = [&] {
+    const std::size_t colon = rest.find(':');
+    const std::string part(rest.substr(0, colon));
+    rest = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
+    return part;
+  };
+  const std::string scheme = next_part();
+  overrides.push_back({"integrator.scheme=" + scheme, label});
+  while (!rest.empty()) overrides.push_back({"integrator." + next_part(), label});
+
+  Deck other = deck;
+  const decks::Key& scheme_key = *decks::find_key("integrator.scheme");
+  const auto known = decks::available_words(scheme_key);
+  if (std::find(known.begin(), known.end(), scheme) != known.end()) {
+    scheme_key.set(scheme_key, scheme, other);
+  }
+  const bool default_relax = deck.system.relax == decks::default_relax(deck.integrator);
+  const std::string text = write_deck(deck, [&](const decks::Key& key) {
+    return decks::is_used(key, other) && !(default_relax && key.path() == "system.relax");
+  });
+  try {
+    return decks::Checker(deck.path, false).check(text, overrides);
+  } catch (const InputError& error) {
+    // Lines of the text above are nothing that the reader has seen.
+    std::vector<Problem> problems = error.problems();
+    for (Problem& problem : problems) problem = {label, 0, 0, problem.message};
+    throw InputError(std::move(problems));
+  }
+}
+
+System make_system(const Deck& deck, int molecules) {
+  const auto refuse = [&](const std::string& message) {
+    throw InputError({Problem{deck.path, 0, 0, message}});
+  };
+  if (deck.system.molecules != 0 && deck.system.molecules != molecules) {
+    refuse(fmt::format("[system] molecules = {}, but the structure has {}", deck.system.molecules,
+                       molecules));
+  }
+  if (molecules < 1 || molecules > kMaxMolecules) {
+    refuse(fmt::format("a structure of {} molecules; want 1 to {}", molecules, kMaxMolecules));
+  }
+  if (const auto problem = decks::size_problem(molecules, deck.system.replicas)) refuse(*problem);
+  const std::optional<WaterModel> model = find_water_model(deck.system.model);
+  if (!model) refuse(fmt::format("model = {} is not known", decks::toml_string(deck.system.model)));
+
+  System system;
+  system.model = *model;
+  system.molecules = molecules;
+  system.seed = deck.system.seed;
+  system.precision = deck.run.precision;
+
+  const IntegratorSection& integrator = deck.integrator;
+  system.integrator.scheme = integrator.scheme;
+  system.integrator.timestep_akma = units::akma_from_fs(integrator.timestep_fs);
+  system.integrator.beta = integrator.beta;
+  system.integrator.omega = integrator.omega;
+  system.integrator.hessian = integrator.hessian;
+  system.integrator.solver = integrator.solver;
+  system.integrator.tolerance = integrator.tolerance;
+
+  const ThermostatSection& thermostat = deck.thermostat;
+  system.thermostat.kind = thermostat.kind;
+  if (thermostat.kind == Thermostat::none) return system;
+  system.thermostat.temperature_K = thermostat.temperature_K;
+  const auto rate_per_akma = [&](double mass_Da) {
+    const double rate_per_ps = thermostat.friction_amu_per_ps
+                                   ? *thermostat.friction_amu_per_ps / mass_Da
+                                   : thermostat.friction_per_ps.value_or(0.0);
+    return units::per_akma_from_per_ps(rate_per_ps);
+  };
+  system.thermostat.friction_oxygen_per_akma = rate_per_akma(model->mass_o_Da);
+  system.thermostat.friction_hydrogen_per_akma = rate_per_akma(model->mass_h_Da);
+  return system;
+}
+
+PairCountRequest make_pair_count_request(const Deck& deck) {
+  PairCountRequest request;
+  if (!deck.rdf) return request;
+  request.enabled = true;
+  request.pairs = deck.rdf->pairs;
+  request.r_max_A = deck.rdf->r_max_A;
+  request.bins = deck.rdf->bins;
+  request.every = deck.rdf->every;
+  request.first_step = static_cast<std::int64_t>(
+      decks::steps_in(deck.run.equilibration_ps, deck.integrator.timestep_fs));
+  return request;
+}
+
+}  // namespace tarn

@@ -1,0 +1,125 @@
+#include <fmt/format.h>
+
+#include <string>
+
+#include "checker.hpp"
+#include "schema.hpp"
+
+namespace tarn {
+namespace {
+
+using decks::Key;
+using decks::Section;
+
+std::string code(std::string_view text) { return fmt::format("`{}`", text); }
+
+std::string default_text(const Key& key, const Deck& defaults) {
+  if (!key.fallback.empty()) return std::string(key.fallback);
+  return code(decks::toml_text(key, key.get(key, defaults)));
+}
+
+std::string condition_text(const Key& key) {
+  const decks::Condition& condition = key.used_with;
+  if (condition.path.empty()) return {};
+  const Key& other = *decks::find_key(condition.path);
+  if (condition.words.empty()) return "no " + code(other.name);
+  std::string words;
+  for (std::string_view word : condition.words) {
+    words += (words.empty() ? "" : ", ") + code(decks::toml_string(word));
+  }
+  return fmt::format("{} = {}", code(other.name), words);
+}
+
+/// What each word means, and the words that this version does not have.
+std::string words_text(const Key& key) {
+  std::string meanings;
+  std::string later;
+  for (const decks::Word& word : key.words) {
+    const std::string text = code(decks::toml_string(word.text));
+    if (word.value == decks::kNotYet) later += (later.empty() ? "" : ", ") + text;
+    if (word.value < 0 || word.meaning.empty()) continue;
+    meanings += fmt::format("{}{} {}", meanings.empty() ? "" : "; ", text, word.meaning);
+  }
+  std::string line;
+  if (!meanings.empty()) line += ' ' + meanings + '.';
+  if (!later.empty()) line += " Not available in this version: " + later + '.';
+  return line.empty() ? line : fmt::format("- {}:{}\n", code(key.name), line);
+}
+
+std::string section_text(const Section& section, const Deck& defaults) {
+  std::string text = fmt::format("## [{}]\n\n{}\n\n", section.name, section.meaning);
+  text += "| key | unit | value | default | only with | meaning |\n|---|---|---|---|---|---|\n";
+  std::string words;
+  for (const Key& key : decks::keys()) {
+    if (key.section != section.name) continue;
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", code(key.name), key.unit,
+                        decks::wanted(key), default_text(key, defaults), condition_text(key),
+                        key.meaning);
+    words += words_text(key);
+  }
+  if (!words.empty()) text += '\n' + words;
+  return text + '\n';
+}
+
+}  // namespace
+
+std::string deck_reference() {
+  std::string text = R"(# Decks
+
+<!-- Made from the table that the reader uses; do not edit. To renew it:
+     tarn check --reference > docs/decks.md -->
+
+A deck is a TOML file that describes one run. Every key is listed here, with its unit in its name.
+`tarn check DECK` tells every problem of a deck at once, by line and column, and prints the deck
+with all defaults filled in. `--set section.key=value` replaces or adds one key; a value that is
+not TOML is taken as a string. An integer will do for a number, a number will not do for an
+integer. A key that the chosen scheme or thermostat does not use is an error, and so is an unknown
+one.
+
+The shortest deck that does something, seven molecules for a nanosecond at 10 K:
+
+```toml
+[system]
+molecules = 7
+
+[thermostat]
+kind = "gla"
+temperature_K = 10.0
+friction_per_ps = 5.0
+
+[run]
+duration_ps = 1000.0
+
+[observe.energies]
+every = 1000
+```
+
+)";
+  Deck defaults;
+  for (const Section& section : decks::sections()) {
+    if (section.enable != nullptr) section.enable(defaults);
+  }
+  std::string later;
+  for (const Section& section : decks::sections()) {
+    if (section.available) {
+      text += section_text(section, defaults);
+    } else {
+      later += (later.empty() ? "" : ", ") + code(fmt::format("[{}]", section.name));
+    }
+  }
+  text += "## Rules between keys\n\n";
+  for (const decks::Rule& rule : decks::rules()) text += fmt::format("- {}\n", rule.text);
+  text += "\n## What may change when a run is resumed\n\n";
+  std::string changing;
+  for (const Key& key : decks::keys()) {
+    if (key.may_change_on_resume) changing += (changing.empty() ? "" : ", ") + code(key.path());
+  }
+  text += changing + "; everything else must stay as it was.\n";
+  for (std::string_view path : decks::later_keys()) {
+    later += (later.empty() ? "" : ", ") + code(path);
+  }
+  if (!later.empty()) text += "\n## Not available in this version\n\n" + later + ".\n";
+  return text;
+}
+
+}  // namespace tarn

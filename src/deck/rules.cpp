@@ -1,0 +1,158 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "checker.hpp"
+
+namespace tarn::decks {
+namespace {
+
+void start_is_given(Checker& checker) {
+  if (!checker.trusted({"system.molecules", "system.file"})) return;
+  if (checker.has("system.molecules") || checker.has("system.file")) return;
+  checker.problem("system.molecules", "[system] needs molecules or file");
+}
+
+void length_is_given(Checker& checker) {
+  if (!checker.trusted({"run.steps", "run.duration_ps"})) return;
+  if (checker.has("run.steps") || checker.has("run.duration_ps")) return;
+  checker.problem("run.steps", "[run] needs steps or duration_ps");
+}
+
+void length_is_possible(Checker& checker) {
+  if (!checker.trusted({"integrator.timestep_fs"})) return;
+  const auto duration_ps = checker.number("run.duration_ps");
+  const double timestep_fs = checker.deck().integrator.timestep_fs;
+  if (!duration_ps || steps_in(*duration_ps, timestep_fs) <= static_cast<double>(kMaxSteps)) return;
+  checker.problem("run.duration_ps",
+                  fmt::format("duration_ps = {} is more than {} steps of {} fs",
+                              number_text(*duration_ps), kMaxSteps, number_text(timestep_fs)));
+}
+
+void bath_is_complete(Checker& checker) {
+  if (!checker.trusted({"thermostat.kind"})) return;
+  if (checker.deck().thermostat.kind == Thermostat::none) return;
+  if (checker.trusted({"thermostat.temperature_K"}) && !checker.has("thermostat.temperature_K")) {
+    checker.problem("thermostat.kind", "this thermostat needs temperature_K");
+  }
+  if (checker.trusted({"thermostat.friction_per_ps", "thermostat.friction_amu_per_ps"}) &&
+      !checker.has("thermostat.friction_per_ps") &&
+      !checker.has("thermostat.friction_amu_per_ps")) {
+    checker.problem("thermostat.kind",
+                    "this thermostat needs friction_per_ps or friction_amu_per_ps");
+  }
+}
+
+void velocities_have_a_temperature(Checker& checker) {
+  if (!checker.trusted({"system.velocities", "system.temperature_K", "thermostat.kind"})) return;
+  if (!checker.has("system.velocities") || checker.has("system.temperature_K")) return;
+  if (checker.deck().system.velocities == VelocityKind::zero) return;
+  if (checker.deck().thermostat.kind != Thermostat::none) return;
+  checker.problem("system.velocities",
+                  "these velocities need [system] temperature_K or a thermostat");
+}
+
+void equilibration_ends(Checker& checker) {
+  if (!checker.trusted(
+          {"run.equilibration_ps", "run.steps", "run.duration_ps", "integrator.timestep_fs"})) {
+    return;
+  }
+  const auto steps = checker.number("run.steps");
+  const auto duration_ps = checker.number("run.duration_ps");
+  const double equilibration_ps = checker.deck().run.equilibration_ps;
+  if (equilibration_ps == 0.0 || (!steps && !duration_ps)) return;
+  const double length_ps =
+      steps ? *steps * checker.deck().integrator.timestep_fs * 1e-3 : *duration_ps;
+  // A run length of steps * h carries round-off.
+  if (equilibration_ps < length_ps * (1.0 - 1e-12)) return;
+  checker.problem(
+      "run.equilibration_ps",
+      fmt::format("equilibration_ps = {} must be less than the length of the run, {} ps",
+                  number_text(equilibration_ps), number_text(length_ps)));
+}
+
+void state_fits(Checker& checker) {
+  if (!checker.trusted({"system.molecules", "system.replicas"})) return;
+  const SystemSection& system = checker.deck().system;
+  const auto message = size_problem(system.molecules, system.replicas);
+  if (!message) return;
+  checker.problem(checker.has("system.replicas") ? "system.replicas" : "system.molecules",
+                  *message);
+}
+
+bool is_infinite_penalty(const Checker& checker) {
+  return checker.trusted({"integrator.scheme", "integrator.omega"}) &&
+         !is_rigid(checker.deck().integrator.scheme) && std::isinf(checker.deck().integrator.omega);
+}
+
+void dense_solver_is_finite(Checker& checker) {
+  if (!is_infinite_penalty(checker) || !checker.trusted({"integrator.solver"})) return;
+  if (checker.deck().integrator.solver != Solver::dense) return;
+  checker.problem("integrator.solver",
+                  "solver = \"dense\" needs finite omega; \"structured\" does both");
+}
+
+void relaxation_is_finite(Checker& checker) {
+  if (!is_infinite_penalty(checker) || !checker.has("system.relax")) return;
+  if (!checker.deck().system.relax) return;
+  checker.problem("system.relax", "relax = true needs finite omega: rigid bonds do not stretch");
+}
+
+void trajectories_are_few(Checker& checker) {
+  if (!checker.trusted({"system.replicas", "observe.trajectory.replicas"})) return;
+  const auto& trajectory = checker.deck().trajectory;
+  if (!trajectory) return;
+  const int replicas = checker.deck().system.replicas;
+  const bool all = trajectory->replicas.kind == ReplicaSelection::Kind::all;
+  const int files = all ? replicas : std::min(replicas, trajectory->replicas.count);
+  if (files <= kMaxTrajectoryFiles) return;
+  checker.problem("observe.trajectory.replicas",
+                  fmt::format("a trajectory of {} replicas is as many files, at most {} are "
+                              "allowed; write replicas = n for the first n",
+                              files, kMaxTrajectoryFiles));
+}
+
+}  // namespace
+
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> table{
+      {"`[system]` needs `molecules` or `file`; with both, the file must hold that many molecules.",
+       start_is_given},
+      {"`[run]` needs exactly one of `steps` and `duration_ps`.", length_is_given},
+      {"`duration_ps` may not be more than 10¹² steps.", length_is_possible},
+      {"A thermostat other than `none` needs `temperature_K` and exactly one of `friction_per_ps` "
+       "and `friction_amu_per_ps`.",
+       bath_is_complete},
+      {"`velocities` other than `zero` need `[system] temperature_K` or a thermostat.",
+       velocities_have_a_temperature},
+      {"`equilibration_ps` is less than the length of the run.", equilibration_ends},
+      {"`molecules` times `replicas` is at most 10⁸.", state_fits},
+      {"`solver = \"dense\"` needs finite `omega`.", dense_solver_is_finite},
+      {"`relax = true` needs finite `omega`.", relaxation_is_finite},
+      {"A trajectory writes at most 10 000 files, one a replica.", trajectories_are_few},
+  };
+  return table;
+}
+
+double steps_in(double time_ps, double timestep_fs) {
+  const double steps = time_ps * 1e3 / timestep_fs;
+  const double whole = std::round(steps);
+  const double round_off = 1e-9 + 1e-15 * whole;
+  return std::abs(steps - whole) <= round_off ? whole : std::ceil(steps);
+}
+
+bool default_relax(const IntegratorSection& integrator) {
+  return !is_rigid(integrator.scheme) && std::isfinite(integrator.omega);
+}
+
+std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas) {
+  const std::int64_t total = molecules * replicas;
+  if (total <= kMaxTotalMolecules) return std::nullopt;
+  return fmt::format(
+      "{} replicas of {} molecules are {} molecules, {:.1f} GB for positions and velocities alone; "
+      "at most {} are allowed",
+      replicas, molecules, total, static_cast<double>(total) * 144e-9, kMaxTotalMolecules);
+}
+
+}  // namespace tarn::decks

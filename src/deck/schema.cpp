@@ -1,0 +1,650 @@
+#include "schema.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace tarn::decks {
+namespace {
+
+template <class T>
+struct IsOptional : std::false_type {};
+template <class T>
+struct IsOptional<std::optional<T>> : std::true_type {};
+
+std::string word_of(const Key& key, int value) {
+  const auto found = std::find_if(key.words.begin(), key.words.end(),
+                                  [&](const Word& word) { return word.value == value; });
+  return std::string(found->text);
+}
+
+int value_of(const Key& key, std::string_view text) {
+  const auto found = std::find_if(key.words.begin(), key.words.end(),
+                                  [&](const Word& word) { return word.text == text; });
+  return found->value;
+}
+
+template <class T>
+Value to_value(const Key& key, const T& field) {
+  if constexpr (IsOptional<T>::value) {
+    return field ? to_value(key, *field) : Value{};
+  } else if constexpr (std::is_enum_v<T>) {
+    return word_of(key, static_cast<int>(field));
+  } else if constexpr (std::is_same_v<T, ReplicaSelection>) {
+    if (field.kind == ReplicaSelection::Kind::first) return std::int64_t{field.count};
+    return word_of(key, static_cast<int>(field.kind));
+  } else if constexpr (std::is_same_v<T, std::array<bool, kPairClasses>>) {
+    std::vector<std::string> chosen;
+    for (const Word& word : key.words) {
+      if (field[static_cast<std::size_t>(word.value)]) chosen.emplace_back(word.text);
+    }
+    return chosen;
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (key.zero_means_absent && field == 0) return {};
+    return static_cast<std::int64_t>(field);
+  } else {
+    return field;
+  }
+}
+
+template <class T>
+void from_value(const Key& key, const Value& value, T& field) {
+  if constexpr (IsOptional<T>::value) {
+    from_value(key, value, field.emplace());
+  } else if constexpr (std::is_enum_v<T>) {
+    field = static_cast<T>(value_of(key, std::get<std::string>(value)));
+  } else if constexpr (std::is_same_v<T, ReplicaSelection>) {
+    if (const auto* count = std::get_if<std::int64_t>(&value)) {
+      field = {ReplicaSelection::Kind::first, static_cast<int>(*count)};
+    } else {
+      const int kind = value_of(key, std::get<std::string>(value));
+      field = {static_cast<ReplicaSelection::Kind>(kind), 0};
+    }
+  } else if constexpr (std::is_same_v<T, std::array<bool, kPairClasses>>) {
+    field.fill(false);
+    for (const std::string& text : std::get<std::vector<std::string>>(value)) {
+      field[static_cast<std::size_t>(value_of(key, text))] = true;
+    }
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    field = static_cast<T>(std::get<std::int64_t>(value));
+  } else {
+    field = std::get<T>(value);
+  }
+}
+
+/// A row whose value lives in `deck.*section.*field`.
+template <auto section, auto field>
+Key row(Key key) {
+  using Member = std::remove_cvref_t<decltype(std::declval<Deck>().*section)>;
+  key.get = [](const Key& self, const Deck& deck) -> Value {
+    const Member& member = deck.*section;
+    if constexpr (IsOptional<Member>::value) {
+      return member ? to_value(self, (*member).*field) : Value{};
+    } else {
+      return to_value(self, member.*field);
+    }
+  };
+  key.set = [](const Key& self, const Value& value, Deck& deck) {
+    Member& member = deck.*section;
+    if constexpr (IsOptional<Member>::value) {
+      from_value(self, value, (*member).*field);
+    } else {
+      from_value(self, value, member.*field);
+    }
+  };
+  return key;
+}
+
+template <auto member>
+Section observer(Section section) {
+  section.present = [](const Deck& deck) { return (deck.*member).has_value(); };
+  section.enable = [](Deck& deck) { (deck.*member).emplace(); };
+  return section;
+}
+
+std::vector<Word> models() {
+  std::vector<Word> words;
+  for (std::size_t i = 0; i < kWaterModels.size(); ++i) {
+    words.push_back({kWaterModels[i].name, static_cast<int>(i)});
+  }
+  return words;
+}
+
+constexpr Range at_least(double low) { return {.low = low}; }
+constexpr Range from_to(double low, double high) { return {.low = low, .high = high}; }
+constexpr Range above_to(double low, double high) {
+  return {.low = low, .high = high, .low_open = true};
+}
+
+constexpr double kLargestTemperature_K = 1e6;
+constexpr double kLargestFriction = 1e6;
+constexpr double kMaxSteps_ = static_cast<double>(kMaxSteps);
+
+std::vector<Section> make_sections() {
+  return {
+      {.name = "system", .meaning = "What is simulated, and how it starts."},
+      {.name = "integrator", .meaning = "The deterministic step."},
+      {.name = "thermostat", .meaning = "Noise and friction; without this section there are none."},
+      {.name = "confinement",
+       .meaning = "A wall that keeps a warm cluster together.",
+       .available = false},
+      {.name = "run", .meaning = "How long, in what precision, on what device."},
+      observer<&Deck::energies>(
+          {.name = "observe.energies",
+           .meaning = "Writes `energies.csv`; the section turns the observer on."}),
+      observer<&Deck::conservation>(
+          {.name = "observe.conservation",
+           .meaning = "Writes `conservation.csv`: conserved energy, momenta, worst constraint."}),
+      observer<&Deck::rdf>({.name = "observe.rdf",
+                            .meaning = "Writes `rdf.csv` and its picture: intermolecular pair "
+                                       "distances, all replicas pooled."}),
+      observer<&Deck::trajectory>(
+          {.name = "observe.trajectory",
+           .meaning = "Writes `trajectory.*`: positions and velocities, one file a replica."}),
+      {.name = "observe.multipliers", .meaning = "Writes `multipliers.csv`.", .available = false},
+      {.name = "observe.geometry",
+       .meaning = "Writes bond lengths and angles.",
+       .available = false},
+      {.name = "checkpoint",
+       .meaning = "A checkpoint is always written at the end of a run and when it is interrupted."},
+  };
+}
+
+std::vector<Key> make_keys() {
+  const Condition penalty{"integrator.scheme", {"zss-stiff"}};
+  const Condition iterated{"integrator.scheme", {"shake"}};
+  const Condition warm{"thermostat.kind", {"gla"}};
+  const Condition moving{"system.velocities", {"maxwell", "tangent"}};
+  const Condition no_file{"system.file"};
+
+  const std::vector<Word> selection{
+      {"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"},
+      {"mean", static_cast<int>(ReplicaSelection::Kind::mean),
+       "mean over the replicas and its standard error"},
+  };
+  const std::string_view selection_meaning =
+      "Which replicas: all, their mean, or the first n (all of them if there are fewer).";
+
+  return {
+      row<&Deck::system, &SystemSection::kind>(
+          {.section = "system",
+           .name = "kind",
+           .type = Type::word,
+           .words = {{"water", 0, "a cluster of rigid or penalised water molecules in vacuum"},
+                     {"double-pendulum", kNotYet},
+                     {"pendulum-chain", kNotYet},
+                     {"dna", kNotYet},
+                     {"magnet", kNotYet},
+                     {"double-spring", kNotYet},
+                     {"free-body", kNotYet},
+                     {"heavy-top", kNotYet},
+                     {"double-spherical-pendulum", kNotYet},
+                     {"spherical-pendulum", kNotYet},
+                     {"three-body-plane", kNotYet}},
+           .meaning = "Which kind of system this is; it decides which keys there are."}),
+      row<&Deck::system, &SystemSection::model>({.section = "system",
+                                                 .name = "model",
+                                                 .type = Type::word,
+                                                 .words = models(),
+                                                 .meaning = "Water model."}),
+      row<&Deck::system, &SystemSection::molecules>(
+          {.section = "system",
+           .name = "molecules",
+           .type = Type::integer,
+           .range = from_to(1, kMaxMolecules),
+           .fallback = "what `file` holds",
+           .meaning = "Number of molecules. Without `file`: a random cluster of that many, drawn "
+                      "from (seed, replica). With `file`: the file must hold that many.",
+           .zero_means_absent = true}),
+      row<&Deck::system, &SystemSection::file>(
+          {.section = "system",
+           .name = "file",
+           .type = Type::file,
+           .fallback = "none",
+           .meaning = "Structure file that every replica starts from, relative to the deck."}),
+      row<&Deck::system, &SystemSection::start>(
+          {.section = "system",
+           .name = "start",
+           .type = Type::word,
+           .words = {{"quenched", static_cast<int>(StartKind::quenched),
+                      "the random cluster is minimised first"},
+                     {"random", static_cast<int>(StartKind::random), "as it was drawn"}},
+           .meaning = "Start of a cluster that comes from no file.",
+           .used_with = no_file}),
+      row<&Deck::system, &SystemSection::replicas>(
+          {.section = "system",
+           .name = "replicas",
+           .type = Type::integer,
+           .range = from_to(1, kMaxReplicas),
+           .meaning = "Number of independent copies, run as one batch."}),
+      row<&Deck::system, &SystemSection::seed>(
+          {.section = "system",
+           .name = "seed",
+           .type = Type::integer,
+           .range = at_least(0),
+           .meaning = "Seed of starts, velocities and noise."}),
+      row<&Deck::system, &SystemSection::velocities>(
+          {.section = "system",
+           .name = "velocities",
+           .type = Type::word,
+           .words = {{"maxwell", static_cast<int>(VelocityKind::maxwell),
+                      "drawn at the temperature; projected onto the constraints for rigid schemes"},
+                     {"tangent", static_cast<int>(VelocityKind::tangent),
+                      "projected for penalty schemes too"},
+                     {"zero", static_cast<int>(VelocityKind::zero), "at rest"}},
+           .fallback = "`\"maxwell\"`, or `\"zero\"` without any temperature",
+           .meaning = "Start velocities."}),
+      row<&Deck::system, &SystemSection::temperature_K>(
+          {.section = "system",
+           .name = "temperature_K",
+           .type = Type::number,
+           .unit = "K",
+           .range = from_to(0, kLargestTemperature_K),
+           .fallback = "the thermostat's",
+           .meaning = "Temperature of the start velocities.",
+           .used_with = moving}),
+      row<&Deck::system, &SystemSection::relax>(
+          {.section = "system",
+           .name = "relax",
+           .type = Type::boolean,
+           .fallback = "`true`, or `false` with infinite `omega`",
+           .meaning = "Relax the start on non-bonded and penalty energy together, so that the "
+                      "bonds do not start stretched against the penalty.",
+           .used_with = penalty}),
+      row<&Deck::system, &SystemSection::remove_momentum>(
+          {.section = "system",
+           .name = "remove_momentum",
+           .type = Type::boolean,
+           .meaning = "Take linear and angular momentum out of the start velocities.",
+           .used_with = moving}),
+
+      row<&Deck::integrator, &IntegratorSection::scheme>(
+          {.section = "integrator",
+           .name = "scheme",
+           .type = Type::word,
+           .words = {{"zss-stiff", static_cast<int>(Scheme::zss_stiff),
+                      "bonds by a penalty; one linear solve a molecule and step"},
+                     {"shake", static_cast<int>(Scheme::shake), "rigid bonds by iteration"},
+                     {"settle", static_cast<int>(Scheme::settle), "rigid bonds analytically"},
+                     {"verlet", kNotYet},
+                     {"pushforward-newmark", kNotYet},
+                     {"newmark-one-step", kNotYet},
+                     {"rattle", kNotYet}},
+           .meaning = "Integration scheme."}),
+      row<&Deck::integrator, &IntegratorSection::timestep_fs>({.section = "integrator",
+                                                               .name = "timestep_fs",
+                                                               .type = Type::number,
+                                                               .unit = "fs",
+                                                               .range = from_to(1e-6, 100),
+                                                               .meaning = "Time step h."}),
+      row<&Deck::integrator, &IntegratorSection::beta>(
+          {.section = "integrator",
+           .name = "beta",
+           .type = Type::number,
+           .range = above_to(0.25, 1),
+           .meaning = "Scheme parameter b. At 1/4 positions diverge as the penalty stiffens; near "
+                      "1/3 and 1/2 stiff bonds resonate with the step.",
+           .used_with = penalty}),
+      row<&Deck::integrator, &IntegratorSection::omega>(
+          {.section = "integrator",
+           .name = "omega",
+           .type = Type::number,
+           .unit = "sqrt(kcal/mol)/Å²",
+           .range = {.low = 1e-3, .high = 1e6, .infinity_allowed = true},
+           .meaning = "Penalty strength; `\"infinite\"` is the limit of rigid bonds.",
+           .used_with = penalty}),
+      row<&Deck::integrator, &IntegratorSection::hessian>(
+          {.section = "integrator",
+           .name = "hessian",
+           .type = Type::word,
+           .words = {{"gauss-newton", static_cast<int>(Hessian::gauss_newton),
+                      "first derivatives of the constraints only"},
+                     {"full", kNotYet},
+                     {"molecule", kNotYet},
+                     {"total", kNotYet}},
+           .meaning = "Which Hessian stands in the linear solve.",
+           .used_with = penalty}),
+      row<&Deck::integrator, &IntegratorSection::solver>(
+          {.section = "integrator",
+           .name = "solver",
+           .type = Type::word,
+           .words = {{"structured", static_cast<int>(Solver::structured), "3×3, in closed form"},
+                     {"dense", static_cast<int>(Solver::dense),
+                      "9×9 Cholesky, as a reference; needs finite `omega`"}},
+           .meaning = "How the linear solve is done.",
+           .used_with = penalty}),
+      row<&Deck::integrator, &IntegratorSection::tolerance>(
+          {.section = "integrator",
+           .name = "tolerance",
+           .type = Type::number,
+           .range = from_to(1e-15, 0.1),
+           .meaning = "Relative position change at which the iteration stops.",
+           .used_with = iterated}),
+
+      row<&Deck::thermostat, &ThermostatSection::kind>(
+          {.section = "thermostat",
+           .name = "kind",
+           .type = Type::word,
+           .words = {{"none", static_cast<int>(Thermostat::none), "constant energy"},
+                     {"gla", static_cast<int>(Thermostat::gla),
+                      "one deterministic step, then the exact Ornstein-Uhlenbeck step"},
+                     {"baoab", kNotYet}},
+           .meaning = "Thermostat."}),
+      row<&Deck::thermostat, &ThermostatSection::temperature_K>(
+          {.section = "thermostat",
+           .name = "temperature_K",
+           .type = Type::number,
+           .unit = "K",
+           .range = from_to(0, kLargestTemperature_K),
+           .fallback = "required",
+           .meaning = "Temperature of the bath.",
+           .used_with = warm}),
+      row<&Deck::thermostat, &ThermostatSection::friction_per_ps>(
+          {.section = "thermostat",
+           .name = "friction_per_ps",
+           .type = Type::number,
+           .unit = "1/ps",
+           .range = from_to(0, kLargestFriction),
+           .fallback = "none",
+           .meaning = "Friction rate, the same for all atoms.",
+           .used_with = warm,
+           .instead_of = "friction_amu_per_ps"}),
+      row<&Deck::thermostat, &ThermostatSection::friction_amu_per_ps>(
+          {.section = "thermostat",
+           .name = "friction_amu_per_ps",
+           .type = Type::number,
+           .unit = "Da/ps",
+           .range = from_to(0, kLargestFriction),
+           .fallback = "none",
+           .meaning = "Friction γ; the rate of an atom of mass m is γ/m. The paper's γ = 0.01 "
+                      "Da per time unit is 0.2045483 Da/ps.",
+           .used_with = warm,
+           .instead_of = "friction_per_ps"}),
+
+      row<&Deck::run, &RunSection::steps>({.section = "run",
+                                           .name = "steps",
+                                           .type = Type::integer,
+                                           .range = from_to(0, kMaxSteps_),
+                                           .fallback = "from `duration_ps`",
+                                           .meaning = "Number of time steps.",
+                                           .instead_of = "duration_ps",
+                                           .may_change_on_resume = true}),
+      {.section = "run",
+       .name = "duration_ps",
+       .type = Type::number,
+       .unit = "ps",
+       .range = from_to(0, 1e12),
+       .fallback = "from `steps`",
+       .meaning = "Length of the run, rounded up to whole steps; the resolved deck has `steps`.",
+       .instead_of = "steps",
+       .may_change_on_resume = true,
+       // The number of steps needs the time step too: the reader sets it when all keys are known.
+       .get = [](const Key&, const Deck&) { return Value{}; },
+       .set = [](const Key&, const Value&, Deck&) {}},
+      row<&Deck::run, &RunSection::equilibration_ps>(
+          {.section = "run",
+           .name = "equilibration_ps",
+           .type = Type::number,
+           .unit = "ps",
+           .range = from_to(0, 1e12),
+           .meaning = "Averages leave out this much of the beginning."}),
+      row<&Deck::run, &RunSection::precision>(
+          {.section = "run",
+           .name = "precision",
+           .type = Type::word,
+           .words = {{"double", static_cast<int>(Precision::double_), "everything in double"},
+                     {"mixed", static_cast<int>(Precision::mixed),
+                      "pairs in float, sums and state in double"},
+                     {"single", kNotYet}},
+           .meaning = "Floating-point precision."}),
+      row<&Deck::run, &RunSection::device>(
+          {.section = "run",
+           .name = "device",
+           .type = Type::device,
+           .meaning = "Where it runs; `auto` takes what there is, a named device never falls back.",
+           .may_change_on_resume = true}),
+      row<&Deck::run, &RunSection::threads>(
+          {.section = "run",
+           .name = "threads",
+           .type = Type::integer,
+           .range = from_to(0, 4096),
+           .meaning = "CPU threads; 0: as many as the machine has. No result depends on it.",
+           .may_change_on_resume = true}),
+
+      row<&Deck::energies, &ObserveEnergies::every>({.section = "observe.energies",
+                                                     .name = "every",
+                                                     .type = Type::integer,
+                                                     .unit = "steps",
+                                                     .range = from_to(1, kMaxSteps_),
+                                                     .meaning = "Interval; step 0 is written."}),
+      row<&Deck::energies, &ObserveEnergies::replicas>({.section = "observe.energies",
+                                                        .name = "replicas",
+                                                        .type = Type::selection,
+                                                        .range = from_to(1, kMaxReplicas),
+                                                        .words = selection,
+                                                        .meaning = selection_meaning}),
+      row<&Deck::conservation, &ObserveConservation::every>(
+          {.section = "observe.conservation",
+           .name = "every",
+           .type = Type::integer,
+           .unit = "steps",
+           .range = from_to(1, kMaxSteps_),
+           .meaning = "Interval; step 0 is written."}),
+      row<&Deck::conservation, &ObserveConservation::replicas>({.section = "observe.conservation",
+                                                                .name = "replicas",
+                                                                .type = Type::selection,
+                                                                .range = from_to(1, kMaxReplicas),
+                                                                .words = selection,
+                                                                .meaning = selection_meaning}),
+      row<&Deck::rdf, &ObserveRdf::every>({.section = "observe.rdf",
+                                           .name = "every",
+                                           .type = Type::integer,
+                                           .unit = "steps",
+                                           .range = from_to(1, kMaxSteps_),
+                                           .meaning = "Interval between counts."}),
+      row<&Deck::rdf, &ObserveRdf::pairs>(
+          {.section = "observe.rdf",
+           .name = "pairs",
+           .type = Type::words,
+           .words = {{"OO", kOO}, {"OH", kOH}, {"HH", kHH}},
+           .meaning = "Which pairs of atoms, of different molecules."}),
+      row<&Deck::rdf, &ObserveRdf::r_max_A>({.section = "observe.rdf",
+                                             .name = "r_max_A",
+                                             .type = Type::number,
+                                             .unit = "Å",
+                                             .range = above_to(0, 1000),
+                                             .meaning = "End of the last bin."}),
+      row<&Deck::rdf, &ObserveRdf::bins>({.section = "observe.rdf",
+                                          .name = "bins",
+                                          .type = Type::integer,
+                                          .range = from_to(1, 100000),
+                                          .meaning = "Number of bins, of equal width."}),
+      row<&Deck::trajectory, &ObserveTrajectory::every>(
+          {.section = "observe.trajectory",
+           .name = "every",
+           .type = Type::integer,
+           .unit = "steps",
+           .range = from_to(1, kMaxSteps_),
+           .meaning = "Interval; step 0 is written."}),
+      row<&Deck::trajectory, &ObserveTrajectory::format>(
+          {.section = "observe.trajectory",
+           .name = "format",
+           .type = Type::word,
+           .words = {{"xyz", static_cast<int>(TrajectoryFormat::xyz), "extended XYZ"},
+                     {"h5md", kNotYet},
+                     {"dcd", kNotYet},
+                     {"csv", kRefused, "that is the format of mechanical systems"}},
+           .meaning = "File format."}),
+      row<&Deck::trajectory, &ObserveTrajectory::replicas>(
+          {.section = "observe.trajectory",
+           .name = "replicas",
+           .type = Type::selection,
+           .range = from_to(1, kMaxReplicas),
+           .words = {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"},
+                     {"mean", kRefused, "the mean of trajectories is no trajectory"}},
+           .meaning = "Which replicas: all, or the first n (all of them if there are fewer)."}),
+
+      row<&Deck::checkpoint, &CheckpointSection::every>(
+          {.section = "checkpoint",
+           .name = "every",
+           .type = Type::integer,
+           .unit = "steps",
+           .range = from_to(1, kMaxSteps_),
+           .fallback = "none",
+           .meaning = "Interval between checkpoints during the run.",
+           .zero_means_absent = true,
+           .may_change_on_resume = true}),
+  };
+}
+
+bool is_integer_type(Type type) { return type == Type::integer || type == Type::selection; }
+
+std::string bound_text(const Key& key, double bound) {
+  return is_integer_type(key.type) ? fmt::format("{:.0f}", bound) : fmt::format("{}", bound);
+}
+
+std::string range_text(const Key& key) {
+  const Range& range = key.range;
+  const bool top = std::isfinite(range.high);
+  const std::string low = bound_text(key, range.low);
+  if (!top) return (range.low_open ? "greater than " : "of at least ") + low;
+  const std::string high = bound_text(key, range.high);
+  if (range.low_open) return fmt::format("greater than {} and at most {}", low, high);
+  return fmt::format("from {} to {}", low, high);
+}
+
+}  // namespace
+
+const std::vector<Section>& sections() {
+  static const std::vector<Section> table = make_sections();
+  return table;
+}
+
+const std::vector<Key>& keys() {
+  static const std::vector<Key> table = make_keys();
+  return table;
+}
+
+const std::vector<std::string_view>& later_keys() {
+  static const std::vector<std::string_view> table{"integrator.acceleration",
+                                                   "system.hydrogen_mass_Da", "system.project"};
+  return table;
+}
+
+const Section* find_section(std::string_view name) {
+  for (const Section& section : sections()) {
+    if (section.name == name) return &section;
+  }
+  return nullptr;
+}
+
+const Key* find_key(std::string_view section, std::string_view name) {
+  for (const Key& key : keys()) {
+    if (key.section == section && key.name == name) return &key;
+  }
+  return nullptr;
+}
+
+const Key* find_key(std::string_view path) {
+  const std::size_t dot = path.rfind('.');
+  return dot == std::string_view::npos ? nullptr
+                                       : find_key(path.substr(0, dot), path.substr(dot + 1));
+}
+
+bool is_used(const Key& key, const Deck& deck) {
+  const Condition& condition = key.used_with;
+  if (condition.path.empty()) return true;
+  const Key& other = *find_key(condition.path);
+  const Value value = other.get(other, deck);
+  if (condition.words.empty()) return std::holds_alternative<std::monostate>(value);
+  const auto* word = std::get_if<std::string>(&value);
+  return word != nullptr &&
+         std::find(condition.words.begin(), condition.words.end(), *word) != condition.words.end();
+}
+
+std::vector<std::string_view> available_words(const Key& key) {
+  std::vector<std::string_view> words;
+  for (const Word& word : key.words) {
+    if (word.value >= 0) words.push_back(word.text);
+  }
+  return words;
+}
+
+std::string wanted(const Key& key) {
+  const std::vector<std::string_view> words = available_words(key);
+  const std::string list = comma_list(words, true);
+  switch (key.type) {
+    case Type::boolean:
+      return "true or false";
+    case Type::integer:
+      return "an integer " + range_text(key);
+    case Type::number:
+      return "a number " + range_text(key) +
+             (key.range.infinity_allowed ? ", or \"infinite\"" : "");
+    case Type::word:
+      return words.size() == 1 ? list : "one of " + list;
+    case Type::words:
+      return "a list of some of " + list;
+    case Type::selection:
+      return list + " or an integer " + range_text(key);
+    case Type::file:
+      return "a path in quotes";
+    case Type::device:
+      return R"("auto", "cpu", "cuda" or "cuda:i" with the number i of a device)";
+  }
+  return {};
+}
+
+std::string toml_string(std::string_view text) {
+  std::string result = "\"";
+  for (char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (code < 0x20 || code == 0x7f) {
+      result += fmt::format("\\u{:04X}", code);
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+std::string number_text(double value) {
+  if (!std::isfinite(value)) return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
+}
+
+std::string toml_text(const Key& key, const Value& value) {
+  struct Writer {
+    const Key& key;
+    std::string operator()(std::monostate) const { return {}; }
+    std::string operator()(bool flag) const { return flag ? "true" : "false"; }
+    std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
+    std::string operator()(double number) const {
+      return key.range.infinity_allowed && std::isinf(number) ? "\"infinite\""
+                                                              : number_text(number);
+    }
+    std::string operator()(const std::string& text) const { return toml_string(text); }
+    std::string operator()(const std::vector<std::string>& list) const {
+      return '[' + comma_list({list.begin(), list.end()}, true) + ']';
+    }
+  };
+  return std::visit(Writer{key}, value);
+}
+
+std::string comma_list(const std::vector<std::string_view>& items, bool in_quotes) {
+  std::string result;
+  for (std::string_view item : items) {
+    if (!result.empty()) result += ", ";
+    result += in_quotes ? toml_string(item) : std::string(item);
+  }
+  return result;
+}
+
+}  // namespace tarn::decks

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tarn/deck.hpp"
+
+/// @file
+/// The one table of sections and keys. Reading, checking, suggestions, the resolved deck and the
+/// reference page all come from it.
+
+namespace tarn::decks {
+
+/// A checked value of a key; nothing where the deck has none.
+using Value =
+    std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>>;
+
+enum class Type {
+  boolean,
+  integer,
+  number,     ///< a float; integers are accepted
+  word,       ///< one of `words`
+  words,      ///< a list of `words`, each at most once
+  selection,  ///< one of `words`, or an integer
+  file,       ///< a path
+  device,     ///< auto | cpu | cuda | cuda:i
+};
+
+/// In place of the value of a Word: it belongs to tarn but this version does not have it.
+inline constexpr int kNotYet = -1;
+/// In place of the value of a Word: it makes no sense here; `meaning` says why.
+inline constexpr int kRefused = -2;
+
+struct Word {
+  std::string_view text;
+  int value = 0;  ///< of the enum; kNotYet or kRefused
+  std::string_view meaning = {};
+};
+
+struct Range {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool low_open = false;          ///< `low` itself is outside
+  bool infinity_allowed = false;  ///< inf and "infinite" are values
+};
+
+/// When a key is used: while another key has one of these words; without words: while the other
+/// key is absent. An empty path: always.
+struct Condition {
+  std::string_view path = {};
+  std::vector<std::string_view> words = {};
+};
+
+struct Key {
+  std::string_view section;
+  std::string_view name;
+  Type type = Type::number;
+  std::string_view unit = {};
+  Range range = {};
+  std::vector<Word> words = {};
+  std::string_view fallback = {};  ///< default for the reference, where it is not a plain value
+  std::string_view meaning;
+  Condition used_with = {};
+  std::string_view instead_of = {};  ///< key of the same section that excludes this one
+  bool zero_means_absent = false;
+  bool may_change_on_resume = false;
+  Value (*get)(const Key&, const Deck&) = nullptr;
+  void (*set)(const Key&, const Value&, Deck&) = nullptr;
+
+  std::string path() const { return std::string(section) + '.' + std::string(name); }
+};
+
+struct Section {
+  std::string_view name;
+  std::string_view meaning;
+  bool available = true;
+  bool (*present)(const Deck&) = nullptr;  ///< nothing: always
+  void (*enable)(Deck&) = nullptr;
+};
+
+/// In the order of the resolved deck and of the reference.
+const std::vector<Section>& sections();
+const std::vector<Key>& keys();
+/// "section.key" of keys that belong to tarn but not to this version.
+const std::vector<std::string_view>& later_keys();
+
+const Section* find_section(std::string_view name);
+const Key* find_key(std::string_view section, std::string_view name);
+const Key* find_key(std::string_view path);
+
+/// True if the deck uses the key.
+bool is_used(const Key& key, const Deck& deck);
+/// Words that this version accepts.
+std::vector<std::string_view> available_words(const Key& key);
+/// What the key accepts: "an integer from 1 to 100000".
+std::string wanted(const Key& key);
+/// A string as TOML writes it.
+std::string toml_string(std::string_view text);
+/// The shortest text that reads back as the same double, as TOML writes it.
+std::string number_text(double value);
+/// A value as TOML writes it.
+std::string toml_text(const Key& key, const Value& value);
+/// "a, b, c".
+std::string comma_list(const std::vector<std::string_view>& items, bool in_quotes = false);
+
+}  // namespace tarn::decks

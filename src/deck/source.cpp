@@ -1,0 +1,234 @@
+#include "source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "schema.hpp"
+
+// On "[" without a key toml++ 3.3 asserts what it then checks and tells as an error. The check will
+// do. No other file includes toml++.
+#undef NDEBUG
+#define TOML_ASSERT(condition) static_assert(true)
+#include <toml++/toml.h>
+
+namespace tarn::decks {
+namespace {
+
+Place place_of(const toml::source_region& region, const std::string& file) {
+  return {file, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
+}
+
+/// Long texts are cut, at the boundary of a character.
+std::string shortened(std::string text) {
+  constexpr std::size_t kLongest = 60;
+  if (text.size() <= kLongest) return text;
+  std::size_t end = kLongest;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+Raw raw_of(const toml::node& node, const std::string& file) {
+  Raw raw;
+  raw.place = place_of(node.source(), file);
+  if (const auto* boolean = node.as_boolean()) {
+    raw.kind = Raw::Kind::boolean;
+    raw.boolean = boolean->get();
+    raw.text = raw.boolean ? "true" : "false";
+  } else if (const auto* integer = node.as_integer()) {
+    raw.kind = Raw::Kind::integer;
+    raw.integer = integer->get();
+    raw.text = fmt::format("{}", raw.integer);
+  } else if (const auto* number = node.as_floating_point()) {
+    raw.kind = Raw::Kind::number;
+    raw.number = number->get();
+    raw.text = number_text(raw.number);
+  } else if (const auto* string = node.as_string()) {
+    raw.kind = Raw::Kind::string;
+    raw.string = string->get();
+    raw.text = shortened(toml_string(raw.string));
+  } else if (const auto* array = node.as_array()) {
+    raw.kind = Raw::Kind::array;
+    raw.text = "[";
+    for (const toml::node& item : *array) {
+      raw.items.push_back(raw_of(item, file));
+      if (raw.text.size() > 1) raw.text += ", ";
+      raw.text += raw.items.back().text;
+    }
+    raw.text = shortened(raw.text + ']');
+  } else if (node.is_table()) {
+    raw.kind = Raw::Kind::table;
+    raw.text = "{...}";
+  } else {
+    raw.text = "a date or time";
+  }
+  return raw;
+}
+
+bool is_bare_key(std::string_view text) {
+  const auto good = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  };
+  return !text.empty() && std::all_of(text.begin(), text.end(), good);
+}
+
+void flatten(const toml::table& table, const std::string& prefix, const std::string& file,
+             Source& source) {
+  for (auto&& [key, node] : table) {
+    const std::string name(key.str());
+    const Place place = place_of(key.source(), file);
+    if (const toml::table* child = node.as_table()) {
+      const std::string part = is_bare_key(name) ? name : toml_string(name);
+      const std::string path = prefix.empty() ? part : prefix + '.' + part;
+      source.sections.push_back({path, prefix, part, place});
+      flatten(*child, path, file, source);
+    } else {
+      source.entries.push_back({prefix, name, raw_of(node, file), place});
+    }
+  }
+}
+
+std::string trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) return {};
+  return std::string(text.substr(begin, text.find_last_not_of(kBlank) - begin + 1));
+}
+
+/// "a.b.c" with nothing but bare keys, and at least two of them.
+bool is_path(std::string_view text) {
+  int parts = 0;
+  while (true) {
+    const std::size_t dot = text.find('.');
+    if (!is_bare_key(text.substr(0, dot))) return false;
+    ++parts;
+    if (dot == std::string_view::npos) return parts >= 2;
+    text.remove_prefix(dot + 1);
+  }
+}
+
+[[noreturn]] void refuse(const Override& override_, const std::string& message) {
+  throw InputError({Problem{override_.label, 0, 0, message}});
+}
+
+Raw bare_string(const std::string& text) {
+  Raw raw;
+  raw.kind = Raw::Kind::string;
+  raw.string = text;
+  raw.text = shortened(toml_string(text));
+  return raw;
+}
+
+void place_all(Raw& raw, const Place& place) {
+  raw.place = place;
+  for (Raw& item : raw.items) place_all(item, place);
+}
+
+/// What toml++ 3.3 does not survive: letters beyond ASCII outside strings and comments (or at the
+/// beginning of a line of a multi-line string), and very deep keys. Decks have no use for any.
+std::vector<Problem> scan(const std::string& text, const std::string& file) {
+  constexpr int kDeepestKey = 16;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  enum class In { plain, comment, basic_string, literal_string };
+  std::vector<Problem> problems;
+  In state = In::plain;
+  int line = 1;
+  int column = 0;
+  int dots = 0;
+  bool told = false;  // one problem a line
+  const auto tell = [&](const std::string& message) {
+    if (!told) problems.push_back({file, line, column, message});
+    told = true;
+  };
+  const bool has_mark = text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0;
+  for (std::size_t i = has_mark ? kByteOrderMark.size() : 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xC0) != 0x80) ++column;  // columns count characters
+    if (c == '\n') {
+      // A string that does not end is an error, and toml++ tells it.
+      if (state == In::basic_string || state == In::literal_string) break;
+      state = In::plain;
+      ++line;
+      column = 0;
+      dots = 0;
+      told = false;
+    } else if (state == In::basic_string) {
+      if (c == '\\' && i + 1 < text.size() && text[i + 1] != '\n') {
+        ++i;
+        ++column;
+      } else if (c == '"') {
+        state = In::plain;
+      }
+    } else if (state == In::literal_string) {
+      if (c == '\'') state = In::plain;
+    } else if (state == In::plain) {
+      if (byte >= 0x80) {
+        tell("only ASCII characters may stand outside strings and comments");
+      } else if (c == '"' || c == '\'') {
+        if (text.compare(i, 3, std::string(3, c)) == 0) {
+          tell("strings over many lines are not for decks; write it in simple quotes");
+          break;
+        }
+        state = c == '"' ? In::basic_string : In::literal_string;
+      } else if (c == '#') {
+        state = In::comment;
+      } else if (c == '.') {
+        if (++dots > kDeepestKey) tell("this key has too many parts");
+      } else if (std::string_view(",=[]{}").find(c) != std::string_view::npos) {
+        dots = 0;
+      }
+    }
+  }
+  return problems;
+}
+
+}  // namespace
+
+Source read_source(const std::string& text, const std::string& path) {
+  if (std::vector<Problem> problems = scan(text, path); !problems.empty()) {
+    throw InputError(std::move(problems));
+  }
+  try {
+    Source source;
+    flatten(toml::parse(text, path), "", path, source);
+    return source;
+  } catch (const toml::parse_error& error) {
+    const Place place = place_of(error.source(), path);
+    std::string reason(error.description());
+    if (reason.rfind("Error ", 0) == 0) reason.erase(0, 6);
+    throw InputError({Problem{path, place.line, place.column, "this is not TOML, " + reason}});
+  }
+}
+
+Entry read_override(const Override& override_, bool (*wants_text)(std::string_view path)) {
+  const std::size_t equals = override_.text.find('=');
+  if (equals == std::string::npos) refuse(override_, "want section.key=value");
+  const std::string path = trimmed(std::string_view(override_.text).substr(0, equals));
+  const std::string value = trimmed(std::string_view(override_.text).substr(equals + 1));
+  if (!is_path(path)) refuse(override_, "want section.key=value");
+  if (value.empty()) refuse(override_, "there is no value; want section.key=value");
+
+  Raw raw = bare_string(value);
+  try {
+    // A line break could smuggle in more keys.
+    const std::string line = "x = " + value;
+    const bool is_safe = value.find('\n') == std::string::npos && scan(line, "").empty();
+    const toml::table table = is_safe ? toml::parse(line) : toml::table{};
+    if (const toml::node* node = table.get("x")) {
+      Raw parsed = raw_of(*node, override_.label);
+      const bool keep_bare = parsed.kind != Raw::Kind::string && wants_text(path);
+      if (!keep_bare) raw = std::move(parsed);
+    }
+  } catch (const toml::parse_error&) {
+    // Not TOML: a bare string, such as cpu in run.device=cpu.
+  }
+  const Place place{override_.label, 0, 0};
+  place_all(raw, place);
+  const std::size_t dot = path.rfind('.');
+  return {path.substr(0, dot), path.substr(dot + 1), std::move(raw), place};
+}
+
+}  // namespace tarn::decks

@@ -1,0 +1,648 @@
+#include "tarn/deck.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "deck/suggest.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+
+namespace tarn {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+const std::string kSmallest = "[system]\nmolecules = 7\n[run]\nsteps = 1000\n";
+const std::string kWarm =
+    "[system]\nmolecules = 7\n[run]\nsteps = 1000\n"
+    "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.0\nfriction_per_ps = 5.0\n";
+
+// Every key of every section, none at its default.
+const std::string kEveryKey = R"([system]
+kind = "water"
+model = "tip4p"
+molecules = 12
+start = "random"
+replicas = 64
+seed = 42
+temperature_K = 298.15
+velocities = "tangent"
+relax = false
+remove_momentum = true
+[integrator]
+scheme = "zss-stiff"
+timestep_fs = 1.5
+beta = 0.4
+omega = 20
+hessian = "gauss-newton"
+solver = "dense"
+[thermostat]
+kind = "gla"
+temperature_K = 300
+friction_amu_per_ps = 0.2045483
+[run]
+duration_ps = 30.0
+equilibration_ps = 10.0
+precision = "mixed"
+device = "cuda:1"
+threads = 3
+[observe.energies]
+every = 7
+replicas = "mean"
+[observe.conservation]
+every = 8
+replicas = 3
+[observe.rdf]
+every = 9
+pairs = ["HH", "OO"]
+r_max_A = 10.5
+bins = 100
+[observe.trajectory]
+every = 11
+format = "xyz"
+replicas = 2
+[checkpoint]
+every = 12
+)";
+
+Deck parse(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  return parse_deck(text, "folder/some.deck.toml", overrides);
+}
+
+/// The messages of the problems, with their places.
+std::vector<std::string> problems_of(const std::string& text,
+                                     const std::vector<std::string>& overrides = {}) {
+  try {
+    parse(text, overrides);
+  } catch (const InputError& error) {
+    std::vector<std::string> texts;
+    for (const Problem& problem : error.problems()) texts.push_back(problem.text());
+    return texts;
+  }
+  return {};
+}
+
+/// The text of the only problem.
+std::string problem_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
+  const std::vector<std::string> all = problems_of(text, overrides);
+  EXPECT_EQ(all.size(), 1u);
+  return all.empty() ? std::string{} : all.front();
+}
+
+testing::AssertionResult contains(const std::string& text, const std::string& part) {
+  if (text.find(part) != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "\"" << text << "\" lacks \"" << part << "\"";
+}
+
+// --- What a deck says ---
+
+TEST(Deck, FillsDefaults) {
+  const Deck deck = parse(kSmallest);
+  EXPECT_EQ(deck.path, "folder/some.deck.toml");
+  EXPECT_EQ(deck.name, "some.deck");
+  EXPECT_EQ(deck.system.kind, "water");
+  EXPECT_EQ(deck.system.model, "tip3p");
+  EXPECT_EQ(deck.system.molecules, 7);
+  EXPECT_FALSE(deck.system.file);
+  EXPECT_EQ(deck.system.replicas, 1);
+  EXPECT_EQ(deck.system.seed, 1u);
+  EXPECT_EQ(deck.system.start, StartKind::quenched);
+  EXPECT_TRUE(deck.system.relax);
+  EXPECT_FALSE(deck.system.remove_momentum);
+  EXPECT_EQ(deck.integrator, IntegratorSection{});
+  EXPECT_EQ(deck.integrator.timestep_fs, 2.0);
+  EXPECT_EQ(deck.thermostat, ThermostatSection{});
+  EXPECT_EQ(deck.run.steps, 1000);
+  EXPECT_EQ(deck.run.equilibration_ps, 0.0);
+  EXPECT_EQ(deck.run.precision, Precision::double_);
+  EXPECT_EQ(deck.run.device, "auto");
+  EXPECT_EQ(deck.run.threads, 0);
+  EXPECT_FALSE(deck.energies || deck.conservation || deck.rdf || deck.trajectory);
+  EXPECT_EQ(deck.checkpoint.every, 0);
+}
+
+TEST(Deck, ReadsEveryKey) {
+  const Deck deck = parse(kEveryKey);
+  EXPECT_EQ(deck.system.model, "tip4p");
+  EXPECT_EQ(deck.system.molecules, 12);
+  EXPECT_EQ(deck.system.start, StartKind::random);
+  EXPECT_EQ(deck.system.replicas, 64);
+  EXPECT_EQ(deck.system.seed, 42u);
+  EXPECT_EQ(deck.system.temperature_K, 298.15);
+  EXPECT_EQ(deck.system.velocities, VelocityKind::tangent);
+  EXPECT_FALSE(deck.system.relax);
+  EXPECT_TRUE(deck.system.remove_momentum);
+  EXPECT_EQ(deck.integrator.scheme, Scheme::zss_stiff);
+  EXPECT_EQ(deck.integrator.timestep_fs, 1.5);
+  EXPECT_EQ(deck.integrator.beta, 0.4);
+  EXPECT_EQ(deck.integrator.omega, 20.0);
+  EXPECT_EQ(deck.integrator.solver, Solver::dense);
+  EXPECT_EQ(deck.thermostat.kind, Thermostat::gla);
+  EXPECT_EQ(deck.thermostat.temperature_K, 300.0);
+  EXPECT_FALSE(deck.thermostat.friction_per_ps);
+  EXPECT_EQ(deck.thermostat.friction_amu_per_ps, 0.2045483);
+  EXPECT_EQ(deck.run.steps, 20000);
+  EXPECT_EQ(deck.run.equilibration_ps, 10.0);
+  EXPECT_EQ(deck.run.precision, Precision::mixed);
+  EXPECT_EQ(deck.run.device, "cuda:1");
+  EXPECT_EQ(deck.run.threads, 3);
+  ASSERT_TRUE(deck.energies && deck.conservation && deck.rdf && deck.trajectory);
+  EXPECT_EQ(deck.energies->every, 7);
+  EXPECT_EQ(deck.energies->replicas, (ReplicaSelection{ReplicaSelection::Kind::mean, 0}));
+  EXPECT_EQ(deck.conservation->every, 8);
+  EXPECT_EQ(deck.conservation->replicas, (ReplicaSelection{ReplicaSelection::Kind::first, 3}));
+  EXPECT_EQ(deck.rdf->every, 9);
+  EXPECT_EQ(deck.rdf->pairs, (std::array<bool, 3>{true, false, true}));
+  EXPECT_EQ(deck.rdf->r_max_A, 10.5);
+  EXPECT_EQ(deck.rdf->bins, 100);
+  EXPECT_EQ(deck.trajectory->every, 11);
+  EXPECT_EQ(deck.trajectory->replicas, (ReplicaSelection{ReplicaSelection::Kind::first, 2}));
+  EXPECT_EQ(deck.checkpoint.every, 12);
+}
+
+TEST(Deck, AnEmptyObserverSectionTurnsTheObserverOn) {
+  const Deck deck = parse(kSmallest + "[observe.energies]\n[observe.rdf]\n");
+  EXPECT_EQ(deck.energies, ObserveEnergies{});
+  EXPECT_EQ(deck.rdf, ObserveRdf{});
+  EXPECT_FALSE(deck.conservation || deck.trajectory);
+}
+
+TEST(Deck, AnySpellingOfTomlWillDo) {
+  const Deck deck = parse(
+      "system.molecules = 0x7\r\nrun = { steps = 1_000 }\r\n"
+      "observe = { rdf = { every = 3 } }\r\n");
+  EXPECT_EQ(deck.system.molecules, 7);
+  EXPECT_EQ(deck.run.steps, 1000);
+  ASSERT_TRUE(deck.rdf);
+  EXPECT_EQ(deck.rdf->every, 3);
+}
+
+TEST(Deck, KnowsEveryModel) {
+  for (const WaterModel& model : kWaterModels) {
+    const Deck deck = parse(kSmallest, {"system.model=" + std::string(model.name)});
+    EXPECT_EQ(make_system(deck, 7).model.name, model.name);
+  }
+}
+
+TEST(Deck, InfiniteOmegaIsAWordOrANumber) {
+  for (const char* omega : {"\"infinite\"", "inf", "+inf"}) {
+    const Deck deck = parse(kSmallest + "[integrator]\nomega = " + omega + "\n");
+    EXPECT_EQ(deck.integrator.omega, kInfinity);
+    EXPECT_FALSE(deck.system.relax) << "rigid bonds do not relax";
+  }
+}
+
+TEST(Deck, RelaxFollowsTheScheme) {
+  EXPECT_TRUE(parse(kSmallest).system.relax);
+  EXPECT_FALSE(parse(kSmallest + "[integrator]\nscheme = \"shake\"\n").system.relax);
+  EXPECT_FALSE(parse(kSmallest + "[integrator]\nscheme = \"settle\"\n").system.relax);
+}
+
+TEST(Deck, VelocitiesFollowTheTemperature) {
+  const Deck cold = parse(kSmallest);
+  EXPECT_EQ(cold.system.velocities, VelocityKind::zero);
+  EXPECT_FALSE(cold.system.temperature_K);
+  const Deck own = parse(kSmallest, {"system.temperature_K=20"});
+  EXPECT_EQ(own.system.velocities, VelocityKind::maxwell);
+  EXPECT_EQ(own.system.temperature_K, 20.0);
+  const Deck bath = parse(kWarm);
+  EXPECT_EQ(bath.system.velocities, VelocityKind::maxwell);
+  EXPECT_EQ(bath.system.temperature_K, 10.0);
+  const Deck both = parse(kWarm, {"system.temperature_K=20"});
+  EXPECT_EQ(both.system.temperature_K, 20.0);
+  const Deck rest = parse(kWarm, {"system.velocities=zero"});
+  EXPECT_FALSE(rest.system.temperature_K);
+}
+
+TEST(Deck, DurationsAreRoundedUpToWholeSteps) {
+  const auto steps = [](const std::string& duration_ps, const std::string& timestep_fs) {
+    return parse("[system]\nmolecules = 1\n",
+                 {"run.duration_ps=" + duration_ps, "integrator.timestep_fs=" + timestep_fs})
+        .run.steps;
+  };
+  EXPECT_EQ(steps("0", "2"), 0);
+  EXPECT_EQ(steps("10", "2"), 5000);
+  EXPECT_EQ(steps("0.3", "0.1"), 3000);  // 0.3/0.1 is not whole in binary
+  EXPECT_EQ(steps("0.0011", "1"), 2);
+  EXPECT_EQ(steps("2.4444105", "2.4444105"), 1000);
+  EXPECT_EQ(steps("1e9", "1"), 1'000'000'000'000);
+}
+
+// --- Problems; tests/unit/bad_decks_test.cpp has the long list ---
+
+TEST(DeckProblems, CarryFileLineAndColumn) {
+  EXPECT_TRUE(contains(problem_of("[system]\nmolecules = 7\n[run]\n  steps = -1\n"),
+                       "folder/some.deck.toml:4:11: steps = -1 is out of range"));
+}
+
+TEST(DeckProblems, OfTheWholeDeckHaveNoLine) {
+  EXPECT_EQ(problem_of("[system]\nmolecules = 7\n"),
+            "folder/some.deck.toml: [run] needs steps or duration_ps");
+}
+
+TEST(DeckProblems, ComeInTheOrderOfTheLinesAndThenOfTheCommandLine) {
+  const std::vector<std::string> all =
+      problems_of("[run]\nsteps = -1\nthread = 1\n[system]\nmolecules = 0\n",
+                  {"run.device=gpu", "observe.rdf.every=0", "sytem.seed=1"});
+  ASSERT_EQ(all.size(), 6u);
+  EXPECT_TRUE(contains(all[0], ":2:9: steps"));
+  EXPECT_TRUE(contains(all[1], ":3:1: unknown key \"thread\""));
+  EXPECT_TRUE(contains(all[2], ":5:13: molecules"));
+  EXPECT_TRUE(
+      contains(all[3], "--set sytem.seed=1: unknown section [sytem] (did you mean [system]"));
+  EXPECT_TRUE(contains(all[4], "--set run.device=gpu: device = \"gpu\""));
+  EXPECT_TRUE(contains(all[5], "--set observe.rdf.every=0: every = 0 is out of range"));
+}
+
+TEST(DeckProblems, LongValuesAreCut) {
+  const std::string text =
+      problem_of(kSmallest + "[integrator]\nscheme = \"" + std::string(5000, 'x') + "\"\n");
+  EXPECT_LT(text.size(), 300u);
+}
+
+TEST(DeckProblems, AnotherKindOfSystemIsTheOnlyProblem) {
+  EXPECT_TRUE(contains(problem_of("[system]\nn = 10\nkind = \"pendulum-chain\"\n[integrator]\n"
+                                  "scheme = \"zs\"\nstep = 0.1\n"),
+                       ":3:8: kind = \"pendulum-chain\" is not available in this version"));
+}
+
+TEST(DeckProblems, DeepNestingIsAProblemAndNotACrash) {
+  const std::vector<std::string> all =
+      problems_of("a = " + std::string(100000, '[') + std::string(100000, ']'));
+  EXPECT_EQ(all.size(), 1u);
+}
+
+TEST(DeckProblems, BytesThatAreNoTextHaveAPlace) {
+  EXPECT_TRUE(
+      contains(problem_of("[system]\nmodel = \"\xff\xfe\"\n"), "toml:2:9: this is not TOML"));
+  EXPECT_TRUE(contains(problem_of(std::string("[system]\n\0", 10)), "toml:2:1: this is not TOML"));
+}
+
+TEST(DeckProblems, DeepKeysAreAProblemAndNotACrash) {
+  std::string key = "a";
+  for (int i = 0; i < 100000; ++i) key += ".a";
+  EXPECT_TRUE(contains(problem_of(key + " = 1\n"), "this key has too many parts"));
+  EXPECT_TRUE(contains(problem_of("[" + key + "]\n"), "this key has too many parts"));
+}
+
+// --- Overrides ---
+
+TEST(DeckOverrides, ReplaceAndAdd) {
+  const Deck deck = parse(
+      kSmallest, {"system.molecules=3", "observe.rdf.every=5", "observe.rdf.pairs=[\"OO\"]",
+                  "run.device = cpu ", "integrator.omega=infinite", "system.seed=2 # why not"});
+  EXPECT_EQ(deck.system.molecules, 3);
+  EXPECT_EQ(deck.run.device, "cpu");
+  EXPECT_EQ(deck.integrator.omega, kInfinity);
+  EXPECT_EQ(deck.system.seed, 2u);
+  ASSERT_TRUE(deck.rdf);
+  EXPECT_EQ(deck.rdf->every, 5);
+  EXPECT_EQ(deck.rdf->pairs, (std::array<bool, 3>{true, false, false}));
+}
+
+TEST(DeckOverrides, TheLastOneCounts) {
+  EXPECT_EQ(parse(kSmallest, {"run.steps=5", "run.steps=6"}).run.steps, 6);
+}
+
+TEST(DeckOverrides, TakeTheOffendingValueOutOfTheDeck) {
+  EXPECT_EQ(
+      parse("[system]\nmolecules = 0\n[run]\nsteps = 1\n", {"system.molecules=2"}).system.molecules,
+      2);
+}
+
+TEST(DeckOverrides, ReplaceTheKeyThatTheyExclude) {
+  EXPECT_EQ(parse(kSmallest, {"run.duration_ps=1"}).run.steps, 500);
+  const Deck deck = parse(kWarm, {"thermostat.friction_amu_per_ps=0.2"});
+  EXPECT_FALSE(deck.thermostat.friction_per_ps);
+  EXPECT_EQ(deck.thermostat.friction_amu_per_ps, 0.2);
+  EXPECT_TRUE(
+      contains(problem_of(kSmallest, {"run.duration_ps=1", "run.steps=5"}), "exclude each other"));
+}
+
+TEST(DeckOverrides, FileNamesStayText) {
+  EXPECT_EQ(parse("[run]\nsteps = 1\n", {"system.file=1e5"}).system.file, "1e5");
+  EXPECT_EQ(parse("[run]\nsteps = 1\n", {"system.file=a b.xyz"}).system.file, "a b.xyz");
+  EXPECT_EQ(parse("[run]\nsteps = 1\n", {"system.file=\"7\""}).system.file, "7");
+}
+
+TEST(DeckOverrides, ProblemsNameThem) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"run.steps", "--set run.steps: want section.key=value"},
+      {"steps=5", "--set steps=5: want section.key=value"},
+      {"=5", "--set =5: want section.key=value"},
+      {"run..steps=5", "--set run..steps=5: want section.key=value"},
+      {"run.steps=", "--set run.steps=: there is no value"},
+      {"run.stpes=5",
+       "--set run.stpes=5: unknown key \"stpes\" in [run] (did you mean \"steps\"?)"},
+      {"rnu.steps=5", "--set rnu.steps=5: unknown section [rnu] (did you mean [run]?)"},
+      {"observe.every=5", "--set observe.every=5: [observe] has no keys of its own"},
+      {"confinement.radius_A=5", "[confinement] is not available in this version"},
+      {"run.steps=5.0", "--set run.steps=5.0: steps = 5.0 is a floating-point number"},
+      {"run.steps=many", "--set run.steps=many: steps = \"many\" is a string"},
+      {"integrator.tolerance=1e-9", "tolerance is not used with [integrator] scheme"},
+      {"system.seed=5\nreplicas=3", "seed = \"5\\u000Areplicas=3\" is a string"},
+  };
+  for (const auto& [override_, message] : cases) {
+    EXPECT_TRUE(contains(problem_of(kSmallest, {override_}), message)) << override_;
+  }
+}
+
+// --- The resolved deck ---
+
+TEST(ResolvedDeck, ReadsBackTheSame) {
+  const std::vector<std::string> texts{
+      kSmallest,
+      kWarm,
+      kEveryKey,
+      kSmallest + "[integrator]\nscheme = \"settle\"\ntimestep_fs = 0.1\n",
+      kSmallest + "[integrator]\nscheme = \"shake\"\ntolerance = 1.2345678901234567e-9\n",
+      kSmallest + "[integrator]\nomega = \"infinite\"\ntimestep_fs = 2.4444104999999997\n",
+      "[system]\nfile = \"start.xyz\"\n[run]\nduration_ps = 1.0\n[observe.trajectory]\n",
+      "[system]\nfile = \"a \\\"b\\\" \\\\c\\t\\u00e9.xyz\"\nmolecules = 3\n[run]\nsteps = 0\n",
+  };
+  for (const std::string& text : texts) {
+    const Deck deck = parse(text);
+    const std::string resolved = resolved_deck(deck);
+    EXPECT_EQ(parse(resolved), deck) << resolved;
+    EXPECT_EQ(resolved_deck(parse(resolved)), resolved);
+  }
+}
+
+TEST(ResolvedDeck, WritesEveryKeyThatApplies) {
+  EXPECT_EQ(resolved_deck(parse(kWarm, {"integrator.scheme=shake", "observe.rdf.bins=10"})),
+            R"([system]
+kind = "water"
+model = "tip3p"
+molecules = 7
+start = "quenched"
+replicas = 1
+seed = 1
+velocities = "maxwell"
+temperature_K = 10.0
+remove_momentum = false
+
+[integrator]
+scheme = "shake"
+timestep_fs = 2.0
+tolerance = 1e-08
+
+[thermostat]
+kind = "gla"
+temperature_K = 10.0
+friction_per_ps = 5.0
+
+[run]
+steps = 1000
+equilibration_ps = 0.0
+precision = "double"
+device = "auto"
+threads = 0
+
+[observe.rdf]
+every = 10
+pairs = ["OO", "OH", "HH"]
+r_max_A = 12.0
+bins = 10
+)");
+}
+
+TEST(PhysicsFingerprint, ForgetsOnlyWhatAResumedRunMayChange) {
+  const std::string deck = physics_fingerprint(parse(kWarm));
+  for (const char* same : {"run.steps=5000", "run.duration_ps=50", "run.device=cpu",
+                           "run.threads=2", "checkpoint.every=10"}) {
+    EXPECT_EQ(physics_fingerprint(parse(kWarm, {same})), deck) << same;
+  }
+  for (const char* other :
+       {"system.seed=2", "system.replicas=2", "system.model=spc", "system.temperature_K=11",
+        "integrator.timestep_fs=2.0000000000000004", "integrator.omega=inf",
+        "thermostat.temperature_K=11", "thermostat.friction_per_ps=6", "run.precision=mixed",
+        "run.equilibration_ps=1", "observe.energies.every=100", "observe.rdf.bins=10"}) {
+    EXPECT_NE(physics_fingerprint(parse(kWarm, {other})), deck) << other;
+  }
+}
+
+// --- Another scheme ---
+
+TEST(WithScheme, DropsWhatTheNewSchemeDoesNotUse) {
+  const Deck deck = parse(kWarm, {"integrator.omega=20", "integrator.beta=0.4"});
+  const Deck shake = with_scheme(deck, "shake");
+  EXPECT_EQ(shake, parse(kWarm, {"integrator.scheme=shake"}));
+  EXPECT_FALSE(shake.system.relax);
+  EXPECT_EQ(with_scheme(deck, "zss-stiff"), deck);
+  EXPECT_EQ(with_scheme(shake, "zss-stiff"), parse(kWarm));
+}
+
+TEST(WithScheme, TakesKeys) {
+  const Deck deck = parse(kWarm, {"integrator.omega=20"});
+  const Deck other = with_scheme(deck, "zss-stiff:omega=infinite:beta=0.4:hessian=gauss-newton");
+  EXPECT_EQ(other.integrator.omega, kInfinity);
+  EXPECT_EQ(other.integrator.beta, 0.4);
+  EXPECT_FALSE(other.system.relax);
+  EXPECT_TRUE(with_scheme(other, "zss-stiff:omega=50").system.relax);
+  EXPECT_EQ(with_scheme(deck, "shake:tolerance=1e-6").integrator.tolerance, 1e-6);
+  EXPECT_EQ(with_scheme(deck, "settle:timestep_fs=4").integrator.timestep_fs, 4.0);
+}
+
+TEST(WithScheme, ProblemsNameIt) {
+  const Deck deck = parse(kWarm);
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"setle", "--schemes setle: scheme = \"setle\" is not known (did you mean \"settle\"?)"},
+      {"rattle", "--schemes rattle: scheme = \"rattle\" is not available in this version"},
+      {"settle:omega=3", "--schemes settle:omega=3: omega is not used with"},
+      {"zss-stiff:omga=3", "--schemes zss-stiff:omga=3: unknown key \"omga\""},
+      {"shake:tolerance", "--schemes shake:tolerance: want section.key=value"},
+      {"zss-stiff:omega=inf:solver=dense", "solver = \"dense\" needs finite omega"},
+  };
+  for (const auto& [spec, message] : cases) {
+    try {
+      with_scheme(deck, spec);
+      ADD_FAILURE() << spec << " was accepted";
+    } catch (const InputError& error) {
+      EXPECT_TRUE(contains(error.what(), message));
+      EXPECT_EQ(error.problems().front().line, 0);
+    }
+  }
+}
+
+// --- Files ---
+
+class DeckFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ =
+        std::filesystem::path(testing::TempDir()) / (std::string("tarn-deck-") + test->name());
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& text) const {
+    const std::string path = (folder_ / name).string();
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(DeckFiles, AreReadWithTheirName) {
+  const std::string path = write("water7.toml", kSmallest);
+  const Deck deck = load_deck(path, {"system.seed=3"});
+  EXPECT_EQ(deck.path, path);
+  EXPECT_EQ(deck.name, "water7");
+  EXPECT_EQ(deck.system.seed, 3u);
+}
+
+TEST_F(DeckFiles, MayBeginWithAByteOrderMark) {
+  EXPECT_EQ(load_deck(write("a.toml", "\xEF\xBB\xBF" + kSmallest)).system.molecules, 7);
+}
+
+TEST_F(DeckFiles, ThatCannotBeReadAreIoErrors) {
+  EXPECT_THROW(load_deck((folder_ / "nowhere.toml").string()), IoError);
+  EXPECT_THROW(load_deck(folder_.string()), IoError);
+}
+
+TEST_F(DeckFiles, StructuresAreRelativeToTheDeck) {
+  const std::string text = "[run]\nsteps = 1\n[system]\nfile = \"start.xyz\"\n";
+  const std::string path = write("a.toml", text);
+  try {
+    load_deck(path, {"run.steps=-1"});
+    FAIL() << "the structure is missing";
+  } catch (const InputError& error) {
+    ASSERT_EQ(error.problems().size(), 2u);
+    EXPECT_EQ(error.problems()[0].line, 4);
+    EXPECT_TRUE(contains(error.problems()[0].message, "there is no file " + folder_.string()));
+  }
+  const std::string structure = write("start.xyz", "");
+  EXPECT_EQ(structure_path(load_deck(path)), structure);
+  EXPECT_EQ(structure_path(parse_deck(text, "a.toml")), "start.xyz");
+  EXPECT_EQ(structure_path(parse_deck(text, "a.toml", {"system.file=/b/c.xyz"})), "/b/c.xyz");
+  EXPECT_EQ(structure_path(parse(kSmallest)), std::nullopt);
+}
+
+// --- Units ---
+
+TEST(MakeSystem, ConvertsUnitsOnce) {
+  // Paper mode: h = 0.05 and gamma = 0.01 in units of sqrt(Da A^2/(kcal/mol)) = 48.88821 fs.
+  const Deck deck = parse(
+      "[system]\nmolecules = 7\nseed = 9\n[run]\nsteps = 1\nprecision = \"mixed\"\n"
+      "[integrator]\ntimestep_fs = 2.4444105\nbeta = 0.4\nomega = 20.0\nsolver = \"dense\"\n"
+      "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.06\nfriction_amu_per_ps = 0.2045483\n");
+  const System system = make_system(deck, 7);
+  EXPECT_EQ(system.model.name, "tip3p");
+  EXPECT_EQ(system.molecules, 7);
+  EXPECT_EQ(system.seed, 9u);
+  EXPECT_EQ(system.precision, Precision::mixed);
+  EXPECT_EQ(system.integrator.scheme, Scheme::zss_stiff);
+  EXPECT_NEAR(system.integrator.timestep_akma, 0.05, 1e-15);
+  EXPECT_EQ(system.integrator.beta, 0.4);
+  EXPECT_EQ(system.integrator.omega, 20.0);
+  EXPECT_EQ(system.integrator.solver, Solver::dense);
+  EXPECT_EQ(system.thermostat.kind, Thermostat::gla);
+  EXPECT_EQ(system.thermostat.temperature_K, 10.06);
+  // The deck has seven digits of 0.01/0.04888821: right to half a unit of the last one.
+  EXPECT_NEAR(system.thermostat.friction_oxygen_per_akma, 0.01 / 15.9994, 2.5e-7 * 0.01 / 15.9994);
+  EXPECT_NEAR(system.thermostat.friction_hydrogen_per_akma, 0.01 / 1.008, 2.5e-7 * 0.01 / 1.008);
+}
+
+TEST(MakeSystem, OneRateIsTheSameForAllAtoms) {
+  const System system = make_system(parse(kWarm), 7);
+  EXPECT_DOUBLE_EQ(system.thermostat.friction_oxygen_per_akma, 5.0 * 0.04888821);
+  EXPECT_EQ(system.thermostat.friction_hydrogen_per_akma,
+            system.thermostat.friction_oxygen_per_akma);
+}
+
+TEST(MakeSystem, WithoutAThermostatThereIsNoFriction) {
+  const System system = make_system(parse(kSmallest), 7);
+  EXPECT_EQ(system.thermostat.kind, Thermostat::none);
+  EXPECT_EQ(system.thermostat.temperature_K, 0.0);
+  EXPECT_EQ(system.thermostat.friction_oxygen_per_akma, 0.0);
+  EXPECT_EQ(system.thermostat.friction_hydrogen_per_akma, 0.0);
+}
+
+TEST(MakeSystem, ChecksTheNumberOfMoleculesOfAFile) {
+  const Deck free = parse("[system]\nfile = \"a.xyz\"\n[run]\nsteps = 1\n");
+  EXPECT_EQ(make_system(free, 12).molecules, 12);
+  EXPECT_THROW(make_system(free, 0), InputError);
+  EXPECT_THROW(make_system(free, kMaxMolecules + 1), InputError);
+  const Deck bound = parse("[system]\nfile = \"a.xyz\"\nmolecules = 7\n[run]\nsteps = 1\n");
+  EXPECT_EQ(make_system(bound, 7).molecules, 7);
+  try {
+    make_system(bound, 12);
+    FAIL() << "7 are not 12";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(),
+                 "folder/some.deck.toml: [system] molecules = 7, but the structure has 12");
+  }
+  const Deck many = parse("[system]\nfile = \"a.xyz\"\nreplicas = 1000000\n[run]\nsteps = 1\n");
+  EXPECT_THROW(make_system(many, 101), InputError);
+}
+
+TEST(MakePairCountRequest, StartsAfterEquilibration) {
+  EXPECT_FALSE(make_pair_count_request(parse(kSmallest)).enabled);
+  const PairCountRequest request = make_pair_count_request(parse(kEveryKey));
+  EXPECT_TRUE(request.enabled);
+  EXPECT_EQ(request.pairs, (std::array<bool, 3>{true, false, true}));
+  EXPECT_EQ(request.r_max_A, 10.5);
+  EXPECT_EQ(request.bins, 100);
+  EXPECT_EQ(request.every, 9);
+  EXPECT_EQ(request.first_step, 6667);  // ceil(10 ps / 1.5 fs)
+  const Deck whole = parse(kSmallest, {"observe.rdf.every=1", "run.equilibration_ps=0.6"});
+  EXPECT_EQ(make_pair_count_request(whole).first_step, 300);
+}
+
+// --- Suggestions ---
+
+TEST(EditDistance, CountsSwapsAsOne) {
+  using decks::edit_distance;
+  EXPECT_EQ(edit_distance("", ""), 0u);
+  EXPECT_EQ(edit_distance("abc", ""), 3u);
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+  EXPECT_EQ(edit_distance("steps", "steps"), 0u);
+  EXPECT_EQ(edit_distance("steps", "STEPS"), 0u);
+  EXPECT_EQ(edit_distance("setps", "steps"), 1u);
+  EXPECT_EQ(edit_distance("step", "steps"), 1u);
+  EXPECT_EQ(edit_distance("stepss", "steps"), 1u);
+  EXPECT_EQ(edit_distance("staps", "steps"), 1u);
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+}
+
+TEST(Nearest, FindsWhatWasMeantOrNothing) {
+  using decks::nearest;
+  EXPECT_EQ(nearest("setle", {"shake", "settle"}).name, "settle");
+  EXPECT_EQ(nearest("temperature", {"tolerance", "temperature_K"}).name, "temperature_K");
+  EXPECT_EQ(nearest("oo", {"OH", "OO"}).name, "OO");
+  EXPECT_EQ(nearest("langevin", {"none", "gla"}).name, "gla");
+  EXPECT_EQ(nearest("nonsense", {"shake", "settle"}).name, "");
+  EXPECT_EQ(nearest("", {"shake"}).name, "");
+  EXPECT_EQ(nearest("anything", {}).name, "");
+  EXPECT_EQ(nearest(std::string(100000, 'x'), {"shake"}).name, "");
+}
+
+// --- The reference page ---
+
+TEST(DeckReference, IsThePageInTheDocumentation) {
+  std::ifstream file(TARN_SOURCE_DIR "/docs/decks.md", std::ios::binary);
+  std::stringstream page;
+  page << file.rdbuf();
+  EXPECT_EQ(page.str(), deck_reference())
+      << "docs/decks.md is out of date; renew it: tarn check --reference > docs/decks.md";
+}
+
+TEST(DeckReference, ItsExampleRuns) {
+  const std::string page = deck_reference();
+  const std::string open = "```toml\n";
+  const std::size_t begin = page.find(open) + open.size();
+  const Deck deck = parse(page.substr(begin, page.find("```", begin) - begin));
+  EXPECT_EQ(deck.run.steps, 500000);
+}
+
+}  // namespace
+}  // namespace tarn
