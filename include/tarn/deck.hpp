@@ -49,6 +49,7 @@ struct IntegratorSection {
   Hessian hessian = Hessian::gauss_newton;
   Solver solver = Solver::structured;
   double tolerance = 1e-8;
+  ShakeIteration iteration = ShakeIteration::newton;
   bool operator==(const IntegratorSection&) const = default;
 };
 

@@ -30,7 +30,8 @@ struct Energies {
   double penalty_kcal_per_mol = 0.0;    ///< y.y / (2 omega^2); 0 for rigid schemes
   double kinetic_kcal_per_mol = 0.0;
   double total_kcal_per_mol = 0.0;  ///< what the scheme conserves: E_N for Z&Ss
-  double temperature_K = 0.0;       ///< kinetic, 6N degrees of freedom if rigid, 9N if not
+  /// Kinetic, of the velocities right after the noise; 6N degrees of freedom if rigid, 9N if not.
+  double temperature_K = 0.0;
 };
 
 /// Conserved quantities of one replica at one step, from the scheme's own x and v.
@@ -90,6 +91,7 @@ struct EngineReport {
   double rest_seconds = 0.0;
   std::int64_t constraint_iterations = 0;  ///< summed over molecules and steps
   std::int64_t molecule_steps = 0;
+  std::int64_t indefinite_hessians = 0;  ///< full Hessians that were not positive definite
 };
 
 /// Owns the state of some replicas on one device and advances it.

@@ -32,7 +32,8 @@ struct MinimiseResult {
 /// of the minimum to 1e-8 kcal/mol.
 /// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers; replaced. Molecules that are
 /// not rigid are put onto the model's geometry first
-/// @throws InputError if the size is not 9 N, or a molecule is collinear or not finite
+/// @throws InputError if the size is not 9 N, or a molecule is collinear or not finite;
+/// NumericalError if atoms of two molecules coincide
 MinimiseResult quench_rigid(ForceField& force_field, std::span<double> positions_A,
                             const MinimiseOptions& options = {});
 
@@ -42,7 +43,7 @@ MinimiseResult quench_rigid(ForceField& force_field, std::span<double> positions
 /// @param omega penalty strength [sqrt(kcal/mol)/A^2], positive and finite
 /// @param positions_A as above; penalised molecules are taken as they are
 /// @throws InputError as above, or for a bad omega
-/// @throws NumericalError if the penalty is too weak to hold the molecules together
+/// @throws NumericalError as above, or if the penalty is too weak to hold the molecules together
 MinimiseResult relax_penalised(ForceField& force_field, double omega, std::span<double> positions_A,
                                const MinimiseOptions& options = {1e-7, 2'000});
 

@@ -11,28 +11,35 @@
 #include "tarn/engine.hpp"
 #include "tarn/observer.hpp"
 
+/// @file
+/// From a deck to a folder of files.
+
 namespace tarn {
+
+struct Start;
 
 /// What a run tells while it goes on (about twice a second).
 struct Progress {
   std::int64_t step = 0;
   std::int64_t total_steps = 0;
-  double elapsed_seconds = 0.0;
+  double elapsed_seconds = 0.0;   ///< of stepping, since this program began or resumed
   double steps_per_second = 0.0;  ///< of one replica
   double ns_per_day_per_replica = 0.0;
-  double ns_per_day_total = 0.0;
+  double ns_per_day_total = 0.0;  ///< of the replicas that still go on
   double seconds_left = 0.0;
 };
 
 struct RunOptions {
-  std::string out_dir;  ///< empty: out/<deck name>
-  bool resume = false;
-  bool overwrite = false;
+  std::string out_dir;                ///< empty: out/<deck name>
+  bool resume = false;                ///< go on from the checkpoint in out_dir
+  bool overwrite = false;             ///< replace the run in out_dir
   std::optional<std::string> device;  ///< replaces the deck's
   std::optional<int> threads;
   std::function<void(const Progress&)> on_progress;
+  /// Told at once, and written to run.json: remarks on the start, replicas that were stopped,
+  /// pictures that could not be drawn.
   std::function<void(const std::string&)> on_warning;
-  /// Asked between chunks; true ends the run after a checkpoint.
+  /// Asked about twice a second; true ends the run after a checkpoint.
   std::function<bool()> interrupted;
 };
 
@@ -40,18 +47,44 @@ struct RunResult {
   std::string out_dir;
   std::int64_t steps_done = 0;  ///< step number reached
   bool interrupted = false;
-  double wall_seconds = 0.0;
-  std::vector<BlowUp> blow_ups;
+  bool already_finished = false;  ///< resume found nothing left to do
+  double wall_seconds = 0.0;      ///< of stepping
+  double steps_per_second = 0.0;
+  std::vector<BlowUp> blow_ups;  ///< of the whole run, also before it was resumed
   std::vector<std::string> pictures;
   std::string device;
 };
 
 /// Runs a deck into a folder: energies, trajectory, RDF, pictures, run.json, checkpoint.
-/// @throws InputError, IoError, NumericalError (no replica left), DeviceError
+///
+/// A replica that blows up is stopped and reported, its last good structure kept in
+/// `blow-up-<replica>.xyz`; the others go on.
+/// @throws InputError when out_dir holds a run and neither resume nor overwrite is set, when there
+///         is nothing to resume, or when the deck differs from the one that the checkpoint is of
+/// @throws IoError; the last checkpoint is kept
+/// @throws NumericalError when no replica is left, after every file was finished
+/// @throws DeviceError
 RunResult run_deck(const Deck& deck, const RunOptions& options);
 
+/// Where a run gets its start and its engine from.
+struct RunParts {
+  std::function<Start(const Deck&)> make_start;
+  std::function<std::unique_ptr<Engine>(const System&, const State&, const PairCountRequest&,
+                                        const DeviceRequest&)>
+      make_engine;
+};
+
+/// The same with parts of one's own.
+RunResult run_deck(const Deck& deck, const RunOptions& options, const RunParts& parts);
+
 /// The loop itself: the earliest due step of any observer, advance to it, one Frame, the due
-/// observers. `between` is called about twice a second; it returns false to stop.
+/// observers. At the end the observers catch up with the sums that the engine keeps.
+///
+/// Long stretches are cut into pieces of about a quarter of a second, which changes no bit.
+/// @param observers called in their order where several are due
+/// @param last_step where it ends
+/// @param observe_first_step whether the observers see the step that the engine is at, too
+/// @param between called about twice a second, between advances; false stops the loop
 void run_loop(Engine& engine, const std::vector<std::unique_ptr<Observer>>& observers,
               std::int64_t last_step, bool observe_first_step,
               const std::function<bool(std::int64_t step)>& between);

@@ -32,7 +32,7 @@ std::vector<double> quenched_cluster(const WaterModel& model, int molecules, std
                                      std::int64_t replica, MinimiseResult* result = nullptr);
 
 /// Most iterations of a minimisation that only prepares a run: about 5e9 pairs of molecules (half a
-/// minute), at least 10 and at most 10 000.
+/// minute on one core), and at most 10 000.
 int quench_iterations(int molecules);
 
 /// What lowest_cluster() found.
@@ -48,7 +48,8 @@ struct LowestCluster {
 using SearchProgress = std::function<void(int done, int starts, double lowest_kcal_per_mol)>;
 
 /// Starts that lowest_cluster() takes by default: enough that N <= 8 finds the lowest minimum
-/// known with any seed; larger clusters are searched for about a minute, with no such promise.
+/// known with any seed; larger clusters are searched for some ten seconds of one core or more,
+/// with no such promise.
 int default_starts(int molecules);
 
 /// The lowest minimum of `starts` independent searches: basin hopping (Wales & Doye 1997) from
@@ -58,8 +59,7 @@ int default_starts(int molecules);
 /// @param threads 0: all
 /// @throws InputError if `molecules` is below 1 or `starts` below 0
 LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
-                             int starts = 0, const SearchProgress& progress = {},
-                             int threads = 0);
+                             int starts = 0, const SearchProgress& progress = {}, int threads = 0);
 
 /// The state that a run begins with, and remarks for its log.
 struct Start {

@@ -1,20 +1,24 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
+#include <vector>
 
 #include "tarn/physics/water_model.hpp"
 
 namespace tarn {
 
-enum class Scheme { zss_stiff, shake, settle };
-enum class Hessian { gauss_newton };
+enum class Scheme { zss_stiff, verlet, shake, rattle, settle };
+enum class Hessian { gauss_newton, full };
 enum class Solver { structured, dense };
-enum class Thermostat { none, gla };
+/// How SHAKE iterates: Newton on the three bonds of a molecule, or bond by bond.
+enum class ShakeIteration { newton, sweeps };
+enum class Thermostat { none, gla, baoab };
 enum class Precision { double_, mixed };
 
 /// True for the schemes that hold the bonds by constraints and not by a penalty.
-constexpr bool is_rigid(Scheme scheme) { return scheme != Scheme::zss_stiff; }
+constexpr bool is_rigid(Scheme scheme) {
+  return scheme == Scheme::shake || scheme == Scheme::rattle || scheme == Scheme::settle;
+}
 
 /// One deterministic step; what a scheme does not use is ignored (decks refuse it).
 struct IntegratorSpec {
@@ -28,14 +32,24 @@ struct IntegratorSpec {
   Solver solver = Solver::structured;
   /// SHAKE: largest relative position change at which the iteration stops.
   double tolerance = 1e-8;
+  ShakeIteration iteration = ShakeIteration::newton;
 };
 
 /// The Ornstein-Uhlenbeck step; rates differ when friction is given per mass.
 struct ThermostatSpec {
   Thermostat kind = Thermostat::none;
   double temperature_K = 0.0;
+  /// Not empty: the temperature of replica id r is element r modulo the length, in place of the
+  /// one above.
+  std::vector<double> temperatures_K;
   double friction_oxygen_per_akma = 0.0;
   double friction_hydrogen_per_akma = 0.0;
+};
+
+/// A flat-bottom wall about the centre of mass that acts on oxygens; off when stiffness is 0.
+struct ConfinementSpec {
+  double radius_A = 0.0;
+  double stiffness_kcal_per_mol_A2 = 0.0;
 };
 
 /// Everything an engine must know beside the State; internal units.
@@ -44,6 +58,7 @@ struct System {
   int molecules = 0;
   IntegratorSpec integrator;
   ThermostatSpec thermostat;
+  ConfinementSpec confinement;
   std::uint64_t seed = 1;
   Precision precision = Precision::double_;
 };

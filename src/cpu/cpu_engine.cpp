@@ -16,6 +16,8 @@
 #include "layout.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/force_field.hpp"
+#include "tarn/physics/confinement.hpp"
+#include "tarn/physics/pair_force.hpp"
 #include "tarn/steps/zss.hpp"
 
 namespace tarn {
@@ -41,7 +43,9 @@ struct Group {
   int first_replica = 0;  ///< index into the state
   int replicas = 0;
   AlignedVector<double> x, v, a;     ///< packs
+  AlignedVector<double> v_thermal;   ///< packs; velocities right after the noise of BAOAB
   AlignedVector<std::uint64_t> ids;  ///< [lane] (small) or one (large)
+  AlignedVector<double> kick_scale;  ///< the same
   std::vector<char> stopped;         ///< [replica of the group]
 };
 
@@ -81,6 +85,7 @@ class CpuEngine final : public Engine {
         small_(is_small_cluster(system.molecules)),
         mixed_(system.precision == Precision::mixed),
         rigid_(is_rigid(system.integrator.scheme)),
+        zss_(system.integrator.scheme == Scheme::zss_stiff),
         m_site_(system.model.has_m_site()),
         threads_(threads > 0 ? threads : omp_get_max_threads()),
         step_(start.step),
@@ -88,11 +93,14 @@ class CpuEngine final : public Engine {
         counting_(counts),
         pair_(pair_parameters<double>(system.model)) {
     const IntegratorSpec& i = system.integrator;
+    choose_passes();
+    confinement_ = {system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2};
     parameters_.h = i.timestep_akma;
+    parameters_.omega = i.omega;
     parameters_.bonds = bond_reference(system.model);
     parameters_.masses = masses(system.model);
-    if (!rigid_) parameters_.zss = zss_parameters(i);
-    parameters_.bh2 = rigid_ ? 0.0 : i.beta * i.timestep_akma * i.timestep_akma;
+    if (zss_) parameters_.zss = zss_parameters(i);
+    parameters_.bh2 = zss_ ? i.beta * i.timestep_akma * i.timestep_akma : 0.0;
     parameters_.settle = settle_parameters(system.model);
     parameters_.shake_tolerance = i.tolerance;
     parameters_.ou = ou_parameters(system.model, system.thermostat, i.timestep_akma);
@@ -164,6 +172,7 @@ class CpuEngine final : public Engine {
       sum.rest_seconds += s.report.rest_seconds;
       sum.constraint_iterations += s.report.constraint_iterations;
       sum.molecule_steps += s.report.molecule_steps;
+      sum.indefinite_hessians += s.report.indefinite_hessians;
     }
     return sum;
   }
@@ -203,38 +212,60 @@ class CpuEngine final : public Engine {
       for (int c = 0; c < 9; ++c) out[m * 9 + c] = packs[index(r, m, c)];
     }
   }
+  /// sqrt(T/T0) of a replica, T0 being the temperature of the thermostat's parameters.
+  double kick_scale(std::int64_t replica_id) const {
+    const ThermostatSpec& t = system_.thermostat;
+    if (t.temperatures_K.empty() || t.temperature_K <= 0.0) return 1.0;
+    const std::size_t k = static_cast<std::size_t>(replica_id) % t.temperatures_K.size();
+    return std::sqrt(t.temperatures_K[k] / t.temperature_K);
+  }
   const StoppedReplica& find_stopped(std::size_t g, int r) const {
     return *std::find_if(stopped_state_[g].begin(), stopped_state_[g].end(),
                          [&](const StoppedReplica& s) { return s.replica_of_group == r; });
   }
 
+  void choose_passes();
   void make_groups(const State& start);
   void prepare_accelerations();
   void prepare_scratch(Scratch& scratch);
   MoleculePacks packs_of(Group& group, Scratch& scratch) {
-    return {
-        group.x.data(),  group.v.data(), group.a.data(), scratch.f.data(), 0, packs_, small_, n_,
-        group.ids.data()};
+    MoleculePacks packs{};
+    packs.x = group.x.data();
+    packs.v = group.v.data();
+    packs.a = group.a.data();
+    packs.f = scratch.f.data();
+    packs.v_thermal = group.v_thermal.data();
+    packs.last_pack = packs_;
+    packs.lanes_are_replicas = small_;
+    packs.molecules = n_;
+    packs.replica_ids = group.ids.data();
+    packs.kick_scale = group.kick_scale.data();
+    return packs;
   }
+  /// All forces that do not belong to the bonds: scratch.f.
+  void forces(Group& group, Scratch& scratch, AlignedVector<double>& slices_f, int team);
   void pair_forces(Group& group, Scratch& scratch, AlignedVector<double>& slices_f, int team);
   PassReport finish_step(const MoleculePacks& packs, int team, EngineReport& report,
                          StageClock& clock);
   void advance_group(std::size_t g, std::int64_t n_steps, int team);
   void stop_bad_lanes(std::size_t g, std::int64_t step, Scratch& scratch);
   void count_group(Group& group, Scratch& scratch);
-  void measure(const Group& group, int r, unsigned fields, const double* x, const double* v,
-               const double* a, const double* q, ForceField& force_field, Energies& energies,
+  void measure(const double* x, const double* v, const double* v_thermal, const double* a,
+               const double* q, ForceField& force_field, Energies& energies,
                Conservation& conservation) const;
 
   System system_;
   const KernelTable& kernels_;
   int n_;
-  bool small_, mixed_, rigid_, m_site_;
+  bool small_, mixed_, rigid_, zss_, m_site_;
   int threads_;
   std::int64_t step_;
   std::vector<std::int64_t> replica_ids_;
   PairCountRequest counting_;
   PairParameters<double> pair_;
+  Confinement<double> confinement_{};
+  Move move_ = Move::free;
+  End end_ = End::gauss_newton;
   StepParameters parameters_{};
   int lanes_per_group_ = 1;
   int packs_ = 0;
@@ -243,6 +274,22 @@ class CpuEngine final : public Engine {
   std::vector<AlignedVector<double>> slices_f_;
   std::vector<std::vector<StoppedReplica>> stopped_state_;  ///< [group]
 };
+
+void CpuEngine::choose_passes() {
+  const IntegratorSpec& i = system_.integrator;
+  if (rigid_) {
+    const bool sweeps = i.iteration == ShakeIteration::sweeps;
+    move_ = i.scheme == Scheme::settle ? Move::settle : sweeps ? Move::sweeps : Move::newton;
+    // BAOAB needs velocities on the constraints, so SHAKE is RATTLE there.
+    const bool keeps_bond_part =
+        i.scheme == Scheme::shake && system_.thermostat.kind != Thermostat::baoab;
+    end_ = keeps_bond_part ? End::shake : End::rattle;
+  } else if (i.scheme == Scheme::verlet) {
+    end_ = End::verlet;
+  } else {
+    end_ = i.hessian == Hessian::full ? End::full : End::gauss_newton;
+  }
+}
 
 void CpuEngine::make_groups(const State& start) {
   const int replicas = start.replicas();
@@ -259,6 +306,7 @@ void CpuEngine::make_groups(const State& start) {
     group.v.assign(pack_doubles(), 0.0);
     group.a.assign(pack_doubles(), 0.0);
     group.ids.resize(static_cast<std::size_t>(lanes_per_group_));
+    group.kick_scale.resize(static_cast<std::size_t>(lanes_per_group_));
     const auto fill = [&](int lane, int source, int molecule, int from_molecule, bool moving) {
       const std::size_t from =
           (static_cast<std::size_t>(group.first_replica + source) * n_ + from_molecule) * 9;
@@ -272,11 +320,14 @@ void CpuEngine::make_groups(const State& start) {
       const int source = lane < group.replicas ? lane : 0;
       group.ids[static_cast<std::size_t>(lane)] =
           static_cast<std::uint64_t>(start.replica_ids[group.first_replica + source]);
+      group.kick_scale[static_cast<std::size_t>(lane)] =
+          kick_scale(start.replica_ids[group.first_replica + source]);
       for (int m = 0; m < n_; ++m) fill(lane, source, m, m, true);
     }
     if (!small_) {
       for (int m = n_; m < padded_molecules(n_); ++m) fill(0, 0, m, 0, false);
     }
+    if (system_.thermostat.kind == Thermostat::baoab) group.v_thermal = group.v;
   }
 }
 
@@ -304,7 +355,7 @@ void CpuEngine::prepare_accelerations() {
     Group& group = groups_[g];
     AlignedVector<double>* slices =
         small_ ? &scratch.f : &slices_f_[team > 1 ? 0 : omp_get_thread_num()];
-    pair_forces(group, scratch, *slices, team);
+    forces(group, scratch, *slices, team);
     // The end of a step with h = 0 leaves the velocities alone and sets the accelerations; the
     // velocities of SETTLE are on the constraints already.
     const AlignedVector<double> v = group.v;
@@ -319,6 +370,13 @@ void CpuEngine::prepare_accelerations() {
   } else {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads_)
     for (std::size_t g = 0; g < groups_.size(); ++g) prepare(g, 1);
+  }
+}
+
+void CpuEngine::forces(Group& group, Scratch& scratch, AlignedVector<double>& slices_f, int team) {
+  pair_forces(group, scratch, slices_f, team);
+  if (confinement_.stiffness > 0.0) {
+    kernels_.confine(packs_of(group, scratch), parameters_.masses, confinement_, scratch.f.data());
   }
 }
 
@@ -370,10 +428,12 @@ PassReport CpuEngine::finish_step(const MoleculePacks& packs, int, EngineReport&
   PassReport pass;
   if (i.scheme == Scheme::zss_stiff && i.solver == Solver::dense) {
     dense_accelerations(parameters_, i.omega, kernels_.lanes, packs);
-    pass = kernels_.kick(parameters_, packs);
+    pass = kernels_.end_kick(parameters_, packs);
   } else {
-    pass = kernels_.end[static_cast<int>(i.scheme)](parameters_, packs);
+    pass = kernels_.end[static_cast<int>(end_)](parameters_, packs);
   }
+  report.indefinite_hessians += pass.indefinite;
+  report.indefinite_hessians += pass.indefinite;
   clock.add_to(report.bond_seconds);
   return pass;
 }
@@ -386,7 +446,8 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
   prepare_scratch(scratch);
   AlignedVector<double>& slices_f = small_ ? scratch.f : slices_f_[thread];
   const MoleculePacks packs = packs_of(group, scratch);
-  const auto begin = kernels_.begin[static_cast<int>(system_.integrator.scheme)];
+  const int move = static_cast<int>(move_);
+  const bool baoab = system_.thermostat.kind == Thermostat::baoab;
   const auto thermostat = kernels_.thermostat[rigid_];
   scratch.saved_x = group.x;
   scratch.saved_v = group.v;
@@ -394,10 +455,11 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
 
   for (std::int64_t step = step_; step < step_ + n_steps; ++step) {
     StageClock clock(step % kTimedSteps == 0);
-    PassReport pass = begin(parameters_, packs);
+    PassReport pass = baoab ? kernels_.baoab[move](parameters_, packs, step)
+                            : kernels_.begin[move](parameters_, packs);
     report.constraint_iterations += pass.iterations;
-    clock.add_to(rigid_ ? report.bond_seconds : report.rest_seconds);
-    pair_forces(group, scratch, slices_f, team);
+    clock.add_to(baoab ? report.noise_seconds : rigid_ ? report.bond_seconds : report.rest_seconds);
+    forces(group, scratch, slices_f, team);
     clock.add_to(report.pair_seconds);
     pass = finish_step(packs, team, report, clock);
     if (system_.thermostat.kind == Thermostat::gla) {
@@ -484,21 +546,23 @@ void CpuEngine::count_group(Group& group, Scratch& scratch) {
   }
 }
 
-void CpuEngine::measure(const Group&, int, unsigned fields, const double* x, const double* v,
-                        const double* a, const double* q, ForceField& force_field,
-                        Energies& energies, Conservation& conservation) const {
+void CpuEngine::measure(const double* x, const double* v, const double* v_thermal, const double* a,
+                        const double* q, ForceField& force_field, Energies& energies,
+                        Conservation& conservation) const {
   const Masses<double>& m = parameters_.masses;
   const IntegratorSpec& integrator = system_.integrator;
   const double h = integrator.timestep_akma;
   Energies e;
-  double a_m_a = 0.0;
-  double worst = 0.0;
-  Vec3<double> p{0, 0, 0}, l{0, 0, 0};
+  double a_m_a = 0.0, thermal = 0.0, wall = 0.0, worst = 0.0;
+  Vec3<double> p{0, 0, 0}, l{0, 0, 0}, centre{0, 0, 0};
+  for (int k = 0; k < n_; ++k) centre = centre + mass_moment(triple_at(q + 9 * k), m);
+  centre = 1.0 / (n_ * (m.o + 2.0 * m.h)) * centre;
   for (int k = 0; k < n_; ++k) {
     const Triple<double> xk = triple_at(x + 9 * k), vk = triple_at(v + 9 * k);
     const Triple<double> ak = triple_at(a + 9 * k), qk = triple_at(q + 9 * k);
     e.kinetic_kcal_per_mol += 0.5 * weighted_norm2(m.o, m.h, vk);
-    if (!rigid_) {
+    thermal += 0.5 * weighted_norm2(m.o, m.h, triple_at(v_thermal + 9 * k));
+    if (zss_) {
       a_m_a += weighted_norm2(m.o, m.h, ak);
       if (std::isfinite(integrator.omega)) {
         const BondValues<double> y =
@@ -506,22 +570,23 @@ void CpuEngine::measure(const Group&, int, unsigned fields, const double* x, con
         e.penalty_kcal_per_mol += (y.oh1 * y.oh1 + y.oh2 * y.oh2 + y.hh * y.hh) /
                                   (2.0 * integrator.omega * integrator.omega);
       }
+    } else if (!rigid_) {
+      e.penalty_kcal_per_mol += penalty_energy(xk, parameters_.bonds, integrator.omega);
     }
+    if (confinement_.stiffness > 0.0) wall += wall_energy(qk.o - centre, confinement_);
     const BondValues<double> g = constraint_values(bonds(qk), parameters_.bonds);
     worst = std::max({worst, std::abs(g.oh1), std::abs(g.oh2), std::abs(g.hh)});
     const Triple<double> momentum = scale(m.o, m.h, vk);
-    p = p + momentum.o + momentum.h1 + momentum.h2;
+    p = p + total(momentum);
     l = l + cross(xk.o, momentum.o) + cross(xk.h1, momentum.h1) + cross(xk.h2, momentum.h2);
   }
-  if (fields & (kEnergies | kConservation)) {
-    e.potential_kcal_per_mol =
-        force_field.energy({q, static_cast<std::size_t>(n_) * 9}).total_kcal_per_mol();
-  }
+  e.potential_kcal_per_mol =
+      force_field.energy({q, static_cast<std::size_t>(n_) * 9}).total_kcal_per_mol();
   e.total_kcal_per_mol = e.kinetic_kcal_per_mol + e.potential_kcal_per_mol +
-                         e.penalty_kcal_per_mol +
-                         (rigid_ ? 0.0 : 0.5 * (integrator.beta - 0.25) * h * h * a_m_a);
+                         e.penalty_kcal_per_mol + wall +
+                         (zss_ ? 0.5 * (integrator.beta - 0.25) * h * h * a_m_a : 0.0);
   const double degrees = (rigid_ ? 6.0 : 9.0) * n_;
-  e.temperature_K = 2.0 * e.kinetic_kcal_per_mol / (degrees * units::boltzmann_kcal_per_mol_K);
+  e.temperature_K = 2.0 * thermal / (degrees * units::boltzmann_kcal_per_mol_K);
   energies = e;
   conservation = {e.total_kcal_per_mol, {p.x, p.y, p.z}, {l.x, l.y, l.z}, worst};
 }
@@ -554,7 +619,7 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
       Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
       prepare_scratch(scratch);
       ForceField force_field(system_.model, n_);
-      std::vector<double> x(size), v(size), a(size), q(size);
+      std::vector<double> x(size), v(size), a(size), q(size), thermal(size);
       std::size_t reported = groups_.size();
 #pragma omp for schedule(static)
       for (std::size_t k = 0; k < live.size(); ++k) {
@@ -582,7 +647,10 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
         if (measures) {
           Energies e;
           Conservation c;
-          measure(group, r, fields, x.data(), v.data(), a.data(), q.data(), force_field, e, c);
+          const bool baoab = !group.v_thermal.empty();
+          if (baoab) gather(group.v_thermal, r, thermal.data());
+          measure(x.data(), v.data(), baoab ? thermal.data() : v.data(), a.data(), q.data(),
+                  force_field, e, c);
           if (fields & kEnergies) frame.energies[k] = e;
           if (fields & kConservation) frame.conservation[k] = c;
         }

@@ -17,10 +17,11 @@ namespace tarn::cpu {
 /// Small clusters: a lane is a replica, and pack s * N + m is molecule m of the replicas of
 /// sub-block s. Large clusters: a lane is a molecule, and pack p is molecules p * lanes onwards.
 struct MoleculePacks {
-  double* x;        ///< positions [A]
-  double* v;        ///< velocities [A/akma]
-  double* a;        ///< accelerations [A/akma^2]
-  const double* f;  ///< forces on the atoms [kcal/mol/A]
+  double* x;          ///< positions [A]
+  double* v;          ///< velocities [A/akma]
+  double* a;          ///< accelerations [A/akma^2]
+  const double* f;    ///< forces on the atoms [kcal/mol/A]
+  double* v_thermal;  ///< velocities right after the noise, for BAOAB; may be null otherwise
   int first_pack;
   int last_pack;  ///< one past the end
 
@@ -28,6 +29,7 @@ struct MoleculePacks {
   bool lanes_are_replicas;
   int molecules;                     ///< N
   const std::uint64_t* replica_ids;  ///< [sub-block][lane] (small), or one (large)
+  const double* kick_scale;          ///< the same: see ou_step
 };
 
 /// Squared speeds above this [A^2/akma^2], some 2000 A/ps, or not a number, are a blow-up.
@@ -36,6 +38,7 @@ inline constexpr double kLargestSpeed2 = 1e4;
 /// What one step needs; the parts that a scheme does not use are ignored.
 struct StepParameters {
   double h;
+  double omega;
   BondReference<double> bonds;
   Masses<double> masses;
   ZssParameters<double> zss;
@@ -50,7 +53,14 @@ struct StepParameters {
 struct PassReport {
   int bad_pack = -1;
   std::int64_t iterations = 0;
+  std::int64_t indefinite = 0;  ///< full Hessians that were not positive definite
 };
+
+/// How positions move, and how a step ends: the choices among the passes.
+enum class Move { free, newton, sweeps, settle };
+enum class End { gauss_newton, full, verlet, shake, rattle };
+inline constexpr int kMoves = 4;
+inline constexpr int kEnds = 5;
 
 /// Sites of a molecule pack in pair precision, component by component: oxygen (0-2), its low part
 /// in mixed precision (3-5), offsets of H1 (6-8), H2 (9-11) and M (12-14).
@@ -100,13 +110,17 @@ struct KernelTable {
   const char* name;  ///< instruction set
   int lanes;         ///< doubles in a pack
 
-  // Passes over molecules. `begin` moves, `end` takes the forces, `thermostat` the noise.
-  PassReport (*begin[3])(const StepParameters&, const MoleculePacks&);  ///< by Scheme
-  PassReport (*end[3])(const StepParameters&, const MoleculePacks&);
+  // Passes over molecules: begin or baoab, forces, end, thermostat.
+  /// Kick and drift, by Move.
+  PassReport (*begin[kMoves])(const StepParameters&, const MoleculePacks&);
+  /// Kick, half drift, noise of that step, half drift, by Move.
+  PassReport (*baoab[kMoves])(const StepParameters&, const MoleculePacks&, std::int64_t step);
+  /// Accelerations and the second kick, by End.
+  PassReport (*end[kEnds])(const StepParameters&, const MoleculePacks&);
   void (*thermostat[2])(const StepParameters&, const MoleculePacks&,
                         std::int64_t step);  ///< rigid?
-  /// Kick that follows an acceleration solved elsewhere: v <- v + h/2 a.
-  PassReport (*kick)(const StepParameters&, const MoleculePacks&);
+  /// The end of a step whose accelerations were solved elsewhere.
+  PassReport (*end_kick)(const StepParameters&, const MoleculePacks&);
   /// out <- x + bh2 a, laid out as x.
   void (*report_positions)(const StepParameters&, const MoleculePacks&, double* out);
 
@@ -122,6 +136,9 @@ struct KernelTable {
   /// Coulomb and Lennard-Jones energy of one slice (double sites), added in a fixed order.
   void (*large_energy[2])(const LargePairs&, const PairParameters<double>&, double* coulomb,
                           double* lj);
+  /// Adds the forces of the wall and their recoil to f.
+  void (*confine)(const MoleculePacks&, const Masses<double>&, const Confinement<double>&,
+                  double* f);
   void (*count_pairs)(const PairCounting&);
 };
 

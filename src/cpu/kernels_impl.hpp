@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernel_table.hpp"
+#include "tarn/physics/confinement.hpp"
 #include "tarn/physics/noise.hpp"
 #include "tarn/physics/pair_force.hpp"
 #include "tarn/steps/rigid.hpp"
@@ -122,59 +123,91 @@ TARN_HD void check(int p, const MoleculeState<D>& s, PassReport& report) {
   if (any(!(speed2 < D(kLargestSpeed2))) && report.bad_pack < 0) report.bad_pack = p;
 }
 
-TARN_HD Triple<D> load_force(const MoleculePacks& packs, int p) {
-  return load_triple(packs.f + static_cast<std::ptrdiff_t>(p) * 9 * kLanes);
+// Ways to put positions onto the constraints.
+struct NewtonMove {
+  static TARN_HD ConstrainByNewton of(const StepParameters& q) {
+    return {q.bonds, q.masses, q.shake_tolerance};
+  }
+};
+struct SweepsMove {
+  static TARN_HD ConstrainBySweeps of(const StepParameters& q) {
+    return {q.bonds, q.masses, q.shake_tolerance};
+  }
+};
+struct SettleMove {
+  static TARN_HD ConstrainBySettle of(const StepParameters& q) { return {q.settle}; }
+};
+
+/// Counts iterations; a lane that did not converge is a blow-up, which the end of the step reports.
+TARN_HD void note(const ShakeResult<D>& r, MoleculeState<D>& s, PassReport& report) {
+  s.v.o.x = select(r.converged, s.v.o.x, D(__builtin_nan("")));
+  report.iterations += static_cast<std::int64_t>(sum_lanes(r.iterations));
 }
 
-PassReport begin_zss(const StepParameters& q, const MoleculePacks& packs) {
-  for_each_pack(packs, [&](int, MoleculeState<D>& s) { zss_begin(s, D(q.h)); });
+PassReport begin_free(const StepParameters& q, const MoleculePacks& packs) {
+  for_each_pack(packs, [&](int, MoleculeState<D>& s) {
+    kick(s, D(q.h));
+    drift(s, D(q.h));
+  });
   return {};
 }
-PassReport end_zss(const StepParameters& q, const MoleculePacks& packs) {
-  PassReport report;
-  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
-    zss_end(s, load_force(packs, p), D(q.h), q.bonds, q.masses, q.zss);
-    check(p, s, report);
-  });
-  return report;
-}
-
-PassReport begin_shake(const StepParameters& q, const MoleculePacks& packs) {
+template <class Move>
+PassReport begin_rigid(const StepParameters& q, const MoleculePacks& packs) {
   PassReport report;
   for_each_pack(packs, [&](int, MoleculeState<D>& s) {
-    const auto r = shake_begin(s, D(q.h), q.bonds, q.masses, q.shake_tolerance);
-    // A lane that did not converge is a blow-up, which the end of the step reports.
-    s.v.o.x = select(r.converged, s.v.o.x, D(__builtin_nan("")));
-    report.iterations += static_cast<std::int64_t>(sum_lanes(r.sweeps));
+    kick(s, D(q.h));
+    note(constrained_drift(s, D(q.h), Move::of(q)), s, report);
   });
   return report;
+}
+
+TARN_HD void flag_indefinite(const Mask<double>& definite, MoleculeState<D>& s,
+                             PassReport& report) {
+  if (!any(!definite)) return;
+  s.v.o.x = select(definite, s.v.o.x, D(__builtin_nan("")));
+  report.indefinite += static_cast<std::int64_t>(sum_lanes(select(definite, D(0.0), D(1.0))));
+}
+
+/// One pass that ends a step: op(state, force, report).
+template <class Op>
+TARN_HD PassReport end_of_step(const MoleculePacks& packs, const Op& op) {
+  PassReport report;
+  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
+    op(s, load_triple(packs.f + static_cast<std::ptrdiff_t>(p) * 9 * kLanes), report);
+    check(p, s, report);
+  });
+  return report;
+}
+PassReport end_gauss_newton(const StepParameters& q, const MoleculePacks& packs) {
+  return end_of_step(packs, [&](MoleculeState<D>& s, const Triple<D>& f, PassReport&) {
+    zss_end(s, f, D(q.h), q.bonds, q.masses, q.zss);
+  });
+}
+PassReport end_full(const StepParameters& q, const MoleculePacks& packs) {
+  return end_of_step(packs, [&](MoleculeState<D>& s, const Triple<D>& f, PassReport& report) {
+    flag_indefinite(zss_full_end(s, f, D(q.h), q.bonds, q.masses, q.zss), s, report);
+  });
+}
+PassReport end_verlet(const StepParameters& q, const MoleculePacks& packs) {
+  return end_of_step(packs, [&](MoleculeState<D>& s, const Triple<D>& f, PassReport&) {
+    verlet_end(s, f, D(q.h), q.bonds, q.masses, q.omega);
+  });
 }
 PassReport end_shake(const StepParameters& q, const MoleculePacks& packs) {
-  PassReport report;
-  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
-    shake_end(s, load_force(packs, p), D(q.h), q.masses);
-    check(p, s, report);
+  return end_of_step(packs, [&](MoleculeState<D>& s, const Triple<D>& f, PassReport&) {
+    shake_end(s, f, D(q.h), q.masses);
   });
-  return report;
 }
-
-PassReport begin_settle(const StepParameters& q, const MoleculePacks& packs) {
-  for_each_pack(packs, [&](int, MoleculeState<D>& s) { settle_begin(s, D(q.h), q.settle); });
-  return {};
-}
-PassReport end_settle(const StepParameters& q, const MoleculePacks& packs) {
-  PassReport report;
-  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
-    settle_end(s, load_force(packs, p), D(q.h), q.masses);
-    check(p, s, report);
+PassReport end_rattle(const StepParameters& q, const MoleculePacks& packs) {
+  return end_of_step(packs, [&](MoleculeState<D>& s, const Triple<D>& f, PassReport&) {
+    rattle_end(s, f, D(q.h), q.masses);
   });
-  return report;
 }
-
-PassReport kick(const StepParameters& q, const MoleculePacks& packs) {
+/// After accelerations that were solved elsewhere.
+PassReport end_kick(const StepParameters& q, const MoleculePacks& packs) {
   PassReport report;
   for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
-    s.v = fma(D(0.5 * q.h), s.a, s.v);
+    kick(s, D(q.h));
     check(p, s, report);
   });
   return report;
@@ -194,15 +227,80 @@ TARN_HD Triple<D> noise(const StepParameters& q, const MoleculePacks& packs, int
   return molecule_normals(q.seed, replica, molecule, static_cast<std::uint64_t>(step),
                           NoiseStream::thermostat);
 }
+TARN_HD D kick_scale(const MoleculePacks& packs, int p) {
+  return packs.lanes_are_replicas ? D::load(packs.kick_scale + p / packs.molecules * kLanes)
+                                  : D(packs.kick_scale[0]);
+}
 void gla_penalised(const StepParameters& q, const MoleculePacks& packs, std::int64_t step) {
   for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
-    thermostat_penalised(s, noise(q, packs, p, step), q.ou);
+    thermostat_penalised(s, noise(q, packs, p, step), q.ou, kick_scale(packs, p));
   });
 }
 void gla_rigid(const StepParameters& q, const MoleculePacks& packs, std::int64_t step) {
   for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
-    thermostat_rigid(s, noise(q, packs, p, step), q.ou, q.masses);
+    thermostat_rigid(s, noise(q, packs, p, step), q.ou, kick_scale(packs, p), q.masses);
   });
+}
+PassReport baoab_free(const StepParameters& q, const MoleculePacks& packs, std::int64_t step) {
+  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
+    const Triple<D> v =
+        baoab_penalised(s, D(q.h), noise(q, packs, p, step), q.ou, kick_scale(packs, p));
+    store_triple(v, packs.v_thermal + static_cast<std::ptrdiff_t>(p) * 9 * kLanes);
+  });
+  return {};
+}
+template <class Move>
+PassReport baoab_constrained(const StepParameters& q, const MoleculePacks& packs,
+                             std::int64_t step) {
+  PassReport report;
+  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
+    const BaoabRigid<D> r = baoab_rigid(s, D(q.h), noise(q, packs, p, step), q.ou,
+                                        kick_scale(packs, p), q.masses, Move::of(q));
+    store_triple(r.v, packs.v_thermal + static_cast<std::ptrdiff_t>(p) * 9 * kLanes);
+    note(r.first, s, report);
+    note(r.second, s, report);
+  });
+  return report;
+}
+
+/// The wall of small clusters lane by lane; of large ones over the lanes.
+void confine(const MoleculePacks& packs, const Masses<double>& m, const Confinement<double>& wall,
+             double* f) {
+  const int n = packs.molecules;
+  const double cluster_mass = n * (m.o + 2.0 * m.h);
+  const Vec3<D> zero{D(0.0), D(0.0), D(0.0)};
+  const auto over_lanes = [](const Vec3<D>& a) -> Vec3<D> {
+    return {D(sum_lanes(a.x)), D(sum_lanes(a.y)), D(sum_lanes(a.z))};
+  };
+  const int cluster_packs = packs.lanes_are_replicas ? n : (n + kLanes - 1) / kLanes;
+  for (int first = packs.first_pack; first + cluster_packs <= packs.last_pack;
+       first += cluster_packs) {
+    const auto at = [&](int p) { return static_cast<std::ptrdiff_t>(first + p) * 9 * kLanes; };
+    const auto real = [&](int p, const Vec3<D>& a) -> Vec3<D> {
+      if (packs.lanes_are_replicas) return a;
+      const Mask<double> molecule = lane_numbers<double>() < D(n - p * kLanes);
+      return {select(molecule, a.x, D(0.0)), select(molecule, a.y, D(0.0)),
+              select(molecule, a.z, D(0.0))};
+    };
+    Vec3<D> centre = zero, net = zero;
+    for (int p = 0; p < cluster_packs; ++p) {
+      centre = centre + real(p, mass_moment(load_triple(packs.x + at(p)), m));
+    }
+    if (!packs.lanes_are_replicas) centre = over_lanes(centre);
+    centre = D(1.0 / cluster_mass) * centre;
+    for (int p = 0; p < cluster_packs; ++p) {
+      const Vec3<D> o = load_vec3(packs.x + at(p));
+      const Vec3<D> push = real(p, wall_force(o - centre, wall));
+      store_vec3(load_vec3(f + at(p)) + push, f + at(p));
+      net = net + push;
+    }
+    if (!packs.lanes_are_replicas) net = over_lanes(net);
+    net = D(1.0 / n) * net;
+    for (int p = 0; p < cluster_packs; ++p) {
+      store_triple(remove_net_force(load_triple(f + at(p)), net, m), f + at(p));
+    }
+    if (!packs.lanes_are_replicas) break;  // one cluster; the rest is padding
+  }
 }
 
 void report_positions(const StepParameters& q, const MoleculePacks& packs, double* out) {
@@ -585,10 +683,12 @@ void count_pairs(const PairCounting& args) {
 constexpr cpu::KernelTable make_table(const char* name) {
   return {name,
           kLanes,
-          {begin_zss, begin_shake, begin_settle},
-          {end_zss, end_shake, end_settle},
+          {begin_free, begin_rigid<NewtonMove>, begin_rigid<SweepsMove>, begin_rigid<SettleMove>},
+          {baoab_free, baoab_constrained<NewtonMove>, baoab_constrained<SweepsMove>,
+           baoab_constrained<SettleMove>},
+          {end_gauss_newton, end_full, end_verlet, end_shake, end_rattle},
           {gla_penalised, gla_rigid},
-          kick,
+          end_kick,
           report_positions,
           {{small_pairs<false, DoublePairs>, small_pairs<false, MixedPairs>},
            {small_pairs<true, DoublePairs>, small_pairs<true, MixedPairs>}},
@@ -599,6 +699,7 @@ constexpr cpu::KernelTable make_table(const char* name) {
           {sum_slices<false>, sum_slices<true>},
           remove_net_force_of_cluster,
           {large_energy<false>, large_energy<true>},
+          confine,
           count_pairs};
 }
 

@@ -332,7 +332,7 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
   plot.title = "Oxygen-oxygen distances, " + std::to_string(molecules) + " water molecules (" +
                deck.system.model + ")";
   plot.x_label = "r / Å";
-  plot.y_label = "probability density / Å^{-1}";
+  plot.y_label = "probability density / Å⁻¹";
   const auto occupied = [&](std::size_t b) {
     return std::any_of(distances.begin(), distances.end(),
                        [&](const auto& d) { return d[kOO].counts[b] > 0.0; });
@@ -347,6 +347,7 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
     series.x = centres;
     series.y = distances[k][kOO].density_per_A;
     series.set_error(distances[k][kOO].error_per_A);
+    series.style = io::Series::Style::steps;
     plot.series.push_back(std::move(series));
   }
   const io::Drawing drawing = io::draw(plot, result.out_dir + "/rdf");

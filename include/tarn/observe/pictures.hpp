@@ -10,7 +10,7 @@
 
 namespace tarn {
 
-/// Potential energy, conserved energy and temperature against time. Of several replicas the line is
+/// Potential and total energy and temperature against time. Of several replicas the line is
 /// the mean and the band goes from the lowest to the highest; the same for the many rows of a long
 /// run that fall on one point of the picture.
 Pictures draw_energies(const std::string& folder);

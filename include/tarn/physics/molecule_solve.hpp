@@ -8,10 +8,32 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
+/// A symmetric 3x3 matrix over the bonds.
+template <class T>
+struct SymmetricMatrix3 {
+  T s11, s12, s13, s22, s23, s33;
+};
+
+/// S y = r by cofactors, with one division.
+template <class T>
+TARN_HD BondValues<T> solve(const SymmetricMatrix3<T>& s, const BondValues<T>& r) {
+  const T c11 = fnma(s.s23, s.s23, s.s22 * s.s33);
+  const T c12 = fnma(s.s12, s.s33, s.s13 * s.s23);
+  const T c13 = fnma(s.s13, s.s22, s.s12 * s.s23);
+  const T c22 = fnma(s.s13, s.s13, s.s11 * s.s33);
+  const T c23 = fnma(s.s11, s.s23, s.s12 * s.s13);
+  const T c33 = fnma(s.s12, s.s12, s.s11 * s.s22);
+  const T one = T(scalar_t<T>(1));
+  const T inverse = one / fma(s.s11, c11, fma(s.s12, c12, s.s13 * c13));
+  return {inverse * fma(c11, r.oh1, fma(c12, r.oh2, c13 * r.hh)),
+          inverse * fma(c12, r.oh1, fma(c22, r.oh2, c23 * r.hh)),
+          inverse * fma(c13, r.oh1, fma(c23, r.oh2, c33 * r.hh))};
+}
+
 /// S y = r with S = shift I + J M^-1 J^T, symmetric positive definite for shift >= 0.
 ///
 /// S_ce = 4 (d_c . d_e) kappa_ce, kappa from the inverse masses of shared atoms; the dot products
-/// follow from the three squared lengths. Solved by cofactors, with one division.
+/// follow from the three squared lengths.
 template <class T, class S>
 TARN_HD BondValues<T> solve_bonds(const Bonds<T>& b, const Masses<S>& m, const T& shift,
                                   const BondValues<T>& r) {
@@ -19,23 +41,10 @@ TARN_HD BondValues<T> solve_bonds(const Bonds<T>& b, const Masses<S>& m, const T
   const T w_o = T(S(4) * m.inverse_o), w_h = T(S(4) * m.inverse_h);
   const T d12 = T(S(0.5)) * (l1 + l2 - l3);  // d1 . d2
   // d3 = d2 - d1; bonds 1 and 3 share H1 with opposite signs of the gradient.
-  const T s11 = fma(w_o + w_h, l1, shift);
-  const T s22 = fma(w_o + w_h, l2, shift);
-  const T s33 = fma(w_h + w_h, l3, shift);
-  const T s12 = w_o * d12;
-  const T s13 = w_h * (l1 - d12);
-  const T s23 = w_h * (l2 - d12);
-
-  const T c11 = fnma(s23, s23, s22 * s33);
-  const T c12 = fnma(s12, s33, s13 * s23);
-  const T c13 = fnma(s13, s22, s12 * s23);
-  const T c22 = fnma(s13, s13, s11 * s33);
-  const T c23 = fnma(s11, s23, s12 * s13);
-  const T c33 = fnma(s12, s12, s11 * s22);
-  const T inverse = T(S(1)) / fma(s11, c11, fma(s12, c12, s13 * c13));
-  return {inverse * fma(c11, r.oh1, fma(c12, r.oh2, c13 * r.hh)),
-          inverse * fma(c12, r.oh1, fma(c22, r.oh2, c23 * r.hh)),
-          inverse * fma(c13, r.oh1, fma(c23, r.oh2, c33 * r.hh))};
+  return solve(
+      SymmetricMatrix3<T>{fma(w_o + w_h, l1, shift), w_o * d12, w_h * (l1 - d12),
+                          fma(w_o + w_h, l2, shift), w_h * (l2 - d12), fma(w_h + w_h, l3, shift)},
+      r);
 }
 
 /// The Gauss-Newton acceleration: (M + b h^2 omega^2 J^T J) a = F0 - omega^2 J^T g without ever
@@ -57,6 +66,68 @@ TARN_HD Triple<T> zss_acceleration(const Triple<T>& x, const Triple<T>& f0,
       solve_bonds(b, m, T(p.inverse_bh2w2),
                   BondValues<T>{fma(k, g.oh1, ju.oh1), fma(k, g.oh2, ju.oh2), fma(k, g.hh, ju.hh)});
   return scale(w_o, w_h, f0 - apply_jacobian_transposed(b, y));
+}
+
+/// The full Hessian of the penalty (TO 2.6 as printed): besides omega^2 J^T J the curvature of the
+/// constraints, omega^2 sum g_c Hess g_c, which makes D x I3 out of the masses with
+/// D = diag(m) + 2 b h^2 omega^2 sum g_c e_c e_c^T, e_c = (-1 at the start, +1 at the end of bond
+/// c):
+///   (I/(b h^2 omega^2) + J D^-1 J^T) y = J D^-1 F0 + g/(b h^2),   a = D^-1 (F0 - J^T y).
+/// The 9x9 matrix is positive definite exactly when the 3x3 matrix D is.
+template <class T>
+struct FullAcceleration {
+  Triple<T> a;
+  mask_t<T> definite;  ///< where it is false, a means nothing
+};
+template <class T, class S>
+TARN_HD FullAcceleration<T> zss_full_acceleration(const Triple<T>& x, const Triple<T>& f0,
+                                                  const BondReference<S>& reference,
+                                                  const Masses<S>& m, const ZssParameters<S>& p) {
+  const T zero = T(S(0)), one = T(S(1));
+  const Bonds<T> b = bonds(x);
+  const BondValues<T> g = constraint_values(b, reference);
+  const T two_bh2w2 = T(S(2) / p.inverse_bh2w2);
+  const T k1 = two_bh2w2 * g.oh1, k2 = two_bh2w2 * g.oh2, k3 = two_bh2w2 * g.hh;
+  // D over the atoms O, H1, H2, and its inverse W by cofactors.
+  const T d00 = T(m.o) + (k1 + k2), d11 = T(m.h) + (k1 + k3), d22 = T(m.h) + (k2 + k3);
+  const T d01 = -k1, d02 = -k2, d12 = -k3;
+  const T c00 = fnma(d12, d12, d11 * d22);
+  const T c01 = fnma(d01, d22, d02 * d12);
+  const T c02 = fnma(d02, d11, d01 * d12);
+  const T c11 = fnma(d02, d02, d00 * d22);
+  const T c12 = fnma(d00, d12, d01 * d02);
+  const T c22 = fnma(d01, d01, d00 * d11);
+  const T determinant = fma(d00, c00, fma(d01, c01, d02 * c02));
+  FullAcceleration<T> r;
+  r.definite = (zero < d00) & (zero < c22) & (zero < determinant);
+  const T inverse = one / determinant;
+  const T w00 = inverse * c00, w01 = inverse * c01, w02 = inverse * c02;
+  const T w11 = inverse * c11, w12 = inverse * c12, w22 = inverse * c22;
+  const auto apply = [&](const Triple<T>& u) -> Triple<T> {
+    return {fma(w00, u.o, fma(w01, u.h1, w02 * u.h2)), fma(w01, u.o, fma(w11, u.h1, w12 * u.h2)),
+            fma(w02, u.o, fma(w12, u.h1, w22 * u.h2))};
+  };
+  // kappa_ce = e_c^T W e_e with e_1 = (-1, 1, 0), e_2 = (-1, 0, 1), e_3 = (0, -1, 1).
+  const T e11 = w00 - (w01 + w01) + w11;
+  const T e22 = w00 - (w02 + w02) + w22;
+  const T e33 = w11 - (w12 + w12) + w22;
+  const T e12 = (w00 - w02) - (w01 - w12);
+  const T e13 = (w01 - w02) - (w11 - w12);
+  const T e23 = (w01 - w02) - (w12 - w22);
+  const T half = T(S(0.5)), four = T(S(4));
+  const T l1 = b.length2.oh1, l2 = b.length2.oh2, l3 = b.length2.hh;
+  const T q12 = half * (l1 + l2 - l3);  // d1 . d2
+  const T q13 = q12 - l1, q23 = l2 - q12;
+  const T shift = T(p.inverse_bh2w2);
+  const SymmetricMatrix3<T> s{fma(four * e11, l1, shift), four * e12 * q12,
+                              four * e13 * q13,           fma(four * e22, l2, shift),
+                              four * e23 * q23,           fma(four * e33, l3, shift)};
+  const BondValues<T> ju = apply_jacobian(b, apply(f0));
+  const T k = T(p.inverse_bh2);
+  const BondValues<T> y =
+      solve(s, BondValues<T>{fma(k, g.oh1, ju.oh1), fma(k, g.oh2, ju.oh2), fma(k, g.hh, ju.hh)});
+  r.a = apply(f0 - apply_jacobian_transposed(b, y));
+  return r;
 }
 
 /// The multipliers lambda = -y of the acceleration a at x, M a = F0 + J^T lambda, from

@@ -5,11 +5,13 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// The exact Ornstein-Uhlenbeck flow over one step, v <- decay v + kick xi.
+/// The exact Ornstein-Uhlenbeck flow over one step, v <- decay v + scale kick xi.
 /// @param xi nine independent standard normal numbers
+/// @param kick_scale 1, or sqrt(T/T0) for a temperature T other than the T0 of p
 template <class T, class S>
-TARN_HD Triple<T> ou_step(const Triple<T>& v, const Triple<T>& xi, const OuParameters<S>& p) {
-  const T ko = T(p.kick_o), kh = T(p.kick_h);
+TARN_HD Triple<T> ou_step(const Triple<T>& v, const Triple<T>& xi, const OuParameters<S>& p,
+                          const T& kick_scale = T(S(1))) {
+  const T ko = T(p.kick_o) * kick_scale, kh = T(p.kick_h) * kick_scale;
   return {fma(T(p.decay_o), v.o, ko * xi.o), fma(T(p.decay_h), v.h1, kh * xi.h1),
           fma(T(p.decay_h), v.h2, kh * xi.h2)};
 }

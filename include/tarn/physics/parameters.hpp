@@ -53,6 +53,15 @@ struct OuParameters {
   S kick_o, kick_h;  ///< [A/akma]
 };
 
+/// A wall that acts on oxygens beyond a radius R from the centre of mass of the cluster:
+/// V = K/2 max(0, r - R)^2. The centre moves with the molecules, so that the cluster as a whole
+/// takes the recoil: what the wall does to all oxygens is taken off every atom by mass.
+template <class S>
+struct Confinement {
+  S radius;     ///< R [A]
+  S stiffness;  ///< K [kcal/mol/A^2]
+};
+
 template <class S>
 PairParameters<S> pair_parameters(const WaterModel& model) {
   const double k = units::coulomb_kcal_A_per_mol_e2;

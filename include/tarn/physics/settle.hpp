@@ -52,8 +52,9 @@ TARN_HD Triple<T> settle(const Triple<T>& x_old, const Triple<T>& x_free,
   const T beta = fma(b2x, c0y - b0y, fma(b0x, b2y, c0x * c2y));
   const T gamma = fnma(b1x, b0y, b0x * b1y) + fnma(c1x, c0y, c0x * c1y);
   const T norm = fma(alpha, alpha, beta * beta);
-  const T sin_theta = fnma(beta, sqrt(fnma(gamma, gamma, norm)), alpha * gamma) / norm;
-  const T cos_theta = sqrt(fnma(sin_theta, sin_theta, one));
+  const T root = sqrt(fnma(gamma, gamma, norm));
+  const T sin_theta = fnma(beta, root, alpha * gamma) / norm;
+  const T cos_theta = fma(alpha, root, beta * gamma) / norm;
 
   const Vec3<T> a3{-(a2y * sin_theta), a2y * cos_theta, a1z};
   const Vec3<T> b3{fnma(b2y, sin_theta, b2x * cos_theta), fma(b2x, sin_theta, b2y * cos_theta),

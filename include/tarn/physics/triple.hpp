@@ -22,6 +22,10 @@ template <class T>
 TARN_HD Triple<T> operator-(const Triple<T>& a, const Triple<T>& b) {
   return {a.o - b.o, a.h1 - b.h1, a.h2 - b.h2};
 }
+template <class T>
+TARN_HD Triple<T> operator+(const Triple<T>& a, const Triple<T>& b) {
+  return {a.o + b.o, a.h1 + b.h1, a.h2 + b.h2};
+}
 /// Oxygen scaled by s_o, hydrogens by s_h.
 template <class T>
 TARN_HD Triple<T> scale(const T& s_o, const T& s_h, const Triple<T>& a) {

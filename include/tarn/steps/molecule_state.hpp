@@ -11,10 +11,15 @@ struct MoleculeState {
   Triple<T> x, v, a;
 };
 
-/// The first half of velocity Verlet: v <- v + h/2 a, x <- x + h v.
+/// v <- v + h/2 a.
 template <class T>
-TARN_HD void kick_and_drift(MoleculeState<T>& s, const T& h) {
+TARN_HD void kick(MoleculeState<T>& s, const T& h) {
   s.v = fma(T(scalar_t<T>(0.5)) * h, s.a, s.v);
+}
+
+/// x <- x + h v.
+template <class T>
+TARN_HD void drift(MoleculeState<T>& s, const T& h) {
   s.x = fma(h, s.v, s.x);
 }
 

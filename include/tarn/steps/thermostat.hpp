@@ -3,24 +3,69 @@
 #include "tarn/physics/molecule_solve.hpp"
 #include "tarn/physics/ou.hpp"
 #include "tarn/steps/molecule_state.hpp"
+#include "tarn/steps/rigid.hpp"
+
+/// @file
+/// Langevin dynamics by splitting. The geometric Langevin algorithm (Bou-Rabee & Owhadi 2010) puts
+/// one exact Ornstein-Uhlenbeck step O after a deterministic step. BAOAB (Leimkuhler & Matthews
+/// 2013; rigid bonds: 2016) puts it into the middle: kick, half drift, O, half drift, forces, kick.
 
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// The O step of the geometric Langevin algorithm for penalised bonds.
+/// O for penalised bonds.
+/// @param kick_scale see ou_step
 template <class T, class S>
 TARN_HD void thermostat_penalised(MoleculeState<T>& s, const Triple<T>& xi,
-                                  const OuParameters<S>& p) {
-  s.v = ou_step(s.v, xi, p);
+                                  const OuParameters<S>& p, const T& kick_scale) {
+  s.v = ou_step(s.v, xi, p, kick_scale);
 }
 
-/// The same for rigid bonds: velocities are projected after the O step, and before it too, which
-/// matters when the friction differs between the atoms.
+/// O for rigid bonds: velocities are projected after it, and before it too, which matters when the
+/// friction differs between the atoms.
 template <class T, class S>
 TARN_HD void thermostat_rigid(MoleculeState<T>& s, const Triple<T>& xi, const OuParameters<S>& p,
-                              const Masses<S>& m) {
+                              const T& kick_scale, const Masses<S>& m) {
   if (p.decay_o != p.decay_h) s.v = project_velocities(s.x, s.v, m);
-  s.v = project_velocities(s.x, ou_step(s.v, xi, p), m);
+  s.v = project_velocities(s.x, ou_step(s.v, xi, p, kick_scale), m);
+}
+
+/// From the kick to the second half drift of BAOAB, penalised bonds.
+/// @return velocities right after O, where the temperature is measured
+template <class T, class S>
+TARN_HD Triple<T> baoab_penalised(MoleculeState<T>& s, const T& h, const Triple<T>& xi,
+                                  const OuParameters<S>& p, const T& kick_scale) {
+  const T half = T(S(0.5)) * h;
+  kick(s, h);
+  drift(s, half);
+  thermostat_penalised(s, xi, p, kick_scale);
+  const Triple<T> v = s.v;
+  drift(s, half);
+  return v;
+}
+
+/// The same for rigid bonds; the half drifts go along the constraints, and every velocity is
+/// projected onto them.
+template <class T>
+struct BaoabRigid {
+  Triple<T> v;                   ///< right after O
+  ShakeResult<T> first, second;  ///< of the two half drifts
+};
+template <class T, class S, class Constrain>
+TARN_HD BaoabRigid<T> baoab_rigid(MoleculeState<T>& s, const T& h, const Triple<T>& xi,
+                                  const OuParameters<S>& p, const T& kick_scale, const Masses<S>& m,
+                                  const Constrain& constrain) {
+  BaoabRigid<T> r;
+  const T half = T(S(0.5)) * h;
+  kick(s, h);
+  s.v = project_velocities(s.x, s.v, m);
+  r.first = constrained_drift(s, half, constrain);
+  s.v = project_velocities(s.x, s.v, m);
+  s.v = project_velocities(s.x, ou_step(s.v, xi, p, kick_scale), m);
+  r.v = s.v;
+  r.second = constrained_drift(s, half, constrain);
+  s.v = project_velocities(s.x, s.v, m);
+  return r;
 }
 
 }  // namespace TARN_ARCH

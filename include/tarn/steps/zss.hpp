@@ -4,24 +4,41 @@
 #include "tarn/steps/molecule_state.hpp"
 
 /// @file
-/// Z&Ss for stiff systems (TO 2.6): x+ = x + h v + h^2/2 a(x), v+ = v + h/2 (a(x) + a(x+)), with
-/// the acceleration a of one linear solve a molecule and step.
+/// Penalised bonds: x+ = x + h v + h^2/2 a(x), v+ = v + h/2 (a(x) + a(x+)). The schemes differ in
+/// the acceleration only.
 
 namespace tarn {
 inline namespace TARN_ARCH {
 
-template <class T>
-TARN_HD void zss_begin(MoleculeState<T>& s, const T& h) {
-  kick_and_drift(s, h);
-}
-
+/// Z&Ss for stiff systems (TO 2.6) with the Gauss-Newton Hessian: one linear solve.
 /// @param f0 non-bonded force at the new x
 template <class T, class S>
 TARN_HD void zss_end(MoleculeState<T>& s, const Triple<T>& f0, const T& h,
                      const BondReference<S>& reference, const Masses<S>& m,
                      const ZssParameters<S>& p) {
   s.a = zss_acceleration(s.x, f0, reference, m, p);
-  s.v = fma(T(S(0.5)) * h, s.a, s.v);
+  kick(s, h);
+}
+
+/// The same with the full Hessian of the penalty.
+/// @return where the matrix is positive definite; elsewhere the state means nothing any more
+template <class T, class S>
+TARN_HD mask_t<T> zss_full_end(MoleculeState<T>& s, const Triple<T>& f0, const T& h,
+                               const BondReference<S>& reference, const Masses<S>& m,
+                               const ZssParameters<S>& p) {
+  const FullAcceleration<T> full = zss_full_acceleration(s.x, f0, reference, m, p);
+  s.a = full.a;
+  kick(s, h);
+  return full.definite;
+}
+
+/// Velocity Verlet on the penalised system: stable for h omega < 0.44 only.
+template <class T, class S>
+TARN_HD void verlet_end(MoleculeState<T>& s, const Triple<T>& f0, const T& h,
+                        const BondReference<S>& reference, const Masses<S>& m, const S& omega) {
+  const Triple<T> f = f0 + penalty_force(s.x, reference, omega);
+  s.a = scale(T(m.inverse_o), T(m.inverse_h), f);
+  kick(s, h);
 }
 
 /// The pushed-back position q = x + b h^2 a, which is what is reported.

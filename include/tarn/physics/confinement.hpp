@@ -1,0 +1,30 @@
+#pragma once
+
+#include "tarn/physics/triple.hpp"
+
+namespace tarn {
+inline namespace TARN_ARCH {
+
+/// Force on an oxygen at r from the centre [kcal/mol/A], without the recoil.
+template <class T, class S>
+TARN_HD Vec3<T> wall_force(const Vec3<T>& r, const Confinement<S>& wall) {
+  const T r2 = max(norm2(r), T(S(1e-12)));
+  const T inverse = rsqrt(r2);
+  const T beyond = max(fma(r2, inverse, -T(wall.radius)), T(S(0)));
+  return (T(-wall.stiffness) * beyond * inverse) * r;
+}
+
+template <class T, class S>
+TARN_HD T wall_energy(const Vec3<T>& r, const Confinement<S>& wall) {
+  const T beyond = max(sqrt(norm2(r)) - T(wall.radius), T(S(0)));
+  return T(S(0.5) * wall.stiffness) * beyond * beyond;
+}
+
+/// Sum of mass times position of a molecule [Da A].
+template <class T, class S>
+TARN_HD Vec3<T> mass_moment(const Triple<T>& x, const Masses<S>& m) {
+  return fma(T(m.o), x.o, T(m.h) * (x.h1 + x.h2));
+}
+
+}  // namespace TARN_ARCH
+}  // namespace tarn
