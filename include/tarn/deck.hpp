@@ -38,6 +38,7 @@ struct SystemSection {
   /// Default: true for penalty schemes, false (and refused) with rigid ones and infinite omega.
   bool relax = true;
   bool remove_momentum = false;
+  double hydrogen_mass_Da = units::mass_hydrogen_Da;
   bool operator==(const SystemSection&) const = default;
 };
 
@@ -59,6 +60,14 @@ struct ThermostatSection {
   std::optional<double> friction_per_ps;      ///< one of the two, never both
   std::optional<double> friction_amu_per_ps;  ///< gamma of the paper: rate gamma/m
   bool operator==(const ThermostatSection&) const = default;
+};
+
+enum class Wall { flat_bottom };
+struct ConfinementSection {
+  Wall kind = Wall::flat_bottom;
+  double radius_A = 0.0;
+  double stiffness_kcal_per_mol_A2 = 0.0;
+  bool operator==(const ConfinementSection&) const = default;
 };
 
 struct RunSection {
@@ -104,6 +113,7 @@ struct Deck {
   SystemSection system;
   IntegratorSection integrator;
   ThermostatSection thermostat;
+  std::optional<ConfinementSection> confinement;
   RunSection run;
   std::optional<ObserveEnergies> energies;
   std::optional<ObserveConservation> conservation;

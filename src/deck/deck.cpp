@@ -138,6 +138,12 @@ System make_system(const Deck& deck, int molecules) {
 
   System system;
   system.model = *model;
+  const double molecule_mass_Da = system.model.molecule_mass_Da();
+  system.model.mass_h_Da = deck.system.hydrogen_mass_Da;
+  system.model.mass_o_Da = molecule_mass_Da - 2.0 * deck.system.hydrogen_mass_Da;
+  if (deck.confinement) {
+    system.confinement = {deck.confinement->radius_A, deck.confinement->stiffness_kcal_per_mol_A2};
+  }
   system.molecules = molecules;
   system.seed = deck.system.seed;
   system.precision = deck.run.precision;
@@ -150,6 +156,7 @@ System make_system(const Deck& deck, int molecules) {
   system.integrator.hessian = integrator.hessian;
   system.integrator.solver = integrator.solver;
   system.integrator.tolerance = integrator.tolerance;
+  system.integrator.iteration = integrator.iteration;
 
   const ThermostatSection& thermostat = deck.thermostat;
   system.thermostat.kind = thermostat.kind;

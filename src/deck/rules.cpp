@@ -81,6 +81,14 @@ void state_fits(Checker& checker) {
                   *message);
 }
 
+void wall_is_complete(Checker& checker) {
+  if (!checker.deck().confinement) return;
+  for (const char* key : {"confinement.radius_A", "confinement.stiffness_kcal_per_mol_A2"}) {
+    if (!checker.trusted({key}) || checker.has(key)) continue;
+    checker.problem(key, std::string("[confinement] needs ") + (key + sizeof("confinement.") - 1));
+  }
+}
+
 bool is_infinite_penalty(const Checker& checker) {
   return checker.trusted({"integrator.scheme", "integrator.omega"}) &&
          !is_rigid(checker.deck().integrator.scheme) && std::isinf(checker.deck().integrator.omega);
@@ -91,6 +99,26 @@ void dense_solver_is_finite(Checker& checker) {
   if (checker.deck().integrator.solver != Solver::dense) return;
   checker.problem("integrator.solver",
                   "solver = \"dense\" needs finite omega; \"structured\" does both");
+}
+
+void only_gauss_newton_is_infinite(Checker& checker) {
+  if (!is_infinite_penalty(checker)) return;
+  if (checker.deck().integrator.scheme == Scheme::verlet) {
+    checker.problem("integrator.omega", "scheme = \"verlet\" needs finite omega");
+  } else if (checker.trusted({"integrator.hessian"}) &&
+             checker.deck().integrator.hessian != Hessian::gauss_newton) {
+    checker.problem("integrator.hessian",
+                    "hessian = \"full\" needs finite omega; \"gauss-newton\" does both");
+  }
+}
+
+void dense_solver_is_gauss_newton(Checker& checker) {
+  if (!checker.trusted({"integrator.scheme", "integrator.solver", "integrator.hessian"})) return;
+  const IntegratorSection& integrator = checker.deck().integrator;
+  if (integrator.scheme != Scheme::zss_stiff || integrator.solver != Solver::dense) return;
+  if (integrator.hessian == Hessian::gauss_newton) return;
+  checker.problem("integrator.solver",
+                  "solver = \"dense\" goes with hessian = \"gauss-newton\" only");
 }
 
 void relaxation_is_finite(Checker& checker) {
@@ -128,7 +156,12 @@ const std::vector<Rule>& rules() {
        velocities_have_a_temperature},
       {"`equilibration_ps` is less than the length of the run.", equilibration_ends},
       {"`molecules` times `replicas` is at most 10⁸.", state_fits},
+      {"`[confinement]` needs `radius_A` and `stiffness_kcal_per_mol_A2`.", wall_is_complete},
       {"`solver = \"dense\"` needs finite `omega`.", dense_solver_is_finite},
+      {"`scheme = \"verlet\"` and `hessian = \"full\"` need finite `omega`.",
+       only_gauss_newton_is_infinite},
+      {"`solver = \"dense\"` goes with `hessian = \"gauss-newton\"` only.",
+       dense_solver_is_gauss_newton},
       {"`relax = true` needs finite `omega`.", relaxation_is_finite},
       {"A trajectory writes at most 10 000 files, one a replica.", trajectories_are_few},
   };

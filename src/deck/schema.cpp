@@ -98,7 +98,7 @@ Key row(Key key) {
 }
 
 template <auto member>
-Section observer(Section section) {
+Section optional_section(Section section) {
   section.present = [](const Deck& deck) { return (deck.*member).has_value(); };
   section.enable = [](Deck& deck) { (deck.*member).emplace(); };
   return section;
@@ -127,20 +127,23 @@ std::vector<Section> make_sections() {
       {.name = "system", .meaning = "What is simulated, and how it starts."},
       {.name = "integrator", .meaning = "The deterministic step."},
       {.name = "thermostat", .meaning = "Noise and friction; without this section there are none."},
-      {.name = "confinement",
-       .meaning = "A wall that keeps a warm cluster together.",
-       .available = false},
+      optional_section<&Deck::confinement>(
+          {.name = "confinement",
+           .meaning = "A wall that keeps a warm cluster together: V = K/2 max(0, r - R)² for each "
+                      "oxygen at r from the centre of mass of the cluster, which takes the "
+                      "recoil."}),
       {.name = "run", .meaning = "How long, in what precision, on what device."},
-      observer<&Deck::energies>(
+      optional_section<&Deck::energies>(
           {.name = "observe.energies",
            .meaning = "Writes `energies.csv`; the section turns the observer on."}),
-      observer<&Deck::conservation>(
+      optional_section<&Deck::conservation>(
           {.name = "observe.conservation",
            .meaning = "Writes `conservation.csv`: conserved energy, momenta, worst constraint."}),
-      observer<&Deck::rdf>({.name = "observe.rdf",
-                            .meaning = "Writes `rdf.csv` and its picture: intermolecular pair "
-                                       "distances, all replicas pooled."}),
-      observer<&Deck::trajectory>(
+      optional_section<&Deck::rdf>({.name = "observe.rdf",
+                                    .meaning =
+                                        "Writes `rdf.csv` and its picture: intermolecular pair "
+                                        "distances, all replicas pooled."}),
+      optional_section<&Deck::trajectory>(
           {.name = "observe.trajectory",
            .meaning = "Writes `trajectory.*`: positions and velocities, one file a replica."}),
       {.name = "observe.multipliers", .meaning = "Writes `multipliers.csv`.", .available = false},
@@ -153,9 +156,10 @@ std::vector<Section> make_sections() {
 }
 
 std::vector<Key> make_keys() {
-  const Condition penalty{"integrator.scheme", {"zss-stiff"}};
-  const Condition iterated{"integrator.scheme", {"shake"}};
-  const Condition warm{"thermostat.kind", {"gla"}};
+  const Condition linear{"integrator.scheme", {"zss-stiff"}};
+  const Condition penalty{"integrator.scheme", {"zss-stiff", "verlet"}};
+  const Condition iterated{"integrator.scheme", {"shake", "rattle"}};
+  const Condition warm{"thermostat.kind", {"gla", "baoab"}};
   const Condition moving{"system.velocities", {"maxwell", "tangent"}};
   const Condition no_file{"system.file"};
 
@@ -259,6 +263,13 @@ std::vector<Key> make_keys() {
            .type = Type::boolean,
            .meaning = "Take linear and angular momentum out of the start velocities.",
            .used_with = moving}),
+      row<&Deck::system, &SystemSection::hydrogen_mass_Da>(
+          {.section = "system",
+           .name = "hydrogen_mass_Da",
+           .type = Type::number,
+           .unit = "Da",
+           .range = from_to(0.1, 8),
+           .meaning = "Mass of a hydrogen; the oxygen gets what is left of the molecule's."}),
 
       row<&Deck::integrator, &IntegratorSection::scheme>(
           {.section = "integrator",
@@ -266,12 +277,16 @@ std::vector<Key> make_keys() {
            .type = Type::word,
            .words = {{"zss-stiff", static_cast<int>(Scheme::zss_stiff),
                       "bonds by a penalty; one linear solve a molecule and step"},
-                     {"shake", static_cast<int>(Scheme::shake), "rigid bonds by iteration"},
+                     {"verlet", static_cast<int>(Scheme::verlet),
+                      "velocity Verlet with the penalty as a force; stable while h·omega < 0.44, "
+                      "1.08 fs at omega = 20"},
+                     {"shake", static_cast<int>(Scheme::shake),
+                      "rigid bonds by iteration; velocities keep a bond part between steps"},
+                     {"rattle", static_cast<int>(Scheme::rattle),
+                      "the same with velocities on the constraints"},
                      {"settle", static_cast<int>(Scheme::settle), "rigid bonds analytically"},
-                     {"verlet", kNotYet},
                      {"pushforward-newmark", kNotYet},
-                     {"newmark-one-step", kNotYet},
-                     {"rattle", kNotYet}},
+                     {"newmark-one-step", kNotYet}},
            .meaning = "Integration scheme."}),
       row<&Deck::integrator, &IntegratorSection::timestep_fs>({.section = "integrator",
                                                                .name = "timestep_fs",
@@ -286,7 +301,7 @@ std::vector<Key> make_keys() {
            .range = above_to(0.25, 1),
            .meaning = "Scheme parameter b. At 1/4 positions diverge as the penalty stiffens; near "
                       "1/3 and 1/2 stiff bonds resonate with the step.",
-           .used_with = penalty}),
+           .used_with = linear}),
       row<&Deck::integrator, &IntegratorSection::omega>(
           {.section = "integrator",
            .name = "omega",
@@ -301,11 +316,13 @@ std::vector<Key> make_keys() {
            .type = Type::word,
            .words = {{"gauss-newton", static_cast<int>(Hessian::gauss_newton),
                       "first derivatives of the constraints only"},
-                     {"full", kNotYet},
+                     {"full", static_cast<int>(Hessian::full),
+                      "the curvature of the constraints too, as in the paper; it heats, and does "
+                      "not keep angular momentum"},
                      {"molecule", kNotYet},
                      {"total", kNotYet}},
            .meaning = "Which Hessian stands in the linear solve.",
-           .used_with = penalty}),
+           .used_with = linear}),
       row<&Deck::integrator, &IntegratorSection::solver>(
           {.section = "integrator",
            .name = "solver",
@@ -314,13 +331,23 @@ std::vector<Key> make_keys() {
                      {"dense", static_cast<int>(Solver::dense),
                       "9×9 Cholesky, as a reference; needs finite `omega`"}},
            .meaning = "How the linear solve is done.",
-           .used_with = penalty}),
+           .used_with = linear}),
       row<&Deck::integrator, &IntegratorSection::tolerance>(
           {.section = "integrator",
            .name = "tolerance",
            .type = Type::number,
            .range = from_to(1e-15, 0.1),
            .meaning = "Relative position change at which the iteration stops.",
+           .used_with = iterated}),
+      row<&Deck::integrator, &IntegratorSection::iteration>(
+          {.section = "integrator",
+           .name = "iteration",
+           .type = Type::word,
+           .words = {{"newton", static_cast<int>(ShakeIteration::newton),
+                      "the three bonds of a molecule together; converges quadratically"},
+                     {"sweeps", static_cast<int>(ShakeIteration::sweeps),
+                      "bond by bond, as SHAKE was first written"}},
+           .meaning = "How the constraints are iterated.",
            .used_with = iterated}),
 
       row<&Deck::thermostat, &ThermostatSection::kind>(
@@ -330,7 +357,9 @@ std::vector<Key> make_keys() {
            .words = {{"none", static_cast<int>(Thermostat::none), "constant energy"},
                      {"gla", static_cast<int>(Thermostat::gla),
                       "one deterministic step, then the exact Ornstein-Uhlenbeck step"},
-                     {"baoab", kNotYet}},
+                     {"baoab", static_cast<int>(Thermostat::baoab),
+                      "the same step in the middle of the drift; with `shake` and `rattle` "
+                      "velocities are on the constraints in both"}},
            .meaning = "Thermostat."}),
       row<&Deck::thermostat, &ThermostatSection::temperature_K>(
           {.section = "thermostat",
@@ -362,6 +391,29 @@ std::vector<Key> make_keys() {
                       "Da per time unit is 0.2045483 Da/ps.",
            .used_with = warm,
            .instead_of = "friction_per_ps"}),
+
+      row<&Deck::confinement, &ConfinementSection::kind>(
+          {.section = "confinement",
+           .name = "kind",
+           .type = Type::word,
+           .words = {{"flat-bottom", static_cast<int>(Wall::flat_bottom), "no force inside R"}},
+           .meaning = "Form of the wall."}),
+      row<&Deck::confinement, &ConfinementSection::radius_A>(
+          {.section = "confinement",
+           .name = "radius_A",
+           .type = Type::number,
+           .unit = "Å",
+           .range = above_to(0, 1e6),
+           .fallback = "required",
+           .meaning = "Radius R of the flat bottom."}),
+      row<&Deck::confinement, &ConfinementSection::stiffness_kcal_per_mol_A2>(
+          {.section = "confinement",
+           .name = "stiffness_kcal_per_mol_A2",
+           .type = Type::number,
+           .unit = "kcal/mol/Å²",
+           .range = above_to(0, 1e6),
+           .fallback = "required",
+           .meaning = "Stiffness K beyond it."}),
 
       row<&Deck::run, &RunSection::steps>({.section = "run",
                                            .name = "steps",
@@ -528,8 +580,7 @@ const std::vector<Key>& keys() {
 }
 
 const std::vector<std::string_view>& later_keys() {
-  static const std::vector<std::string_view> table{"integrator.acceleration",
-                                                   "system.hydrogen_mass_Da", "system.project"};
+  static const std::vector<std::string_view> table{"integrator.acceleration", "system.project"};
   return table;
 }
 
