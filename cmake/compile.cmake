@@ -1,20 +1,20 @@
 # tarn_flags: how every file of the project is compiled.
 
-set(CMAKE_CXX_STANDARD 20)
-set(CMAKE_CXX_STANDARD_REQUIRED ON)
-set(CMAKE_CUDA_STANDARD 20)
-set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-
 # The same bits on every path: no contraction but the explicit fma, no value-changing shortcuts.
 # errno and floating-point traps are not used by anything here.
 set(TARN_ARITHMETIC_FLAGS -ffp-contract=off -fno-math-errno -fno-trapping-math)
 # -Wno-psabi: GCC's note on how vector types are passed, which concerns no interface of ours.
 set(warnings -Wall -Wextra -Wshadow -Wno-psabi)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  list(APPEND warnings -Wno-restrict)  # false alarms on std::string (GCC bug 105651)
+endif()
 
 add_library(tarn_flags INTERFACE)
+target_compile_features(tarn_flags INTERFACE cxx_std_20)
 target_compile_options(tarn_flags INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:${TARN_ARITHMETIC_FLAGS};${warnings};-Wpedantic>"
-  "$<$<COMPILE_LANGUAGE:CUDA>:--fmad=false>"
+  # By its flag, because CMake 3.25 does not know that nvcc has C++20.
+  "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--fmad=false>"
   # CUDA's own generated host code is not pedantic.
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=$<JOIN:${TARN_ARITHMETIC_FLAGS};${warnings},$<COMMA>>>")
 if(TARN_WERROR)

@@ -57,6 +57,9 @@ if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
 endif()
 
 include(CheckLanguage)
+if(NOT CMAKE_CUDA_COMPILER)
+  unset(CMAKE_CUDA_COMPILER CACHE)  # what an earlier configure did not find may be there now
+endif()
 set(ENV{CUDACXX} ${nvcc})
 check_language(CUDA)
 if(NOT CMAKE_CUDA_COMPILER)

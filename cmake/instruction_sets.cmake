@@ -21,6 +21,9 @@ endif()
 # cannot be built here, and defines TARN_HAVE_AVX2 and TARN_HAVE_AVX512 for all its files.
 function(tarn_use_instruction_sets target)
   get_target_property(sources ${target} SOURCES)
+  if(NOT sources)
+    return()
+  endif()
   foreach(source IN LISTS sources)
     if(NOT source MATCHES "/kernels_([a-z0-9]+)\\.cpp$")
       continue()
@@ -30,10 +33,16 @@ function(tarn_use_instruction_sets target)
       list(REMOVE_ITEM sources ${source})
       continue()
     endif()
+    # False alarms in GCC's own intrinsics (GCC bug 105593); the portable file keeps the warning.
+    set(quiet "")
+    if(NOT arch STREQUAL "portable" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      set(quiet -Wno-uninitialized -Wno-maybe-uninitialized)
+    endif()
     # Optimised in debug builds too: an inline function of the standard library that is not
     # inlined becomes a symbol that the linker may use for the whole program, on any processor.
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS
-      ${TARN_ARCH_FLAGS_${arch}} $<$<NOT:$<CONFIG:Release>>:-O2>)
+      ${TARN_ARCH_FLAGS_${arch}} $<$<NOT:$<CONFIG:Release>>:-O2>
+      ${quiet})
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS TARN_ARCH=${arch})
     if(NOT arch STREQUAL "portable")
       string(TOUPPER TARN_HAVE_${arch} macro)

@@ -1,37 +1,47 @@
-# tarn_room(<room> [USES <room>...] [LIBRARIES <target>...])
+# tarn_room(<room> [USES <room>...] [LIBRARIES <target>...] [DEFINES <macro>...] [PROGRAM <name>])
 #
 # A room is the folder src/<room> with its public headers; it becomes the static library
-# tarn_<room>. It may include and link the rooms after USES, and what those use, and nothing else:
-# tests/structure holds includes and links to that. A room without sources is only its headers.
+# tarn_<room>, or the program <name>. It may include and link the rooms after USES, and what those
+# use, and nothing else: tests/structure holds it to that. A room without sources is headers only.
 function(tarn_room room)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PROGRAM" "USES;LIBRARIES;DEFINES")
+  set(target tarn_${room})
   list(TRANSFORM arg_USES PREPEND tarn_ OUTPUT_VARIABLE uses)
+  tarn_note_room(${room} ${arg_USES})
 
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp)
-  if(sources)
-    add_library(tarn_${room} STATIC ${sources})
-    target_link_libraries(tarn_${room} PUBLIC ${uses} ${arg_LIBRARIES} PRIVATE tarn_flags)
-    target_include_directories(tarn_${room} PUBLIC ${PROJECT_SOURCE_DIR}/include
-      ${TARN_GENERATED_DIR} ${PROJECT_SOURCE_DIR}/src)
+  set(visibility PUBLIC)
+  if(NOT sources)
+    if(arg_PROGRAM)
+      return()
+    endif()
+    set(visibility INTERFACE)
+    add_library(${target} INTERFACE)
+  elseif(arg_PROGRAM)
+    add_executable(${target} ${sources})
+    set_property(TARGET ${target} PROPERTY OUTPUT_NAME ${arg_PROGRAM})
   else()
-    add_library(tarn_${room} INTERFACE)
-    target_link_libraries(tarn_${room} INTERFACE ${uses} ${arg_LIBRARIES})
-    target_include_directories(tarn_${room} INTERFACE ${PROJECT_SOURCE_DIR}/include
-      ${TARN_GENERATED_DIR} ${PROJECT_SOURCE_DIR}/src)
+    add_library(${target} STATIC ${sources})
   endif()
-
-  tarn_register_room(${room} USES ${arg_USES})
+  target_include_directories(${target} ${visibility}
+    ${PROJECT_SOURCE_DIR}/include ${TARN_GENERATED_DIR} ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${target} ${visibility} ${uses} ${arg_LIBRARIES})
+  if(sources)
+    target_link_libraries(${target} PRIVATE tarn_flags)
+    target_compile_definitions(${target} PRIVATE ${arg_DEFINES})
+    set_property(GLOBAL APPEND PROPERTY TARN_BUILT_ROOMS ${room})
+    set_property(GLOBAL APPEND PROPERTY TARN_LIBRARIES ${arg_LIBRARIES})
+  endif()
 endfunction()
 
-# Notes the room and everything that it may see, for tarn::tarn and for the include check.
-function(tarn_register_room room)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "USES")
-  set(sees ${arg_USES})
-  foreach(used IN LISTS arg_USES)
-    get_property(more GLOBAL PROPERTY TARN_ROOM_${used})
+# tarn_note_room(<room> <used room>...): notes all that the room may see, in the order of the calls.
+function(tarn_note_room room)
+  set(sees ${ARGN})
+  foreach(used IN LISTS ARGN)
+    get_property(more GLOBAL PROPERTY TARN_ROOM_${used}_SEES)
     list(APPEND sees ${more})
   endforeach()
   list(REMOVE_DUPLICATES sees)
-  set_property(GLOBAL PROPERTY TARN_ROOM_${room} "${sees}")
+  set_property(GLOBAL PROPERTY TARN_ROOM_${room}_SEES "${sees}")
   set_property(GLOBAL APPEND PROPERTY TARN_ROOMS ${room})
 endfunction()

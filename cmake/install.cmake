@@ -1,0 +1,36 @@
+# cmake --install: the program, the public headers, and one library with all rooms in it, which
+# another project finds by find_package(tarn) and links as tarn::tarn.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tarn)
+
+get_property(rooms GLOBAL PROPERTY TARN_BUILT_ROOMS)
+get_property(libraries GLOBAL PROPERTY TARN_LIBRARIES)
+list(REMOVE_ITEM rooms cli)
+list(REMOVE_ITEM libraries CLI11::CLI11)
+list(REMOVE_DUPLICATES libraries)
+list(TRANSFORM rooms REPLACE "(.+)" "$<TARGET_OBJECTS:tarn_\\1>" OUTPUT_VARIABLE objects)
+
+add_library(tarn STATIC ${objects})
+add_library(tarn::tarn ALIAS tarn)
+set_property(TARGET tarn PROPERTY LINKER_LANGUAGE CXX)
+target_link_libraries(tarn PRIVATE ${libraries} PUBLIC Eigen3::Eigen)
+target_compile_features(tarn PUBLIC cxx_std_20)
+target_include_directories(tarn PUBLIC
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${TARN_GENERATED_DIR}>
+  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+
+install(TARGETS tarn EXPORT tarn)
+if(TARGET tarn_cli)
+  install(TARGETS tarn_cli)
+endif()
+install(DIRECTORY include/tarn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${TARN_GENERATED_DIR}/tarn/version.hpp
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tarn)
+install(EXPORT tarn NAMESPACE tarn:: FILE tarnTargets.cmake DESTINATION ${package_dir})
+configure_package_config_file(cmake/tarnConfig.cmake.in ${TARN_GENERATED_DIR}/tarnConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${TARN_GENERATED_DIR}/tarnConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${TARN_GENERATED_DIR}/tarnConfig.cmake ${TARN_GENERATED_DIR}/tarnConfigVersion.cmake
+  DESTINATION ${package_dir})

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Checks that an object built for one instruction set defines no symbol that the linker could use
+# in place of the same symbol built for another: the program must run on every processor.
+# usage: arch_symbols.sh NM OBJECT...
+#
+# Every external symbol of kernels_<arch>.cpp.o must name its instruction set: by the inline
+# namespace of tarn ("4avx2", "6avx512") or, one table only, in its own name ("kernels_avx512").
+set -euo pipefail
+nm=$1
+shift
+status=0
+checked=0
+for object in "$@"; do
+  [[ $object =~ /kernels_(avx2|avx512)\.cpp\.o(bj)?$ ]] || continue
+  arch=${BASH_REMATCH[1]}
+  checked=$((checked + 1))
+  # Compiler-local: pointers to run-time support that hold the same value in every object.
+  symbols=$("$nm" --defined-only --extern-only --format=posix "$object" |
+    awk '$1 !~ /^DW\.ref\./ {print $1}')
+  foreign=$(grep -v "${#arch}$arch" <<<"$symbols" || true)
+  tables=$(grep -c "$arch" <<<"$foreign" || true)
+  mixed=$(grep -v "$arch" <<<"$foreign" | grep -v '^$' || true)
+  if [[ -n $mixed ]]; then
+    echo "$object: symbols that another instruction set may define too:"
+    c++filt <<<"$mixed" | sed 's/^/  /'
+    status=1
+  fi
+  if ((tables > 1)); then
+    echo "$object: $tables symbols outside of namespace $arch; one table is enough:"
+    c++filt <<<"$foreign" | sed 's/^/  /'
+    status=1
+  fi
+done
+echo "$checked objects checked"
+((checked > 0)) || status=1
+exit "$status"

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Checks what a reader meets: no path of somebody's machine, no dead link, no stray white space.
+# usage: documents.sh [TREE]
+set -euo pipefail
+cd "${1:-.}"
+status=0
+complain() {
+  printf '%s\n' "$1" >&2
+  status=1
+}
+
+# Text files that are tracked or could be; where there is no git checkout, all of the tree.
+list() {
+  git ls-files --cached --others --exclude-standard 2>/dev/null ||
+    find . -type f -not -path './build/*' -not -path './out/*' -not -path './.git/*'
+}
+mapfile -t files < <(list | sed 's|^\./||' | xargs -r -d '\n' grep -sIl '' -- | sort)
+((${#files[@]} > 0)) || complain "no file was found"
+
+# refuse WHAT PATTERN: no line may match, but in the files that tests are meant to stumble over.
+refuse() {
+  local found
+  found=$(grep -nE -e "$2" -- "${files[@]}" | grep -v '^tests/data/' | head -n 20 || true)
+  [[ -z $found ]] || complain "$1:
+$found"
+}
+refuse "paths of one machine" '(^|[^[:alnum:]._/-])/(home|root|Users|work|mnt)/[[:alnum:]_.]'
+refuse "merge markers" '^(<<<<<<<|>>>>>>>) '
+refuse "white space at the end of a line" '[[:blank:]]+$'
+refuse "carriage returns" $'\r$'
+
+for file in "${files[@]}"; do
+  [[ $file == tests/data/* || -z $(tail -c 1 "$file") ]] || complain "$file: no newline at the end"
+  [[ $file == *.md ]] || continue
+  # Links and pictures of the tree: [text](path#part).
+  while read -r link; do
+    [[ -e $(dirname "$file")/$link ]] || complain "$file: dead link to $link"
+  done < <(grep -oE '\]\([^)]+\)' "$file" | sed -E 's/^\]\(([^)# ]*).*/\1/' |
+    grep -vE '^([a-z]+:|$)' || true)
+  # Decks and tools that the text names.
+  while read -r name; do
+    [[ -e $name ]] || complain "$file: there is no $name"
+  done < <(grep -oE '\b(inputs/[[:alnum:]_-]+\.toml|tools/[[:alnum:]_-]+)' "$file" | sort -u || true)
+done
+((status)) || echo "${#files[@]} files read"
+exit "$status"

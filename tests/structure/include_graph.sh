@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Checks the dependency rule on every #include of the library and the program.
+# usage: include_graph.sh ROOMS [TREE]
+# ROOMS has a line "room: rooms that it may include" for each room, as src/CMakeLists.txt states
+# them; TREE is the source tree (default: the working folder).
+set -euo pipefail
+rooms=$(realpath "$1")
+cd "${2:-.}"
+
+# Includes as "file:line:what", angle brackets and quotes taken off.
+folders=()
+for folder in include src kernels; do [[ -d $folder ]] && folders+=("$folder"); done
+grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh' \
+  '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' "${folders[@]}" |
+  sed -E 's/:[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]([^>"]*)[>"].*/:\1/' |
+  awk -F: -v sources="$(find src -name '*.cpp' -not -path 'src/cli/*' | tr '\n' ' ')" '
+    # The room of a path: src/io/x and tarn/io/x -> io; tarn/x.hpp -> where x.cpp is.
+    function room_of(path, parts, n, stem) {
+      sub(/^include\//, "", path)
+      sub(/^src\//, "", path)
+      n = split(path, parts, "/")
+      if (parts[1] != "tarn") return (parts[1] in sees) ? parts[1] : ""
+      if (n > 2) return parts[2]
+      stem = parts[2]
+      sub(/\.hpp$/, "", stem)
+      if (stem ~ /^(state|system)$/) return "physics"
+      if (stem ~ /^(engine|observer)$/) return "interface"
+      if (stem ~ /^(version|build_features)$/) return "core"
+      if (match(sources, "src/[a-z_]+/" stem "\\.cpp ")) {
+        split(substr(sources, RSTART), parts, "/")
+        return parts[2]
+      }
+      return (stem in sees) ? stem : "interface"
+    }
+    function complain(why) {
+      print $1 ":" $2 ": " why
+      bad = 1
+    }
+    # The table comes first, then the includes from the pipe.
+    FNR == NR { sees[$1] = " " $1 " " $2 " "; next }
+    {
+      ++seen
+      from = room_of($1)
+      what = $3
+      if (from == "") { complain("the folder is no room of src/CMakeLists.txt"); next }
+      if (what ~ /^(cuda|cub\/|thrust\/|cusolver|cublas|curand|nv\/)/ && from != "kernels")
+        complain(what " belongs under kernels/ only")
+      if (what ~ /^toml\+\+|^toml\.hpp/ && from != "deck") complain(what " belongs in src/deck only")
+      if (what ~ /^CLI/ && from != "cli") complain(what " belongs in src/cli only")
+      if (what ~ /^(hdf5|H5)/ && from != "io") complain(what " belongs in src/io only")
+      if (what ~ /^(\.\.\/|.*\/\.\.\/)/) complain("include \"" what "\" by its path from src/")
+      to = (what ~ /\//) ? room_of(what) : ""
+      if (to != "" && index(sees[from], " " to " ") == 0)
+        complain("\"" what "\": " from " may not include " to)
+    }
+    END {
+      if (seen == 0) { print "no include was found; is this the source tree?"; bad = 1 }
+      if (!bad) print seen " includes go downward"
+      exit bad
+    }' "$rooms" -

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Checks what tools/setup does with packages, on a make-believe Debian: with dpkg-query, apt-get
+# and sudo of our own, nothing of this machine is looked at or changed.
+set -euo pipefail
+box=$(mktemp -d)
+trap 'rm -rf "$box"' EXIT
+mkdir "$box/bin"
+
+cat >"$box/bin/dpkg-query" <<'FAKE'
+#!/usr/bin/env bash
+# Installed is what is not in the file "missing".
+grep -qx "${!#}" "$BOX/missing" && exit 1
+echo "install ok installed"
+FAKE
+cat >"$box/bin/apt-get" <<'FAKE'
+#!/usr/bin/env bash
+echo "$*" >>"$BOX/apt.log"
+[[ " $* " == *" install "* ]] || exit 0
+[[ -e $BOX/refuse ]] && exit 100
+: >"$BOX/missing"
+FAKE
+printf '#!/usr/bin/env bash\n"$@"\n' >"$box/bin/sudo"
+chmod +x "$box/bin/"*
+
+# run_setup: output in $box/out, status in $status.
+run_setup() {
+  : >"$box/apt.log"
+  status=0
+  BOX=$box PATH=$box/bin:$PATH tools/setup "$@" >"$box/out" 2>&1 || status=$?
+}
+expect() {
+  eval "$2" || {
+    echo "$1: expected $2; status $status, apt-get called with:"
+    cat "$box/apt.log" "$box/out"
+    exit 1
+  }
+}
+
+: >"$box/missing"
+run_setup
+expect "all there" '((status == 0)) && [[ ! -s $box/apt.log ]]'
+
+printf 'libfmt-dev\nninja-build\n' >"$box/missing"
+run_setup --check
+expect "asked only" '((status == 1)) && [[ ! -s $box/apt.log ]] && grep -q libfmt-dev "$box/out"'
+
+run_setup
+expect "two missing" '((status == 0)) && grep -q "install.* ninja-build libfmt-dev$" "$box/apt.log"'
+run_setup
+expect "twice" '((status == 0)) && [[ ! -s $box/apt.log ]]'
+
+echo libfmt-dev >"$box/missing"
+touch "$box/refuse"
+run_setup
+expect "apt-get fails" '((status != 0)) && grep -q "libfmt-dev" "$box/out" && grep -qi debian "$box/out"'
+echo "tools/setup behaves"
