@@ -1,0 +1,45 @@
+#include "tarn/analysis/errors.hpp"
+
+#include <cmath>
+#include <cstddef>
+
+namespace tarn::analysis {
+
+MeanError mean_and_error(std::span<const double> values) {
+  MeanError result;
+  const auto n = static_cast<double>(values.size());
+  if (values.empty()) return result;
+  for (const double value : values) result.mean += value;
+  result.mean /= n;
+  if (values.size() < 2) return result;
+  double squares = 0.0;
+  for (const double value : values) squares += (value - result.mean) * (value - result.mean);
+  result.error = std::sqrt(squares / (n - 1.0) / n);
+  return result;
+}
+
+MeanError ratio_and_error(std::span<const double> counts, std::span<const double> samples) {
+  double all_counts = 0.0;
+  double all_samples = 0.0;
+  double groups = 0.0;
+  for (std::size_t g = 0; g < samples.size(); ++g) {
+    if (!(samples[g] > 0.0)) continue;
+    all_counts += counts[g];
+    all_samples += samples[g];
+    groups += 1.0;
+  }
+  MeanError result;
+  if (groups < 1.0) return result;
+  result.mean = all_counts / all_samples;
+  if (groups < 2.0) return result;
+  double squares = 0.0;
+  for (std::size_t g = 0; g < samples.size(); ++g) {
+    if (!(samples[g] > 0.0)) continue;
+    const double residual = counts[g] - result.mean * samples[g];
+    squares += residual * residual;
+  }
+  result.error = std::sqrt(groups / (groups - 1.0) * squares) / all_samples;
+  return result;
+}
+
+}  // namespace tarn::analysis

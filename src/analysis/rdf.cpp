@@ -1,0 +1,60 @@
+#include "tarn/analysis/rdf.hpp"
+
+#include <cmath>
+#include <cstddef>
+
+namespace tarn::analysis {
+namespace {
+
+constexpr std::size_t kAtoms = 3;
+
+}  // namespace
+
+std::array<double, 3> pairs_per_sample(int molecules) {
+  const double n = molecules;
+  const double molecule_pairs = 0.5 * n * (n - 1.0);
+  return {molecule_pairs, 4.0 * molecule_pairs, 4.0 * molecule_pairs};
+}
+
+std::vector<double> bin_centres_A(double r_max_A, int bins) {
+  std::vector<double> centres(static_cast<std::size_t>(bins));
+  for (int i = 0; i < bins; ++i) centres[i] = (i + 0.5) * r_max_A / bins;
+  return centres;
+}
+
+std::vector<double> rdf_weights(int bins) {
+  const double n = bins;
+  std::vector<double> weights(static_cast<std::size_t>(bins));
+  // (r_hi^3 - r_lo^3) / r_max^3 = (3 i^2 + 3 i + 1) / bins^3, without cancellation.
+  for (int i = 0; i < bins; ++i) weights[i] = n * n * n / (3.0 * i * i + 3.0 * i + 1.0);
+  return weights;
+}
+
+std::vector<double> rdf(std::span<const std::uint64_t> counts, double samples, double pairs) {
+  std::vector<double> g(counts.size(), 0.0);
+  if (!(samples * pairs > 0.0)) return g;
+  const std::vector<double> weights = rdf_weights(static_cast<int>(counts.size()));
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    g[i] = static_cast<double>(counts[i]) / (samples * pairs) * weights[i];
+  }
+  return g;
+}
+
+void count_pairs(std::span<const double> positions_A, double r_max_A, int bins,
+                 std::span<std::uint64_t> counts) {
+  const std::size_t atoms = positions_A.size() / 3;
+  for (std::size_t a = 0; a < atoms; ++a) {
+    for (std::size_t b = (a / kAtoms + 1) * kAtoms; b < atoms; ++b) {
+      const double dx = positions_A[3 * a] - positions_A[3 * b];
+      const double dy = positions_A[3 * a + 1] - positions_A[3 * b + 1];
+      const double dz = positions_A[3 * a + 2] - positions_A[3 * b + 2];
+      const double r = std::sqrt(dx * dx + dy * dy + dz * dz);
+      const auto bin = static_cast<std::size_t>(r * (bins / r_max_A));
+      if (!(r < r_max_A) || bin >= static_cast<std::size_t>(bins)) continue;
+      const std::size_t hydrogens = (a % kAtoms != 0 ? 1 : 0) + (b % kAtoms != 0 ? 1 : 0);
+      ++counts[hydrogens * static_cast<std::size_t>(bins) + bin];
+    }
+  }
+}
+
+}  // namespace tarn::analysis

@@ -1,0 +1,103 @@
+#include "tarn/io/append_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "system_calls.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/io_error.hpp"
+
+namespace tarn::io {
+namespace {
+
+constexpr std::size_t kMostBuffered = 1 << 16;
+constexpr std::chrono::seconds kFlushInterval{1};
+
+}  // namespace
+
+AppendFile::AppendFile(std::string path) : path_(std::move(path)) {}
+
+AppendFile::AppendFile(AppendFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      buffer_(std::exchange(other.buffer_, {})),
+      flushed_(other.flushed_),
+      on_disk_(other.on_disk_),
+      last_flush_(other.last_flush_) {}
+
+AppendFile::~AppendFile() {
+  try {
+    flush();
+  } catch (...) {  // a destructor has nobody to tell
+  }
+}
+
+void AppendFile::create() {
+  const int descriptor = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) throw_io_error("write", path_, errno);
+  ::close(descriptor);
+  buffer_.clear();
+  flushed_ = 0;
+  on_disk_ = false;
+  last_flush_ = std::chrono::steady_clock::now();
+}
+
+void AppendFile::cut(std::uint64_t length) {
+  struct stat status {};
+  if (::stat(path_.c_str(), &status) != 0) throw_io_error("continue", path_, errno);
+  if (static_cast<std::uint64_t>(status.st_size) < length) {
+    throw IoError(fmt::format(
+        "cannot continue '{}': it has {} bytes, the checkpoint remembers {}. It was changed since "
+        "the checkpoint was written; restore it or start the run anew.",
+        path_, status.st_size, length));
+  }
+  if (::truncate(path_.c_str(), static_cast<off_t>(length)) != 0) {
+    throw_io_error("continue", path_, errno);
+  }
+  buffer_.clear();
+  flushed_ = length;
+  on_disk_ = false;
+  last_flush_ = std::chrono::steady_clock::now();
+}
+
+void AppendFile::append(std::string_view text) {
+  buffer_ += text;
+  if (buffer_.size() >= kMostBuffered ||
+      std::chrono::steady_clock::now() - last_flush_ >= kFlushInterval) {
+    flush();
+  }
+}
+
+void AppendFile::flush() {
+  last_flush_ = std::chrono::steady_clock::now();
+  if (buffer_.empty()) return;
+  const int descriptor = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (descriptor < 0) throw_io_error("write", path_, errno);
+  const int error = write_all(descriptor, buffer_);
+  if (error) {
+    // Take back the piece that was written; if that fails too, the first error is the one to tell.
+    [[maybe_unused]] const int ignored = ::ftruncate(descriptor, static_cast<off_t>(flushed_));
+  }
+  ::close(descriptor);
+  if (error) throw_io_error("write", path_, error);
+  flushed_ += buffer_.size();
+  buffer_.clear();
+  on_disk_ = false;
+}
+
+void AppendFile::sync() {
+  flush();
+  if (on_disk_) return;
+  const int descriptor = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  const int error = descriptor < 0 || ::fsync(descriptor) != 0 ? errno : 0;
+  if (descriptor >= 0) ::close(descriptor);
+  if (error) throw_io_error("write", path_, error);
+  on_disk_ = true;
+}
+
+}  // namespace tarn::io

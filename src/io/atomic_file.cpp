@@ -1,0 +1,69 @@
+#include "tarn/io/atomic_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "system_calls.hpp"
+#include "tarn/io/io_error.hpp"
+
+namespace tarn::io {
+
+AtomicFile::AtomicFile(std::string path)
+    : path_(std::move(path)), temporary_path_(path_ + std::string(kTemporarySuffix)) {
+  descriptor_ = ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) throw_io_error("write", path_, errno);
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_path_.c_str());
+}
+
+void AtomicFile::write(std::string_view text) {
+  if (const int error = write_all(descriptor_, text)) throw_io_error("write", path_, error);
+}
+
+void AtomicFile::commit() {
+  if (::fsync(descriptor_) != 0) throw_io_error("write", path_, errno);
+  if (::rename(temporary_path_.c_str(), path_.c_str()) != 0) throw_io_error("write", path_, errno);
+  ::close(std::exchange(descriptor_, -1));
+  sync_folder_of(path_);
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+void commit_file(const std::string& temporary_path, const std::string& path) {
+  const int descriptor = ::open(temporary_path.c_str(), O_RDONLY | O_CLOEXEC);
+  int error = descriptor < 0 || ::fsync(descriptor) != 0 ? errno : 0;
+  if (descriptor >= 0) ::close(descriptor);
+  if (!error && ::rename(temporary_path.c_str(), path.c_str()) != 0) error = errno;
+  if (error) {
+    ::unlink(temporary_path.c_str());
+    throw_io_error("write", path, error);
+  }
+  sync_folder_of(path);
+}
+
+std::string read_file(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) throw_io_error("read", path, errno);
+  std::string text;
+  char buffer[1 << 16];
+  std::size_t count = 0;
+  while ((count = std::fread(buffer, 1, sizeof buffer, file)) > 0) text.append(buffer, count);
+  const int error = std::ferror(file) ? errno : 0;
+  std::fclose(file);
+  if (error) throw_io_error("read", path, error);
+  return text;
+}
+
+}  // namespace tarn::io

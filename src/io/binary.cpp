@@ -1,0 +1,89 @@
+#include "tarn/io/binary.hpp"
+
+#include <array>
+#include <bit>
+#include <istream>
+#include <ostream>
+
+#include "tarn/core/error.hpp"
+
+namespace tarn::io {
+namespace {
+
+constexpr int kBytes = 8;
+
+template <class T>
+void put_all(std::ostream& out, std::span<const T> values) {
+  put(out, static_cast<std::uint64_t>(values.size()));
+  for (const T value : values) put(out, value);
+}
+
+[[noreturn]] void throw_short() {
+  throw IoError("a checkpoint record ends too early: the checkpoint does not fit this program");
+}
+
+/// A count of things of `size` bytes each, checked against what the stream still holds, so that a
+/// wrong count cannot ask for endless memory.
+std::size_t get_count(std::istream& in, std::size_t size) {
+  const std::uint64_t count = get_u64(in);
+  const std::istream::pos_type here = in.tellg();
+  in.seekg(0, std::ios::end);
+  const auto left = static_cast<std::uint64_t>(in.tellg() - here);
+  in.seekg(here);
+  if (!in || count > left / size) throw_short();
+  return static_cast<std::size_t>(count);
+}
+
+template <class T>
+std::vector<T> get_all(std::istream& in, T (*get)(std::istream&)) {
+  std::vector<T> values(get_count(in, kBytes));
+  for (T& value : values) value = get(in);
+  return values;
+}
+
+}  // namespace
+
+void put(std::ostream& out, std::uint64_t value) {
+  std::array<char, kBytes> bytes{};
+  for (int i = 0; i < kBytes; ++i) bytes[i] = static_cast<char>((value >> (8 * i)) & 0xff);
+  out.write(bytes.data(), kBytes);
+}
+void put(std::ostream& out, std::int64_t value) { put(out, static_cast<std::uint64_t>(value)); }
+void put(std::ostream& out, double value) { put(out, std::bit_cast<std::uint64_t>(value)); }
+void put(std::ostream& out, std::string_view text) {
+  put(out, static_cast<std::uint64_t>(text.size()));
+  out.write(text.data(), static_cast<std::streamsize>(text.size()));
+}
+void put(std::ostream& out, std::span<const double> values) { put_all(out, values); }
+void put(std::ostream& out, std::span<const std::int64_t> values) { put_all(out, values); }
+void put(std::ostream& out, std::span<const std::uint64_t> values) { put_all(out, values); }
+
+std::uint64_t get_u64(std::istream& in) {
+  std::array<char, kBytes> bytes{};
+  if (!in.read(bytes.data(), kBytes)) throw_short();
+  std::uint64_t value = 0;
+  for (int i = 0; i < kBytes; ++i) {
+    value |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  }
+  return value;
+}
+std::int64_t get_i64(std::istream& in) { return static_cast<std::int64_t>(get_u64(in)); }
+double get_double(std::istream& in) { return std::bit_cast<double>(get_u64(in)); }
+std::string get_string(std::istream& in) {
+  std::string text(get_count(in, 1), '\0');
+  if (!in.read(text.data(), static_cast<std::streamsize>(text.size()))) throw_short();
+  return text;
+}
+std::vector<double> get_doubles(std::istream& in) { return get_all(in, get_double); }
+std::vector<std::int64_t> get_i64s(std::istream& in) { return get_all(in, get_i64); }
+std::vector<std::uint64_t> get_u64s(std::istream& in) { return get_all(in, get_u64); }
+
+std::uint64_t checksum(std::string_view bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char byte : bytes) {
+    hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
+  }
+  return hash;
+}
+
+}  // namespace tarn::io

@@ -1,0 +1,131 @@
+#include "tarn/io/checkpoint.hpp"
+
+#include <sstream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "tarn/core/error.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/binary.hpp"
+
+namespace tarn::io {
+namespace {
+
+// The high byte and the line ends show at once when a transfer as text has changed the file.
+constexpr std::string_view kMagic = "\x89TARN\r\n\n";
+constexpr std::uint64_t kFormatVersion = 1;
+constexpr std::size_t kWord = 8;
+constexpr std::size_t kContentsBegin = 3 * kWord;
+
+[[noreturn]] void refuse(const std::string& path, std::string_view why) {
+  throw IoError(fmt::format("cannot use the checkpoint '{}': {}", path, why));
+}
+
+std::uint64_t word_at(std::string_view file, std::size_t offset) {
+  std::istringstream in{std::string(file.substr(offset, kWord))};
+  return get_u64(in);
+}
+
+std::string contents_of(const Checkpoint& checkpoint) {
+  std::ostringstream out;
+  put(out, std::string_view(checkpoint.tarn_version));
+  put(out, std::string_view(checkpoint.physics));
+  put(out, std::string_view(checkpoint.device));
+  const State& state = checkpoint.state;
+  put(out, static_cast<std::int64_t>(state.molecules));
+  put(out, state.step);
+  put(out, std::span<const std::int64_t>(state.replica_ids));
+  put(out, std::span<const double>(state.positions_A));
+  put(out, std::span<const double>(state.velocities_A_per_akma));
+  put(out, static_cast<std::uint64_t>(checkpoint.blow_ups.size()));
+  for (const BlowUp& blow_up : checkpoint.blow_ups) {
+    put(out, blow_up.replica);
+    put(out, blow_up.step);
+    put(out, static_cast<std::int64_t>(blow_up.molecule));
+  }
+  put(out, static_cast<std::uint64_t>(checkpoint.observers.size()));
+  for (const ObserverRecord& record : checkpoint.observers) {
+    put(out, std::string_view(record.name));
+    put(out, std::string_view(record.bytes));
+  }
+  return std::move(out).str();
+}
+
+Checkpoint parse_contents(std::string contents) {
+  std::istringstream in(std::move(contents));
+  Checkpoint checkpoint;
+  checkpoint.tarn_version = get_string(in);
+  checkpoint.physics = get_string(in);
+  checkpoint.device = get_string(in);
+  State& state = checkpoint.state;
+  state.molecules = static_cast<int>(get_i64(in));
+  state.step = get_i64(in);
+  state.replica_ids = get_i64s(in);
+  state.positions_A = get_doubles(in);
+  state.velocities_A_per_akma = get_doubles(in);
+  const std::uint64_t blow_ups = get_u64(in);
+  for (std::uint64_t i = 0; i < blow_ups; ++i) {
+    BlowUp blow_up;
+    blow_up.replica = get_i64(in);
+    blow_up.step = get_i64(in);
+    blow_up.molecule = static_cast<int>(get_i64(in));
+    checkpoint.blow_ups.push_back(blow_up);
+  }
+  const std::uint64_t observers = get_u64(in);
+  for (std::uint64_t i = 0; i < observers; ++i) {
+    ObserverRecord record;
+    record.name = get_string(in);
+    record.bytes = get_string(in);
+    checkpoint.observers.push_back(std::move(record));
+  }
+  return checkpoint;
+}
+
+}  // namespace
+
+void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
+  const std::string contents = contents_of(checkpoint);
+  std::ostringstream head;
+  head << kMagic;
+  put(head, kFormatVersion);
+  put(head, static_cast<std::uint64_t>(contents.size()));
+  std::ostringstream tail;
+  put(tail, checksum(contents));
+
+  AtomicFile file(path);
+  file.write(std::move(head).str());
+  file.write(contents);
+  file.write(std::move(tail).str());
+  file.commit();
+}
+
+Checkpoint read_checkpoint(const std::string& path) {
+  const std::string file = read_file(path);
+  if (file.empty()) refuse(path, "it is empty");
+  if (file.substr(0, kMagic.size()) != kMagic.substr(0, file.size())) {
+    refuse(path, "this is not a checkpoint of tarn");
+  }
+  if (file.size() < kContentsBegin) {
+    refuse(path, fmt::format("it was cut off after {} bytes", file.size()));
+  }
+  const std::uint64_t version = word_at(file, kWord);
+  if (version != kFormatVersion) {
+    refuse(path, fmt::format("it has format version {}, this program reads version {}. Go on with "
+                             "the program that wrote it or start the run anew",
+                             version, kFormatVersion));
+  }
+  const std::uint64_t length = word_at(file, 2 * kWord);
+  if (length > file.size() || file.size() - length < kContentsBegin + kWord) {
+    refuse(path, fmt::format("it was cut off after {} bytes. Restore a copy or start the run anew",
+                             file.size()));
+  }
+  std::string contents = file.substr(kContentsBegin, length);
+  if (file.size() - length != kContentsBegin + kWord ||
+      checksum(contents) != word_at(file, kContentsBegin + length)) {
+    refuse(path, "it is damaged (the checksum differs). Restore a copy or start the run anew");
+  }
+  return parse_contents(std::move(contents));
+}
+
+}  // namespace tarn::io

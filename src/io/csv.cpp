@@ -1,0 +1,124 @@
+#include "tarn/io/csv.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tarn/core/error.hpp"
+#include "tarn/io/io_error.hpp"
+
+namespace tarn::io {
+namespace {
+
+void split(std::string_view line, std::vector<std::string_view>& cells) {
+  cells.clear();
+  while (true) {
+    const std::size_t comma = line.find(',');
+    cells.push_back(line.substr(0, comma));
+    if (comma == std::string_view::npos) return;
+    line.remove_prefix(comma + 1);
+  }
+}
+
+}  // namespace
+
+std::string exact(double value) { return fmt::format("{:.17g}", value); }
+
+CsvFormat::CsvFormat(std::string path, std::vector<std::string> header)
+    : path_(std::move(path)), header_(std::move(header)) {}
+
+std::string CsvFormat::head(std::string_view provenance) const {
+  return fmt::format("# {}\n{}\n", provenance, fmt::join(header_, ","));
+}
+
+CsvFormat& CsvFormat::cell(std::int64_t value) {
+  return cell(std::string_view(fmt::to_string(value)));
+}
+
+CsvFormat& CsvFormat::cell(double value) {
+  if (!std::isfinite(value)) {
+    const std::string column = cells_ < header_.size() ? header_[cells_] : "?";
+    throw NumericalError(fmt::format(
+        "{} would get a value that is not a number (column {}, row '{}...'): the simulation blew "
+        "up. The row was left out; try a smaller timestep or a start without overlaps.",
+        path_, column, row_));
+  }
+  return cell(std::string_view(exact(value)));
+}
+
+CsvFormat& CsvFormat::cell(std::string_view text) {
+  if (cells_ != 0) row_ += ',';
+  row_ += text;
+  ++cells_;
+  return *this;
+}
+
+std::string CsvFormat::row() {
+  if (cells_ != header_.size()) throw std::logic_error(path_ + ": cells and header differ");
+  cells_ = 0;
+  return std::exchange(row_, {}) + '\n';
+}
+
+void CsvWriter::create(std::string_view provenance) {
+  file_.create();
+  file_.append(format_.head(provenance));
+}
+
+CsvReader::CsvReader(const std::string& path) : path_(path), stream_(path) {
+  if (!stream_) throw_io_error("read", path, errno);
+  while (std::getline(stream_, line_)) {
+    ++line_number_;
+    if (!line_.empty() && line_[0] == '#') {
+      provenance_ += line_.substr(1);
+      continue;
+    }
+    std::vector<std::string_view> cells;
+    split(line_, cells);
+    header_.assign(cells.begin(), cells.end());
+    return;
+  }
+  throw InputError({Problem{path, 0, 0, "no header row: this is not a table that tarn wrote"}});
+}
+
+std::size_t CsvReader::column(std::string_view name) const {
+  const auto found = std::find(header_.begin(), header_.end(), name);
+  if (found == header_.end()) {
+    throw InputError({Problem{path_, 0, 0, fmt::format("there is no column '{}'", name)}});
+  }
+  return static_cast<std::size_t>(found - header_.begin());
+}
+
+bool CsvReader::has_column(std::string_view name) const {
+  return std::find(header_.begin(), header_.end(), name) != header_.end();
+}
+
+bool CsvReader::next(std::vector<std::string_view>& cells) {
+  do {
+    if (!std::getline(stream_, line_)) return false;
+    ++line_number_;
+  } while (line_.empty() || line_[0] == '#');
+  split(line_, cells);
+  if (cells.size() != header_.size()) {
+    throw InputError(
+        {Problem{path_, line_number_, 0,
+                 fmt::format("{} cells where the header has {}", cells.size(), header_.size())}});
+  }
+  return true;
+}
+
+double CsvReader::number(std::string_view cell) const {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error != std::errc{} || end != cell.data() + cell.size()) {
+    throw InputError({Problem{path_, line_number_, static_cast<int>(cell.data() - line_.data()) + 1,
+                              fmt::format("'{}' is not a number", cell)}});
+  }
+  return value;
+}
+
+}  // namespace tarn::io

@@ -1,0 +1,136 @@
+#include "tarn/io/plot.hpp"
+
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "gnuplot_script.hpp"
+#include "tarn/io/atomic_file.hpp"
+
+extern char** environ;
+
+namespace tarn::io {
+namespace {
+
+/// Full path of gnuplot, or an empty string.
+std::string find_gnuplot() {
+  const char* path = std::getenv("PATH");
+  std::string_view folders = path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path;
+  while (!folders.empty()) {
+    const std::size_t colon = folders.find(':');
+    const std::string candidate = fmt::format("{}/gnuplot", folders.substr(0, colon));
+    if (::access(candidate.c_str(), X_OK) == 0 && !std::filesystem::is_directory(candidate)) {
+      return candidate;
+    }
+    folders = colon == std::string_view::npos ? std::string_view{} : folders.substr(colon + 1);
+  }
+  return {};
+}
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// An unnamed file that vanishes when it is closed.
+File scratch_file() { return {std::tmpfile(), std::fclose}; }
+
+/// The beginning of what the file holds, on one line.
+std::string text_of(std::FILE* file) {
+  std::rewind(file);
+  std::string text(400, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::istringstream words(text);
+  std::string line;
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
+/// Runs gnuplot on a program. The program goes through a file and not a pipe, so that a gnuplot
+/// that dies early can neither block us nor raise SIGPIPE.
+/// @return what went wrong, or an empty string
+std::string run_gnuplot(const std::string& gnuplot, const std::string& script) {
+  const File input = scratch_file();
+  const File messages = scratch_file();
+  if (!input || !messages ||
+      std::fwrite(script.data(), 1, script.size(), input.get()) != script.size() ||
+      std::fflush(input.get()) != 0) {
+    return "no scratch file could be written";
+  }
+  ::lseek(::fileno(input.get()), 0, SEEK_SET);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, ::fileno(input.get()), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ::fileno(messages.get()), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ::fileno(messages.get()), STDERR_FILENO);
+  std::string name = "gnuplot";
+  std::string defaults = "-d";  // not the settings of the user
+  std::string from_input = "-";
+  char* arguments[] = {name.data(), defaults.data(), from_input.data(), nullptr};
+  pid_t child = 0;
+  const int error = ::posix_spawn(&child, gnuplot.c_str(), &actions, nullptr, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) return "it could not be started";
+
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  const std::string said = text_of(messages.get());
+  return said.empty() ? "it failed" : said;
+}
+
+}  // namespace
+
+void Series::set_error(std::span<const double> error) {
+  low = y;
+  high = y;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    low[i] -= error[i];
+    high[i] += error[i];
+  }
+}
+
+bool can_draw() { return !find_gnuplot().empty(); }
+
+Drawing draw(const Plot& plot, const std::string& path_without_extension) {
+  return draw(std::vector<Plot>{plot}, path_without_extension);
+}
+
+Drawing draw(const std::vector<Plot>& plots, const std::string& path_without_extension) {
+  Drawing drawing;
+  const std::string gnuplot = find_gnuplot();
+  if (gnuplot.empty()) {
+    drawing.warning =
+        "no pictures: gnuplot is not installed. The CSV files are complete; install gnuplot-nox "
+        "and draw them later.";
+    return drawing;
+  }
+  for (const PictureFormat format : {PictureFormat::svg, PictureFormat::png}) {
+    const std::string path =
+        path_without_extension + (format == PictureFormat::svg ? ".svg" : ".png");
+    const std::string temporary = path + std::string(kTemporarySuffix);
+    std::string problem = run_gnuplot(gnuplot, gnuplot_script(plots, format, temporary));
+    if (problem.empty() && !std::filesystem::exists(temporary)) problem = "it wrote nothing";
+    if (!problem.empty()) {
+      std::error_code ignored;
+      std::filesystem::remove(temporary, ignored);
+      drawing.warning = fmt::format("gnuplot could not draw '{}': {}. The CSV files are complete.",
+                                    path, problem);
+      return drawing;
+    }
+    commit_file(temporary, path);
+    drawing.paths.push_back(path);
+  }
+  return drawing;
+}
+
+}  // namespace tarn::io

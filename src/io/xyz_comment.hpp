@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tarn::io {
+
+/// A key and its value on the comment line of an extended XYZ frame.
+struct CommentEntry {
+  std::string key;
+  std::string value;     ///< "T" for a key without a value, as the format has it
+  int value_column = 1;  ///< counts from 1
+};
+
+/// Splits the comment line: key=value, key="value with spaces", or a lone key. Never fails: the
+/// comment of a plain XYZ file is free text.
+std::vector<CommentEntry> parse_comment(std::string_view line);
+
+/// Where the columns of interest are; -1: there is none.
+struct XyzColumns {
+  int species = 0;
+  int position = 1;
+  int velocity = -1;
+  int count = 4;       ///< columns of an atom line
+  bool exact = false;  ///< whether more columns are an error
+};
+
+/// Reads the value of a Properties key, name:type:count triples separated by colons.
+/// @param problem receives what is wrong, or stays empty
+XyzColumns parse_properties(std::string_view value, std::string& problem);
+
+}  // namespace tarn::io
