@@ -5,8 +5,9 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "blow_up.hpp"
-#include "fmt/format.h"
 #include "replicas.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/version.hpp"

@@ -63,7 +63,7 @@ struct Contestant {
   std::string label;
   Deck deck;
   std::unique_ptr<Engine> engine;
-  Quantity temperature, potential;
+  Quantity temperature, translation, rotation, bond, potential;
   double constraint_max_A2 = 0.0;
   double wall_seconds = 0.0;
   std::int64_t sample_every = 100;
@@ -74,14 +74,18 @@ struct Contestant {
     if (frame.replica_ids.empty()) return;
     const bool counts = frame.step >= first_step;
     if (counts) {
-      temperature.start_sample();
-      potential.start_sample();
+      for (Quantity* q : {&temperature, &translation, &rotation, &bond, &potential}) {
+        q->start_sample();
+      }
     }
     for (std::size_t k = 0; k < frame.replica_ids.size(); ++k) {
       constraint_max_A2 = std::max(constraint_max_A2, frame.conservation[k].constraint_max_A2);
       if (!counts) continue;
       const std::size_t replica = static_cast<std::size_t>(frame.replica_ids[k]);
       temperature.add(replica, frame.energies[k].temperature_K);
+      translation.add(replica, frame.energies[k].temperature_translation_K);
+      rotation.add(replica, frame.energies[k].temperature_rotation_K);
+      bond.add(replica, frame.energies[k].temperature_bond_K);
       potential.add(replica, frame.energies[k].potential_kcal_per_mol);
     }
   }
@@ -148,17 +152,33 @@ void prepare_folder(const std::string& folder, bool overwrite) {
 
 void write_table(const CompareResult& result, const std::string& provenance) {
   const std::string path = result.out_dir + "/compare.csv";
-  io::CsvFormat csv(path, {"scheme", "cluster_steps_per_s", "ns_per_day", "pair_share",
-                           "bond_share", "noise_share", "rest_share", "iterations_per_step",
-                           "temperature_K", "temperature_K_err", "potential_kcal_per_mol",
-                           "potential_kcal_per_mol_err", "constraint_max_A2", "oo_total_variation",
-                           "oo_kolmogorov_smirnov", "oo_mean_distance_A", "stopped_replicas"});
+  io::CsvFormat csv(path, {"scheme",
+                           "cluster_steps_per_s",
+                           "ns_per_day",
+                           "pair_share",
+                           "bond_share",
+                           "noise_share",
+                           "rest_share",
+                           "iterations_per_step",
+                           "temperature_K",
+                           "temperature_K_err",
+                           "temperature_translation_K",
+                           "temperature_rotation_K",
+                           "temperature_bond_K",
+                           "potential_kcal_per_mol",
+                           "potential_kcal_per_mol_err",
+                           "constraint_max_A2",
+                           "oo_total_variation",
+                           "oo_kolmogorov_smirnov",
+                           "oo_mean_distance_A",
+                           "stopped_replicas"});
   std::string text = csv.head(provenance);
   for (const SchemeResult& s : result.schemes) {
     csv.cell(std::string_view(s.label)).cell(s.steps_per_second).cell(s.ns_per_day);
     csv.cell(s.pair_share).cell(s.bond_share).cell(s.noise_share).cell(s.rest_share);
     csv.cell(s.iterations_per_step);
     csv.cell(s.temperature_K.mean).cell(s.temperature_K.error);
+    csv.cell(s.translation_K.mean).cell(s.rotation_K.mean).cell(s.bond_K.mean);
     csv.cell(s.potential_kcal_per_mol.mean).cell(s.potential_kcal_per_mol.error);
     csv.cell(s.constraint_max_A2).cell(s.oo_total_variation).cell(s.oo_kolmogorov_smirnov);
     csv.cell(s.oo_mean_distance_A).cell(static_cast<std::int64_t>(s.blow_ups.size()));
@@ -278,6 +298,9 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
           static_cast<double>(r.constraint_iterations) / static_cast<double>(r.molecule_steps);
     }
     s.temperature_K = c.temperature.result();
+    s.translation_K = c.translation.result();
+    s.rotation_K = c.rotation.result();
+    s.bond_K = c.bond.result();
     s.potential_kcal_per_mol = c.potential.result();
     s.constraint_max_A2 = c.constraint_max_A2;
     const Distances& first = distances.front()[kOO];

@@ -5,9 +5,10 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "blow_up.hpp"
 #include "checkpointer.hpp"
-#include "fmt/format.h"
 #include "replicas.hpp"
 #include "run_folder.hpp"
 #include "run_record.hpp"

@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "fmt/format.h"
+#include <fmt/format.h>
+
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/io_error.hpp"

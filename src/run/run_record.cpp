@@ -3,7 +3,8 @@
 #include <filesystem>
 #include <string_view>
 
-#include "fmt/format.h"
+#include <fmt/format.h>
+
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/json.hpp"

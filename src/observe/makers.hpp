@@ -1,0 +1,25 @@
+#pragma once
+
+#include <memory>
+
+#include "tarn/deck.hpp"
+#include "tarn/observe/observers.hpp"
+#include "tarn/observer.hpp"
+
+/// @file
+/// The observers, one function each; observers.cpp lists them.
+
+namespace tarn {
+
+/// energies.csv: energies and temperature.
+std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const RunInfo& info);
+/// conservation.csv: conserved energy, momenta, worst constraint.
+std::unique_ptr<Observer> make_conservation(const ObserveConservation& section,
+                                            const RunInfo& info);
+/// rdf.csv: radial distribution functions with errors. @param counts what the engine counts
+std::unique_ptr<Observer> make_rdf(const PairCountRequest& counts, const RunInfo& info);
+/// trajectory.xyz, or one file a replica.
+std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, const Deck& deck,
+                                          const RunInfo& info);
+
+}  // namespace tarn

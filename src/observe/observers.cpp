@@ -1,0 +1,33 @@
+#include "tarn/observe/observers.hpp"
+
+#include <fmt/format.h>
+
+#include "makers.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/version.hpp"
+
+namespace tarn {
+
+std::string provenance_of(const Deck& deck, int molecules) {
+  return fmt::format("tarn {}; {}, {} molecule{}, {} replica{}, seed {}; physics {:016x}", kVersion,
+                     deck.system.model, molecules, molecules == 1 ? "" : "s", deck.system.replicas,
+                     deck.system.replicas == 1 ? "" : "s", deck.system.seed,
+                     io::checksum(physics_fingerprint(deck)));
+}
+
+std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const RunInfo& info) {
+  std::vector<std::unique_ptr<Observer>> observers;
+  if (deck.energies) observers.push_back(make_energies(*deck.energies, info));
+  if (deck.conservation) observers.push_back(make_conservation(*deck.conservation, info));
+  if (deck.rdf) observers.push_back(make_rdf(make_pair_count_request(deck), info));
+  if (deck.trajectory) observers.push_back(make_trajectory(*deck.trajectory, deck, info));
+  return observers;
+}
+
+std::vector<std::string> observer_file_names() {
+  return {"energies.csv",     "energies.svg",     "energies.png", "conservation.csv",
+          "conservation.svg", "conservation.png", "rdf.csv",      "rdf.svg",
+          "rdf.png",          "trajectory.xyz",   "trajectory-"};
+}
+
+}  // namespace tarn

@@ -1,0 +1,73 @@
+#include "replica_table.hpp"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "tarn/analysis/errors.hpp"
+
+namespace tarn {
+namespace {
+
+std::vector<std::string> header_of(const std::vector<std::string>& value_columns,
+                                   const ReplicaSelection& replicas) {
+  std::vector<std::string> header{"step", "time_ps", "replica"};
+  for (const std::string& column : value_columns) {
+    header.push_back(column);
+    if (replicas.kind == ReplicaSelection::Kind::mean) header.push_back(column + "_err");
+  }
+  return header;
+}
+
+}  // namespace
+
+ReplicaTable::ReplicaTable(const std::string& path, const std::vector<std::string>& value_columns,
+                           const ReplicaSelection& replicas)
+    : columns_(value_columns.size()),
+      replicas_(replicas),
+      csv_(path, header_of(value_columns, replicas)) {}
+
+void ReplicaTable::create(const std::string& provenance) {
+  const bool mean = replicas_.kind == ReplicaSelection::Kind::mean;
+  csv_.create(provenance + (mean ? "; means over the replicas, _err = standard error (0 for one "
+                                   "replica, where it is not known)"
+                                 : ""));
+}
+
+void ReplicaTable::write(const Frame& frame, std::span<const double> values) {
+  if (replicas_.kind == ReplicaSelection::Kind::mean) return write_mean(frame, values);
+  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+    const std::int64_t id = frame.replica_ids[r];
+    if (replicas_.kind == ReplicaSelection::Kind::first && id >= replicas_.count) continue;
+    csv_.cell(frame.step).cell(frame.time_ps).cell(id);
+    for (const double value : values.subspan(r * columns_, columns_)) csv_.cell(value);
+    csv_.end_row();
+  }
+}
+
+void ReplicaTable::write_mean(const Frame& frame, std::span<const double> values) {
+  const std::size_t replicas = frame.replica_ids.size();
+  if (replicas == 0) return;
+  csv_.cell(frame.step).cell(frame.time_ps).cell(std::string_view("mean"));
+  std::vector<double> column(replicas);
+  for (std::size_t c = 0; c < columns_; ++c) {
+    for (std::size_t r = 0; r < replicas; ++r) column[r] = values[r * columns_ + c];
+    const analysis::MeanError result = analysis::mean_and_error(column);
+    csv_.cell(result.mean).cell(result.error);
+  }
+  csv_.end_row();
+}
+
+std::string selection_text(const ReplicaSelection& replicas) {
+  switch (replicas.kind) {
+    case ReplicaSelection::Kind::all:
+      return "all";
+    case ReplicaSelection::Kind::mean:
+      return "mean";
+    case ReplicaSelection::Kind::first:
+      return fmt::format("first {}", replicas.count);
+  }
+  return {};
+}
+
+}  // namespace tarn

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tarn/deck.hpp"
+#include "tarn/engine.hpp"
+#include "tarn/io/csv.hpp"
+
+namespace tarn {
+
+/// A CSV file with rows `step,time_ps,replica,<values>`: for all replicas, the first n, or, with
+/// ReplicaSelection mean, one row a step that holds means and, after each value column, its
+/// standard error in `<column>_err`.
+class ReplicaTable {
+ public:
+  ReplicaTable(const std::string& path, const std::vector<std::string>& value_columns,
+               const ReplicaSelection& replicas);
+
+  void create(const std::string& provenance);
+  void cut(std::uint64_t length) { csv_.cut(length); }
+  /// @param values [live replica][column]; replicas that were stopped have no row
+  void write(const Frame& frame, std::span<const double> values);
+  void flush() { csv_.flush(); }
+  void sync() { csv_.sync(); }
+  std::uint64_t length() const { return csv_.length(); }
+
+ private:
+  void write_mean(const Frame& frame, std::span<const double> values);
+
+  std::size_t columns_;
+  ReplicaSelection replicas_;
+  io::CsvWriter csv_;
+};
+
+/// Text for Observer::name().
+std::string selection_text(const ReplicaSelection& replicas);
+
+}  // namespace tarn

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replica_table.hpp"
+#include "tarn/observe/observers.hpp"
+#include "tarn/observer.hpp"
+
+namespace tarn {
+
+/// What makes one table of values per replica different from another.
+struct TableSpec {
+  std::string file;  ///< name without extension
+  unsigned fields = kNoFields;
+  std::vector<std::string> columns;
+  /// Appends the values of live replica r in the order of the columns.
+  void (*append_values)(const Frame& frame, std::size_t r, std::vector<double>& values) = nullptr;
+  Pictures (*draw)(const std::string& folder) = nullptr;
+};
+
+/// Writes a TableSpec's values of the chosen replicas every so many steps.
+class TableObserver final : public Observer {
+ public:
+  TableObserver(TableSpec spec, std::int64_t every, const ReplicaSelection& replicas,
+                const RunInfo& info);
+
+  std::string name() const override;
+  unsigned fields() const override { return spec_.fields; }
+  std::int64_t every() const override { return every_; }
+  void begin() override { table_.create(info_.provenance); }
+  void observe(const Frame& frame) override;
+  void save(std::ostream& out) override;
+  void load(std::istream& in) override;
+  void finish() override { table_.flush(); }
+  Pictures draw() override { return spec_.draw(info_.out_dir); }
+
+ private:
+  TableSpec spec_;
+  std::int64_t every_;
+  ReplicaSelection replicas_;
+  RunInfo info_;
+  ReplicaTable table_;
+};
+
+}  // namespace tarn

@@ -1,0 +1,47 @@
+#include "thinned_curve.hpp"
+
+#include <algorithm>
+
+namespace tarn {
+
+void ThinnedCurve::merge(Point& into, const Point& other) {
+  into.count += other.count;
+  into.x += other.x;
+  into.y += other.y;
+  into.low = std::min(into.low, other.low);
+  into.high = std::max(into.high, other.high);
+}
+
+void ThinnedCurve::add(double x, double y, double low, double high) {
+  if (points_.size() == kMost && points_.back().count == points_each_) {
+    for (std::size_t i = 0; i < kMost / 2; ++i) {
+      Point pair = points_[2 * i];
+      merge(pair, points_[2 * i + 1]);
+      points_[i] = pair;
+    }
+    points_.resize(kMost / 2);
+    points_each_ *= 2.0;
+  }
+  if (points_.empty() || points_.back().count == points_each_) points_.emplace_back();
+  merge(points_.back(), {1.0, x, y, low, high});
+}
+
+io::Series ThinnedCurve::series(const std::string& label) const {
+  io::Series series;
+  series.label = label;
+  bool has_spread = false;
+  for (const Point& point : points_) {
+    series.x.push_back(point.x / point.count);
+    series.y.push_back(point.y / point.count);
+    series.low.push_back(point.low);
+    series.high.push_back(point.high);
+    has_spread = has_spread || point.low < point.high;
+  }
+  if (!has_spread) {
+    series.low.clear();
+    series.high.clear();
+  }
+  return series;
+}
+
+}  // namespace tarn
