@@ -34,6 +34,7 @@ struct SchemeResult {
   double pair_share = 0.0, bond_share = 0.0, noise_share = 0.0, rest_share = 0.0;
   double iterations_per_step = 0.0;  ///< of SHAKE, per molecule; 0 for schemes without iteration
   analysis::MeanError temperature_K;
+  analysis::MeanError translation_K, rotation_K, bond_K;  ///< by class of degrees of freedom
   analysis::MeanError potential_kcal_per_mol;
   double constraint_max_A2 = 0.0;      ///< largest |d.d - r0^2| of the reported positions
   double oo_total_variation = 0.0;     ///< of the OO histogram against the first scheme

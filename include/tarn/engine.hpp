@@ -32,6 +32,11 @@ struct Energies {
   double total_kcal_per_mol = 0.0;  ///< what the scheme conserves: E_N for Z&Ss
   /// Kinetic, of the velocities right after the noise; 6N degrees of freedom if rigid, 9N if not.
   double temperature_K = 0.0;
+  /// The same by class of degrees of freedom, 3N each: molecules as a whole, their rotation, and
+  /// what stretches bonds (0 if rigid).
+  double temperature_translation_K = 0.0;
+  double temperature_rotation_K = 0.0;
+  double temperature_bond_K = 0.0;
 };
 
 /// Conserved quantities of one replica at one step, from the scheme's own x and v.

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <span>
+
+#include "tarn/physics/water_model.hpp"
+
+namespace tarn::start {
+
+/// Moves a cluster so that its centre of mass is at the origin.
+/// @param positions_A 9 N numbers; replaced
+void move_centre_to_origin(const WaterModel& model, std::span<double> positions_A);
+
+}  // namespace tarn::start

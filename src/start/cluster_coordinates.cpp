@@ -1,0 +1,174 @@
+#include "cluster_coordinates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "tarn/core/error.hpp"
+
+namespace tarn::start {
+namespace {
+
+using Eigen::Index;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+/// A typical second derivative of V0 along a translation [kcal/mol/A^2] or a libration
+/// [kcal/mol/rad^2] of a hydrogen-bonded molecule: with angles in radians both are about the same.
+constexpr double kStiffness = 60.0;
+
+/// Longest translation or rotation in a step with `stride` unknowns a molecule.
+double longest_move(const VectorXd& step, int stride) {
+  double longest = 1e-300;
+  for (Index i = 0; i < step.size(); i += stride) {
+    longest = std::max({longest, step.segment<3>(i).norm(), step.segment<3>(i + 3).norm()});
+  }
+  return longest;
+}
+
+/// dV/d(translation, rotation) of molecule m from the forces on its atoms.
+void rigid_gradient(std::size_t m, const std::vector<double>& positions,
+                    const std::vector<double>& forces, double* gradient) {
+  const Eigen::Map<const Eigen::Matrix3d> x(&positions[9 * m]), f(&forces[9 * m]);
+  Eigen::Map<Vector3d>{gradient} = -(f.col(0) + f.col(1) + f.col(2));
+  Eigen::Map<Vector3d>{gradient + 3} =
+      f.col(1).cross(x.col(1) - x.col(0)) + f.col(2).cross(x.col(2) - x.col(0));
+}
+
+}  // namespace
+
+void throw_degenerate(std::size_t molecule) {
+  throw InputError(fmt::format(
+      "molecule {} has its atoms on one line, or at positions that are not finite numbers; mend "
+      "its coordinates",
+      molecule + 1));
+}
+
+RigidCluster::RigidCluster(ForceField& force_field, std::span<const double> positions_A)
+    : force_field_(force_field),
+      triangle_(force_field.model()),
+      frames_(positions_A.size() / 9),
+      tried_(frames_.size()),
+      positions_(positions_A.size()),
+      forces_(positions_A.size()) {
+  for (std::size_t m = 0; m < frames_.size(); ++m) {
+    if (!MoleculeFrame::nearest_rigid(force_field.model(), &positions_A[9 * m], frames_[m])) {
+      throw_degenerate(m);
+    }
+  }
+}
+
+double RigidCluster::first_scale() const { return 1.0 / kStiffness; }
+
+double RigidCluster::max_gradient(const VectorXd& gradient) const {
+  return gradient.lpNorm<Eigen::Infinity>();
+}
+
+double RigidCluster::step_limit(const VectorXd& step) const {
+  return 0.3 / longest_move(step, kUnknowns);
+}
+
+double RigidCluster::try_step(const VectorXd& step, VectorXd& gradient) {
+  for (std::size_t m = 0; m < frames_.size(); ++m) {
+    const Index i = static_cast<Index>(m) * kUnknowns;
+    tried_[m] = frames_[m].moved(step.segment<3>(i), step.segment<3>(i + 3));
+  }
+  return evaluate(gradient);
+}
+
+void RigidCluster::write(std::span<double> positions_A) const {
+  for (std::size_t m = 0; m < frames_.size(); ++m) {
+    frames_[m].place(triangle_, &positions_A[9 * m]);
+  }
+}
+
+double RigidCluster::evaluate(VectorXd& gradient) {
+  for (std::size_t m = 0; m < tried_.size(); ++m) tried_[m].place(triangle_, &positions_[9 * m]);
+  const double v = force_field_.energy_and_forces(positions_, forces_).total_kcal_per_mol();
+  for (std::size_t m = 0; m < tried_.size(); ++m) {
+    rigid_gradient(m, positions_, forces_, &gradient[static_cast<Index>(m) * kUnknowns]);
+  }
+  return v;
+}
+
+PenalisedCluster::PenalisedCluster(ForceField& force_field, double omega,
+                                   std::span<const double> positions_A)
+    : force_field_(force_field),
+      omega_(omega),
+      bond_unit_(std::sqrt(kStiffness) / omega),
+      molecules_(positions_A.size() / 9),
+      tried_(molecules_.size()),
+      triangles_(molecules_.size(), Triangle(force_field.model())),
+      positions_(positions_A.size()),
+      forces_(positions_A.size()) {
+  for (std::size_t m = 0; m < molecules_.size(); ++m) {
+    if (!MoleculeFrame::of_atoms(force_field.model(), &positions_A[9 * m], molecules_[m].frame,
+                                 molecules_[m].g)) {
+      throw_degenerate(m);
+    }
+  }
+}
+
+double PenalisedCluster::first_scale() const { return 1.0 / kStiffness; }
+
+double PenalisedCluster::max_gradient(const VectorXd& gradient) const {
+  // A force along bond c is dV/dg_c times the gradient of g_c, 2 d_c at each end.
+  const double per_bond_unit = 2.0 * force_field_.model().r_hh_A() / bond_unit_;
+  double largest = 0.0;
+  for (Index i = 0; i < gradient.size(); i += kUnknowns) {
+    largest = std::max({largest, gradient.segment<6>(i).lpNorm<Eigen::Infinity>(),
+                        per_bond_unit * gradient.segment<3>(i + 6).lpNorm<Eigen::Infinity>()});
+  }
+  return largest;
+}
+
+double PenalisedCluster::step_limit(const VectorXd& step) const {
+  double longest = longest_move(step, kUnknowns);
+  for (Index i = 0; i < step.size(); i += kUnknowns) {
+    longest = std::max(longest, bond_unit_ * step.segment<3>(i + 6).lpNorm<Eigen::Infinity>());
+  }
+  return 0.1 / longest;
+}
+
+double PenalisedCluster::try_step(const VectorXd& step, VectorXd& gradient) {
+  for (std::size_t m = 0; m < molecules_.size(); ++m) {
+    const Index i = static_cast<Index>(m) * kUnknowns;
+    tried_[m].frame = molecules_[m].frame.moved(step.segment<3>(i), step.segment<3>(i + 3));
+    tried_[m].g = molecules_[m].g + bond_unit_ * step.segment<3>(i + 6);
+  }
+  return evaluate(gradient);
+}
+
+void PenalisedCluster::write(std::span<double> positions_A) const {
+  Triangle triangle(force_field_.model());
+  for (std::size_t m = 0; m < molecules_.size(); ++m) {
+    Triangle::from_bond_values(force_field_.model(), molecules_[m].g, triangle);
+    molecules_[m].frame.place(triangle, &positions_A[9 * m]);
+  }
+}
+
+double PenalisedCluster::evaluate(VectorXd& gradient) {
+  double sum_g2 = 0.0;
+  for (std::size_t m = 0; m < tried_.size(); ++m) {
+    if (!Triangle::from_bond_values(force_field_.model(), tried_[m].g, triangles_[m])) {
+      return std::numeric_limits<double>::infinity();
+    }
+    tried_[m].frame.place(triangles_[m], &positions_[9 * m]);
+    sum_g2 += tried_[m].g.squaredNorm();
+  }
+  const double v0 = force_field_.energy_and_forces(positions_, forces_).total_kcal_per_mol();
+  for (std::size_t m = 0; m < tried_.size(); ++m) {
+    const Index i = static_cast<Index>(m) * kUnknowns;
+    rigid_gradient(m, positions_, forces_, &gradient[i]);
+    const Eigen::Map<const Eigen::Matrix3d> f(&forces_[9 * m]);
+    const Eigen::Quaterniond back = tried_[m].frame.rotation.conjugate();
+    const Vector3d along_bonds = triangles_[m].pull_back(back * f.col(1), back * f.col(2));
+    gradient.segment<3>(i + 6) = bond_unit_ * (omega_ * omega_ * tried_[m].g - along_bonds);
+  }
+  return v0 + 0.5 * omega_ * omega_ * sum_g2;
+}
+
+}  // namespace tarn::start

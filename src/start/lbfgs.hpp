@@ -1,0 +1,129 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <utility>
+
+#include "tarn/core/error.hpp"
+#include "tarn/minimise.hpp"
+
+namespace tarn::start {
+
+/// Pairs (s, y) of the last steps, and the two-loop recursion over them.
+class LbfgsMemory {
+ public:
+  /// @param length most pairs to keep
+  /// @param first_scale inverse Hessian before there is any pair
+  LbfgsMemory(int length, double first_scale) : length_(length), first_scale_(first_scale) {}
+
+  void clear() { pairs_.clear(); }
+
+  /// Remembers a pair, unless its curvature is not clearly positive.
+  void remember(const Eigen::VectorXd& s, const Eigen::VectorXd& y) {
+    const double sy = s.dot(y), yy = y.squaredNorm();
+    if (!(sy > 1e-10 * std::sqrt(s.squaredNorm() * yy))) return;
+    Pair pair;
+    if (static_cast<int>(pairs_.size()) == length_) {
+      pair = std::move(pairs_.front());
+      pairs_.pop_front();
+    }
+    pair.s = s;
+    pair.y = y;
+    pair.inverse_sy = 1.0 / sy;
+    pair.scale = sy / yy;
+    pairs_.push_back(std::move(pair));
+  }
+
+  /// -H gradient.
+  void direction(const Eigen::VectorXd& gradient, Eigen::VectorXd& p) {
+    p = -gradient;
+    for (auto it = pairs_.rbegin(); it != pairs_.rend(); ++it) {
+      it->alpha = it->inverse_sy * it->s.dot(p);
+      p -= it->alpha * it->y;
+    }
+    p *= pairs_.empty() ? first_scale_ : pairs_.back().scale;
+    for (Pair& pair : pairs_) {
+      const double beta = pair.inverse_sy * pair.y.dot(p);
+      p += (pair.alpha - beta) * pair.s;
+    }
+  }
+
+ private:
+  struct Pair {
+    Eigen::VectorXd s, y;
+    double inverse_sy = 0.0, scale = 0.0, alpha = 0.0;
+  };
+  int length_;
+  double first_scale_;
+  std::deque<Pair> pairs_;
+};
+
+/// L-BFGS with capped steps and backtracking (Armijo's condition). Coordinates are those of a chart
+/// at the current point, which moves with every accepted step.
+///
+/// A Problem has
+///   int size()
+///   double energy(VectorXd& gradient)                             at the current point
+///   double try_step(const VectorXd& step, VectorXd& gradient)     energy beyond the step
+///   void accept()                                                 makes the last try current
+///   double step_limit(const VectorXd& step)                       largest allowed factor of a step
+///   double first_scale()                                          rough inverse Hessian
+///   double max_gradient(const VectorXd& gradient)                 in physical units
+/// @throws NumericalError if the energy at the start is not finite
+template <class Problem>
+MinimiseResult minimise(Problem& problem, const MinimiseOptions& options) {
+  constexpr int kMemory = 10;
+  constexpr int kMaxTries = 30;
+  constexpr double kArmijo = 1e-4;
+  const int n = problem.size();
+  Eigen::VectorXd gradient(n), new_gradient(n), p(n);
+  LbfgsMemory memory(kMemory, problem.first_scale());
+
+  MinimiseResult r;
+  double energy = problem.energy(gradient);
+  if (!std::isfinite(energy)) {
+    throw NumericalError(
+        "the energy of the structure to be minimised is not finite; do atoms of two molecules "
+        "coincide?");
+  }
+  for (;; ++r.iterations) {
+    r.energy_kcal_per_mol = energy;
+    r.max_gradient_kcal_per_mol_A = problem.max_gradient(gradient);
+    r.converged = r.max_gradient_kcal_per_mol_A <= options.tolerance_kcal_per_mol_A;
+    if (r.converged || r.iterations >= options.max_iterations) return r;
+
+    // Round-off of the energy, which decides nothing close to the minimum.
+    const double slack = 1e-12 * (1.0 + std::abs(energy));
+    bool moved = false;
+    for (int restart = 0; restart < 2 && !moved; ++restart) {
+      memory.direction(gradient, p);
+      double slope = gradient.dot(p);
+      if (!(slope < 0.0)) {
+        memory.clear();
+        continue;
+      }
+      double factor = std::min(1.0, problem.step_limit(p));
+      for (int tries = 0; tries < kMaxTries; ++tries) {
+        const double new_energy = problem.try_step(factor * p, new_gradient);
+        if (new_energy <= energy + kArmijo * factor * slope + slack) {
+          memory.remember(factor * p, new_gradient - gradient);
+          problem.accept();
+          energy = new_energy;
+          gradient.swap(new_gradient);
+          moved = true;
+          break;
+        }
+        // The minimum of the parabola through both energies and the slope, kept within bounds.
+        const double rise = new_energy - energy - factor * slope;
+        const double best = std::isfinite(rise) ? -0.5 * factor * slope / rise : 0.0;
+        factor *= std::clamp(best, 0.1, 0.5);
+      }
+      if (!moved) memory.clear();
+    }
+    if (!moved) return r;
+  }
+}
+
+}  // namespace tarn::start

@@ -1,0 +1,118 @@
+#include "molecule_frame.hpp"
+
+#include <cmath>
+
+namespace tarn::start {
+namespace {
+
+using Eigen::Map;
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+
+Vector3d atom(const double* x, int a) { return Map<const Vector3d>(x + 3 * a); }
+
+/// Axes of the triangle's frame: bisector y, normal z.
+bool axes(const Vector3d& d1, const Vector3d& d2, Matrix3d& r) {
+  const Vector3d normal = d1.cross(d2);
+  const double l1 = d1.norm(), l2 = d2.norm();
+  // Also false for coordinates that are not finite.
+  if (!(normal.norm() > 1e-6 * l1 * l2) || !std::isfinite(l1 * l2)) return false;
+  r.col(2) = normal.normalized();
+  r.col(1) = (d1 / l1 + d2 / l2).normalized();
+  r.col(0) = r.col(1).cross(r.col(2));
+  return true;
+}
+
+}  // namespace
+
+Triangle::Triangle(double l1, double l2, double cosine)
+    : l1_(l1),
+      l2_(l2),
+      cos_half_(std::sqrt(0.5 * (1.0 + cosine))),
+      sin_half_(std::sqrt(0.5 * (1.0 - cosine))) {
+  h1 = l1 * Vector3d(sin_half_, cos_half_, 0.0);
+  h2 = l2 * Vector3d(-sin_half_, cos_half_, 0.0);
+}
+
+Triangle::Triangle(const WaterModel& model)
+    : Triangle(model.r_oh_A, model.r_oh_A,
+               1.0 - 0.5 * model.squared_lengths_A2()[2] / model.squared_lengths_A2()[0]) {}
+
+bool Triangle::from_bond_values(const WaterModel& model, const Vector3d& g, Triangle& t) {
+  const auto reference = model.squared_lengths_A2();
+  const double s1 = reference[0] + g[0], s2 = reference[1] + g[1], s3 = reference[2] + g[2];
+  const double l1 = std::sqrt(s1), l2 = std::sqrt(s2);
+  const double cosine = 0.5 * (s1 + s2 - s3) / (l1 * l2);
+  t = Triangle(l1, l2, cosine);
+  return s1 > 0.0 && s2 > 0.0 && std::abs(cosine) < 1.0;
+}
+
+Vector3d Triangle::pull_back(const Vector3d& f1, const Vector3d& f2) const {
+  // With the half angle u: h1 = l1 (sin u, cos u), h2 = l2 (-sin u, cos u).
+  const double along1 = f1.x() * sin_half_ + f1.y() * cos_half_;
+  const double along2 = -f2.x() * sin_half_ + f2.y() * cos_half_;
+  const double turn = l1_ * (f1.x() * cos_half_ - f1.y() * sin_half_) -
+                      l2_ * (f2.x() * cos_half_ + f2.y() * sin_half_);
+  const double cosine = cos_half_ * cos_half_ - sin_half_ * sin_half_;
+  const double sine = 2.0 * cos_half_ * sin_half_;
+  // du/dg_c from cos 2u = (s1 + s2 - s3) / (2 l1 l2), s_c the squared lengths.
+  const double k = -0.25 / sine, inverse_l1l2 = 1.0 / (l1_ * l2_);
+  const Vector3d du(k * (inverse_l1l2 - cosine / (l1_ * l1_)),
+                    k * (inverse_l1l2 - cosine / (l2_ * l2_)), -k * inverse_l1l2);
+  return turn * du + Vector3d(0.5 * along1 / l1_, 0.5 * along2 / l2_, 0.0);
+}
+
+bool MoleculeFrame::of_atoms(const WaterModel& model, const double* x, MoleculeFrame& frame,
+                             Vector3d& g) {
+  const Vector3d o = atom(x, 0), d1 = atom(x, 1) - o, d2 = atom(x, 2) - o;
+  Matrix3d r;
+  if (!o.allFinite() || !axes(d1, d2, r)) return false;
+  const auto reference = model.squared_lengths_A2();
+  g = {d1.squaredNorm() - reference[0], d2.squaredNorm() - reference[1],
+       (d2 - d1).squaredNorm() - reference[2]};
+  frame = {o, Eigen::Quaterniond(r).normalized()};
+  return true;
+}
+
+bool MoleculeFrame::nearest_rigid(const WaterModel& model, const double* x, MoleculeFrame& frame) {
+  const Vector3d o = atom(x, 0), d1 = atom(x, 1) - o, d2 = atom(x, 2) - o;
+  Matrix3d r;
+  if (!o.allFinite() || !axes(d1, d2, r)) return false;
+  // Both triangles lie in one plane with the same sense of rotation, so that the best rotation is
+  // one about the normal (Kabsch's problem in two dimensions).
+  const Triangle t(model);
+  const double fraction_h = model.mass_h_Da / model.molecule_mass_Da();
+  const Vector3d centre = fraction_h * (d1 + d2), t_centre = fraction_h * (t.h1 + t.h2);
+  double sine = 0.0, cosine = 0.0;
+  const auto add = [&](double mass, const Vector3d& reference, const Vector3d& actual) {
+    const Vector3d p = reference - t_centre, q = r.transpose() * (actual - centre);
+    sine += mass * (p.x() * q.y() - p.y() * q.x());
+    cosine += mass * (p.x() * q.x() + p.y() * q.y());
+  };
+  add(model.mass_o_Da, Vector3d::Zero(), Vector3d::Zero());
+  add(model.mass_h_Da, t.h1, d1);
+  add(model.mass_h_Da, t.h2, d2);
+  const double angle = std::atan2(sine, cosine);
+  frame.rotation =
+      Eigen::Quaterniond(r) * Eigen::Quaterniond(Eigen::AngleAxisd(angle, Vector3d::UnitZ()));
+  frame.rotation.normalize();
+  frame.origin = o + centre - frame.rotation * t_centre;
+  return true;
+}
+
+MoleculeFrame MoleculeFrame::moved(const Vector3d& translation, const Vector3d& turn) const {
+  const double angle = turn.norm();
+  // sin(angle/2)/angle, which is 1/2 at zero to the last bit for small angles.
+  const double s = angle > 1e-9 ? std::sin(0.5 * angle) / angle : 0.5;
+  const Eigen::Quaterniond q(std::cos(0.5 * angle), s * turn.x(), s * turn.y(), s * turn.z());
+  return {origin + translation, (q * rotation).normalized()};
+}
+
+void MoleculeFrame::place(const Triangle& triangle, double* x) const {
+  const Matrix3d r = rotation.toRotationMatrix();
+  Map<Vector3d>(x + 0) = origin;
+  Map<Vector3d>(x + 3) = origin + r * triangle.h1;
+  Map<Vector3d>(x + 6) = origin + r * triangle.h2;
+}
+
+}  // namespace tarn::start

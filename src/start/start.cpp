@@ -1,0 +1,179 @@
+#include "tarn/start.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "centre.hpp"
+#include "parallel.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/xyz.hpp"
+#include "velocities.hpp"
+
+namespace tarn {
+namespace {
+
+/// How far a length of a structure file may be from the model's [A].
+constexpr double kBondTolerance_A = 0.2;
+/// Smaller moves onto the rigid geometry are round-off of the file and not worth a note [A].
+constexpr double kNotedMove_A = 1e-6;
+constexpr std::size_t kMostProblems = 20;
+
+/// Minimisations of several replicas that stopped early.
+class Unconverged {
+ public:
+  void add(const MinimiseResult& r) {
+    if (r.converged) return;
+    const std::lock_guard lock(mutex_);
+    ++count_;
+    largest_gradient_ = std::max(largest_gradient_, r.max_gradient_kcal_per_mol_A);
+  }
+  void note(const char* what, int replicas, std::vector<std::string>& notes) const {
+    if (count_ == 0) return;
+    notes.push_back(
+        fmt::format("{} stopped before the minimum in {} of {} replicas; the largest gradient left "
+                    "is {:.2g} kcal/mol/A",
+                    what, count_, replicas, largest_gradient_));
+  }
+
+ private:
+  std::mutex mutex_;
+  int count_ = 0;
+  double largest_gradient_ = 0.0;
+};
+
+/// @throws InputError for molecules that are no water of this model
+void check_bond_lengths(const WaterModel& model, const std::vector<double>& x,
+                        const std::string& path) {
+  struct Bond {
+    int begin, end;
+    const char* name;
+    double length_A;
+  };
+  const std::array<Bond, 3> bonds{{{0, 1, "O-H1", model.r_oh_A},
+                                   {0, 2, "O-H2", model.r_oh_A},
+                                   {1, 2, "H1-H2", model.r_hh_A()}}};
+  std::vector<Problem> problems;
+  for (std::size_t m = 0; m < x.size() / 9 && problems.size() < kMostProblems; ++m) {
+    for (const Bond& b : bonds) {
+      const double* p = &x[9 * m];
+      const double length =
+          std::hypot(p[3 * b.end] - p[3 * b.begin], p[3 * b.end + 1] - p[3 * b.begin + 1],
+                     p[3 * b.end + 2] - p[3 * b.begin + 2]);
+      // Also true for a length that is not a number.
+      if (!(std::abs(length - b.length_A) <= kBondTolerance_A)) {
+        problems.push_back(
+            {path, 0, 0,
+             fmt::format("molecule {} has {} = {:.4g} A, and {} has {:.4g} A; a structure to start "
+                         "from must be within {} A of its model, with atoms in the order O H H and "
+                         "coordinates in angstrom",
+                         m + 1, b.name, length, model.name, b.length_A, kBondTolerance_A)});
+        break;
+      }
+    }
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+}
+
+std::optional<double> velocity_temperature(const Deck& deck) {
+  if (deck.system.velocities == VelocityKind::zero) return std::nullopt;
+  if (deck.system.temperature_K) return deck.system.temperature_K;
+  if (deck.thermostat.kind != Thermostat::none) return deck.thermostat.temperature_K;
+  return std::nullopt;
+}
+
+MinimiseResult relax(ForceField& force_field, double omega, std::span<double> positions_A) {
+  const MinimiseOptions options{1e-7, std::min(2'000, quench_iterations(force_field.molecules()))};
+  return relax_penalised(force_field, omega, positions_A, options);
+}
+
+}  // namespace
+
+Start make_start(const Deck& deck) {
+  const std::optional<std::string> path = structure_path(deck);
+  std::optional<io::Structure> file;
+  if (path) file = io::read_structure(*path);
+  const System system = make_system(deck, file ? file->molecules : deck.system.molecules);
+  const WaterModel& model = system.model;
+  const int n = system.molecules, replicas = deck.system.replicas;
+  const double omega = system.integrator.omega;
+  const bool rigid = is_rigid(system.integrator.scheme);
+  const bool on_constraints = rigid || std::isinf(omega);
+  const bool relaxed = deck.system.relax && !on_constraints;
+  const bool quenched = deck.system.start == StartKind::quenched;
+
+  Start start;
+  State& state = start.state;
+  state.molecules = n;
+  state.replica_ids.resize(static_cast<std::size_t>(replicas));
+  const std::size_t size = state.coordinates();
+  state.positions_A.resize(size * state.replica_ids.size());
+  state.velocities_A_per_akma.resize(state.positions_A.size());
+
+  if (file) {
+    std::vector<double>& x = file->positions_A;
+    check_bond_lengths(model, x, *path);
+    if (const auto made_for = file->model(); made_for && *made_for != model.name) {
+      start.notes.push_back(
+          fmt::format("{} was made for {}, and this deck takes {}", *path, *made_for, model.name));
+    }
+    if (on_constraints) {
+      const RigidFit fit = fit_rigid_geometry(model, x);
+      if (fit.largest_move_A > kNotedMove_A) {
+        start.notes.push_back(fmt::format(
+            "molecules of {} were put onto the rigid geometry of {}; the largest move of an atom "
+            "is {:.2g} A, in molecule {}",
+            *path, model.name, fit.largest_move_A, fit.molecule + 1));
+      }
+    }
+    if (relaxed) {
+      ForceField force_field(model, n);
+      const MinimiseResult r = relax(force_field, omega, x);
+      start.notes.push_back(fmt::format(
+          "relaxed to a minimum of V0 + V1 at {:.6f} kcal/mol in {} iterations{}",
+          r.energy_kcal_per_mol, r.iterations,
+          r.converged ? ""
+                      : fmt::format("; stopped before the minimum, the largest gradient left is "
+                                    "{:.2g} kcal/mol/A",
+                                    r.max_gradient_kcal_per_mol_A)));
+    }
+  }
+
+  const std::optional<double> temperature_K = velocity_temperature(deck);
+  const bool tangent = rigid || deck.system.velocities == VelocityKind::tangent;
+  Unconverged quench_report, relax_report;
+  const auto prepare = [&](ForceField& worker, std::int64_t r) {
+    const auto index = static_cast<std::size_t>(r);
+    state.replica_ids[index] = r;
+    const std::span<double> x(&state.positions_A[size * index], size);
+    const std::span<double> v(&state.velocities_A_per_akma[size * index], size);
+    if (file) {
+      std::copy(file->positions_A.begin(), file->positions_A.end(), x.begin());
+    } else {
+      MinimiseResult quench;
+      quench.converged = true;
+      const std::vector<double> cluster = quenched
+                                              ? quenched_cluster(model, n, system.seed, r, &quench)
+                                              : random_cluster(model, n, system.seed, r);
+      std::copy(cluster.begin(), cluster.end(), x.begin());
+      quench_report.add(quench);
+      if (relaxed) relax_report.add(relax(worker, omega, x));
+    }
+    if (!temperature_K) return;
+    start::draw_velocities(model, x, *temperature_K, tangent, system.seed, r, v);
+    if (deck.system.remove_momentum) start::remove_momentum(model, x, v);
+  };
+  start::for_each_index(
+      replicas, deck.run.threads, [&] { return ForceField(model, n); }, prepare);
+  // A quench that is relaxed afterwards need not have ended.
+  if (!relaxed) quench_report.note("the quench", replicas, start.notes);
+  relax_report.note("the relaxation", replicas, start.notes);
+  return start;
+}
+
+}  // namespace tarn

@@ -1,0 +1,86 @@
+#include "velocities.hpp"
+
+#include <Eigen/Core>
+#include <Eigen/Eigenvalues>
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "tarn/core/units.hpp"
+#include "tarn/physics/molecule_solve.hpp"
+#include "tarn/physics/noise.hpp"
+
+namespace tarn::start {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+
+Triple<double> load(const double* p) {
+  return {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
+}
+void store(const Triple<double>& t, double* p) {
+  const double c[9] = {t.o.x, t.o.y, t.o.z, t.h1.x, t.h1.y, t.h1.z, t.h2.x, t.h2.y, t.h2.z};
+  for (int i = 0; i < 9; ++i) p[i] = c[i];
+}
+
+}  // namespace
+
+void draw_velocities(const WaterModel& model, std::span<const double> positions_A,
+                     double temperature_K, bool tangent, std::uint64_t seed, std::int64_t replica,
+                     std::span<double> velocities_A_per_akma) {
+  const double kT = units::boltzmann_kcal_per_mol_K * temperature_K;
+  const Masses<double> m = masses(model);
+  const double spread_o = std::sqrt(kT * m.inverse_o), spread_h = std::sqrt(kT * m.inverse_h);
+  for (std::size_t k = 0; k < positions_A.size() / 9; ++k) {
+    const MoleculeNormals xi = molecule_normals(seed, static_cast<std::uint64_t>(replica), k, 0,
+                                                NoiseStream::start_velocities);
+    double v[9];
+    for (int c = 0; c < 9; ++c) v[c] = (c < 3 ? spread_o : spread_h) * xi.xi[c];
+    Triple<double> velocity = load(v);
+    if (tangent) velocity = project_velocities(load(&positions_A[9 * k]), velocity, m);
+    store(velocity, &velocities_A_per_akma[9 * k]);
+  }
+}
+
+void remove_momentum(const WaterModel& model, std::span<const double> positions_A,
+                     std::span<double> velocities_A_per_akma) {
+  const std::size_t atoms = positions_A.size() / 3;
+  const auto mass = [&](std::size_t a) { return model.mass_Da(static_cast<int>(a % 3)); };
+  const auto at = [](auto span, std::size_t a) {
+    return Eigen::Map<const Vector3d>(span.data() + 3 * a);
+  };
+  double total_mass = 0.0;
+  Vector3d centre = Vector3d::Zero(), momentum = Vector3d::Zero();
+  for (std::size_t a = 0; a < atoms; ++a) {
+    total_mass += mass(a);
+    centre += mass(a) * at(positions_A, a);
+    momentum += mass(a) * at(velocities_A_per_akma, a);
+  }
+  if (atoms == 0) return;
+  centre /= total_mass;
+  const Vector3d drift = momentum / total_mass;
+
+  Vector3d angular = Vector3d::Zero();
+  Matrix3d inertia = Matrix3d::Zero();
+  for (std::size_t a = 0; a < atoms; ++a) {
+    const Vector3d r = at(positions_A, a) - centre;
+    angular += mass(a) * r.cross(at(velocities_A_per_akma, a) - drift);
+    inertia += mass(a) * (r.squaredNorm() * Matrix3d::Identity() - r * r.transpose());
+  }
+  // Along an axis without inertia nothing turns.
+  const Eigen::SelfAdjointEigenSolver<Matrix3d> axes(inertia);
+  Vector3d spin = Vector3d::Zero();
+  for (int k = 0; k < 3; ++k) {
+    const double moment = axes.eigenvalues()[k];
+    if (moment > 1e-10 * axes.eigenvalues()[2]) {
+      spin += axes.eigenvectors().col(k).dot(angular) / moment * axes.eigenvectors().col(k);
+    }
+  }
+  for (std::size_t a = 0; a < atoms; ++a) {
+    Eigen::Map<Vector3d>(&velocities_A_per_akma[3 * a]) -=
+        drift + spin.cross(at(positions_A, a) - centre);
+  }
+}
+
+}  // namespace tarn::start
