@@ -68,13 +68,17 @@ void compare(const Arguments& a, int& exit_code) {
              result.device);
   std::vector<std::vector<std::string>> rows{
       {"scheme", "cluster-steps/s", "pairs", "bonds", "noise", "rest", "iterations", "T / K",
-       "<V0> / kcal/mol", "max |g| / A^2", "TV(OO)", "stopped"}};
+       "T trans, rot, bond", "<V0> / kcal/mol", "max |g| / A^2", "TV(OO)", "stopped"}};
   for (const SchemeResult& s : result.schemes) {
     rows.push_back(
         {s.label, fmt::format("{:.0f}", s.steps_per_second), percent(s.pair_share),
          percent(s.bond_share), percent(s.noise_share), percent(s.rest_share),
          s.iterations_per_step > 0.0 ? fmt::format("{:.1f}", s.iterations_per_step) : "-",
          fmt::format("{:.3f} +- {:.3f}", s.temperature_K.mean, s.temperature_K.error),
+         s.bond_K.mean > 0.0
+             ? fmt::format("{:.2f} {:.2f} {:.2f}", s.translation_K.mean, s.rotation_K.mean,
+                           s.bond_K.mean)
+             : fmt::format("{:.2f} {:.2f} -", s.translation_K.mean, s.rotation_K.mean),
          fmt::format("{:.4f} +- {:.4f}", s.potential_kcal_per_mol.mean,
                      s.potential_kcal_per_mol.error),
          fmt::format("{:.1e}", s.constraint_max_A2), fmt::format("{:.4f}", s.oo_total_variation),

@@ -553,7 +553,8 @@ void CpuEngine::measure(const double* x, const double* v, const double* v_therma
   const IntegratorSpec& integrator = system_.integrator;
   const double h = integrator.timestep_akma;
   Energies e;
-  double a_m_a = 0.0, thermal = 0.0, wall = 0.0, worst = 0.0;
+  double a_m_a = 0.0, wall = 0.0, worst = 0.0;
+  double thermal = 0.0, translation = 0.0, rotation = 0.0, stretching = 0.0;
   Vec3<double> p{0, 0, 0}, l{0, 0, 0}, centre{0, 0, 0};
   for (int k = 0; k < n_; ++k) centre = centre + mass_moment(triple_at(q + 9 * k), m);
   centre = 1.0 / (n_ * (m.o + 2.0 * m.h)) * centre;
@@ -561,7 +562,15 @@ void CpuEngine::measure(const double* x, const double* v, const double* v_therma
     const Triple<double> xk = triple_at(x + 9 * k), vk = triple_at(v + 9 * k);
     const Triple<double> ak = triple_at(a + 9 * k), qk = triple_at(q + 9 * k);
     e.kinetic_kcal_per_mol += 0.5 * weighted_norm2(m.o, m.h, vk);
-    thermal += 0.5 * weighted_norm2(m.o, m.h, triple_at(v_thermal + 9 * k));
+    const Triple<double> hot = triple_at(v_thermal + 9 * k);
+    const Triple<double> rigid_part = project_velocities(xk, hot, m);
+    const double all = 0.5 * weighted_norm2(m.o, m.h, hot);
+    const double rigid = 0.5 * weighted_norm2(m.o, m.h, rigid_part);
+    const double moving = 0.5 * norm2(mass_moment(hot, m)) / (m.o + 2.0 * m.h);
+    thermal += all;
+    translation += moving;
+    rotation += rigid - moving;
+    stretching += all - rigid;
     if (zss_) {
       a_m_a += weighted_norm2(m.o, m.h, ak);
       if (std::isfinite(integrator.omega)) {
@@ -585,8 +594,13 @@ void CpuEngine::measure(const double* x, const double* v, const double* v_therma
   e.total_kcal_per_mol = e.kinetic_kcal_per_mol + e.potential_kcal_per_mol +
                          e.penalty_kcal_per_mol + wall +
                          (zss_ ? 0.5 * (integrator.beta - 0.25) * h * h * a_m_a : 0.0);
-  const double degrees = (rigid_ ? 6.0 : 9.0) * n_;
-  e.temperature_K = 2.0 * thermal / (degrees * units::boltzmann_kcal_per_mol_K);
+  const auto temperature_K = [&](double kinetic, double degrees_per_molecule) {
+    return 2.0 * kinetic / (degrees_per_molecule * n_ * units::boltzmann_kcal_per_mol_K);
+  };
+  e.temperature_K = temperature_K(thermal, rigid_ ? 6.0 : 9.0);
+  e.temperature_translation_K = temperature_K(translation, 3.0);
+  e.temperature_rotation_K = temperature_K(rotation, 3.0);
+  e.temperature_bond_K = rigid_ ? 0.0 : temperature_K(stretching, 3.0);
   energies = e;
   conservation = {e.total_kcal_per_mol, {p.x, p.y, p.z}, {l.x, l.y, l.z}, worst};
 }

@@ -1,0 +1,179 @@
+#include <cstdlib>
+
+#include "engine_fixtures.hpp"
+#include "tarn/core/error.hpp"
+#include "worst.hpp"
+
+/// @file
+/// One body for every device: forces and steps of the engine that make_engine() gives for it.
+
+namespace tarn {
+namespace {
+
+using namespace test;
+
+class EngineDevices : public ::testing::TestWithParam<std::string> {
+ protected:
+  /// Skips where there is no such device; fails there if TARN_REQUIRE_CUDA=1.
+  void SetUp() override {
+    const System system = make_system({"zss_structured", Bath::none}, tip3p(), 2);
+    try {
+      make(system, start_state(system, {0}));
+    } catch (const DeviceError& error) {
+      // A message that helps: it names what was asked for.
+      EXPECT_NE(std::string(error.what()).find(GetParam()), std::string::npos) << error.what();
+      const char* required = std::getenv("TARN_REQUIRE_CUDA");
+      if (GetParam() == "cpu" || (required != nullptr && std::string(required) == "1")) {
+        FAIL() << error.what();
+      }
+      GTEST_SKIP() << error.what();
+    }
+  }
+  std::unique_ptr<Engine> make(const System& system, const State& start) const {
+    return make_engine(system, start, {}, {GetParam(), 1});
+  }
+};
+
+TEST_P(EngineDevices, SaysWhatItIs) {
+  const System system = make_system({"zss_structured", Bath::none}, tip3p(), 2);
+  std::string description = make(system, start_state(system, {0}))->description();
+  for (char& c : description) c = static_cast<char>(std::tolower(c));
+  // Never something else in silence.
+  EXPECT_NE(description.find(GetParam()), std::string::npos) << description;
+}
+
+TEST_P(EngineDevices, ForcesAreThoseOfThePlainSum) {
+  Worst double_error("log10_double"), mixed_error("log10_mixed");
+  for (const WaterModel& model : kWaterModels) {
+    for (int n : {1, 2, 7, 16, 17, 31, 33, 100, 257}) {
+      if (n > 33 && model.name != "tip3p" && model.name != "tip4p") continue;
+      const std::vector<double> x = lattice_cluster(model, n, 7);
+      const ReferenceForces reference = reference_forces(model, std::span<const double>(x));
+      for (Precision precision : {Precision::double_, Precision::mixed}) {
+        const auto engine = make(system_that_shows_forces(model, n, precision),
+                                 replicas_at(model, x, 3, 0.0, 1, false));
+        // Three replicas of one configuration: the forces of each.
+        Frame f;
+        engine->snapshot(kPositions, f);
+        ASSERT_EQ(f.positions_A.size(), 3 * x.size());
+        for (std::size_t r = 0; r < 3; ++r) {
+          std::vector<double> forces(x.size());
+          for (std::size_t k = 0; k < x.size(); ++k) {
+            forces[k] = model.mass_Da(static_cast<int>(k) % 9 / 3) *
+                        (f.positions_A[r * x.size() + k] - x[k]);
+          }
+          if (n == 1) {
+            for (double force : forces) EXPECT_NEAR(force, 0.0, 1e-15);
+          } else {
+            (precision == Precision::double_ ? double_error : mixed_error)
+                .see(relative_rms(forces, reference.f), n);
+          }
+        }
+      }
+    }
+  }
+  // Some ten roundings a pair; the order of the sums is the device's own.
+  double_error.expect_below(1e-14);
+  mixed_error.expect_between(1e-9, 2e-6);
+}
+
+/// A step from the same state as on the CPU in double precision.
+TEST_P(EngineDevices, OneStepIsThatOfTheCpu) {
+  Worst double_x("log10_double_x"), double_v("log10_double_v");
+  Worst mixed_x("log10_mixed_x"), mixed_v("log10_mixed_v");
+  for (const EngineCase& c : engine_cases()) {
+    for (const WaterModel& model : {tip3p(), tip4p()}) {
+      for (int n : {1, 2, 7, 16, 17, 33}) {
+        for (Precision precision : {Precision::double_, Precision::mixed}) {
+          System system = make_system(c, model, n);
+          system.integrator.tolerance = 1e-14;
+          const State start = start_state(system, {3, 10, 4'000'000'000}, 70);
+          const auto reference = make_cpu_engine(system, start, {}, 1);
+          system.precision = precision;
+          const auto engine = make(system, start);
+          EXPECT_EQ(engine->step(), 70);
+          reference->advance(1);
+          engine->advance(1);
+          const State a = engine->state(), b = reference->state();
+          EXPECT_EQ(a.step, 71);
+          EXPECT_EQ(a.replica_ids, b.replica_ids);
+          const bool exact = precision == Precision::double_;
+          (exact ? double_x : mixed_x).see(relative_rms(a.positions_A, b.positions_A), n);
+          (exact ? double_v : mixed_v)
+              .see(relative_rms(a.velocities_A_per_akma, b.velocities_A_per_akma), n);
+        }
+      }
+    }
+  }
+  // Rounding of 1e-16, over h where velocities come from positions; mixed forces are good to 2e-6
+  // and change velocities by a few times their size, positions by h times less.
+  double_x.expect_below(1e-14);
+  double_v.expect_below(1e-12);
+  mixed_x.expect_below(1e-6);
+  mixed_v.expect_below(1e-5);
+}
+
+/// With a friction that forgets everything the velocities of a free molecule are the noise itself.
+/// Its integers are the same on every device, and the normal numbers are floats made without a
+/// choice of rounding.
+TEST_P(EngineDevices, NoiseIsTheSame) {
+  System system = make_system({"zss_structured", Bath::gla}, tip3p(), 1);
+  system.integrator.omega = 1e-12;
+  system.thermostat.friction_oxygen_per_akma = system.thermostat.friction_hydrogen_per_akma = 1e4;
+  const std::vector<std::int64_t> ids{0, 1, 77, 4'000'000'000};
+  const std::int64_t step = (std::int64_t{1} << 32) + 5;
+  const auto engine = make(system, start_state(system, ids, step));
+  engine->advance(1);
+  const State s = engine->state();
+  for (std::size_t r = 0; r < ids.size(); ++r) {
+    const MoleculeNormals z =
+        molecule_normals(system.seed, static_cast<std::uint64_t>(ids[r]), 0,
+                         static_cast<std::uint64_t>(step), NoiseStream::thermostat);
+    for (std::size_t k = 0; k < 9; ++k) {
+      const double kick = std::sqrt(units::boltzmann_kcal_per_mol_K * 300.0 /
+                                    system.model.mass_Da(static_cast<int>(k) / 3));
+      EXPECT_NEAR(s.velocities_A_per_akma[9 * r + k], kick * z.xi[k],
+                  4e-16 * std::fabs(kick * z.xi[k]));
+    }
+  }
+}
+
+/// The laws that need no second device, in short.
+TEST_P(EngineDevices, LawsHold) {
+  for (const EngineCase& c : engine_cases()) {
+    for (int n : {2, 7, 17, 33}) {
+      for (Precision precision : {Precision::double_, Precision::mixed}) {
+        SCOPED_TRACE(c.name() + ", N = " + std::to_string(n) + ", " + name_of(precision));
+        const System system = make_system(c, tip3p(), n, precision);
+        const auto whole = make(system, start_state(system, spread_ids(5)));
+        whole->advance(8);
+        const auto expected = bits_by_replica(*whole);
+        const auto pieces = make(system, start_state(system, spread_ids(5)));
+        pieces->advance(3);
+        const auto resumed = make(system, pieces->state());
+        pieces->advance(5);
+        resumed->advance(5);
+        EXPECT_TRUE(same_bits(expected, bits_by_replica(*pieces)));
+        EXPECT_TRUE(same_bits(expected, bits_by_replica(*resumed)));
+        const auto alone = make(system, start_state(system, {10}));
+        alone->advance(8);
+        EXPECT_TRUE(same_bits(expected.at(10), bits_by_replica(*alone).at(10)));
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EngineDevices, ::testing::Values("cpu", "cuda"),
+                         [](const auto& device) { return device.param; });
+
+TEST(EngineDeviceNames, AutoAlwaysWorksAndUnknownNamesDoNot) {
+  const System system = make_system({"settle", Bath::none}, tip3p(), 2);
+  const State start = start_state(system, {0});
+  EXPECT_NE(make_engine(system, start, {}, {"auto", 1}), nullptr);
+  for (const std::string name : {"gpu", "CPU", "cuda7", ""}) {
+    EXPECT_THROW(make_engine(system, start, {}, {name, 1}), InputError) << name;
+  }
+}
+
+}  // namespace
+}  // namespace tarn

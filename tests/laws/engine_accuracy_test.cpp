@@ -1,0 +1,423 @@
+#include "engine_fixtures.hpp"
+#include "tarn/core/error.hpp"
+#include "worst.hpp"
+
+/// @file
+/// Forces and single steps of the CPU engine against the plain equations in long double, with dense
+/// matrices: no formula of tarn/physics is used for the references.
+
+namespace tarn {
+namespace {
+
+using namespace test;
+
+using Vector3 = Eigen::Matrix<Real, 3, 1>;
+using Matrix3 = Eigen::Matrix<Real, 3, 3>;
+
+/// One replica, moved by the equations as they are written.
+class ReferenceStepper {
+ public:
+  ReferenceStepper(const System& system, const State& start)
+      : system_(system), step_(start.step), id_(start.replica_ids.at(0)) {
+    const Masses<double> m = masses(system.model);
+    mass_ << m.o, m.o, m.o, m.h, m.h, m.h, m.h, m.h, m.h;
+    const Real half = system.model.angle_hoh_degrees * std::acos(Real(-1)) / 360;
+    const Real oh = system.model.r_oh_A, hh = 2 * oh * std::sin(half);
+    squares_ << oh * oh, oh * oh, hh * hh;
+    for (int k = 0; k < system.molecules; ++k) {
+      x_.push_back(part(start.positions_A, k));
+      v_.push_back(part(start.velocities_A_per_akma, k));
+    }
+    a_ = accelerations();
+  }
+
+  void step() {
+    const Real h = system_.integrator.timestep_akma;
+    const std::vector<Vector9> x_old = x_;
+    for (std::size_t k = 0; k < x_.size(); ++k) {
+      v_[k] += h / 2 * a_[k];
+      x_[k] += h * v_[k];
+      if (is_rigid(system_.integrator.scheme)) {
+        const Vector9 x = constrained(x_old[k], x_[k]);
+        v_[k] += (x - x_[k]) / h;
+        x_[k] = x;
+      }
+    }
+    a_ = accelerations();
+    for (std::size_t k = 0; k < x_.size(); ++k) {
+      v_[k] += h / 2 * a_[k];
+      if (system_.integrator.scheme == Scheme::settle) v_[k] = tangent(x_[k], v_[k]);
+      if (system_.thermostat.kind == Thermostat::gla) add_noise(k);
+    }
+    ++step_;
+  }
+
+  const std::vector<Vector9>& x() const { return x_; }
+  const std::vector<Vector9>& v() const { return v_; }
+  /// q = x + b h^2 a, or x for rigid bonds.
+  std::vector<Vector9> reported() const {
+    std::vector<Vector9> q = x_;
+    const IntegratorSpec& i = system_.integrator;
+    if (is_rigid(i.scheme)) return q;
+    const Real bh2 = Real(i.beta) * i.timestep_akma * i.timestep_akma;
+    for (std::size_t k = 0; k < q.size(); ++k) q[k] += bh2 * a_[k];
+    return q;
+  }
+
+ private:
+  static Vector9 part(const std::vector<double>& c, int molecule) {
+    return Eigen::Map<const Eigen::Matrix<double, 9, 1>>(c.data() + 9 * molecule).cast<Real>();
+  }
+  static Matrix39 jacobian(const Vector9& x) {
+    Matrix39 j = Matrix39::Zero();
+    const int ends[3][2] = {{0, 1}, {0, 2}, {1, 2}};
+    for (int c = 0; c < 3; ++c) {
+      const Vector3 d = x.segment<3>(3 * ends[c][1]) - x.segment<3>(3 * ends[c][0]);
+      j.block<1, 3>(c, 3 * ends[c][1]) = 2 * d.transpose();
+      j.block<1, 3>(c, 3 * ends[c][0]) = -2 * d.transpose();
+    }
+    return j;
+  }
+  Vector3 constraint(const Vector9& x) const {
+    return Vector3((x.segment<3>(3) - x.segment<3>(0)).squaredNorm(),
+                   (x.segment<3>(6) - x.segment<3>(0)).squaredNorm(),
+                   (x.segment<3>(6) - x.segment<3>(3)).squaredNorm()) -
+           squares_;
+  }
+  /// M^-1 J^T y.
+  Vector9 by_mass(const Vector9& f) const { return f.cwiseQuotient(mass_); }
+
+  /// The a of (M + b h^2 omega^2 J^T J) a = F0 - omega^2 J^T g; for infinite omega the a with
+  /// J a = -g/(b h^2) and M a - F0 in the range of J^T. M^-1 F0 for rigid bonds.
+  std::vector<Vector9> accelerations() const {
+    std::vector<Real> flat;
+    for (const Vector9& x : x_) flat.insert(flat.end(), x.data(), x.data() + 9);
+    const std::vector<Real> forces = reference_forces(system_.model, std::span<const Real>(flat)).f;
+    const IntegratorSpec& i = system_.integrator;
+    const Real bh2 = Real(i.beta) * i.timestep_akma * i.timestep_akma;
+    std::vector<Vector9> a(x_.size());
+    for (std::size_t k = 0; k < x_.size(); ++k) {
+      const Vector9 f = Eigen::Map<const Vector9>(forces.data() + 9 * k);
+      const Matrix39 j = jacobian(x_[k]);
+      if (is_rigid(i.scheme)) {
+        a[k] = by_mass(f);
+      } else if (std::isinf(i.omega)) {
+        Eigen::Matrix<Real, 12, 12> saddle = Eigen::Matrix<Real, 12, 12>::Zero();
+        saddle.topLeftCorner<9, 9>() = mass_.asDiagonal();
+        saddle.topRightCorner<9, 3>() = j.transpose();
+        saddle.bottomLeftCorner<3, 9>() = j;
+        Eigen::Matrix<Real, 12, 1> right;
+        right << f, -constraint(x_[k]) / bh2;
+        a[k] = saddle.fullPivLu().solve(right).head<9>();
+      } else {
+        const Real w2 = Real(i.omega) * i.omega;
+        const Matrix9 matrix = Matrix9(mass_.asDiagonal()) + bh2 * w2 * j.transpose() * j;
+        a[k] = matrix.llt().solve(f - w2 * j.transpose() * constraint(x_[k]));
+      }
+    }
+    return a;
+  }
+  /// x_free + M^-1 J(x_old)^T mu with g = 0, by Newton's method.
+  Vector9 constrained(const Vector9& x_old, const Vector9& x_free) const {
+    const Matrix39 j = jacobian(x_old);
+    Vector9 x = x_free;
+    for (int i = 0; i < 30; ++i) {
+      Eigen::Matrix<Real, 9, 3> directions = j.transpose();
+      for (int c = 0; c < 3; ++c) directions.col(c) = by_mass(directions.col(c));
+      const Matrix3 slope = jacobian(x) * directions;
+      x -= directions * slope.fullPivLu().solve(constraint(x));
+    }
+    return x;
+  }
+  Vector9 tangent(const Vector9& x, const Vector9& v) const {
+    const Matrix39 j = jacobian(x);
+    const Matrix3 s = j * mass_.cwiseInverse().asDiagonal() * j.transpose();
+    return v - by_mass(j.transpose() * s.fullPivLu().solve(j * v));
+  }
+  void add_noise(std::size_t k) {
+    const ThermostatSpec& t = system_.thermostat;
+    const bool rigid = is_rigid(system_.integrator.scheme);
+    if (rigid) v_[k] = tangent(x_[k], v_[k]);
+    const MoleculeNormals z =
+        molecule_normals(system_.seed, static_cast<std::uint64_t>(id_), k,
+                         static_cast<std::uint64_t>(step_), NoiseStream::thermostat);
+    for (int c = 0; c < 9; ++c) {
+      const Real rate = c < 3 ? t.friction_oxygen_per_akma : t.friction_hydrogen_per_akma;
+      const Real decay = std::exp(-rate * Real(system_.integrator.timestep_akma));
+      const Real kT = Real(units::boltzmann_kcal_per_mol_K) * t.temperature_K;
+      v_[k][c] = decay * v_[k][c] + std::sqrt(kT / mass_[c] * (1 - decay * decay)) * z.xi[c];
+    }
+    if (rigid) v_[k] = tangent(x_[k], v_[k]);
+  }
+
+  System system_;
+  std::int64_t step_;
+  std::int64_t id_;
+  Vector9 mass_;
+  Vector3 squares_;
+  std::vector<Vector9> x_, v_, a_;
+};
+
+Real largest_difference(const std::vector<Vector9>& a, const double* b) {
+  Real worst = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    for (Eigen::Index c = 0; c < 9; ++c) {
+      const Real d = std::fabs(a[k][c] - b[9 * k + static_cast<std::size_t>(c)]);
+      if (!(d <= worst)) worst = d;
+    }
+  }
+  return worst;
+}
+
+/// The part of a state that holds one replica.
+State only(const State& all, std::size_t r) {
+  const auto cut = [&](const std::vector<double>& c) {
+    const auto first = c.begin() + static_cast<std::ptrdiff_t>(r * all.coordinates());
+    return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(all.coordinates()));
+  };
+  return {all.molecules, all.step, {all.replica_ids[r]}, cut(all.positions_A),
+          cut(all.velocities_A_per_akma)};
+}
+
+class EngineAccuracy : public ::testing::TestWithParam<EngineCase> {};
+
+/// Each step from a state of the engine's own, so that errors do not grow from step to step.
+TEST_P(EngineAccuracy, AStepSolvesTheEquations) {
+  Worst x_error("log10_x_error"), v_error("log10_v_error"), q_error("log10_q_error");
+  for (const WaterModel& model : {tip3p(), tip4p()}) {
+    for (const std::string& set : cpu_instruction_sets()) {
+      for (int n : {1, 2, 7, 16, 17, 33}) {
+        System system = make_system(GetParam(), model, n);
+        system.integrator.tolerance = 1e-14;  // SHAKE to the end
+        const auto engine =
+            make_cpu_engine(system, start_state(system, {3, 4'000'000'000}, 70), {}, 1, set);
+        for (int before : {0, n <= 2 ? 30 : 5}) {
+          engine->advance(before);
+          const State from = engine->state();
+          engine->advance(1);
+          const State to = engine->state();
+          Frame f;
+          engine->snapshot(kPositions, f);
+          const std::size_t r = before == 0 ? 1 : 0;
+          ReferenceStepper reference(system, only(from, r));
+          reference.step();
+          x_error.see(largest_difference(reference.x(), &to.positions_A[r * to.coordinates()]), n);
+          v_error.see(
+              largest_difference(reference.v(), &to.velocities_A_per_akma[r * to.coordinates()]),
+              n);
+          q_error.see(
+              largest_difference(reference.reported(), &f.positions_A[r * to.coordinates()]), n);
+        }
+        EXPECT_TRUE(engine->blow_ups().empty());
+      }
+    }
+  }
+  // Coordinates up to 12 A have 2e-15 of rounding each. Rigid velocities take x+ - x_free over
+  // h = 0.05, where that is 4e-14, twice; infinite omega divides g by b h^2 = 1e-3.
+  x_error.expect_below(2e-14);
+  v_error.expect_below(1e-12);
+  q_error.expect_below(2e-14);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EngineAccuracy, ::testing::ValuesIn(engine_cases()),
+                         EngineCaseName());
+
+TEST(EngineForces, AreThoseOfThePlainSum) {
+  for (const WaterModel& model : kWaterModels) {
+    Worst double_error("log10_double_" + std::string(model.name));
+    Worst mixed_error("log10_mixed_" + std::string(model.name));
+    Worst energy_error("log10_energy_" + std::string(model.name));
+    // 16 and 17 molecules have the same pairs but for those of the last one, in the two layouts.
+    for (int n : {2, 7, 15, 16, 17, 31, 33, 100, 257}) {
+      if (n > 33 && model.name != "tip3p" && model.name != "tip4p") continue;
+      const std::vector<double> x = lattice_cluster(model, n, 5);
+      const ReferenceForces reference = reference_forces(model, std::span<const double>(x));
+
+      ForceField force_field(model, n);
+      std::vector<double> f(x.size());
+      const NonbondedEnergy e = force_field.energy_and_forces(x, f);
+      double_error.see(relative_rms(f, reference.f), n);
+      const NonbondedEnergy only_energy = force_field.energy(x);
+      EXPECT_EQ(e.coulomb_kcal_per_mol, only_energy.coulomb_kcal_per_mol);
+      EXPECT_EQ(e.lj_kcal_per_mol, only_energy.lj_kcal_per_mol);
+      energy_error.see((e.coulomb_kcal_per_mol - reference.coulomb) / reference.size, n);
+      energy_error.see((e.lj_kcal_per_mol - reference.lj) / reference.size, n);
+
+      for (Precision precision : {Precision::double_, Precision::mixed}) {
+        for (const std::string& set : cpu_instruction_sets()) {
+          const State start = replicas_at(model, x, 1, 0.0, 1, false);
+          const auto engine = make_cpu_engine(system_that_shows_forces(model, n, precision), start,
+                                              {}, 1, set);
+          const std::vector<double> shown = forces_shown(*engine, model);
+          const double error = relative_rms(shown, reference.f);
+          (precision == Precision::double_ ? double_error : mixed_error).see(error, n);
+          // Mixed precision must be mixed: with doubles throughout this would be 1e-15.
+          if (precision == Precision::mixed) {
+            EXPECT_GT(error, 1e-9);
+          }
+          // The net force: sums of 3 N forces, each rounded to 1e-16 of its size, in both.
+          double net[3] = {0, 0, 0}, size = 0;
+          for (std::size_t k = 0; k < shown.size(); ++k) {
+            net[k % 3] += shown[k];
+            size += std::fabs(shown[k]);
+          }
+          EXPECT_LT(std::hypot(net[0], net[1], net[2]), 4e-16 * size) << n << set;
+        }
+      }
+    }
+    // A pair force has some ten roundings and rsqrt a few more, of 1.1e-16 each.
+    double_error.expect_below(3e-15);
+    energy_error.expect_below(1e-15);
+    mixed_error.expect_between(1e-9, 2e-6);
+  }
+}
+
+/// Rounding apart, 16 molecules and a 17th that is far away move in the two layouts alike.
+TEST(EngineForces, LayoutsAgree) {
+  for (Precision precision : {Precision::double_, Precision::mixed}) {
+    const int n = 16;
+    std::vector<double> x = lattice_cluster(tip3p(), n, 5);
+    std::vector<double> more = x;
+    for (std::size_t c = 0; c < 9; ++c) more.push_back(x[c] + 1e7);
+    const auto shown = [&](const std::vector<double>& at) {
+      const int molecules = static_cast<int>(at.size() / 9);
+      std::vector<double> f =
+          forces_shown(*make_cpu_engine(system_that_shows_forces(tip3p(), molecules, precision),
+                                        replicas_at(tip3p(), at, 1, 0.0, 1, false), {}),
+                       tip3p());
+      f.resize(9 * n);
+      return f;
+    };
+    // A dipole 1e7 A away leaves 1e-18; the bounds are those of the forces themselves.
+    EXPECT_LT(relative_rms(shown(more), shown(x)), precision == Precision::double_ ? 3e-15 : 4e-6);
+  }
+}
+
+/// Trajectories of the instruction sets part only by rounding, which a few steps do not blow up.
+TEST(EngineForces, InstructionSetsAgree) {
+  Worst double_error("log10_double"), mixed_error("log10_mixed");
+  for (const std::string& scheme : kSchemeNames) {
+    for (Precision precision : {Precision::double_, Precision::mixed}) {
+      for (int n : {2, 7, 17, 33}) {
+        System system = make_system({scheme, Bath::gla_per_mass}, tip4p(), n, precision);
+        const State start = start_state(system, spread_ids(9));
+        std::vector<double> first;
+        for (const std::string& set : cpu_instruction_sets()) {
+          const auto engine = make_cpu_engine(system, start, {}, 1, set);
+          EXPECT_NE(engine->description().find(set), std::string::npos);
+          engine->advance(10);
+          const std::vector<double> x = engine->state().positions_A;
+          if (first.empty()) first = x;
+          const double error = relative_rms(x, first);
+          (precision == Precision::double_ ? double_error : mixed_error).see(error, n);
+        }
+      }
+    }
+  }
+  // Ten steps of rounding of 2e-16 each, or of forces good to 2e-7 over h^2 F/m = 0.1 A at most.
+  double_error.expect_below(1e-14);
+  mixed_error.expect_below(1e-7);
+}
+
+TEST(EngineForces, UnknownInstructionSetsAreRefused) {
+  System system = make_system({"settle", Bath::none}, tip3p(), 2);
+  EXPECT_THROW(make_cpu_engine(system, start_state(system, {1}), {}, 1, "sse9"), InputError);
+  ASSERT_FALSE(cpu_instruction_sets().empty());
+  EXPECT_EQ(cpu_instruction_sets().back(), "portable");
+}
+
+/// The structured solve and the dense 9x9 Cholesky factorisation, along a run.
+TEST(EngineSolvers, StructuredAgreesWithDense) {
+  for (double omega : {20.0, 100.0, 500.0}) {
+    Worst error("log10_omega_" + std::to_string(static_cast<int>(omega)));
+    for (int n : {7, 17}) {
+      System system = make_system({"zss_structured", Bath::gla}, tip3p(), n);
+      system.integrator.omega = omega;
+      System dense = system;
+      dense.integrator.solver = Solver::dense;
+      const auto engine = make_cpu_engine(system, start_state(system, spread_ids(3)), {});
+      for (int i = 0; i < 20; ++i) {
+        engine->advance(5);
+        const auto other = make_cpu_engine(dense, engine->state(), {});
+        const State x = engine->state();
+        Frame a, b;
+        engine->snapshot(kPositions, a);
+        other->snapshot(kPositions, b);
+        // q = x + b h^2 a; the accelerations move q by up to 1e-2 A.
+        Real difference = 0, size = 0;
+        for (std::size_t k = 0; k < a.positions_A.size(); ++k) {
+          difference = std::max<Real>(difference, std::fabs(a.positions_A[k] - b.positions_A[k]));
+          size = std::max<Real>(size, std::fabs(a.positions_A[k]));
+        }
+        error.see(difference / size, n);
+
+        other->advance(1);
+        const auto same = make_cpu_engine(system, x, {});
+        same->advance(1);
+        error.see(relative_rms(other->state().velocities_A_per_akma,
+                               same->state().velocities_A_per_akma),
+                  n);
+      }
+      EXPECT_TRUE(engine->blow_ups().empty());
+    }
+    error.expect_below(1e-12);
+  }
+}
+
+/// SHAKE stops where it is told to: what is left of g, and the work, follow the tolerance.
+TEST(EngineShake, ToleranceIsKept) {
+  for (const std::string scheme : {"shake", "shake_sweeps"}) {
+    double last_work = 0.0;
+    for (double tolerance : {1e-2, 1e-4, 1e-6, 1e-8, 1e-10}) {
+      SCOPED_TRACE(scheme + ", tolerance " + std::to_string(tolerance));
+      System system = make_system({scheme, Bath::none}, tip3p(), 7);
+      system.integrator.tolerance = tolerance;
+      const auto engine = make_cpu_engine(system, start_state(system, spread_ids(8)), {});
+      double worst = 0.0;
+      for (int i = 0; i < 10; ++i) {
+        engine->advance(1);
+        Frame f;
+        engine->snapshot(kConservation, f);
+        for (const Conservation& c : f.conservation) worst = std::max(worst, c.constraint_max_A2);
+      }
+      // The last iteration moved no bond by more than `tolerance` of its length, and the next would
+      // move it less: |g| < 2 r^2 tolerance, 4.6 A^2 tolerance for H-H.
+      EXPECT_LT(worst, 4.6 * tolerance);
+      // A sweep takes off a factor of some ten, no more than a hundred. Newton squares the error,
+      // but bonds that turn by 0.1 A a step start from |g| = 1e-2: two iterations do not leave less
+      // than 1e-9.
+      if (scheme == "shake_sweeps" || tolerance > 1e-3) {
+        EXPECT_GT(worst, (scheme == "shake_sweeps" ? 1e-2 : 1e-7) * tolerance);
+      }
+      const EngineReport report = engine->report();
+      const double work = static_cast<double>(report.constraint_iterations) /
+                          static_cast<double>(report.molecule_steps);
+      EXPECT_GT(work, last_work);
+      EXPECT_LE(work, scheme == "shake" ? 6.0 : 60.0);
+      last_work = work;
+    }
+  }
+}
+
+/// The report counts what was done for replicas, not for the lanes that a pack has to spare.
+TEST(EngineShake, IterationsAreThoseOfTheReplicas) {
+  for (const std::string scheme : {"shake", "shake_sweeps"}) {
+    for (int n : {1, 7, 17, 20}) {
+      const System system = make_system({scheme, Bath::gla}, tip3p(), n);
+      const std::vector<std::int64_t> ids = spread_ids(n <= 16 ? 11 : 2);
+      std::int64_t iterations = 0;
+      for (std::int64_t id : ids) {
+        const auto alone = make_cpu_engine(system, start_state(system, {id}), {});
+        alone->advance(6);
+        iterations += alone->report().constraint_iterations;
+        EXPECT_EQ(alone->report().molecule_steps, 6 * n);
+      }
+      const auto all = make_cpu_engine(system, start_state(system, ids), {});
+      all->advance(6);
+      EXPECT_EQ(all->report().constraint_iterations, iterations) << scheme << ", N = " << n;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tarn

@@ -1,0 +1,212 @@
+#include "engine_fixtures.hpp"
+
+/// @file
+/// Replicas whose numbers go bad: they are stopped and named, their neighbours in a pack do not
+/// notice, and nothing that is not a number is ever reported.
+
+namespace tarn {
+namespace {
+
+using namespace test;
+
+constexpr unsigned kAllFields = kPositions | kVelocities | kEnergies | kConservation | kPairCounts;
+
+PairCountRequest every_step() {
+  PairCountRequest c;
+  c.enabled = true;
+  c.every = 1;
+  return c;
+}
+
+/// Ways to spoil one replica of a state.
+struct Accident {
+  std::string name;
+  void (*spoil)(State& s, std::size_t replica);
+};
+
+double* position(State& s, std::size_t replica, std::size_t molecule) {
+  return &s.positions_A[replica * s.coordinates() + 9 * molecule];
+}
+
+/// Puts the second molecule where the first one is, but for `shift`.
+void overlap(State& s, std::size_t replica, double shift) {
+  const double* first = position(s, replica, 0);
+  double* second = position(s, replica, 1);
+  for (int c = 0; c < 9; ++c) second[c] = first[c] + (c % 3 == 0 ? shift : 0.0);
+}
+
+const std::vector<Accident> kAccidents{
+    {"overlap", [](State& s, std::size_t r) { overlap(s, r, 0.3); }},
+    {"near_coincidence", [](State& s, std::size_t r) { overlap(s, r, 1e-6); }},
+    {"coincidence", [](State& s, std::size_t r) { overlap(s, r, 0.0); }},
+    {"speed", [](State& s, std::size_t r) {
+       // The whole second molecule flies off.
+       for (std::size_t c = 0; c < 9; c += 3) {
+         s.velocities_A_per_akma[r * s.coordinates() + 9 + c] = 200.0;
+       }
+     }}};
+
+class EngineBlowUp : public ::testing::TestWithParam<EngineCase> {};
+
+TEST_P(EngineBlowUp, OneReplicaStopsAndTheOthersGoOn) {
+  constexpr int kSteps = 6;
+  for (const Accident& accident : kAccidents) {
+    for (int n : {2, 7, 17}) {
+      for (Precision precision : {Precision::double_, Precision::mixed}) {
+        SCOPED_TRACE(accident.name + ", N = " + std::to_string(n) + ", " + name_of(precision));
+        const System system = make_system(GetParam(), tip3p(), n, precision);
+        const std::vector<std::int64_t> ids = spread_ids(n <= 16 ? 11 : 3);
+        const std::size_t bad = 1;
+        const State good = start_state(system, ids);
+        State start = good;
+        accident.spoil(start, bad);
+
+        const auto untouched = make_cpu_engine(system, good, {}, 2);
+        untouched->advance(kSteps);
+        auto expected = bits_by_replica(*untouched);
+        expected.erase(ids[bad]);
+
+        const auto engine = make_cpu_engine(system, start, every_step(), 2);
+        Frame f;
+        std::int64_t left_at = -1;
+        for (int step = 0; step <= kSteps; ++step) {
+          if (step > 0) engine->advance(1);
+          engine->snapshot(kAllFields, f);
+          EXPECT_TRUE(all_finite(f)) << "at step " << step;
+          EXPECT_EQ(f.step, step);
+          const bool there =
+              std::find(f.replica_ids.begin(), f.replica_ids.end(), ids[bad]) != f.replica_ids.end();
+          if (!there && left_at < 0) left_at = step;
+        }
+        // Named, with the step at which it left the frames and one of the two molecules.
+        ASSERT_EQ(engine->blow_ups().size(), 1u);
+        const BlowUp what = engine->blow_ups()[0];
+        EXPECT_EQ(what.replica, ids[bad]);
+        EXPECT_EQ(what.step, left_at);
+        EXPECT_GE(what.step, 0);
+        EXPECT_GE(what.molecule, accident.name == "speed" ? 1 : 0);
+        EXPECT_LE(what.molecule, 1);
+        EXPECT_EQ(f.replica_ids.size(), ids.size() - 1);
+        EXPECT_EQ(f.pair_samples[static_cast<std::size_t>(ids[bad] % kCountGroups)],
+                  std::max<std::int64_t>(left_at - 1, 0));
+        EXPECT_EQ(f.pair_samples[static_cast<std::size_t>(ids[0])], kSteps);
+
+        // The others are what they are without it.
+        auto found = bits_by_replica(*engine);
+        found.erase(ids[bad]);
+        EXPECT_TRUE(same_bits(expected, found));
+
+        // It holds a state that it had: no step was good, so that is the start.
+        if (left_at <= 1) {
+          const State s = engine->state();
+          const auto at = static_cast<std::ptrdiff_t>(bad * s.coordinates());
+          const auto end = at + static_cast<std::ptrdiff_t>(s.coordinates());
+          EXPECT_TRUE(std::equal(s.positions_A.begin() + at, s.positions_A.begin() + end,
+                                 start.positions_A.begin() + at));
+          EXPECT_TRUE(std::equal(s.velocities_A_per_akma.begin() + at,
+                                 s.velocities_A_per_akma.begin() + end,
+                                 start.velocities_A_per_akma.begin() + at));
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EngineBlowUp, WhenAllAreStoppedAdvancingIsHarmless) {
+  for (int n : {2, 7, 17}) {
+    SCOPED_TRACE("N = " + std::to_string(n));
+    const System system = make_system(GetParam(), tip3p(), n);
+    const std::vector<std::int64_t> ids = spread_ids(n <= 16 ? 11 : 4);
+    State start = start_state(system, ids);
+    for (std::size_t r = 0; r < ids.size(); ++r) kAccidents[r % kAccidents.size()].spoil(start, r);
+    const auto engine = make_cpu_engine(system, start, every_step(), 2);
+    engine->advance(20);
+    const std::vector<BlowUp> stopped = engine->blow_ups();
+    ASSERT_EQ(stopped.size(), ids.size());
+    for (std::size_t r = 0; r < ids.size(); ++r) {
+      EXPECT_EQ(stopped[r].replica, ids[r]);  // in order of replica
+      EXPECT_GE(stopped[r].step, 0);
+      EXPECT_LE(stopped[r].step, 20);
+      EXPECT_GE(stopped[r].molecule, 0);
+      EXPECT_LT(stopped[r].molecule, n);
+    }
+    const State before = engine->state();
+    for (const std::vector<double>* numbers :
+         {&before.positions_A, &before.velocities_A_per_akma}) {
+      EXPECT_TRUE(std::all_of(numbers->begin(), numbers->end(),
+                              [](double v) { return std::isfinite(v); }));
+    }
+    Frame f, g;
+    engine->snapshot(kAllFields, f);
+    engine->advance(1000);
+    engine->snapshot(kAllFields, g);
+    EXPECT_EQ(engine->step(), 1020);
+    EXPECT_EQ(g.step, 1020);
+    EXPECT_TRUE(g.replica_ids.empty());
+    EXPECT_TRUE(g.positions_A.empty());
+    EXPECT_TRUE(g.velocities_A_per_akma.empty());
+    EXPECT_TRUE(g.energies.empty());
+    EXPECT_TRUE(g.conservation.empty());
+    EXPECT_EQ(f.pair_samples, g.pair_samples);
+    EXPECT_EQ(f.pair_counts, g.pair_counts);
+    EXPECT_EQ(engine->state().positions_A, before.positions_A);
+    EXPECT_EQ(engine->blow_ups().size(), ids.size());
+  }
+}
+
+/// A time step far too large is noticed too, whatever the scheme makes of it: some replica goes, and
+/// until then and afterwards every number is finite.
+TEST_P(EngineBlowUp, ATimestepFarTooLargeIsNoticed) {
+  System system = make_system(GetParam(), tip3p(), 7);
+  system.integrator.timestep_akma = 1.0;  // 49 fs
+  const auto engine = make_cpu_engine(system, start_state(system, spread_ids(11)), every_step(), 1);
+  for (int k = 0; k < 20; ++k) {
+    engine->advance(k);
+    Frame f;
+    engine->snapshot(kAllFields, f);
+    EXPECT_TRUE(all_finite(f));
+    EXPECT_EQ(f.replica_ids.size() + engine->blow_ups().size(), 11u);
+  }
+  EXPECT_FALSE(engine->blow_ups().empty());
+}
+
+/// The laws hold for blow-ups too: step and molecule do not depend on the batch, on how the run is
+/// cut, or on threads. At 6e5 K the noise alone takes replicas over the limit of speed, at steps of
+/// their own.
+TEST_P(EngineBlowUp, StepAndMoleculeAreThoseOfTheReplicaAlone) {
+  for (int n : {1, 3}) {
+    System system = make_system(GetParam(), tip3p(), n);
+    system.integrator.timestep_akma = 0.01;
+    if (GetParam().bath != Bath::none) system.thermostat = thermostat(GetParam().bath, 6e5, 2.0);
+    const std::vector<std::int64_t> ids = spread_ids(33);
+    State start = start_state(system, ids);
+    for (double& v : start.velocities_A_per_akma) v *= 30.0;
+    constexpr std::int64_t kSteps = 60;
+    const auto blow_ups = [&](const State& s, std::int64_t piece, int threads) {
+      const auto engine = make_cpu_engine(system, s, {}, threads);
+      for (std::int64_t k = 0; k < kSteps; k += piece) engine->advance(piece);
+      std::map<std::int64_t, std::pair<std::int64_t, int>> all;
+      for (const BlowUp& b : engine->blow_ups()) all[b.replica] = {b.step, b.molecule};
+      return all;
+    };
+    const auto expected = blow_ups(start, kSteps, 1);
+    if (GetParam().bath != Bath::none) {
+      EXPECT_GT(expected.size(), 3u);
+    }
+    EXPECT_EQ(blow_ups(start, 4, 3), expected);
+    std::map<std::int64_t, std::pair<std::int64_t, int>> alone;
+    for (std::size_t r = 0; r < ids.size(); ++r) {
+      State one{n, 0, {ids[r]}, {}, {}};
+      append({&start.positions_A[r * one.coordinates()], one.coordinates()}, one.positions_A);
+      append({&start.velocities_A_per_akma[r * one.coordinates()], one.coordinates()},
+             one.velocities_A_per_akma);
+      alone.merge(blow_ups(one, kSteps, 1));
+    }
+    EXPECT_EQ(alone, expected) << "N = " << n;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EngineBlowUp, ::testing::ValuesIn(engine_cases()), EngineCaseName());
+
+}  // namespace
+}  // namespace tarn

@@ -1,0 +1,245 @@
+#include <functional>
+#include <numeric>
+
+#include "engine_fixtures.hpp"
+
+/// @file
+/// The laws of the CPU engine, bit by bit: how a run is cut into pieces, what stands beside a
+/// replica, where it stands, how many threads there are and where a run is resumed change nothing.
+
+namespace tarn {
+namespace {
+
+using namespace test;
+
+/// Sizes on both sides of a pack (8), of the two layouts (16), of the padding (16), of a row group,
+/// of a slice (32) and of several slices.
+const std::vector<int> kAllSizes{1, 2, 7, 16, 17, 31, 33, 100, 257};
+
+/// All that is special to one engine; the rest is the test's parameter.
+struct Variant {
+  WaterModel model;
+  Precision precision;
+  std::string instruction_set;
+};
+
+PairCountRequest count_requests() {
+  PairCountRequest c;
+  c.enabled = true;
+  c.r_max_A = 6.0;
+  c.bins = 60;
+  c.every = 2;
+  return c;
+}
+
+class EngineLaws : public ::testing::TestWithParam<EngineCase> {
+ protected:
+  /// Calls body(N) for each size, model, precision and instruction set.
+  void for_variants(const std::vector<int>& sizes, const std::function<void(int)>& body) {
+    for (const WaterModel& model : {tip3p(), tip4p()}) {
+      for (Precision precision : {Precision::double_, Precision::mixed}) {
+        for (const std::string& set : cpu_instruction_sets()) {
+          for (int n : sizes) {
+            // The widest sizes on the slowest path tell nothing that smaller ones do not.
+            if (n > 100 && set != cpu_instruction_sets().front()) continue;
+            variant_ = {model, precision, set};
+            SCOPED_TRACE("N = " + std::to_string(n) + ", " + std::string(model.name) + ", " +
+                         name_of(precision) + ", " + set);
+            body(n);
+            if (HasFailure()) return;
+          }
+        }
+      }
+    }
+  }
+
+  System system(int n) const {
+    return make_system(GetParam(), variant_.model, n, variant_.precision);
+  }
+  std::unique_ptr<Engine> engine(const State& start, int threads = 1,
+                                 const PairCountRequest& counts = {}) const {
+    return make_cpu_engine(system(start.molecules), start, counts, threads,
+                           variant_.instruction_set);
+  }
+
+  Variant variant_;
+};
+
+/// Enough steps for a law to fail if it does: few for large clusters.
+int steps_for(int n) { return n <= 2 ? 40 : n <= 33 ? 12 : 4; }
+
+void expect_same_counts(const Frame& a, const Frame& b) {
+  EXPECT_EQ(a.pair_counts, b.pair_counts);
+  EXPECT_EQ(a.pair_samples, b.pair_samples);
+}
+
+TEST_P(EngineLaws, AdvancingInPiecesChangesNothing) {
+  for_variants(kAllSizes, [&](int n) {
+    const State start = start_state(system(n), spread_ids(n <= 16 ? 19 : 2));
+    const int steps = steps_for(n);
+    const auto whole = engine(start, 1, count_requests());
+    whole->advance(steps);
+    const auto expected = bits_by_replica(*whole);
+    ASSERT_TRUE(whole->blow_ups().empty());
+    Frame whole_frame, frame;
+    whole->snapshot(kPairCounts, whole_frame);
+
+    for (int first : {0, 1, steps / 2, steps - 1}) {
+      const auto pieces = engine(start, 1, count_requests());
+      pieces->advance(first);
+      pieces->snapshot(kPositions | kVelocities | kEnergies | kConservation | kPairCounts, frame);
+      pieces->advance(steps - first);
+      EXPECT_EQ(pieces->step(), steps);
+      EXPECT_TRUE(same_bits(expected, bits_by_replica(*pieces))) << "cut at " << first;
+      pieces->snapshot(kPairCounts, frame);
+      expect_same_counts(whole_frame, frame);
+    }
+  });
+}
+
+TEST_P(EngineLaws, AReplicaAloneIsTheSameInAnyBatch) {
+  // Noise tells ids below 2^32 apart.
+  const std::vector<std::int64_t> watched{4'000'000'123, 0, 35};
+  for_variants({1, 2, 7, 16, 17, 33, 100}, [&](int n) {
+    const int steps = steps_for(n);
+    std::map<std::int64_t, Bits> expected;
+    for (std::int64_t id : watched) {
+      const auto alone = engine(start_state(system(n), {id}));
+      alone->advance(steps);
+      expected.merge(bits_by_replica(*alone));
+    }
+    for (int batch : n <= 16 ? std::vector{2, 9, 17, 33} : std::vector{2, 3}) {
+      std::vector<std::int64_t> ids = spread_ids(batch);
+      ids.front() = watched[0];
+      ids[ids.size() / 2] = watched[1];
+      ids.back() = watched[2];
+      const auto together = engine(start_state(system(n), ids));
+      together->advance(steps);
+      const auto found = bits_by_replica(*together);
+      ASSERT_EQ(found.size(), ids.size());
+      for (std::int64_t id : watched) {
+        if (batch == 2 && id == watched[1]) continue;  // its place is the last one's
+        EXPECT_TRUE(same_bits(expected.at(id), found.at(id))) << id << " among " << batch;
+      }
+    }
+  });
+}
+
+TEST_P(EngineLaws, TheOrderOfReplicasChangesNothing) {
+  for_variants({1, 2, 7, 16, 17}, [&](int n) {
+    const int replicas = n <= 16 ? 33 : 5;
+    const std::vector<std::int64_t> ids = spread_ids(replicas);
+    // 16 is a generator modulo 33 and modulo 5 as far as lanes are concerned: all places change.
+    std::vector<std::int64_t> turned(ids.size());
+    for (std::size_t r = 0; r < ids.size(); ++r) turned[(16 * r + 4) % ids.size()] = ids[r];
+    ASSERT_NE(ids, turned);
+    const auto a = engine(start_state(system(n), ids), 1, count_requests());
+    const auto b = engine(start_state(system(n), turned), 1, count_requests());
+    a->advance(steps_for(n));
+    b->advance(steps_for(n));
+    EXPECT_EQ(b->state().replica_ids, turned);
+    EXPECT_TRUE(same_bits(bits_by_replica(*a), bits_by_replica(*b)));
+    Frame frame_a, frame_b;
+    a->snapshot(kPairCounts, frame_a);
+    b->snapshot(kPairCounts, frame_b);
+    EXPECT_EQ(frame_b.replica_ids, turned);
+    expect_same_counts(frame_a, frame_b);
+  });
+}
+
+TEST_P(EngineLaws, AResumedRunIsTheSame) {
+  for_variants(kAllSizes, [&](int n) {
+    // Not from step 0, so that step numbers are kept as well.
+    const State start = start_state(system(n), spread_ids(n <= 16 ? 19 : 2), 4'294'967'290);
+    const int first = steps_for(n) / 2 + 1, rest = steps_for(n) - first;
+    const auto whole = engine(start, 1, count_requests());
+    whole->advance(first);
+    const auto resumed = engine(whole->state(), 1, count_requests());
+    EXPECT_EQ(resumed->step(), start.step + first);
+    EXPECT_TRUE(same_bits(bits_by_replica(*whole), bits_by_replica(*resumed))) << "when resumed";
+    Frame before, whole_frame, resumed_frame;
+    whole->snapshot(kPairCounts, before);
+    whole->advance(rest);
+    resumed->advance(rest);
+    EXPECT_EQ(resumed->step(), whole->step());
+    EXPECT_TRUE(same_bits(bits_by_replica(*whole), bits_by_replica(*resumed))) << "at the end";
+    whole->snapshot(kPairCounts, whole_frame);
+    resumed->snapshot(kPairCounts, resumed_frame);
+    EXPECT_EQ(whole_frame.time_ps, resumed_frame.time_ps);
+    for (std::size_t k = 0; k < before.pair_counts.size(); ++k) {
+      resumed_frame.pair_counts[k] += before.pair_counts[k];
+    }
+    for (std::size_t k = 0; k < before.pair_samples.size(); ++k) {
+      resumed_frame.pair_samples[k] += before.pair_samples[k];
+    }
+    expect_same_counts(whole_frame, resumed_frame);
+  });
+}
+
+TEST_P(EngineLaws, TheNumberOfThreadsChangesNothing) {
+  for_variants(kAllSizes, [&](int n) {
+    for (int replicas : n <= 16 ? std::vector{33} : std::vector{1, 3}) {
+      const State start = start_state(system(n), spread_ids(replicas));
+      std::map<std::int64_t, Bits> expected;
+      Frame expected_frame;
+      for (int threads : {1, 2, 3, 5}) {
+        const auto e = engine(start, threads, count_requests());
+        e->advance(n <= 33 ? 6 : 4);
+        Frame frame;
+        e->snapshot(kPairCounts, frame);
+        if (threads == 1) {
+          expected = bits_by_replica(*e);
+          expected_frame = frame;
+        } else {
+          EXPECT_TRUE(same_bits(expected, bits_by_replica(*e))) << threads << " threads";
+          expect_same_counts(expected_frame, frame);
+        }
+      }
+    }
+  });
+}
+
+TEST_P(EngineLaws, SeedsChangeTheNoiseAndNothingElseDoes) {
+  for_variants({1, 7, 17}, [&](int n) {
+    System s = system(n);
+    const State start = start_state(s, spread_ids(3));
+    const auto run = [&](std::uint64_t seed) {
+      s.seed = seed;
+      const auto e = make_cpu_engine(s, start, {}, 1, variant_.instruction_set);
+      e->advance(3);
+      return bits_by_replica(*e);
+    };
+    const auto a = run(1);
+    EXPECT_TRUE(same_bits(a, run(1)));
+    // All 64 bits of the seed count, with a thermostat; none of them without.
+    for (std::uint64_t other : {std::uint64_t{2}, (std::uint64_t{1} << 32) + 1}) {
+      const auto b = run(other);
+      for (const auto& [id, bits] : a) {
+        EXPECT_EQ(static_cast<bool>(same_bits(bits, b.at(id))), GetParam().bath == Bath::none);
+      }
+    }
+  });
+}
+
+/// Without this the laws above could hold because nothing is compared.
+TEST_P(EngineLaws, ComparisonsSeeTheLastBit) {
+  for_variants({2, 17}, [&](int n) {
+    const State start = start_state(system(n), spread_ids(2));
+    const auto expected = bits_by_replica(*engine(start));
+    for (auto numbers : {&State::positions_A, &State::velocities_A_per_akma}) {
+      for (std::size_t k : {std::size_t{0}, start.coordinates() - 1}) {
+        State nudged = start;
+        double& c = (nudged.*numbers)[start.coordinates() + k];
+        c = std::nextafter(c, 10.0);
+        const auto found = bits_by_replica(*engine(nudged));
+        EXPECT_TRUE(same_bits(expected.at(3), found.at(3)));
+        EXPECT_FALSE(same_bits(expected.at(10), found.at(10)));
+      }
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EngineLaws, ::testing::ValuesIn(engine_cases()), EngineCaseName());
+
+}  // namespace
+}  // namespace tarn

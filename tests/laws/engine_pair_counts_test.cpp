@@ -1,0 +1,103 @@
+#include <numeric>
+
+#include "engine_fixtures.hpp"
+
+/// @file
+/// The distances that an engine counts inside advance() are those of the positions it reports.
+
+namespace tarn {
+namespace {
+
+using namespace test;
+
+using Histogram = std::vector<std::uint64_t>;  ///< [group][pair class][bin]
+
+/// Adds the distances between atoms of different molecules of every replica of a frame.
+void count_naively(const PairCountRequest& request, const Frame& f, Histogram& counts,
+                   std::array<std::int64_t, kCountGroups>& samples) {
+  const std::size_t n = static_cast<std::size_t>(f.molecules);
+  for (std::size_t r = 0; r < f.replica_ids.size(); ++r) {
+    const std::size_t group = static_cast<std::size_t>(f.replica_ids[r] % kCountGroups);
+    ++samples[group];
+    for (std::size_t i = 0; i < 3 * n; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        if (i / 3 == j / 3) continue;
+        const int hydrogens = (i % 3 != 0) + (j % 3 != 0);
+        if (!request.pairs[static_cast<std::size_t>(hydrogens)]) continue;
+        double r2 = 0.0;
+        for (std::size_t c = 0; c < 3; ++c) {
+          const double d = f.positions_A[9 * n * r + 3 * i + c] - f.positions_A[9 * n * r + 3 * j + c];
+          r2 += d * d;
+        }
+        const int bin = static_cast<int>(std::sqrt(r2) / request.r_max_A * request.bins);
+        if (bin >= request.bins) continue;
+        ++counts[(group * kPairClasses + static_cast<std::size_t>(hydrogens)) *
+                     static_cast<std::size_t>(request.bins) +
+                 static_cast<std::size_t>(bin)];
+      }
+    }
+  }
+}
+
+class EnginePairCounts : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EnginePairCounts, AreThoseOfTheReportedPositions) {
+  for (const std::string& set : cpu_instruction_sets()) {
+    for (Precision precision : {Precision::double_, Precision::mixed}) {
+      for (int n : {1, 2, 7, 16, 17, 33, 50}) {
+        for (int pairs = 1; pairs < 8; pairs += n == 7 ? 1 : 6) {
+          SCOPED_TRACE(set + ", " + name_of(precision) + ", N = " + std::to_string(n) +
+                       ", pairs " + std::to_string(pairs));
+          const System system =
+              make_system({GetParam(), Bath::gla}, tip3p(), n, precision);
+          PairCountRequest request;
+          request.enabled = true;
+          request.pairs = {(pairs & 1) != 0, (pairs & 2) != 0, (pairs & 4) != 0};
+          request.r_max_A = 5.0;  // some distances lie beyond
+          request.bins = 37;
+          request.every = 3;
+          request.first_step = 1007;
+          // Ids 3 and 35 share a group, and a batch of 19 straddles the packs.
+          std::vector<std::int64_t> ids = spread_ids(n <= 16 ? 19 : 2);
+          ids.back() = 35;
+          const auto engine = make_cpu_engine(system, start_state(system, ids, 1000), request, 2, set);
+          Frame f;
+          Histogram expected(
+              static_cast<std::size_t>(kCountGroups * kPairClasses * request.bins));
+          std::array<std::int64_t, kCountGroups> samples{};
+          for (int step = 1001; step <= 1015; ++step) {
+            engine->advance(1);
+            engine->snapshot(kPositions, f);
+            if (step >= request.first_step && step % request.every == 0) {
+              count_naively(request, f, expected, samples);
+            }
+          }
+          engine->snapshot(kPairCounts, f);
+          EXPECT_EQ(f.pair_counts, expected);
+          EXPECT_EQ(f.pair_samples, samples);
+          EXPECT_EQ(samples[3], 3 * (1 + (ids.size() > 1)));  // steps 1008, 1011, 1014
+          const std::uint64_t counted =
+              std::accumulate(expected.begin(), expected.end(), std::uint64_t{0});
+          EXPECT_EQ(counted > 0, n > 1);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EnginePairCounts, AreEmptyWhenNotAskedFor) {
+  const System system = make_system({GetParam(), Bath::none}, tip3p(), 2);
+  const auto engine = make_cpu_engine(system, start_state(system, {1}), {});
+  engine->advance(20);
+  Frame f;
+  engine->snapshot(kPairCounts | kPositions, f);
+  EXPECT_TRUE(std::all_of(f.pair_counts.begin(), f.pair_counts.end(),
+                          [](std::uint64_t c) { return c == 0; }));
+  EXPECT_EQ(f.pair_samples, (std::array<std::int64_t, kCountGroups>{}));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EnginePairCounts, ::testing::ValuesIn(kSchemeNames),
+                         [](const auto& scheme) { return scheme.param; });
+
+}  // namespace
+}  // namespace tarn

@@ -1,0 +1,241 @@
+#include <limits>
+
+#include "engine_fixtures.hpp"
+
+/// @file
+/// What the thermostat makes of many replicas: the same temperature in every kind of motion, and the
+/// closed forms of a free molecule. All bounds are 4.5 standard errors, from the scatter of
+/// independent replicas; seeds are fixed, so that a test that passes passes always.
+
+namespace tarn {
+namespace {
+
+using namespace test;
+
+constexpr double kSigmas = 4.5;
+constexpr double kTemperature = 10.0;
+
+struct MeanAndError {
+  double mean, error;
+};
+MeanAndError mean_and_error(const std::vector<double>& values) {
+  const double n = static_cast<double>(values.size());
+  double sum = 0.0, squares = 0.0;
+  for (double v : values) sum += v;
+  for (double v : values) squares += (v - sum / n) * (v - sum / n);
+  return {sum / n, std::sqrt(squares / (n - 1.0) / n)};
+}
+
+/// Kinetic energies of one molecule.
+struct Motion {
+  double translation, rotation, bonds;
+};
+Motion motion(const WaterModel& model, const double* x, const double* v) {
+  using Vector = Eigen::Vector3d;
+  const auto atom = [](const double* c, int a) { return Vector(c + 3 * a); };
+  Vector centre = Vector::Zero(), velocity = Vector::Zero();
+  for (int a = 0; a < 3; ++a) {
+    centre += model.mass_Da(a) / model.molecule_mass_Da() * atom(x, a);
+    velocity += model.mass_Da(a) / model.molecule_mass_Da() * atom(v, a);
+  }
+  Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();
+  Vector spin = Vector::Zero();
+  double kinetic = 0.0;
+  for (int a = 0; a < 3; ++a) {
+    const Vector d = atom(x, a) - centre;
+    inertia += model.mass_Da(a) * (d.squaredNorm() * Eigen::Matrix3d::Identity() - d * d.transpose());
+    spin += model.mass_Da(a) * d.cross(Vector(atom(v, a) - velocity));
+    kinetic += 0.5 * model.mass_Da(a) * atom(v, a).squaredNorm();
+  }
+  const double translation = 0.5 * model.molecule_mass_Da() * velocity.squaredNorm();
+  const double rotation = 0.5 * spin.dot(inertia.ldlt().solve(spin));
+  return {translation, rotation, kinetic - translation - rotation};
+}
+
+System bath_system(const EngineCase& c, int molecules, double rate_per_akma) {
+  System s;
+  s.model = tip3p();
+  s.molecules = molecules;
+  s.integrator = integrator(c.scheme);
+  s.thermostat = thermostat(c.bath, kTemperature, rate_per_akma);
+  s.seed = 11;
+  return s;
+}
+
+std::vector<double> minimum(const System& s) {
+  std::vector<double> x = s.molecules == 7 ? minimum_of_seven(s.integrator)
+                                           : lattice_cluster(s.model, s.molecules, 2);
+  if (s.molecules == 2) {
+    ForceField force_field(s.model, 2);
+    quench_rigid(force_field, x);
+    if (!is_rigid(s.integrator.scheme) && std::isfinite(s.integrator.omega)) {
+      relax_penalised(force_field, s.integrator.omega, x);
+    }
+  }
+  return x;
+}
+
+class Thermostat_ : public ::testing::TestWithParam<EngineCase> {};
+using ThermostatEquipartition = Thermostat_;
+using FreeMolecule = Thermostat_;
+
+/// Translation, rotation and bonds have 3 N degrees of freedom each, whatever the forces; rigid
+/// molecules have none in the bonds. With friction per mass and rigid bonds this needs the projection
+/// before the O step: without it the temperature is several times too high.
+TEST_P(ThermostatEquipartition, EachKindOfMotionIsAtTheTemperature) {
+  for (const auto& [n, replicas] : {std::pair{1, 4096}, {2, 2048}, {7, 512}}) {
+    SCOPED_TRACE("N = " + std::to_string(n));
+    // 0.5 per unit for hydrogens; by mass, oxygens have a sixteenth. The slowest motion is then the
+    // translation, with 3 gamma/M = 0.08 per unit.
+    const System system = bath_system(GetParam(), n, 0.5);
+    const bool rigid = is_rigid(system.integrator.scheme);
+    const auto engine = make_cpu_engine(
+        system, replicas_at(system.model, minimum(system), replicas, kTemperature, 3, rigid), {});
+    engine->advance(800);  // 40 units
+    std::vector<double> kinds[3], reported;
+    for (auto& kind : kinds) kind.assign(static_cast<std::size_t>(replicas), 0.0);
+    reported.assign(static_cast<std::size_t>(replicas), 0.0);
+    constexpr int kSamples = 5;
+    const double half_kT = 0.5 * units::boltzmann_kcal_per_mol_K;
+    for (int sample = 0; sample < kSamples; ++sample) {
+      engine->advance(240);  // 12 units
+      Frame f;
+      engine->snapshot(kVelocities | kEnergies, f);
+      const State s = engine->state();
+      for (std::size_t r = 0; r < static_cast<std::size_t>(replicas); ++r) {
+        for (std::size_t m = 0; m < static_cast<std::size_t>(n); ++m) {
+          const std::size_t at = r * s.coordinates() + 9 * m;
+          const Motion k =
+              motion(system.model, &s.positions_A[at], &f.velocities_A_per_akma[at]);
+          const double scale = 1.0 / (kSamples * 3.0 * n * half_kT);
+          kinds[0][r] += scale * k.translation;
+          kinds[1][r] += scale * k.rotation;
+          kinds[2][r] += scale * k.bonds;
+        }
+        reported[r] += f.energies[r].temperature_K / kSamples;
+      }
+    }
+    ASSERT_TRUE(engine->blow_ups().empty());
+    const char* names[] = {"translation", "rotation", "bonds"};
+    for (int kind = 0; kind < 3; ++kind) {
+      const MeanAndError t = mean_and_error(kinds[kind]);
+      RecordProperty(std::string(names[kind]) + "_" + std::to_string(n),
+                     std::to_string(t.mean) + " +- " + std::to_string(t.error));
+      if (rigid && kind == 2) {
+        // Nothing moves along the bonds but rounding, or SHAKE's tolerance.
+        EXPECT_LT(std::fabs(t.mean), 1e-6 * kTemperature);
+        continue;
+      }
+      EXPECT_NEAR(t.mean, kTemperature, kSigmas * t.error) << names[kind];
+      // The error is that of kSamples samples of 3 N normal numbers or less; a larger one would
+      // make the test blunt.
+      EXPECT_LT(t.error, 1.3 * kTemperature * std::sqrt(2.0 / (3.0 * n * replicas)));
+      EXPECT_GT(t.error, 0.8 * kTemperature * std::sqrt(2.0 / (3.0 * n * replicas * kSamples)));
+    }
+    const MeanAndError t = mean_and_error(reported);
+    EXPECT_NEAR(t.mean, kTemperature, kSigmas * t.error);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ThermostatEquipartition,
+                         ::testing::Values(EngineCase{"zss_structured", Bath::gla},
+                                           EngineCase{"zss_structured", Bath::gla_per_mass},
+                                           EngineCase{"zss_infinite", Bath::gla},
+                                           EngineCase{"shake", Bath::gla},
+                                           EngineCase{"shake", Bath::gla_per_mass},
+                                           EngineCase{"settle", Bath::gla},
+                                           EngineCase{"settle", Bath::gla_per_mass}),
+                         EngineCaseName());
+
+/// A free molecule: its centre of mass feels no force, so that
+///   v_{n+1} = c v_n + noise, x_{n+1} = x_n + h v_n,  c = exp(-rate h),
+///   <v_0 v_n> = (3 kT/M) c^n,
+///   <|x_n - x_0|^2> = h^2 (3 kT/M) (n + 2 sum_{j=1}^{n-1} (n - j) c^j).
+TEST_P(FreeMolecule, VelocitiesForgetAndPositionsSpreadAsTheyShould) {
+  constexpr int kReplicas = 8192;
+  constexpr double kRate = 0.4;
+  const System system = bath_system(GetParam(), 1, kRate);
+  const bool rigid = is_rigid(system.integrator.scheme);
+  const auto engine = make_cpu_engine(
+      system,
+      replicas_at(system.model, lattice_cluster(system.model, 1, 2), kReplicas, kTemperature, 3,
+                  rigid),
+      {});
+  const double h = system.integrator.timestep_akma;
+  const double c = std::exp(-kRate * h);
+  const double variance =
+      units::boltzmann_kcal_per_mol_K * kTemperature / system.model.molecule_mass_Da();
+  const auto centre = [&](const double* nine, std::size_t d) {
+    return (system.model.mass_o_Da * nine[d] +
+            system.model.mass_h_Da * (nine[3 + d] + nine[6 + d])) /
+           system.model.molecule_mass_Da();
+  };
+  const State start = engine->state();
+  int step = 0;
+  for (int n : {1, 20, 100, 400}) {
+    engine->advance(n - step);
+    step = n;
+    const State now = engine->state();
+    std::vector<double> products, squares, x_now[3];
+    for (std::size_t r = 0; r < kReplicas; ++r) {
+      double product = 0.0, square = 0.0;
+      for (std::size_t d = 0; d < 3; ++d) {
+        const double v0 = centre(&start.velocities_A_per_akma[9 * r], d);
+        const double v = centre(&now.velocities_A_per_akma[9 * r], d);
+        const double dx =
+            centre(&now.positions_A[9 * r], d) - centre(&start.positions_A[9 * r], d);
+        product += v0 * v;
+        square += dx * dx;
+        x_now[d].push_back(dx);
+      }
+      products.push_back(product);
+      squares.push_back(square);
+    }
+    double spread = n;
+    for (int j = 1; j < n; ++j) spread += 2.0 * (n - j) * std::pow(c, j);
+    spread *= h * h * 3.0 * variance;
+
+    const MeanAndError p = mean_and_error(products), s = mean_and_error(squares);
+    RecordProperty("autocorrelation_" + std::to_string(n),
+                   std::to_string(p.mean / (3.0 * variance)) + ", expected " +
+                       std::to_string(std::pow(c, n)));
+    RecordProperty("spread_" + std::to_string(n), std::to_string(s.mean / spread));
+    EXPECT_NEAR(p.mean, 3.0 * variance * std::pow(c, n), kSigmas * p.error) << "step " << n;
+    EXPECT_NEAR(s.mean, spread, kSigmas * s.error) << "step " << n;
+    // Normal numbers: the errors are what they must be, within a tenth.
+    EXPECT_NEAR(p.error / (variance * std::sqrt(3.0 * (1.0 + std::pow(c, 2 * n)) / kReplicas)), 1.0,
+                0.1);
+    EXPECT_NEAR(s.error / (spread * std::sqrt(2.0 / 3.0 / kReplicas)), 1.0, 0.1);
+    // No direction is preferred, and replicas do not share their noise: both would show here.
+    for (const std::vector<double>& along : x_now) {
+      const MeanAndError x = mean_and_error(along);
+      EXPECT_NEAR(x.mean, 0.0, kSigmas * x.error);
+      EXPECT_NEAR(x.error, std::sqrt(spread / 3.0 / kReplicas), 0.1 * x.error);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FreeMolecule,
+                         ::testing::Values(EngineCase{"zss_structured", Bath::gla},
+                                           EngineCase{"zss_infinite", Bath::gla},
+                                           EngineCase{"shake", Bath::gla},
+                                           EngineCase{"settle", Bath::gla}),
+                         EngineCaseName());
+
+/// Without a thermostat nothing relaxes: a temperature far from the target stays.
+TEST(NoThermostat, LeavesTheTemperatureAlone) {
+  System system = bath_system({"settle", Bath::none}, 1, 0.5);
+  const auto engine = make_cpu_engine(
+      system, replicas_at(system.model, lattice_cluster(system.model, 1, 2), 64, 40.0, 3, true), {});
+  Frame before, after;
+  engine->snapshot(kEnergies, before);
+  engine->advance(800);
+  engine->snapshot(kEnergies, after);
+  for (std::size_t r = 0; r < 64; ++r) {
+    EXPECT_NEAR(after.energies[r].temperature_K, before.energies[r].temperature_K,
+                1e-9 * before.energies[r].temperature_K);
+  }
+}
+
+}  // namespace
+}  // namespace tarn

@@ -1,0 +1,398 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tarn/cpu_engine.hpp"
+#include "tarn/minimise.hpp"
+#include "tarn/physics/molecule_solve.hpp"
+#include "tarn/physics/noise.hpp"
+#include "water_fixtures.hpp"
+
+/// @file
+/// Systems, start states and reference forces for the tests of whole engines.
+
+namespace tarn::test {
+
+// --- what is tested over -----------------------------------------------------------------------
+
+enum class Bath { none, gla, gla_per_mass };
+
+/// A scheme and a thermostat; the name is part of the test's name.
+struct EngineCase {
+  std::string scheme;
+  Bath bath = Bath::none;
+
+  std::string name() const {
+    constexpr const char* baths[] = {"none", "gla", "gla_per_mass"};
+    return scheme + "_" + baths[static_cast<int>(bath)];
+  }
+  friend std::ostream& operator<<(std::ostream& out, const EngineCase& c) {
+    return out << c.name();
+  }
+};
+
+inline const std::vector<std::string> kSchemeNames{
+    "zss_structured", "zss_dense", "zss_infinite", "shake", "shake_sweeps", "settle"};
+
+inline std::vector<EngineCase> engine_cases() {
+  std::vector<EngineCase> cases;
+  for (const std::string& scheme : kSchemeNames) {
+    for (Bath bath : {Bath::none, Bath::gla, Bath::gla_per_mass}) cases.push_back({scheme, bath});
+  }
+  return cases;
+}
+
+struct EngineCaseName {
+  std::string operator()(const ::testing::TestParamInfo<EngineCase>& info) const {
+    return info.param.name();
+  }
+};
+
+inline const char* name_of(Precision p) { return p == Precision::double_ ? "double" : "mixed"; }
+
+inline IntegratorSpec integrator(const std::string& scheme, double timestep_akma = 0.05,
+                                 double omega = 100.0) {
+  IntegratorSpec i;
+  i.timestep_akma = timestep_akma;
+  i.omega = omega;
+  if (scheme == "zss_dense") i.solver = Solver::dense;
+  if (scheme == "zss_infinite") i.omega = std::numeric_limits<double>::infinity();
+  if (scheme.starts_with("shake")) i.scheme = Scheme::shake;
+  if (scheme == "shake_sweeps") i.iteration = ShakeIteration::sweeps;
+  if (scheme == "settle") i.scheme = Scheme::settle;
+  return i;
+}
+
+/// Friction of 0.25 per akma unit (5/ps) for all atoms, or for the hydrogens and by mass.
+inline ThermostatSpec thermostat(Bath bath, double temperature_K, double rate_per_akma = 0.25) {
+  ThermostatSpec t;
+  if (bath == Bath::none) return t;
+  t.kind = Thermostat::gla;
+  t.temperature_K = temperature_K;
+  t.friction_hydrogen_per_akma = rate_per_akma;
+  t.friction_oxygen_per_akma = rate_per_akma;
+  if (bath == Bath::gla_per_mass) {
+    t.friction_oxygen_per_akma *= units::mass_hydrogen_Da / units::mass_oxygen_Da;
+  }
+  return t;
+}
+
+inline System make_system(const EngineCase& c, const WaterModel& model, int molecules,
+                          Precision precision = Precision::double_) {
+  System s;
+  s.model = model;
+  s.molecules = molecules;
+  s.integrator = integrator(c.scheme);
+  s.thermostat = thermostat(c.bath, 300.0);
+  s.seed = 20;
+  s.precision = precision;
+  return s;
+}
+
+inline WaterModel tip3p() { return *find_water_model("tip3p"); }
+inline WaterModel tip4p() { return *find_water_model("tip4p"); }
+
+// --- start states ------------------------------------------------------------------------------
+
+/// Velocities of Maxwell's distribution; `tangent` projects them onto the constraints.
+inline std::vector<double> maxwell(const WaterModel& model, std::span<const double> x,
+                                   double temperature_K, std::uint64_t seed, std::int64_t id,
+                                   bool tangent) {
+  std::vector<double> v(x.size());
+  const double kT = units::boltzmann_kcal_per_mol_K * temperature_K;
+  for (std::size_t m = 0; m < x.size() / 9; ++m) {
+    const MoleculeNormals z =
+        molecule_normals(seed, static_cast<std::uint64_t>(id), m, 0, NoiseStream::start_velocities);
+    std::array<double, 9> u, c;
+    for (std::size_t k = 0; k < 9; ++k) {
+      u[k] = z.xi[k] * std::sqrt(kT / model.mass_Da(static_cast<int>(k) / 3));
+      c[k] = x[9 * m + k];
+    }
+    if (tangent) u = to_array(project_velocities(to_triple(c), to_triple(u), masses(model)));
+    std::copy(u.begin(), u.end(), v.begin() + static_cast<std::ptrdiff_t>(9 * m));
+  }
+  return v;
+}
+
+inline void append(std::span<const double> from, std::vector<double>& to) {
+  for (double v : from) to.push_back(v);
+}
+
+/// Rigid molecules turned at random near the points of a cubic lattice: no two atoms of different
+/// molecules are nearer than 1 A.
+inline std::vector<double> lattice_cluster(const WaterModel& model, int molecules,
+                                           std::uint64_t seed) {
+  Random random(seed);
+  const int side = static_cast<int>(std::ceil(std::cbrt(molecules)));
+  std::vector<double> x;
+  for (int m = 0; m < molecules; ++m) {
+    const Vec3<double> at{3.2 * (m % side), 3.2 * (m / side % side), 3.2 * (m / (side * side))};
+    const Triple<double> t = random_molecule(model, random, 0.1);
+    append(to_array(Triple<double>{t.o + at, t.h1 + at, t.h2 + at}), x);
+  }
+  return x;
+}
+
+/// One lattice cluster and one draw of velocities at 300 K for each id, the same for an id wherever
+/// it stands.
+inline State start_state(const System& system, const std::vector<std::int64_t>& ids,
+                         std::int64_t step = 0) {
+  State s;
+  s.molecules = system.molecules;
+  s.step = step;
+  s.replica_ids = ids;
+  const bool tangent = is_rigid(system.integrator.scheme);
+  for (std::int64_t id : ids) {
+    const std::vector<double> x =
+        lattice_cluster(system.model, system.molecules, static_cast<std::uint64_t>(id) + 1);
+    append(x, s.positions_A);
+    append(maxwell(system.model, x, 300.0, 1, id, tangent), s.velocities_A_per_akma);
+  }
+  return s;
+}
+
+/// Ids 3, 10, 17, ... : not the places in the batch.
+inline std::vector<std::int64_t> spread_ids(int replicas) {
+  std::vector<std::int64_t> ids;
+  for (int r = 0; r < replicas; ++r) ids.push_back(7 * r + 3);
+  return ids;
+}
+
+/// tests/data/structures/tip3p-<molecules>.xyz as 9 N numbers.
+inline std::vector<double> reference_positions(int molecules) {
+  std::vector<double> x;
+  for (const Triple<double>& t : reference_cluster("tip3p-" + std::to_string(molecules) + ".xyz")) {
+    append(to_array(t), x);
+  }
+  return x;
+}
+
+/// The lowest minimum of seven TIP3P molecules: of V0 for rigid bonds and infinite omega, of
+/// V0 + V1 otherwise.
+inline std::vector<double> minimum_of_seven(const IntegratorSpec& integrator) {
+  std::vector<double> x = reference_positions(7);
+  ForceField force_field(tip3p(), 7);
+  if (!is_rigid(integrator.scheme) && std::isfinite(integrator.omega)) {
+    EXPECT_TRUE(relax_penalised(force_field, integrator.omega, x, {1e-9, 5000})
+                    .max_gradient_kcal_per_mol_A < 1e-5);
+  }
+  return x;
+}
+
+/// Replicas 0 .. n-1 at one configuration, with velocities of their own.
+inline State replicas_at(const WaterModel& model, const std::vector<double>& x, int replicas,
+                         double temperature_K, std::uint64_t seed, bool tangent) {
+  State s;
+  s.molecules = static_cast<int>(x.size() / 9);
+  for (int r = 0; r < replicas; ++r) {
+    s.replica_ids.push_back(r);
+    append(x, s.positions_A);
+    append(maxwell(model, x, temperature_K, seed, r, tangent), s.velocities_A_per_akma);
+  }
+  return s;
+}
+
+/// The cold start: seven TIP3P molecules at the minimum of what the scheme moves in, with
+/// velocities of 10 K along the constraints.
+inline State cold_start(const IntegratorSpec& integrator, std::uint64_t seed = 1) {
+  return replicas_at(tip3p(), minimum_of_seven(integrator), 1, 10.0, seed, true);
+}
+inline System cold_system(const IntegratorSpec& integrator) {
+  System s;
+  s.model = tip3p();
+  s.molecules = 7;
+  s.integrator = integrator;
+  return s;
+}
+
+// --- what an engine holds ----------------------------------------------------------------------
+
+using Bits = std::vector<std::uint64_t>;
+
+inline void append_bits(std::span<const double> numbers, Bits& bits) {
+  for (double v : numbers) bits.push_back(std::bit_cast<std::uint64_t>(v));
+}
+
+/// All that can be seen of each replica, bit by bit: its state, reported positions and velocities,
+/// energies and conserved quantities.
+inline std::map<std::int64_t, Bits> bits_by_replica(Engine& engine) {
+  std::map<std::int64_t, Bits> all;
+  const State s = engine.state();
+  const std::size_t size = s.coordinates();
+  for (std::size_t r = 0; r < s.replica_ids.size(); ++r) {
+    Bits& bits = all[s.replica_ids[r]];
+    append_bits({&s.positions_A[r * size], size}, bits);
+    append_bits({&s.velocities_A_per_akma[r * size], size}, bits);
+  }
+  Frame f;
+  engine.snapshot(kPositions | kVelocities | kEnergies | kConservation, f);
+  for (std::size_t r = 0; r < f.replica_ids.size(); ++r) {
+    Bits& bits = all[f.replica_ids[r]];
+    append_bits({&f.positions_A[r * size], size}, bits);
+    append_bits({&f.velocities_A_per_akma[r * size], size}, bits);
+    const Energies& e = f.energies[r];
+    const Conservation& c = f.conservation[r];
+    append_bits(std::array{e.potential_kcal_per_mol, e.penalty_kcal_per_mol, e.kinetic_kcal_per_mol,
+                           e.total_kcal_per_mol, e.temperature_K, c.energy_kcal_per_mol,
+                           c.constraint_max_A2},
+                bits);
+    append_bits(c.momentum_Da_A_per_akma, bits);
+    append_bits(c.angular_momentum_Da_A2_per_akma, bits);
+  }
+  return all;
+}
+
+inline ::testing::AssertionResult same_bits(const Bits& a, const Bits& b) {
+  if (a.size() != b.size()) return ::testing::AssertionFailure() << "sizes differ";
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    if (a[k] != b[k]) {
+      return ::testing::AssertionFailure()
+             << "number " << k << " of " << a.size() << ": " << std::bit_cast<double>(a[k])
+             << " and " << std::bit_cast<double>(b[k]) << ", which differ by "
+             << std::bit_cast<double>(a[k]) - std::bit_cast<double>(b[k]);
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+inline ::testing::AssertionResult same_bits(const std::map<std::int64_t, Bits>& a,
+                                            const std::map<std::int64_t, Bits>& b) {
+  if (a.size() != b.size()) return ::testing::AssertionFailure() << "replicas differ";
+  for (const auto& [id, bits] : a) {
+    if (!b.contains(id)) return ::testing::AssertionFailure() << "replica " << id << " is missing";
+    if (const auto result = same_bits(bits, b.at(id)); !result) {
+      return ::testing::AssertionFailure() << "replica " << id << ": " << result.message();
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+
+/// True if every number of a Frame is finite.
+inline bool all_finite(const Frame& f) {
+  const auto finite = [](std::span<const double> numbers) {
+    return std::all_of(numbers.begin(), numbers.end(), [](double v) { return std::isfinite(v); });
+  };
+  bool good = finite(f.positions_A) && finite(f.velocities_A_per_akma);
+  for (const Energies& e : f.energies) {
+    good =
+        good && finite(std::array{e.potential_kcal_per_mol, e.penalty_kcal_per_mol,
+                                  e.kinetic_kcal_per_mol, e.total_kcal_per_mol, e.temperature_K});
+  }
+  for (const Conservation& c : f.conservation) {
+    good = good && finite(c.momentum_Da_A_per_akma) && finite(c.angular_momentum_Da_A2_per_akma) &&
+           finite(std::array{c.energy_kcal_per_mol, c.constraint_max_A2});
+  }
+  return good;
+}
+
+// --- forces ------------------------------------------------------------------------------------
+
+struct ReferenceForces {
+  std::vector<Real> f;  ///< on the atoms [kcal/mol/A]
+  Real coulomb = 0, lj = 0;
+  Real size = 0;  ///< sum of the sizes of all energies that were added
+};
+
+/// The plain double sum over sites in long double, by the definition of the model.
+inline ReferenceForces reference_forces(const WaterModel& model, std::span<const Real> x) {
+  using Vector = Eigen::Matrix<Real, 3, 1>;
+  const Real k = units::coulomb_kcal_A_per_mol_e2;
+  const Real half = model.angle_hoh_degrees * std::acos(Real(-1)) / 360;
+  const Real w = model.has_m_site() ? model.r_om_A / (2 * model.r_oh_A * std::cos(half)) : Real(0);
+  const Real q[4] = {model.charge_o_e, model.charge_h_e, model.charge_h_e, model.charge_m_e};
+  const std::size_t n = x.size() / 9;
+  const auto atom = [&](std::size_t m, std::size_t a) {
+    return Vector(x[9 * m + 3 * a], x[9 * m + 3 * a + 1], x[9 * m + 3 * a + 2]);
+  };
+  const auto site = [&](std::size_t m, std::size_t s) -> Vector {
+    return s < 3 ? atom(m, s) : (1 - 2 * w) * atom(m, 0) + w * (atom(m, 1) + atom(m, 2));
+  };
+  ReferenceForces r;
+  r.f.assign(x.size(), 0);
+  const auto push = [&](std::size_t m, std::size_t s, const Vector& f) {
+    const Real share[4] = {s == 3 ? 1 - 2 * w : Real(s == 0), s == 3 ? w : Real(s == 1),
+                           s == 3 ? w : Real(s == 2)};
+    for (std::size_t a = 0; a < 3; ++a) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        r.f[9 * m + 3 * a + c] += share[a] * f[static_cast<Eigen::Index>(c)];
+      }
+    }
+  };
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = i + 1; j < n; ++j) {
+      for (std::size_t a = 0; a < 4; ++a) {
+        for (std::size_t b = 0; b < 4; ++b) {
+          if (q[a] * q[b] == 0) continue;
+          const Vector d = site(i, a) - site(j, b);
+          const Real e = k * q[a] * q[b] / d.norm();
+          r.coulomb += e;
+          r.size += std::fabs(e);
+          push(i, a, e / d.squaredNorm() * d);
+          push(j, b, -e / d.squaredNorm() * d);
+        }
+      }
+      const Vector d = atom(i, 0) - atom(j, 0);
+      const Real r6 = std::pow(d.squaredNorm(), 3);
+      const Real repulsion = model.lj_a_kcal_A12_per_mol / (r6 * r6);
+      const Real dispersion = model.lj_c_kcal_A6_per_mol / r6;
+      r.lj += repulsion - dispersion;
+      r.size += repulsion + dispersion;
+      const Vector f = (12 * repulsion - 6 * dispersion) / d.squaredNorm() * d;
+      push(i, 0, f);
+      push(j, 0, -f);
+    }
+  }
+  return r;
+}
+inline ReferenceForces reference_forces(const WaterModel& model, std::span<const double> x) {
+  const std::vector<Real> wide(x.begin(), x.end());
+  return reference_forces(model, std::span<const Real>(wide));
+}
+
+/// A system whose reported positions show the forces: with bonds of no strength and b h^2 = 1 the
+/// pushed-back position is q = x + F0/m, to rounding.
+inline System system_that_shows_forces(const WaterModel& model, int molecules,
+                                       Precision precision) {
+  System s;
+  s.model = model;
+  s.molecules = molecules;
+  s.precision = precision;
+  s.integrator.beta = 0.25;
+  s.integrator.timestep_akma = 2.0;
+  s.integrator.omega = 1e-12;
+  return s;
+}
+/// Forces of the only replica of an engine made of such a system.
+inline std::vector<double> forces_shown(Engine& engine, const WaterModel& model) {
+  Frame f;
+  engine.snapshot(kPositions, f);
+  const State s = engine.state();
+  std::vector<double> forces(s.positions_A.size());
+  for (std::size_t k = 0; k < forces.size(); ++k) {
+    forces[k] = model.mass_Da(static_cast<int>(k) % 9 / 3) * (f.positions_A[k] - s.positions_A[k]);
+  }
+  return forces;
+}
+
+/// rms of a - b over rms of b.
+template <class A, class B>
+double relative_rms(const A& a, const B& b) {
+  Real difference = 0, size = 0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    difference += (a[k] - b[k]) * (a[k] - b[k]);
+    size += b[k] * b[k];
+  }
+  return static_cast<double>(std::sqrt(difference / size));
+}
+
+}  // namespace tarn::test

@@ -1,0 +1,142 @@
+#pragma once
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tarn/analysis/rdf.hpp"
+#include "tarn/engine.hpp"
+
+namespace tarn::test {
+
+/// What a FakeEngine is told to do.
+struct FakeScript {
+  std::map<std::int64_t, std::int64_t> blow_ups{};  ///< replica id -> step
+  double seconds_per_step = 0.0;
+  std::int64_t not_a_number_at = -1;  ///< energies of this step and later are NaN
+  std::vector<std::int64_t>* advances = nullptr;
+  std::vector<unsigned>* snapshots = nullptr;
+};
+
+/// An engine with arithmetic instead of physics: each replica moves on its own, as a function of
+/// its id and its state only, so that the laws hold.
+class FakeEngine final : public Engine {
+ public:
+  FakeEngine(State start, PairCountRequest counts, double timestep_ps, FakeScript script = {})
+      : state_(std::move(start)),
+        request_(counts),
+        timestep_ps_(timestep_ps),
+        script_(std::move(script)),
+        counts_(static_cast<std::size_t>(kCountGroups * kPairClasses * counts.bins), 0),
+        is_stopped_(state_.replica_ids.size(), false) {}
+
+  void advance(std::int64_t n_steps) override {
+    if (n_steps < 1) throw std::logic_error("advance by nothing");
+    if (script_.advances) script_.advances->push_back(n_steps);
+    for (std::int64_t i = 0; i < n_steps; ++i) step_once();
+  }
+  std::int64_t step() const override { return state_.step; }
+
+  void snapshot(unsigned fields, Frame& frame) override {
+    if (script_.snapshots) script_.snapshots->push_back(fields);
+    frame = {};
+    frame.step = state_.step;
+    frame.time_ps = static_cast<double>(state_.step) * timestep_ps_;
+    frame.molecules = state_.molecules;
+    const std::size_t size = state_.coordinates();
+    for (std::size_t r = 0; r < is_stopped_.size(); ++r) {
+      if (is_stopped_[r]) continue;
+      frame.replica_ids.push_back(state_.replica_ids[r]);
+      const double* x = &state_.positions_A[r * size];
+      const double* v = &state_.velocities_A_per_akma[r * size];
+      if (fields & kPositions) frame.positions_A.insert(frame.positions_A.end(), x, x + size);
+      if (fields & kVelocities) {
+        frame.velocities_A_per_akma.insert(frame.velocities_A_per_akma.end(), v, v + size);
+      }
+      const bool is_bad = script_.not_a_number_at >= 0 && step() >= script_.not_a_number_at;
+      const double e = is_bad ? std::nan("") : x[0] + v[1];
+      if (fields & kEnergies) frame.energies.push_back({e, 0.5 * e, x[2], x[3], x[4] * x[4]});
+      if (fields & kConservation) {
+        frame.conservation.push_back({e, {v[0], v[1], v[2]}, {x[0], x[1], x[2]}, x[5] * x[5]});
+      }
+    }
+    if (fields & kPairCounts) {
+      frame.pair_counts = counts_;
+      frame.pair_samples = samples_;
+    }
+  }
+  State state() const override { return state_; }
+  std::vector<BlowUp> blow_ups() const override { return blow_ups_; }
+  EngineReport report() const override { return {3.0, 1.0, 0.5, 0.5, 40, 10}; }
+  std::string description() const override { return "fake \"engine\""; }
+
+ private:
+  void step_once() {
+    ++state_.step;
+    const std::size_t size = state_.coordinates();
+    for (std::size_t r = 0; r < is_stopped_.size(); ++r) {
+      const std::int64_t id = state_.replica_ids[r];
+      if (is_stopped_[r]) continue;
+      const auto planned = script_.blow_ups.find(id);
+      if (planned != script_.blow_ups.end() && planned->second <= state_.step) {
+        is_stopped_[r] = true;
+        blow_ups_.push_back({id, state_.step, 1});
+        continue;
+      }
+      for (std::size_t c = r * size; c < (r + 1) * size; ++c) {
+        double& x = state_.positions_A[c];
+        double& v = state_.velocities_A_per_akma[c];
+        v = 0.9 * v + 0.1 * std::sin(3.0 * x + static_cast<double>(id));
+        x += 0.05 * v;
+      }
+      count(r);
+    }
+    if (script_.seconds_per_step > 0.0) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(script_.seconds_per_step));
+    }
+  }
+  void count(std::size_t r) {
+    if (!request_.enabled || step() % request_.every != 0 || step() < request_.first_step) return;
+    const auto group = static_cast<std::size_t>(state_.replica_ids[r] % kCountGroups);
+    const auto bins = static_cast<std::size_t>(request_.bins);
+    const std::size_t size = state_.coordinates();
+    analysis::count_pairs(
+        std::span(state_.positions_A).subspan(r * size, size), request_.r_max_A, request_.bins,
+        std::span(counts_).subspan(group * kPairClasses * bins, kPairClasses * bins));
+    ++samples_[group];
+  }
+
+  State state_;
+  PairCountRequest request_;
+  double timestep_ps_;
+  FakeScript script_;
+  std::vector<std::uint64_t> counts_;
+  std::array<std::int64_t, kCountGroups> samples_{};
+  std::vector<bool> is_stopped_;
+  std::vector<BlowUp> blow_ups_;
+};
+
+/// Molecules on a line, 3 A apart, the replicas a little different.
+inline State fake_start(int molecules, int replicas) {
+  State state;
+  state.molecules = molecules;
+  for (int r = 0; r < replicas; ++r) {
+    state.replica_ids.push_back(r);
+    for (int m = 0; m < molecules; ++m) {
+      const double x = 3.0 * m + 0.01 * r;
+      for (const double c : {x, 0.1, 0.2, x + 0.9, 0.3, 0.4, x - 0.2, 0.9, 0.5}) {
+        state.positions_A.push_back(c);
+        state.velocities_A_per_akma.push_back(0.01 * c);
+      }
+    }
+  }
+  return state;
+}
+
+}  // namespace tarn::test

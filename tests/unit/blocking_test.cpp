@@ -1,0 +1,133 @@
+#include "tarn/analysis/blocking.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "tarn/analysis/errors.hpp"
+
+namespace tarn::analysis {
+namespace {
+
+/// x_t = phi x_{t-1} + noise, stationary, with variance 1.
+std::vector<double> ar1(double phi, std::size_t n, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal;
+  std::vector<double> x(n);
+  double value = normal(random);
+  for (double& v : x) v = value = phi * value + std::sqrt(1.0 - phi * phi) * normal(random);
+  return x;
+}
+
+/// Standard error of the mean of n values of ar1(phi): (1/n) sum over lags of (1 - |t|/n) phi^|t|.
+double exact_error(double phi, std::size_t n) {
+  const auto m = static_cast<double>(n);
+  const double sum = (1.0 + phi) / (1.0 - phi) -
+                     2.0 * phi * (1.0 - std::pow(phi, m)) / (m * (1.0 - phi) * (1.0 - phi));
+  return std::sqrt(sum / m);
+}
+
+class BlockingAr1 : public ::testing::TestWithParam<double> {};
+
+TEST_P(BlockingAr1, ErrorAndAutocorrelationTime) {
+  const double phi = GetParam();
+  const std::size_t n = 1 << 17;
+  const Blocking b = blocking(ar1(phi, n, 11));
+  const double exact = exact_error(phi, n);
+  EXPECT_TRUE(b.converged);
+  // A block of length B misses correlation across its ends: the variance is too low by
+  // 2 phi / (B (1 - phi^2)) of itself, the error by half of that.
+  const double bias = phi / (static_cast<double>(b.block_length) * (1.0 - phi * phi)) * exact;
+  EXPECT_LT(bias, 0.05 * exact);
+  EXPECT_LT(b.error_of_error, 0.1 * exact);
+  EXPECT_NEAR(b.error, exact - bias, 4.5 * b.error_of_error);
+  // tau = (error / naive error)^2 / 2, so that its relative error is twice that of the error.
+  const double tau = 0.5 * (1.0 + phi) / (1.0 - phi);
+  EXPECT_NEAR(b.autocorrelation_time, tau * (1.0 - 2.0 * bias / exact),
+              4.5 * 2.0 * tau * b.error_of_error / exact);
+}
+
+INSTANTIATE_TEST_SUITE_P(Correlations, BlockingAr1, ::testing::Values(0.0, 0.5, 0.9, 0.97));
+
+TEST(Blocking, ErrorsCoverTheTruth) {
+  // Over many series, mean / error must have variance 1.
+  const int series = 600;
+  const double phi = 0.8;
+  double sum = 0.0;
+  double noise = 0.0;
+  for (int s = 0; s < series; ++s) {
+    const Blocking b = blocking(ar1(phi, 1 << 13, 1000 + static_cast<std::uint64_t>(s)));
+    sum += b.mean * b.mean / (b.error * b.error) / series;
+    noise += 2.0 * b.error_of_error / b.error / series;
+  }
+  // The mean of squares of normal numbers has variance 2 / series. Errors that are themselves
+  // uncertain by e make it larger by 3 e^2, and their bias is a few per cent: allow 0.1.
+  EXPECT_NEAR(sum, 1.0, 4.5 * std::sqrt(2.0 / series) + 0.1 + 3.0 * noise * noise);
+  EXPECT_GT(sum, 0.7);
+}
+
+TEST(Blocking, TellsWhenASeriesIsTooShort) {
+  const Blocking b = blocking(ar1(0.999, 256, 5));
+  EXPECT_FALSE(b.converged);
+  EXPECT_GE(b.error, mean_and_error(ar1(0.999, 256, 5)).error);
+}
+
+TEST(Blocking, SmallSeriesInClosedForm) {
+  EXPECT_EQ(blocking(std::vector<double>{}).error, 0.0);
+  EXPECT_EQ(blocking(std::vector<double>{3.0}).mean, 3.0);
+  EXPECT_EQ(blocking(std::vector<double>{3.0}).error, 0.0);
+  const Blocking two = blocking(std::vector<double>{1.0, 3.0});
+  EXPECT_DOUBLE_EQ(two.mean, 2.0);
+  EXPECT_DOUBLE_EQ(two.error, 1.0);
+  EXPECT_FALSE(two.converged);
+  const Blocking constant = blocking(std::vector<double>(1000, 4.0));
+  EXPECT_EQ(constant.mean, 4.0);
+  EXPECT_EQ(constant.error, 0.0);
+  EXPECT_EQ(constant.autocorrelation_time, 0.5);
+}
+
+TEST(Errors, MeanAndErrorInClosedForm) {
+  const MeanError e = mean_and_error(std::vector<double>{1, 2, 3, 4});
+  EXPECT_DOUBLE_EQ(e.mean, 2.5);
+  EXPECT_DOUBLE_EQ(e.error, std::sqrt(5.0 / 3.0 / 4.0));
+}
+
+TEST(Errors, RatioOfEqualGroupsIsTheMean) {
+  const std::vector<double> counts{5, 7, 6, 10};
+  const std::vector<double> samples(4, 2.0);
+  const MeanError ratio = ratio_and_error(counts, samples);
+  const MeanError mean = mean_and_error(std::vector<double>{2.5, 3.5, 3.0, 5.0});
+  EXPECT_DOUBLE_EQ(ratio.mean, mean.mean);
+  EXPECT_NEAR(ratio.error, mean.error, 1e-15);
+  // A group without samples changes nothing.
+  const MeanError more =
+      ratio_and_error(std::vector<double>{5, 0, 7, 6, 10}, std::vector<double>{2, 0, 2, 2, 2});
+  EXPECT_DOUBLE_EQ(more.error, ratio.error);
+  EXPECT_EQ(ratio_and_error(std::vector<double>{5}, std::vector<double>{2}).error, 0.0);
+  EXPECT_EQ(ratio_and_error({}, {}).mean, 0.0);
+}
+
+TEST(Errors, RatioOfUnequalGroupsCoversTheTruth) {
+  // Poisson counts of rate 3 a sample in 24 groups of 20 to 66 samples.
+  std::mt19937_64 random(9);
+  const int trials = 2000;
+  double sum = 0.0;
+  for (int t = 0; t < trials; ++t) {
+    std::vector<double> counts, samples;
+    for (int g = 0; g < 24; ++g) {
+      samples.push_back(20.0 + 2.0 * g);
+      counts.push_back(std::poisson_distribution<int>(3.0 * samples.back())(random));
+    }
+    const MeanError e = ratio_and_error(counts, samples);
+    sum += (e.mean - 3.0) * (e.mean - 3.0) / (e.error * e.error) / trials;
+  }
+  // t-distributed with 23 degrees of freedom: variance 23/21 = 1.095; of squares, about 2 of its
+  // square; the groups differ in size, which adds a few per cent: 0.05.
+  EXPECT_NEAR(sum, 23.0 / 21.0, 4.5 * 1.095 * std::sqrt(2.4 / trials) + 0.05);
+}
+
+}  // namespace
+}  // namespace tarn::analysis

@@ -1,0 +1,135 @@
+#include "tarn/io/checkpoint.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <sstream>
+#include <string>
+
+#include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/binary.hpp"
+
+namespace tarn::io {
+namespace {
+
+using test::contains;
+using test::message_of;
+using test::read_text;
+using test::ScratchFolder;
+using test::write_text;
+
+Checkpoint example() {
+  Checkpoint c;
+  c.tarn_version = "0.1.0";
+  c.physics = "[system]\nmolecules = 1\n";
+  c.device = "cpu";
+  c.state.molecules = 1;
+  c.state.step = 123'456'789'012;
+  c.state.replica_ids = {0, 5};
+  for (int i = 0; i < 18; ++i) {
+    c.state.positions_A.push_back(1.0 / (i + 3.0));
+    c.state.velocities_A_per_akma.push_back(-1e-300 * i);
+  }
+  c.blow_ups = {{5, 17, 3}};
+  c.observers = {{"energies", std::string("\0\n\xff", 3)}, {"rdf", ""}};
+  return c;
+}
+
+class CheckpointFile : public ::testing::Test {
+ protected:
+  CheckpointFile() { write_checkpoint(path_, example()); }
+  std::string refusal(const std::string& bytes) {
+    write_text(path_, bytes);
+    return message_of<IoError>([&] { read_checkpoint(path_); });
+  }
+  ScratchFolder folder_;
+  std::string path_ = folder_.file("checkpoint.bin");
+};
+
+TEST_F(CheckpointFile, ComesBackToTheBit) {
+  const Checkpoint c = example();
+  const Checkpoint d = read_checkpoint(path_);
+  EXPECT_EQ(d.tarn_version, c.tarn_version);
+  EXPECT_EQ(d.physics, c.physics);
+  EXPECT_EQ(d.device, c.device);
+  EXPECT_EQ(d.state.molecules, 1);
+  EXPECT_EQ(d.state.step, c.state.step);
+  EXPECT_EQ(d.state.replica_ids, c.state.replica_ids);
+  EXPECT_EQ(d.state.positions_A, c.state.positions_A);
+  EXPECT_EQ(d.state.velocities_A_per_akma, c.state.velocities_A_per_akma);
+  ASSERT_EQ(d.blow_ups.size(), 1u);
+  EXPECT_EQ(d.blow_ups[0].replica, 5);
+  EXPECT_EQ(d.blow_ups[0].step, 17);
+  EXPECT_EQ(d.blow_ups[0].molecule, 3);
+  ASSERT_EQ(d.observers.size(), 2u);
+  EXPECT_EQ(d.observers[0].name, "energies");
+  EXPECT_EQ(d.observers[0].bytes, c.observers[0].bytes);
+  EXPECT_EQ(d.observers[1].bytes, "");
+}
+
+TEST_F(CheckpointFile, IsTheSameBytesEachTime) {
+  const std::string bytes = read_text(path_);
+  write_checkpoint(path_, example());
+  EXPECT_EQ(read_text(path_), bytes);
+  // The format itself, so that a change does not go unnoticed: magic, then version 1 with its low
+  // byte first.
+  EXPECT_EQ(bytes.substr(0, 8), "\x89TARN\r\n\n");
+  EXPECT_EQ(bytes.substr(8, 8), std::string("\1\0\0\0\0\0\0\0", 8));
+}
+
+TEST_F(CheckpointFile, RefusesEachFaultInItsOwnWords) {
+  const std::string good = read_text(path_);
+  EXPECT_TRUE(contains(refusal("step,time_ps\n1,2\n and some more text"), "not a checkpoint"));
+  EXPECT_TRUE(contains(refusal(""), "empty"));
+  std::string other_version = good;
+  other_version[8] = 2;
+  EXPECT_TRUE(contains(refusal(other_version), "format version 2, this program reads version 1"));
+  std::string damaged = good;
+  damaged[good.size() / 2] ^= 1;
+  EXPECT_TRUE(contains(refusal(damaged), "damaged"));
+  EXPECT_TRUE(contains(refusal(good + "x"), "damaged"));
+  EXPECT_TRUE(contains(refusal(good.substr(0, good.size() - 9)), "cut off after"));
+  EXPECT_TRUE(contains(message_of<IoError>([&] { read_checkpoint(folder_.file("none")); }),
+                       "No such file"));
+}
+
+TEST_F(CheckpointFile, RefusesEveryPrefixAndEveryFlippedByte) {
+  const std::string good = read_text(path_);
+  for (std::size_t length = 0; length < good.size(); ++length) {
+    refusal(good.substr(0, length));
+  }
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    std::string bad = good;
+    bad[i] ^= 0x40;
+    refusal(bad);
+  }
+}
+
+TEST_F(CheckpointFile, AFailedWriteKeepsTheOlderOne) {
+  const std::string good = read_text(path_);
+  std::filesystem::create_directory(path_ + ".tarn-tmp");  // in the way of the temporary file
+  EXPECT_THROW(write_checkpoint(path_, example()), IoError);
+  EXPECT_EQ(read_text(path_), good);
+}
+
+TEST(Binary, AWrongCountIsNotBelieved) {
+  std::ostringstream out;
+  put(out, std::numeric_limits<std::uint64_t>::max());
+  std::istringstream doubles(out.str());
+  EXPECT_THROW(get_doubles(doubles), IoError);
+  std::istringstream text(out.str());
+  EXPECT_THROW(get_string(text), IoError);
+  std::istringstream empty;
+  EXPECT_THROW(get_u64(empty), IoError);
+}
+
+TEST(Binary, ChecksumIsFnv1a) {
+  // Test vectors of the authors of FNV (Fowler, Noll, Vo).
+  EXPECT_EQ(checksum(""), 0xcbf29ce484222325u);
+  EXPECT_EQ(checksum("a"), 0xaf63dc4c8601ec8cu);
+  EXPECT_EQ(checksum("foobar"), 0x85944171f73967e8u);
+}
+
+}  // namespace
+}  // namespace tarn::io

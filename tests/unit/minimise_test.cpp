@@ -1,0 +1,575 @@
+#include "tarn/minimise.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <Eigen/Dense>
+
+#include "start/cluster_coordinates.hpp"
+#include "start/lbfgs.hpp"
+#include "start/molecule_frame.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/physics/penalty.hpp"
+#include "tarn/start.hpp"
+#include "water_fixtures.hpp"
+#include "worst.hpp"
+
+namespace tarn {
+namespace {
+
+using namespace test;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+
+template <class F>
+void for_models(F f) {
+  for (const WaterModel& model : kWaterModels) {
+    SCOPED_TRACE(std::string(model.name));
+    f(model);
+  }
+}
+
+WaterModel tip3p() { return *find_water_model("tip3p"); }
+
+std::vector<double> flat(const std::vector<Triple<double>>& molecules) {
+  std::vector<double> x;
+  for (const Triple<double>& t : molecules) {
+    const auto a = to_array(t);
+    x.insert(x.end(), a.begin(), a.end());
+  }
+  return x;
+}
+
+Triple<double> molecule(const std::vector<double>& x, std::size_t m) {
+  std::array<double, 9> a;
+  std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(9 * m), 9, a.begin());
+  return to_triple(a);
+}
+
+/// Molecules bent and stretched by up to `size` A.
+std::vector<double> distorted(std::vector<double> x, double size, std::uint64_t seed) {
+  Random random(seed);
+  for (double& c : x) c += random.uniform(-size, size);
+  return x;
+}
+
+/// Largest error of a bond length [A].
+double worst_length(const WaterModel& model, const std::vector<double>& x) {
+  double worst = 0.0;
+  for (std::size_t m = 0; m < x.size() / 9; ++m) {
+    const Bonds<double> b = bonds(molecule(x, m));
+    for (double l2 : {b.length2.oh1, b.length2.oh2}) {
+      worst = std::max(worst, std::abs(std::sqrt(l2) - model.r_oh_A));
+    }
+    worst = std::max(worst, std::abs(std::sqrt(b.length2.hh) - model.r_hh_A()));
+  }
+  return worst;
+}
+
+/// V1, and the largest component of -grad(V0 + V1), from the formulas of the engines.
+struct PenalisedPoint {
+  double energy, penalty, largest_force;
+};
+PenalisedPoint penalised_point(ForceField& force_field, double omega,
+                               const std::vector<double>& x) {
+  std::vector<double> f(x.size());
+  const BondReference<double> reference = bond_reference(force_field.model());
+  const double v0 = force_field.energy_and_forces(x, f).total_kcal_per_mol();
+  PenalisedPoint p{v0, 0.0, 0.0};
+  for (std::size_t m = 0; m < x.size() / 9; ++m) {
+    p.penalty += penalty_energy(molecule(x, m), reference, omega);
+    const auto bond = to_array(penalty_force(molecule(x, m), reference, omega));
+    for (std::size_t c = 0; c < 9; ++c) {
+      p.largest_force = std::max(p.largest_force, std::abs(f[9 * m + c] + bond[c]));
+    }
+  }
+  p.energy += p.penalty;
+  return p;
+}
+
+// --- triangles and frames
+// --------------------------------------------------------------------------
+
+TEST(Triangle, HasTheLengthsThatItIsGiven) {
+  Random random(1);
+  for_models([&](const WaterModel& model) {
+    const auto reference = model.squared_lengths_A2();
+    start::Triangle t(model);
+    for (int k = 0; k < 200; ++k) {
+      const Vector3d g = k == 0 ? Vector3d(0, 0, 0)
+                                : Vector3d(random.uniform(-0.2, 0.2), random.uniform(-0.2, 0.2),
+                                           random.uniform(-0.2, 0.2));
+      ASSERT_TRUE(start::Triangle::from_bond_values(model, g, t));
+      // A few roundings of squares below 4 A^2.
+      EXPECT_NEAR(t.h1.squaredNorm(), reference[0] + g[0], 2e-15);
+      EXPECT_NEAR(t.h2.squaredNorm(), reference[1] + g[1], 2e-15);
+      EXPECT_NEAR((t.h2 - t.h1).squaredNorm(), reference[2] + g[2], 8e-15);
+    }
+    // Too long a base, a negative square.
+    EXPECT_FALSE(start::Triangle::from_bond_values(model, {0.0, 0.0, 3.0}, t));
+    EXPECT_FALSE(start::Triangle::from_bond_values(model, {-1.5, 0.0, 0.0}, t));
+  });
+}
+
+// Central differences with step e: truncation e^2 f'''/6, rounding 1e-16/e; both below 1e-9 here.
+TEST(Triangle, PullBackIsTheDerivative) {
+  Random random(2);
+  const double e = 1e-5;
+  for_models([&](const WaterModel& model) {
+    Worst worst("pull_back");
+    start::Triangle t(model), plus(model), minus(model);
+    for (int k = 0; k < 50; ++k) {
+      const auto number = [&] { return random.uniform(-1.0, 1.0); };
+      const Vector3d g = 0.2 * Vector3d(number(), number(), number());
+      const Vector3d f1(number(), number(), number()), f2(number(), number(), number());
+      ASSERT_TRUE(start::Triangle::from_bond_values(model, g, t));
+      const Vector3d found = t.pull_back(f1, f2);
+      for (int c = 0; c < 3; ++c) {
+        start::Triangle::from_bond_values(model, g + e * Vector3d::Unit(c), plus);
+        start::Triangle::from_bond_values(model, g - e * Vector3d::Unit(c), minus);
+        const double expected =
+            (f1.dot(plus.h1 - minus.h1) + f2.dot(plus.h2 - minus.h2)) / (2.0 * e);
+        worst.see(found[c] - expected, k);
+      }
+    }
+    worst.expect_below(1e-9);
+  });
+}
+
+TEST(MoleculeFrame, GivesBackTheAtoms) {
+  Random random(3);
+  for_models([&](const WaterModel& model) {
+    Worst worst("atoms");
+    for (int k = 0; k < 200; ++k) {
+      const Triple<double> x = random_molecule(model, random, 10.0) + random.triple(0.2);
+      const auto a = to_array(x);
+      start::MoleculeFrame frame;
+      Vector3d g;
+      ASSERT_TRUE(start::MoleculeFrame::of_atoms(model, a.data(), frame, g));
+      start::Triangle t(model);
+      ASSERT_TRUE(start::Triangle::from_bond_values(model, g, t));
+      double y[9];
+      frame.place(t, y);
+      for (std::size_t c = 0; c < 9; ++c) worst.see(y[c] - a[c], k);
+    }
+    // Roundings of coordinates up to 12 A (1e-15 each) through squares and roots.
+    worst.expect_below(2e-14);
+  });
+}
+
+TEST(MoleculeFrame, MovesAboutTheOxygen) {
+  Random random(4);
+  const WaterModel model = tip3p();
+  const start::Triangle t(model);
+  for (double angle : {0.0, 1e-12, 1e-8, 1e-3, 1.0, 3.0}) {
+    const auto a = to_array(random_molecule(model, random, 3.0));
+    start::MoleculeFrame frame;
+    ASSERT_TRUE(start::MoleculeFrame::nearest_rigid(model, a.data(), frame));
+    const Vector3d axis = Vector3d(1.0, -2.0, 0.5).normalized(), shift(0.1, 0.2, -0.3);
+    double x[9], y[9];
+    frame.place(t, x);
+    frame.moved(shift, angle * axis).place(t, y);
+    const Eigen::Map<const Vector3d> o(x), h(x + 3), o_new(y), h_new(y + 3);
+    EXPECT_LT((o_new - o - shift).norm(), 1e-15);
+    const Vector3d expected = Eigen::AngleAxisd(angle, axis) * (h - o);
+    // Roundings of coordinates of 4 A.
+    EXPECT_LT((h_new - o_new - expected).norm(), 4e-15) << angle;
+  }
+}
+
+// The fit is a minimum: no other place of the rigid molecule is nearer, weighted by mass.
+TEST(RigidFit, MovesTheAtomsLeast) {
+  Random random(5);
+  for_models([&](const WaterModel& model) {
+    for (int k = 0; k < 50; ++k) {
+      const Triple<double> old = random_molecule(model, random, 5.0) + random.triple(0.1);
+      const auto a = to_array(old);
+      std::vector<double> x(a.begin(), a.end());
+      const RigidFit fit = fit_rigid_geometry(model, x);
+      EXPECT_LT(worst_length(model, x), 1e-12);
+      EXPECT_EQ(fit.molecule, 0);
+      EXPECT_GT(fit.largest_move_A, 0.0);
+      EXPECT_LT(fit.largest_move_A, 0.2);
+
+      const Triple<double> y = molecule(x, 0);
+      const Vector9 mass = mass_matrix(masses(model)).diagonal();
+      const Vector9 d = to_vector(y) - to_vector(old);
+      // The centre of mass stays.
+      EXPECT_LT(total((mass.array() * d.array()).matrix()).norm(), 1e-13);
+      const Real distance = (mass.array() * d.array().square()).sum();
+      const Eigen::Matrix<Real, 3, 1> centre =
+          total((mass.array() * to_vector(y).array()).matrix()) /
+          static_cast<Real>(model.molecule_mass_Da());
+      for (int j = 0; j < 20; ++j) {
+        const double angle = random.log_uniform(1e-4, 1.0);
+        const Vec3<double> axis = random.in_ball(1.0);
+        const Eigen::Matrix<Real, 3, 3> turn =
+            Eigen::AngleAxis<Real>(angle, to_vector(axis).normalized()).toRotationMatrix();
+        Vector9 z = to_vector(y);
+        for (int c = 0; c < 9; c += 3) {
+          z.segment<3>(c) = turn * (z.segment<3>(c) - centre) + centre;
+        }
+        const Vector9 dz = z - to_vector(old);
+        EXPECT_GT((mass.array() * dz.array().square()).sum(), distance);
+      }
+    }
+  });
+}
+
+TEST(RigidFit, LeavesARigidMoleculeAlone) {
+  std::vector<double> x = random_cluster(tip3p(), 50, 1, 0);
+  const std::vector<double> old = x;
+  EXPECT_LT(fit_rigid_geometry(tip3p(), x).largest_move_A, 3e-14);
+  x = old;
+  x[9 * 17 + 4] += 0.01;
+  const RigidFit fit = fit_rigid_geometry(tip3p(), x);
+  EXPECT_EQ(fit.molecule, 17);
+  EXPECT_GT(fit.largest_move_A, 1e-4);
+  EXPECT_LT(fit.largest_move_A, 1e-2);
+}
+
+// --- gradients
+// -------------------------------------------------------------------------------------
+
+/// The largest difference between the gradient of a Problem and central differences, relative to
+/// the largest component.
+template <class Problem>
+double gradient_error(Problem& problem) {
+  const int n = problem.size();
+  VectorXd gradient(n), ignored(n), differences(n);
+  problem.energy(gradient);
+  const double e = 1e-5;
+  for (int i = 0; i < n; ++i) {
+    const double plus = problem.try_step(e * VectorXd::Unit(n, i), ignored);
+    const double minus = problem.try_step(-e * VectorXd::Unit(n, i), ignored);
+    differences[i] = (plus - minus) / (2.0 * e);
+  }
+  return (gradient - differences).lpNorm<Eigen::Infinity>() / gradient.lpNorm<Eigen::Infinity>();
+}
+
+// Central differences with e = 1e-5 of energies up to 1e3 kcal/mol: rounding 1e-13/e = 1e-8,
+// truncation e^2 V'''/6 with V''' < 1e5; relative to gradients of 1e2 both stay below 1e-7.
+TEST(Gradient, RigidClusterMatchesDifferences) {
+  for_models([](const WaterModel& model) {
+    const std::vector<double> x = random_cluster(model, 5, 3, 0);
+    ForceField force_field(model, 5);
+    start::RigidCluster problem(force_field, x);
+    EXPECT_LT(gradient_error(problem), 1e-7);
+  });
+}
+
+TEST(Gradient, PenalisedClusterMatchesDifferences) {
+  for_models([](const WaterModel& model) {
+    for (double omega : {20.0, 100.0, 1000.0}) {
+      const std::vector<double> x = distorted(random_cluster(model, 5, 3, 0), 0.03, 7);
+      ForceField force_field(model, 5);
+      start::PenalisedCluster problem(force_field, omega, x);
+      EXPECT_LT(gradient_error(problem), 1e-7) << omega;
+      // The energy is that of the engines' formulas.
+      VectorXd gradient(problem.size());
+      const PenalisedPoint p = penalised_point(force_field, omega, x);
+      EXPECT_NEAR(problem.energy(gradient), p.energy, 1e-11 * (1.0 + std::abs(p.penalty)));
+    }
+  });
+}
+
+// --- the minimiser on a known function
+// ----------------------------------------------------------------
+
+/// Rosenbrock's function in `n` dimensions: one minimum that is hard to follow, at (1, ..., 1).
+struct Rosenbrock {
+  VectorXd x, tried;
+  int evaluations = 0;
+
+  explicit Rosenbrock(int n) : x(VectorXd::Constant(n, -1.2)), tried(x) {}
+  int size() const { return static_cast<int>(x.size()); }
+  double first_scale() const { return 1e-3; }
+  double step_limit(const VectorXd& step) const { return 0.5 / step.lpNorm<Eigen::Infinity>(); }
+  double max_gradient(const VectorXd& g) const { return g.lpNorm<Eigen::Infinity>(); }
+  double value(const VectorXd& u, VectorXd& g) {
+    ++evaluations;
+    double f = 0.0;
+    g.setZero();
+    for (Eigen::Index i = 0; i + 1 < u.size(); i += 2) {
+      const double a = u[i + 1] - u[i] * u[i], b = 1.0 - u[i];
+      f += 100.0 * a * a + b * b;
+      g[i] += -400.0 * a * u[i] - 2.0 * b;
+      g[i + 1] += 200.0 * a;
+    }
+    return f;
+  }
+  double energy(VectorXd& g) { return value(x, g); }
+  double try_step(const VectorXd& step, VectorXd& g) {
+    tried = x + step;
+    return value(tried, g);
+  }
+  void accept() { x = tried; }
+};
+
+TEST(Lbfgs, FollowsRosenbrocksValley) {
+  Rosenbrock f(10);
+  const MinimiseResult r = start::minimise(f, {1e-9, 1000});
+  EXPECT_TRUE(r.converged);
+  EXPECT_LT((f.x - VectorXd::Ones(10)).norm(), 1e-8);
+  // Quasi-Newton methods need some 40; steepest descent needs thousands.
+  EXPECT_LT(r.iterations, 100);
+  EXPECT_LT(f.evaluations, 200);
+  EXPECT_LE(r.max_gradient_kcal_per_mol_A, 1e-9);
+}
+
+TEST(Lbfgs, StopsAtTheIterationLimit) {
+  Rosenbrock f(2);
+  const MinimiseResult r = start::minimise(f, {1e-9, 3});
+  EXPECT_FALSE(r.converged);
+  EXPECT_EQ(r.iterations, 3);
+  VectorXd g(2);
+  EXPECT_EQ(r.energy_kcal_per_mol, f.energy(g));
+}
+
+// --- rigid quench
+// --------------------------------------------------------------------------------------
+
+TEST(Quench, TwoMolecules) {
+  for (int k = 0; k < 10; ++k) {
+    std::vector<double> x = random_cluster(tip3p(), 2, 1, k);
+    ForceField force_field(tip3p(), 2);
+    const MinimiseResult r = quench_rigid(force_field, x);
+    EXPECT_TRUE(r.converged);
+    EXPECT_NEAR(r.energy_kcal_per_mol, -6.539941, 1e-6);
+    EXPECT_LT(worst_length(tip3p(), x), 1e-12);
+    // A gradient of 1e-6 against stiffnesses above 1 leaves an error of 1e-12.
+    EXPECT_NEAR(force_field.energy(x).total_kcal_per_mol(), r.energy_kcal_per_mol, 1e-11);
+  }
+}
+
+TEST(Quench, OneMoleculeStays) {
+  std::vector<double> x = random_cluster(tip3p(), 1, 1, 0);
+  const std::vector<double> old = x;
+  ForceField force_field(tip3p(), 1);
+  const MinimiseResult r = quench_rigid(force_field, x);
+  EXPECT_TRUE(r.converged);
+  EXPECT_EQ(r.iterations, 0);
+  EXPECT_EQ(r.energy_kcal_per_mol, 0.0);
+  for (std::size_t c = 0; c < 9; ++c) EXPECT_NEAR(x[c], old[c], 1e-14);
+}
+
+TEST(Quench, ReferenceStructureIsTheMinimum) {
+  std::vector<double> x = flat(reference_cluster("tip3p-7.xyz"));
+  const std::vector<double> old = x;
+  ForceField force_field(tip3p(), 7);
+  const MinimiseResult r = quench_rigid(force_field, x);
+  EXPECT_TRUE(r.converged);
+  EXPECT_NEAR(r.energy_kcal_per_mol, -57.918723, 1e-6);
+  for (std::size_t c = 0; c < x.size(); ++c) EXPECT_NEAR(x[c], old[c], 1e-4);
+}
+
+// Force and torque on each molecule vanish, and every move by a little raises the energy.
+TEST(Quench, EndsAtAMinimum) {
+  for_models([](const WaterModel& model) {
+    std::vector<double> x = random_cluster(model, 6, 2, 0), f(x.size());
+    ForceField force_field(model, 6);
+    const MinimiseResult r = quench_rigid(force_field, x);
+    ASSERT_TRUE(r.converged);
+    const double v = force_field.energy_and_forces(x, f).total_kcal_per_mol();
+    for (std::size_t m = 0; m < 6; ++m) {
+      const Triple<double> t = molecule(x, m);
+      const Vector9 force = to_vector(molecule(f, m));
+      EXPECT_LT(total(force).norm(), 2e-6);
+      EXPECT_LT(torque({t.o - t.o, t.h1 - t.o, t.h2 - t.o}, force).norm(), 2e-6);
+    }
+    Random random(9);
+    for (int k = 0; k < 30; ++k) {
+      std::vector<Triple<double>> moved;
+      for (std::size_t m = 0; m < 6; ++m) {
+        const Triple<double> t = molecule(x, m);
+        const Vec3<double> s = random.in_ball(0.02);
+        moved.push_back({t.o + s, t.h1 + s, t.h2 + s});
+      }
+      EXPECT_GT(force_field.energy(flat(moved)).total_kcal_per_mol(), v);
+    }
+  });
+}
+
+// Oxygens at 1 A: 1e6 kcal/mol. Steps are capped, so that the molecules do not fly off.
+TEST(Quench, OverlappingMoleculesMoveApart) {
+  for (int k = 0; k < 5; ++k) {
+    Random random(static_cast<std::uint64_t>(k) + 1);
+    std::vector<Triple<double>> molecules;
+    for (int m = 0; m < 7; ++m) molecules.push_back(random_molecule(tip3p(), random, 1.5));
+    std::vector<double> x = flat(molecules);
+    ForceField force_field(tip3p(), 7);
+    const MinimiseResult r = quench_rigid(force_field, x);
+    EXPECT_TRUE(r.converged);
+    EXPECT_LT(r.energy_kcal_per_mol, -35.0);
+    EXPECT_LT(worst_length(tip3p(), x), 1e-12);
+    for (double c : x) EXPECT_LT(std::abs(c), 30.0);
+  }
+}
+
+TEST(Quench, PutsMoleculesOntoTheRigidGeometry) {
+  std::vector<double> x = distorted(flat(reference_cluster("tip3p-7.xyz")), 0.02, 1);
+  ForceField force_field(tip3p(), 7);
+  const MinimiseResult r = quench_rigid(force_field, x);
+  EXPECT_NEAR(r.energy_kcal_per_mol, -57.918723, 1e-6);
+  EXPECT_LT(worst_length(tip3p(), x), 1e-12);
+}
+
+TEST(Quench, IterationLimit) {
+  std::vector<double> x = random_cluster(tip3p(), 20, 1, 0);
+  ForceField force_field(tip3p(), 20);
+  const double before = force_field.energy(x).total_kcal_per_mol();
+  const MinimiseResult r = quench_rigid(force_field, x, {1e-6, 5});
+  EXPECT_FALSE(r.converged);
+  EXPECT_EQ(r.iterations, 5);
+  EXPECT_GT(r.max_gradient_kcal_per_mol_A, 1e-6);
+  EXPECT_LT(r.energy_kcal_per_mol, before);
+  EXPECT_NEAR(force_field.energy(x).total_kcal_per_mol(), r.energy_kcal_per_mol, 1e-10);
+}
+
+// --- penalised relaxation
+// ------------------------------------------------------------------------------
+
+struct Relaxed {
+  MinimiseResult result;
+  std::vector<double> x;
+  PenalisedPoint point;
+};
+Relaxed relax_seven(double omega, double tolerance = 1e-8) {
+  Relaxed r;
+  r.x = flat(reference_cluster("tip3p-7.xyz"));
+  ForceField force_field(tip3p(), 7);
+  r.result = relax_penalised(force_field, omega, r.x, {tolerance, 2000});
+  r.point = penalised_point(force_field, omega, r.x);
+  return r;
+}
+
+TEST(Relax, SevenMoleculesAtOmega20) {
+  const Relaxed r = relax_seven(20.0);
+  EXPECT_TRUE(r.result.converged);
+  EXPECT_NEAR(r.result.energy_kcal_per_mol, -61.014119, 1e-6);
+  EXPECT_NEAR(r.point.energy, r.result.energy_kcal_per_mol, 1e-11);
+}
+
+// However stiff the bonds, the number of iterations is that of a soft cluster.
+TEST(Relax, StiffBondsCostNoIterations) {
+  for (double omega : {20.0, 50.0, 100.0, 500.0, 1000.0, 1e4}) {
+    const Relaxed r = relax_seven(omega);
+    EXPECT_TRUE(r.result.converged) << omega;
+    EXPECT_LT(r.result.iterations, 200) << omega;
+    // Coordinates round to 1e-15 A, g to 4e-15 A^2; its force is 2 |d| omega^2 times that.
+    EXPECT_LT(r.point.largest_force, 4e-8 + 2e-14 * omega * omega) << omega;
+  }
+}
+
+// V0 + V1 at the minimum is V0(rigid) - c/omega^2 + O(omega^-4): to first order the bonds give way
+// to their multipliers, and c = sum lambda^2 / 2.
+TEST(Relax, ApproachesTheRigidMinimum) {
+  std::vector<double> x = flat(reference_cluster("tip3p-7.xyz"));
+  ForceField force_field(tip3p(), 7);
+  const double rigid = quench_rigid(force_field, x, {1e-9, 10'000}).energy_kcal_per_mol;
+  const auto c = [&](double omega) {
+    return (rigid - relax_seven(omega).result.energy_kcal_per_mol) * omega * omega;
+  };
+  const double c400 = c(400.0), c800 = c(800.0);
+  EXPECT_GT(c400, 1000.0);
+  // The next term is 1/4 of c400 - c(200), and energies of 1e-11 times omega^2 are 1e-5.
+  EXPECT_NEAR(c800 / c400, 1.0, 5e-3);
+}
+
+TEST(Relax, StaysInItsBasin) {
+  for (int k = 0; k < 5; ++k) {
+    ForceField force_field(tip3p(), 7);
+    std::vector<double> x = random_cluster(tip3p(), 7, 5, k);
+    const double rigid = quench_rigid(force_field, x).energy_kcal_per_mol;
+    const MinimiseResult r = relax_penalised(force_field, 100.0, x);
+    EXPECT_TRUE(r.converged);
+    EXPECT_LT(r.energy_kcal_per_mol, rigid);
+    EXPECT_NEAR(r.energy_kcal_per_mol, rigid, 0.2);
+    EXPECT_NEAR(quench_rigid(force_field, x).energy_kcal_per_mol, rigid, 1e-6);
+  }
+}
+
+TEST(Relax, FromFarAway) {
+  for_models([](const WaterModel& model) {
+    ForceField force_field(model, 10);
+    std::vector<double> x = distorted(random_cluster(model, 10, 5, 0), 0.05, 3);
+    const MinimiseResult r = relax_penalised(force_field, 100.0, x);
+    EXPECT_TRUE(r.converged);
+    EXPECT_LT(penalised_point(force_field, 100.0, x).largest_force, 1e-6);
+  });
+}
+
+TEST(Relax, ASingleMoleculeTakesItsReferenceLengths) {
+  for_models([](const WaterModel& model) {
+    ForceField force_field(model, 1);
+    std::vector<double> x = distorted(random_cluster(model, 1, 5, 0), 0.05, 3);
+    const MinimiseResult r = relax_penalised(force_field, 100.0, x);
+    EXPECT_TRUE(r.converged);
+    // The force 2 |d| omega^2 g is below 1e-7.
+    EXPECT_LT(worst_length(model, x), 1e-11);
+  });
+}
+
+// --- bad input
+// -----------------------------------------------------------------------------------------
+
+template <class E, class F>
+std::string message_of(F f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+TEST(Minimise, RefusesBadInput) {
+  ForceField force_field(tip3p(), 2);
+  const std::vector<double> good = random_cluster(tip3p(), 2, 1, 0);
+  std::vector<double> short_by_one(good.begin(), good.end() - 1);
+  EXPECT_THROW(quench_rigid(force_field, short_by_one), InputError);
+  EXPECT_THROW(relax_penalised(force_field, 20.0, short_by_one), InputError);
+
+  std::vector<double> collinear = good;
+  for (int k = 0; k < 3; ++k) collinear[15 + k] = 2.0 * collinear[12 + k] - collinear[9 + k];
+  std::vector<double> not_finite = good;
+  not_finite[13] = std::numeric_limits<double>::quiet_NaN();
+  for (std::vector<double>* x : {&collinear, &not_finite}) {
+    for (const std::string& message :
+         {message_of<InputError>([&] { quench_rigid(force_field, *x); }),
+          message_of<InputError>([&] { relax_penalised(force_field, 20.0, *x); }),
+          message_of<InputError>([&] { fit_rigid_geometry(tip3p(), *x); })}) {
+      EXPECT_NE(message.find("molecule 2 "), std::string::npos) << message;
+    }
+  }
+
+  std::vector<double> coincident = good;
+  std::copy_n(good.begin(), 9, coincident.begin() + 9);
+  EXPECT_THROW(quench_rigid(force_field, coincident), NumericalError);
+  EXPECT_THROW(relax_penalised(force_field, 20.0, coincident), NumericalError);
+
+  std::vector<double> x = good;
+  for (double omega : {0.0, -20.0, std::numeric_limits<double>::infinity(),
+                       std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_THROW(relax_penalised(force_field, omega, x), InputError) << omega;
+  }
+}
+
+// With such weak bonds a hydrogen leaves for the oxygen of a neighbour, without end.
+TEST(Relax, SaysWhenThePenaltyIsTooWeak) {
+  std::vector<double> x = flat(reference_cluster("tip3p-7.xyz"));
+  const std::vector<double> old = x;
+  ForceField force_field(tip3p(), 7);
+  const std::string message =
+      message_of<NumericalError>([&] { relax_penalised(force_field, 5.0, x); });
+  EXPECT_NE(message.find("omega = 5 "), std::string::npos) << message;
+  EXPECT_EQ(x, old);
+}
+
+}  // namespace
+}  // namespace tarn

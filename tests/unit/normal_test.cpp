@@ -1,0 +1,299 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "tarn/core/philox.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/physics/noise.hpp"
+#include "worst.hpp"
+
+namespace tarn {
+namespace {
+
+using test::Worst;
+
+// --- Box-Muller against libm ---------------------------------------------------------------------
+
+/// The two normal numbers in long double. u is rounded to float, as it is part of the definition:
+/// near u = 1 that decides the radius.
+std::pair<long double, long double> exact_normals(std::uint32_t radius_word,
+                                                  std::uint32_t angle_word) {
+  const float u = (static_cast<float>(radius_word >> 1) + 0.5f) * 0x1p-31f;
+  const long double radius = std::sqrt(-2.0L * std::log(static_cast<long double>(u)));
+  const long double angle =
+      2.0L * 3.14159265358979323846L * 0x1p-32L * static_cast<std::int32_t>(angle_word);
+  return {radius * std::cos(angle), radius * std::sin(angle)};
+}
+
+std::vector<std::uint32_t> edge_words() {
+  std::vector<std::uint32_t> words{0u, 1u, ~0u, ~0u - 1};
+  for (int k = 1; k < 32; ++k) {
+    const std::uint32_t p = 1u << k;
+    words.insert(words.end(), {p - 1, p, p + 1, ~p, ~p + 2, 0x20000000u + p, 0xe0000000u - p});
+  }
+  return words;
+}
+
+/// Calls f(radius word, angle word) for all pairs of edges and for many random words.
+template <class F>
+void for_words(F f) {
+  const std::vector<std::uint32_t> edges = edge_words();
+  for (std::uint32_t r : edges) {
+    for (std::uint32_t a : edges) f(r, a);
+  }
+  std::mt19937_64 engine(1);
+  for (int n = 0; n < 1000000; ++n) {
+    const std::uint64_t w = engine();
+    // Half of the radii far out in the tail, where few random words fall.
+    const int shift = n % 2 == 0 ? 0 : static_cast<int>(engine() % 32);
+    f(static_cast<std::uint32_t>(w) >> shift, static_cast<std::uint32_t>(w >> 32));
+  }
+}
+
+// In units of 2^-24 relative to the radius: ln u has at most 3 (its last sum 1, its parts together
+// 2), of which the square root keeps half and adds 1; the angle is rounded twice, at most pi/4 each
+// time, the polynomials leave 1 and the last sum and product 1 each: below 7. It cannot be better
+// than half a rounding of the product. Where ln u is a sum with e != 0 it does not cancel.
+TEST(BoxMuller, AgreesWithLibm) {
+  Worst relative_to_radius("box_muller_in_2^-24_of_radius"), largest("box_muller_largest");
+  for_words([&](std::uint32_t r, std::uint32_t a) {
+    float first, second;
+    box_muller(r, a, first, second);
+    const auto [exact_first, exact_second] = exact_normals(r, a);
+    const long double radius = std::hypot(exact_first, exact_second);
+    if (radius == 0) {
+      ASSERT_EQ(first, 0.0f);
+      ASSERT_EQ(second, 0.0f);
+    } else {
+      relative_to_radius.see(0x1p24L * (first - exact_first) / radius, r);
+      relative_to_radius.see(0x1p24L * (second - exact_second) / radius, r);
+    }
+    largest.see(std::max(std::fabs(first), std::fabs(second)));
+  });
+  relative_to_radius.expect_between(0.5, 7.0);
+  // sqrt(-2 ln 2^-32): the largest number that 31 bits and a half can give.
+  largest.expect_between(6.6603, 6.6605);
+}
+
+// The law: a quarter turn of the angle turns the pair, exactly.
+TEST(BoxMuller, QuarterTurnsAreExact) {
+  for_words([&](std::uint32_t r, std::uint32_t a) {
+    float x, y, turned_x, turned_y;
+    box_muller(r, a, x, y);
+    box_muller(r, a + 0x40000000u, turned_x, turned_y);
+    ASSERT_EQ(turned_x, -y) << r << ' ' << a;
+    ASSERT_EQ(turned_y, x) << r << ' ' << a;
+  });
+}
+
+TEST(BoxMuller, PackGivesTheBitsOfScalars) {
+  constexpr int n = Pack<float>::lanes;
+  Pack<std::uint32_t> r, a;
+  int lane = 0;
+  for_words([&](std::uint32_t radius_word, std::uint32_t angle_word) {
+    r.v[lane] = radius_word;
+    a.v[lane] = angle_word;
+    if (++lane < n) return;
+    lane = 0;
+    Pack<float> first, second;
+    box_muller(r, a, first, second);
+    for (int i = 0; i < n; ++i) {
+      float x, y;
+      box_muller(static_cast<std::uint32_t>(r[i]), static_cast<std::uint32_t>(a[i]), x, y);
+      ASSERT_EQ(bits_of(first[i]), bits_of(x));
+      ASSERT_EQ(bits_of(second[i]), bits_of(y));
+    }
+  });
+}
+
+// --- the nine numbers of a molecule --------------------------------------------------------------
+
+std::array<double, 9> normals(std::uint64_t seed, std::uint64_t replica, std::uint64_t molecule,
+                              std::uint64_t step,
+                              NoiseStream stream = NoiseStream::thermostat) {
+  const MoleculeNormals n = molecule_normals(seed, replica, molecule, step, stream);
+  std::array<double, 9> r;
+  std::copy_n(n.xi, 9, r.begin());
+  return r;
+}
+
+// Each lane has an address of its own, with replicas and molecules mixed as an engine may do.
+TEST(MoleculeNormals, PackGivesTheNumbersOfEachLane) {
+  std::mt19937_64 engine(2);
+  for (int n = 0; n < 20000; ++n) {
+    const std::uint64_t seed = engine(), step = engine() >> (8 + n % 56);
+    const auto stream = static_cast<NoiseStream>(n % 3);
+    Pack<std::uint64_t> replica, molecule;
+    for (int i = 0; i < Pack<std::uint64_t>::lanes; ++i) {
+      replica.v[i] = engine() >> (32 + n % 32);
+      molecule.v[i] = engine() >> (32 + n % 32);
+    }
+    const Triple<Pack<double>> pack = molecule_normals(seed, replica, molecule, step, stream);
+    const Pack<double> numbers[9] = {pack.o.x,  pack.o.y,  pack.o.z,  pack.h1.x, pack.h1.y,
+                                     pack.h1.z, pack.h2.x, pack.h2.y, pack.h2.z};
+    for (int i = 0; i < Pack<double>::lanes; ++i) {
+      const std::array<double, 9> scalar = normals(seed, replica[i], molecule[i], step, stream);
+      for (int k = 0; k < 9; ++k) {
+        const double lane = numbers[k][i];
+        ASSERT_EQ(std::memcmp(&lane, &scalar[k], sizeof(double)), 0) << "number " << k;
+      }
+    }
+  }
+}
+
+constexpr int kReplicas = 20, kMolecules = 25, kSteps = 1000;
+constexpr int kSamples = kReplicas * kMolecules * kSteps;
+
+/// One sample for each replica, molecule and step, in this order.
+const std::vector<std::array<double, 9>>& samples() {
+  static const std::vector<std::array<double, 9>> all = [] {
+    std::vector<std::array<double, 9>> r;
+    r.reserve(kSamples);
+    for (int replica = 0; replica < kReplicas; ++replica) {
+      for (int molecule = 0; molecule < kMolecules; ++molecule) {
+        for (int step = 0; step < kSteps; ++step) r.push_back(normals(2024, replica, molecule, step));
+      }
+    }
+    return r;
+  }();
+  return all;
+}
+
+// The mean of x^k over n samples has the variance (E x^2k - (E x^k)^2) / n, with
+// E x^2, x^4, x^6, x^8 = 1, 3, 15, 105.
+TEST(MoleculeNormals, FourMoments) {
+  const double mean[] = {0, 1, 0, 3}, variance[] = {1, 2, 15, 96};
+  for (int component = 0; component < 9; ++component) {
+    double sum[4] = {};
+    for (const std::array<double, 9>& x : samples()) {
+      double power = 1.0;
+      for (double& s : sum) s += power *= x[component];
+    }
+    for (int k = 0; k < 4; ++k) {
+      EXPECT_NEAR(sum[k] / kSamples, mean[k], 4.5 * std::sqrt(variance[k] / kSamples))
+          << "component " << component << ", moment " << k + 1;
+    }
+  }
+}
+
+// A count of n trials with probability p has the variance n p (1 - p).
+TEST(MoleculeNormals, TailCounts) {
+  const double n = 9.0 * kSamples;
+  for (double bound : {0.5, 1.0, 2.0, 3.0, 4.0, 4.5}) {
+    double above = 0, below = 0;
+    for (const std::array<double, 9>& x : samples()) {
+      for (double v : x) {
+        above += v > bound;
+        below += v < -bound;
+      }
+    }
+    const double p = 0.5 * std::erfc(bound / std::sqrt(2.0));
+    EXPECT_NEAR(above, n * p, 4.5 * std::sqrt(n * p * (1 - p))) << "above " << bound;
+    EXPECT_NEAR(below, n * p, 4.5 * std::sqrt(n * p * (1 - p))) << "below -" << bound;
+  }
+}
+
+// sqrt(n) D follows Kolmogorov's distribution: above 2.51 and below 0.30 it is as rare as
+// 4.5 sigma (1 - Q(2.51) = 7e-6; Q(0.30) = 9e-6). Too even would be as wrong as too odd.
+TEST(MoleculeNormals, KolmogorovSmirnov) {
+  std::vector<double> x;
+  for (int k = 0; k < kSamples; k += 10) x.insert(x.end(), samples()[k].begin(), samples()[k].end());
+  std::sort(x.begin(), x.end());
+  const double n = static_cast<double>(x.size());
+  double distance = 0.0;
+  for (std::size_t k = 0; k < x.size(); ++k) {
+    const double cdf = 0.5 * std::erfc(-x[k] / std::sqrt(2.0));
+    distance = std::max({distance, cdf - static_cast<double>(k) / n,
+                         static_cast<double>(k + 1) / n - cdf});
+  }
+  EXPECT_LT(std::sqrt(n) * distance, 2.51);
+  EXPECT_GT(std::sqrt(n) * distance, 0.30);
+}
+
+/// Demands that x and y, n pairs of them, are uncorrelated, and their squares too: the products
+/// have the variances 1 and 4.
+template <class Pairs>
+void expect_independent(Pairs for_each_pair) {
+  double n = 0, product = 0, squares = 0;
+  for_each_pair([&](double x, double y) {
+    n += 1;
+    product += x * y;
+    squares += (x * x - 1) * (y * y - 1);
+  });
+  ASSERT_GT(n, 1e5);
+  EXPECT_LT(std::fabs(product), 4.5 * std::sqrt(n));
+  EXPECT_LT(std::fabs(squares), 4.5 * 2.0 * std::sqrt(n));
+}
+
+TEST(MoleculeNormals, TheNineAreIndependent) {
+  for (int i = 0; i < 9; ++i) {
+    for (int j = 0; j < i; ++j) {
+      SCOPED_TRACE(std::to_string(i) + " and " + std::to_string(j));
+      expect_independent([&](auto see) {
+        for (const std::array<double, 9>& x : samples()) see(x[i], x[j]);
+      });
+    }
+  }
+}
+
+TEST(MoleculeNormals, NeighboursAreIndependent) {
+  const auto lagged = [](int lag) {
+    return [lag](auto see) {
+      for (int k = 0; k + lag < kSamples; ++k) {
+        for (int c = 0; c < 9; ++c) see(samples()[k][c], samples()[k + lag][c]);
+      }
+    };
+  };
+  {
+    SCOPED_TRACE("steps");
+    expect_independent(lagged(1));
+  }
+  {
+    SCOPED_TRACE("molecules");
+    expect_independent(lagged(kSteps));
+  }
+  {
+    SCOPED_TRACE("replicas");
+    expect_independent(lagged(kSteps * kMolecules));
+  }
+}
+
+TEST(MoleculeNormals, SeedsAndStreamsAreIndependent) {
+  const auto against = [](std::uint64_t seed, NoiseStream stream, int replica) {
+    return [=](auto see) {
+      for (int molecule = 0; molecule < kMolecules; ++molecule) {
+        for (int step = 0; step < kSteps; ++step) {
+          const std::array<double, 9> x = normals(2024, replica, molecule, step);
+          const std::array<double, 9> y = normals(seed, replica, molecule, step, stream);
+          for (int c = 0; c < 9; ++c) see(x[c], y[c]);
+        }
+      }
+    };
+  };
+  {
+    SCOPED_TRACE("next seed");
+    expect_independent(against(2025, NoiseStream::thermostat, 3));
+  }
+  {
+    SCOPED_TRACE("high half of the seed");
+    expect_independent(against(2024 + (std::uint64_t{1} << 32), NoiseStream::thermostat, 3));
+  }
+  {
+    SCOPED_TRACE("start velocities");
+    expect_independent(against(2024, NoiseStream::start_velocities, 3));
+  }
+  {
+    SCOPED_TRACE("start cluster");
+    expect_independent(against(2024, NoiseStream::start_cluster, 3));
+  }
+}
+
+}  // namespace
+}  // namespace tarn

@@ -1,0 +1,399 @@
+#include "tarn/observe/observers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "fake_engine.hpp"
+#include "scratch_folder.hpp"
+#include "tarn/analysis/errors.hpp"
+#include "tarn/analysis/rdf.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/io/plot.hpp"
+#include "tarn/io/xyz.hpp"
+#include "tarn/observe/pictures.hpp"
+#include "tarn/run.hpp"
+
+namespace tarn {
+namespace {
+
+using test::contains;
+using test::contents_of;
+using test::fake_start;
+using test::FakeEngine;
+using test::FakeScript;
+using test::read_text;
+using test::ScratchFolder;
+
+constexpr int kMolecules = 3;
+constexpr double kStepPs = 0.002;
+
+using Observers = std::vector<std::unique_ptr<Observer>>;
+/// Rows of numbers; "mean" is -1.
+struct Table {
+  std::string provenance;
+  std::vector<std::string> header;
+  std::vector<std::vector<double>> rows;
+};
+
+Table read_table(const std::string& path) {
+  io::CsvReader csv(path);
+  Table table{csv.provenance(), csv.header(), {}};
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) {
+    auto& row = table.rows.emplace_back();
+    for (const auto cell : cells) row.push_back(cell == "mean" ? -1.0 : csv.number(cell));
+  }
+  return table;
+}
+
+class ObserversTest : public ::testing::Test {
+ protected:
+  Deck deck(int replicas, const std::string& observe) {
+    return parse_deck(
+        "[system]\nmodel = \"tip3p\"\nmolecules = 3\nreplicas = " + std::to_string(replicas) +
+            "\n[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 2.0\n"
+            "[run]\nsteps = 100\n" +
+            observe,
+        "test.toml");
+  }
+  RunInfo info(const Deck& d) {
+    return {folder_.path(), kMolecules, d.system.replicas, provenance_of(d, kMolecules)};
+  }
+  FakeEngine engine(const Deck& d, FakeScript script = {}) {
+    return FakeEngine(fake_start(kMolecules, d.system.replicas), make_pair_count_request(d),
+                      kStepPs, std::move(script));
+  }
+  /// Runs 0 .. steps and writes all files.
+  void run(const Deck& d, std::int64_t steps, FakeScript script = {}) {
+    const Observers observers = make_observers(d, info(d));
+    FakeEngine e = engine(d, std::move(script));
+    for (const auto& observer : observers) observer->begin();
+    run_loop(e, observers, steps, true, [](std::int64_t) { return true; });
+    for (const auto& observer : observers) observer->finish();
+  }
+  Table table(const std::string& name) { return read_table(folder_.file(name)); }
+
+  ScratchFolder folder_;
+};
+
+TEST_F(ObserversTest, EnergiesOfEveryReplicaFromStepZero) {
+  const Deck d = deck(2, "[observe.energies]\nevery = 50\n");
+  run(d, 100);
+  const Table t = table("energies.csv");
+  EXPECT_EQ(t.header,
+            (std::vector<std::string>{"step", "time_ps", "replica", "potential_kcal_per_mol",
+                                      "penalty_kcal_per_mol", "kinetic_kcal_per_mol",
+                                      "total_kcal_per_mol", "temperature_K"}));
+  ASSERT_EQ(t.rows.size(), 6u);
+  FakeEngine e = engine(d);
+  Frame frame;
+  std::size_t row = 0;
+  for (const std::int64_t step : {0, 50, 100}) {
+    if (step > 0) e.advance(50);
+    e.snapshot(kEnergies, frame);
+    for (std::size_t r = 0; r < 2; ++r, ++row) {
+      const Energies& en = frame.energies[r];
+      EXPECT_EQ(t.rows[row],
+                (std::vector<double>{static_cast<double>(step), static_cast<double>(step) * kStepPs,
+                                     static_cast<double>(r), en.potential_kcal_per_mol,
+                                     en.penalty_kcal_per_mol, en.kinetic_kcal_per_mol,
+                                     en.total_kcal_per_mol, en.temperature_K}));
+    }
+  }
+}
+
+TEST_F(ObserversTest, ProvenanceHoldsNoTimeNoPathAndNoStepCount) {
+  const Deck d = deck(2, "[observe.energies]\nevery = 50\n");
+  run(d, 100);
+  const std::string provenance = table("energies.csv").provenance;
+  EXPECT_TRUE(contains(provenance, "tip3p, 3 molecules, 2 replicas, seed 1; physics "));
+  EXPECT_EQ(provenance.find(folder_.path()), std::string::npos);
+  EXPECT_EQ(provenance.find("100"), std::string::npos);
+  Deck longer = d;
+  longer.run.steps = 100'000;
+  longer.path = "elsewhere/other.toml";
+  EXPECT_EQ(provenance_of(longer, 3), provenance_of(d, 3));
+  longer.integrator.timestep_fs = 1.0;
+  EXPECT_NE(provenance_of(longer, 3), provenance_of(d, 3));
+}
+
+TEST_F(ObserversTest, MeansHaveStandardErrors) {
+  run(deck(5, "[observe.energies]\nevery = 100\n"), 100);
+  const Table all = table("energies.csv");
+  run(deck(5, "[observe.energies]\nevery = 100\nreplicas = \"mean\"\n"), 100);
+  const Table mean = table("energies.csv");
+  ASSERT_EQ(mean.header.size(), 3u + 10u);
+  EXPECT_EQ(mean.header[3], "potential_kcal_per_mol");
+  EXPECT_EQ(mean.header[4], "potential_kcal_per_mol_err");
+  ASSERT_EQ(mean.rows.size(), 2u);
+  EXPECT_TRUE(contains(mean.provenance, "standard error"));
+  for (std::size_t step = 0; step < 2; ++step) {
+    EXPECT_EQ(mean.rows[step][2], -1.0);
+    for (std::size_t c = 0; c < 5; ++c) {
+      std::vector<double> values;
+      for (std::size_t r = 0; r < 5; ++r) values.push_back(all.rows[5 * step + r][3 + c]);
+      const analysis::MeanError expected = analysis::mean_and_error(values);
+      EXPECT_EQ(mean.rows[step][3 + 2 * c], expected.mean);
+      EXPECT_EQ(mean.rows[step][4 + 2 * c], expected.error);
+    }
+  }
+}
+
+TEST_F(ObserversTest, TheFirstReplicasOnly) {
+  run(deck(5,
+           "[observe.energies]\nevery = 100\nreplicas = 2\n"
+           "[observe.trajectory]\nevery = 100\nreplicas = 2\n"),
+      100);
+  const Table t = table("energies.csv");
+  ASSERT_EQ(t.rows.size(), 4u);
+  EXPECT_EQ(t.rows[3][2], 1.0);
+  EXPECT_TRUE(std::filesystem::exists(folder_.file("trajectory-0001.xyz")));
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("trajectory-0002.xyz")));
+}
+
+TEST_F(ObserversTest, StoppedReplicasHaveNoMoreRows) {
+  FakeScript script;
+  script.blow_ups = {{0, 60}, {2, 80}};
+  const std::string observe =
+      "[observe.energies]\nevery = 50\n[observe.conservation]\nevery = 50\n"
+      "[observe.trajectory]\nevery = 50\n[observe.rdf]\nevery = 10\n";
+  run(deck(3, observe), 100, script);
+  const Table energies = table("energies.csv");
+  ASSERT_EQ(energies.rows.size(), 7u);  // three at 0 and 50, one at 100
+  EXPECT_EQ(energies.rows[6][0], 100.0);
+  EXPECT_EQ(energies.rows[6][2], 1.0);
+  EXPECT_EQ(table("conservation.csv").rows.size(), 7u);
+  int frames = 0;
+  for (io::XyzReader reader(folder_.file("trajectory-0002.xyz")); reader.next();) ++frames;
+  EXPECT_EQ(frames, 2);
+  FakeScript all;
+  all.blow_ups = {{0, 60}, {1, 60}, {2, 60}};
+  run(deck(3, "[observe.energies]\nevery = 50\nreplicas = \"mean\"\n"), 100, all);
+  EXPECT_EQ(table("energies.csv").rows.size(), 2u);
+}
+
+TEST_F(ObserversTest, MomentaArePerPicosecond) {
+  const Deck d = deck(1, "[observe.conservation]\nevery = 100\n");
+  run(d, 100);
+  const Table t = table("conservation.csv");
+  EXPECT_EQ(t.header, (std::vector<std::string>{
+                          "step", "time_ps", "replica", "energy_kcal_per_mol", "px_Da_A_per_ps",
+                          "py_Da_A_per_ps", "pz_Da_A_per_ps", "lx_Da_A2_per_ps", "ly_Da_A2_per_ps",
+                          "lz_Da_A2_per_ps", "constraint_max_A2"}));
+  FakeEngine e = engine(d);
+  e.advance(100);
+  Frame frame;
+  e.snapshot(kConservation, frame);
+  const Conservation& c = frame.conservation[0];
+  // 1 Da A/akma = 1 Da A / (0.04888821 ps).
+  EXPECT_NEAR(t.rows[1][4], c.momentum_Da_A_per_akma[0] / 0.04888821, 1e-13);
+  EXPECT_NEAR(t.rows[1][9], c.angular_momentum_Da_A2_per_akma[2] / 0.04888821, 1e-12);
+  EXPECT_EQ(t.rows[1][3], c.energy_kcal_per_mol);
+  EXPECT_EQ(t.rows[1][10], c.constraint_max_A2);
+}
+
+TEST_F(ObserversTest, TrajectoriesAreExtendedXyz) {
+  const Deck one = deck(1, "[observe.trajectory]\nevery = 50\n");
+  run(one, 100);
+  io::XyzReader reader(folder_.file("trajectory.xyz"));
+  FakeEngine e = engine(one);
+  for (const std::int64_t step : {0, 50, 100}) {
+    if (step > 0) e.advance(50);
+    const auto structure = reader.next();
+    ASSERT_TRUE(structure);
+    EXPECT_EQ(structure->positions_A, e.state().positions_A);
+    EXPECT_EQ(structure->comment.at("step"), std::to_string(step));
+    EXPECT_EQ(std::stod(structure->comment.at("time_ps")), static_cast<double>(step) * kStepPs);
+    EXPECT_EQ(structure->comment.at("replica"), "0");
+    EXPECT_EQ(structure->comment.at("pbc"), "F F F");
+    EXPECT_EQ(structure->model(), "tip3p");
+  }
+  EXPECT_FALSE(reader.next());
+  run(deck(2, "[observe.trajectory]\nevery = 50\n"), 100);
+  EXPECT_TRUE(std::filesystem::exists(folder_.file("trajectory-0000.xyz")));
+  EXPECT_TRUE(std::filesystem::exists(folder_.file("trajectory-0001.xyz")));
+}
+
+// --- radial distribution functions ---
+
+const std::string kRdf = "[observe.rdf]\nevery = 2\nr_max_A = 8.0\nbins = 32\n";
+
+TEST_F(ObserversTest, RdfIsTheSumOverAllSamples) {
+  for (const int replicas : {1, 3, 40}) {
+    const Deck d = deck(replicas, kRdf);
+    run(d, 300);
+    const Table t = table("rdf.csv");
+    EXPECT_EQ(t.header,
+              (std::vector<std::string>{"r_A", "OO_count", "OO_g", "OO_g_err", "OH_count", "OH_g",
+                                        "OH_g_err", "HH_count", "HH_g", "HH_g_err"}));
+    ASSERT_EQ(t.rows.size(), 32u);
+
+    // The same by hand: every second step, all replicas.
+    std::vector<std::uint64_t> counts(3 * 32, 0);
+    FakeEngine e = engine(d);
+    for (int sample = 0; sample < 150; ++sample) {
+      e.advance(2);
+      const State state = e.state();
+      for (int r = 0; r < replicas; ++r) {
+        analysis::count_pairs(
+            std::span(state.positions_A)
+                .subspan(static_cast<std::size_t>(r) * state.coordinates(), state.coordinates()),
+            8.0, 32, counts);
+      }
+    }
+    const auto pairs = analysis::pairs_per_sample(kMolecules);
+    const std::vector<double> weights = analysis::rdf_weights(32);
+    double total = 0.0;
+    for (std::size_t b = 0; b < 32; ++b) {
+      EXPECT_EQ(t.rows[b][0], (static_cast<double>(b) + 0.5) * 0.25);
+      for (std::size_t c = 0; c < 3; ++c) {
+        const auto count = static_cast<double>(counts[c * 32 + b]);
+        EXPECT_EQ(t.rows[b][1 + 3 * c], count);
+        EXPECT_NEAR(t.rows[b][2 + 3 * c], count / (150.0 * replicas * pairs[c]) * weights[b], 1e-9);
+        total += t.rows[b][3 + 3 * c];
+      }
+    }
+    EXPECT_GT(total, 0.0) << "no error bars";
+    EXPECT_TRUE(contains(t.provenance, replicas >= 16 ? "groups of replicas" : "blocks of time"));
+  }
+}
+
+TEST_F(ObserversTest, RdfWritesOnlyWhatWasAskedForAndLeavesOutTheTransient) {
+  Deck d = deck(2, "[observe.rdf]\nevery = 2\nr_max_A = 20.0\nbins = 4\npairs = [\"OH\"]\n");
+  d.run.equilibration_ps = 0.1;  // 50 steps
+  run(d, 100);
+  const Table t = table("rdf.csv");
+  EXPECT_EQ(t.header, (std::vector<std::string>{"r_A", "OH_count", "OH_g", "OH_g_err"}));
+  double count = 0.0;
+  for (const auto& row : t.rows) count += row[1];
+  EXPECT_EQ(count, 2 * 26 * 12);  // replicas, samples at 50, 52 .. 100, OH pairs of 3 molecules
+}
+
+TEST_F(ObserversTest, RdfOfOneMoleculeIsZeroAndNotNaN) {
+  Deck d = deck(1, kRdf);
+  const Observers observers = make_observers(d, {folder_.path(), 1, 1, provenance_of(d, 1)});
+  FakeEngine e(fake_start(1, 1), make_pair_count_request(d), kStepPs);
+  run_loop(e, observers, 100, true, [](std::int64_t) { return true; });
+  observers[0]->finish();
+  for (const auto& row : table("rdf.csv").rows) EXPECT_EQ(row[2], 0.0);
+}
+
+TEST_F(ObserversTest, RdfStopsTheEngineOnlyALogarithmOfTimes) {
+  const Deck d = deck(1, kRdf);
+  const Observers observers = make_observers(d, info(d));
+  std::vector<unsigned> snapshots;
+  FakeScript script;
+  script.snapshots = &snapshots;
+  FakeEngine e = engine(d, script);
+  run_loop(e, observers, 20'000, true, [](std::int64_t) { return true; });
+  // 10 000 samples: 64 single ones, then 32 for each doubling of the block, and the end.
+  EXPECT_LE(snapshots.size(), 64u + 32u * 8u + 2u);
+}
+
+TEST_F(ObserversTest, RdfErrorsOfManyReplicasAreTheirSpread) {
+  const Deck d = deck(32, kRdf);
+  run(d, 200);
+  const Table t = table("rdf.csv");
+  FakeEngine e = engine(d);
+  e.advance(200);
+  Frame frame;
+  e.snapshot(kPairCounts, frame);
+  const std::vector<double> weights = analysis::rdf_weights(32);
+  for (std::size_t b = 0; b < 32; ++b) {
+    std::vector<double> g;
+    for (std::size_t group = 0; group < 32; ++group) {
+      g.push_back(static_cast<double>(frame.pair_counts[group * 96 + b]) / (100.0 * 3.0) *
+                  weights[b]);
+    }
+    const analysis::MeanError expected = analysis::mean_and_error(g);
+    EXPECT_NEAR(t.rows[b][3], expected.error, 1e-12 + 1e-12 * expected.error);
+  }
+}
+
+// --- saving and restoring ---
+
+TEST_F(ObserversTest, FilesAfterARestoreAreTheSameBytes) {
+  const std::string observe =
+      "[observe.energies]\nevery = 7\n[observe.conservation]\nevery = 10\nreplicas = \"mean\"\n"
+      "[observe.trajectory]\nevery = 9\n" +
+      kRdf;
+  for (const int replicas : {1, 17}) {
+    const Deck d = deck(replicas, observe);
+    run(d, 500);
+    const auto straight = contents_of(folder_.path());
+    for (const std::int64_t stop : {0, 1, 128, 252, 257, 499, 500}) {
+      std::vector<std::string> saved;
+      State state;
+      {
+        const Observers observers = make_observers(d, info(d));
+        FakeEngine e = engine(d);
+        for (const auto& observer : observers) observer->begin();
+        run_loop(e, observers, stop, true, [](std::int64_t) { return true; });
+        for (const auto& observer : observers) {
+          std::ostringstream out;
+          observer->save(out);
+          saved.push_back(out.str());
+        }
+        state = e.state();
+        // What was written after the checkpoint must not matter.
+        run_loop(e, observers, stop + 50, false, [](std::int64_t) { return true; });
+      }
+      const Observers observers = make_observers(d, info(d));
+      for (std::size_t i = 0; i < observers.size(); ++i) {
+        std::istringstream in(saved[i]);
+        observers[i]->load(in);
+      }
+      FakeEngine e(state, make_pair_count_request(d), kStepPs);
+      run_loop(e, observers, 500, false, [](std::int64_t) { return true; });
+      for (const auto& observer : observers) observer->finish();
+      EXPECT_EQ(contents_of(folder_.path()), straight) << "stopped at " << stop;
+    }
+    for (const auto& [name, text] : straight) std::filesystem::remove(folder_.file(name));
+  }
+}
+
+TEST_F(ObserversTest, NamesTellSettingsApart) {
+  const auto name = [&](const std::string& observe) {
+    return make_observers(deck(4, observe), info(deck(4, observe)))[0]->name();
+  };
+  EXPECT_NE(name("[observe.energies]\nevery = 10\n"), name("[observe.energies]\nevery = 20\n"));
+  EXPECT_NE(name("[observe.energies]\nevery = 10\n"),
+            name("[observe.energies]\nevery = 10\nreplicas = 1\n"));
+  EXPECT_NE(name("[observe.rdf]\nbins = 10\n"), name("[observe.rdf]\nbins = 20\n"));
+}
+
+TEST_F(ObserversTest, NoObserverIsLegal) {
+  const Deck d = deck(1, "");
+  EXPECT_TRUE(make_observers(d, info(d)).empty());
+}
+
+// --- pictures ---
+
+TEST_F(ObserversTest, DrawsWhatThereIs) {
+  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
+  const Deck d = deck(3,
+                      "[observe.energies]\nevery = 1\n[observe.conservation]\nevery = 10\n"
+                      "[observe.trajectory]\nevery = 100\n" +
+                          kRdf);
+  run(d, 3000);
+  std::vector<std::string> paths;
+  for (const auto& observer : make_observers(d, info(d))) {
+    const Pictures pictures = observer->draw();
+    EXPECT_TRUE(pictures.warnings.empty());
+    paths.insert(paths.end(), pictures.paths.begin(), pictures.paths.end());
+  }
+  EXPECT_EQ(paths.size(), 6u);
+  EXPECT_EQ(draw_run(folder_.path()).paths.size(), 6u);
+  EXPECT_TRUE(contains(read_text(folder_.file("rdf.svg")), "3 molecules, 3 replicas"));
+}
+
+}  // namespace
+}  // namespace tarn

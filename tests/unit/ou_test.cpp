@@ -1,0 +1,241 @@
+#include "tarn/physics/ou.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "tarn/physics/noise.hpp"
+#include "water_fixtures.hpp"
+#include "worst.hpp"
+
+namespace tarn {
+namespace {
+
+using namespace test;
+
+constexpr double kBoltzmann = units::boltzmann_kcal_per_mol_K;
+
+ThermostatSpec rates(double temperature_K, double oxygen, double hydrogen) {
+  ThermostatSpec t;
+  t.temperature_K = temperature_K;
+  t.friction_oxygen_per_akma = oxygen;
+  t.friction_hydrogen_per_akma = hydrogen;
+  return t;
+}
+/// Friction gamma by momentum, as in the equation of motion: the rate is gamma/m.
+ThermostatSpec per_mass(const WaterModel& model, double temperature_K, double gamma) {
+  return rates(temperature_K, gamma / model.mass_o_Da, gamma / model.mass_h_Da);
+}
+
+/// What the parameters say of one kind of atom.
+struct Atom {
+  double mass, rate, decay, kick;
+};
+std::array<Atom, 2> atoms(const WaterModel& model, const ThermostatSpec& t,
+                          const OuParameters<double>& p) {
+  return {{{model.mass_o_Da, t.friction_oxygen_per_akma, p.decay_o, p.kick_o},
+           {model.mass_h_Da, t.friction_hydrogen_per_akma, p.decay_h, p.kick_h}}};
+}
+
+/// Calls f(model, thermostat, h) for rates and steps from weak to overdamped.
+template <class F>
+void for_thermostats(F f) {
+  Random random(1);
+  for (const WaterModel& model : kWaterModels) {
+    SCOPED_TRACE(std::string(model.name));
+    for (int n = 0; n < 300; ++n) {
+      const double temperature = random.log_uniform(1.0, 1000.0);
+      const double h = random.log_uniform(1e-3, 0.1);
+      f(model, rates(temperature, random.log_uniform(1e-8, 1e3), random.log_uniform(1e-8, 1e3)), h);
+      f(model, per_mass(model, temperature, random.log_uniform(1e-6, 100.0)), h);
+    }
+  }
+}
+
+// decay = exp(-rate h) and kick^2 = kT/m (1 - exp(-2 rate h)), in long double; without cancellation
+// also where rate h is 1e-11. Arguments of exp up to 100 carry a rounding each, the rest is six.
+TEST(OuParameters, AreTheExactFlow) {
+  Worst decay("ou_decay_relative"), kick("ou_kick_relative");
+  for_thermostats([&](const WaterModel& model, const ThermostatSpec& t, double h) {
+    for (const Atom& a : atoms(model, t, ou_parameters(model, t, h))) {
+      const long double z = static_cast<long double>(a.rate) * h;
+      const long double exact_kick =
+          std::sqrt(-std::expm1(-2 * z) * kBoltzmann * t.temperature_K / a.mass);
+      decay.see((a.decay - std::exp(-z)) / std::exp(-z) / (2 + z));
+      kick.see((a.kick - exact_kick) / exact_kick);
+    }
+  });
+  decay.expect_below(2 * kEpsilon);
+  kick.expect_below(8 * kEpsilon);
+}
+
+// The law that makes the thermostat exact: a velocity of variance kT/m keeps it.
+TEST(OuParameters, KeepTheVarianceOfTheTemperature) {
+  Worst error("ou_stationary_relative");
+  for_thermostats([&](const WaterModel& model, const ThermostatSpec& t, double h) {
+    for (const Atom& a : atoms(model, t, ou_parameters(model, t, h))) {
+      const long double variance = kBoltzmann * t.temperature_K / a.mass;
+      const long double decay = a.decay, kick = a.kick;
+      error.see((decay * decay * variance + kick * kick - variance) / variance);
+    }
+  });
+  // decay and kick have the roundings above, twice each by squaring; decay's are weighted by
+  // z exp(-2z) < 0.2.
+  error.expect_below(12 * kEpsilon);
+}
+
+// Two half steps are one step, in their mean and in their variance: it is a flow.
+TEST(OuParameters, HalfStepsCompose) {
+  Worst decay("ou_halves_decay"), variance("ou_halves_variance");
+  for_thermostats([&](const WaterModel& model, const ThermostatSpec& t, double h) {
+    const auto whole = atoms(model, t, ou_parameters(model, t, h));
+    const auto half = atoms(model, t, ou_parameters(model, t, h / 2));
+    for (int k = 0; k < 2; ++k) {
+      const long double z = static_cast<long double>(whole[k].rate) * h;
+      const long double d = half[k].decay, q = half[k].kick;
+      const long double kick2 = static_cast<long double>(whole[k].kick) * whole[k].kick;
+      decay.see((d * d - whole[k].decay) / whole[k].decay / (2 + z));
+      variance.see((d * d * q * q + q * q - kick2) / kick2);
+    }
+  });
+  decay.expect_below(6 * kEpsilon);
+  variance.expect_below(40 * kEpsilon);
+}
+
+TEST(OuParameters, Limits) {
+  const WaterModel& model = kWaterModels[0];
+  // No friction: nothing happens, to the bit.
+  const OuParameters<double> none = ou_parameters(model, rates(300, 0, 0), 0.05);
+  EXPECT_EQ(none.decay_o, 1.0);
+  EXPECT_EQ(none.decay_h, 1.0);
+  EXPECT_EQ(none.kick_o, 0.0);
+  EXPECT_EQ(none.kick_h, 0.0);
+  // Very strong friction: velocities are drawn anew.
+  const OuParameters<double> anew = ou_parameters(model, rates(300, 1e9, 1e9), 0.05);
+  EXPECT_EQ(anew.decay_o, 0.0);
+  EXPECT_NEAR(anew.kick_h, std::sqrt(kBoltzmann * 300 / model.mass_h_Da), 1e-15);
+  // No temperature: friction only.
+  const OuParameters<double> cold = ou_parameters(model, rates(0, 1, 1), 0.05);
+  EXPECT_EQ(cold.kick_o, 0.0);
+  EXPECT_EQ(cold.kick_h, 0.0);
+  EXPECT_LT(cold.decay_o, 1.0);
+}
+
+// dp = -gamma M^-1 p dt + sqrt(2 gamma kT) dW over a short time: p decays by gamma/m h and gains
+// the variance 2 gamma kT h, the same for every mass, up to a relative error of gamma h/m.
+TEST(OuParameters, FrictionPerMassIsThatOfTheEquationOfMotion) {
+  for (const WaterModel& model : kWaterModels) {
+    for (double h : {1e-3, 5e-4}) {
+      const double gamma = 0.01, kT = 1.0 / 50;
+      const ThermostatSpec t = per_mass(model, kT / kBoltzmann, gamma);
+      for (const Atom& a : atoms(model, t, ou_parameters(model, t, h))) {
+        const double z = gamma * h / a.mass;
+        EXPECT_NEAR((1 - a.decay) / z, 1.0 - z / 2, 1e-9);
+        const double variance_p = a.mass * a.mass * a.kick * a.kick;
+        EXPECT_NEAR(variance_p / (2 * gamma * kT * h), 1.0 - z, 1e-9);
+      }
+    }
+  }
+}
+
+// v <- decay v + kick xi, atom by atom, with two roundings.
+TEST(OuStep, IsAffine) {
+  Random random(2);
+  const OuParameters<double> p{0.9, 0.7, 0.2, 0.4};
+  Worst error("ou_step");
+  for (int n = 0; n < 1000; ++n) {
+    const Triple<double> v = random.triple(1.0), xi = random.triple(3.0);
+    const std::array<double, 9> r = to_array(ou_step(v, xi, p)), a = to_array(v), b = to_array(xi);
+    for (int k = 0; k < 9; ++k) {
+      const long double decay = k < 3 ? p.decay_o : p.decay_h, kick = k < 3 ? p.kick_o : p.kick_h;
+      error.see(r[k] - (decay * a[k] + kick * b[k]));
+    }
+  }
+  error.expect_below(4 * kEpsilon);
+}
+
+TEST(OuStep, WithoutFrictionIsTheIdentity) {
+  Random random(3);
+  const OuParameters<double> p = ou_parameters(kWaterModels[0], rates(300, 0, 0), 0.05);
+  for (int n = 0; n < 100; ++n) {
+    const Triple<double> v = random.triple(1.0);
+    EXPECT_EQ(bits_of_triple(ou_step(v, random.triple(3.0), p)), bits_of_triple(v));
+  }
+}
+
+// The law behind kick_scale: kicks go with the square root of the temperature.
+TEST(OuStep, ScaledKicksAreThoseOfAnotherTemperature) {
+  Random random(5);
+  Worst error("ou_kick_scale");
+  for_thermostats([&](const WaterModel& model, ThermostatSpec t, double h) {
+    const OuParameters<double> p = ou_parameters(model, t, h);
+    const double factor = random.log_uniform(0.1, 10.0);
+    t.temperature_K *= factor * factor;
+    const OuParameters<double> q = ou_parameters(model, t, h);
+    const Triple<double> v = random.triple(1.0), xi = random.triple(3.0);
+    const Vector9 scaled = to_vector(ou_step(v, xi, p, factor)), exact = to_vector(ou_step(v, xi, q));
+    error.see((scaled - exact).norm() / (1 + 3 * q.kick_h));
+  });
+  error.expect_below(12 * kEpsilon);
+}
+
+TEST(OuStep, PackGivesTheBitsOfScalars) {
+  constexpr int lanes = Pack<double>::lanes;
+  Random random(4);
+  const OuParameters<double> p = ou_parameters(kWaterModels[0], rates(300, 0.5, 2.0), 0.05);
+  for (int n = 0; n < 200; ++n) {
+    std::array<Triple<double>, lanes> v, xi;
+    for (int lane = 0; lane < lanes; ++lane) {
+      v[lane] = random.triple(1.0);
+      xi[lane] = random.triple(3.0);
+    }
+    const auto r = ou_step(pack_triples<double>(v), pack_triples<double>(xi), p);
+    for (int lane = 0; lane < lanes; ++lane) {
+      ASSERT_EQ(bits_of_triple(lane_of(r, lane)), bits_of_triple(ou_step(v[lane], xi[lane], p)));
+    }
+  }
+}
+
+// With the noise of the engine: from any start, m <v^2> of each component is kT after many relaxation
+// times, and before that it lies on the closed form. The mean of n squares of variance s^2 has the
+// standard error s^2 sqrt(2/n).
+TEST(OuStep, RelaxesToTheTemperature) {
+  const WaterModel& model = kWaterModels[0];
+  const ThermostatSpec t = rates(298.15, 0.3, 0.9);
+  const double h = 0.05;
+  const OuParameters<double> p = ou_parameters(model, t, h);
+  const int n = 20000, steps = 40;
+  double oxygen2[2] = {}, hydrogen2[2] = {};  // after 5 steps and after all
+  for (int molecule = 0; molecule < n; ++molecule) {
+    Triple<double> v{{1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+    for (int step = 0; step < steps; ++step) {
+      const MoleculeNormals xi = molecule_normals(7, 0, molecule, step, NoiseStream::thermostat);
+      std::array<double, 9> a;
+      std::copy_n(xi.xi, 9, a.begin());
+      v = ou_step(v, to_triple(a), p);
+      if (step == 4 || step == steps - 1) {
+        oxygen2[step != 4] += norm2(v.o) / (3 * n);
+        hydrogen2[step != 4] += (norm2(v.h1) + norm2(v.h2)) / (6 * n);
+      }
+    }
+  }
+  for (int k = 0; k < 2; ++k) {
+    const double time = h * (k == 0 ? 5 : steps);
+    const auto expect = [&](double found, double rate, double mass, int components) {
+      const double mean = std::exp(-rate * time);
+      const double variance = kBoltzmann * t.temperature_K / mass * (1 - mean * mean);
+      // Squares of numbers with mean m and variance s^2 have the variance 2 s^4 + 4 m^2 s^2.
+      const double error =
+          std::sqrt((2 * variance * variance + 4 * mean * mean * variance) / (components * n));
+      EXPECT_NEAR(found, variance + mean * mean, 4.5 * error);
+    };
+    expect(oxygen2[k], t.friction_oxygen_per_akma, model.mass_o_Da, 3);
+    expect(hydrogen2[k], t.friction_hydrogen_per_akma, model.mass_h_Da, 6);
+  }
+}
+
+}  // namespace
+}  // namespace tarn

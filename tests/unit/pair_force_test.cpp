@@ -1,0 +1,528 @@
+#include "tarn/physics/pair_force.hpp"
+
+#include <array>
+#include <cmath>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "dual.hpp"
+#include "water_fixtures.hpp"
+#include "worst.hpp"
+
+namespace tarn {
+namespace {
+
+using namespace test;
+using Molecules = std::array<Triple<double>, 2>;
+using Vector3 = Eigen::Matrix<Real, 3, 1>;
+
+template <class T>
+struct Pair {
+  T coulomb, lj;
+  Triple<T> f_i, f_j;
+};
+
+/// All that the formulas say of one pair of molecules.
+template <bool kMSite, class T, class S, class Lanes = AllLanes>
+Pair<T> evaluate(const PairParameters<S>& p, const Vec3<T>& r_oo, const SiteOffsets<T>& i,
+                 const SiteOffsets<T>& j, const Lanes& lanes = {}) {
+  const T zero(S(0));
+  const Vec3<T> none{zero, zero, zero};
+  SiteForces<T> f_i{none, none, none, none}, f_j = f_i;
+  Pair<T> r{zero, zero, {}, {}};
+  add_pair_forces<kMSite>(p, r_oo, i, j, lanes, f_i, f_j);
+  add_pair_energy<kMSite>(p, r_oo, i, j, lanes, r.coulomb, r.lj);
+  r.f_i = forces_on_atoms<kMSite>(f_i, T(p.m_weight));
+  r.f_j = forces_on_atoms<kMSite>(f_j, T(p.m_weight));
+  return r;
+}
+template <bool kMSite, class T, class S, class Lanes = AllLanes>
+Pair<T> evaluate(const PairParameters<S>& p, const Triple<T>& x_i, const Triple<T>& x_j,
+                 const Lanes& lanes = {}) {
+  const T w(p.m_weight);
+  return evaluate<kMSite>(p, x_i.o - x_j.o, site_offsets<kMSite>(x_i, w),
+                          site_offsets<kMSite>(x_j, w), lanes);
+}
+
+/// Calls f(model, std::bool_constant<has M site>) for all six models.
+template <class F>
+void for_models(F f) {
+  for (const WaterModel& model : kWaterModels) {
+    SCOPED_TRACE(std::string(model.name));
+    if (model.has_m_site()) {
+      f(model, std::true_type{});
+    } else {
+      f(model, std::false_type{});
+    }
+  }
+}
+
+/// Energies and forces summed over all pairs of sites in long double, straight from the table of
+/// the model.
+struct PlainSum {
+  Real coulomb = 0, lj = 0;
+  Real energy_scale = 0, force_scale = 0;  ///< sums of the magnitudes of all terms
+  Vector9 f_i = Vector9::Zero(), f_j = Vector9::Zero();
+
+  PlainSum(const WaterModel& model, const Molecules& x) {
+    struct Site {
+      Vector3 r;
+      Real charge;
+      std::array<Real, 3> weights;  ///< of the atoms in the position, and of the force on them
+    };
+    const Real half = Real(model.angle_hoh_degrees) / 360 * 3.14159265358979323846L;
+    const Real w = model.r_om_A / (2 * model.r_oh_A * std::cos(half));
+    std::array<std::array<Site, 4>, 2> sites;
+    for (int a = 0; a < 2; ++a) {
+      const Vector9 v = to_vector(x[a]);
+      const std::array<Real, 3> weights[4] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1 - 2 * w, w, w}};
+      const Real charges[4] = {model.charge_o_e, model.charge_h_e, model.charge_h_e,
+                               model.charge_m_e};
+      for (int s = 0; s < 4; ++s) {
+        Vector3 r = Vector3::Zero();
+        for (int k = 0; k < 3; ++k) r += weights[s][k] * v.segment<3>(3 * k);
+        sites[a][s] = {r, charges[s], weights[s]};
+      }
+    }
+    const auto push = [&](const Site& a, const Site& b, const Vector3& force) {
+      for (int k = 0; k < 3; ++k) {
+        f_i.segment<3>(3 * k) += a.weights[k] * force;
+        f_j.segment<3>(3 * k) -= b.weights[k] * force;
+      }
+    };
+    for (const Site& a : sites[0]) {
+      for (const Site& b : sites[1]) {
+        const Vector3 d = a.r - b.r;
+        const Real r = d.norm();
+        const Real e = units::coulomb_kcal_A_per_mol_e2 * Real(a.charge) * b.charge / r;
+        coulomb += e;
+        energy_scale += std::fabs(e);
+        force_scale += std::fabs(e) / r;
+        push(a, b, e / (r * r) * d);
+      }
+    }
+    const Vector3 d = sites[0][0].r - sites[1][0].r;
+    const Real r = d.norm();
+    const Real repulsion = model.lj_a_kcal_A12_per_mol / std::pow(r, Real(12));
+    const Real attraction = model.lj_c_kcal_A6_per_mol / std::pow(r, Real(6));
+    lj = repulsion - attraction;
+    energy_scale += repulsion + attraction;
+    force_scale += (12 * repulsion + 6 * attraction) / r;
+    push(sites[0][0], sites[1][0], (12 * repulsion - 6 * attraction) / (r * r) * d);
+  }
+};
+
+Real largest(const Vector9& v) { return v.cwiseAbs().maxCoeff(); }
+
+// Differences of exact coordinates carry one rounding each; at most four of them enter a distance,
+// which enters with the power 14 at most; a dozen roundings of sums and products follow. Hence
+// 14 * 4 + 12 units of roundoff, relative to the sum of the magnitudes of all terms.
+constexpr double kRoundings = 68 * kEpsilon;
+
+TEST(PairForce, EqualsThePlainSumOverSites) {
+  Random random(1);
+  Worst energy("pair_energy_relative"), force("pair_force_relative");
+  for_models([&](const WaterModel& model, auto m_site) {
+    const auto p = pair_parameters<double>(model);
+    for (int n = 0; n < 3000; ++n) {
+      const Molecules x = random_pair(model, random, random.uniform(2.3, 14.0), 10.0);
+      const PlainSum exact(model, x);
+      const Pair<double> r = evaluate<m_site()>(p, x[0], x[1]);
+      energy.see((r.coulomb - exact.coulomb) / exact.energy_scale, n);
+      energy.see((r.lj - exact.lj) / exact.energy_scale, n);
+      force.see(largest(to_vector(r.f_i) - exact.f_i) / exact.force_scale, n);
+      force.see(largest(to_vector(r.f_j) - exact.f_j) / exact.force_scale, n);
+    }
+  });
+  energy.expect_below(kRoundings);
+  force.expect_below(kRoundings);
+}
+
+// Atoms of bent and stretched molecules too: the M site is a linear combination of the atoms, so
+// that its force spreads linearly whatever the shape.
+TEST(PairForce, IsMinusTheGradientOfTheEnergy) {
+  using D = Dual<long double, 18>;
+  Random random(2);
+  Worst error("pair_gradient_relative");
+  for_models([&](const WaterModel& model, auto m_site) {
+    const auto p = pair_parameters<double>(model);
+    for (int n = 0; n < 200; ++n) {
+      Molecules x = random_pair(model, random, random.uniform(2.3, 9.0), 10.0);
+      for (Triple<double>& t : x) t = t + random.triple(0.1);
+      std::array<std::array<D, 9>, 2> v;
+      for (int k = 0; k < 18; ++k) {
+        v[k / 9][k % 9] = D::variable(to_array(x[k / 9])[k % 9], k);
+      }
+      const Pair<D> dual = evaluate<m_site()>(p, to_triple(v[0]), to_triple(v[1]));
+      const Pair<double> r = evaluate<m_site()>(p, x[0], x[1]);
+      const PlainSum exact(model, x);
+      for (int k = 0; k < 18; ++k) {
+        const double f = to_array(k < 9 ? r.f_i : r.f_j)[k % 9];
+        const Real gradient = dual.coulomb.d[k] + dual.lj.d[k];
+        error.see((f + gradient) / exact.force_scale, k);
+      }
+    }
+  });
+  error.expect_below(kRoundings);
+}
+
+// Each term is added to one atom and subtracted from another, with the same bits; what is left is
+// the rounding of the sums: under 30 additions.
+TEST(PairForce, ThirdLawAndNoTorque) {
+  Random random(3);
+  Worst force("pair_total_force_relative"), turning("pair_total_torque_relative");
+  for_models([&](const WaterModel& model, auto m_site) {
+    const auto p = pair_parameters<double>(model);
+    for (int n = 0; n < 1000; ++n) {
+      const Molecules x = random_pair(model, random, random.uniform(2.3, 9.0), 1.0);
+      const PlainSum exact(model, x);
+      const Pair<double> r = evaluate<m_site()>(p, x[0], x[1]);
+      const Vector9 f_i = to_vector(r.f_i), f_j = to_vector(r.f_j);
+      force.see((total(f_i) + total(f_j)).norm() / exact.force_scale, n);
+      // An error of the force acts on an arm of 12 A at most.
+      turning.see((torque(x[0], f_i) + torque(x[1], f_j)).norm() / (12 * exact.force_scale), n);
+    }
+  });
+  force.expect_below(30 * kEpsilon);
+  turning.expect_below(kRoundings);
+}
+
+TEST(PairForce, IsTheSameWhereverTheMoleculesAre) {
+  Random random(4);
+  Worst energy("pair_motion_energy"), force("pair_motion_force");
+  for_models([&](const WaterModel& model, auto m_site) {
+    const auto p = pair_parameters<double>(model);
+    for (int n = 0; n < 1000; ++n) {
+      const Molecules x = random_pair(model, random, random.uniform(2.3, 9.0), 1.0);
+      const RigidMotion motion = RigidMotion::random(random, 10.0);
+      const PlainSum exact(model, x);
+      const Pair<double> r = evaluate<m_site()>(p, x[0], x[1]);
+      const Pair<double> s = evaluate<m_site()>(p, motion(x[0]), motion(x[1]));
+      energy.see((s.coulomb + s.lj - r.coulomb - r.lj) / exact.energy_scale, n);
+      force.see(largest(to_vector(s.f_i) - to_vector(motion.turn(r.f_i))) / exact.force_scale, n);
+      force.see(largest(to_vector(s.f_j) - to_vector(motion.turn(r.f_j))) / exact.force_scale, n);
+    }
+  });
+  // Turned coordinates of up to 20 A are rounded, and distances of 1.3 A or more are made of them:
+  // 15 roundings more in a distance, with the power 14 for the oxygens (2.3 A) at most.
+  energy.expect_below(14 * 15 * kEpsilon);
+  force.expect_below(14 * 15 * kEpsilon);
+}
+
+TEST(PairForce, ExchangesOfAtomsAndMolecules) {
+  Random random(5);
+  Worst energy("pair_exchange_energy"), force("pair_exchange_force");
+  for_models([&](const WaterModel& model, auto m_site) {
+    const auto p = pair_parameters<double>(model);
+    for (int n = 0; n < 1000; ++n) {
+      const Molecules x = random_pair(model, random, random.uniform(2.3, 9.0), 10.0);
+      const PlainSum exact(model, x);
+      const Pair<double> r = evaluate<m_site()>(p, x[0], x[1]);
+      const auto compare = [&](const Pair<double>& s, const Triple<double>& f_i,
+                               const Triple<double>& f_j) {
+        energy.see((s.coulomb + s.lj - r.coulomb - r.lj) / exact.energy_scale, n);
+        force.see(largest(to_vector(s.f_i) - to_vector(f_i)) / exact.force_scale, n);
+        force.see(largest(to_vector(s.f_j) - to_vector(f_j)) / exact.force_scale, n);
+      };
+      compare(evaluate<m_site()>(p, exchange_hydrogens(x[0]), x[1]), exchange_hydrogens(r.f_i),
+              r.f_j);
+      compare(evaluate<m_site()>(p, x[0], exchange_hydrogens(x[1])), r.f_i,
+              exchange_hydrogens(r.f_j));
+      compare(evaluate<m_site()>(p, x[1], x[0]), r.f_j, r.f_i);
+    }
+  });
+  energy.expect_below(kRoundings);
+  force.expect_below(kRoundings);
+}
+
+// --- closed forms --------------------------------------------------------------------------------
+
+// Without charges the minimum is at r^6 = 2 A/C, with the energy -C^2/(4 A) and no force.
+TEST(PairForce, LennardJonesMinimum) {
+  for_models([&](const WaterModel& model, auto m_site) {
+    PairParameters<double> p = pair_parameters<double>(model);
+    p.qq_nn = p.qq_nh = p.qq_hh = 0.0;
+    const double a = model.lj_a_kcal_A12_per_mol, c = model.lj_c_kcal_A6_per_mol;
+    const double r = std::pow(2 * a / c, 1.0 / 6.0);
+    const Triple<double> x = molecule_at_origin(model);
+    Triple<double> y = x;
+    for (Vec3<double>* v : {&y.o, &y.h1, &y.h2}) v->z += r;
+    const Pair<double> pair = evaluate<m_site()>(p, x, y);
+    EXPECT_NEAR(pair.lj, -c * c / (4 * a), 20 * kEpsilon * c * c / (4 * a));
+    EXPECT_EQ(pair.coulomb, 0.0);
+    // The two terms, 12 A r^-13 = 6 C r^-7, cancel to their roundings.
+    EXPECT_NEAR(pair.f_i.o.z, 0.0, 40 * kEpsilon * 12 * a * std::pow(r, -13));
+    for (double f : {pair.f_i.h1.z, pair.f_i.h2.z, pair.f_j.h1.z, pair.f_j.h2.z}) EXPECT_EQ(f, 0.0);
+  });
+}
+
+// Far away only the dipoles are felt, k (u.v - 3 (u.n)(v.n)) / r^3, with a first correction of
+// relative order 1/r: halving 1/r halves what is left.
+TEST(PairForce, DipolesFarAway) {
+  for_models([&](const WaterModel& model, auto m_site) {
+    const auto p = pair_parameters<double>(model);
+    const auto dipole = [&](const Triple<double>& x) -> Vec3<double> {
+      const Vec3<double> s = (x.h1 - x.o) + (x.h2 - x.o);
+      return (model.charge_h_e + model.charge_m_e * model.m_site_weight()) * s;
+    };
+    Random random(6);
+    for (int n = 0; n < 20; ++n) {
+      const Triple<double> x = random_molecule(model, random, 0.0);
+      const Triple<double> y = random_molecule(model, random, 0.0);
+      const Vec3<double> u = dipole(x), v = dipole(y);
+      const double k = units::coulomb_kcal_A_per_mol_e2;
+      const double limit = k * (dot(u, v) - 3 * u.z * v.z);
+      double rest[2];
+      for (int m = 0; m < 2; ++m) {
+        const double r = m == 0 ? 100.0 : 200.0;
+        Triple<double> moved = y;
+        for (Vec3<double>* w : {&moved.o, &moved.h1, &moved.h2}) w->z += r;
+        rest[m] = evaluate<m_site()>(p, x, moved).coulomb * r * r * r - limit;
+      }
+      const double scale = k * std::sqrt(norm2(u) * norm2(v));
+      EXPECT_LT(std::fabs(rest[0]), 0.1 * scale);
+      // The next order, 1/r^2, changes the ratio by some 2% of the scale of the first.
+      EXPECT_NEAR(rest[0] / 2, rest[1], 0.02 * 0.1 * scale);
+    }
+  });
+}
+
+// The force and the torque of the spread force are those of the force on M.
+TEST(PairForce, MSiteForceSpreadsWithItsTorque) {
+  Random random(7);
+  Worst force("m_site_force"), turning("m_site_torque");
+  for_models([&](const WaterModel& model, auto m_site) {
+    if constexpr (m_site()) {
+      const double w = model.m_site_weight();
+      for (int n = 0; n < 1000; ++n) {
+        const Triple<double> x = random_molecule(model, random, 0.0) + random.triple(0.2);
+        SiteForces<double> f{};
+        f.m = random.in_ball(1.0);
+        const Vec3<double> m = x.o + site_offsets<true>(x, w).m;
+        const Vector9 spread = to_vector(forces_on_atoms<true>(f, w));
+        const Vector3 on_m = to_vector(f.m);
+        force.see((total(spread) - on_m).norm());
+        turning.see((torque(x, spread) - to_vector(m).cross(on_m)).norm());
+      }
+    }
+  });
+  // A force of 1 on arms of 1.2 A, some ten roundings.
+  force.expect_below(10 * kEpsilon);
+  turning.expect_below(12 * kEpsilon);
+}
+
+// --- packs -----------------------------------------------------------------------------------------
+
+template <class T>
+struct PackedPairs {
+  std::array<Molecules, Pack<T>::lanes> x;
+  Vec3<Pack<T>> r_oo;
+  SiteOffsets<Pack<T>> i, j;
+
+  /// Differences are taken in double and rounded to T, as engines do.
+  template <bool kMSite>
+  static PackedPairs random(const WaterModel& model, Random& random) {
+    PackedPairs r;
+    const double w = model.m_site_weight();
+    for (int lane = 0; lane < Pack<T>::lanes; ++lane) {
+      r.x[lane] = random_pair(model, random, random.uniform(2.3, 9.0), 10.0);
+      const auto [a, b] = r.x[lane];
+      const auto put = [&](Vec3<Pack<T>>& v, const Vec3<double>& s) {
+        v.x.v[lane] = static_cast<T>(s.x);
+        v.y.v[lane] = static_cast<T>(s.y);
+        v.z.v[lane] = static_cast<T>(s.z);
+      };
+      put(r.r_oo, a.o - b.o);
+      const auto offsets_a = site_offsets<kMSite>(a, w), offsets_b = site_offsets<kMSite>(b, w);
+      put(r.i.h1, offsets_a.h1);
+      put(r.i.h2, offsets_a.h2);
+      put(r.j.h1, offsets_b.h1);
+      put(r.j.h2, offsets_b.h2);
+      if constexpr (kMSite) {
+        put(r.i.m, offsets_a.m);
+        put(r.j.m, offsets_b.m);
+      }
+    }
+    return r;
+  }
+};
+
+template <class T>
+class PairForcePack : public ::testing::Test {};
+using FloatTypes = ::testing::Types<double, float>;
+TYPED_TEST_SUITE(PairForcePack, FloatTypes);
+
+// The first rounding to float adds one rounding to each distance: as before, with half as much
+// again. The error must show: a pack of floats that is as good as doubles is none.
+TYPED_TEST(PairForcePack, EqualsThePlainSumOverSites) {
+  using T = TypeParam;
+  const double epsilon = std::is_same_v<T, float> ? kFloatEpsilon : kEpsilon;
+  Random random(8);
+  Worst energy("pair_pack_energy"), force("pair_pack_force");
+  Real sum_error2 = 0, sum_force2 = 0;
+  for_models([&](const WaterModel& model, auto m_site) {
+    const auto p = pair_parameters<T>(model);
+    for (int n = 0; n < 1000; ++n) {
+      const auto pairs = PackedPairs<T>::template random<m_site()>(model, random);
+      const auto r = evaluate<m_site()>(p, pairs.r_oo, pairs.i, pairs.j);
+      for (int lane = 0; lane < Pack<T>::lanes; ++lane) {
+        const PlainSum exact(model, pairs.x[lane]);
+        energy.see((Real(r.coulomb[lane]) + r.lj[lane] - exact.coulomb - exact.lj) /
+                   exact.energy_scale);
+        for (const auto& [f, g] : {std::pair(r.f_i, exact.f_i), std::pair(r.f_j, exact.f_j)}) {
+          const std::array<T, 9> a = to_array(lane_of(f, lane));
+          for (int k = 0; k < 9; ++k) {
+            force.see((a[k] - g[k]) / exact.force_scale);
+            sum_error2 += (a[k] - g[k]) * (a[k] - g[k]);
+            sum_force2 += g[k] * g[k];
+          }
+        }
+      }
+    }
+  });
+  energy.expect_between(0.5 * epsilon, 1.5 * 68 * epsilon);
+  force.expect_between(0.5 * epsilon, 1.5 * 68 * epsilon);
+  // Root mean square over all components, relative to that of the forces. In float: 2e-6.
+  const Real rms = std::sqrt(sum_error2 / sum_force2);
+  EXPECT_LT(rms, 2e-6 / kFloatEpsilon * epsilon);
+  EXPECT_GT(rms, 0.1 * epsilon);
+  ::testing::Test::RecordProperty("pair_pack_force_rms", std::to_string(std::log10(rms)));
+}
+
+// A lane's bits depend on its own numbers only: shifting all pairs by a lane shifts the results.
+TYPED_TEST(PairForcePack, LanesDoNotSeeEachOther) {
+  using T = TypeParam;
+  constexpr int lanes = Pack<T>::lanes;
+  const auto shifted = [](const Pack<T>& a) {
+    Pack<T> r;
+    for (int i = 0; i < lanes; ++i) r.v[(i + 1) % lanes] = a[i];
+    return r;
+  };
+  const auto shifted3 = [&](const Vec3<Pack<T>>& v) -> Vec3<Pack<T>> {
+    return {shifted(v.x), shifted(v.y), shifted(v.z)};
+  };
+  Random random(9);
+  for_models([&](const WaterModel& model, auto m_site) {
+    const auto p = pair_parameters<T>(model);
+    for (int n = 0; n < 100; ++n) {
+      const auto q = PackedPairs<T>::template random<m_site()>(model, random);
+      SiteOffsets<Pack<T>> i{shifted3(q.i.h1), shifted3(q.i.h2), {}};
+      SiteOffsets<Pack<T>> j{shifted3(q.j.h1), shifted3(q.j.h2), {}};
+      if constexpr (m_site()) {
+        i.m = shifted3(q.i.m);
+        j.m = shifted3(q.j.m);
+      }
+      const auto r = evaluate<m_site()>(p, q.r_oo, q.i, q.j);
+      const auto s = evaluate<m_site()>(p, shifted3(q.r_oo), i, j);
+      for (int lane = 0; lane < lanes; ++lane) {
+        const int to = (lane + 1) % lanes;
+        ASSERT_EQ(bits_of_triple(lane_of(r.f_i, lane)), bits_of_triple(lane_of(s.f_i, to)));
+        ASSERT_EQ(bits_of_triple(lane_of(r.f_j, lane)), bits_of_triple(lane_of(s.f_j, to)));
+        ASSERT_EQ(bits_of_number(r.coulomb[lane]), bits_of_number(s.coulomb[to]));
+        ASSERT_EQ(bits_of_number(r.lj[lane]), bits_of_number(s.lj[to]));
+      }
+    }
+  });
+}
+
+// A lane that does not count keeps the bits of its sums; the others get those of AllLanes.
+TYPED_TEST(PairForcePack, MaskedLanesAreUntouched) {
+  using T = TypeParam;
+  constexpr int lanes = Pack<T>::lanes;
+  Random random(10);
+  for_models([&](const WaterModel& model, auto m_site) {
+    const auto p = pair_parameters<T>(model);
+    for (int n = 0; n < 200; ++n) {
+      const auto q = PackedPairs<T>::template random<m_site()>(model, random);
+      Pack<T> flags;
+      for (int lane = 0; lane < lanes; ++lane) {
+        flags.v[lane] = n < 2 ? T(n) : T(random.bits() % 2);
+      }
+      const SomeLanes<T> some{flags > Pack<T>(T(0))};
+      SiteForces<Pack<T>> start;
+      for (Vec3<Pack<T>>* v : {&start.o, &start.h1, &start.h2, &start.m}) {
+        for (int lane = 0; lane < lanes; ++lane) {
+          const Vec3<double> u = random.in_ball(5.0);
+          v->x.v[lane] = static_cast<T>(u.x);
+          v->y.v[lane] = static_cast<T>(u.y);
+          v->z.v[lane] = static_cast<T>(u.z);
+        }
+      }
+      auto all_i = start, all_j = start, some_i = start, some_j = start;
+      Pack<T> all_coulomb(T(1.5)), all_lj(T(-0.25)), some_coulomb(T(1.5)), some_lj(T(-0.25));
+      add_pair_forces<m_site()>(p, q.r_oo, q.i, q.j, AllLanes{}, all_i, all_j);
+      add_pair_forces<m_site()>(p, q.r_oo, q.i, q.j, some, some_i, some_j);
+      add_pair_energy<m_site()>(p, q.r_oo, q.i, q.j, AllLanes{}, all_coulomb, all_lj);
+      add_pair_energy<m_site()>(p, q.r_oo, q.i, q.j, some, some_coulomb, some_lj);
+      for (int lane = 0; lane < lanes; ++lane) {
+        const bool counts = flags[lane] != T(0);
+        const auto& expected_i = counts ? all_i : start;
+        const auto& expected_j = counts ? all_j : start;
+        const auto same = [&](const SiteForces<Pack<T>>& a, const SiteForces<Pack<T>>& b) {
+          return bits_of_triple(lane_of(Triple<Pack<T>>{a.o, a.h1, a.h2}, lane)) ==
+                     bits_of_triple(lane_of(Triple<Pack<T>>{b.o, b.h1, b.h2}, lane)) &&
+                 bits_of_triple(lane_of(Triple<Pack<T>>{a.m, a.m, a.m}, lane)) ==
+                     bits_of_triple(lane_of(Triple<Pack<T>>{b.m, b.m, b.m}, lane));
+        };
+        ASSERT_TRUE(same(some_i, expected_i));
+        ASSERT_TRUE(same(some_j, expected_j));
+        ASSERT_EQ(some_coulomb[lane], counts ? all_coulomb[lane] : T(1.5));
+        ASSERT_EQ(some_lj[lane], counts ? all_lj[lane] : T(-0.25));
+      }
+    }
+  });
+}
+
+// --- reference structures --------------------------------------------------------------------------
+
+struct Cluster {
+  double energy = 0.0;
+  std::vector<Vector9> forces;
+};
+Cluster evaluate_tip3p(const std::vector<Triple<double>>& x) {
+  const auto p = pair_parameters<double>(kWaterModels[0]);
+  Cluster r;
+  r.forces.assign(x.size(), Vector9::Zero());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    for (std::size_t j = i + 1; j < x.size(); ++j) {
+      const Pair<double> pair = evaluate<false>(p, x[i], x[j]);
+      r.energy += pair.coulomb + pair.lj;
+      r.forces[i] += to_vector(pair.f_i);
+      r.forces[j] += to_vector(pair.f_j);
+    }
+  }
+  return r;
+}
+
+// -57.918723 is given with six decimals.
+TEST(ReferenceStructures, EnergyOfSevenMolecules) {
+  EXPECT_NEAR(evaluate_tip3p(reference_cluster("tip3p-7.xyz")).energy, -57.918723, 5e-7);
+}
+
+// Quenched rigid clusters, to about 1e-9 (17 digits of a coordinate of 5 A and force constants of
+// 1e3): no net force and no torque on any molecule, while single atoms feel
+// tens of kcal/mol/A.
+TEST(ReferenceStructures, QuenchedClustersAreStationary) {
+  for (const char* name : {"tip3p-7.xyz", "tip3p-32.xyz"}) {
+    SCOPED_TRACE(name);
+    const std::vector<Triple<double>> x = reference_cluster(name);
+    const Cluster r = evaluate_tip3p(x);
+    Worst force(std::string(name) + "_force"), turning(std::string(name) + "_torque");
+    Real single = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      force.see(total(r.forces[i]).norm());
+      const Vec3<double> o = x[i].o;
+      turning.see(torque({x[i].o - o, x[i].h1 - o, x[i].h2 - o}, r.forces[i]).norm());
+      single = std::max(single, largest(r.forces[i]));
+    }
+    EXPECT_GT(single, 10.0);
+    force.expect_below(1e-7);
+    turning.expect_below(1e-7);
+  }
+}
+
+}  // namespace
+}  // namespace tarn

@@ -1,0 +1,149 @@
+#include "tarn/io/plot.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
+
+namespace tarn::io {
+namespace {
+
+using test::contains;
+using test::contents_of;
+using test::read_text;
+using test::ScratchFolder;
+
+Plot example() {
+  Plot plot;
+  plot.title = "It's g(r) of \"x_1^2\"";
+  plot.x_label = "r (Å)";
+  plot.y_label = "g(r)";
+  for (const auto style : {Series::Style::line, Series::Style::points, Series::Style::steps}) {
+    Series series;
+    series.label = "O–O's";
+    series.style = style;
+    for (int i = 0; i < 50; ++i) {
+      series.x.push_back(0.1 * i);
+      series.y.push_back(std::exp(-0.1 * i));
+    }
+    series.set_error(std::vector<double>(50, 0.05));
+    plot.series.push_back(series);
+  }
+  return plot;
+}
+
+/// Another PATH while it lives.
+class Path {
+ public:
+  explicit Path(const std::string& path) : before_(std::getenv("PATH")) {
+    ::setenv("PATH", path.c_str(), 1);
+  }
+  ~Path() { ::setenv("PATH", before_.c_str(), 1); }
+
+ private:
+  std::string before_;
+};
+
+class Drawn : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_draw()) GTEST_SKIP() << "gnuplot is not installed";
+  }
+  ScratchFolder folder_;
+};
+
+TEST_F(Drawn, SvgAndPngAreComplete) {
+  const Drawing drawing = draw(example(), folder_.file("rdf"));
+  EXPECT_EQ(drawing.warning, "");
+  EXPECT_EQ(drawing.paths, (std::vector{folder_.file("rdf.svg"), folder_.file("rdf.png")}));
+  EXPECT_EQ(contents_of(folder_.path()).size(), 2u);
+  const std::string svg = read_text(folder_.file("rdf.svg"));
+  EXPECT_TRUE(contains(svg, "width=\"900\" height=\"560\""));
+  EXPECT_TRUE(contains(svg, "r (Å)"));
+  EXPECT_TRUE(contains(svg, "O–O"));
+  EXPECT_TRUE(contains(svg, "</svg>"));
+  const std::string png = read_text(folder_.file("rdf.png"));
+  EXPECT_EQ(png.substr(1, 3), "PNG");
+  EXPECT_TRUE(contains(png, "IEND"));
+}
+
+TEST_F(Drawn, SvgIsAFunctionOfThePlotOnly) {
+  draw(example(), folder_.file("a"));
+  draw(example(), folder_.file("b"));
+  EXPECT_EQ(read_text(folder_.file("a.svg")), read_text(folder_.file("b.svg")));
+}
+
+TEST_F(Drawn, ReplacesAnOlderPicture) {
+  test::write_text(folder_.file("a.svg"), "old");
+  draw(example(), folder_.file("a"));
+  EXPECT_TRUE(contains(read_text(folder_.file("a.svg")), "</svg>"));
+}
+
+TEST_F(Drawn, DrawsWhateverItIsGiven) {
+  Plot logarithmic = example();
+  logarithmic.log_x = logarithmic.log_y = true;
+  logarithmic.series[0].y[3] = -1.0;
+  logarithmic.series[0].y[4] = std::nan("");
+  Plot empty;
+  Plot one_point;
+  one_point.series.resize(1);
+  one_point.series[0].x = {1.0};
+  one_point.series[0].y = {2.0};
+  Plot constant = example();
+  constant.series.resize(1);
+  constant.series[0].y.assign(50, 3.0);
+  Plot only_nan = one_point;
+  only_nan.series[0].y = {std::nan("")};
+  int number = 0;
+  for (const auto& plots :
+       std::vector<std::vector<Plot>>{{logarithmic},
+                                      {empty},
+                                      {one_point},
+                                      {constant},
+                                      {only_nan},
+                                      {example(), logarithmic, empty, one_point}}) {
+    const Drawing drawing = draw(plots, folder_.file("p" + std::to_string(++number)));
+    EXPECT_EQ(drawing.warning, "") << number;
+    EXPECT_EQ(drawing.paths.size(), 2u) << number;
+  }
+}
+
+TEST_F(Drawn, AFolderThatIsMissingIsAWarning) {
+  const Drawing drawing = draw(example(), folder_.file("no/rdf"));
+  EXPECT_TRUE(contains(drawing.warning, "could not draw"));
+  EXPECT_TRUE(drawing.paths.empty());
+}
+
+TEST(Plot, WithoutGnuplotThereIsAWarning) {
+  const ScratchFolder folder;
+  const Path path(folder.path());
+  EXPECT_FALSE(can_draw());
+  const Drawing drawing = draw(example(), folder.file("rdf"));
+  EXPECT_TRUE(contains(drawing.warning, "gnuplot is not installed"));
+  EXPECT_TRUE(drawing.paths.empty());
+  EXPECT_TRUE(contents_of(folder.path()).empty());
+}
+
+TEST(Plot, AGnuplotThatFailsIsAWarning) {
+  const ScratchFolder folder;
+  const std::string gnuplot = folder.file("gnuplot");
+  const std::string path_then = std::getenv("PATH");
+  for (const std::string script : {"#!/bin/sh\necho sorry >&2\nexit 3\n", "#!/bin/sh\nexit 0\n"}) {
+    test::write_text(gnuplot, script);
+    std::filesystem::permissions(gnuplot, std::filesystem::perms::owner_all);
+    const Path path(folder.path() + ":" + path_then);
+    const Drawing drawing = draw(example(), folder.file("rdf"));
+    EXPECT_TRUE(contains(drawing.warning, "could not draw"));
+    EXPECT_TRUE(drawing.paths.empty());
+    EXPECT_EQ(contents_of(folder.path()).size(), 1u);
+  }
+}
+
+}  // namespace
+}  // namespace tarn::io

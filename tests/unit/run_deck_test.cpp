@@ -1,0 +1,360 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "fake_engine.hpp"
+#include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/io/checkpoint.hpp"
+#include "tarn/io/plot.hpp"
+#include "tarn/io/xyz.hpp"
+#include "tarn/run.hpp"
+#include "tarn/start.hpp"
+
+// Runs into folders, with an engine of arithmetic instead of physics.
+
+namespace tarn {
+namespace {
+
+namespace fs = std::filesystem;
+using test::contains;
+using test::contents_of;
+using test::fake_start;
+using test::FakeEngine;
+using test::FakeScript;
+using test::message_of;
+using test::read_text;
+using test::ScratchFolder;
+
+constexpr int kMolecules = 3;
+
+const std::string kObserve =
+    "[observe.energies]\nevery = 7\n[observe.conservation]\nevery = 10\n"
+    "[observe.rdf]\nevery = 2\nr_max_A = 8.0\nbins = 16\n"
+    "[observe.trajectory]\nevery = 20\nreplicas = 2\n";
+
+/// Pictures take most of the time of such short runs: gnuplot is hidden from all but one of them.
+class RunDeck : public ::testing::Test {
+ protected:
+  RunDeck() : path_(std::getenv("PATH")) { ::setenv("PATH", "/nowhere", 1); }
+  ~RunDeck() override { ::setenv("PATH", path_.c_str(), 1); }
+
+  static Deck deck(std::int64_t steps, const std::string& more = kObserve,
+                   const std::string& integrator = "") {
+    return parse_deck(
+        "[system]\nmodel = \"tip3p\"\nmolecules = 3\nreplicas = 3\n"
+        "[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 2.0\n" +
+            integrator + "[run]\nsteps = " + std::to_string(steps) + "\n" + more,
+        "test.toml");
+  }
+  RunParts parts() {
+    RunParts parts;
+    parts.make_start = [this](const Deck& d) {
+      ++starts_;
+      return Start{fake_start(kMolecules, d.system.replicas), {"a note"}};
+    };
+    parts.make_engine = [this](const System& system, const State& start,
+                               const PairCountRequest& counts, const DeviceRequest& device) {
+      device_ = device.name;
+      return std::make_unique<FakeEngine>(
+          start, counts, units::ps_from_akma(system.integrator.timestep_akma), script_);
+    };
+    return parts;
+  }
+  RunResult run(const Deck& d, RunOptions options = {}) {
+    options.out_dir = out_;
+    options.on_warning = [this](const std::string& text) {
+      if (text.find("gnuplot") == std::string::npos) warnings_.push_back(text);
+    };
+    return run_deck(d, options, parts());
+  }
+  RunResult resume(const Deck& d) {
+    RunOptions options;
+    options.resume = true;
+    return run(d, options);
+  }
+  /// All files but run.json, which tells of times.
+  std::map<std::string, std::string> files() const {
+    auto files = contents_of(out_);
+    files.erase("run.json");
+    return files;
+  }
+  std::map<std::string, std::string> files_of_a_straight_run(const Deck& d) {
+    const std::string before = std::exchange(out_, folder_.file("straight"));
+    fs::remove_all(out_);
+    run(d);
+    const auto result = files();
+    out_ = before;
+    return result;
+  }
+
+  std::string path_;
+  ScratchFolder folder_;
+  std::string out_ = folder_.file("out/x");
+  FakeScript script_;
+  std::vector<std::string> warnings_;
+  int starts_ = 0;
+  std::string device_;
+};
+
+TEST_F(RunDeck, WritesEveryFile) {
+  ::setenv("PATH", path_.c_str(), 1);
+  std::vector<Progress> progress;
+  RunOptions options;
+  options.on_progress = [&](const Progress& p) { progress.push_back(p); };
+  options.device = "cpu";
+  const RunResult result = run(deck(1000, kObserve + "[checkpoint]\nevery = 300\n"), options);
+  EXPECT_EQ(result.out_dir, out_);
+  EXPECT_EQ(result.steps_done, 1000);
+  EXPECT_EQ(result.device, "fake \"engine\"");
+  EXPECT_FALSE(result.interrupted || result.already_finished);
+  EXPECT_EQ(device_, "cpu");
+  EXPECT_EQ(warnings_, std::vector<std::string>{"a note"});
+  ASSERT_FALSE(progress.empty());
+  EXPECT_EQ(progress.back().step, 1000);
+  EXPECT_GT(progress.back().steps_per_second, 0.0);
+  EXPECT_DOUBLE_EQ(progress.back().ns_per_day_per_replica,
+                   progress.back().steps_per_second * 2e-6 * 86400.0);
+  EXPECT_DOUBLE_EQ(progress.back().ns_per_day_total, 3.0 * progress.back().ns_per_day_per_replica);
+  for (const char* name : {"run.json", "checkpoint.bin", "energies.csv", "conservation.csv",
+                           "rdf.csv", "trajectory-0000.xyz", "trajectory-0001.xyz"}) {
+    EXPECT_TRUE(fs::exists(out_ + "/" + name)) << name;
+  }
+  EXPECT_EQ(result.pictures.size(), io::can_draw() ? 6u : 0u);
+  for (const std::string& picture : result.pictures) EXPECT_TRUE(fs::exists(picture));
+  const std::string json = read_text(out_ + "/run.json");
+  EXPECT_TRUE(contains(json, "\"status\": \"finished\""));
+  EXPECT_TRUE(contains(json, "\"device\": \"fake \\\"engine\\\"\""));
+  EXPECT_TRUE(contains(json, "\\nsteps = 1000\\n"));
+  EXPECT_TRUE(contains(json, "\"pair\": 0.59999999999999998"));
+  EXPECT_TRUE(contains(json, "\"warnings\": [\"a note\"]"));
+  EXPECT_TRUE(contains(json, "\"constraint_iterations_per_molecule_step\": 4"));
+  for (const auto& [name, text] : contents_of(out_)) EXPECT_FALSE(name.ends_with("-tmp")) << name;
+}
+
+TEST_F(RunDeck, AResumedRunIsTheSameBytes) {
+  const std::string more = kObserve + "[checkpoint]\nevery = 300\n";
+  const auto straight = files_of_a_straight_run(deck(1000, more));
+  for (const std::int64_t first : {1, 299, 300, 513, 999}) {
+    fs::remove_all(out_);
+    run(deck(first, more));
+    const RunResult result = resume(deck(1000, more));
+    EXPECT_EQ(result.steps_done, 1000);
+    EXPECT_EQ(files(), straight) << "stopped at " << first;
+  }
+  // In many pieces.
+  fs::remove_all(out_);
+  run(deck(100, more));
+  for (std::int64_t steps = 200; steps <= 1000; steps += 100) resume(deck(steps, more));
+  EXPECT_EQ(files(), straight);
+}
+
+TEST_F(RunDeck, AKilledRunGoesOnFromItsLastCheckpoint) {
+  const Deck d = deck(1000, kObserve + "[checkpoint]\nevery = 300\n");
+  const auto straight = files_of_a_straight_run(d);
+  // The files as kill -9 leaves them at step 700: the checkpoint of step 600, tables that are
+  // longer, and a file that was half-written.
+  run(deck(600, kObserve + "[checkpoint]\nevery = 300\n"));
+  for (const char* name : {"energies.csv", "conservation.csv", "trajectory-0001.xyz"}) {
+    std::ofstream(out_ + "/" + name, std::ios::app) << "700,1.4,0,-12.3";
+  }
+  fs::remove(out_ + "/rdf.csv");
+  test::write_text(out_ + "/checkpoint.bin.tarn-tmp", "half");
+  resume(d);
+  EXPECT_EQ(files(), straight);
+}
+
+TEST_F(RunDeck, AnInterruptedRunGoesOnWhereItWas) {
+  const auto straight = files_of_a_straight_run(deck(300));
+  script_.seconds_per_step = 0.01;
+  RunOptions options;
+  options.interrupted = [] { return true; };
+  const RunResult result = run(deck(300), options);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_GT(result.steps_done, 0);
+  EXPECT_LT(result.steps_done, 300);
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "\"status\": \"interrupted\""));
+  EXPECT_TRUE(fs::exists(out_ + "/rdf.csv"));
+  script_.seconds_per_step = 0.0;
+  resume(deck(300));
+  EXPECT_EQ(files(), straight);
+}
+
+TEST_F(RunDeck, StepZeroAlreadyHasACheckpoint) {
+  script_.not_a_number_at = 5;
+  EXPECT_THROW(run(deck(50, "[observe.energies]\nevery = 5\n")), NumericalError);
+  EXPECT_EQ(io::read_checkpoint(out_ + "/checkpoint.bin").state.step, 0);
+}
+
+TEST_F(RunDeck, FinishedRunsSaySo) {
+  run(deck(100));
+  const auto before = contents_of(out_);
+  const RunResult again = resume(deck(100));
+  EXPECT_TRUE(again.already_finished);
+  EXPECT_EQ(again.steps_done, 100);
+  EXPECT_EQ(contents_of(out_), before);
+  // Killed after its last checkpoint, before its tables: they are written now.
+  fs::remove(out_ + "/run.json");
+  fs::remove(out_ + "/rdf.csv");
+  EXPECT_FALSE(resume(deck(100)).already_finished);
+  EXPECT_EQ(files().at("rdf.csv"), before.at("rdf.csv"));
+}
+
+TEST_F(RunDeck, RefusesAnExistingRun) {
+  run(deck(10));
+  const auto before = contents_of(out_);
+  const std::string message = message_of<InputError>([&] { run(deck(20)); });
+  EXPECT_TRUE(contains(message, "'" + out_ + "' already holds a run"));
+  EXPECT_TRUE(contains(message, "--resume"));
+  EXPECT_TRUE(contains(message, "--overwrite"));
+  EXPECT_EQ(contents_of(out_), before);
+  EXPECT_EQ(starts_, 1) << "it must be refused before the work of a start";
+}
+
+TEST_F(RunDeck, OverwriteReplacesTheRunAndNothingElse) {
+  run(deck(10));
+  test::write_text(out_ + "/notes.txt", "mine");
+  test::write_text(out_ + "/trajectory-of-mine.xyz", "mine");
+  test::write_text(out_ + "/trajectory-0002.xyz", "of an older run");
+  RunOptions options;
+  options.overwrite = true;
+  run(deck(10, "[observe.energies]\nevery = 5\n"), options);
+  EXPECT_FALSE(fs::exists(out_ + "/rdf.csv"));
+  EXPECT_FALSE(fs::exists(out_ + "/trajectory-0000.xyz"));
+  EXPECT_FALSE(fs::exists(out_ + "/trajectory-0002.xyz"));
+  EXPECT_EQ(read_text(out_ + "/notes.txt"), "mine");
+  EXPECT_EQ(read_text(out_ + "/trajectory-of-mine.xyz"), "mine");
+  options.resume = true;
+  EXPECT_TRUE(contains(message_of<InputError>([&] { run(deck(10), options); }), "exclude"));
+}
+
+TEST_F(RunDeck, WithoutGnuplotThereAreTablesAndOneWarning) {
+  RunOptions options;
+  options.out_dir = out_;
+  options.on_warning = [this](const std::string& text) { warnings_.push_back(text); };
+  EXPECT_TRUE(run_deck(deck(10), options, parts()).pictures.empty());
+  ASSERT_EQ(warnings_.size(), 2u);
+  EXPECT_TRUE(contains(warnings_[1], "gnuplot is not installed"));
+  EXPECT_TRUE(fs::exists(out_ + "/rdf.csv"));
+}
+
+TEST_F(RunDeck, AFolderWithOtherFilesIsNoRun) {
+  fs::create_directories(out_);
+  test::write_text(out_ + "/notes.txt", "mine");
+  EXPECT_NO_THROW(run(deck(10)));
+}
+
+TEST_F(RunDeck, RefusesToResumeWhatDoesNotFit) {
+  EXPECT_TRUE(contains(message_of<InputError>([&] { resume(deck(10)); }), "nothing to resume in"));
+  run(deck(100));
+  const auto before = contents_of(out_);
+  EXPECT_TRUE(contains(message_of<InputError>([&] { resume(deck(99)); }),
+                       "asks for 99 steps, and 100 are done"));
+  EXPECT_TRUE(contains(message_of<InputError>([&] { resume(deck(200, kObserve, "beta = 0.4\n")); }),
+                       "[integrator] was 'beta = 0.42', is 'beta = 0.4'"));
+  EXPECT_TRUE(contains(
+      message_of<InputError>([&] { resume(deck(200, "[observe.energies]\nevery = 7\n")); }),
+      "the deck has changed"));
+  EXPECT_EQ(contents_of(out_), before);
+
+  io::Checkpoint other = io::read_checkpoint(out_ + "/checkpoint.bin");
+  other.tarn_version = "0.0.9";
+  io::write_checkpoint(out_ + "/checkpoint.bin", other);
+  EXPECT_TRUE(contains(message_of<InputError>([&] { resume(deck(200)); }), "by tarn 0.0.9"));
+  fs::resize_file(out_ + "/checkpoint.bin", 100);
+  EXPECT_TRUE(contains(message_of<IoError>([&] { resume(deck(200)); }), "cut off"));
+}
+
+TEST_F(RunDeck, AnotherDeviceIsAWarning) {
+  run(deck(100));
+  io::Checkpoint other = io::read_checkpoint(out_ + "/checkpoint.bin");
+  other.device = "another";
+  io::write_checkpoint(out_ + "/checkpoint.bin", other);
+  warnings_.clear();
+  resume(deck(200));
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_TRUE(contains(warnings_[0], "begun on 'another'"));
+}
+
+TEST_F(RunDeck, KilledBeforeItsFirstCheckpointARunBeginsAnew) {
+  fs::create_directories(out_);
+  test::write_text(out_ + "/run.json", "{\n  \"status\": \"running\"");
+  test::write_text(out_ + "/energies.csv", "# half");
+  EXPECT_EQ(resume(deck(100)).steps_done, 100);
+  EXPECT_EQ(starts_, 1);
+}
+
+TEST_F(RunDeck, AFolderThatCannotBeWrittenIsToldBeforeTheWork) {
+  test::write_text(folder_.file("out"), "a file");
+  EXPECT_TRUE(contains(message_of<IoError>([&] { run(deck(10)); }), "A file stands where"));
+  EXPECT_EQ(starts_, 0);
+}
+
+TEST_F(RunDeck, NoNaNReachesAFileAndTheErrorIsRecorded) {
+  script_.not_a_number_at = 14;
+  EXPECT_TRUE(contains(message_of<NumericalError>([&] { run(deck(100)); }), "not a number"));
+  for (const auto& [name, text] : contents_of(out_)) {
+    if (name.ends_with(".csv")) {
+      EXPECT_EQ(text.find("nan"), std::string::npos) << name;
+    }
+  }
+  EXPECT_TRUE(contains(read_text(out_ + "/energies.csv"), "\n7,"));
+  const std::string json = read_text(out_ + "/run.json");
+  EXPECT_TRUE(contains(json, "\"status\": \"failed\""));
+  EXPECT_TRUE(contains(json, "not a number"));
+}
+
+// --- blow-ups ---
+
+TEST_F(RunDeck, OtherReplicasGoOnAfterABlowUp) {
+  script_.blow_ups = {{1, 55}};
+  const RunResult result = run(deck(100));
+  ASSERT_EQ(result.blow_ups.size(), 1u);
+  EXPECT_EQ(result.blow_ups[0].replica, 1);
+  ASSERT_EQ(warnings_.size(), 2u);
+  EXPECT_TRUE(contains(warnings_[1], "replica 1 blew up at step 55 (molecule 1)"));
+  EXPECT_TRUE(contains(warnings_[1], "try timestep_fs = 1"));
+  FakeEngine good(fake_start(kMolecules, 3), {}, 0.002);
+  good.advance(54);
+  const io::Structure kept = *io::XyzReader(out_ + "/blow-up-0001.xyz").next();
+  const State expected = good.state();
+  EXPECT_TRUE(std::equal(kept.positions_A.begin(), kept.positions_A.end(),
+                         expected.positions_A.begin() + 27));
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"),
+                       "\"blow_ups\": [{\"replica\": 1, \"step\": 55, \"molecule\": 1}]"));
+}
+
+TEST_F(RunDeck, AResumedRunLeavesStoppedReplicasAlone) {
+  script_.blow_ups = {{1, 55}, {2, 80}};
+  const auto straight = files_of_a_straight_run(deck(100));
+  for (const std::int64_t first : {54, 55, 70, 80, 90}) {
+    fs::remove_all(out_);
+    run(deck(first));
+    const RunResult result = resume(deck(100));
+    ASSERT_EQ(result.blow_ups.size(), 2u);
+    EXPECT_EQ(result.blow_ups[1].step, 80);
+    EXPECT_EQ(files(), straight) << first;
+  }
+}
+
+TEST_F(RunDeck, NoReplicaLeftIsAnErrorAfterTheFilesAreDone) {
+  script_.blow_ups = {{0, 60}, {1, 55}, {2, 80}};
+  const std::string message = message_of<NumericalError>([&] { run(deck(100)); });
+  EXPECT_TRUE(contains(message, "no replica is left"));
+  EXPECT_TRUE(contains(message, "replica 1 blew up at step 55 (molecule 1)"));
+  EXPECT_TRUE(contains(message, "blow-up-0001.xyz"));
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "\"status\": \"failed\""));
+  for (const char* name : {"rdf.csv", "energies.csv", "blow-up-0000.xyz", "checkpoint.bin"}) {
+    EXPECT_TRUE(fs::exists(out_ + "/" + name)) << name;
+  }
+  EXPECT_TRUE(
+      contains(message_of<NumericalError>([&] { resume(deck(200)); }), "no replica is left"));
+}
+
+}  // namespace
+}  // namespace tarn

@@ -1,0 +1,170 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "fake_engine.hpp"
+#include "tarn/run.hpp"
+
+namespace tarn {
+namespace {
+
+using test::fake_start;
+using test::FakeEngine;
+using test::FakeScript;
+
+/// Remembers at which steps it was called.
+class Recorder final : public Observer {
+ public:
+  Recorder(std::string name, std::int64_t every, unsigned fields, std::vector<std::string>& log)
+      : name_(std::move(name)), every_(every), fields_(fields), log_(log) {}
+
+  std::string name() const override { return name_; }
+  unsigned fields() const override { return fields_; }
+  std::int64_t every() const override { return every_; }
+  void begin() override {}
+  void observe(const Frame& frame) override {
+    log_.push_back(name_ + std::to_string(frame.step));
+    if (doubles_after_ > 0 && --doubles_after_ == 0) every_ *= 2;
+    if (fields_ & kPairCounts) {
+      samples_ = std::accumulate(frame.pair_samples.begin(), frame.pair_samples.end(), 0);
+    }
+    if (fields_ & kEnergies) {
+      EXPECT_FALSE(frame.energies.empty());
+    }
+  }
+  void catch_up(const Frame& frame) override {
+    log_.push_back(name_ + "-end" + std::to_string(frame.step));
+    samples_ = std::accumulate(frame.pair_samples.begin(), frame.pair_samples.end(), 0);
+  }
+  void save(std::ostream&) override {}
+  void load(std::istream&) override {}
+  void finish() override {}
+
+  void double_after(int calls) { doubles_after_ = calls; }
+  int samples() const { return samples_; }
+
+ private:
+  std::string name_;
+  std::int64_t every_;
+  unsigned fields_;
+  std::vector<std::string>& log_;
+  int doubles_after_ = 0;
+  int samples_ = 0;
+};
+
+using Log = std::vector<std::string>;
+
+class RunLoop : public ::testing::Test {
+ protected:
+  Recorder& add(const std::string& name, std::int64_t every, unsigned fields = kEnergies) {
+    auto recorder = std::make_unique<Recorder>(name, every, fields, log_);
+    Recorder& reference = *recorder;
+    observers_.push_back(std::move(recorder));
+    return reference;
+  }
+  void run(Engine& engine, std::int64_t last_step, bool observe_first_step = true) {
+    run_loop(engine, observers_, last_step, observe_first_step, [this](std::int64_t) {
+      ++between_calls_;
+      return true;
+    });
+  }
+  FakeEngine engine(FakeScript script = {}, PairCountRequest counts = {}) {
+    script.advances = &advances_;
+    script.snapshots = &snapshots_;
+    return FakeEngine(fake_start(2, 3), counts, 0.002, script);
+  }
+
+  Log log_;
+  std::vector<std::unique_ptr<Observer>> observers_;
+  std::vector<std::int64_t> advances_;
+  std::vector<unsigned> snapshots_;
+  int between_calls_ = 0;
+};
+
+TEST_F(RunLoop, CallsEachObserverAtItsStepsInOrder) {
+  add("a", 4);
+  add("b", 6);
+  FakeEngine e = engine();
+  run(e, 13);
+  EXPECT_EQ(log_, (Log{"a0", "b0", "a4", "b6", "a8", "a12", "b12"}));
+  EXPECT_EQ(e.step(), 13);
+  EXPECT_EQ(snapshots_.size(), 5u);  // one Frame a step, however many observers
+}
+
+TEST_F(RunLoop, AResumedRunDoesNotRepeatItsStep) {
+  add("a", 4);
+  FakeEngine e = engine();
+  e.advance(8);
+  run(e, 16, false);
+  EXPECT_EQ(log_, (Log{"a12", "a16"}));
+}
+
+TEST_F(RunLoop, AsksForTheFieldsOfTheDueObserversOnly) {
+  add("a", 2, kEnergies);
+  add("b", 4, kPositions);
+  FakeEngine e = engine();
+  run(e, 4);
+  EXPECT_EQ(snapshots_,
+            (std::vector<unsigned>{kEnergies | kPositions, kEnergies, kEnergies | kPositions}));
+}
+
+TEST_F(RunLoop, WithoutObserversItJustAdvances) {
+  FakeEngine e = engine();
+  run(e, 1000);
+  EXPECT_EQ(e.step(), 1000);
+  EXPECT_TRUE(snapshots_.empty());
+  run(e, 1000);
+  EXPECT_EQ(e.step(), 1000);
+}
+
+TEST_F(RunLoop, AnObserverMayBecomeRarer) {
+  add("a", 2).double_after(3);
+  FakeEngine e = engine();
+  run(e, 14);
+  EXPECT_EQ(log_, (Log{"a0", "a2", "a4", "a8", "a12"}));
+}
+
+TEST_F(RunLoop, SumsAreBroughtInAtTheLastStep) {
+  PairCountRequest counts;
+  counts.enabled = true;
+  counts.every = 10;
+  Recorder& recorder = add("c", kOnlyAtTheEnd, kPairCounts);
+  FakeEngine e = engine({}, counts);
+  run(e, 1005);
+  EXPECT_EQ(log_, (Log{"c0", "c-end1005"}));
+  EXPECT_EQ(recorder.samples(), 3 * 100);
+}
+
+TEST_F(RunLoop, StopsTwiceASecondAndGrowsItsChunks) {
+  FakeEngine e = engine({.seconds_per_step = 0.002});
+  run(e, 800);  // 1.6 s or, on a busy machine, more
+  EXPECT_GE(between_calls_, 2);
+  EXPECT_EQ(advances_.front(), 1);
+  EXPECT_EQ(advances_[1], 2);
+  const std::int64_t longest = *std::max_element(advances_.begin(), advances_.end());
+  EXPECT_GE(longest, 4);
+  EXPECT_LE(longest, 130);  // a quarter of a second
+  EXPECT_EQ(std::accumulate(advances_.begin(), advances_.end(), std::int64_t{0}), 800);
+}
+
+TEST_F(RunLoop, StopsWhenItIsTold) {
+  Recorder& recorder = add("c", kOnlyAtTheEnd, kPairCounts);
+  PairCountRequest counts;
+  counts.enabled = true;
+  counts.every = 1;
+  FakeEngine e = engine({.seconds_per_step = 0.02}, counts);
+  std::int64_t stopped_at = 0;
+  run_loop(e, observers_, 1'000'000, true, [&](std::int64_t step) {
+    stopped_at = step;
+    return false;
+  });
+  EXPECT_GT(stopped_at, 0);
+  EXPECT_EQ(e.step(), stopped_at);
+  EXPECT_EQ(recorder.samples(), 3 * stopped_at);
+}
+
+}  // namespace
+}  // namespace tarn

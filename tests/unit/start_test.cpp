@@ -1,0 +1,679 @@
+#include "tarn/start.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <Eigen/Dense>
+
+#include "start/cell_grid.hpp"
+#include "start/uniform.hpp"
+#include "start/velocities.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/xyz.hpp"
+#include "tarn/physics/penalty.hpp"
+#include "water_fixtures.hpp"
+
+namespace tarn {
+namespace {
+
+using namespace test;
+using Eigen::Vector3d;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+WaterModel tip3p() { return *find_water_model("tip3p"); }
+
+Triple<double> molecule(std::span<const double> x, std::size_t m) {
+  std::array<double, 9> a;
+  std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(9 * m), 9, a.begin());
+  return to_triple(a);
+}
+
+double worst_length(const WaterModel& model, std::span<const double> x) {
+  double worst = 0.0;
+  for (std::size_t m = 0; m < x.size() / 9; ++m) {
+    const Bonds<double> b = bonds(molecule(x, m));
+    for (double l2 : {b.length2.oh1, b.length2.oh2}) {
+      worst = std::max(worst, std::abs(std::sqrt(l2) - model.r_oh_A));
+    }
+    worst = std::max(worst, std::abs(std::sqrt(b.length2.hh) - model.r_hh_A()));
+  }
+  return worst;
+}
+
+Vector3d centre_of_mass(const WaterModel& model, std::span<const double> x) {
+  Vector3d sum = Vector3d::Zero();
+  double mass = 0.0;
+  for (std::size_t a = 0; a < x.size() / 3; ++a) {
+    const double m = model.mass_Da(static_cast<int>(a % 3));
+    sum += m * Vector3d(x[3 * a], x[3 * a + 1], x[3 * a + 2]);
+    mass += m;
+  }
+  return sum / mass;
+}
+
+template <class E, class F>
+std::string message_of(F f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+// --- random numbers and cells
+// ------------------------------------------------------------------------
+
+// Moments at 4.5 standard errors over 20000 draws.
+TEST(Uniform, DirectionsAndRotationsAreUniform) {
+  const int n = 20'000;
+  Vector3d direction = Vector3d::Zero(), squares = Vector3d::Zero();
+  Eigen::Matrix3d rotation = Eigen::Matrix3d::Zero(), rotation2 = Eigen::Matrix3d::Zero();
+  for (int k = 0; k < n; ++k) {
+    const auto u = start::uniforms(3, 5, 7, static_cast<std::uint64_t>(k));
+    for (double v : u) {
+      ASSERT_GT(v, 0.0);
+      ASSERT_LT(v, 1.0);
+    }
+    const Vector3d d = start::random_direction(u[0], u[1]);
+    ASSERT_NEAR(d.norm(), 1.0, 1e-15 * 4);
+    direction += d / n;
+    squares += d.cwiseAbs2() / n;
+    const Eigen::Matrix3d r = start::random_rotation(u[2], u[3], u[4]).toRotationMatrix();
+    rotation += r / n;
+    rotation2 += r.cwiseAbs2() / n;
+  }
+  // A component has mean 0 and variance 1/3; its square 1/3 and 4/45. So has each element of R.
+  const double mean = 4.5 * std::sqrt(1.0 / 3.0 / n), square = 4.5 * std::sqrt(4.0 / 45.0 / n);
+  EXPECT_LT(direction.cwiseAbs().maxCoeff(), mean);
+  EXPECT_LT((squares.array() - 1.0 / 3.0).abs().maxCoeff(), square);
+  EXPECT_LT(rotation.cwiseAbs().maxCoeff(), mean);
+  EXPECT_LT((rotation2.array() - 1.0 / 3.0).abs().maxCoeff(), square);
+}
+
+TEST(CellGrid, FindsEveryNeighbour) {
+  Random random(1);
+  for (double distance : {0.7, 3.0, 50.0}) {
+    // Points outside the box too.
+    start::CellGrid grid(Vector3d::Constant(-8.0), Vector3d::Constant(8.0), distance);
+    std::vector<Vector3d> points;
+    for (int k = 0; k < 300; ++k) {
+      const Vec3<double> p = random.in_ball(12.0);
+      points.emplace_back(p.x, p.y, p.z);
+      grid.add(points.back());
+    }
+    for (const Vector3d& x : points) {
+      std::vector<bool> seen(points.size(), false);
+      EXPECT_TRUE(grid.visit_near(x, [&](int i) {
+        EXPECT_FALSE(seen[static_cast<std::size_t>(i)]);
+        return seen[static_cast<std::size_t>(i)] = true;
+      }));
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        if ((points[i] - x).norm() < distance) {
+          EXPECT_TRUE(seen[i]);
+        }
+      }
+      EXPECT_FALSE(grid.visit_near(x, [](int) { return false; }));
+    }
+  }
+}
+
+// --- random clusters
+// ---------------------------------------------------------------------------------
+
+TEST(RandomCluster, RigidCentredAndApart) {
+  for (const WaterModel& model : kWaterModels) {
+    for (int n : {1, 2, 3, 7, 31, 33, 257}) {
+      const std::vector<double> x = random_cluster(model, n, 4, 1);
+      ASSERT_EQ(x.size(), static_cast<std::size_t>(9 * n));
+      EXPECT_LT(worst_length(model, x), 1e-12);
+      EXPECT_LT(centre_of_mass(model, x).norm(), 1e-13);
+      double oxygens = kInfinity, others = kInfinity;
+      for (std::size_t a = 0; a < x.size() / 3; ++a) {
+        for (std::size_t b = a + 1; b < x.size() / 3; ++b) {
+          if (a / 3 == b / 3) continue;
+          const double d = std::hypot(x[3 * a] - x[3 * b], x[3 * a + 1] - x[3 * b + 1],
+                                      x[3 * a + 2] - x[3 * b + 2]);
+          double& closest = a % 3 == 0 && b % 3 == 0 ? oxygens : others;
+          closest = std::min(closest, d);
+        }
+      }
+      // Round-off of the shift to the centre of mass.
+      EXPECT_GE(oxygens, 2.6 - 1e-13);
+      EXPECT_GE(others, 1.5 - 1e-13);
+    }
+  }
+}
+
+TEST(RandomCluster, DependsOnSeedAndReplicaOnly) {
+  const std::vector<double> x = random_cluster(tip3p(), 7, 4, 1);
+  EXPECT_EQ(x, random_cluster(tip3p(), 7, 4, 1));
+  EXPECT_NE(x, random_cluster(tip3p(), 7, 5, 1));
+  EXPECT_NE(x, random_cluster(tip3p(), 7, 4, 2));
+  EXPECT_NE(x, random_cluster(tip3p(), 7, 4 + (1ull << 32), 1));
+}
+
+// A sphere of 40 A^3 a molecule, grown by little: the work is linear in N.
+TEST(RandomCluster, LargeOnesAreDense) {
+  const int n = 20'000;
+  const std::vector<double> x = random_cluster(tip3p(), n, 1, 0);
+  double radius = 0.0;
+  for (std::size_t c = 0; c < x.size(); c += 9) {
+    radius = std::max(radius, std::hypot(x[c], x[c + 1], x[c + 2]));
+  }
+  const double volume = 4.0 / 3.0 * units::pi * std::pow(radius, 3) / n;
+  EXPECT_GT(volume, 38.0);
+  EXPECT_LT(volume, 55.0);
+}
+
+TEST(RandomCluster, RefusesNoMolecules) {
+  EXPECT_THROW(random_cluster(tip3p(), 0, 1, 0), InputError);
+  EXPECT_THROW(random_cluster(tip3p(), -3, 1, 0), InputError);
+}
+
+TEST(QuenchedCluster, IsNearAMinimum) {
+  MinimiseResult r;
+  const std::vector<double> x = quenched_cluster(tip3p(), 20, 3, 2, &r);
+  EXPECT_TRUE(r.converged);
+  EXPECT_LE(r.max_gradient_kcal_per_mol_A, 1e-3);
+  EXPECT_LT(worst_length(tip3p(), x), 1e-12);
+  EXPECT_LT(centre_of_mass(tip3p(), x).norm(), 1e-12);
+  ForceField force_field(tip3p(), 20);
+  EXPECT_NEAR(force_field.energy(x).total_kcal_per_mol(), r.energy_kcal_per_mol, 1e-10);
+  EXPECT_EQ(x, quenched_cluster(tip3p(), 20, 3, 2));
+}
+
+TEST(QuenchIterations, FallWithTheNumberOfPairs) {
+  EXPECT_EQ(quench_iterations(1), 10'000);
+  EXPECT_EQ(quench_iterations(1000), 10'000);
+  EXPECT_NEAR(quench_iterations(10'000), 100, 1);
+  EXPECT_EQ(quench_iterations(100'000), 1);
+}
+
+// --- search for the lowest minimum
+// -------------------------------------------------------------------
+
+TEST(LowestCluster, DoesNotDependOnThreads) {
+  const LowestCluster one = lowest_cluster(tip3p(), 6, 3, 5, {}, 1);
+  for (int threads : {2, 3, 8}) {
+    const LowestCluster other = lowest_cluster(tip3p(), 6, 3, 5, {}, threads);
+    EXPECT_EQ(one.positions_A, other.positions_A);
+    EXPECT_EQ(one.energy_kcal_per_mol, other.energy_kcal_per_mol);
+    EXPECT_EQ(one.start, other.start);
+    EXPECT_EQ(one.starts_that_hit, other.starts_that_hit);
+  }
+  EXPECT_LT(worst_length(tip3p(), one.positions_A), 1e-12);
+  EXPECT_LT(centre_of_mass(tip3p(), one.positions_A).norm(), 1e-12);
+  ForceField force_field(tip3p(), 6);
+  EXPECT_NEAR(force_field.energy(one.positions_A).total_kcal_per_mol(), one.energy_kcal_per_mol,
+              1e-11);
+}
+
+// All starts find the minimum of two molecules; the first of them is kept.
+TEST(LowestCluster, TiesGoToTheFirstStart) {
+  const LowestCluster r = lowest_cluster(tip3p(), 2, 3, 8, {}, 3);
+  EXPECT_EQ(r.start, 0);
+  EXPECT_EQ(r.starts_that_hit, 8);
+  EXPECT_EQ(r.positions_A, lowest_cluster(tip3p(), 2, 3, 1).positions_A);
+}
+
+TEST(LowestCluster, OneMolecule) {
+  const LowestCluster r = lowest_cluster(tip3p(), 1, 1);
+  EXPECT_EQ(r.energy_kcal_per_mol, 0.0);
+  EXPECT_EQ(r.starts_that_hit, 1);
+}
+
+TEST(LowestCluster, ReportsProgress) {
+  int calls = 0;
+  double last = kInfinity;
+  lowest_cluster(tip3p(), 3, 1, 6, [&](int done, int starts, double lowest) {
+    EXPECT_EQ(done, ++calls);
+    EXPECT_EQ(starts, 6);
+    EXPECT_LE(lowest, last);
+    last = lowest;
+  });
+  EXPECT_EQ(calls, 6);
+  EXPECT_NEAR(last, -17.440225, 1e-6);
+  // What it throws comes through the threads.
+  const auto fail = [](int, int, double) { throw std::runtime_error("enough"); };
+  EXPECT_EQ(message_of<std::runtime_error>([&] { lowest_cluster(tip3p(), 3, 1, 6, fail, 2); }),
+            "enough");
+}
+
+TEST(LowestCluster, RefusesBadNumbers) {
+  EXPECT_THROW(lowest_cluster(tip3p(), 0, 1), InputError);
+  EXPECT_THROW(lowest_cluster(tip3p(), 2, 1, -1), InputError);
+}
+
+TEST(LowestCluster, DefaultStarts) {
+  EXPECT_GE(default_starts(7), 48);
+  for (int n : {1, 2, 9, 20, 100, 1000, 100'000}) {
+    EXPECT_GE(default_starts(n), 1) << n;
+    EXPECT_LE(default_starts(n), 256) << n;
+  }
+}
+
+// --- velocities
+// --------------------------------------------------------------------------------------
+
+struct Sample {
+  WaterModel model = tip3p();
+  std::vector<double> x, v;
+  int replicas = 400, molecules = 7;
+
+  Sample(double temperature_K, bool tangent) {
+    for (int r = 0; r < replicas; ++r) {
+      const std::vector<double> y = random_cluster(model, molecules, 2, r);
+      std::vector<double> u(y.size());
+      start::draw_velocities(model, y, temperature_K, tangent, 11, r, u);
+      x.insert(x.end(), y.begin(), y.end());
+      v.insert(v.end(), u.begin(), u.end());
+    }
+  }
+  std::size_t size() const { return x.size() / 9; }
+};
+
+/// A chi-squared sum over f degrees of freedom must be f within 4.5 standard deviations sqrt(2 f).
+void expect_chi_squared(double sum, double f, const char* what) {
+  EXPECT_NEAR(sum, f, 4.5 * std::sqrt(2.0 * f)) << what;
+}
+
+// 9 N degrees of freedom: each coordinate has m v^2 = kT.
+TEST(Velocities, FreeAtomsHaveTheirShares) {
+  const double temperature_K = 298.15, kT = units::boltzmann_kcal_per_mol_K * temperature_K;
+  const Sample s(temperature_K, false);
+  std::array<double, 9> sums{};
+  for (std::size_t k = 0; k < s.v.size(); ++k) {
+    sums[k % 9] += s.model.mass_Da(static_cast<int>(k % 9) / 3) * s.v[k] * s.v[k] / kT;
+  }
+  for (double sum : sums) expect_chi_squared(sum, static_cast<double>(s.size()), "coordinate");
+}
+
+// 6 N: three of translation and three of rotation, kT each, and nothing along the bonds.
+TEST(Velocities, RigidMoleculesHaveTheirShares) {
+  const double temperature_K = 10.06, kT = units::boltzmann_kcal_per_mol_K * temperature_K;
+  const Sample s(temperature_K, true);
+  const Vector9 mass = mass_matrix(masses(s.model)).diagonal();
+  double translation = 0.0, all = 0.0, along_bonds = 0.0;
+  for (std::size_t m = 0; m < s.size(); ++m) {
+    const Triple<double> x = molecule(s.x, m), v = molecule(s.v, m);
+    const Vector9 momentum = (mass.array() * to_vector(v).array()).matrix();
+    translation +=
+        static_cast<double>(total(momentum).squaredNorm()) / s.model.molecule_mass_Da() / kT;
+    all += static_cast<double>(momentum.dot(to_vector(v))) / kT;
+    const BondValues<double> jv = apply_jacobian(bonds(x), v);
+    for (double c : {jv.oh1, jv.oh2, jv.hh}) along_bonds = std::max(along_bonds, std::abs(c));
+  }
+  const double n = static_cast<double>(s.size());
+  expect_chi_squared(translation, 3.0 * n, "translation");
+  expect_chi_squared(all - translation, 3.0 * n, "rotation");
+  // Velocities of 0.2 A/akma times 2 |d| < 4 A, a few roundings of positions of 10 A.
+  EXPECT_LT(along_bonds, 1e-14);
+}
+
+struct Momenta {
+  double linear, angular, kinetic;
+};
+Momenta momenta(const WaterModel& model, std::span<const double> x, std::span<const double> v) {
+  Vector3d p = Vector3d::Zero(), l = Vector3d::Zero();
+  double kinetic = 0.0;
+  for (std::size_t a = 0; a < x.size() / 3; ++a) {
+    const double m = model.mass_Da(static_cast<int>(a % 3));
+    const Eigen::Map<const Vector3d> r(&x[3 * a]), u(&v[3 * a]);
+    p += m * u;
+    l += m * r.cross(u);
+    kinetic += 0.5 * m * u.squaredNorm();
+  }
+  return {p.norm(), l.norm(), kinetic};
+}
+
+TEST(Momentum, IsRemovedAndBondsDoNotNotice) {
+  for (int n : {1, 2, 7, 100}) {
+    for (bool tangent : {false, true}) {
+      std::vector<double> x = random_cluster(tip3p(), n, 2, 0), v(x.size());
+      // Anywhere, not about the origin.
+      for (std::size_t k = 0; k < x.size(); ++k) x[k] += k % 3 == 0 ? 5.0 : -2.0;
+      start::draw_velocities(tip3p(), x, 300.0, tangent, 3, 0, v);
+      const std::vector<double> old = v;
+      const double kinetic = momenta(tip3p(), x, v).kinetic;
+      start::remove_momentum(tip3p(), x, v);
+      const Momenta after = momenta(tip3p(), x, v);
+      // Sums of N terms of 10 Da A/akma and 200 Da A^2/akma.
+      EXPECT_LT(after.linear, 1e-13 * n);
+      EXPECT_LT(after.angular, 3e-12 * n);
+      EXPECT_LT(after.kinetic, kinetic);
+      for (std::size_t m = 0; m < x.size() / 9; ++m) {
+        const Bonds<double> b = bonds(molecule(x, m));
+        const BondValues<double> before = apply_jacobian(b, molecule(old, m));
+        const BondValues<double> now = apply_jacobian(b, molecule(v, m));
+        EXPECT_NEAR(now.oh1, before.oh1, 1e-14);
+        EXPECT_NEAR(now.oh2, before.oh2, 1e-14);
+        EXPECT_NEAR(now.hh, before.hh, 1e-14);
+      }
+      // A second time there is nothing left to remove.
+      const std::vector<double> once = v;
+      start::remove_momentum(tip3p(), x, v);
+      for (std::size_t k = 0; k < v.size(); ++k) EXPECT_NEAR(v[k], once[k], 1e-15 * n + 1e-16);
+    }
+  }
+}
+
+// A rigid molecule alone has no motion but those.
+TEST(Momentum, OneRigidMoleculeStops) {
+  const std::vector<double> x = random_cluster(tip3p(), 1, 2, 0);
+  std::vector<double> v(9);
+  start::draw_velocities(tip3p(), x, 300.0, true, 3, 0, v);
+  start::remove_momentum(tip3p(), x, v);
+  for (double c : v) EXPECT_LT(std::abs(c), 1e-15);
+}
+
+// All atoms on one line: nothing turns about it, and nothing is divided by zero.
+TEST(Momentum, AtomsOnALine) {
+  std::vector<double> x(18), v(18);
+  for (std::size_t a = 0; a < 6; ++a) {
+    x[3 * a] = static_cast<double>(a);
+    x[3 * a + 1] = 0.5 * static_cast<double>(a);
+    v[3 * a + 1] = 0.1 * static_cast<double>(a);
+    v[3 * a + 2] = 0.3 - 0.1 * static_cast<double>(a);
+  }
+  start::remove_momentum(tip3p(), x, v);
+  const Momenta after = momenta(tip3p(), x, v);
+  EXPECT_LT(after.linear, 1e-13);
+  EXPECT_LT(after.angular, 1e-12);
+  // All atoms in one point.
+  std::vector<double> point(18, 1.0), u(18, 0.5);
+  start::remove_momentum(tip3p(), point, u);
+  for (double c : u) EXPECT_NEAR(c, 0.0, 1e-15);
+}
+
+// --- the start of a deck
+// -----------------------------------------------------------------------------
+
+class StartFromFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::temp_directory_path() /
+              ("tarn-start-" + std::to_string(getpid()) + "-" +
+               ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  Deck deck_of(const std::vector<double>& x, const std::string& model = "tip3p") {
+    io::Structure s;
+    s.molecules = static_cast<int>(x.size() / 9);
+    s.positions_A = x;
+    s.comment["model"] = model;
+    io::write_structure((folder_ / "start.xyz").string(), s);
+    Deck deck;
+    deck.path = (folder_ / "deck.toml").string();
+    deck.system.file = "start.xyz";
+    deck.integrator.scheme = Scheme::settle;
+    deck.system.relax = false;
+    return deck;
+  }
+  static std::vector<double> seven() {
+    std::vector<double> x;
+    for (const Triple<double>& t : reference_cluster("tip3p-7.xyz")) {
+      const auto a = to_array(t);
+      x.insert(x.end(), a.begin(), a.end());
+    }
+    return x;
+  }
+
+  std::filesystem::path folder_;
+};
+
+Deck random_deck(int molecules, int replicas) {
+  Deck deck;
+  deck.path = "nowhere/deck.toml";
+  deck.system.molecules = molecules;
+  deck.system.replicas = replicas;
+  deck.system.temperature_K = 100.0;
+  deck.integrator.scheme = Scheme::shake;
+  deck.system.relax = false;
+  return deck;
+}
+
+std::vector<double> replica(const std::vector<double>& all, const State& s, std::size_t r) {
+  const auto size = static_cast<std::ptrdiff_t>(s.coordinates());
+  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(r) * size;
+  return {begin, begin + size};
+}
+
+TEST_F(StartFromFile, EveryReplicaStartsThere) {
+  Deck deck = deck_of(seven());
+  deck.system.replicas = 3;
+  deck.system.temperature_K = 10.0;
+  const Start start = make_start(deck);
+  EXPECT_TRUE(start.notes.empty());
+  const State& s = start.state;
+  EXPECT_EQ(s.molecules, 7);
+  EXPECT_EQ(s.step, 0);
+  EXPECT_EQ(s.replica_ids, (std::vector<std::int64_t>{0, 1, 2}));
+  ASSERT_EQ(s.positions_A.size(), 3u * 63u);
+  ASSERT_EQ(s.velocities_A_per_akma.size(), 3u * 63u);
+  const std::vector<double> x = seven();
+  for (std::size_t r = 0; r < 3; ++r) {
+    for (std::size_t c = 0; c < 63; ++c) {
+      EXPECT_NEAR(s.positions_A[63 * r + c], x[c], 1e-9);
+      EXPECT_EQ(s.positions_A[63 * r + c], s.positions_A[c]);
+    }
+  }
+  EXPECT_LT(worst_length(tip3p(), s.positions_A), 1e-12);
+  EXPECT_NE(replica(s.velocities_A_per_akma, s, 0), replica(s.velocities_A_per_akma, s, 1));
+}
+
+TEST_F(StartFromFile, RigidSchemesGetRigidMolecules) {
+  std::vector<double> x = seven();
+  x[9 * 4 + 3] += 0.05;
+  for (const bool rigid : {true, false}) {
+    Deck deck = deck_of(x);
+    if (!rigid) {
+      deck.integrator.scheme = Scheme::zss_stiff;
+      deck.integrator.omega = kInfinity;
+    }
+    const Start start = make_start(deck);
+    EXPECT_LT(worst_length(tip3p(), start.state.positions_A), 1e-12);
+    ASSERT_EQ(start.notes.size(), 1u);
+    EXPECT_NE(start.notes[0].find("molecule 5"), std::string::npos) << start.notes[0];
+    for (double v : start.state.velocities_A_per_akma) EXPECT_EQ(v, 0.0);
+  }
+  // A penalty without relaxation takes the structure as it is.
+  Deck deck = deck_of(x);
+  deck.integrator.scheme = Scheme::zss_stiff;
+  const Start start = make_start(deck);
+  EXPECT_TRUE(start.notes.empty());
+  EXPECT_EQ(start.state.positions_A, x);
+}
+
+TEST_F(StartFromFile, PenaltySchemesAreRelaxed) {
+  Deck deck = deck_of(seven());
+  deck.integrator.scheme = Scheme::zss_stiff;
+  deck.integrator.omega = 20.0;
+  deck.system.relax = true;
+  deck.system.replicas = 2;
+  const Start start = make_start(deck);
+  ASSERT_EQ(start.notes.size(), 1u);
+  EXPECT_NE(start.notes[0].find("-61.014119"), std::string::npos) << start.notes[0];
+  const State& s = start.state;
+  const std::vector<double> x = replica(s.positions_A, s, 0);
+  EXPECT_EQ(x, replica(s.positions_A, s, 1));
+  ForceField force_field(tip3p(), 7);
+  double energy = force_field.energy(x).total_kcal_per_mol();
+  for (std::size_t m = 0; m < 7; ++m) {
+    energy += penalty_energy(molecule(x, m), bond_reference(tip3p()), 20.0);
+  }
+  EXPECT_NEAR(energy, -61.014119, 1e-6);
+}
+
+TEST_F(StartFromFile, RefusesWhatIsNoWaterOfTheModel) {
+  std::vector<double> x = seven();
+  // Molecule 3: H2 0.5 A further out.
+  for (std::size_t k = 0; k < 3; ++k) x[24 + k] += 0.5 * (x[24 + k] - x[18 + k]);
+  Deck deck = deck_of(x);
+  for (const Scheme scheme : {Scheme::settle, Scheme::zss_stiff}) {
+    deck.integrator.scheme = scheme;
+    const std::string message = message_of<InputError>([&] { make_start(deck); });
+    EXPECT_NE(message.find("start.xyz"), std::string::npos) << message;
+    EXPECT_NE(message.find("molecule 3 "), std::string::npos) << message;
+    EXPECT_NE(message.find("O-H2"), std::string::npos) << message;
+  }
+}
+
+TEST_F(StartFromFile, SaysWhenTheFileIsOfAnotherModel) {
+  const Deck deck = deck_of(random_cluster(*find_water_model("spc"), 3, 1, 0), "spc");
+  const Start start = make_start(deck);
+  ASSERT_EQ(start.notes.size(), 2u);
+  EXPECT_NE(start.notes[0].find("spc"), std::string::npos) << start.notes[0];
+  EXPECT_NE(start.notes[1].find("rigid geometry"), std::string::npos) << start.notes[1];
+}
+
+TEST_F(StartFromFile, RefusesAnotherNumberOfMolecules) {
+  Deck deck = deck_of(seven());
+  deck.system.molecules = 8;
+  EXPECT_THROW(make_start(deck), InputError);
+  deck.system.file = "missing.xyz";
+  EXPECT_THROW(make_start(deck), IoError);
+}
+
+TEST(Start, ClusterForEachReplica) {
+  const Deck deck = random_deck(6, 3);
+  const Start start = make_start(deck);
+  EXPECT_TRUE(start.notes.empty());
+  const State& s = start.state;
+  for (std::size_t r = 0; r < 3; ++r) {
+    EXPECT_EQ(replica(s.positions_A, s, r),
+              quenched_cluster(tip3p(), 6, deck.system.seed, static_cast<std::int64_t>(r)));
+  }
+  Deck other = deck;
+  other.system.start = StartKind::random;
+  const State t = make_start(other).state;
+  EXPECT_EQ(replica(t.positions_A, t, 2), random_cluster(tip3p(), 6, deck.system.seed, 2));
+}
+
+// Law 2: the bits of a replica do not depend on the batch. Law 4: nor on the number of threads.
+TEST(Start, ReplicaAloneAndThreads) {
+  for (const bool penalty : {false, true}) {
+    Deck deck = random_deck(5, 6);
+    deck.system.remove_momentum = true;
+    if (penalty) {
+      deck.integrator.scheme = Scheme::zss_stiff;
+      deck.system.relax = true;
+    }
+    deck.run.threads = 1;
+    const State batch = make_start(deck).state;
+    deck.run.threads = 4;
+    const State threaded = make_start(deck).state;
+    EXPECT_EQ(batch.positions_A, threaded.positions_A);
+    EXPECT_EQ(batch.velocities_A_per_akma, threaded.velocities_A_per_akma);
+    EXPECT_EQ(batch.replica_ids, threaded.replica_ids);
+    for (int replicas : {1, 4}) {
+      deck.system.replicas = replicas;
+      const State fewer = make_start(deck).state;
+      const auto last = static_cast<std::size_t>(replicas) - 1;
+      EXPECT_EQ(replica(fewer.positions_A, fewer, last), replica(batch.positions_A, batch, last));
+      EXPECT_EQ(replica(fewer.velocities_A_per_akma, fewer, last),
+                replica(batch.velocities_A_per_akma, batch, last));
+    }
+  }
+}
+
+TEST(Start, PenaltySchemesAreRelaxed) {
+  Deck deck = random_deck(5, 2);
+  deck.integrator.scheme = Scheme::zss_stiff;
+  deck.integrator.omega = 50.0;
+  deck.system.relax = true;
+  const Start start = make_start(deck);
+  EXPECT_TRUE(start.notes.empty());
+  const State& s = start.state;
+  for (std::size_t r = 0; r < 2; ++r) {
+    const std::vector<double> x = replica(s.positions_A, s, r);
+    std::vector<double> f(x.size());
+    ForceField force_field(tip3p(), 5);
+    force_field.energy_and_forces(x, f);
+    for (std::size_t m = 0; m < 5; ++m) {
+      const auto bond = to_array(penalty_force(molecule(x, m), bond_reference(tip3p()), 50.0));
+      for (std::size_t c = 0; c < 9; ++c) EXPECT_NEAR(f[9 * m + c] + bond[c], 0.0, 1e-6);
+    }
+  }
+}
+
+double largest_bond_velocity(const State& s) {
+  double largest = 0.0;
+  for (std::size_t m = 0; m < s.positions_A.size() / 9; ++m) {
+    const BondValues<double> jv =
+        apply_jacobian(bonds(molecule(s.positions_A, m)), molecule(s.velocities_A_per_akma, m));
+    for (double c : {jv.oh1, jv.oh2, jv.hh}) largest = std::max(largest, std::abs(c));
+  }
+  return largest;
+}
+
+TEST(Start, Velocities) {
+  Deck deck = random_deck(4, 2);
+  EXPECT_LT(largest_bond_velocity(make_start(deck).state), 1e-14);
+
+  deck.integrator.scheme = Scheme::zss_stiff;
+  EXPECT_GT(largest_bond_velocity(make_start(deck).state), 1e-2);
+  deck.integrator.omega = kInfinity;
+  EXPECT_GT(largest_bond_velocity(make_start(deck).state), 1e-2);
+  deck.integrator.omega = 100.0;
+  deck.system.velocities = VelocityKind::tangent;
+  EXPECT_LT(largest_bond_velocity(make_start(deck).state), 1e-14);
+
+  // The thermostat's temperature is the default.
+  const State given = make_start(deck).state;
+  deck.system.temperature_K.reset();
+  deck.thermostat.kind = Thermostat::gla;
+  deck.thermostat.friction_per_ps = 1.0;
+  deck.thermostat.temperature_K = 100.0;
+  EXPECT_EQ(make_start(deck).state.velocities_A_per_akma, given.velocities_A_per_akma);
+
+  // None without a temperature.
+  deck.thermostat = {};
+  for (double v : make_start(deck).state.velocities_A_per_akma) EXPECT_EQ(v, 0.0);
+  deck.system.temperature_K = 100.0;
+  deck.system.velocities = VelocityKind::zero;
+  for (double v : make_start(deck).state.velocities_A_per_akma) EXPECT_EQ(v, 0.0);
+}
+
+TEST(Start, RemovesMomentum) {
+  for (const Scheme scheme : {Scheme::settle, Scheme::zss_stiff}) {
+    Deck deck = random_deck(4, 2);
+    deck.integrator.scheme = scheme;
+    deck.system.remove_momentum = true;
+    const State s = make_start(deck).state;
+    for (std::size_t r = 0; r < 2; ++r) {
+      const std::vector<double> x = replica(s.positions_A, s, r),
+                                v = replica(s.velocities_A_per_akma, s, r);
+      const Momenta m = momenta(tip3p(), x, v);
+      EXPECT_LT(m.linear, 1e-13);
+      EXPECT_LT(m.angular, 1e-12);
+      EXPECT_GT(m.kinetic, 0.1);
+    }
+    if (is_rigid(scheme)) {
+      EXPECT_LT(largest_bond_velocity(s), 1e-14);
+    }
+  }
+}
+
+TEST(Start, RefusesADeckWithoutMolecules) {
+  EXPECT_THROW(make_start(random_deck(0, 1)), InputError);
+  Deck deck = random_deck(2, 1);
+  deck.system.model = "ice";
+  EXPECT_THROW(make_start(deck), InputError);
+}
+
+}  // namespace
+}  // namespace tarn

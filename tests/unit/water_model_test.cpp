@@ -1,0 +1,159 @@
+#include "tarn/physics/water_model.hpp"
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+#include "tarn/physics/parameters.hpp"
+#include "tarn/physics/triple.hpp"
+#include "tarn/physics/pair_force.hpp"
+#include "water_fixtures.hpp"
+
+namespace tarn {
+namespace {
+
+using test::kEpsilon;
+
+template <class F>
+void for_models(F f) {
+  for (const WaterModel& model : kWaterModels) {
+    SCOPED_TRACE(std::string(model.name));
+    f(model);
+  }
+}
+const WaterModel& model_named(std::string_view name) {
+  for (const WaterModel& model : kWaterModels) {
+    if (model.name == name) return model;
+  }
+  throw std::runtime_error("no such model");
+}
+
+TEST(WaterModel, IsFoundByItsName) {
+  for (const char* name : {"tip3p", "spc", "spce", "bf", "tips2", "tip4p"}) {
+    const std::optional<WaterModel> model = find_water_model(name);
+    ASSERT_TRUE(model.has_value()) << name;
+    EXPECT_EQ(model->name, name);
+    EXPECT_EQ(model->charge_h_e, model_named(name).charge_h_e);
+  }
+  for (const char* name : {"", "TIP3P", "tip3", "tip5p"}) EXPECT_FALSE(find_water_model(name));
+}
+
+TEST(WaterModel, IsNeutral) {
+  for_models([](const WaterModel& model) {
+    EXPECT_NEAR(model.charge_o_e + 2 * model.charge_h_e + model.charge_m_e, 0.0, 4 * kEpsilon);
+    EXPECT_EQ(model.has_m_site(), model.charge_m_e != 0.0);
+    EXPECT_EQ(model.negative_charge_e(), model.charge_o_e + model.charge_m_e);
+    EXPECT_LT(model.negative_charge_e(), 0.0);
+  });
+}
+
+// Dipole moments in debye (1 e A = 4.80320 D) as printed with the models, three digits: SPC, TIPS2,
+// TIP3P and TIP4P (Jorgensen et al. 1983), SPC/E (Berendsen et al. 1987: 2.35).
+TEST(WaterModel, DipoleMomentsAreThoseOfTheLiterature) {
+  const std::pair<const char*, double> published[] = {
+      {"tip3p", 2.35}, {"spc", 2.27}, {"spce", 2.35}, {"tips2", 2.24}, {"tip4p", 2.18}};
+  for (const auto& [name, debye] : published) {
+    const WaterModel& m = model_named(name);
+    const double height = m.r_oh_A * std::cos(m.angle_hoh_degrees * units::pi / 360);
+    EXPECT_NEAR(4.80320 * (2 * m.charge_h_e * height + m.charge_m_e * m.r_om_A), debye, 0.005)
+        << name;
+  }
+}
+
+// sigma = (A/C)^(1/6) and epsilon = C^2/(4 A), as often quoted (kcal/mol).
+TEST(WaterModel, LennardJonesNumbersAreThoseOfTheLiterature) {
+  const auto check = [](const char* name, double sigma_A, double epsilon) {
+    const WaterModel& m = model_named(name);
+    const double a = m.lj_a_kcal_A12_per_mol, c = m.lj_c_kcal_A6_per_mol;
+    EXPECT_NEAR(std::pow(a / c, 1.0 / 6.0), sigma_A, 5e-4) << name;
+    EXPECT_NEAR(c * c / (4 * a), epsilon, 5e-5) << name;
+  };
+  check("tip3p", 3.1506, 0.1521);
+  check("spc", 3.1656, 0.1554);
+  check("spce", 3.1656, 0.1554);
+  check("tip4p", 3.1536, 0.1550);
+}
+
+// The law of cosines, and the reference lengths of the three bonds.
+TEST(WaterModel, LengthsAreATriangle) {
+  for_models([](const WaterModel& model) {
+    const double hh = model.r_hh_A(), oh = model.r_oh_A;
+    const double cosine = std::cos(model.angle_hoh_degrees * units::pi / 180);
+    EXPECT_NEAR(hh * hh, 2 * oh * oh * (1 - cosine), 8 * kEpsilon);
+    const std::array<double, 3> r2 = model.squared_lengths_A2();
+    EXPECT_EQ(r2[0], oh * oh);
+    EXPECT_EQ(r2[1], oh * oh);
+    EXPECT_EQ(r2[2], hh * hh);
+    const BondReference<double> r = bond_reference(model);
+    EXPECT_EQ(r.oh2, r2[0]);
+    EXPECT_EQ(r.hh2, r2[2]);
+  });
+}
+
+// M is r_OM from the oxygen, on the bisector, on the side of the hydrogens.
+TEST(WaterModel, MSiteLiesOnTheBisector) {
+  for_models([](const WaterModel& model) {
+    if (!model.has_m_site()) {
+      EXPECT_EQ(model.m_site_weight(), 0.0);
+      return;
+    }
+    const Triple<double> x = test::molecule_at_origin(model);
+    const Vec3<double> m = site_offsets<true>(x, model.m_site_weight()).m;
+    EXPECT_NEAR(m.x, model.r_om_A, 4 * kEpsilon);
+    EXPECT_NEAR(m.y, 0.0, 4 * kEpsilon);
+    EXPECT_EQ(m.z, 0.0);
+  });
+}
+
+TEST(WaterModel, Masses) {
+  for_models([](const WaterModel& model) {
+    EXPECT_NEAR(model.molecule_mass_Da(), 18.0154, 1e-12);
+    EXPECT_EQ(model.mass_Da(0), units::mass_oxygen_Da);
+    EXPECT_EQ(model.mass_Da(1), units::mass_hydrogen_Da);
+    EXPECT_EQ(model.mass_Da(2), units::mass_hydrogen_Da);
+    const Masses<double> m = masses(model);
+    EXPECT_EQ(m.o * m.inverse_o, 1.0);
+    EXPECT_EQ(m.h * m.inverse_h, 1.0);
+  });
+}
+
+TEST(PairParameters, AreProductsOfChargesAndForceCoefficients) {
+  for_models([](const WaterModel& model) {
+    const auto p = pair_parameters<double>(model);
+    const double n = model.has_m_site() ? model.charge_m_e : model.charge_o_e;
+    EXPECT_DOUBLE_EQ(p.qq_nn, 332.0637 * n * n);
+    EXPECT_DOUBLE_EQ(p.qq_nh, 332.0637 * n * model.charge_h_e);
+    EXPECT_DOUBLE_EQ(p.qq_hh, 332.0637 * model.charge_h_e * model.charge_h_e);
+    EXPECT_DOUBLE_EQ(p.lj_12a, 12 * model.lj_a_kcal_A12_per_mol);
+    EXPECT_DOUBLE_EQ(p.lj_6c, 6 * model.lj_c_kcal_A6_per_mol);
+    EXPECT_EQ(p.m_weight, model.m_site_weight());
+    // Neutral molecules: q_N = -2 q_H.
+    EXPECT_NEAR(p.qq_nn, 4 * p.qq_hh, 8 * kEpsilon * p.qq_nn);
+    EXPECT_NEAR(p.qq_nh, -2 * p.qq_hh, 8 * kEpsilon * p.qq_nn);
+    // In float: the same numbers, rounded once.
+    const auto f = pair_parameters<float>(model);
+    EXPECT_EQ(f.qq_nn, static_cast<float>(p.qq_nn));
+    EXPECT_EQ(f.lj_12a, static_cast<float>(p.lj_12a));
+    EXPECT_EQ(f.m_weight, static_cast<float>(p.m_weight));
+  });
+}
+
+TEST(ZssParameters, AreInversesAndVanishWithInfiniteOmega) {
+  IntegratorSpec s;
+  s.timestep_akma = 0.05;
+  s.beta = 0.4;
+  s.omega = 20.0;
+  const ZssParameters<double> p = zss_parameters(s);
+  EXPECT_DOUBLE_EQ(p.inverse_bh2, 1000.0);
+  EXPECT_DOUBLE_EQ(p.inverse_bh2w2, 2.5);
+  s.omega = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(zss_parameters(s).inverse_bh2w2, 0.0);
+  EXPECT_EQ(zss_parameters(s).inverse_bh2, p.inverse_bh2);
+}
+
+}  // namespace
+}  // namespace tarn
