@@ -31,8 +31,8 @@ std::vector<double> random_cluster(const WaterModel& model, int molecules, std::
 std::vector<double> quenched_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
                                      std::int64_t replica, MinimiseResult* result = nullptr);
 
-/// Most iterations of a minimisation that only prepares a run: about 5e9 pairs of molecules (about a
-/// minute on one core), and at most 10 000.
+/// Most iterations of a minimisation that only prepares a run: about 5e9 pairs of molecules (about
+/// a minute on one core), and at most 10 000.
 int quench_iterations(int molecules);
 
 /// What lowest_cluster() found.

@@ -1,5 +1,6 @@
 #include "tarn/analysis/blocking.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -27,7 +28,8 @@ Blocking blocking(std::span<const double> series) {
   // Fewer than four blocks say nothing about their own spread.
   for (std::size_t length = 1; blocks.size() >= (length == 1 ? 2u : 4u); length *= 2) {
     const double error = mean_and_error(blocks).error;
-    const double ratio = naive.error > 0.0 ? error / naive.error : 1.0;
+    // A ratio below 1 is noise in the series that MD gives, and must not make a level look good.
+    const double ratio = naive.error > 0.0 ? std::max(error / naive.error, 1.0) : 1.0;
     const auto b = static_cast<double>(length);
     result.converged = b * b * b > 2.0 * n * std::pow(ratio, 4);
     // Without convergence the largest estimate is the best lower bound.

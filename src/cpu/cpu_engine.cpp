@@ -248,7 +248,8 @@ class CpuEngine final : public Engine {
   PassReport finish_step(const MoleculePacks& packs, int team, EngineReport& report,
                          StageClock& clock);
   void advance_group(std::size_t g, std::int64_t n_steps, int team);
-  void stop_bad_lanes(std::size_t g, std::int64_t step, Scratch& scratch);
+  template <class Motion>
+  void stop_bad_replicas(std::size_t g, std::int64_t step, Scratch& scratch, const Motion& motion);
   void count_group(Group& group, Scratch& scratch);
   void measure(const double* x, const double* v, const double* v_thermal, const double* a,
                const double* q, ForceField& force_field, Energies& energies,
@@ -356,14 +357,20 @@ void CpuEngine::prepare_accelerations() {
     AlignedVector<double>* slices =
         small_ ? &scratch.f : &slices_f_[team > 1 ? 0 : omp_get_thread_num()];
     forces(group, scratch, *slices, team);
-    // The end of a step with h = 0 leaves the velocities alone and sets the accelerations; the
-    // velocities of SETTLE are on the constraints already.
-    const AlignedVector<double> v = group.v;
+    // The end of a step sets the accelerations; the velocities are put back afterwards.
+    AlignedVector<double> v = group.v;
     const MoleculePacks packs = packs_of(group, scratch);
     EngineReport ignored;
     StageClock clock(false);
     finish_step(packs, 1, ignored, clock);
-    group.v = v;
+    group.v.swap(v);
+    // Overlapping atoms: an infinite acceleration, or none that could be found (v is marked then).
+    // Finite ones, however large, are left to the first step.
+    scratch.saved_x = group.x;
+    scratch.saved_v = group.v;
+    stop_bad_replicas(g, step_, scratch, [&](std::size_t at) {
+      return std::isfinite(group.a[at]) ? 0.0 * v[at] : group.a[at];
+    });
   };
   if (team_parallel()) {
     for (std::size_t g = 0; g < groups_.size(); ++g) prepare(g, threads_);
@@ -462,13 +469,14 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
     forces(group, scratch, slices_f, team);
     clock.add_to(report.pair_seconds);
     pass = finish_step(packs, team, report, clock);
+    // Before the noise, so that each replica is judged by the same velocities in any batch.
+    if (pass.bad_pack >= 0) {
+      stop_bad_replicas(g, step + 1, scratch, [&](std::size_t at) { return group.v[at]; });
+      if (!small_) break;
+    }
     if (system_.thermostat.kind == Thermostat::gla) {
       thermostat(parameters_, packs, step);
       clock.add_to(report.noise_seconds);
-    }
-    if (pass.bad_pack >= 0) {
-      stop_bad_lanes(g, step + 1, scratch);
-      if (!small_) break;
     }
     if (counting_.enabled && step + 1 >= counting_.first_step &&
         (step + 1) % counting_.every == 0) {
@@ -479,20 +487,23 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
   report.molecule_steps += n_steps * group.replicas * n_;
 }
 
-/// Marks the replicas with a bad velocity as stopped, keeps their last good state and puts them
-/// back to it at rest, so that their lanes go on with ordinary numbers.
-void CpuEngine::stop_bad_lanes(std::size_t g, std::int64_t step, Scratch& scratch) {
+/// Marks the replicas in which `motion` (of the coordinate at an index) is too large or not a
+/// number as stopped, keeps their last good state and puts them back to it at rest, so that their
+/// lanes go on with ordinary numbers.
+template <class Motion>
+void CpuEngine::stop_bad_replicas(std::size_t g, std::int64_t step, Scratch& scratch,
+                                  const Motion& motion) {
   Group& group = groups_[g];
   const int lanes = small_ ? lanes_per_group_ : 1;
   for (int r = 0; r < lanes; ++r) {
     int bad_molecule = -1;
     for (int m = 0; m < n_ && bad_molecule < 0; ++m) {
-      double speed2 = 0.0;
+      double square = 0.0;
       for (int c = 0; c < 9; ++c) {
-        const double v = group.v[index(r, m, c)];
-        speed2 += v * v;
+        const double v = motion(index(r, m, c));
+        square += v * v;
       }
-      if (!(speed2 < kLargestSpeed2)) bad_molecule = m;
+      if (!(square < kLargestSpeed2)) bad_molecule = m;
     }
     if (bad_molecule < 0) continue;
     for (int m = 0; m < n_; ++m) {

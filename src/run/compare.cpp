@@ -15,6 +15,7 @@
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
+#include "tarn/io/io_error.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/start.hpp"
@@ -147,7 +148,7 @@ void prepare_folder(const std::string& folder, bool overwrite) {
                      "use --overwrite");
   }
   std::filesystem::create_directories(folder, error);
-  if (error) throw IoError("cannot make the folder " + folder + ": " + error.message());
+  if (error) io::throw_io_error("make the folder", folder, error.value());
 }
 
 void write_table(const CompareResult& result, const std::string& provenance) {
@@ -363,6 +364,11 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
   std::size_t low = 0, high = centres.size();
   while (low < high && !occupied(low)) ++low;
   while (high > low && !occupied(high - 1)) --high;
+  double top = 0.0;
+  for (const auto& d : distances) {
+    for (double density : d[kOO].density_per_A) top = std::max(top, density);
+  }
+  if (top > 0.0) plot.y_range = {{0.0, 1.1 * top}};
   if (low < high) plot.x_range = {{centres[low] - 0.2, centres[high - 1] + 0.2}};
   for (std::size_t k = 0; k < contestants.size(); ++k) {
     io::Series series;

@@ -41,10 +41,11 @@ void rigid_gradient(std::size_t m, const std::vector<double>& positions,
 }  // namespace
 
 void throw_degenerate(std::size_t molecule) {
-  throw InputError(fmt::format(
-      "molecule {} has its atoms on one line, or at positions that are not finite numbers; mend "
-      "its coordinates",
-      molecule + 1));
+  throw InputError(
+      fmt::format("molecule {} (counted from 1) has its atoms on one line, or at positions that "
+                  "are not finite numbers; mend "
+                  "its coordinates",
+                  molecule + 1));
 }
 
 RigidCluster::RigidCluster(ForceField& force_field, std::span<const double> positions_A)

@@ -69,7 +69,8 @@ void check_bond_lengths(const WaterModel& model, const std::vector<double>& x,
       if (!(std::abs(length - b.length_A) <= kBondTolerance_A)) {
         problems.push_back(
             {path, 0, 0,
-             fmt::format("molecule {} has {} = {:.4g} A, and {} has {:.4g} A; a structure to start "
+             fmt::format("molecule {} (counted from 1) has {} = {:.4g} A, and {} has {:.4g} A; a "
+                         "structure to start "
                          "from must be within {} A of its model, with atoms in the order O H H and "
                          "coordinates in angstrom",
                          m + 1, b.name, length, model.name, b.length_A, kBondTolerance_A)});
@@ -127,7 +128,7 @@ Start make_start(const Deck& deck) {
       if (fit.largest_move_A > kNotedMove_A) {
         start.notes.push_back(fmt::format(
             "molecules of {} were put onto the rigid geometry of {}; the largest move of an atom "
-            "is {:.2g} A, in molecule {}",
+            "is {:.2g} A, in molecule {} (counted from 1)",
             *path, model.name, fit.largest_move_A, fit.molecule + 1));
       }
     }

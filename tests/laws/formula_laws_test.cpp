@@ -44,7 +44,9 @@ struct Numbers {
   ZssParameters<double> zss;
 
   explicit Numbers(const WaterModel& model)
-      : bonds(bond_reference(model)), masses(tarn::masses(model)), settle(settle_parameters(model)) {
+      : bonds(bond_reference(model)),
+        masses(tarn::masses(model)),
+        settle(settle_parameters(model)) {
     IntegratorSpec s;
     s.timestep_akma = 0.05;
     s.omega = kOmega;
@@ -54,34 +56,34 @@ struct Numbers {
 
 // Every formula of one molecule as f(x, u) with x a rigid molecule: what it makes of a vector for
 // each atom, such as a force, a velocity or a displacement.
-#define TARN_FORMULA(name, ...)                                            \
-  struct name {                                                            \
-    static constexpr const char* label = #name;                            \
-    template <class T>                                                     \
+#define TARN_FORMULA(name, ...)                                                      \
+  struct name {                                                                      \
+    static constexpr const char* label = #name;                                      \
+    template <class T>                                                               \
     static Triple<T> run(const Numbers& c, const Triple<T>& x, const Triple<T>& u) { \
-      __VA_ARGS__                                                          \
-    }                                                                      \
+      return __VA_ARGS__;                                                            \
+    }                                                                                \
   }
-TARN_FORMULA(PenaltyForce, return penalty_force(x + u, c.bonds, 1.0););
-TARN_FORMULA(ZssAcceleration, return zss_acceleration(x, u, c.bonds, c.masses, c.zss););
-TARN_FORMULA(ZssAccelerationOfBentMolecule,
-             return zss_acceleration(x + u, u, c.bonds, c.masses, c.zss););
-TARN_FORMULA(ProjectVelocities, return project_velocities(x, u, c.masses););
-TARN_FORMULA(ShakeNewton, return shake_newton(x, x + u, c.bonds, c.masses, 1e-13).x - x;);
-TARN_FORMULA(ShakeSweeps, return shake_sweeps(x, x + u, c.bonds, c.masses, 1e-13).x - x;);
-TARN_FORMULA(Settle, return settle(x, x + u, c.settle) - x;);
+TARN_FORMULA(PenaltyForce, penalty_force(x + u, c.bonds, 1.0));
+TARN_FORMULA(ZssAcceleration, zss_acceleration(x, u, c.bonds, c.masses, c.zss));
+TARN_FORMULA(ZssAccelerationBent, zss_acceleration(x + u, u, c.bonds, c.masses, c.zss));
+TARN_FORMULA(ZssFullAcceleration, zss_full_acceleration(x, u, c.bonds, c.masses, c.zss).a);
+TARN_FORMULA(ProjectVelocities, project_velocities(x, u, c.masses));
+TARN_FORMULA(ShakeNewton, shake_newton(x, x + u, c.bonds, c.masses, 1e-13).x - x);
+TARN_FORMULA(ShakeSweeps, shake_sweeps(x, x + u, c.bonds, c.masses, 1e-13).x - x);
+TARN_FORMULA(Settle, settle(x, x + u, c.settle) - x);
 #undef TARN_FORMULA
 
 template <class Formula>
 class Formulas : public ::testing::Test {};
 using AllFormulas =
-    ::testing::Types<PenaltyForce, ZssAcceleration, ZssAccelerationOfBentMolecule,
+    ::testing::Types<PenaltyForce, ZssAcceleration, ZssAccelerationBent, ZssFullAcceleration,
                      ProjectVelocities, ShakeNewton, ShakeSweeps, Settle>;
 TYPED_TEST_SUITE(Formulas, AllFormulas);
 
 // Turned and moved molecules give turned results, exchanged hydrogens exchanged ones. Coordinates
-// below 3 A, displacements below 0.1 A; results are of order 0.1, and 1/(b h^2) = 1000 for
-// accelerations, that many roundings of 1e-16 being amplified to 1e-12 at most.
+// below 2 A, displacements below 0.1 A: |d|^2 has a dozen roundings of 2e-16 by way of the moved
+// coordinates, which 1/(b h^2) = 1000 makes 2e-12 in accelerations. The sweeps leave 1e-13.
 TYPED_TEST(Formulas, KnowNoPlaceNoDirectionAndNoLabel) {
   Random random(1);
   Worst motion_error(std::string(TypeParam::label) + "_motion");
@@ -93,18 +95,19 @@ TYPED_TEST(Formulas, KnowNoPlaceNoDirectionAndNoLabel) {
       const RigidMotion motion = RigidMotion::random(random, 1.0);
       const Triple<double> r = TypeParam::run(c, x, u);
       const Real scale = 1 + to_vector(r).norm();
-      motion_error.see((to_vector(TypeParam::run(c, motion(x), motion.turn(u))) -
-                        to_vector(motion.turn(r)))
-                           .norm() /
-                       scale);
-      exchange_error.see((to_vector(TypeParam::run(c, exchange_hydrogens(x), exchange_hydrogens(u))) -
-                          to_vector(exchange_hydrogens(r)))
-                             .norm() /
-                         scale);
+      motion_error.see(
+          (to_vector(TypeParam::run(c, motion(x), motion.turn(u))) - to_vector(motion.turn(r)))
+              .norm() /
+          scale);
+      exchange_error.see(
+          (to_vector(TypeParam::run(c, exchange_hydrogens(x), exchange_hydrogens(u))) -
+           to_vector(exchange_hydrogens(r)))
+              .norm() /
+          scale);
     }
   });
-  motion_error.expect_below(1e-12);
-  exchange_error.expect_below(1e-12);
+  motion_error.expect_below(3e-12);
+  exchange_error.expect_below(3e-12);
 }
 
 // A molecule has the same bits in whatever lane and beside whatever others: the second law of the
@@ -134,7 +137,8 @@ TYPED_TEST(Formulas, LanesDoNotSeeEachOther) {
   });
 }
 
-// --- ties between formulas ---------------------------------------------------------------------------
+// --- ties between formulas
+// ---------------------------------------------------------------------------
 
 // Where the bonds hold and omega is infinite, the acceleration of Z&Ss is that of the constrained
 // system, M^-1 F0 projected onto the tangent space.
@@ -199,7 +203,8 @@ TEST(FormulaTies, SmallStepsSeeThePenaltyForceItself) {
       s.timestep_akma = h;
       s.omega = omega;
       errors.push_back(
-          (to_vector(zss_acceleration(x, f, c.bonds, c.masses, zss_parameters(s))) - verlet).norm());
+          (to_vector(zss_acceleration(x, f, c.bonds, c.masses, zss_parameters(s))) - verlet)
+              .norm());
     }
     expect_ratio(errors, 4.0);
   });
@@ -215,7 +220,9 @@ TEST(FormulaTies, SmallConstrainedMovesAreProjections) {
     std::vector<Real> by_settle, by_newton, by_sweeps;
     for (double e : {8e-4, 4e-4, 2e-4}) {
       const Triple<double> u{e * v.o, e * v.h1, e * v.h2};
-      const auto rest = [&](const Triple<double>& d) { return (to_vector(d) - e * tangent).norm(); };
+      const auto rest = [&](const Triple<double>& d) {
+        return (to_vector(d) - e * tangent).norm();
+      };
       by_settle.push_back(rest(Settle::run(c, x, u)));
       by_newton.push_back(rest(ShakeNewton::run(c, x, u)));
       by_sweeps.push_back(rest(ShakeSweeps::run(c, x, u)));
@@ -251,10 +258,11 @@ TEST(FormulaTies, ForcesAlongTheOldBondsDoNotCount) {
   error.expect_below(1e-12);
 }
 
-// --- homogeneity of the pair energy -------------------------------------------------------------------
+// --- homogeneity of the pair energy
+// -------------------------------------------------------------------
 
-// Euler's theorem: stretching all distances by s, the Coulomb energy goes with 1/s, the two terms of
-// Lennard-Jones with s^-12 and s^-6; the derivative at s = 1 is minus the virial of the forces.
+// Euler's theorem: stretching all distances by s, the Coulomb energy goes with 1/s, the two terms
+// of Lennard-Jones with s^-12 and s^-6; the derivative at s = 1 is minus the virial of the forces.
 TEST(PairEnergy, VirialTheorem) {
   using D = Dual<long double, 1>;
   Random random(8);
@@ -281,13 +289,13 @@ TEST(PairEnergy, VirialTheorem) {
         };
         const auto [c, l] = energy(p);
         const D wall = energy(repulsion).second;
-        coulomb.see((c.d[0] + c.value) / c.value);
+        coulomb.see((c.d[0] + c.value) / 100);
         lj.see((l.d[0] + 12 * wall.value + 6 * (l.value - wall.value)) / wall.value);
 
         SiteForces<double> f_i{}, f_j{};
-        add_pair_forces<m_site()>(p, pair[0].o - pair[1].o,
-                                  site_offsets<m_site()>(pair[0], p.m_weight),
-                                  site_offsets<m_site()>(pair[1], p.m_weight), AllLanes{}, f_i, f_j);
+        add_pair_forces<m_site()>(
+            p, pair[0].o - pair[1].o, site_offsets<m_site()>(pair[0], p.m_weight),
+            site_offsets<m_site()>(pair[1], p.m_weight), AllLanes{}, f_i, f_j);
         const Real virial =
             to_vector(pair[0]).dot(to_vector(forces_on_atoms<m_site()>(f_i, p.m_weight))) +
             to_vector(pair[1]).dot(to_vector(forces_on_atoms<m_site()>(f_j, p.m_weight)));
@@ -301,13 +309,14 @@ TEST(PairEnergy, VirialTheorem) {
       check(std::false_type{});
     }
   });
-  // The derivatives are taken in long double; charges and 12 A / 12 are rounded to double alike.
-  coulomb.expect_below(1e-15);
+  // The derivatives are taken in long double; only the factor 1/12 of 12 A is rounded to double.
+  coulomb.expect_below(20 * 0x1p-64);
   lj.expect_below(1e-15);
   forces.expect_below(100 * kEpsilon);
 }
 
-// --- temperature of rigid molecules --------------------------------------------------------------------
+// --- temperature of rigid molecules
+// --------------------------------------------------------------------
 
 /// Mean kinetic energy of a rigid molecule over kT/2 per degree of freedom, in the stationary state
 /// of v <- P (decay P v + kick xi); the linear map is read off the formulas themselves.
@@ -320,8 +329,7 @@ double stationary_temperature(const WaterModel& model, const OuParameters<double
     std::array<double, 9> unit{};
     unit[k] = 1.0;
     const Triple<double> e = to_triple(unit);
-    map.col(k) = to_vector(
-        project_velocities(x, ou_step(project_velocities(x, e, m), zero, p), m));
+    map.col(k) = to_vector(project_velocities(x, ou_step(project_velocities(x, e, m), zero, p), m));
     noise.col(k) = to_vector(project_velocities(x, ou_step(zero, e, p), m));
   }
   // Covariance C = map C map^T + noise noise^T, by doubling the number of steps.

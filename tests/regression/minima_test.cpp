@@ -37,8 +37,8 @@ TEST_P(LowestMinimum, IsFoundFromEverySeed) {
         lowest_cluster(*find_water_model(expected.model), expected.molecules, seed);
     // Six digits are given; a quench to 1e-6 kcal/mol/A is off by 1e-11.
     EXPECT_NEAR(found.energy_kcal_per_mol, expected.energy_kcal_per_mol, 1e-6) << seed;
-    // Enough starts for any seed: one in six finds it, so that all of them miss once in 1e7.
-    EXPECT_GE(found.starts_that_hit, default_starts(expected.molecules) / 8) << seed;
+    // Enough starts for any seed: with one in six of 96 that hit, all miss once in 4e7 searches.
+    EXPECT_GE(found.starts_that_hit, default_starts(expected.molecules) / 6) << seed;
   }
 }
 

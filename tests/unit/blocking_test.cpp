@@ -69,6 +69,22 @@ TEST(Blocking, ErrorsCoverTheTruth) {
   EXPECT_GT(sum, 0.7);
 }
 
+TEST(Blocking, ShortSeriesDoNotLookTooGood) {
+  // White noise, as many values as a run has blocks of time. A level that came out low by accident
+  // must not be preferred: the mean square of the error is the truth, 1/n, or a little above it
+  // (levels that came out high are followed further).
+  const int series = 4000;
+  double sum = 0.0;
+  for (int s = 0; s < series; ++s) {
+    const double error = blocking(ar1(0.0, 48, 5000 + static_cast<std::uint64_t>(s))).error;
+    sum += 48.0 * error * error / series;
+  }
+  // About 6 blocks: one square has a relative standard deviation of sqrt(2 / 5).
+  const double sigma = std::sqrt(2.0 / 5.0 / series);
+  EXPECT_GT(sum, 1.0 - 4.5 * sigma);
+  EXPECT_LT(sum, 1.25);
+}
+
 TEST(Blocking, TellsWhenASeriesIsTooShort) {
   const Blocking b = blocking(ar1(0.999, 256, 5));
   EXPECT_FALSE(b.converged);

@@ -53,8 +53,8 @@ TEST(Wall, ForceIsMinusTheGradientOfTheEnergy) {
   Worst error("wall_gradient");
   for (int n = 0; n < 2000; ++n) {
     const Vec3<double> r = at_distance(random, random.uniform(5.0, 12.0));
-    const D energy = wall_energy(
-        Vec3<D>{D::variable(r.x, 0), D::variable(r.y, 1), D::variable(r.z, 2)}, kWall);
+    const D energy =
+        wall_energy(Vec3<D>{D::variable(r.x, 0), D::variable(r.y, 1), D::variable(r.z, 2)}, kWall);
     const Vec3<double> f = wall_force(r, kWall);
     error.see(f.x + energy.d[0]);
     error.see(f.y + energy.d[1]);

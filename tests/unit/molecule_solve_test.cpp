@@ -28,9 +28,7 @@ struct Case {
   Masses<double> m;
   double bh2, omega;
 
-  ZssParameters<double> parameters() const {
-    return {1.0 / bh2, 1.0 / (bh2 * omega * omega)};
-  }
+  ZssParameters<double> parameters() const { return {1.0 / bh2, 1.0 / (bh2 * omega * omega)}; }
   Triple<double> acceleration() const {
     return zss_acceleration(x, f0, reference, m, parameters());
   }
@@ -95,8 +93,7 @@ TEST(SolveBonds, EqualsTheDenseSolve) {
     const Vector3 r = to_vector(random.in_ball(1.0));
     const double shift = c.parameters().inverse_bh2w2;
     const Matrix39 j = dense_jacobian(c.x);
-    const Matrix3 s =
-        shift * Matrix3::Identity() + j * mass_matrix(c.m).inverse() * j.transpose();
+    const Matrix3 s = shift * Matrix3::Identity() + j * mass_matrix(c.m).inverse() * j.transpose();
     const BondValues<double> right{double(r(0)), double(r(1)), double(r(2))};
     const Vector3 exact = s.ldlt().solve(to_vector(right));
     const BondValues<double> y = solve_bonds(bonds(c.x), c.m, shift, right);
@@ -169,16 +166,16 @@ TEST(ZssMultipliers, AreThoseOfTheSolve) {
   Worst relative("multipliers_relative_at_omega_500");
   for_cases(300, kFinite, 6, [&](const Case& c, Random&) {
     const Triple<double> a = c.acceleration();
-    const Vector3 lambda =
-        to_vector(zss_multipliers(c.x, a, c.reference, c.bh2, c.omega));
+    const Vector3 lambda = to_vector(zss_multipliers(c.x, a, c.reference, c.bh2, c.omega));
     const Matrix39 j = dense_jacobian(c.x);
     const Vector3 y = saddle_point(c).second;
     // g: roundings of r^2 < 4; b h^2 J a: relative to itself, as it was solved for.
-    const Real rounding = c.omega * c.omega * kEpsilon *
-                          (16 + 600 * c.bh2 * (j.norm() * to_vector(a).norm()));
+    const Real rounding =
+        c.omega * c.omega * kEpsilon * (16 + 600 * c.bh2 * (j.norm() * to_vector(a).norm()));
     to_dense.see((lambda + y).norm() / rounding);
-    balance.see((mass_matrix(c.m) * to_vector(a) - to_vector(c.f0) - j.transpose() * lambda).norm() /
-                (j.norm() * rounding));
+    balance.see(
+        (mass_matrix(c.m) * to_vector(a) - to_vector(c.f0) - j.transpose() * lambda).norm() /
+        (j.norm() * rounding));
     if (c.omega <= 500.0) relative.see((lambda + y).norm() / y.norm());
   });
   to_dense.expect_below(1.0);
@@ -187,7 +184,8 @@ TEST(ZssMultipliers, AreThoseOfTheSolve) {
   relative.expect_below(1e-9);
 }
 
-// --- the full Hessian ------------------------------------------------------------------------------
+// --- the full Hessian
+// ------------------------------------------------------------------------------
 
 /// The Hessian of the penalty over omega^2, J^T J + sum g_c Hess g_c, by second-order duals.
 Matrix9 dense_hessian(const Case& c) {
@@ -227,9 +225,8 @@ TEST(ZssFullAcceleration, EqualsTheDenseSolveWhereItIsDefinite) {
       return;
     }
     ++solved;
-    const Vector9 rhs =
-        to_vector(c.f0) -
-        omega2 * dense_jacobian(c.x).transpose() * dense_constraint(c.x, c.reference);
+    const Vector9 rhs = to_vector(c.f0) - omega2 * dense_jacobian(c.x).transpose() *
+                                              dense_constraint(c.x, c.reference);
     const Vector9 exact = a.ldlt().solve(rhs);
     const Real difference = (to_vector(r.a) - exact).norm();
     // D has roundings of g times 2 b h^2 omega^2, and its inverse 1/lowest at most.
@@ -278,7 +275,8 @@ TEST(ZssFullAcceleration, KeepsMomentumAndNotAngularMomentum) {
   turning.expect_between(1e-3, 1.0);
 }
 
-// --- velocities ------------------------------------------------------------------------------------
+// --- velocities
+// ------------------------------------------------------------------------------------
 
 TEST(ProjectVelocities, IsTheOrthogonalProjectionOntoJvZero) {
   Worst tangent("projected_jv"), dense("projected_to_dense"), again("projected_twice");
@@ -290,8 +288,8 @@ TEST(ProjectVelocities, IsTheOrthogonalProjectionOntoJvZero) {
     const Matrix39 j = dense_jacobian(c.x);
     const Matrix9 mass = mass_matrix(c.m), inverse = mass.inverse();
     const Vector9 exact =
-        to_vector(v) - inverse * j.transpose() *
-                           (j * inverse * j.transpose()).ldlt().solve(j * to_vector(v));
+        to_vector(v) -
+        inverse * j.transpose() * (j * inverse * j.transpose()).ldlt().solve(j * to_vector(v));
     const Vector9 q = to_vector(p), removed = to_vector(v) - q;
     dense.see((q - exact).norm());
     tangent.see((j * q).norm());
@@ -324,7 +322,8 @@ TEST(ProjectVelocities, KeepsRigidMotion) {
   error.expect_below(300 * kEpsilon);
 }
 
-// --- packs -----------------------------------------------------------------------------------------
+// --- packs
+// -----------------------------------------------------------------------------------------
 
 template <class T>
 Masses<T> rounded(const Masses<double>& m) {
@@ -349,9 +348,9 @@ TEST(MoleculeSolvePack, GivesTheBitsOfScalars) {
     const auto full = zss_full_acceleration(px, pf, c.reference, c.m, soft);
     const Pack<double> definite = select(full.definite, Pack<double>(1.0), Pack<double>(0.0));
     for (int lane = 0; lane < lanes; ++lane) {
-      ASSERT_EQ(bits_of_triple(lane_of(a, lane)),
-                bits_of_triple(
-                    zss_acceleration(x[lane], f0[lane], c.reference, c.m, c.parameters())));
+      ASSERT_EQ(
+          bits_of_triple(lane_of(a, lane)),
+          bits_of_triple(zss_acceleration(x[lane], f0[lane], c.reference, c.m, c.parameters())));
       ASSERT_EQ(bits_of_triple(lane_of(v, lane)),
                 bits_of_triple(project_velocities(x[lane], f0[lane], c.m)));
       const auto scalar = zss_full_acceleration(x[lane], f0[lane], c.reference, c.m, soft);
@@ -377,9 +376,10 @@ TEST(MoleculeSolvePack, FloatsAreAsGoodAsFloatsCanBe) {
     const BondReference<float> r{static_cast<float>(c.reference.oh2),
                                  static_cast<float>(c.reference.hh2)};
     const ZssParameters<double> p = c.parameters();
-    const auto a = zss_acceleration(
-        pack_triples<float>(x), pack_triples<float>(f0), r, rounded<float>(c.m),
-        ZssParameters<float>{static_cast<float>(p.inverse_bh2), static_cast<float>(p.inverse_bh2w2)});
+    const auto a =
+        zss_acceleration(pack_triples<float>(x), pack_triples<float>(f0), r, rounded<float>(c.m),
+                         ZssParameters<float>{static_cast<float>(p.inverse_bh2),
+                                              static_cast<float>(p.inverse_bh2w2)});
     for (int lane = 0; lane < lanes; ++lane) {
       Case d = c;
       d.x = x[lane];

@@ -176,7 +176,8 @@ TEST(OuStep, ScaledKicksAreThoseOfAnotherTemperature) {
     t.temperature_K *= factor * factor;
     const OuParameters<double> q = ou_parameters(model, t, h);
     const Triple<double> v = random.triple(1.0), xi = random.triple(3.0);
-    const Vector9 scaled = to_vector(ou_step(v, xi, p, factor)), exact = to_vector(ou_step(v, xi, q));
+    const Vector9 scaled = to_vector(ou_step(v, xi, p, factor)),
+                  exact = to_vector(ou_step(v, xi, q));
     error.see((scaled - exact).norm() / (1 + 3 * q.kick_h));
   });
   error.expect_below(12 * kEpsilon);
@@ -199,9 +200,9 @@ TEST(OuStep, PackGivesTheBitsOfScalars) {
   }
 }
 
-// With the noise of the engine: from any start, m <v^2> of each component is kT after many relaxation
-// times, and before that it lies on the closed form. The mean of n squares of variance s^2 has the
-// standard error s^2 sqrt(2/n).
+// With the noise of the engine: from any start, m <v^2> of each component is kT after many
+// relaxation times, and before that it lies on the closed form. The mean of n squares of variance
+// s^2 has the standard error s^2 sqrt(2/n).
 TEST(OuStep, RelaxesToTheTemperature) {
   const WaterModel& model = kWaterModels[0];
   const ThermostatSpec t = rates(298.15, 0.3, 0.9);

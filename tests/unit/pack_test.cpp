@@ -79,19 +79,32 @@ TYPED_TEST(FloatPack, ArithmeticGivesTheBitsOfScalars) {
     const Pack<T> a = odd ? this->odd_pack() : this->pack();
     const Pack<T> b = odd ? this->odd_pack() : this->pack();
     const Pack<T> c = odd ? this->odd_pack() : this->pack();
-    this->expect_lanes(a + b, [](T x, T y) { return x + y; }, a, b);
-    this->expect_lanes(a - b, [](T x, T y) { return x - y; }, a, b);
-    this->expect_lanes(a * b, [](T x, T y) { return x * y; }, a, b);
-    this->expect_lanes(a / b, [](T x, T y) { return x / y; }, a, b);
-    this->expect_lanes(-a, [](T x) { return -x; }, a);
-    this->expect_lanes(fma(a, b, c), [](T x, T y, T z) { return fma(x, y, z); }, a, b, c);
-    this->expect_lanes(fnma(a, b, c), [](T x, T y, T z) { return fnma(x, y, z); }, a, b, c);
-    this->expect_lanes(sqrt(a), [](T x) { return sqrt(x); }, a);
-    this->expect_lanes(abs(a), [](T x) { return abs(x); }, a);
-    this->expect_lanes(max(a, b), [](T x, T y) { return max(x, y); }, a, b);
-    this->expect_lanes(select(a < b, b, c), [](T x, T y, T z) { return x < y ? y : z; }, a, b, c);
-    this->expect_lanes(select(a > b, b, c), [](T x, T y, T z) { return x > y ? y : z; }, a, b, c);
-    this->expect_lanes(select(a == b, b, c), [](T x, T y, T z) { return x == y ? y : z; }, a, b, c);
+    this->expect_lanes(
+        a + b, [](T x, T y) { return x + y; }, a, b);
+    this->expect_lanes(
+        a - b, [](T x, T y) { return x - y; }, a, b);
+    this->expect_lanes(
+        a * b, [](T x, T y) { return x * y; }, a, b);
+    this->expect_lanes(
+        a / b, [](T x, T y) { return x / y; }, a, b);
+    this->expect_lanes(
+        -a, [](T x) { return -x; }, a);
+    this->expect_lanes(
+        fma(a, b, c), [](T x, T y, T z) { return fma(x, y, z); }, a, b, c);
+    this->expect_lanes(
+        fnma(a, b, c), [](T x, T y, T z) { return fnma(x, y, z); }, a, b, c);
+    this->expect_lanes(
+        sqrt(a), [](T x) { return sqrt(x); }, a);
+    this->expect_lanes(
+        abs(a), [](T x) { return abs(x); }, a);
+    this->expect_lanes(
+        max(a, b), [](T x, T y) { return max(x, y); }, a, b);
+    this->expect_lanes(
+        select(a < b, b, c), [](T x, T y, T z) { return x < y ? y : z; }, a, b, c);
+    this->expect_lanes(
+        select(a > b, b, c), [](T x, T y, T z) { return x > y ? y : z; }, a, b, c);
+    this->expect_lanes(
+        select(a == b, b, c), [](T x, T y, T z) { return x == y ? y : z; }, a, b, c);
     if (::testing::Test::HasFatalFailure()) return;
   }
 }
@@ -114,11 +127,11 @@ TYPED_TEST(FloatPack, MasksAreLogic) {
   using T = TypeParam;
   for (int n = 0; n < 1000; ++n) {
     const Pack<T> a = this->odd_pack(), b = this->odd_pack();
-    const Mask<T> p = a < b, q = a > Pack<T>(T(0));
+    const Mask<T> p = a<b, q = a> Pack<T>(T(0));
     const Pack<T> yes(T(1)), no(T(0));
     bool any_p = false;
     for (int i = 0; i < this->kLanes; ++i) {
-      const bool pi = a[i] < b[i], qi = a[i] > T(0);
+      const bool pi = a[i]<b[i], qi = a[i]> T(0);
       any_p = any_p || pi;
       ASSERT_EQ(select(p & q, yes, no)[i], T(pi && qi));
       ASSERT_EQ(select(p | q, yes, no)[i], T(pi || qi));

@@ -314,7 +314,8 @@ TEST(PairForce, MSiteForceSpreadsWithItsTorque) {
   turning.expect_below(12 * kEpsilon);
 }
 
-// --- packs -----------------------------------------------------------------------------------------
+// --- packs
+// -----------------------------------------------------------------------------------------
 
 template <class T>
 struct PackedPairs {
@@ -476,7 +477,8 @@ TYPED_TEST(PairForcePack, MaskedLanesAreUntouched) {
   });
 }
 
-// --- reference structures --------------------------------------------------------------------------
+// --- reference structures
+// --------------------------------------------------------------------------
 
 struct Cluster {
   double energy = 0.0;

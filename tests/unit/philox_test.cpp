@@ -32,8 +32,7 @@ Words low_halves(const PhiloxWords<std::uint64_t>& w) {
           static_cast<std::uint32_t>(w.w2), static_cast<std::uint32_t>(w.w3)};
 }
 Words low_halves(const PhiloxWords<U64>& w, int lane) {
-  return low_halves(
-      PhiloxWords<std::uint64_t>{w.w0[lane], w.w1[lane], w.w2[lane], w.w3[lane]});
+  return low_halves(PhiloxWords<std::uint64_t>{w.w0[lane], w.w1[lane], w.w2[lane], w.w3[lane]});
 }
 
 // The known answers that Salmon et al. publish with their code.
@@ -81,8 +80,12 @@ struct Address {
 TEST(NoiseWords, CounterIsLaidOutAsDocumented) {
   std::mt19937_64 engine(2);
   for (int n = 0; n < 10000; ++n) {
-    const Address a{engine(),       engine() >> 32, engine() >> 32, engine() >> (8 + n % 56),
-                    static_cast<std::uint32_t>(n % 3), static_cast<std::uint32_t>(n / 3 % 3)};
+    const Address a{engine(),
+                    engine() >> 32,
+                    engine() >> 32,
+                    engine() >> (8 + n % 56),
+                    static_cast<std::uint32_t>(n % 3),
+                    static_cast<std::uint32_t>(n / 3 % 3)};
     const Words counter{static_cast<std::uint32_t>(a.step),
                         static_cast<std::uint32_t>((a.step >> 32) << 8) | a.stream << 2 | a.call,
                         static_cast<std::uint32_t>(a.molecule),
@@ -136,8 +139,8 @@ TEST(NoiseWords, AddressesDoNotCollide) {
   const std::uint64_t last_step = (std::uint64_t{1} << 56) - 1, last = 0xffffffffu;
   std::set<Words> seen;
   std::size_t count = 0;
-  for (std::uint64_t step : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, last,
-                             last + 1, 2 * (last + 1), last_step - 1, last_step}) {
+  for (std::uint64_t step : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{2}, last, last + 1,
+                             2 * (last + 1), last_step - 1, last_step}) {
     for (std::uint64_t replica : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{7}, last}) {
       for (std::uint64_t molecule : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{7}, last}) {
         for (std::uint32_t stream = 0; stream < 3; ++stream) {

@@ -91,15 +91,14 @@ TEST(Settle, TurnsByTheArcSine) {
 TEST(Settle, LeavesARigidMoleculeAlone) {
   Random random(4);
   Worst error("settle_rigid_unmoved");
-  for_moves(random, 200, 0.0, [&](const Move& c) {
-    error.see((to_vector(settled(c)) - to_vector(c.x_old)).norm());
-  });
+  for_moves(random, 200, 0.0,
+            [&](const Move& c) { error.see((to_vector(settled(c)) - to_vector(c.x_old)).norm()); });
   error.expect_below(1e-14);
 }
 
-// Where no rigid triangle can be reached, sin(phi), sin(psi) or the discriminant of theta say so and
-// all nine numbers are NaN; else the result is right, however far the atoms moved. NaN where SHAKE
-// finds a solution would be wrong too.
+// Where no rigid triangle can be reached, sin(phi), sin(psi) or the discriminant of theta say so
+// and all nine numbers are NaN; else the result is right, however far the atoms moved. NaN where
+// SHAKE finds a solution would be wrong too.
 TEST(Settle, GivesNotANumberOrTheRightAnswer) {
   Random random(5);
   Worst length2("settle_large_length2"), along("settle_large_off_span");
@@ -169,7 +168,8 @@ TEST(Settle, LanesDoNotSeeEachOther) {
         std::array<Triple<double>, lanes> same_old, same_free;
         same_old.fill(x_old[lane]);
         same_free.fill(x_free[lane]);
-        const auto alone = settle(pack_triples<double>(same_old), pack_triples<double>(same_free), p);
+        const auto alone =
+            settle(pack_triples<double>(same_old), pack_triples<double>(same_free), p);
         const Triple<double> x = lane_of(pack, lane);
         if (std::isnan(x.o.x)) {
           ASSERT_TRUE(n % 2 == 0 && lane == n % lanes);

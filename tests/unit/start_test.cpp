@@ -240,7 +240,8 @@ TEST(LowestCluster, ReportsProgress) {
   lowest_cluster(tip3p(), 3, 1, 6, [&](int done, int starts, double lowest) {
     EXPECT_EQ(done, ++calls);
     EXPECT_EQ(starts, 6);
-    EXPECT_LE(lowest, last);
+    // Starts that find the same minimum agree to 1e-6.
+    EXPECT_LE(lowest, last + 1e-6);
     last = lowest;
   });
   EXPECT_EQ(calls, 6);

@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include "tarn/physics/pair_force.hpp"
 #include "tarn/physics/parameters.hpp"
 #include "tarn/physics/triple.hpp"
-#include "tarn/physics/pair_force.hpp"
 #include "water_fixtures.hpp"
 
 namespace tarn {

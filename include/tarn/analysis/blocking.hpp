@@ -20,8 +20,8 @@ struct Blocking {
 
 /// Blocking (Flyvbjerg & Petersen 1989): neighbours are averaged, level by level, until the blocks
 /// are independent. The level is the first one whose block length B satisfies
-/// B^3 > 2 n (s_B / s_1)^4, s_B being the error estimate at that level (Lee et al. 2011, a balance
-/// of bias and noise).
+/// B^3 > 2 n (s_B / s_1)^4, s_B being the error estimate at that level and the ratio at least 1
+/// (Lee et al. 2011, a balance of bias and noise).
 ///
 /// A last value without a partner is left out at its level; the mean is that of all values.
 Blocking blocking(std::span<const double> series);
