@@ -89,6 +89,22 @@ struct ObserveConservation {
   ReplicaSelection replicas;
   bool operator==(const ObserveConservation&) const = default;
 };
+struct ObserveTemperatures {
+  std::int64_t every = 100;
+  ReplicaSelection replicas;
+  bool operator==(const ObserveTemperatures&) const = default;
+};
+struct ObserveGeometry {
+  std::int64_t every = 100;
+  ReplicaSelection replicas;
+  bool operator==(const ObserveGeometry&) const = default;
+};
+struct ObserveMultipliers {
+  std::int64_t every = 1;
+  std::int64_t window_steps = 1;  ///< odd; 1: instantaneous
+  int replicas = 1;               ///< the first n
+  bool operator==(const ObserveMultipliers&) const = default;
+};
 struct ObserveRdf {
   std::int64_t every = 10;
   std::array<bool, kPairClasses> pairs{true, true, true};
@@ -117,6 +133,9 @@ struct Deck {
   RunSection run;
   std::optional<ObserveEnergies> energies;
   std::optional<ObserveConservation> conservation;
+  std::optional<ObserveTemperatures> temperatures;
+  std::optional<ObserveGeometry> geometry;
+  std::optional<ObserveMultipliers> multipliers;
   std::optional<ObserveRdf> rdf;
   std::optional<ObserveTrajectory> trajectory;
   CheckpointSection checkpoint;

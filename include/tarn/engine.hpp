@@ -22,6 +22,8 @@ enum Fields : unsigned {
   kEnergies = 1u << 2,      ///< energies and kinetic temperature of each replica
   kConservation = 1u << 3,  ///< conserved energy, momenta and the worst constraint
   kPairCounts = 1u << 4,    ///< pair-distance counts gathered since the start
+  kOwnPositions = 1u << 5,  ///< the scheme's own positions x
+  kMultipliers = 1u << 6,   ///< instantaneous multipliers of the bonds
 };
 
 /// Energies of one replica at one step.
@@ -80,8 +82,11 @@ struct Frame {
   std::vector<std::int64_t> replica_ids;
   std::vector<double> positions_A;            ///< [replica][molecule][9]
   std::vector<double> velocities_A_per_akma;  ///< [replica][molecule][9]
-  std::vector<Energies> energies;             ///< [replica]
-  std::vector<Conservation> conservation;     ///< [replica]
+  std::vector<double> own_positions_A;        ///< [replica][molecule][9]
+  /// [replica][molecule][bond (O,H1), (O,H2), (H1,H2)], M a = F0 + J^T lambda [kcal/mol/A^2].
+  std::vector<double> multipliers_kcal_per_mol_A2;
+  std::vector<Energies> energies;          ///< [replica]
+  std::vector<Conservation> conservation;  ///< [replica]
   /// Counts since the engine was made: [group][pair class][bin], each molecule pair once.
   std::vector<std::uint64_t> pair_counts;
   /// Number of (replica, step) samples in the counts, by group.

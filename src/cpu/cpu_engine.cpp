@@ -251,6 +251,10 @@ class CpuEngine final : public Engine {
   template <class Motion>
   void stop_bad_replicas(std::size_t g, std::int64_t step, Scratch& scratch, const Motion& motion);
   void count_group(Group& group, Scratch& scratch);
+  BondValues<double> multipliers(const Triple<double>& x, const Triple<double>& v,
+                                 const Triple<double>& a, const Triple<double>& f0) const;
+  void forces_on(const std::vector<double>& x, ForceField& force_field,
+                 std::vector<double>& f) const;
   void measure(const double* x, const double* v, const double* v_thermal, const double* a,
                const double* q, ForceField& force_field, Energies& energies,
                Conservation& conservation) const;
@@ -616,6 +620,46 @@ void CpuEngine::measure(const double* x, const double* v, const double* v_therma
   conservation = {e.total_kcal_per_mol, {p.x, p.y, p.z}, {l.x, l.y, l.z}, worst};
 }
 
+/// @param f0 force without the bonds; looked at with infinite omega only
+BondValues<double> CpuEngine::multipliers(const Triple<double>& x, const Triple<double>& v,
+                                          const Triple<double>& a, const Triple<double>& f0) const {
+  const IntegratorSpec& i = system_.integrator;
+  const Masses<double>& m = parameters_.masses;
+  if (rigid_) return rigid_multipliers(x, v, scale(m.o, m.h, a), m);
+  if (!zss_) {
+    const BondValues<double> g = constraint_values(bonds(x), parameters_.bonds);
+    const double minus_omega2 = -i.omega * i.omega;
+    return {minus_omega2 * g.oh1, minus_omega2 * g.oh2, minus_omega2 * g.hh};
+  }
+  if (std::isfinite(i.omega)) {
+    return zss_multipliers(x, a, parameters_.bonds, parameters_.bh2, i.omega);
+  }
+  const BondValues<double> y =
+      zss_bond_solution(bonds(x), f0, parameters_.bonds, m, parameters_.zss);
+  return {-y.oh1, -y.oh2, -y.hh};
+}
+
+/// Non-bonded and wall forces on the atoms of one replica, in double.
+void CpuEngine::forces_on(const std::vector<double>& x, ForceField& force_field,
+                          std::vector<double>& f) const {
+  const Masses<double>& m = parameters_.masses;
+  force_field.energy_and_forces(x, f);
+  if (confinement_.stiffness <= 0.0) return;
+  Vec3<double> centre{0, 0, 0}, net{0, 0, 0};
+  for (int k = 0; k < n_; ++k) centre = centre + mass_moment(triple_at(&x[9 * k]), m);
+  centre = 1.0 / (n_ * (m.o + 2.0 * m.h)) * centre;
+  std::vector<Triple<double>> on_atoms;
+  for (int k = 0; k < n_; ++k) {
+    Triple<double> fk = triple_at(&f[9 * k]);
+    const Vec3<double> push = wall_force(triple_at(&x[9 * k]).o - centre, confinement_);
+    fk.o = fk.o + push;
+    net = net + push;
+    on_atoms.push_back(fk);
+  }
+  net = 1.0 / n_ * net;
+  for (int k = 0; k < n_; ++k) put_triple(remove_net_force(on_atoms[k], net, m), &f[9 * k]);
+}
+
 void CpuEngine::snapshot(unsigned fields, Frame& frame) {
   frame.step = step_;
   frame.time_ps =
@@ -635,16 +679,18 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
   const bool measures = fields & (kEnergies | kConservation);
   frame.positions_A.resize(fields & kPositions ? live.size() * size : 0);
   frame.velocities_A_per_akma.resize(fields & kVelocities ? live.size() * size : 0);
+  frame.own_positions_A.resize(fields & kOwnPositions ? live.size() * size : 0);
+  frame.multipliers_kcal_per_mol_A2.resize(fields & kMultipliers ? live.size() * size / 3 : 0);
   frame.energies.resize(fields & kEnergies ? live.size() : 0);
   frame.conservation.resize(fields & kConservation ? live.size() : 0);
 
-  if (fields & (kPositions | kVelocities) || measures) {
+  if (fields & (kPositions | kVelocities | kOwnPositions | kMultipliers) || measures) {
 #pragma omp parallel num_threads(threads_)
     {
       Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
       prepare_scratch(scratch);
       ForceField force_field(system_.model, n_);
-      std::vector<double> x(size), v(size), a(size), q(size), thermal(size);
+      std::vector<double> x(size), v(size), a(size), q(size), thermal(size), f(size);
       std::size_t reported = groups_.size();
 #pragma omp for schedule(static)
       for (std::size_t k = 0; k < live.size(); ++k) {
@@ -663,6 +709,19 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
             put_triple(
                 project_velocities(triple_at(&x[9 * m]), triple_at(&v[9 * m]), parameters_.masses),
                 &v[9 * m]);
+          }
+        }
+        if (fields & kOwnPositions) std::copy(x.begin(), x.end(), &frame.own_positions_A[k * size]);
+        if (fields & kMultipliers) {
+          if (zss_ && !std::isfinite(system_.integrator.omega)) forces_on(x, force_field, f);
+          for (int m = 0; m < n_; ++m) {
+            const BondValues<double> lambda =
+                multipliers(triple_at(&x[9 * m]), triple_at(&v[9 * m]), triple_at(&a[9 * m]),
+                            triple_at(&f[9 * m]));
+            const double values[3] = {lambda.oh1, lambda.oh2, lambda.hh};
+            std::copy(
+                values, values + 3,
+                &frame.multipliers_kcal_per_mol_A2[(k * n_ + static_cast<std::size_t>(m)) * 3]);
           }
         }
         if (fields & kPositions) std::copy(q.begin(), q.end(), &frame.positions_A[k * size]);

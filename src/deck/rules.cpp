@@ -89,6 +89,15 @@ void wall_is_complete(Checker& checker) {
   }
 }
 
+void window_has_a_middle(Checker& checker) {
+  const auto& multipliers = checker.deck().multipliers;
+  if (!multipliers || !checker.trusted({"observe.multipliers.window_steps"})) return;
+  if (multipliers->window_steps % 2 == 1) return;
+  checker.problem("observe.multipliers.window_steps",
+                  fmt::format("window_steps = {} must be odd, so that it has a middle",
+                              multipliers->window_steps));
+}
+
 bool is_infinite_penalty(const Checker& checker) {
   return checker.trusted({"integrator.scheme", "integrator.omega"}) &&
          !is_rigid(checker.deck().integrator.scheme) && std::isinf(checker.deck().integrator.omega);
@@ -157,6 +166,7 @@ const std::vector<Rule>& rules() {
       {"`equilibration_ps` is less than the length of the run.", equilibration_ends},
       {"`molecules` times `replicas` is at most 10⁸.", state_fits},
       {"`[confinement]` needs `radius_A` and `stiffness_kcal_per_mol_A2`.", wall_is_complete},
+      {"`window_steps` is odd.", window_has_a_middle},
       {"`solver = \"dense\"` needs finite `omega`.", dense_solver_is_finite},
       {"`scheme = \"verlet\"` and `hessian = \"full\"` need finite `omega`.",
        only_gauss_newton_is_infinite},

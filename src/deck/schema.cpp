@@ -139,6 +139,19 @@ std::vector<Section> make_sections() {
       optional_section<&Deck::conservation>(
           {.name = "observe.conservation",
            .meaning = "Writes `conservation.csv`: conserved energy, momenta, worst constraint."}),
+      optional_section<&Deck::temperatures>(
+          {.name = "observe.temperatures",
+           .meaning =
+               "Writes `temperatures.csv`: temperature of translation, rotation and bonds."}),
+      optional_section<&Deck::geometry>(
+          {.name = "observe.geometry",
+           .meaning =
+               "Writes `geometry.csv`: bond lengths and angles, means over the molecules and "
+               "the shortest and longest O-H bond, at the reported positions (q) and at the "
+               "scheme's own (x)."}),
+      optional_section<&Deck::multipliers>(
+          {.name = "observe.multipliers",
+           .meaning = "Writes `multipliers.csv`: λ of each bond, M a = F₀ + Jᵀλ."}),
       optional_section<&Deck::rdf>({.name = "observe.rdf",
                                     .meaning =
                                         "Writes `rdf.csv` and its picture: intermolecular pair "
@@ -146,10 +159,6 @@ std::vector<Section> make_sections() {
       optional_section<&Deck::trajectory>(
           {.name = "observe.trajectory",
            .meaning = "Writes `trajectory.*`: positions and velocities, one file a replica."}),
-      {.name = "observe.multipliers", .meaning = "Writes `multipliers.csv`.", .available = false},
-      {.name = "observe.geometry",
-       .meaning = "Writes bond lengths and angles.",
-       .available = false},
       {.name = "checkpoint",
        .meaning = "A checkpoint is always written at the end of a run and when it is interrupted."},
   };
@@ -490,6 +499,51 @@ std::vector<Key> make_keys() {
                                                                 .range = from_to(1, kMaxReplicas),
                                                                 .words = selection,
                                                                 .meaning = selection_meaning}),
+      row<&Deck::temperatures, &ObserveTemperatures::every>(
+          {.section = "observe.temperatures",
+           .name = "every",
+           .type = Type::integer,
+           .unit = "steps",
+           .range = from_to(1, kMaxSteps_),
+           .meaning = "Interval; step 0 is written."}),
+      row<&Deck::temperatures, &ObserveTemperatures::replicas>({.section = "observe.temperatures",
+                                                                .name = "replicas",
+                                                                .type = Type::selection,
+                                                                .range = from_to(1, kMaxReplicas),
+                                                                .words = selection,
+                                                                .meaning = selection_meaning}),
+      row<&Deck::geometry, &ObserveGeometry::every>({.section = "observe.geometry",
+                                                     .name = "every",
+                                                     .type = Type::integer,
+                                                     .unit = "steps",
+                                                     .range = from_to(1, kMaxSteps_),
+                                                     .meaning = "Interval; step 0 is written."}),
+      row<&Deck::geometry, &ObserveGeometry::replicas>({.section = "observe.geometry",
+                                                        .name = "replicas",
+                                                        .type = Type::selection,
+                                                        .range = from_to(1, kMaxReplicas),
+                                                        .words = selection,
+                                                        .meaning = selection_meaning}),
+      row<&Deck::multipliers, &ObserveMultipliers::every>({.section = "observe.multipliers",
+                                                           .name = "every",
+                                                           .type = Type::integer,
+                                                           .unit = "steps",
+                                                           .range = from_to(1, kMaxSteps_),
+                                                           .meaning = "Interval between rows."}),
+      row<&Deck::multipliers, &ObserveMultipliers::window_steps>(
+          {.section = "observe.multipliers",
+           .name = "window_steps",
+           .type = Type::integer,
+           .unit = "steps",
+           .range = from_to(1, 100001),
+           .meaning = "Each row is the mean over this odd number of steps about it; 1: the value "
+                      "at that step."}),
+      row<&Deck::multipliers, &ObserveMultipliers::replicas>(
+          {.section = "observe.multipliers",
+           .name = "replicas",
+           .type = Type::integer,
+           .range = from_to(1, kMaxReplicas),
+           .meaning = "How many replicas, the first ones (all of them if there are fewer)."}),
       row<&Deck::rdf, &ObserveRdf::every>({.section = "observe.rdf",
                                            .name = "every",
                                            .type = Type::integer,

@@ -16,6 +16,13 @@ std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const Ru
 /// conservation.csv: conserved energy, momenta, worst constraint.
 std::unique_ptr<Observer> make_conservation(const ObserveConservation& section,
                                             const RunInfo& info);
+/// temperatures.csv: temperature by class of degrees of freedom.
+std::unique_ptr<Observer> make_temperatures(const ObserveTemperatures& section,
+                                            const RunInfo& info);
+/// geometry.csv: bond lengths and angles, at the reported and at the scheme's own positions.
+std::unique_ptr<Observer> make_geometry(const ObserveGeometry& section, const RunInfo& info);
+/// multipliers.csv: multipliers of the bonds, instantaneous or averaged over a window.
+std::unique_ptr<Observer> make_multipliers(const ObserveMultipliers& section, const RunInfo& info);
 /// rdf.csv: radial distribution functions with errors. @param counts what the engine counts
 std::unique_ptr<Observer> make_rdf(const PairCountRequest& counts, const RunInfo& info);
 /// trajectory.xyz, or one file a replica.

@@ -17,7 +17,7 @@ struct TableSpec {
   std::vector<std::string> columns;
   /// Appends the values of live replica r in the order of the columns.
   void (*append_values)(const Frame& frame, std::size_t r, std::vector<double>& values) = nullptr;
-  Pictures (*draw)(const std::string& folder) = nullptr;
+  Pictures (*draw)(const std::string& folder) = nullptr;  ///< null: no picture
 };
 
 /// Writes a TableSpec's values of the chosen replicas every so many steps.
@@ -34,7 +34,7 @@ class TableObserver final : public Observer {
   void save(std::ostream& out) override;
   void load(std::istream& in) override;
   void finish() override { table_.flush(); }
-  Pictures draw() override { return spec_.draw(info_.out_dir); }
+  Pictures draw() override { return spec_.draw ? spec_.draw(info_.out_dir) : Pictures{}; }
 
  private:
   TableSpec spec_;

@@ -275,9 +275,11 @@ TEST_P(EngineAccuracy, AStepSolvesTheEquations) {
   }
   // Coordinates up to 12 A have 2e-15 of rounding each. Rigid velocities take x+ - x_free over
   // h = 0.05 or half of it, where that is 8e-14, twice; infinite omega divides g by b h^2 = 1e-3.
-  x_error.expect_below(2e-14);
+  // Sweeps end at a move of 1e-14 of a bond, with some more of that to go.
+  const double x_bound = GetParam().scheme == "shake_sweeps" ? 1e-13 : 2e-14;
+  x_error.expect_below(x_bound);
   v_error.expect_below(1e-12);
-  q_error.expect_below(2e-14);
+  q_error.expect_below(x_bound);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EngineAccuracy, ::testing::ValuesIn(engine_cases()),

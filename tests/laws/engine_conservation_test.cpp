@@ -98,6 +98,10 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"settle", integrator("settle"), Precision::double_, 2e-6, 3e-3, 1e-7, 1e-7},
         Row{"shake", integrator("shake"), Precision::double_, 2e-6, 3e-3, 1e-7, 1e-7},
         Row{"shake_sweeps", integrator("shake_sweeps"), Precision::double_, 2e-6, 3e-3, 1e-7, 1e-7},
+        Row{"rattle", integrator("rattle"), Precision::double_, 2e-6, 3e-3, 1e-7, 1e-7},
+        // At a step for which it is stable, 0.02.
+        Row{"verlet_omega_20", integrator("verlet", 0.05, 20.0), Precision::double_, 2e-5, 5e-3,
+            1e-10, 1e-10},
         Row{"zss_omega_20", integrator("zss_structured", 0.05, 20.0), Precision::double_, 2e-5,
             5e-3, 1e-10, 1e-10},
         Row{"zss_dense_omega_20", integrator("zss_dense", 0.05, 20.0), Precision::double_, 2e-5,
@@ -112,9 +116,34 @@ INSTANTIATE_TEST_SUITE_P(
             5e-3, 1e-10, 2e-3}),
     [](const auto& row) { return row.param.name; });
 
+/// The full Hessian keeps momentum, and not angular momentum.
+TEST(FullHessian, DoesNotKeepAngularMomentum) {
+  const IntegratorSpec full = integrator("zss_full", 0.05, 20.0);
+  const Conserved c = run(cold_system(full), cold_start(full), 100.0);
+  EXPECT_LT(c.momentum, 1e-10);
+  EXPECT_GT(c.angular_momentum, 1e-3);
+}
+
+/// A wall about the centre of mass, with recoil, keeps energy and both momenta too: about the centre
+/// it is a central force. It must be felt for that to mean anything.
+TEST(Wall, KeepsEnergyAndMomenta) {
+  for (const std::string scheme : {"settle", "zss_structured"}) {
+    System system = cold_system(integrator(scheme));
+    const State start = cold_start(system.integrator);
+    const Conserved without = run(system, start, 200.0);
+    system.confinement = {2.0, 5.0};
+    const Conserved with = run(system, start, 200.0);
+    EXPECT_LT(with.momentum, 1e-7) << scheme;
+    EXPECT_LT(with.angular_momentum, 1e-7) << scheme;
+    EXPECT_LT(with.drift, 2e-5) << scheme;
+    EXPECT_LT(with.rms, 0.03) << scheme;
+    EXPECT_GT(with.rms, 1.5 * without.rms) << scheme;
+  }
+}
+
 /// E_N is kept to second order: its fluctuation is four times smaller at half the step.
 TEST(EngineOrder, ConservedEnergyIsKeptToSecondOrder) {
-  for (const std::string scheme : {"zss_structured", "shake", "settle"}) {
+  for (const std::string scheme : {"zss_structured", "verlet", "shake", "rattle", "settle"}) {
     SCOPED_TRACE(scheme);
     double rms[3];
     for (int k = 0; k < 3; ++k) {
@@ -216,13 +245,14 @@ TEST(EngineOrder, ZssIsOfSecondOrder) {
   const State start = cold_start(integrator("zss_structured", 0.05, kOmega));
   PenalisedVerlet exact(kOmega, start, 2e-5);
   exact.advance(20000);
-  for (const std::string scheme : {"zss_structured", "zss_dense"}) {
+  for (const std::string scheme : {"zss_structured", "zss_dense", "zss_full", "verlet"}) {
     SCOPED_TRACE(scheme);
     double x_error[3], v_error[3], q_error[3];
     for (int k = 0; k < 3; ++k) {
       const double h = 0.005 / (1 << k);
-      const auto engine =
-          make_cpu_engine(cold_system(integrator(scheme, h, kOmega)), start, {}, 1);
+      IntegratorSpec spec = integrator(scheme, h, kOmega);
+      spec.omega = kOmega;
+      const auto engine = make_cpu_engine(cold_system(spec), start, {}, 1);
       engine->advance(std::lround(kTime / h));
       const State end = engine->state();
       Frame f;
@@ -253,7 +283,7 @@ TEST(EngineOrder, RigidSchemesAreOfSecondOrder) {
     return engine->state().positions_A;
   };
   const std::vector<double> exact = end("settle", 2.5e-4);
-  for (const std::string scheme : {"settle", "shake", "shake_sweeps", "zss_infinite"}) {
+  for (const std::string scheme : {"settle", "shake", "shake_sweeps", "rattle", "zss_infinite"}) {
     const double order = std::log2(relative_rms(end(scheme, 0.02), exact) /
                                    relative_rms(end(scheme, 0.01), exact));
     record("order_" + scheme, order);

@@ -154,9 +154,12 @@ TEST_P(EngineLaws, AResumedRunIsTheSame) {
     const int first = steps_for(n) / 2 + 1, rest = steps_for(n) - first;
     const auto whole = engine(start, 1, count_requests());
     whole->advance(first);
+    ASSERT_TRUE(whole->blow_ups().empty());
     const auto resumed = engine(whole->state(), 1, count_requests());
     EXPECT_EQ(resumed->step(), start.step + first);
-    EXPECT_TRUE(same_bits(bits_by_replica(*whole), bits_by_replica(*resumed))) << "when resumed";
+    if (system(n).thermostat.kind != Thermostat::baoab) {
+      EXPECT_TRUE(same_bits(bits_by_replica(*whole), bits_by_replica(*resumed))) << "when resumed";
+    }  // BAOAB takes temperatures in the middle of the last step, which a state does not hold.
     Frame before, whole_frame, resumed_frame;
     whole->snapshot(kPairCounts, before);
     whole->advance(rest);

@@ -47,25 +47,31 @@ TARN_HD BondValues<T> solve_bonds(const Bonds<T>& b, const Masses<S>& m, const T
       r);
 }
 
-/// The Gauss-Newton acceleration: (M + b h^2 omega^2 J^T J) a = F0 - omega^2 J^T g without ever
-/// forming omega^2 g:  (I/(b h^2 omega^2) + J M^-1 J^T) y = J M^-1 F0 + g/(b h^2),
-/// a = M^-1 (F0 - J^T y).
-///
-/// @param f0 non-bonded force -grad V0 [kcal/mol/A]
-/// @return acceleration [A/akma^2]
+/// y of the Gauss-Newton solve, which never forms omega^2 g:
+///   (I/(b h^2 omega^2) + J M^-1 J^T) y = J M^-1 F0 + g/(b h^2).
+/// @param b bonds at x
+/// @param f0 force without the bonds, -grad V0 [kcal/mol/A]
+template <class T, class S>
+TARN_HD BondValues<T> zss_bond_solution(const Bonds<T>& b, const Triple<T>& f0,
+                                        const BondReference<S>& reference, const Masses<S>& m,
+                                        const ZssParameters<S>& p) {
+  const BondValues<T> g = constraint_values(b, reference);
+  const BondValues<T> ju = apply_jacobian(b, scale(T(m.inverse_o), T(m.inverse_h), f0));
+  const T k = T(p.inverse_bh2);
+  return solve_bonds(
+      b, m, T(p.inverse_bh2w2),
+      BondValues<T>{fma(k, g.oh1, ju.oh1), fma(k, g.oh2, ju.oh2), fma(k, g.hh, ju.hh)});
+}
+
+/// The Gauss-Newton acceleration, (M + b h^2 omega^2 J^T J) a = F0 - omega^2 J^T g, as
+/// a = M^-1 (F0 - J^T y) [A/akma^2].
 template <class T, class S>
 TARN_HD Triple<T> zss_acceleration(const Triple<T>& x, const Triple<T>& f0,
                                    const BondReference<S>& reference, const Masses<S>& m,
                                    const ZssParameters<S>& p) {
-  const T w_o = T(m.inverse_o), w_h = T(m.inverse_h);
   const Bonds<T> b = bonds(x);
-  const BondValues<T> g = constraint_values(b, reference);
-  const BondValues<T> ju = apply_jacobian(b, scale(w_o, w_h, f0));
-  const T k = T(p.inverse_bh2);
-  const BondValues<T> y =
-      solve_bonds(b, m, T(p.inverse_bh2w2),
-                  BondValues<T>{fma(k, g.oh1, ju.oh1), fma(k, g.oh2, ju.oh2), fma(k, g.hh, ju.hh)});
-  return scale(w_o, w_h, f0 - apply_jacobian_transposed(b, y));
+  const BondValues<T> y = zss_bond_solution(b, f0, reference, m, p);
+  return scale(T(m.inverse_o), T(m.inverse_h), f0 - apply_jacobian_transposed(b, y));
 }
 
 /// The full Hessian of the penalty (TO 2.6 as printed): besides omega^2 J^T J the curvature of the
@@ -141,6 +147,22 @@ TARN_HD BondValues<T> zss_multipliers(const Triple<T>& x, const Triple<T>& a,
   const BondValues<T> ja = apply_jacobian(b, a);
   const T k = T(bh2), w2 = T(-(omega * omega));
   return {w2 * fma(k, ja.oh1, g.oh1), w2 * fma(k, ja.oh2, g.oh2), w2 * fma(k, ja.hh, g.hh)};
+}
+
+/// The multipliers of rigid bonds from the state alone: M a = f + J^T lambda with the acceleration
+/// that keeps the second time derivative of g at zero,
+///   J M^-1 J^T lambda = -J M^-1 f - 2 |d_c'|^2.
+/// @param f force without the bonds [kcal/mol/A]; @param v velocities with J v = 0
+template <class T, class S>
+TARN_HD BondValues<T> rigid_multipliers(const Triple<T>& x, const Triple<T>& v, const Triple<T>& f,
+                                        const Masses<S>& m) {
+  const Bonds<T> b = bonds(x);
+  const BondValues<T> ju = apply_jacobian(b, scale(T(m.inverse_o), T(m.inverse_h), f));
+  const T two = T(S(2));
+  return solve_bonds(
+      b, m, T(S(0)),
+      BondValues<T>{-fma(two, norm2(v.h1 - v.o), ju.oh1), -fma(two, norm2(v.h2 - v.o), ju.oh2),
+                    -fma(two, norm2(v.h2 - v.h1), ju.hh)});
 }
 
 /// Velocities with J v = 0: v - M^-1 J^T (J M^-1 J^T)^-1 J v.

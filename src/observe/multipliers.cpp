@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+
+#include <deque>
+
+#include "makers.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/io/csv.hpp"
+
+namespace tarn {
+namespace {
+
+/// Writes the multipliers of each molecule, averaged over a window of steps centred on the row.
+class MultipliersObserver final : public Observer {
+ public:
+  MultipliersObserver(const ObserveMultipliers& section, const RunInfo& info)
+      : section_(section),
+        info_(info),
+        csv_(info.out_dir + "/multipliers.csv",
+             {"step", "time_ps", "replica", "molecule", "lambda_OH1", "lambda_OH2", "lambda_HH"}) {}
+
+  std::string name() const override {
+    return fmt::format("multipliers every {} window {} replicas {}", section_.every,
+                       section_.window_steps, section_.replicas);
+  }
+  unsigned fields() const override { return kMultipliers; }
+  /// A window needs every step.
+  std::int64_t every() const override { return section_.window_steps > 1 ? 1 : section_.every; }
+  void begin() override {
+    csv_.create(info_.provenance + "; kcal/mol/A^2, M a = F0 + J^T lambda, mean over " +
+                std::to_string(section_.window_steps) + " steps about each row");
+  }
+
+  void observe(const Frame& frame) override {
+    Sample sample{frame.step, frame.time_ps, {}, {}};
+    const std::size_t size = static_cast<std::size_t>(frame.molecules) * 3;
+    for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+      if (frame.replica_ids[r] >= section_.replicas) continue;
+      sample.replicas.push_back(frame.replica_ids[r]);
+      const auto begin =
+          frame.multipliers_kcal_per_mol_A2.begin() + static_cast<std::ptrdiff_t>(r * size);
+      sample.values.insert(sample.values.end(), begin, begin + static_cast<std::ptrdiff_t>(size));
+    }
+    samples_.push_back(std::move(sample));
+    if (static_cast<std::int64_t>(samples_.size()) < section_.window_steps) return;
+    const Sample& middle = samples_[samples_.size() / 2];
+    if (middle.step % section_.every == 0) write(middle, size);
+    samples_.pop_front();
+  }
+
+  void save(std::ostream& out) override {
+    csv_.sync();
+    io::put(out, csv_.length());
+    io::put(out, static_cast<std::uint64_t>(samples_.size()));
+    for (const Sample& s : samples_) {
+      io::put(out, s.step);
+      io::put(out, s.time_ps);
+      io::put(out, std::span<const std::int64_t>(s.replicas));
+      io::put(out, std::span<const double>(s.values));
+    }
+  }
+  void load(std::istream& in) override {
+    csv_.cut(io::get_u64(in));
+    samples_.clear();
+    for (std::uint64_t n = io::get_u64(in); n > 0; --n) {
+      Sample s;
+      s.step = io::get_i64(in);
+      s.time_ps = io::get_double(in);
+      s.replicas = io::get_i64s(in);
+      s.values = io::get_doubles(in);
+      samples_.push_back(std::move(s));
+    }
+  }
+  void finish() override { csv_.flush(); }
+
+ private:
+  struct Sample {
+    std::int64_t step = 0;
+    double time_ps = 0.0;
+    std::vector<std::int64_t> replicas;
+    std::vector<double> values;  ///< [replica][molecule][3]
+  };
+
+  /// Rows of the replicas that lived through the whole window.
+  void write(const Sample& middle, std::size_t size) {
+    const Sample& last = samples_.back();
+    for (const std::int64_t replica : last.replicas) {
+      std::vector<double> mean(size, 0.0);
+      for (const Sample& s : samples_) {
+        std::size_t r = 0;
+        while (s.replicas[r] != replica) ++r;
+        for (std::size_t k = 0; k < size; ++k) mean[k] += s.values[r * size + k];
+      }
+      for (std::size_t m = 0; m < size / 3; ++m) {
+        csv_.cell(middle.step).cell(middle.time_ps).cell(replica);
+        csv_.cell(static_cast<std::int64_t>(m));
+        for (std::size_t c = 0; c < 3; ++c) {
+          csv_.cell(mean[3 * m + c] / static_cast<double>(samples_.size()));
+        }
+        csv_.end_row();
+      }
+    }
+  }
+
+  ObserveMultipliers section_;
+  RunInfo info_;
+  io::CsvWriter csv_;
+  std::deque<Sample> samples_;
+};
+
+}  // namespace
+
+std::unique_ptr<Observer> make_multipliers(const ObserveMultipliers& section, const RunInfo& info) {
+  return std::make_unique<MultipliersObserver>(section, info);
+}
+
+}  // namespace tarn
