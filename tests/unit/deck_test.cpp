@@ -343,7 +343,7 @@ TEST(DeckOverrides, ProblemsNameThem) {
        "--set run.stpes=5: unknown key \"stpes\" in [run] (did you mean \"steps\"?)"},
       {"rnu.steps=5", "--set rnu.steps=5: unknown section [rnu] (did you mean [run]?)"},
       {"observe.every=5", "--set observe.every=5: [observe] has no keys of its own"},
-      {"confinement.radius_A=5", "[confinement] is not available in this version"},
+      {"confinement.radius_A=5", "[confinement] needs stiffness_kcal_per_mol_A2"},
       {"run.steps=5.0", "--set run.steps=5.0: steps = 5.0 is a floating-point number"},
       {"run.steps=many", "--set run.steps=many: steps = \"many\" is a string"},
       {"integrator.tolerance=1e-9", "tolerance is not used with [integrator] scheme"},
@@ -387,11 +387,13 @@ seed = 1
 velocities = "maxwell"
 temperature_K = 10.0
 remove_momentum = false
+hydrogen_mass_Da = 1.008
 
 [integrator]
 scheme = "shake"
 timestep_fs = 2.0
 tolerance = 1e-08
+iteration = "newton"
 
 [thermostat]
 kind = "gla"
@@ -454,7 +456,9 @@ TEST(WithScheme, ProblemsNameIt) {
   const Deck deck = parse(kWarm);
   const std::vector<std::pair<std::string, std::string>> cases{
       {"setle", "--schemes setle: scheme = \"setle\" is not known (did you mean \"settle\"?)"},
-      {"rattle", "--schemes rattle: scheme = \"rattle\" is not available in this version"},
+      {"newmark-one-step",
+       "--schemes newmark-one-step: scheme = \"newmark-one-step\" is not available in this "
+       "version"},
       {"settle:omega=3", "--schemes settle:omega=3: omega is not used with"},
       {"zss-stiff:omga=3", "--schemes zss-stiff:omga=3: unknown key \"omga\""},
       {"shake:tolerance", "--schemes shake:tolerance: want section.key=value"},
