@@ -100,6 +100,8 @@ TYPED_TEST(FloatPack, ArithmeticGivesTheBitsOfScalars) {
     this->expect_lanes(
         max(a, b), [](T x, T y) { return max(x, y); }, a, b);
     this->expect_lanes(
+        min(a, b), [](T x, T y) { return min(x, y); }, a, b);
+    this->expect_lanes(
         select(a < b, b, c), [](T x, T y, T z) { return x < y ? y : z; }, a, b, c);
     this->expect_lanes(
         select(a > b, b, c), [](T x, T y, T z) { return x > y ? y : z; }, a, b, c);
@@ -160,7 +162,28 @@ TYPED_TEST(FloatPack, LoadsStoresAndBroadcasts) {
     EXPECT_EQ(to[i], from[i]);
     EXPECT_EQ(shifted[i], from[i + 1]);
     EXPECT_EQ(same_number[i], from[0]);
+    EXPECT_EQ(lane_numbers<T>()[i], T(i));
   }
+  // Every number is broadcast with its bits.
+  for (int k = 0; k < 50; ++k) {
+    const T odd = this->odd_pack()[0];
+    for (int i = 0; i < n; ++i) EXPECT_TRUE(same(Pack<T>(odd)[i], odd)) << odd;
+  }
+}
+
+// What is chosen where both are equal, or one is not a number, is the same on scalars and packs.
+TEST(MinMax, TakeTheFirstUnlessTheSecondIsBeyondIt) {
+  EXPECT_EQ(max(1.0, 2.0), 2.0);
+  EXPECT_EQ(min(1.0, 2.0), 1.0);
+  EXPECT_EQ(max(2.0f, 1.0f), 2.0f);
+  EXPECT_EQ(min(2.0f, 1.0f), 1.0f);
+  EXPECT_TRUE(std::signbit(max(-0.0, 0.0)));
+  EXPECT_FALSE(std::signbit(min(0.0, -0.0)));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(max(nan, 1.0)));
+  EXPECT_EQ(max(1.0, nan), 1.0);
+  EXPECT_EQ(abs(-3.0), 3.0);
+  EXPECT_EQ(abs(3.0f), 3.0f);
 }
 
 /// Error of y as 1/sqrt(a), in units in the last place of the exact value.

@@ -1,0 +1,269 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+/// @file
+/// The program as its users meet it: exit codes, messages, files.
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kTarn = TARN_BINARY;
+const fs::path kSource = TARN_SOURCE_DIR;
+
+struct Outcome {
+  int exit_code = -1;
+  std::string text;  ///< standard output and error together
+};
+
+/// Runs the program with arguments as a shell would see them.
+Outcome tarn(const std::string& arguments, const std::string& before = "") {
+  Outcome outcome;
+  const std::string command = before + "'" + kTarn + "' " + arguments + " 2>&1";
+  FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return outcome;
+  std::array<char, 4096> buffer{};
+  while (std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) outcome.text += buffer.data();
+  const int status = pclose(pipe);
+  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+std::string contents(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+/// A folder of its own for each test.
+class Commands : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+    folder_ = fs::temp_directory_path() /
+              ("tarn-cli-" + std::string(info->name()) + "-" + std::to_string(getpid()));
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(folder_ / name) << text;
+    return path(name);
+  }
+  std::string small_deck() const {
+    return write("small.toml", R"([system]
+file = ")" + (kSource / "inputs/structures/tip3p-7.xyz").string() +
+                                   R"("
+replicas = 3
+
+[integrator]
+scheme = "settle"
+
+[thermostat]
+kind = "gla"
+temperature_K = 10.0
+friction_per_ps = 5.0
+
+[run]
+steps = 400
+
+[observe.energies]
+every = 20
+[observe.conservation]
+every = 50
+[observe.rdf]
+every = 10
+[observe.trajectory]
+every = 100
+[observe.temperatures]
+every = 100
+[observe.geometry]
+every = 100
+[observe.multipliers]
+every = 20
+window_steps = 5
+)");
+  }
+
+  fs::path folder_;
+};
+
+/// Files of a run that must be the same for the same physics, pictures included. The record and the
+/// checkpoint name the device and its threads.
+std::vector<std::string> files_of_run(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if (name != "run.json" && name != "checkpoint.bin") names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void expect_same_files(const fs::path& a, const fs::path& b) {
+  EXPECT_EQ(files_of_run(a), files_of_run(b));
+  for (const std::string& name : files_of_run(a)) {
+    EXPECT_TRUE(contents(a / name) == contents(b / name)) << name;
+  }
+}
+
+TEST_F(Commands, WithoutACommandThereIsHelp) {
+  EXPECT_EQ(tarn("").exit_code, 2);
+  const Outcome help = tarn("--help");
+  EXPECT_EQ(help.exit_code, 0);
+  for (const char* command : {"run", "check", "energy", "cluster", "compare", "doctor"}) {
+    EXPECT_TRUE(contains(help.text, command)) << command;
+  }
+  EXPECT_EQ(tarn("rnu").exit_code, 2);
+}
+
+TEST_F(Commands, DoctorSaysWhatThereIs) {
+  const Outcome doctor = tarn("doctor");
+  EXPECT_EQ(doctor.exit_code, 0);
+  EXPECT_TRUE(contains(doctor.text, "instruction set"));
+  EXPECT_TRUE(contains(doctor.text, "CUDA"));
+}
+
+TEST_F(Commands, CheckPrintsTheWholeDeckOrEveryProblem) {
+  const Outcome good = tarn("check " + small_deck());
+  EXPECT_EQ(good.exit_code, 0);
+  EXPECT_TRUE(contains(good.text, "remove_momentum = false"));
+  const Outcome bad = tarn("check " + write("bad.toml", "[system]\nmolecules = 0\n[rnu]\n"));
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_TRUE(contains(bad.text, "bad.toml:2:13: "));
+  EXPECT_TRUE(contains(bad.text, "did you mean [run]"));
+  EXPECT_EQ(tarn("check " + path("none.toml")).exit_code, 4);
+}
+
+TEST_F(Commands, EnergyOfTheReferenceStructure) {
+  const Outcome energy = tarn("energy " + (kSource / "inputs/structures/tip3p-7.xyz").string());
+  EXPECT_EQ(energy.exit_code, 0);
+  const std::string key = "\"potential_kcal_per_mol\": ";
+  const std::size_t at = energy.text.find(key);
+  ASSERT_NE(at, std::string::npos);
+  // The reference is given to 1e-6.
+  EXPECT_NEAR(std::atof(energy.text.c_str() + at + key.size()), -57.918723, 1e-6);
+  EXPECT_EQ(tarn("energy " + path("none.xyz")).exit_code, 4);
+  EXPECT_EQ(tarn("energy " + write("bad.xyz", "3\n\nO 0 0 0\nH 1 0 x\nH 0 1 0\n")).exit_code, 2);
+}
+
+TEST_F(Commands, ClusterFindsTheDimer) {
+  const Outcome cluster =
+      tarn("cluster --molecules 2 --minimise --starts 4 -o " + path("dimer.xyz"));
+  EXPECT_EQ(cluster.exit_code, 0);
+  EXPECT_TRUE(contains(cluster.text, "-6.539941"));
+  EXPECT_EQ(tarn("energy " + path("dimer.xyz")).exit_code, 0);
+  EXPECT_EQ(tarn("cluster --molecules 0 -o " + path("none.xyz")).exit_code, 2);
+}
+
+TEST_F(Commands, ARunIsTheSameWithOtherThreadsAndInPieces) {
+  const std::string deck = small_deck();
+  const Outcome whole = tarn("run " + deck + " --quiet --threads 1 --out " + path("whole"));
+  ASSERT_EQ(whole.exit_code, 0) << whole.text;
+  EXPECT_EQ(whole.text, "");
+  ASSERT_EQ(tarn("run " + deck + " --threads 2 --out " + path("threads")).exit_code, 0);
+  expect_same_files(folder_ / "whole", folder_ / "threads");
+  for (const char* steps : {"60", "210", "400"}) {
+    const Outcome piece =
+        tarn("run " + deck + " --resume --set run.steps=" + steps + " --out " + path("pieces"));
+    ASSERT_EQ(piece.exit_code, 0) << piece.text;
+  }
+  expect_same_files(folder_ / "whole", folder_ / "pieces");
+}
+
+TEST_F(Commands, ARunThatIsThereIsNotTouched) {
+  const std::string deck = small_deck();
+  ASSERT_EQ(tarn("run " + deck + " --out " + path("out")).exit_code, 0);
+  const std::string before = contents(folder_ / "out/energies.csv");
+  const Outcome again = tarn("run " + deck + " --out " + path("out"));
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_TRUE(contains(again.text, "--resume"));
+  EXPECT_TRUE(contains(again.text, "--overwrite"));
+  const Outcome other = tarn("run " + deck + " --resume --set system.seed=2 --out " + path("out"));
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_EQ(contents(folder_ / "out/energies.csv"), before);
+  EXPECT_EQ(tarn("run " + deck + " --overwrite --out " + path("out")).exit_code, 0);
+  EXPECT_EQ(contents(folder_ / "out/energies.csv"), before);
+}
+
+TEST_F(Commands, AnInterruptedRunGoesOnToTheSameFiles) {
+  const std::string deck = small_deck();
+  const std::string steps =
+      " --set run.steps=400000 --set observe.multipliers.every=400000 --set "
+      "observe.energies.every=4000 --set observe.trajectory.every=40000 "
+      "--set observe.multipliers.window_steps=1 --threads 1 ";
+  ASSERT_EQ(tarn("run " + deck + steps + "--out " + path("whole")).exit_code, 0);
+  const Outcome stopped =
+      tarn("run " + deck + steps + "--out " + path("out"), "timeout -s INT 0.7 ");
+  if (!contains(stopped.text, "interrupted")) GTEST_SKIP() << "the run was over before the signal";
+  EXPECT_TRUE(contains(stopped.text, "--resume"));
+  const Outcome resumed = tarn("run " + deck + steps + "--resume --out " + path("out"));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.text;
+  expect_same_files(folder_ / "whole", folder_ / "out");
+}
+
+TEST_F(Commands, ANamedDeviceIsNeverReplaced) {
+  const std::string deck = small_deck();
+  EXPECT_EQ(tarn("run " + deck + " --device cuda:99 --out " + path("out")).exit_code, 5);
+  EXPECT_FALSE(fs::exists(folder_ / "out/energies.csv"));
+  EXPECT_EQ(tarn("run " + deck + " --device gpu --out " + path("out")).exit_code, 2);
+}
+
+TEST_F(Commands, ABlowUpHasItsOwnExitCodeAndLeavesNoBadNumber) {
+  const std::string deck = small_deck();
+  const Outcome run = tarn("run " + deck + " --set integrator.timestep_fs=60 --out " + path("out"));
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_TRUE(contains(run.text, "timestep_fs"));
+  for (const auto& entry : fs::directory_iterator(folder_ / "out")) {
+    if (entry.path().extension() != ".csv" && entry.path().extension() != ".xyz") continue;
+    const std::string text = contents(entry.path());
+    EXPECT_FALSE(contains(text, "nan")) << entry.path();
+    EXPECT_FALSE(contains(text, "inf")) << entry.path();
+  }
+}
+
+TEST_F(Commands, CompareWritesATableAndAPicture) {
+  const Outcome compare = tarn("compare " + small_deck() +
+                               " --schemes shake,settle,zss-stiff:omega=200 --out " + path("out"));
+  ASSERT_EQ(compare.exit_code, 0) << compare.text;
+  EXPECT_TRUE(contains(compare.text, "zss-stiff:omega=200"));
+  const std::string table = contents(folder_ / "out/compare.csv");
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 5);  // provenance, header, schemes
+  EXPECT_TRUE(fs::exists(folder_ / "out/rdf.csv"));
+  EXPECT_EQ(tarn("compare " + small_deck() + " --schemes shake --out " + path("out")).exit_code, 2);
+  EXPECT_EQ(tarn("compare " + small_deck() + " --schemes shkae --out " + path("o2")).exit_code, 2);
+}
+
+/// Every deck of the project, a few steps of it.
+TEST_F(Commands, EveryDeckRuns) {
+  int decks = 0;
+  for (const auto& entry : fs::directory_iterator(kSource / "inputs")) {
+    if (entry.path().extension() != ".toml") continue;
+    ++decks;
+    const Outcome run = tarn("run " + entry.path().string() +
+                             " --set run.steps=12 --set run.equilibration_ps=0 --out " +
+                             path(entry.path().stem().string()));
+    EXPECT_EQ(run.exit_code, 0) << entry.path() << "\n" << run.text;
+  }
+  EXPECT_GT(decks, 0);
+}
+
+}  // namespace
