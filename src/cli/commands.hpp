@@ -11,6 +11,7 @@ void add_check(CLI::App& app);
 void add_energy(CLI::App& app);
 void add_cluster(CLI::App& app);
 void add_compare(CLI::App& app, int& exit_code);
+void add_reproduce(CLI::App& app);
 void add_doctor(CLI::App& app);
 
 }  // namespace tarn::cli

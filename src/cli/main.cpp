@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   tarn::cli::add_energy(app);
   tarn::cli::add_cluster(app);
   tarn::cli::add_compare(app, exit_code);
+  tarn::cli::add_reproduce(app);
   tarn::cli::add_doctor(app);
   try {
     app.parse(argc, argv);

@@ -1,0 +1,51 @@
+#include "tarn/reproduce.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "commands.hpp"
+#include "terminal.hpp"
+
+namespace tarn::cli {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> names;
+  std::string inputs = "inputs", out = "docs/results";
+  int threads = 0;
+  bool list = false;
+};
+
+void run(const Arguments& a) {
+  if (a.list) {
+    for (const Reproduction& r : reproductions()) fmt::print("{:<16} {}\n", r.name, r.title);
+    return;
+  }
+  Terminal terminal(false);
+  ReproduceOptions options;
+  options.inputs_dir = a.inputs;
+  options.out_dir = a.out;
+  options.threads = a.threads;
+  options.on_begin = [&](const std::string& name) { terminal.say(name); };
+  options.on_progress = [&](const Progress& p) { terminal.progress(p); };
+  options.on_warning = [&](const std::string& text) { terminal.warning(text); };
+  reproduce(a.names, options);
+  terminal.say("results are in " + a.out);
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& app) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("reproduce", "make figures and statements of the papers again");
+  command->add_option("names", a->names, "which; default all");
+  command->add_flag("--list", a->list, "say what there is");
+  command->add_option("--inputs", a->inputs, "folder of the decks; default inputs");
+  command->add_option("--out", a->out, "folder for the results; default docs/results");
+  command->add_option("--threads", a->threads, "threads of the CPU; default all");
+  command->callback([a] { run(*a); });
+}
+
+}  // namespace tarn::cli
