@@ -48,7 +48,7 @@ struct Group {
   AlignedVector<double> kept_x, kept_v;  ///< the last state that was kept
   AlignedVector<double> v_thermal;       ///< packs; velocities right after the noise of BAOAB
   AlignedVector<std::uint64_t> ids;      ///< [lane] (small) or one (large)
-  AlignedVector<double> kick_scale;      ///< the same
+  AlignedVector<double> kick_scale;      ///< [lane] (small) or [molecule] (large)
   std::vector<char> stopped;             ///< [replica of the group]
 };
 
@@ -315,7 +315,8 @@ void CpuEngine::make_groups(const State& start) {
     group.v.assign(pack_doubles(), 0.0);
     group.a.assign(pack_doubles(), 0.0);
     group.ids.resize(static_cast<std::size_t>(lanes_per_group_));
-    group.kick_scale.resize(static_cast<std::size_t>(lanes_per_group_));
+    group.kick_scale.assign(
+        static_cast<std::size_t>(small_ ? lanes_per_group_ : padded_molecules(n_)), 0.0);
     const auto fill = [&](int lane, int source, int molecule, int from_molecule, bool moving) {
       const std::size_t from =
           (static_cast<std::size_t>(group.first_replica + source) * n_ + from_molecule) * 9;
@@ -329,8 +330,13 @@ void CpuEngine::make_groups(const State& start) {
       const int source = lane < group.replicas ? lane : 0;
       group.ids[static_cast<std::size_t>(lane)] =
           static_cast<std::uint64_t>(start.replica_ids[group.first_replica + source]);
-      group.kick_scale[static_cast<std::size_t>(lane)] =
-          kick_scale(start.replica_ids[group.first_replica + source]);
+      const double scale = kick_scale(start.replica_ids[group.first_replica + source]);
+      if (small_) {
+        group.kick_scale[static_cast<std::size_t>(lane)] = scale;
+      } else {
+        // Molecules that only fill up a pack stay at rest.
+        std::fill_n(group.kick_scale.begin(), n_, scale);
+      }
       for (int m = 0; m < n_; ++m) fill(lane, source, m, m, true);
     }
     if (!small_) {
@@ -480,7 +486,7 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
     // Before the noise, so that each replica is judged by the same velocities in any batch.
     if (pass.bad_pack >= 0) {
       stop_bad_replicas(g, step + 1, [&](std::size_t at) { return group.v[at]; });
-      if (!small_) break;
+      if (!small_ && group.stopped[0]) break;
     }
     if (system_.thermostat.kind == Thermostat::gla) {
       thermostat(parameters_, packs, step);

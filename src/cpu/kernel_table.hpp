@@ -29,8 +29,9 @@ struct MoleculePacks {
   bool lanes_are_replicas;
   int molecules;                     ///< N
   const std::uint64_t* replica_ids;  ///< [sub-block][lane] (small), or one (large)
-  const double* kick_scale;          ///< the same: see ou_step
-  int replicas;                      ///< small: lanes from this one on only repeat the first
+  /// See ou_step: [sub-block][lane] (small), or [molecule] (large), 0 where there is none.
+  const double* kick_scale;
+  int replicas;  ///< small: lanes from this one on only repeat the first
 };
 
 /// Squared speeds above this [A^2/akma^2], some 2000 A/ps, or not a number, are a blow-up.

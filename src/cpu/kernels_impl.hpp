@@ -232,8 +232,7 @@ TARN_HD Triple<D> noise(const StepParameters& q, const MoleculePacks& packs, int
                           NoiseStream::thermostat);
 }
 TARN_HD D kick_scale(const MoleculePacks& packs, int p) {
-  return packs.lanes_are_replicas ? D::load(packs.kick_scale + p / packs.molecules * kLanes)
-                                  : D(packs.kick_scale[0]);
+  return D::load(packs.kick_scale + (packs.lanes_are_replicas ? p / packs.molecules : p) * kLanes);
 }
 void gla_penalised(const StepParameters& q, const MoleculePacks& packs, std::int64_t step) {
   for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
