@@ -152,7 +152,8 @@ class ReferenceStepper {
     }
     return sum;
   }
-  /// The wall pushes oxygens towards the centre of mass; every atom recoils by its share of the mass.
+  /// The wall pushes oxygens towards the centre of mass; every atom recoils by its share of the
+  /// mass.
   void add_wall(std::vector<Real>& forces) const {
     const ConfinementSpec& wall = system_.confinement;
     if (wall.stiffness_kcal_per_mol_A2 == 0.0) return;
@@ -236,7 +237,10 @@ State only(const State& all, std::size_t r) {
     const auto first = c.begin() + static_cast<std::ptrdiff_t>(r * all.coordinates());
     return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(all.coordinates()));
   };
-  return {all.molecules, all.step, {all.replica_ids[r]}, cut(all.positions_A),
+  return {all.molecules,
+          all.step,
+          {all.replica_ids[r]},
+          cut(all.positions_A),
           cut(all.velocities_A_per_akma)};
 }
 
@@ -309,8 +313,8 @@ TEST(EngineForces, AreThoseOfThePlainSum) {
       for (Precision precision : {Precision::double_, Precision::mixed}) {
         for (const std::string& set : cpu_instruction_sets()) {
           const State start = replicas_at(model, x, 1, 0.0, 1, false);
-          const auto engine = make_cpu_engine(system_that_shows_forces(model, n, precision), start,
-                                              {}, 1, set);
+          const auto engine =
+              make_cpu_engine(system_that_shows_forces(model, n, precision), start, {}, 1, set);
           const std::vector<double> shown = forces_shown(*engine, model);
           const double error = relative_rms(shown, reference.f);
           (precision == Precision::double_ ? double_error : mixed_error).see(error, n);
@@ -417,9 +421,9 @@ TEST(EngineSolvers, StructuredAgreesWithDense) {
         other->advance(1);
         const auto same = make_cpu_engine(system, x, {});
         same->advance(1);
-        error.see(relative_rms(other->state().velocities_A_per_akma,
-                               same->state().velocities_A_per_akma),
-                  n);
+        error.see(
+            relative_rms(other->state().velocities_A_per_akma, same->state().velocities_A_per_akma),
+            n);
       }
       EXPECT_TRUE(engine->blow_ups().empty());
     }

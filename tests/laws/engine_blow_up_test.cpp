@@ -74,8 +74,8 @@ TEST_P(EngineBlowUp, OneReplicaStopsAndTheOthersGoOn) {
           engine->snapshot(kAllFields, f);
           EXPECT_TRUE(all_finite(f)) << "at step " << step;
           EXPECT_EQ(f.step, step);
-          const bool there =
-              std::find(f.replica_ids.begin(), f.replica_ids.end(), ids[bad]) != f.replica_ids.end();
+          const bool there = std::find(f.replica_ids.begin(), f.replica_ids.end(), ids[bad]) !=
+                             f.replica_ids.end();
           if (!there && left_at < 0) left_at = step;
         }
         // Named, with the step at which it left the frames and one of the two molecules.
@@ -133,8 +133,8 @@ TEST_P(EngineBlowUp, WhenAllAreStoppedAdvancingIsHarmless) {
     const State before = engine->state();
     for (const std::vector<double>* numbers :
          {&before.positions_A, &before.velocities_A_per_akma}) {
-      EXPECT_TRUE(std::all_of(numbers->begin(), numbers->end(),
-                              [](double v) { return std::isfinite(v); }));
+      EXPECT_TRUE(
+          std::all_of(numbers->begin(), numbers->end(), [](double v) { return std::isfinite(v); }));
     }
     Frame f, g;
     engine->snapshot(kAllFields, f);
@@ -154,8 +154,8 @@ TEST_P(EngineBlowUp, WhenAllAreStoppedAdvancingIsHarmless) {
   }
 }
 
-/// A time step far too large is noticed too, whatever the scheme makes of it: some replica goes, and
-/// until then and afterwards every number is finite.
+/// A time step far too large is noticed too, whatever the scheme makes of it: some replica goes,
+/// and until then and afterwards every number is finite.
 TEST_P(EngineBlowUp, ATimestepFarTooLargeIsNoticed) {
   System system = make_system(GetParam(), tip3p(), 7);
   system.integrator.timestep_akma = 1.0;  // 49 fs

@@ -15,11 +15,11 @@ void record(const std::string& name, double value) {
 }
 
 struct Conserved {
-  double drift = 0.0;         ///< slope of the energy by least squares, per unit of time
-  double rms = 0.0;           ///< of the energy about its mean
-  double momentum = 0.0;      ///< largest change of a component of P
+  double drift = 0.0;     ///< slope of the energy by least squares, per unit of time
+  double rms = 0.0;       ///< of the energy about its mean
+  double momentum = 0.0;  ///< largest change of a component of P
   double angular_momentum = 0.0;
-  double constraint = 0.0;    ///< largest |g|
+  double constraint = 0.0;  ///< largest |g|
 };
 
 /// Runs for `duration` and looks at every tenth step.
@@ -47,13 +47,11 @@ Conserved run(const System& system, const State& start, double duration) {
     te += t * e;
     ee += e * e;
     for (std::size_t d = 0; d < 3; ++d) {
-      c.momentum = std::max(c.momentum,
-                            std::fabs(now.momentum_Da_A_per_akma[d] -
-                                      first.conservation[0].momentum_Da_A_per_akma[d]));
-      c.angular_momentum =
-          std::max(c.angular_momentum,
-                   std::fabs(now.angular_momentum_Da_A2_per_akma[d] -
-                             first.conservation[0].angular_momentum_Da_A2_per_akma[d]));
+      c.momentum = std::max(c.momentum, std::fabs(now.momentum_Da_A_per_akma[d] -
+                                                  first.conservation[0].momentum_Da_A_per_akma[d]));
+      c.angular_momentum = std::max(
+          c.angular_momentum, std::fabs(now.angular_momentum_Da_A2_per_akma[d] -
+                                        first.conservation[0].angular_momentum_Da_A2_per_akma[d]));
     }
     c.constraint = std::max(c.constraint, now.constraint_max_A2);
   }
@@ -124,8 +122,8 @@ TEST(FullHessian, DoesNotKeepAngularMomentum) {
   EXPECT_GT(c.angular_momentum, 1e-3);
 }
 
-/// A wall about the centre of mass, with recoil, keeps energy and both momenta too: about the centre
-/// it is a central force. It must be felt for that to mean anything.
+/// A wall about the centre of mass, with recoil, keeps energy and both momenta too: about the
+/// centre it is a central force. It must be felt for that to mean anything.
 TEST(Wall, KeepsEnergyAndMomenta) {
   for (const std::string scheme : {"settle", "zss_structured"}) {
     System system = cold_system(integrator(scheme));
@@ -157,8 +155,9 @@ TEST(EngineOrder, ConservedEnergyIsKeptToSecondOrder) {
   }
 }
 
-/// For a linear force E_N is exact at any h omega. A free molecule that vibrates by 1e-5 A is linear
-/// to 1e-5; the plain energy of the same motion, without the term in b - 1/4, comes and goes.
+/// For a linear force E_N is exact at any h omega. A free molecule that vibrates by 1e-5 A is
+/// linear to 1e-5; the plain energy of the same motion, without the term in b - 1/4, comes and
+/// goes.
 TEST(EngineOrder, ConservedEnergyIsExactForLinearForces) {
   for (const std::string scheme : {"zss_structured", "zss_dense"}) {
     for (double omega : {20.0, 100.0, 500.0}) {
@@ -196,8 +195,12 @@ TEST(EngineOrder, ConservedEnergyIsExactForLinearForces) {
 class PenalisedVerlet {
  public:
   PenalisedVerlet(double omega, const State& start, double h)
-      : omega_(omega), h_(h), force_field_(tip3p(), start.molecules), x_(start.positions_A),
-        v_(start.velocities_A_per_akma), f_(x_.size()) {
+      : omega_(omega),
+        h_(h),
+        force_field_(tip3p(), start.molecules),
+        x_(start.positions_A),
+        v_(start.velocities_A_per_akma),
+        f_(x_.size()) {
     forces();
   }
   void advance(long steps) {
@@ -284,8 +287,8 @@ TEST(EngineOrder, RigidSchemesAreOfSecondOrder) {
   };
   const std::vector<double> exact = end("settle", 2.5e-4);
   for (const std::string scheme : {"settle", "shake", "shake_sweeps", "rattle", "zss_infinite"}) {
-    const double order = std::log2(relative_rms(end(scheme, 0.02), exact) /
-                                   relative_rms(end(scheme, 0.01), exact));
+    const double order =
+        std::log2(relative_rms(end(scheme, 0.02), exact) / relative_rms(end(scheme, 0.01), exact));
     record("order_" + scheme, order);
     EXPECT_NEAR(order, 2.0, 0.15) << scheme;
   }

@@ -26,7 +26,8 @@ void count_naively(const PairCountRequest& request, const Frame& f, Histogram& c
         if (!request.pairs[static_cast<std::size_t>(hydrogens)]) continue;
         double r2 = 0.0;
         for (std::size_t c = 0; c < 3; ++c) {
-          const double d = f.positions_A[9 * n * r + 3 * i + c] - f.positions_A[9 * n * r + 3 * j + c];
+          const double d =
+              f.positions_A[9 * n * r + 3 * i + c] - f.positions_A[9 * n * r + 3 * j + c];
           r2 += d * d;
         }
         const int bin = static_cast<int>(std::sqrt(r2) / request.r_max_A * request.bins);
@@ -46,10 +47,9 @@ TEST_P(EnginePairCounts, AreThoseOfTheReportedPositions) {
     for (Precision precision : {Precision::double_, Precision::mixed}) {
       for (int n : {1, 2, 7, 16, 17, 33, 50}) {
         for (int pairs = 1; pairs < 8; pairs += n == 7 ? 1 : 6) {
-          SCOPED_TRACE(set + ", " + name_of(precision) + ", N = " + std::to_string(n) +
-                       ", pairs " + std::to_string(pairs));
-          const System system =
-              make_system({GetParam(), Bath::gla}, tip3p(), n, precision);
+          SCOPED_TRACE(set + ", " + name_of(precision) + ", N = " + std::to_string(n) + ", pairs " +
+                       std::to_string(pairs));
+          const System system = make_system({GetParam(), Bath::gla}, tip3p(), n, precision);
           PairCountRequest request;
           request.enabled = true;
           request.pairs = {(pairs & 1) != 0, (pairs & 2) != 0, (pairs & 4) != 0};
@@ -60,10 +60,10 @@ TEST_P(EnginePairCounts, AreThoseOfTheReportedPositions) {
           // Ids 3 and 35 share a group, and a batch of 19 straddles the packs.
           std::vector<std::int64_t> ids = spread_ids(n <= 16 ? 19 : 2);
           ids.back() = 35;
-          const auto engine = make_cpu_engine(system, start_state(system, ids, 1000), request, 2, set);
+          const auto engine =
+              make_cpu_engine(system, start_state(system, ids, 1000), request, 2, set);
           Frame f;
-          Histogram expected(
-              static_cast<std::size_t>(kCountGroups * kPairClasses * request.bins));
+          Histogram expected(static_cast<std::size_t>(kCountGroups * kPairClasses * request.bins));
           std::array<std::int64_t, kCountGroups> samples{};
           for (int step = 1001; step <= 1015; ++step) {
             engine->advance(1);

@@ -3,8 +3,8 @@
 #include "engine_fixtures.hpp"
 
 /// @file
-/// Averages of seven TIP3P molecules at 10.06 K in the mode of the paper: h = 0.05, friction 0.01 by
-/// mass, kT = 1/50 (TO 4.5).
+/// Averages of seven TIP3P molecules at 10.06 K in the mode of the paper: h = 0.05, friction 0.01
+/// by mass, kT = 1/50 (TO 4.5).
 
 namespace tarn::test {
 
@@ -22,24 +22,27 @@ inline System paper_system(const std::string& scheme, double omega, std::uint64_
 }
 
 struct ClusterAverages {
-  double potential = 0.0, potential_error = 0.0;        ///< <V0> and its standard error
+  double potential = 0.0, potential_error = 0.0;  ///< <V0> and its standard error
   double temperature = 0.0, temperature_error = 0.0;
-  std::vector<double> oo;     ///< histogram of O-O distances, bins of 0.05 A, sum 1
-  double mean_distance = 0.0; ///< of it
+  std::vector<double> oo;      ///< histogram of O-O distances, bins of 0.05 A, sum 1
+  double mean_distance = 0.0;  ///< of it
 };
 
 inline constexpr double kBinWidth = 0.05;
 
-/// Velocities with which a cluster at its minimum has the mean energy of equilibrium: vibrations have
-/// no potential energy yet, and get twice the kinetic one; the motion of the whole has no potential
-/// energy ever. With 3 gamma/M = 1.7e-3 per unit, the thermostat alone would take a thousand units.
+/// Velocities with which a cluster at its minimum has the mean energy of equilibrium: vibrations
+/// have no potential energy yet, and get twice the kinetic one; the motion of the whole has no
+/// potential energy ever. With 3 gamma/M = 1.7e-3 per unit, the thermostat alone would take a
+/// thousand units.
 inline void warm_up_vibrations(const WaterModel& model, State& s) {
   using Vector = Eigen::Vector3d;
   for (std::size_t r = 0; r < s.replica_ids.size(); ++r) {
     const double* x = &s.positions_A[r * s.coordinates()];
     double* v = &s.velocities_A_per_akma[r * s.coordinates()];
     const int atoms = 3 * s.molecules;
-    const auto at = [](auto* c, int a) { return Eigen::Map<Vector>(const_cast<double*>(c) + 3 * a); };
+    const auto at = [](auto* c, int a) {
+      return Eigen::Map<Vector>(const_cast<double*>(c) + 3 * a);
+    };
     double mass = 0.0;
     Vector centre = Vector::Zero(), drift = Vector::Zero(), spin = Vector::Zero();
     for (int a = 0; a < atoms; ++a) {
@@ -53,8 +56,8 @@ inline void warm_up_vibrations(const WaterModel& model, State& s) {
     for (int a = 0; a < atoms; ++a) {
       const Vector d = at(x, a) - centre;
       spin += model.mass_Da(a % 3) * d.cross(Vector(at(v, a)));
-      inertia +=
-          model.mass_Da(a % 3) * (d.squaredNorm() * Eigen::Matrix3d::Identity() - d * d.transpose());
+      inertia += model.mass_Da(a % 3) *
+                 (d.squaredNorm() * Eigen::Matrix3d::Identity() - d * d.transpose());
     }
     const Vector turn = inertia.ldlt().solve(spin);
     for (int a = 0; a < atoms; ++a) {

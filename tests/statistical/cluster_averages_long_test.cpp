@@ -24,7 +24,8 @@ TEST(ClusterAveragesLong, SchemesAgreeWithinTheirErrors) {
   };
   const ClusterAverages shake = run("shake", paper_system("shake", 0.0, 5), nullptr);
   const ClusterAverages settle = run("settle", paper_system("settle", 0.0, 6), &shake);
-  const ClusterAverages infinite = run("zss_infinite", paper_system("zss_infinite", 0.0, 7), &shake);
+  const ClusterAverages infinite =
+      run("zss_infinite", paper_system("zss_infinite", 0.0, 7), &shake);
   const ClusterAverages stiff = run("zss_100", paper_system("zss_structured", 100.0, 8), &shake);
   const ClusterAverages soft = run("zss_20", paper_system("zss_structured", 20.0, 9), &shake);
 

@@ -3,8 +3,8 @@
 #include "engine_fixtures.hpp"
 
 /// @file
-/// What the thermostat makes of many replicas: the same temperature in every kind of motion, and the
-/// closed forms of a free molecule. All bounds are 4.5 standard errors, from the scatter of
+/// What the thermostat makes of many replicas: the same temperature in every kind of motion, and
+/// the closed forms of a free molecule. All bounds are 4.5 standard errors, from the scatter of
 /// independent replicas; seeds are fixed, so that a test that passes passes always.
 
 namespace tarn {
@@ -43,7 +43,8 @@ Motion motion(const WaterModel& model, const double* x, const double* v) {
   double kinetic = 0.0;
   for (int a = 0; a < 3; ++a) {
     const Vector d = atom(x, a) - centre;
-    inertia += model.mass_Da(a) * (d.squaredNorm() * Eigen::Matrix3d::Identity() - d * d.transpose());
+    inertia +=
+        model.mass_Da(a) * (d.squaredNorm() * Eigen::Matrix3d::Identity() - d * d.transpose());
     spin += model.mass_Da(a) * d.cross(Vector(atom(v, a) - velocity));
     kinetic += 0.5 * model.mass_Da(a) * atom(v, a).squaredNorm();
   }
@@ -63,8 +64,8 @@ System bath_system(const EngineCase& c, int molecules, double rate_per_akma) {
 }
 
 std::vector<double> minimum(const System& s) {
-  std::vector<double> x = s.molecules == 7 ? minimum_of_seven(s.integrator)
-                                           : lattice_cluster(s.model, s.molecules, 2);
+  std::vector<double> x =
+      s.molecules == 7 ? minimum_of_seven(s.integrator) : lattice_cluster(s.model, s.molecules, 2);
   if (s.molecules == 2) {
     ForceField force_field(s.model, 2);
     quench_rigid(force_field, x);
@@ -80,8 +81,8 @@ using ThermostatEquipartition = Thermostat_;
 using FreeMolecule = Thermostat_;
 
 /// Translation, rotation and bonds have 3 N degrees of freedom each, whatever the forces; rigid
-/// molecules have none in the bonds. With friction per mass and rigid bonds this needs the projection
-/// before the O step: without it the temperature is several times too high.
+/// molecules have none in the bonds. With friction per mass and rigid bonds this needs the
+/// projection before the O step: without it the temperature is several times too high.
 TEST_P(ThermostatEquipartition, EachKindOfMotionIsAtTheTemperature) {
   for (const auto& [n, replicas] : {std::pair{1, 4096}, {2, 2048}, {7, 512}}) {
     SCOPED_TRACE("N = " + std::to_string(n));
@@ -114,8 +115,7 @@ TEST_P(ThermostatEquipartition, EachKindOfMotionIsAtTheTemperature) {
         double own[3] = {0.0, 0.0, 0.0};
         for (std::size_t m = 0; m < static_cast<std::size_t>(n); ++m) {
           const std::size_t at = r * s.coordinates() + 9 * m;
-          const Motion k =
-              motion(system.model, &s.positions_A[at], &f.velocities_A_per_akma[at]);
+          const Motion k = motion(system.model, &s.positions_A[at], &f.velocities_A_per_akma[at]);
           own[0] += k.translation / (3.0 * n * half_kT);
           own[1] += k.rotation / (3.0 * n * half_kT);
           own[2] += k.bonds / (3.0 * n * half_kT);
@@ -147,19 +147,17 @@ TEST_P(ThermostatEquipartition, EachKindOfMotionIsAtTheTemperature) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ThermostatEquipartition,
-                         ::testing::Values(EngineCase{"zss_structured", Bath::gla},
-                                           EngineCase{"zss_structured", Bath::gla_per_mass},
-                                           EngineCase{"zss_infinite", Bath::gla},
-                                           EngineCase{"shake", Bath::gla},
-                                           EngineCase{"shake", Bath::gla_per_mass},
-                                           EngineCase{"settle", Bath::gla},
-                                           EngineCase{"settle", Bath::gla_per_mass},
-                                           EngineCase{"zss_structured", Bath::baoab},
-                                           EngineCase{"shake", Bath::baoab_per_mass},
-                                           EngineCase{"settle", Bath::baoab},
-                                           EngineCase{"settle", Bath::baoab_per_mass}),
-                         EngineCaseName());
+INSTANTIATE_TEST_SUITE_P(
+    All, ThermostatEquipartition,
+    ::testing::Values(EngineCase{"zss_structured", Bath::gla},
+                      EngineCase{"zss_structured", Bath::gla_per_mass},
+                      EngineCase{"zss_infinite", Bath::gla}, EngineCase{"shake", Bath::gla},
+                      EngineCase{"shake", Bath::gla_per_mass}, EngineCase{"settle", Bath::gla},
+                      EngineCase{"settle", Bath::gla_per_mass},
+                      EngineCase{"zss_structured", Bath::baoab},
+                      EngineCase{"shake", Bath::baoab_per_mass}, EngineCase{"settle", Bath::baoab},
+                      EngineCase{"settle", Bath::baoab_per_mass}),
+    EngineCaseName());
 
 /// A free molecule: its centre of mass feels no force, so that
 ///   v_{n+1} = c v_n + noise, x_{n+1} = x_n + h v_n,  c = exp(-rate h),
@@ -170,11 +168,10 @@ TEST_P(FreeMolecule, VelocitiesForgetAndPositionsSpreadAsTheyShould) {
   constexpr double kRate = 0.4;
   const System system = bath_system(GetParam(), 1, kRate);
   const bool rigid = is_rigid(system.integrator.scheme);
-  const auto engine = make_cpu_engine(
-      system,
-      replicas_at(system.model, lattice_cluster(system.model, 1, 2), kReplicas, kTemperature, 3,
-                  rigid),
-      {});
+  const auto engine = make_cpu_engine(system,
+                                      replicas_at(system.model, lattice_cluster(system.model, 1, 2),
+                                                  kReplicas, kTemperature, 3, rigid),
+                                      {});
   const double h = system.integrator.timestep_akma;
   const double c = std::exp(-kRate * h);
   const double variance =
@@ -196,8 +193,7 @@ TEST_P(FreeMolecule, VelocitiesForgetAndPositionsSpreadAsTheyShould) {
       for (std::size_t d = 0; d < 3; ++d) {
         const double v0 = centre(&start.velocities_A_per_akma[9 * r], d);
         const double v = centre(&now.velocities_A_per_akma[9 * r], d);
-        const double dx =
-            centre(&now.positions_A[9 * r], d) - centre(&start.positions_A[9 * r], d);
+        const double dx = centre(&now.positions_A[9 * r], d) - centre(&start.positions_A[9 * r], d);
         product += v0 * v;
         square += dx * dx;
         x_now[d].push_back(dx);
@@ -210,9 +206,9 @@ TEST_P(FreeMolecule, VelocitiesForgetAndPositionsSpreadAsTheyShould) {
     spread *= h * h * 3.0 * variance;
 
     const MeanAndError p = mean_and_error(products), s = mean_and_error(squares);
-    RecordProperty("autocorrelation_" + std::to_string(n),
-                   std::to_string(p.mean / (3.0 * variance)) + ", expected " +
-                       std::to_string(std::pow(c, n)));
+    RecordProperty(
+        "autocorrelation_" + std::to_string(n),
+        std::to_string(p.mean / (3.0 * variance)) + ", expected " + std::to_string(std::pow(c, n)));
     RecordProperty("spread_" + std::to_string(n), std::to_string(s.mean / spread));
     EXPECT_NEAR(p.mean, 3.0 * variance * std::pow(c, n), kSigmas * p.error) << "step " << n;
     EXPECT_NEAR(s.mean, spread, kSigmas * s.error) << "step " << n;
@@ -246,7 +242,8 @@ TEST(TemperatureLadder, ReplicasHaveTheirOwnTemperatures) {
       const int replicas = n == 1 ? 3000 : 150;
       const auto engine = make_cpu_engine(
           system,
-          replicas_at(system.model, lattice_cluster(system.model, n, 2), replicas, 1.0, 3, true), {});
+          replicas_at(system.model, lattice_cluster(system.model, n, 2), replicas, 1.0, 3, true),
+          {});
       // The noise alone, of a friction that forgets everything: no forces have acted yet.
       system.thermostat.friction_oxygen_per_akma = system.thermostat.friction_hydrogen_per_akma =
           1e4;
@@ -271,7 +268,8 @@ TEST(TemperatureLadder, ReplicasHaveTheirOwnTemperatures) {
 TEST(NoThermostat, LeavesTheTemperatureAlone) {
   System system = bath_system({"settle", Bath::none}, 1, 0.5);
   const auto engine = make_cpu_engine(
-      system, replicas_at(system.model, lattice_cluster(system.model, 1, 2), 64, 40.0, 3, true), {});
+      system, replicas_at(system.model, lattice_cluster(system.model, 1, 2), 64, 40.0, 3, true),
+      {});
   Frame before, after;
   engine->snapshot(kEnergies, before);
   engine->advance(800);

@@ -50,9 +50,8 @@ inline const std::vector<std::string> kSchemeNames{"zss_structured", "zss_dense"
 inline std::vector<EngineCase> engine_cases() {
   std::vector<EngineCase> cases;
   for (const std::string& scheme : kSchemeNames) {
-    const bool common =
-        scheme == "zss_structured" || scheme == "zss_infinite" || scheme == "shake" ||
-        scheme == "settle";
+    const bool common = scheme == "zss_structured" || scheme == "zss_infinite" ||
+                        scheme == "shake" || scheme == "settle";
     cases.push_back({scheme, Bath::gla_per_mass});
     if (common || scheme == "zss_full") cases.push_back({scheme, Bath::none});
     if (common || scheme == "zss_dense") cases.push_back({scheme, Bath::gla});
