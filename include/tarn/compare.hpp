@@ -36,6 +36,10 @@ struct SchemeResult {
   analysis::MeanError temperature_K;
   analysis::MeanError translation_K, rotation_K, bond_K;  ///< by class of degrees of freedom
   analysis::MeanError potential_kcal_per_mol;
+  /// Integrated autocorrelation time of the potential energy, and samples of it that are worth an
+  /// independent one, per second of all replicas together.
+  double autocorrelation_ps = 0.0;
+  double independent_samples_per_second = 0.0;
   double constraint_max_A2 = 0.0;      ///< largest |d.d - r0^2| of the reported positions
   double oo_total_variation = 0.0;     ///< of the OO histogram against the first scheme
   double oo_kolmogorov_smirnov = 0.0;  ///< the same, largest difference of the sums

@@ -39,6 +39,11 @@ void run(const Arguments& a, int& exit_code) {
         "smaller timestep_fs, or omega times the step below the limit of the scheme, may help",
         b.replica, b.step, b.molecule));
   }
+  if (result.already_finished) {
+    terminal.say(fmt::format("{} had reached step {} already; set run.steps to go further",
+                             deck.name, result.steps_done));
+    return;
+  }
   terminal.say(fmt::format("{} on {}: step {} after {}", deck.name, result.device,
                            result.steps_done, duration_text(result.wall_seconds)));
   for (const std::string& picture : result.pictures) terminal.say("picture: " + picture);

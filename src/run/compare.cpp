@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <numeric>
@@ -42,6 +41,9 @@ class Quantity {
     ++counts_[replica];
     series_.back() += (value - series_.back()) / ++in_sample_;
   }
+  /// Integrated autocorrelation time in samples. The mean over independent replicas has that of
+  /// each.
+  double autocorrelation_time() const { return analysis::blocking(series_).autocorrelation_time; }
   analysis::MeanError result() const {
     std::vector<double> means;
     for (std::size_t r = 0; r < sums_.size(); ++r) {
@@ -168,6 +170,8 @@ void write_table(const CompareResult& result, const std::string& provenance) {
                            "temperature_bond_K",
                            "potential_kcal_per_mol",
                            "potential_kcal_per_mol_err",
+                           "autocorrelation_ps",
+                           "independent_samples_per_s",
                            "constraint_max_A2",
                            "oo_total_variation",
                            "oo_kolmogorov_smirnov",
@@ -181,6 +185,7 @@ void write_table(const CompareResult& result, const std::string& provenance) {
     csv.cell(s.temperature_K.mean).cell(s.temperature_K.error);
     csv.cell(s.translation_K.mean).cell(s.rotation_K.mean).cell(s.bond_K.mean);
     csv.cell(s.potential_kcal_per_mol.mean).cell(s.potential_kcal_per_mol.error);
+    csv.cell(s.autocorrelation_ps).cell(s.independent_samples_per_second);
     csv.cell(s.constraint_max_A2).cell(s.oo_total_variation).cell(s.oo_kolmogorov_smirnov);
     csv.cell(s.oo_mean_distance_A).cell(static_cast<std::int64_t>(s.blow_ups.size()));
     text += csv.row();
@@ -229,8 +234,7 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
   result.device = contestants.front().engine->description();
 
   const std::int64_t total = deck.run.steps;
-  const std::int64_t first_step = static_cast<std::int64_t>(
-      std::ceil(deck.run.equilibration_ps * 1e3 / deck.integrator.timestep_fs - 1e-9));
+  const std::int64_t first_step = make_pair_count_request(contestants.front().deck).first_step;
   const auto begin = std::chrono::steady_clock::now();
   for (Contestant& c : contestants) c.sample(first_step);
   std::int64_t done = 0;
@@ -303,6 +307,10 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
     s.rotation_K = c.rotation.result();
     s.bond_K = c.bond.result();
     s.potential_kcal_per_mol = c.potential.result();
+    const double steps_per_sample =
+        2.0 * c.potential.autocorrelation_time() * static_cast<double>(c.sample_every);
+    s.autocorrelation_ps = 0.5 * steps_per_sample * c.deck.integrator.timestep_fs * 1e-3;
+    s.independent_samples_per_second = s.steps_per_second / steps_per_sample;
     s.constraint_max_A2 = c.constraint_max_A2;
     const Distances& first = distances.front()[kOO];
     const Distances& own = distances.back()[kOO];

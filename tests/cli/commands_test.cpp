@@ -208,7 +208,7 @@ TEST_F(Commands, ARunThatIsThereIsNotTouched) {
 TEST_F(Commands, AnInterruptedRunGoesOnToTheSameFiles) {
   const std::string deck = small_deck();
   const std::string steps =
-      " --set run.steps=400000 --set observe.multipliers.every=400000 --set "
+      " --set run.steps=1200000 --set observe.multipliers.every=400000 --set "
       "observe.energies.every=4000 --set observe.trajectory.every=40000 "
       "--set observe.multipliers.window_steps=1 --threads 1 ";
   ASSERT_EQ(tarn("run " + deck + steps + "--out " + path("whole")).exit_code, 0);
