@@ -363,8 +363,8 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
   io::Plot plot;
   plot.title = "Oxygen-oxygen distances, " + std::to_string(molecules) + " water molecules (" +
                deck.system.model + ")";
-  plot.x_label = "r / Å";
-  plot.y_label = "probability density / Å⁻¹";
+  plot.x_label = "r (Å)";
+  plot.y_label = "probability density (1/Å)";
   const auto occupied = [&](std::size_t b) {
     return std::any_of(distances.begin(), distances.end(),
                        [&](const auto& d) { return d[kOO].counts[b] > 0.0; });

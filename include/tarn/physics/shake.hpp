@@ -20,6 +20,13 @@ struct ShakeResult {
   T iterations;  ///< that each lane needed
 };
 
+/// False where an iteration broke down.
+template <class T>
+TARN_HD mask_t<T> is_number(const Triple<T>& x) {
+  const T all = x.o.x + x.h1.x + x.h2.x;
+  return all == all;
+}
+
 /// Newton's iteration on the three multipliers of a molecule together (M-SHAKE, Kraeutler, van
 /// Gunsteren & Huenenberger 2001): converges quadratically.
 template <class T, class S>
@@ -58,10 +65,10 @@ TARN_HD ShakeResult<T> shake_newton(const Triple<T>& x_old, const Triple<T>& x_f
     const T still = max(max(norm2(move_1 - move_o) - small2 * T(reference.oh2),
                             norm2(move_2 - move_o) - small2 * T(reference.oh2)),
                         norm2(move_2 - move_1) - small2 * T(reference.hh2));
-    active = active & !(still < T(S(0)));
+    active = active & (still > T(S(0)));  // a lane that broke down stops here too
     if (!any(active)) break;
   }
-  r.converged = !active;
+  r.converged = (!active) & is_number(r.x);
   return r;
 }
 
@@ -97,8 +104,7 @@ TARN_HD ShakeResult<T> shake_sweeps(const Triple<T>& x_old, const Triple<T>& x_f
     active = active & !(move < T(tolerance));
     if (!any(active)) break;
   }
-  const T all = r.x.o.x + r.x.h1.x + r.x.h2.x;  // not a number where an iteration broke down
-  r.converged = (!active) & (all == all);
+  r.converged = (!active) & is_number(r.x);
   return r;
 }
 
