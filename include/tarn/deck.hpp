@@ -56,7 +56,8 @@ struct IntegratorSection {
 
 struct ThermostatSection {
   Thermostat kind = Thermostat::none;
-  double temperature_K = 0.0;
+  std::optional<double> temperature_K;        ///< one of the two, never both
+  std::vector<double> temperatures_K;         ///< of replica r: element r modulo the length
   std::optional<double> friction_per_ps;      ///< one of the two, never both
   std::optional<double> friction_amu_per_ps;  ///< gamma of the paper: rate gamma/m
   bool operator==(const ThermostatSection&) const = default;

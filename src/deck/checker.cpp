@@ -422,6 +422,8 @@ std::optional<Value> Checker::read_value(const Key& key, const Raw& raw) {
       return read_word(key, raw);
     case Type::words:
       return read_words(key, raw);
+    case Type::numbers:
+      return read_numbers(key, raw);
     case Type::file:
       if (raw.kind != Raw::Kind::string) break;
       if (!raw.string.empty()) return Value{raw.string};
@@ -515,6 +517,26 @@ std::optional<Value> Checker::read_words(const Key& key, const Raw& raw) {
   }
   if (!good) return std::nullopt;
   return Value{chosen};
+}
+
+std::optional<Value> Checker::read_numbers(const Key& key, const Raw& raw) {
+  if (raw.kind != Raw::Kind::array) {
+    wrong_type(key, raw);
+    return std::nullopt;
+  }
+  if (raw.items.empty()) {
+    tell(raw.place, fmt::format("{} is empty; want {}", key.name, wanted(key)));
+    return std::nullopt;
+  }
+  Key element = key;
+  element.type = Type::number;
+  std::vector<double> numbers;
+  for (const Raw& item : raw.items) {
+    const std::optional<Value> number = read_number(element, item);
+    if (number) numbers.push_back(std::get<double>(*number));
+  }
+  if (numbers.size() < raw.items.size()) return std::nullopt;
+  return Value{numbers};
 }
 
 void Checker::wrong_type(const Key& key, const Raw& raw) {

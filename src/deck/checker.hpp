@@ -60,6 +60,7 @@ class Checker {
   std::optional<Value> read_number(const Key& key, const Raw& raw);
   std::optional<Value> read_word(const Key& key, const Raw& raw);
   std::optional<Value> read_words(const Key& key, const Raw& raw);
+  std::optional<Value> read_numbers(const Key& key, const Raw& raw);
   void wrong_type(const Key& key, const Raw& raw);
   void out_of_range(const Key& key, const Raw& raw);
   [[noreturn]] void give_up();

@@ -161,7 +161,12 @@ System make_system(const Deck& deck, int molecules) {
   const ThermostatSection& thermostat = deck.thermostat;
   system.thermostat.kind = thermostat.kind;
   if (thermostat.kind == Thermostat::none) return system;
-  system.thermostat.temperature_K = thermostat.temperature_K;
+  system.thermostat.temperatures_K = thermostat.temperatures_K;
+  // With a list, the kicks are those of the hottest replica and the others scale them down.
+  system.thermostat.temperature_K =
+      thermostat.temperature_K
+          ? *thermostat.temperature_K
+          : *std::max_element(thermostat.temperatures_K.begin(), thermostat.temperatures_K.end());
   const auto rate_per_akma = [&](double mass_Da) {
     const double rate_per_ps = thermostat.friction_amu_per_ps
                                    ? *thermostat.friction_amu_per_ps / mass_Da

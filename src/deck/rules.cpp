@@ -33,8 +33,9 @@ void length_is_possible(Checker& checker) {
 void bath_is_complete(Checker& checker) {
   if (!checker.trusted({"thermostat.kind"})) return;
   if (checker.deck().thermostat.kind == Thermostat::none) return;
-  if (checker.trusted({"thermostat.temperature_K"}) && !checker.has("thermostat.temperature_K")) {
-    checker.problem("thermostat.kind", "this thermostat needs temperature_K");
+  if (checker.trusted({"thermostat.temperature_K", "thermostat.temperatures_K"}) &&
+      !checker.has("thermostat.temperature_K") && !checker.has("thermostat.temperatures_K")) {
+    checker.problem("thermostat.kind", "this thermostat needs temperature_K or temperatures_K");
   }
   if (checker.trusted({"thermostat.friction_per_ps", "thermostat.friction_amu_per_ps"}) &&
       !checker.has("thermostat.friction_per_ps") &&
@@ -42,6 +43,15 @@ void bath_is_complete(Checker& checker) {
     checker.problem("thermostat.kind",
                     "this thermostat needs friction_per_ps or friction_amu_per_ps");
   }
+}
+
+void temperatures_have_replicas(Checker& checker) {
+  if (!checker.trusted({"thermostat.temperatures_K", "system.replicas"})) return;
+  const std::size_t count = checker.deck().thermostat.temperatures_K.size();
+  if (count <= static_cast<std::size_t>(checker.deck().system.replicas)) return;
+  checker.problem("thermostat.temperatures_K",
+                  fmt::format("{} temperatures for {} replicas; want at most one a replica", count,
+                              checker.deck().system.replicas));
 }
 
 void velocities_have_a_temperature(Checker& checker) {
@@ -158,9 +168,12 @@ const std::vector<Rule>& rules() {
        start_is_given},
       {"`[run]` needs exactly one of `steps` and `duration_ps`.", length_is_given},
       {"`duration_ps` may not be more than 10¹² steps.", length_is_possible},
-      {"A thermostat other than `none` needs `temperature_K` and exactly one of `friction_per_ps` "
+      {"A thermostat other than `none` needs exactly one of `temperature_K` and `temperatures_K`, "
+       "and "
+       "exactly one of `friction_per_ps` "
        "and `friction_amu_per_ps`.",
        bath_is_complete},
+      {"`temperatures_K` holds at most one number a replica.", temperatures_have_replicas},
       {"`velocities` other than `zero` need `[system] temperature_K` or a thermostat.",
        velocities_have_a_temperature},
       {"`equilibration_ps` is less than the length of the run.", equilibration_ends},

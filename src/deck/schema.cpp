@@ -30,6 +30,8 @@ template <class T>
 Value to_value(const Key& key, const T& field) {
   if constexpr (IsOptional<T>::value) {
     return field ? to_value(key, *field) : Value{};
+  } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+    return field.empty() ? Value{} : Value{field};
   } else if constexpr (std::is_enum_v<T>) {
     return word_of(key, static_cast<int>(field));
   } else if constexpr (std::is_same_v<T, ReplicaSelection>) {
@@ -376,9 +378,21 @@ std::vector<Key> make_keys() {
            .type = Type::number,
            .unit = "K",
            .range = from_to(0, kLargestTemperature_K),
-           .fallback = "required",
+           .fallback = "required, or `temperatures_K`",
            .meaning = "Temperature of the bath.",
-           .used_with = warm}),
+           .used_with = warm,
+           .instead_of = "temperatures_K"}),
+      row<&Deck::thermostat, &ThermostatSection::temperatures_K>(
+          {.section = "thermostat",
+           .name = "temperatures_K",
+           .type = Type::numbers,
+           .unit = "K",
+           .range = from_to(0, kLargestTemperature_K),
+           .fallback = "none",
+           .meaning = "Temperatures of the baths of the replicas, one each; a shorter list is "
+                      "repeated. Start velocities follow it.",
+           .used_with = warm,
+           .instead_of = "temperature_K"}),
       row<&Deck::thermostat, &ThermostatSection::friction_per_ps>(
           {.section = "thermostat",
            .name = "friction_per_ps",
@@ -692,6 +706,8 @@ std::string wanted(const Key& key) {
       return words.size() == 1 ? list : "one of " + list;
     case Type::words:
       return "a list of some of " + list;
+    case Type::numbers:
+      return "a list of numbers " + range_text(key);
     case Type::selection:
       return list + " or an integer " + range_text(key);
     case Type::file:
@@ -738,6 +754,11 @@ std::string toml_text(const Key& key, const Value& value) {
     std::string operator()(const std::string& text) const { return toml_string(text); }
     std::string operator()(const std::vector<std::string>& list) const {
       return '[' + comma_list({list.begin(), list.end()}, true) + ']';
+    }
+    std::string operator()(const std::vector<double>& list) const {
+      std::string text;
+      for (double number : list) text += (text.empty() ? "" : ", ") + number_text(number);
+      return '[' + text + ']';
     }
   };
   return std::visit(Writer{key}, value);

@@ -16,8 +16,8 @@
 namespace tarn::decks {
 
 /// A checked value of a key; nothing where the deck has none.
-using Value =
-    std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::string>>;
+using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string,
+                           std::vector<std::string>, std::vector<double>>;
 
 enum class Type {
   boolean,
@@ -25,6 +25,7 @@ enum class Type {
   number,     ///< a float; integers are accepted
   word,       ///< one of `words`
   words,      ///< a list of `words`, each at most once
+  numbers,    ///< a list of floats; integers are accepted
   selection,  ///< one of `words`, or an integer
   file,       ///< a path
   device,     ///< auto | cpu | cuda | cuda:i

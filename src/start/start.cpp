@@ -81,11 +81,12 @@ void check_bond_lengths(const WaterModel& model, const std::vector<double>& x,
   if (!problems.empty()) throw InputError(std::move(problems));
 }
 
-std::optional<double> velocity_temperature(const Deck& deck) {
+std::optional<double> velocity_temperature(const Deck& deck, std::size_t replica) {
   if (deck.system.velocities == VelocityKind::zero) return std::nullopt;
   if (deck.system.temperature_K) return deck.system.temperature_K;
-  if (deck.thermostat.kind != Thermostat::none) return deck.thermostat.temperature_K;
-  return std::nullopt;
+  const std::vector<double>& list = deck.thermostat.temperatures_K;
+  if (!list.empty()) return list[replica % list.size()];
+  return deck.thermostat.temperature_K;
 }
 
 MinimiseResult relax(ForceField& force_field, double omega, std::span<double> positions_A) {
@@ -145,7 +146,6 @@ Start make_start(const Deck& deck) {
     }
   }
 
-  const std::optional<double> temperature_K = velocity_temperature(deck);
   const bool tangent = rigid || deck.system.velocities == VelocityKind::tangent;
   Unconverged quench_report, relax_report;
   const auto prepare = [&](ForceField& worker, std::int64_t r) {
@@ -165,6 +165,7 @@ Start make_start(const Deck& deck) {
       quench_report.add(quench);
       if (relaxed) relax_report.add(relax(worker, omega, x));
     }
+    const std::optional<double> temperature_K = velocity_temperature(deck, index);
     if (!temperature_K) return;
     start::draw_velocities(model, x, *temperature_K, tangent, system.seed, r, v);
     if (deck.system.remove_momentum) start::remove_momentum(model, x, v);
