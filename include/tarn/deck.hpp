@@ -100,6 +100,11 @@ struct ObserveGeometry {
   ReplicaSelection replicas;
   bool operator==(const ObserveGeometry&) const = default;
 };
+struct ObserveCluster {
+  std::int64_t every = 100;
+  ReplicaSelection replicas;
+  bool operator==(const ObserveCluster&) const = default;
+};
 struct ObserveMultipliers {
   std::int64_t every = 1;
   std::int64_t window_steps = 1;  ///< odd; 1: instantaneous
@@ -136,6 +141,7 @@ struct Deck {
   std::optional<ObserveConservation> conservation;
   std::optional<ObserveTemperatures> temperatures;
   std::optional<ObserveGeometry> geometry;
+  std::optional<ObserveCluster> cluster;
   std::optional<ObserveMultipliers> multipliers;
   std::optional<ObserveRdf> rdf;
   std::optional<ObserveTrajectory> trajectory;

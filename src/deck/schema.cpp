@@ -151,6 +151,12 @@ std::vector<Section> make_sections() {
                "Writes `geometry.csv`: bond lengths and angles, means over the molecules and "
                "the shortest and longest O-H bond, at the reported positions (q) and at the "
                "scheme's own (x)."}),
+      optional_section<&Deck::cluster>(
+          {.name = "observe.cluster",
+           .meaning =
+               "Writes `cluster.csv`: radius of gyration of the oxygens, hydrogen bonds (O-O "
+               "below 3.5 Å, H-O...O below 30 degrees), and the largest distance from an "
+               "oxygen to its nearest other one, which shows a molecule that has left."}),
       optional_section<&Deck::multipliers>(
           {.name = "observe.multipliers",
            .meaning = "Writes `multipliers.csv`: λ of each bond, M a = F₀ + Jᵀλ."}),
@@ -538,6 +544,18 @@ std::vector<Key> make_keys() {
                                                         .range = from_to(1, kMaxReplicas),
                                                         .words = selection,
                                                         .meaning = selection_meaning}),
+      row<&Deck::cluster, &ObserveCluster::every>({.section = "observe.cluster",
+                                                   .name = "every",
+                                                   .type = Type::integer,
+                                                   .unit = "steps",
+                                                   .range = from_to(1, kMaxSteps_),
+                                                   .meaning = "Interval; step 0 is written."}),
+      row<&Deck::cluster, &ObserveCluster::replicas>({.section = "observe.cluster",
+                                                      .name = "replicas",
+                                                      .type = Type::selection,
+                                                      .range = from_to(1, kMaxReplicas),
+                                                      .words = selection,
+                                                      .meaning = selection_meaning}),
       row<&Deck::multipliers, &ObserveMultipliers::every>({.section = "observe.multipliers",
                                                            .name = "every",
                                                            .type = Type::integer,

@@ -97,6 +97,8 @@ every = 100
 every = 100
 [observe.geometry]
 every = 100
+[observe.cluster]
+every = 100
 [observe.multipliers]
 every = 20
 window_steps = 5
