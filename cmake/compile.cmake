@@ -22,6 +22,13 @@ if(TARN_WERROR)
     $<$<COMPILE_LANGUAGE:CXX>:-Werror> "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>")
 endif()
 
+# For files that inline the whole of a formula, in packs or in dual numbers: these are values in
+# registers, and watching their scopes would take the compiler minutes a file.
+set(TARN_PACK_FLAGS "")
+if(TARN_SANITIZE MATCHES "address")
+  set(TARN_PACK_FLAGS -fno-sanitize-address-use-after-scope)
+endif()
+
 if(TARN_SANITIZE)
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${TARN_SANITIZE}>
     $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>

@@ -35,14 +35,10 @@ function(tarn_use_instruction_sets target)
     endif()
     # Optimised in debug builds too: an inline function of the standard library that is not
     # inlined becomes a symbol that the linker may use for the whole program, on any processor.
-    set(flags ${TARN_ARCH_FLAGS_${arch}} $<$<NOT:$<CONFIG:Release>>:-O2>)
+    set(flags ${TARN_ARCH_FLAGS_${arch}} ${TARN_PACK_FLAGS} $<$<NOT:$<CONFIG:Release>>:-O2>)
     if(NOT arch STREQUAL "portable" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
       # False alarms in GCC's own intrinsics (GCC bug 105593); the portable file keeps the warning.
       list(APPEND flags -Wno-uninitialized -Wno-maybe-uninitialized)
-    endif()
-    if(TARN_SANITIZE MATCHES "address")
-      # Packs are values in registers; watching their scopes takes the compiler minutes.
-      list(APPEND flags -fno-sanitize-address-use-after-scope)
     endif()
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${flags})
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS TARN_ARCH=${arch})

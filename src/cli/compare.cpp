@@ -47,6 +47,7 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
 std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
 
 void compare(const Arguments& a, int& exit_code) {
+  catch_interrupts();
   const Deck deck = load_deck(a.deck, a.set);
   Terminal terminal(a.quiet);
   CompareOptions options;
@@ -57,7 +58,6 @@ void compare(const Arguments& a, int& exit_code) {
   options.on_progress = [&](const Progress& p) { terminal.progress(p); };
   options.on_warning = [&](const std::string& text) { terminal.warning(text); };
   options.interrupted = interrupted;
-  catch_interrupts();
 
   const CompareResult result = compare_schemes(deck, split(a.schemes), options);
   terminal.close_bar();

@@ -18,6 +18,7 @@ struct Arguments {
 };
 
 void run(const Arguments& a, int& exit_code) {
+  catch_interrupts();
   const Deck deck = load_deck(a.deck, a.set);
   Terminal terminal(a.quiet);
   RunOptions options;
@@ -29,7 +30,6 @@ void run(const Arguments& a, int& exit_code) {
   options.on_progress = [&](const Progress& p) { terminal.progress(p); };
   options.on_warning = [&](const std::string& text) { terminal.warning(text); };
   options.interrupted = interrupted;
-  catch_interrupts();
 
   const RunResult result = run_deck(deck, options);
   terminal.close_bar();
