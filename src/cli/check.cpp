@@ -36,7 +36,8 @@ void add_check(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("check", "check a deck and print it with every key; runs nothing");
   command->add_option("deck", a->deck, "the deck, a TOML file");
-  command->add_option("--set", a->set, "section.key=value, replaces a key of the deck");
+  command->add_option("--set", a->set, "section.key=value, replaces a key of the deck")
+      ->allow_extra_args(false);
   command->add_flag("--reference", a->reference, "print the page of all sections and keys instead");
   command->callback([a] { check(*a); });
 }

@@ -5,17 +5,15 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "deck_arguments.hpp"
 #include "tarn/core/error.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
 namespace {
 
-struct Arguments {
-  std::string deck, out, device, schemes;
-  int threads = 0;
-  std::vector<std::string> set;
-  bool overwrite = false, quiet = false;
+struct Arguments : DeckArguments {
+  std::string schemes;
 };
 
 std::vector<std::string> split(const std::string& text) {
@@ -51,13 +49,7 @@ void compare(const Arguments& a, int& exit_code) {
   const Deck deck = load_deck(a.deck, a.set);
   Terminal terminal(a.quiet);
   CompareOptions options;
-  options.out_dir = a.out;
-  options.overwrite = a.overwrite;
-  if (!a.device.empty()) options.device = a.device;
-  if (a.threads > 0) options.threads = a.threads;
-  options.on_progress = [&](const Progress& p) { terminal.progress(p); };
-  options.on_warning = [&](const std::string& text) { terminal.warning(text); };
-  options.interrupted = interrupted;
+  a.apply_to(options, terminal);
 
   const CompareResult result = compare_schemes(deck, split(a.schemes), options);
   terminal.close_bar();
@@ -98,17 +90,12 @@ void add_compare(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("compare", "run a deck with several schemes, side by side");
-  command->add_option("deck", a->deck, "the deck, a TOML file")->required();
+  a->add_to(*command, "folder; default out/<name of the deck>-compare",
+            "replace the comparison that is in the folder");
   command
       ->add_option("--schemes", a->schemes,
                    "schemes with their keys: shake,settle,zss-stiff:omega=20")
       ->required();
-  command->add_option("--out", a->out, "folder; default out/<name of the deck>-compare");
-  command->add_option("--device", a->device, "auto, cpu, cuda or cuda:<number>");
-  command->add_option("--threads", a->threads, "threads of the CPU; default all");
-  command->add_option("--set", a->set, "section.key=value, replaces a key of the deck");
-  command->add_flag("--overwrite", a->overwrite, "replace the comparison that is in the folder");
-  command->add_flag("--quiet", a->quiet, "no progress");
   command->callback([a, &exit_code] { compare(*a, exit_code); });
 }
 

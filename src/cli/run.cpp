@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "deck_arguments.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/run.hpp"
 #include "terminal.hpp"
@@ -10,11 +11,8 @@
 namespace tarn::cli {
 namespace {
 
-struct Arguments {
-  std::string deck, out, device;
-  int threads = 0;
-  std::vector<std::string> set;
-  bool resume = false, overwrite = false, quiet = false;
+struct Arguments : DeckArguments {
+  bool resume = false;
 };
 
 void run(const Arguments& a, int& exit_code) {
@@ -22,14 +20,8 @@ void run(const Arguments& a, int& exit_code) {
   const Deck deck = load_deck(a.deck, a.set);
   Terminal terminal(a.quiet);
   RunOptions options;
-  options.out_dir = a.out;
+  a.apply_to(options, terminal);
   options.resume = a.resume;
-  options.overwrite = a.overwrite;
-  if (!a.device.empty()) options.device = a.device;
-  if (a.threads > 0) options.threads = a.threads;
-  options.on_progress = [&](const Progress& p) { terminal.progress(p); };
-  options.on_warning = [&](const std::string& text) { terminal.warning(text); };
-  options.interrupted = interrupted;
 
   const RunResult result = run_deck(deck, options);
   terminal.close_bar();
@@ -60,14 +52,9 @@ void run(const Arguments& a, int& exit_code) {
 void add_run(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("run", "run a deck into a folder");
-  command->add_option("deck", a->deck, "the deck, a TOML file")->required();
-  command->add_option("--out", a->out, "folder for the files; default out/<name of the deck>");
-  command->add_option("--device", a->device, "auto, cpu, cuda or cuda:<number>");
-  command->add_option("--threads", a->threads, "threads of the CPU; default all");
-  command->add_option("--set", a->set, "section.key=value, replaces a key of the deck");
+  a->add_to(*command, "folder for the files; default out/<name of the deck>",
+            "replace the run that is in the folder");
   command->add_flag("--resume", a->resume, "go on from the checkpoint in the folder");
-  command->add_flag("--overwrite", a->overwrite, "replace the run that is in the folder");
-  command->add_flag("--quiet", a->quiet, "no progress; errors and warnings are still shown");
   command->callback([a, &exit_code] { run(*a, exit_code); });
 }
 

@@ -148,6 +148,9 @@ TEST_F(Commands, CheckPrintsTheWholeDeckOrEveryProblem) {
   const Outcome good = tarn("check " + small_deck());
   EXPECT_EQ(good.exit_code, 0);
   EXPECT_TRUE(contains(good.text, "remove_momentum = false"));
+  const Outcome before = tarn("check --set system.seed=7 --set run.steps=8 " + small_deck());
+  EXPECT_EQ(before.exit_code, 0) << before.text;
+  EXPECT_TRUE(contains(before.text, "seed = 7") && contains(before.text, "steps = 8"));
   const Outcome bad = tarn("check " + write("bad.toml", "[system]\nmolecules = 0\n[rnu]\n"));
   EXPECT_EQ(bad.exit_code, 2);
   EXPECT_TRUE(contains(bad.text, "bad.toml:2:13: "));
