@@ -408,6 +408,8 @@ inline std::vector<double> forces_shown(Engine& engine, const WaterModel& model)
   engine.snapshot(kPositions, f);
   const State s = engine.state();
   std::vector<double> forces(s.positions_A.size());
+  EXPECT_EQ(f.positions_A.size(), forces.size());
+  f.positions_A.resize(forces.size());
   for (std::size_t k = 0; k < forces.size(); ++k) {
     forces[k] = model.mass_Da(static_cast<int>(k) % 9 / 3) * (f.positions_A[k] - s.positions_A[k]);
   }
