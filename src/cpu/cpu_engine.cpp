@@ -452,7 +452,6 @@ PassReport CpuEngine::finish_step(const MoleculePacks& packs, int, EngineReport&
     pass = kernels_.end[static_cast<int>(end_)](parameters_, packs);
   }
   report.indefinite_hessians += pass.indefinite;
-  report.indefinite_hessians += pass.indefinite;
   clock.add_to(report.bond_seconds);
   return pass;
 }
