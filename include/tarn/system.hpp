@@ -7,8 +7,20 @@
 
 namespace tarn {
 
-enum class Scheme { zss_stiff, verlet, shake, rattle, settle };
-enum class Hessian { gauss_newton, full };
+enum class Scheme {
+  zss_stiff,
+  pushforward_newmark,
+  newmark_one_step,
+  verlet,
+  shake,
+  rattle,
+  settle
+};
+/// Of the penalty: J^T J only, or all of it; of the penalty and the non-bonded energy: the blocks
+/// of single molecules, or all of it.
+enum class Hessian { gauss_newton, full, molecule, total };
+/// What one-step Newmark takes for the new acceleration.
+enum class Acceleration { force };
 enum class Solver { structured, dense };
 /// How SHAKE iterates: Newton on the three bonds of a molecule, or bond by bond.
 enum class ShakeIteration { newton, sweeps };
@@ -20,13 +32,27 @@ constexpr bool is_rigid(Scheme scheme) {
   return scheme == Scheme::shake || scheme == Scheme::rattle || scheme == Scheme::settle;
 }
 
+/// True for the schemes of Newmark's family, which have the scheme parameter b.
+constexpr bool has_beta(Scheme scheme) {
+  return scheme == Scheme::zss_stiff || scheme == Scheme::pushforward_newmark ||
+         scheme == Scheme::newmark_one_step;
+}
+/// True for the schemes whose own positions are pushed forward: q = x + b h^2 a is reported.
+constexpr bool pushes_forward(Scheme scheme) {
+  return scheme == Scheme::zss_stiff || scheme == Scheme::pushforward_newmark;
+}
+
+/// Most molecules of a system whose whole Hessian is factorised at every step.
+inline constexpr int kMaxTotalHessianMolecules = 128;
+
 /// One deterministic step; what a scheme does not use is ignored (decks refuse it).
 struct IntegratorSpec {
   Scheme scheme = Scheme::zss_stiff;
   double timestep_akma = 0.0;
-  /// Scheme parameter b of Z&Ss (TO 2.6).
+  /// Scheme parameter b of Newmark's family (TO 2.1 to 2.6).
   double beta = 0.42;
-  /// Penalty strength [sqrt(kcal/mol)/A^2]; infinity is allowed with Gauss-Newton.
+  /// Penalty strength [sqrt(kcal/mol)/A^2]; infinity is allowed where only J^T J is
+  /// needed: Gauss-Newton and push-forward Newmark.
   double omega = 100.0;
   Hessian hessian = Hessian::gauss_newton;
   Solver solver = Solver::structured;

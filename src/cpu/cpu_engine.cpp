@@ -30,6 +30,11 @@ constexpr std::int64_t kTimedSteps = 32;
 constexpr std::int64_t kKeptSteps = 64;
 /// Packs of a large cluster that one thread takes at a time.
 constexpr int kPackGrain = 8;
+/// Push-forward Newmark is solved when a correction moves q by less than this times its norm, some
+/// ten times what rounding q does, and given up after so many corrections. Forces of floats would
+/// never get there: its pairs are double always.
+constexpr double kSolvedToRoundOff = 1e-15;
+constexpr int kMostCorrections = 60;
 
 Triple<double> triple_at(const double* p) {
   return {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
@@ -86,9 +91,10 @@ class CpuEngine final : public Engine {
         kernels_(kernels),
         n_(system.molecules),
         small_(is_small_cluster(system.molecules)),
-        mixed_(system.precision == Precision::mixed),
+        mixed_(system.precision == Precision::mixed &&
+               system.integrator.scheme != Scheme::pushforward_newmark),
         rigid_(is_rigid(system.integrator.scheme)),
-        zss_(system.integrator.scheme == Scheme::zss_stiff),
+        pushes_forward_(pushes_forward(system.integrator.scheme)),
         m_site_(system.model.has_m_site()),
         threads_(threads > 0 ? threads : omp_get_max_threads()),
         step_(start.step),
@@ -102,8 +108,8 @@ class CpuEngine final : public Engine {
     parameters_.omega = i.omega;
     parameters_.bonds = bond_reference(system.model);
     parameters_.masses = masses(system.model);
-    if (zss_) parameters_.zss = zss_parameters(i);
-    parameters_.bh2 = zss_ ? i.beta * i.timestep_akma * i.timestep_akma : 0.0;
+    if (has_beta(i.scheme)) parameters_.zss = zss_parameters(i);
+    parameters_.bh2 = pushes_forward_ ? i.beta * i.timestep_akma * i.timestep_akma : 0.0;
     parameters_.settle = settle_parameters(system.model);
     parameters_.shake_tolerance = i.tolerance;
     parameters_.ou = ou_parameters(system.model, system.thermostat, i.timestep_akma);
@@ -246,11 +252,16 @@ class CpuEngine final : public Engine {
     packs.replicas = group.replicas;
     return packs;
   }
-  /// All forces that do not belong to the bonds: scratch.f.
-  void forces(Group& group, Scratch& scratch, AlignedVector<double>& slices_f, int team);
-  void pair_forces(Group& group, Scratch& scratch, AlignedVector<double>& slices_f, int team);
-  PassReport finish_step(const MoleculePacks& packs, int team, EngineReport& report,
-                         StageClock& clock);
+  /// All forces at positions x that do not belong to the bonds: scratch.f.
+  void forces(double* x, Group& group, Scratch& scratch, AlignedVector<double>& slices_f, int team);
+  void pair_forces(const double* x, Scratch& scratch, AlignedVector<double>& slices_f, int team);
+  PassReport finish_step(Group& group, Scratch& scratch, AlignedVector<double>& slices_f, int team,
+                         EngineReport& report, StageClock& clock);
+  /// Accelerations from dense factorisations, by replica.
+  void solve_dense(Group& group, Scratch& scratch, EngineReport& report);
+  /// Accelerations of push-forward Newmark, by iteration.
+  void solve_newmark(Group& group, Scratch& scratch, AlignedVector<double>& slices_f, int team,
+                     EngineReport& report, StageClock& clock);
   void advance_group(std::size_t g, std::int64_t n_steps, int team);
   template <class Motion>
   void stop_bad_replicas(std::size_t g, std::int64_t step, const Motion& motion);
@@ -266,7 +277,7 @@ class CpuEngine final : public Engine {
   System system_;
   const KernelTable& kernels_;
   int n_;
-  bool small_, mixed_, rigid_, zss_, m_site_;
+  bool small_, mixed_, rigid_, pushes_forward_, m_site_;
   int threads_;
   std::int64_t step_;
   std::vector<std::int64_t> replica_ids_;
@@ -294,6 +305,9 @@ void CpuEngine::choose_passes() {
         i.scheme == Scheme::shake && system_.thermostat.kind != Thermostat::baoab;
     end_ = keeps_bond_part ? End::shake : End::rattle;
   } else if (i.scheme == Scheme::verlet) {
+    end_ = End::verlet;
+  } else if (i.scheme == Scheme::newmark_one_step) {
+    move_ = i.hessian == Hessian::full ? Move::newmark_full : Move::newmark;
     end_ = End::verlet;
   } else {
     end_ = i.hessian == Hessian::full ? End::full : End::gauss_newton;
@@ -368,13 +382,12 @@ void CpuEngine::prepare_accelerations() {
     Group& group = groups_[g];
     AlignedVector<double>* slices =
         small_ ? &scratch.f : &slices_f_[team > 1 ? 0 : omp_get_thread_num()];
-    forces(group, scratch, *slices, team);
+    forces(group.x.data(), group, scratch, *slices, team);
     // The end of a step sets the accelerations; the velocities are put back afterwards.
     AlignedVector<double> v = group.v;
-    const MoleculePacks packs = packs_of(group, scratch);
     EngineReport ignored;
     StageClock clock(false);
-    finish_step(packs, 1, ignored, clock);
+    finish_step(group, scratch, *slices, team, ignored, clock);
     group.v.swap(v);
     // Overlapping atoms: an infinite acceleration, or none that could be found (v is marked then).
     // Finite ones, however large, are left to the first step.
@@ -392,19 +405,21 @@ void CpuEngine::prepare_accelerations() {
   }
 }
 
-void CpuEngine::forces(Group& group, Scratch& scratch, AlignedVector<double>& slices_f, int team) {
-  pair_forces(group, scratch, slices_f, team);
+void CpuEngine::forces(double* x, Group& group, Scratch& scratch, AlignedVector<double>& slices_f,
+                       int team) {
+  pair_forces(x, scratch, slices_f, team);
   if (confinement_.stiffness > 0.0) {
-    kernels_.confine(packs_of(group, scratch), parameters_.masses, confinement_, scratch.f.data());
+    MoleculePacks packs = packs_of(group, scratch);
+    packs.x = x;
+    kernels_.confine(packs, parameters_.masses, confinement_, scratch.f.data());
   }
 }
 
-void CpuEngine::pair_forces(Group& group, Scratch& scratch, AlignedVector<double>& slices_f,
+void CpuEngine::pair_forces(const double* x, Scratch& scratch, AlignedVector<double>& slices_f,
                             int team) {
   if (small_) {
-    const SmallPairs args{
-        group.x.data(),    scratch.sites.data(), scratch.site_f.data(), scratch.f.data(), n_,
-        parameters_.masses};
+    const SmallPairs args{x,  scratch.sites.data(), scratch.site_f.data(), scratch.f.data(),
+                          n_, parameters_.masses};
     kernels_.small_pairs[m_site_][mixed_](args, pair_);
     return;
   }
@@ -412,8 +427,7 @@ void CpuEngine::pair_forces(Group& group, Scratch& scratch, AlignedVector<double
   const int padded = padded_molecules(n_);
   const std::size_t slice_size = static_cast<std::size_t>(padded) * kSiteForceComponents;
   slices_f.resize(slice_size * static_cast<std::size_t>(slices));
-  LargePairs args{group.x.data(), scratch.sites.data(), nullptr, n_, padded, 0,
-                  slices,         parameters_.masses};
+  LargePairs args{x, scratch.sites.data(), nullptr, n_, padded, 0, slices, parameters_.masses};
   kernels_.build_sites[m_site_][mixed_](args, pair_);
   const auto do_slice = [&](int s) {
     LargePairs slice = args;
@@ -441,12 +455,18 @@ void CpuEngine::pair_forces(Group& group, Scratch& scratch, AlignedVector<double
 }
 
 /// From forces to accelerations and the second kick.
-PassReport CpuEngine::finish_step(const MoleculePacks& packs, int, EngineReport& report,
-                                  StageClock& clock) {
+PassReport CpuEngine::finish_step(Group& group, Scratch& scratch, AlignedVector<double>& slices_f,
+                                  int team, EngineReport& report, StageClock& clock) {
   const IntegratorSpec& i = system_.integrator;
+  const MoleculePacks packs = packs_of(group, scratch);
   PassReport pass;
-  if (i.scheme == Scheme::zss_stiff && i.solver == Solver::dense) {
-    dense_accelerations(parameters_, i.omega, kernels_.lanes, packs);
+  if (i.scheme == Scheme::pushforward_newmark) {
+    solve_newmark(group, scratch, slices_f, team, report, clock);
+    pass = kernels_.end_kick(parameters_, packs);
+  } else if (i.scheme == Scheme::zss_stiff &&
+             (i.solver == Solver::dense || i.hessian == Hessian::molecule ||
+              i.hessian == Hessian::total)) {
+    solve_dense(group, scratch, report);
     pass = kernels_.end_kick(parameters_, packs);
   } else {
     pass = kernels_.end[static_cast<int>(end_)](parameters_, packs);
@@ -454,6 +474,64 @@ PassReport CpuEngine::finish_step(const MoleculePacks& packs, int, EngineReport&
   report.indefinite_hessians += pass.indefinite;
   clock.add_to(report.bond_seconds);
   return pass;
+}
+
+void CpuEngine::solve_dense(Group& group, Scratch& scratch, EngineReport& report) {
+  std::vector<double> x(static_cast<std::size_t>(n_) * 9), f(x.size()), a(x.size());
+  for (int r = 0; r < group.replicas; ++r) {
+    if (group.stopped[static_cast<std::size_t>(r)]) continue;
+    gather(group.x, r, x.data());
+    gather(scratch.f, r, f.data());
+    const int indefinite = dense_accelerations(system_, x, f, a);
+    report.indefinite_hessians += indefinite;
+    if (indefinite > 0) a.assign(a.size(), std::nan(""));
+    // Lanes without a replica repeat the first one.
+    for (int lane = r; lane < (r == 0 && small_ ? lanes_per_group_ : r + 1); ++lane) {
+      if (lane > 0 && lane < group.replicas && lane != r) continue;
+      for (int m = 0; m < n_; ++m) {
+        for (int c = 0; c < 9; ++c)
+          group.a[index(lane, m, c)] = a[static_cast<std::size_t>(m * 9 + c)];
+      }
+    }
+  }
+}
+
+/// Starts from a = 0, so that the solution is a function of the positions only; the first
+/// correction is the acceleration of Z&Ss. A replica that is solved is left alone from then on.
+void CpuEngine::solve_newmark(Group& group, Scratch& scratch, AlignedVector<double>& slices_f,
+                              int team, EngineReport& report, StageClock& clock) {
+  const MoleculePacks packs = packs_of(group, scratch);
+  const std::size_t lanes = static_cast<std::size_t>(std::max(lanes_per_group_, kernels_.lanes));
+  AlignedVector<double> active(lanes, 1.0), change2(lanes), size2(lanes);
+  std::fill(group.a.begin(), group.a.end(), 0.0);
+  scratch.q = group.x;
+  for (int correction = 1;; ++correction) {
+    clock.add_to(report.bond_seconds);
+    if (correction > 1) {
+      kernels_.report_positions(parameters_, packs, scratch.q.data());
+      forces(scratch.q.data(), group, scratch, slices_f, team);
+      clock.add_to(report.pair_seconds);
+    }
+    for (int r = 0; r < group.replicas; ++r) {
+      report.constraint_iterations += active[static_cast<std::size_t>(r)] > 0.0 ? n_ : 0;
+    }
+    kernels_.correct_newmark(parameters_, packs,
+                             {scratch.q.data(), active.data(), change2.data(), size2.data()});
+    bool solved = true;
+    for (std::size_t l = 0; l < lanes; ++l) {
+      if (active[l] == 0.0) continue;
+      const bool done = change2[l] <= kSolvedToRoundOff * kSolvedToRoundOff * size2[l];
+      active[l] = done ? 0.0 : 1.0;
+      solved = solved && done;
+    }
+    if (solved) return;
+    if (correction == kMostCorrections) break;
+  }
+  // What could not be solved is a blow-up.
+  for (int r = 0; r < (small_ ? lanes_per_group_ : 1); ++r) {
+    if (active[static_cast<std::size_t>(r)] == 0.0) continue;
+    for (int m = 0; m < n_; ++m) group.a[index(r, m, 0)] = std::nan("");
+  }
 }
 
 void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
@@ -478,10 +556,13 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
     PassReport pass = baoab ? kernels_.baoab[move](parameters_, packs, step)
                             : kernels_.begin[move](parameters_, packs);
     report.constraint_iterations += pass.iterations;
-    clock.add_to(baoab ? report.noise_seconds : rigid_ ? report.bond_seconds : report.rest_seconds);
-    forces(group, scratch, slices_f, team);
+    report.indefinite_hessians += pass.indefinite;
+    clock.add_to(baoab                 ? report.noise_seconds
+                 : move_ == Move::free ? report.rest_seconds
+                                       : report.bond_seconds);
+    forces(group.x.data(), group, scratch, slices_f, team);
     clock.add_to(report.pair_seconds);
-    pass = finish_step(packs, team, report, clock);
+    pass = finish_step(group, scratch, slices_f, team, report, clock);
     // Before the noise, so that each replica is judged by the same velocities in any batch.
     if (pass.bad_pack >= 0) {
       stop_bad_replicas(g, step + 1, [&](std::size_t at) { return group.v[at]; });
@@ -594,16 +675,16 @@ void CpuEngine::measure(const double* x, const double* v, const double* v_therma
     translation += moving;
     rotation += rigid - moving;
     stretching += all - rigid;
-    if (zss_) {
-      a_m_a += weighted_norm2(m.o, m.h, ak);
+    if (has_beta(integrator.scheme)) a_m_a += weighted_norm2(m.o, m.h, ak);
+    if (integrator.scheme == Scheme::zss_stiff) {
       if (std::isfinite(integrator.omega)) {
         const BondValues<double> y =
             zss_multipliers(xk, ak, parameters_.bonds, parameters_.bh2, integrator.omega);
         e.penalty_kcal_per_mol += (y.oh1 * y.oh1 + y.oh2 * y.oh2 + y.hh * y.hh) /
                                   (2.0 * integrator.omega * integrator.omega);
       }
-    } else if (!rigid_) {
-      e.penalty_kcal_per_mol += penalty_energy(xk, parameters_.bonds, integrator.omega);
+    } else if (!rigid_ && std::isfinite(integrator.omega)) {
+      e.penalty_kcal_per_mol += penalty_energy(qk, parameters_.bonds, integrator.omega);
     }
     if (confinement_.stiffness > 0.0) wall += wall_energy(qk.o - centre, confinement_);
     const BondValues<double> g = constraint_values(bonds(qk), parameters_.bonds);
@@ -614,9 +695,9 @@ void CpuEngine::measure(const double* x, const double* v, const double* v_therma
   }
   e.potential_kcal_per_mol =
       force_field.energy({q, static_cast<std::size_t>(n_) * 9}).total_kcal_per_mol();
-  e.total_kcal_per_mol = e.kinetic_kcal_per_mol + e.potential_kcal_per_mol +
-                         e.penalty_kcal_per_mol + wall +
-                         (zss_ ? 0.5 * (integrator.beta - 0.25) * h * h * a_m_a : 0.0);
+  e.total_kcal_per_mol =
+      e.kinetic_kcal_per_mol + e.potential_kcal_per_mol + e.penalty_kcal_per_mol + wall +
+      (has_beta(integrator.scheme) ? 0.5 * (integrator.beta - 0.25) * h * h * a_m_a : 0.0);
   const auto temperature_K = [&](double kinetic, double degrees_per_molecule) {
     return 2.0 * kinetic / (degrees_per_molecule * n_ * units::boltzmann_kcal_per_mol_K);
   };
@@ -628,22 +709,26 @@ void CpuEngine::measure(const double* x, const double* v, const double* v_therma
   conservation = {e.total_kcal_per_mol, {p.x, p.y, p.z}, {l.x, l.y, l.z}, worst};
 }
 
-/// @param f0 force without the bonds; looked at with infinite omega only
+/// @param f0 force without the bonds, at q for push-forward Newmark and else at x; looked at with
+/// infinite omega only
 BondValues<double> CpuEngine::multipliers(const Triple<double>& x, const Triple<double>& v,
                                           const Triple<double>& a, const Triple<double>& f0) const {
   const IntegratorSpec& i = system_.integrator;
   const Masses<double>& m = parameters_.masses;
   if (rigid_) return rigid_multipliers(x, v, scale(m.o, m.h, a), m);
-  if (!zss_) {
-    const BondValues<double> g = constraint_values(bonds(x), parameters_.bonds);
+  const bool solved_at_q = i.scheme == Scheme::pushforward_newmark;
+  if (i.scheme == Scheme::zss_stiff && std::isfinite(i.omega)) {
+    return zss_multipliers(x, a, parameters_.bonds, parameters_.bh2, i.omega);
+  }
+  const Triple<double> at = solved_at_q ? fma(parameters_.bh2, a, x) : x;
+  const Bonds<double> b = bonds(at);
+  const BondValues<double> g = constraint_values(b, parameters_.bonds);
+  if (std::isfinite(i.omega)) {
     const double minus_omega2 = -i.omega * i.omega;
     return {minus_omega2 * g.oh1, minus_omega2 * g.oh2, minus_omega2 * g.hh};
   }
-  if (std::isfinite(i.omega)) {
-    return zss_multipliers(x, a, parameters_.bonds, parameters_.bh2, i.omega);
-  }
-  const BondValues<double> y =
-      zss_bond_solution(bonds(x), f0, parameters_.bonds, m, parameters_.zss);
+  const Triple<double> f = solved_at_q ? f0 - scale(m.o, m.h, a) : f0;
+  const BondValues<double> y = zss_bond_solution(b, f, g, m, parameters_.zss);
   return {-y.oh1, -y.oh2, -y.hh};
 }
 
@@ -721,7 +806,10 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
         }
         if (fields & kOwnPositions) std::copy(x.begin(), x.end(), &frame.own_positions_A[k * size]);
         if (fields & kMultipliers) {
-          if (zss_ && !std::isfinite(system_.integrator.omega)) forces_on(x, force_field, f);
+          if (!rigid_ && !std::isfinite(system_.integrator.omega)) {
+            const bool at_q = system_.integrator.scheme == Scheme::pushforward_newmark;
+            forces_on(at_q ? q : x, force_field, f);
+          }
           for (int m = 0; m < n_; ++m) {
             const BondValues<double> lambda =
                 multipliers(triple_at(&x[9 * m]), triple_at(&v[9 * m]), triple_at(&a[9 * m]),

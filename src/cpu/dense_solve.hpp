@@ -1,12 +1,21 @@
 #pragma once
 
-#include "kernel_table.hpp"
+#include <span>
+
+#include "tarn/system.hpp"
+
+/// @file
+/// The linear solves of Z&Ss with the matrix written out and factorised, in double precision: the
+/// reference for the structured solves, and the Hessians that have no structure to use.
 
 namespace tarn::cpu {
 
-/// The acceleration of Z&Ss by a dense 9x9 Cholesky factorisation of each molecule, the reference
-/// for the structured solve: (M + b h^2 omega^2 J^T J) a = F0 - omega^2 J^T g. Writes packs.a.
-void dense_accelerations(const StepParameters& parameters, double omega, int lanes,
-                         const MoleculePacks& packs);
+/// Accelerations of one replica, (M + b h^2 H) a = F0 - omega^2 J^T g, by Cholesky factorisation.
+/// H is what the system's integrator names: gauss_newton and full as 9x9 blocks; molecule adds the
+/// diagonal blocks of the non-bonded Hessian; total is one 9N x 9N matrix. A wall is in F0 only.
+/// @param x positions, 9 N; @param f0 force without the bonds; @param a out
+/// @return how many of the matrices were not positive definite; if any, a means nothing
+int dense_accelerations(const System& system, std::span<const double> x, std::span<const double> f0,
+                        std::span<double> a);
 
 }  // namespace tarn::cpu

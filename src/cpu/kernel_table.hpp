@@ -48,7 +48,8 @@ struct StepParameters {
   double shake_tolerance;
   OuParameters<double> ou;
   std::uint64_t seed;
-  double bh2;  ///< b h^2: reported positions are x + bh2 a; 0 for rigid schemes
+  /// b h^2 where positions are pushed forward, else 0: reported positions are x + bh2 a.
+  double bh2;
 };
 
 /// What a pass over packs tells: sums over its molecules, and the first pack with a bad lane.
@@ -59,9 +60,9 @@ struct PassReport {
 };
 
 /// How positions move, and how a step ends: the choices among the passes.
-enum class Move { free, newton, sweeps, settle };
+enum class Move { free, newmark, newmark_full, newton, sweeps, settle };
 enum class End { gauss_newton, full, verlet, shake, rattle };
-inline constexpr int kMoves = 4;
+inline constexpr int kMoves = 6;
 inline constexpr int kEnds = 5;
 
 /// Sites of a molecule pack in pair precision, component by component: oxygen (0-2), its low part
@@ -108,6 +109,15 @@ struct PairCounting {
   std::uint64_t* const* histograms;
 };
 
+/// One correction of push-forward Newmark. Arrays are [sub-block][lane] (small), or [lane] with the
+/// same number in all (large).
+struct NewmarkCorrection {
+  const double* q;       ///< positions, laid out as x
+  const double* active;  ///< 1, or 0 where the accelerations are to stay as they are
+  double* change2;       ///< out: squared norm of the change of q, of each replica [A^2]
+  double* size2;         ///< out: squared norm of q [A^2]
+};
+
 struct KernelTable {
   const char* name;  ///< instruction set
   int lanes;         ///< doubles in a pack
@@ -115,7 +125,7 @@ struct KernelTable {
   // Passes over molecules: begin or baoab, forces, end, thermostat.
   /// Kick and drift, by Move.
   PassReport (*begin[kMoves])(const StepParameters&, const MoleculePacks&);
-  /// Kick, half drift, noise of that step, half drift, by Move.
+  /// Kick, half drift, noise of that step, half drift, by Move; null for one-step Newmark.
   PassReport (*baoab[kMoves])(const StepParameters&, const MoleculePacks&, std::int64_t step);
   /// Accelerations and the second kick, by End.
   PassReport (*end[kEnds])(const StepParameters&, const MoleculePacks&);
@@ -123,6 +133,9 @@ struct KernelTable {
                         std::int64_t step);  ///< rigid?
   /// The end of a step whose accelerations were solved elsewhere.
   PassReport (*end_kick)(const StepParameters&, const MoleculePacks&);
+  /// Push-forward Newmark: adds one correction to the accelerations of the lanes that are active,
+  /// from positions q = x + bh2 a and the forces there.
+  void (*correct_newmark)(const StepParameters&, const MoleculePacks&, const NewmarkCorrection&);
   /// out <- x + bh2 a, laid out as x.
   void (*report_positions)(const StepParameters&, const MoleculePacks&, double* out);
 

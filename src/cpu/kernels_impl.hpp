@@ -4,6 +4,7 @@
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/noise.hpp"
 #include "tarn/physics/pair_force.hpp"
+#include "tarn/steps/newmark.hpp"
 #include "tarn/steps/rigid.hpp"
 #include "tarn/steps/thermostat.hpp"
 #include "tarn/steps/zss.hpp"
@@ -21,6 +22,7 @@ using cpu::kSiteComponents;
 using cpu::kSiteForceComponents;
 using cpu::LargePairs;
 using cpu::MoleculePacks;
+using cpu::NewmarkCorrection;
 using cpu::PairCounting;
 using cpu::PassReport;
 using cpu::SmallPairs;
@@ -170,6 +172,52 @@ TARN_HD void flag_indefinite(const Mask<double>& definite, MoleculeState<D>& s,
   if (!any(!definite)) return;
   s.v.o.x = select(definite, s.v.o.x, D(__builtin_nan("")));
   report.indefinite += static_cast<std::int64_t>(sum_lanes(select(definite, D(0.0), D(1.0))));
+}
+
+PassReport begin_newmark(const StepParameters& q, const MoleculePacks& packs) {
+  for_each_pack(packs, [&](int, MoleculeState<D>& s) {
+    kick(s, D(q.h));
+    newmark_drift(s, D(q.h), q.masses, q.zss);
+  });
+  return {};
+}
+PassReport begin_newmark_full(const StepParameters& q, const MoleculePacks& packs) {
+  PassReport report;
+  for_each_pack(packs, [&](int, MoleculeState<D>& s) {
+    kick(s, D(q.h));
+    flag_indefinite(newmark_full_drift(s, D(q.h), q.bonds, q.masses, q.zss), s, report);
+  });
+  return report;
+}
+
+void correct_newmark(const StepParameters& parameters, const MoleculePacks& packs,
+                     const NewmarkCorrection& args) {
+  const int rows = packs.lanes_are_replicas ? packs.molecules : packs.last_pack;
+  for (int first = packs.first_pack; first < packs.last_pack; first += rows) {
+    const std::ptrdiff_t lanes = static_cast<std::ptrdiff_t>(first / rows) * kLanes;
+    const Mask<double> active = D(0.0) < D::load(args.active + lanes);
+    D change2(0.0), size2(0.0);
+    for (int p = first; p < first + rows; ++p) {
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(p) * 9 * kLanes;
+      const Triple<D> q = load_triple(args.q + at), a = load_triple(packs.a + at);
+      const Triple<D> d = pushforward_newmark_correction(
+          q, a, load_triple(packs.f + at), parameters.bonds, parameters.masses, parameters.zss);
+      const auto moved = [&](const Vec3<D>& from, const Vec3<D>& by) -> Vec3<D> {
+        return {select(active, from.x + by.x, from.x), select(active, from.y + by.y, from.y),
+                select(active, from.z + by.z, from.z)};
+      };
+      store_triple(Triple<D>{moved(a.o, d.o), moved(a.h1, d.h1), moved(a.h2, d.h2)}, packs.a + at);
+      change2 = change2 + weighted_norm2(D(1.0), D(1.0), d);
+      size2 = size2 + weighted_norm2(D(1.0), D(1.0), q);
+    }
+    change2 = D(parameters.bh2 * parameters.bh2) * change2;
+    if (!packs.lanes_are_replicas) {
+      change2 = D(sum_lanes(change2));
+      size2 = D(sum_lanes(size2));
+    }
+    change2.store(args.change2 + lanes);
+    size2.store(args.size2 + lanes);
+  }
 }
 
 /// One pass that ends a step: op(state, force, report).
@@ -686,12 +734,14 @@ void count_pairs(const PairCounting& args) {
 constexpr cpu::KernelTable make_table(const char* name) {
   return {name,
           kLanes,
-          {begin_free, begin_rigid<NewtonMove>, begin_rigid<SweepsMove>, begin_rigid<SettleMove>},
-          {baoab_free, baoab_constrained<NewtonMove>, baoab_constrained<SweepsMove>,
-           baoab_constrained<SettleMove>},
+          {begin_free, begin_newmark, begin_newmark_full, begin_rigid<NewtonMove>,
+           begin_rigid<SweepsMove>, begin_rigid<SettleMove>},
+          {baoab_free, nullptr, nullptr, baoab_constrained<NewtonMove>,
+           baoab_constrained<SweepsMove>, baoab_constrained<SettleMove>},
           {end_gauss_newton, end_full, end_verlet, end_shake, end_rattle},
           {gla_penalised, gla_rigid},
           end_kick,
+          correct_newmark,
           report_positions,
           {{small_pairs<false, DoublePairs>, small_pairs<false, MixedPairs>},
            {small_pairs<true, DoublePairs>, small_pairs<true, MixedPairs>}},

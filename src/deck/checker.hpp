@@ -93,6 +93,10 @@ double steps_in(double time_ps, double timestep_fs);
 /// True for penalties that are finite: then a rigid start is not at rest.
 bool default_relax(const IntegratorSection& integrator);
 
+/// What is wrong with factorising the whole Hessian of that many molecules, if anything.
+std::optional<std::string> total_hessian_problem(const IntegratorSection& integrator,
+                                                 std::int64_t molecules);
+
 /// What is wrong with that many molecules in that many replicas, if anything.
 std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas);
 

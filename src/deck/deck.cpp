@@ -133,6 +133,9 @@ System make_system(const Deck& deck, int molecules) {
     refuse(fmt::format("a structure of {} molecules; want 1 to {}", molecules, kMaxMolecules));
   }
   if (const auto problem = decks::size_problem(molecules, deck.system.replicas)) refuse(*problem);
+  if (const auto problem = decks::total_hessian_problem(deck.integrator, molecules)) {
+    refuse(*problem);
+  }
   const std::optional<WaterModel> model = find_water_model(deck.system.model);
   if (!model) refuse(fmt::format("model = {} is not known", decks::toml_string(deck.system.model)));
 

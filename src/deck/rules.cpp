@@ -122,12 +122,16 @@ void dense_solver_is_finite(Checker& checker) {
 
 void only_gauss_newton_is_infinite(Checker& checker) {
   if (!is_infinite_penalty(checker)) return;
-  if (checker.deck().integrator.scheme == Scheme::verlet) {
-    checker.problem("integrator.omega", "scheme = \"verlet\" needs finite omega");
-  } else if (checker.trusted({"integrator.hessian"}) &&
-             checker.deck().integrator.hessian != Hessian::gauss_newton) {
+  const IntegratorSection& integrator = checker.deck().integrator;
+  if (integrator.scheme == Scheme::verlet || integrator.scheme == Scheme::newmark_one_step) {
+    checker.problem(
+        "integrator.omega",
+        fmt::format("scheme = \"{}\" needs finite omega",
+                    integrator.scheme == Scheme::verlet ? "verlet" : "newmark-one-step"));
+  } else if (integrator.scheme == Scheme::zss_stiff && checker.trusted({"integrator.hessian"}) &&
+             integrator.hessian != Hessian::gauss_newton) {
     checker.problem("integrator.hessian",
-                    "hessian = \"full\" needs finite omega; \"gauss-newton\" does both");
+                    "this Hessian needs finite omega; \"gauss-newton\" does both");
   }
 }
 
@@ -138,6 +142,37 @@ void dense_solver_is_gauss_newton(Checker& checker) {
   if (integrator.hessian == Hessian::gauss_newton) return;
   checker.problem("integrator.solver",
                   "solver = \"dense\" goes with hessian = \"gauss-newton\" only");
+}
+
+void study_hessians_go_with_zss(Checker& checker) {
+  if (!checker.trusted({"integrator.scheme", "integrator.hessian"})) return;
+  const IntegratorSection& integrator = checker.deck().integrator;
+  const bool for_study =
+      integrator.hessian == Hessian::molecule || integrator.hessian == Hessian::total;
+  if (integrator.scheme == Scheme::newmark_one_step && for_study) {
+    checker.problem("integrator.hessian",
+                    "newmark-one-step has hessian = \"gauss-newton\" or \"full\" only");
+  }
+  if (!checker.trusted({"system.molecules"})) return;
+  const auto problem = total_hessian_problem(integrator, checker.deck().system.molecules);
+  if (problem) checker.problem("integrator.hessian", *problem);
+}
+
+void noise_fits_the_step(Checker& checker) {
+  if (!checker.trusted({"integrator.scheme", "thermostat.kind"})) return;
+  if (checker.deck().integrator.scheme != Scheme::newmark_one_step) return;
+  if (checker.deck().thermostat.kind != Thermostat::baoab) return;
+  checker.problem("thermostat.kind",
+                  "kind = \"baoab\" splits the drift, which is one linear solve in "
+                  "newmark-one-step; use \"gla\"");
+}
+
+void iteration_is_exact(Checker& checker) {
+  if (!checker.trusted({"integrator.scheme", "run.precision"})) return;
+  if (checker.deck().integrator.scheme != Scheme::pushforward_newmark) return;
+  if (checker.deck().run.precision == Precision::double_) return;
+  checker.problem("run.precision",
+                  "pushforward-newmark is solved to round-off and needs precision = \"double\"");
 }
 
 void relaxation_is_finite(Checker& checker) {
@@ -181,8 +216,14 @@ const std::vector<Rule>& rules() {
       {"`[confinement]` needs `radius_A` and `stiffness_kcal_per_mol_A2`.", wall_is_complete},
       {"`window_steps` is odd.", window_has_a_middle},
       {"`solver = \"dense\"` needs finite `omega`.", dense_solver_is_finite},
-      {"`scheme = \"verlet\"` and `hessian = \"full\"` need finite `omega`.",
+      {"Infinite `omega` goes with `zss-stiff` and `hessian = \"gauss-newton\"`, and with "
+       "`pushforward-newmark`.",
        only_gauss_newton_is_infinite},
+      {"`hessian = \"molecule\"` and `\"total\"` go with `zss-stiff` only, `\"total\"` with at "
+       "most 128 molecules.",
+       study_hessians_go_with_zss},
+      {"`newmark-one-step` does not go with `kind = \"baoab\"`.", noise_fits_the_step},
+      {"`pushforward-newmark` needs `precision = \"double\"`.", iteration_is_exact},
       {"`solver = \"dense\"` goes with `hessian = \"gauss-newton\"` only.",
        dense_solver_is_gauss_newton},
       {"`relax = true` needs finite `omega`.", relaxation_is_finite},
@@ -200,6 +241,18 @@ double steps_in(double time_ps, double timestep_fs) {
 
 bool default_relax(const IntegratorSection& integrator) {
   return !is_rigid(integrator.scheme) && std::isfinite(integrator.omega);
+}
+
+std::optional<std::string> total_hessian_problem(const IntegratorSection& integrator,
+                                                 std::int64_t molecules) {
+  if (integrator.scheme != Scheme::zss_stiff || integrator.hessian != Hessian::total) {
+    return std::nullopt;
+  }
+  if (molecules <= kMaxTotalHessianMolecules) return std::nullopt;
+  return fmt::format(
+      "hessian = \"total\" factorises a matrix of {0}×{0} at each step for {1} "
+      "molecules; at most {2} are allowed",
+      9 * molecules, molecules, kMaxTotalHessianMolecules);
 }
 
 std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas) {

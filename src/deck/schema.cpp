@@ -173,8 +173,13 @@ std::vector<Section> make_sections() {
 }
 
 std::vector<Key> make_keys() {
-  const Condition linear{"integrator.scheme", {"zss-stiff"}};
-  const Condition penalty{"integrator.scheme", {"zss-stiff", "verlet"}};
+  const Condition structured{"integrator.scheme", {"zss-stiff"}};
+  const Condition one_step{"integrator.scheme", {"newmark-one-step"}};
+  const Condition hessians{"integrator.scheme", {"zss-stiff", "newmark-one-step"}};
+  const Condition newmark{"integrator.scheme",
+                          {"zss-stiff", "pushforward-newmark", "newmark-one-step"}};
+  const Condition penalty{"integrator.scheme",
+                          {"zss-stiff", "pushforward-newmark", "newmark-one-step", "verlet"}};
   const Condition iterated{"integrator.scheme", {"shake", "rattle"}};
   const Condition warm{"thermostat.kind", {"gla", "baoab"}};
   const Condition moving{"system.velocities", {"maxwell", "tangent"}};
@@ -294,6 +299,12 @@ std::vector<Key> make_keys() {
            .type = Type::word,
            .words = {{"zss-stiff", static_cast<int>(Scheme::zss_stiff),
                       "bonds by a penalty; one linear solve a molecule and step"},
+                     {"pushforward-newmark", static_cast<int>(Scheme::pushforward_newmark),
+                      "bonds by a penalty; the implicit equations that `zss-stiff` linearises, "
+                      "solved to round-off, with all forces anew at each iteration"},
+                     {"newmark-one-step", static_cast<int>(Scheme::newmark_one_step),
+                      "Newmark's method with one step of Newton's, as a baseline: it drifts; not "
+                      "with `baoab`"},
                      {"verlet", static_cast<int>(Scheme::verlet),
                       "velocity Verlet with the penalty as a force; stable while h·omega < 0.44, "
                       "1.08 fs at omega = 20"},
@@ -301,9 +312,7 @@ std::vector<Key> make_keys() {
                       "rigid bonds by iteration; velocities keep a bond part between steps"},
                      {"rattle", static_cast<int>(Scheme::rattle),
                       "the same with velocities on the constraints"},
-                     {"settle", static_cast<int>(Scheme::settle), "rigid bonds analytically"},
-                     {"pushforward-newmark", kNotYet},
-                     {"newmark-one-step", kNotYet}},
+                     {"settle", static_cast<int>(Scheme::settle), "rigid bonds analytically"}},
            .meaning = "Integration scheme."}),
       row<&Deck::integrator, &IntegratorSection::timestep_fs>({.section = "integrator",
                                                                .name = "timestep_fs",
@@ -318,7 +327,7 @@ std::vector<Key> make_keys() {
            .range = above_to(0.25, 1),
            .meaning = "Scheme parameter b. At 1/4 positions diverge as the penalty stiffens; near "
                       "1/3 and 1/2 stiff bonds resonate with the step.",
-           .used_with = linear}),
+           .used_with = newmark}),
       row<&Deck::integrator, &IntegratorSection::omega>(
           {.section = "integrator",
            .name = "omega",
@@ -336,10 +345,15 @@ std::vector<Key> make_keys() {
                      {"full", static_cast<int>(Hessian::full),
                       "the curvature of the constraints too, as in the paper; it heats, and does "
                       "not keep angular momentum"},
-                     {"molecule", kNotYet},
-                     {"total", kNotYet}},
-           .meaning = "Which Hessian stands in the linear solve.",
-           .used_with = linear}),
+                     {"molecule", static_cast<int>(Hessian::molecule),
+                      "`full` and the non-bonded energy's blocks of single molecules, for study: "
+                      "it does not keep momentum"},
+                     {"total", static_cast<int>(Hessian::total),
+                      "all of the Hessian, one factorisation of a 9N×9N matrix a step, for study "
+                      "of up to 128 molecules"}},
+           .meaning = "Which Hessian stands in the linear solve. The last two go with "
+                      "`zss-stiff` and finite `omega` only.",
+           .used_with = hessians}),
       row<&Deck::integrator, &IntegratorSection::solver>(
           {.section = "integrator",
            .name = "solver",
@@ -347,8 +361,18 @@ std::vector<Key> make_keys() {
            .words = {{"structured", static_cast<int>(Solver::structured), "3×3, in closed form"},
                      {"dense", static_cast<int>(Solver::dense),
                       "9×9 Cholesky, as a reference; needs finite `omega`"}},
-           .meaning = "How the linear solve is done.",
-           .used_with = linear}),
+           .meaning = "How the linear solve is done; the Hessians for study are always dense.",
+           .used_with = structured}),
+      row<&Deck::integrator, &IntegratorSection::acceleration>(
+          {.section = "integrator",
+           .name = "acceleration",
+           .type = Type::word,
+           .words = {{"force", static_cast<int>(Acceleration::force),
+                      "that of the forces at the new positions"},
+                     {"linearised", kRefused,
+                      "it would be part of the state; mechanical systems have it"}},
+           .meaning = "What the second kick takes.",
+           .used_with = one_step}),
       row<&Deck::integrator, &IntegratorSection::tolerance>(
           {.section = "integrator",
            .name = "tolerance",
@@ -666,7 +690,7 @@ const std::vector<Key>& keys() {
 }
 
 const std::vector<std::string_view>& later_keys() {
-  static const std::vector<std::string_view> table{"integrator.acceleration", "system.project"};
+  static const std::vector<std::string_view> table{"system.project"};
   return table;
 }
 

@@ -43,6 +43,7 @@ class EngineLaws : public ::testing::TestWithParam<EngineCase> {
             // The other instruction sets run the same code: half of the pairs will do, and the
             // largest cluster tells nothing there that smaller ones do not.
             const bool widest = set == cpu_instruction_sets().front();
+            if (n > most_molecules(GetParam().scheme)) continue;
             if (!widest && (n > 100 || model.has_m_site() == (precision == Precision::double_))) {
               continue;
             }

@@ -42,9 +42,13 @@ struct EngineCase {
   }
 };
 
-inline const std::vector<std::string> kSchemeNames{"zss_structured", "zss_dense", "zss_infinite",
-                                                   "zss_full",       "verlet",    "shake",
-                                                   "shake_sweeps",   "rattle",    "settle"};
+inline const std::vector<std::string> kSchemeNames{
+    "zss_structured", "zss_dense",    "zss_infinite", "zss_full", "verlet",
+    "shake",          "shake_sweeps", "rattle",       "settle",   "zss_molecule",
+    "zss_total",      "pushforward",  "one_step"};
+
+/// Most molecules of the tests of a scheme: dense factorisations of the whole Hessian are slow.
+inline int most_molecules(const std::string& scheme) { return scheme == "zss_total" ? 17 : 1000; }
 
 /// Every scheme with and without a thermostat; the rarer pairs are left out.
 inline std::vector<EngineCase> engine_cases() {
@@ -55,7 +59,9 @@ inline std::vector<EngineCase> engine_cases() {
     cases.push_back({scheme, Bath::gla_per_mass});
     if (common || scheme == "zss_full") cases.push_back({scheme, Bath::none});
     if (common || scheme == "zss_dense") cases.push_back({scheme, Bath::gla});
-    if (common || scheme == "verlet") cases.push_back({scheme, Bath::baoab});
+    if (common || scheme == "verlet" || scheme == "pushforward") {
+      cases.push_back({scheme, Bath::baoab});
+    }
     if (common || scheme == "rattle") cases.push_back({scheme, Bath::baoab_per_mass});
   }
   return cases;
@@ -77,10 +83,18 @@ inline IntegratorSpec integrator(const std::string& scheme, double timestep_akma
   i.omega = omega;
   if (scheme == "zss_dense") i.solver = Solver::dense;
   if (scheme == "zss_infinite") i.omega = std::numeric_limits<double>::infinity();
-  if (scheme == "zss_full") {
-    i.hessian = Hessian::full;
+  if (scheme == "zss_molecule" || scheme == "zss_total" || scheme == "zss_full") {
+    i.hessian = scheme == "zss_full"       ? Hessian::full
+                : scheme == "zss_molecule" ? Hessian::molecule
+                                           : Hessian::total;
     i.omega = std::min(omega, 10.0);  // so soft that the matrix is definite at 300 K
   }
+  if (scheme == "pushforward") i.scheme = Scheme::pushforward_newmark;
+  if (scheme == "one_step" || scheme == "one_step_full") {
+    i.scheme = Scheme::newmark_one_step;
+    i.timestep_akma = std::min(timestep_akma, 0.2 / omega);  // longer ones blow up at 300 K
+  }
+  if (scheme == "one_step_full") i.hessian = Hessian::full;
   if (scheme == "verlet") {
     i.scheme = Scheme::verlet;
     i.timestep_akma = std::min(timestep_akma, 0.4 / omega);

@@ -456,9 +456,9 @@ TEST(WithScheme, ProblemsNameIt) {
   const Deck deck = parse(kWarm);
   const std::vector<std::pair<std::string, std::string>> cases{
       {"setle", "--schemes setle: scheme = \"setle\" is not known (did you mean \"settle\"?)"},
-      {"newmark-one-step",
-       "--schemes newmark-one-step: scheme = \"newmark-one-step\" is not available in this "
-       "version"},
+      {"newmark-one-step:omega=infinite",
+       "--schemes newmark-one-step:omega=infinite: scheme = \"newmark-one-step\" needs finite "
+       "omega"},
       {"settle:omega=3", "--schemes settle:omega=3: omega is not used with"},
       {"zss-stiff:omga=3", "--schemes zss-stiff:omga=3: unknown key \"omga\""},
       {"shake:tolerance", "--schemes shake:tolerance: want section.key=value"},

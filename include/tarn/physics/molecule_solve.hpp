@@ -47,15 +47,14 @@ TARN_HD BondValues<T> solve_bonds(const Bonds<T>& b, const Masses<S>& m, const T
       r);
 }
 
-/// y of the Gauss-Newton solve, which never forms omega^2 g:
+/// y of the Gauss-Newton solve with g given, which never forms omega^2 g:
 ///   (I/(b h^2 omega^2) + J M^-1 J^T) y = J M^-1 F0 + g/(b h^2).
 /// @param b bonds at x
 /// @param f0 force without the bonds, -grad V0 [kcal/mol/A]
 template <class T, class S>
 TARN_HD BondValues<T> zss_bond_solution(const Bonds<T>& b, const Triple<T>& f0,
-                                        const BondReference<S>& reference, const Masses<S>& m,
+                                        const BondValues<T>& g, const Masses<S>& m,
                                         const ZssParameters<S>& p) {
-  const BondValues<T> g = constraint_values(b, reference);
   const BondValues<T> ju = apply_jacobian(b, scale(T(m.inverse_o), T(m.inverse_h), f0));
   const T k = T(p.inverse_bh2);
   return solve_bonds(
@@ -63,15 +62,22 @@ TARN_HD BondValues<T> zss_bond_solution(const Bonds<T>& b, const Triple<T>& f0,
       BondValues<T>{fma(k, g.oh1, ju.oh1), fma(k, g.oh2, ju.oh2), fma(k, g.hh, ju.hh)});
 }
 
-/// The Gauss-Newton acceleration, (M + b h^2 omega^2 J^T J) a = F0 - omega^2 J^T g, as
+/// The solution of (M + b h^2 omega^2 J^T J) a = F0 - omega^2 J^T g with g given, as
 /// a = M^-1 (F0 - J^T y) [A/akma^2].
+template <class T, class S>
+TARN_HD Triple<T> gauss_newton_solve(const Bonds<T>& b, const Triple<T>& f0, const BondValues<T>& g,
+                                     const Masses<S>& m, const ZssParameters<S>& p) {
+  const BondValues<T> y = zss_bond_solution(b, f0, g, m, p);
+  return scale(T(m.inverse_o), T(m.inverse_h), f0 - apply_jacobian_transposed(b, y));
+}
+
+/// The Gauss-Newton acceleration at x.
 template <class T, class S>
 TARN_HD Triple<T> zss_acceleration(const Triple<T>& x, const Triple<T>& f0,
                                    const BondReference<S>& reference, const Masses<S>& m,
                                    const ZssParameters<S>& p) {
   const Bonds<T> b = bonds(x);
-  const BondValues<T> y = zss_bond_solution(b, f0, reference, m, p);
-  return scale(T(m.inverse_o), T(m.inverse_h), f0 - apply_jacobian_transposed(b, y));
+  return gauss_newton_solve(b, f0, constraint_values(b, reference), m, p);
 }
 
 /// The full Hessian of the penalty (TO 2.6 as printed): besides omega^2 J^T J the curvature of the
@@ -85,13 +91,13 @@ struct FullAcceleration {
   Triple<T> a;
   mask_t<T> definite;  ///< where it is false, a means nothing
 };
+/// @param g constraint values that make the curvature
+/// @param g_right those of the right-hand side, F0 - omega^2 J^T g_right
 template <class T, class S>
-TARN_HD FullAcceleration<T> zss_full_acceleration(const Triple<T>& x, const Triple<T>& f0,
-                                                  const BondReference<S>& reference,
-                                                  const Masses<S>& m, const ZssParameters<S>& p) {
+TARN_HD FullAcceleration<T> full_hessian_solve(const Bonds<T>& b, const Triple<T>& f0,
+                                               const BondValues<T>& g, const BondValues<T>& g_right,
+                                               const Masses<S>& m, const ZssParameters<S>& p) {
   const T zero = T(S(0)), one = T(S(1));
-  const Bonds<T> b = bonds(x);
-  const BondValues<T> g = constraint_values(b, reference);
   const T two_bh2w2 = T(S(2) / p.inverse_bh2w2);
   const T k1 = two_bh2w2 * g.oh1, k2 = two_bh2w2 * g.oh2, k3 = two_bh2w2 * g.hh;
   // D over the atoms O, H1, H2, and its inverse W by cofactors.
@@ -131,9 +137,20 @@ TARN_HD FullAcceleration<T> zss_full_acceleration(const Triple<T>& x, const Trip
   const BondValues<T> ju = apply_jacobian(b, apply(f0));
   const T k = T(p.inverse_bh2);
   const BondValues<T> y =
-      solve(s, BondValues<T>{fma(k, g.oh1, ju.oh1), fma(k, g.oh2, ju.oh2), fma(k, g.hh, ju.hh)});
+      solve(s, BondValues<T>{fma(k, g_right.oh1, ju.oh1), fma(k, g_right.oh2, ju.oh2),
+                             fma(k, g_right.hh, ju.hh)});
   r.a = apply(f0 - apply_jacobian_transposed(b, y));
   return r;
+}
+
+/// The acceleration at x with the full Hessian of the penalty.
+template <class T, class S>
+TARN_HD FullAcceleration<T> zss_full_acceleration(const Triple<T>& x, const Triple<T>& f0,
+                                                  const BondReference<S>& reference,
+                                                  const Masses<S>& m, const ZssParameters<S>& p) {
+  const Bonds<T> b = bonds(x);
+  const BondValues<T> g = constraint_values(b, reference);
+  return full_hessian_solve(b, f0, g, g, m, p);
 }
 
 /// The multipliers lambda = -y of the acceleration a at x, M a = F0 + J^T lambda, from

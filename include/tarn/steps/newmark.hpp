@@ -1,0 +1,55 @@
+#pragma once
+
+#include "tarn/physics/molecule_solve.hpp"
+#include "tarn/steps/molecule_state.hpp"
+
+/// @file
+/// Newmark's method with gamma = 1/2 on the penalised system: solved to round-off in the
+/// coordinates that make it symplectic (push-forward Newmark), and with a single step of Newton's
+/// method (one-step Newmark). Both are baselines for Z&Ss, which is the first correction of the
+/// former.
+
+namespace tarn {
+inline namespace TARN_ARCH {
+
+/// One step of Newton's method for the acceleration of push-forward Newmark (TO 2.2),
+///   M a = -grad V(q) at q = x + b h^2 a, V = V0 + V1,
+/// with the Gauss-Newton matrix M + b h^2 omega^2 J^T J at q in place of the whole derivative:
+/// it converges linearly, with a factor of about b h^2 |M^-1 Hess V0|.
+/// @param f0 force without the bonds at q, for the molecules as they are there
+/// @return what is to be added to a
+template <class T, class S>
+TARN_HD Triple<T> pushforward_newmark_correction(const Triple<T>& q, const Triple<T>& a,
+                                                 const Triple<T>& f0,
+                                                 const BondReference<S>& reference,
+                                                 const Masses<S>& m, const ZssParameters<S>& p) {
+  return zss_acceleration(q, f0 - scale(T(m.o), T(m.h), a), reference, m, p);
+}
+
+/// The drift of one-step Newmark, after the first kick:
+///   (M + b h^2 H1(q)) dq = M (h v + h^2/2 a),  H1 = omega^2 J^T J (Gauss-Newton).
+template <class T, class S>
+TARN_HD void newmark_drift(MoleculeState<T>& s, const T& h, const Masses<S>& m,
+                           const ZssParameters<S>& p) {
+  const T zero = T(S(0));
+  const Triple<T> momentum = scale(h * T(m.o), h * T(m.h), s.v);
+  s.x = s.x + gauss_newton_solve(bonds(s.x), momentum, BondValues<T>{zero, zero, zero}, m, p);
+}
+
+/// The same with H1 the full Hessian of the penalty.
+/// @return where the matrix is positive definite; elsewhere the state means nothing any more
+template <class T, class S>
+TARN_HD mask_t<T> newmark_full_drift(MoleculeState<T>& s, const T& h,
+                                     const BondReference<S>& reference, const Masses<S>& m,
+                                     const ZssParameters<S>& p) {
+  const T zero = T(S(0));
+  const Bonds<T> b = bonds(s.x);
+  const Triple<T> momentum = scale(h * T(m.o), h * T(m.h), s.v);
+  const FullAcceleration<T> full = full_hessian_solve(b, momentum, constraint_values(b, reference),
+                                                      BondValues<T>{zero, zero, zero}, m, p);
+  s.x = s.x + full.a;
+  return full.definite;
+}
+
+}  // namespace TARN_ARCH
+}  // namespace tarn
