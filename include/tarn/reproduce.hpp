@@ -11,6 +11,8 @@
 
 namespace tarn {
 
+struct ReproduceOptions;
+
 /// One figure or statement: a deck, the schemes to put side by side, and what the paper says.
 struct Reproduction {
   std::string name;
@@ -20,6 +22,8 @@ struct Reproduction {
   std::vector<std::string> schemes;
   std::string paper;  ///< what the paper states, in our words, with the place
   std::string ours;   ///< what to look for in our table
+  /// Writes the files of one that is no comparison of schemes and has no deck; null for the others.
+  void (*make)(const Reproduction&, const ReproduceOptions&) = nullptr;
 };
 
 /// All of them, in the order of the papers.

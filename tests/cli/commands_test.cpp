@@ -12,6 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "plain_water.hpp"
+#include "tarn/io/xyz.hpp"
+
 /// @file
 /// The program as its users meet it: exit codes, messages, files.
 
@@ -168,6 +171,50 @@ TEST_F(Commands, EnergyOfTheReferenceStructure) {
   EXPECT_NEAR(std::atof(energy.text.c_str() + at + key.size()), -57.918723, 1e-6);
   EXPECT_EQ(tarn("energy " + path("none.xyz")).exit_code, 4);
   EXPECT_EQ(tarn("energy " + write("bad.xyz", "3\n\nO 0 0 0\nH 1 0 x\nH 0 1 0\n")).exit_code, 2);
+}
+
+/// The numbers that follow a key of a JSON text, brackets and commas left out.
+std::vector<double> numbers_after(const std::string& text, const std::string& key) {
+  std::vector<double> numbers;
+  const std::size_t at = text.find("\"" + key + "\": ");
+  if (at == std::string::npos) return numbers;
+  const char* c = text.c_str() + at + key.size() + 4;
+  while (*c != '\0' && *c != '\n' && *c != '}') {
+    char* end = nullptr;
+    const double number = std::strtod(c, &end);
+    if (end != c) numbers.push_back(number);
+    c = end != c ? end : c + 1;
+  }
+  return numbers;
+}
+
+TEST_F(Commands, EnergyIsThePlainSumForEveryModel) {
+  for (const tarn::test::PlainModel& model : tarn::test::plain_models()) {
+    SCOPED_TRACE(model.name);
+    for (const char* molecules : {"2", "9"}) {
+      ASSERT_EQ(tarn(std::string("cluster --quiet --molecules ") + molecules + " --model " +
+                     model.name + " -o " + path("c.xyz"))
+                    .exit_code,
+                0);
+      const std::vector<double> x = tarn::io::read_structure(path("c.xyz")).positions_A;
+      const tarn::test::PlainEnergy expected = tarn::test::plain_energy(model, x);
+      const Outcome energy = tarn("energy " + path("c.xyz"));
+      ASSERT_EQ(energy.exit_code, 0) << energy.text;
+      const auto expect_near = [&](const char* key, long double value) {
+        const std::vector<double> numbers = numbers_after(energy.text, key);
+        ASSERT_EQ(numbers.size(), 1u) << key;
+        EXPECT_NEAR(numbers[0], static_cast<double>(value), 1e-9) << key;
+      };
+      expect_near("coulomb_kcal_per_mol", expected.coulomb);
+      expect_near("lj_kcal_per_mol", expected.lj);
+      expect_near("potential_kcal_per_mol", expected.total());
+      const std::vector<double> forces = numbers_after(energy.text, "forces_kcal_per_mol_A");
+      ASSERT_EQ(forces.size(), x.size());
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        EXPECT_NEAR(forces[k], static_cast<double>(expected.forces[k]), 1e-9) << k;
+      }
+    }
+  }
 }
 
 TEST_F(Commands, ClusterFindsTheDimer) {
