@@ -104,6 +104,7 @@ struct ObserveGeometry {
 struct ObserveCluster {
   std::int64_t every = 100;
   ReplicaSelection replicas;
+  bool lindemann = true;
   bool operator==(const ObserveCluster&) const = default;
 };
 struct ObserveMultipliers {
@@ -196,6 +197,9 @@ std::string deck_reference();
 /// @param molecules of the start structure; a file may have given it
 /// @throws InputError if `molecules` is not what the deck says, or beyond the limits
 System make_system(const Deck& deck, int molecules);
+
+/// The first step that averages count: that after equilibration_ps.
+std::int64_t first_averaged_step(const Deck& deck);
 
 /// The pair counts that the deck's rdf observer needs.
 PairCountRequest make_pair_count_request(const Deck& deck);

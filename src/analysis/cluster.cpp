@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstddef>
 
+#include "tarn/core/units.hpp"
+
 namespace tarn::analysis {
 namespace {
 
@@ -56,6 +58,56 @@ ClusterShape cluster_shape(std::span<const double> positions_A) {
   }
   if (n > 0) shape.radius_of_gyration_A = std::sqrt(square / static_cast<double>(n));
   return shape;
+}
+
+ClusterDipole cluster_dipole(std::span<const double> positions_A, double dipole_charge_e) {
+  ClusterDipole dipole;
+  double sum[3] = {0.0, 0.0, 0.0};
+  const std::size_t n = positions_A.size() / 9;
+  for (std::size_t m = 0; m < n; ++m) {
+    const double* x = &positions_A[9 * m];
+    double square = 0.0;
+    for (int k = 0; k < 3; ++k) {
+      const double moment = dipole_charge_e * ((x[3 + k] - x[k]) + (x[6 + k] - x[k]));
+      sum[k] += moment;
+      square += moment * moment;
+    }
+    dipole.molecule_D += std::sqrt(square) * units::debye_per_e_A / static_cast<double>(n);
+  }
+  dipole.cluster_D =
+      std::sqrt(sum[0] * sum[0] + sum[1] * sum[1] + sum[2] * sum[2]) * units::debye_per_e_A;
+  return dipole;
+}
+
+void LindemannIndex::add(std::span<const double> positions_A) {
+  const std::size_t n = positions_A.size() / 9;
+  if (memory_.samples == 0) {
+    memory_.means_A.assign(n * (n - 1) / 2, 0.0);
+    memory_.squares_A2.assign(n * (n - 1) / 2, 0.0);
+  }
+  ++memory_.samples;
+  const auto samples = static_cast<double>(memory_.samples);
+  double unused[3];
+  std::size_t pair = 0;
+  for (std::size_t a = 1; a < n; ++a) {
+    for (std::size_t b = 0; b < a; ++b, ++pair) {
+      const double r = difference(&positions_A[9 * a], &positions_A[9 * b], unused);
+      // Welford's update: no difference of large sums.
+      const double off = r - memory_.means_A[pair];
+      memory_.means_A[pair] += off / samples;
+      memory_.squares_A2[pair] += off * (r - memory_.means_A[pair]);
+    }
+  }
+}
+
+double LindemannIndex::value() const {
+  if (memory_.samples < 2 || memory_.means_A.empty()) return 0.0;
+  double sum = 0.0;
+  for (std::size_t p = 0; p < memory_.means_A.size(); ++p) {
+    sum += std::sqrt(memory_.squares_A2[p] / static_cast<double>(memory_.samples)) /
+           memory_.means_A[p];
+  }
+  return sum / static_cast<double>(memory_.means_A.size());
 }
 
 }  // namespace tarn::analysis

@@ -181,6 +181,11 @@ System make_system(const Deck& deck, int molecules) {
   return system;
 }
 
+std::int64_t first_averaged_step(const Deck& deck) {
+  return static_cast<std::int64_t>(
+      decks::steps_in(deck.run.equilibration_ps, deck.integrator.timestep_fs));
+}
+
 PairCountRequest make_pair_count_request(const Deck& deck) {
   PairCountRequest request;
   if (!deck.rdf) return request;
@@ -189,8 +194,7 @@ PairCountRequest make_pair_count_request(const Deck& deck) {
   request.r_max_A = deck.rdf->r_max_A;
   request.bins = deck.rdf->bins;
   request.every = deck.rdf->every;
-  request.first_step = static_cast<std::int64_t>(
-      decks::steps_in(deck.run.equilibration_ps, deck.integrator.timestep_fs));
+  request.first_step = first_averaged_step(deck);
   return request;
 }
 

@@ -154,9 +154,11 @@ std::vector<Section> make_sections() {
       optional_section<&Deck::cluster>(
           {.name = "observe.cluster",
            .meaning =
-               "Writes `cluster.csv`: radius of gyration of the oxygens, hydrogen bonds (O-O "
-               "below 3.5 Å, H-O...O below 30 degrees), and the largest distance from an "
-               "oxygen to its nearest other one, which shows a molecule that has left."}),
+               "Writes `cluster.csv` and its picture: radius of gyration of the oxygens, hydrogen "
+               "bonds (O-O below 3.5 Å, H-O...O below 30 degrees), the largest distance from an "
+               "oxygen to its nearest other one, which shows a molecule that has left, the dipole "
+               "moment of the cluster, the mean of those of its molecules, and the Lindemann "
+               "index."}),
       optional_section<&Deck::multipliers>(
           {.name = "observe.multipliers",
            .meaning = "Writes `multipliers.csv`: λ of each bond, M a = F₀ + Jᵀλ."}),
@@ -580,6 +582,12 @@ std::vector<Key> make_keys() {
                                                       .range = from_to(1, kMaxReplicas),
                                                       .words = selection,
                                                       .meaning = selection_meaning}),
+      row<&Deck::cluster, &ObserveCluster::lindemann>(
+          {.section = "observe.cluster",
+           .name = "lindemann",
+           .type = Type::boolean,
+           .meaning = "Also the Lindemann index of each replica up to each row, from the end of "
+                      "the equilibration on. It remembers every pair of molecules."}),
       row<&Deck::multipliers, &ObserveMultipliers::every>({.section = "observe.multipliers",
                                                            .name = "every",
                                                            .type = Type::integer,

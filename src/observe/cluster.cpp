@@ -1,23 +1,91 @@
 #include "tarn/analysis/cluster.hpp"
 
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
 #include "makers.hpp"
 #include "table_observer.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/observe/pictures.hpp"
 
 namespace tarn {
+namespace {
 
-std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const RunInfo& info) {
+/// Most pairs of molecules of all replicas whose distances are remembered, 16 bytes each.
+constexpr double kMostPairs = 5e7;
+
+/// Lindemann indices by replica id.
+using Indices = std::map<std::int64_t, analysis::LindemannIndex>;
+
+void save(const Indices& indices, std::ostream& out) {
+  io::put(out, static_cast<std::uint64_t>(indices.size()));
+  for (const auto& [id, index] : indices) {
+    io::put(out, id);
+    io::put(out, index.memory().samples);
+    io::put(out, std::span<const double>(index.memory().means_A));
+    io::put(out, std::span<const double>(index.memory().squares_A2));
+  }
+}
+
+void load(Indices& indices, std::istream& in) {
+  indices.clear();
+  for (std::uint64_t n = io::get_u64(in); n > 0; --n) {
+    const std::int64_t id = io::get_i64(in);
+    analysis::LindemannIndex::Memory memory;
+    memory.samples = io::get_i64(in);
+    memory.means_A = io::get_doubles(in);
+    memory.squares_A2 = io::get_doubles(in);
+    indices[id].restore(std::move(memory));
+  }
+}
+
+void check_memory(const RunInfo& info) {
+  const double pairs = 0.5 * info.molecules * (info.molecules - 1.0) * info.replicas;
+  if (pairs <= kMostPairs) return;
+  throw InputError(fmt::format(
+      "[observe.cluster] the Lindemann index remembers every pair of molecules of every replica, "
+      "{:.2g} here, and at most {:.0g} are allowed; write lindemann = false",
+      pairs, kMostPairs));
+}
+
+}  // namespace
+
+std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Deck& deck,
+                                       const RunInfo& info) {
   TableSpec spec;
   spec.file = "cluster";
   spec.fields = kPositions;
-  spec.columns = {"radius_of_gyration_A", "hydrogen_bonds", "farthest_neighbour_A"};
-  spec.append_values = [](const Frame& frame, std::size_t r, std::vector<double>& values) {
+  spec.columns = {"radius_of_gyration_A", "hydrogen_bonds", "farthest_neighbour_A", "dipole_D",
+                  "molecule_dipole_D"};
+  std::shared_ptr<Indices> indices;
+  if (section.lindemann) {
+    check_memory(info);
+    spec.columns.push_back("lindemann");
+    indices = std::make_shared<Indices>();
+    spec.save = [indices](std::ostream& out) { save(*indices, out); };
+    spec.load = [indices](std::istream& in) { load(*indices, in); };
+  }
+  const double dipole_charge_e = find_water_model(deck.system.model).value().dipole_charge_e();
+  const std::int64_t first_step = first_averaged_step(deck);
+  spec.append_values = [=](const Frame& frame, std::size_t r, std::vector<double>& values) {
     const std::size_t size = static_cast<std::size_t>(frame.molecules) * 9;
-    const analysis::ClusterShape shape =
-        analysis::cluster_shape(std::span(frame.positions_A).subspan(r * size, size));
+    const auto positions_A = std::span(frame.positions_A).subspan(r * size, size);
+    const analysis::ClusterShape shape = analysis::cluster_shape(positions_A);
+    const analysis::ClusterDipole dipole = analysis::cluster_dipole(positions_A, dipole_charge_e);
     values.insert(values.end(),
                   {shape.radius_of_gyration_A, static_cast<double>(shape.hydrogen_bonds),
-                   shape.farthest_neighbour_A});
+                   shape.farthest_neighbour_A, dipole.cluster_D, dipole.molecule_D});
+    if (!indices) return;
+    analysis::LindemannIndex& index = (*indices)[frame.replica_ids[r]];
+    if (frame.step >= first_step) index.add(positions_A);
+    values.push_back(index.value());
   };
+  spec.draw = draw_cluster;
   return std::make_unique<TableObserver>(spec, section.every, section.replicas, info);
 }
 

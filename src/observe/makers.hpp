@@ -21,8 +21,10 @@ std::unique_ptr<Observer> make_temperatures(const ObserveTemperatures& section,
                                             const RunInfo& info);
 /// geometry.csv: bond lengths and angles, at the reported and at the scheme's own positions.
 std::unique_ptr<Observer> make_geometry(const ObserveGeometry& section, const RunInfo& info);
-/// cluster.csv: radius of gyration, hydrogen bonds, the farthest neighbour.
-std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const RunInfo& info);
+/// cluster.csv: radius of gyration, hydrogen bonds, the farthest neighbour, dipole moments, the
+/// Lindemann index.
+std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Deck& deck,
+                                       const RunInfo& info);
 /// multipliers.csv: multipliers of the bonds, instantaneous or averaged over a window.
 std::unique_ptr<Observer> make_multipliers(const ObserveMultipliers& section, const RunInfo& info);
 /// rdf.csv: radial distribution functions with errors. @param counts what the engine counts

@@ -21,7 +21,7 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
   if (deck.conservation) observers.push_back(make_conservation(*deck.conservation, info));
   if (deck.temperatures) observers.push_back(make_temperatures(*deck.temperatures, info));
   if (deck.geometry) observers.push_back(make_geometry(*deck.geometry, info));
-  if (deck.cluster) observers.push_back(make_cluster(*deck.cluster, info));
+  if (deck.cluster) observers.push_back(make_cluster(*deck.cluster, deck, info));
   if (deck.multipliers) observers.push_back(make_multipliers(*deck.multipliers, info));
   if (deck.rdf) observers.push_back(make_rdf(make_pair_count_request(deck), info));
   if (deck.trajectory) observers.push_back(make_trajectory(*deck.trajectory, deck, info));
@@ -29,10 +29,11 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
 }
 
 std::vector<std::string> observer_file_names() {
-  return {"energies.csv",     "energies.svg",     "energies.png", "conservation.csv",
-          "conservation.svg", "conservation.png", "rdf.csv",      "rdf.svg",
-          "rdf.png",          "temperatures.csv", "geometry.csv", "cluster.csv",
-          "multipliers.csv",  "trajectory.xyz",   "trajectory-"};
+  return {"energies.csv",     "energies.svg",     "energies.png",    "conservation.csv",
+          "conservation.svg", "conservation.png", "rdf.csv",         "rdf.svg",
+          "rdf.png",          "temperatures.csv", "geometry.csv",    "cluster.csv",
+          "cluster.svg",      "cluster.png",      "multipliers.csv", "trajectory.xyz",
+          "trajectory-"};
 }
 
 }  // namespace tarn

@@ -19,13 +19,11 @@
 namespace tarn {
 namespace {
 
-constexpr std::size_t kPanels = 3;
-using Values = std::array<double, kPanels>;
-
-/// What one row of a table gives the three panels, with a spread about each value.
+/// What one row of a table gives the panels, with a spread about each value.
+template <std::size_t kPanels>
 struct RowValues {
-  Values value{};
-  Values error{};
+  std::array<double, kPanels> value{};
+  std::array<double, kPanels> error{};
 };
 
 /// "<what>: <model, molecules, replicas>" from the second part of the provenance.
@@ -37,9 +35,10 @@ std::string title_of(std::string_view what, std::string_view provenance) {
 }
 
 /// Means and extremes over the rows of one step.
+template <std::size_t kPanels>
 class StepGroup {
  public:
-  void add(const RowValues& row) {
+  void add(const RowValues<kPanels>& row) {
     for (std::size_t p = 0; p < kPanels; ++p) {
       const double low = row.value[p] - row.error[p];
       const double high = row.value[p] + row.error[p];
@@ -59,16 +58,17 @@ class StepGroup {
 
  private:
   int rows_ = 0;
-  Values sum_{}, low_{}, high_{};
+  std::array<double, kPanels> sum_{}, low_{}, high_{};
 };
 
 using Cells = std::vector<std::string_view>;
 
 /// Reads a table of rows `step,time_ps,replica,...` into one curve a panel.
+template <std::size_t kPanels>
 std::array<ThinnedCurve, kPanels> read_curves(
-    io::CsvReader& csv, const std::function<RowValues(const Cells&)>& values_of) {
+    io::CsvReader& csv, const std::function<RowValues<kPanels>(const Cells&)>& values_of) {
   std::array<ThinnedCurve, kPanels> curves;
-  StepGroup group;
+  StepGroup<kPanels> group;
   double time_ps = 0.0;
   const std::size_t time_column = csv.column("time_ps");
   Cells cells;
@@ -82,6 +82,7 @@ std::array<ThinnedCurve, kPanels> read_curves(
   return curves;
 }
 
+template <std::size_t kPanels>
 std::vector<io::Plot> panels_of(const std::string& title,
                                 const std::array<ThinnedCurve, kPanels>& curves,
                                 const std::array<std::string_view, kPanels>& y_labels) {
@@ -102,31 +103,51 @@ Pictures pictures_of(io::Drawing drawing) {
   return pictures;
 }
 
-double norm(const double* v) { return std::hypot(v[0], v[1], v[2]); }
-
-}  // namespace
-
-Pictures draw_energies(const std::string& folder) {
-  io::CsvReader csv(folder + "/energies.csv");
-  const std::array<std::string, kPanels> names{"potential_kcal_per_mol", "total_kcal_per_mol",
-                                               "temperature_K"};
+/// Draws columns of a table one above the other against time.
+template <std::size_t kPanels>
+Pictures draw_columns(io::CsvReader& csv, const std::string& title,
+                      const std::array<std::string, kPanels>& names,
+                      const std::array<std::string_view, kPanels>& y_labels,
+                      const std::string& path_without_extension) {
   const bool means = csv.has_column(names[0] + "_err");
   std::array<std::size_t, kPanels> columns{}, error_columns{};
   for (std::size_t p = 0; p < kPanels; ++p) {
     columns[p] = csv.column(names[p]);
     if (means) error_columns[p] = csv.column(names[p] + "_err");
   }
-  const auto curves = read_curves(csv, [&](const Cells& cells) {
-    RowValues row;
+  const auto curves = read_curves<kPanels>(csv, [&](const Cells& cells) {
+    RowValues<kPanels> row;
     for (std::size_t p = 0; p < kPanels; ++p) {
       row.value[p] = csv.number(cells[columns[p]]);
       if (means) row.error[p] = csv.number(cells[error_columns[p]]);
     }
     return row;
   });
-  const auto plots = panels_of(title_of("Energies", csv.provenance()), curves,
-                               {"potential (kcal/mol)", "total (kcal/mol)", "temperature (K)"});
-  return pictures_of(io::draw(plots, folder + "/energies"));
+  return pictures_of(io::draw(panels_of(title_of(title, csv.provenance()), curves, y_labels),
+                              path_without_extension));
+}
+
+double norm(const double* v) { return std::hypot(v[0], v[1], v[2]); }
+
+}  // namespace
+
+Pictures draw_energies(const std::string& folder) {
+  io::CsvReader csv(folder + "/energies.csv");
+  return draw_columns<3>(
+      csv, "Energies", {"potential_kcal_per_mol", "total_kcal_per_mol", "temperature_K"},
+      {"potential (kcal/mol)", "total (kcal/mol)", "temperature (K)"}, folder + "/energies");
+}
+
+Pictures draw_cluster(const std::string& folder) {
+  io::CsvReader csv(folder + "/cluster.csv");
+  const std::string path = folder + "/cluster";
+  if (!csv.has_column("lindemann")) {
+    return draw_columns<3>(csv, "Cluster", {"radius_of_gyration_A", "hydrogen_bonds", "dipole_D"},
+                           {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)"}, path);
+  }
+  return draw_columns<4>(
+      csv, "Cluster", {"radius_of_gyration_A", "hydrogen_bonds", "dipole_D", "lindemann"},
+      {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)", "Lindemann index"}, path);
 }
 
 Pictures draw_conservation(const std::string& folder) {
@@ -139,16 +160,17 @@ Pictures draw_conservation(const std::string& folder) {
   for (std::size_t c = 0; c < kColumns; ++c) columns[c] = csv.column(names[c]);
   const std::size_t replica_column = csv.column("replica");
   std::map<std::string, std::array<double, kColumns>, std::less<>> first_rows;
-  const auto curves = read_curves(csv, [&](const Cells& cells) {
+  const auto curves = read_curves<3>(csv, [&](const Cells& cells) {
     std::array<double, kColumns> now{};
     for (std::size_t c = 0; c < kColumns; ++c) now[c] = csv.number(cells[columns[c]]);
     const auto& first = first_rows.emplace(cells[replica_column], now).first->second;
     for (std::size_t c = 0; c < kColumns; ++c) now[c] -= first[c];
-    return RowValues{{now[0], norm(&now[1]), norm(&now[4])}, {}};
+    return RowValues<3>{{now[0], norm(&now[1]), norm(&now[4])}, {}};
   });
-  auto plots = panels_of(title_of("Conservation", csv.provenance()), curves,
-                         {"E - E(0) (kcal/mol)", "|P - P(0)| (Da Å/ps)", "|L - L(0)| (Da Å²/ps)"});
-  for (std::size_t p = 1; p < kPanels; ++p) {
+  auto plots =
+      panels_of<3>(title_of("Conservation", csv.provenance()), curves,
+                   {"E - E(0) (kcal/mol)", "|P - P(0)| (Da Å/ps)", "|L - L(0)| (Da Å²/ps)"});
+  for (std::size_t p = 1; p < plots.size(); ++p) {
     const std::vector<double>& y = plots[p].series[0].y;
     plots[p].log_y = std::any_of(y.begin(), y.end(), [](double value) { return value > 0.0; });
   }
@@ -208,6 +230,7 @@ Pictures draw_run(const std::string& folder) {
   };
   add("/energies.csv", draw_energies);
   add("/conservation.csv", draw_conservation);
+  add("/cluster.csv", draw_cluster);
   add("/rdf.csv", draw_rdf);
   return all;
 }

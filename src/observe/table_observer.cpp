@@ -29,8 +29,12 @@ void TableObserver::observe(const Frame& frame) {
 void TableObserver::save(std::ostream& out) {
   table_.sync();
   io::put(out, table_.length());
+  if (spec_.save) spec_.save(out);
 }
 
-void TableObserver::load(std::istream& in) { table_.cut(io::get_u64(in)); }
+void TableObserver::load(std::istream& in) {
+  table_.cut(io::get_u64(in));
+  if (spec_.load) spec_.load(in);
+}
 
 }  // namespace tarn

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,7 +18,10 @@ struct TableSpec {
   unsigned fields = kNoFields;
   std::vector<std::string> columns;
   /// Appends the values of live replica r in the order of the columns.
-  void (*append_values)(const Frame& frame, std::size_t r, std::vector<double>& values) = nullptr;
+  std::function<void(const Frame& frame, std::size_t r, std::vector<double>& values)> append_values;
+  /// What append_values() remembers from one frame to the next; null: nothing.
+  std::function<void(std::ostream&)> save;
+  std::function<void(std::istream&)> load;
   Pictures (*draw)(const std::string& folder) = nullptr;  ///< null: no picture
 };
 

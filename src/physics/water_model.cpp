@@ -12,6 +12,8 @@ double WaterModel::m_site_weight() const {
   return r_om_A / (2.0 * r_oh_A * std::cos(0.5 * angle_hoh_degrees * units::pi / 180.0));
 }
 
+double WaterModel::dipole_charge_e() const { return charge_h_e + m_site_weight() * charge_m_e; }
+
 std::array<double, 3> WaterModel::squared_lengths_A2() const {
   const double oh2 = r_oh_A * r_oh_A;
   const double hh = r_hh_A();

@@ -59,6 +59,10 @@ replicas = "mean"
 [observe.conservation]
 every = 8
 replicas = 3
+[observe.cluster]
+every = 13
+replicas = "mean"
+lindemann = false
 [observe.rdf]
 every = 9
 pairs = ["HH", "OO"]
@@ -158,6 +162,9 @@ TEST(Deck, ReadsEveryKey) {
   EXPECT_EQ(deck.energies->replicas, (ReplicaSelection{ReplicaSelection::Kind::mean, 0}));
   EXPECT_EQ(deck.conservation->every, 8);
   EXPECT_EQ(deck.conservation->replicas, (ReplicaSelection{ReplicaSelection::Kind::first, 3}));
+  ASSERT_TRUE(deck.cluster);
+  EXPECT_EQ(deck.cluster->every, 13);
+  EXPECT_FALSE(deck.cluster->lindemann);
   EXPECT_EQ(deck.rdf->every, 9);
   EXPECT_EQ(deck.rdf->pairs, (std::array<bool, 3>{true, false, true}));
   EXPECT_EQ(deck.rdf->r_max_A, 10.5);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "fake_engine.hpp"
 #include "scratch_folder.hpp"
+#include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/core/error.hpp"
@@ -222,6 +224,47 @@ TEST_F(ObserversTest, TrajectoriesAreExtendedXyz) {
   EXPECT_TRUE(std::filesystem::exists(folder_.file("trajectory-0001.xyz")));
 }
 
+TEST_F(ObserversTest, ClusterHasDipolesAndTheLindemannIndexAfterEquilibration) {
+  Deck d = deck(2, "[observe.cluster]\nevery = 5\n");
+  d.run.equilibration_ps = 0.1;  // 50 steps
+  run(d, 100);
+  const Table t = table("cluster.csv");
+  EXPECT_EQ(t.header, (std::vector<std::string>{
+                          "step", "time_ps", "replica", "radius_of_gyration_A", "hydrogen_bonds",
+                          "farthest_neighbour_A", "dipole_D", "molecule_dipole_D", "lindemann"}));
+  std::array<analysis::LindemannIndex, 2> index;
+  FakeEngine e = engine(d);
+  Frame frame;
+  std::size_t row = 0;
+  const double charge = find_water_model("tip3p")->dipole_charge_e();
+  for (std::int64_t step = 0; step <= 100; step += 5) {
+    if (step > 0) e.advance(5);
+    e.snapshot(kPositions, frame);
+    for (std::size_t r = 0; r < 2; ++r, ++row) {
+      const auto positions = std::span(frame.positions_A).subspan(27 * r, 27);
+      if (step >= 50) index[r].add(positions);
+      const auto dipole = analysis::cluster_dipole(positions, charge);
+      EXPECT_EQ(t.rows[row][6], dipole.cluster_D);
+      EXPECT_EQ(t.rows[row][7], dipole.molecule_D);
+      EXPECT_EQ(t.rows[row][8], index[r].value());
+    }
+  }
+  EXPECT_EQ(row, t.rows.size());
+  EXPECT_GT(index[0].value(), 0.0);
+  EXPECT_NE(index[0].value(), index[1].value());
+
+  run(deck(2, "[observe.cluster]\nlindemann = false\n"), 100);
+  EXPECT_EQ(table("cluster.csv").header.back(), "molecule_dipole_D");
+}
+
+TEST_F(ObserversTest, ALindemannIndexThatNeedsTooMuchMemoryIsRefused) {
+  const Deck d = deck(1, "[observe.cluster]\n");
+  const RunInfo large{folder_.path(), 20'000, 1, "x"};
+  EXPECT_TRUE(contains(test::message_of<InputError>([&] { make_observers(d, large); }),
+                       "lindemann = false"));
+  EXPECT_NO_THROW(make_observers(deck(1, "[observe.cluster]\nlindemann = false\n"), large));
+}
+
 // --- radial distribution functions ---
 
 const std::string kRdf = "[observe.rdf]\nevery = 2\nr_max_A = 8.0\nbins = 32\n";
@@ -323,7 +366,7 @@ TEST_F(ObserversTest, RdfErrorsOfManyReplicasAreTheirSpread) {
 TEST_F(ObserversTest, FilesAfterARestoreAreTheSameBytes) {
   const std::string observe =
       "[observe.energies]\nevery = 7\n[observe.conservation]\nevery = 10\nreplicas = \"mean\"\n"
-      "[observe.trajectory]\nevery = 9\n" +
+      "[observe.trajectory]\nevery = 9\n[observe.cluster]\nevery = 13\n" +
       kRdf;
   for (const int replicas : {1, 17}) {
     const Deck d = deck(replicas, observe);
@@ -381,7 +424,7 @@ TEST_F(ObserversTest, DrawsWhatThereIs) {
   if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
   const Deck d = deck(3,
                       "[observe.energies]\nevery = 1\n[observe.conservation]\nevery = 10\n"
-                      "[observe.trajectory]\nevery = 100\n" +
+                      "[observe.trajectory]\nevery = 100\n[observe.cluster]\nevery = 10\n" +
                           kRdf);
   run(d, 3000);
   std::vector<std::string> paths;
@@ -390,8 +433,8 @@ TEST_F(ObserversTest, DrawsWhatThereIs) {
     EXPECT_TRUE(pictures.warnings.empty());
     paths.insert(paths.end(), pictures.paths.begin(), pictures.paths.end());
   }
-  EXPECT_EQ(paths.size(), 6u);
-  EXPECT_EQ(draw_run(folder_.path()).paths.size(), 6u);
+  EXPECT_EQ(paths.size(), 8u);
+  EXPECT_EQ(draw_run(folder_.path()).paths.size(), 8u);
   EXPECT_TRUE(contains(read_text(folder_.file("rdf.svg")), "3 molecules, 3 replicas"));
 }
 

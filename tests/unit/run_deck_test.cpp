@@ -36,7 +36,7 @@ constexpr int kMolecules = 3;
 const std::string kObserve =
     "[observe.energies]\nevery = 7\n[observe.conservation]\nevery = 10\n"
     "[observe.rdf]\nevery = 2\nr_max_A = 8.0\nbins = 16\n"
-    "[observe.trajectory]\nevery = 20\nreplicas = 2\n";
+    "[observe.trajectory]\nevery = 20\nreplicas = 2\n[observe.cluster]\nevery = 15\n";
 
 /// Pictures take most of the time of such short runs: gnuplot is hidden from all but one of them.
 class RunDeck : public ::testing::Test {
@@ -125,7 +125,7 @@ TEST_F(RunDeck, WritesEveryFile) {
                            "rdf.csv", "trajectory-0000.xyz", "trajectory-0001.xyz"}) {
     EXPECT_TRUE(fs::exists(out_ + "/" + name)) << name;
   }
-  EXPECT_EQ(result.pictures.size(), io::can_draw() ? 6u : 0u);
+  EXPECT_EQ(result.pictures.size(), io::can_draw() ? 8u : 0u);
   for (const std::string& picture : result.pictures) EXPECT_TRUE(fs::exists(picture));
   const std::string json = read_text(out_ + "/run.json");
   EXPECT_TRUE(contains(json, "\"status\": \"finished\""));

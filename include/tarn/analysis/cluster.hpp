@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace tarn::analysis {
 
@@ -18,5 +21,39 @@ struct ClusterShape {
 
 /// @param positions_A [molecule][9], atoms O H H
 ClusterShape cluster_shape(std::span<const double> positions_A);
+
+/// Electric dipole moments of one cluster of neutral molecules.
+struct ClusterDipole {
+  double cluster_D = 0.0;   ///< length of the sum over the molecules [debye]
+  double molecule_D = 0.0;  ///< mean length of the moment of a molecule [debye]
+};
+
+/// @param positions_A [molecule][9], atoms O H H
+/// @param dipole_charge_e WaterModel::dipole_charge_e()
+ClusterDipole cluster_dipole(std::span<const double> positions_A, double dipole_charge_e);
+
+/// Fluctuations of the oxygen-oxygen distances of one cluster, gathered sample by sample:
+///   delta = 2/(N(N-1)) sum over pairs of sqrt(<r^2> - <r>^2) / <r>
+/// (Berry, Beck, Davis & Jellinek 1988): below 0.1 for a solid-like cluster, 0.2 and more for one
+/// that is liquid-like. Memory: two numbers a pair of molecules.
+class LindemannIndex {
+ public:
+  /// @param positions_A [molecule][9]; the number of molecules must not change
+  void add(std::span<const double> positions_A);
+  /// 0 for fewer than two samples or molecules.
+  double value() const;
+
+  /// All that it remembers, for a checkpoint.
+  struct Memory {
+    std::int64_t samples = 0;
+    std::vector<double> means_A;     ///< <r> of each pair (0,1), (0,2), (1,2), (0,3), ...
+    std::vector<double> squares_A2;  ///< sum of (r - <r>)^2
+  };
+  const Memory& memory() const { return memory_; }
+  void restore(Memory memory) { memory_ = std::move(memory); }
+
+ private:
+  Memory memory_;
+};
 
 }  // namespace tarn::analysis

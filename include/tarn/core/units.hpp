@@ -14,6 +14,8 @@ inline constexpr double picoseconds_per_akma = femtoseconds_per_akma * 1e-3;
 inline constexpr double boltzmann_kcal_per_mol_K = 0.0019872041;
 /// Coulomb constant [kcal A/(mol e^2)].
 inline constexpr double coulomb_kcal_A_per_mol_e2 = 332.0637;
+/// Dipole moment of an elementary charge at one angstrom [debye].
+inline constexpr double debye_per_e_A = 4.80320471;
 inline constexpr double mass_hydrogen_Da = 1.008;
 inline constexpr double mass_oxygen_Da = 15.9994;
 inline constexpr double pi = 3.14159265358979323846;

@@ -15,6 +15,9 @@ namespace tarn {
 /// run that fall on one point of the picture.
 Pictures draw_energies(const std::string& folder);
 
+/// Radius of gyration, hydrogen bonds, dipole moment and Lindemann index against time.
+Pictures draw_cluster(const std::string& folder);
+
 /// Change of energy, momentum and angular momentum since the first row.
 Pictures draw_conservation(const std::string& folder);
 

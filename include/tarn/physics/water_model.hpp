@@ -31,6 +31,8 @@ struct WaterModel {
   double r_hh_A() const;
   /// Weight w of r_M = r_O + w (r_H1 + r_H2 - 2 r_O); 0 for three-site models.
   double m_site_weight() const;
+  /// Charge c of the molecule's dipole moment c (r_H1 + r_H2 - 2 r_O), its M site among it [e].
+  double dipole_charge_e() const;
   /// Squared reference lengths of (O,H1), (O,H2), (H1,H2) [A^2].
   std::array<double, 3> squared_lengths_A2() const;
   /// Mass of atom 0 (O), 1 or 2 (H) [Da].
