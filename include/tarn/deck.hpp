@@ -39,6 +39,7 @@ struct SystemSection {
   bool relax = true;
   bool remove_momentum = false;
   double hydrogen_mass_Da = units::mass_hydrogen_Da;
+  bool recentre = false;  ///< positions are reported about the centre of mass
   bool operator==(const SystemSection&) const = default;
 };
 

@@ -36,8 +36,8 @@ struct RunOptions {
   std::optional<std::string> device;  ///< replaces the deck's
   std::optional<int> threads;
   std::function<void(const Progress&)> on_progress;
-  /// Told at once, and written to run.json: remarks on the start, replicas that were stopped,
-  /// pictures that could not be drawn.
+  /// Told at once, and written to run.json: remarks on the start, replicas that were stopped or
+  /// that a molecule has left, pictures that could not be drawn.
   std::function<void(const std::string&)> on_warning;
   /// Asked about twice a second; true ends the run after a checkpoint.
   std::function<bool()> interrupted;

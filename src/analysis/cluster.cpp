@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 #include "tarn/core/units.hpp"
 
@@ -58,6 +59,32 @@ ClusterShape cluster_shape(std::span<const double> positions_A) {
   }
   if (n > 0) shape.radius_of_gyration_A = std::sqrt(square / static_cast<double>(n));
   return shape;
+}
+
+std::optional<int> departed_molecule(std::span<const double> positions_A, double link_A) {
+  const std::size_t n = positions_A.size() / 9;
+  if (n == 0) return std::nullopt;
+  std::vector<std::size_t> members, largest;
+  std::vector<char> taken(n, 0);
+  double unused[3];
+  for (std::size_t first = 0; first < n; ++first) {
+    if (taken[first]) continue;
+    taken[first] = 1;
+    members.assign(1, first);
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      const double* from = &positions_A[9 * members[k]];
+      for (std::size_t m = first + 1; m < n; ++m) {
+        if (taken[m] || !(difference(from, &positions_A[9 * m], unused) < link_A)) continue;
+        taken[m] = 1;
+        members.push_back(m);
+      }
+    }
+    if (members.size() > largest.size()) largest = members;
+    if (largest.size() == n) return std::nullopt;
+  }
+  std::fill(taken.begin(), taken.end(), 0);
+  for (const std::size_t m : largest) taken[m] = 1;
+  return static_cast<int>(std::find(taken.begin(), taken.end(), 0) - taken.begin());
 }
 
 ClusterDipole cluster_dipole(std::span<const double> positions_A, double dipole_charge_e) {

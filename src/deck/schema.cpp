@@ -133,7 +133,9 @@ std::vector<Section> make_sections() {
           {.name = "confinement",
            .meaning = "A wall that keeps a warm cluster together: V = K/2 max(0, r - R)² for each "
                       "oxygen at r from the centre of mass of the cluster, which takes the "
-                      "recoil."}),
+                      "recoil. Without a wall a run looks every 1000 steps whether each replica "
+                      "still hangs together, oxygen by oxygen less than 8 Å apart, and warns once "
+                      "of each that does not."}),
       {.name = "run", .meaning = "How long, in what precision, on what device."},
       optional_section<&Deck::energies>(
           {.name = "observe.energies",
@@ -294,6 +296,12 @@ std::vector<Key> make_keys() {
            .unit = "Da",
            .range = from_to(0.1, 8),
            .meaning = "Mass of a hydrogen; the oxygen gets what is left of the molecule's."}),
+      row<&Deck::system, &SystemSection::recentre>(
+          {.section = "system",
+           .name = "recentre",
+           .type = Type::boolean,
+           .meaning = "Write positions about the centre of mass of each replica, which drifts "
+                      "under noise. The run itself is the same, bit for bit."}),
 
       row<&Deck::integrator, &IntegratorSection::scheme>(
           {.section = "integrator",

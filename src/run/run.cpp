@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 
 #include "blow_up.hpp"
+#include "centred_engine.hpp"
 #include "checkpointer.hpp"
+#include "evaporation.hpp"
 #include "replicas.hpp"
 #include "run_folder.hpp"
 #include "run_record.hpp"
@@ -24,6 +26,7 @@ namespace {
 // More of them say nothing new; run.json has them all.
 constexpr std::size_t kMostBlowUpWarnings = 20;
 constexpr std::size_t kMostBlowUpFiles = 100;
+constexpr std::size_t kMostDepartureWarnings = 20;
 
 /// One run: an engine, its observers, and what has to be told about them.
 class Run {
@@ -93,8 +96,9 @@ class Run {
     DeviceRequest device{deck_.run.device, deck_.run.threads};
     if (options_.device) device.name = *options_.device;
     if (options_.threads) device.threads = *options_.threads;
-    engine_ = parts.make_engine(make_system(deck_, molecules_), start,
-                                make_pair_count_request(deck_), device);
+    const System system = make_system(deck_, molecules_);
+    engine_ = parts.make_engine(system, start, make_pair_count_request(deck_), device);
+    if (deck_.system.recentre) engine_ = centred(std::move(engine_), system.model);
     before_.device = engine_->description();
     if (folder_.resumes() && checkpoint_.device != before_.device) {
       warn(
@@ -107,8 +111,15 @@ class Run {
   void make_observers() {
     observers_ = tarn::make_observers(deck_, {folder_.path(), molecules_, deck_.system.replicas,
                                               provenance_of(deck_, molecules_)});
+    // Behind a wall a molecule may be in the gas.
+    if (!deck_.confinement) {
+      auto watch = std::make_unique<EvaporationWatch>();
+      evaporation_ = watch.get();
+      observers_.push_back(std::move(watch));
+    }
     if (folder_.resumes()) {
       restore(checkpoint_, observers_);
+      if (evaporation_) told_departures_ = evaporation_->departures().size();
     } else {
       for (const auto& observer : observers_) observer->begin();
     }
@@ -125,11 +136,13 @@ class Run {
     run_loop(*engine_, observers_, deck_.run.steps, !folder_.resumes(),
              [this](std::int64_t) { return go_on(); });
     wall_seconds_ = seconds_since_began();
+    warn_about_departures();
     warn_about_blow_ups();
     tell_progress();
   }
 
   bool go_on() {
+    warn_about_departures();
     warn_about_blow_ups();
     tell_progress();
     interrupted_ = options_.interrupted && options_.interrupted();
@@ -165,6 +178,20 @@ class Run {
       if (told_.size() <= kMostBlowUpWarnings) warn(describe(blow_up, deck_));
       if (told_.size() == kMostBlowUpWarnings) warn("more blow-ups are told in run.json only");
     }
+  }
+
+  void warn_about_departures() {
+    const std::vector<Departure> all = departures();
+    for (; told_departures_ < all.size(); ++told_departures_) {
+      if (told_departures_ < kMostDepartureWarnings) warn(describe(all[told_departures_]));
+      if (told_departures_ == kMostDepartureWarnings) {
+        warn("more replicas that a molecule has left are told in run.json only");
+      }
+    }
+  }
+
+  std::vector<Departure> departures() const {
+    return evaporation_ ? evaporation_->departures() : std::vector<Departure>{};
   }
 
   std::vector<BlowUp> blow_ups() const { return merged(before_.blow_ups, engine_->blow_ups()); }
@@ -230,6 +257,7 @@ class Run {
     record.ns_per_day_total = p.ns_per_day_total;
     record.engine = engine_->report();
     record.warnings = warnings_;
+    record.departures = departures();
     record.blow_ups = blow_ups();
     record.pictures = pictures_;
     write_record(folder_.record(), deck_, record);
@@ -281,6 +309,8 @@ class Run {
   std::unique_ptr<Engine> engine_;
   std::vector<std::unique_ptr<Observer>> observers_;  // the checkpointer is the last one
   Checkpointer* checkpointer_ = nullptr;
+  EvaporationWatch* evaporation_ = nullptr;  // null behind a wall
+  std::size_t told_departures_ = 0;
   Clock::time_point began_;
   double wall_seconds_ = 0.0;
   bool interrupted_ = false;

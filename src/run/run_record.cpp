@@ -30,11 +30,13 @@ std::string stages(const EngineReport& report) {
   return object.text();
 }
 
-std::string blow_up_list(const std::vector<BlowUp>& blow_ups) {
+/// Blow-ups or departures.
+template <class Event>
+std::string event_list(const std::vector<Event>& events) {
   std::vector<std::string> values;
-  for (const BlowUp& blow_up : blow_ups) {
+  for (const Event& event : events) {
     values.push_back(fmt::format("{{\"replica\": {}, \"step\": {}, \"molecule\": {}}}",
-                                 blow_up.replica, blow_up.step, blow_up.molecule));
+                                 event.replica, event.step, event.molecule));
   }
   return io::json_array(values);
 }
@@ -66,7 +68,8 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
                                                 static_cast<double>(engine.molecule_steps)
                                           : 0.0))
       .add("warnings", io::json_strings(record.warnings))
-      .add("blow_ups", blow_up_list(record.blow_ups))
+      .add("departures", event_list(record.departures))
+      .add("blow_ups", event_list(record.blow_ups))
       .add("pictures", io::json_strings(record.pictures));
   io::write_file(path, object.text() + "\n");
 }

@@ -422,6 +422,30 @@ TEST(EngineForces, AreThoseOfThePlainSum) {
   }
 }
 
+/// A free cluster drifts under noise: far from the origin its forces must be as good as before.
+TEST(EngineForces, AreAsGoodFarFromTheOrigin) {
+  for (const WaterModel& model : {tip3p(), tip4p()}) {
+    Worst mixed_error("log10_mixed_far_" + std::string(model.name));
+    Worst double_error("log10_double_far_" + std::string(model.name));
+    for (int n : {2, 7, 16, 17, 100}) {
+      std::vector<double> x = lattice_cluster(model, n, 5);
+      for (std::size_t k = 0; k < x.size(); ++k) x[k] += std::array{1e4, -1e4, 7e3}[k % 3];
+      const ReferenceForces reference = reference_forces(model, std::span<const double>(x));
+      for (Precision precision : {Precision::double_, Precision::mixed}) {
+        const auto engine = make_cpu_engine(system_that_shows_forces(model, n, precision),
+                                            replicas_at(model, x, 1, 0.0, 1, false), {}, 1);
+        const double error = relative_rms(forces_shown(*engine, model), reference.f);
+        (precision == Precision::double_ ? double_error : mixed_error).see(error, n);
+      }
+    }
+    // The bound at the origin: distances are taken from a high and a low float.
+    mixed_error.expect_between(1e-9, 2e-6);
+    // The forces are exact to rounding; what is seen is q - x, with 9e-13 A of rounding at 1e4 A,
+    // times a mass of 16, on forces of about 10 kcal/mol/A: 1.5e-12.
+    double_error.expect_below(1e-11);
+  }
+}
+
 /// Rounding apart, 16 molecules and a 17th that is far away move in the two layouts alike.
 TEST(EngineForces, LayoutsAgree) {
   for (Precision precision : {Precision::double_, Precision::mixed}) {

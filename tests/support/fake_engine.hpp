@@ -18,6 +18,8 @@ namespace tarn::test {
 /// What a FakeEngine is told to do.
 struct FakeScript {
   std::map<std::int64_t, std::int64_t> blow_ups{};  ///< replica id -> step
+  /// Replica id -> step at which its last molecule jumps 100 A away.
+  std::map<std::int64_t, std::int64_t> departures{};
   double seconds_per_step = 0.0;
   std::int64_t not_a_number_at = -1;  ///< energies of this step and later are NaN
   std::vector<std::int64_t>* advances = nullptr;
@@ -94,6 +96,12 @@ class FakeEngine final : public Engine {
         double& v = state_.velocities_A_per_akma[c];
         v = 0.9 * v + 0.1 * std::sin(3.0 * x + static_cast<double>(id));
         x += 0.05 * v;
+      }
+      const auto departure = script_.departures.find(id);
+      if (departure != script_.departures.end() && departure->second == state_.step) {
+        for (std::size_t atom = 1; atom <= 3; ++atom) {
+          state_.positions_A[(r + 1) * size - 3 * atom] += 100.0;
+        }
       }
       count(r);
     }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -46,6 +47,26 @@ TEST(ClusterShape, TheAngleDecides) {
     add_molecule(positions, 3.0);
     EXPECT_EQ(cluster_shape(positions).hydrogen_bonds, degrees < 30.0 ? 1 : 0) << degrees;
   }
+}
+
+// --- departures ---
+
+TEST(DepartedMolecule, IsTheFirstOutsideTheLargestPart) {
+  const auto departed = [](const std::vector<double>& places) {
+    std::vector<double> positions;
+    for (const double x : places) add_molecule(positions, x);
+    return analysis::departed_molecule(positions, 8.0);
+  };
+  EXPECT_EQ(departed({}), std::nullopt);
+  EXPECT_EQ(departed({5.0}), std::nullopt);
+  EXPECT_EQ(departed({0.0, 7.9}), std::nullopt);
+  EXPECT_EQ(departed({0.0, 8.1}), 1);
+  EXPECT_EQ(departed({0.0, 14.0, 7.0, 21.0}), std::nullopt);  // a chain hangs together
+  EXPECT_EQ(departed({30.0, 0.0, 3.0, 6.0}), 0);
+  EXPECT_EQ(departed({0.0, 3.0, 30.0, 6.0}), 2);
+  EXPECT_EQ(departed({0.0, 30.0, 33.0, 3.0, 6.0}), 1);  // two that left together
+  EXPECT_EQ(departed({0.0, 3.0, 30.0, 33.0, 36.0}), 0);
+  EXPECT_EQ(departed({0.0, 20.0, 40.0}), 1);
 }
 
 // --- dipole moments ---

@@ -395,6 +395,7 @@ velocities = "maxwell"
 temperature_K = 10.0
 remove_momentum = false
 hydrogen_mass_Da = 1.008
+recentre = false
 
 [integrator]
 scheme = "shake"

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -307,6 +308,93 @@ TEST_F(RunDeck, NoNaNReachesAFileAndTheErrorIsRecorded) {
   const std::string json = read_text(out_ + "/run.json");
   EXPECT_TRUE(contains(json, "\"status\": \"failed\""));
   EXPECT_TRUE(contains(json, "not a number"));
+}
+
+// --- departures ---
+
+TEST_F(RunDeck, AMoleculeThatLeavesIsToldOncePerReplica) {
+  script_.departures = {{0, 1500}, {2, 2999}};
+  run(deck(6000, ""));
+  ASSERT_EQ(warnings_.size(), 3u);
+  EXPECT_TRUE(contains(warnings_[1], "replica 0: molecule 2 has left the cluster"));
+  EXPECT_TRUE(contains(warnings_[1], "at step 2000"));
+  EXPECT_TRUE(contains(warnings_[1], "[confinement]"));
+  EXPECT_TRUE(contains(warnings_[2], "replica 2: molecule 2 has left"));
+  EXPECT_TRUE(contains(warnings_[2], "at step 3000"));
+  const std::string json = read_text(out_ + "/run.json");
+  EXPECT_TRUE(contains(json,
+                       "\"departures\": [{\"replica\": 0, \"step\": 2000, \"molecule\": 2}, "
+                       "{\"replica\": 2, \"step\": 3000, \"molecule\": 2}]"));
+}
+
+TEST_F(RunDeck, AResumedRunDoesNotTellADepartureAgain) {
+  script_.departures = {{0, 500}, {2, 4000}};
+  run(deck(3000));
+  ASSERT_EQ(warnings_.size(), 2u);
+  warnings_.clear();
+  resume(deck(6000));
+  ASSERT_EQ(warnings_.size(), 1u);
+  EXPECT_TRUE(contains(warnings_[0], "replica 2: molecule 2 has left"));
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"),
+                       "[{\"replica\": 0, \"step\": 1000, \"molecule\": 2}, "
+                       "{\"replica\": 2, \"step\": 4000, \"molecule\": 2}]"));
+}
+
+TEST_F(RunDeck, BehindAWallNobodyLooks) {
+  script_.departures = {{0, 500}};
+  std::vector<unsigned> snapshots;
+  script_.snapshots = &snapshots;
+  run(deck(3000, "[confinement]\nradius_A = 500.0\nstiffness_kcal_per_mol_A2 = 1.0\n"));
+  EXPECT_EQ(warnings_, std::vector<std::string>{"a note"});
+  for (const unsigned fields : snapshots) EXPECT_FALSE(fields & kPositions);
+}
+
+TEST_F(RunDeck, ManyDeparturesAreToldInRunJsonOnly) {
+  for (std::int64_t r = 0; r < 30; ++r) script_.departures[r] = 10;
+  Deck d = deck(1000, "");
+  d.system.replicas = 30;
+  run(d);
+  EXPECT_EQ(warnings_.size(), 1u + 20u + 1u);
+  EXPECT_TRUE(contains(warnings_.back(), "run.json only"));
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "{\"replica\": 29, "));
+}
+
+// --- recentring ---
+
+TEST_F(RunDeck, RecentringChangesWhatIsWrittenAndNothingElse) {
+  Deck d = deck(200, "[observe.energies]\nevery = 20\n[observe.trajectory]\nevery = 50\n");
+  run(d);
+  const State state = io::read_checkpoint(out_ + "/checkpoint.bin").state;
+  const std::string plain = out_;
+  d.system.recentre = true;
+  out_ = folder_.file("out/centred");
+  run(d);
+  const State centred = io::read_checkpoint(out_ + "/checkpoint.bin").state;
+  EXPECT_EQ(centred.positions_A, state.positions_A);
+  EXPECT_EQ(centred.velocities_A_per_akma, state.velocities_A_per_akma);
+  // The first line names the physics of the deck.
+  const auto rows = [](const std::string& text) { return text.substr(text.find('\n')); };
+  EXPECT_EQ(rows(read_text(out_ + "/energies.csv")), rows(read_text(plain + "/energies.csv")));
+  io::XyzReader before(plain + "/trajectory-0001.xyz"), after(out_ + "/trajectory-0001.xyz");
+  int frames = 0;
+  while (const auto x = before.next()) {
+    const auto y = after.next();
+    ASSERT_TRUE(y);
+    ++frames;
+    double centre[3] = {0, 0, 0}, left[3] = {0, 0, 0};
+    for (std::size_t k = 0; k < 27; ++k) {
+      const double mass = k % 9 < 3 ? 15.9994 : 1.008;
+      centre[k % 3] += mass * x->positions_A[k] / (3 * 18.0154);
+      left[k % 3] += mass * y->positions_A[k] / (3 * 18.0154);
+    }
+    EXPECT_GT(std::hypot(centre[0], centre[1], centre[2]), 1.0);
+    // Nine terms below 10 A.
+    for (const double c : left) EXPECT_NEAR(c, 0.0, 1e-14);
+    for (std::size_t k = 0; k < 27; ++k) {
+      EXPECT_NEAR(y->positions_A[k], x->positions_A[k] - centre[k % 3], 1e-14);
+    }
+  }
+  EXPECT_EQ(frames, 5);
 }
 
 // --- blow-ups ---

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,6 +22,13 @@ struct ClusterShape {
 
 /// @param positions_A [molecule][9], atoms O H H
 ClusterShape cluster_shape(std::span<const double> positions_A);
+
+/// The first molecule that does not hang together with the largest part of the cluster: parts are
+/// oxygens nearer than `link_A` to one another, one after another. Of parts of one size the one
+/// with the first molecule counts as the larger.
+/// @param positions_A [molecule][9]
+/// @return its number from 0, or nothing when the cluster is whole
+std::optional<int> departed_molecule(std::span<const double> positions_A, double link_A);
 
 /// Electric dipole moments of one cluster of neutral molecules.
 struct ClusterDipole {

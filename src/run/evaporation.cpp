@@ -1,0 +1,66 @@
+#include "evaporation.hpp"
+
+#include <cstddef>
+#include <span>
+#include <unordered_set>
+
+#include <fmt/format.h>
+
+#include "tarn/analysis/cluster.hpp"
+#include "tarn/io/binary.hpp"
+
+namespace tarn {
+namespace {
+
+/// Two dipoles of 2.35 D at this distance hold each other by at most 0.3 kcal/mol, half of kT at
+/// 298 K. A molecule that has left crosses a few angstroms in a picosecond.
+constexpr double kLink_A = 8.0;
+/// Measured: 0.3 % of a run of 64 clusters of seven.
+constexpr std::int64_t kEvery = 1000;
+
+}  // namespace
+
+std::string describe(const Departure& departure) {
+  return fmt::format(
+      "replica {}: molecule {} has left the cluster (seen at step {}, more than {:g} A from what "
+      "is left of it). Averages will be those of the parts. A wall keeps a cluster together: "
+      "[confinement] radius_A, stiffness_kcal_per_mol_A2",
+      departure.replica, departure.molecule, departure.step, kLink_A);
+}
+
+std::int64_t EvaporationWatch::every() const { return kEvery; }
+
+void EvaporationWatch::observe(const Frame& frame) {
+  std::unordered_set<std::int64_t> known;
+  for (const Departure& d : departures_) known.insert(d.replica);
+  const std::size_t size = static_cast<std::size_t>(frame.molecules) * kCoordinatesPerMolecule;
+  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+    const std::int64_t id = frame.replica_ids[r];
+    if (known.contains(id)) continue;
+    const auto gone =
+        analysis::departed_molecule(std::span(frame.positions_A).subspan(r * size, size), kLink_A);
+    if (gone) departures_.push_back({id, frame.step, *gone});
+  }
+}
+
+void EvaporationWatch::save(std::ostream& out) {
+  io::put(out, static_cast<std::uint64_t>(departures_.size()));
+  for (const Departure& d : departures_) {
+    io::put(out, d.replica);
+    io::put(out, d.step);
+    io::put(out, std::int64_t{d.molecule});
+  }
+}
+
+void EvaporationWatch::load(std::istream& in) {
+  departures_.clear();
+  for (std::uint64_t n = io::get_u64(in); n > 0; --n) {
+    Departure d;
+    d.replica = io::get_i64(in);
+    d.step = io::get_i64(in);
+    d.molecule = static_cast<int>(io::get_i64(in));
+    departures_.push_back(d);
+  }
+}
+
+}  // namespace tarn

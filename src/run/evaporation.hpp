@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tarn/observer.hpp"
+
+namespace tarn {
+
+/// A molecule that left its cluster.
+struct Departure {
+  std::int64_t replica = 0;  ///< replica id
+  std::int64_t step = 0;     ///< at which it was noticed
+  int molecule = 0;          ///< counts from 0
+};
+
+/// Which molecule, when, and the cure.
+std::string describe(const Departure& departure);
+
+/// Looks from time to time whether clusters still hang together, and remembers the first departure
+/// of each replica. Writes no file.
+class EvaporationWatch final : public Observer {
+ public:
+  std::string name() const override { return "evaporation"; }
+  unsigned fields() const override { return kPositions; }
+  std::int64_t every() const override;
+  void begin() override {}
+  void observe(const Frame& frame) override;
+  void save(std::ostream& out) override;
+  void load(std::istream& in) override;
+  void finish() override {}
+
+  /// In the order in which they were noticed, those before a restart among them.
+  const std::vector<Departure>& departures() const { return departures_; }
+
+ private:
+  std::vector<Departure> departures_;
+};
+
+}  // namespace tarn

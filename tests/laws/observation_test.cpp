@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "scratch_folder.hpp"
+#include "tarn/io/checkpoint.hpp"
+#include "tarn/run.hpp"
+#include "tarn/start.hpp"
+
+/// @file
+/// Looking at a run changes no bit of it.
+
+namespace tarn {
+namespace {
+
+const std::string kEverything =
+    "[observe.energies]\nevery = 7\n[observe.conservation]\nevery = 11\n"
+    "[observe.temperatures]\nevery = 13\n[observe.geometry]\nevery = 17\n"
+    "[observe.cluster]\nevery = 19\n[observe.rdf]\n[observe.trajectory]\nevery = 400\n";
+
+Deck deck_of(const std::string& scheme, const std::string& system, const std::string& more) {
+  return parse_deck("[system]\nmolecules = 7\nreplicas = 3\n" + system +
+                        "[integrator]\nscheme = \"" + scheme +
+                        "\"\ntimestep_fs = 1.0\n"
+                        "[thermostat]\nkind = \"gla\"\ntemperature_K = 300.0\n"
+                        "friction_per_ps = 5.0\n[run]\nsteps = 2500\nprecision = \"mixed\"\n" +
+                        more,
+                    "deck.toml");
+}
+
+TEST(Observation, ChangesNoBitOfTheRun) {
+  for (const char* scheme : {"settle", "zss-stiff"}) {
+    SCOPED_TRACE(scheme);
+    const Deck deck = deck_of(scheme, "model = \"tip4p\"\n", "");
+    const Start start = make_start(deck);
+    const auto engine = make_engine(make_system(deck, 7), start.state, {}, {"cpu", 1});
+    engine->advance(2500);
+    const State alone = engine->state();
+    for (const char* recentre : {"", "recentre = true\n"}) {
+      const test::ScratchFolder folder;
+      RunOptions options;
+      options.out_dir = folder.file("out");
+      run_deck(deck_of(scheme, std::string("model = \"tip4p\"\n") + recentre, kEverything),
+               options);
+      const State watched = io::read_checkpoint(folder.file("out/checkpoint.bin")).state;
+      EXPECT_EQ(watched.positions_A, alone.positions_A);
+      EXPECT_EQ(watched.velocities_A_per_akma, alone.velocities_A_per_akma);
+    }
+  }
+}
+
+/// Molecules at 20 000 K fly apart at some 50 A/ps; cold ones stay.
+TEST(Observation, HotClustersEvaporateAndColdOnesDoNot) {
+  for (const bool hot : {true, false}) {
+    const test::ScratchFolder folder;
+    std::vector<std::string> warnings;
+    RunOptions options;
+    options.out_dir = folder.file("out");
+    options.on_warning = [&](const std::string& text) {
+      if (text.find("has left the cluster") != std::string::npos) warnings.push_back(text);
+    };
+    const std::string temperature = hot ? "20000" : "10";
+    run_deck(parse_deck("[system]\nmolecules = 5\nreplicas = 4\ntemperature_K = " + temperature +
+                            "\n[integrator]\nscheme = \"settle\"\ntimestep_fs = 0.5\n"
+                            "[run]\nsteps = 4000\n",
+                        "deck.toml"),
+             options);
+    ASSERT_EQ(warnings.size(), hot ? 4u : 0u);
+    for (const std::string& warning : warnings) {
+      EXPECT_TRUE(test::contains(warning, "at step 1000"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tarn
