@@ -1,5 +1,6 @@
 #include "gnuplot_script.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
@@ -13,6 +14,9 @@ namespace {
 constexpr int kWidth = 900;
 constexpr int kHeight = 560;
 constexpr int kHeightOfEachOfMany = 250;
+/// More curves than this have their legend beside the axes, not on them.
+constexpr std::size_t kMostInside = 4;
+constexpr double kPixelsPerLetter = 8.5;
 
 // Okabe and Ito's palette: told apart by readers with any kind of colour vision.
 constexpr std::array<std::string_view, 7> kPalette{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
@@ -28,7 +32,30 @@ std::string quoted(std::string_view text) {
   return result + '\'';
 }
 
-std::string_view colour(std::size_t series) { return kPalette[series % kPalette.size()]; }
+/// Colours, and after the last of them the first again with dashes.
+std::string line_of(std::size_t series) {
+  return fmt::format("lc rgb '{}'{}", kPalette[series % kPalette.size()],
+                     series < kPalette.size() ? "" : " dt 2");
+}
+
+std::vector<std::string_view> labels_of(const Plot& plot) {
+  std::vector<std::string_view> labels;
+  for (const Series& series : plot.series) {
+    if (!series.label.empty()) labels.push_back(series.label);
+  }
+  return labels;
+}
+
+/// Letters that a legend beside the axes takes; 0 if it lies on them.
+std::size_t legend_width(const std::vector<Plot>& plots) {
+  std::size_t width = 0;
+  for (const Plot& plot : plots) {
+    const auto labels = labels_of(plot);
+    if (labels.size() <= kMostInside) continue;
+    for (const std::string_view label : labels) width = std::max(width, label.size() + 8);
+  }
+  return width;
+}
 
 bool has_spread(const Series& series) { return series.low.size() == series.y.size(); }
 
@@ -69,20 +96,19 @@ void add_commands(const Series& series, const std::string& name, std::size_t ind
                   std::vector<std::string>& bands, std::vector<std::string>& curves) {
   const std::string title =
       series.label.empty() ? "notitle" : fmt::format("title {}", quoted(series.label));
-  const std::string_view rgb = colour(index);
+  const std::string line = line_of(index);
   if (series.style == Series::Style::points) {
-    curves.push_back(fmt::format("${} using {} lw 1.5 pt 7 ps 0.6 lc rgb '{}' {}", name,
+    curves.push_back(fmt::format("${} using {} lw 1.5 pt 7 ps 0.6 {} {}", name,
                                  has_spread(series) ? "1:2:3:4 with yerrorbars" : "1:2 with points",
-                                 rgb, title));
+                                 line, title));
     return;
   }
   if (has_spread(series)) {
     bands.push_back(fmt::format(
-        "${} using 1:3:4 with filledcurves fill solid 0.22 noborder lc rgb '{}' notitle", name,
-        rgb));
+        "${} using 1:3:4 with filledcurves fill solid 0.22 noborder {} notitle", name, line));
   }
-  curves.push_back(fmt::format("${} using 1:2 with {} lw 2 lc rgb '{}' {}", name,
-                               series.style == Series::Style::steps ? "histeps" : "lines", rgb,
+  curves.push_back(fmt::format("${} using 1:2 with {} lw 2 {} {}", name,
+                               series.style == Series::Style::steps ? "histeps" : "lines", line,
                                title));
 }
 
@@ -91,7 +117,7 @@ std::string range_command(char axis, const std::optional<std::array<double, 2>>&
   return fmt::format("set {}range [{:.9g}:{:.9g}]\n", axis, (*range)[0], (*range)[1]);
 }
 
-std::string axes_commands(const Plot& plot, bool has_labels) {
+std::string axes_commands(const Plot& plot, bool has_legend, bool beside) {
   std::string text;
   text += plot.log_x ? "set logscale x\nset format x '1e%+T'\n"
                      : "unset logscale x\nset format x '%g'\n";
@@ -99,8 +125,10 @@ std::string axes_commands(const Plot& plot, bool has_labels) {
                      : "unset logscale y\nset format y '%g'\n";
   text += range_command('x', plot.x_range) + range_command('y', plot.y_range);
   text += fmt::format("set ylabel {} offset -1,0\n", quoted(plot.y_label));
-  text += has_labels ? "set key top right Right samplen 2 spacing 1.25 textcolor rgb '#333333'\n"
-                     : "unset key\n";
+  text += has_legend
+              ? fmt::format("set key {} samplen 2 spacing 1.25 textcolor rgb '#333333'\n",
+                            beside ? "outside right top Left reverse" : "inside top right Right")
+              : "unset key\n";
   return text;
 }
 
@@ -116,18 +144,20 @@ std::string plot_command(const Plot& plot, std::size_t panel) {
   return fmt::format("plot {}\n", fmt::join(bands, ", \\\n  "));
 }
 
-std::string header(PictureFormat format, std::size_t panels, const std::string& output_path) {
+std::string header(PictureFormat format, std::size_t panels, std::size_t legend,
+                   const std::string& output_path) {
+  const int width = kWidth + static_cast<int>(kPixelsPerLetter * static_cast<double>(legend));
   const int height = panels == 1 ? kHeight : kHeightOfEachOfMany * static_cast<int>(panels) + 60;
   const std::string terminal =
       format == PictureFormat::svg
           ? fmt::format(
                 "svg noenhanced size {},{} fixed rounded background '#ffffff' "
                 "font 'Helvetica,Arial,DejaVu Sans,sans-serif,14'",
-                kWidth, height)
+                width, height)
           : fmt::format(
                 "pngcairo noenhanced size {},{} rounded background '#ffffff' "
                 "font 'DejaVu Sans,11'",
-                kWidth, height);
+                width, height);
   return fmt::format(
       "set encoding utf8\n"
       "set terminal {}\n"
@@ -136,9 +166,9 @@ std::string header(PictureFormat format, std::size_t panels, const std::string& 
       "set tics nomirror out scale 0.6 textcolor rgb '#333333'\n"
       "set grid back lt 1 lc rgb '#e6e6e6' lw 0.8\n"
       "set lmargin 12\n"
-      "set rmargin 3\n"
+      "set rmargin {}\n"
       "set bmargin {}\n",
-      terminal, quoted(output_path), panels == 1 ? 4.2 : 3.2);
+      terminal, quoted(output_path), 3 + legend, panels == 1 ? 4.2 : 3.2);
 }
 
 }  // namespace
@@ -147,7 +177,8 @@ std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
                            const std::string& output_path) {
   // SVG counts in pixels, cairo in points.
   const int title_size = format == PictureFormat::svg ? 17 : 13;
-  std::string text = header(format, plots.size(), output_path);
+  const std::size_t legend = legend_width(plots);
+  std::string text = header(format, plots.size(), legend, output_path);
   for (std::size_t panel = 0; panel < plots.size(); ++panel) {
     for (std::size_t i = 0; i < plots[panel].series.size(); ++i) {
       text += data_block(plots[panel], plots[panel].series[i], fmt::format("p{}s{}", panel, i));
@@ -159,13 +190,15 @@ std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
   }
   for (std::size_t panel = 0; panel < plots.size(); ++panel) {
     const Plot& plot = plots[panel];
-    bool has_labels = false;
-    for (const Series& series : plot.series) has_labels = has_labels || !series.label.empty();
+    // A legend that the panel above has shown is not shown again.
+    const auto labels = labels_of(plot);
+    const bool has_legend =
+        !labels.empty() && (panel == 0 || labels != labels_of(plots[panel - 1]));
     if (plots.size() == 1)
       text += fmt::format("set title {} font ',{}'\n", quoted(plot.title), title_size);
     // Plots above each other share their x axis; only the last one names it.
     text += fmt::format("set xlabel {}\n", panel + 1 == plots.size() ? quoted(plot.x_label) : "''");
-    text += axes_commands(plot, has_labels);
+    text += axes_commands(plot, has_legend, legend > 0);
     text += plot_command(plot, panel);
   }
   if (plots.size() > 1) text += "unset multiplot\n";

@@ -136,19 +136,19 @@ TEST(StudyHessians, TotalKeepsMomentumAndMoleculeDoesNot) {
 }
 
 /// One step of Newton's method is not enough: energy drifts over 100 times as fast as with Z&Ss at
-/// the same step, or the run blows up.
+/// the same step, and after some 270 units the run blows up.
 TEST(OneStepNewmark, Drifts) {
   const IntegratorSpec zss = integrator("zss_structured", 0.05, 20.0);
-  const double drift = run(cold_system(zss), cold_start(zss), 1000.0).drift;
+  const double drift = run(cold_system(zss), cold_start(zss), 200.0).drift;
   for (const std::string scheme : {"one_step", "one_step_full"}) {
     IntegratorSpec spec = integrator(scheme, 0.05, 20.0);
     spec.timestep_akma = 0.05;
-    const auto engine = make_cpu_engine(cold_system(spec), cold_start(spec), {}, 1);
-    engine->advance(20000);
-    if (!engine->blow_ups().empty()) continue;
-    const double its_drift = run(cold_system(spec), cold_start(spec), 1000.0).drift;
+    const double its_drift = run(cold_system(spec), cold_start(spec), 200.0).drift;
     record("ratio_" + scheme, its_drift / drift);
     EXPECT_GT(its_drift, 100.0 * drift) << scheme;
+    const auto engine = make_cpu_engine(cold_system(spec), cold_start(spec), {}, 1);
+    engine->advance(20000);
+    EXPECT_EQ(engine->blow_ups().size(), 1u) << scheme;
   }
 }
 

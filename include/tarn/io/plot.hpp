@@ -48,7 +48,8 @@ struct Drawing {
 /// Whether gnuplot can be found.
 bool can_draw();
 
-/// Draws `<path>.svg` and `<path>.png`, 900 x 560 pixels, each atomically. Points that are not
+/// Draws `<path>.svg` and `<path>.png`, 900 x 560 pixels and wider where the legend stands beside
+/// the axes, each atomically. Points that are not
 /// finite, or not positive on a logarithmic axis, are left out. Never fails because of gnuplot:
 /// without it, or when it fails, there is a warning and no picture.
 /// @param path_without_extension in an existing folder

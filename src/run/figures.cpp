@@ -1,0 +1,274 @@
+#include "figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "tarn/analysis/line_fit.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/io/plot.hpp"
+#include "tarn/observe/observers.hpp"
+#include "tarn/start.hpp"
+
+namespace tarn {
+namespace {
+
+/// Frames of the first replica at every `every` steps, from step 0, until the deck ends or the
+/// replica blows up.
+struct Watched {
+  std::string label;
+  Deck deck;
+  int molecules = 0;
+  std::vector<Frame> frames;
+  std::vector<BlowUp> blow_ups;
+};
+
+Watched watch(const Deck& deck, const std::string& label, unsigned fields, std::int64_t every,
+              const ReproduceOptions& options) {
+  Watched w;
+  w.label = label;
+  w.deck = deck;
+  const Start start = make_start(deck);
+  w.molecules = start.state.molecules;
+  const auto engine = make_engine(make_system(deck, w.molecules), start.state, {},
+                                  {deck.run.device, options.threads});
+  for (std::int64_t step = 0; step <= deck.run.steps; step += every) {
+    if (step > 0) engine->advance(every);
+    Frame frame;
+    engine->snapshot(fields, frame);
+    if (frame.replica_ids.empty()) break;
+    w.frames.push_back(std::move(frame));
+  }
+  w.blow_ups = engine->blow_ups();
+  return w;
+}
+
+std::string head_of(const Reproduction& r) {
+  std::string text = fmt::format(
+      "# {0}\n\n<!-- made by: tarn reproduce {1} -->\n\n![{0}]({1}.svg)\n\n**Paper.** {2}\n\n"
+      "**Here.** {3}\n\nDeck `inputs/{4}`",
+      r.title, r.name, r.paper, r.ours, r.deck);
+  for (const std::string& set : r.overrides) text += fmt::format(", `{}`", set);
+  return text;
+}
+
+void draw(const std::vector<io::Plot>& plots, const std::string& base,
+          const ReproduceOptions& options) {
+  const io::Drawing drawing = io::draw(plots, base);
+  if (!drawing.warning.empty() && options.on_warning) options.on_warning(drawing.warning);
+}
+
+// --- energy and momenta --------------------------------------------------------------------------
+
+constexpr std::int64_t kConservationEvery = 20;
+constexpr std::size_t kQuantities = 3;  // energy, momentum, angular momentum
+
+/// How far energy, momentum and angular momentum have gone, at each frame.
+struct Changes {
+  std::vector<double> time_ps;
+  std::array<std::vector<double>, kQuantities> change;
+};
+Changes changes_of(const Watched& w) {
+  const auto distance = [](const std::array<double, 3>& a, const std::array<double, 3>& b) {
+    return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]) / units::picoseconds_per_akma;
+  };
+  Changes c;
+  const Conservation& first = w.frames.front().conservation[0];
+  for (const Frame& frame : w.frames) {
+    const Conservation& now = frame.conservation[0];
+    c.time_ps.push_back(frame.time_ps);
+    c.change[0].push_back(now.energy_kcal_per_mol - first.energy_kcal_per_mol);
+    c.change[1].push_back(distance(now.momentum_Da_A_per_akma, first.momentum_Da_A_per_akma));
+    c.change[2].push_back(
+        distance(now.angular_momentum_Da_A2_per_akma, first.angular_momentum_Da_A2_per_akma));
+  }
+  return c;
+}
+
+double largest(const std::vector<double>& values) {
+  double worst = 0.0;
+  for (double v : values) worst = std::max(worst, std::abs(v));
+  return worst;
+}
+
+}  // namespace
+
+void make_conservation_figure(const Reproduction& r, const ReproduceOptions& options) {
+  const std::string base = options.out_dir + "/" + r.name;
+  const Deck deck = load_deck(options.inputs_dir + "/" + r.deck, r.overrides);
+  std::string text = head_of(r);
+  text += fmt::format(
+      ", {} steps.\n\n| scheme | drift of the energy (kcal/mol per unit of time) | rms of the "
+      "energy (kcal/mol) | largest change of P (Da Å/ps) | of L (Da Å²/ps) | |\n"
+      "|---|---|---|---|---|---|\n",
+      deck.run.steps);
+  io::CsvFormat csv(base + ".csv",
+                    {"scheme", "step", "time_ps", "energy_change_kcal_per_mol",
+                     "momentum_change_Da_A_per_ps", "angular_momentum_change_Da_A2_per_ps"});
+  std::string table;
+  std::vector<io::Plot> plots(kQuantities);
+  constexpr std::array<std::string_view, kQuantities> labels{
+      "E - E(0) (kcal/mol)", "|P - P(0)| (Da Å/ps)", "|L - L(0)| (Da Å²/ps)"};
+  for (std::size_t p = 0; p < kQuantities; ++p) {
+    plots[p].title = r.title;
+    plots[p].x_label = "time (ps)";
+    plots[p].y_label = labels[p];
+    plots[p].log_y = p > 0;
+  }
+  double rms_of_first = 0.0;
+  for (const std::string& scheme : r.schemes) {
+    const Watched w =
+        watch(with_scheme(deck, scheme), scheme, kConservation, kConservationEvery, options);
+    if (table.empty()) table = csv.head(provenance_of(w.deck, w.molecules));
+    const Changes c = changes_of(w);
+    for (std::size_t k = 0; k < w.frames.size(); ++k) {
+      csv.cell(std::string_view(scheme)).cell(w.frames[k].step).cell(c.time_ps[k]);
+      for (const auto& values : c.change) csv.cell(values[k]);
+      table += csv.row();
+    }
+    std::vector<double> time_akma;
+    for (double t : c.time_ps) time_akma.push_back(t / units::picoseconds_per_akma);
+    const analysis::LineFit fit = analysis::fit_line(time_akma, c.change[0]);
+    text += fmt::format(
+        "| `{}` | {:.1e} | {:.1e} | {:.1e} | {:.1e} | {} |\n", scheme, std::abs(fit.slope),
+        fit.rms_about_mean, largest(c.change[1]), largest(c.change[2]),
+        w.blow_ups.empty() ? std::string() : fmt::format("blew up at step {}", w.blow_ups[0].step));
+    if (rms_of_first == 0.0) rms_of_first = fit.rms_about_mean;
+    for (std::size_t p = 0; p < kQuantities; ++p) {
+      io::Series& series = plots[p].series.emplace_back();
+      series.label = scheme;
+      series.x = c.time_ps;
+      series.y = c.change[p];
+    }
+  }
+  // The schemes that go off leave the axis, so that the others are seen.
+  plots[0].y_range = {{-20.0 * rms_of_first, 20.0 * rms_of_first}};
+  text += fmt::format(
+      "\nThe unit of time is {:.5f} fs. The slope is that of least squares, the rms is about the "
+      "mean; of a scheme that blew up, until then.\n",
+      1e3 * units::picoseconds_per_akma);
+  io::write_file(base + ".csv", table);
+  io::write_file(base + ".md", text);
+  draw(plots, base, options);
+}
+
+// --- multipliers ---------------------------------------------------------------------------------
+
+namespace {
+
+/// Steps of the reference in one step of the deck.
+constexpr int kFineSteps = 20;
+/// Half of the window, in steps of the deck: with h = 0.05 the window is the paper's 0.2.
+constexpr int kHalfWindow = 2;
+
+/// Multipliers of all bonds at each step of the deck, and their means over the window about it.
+struct MultiplierSeries {
+  std::vector<double> time_ps;
+  std::vector<std::vector<double>> at_step, mean;  // [step][bond]; means are empty at the ends
+};
+/// @param fine steps of the run in one step of the deck
+MultiplierSeries multipliers_of(const Watched& w, int fine) {
+  MultiplierSeries m;
+  const int half = kHalfWindow * fine;
+  const int last = static_cast<int>(w.frames.size()) - 1;
+  for (int k = 0; k <= last; k += fine) {
+    const Frame& frame = w.frames[static_cast<std::size_t>(k)];
+    m.time_ps.push_back(frame.time_ps);
+    m.at_step.push_back(frame.multipliers_kcal_per_mol_A2);
+    std::vector<double>& mean = m.mean.emplace_back();
+    if (k < half || k + half > last) continue;
+    mean.assign(m.at_step.back().size(), 0.0);
+    for (int j = -half; j <= half; ++j) {
+      // Trapezoidal: the ends of the window count half.
+      const double weight = (std::abs(j) == half ? 0.5 : 1.0) / (2.0 * half);
+      const auto& values = w.frames[static_cast<std::size_t>(k + j)].multipliers_kcal_per_mol_A2;
+      for (std::size_t c = 0; c < mean.size(); ++c) mean[c] += weight * values[c];
+    }
+  }
+  return m;
+}
+
+double relative_rms(const std::vector<std::vector<double>>& a,
+                    const std::vector<std::vector<double>>& reference) {
+  double difference = 0.0, size = 0.0;
+  for (std::size_t k = 0; k < std::min(a.size(), reference.size()); ++k) {
+    for (std::size_t c = 0; c < std::min(a[k].size(), reference[k].size()); ++c) {
+      difference += (a[k][c] - reference[k][c]) * (a[k][c] - reference[k][c]);
+      size += reference[k][c] * reference[k][c];
+    }
+  }
+  return std::sqrt(difference / size);
+}
+
+}  // namespace
+
+void make_multipliers_figure(const Reproduction& r, const ReproduceOptions& options) {
+  const std::string base = options.out_dir + "/" + r.name;
+  const Deck deck = load_deck(options.inputs_dir + "/" + r.deck, r.overrides);
+  Deck fine = with_scheme(
+      deck, fmt::format("rattle:timestep_fs={}", deck.integrator.timestep_fs / kFineSteps));
+  fine.run.steps = deck.run.steps * kFineSteps;
+  const Watched reference_run = watch(fine, "rattle, step / 20", kMultipliers, 1, options);
+  const MultiplierSeries reference = multipliers_of(reference_run, kFineSteps);
+
+  std::vector<io::Plot> plots(2);
+  plots[0].title = r.title;
+  plots[0].y_label = "λ, window mean (kcal/mol/Å²)";
+  plots[1].title = r.title;
+  plots[1].y_label = "λ at the steps (kcal/mol/Å²)";
+  for (io::Plot& plot : plots) plot.x_label = "time (ps)";
+  io::CsvFormat csv(base + ".csv", {"scheme", "time_ps", "molecule", "bond",
+                                    "lambda_kcal_per_mol_A2", "lambda_mean_kcal_per_mol_A2"});
+  std::string table = csv.head(provenance_of(deck, reference_run.molecules));
+  const auto add = [&](const std::string& label, const MultiplierSeries& m) {
+    std::array<io::Series, 2> series;
+    for (io::Series& s : series) s.label = label;
+    for (std::size_t k = 0; k < m.time_ps.size(); ++k) {
+      series[1].x.push_back(m.time_ps[k]);
+      series[1].y.push_back(m.at_step[k][0]);
+      if (m.mean[k].empty()) continue;
+      series[0].x.push_back(m.time_ps[k]);
+      series[0].y.push_back(m.mean[k][0]);
+      for (std::size_t c = 0; c < m.mean[k].size(); ++c) {
+        csv.cell(std::string_view(label)).cell(m.time_ps[k]);
+        csv.cell(static_cast<std::int64_t>(c / 3));
+        csv.cell(std::array<std::string_view, 3>{"OH1", "OH2", "HH"}[c % 3]);
+        table += csv.cell(m.at_step[k][c]).cell(m.mean[k][c]).row();
+      }
+    }
+    for (std::size_t p = 0; p < plots.size(); ++p) plots[p].series.push_back(std::move(series[p]));
+  };
+  add(reference_run.label, reference);
+
+  std::string text = head_of(r);
+  text += fmt::format(
+      ", {} steps.\n\n| scheme | rms of the mean over the window, relative | rms at the steps, "
+      "relative |\n|---|---|---|\n",
+      deck.run.steps);
+  for (const std::string& scheme : r.schemes) {
+    const Watched w = watch(with_scheme(deck, scheme), scheme, kMultipliers, 1, options);
+    const MultiplierSeries m = multipliers_of(w, 1);
+    add(scheme, m);
+    text +=
+        fmt::format("| `{}` | {:.4f} | {:.4f} |\n", scheme, relative_rms(m.mean, reference.mean),
+                    relative_rms(m.at_step, reference.at_step));
+  }
+  text += fmt::format(
+      "\nAgainst RATTLE at a step of a {}th, over all bonds of all molecules. The window is {} "
+      "steps wide and centred. "
+      "The picture shows the first O-H bond.\n",
+      kFineSteps, 2 * kHalfWindow);
+  io::write_file(base + ".csv", table);
+  io::write_file(base + ".md", text);
+  draw(plots, base, options);
+}
+
+}  // namespace tarn
