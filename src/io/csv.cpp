@@ -52,6 +52,9 @@ CsvFormat& CsvFormat::cell(double value) {
 }
 
 CsvFormat& CsvFormat::cell(std::string_view text) {
+  if (text.find_first_of(",\n") != text.npos) {
+    throw std::logic_error(path_ + ": a comma or a line break in a cell");
+  }
   if (cells_ != 0) row_ += ',';
   row_ += text;
   ++cells_;

@@ -173,5 +173,11 @@ TEST(AtomicFile, TellsWhyAndHowToMend) {
   EXPECT_TRUE(contains(message_of<IoError>([&] { read_file(folder.path()); }), "Is a directory"));
 }
 
+TEST(CsvFormat, RefusesTextThatWouldMakeTwoCells) {
+  io::CsvFormat csv("table.csv", {"a"});
+  EXPECT_THROW(csv.cell(std::string_view("one, two")), std::logic_error);
+  EXPECT_THROW(csv.cell(std::string_view("one\ntwo")), std::logic_error);
+}
+
 }  // namespace
 }  // namespace tarn::io
