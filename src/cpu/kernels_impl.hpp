@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernel_table.hpp"
+#include "tarn/core/pack.hpp"
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/noise.hpp"
 #include "tarn/physics/pair_force.hpp"
@@ -566,7 +567,7 @@ TARN_HD void for_each_pair_of_slice(const LargePairs& args, const Begin& begin, 
             pair(row, site_i, site_j, r, AllLanes{});
           } else {
             const P number = lane_numbers<T>();
-            const SomeLanes<T> some{(number > P(static_cast<T>(i - j * lanes))) &
+            const SomeLanes<P> some{(number > P(static_cast<T>(i - j * lanes))) &
                                     (number < P(static_cast<T>(n - j * lanes)))};
             const P far(static_cast<T>(1e3));
             r = {select(some.mask, r.x, far), select(some.mask, r.y, far),
@@ -724,7 +725,7 @@ void count_pairs(const PairCounting& args) {
     const Triple<D> x_i{vec3(0), vec3(3), vec3(6)};
     for (int pack = (i + 1) / kLanes; pack * kLanes < n; ++pack) {
       const D number = lane_numbers<double>();
-      const SomeLanes<double> some{(number > D(i - pack * kLanes)) &
+      const SomeLanes<D> some{(number > D(i - pack * kLanes)) &
                                    (number < D(n - pack * kLanes))};
       count_molecules(args, x_i, load_triple(args.q + pack * 9 * kLanes), some);
     }

@@ -12,6 +12,7 @@
 
 #include "constraint_fixtures.hpp"
 #include "dual.hpp"
+#include "tarn/core/pack.hpp"
 #include "tarn/physics/molecule_solve.hpp"
 #include "tarn/physics/noise.hpp"
 #include "tarn/physics/ou.hpp"

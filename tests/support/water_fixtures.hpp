@@ -13,6 +13,7 @@
 
 #include <Eigen/Dense>
 
+#include "tarn/core/pack.hpp"
 #include "tarn/physics/penalty.hpp"
 #include "tarn/physics/triple.hpp"
 #include "tarn/physics/water_model.hpp"

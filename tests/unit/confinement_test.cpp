@@ -1,4 +1,5 @@
 #include "tarn/physics/confinement.hpp"
+#include "tarn/core/pack.hpp"
 
 #include <cmath>
 

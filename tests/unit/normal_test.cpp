@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tarn/core/pack.hpp"
 #include "tarn/core/philox.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/physics/noise.hpp"

@@ -1,4 +1,5 @@
 #include "tarn/physics/ou.hpp"
+#include "tarn/core/pack.hpp"
 
 #include <algorithm>
 #include <array>

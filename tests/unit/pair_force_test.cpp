@@ -1,4 +1,5 @@
 #include "tarn/physics/pair_force.hpp"
+#include "tarn/core/pack.hpp"
 
 #include <array>
 #include <cmath>
@@ -442,7 +443,7 @@ TYPED_TEST(PairForcePack, MaskedLanesAreUntouched) {
       for (int lane = 0; lane < lanes; ++lane) {
         flags.v[lane] = n < 2 ? T(n) : T(random.bits() % 2);
       }
-      const SomeLanes<T> some{flags > Pack<T>(T(0))};
+      const SomeLanes<Pack<T>> some{flags > Pack<T>(T(0))};
       SiteForces<Pack<T>> start;
       for (Vec3<Pack<T>>* v : {&start.o, &start.h1, &start.h2, &start.m}) {
         for (int lane = 0; lane < lanes; ++lane) {

@@ -1,4 +1,5 @@
 #include "tarn/physics/penalty.hpp"
+#include "tarn/core/pack.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,4 +1,5 @@
 #include "tarn/core/philox.hpp"
+#include "tarn/core/pack.hpp"
 
 #include <array>
 #include <bit>

@@ -1,4 +1,5 @@
 #include "tarn/physics/settle.hpp"
+#include "tarn/core/pack.hpp"
 
 #include <array>
 #include <cmath>

@@ -1,4 +1,5 @@
 #include "tarn/physics/shake.hpp"
+#include "tarn/core/pack.hpp"
 
 #include <array>
 #include <cmath>

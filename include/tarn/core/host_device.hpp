@@ -13,6 +13,14 @@
 #define TARN_HD inline __attribute__((always_inline))
 #endif
 
+/// Unrolls the loop that follows.
+#define TARN_PRAGMA(text) _Pragma(#text)
+#if defined(__CUDACC__)
+#define TARN_UNROLL(n) TARN_PRAGMA(unroll n)
+#else
+#define TARN_UNROLL(n) TARN_PRAGMA(GCC unroll n)
+#endif
+
 #if !defined(TARN_ARCH)
 #define TARN_ARCH portable
 #endif

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "tarn/core/host_device.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/core/vec3.hpp"
 
 #if defined(__AVX2__) || defined(__AVX512F__)
@@ -19,6 +19,8 @@
 ///
 /// Lane operations are IEEE operations, so a lane gives the bits that a scalar would give, except
 /// rsqrt(), whose last bit belongs to the instruction set.
+
+#if !defined(__CUDACC__)  // vectors are unknown to device code, where a lane is a thread
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -112,39 +114,19 @@ struct Pack {
   }
 };
 
-/// The number type behind T: T itself, or what a Pack holds.
-template <class T>
-struct ScalarOf {
-  using type = T;
-};
 template <class T>
 struct ScalarOf<Pack<T>> {
   using type = T;
 };
 template <class T>
-using scalar_t = typename ScalarOf<T>::type;
-
-/// The result of comparing two T.
-template <class T>
-struct MaskOf {
-  using type = bool;
-};
-template <class T>
 struct MaskOf<Pack<T>> {
   using type = Mask<T>;
 };
-template <class T>
-using mask_t = typename MaskOf<T>::type;
-
 // --- selection -----------------------------------------------------------------------------------
 
 template <class T>
 TARN_HD Pack<T> select(const Mask<T>& m, const Pack<T>& yes, const Pack<T>& no) {
   return m.v ? yes.v : no.v;
-}
-template <class T>
-TARN_HD T select(bool m, const T& yes, const T& no) {
-  return m ? yes : no;
 }
 template <class T>
 TARN_HD bool any(const Mask<T>& m) {
@@ -159,7 +141,6 @@ TARN_HD bool any(const Mask<T>& m) {
   return r != 0;
 #endif
 }
-TARN_HD bool any(bool m) { return m; }
 
 // --- fused multiply-add, square root, reciprocal square root -------------------------------------
 
@@ -223,17 +204,6 @@ TARN_HD Pack<T> sqrt(const Pack<T>& a) {
 #endif
 #endif
 
-/// c - a b on plain numbers.
-TARN_HD double fnma(double a, double b, double c) { return fma(-a, b, c); }
-TARN_HD float fnma(float a, float b, float c) { return fma(-a, b, c); }
-TARN_HD double sqrt(double a) { return __builtin_sqrt(a); }
-TARN_HD float sqrt(float a) { return __builtin_sqrtf(a); }
-template <class T>
-TARN_HD T rsqrt(const T& a) {
-  return T(1.0) / sqrt(a);
-}
-TARN_HD float rsqrt(float a) { return 1.0f / sqrt(a); }
-
 #if defined(TARN_PACK_AVX512) || defined(TARN_PACK_AVX2)
 /// 1/sqrt(a) for a > 0, to the last bit or the one before it: the estimate y0 corrected by the
 /// series of (1 - e)^(-1/2), e = 1 - a y0^2, as far as the estimate needs it.
@@ -262,18 +232,6 @@ TARN_HD Pack<float> rsqrt(const Pack<float>& a) {
 TARN_HD Pack<float> rsqrt(const Pack<float>& a) { return Pack<float>(1.0f) / sqrt(a); }
 #endif
 
-template <class T>
-TARN_HD T abs(const T& a) {
-  return select(a < T(0), -a, a);
-}
-template <class T>
-TARN_HD T max(const T& a, const T& b) {
-  return select(a < b, b, a);
-}
-template <class T>
-TARN_HD T min(const T& a, const T& b) {
-  return select(b < a, b, a);
-}
 /// 0, 1, 2 ... in the lanes.
 template <class T>
 TARN_HD Pack<T> lane_numbers() {
@@ -295,10 +253,6 @@ TARN_HD T sum_lanes(const Pack<T>& a) {
 
 // --- conversions ---------------------------------------------------------------------------------
 
-/// 32-bit product operands: the low halves of the lanes multiplied to 64 bits.
-TARN_HD std::uint64_t multiply_low32(std::uint64_t a, std::uint32_t b) {
-  return (a & 0xffffffffu) * b;
-}
 TARN_HD Pack<std::uint64_t> multiply_low32(const Pack<std::uint64_t>& a, std::uint32_t b) {
   using U64 = Pack<std::uint64_t>;
 #if defined(TARN_PACK_AVX512)
@@ -374,41 +328,20 @@ TARN_HD Pack<float> round_to_float(const Pack<double>& low, const Pack<double>& 
                             __builtin_convertvector(high.v, HalfNative<float>));
 }
 
-/// Signed 32-bit integers, given by their bits, rounded to float.
-TARN_HD float float_of_int(std::uint32_t a) {
-  return static_cast<float>(static_cast<std::int32_t>(a));
-}
 TARN_HD Pack<float> float_of_int(const Pack<std::uint32_t>& a) {
   return {__builtin_convertvector(reinterpret_cast<Pack<std::int32_t>::Native>(a.v),
                                   Pack<float>::Native)};
 }
-/// The bits of a float, and back.
-TARN_HD std::uint32_t bits_of(float a) {
-  std::uint32_t r;
-  std::memcpy(&r, &a, sizeof(r));
-  return r;
-}
 TARN_HD Pack<std::uint32_t> bits_of(const Pack<float>& a) {
   return {reinterpret_cast<Pack<std::uint32_t>::Native>(a.v)};
 }
-TARN_HD float float_of_bits(std::uint32_t a) {
-  float r;
-  std::memcpy(&r, &a, sizeof(r));
-  return r;
-}
 TARN_HD Pack<float> float_of_bits(const Pack<std::uint32_t>& a) {
   return {reinterpret_cast<Pack<float>::Native>(a.v)};
-}
-/// a >> n with the sign carried in.
-TARN_HD std::uint32_t shift_right_signed(std::uint32_t a, int n) {
-  return static_cast<std::uint32_t>(static_cast<std::int32_t>(a) >> n);
 }
 TARN_HD Pack<std::uint32_t> shift_right_signed(const Pack<std::uint32_t>& a, int n) {
   return {reinterpret_cast<Pack<std::uint32_t>::Native>(
       reinterpret_cast<Pack<std::int32_t>::Native>(a.v) >> n)};
 }
-/// yes where a == 0, no elsewhere.
-TARN_HD float select_zero(std::uint32_t a, float yes, float no) { return a == 0 ? yes : no; }
 TARN_HD Pack<float> select_zero(const Pack<std::uint32_t>& a, const Pack<float>& yes,
                                 const Pack<float>& no) {
   return {(a.v == Pack<std::uint32_t>(0u).v) ? yes.v : no.v};
@@ -416,3 +349,5 @@ TARN_HD Pack<float> select_zero(const Pack<std::uint32_t>& a, const Pack<float>&
 
 }  // namespace TARN_ARCH
 }  // namespace tarn
+
+#endif

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "tarn/core/pack.hpp"
+#include "tarn/core/number.hpp"
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -21,10 +21,10 @@ template <int count, class U>
 TARN_HD void philox4x32_10(PhiloxWords<U> (&c)[count], std::uint64_t key) {
   std::uint32_t k0 = static_cast<std::uint32_t>(key);
   std::uint32_t k1 = static_cast<std::uint32_t>(key >> 32);
-#pragma GCC unroll 10
+  TARN_UNROLL(10)
   for (int round = 0; round < 10; ++round) {
     const U key0(std::uint64_t{k0}), key1(std::uint64_t{k1});
-#pragma GCC unroll 4
+    TARN_UNROLL(4)
     for (int i = 0; i < count; ++i) {
       const U p0 = multiply_low32(c[i].w0, 0xD2511F53u);
       const U p1 = multiply_low32(c[i].w2, 0xCD9E8D57u);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "tarn/core/pack.hpp"
 #include "tarn/core/philox.hpp"
 #include "tarn/physics/triple.hpp"
 
@@ -48,6 +49,7 @@ TARN_HD MoleculeNormals molecule_normals(std::uint64_t seed, std::uint64_t repli
   return r;
 }
 
+#if !defined(__CUDACC__)
 /// The same numbers for a pack of molecules, widened to double.
 TARN_HD Triple<Pack<double>> molecule_normals(std::uint64_t seed,
                                               const Pack<std::uint64_t>& replica,
@@ -58,7 +60,7 @@ TARN_HD Triple<Pack<double>> molecule_normals(std::uint64_t seed,
                                            noise_counter(replica, molecule, step, stream, 2)};
   philox4x32_10(w, seed);
   Pack<double> xi[12];
-#pragma GCC unroll 3
+  TARN_UNROLL(3)
   for (int call = 0; call < 3; ++call) {
     Pack<float> first, second;
     box_muller(narrow(w[call].w0, w[call].w2), narrow(w[call].w1, w[call].w3), first, second);
@@ -67,6 +69,7 @@ TARN_HD Triple<Pack<double>> molecule_normals(std::uint64_t seed,
   }
   return {{xi[0], xi[1], xi[2]}, {xi[3], xi[4], xi[5]}, {xi[6], xi[7], xi[8]}};
 }
+#endif
 
 }  // namespace TARN_ARCH
 }  // namespace tarn

@@ -43,7 +43,7 @@ TARN_HD Triple<T> forces_on_atoms(const SiteForces<T>& f, const T& m_weight) {
   }
 }
 
-/// Which lanes of a pack hold a real pair: all of them, or those of a mask.
+/// Which lanes of a number hold a real pair: all of them, or those of a mask.
 struct AllLanes {
   template <class T>
   TARN_HD T keep(const T& value) const {
@@ -52,8 +52,8 @@ struct AllLanes {
 };
 template <class T>
 struct SomeLanes {
-  Mask<T> mask;
-  TARN_HD Pack<T> keep(const Pack<T>& value) const { return select(mask, value, Pack<T>(T(0))); }
+  mask_t<T> mask;
+  TARN_HD T keep(const T& value) const { return select(mask, value, T(scalar_t<T>(0))); }
 };
 
 /// Adds the forces of one pair to f_i and subtracts them from f_j; each pair is done once.

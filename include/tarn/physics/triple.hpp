@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tarn/core/pack.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/core/vec3.hpp"
 #include "tarn/physics/parameters.hpp"
 

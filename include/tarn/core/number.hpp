@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "tarn/core/host_device.hpp"
+#include "tarn/core/vec3.hpp"
+
+/// @file
+/// What formulas ask of a number beside arithmetic, for plain numbers. Packs (pack.hpp) and the
+/// dual numbers of the tests have the same functions.
+
+namespace tarn {
+inline namespace TARN_ARCH {
+
+/// The number type behind T: T itself, or what a Pack holds.
+template <class T>
+struct ScalarOf {
+  using type = T;
+};
+template <class T>
+using scalar_t = typename ScalarOf<T>::type;
+
+/// The result of comparing two T.
+template <class T>
+struct MaskOf {
+  using type = bool;
+};
+template <class T>
+using mask_t = typename MaskOf<T>::type;
+
+template <class T>
+TARN_HD T select(bool m, const T& yes, const T& no) {
+  return m ? yes : no;
+}
+TARN_HD bool any(bool m) { return m; }
+
+/// c - a b on plain numbers.
+TARN_HD double fnma(double a, double b, double c) { return fma(-a, b, c); }
+TARN_HD float fnma(float a, float b, float c) { return fma(-a, b, c); }
+#if defined(__CUDA_ARCH__)
+TARN_HD double sqrt(double a) { return __dsqrt_rn(a); }
+TARN_HD float sqrt(float a) { return __fsqrt_rn(a); }
+TARN_HD double rsqrt(double a) { return ::rsqrt(a); }
+TARN_HD float rsqrt(float a) { return ::rsqrtf(a); }
+#else
+TARN_HD double sqrt(double a) { return __builtin_sqrt(a); }
+TARN_HD float sqrt(float a) { return __builtin_sqrtf(a); }
+TARN_HD double rsqrt(double a) { return 1.0 / sqrt(a); }
+TARN_HD float rsqrt(float a) { return 1.0f / sqrt(a); }
+#endif
+template <class T>
+TARN_HD T rsqrt(const T& a) {
+  return T(1.0) / sqrt(a);
+}
+
+template <class T>
+TARN_HD T abs(const T& a) {
+  return select(a < T(0), -a, a);
+}
+template <class T>
+TARN_HD T max(const T& a, const T& b) {
+  return select(a < b, b, a);
+}
+template <class T>
+TARN_HD T min(const T& a, const T& b) {
+  return select(b < a, b, a);
+}
+
+// --- words and bits ------------------------------------------------------------------------------
+
+/// 32-bit product operands: the low halves of the lanes multiplied to 64 bits.
+TARN_HD std::uint64_t multiply_low32(std::uint64_t a, std::uint32_t b) {
+  return (a & 0xffffffffu) * b;
+}
+/// Signed 32-bit integers, given by their bits, rounded to float.
+TARN_HD float float_of_int(std::uint32_t a) {
+  return static_cast<float>(static_cast<std::int32_t>(a));
+}
+/// The bits of a float, and back.
+TARN_HD std::uint32_t bits_of(float a) {
+  std::uint32_t r;
+  std::memcpy(&r, &a, sizeof(r));
+  return r;
+}
+TARN_HD float float_of_bits(std::uint32_t a) {
+  float r;
+  std::memcpy(&r, &a, sizeof(r));
+  return r;
+}
+/// a >> n with the sign carried in.
+TARN_HD std::uint32_t shift_right_signed(std::uint32_t a, int n) {
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(a) >> n);
+}
+/// yes where a == 0, no elsewhere.
+TARN_HD float select_zero(std::uint32_t a, float yes, float no) { return a == 0 ? yes : no; }
+
+}  // namespace TARN_ARCH
+}  // namespace tarn
