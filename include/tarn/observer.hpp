@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,19 @@ namespace tarn {
 struct Pictures {
   std::vector<std::string> paths;
   std::vector<std::string> warnings;
+};
+
+/// Mean of one column of a table after equilibration, over all replicas.
+struct AveragedQuantity {
+  std::string table;     ///< name of the file without extension
+  std::string quantity;  ///< column, with its unit
+  double mean = 0.0;
+  double error = 0.0;  ///< standard error; 0 when it is not known
+  /// Integrated autocorrelation time of a replica; nothing for what is a result of the whole run.
+  std::optional<double> autocorrelation_ps{};
+  double independent_samples = 0.0;  ///< that would give this error
+  std::int64_t samples = 0;          ///< of all replicas
+  bool converged = true;             ///< false: error and autocorrelation time are lower bounds
 };
 
 /// Reads Frames and writes one kind of file.
@@ -45,6 +59,8 @@ class Observer {
   /// Writes final tables and flushes; called after the last step, also of a run that was
   /// interrupted and may be resumed.
   virtual void finish() = 0;
+  /// Means of what it saw; nothing before there is a sample after equilibration.
+  virtual std::vector<AveragedQuantity> averages() const { return {}; }
   /// Draws the pictures of the files that finish() wrote.
   virtual Pictures draw() { return {}; }
 };

@@ -50,12 +50,13 @@ struct RunResult {
   bool already_finished = false;  ///< resume found nothing left to do
   double wall_seconds = 0.0;      ///< of stepping
   double steps_per_second = 0.0;
-  std::vector<BlowUp> blow_ups;  ///< of the whole run, also before it was resumed
+  std::vector<BlowUp> blow_ups;            ///< of the whole run, also before it was resumed
+  std::vector<AveragedQuantity> averages;  ///< after equilibration; see averages.csv
   std::vector<std::string> pictures;
   std::string device;
 };
 
-/// Runs a deck into a folder: energies, trajectory, RDF, pictures, run.json, checkpoint.
+/// Runs a deck into a folder: energies, trajectory, RDF, averages, pictures, run.json, checkpoint.
 ///
 /// A replica that blows up is stopped and reported, its last good structure kept in
 /// `blow-up-<replica>.xyz`; the others go on.

@@ -2,49 +2,121 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
-
-#include "tarn/analysis/errors.hpp"
 
 namespace tarn::analysis {
 namespace {
 
-std::vector<double> halved(const std::vector<double>& values) {
-  std::vector<double> means(values.size() / 2);
-  for (std::size_t i = 0; i < means.size(); ++i) {
-    means[i] = 0.5 * (values[2 * i] + values[2 * i + 1]);
-  }
-  return means;
-}
+constexpr int kMostSeries = 32;
+/// From this many whole series on, their spread tells the error.
+constexpr double kEnoughSeries = 16.0;
 
 }  // namespace
 
-Blocking blocking(std::span<const double> series) {
-  Blocking result;
-  const MeanError naive = mean_and_error(series);
-  result.mean = naive.mean;
-  const auto n = static_cast<double>(series.size());
-  std::vector<double> blocks(series.begin(), series.end());
-  // Fewer than four blocks say nothing about their own spread.
-  for (std::size_t length = 1; blocks.size() >= (length == 1 ? 2u : 4u); length *= 2) {
-    const double error = mean_and_error(blocks).error;
-    // A ratio below 1 is noise in the series that MD gives, and must not make a level look good.
-    const double ratio = naive.error > 0.0 ? std::max(error / naive.error, 1.0) : 1.0;
-    const auto b = static_cast<double>(length);
-    result.converged = b * b * b > 2.0 * n * std::pow(ratio, 4);
-    // Without convergence the largest estimate is the best lower bound.
-    if (result.converged || error > result.error) {
-      result.error = error;
-      result.error_of_error = error / std::sqrt(2.0 * (static_cast<double>(blocks.size()) - 1.0));
-      result.block_length = length;
+PooledBlocking PooledBlocking::of_replicas(int replicas) {
+  return PooledBlocking(static_cast<std::size_t>(std::clamp(replicas, 1, kMostSeries)));
+}
+
+void PooledBlocking::add_replicas(std::span<const std::int64_t> ids,
+                                  std::span<const double> values) {
+  std::vector<double> sums(series_, 0.0), weights(series_, 0.0);
+  for (std::size_t r = 0; r < ids.size(); ++r) {
+    const std::size_t series = static_cast<std::size_t>(ids[r]) % series_;
+    sums[series] += values[r];
+    weights[series] += 1.0;
+  }
+  for (std::size_t s = 0; s < series_; ++s) {
+    if (weights[s] > 0.0) add(s, sums[s], weights[s]);
+  }
+}
+
+double PooledBlocking::error(const Level& level) {
+  if (level.blocks < 2.0) return 0.0;
+  const double mean = level.sum / level.weight;
+  const double residual = level.ss - 2.0 * mean * level.sw + mean * mean * level.ww;
+  return std::sqrt(level.blocks / (level.blocks - 1.0) * std::max(residual, 0.0)) / level.weight;
+}
+
+void PooledBlocking::add(std::size_t series, double sum, double weight) {
+  if (levels_.empty()) shift_ = sum / weight;
+  sum -= weight * shift_;
+  for (std::size_t l = 0;; ++l) {
+    if (l == levels_.size()) levels_.emplace_back().waiting.assign(2 * series_, 0.0);
+    Level& level = levels_[l];
+    level.blocks += 1.0;
+    level.sum += sum;
+    level.weight += weight;
+    level.ss += sum * sum;
+    level.sw += sum * weight;
+    level.ww += weight * weight;
+    double* waiting = &level.waiting[2 * series];
+    if (waiting[1] == 0.0) {
+      waiting[0] = sum;
+      waiting[1] = weight;
+      return;
     }
+    sum += waiting[0];
+    weight += waiting[1];
+    waiting[0] = waiting[1] = 0.0;
+  }
+}
+
+Blocking PooledBlocking::result() const {
+  Blocking result;
+  if (levels_.empty()) return result;
+  const Level& values = levels_.front();
+  result.mean = shift_ + values.sum / values.weight;
+  const double naive = error(values);
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    const Level& level = levels_[l];
+    // Fewer than four blocks say nothing about their own spread.
+    if (level.blocks < (l == 0 ? 2.0 : 4.0)) break;
+    const double here = error(level);
+    // A ratio below 1 is noise in the series that MD gives, and must not make a level look good.
+    const double ratio = naive > 0.0 ? std::max(here / naive, 1.0) : 1.0;
+    const double length = std::ldexp(1.0, static_cast<int>(l));
+    result.converged = length * length * length > 2.0 * values.blocks * std::pow(ratio, 4);
+    // Without convergence the largest estimate is the best lower bound.
+    if (result.converged || here > result.error) {
+      result.error = here;
+      result.error_of_error = here / std::sqrt(2.0 * (level.blocks - 1.0));
+      result.block_length = std::size_t{1} << l;
+    }
+    const bool whole_series = level.blocks <= static_cast<double>(series_);
+    result.converged = result.converged || (whole_series && level.blocks >= kEnoughSeries);
     if (result.converged) break;
-    blocks = halved(blocks);
   }
-  if (naive.error > 0.0) {
-    result.autocorrelation_time = 0.5 * std::pow(result.error / naive.error, 2);
-  }
+  if (naive > 0.0) result.autocorrelation_time = 0.5 * std::pow(result.error / naive, 2);
   return result;
+}
+
+std::vector<double> PooledBlocking::memory() const {
+  std::vector<double> memory{shift_};
+  for (const Level& l : levels_) {
+    memory.insert(memory.end(), {l.blocks, l.sum, l.weight, l.ss, l.sw, l.ww});
+    memory.insert(memory.end(), l.waiting.begin(), l.waiting.end());
+  }
+  return memory;
+}
+
+void PooledBlocking::restore(std::span<const double> memory) {
+  shift_ = memory[0];
+  levels_.clear();
+  for (std::size_t i = 1; i < memory.size(); i += 6 + 2 * series_) {
+    const auto waiting = memory.subspan(i + 6, 2 * series_);
+    levels_.push_back({memory[i],
+                       memory[i + 1],
+                       memory[i + 2],
+                       memory[i + 3],
+                       memory[i + 4],
+                       memory[i + 5],
+                       {waiting.begin(), waiting.end()}});
+  }
+}
+
+Blocking blocking(std::span<const double> series) {
+  PooledBlocking pooled;
+  for (const double value : series) pooled.add(0, value);
+  return pooled.result();
 }
 
 }  // namespace tarn::analysis

@@ -27,21 +27,6 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-/// One line of a table, columns padded to equal width.
-void print_table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> width(rows.front().size(), 0);
-  for (const auto& row : rows) {
-    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
-  }
-  for (const auto& row : rows) {
-    std::string line = fmt::format("{:<{}}", row[0], width[0]);
-    for (std::size_t c = 1; c < row.size(); ++c) {
-      line += fmt::format("  {:>{}}", row[c], width[c]);
-    }
-    fmt::print("{}\n", line);
-  }
-}
-
 std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
 
 void compare(const Arguments& a, int& exit_code) {
@@ -77,7 +62,7 @@ void compare(const Arguments& a, int& exit_code) {
          fmt::format("{}", s.blow_ups.size())});
     if (!s.blow_ups.empty()) exit_code = static_cast<int>(ExitCode::numerical);
   }
-  print_table(rows);
+  for (const std::string& line : aligned(rows)) fmt::print("{}\n", line);
   fmt::print("\nTV(OO): total variation of the OO distance histogram against {}.\n",
              result.schemes.front().label);
   fmt::print("Tables: {0}/compare.csv, {0}/rdf.csv\n", result.out_dir);

@@ -1,6 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "commands.hpp"
 #include "deck_arguments.hpp"
@@ -14,6 +19,41 @@ namespace {
 struct Arguments : DeckArguments {
   bool resume = false;
 };
+
+/// What varies by rounding only has no error worth telling, and no correlation.
+bool is_constant(const AveragedQuantity& a) { return a.error <= 1e-12 * std::abs(a.mean); }
+
+/// "-57.553 +- 0.032", the error with two digits.
+std::string mean_text(const AveragedQuantity& a) {
+  if (is_constant(a)) return fmt::format("{:.6g}", a.mean);
+  const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(a.error))), 0, 9);
+  return fmt::format("{:.{}f} +- {:.{}f}", a.mean, digits, a.error, digits);
+}
+
+void say_averages(const std::vector<AveragedQuantity>& averages, const Deck& deck,
+                  Terminal& terminal) {
+  if (averages.empty()) return;
+  std::vector<std::vector<std::string>> rows{
+      {fmt::format("average from {:g} ps on", deck.run.equilibration_ps), "mean",
+       "autocorrelation / ps", "independent samples"}};
+  bool all_converged = true;
+  for (const AveragedQuantity& a : averages) {
+    std::vector<std::string> row{a.table + " " + a.quantity, mean_text(a), "-", "-"};
+    if (!is_constant(a)) {
+      if (!a.converged) row[1] += " *";
+      if (a.autocorrelation_ps) row[2] = fmt::format("{:.3g}", *a.autocorrelation_ps);
+      row[3] = fmt::format("{:.0f}", a.independent_samples);
+      all_converged = all_converged && a.converged;
+    }
+    rows.push_back(std::move(row));
+  }
+  for (const std::string& line : aligned(rows)) terminal.say(line);
+  if (!all_converged)
+    terminal.say("* too short for its correlation: lower bounds of the error and of the time");
+  if (deck.run.equilibration_ps == 0.0) {
+    terminal.say("the start is part of these averages; [run] equilibration_ps leaves it out");
+  }
+}
 
 void run(const Arguments& a, int& exit_code) {
   catch_interrupts();
@@ -38,6 +78,7 @@ void run(const Arguments& a, int& exit_code) {
   }
   terminal.say(fmt::format("{} on {}: step {} after {}", deck.name, result.device,
                            result.steps_done, duration_text(result.wall_seconds)));
+  say_averages(result.averages, deck, terminal);
   for (const std::string& picture : result.pictures) terminal.say("picture: " + picture);
   terminal.say("files are in " + result.out_dir);
   if (result.interrupted) {

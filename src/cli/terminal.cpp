@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
+#include <utility>
 
 namespace tarn::cli {
 namespace {
@@ -34,6 +36,22 @@ std::string duration_text(double seconds) {
   if (s >= 3600) return fmt::format("{} h {:02} min", s / 3600, s % 3600 / 60);
   if (s >= 60) return fmt::format("{} min {:02} s", s / 60, s % 60);
   return fmt::format("{} s", s);
+}
+
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> width(rows.front().size(), 0);
+  for (const auto& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
+  }
+  std::vector<std::string> lines;
+  for (const auto& row : rows) {
+    std::string line = fmt::format("{:<{}}", row[0], width[0]);
+    for (std::size_t c = 1; c < row.size(); ++c) {
+      line += fmt::format("  {:>{}}", row[c], width[c]);
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 Terminal::Terminal(bool quiet) : quiet_(quiet), is_terminal_(isatty(STDERR_FILENO) != 0) {}

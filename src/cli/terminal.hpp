@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "tarn/run.hpp"
 
@@ -26,6 +27,9 @@ class Terminal {
   bool bar_open_ = false;
   double next_line_seconds_ = 10.0;
 };
+
+/// The rows of a table as lines, columns padded to equal width, all but the first to the right.
+std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
 
 /// "1 h 02 min", "3 min 05 s", "12 s".
 std::string duration_text(double seconds);

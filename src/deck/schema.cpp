@@ -504,7 +504,9 @@ std::vector<Key> make_keys() {
            .type = Type::number,
            .unit = "ps",
            .range = from_to(0, 1e12),
-           .meaning = "Averages leave out this much of the beginning."}),
+           .meaning = "Averages leave out this much of the beginning: `averages.csv`, which holds "
+                      "every column of the tables below but the conserved quantities, with error "
+                      "and autocorrelation time, the RDF and the Lindemann index."}),
       row<&Deck::run, &RunSection::precision>(
           {.section = "run",
            .name = "precision",

@@ -62,16 +62,18 @@ std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Deck
   spec.fields = kPositions;
   spec.columns = {"radius_of_gyration_A", "hydrogen_bonds", "farthest_neighbour_A", "dipole_D",
                   "molecule_dipole_D"};
+  spec.averaged_columns = spec.columns.size();
   std::shared_ptr<Indices> indices;
   if (section.lindemann) {
     check_memory(info);
     spec.columns.push_back("lindemann");
+    spec.result_columns = 1;
     indices = std::make_shared<Indices>();
     spec.save = [indices](std::ostream& out) { save(*indices, out); };
     spec.load = [indices](std::istream& in) { load(*indices, in); };
   }
   const double dipole_charge_e = find_water_model(deck.system.model).value().dipole_charge_e();
-  const std::int64_t first_step = first_averaged_step(deck);
+  const std::int64_t first_step = info.first_averaged_step;
   spec.append_values = [=](const Frame& frame, std::size_t r, std::vector<double>& values) {
     const std::size_t size = static_cast<std::size_t>(frame.molecules) * 9;
     const auto positions_A = std::span(frame.positions_A).subspan(r * size, size);

@@ -19,6 +19,7 @@ std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const Ru
   spec.fields = kEnergies;
   spec.columns = {"potential_kcal_per_mol", "penalty_kcal_per_mol", "kinetic_kcal_per_mol",
                   "total_kcal_per_mol", "temperature_K"};
+  spec.averaged_columns = spec.columns.size();
   spec.append_values = append_energies;
   spec.draw = draw_energies;
   return std::make_unique<TableObserver>(spec, section.every, section.replicas, info);

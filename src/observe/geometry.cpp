@@ -46,6 +46,7 @@ std::unique_ptr<Observer> make_geometry(const ObserveGeometry& section, const Ru
       spec.columns.push_back(std::string(where) + column);
     }
   }
+  spec.averaged_columns = spec.columns.size();
   spec.append_values = [](const Frame& frame, std::size_t r, std::vector<double>& values) {
     const std::size_t size = static_cast<std::size_t>(frame.molecules) * 9;
     append_geometry(std::span(frame.positions_A).subspan(r * size, size), values);

@@ -29,11 +29,11 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
 }
 
 std::vector<std::string> observer_file_names() {
-  return {"energies.csv",     "energies.svg",     "energies.png",    "conservation.csv",
-          "conservation.svg", "conservation.png", "rdf.csv",         "rdf.svg",
-          "rdf.png",          "temperatures.csv", "geometry.csv",    "cluster.csv",
-          "cluster.svg",      "cluster.png",      "multipliers.csv", "trajectory.xyz",
-          "trajectory-"};
+  return {"averages.csv",     "energies.csv",     "energies.svg",     "energies.png",
+          "conservation.csv", "conservation.svg", "conservation.png", "rdf.csv",
+          "rdf.svg",          "rdf.png",          "temperatures.csv", "geometry.csv",
+          "cluster.csv",      "cluster.svg",      "cluster.png",      "multipliers.csv",
+          "trajectory.xyz",   "trajectory-"};
 }
 
 }  // namespace tarn

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "replica_table.hpp"
+#include "tarn/analysis/blocking.hpp"
+#include "tarn/analysis/errors.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/observer.hpp"
 
@@ -17,6 +19,10 @@ struct TableSpec {
   std::string file;  ///< name without extension
   unsigned fields = kNoFields;
   std::vector<std::string> columns;
+  /// How many of the columns have averages, the first ones; those after them are results of the
+  /// whole run so far, of which the last is kept.
+  std::size_t averaged_columns = 0;
+  std::size_t result_columns = 0;
   /// Appends the values of live replica r in the order of the columns.
   std::function<void(const Frame& frame, std::size_t r, std::vector<double>& values)> append_values;
   /// What append_values() remembers from one frame to the next; null: nothing.
@@ -39,14 +45,22 @@ class TableObserver final : public Observer {
   void save(std::ostream& out) override;
   void load(std::istream& in) override;
   void finish() override { table_.flush(); }
+  std::vector<AveragedQuantity> averages() const override;
   Pictures draw() override { return spec_.draw ? spec_.draw(info_.out_dir) : Pictures{}; }
 
  private:
+  void average(const Frame& frame, const std::vector<double>& values);
+  AveragedQuantity average_of(std::size_t column) const;
+  AveragedQuantity result_of(std::size_t column) const;
+
   TableSpec spec_;
   std::int64_t every_;
   ReplicaSelection replicas_;
   RunInfo info_;
   ReplicaTable table_;
+  std::vector<analysis::PooledBlocking> averages_;  // [averaged column]
+  std::vector<analysis::MeanError> results_;        // [result column], over the replicas, the last
+  std::int64_t result_replicas_ = 0;
 };
 
 }  // namespace tarn

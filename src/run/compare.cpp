@@ -24,49 +24,12 @@ namespace {
 
 /// Turns that each scheme gets; the machine's moods fall on all schemes alike.
 constexpr std::int64_t kTurns = 40;
-/// From this many replicas on, errors come from the spread between them, not from time blocks.
-constexpr std::size_t kEnoughReplicas = 16;
-
-/// Sums and series of one quantity: a mean a replica, and the mean over replicas at each sample.
-class Quantity {
- public:
-  void start_sample() {
-    series_.push_back(0.0);
-    in_sample_ = 0;
-  }
-  void add(std::size_t replica, double value) {
-    if (replica >= sums_.size()) sums_.resize(replica + 1, 0.0);
-    if (replica >= counts_.size()) counts_.resize(replica + 1, 0);
-    sums_[replica] += value;
-    ++counts_[replica];
-    series_.back() += (value - series_.back()) / ++in_sample_;
-  }
-  /// Integrated autocorrelation time in samples. The mean over independent replicas has that of
-  /// each.
-  double autocorrelation_time() const { return analysis::blocking(series_).autocorrelation_time; }
-  analysis::MeanError result() const {
-    std::vector<double> means;
-    for (std::size_t r = 0; r < sums_.size(); ++r) {
-      if (counts_[r] > 0) means.push_back(sums_[r] / static_cast<double>(counts_[r]));
-    }
-    if (means.size() >= kEnoughReplicas) return analysis::mean_and_error(means);
-    const analysis::Blocking b = analysis::blocking(series_);
-    return {b.mean, b.error};
-  }
-
- private:
-  std::vector<double> sums_;
-  std::vector<std::int64_t> counts_;
-  std::vector<double> series_;
-  int in_sample_ = 0;
-};
-
 /// One scheme while it runs.
 struct Contestant {
   std::string label;
   Deck deck;
   std::unique_ptr<Engine> engine;
-  Quantity temperature, translation, rotation, bond, potential;
+  analysis::PooledBlocking temperature, translation, rotation, bond, potential;
   double constraint_max_A2 = 0.0;
   double wall_seconds = 0.0;
   std::int64_t sample_every = 100;
@@ -75,22 +38,20 @@ struct Contestant {
     Frame frame;
     engine->snapshot(kEnergies | kConservation, frame);
     if (frame.replica_ids.empty()) return;
-    const bool counts = frame.step >= first_step;
-    if (counts) {
-      for (Quantity* q : {&temperature, &translation, &rotation, &bond, &potential}) {
-        q->start_sample();
-      }
+    for (const Conservation& c : frame.conservation) {
+      constraint_max_A2 = std::max(constraint_max_A2, c.constraint_max_A2);
     }
-    for (std::size_t k = 0; k < frame.replica_ids.size(); ++k) {
-      constraint_max_A2 = std::max(constraint_max_A2, frame.conservation[k].constraint_max_A2);
-      if (!counts) continue;
-      const std::size_t replica = static_cast<std::size_t>(frame.replica_ids[k]);
-      temperature.add(replica, frame.energies[k].temperature_K);
-      translation.add(replica, frame.energies[k].temperature_translation_K);
-      rotation.add(replica, frame.energies[k].temperature_rotation_K);
-      bond.add(replica, frame.energies[k].temperature_bond_K);
-      potential.add(replica, frame.energies[k].potential_kcal_per_mol);
-    }
+    if (frame.step < first_step) return;
+    const auto add = [&](analysis::PooledBlocking& to, double Energies::*member) {
+      std::vector<double> values;
+      for (const Energies& e : frame.energies) values.push_back(e.*member);
+      to.add_replicas(frame.replica_ids, values);
+    };
+    add(temperature, &Energies::temperature_K);
+    add(translation, &Energies::temperature_translation_K);
+    add(rotation, &Energies::temperature_rotation_K);
+    add(bond, &Energies::temperature_bond_K);
+    add(potential, &Energies::potential_kcal_per_mol);
   }
 
   void advance_to(std::int64_t step, std::int64_t first_step) {
@@ -140,6 +101,11 @@ Distances distances_of(const Frame& frame, PairClass pair_class, int bins, doubl
     d.error_per_A[bin] = density.error;
   }
   return d;
+}
+
+analysis::MeanError mean_and_error(const analysis::PooledBlocking& quantity) {
+  const analysis::Blocking b = quantity.result();
+  return {b.mean, b.error};
 }
 
 void prepare_folder(const std::string& folder, bool overwrite) {
@@ -228,6 +194,10 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
     const System system = make_system(c.deck, molecules);
     c.engine = make_engine(system, start.state, make_pair_count_request(c.deck),
                            {c.deck.run.device, c.deck.run.threads});
+    for (analysis::PooledBlocking* q :
+         {&c.temperature, &c.translation, &c.rotation, &c.bond, &c.potential}) {
+      *q = analysis::PooledBlocking::of_replicas(c.deck.system.replicas);
+    }
     c.sample_every = c.deck.energies ? c.deck.energies->every : ObserveEnergies{}.every;
     contestants.push_back(std::move(c));
   }
@@ -302,13 +272,13 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
       s.iterations_per_step =
           static_cast<double>(r.constraint_iterations) / static_cast<double>(r.molecule_steps);
     }
-    s.temperature_K = c.temperature.result();
-    s.translation_K = c.translation.result();
-    s.rotation_K = c.rotation.result();
-    s.bond_K = c.bond.result();
-    s.potential_kcal_per_mol = c.potential.result();
+    s.temperature_K = mean_and_error(c.temperature);
+    s.translation_K = mean_and_error(c.translation);
+    s.rotation_K = mean_and_error(c.rotation);
+    s.bond_K = mean_and_error(c.bond);
+    s.potential_kcal_per_mol = mean_and_error(c.potential);
     const double steps_per_sample =
-        2.0 * c.potential.autocorrelation_time() * static_cast<double>(c.sample_every);
+        2.0 * c.potential.result().autocorrelation_time * static_cast<double>(c.sample_every);
     s.autocorrelation_ps = 0.5 * steps_per_sample * c.deck.integrator.timestep_fs * 1e-3;
     s.independent_samples_per_second = s.steps_per_second / steps_per_sample;
     s.constraint_max_A2 = c.constraint_max_A2;

@@ -109,8 +109,9 @@ class Run {
   }
 
   void make_observers() {
-    observers_ = tarn::make_observers(deck_, {folder_.path(), molecules_, deck_.system.replicas,
-                                              provenance_of(deck_, molecules_)});
+    observers_ = tarn::make_observers(
+        deck_, {folder_.path(), molecules_, deck_.system.replicas, provenance_of(deck_, molecules_),
+                deck_.integrator.timestep_fs * 1e-3, first_averaged_step(deck_)});
     // Behind a wall a molecule may be in the gas.
     if (!deck_.confinement) {
       auto watch = std::make_unique<EvaporationWatch>();
@@ -204,9 +205,20 @@ class Run {
   void finish() {
     checkpointer_->write();
     for (const auto& observer : observers_) observer->finish();
+    average();
     keep_last_good_structures();
     if (!interrupted_) draw();
     write_run_json(interrupted_ ? "interrupted" : live_replicas() == 0 ? "failed" : "finished");
+  }
+
+  void average() {
+    for (const auto& observer : observers_) {
+      const std::vector<AveragedQuantity> some = observer->averages();
+      averages_.insert(averages_.end(), some.begin(), some.end());
+    }
+    if (!averages_.empty()) {
+      write_averages(folder_.file("averages.csv"), provenance_of(deck_, molecules_), averages_);
+    }
   }
 
   void keep_last_good_structures() const {
@@ -257,6 +269,7 @@ class Run {
     record.ns_per_day_total = p.ns_per_day_total;
     record.engine = engine_->report();
     record.warnings = warnings_;
+    record.averages = averages_;
     record.departures = departures();
     record.blow_ups = blow_ups();
     record.pictures = pictures_;
@@ -289,6 +302,7 @@ class Run {
     result.wall_seconds = wall_seconds_;
     result.steps_per_second = progress(wall_seconds_).steps_per_second;
     result.blow_ups = blow_ups();
+    result.averages = averages_;
     result.pictures = pictures_;
     result.device = before_.device;
     return result;
@@ -316,6 +330,7 @@ class Run {
   bool interrupted_ = false;
   std::set<std::int64_t> told_;  // replicas whose blow-up was told
   std::vector<std::string> warnings_;
+  std::vector<AveragedQuantity> averages_;
   std::vector<std::string> pictures_;
 };
 

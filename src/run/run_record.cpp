@@ -30,6 +30,20 @@ std::string stages(const EngineReport& report) {
   return object.text();
 }
 
+std::string average_list(const std::vector<AveragedQuantity>& averages) {
+  std::vector<std::string> values;
+  for (const AveragedQuantity& a : averages) {
+    values.push_back(
+        fmt::format("{{\"table\": {}, \"quantity\": {}, \"mean\": {}, \"error\": {}, "
+                    "\"autocorrelation_ps\": {}, "
+                    "\"independent_samples\": {}, \"samples\": {}, \"converged\": {}}}",
+                    text(a.table), text(a.quantity), json(a.mean), json(a.error),
+                    a.autocorrelation_ps ? json(*a.autocorrelation_ps) : "null",
+                    json(a.independent_samples), json(a.samples), a.converged));
+  }
+  return io::json_array(values);
+}
+
 /// Blow-ups or departures.
 template <class Event>
 std::string event_list(const std::vector<Event>& events) {
@@ -68,6 +82,7 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
                                                 static_cast<double>(engine.molecule_steps)
                                           : 0.0))
       .add("warnings", io::json_strings(record.warnings))
+      .add("averages", average_list(record.averages))
       .add("departures", event_list(record.departures))
       .add("blow_ups", event_list(record.blow_ups))
       .add("pictures", io::json_strings(record.pictures));

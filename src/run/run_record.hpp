@@ -24,6 +24,7 @@ struct RunRecord {
   double ns_per_day_total = 0.0;
   EngineReport engine;
   std::vector<std::string> warnings;
+  std::vector<AveragedQuantity> averages;
   std::vector<Departure> departures;  ///< of the whole run, also before it was resumed
   std::vector<BlowUp> blow_ups;
   std::vector<std::string> pictures;

@@ -231,7 +231,10 @@ TEST_F(Commands, ARunIsTheSameWithOtherThreadsAndInPieces) {
   const Outcome whole = tarn("run " + deck + " --quiet --threads 1 --out " + path("whole"));
   ASSERT_EQ(whole.exit_code, 0) << whole.text;
   EXPECT_EQ(whole.text, "");
-  ASSERT_EQ(tarn("run " + deck + " --threads 2 --out " + path("threads")).exit_code, 0);
+  const Outcome threads = tarn("run " + deck + " --threads 2 --out " + path("threads"));
+  ASSERT_EQ(threads.exit_code, 0);
+  EXPECT_TRUE(contains(threads.text, "energies potential_kcal_per_mol"));
+  EXPECT_TRUE(contains(threads.text, "equilibration_ps"));
   expect_same_files(folder_ / "whole", folder_ / "threads");
   for (const char* steps : {"60", "210", "400"}) {
     const std::string resume = fs::exists(folder_ / "pieces") ? " --resume" : "";

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "tarn/analysis/errors.hpp"
@@ -103,6 +104,127 @@ TEST(Blocking, SmallSeriesInClosedForm) {
   EXPECT_EQ(constant.mean, 4.0);
   EXPECT_EQ(constant.error, 0.0);
   EXPECT_EQ(constant.autocorrelation_time, 0.5);
+}
+
+// --- several series ---
+
+TEST(PooledBlocking, OneSeriesIsBlockingByItsDefinition) {
+  // Level by level, from the series and without sums that grow.
+  const std::vector<double> series = ar1(0.9, 10'007, 3);
+  std::vector<double> blocks = series;
+  const Blocking b = blocking(series);
+  for (std::size_t length = 1; length < b.block_length; length *= 2) {
+    std::vector<double> merged(blocks.size() / 2);
+    for (std::size_t i = 0; i < merged.size(); ++i) {
+      merged[i] = 0.5 * (blocks[2 * i] + blocks[2 * i + 1]);
+    }
+    blocks = merged;
+  }
+  EXPECT_TRUE(b.converged);
+  EXPECT_GT(b.block_length, 16u);
+  EXPECT_NEAR(b.error, mean_and_error(blocks).error, 1e-13);
+  EXPECT_NEAR(b.mean, mean_and_error(series).mean, 1e-14);
+}
+
+TEST(PooledBlocking, LosesNoDigitsFarFromZero) {
+  const std::vector<double> near = ar1(0.5, 4096, 3);
+  std::vector<double> far = near;
+  for (double& value : far) value += 1e6;
+  // The values themselves are rounded to 1e-10.
+  EXPECT_NEAR(blocking(far).error, blocking(near).error, 1e-10);
+}
+
+/// Replicas side by side: 3 (a series each) and 70 (in 32 series of two or three).
+TEST(PooledBlocking, ErrorAndAutocorrelationTimeOfReplicas) {
+  const double phi = 0.9, tau = 0.5 * (1.0 + phi) / (1.0 - phi);
+  for (const int replicas : {3, 70}) {
+    const std::size_t n = replicas == 3 ? 1 << 16 : 1 << 12;
+    std::vector<std::vector<double>> series;
+    std::vector<std::int64_t> ids;
+    for (int r = 0; r < replicas; ++r) {
+      series.push_back(ar1(phi, n, 100 + static_cast<std::uint64_t>(r)));
+      ids.push_back(r);
+    }
+    PooledBlocking pooled = PooledBlocking::of_replicas(replicas);
+    std::vector<double> values(ids.size());
+    for (std::size_t t = 0; t < n; ++t) {
+      for (std::size_t r = 0; r < ids.size(); ++r) values[r] = series[r][t];
+      pooled.add_replicas(ids, values);
+    }
+    const Blocking b = pooled.result();
+    const double exact = exact_error(phi, n) / std::sqrt(replicas);
+    const double bias = phi / (static_cast<double>(b.block_length) * (1.0 - phi * phi)) * exact;
+    EXPECT_TRUE(b.converged);
+    EXPECT_LT(bias, 0.1 * exact);
+    EXPECT_LT(b.error_of_error, 0.1 * exact);
+    EXPECT_NEAR(b.mean, 0.0, 4.5 * exact);
+    EXPECT_NEAR(b.error, exact - bias, 4.5 * b.error_of_error) << replicas;
+    EXPECT_NEAR(b.autocorrelation_time, tau * (1.0 - 2.0 * bias / exact),
+                4.5 * 2.0 * tau * b.error_of_error / exact)
+        << replicas;
+    EXPECT_EQ(pooled.samples(), static_cast<double>(n) * replicas);
+  }
+}
+
+/// Replicas that keep to themselves, as in different basins: however long the run, there are only
+/// as many independent values as replicas.
+TEST(PooledBlocking, DifferencesThatLastAreInTheError) {
+  std::mt19937_64 random(8);
+  std::normal_distribution<double> normal;
+  PooledBlocking pooled(32);
+  std::vector<double> means(32);
+  std::vector<double> offsets(32);
+  for (double& offset : offsets) offset = normal(random);
+  for (std::size_t s = 0; s < 32; ++s) {
+    for (int t = 0; t < 1024; ++t) {
+      const double value = offsets[s] + 0.1 * normal(random);
+      pooled.add(s, value);
+      means[s] += value / 1024.0;
+    }
+  }
+  const Blocking b = pooled.result();
+  // 1024 is a power of two: the last blocks are whole series.
+  EXPECT_EQ(b.block_length, 1024u);
+  EXPECT_NEAR(b.error, mean_and_error(means).error, 1e-13);
+  EXPECT_TRUE(b.converged) << "the spread of many series tells the error";
+  // Independent samples: 32 * 1024 / (2 tau) = 32, up to the small noise.
+  EXPECT_NEAR(32.0 * 1024.0 / (2.0 * b.autocorrelation_time), 32.0, 1.5);
+}
+
+TEST(PooledBlocking, SumsOfUnequalWeightAreARatio) {
+  const std::vector<double> sums{5, 7, 16, 30, 2}, weights{2, 2, 5, 11, 1};
+  PooledBlocking pooled(5);
+  for (std::size_t s = 0; s < 5; ++s) pooled.add(s, sums[s], weights[s]);
+  const MeanError ratio = ratio_and_error(sums, weights);
+  const Blocking b = pooled.result();
+  EXPECT_DOUBLE_EQ(b.mean, ratio.mean);
+  EXPECT_NEAR(b.error, ratio.error, 1e-15);
+  EXPECT_EQ(pooled.samples(), 21.0);
+}
+
+TEST(PooledBlocking, ReplicasThatStopLeaveTheirValues) {
+  PooledBlocking pooled = PooledBlocking::of_replicas(3);
+  const std::vector<std::int64_t> all{0, 1, 2}, left{0, 2};
+  pooled.add_replicas(all, std::vector<double>{1.0, 2.0, 3.0});
+  pooled.add_replicas(left, std::vector<double>{5.0, 9.0});
+  pooled.add_replicas({}, {});
+  EXPECT_DOUBLE_EQ(pooled.result().mean, 4.0);
+  EXPECT_EQ(pooled.samples(), 5.0);
+}
+
+TEST(PooledBlocking, GoesOnBitByBitAndStaysSmall) {
+  const std::vector<double> series = ar1(0.8, 100'000, 4);
+  PooledBlocking whole(2), first(2);
+  for (std::size_t t = 0; t < series.size(); ++t) whole.add(t % 2, series[t]);
+  for (std::size_t t = 0; t < 33'333; ++t) first.add(t % 2, series[t]);
+  PooledBlocking second(2);
+  second.restore(first.memory());
+  for (std::size_t t = 33'333; t < series.size(); ++t) second.add(t % 2, series[t]);
+  EXPECT_EQ(second.memory(), whole.memory());
+  EXPECT_EQ(second.result().error, whole.result().error);
+  // 17 levels of ten numbers.
+  EXPECT_LE(whole.memory().size(), 171u);
+  EXPECT_EQ(PooledBlocking(3).result().error, 0.0);
 }
 
 TEST(Errors, MeanAndErrorInClosedForm) {

@@ -12,6 +12,7 @@
 
 #include "fake_engine.hpp"
 #include "scratch_folder.hpp"
+#include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/analysis/rdf.hpp"
@@ -67,7 +68,9 @@ class ObserversTest : public ::testing::Test {
         "test.toml");
   }
   RunInfo info(const Deck& d) {
-    return {folder_.path(), kMolecules, d.system.replicas, provenance_of(d, kMolecules)};
+    return {folder_.path(),    kMolecules,
+            d.system.replicas, provenance_of(d, kMolecules),
+            kStepPs,           first_averaged_step(d)};
   }
   FakeEngine engine(const Deck& d, FakeScript script = {}) {
     return FakeEngine(fake_start(kMolecules, d.system.replicas), make_pair_count_request(d),
@@ -263,6 +266,61 @@ TEST_F(ObserversTest, ALindemannIndexThatNeedsTooMuchMemoryIsRefused) {
   EXPECT_TRUE(contains(test::message_of<InputError>([&] { make_observers(d, large); }),
                        "lindemann = false"));
   EXPECT_NO_THROW(make_observers(deck(1, "[observe.cluster]\nlindemann = false\n"), large));
+}
+
+// --- averages ---
+
+TEST_F(ObserversTest, AveragesLeaveOutTheTransientAndTakeAllReplicas) {
+  // What is written must not matter.
+  for (const char* selection : {"", "replicas = 1\n", "replicas = \"mean\"\n"}) {
+    Deck d =
+        deck(3, std::string("[observe.energies]\nevery = 10\n") + selection +
+                    "[observe.cluster]\nevery = 20\n" + selection + "[observe.conservation]\n");
+    d.run.equilibration_ps = 0.1;  // 50 steps
+    const Observers observers = make_observers(d, info(d));
+    FakeEngine e = engine(d);
+    for (const auto& observer : observers) observer->begin();
+    run_loop(e, observers, 40, true, [](std::int64_t) { return true; });
+    for (const auto& observer : observers) EXPECT_TRUE(observer->averages().empty());
+    run_loop(e, observers, 200, false, [](std::int64_t) { return true; });
+
+    analysis::PooledBlocking potential(3);
+    std::array<analysis::LindemannIndex, 3> lindemann;
+    FakeEngine again = engine(d);
+    again.advance(40);
+    Frame frame;
+    for (int step = 50; step <= 200; step += 10) {
+      again.advance(10);
+      again.snapshot(kEnergies | kPositions, frame);
+      for (std::size_t r = 0; r < 3; ++r) {
+        potential.add(r, frame.energies[r].potential_kcal_per_mol);
+        if (step % 20 == 0) lindemann[r].add(std::span(frame.positions_A).subspan(27 * r, 27));
+      }
+    }
+    const std::vector<AveragedQuantity> energies = observers[0]->averages();
+    ASSERT_EQ(energies.size(), 5u);
+    EXPECT_EQ(energies[0].table, "energies");
+    EXPECT_EQ(energies[0].quantity, "potential_kcal_per_mol");
+    EXPECT_EQ(energies[4].quantity, "temperature_K");
+    const analysis::Blocking expected = potential.result();
+    EXPECT_EQ(energies[0].mean, expected.mean);
+    EXPECT_EQ(energies[0].error, expected.error);
+    EXPECT_EQ(energies[0].samples, 16 * 3);
+    EXPECT_EQ(energies[0].autocorrelation_ps.value(),
+              expected.autocorrelation_time * 10.0 * kStepPs);
+    EXPECT_DOUBLE_EQ(energies[0].independent_samples, 24.0 / expected.autocorrelation_time);
+    EXPECT_GT(energies[0].error, 0.0);
+
+    EXPECT_TRUE(observers[1]->averages().empty()) << "conserved quantities have no averages";
+    const AveragedQuantity index = observers[2]->averages().back();
+    EXPECT_EQ(index.quantity, "lindemann");
+    const std::vector<double> last{lindemann[0].value(), lindemann[1].value(),
+                                   lindemann[2].value()};
+    EXPECT_EQ(index.mean, analysis::mean_and_error(last).mean);
+    EXPECT_EQ(index.error, analysis::mean_and_error(last).error);
+    EXPECT_FALSE(index.autocorrelation_ps);
+    EXPECT_EQ(index.samples, 3);
+  }
 }
 
 // --- radial distribution functions ---

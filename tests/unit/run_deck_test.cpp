@@ -12,6 +12,8 @@
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/checkpoint.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/io/json.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/run.hpp"
@@ -308,6 +310,39 @@ TEST_F(RunDeck, NoNaNReachesAFileAndTheErrorIsRecorded) {
   const std::string json = read_text(out_ + "/run.json");
   EXPECT_TRUE(contains(json, "\"status\": \"failed\""));
   EXPECT_TRUE(contains(json, "not a number"));
+}
+
+// --- averages ---
+
+TEST_F(RunDeck, AveragesAreInTheResultTheTableAndTheRecord) {
+  const RunResult result = run(deck(700));
+  // Five of energies, five of the cluster and its Lindemann index.
+  ASSERT_EQ(result.averages.size(), 11u);
+  io::CsvReader csv(out_ + "/averages.csv");
+  EXPECT_TRUE(contains(csv.provenance(), "after equilibration"));
+  std::vector<std::string_view> cells;
+  const std::string json = read_text(out_ + "/run.json");
+  for (const AveragedQuantity& a : result.averages) {
+    ASSERT_TRUE(csv.next(cells));
+    EXPECT_EQ(cells[csv.column("table")], a.table);
+    EXPECT_EQ(cells[csv.column("quantity")], a.quantity);
+    EXPECT_EQ(csv.number(cells[csv.column("mean")]), a.mean);
+    EXPECT_EQ(csv.number(cells[csv.column("error")]), a.error);
+    if (a.autocorrelation_ps) {
+      EXPECT_EQ(csv.number(cells[csv.column("autocorrelation_ps")]), *a.autocorrelation_ps);
+    } else {
+      EXPECT_EQ(cells[csv.column("autocorrelation_ps")], "");
+    }
+    EXPECT_EQ(csv.number(cells[csv.column("samples")]), static_cast<double>(a.samples));
+    EXPECT_TRUE(contains(json, "{\"table\": \"" + a.table + "\", \"quantity\": \"" + a.quantity +
+                                   "\", \"mean\": " + io::json(a.mean)));
+  }
+  EXPECT_FALSE(csv.next(cells));
+  EXPECT_EQ(result.averages[0].samples, 3 * 101);
+  // Without a table there is nothing to average.
+  fs::remove_all(out_);
+  EXPECT_TRUE(run(deck(100, "[observe.trajectory]\n")).averages.empty());
+  EXPECT_FALSE(fs::exists(out_ + "/averages.csv"));
 }
 
 // --- departures ---

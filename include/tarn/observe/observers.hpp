@@ -16,6 +16,8 @@ struct RunInfo {
   int replicas = 1;
   /// Beginning of the `#` line of every table: no time, no path, no step count.
   std::string provenance;
+  double timestep_ps = 0.0;
+  std::int64_t first_averaged_step = 0;  ///< averages leave out what was before
 };
 
 /// Program, system and a hash of the physics, the same for every run of a deck.
@@ -24,6 +26,10 @@ std::string provenance_of(const Deck& deck, int molecules);
 /// One observer for each [observe.*] section of the deck.
 /// @throws InputError for `replicas = "mean"` where no mean can be written
 std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const RunInfo& info);
+
+/// Writes averages.csv: a row a quantity. @throws IoError, NumericalError
+void write_averages(const std::string& path, const std::string& provenance,
+                    const std::vector<AveragedQuantity>& averages);
 
 /// Names of the files that the observers of any deck may write into a folder; an entry that ends
 /// with '-' stands for all names that begin so and go on with a replica number.

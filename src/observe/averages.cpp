@@ -1,0 +1,33 @@
+#include <string>
+#include <string_view>
+
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/observe/observers.hpp"
+
+namespace tarn {
+
+void write_averages(const std::string& path, const std::string& provenance,
+                    const std::vector<AveragedQuantity>& averages) {
+  io::CsvFormat csv(path, {"table", "quantity", "mean", "error", "autocorrelation_ps",
+                           "independent_samples", "samples", "converged"});
+  std::string text = csv.head(
+      provenance +
+      "; after equilibration, all replicas pooled; error = standard error by blocking (0: not "
+      "known); converged = 0: error and autocorrelation time are lower bounds; no autocorrelation "
+      "time: the result of the whole run, mean over the replicas");
+  for (const AveragedQuantity& a : averages) {
+    csv.cell(std::string_view(a.table)).cell(std::string_view(a.quantity));
+    csv.cell(a.mean).cell(a.error);
+    if (a.autocorrelation_ps) {
+      csv.cell(*a.autocorrelation_ps);
+    } else {
+      csv.cell(std::string_view(""));
+    }
+    csv.cell(a.independent_samples).cell(a.samples).cell(std::int64_t{a.converged});
+    text += csv.row();
+  }
+  io::write_file(path, text);
+}
+
+}  // namespace tarn
