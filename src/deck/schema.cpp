@@ -597,7 +597,8 @@ std::vector<Key> make_keys() {
            .name = "lindemann",
            .type = Type::boolean,
            .meaning = "Also the Lindemann index of each replica up to each row, from the end of "
-                      "the equilibration on. It remembers every pair of molecules."}),
+                      "the equilibration on. It remembers every pair of molecules: at most 10⁷ of "
+                      "all replicas together."}),
       row<&Deck::multipliers, &ObserveMultipliers::every>({.section = "observe.multipliers",
                                                            .name = "every",
                                                            .type = Type::integer,

@@ -16,8 +16,9 @@
 namespace tarn {
 namespace {
 
-/// Most pairs of molecules of all replicas whose distances are remembered, 16 bytes each.
-constexpr double kMostPairs = 5e7;
+/// Most pairs of molecules of all replicas whose distances are remembered: 16 bytes each, in every
+/// checkpoint too.
+constexpr double kMostPairs = 1e7;
 
 /// Lindemann indices by replica id.
 using Indices = std::map<std::int64_t, analysis::LindemannIndex>;
