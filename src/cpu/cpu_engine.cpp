@@ -26,8 +26,6 @@ namespace {
 
 /// Stage times are taken at every step whose number is a multiple of this, and scaled.
 constexpr std::int64_t kTimedSteps = 32;
-/// A group keeps its state of the last step whose number is a multiple of this, to go back to.
-constexpr std::int64_t kKeptSteps = 64;
 /// Packs of a large cluster that one thread takes at a time.
 constexpr int kPackGrain = 8;
 /// Push-forward Newmark is solved when a correction moves q by less than this times its norm, some
@@ -100,21 +98,10 @@ class CpuEngine final : public Engine {
         step_(start.step),
         replica_ids_(start.replica_ids),
         counting_(counts),
-        pair_(pair_parameters<double>(system.model)) {
-    const IntegratorSpec& i = system.integrator;
-    choose_passes();
+        pair_(pair_parameters<double>(system.model)),
+        passes_(step_passes(system)),
+        parameters_(step_parameters(system)) {
     confinement_ = {system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2};
-    parameters_.h = i.timestep_akma;
-    parameters_.omega = i.omega;
-    parameters_.bonds = bond_reference(system.model);
-    parameters_.masses = masses(system.model);
-    if (has_beta(i.scheme)) parameters_.zss = zss_parameters(i);
-    parameters_.bh2 = pushes_forward_ ? i.beta * i.timestep_akma * i.timestep_akma : 0.0;
-    parameters_.settle = settle_parameters(system.model);
-    parameters_.shake_tolerance = i.tolerance;
-    parameters_.ou = ou_parameters(system.model, system.thermostat, i.timestep_akma);
-    parameters_.seed = system.seed;
-
     const int lanes = kernels.lanes;
     lanes_per_group_ = small_ ? lanes * (mixed_ ? 2 : 1) : 1;
     packs_ = small_ ? n_ * (mixed_ ? 2 : 1) : padded_molecules(n_) / lanes;
@@ -221,19 +208,11 @@ class CpuEngine final : public Engine {
       for (int c = 0; c < 9; ++c) out[m * 9 + c] = packs[index(r, m, c)];
     }
   }
-  /// sqrt(T/T0) of a replica, T0 being the temperature of the thermostat's parameters.
-  double kick_scale(std::int64_t replica_id) const {
-    const ThermostatSpec& t = system_.thermostat;
-    if (t.temperatures_K.empty() || t.temperature_K <= 0.0) return 1.0;
-    const std::size_t k = static_cast<std::size_t>(replica_id) % t.temperatures_K.size();
-    return std::sqrt(t.temperatures_K[k] / t.temperature_K);
-  }
   const StoppedReplica& find_stopped(std::size_t g, int r) const {
     return *std::find_if(stopped_state_[g].begin(), stopped_state_[g].end(),
                          [&](const StoppedReplica& s) { return s.replica_of_group == r; });
   }
 
-  void choose_passes();
   void make_groups(const State& start);
   void prepare_accelerations();
   void prepare_scratch(Scratch& scratch);
@@ -284,9 +263,8 @@ class CpuEngine final : public Engine {
   PairCountRequest counting_;
   PairParameters<double> pair_;
   Confinement<double> confinement_{};
-  Move move_ = Move::free;
-  End end_ = End::gauss_newton;
-  StepParameters parameters_{};
+  StepPasses passes_;
+  StepParameters parameters_;
   int lanes_per_group_ = 1;
   int packs_ = 0;
   std::vector<Group> groups_;
@@ -294,25 +272,6 @@ class CpuEngine final : public Engine {
   std::vector<AlignedVector<double>> slices_f_;
   std::vector<std::vector<StoppedReplica>> stopped_state_;  ///< [group]
 };
-
-void CpuEngine::choose_passes() {
-  const IntegratorSpec& i = system_.integrator;
-  if (rigid_) {
-    const bool sweeps = i.iteration == ShakeIteration::sweeps;
-    move_ = i.scheme == Scheme::settle ? Move::settle : sweeps ? Move::sweeps : Move::newton;
-    // BAOAB needs velocities on the constraints, so SHAKE is RATTLE there.
-    const bool keeps_bond_part =
-        i.scheme == Scheme::shake && system_.thermostat.kind != Thermostat::baoab;
-    end_ = keeps_bond_part ? End::shake : End::rattle;
-  } else if (i.scheme == Scheme::verlet) {
-    end_ = End::verlet;
-  } else if (i.scheme == Scheme::newmark_one_step) {
-    move_ = i.hessian == Hessian::full ? Move::newmark_full : Move::newmark;
-    end_ = End::verlet;
-  } else {
-    end_ = i.hessian == Hessian::full ? End::full : End::gauss_newton;
-  }
-}
 
 void CpuEngine::make_groups(const State& start) {
   const int replicas = start.replicas();
@@ -344,7 +303,8 @@ void CpuEngine::make_groups(const State& start) {
       const int source = lane < group.replicas ? lane : 0;
       group.ids[static_cast<std::size_t>(lane)] =
           static_cast<std::uint64_t>(start.replica_ids[group.first_replica + source]);
-      const double scale = kick_scale(start.replica_ids[group.first_replica + source]);
+      const double scale =
+          kick_scale_of(system_.thermostat, start.replica_ids[group.first_replica + source]);
       if (small_) {
         group.kick_scale[static_cast<std::size_t>(lane)] = scale;
       } else {
@@ -469,7 +429,7 @@ PassReport CpuEngine::finish_step(Group& group, Scratch& scratch, AlignedVector<
     solve_dense(group, scratch, report);
     pass = kernels_.end_kick(parameters_, packs);
   } else {
-    pass = kernels_.end[static_cast<int>(end_)](parameters_, packs);
+    pass = kernels_.end[static_cast<int>(passes_.end)](parameters_, packs);
   }
   report.indefinite_hessians += pass.indefinite;
   clock.add_to(report.bond_seconds);
@@ -542,7 +502,7 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
   prepare_scratch(scratch);
   AlignedVector<double>& slices_f = small_ ? scratch.f : slices_f_[thread];
   const MoleculePacks packs = packs_of(group, scratch);
-  const int move = static_cast<int>(move_);
+  const int move = static_cast<int>(passes_.move);
   const bool baoab = system_.thermostat.kind == Thermostat::baoab;
   const auto thermostat = kernels_.thermostat[rigid_];
   EngineReport& report = scratch.report;
@@ -557,9 +517,9 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
                             : kernels_.begin[move](parameters_, packs);
     report.constraint_iterations += pass.iterations;
     report.indefinite_hessians += pass.indefinite;
-    clock.add_to(baoab                 ? report.noise_seconds
-                 : move_ == Move::free ? report.rest_seconds
-                                       : report.bond_seconds);
+    clock.add_to(baoab                        ? report.noise_seconds
+                 : passes_.move == Move::free ? report.rest_seconds
+                                              : report.bond_seconds);
     forces(group.x.data(), group, scratch, slices_f, team);
     clock.add_to(report.pair_seconds);
     pass = finish_step(group, scratch, slices_f, team, report, clock);

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "tarn/physics/parameters.hpp"
+#include "tarn/steps/step_parameters.hpp"
 
 /// @file
 /// The functions that are compiled once per instruction set, behind plain pointers. Everything
@@ -34,24 +34,6 @@ struct MoleculePacks {
   int replicas;  ///< small: lanes from this one on only repeat the first
 };
 
-/// Squared speeds above this [A^2/akma^2], some 2000 A/ps, or not a number, are a blow-up.
-inline constexpr double kLargestSpeed2 = 1e4;
-
-/// What one step needs; the parts that a scheme does not use are ignored.
-struct StepParameters {
-  double h;
-  double omega;
-  BondReference<double> bonds;
-  Masses<double> masses;
-  ZssParameters<double> zss;
-  SettleParameters<double> settle;
-  double shake_tolerance;
-  OuParameters<double> ou;
-  std::uint64_t seed;
-  /// b h^2 where positions are pushed forward, else 0: reported positions are x + bh2 a.
-  double bh2;
-};
-
 /// What a pass over packs tells: sums over its molecules, and the first pack with a bad lane.
 struct PassReport {
   int bad_pack = -1;
@@ -59,9 +41,6 @@ struct PassReport {
   std::int64_t indefinite = 0;  ///< full Hessians that were not positive definite
 };
 
-/// How positions move, and how a step ends: the choices among the passes.
-enum class Move { free, newmark, newmark_full, newton, sweeps, settle };
-enum class End { gauss_newton, full, verlet, shake, rattle };
 inline constexpr int kMoves = 6;
 inline constexpr int kEnds = 5;
 

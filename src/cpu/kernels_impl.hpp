@@ -18,7 +18,6 @@ namespace tarn {
 inline namespace TARN_ARCH {
 namespace {
 
-using cpu::kLargestSpeed2;
 using cpu::kSiteComponents;
 using cpu::kSiteForceComponents;
 using cpu::LargePairs;
@@ -27,7 +26,6 @@ using cpu::NewmarkCorrection;
 using cpu::PairCounting;
 using cpu::PassReport;
 using cpu::SmallPairs;
-using cpu::StepParameters;
 
 using D = Pack<double>;
 using F = Pack<float>;
@@ -725,8 +723,7 @@ void count_pairs(const PairCounting& args) {
     const Triple<D> x_i{vec3(0), vec3(3), vec3(6)};
     for (int pack = (i + 1) / kLanes; pack * kLanes < n; ++pack) {
       const D number = lane_numbers<double>();
-      const SomeLanes<D> some{(number > D(i - pack * kLanes)) &
-                                   (number < D(n - pack * kLanes))};
+      const SomeLanes<D> some{(number > D(i - pack * kLanes)) & (number < D(n - pack * kLanes))};
       count_molecules(args, x_i, load_triple(args.q + pack * 9 * kLanes), some);
     }
   }

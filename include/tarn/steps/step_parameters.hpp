@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+
+#include "tarn/physics/parameters.hpp"
+
+/// @file
+/// What one step needs, as plain data: the same for every engine and instruction set.
+
+namespace tarn {
+
+/// How positions move, and how a step ends: the choices among the passes.
+enum class Move { free, newmark, newmark_full, newton, sweeps, settle };
+enum class End { gauss_newton, full, verlet, shake, rattle };
+
+/// Squared speeds above this [A^2/akma^2], some 2000 A/ps, or not a number, are a blow-up.
+inline constexpr double kLargestSpeed2 = 1e4;
+/// The state of the last step whose number is a multiple of this is kept, to go back to.
+inline constexpr std::int64_t kKeptSteps = 64;
+
+/// Numbers of a step; the parts that a scheme does not use are ignored.
+struct StepParameters {
+  double h;
+  double omega;
+  BondReference<double> bonds;
+  Masses<double> masses;
+  ZssParameters<double> zss;
+  SettleParameters<double> settle;
+  double shake_tolerance;
+  OuParameters<double> ou;
+  std::uint64_t seed;
+  /// b h^2 where positions are pushed forward, else 0: reported positions are x + bh2 a.
+  double bh2;
+};
+
+inline StepParameters step_parameters(const System& system) {
+  const IntegratorSpec& i = system.integrator;
+  StepParameters p{};
+  p.h = i.timestep_akma;
+  p.omega = i.omega;
+  p.bonds = bond_reference(system.model);
+  p.masses = masses(system.model);
+  if (has_beta(i.scheme)) p.zss = zss_parameters(i);
+  p.settle = settle_parameters(system.model);
+  p.shake_tolerance = i.tolerance;
+  p.ou = ou_parameters(system.model, system.thermostat, i.timestep_akma);
+  p.seed = system.seed;
+  p.bh2 = pushes_forward(i.scheme) ? i.beta * i.timestep_akma * i.timestep_akma : 0.0;
+  return p;
+}
+
+/// The passes of a scheme; `end` is not looked at where accelerations are solved elsewhere (dense
+/// solves, push-forward Newmark).
+struct StepPasses {
+  Move move = Move::free;
+  End end = End::gauss_newton;
+};
+
+inline StepPasses step_passes(const System& system) {
+  const IntegratorSpec& i = system.integrator;
+  if (is_rigid(i.scheme)) {
+    const bool sweeps = i.iteration == ShakeIteration::sweeps;
+    // BAOAB needs velocities on the constraints, so SHAKE is RATTLE there.
+    const bool keeps_bond_part =
+        i.scheme == Scheme::shake && system.thermostat.kind != Thermostat::baoab;
+    return {i.scheme == Scheme::settle ? Move::settle
+            : sweeps                   ? Move::sweeps
+                                       : Move::newton,
+            keeps_bond_part ? End::shake : End::rattle};
+  }
+  const bool full = i.hessian == Hessian::full;
+  if (i.scheme == Scheme::verlet) return {Move::free, End::verlet};
+  if (i.scheme == Scheme::newmark_one_step) {
+    return {full ? Move::newmark_full : Move::newmark, End::verlet};
+  }
+  return {Move::free, full ? End::full : End::gauss_newton};
+}
+
+/// sqrt(T/T0) of a replica, T0 being the temperature that ou_parameters() took.
+inline double kick_scale_of(const ThermostatSpec& t, std::int64_t replica_id) {
+  if (t.temperatures_K.empty() || t.temperature_K <= 0.0) return 1.0;
+  const std::size_t k = static_cast<std::size_t>(replica_id) % t.temperatures_K.size();
+  return __builtin_sqrt(t.temperatures_K[k] / t.temperature_K);
+}
+
+}  // namespace tarn

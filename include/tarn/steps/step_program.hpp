@@ -1,0 +1,121 @@
+#pragma once
+
+#include "tarn/steps/newmark.hpp"
+#include "tarn/steps/rigid.hpp"
+#include "tarn/steps/step_parameters.hpp"
+#include "tarn/steps/thermostat.hpp"
+#include "tarn/steps/zss.hpp"
+
+/// @file
+/// One step of one molecule with the scheme chosen at run time, for engines that keep a molecule a
+/// thread: begin or begin_baoab, forces, end_step, thermostat_step.
+
+namespace tarn {
+inline namespace TARN_ARCH {
+
+/// What the beginning of a step says: whether the molecule can go on, and how often it iterated.
+template <class T>
+struct StepNote {
+  mask_t<T> good;
+  T iterations;
+};
+
+namespace detail {
+
+/// Calls op with the way of constraining that `move` names.
+template <class T, class Op>
+TARN_HD StepNote<T> with_constraints(const StepParameters& q, Move move, const Op& op) {
+  if (move == Move::newton) {
+    return op(ConstrainByNewton{q.bonds, q.masses, q.shake_tolerance});
+  }
+  if (move == Move::sweeps) {
+    return op(ConstrainBySweeps{q.bonds, q.masses, q.shake_tolerance});
+  }
+  return op(ConstrainBySettle{q.settle});
+}
+
+template <class T>
+TARN_HD StepNote<T> nothing_to_note() {
+  const T zero = T(0.0);
+  return {zero < T(1.0), zero};
+}
+
+}  // namespace detail
+
+constexpr bool is_constrained(Move move) {
+  return move == Move::newton || move == Move::sweeps || move == Move::settle;
+}
+
+/// Kick and drift.
+template <class T>
+TARN_HD StepNote<T> begin_step(const StepParameters& q, Move move, MoleculeState<T>& s) {
+  const T h = T(q.h);
+  StepNote<T> note = detail::nothing_to_note<T>();
+  kick(s, h);
+  if (move == Move::free) {
+    drift(s, h);
+  } else if (move == Move::newmark) {
+    newmark_drift(s, h, q.masses, q.zss);
+  } else if (move == Move::newmark_full) {
+    note.good = newmark_full_drift(s, h, q.bonds, q.masses, q.zss);
+  } else {
+    note = detail::with_constraints<T>(q, move, [&](const auto& constrain) -> StepNote<T> {
+      const ShakeResult<T> r = constrained_drift(s, h, constrain);
+      return {r.converged, r.iterations};
+    });
+  }
+  return note;
+}
+
+/// Kick, half drift, noise, half drift.
+/// @param v_thermal out: velocities right after the noise
+template <class T>
+TARN_HD StepNote<T> begin_baoab(const StepParameters& q, Move move, const Triple<T>& xi,
+                                const T& kick_scale, MoleculeState<T>& s, Triple<T>& v_thermal) {
+  const T h = T(q.h);
+  if (!is_constrained(move)) {
+    v_thermal = baoab_penalised(s, h, xi, q.ou, kick_scale);
+    return detail::nothing_to_note<T>();
+  }
+  return detail::with_constraints<T>(q, move, [&](const auto& constrain) -> StepNote<T> {
+    const BaoabRigid<T> r = baoab_rigid(s, h, xi, q.ou, kick_scale, q.masses, constrain);
+    v_thermal = r.v;
+    return {r.first.converged & r.second.converged, r.first.iterations + r.second.iterations};
+  });
+}
+
+/// Accelerations from the forces, and the second kick.
+/// @return where the linear solve was possible
+template <class T>
+TARN_HD mask_t<T> end_step(const StepParameters& q, End end, const Triple<T>& f,
+                           MoleculeState<T>& s) {
+  const T h = T(q.h);
+  const T zero = T(0.0);
+  mask_t<T> good = zero < T(1.0);
+  if (end == End::gauss_newton) {
+    zss_end(s, f, h, q.bonds, q.masses, q.zss);
+  } else if (end == End::full) {
+    good = zss_full_end(s, f, h, q.bonds, q.masses, q.zss);
+  } else if (end == End::verlet) {
+    verlet_end(s, f, h, q.bonds, q.masses, q.omega);
+  } else if (end == End::shake) {
+    shake_end(s, f, h, q.masses);
+  } else {
+    rattle_end(s, f, h, q.masses);
+  }
+  return good;
+}
+
+/// The noise after the step (GLA).
+template <class T>
+TARN_HD void thermostat_step(const StepParameters& q, Move move, const Triple<T>& xi,
+                             const T& kick_scale, MoleculeState<T>& s) {
+  if (is_constrained(move)) {
+    thermostat_rigid(s, xi, q.ou, kick_scale, q.masses);
+  } else {
+    thermostat_penalised(s, xi, q.ou, kick_scale);
+  }
+}
+
+}  // namespace TARN_ARCH
+}  // namespace tarn
