@@ -216,7 +216,8 @@ void make_multipliers_figure(const Reproduction& r, const ReproduceOptions& opti
   Deck fine = with_scheme(
       deck, fmt::format("rattle:timestep_fs={}", deck.integrator.timestep_fs / kFineSteps));
   fine.run.steps = deck.run.steps * kFineSteps;
-  const Watched reference_run = watch(fine, "rattle at a 20th of the step", kMultipliers, 1, options);
+  const Watched reference_run =
+      watch(fine, "rattle at a 20th of the step", kMultipliers, 1, options);
   const MultiplierSeries reference = multipliers_of(reference_run, kFineSteps);
 
   std::vector<io::Plot> plots(2);
