@@ -16,6 +16,7 @@
 #include "layout.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/force_field.hpp"
+#include "tarn/measure.hpp"
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/pair_force.hpp"
 #include "tarn/steps/zss.hpp"
@@ -33,14 +34,6 @@ constexpr int kPackGrain = 8;
 /// never get there: its pairs are double always.
 constexpr double kSolvedToRoundOff = 1e-15;
 constexpr int kMostCorrections = 60;
-
-Triple<double> triple_at(const double* p) {
-  return {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
-}
-void put_triple(const Triple<double>& t, double* p) {
-  const double c[9] = {t.o.x, t.o.y, t.o.z, t.h1.x, t.h1.y, t.h1.z, t.h2.x, t.h2.y, t.h2.z};
-  std::copy(c, c + 9, p);
-}
 
 /// A group of replicas that is stepped by one thread without looking at any other: the replicas in
 /// the lanes of a pack (small clusters), or one replica (large).
@@ -100,7 +93,8 @@ class CpuEngine final : public Engine {
         counting_(counts),
         pair_(pair_parameters<double>(system.model)),
         passes_(step_passes(system)),
-        parameters_(step_parameters(system)) {
+        parameters_(step_parameters(system)),
+        measure_(system) {
     confinement_ = {system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2};
     const int lanes = kernels.lanes;
     lanes_per_group_ = small_ ? lanes * (mixed_ ? 2 : 1) : 1;
@@ -245,13 +239,6 @@ class CpuEngine final : public Engine {
   template <class Motion>
   void stop_bad_replicas(std::size_t g, std::int64_t step, const Motion& motion);
   void count_group(Group& group, Scratch& scratch);
-  BondValues<double> multipliers(const Triple<double>& x, const Triple<double>& v,
-                                 const Triple<double>& a, const Triple<double>& f0) const;
-  void forces_on(const std::vector<double>& x, ForceField& force_field,
-                 std::vector<double>& f) const;
-  void measure(const double* x, const double* v, const double* v_thermal, const double* a,
-               const double* q, ForceField& force_field, Energies& energies,
-               Conservation& conservation) const;
 
   System system_;
   const KernelTable& kernels_;
@@ -265,6 +252,7 @@ class CpuEngine final : public Engine {
   Confinement<double> confinement_{};
   StepPasses passes_;
   StepParameters parameters_;
+  Measure measure_;
   int lanes_per_group_ = 1;
   int packs_ = 0;
   std::vector<Group> groups_;
@@ -610,109 +598,6 @@ void CpuEngine::count_group(Group& group, Scratch& scratch) {
   }
 }
 
-void CpuEngine::measure(const double* x, const double* v, const double* v_thermal, const double* a,
-                        const double* q, ForceField& force_field, Energies& energies,
-                        Conservation& conservation) const {
-  const Masses<double>& m = parameters_.masses;
-  const IntegratorSpec& integrator = system_.integrator;
-  const double h = integrator.timestep_akma;
-  Energies e;
-  double a_m_a = 0.0, wall = 0.0, worst = 0.0;
-  double thermal = 0.0, translation = 0.0, rotation = 0.0, stretching = 0.0;
-  Vec3<double> p{0, 0, 0}, l{0, 0, 0}, centre{0, 0, 0};
-  for (int k = 0; k < n_; ++k) centre = centre + mass_moment(triple_at(q + 9 * k), m);
-  centre = 1.0 / (n_ * (m.o + 2.0 * m.h)) * centre;
-  for (int k = 0; k < n_; ++k) {
-    const Triple<double> xk = triple_at(x + 9 * k), vk = triple_at(v + 9 * k);
-    const Triple<double> ak = triple_at(a + 9 * k), qk = triple_at(q + 9 * k);
-    e.kinetic_kcal_per_mol += 0.5 * weighted_norm2(m.o, m.h, vk);
-    const Triple<double> hot = triple_at(v_thermal + 9 * k);
-    const Triple<double> rigid_part = project_velocities(xk, hot, m);
-    const double all = 0.5 * weighted_norm2(m.o, m.h, hot);
-    const double rigid = 0.5 * weighted_norm2(m.o, m.h, rigid_part);
-    const double moving = 0.5 * norm2(mass_moment(hot, m)) / (m.o + 2.0 * m.h);
-    thermal += all;
-    translation += moving;
-    rotation += rigid - moving;
-    stretching += all - rigid;
-    if (has_beta(integrator.scheme)) a_m_a += weighted_norm2(m.o, m.h, ak);
-    if (integrator.scheme == Scheme::zss_stiff) {
-      if (std::isfinite(integrator.omega)) {
-        const BondValues<double> y =
-            zss_multipliers(xk, ak, parameters_.bonds, parameters_.bh2, integrator.omega);
-        e.penalty_kcal_per_mol += (y.oh1 * y.oh1 + y.oh2 * y.oh2 + y.hh * y.hh) /
-                                  (2.0 * integrator.omega * integrator.omega);
-      }
-    } else if (!rigid_ && std::isfinite(integrator.omega)) {
-      e.penalty_kcal_per_mol += penalty_energy(qk, parameters_.bonds, integrator.omega);
-    }
-    if (confinement_.stiffness > 0.0) wall += wall_energy(qk.o - centre, confinement_);
-    const BondValues<double> g = constraint_values(bonds(qk), parameters_.bonds);
-    worst = std::max({worst, std::abs(g.oh1), std::abs(g.oh2), std::abs(g.hh)});
-    const Triple<double> momentum = scale(m.o, m.h, vk);
-    p = p + total(momentum);
-    l = l + cross(xk.o, momentum.o) + cross(xk.h1, momentum.h1) + cross(xk.h2, momentum.h2);
-  }
-  e.potential_kcal_per_mol =
-      force_field.energy({q, static_cast<std::size_t>(n_) * 9}).total_kcal_per_mol();
-  e.total_kcal_per_mol =
-      e.kinetic_kcal_per_mol + e.potential_kcal_per_mol + e.penalty_kcal_per_mol + wall +
-      (has_beta(integrator.scheme) ? 0.5 * (integrator.beta - 0.25) * h * h * a_m_a : 0.0);
-  const auto temperature_K = [&](double kinetic, double degrees_per_molecule) {
-    return 2.0 * kinetic / (degrees_per_molecule * n_ * units::boltzmann_kcal_per_mol_K);
-  };
-  e.temperature_K = temperature_K(thermal, rigid_ ? 6.0 : 9.0);
-  e.temperature_translation_K = temperature_K(translation, 3.0);
-  e.temperature_rotation_K = temperature_K(rotation, 3.0);
-  e.temperature_bond_K = rigid_ ? 0.0 : temperature_K(stretching, 3.0);
-  energies = e;
-  conservation = {e.total_kcal_per_mol, {p.x, p.y, p.z}, {l.x, l.y, l.z}, worst};
-}
-
-/// @param f0 force without the bonds, at q for push-forward Newmark and else at x; looked at with
-/// infinite omega only
-BondValues<double> CpuEngine::multipliers(const Triple<double>& x, const Triple<double>& v,
-                                          const Triple<double>& a, const Triple<double>& f0) const {
-  const IntegratorSpec& i = system_.integrator;
-  const Masses<double>& m = parameters_.masses;
-  if (rigid_) return rigid_multipliers(x, v, scale(m.o, m.h, a), m);
-  const bool solved_at_q = i.scheme == Scheme::pushforward_newmark;
-  if (i.scheme == Scheme::zss_stiff && std::isfinite(i.omega)) {
-    return zss_multipliers(x, a, parameters_.bonds, parameters_.bh2, i.omega);
-  }
-  const Triple<double> at = solved_at_q ? fma(parameters_.bh2, a, x) : x;
-  const Bonds<double> b = bonds(at);
-  const BondValues<double> g = constraint_values(b, parameters_.bonds);
-  if (std::isfinite(i.omega)) {
-    const double minus_omega2 = -i.omega * i.omega;
-    return {minus_omega2 * g.oh1, minus_omega2 * g.oh2, minus_omega2 * g.hh};
-  }
-  const Triple<double> f = solved_at_q ? f0 - scale(m.o, m.h, a) : f0;
-  const BondValues<double> y = zss_bond_solution(b, f, g, m, parameters_.zss);
-  return {-y.oh1, -y.oh2, -y.hh};
-}
-
-/// Non-bonded and wall forces on the atoms of one replica, in double.
-void CpuEngine::forces_on(const std::vector<double>& x, ForceField& force_field,
-                          std::vector<double>& f) const {
-  const Masses<double>& m = parameters_.masses;
-  force_field.energy_and_forces(x, f);
-  if (confinement_.stiffness <= 0.0) return;
-  Vec3<double> centre{0, 0, 0}, net{0, 0, 0};
-  for (int k = 0; k < n_; ++k) centre = centre + mass_moment(triple_at(&x[9 * k]), m);
-  centre = 1.0 / (n_ * (m.o + 2.0 * m.h)) * centre;
-  std::vector<Triple<double>> on_atoms;
-  for (int k = 0; k < n_; ++k) {
-    Triple<double> fk = triple_at(&f[9 * k]);
-    const Vec3<double> push = wall_force(triple_at(&x[9 * k]).o - centre, confinement_);
-    fk.o = fk.o + push;
-    net = net + push;
-    on_atoms.push_back(fk);
-  }
-  net = 1.0 / n_ * net;
-  for (int k = 0; k < n_; ++k) put_triple(remove_net_force(on_atoms[k], net, m), &f[9 * k]);
-}
-
 void CpuEngine::snapshot(unsigned fields, Frame& frame) {
   frame.step = step_;
   frame.time_ps =
@@ -728,22 +613,14 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
           replica_ids_[static_cast<std::size_t>(groups_[g].first_replica + r)]);
     }
   }
-  const std::size_t size = static_cast<std::size_t>(n_) * 9;
-  const bool measures = fields & (kEnergies | kConservation);
-  frame.positions_A.resize(fields & kPositions ? live.size() * size : 0);
-  frame.velocities_A_per_akma.resize(fields & kVelocities ? live.size() * size : 0);
-  frame.own_positions_A.resize(fields & kOwnPositions ? live.size() * size : 0);
-  frame.multipliers_kcal_per_mol_A2.resize(fields & kMultipliers ? live.size() * size / 3 : 0);
-  frame.energies.resize(fields & kEnergies ? live.size() : 0);
-  frame.conservation.resize(fields & kConservation ? live.size() : 0);
-
-  if (fields & (kPositions | kVelocities | kOwnPositions | kMultipliers) || measures) {
+  measure_.prepare(fields, live.size(), frame);
+  if (fields & ~static_cast<unsigned>(kPairCounts)) {
 #pragma omp parallel num_threads(threads_)
     {
       Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
       prepare_scratch(scratch);
       ForceField force_field(system_.model, n_);
-      std::vector<double> x(size), v(size), a(size), q(size), thermal(size), f(size);
+      Measure::Replica replica(n_);
       std::size_t reported = groups_.size();
 #pragma omp for schedule(static)
       for (std::size_t k = 0; k < live.size(); ++k) {
@@ -753,47 +630,20 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
           kernels_.report_positions(parameters_, packs_of(group, scratch), scratch.q.data());
           reported = g;
         }
-        gather(group.x, r, x.data());
-        gather(group.v, r, v.data());
-        gather(group.a, r, a.data());
-        gather(scratch.q, r, q.data());
-        if (rigid_) {
-          for (int m = 0; m < n_; ++m) {
-            put_triple(
-                project_velocities(triple_at(&x[9 * m]), triple_at(&v[9 * m]), parameters_.masses),
-                &v[9 * m]);
-          }
-        }
-        if (fields & kOwnPositions) std::copy(x.begin(), x.end(), &frame.own_positions_A[k * size]);
-        if (fields & kMultipliers) {
-          if (!rigid_ && !std::isfinite(system_.integrator.omega)) {
-            const bool at_q = system_.integrator.scheme == Scheme::pushforward_newmark;
-            forces_on(at_q ? q : x, force_field, f);
-          }
-          for (int m = 0; m < n_; ++m) {
-            const BondValues<double> lambda =
-                multipliers(triple_at(&x[9 * m]), triple_at(&v[9 * m]), triple_at(&a[9 * m]),
-                            triple_at(&f[9 * m]));
-            const double values[3] = {lambda.oh1, lambda.oh2, lambda.hh};
-            std::copy(
-                values, values + 3,
-                &frame.multipliers_kcal_per_mol_A2[(k * n_ + static_cast<std::size_t>(m)) * 3]);
-          }
-        }
-        if (fields & kPositions) std::copy(q.begin(), q.end(), &frame.positions_A[k * size]);
-        if (fields & kVelocities) {
-          std::copy(v.begin(), v.end(), &frame.velocities_A_per_akma[k * size]);
-        }
-        if (measures) {
-          Energies e;
-          Conservation c;
-          const bool baoab = !group.v_thermal.empty();
-          if (baoab) gather(group.v_thermal, r, thermal.data());
-          measure(x.data(), v.data(), baoab ? thermal.data() : v.data(), a.data(), q.data(),
-                  force_field, e, c);
-          if (fields & kEnergies) frame.energies[k] = e;
-          if (fields & kConservation) frame.conservation[k] = c;
-        }
+        gather(group.x, r, replica.x.data());
+        gather(group.v, r, replica.v.data());
+        gather(group.a, r, replica.a.data());
+        gather(scratch.q, r, replica.q.data());
+        if (!group.v_thermal.empty()) gather(group.v_thermal, r, replica.v_thermal.data());
+        measure_.fill(
+            fields, k, replica,
+            [&](const std::vector<double>& q) {
+              return force_field.energy(q).total_kcal_per_mol();
+            },
+            [&](const std::vector<double>& x, std::vector<double>& f) {
+              force_field.energy_and_forces(x, f);
+            },
+            frame);
       }
     }
   }

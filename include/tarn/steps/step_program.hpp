@@ -42,7 +42,7 @@ TARN_HD StepNote<T> nothing_to_note() {
 
 }  // namespace detail
 
-constexpr bool is_constrained(Move move) {
+TARN_HD constexpr bool is_constrained(Move move) {
   return move == Move::newton || move == Move::sweeps || move == Move::settle;
 }
 
@@ -80,7 +80,8 @@ TARN_HD StepNote<T> begin_baoab(const StepParameters& q, Move move, const Triple
   return detail::with_constraints<T>(q, move, [&](const auto& constrain) -> StepNote<T> {
     const BaoabRigid<T> r = baoab_rigid(s, h, xi, q.ou, kick_scale, q.masses, constrain);
     v_thermal = r.v;
-    return {r.first.converged & r.second.converged, r.first.iterations + r.second.iterations};
+    const mask_t<T> good = r.first.converged & r.second.converged;
+    return {good, r.first.iterations + r.second.iterations};
   });
 }
 

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+#include "tarn/engine.hpp"
+#include "tarn/steps/step_parameters.hpp"
+
+namespace tarn {
+
+/// From the coordinates of a replica to what a Frame holds: the same for every engine.
+class Measure {
+ public:
+  explicit Measure(const System& system);
+
+  /// Coordinates of one replica as its engine has them, 9 N numbers each.
+  struct Replica {
+    explicit Replica(int molecules);
+    std::vector<double> x;          ///< the scheme's own positions [A]
+    std::vector<double> v;          ///< velocities [A/akma]; fill() projects those of rigid schemes
+    std::vector<double> a;          ///< accelerations that are kept from step to step [A/akma^2]
+    std::vector<double> q;          ///< reported positions [A]
+    std::vector<double> v_thermal;  ///< right after the noise, with BAOAB; not looked at otherwise
+  };
+  /// Non-bonded energy V0 of positions [kcal/mol], and the forces -grad V0 [kcal/mol/A].
+  using Potential = std::function<double(const std::vector<double>& q)>;
+  using Forces = std::function<void(const std::vector<double>& x, std::vector<double>& f)>;
+
+  /// Gives the fields of a Frame their sizes for `replicas` replicas, and empties the others.
+  void prepare(unsigned fields, std::size_t replicas, Frame& frame) const;
+  /// Fills place k of the fields that `fields` names.
+  void fill(unsigned fields, std::size_t k, Replica& replica, const Potential& potential,
+            const Forces& forces, Frame& frame) const;
+
+ private:
+  void energies(const Replica& r, double potential, Energies& energies,
+                Conservation& conservation) const;
+  void multipliers(const Replica& r, const Forces& forces, double* lambda) const;
+  void add_wall(const std::vector<double>& x, std::vector<double>& f) const;
+
+  System system_;
+  StepParameters parameters_;
+  Confinement<double> wall_;
+  bool rigid_;
+};
+
+}  // namespace tarn

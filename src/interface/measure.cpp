@@ -1,0 +1,186 @@
+#include "tarn/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tarn/physics/confinement.hpp"
+#include "tarn/physics/molecule_solve.hpp"
+#include "tarn/physics/pair_force.hpp"
+
+namespace tarn {
+namespace {
+
+Triple<double> molecule(const std::vector<double>& c, int k) {
+  const double* p = &c[static_cast<std::size_t>(k) * 9];
+  return {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
+}
+void put(const Triple<double>& t, int k, std::vector<double>& c) {
+  const double numbers[9] = {t.o.x, t.o.y, t.o.z, t.h1.x, t.h1.y, t.h1.z, t.h2.x, t.h2.y, t.h2.z};
+  std::copy(numbers, numbers + 9, c.begin() + static_cast<std::ptrdiff_t>(k) * 9);
+}
+
+}  // namespace
+
+Measure::Replica::Replica(int molecules)
+    : x(static_cast<std::size_t>(molecules) * 9), v(x), a(x), q(x), v_thermal(x) {}
+
+Measure::Measure(const System& system)
+    : system_(system),
+      parameters_(step_parameters(system)),
+      wall_{system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2},
+      rigid_(is_rigid(system.integrator.scheme)) {}
+
+void Measure::prepare(unsigned fields, std::size_t replicas, Frame& frame) const {
+  const std::size_t size = replicas * static_cast<std::size_t>(system_.molecules) * 9;
+  frame.positions_A.resize(fields & kPositions ? size : 0);
+  frame.velocities_A_per_akma.resize(fields & kVelocities ? size : 0);
+  frame.own_positions_A.resize(fields & kOwnPositions ? size : 0);
+  frame.multipliers_kcal_per_mol_A2.resize(fields & kMultipliers ? size / 3 : 0);
+  frame.energies.resize(fields & kEnergies ? replicas : 0);
+  frame.conservation.resize(fields & kConservation ? replicas : 0);
+}
+
+void Measure::fill(unsigned fields, std::size_t k, Replica& r, const Potential& potential,
+                   const Forces& forces, Frame& frame) const {
+  if (rigid_) {
+    for (int m = 0; m < system_.molecules; ++m) {
+      put(project_velocities(molecule(r.x, m), molecule(r.v, m), parameters_.masses), m, r.v);
+    }
+  }
+  const std::size_t size = r.x.size();
+  const auto copy = [&](const std::vector<double>& from, std::vector<double>& to) {
+    std::copy(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(k * size));
+  };
+  if (fields & kOwnPositions) copy(r.x, frame.own_positions_A);
+  if (fields & kPositions) copy(r.q, frame.positions_A);
+  if (fields & kVelocities) copy(r.v, frame.velocities_A_per_akma);
+  if (fields & kMultipliers) {
+    multipliers(r, forces, &frame.multipliers_kcal_per_mol_A2[k * size / 3]);
+  }
+  if (!(fields & (kEnergies | kConservation))) return;
+  Energies e;
+  Conservation c;
+  energies(r, potential(r.q), e, c);
+  if (fields & kEnergies) frame.energies[k] = e;
+  if (fields & kConservation) frame.conservation[k] = c;
+}
+
+void Measure::energies(const Replica& r, double potential, Energies& out,
+                       Conservation& conservation) const {
+  const Masses<double>& m = parameters_.masses;
+  const IntegratorSpec& integrator = system_.integrator;
+  const double h = integrator.timestep_akma;
+  const int n = system_.molecules;
+  const bool baoab = system_.thermostat.kind == Thermostat::baoab;
+  const std::vector<double>& hot_v = baoab ? r.v_thermal : r.v;
+  Energies e;
+  double a_m_a = 0.0, wall_sum = 0.0, worst = 0.0;
+  double thermal = 0.0, translation = 0.0, rotation = 0.0, stretching = 0.0;
+  Vec3<double> p{0, 0, 0}, l{0, 0, 0}, centre{0, 0, 0};
+  for (int k = 0; k < n; ++k) centre = centre + mass_moment(molecule(r.q, k), m);
+  centre = 1.0 / (n * (m.o + 2.0 * m.h)) * centre;
+  for (int k = 0; k < n; ++k) {
+    const Triple<double> xk = molecule(r.x, k), vk = molecule(r.v, k);
+    const Triple<double> ak = molecule(r.a, k), qk = molecule(r.q, k);
+    e.kinetic_kcal_per_mol += 0.5 * weighted_norm2(m.o, m.h, vk);
+    const Triple<double> hot = molecule(hot_v, k);
+    const Triple<double> rigid_part = project_velocities(xk, hot, m);
+    const double all = 0.5 * weighted_norm2(m.o, m.h, hot);
+    const double rigid = 0.5 * weighted_norm2(m.o, m.h, rigid_part);
+    const double moving = 0.5 * norm2(mass_moment(hot, m)) / (m.o + 2.0 * m.h);
+    thermal += all;
+    translation += moving;
+    rotation += rigid - moving;
+    stretching += all - rigid;
+    if (has_beta(integrator.scheme)) a_m_a += weighted_norm2(m.o, m.h, ak);
+    if (integrator.scheme == Scheme::zss_stiff) {
+      if (std::isfinite(integrator.omega)) {
+        const BondValues<double> y =
+            zss_multipliers(xk, ak, parameters_.bonds, parameters_.bh2, integrator.omega);
+        e.penalty_kcal_per_mol += (y.oh1 * y.oh1 + y.oh2 * y.oh2 + y.hh * y.hh) /
+                                  (2.0 * integrator.omega * integrator.omega);
+      }
+    } else if (!rigid_ && std::isfinite(integrator.omega)) {
+      e.penalty_kcal_per_mol += penalty_energy(qk, parameters_.bonds, integrator.omega);
+    }
+    if (wall_.stiffness > 0.0) wall_sum += wall_energy(qk.o - centre, wall_);
+    const BondValues<double> g = constraint_values(bonds(qk), parameters_.bonds);
+    worst = std::max({worst, std::abs(g.oh1), std::abs(g.oh2), std::abs(g.hh)});
+    const Triple<double> momentum = scale(m.o, m.h, vk);
+    p = p + total(momentum);
+    l = l + cross(xk.o, momentum.o) + cross(xk.h1, momentum.h1) + cross(xk.h2, momentum.h2);
+  }
+  e.potential_kcal_per_mol = potential;
+  e.total_kcal_per_mol =
+      e.kinetic_kcal_per_mol + e.potential_kcal_per_mol + e.penalty_kcal_per_mol + wall_sum +
+      (has_beta(integrator.scheme) ? 0.5 * (integrator.beta - 0.25) * h * h * a_m_a : 0.0);
+  const auto temperature_K = [&](double kinetic, double degrees_per_molecule) {
+    return 2.0 * kinetic / (degrees_per_molecule * n * units::boltzmann_kcal_per_mol_K);
+  };
+  e.temperature_K = temperature_K(thermal, rigid_ ? 6.0 : 9.0);
+  e.temperature_translation_K = temperature_K(translation, 3.0);
+  e.temperature_rotation_K = temperature_K(rotation, 3.0);
+  e.temperature_bond_K = rigid_ ? 0.0 : temperature_K(stretching, 3.0);
+  out = e;
+  conservation = {e.total_kcal_per_mol, {p.x, p.y, p.z}, {l.x, l.y, l.z}, worst};
+}
+
+void Measure::multipliers(const Replica& r, const Forces& forces, double* lambda) const {
+  const IntegratorSpec& i = system_.integrator;
+  const Masses<double>& m = parameters_.masses;
+  const bool solved_at_q = i.scheme == Scheme::pushforward_newmark;
+  const bool infinite = !rigid_ && !std::isfinite(i.omega);
+  std::vector<double> f(r.x.size());
+  if (infinite) {
+    // Only here no finite number holds the multipliers: they are those of the linear solve.
+    const std::vector<double>& at = solved_at_q ? r.q : r.x;
+    forces(at, f);
+    add_wall(at, f);
+  }
+  for (int k = 0; k < system_.molecules; ++k) {
+    const Triple<double> x = molecule(r.x, k), a = molecule(r.a, k), q = molecule(r.q, k);
+    BondValues<double> values;
+    if (rigid_) {
+      values = rigid_multipliers(x, molecule(r.v, k), scale(m.o, m.h, a), m);
+    } else if (i.scheme == Scheme::zss_stiff && !infinite) {
+      values = zss_multipliers(x, a, parameters_.bonds, parameters_.bh2, i.omega);
+    } else {
+      const Bonds<double> b = bonds(solved_at_q ? q : x);
+      const BondValues<double> g = constraint_values(b, parameters_.bonds);
+      if (infinite) {
+        const Triple<double> f0 = molecule(f, k);
+        const BondValues<double> y =
+            zss_bond_solution(b, solved_at_q ? f0 - scale(m.o, m.h, a) : f0, g, m, parameters_.zss);
+        values = {-y.oh1, -y.oh2, -y.hh};
+      } else {
+        const double minus_omega2 = -i.omega * i.omega;
+        values = {minus_omega2 * g.oh1, minus_omega2 * g.oh2, minus_omega2 * g.hh};
+      }
+    }
+    const double numbers[3] = {values.oh1, values.oh2, values.hh};
+    std::copy(numbers, numbers + 3, lambda + 3 * k);
+  }
+}
+
+void Measure::add_wall(const std::vector<double>& x, std::vector<double>& f) const {
+  if (wall_.stiffness <= 0.0) return;
+  const Masses<double>& m = parameters_.masses;
+  const int n = system_.molecules;
+  Vec3<double> centre{0, 0, 0}, net{0, 0, 0};
+  for (int k = 0; k < n; ++k) centre = centre + mass_moment(molecule(x, k), m);
+  centre = 1.0 / (n * (m.o + 2.0 * m.h)) * centre;
+  std::vector<Triple<double>> on_atoms;
+  for (int k = 0; k < n; ++k) {
+    Triple<double> fk = molecule(f, k);
+    const Vec3<double> push = wall_force(molecule(x, k).o - centre, wall_);
+    fk.o = fk.o + push;
+    net = net + push;
+    on_atoms.push_back(fk);
+  }
+  net = 1.0 / n * net;
+  for (int k = 0; k < n; ++k) {
+    put(remove_net_force(on_atoms[static_cast<std::size_t>(k)], net, m), k, f);
+  }
+}
+
+}  // namespace tarn
