@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tarn/engine.hpp"
+#include "tarn/io/formats.hpp"
 #include "tarn/system.hpp"
 
 /// @file
@@ -16,7 +17,6 @@ namespace tarn {
 
 enum class StartKind { quenched, random };
 enum class VelocityKind { maxwell, tangent, zero };
-enum class TrajectoryFormat { xyz };
 
 /// Which replicas an observer writes: all, the mean with its standard error, or the first n.
 struct ReplicaSelection {
@@ -123,7 +123,7 @@ struct ObserveRdf {
 };
 struct ObserveTrajectory {
   std::int64_t every = 1000;
-  TrajectoryFormat format = TrajectoryFormat::xyz;
+  io::FileFormat format = io::FileFormat::xyz;
   ReplicaSelection replicas;
   bool operator==(const ObserveTrajectory&) const = default;
 };
@@ -159,8 +159,8 @@ inline constexpr int kMaxReplicas = 10'000'000;
 inline constexpr std::int64_t kMaxTotalMolecules = 100'000'000;
 /// Most steps of a run.
 inline constexpr std::int64_t kMaxSteps = 1'000'000'000'000;
-/// Most trajectory files of a run, one a replica.
-inline constexpr int kMaxTrajectoryFiles = 10'000;
+/// Most replicas whose trajectories a run writes; most formats take a file for each.
+inline constexpr int kMaxTrajectories = 10'000;
 
 /// Reads and checks a deck, and that its structure file exists.
 /// @param path the deck

@@ -5,7 +5,7 @@
 #include "commands.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
-#include "tarn/io/xyz.hpp"
+#include "tarn/io/structure.hpp"
 
 namespace tarn::cli {
 namespace {

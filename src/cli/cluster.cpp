@@ -5,7 +5,7 @@
 #include "commands.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
-#include "tarn/io/xyz.hpp"
+#include "tarn/io/formats.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
 #include "water_models.hpp"
@@ -28,6 +28,7 @@ void cluster(const Arguments& a) {
   }
   if (a.starts < 0) throw InputError("--starts must be at least 1");
   if (a.starts > 0 && !a.minimise) throw InputError("--starts goes with --minimise only");
+  io::format_for_writing(a.out);  // before a long search
   const WaterModel model = water_model_named(a.model);
   Terminal terminal(a.quiet);
   io::Structure structure;
@@ -63,7 +64,7 @@ void add_cluster(CLI::App& app) {
   command->add_flag("--minimise", a->minimise, "search for the lowest minimum of rigid molecules");
   command->add_option("--starts", a->starts,
                       "independent searches; default enough for the lowest minimum up to N = 8");
-  command->add_option("-o,--out", a->out, "extended XYZ file to write")->required();
+  command->add_option("-o,--out", a->out, "file to write: .xyz, .gro or .pdb")->required();
   command->add_flag("--quiet", a->quiet, "no progress");
   command->callback([a] { cluster(*a); });
 }

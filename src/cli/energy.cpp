@@ -6,7 +6,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/json.hpp"
-#include "tarn/io/xyz.hpp"
+#include "tarn/io/structure.hpp"
 #include "water_models.hpp"
 
 namespace tarn::cli {
@@ -46,7 +46,10 @@ void energy(const Arguments& a) {
 void add_energy(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("energy", "energy and forces of one structure, as JSON");
-  command->add_option("structure", a->structure, "extended XYZ, atoms O H H")->required();
+  command
+      ->add_option("structure", a->structure,
+                   "extended XYZ, GRO or PDB; of a trajectory the first frame")
+      ->required();
   command->add_option("--model", a->model, "water model; default what the file says, or tip3p");
   command->add_option("--device", a->device, "cpu");
   command->callback([a] { energy(*a); });

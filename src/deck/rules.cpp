@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 
 #include "checker.hpp"
+#include "tarn/io/formats.hpp"
 
 namespace tarn::decks {
 namespace {
@@ -187,12 +190,30 @@ void trajectories_are_few(Checker& checker) {
   if (!trajectory) return;
   const int replicas = checker.deck().system.replicas;
   const bool all = trajectory->replicas.kind == ReplicaSelection::Kind::all;
-  const int files = all ? replicas : std::min(replicas, trajectory->replicas.count);
-  if (files <= kMaxTrajectoryFiles) return;
+  const int count = all ? replicas : std::min(replicas, trajectory->replicas.count);
+  if (count <= kMaxTrajectories) return;
   checker.problem("observe.trajectory.replicas",
-                  fmt::format("a trajectory of {} replicas is as many files, at most {} are "
-                              "allowed; write replicas = n for the first n",
-                              files, kMaxTrajectoryFiles));
+                  fmt::format("trajectories of {} replicas, at most {} are allowed; write "
+                              "replicas = n for the first n",
+                              count, kMaxTrajectories));
+}
+
+void trajectory_format_is_built(Checker& checker) {
+  if (!checker.trusted({"observe.trajectory.format"})) return;
+  const auto& trajectory = checker.deck().trajectory;
+  if (!trajectory || trajectory->format != io::FileFormat::h5md || io::has_h5md()) return;
+  checker.problem("observe.trajectory.format",
+                  "this build has no HDF5, which h5md needs: install libhdf5-dev and build anew");
+}
+
+void dcd_can_count_the_interval(Checker& checker) {
+  if (!checker.trusted({"observe.trajectory.format", "observe.trajectory.every"})) return;
+  const auto& trajectory = checker.deck().trajectory;
+  if (!trajectory || trajectory->format != io::FileFormat::dcd) return;
+  if (trajectory->every <= std::numeric_limits<std::int32_t>::max()) return;
+  checker.problem("observe.trajectory.every",
+                  fmt::format("every = {} does not fit a DCD file, which counts steps in 32 bits",
+                              trajectory->every));
 }
 
 }  // namespace
@@ -227,7 +248,10 @@ const std::vector<Rule>& rules() {
       {"`solver = \"dense\"` goes with `hessian = \"gauss-newton\"` only.",
        dense_solver_is_gauss_newton},
       {"`relax = true` needs finite `omega`.", relaxation_is_finite},
-      {"A trajectory writes at most 10 000 files, one a replica.", trajectories_are_few},
+      {"Trajectories are written of at most 10 000 replicas.", trajectories_are_few},
+      {"`format = \"h5md\"` needs a build with HDF5; `tarn doctor` says which this is.",
+       trajectory_format_is_built},
+      {"`format = \"dcd\"` needs `every` below 2³¹.", dcd_can_count_the_interval},
   };
   return table;
 }

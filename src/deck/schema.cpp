@@ -6,6 +6,8 @@
 #include <cmath>
 #include <type_traits>
 
+#include "tarn/io/formats.hpp"
+
 namespace tarn::decks {
 namespace {
 
@@ -114,6 +116,15 @@ std::vector<Word> models() {
   return words;
 }
 
+std::vector<Word> trajectory_formats() {
+  std::vector<Word> words;
+  for (const io::Format& format : io::formats()) {
+    words.push_back({format.name, static_cast<int>(format.id), format.meaning});
+  }
+  words.push_back({"csv", kRefused, "that is the format of mechanical systems"});
+  return words;
+}
+
 constexpr Range at_least(double low) { return {.low = low}; }
 constexpr Range from_to(double low, double high) { return {.low = low, .high = high}; }
 constexpr Range above_to(double low, double high) {
@@ -170,7 +181,8 @@ std::vector<Section> make_sections() {
                                         "distances, all replicas pooled."}),
       optional_section<&Deck::trajectory>(
           {.name = "observe.trajectory",
-           .meaning = "Writes `trajectory.*`: positions and velocities, one file a replica."}),
+           .meaning = "Writes `trajectory.*`: reported positions, a file each replica or, with "
+                      "`h5md`, a group."}),
       {.name = "checkpoint",
        .meaning = "A checkpoint is always written at the end of a run and when it is interrupted."},
   };
@@ -233,7 +245,9 @@ std::vector<Key> make_keys() {
            .name = "file",
            .type = Type::file,
            .fallback = "none",
-           .meaning = "Structure file that every replica starts from, relative to the deck."}),
+           .meaning =
+               "Structure file that every replica starts from, relative to the deck: extended XYZ, "
+               "GRO or PDB. Of several frames the first is taken; velocities in it are not used."}),
       row<&Deck::system, &SystemSection::start>(
           {.section = "system",
            .name = "start",
@@ -649,15 +663,11 @@ std::vector<Key> make_keys() {
            .unit = "steps",
            .range = from_to(1, kMaxSteps_),
            .meaning = "Interval; step 0 is written."}),
-      row<&Deck::trajectory, &ObserveTrajectory::format>(
-          {.section = "observe.trajectory",
-           .name = "format",
-           .type = Type::word,
-           .words = {{"xyz", static_cast<int>(TrajectoryFormat::xyz), "extended XYZ"},
-                     {"h5md", kNotYet},
-                     {"dcd", kNotYet},
-                     {"csv", kRefused, "that is the format of mechanical systems"}},
-           .meaning = "File format."}),
+      row<&Deck::trajectory, &ObserveTrajectory::format>({.section = "observe.trajectory",
+                                                          .name = "format",
+                                                          .type = Type::word,
+                                                          .words = trajectory_formats(),
+                                                          .meaning = "File format."}),
       row<&Deck::trajectory, &ObserveTrajectory::replicas>(
           {.section = "observe.trajectory",
            .name = "replicas",

@@ -26,6 +26,8 @@ AppendFile::AppendFile(std::string path) : path_(std::move(path)) {}
 AppendFile::AppendFile(AppendFile&& other) noexcept
     : path_(std::move(other.path_)),
       buffer_(std::exchange(other.buffer_, {})),
+      overwrite_offset_(other.overwrite_offset_),
+      overwrite_(std::exchange(other.overwrite_, {})),
       flushed_(other.flushed_),
       on_disk_(other.on_disk_),
       last_flush_(other.last_flush_) {}
@@ -42,6 +44,7 @@ void AppendFile::create() {
   if (descriptor < 0) throw_io_error("write", path_, errno);
   ::close(descriptor);
   buffer_.clear();
+  overwrite_.clear();
   flushed_ = 0;
   on_disk_ = false;
   last_flush_ = std::chrono::steady_clock::now();
@@ -60,6 +63,7 @@ void AppendFile::cut(std::uint64_t length) {
     throw_io_error("continue", path_, errno);
   }
   buffer_.clear();
+  overwrite_.clear();
   flushed_ = length;
   on_disk_ = false;
   last_flush_ = std::chrono::steady_clock::now();
@@ -73,12 +77,21 @@ void AppendFile::append(std::string_view text) {
   }
 }
 
+void AppendFile::overwrite(std::uint64_t offset, std::string bytes) {
+  overwrite_offset_ = offset;
+  overwrite_ = std::move(bytes);
+}
+
 void AppendFile::flush() {
   last_flush_ = std::chrono::steady_clock::now();
-  if (buffer_.empty()) return;
-  const int descriptor = ::open(path_.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (buffer_.empty() && overwrite_.empty()) return;
+  const int descriptor = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) throw_io_error("write", path_, errno);
-  const int error = write_all(descriptor, buffer_);
+  int error = ::lseek(descriptor, 0, SEEK_END) < 0 ? errno : write_all(descriptor, buffer_);
+  if (!error && !overwrite_.empty()) {
+    const bool sought = ::lseek(descriptor, static_cast<off_t>(overwrite_offset_), SEEK_SET) >= 0;
+    error = sought ? write_all(descriptor, overwrite_) : errno;
+  }
   if (error) {
     // Take back the piece that was written; if that fails too, the first error is the one to tell.
     [[maybe_unused]] const int ignored = ::ftruncate(descriptor, static_cast<off_t>(flushed_));
@@ -87,6 +100,7 @@ void AppendFile::flush() {
   if (error) throw_io_error("write", path_, error);
   flushed_ += buffer_.size();
   buffer_.clear();
+  overwrite_.clear();
   on_disk_ = false;
 }
 

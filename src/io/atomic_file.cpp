@@ -53,6 +53,13 @@ void commit_file(const std::string& temporary_path, const std::string& path) {
   sync_folder_of(path);
 }
 
+void sync_file(const std::string& path) {
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int error = descriptor < 0 || ::fsync(descriptor) != 0 ? errno : 0;
+  if (descriptor >= 0) ::close(descriptor);
+  if (error) throw_io_error("write", path, error);
+}
+
 std::string read_file(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) throw_io_error("read", path, errno);

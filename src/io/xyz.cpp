@@ -1,62 +1,21 @@
 #include "tarn/io/xyz.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "tarn/core/error.hpp"
-#include "tarn/io/atomic_file.hpp"
-#include "tarn/io/io_error.hpp"
 #include "tarn/state.hpp"
+#include "water_atoms.hpp"
+#include "words.hpp"
 #include "xyz_comment.hpp"
 
 namespace tarn::io {
 namespace {
 
 constexpr std::size_t kMostProblems = 20;
-constexpr std::string_view kBlank = " \t\r";
-constexpr std::array<std::string_view, kAtomsPerMolecule> kSpecies{"O", "H", "H"};
-// Far beyond any cluster, and small enough that distances do not overflow.
-constexpr double kLargestNumber = 1e6;
-
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(kBlank) == std::string_view::npos;
-}
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  std::size_t at = 0;
-  while ((at = line.find_first_not_of(kBlank, at)) != std::string_view::npos) {
-    const std::size_t end = std::min(line.find_first_of(kBlank, at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = end;
-  }
-  return words;
-}
-
-/// What is wrong with the word as a coordinate, or nothing and the number.
-std::string parse_number(std::string_view word, double& value) {
-  const bool plus = word.size() > 1 && word[0] == '+' && word[1] != '-';
-  const char* begin = word.data() + (plus ? 1 : 0);
-  const char* end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(begin, end, value);
-  if (stop != end || error == std::errc::invalid_argument) {
-    return fmt::format("'{}' is not a number", word);
-  }
-  if (error != std::errc{} || !std::isfinite(value)) {
-    return fmt::format("'{}' is not a finite number", word);
-  }
-  if (std::abs(value) > kLargestNumber) {
-    return fmt::format("'{}' is larger than {:g}, which no cluster is", word, kLargestNumber);
-  }
-  return {};
-}
 
 /// Reads the atom lines of one frame and gathers what is wrong with them.
 class AtomParser {
@@ -75,9 +34,11 @@ class AtomParser {
     }
     const std::string_view species = words[static_cast<std::size_t>(columns_.species)];
     const std::string_view wanted = kSpecies[static_cast<std::size_t>(atom % kAtomsPerMolecule)];
-    if (species != wanted) {
+    if (kind_of_atom(species) != (wanted == "O" ? AtomKind::oxygen : AtomKind::hydrogen)) {
       note(column_of(species), fmt::format("'{}' where {} is needed: the atoms of each molecule "
-                                           "must stand in the order O H H",
+                                           "must stand in the order O H H, without other atoms or "
+                                           "virtual sites. A PDB or GRO file is put in order by "
+                                           "its residues",
                                            species, wanted));
     }
     numbers(words, columns_.position, structure.positions_A);
@@ -115,102 +76,65 @@ class AtomParser {
   std::vector<Problem> problems_;
 };
 
-std::string quoted_if_needed(const std::string& value) {
-  return value.find_first_of(" \t") == std::string::npos ? value : '"' + value + '"';
-}
-
 }  // namespace
 
-std::optional<std::string> Structure::model() const {
-  const auto found = comment.find("model");
-  if (found == comment.end()) return std::nullopt;
-  return found->second;
-}
-
-XyzReader::XyzReader(const std::string& path) : path_(path), stream_(path) {
-  if (!stream_) throw_io_error("read", path, errno);
-  if (stream_.peek() == std::ifstream::traits_type::eof() && stream_.bad()) {
-    throw_io_error("read", path, errno);  // a folder opens, but cannot be read
-  }
-  stream_.clear();
-}
-
-bool XyzReader::read_line() {
-  if (!std::getline(stream_, line_)) return false;
-  ++line_number_;
-  if (!line_.empty() && line_.back() == '\r') line_.pop_back();
-  return true;
-}
-
-void XyzReader::fail(int column, const std::string& message) const {
-  throw InputError({Problem{path_, line_number_, column, message}});
-}
-
-void XyzReader::skip_blank_lines() {
-  while (read_line()) {
-    if (!is_blank(line_)) {
-      have_line_ = true;
-      return;
-    }
-  }
-  have_line_ = false;
-}
+XyzReader::XyzReader(const std::string& path) : lines_(path) {}
 
 int XyzReader::read_count() {
-  const std::vector<std::string_view> words = words_of(line_);
-  const int column = static_cast<int>(words[0].data() - line_.data()) + 1;
-  int atoms = 0;
-  const char* end = words[0].data() + words[0].size();
-  const auto [stop, error] = std::from_chars(words[0].data(), end, atoms);
-  if (error != std::errc{} || stop != end || words.size() != 1 || atoms < 1) {
-    fail(column, fmt::format("'{}' is not a number of atoms: a frame begins with a line that holds "
-                             "the number of its atoms and nothing else",
-                             line_.substr(static_cast<std::size_t>(column - 1), 40)));
+  const std::vector<std::string_view> words = words_of(lines_.line());
+  const int column = static_cast<int>(words[0].data() - lines_.line().data()) + 1;
+  const int atoms = parse_count(words[0]);
+  if (words.size() != 1 || atoms == 0) {
+    lines_.fail(column,
+                fmt::format("'{}' is not a number of atoms: a frame begins with a line that holds "
+                            "the number of its atoms and nothing else",
+                            lines_.line().substr(static_cast<std::size_t>(column - 1), 40)));
   }
   if (atoms % kAtomsPerMolecule != 0) {
-    fail(column,
-         fmt::format("{} atoms are no whole number of water molecules (O H H each)", atoms));
+    lines_.fail(column,
+                fmt::format("{} atoms are no whole number of water molecules (O H H each, without "
+                            "virtual sites)",
+                            atoms));
   }
   return atoms;
 }
 
 std::optional<Structure> XyzReader::next() {
-  if (!have_line_) skip_blank_lines();
-  if (!have_line_) return std::nullopt;
+  if (!have_line_ && !lines_.next_not_blank()) return std::nullopt;
   have_line_ = false;
   const int atoms = read_count();
-  const int count_line = line_number_;
-  if (!read_line()) fail(0, "the file ends where the comment line is needed");
+  const int count_line = lines_.line_number();
+  if (!lines_.next()) lines_.fail(0, "the file ends where the comment line is needed");
 
   Structure structure;
   structure.molecules = atoms / kAtomsPerMolecule;
   XyzColumns columns;
-  for (const CommentEntry& entry : parse_comment(line_)) {
+  for (const CommentEntry& entry : parse_comment(lines_.line())) {
     if (entry.key == "Properties") {
       std::string problem;
       columns = parse_properties(entry.value, problem);
-      if (!problem.empty()) fail(entry.value_column, problem);
+      if (!problem.empty()) lines_.fail(entry.value_column, problem);
     } else {
       structure.comment[entry.key] = entry.value;
     }
   }
 
-  first_atom_line_ = line_number_ + 1;
-  AtomParser parser(path_, columns);
+  first_atom_line_ = lines_.line_number() + 1;
+  AtomParser parser(path(), columns);
   for (int atom = 0; atom < atoms && !parser.is_full(); ++atom) {
-    if (!read_line() || is_blank(line_)) {
+    if (!lines_.next() || is_blank(lines_.line())) {
       parser.throw_if_any();
-      fail(0, fmt::format("the frame ends after {} atoms where line {} announces {}", atom,
-                          count_line, atoms));
+      lines_.fail(0, fmt::format("the frame ends after {} atoms where line {} announces {}", atom,
+                                 count_line, atoms));
     }
-    parser.parse(line_, line_number_, atom, structure);
+    parser.parse(lines_.line(), lines_.line_number(), atom, structure);
   }
   parser.throw_if_any();
   return structure;
 }
 
-void XyzReader::check_next_count() {
-  if (!have_line_) skip_blank_lines();
+void XyzReader::check_rest() {
+  have_line_ = have_line_ || lines_.next_not_blank();
   if (have_line_) read_count();
 }
 
@@ -222,11 +146,7 @@ std::string xyz_frame(std::span<const double> positions_A,
                   with_velocities ? ":vel_A_per_akma:R:3" : "", keys.empty() ? "" : " ", keys);
   const auto add = [&text](std::span<const double> values) {
     for (const double value : values) {
-      if (!std::isfinite(value)) {
-        throw NumericalError(
-            "a structure holds a number that is not finite and was not written: the simulation "
-            "blew up. Try a smaller timestep or a start without overlaps.");
-      }
+      check_finite(value);
       fmt::format_to(std::back_inserter(text), " {:.17g}", value);
     }
   };
@@ -239,12 +159,9 @@ std::string xyz_frame(std::span<const double> positions_A,
   return text;
 }
 
-void write_structure(const std::string& path, const Structure& structure) {
-  std::string keys;
-  for (const auto& [key, value] : structure.comment) {
-    keys += fmt::format("{}{}={}", keys.empty() ? "" : " ", key, quoted_if_needed(value));
-  }
-  write_file(path, xyz_frame(structure.positions_A, structure.velocities_A_per_akma, keys));
+std::string xyz_text(const Structure& structure) {
+  return xyz_frame(structure.positions_A, structure.velocities_A_per_akma,
+                   comment_line(structure.comment));
 }
 
 }  // namespace tarn::io

@@ -46,6 +46,16 @@ std::vector<CommentEntry> parse_comment(std::string_view line) {
   return entries;
 }
 
+std::string comment_line(const std::map<std::string, std::string>& comment) {
+  std::string line;
+  for (const auto& [key, value] : comment) {
+    const bool quoted = value.find_first_of(kBlank) != std::string::npos;
+    line += fmt::format("{}{}={}{}{}", line.empty() ? "" : " ", key, quoted ? "\"" : "", value,
+                        quoted ? "\"" : "");
+  }
+  return line;
+}
+
 XyzColumns parse_properties(std::string_view value, std::string& problem) {
   XyzColumns columns{-1, -1, -1, 0, true};
   const std::vector<std::string_view> parts = split(value, ':');

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,9 @@ struct CommentEntry {
 /// Splits the comment line: key=value, key="value with spaces", or a lone key. Never fails: the
 /// comment of a plain XYZ file is free text.
 std::vector<CommentEntry> parse_comment(std::string_view line);
+
+/// The inverse: "key=value key=value", in quotes where a value has blanks.
+std::string comment_line(const std::map<std::string, std::string>& comment);
 
 /// Where the columns of interest are; -1: there is none.
 struct XyzColumns {

@@ -29,7 +29,7 @@ std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Deck
 std::unique_ptr<Observer> make_multipliers(const ObserveMultipliers& section, const RunInfo& info);
 /// rdf.csv: radial distribution functions with errors. @param counts what the engine counts
 std::unique_ptr<Observer> make_rdf(const PairCountRequest& counts, const RunInfo& info);
-/// trajectory.xyz, or one file a replica.
+/// trajectory.*, or one file a replica.
 std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, const Deck& deck,
                                           const RunInfo& info);
 

@@ -4,6 +4,7 @@
 
 #include "makers.hpp"
 #include "tarn/io/binary.hpp"
+#include "tarn/io/formats.hpp"
 #include "tarn/version.hpp"
 
 namespace tarn {
@@ -29,11 +30,15 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
 }
 
 std::vector<std::string> observer_file_names() {
-  return {"averages.csv",     "energies.csv",     "energies.svg",     "energies.png",
-          "conservation.csv", "conservation.svg", "conservation.png", "rdf.csv",
-          "rdf.svg",          "rdf.png",          "temperatures.csv", "geometry.csv",
-          "cluster.csv",      "cluster.svg",      "cluster.png",      "multipliers.csv",
-          "trajectory.xyz",   "trajectory-"};
+  std::vector<std::string> names{
+      "averages.csv",     "energies.csv",     "energies.svg", "energies.png", "conservation.csv",
+      "conservation.svg", "conservation.png", "rdf.csv",      "rdf.svg",      "rdf.png",
+      "temperatures.csv", "geometry.csv",     "cluster.csv",  "cluster.svg",  "cluster.png",
+      "multipliers.csv",  "topology.pdb",     "trajectory-"};
+  for (const io::Format& format : io::formats()) {
+    names.push_back(fmt::format("trajectory{}", format.extensions.front()));
+  }
+  return names;
 }
 
 }  // namespace tarn

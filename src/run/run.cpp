@@ -15,7 +15,7 @@
 #include "run_folder.hpp"
 #include "run_record.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/io/xyz.hpp"
+#include "tarn/io/structure.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/start.hpp"
 #include "tarn/version.hpp"

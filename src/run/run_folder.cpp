@@ -12,6 +12,7 @@
 
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
+#include "tarn/io/formats.hpp"
 #include "tarn/io/io_error.hpp"
 #include "tarn/observe/observers.hpp"
 
@@ -20,13 +21,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether `name` is `pattern`, or begins with it and goes on with digits and .xyz.
+/// Whether `name` is `pattern`, or begins with it and goes on with digits and the extension of a
+/// trajectory.
 bool matches(std::string_view name, std::string_view pattern) {
   if (!pattern.ends_with('-')) return name == pattern;
-  if (!name.starts_with(pattern) || !name.ends_with(".xyz")) return false;
-  const std::string_view digits =
-      name.substr(pattern.size(), name.size() - pattern.size() - std::string_view(".xyz").size());
-  return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos;
+  if (!name.starts_with(pattern)) return false;
+  name.remove_prefix(pattern.size());
+  const std::string_view extension = name.substr(std::min(name.find('.'), name.size()));
+  const std::string_view digits = name.substr(0, name.size() - extension.size());
+  return !digits.empty() && digits.find_first_not_of("0123456789") == std::string_view::npos &&
+         std::any_of(io::formats().begin(), io::formats().end(), [&](const io::Format& format) {
+           return format.extensions.front() == extension;
+         });
 }
 
 /// Files in the folder that a run may have written, the checkpoint first.

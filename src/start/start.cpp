@@ -12,7 +12,7 @@
 #include "centre.hpp"
 #include "parallel.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/io/xyz.hpp"
+#include "tarn/io/structure.hpp"
 #include "velocities.hpp"
 
 namespace tarn {

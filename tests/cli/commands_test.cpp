@@ -226,6 +226,49 @@ TEST_F(Commands, ClusterFindsTheDimer) {
   EXPECT_EQ(tarn("cluster --molecules 0 -o " + path("none.xyz")).exit_code, 2);
 }
 
+/// The number after "potential_kcal_per_mol" in what `tarn energy` prints.
+double energy_of(const std::string& structure) {
+  const Outcome energy = tarn("energy " + structure);
+  EXPECT_EQ(energy.exit_code, 0) << energy.text;
+  const std::string key = "\"potential_kcal_per_mol\": ";
+  const std::size_t at = energy.text.find(key);
+  return at == std::string::npos ? 0.0 : std::atof(energy.text.c_str() + at + key.size());
+}
+
+TEST_F(Commands, ClusterWritesByExtension) {
+  for (const char* name : {"a.xyz", "a.gro", "a.pdb"}) {
+    const Outcome cluster = tarn("cluster --molecules 4 --model spce -o " + path(name));
+    EXPECT_EQ(cluster.exit_code, 0) << cluster.text;
+  }
+  EXPECT_TRUE(contains(contents(folder_ / "a.gro"), "    1SOL     OW    1"));
+  EXPECT_TRUE(contains(contents(folder_ / "a.pdb"), "ATOM      1  O   HOH     1"));
+  const double energy = energy_of(path("a.xyz"));
+  EXPECT_NE(energy, 0.0);
+  // GRO has 1e-8 A, PDB 1e-3 A; forces of a random cluster are below 1e3 kcal/mol/A.
+  EXPECT_NEAR(energy_of(path("a.gro")), energy, 36 * 0.5e-8 * 1e3);
+  EXPECT_NEAR(energy_of(path("a.pdb")), energy, 36 * 0.5e-3 * 1e3);
+  for (const char* name : {"b.dcd", "b.mol2", "b"}) {
+    const Outcome refused = tarn("cluster --molecules 1 -o " + path(name));
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_TRUE(contains(refused.text, ".xyz, .gro, .pdb")) << refused.text;
+    EXPECT_FALSE(fs::exists(path(name)));
+  }
+}
+
+TEST_F(Commands, ARunStartsFromEveryStructureFormat) {
+  for (const char* name : {"start.gro", "start.pdb"}) {
+    ASSERT_EQ(tarn("cluster --molecules 3 -o " + path(name)).exit_code, 0);
+    const std::string deck =
+        write("d.toml", "[system]\nfile = \"" + std::string(name) + "\"\n[run]\nsteps = 2\n");
+    const Outcome run = tarn("run " + deck + " --overwrite --out " + path("out"));
+    EXPECT_EQ(run.exit_code, 0) << run.text;
+  }
+  write("start.pdb", "ATOM      1  CA  ALA     1       0.000   0.000   0.000\n");
+  const Outcome bad = tarn("check " + path("d.toml"));
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_TRUE(contains(bad.text, "start.pdb:1:13: 'CA' of residue ALA 1 is no atom of water"));
+}
+
 TEST_F(Commands, ARunIsTheSameWithOtherThreadsAndInPieces) {
   const std::string deck = small_deck();
   const Outcome whole = tarn("run " + deck + " --quiet --threads 1 --out " + path("whole"));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -19,16 +21,18 @@
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
+#include "tarn/io/formats.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/observe/pictures.hpp"
 #include "tarn/run.hpp"
+#include "trajectory_fixtures.hpp"
 
 namespace tarn {
 namespace {
 
 using test::contains;
-using test::contents_of;
+using test::contents_of_run;
 using test::fake_start;
 using test::FakeEngine;
 using test::FakeScript;
@@ -85,6 +89,40 @@ class ObserversTest : public ::testing::Test {
     for (const auto& observer : observers) observer->finish();
   }
   Table table(const std::string& name) { return read_table(folder_.file(name)); }
+  /// Stops at a few steps, writes on, as a run does that is killed, and goes on from the stop.
+  void expect_restored_files_are_the_same(const Deck& d) {
+    run(d, 500);
+    const auto straight = contents_of_run(folder_.path());
+    ASSERT_FALSE(straight.empty());
+    for (const std::int64_t stop : {0, 1, 128, 252, 257, 499, 500}) {
+      std::vector<std::string> saved;
+      State state;
+      {
+        const Observers observers = make_observers(d, info(d));
+        FakeEngine e = engine(d);
+        for (const auto& observer : observers) observer->begin();
+        run_loop(e, observers, stop, true, [](std::int64_t) { return true; });
+        for (const auto& observer : observers) {
+          std::ostringstream out;
+          observer->save(out);
+          saved.push_back(out.str());
+        }
+        state = e.state();
+        // What was written after the checkpoint must not matter.
+        run_loop(e, observers, stop + 50, false, [](std::int64_t) { return true; });
+      }
+      const Observers observers = make_observers(d, info(d));
+      for (std::size_t i = 0; i < observers.size(); ++i) {
+        std::istringstream in(saved[i]);
+        observers[i]->load(in);
+      }
+      FakeEngine e(state, make_pair_count_request(d), kStepPs);
+      run_loop(e, observers, 500, false, [](std::int64_t) { return true; });
+      for (const auto& observer : observers) observer->finish();
+      EXPECT_EQ(contents_of_run(folder_.path()), straight) << "stopped at " << stop;
+    }
+    for (const auto& [name, text] : straight) std::filesystem::remove(folder_.file(name));
+  }
 
   ScratchFolder folder_;
 };
@@ -426,38 +464,20 @@ TEST_F(ObserversTest, FilesAfterARestoreAreTheSameBytes) {
       "[observe.energies]\nevery = 7\n[observe.conservation]\nevery = 10\nreplicas = \"mean\"\n"
       "[observe.trajectory]\nevery = 9\n[observe.cluster]\nevery = 13\n" +
       kRdf;
-  for (const int replicas : {1, 17}) {
-    const Deck d = deck(replicas, observe);
-    run(d, 500);
-    const auto straight = contents_of(folder_.path());
-    for (const std::int64_t stop : {0, 1, 128, 252, 257, 499, 500}) {
-      std::vector<std::string> saved;
-      State state;
-      {
-        const Observers observers = make_observers(d, info(d));
-        FakeEngine e = engine(d);
-        for (const auto& observer : observers) observer->begin();
-        run_loop(e, observers, stop, true, [](std::int64_t) { return true; });
-        for (const auto& observer : observers) {
-          std::ostringstream out;
-          observer->save(out);
-          saved.push_back(out.str());
-        }
-        state = e.state();
-        // What was written after the checkpoint must not matter.
-        run_loop(e, observers, stop + 50, false, [](std::int64_t) { return true; });
-      }
-      const Observers observers = make_observers(d, info(d));
-      for (std::size_t i = 0; i < observers.size(); ++i) {
-        std::istringstream in(saved[i]);
-        observers[i]->load(in);
-      }
-      FakeEngine e(state, make_pair_count_request(d), kStepPs);
-      run_loop(e, observers, 500, false, [](std::int64_t) { return true; });
-      for (const auto& observer : observers) observer->finish();
-      EXPECT_EQ(contents_of(folder_.path()), straight) << "stopped at " << stop;
+  for (const int replicas : {1, 17}) expect_restored_files_are_the_same(deck(replicas, observe));
+}
+
+TEST_F(ObserversTest, TrajectoriesOfEveryFormatAfterARestoreAreTheSame) {
+  for (const io::Format& format : io::formats()) {
+    if (format.id == io::FileFormat::h5md && !io::has_h5md()) continue;
+    SCOPED_TRACE(format.name);
+    for (const int replicas : {1, 3}) {
+      // 3 replicas: only the first two are written.
+      expect_restored_files_are_the_same(
+          deck(replicas, fmt::format("[observe.trajectory]\nevery = 9\nreplicas = 2\nformat = "
+                                     "\"{}\"\n",
+                                     format.name)));
     }
-    for (const auto& [name, text] : straight) std::filesystem::remove(folder_.file(name));
   }
 }
 

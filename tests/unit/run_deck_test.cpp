@@ -13,11 +13,13 @@
 #include "tarn/core/units.hpp"
 #include "tarn/io/checkpoint.hpp"
 #include "tarn/io/csv.hpp"
+#include "tarn/io/formats.hpp"
 #include "tarn/io/json.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "trajectory_fixtures.hpp"
 
 // Runs into folders, with an engine of arithmetic instead of physics.
 
@@ -27,6 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 using test::contains;
 using test::contents_of;
+using test::contents_of_run;
 using test::fake_start;
 using test::FakeEngine;
 using test::FakeScript;
@@ -83,7 +86,7 @@ class RunDeck : public ::testing::Test {
   }
   /// All files but run.json, which tells of times.
   std::map<std::string, std::string> files() const {
-    auto files = contents_of(out_);
+    auto files = contents_of_run(out_);
     files.erase("run.json");
     return files;
   }
@@ -155,6 +158,21 @@ TEST_F(RunDeck, AResumedRunIsTheSameBytes) {
   run(deck(100, more));
   for (std::int64_t steps = 200; steps <= 1000; steps += 100) resume(deck(steps, more));
   EXPECT_EQ(files(), straight);
+}
+
+TEST_F(RunDeck, AResumedRunIsTheSameInEveryFormat) {
+  for (const io::Format& format : io::formats()) {
+    if (format.id == io::FileFormat::h5md && !io::has_h5md()) continue;
+    SCOPED_TRACE(format.name);
+    const std::string more = "[observe.trajectory]\nevery = 20\nreplicas = 2\nformat = \"" +
+                             std::string(format.name) + "\"\n[checkpoint]\nevery = 50\n";
+    const auto straight = files_of_a_straight_run(deck(200, more));
+    RunOptions overwrite;
+    overwrite.overwrite = true;  // the files of the format before must go
+    run(deck(70, more), overwrite);
+    resume(deck(200, more));
+    EXPECT_EQ(files(), straight);
+  }
 }
 
 TEST_F(RunDeck, AKilledRunGoesOnFromItsLastCheckpoint) {

@@ -29,6 +29,9 @@ class AppendFile {
 
   /// @throws IoError
   void append(std::string_view text);
+  /// Bytes that the next flush puts over those at `offset`, a count in a header for example; a
+  /// later call before that replaces them.
+  void overwrite(std::uint64_t offset, std::string bytes);
   /// Hands everything to the operating system. @throws IoError
   void flush();
   /// flush(), and brings the file to the disk. @throws IoError
@@ -41,6 +44,8 @@ class AppendFile {
  private:
   std::string path_;
   std::string buffer_;
+  std::uint64_t overwrite_offset_ = 0;
+  std::string overwrite_;  // bytes that the next flush puts there
   std::uint64_t flushed_ = 0;
   bool on_disk_ = true;
   std::chrono::steady_clock::time_point last_flush_{};

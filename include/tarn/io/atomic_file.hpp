@@ -39,6 +39,9 @@ void write_file(const std::string& path, std::string_view text);
 /// The temporary file is removed when that fails. @throws IoError
 void commit_file(const std::string& temporary_path, const std::string& path);
 
+/// Brings a file to the disk. @throws IoError
+void sync_file(const std::string& path);
+
 /// The whole file. @throws IoError
 std::string read_file(const std::string& path);
 

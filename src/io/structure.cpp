@@ -1,12 +1,16 @@
+#include "tarn/io/structure.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include "tarn/core/error.hpp"
-#include "tarn/io/xyz.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/formats.hpp"
 #include "tarn/state.hpp"
 
 namespace tarn::io {
@@ -23,6 +27,19 @@ double distance_A(const Point& a, const Point& b) {
   return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
+/// "line 7", or the number of the atom in a file without lines.
+std::string place_of(const FrameReader& reader, std::size_t atom) {
+  const int line = reader.line_of_atom(static_cast<int>(atom));
+  return line > 0 ? fmt::format("line {}", line)
+                  : fmt::format("atom {} (counted from 1)", atom + 1);
+}
+
+Problem problem_at(const FrameReader& reader, std::size_t atom, const std::string& message) {
+  const int line = reader.line_of_atom(static_cast<int>(atom));
+  if (line > 0) return {reader.path(), line, 1, message};
+  return {reader.path(), 0, 0, place_of(reader, atom) + ": " + message};
+}
+
 std::vector<Point> points_of(const Structure& structure) {
   std::vector<Point> points(structure.positions_A.size() / 3);
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -33,7 +50,7 @@ std::vector<Point> points_of(const Structure& structure) {
 }
 
 /// Pairs that are too close. Sorted along x, so that only neighbours there are compared.
-void check_overlaps(const std::vector<Point>& points, const XyzReader& reader,
+void check_overlaps(const std::vector<Point>& points, const FrameReader& reader,
                     std::vector<Problem>& problems) {
   std::vector<int> order(points.size());
   std::iota(order.begin(), order.end(), 0);
@@ -46,47 +63,58 @@ void check_overlaps(const std::vector<Point>& points, const XyzReader& reader,
       const double distance = distance_A(points[first], points[second]);
       const bool oxygens = first % kAtomsPerMolecule == 0 && second % kAtomsPerMolecule == 0;
       if (distance >= (oxygens ? kClosestOxygens_A : kCoincident_A)) continue;
-      problems.push_back({reader.path(), reader.line_of_atom(second), 1,
-                          fmt::format("this atom is {:.3g} A from the one in line {}: {}", distance,
-                                      reader.line_of_atom(first),
-                                      oxygens ? "oxygens closer than 0.5 A cannot be simulated"
-                                              : "the two coincide")});
+      problems.push_back(
+          problem_at(reader, static_cast<std::size_t>(second),
+                     fmt::format("this atom is {:.3g} A from the one in {}: {}", distance,
+                                 place_of(reader, static_cast<std::size_t>(first)),
+                                 oxygens ? "oxygens closer than 0.5 A cannot be simulated"
+                                         : "the two coincide")));
       if (problems.size() >= kMostProblems) return;
     }
   }
 }
 
-void check_bonds(const std::vector<Point>& points, const XyzReader& reader,
+void check_bonds(const std::vector<Point>& points, const FrameReader& reader,
                  std::vector<Problem>& problems) {
   for (std::size_t atom = 0; atom < points.size(); ++atom) {
     const std::size_t oxygen = atom - atom % kAtomsPerMolecule;
     const double distance = distance_A(points[atom], points[oxygen]);
     if (distance <= kLongestBond_A) continue;
-    problems.push_back(
-        {reader.path(), reader.line_of_atom(static_cast<int>(atom)), 1,
-         fmt::format(
-             "this hydrogen is {:.3g} A from its oxygen in line {}: the atoms of a molecule "
-             "must stand together in the order O H H, not broken over a periodic boundary",
-             distance, reader.line_of_atom(static_cast<int>(oxygen)))});
+    problems.push_back(problem_at(
+        reader, atom,
+        fmt::format("this hydrogen is {:.3g} A from its oxygen in {}: the atoms of a molecule must "
+                    "stand together in the order O H H, not broken over a periodic boundary (gmx "
+                    "trjconv -pbc mol makes them whole)",
+                    distance, place_of(reader, oxygen))));
     if (problems.size() >= kMostProblems) return;
   }
 }
 
 }  // namespace
 
+std::optional<std::string> Structure::model() const {
+  const auto found = comment.find("model");
+  if (found == comment.end()) return std::nullopt;
+  return found->second;
+}
+
 Structure read_structure(const std::string& path) {
-  XyzReader reader(path);
-  std::optional<Structure> structure = reader.next();
+  const std::unique_ptr<FrameReader> reader = open_frames(path);
+  std::optional<Structure> structure = reader->next();
   if (!structure) throw InputError({Problem{path, 0, 0, "the file holds no structure"}});
   std::vector<Problem> problems;
   const std::vector<Point> points = points_of(*structure);
-  check_bonds(points, reader, problems);
-  check_overlaps(points, reader, problems);
+  check_bonds(points, *reader, problems);
+  check_overlaps(points, *reader, problems);
   std::sort(problems.begin(), problems.end(),
             [](const Problem& a, const Problem& b) { return a.line < b.line; });
   if (!problems.empty()) throw InputError(std::move(problems));
-  reader.check_next_count();
+  reader->check_rest();
   return std::move(*structure);
+}
+
+void write_structure(const std::string& path, const Structure& structure) {
+  write_file(path, format_for_writing(path).structure_text(structure));
 }
 
 }  // namespace tarn::io

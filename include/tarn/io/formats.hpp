@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tarn/io/structure.hpp"
+#include "tarn/io/trajectory.hpp"
+
+/// @file
+/// The one table of file formats. Decks, readers and commands all take theirs from it.
+
+namespace tarn::io {
+
+enum class FileFormat { xyz, h5md, dcd, gro, pdb };
+
+struct Format {
+  FileFormat id = FileFormat::xyz;
+  std::string_view name;     ///< as decks have it
+  std::string_view meaning;  ///< in a few words
+  /// With the dot; tarn writes the first one.
+  std::vector<std::string_view> extensions;
+  /// Whether a file with this beginning can be one, judged by what no other format has.
+  bool (*looks_like)(std::string_view beginning) = nullptr;
+  std::unique_ptr<FrameReader> (*open)(const std::string& path) = nullptr;
+  std::unique_ptr<TrajectoryWriter> (*write)(const TrajectoryInfo& info) = nullptr;
+  /// A file that holds one structure, or nothing where the format is for trajectories only.
+  std::string (*structure_text)(const Structure& structure) = nullptr;
+};
+
+/// In the order of the documentation.
+const std::vector<Format>& formats();
+const Format& format_of(FileFormat id);
+
+/// The format in which a structure is written under that name. @throws InputError
+const Format& format_for_writing(const std::string& path);
+
+/// Opens a structure or a trajectory in the format of its extension. A name that says one format
+/// and contents that are another's are refused; where the name says nothing, the contents decide.
+/// @throws IoError, InputError
+std::unique_ptr<FrameReader> open_frames(const std::string& path);
+
+/// Whether this build reads and writes H5MD.
+bool has_h5md();
+
+}  // namespace tarn::io

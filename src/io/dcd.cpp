@@ -1,0 +1,278 @@
+#include "dcd.hpp"
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "pdb.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/io/append_file.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/io/io_error.hpp"
+#include "tarn/state.hpp"
+#include "trajectory_files.hpp"
+#include "water_atoms.hpp"
+
+namespace tarn::io {
+namespace {
+
+constexpr std::string_view kMagic = "CORD";
+constexpr std::size_t kHeaderBytes = 84;
+constexpr std::size_t kTitleBytes = 80;
+// Places in the file: the first mark and "CORD" stand before the 20 numbers of the header.
+constexpr std::uint64_t kFirstNumber = 8;
+
+/// The 20 numbers of the header, by their place.
+enum Number : std::size_t {
+  kFrames = 0,
+  kFirstStep = 1,
+  kEvery = 2,
+  kLastStep = 3,
+  kFixedAtoms = 8,
+  kTimestep = 9,
+  kHasCell = 10,
+  kHasFourth = 11,
+  kVersion = 19,
+};
+// CHARMM 24: the time step is a float, and the flags of cell and fourth coordinate count.
+constexpr std::int32_t kCharmmVersion = 24;
+
+void put_i32(std::string& out, std::int32_t value) {
+  const auto bits = static_cast<std::uint32_t>(value);
+  for (int i = 0; i < 4; ++i) out += static_cast<char>((bits >> (8 * i)) & 0xff);
+}
+void put_float(std::string& out, float value) { put_i32(out, std::bit_cast<std::int32_t>(value)); }
+/// Fortran's unformatted record: the length before and after.
+std::string record(std::string_view bytes) {
+  std::string text;
+  put_i32(text, static_cast<std::int32_t>(bytes.size()));
+  text += bytes;
+  put_i32(text, static_cast<std::int32_t>(bytes.size()));
+  return text;
+}
+
+std::int32_t clamped(std::int64_t value) {
+  return static_cast<std::int32_t>(std::min<std::int64_t>(value, INT32_MAX));
+}
+
+/// The numbers that change when frames are added: their count, and the first and last step.
+std::string counts(std::int64_t frames, std::int64_t every) {
+  std::string text;
+  put_i32(text, clamped(frames));
+  put_i32(text, 0);
+  put_i32(text, clamped(every));
+  put_i32(text, clamped(std::max<std::int64_t>(frames - 1, 0) * every));
+  return text;
+}
+
+std::string header(const TrajectoryInfo& info) {
+  std::string numbers(kMagic);
+  numbers += counts(0, info.every);
+  for (std::size_t i = kLastStep + 1; i < kTimestep; ++i) put_i32(numbers, 0);
+  put_float(numbers, static_cast<float>(units::akma_from_fs(info.timestep_fs)));
+  for (std::size_t i = kTimestep + 1; i < kVersion; ++i) put_i32(numbers, 0);
+  put_i32(numbers, kCharmmVersion);
+
+  std::string title;
+  put_i32(title, 2);
+  for (const std::string& line :
+       {info.provenance, fmt::format("{} A {} steps of {} fs", "atoms O H H, positions in",
+                                     info.every, info.timestep_fs)}) {
+    title += fmt::format("{:<80}", line.substr(0, kTitleBytes));
+  }
+  std::string atoms;
+  put_i32(atoms, kAtomsPerMolecule * info.molecules);
+  return record(numbers) + record(title) + record(atoms);
+}
+
+class DcdWriter final : public TrajectoryWriter {
+ public:
+  explicit DcdWriter(const TrajectoryInfo& info)
+      : info_(info),
+        header_(header(info)),
+        frame_bytes_(3 * (8 + 4 * static_cast<std::uint64_t>(kAtomsPerMolecule) *
+                                  static_cast<std::uint64_t>(info.molecules))),
+        files_(trajectory_files(info, ".dcd")) {}
+
+  void create() override {
+    for (AppendFile& file : files_) {
+      file.create();
+      file.append(header_);
+    }
+  }
+
+  void append(const TrajectoryFrame& frame) override {
+    AppendFile& file = files_[static_cast<std::size_t>(frame.replica)];
+    if (frame.replica == 0 && file.length() == header_.size()) write_topology(frame);
+    const std::size_t atoms = frame.positions_A.size() / 3;
+    std::string text;
+    text.reserve(frame_bytes_);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      std::string values;
+      values.reserve(4 * atoms);
+      for (std::size_t a = 0; a < atoms; ++a) {
+        const double value = frame.positions_A[3 * a + axis];
+        check_finite(value);
+        put_float(values, static_cast<float>(value));
+      }
+      text += record(values);
+    }
+    // The count first: appending may flush, and then both reach the file together.
+    file.overwrite(kFirstNumber, counts(frames_in(file) + 1, info_.every));
+    file.append(text);
+  }
+
+  void save(std::ostream& out) override {
+    for (AppendFile& file : files_) {
+      file.sync();
+      put(out, file.length());
+    }
+  }
+  void load(std::istream& in) override {
+    for (AppendFile& file : files_) {
+      file.cut(get_u64(in));
+      file.overwrite(kFirstNumber, counts(frames_in(file), info_.every));
+      file.flush();
+    }
+  }
+  void finish() override {
+    for (AppendFile& file : files_) file.flush();
+  }
+
+ private:
+  std::int64_t frames_in(const AppendFile& file) const {
+    return static_cast<std::int64_t>((file.length() - header_.size()) / frame_bytes_);
+  }
+  void write_topology(const TrajectoryFrame& frame) const {
+    Structure structure;
+    structure.molecules = info_.molecules;
+    structure.positions_A.assign(frame.positions_A.begin(), frame.positions_A.end());
+    structure.comment["model"] = info_.model;
+    write_file(info_.folder + "/" + std::string(kTopologyName), pdb_text(structure));
+  }
+
+  TrajectoryInfo info_;
+  std::string header_;
+  std::uint64_t frame_bytes_;
+  std::vector<AppendFile> files_;  // by replica
+};
+
+}  // namespace
+
+std::unique_ptr<TrajectoryWriter> write_dcd(const TrajectoryInfo& info) {
+  return std::make_unique<DcdWriter>(info);
+}
+
+bool looks_like_dcd(std::string_view beginning) {
+  return beginning.size() > 8 && beginning.substr(4, 4) == kMagic;
+}
+
+void DcdReader::fail(const std::string& message) const {
+  throw InputError({Problem{path_, 0, 0, message}});
+}
+
+std::int32_t DcdReader::i32_at(const std::string& block, std::size_t offset) const {
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::size_t shift = 8 * (swapped_ ? 3 - i : i);
+    bits |= static_cast<std::uint32_t>(static_cast<unsigned char>(block[offset + i])) << shift;
+  }
+  return static_cast<std::int32_t>(bits);
+}
+
+std::int32_t DcdReader::read_i32() {
+  std::string bytes(4, '\0');
+  return stream_.read(bytes.data(), 4) ? i32_at(bytes, 0) : -1;
+}
+
+std::string DcdReader::read_block(std::string_view what) {
+  const std::int32_t length = read_i32();
+  constexpr std::int32_t kMost = 1 << 30;
+  std::string block(length > 0 && length < kMost ? static_cast<std::size_t>(length) : 0, '\0');
+  stream_.read(block.data(), static_cast<std::streamsize>(block.size()));
+  if (length < 0 || length >= kMost || !stream_ || read_i32() != length) {
+    fail(fmt::format("the file is cut off or damaged in {}; {} whole frames stand before", what,
+                     frame_));
+  }
+  return block;
+}
+
+DcdReader::DcdReader(const std::string& path) : path_(path), stream_(path, std::ios::binary) {
+  if (!stream_) throw_io_error("read", path, errno);
+  std::string mark(4, '\0');
+  stream_.read(mark.data(), 4);
+  if (i32_at(mark, 0) != static_cast<std::int32_t>(kHeaderBytes)) swapped_ = true;
+  if (!stream_ || i32_at(mark, 0) != static_cast<std::int32_t>(kHeaderBytes)) {
+    fail("this is no DCD file: its first four bytes are not the number 84");
+  }
+  stream_.seekg(0);
+  const std::string block = read_block("its header");
+  if (!block.starts_with(kMagic)) fail("this is no DCD file of positions: CORD is missing");
+  const auto number = [&](Number n) { return i32_at(block, kMagic.size() + 4 * n); };
+  const bool charmm = number(kVersion) != 0;
+  if (number(kFixedAtoms) != 0) {
+    fail(
+        "some of its atoms are fixed and stand in the first frame only: write it again with all "
+        "atoms in every frame");
+  }
+  has_cell_ = charmm && number(kHasCell) != 0;
+  has_fourth_ = charmm && number(kHasFourth) != 0;
+  first_step_ = number(kFirstStep);
+  every_ = std::max(number(kEvery), 1);
+  double timestep_akma = std::bit_cast<float>(number(kTimestep));
+  if (!charmm) {  // X-PLOR: a double, in the place of two numbers
+    const auto low = static_cast<std::uint32_t>(number(swapped_ ? kHasCell : kTimestep));
+    const auto high = static_cast<std::uint32_t>(number(swapped_ ? kTimestep : kHasCell));
+    timestep_akma = std::bit_cast<double>(std::uint64_t{high} << 32 | low);
+  }
+  timestep_ps_ = units::ps_from_akma(timestep_akma);
+  read_block("its title");
+  const std::string atoms = read_block("its number of atoms");
+  atoms_ = atoms.size() == 4 ? i32_at(atoms, 0) : 0;
+  if (atoms_ < 1 || atoms_ % kAtomsPerMolecule != 0) {
+    fail(
+        fmt::format("{} atoms are no whole number of water molecules: a DCD file names no atoms, "
+                    "so they must be O H H, molecule by molecule, and nothing else",
+                    atoms_));
+  }
+}
+
+std::optional<Structure> DcdReader::next() {
+  if (stream_.peek() == std::ifstream::traits_type::eof()) return std::nullopt;
+  const std::string what = fmt::format("frame {} (counted from 0)", frame_);
+  if (has_cell_) read_block(what);
+  Structure structure;
+  structure.molecules = atoms_ / kAtomsPerMolecule;
+  structure.positions_A.resize(3 * static_cast<std::size_t>(atoms_));
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::string block = read_block(what);
+    if (block.size() != 4 * static_cast<std::size_t>(atoms_)) {
+      fail(fmt::format("{} has {} bytes where {} atoms have {}", what, block.size(), atoms_,
+                       4 * atoms_));
+    }
+    for (std::size_t a = 0; a < static_cast<std::size_t>(atoms_); ++a) {
+      const double value = std::bit_cast<float>(i32_at(block, 4 * a));
+      if (!std::isfinite(value)) {
+        fail(fmt::format("{}: a coordinate of atom {} (counted from 1) is not a finite number",
+                         what, a + 1));
+      }
+      structure.positions_A[3 * a + axis] = value;
+    }
+  }
+  if (has_fourth_) read_block(what);
+  const std::int64_t step = first_step_ + every_ * frame_;
+  structure.comment["step"] = fmt::to_string(step);
+  structure.comment["time_ps"] = fmt::format("{}", static_cast<double>(step) * timestep_ps_);
+  ++frame_;
+  return structure;
+}
+
+}  // namespace tarn::io

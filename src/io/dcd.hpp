@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tarn/io/structure.hpp"
+#include "tarn/io/trajectory.hpp"
+
+/// @file
+/// DCD, the binary trajectories of CHARMM, NAMD, OpenMM and LAMMPS: positions in single precision,
+/// no names of atoms.
+
+namespace tarn::io {
+
+/// Reads DCD files of either byte order, with or without unit cells and fourth coordinates. Atoms
+/// are taken as O H H, by threes. What the header says of the number of frames is not relied on: a
+/// program that was killed leaves more.
+class DcdReader final : public FrameReader {
+ public:
+  /// @throws IoError; InputError when the file is no DCD file, or not of water
+  explicit DcdReader(const std::string& path);
+
+  std::optional<Structure> next() override;
+  int line_of_atom(int /*atom*/) const override { return 0; }
+  const std::string& path() const override { return path_; }
+
+ private:
+  [[noreturn]] void fail(const std::string& message) const;
+  std::int32_t read_i32();
+  /// The bytes between two marks of their length, the first of which is the next thing to read.
+  std::string read_block(std::string_view what);
+  std::int32_t i32_at(const std::string& block, std::size_t offset) const;
+
+  std::string path_;
+  std::ifstream stream_;
+  bool swapped_ = false;
+  bool has_cell_ = false;
+  bool has_fourth_ = false;
+  std::int32_t atoms_ = 0;
+  std::int32_t frame_ = 0;
+  std::int64_t first_step_ = 0;
+  std::int64_t every_ = 1;
+  double timestep_ps_ = 0.0;
+};
+
+/// One file a replica, and topology.pdb with the start of the first one, which names the atoms.
+std::unique_ptr<TrajectoryWriter> write_dcd(const TrajectoryInfo& info);
+
+bool looks_like_dcd(std::string_view beginning);
+
+}  // namespace tarn::io

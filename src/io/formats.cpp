@@ -1,0 +1,162 @@
+#include "tarn/io/formats.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "dcd.hpp"
+#include "gro.hpp"
+#include "h5md.hpp"
+#include "pdb.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/io_error.hpp"
+#include "tarn/io/xyz.hpp"
+#include "trajectory_files.hpp"
+#include "words.hpp"
+
+namespace tarn::io {
+namespace {
+
+template <class Reader>
+std::unique_ptr<FrameReader> open_as(const std::string& path) {
+  return std::make_unique<Reader>(path);
+}
+
+bool looks_like_xyz(std::string_view beginning) {
+  while (!beginning.empty()) {
+    const std::string_view line = beginning.substr(0, beginning.find('\n'));
+    if (!is_blank(line)) return parse_count(trimmed(line)) > 0;
+    beginning.remove_prefix(std::min(line.size() + 1, beginning.size()));
+  }
+  return false;
+}
+
+/// The extension with the dot, in lower case.
+std::string extension_of(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  for (char& c : extension) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return extension;
+}
+
+const Format* format_of_name(const std::string& path) {
+  const std::string extension = extension_of(path);
+  for (const Format& format : formats()) {
+    for (const std::string_view known : format.extensions) {
+      if (known == extension) return &format;
+    }
+  }
+  return nullptr;
+}
+
+std::string beginning_of(const std::string& path) {
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) throw_io_error("read", path, errno);
+  std::string text(1 << 13, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  const int error = std::ferror(file) ? errno : 0;
+  std::fclose(file);
+  if (error) throw_io_error("read", path, error);
+  return text;
+}
+
+/// ".xyz, .pdb and .gro".
+std::string extension_list(bool of_structures) {
+  std::string list;
+  for (const Format& format : formats()) {
+    if (of_structures && format.structure_text == nullptr) continue;
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", format.extensions.front());
+  }
+  return list;
+}
+
+}  // namespace
+
+const std::vector<Format>& formats() {
+  static const std::vector<Format> table{
+      {FileFormat::xyz,
+       "xyz",
+       "extended XYZ, all digits",
+       {".xyz", ".exyz", ".extxyz"},
+       looks_like_xyz,
+       open_as<XyzReader>,
+       write_xyz,
+       xyz_text},
+      {FileFormat::h5md,
+       "h5md",
+       "H5MD 1.1, all digits, one file `trajectory.h5` for all replicas",
+       {".h5", ".h5md", ".hdf5"},
+       looks_like_h5md,
+       open_h5md,
+       write_h5md,
+       nullptr},
+      {FileFormat::dcd,
+       "dcd",
+       "DCD in single precision, with a `topology.pdb` beside it",
+       {".dcd"},
+       looks_like_dcd,
+       open_as<DcdReader>,
+       write_dcd,
+       nullptr},
+      {FileFormat::gro,
+       "gro",
+       "GROMACS, 10⁻⁸ Å",
+       {".gro"},
+       looks_like_gro,
+       open_as<GroReader>,
+       write_gro,
+       gro_text},
+      {FileFormat::pdb,
+       "pdb",
+       "PDB with a model a frame, 0.001 Å",
+       {".pdb", ".ent"},
+       looks_like_pdb,
+       open_as<PdbReader>,
+       write_pdb,
+       pdb_text},
+  };
+  return table;
+}
+
+const Format& format_of(FileFormat id) {
+  return *std::find_if(formats().begin(), formats().end(),
+                       [id](const Format& format) { return format.id == id; });
+}
+
+const Format& format_for_writing(const std::string& path) {
+  const Format* format = format_of_name(path);
+  if (format == nullptr || format->structure_text == nullptr) {
+    throw InputError(
+        fmt::format("'{}': a structure is written to a file whose name ends with one "
+                    "of {}",
+                    path, extension_list(true)));
+  }
+  return *format;
+}
+
+std::unique_ptr<FrameReader> open_frames(const std::string& path) {
+  const std::string beginning = beginning_of(path);
+  const Format* by_name = format_of_name(path);
+  if (by_name != nullptr && by_name->looks_like(beginning)) return by_name->open(path);
+  for (const Format& format : formats()) {
+    if (!format.looks_like(beginning)) continue;
+    if (by_name == nullptr) return format.open(path);
+    throw InputError({Problem{
+        path, 0, 0,
+        fmt::format("the name says {} and the contents look like {}: give the file a name that "
+                    "ends with {}",
+                    by_name->name, format.name, format.extensions.front())}});
+  }
+  // The reader of that format says where it fails.
+  if (by_name != nullptr) return by_name->open(path);
+  throw InputError({Problem{path, 0, 0,
+                            fmt::format("neither the name nor the contents tell the format: give "
+                                        "it a name that ends with one of {}",
+                                        extension_list(false))}});
+}
+
+}  // namespace tarn::io

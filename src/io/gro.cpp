@@ -1,0 +1,212 @@
+#include "gro.hpp"
+
+#include <array>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/state.hpp"
+#include "water_atoms.hpp"
+#include "words.hpp"
+#include "xyz_comment.hpp"
+
+namespace tarn::io {
+namespace {
+
+constexpr double kAngstromPerNm = 10.0;
+constexpr double kAngstromPerAkmaPerNmPerPs = 10.0 * units::picoseconds_per_akma;
+// Residue number, residue, atom and atom number, five columns each, stand before the coordinates.
+constexpr std::size_t kFirstCoordinate = 20;
+constexpr int kDecimals = 9;
+
+/// The coordinates of an atom line. Their width is the distance between two decimal points.
+class AtomLine {
+ public:
+  AtomLine(std::string_view line, int line_number, MoleculeBuilder& builder)
+      : line_(line), line_number_(line_number), builder_(builder) {}
+
+  void parse(std::size_t width) {
+    NamedAtom atom;
+    const std::string residue =
+        fmt::format("{} {}", trimmed(line_.substr(5, 5)), trimmed(line_.substr(0, 5)));
+    atom.name = trimmed(line_.substr(10, 5));
+    atom.residue = residue;
+    atom.line = line_number_;
+    atom.name_column = static_cast<int>(atom.name.data() - line_.data()) + 1;
+    if (!numbers(width, 0, kAngstromPerNm, atom.position_A)) return;
+    if (!is_blank(rest_after(3 * width))) {
+      auto& velocity = atom.velocity_A_per_akma.emplace();
+      if (!numbers(width, 3, kAngstromPerAkmaPerNmPerPs, velocity)) return;
+    }
+    builder_.add(atom);
+  }
+
+ private:
+  std::string_view rest_after(std::size_t columns) const {
+    const std::size_t begin = kFirstCoordinate + columns;
+    return begin < line_.size() ? line_.substr(begin) : std::string_view{};
+  }
+  bool numbers(std::size_t width, std::size_t first, double unit, std::array<double, 3>& out) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      const std::size_t column = kFirstCoordinate + (first + i) * width;
+      const std::string_view word = trimmed(rest_after((first + i) * width).substr(0, width));
+      const std::string problem =
+          word.empty() ? "a coordinate is missing here" : parse_number(word, out[i]);
+      if (!problem.empty()) {
+        const std::size_t at =
+            word.empty() ? column : static_cast<std::size_t>(word.data() - line_.data());
+        builder_.note(line_number_, static_cast<int>(at) + 1,
+                      problem + fmt::format("; coordinates are {} columns wide, as the distance "
+                                            "between the decimal points of the first atom says",
+                                            width));
+        return false;
+      }
+      out[i] *= unit;
+    }
+    return true;
+  }
+
+  std::string_view line_;
+  int line_number_;
+  MoleculeBuilder& builder_;
+};
+
+/// The distance between the first two decimal points of the coordinates, or 0.
+std::size_t coordinate_width(std::string_view line) {
+  const std::size_t first = line.find('.', kFirstCoordinate);
+  if (first == std::string_view::npos) return 0;
+  const std::size_t second = line.find('.', first + 1);
+  return second == std::string_view::npos ? 0 : second - first;
+}
+
+/// Takes the keys of a title; GROMACS puts blanks after its "t=" and "step=".
+void read_title(std::string_view title, Structure& structure) {
+  std::string waiting;  // a key whose value comes as the next word
+  for (const CommentEntry& entry : parse_comment(title)) {
+    const std::string key = entry.key == "t" ? "time_ps" : entry.key;
+    if (!waiting.empty()) {
+      structure.comment[waiting] = entry.key;
+      waiting.clear();
+    } else if (entry.value.empty()) {
+      waiting = key;
+    } else {
+      structure.comment[key] = entry.value;
+    }
+  }
+}
+
+}  // namespace
+
+int GroReader::read_count() {
+  const int atoms = parse_count(trimmed(lines_.line()));
+  if (atoms == 0) {
+    lines_.fail(1, fmt::format("'{}' is not a number of atoms: the second line of a GRO frame "
+                               "holds that and nothing else",
+                               trimmed(lines_.line()).substr(0, 40)));
+  }
+  return atoms;
+}
+
+void GroReader::read_box() {
+  if (!lines_.next()) lines_.fail(0, "the file ends where the line of the box is needed");
+  const std::vector<std::string_view> words = words_of(lines_.line());
+  double ignored = 0.0;
+  for (const std::string_view word : words) {
+    const std::string problem = parse_number(word, ignored);
+    if (problem.empty()) continue;
+    lines_.fail(static_cast<int>(word.data() - lines_.line().data()) + 1,
+                problem +
+                    ": after the atoms comes the line of the box, with three or nine "
+                    "numbers; does the second line announce all atoms?");
+  }
+  if (words.size() != 3 && words.size() != 9) {
+    lines_.fail(1, fmt::format("{} numbers where the box has three or nine", words.size()));
+  }
+}
+
+std::optional<Structure> GroReader::next() {
+  if (!lines_.next()) return std::nullopt;
+  // A title may be blank, and blank lines may end the file.
+  const bool blank = is_blank(lines_.line());
+  if (blank && !lines_.next_not_blank()) return std::nullopt;
+  std::string title;
+  if (!blank || parse_count(trimmed(lines_.line())) == 0) {
+    title = lines_.line();
+    if (!lines_.next()) lines_.fail(0, "the file ends where the number of atoms is needed");
+  }
+  const int atoms = read_count();
+  const int count_line = lines_.line_number();
+
+  MoleculeBuilder builder(path());
+  std::size_t width = 0;
+  for (int atom = 0; atom < atoms && !builder.is_full(); ++atom) {
+    if (!lines_.next() || is_blank(lines_.line())) {
+      lines_.fail(0, fmt::format("the frame ends after {} atoms where line {} announces {}", atom,
+                                 count_line, atoms));
+    }
+    if (width == 0) width = coordinate_width(lines_.line());
+    if (width == 0) {
+      lines_.fail(1,
+                  "no coordinates with decimal points are in this line after column 20, where "
+                  "an atom of a GRO file has them");
+    }
+    AtomLine(lines_.line(), lines_.line_number(), builder).parse(width);
+  }
+  Structure structure = builder.take(atom_lines_);
+  read_box();
+  read_title(title, structure);
+  if (structure.molecules == 0) lines_.fail(0, "the frame holds no water molecule");
+  return structure;
+}
+
+std::string gro_frame(std::span<const double> positions_A,
+                      std::span<const double> velocities_A_per_akma, std::string_view title) {
+  const std::size_t atoms = positions_A.size() / 3;
+  std::string text = fmt::format("{}\n{:5}\n", title, atoms);
+  const auto add = [&text](double value, int decimals) {
+    check_finite(value);
+    const std::string word = fmt::format("{:{}.{}f}", value, kDecimals + 5, decimals);
+    if (word.size() > kDecimals + 5 || word[0] != ' ') {
+      throw IoError(
+          fmt::format("{} nm or nm/ps does not fit the columns of a GRO file: write this "
+                      "trajectory as xyz or h5md, or keep the cluster together by "
+                      "[confinement]",
+                      word));
+    }
+    text += word;
+  };
+  for (std::size_t a = 0; a < atoms; ++a) {
+    fmt::format_to(std::back_inserter(text), "{:5}{:<5}{:>5}{:5}",
+                   (a / kAtomsPerMolecule + 1) % 100000, kGroResidue,
+                   kGroNames[a % kAtomsPerMolecule], (a + 1) % 100000);
+    for (std::size_t c = 3 * a; c < 3 * a + 3; ++c) add(positions_A[c] / kAngstromPerNm, kDecimals);
+    if (!velocities_A_per_akma.empty()) {
+      for (std::size_t c = 3 * a; c < 3 * a + 3; ++c) {
+        add(velocities_A_per_akma[c] / kAngstromPerAkmaPerNmPerPs, kDecimals + 1);
+      }
+    }
+    text += '\n';
+  }
+  return text + "   0.00000   0.00000   0.00000\n";
+}
+
+std::string gro_text(const Structure& structure) {
+  return gro_frame(structure.positions_A, structure.velocities_A_per_akma,
+                   comment_line(structure.comment));
+}
+
+bool looks_like_gro(std::string_view beginning) {
+  const std::size_t first = beginning.find('\n');
+  if (first == std::string_view::npos) return false;
+  const std::string_view rest = beginning.substr(first + 1);
+  const std::size_t second = rest.find('\n');
+  if (second == std::string_view::npos) return false;
+  const std::string_view atom = rest.substr(second + 1, rest.find('\n', second + 1) - second - 1);
+  return parse_count(trimmed(rest.substr(0, second))) > 0 &&
+         parse_count(trimmed(beginning.substr(0, first))) == 0 && atom.size() > kFirstCoordinate &&
+         coordinate_width(atom) > 0;
+}
+
+}  // namespace tarn::io

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tarn/io/line_reader.hpp"
+#include "tarn/io/structure.hpp"
+
+namespace tarn::io {
+
+/// Reads GRO files, one frame or many: fixed columns, nm and nm/ps, any number of decimals.
+class GroReader final : public FrameReader {
+ public:
+  /// @throws IoError
+  explicit GroReader(const std::string& path) : lines_(path) {}
+
+  std::optional<Structure> next() override;
+  int line_of_atom(int atom) const override { return atom_lines_[static_cast<std::size_t>(atom)]; }
+  const std::string& path() const override { return lines_.path(); }
+
+ private:
+  int read_count();
+  void read_box();
+
+  LineReader lines_;
+  std::vector<int> atom_lines_;
+};
+
+/// One frame: nm with 9 decimals, nm/ps with 10, and a box of zeros, which means that there is
+/// none.
+/// @param velocities_A_per_akma empty, or as long as the positions
+/// @param title one line; GROMACS takes time and step from "t=<ps> step=<step>" in it
+/// @throws NumericalError when a number is not finite; IoError when one does not fit its column
+std::string gro_frame(std::span<const double> positions_A,
+                      std::span<const double> velocities_A_per_akma, std::string_view title);
+
+/// A file that holds one structure. @throws NumericalError, IoError
+std::string gro_text(const Structure& structure);
+
+bool looks_like_gro(std::string_view beginning);
+
+}  // namespace tarn::io

@@ -1,0 +1,436 @@
+#include "h5md.hpp"
+
+#include "tarn/core/error.hpp"
+
+#ifdef TARN_HAVE_HDF5
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "hdf5.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/io/formats.hpp"
+#include "tarn/io/io_error.hpp"
+#include "tarn/state.hpp"
+#include "tarn/version.hpp"
+#include "water_atoms.hpp"
+
+namespace tarn::io {
+namespace {
+
+using hdf5::File;
+
+constexpr int kOxygen = 8;  // species are atomic numbers
+constexpr int kHydrogen = 1;
+
+// Frames are gathered until this much has come together, or until a second has passed; with many
+// replicas a flush takes longer, and then the next one waits, so that it takes a tenth at most.
+constexpr std::size_t kMostBuffered = std::size_t{1} << 24;
+constexpr std::chrono::seconds kFlushInterval{1};
+constexpr int kShareOfFlushing = 10;
+
+std::string group_of(std::int64_t replica) {
+  return fmt::format("particles/replica-{:04}", replica);
+}
+
+/// Rows of a chunk: about 64 KiB, less where many replicas would make the smallest file large.
+hsize_t rows_in_chunk(std::size_t row_bytes, int replicas) {
+  const std::size_t bytes =
+      std::clamp<std::size_t>((std::size_t{1} << 24) / replicas, 1 << 12, 1 << 16);
+  return std::max<hsize_t>(bytes / row_bytes, 1);
+}
+
+class H5mdWriter final : public TrajectoryWriter {
+ public:
+  explicit H5mdWriter(const TrajectoryInfo& info)
+      : info_(info),
+        path_(info.folder + "/trajectory.h5"),
+        coordinates_(static_cast<std::size_t>(info.molecules) * kCoordinatesPerMolecule),
+        replicas_(static_cast<std::size_t>(info.replicas)) {}
+  ~H5mdWriter() override {
+    try {
+      finish();
+    } catch (const Error&) {  // a destructor has nobody to tell
+    }
+  }
+
+  void create() override {
+    file_.reset();
+    put_in_place([this](const std::string& temporary) {
+      File file(temporary, File::Mode::create);
+      write_head(file);
+      for (int r = 0; r < info_.replicas; ++r) make_replica(file, group_of(r));
+      file.close();
+    });
+    for (Replica& replica : replicas_) replica = {};
+    begin_appending();
+  }
+
+  void append(const TrajectoryFrame& frame) override {
+    for (const double x : frame.positions_A) check_finite(x);
+    Replica& replica = replicas_[static_cast<std::size_t>(frame.replica)];
+    replica.steps.push_back(frame.step);
+    replica.times_ps.push_back(frame.time_ps);
+    replica.positions_A.insert(replica.positions_A.end(), frame.positions_A.begin(),
+                               frame.positions_A.end());
+    buffered_ += frame.positions_A.size_bytes();
+    if (buffered_ >= kMostBuffered || Clock::now() >= next_flush_) flush();
+  }
+
+  void save(std::ostream& out) override {
+    flush();
+    sync_file(path_);
+    for (const Replica& replica : replicas_) put(out, replica.frames);
+  }
+
+  void load(std::istream& in) override {
+    file_.reset();
+    for (Replica& replica : replicas_) replica = {get_u64(in), {}, {}, {}};
+    if (!is_as_remembered()) cut_a_copy();
+    begin_appending();
+  }
+
+  void finish() override {
+    if (!file_) return;
+    flush();
+    file_->close();
+    file_.reset();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Replica {
+    std::uint64_t frames = 0;  // in the file
+    // Not yet in the file:
+    std::vector<std::int64_t> steps;
+    std::vector<double> times_ps;
+    std::vector<double> positions_A;
+  };
+
+  void begin_appending() {
+    file_.emplace(path_, File::Mode::append);
+    buffered_ = 0;
+    next_flush_ = Clock::now() + kFlushInterval;
+  }
+
+  void write_head(const File& file) const {
+    file.make_group("h5md");
+    file.set_attribute("h5md", "version", std::vector<int>{1, 1});
+    file.make_group("h5md/author");
+    file.set_attribute("h5md/author", "name", "not given");
+    file.make_group("h5md/creator");
+    file.set_attribute("h5md/creator", "name", "tarn");
+    file.set_attribute("h5md/creator", "version", kVersion);
+    file.make_group("h5md/modules");
+    file.make_group("h5md/modules/units");
+    file.set_attribute("h5md/modules/units", "version", std::vector<int>{1, 0});
+    file.make_group("parameters");
+    file.set_attribute("parameters", "model", info_.model);
+    file.set_attribute("parameters", "provenance", info_.provenance);
+    file.make_group("particles");
+  }
+
+  void make_replica(const File& file, const std::string& group) const {
+    const int atoms = kAtomsPerMolecule * info_.molecules;
+    std::vector<int> species(static_cast<std::size_t>(atoms), kHydrogen);
+    for (std::size_t a = 0; a < species.size(); a += kAtomsPerMolecule) species[a] = kOxygen;
+    file.make_group(group);
+    file.make_group(group + "/box");
+    file.set_attribute(group + "/box", "dimension", std::vector<int>{3});
+    file.set_attribute(group + "/box", "boundary", std::vector<std::string>(3, "none"));
+    file.make_numbers(group + "/species", species);
+    const std::string position = group + "/position";
+    file.make_group(position);
+    const hsize_t rows = rows_in_chunk(8 * coordinates_, info_.replicas);
+    const hsize_t many_rows = std::max<hsize_t>(rows, 64);
+    file.make_growing(position + "/step", H5T_STD_I64LE, {}, many_rows);
+    file.make_growing(position + "/time", H5T_IEEE_F64LE, {}, many_rows);
+    file.make_growing(position + "/value", H5T_IEEE_F64LE, {static_cast<hsize_t>(atoms), 3}, rows);
+    file.set_attribute(position + "/time", "unit", "ps");
+    file.set_attribute(position + "/value", "unit", "Angstrom");
+  }
+
+  void flush() {
+    const auto began = Clock::now();
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      Replica& replica = replicas_[r];
+      const hsize_t rows = replica.steps.size();
+      if (rows == 0) continue;
+      // The values first, so that a reader that finds a step finds its positions, too.
+      const std::string position = group_of(static_cast<std::int64_t>(r)) + "/position";
+      file_->append(position + "/value", H5T_NATIVE_DOUBLE, replica.positions_A.data(), rows);
+      file_->append(position + "/time", H5T_NATIVE_DOUBLE, replica.times_ps.data(), rows);
+      file_->append(position + "/step", H5T_NATIVE_INT64, replica.steps.data(), rows);
+      replica = {replica.frames + rows, {}, {}, {}};
+    }
+    file_->flush();
+    buffered_ = 0;
+    const auto took = Clock::now() - began;
+    next_flush_ = began + std::max<Clock::duration>(kFlushInterval, kShareOfFlushing * took);
+  }
+
+  static constexpr const char* kElements[] = {"/step", "/time", "/value"};
+
+  /// Whether the file was closed, and with the frames that the checkpoint remembers.
+  /// @throws IoError if it holds less
+  bool is_as_remembered() const {
+    const File file(path_, File::Mode::read);
+    bool as_remembered = !file.has_writer();
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      for (const char* element : kElements) {
+        const std::string name = group_of(static_cast<std::int64_t>(r)) + "/position" + element;
+        const std::vector<hsize_t> shape =
+            file.has(name) ? file.shape_of(name) : std::vector<hsize_t>{0};
+        if (shape.empty() || shape[0] < replicas_[r].frames) {
+          throw IoError(fmt::format(
+              "cannot continue '{}': {} has {} frames, the checkpoint remembers {}. It was changed "
+              "since the checkpoint was written; restore it or start the run anew.",
+              path_, name, shape.empty() ? 0 : shape[0], replicas_[r].frames));
+        }
+        as_remembered = as_remembered && shape[0] == replicas_[r].frames;
+      }
+    }
+    return as_remembered;
+  }
+
+  /// SWMR lets datasets only grow, and no other change may be seen half-done.
+  void cut_a_copy() const {
+    put_in_place([this](const std::string& temporary) {
+      std::error_code error;
+      std::filesystem::copy_file(path_, temporary,
+                                 std::filesystem::copy_options::overwrite_existing, error);
+      if (error) throw_io_error("write", temporary, error.value());
+      File file(temporary, File::Mode::change);
+      for (std::size_t r = 0; r < replicas_.size(); ++r) {
+        for (const char* element : kElements) {
+          file.resize(group_of(static_cast<std::int64_t>(r)) + "/position" + element,
+                      replicas_[r].frames);
+        }
+      }
+      file.close();
+    });
+  }
+
+  /// Makes the file under another name; it gets its own when it is whole.
+  template <class Make>
+  void put_in_place(const Make& make) const {
+    const std::string temporary = path_ + std::string(kTemporarySuffix);
+    try {
+      make(temporary);
+    } catch (const Error&) {
+      std::error_code ignored;
+      std::filesystem::remove(temporary, ignored);
+      throw;
+    }
+    commit_file(temporary, path_);
+  }
+
+  TrajectoryInfo info_;
+  std::string path_;
+  std::size_t coordinates_;  // of one frame
+  std::vector<Replica> replicas_;
+  std::optional<File> file_;
+  std::size_t buffered_ = 0;  // bytes of positions
+  Clock::time_point next_flush_{};
+};
+
+/// Angstroms in a unit of length, or nothing.
+std::optional<double> length_A(std::string_view unit) {
+  if (unit == "Angstrom" || unit == "angstrom" || unit == "A" || unit == "Å") return 1.0;
+  if (unit == "nm") return 10.0;
+  if (unit == "pm") return 0.01;
+  if (unit == "m") return 1e10;
+  return std::nullopt;
+}
+
+/// Picoseconds in a unit of time, or nothing.
+std::optional<double> time_ps(std::string_view unit) {
+  if (unit == "ps") return 1.0;
+  if (unit == "fs") return 1e-3;
+  if (unit == "ns") return 1e3;
+  if (unit == "s") return 1e12;
+  return std::nullopt;
+}
+
+class H5mdReader final : public FrameReader {
+ public:
+  explicit H5mdReader(const std::string& path) : file_(path, File::Mode::read) {
+    if (!file_.has("h5md") || !file_.has("particles")) {
+      fail("this HDF5 file is no H5MD file: it lacks the groups h5md and particles");
+    }
+    groups_ = file_.names_in("particles");
+    if (file_.has("parameters")) model_ = file_.text_attribute("parameters", "model");
+  }
+
+  std::optional<Structure> next() override {
+    while (frame_ == frames_) {
+      if (group_ == groups_.size()) return std::nullopt;
+      open_group(groups_[group_++]);
+    }
+    Structure structure;
+    structure.molecules = molecules_;
+    structure.positions_A.resize(static_cast<std::size_t>(molecules_) * kCoordinatesPerMolecule);
+    file_.read(position_ + "/value", H5T_NATIVE_DOUBLE, structure.positions_A.data(), frame_, 1);
+    for (double& x : structure.positions_A) {
+      x *= unit_A_;
+      if (!std::isfinite(x)) {
+        fail(fmt::format(
+            "{}/value: a coordinate of frame {} (counted from 0) is not a finite number", position_,
+            frame_));
+      }
+    }
+    structure.comment["replica"] = groups_[group_ - 1];
+    if (!model_.empty()) structure.comment["model"] = model_;
+    if (!steps_.empty()) structure.comment["step"] = fmt::to_string(steps_[frame_]);
+    if (!times_ps_.empty())
+      structure.comment["time_ps"] = fmt::format("{:.17g}", times_ps_[frame_]);
+    ++frame_;
+    return structure;
+  }
+  int line_of_atom(int /*atom*/) const override { return 0; }
+  const std::string& path() const override { return file_.path(); }
+
+ private:
+  [[noreturn]] void fail(const std::string& message) const {
+    throw InputError({Problem{file_.path(), 0, 0, message}});
+  }
+
+  void open_group(const std::string& name) {
+    const std::string group = "particles/" + name;
+    position_ = group + "/position";
+    frame_ = frames_ = 0;
+    if (!file_.has(position_ + "/value")) {
+      if (file_.has(position_)) fail(position_ + " does not change with time: it has no value");
+      return;
+    }
+    const std::vector<hsize_t> shape = file_.shape_of(position_ + "/value");
+    if (shape.size() != 3 || shape[2] != 3) {
+      fail(position_ + "/value must have three dimensions: frames, atoms and x y z");
+    }
+    if (shape[1] == 0 || shape[1] % kAtomsPerMolecule != 0) {
+      fail(fmt::format("{} atoms in {} are no whole number of water molecules (O H H each)",
+                       shape[1], group));
+    }
+    molecules_ = static_cast<int>(shape[1] / kAtomsPerMolecule);
+    const std::string unit = file_.text_attribute(position_ + "/value", "unit");
+    const std::optional<double> unit_A = length_A(unit);
+    if (!unit_A) {
+      fail(
+          fmt::format("{}/value has the unit '{}': give it an attribute unit that is Angstrom, nm, "
+                      "pm or m",
+                      position_, unit));
+    }
+    unit_A_ = *unit_A;
+    frames_ = shape[0];
+    check_species(group + "/species", shape[1]);
+    // A writer that lives or was killed may have left the last of the three behind.
+    steps_ = numbers<std::int64_t>("/step", H5T_NATIVE_INT64);
+    times_ps_ = numbers<double>("/time", H5T_NATIVE_DOUBLE);
+    if (!steps_.empty()) frames_ = std::min<hsize_t>(frames_, steps_.size());
+    if (!times_ps_.empty()) frames_ = std::min<hsize_t>(frames_, times_ps_.size());
+    if (!times_ps_.empty()) {
+      const std::optional<double> unit_ps =
+          time_ps(file_.text_attribute(position_ + "/time", "unit"));
+      if (!unit_ps) times_ps_.clear();
+      for (double& t : times_ps_) t *= *unit_ps;
+    }
+  }
+
+  /// Step or time of each frame; none where the file has a fixed interval instead.
+  template <class T>
+  std::vector<T> numbers(const char* element, hid_t type) const {
+    const std::string name = position_ + element;
+    if (!file_.has(name)) return {};
+    const std::vector<hsize_t> shape = file_.shape_of(name);
+    if (shape.size() != 1) return {};
+    std::vector<T> values(shape[0]);
+    if (!values.empty()) file_.read(name, type, values.data(), 0, shape[0]);
+    return values;
+  }
+
+  /// Where species are atomic numbers, they must be O H H. Other numbers are the writer's own.
+  void check_species(const std::string& name, hsize_t atoms) const {
+    if (!file_.has(name)) return;
+    const std::vector<hsize_t> shape = file_.shape_of(name);
+    if (shape.size() != 1 || shape[0] != atoms) return;
+    std::vector<int> species(atoms);
+    file_.read(name, H5T_NATIVE_INT, species.data(), 0, atoms);
+    if (std::any_of(species.begin(), species.end(),
+                    [](int s) { return s != kOxygen && s != kHydrogen; })) {
+      return;
+    }
+    for (std::size_t a = 0; a < species.size(); ++a) {
+      if (species[a] == (a % kAtomsPerMolecule == 0 ? kOxygen : kHydrogen)) continue;
+      fail(
+          fmt::format("{}: atom {} (counted from 1) has the atomic number {}: the atoms of each "
+                      "molecule must stand in the order O H H",
+                      name, a + 1, species[a]));
+    }
+  }
+
+  File file_;
+  std::vector<std::string> groups_;
+  std::size_t group_ = 0;  // the next one
+  std::string position_;
+  int molecules_ = 0;
+  double unit_A_ = 1.0;
+  hsize_t frames_ = 0;
+  hsize_t frame_ = 0;
+  std::vector<std::int64_t> steps_;
+  std::vector<double> times_ps_;
+  std::string model_;
+};
+
+}  // namespace
+
+std::unique_ptr<FrameReader> open_h5md(const std::string& path) {
+  return std::make_unique<H5mdReader>(path);
+}
+
+std::unique_ptr<TrajectoryWriter> write_h5md(const TrajectoryInfo& info) {
+  return std::make_unique<H5mdWriter>(info);
+}
+
+bool has_h5md() { return true; }
+
+}  // namespace tarn::io
+
+#else
+
+#include "tarn/io/formats.hpp"
+
+namespace tarn::io {
+namespace {
+
+[[noreturn]] void refuse() {
+  throw InputError(
+      "this build of tarn has no HDF5 and knows no H5MD: install libhdf5-dev and build it anew, or "
+      "choose another format");
+}
+
+}  // namespace
+
+std::unique_ptr<FrameReader> open_h5md(const std::string&) { refuse(); }
+std::unique_ptr<TrajectoryWriter> write_h5md(const TrajectoryInfo&) { refuse(); }
+bool has_h5md() { return false; }
+
+}  // namespace tarn::io
+
+#endif
+
+namespace tarn::io {
+
+bool looks_like_h5md(std::string_view beginning) {
+  return beginning.starts_with("\x89HDF\r\n\x1a\n");
+}
+
+}  // namespace tarn::io

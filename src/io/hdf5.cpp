@@ -1,0 +1,264 @@
+#ifdef TARN_HAVE_HDF5
+
+#include "hdf5.hpp"
+
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "tarn/core/error.hpp"
+#include "tarn/io/io_error.hpp"
+
+namespace tarn::io::hdf5 {
+namespace {
+
+/// The innermost message of the library, where the reason is.
+std::string reason() {
+  std::string text;
+  const auto first = [](unsigned n, const H5E_error2_t* error, void* out) -> herr_t {
+    if (n == 0 && error->desc != nullptr) *static_cast<std::string*>(out) = error->desc;
+    return 0;
+  };
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first, &text);
+  return text.empty() ? "the HDF5 library gives no reason" : text;
+}
+
+Handle text_type() {
+  Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+  H5Tset_size(type.id(), H5T_VARIABLE);
+  H5Tset_cset(type.id(), H5T_CSET_UTF8);
+  return type;
+}
+
+}  // namespace
+
+File::File(std::string path, Mode mode) : path_(std::move(path)) {
+  // After a failed write the library's own work at exit crashes; every file is closed before.
+  [[maybe_unused]] static const herr_t nothing_at_exit = H5dont_atexit();
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_LATEST);
+  const hbool_t yes = 1;
+  hid_t file = H5I_INVALID_HID;
+  switch (mode) {
+    case Mode::create:
+      file = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id());
+      break;
+    case Mode::change: {
+      // What h5clear does: the mark is taken off, and the end of the file is where it is, not where
+      // the killed writer noted it last.
+      H5Pset(access.id(), "clear_status_flags", &yes);
+      H5Pset(access.id(), "skip_eof_check", &yes);
+      file = H5Fopen(path_.c_str(), H5F_ACC_RDWR, access.id());
+      if (file >= 0) checked(H5Fincrement_filesize(file, 0), "write");
+      break;
+    }
+    case Mode::append:
+      file = H5Fopen(path_.c_str(), H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access.id());
+      break;
+    case Mode::read:
+      file = H5Fopen(path_.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+      has_writer_ = file < 0;
+      if (has_writer_) {
+        // A disk that was full has left less of the file than the writer had noted as its length.
+        H5Pset(access.id(), "skip_eof_check", &yes);
+        file = H5Fopen(path_.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access.id());
+      }
+      break;
+  }
+  checked(file, mode == Mode::read ? "read" : "write");
+  file_ = Handle(file, H5Fclose);
+}
+
+void File::fail(std::string_view action) const {
+  const std::string why = reason();
+  // Where a system call failed, the library writes its number among much else.
+  constexpr std::string_view kMark = "errno = ";
+  const std::size_t at = why.find(kMark);
+  if (at != std::string::npos) {
+    throw_io_error(action, path_, std::atoi(why.c_str() + at + kMark.size()));
+  }
+  throw IoError(fmt::format("cannot {} '{}': {}. Check the disk, the permissions and the contents.",
+                            action, path_, why));
+}
+
+void File::flush() const { checked(H5Fflush(file_.id(), H5F_SCOPE_LOCAL), "write"); }
+
+void File::close() { checked(file_.close(), "write"); }
+
+bool File::has(const std::string& name) const {
+  // Each part of the path must exist before the next one may be asked for.
+  for (std::size_t end = name.find('/'); true; end = name.find('/', end + 1)) {
+    if (H5Lexists(file_.id(), name.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
+    if (end == std::string::npos) return true;
+  }
+}
+
+void File::make_group(const std::string& name) const {
+  checked(
+      Handle(H5Gcreate2(file_.id(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose)
+          .id(),
+      "write");
+}
+
+Handle File::open(const std::string& name) const {
+  return {checked(H5Oopen(file_.id(), name.c_str(), H5P_DEFAULT), "read " + name + " in"),
+          H5Oclose};
+}
+
+std::vector<std::string> File::names_in(const std::string& group) const {
+  const Handle object = open(group);
+  H5G_info_t info{};
+  checked(H5Gget_info(object.id(), &info), "read");
+  std::vector<std::string> names;
+  for (hsize_t i = 0; i < info.nlinks; ++i) {
+    const auto name = [&](char* text, std::size_t size) {
+      return checked(H5Lget_name_by_idx(object.id(), ".", H5_INDEX_NAME, H5_ITER_INC, i, text, size,
+                                        H5P_DEFAULT),
+                     "read");
+    };
+    names.emplace_back(static_cast<std::size_t>(name(nullptr, 0)), '\0');
+    name(names.back().data(), names.back().size() + 1);
+  }
+  return names;
+}
+
+void File::set_attribute(const std::string& object, const char* name, std::string_view text) const {
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Handle type = text_type();
+  const Handle attribute(H5Acreate_by_name(file_.id(), object.c_str(), name, type.id(), space.id(),
+                                           H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                         H5Aclose);
+  const std::string copy(text);
+  const char* value = copy.c_str();
+  checked(H5Awrite(attribute.id(), type.id(), &value), "write");
+}
+
+void File::set_attribute(const std::string& object, const char* name,
+                         const std::vector<std::string>& texts) const {
+  const hsize_t size = texts.size();
+  const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose);
+  const Handle type = text_type();
+  const Handle attribute(H5Acreate_by_name(file_.id(), object.c_str(), name, type.id(), space.id(),
+                                           H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                         H5Aclose);
+  std::vector<const char*> values;
+  for (const std::string& text : texts) values.push_back(text.c_str());
+  checked(H5Awrite(attribute.id(), type.id(), values.data()), "write");
+}
+
+void File::set_attribute(const std::string& object, const char* name,
+                         const std::vector<int>& numbers) const {
+  const hsize_t size = numbers.size();
+  const Handle space(size == 1 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &size, nullptr),
+                     H5Sclose);
+  const Handle attribute(H5Acreate_by_name(file_.id(), object.c_str(), name, H5T_STD_I32LE,
+                                           space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                         H5Aclose);
+  checked(H5Awrite(attribute.id(), H5T_NATIVE_INT, numbers.data()), "write");
+}
+
+std::string File::text_attribute(const std::string& object, const char* name) const {
+  if (H5Aexists_by_name(file_.id(), object.c_str(), name, H5P_DEFAULT) <= 0) return {};
+  const Handle attribute(
+      H5Aopen_by_name(file_.id(), object.c_str(), name, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  if (H5Tget_class(type.id()) != H5T_STRING || H5Sget_simple_extent_npoints(space.id()) != 1) {
+    return {};
+  }
+  if (H5Tis_variable_str(type.id()) > 0) {
+    char* value = nullptr;
+    checked(H5Aread(attribute.id(), type.id(), &value), "read");
+    std::string text = value == nullptr ? "" : value;
+    H5free_memory(value);
+    return text;
+  }
+  std::string text(H5Tget_size(type.id()), '\0');
+  checked(H5Aread(attribute.id(), type.id(), text.data()), "read");
+  return text.substr(0, text.find('\0'));
+}
+
+std::vector<hsize_t> File::shape_of(const std::string& dataset) const {
+  const Handle object = open(dataset);
+  const Handle space(checked(H5Dget_space(object.id()), "read " + dataset + " in"), H5Sclose);
+  std::vector<hsize_t> shape(static_cast<std::size_t>(
+      checked(H5Sget_simple_extent_ndims(space.id()), "read " + dataset + " in")));
+  H5Sget_simple_extent_dims(space.id(), shape.data(), nullptr);
+  return shape;
+}
+
+void File::make_numbers(const std::string& name, const std::vector<int>& values) const {
+  const hsize_t size = values.size();
+  const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose);
+  const Handle dataset(H5Dcreate2(file_.id(), name.c_str(), H5T_STD_I32LE, space.id(), H5P_DEFAULT,
+                                  H5P_DEFAULT, H5P_DEFAULT),
+                       H5Dclose);
+  checked(H5Dwrite(dataset.id(), H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
+          "write");
+}
+
+void File::make_growing(const std::string& name, hid_t type, const std::vector<hsize_t>& row,
+                        hsize_t rows_in_chunk) const {
+  std::vector<hsize_t> shape{0}, most{H5S_UNLIMITED}, chunk{rows_in_chunk};
+  for (std::vector<hsize_t>* all : {&shape, &most, &chunk}) {
+    all->insert(all->end(), row.begin(), row.end());
+  }
+  const Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), most.data()),
+                     H5Sclose);
+  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_chunk(creation.id(), static_cast<int>(chunk.size()), chunk.data());
+  checked(Handle(H5Dcreate2(file_.id(), name.c_str(), type, space.id(), H5P_DEFAULT, creation.id(),
+                            H5P_DEFAULT),
+                 H5Dclose)
+              .id(),
+          "write");
+}
+
+void File::resize(const std::string& name, hsize_t rows) const {
+  std::vector<hsize_t> shape = shape_of(name);
+  shape[0] = rows;
+  checked(H5Dset_extent(open(name).id(), shape.data()), "write");
+}
+
+void File::append(const std::string& name, hid_t memory_type, const void* values,
+                  hsize_t rows) const {
+  Handle dataset(checked(H5Dopen2(file_.id(), name.c_str(), H5P_DEFAULT), "write"), H5Dclose);
+  std::vector<hsize_t> shape = shape_of(name);
+  std::vector<hsize_t> begin(shape.size(), 0), count = shape;
+  begin[0] = shape[0];
+  count[0] = rows;
+  shape[0] += rows;
+  checked(H5Dset_extent(dataset.id(), shape.data()), "write");
+  const Handle in_file(H5Dget_space(dataset.id()), H5Sclose);
+  H5Sselect_hyperslab(in_file.id(), H5S_SELECT_SET, begin.data(), nullptr, count.data(), nullptr);
+  const Handle in_memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
+                         H5Sclose);
+  checked(H5Dwrite(dataset.id(), memory_type, in_memory.id(), in_file.id(), H5P_DEFAULT, values),
+          "write");
+  checked(dataset.close(), "write");
+}
+
+void File::read(const std::string& name, hid_t memory_type, void* values, hsize_t first,
+                hsize_t rows) const {
+  const Handle dataset = open(name);
+  const Handle in_file(checked(H5Dget_space(dataset.id()), "read " + name + " in"), H5Sclose);
+  std::vector<hsize_t> count = shape_of(name);
+  if (count.empty()) {
+    checked(H5Dread(dataset.id(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values),
+            "read " + name + " in");
+    return;
+  }
+  std::vector<hsize_t> begin(count.size(), 0);
+  begin[0] = first;
+  count[0] = rows;
+  H5Sselect_hyperslab(in_file.id(), H5S_SELECT_SET, begin.data(), nullptr, count.data(), nullptr);
+  const Handle in_memory(H5Screate_simple(static_cast<int>(count.size()), count.data(), nullptr),
+                         H5Sclose);
+  checked(H5Dread(dataset.id(), memory_type, in_memory.id(), in_file.id(), H5P_DEFAULT, values),
+          "read " + name + " in");
+}
+
+}  // namespace tarn::io::hdf5
+
+#endif

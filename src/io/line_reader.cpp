@@ -1,0 +1,37 @@
+#include "tarn/io/line_reader.hpp"
+
+#include <cerrno>
+
+#include "tarn/core/error.hpp"
+#include "tarn/io/io_error.hpp"
+#include "words.hpp"
+
+namespace tarn::io {
+
+LineReader::LineReader(const std::string& path) : path_(path), stream_(path) {
+  if (!stream_) throw_io_error("read", path, errno);
+  if (stream_.peek() == std::ifstream::traits_type::eof() && stream_.bad()) {
+    throw_io_error("read", path, errno);  // a folder opens, but cannot be read
+  }
+  stream_.clear();
+}
+
+bool LineReader::next() {
+  if (!std::getline(stream_, line_)) return false;
+  ++line_number_;
+  if (!line_.empty() && line_.back() == '\r') line_.pop_back();
+  return true;
+}
+
+bool LineReader::next_not_blank() {
+  while (next()) {
+    if (!is_blank(line_)) return true;
+  }
+  return false;
+}
+
+void LineReader::fail(int column, const std::string& message) const {
+  throw InputError({Problem{path_, line_number_, column, message}});
+}
+
+}  // namespace tarn::io

@@ -1,0 +1,147 @@
+#include "pdb.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "tarn/core/error.hpp"
+#include "tarn/state.hpp"
+#include "water_atoms.hpp"
+#include "words.hpp"
+#include "xyz_comment.hpp"
+
+namespace tarn::io {
+namespace {
+
+/// Columns of a record, counted from 1 as the format's description does.
+std::string_view columns(std::string_view line, std::size_t first, std::size_t last) {
+  return first <= line.size() ? line.substr(first - 1, last - first + 1) : std::string_view{};
+}
+
+bool is_atom(std::string_view line) {
+  return line.starts_with("ATOM  ") || line.starts_with("HETATM");
+}
+
+constexpr std::array<std::size_t, 3> kCoordinateColumns{31, 39, 47};
+constexpr std::size_t kCoordinateWidth = 8;
+
+void read_atom(std::string_view line, int line_number, MoleculeBuilder& builder) {
+  NamedAtom atom;
+  // Names of four letters, TIP3 among them, reach into the column after the residue's three.
+  const std::string residue = fmt::format(
+      "{} {}{}{}", trimmed(columns(line, 18, 21)), trimmed(columns(line, 23, 27)),
+      is_blank(columns(line, 22, 22)) ? "" : fmt::format(" of chain {}", columns(line, 22, 22)),
+      is_blank(columns(line, 73, 76)) ? "" : fmt::format(" of {}", trimmed(columns(line, 73, 76))));
+  atom.residue = residue;
+  atom.name = trimmed(columns(line, 13, 16));
+  atom.line = line_number;
+  atom.name_column = 13;
+  const std::string_view place = columns(line, 17, 17);
+  if (!is_blank(place) && place != "A" && place != "1") {
+    builder.note(line_number, 17,
+                 fmt::format("'{}' is a second place of this atom: keep one place of each atom, "
+                             "and leave column 17 blank",
+                             place));
+    return;
+  }
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::size_t first = kCoordinateColumns[i];
+    const std::string_view word = trimmed(columns(line, first, first + kCoordinateWidth - 1));
+    const std::string problem =
+        word.empty() ? "a coordinate is missing here" : parse_number(word, atom.position_A[i]);
+    if (problem.empty()) continue;
+    const std::size_t column =
+        word.empty() ? first : static_cast<std::size_t>(word.data() - line.data()) + 1;
+    builder.note(line_number, static_cast<int>(column),
+                 problem + "; PDB coordinates stand in columns 31-38, 39-46 and 47-54");
+    return;
+  }
+  builder.add(atom);
+}
+
+/// As many of three decimals as fit.
+std::string coordinate(double value) {
+  check_finite(value);
+  for (int decimals = 3; decimals > 0; --decimals) {
+    std::string word = fmt::format("{:8.{}f}", value, decimals);
+    if (word.size() == kCoordinateWidth) return word;
+  }
+  return fmt::format("{:8.0f}", value);
+}
+
+std::string atom_records(std::span<const double> positions_A) {
+  std::string text;
+  for (std::size_t a = 0; a < positions_A.size() / 3; ++a) {
+    const std::size_t in_molecule = a % kAtomsPerMolecule;
+    const double* x = &positions_A[3 * a];
+    fmt::format_to(std::back_inserter(text),
+                   "ATOM  {:5}  {:<3} {:>3}  {:4}    {}{}{}  1.00  0.00          {:>2}\n",
+                   (a + 1) % 100000, kPdbNames[in_molecule], kPdbResidue,
+                   (a / kAtomsPerMolecule + 1) % 10000, coordinate(x[0]), coordinate(x[1]),
+                   coordinate(x[2]), kSpecies[in_molecule]);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<Structure> PdbReader::next() {
+  MoleculeBuilder builder(path());
+  std::map<std::string, std::string> comment;
+  bool has_end = false;
+  while (!has_end && !builder.is_full() && lines_.next()) {
+    const std::string_view line = lines_.line();
+    if (is_atom(line)) {
+      read_atom(line, lines_.line_number(), builder);
+    } else if (line.starts_with("TITLE ")) {
+      for (const CommentEntry& entry : parse_comment(columns(line, 11, line.size()))) {
+        comment[entry.key] = entry.value;
+      }
+    } else if (line.starts_with("END") || line.starts_with("MODEL ")) {
+      has_end = builder.has_atoms();
+    }
+  }
+  Structure structure = builder.take(atom_lines_);
+  structure.comment = std::move(comment);
+  if (structure.molecules > 0) {
+    ++frames_;
+    return structure;
+  }
+  if (frames_ == 0 && lines_.line_number() > 0) {
+    throw InputError({Problem{path(), 0, 0,
+                              "the file holds no ATOM or HETATM record of water; is it a PDB "
+                              "file?"}});
+  }
+  return std::nullopt;
+}
+
+std::string pdb_frame(std::span<const double> positions_A, std::int64_t model,
+                      std::string_view title) {
+  return fmt::format("TITLE     {}\nMODEL {:>8}\n{}ENDMDL\n", title, model,
+                     atom_records(positions_A));
+}
+
+std::string pdb_text(const Structure& structure) {
+  std::string text = fmt::format("TITLE     {}\n", comment_line(structure.comment)) +
+                     atom_records(structure.positions_A);
+  const std::size_t atoms = structure.positions_A.size() / 3;
+  if (atoms < 100000) {
+    for (std::size_t o = 1; o < atoms; o += kAtomsPerMolecule) {
+      fmt::format_to(std::back_inserter(text), "CONECT{:5}{:5}{:5}\n", o, o + 1, o + 2);
+    }
+  }
+  return text + "END\n";
+}
+
+bool looks_like_pdb(std::string_view beginning) {
+  while (!beginning.empty()) {
+    const std::string_view line = beginning.substr(0, beginning.find('\n'));
+    if ((is_atom(line) && line.size() > 50) || line.starts_with("CRYST1")) return true;
+    beginning.remove_prefix(std::min(line.size() + 1, beginning.size()));
+  }
+  return false;
+}
+
+}  // namespace tarn::io

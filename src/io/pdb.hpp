@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tarn/io/line_reader.hpp"
+#include "tarn/io/structure.hpp"
+
+namespace tarn::io {
+
+/// Reads PDB files, one model or many. Atoms are ATOM and HETATM records, by their columns; serial
+/// and residue numbers may be anything; END, ENDMDL and MODEL end a frame; other records are left
+/// out, the box of CRYST1 among them.
+class PdbReader final : public FrameReader {
+ public:
+  /// @throws IoError
+  explicit PdbReader(const std::string& path) : lines_(path) {}
+
+  std::optional<Structure> next() override;
+  int line_of_atom(int atom) const override { return atom_lines_[static_cast<std::size_t>(atom)]; }
+  const std::string& path() const override { return lines_.path(); }
+
+ private:
+  LineReader lines_;
+  std::vector<int> atom_lines_;
+  int frames_ = 0;
+};
+
+/// One model with its title before it: 0.001 A, the columns of the format. A coordinate beyond
+/// them keeps its columns and loses decimals.
+/// @throws NumericalError when a number is not finite
+std::string pdb_frame(std::span<const double> positions_A, std::int64_t model,
+                      std::string_view title);
+
+/// A file that holds one structure, with the bonds as CONECT records where the serial numbers
+/// suffice. Velocities have no place in it. @throws NumericalError
+std::string pdb_text(const Structure& structure);
+
+bool looks_like_pdb(std::string_view beginning);
+
+}  // namespace tarn::io

@@ -1,0 +1,88 @@
+#include "trajectory_files.hpp"
+
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "gro.hpp"
+#include "pdb.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/io/xyz.hpp"
+
+namespace tarn::io {
+namespace {
+
+using FrameText = std::string (*)(const TrajectoryInfo& info, const TrajectoryFrame& frame);
+
+class TextTrajectory final : public TrajectoryWriter {
+ public:
+  TextTrajectory(const TrajectoryInfo& info, std::string_view extension, FrameText frame_text)
+      : info_(info), frame_text_(frame_text), files_(trajectory_files(info, extension)) {}
+
+  void create() override {
+    for (AppendFile& file : files_) file.create();
+  }
+  void append(const TrajectoryFrame& frame) override {
+    files_[static_cast<std::size_t>(frame.replica)].append(frame_text_(info_, frame));
+  }
+  void save(std::ostream& out) override {
+    for (AppendFile& file : files_) {
+      file.sync();
+      put(out, file.length());
+    }
+  }
+  void load(std::istream& in) override {
+    for (AppendFile& file : files_) file.cut(get_u64(in));
+  }
+  void finish() override {
+    for (AppendFile& file : files_) file.flush();
+  }
+
+ private:
+  TrajectoryInfo info_;
+  FrameText frame_text_;
+  std::vector<AppendFile> files_;  // by replica
+};
+
+std::string as_xyz(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
+  return xyz_frame(frame.positions_A, {},
+                   fmt::format("model={} step={} time_ps={:.17g} replica={} pbc=\"F F F\"",
+                               info.model, frame.step, frame.time_ps, frame.replica));
+}
+
+std::string as_gro(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
+  return gro_frame(frame.positions_A, {},
+                   fmt::format("model={} replica={} t={:.17g} step={}", info.model, frame.replica,
+                               frame.time_ps, frame.step));
+}
+
+std::string as_pdb(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
+  return pdb_frame(frame.positions_A, frame.step / info.every + 1,
+                   fmt::format("model={} replica={} step={} time_ps={}", info.model, frame.replica,
+                               frame.step, frame.time_ps));
+}
+
+}  // namespace
+
+std::vector<AppendFile> trajectory_files(const TrajectoryInfo& info, std::string_view extension) {
+  std::vector<AppendFile> files;
+  for (int id = 0; id < info.replicas; ++id) {
+    files.emplace_back(info.numbered
+                           ? fmt::format("{}/trajectory-{:04}{}", info.folder, id, extension)
+                           : fmt::format("{}/trajectory{}", info.folder, extension));
+  }
+  return files;
+}
+
+std::unique_ptr<TrajectoryWriter> write_xyz(const TrajectoryInfo& info) {
+  return std::make_unique<TextTrajectory>(info, ".xyz", as_xyz);
+}
+std::unique_ptr<TrajectoryWriter> write_gro(const TrajectoryInfo& info) {
+  return std::make_unique<TextTrajectory>(info, ".gro", as_gro);
+}
+std::unique_ptr<TrajectoryWriter> write_pdb(const TrajectoryInfo& info) {
+  return std::make_unique<TextTrajectory>(info, ".pdb", as_pdb);
+}
+
+}  // namespace tarn::io

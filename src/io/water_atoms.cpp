@@ -1,0 +1,130 @@
+#include "water_atoms.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tarn/state.hpp"
+
+namespace tarn::io {
+namespace {
+
+struct NameRow {
+  std::string_view name;
+  AtomKind kind;
+};
+
+// "M" and "OM" are the charge site of four-site models, "LP" and "EP" also those of five-site ones.
+constexpr std::array<NameRow, 30> kNames{{
+    {"O", AtomKind::oxygen},         {"OW", AtomKind::oxygen},
+    {"OH2", AtomKind::oxygen},       {"OW1", AtomKind::oxygen},
+    {"O1", AtomKind::oxygen},        {"OT", AtomKind::oxygen},
+    {"H", AtomKind::hydrogen},       {"H1", AtomKind::hydrogen},
+    {"H2", AtomKind::hydrogen},      {"HW", AtomKind::hydrogen},
+    {"HW1", AtomKind::hydrogen},     {"HW2", AtomKind::hydrogen},
+    {"HW3", AtomKind::hydrogen},     {"H3", AtomKind::hydrogen},
+    {"HT", AtomKind::hydrogen},      {"HT1", AtomKind::hydrogen},
+    {"HT2", AtomKind::hydrogen},     {"1H", AtomKind::hydrogen},
+    {"2H", AtomKind::hydrogen},      {"M", AtomKind::virtual_site},
+    {"MW", AtomKind::virtual_site},  {"MW1", AtomKind::virtual_site},
+    {"EPW", AtomKind::virtual_site}, {"EP", AtomKind::virtual_site},
+    {"EP1", AtomKind::virtual_site}, {"EP2", AtomKind::virtual_site},
+    {"OM", AtomKind::virtual_site},  {"LP", AtomKind::virtual_site},
+    {"LP1", AtomKind::virtual_site}, {"LP2", AtomKind::virtual_site},
+}};
+
+bool same_but_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::toupper(x) == std::toupper(y);
+  });
+}
+
+}  // namespace
+
+AtomKind kind_of_atom(std::string_view name) {
+  const auto* const found = std::find_if(kNames.begin(), kNames.end(), [&](const NameRow& row) {
+    return same_but_case(row.name, name);
+  });
+  return found == kNames.end() ? AtomKind::other : found->kind;
+}
+
+void MoleculeBuilder::add(const NamedAtom& atom) {
+  ++atoms_;
+  const AtomKind kind = kind_of_atom(atom.name);
+  const bool has_it_already = (kind == AtomKind::oxygen && !oxygens_.empty()) ||
+                              (kind == AtomKind::hydrogen && hydrogens_.size() == 2);
+  const bool is_whole = oxygens_.size() == 1 && hydrogens_.size() == 2;
+  if (atom.residue != residue_ || (has_it_already && is_whole)) {
+    end_molecule();
+    residue_ = atom.residue;
+    first_line_ = atom.line;
+  }
+  if (kind == AtomKind::virtual_site) {
+    has_site_ = true;
+    return;
+  }
+  if (kind == AtomKind::other) {
+    is_spoilt_ = true;
+    note(atom.line, atom.name_column,
+         fmt::format("'{}' of residue {} is no atom of water; tarn simulates water only: leave the "
+                     "other molecules out. Known are O, OW, OH2, H1, H2, HW1, HW2 and the like",
+                     atom.name, atom.residue));
+    return;
+  }
+  if (!atom.velocity_A_per_akma) has_velocities_ = false;
+  (kind == AtomKind::oxygen ? oxygens_ : hydrogens_)
+      .push_back(
+          {atom.line, atom.position_A, atom.velocity_A_per_akma.value_or(std::array<double, 3>{})});
+}
+
+void MoleculeBuilder::note(int line, int column, std::string message) {
+  if (!is_full()) problems_.push_back({path_, line, column, std::move(message)});
+}
+
+void MoleculeBuilder::end_molecule() {
+  const bool is_empty = oxygens_.empty() && hydrogens_.empty() && !has_site_;
+  if (oxygens_.size() == 1 && hydrogens_.size() == 2 && !is_spoilt_) {
+    for (const Atom& atom : {oxygens_[0], hydrogens_[0], hydrogens_[1]}) {
+      lines_.push_back(atom.line);
+      structure_.positions_A.insert(structure_.positions_A.end(), atom.position_A.begin(),
+                                    atom.position_A.end());
+      structure_.velocities_A_per_akma.insert(structure_.velocities_A_per_akma.end(),
+                                              atom.velocity_A_per_akma.begin(),
+                                              atom.velocity_A_per_akma.end());
+    }
+    ++structure_.molecules;
+  } else if (!is_empty && !is_spoilt_) {
+    note(first_line_, 1,
+         fmt::format("residue {} has {} O and {} H, and a water molecule has one O and two H{}",
+                     residue_, oxygens_.size(), hydrogens_.size(),
+                     hydrogens_.empty() ? ": add the hydrogens first, with gmx pdb2gmx, OpenMM's "
+                                          "Modeller or the like"
+                                        : "; its atoms must stand together"));
+  }
+  oxygens_.clear();
+  hydrogens_.clear();
+  has_site_ = is_spoilt_ = false;
+}
+
+Structure MoleculeBuilder::take(std::vector<int>& lines) {
+  end_molecule();
+  residue_.clear();
+  atoms_ = 0;
+  if (!problems_.empty()) throw InputError(std::exchange(problems_, {}));
+  if (!has_velocities_) structure_.velocities_A_per_akma.clear();
+  has_velocities_ = true;
+  lines = std::exchange(lines_, {});
+  return std::exchange(structure_, {});
+}
+
+void check_finite(double value) {
+  if (std::isfinite(value)) return;
+  throw NumericalError(
+      "a structure holds a number that is not finite and was not written: the simulation blew up. "
+      "Try a smaller timestep or a start without overlaps.");
+}
+
+}  // namespace tarn::io

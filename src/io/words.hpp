@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tarn::io {
+
+/// Nothing but blanks.
+bool is_blank(std::string_view text);
+/// Without blanks at both ends.
+std::string_view trimmed(std::string_view text);
+/// The words between blanks.
+std::vector<std::string_view> words_of(std::string_view line);
+
+/// What is wrong with the word as a coordinate, or nothing and the number.
+std::string parse_number(std::string_view word, double& value);
+/// A number of atoms, at least 1, or 0 if the word is none.
+int parse_count(std::string_view word);
+
+}  // namespace tarn::io

@@ -1,0 +1,502 @@
+#include "tarn/io/formats.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "trajectory_fixtures.hpp"
+
+namespace tarn::io {
+namespace {
+
+using test::contains;
+using test::message_of;
+using test::ScratchFolder;
+using test::some_positions;
+
+/// Largest difference of two lists of the same length.
+double difference(const std::vector<double>& a, const std::vector<double>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double largest = 0.0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    largest = std::max(largest, std::abs(a[i] - b[i]));
+  }
+  return largest;
+}
+
+class Formats : public ::testing::Test {
+ protected:
+  std::string file(const std::string& name, const std::string& text) {
+    test::write_text(folder_.file(name), text);
+    return folder_.file(name);
+  }
+  Structure read(const std::string& name, const std::string& text) {
+    return read_structure(file(name, text));
+  }
+  /// "line:column: message" of the first problem.
+  std::string refusal(const std::string& name, const std::string& text) {
+    const std::string path = file(name, text);
+    const std::string message = message_of<InputError>([&] { read_structure(path); });
+    EXPECT_EQ(message.substr(0, path.size() + 1), path + ":") << message;
+    return message.substr(std::min(message.size(), path.size() + 1));
+  }
+  TrajectoryInfo info(int replicas = 1) {
+    TrajectoryInfo info;
+    info.folder = folder_.path();
+    info.replicas = replicas;
+    info.numbered = replicas > 1;
+    info.molecules = 3;
+    info.model = "spce";
+    info.every = 10;
+    info.timestep_fs = 2.0;
+    info.provenance = "tarn; a test";
+    return info;
+  }
+  ScratchFolder folder_;
+};
+
+// --- the table ---
+
+TEST_F(Formats, EveryRowIsWholeAndFoundByItsName) {
+  for (const Format& format : formats()) {
+    EXPECT_EQ(&format_of(format.id), &format);
+    EXPECT_FALSE(format.extensions.empty());
+    EXPECT_TRUE(format.looks_like && format.open && format.write) << format.name;
+    EXPECT_FALSE(format.looks_like("")) << format.name;
+    EXPECT_FALSE(format.looks_like("\n\n\n")) << format.name;
+  }
+}
+
+TEST_F(Formats, EveryTrajectoryIsReadBackToItsPrecision) {
+  for (const Format& format : formats()) {
+    if (format.id == FileFormat::h5md && !has_h5md()) continue;
+    SCOPED_TRACE(format.name);
+    const auto writer = format.write(info(2));
+    writer->create();
+    for (std::int64_t step = 0; step < 50; step += 10) {
+      for (std::int64_t replica = 0; replica < 2; ++replica) {
+        const auto x = some_positions(3, step, replica);
+        writer->append({replica, step, 0.002 * static_cast<double>(step), x});
+      }
+    }
+    writer->finish();
+    // Half of the last digit; single precision at 6 A is 2^-22 A.
+    const double precision = format.id == FileFormat::pdb   ? 0.5001e-3
+                             : format.id == FileFormat::gro ? 0.5001e-8
+                             : format.id == FileFormat::dcd ? std::ldexp(1.0, -22)
+                                                            : 0.0;
+    const bool one_file = format.id == FileFormat::h5md;
+    const auto name = [&](int replica) {
+      return one_file ? std::string("trajectory.h5")
+                      : fmt::format("trajectory-{:04}{}", replica, format.extensions.front());
+    };
+    auto reader = open_frames(folder_.file(name(0)));
+    for (std::int64_t replica = 0; replica < 2; ++replica) {
+      if (replica == 1 && !one_file) reader = open_frames(folder_.file(name(1)));
+      for (std::int64_t step = 0; step < 50; step += 10) {
+        const auto frame = reader->next();
+        ASSERT_TRUE(frame) << "step " << step;
+        EXPECT_EQ(frame->molecules, 3);
+        EXPECT_LE(difference(frame->positions_A, some_positions(3, step, replica)), precision);
+        EXPECT_EQ(frame->comment.at("step"), std::to_string(step));
+        // DCD: the time step is in single precision.
+        EXPECT_NEAR(std::stod(frame->comment.at("time_ps")), 0.002 * static_cast<double>(step),
+                    1e-8);
+        EXPECT_EQ(frame->model().value_or("spce"), "spce");  // a DCD file has none
+      }
+      EXPECT_TRUE((one_file && replica == 0) || !reader->next());
+    }
+  }
+}
+
+TEST_F(Formats, AStructureIsWrittenAsItsNameSays) {
+  Structure s;
+  s.molecules = 4;
+  s.positions_A = some_positions(4, 3);
+  s.velocities_A_per_akma = some_positions(4, 5);
+  s.comment = {{"model", "tip4p"}, {"note", "two words"}};
+  for (const auto& [name, precision] :
+       {std::pair{"a.xyz", 0.0}, {"a.GRO", 0.5001e-8}, {"a.pdb", 0.5001e-3}}) {
+    SCOPED_TRACE(name);
+    write_structure(folder_.file(name), s);
+    const Structure t = read_structure(folder_.file(name));
+    EXPECT_LE(difference(t.positions_A, s.positions_A), precision);
+    EXPECT_EQ(t.model(), "tip4p");
+    EXPECT_EQ(t.comment.at("note"), "two words");
+    if (std::string(name) == "a.pdb") {
+      EXPECT_TRUE(t.velocities_A_per_akma.empty());
+    } else {
+      // GRO: 10 decimals of nm/ps, which is 0.49 A/akma.
+      EXPECT_LE(difference(t.velocities_A_per_akma, s.velocities_A_per_akma), precision);
+    }
+  }
+  EXPECT_TRUE(contains(message_of<InputError>([&] { write_structure(folder_.file("a.dcd"), s); }),
+                       ".xyz, .gro, .pdb"));
+  EXPECT_THROW(write_structure(folder_.file("a"), s), InputError);
+}
+
+TEST_F(Formats, NamesAndContentsMustAgree) {
+  const std::string xyz = "3\n\nO 0 0 0\nH 0.9 0 0\nH 0 0.9 0\n";
+  EXPECT_TRUE(contains(refusal("a.gro", xyz), "the name says gro and the contents look like xyz"));
+  EXPECT_TRUE(contains(refusal("a.pdb", xyz), "the name says pdb and the contents look like xyz"));
+  EXPECT_TRUE(contains(refusal("a.dcd", xyz), "look like xyz"));
+  EXPECT_EQ(read("a.unknown", xyz).molecules, 1);
+  EXPECT_EQ(read("b", xyz).molecules, 1);
+  EXPECT_TRUE(contains(refusal("c.txt", "hello\n"), "neither the name nor the contents"));
+  write_structure(folder_.file("d.pdb"), read("a.xyz", xyz));
+  EXPECT_TRUE(contains(refusal("d.xyz", test::read_text(folder_.file("d.pdb"))), "look like pdb"));
+  EXPECT_THROW(open_frames(folder_.file("none.gro")), IoError);
+  EXPECT_THROW(open_frames(folder_.path()), IoError);
+}
+
+// --- GRO ---
+
+const std::string kGroWater =
+    "    1SOL     OW    1   0.100   0.200   0.300\n"
+    "    1SOL    HW1    2   0.196   0.200   0.300\n"
+    "    1SOL    HW2    3   0.076   0.293   0.300\n";
+const std::string kBox = "   1.00000   1.00000   1.00000\n";
+
+TEST_F(Formats, GroAsGromacsWritesIt) {
+  // Four sites, velocities, five decimals instead of three.
+  std::string text = "Water t=   1.50000 step= 750\n    8\n";
+  const std::vector<std::string> names{"OW", "HW1", "HW2", "MW"};
+  const std::vector<std::vector<double>> x{
+      {0.1, 0.2, -0.3}, {0.196, 0.2, -0.3}, {0.076, 0.293, -0.3}, {0.105, 0.205, -0.3}};
+  for (std::size_t atom = 0; atom < 8; ++atom) {
+    const std::vector<double>& r = x[atom % 4];
+    text += fmt::format("{:5}{:<5}{:>5}{:5}{:10.5f}{:10.5f}{:10.5f}{:10.6f}{:10.6f}{:10.6f}\n",
+                        atom / 4 + 1, "SOL", names[atom % 4], atom + 1, r[0] + (atom < 4 ? 0 : 0.5),
+                        r[1], r[2], 0.5, -0.25 * static_cast<double>(atom), 0.0);
+  }
+  const Structure s = read("a.gro", text + kBox);
+  EXPECT_EQ(s.comment.at("step"), "750");
+  EXPECT_EQ(s.comment.at("time_ps"), "1.50000");
+  EXPECT_EQ(s.molecules, 2);
+  EXPECT_DOUBLE_EQ(s.positions_A[0], 1.0);
+  EXPECT_DOUBLE_EQ(s.positions_A[2], -3.0);
+  EXPECT_DOUBLE_EQ(s.positions_A[9], 6.0);
+  // 1 nm/ps = 10 A / ps, and an akma is 0.04888821 ps.
+  EXPECT_DOUBLE_EQ(s.velocities_A_per_akma[0], 0.5 * 0.4888821);
+  EXPECT_DOUBLE_EQ(s.velocities_A_per_akma[10], -0.25 * 4 * 0.4888821);
+}
+
+TEST_F(Formats, GroFramesFollowEachOther) {
+  const std::string path = file("a.gro", "t=0\n 3\n" + kGroWater + kBox + "t=1\n 3\n" + kGroWater +
+                                             kBox + "\n    3\n" + kGroWater + kBox + "\n\n");
+  const auto reader = open_frames(path);
+  EXPECT_EQ(reader->next()->comment.at("time_ps"), "0");
+  EXPECT_EQ(reader->next()->comment.at("time_ps"), "1");
+  EXPECT_EQ(reader->next()->molecules, 1);
+  EXPECT_EQ(reader->line_of_atom(2), 17);
+  EXPECT_FALSE(reader->next());
+}
+
+TEST_F(Formats, GroRefusesWithLineAndColumn) {
+  const auto gro = [&](const std::string& atoms, const std::string& box = kBox) {
+    return refusal("a.gro", "title\n 3\n" + atoms + box);
+  };
+  const auto with = [](std::size_t at, const std::string& text) {
+    std::string water = kGroWater;
+    return water.replace(at, text.size(), text);
+  };
+  EXPECT_TRUE(contains(refusal("a.gro", ""), "the file holds no structure"));
+  EXPECT_TRUE(
+      contains(refusal("a.gro", "title\nthree\n"), "2:1: 'three' is not a number of atoms"));
+  EXPECT_TRUE(contains(refusal("a.gro", "title\n"), "1: the file ends where the number of atoms"));
+  EXPECT_TRUE(
+      contains(refusal("a.gro", "title\n 6\n" + kGroWater), "the frame ends after 3 atoms"));
+  EXPECT_TRUE(contains(gro(with(68, "x.196")), "4:24: 'x.196' is not a number"));
+  EXPECT_TRUE(contains(gro(with(20, "        ")), "3:21: a coordinate is missing here"));
+  EXPECT_TRUE(contains(gro(with(30, "nan")), "3:"));
+  EXPECT_TRUE(contains(gro(with(13, "CA")), "3:14: 'CA' of residue SOL 1 is no atom of water"));
+  EXPECT_TRUE(contains(gro(with(13, "HW")), "3:1: residue SOL 1 has 0 O and 3 H"));
+  EXPECT_TRUE(contains(gro(kGroWater, "1 x 1\n"), "6:3: 'x' is not a number: after the atoms"));
+  EXPECT_TRUE(contains(gro(kGroWater, "1 1\n"), "6:1: 2 numbers where the box"));
+  EXPECT_TRUE(contains(gro(kGroWater, ""), "the file ends where the line of the box"));
+  EXPECT_TRUE(
+      contains(gro(with(65, "   0.900")), "4:1: this hydrogen is 8 A from its oxygen in line 3"));
+}
+
+// --- PDB ---
+
+std::string pdb_atom(const std::string& serial, const std::string& name, const std::string& residue,
+                     const std::string& number, double x, double y, double z,
+                     const std::string& record = "ATOM  ") {
+  return fmt::format("{}{:>5} {:<4} {:<4} {:>4}    {:8.3f}{:8.3f}{:8.3f}  1.00  0.00\n", record,
+                     serial, name, residue, number, x, y, z);
+}
+/// A molecule with names and order as a program writes it.
+std::string pdb_water(const std::vector<std::string>& names, const std::string& residue,
+                      const std::string& number, double x, const std::string& record = "ATOM  ") {
+  std::string text;
+  int hydrogens = 0;
+  for (const std::string& name : names) {
+    const bool hydrogen = name.find('H') != std::string::npos && name != " OH2";
+    const double shift = hydrogen ? (hydrogens++ == 0 ? 0.96 : -0.24) : 0.0;
+    text += pdb_atom("1", name, residue, number, x + shift, hydrogen && shift < 0 ? 0.93 : 0.0, 0.0,
+                     record);
+  }
+  return text;
+}
+const std::string kPdbWater = pdb_water({" O  ", " H1 ", " H2 "}, "HOH ", "1", 0.0);
+
+TEST_F(Formats, PdbAsProgramsWriteIt) {
+  struct Case {
+    std::string program, residue;
+    std::vector<std::string> names;
+    std::string record = "ATOM  ";
+  };
+  const std::vector<Case> cases{
+      {"OpenMM", "HOH ", {" O  ", " H1 ", " H2 "}, "HETATM"},
+      {"GROMACS, four sites", "SOL ", {" OW ", " HW1", " HW2", " MW "}},
+      {"CHARMM and VMD", "TIP3", {" OH2", " H1 ", " H2 "}},
+      {"AMBER, four sites", "WAT ", {" O  ", " H1 ", " H2 ", "EPW "}},
+      {"Packmol", "H2O ", {" H  ", " O  ", " H  "}},
+      {"hydrogens first", "TIP ", {" H1 ", " H2 ", " O  "}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.program);
+    const Structure s =
+        read("a.pdb", "CRYST1   20.000   20.000   20.000  90.00  90.00  90.00 P 1           1\n" +
+                          pdb_water(c.names, c.residue, "1", 0.0, c.record) +
+                          pdb_water(c.names, c.residue, "2", 5.0, c.record) +
+                          "TER       7      HOH A   2\nCONECT    1    2    3\nEND\n");
+    ASSERT_EQ(s.molecules, 2);
+    EXPECT_EQ(s.positions_A, (std::vector<double>{0, 0, 0, 0.96, 0, 0, -0.24, 0.93, 0, 5, 0, 0,
+                                                  5.96, 0, 0, 4.76, 0.93, 0}));
+  }
+}
+
+TEST_F(Formats, PdbNumbersMayBeAnything) {
+  // Serials in hexadecimal or stars, residue numbers that are wrapped, cut off or all the same.
+  const std::vector<std::string> names{" OW ", " HW1", " HW2"};
+  for (const std::string number : {"****", "1", "9999"}) {
+    std::string text;
+    for (int m = 0; m < 5; ++m) text += pdb_water(names, "SOL ", number, 4.0 * m);
+    for (const std::string serial : {"186a0", "*****", "    0"}) {
+      std::string changed = text;
+      for (std::size_t at = 0; at < changed.size(); at = changed.find('\n', at) + 1) {
+        changed.replace(at + 6, 5, serial);
+      }
+      EXPECT_EQ(read("a.pdb", changed).molecules, 5) << number << ' ' << serial;
+    }
+  }
+}
+
+TEST_F(Formats, PdbFramesEndWithModelsOrEnds) {
+  for (const auto& [begin, end] : {std::pair{"MODEL        1\n", "ENDMDL\n"}, {"", "END\n"}}) {
+    const auto reader = open_frames(
+        file("a.pdb", "TITLE     model=spc step=3\n" + (begin + kPdbWater + end) + begin +
+                          kPdbWater + "TER\n" + end + (end[3] == 'M' ? "END\n" : "")));
+    EXPECT_EQ(reader->next()->comment.at("step"), "3");
+    EXPECT_EQ(reader->next()->molecules, 1);
+    EXPECT_FALSE(reader->next());
+  }
+}
+
+TEST_F(Formats, PdbRefusesWithLineAndColumn) {
+  const auto with = [&](std::size_t line, std::size_t column, const std::string& text) {
+    std::string water = kPdbWater;
+    const std::size_t length = water.find('\n') + 1;
+    return refusal("a.pdb",
+                   "REMARK\n" + water.replace((line - 2) * length + column - 1, text.size(), text));
+  };
+  EXPECT_TRUE(
+      contains(refusal("a.pdb", "REMARK nothing\nEND\n"), "holds no ATOM or HETATM record"));
+  EXPECT_TRUE(contains(with(3, 39, "   x.000"), "3:42: 'x.000' is not a number; PDB coordinates"));
+  EXPECT_TRUE(contains(with(4, 47, "        "), "4:47: a coordinate is missing here"));
+  EXPECT_TRUE(contains(with(2, 13, " CA "), "2:13: 'CA' of residue HOH 1 is no atom of water"));
+  EXPECT_TRUE(contains(with(3, 13, " O  "), "2:1: residue HOH 1 has 2 O and 1 H"));
+  EXPECT_TRUE(contains(with(4, 26, "2"), "2:1: residue HOH 1 has 1 O and 1 H"));
+  EXPECT_TRUE(contains(with(3, 17, "B"), "3:17: 'B' is a second place of this atom"));
+  EXPECT_TRUE(
+      contains(with(4, 31, "  90.000"), "4:1: this hydrogen is 90 A from its oxygen in line 2"));
+  // A crystal structure without hydrogens.
+  EXPECT_TRUE(contains(refusal("a.pdb", pdb_atom("1", " O  ", "HOH ", "301", 0, 0, 0, "HETATM")),
+                       "1:1: residue HOH 301 has 1 O and 0 H, and a water molecule has one O and "
+                       "two H: add the hydrogens first"));
+}
+
+TEST_F(Formats, PdbTellsEveryProblemOfAFrame) {
+  const std::string path =
+      file("a.pdb", pdb_atom("1", " C  ", "ALA ", "1", 0, 0, 0) +
+                        pdb_atom("2", " N  ", "ALA ", "1", 0, 0, 0) + kPdbWater);
+  try {
+    read_structure(path);
+    FAIL();
+  } catch (const InputError& error) {
+    ASSERT_EQ(error.problems().size(), 2u);
+    EXPECT_EQ(error.problems()[1].line, 2);
+  }
+}
+
+TEST_F(Formats, FarAwayAtomsStayInTheirColumns) {
+  Structure s;
+  s.molecules = 1;
+  s.positions_A = {-123456.7, 99999.96, 0, -123456.7, 99999.0, 0, -123456.7, 100000.9, 0};
+  write_structure(folder_.file("a.pdb"), s);
+  EXPECT_LE(difference(read_structure(folder_.file("a.pdb")).positions_A, s.positions_A), 0.5);
+  EXPECT_TRUE(contains(message_of<IoError>([&] { write_structure(folder_.file("a.gro"), s); }),
+                       "does not fit the columns of a GRO file"));
+}
+
+TEST_F(Formats, WhatIsNotANumberIsNeverWritten) {
+  const std::vector<double> bad(27, std::numeric_limits<double>::quiet_NaN());
+  for (const Format& format : formats()) {
+    if (format.id == FileFormat::h5md && !has_h5md()) continue;
+    const auto writer = format.write(info());
+    writer->create();
+    EXPECT_THROW(writer->append({0, 0, 0.0, bad}), NumericalError) << format.name;
+  }
+}
+
+TEST_F(Formats, ManyAtomsWrapTheirNumbers) {
+  Structure s;
+  s.molecules = 34'000;  // 102 000 atoms
+  s.positions_A.reserve(9 * 34'000);
+  for (int m = 0; m < s.molecules; ++m) {
+    const double x = 3.0 * (m % 100), y = 3.0 * (m / 100 % 100), z = 3.0 * (m / 10'000);
+    s.positions_A.insert(s.positions_A.end(), {x, y, z, x + 0.96, y, z, x - 0.24, y + 0.93, z});
+  }
+  for (const char* name : {"a.pdb", "a.gro"}) {
+    write_structure(folder_.file(name), s);
+    const Structure t = read_structure(folder_.file(name));
+    EXPECT_EQ(t.molecules, s.molecules) << name;
+    EXPECT_LE(difference(t.positions_A, s.positions_A), 1e-9) << name;
+  }
+}
+
+// --- DCD ---
+
+std::string i32(std::int32_t value, bool swapped = false) {
+  std::string text;
+  for (int i = 0; i < 4; ++i) {
+    text += static_cast<char>((static_cast<std::uint32_t>(value) >> (8 * (swapped ? 3 - i : i))) &
+                              0xff);
+  }
+  return text;
+}
+std::int32_t i32_at(const std::string& text, std::size_t at) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    value |= static_cast<std::uint32_t>(static_cast<unsigned char>(text[at + i])) << (8 * i);
+  }
+  return static_cast<std::int32_t>(value);
+}
+
+TEST_F(Formats, TheHeaderOfADcdFileIsWhatCharmmWrites) {
+  const auto writer = format_of(FileFormat::dcd).write(info());
+  writer->create();
+  for (std::int64_t step = 0; step < 40; step += 10) {
+    writer->append({0, step, 0.0, some_positions(3, step)});
+  }
+  writer->finish();
+  const std::string dcd = test::read_text(folder_.file("trajectory.dcd"));
+  EXPECT_EQ(i32_at(dcd, 0), 84);
+  EXPECT_EQ(dcd.substr(4, 4), "CORD");
+  EXPECT_EQ(i32_at(dcd, 8), 4);       // frames
+  EXPECT_EQ(i32_at(dcd, 12), 0);      // first step
+  EXPECT_EQ(i32_at(dcd, 16), 10);     // steps between frames
+  EXPECT_EQ(i32_at(dcd, 20), 30);     // last step
+  EXPECT_EQ(i32_at(dcd, 8 + 32), 0);  // fixed atoms
+  EXPECT_FLOAT_EQ(std::bit_cast<float>(i32_at(dcd, 8 + 36)), 2.0f / 48.88821f);
+  EXPECT_EQ(i32_at(dcd, 8 + 40), 0);   // no unit cell
+  EXPECT_EQ(i32_at(dcd, 8 + 76), 24);  // version
+  EXPECT_EQ(i32_at(dcd, 88), 84);
+  // Marks, header, title, atoms; then three records of nine floats a frame.
+  EXPECT_EQ(dcd.size(), 92u + (8 + 4 + 160) + 12 + 4 * 3 * (8 + 9 * 4));
+  const Structure topology = read_structure(folder_.file("topology.pdb"));
+  EXPECT_LE(difference(topology.positions_A, some_positions(3, 0)), 0.5001e-3);
+  EXPECT_TRUE(contains(test::read_text(folder_.file("topology.pdb")), "CONECT    4    5    6\n"));
+}
+
+/// A DCD file of two frames, as other programs may write it.
+std::string other_dcd(bool swapped, bool with_cell, bool charmm) {
+  const auto put = [&](std::int32_t v) { return i32(v, swapped); };
+  const auto record = [&](const std::string& bytes) {
+    const std::string mark = put(static_cast<std::int32_t>(bytes.size()));
+    return mark + bytes + mark;
+  };
+  std::string head = "CORD" + put(0) + put(500) + put(100) + put(0);
+  for (int i = 4; i < 9; ++i) head += put(0);
+  if (charmm) {
+    head += put(std::bit_cast<std::int32_t>(static_cast<float>(1.0 / 48.88821)));
+    head += put(with_cell ? 1 : 0);
+  } else {
+    const auto bits = std::bit_cast<std::uint64_t>(1.0 / 48.88821);
+    const auto low = static_cast<std::int32_t>(bits & 0xffffffffu);
+    const auto high = static_cast<std::int32_t>(bits >> 32);
+    head += swapped ? put(high) + put(low) : put(low) + put(high);
+  }
+  for (int i = 11; i < 19; ++i) head += put(0);
+  head += put(charmm ? 24 : 0);
+  std::string text = record(head) + record(put(1) + std::string(80, ' ')) + record(put(3));
+  for (int frame = 0; frame < 2; ++frame) {
+    if (with_cell) text += record(std::string(48, '\0'));
+    for (int axis = 0; axis < 3; ++axis) {
+      std::string values;
+      for (int atom = 0; atom < 3; ++atom) {
+        values += put(std::bit_cast<std::int32_t>(
+            static_cast<float>(frame + (axis == 0 ? 0.5 * atom : 0.25 * atom * atom))));
+      }
+      text += record(values);
+    }
+  }
+  return text;
+}
+
+TEST_F(Formats, DcdOfOtherPrograms) {
+  for (const bool swapped : {false, true}) {
+    for (const bool with_cell : {false, true}) {
+      for (const bool charmm : {true, false}) {
+        if (with_cell && !charmm) continue;
+        const auto reader = open_frames(file("a.dcd", other_dcd(swapped, with_cell, charmm)));
+        EXPECT_EQ(reader->next()->comment.at("step"), "500");
+        const auto frame = reader->next();
+        EXPECT_EQ(frame->positions_A, (std::vector<double>{1, 1, 1, 1.5, 1.25, 1.25, 2, 2, 2}));
+        EXPECT_NEAR(std::stod(frame->comment.at("time_ps")), 0.6, 1e-7);
+        EXPECT_FALSE(reader->next());
+      }
+    }
+  }
+}
+
+TEST_F(Formats, DcdRefusesWhatItCannotRead) {
+  const std::string good = other_dcd(false, false, true);
+  const auto problem = [&](const std::string& bytes) {
+    const std::string path = file("a.dcd", bytes);
+    return message_of<InputError>([&] {
+      const auto reader = open_frames(path);
+      while (reader->next()) {
+      }
+    });
+  };
+  EXPECT_TRUE(contains(problem(""), "no DCD file"));
+  EXPECT_TRUE(contains(problem(good.substr(0, 50)), "cut off or damaged in its header"));
+  EXPECT_TRUE(contains(problem(good.substr(0, good.size() - 5)),
+                       "damaged in frame 1 (counted from 0); 1 whole frames stand before"));
+  std::string fixed = good;
+  fixed[8 + 32] = 1;
+  EXPECT_TRUE(contains(problem(fixed), "atoms are fixed"));
+  std::string four = good;
+  const std::size_t atoms = 92 + 8 + 84 + 4;
+  four[atoms] = 4;
+  EXPECT_TRUE(contains(problem(four), "4 atoms are no whole number of water molecules"));
+  std::string infinite = good;
+  infinite.replace(atoms + 8 + 4, 4, i32(std::bit_cast<std::int32_t>(INFINITY)));
+  EXPECT_TRUE(contains(problem(infinite), "atom 1 (counted from 1) is not a finite number"));
+}
+
+}  // namespace
+}  // namespace tarn::io

@@ -1,0 +1,299 @@
+#include <gtest/gtest.h>
+
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <sstream>
+#include <string>
+
+#include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/formats.hpp"
+#include "trajectory_fixtures.hpp"
+
+// What the death of the program leaves of trajectory.h5. HDF5 writes by pwrite and ftruncate, which
+// are replaced here by functions that kill the program at a given call: every moment at which the
+// file can be found half-changed is tried.
+
+namespace {
+
+int g_calls_to_live = -1;  // negative: for ever
+
+void count_call() {
+  if (g_calls_to_live == 0) ::raise(SIGKILL);
+  if (g_calls_to_live > 0) --g_calls_to_live;
+}
+
+}  // namespace
+
+extern "C" ssize_t pwrite(int file, const void* bytes, size_t size, off_t offset) {
+  count_call();
+  return ::syscall(SYS_pwrite64, file, bytes, size, offset);
+}
+extern "C" int ftruncate(int file, off_t length) noexcept {
+  count_call();
+  return static_cast<int>(::syscall(SYS_ftruncate, file, length));
+}
+
+namespace tarn::io {
+namespace {
+
+namespace fs = std::filesystem;
+using test::contains;
+using test::message_of;
+using test::ScratchFolder;
+using test::some_positions;
+using test::text_of_frames;
+
+constexpr int kReplicas = 2;
+// Two frames fill a chunk, so that chunks come and go.
+constexpr int kMolecules = 400;
+constexpr int kFrames = 9;
+
+class H5md : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_h5md()) GTEST_SKIP() << "this build has no HDF5";
+  }
+
+  static TrajectoryInfo info(const std::string& folder) {
+    TrajectoryInfo info;
+    info.folder = folder;
+    info.replicas = kReplicas;
+    info.molecules = kMolecules;
+    info.model = "tip3p";
+    info.every = 10;
+    info.timestep_fs = 2.0;
+    info.provenance = "tarn; a test";
+    return info;
+  }
+  static std::unique_ptr<TrajectoryWriter> writer(const std::string& folder) {
+    return format_of(FileFormat::h5md).write(info(folder));
+  }
+  static void append(TrajectoryWriter& writer, int first, int last) {
+    for (int frame = first; frame < last; ++frame) {
+      for (int replica = 0; replica < kReplicas; ++replica) {
+        const auto x = some_positions(kMolecules, 10 * frame, replica);
+        writer.append({replica, 10 * frame, 0.02 * frame, x});
+      }
+    }
+  }
+  /// A checkpoint: what save() notes, and how many frames that are.
+  static void checkpoint(TrajectoryWriter& writer, const std::string& folder, int frames) {
+    std::ostringstream out;
+    writer.save(out);
+    test::write_text(folder + "/checkpoint.tmp", std::to_string(frames) + '\n' + out.str());
+    fs::rename(folder + "/checkpoint.tmp", folder + "/checkpoint");
+  }
+  /// Goes on from the checkpoint of the folder, or begins anew where there is none.
+  static void go_on(const std::string& folder, int last) {
+    const auto w = writer(folder);
+    int first = 0;
+    if (fs::exists(folder + "/checkpoint")) {
+      std::istringstream in(test::read_text(folder + "/checkpoint"));
+      std::string line;
+      std::getline(in, line);
+      first = std::stoi(line);
+      w->load(in);
+    } else {
+      w->create();
+    }
+    append(*w, first, last);
+    w->finish();
+  }
+  /// Runs `what` in a process that dies at its call number `calls`. @return whether it died
+  static bool dies_at(int calls, const std::function<void()>& what) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      g_calls_to_live = calls;
+      what();
+      ::_exit(0);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  }
+  /// In the folder the frames of the last checkpoint can be read, and the run can go on.
+  void expect_nothing_lost(const std::string& folder) const {
+    if (fs::exists(folder + "/checkpoint")) {
+      const int saved = std::stoi(test::read_text(folder + "/checkpoint"));
+      const auto reader = open_frames(folder + "/trajectory.h5");
+      for (int replica = 0; replica < kReplicas; ++replica) {
+        for (int frame = 0; frame < saved; ++frame) {
+          const auto found = reader->next();
+          ASSERT_TRUE(found) << "frame " << frame << " of " << saved;
+          ASSERT_EQ(found->positions_A, some_positions(kMolecules, 10 * frame, replica));
+          ASSERT_EQ(found->comment.at("step"), std::to_string(10 * frame));
+        }
+        // Whatever else came before the death belongs to this replica, too.
+        if (replica + 1 < kReplicas) {
+          auto rest = open_frames(folder + "/trajectory.h5");
+          int frames = 0;
+          while (const auto frame = rest->next()) {
+            frames += frame->comment.at("replica") == "replica-0000" ? 1 : 0;
+          }
+          for (int frame = saved; frame < frames; ++frame) ASSERT_TRUE(reader->next());
+        }
+      }
+    }
+    go_on(folder, kFrames);
+    ASSERT_EQ(text_of_frames(folder + "/trajectory.h5"), straight());
+  }
+  const std::string& straight() const {
+    if (straight_.empty()) {
+      fs::create_directory(scratch_.file("straight"));
+      go_on(scratch_.file("straight"), kFrames);
+      straight_ = text_of_frames(scratch_.file("straight/trajectory.h5"));
+    }
+    return straight_;
+  }
+  std::string new_folder() {
+    const std::string folder = scratch_.file("x");
+    fs::remove_all(folder);
+    fs::create_directory(folder);
+    return folder;
+  }
+
+  ScratchFolder scratch_;
+  mutable std::string straight_;
+};
+
+TEST_F(H5md, HoldsEveryReplicaWithStepsAndTimes) {
+  const std::string folder = new_folder();
+  go_on(folder, kFrames);
+  const auto reader = open_frames(folder + "/trajectory.h5");
+  for (int replica = 0; replica < kReplicas; ++replica) {
+    for (int frame = 0; frame < kFrames; ++frame) {
+      const auto found = reader->next();
+      ASSERT_TRUE(found);
+      EXPECT_EQ(found->positions_A, some_positions(kMolecules, 10 * frame, replica));
+      EXPECT_EQ(found->comment.at("replica"), "replica-000" + std::to_string(replica));
+      EXPECT_EQ(found->comment.at("step"), std::to_string(10 * frame));
+      EXPECT_EQ(std::stod(found->comment.at("time_ps")), 0.02 * frame);
+      EXPECT_EQ(found->model(), "tip3p");
+    }
+  }
+  EXPECT_FALSE(reader->next());
+}
+
+TEST_F(H5md, ADeathAtAnyWriteLosesNothingOfTheLastCheckpoint) {
+  const auto run = [this](const std::string& folder) {
+    const auto w = writer(folder);
+    w->create();
+    std::ostringstream nobody;
+    append(*w, 0, 1);
+    checkpoint(*w, folder, 1);
+    append(*w, 1, 3);
+    w->save(nobody);  // the frames reach the file, the checkpoint does not remember them
+    append(*w, 3, 5);
+    checkpoint(*w, folder, 5);
+    append(*w, 5, 7);
+    w->save(nobody);
+    w->finish();
+  };
+  int deaths = 0;
+  for (int calls = 0;; ++calls) {
+    const std::string folder = new_folder();
+    if (!dies_at(calls, [&] { run(folder); })) break;
+    ++deaths;
+    SCOPED_TRACE("died at call " + std::to_string(calls));
+    expect_nothing_lost(folder);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(deaths, 30);
+}
+
+TEST_F(H5md, ADeathWhileARunIsResumedLosesNothing) {
+  // Died after frame 5, with a checkpoint of frame 3.
+  const std::string killed = scratch_.file("killed");
+  fs::create_directory(killed);
+  ASSERT_TRUE(dies_at(-1, [&] {
+    const auto w = writer(killed);
+    w->create();
+    append(*w, 0, 3);
+    checkpoint(*w, killed, 3);
+    append(*w, 3, 5);
+    std::ostringstream nobody;
+    w->save(nobody);
+    ::raise(SIGKILL);
+  }));
+  int deaths = 0;
+  for (int calls = 0;; ++calls) {
+    const std::string folder = scratch_.file("y");
+    fs::remove_all(folder);
+    fs::copy(killed, folder);
+    if (!dies_at(calls, [&] { go_on(folder, 7); })) break;
+    ++deaths;
+    SCOPED_TRACE("died at call " + std::to_string(calls));
+    expect_nothing_lost(folder);
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(deaths, 20);
+}
+
+TEST_F(H5md, AFullDiskLosesNothingAndIsToldOnce) {
+  // A limit on the length of files stands for the disk; it is met at many lengths.
+  go_on(new_folder(), kFrames);
+  const auto whole = static_cast<rlim_t>(fs::file_size(scratch_.file("x/trajectory.h5")));
+  for (rlim_t limit = 1000; limit < whole; limit += whole / 20) {
+    SCOPED_TRACE("limit " + std::to_string(limit));
+    const std::string folder = new_folder();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      const rlimit most{limit, limit};
+      ::setrlimit(RLIMIT_FSIZE, &most);
+      std::signal(SIGXFSZ, SIG_IGN);
+      try {
+        const auto w = writer(folder);
+        w->create();
+        for (int frame = 0; frame < kFrames; ++frame) {
+          append(*w, frame, frame + 1);
+          checkpoint(*w, folder, frame + 1);
+        }
+      } catch (const IoError& error) {
+        // Not _exit: what the HDF5 library does at exit is part of the test.
+        std::exit(contains(error.what(), "File too large") ? 42 : 43);
+      }
+      std::exit(44);
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFEXITED(status));
+    ASSERT_EQ(WEXITSTATUS(status), 42);
+    EXPECT_FALSE(fs::exists(folder + "/trajectory.h5.tarn-tmp"));
+    expect_nothing_lost(folder);
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_F(H5md, AFileThatLostFramesIsNotContinued) {
+  const std::string folder = new_folder();
+  const auto w = writer(folder);
+  w->create();
+  append(*w, 0, 4);
+  std::ostringstream saved;
+  w->save(saved);
+  w->finish();
+  go_on(folder, 2);  // another, shorter run
+  std::istringstream in(saved.str());
+  EXPECT_TRUE(contains(message_of<IoError>([&] { writer(folder)->load(in); }),
+                       "has 2 frames, the checkpoint remembers 4"));
+}
+
+TEST_F(H5md, ErrorsNameTheFileAndPrintNothing) {
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(contains(message_of<IoError>([&] { writer(scratch_.file("nowhere"))->create(); }),
+                       "nowhere/trajectory.h5"));
+  test::write_text(scratch_.file("a.h5"), "\x89HDF\r\n\x1a\n and nothing else");
+  EXPECT_TRUE(contains(message_of<IoError>([&] { open_frames(scratch_.file("a.h5")); }), "a.h5"));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+}  // namespace
+}  // namespace tarn::io
