@@ -12,6 +12,8 @@ void add_energy(CLI::App& app);
 void add_cluster(CLI::App& app);
 void add_compare(CLI::App& app, int& exit_code);
 void add_reproduce(CLI::App& app);
+void add_rdf(CLI::App& app);
+void add_plot(CLI::App& app);
 void add_doctor(CLI::App& app);
 
 }  // namespace tarn::cli

@@ -20,6 +20,8 @@ int main(int argc, char** argv) {
   tarn::cli::add_cluster(app);
   tarn::cli::add_compare(app, exit_code);
   tarn::cli::add_reproduce(app);
+  tarn::cli::add_rdf(app);
+  tarn::cli::add_plot(app);
   tarn::cli::add_doctor(app);
   try {
     app.parse(argc, argv);

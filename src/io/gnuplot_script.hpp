@@ -7,8 +7,6 @@
 
 namespace tarn::io {
 
-enum class PictureFormat { svg, png };
-
 /// The whole gnuplot program, data included, that draws the plots into `output_path`.
 std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
                            const std::string& output_path);

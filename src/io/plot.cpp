@@ -101,22 +101,27 @@ void Series::set_error(std::span<const double> error) {
 
 bool can_draw() { return !find_gnuplot().empty(); }
 
-Drawing draw(const Plot& plot, const std::string& path_without_extension) {
-  return draw(std::vector<Plot>{plot}, path_without_extension);
+std::string_view extension_of(PictureFormat format) {
+  return format == PictureFormat::svg ? ".svg" : ".png";
 }
 
-Drawing draw(const std::vector<Plot>& plots, const std::string& path_without_extension) {
+Drawing draw(const Plot& plot, const std::string& path_without_extension,
+             const PictureFormats& formats) {
+  return draw(std::vector<Plot>{plot}, path_without_extension, formats);
+}
+
+Drawing draw(const std::vector<Plot>& plots, const std::string& path_without_extension,
+             const PictureFormats& formats) {
   Drawing drawing;
   const std::string gnuplot = find_gnuplot();
   if (gnuplot.empty()) {
     drawing.warning =
         "no pictures: gnuplot is not installed. The CSV files are complete; install gnuplot-nox "
-        "and draw them later.";
+        "and draw them by tarn plot.";
     return drawing;
   }
-  for (const PictureFormat format : {PictureFormat::svg, PictureFormat::png}) {
-    const std::string path =
-        path_without_extension + (format == PictureFormat::svg ? ".svg" : ".png");
+  for (const PictureFormat format : formats) {
+    const std::string path = path_without_extension + std::string(extension_of(format));
     const std::string temporary = path + std::string(kTemporarySuffix);
     std::string problem = run_gnuplot(gnuplot, gnuplot_script(plots, format, temporary));
     if (problem.empty() && !std::filesystem::exists(temporary)) problem = "it wrote nothing";

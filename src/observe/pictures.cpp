@@ -31,7 +31,7 @@ std::string title_of(std::string_view what, std::string_view provenance) {
   const std::size_t begin = provenance.find("; ");
   if (begin == std::string_view::npos) return std::string(what);
   const std::string_view rest = provenance.substr(begin + 2);
-  return fmt::format("{}: {}", what, rest.substr(0, rest.find(", seed")));
+  return fmt::format("{}: {}", what, rest.substr(0, std::min(rest.find(", seed"), rest.find(';'))));
 }
 
 /// Means and extremes over the rows of one step.
@@ -108,7 +108,8 @@ template <std::size_t kPanels>
 Pictures draw_columns(io::CsvReader& csv, const std::string& title,
                       const std::array<std::string, kPanels>& names,
                       const std::array<std::string_view, kPanels>& y_labels,
-                      const std::string& path_without_extension) {
+                      const std::string& path_without_extension,
+                      const io::PictureFormats& formats) {
   const bool means = csv.has_column(names[0] + "_err");
   std::array<std::size_t, kPanels> columns{}, error_columns{};
   for (std::size_t p = 0; p < kPanels; ++p) {
@@ -124,33 +125,35 @@ Pictures draw_columns(io::CsvReader& csv, const std::string& title,
     return row;
   });
   return pictures_of(io::draw(panels_of(title_of(title, csv.provenance()), curves, y_labels),
-                              path_without_extension));
+                              path_without_extension, formats));
 }
 
 double norm(const double* v) { return std::hypot(v[0], v[1], v[2]); }
 
 }  // namespace
 
-Pictures draw_energies(const std::string& folder) {
+Pictures draw_energies(const std::string& folder, const io::PictureFormats& formats) {
   io::CsvReader csv(folder + "/energies.csv");
-  return draw_columns<3>(
-      csv, "Energies", {"potential_kcal_per_mol", "total_kcal_per_mol", "temperature_K"},
-      {"potential (kcal/mol)", "total (kcal/mol)", "temperature (K)"}, folder + "/energies");
+  return draw_columns<3>(csv, "Energies",
+                         {"potential_kcal_per_mol", "total_kcal_per_mol", "temperature_K"},
+                         {"potential (kcal/mol)", "total (kcal/mol)", "temperature (K)"},
+                         folder + "/energies", formats);
 }
 
-Pictures draw_cluster(const std::string& folder) {
+Pictures draw_cluster(const std::string& folder, const io::PictureFormats& formats) {
   io::CsvReader csv(folder + "/cluster.csv");
   const std::string path = folder + "/cluster";
   if (!csv.has_column("lindemann")) {
     return draw_columns<3>(csv, "Cluster", {"radius_of_gyration_A", "hydrogen_bonds", "dipole_D"},
-                           {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)"}, path);
+                           {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)"}, path,
+                           formats);
   }
   return draw_columns<4>(
       csv, "Cluster", {"radius_of_gyration_A", "hydrogen_bonds", "dipole_D", "lindemann"},
-      {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)", "Lindemann index"}, path);
+      {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)", "Lindemann index"}, path, formats);
 }
 
-Pictures draw_conservation(const std::string& folder) {
+Pictures draw_conservation(const std::string& folder, const io::PictureFormats& formats) {
   io::CsvReader csv(folder + "/conservation.csv");
   constexpr std::size_t kColumns = 7;
   const std::array<std::string_view, kColumns> names{
@@ -174,11 +177,16 @@ Pictures draw_conservation(const std::string& folder) {
     const std::vector<double>& y = plots[p].series[0].y;
     plots[p].log_y = std::any_of(y.begin(), y.end(), [](double value) { return value > 0.0; });
   }
-  return pictures_of(io::draw(plots, folder + "/conservation"));
+  return pictures_of(io::draw(plots, folder + "/conservation", formats));
 }
 
-Pictures draw_rdf(const std::string& folder) {
-  io::CsvReader csv(folder + "/rdf.csv");
+Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats) {
+  return draw_rdf_table(folder + "/rdf.csv", folder + "/rdf", formats);
+}
+
+Pictures draw_rdf_table(const std::string& table, const std::string& path_without_extension,
+                        const io::PictureFormats& formats) {
+  io::CsvReader csv(table);
   io::Plot plot;
   plot.title = title_of("Radial distribution", csv.provenance());
   plot.x_label = "r (Å)";
@@ -217,14 +225,15 @@ Pictures draw_rdf(const std::string& folder) {
   const double r_end = last_r + 0.5 * width;
   plot.x_range = {{0.0, last_populated_r > 0.0 ? std::min(r_end, 1.05 * last_populated_r) : r_end}};
   plot.y_range = {{0.0, highest > 0.0 ? 1.08 * highest : 1.0}};
-  return pictures_of(io::draw(plot, folder + "/rdf"));
+  return pictures_of(io::draw(plot, path_without_extension, formats));
 }
 
-Pictures draw_run(const std::string& folder) {
+Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) {
   Pictures all;
-  const auto add = [&](const char* table, Pictures (*draw)(const std::string&)) {
+  const auto add = [&](const char* table,
+                       Pictures (*draw)(const std::string&, const io::PictureFormats&)) {
     if (!std::filesystem::exists(folder + table)) return;
-    const Pictures some = draw(folder);
+    const Pictures some = draw(folder, formats);
     all.paths.insert(all.paths.end(), some.paths.begin(), some.paths.end());
     all.warnings.insert(all.warnings.end(), some.warnings.begin(), some.warnings.end());
   };

@@ -9,6 +9,7 @@
 #include "replica_table.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
+#include "tarn/io/plot.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/observer.hpp"
 
@@ -28,7 +29,8 @@ struct TableSpec {
   /// What append_values() remembers from one frame to the next; null: nothing.
   std::function<void(std::ostream&)> save;
   std::function<void(std::istream&)> load;
-  Pictures (*draw)(const std::string& folder) = nullptr;  ///< null: no picture
+  /// Null: no picture.
+  Pictures (*draw)(const std::string& folder, const io::PictureFormats& formats) = nullptr;
 };
 
 /// Writes a TableSpec's values of the chosen replicas every so many steps.
@@ -46,7 +48,9 @@ class TableObserver final : public Observer {
   void load(std::istream& in) override;
   void finish() override { table_.flush(); }
   std::vector<AveragedQuantity> averages() const override;
-  Pictures draw() override { return spec_.draw ? spec_.draw(info_.out_dir) : Pictures{}; }
+  Pictures draw() override {
+    return spec_.draw ? spec_.draw(info_.out_dir, io::kAllPictures) : Pictures{};
+  }
 
  private:
   void average(const Frame& frame, const std::vector<double>& values);

@@ -134,7 +134,8 @@ TEST_F(Commands, WithoutACommandThereIsHelp) {
   EXPECT_EQ(tarn("").exit_code, 2);
   const Outcome help = tarn("--help");
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* command : {"run", "check", "energy", "cluster", "compare", "doctor"}) {
+  for (const char* command :
+       {"run", "check", "energy", "cluster", "compare", "rdf", "plot", "doctor"}) {
     EXPECT_TRUE(contains(help.text, command)) << command;
   }
   EXPECT_EQ(tarn("rnu").exit_code, 2);
@@ -267,6 +268,73 @@ TEST_F(Commands, ARunStartsFromEveryStructureFormat) {
   const Outcome bad = tarn("check " + path("d.toml"));
   EXPECT_EQ(bad.exit_code, 2);
   EXPECT_TRUE(contains(bad.text, "start.pdb:1:13: 'CA' of residue ALA 1 is no atom of water"));
+}
+
+TEST_F(Commands, RdfOfATrajectoryIsThatOfTheRun) {
+  const std::string deck = small_deck();
+  const std::string out = path("out");
+  ASSERT_EQ(tarn("run " + deck + " --set observe.trajectory.every=10 --out " + out).exit_code, 0);
+  const Outcome rdf = tarn("rdf " + out + "/trajectory-*.xyz --skip 1 --pairs OO,HH -o " +
+                           path("again.csv") + " --plot " + path("again.svg"));
+  ASSERT_EQ(rdf.exit_code, 0) << rdf.text;
+  EXPECT_TRUE(contains(rdf.text, "7 molecules, 120 frames of 3 replicas"));
+  const auto columns_of = [](const std::string& csv, const std::vector<std::size_t>& wanted) {
+    std::istringstream lines(csv);
+    std::string line, text;
+    std::getline(lines, line);  // provenance
+    while (std::getline(lines, line)) {
+      std::istringstream row(line);
+      std::vector<std::string> cells;
+      for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
+      for (const std::size_t c : wanted) text += cells.at(c) + ' ';
+    }
+    return text;
+  };
+  // Bins, counts and g; error bars are of blocks of frames, which the two divide differently.
+  const std::string own = columns_of(contents(folder_ / "out/rdf.csv"), {0, 1, 2, 7, 8});
+  EXPECT_EQ(columns_of(contents(folder_ / "again.csv"), {0, 1, 2, 4, 5}), own);
+  EXPECT_TRUE(contains(own, "OO_count"));
+  EXPECT_EQ(fs::exists(path("again.svg")), fs::exists(path("out/rdf.svg")));
+  // Without -o the table goes to standard output.
+  const Outcome printed = tarn("rdf " + out + "/trajectory-*.xyz --skip 1 --pairs OO,HH");
+  EXPECT_TRUE(contains(printed.text, contents(folder_ / "again.csv")));
+  EXPECT_EQ(tarn("rdf " + path("none.xyz")).exit_code, 4);
+  EXPECT_EQ(tarn("rdf " + deck).exit_code, 2);
+  EXPECT_EQ(tarn("rdf " + out + "/trajectory-0000.xyz --pairs OX").exit_code, 2);
+  EXPECT_EQ(tarn("rdf " + out + "/trajectory-0000.xyz --plot a.pdf").exit_code, 2);
+}
+
+TEST_F(Commands, PlotDrawsThePicturesOfARunAgain) {
+  ASSERT_EQ(tarn("run " + small_deck() + " --out " + path("out")).exit_code, 0);
+  const bool drawn = fs::exists(path("out/rdf.svg"));
+  for (const std::string format : {"svg", "png"}) {
+    std::vector<std::string> before;
+    for (const char* name : {"energies.", "conservation.", "cluster.", "rdf."}) {
+      before.push_back(drawn ? contents(folder_ / "out" / (name + format)) : "");
+      fs::remove(folder_ / "out" / (name + format));
+    }
+    const Outcome plot = tarn("plot " + path("out") + " --format " + format);
+    EXPECT_EQ(plot.exit_code, 0) << plot.text;
+    std::size_t i = 0;
+    for (const char* name : {"energies.", "conservation.", "cluster.", "rdf."}) {
+      EXPECT_EQ(drawn ? contents(folder_ / "out" / (name + format)) : "", before[i++]) << name;
+    }
+  }
+  // As a run does without gnuplot: it says so, and that is all.
+  const std::string table = contents(folder_ / "out/rdf.csv");
+  const Outcome without = tarn("plot " + path("out"), "PATH=/nowhere ");
+  EXPECT_EQ(without.exit_code, 0);
+  EXPECT_TRUE(contains(without.text, "gnuplot is not installed"));
+  const Outcome rdf =
+      tarn("rdf " + path("out/trajectory-0000.xyz") + " --plot " + path("a.png"), "PATH=/nowhere ");
+  EXPECT_EQ(rdf.exit_code, 0);
+  EXPECT_TRUE(contains(rdf.text, "gnuplot is not installed"));
+  EXPECT_TRUE(fs::exists(path("a.csv")) && !fs::exists(path("a.png")));
+  EXPECT_EQ(contents(folder_ / "out/rdf.csv"), table);
+  const Outcome nothing = tarn("plot " + folder_.string());
+  EXPECT_EQ(nothing.exit_code, 2);
+  EXPECT_TRUE(contains(nothing.text, "is no folder of a run"));
+  EXPECT_EQ(tarn("plot " + path("out") + " --format pdf").exit_code, 2);
 }
 
 TEST_F(Commands, ARunIsTheSameWithOtherThreadsAndInPieces) {

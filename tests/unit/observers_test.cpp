@@ -25,6 +25,7 @@
 #include "tarn/io/plot.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/observe/pictures.hpp"
+#include "tarn/observe/trajectory_rdf.hpp"
 #include "tarn/run.hpp"
 #include "trajectory_fixtures.hpp"
 
@@ -455,6 +456,74 @@ TEST_F(ObserversTest, RdfErrorsOfManyReplicasAreTheirSpread) {
     const analysis::MeanError expected = analysis::mean_and_error(g);
     EXPECT_NEAR(t.rows[b][3], expected.error, 1e-12 + 1e-12 * expected.error);
   }
+}
+
+TEST_F(ObserversTest, RdfOfTheTrajectoryIsThatOfTheRun) {
+  // 3 replicas: errors by blocks of time; 17: by groups of replicas, which do not depend on order.
+  for (const int replicas : {1, 3, 17}) {
+    for (const std::string format : {"xyz", "h5md"}) {
+      if (format == "h5md" && !io::has_h5md()) continue;
+      const Deck d =
+          deck(replicas, kRdf + "[observe.trajectory]\nevery = 2\nformat = \"" + format + "\"\n");
+      run(d, 300);
+      TrajectoryRdfOptions options;
+      options.r_max_A = 8.0;
+      options.bin_width_A = 0.25;
+      options.skip_frames = 1;  // a run does not count step 0
+      for (int r = 0; r < replicas; ++r) {
+        options.files.push_back(folder_.file(
+            replicas == 1 ? "trajectory.xyz" : fmt::format("trajectory-{:04}.xyz", r)));
+      }
+      if (format == "h5md") options.files = {folder_.file("trajectory.h5")};
+      const TrajectoryRdf rdf = rdf_of_trajectories(options, "test");
+      EXPECT_EQ(rdf.frames, 150 * replicas);
+      EXPECT_EQ(rdf.replicas, replicas);
+      test::write_text(folder_.file("again.csv"), rdf.csv);
+      const Table again = table("again.csv");
+      Table own = table("rdf.csv");
+      EXPECT_EQ(again.header, own.header);
+      ASSERT_EQ(again.rows.size(), own.rows.size());
+      double error = 0.0;
+      for (std::size_t b = 0; b < own.rows.size(); ++b) {
+        for (const std::size_t column : {0, 1, 2, 4, 5, 7, 8}) {
+          EXPECT_EQ(again.rows[b][column], own.rows[b][column]) << b << ", " << column;
+        }
+        for (const std::size_t column : {3, 6, 9}) {
+          error += again.rows[b][column];
+          if (replicas != 3) {
+            EXPECT_EQ(again.rows[b][column], own.rows[b][column]) << b;
+          }
+        }
+      }
+      EXPECT_GT(error, 0.0) << "no error bars";
+    }
+  }
+}
+
+TEST_F(ObserversTest, RdfOfTrajectoriesRefusesWhatMakesNoSense) {
+  run(deck(1, "[observe.trajectory]\nevery = 50\n"), 100);
+  TrajectoryRdfOptions options;
+  options.files = {folder_.file("trajectory.xyz")};
+  const auto refusal = [](const TrajectoryRdfOptions& o) {
+    return test::message_of<InputError>([&] { rdf_of_trajectories(o, "test"); });
+  };
+  TrajectoryRdfOptions bad = options;
+  bad.skip_frames = 3;
+  EXPECT_TRUE(contains(refusal(bad), "no frame is left"));
+  bad = options;
+  bad.bin_width_A = 0.07;
+  EXPECT_TRUE(contains(refusal(bad), "12 A is no whole number of bins of 0.07 A"));
+  for (const double width : {0.0, -1.0, 1e-9}) {
+    bad.bin_width_A = width;
+    EXPECT_TRUE(contains(refusal(bad), "both must be greater than 0"));
+  }
+  test::write_text(folder_.file("one.xyz"), "3\n\nO 0 0 0\nH 1 0 0\nH 0 1 0\n");
+  options.files.push_back(folder_.file("one.xyz"));
+  EXPECT_TRUE(
+      contains(refusal(options), "one.xyz:3: this frame has 1 molecules, the first one had 3"));
+  test::write_text(folder_.file("empty.xyz"), "");
+  options.files = {folder_.file("empty.xyz")};
+  EXPECT_TRUE(contains(refusal(options), "the file holds no frame"));
 }
 
 // --- saving and restoring ---

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// @file
@@ -39,6 +40,13 @@ struct Plot {
   std::vector<Series> series;
 };
 
+enum class PictureFormat { svg, png };
+using PictureFormats = std::vector<PictureFormat>;
+inline const PictureFormats kAllPictures{PictureFormat::svg, PictureFormat::png};
+
+/// ".svg" or ".png".
+std::string_view extension_of(PictureFormat format);
+
 /// What came of drawing.
 struct Drawing {
   std::vector<std::string> paths;  ///< pictures that now exist
@@ -48,15 +56,17 @@ struct Drawing {
 /// Whether gnuplot can be found.
 bool can_draw();
 
-/// Draws `<path>.svg` and `<path>.png`, 900 x 560 pixels and wider where the legend stands beside
-/// the axes, each atomically. Points that are not
-/// finite, or not positive on a logarithmic axis, are left out. Never fails because of gnuplot:
-/// without it, or when it fails, there is a warning and no picture.
+/// Draws `<path>.svg` and `<path>.png`, or one of them, 900 x 560 pixels and wider where the legend
+/// stands beside the axes, each atomically. Points that are not finite, or not positive on a
+/// logarithmic axis, are left out. Never fails because of gnuplot: without it, or when it fails,
+/// there is a warning and no picture.
 /// @param path_without_extension in an existing folder
 /// @throws IoError when a finished picture cannot be put in its place
-Drawing draw(const Plot& plot, const std::string& path_without_extension);
+Drawing draw(const Plot& plot, const std::string& path_without_extension,
+             const PictureFormats& formats = kAllPictures);
 
 /// The same for several plots, one above the other; the title of the first stands above all.
-Drawing draw(const std::vector<Plot>& plots, const std::string& path_without_extension);
+Drawing draw(const std::vector<Plot>& plots, const std::string& path_without_extension,
+             const PictureFormats& formats = kAllPictures);
 
 }  // namespace tarn::io

@@ -2,10 +2,12 @@
 
 #include <string>
 
+#include "tarn/io/plot.hpp"
 #include "tarn/observer.hpp"
 
 /// @file
-/// Pictures of the tables in the folder of a run: `<table>.svg` and `<table>.png` beside each.
+/// Pictures of the tables in the folder of a run: `<table>.svg` and `<table>.png`, or one of them,
+/// beside each.
 /// Each function reads `<table>.csv`; @throws InputError or IoError when that cannot be read.
 
 namespace tarn {
@@ -13,18 +15,24 @@ namespace tarn {
 /// Potential and total energy and temperature against time. Of several replicas the line is
 /// the mean and the band goes from the lowest to the highest; the same for the many rows of a long
 /// run that fall on one point of the picture.
-Pictures draw_energies(const std::string& folder);
+Pictures draw_energies(const std::string& folder,
+                       const io::PictureFormats& formats = io::kAllPictures);
 
 /// Radius of gyration, hydrogen bonds, dipole moment and Lindemann index against time.
-Pictures draw_cluster(const std::string& folder);
+Pictures draw_cluster(const std::string& folder,
+                      const io::PictureFormats& formats = io::kAllPictures);
 
 /// Change of energy, momentum and angular momentum since the first row.
-Pictures draw_conservation(const std::string& folder);
+Pictures draw_conservation(const std::string& folder,
+                           const io::PictureFormats& formats = io::kAllPictures);
 
 /// Radial distribution functions with bands of one standard error.
-Pictures draw_rdf(const std::string& folder);
+Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats = io::kAllPictures);
+/// The same of a table and for a picture of any name.
+Pictures draw_rdf_table(const std::string& table, const std::string& path_without_extension,
+                        const io::PictureFormats& formats = io::kAllPictures);
 
 /// All of them for which there is a table.
-Pictures draw_run(const std::string& folder);
+Pictures draw_run(const std::string& folder, const io::PictureFormats& formats = io::kAllPictures);
 
 }  // namespace tarn

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tarn/engine.hpp"
+
+/// @file
+/// Radial distribution functions of trajectories that are files already.
+
+namespace tarn {
+
+struct TrajectoryRdfOptions {
+  std::vector<std::string> files;  ///< of any format that tarn reads
+  std::array<bool, kPairClasses> pairs{true, true, true};
+  double r_max_A = 12.0;
+  double bin_width_A = 0.05;     ///< r_max_A is a whole number of them
+  std::int64_t skip_frames = 0;  ///< at the beginning of each replica
+};
+
+struct TrajectoryRdf {
+  std::string csv;  ///< with the columns of the rdf.csv of a run
+  std::int64_t frames = 0;
+  std::int64_t replicas = 0;  ///< files, or the groups of H5MD files
+  int molecules = 0;
+};
+
+/// Counts the distances between atoms of different molecules in all frames of all files.
+///
+/// All replicas are pooled. Errors come from their spread if there are 16 or more, and otherwise
+/// from blocks of frames, replica after replica.
+/// @param path named in messages only
+/// @throws IoError; InputError for files that cannot be read, that differ in their number of
+///         molecules or that hold no frame, and for options that make no sense
+TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std::string& path);
+
+}  // namespace tarn

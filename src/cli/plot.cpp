@@ -1,0 +1,51 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "commands.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/observe/pictures.hpp"
+#include "terminal.hpp"
+
+namespace tarn::cli {
+namespace {
+
+struct Arguments {
+  std::string folder, format = "svg";
+};
+
+void plot(const Arguments& a) {
+  if (!std::filesystem::exists(a.folder + "/run.json")) {
+    throw InputError(fmt::format(
+        "'{}' is no folder of a run: it holds no run.json. Give the folder that tarn run wrote to",
+        a.folder));
+  }
+  const io::PictureFormat format =
+      a.format == "png" ? io::PictureFormat::png : io::PictureFormat::svg;
+  const Pictures pictures = draw_run(a.folder, {format});
+  Terminal terminal(false);
+  for (const std::string& path : pictures.paths) terminal.say("picture: " + path);
+  const std::set<std::string> warnings(pictures.warnings.begin(), pictures.warnings.end());
+  for (const std::string& warning : warnings) terminal.warning(warning);
+  if (pictures.paths.empty() && warnings.empty()) {
+    terminal.warning(
+        fmt::format("'{}' has no table that has a picture: energies.csv, conservation.csv, "
+                    "cluster.csv, rdf.csv",
+                    a.folder));
+  }
+}
+
+}  // namespace
+
+void add_plot(CLI::App& app) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("plot", "draw the pictures of a run again, from its CSV");
+  command->add_option("folder", a->folder, "folder of the run")->required();
+  command->add_option("--format", a->format, "svg or png; default svg")
+      ->check(CLI::IsMember({"svg", "png"}));
+  command->callback([a] { plot(*a); });
+}
+
+}  // namespace tarn::cli

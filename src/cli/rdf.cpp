@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "commands.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/observe/pictures.hpp"
+#include "tarn/observe/trajectory_rdf.hpp"
+#include "terminal.hpp"
+
+namespace tarn::cli {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> files, pairs{"OO", "OH", "HH"};
+  double bin_width_A = 0.05, r_max_A = 12.0;
+  std::int64_t skip = 0;
+  std::string out, plot;
+};
+
+std::array<bool, kPairClasses> pairs_of(const std::vector<std::string>& names) {
+  const std::array<std::string, kPairClasses> known{"OO", "OH", "HH"};
+  std::array<bool, kPairClasses> pairs{};
+  for (const std::string& name : names) {
+    const auto* const found = std::find(known.begin(), known.end(), name);
+    if (found == known.end()) {
+      throw InputError(fmt::format("--pairs {}: give some of OO, OH and HH", name));
+    }
+    pairs[static_cast<std::size_t>(found - known.begin())] = true;
+  }
+  return pairs;
+}
+
+/// What the name of a picture asks for. @throws InputError
+io::PictureFormat format_of_picture(const std::string& path) {
+  for (const io::PictureFormat format : io::kAllPictures) {
+    if (std::filesystem::path(path).extension() == io::extension_of(format)) return format;
+  }
+  throw InputError(fmt::format("--plot {}: give a name that ends with .svg or .png", path));
+}
+
+void rdf(const Arguments& a) {
+  std::optional<io::PictureFormat> picture;
+  if (!a.plot.empty()) picture = format_of_picture(a.plot);
+  const auto without_extension = [](std::filesystem::path path) {
+    return path.replace_extension().string();
+  };
+  // A picture is drawn from its table.
+  const std::string table = a.out.empty() && picture ? without_extension(a.plot) + ".csv" : a.out;
+  TrajectoryRdfOptions options;
+  options.files = a.files;
+  options.pairs = pairs_of(a.pairs);
+  options.bin_width_A = a.bin_width_A;
+  options.r_max_A = a.r_max_A;
+  options.skip_frames = a.skip;
+  const TrajectoryRdf result = rdf_of_trajectories(options, table);
+  Terminal terminal(false);
+  terminal.say(fmt::format("{} molecules, {} frames of {} replicas", result.molecules,
+                           result.frames, result.replicas));
+  if (table.empty()) {
+    fmt::print("{}", result.csv);
+    return;
+  }
+  io::write_file(table, result.csv);
+  terminal.say("written: " + table);
+  if (!picture) return;
+  const Pictures pictures = draw_rdf_table(table, without_extension(a.plot), {*picture});
+  for (const std::string& path : pictures.paths) terminal.say("picture: " + path);
+  for (const std::string& warning : pictures.warnings) terminal.warning(warning);
+}
+
+}  // namespace
+
+void add_rdf(CLI::App& app) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "rdf", "radial distribution functions of trajectories: xyz, h5md, dcd, gro, pdb");
+  command->add_option("trajectories", a->files, "files of one cluster; they are pooled")
+      ->required();
+  command->add_option("--pairs", a->pairs, "some of OO,OH,HH; default all")->delimiter(',');
+  command->add_option("--bin-width-A", a->bin_width_A, "width of a bin; default 0.05");
+  command->add_option("--r-max-A", a->r_max_A, "end of the last bin; default 12");
+  command->add_option("--skip", a->skip, "frames to leave out at the beginning of each replica")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("-o,--out", a->out, "CSV file; default standard output, or beside --plot");
+  command->add_option("--plot", a->plot, "picture, .svg or .png");
+  command->callback([a] { rdf(*a); });
+}
+
+}  // namespace tarn::cli

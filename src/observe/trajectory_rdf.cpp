@@ -1,0 +1,94 @@
+#include "tarn/observe/trajectory_rdf.hpp"
+
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "rdf_counts.hpp"
+#include "tarn/analysis/rdf.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/formats.hpp"
+#include "tarn/version.hpp"
+
+namespace tarn {
+namespace {
+
+PairCountRequest request_of(const TrajectoryRdfOptions& options) {
+  constexpr double kMostBins = 100'000;
+  const double bins = std::round(options.r_max_A / options.bin_width_A);
+  if (!(options.r_max_A > 0.0 && options.bin_width_A > 0.0 && bins >= 1.0 && bins <= kMostBins)) {
+    throw InputError(fmt::format(
+        "bins of {} A up to {} A: both must be greater than 0, and at most {} bins are possible",
+        options.bin_width_A, options.r_max_A, kMostBins));
+  }
+  if (std::abs(bins * options.bin_width_A - options.r_max_A) > 1e-9 * options.r_max_A) {
+    throw InputError(fmt::format("{} A is no whole number of bins of {} A; the next one is {} A",
+                                 options.r_max_A, options.bin_width_A, bins * options.bin_width_A));
+  }
+  PairCountRequest request;
+  request.pairs = options.pairs;
+  request.r_max_A = options.r_max_A;
+  request.bins = static_cast<int>(bins);
+  return request;
+}
+
+/// The replica that a frame says it is of.
+std::string replica_of(const io::Structure& frame) {
+  const auto found = frame.comment.find("replica");
+  return found == frame.comment.end() ? std::string{} : found->second;
+}
+
+}  // namespace
+
+TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std::string& path) {
+  const PairCountRequest request = request_of(options);
+  TrajectoryRdf result;
+  std::optional<RdfCounts> sums;
+  std::string model;
+  for (const std::string& file : options.files) {
+    const std::unique_ptr<io::FrameReader> reader = io::open_frames(file);
+    std::optional<std::string> replica;
+    std::int64_t frames_of_replica = 0;
+    while (const std::optional<io::Structure> frame = reader->next()) {
+      if (replica != replica_of(*frame)) {
+        replica = replica_of(*frame);
+        ++result.replicas;
+        frames_of_replica = 0;
+      }
+      if (!sums) {
+        sums.emplace(request, frame->molecules);
+        result.molecules = frame->molecules;
+        model = frame->model().value_or("water");
+      }
+      if (frame->molecules != result.molecules) {
+        throw InputError({Problem{file, reader->line_of_atom(0), 0,
+                                  fmt::format("this frame has {} molecules, the first one had {}: "
+                                              "give trajectories of one cluster only",
+                                              frame->molecules, result.molecules)}});
+      }
+      if (frames_of_replica++ < options.skip_frames) continue;
+      const auto group = static_cast<std::size_t>((result.replicas - 1) % kCountGroups);
+      analysis::count_pairs(frame->positions_A, request.r_max_A, request.bins, sums->group(group));
+      ++sums->samples[group];
+      ++result.frames;
+      if (result.frames % sums->block_length() == 0) sums->end_block();
+    }
+    if (!replica) throw InputError({Problem{file, 0, 0, "the file holds no frame"}});
+  }
+  if (result.frames == 0) {
+    throw InputError("no frame is left: skip fewer of them, or give longer trajectories");
+  }
+  const auto count = [](std::int64_t n, const char* what) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+  };
+  result.csv = sums->csv(
+      path,
+      fmt::format("tarn {}; {}, {}, {}, {}", kVersion, model, count(result.molecules, "molecule"),
+                  count(result.replicas, "replica"), count(result.frames, "frame")),
+      result.replicas);
+  return result;
+}
+
+}  // namespace tarn
