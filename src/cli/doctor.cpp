@@ -35,7 +35,9 @@ void doctor() {
     fmt::print("      cuda:{} {}, compute capability {}, {} multiprocessors, {:.0f} GiB\n", d.index,
                d.name, d.compute_capability, d.multiprocessors, d.memory_GiB);
   }
-  fmt::print("      This version runs water on the CPU; --device cuda is refused.\n");
+  fmt::print(
+      "      The CUDA engine has not been checked on a GPU yet: --device cuda runs it, and\n"
+      "      device = \"auto\" takes the CPU.\n");
 
   fmt::print("pictures: {}\n", io::can_draw()
                                    ? "gnuplot found"

@@ -530,12 +530,13 @@ std::vector<Key> make_keys() {
                       "pairs in float, sums and state in double"},
                      {"single", kNotYet}},
            .meaning = "Floating-point precision."}),
-      row<&Deck::run, &RunSection::device>(
-          {.section = "run",
-           .name = "device",
-           .type = Type::device,
-           .meaning = "Where it runs; `auto` takes what there is, a named device never falls back.",
-           .may_change_on_resume = true}),
+      row<&Deck::run, &RunSection::device>({.section = "run",
+                                            .name = "device",
+                                            .type = Type::device,
+                                            .meaning = "Where it runs; a named device never falls "
+                                                       "back. `auto` takes the CPU until the CUDA "
+                                                       "engine has been checked on a GPU.",
+                                            .may_change_on_resume = true}),
       row<&Deck::run, &RunSection::threads>(
           {.section = "run",
            .name = "threads",

@@ -1,6 +1,7 @@
 #include <cstdlib>
 
 #include "engine_fixtures.hpp"
+#include "kernels/cuda_engine.hpp"
 #include "tarn/core/error.hpp"
 #include "worst.hpp"
 
@@ -28,6 +29,10 @@ class EngineDevices : public ::testing::TestWithParam<std::string> {
       }
       GTEST_SKIP() << error.what();
     }
+  }
+  /// Some schemes for study run on the CPU only.
+  bool runs(const System& system) const {
+    return GetParam() == "cpu" || cuda_engine_refuses(system).empty();
   }
   std::unique_ptr<Engine> make(const System& system, const State& start) const {
     return make_engine(system, start, {}, {GetParam(), 1});
@@ -83,10 +88,12 @@ TEST_P(EngineDevices, OneStepIsThatOfTheCpu) {
   Worst mixed_x("log10_mixed_x"), mixed_v("log10_mixed_v");
   for (const EngineCase& c : engine_cases()) {
     for (const WaterModel& model : {tip3p(), tip4p()}) {
-      for (int n : {1, 2, 7, 16, 17, 33}) {
+      for (int n : {1, 2, 7, 16, 17, 31, 32, 33, 100, 129, 257}) {
+        if (n > most_molecules(c.scheme)) continue;
         for (Precision precision : {Precision::double_, Precision::mixed}) {
           System system = make_system(c, model, n);
           system.integrator.tolerance = 1e-14;
+          if (!runs(system)) continue;
           const State start = start_state(system, {3, 10, 4'000'000'000}, 70);
           const auto reference = make_cpu_engine(system, start, {}, 1);
           system.precision = precision;
@@ -141,10 +148,12 @@ TEST_P(EngineDevices, NoiseIsTheSame) {
 /// The laws that need no second device, in short.
 TEST_P(EngineDevices, LawsHold) {
   for (const EngineCase& c : engine_cases()) {
-    for (int n : {2, 7, 17, 33}) {
+    for (int n : {2, 7, 17, 32, 33, 129}) {
+      if (n > most_molecules(c.scheme)) continue;
       for (Precision precision : {Precision::double_, Precision::mixed}) {
         SCOPED_TRACE(c.name() + ", N = " + std::to_string(n) + ", " + name_of(precision));
         const System system = make_system(c, tip3p(), n, precision);
+        if (!runs(system)) continue;
         const auto whole = make(system, start_state(system, spread_ids(5)));
         whole->advance(8);
         const auto expected = bits_by_replica(*whole);
@@ -160,6 +169,81 @@ TEST_P(EngineDevices, LawsHold) {
         EXPECT_TRUE(same_bits(expected.at(10), bits_by_replica(*alone).at(10)));
       }
     }
+  }
+}
+
+/// Counts of a few steps are the CPU's to the integer: distances are taken in double, and in so
+/// few steps none is within rounding of the edge of a bin.
+TEST_P(EngineDevices, CountsPairsAsTheCpu) {
+  for (int n : {2, 7, 32, 33, 129}) {
+    const System system = make_system({"zss_structured", Bath::gla}, tip3p(), n);
+    PairCountRequest counts;
+    counts.enabled = true;
+    counts.r_max_A = 6.0;
+    counts.bins = 60;
+    counts.every = 2;
+    counts.first_step = 3;
+    const State start = start_state(system, spread_ids(5));
+    const auto engine = make_engine(system, start, counts, {GetParam(), 1});
+    const auto reference = make_cpu_engine(system, start, counts, 1);
+    engine->advance(3);
+    engine->advance(6);
+    reference->advance(9);
+    Frame a, b;
+    engine->snapshot(kPairCounts, a);
+    reference->snapshot(kPairCounts, b);
+    EXPECT_EQ(a.pair_samples, b.pair_samples) << n;
+    EXPECT_EQ(a.pair_counts, b.pair_counts) << n;
+  }
+}
+
+/// A Frame of the device is that of the CPU, field by field.
+TEST_P(EngineDevices, MeasuresAsTheCpu) {
+  for (const std::string scheme : {"zss_structured", "zss_infinite", "settle"}) {
+    for (int n : {2, 7, 33, 129}) {
+      System system = make_system({scheme, Bath::baoab_per_mass}, tip4p(), n);
+      const State start = start_state(system, spread_ids(3));
+      const auto engine = make(system, start);
+      const auto reference = make_cpu_engine(system, start, {}, 1);
+      engine->advance(2);
+      reference->advance(2);
+      Frame a, b;
+      const unsigned fields = kPositions | kVelocities | kEnergies | kConservation | kMultipliers;
+      engine->snapshot(fields, a);
+      reference->snapshot(fields, b);
+      ASSERT_EQ(a.replica_ids, b.replica_ids);
+      EXPECT_LT(relative_rms(a.positions_A, b.positions_A), 1e-13);
+      EXPECT_LT(relative_rms(a.velocities_A_per_akma, b.velocities_A_per_akma), 1e-11);
+      EXPECT_LT(relative_rms(a.multipliers_kcal_per_mol_A2, b.multipliers_kcal_per_mol_A2), 1e-8);
+      for (std::size_t r = 0; r < b.energies.size(); ++r) {
+        const std::vector<double> x = numbers_of(a.energies[r]), y = numbers_of(b.energies[r]);
+        for (std::size_t k = 0; k < x.size(); ++k) {
+          EXPECT_NEAR(x[k], y[k], 1e-9 * (1.0 + std::fabs(y[k]))) << scheme << ", " << n;
+        }
+      }
+    }
+  }
+}
+
+/// One replica that flies apart is stopped with its name; the others go on as without it.
+TEST_P(EngineDevices, StopsABadReplicaAlone) {
+  for (int n : {2, 7, 33, 129}) {
+    const System system = make_system({"settle", Bath::gla}, tip3p(), n);
+    const State good = start_state(system, spread_ids(4));
+    State start = good;
+    for (std::size_t c = 0; c < 9; c += 3) {
+      start.velocities_A_per_akma[start.coordinates() + 9 + c] = 200.0;
+    }
+    const auto engine = make(system, start), untouched = make(system, good);
+    engine->advance(5);
+    untouched->advance(5);
+    ASSERT_EQ(engine->blow_ups().size(), 1u);
+    EXPECT_EQ(engine->blow_ups()[0].replica, 10);
+    EXPECT_EQ(engine->blow_ups()[0].molecule, 1);
+    auto expected = bits_by_replica(*untouched), found = bits_by_replica(*engine);
+    expected.erase(10);
+    found.erase(10);
+    EXPECT_TRUE(same_bits(expected, found)) << n;
   }
 }
 

@@ -13,11 +13,11 @@
 #define TARN_HD inline __attribute__((always_inline))
 #endif
 
-/// Unrolls the loop that follows.
-#define TARN_PRAGMA(text) _Pragma(#text)
+/// Unrolls the loop that follows; nvcc does it by itself where the count is known.
 #if defined(__CUDACC__)
-#define TARN_UNROLL(n) TARN_PRAGMA(unroll n)
+#define TARN_UNROLL(n)
 #else
+#define TARN_PRAGMA(text) _Pragma(#text)
 #define TARN_UNROLL(n) TARN_PRAGMA(GCC unroll n)
 #endif
 

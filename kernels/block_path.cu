@@ -1,0 +1,257 @@
+#include "kernels/cuda_check.hpp"
+#include "kernels/launch.hpp"
+#include "kernels/partner_loop.cuh"
+
+/// @file
+/// Clusters of 33 to 128 molecules: a thread block each, positions in shared memory, as many steps
+/// a launch as are due. Thread (i, s) sums the partners of molecule i in slice s; thread (i, 0)
+/// owns the molecule.
+
+namespace tarn::gpu {
+namespace {
+
+constexpr int kMostThreads = kMostInBlock * kBlockSlices;
+
+/// Shared memory of a block: sites, partial forces of the slices 1 .. S-1, and a row for sums.
+template <class R>
+struct BlockMemory {
+  SharedSites<R> sites;
+  double* partial;  ///< [slice - 1][9][thread]
+  double* sums;     ///< [3][thread]
+  int width;        ///< threads along the molecules
+
+  __device__ BlockMemory(unsigned char* memory, int threads) : width(threads) {
+    partial = reinterpret_cast<double*>(memory);
+    sums = partial + (kBlockSlices - 1) * 9 * threads;
+    sites = {reinterpret_cast<R*>(sums + 3 * threads), threads};
+  }
+  static std::size_t bytes(int threads) {
+    return static_cast<std::size_t>(threads) *
+           (((kBlockSlices - 1) * 9 + 3) * sizeof(double) + kSiteComponents * sizeof(R));
+  }
+};
+
+/// Sum over the molecules by halving, the same in all threads. All threads of the block call it;
+/// those that own no molecule bring zero.
+template <class R>
+__device__ Vec3<double> block_sum(const BlockMemory<R>& memory, const Vec3<double>& mine) {
+  double* p = memory.sums + threadIdx.x;
+  __syncthreads();
+  if (threadIdx.y == 0) {
+    p[0] = mine.x;
+    p[memory.width] = mine.y;
+    p[2 * memory.width] = mine.z;
+  }
+  int n = memory.width;
+  while (n > 1) {
+    const int half = (n + 1) / 2;
+    __syncthreads();
+    if (threadIdx.y == 0 && static_cast<int>(threadIdx.x) + half < n) {
+      for (int c = 0; c < 3; ++c) p[c * memory.width] += p[c * memory.width + half];
+    }
+    n = half;
+  }
+  __syncthreads();
+  return {memory.sums[0], memory.sums[memory.width], memory.sums[2 * memory.width]};
+}
+
+/// Forces without the bonds on the molecule of thread (i, 0), at its positions x. All threads call.
+template <class R, bool kMSite>
+__device__ Triple<double> block_forces(const BlockMemory<R>& memory, const ClusterSystem& system,
+                                       const PairParameters<R>& pair, const Triple<double>& x) {
+  const int i = static_cast<int>(threadIdx.x), slice = static_cast<int>(threadIdx.y);
+  const bool molecule = i < system.molecules, owner = molecule && slice == 0;
+  const Masses<double>& m = system.step.masses;
+  const Vec3<double> zero{0.0, 0.0, 0.0};
+  __syncthreads();
+  if (owner) {
+    store_site<R, kMSite>(make_site<PlainNumbers, R, kMSite>(x, system.pair.m_weight), memory.sites,
+                          i);
+  }
+  __syncthreads();
+  Triple<double> f{zero, zero, zero};
+  if (molecule) {
+    SiteForces<double> sum = no_site_forces<double>();
+    const Range partners = slice_range(slice, kBlockSlices, system.molecules);
+    add_partners<R, kMSite>(pair, load_site<R, kMSite>(memory.sites, i), memory.sites,
+                            partners.first, partners.last, i, sum);
+    f = forces_on_atoms<kMSite>(sum, system.pair.m_weight);
+    if (slice > 0) {
+      store_triple(f, memory.partial + (slice - 1) * 9 * memory.width, memory.width, i);
+    }
+  }
+  __syncthreads();
+  if (owner) {
+    for (int s = 1; s < kBlockSlices; ++s) {
+      f = f + load_triple(memory.partial + (s - 1) * 9 * memory.width, memory.width, i);
+    }
+  }
+  const double per_molecule = 1.0 / system.molecules;
+  if constexpr (std::is_same_v<R, float>) {
+    const Vec3<double> net = per_molecule * block_sum(memory, owner ? total(f) : zero);
+    f = remove_net_force(f, net, m);
+  }
+  if (system.wall.stiffness > 0.0) {
+    const double share = 1.0 / (system.molecules * (m.o + 2.0 * m.h));
+    const Vec3<double> centre = share * block_sum(memory, owner ? mass_moment(x, m) : zero);
+    const Vec3<double> push = owner ? wall_force(x.o - centre, system.wall) : zero;
+    f.o = f.o + push;
+    f = remove_net_force(f, per_molecule * block_sum(memory, push), m);
+  }
+  return f;
+}
+
+/// Stops the cluster of the block if any of its molecules is bad. All threads call.
+__device__ bool block_stop(const DeviceState& d, bool bad, std::int64_t replica,
+                           std::int64_t step) {
+  __shared__ int first_bad;
+  if (threadIdx.x == 0 && threadIdx.y == 0) first_bad = kMostInBlock;
+  __syncthreads();
+  if (bad) atomicMin(&first_bad, static_cast<int>(threadIdx.x));
+  __syncthreads();
+  const bool stopped = first_bad < kMostInBlock;
+  if (stopped && threadIdx.x == 0 && threadIdx.y == 0) {
+    d.stopped[replica] = 1;
+    d.blow_step[replica] = step;
+    d.blow_molecule[replica] = first_bad;
+  }
+  __syncthreads();
+  return stopped;
+}
+
+template <class R, bool kMSite>
+__global__ void __launch_bounds__(kMostThreads)
+    prepare_blocks_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair,
+                          std::int64_t step, Prepare what) {
+  extern __shared__ unsigned char memory_bytes[];
+  const BlockMemory<R> memory(memory_bytes, static_cast<int>(blockDim.x));
+  const std::int64_t replica = blockIdx.x;
+  const int i = static_cast<int>(threadIdx.x);
+  const bool owner = i < d.molecules && threadIdx.y == 0;
+  const std::int64_t slot = replica * d.molecules + i;
+  MoleculeState<double> s{};
+  if (owner) s = load_state(d, slot);
+  const Triple<double> f = block_forces<R, kMSite>(memory, system, pair, s.x);
+  bool bad = false;
+  if (owner) {
+    store_triple(f, d.f, d.slots, slot);
+    if (what == Prepare::accelerations) {
+      const Triple<double> v = s.v;
+      const bool definite = end_step(system.step, system.passes.end, f, s);
+      s.v = v;
+      // c - c is 0 for finite numbers only.
+      const Vec3<double> none = total(s.a - s.a);
+      bad = !definite || !(none.x + none.y + none.z == 0.0);
+      keep_state(s, d, slot);
+    }
+  }
+  if (what == Prepare::forces) return;
+  const bool stopped = block_stop(d, bad, replica, step);
+  if (!owner) return;
+  if (stopped) rest(s, d, slot);
+  store_state(s, d, slot);
+}
+
+template <class R, bool kMSite>
+__global__ void __launch_bounds__(kMostThreads)
+    advance_blocks_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair,
+                          std::int64_t first, std::int64_t n) {
+  extern __shared__ unsigned char memory_bytes[];
+  const BlockMemory<R> memory(memory_bytes, static_cast<int>(blockDim.x));
+  const std::int64_t replica = blockIdx.x;
+  if (d.stopped[replica] != 0) return;
+  const int i = static_cast<int>(threadIdx.x);
+  const bool owner = i < d.molecules && threadIdx.y == 0;
+  const std::int64_t slot = replica * d.molecules + i;
+  const std::uint64_t id = d.ids[replica];
+  const double kick_scale = d.kick_scale[replica];
+  const bool baoab = system.thermostat == Thermostat::baoab;
+  MoleculeState<double> s{};
+  Triple<double> v_thermal{};
+  if (owner) {
+    s = load_state(d, slot);
+    v_thermal = s.v;
+  }
+  unsigned long long iterations = 0, indefinite = 0;
+
+  for (std::int64_t step = first; step < first + n; ++step) {
+    if (owner) {
+      if (step % kKeptSteps == 0) keep_state(s, d, slot);
+      const StepNote<double> note =
+          baoab ? begin_baoab(system.step, system.passes.move,
+                              noise_of(system.step.seed, id, i, step), kick_scale, s, v_thermal)
+                : begin_step(system.step, system.passes.move, s);
+      poison<double>(note.good, s);
+      iterations += static_cast<unsigned long long>(note.iterations);
+    }
+    const Triple<double> f = block_forces<R, kMSite>(memory, system, pair, s.x);
+    bool bad = false;
+    if (owner) {
+      const bool definite = end_step(system.step, system.passes.end, f, s);
+      poison<double>(definite, s);
+      indefinite += definite ? 0 : 1;
+      // Before the noise, so that a replica is judged by the velocities that it had.
+      bad = !(weighted_norm2(1.0, 1.0, s.v) < kLargestSpeed2);
+    }
+    if (block_stop(d, bad, replica, step + 1)) {
+      if (owner) rest(s, d, slot);
+      break;
+    }
+    if (owner && system.thermostat == Thermostat::gla) {
+      thermostat_step(system.step, system.passes.move, noise_of(system.step.seed, id, i, step),
+                      kick_scale, s);
+    }
+  }
+  if (owner) {
+    store_state(s, d, slot);
+    if (d.v_thermal != nullptr) store_triple(v_thermal, d.v_thermal, d.slots, slot);
+  }
+  if (threadIdx.y == 0) {
+    add_over_warp(iterations, d.iterations);
+    add_over_warp(indefinite, d.indefinite);
+  }
+}
+
+dim3 threads_for(const DeviceState& d) {
+  return {static_cast<unsigned>(block_threads(d.molecules)), kBlockSlices, 1};
+}
+
+template <class R, bool kMSite>
+void prepare(const DeviceState& d, const ClusterSystem& system, std::int64_t step, Prepare what,
+             cudaStream_t stream) {
+  const dim3 threads = threads_for(d);
+  prepare_blocks_kernel<R, kMSite><<<static_cast<unsigned>(d.replicas), threads,
+                                     BlockMemory<R>::bytes(static_cast<int>(threads.x)), stream>>>(
+      d, system, rounded_parameters<R>(system.pair), step, what);
+  check_launch();
+}
+template <class R, bool kMSite>
+void advance(const DeviceState& d, const ClusterSystem& system, std::int64_t first, std::int64_t n,
+             cudaStream_t stream) {
+  const dim3 threads = threads_for(d);
+  advance_blocks_kernel<R, kMSite><<<static_cast<unsigned>(d.replicas), threads,
+                                     BlockMemory<R>::bytes(static_cast<int>(threads.x)), stream>>>(
+      d, system, rounded_parameters<R>(system.pair), first, n);
+  check_launch();
+}
+
+// The largest block must find its shared memory on every device, without asking for more.
+static_assert(kMostInBlock * (((kBlockSlices - 1) * 9 + 3) * 8 + kSiteComponents * 8) <= 48 * 1024);
+
+}  // namespace
+
+void launch_block_prepare(const DeviceState& d, const ClusterSystem& system, bool mixed,
+                          bool m_site, std::int64_t step, Prepare what, cudaStream_t stream) {
+  const auto run = mixed ? (m_site ? prepare<float, true> : prepare<float, false>)
+                         : (m_site ? prepare<double, true> : prepare<double, false>);
+  run(d, system, step, what, stream);
+}
+
+void launch_block_advance(const DeviceState& d, const ClusterSystem& system, bool mixed,
+                          bool m_site, std::int64_t first, std::int64_t n, cudaStream_t stream) {
+  const auto run = mixed ? (m_site ? advance<float, true> : advance<float, false>)
+                         : (m_site ? advance<double, true> : advance<double, false>);
+  run(d, system, first, n, stream);
+}
+
+}  // namespace tarn::gpu

@@ -1,0 +1,418 @@
+#include "kernels/cuda_engine.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/device_buffer.hpp"
+#include "kernels/device_probe.hpp"
+#include "kernels/launch.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/measure.hpp"
+
+namespace tarn {
+namespace gpu {
+namespace {
+
+/// A stream and, on the tile path, the graph of one step.
+class StreamAndGraph {
+ public:
+  StreamAndGraph() { cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  StreamAndGraph(const StreamAndGraph&) = delete;
+  StreamAndGraph& operator=(const StreamAndGraph&) = delete;
+  ~StreamAndGraph() {
+    if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
+    cudaStreamDestroy(stream_);
+  }
+
+  cudaStream_t stream() const { return stream_; }
+  template <class Launches>
+  void capture(const Launches& launches) {
+    cudaGraph_t graph = nullptr;
+    cuda_check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+    launches();
+    cuda_check(cudaStreamEndCapture(stream_, &graph));
+    const cudaError_t error = cudaGraphInstantiate(&graph_, graph, 0);
+    cudaGraphDestroy(graph);
+    cuda_check(error);
+  }
+  void replay() { cuda_check(cudaGraphLaunch(graph_, stream_)); }
+  void wait() { cuda_check(cudaStreamSynchronize(stream_)); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  cudaGraphExec_t graph_ = nullptr;
+};
+
+class CudaEngine final : public Engine {
+ public:
+  CudaEngine(const System& system, const State& start, const PairCountRequest& counts, int device)
+      : device_(device),
+        system_(system),
+        measure_(system),
+        n_(system.molecules),
+        path_(path_of(system.molecules)),
+        mixed_(system.precision == Precision::mixed),
+        m_site_(system.model.has_m_site()),
+        step_(start.step),
+        replica_ids_(start.replica_ids),
+        counting_(counts) {
+    use_device();
+    cluster_.step = step_parameters(system);
+    cluster_.passes = step_passes(system);
+    cluster_.thermostat = system.thermostat.kind;
+    cluster_.wall = {system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2};
+    cluster_.pair = pair_parameters<double>(system.model);
+    cluster_.molecules = n_;
+    upload(start);
+    make_counts();
+    if (path_ == Path::tiles) make_tiles();
+    prepare(Prepare::accelerations, cluster_);
+    stream_.wait();
+  }
+
+  void advance(std::int64_t n_steps) override {
+    if (n_steps <= 0 || replica_ids_.empty()) return;
+    use_device();
+    const auto begin = std::chrono::steady_clock::now();
+    std::int64_t left = n_steps;
+    while (left > 0) {
+      const std::int64_t n = steps_in_one_go(left);
+      if (path_ == Path::warp) {
+        launch_warp_advance(device_state_, cluster_, mixed_, m_site_, counts_, step_, n,
+                            stream_.stream());
+      } else if (path_ == Path::block) {
+        launch_block_advance(device_state_, cluster_, mixed_, m_site_, step_, n, stream_.stream());
+      } else {
+        for (std::int64_t k = 0; k < n; ++k) stream_.replay();
+      }
+      step_ += n;
+      left -= n;
+      if (path_ != Path::warp && is_due(step_)) {
+        launch_count(device_state_, cluster_.step.bh2, counts_, stream_.stream());
+      }
+    }
+    stream_.wait();
+    report_.rest_seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    report_.molecule_steps += n_steps * static_cast<std::int64_t>(replica_ids_.size()) * n_;
+  }
+
+  std::int64_t step() const override { return step_; }
+
+  State state() const override {
+    use_device();
+    State s;
+    s.molecules = n_;
+    s.step = step_;
+    s.replica_ids = replica_ids_;
+    const std::vector<int> stopped = stopped_.download();
+    const std::vector<double> x = x_.download(), v = v_.download();
+    const std::vector<double> kept_x = kept_x_.download(), kept_v = kept_v_.download();
+    s.positions_A.resize(replica_ids_.size() * s.coordinates());
+    s.velocities_A_per_akma.resize(s.positions_A.size());
+    for (std::size_t r = 0; r < replica_ids_.size(); ++r) {
+      const std::size_t at = r * s.coordinates();
+      gather(stopped[r] ? kept_x : x, r, &s.positions_A[at]);
+      gather(stopped[r] ? kept_v : v, r, &s.velocities_A_per_akma[at]);
+    }
+    return s;
+  }
+
+  void snapshot(unsigned fields, Frame& frame) override {
+    use_device();
+    frame.step = step_;
+    frame.time_ps =
+        units::ps_from_akma(static_cast<double>(step_) * system_.integrator.timestep_akma);
+    frame.molecules = n_;
+    frame.replica_ids.clear();
+    std::vector<std::size_t> live;
+    const std::vector<int> stopped = stopped_.download();
+    for (std::size_t r = 0; r < replica_ids_.size(); ++r) {
+      if (stopped[r]) continue;
+      live.push_back(r);
+      frame.replica_ids.push_back(replica_ids_[r]);
+    }
+    measure_.prepare(fields, live.size(), frame);
+    if (fields & ~static_cast<unsigned>(kPairCounts)) fill(fields, live, frame);
+    if (fields & kPairCounts) fill_counts(frame);
+  }
+
+  std::vector<BlowUp> blow_ups() const override {
+    use_device();
+    const std::vector<int> stopped = stopped_.download(), molecules = blow_molecule_.download();
+    const std::vector<long long> steps = blow_step_.download();
+    std::vector<BlowUp> all;
+    for (std::size_t r = 0; r < replica_ids_.size(); ++r) {
+      if (!stopped[r]) continue;
+      BlowUp blow_up;
+      blow_up.replica = replica_ids_[r];
+      blow_up.step = steps[r];
+      blow_up.molecule = molecules[r];
+      all.push_back(blow_up);
+    }
+    std::sort(all.begin(), all.end(),
+              [](const BlowUp& a, const BlowUp& b) { return a.replica < b.replica; });
+    return all;
+  }
+
+  /// Stages of fused steps are not told apart: all of the time is under `rest`.
+  EngineReport report() const override {
+    use_device();
+    EngineReport report = report_;
+    const std::vector<unsigned long long> sums = sums_.download();
+    report.constraint_iterations = static_cast<std::int64_t>(sums[0]);
+    report.indefinite_hessians = static_cast<std::int64_t>(sums[1]);
+    return report;
+  }
+
+  std::string description() const override {
+    cudaDeviceProp properties{};
+    cuda_check(cudaGetDeviceProperties(&properties, device_));
+    return "CUDA, " + std::string(properties.name);
+  }
+
+ private:
+  void use_device() const { cuda_check(cudaSetDevice(device_)); }
+
+  void gather(const std::vector<double>& c, std::size_t replica, double* out) const {
+    for (int m = 0; m < n_; ++m) {
+      const std::int64_t slot = slot_of(static_cast<std::int64_t>(replica), m, n_);
+      for (int k = 0; k < 9; ++k) {
+        out[9 * m + k] = c[static_cast<std::size_t>(k * device_state_.slots + slot)];
+      }
+    }
+  }
+
+  void upload(const State& start) {
+    const std::int64_t replicas = start.replicas();
+    const std::int64_t slots = slots_for(replicas, n_);
+    const std::size_t size = static_cast<std::size_t>(9 * slots);
+    std::vector<double> x(size), v(size, 0.0);
+    // Slots without a molecule hold molecule 0 of the first replica, at rest.
+    if (replicas > 0) {
+      for (int k = 0; k < 9; ++k) {
+        std::fill_n(x.begin() + static_cast<std::ptrdiff_t>(k * slots), slots,
+                    start.positions_A[static_cast<std::size_t>(k)]);
+      }
+    }
+    for (std::int64_t r = 0; r < replicas; ++r) {
+      for (int m = 0; m < n_; ++m) {
+        const std::int64_t slot = slot_of(r, m, n_);
+        const std::size_t from = static_cast<std::size_t>((r * n_ + m) * 9);
+        for (std::size_t k = 0; k < 9; ++k) {
+          const std::size_t to =
+              k * static_cast<std::size_t>(slots) + static_cast<std::size_t>(slot);
+          x[to] = start.positions_A[from + k];
+          v[to] = start.velocities_A_per_akma[from + k];
+        }
+      }
+    }
+    std::vector<std::uint64_t> ids;
+    std::vector<double> scales;
+    for (std::int64_t id : start.replica_ids) {
+      ids.push_back(static_cast<std::uint64_t>(id));
+      scales.push_back(kick_scale_of(system_.thermostat, id));
+    }
+    x_ = DeviceBuffer<double>(x);
+    v_ = DeviceBuffer<double>(v);
+    a_ = DeviceBuffer<double>(size, 0);
+    f_ = DeviceBuffer<double>(size, 0);
+    kept_x_ = DeviceBuffer<double>(x);
+    kept_v_ = DeviceBuffer<double>(v);
+    if (system_.thermostat.kind == Thermostat::baoab) v_thermal_ = DeviceBuffer<double>(v);
+    ids_ = DeviceBuffer<std::uint64_t>(ids);
+    kick_scale_ = DeviceBuffer<double>(scales);
+    stopped_ = DeviceBuffer<int>(ids.size(), 0);
+    blow_step_ = DeviceBuffer<long long>(ids.size(), 0);
+    blow_molecule_ = DeviceBuffer<int>(std::vector<int>(ids.size(), kNoMolecule));
+    sums_ = DeviceBuffer<unsigned long long>(2, 0);
+    device_state_ = {slots,
+                     replicas,
+                     n_,
+                     x_.get(),
+                     v_.get(),
+                     a_.get(),
+                     v_thermal_.get(),
+                     kept_x_.get(),
+                     kept_v_.get(),
+                     f_.get(),
+                     ids_.get(),
+                     kick_scale_.get(),
+                     stopped_.get(),
+                     blow_step_.get(),
+                     blow_molecule_.get(),
+                     sums_.get(),
+                     sums_.get() + 1};
+  }
+
+  void make_counts() {
+    if (!counting_.enabled) return;
+    const std::size_t bins = static_cast<std::size_t>(counting_.bins);
+    pair_counts_ = DeviceBuffer<unsigned long long>(kGroups * kPairClasses * bins, 0);
+    pair_samples_ = DeviceBuffer<unsigned long long>(kGroups, 0);
+    counts_ = {true,
+               {counting_.pairs[0], counting_.pairs[1], counting_.pairs[2]},
+               counting_.bins / counting_.r_max_A,
+               counting_.bins,
+               counting_.every,
+               counting_.first_step,
+               pair_counts_.get(),
+               pair_samples_.get()};
+  }
+
+  void make_tiles() {
+    const std::size_t slots = static_cast<std::size_t>(device_state_.slots);
+    const std::size_t number = mixed_ ? sizeof(float) : sizeof(double);
+    sites_ = DeviceBuffer<unsigned char>(15 * slots * number);
+    partial_ = DeviceBuffer<double>(9 * slots * static_cast<std::size_t>(tile_slices(n_)));
+    cluster_sums_ = DeviceBuffer<double>(replica_ids_.size() * kTileSums, 0);
+    device_step_ = DeviceBuffer<long long>(std::vector<long long>{step_});
+    tiles_ = {sites_.get(), partial_.get(), cluster_sums_.get(), device_step_.get()};
+    stream_.capture([&] {
+      launch_tile_step(device_state_, cluster_, mixed_, m_site_, tiles_, stream_.stream());
+    });
+  }
+
+  void prepare(Prepare what, const ClusterSystem& cluster) {
+    if (replica_ids_.empty()) return;
+    if (path_ == Path::warp) {
+      launch_warp_prepare(device_state_, cluster, mixed_, m_site_, step_, what, stream_.stream());
+    } else if (path_ == Path::block) {
+      launch_block_prepare(device_state_, cluster, mixed_, m_site_, step_, what, stream_.stream());
+    } else {
+      launch_tile_prepare(device_state_, cluster, mixed_, m_site_, tiles_, what, stream_.stream());
+    }
+  }
+
+  bool is_due(std::int64_t step) const {
+    return counting_.enabled && step >= counting_.first_step && step % counting_.every == 0;
+  }
+  /// The warp path counts by itself; the others stop at every step that is to be counted.
+  std::int64_t steps_in_one_go(std::int64_t left) const {
+    if (path_ == Path::warp || !counting_.enabled) return left;
+    return std::min(left, counting_.every - step_ % counting_.every);
+  }
+
+  void fill(unsigned fields, const std::vector<std::size_t>& live, Frame& frame) {
+    const bool measures = fields & (kEnergies | kConservation);
+    std::vector<double> energies;
+    const std::size_t tiles = static_cast<std::size_t>(tiles_for(n_));
+    if (measures && !replica_ids_.empty()) {
+      const DeviceBuffer<double> parts(replica_ids_.size() * tiles);
+      launch_energy(device_state_, cluster_, m_site_, parts.get(), stream_.stream());
+      stream_.wait();
+      energies = parts.download();
+    }
+    std::vector<double> f;
+    const IntegratorSpec& i = system_.integrator;
+    if ((fields & kMultipliers) && !is_rigid(i.scheme) && !std::isfinite(i.omega)) {
+      ClusterSystem without_wall = cluster_;
+      without_wall.wall.stiffness = 0.0;
+      prepare(Prepare::forces, without_wall);
+      stream_.wait();
+      f = f_.download();
+    }
+    const std::vector<double> x = x_.download(), v = v_.download(), a = a_.download();
+    const std::vector<double> v_thermal = v_thermal_.download();
+#pragma omp parallel
+    {
+      Measure::Replica replica(n_);
+#pragma omp for schedule(static)
+      for (std::size_t k = 0; k < live.size(); ++k) {
+        const std::size_t r = live[k];
+        gather(x, r, replica.x.data());
+        gather(v, r, replica.v.data());
+        gather(a, r, replica.a.data());
+        if (!v_thermal.empty()) gather(v_thermal, r, replica.v_thermal.data());
+        for (std::size_t c = 0; c < replica.q.size(); ++c) {
+          replica.q[c] = std::fma(cluster_.step.bh2, replica.a[c], replica.x[c]);
+        }
+        measure_.fill(
+            fields, k, replica,
+            [&](const std::vector<double>&) {
+              double sum = 0.0;
+              for (std::size_t t = 0; t < tiles; ++t) sum += energies[r * tiles + t];
+              return sum;
+            },
+            [&](const std::vector<double>&, std::vector<double>& forces) {
+              gather(f, r, forces.data());
+            },
+            frame);
+      }
+    }
+  }
+
+  void fill_counts(Frame& frame) const {
+    const std::size_t bins = static_cast<std::size_t>(counting_.bins);
+    frame.pair_counts.assign(static_cast<std::size_t>(kCountGroups) * kPairClasses * bins, 0);
+    frame.pair_samples.fill(0);
+    if (!counting_.enabled) return;
+    const std::vector<unsigned long long> counts = pair_counts_.download();
+    const std::vector<unsigned long long> samples = pair_samples_.download();
+    std::copy(counts.begin(), counts.end(), frame.pair_counts.begin());
+    for (std::size_t g = 0; g < samples.size(); ++g) {
+      frame.pair_samples[g] = static_cast<std::int64_t>(samples[g]);
+    }
+  }
+
+  int device_;
+  System system_;
+  Measure measure_;
+  int n_;
+  Path path_;
+  bool mixed_, m_site_;
+  std::int64_t step_;
+  std::vector<std::int64_t> replica_ids_;
+  PairCountRequest counting_;
+  ClusterSystem cluster_{};
+  EngineReport report_;
+
+  DeviceBuffer<double> x_, v_, a_, f_, v_thermal_, kept_x_, kept_v_, kick_scale_;
+  DeviceBuffer<std::uint64_t> ids_;
+  DeviceBuffer<int> stopped_, blow_molecule_;
+  DeviceBuffer<long long> blow_step_;
+  DeviceBuffer<unsigned long long> sums_, pair_counts_, pair_samples_;
+  DeviceBuffer<unsigned char> sites_;
+  DeviceBuffer<double> partial_, cluster_sums_;
+  DeviceBuffer<long long> device_step_;
+  DeviceState device_state_{};
+  DeviceCounts counts_{};
+  TileScratch tiles_{};
+  StreamAndGraph stream_;
+};
+
+static_assert(kGroups == kCountGroups);
+
+}  // namespace
+}  // namespace gpu
+
+std::string cuda_engine_refuses(const System& system) {
+  const IntegratorSpec& i = system.integrator;
+  if (i.scheme == Scheme::pushforward_newmark) return "scheme = \"pushforward-newmark\"";
+  if (i.scheme != Scheme::zss_stiff) return {};
+  if (i.solver == Solver::dense) return "solver = \"dense\"";
+  if (i.hessian == Hessian::molecule) return "hessian = \"molecule\"";
+  if (i.hessian == Hessian::total) return "hessian = \"total\"";
+  return {};
+}
+
+std::unique_ptr<Engine> make_cuda_engine(const System& system, const State& start,
+                                         const PairCountRequest& counts, int device_index) {
+  const DeviceProbe probe = probe_devices();
+  if (probe.status != ProbeStatus::ok) throw DeviceError(probe.message);
+  if (device_index < 0 || device_index >= static_cast<int>(probe.devices.size())) {
+    throw DeviceError("there is no device cuda:" + std::to_string(device_index) +
+                      "; the last one is cuda:" + std::to_string(probe.devices.size() - 1));
+  }
+  const std::string refused = cuda_engine_refuses(system);
+  if (!refused.empty()) {
+    throw InputError(refused + " runs on the CPU only: use device = \"cpu\"");
+  }
+  return std::make_unique<gpu::CudaEngine>(system, start, counts, device_index);
+}
+
+}  // namespace tarn

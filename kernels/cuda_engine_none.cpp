@@ -1,0 +1,14 @@
+#include "kernels/cuda_engine.hpp"
+#include "kernels/device_probe.hpp"
+#include "tarn/core/error.hpp"
+
+namespace tarn {
+
+std::string cuda_engine_refuses(const System&) { return {}; }
+
+std::unique_ptr<Engine> make_cuda_engine(const System&, const State&, const PairCountRequest&,
+                                         int) {
+  throw DeviceError(probe_devices().message);
+}
+
+}  // namespace tarn

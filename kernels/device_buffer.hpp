@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kernels/cuda_check.hpp"
+
+namespace tarn::gpu {
+
+/// Memory on the current device that its owner frees; move-only.
+template <class T>
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  /// @throws DeviceError when there is not enough memory
+  explicit DeviceBuffer(std::size_t size) : size_(size) {
+    if (size > 0) cuda_check(cudaMalloc(&data_, size * sizeof(T)));
+  }
+  DeviceBuffer(std::size_t size, int byte) : DeviceBuffer(size) {
+    if (size > 0) cuda_check(cudaMemset(data_, byte, size * sizeof(T)));
+  }
+  explicit DeviceBuffer(std::span<const T> values) : DeviceBuffer(values.size()) {
+    if (size_ > 0) {
+      cuda_check(cudaMemcpy(data_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
+    }
+  }
+  DeviceBuffer(DeviceBuffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  ~DeviceBuffer() { cudaFree(data_); }
+
+  T* get() const { return data_; }
+  std::size_t size() const { return size_; }
+  std::vector<T> download() const {
+    std::vector<T> values(size_);
+    if (size_ > 0) {
+      cuda_check(cudaMemcpy(values.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
+    }
+    return values;
+  }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tarn::gpu

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "kernels/device_state.cuh"
+
+/// @file
+/// The launches of the three paths; each file of kernels has its own. `mixed`: pairs in float.
+
+namespace tarn::gpu {
+
+/// Prepares the accelerations (and leaves the forces in d.f), or only computes the forces.
+enum class Prepare { accelerations, forces };
+
+// warp_path.cu
+void launch_warp_prepare(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
+                         std::int64_t step, Prepare what, cudaStream_t stream);
+void launch_warp_advance(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
+                         const DeviceCounts& counts, std::int64_t first, std::int64_t n,
+                         cudaStream_t stream);
+
+// block_path.cu
+void launch_block_prepare(const DeviceState& d, const ClusterSystem& system, bool mixed,
+                          bool m_site, std::int64_t step, Prepare what, cudaStream_t stream);
+void launch_block_advance(const DeviceState& d, const ClusterSystem& system, bool mixed,
+                          bool m_site, std::int64_t first, std::int64_t n, cudaStream_t stream);
+
+// tile_path.cu
+/// Work space of the tile path: sites [15][slot] in pair precision, partial forces
+/// [slice][9][slot], sums of each replica, and the number of the step, which a graph must read
+/// from memory.
+struct TileScratch {
+  void* sites;
+  double* partial;
+  double* sums;     ///< [replica][9]: net force, centre of mass, net push of the wall
+  long long* step;  ///< one number
+};
+inline constexpr int kTileSums = 9;
+void launch_tile_prepare(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
+                         const TileScratch& scratch, Prepare what, cudaStream_t stream);
+/// One step; it takes the step's number from scratch.step and counts it on.
+void launch_tile_step(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
+                      const TileScratch& scratch, cudaStream_t stream);
+
+// observe.cu
+/// Counts the distances at the reported positions; not for the warp path, which counts by itself.
+void launch_count(const DeviceState& d, double bh2, const DeviceCounts& counts,
+                  cudaStream_t stream);
+/// Non-bonded energy of each replica at the reported positions as sums of row tiles.
+/// @param energies out: [replica][tiles_for(N)]
+void launch_energy(const DeviceState& d, const ClusterSystem& system, bool m_site, double* energies,
+                   cudaStream_t stream);
+
+}  // namespace tarn::gpu

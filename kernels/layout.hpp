@@ -1,0 +1,116 @@
+#pragma once
+
+#include <cstdint>
+
+#include "tarn/core/host_device.hpp"
+
+/// @file
+/// Where things lie on the device and who works on what: plain functions of plain numbers, tested
+/// on the CPU. The choice among the three paths depends on the number of molecules only.
+
+namespace tarn::gpu {
+
+inline constexpr int kWarpLanes = 32;
+
+/// How a cluster is worked on.
+enum class Path {
+  warp,   ///< several clusters a warp, a molecule a lane, many steps a launch
+  block,  ///< a thread block a cluster, positions in shared memory, many steps a launch
+  tiles   ///< tiles over (replica, molecules, slice of the partners), one step a graph launch
+};
+inline constexpr int kMostInWarp = 32;
+inline constexpr int kMostInBlock = 128;
+constexpr Path path_of(int molecules) {
+  return molecules <= kMostInWarp    ? Path::warp
+         : molecules <= kMostInBlock ? Path::block
+                                     : Path::tiles;
+}
+
+// --- warp ----------------------------------------------------------------------------------------
+
+/// Lanes that a cluster takes: the power of two that holds it.
+TARN_HD constexpr int segment_width(int molecules) {
+  int width = 1;
+  while (width < molecules) width *= 2;
+  return width;
+}
+constexpr int clusters_per_warp(int molecules) { return kWarpLanes / segment_width(molecules); }
+constexpr std::int64_t warps_for(std::int64_t replicas, int molecules) {
+  const int per_warp = clusters_per_warp(molecules);
+  return (replicas + per_warp - 1) / per_warp;
+}
+
+/// Lane `lane` of warp `warp`.
+struct LanePlace {
+  std::int64_t replica;  ///< -1 if there is none
+  int molecule;          ///< within the cluster; -1 if the lane is idle
+};
+TARN_HD constexpr LanePlace place_of(std::int64_t warp, int lane, int molecules, int width,
+                                     std::int64_t replicas) {
+  const std::int64_t replica = warp * (kWarpLanes / width) + lane / width;
+  const int molecule = lane % width;
+  if (replica >= replicas) return {-1, -1};
+  return {replica, molecule < molecules ? molecule : -1};
+}
+
+/// Round k = 1 .. N/2 of the pairs of a cluster: molecule i meets i + k (modulo N), so that each
+/// pair is met once; where 2k = N the second half of the molecules rests.
+TARN_HD constexpr int rounds(int molecules) { return molecules / 2; }
+TARN_HD constexpr bool meets(int molecule, int round, int molecules) {
+  return molecule >= 0 && (2 * round < molecules || molecule < round);
+}
+/// Lane of the molecule that lane `lane` meets in a round, and of the one that meets it; an idle
+/// lane is its own partner.
+TARN_HD constexpr int partner_lane(int lane, int round, int molecules, int width) {
+  const int molecule = lane % width;
+  if (molecule >= molecules) return lane;
+  const int partner = molecule + round;
+  return lane - molecule + (partner < molecules ? partner : partner - molecules);
+}
+TARN_HD constexpr int meeting_lane(int lane, int round, int molecules, int width) {
+  const int molecule = lane % width;
+  if (molecule >= molecules) return lane;
+  const int other = molecule - round;
+  return lane - molecule + (other >= 0 ? other : other + molecules);
+}
+
+// --- block and tiles -----------------------------------------------------------------------------
+
+/// Threads along the molecules of a block: whole warps.
+constexpr int block_threads(int molecules) {
+  return (molecules + kWarpLanes - 1) / kWarpLanes * kWarpLanes;
+}
+/// Parts that the partners of a molecule are dealt to, each a thread (block) or a tile of blocks
+/// (tiles). A function of N only, so that sums have one order.
+inline constexpr int kBlockSlices = 4;
+inline constexpr int kTile = 64;  ///< molecules and threads of a tile
+TARN_HD constexpr int tile_slices(int molecules) {
+  const int slices = molecules / 32;
+  return slices < 1 ? 1 : slices > 64 ? 64 : slices;
+}
+TARN_HD constexpr int tiles_for(int molecules) { return (molecules + kTile - 1) / kTile; }
+
+/// Partners first .. last - 1 of a slice.
+struct Range {
+  int first, last;
+};
+TARN_HD constexpr Range slice_range(int slice, int slices, int molecules) {
+  const std::int64_t n = molecules;
+  return {static_cast<int>(n * slice / slices), static_cast<int>(n * (slice + 1) / slices)};
+}
+
+// --- memory --------------------------------------------------------------------------------------
+
+/// Slots of a coordinate array: one a molecule, and on the warp path one a lane.
+constexpr std::int64_t slots_for(std::int64_t replicas, int molecules) {
+  return path_of(molecules) == Path::warp ? warps_for(replicas, molecules) * kWarpLanes
+                                          : replicas * molecules;
+}
+/// Slot of a molecule; coordinate c of it is element c * slots + slot.
+constexpr std::int64_t slot_of(std::int64_t replica, int molecule, int molecules) {
+  if (path_of(molecules) != Path::warp) return replica * molecules + molecule;
+  const int width = segment_width(molecules), per_warp = kWarpLanes / width;
+  return replica / per_warp * kWarpLanes + replica % per_warp * width + molecule;
+}
+
+}  // namespace tarn::gpu

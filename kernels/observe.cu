@@ -1,0 +1,100 @@
+#include "kernels/cuda_check.hpp"
+#include "kernels/launch.hpp"
+
+/// @file
+/// What observers ask for: pair distances and energies, at the reported positions q = x + b h^2 a.
+/// Block (replica, tile), thread i of the tile; each pair once, j > i.
+
+namespace tarn::gpu {
+namespace {
+
+__device__ Triple<double> reported(const DeviceState& d, double bh2, std::int64_t slot) {
+  const MoleculeState<double> s{
+      load_triple(d.x, d.slots, slot), {}, load_triple(d.a, d.slots, slot)};
+  return pushed_back(s, bh2);
+}
+
+/// Slot of a molecule on any path.
+__device__ std::int64_t device_slot(const DeviceState& d, int width, std::int64_t replica,
+                                    int molecule) {
+  if (width == 0) return replica * d.molecules + molecule;
+  const int per_warp = kWarpLanes / width;
+  return replica / per_warp * kWarpLanes + replica % per_warp * width + molecule;
+}
+
+__global__ void __launch_bounds__(kTile)
+    count_kernel(DeviceState d, double bh2, DeviceCounts counts) {
+  const int tiles = tiles_for(d.molecules);
+  const std::int64_t replica = static_cast<std::int64_t>(blockIdx.x) / tiles;
+  const int i = static_cast<int>(blockIdx.x % tiles) * kTile + static_cast<int>(threadIdx.x);
+  if (i >= d.molecules || d.stopped[replica] != 0) return;
+  const std::uint64_t id = d.ids[replica];
+  if (i == 0) atomicAdd(counts.samples + id % kGroups, 1ULL);
+  const std::int64_t first = replica * d.molecules;
+  const Triple<double> q = reported(d, bh2, first + i);
+  for (int j = i + 1; j < d.molecules; ++j) {
+    const Triple<double> other = reported(d, bh2, first + j);
+    if (counts.pairs[0]) counts.add(id, 0, norm2(q.o - other.o));
+    if (counts.pairs[1]) {
+      counts.add(id, 1, norm2(q.o - other.h1));
+      counts.add(id, 1, norm2(q.o - other.h2));
+      counts.add(id, 1, norm2(q.h1 - other.o));
+      counts.add(id, 1, norm2(q.h2 - other.o));
+    }
+    if (counts.pairs[2]) {
+      counts.add(id, 2, norm2(q.h1 - other.h1));
+      counts.add(id, 2, norm2(q.h1 - other.h2));
+      counts.add(id, 2, norm2(q.h2 - other.h1));
+      counts.add(id, 2, norm2(q.h2 - other.h2));
+    }
+  }
+}
+
+template <bool kMSite>
+__global__ void __launch_bounds__(kTile)
+    energy_kernel(DeviceState d, ClusterSystem system, int width, double* energies) {
+  __shared__ double shared[kTile];
+  const int tiles = tiles_for(d.molecules);
+  const std::int64_t replica = static_cast<std::int64_t>(blockIdx.x) / tiles;
+  const int i = static_cast<int>(blockIdx.x % tiles) * kTile + static_cast<int>(threadIdx.x);
+  const double bh2 = system.step.bh2;
+  double coulomb = 0.0, lj = 0.0;
+  if (i < d.molecules) {
+    const Triple<double> q = reported(d, bh2, device_slot(d, width, replica, i));
+    const SiteOffsets<double> own = site_offsets<kMSite>(q, system.pair.m_weight);
+    for (int j = i + 1; j < d.molecules; ++j) {
+      const Triple<double> other = reported(d, bh2, device_slot(d, width, replica, j));
+      add_pair_energy<kMSite>(system.pair, q.o - other.o, own,
+                              site_offsets<kMSite>(other, system.pair.m_weight), AllLanes{},
+                              coulomb, lj);
+    }
+  }
+  shared[threadIdx.x] = coulomb + lj;
+  for (int n = kTile / 2; n > 0; n /= 2) {
+    __syncthreads();
+    if (static_cast<int>(threadIdx.x) < n) shared[threadIdx.x] += shared[threadIdx.x + n];
+  }
+  if (threadIdx.x == 0) energies[blockIdx.x] = shared[0];
+}
+
+unsigned blocks_for(const DeviceState& d) {
+  return static_cast<unsigned>(d.replicas * tiles_for(d.molecules));
+}
+
+}  // namespace
+
+void launch_count(const DeviceState& d, double bh2, const DeviceCounts& counts,
+                  cudaStream_t stream) {
+  count_kernel<<<blocks_for(d), kTile, 0, stream>>>(d, bh2, counts);
+  check_launch();
+}
+
+void launch_energy(const DeviceState& d, const ClusterSystem& system, bool m_site, double* energies,
+                   cudaStream_t stream) {
+  const int width = path_of(d.molecules) == Path::warp ? segment_width(d.molecules) : 0;
+  const auto kernel = m_site ? energy_kernel<true> : energy_kernel<false>;
+  kernel<<<blocks_for(d), kTile, 0, stream>>>(d, system, width, energies);
+  check_launch();
+}
+
+}  // namespace tarn::gpu

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+
+#include "kernels/device_state.cuh"
+
+/// @file
+/// The forces on one molecule from a range of partners that lie in shared memory. Each pair is
+/// computed from both sides: no two threads add to the same number, and the order of the sum is
+/// that of the partners.
+
+namespace tarn::gpu {
+
+/// Sites of up to `capacity` molecules in shared memory, [component][molecule]: oxygen, its low
+/// part in mixed precision, offsets of H1, H2 and M.
+inline constexpr int kSiteComponents = 15;
+
+template <class R>
+struct SharedSites {
+  R* data;
+  int capacity;
+
+  __device__ Vec3<R> vector(int component, int molecule) const {
+    const R* p = data + component * capacity + molecule;
+    return {p[0], p[capacity], p[2 * capacity]};
+  }
+  __device__ void put(int component, int molecule, const Vec3<R>& v) const {
+    R* p = data + component * capacity + molecule;
+    p[0] = v.x;
+    p[capacity] = v.y;
+    p[2 * capacity] = v.z;
+  }
+};
+
+/// How plain numbers are converted, for make_site.
+struct PlainNumbers {
+  using Double = double;
+  using Float = float;
+  __device__ static float to_float(double value) { return static_cast<float>(value); }
+  __device__ static double to_double(float value) { return static_cast<double>(value); }
+};
+
+template <class R, bool kMSite>
+__device__ inline ClusterSite<R> load_site(const SharedSites<R>& sites, int molecule) {
+  ClusterSite<R> s{};
+  s.o = sites.vector(0, molecule);
+  if constexpr (std::is_same_v<R, float>) s.o_low = sites.vector(3, molecule);
+  s.d.h1 = sites.vector(6, molecule);
+  s.d.h2 = sites.vector(9, molecule);
+  if constexpr (kMSite) s.d.m = sites.vector(12, molecule);
+  return s;
+}
+template <class R, bool kMSite>
+__device__ inline void store_site(const ClusterSite<R>& s, const SharedSites<R>& sites,
+                                  int molecule) {
+  sites.put(0, molecule, s.o);
+  if constexpr (std::is_same_v<R, float>) sites.put(3, molecule, s.o_low);
+  sites.put(6, molecule, s.d.h1);
+  sites.put(9, molecule, s.d.h2);
+  if constexpr (kMSite) sites.put(12, molecule, s.d.m);
+}
+
+/// Float sums go into double ones after so many partners.
+inline constexpr int kPartnersInFloat = 32;
+
+template <class R>
+__device__ inline void add_wide(const SiteForces<R>& f, SiteForces<double>& sum) {
+  const auto add = [](const Vec3<R>& from, Vec3<double>& to) {
+    to.x += static_cast<double>(from.x);
+    to.y += static_cast<double>(from.y);
+    to.z += static_cast<double>(from.z);
+  };
+  add(f.o, sum.o);
+  add(f.h1, sum.h1);
+  add(f.h2, sum.h2);
+  add(f.m, sum.m);
+}
+
+/// Adds the forces on `own` from shared partners first .. last - 1, without number `self`.
+template <class R, bool kMSite>
+__device__ inline void add_partners(const PairParameters<R>& pair, const ClusterSite<R>& own,
+                                    const SharedSites<R>& sites, int first, int last, int self,
+                                    SiteForces<double>& sum) {
+  constexpr bool mixed = std::is_same_v<R, float>;
+  for (int chunk = first; chunk < last; chunk += kPartnersInFloat) {
+    const int end = chunk + kPartnersInFloat < last ? chunk + kPartnersInFloat : last;
+    SiteForces<R> f = no_site_forces<R>();
+    for (int j = chunk; j < end; ++j) {
+      const ClusterSite<R> other = load_site<R, kMSite>(sites, j);
+      const SomeLanes<R> counts{j != self};
+      Vec3<R> r = oxygen_vector<R, mixed>(own, other);
+      r.x = select(counts.mask, r.x, R(1e3));
+      // What the partner feels is its own thread's business: never used, never computed.
+      SiteForces<R> ignored = no_site_forces<R>();
+      add_pair_forces<kMSite>(pair, r, own.d, other.d, counts, f, ignored);
+    }
+    add_wide(f, sum);
+  }
+}
+
+}  // namespace tarn::gpu

@@ -1,0 +1,304 @@
+#include "kernels/cuda_check.hpp"
+#include "kernels/launch.hpp"
+#include "kernels/partner_loop.cuh"
+
+/// @file
+/// Clusters of more than 128 molecules: each step is a row of kernels over all molecules, the pairs
+/// in tiles of 64 molecules by a slice of their partners. Slices are added in order.
+
+namespace tarn::gpu {
+namespace {
+
+constexpr int kThreads = 128;
+constexpr int kReduceThreads = 256;
+
+/// One thread a molecule of a replica.
+struct MoleculePlace {
+  std::int64_t slot, replica;
+  int molecule;
+  bool there;
+};
+__device__ MoleculePlace molecule_place(const DeviceState& d) {
+  const std::int64_t slot = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const std::int64_t replica = slot / d.molecules;
+  return {slot, replica, static_cast<int>(slot - replica * d.molecules), slot < d.slots};
+}
+
+/// Kick, drift and the sites; with `prepare` the sites only.
+template <class R, bool kMSite>
+__global__ void __launch_bounds__(kThreads)
+    begin_kernel(DeviceState d, ClusterSystem system, TileScratch scratch, bool prepare) {
+  const MoleculePlace p = molecule_place(d);
+  unsigned long long iterations = 0;
+  if (p.there) {
+    MoleculeState<double> s = load_state(d, p.slot);
+    if (!prepare && d.stopped[p.replica] == 0) {
+      const std::int64_t step = *scratch.step;
+      if (step % kKeptSteps == 0) keep_state(s, d, p.slot);
+      StepNote<double> note;
+      if (system.thermostat == Thermostat::baoab) {
+        const Triple<double> xi = noise_of(system.step.seed, d.ids[p.replica], p.molecule, step);
+        Triple<double> v_thermal;
+        note =
+            begin_baoab(system.step, system.passes.move, xi, d.kick_scale[p.replica], s, v_thermal);
+        store_triple(v_thermal, d.v_thermal, d.slots, p.slot);
+      } else {
+        note = begin_step(system.step, system.passes.move, s);
+      }
+      poison<double>(note.good, s);
+      iterations = static_cast<unsigned long long>(note.iterations);
+      store_triple(s.x, d.x, d.slots, p.slot);
+      store_triple(s.v, d.v, d.slots, p.slot);
+    }
+    // The sites of all molecules lie as those of one shared array.
+    R* const sites = static_cast<R*>(scratch.sites) + p.slot;
+    const ClusterSite<R> site = make_site<PlainNumbers, R, kMSite>(s.x, system.pair.m_weight);
+    const auto put = [&](int component, const Vec3<R>& v) {
+      sites[component * d.slots] = v.x;
+      sites[(component + 1) * d.slots] = v.y;
+      sites[(component + 2) * d.slots] = v.z;
+    };
+    put(0, site.o);
+    if constexpr (std::is_same_v<R, float>) put(3, site.o_low);
+    put(6, site.d.h1);
+    put(9, site.d.h2);
+    if constexpr (kMSite) put(12, site.d.m);
+  }
+  add_over_warp(iterations, d.iterations);
+}
+
+/// Partial forces of one tile: block (replica, slice, tile), thread i of the tile.
+template <class R, bool kMSite>
+__global__ void __launch_bounds__(kTile)
+    pairs_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair, TileScratch scratch) {
+  __shared__ R shared[kSiteComponents * kTile];
+  const SharedSites<R> partners{shared, kTile};
+  const int tiles = tiles_for(d.molecules), slices = tile_slices(d.molecules);
+  const int tile = static_cast<int>(blockIdx.x) % tiles;
+  const int slice = static_cast<int>(blockIdx.x) / tiles % slices;
+  const std::int64_t replica = static_cast<std::int64_t>(blockIdx.x) / tiles / slices;
+  if (d.stopped[replica] != 0) return;
+  const int i = tile * kTile + static_cast<int>(threadIdx.x);
+  const bool molecule = i < d.molecules;
+  const std::int64_t first_slot = replica * d.molecules;
+  const R* const sites = static_cast<const R*>(scratch.sites);
+  const auto site_of = [&](std::int64_t slot) {
+    const auto vector = [&](int component) -> Vec3<R> {
+      const R* p = sites + component * d.slots + slot;
+      return {p[0], p[d.slots], p[2 * d.slots]};
+    };
+    ClusterSite<R> s{};
+    s.o = vector(0);
+    if constexpr (std::is_same_v<R, float>) s.o_low = vector(3);
+    s.d.h1 = vector(6);
+    s.d.h2 = vector(9);
+    if constexpr (kMSite) s.d.m = vector(12);
+    return s;
+  };
+
+  const ClusterSite<R> own = site_of(first_slot + (molecule ? i : 0));
+  SiteForces<double> sum = no_site_forces<double>();
+  const Range range = slice_range(slice, slices, d.molecules);
+  for (int first = range.first; first < range.last; first += kTile) {
+    const int left = range.last - first;
+    const int count = left < kTile ? left : kTile;
+    __syncthreads();
+    if (static_cast<int>(threadIdx.x) < count) {
+      store_site<R, kMSite>(site_of(first_slot + first + static_cast<int>(threadIdx.x)), partners,
+                            static_cast<int>(threadIdx.x));
+    }
+    __syncthreads();
+    add_partners<R, kMSite>(pair, own, partners, 0, count, i - first, sum);
+  }
+  if (!molecule) return;
+  store_triple(forces_on_atoms<kMSite>(sum, system.pair.m_weight),
+               scratch.partial + static_cast<std::int64_t>(slice) * 9 * d.slots, d.slots,
+               first_slot + i);
+}
+
+__global__ void __launch_bounds__(kThreads) sum_slices_kernel(DeviceState d, TileScratch scratch) {
+  const MoleculePlace p = molecule_place(d);
+  if (!p.there || d.stopped[p.replica] != 0) return;
+  const int slices = tile_slices(d.molecules);
+  Triple<double> f = load_triple(scratch.partial, d.slots, p.slot);
+  for (int s = 1; s < slices; ++s) {
+    f = f +
+        load_triple(scratch.partial + static_cast<std::int64_t>(s) * 9 * d.slots, d.slots, p.slot);
+  }
+  store_triple(f, d.f, d.slots, p.slot);
+}
+
+/// Sum over the threads of a block by halving, the same in all threads.
+__device__ Vec3<double> reduce(double (&shared)[3][kReduceThreads], const Vec3<double>& mine) {
+  const int t = static_cast<int>(threadIdx.x);
+  __syncthreads();
+  shared[0][t] = mine.x;
+  shared[1][t] = mine.y;
+  shared[2][t] = mine.z;
+  for (int n = kReduceThreads / 2; n > 0; n /= 2) {
+    __syncthreads();
+    if (t < n) {
+      for (auto& row : shared) row[t] += row[t + n];
+    }
+  }
+  __syncthreads();
+  return {shared[0][0], shared[1][0], shared[2][0]};
+}
+
+/// Net force, centre of mass and net push of the wall of each replica: a block each, thread t takes
+/// molecules t, t + 256, ...
+__global__ void __launch_bounds__(kReduceThreads)
+    cluster_sums_kernel(DeviceState d, ClusterSystem system, TileScratch scratch) {
+  __shared__ double shared[3][kReduceThreads];
+  const std::int64_t replica = blockIdx.x;
+  if (d.stopped[replica] != 0) return;
+  const std::int64_t first = replica * d.molecules;
+  const Masses<double>& m = system.step.masses;
+  Vec3<double> net{0.0, 0.0, 0.0}, moment = net, push = net;
+  for (int k = static_cast<int>(threadIdx.x); k < d.molecules; k += kReduceThreads) {
+    net = net + total(load_triple(d.f, d.slots, first + k));
+    moment = moment + mass_moment(load_triple(d.x, d.slots, first + k), m);
+  }
+  net = reduce(shared, net);
+  const double share = 1.0 / (d.molecules * (m.o + 2.0 * m.h));
+  const Vec3<double> centre = share * reduce(shared, moment);
+  for (int k = static_cast<int>(threadIdx.x); k < d.molecules; k += kReduceThreads) {
+    const Vec3<double> o = load_triple(d.x, d.slots, first + k).o;
+    push = push + wall_force(o - centre, system.wall);
+  }
+  push = reduce(shared, push);
+  if (threadIdx.x == 0) {
+    double* out = scratch.sums + replica * kTileSums;
+    const Vec3<double> all[3] = {net, centre, push};
+    for (int v = 0; v < 3; ++v) {
+      out[3 * v] = all[v].x;
+      out[3 * v + 1] = all[v].y;
+      out[3 * v + 2] = all[v].z;
+    }
+  }
+}
+
+enum class Finish { step, prepare, forces };
+
+/// What is left of the forces, the solve and the second kick.
+__global__ void __launch_bounds__(kThreads)
+    finish_kernel(DeviceState d, ClusterSystem system, TileScratch scratch, bool mixed,
+                  Finish what) {
+  const MoleculePlace p = molecule_place(d);
+  unsigned long long indefinite = 0;
+  if (p.there && d.stopped[p.replica] == 0) {
+    MoleculeState<double> s = load_state(d, p.slot);
+    const Masses<double>& m = system.step.masses;
+    Triple<double> f = load_triple(d.f, d.slots, p.slot);
+    const double per_molecule = 1.0 / d.molecules;
+    const double* sums = scratch.sums + p.replica * kTileSums;
+    const auto vector = [&](int v) -> Vec3<double> {
+      return {sums[3 * v], sums[3 * v + 1], sums[3 * v + 2]};
+    };
+    if (mixed) f = remove_net_force(f, per_molecule * vector(0), m);
+    if (system.wall.stiffness > 0.0) {
+      f.o = f.o + wall_force(s.x.o - vector(1), system.wall);
+      f = remove_net_force(f, per_molecule * vector(2), m);
+    }
+    store_triple(f, d.f, d.slots, p.slot);
+    if (what != Finish::forces) {
+      const Triple<double> v = s.v;
+      const bool definite = end_step(system.step, system.passes.end, f, s);
+      bool bad = false;
+      if (what == Finish::prepare) {
+        s.v = v;
+        // c - c is 0 for finite numbers only.
+        const Vec3<double> none = total(s.a - s.a);
+        bad = !definite || !(none.x + none.y + none.z == 0.0);
+        keep_state(s, d, p.slot);
+      } else {
+        poison<double>(definite, s);
+        indefinite = definite ? 0 : 1;
+        bad = !(weighted_norm2(1.0, 1.0, s.v) < kLargestSpeed2);
+      }
+      if (bad) atomicMin(d.blow_molecule + p.replica, p.molecule);
+      store_state(s, d, p.slot);
+    }
+  }
+  if (what == Finish::step) add_over_warp(indefinite, d.indefinite);
+}
+
+/// Puts replicas that went bad to rest; the noise after the step for the others.
+__global__ void __launch_bounds__(kThreads)
+    close_kernel(DeviceState d, ClusterSystem system, TileScratch scratch, bool prepare) {
+  const MoleculePlace p = molecule_place(d);
+  if (!p.there || d.stopped[p.replica] != 0) return;
+  const std::int64_t step = *scratch.step;
+  MoleculeState<double> s = load_state(d, p.slot);
+  if (d.blow_molecule[p.replica] < kNoMolecule) {
+    rest(s, d, p.slot);
+    if (p.molecule == 0) d.blow_step[p.replica] = prepare ? step : step + 1;
+  } else if (!prepare && system.thermostat == Thermostat::gla) {
+    thermostat_step(system.step, system.passes.move,
+                    noise_of(system.step.seed, d.ids[p.replica], p.molecule, step),
+                    d.kick_scale[p.replica], s);
+  }
+  store_state(s, d, p.slot);
+}
+
+/// After every thread has seen them: marks stopped replicas, and counts the step on.
+__global__ void __launch_bounds__(kThreads)
+    count_on_kernel(DeviceState d, TileScratch scratch, bool prepare) {
+  const std::int64_t replica = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (replica < d.replicas && d.blow_molecule[replica] < kNoMolecule) d.stopped[replica] = 1;
+  if (replica == 0 && !prepare) ++*scratch.step;
+}
+
+unsigned blocks_for(std::int64_t threads) {
+  return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
+}
+
+template <class R, bool kMSite>
+void run(const DeviceState& d, const ClusterSystem& system, const TileScratch& scratch, Finish what,
+         cudaStream_t stream) {
+  constexpr bool mixed = std::is_same_v<R, float>;
+  const bool prepare = what != Finish::step;
+  const unsigned all = blocks_for(d.slots);
+  begin_kernel<R, kMSite><<<all, kThreads, 0, stream>>>(d, system, scratch, prepare);
+  check_launch();
+  const std::int64_t blocks = d.replicas * tiles_for(d.molecules) * tile_slices(d.molecules);
+  pairs_kernel<R, kMSite><<<static_cast<unsigned>(blocks), kTile, 0, stream>>>(
+      d, system, rounded_parameters<R>(system.pair), scratch);
+  check_launch();
+  sum_slices_kernel<<<all, kThreads, 0, stream>>>(d, scratch);
+  check_launch();
+  if (mixed || system.wall.stiffness > 0.0) {
+    cluster_sums_kernel<<<static_cast<unsigned>(d.replicas), kReduceThreads, 0, stream>>>(d, system,
+                                                                                          scratch);
+    check_launch();
+  }
+  finish_kernel<<<all, kThreads, 0, stream>>>(d, system, scratch, mixed, what);
+  check_launch();
+  if (what == Finish::forces) return;
+  close_kernel<<<all, kThreads, 0, stream>>>(d, system, scratch, prepare);
+  check_launch();
+  count_on_kernel<<<blocks_for(d.replicas), kThreads, 0, stream>>>(d, scratch, prepare);
+  check_launch();
+}
+
+void run_any(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
+             const TileScratch& scratch, Finish what, cudaStream_t stream) {
+  const auto chosen = mixed ? (m_site ? run<float, true> : run<float, false>)
+                            : (m_site ? run<double, true> : run<double, false>);
+  chosen(d, system, scratch, what, stream);
+}
+
+}  // namespace
+
+void launch_tile_prepare(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
+                         const TileScratch& scratch, Prepare what, cudaStream_t stream) {
+  run_any(d, system, mixed, m_site, scratch,
+          what == Prepare::forces ? Finish::forces : Finish::prepare, stream);
+}
+
+void launch_tile_step(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
+                      const TileScratch& scratch, cudaStream_t stream) {
+  run_any(d, system, mixed, m_site, scratch, Finish::step, stream);
+}
+
+}  // namespace tarn::gpu

@@ -1,0 +1,182 @@
+#include "kernels/cuda_check.hpp"
+#include "kernels/launch.hpp"
+
+/// @file
+/// Clusters of up to 32 molecules: several a warp, a molecule a lane, as many steps a launch as are
+/// due. Nothing but kept states and counts goes to memory inside the loop of steps.
+
+namespace tarn::gpu {
+namespace {
+
+constexpr int kThreads = 128;
+constexpr unsigned kAllLanes = 0xffffffffu;
+
+/// A warp of the device, as cluster_program.hpp asks for it.
+class DeviceWarp {
+ public:
+  using Double = double;
+  using Float = float;
+  using Index = int;
+
+  __device__ DeviceWarp(const DeviceState& d, const ClusterSystem& system,
+                        const DeviceCounts& counts, std::int64_t warp, int width)
+      : d_(d), counts_(counts), seed_(system.step.seed), width_(width) {
+    lane_ = static_cast<int>(threadIdx.x) % kWarpLanes;
+    const LanePlace place = place_of(warp, lane_, d.molecules, width, d.replicas);
+    replica_ = place.replica;
+    molecule_ = place.molecule;
+    slot_ = warp * kWarpLanes + lane_;
+    const std::int64_t source = replica_ < 0 ? 0 : replica_;
+    id_ = d.ids[source];
+    kick_scale_ = molecule_ < 0 ? 0.0 : d.kick_scale[source];
+    running_ = molecule_ >= 0 && d.stopped[source] == 0;
+    const unsigned of_segment = width == kWarpLanes ? kAllLanes : (1u << width) - 1u;
+    segment_ = of_segment << (lane_ / width * width);
+  }
+
+  __device__ std::int64_t slot() const { return slot_; }
+  __device__ int rounds() const { return gpu::rounds(d_.molecules); }
+  template <class T>
+  __device__ T shuffle(T value, int from) const {
+    return __shfl_sync(kAllLanes, value, from);
+  }
+  __device__ int partner(int k) const { return partner_lane(lane_, k, d_.molecules, width_); }
+  __device__ int meeting(int k) const { return meeting_lane(lane_, k, d_.molecules, width_); }
+  template <class R>
+  __device__ bool pair(int k) const {
+    return meets(molecule_, k, d_.molecules);
+  }
+  __device__ bool real() const { return molecule_ >= 0; }
+  __device__ double sum(double value) const {
+    if (molecule_ < 0) value = 0.0;
+    for (int o = width_ / 2; o > 0; o /= 2) value += __shfl_xor_sync(kAllLanes, value, o);
+    return value;
+  }
+  __device__ static float to_float(double value) { return static_cast<float>(value); }
+  __device__ static double to_double(float value) { return static_cast<double>(value); }
+
+  __device__ Triple<double> normals(std::int64_t step) const {
+    return noise_of(seed_, id_, molecule_ < 0 ? 0 : molecule_, step);
+  }
+  __device__ double kick_scale() const { return kick_scale_; }
+
+  __device__ void keep(const MoleculeState<double>& s) { keep_state(s, d_, slot_); }
+  __device__ void stop(bool bad, std::int64_t step, MoleculeState<double>& s) {
+    const unsigned bad_lanes = __ballot_sync(kAllLanes, bad && running_) & segment_;
+    if (bad_lanes == 0) return;
+    if (molecule_ == 0) {
+      d_.stopped[replica_] = 1;
+      d_.blow_step[replica_] = step;
+      d_.blow_molecule[replica_] = (__ffs(static_cast<int>(bad_lanes)) - 1) % width_;
+    }
+    running_ = false;
+    rest(s, d_, slot_);
+  }
+  __device__ void note(const StepNote<double>& note) {
+    if (running_) iterations_ += static_cast<unsigned long long>(note.iterations);
+  }
+  __device__ void indefinite(bool definite) { indefinite_ += running_ && !definite; }
+
+  __device__ bool due(std::int64_t step) const { return counts_.due(step); }
+  __device__ bool counts(int pair_class) const { return counts_.pairs[pair_class]; }
+  __device__ void count(int k, int pair_class, double r2) const {
+    if (running_ && meets(molecule_, k, d_.molecules)) counts_.add(id_, pair_class, r2);
+  }
+  __device__ void counted() const {
+    if (running_ && molecule_ == 0) atomicAdd(counts_.samples + id_ % kGroups, 1ULL);
+  }
+
+  /// Statistics of the launch.
+  __device__ void finish() const {
+    add_over_warp(iterations_, d_.iterations);
+    add_over_warp(indefinite_, d_.indefinite);
+  }
+
+ private:
+  const DeviceState& d_;
+  const DeviceCounts& counts_;
+  std::uint64_t seed_, id_;
+  std::int64_t replica_, slot_;
+  int width_, lane_, molecule_;
+  unsigned segment_;
+  double kick_scale_;
+  bool running_;
+  unsigned long long iterations_ = 0, indefinite_ = 0;
+};
+
+__device__ std::int64_t warp_number() {
+  return (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kWarpLanes;
+}
+
+template <class R, bool kMSite>
+__global__ void __launch_bounds__(kThreads)
+    prepare_warps_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair, int width,
+                         std::int64_t step, Prepare what) {
+  const std::int64_t warp = warp_number();
+  if (warp * kWarpLanes >= d.slots) return;
+  const DeviceCounts none{};
+  DeviceWarp w(d, system, none, warp, width);
+  MoleculeState<double> s = load_state(d, w.slot());
+  Triple<double> f;
+  if (what == Prepare::forces) {
+    f = cluster_forces<DeviceWarp, R, kMSite>(w, system, pair, s.x);
+  } else {
+    prepare_cluster<DeviceWarp, R, kMSite>(w, system, pair, step, s, f);
+    store_state(s, d, w.slot());
+    w.finish();
+  }
+  store_triple(f, d.f, d.slots, w.slot());
+}
+
+template <class R, bool kMSite>
+__global__ void __launch_bounds__(kThreads)
+    advance_warps_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair, int width,
+                         DeviceCounts counts, std::int64_t first, std::int64_t n) {
+  const std::int64_t warp = warp_number();
+  if (warp * kWarpLanes >= d.slots) return;
+  DeviceWarp w(d, system, counts, warp, width);
+  MoleculeState<double> s = load_state(d, w.slot());
+  Triple<double> v_thermal = s.v;
+  advance_cluster<DeviceWarp, R, kMSite>(w, system, pair, first, n, s, v_thermal);
+  store_state(s, d, w.slot());
+  if (d.v_thermal != nullptr) store_triple(v_thermal, d.v_thermal, d.slots, w.slot());
+  w.finish();
+}
+
+unsigned blocks_for(const DeviceState& d) {
+  return static_cast<unsigned>((d.slots + kThreads - 1) / kThreads);
+}
+
+template <class R, bool kMSite>
+void prepare(const DeviceState& d, const ClusterSystem& system, std::int64_t step, Prepare what,
+             cudaStream_t stream) {
+  prepare_warps_kernel<R, kMSite><<<blocks_for(d), kThreads, 0, stream>>>(
+      d, system, rounded_parameters<R>(system.pair), segment_width(d.molecules), step, what);
+  check_launch();
+}
+template <class R, bool kMSite>
+void advance(const DeviceState& d, const ClusterSystem& system, const DeviceCounts& counts,
+             std::int64_t first, std::int64_t n, cudaStream_t stream) {
+  advance_warps_kernel<R, kMSite><<<blocks_for(d), kThreads, 0, stream>>>(
+      d, system, rounded_parameters<R>(system.pair), segment_width(d.molecules), counts, first, n);
+  check_launch();
+}
+
+}  // namespace
+
+void launch_warp_prepare(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
+                         std::int64_t step, Prepare what, cudaStream_t stream) {
+  const auto run = mixed ? (m_site ? prepare<float, true> : prepare<float, false>)
+                         : (m_site ? prepare<double, true> : prepare<double, false>);
+  run(d, system, step, what, stream);
+}
+
+void launch_warp_advance(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
+                         const DeviceCounts& counts, std::int64_t first, std::int64_t n,
+                         cudaStream_t stream) {
+  const auto run = mixed ? (m_site ? advance<float, true> : advance<float, false>)
+                         : (m_site ? advance<double, true> : advance<double, false>);
+  run(d, system, counts, first, n, stream);
+}
+
+}  // namespace tarn::gpu

@@ -1,0 +1,403 @@
+#include "kernels/cluster_program.hpp"
+
+#include "engine_fixtures.hpp"
+#include "kernels/layout.hpp"
+#include "lanes.hpp"
+#include "worst.hpp"
+
+/// @file
+/// The program that a warp of a GPU runs on small clusters, on 32 lanes of plain numbers, against
+/// the CPU engine: what is left for the device is loading, storing and the shuffles themselves.
+
+namespace tarn {
+namespace {
+
+using namespace test;
+
+using D = Lanes<double>;
+using F = Lanes<float>;
+
+/// What the warps of a batch share.
+struct Batch {
+  System system;
+  ClusterSystem cluster;
+  std::vector<std::int64_t> ids;
+  std::vector<char> stopped;
+  std::vector<BlowUp> blow_ups;
+  PairCountRequest counting;
+  std::vector<std::uint64_t> counts;
+  std::array<std::int64_t, kCountGroups> samples{};
+  std::int64_t iterations = 0, indefinite = 0;
+};
+
+class HostWarp {
+ public:
+  using Double = D;
+  using Float = F;
+  using Index = Lanes<int>;
+
+  HostWarp(Batch& batch, std::int64_t warp)
+      : batch_(batch), n_(batch.system.molecules), width_(gpu::segment_width(n_)) {
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      const gpu::LanePlace p = gpu::place_of(warp, static_cast<int>(l), n_, width_,
+                                             static_cast<std::int64_t>(batch.ids.size()));
+      replica_[l] = p.replica;
+      molecule_[l] = p.molecule;
+      running_.v[l] = p.molecule >= 0 && !batch.stopped[static_cast<std::size_t>(p.replica)];
+    }
+  }
+
+  std::int64_t replica(std::size_t l) const { return replica_[l]; }
+  int molecule(std::size_t l) const { return molecule_[l]; }
+
+  int rounds() const { return gpu::rounds(n_); }
+  template <class T>
+  Lanes<T> shuffle(const Lanes<T>& value, const Index& from) const {
+    return Lanes<T>::of(
+        [&](std::size_t l) { return value.v[static_cast<std::size_t>(from.v[l])]; });
+  }
+  Index partner(int k) const {
+    return Index::of(
+        [&](std::size_t l) { return gpu::partner_lane(static_cast<int>(l), k, n_, width_); });
+  }
+  Index meeting(int k) const {
+    return Index::of(
+        [&](std::size_t l) { return gpu::meeting_lane(static_cast<int>(l), k, n_, width_); });
+  }
+  template <class R>
+  LaneMask pair(int k) const {
+    LaneMask m;
+    for (std::size_t l = 0; l < kLanes; ++l) m.v[l] = gpu::meets(molecule_[l], k, n_);
+    return m;
+  }
+  LaneMask real() const {
+    LaneMask m;
+    for (std::size_t l = 0; l < kLanes; ++l) m.v[l] = molecule_[l] >= 0;
+    return m;
+  }
+  D sum(D value) const {
+    value = select(real(), value, D(0.0));
+    for (int o = width_ / 2; o > 0; o /= 2) {
+      value =
+          value + shuffle(value, Index::of([&](std::size_t l) { return static_cast<int>(l) ^ o; }));
+    }
+    return value;
+  }
+  static F to_float(const D& a) {
+    return F::of([&](std::size_t l) { return static_cast<float>(a.v[l]); });
+  }
+  static D to_double(const F& a) {
+    return D::of([&](std::size_t l) { return static_cast<double>(a.v[l]); });
+  }
+  Triple<D> normals(std::int64_t step) const {
+    std::array<D, 9> xi;
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      const std::size_t r = static_cast<std::size_t>(std::max<std::int64_t>(replica_[l], 0));
+      const MoleculeNormals z =
+          molecule_normals(batch_.system.seed, static_cast<std::uint64_t>(batch_.ids[r]),
+                           static_cast<std::uint64_t>(std::max(molecule_[l], 0)),
+                           static_cast<std::uint64_t>(step), NoiseStream::thermostat);
+      for (std::size_t c = 0; c < 9; ++c) xi[c].v[l] = z.xi[c];
+    }
+    return {{xi[0], xi[1], xi[2]}, {xi[3], xi[4], xi[5]}, {xi[6], xi[7], xi[8]}};
+  }
+  D kick_scale() const {
+    return D::of([&](std::size_t l) {
+      return molecule_[l] < 0 ? 0.0
+                              : kick_scale_of(batch_.system.thermostat,
+                                              batch_.ids[static_cast<std::size_t>(replica_[l])]);
+    });
+  }
+
+  void keep(const MoleculeState<D>& s) { kept_ = s; }
+  void stop(const LaneMask& bad, std::int64_t step, MoleculeState<D>& s) {
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      if (!bad.v[l] || !running_.v[l]) continue;
+      const std::int64_t replica = replica_[l];
+      batch_.stopped[static_cast<std::size_t>(replica)] = 1;
+      BlowUp blow_up;
+      blow_up.replica = batch_.ids[static_cast<std::size_t>(replica)];
+      blow_up.step = step;
+      blow_up.molecule = molecule_[l];
+      batch_.blow_ups.push_back(blow_up);
+      for (std::size_t k = 0; k < kLanes; ++k) {
+        if (replica_[k] != replica) continue;
+        running_.v[k] = false;
+        const auto put = [&](Vec3<D>& to, const Vec3<D>* from) {
+          to.x.v[k] = from ? from->x.v[k] : 0.0;
+          to.y.v[k] = from ? from->y.v[k] : 0.0;
+          to.z.v[k] = from ? from->z.v[k] : 0.0;
+        };
+        put(s.x.o, &kept_.x.o);
+        put(s.x.h1, &kept_.x.h1);
+        put(s.x.h2, &kept_.x.h2);
+        for (Triple<D>* t : {&s.v, &s.a}) {
+          put(t->o, nullptr);
+          put(t->h1, nullptr);
+          put(t->h2, nullptr);
+        }
+      }
+    }
+  }
+  void note(const StepNote<D>& note) {
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      if (running_.v[l]) batch_.iterations += static_cast<std::int64_t>(note.iterations.v[l]);
+    }
+  }
+  void indefinite(const LaneMask& definite) {
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      batch_.indefinite += running_.v[l] && !definite.v[l];
+    }
+  }
+  bool due(std::int64_t step) const {
+    const PairCountRequest& c = batch_.counting;
+    return c.enabled && step >= c.first_step && step % c.every == 0;
+  }
+  bool counts(int pair_class) const {
+    return batch_.counting.pairs[static_cast<std::size_t>(pair_class)];
+  }
+  void count(int k, int pair_class, const D& r2) {
+    const PairCountRequest& c = batch_.counting;
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      if (!running_.v[l] || !gpu::meets(molecule_[l], k, n_)) continue;
+      const int bin = static_cast<int>(
+          std::min(std::sqrt(r2.v[l]) * (c.bins / c.r_max_A), static_cast<double>(c.bins)));
+      if (bin >= c.bins) continue;
+      const std::int64_t group = batch_.ids[static_cast<std::size_t>(replica_[l])] % kCountGroups;
+      ++batch_.counts[static_cast<std::size_t>((group * kPairClasses + pair_class) * c.bins + bin)];
+    }
+  }
+  void counted() {
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      if (!running_.v[l] || molecule_[l] != 0) continue;
+      ++batch_.samples[static_cast<std::size_t>(batch_.ids[static_cast<std::size_t>(replica_[l])] %
+                                                kCountGroups)];
+    }
+  }
+
+ private:
+  Batch& batch_;
+  int n_, width_;
+  std::array<std::int64_t, kLanes> replica_{};
+  std::array<int, kLanes> molecule_{};
+  LaneMask running_;
+  MoleculeState<D> kept_{};
+};
+
+/// Runs a batch of small clusters as a GPU would, warp by warp.
+class WarpMachine {
+ public:
+  WarpMachine(const System& system, const State& start, const PairCountRequest& counting = {})
+      : state_(start) {
+    batch_.system = system;
+    batch_.cluster = {step_parameters(system),
+                      step_passes(system),
+                      system.thermostat.kind,
+                      {system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2},
+                      pair_parameters<double>(system.model),
+                      system.molecules};
+    batch_.ids = start.replica_ids;
+    batch_.stopped.assign(batch_.ids.size(), 0);
+    batch_.counting = counting;
+    batch_.counts.assign(static_cast<std::size_t>(kCountGroups * kPairClasses * counting.bins), 0);
+    for (std::int64_t w = 0; w < gpu::warps_for(start.replicas(), system.molecules); ++w) {
+      warps_.emplace_back(batch_, w);
+      MoleculeState<D> s = load(warps_.back());
+      Triple<D> f;
+      run([&]<class R, bool kMSite>(const PairParameters<scalar_t<R>>& pair) {
+        prepare_cluster<HostWarp, R, kMSite>(warps_.back(), batch_.cluster, pair, state_.step, s,
+                                             f);
+      });
+      states_.push_back(s);
+    }
+  }
+
+  void advance(std::int64_t n) {
+    for (std::size_t w = 0; w < warps_.size(); ++w) {
+      Triple<D> v_thermal = states_[w].v;
+      run([&]<class R, bool kMSite>(const PairParameters<scalar_t<R>>& pair) {
+        advance_cluster<HostWarp, R, kMSite>(warps_[w], batch_.cluster, pair, state_.step, n,
+                                             states_[w], v_thermal);
+      });
+    }
+    state_.step += n;
+  }
+
+  State state() const {
+    State s = state_;
+    for (std::size_t w = 0; w < warps_.size(); ++w) {
+      for (std::size_t l = 0; l < kLanes; ++l) {
+        if (warps_[w].molecule(l) < 0) continue;
+        const std::size_t at = static_cast<std::size_t>(warps_[w].replica(l)) * s.coordinates() +
+                               static_cast<std::size_t>(warps_[w].molecule(l)) * 9;
+        visit(states_[w].x, [&](std::size_t c, const D& v) { s.positions_A[at + c] = v.v[l]; });
+        visit(states_[w].v,
+              [&](std::size_t c, const D& v) { s.velocities_A_per_akma[at + c] = v.v[l]; });
+      }
+    }
+    return s;
+  }
+  const Batch& batch() const { return batch_; }
+
+ private:
+  template <class T, class Op>
+  static void visit(T& t, const Op& op) {
+    std::size_t c = 0;
+    for (auto* v : {&t.o, &t.h1, &t.h2}) {
+      for (auto* x : {&v->x, &v->y, &v->z}) op(c++, *x);
+    }
+  }
+  template <class Body>
+  void run(const Body& body) {
+    const bool mixed = batch_.system.precision == Precision::mixed;
+    const PairParameters<double>& p = batch_.cluster.pair;
+    const PairParameters<float> f = pair_parameters<float>(batch_.system.model);
+    if (batch_.system.model.has_m_site()) {
+      mixed ? body.template operator()<F, true>(f) : body.template operator()<D, true>(p);
+    } else {
+      mixed ? body.template operator()<F, false>(f) : body.template operator()<D, false>(p);
+    }
+  }
+  /// Lanes without a molecule hold molecule 0 of the first replica, at rest.
+  MoleculeState<D> load(const HostWarp& warp) const {
+    MoleculeState<D> s{};
+    for (std::size_t l = 0; l < kLanes; ++l) {
+      const bool there = warp.molecule(l) >= 0;
+      const std::size_t at =
+          there ? static_cast<std::size_t>(warp.replica(l)) * state_.coordinates() +
+                      static_cast<std::size_t>(warp.molecule(l)) * 9
+                : 0;
+      visit(s.x, [&](std::size_t c, D& v) { v.v[l] = state_.positions_A[at + c]; });
+      visit(s.v, [&](std::size_t c, D& v) {
+        v.v[l] = there ? state_.velocities_A_per_akma[at + c] : 0.0;
+      });
+    }
+    return s;
+  }
+
+  State state_;
+  Batch batch_;
+  std::vector<HostWarp> warps_;
+  std::vector<MoleculeState<D>> states_;
+};
+
+bool runs_on_a_warp(const EngineCase& c) {
+  const IntegratorSpec i = integrator(c.scheme);
+  return i.scheme != Scheme::pushforward_newmark && i.solver == Solver::structured &&
+         i.hessian != Hessian::molecule && i.hessian != Hessian::total;
+}
+std::vector<EngineCase> warp_cases() {
+  std::vector<EngineCase> cases;
+  for (const EngineCase& c : engine_cases()) {
+    if (runs_on_a_warp(c)) cases.push_back(c);
+  }
+  return cases;
+}
+
+class ClusterProgram : public ::testing::TestWithParam<EngineCase> {};
+
+/// Steps, counts and iterations are those of the CPU engine: it shares the formulas of one molecule
+/// and nothing else.
+TEST_P(ClusterProgram, IsTheCpuEngine) {
+  Worst exact("log10_double"), mixed("log10_mixed");
+  for (const WaterModel& model : {tip3p(), tip4p()}) {
+    for (Precision precision : {Precision::double_, Precision::mixed}) {
+      for (int n : {1, 2, 3, 7, 8, 31, 32}) {
+        SCOPED_TRACE(std::string(model.name) + ", " + name_of(precision) +
+                     ", N = " + std::to_string(n));
+        System system = make_system(GetParam(), model, n, precision);
+        system.integrator.tolerance = 1e-13;
+        PairCountRequest counts;
+        counts.enabled = true;
+        counts.r_max_A = 6.0;
+        counts.bins = 60;
+        counts.every = 2;
+        const State start = start_state(system, spread_ids(n <= 8 ? 5 : 2), 1'000'002);
+        WarpMachine machine(system, start, counts);
+        system.precision = Precision::double_;
+        const auto engine = make_cpu_engine(system, start, counts, 1);
+        machine.advance(4);
+        engine->advance(4);
+        const State a = machine.state(), b = engine->state();
+        (precision == Precision::double_ ? exact : mixed)
+            .see(std::max(relative_rms(a.positions_A, b.positions_A),
+                          relative_rms(a.velocities_A_per_akma, b.velocities_A_per_akma)),
+                 n);
+        EXPECT_TRUE(machine.batch().blow_ups.empty());
+        Frame f;
+        engine->snapshot(kPairCounts, f);
+        EXPECT_EQ(machine.batch().samples, f.pair_samples);
+        if (precision == Precision::double_) {
+          EXPECT_EQ(machine.batch().counts, f.pair_counts);
+          // Sweeps that end near the tolerance may be one more or less.
+          const auto iterations = static_cast<double>(engine->report().constraint_iterations);
+          EXPECT_NEAR(static_cast<double>(machine.batch().iterations), iterations,
+                      5e-3 * iterations);
+        }
+      }
+    }
+  }
+  // Rounding of velocities that come from positions over h, as in the tests of devices; mixed
+  // forces are good to 2e-6.
+  exact.expect_below(1e-12);
+  mixed.expect_below(1e-5);
+}
+
+/// The laws that a batch and a restart must not change, bit by bit.
+TEST_P(ClusterProgram, KeepsTheLaws) {
+  for (Precision precision : {Precision::double_, Precision::mixed}) {
+    for (int n : {2, 7, 32}) {
+      const System system = make_system(GetParam(), tip3p(), n, precision);
+      const auto bits = [&](const State& s, std::int64_t id) {
+        Bits b;
+        for (std::size_t r = 0; r < s.replica_ids.size(); ++r) {
+          if (s.replica_ids[r] != id) continue;
+          append_bits({&s.positions_A[r * s.coordinates()], s.coordinates()}, b);
+          append_bits({&s.velocities_A_per_akma[r * s.coordinates()], s.coordinates()}, b);
+        }
+        return b;
+      };
+      WarpMachine whole(system, start_state(system, spread_ids(5)));
+      whole.advance(7);
+      WarpMachine alone(system, start_state(system, {10}));
+      alone.advance(3);
+      alone.advance(4);
+      EXPECT_TRUE(same_bits(bits(whole.state(), 10), bits(alone.state(), 10))) << n;
+      WarpMachine before(system, start_state(system, spread_ids(5)));
+      before.advance(3);
+      WarpMachine resumed(system, before.state());
+      resumed.advance(4);
+      for (std::int64_t id : spread_ids(5)) {
+        EXPECT_TRUE(same_bits(bits(whole.state(), id), bits(resumed.state(), id))) << n;
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ClusterProgram, ::testing::ValuesIn(warp_cases()), EngineCaseName());
+
+/// One replica that flies apart is stopped with its name, and its neighbours in the warp go on.
+TEST(ClusterProgramBlowUp, LeavesTheOthersAlone) {
+  const System system = make_system({"zss_structured", Bath::gla}, tip3p(), 7);
+  const State good = start_state(system, spread_ids(4));
+  State start = good;
+  for (std::size_t c = 0; c < 9; c += 3) {
+    start.velocities_A_per_akma[start.coordinates() + 9 + c] = 200.0;
+  }
+  WarpMachine machine(system, start), untouched(system, good);
+  machine.advance(5);
+  untouched.advance(5);
+  ASSERT_EQ(machine.batch().blow_ups.size(), 1u);
+  EXPECT_EQ(machine.batch().blow_ups[0].replica, 10);
+  EXPECT_EQ(machine.batch().blow_ups[0].step, 1);
+  EXPECT_EQ(machine.batch().blow_ups[0].molecule, 1);
+  const State a = machine.state(), b = untouched.state();
+  for (std::size_t r : {0u, 2u, 3u}) {
+    for (std::size_t c = 0; c < a.coordinates(); ++c) {
+      EXPECT_EQ(a.positions_A[r * a.coordinates() + c], b.positions_A[r * a.coordinates() + c]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tarn

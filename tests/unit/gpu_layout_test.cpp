@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "kernels/layout.hpp"
+
+/// @file
+/// Who works on what on a GPU: the plain functions that kernels compute their places with.
+
+namespace tarn {
+namespace {
+
+using namespace gpu;
+
+TEST(GpuLayout, ThePathDependsOnTheMoleculesOnly) {
+  EXPECT_EQ(path_of(1), Path::warp);
+  EXPECT_EQ(path_of(32), Path::warp);
+  EXPECT_EQ(path_of(33), Path::block);
+  EXPECT_EQ(path_of(128), Path::block);
+  EXPECT_EQ(path_of(129), Path::tiles);
+}
+
+TEST(GpuLayout, SegmentsHoldTheirCluster) {
+  for (int n = 1; n <= kMostInWarp; ++n) {
+    const int width = segment_width(n);
+    EXPECT_GE(width, n);
+    EXPECT_LT(width, 2 * n);
+    EXPECT_EQ(width & (width - 1), 0);
+    EXPECT_EQ(clusters_per_warp(n) * width, kWarpLanes);
+  }
+}
+
+/// Every molecule has one lane, and the lane knows it.
+TEST(GpuLayout, PlacesAndSlotsAreInverse) {
+  for (int n : {1, 2, 3, 7, 8, 31, 32}) {
+    for (std::int64_t replicas : {1, 2, 5, 33}) {
+      std::set<std::pair<std::int64_t, int>> seen;
+      const int width = segment_width(n);
+      for (std::int64_t warp = 0; warp < warps_for(replicas, n); ++warp) {
+        for (int lane = 0; lane < kWarpLanes; ++lane) {
+          const LanePlace p = place_of(warp, lane, n, width, replicas);
+          if (p.molecule < 0) continue;
+          EXPECT_TRUE(seen.emplace(p.replica, p.molecule).second);
+          EXPECT_EQ(slot_of(p.replica, p.molecule, n), warp * kWarpLanes + lane);
+        }
+      }
+      EXPECT_EQ(seen.size(), static_cast<std::size_t>(replicas * n));
+      EXPECT_EQ(slots_for(replicas, n), warps_for(replicas, n) * kWarpLanes);
+    }
+  }
+  EXPECT_EQ(slots_for(3, 100), 300);
+  EXPECT_EQ(slot_of(2, 99, 100), 299);
+}
+
+/// Each pair of a cluster meets in one round, from one side, and what one lane sends back arrives.
+TEST(GpuLayout, EveryPairMeetsOnce) {
+  for (int n = 1; n <= kMostInWarp; ++n) {
+    const int width = segment_width(n);
+    for (int first = 0; first < kWarpLanes; first += width) {
+      std::set<std::pair<int, int>> met;
+      for (int k = 1; k <= rounds(n); ++k) {
+        for (int lane = first; lane < first + width; ++lane) {
+          const int molecule = lane - first < n ? lane - first : -1;
+          const int partner = partner_lane(lane, k, n, width);
+          EXPECT_GE(partner, first);
+          EXPECT_LT(partner, first + width);
+          if (molecule < 0) {
+            EXPECT_EQ(partner, lane);
+            EXPECT_EQ(meeting_lane(lane, k, n, width), lane);
+            EXPECT_FALSE(meets(molecule, k, n));
+            continue;
+          }
+          EXPECT_EQ(meeting_lane(partner, k, n, width), lane);
+          if (!meets(molecule, k, n)) continue;
+          const int other = partner - first;
+          EXPECT_NE(other, molecule);
+          EXPECT_TRUE(met.emplace(std::min(molecule, other), std::max(molecule, other)).second)
+              << n << ": " << molecule << ", " << other;
+        }
+      }
+      EXPECT_EQ(met.size(), static_cast<std::size_t>(n * (n - 1) / 2));
+    }
+  }
+}
+
+TEST(GpuLayout, SlicesCoverAllPartnersOnce) {
+  for (int n : {33, 100, 128, 129, 257, 1000, 10000}) {
+    for (int slices : {kBlockSlices, tile_slices(n)}) {
+      int next = 0;
+      for (int s = 0; s < slices; ++s) {
+        const Range r = slice_range(s, slices, n);
+        EXPECT_EQ(r.first, next);
+        EXPECT_GE(r.last, r.first);
+        next = r.last;
+      }
+      EXPECT_EQ(next, n);
+    }
+    EXPECT_GE(tiles_for(n) * kTile, n);
+    EXPECT_LT((tiles_for(n) - 1) * kTile, n);
+  }
+  EXPECT_EQ(tile_slices(129), 4);
+  EXPECT_EQ(tile_slices(10000), 64);
+  EXPECT_EQ(block_threads(33), 64);
+  EXPECT_EQ(block_threads(128), 128);
+}
+
+}  // namespace
+}  // namespace tarn
