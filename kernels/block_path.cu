@@ -1,5 +1,5 @@
-#include "kernels/cuda_check.hpp"
 #include "kernels/launch.hpp"
+#include "kernels/launch_kernel.hpp"
 #include "kernels/partner_loop.cuh"
 
 /// @file
@@ -123,7 +123,7 @@ template <class R, bool kMSite>
 __global__ void __launch_bounds__(kMostThreads)
     prepare_blocks_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair,
                           std::int64_t step, Prepare what) {
-  extern __shared__ unsigned char memory_bytes[];
+  TARN_DYNAMIC_SHARED(memory_bytes);
   const BlockMemory<R> memory(memory_bytes, static_cast<int>(blockDim.x));
   const std::int64_t replica = blockIdx.x;
   const int i = static_cast<int>(threadIdx.x);
@@ -156,7 +156,7 @@ template <class R, bool kMSite>
 __global__ void __launch_bounds__(kMostThreads)
     advance_blocks_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair,
                           std::int64_t first, std::int64_t n) {
-  extern __shared__ unsigned char memory_bytes[];
+  TARN_DYNAMIC_SHARED(memory_bytes);
   const BlockMemory<R> memory(memory_bytes, static_cast<int>(blockDim.x));
   const std::int64_t replica = blockIdx.x;
   if (d.stopped[replica] != 0) return;
@@ -220,19 +220,17 @@ template <class R, bool kMSite>
 void prepare(const DeviceState& d, const ClusterSystem& system, std::int64_t step, Prepare what,
              cudaStream_t stream) {
   const dim3 threads = threads_for(d);
-  prepare_blocks_kernel<R, kMSite><<<static_cast<unsigned>(d.replicas), threads,
-                                     BlockMemory<R>::bytes(static_cast<int>(threads.x)), stream>>>(
-      d, system, rounded_parameters<R>(system.pair), step, what);
-  check_launch();
+  launch_kernel(prepare_blocks_kernel<R, kMSite>, static_cast<unsigned>(d.replicas), threads,
+                BlockMemory<R>::bytes(static_cast<int>(threads.x)), stream, d, system,
+                rounded_parameters<R>(system.pair), step, what);
 }
 template <class R, bool kMSite>
 void advance(const DeviceState& d, const ClusterSystem& system, std::int64_t first, std::int64_t n,
              cudaStream_t stream) {
   const dim3 threads = threads_for(d);
-  advance_blocks_kernel<R, kMSite><<<static_cast<unsigned>(d.replicas), threads,
-                                     BlockMemory<R>::bytes(static_cast<int>(threads.x)), stream>>>(
-      d, system, rounded_parameters<R>(system.pair), first, n);
-  check_launch();
+  launch_kernel(advance_blocks_kernel<R, kMSite>, static_cast<unsigned>(d.replicas), threads,
+                BlockMemory<R>::bytes(static_cast<int>(threads.x)), stream, d, system,
+                rounded_parameters<R>(system.pair), first, n);
 }
 
 // The largest block must find its shared memory on every device, without asking for more.

@@ -1,5 +1,5 @@
-#include "kernels/cuda_check.hpp"
 #include "kernels/launch.hpp"
+#include "kernels/launch_kernel.hpp"
 
 /// @file
 /// What observers ask for: pair distances and energies, at the reported positions q = x + b h^2 a.
@@ -85,16 +85,14 @@ unsigned blocks_for(const DeviceState& d) {
 
 void launch_count(const DeviceState& d, double bh2, const DeviceCounts& counts,
                   cudaStream_t stream) {
-  count_kernel<<<blocks_for(d), kTile, 0, stream>>>(d, bh2, counts);
-  check_launch();
+  launch_kernel(count_kernel, blocks_for(d), kTile, 0, stream, d, bh2, counts);
 }
 
 void launch_energy(const DeviceState& d, const ClusterSystem& system, bool m_site, double* energies,
                    cudaStream_t stream) {
   const int width = path_of(d.molecules) == Path::warp ? segment_width(d.molecules) : 0;
   const auto kernel = m_site ? energy_kernel<true> : energy_kernel<false>;
-  kernel<<<blocks_for(d), kTile, 0, stream>>>(d, system, width, energies);
-  check_launch();
+  launch_kernel(kernel, blocks_for(d), kTile, 0, stream, d, system, width, energies);
 }
 
 }  // namespace tarn::gpu

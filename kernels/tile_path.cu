@@ -1,5 +1,5 @@
-#include "kernels/cuda_check.hpp"
 #include "kernels/launch.hpp"
+#include "kernels/launch_kernel.hpp"
 #include "kernels/partner_loop.cuh"
 
 /// @file
@@ -259,26 +259,19 @@ void run(const DeviceState& d, const ClusterSystem& system, const TileScratch& s
   constexpr bool mixed = std::is_same_v<R, float>;
   const bool prepare = what != Finish::step;
   const unsigned all = blocks_for(d.slots);
-  begin_kernel<R, kMSite><<<all, kThreads, 0, stream>>>(d, system, scratch, prepare);
-  check_launch();
+  launch_kernel(begin_kernel<R, kMSite>, all, kThreads, 0, stream, d, system, scratch, prepare);
   const std::int64_t blocks = d.replicas * tiles_for(d.molecules) * tile_slices(d.molecules);
-  pairs_kernel<R, kMSite><<<static_cast<unsigned>(blocks), kTile, 0, stream>>>(
-      d, system, rounded_parameters<R>(system.pair), scratch);
-  check_launch();
-  sum_slices_kernel<<<all, kThreads, 0, stream>>>(d, scratch);
-  check_launch();
+  launch_kernel(pairs_kernel<R, kMSite>, static_cast<unsigned>(blocks), kTile, 0, stream, d, system,
+                rounded_parameters<R>(system.pair), scratch);
+  launch_kernel(sum_slices_kernel, all, kThreads, 0, stream, d, scratch);
   if (mixed || system.wall.stiffness > 0.0) {
-    cluster_sums_kernel<<<static_cast<unsigned>(d.replicas), kReduceThreads, 0, stream>>>(d, system,
-                                                                                          scratch);
-    check_launch();
+    launch_kernel(cluster_sums_kernel, static_cast<unsigned>(d.replicas), kReduceThreads, 0, stream,
+                  d, system, scratch);
   }
-  finish_kernel<<<all, kThreads, 0, stream>>>(d, system, scratch, mixed, what);
-  check_launch();
+  launch_kernel(finish_kernel, all, kThreads, 0, stream, d, system, scratch, mixed, what);
   if (what == Finish::forces) return;
-  close_kernel<<<all, kThreads, 0, stream>>>(d, system, scratch, prepare);
-  check_launch();
-  count_on_kernel<<<blocks_for(d.replicas), kThreads, 0, stream>>>(d, scratch, prepare);
-  check_launch();
+  launch_kernel(close_kernel, all, kThreads, 0, stream, d, system, scratch, prepare);
+  launch_kernel(count_on_kernel, blocks_for(d.replicas), kThreads, 0, stream, d, scratch, prepare);
 }
 
 void run_any(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,

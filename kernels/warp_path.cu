@@ -1,5 +1,5 @@
-#include "kernels/cuda_check.hpp"
 #include "kernels/launch.hpp"
+#include "kernels/launch_kernel.hpp"
 
 /// @file
 /// Clusters of up to 32 molecules: several a warp, a molecule a lane, as many steps a launch as are
@@ -150,16 +150,14 @@ unsigned blocks_for(const DeviceState& d) {
 template <class R, bool kMSite>
 void prepare(const DeviceState& d, const ClusterSystem& system, std::int64_t step, Prepare what,
              cudaStream_t stream) {
-  prepare_warps_kernel<R, kMSite><<<blocks_for(d), kThreads, 0, stream>>>(
-      d, system, rounded_parameters<R>(system.pair), segment_width(d.molecules), step, what);
-  check_launch();
+  launch_kernel(prepare_warps_kernel<R, kMSite>, blocks_for(d), kThreads, 0, stream, d, system,
+                rounded_parameters<R>(system.pair), segment_width(d.molecules), step, what);
 }
 template <class R, bool kMSite>
 void advance(const DeviceState& d, const ClusterSystem& system, const DeviceCounts& counts,
              std::int64_t first, std::int64_t n, cudaStream_t stream) {
-  advance_warps_kernel<R, kMSite><<<blocks_for(d), kThreads, 0, stream>>>(
-      d, system, rounded_parameters<R>(system.pair), segment_width(d.molecules), counts, first, n);
-  check_launch();
+  launch_kernel(advance_warps_kernel<R, kMSite>, blocks_for(d), kThreads, 0, stream, d, system,
+                rounded_parameters<R>(system.pair), segment_width(d.molecules), counts, first, n);
 }
 
 }  // namespace

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+#include "kernels/cuda_check.hpp"
+
+/// @file
+/// The only place with the triple brackets of CUDA: what is left is plain C++, which the tests also
+/// run on a CPU that stands in for a GPU (tests/emulated).
+
+#if defined(__CUDACC__)
+#define TARN_DYNAMIC_SHARED(name) extern __shared__ unsigned char name[]
+#else
+#define TARN_DYNAMIC_SHARED(name) unsigned char* const name = emulated::dynamic_shared.data()
+#endif
+
+namespace tarn::gpu {
+
+/// Launches a kernel. @throws DeviceError for what is wrong with the launch itself
+template <class... Parameters, class... Arguments>
+void launch_kernel(void (*kernel)(Parameters...), const dim3& grid, const dim3& threads,
+                   std::size_t shared_bytes, cudaStream_t stream, const Arguments&... arguments) {
+#if defined(__CUDACC__)
+  kernel<<<grid, threads, shared_bytes, stream>>>(static_cast<Parameters>(arguments)...);
+#else
+  emulated::launch(stream, [=] {
+    emulated::run_grid(grid, threads, shared_bytes,
+                       [&] { kernel(static_cast<Parameters>(arguments)...); });
+  });
+#endif
+  check_launch();
+}
+
+}  // namespace tarn::gpu

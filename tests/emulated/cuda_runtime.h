@@ -1,0 +1,214 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fibers.hpp"
+
+/// @file
+/// The part of the CUDA language and runtime that kernels/ uses, on the CPU: the threads of a block
+/// are fibers that take turns, blocks follow each other. The tests of devices run on it what would
+/// run on a GPU. It is for finding wrong indices and missing synchronisation, not for speed: a
+/// barrier that not all threads reach is an error here.
+
+#define __global__
+#define __device__
+#define __host__
+#define __shared__ static
+#define __launch_bounds__(...)
+
+struct dim3 {
+  unsigned x = 1, y = 1, z = 1;
+  dim3() = default;
+  dim3(unsigned x_, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+
+namespace tarn::emulated {
+
+/// Where the fiber that runs now is.
+struct Here {
+  dim3 thread, block, block_size;
+  unsigned number = 0;  ///< of the thread in its block
+};
+inline Here here;
+inline std::vector<unsigned char> dynamic_shared;
+
+/// One value a lane, on its way between the lanes of a warp.
+inline std::array<std::uint64_t, 1024> exchanged;
+
+template <class T>
+T exchange(T value, unsigned from_lane) {
+  static_assert(sizeof(T) <= sizeof(std::uint64_t));
+  const unsigned warp = here.number / 32 * 32;
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  exchanged[here.number] = bits;
+  wait_for_warp();
+  bits = exchanged[warp + from_lane % 32];
+  wait_for_warp();
+  std::memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+
+/// Runs a kernel: every block, every thread.
+inline void run_grid(const dim3& grid, const dim3& block, std::size_t shared_bytes,
+                     const std::function<void()>& thread) {
+  if (grid.y != 1 || grid.z != 1 || block.z != 1) throw std::logic_error("one-dimensional grids");
+  const unsigned threads = block.x * block.y;
+  if (threads == 0 || threads > 1024) throw std::logic_error("a block of this size");
+  if (shared_bytes > 48 * 1024) throw std::logic_error("too much shared memory");
+  dynamic_shared.assign(shared_bytes, 0xff);
+  for (unsigned b = 0; b < grid.x; ++b) {
+    run_fibers(threads, [&](unsigned number) -> const std::function<void()>& {
+      here = {{number % block.x, number / block.x, 0}, {b, 0, 0}, block, number};
+      return thread;
+    });
+  }
+}
+
+struct Stream {
+  bool capturing = false;
+  std::vector<std::function<void()>> captured;
+};
+struct Graph {
+  std::vector<std::function<void()>> launches;
+};
+inline void launch(Stream* stream, std::function<void()> run) {
+  if (stream != nullptr && stream->capturing) {
+    stream->captured.push_back(std::move(run));
+  } else {
+    run();
+  }
+}
+
+}  // namespace tarn::emulated
+
+#define threadIdx (::tarn::emulated::here.thread)
+#define blockIdx (::tarn::emulated::here.block)
+#define blockDim (::tarn::emulated::here.block_size)
+
+inline void __syncthreads() { tarn::emulated::wait_for_block(); }
+template <class T>
+T __shfl_sync(unsigned, T value, int from) {
+  return tarn::emulated::exchange(value, static_cast<unsigned>(from));
+}
+template <class T>
+T __shfl_xor_sync(unsigned, T value, int mask) {
+  return tarn::emulated::exchange(value,
+                                  tarn::emulated::here.number % 32 ^ static_cast<unsigned>(mask));
+}
+inline unsigned __ballot_sync(unsigned, bool vote) {
+  unsigned all = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    all |= tarn::emulated::exchange(vote, lane) ? 1u << lane : 0u;
+  }
+  return all;
+}
+inline int __ffs(int bits) { return __builtin_ffs(bits); }
+template <class T>
+T atomicAdd(T* to, T value) {
+  return std::exchange(*to, *to + value);
+}
+inline int atomicMin(int* to, int value) { return std::exchange(*to, *to < value ? *to : value); }
+
+// --- the runtime ---------------------------------------------------------------------------------
+
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInsufficientDriver = 35,
+  cudaErrorNoDevice = 100
+};
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+inline constexpr unsigned cudaStreamNonBlocking = 1;
+enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
+using cudaStream_t = tarn::emulated::Stream*;
+using cudaGraph_t = tarn::emulated::Graph*;
+using cudaGraphExec_t = tarn::emulated::Graph*;
+struct cudaDeviceProp {
+  char name[256];
+  int major, minor, multiProcessorCount;
+  std::size_t totalGlobalMem;
+};
+
+inline const char* cudaGetErrorString(cudaError_t) { return "an emulated error"; }
+inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = 13000;
+  return cudaSuccess;
+}
+inline cudaError_t cudaDriverGetVersion(int* version) {
+  *version = 13000;
+  return cudaSuccess;
+}
+inline cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  *properties = {"a CPU that stands in", 9, 0, 1, std::size_t{1} << 30};
+  return cudaSuccess;
+}
+inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+template <class T>
+cudaError_t cudaMalloc(T** data, std::size_t bytes) {
+  *data = static_cast<T*>(::operator new(bytes));
+  std::memset(static_cast<void*>(*data), 0xff, bytes);  // what is not written is no number
+  return cudaSuccess;
+}
+inline cudaError_t cudaFree(void* data) {
+  ::operator delete(data);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemset(void* data, int byte, std::size_t bytes) {
+  std::memset(data, byte, bytes);
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+  std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = new tarn::emulated::Stream;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  delete stream;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  stream->capturing = true;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
+  stream->capturing = false;
+  *graph = new tarn::emulated::Graph{std::move(stream->captured)};
+  stream->captured.clear();
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                        unsigned long long) {
+  *exec = new tarn::emulated::Graph(*graph);
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
+  delete graph;
+  return cudaSuccess;
+}
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t) {
+  for (const auto& run : graph->launches) run();
+  return cudaSuccess;
+}

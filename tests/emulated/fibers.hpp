@@ -1,0 +1,23 @@
+#pragma once
+
+#include <functional>
+
+/// @file
+/// Fibers that take turns on one thread, with the two kinds of barriers that a block of a GPU has.
+
+namespace tarn::emulated {
+
+/// Runs `count` fibers to their end; each returns to its turn until it ends or waits.
+/// @param enter called before each turn of a fiber with its number; gives what it runs (looked at
+///        the first time only)
+/// @throws std::logic_error when fibers wait for others that never come: a barrier that not all
+///         threads of a block, or of a warp, reach
+void run_fibers(unsigned count,
+                const std::function<const std::function<void()>&(unsigned number)>& enter);
+
+/// Waits for all fibers that have not ended.
+void wait_for_block();
+/// Waits for those of the same 32 that have not ended.
+void wait_for_warp();
+
+}  // namespace tarn::emulated

@@ -1,0 +1,63 @@
+#include "fibers.hpp"
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <vector>
+
+/// @file
+/// The stand-in itself: barriers hold, shuffles move values, and what would hang a GPU is an error.
+
+namespace tarn {
+namespace {
+
+using namespace emulated;
+
+void run(unsigned threads, const std::function<void()>& kernel) {
+  run_grid(dim3(1), dim3(threads), 0, kernel);
+}
+
+TEST(Fibers, ABarrierIsReachedByAllBeforeAnyGoesOn) {
+  int arrived = 0;
+  bool all_saw_all = true;
+  run(100, [&] {
+    ++arrived;
+    __syncthreads();
+    all_saw_all = all_saw_all && arrived == 100;
+    __syncthreads();
+  });
+  EXPECT_TRUE(all_saw_all);
+}
+
+TEST(Fibers, ShufflesMoveValuesWithinAWarp) {
+  std::vector<double> got(64);
+  run(64, [&] {
+    const double mine = 10.0 * threadIdx.x;
+    got[threadIdx.x] = __shfl_xor_sync(0xffffffffu, mine, 1);
+  });
+  for (unsigned i = 0; i < 64; ++i) EXPECT_EQ(got[i], 10.0 * (i ^ 1u));
+  run(32, [&] { got[threadIdx.x] = __ballot_sync(0xffffffffu, threadIdx.x % 2 == 0); });
+  EXPECT_EQ(got[7], 0x55555555u);
+}
+
+TEST(Fibers, ABarrierThatNotAllReachIsAnError) {
+  EXPECT_THROW(run(64,
+                   [] {
+                     if (threadIdx.x < 32) {
+                       __syncthreads();
+                     } else {
+                       __shfl_sync(0xffffffffu, 1.0, 0);
+                       if (threadIdx.x == 40) __syncthreads();
+                       __shfl_sync(0xffffffffu, 1.0, 0);
+                     }
+                   }),
+               std::logic_error);
+}
+
+TEST(Fibers, ErrorsOfAThreadComeOut) {
+  EXPECT_THROW(run(3, [] { throw std::runtime_error("no"); }), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace tarn
