@@ -1,0 +1,253 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "tarn/mechanics/system.hpp"
+
+/// @file
+/// One-step methods for M q'' = -grad V(q), with or without constraints.
+///
+/// TO is Tao & Owhadi 2016. Each method is a small type with its properties as constants: `order`,
+/// `is_symplectic` (its map (x, v) keeps dx ∧ M dv), `is_reversible` (steps back undo steps).
+
+namespace tarn::mechanics {
+
+/// All that is needed to go on bit for bit.
+struct State {
+  Vector x, v;
+  Vector f;       ///< the scheme's acceleration at x
+  Vector lambda;  ///< multipliers at x, M q'' = -grad V - Gᵀ lambda; empty without constraints
+};
+
+/// What the steps so far have cost.
+struct Costs {
+  std::int64_t steps = 0;
+  std::int64_t linear_solves = 0;
+  std::int64_t iterations = 0;  ///< of Newton's method
+};
+
+class Method {
+ public:
+  virtual ~Method() = default;
+  /// Fills f and lambda from x and v.
+  virtual void begin(State& s) = 0;
+  /// @throws NumericalError when an iteration does not converge
+  virtual void step(State& s) = 0;
+  const Costs& costs() const { return costs_; }
+
+ protected:
+  Costs costs_;
+};
+
+// --- x+ = x + h v + h²/2 f(x), v+ = v + h/2 (f(x) + f(x+))
+// -----------------------------------------
+
+/// The step that the following methods share; f is kept from step to step.
+class AccelerationMethod : public Method {
+ public:
+  static constexpr int order = 2;
+  static constexpr bool is_reversible = true;
+
+  void begin(State& s) override { s.f = acceleration(s.x); }
+  void step(State& s) override;
+
+ protected:
+  AccelerationMethod(const MechanicalSystem& system, double h) : system_(system), h_(h) {}
+  virtual Vector acceleration(const Vector& x) = 0;
+
+  const MechanicalSystem& system_;
+  double h_;
+};
+
+/// f = -M⁻¹ grad V
+class Verlet : public AccelerationMethod {
+ public:
+  static constexpr bool is_symplectic = true;
+  Verlet(const MechanicalSystem& system, double h) : AccelerationMethod(system, h) {}
+
+ private:
+  Vector acceleration(const Vector& x) override { return system_.acceleration(x); }
+};
+
+/// Zhang & Skeel, TO 1.1: f = a - ½β²h⁴ M⁻¹ V‴[a, a], (M + βh² Hess V) a = -grad V.
+class Zs : public AccelerationMethod {
+ public:
+  static constexpr bool is_symplectic = true;
+  Zs(const MechanicalSystem& system, double h, double beta)
+      : AccelerationMethod(system, h), beta_(beta) {}
+
+ private:
+  Vector acceleration(const Vector& x) override;
+  double beta_;
+};
+
+/// Simplified, TO 2.3: f = a. Symplectic but for terms of order h⁵.
+class Zss : public AccelerationMethod {
+ public:
+  static constexpr bool is_symplectic = false;
+  Zss(const MechanicalSystem& system, double h, double beta)
+      : AccelerationMethod(system, h), beta_(beta) {}
+
+ private:
+  Vector acceleration(const Vector& x) override;
+  double beta_;
+};
+
+/// Simplified for stiff systems, TO 2.6: the Hessian is that of the stiff part only.
+class ZssStiff : public AccelerationMethod {
+ public:
+  static constexpr bool is_symplectic = false;
+  ZssStiff(const MechanicalSystem& system, double h, double beta)
+      : AccelerationMethod(system, h), beta_(beta) {}
+
+ private:
+  Vector acceleration(const Vector& x) override;
+  double beta_;
+};
+
+/// TO 2.2: f = -M⁻¹ grad V(x + βh² f), solved to round-off.
+class PushforwardNewmark : public AccelerationMethod {
+ public:
+  static constexpr bool is_symplectic = true;
+  PushforwardNewmark(const MechanicalSystem& system, double h, double beta)
+      : AccelerationMethod(system, h), beta_(beta) {}
+
+  /// η: from the coordinates of Newmark's method to those of this one, x = q + βh² M⁻¹ grad V(q).
+  static Vector push_forward(const MechanicalSystem& system, double h, double beta,
+                             const Vector& q) {
+    return q - beta * h * h * system.acceleration(q);
+  }
+
+ private:
+  Vector acceleration(const Vector& x) override;
+  double beta_;
+};
+
+// --- others without constraints ------------------------------------------------------------------
+
+/// Newmark's method with γ = ½, TO 2.1. Conjugate to a symplectic method.
+class Newmark : public Method {
+ public:
+  static constexpr int order = 2;
+  static constexpr bool is_symplectic = false;
+  static constexpr bool is_reversible = true;
+  Newmark(const MechanicalSystem& system, double h, double beta)
+      : system_(system), h_(h), beta_(beta) {}
+  void begin(State& s) override { s.f = system_.acceleration(s.x); }
+  void step(State& s) override;
+
+ private:
+  const MechanicalSystem& system_;
+  double h_, beta_;
+};
+
+/// Newmark's method with a single Newton step from the old position, TO 4.1.
+class NewmarkOneStep : public Method {
+ public:
+  /// The new acceleration in the update of v: what the Newton step found, or the force there. The
+  /// latter blows up where forces are stiff.
+  enum class Acceleration { linearised, force };
+  static constexpr int order = 2;
+  static constexpr bool is_symplectic = false;
+  static constexpr bool is_reversible = false;
+  NewmarkOneStep(const MechanicalSystem& system, double h, double beta,
+                 Acceleration acceleration = Acceleration::linearised)
+      : system_(system), h_(h), beta_(beta), kind_(acceleration) {}
+  void begin(State& s) override { s.f = system_.acceleration(s.x); }
+  void step(State& s) override;
+
+ private:
+  const MechanicalSystem& system_;
+  double h_, beta_;
+  Acceleration kind_;
+};
+
+/// v+ = v - h M⁻¹ grad V(x), x+ = x + h v+
+class VariationalEuler : public Method {
+ public:
+  static constexpr int order = 1;
+  static constexpr bool is_symplectic = true;
+  static constexpr bool is_reversible = false;
+  VariationalEuler(const MechanicalSystem& system, double h) : system_(system), h_(h) {}
+  void begin(State&) override {}
+  void step(State& s) override;
+
+ private:
+  const MechanicalSystem& system_;
+  double h_;
+};
+
+/// The implicit midpoint rule.
+class Midpoint : public Method {
+ public:
+  static constexpr int order = 2;
+  static constexpr bool is_symplectic = true;
+  static constexpr bool is_reversible = true;
+  Midpoint(const MechanicalSystem& system, double h) : system_(system), h_(h) {}
+  void begin(State&) override {}
+  void step(State& s) override;
+
+ private:
+  const MechanicalSystem& system_;
+  double h_;
+};
+
+// --- with constraints ----------------------------------------------------------------------------
+
+/// Verlet with forces -Gᵀ lambda that put the next position on the constraints.
+class ConstrainedMethod : public Method {
+ public:
+  static constexpr int order = 2;
+  static constexpr bool is_symplectic = true;
+  static constexpr bool is_reversible = true;
+  void begin(State& s) override;
+
+ protected:
+  ConstrainedMethod(const MechanicalSystem& system, const Constraint& constraint, double h)
+      : system_(system), constraint_(constraint), h_(h) {}
+  /// Multipliers for which y - weight M⁻¹ G(x)ᵀ lambda lies on the constraints, by Newton's method
+  /// from `lambda`; and f = -M⁻¹ (grad V(x) + G(x)ᵀ lambda).
+  void solve_multipliers(const Vector& x, const Vector& y, double weight, State& s);
+
+  const MechanicalSystem& system_;
+  const Constraint& constraint_;
+  double h_;
+};
+
+/// SHAKE, with velocities v_k = (x_{k+1} - x_{k-1}) / 2h and multipliers of second order at t_k.
+class Shake : public ConstrainedMethod {
+ public:
+  Shake(const MechanicalSystem& system, const Constraint& constraint, double h)
+      : ConstrainedMethod(system, constraint, h) {}
+  void step(State& s) override;
+};
+
+/// RATTLE: velocities on the constraints. Its multiplier is that of the next position, of first
+/// order at t_k.
+class Rattle : public ConstrainedMethod {
+ public:
+  Rattle(const MechanicalSystem& system, const Constraint& constraint, double h)
+      : ConstrainedMethod(system, constraint, h) {}
+  void step(State& s) override;
+};
+
+// --- composition ---------------------------------------------------------------------------------
+
+/// Three steps of a symmetric method of order 2, γh, (1 - 2γ)h, γh with γ = 1/(2 - ∛2) (Yoshida
+/// 1990, triple jump): order 4.
+class Yoshida4 : public Method {
+ public:
+  static constexpr int order = 4;
+  static constexpr bool is_reversible = true;
+  /// @param make the method with a step of that length
+  Yoshida4(double h, const std::function<std::unique_ptr<Method>(double h)>& make);
+  void begin(State& s) override { outer_->begin(s); }
+  void step(State& s) override;
+
+ private:
+  std::unique_ptr<Method> outer_, inner_;
+};
+
+}  // namespace tarn::mechanics

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <vector>
+
+#include "tarn/mechanics/band_matrix.hpp"
+
+/// @file
+/// What the methods need to know of M q'' = -grad V(q) and of constraints g(q) = 0.
+
+namespace tarn::mechanics {
+
+/// Points or angles with diagonal masses in a potential.
+class MechanicalSystem {
+ public:
+  explicit MechanicalSystem(Vector masses) : masses_(std::move(masses)) {}
+  virtual ~MechanicalSystem() = default;
+
+  Index size() const { return masses_.size(); }
+  const Vector& masses() const { return masses_; }
+  Vector mass_times(const Vector& v) const { return masses_.cwiseProduct(v); }
+  Vector mass_solve(const Vector& p) const { return p.cwiseQuotient(masses_); }
+  double kinetic(const Vector& v) const { return 0.5 * v.dot(mass_times(v)); }
+  /// -M⁻¹ grad V.
+  Vector acceleration(const Vector& q) const { return mass_solve(-gradient(q)); }
+
+  virtual double potential(const Vector& q) const = 0;
+  virtual Vector gradient(const Vector& q) const = 0;
+  /// Where the Hessian may have entries.
+  virtual Sparsity sparsity() const { return dense(size()); }
+  /// a += factor * Hess V(q)
+  virtual void add_hessian(const Vector& q, double factor, BandMatrix& a) const = 0;
+  /// The same of the stiff part of V alone; all of V where nothing is set apart.
+  virtual void add_stiff_hessian(const Vector& q, double factor, BandMatrix& a) const {
+    add_hessian(q, factor, a);
+  }
+  /// V‴(q)[a, a]: the gradient of aᵀ Hess V(q) a over q.
+  virtual Vector third_derivative(const Vector& q, const Vector& a) const = 0;
+
+  /// M + c Hess V(q), and with the Hessian of the stiff part only.
+  BandMatrix shifted_mass(const Vector& q, double c) const;
+  BandMatrix stiff_shifted_mass(const Vector& q, double c) const;
+
+ private:
+  Vector masses_;
+};
+
+/// No forces.
+class FreeSystem : public MechanicalSystem {
+ public:
+  using MechanicalSystem::MechanicalSystem;
+  double potential(const Vector&) const override { return 0.0; }
+  Vector gradient(const Vector& q) const override { return Vector::Zero(q.size()); }
+  void add_hessian(const Vector&, double, BandMatrix&) const override {}
+  Vector third_derivative(const Vector& q, const Vector&) const override {
+    return Vector::Zero(q.size());
+  }
+};
+
+inline constexpr int kMostCoordinates = 6;
+/// Values at the few coordinates that one constraint depends on.
+using Local = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMostCoordinates, 1>;
+using LocalMatrix =
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMostCoordinates, kMostCoordinates>;
+
+/// Functions g_i(q), each of a few coordinates, with their derivatives.
+class Constraint {
+ public:
+  virtual ~Constraint() = default;
+
+  virtual Index count() const = 0;
+  /// The coordinates that g_i depends on, at most kMostCoordinates.
+  virtual const std::vector<Index>& support(Index i) const = 0;
+  virtual double value(Index i, const Local& x) const = 0;
+  virtual Local gradient(Index i, const Local& x) const = 0;
+  virtual LocalMatrix hessian(Index i, const Local& x) const = 0;
+  /// The gradient of aᵀ Hess g_i(x) a over x.
+  virtual Local third_derivative(Index i, const Local& x, const Local& a) const = 0;
+  /// Of G Gᵀ, and of Gᵀ G on `size` coordinates.
+  virtual Sparsity coupling() const { return dense(count()); }
+  virtual Sparsity coordinate_coupling(Index size) const { return dense(size); }
+
+  Vector values(const Vector& q) const;
+  /// G(q) v
+  Vector rates(const Vector& q, const Vector& v) const;
+  /// G(q)ᵀ lambda
+  Vector forces(const Vector& q, const Vector& lambda) const;
+  /// vᵀ Hess g_i(q) v
+  Vector curvatures(const Vector& q, const Vector& v) const;
+  /// a += factor * G(left) M⁻¹ G(right)ᵀ with diagonal masses
+  void add_gram(const Vector& left, const Vector& right, const Vector& masses, double factor,
+                BandMatrix& a) const;
+  Local at(Index i, const Vector& q) const;
+};
+
+/// V + ½ omega² |g|². The penalty is the stiff part.
+class Penalised : public MechanicalSystem {
+ public:
+  /// Both must outlive this.
+  Penalised(const MechanicalSystem& soft, const Constraint& constraint, double omega);
+
+  double potential(const Vector& q) const override;
+  Vector gradient(const Vector& q) const override;
+  Sparsity sparsity() const override;
+  void add_hessian(const Vector& q, double factor, BandMatrix& a) const override;
+  void add_stiff_hessian(const Vector& q, double factor, BandMatrix& a) const override;
+  Vector third_derivative(const Vector& q, const Vector& a) const override;
+
+ private:
+  const MechanicalSystem& soft_;
+  const Constraint& constraint_;
+  double omega2_;
+};
+
+}  // namespace tarn::mechanics

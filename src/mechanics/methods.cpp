@@ -1,0 +1,197 @@
+#include "tarn/mechanics/methods.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "tarn/core/error.hpp"
+
+namespace tarn::mechanics {
+namespace {
+
+constexpr int kMostIterations = 60;
+constexpr double kRoundOff = 2e-15;
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+[[noreturn]] void no_convergence(const char* what, double change) {
+  throw NumericalError(std::string(what) + " did not converge in " +
+                       std::to_string(kMostIterations) +
+                       " iterations of Newton's method; the last change, relative, was " +
+                       number(change) + ". A smaller step may help");
+}
+
+/// Solves a = -M⁻¹ grad V(c + w a) to round-off by Newton's method from `a`.
+void solve_acceleration(const MechanicalSystem& system, const Vector& c, double w, Vector& a,
+                        Costs& costs) {
+  double last = std::numeric_limits<double>::infinity();
+  double change = last;
+  for (int i = 0; i < kMostIterations; ++i) {
+    const Vector q = c + w * a;
+    const Vector residual = system.mass_times(a) + system.gradient(q);
+    const Vector step = system.shifted_mass(q, w).solve(residual);
+    a -= step;
+    ++costs.iterations;
+    ++costs.linear_solves;
+    change = step.lpNorm<Eigen::Infinity>() /
+             std::max(a.lpNorm<Eigen::Infinity>(), std::numeric_limits<double>::min());
+    // Near the end rounding of the residual, not Newton's method, makes the change.
+    if (change <= kRoundOff || (change < 1e-9 && change >= 0.25 * last)) return;
+    if (!std::isfinite(change)) break;
+    last = change;
+  }
+  no_convergence("the implicit equation", change);
+}
+
+}  // namespace
+
+void AccelerationMethod::step(State& s) {
+  s.x += h_ * s.v + 0.5 * h_ * h_ * s.f;
+  const Vector f = acceleration(s.x);
+  s.v += 0.5 * h_ * (s.f + f);
+  s.f = f;
+  ++costs_.steps;
+}
+
+Vector Zs::acceleration(const Vector& x) {
+  const double w = beta_ * h_ * h_;
+  const Vector a = system_.shifted_mass(x, w).solve(-system_.gradient(x));
+  ++costs_.linear_solves;
+  return a - 0.5 * w * w * system_.mass_solve(system_.third_derivative(x, a));
+}
+
+Vector Zss::acceleration(const Vector& x) {
+  ++costs_.linear_solves;
+  return system_.shifted_mass(x, beta_ * h_ * h_).solve(-system_.gradient(x));
+}
+
+Vector ZssStiff::acceleration(const Vector& x) {
+  ++costs_.linear_solves;
+  return system_.stiff_shifted_mass(x, beta_ * h_ * h_).solve(-system_.gradient(x));
+}
+
+Vector PushforwardNewmark::acceleration(const Vector& x) {
+  Vector a = Vector::Zero(x.size());
+  solve_acceleration(system_, x, beta_ * h_ * h_, a, costs_);
+  return a;
+}
+
+void Newmark::step(State& s) {
+  const Vector c = s.x + h_ * s.v + (0.5 - beta_) * h_ * h_ * s.f;
+  Vector a = s.f;
+  solve_acceleration(system_, c, beta_ * h_ * h_, a, costs_);
+  s.x = c + beta_ * h_ * h_ * a;
+  s.v += 0.5 * h_ * (s.f + a);
+  s.f = a;
+  ++costs_.steps;
+}
+
+void NewmarkOneStep::step(State& s) {
+  const double w = beta_ * h_ * h_;
+  const Vector c = s.x + h_ * s.v + (0.5 - beta_) * h_ * h_ * s.f;
+  const Vector residual = system_.mass_times(c - s.x) - w * system_.gradient(s.x);
+  s.x += system_.shifted_mass(s.x, w).solve(residual);
+  const Vector a =
+      kind_ == Acceleration::linearised ? Vector((s.x - c) / w) : system_.acceleration(s.x);
+  s.v += 0.5 * h_ * (s.f + a);
+  s.f = system_.acceleration(s.x);
+  ++costs_.steps;
+  ++costs_.linear_solves;
+}
+
+void VariationalEuler::step(State& s) {
+  s.v += h_ * system_.acceleration(s.x);
+  s.x += h_ * s.v;
+  ++costs_.steps;
+}
+
+void Midpoint::step(State& s) {
+  Vector a = system_.acceleration(s.x);
+  solve_acceleration(system_, s.x + 0.5 * h_ * s.v, 0.25 * h_ * h_, a, costs_);
+  s.x += h_ * s.v + 0.5 * h_ * h_ * a;
+  s.v += h_ * a;
+  ++costs_.steps;
+}
+
+// --- constraints ---------------------------------------------------------------------------------
+
+void ConstrainedMethod::solve_multipliers(const Vector& x, const Vector& y, double weight,
+                                          State& s) {
+  Vector q = y - weight * system_.mass_solve(constraint_.forces(x, s.lambda));
+  double last = std::numeric_limits<double>::infinity();
+  double change = last;
+  for (int i = 0;; ++i) {
+    if (i == kMostIterations || !std::isfinite(i == 0 ? 0.0 : change)) {
+      no_convergence("the constraints", change);
+    }
+    BandMatrix gram(constraint_.count(), constraint_.coupling());
+    constraint_.add_gram(q, x, system_.masses(), weight, gram);
+    const Vector step = gram.solve(constraint_.values(q));
+    const Vector moved = weight * system_.mass_solve(constraint_.forces(x, step));
+    s.lambda += step;
+    q -= moved;
+    ++costs_.iterations;
+    ++costs_.linear_solves;
+    // Not the change of lambda: at small h it is rounding of q, enlarged by 1/h².
+    change = moved.lpNorm<Eigen::Infinity>() / q.lpNorm<Eigen::Infinity>();
+    if (change <= kRoundOff || (change < 1e-12 && change >= 0.25 * last)) break;
+    last = change;
+  }
+  s.f = -system_.mass_solve(system_.gradient(x) + constraint_.forces(x, s.lambda));
+}
+
+void ConstrainedMethod::begin(State& s) {
+  s.lambda = Vector::Zero(constraint_.count());
+  const double weight = 0.5 * h_ * h_;
+  solve_multipliers(s.x, s.x + h_ * s.v + weight * system_.acceleration(s.x), weight, s);
+}
+
+void Shake::step(State& s) {
+  s.x += h_ * s.v + 0.5 * h_ * h_ * s.f;
+  const Vector half = s.v + 0.5 * h_ * s.f;
+  solve_multipliers(s.x, s.x + h_ * half + h_ * h_ * system_.acceleration(s.x), h_ * h_, s);
+  s.v = half + 0.5 * h_ * s.f;
+  ++costs_.steps;
+}
+
+void Rattle::step(State& s) {
+  s.x += h_ * s.v + 0.5 * h_ * h_ * s.f;
+  const Vector a = system_.acceleration(s.x);
+  s.v += 0.5 * h_ * (s.f + a);
+  BandMatrix gram(constraint_.count(), constraint_.coupling());
+  constraint_.add_gram(s.x, s.x, system_.masses(), 1.0, gram);
+  const Vector mu = gram.solve(constraint_.rates(s.x, s.v));
+  s.v -= system_.mass_solve(constraint_.forces(s.x, mu));
+  ++costs_.linear_solves;
+  const double weight = 0.5 * h_ * h_;
+  solve_multipliers(s.x, s.x + h_ * s.v + weight * a, weight, s);
+  ++costs_.steps;
+}
+
+// --- composition ---------------------------------------------------------------------------------
+
+Yoshida4::Yoshida4(double h, const std::function<std::unique_ptr<Method>(double h)>& make) {
+  const double gamma = 1.0 / (2.0 - std::cbrt(2.0));
+  outer_ = make(gamma * h);
+  inner_ = make((1.0 - 2.0 * gamma) * h);
+}
+
+void Yoshida4::step(State& s) {
+  // What a method keeps belongs to its own step, so that each begins anew.
+  outer_->begin(s);
+  outer_->step(s);
+  inner_->begin(s);
+  inner_->step(s);
+  outer_->begin(s);
+  outer_->step(s);
+  costs_.steps += 1;
+  costs_.linear_solves = outer_->costs().linear_solves + inner_->costs().linear_solves;
+  costs_.iterations = outer_->costs().iterations + inner_->costs().iterations;
+}
+
+}  // namespace tarn::mechanics

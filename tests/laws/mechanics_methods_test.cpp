@@ -1,0 +1,303 @@
+// Order, symplecticity, reversibility, momenta and stability of the methods in R^n.
+#include "tarn/mechanics/methods.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <type_traits>
+
+#include "tarn/core/error.hpp"
+#include "tarn/mechanics/diagnostics.hpp"
+#include "tarn/mechanics/systems.hpp"
+
+namespace tarn::mechanics {
+namespace {
+
+constexpr double kBeta = 0.3;
+constexpr double kOmega = 2.0;  // of the three bodies: a potential without fast motion
+
+template <class M>
+std::unique_ptr<Method> make(const Problem& p, double h) {
+  if constexpr (std::is_constructible_v<M, const MechanicalSystem&, const Constraint&, double>) {
+    return std::make_unique<M>(*p.soft, *p.constraint, h);
+  } else if constexpr (std::is_constructible_v<M, const MechanicalSystem&, double, double>) {
+    return std::make_unique<M>(p.whole(), h, kBeta);
+  } else {
+    return std::make_unique<M>(p.whole(), h);
+  }
+}
+
+template <class M>
+constexpr bool is_constrained = std::is_base_of_v<ConstrainedMethod, M>;
+
+template <class M>
+class MechanicsMethods : public testing::Test {
+ protected:
+  std::unique_ptr<Method> make_method(double h) const { return make<M>(problem_, h); }
+
+  /// x and v at t = 1.6, exact to some 1e-11.
+  Vector exact() const {
+    const auto small = [&](double step) -> std::unique_ptr<Method> {
+      if constexpr (is_constrained<M>) return make<Rattle>(problem_, step);
+      return make<Verlet>(problem_, step);
+    };
+    Yoshida4 method(0.002, small);
+    return both(advanced(method, problem_.position, problem_.velocity, 800));
+  }
+  static Vector both(const State& s) {
+    Vector xv(s.x.size() * 2);
+    xv << s.x, s.v;
+    return xv;
+  }
+
+  Problem problem_ = make_three_body_plane(kOmega);
+};
+
+using Methods = testing::Types<Verlet, Zs, Zss, ZssStiff, PushforwardNewmark, Newmark,
+                               NewmarkOneStep, VariationalEuler, Midpoint, Shake, Rattle>;
+TYPED_TEST_SUITE(MechanicsMethods, Methods);
+
+// The error is C h^p (1 + O(h)): the estimate from h and h/2 is off by O(h) = 0.02 for order 1 and
+// by O(h²) otherwise.
+TYPED_TEST(MechanicsMethods, HaveTheirOrder) {
+  const Vector exact = this->exact();
+  const auto error = [&](int steps) {
+    const auto method = this->make_method(1.6 / steps);
+    return (this->both(advanced(*method, this->problem_.position, this->problem_.velocity, steps)) -
+            exact)
+        .norm();
+  };
+  const int steps = TypeParam::order == 1 ? 800 : 80;
+  EXPECT_NEAR(std::log2(error(steps) / error(2 * steps)), TypeParam::order, 0.05);
+}
+
+// Differences of order 12 are good to some 1e-13, see derivative().
+TYPED_TEST(MechanicsMethods, AreSymplecticWhereTheySaySo) {
+  if (is_constrained<TypeParam>) GTEST_SKIP() << "a map of the constrained positions only";
+  const auto method = this->make_method(0.1);
+  const double defect = symplectic_defect(this->problem_.whole(), *method, this->problem_.position,
+                                          this->problem_.velocity);
+  if (TypeParam::is_symplectic) {
+    EXPECT_LT(defect, 1e-12);
+  } else {
+    EXPECT_GT(defect, 1e-6);
+  }
+}
+
+TYPED_TEST(MechanicsMethods, StepBackWhereTheySaySo) {
+  const auto method = this->make_method(0.05);
+  // The velocities that SHAKE tells belong to positions before and after; the given ones do not.
+  const State start = advanced(*method, this->problem_.position, this->problem_.velocity, 1);
+  const double error = reversal_error(*method, start.x, start.v, 100);
+  if (TypeParam::is_reversible) {
+    EXPECT_LT(error, 1e-12);
+  } else {
+    EXPECT_GT(error, 1e-6);
+  }
+}
+
+TYPED_TEST(MechanicsMethods, KeepTheMomenta) {
+  const Problem& p = this->problem_;
+  const auto method = this->make_method(0.05);
+  const State s = advanced(*method, p.position, p.velocity, 400);
+  const Vector before = linear_momentum(*p.soft, p.velocity, 2);
+  EXPECT_LT((linear_momentum(*p.soft, s.v, 2) - before).norm(), 1e-11);
+  const double turned = angular_momentum_z(*p.soft, s.x, s.v, 2) -
+                        angular_momentum_z(*p.soft, p.position, p.velocity, 2);
+  if (TypeParam::is_symplectic) {
+    EXPECT_LT(std::abs(turned), 1e-11);
+  }
+}
+
+TEST(MechanicsZss, DefectGrowsAsTheFifthPowerOfTheStep) {
+  const Problem p = make_three_body_plane(kOmega);
+  const auto defect = [&](double h) {
+    Zss method(p.whole(), h, kBeta);
+    return symplectic_defect(p.whole(), method, p.position, p.velocity);
+  };
+  const double coarse = defect(0.02), fine = defect(0.01);
+  EXPECT_GT(fine, 1e-10);  // a thousand times the error of the differences
+  EXPECT_NEAR(std::log2(coarse / fine), 5.0, 0.2);
+}
+
+TEST(MechanicsYoshida, IsOfOrderFour) {
+  const Problem p = make_three_body_plane(kOmega);
+  const auto at_end = [&](int steps) {
+    Yoshida4 method(1.6 / steps, [&](double h) { return make<Zs>(p, h); });
+    return advanced(method, p.position, p.velocity, steps).x;
+  };
+  const Vector exact = at_end(3200);
+  const double coarse = (at_end(100) - exact).norm(), fine = (at_end(200) - exact).norm();
+  EXPECT_NEAR(std::log2(coarse / fine), 4.0, 0.1);
+  Yoshida4 method(0.1, [&](double h) { return make<Zs>(p, h); });
+  EXPECT_LT(symplectic_defect(p.whole(), method, p.position, p.velocity), 1e-12);
+  EXPECT_LT(reversal_error(method, p.position, p.velocity, 100), 1e-12);
+}
+
+// TO 2.2: η∘Newmark = push-forward Newmark∘η, exactly.
+TEST(MechanicsNewmark, IsPushedForward) {
+  const Problem p = make_three_body_plane(kOmega);
+  const double h = 0.1;
+  Newmark newmark(p.whole(), h, kBeta);
+  PushforwardNewmark pushed(p.whole(), h, kBeta);
+  const State q = advanced(newmark, p.position, p.velocity, 50);
+  const State x = advanced(
+      pushed, PushforwardNewmark::push_forward(p.whole(), h, kBeta, p.position), p.velocity, 50);
+  EXPECT_LT((PushforwardNewmark::push_forward(p.whole(), h, kBeta, q.x) - x.x).norm(), 1e-12);
+  EXPECT_LT((q.v - x.v).norm(), 1e-12);
+  EXPECT_GT((q.x - x.x).norm(), 1e-3);
+}
+
+// --- the linear oscillator -----------------------------------------------------------------------
+
+/// V = ½ k Σ q²
+class Springs : public MechanicalSystem {
+ public:
+  Springs(Index n, double k) : MechanicalSystem(Vector::Ones(n)), k_(k) {}
+  double potential(const Vector& q) const override { return 0.5 * k_ * q.squaredNorm(); }
+  Vector gradient(const Vector& q) const override { return k_ * q; }
+  void add_hessian(const Vector&, double factor, BandMatrix& a) const override {
+    a.add_diagonal(Vector::Constant(size(), factor * k_));
+  }
+  Vector third_derivative(const Vector& q, const Vector&) const override {
+    return Vector::Zero(q.size());
+  }
+
+ private:
+  double k_;
+};
+
+/// g = q1
+class FirstCoordinate : public Constraint {
+ public:
+  Index count() const override { return 1; }
+  const std::vector<Index>& support(Index) const override { return support_; }
+  double value(Index, const Local& x) const override { return x[0]; }
+  Local gradient(Index, const Local&) const override { return Local::Ones(1); }
+  LocalMatrix hessian(Index, const Local&) const override { return LocalMatrix::Zero(1, 1); }
+  Local third_derivative(Index, const Local&, const Local&) const override {
+    return Local::Zero(1);
+  }
+
+ private:
+  std::vector<Index> support_{0};
+};
+
+/// Largest |q| in 4000 steps from q = 1, v = 0.
+double largest(Method& method) {
+  State s{Vector::Ones(1), Vector::Zero(1), {}, {}};
+  method.begin(s);
+  double worst = 0.0;
+  for (int k = 0; k < 4000; ++k) {
+    method.step(s);
+    if (!s.x.allFinite()) return 1e300;
+    worst = std::max(worst, std::abs(s.x[0]));
+  }
+  return worst;
+}
+
+// Beyond 2/√(1-4β) = 10 an eigenvalue of the step is -1.15 at 10.1; below, the largest |q| is one.
+TEST(MechanicsOscillator, StableStepBelowAQuarter) {
+  for (const auto& [h, stable] : {std::pair(9.9, true), std::pair(10.1, false)}) {
+    const Springs spring(1, 1.0);
+    Zs zs(spring, h, 0.24);
+    Zss zss(spring, h, 0.24);
+    PushforwardNewmark pushed(spring, h, 0.24);
+    Newmark newmark(spring, h, 0.24);
+    for (Method* method : {static_cast<Method*>(&zs), static_cast<Method*>(&zss),
+                           static_cast<Method*>(&pushed), static_cast<Method*>(&newmark)}) {
+      EXPECT_EQ(largest(*method) < 100.0, stable) << h;
+    }
+    Verlet verlet(spring, h / 5.0);
+    EXPECT_EQ(largest(verlet) < 100.0, stable) << h;  // its limit is 2
+  }
+}
+
+TEST(MechanicsOscillator, StableForEveryStepFromAQuarterOn) {
+  for (double h = 0.1; h <= 1.0e3; h *= 1.7) {
+    for (double beta : {0.25, 0.3, 0.5}) {
+      const Springs spring(1, 1.0);
+      Zs zs(spring, h, beta);
+      EXPECT_LT(largest(zs), 10.0) << h << ' ' << beta;
+    }
+  }
+}
+
+// h²k₀ + h²Ω²(1-4β) <= 4, here with h = 1 and both terms present.
+TEST(MechanicsOscillator, StableStepWithTheStiffHessian) {
+  const FirstCoordinate g;
+  for (const auto& [soft, stiff, beta] :
+       {std::array{3.0, 10.0, 0.23}, std::array{4.5, 10.0, 0.27}, std::array{1.0, 100.0, 0.24}}) {
+    const double sum = soft + stiff * (1.0 - 4.0 * beta);
+    const double room = 4.0 - sum;
+    for (double shift : {-0.05, 0.05}) {
+      const Springs spring(1, soft + room + shift);
+      const Penalised system(spring, g, std::sqrt(stiff));
+      ZssStiff method(system, 1.0, beta);
+      EXPECT_EQ(largest(method) < 100.0, shift < 0.0) << soft << ' ' << shift;
+    }
+  }
+}
+
+/// V = ½ (q2 - q1)²
+class Pair : public MechanicalSystem {
+ public:
+  Pair() : MechanicalSystem(Vector::Ones(2)) {}
+  double potential(const Vector& q) const override { return 0.5 * std::pow(q[1] - q[0], 2); }
+  Vector gradient(const Vector& q) const override {
+    return Eigen::Vector2d(q[0] - q[1], q[1] - q[0]);
+  }
+  void add_hessian(const Vector&, double factor, BandMatrix& a) const override {
+    a.add_diagonal(Vector::Constant(2, factor));
+    a.add(0, 1, -factor);
+    a.add(1, 0, -factor);
+  }
+  Vector third_derivative(const Vector&, const Vector&) const override { return Vector::Zero(2); }
+};
+
+// TO section 3: with g = q1 the limit is q1 = 0, q2 = cos t, and the multiplier is q2. The slow
+// mode of the penalised system is q2 = cos((1 - 1/(2 omega²)) t), q1 = q2/omega²; the fast one adds
+// to omega² q1 a cosine of amplitude one, which an average over a window w leaves with 2/(omega w).
+TEST(MechanicsPenalty, LinearExampleOfTheLimit) {
+  const Pair soft;
+  const FirstCoordinate g;
+  const double omega = 200.0, h = 1e-4, window = 0.2;
+  const Penalised system(soft, g, omega);
+  Verlet method(system, h);
+  State s{Eigen::Vector2d(0.0, 1.0), Vector::Zero(2), {}, {}};
+  method.begin(s);
+  Shake shake(soft, g, 0.01);
+  State limit{Eigen::Vector2d(0.0, 1.0), Vector::Zero(2), {}, {}};
+  shake.begin(limit);
+  EXPECT_NEAR(limit.lambda[0], 1.0, 1e-12);
+  const int half = static_cast<int>(0.5 * window / h);
+  double worst_instant = 0.0, worst_mean = 0.0;
+  for (int centre = half; centre < 20 * half; centre += 2 * half) {
+    double sum = 0.0;
+    for (int k = 0; k < 2 * half; ++k) {
+      method.step(s);
+      sum += omega * omega * s.x[0];
+      worst_instant = std::max(worst_instant, std::abs(omega * omega * s.x[0] - s.x[1]));
+    }
+    const double t = (centre + 0.5) * h;
+    worst_mean = std::max(worst_mean, std::abs(sum / (2.0 * half) - std::cos(t)));
+    EXPECT_NEAR(s.x[1], std::cos((centre + half) * h), 2.0 / omega);
+  }
+  EXPECT_NEAR(worst_instant, 1.0, 0.05);
+  // The window's own bias is w²/24 = 0.0017, the slow phase 2/(2 omega²).
+  EXPECT_LT(worst_mean, 2.0 / (omega * window) + 0.002);
+}
+
+TEST(MechanicsNewton, SaysWhenItDoesNotConverge) {
+  // Bonds of length one cannot be kept from a point ten lengths away in one step.
+  Problem p = make_three_body_plane(kOmega);
+  p.velocity[0] = 300.0;
+  Shake method(*p.soft, *p.constraint, 1.0);
+  State s{p.position, p.velocity, {}, {}};
+  EXPECT_THROW(method.begin(s), NumericalError);
+}
+
+}  // namespace
+}  // namespace tarn::mechanics

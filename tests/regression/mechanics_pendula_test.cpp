@@ -1,0 +1,254 @@
+// Numbers of the double pendulum and of the chain of pendula, TO 4.1 and 4.2. They come from
+// programs that share nothing with this one, and hold to 5 % unless a comment says otherwise.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "pendulum_reference.hpp"
+#include "tarn/mechanics/diagnostics.hpp"
+#include "tarn/mechanics/methods.hpp"
+#include "tarn/mechanics/systems.hpp"
+
+namespace tarn::mechanics {
+namespace {
+
+constexpr double kBeta = 0.4;
+
+Problem pendulum(double omega) { return make_pendula(double_pendulum(), omega); }
+
+struct Row {
+  const char* name;
+  std::unique_ptr<Method> (*make)(const Problem&);
+  int steps_per_tenth;
+  double x, y;
+};
+
+template <class M>
+std::unique_ptr<Method> implicit(const Problem& p) {
+  return std::make_unique<M>(p.whole(), 0.1, kBeta);
+}
+template <class M>
+std::unique_ptr<Method> constrained(const Problem& p) {
+  return std::make_unique<M>(*p.soft, *p.constraint, 0.1);
+}
+
+TEST(MechanicsDoublePendulum, ErrorsOfEachMethodToFifty) {
+  const Problem p = pendulum(20.0);
+  const std::vector<Eigen::Vector2d> reference = test::double_pendulum_reference(50.0, 0.1);
+  const Row rows[] = {
+      {"shake", constrained<Shake>, 1, 0.0202, 0.0220},
+      {"rattle", constrained<Rattle>, 1, 0.0202, 0.0220},
+      {"exact",
+       [](const Problem& q) -> std::unique_ptr<Method> {
+         return std::make_unique<Verlet>(q.whole(), 0.1 / 200);
+       },
+       200, 0.0208, 0.0236},
+      {"variational-euler",
+       [](const Problem& q) -> std::unique_ptr<Method> {
+         return std::make_unique<VariationalEuler>(q.whole(), 0.1 / 20);
+       },
+       20, 0.0193, 0.0227},
+      {"newmark", implicit<Newmark>, 1, 0.0942, 0.1028},
+      {"zs", implicit<Zs>, 1, 0.0874, 0.0947},
+      {"zss", implicit<Zss>, 1, 0.148, 0.140},
+      {"zss-stiff", implicit<ZssStiff>, 1, 0.148, 0.140},  // the weight has no Hessian
+      {"newmark-one-step", implicit<NewmarkOneStep>, 1, 0.345, 0.312},
+      {"midpoint",
+       [](const Problem& q) -> std::unique_ptr<Method> {
+         return std::make_unique<Midpoint>(q.whole(), 0.1);
+       },
+       1, 0.059, 0.066},
+  };
+  for (const Row& row : rows) {
+    const auto method = row.make(p);
+    const Eigen::Vector2d worst =
+        test::worst_errors(*method, p.position, p.velocity, reference, row.steps_per_tenth);
+    EXPECT_NEAR(worst[0], row.x, 0.05 * row.x) << row.name;
+    EXPECT_NEAR(worst[1], row.y, 0.05 * row.y) << row.name;
+  }
+}
+
+double worst_energy_error(const Problem& p, Method& method, int steps) {
+  State s = advanced(method, p.position, p.velocity, 0);
+  const double start = energy(p.whole(), s);
+  double worst = 0.0;
+  for (int k = 0; k < steps; ++k) {
+    method.step(s);
+    worst = std::max(worst, std::abs(energy(p.whole(), s) - start));
+  }
+  return worst;
+}
+
+TEST(MechanicsDoublePendulum, EnergyToAThousand) {
+  const Problem p = pendulum(20.0);
+  Zs zs(p.whole(), 0.1, kBeta);
+  const double half = worst_energy_error(p, zs, 5000);
+  const double whole = worst_energy_error(p, zs, 10000);
+  EXPECT_LT(whole, 0.05);
+  EXPECT_LT(whole, 1.2 * half);  // no drift: a drift would double it
+  NewmarkOneStep one_step(p.whole(), 0.1, kBeta);
+  EXPECT_GT(worst_energy_error(p, one_step, 10000), 0.2);
+}
+
+// Errors of all four coordinates at t = 10 against RATTLE with a step of 1e-3, which is 8e-8 off.
+TEST(MechanicsDoublePendulum, RattleAtTen) {
+  const Problem p = pendulum(20.0);
+  const auto at_ten = [&](double h) {
+    Rattle method(*p.soft, *p.constraint, h);
+    return advanced(method, p.position, p.velocity, std::lround(10.0 / h)).x;
+  };
+  const Vector reference = at_ten(1e-3);
+  EXPECT_LT((reference.tail<2>() - test::double_pendulum_reference(10.0, 0.1).back()).norm(), 1e-6);
+  for (const auto& [h, error] : {std::pair(0.1, 3.43e-3), {0.05, 8.73e-4}, {0.025, 2.19e-4}}) {
+    EXPECT_NEAR((at_ten(h) - reference).norm(), error, 0.05 * error) << h;
+  }
+}
+
+double worst_constraint(const Problem& p, Method& method, int steps) {
+  State s = advanced(method, p.position, p.velocity, 0);
+  double worst = 0.0;
+  for (int k = 0; k < steps; ++k) {
+    method.step(s);
+    worst = std::max(worst, p.constraint->values(s.x).norm());
+  }
+  return worst;
+}
+
+TEST(MechanicsDoublePendulum, ConstraintsGoAsOneOverOmegaSquared) {
+  for (const auto& [omega, of_zs] : {std::pair(20.0, 2.46), {40.0, 2.50}, {80.0, 2.82}}) {
+    const Problem p = pendulum(omega);
+    Verlet exact(p.whole(), 0.02 / omega);
+    EXPECT_NEAR(omega * omega * worst_constraint(p, exact, static_cast<int>(2500 * omega)), 2.42,
+                0.05)
+        << omega;
+    Zs zs(p.whole(), 0.01, kBeta);
+    EXPECT_NEAR(omega * omega * worst_constraint(p, zs, 5000), of_zs, 0.05 * of_zs) << omega;
+  }
+}
+
+TEST(MechanicsDoublePendulum, StiffPenaltiesWithACoarseStep) {
+  const Problem stiff = pendulum(40.0);
+  Zs zs(stiff.whole(), 0.1, kBeta);
+  State s = advanced(zs, stiff.position, stiff.velocity, 60);
+  EXPECT_LT(s.x.norm(), 4.0);
+  for (int k = 60; k < 100; ++k) zs.step(s);
+  EXPECT_FALSE(s.x.norm() < 1e3);  // V‴: it has blown up by t = 10
+  for (double omega : {40.0, 200.0, 2000.0}) {
+    const Problem p = pendulum(omega);
+    Zss zss(p.whole(), 0.1, kBeta);
+    double worst = 0.0;
+    State t = advanced(zss, p.position, p.velocity, 0);
+    for (int k = 0; k < 5000; ++k) {
+      zss.step(t);
+      worst = std::max(worst, t.x.tail<2>().norm());
+    }
+    EXPECT_LT(worst, 4.0) << omega;  // the pendulum is 2.41 long
+  }
+}
+
+// --- multipliers ---------------------------------------------------------------------------------
+
+TEST(MechanicsMultipliers, AtTheStart) {
+  const Problem p = pendulum(20.0);
+  Shake shake(*p.soft, *p.constraint, 1e-3);
+  const State s = advanced(shake, p.position, p.velocity, 0);
+  // The error at a start at rest is h²/18.
+  EXPECT_NEAR(s.lambda[0], 2.0 / 3.0, 1e-7);
+  EXPECT_NEAR(s.lambda[1], 1.0 / 6.0, 1e-7);
+}
+
+TEST(MechanicsMultipliers, OrdersOfShakeAndRattle) {
+  const Problem p = pendulum(20.0);
+  const auto lambda = [&](Method& method, double h) {
+    return advanced(method, p.position, p.velocity, std::lround(1.0 / h)).lambda;
+  };
+  Shake reference_method(*p.soft, *p.constraint, 1e-4);
+  const Vector reference = lambda(reference_method, 1e-4);
+  const auto order = [&]<class M>(std::type_identity<M>) {
+    M coarse(*p.soft, *p.constraint, 0.02), fine(*p.soft, *p.constraint, 0.01);
+    return std::log2((lambda(coarse, 0.02) - reference).norm() /
+                     (lambda(fine, 0.01) - reference).norm());
+  };
+  EXPECT_NEAR(order(std::type_identity<Shake>{}), 2.0, 0.05);
+  EXPECT_NEAR(order(std::type_identity<Rattle>{}), 1.0, 0.05);
+}
+
+// TO Theorem 1.3: omega² g converges in the mean over a window only, here of 0.2 about each time.
+TEST(MechanicsMultipliers, MeansOverACentredWindowConverge) {
+  const double h = 1e-4, end = 10.0;
+  constexpr int kHalf = 1000;
+  const auto count = static_cast<std::size_t>(std::lround(end / h));
+  Problem p = pendulum(20.0);
+  Shake shake(*p.soft, *p.constraint, 1e-3);
+  std::vector<Vector> lambda;  // every tenth step
+  State r = advanced(shake, p.position, p.velocity, 0);
+  for (std::size_t k = 0; k <= count / 10; ++k) {
+    lambda.push_back(r.lambda);
+    shake.step(r);
+  }
+  for (const auto& [omega, of_mean] :
+       {std::pair(20.0, 0.108), {40.0, 0.102}, {80.0, 0.067}, {160.0, 0.036}}) {
+    p = pendulum(omega);
+    Verlet method(p.whole(), h);
+    State s = advanced(method, p.position, p.velocity, 0);
+    std::vector<Vector> g{omega * omega * p.constraint->values(s.x)};
+    std::vector<Vector> sum{Vector::Zero(2)};  // of the first k by the trapezoidal rule
+    for (std::size_t k = 0; k < count; ++k) {
+      method.step(s);
+      g.push_back(omega * omega * p.constraint->values(s.x));
+      sum.push_back(sum.back() + 0.5 * (g[k] + g[k + 1]));
+    }
+    const auto worst = [&](int before, int after) {
+      double w = 0.0;
+      for (std::size_t k = 1000; k + 2 * kHalf <= count; k += 10) {
+        const Vector mean =
+            (sum[k + static_cast<std::size_t>(after)] - sum[k - static_cast<std::size_t>(before)]) /
+            (before + after);
+        w = std::max(w, (mean - lambda[k / 10]).lpNorm<Eigen::Infinity>());
+      }
+      return w;
+    };
+    double instant = 0.0;
+    for (std::size_t k = 0; k <= count; k += 10) {
+      instant = std::max(instant, (g[k] - lambda[k / 10]).lpNorm<Eigen::Infinity>());
+    }
+    EXPECT_NEAR(instant, 0.667, 0.05 * 0.667) << omega;
+    EXPECT_NEAR(worst(kHalf, kHalf), of_mean, 0.05 * of_mean) << omega;
+    EXPECT_GT(worst(0, 2 * kHalf), 1.5 * of_mean) << omega;  // the forward window is biased
+  }
+}
+
+// --- the chain -----------------------------------------------------------------------------------
+
+TEST(MechanicsChain, ErrorsToFiftyAndCosts) {
+  const Problem p = make_pendula(pendulum_chain(10), 20.0);
+  // RATTLE's and SHAKE's positions are the same; this step is a hundred times smaller.
+  Shake fine(*p.soft, *p.constraint, 5e-4), shake(*p.soft, *p.constraint, 0.05);
+  Zs zs(p.whole(), 0.05, kBeta);
+  State r = advanced(fine, p.position, p.velocity, 0);
+  State a = advanced(shake, p.position, p.velocity, 0);
+  State b = advanced(zs, p.position, p.velocity, 0);
+  double of_shake = 0.0, of_zs = 0.0;
+  for (int k = 0; k < 1000; ++k) {
+    for (int i = 0; i < 100; ++i) fine.step(r);
+    shake.step(a);
+    zs.step(b);
+    of_shake = std::max(of_shake, (a.x - r.x).lpNorm<Eigen::Infinity>());
+    of_zs = std::max(of_zs, (b.x - r.x).lpNorm<Eigen::Infinity>());
+  }
+  EXPECT_LT(of_shake, 0.004);
+  EXPECT_LT(of_zs, 0.04);
+  EXPECT_GT(of_shake, 1e-3);
+  EXPECT_GT(of_zs, 1e-2);
+  // One solve a step, and one at the start.
+  EXPECT_EQ(zs.costs().linear_solves, zs.costs().steps + 1);
+  const double iterations =
+      static_cast<double>(shake.costs().iterations) / static_cast<double>(shake.costs().steps);
+  EXPECT_GT(iterations, 2.5);
+  EXPECT_LT(iterations, 4.5);
+}
+
+}  // namespace
+}  // namespace tarn::mechanics
