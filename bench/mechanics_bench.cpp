@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kStep = 0.05;
 
-void time_steps(benchmark::State& state, const Problem& p, Method& method) {
+void time_steps(benchmark::State& state, const Experiment& p, Method& method) {
   // Long chains go on from the start, so that all sizes do the same.
   State start{p.position, p.velocity, {}, {}};
   method.begin(start);
@@ -24,13 +24,13 @@ void time_steps(benchmark::State& state, const Problem& p, Method& method) {
 }
 
 void chain_zs(benchmark::State& state) {
-  const Problem p = make_pendula(pendulum_chain(state.range(0)), 20.0);
+  const Experiment p = make_pendula(pendulum_chain(state.range(0)), 20.0);
   Zs method(p.whole(), kStep, 0.4);
   time_steps(state, p, method);
 }
 
 void chain_shake(benchmark::State& state) {
-  const Problem p = make_pendula(pendulum_chain(state.range(0)), 20.0);
+  const Experiment p = make_pendula(pendulum_chain(state.range(0)), 20.0);
   Shake method(*p.soft, *p.constraint, kStep);
   time_steps(state, p, method);
 }

@@ -8,6 +8,7 @@
 
 #include "tarn/engine.hpp"
 #include "tarn/io/formats.hpp"
+#include "tarn/mechanics_deck.hpp"
 #include "tarn/system.hpp"
 
 /// @file
@@ -132,6 +133,8 @@ struct CheckpointSection {
   bool operator==(const CheckpointSection&) const = default;
 };
 
+/// One deck of either kind: water uses its own sections, a mechanical system uses `mechanics`,
+/// `system.kind` and `checkpoint`.
 struct Deck {
   std::string path;  ///< file it was read from
   std::string name;  ///< file name without folder and extension
@@ -149,6 +152,7 @@ struct Deck {
   std::optional<ObserveRdf> rdf;
   std::optional<ObserveTrajectory> trajectory;
   CheckpointSection checkpoint;
+  MechanicsDeck mechanics;  ///< used instead of most of the above when system.kind is mechanical
   bool operator==(const Deck&) const = default;
 };
 

@@ -59,13 +59,16 @@ struct RunResult {
 /// Runs a deck into a folder: energies, trajectory, RDF, averages, pictures, run.json, checkpoint.
 ///
 /// A replica that blows up is stopped and reported, its last good structure kept in
-/// `blow-up-<replica>.xyz`; the others go on.
+/// `blow-up-<replica>.xyz`; the others go on. A mechanical system that fails keeps its rows so far.
 /// @throws InputError when out_dir holds a run and neither resume nor overwrite is set, when there
 ///         is nothing to resume, or when the deck differs from the one that the checkpoint is of
 /// @throws IoError; the last checkpoint is kept
 /// @throws NumericalError when no replica is left, after every file was finished
 /// @throws DeviceError
 RunResult run_deck(const Deck& deck, const RunOptions& options);
+
+/// Whether a mechanical deck can start. @throws InputError
+void check_mechanics(const Deck& deck);
 
 /// Where a run gets its start and its engine from.
 struct RunParts {

@@ -6,6 +6,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/structure.hpp"
+#include "tarn/run.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -23,6 +24,11 @@ void check(const Arguments& a) {
   }
   if (a.deck.empty()) throw InputError("no deck given: tarn check DECK");
   const Deck deck = load_deck(a.deck, a.set);
+  if (is_mechanical(deck.system.kind)) {
+    check_mechanics(deck);
+    fmt::print("{}", resolved_deck(deck));
+    return;
+  }
   int molecules = deck.system.molecules;
   if (const auto path = structure_path(deck)) molecules = io::read_structure(*path).molecules;
   make_system(deck, molecules);

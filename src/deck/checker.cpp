@@ -17,8 +17,8 @@ namespace tarn::decks {
 namespace {
 
 /// True for "observe", which holds sections and has no keys.
-bool is_section_group(std::string_view name) {
-  return std::any_of(sections().begin(), sections().end(), [&](const Section& section) {
+bool is_section_group(const Schema& schema, std::string_view name) {
+  return std::any_of(schema.sections.begin(), schema.sections.end(), [&](const Section& section) {
     return section.name.size() > name.size() && section.name.substr(0, name.size()) == name &&
            section.name[name.size()] == '.';
   });
@@ -39,25 +39,25 @@ std::string bracket_list(const std::vector<std::string_view>& names) {
   return result;
 }
 
-std::vector<std::string_view> available_sections() {
+std::vector<std::string_view> available_sections(const Schema& schema) {
   std::vector<std::string_view> names;
-  for (const Section& section : sections()) {
+  for (const Section& section : schema.sections) {
     if (section.available) names.push_back(section.name);
   }
   return names;
 }
 
-std::vector<std::string_view> key_names(std::string_view section) {
+std::vector<std::string_view> key_names(const Schema& schema, std::string_view section) {
   std::vector<std::string_view> names;
-  for (const Key& key : keys()) {
+  for (const Key& key : schema.keys) {
     if (key.section == section) names.push_back(key.name);
   }
   return names;
 }
 
-std::vector<std::string_view> sections_with(std::string_view key_name) {
+std::vector<std::string_view> sections_with(const Schema& schema, std::string_view key_name) {
   std::vector<std::string_view> names;
-  for (const Key& key : keys()) {
+  for (const Key& key : schema.keys) {
     if (key.name == key_name) names.push_back(key.section);
   }
   return names;
@@ -183,7 +183,7 @@ void Checker::tell(const Place& place, std::string message) {
 }
 
 void Checker::distrust_section(std::string_view section) {
-  for (const Key& key : keys()) {
+  for (const Key& key : schema_->keys) {
     if (key.section == section) distrust(key.path());
   }
 }
@@ -204,7 +204,7 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
     problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());
   };
   const auto wants_text = [](std::string_view path) {
-    const Key* key = find_key(path);
+    const Key* key = water_schema().find_key(path);
     return key != nullptr && key->type == Type::file;
   };
   for (const Override& override_ : overrides) {
@@ -215,7 +215,9 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
     }
   }
   try {
-    take_sections(read_source(text, path_));
+    const Source source = read_source(text, path_);
+    choose_schema(source, given);
+    take_sections(source);
   } catch (const InputError& error) {  // nothing else can be said about text that is not TOML
     keep_problems(error);
     give_up();
@@ -223,27 +225,41 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
   take_overrides(std::move(given));
   read_entries();
   check_conditions();
-  for (const Rule& rule : rules()) rule.check(*this);
+  for (const Rule& rule : schema_->rules) rule.check(*this);
   check_files();
   if (!problems_.empty()) give_up();
-  fill_defaults();
+  is_mechanical(deck_.system.kind) ? fill_mechanics_defaults(*this) : fill_defaults();
   return deck_;
+}
+
+/// By the last `kind` that is given; where it makes no sense, water's table will say so.
+void Checker::choose_schema(const Source& source, const std::vector<Entry>& overrides) {
+  std::string kind;
+  for (const std::vector<Entry>* entries : {&source.entries, &overrides}) {
+    for (const Entry& entry : *entries) {
+      if (entry.section == "system" && entry.name == "kind") kind = entry.value.string;
+    }
+  }
+  if (!is_mechanical(kind)) return;
+  schema_ = &mechanics_schema();
+  deck_.system.kind = kind;
 }
 
 void Checker::open_section(const std::string& name, const Place& place) {
   sections_.emplace(name, place);
-  const Section* section = find_section(name);
+  const Section* section = schema_->find_section(name);
   if (section != nullptr && section->enable != nullptr) section->enable(deck_);
 }
 
 std::string Checker::unknown_section(const std::string& name, const std::string& as_written,
                                      const Place& place) {
-  if (const Section* section = find_section(name); section != nullptr && !section->available) {
+  if (const Section* section = schema_->find_section(name);
+      section != nullptr && !section->available) {
     tell(place, fmt::format("[{}] is not available in this version; available: {}", as_written,
-                            bracket_list(available_sections())));
+                            bracket_list(available_sections(*schema_))));
     return {};
   }
-  if (const Key* key = find_key(name)) {
+  if (const Key* key = schema_->find_key(name)) {
     tell(place, fmt::format("{} is a key of [{}] and not a section; want {}", key->name,
                             key->section, wanted(*key)));
     distrust(key->path());
@@ -252,12 +268,12 @@ std::string Checker::unknown_section(const std::string& name, const std::string&
   std::vector<std::string_view> known;
   if (name.find('.') == std::string::npos) known.push_back("observe");
   std::string meant;
-  for (const Section& section : sections()) {
+  for (const Section& section : schema_->sections) {
     known.push_back(section.name);
     if (last_part(section.name) == name) meant = section.name;  // [rdf] for [observe.rdf]
   }
   if (meant.empty()) meant = nearest(name, known).name;
-  const Section* section = find_section(meant);
+  const Section* section = schema_->find_section(meant);
   const bool later = section != nullptr && !section->available;
   std::string hint;
   if (!meant.empty()) {
@@ -265,7 +281,7 @@ std::string Checker::unknown_section(const std::string& name, const std::string&
                        later ? " Not available in this version." : "");
   }
   tell(place, fmt::format("unknown section [{}]{}; known: {}", as_written, hint,
-                          bracket_list(available_sections())));
+                          bracket_list(available_sections(*schema_))));
   return later ? std::string{} : meant;
 }
 
@@ -286,8 +302,8 @@ void Checker::take_sections(const Source& source) {
       }
       name = meant_parent + '.' + name;
     }
-    const Section* known = find_section(name);
-    if ((known == nullptr || !known->available) && !is_section_group(name)) {
+    const Section* known = schema_->find_section(name);
+    if ((known == nullptr || !known->available) && !is_section_group(*schema_, name)) {
       name = unknown_section(name, section.path, section.place);
       if (is_in_source(name)) name.clear();  // both are there: then it was not a typing error
     }
@@ -305,17 +321,18 @@ void Checker::take_sections(const Source& source) {
 }
 
 void Checker::key_outside_sections(const Entry& entry) {
-  if (find_section(entry.name) != nullptr || is_section_group(entry.name)) {
+  if (schema_->find_section(entry.name) != nullptr || is_section_group(*schema_, entry.name)) {
     tell(entry.place, fmt::format("{0} is a section; write [{0}], in single brackets, and its "
                                   "keys below it",
                                   entry.name));
     distrust_section(entry.name);
     return;
   }
-  const std::vector<std::string_view> homes = sections_with(entry.name);
-  tell(entry.place, fmt::format("{} stands outside any section; {} {}", toml_string(entry.name),
-                                homes.empty() ? "known:" : "it belongs in",
-                                bracket_list(homes.empty() ? available_sections() : homes)));
+  const std::vector<std::string_view> homes = sections_with(*schema_, entry.name);
+  tell(entry.place,
+       fmt::format("{} stands outside any section; {} {}", toml_string(entry.name),
+                   homes.empty() ? "known:" : "it belongs in",
+                   bracket_list(homes.empty() ? available_sections(*schema_) : homes)));
   for (std::string_view home : homes) distrust(std::string(home) + '.' + entry.name);
 }
 
@@ -329,14 +346,14 @@ void Checker::take_overrides(std::vector<Entry> overrides) {
                    entries_.end());
   };
   for (Entry& entry : overrides) {
-    const Section* section = find_section(entry.section);
-    if ((section == nullptr || !section->available) && !is_section_group(entry.section)) {
+    const Section* section = schema_->find_section(entry.section);
+    if ((section == nullptr || !section->available) && !is_section_group(*schema_, entry.section)) {
       unknown_section(entry.section, entry.section, entry.place);
       continue;
     }
     if (sections_.find(entry.section) == sections_.end()) open_section(entry.section, entry.place);
     remove(entry.section, entry.name, false);
-    const Key* key = find_key(entry.section, entry.name);
+    const Key* key = schema_->find_key(entry.section, entry.name);
     if (key != nullptr && !key->instead_of.empty()) remove(entry.section, key->instead_of, true);
     entries_.push_back(std::move(entry));
   }
@@ -344,7 +361,7 @@ void Checker::take_overrides(std::vector<Entry> overrides) {
 
 void Checker::read_entries() {
   // Another kind of system has other keys: nothing more can be said about the deck.
-  const Key& kind = *find_key("system.kind");
+  const Key& kind = *schema_->find_key("system.kind");
   for (const Entry& entry : entries_) {
     if (entry.section != kind.section || entry.name != kind.name) continue;
     for (const Word& word : kind.words) {
@@ -358,7 +375,7 @@ void Checker::read_entries() {
 }
 
 void Checker::read_entry(const Entry& entry) {
-  const Key* key = find_key(entry.section, entry.name);
+  const Key* key = schema_->find_key(entry.section, entry.name);
   if (key == nullptr) return unknown_key(entry);
   const std::optional<Value> value = read_value(*key, entry.value);
   if (!value) return distrust(key->path());
@@ -368,19 +385,19 @@ void Checker::read_entry(const Entry& entry) {
 
 void Checker::unknown_key(const Entry& entry) {
   const std::string path = entry.section + '.' + entry.name;
-  if (find_section(path) != nullptr) {
+  if (schema_->find_section(path) != nullptr) {
     tell(entry.place, fmt::format("{0} is a section; write [{0}], in single brackets, and its "
                                   "keys below it",
                                   path));
     return distrust_section(path);
   }
-  if (find_section(entry.section) == nullptr) {
+  if (schema_->find_section(entry.section) == nullptr) {
     tell(entry.place, fmt::format("[{}] has no keys of its own, only sections: {}", entry.section,
-                                  bracket_list(available_sections())));
+                                  bracket_list(available_sections(*schema_))));
     return;
   }
-  const auto& later = later_keys();
-  const std::vector<std::string_view> known = key_names(entry.section);
+  const auto& later = schema_->later_keys;
+  const std::vector<std::string_view> known = key_names(*schema_, entry.section);
   if (std::find(later.begin(), later.end(), path) != later.end()) {
     tell(entry.place, fmt::format("{} is not available in this version; available in [{}]: {}",
                                   entry.name, entry.section, comma_list(known)));
@@ -389,11 +406,11 @@ void Checker::unknown_key(const Entry& entry) {
 
   Suggestion here = nearest(entry.name, known);
   std::vector<std::string_view> all;
-  for (const Key& key : keys()) all.push_back(key.name);
+  for (const Key& key : schema_->keys) all.push_back(key.name);
   const Suggestion anywhere = nearest(entry.name, all);
   std::string hint;
   if (!anywhere.name.empty() && (here.name.empty() || anywhere.distance < here.distance)) {
-    const std::vector<std::string_view> homes = sections_with(anywhere.name);
+    const std::vector<std::string_view> homes = sections_with(*schema_, anywhere.name);
     const std::string where = bracket_list(homes);
     hint = anywhere.name == entry.name
                ? fmt::format(" (it belongs in {})", where)
@@ -549,12 +566,13 @@ void Checker::wrong_type(const Key& key, const Raw& raw) {
 void Checker::check_conditions() {
   const auto is_given = [&](const Key& key) { return has(key.path()); };
   // Velocities are zero by default where there is no temperature.
-  if (trusted({"system.velocities", "system.temperature_K", "thermostat.kind"}) &&
+  if (schema_ == &water_schema() &&
+      trusted({"system.velocities", "system.temperature_K", "thermostat.kind"}) &&
       !has("system.velocities") && !has("system.temperature_K") &&
       deck_.thermostat.kind == Thermostat::none) {
     deck_.system.velocities = VelocityKind::zero;
   }
-  for (const Key& key : keys()) {
+  for (const Key& key : schema_->keys) {
     if (!is_given(key)) continue;
     const Place& place = values_.find(key.path())->second.place;
     if (!key.instead_of.empty()) {
@@ -568,18 +586,23 @@ void Checker::check_conditions() {
                                 key.instead_of));
       }
     }
-    const Condition& condition = key.used_with;
-    if (condition.path.empty() || !trusted({condition.path}) || is_used(key, deck_)) continue;
-    const Key& other = *find_key(condition.path);
-    if (condition.words.empty()) {
-      tell(place, fmt::format("{} is not used with {}; remove one of them", key.name, other.name));
-      continue;
-    }
-    tell(place,
-         fmt::format("{} is not used with [{}] {} = {}{}; it is used with {}", key.name,
-                     other.section, other.name, toml_text(other, other.get(other, deck_)),
-                     is_given(other) ? "" : " (the default)", comma_list(condition.words, true)));
+    check_condition(key, key.used_with);
+    check_condition(key, key.also_with);
   }
+}
+
+void Checker::check_condition(const Key& key, const Condition& condition) {
+  if (condition.path.empty() || !trusted({condition.path}) || holds(condition, deck_)) return;
+  const Place& place = values_.find(key.path())->second.place;
+  const Key& other = *schema_->find_key(condition.path);
+  if (condition.words.empty()) {
+    tell(place, fmt::format("{} is not used with {}; remove one of them", key.name, other.name));
+    return;
+  }
+  tell(place,
+       fmt::format("{} is not used with [{}] {} = {}{}; it is used with {}", key.name,
+                   other.section, other.name, toml_text(other, other.get(other, deck_)),
+                   has(other.path()) ? "" : " (the default)", comma_list(condition.words, true)));
 }
 
 void Checker::check_files() {

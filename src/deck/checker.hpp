@@ -26,6 +26,8 @@ class Checker {
   /// @throws InputError with every problem found
   Deck check(const std::string& text, const std::vector<Override>& overrides);
 
+  /// For the defaults that a table fills in.
+  Deck& deck() { return deck_; }
   /// The values read so far, defaults elsewhere.
   const Deck& deck() const { return deck_; }
   /// True if the deck gives the key a value that is good by itself.
@@ -38,6 +40,7 @@ class Checker {
   void problem(std::string_view path, std::string message);
 
  private:
+  void choose_schema(const Source& source, const std::vector<Entry>& overrides);
   void take_sections(const Source& source);
   void take_overrides(std::vector<Entry> overrides);
   void read_entries();
@@ -45,6 +48,7 @@ class Checker {
   void unknown_key(const Entry& entry);
   void key_outside_sections(const Entry& entry);
   void check_conditions();
+  void check_condition(const Key& key, const Condition& condition);
   void check_files();
   void fill_defaults();
 
@@ -70,6 +74,7 @@ class Checker {
     Place place;
   };
 
+  const Schema* schema_ = &water_schema();
   std::string path_;
   bool look_at_files_ = false;
   Deck deck_;
@@ -80,12 +85,11 @@ class Checker {
   std::set<std::string, std::less<>> distrusted_;
 };
 
-/// What holds between keys: a sentence for the reference, and its check.
-struct Rule {
-  std::string_view text;
-  void (*check)(Checker&);
-};
+/// The rules of water.
 const std::vector<Rule>& rules();
+
+/// Defaults of mechanical decks that depend on other keys.
+void fill_mechanics_defaults(Checker& checker);
 
 /// Number of whole steps that cover a time; a whole number within round-off counts as whole.
 double steps_in(double time_ps, double timestep_fs);

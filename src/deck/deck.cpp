@@ -48,10 +48,11 @@ std::string read_text(const std::string& path) {
 template <class Keep>
 std::string write_deck(const Deck& deck, Keep keep) {
   std::string text;
-  for (const decks::Section& section : decks::sections()) {
+  const decks::Schema& schema = decks::schema_of(deck);
+  for (const decks::Section& section : schema.sections) {
     if (!section.available || (section.present != nullptr && !section.present(deck))) continue;
     std::string lines;
-    for (const decks::Key& key : decks::keys()) {
+    for (const decks::Key& key : schema.keys) {
       if (key.section != section.name || !decks::is_used(key, deck) || !keep(key)) continue;
       const std::string value = decks::toml_text(key, key.get(key, deck));
       if (!value.empty()) lines += fmt::format("{} = {}\n", key.name, value);
@@ -102,7 +103,7 @@ Deck with_scheme(const Deck& deck, const std::string& spec) {
   while (!rest.empty()) overrides.push_back({"integrator." + next_part(), label});
 
   Deck other = deck;
-  const decks::Key& scheme_key = *decks::find_key("integrator.scheme");
+  const decks::Key& scheme_key = *decks::schema_of(deck).find_key("integrator.scheme");
   const auto known = decks::available_words(scheme_key);
   if (std::find(known.begin(), known.end(), scheme) != known.end()) {
     scheme_key.set(scheme_key, scheme, other);
@@ -125,6 +126,10 @@ System make_system(const Deck& deck, int molecules) {
   const auto refuse = [&](const std::string& message) {
     throw InputError({Problem{deck.path, 0, 0, message}});
   };
+  if (is_mechanical(deck.system.kind)) {
+    refuse(
+        fmt::format("kind = {}: this needs a deck of water", decks::toml_string(deck.system.kind)));
+  }
   if (deck.system.molecules != 0 && deck.system.molecules != molecules) {
     refuse(fmt::format("[system] molecules = {}, but the structure has {}", deck.system.molecules,
                        molecules));

@@ -18,16 +18,22 @@ std::string default_text(const Key& key, const Deck& defaults) {
   return code(decks::toml_text(key, key.get(key, defaults)));
 }
 
-std::string condition_text(const Key& key) {
-  const decks::Condition& condition = key.used_with;
+std::string condition_text(const decks::Schema& schema, const decks::Condition& condition) {
   if (condition.path.empty()) return {};
-  const Key& other = *decks::find_key(condition.path);
+  const Key& other = *schema.find_key(condition.path);
   if (condition.words.empty()) return "no " + code(other.name);
   std::string words;
   for (std::string_view word : condition.words) {
     words += (words.empty() ? "" : ", ") + code(decks::toml_string(word));
   }
   return fmt::format("{} = {}", code(other.name), words);
+}
+
+std::string condition_text(const decks::Schema& schema, const Key& key) {
+  std::string text = condition_text(schema, key.used_with);
+  const std::string also = condition_text(schema, key.also_with);
+  if (!also.empty()) text += (text.empty() ? "" : "; ") + also;
+  return text;
 }
 
 /// What each word means, and the words that this version does not have.
@@ -46,18 +52,48 @@ std::string words_text(const Key& key) {
   return line.empty() ? line : fmt::format("- {}:{}\n", code(key.name), line);
 }
 
-std::string section_text(const Section& section, const Deck& defaults) {
+std::string section_text(const decks::Schema& schema, const Section& section,
+                         const Deck& defaults) {
   std::string text = fmt::format("## [{}]\n\n{}\n\n", section.name, section.meaning);
   text += "| key | unit | value | default | only with | meaning |\n|---|---|---|---|---|---|\n";
   std::string words;
-  for (const Key& key : decks::keys()) {
+  for (const Key& key : schema.keys) {
     if (key.section != section.name) continue;
     text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", code(key.name), key.unit,
-                        decks::wanted(key), default_text(key, defaults), condition_text(key),
-                        key.meaning);
+                        decks::wanted(key), default_text(key, defaults),
+                        condition_text(schema, key), key.meaning);
     words += words_text(key);
   }
   if (!words.empty()) text += '\n' + words;
+  return text + '\n';
+}
+
+/// All sections, rules and remarks of a table.
+std::string schema_text(const decks::Schema& schema, Deck& defaults) {
+  for (const Section& section : schema.sections) {
+    if (section.enable != nullptr) section.enable(defaults);
+  }
+  std::string text;
+  std::string later;
+  for (const Section& section : schema.sections) {
+    if (section.available) {
+      text += section_text(schema, section, defaults);
+    } else {
+      later += (later.empty() ? "" : ", ") + code(fmt::format("[{}]", section.name));
+    }
+  }
+  text += "## Rules between keys\n\n";
+  for (const decks::Rule& rule : schema.rules) text += fmt::format("- {}\n", rule.text);
+  text += "\n## What may change when a run is resumed\n\n";
+  std::string changing;
+  for (const Key& key : schema.keys) {
+    if (key.may_change_on_resume) changing += (changing.empty() ? "" : ", ") + code(key.path());
+  }
+  text += changing + "; everything else must stay as it was.\n";
+  for (std::string_view path : schema.later_keys) {
+    later += (later.empty() ? "" : ", ") + code(path);
+  }
+  if (!later.empty()) text += "\n## Not available in this version\n\n" + later + ".\n";
   return text + '\n';
 }
 
@@ -96,29 +132,30 @@ every = 1000
 
 )";
   Deck defaults;
-  for (const Section& section : decks::sections()) {
-    if (section.enable != nullptr) section.enable(defaults);
-  }
-  std::string later;
-  for (const Section& section : decks::sections()) {
-    if (section.available) {
-      text += section_text(section, defaults);
-    } else {
-      later += (later.empty() ? "" : ", ") + code(fmt::format("[{}]", section.name));
-    }
-  }
-  text += "## Rules between keys\n\n";
-  for (const decks::Rule& rule : decks::rules()) text += fmt::format("- {}\n", rule.text);
-  text += "\n## What may change when a run is resumed\n\n";
-  std::string changing;
-  for (const Key& key : decks::keys()) {
-    if (key.may_change_on_resume) changing += (changing.empty() ? "" : ", ") + code(key.path());
-  }
-  text += changing + "; everything else must stay as it was.\n";
-  for (std::string_view path : decks::later_keys()) {
-    later += (later.empty() ? "" : ", ") + code(path);
-  }
-  if (!later.empty()) text += "\n## Not available in this version\n\n" + later + ".\n";
+  text += schema_text(decks::water_schema(), defaults);
+  text += R"(# Decks of mechanical systems
+
+The other systems of the papers have no units, and keys of their own; `system.kind` decides. All
+initial data may be given; without them the paper's are used.
+
+```toml
+[system]
+kind = "double-pendulum"
+
+[integrator]
+scheme = "zs"
+step = 0.1
+omega = 20.0
+
+[run]
+duration = 50.0
+
+[observe.trajectory]
+every = 1
+```
+
+)";
+  text += schema_text(decks::mechanics_schema(), defaults);
   return text;
 }
 

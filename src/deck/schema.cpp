@@ -4,109 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
+
+#include "checker.hpp"
+#include "schema_row.hpp"
 
 #include "tarn/io/formats.hpp"
 
 namespace tarn::decks {
 namespace {
-
-template <class T>
-struct IsOptional : std::false_type {};
-template <class T>
-struct IsOptional<std::optional<T>> : std::true_type {};
-
-std::string word_of(const Key& key, int value) {
-  const auto found = std::find_if(key.words.begin(), key.words.end(),
-                                  [&](const Word& word) { return word.value == value; });
-  return std::string(found->text);
-}
-
-int value_of(const Key& key, std::string_view text) {
-  const auto found = std::find_if(key.words.begin(), key.words.end(),
-                                  [&](const Word& word) { return word.text == text; });
-  return found->value;
-}
-
-template <class T>
-Value to_value(const Key& key, const T& field) {
-  if constexpr (IsOptional<T>::value) {
-    return field ? to_value(key, *field) : Value{};
-  } else if constexpr (std::is_same_v<T, std::vector<double>>) {
-    return field.empty() ? Value{} : Value{field};
-  } else if constexpr (std::is_enum_v<T>) {
-    return word_of(key, static_cast<int>(field));
-  } else if constexpr (std::is_same_v<T, ReplicaSelection>) {
-    if (field.kind == ReplicaSelection::Kind::first) return std::int64_t{field.count};
-    return word_of(key, static_cast<int>(field.kind));
-  } else if constexpr (std::is_same_v<T, std::array<bool, kPairClasses>>) {
-    std::vector<std::string> chosen;
-    for (const Word& word : key.words) {
-      if (field[static_cast<std::size_t>(word.value)]) chosen.emplace_back(word.text);
-    }
-    return chosen;
-  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    if (key.zero_means_absent && field == 0) return {};
-    return static_cast<std::int64_t>(field);
-  } else {
-    return field;
-  }
-}
-
-template <class T>
-void from_value(const Key& key, const Value& value, T& field) {
-  if constexpr (IsOptional<T>::value) {
-    from_value(key, value, field.emplace());
-  } else if constexpr (std::is_enum_v<T>) {
-    field = static_cast<T>(value_of(key, std::get<std::string>(value)));
-  } else if constexpr (std::is_same_v<T, ReplicaSelection>) {
-    if (const auto* count = std::get_if<std::int64_t>(&value)) {
-      field = {ReplicaSelection::Kind::first, static_cast<int>(*count)};
-    } else {
-      const int kind = value_of(key, std::get<std::string>(value));
-      field = {static_cast<ReplicaSelection::Kind>(kind), 0};
-    }
-  } else if constexpr (std::is_same_v<T, std::array<bool, kPairClasses>>) {
-    field.fill(false);
-    for (const std::string& text : std::get<std::vector<std::string>>(value)) {
-      field[static_cast<std::size_t>(value_of(key, text))] = true;
-    }
-  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
-    field = static_cast<T>(std::get<std::int64_t>(value));
-  } else {
-    field = std::get<T>(value);
-  }
-}
-
-/// A row whose value lives in `deck.*section.*field`.
-template <auto section, auto field>
-Key row(Key key) {
-  using Member = std::remove_cvref_t<decltype(std::declval<Deck>().*section)>;
-  key.get = [](const Key& self, const Deck& deck) -> Value {
-    const Member& member = deck.*section;
-    if constexpr (IsOptional<Member>::value) {
-      return member ? to_value(self, (*member).*field) : Value{};
-    } else {
-      return to_value(self, member.*field);
-    }
-  };
-  key.set = [](const Key& self, const Value& value, Deck& deck) {
-    Member& member = deck.*section;
-    if constexpr (IsOptional<Member>::value) {
-      from_value(self, value, (*member).*field);
-    } else {
-      from_value(self, value, member.*field);
-    }
-  };
-  return key;
-}
-
-template <auto member>
-Section optional_section(Section section) {
-  section.present = [](const Deck& deck) { return (deck.*member).has_value(); };
-  section.enable = [](Deck& deck) { (deck.*member).emplace(); };
-  return section;
-}
 
 std::vector<Word> models() {
   std::vector<Word> words;
@@ -123,12 +28,6 @@ std::vector<Word> trajectory_formats() {
   }
   words.push_back({"csv", kRefused, "that is the format of mechanical systems"});
   return words;
-}
-
-constexpr Range at_least(double low) { return {.low = low}; }
-constexpr Range from_to(double low, double high) { return {.low = low, .high = high}; }
-constexpr Range above_to(double low, double high) {
-  return {.low = low, .high = high, .low_open = true};
 }
 
 constexpr double kLargestTemperature_K = 1e6;
@@ -214,17 +113,7 @@ std::vector<Key> make_keys() {
           {.section = "system",
            .name = "kind",
            .type = Type::word,
-           .words = {{"water", 0, "a cluster of rigid or penalised water molecules in vacuum"},
-                     {"double-pendulum", kNotYet},
-                     {"pendulum-chain", kNotYet},
-                     {"dna", kNotYet},
-                     {"magnet", kNotYet},
-                     {"double-spring", kNotYet},
-                     {"free-body", kNotYet},
-                     {"heavy-top", kNotYet},
-                     {"double-spherical-pendulum", kNotYet},
-                     {"spherical-pendulum", kNotYet},
-                     {"three-body-plane", kNotYet}},
+           .words = kinds(),
            .meaning = "Which kind of system this is; it decides which keys there are."}),
       row<&Deck::system, &SystemSection::model>({.section = "system",
                                                  .name = "model",
@@ -701,58 +590,56 @@ std::string range_text(const Key& key) {
   const Range& range = key.range;
   const bool top = std::isfinite(range.high);
   const std::string low = bound_text(key, range.low);
-  if (!top) return (range.low_open ? "greater than " : "of at least ") + low;
+  if (!top && !std::isfinite(range.low)) return {};
+  if (!top) return (range.low_open ? " greater than " : " of at least ") + low;
   const std::string high = bound_text(key, range.high);
-  if (range.low_open) return fmt::format("greater than {} and at most {}", low, high);
-  return fmt::format("from {} to {}", low, high);
+  if (range.low_open) return fmt::format(" greater than {} and at most {}", low, high);
+  return fmt::format(" from {} to {}", low, high);
 }
 
 }  // namespace
 
-const std::vector<Section>& sections() {
-  static const std::vector<Section> table = make_sections();
-  return table;
+const Schema& water_schema() {
+  static const Schema schema{make_sections(), make_keys(), {"system.project"}, rules()};
+  return schema;
 }
 
-const std::vector<Key>& keys() {
-  static const std::vector<Key> table = make_keys();
-  return table;
+const Schema& schema_of(const Deck& deck) {
+  return is_mechanical(deck.system.kind) ? mechanics_schema() : water_schema();
 }
 
-const std::vector<std::string_view>& later_keys() {
-  static const std::vector<std::string_view> table{"system.project"};
-  return table;
-}
-
-const Section* find_section(std::string_view name) {
-  for (const Section& section : sections()) {
+const Section* Schema::find_section(std::string_view name) const {
+  for (const Section& section : sections) {
     if (section.name == name) return &section;
   }
   return nullptr;
 }
 
-const Key* find_key(std::string_view section, std::string_view name) {
-  for (const Key& key : keys()) {
+const Key* Schema::find_key(std::string_view section, std::string_view name) const {
+  for (const Key& key : keys) {
     if (key.section == section && key.name == name) return &key;
   }
   return nullptr;
 }
 
-const Key* find_key(std::string_view path) {
+const Key* Schema::find_key(std::string_view path) const {
   const std::size_t dot = path.rfind('.');
   return dot == std::string_view::npos ? nullptr
                                        : find_key(path.substr(0, dot), path.substr(dot + 1));
 }
 
-bool is_used(const Key& key, const Deck& deck) {
-  const Condition& condition = key.used_with;
+bool holds(const Condition& condition, const Deck& deck) {
   if (condition.path.empty()) return true;
-  const Key& other = *find_key(condition.path);
+  const Key& other = *schema_of(deck).find_key(condition.path);
   const Value value = other.get(other, deck);
   if (condition.words.empty()) return std::holds_alternative<std::monostate>(value);
   const auto* word = std::get_if<std::string>(&value);
   return word != nullptr &&
          std::find(condition.words.begin(), condition.words.end(), *word) != condition.words.end();
+}
+
+bool is_used(const Key& key, const Deck& deck) {
+  return holds(key.used_with, deck) && holds(key.also_with, deck);
 }
 
 std::vector<std::string_view> available_words(const Key& key) {
@@ -770,18 +657,17 @@ std::string wanted(const Key& key) {
     case Type::boolean:
       return "true or false";
     case Type::integer:
-      return "an integer " + range_text(key);
+      return "an integer" + range_text(key);
     case Type::number:
-      return "a number " + range_text(key) +
-             (key.range.infinity_allowed ? ", or \"infinite\"" : "");
+      return "a number" + range_text(key) + (key.range.infinity_allowed ? ", or \"infinite\"" : "");
     case Type::word:
       return words.size() == 1 ? list : "one of " + list;
     case Type::words:
       return "a list of some of " + list;
     case Type::numbers:
-      return "a list of numbers " + range_text(key);
+      return "a list of numbers" + range_text(key);
     case Type::selection:
-      return list + " or an integer " + range_text(key);
+      return list + " or an integer" + range_text(key);
     case Type::file:
       return "a path in quotes";
     case Type::device:

@@ -10,8 +10,8 @@
 #include "tarn/deck.hpp"
 
 /// @file
-/// The one table of sections and keys. Reading, checking, suggestions, the resolved deck and the
-/// reference page all come from it.
+/// The tables of sections and keys, one for water and one for mechanical systems. Reading,
+/// checking, suggestions, the resolved deck and the reference page all come from them.
 
 namespace tarn::decks {
 
@@ -66,6 +66,7 @@ struct Key {
   std::string_view fallback = {};  ///< default for the reference, where it is not a plain value
   std::string_view meaning;
   Condition used_with = {};
+  Condition also_with = {};          ///< a second condition
   std::string_view instead_of = {};  ///< key of the same section that excludes this one
   bool zero_means_absent = false;
   bool may_change_on_resume = false;
@@ -83,16 +84,34 @@ struct Section {
   void (*enable)(Deck&) = nullptr;
 };
 
-/// In the order of the resolved deck and of the reference.
-const std::vector<Section>& sections();
-const std::vector<Key>& keys();
-/// "section.key" of keys that belong to tarn but not to this version.
-const std::vector<std::string_view>& later_keys();
+class Checker;
 
-const Section* find_section(std::string_view name);
-const Key* find_key(std::string_view section, std::string_view name);
-const Key* find_key(std::string_view path);
+/// What holds between keys: a sentence for the reference, and its check.
+struct Rule {
+  std::string_view text;
+  void (*check)(Checker&);
+};
 
+/// Sections and keys in the order of the resolved deck and of the reference.
+struct Schema {
+  std::vector<Section> sections;
+  std::vector<Key> keys;
+  std::vector<std::string_view> later_keys;  ///< that belong to tarn but not to this version
+  std::vector<Rule> rules;
+
+  const Section* find_section(std::string_view name) const;
+  const Key* find_key(std::string_view section, std::string_view name) const;
+  const Key* find_key(std::string_view path) const;
+};
+const Schema& water_schema();
+const Schema& mechanics_schema();
+const Schema& schema_of(const Deck& deck);
+
+/// The words of `system.kind`, which decides on the schema.
+std::vector<Word> kinds();
+
+/// True while the condition holds in the deck.
+bool holds(const Condition& condition, const Deck& deck);
 /// True if the deck uses the key.
 bool is_used(const Key& key, const Deck& deck);
 /// Words that this version accepts.

@@ -195,12 +195,12 @@ Pendula pendulum_chain(Index n) {
   return p;
 }
 
-Problem make_pendula(const Pendula& pendula, double omega) {
+Experiment make_pendula(const Pendula& pendula, double omega) {
   std::vector<DistanceConstraint::Bond> bonds;
   for (Index i = 0; i < pendula.masses.size(); ++i) {
     bonds.push_back({i - 1, i, pendula.lengths[static_cast<std::size_t>(i)]});
   }
-  Problem p;
+  Experiment p;
   p.soft = std::make_unique<Weight>(pendula.masses, 2, pendula.gravity);
   p.constraint =
       std::make_unique<DistanceConstraint>(DistanceConstraint::Form::squared, 2, std::move(bonds));
@@ -210,9 +210,9 @@ Problem make_pendula(const Pendula& pendula, double omega) {
   return p;
 }
 
-Problem make_dna(const Dna::Parameters& parameters, const Vector& xi) {
+Experiment make_dna(const Dna::Parameters& parameters, const Vector& xi) {
   const auto n = static_cast<double>(parameters.n);
-  Problem p;
+  Experiment p;
   p.soft = std::make_unique<Dna>(parameters);
   p.position = Vector::Constant(parameters.n, 0.8) + 0.1 * xi;
   p.velocity.resize(parameters.n);
@@ -237,10 +237,10 @@ Vector standard_normals(std::uint64_t seed, Index count) {
   return xi;
 }
 
-Problem make_three_body_plane(double omega) {
+Experiment make_three_body_plane(double omega) {
   using Form = DistanceConstraint::Form;
   using Bonds = std::vector<DistanceConstraint::Bond>;
-  Problem p;
+  Experiment p;
   p.extra = std::make_unique<FreeSystem>(repeated(vector_of({1.0, 1.7, 0.6}), 2));
   p.extra_constraint = std::make_unique<DistanceConstraint>(Form::plain, 2, Bonds{{0, 2, 1.2}});
   p.soft = std::make_unique<Penalised>(*p.extra, *p.extra_constraint, 1.0);

@@ -31,10 +31,11 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
 
 std::vector<std::string> observer_file_names() {
   std::vector<std::string> names{
-      "averages.csv",     "energies.csv",     "energies.svg", "energies.png", "conservation.csv",
-      "conservation.svg", "conservation.png", "rdf.csv",      "rdf.svg",      "rdf.png",
-      "temperatures.csv", "geometry.csv",     "cluster.csv",  "cluster.svg",  "cluster.png",
-      "multipliers.csv",  "topology.pdb",     "trajectory-"};
+      "averages.csv",     "energies.csv",     "energies.svg", "energies.png",   "conservation.csv",
+      "conservation.svg", "conservation.png", "rdf.csv",      "rdf.svg",        "rdf.png",
+      "temperatures.csv", "geometry.csv",     "cluster.csv",  "cluster.svg",    "cluster.png",
+      "multipliers.csv",  "topology.pdb",     "trajectory-",  "trajectory.csv", "trajectory.svg",
+      "trajectory.png"};
   for (const io::Format& format : io::formats()) {
     names.push_back(fmt::format("trajectory{}", format.extensions.front()));
   }

@@ -19,7 +19,7 @@ constexpr double kBeta = 0.3;
 constexpr double kOmega = 2.0;  // of the three bodies: a potential without fast motion
 
 template <class M>
-std::unique_ptr<Method> make(const Problem& p, double h) {
+std::unique_ptr<Method> make(const Experiment& p, double h) {
   if constexpr (std::is_constructible_v<M, const MechanicalSystem&, const Constraint&, double>) {
     return std::make_unique<M>(*p.soft, *p.constraint, h);
   } else if constexpr (std::is_constructible_v<M, const MechanicalSystem&, double, double>) {
@@ -52,7 +52,7 @@ class MechanicsMethods : public testing::Test {
     return xv;
   }
 
-  Problem problem_ = make_three_body_plane(kOmega);
+  Experiment problem_ = make_three_body_plane(kOmega);
 };
 
 using Methods = testing::Types<Verlet, Zs, Zss, ZssStiff, PushforwardNewmark, Newmark,
@@ -99,7 +99,7 @@ TYPED_TEST(MechanicsMethods, StepBackWhereTheySaySo) {
 }
 
 TYPED_TEST(MechanicsMethods, KeepTheMomenta) {
-  const Problem& p = this->problem_;
+  const Experiment& p = this->problem_;
   const auto method = this->make_method(0.05);
   const State s = advanced(*method, p.position, p.velocity, 400);
   const Vector before = linear_momentum(*p.soft, p.velocity, 2);
@@ -112,7 +112,7 @@ TYPED_TEST(MechanicsMethods, KeepTheMomenta) {
 }
 
 TEST(MechanicsZss, DefectGrowsAsTheFifthPowerOfTheStep) {
-  const Problem p = make_three_body_plane(kOmega);
+  const Experiment p = make_three_body_plane(kOmega);
   const auto defect = [&](double h) {
     Zss method(p.whole(), h, kBeta);
     return symplectic_defect(p.whole(), method, p.position, p.velocity);
@@ -123,7 +123,7 @@ TEST(MechanicsZss, DefectGrowsAsTheFifthPowerOfTheStep) {
 }
 
 TEST(MechanicsYoshida, IsOfOrderFour) {
-  const Problem p = make_three_body_plane(kOmega);
+  const Experiment p = make_three_body_plane(kOmega);
   const auto at_end = [&](int steps) {
     Yoshida4 method(1.6 / steps, [&](double h) { return make<Zs>(p, h); });
     return advanced(method, p.position, p.velocity, steps).x;
@@ -138,7 +138,7 @@ TEST(MechanicsYoshida, IsOfOrderFour) {
 
 // TO 2.2: η∘Newmark = push-forward Newmark∘η, exactly.
 TEST(MechanicsNewmark, IsPushedForward) {
-  const Problem p = make_three_body_plane(kOmega);
+  const Experiment p = make_three_body_plane(kOmega);
   const double h = 0.1;
   Newmark newmark(p.whole(), h, kBeta);
   PushforwardNewmark pushed(p.whole(), h, kBeta);
@@ -292,7 +292,7 @@ TEST(MechanicsPenalty, LinearExampleOfTheLimit) {
 
 TEST(MechanicsNewton, SaysWhenItDoesNotConverge) {
   // Bonds of length one cannot be kept from a point ten lengths away in one step.
-  Problem p = make_three_body_plane(kOmega);
+  Experiment p = make_three_body_plane(kOmega);
   p.velocity[0] = 300.0;
   Shake method(*p.soft, *p.constraint, 1.0);
   State s{p.position, p.velocity, {}, {}};

@@ -16,37 +16,37 @@ namespace {
 
 constexpr double kBeta = 0.4;
 
-Problem pendulum(double omega) { return make_pendula(double_pendulum(), omega); }
+Experiment pendulum(double omega) { return make_pendula(double_pendulum(), omega); }
 
 struct Row {
   const char* name;
-  std::unique_ptr<Method> (*make)(const Problem&);
+  std::unique_ptr<Method> (*make)(const Experiment&);
   int steps_per_tenth;
   double x, y;
 };
 
 template <class M>
-std::unique_ptr<Method> implicit(const Problem& p) {
+std::unique_ptr<Method> implicit(const Experiment& p) {
   return std::make_unique<M>(p.whole(), 0.1, kBeta);
 }
 template <class M>
-std::unique_ptr<Method> constrained(const Problem& p) {
+std::unique_ptr<Method> constrained(const Experiment& p) {
   return std::make_unique<M>(*p.soft, *p.constraint, 0.1);
 }
 
 TEST(MechanicsDoublePendulum, ErrorsOfEachMethodToFifty) {
-  const Problem p = pendulum(20.0);
+  const Experiment p = pendulum(20.0);
   const std::vector<Eigen::Vector2d> reference = test::double_pendulum_reference(50.0, 0.1);
   const Row rows[] = {
       {"shake", constrained<Shake>, 1, 0.0202, 0.0220},
       {"rattle", constrained<Rattle>, 1, 0.0202, 0.0220},
       {"exact",
-       [](const Problem& q) -> std::unique_ptr<Method> {
+       [](const Experiment& q) -> std::unique_ptr<Method> {
          return std::make_unique<Verlet>(q.whole(), 0.1 / 200);
        },
        200, 0.0208, 0.0236},
       {"variational-euler",
-       [](const Problem& q) -> std::unique_ptr<Method> {
+       [](const Experiment& q) -> std::unique_ptr<Method> {
          return std::make_unique<VariationalEuler>(q.whole(), 0.1 / 20);
        },
        20, 0.0193, 0.0227},
@@ -56,7 +56,7 @@ TEST(MechanicsDoublePendulum, ErrorsOfEachMethodToFifty) {
       {"zss-stiff", implicit<ZssStiff>, 1, 0.148, 0.140},  // the weight has no Hessian
       {"newmark-one-step", implicit<NewmarkOneStep>, 1, 0.345, 0.312},
       {"midpoint",
-       [](const Problem& q) -> std::unique_ptr<Method> {
+       [](const Experiment& q) -> std::unique_ptr<Method> {
          return std::make_unique<Midpoint>(q.whole(), 0.1);
        },
        1, 0.059, 0.066},
@@ -70,7 +70,7 @@ TEST(MechanicsDoublePendulum, ErrorsOfEachMethodToFifty) {
   }
 }
 
-double worst_energy_error(const Problem& p, Method& method, int steps) {
+double worst_energy_error(const Experiment& p, Method& method, int steps) {
   State s = advanced(method, p.position, p.velocity, 0);
   const double start = energy(p.whole(), s);
   double worst = 0.0;
@@ -82,7 +82,7 @@ double worst_energy_error(const Problem& p, Method& method, int steps) {
 }
 
 TEST(MechanicsDoublePendulum, EnergyToAThousand) {
-  const Problem p = pendulum(20.0);
+  const Experiment p = pendulum(20.0);
   Zs zs(p.whole(), 0.1, kBeta);
   const double half = worst_energy_error(p, zs, 5000);
   const double whole = worst_energy_error(p, zs, 10000);
@@ -94,7 +94,7 @@ TEST(MechanicsDoublePendulum, EnergyToAThousand) {
 
 // Errors of all four coordinates at t = 10 against RATTLE with a step of 1e-3, which is 8e-8 off.
 TEST(MechanicsDoublePendulum, RattleAtTen) {
-  const Problem p = pendulum(20.0);
+  const Experiment p = pendulum(20.0);
   const auto at_ten = [&](double h) {
     Rattle method(*p.soft, *p.constraint, h);
     return advanced(method, p.position, p.velocity, std::lround(10.0 / h)).x;
@@ -106,7 +106,7 @@ TEST(MechanicsDoublePendulum, RattleAtTen) {
   }
 }
 
-double worst_constraint(const Problem& p, Method& method, int steps) {
+double worst_constraint(const Experiment& p, Method& method, int steps) {
   State s = advanced(method, p.position, p.velocity, 0);
   double worst = 0.0;
   for (int k = 0; k < steps; ++k) {
@@ -118,7 +118,7 @@ double worst_constraint(const Problem& p, Method& method, int steps) {
 
 TEST(MechanicsDoublePendulum, ConstraintsGoAsOneOverOmegaSquared) {
   for (const auto& [omega, of_zs] : {std::pair(20.0, 2.46), {40.0, 2.50}, {80.0, 2.82}}) {
-    const Problem p = pendulum(omega);
+    const Experiment p = pendulum(omega);
     Verlet exact(p.whole(), 0.02 / omega);
     EXPECT_NEAR(omega * omega * worst_constraint(p, exact, static_cast<int>(2500 * omega)), 2.42,
                 0.05)
@@ -129,14 +129,14 @@ TEST(MechanicsDoublePendulum, ConstraintsGoAsOneOverOmegaSquared) {
 }
 
 TEST(MechanicsDoublePendulum, StiffPenaltiesWithACoarseStep) {
-  const Problem stiff = pendulum(40.0);
+  const Experiment stiff = pendulum(40.0);
   Zs zs(stiff.whole(), 0.1, kBeta);
   State s = advanced(zs, stiff.position, stiff.velocity, 60);
   EXPECT_LT(s.x.norm(), 4.0);
   for (int k = 60; k < 100; ++k) zs.step(s);
   EXPECT_FALSE(s.x.norm() < 1e3);  // V‴: it has blown up by t = 10
   for (double omega : {40.0, 200.0, 2000.0}) {
-    const Problem p = pendulum(omega);
+    const Experiment p = pendulum(omega);
     Zss zss(p.whole(), 0.1, kBeta);
     double worst = 0.0;
     State t = advanced(zss, p.position, p.velocity, 0);
@@ -151,7 +151,7 @@ TEST(MechanicsDoublePendulum, StiffPenaltiesWithACoarseStep) {
 // --- multipliers ---------------------------------------------------------------------------------
 
 TEST(MechanicsMultipliers, AtTheStart) {
-  const Problem p = pendulum(20.0);
+  const Experiment p = pendulum(20.0);
   Shake shake(*p.soft, *p.constraint, 1e-3);
   const State s = advanced(shake, p.position, p.velocity, 0);
   // The error at a start at rest is h²/18.
@@ -160,7 +160,7 @@ TEST(MechanicsMultipliers, AtTheStart) {
 }
 
 TEST(MechanicsMultipliers, OrdersOfShakeAndRattle) {
-  const Problem p = pendulum(20.0);
+  const Experiment p = pendulum(20.0);
   const auto lambda = [&](Method& method, double h) {
     return advanced(method, p.position, p.velocity, std::lround(1.0 / h)).lambda;
   };
@@ -180,7 +180,7 @@ TEST(MechanicsMultipliers, MeansOverACentredWindowConverge) {
   const double h = 1e-4, end = 10.0;
   constexpr int kHalf = 1000;
   const auto count = static_cast<std::size_t>(std::lround(end / h));
-  Problem p = pendulum(20.0);
+  Experiment p = pendulum(20.0);
   Shake shake(*p.soft, *p.constraint, 1e-3);
   std::vector<Vector> lambda;  // every tenth step
   State r = advanced(shake, p.position, p.velocity, 0);
@@ -223,7 +223,7 @@ TEST(MechanicsMultipliers, MeansOverACentredWindowConverge) {
 // --- the chain -----------------------------------------------------------------------------------
 
 TEST(MechanicsChain, ErrorsToFiftyAndCosts) {
-  const Problem p = make_pendula(pendulum_chain(10), 20.0);
+  const Experiment p = make_pendula(pendulum_chain(10), 20.0);
   // RATTLE's and SHAKE's positions are the same; this step is a hundred times smaller.
   Shake fine(*p.soft, *p.constraint, 5e-4), shake(*p.soft, *p.constraint, 0.05);
   Zs zs(p.whole(), 0.05, kBeta);

@@ -40,7 +40,7 @@ template <class MakeMethod>
 Outcome run(MakeMethod make, double h) {
   Outcome outcome;
   for (int seed = 1; seed <= kSeeds; ++seed) {
-    const Problem p = make_dna({}, standard_normals(static_cast<std::uint64_t>(seed), 200));
+    const Experiment p = make_dna({}, standard_normals(static_cast<std::uint64_t>(seed), 200));
     auto method = make(p.whole(), h);
     State s = advanced(method, p.position, p.velocity, 0);
     double crossing = -1.0, sum = 0.0;
@@ -72,7 +72,7 @@ TEST(MechanicsDna, StrandsOpenAtTheKnownTimes) {
 
 TEST(MechanicsDna, CoarseStepsLastToTwoThousand) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    const Problem p = make_dna({}, standard_normals(seed, 200));
+    const Experiment p = make_dna({}, standard_normals(seed, 200));
     Zs zs(p.whole(), 2.0, 0.3);
     const State s = advanced(zs, p.position, p.velocity, 1000);
     EXPECT_LT(std::abs(s.x.mean()), 100.0) << seed;

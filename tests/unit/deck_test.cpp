@@ -275,9 +275,9 @@ TEST(DeckProblems, LongValuesAreCut) {
 }
 
 TEST(DeckProblems, AnotherKindOfSystemIsTheOnlyProblem) {
-  EXPECT_TRUE(contains(problem_of("[system]\nn = 10\nkind = \"pendulum-chain\"\n[integrator]\n"
+  EXPECT_TRUE(contains(problem_of("[system]\nn = 10\nkind = \"spherical-pendulum\"\n[integrator]\n"
                                   "scheme = \"zs\"\nstep = 0.1\n"),
-                       ":3:8: kind = \"pendulum-chain\" is not available in this version"));
+                       ":3:8: kind = \"spherical-pendulum\" is not available in this version"));
 }
 
 TEST(DeckProblems, DeepNestingIsAProblemAndNotACrash) {

@@ -34,20 +34,20 @@ void expect_derivatives_agree(const MechanicalSystem& system, const Vector& q) {
 }
 
 TEST(MechanicsSystems, DerivativesAreThoseOfThePotential) {
-  const Problem bodies = make_three_body_plane(3.0);
+  const Experiment bodies = make_three_body_plane(3.0);
   expect_derivatives_agree(bodies.whole(),
                            bodies.position + 0.2 * standard_normals(1, bodies.position.size()));
-  const Problem chain = make_pendula(pendulum_chain(5), 3.0);
+  const Experiment chain = make_pendula(pendulum_chain(5), 3.0);
   expect_derivatives_agree(chain.whole(), chain.position + 0.1 * standard_normals(2, 10));
   for (bool periodic : {true, false}) {
-    const Problem dna =
+    const Experiment dna =
         make_dna({.n = 6, .epsilon = 0.1, .periodic = periodic}, standard_normals(4, 6));
     expect_derivatives_agree(dna.whole(), dna.position);
   }
 }
 
 TEST(MechanicsSystems, StiffPartIsThePenalty) {
-  const Problem p = make_three_body_plane(3.0);
+  const Experiment p = make_three_body_plane(3.0);
   BandMatrix whole(6, p.whole().sparsity()), stiff(6, p.whole().sparsity());
   BandMatrix soft(6, dense(6));
   p.whole().add_hessian(p.position, 1.0, whole);
@@ -59,7 +59,7 @@ TEST(MechanicsSystems, StiffPartIsThePenalty) {
 }
 
 TEST(MechanicsSystems, GramMatrixIsThatOfTheGradients) {
-  const Problem p = make_pendula(pendulum_chain(6), 3.0);
+  const Experiment p = make_pendula(pendulum_chain(6), 3.0);
   const Vector left = p.position + 0.1 * standard_normals(1, 12);
   const Vector masses = Vector::LinSpaced(12, 1.0, 3.0);
   BandMatrix gram(6, p.constraint->coupling());

@@ -93,7 +93,7 @@ class Dna : public MechanicalSystem {
 };
 
 /// A system with all that its methods need, and where it starts.
-struct Problem {
+struct Experiment {
   std::unique_ptr<MechanicalSystem> soft;       ///< V without the penalty
   std::unique_ptr<Constraint> constraint;       ///< null without constraints
   std::unique_ptr<MechanicalSystem> penalised;  ///< V with the penalty; null without constraints
@@ -118,16 +118,16 @@ struct Pendula {
 Pendula double_pendulum();
 /// TO 4.2: masses 1, lengths √5, x_i = i, y_i = -2 i, at rest.
 Pendula pendulum_chain(Index n);
-Problem make_pendula(const Pendula& pendula, double omega);
+Experiment make_pendula(const Pendula& pendula, double omega);
 
 /// Start of TO 4.4: θ_k = 0.8 + 0.1 xi_k, θ_k' = cos(4πk/N)/√N, k from 1.
-Problem make_dna(const Dna::Parameters& parameters, const Vector& xi);
+Experiment make_dna(const Dna::Parameters& parameters, const Vector& xi);
 /// Standard normal numbers of a seed.
 Vector standard_normals(std::uint64_t seed, Index count);
 
 /// Three points in the plane for tests of methods: masses 1, 1.7, 0.6; bonds 1-2 and 2-3 of length
 /// 1 as constraints |r|² - 1; between 1 and 3 the potential ½ (|r| - 1.2)². It starts on the
 /// constraints at (0, 0), (1, 0), (1, 1), turning and moving.
-Problem make_three_body_plane(double omega);
+Experiment make_three_body_plane(double omega);
 
 }  // namespace tarn::mechanics

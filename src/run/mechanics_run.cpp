@@ -1,0 +1,354 @@
+#include "mechanics_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
+#include <limits>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "checkpointer.hpp"
+#include "mechanics_case.hpp"
+#include "run_folder.hpp"
+#include "run_record.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/io/checkpoint.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/io/json.hpp"
+#include "tarn/io/plot.hpp"
+#include "tarn/version.hpp"
+
+namespace tarn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kSecondsBetweenLooks = 0.25;
+constexpr std::size_t kMostPoints = 2000;  // of a curve
+constexpr std::size_t kMostCurves = 4;
+
+/// A table that grows with the run, one row where it is due.
+class Table {
+ public:
+  using Values = std::function<std::vector<Quantity>()>;
+  Table(const std::string& folder, std::string name, std::int64_t every, Values values)
+      : name_(std::move(name)),
+        every_(every),
+        values_(std::move(values)),
+        csv_(folder + "/" + name_ + ".csv", header()) {}
+
+  const std::string& name() const { return name_; }
+  bool is_due(std::int64_t step) const { return step % every_ == 0; }
+  void write(std::int64_t step, double time) {
+    csv_.cell(step).cell(time);
+    for (const Quantity& q : values_()) csv_.cell(q.value);
+    csv_.end_row();
+  }
+  io::CsvWriter& csv() { return csv_; }
+
+ private:
+  std::vector<std::string> header() const {
+    std::vector<std::string> names{"step", "time"};
+    for (const Quantity& q : values_()) names.push_back(q.name);
+    return names;
+  }
+
+  std::string name_;
+  std::int64_t every_;
+  Values values_;
+  io::CsvWriter csv_;
+};
+
+/// Columns of a table against time, at most so many points.
+std::vector<io::Series> read_series(const std::string& path,
+                                    const std::vector<std::string>& names) {
+  io::CsvReader csv(path);
+  std::vector<io::Series> series;
+  std::vector<std::size_t> columns;
+  for (const std::string& name : names) {
+    if (!csv.has_column(name)) continue;
+    columns.push_back(csv.column(name));
+    series.emplace_back().label = name;
+  }
+  const std::size_t time = csv.column("time");
+  std::vector<std::string_view> cells;
+  std::size_t stride = 1, row = 0;
+  while (csv.next(cells)) {
+    if (row++ % stride != 0) continue;
+    for (std::size_t k = 0; k < series.size(); ++k) {
+      series[k].x.push_back(csv.number(cells[time]));
+      series[k].y.push_back(csv.number(cells[columns[k]]));
+    }
+    if (series.empty() || series[0].x.size() < 2 * kMostPoints) continue;
+    for (io::Series& s : series) {  // every other point is left out
+      for (std::vector<double>* values : {&s.x, &s.y}) {
+        for (std::size_t i = 0; 2 * i < values->size(); ++i) (*values)[i] = (*values)[2 * i];
+        values->resize((values->size() + 1) / 2);
+      }
+    }
+    stride *= 2;
+  }
+  return series;
+}
+
+/// The legend stands in the upper part of the axes.
+void leave_room_for_legend(io::Plot& plot) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const io::Series& s : plot.series) {
+    for (double y : s.y) {
+      low = std::min(low, y);
+      high = std::max(high, y);
+    }
+  }
+  const double range = high - low;
+  if (range > 0.0) plot.y_range = {low - 0.05 * range, high + 0.35 * range};
+}
+
+class MechanicsRun {
+ public:
+  MechanicsRun(const Deck& deck, const RunOptions& options, const RunFolder& folder)
+      : deck_(deck),
+        options_(options),
+        folder_(folder),
+        last_step_(deck.mechanics.run.steps),
+        case_(make_mechanics_case(deck)) {
+    checkpoint_.tarn_version = kVersion;
+    checkpoint_.physics = physics_fingerprint(deck);
+    checkpoint_.device = "cpu";
+    make_tables();
+  }
+
+  RunResult go() {
+    if (folder_.resumes()) {
+      const io::Checkpoint before =
+          checkpoint_for(folder_.checkpoint(), checkpoint_.physics, last_step_);
+      step_ = first_step_ = before.state.step;
+      if (step_ == last_step_ && says_finished(folder_.record())) return result(true);
+      load(before);
+    }
+    folder_.prepare();
+    try {
+      write_run_json("running");
+      if (!folder_.resumes()) {
+        for (auto& table : tables_) table->csv().create(provenance());
+        write_rows();
+      }
+      advance();
+      finish();
+    } catch (const Error& error) {
+      record_failure(error);
+      throw;
+    }
+    return result(false);
+  }
+
+ private:
+  void make_tables() {
+    const MechanicsDeck& m = deck_.mechanics;
+    const auto add = [&](const char* name, std::int64_t every, Table::Values values) {
+      tables_.push_back(std::make_unique<Table>(folder_.path(), name, every, std::move(values)));
+    };
+    if (m.trajectory) {
+      add("trajectory", m.trajectory->every, [this] {
+        std::vector<Quantity> values;
+        const std::vector<double> row = case_->row();
+        const std::vector<std::string> names = case_->columns();
+        for (std::size_t k = 0; k < row.size(); ++k) values.push_back({names[k], row[k]});
+        return values;
+      });
+    }
+    if (m.energies) add("energies", m.energies->every, [this] { return case_->energies(); });
+    if (m.conservation) {
+      add("conservation", m.conservation->every, [this] { return case_->conserved(); });
+    }
+  }
+
+  std::string provenance() const {
+    return fmt::format("tarn {}; {}, {}; physics {:016x}", kVersion, deck_.system.kind,
+                       scheme_name(deck_.mechanics.integrator.scheme),
+                       io::checksum(checkpoint_.physics));
+  }
+
+  /// t = step h, never summed up.
+  double time() const { return static_cast<double>(step_) * deck_.mechanics.integrator.step; }
+
+  void write_rows() {
+    for (auto& table : tables_) {
+      if (table->is_due(step_)) table->write(step_, time());
+    }
+  }
+
+  void advance() {
+    began_ = Clock::now();
+    Clock::time_point looked = began_;
+    while (step_ < last_step_ && !interrupted_) {
+      case_->step();
+      ++step_;
+      write_rows();
+      const std::int64_t every = deck_.checkpoint.every;
+      if (every > 0 && step_ % every == 0) save();
+      const Clock::time_point now = Clock::now();
+      if (std::chrono::duration<double>(now - looked).count() < kSecondsBetweenLooks) continue;
+      looked = now;
+      if (options_.on_progress) options_.on_progress(progress());
+      interrupted_ = options_.interrupted && options_.interrupted();
+    }
+    wall_seconds_ = std::chrono::duration<double>(Clock::now() - began_).count();
+  }
+
+  Progress progress() const {
+    Progress p;
+    p.step = step_;
+    p.total_steps = last_step_;
+    p.elapsed_seconds = std::chrono::duration<double>(Clock::now() - began_).count();
+    if (p.elapsed_seconds > 0.0) {
+      p.steps_per_second = static_cast<double>(step_ - first_step_) / p.elapsed_seconds;
+    }
+    if (p.steps_per_second > 0.0) {
+      p.seconds_left = static_cast<double>(last_step_ - step_) / p.steps_per_second;
+    }
+    return p;
+  }
+
+  // --- checkpoints ---
+
+  void save() {
+    checkpoint_.state.step = step_;
+    checkpoint_.observers.clear();
+    for (auto& table : tables_) {
+      table->csv().sync();
+      std::ostringstream length;
+      io::put(length, table->csv().length());
+      checkpoint_.observers.push_back({table->name(), std::move(length).str()});
+    }
+    std::ostringstream state;
+    case_->save(state);
+    checkpoint_.observers.push_back({"mechanics", std::move(state).str()});
+    io::write_checkpoint(folder_.checkpoint(), checkpoint_);
+  }
+
+  void load(const io::Checkpoint& before) {
+    for (const io::ObserverRecord& record : before.observers) {
+      std::istringstream bytes(record.bytes);
+      if (record.name == "mechanics") case_->load(bytes);
+      for (auto& table : tables_) {
+        if (table->name() == record.name) table->csv().cut(io::get_u64(bytes));
+      }
+    }
+  }
+
+  // --- the end ---
+
+  void finish() {
+    save();
+    for (auto& table : tables_) table->csv().flush();
+    if (!interrupted_) draw();
+    write_run_json(interrupted_ ? "interrupted" : "finished");
+  }
+
+  void draw() {
+    const auto plot = [&](const std::string& name, const std::vector<std::string>& columns) {
+      io::Plot p;
+      p.title =
+          fmt::format("{}, {}", deck_.system.kind, scheme_name(deck_.mechanics.integrator.scheme));
+      p.x_label = "time";
+      p.y_label = name;
+      p.series = read_series(folder_.file(name + ".csv"), columns);
+      leave_room_for_legend(p);
+      const io::Drawing drawing = io::draw(p, folder_.file(name));
+      pictures_.insert(pictures_.end(), drawing.paths.begin(), drawing.paths.end());
+      if (drawing.warning.empty() || !warnings_.empty()) return;
+      warnings_.push_back(drawing.warning);
+      if (options_.on_warning) options_.on_warning(drawing.warning);
+    };
+    for (const auto& table : tables_) {
+      if (table->name() == "trajectory") {
+        std::vector<std::string> columns = case_->columns();
+        columns.resize(std::min(columns.size(), kMostCurves));
+        plot("trajectory", columns);
+      } else if (table->name() == "energies") {
+        plot("energies", {"potential", "kinetic", "total"});
+      }
+    }
+  }
+
+  void write_run_json(const std::string& status, const std::string& error = {}) const {
+    const mechanics::Costs costs = case_->costs();
+    const auto a_step = [&](std::int64_t count) {
+      return io::json(
+          costs.steps > 0 ? static_cast<double>(count) / static_cast<double>(costs.steps) : 0.0);
+    };
+    io::JsonObject object;
+    object.add("status", io::json(std::string_view(status)));
+    if (!error.empty()) object.add("error", io::json(std::string_view(error)));
+    object.add("tarn_version", io::json(std::string_view(kVersion)))
+        .add("deck_path", io::json(std::string_view(deck_.path)))
+        .add("deck", io::json(std::string_view(resolved_deck(deck_))))
+        .add("physics",
+             io::json(std::string_view(fmt::format("{:016x}", io::checksum(checkpoint_.physics)))))
+        .add("device", io::json(std::string_view("cpu")))
+        .add("seed", fmt::to_string(deck_.mechanics.system.seed))
+        .add("first_step", io::json(first_step_))
+        .add("steps_done", io::json(step_))
+        .add("wall_seconds", io::json(wall_seconds_))
+        .add("steps_per_second",
+             io::json(wall_seconds_ > 0.0 ? static_cast<double>(step_ - first_step_) / wall_seconds_
+                                          : 0.0))
+        .add("linear_solves_per_step", a_step(costs.linear_solves))
+        .add("iterations_per_step", a_step(costs.iterations))
+        .add("warnings", io::json_strings(warnings_))
+        .add("pictures", io::json_strings(pictures_));
+    io::write_file(folder_.record(), object.text() + "\n");
+  }
+
+  /// Keeps what is known, as far as that can still be written.
+  void record_failure(const Error& error) {
+    try {
+      for (auto& table : tables_) table->csv().flush();
+      write_run_json("failed", error.what());
+    } catch (const Error&) {  // the first error is the one to tell
+    }
+  }
+
+  RunResult result(bool already_finished) const {
+    RunResult r;
+    r.out_dir = folder_.path();
+    r.steps_done = step_;
+    r.interrupted = interrupted_;
+    r.already_finished = already_finished;
+    r.wall_seconds = wall_seconds_;
+    r.steps_per_second =
+        wall_seconds_ > 0.0 ? static_cast<double>(step_ - first_step_) / wall_seconds_ : 0.0;
+    r.pictures = pictures_;
+    r.device = "cpu";
+    return r;
+  }
+
+  const Deck& deck_;
+  const RunOptions& options_;
+  const RunFolder& folder_;
+  std::int64_t last_step_;
+  std::unique_ptr<MechanicsCase> case_;
+  std::vector<std::unique_ptr<Table>> tables_;
+  io::Checkpoint checkpoint_;
+  std::int64_t step_ = 0, first_step_ = 0;
+  bool interrupted_ = false;
+  Clock::time_point began_;
+  double wall_seconds_ = 0.0;
+  std::vector<std::string> warnings_, pictures_;
+};
+
+}  // namespace
+
+RunResult run_mechanics(const Deck& deck, const RunOptions& options) {
+  const RunFolder folder(deck, options);
+  return MechanicsRun(deck, options, folder).go();
+}
+
+}  // namespace tarn
