@@ -1,0 +1,308 @@
+#include "mechanics_figures.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "mechanics_case.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/io/plot.hpp"
+#include "tarn/mechanics/diagnostics.hpp"
+#include "tarn/version.hpp"
+
+namespace tarn {
+namespace {
+
+using mechanics::Costs;
+using mechanics::Index;
+using mechanics::Experiment;
+using mechanics::State;
+using mechanics::Vector;
+
+constexpr int kRepeats = 5;
+
+/// A run of a deck, its states at every so many steps; `seconds` is the shortest of kRepeats runs.
+struct Watched {
+  std::string label;
+  Experiment setup;
+  std::vector<double> times;
+  std::vector<State> states;
+  Costs costs;
+  double seconds = 0.0;
+
+  Vector coordinate(Index i) const {
+    Vector values(static_cast<Index>(states.size()));
+    for (std::size_t k = 0; k < states.size(); ++k) values[static_cast<Index>(k)] = states[k].x[i];
+    return values;
+  }
+};
+
+Watched watch(const Deck& deck, const std::string& label, std::int64_t every,
+              int repeats = kRepeats) {
+  const MechanicsDeck& m = deck.mechanics;
+  Watched w;
+  w.label = label;
+  w.setup = make_experiment(deck);
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    w.times.clear();
+    w.states.clear();
+    const auto method = make_method(m.integrator, w.setup);
+    State s{w.setup.position, w.setup.velocity, {}, {}};
+    const auto began = std::chrono::steady_clock::now();
+    method->begin(s);
+    for (std::int64_t step = 0;; ++step) {
+      if (step % every == 0) {
+        w.times.push_back(static_cast<double>(step) * m.integrator.step);
+        w.states.push_back(s);
+      }
+      if (step == m.run.steps) break;
+      method->step(s);
+    }
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    w.seconds = repeat == 0 ? seconds : std::min(w.seconds, seconds);
+    w.costs = method->costs();
+  }
+  return w;
+}
+
+Deck with_step(const Deck& deck, const std::string& scheme, double factor) {
+  Deck other = with_scheme(deck, scheme);
+  other.mechanics.integrator.step *= factor;
+  other.mechanics.run.steps = static_cast<std::int64_t>(
+      std::llround(static_cast<double>(deck.mechanics.run.steps) / factor));
+  return other;
+}
+
+std::vector<double> plain(const Vector& v) { return {v.begin(), v.end()}; }
+
+io::Series series(std::string label, const std::vector<double>& x, const Vector& y) {
+  io::Series s;
+  s.label = std::move(label);
+  s.x = x;
+  s.y = plain(y);
+  return s;
+}
+
+/// Page, table and picture of one figure.
+class Figure {
+ public:
+  Figure(const Reproduction& r, const ReproduceOptions& options, std::vector<std::string> header)
+      : options_(options),
+        base_(options.out_dir + "/" + r.name),
+        csv_(base_ + ".csv", std::move(header)) {
+    table_ = csv_.head(fmt::format("tarn {}; {}", kVersion, r.deck));
+    page_ = fmt::format(
+        "# {0}\n\n<!-- made by: tarn reproduce {1} -->\n\n![{0}]({1}.svg)\n\n**Paper.** {2}\n\n"
+        "**Here.** {3}\n\nDeck `inputs/{4}`.\n\n",
+        r.title, r.name, r.paper, r.ours, r.deck);
+  }
+
+  io::CsvFormat& csv() { return csv_; }
+  void end_row() { table_ += csv_.row(); }
+  void text(const std::string& text) { page_ += text; }
+
+  void write(const std::vector<io::Plot>& plots) {
+    io::write_file(base_ + ".csv", table_);
+    const io::Drawing drawing = io::draw(plots, base_);
+    if (!drawing.warning.empty() && options_.on_warning) options_.on_warning(drawing.warning);
+    io::write_file(base_ + ".md", page_);
+  }
+
+ private:
+  const ReproduceOptions& options_;
+  std::string base_;
+  io::CsvFormat csv_;
+  std::string table_, page_;
+};
+
+std::string costs_text(const Watched& w, const Watched& reference) {
+  const auto a_step = [&](std::int64_t count) {
+    return static_cast<double>(count) / static_cast<double>(w.costs.steps);
+  };
+  return fmt::format("{} | {:.2f} | {:.2f} | {:.2f}", w.costs.steps, a_step(w.costs.linear_solves),
+                     a_step(w.costs.iterations), w.seconds / reference.seconds);
+}
+
+constexpr const char* kCostsRemark =
+    "\nThe time is that of the whole run, as a ratio to Z&S in the same process.\n";
+
+io::Plot plot(const std::string& title, const std::string& x, const std::string& y) {
+  io::Plot p;
+  p.title = title;
+  p.x_label = x;
+  p.y_label = y;
+  return p;
+}
+
+}  // namespace
+
+void make_double_pendulum_figure(const Reproduction& r, const ReproduceOptions& options) {
+  const Deck deck = load_deck(options.inputs_dir + "/" + r.deck, r.overrides);
+  constexpr double kFine = 1e-3;
+  const Watched reference = watch(with_step(deck, "rattle", kFine), "reference", 1000, 1);
+  Figure figure(r, options, {"scheme", "time", "x2_error", "y2_error"});
+  figure.text(
+      "| scheme | max error of x₂ | of y₂ | steps | solves a step | Newton iterations a step | "
+      "time "
+      "|\n|---|---|---|---|---|---|---|\n");
+  const Watched zs = watch(deck, "zs", 1);
+  std::vector<io::Plot> plots{plot(r.title, "time", "|x₂ - exact|"),
+                              plot("", "time", "|y₂ - exact|")};
+  for (const std::string& scheme : r.schemes) {
+    const bool is_explicit = scheme == "variational-euler";
+    // Stable steps of explicit schemes are short: h = 0.1/omega.
+    const int inner = is_explicit ? 20 : 1;
+    const Watched w = watch(with_step(deck, scheme, 1.0 / inner), scheme, inner);
+    std::string line = fmt::format("| `{}` |", scheme);
+    for (Index i : {2, 3}) {
+      const Vector error = (w.coordinate(i) - reference.coordinate(i)).cwiseAbs();
+      line += fmt::format(" {:.4f} |", error.maxCoeff());
+      io::Plot& p = plots[static_cast<std::size_t>(i - 2)];
+      p.log_y = true;
+      p.series.push_back(series(scheme, w.times, error));
+    }
+    figure.text(line + fmt::format(" {} |\n", costs_text(w, zs)));
+    for (std::size_t k = 0; k < w.times.size(); ++k) {
+      figure.csv().cell(std::string_view(scheme)).cell(w.times[k]);
+      for (Index i : {2, 3}) figure.csv().cell(w.states[k].x[i] - reference.states[k].x[i]);
+      figure.end_row();
+    }
+  }
+  figure.text(kCostsRemark);
+  figure.text("The reference is RATTLE with a step a thousand times shorter.\n");
+  figure.write(plots);
+}
+
+void make_penalty_figure(const Reproduction& r, const ReproduceOptions& options) {
+  const std::string path = options.inputs_dir + "/" + r.deck;
+  Figure figure(r, options, {"omega", "exact_omega2_g_max", "zs_omega2_g_max"});
+  figure.text("| ω | ω² max \\|g\\|, exact | the same by Z&S with h = 0.01 |\n|---|---|---|\n");
+  io::Plot of_omega = plot(r.title, "ω", "ω² max |g|");
+  io::Series exact{"exact", {}, {}, {}, {}, io::Series::Style::points};
+  io::Series of_zs{"zs, h = 0.01", {}, {}, {}, {}, io::Series::Style::points};
+  const auto worst = [](const Watched& w, double omega) {
+    double largest = 0.0;
+    for (const mechanics::State& s : w.states) {
+      largest = std::max(largest, w.setup.constraint->values(s.x).norm());
+    }
+    return omega * omega * largest;
+  };
+  for (double omega : {10.0, 20.0, 40.0, 80.0, 160.0}) {
+    const std::string set = fmt::format("integrator.omega={}", omega);
+    const Deck fine = load_deck(path, {set, "integrator.step=0.01", "run.duration=50"});
+    const double a = worst(watch(with_step(fine, "verlet", 2.0 / omega), "", 1, 1), omega);
+    const double b = worst(watch(fine, "", 1, 1), omega);
+    figure.text(fmt::format("| {} | {:.3f} | {:.3f} |\n", omega, a, b));
+    figure.csv().cell(omega).cell(a).cell(b);
+    figure.end_row();
+    exact.x.push_back(omega);
+    exact.y.push_back(a);
+    of_zs.x.push_back(omega);
+    of_zs.y.push_back(b);
+  }
+  of_omega.log_x = true;
+  of_omega.y_range = {0.0, 6.0};
+  of_omega.series = {exact, of_zs};
+
+  const Deck deck = load_deck(path, {"integrator.step=0.01", "run.duration=10"});
+  const Watched shake = watch(with_scheme(deck, "shake"), "shake", 1);
+  const Watched zs = watch(deck, "zs", 1);
+  const double omega2 = std::pow(*deck.mechanics.integrator.omega, 2);
+  constexpr std::size_t kHalf = 10;  // of a window of 0.2
+  std::vector<double> times;
+  Vector mean(static_cast<Index>(zs.states.size() - 2 * kHalf));
+  for (std::size_t k = kHalf; k + kHalf < zs.states.size(); ++k) {
+    double sum = 0.0;
+    for (std::size_t j = k - kHalf; j <= k + kHalf; ++j) {
+      const double end = j == k - kHalf || j == k + kHalf ? 0.5 : 1.0;
+      sum += end * omega2 * zs.setup.constraint->values(zs.states[j].x)[0];
+    }
+    times.push_back(zs.times[k]);
+    mean[static_cast<Index>(k - kHalf)] = sum / (2.0 * kHalf);
+  }
+  Vector rigid(static_cast<Index>(shake.states.size()));
+  Vector instant(rigid.size());
+  for (std::size_t k = 0; k < shake.states.size(); ++k) {
+    rigid[static_cast<Index>(k)] = shake.states[k].lambda[0];
+    instant[static_cast<Index>(k)] = omega2 * zs.setup.constraint->values(zs.states[k].x)[0];
+  }
+  io::Plot of_time = plot("", "time", "first multiplier");
+  of_time.series = {series("ω² g, ω = 20", zs.times, instant), series("SHAKE", shake.times, rigid),
+                    series("mean of ω² g over 0.2", times, mean)};
+  figure.write({of_omega, of_time});
+}
+
+void make_chain_figure(const Reproduction& r, const ReproduceOptions& options) {
+  const Deck deck = load_deck(options.inputs_dir + "/" + r.deck, r.overrides);
+  constexpr double kFine = 0.01;
+  const Watched reference = watch(with_step(deck, "rattle", kFine), "reference", 100, 1);
+  const Watched zs = watch(deck, "zs", 1);
+  const Index last = zs.setup.position.size() - 2;
+  Figure figure(r, options, {"scheme", "time", "x_last", "y_last"});
+  figure.text(
+      "| scheme | max error of all coordinates | steps | solves a step | Newton iterations a step "
+      "| "
+      "time |\n|---|---|---|---|---|---|\n");
+  std::vector<io::Plot> plots{plot(r.title, "time", "x of the last point"),
+                              plot("", "time", "y of the last point")};
+  for (const std::string& scheme : r.schemes) {
+    const Watched w = watch(with_scheme(deck, scheme), scheme, 1);
+    double worst = 0.0;
+    for (std::size_t k = 0; k < w.states.size(); ++k) {
+      worst = std::max(worst, (w.states[k].x - reference.states[k].x).lpNorm<Eigen::Infinity>());
+      figure.csv().cell(std::string_view(scheme)).cell(w.times[k]);
+      figure.csv().cell(w.states[k].x[last]).cell(w.states[k].x[last + 1]);
+      figure.end_row();
+    }
+    figure.text(fmt::format("| `{}` | {:.4f} | {} |\n", scheme, worst, costs_text(w, zs)));
+    for (Index i : {0, 1}) {
+      plots[static_cast<std::size_t>(i)].series.push_back(
+          series(scheme, w.times, w.coordinate(last + i)));
+    }
+  }
+  figure.text(kCostsRemark);
+  figure.text("The reference is RATTLE with a step a hundred times shorter.\n");
+  figure.write(plots);
+}
+
+void make_dna_figure(const Reproduction& r, const ReproduceOptions& options) {
+  const Deck deck = load_deck(options.inputs_dir + "/" + r.deck, r.overrides);
+  const Watched zs = watch(deck, "zs", 1);
+  Figure figure(r, options, {"scheme", "time", "theta_bar", "energy"});
+  figure.text(
+      "| scheme | step | time at which the mean angle passes 5 | mean energy | steps | solves a "
+      "step "
+      "| Newton iterations a step | time |\n|---|---|---|---|---|---|---|---|\n");
+  std::vector<io::Plot> plots{plot(r.title, "time", "mean angle"), plot("", "time", "energy")};
+  for (const auto& [scheme, factor] :
+       {std::pair<const char*, double>{"verlet", 0.1}, {"zs", 1.0}}) {
+    const Watched w = watch(with_step(deck, scheme, factor), scheme,
+                            static_cast<std::int64_t>(std::lround(1.0 / factor)));
+    Vector angle(static_cast<Index>(w.states.size())), energy(angle.size());
+    double crossing = 0.0;
+    for (std::size_t k = 0; k < w.states.size(); ++k) {
+      const auto i = static_cast<Index>(k);
+      angle[i] = w.states[k].x.mean();
+      energy[i] = mechanics::energy(w.setup.whole(), w.states[k]);
+      if (crossing == 0.0 && angle[i] > 5.0) crossing = w.times[k];
+      figure.csv().cell(std::string_view(scheme)).cell(w.times[k]).cell(angle[i]).cell(energy[i]);
+      figure.end_row();
+    }
+    figure.text(fmt::format("| `{}` | {} | {} | {:.3f} | {} |\n", scheme,
+                            deck.mechanics.integrator.step * factor, crossing, energy.mean(),
+                            costs_text(w, zs)));
+    plots[0].series.push_back(series(scheme, w.times, angle));
+    plots[1].series.push_back(series(scheme, w.times, energy));
+  }
+  figure.text(kCostsRemark);
+  figure.write(plots);
+}
+
+}  // namespace tarn
