@@ -173,6 +173,42 @@ void Rattle::step(State& s) {
   ++costs_.steps;
 }
 
+Vector ConstrainedMidpoint::multipliers(const Vector& x, const Vector& v) const {
+  BandMatrix gram(constraint_.count(), constraint_.coupling());
+  constraint_.add_gram(x, x, system_.masses(), 1.0, gram);
+  return gram.solve(constraint_.curvatures(x, v) + constraint_.rates(x, system_.acceleration(x)));
+}
+
+void ConstrainedMidpoint::step(State& s) {
+  const auto acceleration = [&](const Vector& x, const Vector& v) {
+    ++costs_.linear_solves;
+    return Vector(system_.acceleration(x) -
+                  system_.mass_solve(constraint_.forces(x, multipliers(x, v))));
+  };
+  // The fixed point v = (v + v+)/2, which contracts by some h/2 times a frequency.
+  Vector v = s.v;
+  double change = 0.0, last = 0.0;
+  for (int i = 0;; ++i) {
+    const Vector next = s.v + 0.5 * h_ * acceleration(s.x + 0.5 * h_ * v, v);
+    change = (next - v).lpNorm<Eigen::Infinity>() /
+             std::max(next.lpNorm<Eigen::Infinity>(), std::numeric_limits<double>::min());
+    v = next;
+    ++costs_.iterations;
+    if (change <= kRoundOff || (i > 2 && change < 1e-13 && change >= last)) break;
+    if (i == kMostIterations || !std::isfinite(change)) {
+      throw NumericalError("the midpoint rule did not converge in " +
+                           std::to_string(kMostIterations) +
+                           " iterations; the last change, relative, was " + number(change) +
+                           ". A smaller step may help");
+    }
+    last = change;
+  }
+  s.x += h_ * v;
+  s.v = 2.0 * v - s.v;
+  s.lambda = multipliers(s.x, s.v);
+  ++costs_.steps;
+}
+
 // --- composition ---------------------------------------------------------------------------------
 
 Yoshida4::Yoshida4(double h, const std::function<std::unique_ptr<Method>(double h)>& make) {

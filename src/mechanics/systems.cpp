@@ -195,19 +195,41 @@ Pendula pendulum_chain(Index n) {
   return p;
 }
 
-Experiment make_pendula(const Pendula& pendula, double omega) {
+namespace {
+
+Experiment make_hanging(const Pendula& pendula, double omega, Index dimensions) {
   std::vector<DistanceConstraint::Bond> bonds;
   for (Index i = 0; i < pendula.masses.size(); ++i) {
     bonds.push_back({i - 1, i, pendula.lengths[static_cast<std::size_t>(i)]});
   }
   Experiment p;
-  p.soft = std::make_unique<Weight>(pendula.masses, 2, pendula.gravity);
-  p.constraint =
-      std::make_unique<DistanceConstraint>(DistanceConstraint::Form::squared, 2, std::move(bonds));
+  p.soft = std::make_unique<Weight>(pendula.masses, dimensions, pendula.gravity);
+  p.constraint = std::make_unique<DistanceConstraint>(DistanceConstraint::Form::squared, dimensions,
+                                                      std::move(bonds));
   p.penalised = std::make_unique<Penalised>(*p.soft, *p.constraint, omega);
   p.position = pendula.position;
   p.velocity = pendula.velocity;
   return p;
+}
+
+}  // namespace
+
+Experiment make_pendula(const Pendula& pendula, double omega) { return make_hanging(pendula, omega, 2); }
+
+Experiment make_spherical_pendula(const Pendula& pendula, double omega) {
+  return make_hanging(pendula, omega, 3);
+}
+
+Pendula spherical_pendulum() {
+  return {Vector::Ones(1), {1.0}, 1.0, vector_of({0.6, 0.0, -0.8}), vector_of({0.1, 0.7, 0.075})};
+}
+
+Pendula double_spherical_pendulum() {
+  return {Vector::Ones(2),
+          {1.0, 1.0},
+          1.0,
+          vector_of({0.6, 0.0, -0.8, 0.6, 0.6, -1.6}),
+          vector_of({0.0, 0.5, 0.0, 0.4, 0.5, 0.0})};
 }
 
 Experiment make_dna(const Dna::Parameters& parameters, const Vector& xi) {
@@ -220,6 +242,18 @@ Experiment make_dna(const Dna::Parameters& parameters, const Vector& xi) {
     p.velocity[k] =
         std::cos(4.0 * std::numbers::pi * static_cast<double>(k + 1) / n) / std::sqrt(n);
   }
+  return p;
+}
+
+Experiment make_double_spring(double omega) {
+  Experiment p;
+  p.soft = std::make_unique<FreeSystem>(Vector::Ones(4));
+  p.constraint = std::make_unique<DistanceConstraint>(
+      DistanceConstraint::Form::plain, 2,
+      std::vector<DistanceConstraint::Bond>{{DistanceConstraint::kOrigin, 0, 1.0}, {0, 1, 1.0}});
+  p.penalised = std::make_unique<Penalised>(*p.soft, *p.constraint, omega);
+  p.position = vector_of({1.0, 0.25, 2.0, 0.0});
+  p.velocity = vector_of({0.0, -0.5, 0.0, 0.5});
   return p;
 }
 

@@ -233,6 +233,26 @@ class Rattle : public ConstrainedMethod {
   void step(State& s) override;
 };
 
+/// The midpoint rule on x'' = M⁻¹(-grad V - Gᵀ lambda(x, v)) with the multipliers written out. It
+/// leaves the constraints, MS 6.3.
+class ConstrainedMidpoint : public Method {
+ public:
+  static constexpr int order = 2;
+  static constexpr bool is_reversible = true;
+  ConstrainedMidpoint(const MechanicalSystem& system, const Constraint& constraint, double h)
+      : system_(system), constraint_(constraint), h_(h) {}
+  void begin(State& s) override { s.lambda = multipliers(s.x, s.v); }
+  void step(State& s) override;
+
+ private:
+  /// G M⁻¹ Gᵀ lambda = vᵀ Hess g v - G M⁻¹ grad V
+  Vector multipliers(const Vector& x, const Vector& v) const;
+
+  const MechanicalSystem& system_;
+  const Constraint& constraint_;
+  double h_;
+};
+
 // --- composition ---------------------------------------------------------------------------------
 
 /// Three steps of a symmetric method of order 2, γh, (1 - 2γ)h, γh with γ = 1/(2 - ∛2) (Yoshida

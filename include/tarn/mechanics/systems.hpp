@@ -120,10 +120,20 @@ Pendula double_pendulum();
 Pendula pendulum_chain(Index n);
 Experiment make_pendula(const Pendula& pendula, double omega);
 
+/// Pendula in space, MS 6.3: z is up; positions and velocities of points, not of rods.
+Experiment make_spherical_pendula(const Pendula& pendula, double omega);
+/// One rod of length 1 from (0.6, 0, -0.8), and two from there to (0, 0.6, -0.8) further.
+Pendula spherical_pendulum();
+Pendula double_spherical_pendulum();
+
 /// Start of TO 4.4: θ_k = 0.8 + 0.1 xi_k, θ_k' = cos(4πk/N)/√N, k from 1.
 Experiment make_dna(const Dna::Parameters& parameters, const Vector& xi);
 /// Standard normal numbers of a seed.
 Vector standard_normals(std::uint64_t seed, Index count);
+
+/// Planar double spring of AST 5.1: masses 1, g = r - 1 for each spring, no gravity; the start is
+/// AST (29)-(30).
+Experiment make_double_spring(double omega);
 
 /// Three points in the plane for tests of methods: masses 1, 1.7, 0.6; bonds 1-2 and 2-3 of length
 /// 1 as constraints |r|² - 1; between 1 and 3 the potential ½ (|r| - 1.2)². It starts on the

@@ -1,0 +1,122 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tarn/mechanics/methods.hpp"
+
+/// @file
+/// Systems on manifolds, each with the integrators that its paper has for it.
+///
+/// TO is Tao & Owhadi 2016, MS McLachlan & Scovel 1995. Matrices are kept row by row.
+
+namespace tarn::mechanics {
+
+/// A quantity that should stay as it is.
+struct Invariant {
+  std::string name;
+  double value = 0.0;
+};
+
+/// A system that advances its own q and v, whatever these are.
+class Dynamics {
+ public:
+  virtual ~Dynamics() = default;
+  /// @throws NumericalError when an iteration does not converge
+  virtual void step() = 0;
+  virtual double energy() const = 0;
+  virtual std::vector<Invariant> invariants() const = 0;
+  const Costs& costs() const { return costs_; }
+
+  Vector q, v;  ///< all of the state
+
+ protected:
+  Costs costs_;
+};
+
+// --- magnetised rigid body, TO 4.5 ---------------------------------------------------------------
+
+struct Magnet {
+  double b_mu = 1.0;
+  double h = 0.1;
+  Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();
+  Eigen::Vector3d angular_velocity{1.0, 0.2, 0.1};
+};
+
+/// Z&S on matrices R with the penalty ½ omega² |RᵀR - 1|²; q is R, v is p = ½ dR/dt.
+class LinearisedSo3 : public Dynamics {
+ public:
+  enum class Quadrature { first_order, trapezoidal };
+  /// The factor c of a in (c + βh²H) a = -∇V: 1 in the paper, ½ where the mass of R is ½.
+  enum class AMass { paper, consistent };
+  LinearisedSo3(const Magnet& magnet, double omega, double beta, Quadrature quadrature,
+                AMass a_mass);
+  void step() override;
+  double energy() const override;
+  std::vector<Invariant> invariants() const override;
+
+  /// f = c a - 2 omega² β²h⁴ (R aᵀa + a Rᵀa + a aᵀR), the gradient of what a makes stationary.
+  Eigen::Matrix3d force(const Eigen::Matrix3d& r);
+
+ private:
+  Magnet magnet_;
+  double omega2_, weight_, c_;
+  bool trapezoidal_;
+};
+
+/// Variational Euler with the Cayley map, TO (4.12) and (4.13); v is the body's angular velocity.
+class CayleyVariationalEuler : public Dynamics {
+ public:
+  explicit CayleyVariationalEuler(const Magnet& magnet);
+  void step() override;
+  double energy() const override;
+  std::vector<Invariant> invariants() const override;
+
+ private:
+  Magnet magnet_;
+};
+
+/// R and the body's angular velocity after a time, by Runge-Kutta steps of that length.
+void exact_magnet(const Magnet& magnet, double time, double step, Eigen::Matrix3d& rotation,
+                  Eigen::Vector3d& angular_velocity);
+
+// --- rigid bodies, MS 6.1 and 6.2 ----------------------------------------------------------------
+
+/// Solves ωᵀJ - Jω = t m for a rotation ω near 1 by the iteration (i), (ii) of MS 6.2.
+/// @return sweeps in `sweeps`
+/// @throws NumericalError when it does not converge, as for t |m| of some 1 and more
+Matrix solve_rotation(const Vector& alpha, double t, const Matrix& m, std::int64_t& sweeps);
+
+/// Free rigid body in n dimensions by Moser & Veselov; q is the rotation, v is m = qᵀp.
+class MoserVeselov : public Dynamics {
+ public:
+  MoserVeselov(const Vector& alpha, const Matrix& rotation, const Matrix& momentum, double t);
+  void step() override;
+  double energy() const override;
+  /// Spatial momentum's norm and tr (m + J²)^k of Manakov.
+  std::vector<Invariant> invariants() const override;
+
+ private:
+  Vector alpha_;
+  double t_;
+};
+
+/// Heavy top in body coordinates; q is m (antisymmetric), v the direction of gravity in the body.
+class HeavyTop : public Dynamics {
+ public:
+  enum class Scheme { rattle, constrained_euler };
+  HeavyTop(Scheme scheme, const Eigen::Vector3d& alpha, const Eigen::Vector3d& chi, double c,
+           const Eigen::Matrix3d& momentum, const Eigen::Vector3d& direction, double t);
+  void step() override;
+  /// ¼ tr(I⁻¹(m) mᵀ) + c v·χ
+  double energy() const override;
+  std::vector<Invariant> invariants() const override;
+
+ private:
+  Scheme scheme_;
+  Vector alpha_;
+  Eigen::Vector3d chi_;
+  double c_, t_;
+};
+
+}  // namespace tarn::mechanics

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <vector>
+
+#include "tarn/mechanics/methods.hpp"
+
+/// @file
+/// Slow points of stiff systems, and integration on the slow manifold. AST is Ariel, Sanz-Serna &
+/// Tsai 2012.
+
+namespace tarn::mechanics {
+
+/// One iterate of the projection.
+struct SlowIterate {
+  Vector x, v;
+  Vector g, g_rate;
+};
+
+/// The iterative projection algorithm IPA, AST 3.2 and 5.2: a short integration to both sides with
+/// 18 Verlet steps of (2π/omega)/6, filtered by a cubic kernel, until g and its rate change by less
+/// than `tolerance` from one iterate to the next.
+/// @param system with the penalty of that omega
+/// @return the iterates, the first of them the input and the last the slow point
+/// @throws NumericalError when they do not settle
+std::vector<SlowIterate> project_onto_slow_manifold(const MechanicalSystem& system,
+                                                    const Constraint& constraint, double omega,
+                                                    const Vector& x, const Vector& v,
+                                                    double tolerance);
+
+/// The classical Runge-Kutta method.
+class Rk4 : public Method {
+ public:
+  static constexpr int order = 4;
+  static constexpr bool is_symplectic = false;
+  static constexpr bool is_reversible = false;
+  Rk4(const MechanicalSystem& system, double h) : system_(system), h_(h) {}
+  void begin(State&) override {}
+  void step(State& s) override;
+
+ protected:
+  /// Where the right-hand side is evaluated.
+  virtual void project(Vector&, Vector&) {}
+
+ private:
+  const MechanicalSystem& system_;
+  double h_;
+};
+
+/// The same with every stage projected onto the slow manifold, AST (38).
+class ProjectedRk4 : public Rk4 {
+ public:
+  ProjectedRk4(const MechanicalSystem& system, const Constraint& constraint, double omega,
+               double tolerance, double h)
+      : Rk4(system, h),
+        system_(system),
+        constraint_(constraint),
+        omega_(omega),
+        tolerance_(tolerance) {}
+
+ private:
+  void project(Vector& x, Vector& v) override;
+
+  const MechanicalSystem& system_;
+  const Constraint& constraint_;
+  double omega_, tolerance_;
+};
+
+}  // namespace tarn::mechanics

@@ -1,0 +1,385 @@
+// Systems on manifolds: the magnetised body of TO 4.5, the rigid bodies and the double spherical
+// pendulum of MS, the variational methods of PCSZ.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <numbers>
+
+#include "tarn/core/error.hpp"
+#include "tarn/mechanics/diagnostics.hpp"
+#include "tarn/mechanics/dynamics.hpp"
+#include "tarn/mechanics/systems.hpp"
+#include "tarn/mechanics/variational_of.hpp"
+
+namespace tarn::mechanics {
+namespace {
+
+double invariant(const Dynamics& d, const std::string& name) {
+  for (const Invariant& i : d.invariants()) {
+    if (i.name == name) return i.value;
+  }
+  ADD_FAILURE() << name;
+  return NAN;
+}
+
+/// Largest change of a quantity over some steps.
+double largest_change(Dynamics& d, int steps, const std::function<double(const Dynamics&)>& of) {
+  const double start = of(d);
+  double worst = 0.0;
+  for (int k = 0; k < steps; ++k) {
+    d.step();
+    worst = std::max(worst, std::abs(of(d) - start));
+  }
+  return worst;
+}
+
+double change_of(Dynamics& d, int steps, const std::string& name) {
+  return largest_change(d, steps, [&](const Dynamics& e) { return invariant(e, name); });
+}
+
+// --- TO 4.5 --------------------------------------------------------------------------------------
+
+using Q = LinearisedSo3::Quadrature;
+using A = LinearisedSo3::AMass;
+
+struct MagnetRow {
+  const char* name;
+  std::function<std::unique_ptr<Dynamics>()> make;
+  double to_ten, to_fifty, energy, rotation;
+};
+
+std::unique_ptr<Dynamics> linearised(Q quadrature, A a_mass) {
+  return std::make_unique<LinearisedSo3>(Magnet{}, 10.0, 0.4, quadrature, a_mass);
+}
+
+// The reference's error is some 1e-9: Runge-Kutta steps of 2e-3. All figures to 5 %.
+TEST(MechanicsMagnet, ErrorsOfEachMethod) {
+  const MagnetRow rows[] = {
+      {"trapezoidal", [] { return linearised(Q::trapezoidal, A::paper); }, .299, 1.40, .064, .0536},
+      {"consistent", [] { return linearised(Q::trapezoidal, A::consistent); }, .517, 2.12, .225,
+       .083},
+      {"first order", [] { return linearised(Q::first_order, A::paper); }, .299, 1.40, .165, .0585},
+      {"cayley", [] { return std::make_unique<CayleyVariationalEuler>(Magnet{}); }, .194, .94, .110,
+       0.0}};
+  for (const MagnetRow& row : rows) {
+    const auto method = row.make();
+    Eigen::Matrix3d r = Eigen::Matrix3d::Identity();
+    Eigen::Vector3d w = Magnet{}.angular_velocity;
+    const double start = method->energy();
+    double to_ten = 0.0, to_fifty = 0.0, energy = 0.0, rotation = 0.0;
+    for (int k = 1; k <= 500; ++k) {
+      method->step();
+      exact_magnet({}, 0.1, 2e-3, r, w);
+      const Eigen::Matrix3d transposed = r.transpose();  // row by row, as q is
+      const double error = (method->q - Eigen::Map<const Vector>(transposed.data(), 9)).norm();
+      if (k <= 100) to_ten = std::max(to_ten, error);
+      to_fifty = std::max(to_fifty, error);
+      energy = std::max(energy, std::abs(method->energy() - start));
+      rotation = std::max(rotation, invariant(*method, "rotation_error"));
+    }
+    EXPECT_NEAR(to_ten, row.to_ten, 0.05 * row.to_ten) << row.name;
+    EXPECT_NEAR(to_fifty, row.to_fifty, 0.05 * row.to_fifty) << row.name;
+    EXPECT_NEAR(energy, row.energy, 0.05 * row.energy) << row.name;
+    if (row.rotation > 0.0) {
+      EXPECT_NEAR(rotation, row.rotation, 0.05 * row.rotation) << row.name;
+    } else {
+      EXPECT_LT(rotation, 1e-13) << row.name;
+    }
+  }
+}
+
+TEST(MechanicsMagnet, KeepsMomenta) {
+  for (Q quadrature : {Q::first_order, Q::trapezoidal}) {
+    for (A a_mass : {A::paper, A::consistent}) {
+      EXPECT_LT(change_of(*linearised(quadrature, a_mass), 500, "spatial_jz"), 1e-12);
+      EXPECT_LT(change_of(*linearised(quadrature, a_mass), 500, "body_j3"), 1e-12);
+    }
+  }
+  CayleyVariationalEuler cayley({});
+  EXPECT_LT(change_of(cayley, 500, "body_j3"), 1e-12);
+}
+
+// On lengths of 1/omega = 0.1, so that the differences are spaced by 1e-3; their rounding is 1e-12.
+TEST(MechanicsMagnet, IsSymplectic) {
+  for (Q quadrature : {Q::first_order, Q::trapezoidal}) {
+    for (A a_mass : {A::paper, A::consistent}) {
+      const auto method = linearised(quadrature, a_mass);
+      method->step();
+      Vector start(18);
+      start << method->q, method->v;
+      const auto map = [&](const Vector& z) {
+        method->q = z.head(9);
+        method->v = z.tail(9);
+        method->step();
+        Vector end(18);
+        end << method->q, method->v;
+        return end;
+      };
+      const Matrix j = derivative(map, start, 2e-3);
+      Matrix omega = Matrix::Zero(18, 18);
+      omega.topRightCorner(9, 9).setIdentity();
+      omega.bottomLeftCorner(9, 9) = -Matrix::Identity(9, 9);
+      EXPECT_LT((j.transpose() * omega * j - omega).cwiseAbs().maxCoeff(), 1e-11);
+    }
+  }
+}
+
+// --- MS 6.1 and 6.2 ------------------------------------------------------------------------------
+
+Matrix some_momentum(Index n) {
+  Matrix m = Matrix::Zero(n, n);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = i + 1; j < n; ++j) {
+      m(i, j) = std::cos(static_cast<double>(i + 1 + 2 * (j + 1)));
+      m(j, i) = -m(i, j);
+    }
+  }
+  return m;
+}
+
+MoserVeselov some_body(Index n, double t) {
+  return {Vector::LinSpaced(n, 0.5, 1.3), Matrix::Identity(n, n), some_momentum(n), t};
+}
+
+TEST(MechanicsFreeBody, KeepsItsIntegrals) {
+  for (Index n = 3; n <= 5; ++n) {
+    MoserVeselov body = some_body(n, 0.1);
+    const double energy = body.energy();
+    const auto start = body.invariants();
+    for (int k = 0; k < 5000; ++k) body.step();
+    EXPECT_NEAR(body.energy(), energy, 1e-11) << n;
+    const auto end = body.invariants();
+    for (std::size_t i = 0; i < start.size(); ++i) {
+      const bool manakov = start[i].name.starts_with("manakov");
+      EXPECT_NEAR(end[i].value, start[i].value, manakov ? 1e-9 : 1e-11) << n << start[i].name;
+    }
+  }
+}
+
+TEST(MechanicsFreeBody, IsOfOrderTwo) {
+  for (Index n = 3; n <= 5; ++n) {
+    const auto at_end = [&](int steps) {
+      MoserVeselov body = some_body(n, 1.0 / steps);
+      for (int k = 0; k < steps; ++k) body.step();
+      return body.v;
+    };
+    const Vector exact = at_end(2560);
+    // The reference's own error is 1/4096 of the coarse one.
+    EXPECT_NEAR(std::log2((at_end(20) - exact).norm() / (at_end(40) - exact).norm()), 2.0, 0.02);
+  }
+}
+
+TEST(MechanicsFreeBody, SweepsGrowWithTheStep) {
+  const Vector alpha = Eigen::Vector3d(0.44, 0.5, 1.0);
+  const Matrix m = some_momentum(3) / some_momentum(3).norm();
+  std::int64_t few = 0, many = 0;
+  solve_rotation(alpha, 0.1, m, few);
+  EXPECT_NEAR(static_cast<double>(few), 9.0, 2.0);
+  try {
+    solve_rotation(alpha, 1.0, m, many);
+  } catch (const NumericalError&) {
+  }
+  EXPECT_GT(many, 40);
+  std::int64_t sweeps = 0;
+  EXPECT_THROW(solve_rotation(alpha, 10.0, m, sweeps), NumericalError);
+}
+
+HeavyTop some_top(HeavyTop::Scheme scheme, double t, const Eigen::Vector3d& alpha) {
+  // On H = 1 with m·v = 0 and v3 = 0.
+  Eigen::Matrix3d m = Eigen::Matrix3d::Zero();
+  m(1, 2) = -1.0;
+  m(0, 1) = std::sqrt(2.0 * (alpha[0] + alpha[1]) * (1.0 - 0.5 / (alpha[1] + alpha[2])));
+  m(2, 1) = -m(1, 2);
+  m(1, 0) = -m(0, 1);
+  return {scheme, alpha, {0.0, 0.0, 1.0}, 1.0, m, {0.0, 1.0, 0.0}, t};
+}
+
+const Eigen::Vector3d kHeavy(0.44, 0.5, 1.0);
+
+TEST(MechanicsHeavyTop, EnergyStaysAndScalesAsTheSquareOfTheStep) {
+  const auto energy_error = [](HeavyTop::Scheme scheme, double t, int steps) {
+    HeavyTop top = some_top(scheme, t, kHeavy);
+    EXPECT_NEAR(top.energy(), 1.0, 1e-15);
+    return largest_change(top, steps, [](const Dynamics& d) { return d.energy(); });
+  };
+  const double whole = energy_error(HeavyTop::Scheme::rattle, 0.05, 60000);
+  EXPECT_LT(whole, 1.1 * energy_error(HeavyTop::Scheme::rattle, 0.05, 30000));
+  EXPECT_NEAR(std::log2(whole / energy_error(HeavyTop::Scheme::rattle, 0.025, 60000)), 2.0, 0.05);
+  const double first_order = energy_error(HeavyTop::Scheme::constrained_euler, 0.05, 60000);
+  EXPECT_NEAR(first_order / whole, 40.0, 12.0);  // "about 40 times"
+}
+
+TEST(MechanicsHeavyTop, KeepsItsCasimirs) {
+  HeavyTop a = some_top(HeavyTop::Scheme::rattle, 0.05, kHeavy), b = a, c = a;
+  EXPECT_LT(change_of(a, 60000, "direction_norm2"), 1e-9);
+  EXPECT_LT(change_of(b, 60000, "momentum_dot_direction"), 1e-11);
+  EXPECT_GT(change_of(c, 6000, "m12"), 1e-3);
+  HeavyTop lagrange = some_top(HeavyTop::Scheme::rattle, 0.05, {0.44, 0.44, 1.0});
+  EXPECT_LT(change_of(lagrange, 60000, "m12"), 1e-11);
+}
+
+// --- MS 6.3 --------------------------------------------------------------------------------------
+
+TEST(MechanicsDoubleSpherical, RattleKeepsWhatItShould) {
+  const Experiment p = make_spherical_pendula(double_spherical_pendulum(), 1.0);
+  Rattle method(*p.soft, *p.constraint, 0.05);
+  State s = advanced(method, p.position, p.velocity, 0);
+  const double lz = angular_momentum_z(*p.soft, s.x, s.v, 3);
+  for (int k = 0; k < 2000; ++k) {
+    method.step(s);
+    ASSERT_LT(p.constraint->values(s.x).lpNorm<Eigen::Infinity>(), 1e-13);
+    ASSERT_NEAR(angular_momentum_z(*p.soft, s.x, s.v, 3), lz, 1e-12);
+  }
+  const auto at_end = [&](int steps) {
+    Rattle rattle(*p.soft, *p.constraint, 2.0 / steps);
+    return advanced(rattle, p.position, p.velocity, steps).x;
+  };
+  const Vector exact = at_end(6400);
+  EXPECT_NEAR(std::log2((at_end(100) - exact).norm() / (at_end(200) - exact).norm()), 2.0, 0.05);
+}
+
+TEST(MechanicsDoubleSpherical, MidpointLeavesTheConstraints) {
+  const Experiment p = make_spherical_pendula(double_spherical_pendulum(), 1.0);
+  ConstrainedMidpoint method(*p.soft, *p.constraint, 0.05);
+  const State s = advanced(method, p.position, p.velocity, 2000);
+  const double drift = p.constraint->values(s.x).lpNorm<Eigen::Infinity>();
+  EXPECT_GT(drift, 1e-4);
+  EXPECT_LT(drift, 1e-2);
+  const auto at_end = [&](int steps) {
+    ConstrainedMidpoint midpoint(*p.soft, *p.constraint, 2.0 / steps);
+    return advanced(midpoint, p.position, p.velocity, steps).x;
+  };
+  const Vector exact = at_end(6400);
+  EXPECT_NEAR(std::log2((at_end(100) - exact).norm() / (at_end(200) - exact).norm()), 2.0, 0.05);
+}
+
+// --- PCSZ ----------------------------------------------------------------------------------------
+
+const SphericalPendulum kSpherical{{1.0}, {1.0}, 1.0};
+const PlanarDoublePendulum kDouble{{1.0, 1.0}, {1.0, std::numbers::sqrt2}, 1.0};
+
+template <class System>
+VariationalOf<System> make(const System& system, Layer layer, double h, double bias);
+template <>
+VariationalOf<SphericalPendulum> make(const SphericalPendulum& system, Layer layer, double h,
+                                      double bias) {
+  return {
+      system, layer, h, bias, Eigen::Vector3d(0.6, 0.0, -0.8), Eigen::Vector3d(0.1, 0.7, 0.075)};
+}
+template <>
+VariationalOf<PlanarDoublePendulum> make(const PlanarDoublePendulum& system, Layer layer, double h,
+                                         double bias) {
+  return {system,
+          layer,
+          h,
+          bias,
+          Eigen::Vector4d(0.0, -1.0, 1.0, -2.0),
+          Eigen::Vector4d(0.3, 0.0, 0.5, 0.2)};
+}
+
+template <class System>
+void expect_orders(const System& system) {
+  const auto at_one = [&](Layer layer, double bias, int steps) {
+    auto method = make(system, layer, 1.0 / steps, bias);
+    for (int k = 0; k < steps; ++k) method.step();
+    Vector state(method.q.size() * 2);
+    state << method.q, method.v;
+    return state;
+  };
+  const Vector exact = at_one(Layer::rk4, 0.0, 640);
+  const auto order = [&](Layer layer, double bias, int steps) {
+    return std::log2((at_one(layer, bias, steps) - exact).norm() /
+                     (at_one(layer, bias, 2 * steps) - exact).norm());
+  };
+  EXPECT_NEAR(order(Layer::euler, 0.0, 160), 1.0, 0.05);
+  EXPECT_NEAR(order(Layer::euler, 0.5, 20), 2.0, 0.05);
+  EXPECT_NEAR(order(Layer::rk2, 0.0, 20), 2.0, 0.05);
+  EXPECT_NEAR(order(Layer::rk2, 0.5, 20), 2.0, 0.05);
+  EXPECT_NEAR(order(Layer::rk4, 0.0, 20), 4.0, 0.1);
+  EXPECT_NEAR(order(Layer::rk4, 0.5, 20), 4.0, 0.1);
+}
+
+TEST(MechanicsVariationalOf, HasTheOrderOfItsLayer) {
+  expect_orders(kSpherical);
+  expect_orders(kDouble);
+}
+
+TEST(MechanicsVariationalOf, AgreesWithRattle) {
+  const Experiment p = make_spherical_pendula(spherical_pendulum(), 1.0);
+  Rattle rattle(*p.soft, *p.constraint, 1e-3);
+  auto method = make(kSpherical, Layer::rk4, 0.05, 0.0);
+  for (int k = 0; k < 40; ++k) method.step();
+  EXPECT_LT((advanced(rattle, p.position, p.velocity, 2000).x - method.q).norm(), 1e-6);
+}
+
+TEST(MechanicsVariationalOf, KeepsMomentumConstraintAndEnergy) {
+  for (Layer layer : {Layer::euler, Layer::rk2, Layer::rk4}) {
+    for (double bias : {0.0, 0.5}) {
+      auto method = make(kSpherical, layer, 0.1, bias);
+      const double energy = method.energy(), lz = invariant(method, "lz");
+      double first = 0.0, second = 0.0;
+      for (int k = 0; k < 600; ++k) {
+        method.step();
+        double& worst = k < 300 ? first : second;
+        worst = std::max(worst, std::abs(method.energy() - energy));
+        ASSERT_NEAR(invariant(method, "lz"), lz, 1e-12);
+        ASSERT_LT(invariant(method, "constraint_max"), 1e-13);
+      }
+      EXPECT_NEAR(second, first, 0.02 * first);
+    }
+  }
+}
+
+// The canonical form on pairs of a point and a tangential momentum, in four coordinates about the
+// start: z -> (point on the sphere, tangential part).
+TEST(MechanicsVariationalOf, IsSymplectic) {
+  const Eigen::Vector3d q0(0.6, 0.0, -0.8), mu0(0.1, 0.7, 0.075);
+  const auto chart = [&](const Vector& z) {
+    const Eigen::Vector3d q = (q0 + Eigen::Vector3d(z[0], z[1], 0.0)).normalized();
+    const Eigen::Vector3d p = mu0 + Eigen::Vector3d(z[2], z[3], 0.0);
+    Vector both(6);
+    both << q, p - q * q.dot(p);
+    return both;
+  };
+  Matrix omega = Matrix::Zero(6, 6);
+  omega.topRightCorner(3, 3).setIdentity();
+  omega.bottomLeftCorner(3, 3) = -Matrix::Identity(3, 3);
+  const Vector zero = Vector::Zero(4);
+  const Matrix before = derivative(chart, zero);
+  for (Layer layer : {Layer::euler, Layer::rk2, Layer::rk4}) {
+    for (double bias : {0.0, 0.5}) {
+      auto method = make(kSpherical, layer, 0.1, bias);
+      const auto stepped = [&](const Vector& z) {
+        const Vector start = chart(z);
+        method.q = start.head(3);
+        method.v = start.tail(3);
+        method.step();
+        Vector both(6);
+        both << method.q, method.v;
+        return both;
+      };
+      const Matrix after = derivative(stepped, zero);
+      EXPECT_LT((after.transpose() * omega * after - before.transpose() * omega * before)
+                    .cwiseAbs()
+                    .maxCoeff(),
+                1e-9);
+      EXPECT_GT((after - before).norm(), 0.05);
+    }
+  }
+}
+
+TEST(MechanicsVariationalOf, HalfABiasIsSelfAdjoint) {
+  auto forward = make(kSpherical, Layer::euler, 0.1, 0.5);
+  const Vector q = forward.q, v = forward.v;
+  for (int k = 0; k < 20; ++k) forward.step();
+  auto backward = make(kSpherical, Layer::euler, -0.1, 0.5);
+  backward.q = forward.q;
+  backward.v = forward.v;
+  for (int k = 0; k < 20; ++k) backward.step();
+  EXPECT_LT((backward.q - q).norm() + (backward.v - v).norm(), 1e-12);
+}
+
+}  // namespace
+}  // namespace tarn::mechanics
