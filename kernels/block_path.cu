@@ -138,9 +138,9 @@ __global__ void __launch_bounds__(kMostThreads)
     if (what == Prepare::accelerations) {
       const Triple<double> v = s.v;
       const bool definite = end_step(system.step, system.passes.end, f, s);
-      s.v = v;
       // c - c is 0 for finite numbers only.
-      const Vec3<double> none = total(s.a - s.a);
+      const Vec3<double> none = total(fma(0.0, s.v, s.a - s.a));
+      s.v = v;
       bad = !definite || !(none.x + none.y + none.z == 0.0);
       keep_state(s, d, slot);
     }
@@ -183,6 +183,7 @@ __global__ void __launch_bounds__(kMostThreads)
                 : begin_step(system.step, system.passes.move, s);
       poison<double>(note.good, s);
       iterations += static_cast<unsigned long long>(note.iterations);
+      if (!is_constrained(system.passes.move)) indefinite += note.good ? 0 : 1;
     }
     const Triple<double> f = block_forces<R, kMSite>(memory, system, pair, s.x);
     bool bad = false;

@@ -201,9 +201,10 @@ TARN_HD void prepare_cluster(W& w, const ClusterSystem& system,
   f = cluster_forces<W, R, kMSite>(w, system, pair, s.x);
   const Triple<D> v = s.v;
   const mask_t<D> good = end_step(system.step, system.passes.end, f, s);
+  // Infinite or missing accelerations, or velocities that could not be projected: overlapping
+  // atoms. c - c is 0 for finite numbers only.
+  const Triple<D> none = fma(D(0.0), s.v, s.a - s.a);
   s.v = v;
-  // Infinite or missing accelerations: overlapping atoms. c - c is 0 for finite numbers only.
-  const Triple<D> none = s.a - s.a;
   const D finite = total(none).x + total(none).y + total(none).z;
   w.keep(s);
   w.stop(!((finite == D(0.0)) & good), step, s);
@@ -228,6 +229,7 @@ TARN_HD void advance_cluster(W& w, const ClusterSystem& system,
     }
     poison<D>(note.good, s);
     w.note(note);
+    if (!is_constrained(system.passes.move)) w.indefinite(note.good);
     const Triple<D> f = cluster_forces<W, R, kMSite>(w, system, pair, s.x);
     const mask_t<D> definite = end_step(system.step, system.passes.end, f, s);
     w.indefinite(definite);

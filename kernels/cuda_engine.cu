@@ -21,10 +21,14 @@ namespace {
 /// A stream and, on the tile path, the graph of one step.
 class StreamAndGraph {
  public:
-  StreamAndGraph() { cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  explicit StreamAndGraph(int device) {
+    cuda_check(cudaSetDevice(device));
+    cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  }
   StreamAndGraph(const StreamAndGraph&) = delete;
   StreamAndGraph& operator=(const StreamAndGraph&) = delete;
   ~StreamAndGraph() {
+    cudaStreamSynchronize(stream_);
     if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
     cudaStreamDestroy(stream_);
   }
@@ -34,7 +38,14 @@ class StreamAndGraph {
   void capture(const Launches& launches) {
     cudaGraph_t graph = nullptr;
     cuda_check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
-    launches();
+    try {
+      launches();
+    } catch (...) {
+      cudaStreamEndCapture(stream_, &graph);
+      if (graph != nullptr) cudaGraphDestroy(graph);
+      cudaGetLastError();
+      throw;
+    }
     cuda_check(cudaStreamEndCapture(stream_, &graph));
     const cudaError_t error = cudaGraphInstantiate(&graph_, graph, 0);
     cudaGraphDestroy(graph);
@@ -60,7 +71,8 @@ class CudaEngine final : public Engine {
         m_site_(system.model.has_m_site()),
         step_(start.step),
         replica_ids_(start.replica_ids),
-        counting_(counts) {
+        counting_(counts),
+        stream_(device) {
     use_device();
     cluster_.step = step_parameters(system);
     cluster_.passes = step_passes(system);
@@ -70,13 +82,24 @@ class CudaEngine final : public Engine {
     cluster_.molecules = n_;
     upload(start);
     make_counts();
-    if (path_ == Path::tiles) make_tiles();
-    prepare(Prepare::accelerations, cluster_);
+    const bool tiles = path_ == Path::tiles && !replica_ids_.empty();
+    if (tiles) make_tiles();
+    cuda_check(cudaDeviceSynchronize());  // copies and fills have no order with our stream
+    prepare(Prepare::accelerations, cluster_, mixed_);
     stream_.wait();
+    if (tiles) {
+      stream_.capture([&] {
+        launch_tile_step(device_state_, cluster_, mixed_, m_site_, tiles_, stream_.stream());
+      });
+    }
   }
 
   void advance(std::int64_t n_steps) override {
-    if (n_steps <= 0 || replica_ids_.empty()) return;
+    if (n_steps <= 0) return;
+    if (replica_ids_.empty()) {
+      step_ += n_steps;
+      return;
+    }
     use_device();
     const auto begin = std::chrono::steady_clock::now();
     std::int64_t left = n_steps;
@@ -267,25 +290,22 @@ class CudaEngine final : public Engine {
 
   void make_tiles() {
     const std::size_t slots = static_cast<std::size_t>(device_state_.slots);
-    const std::size_t number = mixed_ ? sizeof(float) : sizeof(double);
-    sites_ = DeviceBuffer<unsigned char>(15 * slots * number);
+    // Multipliers at infinite omega take forces in double, whatever the precision of the steps.
+    sites_ = DeviceBuffer<unsigned char>(15 * slots * sizeof(double));
     partial_ = DeviceBuffer<double>(9 * slots * static_cast<std::size_t>(tile_slices(n_)));
     cluster_sums_ = DeviceBuffer<double>(replica_ids_.size() * kTileSums, 0);
     device_step_ = DeviceBuffer<long long>(std::vector<long long>{step_});
     tiles_ = {sites_.get(), partial_.get(), cluster_sums_.get(), device_step_.get()};
-    stream_.capture([&] {
-      launch_tile_step(device_state_, cluster_, mixed_, m_site_, tiles_, stream_.stream());
-    });
   }
 
-  void prepare(Prepare what, const ClusterSystem& cluster) {
+  void prepare(Prepare what, const ClusterSystem& cluster, bool mixed) {
     if (replica_ids_.empty()) return;
     if (path_ == Path::warp) {
-      launch_warp_prepare(device_state_, cluster, mixed_, m_site_, step_, what, stream_.stream());
+      launch_warp_prepare(device_state_, cluster, mixed, m_site_, step_, what, stream_.stream());
     } else if (path_ == Path::block) {
-      launch_block_prepare(device_state_, cluster, mixed_, m_site_, step_, what, stream_.stream());
+      launch_block_prepare(device_state_, cluster, mixed, m_site_, step_, what, stream_.stream());
     } else {
-      launch_tile_prepare(device_state_, cluster, mixed_, m_site_, tiles_, what, stream_.stream());
+      launch_tile_prepare(device_state_, cluster, mixed, m_site_, tiles_, what, stream_.stream());
     }
   }
 
@@ -313,7 +333,7 @@ class CudaEngine final : public Engine {
     if ((fields & kMultipliers) && !is_rigid(i.scheme) && !std::isfinite(i.omega)) {
       ClusterSystem without_wall = cluster_;
       without_wall.wall.stiffness = 0.0;
-      prepare(Prepare::forces, without_wall);
+      prepare(Prepare::forces, without_wall, false);
       stream_.wait();
       f = f_.download();
     }

@@ -49,8 +49,9 @@ struct DeviceCounts {
     return enabled && step >= first_step && step % every == 0;
   }
   __device__ void add(std::uint64_t id, int pair_class, double r2) const {
-    const int bin = static_cast<int>(min(sqrt(r2) * bins_per_A, static_cast<double>(bins)));
-    if (bin >= bins) return;
+    const double at = sqrt(r2) * bins_per_A;
+    if (!(at < bins)) return;  // beyond r_max, or no number
+    const int bin = static_cast<int>(at);
     const std::int64_t row = static_cast<std::int64_t>(id % kGroups) * 3 + pair_class;
     atomicAdd(counts + row * bins + bin, 1ULL);
   }

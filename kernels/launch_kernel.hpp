@@ -11,7 +11,7 @@
 /// run on a CPU that stands in for a GPU (tests/emulated).
 
 #if defined(__CUDACC__)
-#define TARN_DYNAMIC_SHARED(name) extern __shared__ unsigned char name[]
+#define TARN_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
 #else
 #define TARN_DYNAMIC_SHARED(name) unsigned char* const name = emulated::dynamic_shared.data()
 #endif
@@ -30,7 +30,7 @@ void launch_kernel(void (*kernel)(Parameters...), const dim3& grid, const dim3& 
                        [&] { kernel(static_cast<Parameters>(arguments)...); });
   });
 #endif
-  check_launch();
+  cuda_check(cudaGetLastError());
 }
 
 }  // namespace tarn::gpu

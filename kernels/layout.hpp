@@ -85,7 +85,7 @@ constexpr int block_threads(int molecules) {
 inline constexpr int kBlockSlices = 4;
 inline constexpr int kTile = 64;  ///< molecules and threads of a tile
 TARN_HD constexpr int tile_slices(int molecules) {
-  const int slices = molecules / 32;
+  const int slices = molecules / 16;
   return slices < 1 ? 1 : slices > 64 ? 64 : slices;
 }
 TARN_HD constexpr int tiles_for(int molecules) { return (molecules + kTile - 1) / kTile; }

@@ -29,7 +29,7 @@ template <class R, bool kMSite>
 __global__ void __launch_bounds__(kThreads)
     begin_kernel(DeviceState d, ClusterSystem system, TileScratch scratch, bool prepare) {
   const MoleculePlace p = molecule_place(d);
-  unsigned long long iterations = 0;
+  unsigned long long iterations = 0, indefinite = 0;
   if (p.there) {
     MoleculeState<double> s = load_state(d, p.slot);
     if (!prepare && d.stopped[p.replica] == 0) {
@@ -47,6 +47,7 @@ __global__ void __launch_bounds__(kThreads)
       }
       poison<double>(note.good, s);
       iterations = static_cast<unsigned long long>(note.iterations);
+      if (!is_constrained(system.passes.move)) indefinite = note.good ? 0 : 1;
       store_triple(s.x, d.x, d.slots, p.slot);
       store_triple(s.v, d.v, d.slots, p.slot);
     }
@@ -65,6 +66,7 @@ __global__ void __launch_bounds__(kThreads)
     if constexpr (kMSite) put(12, site.d.m);
   }
   add_over_warp(iterations, d.iterations);
+  add_over_warp(indefinite, d.indefinite);
 }
 
 /// Partial forces of one tile: block (replica, slice, tile), thread i of the tile.
@@ -206,9 +208,9 @@ __global__ void __launch_bounds__(kThreads)
       const bool definite = end_step(system.step, system.passes.end, f, s);
       bool bad = false;
       if (what == Finish::prepare) {
-        s.v = v;
         // c - c is 0 for finite numbers only.
-        const Vec3<double> none = total(s.a - s.a);
+        const Vec3<double> none = total(fma(0.0, s.v, s.a - s.a));
+        s.v = v;
         bad = !definite || !(none.x + none.y + none.z == 0.0);
         keep_state(s, d, p.slot);
       } else {
@@ -228,12 +230,14 @@ __global__ void __launch_bounds__(kThreads)
     close_kernel(DeviceState d, ClusterSystem system, TileScratch scratch, bool prepare) {
   const MoleculePlace p = molecule_place(d);
   if (!p.there || d.stopped[p.replica] != 0) return;
+  const bool stop = d.blow_molecule[p.replica] < kNoMolecule;
+  if (!stop && (prepare || system.thermostat != Thermostat::gla)) return;
   const std::int64_t step = *scratch.step;
   MoleculeState<double> s = load_state(d, p.slot);
-  if (d.blow_molecule[p.replica] < kNoMolecule) {
+  if (stop) {
     rest(s, d, p.slot);
     if (p.molecule == 0) d.blow_step[p.replica] = prepare ? step : step + 1;
-  } else if (!prepare && system.thermostat == Thermostat::gla) {
+  } else {
     thermostat_step(system.step, system.passes.move,
                     noise_of(system.step.seed, d.ids[p.replica], p.molecule, step),
                     d.kick_scale[p.replica], s);

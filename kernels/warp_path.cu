@@ -60,7 +60,12 @@ class DeviceWarp {
   }
   __device__ double kick_scale() const { return kick_scale_; }
 
-  __device__ void keep(const MoleculeState<double>& s) { keep_state(s, d_, slot_); }
+  /// The state of a stopped replica stays what it was.
+  __device__ void keep(const MoleculeState<double>& s) {
+    if (running_) keep_state(s, d_, slot_);
+  }
+  /// True in all lanes if none has a molecule of a running replica.
+  __device__ bool idle() const { return __ballot_sync(kAllLanes, running_) == 0; }
   __device__ void stop(bool bad, std::int64_t step, MoleculeState<double>& s) {
     const unsigned bad_lanes = __ballot_sync(kAllLanes, bad && running_) & segment_;
     if (bad_lanes == 0) return;
@@ -135,6 +140,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::int64_t warp = warp_number();
   if (warp * kWarpLanes >= d.slots) return;
   DeviceWarp w(d, system, counts, warp, width);
+  if (w.idle()) return;
   MoleculeState<double> s = load_state(d, w.slot());
   Triple<double> v_thermal = s.v;
   advance_cluster<DeviceWarp, R, kMSite>(w, system, pair, first, n, s, v_thermal);

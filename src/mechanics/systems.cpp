@@ -214,7 +214,9 @@ Experiment make_hanging(const Pendula& pendula, double omega, Index dimensions) 
 
 }  // namespace
 
-Experiment make_pendula(const Pendula& pendula, double omega) { return make_hanging(pendula, omega, 2); }
+Experiment make_pendula(const Pendula& pendula, double omega) {
+  return make_hanging(pendula, omega, 2);
+}
 
 Experiment make_spherical_pendula(const Pendula& pendula, double omega) {
   return make_hanging(pendula, omega, 3);

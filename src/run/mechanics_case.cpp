@@ -15,8 +15,8 @@
 namespace tarn {
 namespace {
 
-using mechanics::Index;
 using mechanics::Experiment;
+using mechanics::Index;
 using mechanics::State;
 using mechanics::Vector;
 

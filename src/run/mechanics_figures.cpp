@@ -20,8 +20,8 @@ namespace tarn {
 namespace {
 
 using mechanics::Costs;
-using mechanics::Index;
 using mechanics::Experiment;
+using mechanics::Index;
 using mechanics::State;
 using mechanics::Vector;
 

@@ -245,8 +245,17 @@ TEST_P(EngineDevices, StopsABadReplicaAlone) {
       start.velocities_A_per_akma[start.coordinates() + 9 + c] = 200.0;
     }
     const auto engine = make(system, start), untouched = make(system, good);
+    // Past a step at which states are kept: that of a stopped replica stays what it was.
+    const int steps = n <= 7 ? 70 : 5;
     engine->advance(5);
-    untouched->advance(5);
+    const State stopped = engine->state();
+    engine->advance(steps);
+    untouched->advance(5 + steps);
+    const State later = engine->state();
+    for (std::size_t k = 0; k < start.coordinates(); ++k) {
+      const std::size_t at = start.coordinates() + k;
+      EXPECT_EQ(stopped.positions_A[at], later.positions_A[at]);
+    }
     ASSERT_EQ(engine->blow_ups().size(), 1u);
     EXPECT_EQ(engine->blow_ups()[0].replica, 10);
     EXPECT_EQ(engine->blow_ups()[0].molecule, 1);

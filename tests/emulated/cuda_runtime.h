@@ -158,6 +158,7 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   return cudaSuccess;
 }
 inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 template <class T>
 cudaError_t cudaMalloc(T** data, std::size_t bytes) {
   *data = static_cast<T*>(::operator new(bytes));

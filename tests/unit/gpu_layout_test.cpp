@@ -100,7 +100,7 @@ TEST(GpuLayout, SlicesCoverAllPartnersOnce) {
     EXPECT_GE(tiles_for(n) * kTile, n);
     EXPECT_LT((tiles_for(n) - 1) * kTile, n);
   }
-  EXPECT_EQ(tile_slices(129), 4);
+  EXPECT_EQ(tile_slices(129), 8);
   EXPECT_EQ(tile_slices(10000), 64);
   EXPECT_EQ(block_threads(33), 64);
   EXPECT_EQ(block_threads(128), 128);
