@@ -62,6 +62,7 @@ void compare(const Arguments& a, int& exit_code) {
          fmt::format("{}", s.blow_ups.size())});
     if (!s.blow_ups.empty()) exit_code = static_cast<int>(ExitCode::numerical);
   }
+  if (result.interrupted) exit_code = interrupted_exit_code();
   for (const std::string& line : aligned(rows)) fmt::print("{}\n", line);
   fmt::print("\nTV(OO): total variation of the OO distance histogram against {}.\n",
              result.schemes.front().label);

@@ -8,6 +8,16 @@
 
 namespace tarn::cli {
 
+/// A word as a shell takes it: in quotes where it needs them.
+inline std::string in_quotes(const std::string& word) {
+  constexpr const char* plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 /// What the commands that run a deck have in common.
 struct DeckArguments {
   std::string deck, out, device;
@@ -24,6 +34,15 @@ struct DeckArguments {
         ->allow_extra_args(false);
     command.add_flag("--overwrite", overwrite, overwrite_help);
     command.add_flag("--quiet", quiet, "no progress; errors and warnings are still shown");
+  }
+
+  /// The arguments again, as a shell takes them, with this folder.
+  std::string words(const std::string& folder) const {
+    std::string text = in_quotes(deck) + " --out " + in_quotes(folder);
+    if (!device.empty()) text += " --device " + in_quotes(device);
+    if (threads > 0) text += " --threads " + std::to_string(threads);
+    for (const std::string& change : set) text += " --set " + in_quotes(change);
+    return text;
   }
 
   /// Fills the options that RunOptions and CompareOptions share, and catches interrupts.

@@ -82,10 +82,11 @@ void run(const Arguments& a, int& exit_code) {
   for (const std::string& picture : result.pictures) terminal.say("picture: " + picture);
   terminal.say("files are in " + result.out_dir);
   if (result.interrupted) {
-    terminal.warning("interrupted; go on with: tarn run " + a.deck + " --out " + result.out_dir +
-                     " --resume");
+    terminal.warning("interrupted; go on with: tarn run " + a.words(result.out_dir) + " --resume");
+    exit_code = interrupted_exit_code();
+  } else if (!result.blow_ups.empty()) {
+    exit_code = static_cast<int>(ExitCode::numerical);
   }
-  if (!result.blow_ups.empty()) exit_code = static_cast<int>(ExitCode::numerical);
 }
 
 }  // namespace

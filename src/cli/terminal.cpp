@@ -13,14 +13,14 @@
 namespace tarn::cli {
 namespace {
 
-volatile std::sig_atomic_t g_interrupted = 0;
+volatile std::sig_atomic_t g_signal = 0;
 
 extern "C" void on_signal(int signal) {
-  if (g_interrupted) {
+  if (g_signal) {
     std::signal(signal, SIG_DFL);
     std::raise(signal);
   }
-  g_interrupted = 1;
+  g_signal = signal;
 }
 
 std::string rate_text(double per_second) {
@@ -99,6 +99,8 @@ void catch_interrupts() {
   std::signal(SIGTERM, on_signal);
 }
 
-bool interrupted() { return g_interrupted != 0; }
+bool interrupted() { return g_signal != 0; }
+
+int interrupted_exit_code() { return 128 + g_signal; }
 
 }  // namespace tarn::cli

@@ -37,5 +37,7 @@ std::string duration_text(double seconds);
 /// Makes SIGINT and SIGTERM set a flag; a second signal ends the program at once.
 void catch_interrupts();
 bool interrupted();
+/// That of a program which the signal ended, as shells give it: 130 for SIGINT, 143 for SIGTERM.
+int interrupted_exit_code();
 
 }  // namespace tarn::cli

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -35,7 +36,9 @@ bool matches(std::string_view name, std::string_view pattern) {
          });
 }
 
-/// Files in the folder that a run may have written, the checkpoint first.
+/// Files in the folder that a run may have written, in the order in which they may be removed: the
+/// checkpoint first, since it tells of the others, and the record last, since by it a folder whose
+/// clearing was cut short is still known as that of a run.
 std::vector<std::string> run_files_in(const std::string& folder) {
   std::vector<std::string> patterns = observer_file_names();
   patterns.insert(patterns.end(), {"checkpoint.bin", "run.json", "blow-up-"});
@@ -48,10 +51,11 @@ std::vector<std::string> run_files_in(const std::string& folder) {
       files.push_back(name);
     }
   }
-  std::sort(files.begin(), files.end(), [](const std::string& a, const std::string& b) {
-    const bool a_first = a == "checkpoint.bin";
-    const bool b_first = b == "checkpoint.bin";
-    return a_first != b_first ? a_first : a < b;
+  const auto rank = [](const std::string& name) {
+    return name == "checkpoint.bin" ? 0 : name == "run.json" ? 2 : 1;
+  };
+  std::sort(files.begin(), files.end(), [&](const std::string& a, const std::string& b) {
+    return std::pair(rank(a), a) < std::pair(rank(b), b);
   });
   return files;
 }

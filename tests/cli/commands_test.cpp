@@ -371,27 +371,6 @@ TEST_F(Commands, ARunThatIsThereIsNotTouched) {
   EXPECT_EQ(contents(folder_ / "out/energies.csv"), before);
 }
 
-TEST_F(Commands, AnInterruptedRunGoesOnToTheSameFiles) {
-  const std::string deck = small_deck();
-  const std::string steps =
-      " --set run.steps=1200000 --set observe.multipliers.every=400000 --set "
-      "observe.energies.every=4000 --set observe.trajectory.every=40000 "
-      "--set observe.multipliers.window_steps=1 --threads 1 ";
-  ASSERT_EQ(tarn("run " + deck + steps + "--out " + path("whole")).exit_code, 0);
-  // Somewhere in the run, however fast the machine is; the run takes seconds.
-  Outcome stopped;
-  for (const char* delay : {"0.5", "0.2", "1", "2"}) {
-    stopped = tarn("run " + deck + steps + "--overwrite --out " + path("out"),
-                   std::string("timeout -s INT ") + delay + " ");
-    if (contains(stopped.text, "interrupted")) break;
-  }
-  ASSERT_TRUE(contains(stopped.text, "interrupted")) << stopped.text;
-  EXPECT_TRUE(contains(stopped.text, "--resume"));
-  const Outcome resumed = tarn("run " + deck + steps + "--resume --out " + path("out"));
-  ASSERT_EQ(resumed.exit_code, 0) << resumed.text;
-  expect_same_files(folder_ / "whole", folder_ / "out");
-}
-
 TEST_F(Commands, ANamedDeviceIsNeverReplaced) {
   const std::string deck = small_deck();
   EXPECT_EQ(tarn("run " + deck + " --device cuda:99 --out " + path("out")).exit_code, 5);

@@ -1,0 +1,256 @@
+#include <grp.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "program.hpp"
+#include "scratch_folder.hpp"
+#include "tarn/io/checkpoint.hpp"
+
+/// @file
+/// What a run loses when it is killed or interrupted, when the disk is full and when it may not
+/// write: nothing before its last checkpoint, and never a file.
+
+namespace tarn {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::microseconds;
+using test::contains;
+using test::Ending;
+using test::Program;
+using test::read_text;
+using test::ScratchFolder;
+
+constexpr std::int64_t kCheckpointSteps = 500;
+const std::vector<std::string> kGrowingFiles{"energies.csv", "cluster.csv", "multipliers.csv",
+                                             "trajectory-0000.xyz", "trajectory-0001.xyz"};
+
+class Faults : public ::testing::Test {
+ protected:
+  Faults() {
+    test::write_text(deck_, "[system]\nfile = \"" + std::string(TARN_SOURCE_DIR) +
+                                "/inputs/structures/tip3p-7.xyz\"\nreplicas = 2\n"
+                                R"([integrator]
+scheme = "settle"
+[thermostat]
+kind = "gla"
+temperature_K = 10.0
+friction_per_ps = 5.0
+[run]
+steps = 10000
+[observe.energies]
+every = 50
+[observe.rdf]
+every = 10
+[observe.trajectory]
+every = 500
+[observe.cluster]
+every = 100
+[observe.multipliers]
+every = 20
+window_steps = 5
+[checkpoint]
+every = 500
+)");
+  }
+
+  /// The program's words for a run of the deck into `out`.
+  std::vector<std::string> run_words(const std::string& out,
+                                     const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> words{TARN_BINARY, "run", deck_, "--threads", "1", "--out", out};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+  /// Starts a run; pictures would take most of its time, so gnuplot is hidden from it.
+  Program start(const std::string& out, const std::vector<std::string>& more = {},
+                const std::function<void()>& before = {}) {
+    fs::remove(log_);
+    return Program(run_words(out, more), log_, log_, [before] {
+      ::setenv("PATH", "/nowhere", 1);
+      if (before) before();
+    });
+  }
+  std::string log() const { return read_text(log_); }
+  int run(const std::string& out, const std::vector<std::string>& more = {},
+          const std::function<void()>& before = {}) {
+    const Ending ending = start(out, more, before).wait();
+    EXPECT_FALSE(ending.by_signal) << "signal " << ending.code;
+    return ending.code;
+  }
+  /// All files of a run but run.json, which tells of times.
+  static std::map<std::string, std::string> files(const std::string& out) {
+    auto files = test::contents_of(out);
+    EXPECT_EQ(files.erase("run.json"), 1u);
+    return files;
+  }
+  static void expect_same_files(const std::string& a, const std::string& b) {
+    const auto left = files(a), right = files(b);
+    ASSERT_EQ(left.size(), right.size());
+    for (const auto& [name, text] : left) {
+      ASSERT_TRUE(right.contains(name)) << name;
+      EXPECT_TRUE(right.at(name) == text) << name;
+    }
+  }
+  static bool has_run(const std::string& out) {
+    return fs::exists(out + "/checkpoint.bin") || fs::exists(out + "/run.json");
+  }
+  /// Step of the last whole row of a table whose first column it is; -1 if there is none.
+  static std::int64_t last_step(const std::string& path) {
+    const std::string text = read_text(path);
+    const std::size_t end = text.rfind('\n');
+    const std::size_t begin = end == std::string::npos || end == 0 ? 0 : text.rfind('\n', end - 1);
+    const std::string row = text.substr(begin == 0 ? 0 : begin + 1);
+    return row.empty() || !std::isdigit(static_cast<unsigned char>(row[0])) ? -1 : std::stoll(row);
+  }
+
+  ScratchFolder folder_;
+  std::string deck_ = folder_.file("deck.toml");
+  std::string log_ = folder_.file("log");
+  std::string whole_ = folder_.file("whole");
+  std::string out_ = folder_.file("out");
+};
+
+TEST_F(Faults, KilledAtAHundredRandomMoments) {
+  ASSERT_EQ(run(whole_), 0) << log();
+  std::mt19937 random(20240917);
+  // A third of the kills falls into the start of the program, the others between and into the
+  // checkpoints, of which there is one about every 50 ms.
+  std::uniform_int_distribution<int> early(0, 15'000), later(0, 150'000), third(0, 2);
+  int in_start = 0, went_on = 0, ended = 0;
+  for (int kill = 0; kill < 100; ++kill) {
+    std::vector<std::string> more{"--quiet"};
+    if (has_run(out_)) more.push_back("--resume");
+    std::int64_t before = -1;
+    if (fs::exists(out_ + "/checkpoint.bin")) {
+      before = io::read_checkpoint(out_ + "/checkpoint.bin").state.step;
+    }
+    {
+      Program program = start(out_, more);
+      const microseconds delay{third(random) == 0 ? early(random) : later(random)};
+      const auto until = std::chrono::steady_clock::now() + delay;
+      while (program.runs() && std::chrono::steady_clock::now() < until) {
+        std::this_thread::sleep_for(microseconds{200});
+      }
+      program.signal(SIGKILL);
+      const Ending ending = program.wait();
+      ASSERT_TRUE(ending.by_signal || ending.code == 0) << log();
+      ended += !ending.by_signal;
+      if (!ending.by_signal) {
+        expect_same_files(out_, whole_);
+        fs::remove_all(out_);
+        continue;
+      }
+    }
+    if (!fs::exists(out_ + "/checkpoint.bin")) {
+      ASSERT_EQ(before, -1) << "a checkpoint was lost";
+      ++in_start;
+      continue;
+    }
+    const io::Checkpoint checkpoint = io::read_checkpoint(out_ + "/checkpoint.bin");
+    ASSERT_GE(checkpoint.state.step, before);
+    went_on += checkpoint.state.step > before;
+    for (const std::string& name : kGrowingFiles) ASSERT_TRUE(fs::exists(out_ + "/" + name));
+    // What was on its way to the disk is no further than the next checkpoint, and holds all that
+    // the last one tells of.
+    const std::int64_t reached = last_step(out_ + "/energies.csv");
+    EXPECT_GE(reached, checkpoint.state.step);
+    EXPECT_LE(reached, checkpoint.state.step + kCheckpointSteps);
+  }
+  // The kills did hit what they were meant to hit.
+  EXPECT_GT(in_start, 0);
+  EXPECT_GT(went_on, 10);
+  RecordProperty("killed_before_the_first_checkpoint", in_start);
+  RecordProperty("went_on", went_on);
+  RecordProperty("ended_before_the_kill", ended);
+  ASSERT_EQ(
+      run(out_, has_run(out_) ? std::vector<std::string>{"--resume"} : std::vector<std::string>{}),
+      0)
+      << log();
+  expect_same_files(out_, whole_);
+}
+
+// --- interrupts ---
+
+/// Sooner or later `condition` holds while the program runs.
+template <class Condition>
+bool wait_until(Program& program, const Condition& condition) {
+  while (program.runs()) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(microseconds{500});
+  }
+  return false;
+}
+
+/// Steps without end, with little to write.
+const std::vector<std::string> kEndless{
+    "--set", "run.steps=1000000000000",    "--set", "observe.energies.every=5000",
+    "--set", "observe.cluster.every=5000", "--set", "observe.multipliers.every=5000",
+    "--set", "observe.rdf.every=100",      "--set", "observe.trajectory.every=50000",
+    "--set", "checkpoint.every=100000000"};
+
+std::vector<std::string> with_steps(std::vector<std::string> words, std::int64_t steps) {
+  words[1] = "run.steps=" + std::to_string(steps);
+  return words;
+}
+
+TEST_F(Faults, AnInterruptedRunSaysHowToGoOnAndDoes) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    fs::remove_all(out_);
+    fs::remove_all(whole_);
+    {
+      Program program = start(out_, kEndless);
+      ASSERT_TRUE(wait_until(program, [&] { return fs::exists(out_ + "/checkpoint.bin"); }))
+          << log();
+      program.signal(signal);
+      const Ending ending = program.wait();
+      EXPECT_FALSE(ending.by_signal);
+      EXPECT_EQ(ending.code, 128 + signal) << log();
+    }
+    EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "\"status\": \"interrupted\""));
+    const std::int64_t step = io::read_checkpoint(out_ + "/checkpoint.bin").state.step;
+    EXPECT_GT(step, 0);
+    // What it says can be copied; one key is set once more, since there is no end in sight.
+    const std::string said = log();
+    const std::string advice = "go on with: tarn ";
+    ASSERT_TRUE(contains(said, advice));
+    const std::size_t begin = said.find(advice) + advice.size();
+    const std::string words = said.substr(begin, said.find('\n', begin) - begin);
+    const std::string end = std::to_string(step + 7000);
+    const std::string command = "PATH=/nowhere '" + std::string(TARN_BINARY) + "' " + words +
+                                " --quiet --set run.steps=" + end + " >/dev/null 2>&1";
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+    ASSERT_EQ(run(whole_, with_steps(kEndless, step + 7000)), 0) << log();
+    expect_same_files(out_, whole_);
+  }
+}
+
+TEST_F(Faults, ASecondSignalEndsTheProgramAndLosesNoFile) {
+  {
+    Program program = start(out_, kEndless);
+    ASSERT_TRUE(wait_until(program, [&] { return fs::exists(out_ + "/checkpoint.bin"); })) << log();
+    program.signal(SIGINT);
+    program.signal(SIGTERM);  // two of one kind might become one
+    EXPECT_TRUE(program.wait().by_signal) << log();
+  }
+  std::vector<std::string> more = with_steps(kEndless, 7000);
+  ASSERT_EQ(run(whole_, more), 0) << log();
+  more.push_back("--resume");
+  ASSERT_EQ(run(out_, more), 0) << log();
+  expect_same_files(out_, whole_);
+}
+
+}  // namespace
+}  // namespace tarn

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tarn::test {
+
+/// How a program ended.
+struct Ending {
+  bool by_signal = false;
+  int code = -1;  ///< exit code, or the number of the signal
+};
+
+/// A program that runs beside the test; killed with the object if it has not ended.
+class Program {
+ public:
+  /// Standard output and error go to the files of those names, which may be the same.
+  /// @param before called in the new process before the program replaces it
+  Program(std::vector<std::string> words, const std::string& output_path,
+          const std::string& error_path, const std::function<void()>& before = {}) {
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    id_ = ::fork();
+    if (id_ != 0) return;
+    for (const auto& [path, stream] :
+         {std::pair{output_path, STDOUT_FILENO}, std::pair{error_path, STDERR_FILENO}}) {
+      const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
+      if (file < 0 || ::dup2(file, stream) < 0) ::_exit(126);
+    }
+    if (before) before();
+    ::execv(arguments[0], arguments.data());
+    ::_exit(127);
+  }
+  Program(const Program&) = delete;
+  ~Program() {
+    if (id_ <= 0) return;
+    signal(SIGKILL);
+    wait();
+  }
+
+  void signal(int number) const {
+    if (id_ > 0) ::kill(id_, number);
+  }
+  /// Whether it still runs.
+  bool runs() {
+    if (id_ <= 0) return false;
+    if (::waitpid(id_, &status_, WNOHANG) == 0) return true;
+    id_ = 0;  // nobody's, from now on
+    return false;
+  }
+  Ending wait() {
+    if (id_ > 0 && ::waitpid(id_, &status_, 0) != id_) ADD_FAILURE() << "waitpid failed";
+    id_ = 0;
+    if (WIFSIGNALED(status_)) return {true, WTERMSIG(status_)};
+    return {false, WEXITSTATUS(status_)};
+  }
+
+ private:
+  pid_t id_ = 0;
+  int status_ = 0;
+};
+
+}  // namespace tarn::test
