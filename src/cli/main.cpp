@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -9,6 +10,8 @@
 #include "tarn/version.hpp"
 
 int main(int argc, char** argv) {
+  // A file that reaches a size limit is then an error like any other, with a message.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app{"tarn: molecular dynamics of water clusters", "tarn"};
   app.set_version_flag("--version", "tarn " + std::string(tarn::kVersion));
   app.require_subcommand(1);

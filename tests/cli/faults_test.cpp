@@ -17,6 +17,7 @@
 
 #include "program.hpp"
 #include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/io/checkpoint.hpp"
 
 /// @file
@@ -250,6 +251,142 @@ TEST_F(Faults, ASecondSignalEndsTheProgramAndLosesNoFile) {
   more.push_back("--resume");
   ASSERT_EQ(run(out_, more), 0) << log();
   expect_same_files(out_, whole_);
+}
+
+// --- no space, no permission ---
+
+/// The run in `out_` has failed for want of something: no file is half-written, and with it there
+/// again the run goes on to the same bytes.
+class Wants : public Faults {
+ protected:
+  void expect_failure_told(int code, const std::string& why) {
+    EXPECT_EQ(code, static_cast<int>(ExitCode::io)) << log();
+    EXPECT_TRUE(contains(log(), why));
+    EXPECT_TRUE(contains(log(), "'" + out_ + "/"));
+    for (const auto& entry : fs::directory_iterator(out_)) {
+      EXPECT_FALSE(entry.path().string().ends_with("tarn-tmp")) << entry.path();
+    }
+    if (fs::exists(out_ + "/checkpoint.bin")) io::read_checkpoint(out_ + "/checkpoint.bin");
+  }
+  void expect_resumes() {
+    ASSERT_EQ(run(out_, {"--resume"}), 0) << log();
+    if (!fs::exists(whole_)) {
+      ASSERT_EQ(run(whole_), 0) << log();
+    }
+    expect_same_files(out_, whole_);
+  }
+};
+
+TEST_F(Wants, AFileThatMayNotGrow) {
+  const std::vector<std::string> more{"--set", "observe.rdf.bins=10"};
+  ASSERT_EQ(run(whole_, more), 0) << log();
+  // From a limit that not even the first checkpoint fits in, to one that the tables reach late.
+  for (const rlim_t limit : {2'000, 20'000, 150'000}) {
+    SCOPED_TRACE(limit);
+    fs::remove_all(out_);
+    const int code = run(out_, more, [limit] {
+      const rlimit size{limit, limit};
+      ::setrlimit(RLIMIT_FSIZE, &size);
+    });
+    expect_failure_told(code, "size limit");
+    for (const auto& entry : fs::directory_iterator(out_)) {
+      EXPECT_LE(entry.file_size(), limit);
+    }
+    EXPECT_EQ(fs::exists(out_ + "/checkpoint.bin"), limit > 2'000);
+    if (limit > 100'000) {
+      EXPECT_GT(io::read_checkpoint(out_ + "/checkpoint.bin").state.step, 0);
+    }
+    ASSERT_EQ(run(out_, {"--resume", "--set", "observe.rdf.bins=10"}), 0) << log();
+    expect_same_files(out_, whole_);
+  }
+}
+
+/// A small disk at a folder, in a name space of this process; `made` tells whether it worked.
+class SmallDisk {
+ public:
+  SmallDisk(std::string folder, const std::string& size) : folder_(std::move(folder)) {
+    fs::create_directories(folder_);
+    const uid_t user = ::getuid();
+    const gid_t group = ::getgid();
+    if (::unshare(CLONE_NEWNS) != 0) {
+      if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return;
+      test::write_text("/proc/self/setgroups", "deny");
+      test::write_text("/proc/self/uid_map", "0 " + std::to_string(user) + " 1");
+      test::write_text("/proc/self/gid_map", "0 " + std::to_string(group) + " 1");
+    }
+    if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return;
+    made_ = ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, ("size=" + size).c_str()) == 0;
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  ~SmallDisk() {
+    if (made_) ::umount2(folder_.c_str(), MNT_DETACH);
+  }
+  bool made() const { return made_; }
+  bool resize(const std::string& size) const {
+    const std::string option = "size=" + size;
+    return ::mount("tmpfs", folder_.c_str(), "tmpfs", MS_REMOUNT, option.c_str()) == 0;
+  }
+
+ private:
+  std::string folder_;
+  bool made_ = false;
+};
+
+TEST_F(Wants, ADiskThatIsFull) {
+  const SmallDisk disk(folder_.file("disk"), "600k");
+  if (!disk.made()) GTEST_SKIP() << "no small disk can be mounted here";
+  // Sizes at which the first checkpoint, a later one or a table finds no space. One checkpoint
+  // beside the last is 480 kB with all bins of the RDF.
+  out_ = folder_.file("disk/out");
+  for (const char* size : {"100k", "700k", "1200k"}) {
+    SCOPED_TRACE(size);
+    fs::remove_all(out_);
+    ASSERT_TRUE(disk.resize(size));
+    expect_failure_told(run(out_), "Free some space");
+    EXPECT_EQ(fs::exists(out_ + "/checkpoint.bin"), std::string(size) != "100k");
+    ASSERT_TRUE(disk.resize("10M"));
+    expect_resumes();
+  }
+}
+
+/// Gives up what lets root write everywhere.
+void become_nobody() {
+  if (::geteuid() != 0) return;
+  constexpr uid_t kNobody = 65534;
+  if (::setgroups(0, nullptr) != 0 || ::setgid(kNobody) != 0 || ::setuid(kNobody) != 0)
+    ::_exit(126);
+}
+
+TEST_F(Wants, AFolderThatMayNotBeWritten) {
+  // As another user the program must still be found and run.
+  fs::permissions(folder_.path(), fs::perms::all);
+  {
+    const std::string said = folder_.file("version");
+    Program program({TARN_BINARY, "--version"}, said, said, become_nobody);
+    if (program.wait().code != 0) GTEST_SKIP() << "another user cannot run the program here";
+  }
+  ::umask(0);
+  ASSERT_EQ(run(out_, {"--set", "run.steps=3000"}, become_nobody), 0) << log();
+  const auto before = test::contents_of(out_);
+  for (const std::string& folder : {out_, folder_.file("new")}) {
+    SCOPED_TRACE(folder);
+    fs::create_directories(folder);
+    fs::permissions(folder, fs::perms::owner_read | fs::perms::owner_exec | fs::perms::others_read |
+                                fs::perms::others_exec);
+    fs::permissions(folder_.path(), fs::perms::others_exec | fs::perms::owner_all);
+    const std::vector<std::string> more =
+        folder == out_ ? std::vector<std::string>{"--resume"} : std::vector<std::string>{};
+    test::write_text(log_, "");
+    fs::permissions(log_, fs::perms::all);
+    const Ending ending = Program(run_words(folder, more), log_, log_, become_nobody).wait();
+    EXPECT_EQ(ending.code, static_cast<int>(ExitCode::io)) << log();
+    EXPECT_TRUE(contains(log(), "cannot write into '" + folder + "': Permission denied"));
+    fs::permissions(folder_.path(), fs::perms::all);
+  }
+  EXPECT_EQ(test::contents_of(out_), before);
+  EXPECT_TRUE(test::contents_of(folder_.file("new")).empty());
+  fs::permissions(out_, fs::perms::all);
+  expect_resumes();
 }
 
 }  // namespace
