@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tarn/physics/extremes.hpp"
 #include "tarn/state.hpp"
 #include "tarn/system.hpp"
 
@@ -71,6 +72,13 @@ struct BlowUp {
   std::int64_t replica = 0;  ///< replica id
   std::int64_t step = 0;     ///< step at which it was noticed
   int molecule = 0;          ///< first molecule that went bad
+  /// Of that step, or of the last good state, whichever shows the larger force: what flung atoms
+  /// apart is no longer seen afterwards.
+  ClosestAtoms closest;
+  LargestForce largest_force;  ///< of other molecules and the wall, not of bonds
+  bool seen_in_last_good_state = false;
+
+  bool operator==(const BlowUp&) const = default;
 };
 
 /// What observers see: host copies of the fields that were asked for, at one step.

@@ -32,6 +32,10 @@ class Measure {
   /// Fills place k of the fields that `fields` names.
   void fill(unsigned fields, std::size_t k, Replica& replica, const Potential& potential,
             const Forces& forces, Frame& frame) const;
+  /// What a blow-up tells of the atoms of its replica. It is rare, and may take its time.
+  /// @param x positions at the step at which it was noticed; they need not be numbers
+  void look_at_atoms(const std::vector<double>& x, const std::vector<double>& last_good_x,
+                     const Forces& forces, BlowUp& blow_up) const;
 
  private:
   void energies(const Replica& r, double potential, Energies& energies,

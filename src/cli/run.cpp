@@ -65,12 +65,6 @@ void run(const Arguments& a, int& exit_code) {
 
   const RunResult result = run_deck(deck, options);
   terminal.close_bar();
-  for (const BlowUp& b : result.blow_ups) {
-    terminal.warning(fmt::format(
-        "replica {} blew up at step {} (molecule {}) and was stopped; the others went on. A "
-        "smaller timestep_fs, or omega times the step below the limit of the scheme, may help",
-        b.replica, b.step, b.molecule));
-  }
   if (result.already_finished) {
     terminal.say(fmt::format("{} had reached step {} already; set run.steps to go further",
                              deck.name, result.steps_done));
@@ -79,6 +73,10 @@ void run(const Arguments& a, int& exit_code) {
   terminal.say(fmt::format("{} on {}: step {} after {}", deck.name, result.device,
                            result.steps_done, duration_text(result.wall_seconds)));
   say_averages(result.averages, deck, terminal);
+  if (!result.blow_ups.empty()) {
+    terminal.warning(fmt::format("{} of {} replicas were stopped; {}/run.json tells why",
+                                 result.blow_ups.size(), deck.system.replicas, result.out_dir));
+  }
   for (const std::string& picture : result.pictures) terminal.say("picture: " + picture);
   terminal.say("files are in " + result.out_dir);
   if (result.interrupted) {

@@ -547,6 +547,8 @@ void CpuEngine::stop_bad_replicas(std::size_t g, std::int64_t step, const Motion
       if (!(square < kLargestSpeed2)) bad_molecule = m;
     }
     if (bad_molecule < 0) continue;
+    std::vector<double> x(static_cast<std::size_t>(n_) * 9);
+    gather(group.x, r, x.data());
     for (int m = 0; m < n_; ++m) {
       for (int c = 0; c < 9; ++c) {
         const std::size_t k = index(r, m, c);
@@ -559,12 +561,20 @@ void CpuEngine::stop_bad_replicas(std::size_t g, std::int64_t step, const Motion
     group.stopped[static_cast<std::size_t>(r)] = 1;
     StoppedReplica stop;
     stop.replica_of_group = r;
-    stop.blow_up = {replica_ids_[static_cast<std::size_t>(group.first_replica + r)], step,
-                    bad_molecule};
+    stop.blow_up.replica = replica_ids_[static_cast<std::size_t>(group.first_replica + r)];
+    stop.blow_up.step = step;
+    stop.blow_up.molecule = bad_molecule;
     stop.x.resize(static_cast<std::size_t>(n_) * 9);
     stop.v.resize(stop.x.size());
     gather(group.kept_x, r, stop.x.data());
     gather(group.kept_v, r, stop.v.data());
+    ForceField force_field(system_.model, n_);
+    measure_.look_at_atoms(
+        x, stop.x,
+        [&](const std::vector<double>& at, std::vector<double>& f) {
+          force_field.energy_and_forces(at, f);
+        },
+        stop.blow_up);
     stopped_state_[g].push_back(std::move(stop));
   }
 }

@@ -162,6 +162,25 @@ void Measure::multipliers(const Replica& r, const Forces& forces, double* lambda
   }
 }
 
+void Measure::look_at_atoms(const std::vector<double>& x, const std::vector<double>& last_good_x,
+                            const Forces& forces, BlowUp& blow_up) const {
+  const auto force_at = [&](const std::vector<double>& at) {
+    std::vector<double> f(at.size());
+    forces(at, f);
+    add_wall(at, f);
+    return largest_force(f);
+  };
+  blow_up.closest = closest_atoms(last_good_x);
+  blow_up.largest_force = force_at(last_good_x);
+  blow_up.seen_in_last_good_state = true;
+  if (!std::all_of(x.begin(), x.end(), [](double c) { return std::isfinite(c); })) return;
+  const LargestForce now = force_at(x);
+  if (now.force_kcal_per_mol_A < blow_up.largest_force.force_kcal_per_mol_A) return;
+  blow_up.closest = closest_atoms(x);
+  blow_up.largest_force = now;
+  blow_up.seen_in_last_good_state = false;
+}
+
 void Measure::add_wall(const std::vector<double>& x, std::vector<double>& f) const {
   if (wall_.stiffness <= 0.0) return;
   const Masses<double>& m = parameters_.masses;

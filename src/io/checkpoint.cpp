@@ -14,7 +14,7 @@ namespace {
 
 // The high byte and the line ends show at once when a transfer as text has changed the file.
 constexpr std::string_view kMagic = "\x89TARN\r\n\n";
-constexpr std::uint64_t kFormatVersion = 1;
+constexpr std::uint64_t kFormatVersion = 2;
 constexpr std::size_t kWord = 8;
 constexpr std::size_t kContentsBegin = 3 * kWord;
 
@@ -25,6 +25,46 @@ constexpr std::size_t kContentsBegin = 3 * kWord;
 std::uint64_t word_at(std::string_view file, std::size_t offset) {
   std::istringstream in{std::string(file.substr(offset, kWord))};
   return get_u64(in);
+}
+
+void put_atom(std::ostream& out, const AtomId& id) {
+  put(out, static_cast<std::int64_t>(id.molecule));
+  put(out, static_cast<std::int64_t>(id.atom));
+}
+
+AtomId get_atom(std::istream& in) {
+  const std::int64_t molecule = get_i64(in);
+  const std::int64_t atom = get_i64(in);
+  if (atom < 0 || atom >= kAtomsPerMolecule) {
+    throw IoError("a checkpoint names an atom that no molecule has: it does not fit this program");
+  }
+  return {static_cast<int>(molecule), static_cast<int>(atom)};
+}
+
+void put_blow_up(std::ostream& out, const BlowUp& blow_up) {
+  put(out, blow_up.replica);
+  put(out, blow_up.step);
+  put(out, static_cast<std::int64_t>(blow_up.molecule));
+  put_atom(out, blow_up.closest.a);
+  put_atom(out, blow_up.closest.b);
+  put(out, blow_up.closest.distance_A);
+  put_atom(out, blow_up.largest_force.at);
+  put(out, blow_up.largest_force.force_kcal_per_mol_A);
+  put(out, static_cast<std::int64_t>(blow_up.seen_in_last_good_state));
+}
+
+BlowUp get_blow_up(std::istream& in) {
+  BlowUp blow_up;
+  blow_up.replica = get_i64(in);
+  blow_up.step = get_i64(in);
+  blow_up.molecule = static_cast<int>(get_i64(in));
+  blow_up.closest.a = get_atom(in);
+  blow_up.closest.b = get_atom(in);
+  blow_up.closest.distance_A = get_double(in);
+  blow_up.largest_force.at = get_atom(in);
+  blow_up.largest_force.force_kcal_per_mol_A = get_double(in);
+  blow_up.seen_in_last_good_state = get_i64(in) != 0;
+  return blow_up;
 }
 
 std::string contents_of(const Checkpoint& checkpoint) {
@@ -39,11 +79,7 @@ std::string contents_of(const Checkpoint& checkpoint) {
   put(out, std::span<const double>(state.positions_A));
   put(out, std::span<const double>(state.velocities_A_per_akma));
   put(out, static_cast<std::uint64_t>(checkpoint.blow_ups.size()));
-  for (const BlowUp& blow_up : checkpoint.blow_ups) {
-    put(out, blow_up.replica);
-    put(out, blow_up.step);
-    put(out, static_cast<std::int64_t>(blow_up.molecule));
-  }
+  for (const BlowUp& blow_up : checkpoint.blow_ups) put_blow_up(out, blow_up);
   put(out, static_cast<std::uint64_t>(checkpoint.observers.size()));
   for (const ObserverRecord& record : checkpoint.observers) {
     put(out, std::string_view(record.name));
@@ -65,13 +101,7 @@ Checkpoint parse_contents(std::string contents) {
   state.positions_A = get_doubles(in);
   state.velocities_A_per_akma = get_doubles(in);
   const std::uint64_t blow_ups = get_u64(in);
-  for (std::uint64_t i = 0; i < blow_ups; ++i) {
-    BlowUp blow_up;
-    blow_up.replica = get_i64(in);
-    blow_up.step = get_i64(in);
-    blow_up.molecule = static_cast<int>(get_i64(in));
-    checkpoint.blow_ups.push_back(blow_up);
-  }
+  for (std::uint64_t i = 0; i < blow_ups; ++i) checkpoint.blow_ups.push_back(get_blow_up(in));
   const std::uint64_t observers = get_u64(in);
   for (std::uint64_t i = 0; i < observers; ++i) {
     ObserverRecord record;

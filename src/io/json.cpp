@@ -81,4 +81,13 @@ std::string JsonObject::text() const {
   return text + "\n}";
 }
 
+std::string JsonObject::line() const {
+  std::string line = "{";
+  for (const auto& [key, value] : members_) {
+    if (line.size() > 1) line += ", ";
+    line += json(std::string_view(key)) + ": " + value;
+  }
+  return line + "}";
+}
+
 }  // namespace tarn::io

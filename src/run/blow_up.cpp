@@ -8,8 +8,13 @@
 namespace tarn {
 namespace {
 
+// Hydrogen bonds of liquid water are seldom shorter than 1.5 A.
+constexpr double kOverlap_A = 1.2;
+
 // Largest steps that held 298 K clusters of 32 molecules; see docs/equations.md.
 double usual_largest_timestep_fs(const IntegratorSection& integrator) {
+  // Velocity Verlet holds 1.08 fs at omega = 20, and the product of the two is what counts.
+  if (integrator.scheme == Scheme::verlet) return 1.08 * 20.0 / integrator.omega;
   if (is_rigid(integrator.scheme)) return 8.0;
   return integrator.omega < 100.0 ? 4.0 : 3.0;
 }
@@ -36,22 +41,76 @@ std::string cause_and_cure(const BlowUp& blow_up, const Deck& deck) {
         h_fs, largest_fs, 0.5 * largest_fs);
   }
   // A bad start shows within a fraction of a picosecond.
-  if (static_cast<double>(blow_up.step) * h_fs < 500.0) {
+  const bool is_early = static_cast<double>(blow_up.step) * h_fs < 500.0;
+  const bool overlap = blow_up.closest.a.molecule != blow_up.closest.b.molecule &&
+                       blow_up.closest.distance_A < kOverlap_A;
+  if (is_early && overlap) {
+    return fmt::format(
+        "molecules overlapped at the start: start from a quenched cluster, look at the structure "
+        "file, or try timestep_fs = {:g}",
+        0.5 * h_fs);
+  }
+  if (is_early) {
     return fmt::format(
         "molecules probably overlapped at the start, or were given a very high temperature: start "
         "from a quenched cluster, or try timestep_fs = {:g}",
         0.5 * h_fs);
   }
-  return fmt::format("two atoms probably came too close within one step: try timestep_fs = {:g}",
-                     0.5 * h_fs);
+  return fmt::format("two atoms {} too close within one step: try timestep_fs = {:g}",
+                     overlap ? "came" : "probably came", 0.5 * h_fs);
+}
+
+std::string atom_text(AtomId id) {
+  return fmt::format("{} of molecule {}", atom_name(id), id.molecule);
+}
+
+std::string atom_json(AtomId id) {
+  if (id.molecule < 0) return "null";
+  return fmt::format("{{\"molecule\": {}, \"atom\": \"{}\"}}", id.molecule, atom_name(id));
+}
+
+/// Empty where the engine has not looked at the atoms.
+std::string atoms_text(const BlowUp& blow_up) {
+  const ClosestAtoms& closest = blow_up.closest;
+  const LargestForce& force = blow_up.largest_force;
+  if (closest.a.molecule < 0) return {};
+  std::string text = fmt::format(
+      "{}: {} and {} are {:.3g} A apart",
+      blow_up.seen_in_last_good_state ? "Closest atoms of the last good state" : "Closest atoms",
+      atom_text(closest.a), atom_text(closest.b), closest.distance_A);
+  if (force.force_kcal_per_mol_A > 0.0) {
+    text += fmt::format("; largest force: {:.3g} kcal/mol/A on {}", force.force_kcal_per_mol_A,
+                        atom_text(force.at));
+  }
+  return text + ". ";
 }
 
 }  // namespace
 
+std::string headline(const BlowUp& blow_up) {
+  return fmt::format("replica {} blew up at step {} (molecule {})", blow_up.replica, blow_up.step,
+                     blow_up.molecule);
+}
+
 std::string describe(const BlowUp& blow_up, const Deck& deck) {
-  return fmt::format(
-      "replica {} blew up at step {} (molecule {}) and was stopped. Likely cause: {}.",
-      blow_up.replica, blow_up.step, blow_up.molecule, cause_and_cure(blow_up, deck));
+  return fmt::format("{} and was stopped. {}Likely cause: {}.", headline(blow_up),
+                     atoms_text(blow_up), cause_and_cure(blow_up, deck));
+}
+
+io::JsonObject json_of(const BlowUp& blow_up, const Deck& deck) {
+  const ClosestAtoms& closest = blow_up.closest;
+  const LargestForce& force = blow_up.largest_force;
+  io::JsonObject object;
+  object.add("replica", io::json(blow_up.replica))
+      .add("step", io::json(blow_up.step))
+      .add("molecule", io::json(std::int64_t{blow_up.molecule}))
+      .add("closest_atoms", io::json_array({atom_json(closest.a), atom_json(closest.b)}))
+      .add("closest_distance_A", io::json(closest.distance_A))
+      .add("largest_force_on", atom_json(force.at))
+      .add("largest_force_kcal_per_mol_A", io::json(force.force_kcal_per_mol_A))
+      .add("seen_in_last_good_state", blow_up.seen_in_last_good_state ? "true" : "false")
+      .add("text", io::json(std::string_view(describe(blow_up, deck))));
+  return object;
 }
 
 std::vector<BlowUp> merged(const std::vector<BlowUp>& earlier, const std::vector<BlowUp>& later) {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "blow_up.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/histogram.hpp"
 #include "tarn/analysis/rdf.hpp"
@@ -292,9 +293,7 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
           std::inner_product(own.counts.begin(), own.counts.end(), centres.begin(), 0.0) / count;
     }
     for (const BlowUp& b : s.blow_ups) {
-      warn(c.label + ": replica " + std::to_string(b.replica) + " blew up at step " +
-           std::to_string(b.step) + " (molecule " + std::to_string(b.molecule) +
-           "); its samples until then stay in the means. A smaller timestep_fs may help");
+      warn(c.label + ": " + describe(b, c.deck) + " Its samples until then stay in the means.");
     }
     result.schemes.push_back(std::move(s));
   }

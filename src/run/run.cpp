@@ -290,8 +290,9 @@ class Run {
     const BlowUp& first = *std::min_element(
         all.begin(), all.end(), [](const BlowUp& a, const BlowUp& b) { return a.step < b.step; });
     throw NumericalError(fmt::format(
-        "{}: no replica is left. The first of them: {} Its last good structure is in '{}'.",
-        folder_.path(), describe(first, deck_), folder_.file(blow_up_file_name(first.replica))));
+        "{}: no replica is left. The first of them: {}; run.json tells why. Its last "
+        "good structure is in '{}'.",
+        folder_.path(), headline(first), folder_.file(blow_up_file_name(first.replica))));
   }
 
   RunResult result() const {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "blow_up.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/json.hpp"
@@ -44,14 +45,18 @@ std::string average_list(const std::vector<AveragedQuantity>& averages) {
   return io::json_array(values);
 }
 
-/// Blow-ups or departures.
-template <class Event>
-std::string event_list(const std::vector<Event>& events) {
+std::string list_of(const std::vector<Departure>& departures) {
   std::vector<std::string> values;
-  for (const Event& event : events) {
-    values.push_back(fmt::format("{{\"replica\": {}, \"step\": {}, \"molecule\": {}}}",
-                                 event.replica, event.step, event.molecule));
+  for (const Departure& d : departures) {
+    values.push_back(fmt::format("{{\"replica\": {}, \"step\": {}, \"molecule\": {}}}", d.replica,
+                                 d.step, d.molecule));
   }
+  return io::json_array(values);
+}
+
+std::string list_of(const std::vector<BlowUp>& blow_ups, const Deck& deck) {
+  std::vector<std::string> values;
+  for (const BlowUp& blow_up : blow_ups) values.push_back(json_of(blow_up, deck).line());
   return io::json_array(values);
 }
 
@@ -83,8 +88,8 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
                                           : 0.0))
       .add("warnings", io::json_strings(record.warnings))
       .add("averages", average_list(record.averages))
-      .add("departures", event_list(record.departures))
-      .add("blow_ups", event_list(record.blow_ups))
+      .add("departures", list_of(record.departures))
+      .add("blow_ups", list_of(record.blow_ups, deck))
       .add("pictures", io::json_strings(record.pictures));
   io::write_file(path, object.text() + "\n");
 }

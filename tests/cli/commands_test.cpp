@@ -382,7 +382,17 @@ TEST_F(Commands, ABlowUpHasItsOwnExitCodeAndLeavesNoBadNumber) {
   const std::string deck = small_deck();
   const Outcome run = tarn("run " + deck + " --set integrator.timestep_fs=60 --out " + path("out"));
   EXPECT_EQ(run.exit_code, 3);
-  EXPECT_TRUE(contains(run.text, "timestep_fs"));
+  // Told once a replica, with its atoms, its cause and a cure.
+  for (const char* replica : {"replica 0 blew up", "replica 1 blew up", "replica 2 blew up"}) {
+    EXPECT_TRUE(contains(run.text, "note: " + std::string(replica)));
+  }
+  std::size_t told = 0;
+  for (std::size_t at = 0; (at = run.text.find("Closest atoms", at)) != std::string::npos; ++at) {
+    ++told;
+  }
+  EXPECT_EQ(told, 3u) << run.text;
+  EXPECT_TRUE(contains(run.text, "try timestep_fs"));
+  EXPECT_TRUE(contains(run.text, "no replica is left"));
   for (const auto& entry : fs::directory_iterator(folder_ / "out")) {
     if (entry.path().extension() != ".csv" && entry.path().extension() != ".xyz") continue;
     const std::string text = contents(entry.path());

@@ -46,6 +46,25 @@ const std::vector<Accident> kAccidents{
        }
      }}};
 
+/// The atoms that are told: those of the two molecules that were put into each other, as far apart
+/// as they were put, and what drove them.
+void expect_names_the_two(const BlowUp& what, const std::string& accident, int molecules) {
+  EXPECT_GE(what.closest.a.molecule, 0);
+  EXPECT_LT(what.closest.a.molecule, what.closest.b.molecule);
+  EXPECT_LT(what.closest.b.molecule, molecules);
+  EXPECT_GE(what.largest_force.at.molecule, 0);
+  EXPECT_LT(what.largest_force.at.molecule, molecules);
+  if (accident == "speed") return;
+  // Neighbours of a cluster at rest pull at each other by tens.
+  EXPECT_GT(what.largest_force.force_kcal_per_mol_A, 1e3);
+  // Sweeps that did not converge leave any bonds, and closer atoms than those that did it.
+  if (!what.seen_in_last_good_state) return;
+  EXPECT_EQ(what.closest.a.molecule, 0);
+  EXPECT_EQ(what.closest.b.molecule, 1);
+  EXPECT_LE(what.closest.distance_A, 0.31);
+  EXPECT_LE(what.largest_force.at.molecule, 1);
+}
+
 class EngineBlowUp : public ::testing::TestWithParam<EngineCase> {};
 
 TEST_P(EngineBlowUp, OneReplicaStopsAndTheOthersGoOn) {
@@ -86,6 +105,7 @@ TEST_P(EngineBlowUp, OneReplicaStopsAndTheOthersGoOn) {
         EXPECT_GE(what.step, 0);
         EXPECT_GE(what.molecule, accident.name == "speed" ? 1 : 0);
         EXPECT_LE(what.molecule, 1);
+        expect_names_the_two(what, accident.name, n);
         EXPECT_EQ(f.replica_ids.size(), ids.size() - 1);
         EXPECT_EQ(f.pair_samples[static_cast<std::size_t>(ids[bad] % kCountGroups)],
                   std::max<std::int64_t>(left_at - 1, 0));
@@ -173,7 +193,7 @@ TEST_P(EngineBlowUp, ATimestepFarTooLargeIsNoticed) {
 
 /// What a run of hot replicas ends in.
 struct Ending {
-  std::map<std::int64_t, std::pair<std::int64_t, int>> stopped;  ///< step and molecule by id
+  std::map<std::int64_t, BlowUp> stopped;   ///< by id
   std::map<std::int64_t, Bits> live, kept;  ///< of the others, and of the stopped ones
 
   void merge(Ending other) {
@@ -183,9 +203,10 @@ struct Ending {
   }
 };
 
-/// The laws hold for blow-ups too: step, molecule and the state that is kept do not depend on the
-/// batch, on how the run is cut, or on threads. The noise alone takes replicas over the limit of
-/// speed here, at steps of their own; molecules that only fill up a pack must not matter.
+/// The laws hold for blow-ups too: step, molecule, closest atoms, largest force and the state that
+/// is kept do not depend on the batch, on how the run is cut, or on threads. The noise alone takes
+/// replicas over the limit of speed here, at steps of their own; molecules that only fill up a pack
+/// must not matter.
 TEST_P(EngineBlowUp, HappensToAReplicaAsIfItWereAlone) {
   for (const auto& [n, replicas] : {std::pair{1, 33}, {3, 33}, {17, 5}}) {
     System system = make_system(GetParam(), tip3p(), n);
@@ -204,7 +225,7 @@ TEST_P(EngineBlowUp, HappensToAReplicaAsIfItWereAlone) {
       Ending end;
       end.live = bits_by_replica(*engine);
       for (const BlowUp& b : engine->blow_ups()) {
-        end.stopped[b.replica] = {b.step, b.molecule};
+        end.stopped[b.replica] = b;
         end.kept[b.replica] = end.live.at(b.replica);
         end.live.erase(b.replica);
       }
@@ -225,7 +246,7 @@ TEST_P(EngineBlowUp, HappensToAReplicaAsIfItWereAlone) {
     }
     const auto compare = [&](const Ending& other, const std::string& how) {
       SCOPED_TRACE(how + ", N = " + std::to_string(n));
-      EXPECT_EQ(other.stopped, expected.stopped);
+      EXPECT_TRUE(other.stopped == expected.stopped) << "of what is told";
       EXPECT_TRUE(same_bits(other.live, expected.live)) << "of a replica that goes on";
       EXPECT_TRUE(same_bits(other.kept, expected.kept)) << "of the last good state";
     };

@@ -88,7 +88,7 @@ class FakeEngine final : public Engine {
       const auto planned = script_.blow_ups.find(id);
       if (planned != script_.blow_ups.end() && planned->second <= state_.step) {
         is_stopped_[r] = true;
-        blow_ups_.push_back({id, state_.step, 1});
+        blow_ups_.push_back({id, state_.step, 1, {{0, 0}, {1, 2}, 0.5}, {{1, 2}, 2e5}, true});
         continue;
       }
       for (std::size_t c = r * size; c < (r + 1) * size; ++c) {

@@ -31,7 +31,7 @@ Checkpoint example() {
     c.state.positions_A.push_back(1.0 / (i + 3.0));
     c.state.velocities_A_per_akma.push_back(-1e-300 * i);
   }
-  c.blow_ups = {{5, 17, 3}};
+  c.blow_ups = {{5, 17, 3, {{3, 0}, {4, 2}, 0.25}, {{3, 1}, 1e9}, true}};
   c.observers = {{"energies", std::string("\0\n\xff", 3)}, {"rdf", ""}};
   return c;
 }
@@ -58,10 +58,7 @@ TEST_F(CheckpointFile, ComesBackToTheBit) {
   EXPECT_EQ(d.state.replica_ids, c.state.replica_ids);
   EXPECT_EQ(d.state.positions_A, c.state.positions_A);
   EXPECT_EQ(d.state.velocities_A_per_akma, c.state.velocities_A_per_akma);
-  ASSERT_EQ(d.blow_ups.size(), 1u);
-  EXPECT_EQ(d.blow_ups[0].replica, 5);
-  EXPECT_EQ(d.blow_ups[0].step, 17);
-  EXPECT_EQ(d.blow_ups[0].molecule, 3);
+  EXPECT_EQ(d.blow_ups, c.blow_ups);
   ASSERT_EQ(d.observers.size(), 2u);
   EXPECT_EQ(d.observers[0].name, "energies");
   EXPECT_EQ(d.observers[0].bytes, c.observers[0].bytes);
@@ -72,10 +69,10 @@ TEST_F(CheckpointFile, IsTheSameBytesEachTime) {
   const std::string bytes = read_text(path_);
   write_checkpoint(path_, example());
   EXPECT_EQ(read_text(path_), bytes);
-  // The format itself, so that a change does not go unnoticed: magic, then version 1 with its low
+  // The format itself, so that a change does not go unnoticed: magic, then version 2 with its low
   // byte first.
   EXPECT_EQ(bytes.substr(0, 8), "\x89TARN\r\n\n");
-  EXPECT_EQ(bytes.substr(8, 8), std::string("\1\0\0\0\0\0\0\0", 8));
+  EXPECT_EQ(bytes.substr(8, 8), std::string("\2\0\0\0\0\0\0\0", 8));
 }
 
 TEST_F(CheckpointFile, RefusesEachFaultInItsOwnWords) {
@@ -83,8 +80,8 @@ TEST_F(CheckpointFile, RefusesEachFaultInItsOwnWords) {
   EXPECT_TRUE(contains(refusal("step,time_ps\n1,2\n and some more text"), "not a checkpoint"));
   EXPECT_TRUE(contains(refusal(""), "empty"));
   std::string other_version = good;
-  other_version[8] = 2;
-  EXPECT_TRUE(contains(refusal(other_version), "format version 2, this program reads version 1"));
+  other_version[8] = 1;
+  EXPECT_TRUE(contains(refusal(other_version), "format version 1, this program reads version 2"));
   std::string damaged = good;
   damaged[good.size() / 2] ^= 1;
   EXPECT_TRUE(contains(refusal(damaged), "damaged"));

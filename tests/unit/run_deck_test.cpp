@@ -466,8 +466,20 @@ TEST_F(RunDeck, OtherReplicasGoOnAfterABlowUp) {
   const State expected = good.state();
   EXPECT_TRUE(std::equal(kept.positions_A.begin(), kept.positions_A.end(),
                          expected.positions_A.begin() + 27));
-  EXPECT_TRUE(contains(read_text(out_ + "/run.json"),
-                       "\"blow_ups\": [{\"replica\": 1, \"step\": 55, \"molecule\": 1}]"));
+  EXPECT_TRUE(contains(warnings_[1],
+                       "Closest atoms of the last good state: O of molecule 0 and H2 of molecule 1 "
+                       "are 0.5 A apart; largest force: 2e+05 kcal/mol/A on H2 of molecule 1."));
+  const std::string told =
+      "\"blow_ups\": [{\"replica\": 1, \"step\": 55, \"molecule\": 1, \"closest_atoms\": "
+      "[{\"molecule\": 0, \"atom\": \"O\"}, {\"molecule\": 1, \"atom\": \"H2\"}], "
+      "\"closest_distance_A\": 0.5, \"largest_force_on\": {\"molecule\": 1, \"atom\": \"H2\"}, "
+      "\"largest_force_kcal_per_mol_A\": 200000, \"seen_in_last_good_state\": true, \"text\": ";
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), told));
+  // A resumed run still knows it, and does not tell it again.
+  warnings_.clear();
+  resume(deck(150));
+  EXPECT_TRUE(warnings_.empty());
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), told));
 }
 
 TEST_F(RunDeck, AResumedRunLeavesStoppedReplicasAlone) {

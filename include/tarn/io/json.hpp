@@ -26,6 +26,8 @@ class JsonObject {
   JsonObject& add(std::string_view key, std::string json_value);
   /// Several lines, two spaces a level, no line end after the last.
   std::string text() const;
+  /// The same on one line, if the values are.
+  std::string line() const;
 
  private:
   std::vector<std::pair<std::string, std::string>> members_;
