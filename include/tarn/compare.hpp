@@ -23,6 +23,9 @@ struct CompareOptions {
   std::optional<int> threads;
   std::function<void(const Progress&)> on_progress;
   std::function<void(const std::string&)> on_warning;
+  /// As in RunOptions; the text begins with the scheme. Told at the end.
+  std::function<void(const BlowUp&, const std::string& text)> on_blow_up;
+  std::function<void(const RunStart&)> on_start;
   std::function<bool()> interrupted;
 };
 

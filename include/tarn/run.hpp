@@ -29,6 +29,16 @@ struct Progress {
   double seconds_left = 0.0;
 };
 
+/// What a run is, told once before its first step.
+struct RunStart {
+  std::string out_dir;
+  std::string device;
+  int molecules = 0;
+  int replicas = 0;
+  std::int64_t first_step = 0;  ///< 0, or where it is resumed
+  std::int64_t total_steps = 0;
+};
+
 struct RunOptions {
   std::string out_dir;                ///< empty: out/<deck name>
   bool resume = false;                ///< go on from the checkpoint in out_dir
@@ -39,6 +49,11 @@ struct RunOptions {
   /// Told at once, and written to run.json: remarks on the start, replicas that were stopped or
   /// that a molecule has left, pictures that could not be drawn.
   std::function<void(const std::string&)> on_warning;
+  /// Every blow-up, once; the first few are warnings too, of the same text.
+  std::function<void(const BlowUp&, const std::string& text)> on_blow_up;
+  std::function<void(const RunStart&)> on_start;
+  /// A checkpoint of that step is complete, under its name and on the disk.
+  std::function<void(std::int64_t step)> on_checkpoint;
   /// Asked about twice a second; true ends the run after a checkpoint.
   std::function<bool()> interrupted;
 };

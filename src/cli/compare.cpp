@@ -29,17 +29,18 @@ std::vector<std::string> split(const std::string& text) {
 
 std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
 
-void compare(const Arguments& a, int& exit_code) {
-  catch_interrupts();
+void compare(const Arguments& a, Events& events, int& exit_code) {
   const Deck deck = load_deck(a.deck, a.set);
   Terminal terminal(a.quiet);
   CompareOptions options;
-  a.apply_to(options, terminal);
+  a.apply_to(options, terminal, events);
 
   const CompareResult result = compare_schemes(deck, split(a.schemes), options);
   terminal.close_bar();
   if (result.interrupted) terminal.warning("interrupted: the table is of what was done until then");
-  fmt::print("{}, {} molecules x {} replicas, {} steps of {} fs, {}\n\n", deck.name,
+  // With --json standard output is for programs.
+  std::FILE* out = a.json ? stderr : stdout;
+  fmt::print(out, "{}, {} molecules x {} replicas, {} steps of {} fs, {}\n\n", deck.name,
              deck.system.molecules > 0 ? std::to_string(deck.system.molecules) : *deck.system.file,
              deck.system.replicas, result.schemes.front().steps, deck.integrator.timestep_fs,
              result.device);
@@ -63,11 +64,12 @@ void compare(const Arguments& a, int& exit_code) {
     if (!s.blow_ups.empty()) exit_code = static_cast<int>(ExitCode::numerical);
   }
   if (result.interrupted) exit_code = interrupted_exit_code();
-  for (const std::string& line : aligned(rows)) fmt::print("{}\n", line);
-  fmt::print("\nTV(OO): total variation of the OO distance histogram against {}.\n",
+  events.ended(result.out_dir, result.interrupted, exit_code);
+  for (const std::string& line : aligned(rows)) fmt::print(out, "{}\n", line);
+  fmt::print(out, "\nTV(OO): total variation of the OO distance histogram against {}.\n",
              result.schemes.front().label);
-  fmt::print("Tables: {0}/compare.csv, {0}/rdf.csv\n", result.out_dir);
-  for (const std::string& picture : result.pictures) fmt::print("Picture: {}\n", picture);
+  fmt::print(out, "Tables: {0}/compare.csv, {0}/rdf.csv\n", result.out_dir);
+  for (const std::string& picture : result.pictures) fmt::print(out, "Picture: {}\n", picture);
 }
 
 }  // namespace
@@ -82,7 +84,16 @@ void add_compare(CLI::App& app, int& exit_code) {
       ->add_option("--schemes", a->schemes,
                    "schemes with their keys: shake,settle,zss-stiff:omega=20")
       ->required();
-  command->callback([a, &exit_code] { compare(*a, exit_code); });
+  command->callback([a, &exit_code] {
+    catch_interrupts();
+    Events events(a->json);
+    try {
+      compare(*a, events, exit_code);
+    } catch (const std::exception& error) {
+      events.failed(error);
+      throw;
+    }
+  });
 }
 
 }  // namespace tarn::cli

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "events.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
@@ -23,7 +24,7 @@ struct DeckArguments {
   std::string deck, out, device;
   int threads = 0;
   std::vector<std::string> set;
-  bool overwrite = false, quiet = false;
+  bool overwrite = false, quiet = false, json = false;
 
   void add_to(CLI::App& command, const std::string& out_help, const std::string& overwrite_help) {
     command.add_option("deck", deck, "the deck, a TOML file")->required();
@@ -34,6 +35,7 @@ struct DeckArguments {
         ->allow_extra_args(false);
     command.add_flag("--overwrite", overwrite, overwrite_help);
     command.add_flag("--quiet", quiet, "no progress; errors and warnings are still shown");
+    command.add_flag("--json", json, "tell standard output what happens, one JSON object a line");
   }
 
   /// The arguments again, as a shell takes them, with this folder.
@@ -47,13 +49,23 @@ struct DeckArguments {
 
   /// Fills the options that RunOptions and CompareOptions share, and catches interrupts.
   template <class Options>
-  void apply_to(Options& options, Terminal& terminal) const {
+  void apply_to(Options& options, Terminal& terminal, Events& events) const {
     options.out_dir = out;
     options.overwrite = overwrite;
     if (!device.empty()) options.device = device;
     if (threads > 0) options.threads = threads;
-    options.on_progress = [&terminal](const Progress& p) { terminal.progress(p); };
-    options.on_warning = [&terminal](const std::string& text) { terminal.warning(text); };
+    options.on_start = [&events](const RunStart& start) { events.started(start); };
+    options.on_progress = [&](const Progress& p) {
+      terminal.progress(p);
+      events.progress(p);
+    };
+    options.on_warning = [&](const std::string& text) {
+      terminal.warning(text);
+      events.warning(text);
+    };
+    options.on_blow_up = [&events](const BlowUp& blow_up, const std::string& text) {
+      events.blow_up(blow_up, text);
+    };
     options.interrupted = interrupted;
   }
 };

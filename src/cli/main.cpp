@@ -6,6 +6,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "failure.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/version.hpp"
 
@@ -32,15 +33,10 @@ int main(int argc, char** argv) {
     const bool help = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
     app.exit(error);
     return help ? 0 : static_cast<int>(tarn::ExitCode::bad_input);
-  } catch (const tarn::Error& error) {
-    fmt::print(stderr, "tarn: {}\n", error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "tarn: not enough memory; use fewer replicas or molecules\n");
-    return static_cast<int>(tarn::ExitCode::device);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "tarn: {}\n", error.what());
-    return static_cast<int>(tarn::ExitCode::io);
+    const tarn::cli::Failure failure = tarn::cli::failure_of(error);
+    fmt::print(stderr, "tarn: {}\n", failure.message);
+    return failure.exit_code;
   }
   return exit_code;
 }

@@ -55,24 +55,27 @@ void say_averages(const std::vector<AveragedQuantity>& averages, const Deck& dec
   }
 }
 
-void run(const Arguments& a, int& exit_code) {
-  catch_interrupts();
+void run(const Arguments& a, Events& events, int& exit_code) {
   const Deck deck = load_deck(a.deck, a.set);
   Terminal terminal(a.quiet);
   RunOptions options;
-  a.apply_to(options, terminal);
+  a.apply_to(options, terminal, events);
   options.resume = a.resume;
+  options.on_checkpoint = [&events](std::int64_t step) { events.checkpoint(step); };
 
   const RunResult result = run_deck(deck, options);
   terminal.close_bar();
+  if (!result.blow_ups.empty()) exit_code = static_cast<int>(ExitCode::numerical);
+  if (result.interrupted) exit_code = interrupted_exit_code();
+  events.ended(result.out_dir, result.interrupted, exit_code);
   if (result.already_finished) {
     terminal.say(fmt::format("{} had reached step {} already; set run.steps to go further",
                              deck.name, result.steps_done));
-    return;
+  } else {
+    terminal.say(fmt::format("{} on {}: step {} after {}", deck.name, result.device,
+                             result.steps_done, duration_text(result.wall_seconds)));
+    say_averages(result.averages, deck, terminal);
   }
-  terminal.say(fmt::format("{} on {}: step {} after {}", deck.name, result.device,
-                           result.steps_done, duration_text(result.wall_seconds)));
-  say_averages(result.averages, deck, terminal);
   if (!result.blow_ups.empty()) {
     terminal.warning(fmt::format("{} of {} replicas were stopped; {}/run.json tells why",
                                  result.blow_ups.size(), deck.system.replicas, result.out_dir));
@@ -81,9 +84,6 @@ void run(const Arguments& a, int& exit_code) {
   terminal.say("files are in " + result.out_dir);
   if (result.interrupted) {
     terminal.warning("interrupted; go on with: tarn run " + a.words(result.out_dir) + " --resume");
-    exit_code = interrupted_exit_code();
-  } else if (!result.blow_ups.empty()) {
-    exit_code = static_cast<int>(ExitCode::numerical);
   }
 }
 
@@ -95,7 +95,16 @@ void add_run(CLI::App& app, int& exit_code) {
   a->add_to(*command, "folder for the files; default out/<name of the deck>",
             "replace the run that is in the folder");
   command->add_flag("--resume", a->resume, "go on from the checkpoint in the folder");
-  command->callback([a, &exit_code] { run(*a, exit_code); });
+  command->callback([a, &exit_code] {
+    catch_interrupts();
+    Events events(a->json);
+    try {
+      run(*a, events, exit_code);
+    } catch (const std::exception& error) {
+      events.failed(error);
+      throw;
+    }
+  });
 }
 
 }  // namespace tarn::cli

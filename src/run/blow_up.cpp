@@ -97,10 +97,9 @@ std::string describe(const BlowUp& blow_up, const Deck& deck) {
                      atoms_text(blow_up), cause_and_cure(blow_up, deck));
 }
 
-io::JsonObject json_of(const BlowUp& blow_up, const Deck& deck) {
+void add_to(io::JsonObject& object, const BlowUp& blow_up, std::string_view text) {
   const ClosestAtoms& closest = blow_up.closest;
   const LargestForce& force = blow_up.largest_force;
-  io::JsonObject object;
   object.add("replica", io::json(blow_up.replica))
       .add("step", io::json(blow_up.step))
       .add("molecule", io::json(std::int64_t{blow_up.molecule}))
@@ -109,8 +108,7 @@ io::JsonObject json_of(const BlowUp& blow_up, const Deck& deck) {
       .add("largest_force_on", atom_json(force.at))
       .add("largest_force_kcal_per_mol_A", io::json(force.force_kcal_per_mol_A))
       .add("seen_in_last_good_state", blow_up.seen_in_last_good_state ? "true" : "false")
-      .add("text", io::json(std::string_view(describe(blow_up, deck))));
-  return object;
+      .add("text", io::json(text));
 }
 
 std::vector<BlowUp> merged(const std::vector<BlowUp>& earlier, const std::vector<BlowUp>& later) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tarn/deck.hpp"
@@ -16,8 +17,8 @@ std::string headline(const BlowUp& blow_up);
 /// sentences.
 std::string describe(const BlowUp& blow_up, const Deck& deck);
 
-/// The same for programs: numbers and the text of describe().
-io::JsonObject json_of(const BlowUp& blow_up, const Deck& deck);
+/// Adds the same for programs: numbers, and the text of describe().
+void add_to(io::JsonObject& object, const BlowUp& blow_up, std::string_view text);
 
 /// Those of two lists, in order of replica.
 std::vector<BlowUp> merged(const std::vector<BlowUp>& earlier, const std::vector<BlowUp>& later);

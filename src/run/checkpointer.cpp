@@ -37,8 +37,12 @@ std::string first_difference(const std::string& then, const std::string& now) {
 
 Checkpointer::Checkpointer(std::string path, std::int64_t every, const Engine& engine,
                            const std::vector<std::unique_ptr<Observer>>& observers,
-                           io::Checkpoint before)
-    : path_(std::move(path)), every_(every), engine_(engine), before_(std::move(before)) {
+                           io::Checkpoint before, std::function<void(std::int64_t)> on_written)
+    : path_(std::move(path)),
+      every_(every),
+      engine_(engine),
+      before_(std::move(before)),
+      on_written_(std::move(on_written)) {
   for (const auto& observer : observers) observers_.push_back(observer.get());
 }
 
@@ -65,6 +69,7 @@ void Checkpointer::write() const {
     checkpoint.observers.push_back({observer->name(), std::move(bytes).str()});
   }
   io::write_checkpoint(path_, checkpoint);
+  if (on_written_) on_written_(checkpoint.state.step);
 }
 
 void restore(const io::Checkpoint& checkpoint,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,10 @@ class Checkpointer final : public Observer {
   /// @param every steps between checkpoints; 0: only step 0 and write()
   /// @param before what does not change while the engine lives: versions, physics, device, the
   ///        replicas stopped before it was made (state and blow_ups)
+  /// @param on_written called with the step of each checkpoint once it is complete; may be empty
   Checkpointer(std::string path, std::int64_t every, const Engine& engine,
-               const std::vector<std::unique_ptr<Observer>>& observers, io::Checkpoint before);
+               const std::vector<std::unique_ptr<Observer>>& observers, io::Checkpoint before,
+               std::function<void(std::int64_t)> on_written);
 
   std::string name() const override { return "checkpoint"; }
   unsigned fields() const override;
@@ -37,6 +40,7 @@ class Checkpointer final : public Observer {
   const Engine& engine_;
   std::vector<Observer*> observers_;
   io::Checkpoint before_;
+  std::function<void(std::int64_t)> on_written_;
 };
 
 /// Gives each observer what it saved. @throws IoError when the checkpoint has no record of it

@@ -205,6 +205,10 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
   result.device = contestants.front().engine->description();
 
   const std::int64_t total = deck.run.steps;
+  if (options.on_start) {
+    options.on_start({result.out_dir, result.device, molecules, deck.system.replicas, 0,
+                      total * static_cast<std::int64_t>(contestants.size())});
+  }
   const std::int64_t first_step = make_pair_count_request(contestants.front().deck).first_step;
   const auto begin = std::chrono::steady_clock::now();
   for (Contestant& c : contestants) c.sample(first_step);
@@ -293,7 +297,10 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
           std::inner_product(own.counts.begin(), own.counts.end(), centres.begin(), 0.0) / count;
     }
     for (const BlowUp& b : s.blow_ups) {
-      warn(c.label + ": " + describe(b, c.deck) + " Its samples until then stay in the means.");
+      const std::string text =
+          c.label + ": " + describe(b, c.deck) + " Its samples until then stay in the means.";
+      if (options.on_blow_up) options.on_blow_up(b, text);
+      warn(text);
     }
     result.schemes.push_back(std::move(s));
   }

@@ -52,6 +52,10 @@ class Run {
     folder_.prepare();
     try {
       write_run_json("running");
+      if (options_.on_start) {
+        options_.on_start({folder_.path(), before_.device, molecules_, deck_.system.replicas,
+                           first_step_, deck_.run.steps});
+      }
       make_observers();
       step();
       finish();
@@ -124,8 +128,9 @@ class Run {
     } else {
       for (const auto& observer : observers_) observer->begin();
     }
-    auto checkpointer = std::make_unique<Checkpointer>(folder_.checkpoint(), deck_.checkpoint.every,
-                                                       *engine_, observers_, before_);
+    auto checkpointer =
+        std::make_unique<Checkpointer>(folder_.checkpoint(), deck_.checkpoint.every, *engine_,
+                                       observers_, before_, options_.on_checkpoint);
     checkpointer_ = checkpointer.get();
     observers_.push_back(std::move(checkpointer));
   }
@@ -176,7 +181,9 @@ class Run {
   void warn_about_blow_ups() {
     for (const BlowUp& blow_up : engine_->blow_ups()) {
       if (!told_.insert(blow_up.replica).second) continue;
-      if (told_.size() <= kMostBlowUpWarnings) warn(describe(blow_up, deck_));
+      const std::string text = describe(blow_up, deck_);
+      if (options_.on_blow_up) options_.on_blow_up(blow_up, text);
+      if (told_.size() <= kMostBlowUpWarnings) warn(text);
       if (told_.size() == kMostBlowUpWarnings) warn("more blow-ups are told in run.json only");
     }
   }

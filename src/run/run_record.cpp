@@ -56,7 +56,11 @@ std::string list_of(const std::vector<Departure>& departures) {
 
 std::string list_of(const std::vector<BlowUp>& blow_ups, const Deck& deck) {
   std::vector<std::string> values;
-  for (const BlowUp& blow_up : blow_ups) values.push_back(json_of(blow_up, deck).line());
+  for (const BlowUp& blow_up : blow_ups) {
+    io::JsonObject object;
+    add_to(object, blow_up, describe(blow_up, deck));
+    values.push_back(object.line());
+  }
   return io::json_array(values);
 }
 
