@@ -2,6 +2,7 @@
 
 option(TARN_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TARN_WERROR "Make warnings errors" OFF)
+option(TARN_FUZZ "Build the fuzzers of the readers (clang; preset fuzz)" OFF)
 set(TARN_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=; for example address,undefined")
 
 # tarn_choice(NAME "help"): a cache variable that is AUTO (use it if it is there), ON or OFF.

@@ -1,5 +1,6 @@
 #include "tarn/io/checkpoint.hpp"
 
+#include <limits>
 #include <sstream>
 #include <string_view>
 
@@ -14,7 +15,6 @@ namespace {
 
 // The high byte and the line ends show at once when a transfer as text has changed the file.
 constexpr std::string_view kMagic = "\x89TARN\r\n\n";
-constexpr std::uint64_t kFormatVersion = 2;
 constexpr std::size_t kWord = 8;
 constexpr std::size_t kContentsBegin = 3 * kWord;
 
@@ -88,6 +88,24 @@ std::string contents_of(const Checkpoint& checkpoint) {
   return std::move(out).str();
 }
 
+int get_molecules(std::istream& in) {
+  const std::int64_t molecules = get_i64(in);
+  // As many as an int can count the coordinates of.
+  constexpr std::int64_t kMost = std::numeric_limits<int>::max() / kCoordinatesPerMolecule;
+  return molecules > kMost ? 0 : static_cast<int>(molecules);
+}
+
+/// The checksum finds what went wrong on the way; this, what was never a state.
+void check_size(const State& state) {
+  const std::size_t numbers = state.replica_ids.size() * state.coordinates();
+  if (state.molecules < 1 || state.step < 0 || state.positions_A.size() != numbers ||
+      state.velocities_A_per_akma.size() != numbers) {
+    throw IoError(
+        "a checkpoint does not hold the state that it tells of: it does not fit this "
+        "program");
+  }
+}
+
 Checkpoint parse_contents(std::string contents) {
   std::istringstream in(std::move(contents));
   Checkpoint checkpoint;
@@ -95,11 +113,12 @@ Checkpoint parse_contents(std::string contents) {
   checkpoint.physics = get_string(in);
   checkpoint.device = get_string(in);
   State& state = checkpoint.state;
-  state.molecules = static_cast<int>(get_i64(in));
+  state.molecules = get_molecules(in);
   state.step = get_i64(in);
   state.replica_ids = get_i64s(in);
   state.positions_A = get_doubles(in);
   state.velocities_A_per_akma = get_doubles(in);
+  check_size(state);
   const std::uint64_t blow_ups = get_u64(in);
   for (std::uint64_t i = 0; i < blow_ups; ++i) checkpoint.blow_ups.push_back(get_blow_up(in));
   const std::uint64_t observers = get_u64(in);
@@ -118,7 +137,7 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint) {
   const std::string contents = contents_of(checkpoint);
   std::ostringstream head;
   head << kMagic;
-  put(head, kFormatVersion);
+  put(head, kCheckpointFormat);
   put(head, static_cast<std::uint64_t>(contents.size()));
   std::ostringstream tail;
   put(tail, checksum(contents));
@@ -140,10 +159,10 @@ Checkpoint read_checkpoint(const std::string& path) {
     refuse(path, fmt::format("it was cut off after {} bytes", file.size()));
   }
   const std::uint64_t version = word_at(file, kWord);
-  if (version != kFormatVersion) {
+  if (version != kCheckpointFormat) {
     refuse(path, fmt::format("it has format version {}, this program reads version {}. Go on with "
                              "the program that wrote it or start the run anew",
-                             version, kFormatVersion));
+                             version, kCheckpointFormat));
   }
   const std::uint64_t length = word_at(file, 2 * kWord);
   if (length > file.size() || file.size() - length < kContentsBegin + kWord) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,9 @@
 #include "tarn/state.hpp"
 
 namespace tarn::io {
+
+/// Version of the format of the file; other versions are refused.
+inline constexpr std::uint64_t kCheckpointFormat = 2;
 
 /// What one observer must remember, under its name.
 struct ObserverRecord {
@@ -33,7 +37,7 @@ struct Checkpoint {
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 
 /// @throws IoError saying whether the file cannot be read, is no checkpoint, has another format
-///         version, was cut off or is damaged
+///         version, was cut off, is damaged or holds what no run has
 Checkpoint read_checkpoint(const std::string& path);
 
 }  // namespace tarn::io

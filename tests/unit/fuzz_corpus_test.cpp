@@ -1,0 +1,55 @@
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "fuzz/checkpoint_fuzz.hpp"
+#include "fuzz/deck_fuzz.hpp"
+#include "fuzz/structure_fuzz.hpp"
+#include "scratch_folder.hpp"
+
+// What the fuzzers found or start from, through the same functions.
+
+namespace tarn {
+namespace {
+
+namespace fs = std::filesystem;
+
+long peak_memory_MiB() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss / 1024;
+}
+
+void replay(const std::string& folder, void (*read)(std::string_view)) {
+  int files = 0;
+  const long before = peak_memory_MiB();
+  for (const auto& entry : fs::directory_iterator(std::string(TARN_SOURCE_DIR) + folder)) {
+    if (!entry.is_regular_file()) continue;
+    SCOPED_TRACE(entry.path());
+    EXPECT_NO_THROW(read(test::read_text(entry.path().string())));
+    ++files;
+  }
+  EXPECT_GT(files, 1);
+  // Files of some kilobytes ask for no more than some megabytes.
+  EXPECT_LT(peak_memory_MiB() - before, 256);
+}
+
+TEST(FuzzCorpus, Decks) {
+  replay("/tests/data/fuzz/deck", fuzz::deck);
+  replay("/tests/data/bad-decks", fuzz::deck);
+  replay("/inputs", fuzz::deck);
+}
+
+TEST(FuzzCorpus, Structures) {
+  replay("/tests/data/fuzz/structure", fuzz::structure);
+  replay("/tests/data/minima", fuzz::structure);
+}
+
+TEST(FuzzCorpus, Checkpoints) { replay("/tests/data/fuzz/checkpoint", fuzz::checkpoint); }
+
+}  // namespace
+}  // namespace tarn
