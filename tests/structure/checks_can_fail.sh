@@ -38,4 +38,22 @@ finds documents docs/bad.md "see /""home/somebody/file"
 finds documents docs/bad.md '[text](nowhere.md)'
 finds documents docs/bad.md 'run inputs/nowhere.toml'
 finds documents docs/bad.md 'blank at the end '
+
+# commands DOCUMENT-TEXT: the exit status of document_commands on a tree with that one document.
+commands() {
+  printf '%b' "$1" >"$tree/README.md"
+  echo >"$tree/CONTRIBUTING.md"
+  mkdir -p "$tree/tools"
+  "$here/document_commands.sh" "$(type -P true)" "$tree" >/dev/null 2>&1
+}
+commands '```sh\nbuild/release/bin/tarn run x\n```\n' || {
+  echo "document_commands finds a fault where there is none"
+  exit 1
+}
+for bad in '```sh\nfalse\ntrue\n```\n' 'no block\n' '<!-- test: not run -->\n```sh\ntrue\n```\n'; do
+  if commands "$bad"; then
+    echo "document_commands does not find $bad"
+    exit 1
+  fi
+done
 echo "the checks find what they must"

@@ -1,15 +1,18 @@
 #include <cstdio>
 #include <tarn/deck.hpp>
+#include <tarn/engine.hpp>
 #include <tarn/run.hpp>
+#include <tarn/start.hpp>
 #include <tarn/version.hpp>
 
-/// The installed library from the outside: a deck, an engine, files.
+/// The installed library from the outside: a deck run into a folder, and an engine of one's own.
 int main() {
   const tarn::Deck deck = tarn::parse_deck(R"(
 [system]
 kind = "water"
 model = "tip3p"
 molecules = 2
+replicas = 3
 temperature_K = 10.0
 
 [integrator]
@@ -29,5 +32,19 @@ every = 10
   const tarn::RunResult result = tarn::run_deck(deck, options);
   std::printf("tarn %s: %d steps on %s\n", tarn::kVersion.data(),
               static_cast<int>(result.steps_done), result.device.c_str());
-  return result.steps_done == 20 ? 0 : 1;
+
+  // The same without files: advance, and look at what it holds.
+  const tarn::Start start = tarn::make_start(deck);
+  const auto engine = tarn::make_engine(tarn::make_system(deck, start.state.molecules), start.state,
+                                        {}, {"cpu", 1});
+  engine->advance(20);
+  tarn::Frame frame;
+  engine->snapshot(tarn::kPositions | tarn::kEnergies, frame);
+  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+    std::printf("replica %d at %g ps: %.6f kcal/mol\n", static_cast<int>(frame.replica_ids[r]),
+                frame.time_ps, frame.energies[r].total_kcal_per_mol);
+  }
+  const bool good = result.steps_done == 20 && engine->step() == 20 && frame.energies.size() == 3 &&
+                    frame.positions_A.size() == 3 * 2 * 9;
+  return good ? 0 : 1;
 }
