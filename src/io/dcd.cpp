@@ -195,10 +195,11 @@ std::int32_t DcdReader::read_i32() {
 
 std::string DcdReader::read_block(std::string_view what) {
   const std::int32_t length = read_i32();
-  constexpr std::int32_t kMost = 1 << 30;
-  std::string block(length > 0 && length < kMost ? static_cast<std::size_t>(length) : 0, '\0');
+  // A wrong length must not ask for more memory than the file has bytes.
+  const bool fits = length >= 0 && stream_ && length <= file_bytes_ - stream_.tellg();
+  std::string block(fits ? static_cast<std::size_t>(length) : 0, '\0');
   stream_.read(block.data(), static_cast<std::streamsize>(block.size()));
-  if (length < 0 || length >= kMost || !stream_ || read_i32() != length) {
+  if (!fits || !stream_ || read_i32() != length) {
     fail(fmt::format("the file is cut off or damaged in {}; {} whole frames stand before", what,
                      frame_));
   }
@@ -213,6 +214,8 @@ DcdReader::DcdReader(const std::string& path) : path_(path), stream_(path, std::
   if (!stream_ || i32_at(mark, 0) != static_cast<std::int32_t>(kHeaderBytes)) {
     fail("this is no DCD file: its first four bytes are not the number 84");
   }
+  stream_.seekg(0, std::ios::end);
+  file_bytes_ = stream_.tellg();
   stream_.seekg(0);
   const std::string block = read_block("its header");
   if (!block.starts_with(kMagic)) fail("this is no DCD file of positions: CORD is missing");
@@ -251,13 +254,13 @@ std::optional<Structure> DcdReader::next() {
   if (has_cell_) read_block(what);
   Structure structure;
   structure.molecules = atoms_ / kAtomsPerMolecule;
-  structure.positions_A.resize(3 * static_cast<std::size_t>(atoms_));
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::string block = read_block(what);
     if (block.size() != 4 * static_cast<std::size_t>(atoms_)) {
       fail(fmt::format("{} has {} bytes where {} atoms have {}", what, block.size(), atoms_,
-                       4 * atoms_));
+                       std::int64_t{4} * atoms_));
     }
+    structure.positions_A.resize(3 * static_cast<std::size_t>(atoms_));
     for (std::size_t a = 0; a < static_cast<std::size_t>(atoms_); ++a) {
       const double value = std::bit_cast<float>(i32_at(block, 4 * a));
       if (!std::isfinite(value)) {

@@ -36,6 +36,7 @@ class DcdReader final : public FrameReader {
 
   std::string path_;
   std::ifstream stream_;
+  std::streamoff file_bytes_ = 0;
   bool swapped_ = false;
   bool has_cell_ = false;
   bool has_fourth_ = false;

@@ -28,6 +28,11 @@ class AtomLine {
       : line_(line), line_number_(line_number), builder_(builder) {}
 
   void parse(std::size_t width) {
+    if (line_.size() <= kFirstCoordinate) {
+      builder_.note(line_number_, 1,
+                    "this line ends before column 21, where the coordinates of an atom begin");
+      return;
+    }
     NamedAtom atom;
     const std::string residue =
         fmt::format("{} {}", trimmed(line_.substr(5, 5)), trimmed(line_.substr(0, 5)));
