@@ -92,13 +92,14 @@ int get_molecules(std::istream& in) {
   const std::int64_t molecules = get_i64(in);
   // As many as an int can count the coordinates of.
   constexpr std::int64_t kMost = std::numeric_limits<int>::max() / kCoordinatesPerMolecule;
-  return molecules > kMost ? 0 : static_cast<int>(molecules);
+  return molecules < 0 || molecules > kMost ? -1 : static_cast<int>(molecules);
 }
 
-/// The checksum finds what went wrong on the way; this, what was never a state.
+/// The checksum finds what went wrong on the way; this, what was never a state. A mechanical system
+/// has no molecules here.
 void check_size(const State& state) {
   const std::size_t numbers = state.replica_ids.size() * state.coordinates();
-  if (state.molecules < 1 || state.step < 0 || state.positions_A.size() != numbers ||
+  if (state.molecules < 0 || state.step < 0 || state.positions_A.size() != numbers ||
       state.velocities_A_per_akma.size() != numbers) {
     throw IoError(
         "a checkpoint does not hold the state that it tells of: it does not fit this "

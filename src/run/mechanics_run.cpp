@@ -135,6 +135,9 @@ class MechanicsRun {
     folder_.prepare();
     try {
       write_run_json("running");
+      if (options_.on_start) {
+        options_.on_start({folder_.path(), checkpoint_.device, 0, 1, first_step_, last_step_});
+      }
       if (!folder_.resumes()) {
         for (auto& table : tables_) table->csv().create(provenance());
         write_rows();
@@ -231,6 +234,7 @@ class MechanicsRun {
     case_->save(state);
     checkpoint_.observers.push_back({"mechanics", std::move(state).str()});
     io::write_checkpoint(folder_.checkpoint(), checkpoint_);
+    if (options_.on_checkpoint) options_.on_checkpoint(step_);
   }
 
   void load(const io::Checkpoint& before) {

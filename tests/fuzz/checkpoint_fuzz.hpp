@@ -18,7 +18,7 @@ inline void read_checkpoint_of(std::string_view bytes) {
   try {
     const State state = io::read_checkpoint(file.path()).state;
     const std::size_t numbers = state.replica_ids.size() * state.coordinates();
-    if (state.molecules < 1 || state.positions_A.size() != numbers ||
+    if (state.molecules < 0 || state.positions_A.size() != numbers ||
         state.velocities_A_per_akma.size() != numbers) {
       std::abort();
     }
