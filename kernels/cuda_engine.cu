@@ -59,6 +59,32 @@ class StreamAndGraph {
   cudaGraphExec_t graph_ = nullptr;
 };
 
+/// Non-bonded forces of one cluster on the host, for what is told of a blow-up.
+template <bool kMSite>
+void forces_on_host(const PairParameters<double>& pair, const std::vector<double>& x,
+                    std::vector<double>& f) {
+  const std::size_t n = x.size() / 9;
+  const auto molecule = [&](std::size_t m) -> Triple<double> {
+    const double* p = &x[9 * m];
+    return {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
+  };
+  std::vector<SiteForces<double>> on_sites(n, no_site_forces<double>());
+  for (std::size_t i = 0; i < n; ++i) {
+    const Triple<double> xi = molecule(i);
+    for (std::size_t j = i + 1; j < n; ++j) {
+      const Triple<double> xj = molecule(j);
+      add_pair_forces<kMSite>(pair, xi.o - xj.o, site_offsets<kMSite>(xi, pair.m_weight),
+                              site_offsets<kMSite>(xj, pair.m_weight), AllLanes{}, on_sites[i],
+                              on_sites[j]);
+    }
+  }
+  for (std::size_t m = 0; m < n; ++m) {
+    const Triple<double> t = forces_on_atoms<kMSite>(on_sites[m], pair.m_weight);
+    const double numbers[9] = {t.o.x, t.o.y, t.o.z, t.h1.x, t.h1.y, t.h1.z, t.h2.x, t.h2.y, t.h2.z};
+    std::copy(numbers, numbers + 9, &f[9 * m]);
+  }
+}
+
 class CudaEngine final : public Engine {
  public:
   CudaEngine(const System& system, const State& start, const PairCountRequest& counts, int device)
@@ -170,12 +196,25 @@ class CudaEngine final : public Engine {
     const std::vector<int> stopped = stopped_.download(), molecules = blow_molecule_.download();
     const std::vector<long long> steps = blow_step_.download();
     std::vector<BlowUp> all;
+    if (std::find(stopped.begin(), stopped.end(), 1) == stopped.end()) return all;
+    const std::vector<double> kept = kept_x_.download();
+    std::vector<double> x(static_cast<std::size_t>(n_) * 9);
     for (std::size_t r = 0; r < replica_ids_.size(); ++r) {
       if (!stopped[r]) continue;
       BlowUp blow_up;
       blow_up.replica = replica_ids_[r];
       blow_up.step = steps[r];
       blow_up.molecule = molecules[r];
+      // The positions at which it was noticed are gone: the device has put it back to rest.
+      gather(kept, r, x.data());
+      measure_.look_at_atoms(
+          x, x,
+          [&](const std::vector<double>& at, std::vector<double>& f) {
+            m_site_ ? forces_on_host<true>(cluster_.pair, at, f)
+                    : forces_on_host<false>(cluster_.pair, at, f);
+          },
+          blow_up);
+      blow_up.seen_in_last_good_state = true;
       all.push_back(blow_up);
     }
     std::sort(all.begin(), all.end(),
