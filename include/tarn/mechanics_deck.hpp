@@ -23,11 +23,23 @@ enum class MechanicsScheme {
   midpoint,
   shake,
   rattle,
+  rk4,
+  rk4_projected,
+  slow_manifold,
+  so3_linearised,
+  cayley_variational_euler,
+  moser_veselov,
+  constrained_euler,
+  variational_of_euler,
+  variational_of_rk2,
+  variational_of_rk4,
 };
 enum class DnaEnds { periodic, free };
 enum class DnaNoise { normal };
 enum class OneStepAcceleration { linearised, force };
 enum class Composition { none, yoshida4 };
+enum class MagnetQuadrature { first_order, trapezoidal };
+enum class MagnetAMass { paper, consistent };
 enum class MechanicsTrajectoryFormat { csv };
 
 struct MechanicsSystemSection {
@@ -44,6 +56,15 @@ struct MechanicsSystemSection {
   std::vector<double> xi;
   std::vector<double> position;
   std::vector<double> velocity;
+  std::optional<double> omega;  ///< of the double spring, unless the integrator has it
+  double b_mu = 1.0;
+  std::vector<double> rotation;
+  std::vector<double> angular_velocity;
+  std::vector<double> alpha;
+  std::vector<double> chi;
+  double c = 1.0;
+  std::vector<double> momentum;
+  std::vector<double> direction;
   bool operator==(const MechanicsSystemSection&) const = default;
 };
 
@@ -54,6 +75,10 @@ struct MechanicsIntegratorSection {
   std::optional<double> beta;
   OneStepAcceleration acceleration = OneStepAcceleration::linearised;
   Composition compose = Composition::none;
+  MagnetQuadrature quadrature = MagnetQuadrature::trapezoidal;
+  MagnetAMass a_mass = MagnetAMass::paper;
+  double tolerance = 1e-9;
+  double bias = 0.0;
   bool operator==(const MechanicsIntegratorSection&) const = default;
 };
 

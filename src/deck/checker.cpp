@@ -360,17 +360,6 @@ void Checker::take_overrides(std::vector<Entry> overrides) {
 }
 
 void Checker::read_entries() {
-  // Another kind of system has other keys: nothing more can be said about the deck.
-  const Key& kind = *schema_->find_key("system.kind");
-  for (const Entry& entry : entries_) {
-    if (entry.section != kind.section || entry.name != kind.name) continue;
-    for (const Word& word : kind.words) {
-      if (word.value != kNotYet || word.text != entry.value.string) continue;
-      problems_.clear();
-      read_entry(entry);
-      give_up();
-    }
-  }
   for (const Entry& entry : entries_) read_entry(entry);
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "checker.hpp"
@@ -12,9 +13,52 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-const Words kPendula{"double-pendulum", "pendulum-chain"};
-const Words kConstrained{"double-pendulum", "pendulum-chain", "three-body-plane"};
-const Words kWithoutPenalty{"shake", "rattle"};
+const Words kPendula{"double-pendulum", "pendulum-chain", "double-spherical-pendulum"};
+const Words kPenalised{"double-pendulum", "pendulum-chain", "three-body-plane", "double-spring"};
+const Words kPenaltySchemes{"verlet",
+                            "zs",
+                            "zss",
+                            "zss-stiff",
+                            "pushforward-newmark",
+                            "newmark",
+                            "newmark-one-step",
+                            "variational-euler",
+                            "midpoint",
+                            "rk4",
+                            "rk4-projected"};
+
+/// The schemes that a kind of system goes with.
+struct KindOfSystem {
+  std::string_view name;
+  Words schemes;
+};
+
+const std::vector<KindOfSystem>& kinds_of_systems() {
+  static const Words in_space{"verlet",
+                              "zs",
+                              "zss",
+                              "zss-stiff",
+                              "pushforward-newmark",
+                              "newmark",
+                              "newmark-one-step",
+                              "variational-euler",
+                              "midpoint",
+                              "shake",
+                              "rattle"};
+  static const std::vector<KindOfSystem> table{
+      {"double-pendulum", in_space},
+      {"pendulum-chain", in_space},
+      {"three-body-plane", in_space},
+      {"dna", {"verlet", "zs", "zss", "newmark", "pushforward-newmark"}},
+      {"magnet", {"so3-linearised", "cayley-variational-euler"}},
+      {"double-spring", {"slow-manifold", "rattle", "verlet", "rk4", "rk4-projected"}},
+      {"free-body", {"moser-veselov"}},
+      {"heavy-top", {"rattle", "constrained-euler"}},
+      {"double-spherical-pendulum", {"rattle", "midpoint"}},
+      {"spherical-pendulum",
+       {"variational-of:euler", "variational-of:rk2", "variational-of:rk4", "rattle"}}};
+  return table;
+}
 
 constexpr double kMaxSteps_ = static_cast<double>(kMaxSteps);
 
@@ -59,7 +103,19 @@ std::vector<Word> schemes() {
       {"variational-euler", code(S::variational_euler), "symplectic Euler, order 1"},
       {"midpoint", code(S::midpoint), "the implicit midpoint rule"},
       {"shake", code(S::shake), "rigid constraints; multipliers of order 2"},
-      {"rattle", code(S::rattle), "rigid constraints, velocities on them; multipliers of order 1"}};
+      {"rattle", code(S::rattle), "rigid constraints, velocities on them; multipliers of order 1"},
+      {"rk4", code(S::rk4), "the classical Runge-Kutta method on the penalised system"},
+      {"rk4-projected", code(S::rk4_projected), "every stage projected onto the slow manifold"},
+      {"slow-manifold", code(S::slow_manifold),
+       "no steps in time: projects the start onto the slow manifold and writes each iterate"},
+      {"so3-linearised", code(S::so3_linearised), "Z&S on matrices with a penalty"},
+      {"cayley-variational-euler", code(S::cayley_variational_euler), "on rotations"},
+      {"moser-veselov", code(S::moser_veselov), "integrable, order 2"},
+      {"constrained-euler", code(S::constrained_euler), "order 1"},
+      {"variational-of:euler", code(S::variational_of_euler),
+       "the variational method of an explicit Euler step"},
+      {"variational-of:rk2", code(S::variational_of_rk2), "of the explicit midpoint rule"},
+      {"variational-of:rk4", code(S::variational_of_rk4), "of the classical Runge-Kutta method"}};
 }
 
 constexpr Range kAny{};
@@ -93,15 +149,34 @@ std::vector<Key> make_keys() {
   using I = MechanicsIntegratorSection;
   const Condition pendula{"system.kind", kPendula};
   const Condition dna{"system.kind", {"dna"}};
-  const Condition constrained{"system.kind", kConstrained};
+  const Condition weighted{
+      "system.kind",
+      {"double-pendulum", "pendulum-chain", "double-spherical-pendulum", "spherical-pendulum"}};
+  const Condition penalised{"system.kind", kPenalised};
+  const Condition with_omega{
+      "system.kind",
+      {"double-pendulum", "pendulum-chain", "three-body-plane", "double-spring", "magnet"}};
+  const Condition spring{"system.kind", {"double-spring"}};
+  const Condition magnet{"system.kind", {"magnet"}};
+  const Condition top{"system.kind", {"heavy-top"}};
   const Condition with_start{"system.kind",
-                             {"double-pendulum", "pendulum-chain", "dna", "three-body-plane"}};
-  const Condition with_beta{
-      "integrator.scheme",
-      {"zs", "zss", "zss-stiff", "pushforward-newmark", "newmark", "newmark-one-step"}};
-  const Condition penalty{"integrator.scheme",
-                          {"verlet", "zs", "zss", "zss-stiff", "pushforward-newmark", "newmark",
-                           "newmark-one-step", "variational-euler", "midpoint"}};
+                             {"double-pendulum", "pendulum-chain", "dna", "three-body-plane",
+                              "double-spring", "double-spherical-pendulum", "spherical-pendulum"}};
+  const Condition with_beta{"integrator.scheme",
+                            {"zs", "zss", "zss-stiff", "pushforward-newmark", "newmark",
+                             "newmark-one-step", "so3-linearised"}};
+  const Condition penalty{"integrator.scheme", kPenaltySchemes};
+  Words omega_words = kPenaltySchemes;
+  omega_words.insert(omega_words.end(), {"slow-manifold", "so3-linearised"});
+  const Condition stiff{"integrator.scheme", omega_words};
+  Words stepping;  // every scheme but the projection
+  static const std::vector<Word> all = schemes();
+  for (const Word& word : all) {
+    if (word.text != "slow-manifold") stepping.push_back(word.text);
+  }
+  const Condition with_time{"integrator.scheme", stepping};
+  const Condition projected{"integrator.scheme", {"slow-manifold", "rk4-projected"}};
+  const Condition linearised{"integrator.scheme", {"so3-linearised"}};
   return {
       row<&Deck::system, &SystemSection::kind>(
           {.section = "system",
@@ -125,8 +200,8 @@ std::vector<Key> make_keys() {
       row<&M::system, &S::gravity>({.section = "system",
                                     .name = "gravity",
                                     .type = Type::number,
-                                    .meaning = "V = gravity Σ m y.",
-                                    .used_with = pendula}),
+                                    .meaning = "V = gravity Σ m y, or m z in space.",
+                                    .used_with = weighted}),
       row<&M::system, &S::a>({.section = "system",
                               .name = "a",
                               .type = Type::number,
@@ -175,6 +250,42 @@ std::vector<Key> make_keys() {
                    "Positions at the start: x and y of each point, or the angles.", with_start)),
       row<&M::system, &S::velocity>(
           list_row("velocity", kAny, "the paper's", "Velocities at the start.", with_start)),
+      row<&M::system, &S::omega>(
+          {.section = "system",
+           .name = "omega",
+           .type = Type::number,
+           .range = above_to(0.0, 1e8),
+           .fallback = "that of `[integrator]`",
+           .meaning = "Strength of the springs; one of the two sections may have it.",
+           .used_with = spring,
+           .also_with = stiff}),
+      row<&M::system, &S::b_mu>({.section = "system",
+                                 .name = "b_mu",
+                                 .type = Type::number,
+                                 .meaning = "Field times dipole moment, V = b_mu R33.",
+                                 .used_with = magnet}),
+      row<&M::system, &S::rotation>(list_row("rotation", kAny, "1",
+                                             "Rotation matrix at the start, row by row.",
+                                             {"system.kind", {"magnet", "free-body"}})),
+      row<&M::system, &S::angular_velocity>(list_row("angular_velocity", kAny, "1, 0.2, 0.1",
+                                                     "Angular velocity in the body at the start.",
+                                                     magnet)),
+      row<&M::system, &S::alpha>(list_row("alpha", kPositive, "0.44, 0.5, 1",
+                                          "Diagonal of J; a free body of n dimensions has n.",
+                                          {"system.kind", {"free-body", "heavy-top"}})),
+      row<&M::system, &S::chi>(
+          list_row("chi", kAny, "0, 0, 1", "From the fixed point to the centre of mass.", top)),
+      row<&M::system, &S::c>({.section = "system",
+                              .name = "c",
+                              .type = Type::number,
+                              .meaning = "Weight times that distance, V = c v·chi.",
+                              .used_with = top}),
+      row<&M::system, &S::momentum>(
+          list_row("momentum", kAny, "m_ij = cos(i + 2j), or one on H = 1",
+                   "Angular momentum in the body at the start, an antisymmetric matrix row by row.",
+                   {"system.kind", {"free-body", "heavy-top"}})),
+      row<&M::system, &S::direction>(list_row(
+          "direction", kAny, "0, 1, 0", "Direction of gravity in the body at the start.", top)),
 
       row<&M::integrator, &I::scheme>({.section = "integrator",
                                        .name = "scheme",
@@ -187,15 +298,18 @@ std::vector<Key> make_keys() {
                                      .type = Type::number,
                                      .range = {.low = 0.0, .low_open = true},
                                      .fallback = "none: it must be given",
-                                     .meaning = "Time step h."}),
+                                     .meaning = "Time step h.",
+                                     .used_with = with_time}),
       row<&M::integrator, &I::omega>({.section = "integrator",
                                       .name = "omega",
                                       .type = Type::number,
                                       .range = above_to(0.0, 1e8),
-                                      .fallback = "20, or 2 for `three-body-plane`",
-                                      .meaning = "Strength of the penalty ½ ω² |g|².",
-                                      .used_with = constrained,
-                                      .also_with = penalty}),
+                                      .fallback = "20, 2, 1000 or 10",
+                                      .meaning = "Strength of the penalty ½ ω² |g|²: 20 for "
+                                                 "pendula, 2 for `three-body-plane`, 1000 for "
+                                                 "`double-spring`, 10 for `magnet`.",
+                                      .used_with = with_omega,
+                                      .also_with = stiff}),
       row<&M::integrator, &I::beta>({.section = "integrator",
                                      .name = "beta",
                                      .type = Type::number,
@@ -222,7 +336,41 @@ std::vector<Key> make_keys() {
            .meaning = "Composition of a symmetric scheme.",
            .used_with = {"integrator.scheme",
                          {"verlet", "zs", "zss", "zss-stiff", "pushforward-newmark", "newmark",
-                          "midpoint", "rattle"}}}),
+                          "midpoint", "rattle"}},
+           .also_with = {"system.kind",
+                         {"double-pendulum", "pendulum-chain", "three-body-plane", "dna",
+                          "double-spring", "double-spherical-pendulum"}}}),
+      row<&M::integrator, &I::quadrature>(
+          {.section = "integrator",
+           .name = "quadrature",
+           .type = Type::word,
+           .words = {{"first-order", code(MagnetQuadrature::first_order), "one kick a step"},
+                     {"trapezoidal", code(MagnetQuadrature::trapezoidal), "half a kick twice"}},
+           .meaning = "Quadrature of the action.",
+           .used_with = linearised}),
+      row<&M::integrator, &I::a_mass>(
+          {.section = "integrator",
+           .name = "a_mass",
+           .type = Type::word,
+           .words = {{"paper", code(MagnetAMass::paper), "1, as printed"},
+                     {"consistent", code(MagnetAMass::consistent), "½, the mass of the matrix"}},
+           .meaning = "Factor of a in its equation.",
+           .used_with = linearised}),
+      row<&M::integrator, &I::tolerance>(
+          {.section = "integrator",
+           .name = "tolerance",
+           .type = Type::number,
+           .range = from_to(1e-15, 0.1),
+           .meaning = "Change of the constraints and of their rates at which the projection stops.",
+           .used_with = projected}),
+      row<&M::integrator, &I::bias>(
+          {.section = "integrator",
+           .name = "bias",
+           .type = Type::number,
+           .range = from_to(0.0, 0.5),
+           .meaning = "0, or 0.5 for a method that is its own adjoint.",
+           .used_with = {"integrator.scheme",
+                         {"variational-of:euler", "variational-of:rk2", "variational-of:rk4"}}}),
 
       row<&M::run, &MechanicsRunSection::steps>({.section = "run",
                                                  .name = "steps",
@@ -230,15 +378,17 @@ std::vector<Key> make_keys() {
                                                  .range = from_to(0, kMaxSteps_),
                                                  .fallback = "from `duration`",
                                                  .meaning = "Number of steps.",
+                                                 .used_with = with_time,
                                                  .instead_of = "duration",
                                                  .may_change_on_resume = true}),
-      [] {
+      [&] {
         Key key{.section = "run",
                 .name = "duration",
                 .type = Type::number,
                 .range = {.low = 0.0},
                 .fallback = "from `steps`",
                 .meaning = "Length of the run; rounded up to whole steps.",
+                .used_with = with_time,
                 .instead_of = "steps",
                 .may_change_on_resume = true};
         key.get = [](const Key&, const Deck&) -> Value { return {}; };
@@ -259,7 +409,7 @@ std::vector<Key> make_keys() {
            .range = {.low = 0.0},
            .meaning = "The multiplier of a penalty is the mean of ω² g over this time about each "
                       "row, as far as it is in the run; 0: ω² g itself.",
-           .used_with = constrained,
+           .used_with = penalised,
            .also_with = penalty}),
       every_row<&M::energies, &ObserveMechanicsEnergies::every>("observe.energies"),
       every_row<&M::conservation, &ObserveMechanicsConservation::every>("observe.conservation"),
@@ -278,16 +428,21 @@ std::vector<Key> make_keys() {
 
 // --- rules ---------------------------------------------------------------------------------------
 
+bool projects_only(const Checker& checker) {
+  return checker.deck().mechanics.integrator.scheme == MechanicsScheme::slow_manifold;
+}
+
 void step_and_scheme_are_given(Checker& checker) {
   for (const char* key : {"integrator.scheme", "integrator.step"}) {
     if (!checker.trusted({key}) || checker.has(key)) continue;
+    if (projects_only(checker)) continue;
     checker.problem(key, std::string("[integrator] needs ") + (key + sizeof("integrator.") - 1));
   }
 }
 
 void length_is_given(Checker& checker) {
   if (!checker.trusted({"run.steps", "run.duration"})) return;
-  if (checker.has("run.steps") || checker.has("run.duration")) return;
+  if (projects_only(checker) || checker.has("run.steps") || checker.has("run.duration")) return;
   checker.problem("run.steps", "[run] needs steps or duration");
 }
 
@@ -302,56 +457,128 @@ void length_is_possible(Checker& checker) {
 
 void scheme_goes_with_the_kind(Checker& checker) {
   if (!checker.trusted({"integrator.scheme"}) || !checker.has("integrator.scheme")) return;
-  if (checker.deck().system.kind != "dna") return;
-  const MechanicsScheme scheme = checker.deck().mechanics.integrator.scheme;
-  using S = MechanicsScheme;
-  for (S known : {S::verlet, S::zs, S::zss, S::newmark, S::pushforward_newmark}) {
-    if (scheme == known) return;
+  const std::string& kind = checker.deck().system.kind;
+  const std::string_view scheme = scheme_name(checker.deck().mechanics.integrator.scheme);
+  for (const KindOfSystem& k : kinds_of_systems()) {
+    if (k.name != kind || std::count(k.schemes.begin(), k.schemes.end(), scheme) > 0) continue;
+    checker.problem("integrator.scheme",
+                    fmt::format("scheme = \"{}\" does not go with kind = \"{}\"; want one of {}",
+                                scheme, kind, comma_list(k.schemes, true)));
   }
-  checker.problem("integrator.scheme",
-                  fmt::format("scheme = \"{}\" does not go with kind = \"dna\"; want one of "
-                              "\"verlet\", \"zs\", \"zss\", \"newmark\", \"pushforward-newmark\"",
-                              scheme_name(scheme)));
 }
 
-/// Number of points, bases or the like.
+void one_omega(Checker& checker) {
+  if (!checker.has("system.omega") || !checker.has("integrator.omega")) return;
+  checker.problem("integrator.omega", "omega stands in [system] too; remove one of them");
+}
+
+void bias_is_none_or_half(Checker& checker) {
+  const auto bias = checker.number("integrator.bias");
+  if (!bias || *bias == 0.0 || *bias == 0.5) return;
+  checker.problem("integrator.bias", fmt::format("bias = {}; want 0 or 0.5", number_text(*bias)));
+}
+
+/// Number of points, bases or dimensions.
 std::int64_t count_of(const Deck& deck) {
-  const std::int64_t n = deck.mechanics.system.n;
+  const MechanicsSystemSection& system = deck.mechanics.system;
   const std::string& kind = deck.system.kind;
-  if (kind == "three-body-plane") return 3;
-  if (n > 0) return n;
+  if (kind == "three-body-plane" || kind == "heavy-top" || kind == "magnet") return 3;
+  if (kind == "double-spring" || kind == "double-spherical-pendulum") return 2;
+  if (kind == "spherical-pendulum") return 1;
+  if (kind == "free-body") {
+    return system.alpha.empty() ? 3 : static_cast<std::int64_t>(system.alpha.size());
+  }
+  if (system.n > 0) return system.n;
   return kind == "double-pendulum" ? 2 : kind == "pendulum-chain" ? 10 : 200;
 }
 
 void number_goes_with_the_kind(Checker& checker) {
+  const std::string& kind = checker.deck().system.kind;
+  if (kind == "free-body" && (count_of(checker.deck()) < 2 || count_of(checker.deck()) > 50)) {
+    checker.problem("system.alpha",
+                    fmt::format("alpha has {} numbers; want 2 to 50", count_of(checker.deck())));
+  }
   if (!checker.has("system.n")) return;
   const std::int64_t n = checker.deck().mechanics.system.n;
-  if (checker.deck().system.kind == "double-pendulum" && n != 2) {
+  if (kind == "double-pendulum" && n != 2) {
     checker.problem("system.n", fmt::format("n = {}: a double pendulum has 2 points; more are a "
                                             "\"pendulum-chain\"",
                                             n));
   }
-  if (checker.deck().system.kind == "dna" && n < 4) {
+  if (kind == "dna" && n < 4) {
     checker.problem("system.n", fmt::format("n = {} is out of range; want at least 4 bases", n));
   }
 }
 
 void lists_have_their_length(Checker& checker) {
-  if (!checker.trusted({"system.n"})) return;
+  if (!checker.trusted({"system.n", "system.alpha"})) return;
   const Deck& deck = checker.deck();
   const MechanicsSystemSection& system = deck.mechanics.system;
   const std::int64_t count = count_of(deck);
-  const std::int64_t coordinates = deck.system.kind == "dna" ? count : 2 * count;
+  const bool in_space = deck.system.kind.ends_with("spherical-pendulum");
+  const std::int64_t coordinates = deck.system.kind == "dna" ? count
+                                   : in_space                ? 3 * count
+                                                             : 2 * count;
   const auto check = [&](const char* key, const std::vector<double>& list, std::int64_t wanted) {
-    if (!checker.has(key) || static_cast<std::int64_t>(list.size()) == wanted) return;
+    if (!checker.has(key) || static_cast<std::int64_t>(list.size()) == wanted) return true;
     checker.problem(key, fmt::format("{} has {} numbers; want {}", key + sizeof("system.") - 1,
                                      list.size(), wanted));
+    return false;
   };
   check("system.masses", system.masses, count);
   check("system.lengths", system.lengths, count);
   check("system.xi", system.xi, count);
   check("system.position", system.position, coordinates);
   check("system.velocity", system.velocity, coordinates);
+  check("system.angular_velocity", system.angular_velocity, 3);
+  check("system.chi", system.chi, 3);
+  check("system.direction", system.direction, 3);
+  if (deck.system.kind == "heavy-top") check("system.alpha", system.alpha, 3);
+  const auto at = [&](const std::vector<double>& list, std::int64_t i, std::int64_t j) {
+    return list[static_cast<std::size_t>(i * count + j)];
+  };
+  // To what people write with ten digits.
+  constexpr double kWritten = 1e-9;
+  if (checker.has("system.momentum") && check("system.momentum", system.momentum, count * count)) {
+    double worst = 0.0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (std::int64_t j = 0; j < count; ++j) {
+        worst = std::max(worst, std::abs(at(system.momentum, i, j) + at(system.momentum, j, i)));
+      }
+    }
+    if (worst > kWritten) {
+      checker.problem("system.momentum",
+                      fmt::format("momentum is not antisymmetric, by {:.3g}", worst));
+    }
+  }
+  if (checker.has("system.rotation") && check("system.rotation", system.rotation, count * count)) {
+    double worst = 0.0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (std::int64_t j = 0; j < count; ++j) {
+        double sum = i == j ? -1.0 : 0.0;
+        for (std::int64_t k = 0; k < count; ++k) {
+          sum += at(system.rotation, i, k) * at(system.rotation, j, k);
+        }
+        worst = std::max(worst, std::abs(sum));
+      }
+    }
+    if (worst > kWritten) {
+      checker.problem("system.rotation",
+                      fmt::format("rotation is not orthogonal, by {:.3g}", worst));
+    }
+  }
+}
+
+std::string_view schemes_text() {
+  static const std::string text = [] {
+    std::string t = "Kinds and their schemes:";
+    for (const KindOfSystem& k : kinds_of_systems()) {
+      t += fmt::format(" `{}` with {};", k.name, comma_list(k.schemes));
+    }
+    t.back() = '.';
+    return t;
+  }();
+  return text;
 }
 
 }  // namespace
@@ -360,15 +587,24 @@ void fill_mechanics_defaults(Checker& checker) {
   Deck& deck = checker.deck();
   MechanicsDeck& m = deck.mechanics;
   const std::string& kind = deck.system.kind;
-  const bool bodies = kind == "three-body-plane";
   if (const auto duration = checker.number("run.duration")) {
     m.run.steps = static_cast<std::int64_t>(steps_in(*duration, 1e3 * m.integrator.step));
   }
-  if (!bodies) m.system.n = count_of(deck);
-  const auto fill = [&](const char* path, std::optional<double>& field, double value) {
-    if (is_used(*mechanics_schema().find_key(path), deck) && !field) field = value;
+  const auto used = [&](const char* path) {
+    return is_used(*mechanics_schema().find_key(path), deck);
   };
-  fill("integrator.omega", m.integrator.omega, bodies ? 2.0 : 20.0);
+  if (used("system.n")) m.system.n = count_of(deck);
+  const auto fill = [&](const char* path, std::optional<double>& field, double value) {
+    if (used(path) && !field) field = value;
+  };
+  const bool bodies = kind == "three-body-plane";
+  if (!m.system.omega) {
+    fill("integrator.omega", m.integrator.omega,
+         bodies                    ? 2.0
+         : kind == "double-spring" ? 1000.0
+         : kind == "magnet"        ? 10.0
+                                   : 20.0);
+  }
   fill("integrator.beta", m.integrator.beta, bodies || kind == "dna" ? 0.3 : 0.4);
 }
 
@@ -380,10 +616,14 @@ const Schema& mechanics_schema() {
       {{"`scheme` and `step` are needed.", step_and_scheme_are_given},
        {"One of `steps`, `duration` is needed.", length_is_given},
        {"A run has at most 10¹² steps.", length_is_possible},
-       {"`dna` goes with `verlet`, `zs`, `zss`, `newmark` and `pushforward-newmark`.",
-        scheme_goes_with_the_kind},
-       {"`n` is 2 for `double-pendulum` and at least 4 for `dna`.", number_goes_with_the_kind},
-       {"Lists have a number for each point, or two for `position` and `velocity`.",
+       {schemes_text(), scheme_goes_with_the_kind},
+       {"`omega` of a double spring stands in one section only.", one_omega},
+       {"`bias` is 0 or 0.5.", bias_is_none_or_half},
+       {"`n` is 2 for `double-pendulum` and at least 4 for `dna`; `alpha` of a free body has 2 to "
+        "50 numbers.",
+        number_goes_with_the_kind},
+       {"Lists have a number for each point, dimension or coordinate; `rotation` is orthogonal and "
+        "`momentum` antisymmetric.",
         lists_have_their_length}}};
   return schema;
 }
@@ -396,12 +636,12 @@ std::vector<Word> kinds() {
           {"three-body-plane", 4,
            "points of masses 1, 1.7, 0.6 in the plane; bonds of length 1 from the first to the "
            "second and on to the third; ½ (r - 1.2)² between the first and the third"},
-          {"magnet", kNotYet},
-          {"double-spring", kNotYet},
-          {"free-body", kNotYet},
-          {"heavy-top", kNotYet},
-          {"double-spherical-pendulum", kNotYet},
-          {"spherical-pendulum", kNotYet}};
+          {"magnet", 5, "a magnetised rigid body, TO 4.5"},
+          {"double-spring", 6, "two stiff springs in the plane, AST 5.1"},
+          {"free-body", 7, "a rigid body in n dimensions, MS 6.1"},
+          {"heavy-top", 8, "a rigid body with weight about a fixed point, MS 6.2"},
+          {"double-spherical-pendulum", 9, "MS 6.3"},
+          {"spherical-pendulum", 10, "a pendulum in space, PCSZ"}};
 }
 
 }  // namespace decks

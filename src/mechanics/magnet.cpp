@@ -113,9 +113,10 @@ double CayleyVariationalEuler::energy() const {
 
 std::vector<Invariant> CayleyVariationalEuler::invariants() const {
   const Matrix3d r = matrix_of(q);
-  // The momentum of this discretisation, (1 + h²|Ω|²/4) Ω + h/2 ..., is kept along both axes.
+  // The momentum of this discretisation, kept along both axes.
   const Vector3d body = v * (1.0 + 0.25 * magnet_.h * magnet_.h * v.squaredNorm());
-  return {{"body_j3", body[2]},
+  return {{"spatial_jz", (r * body)[2]},
+          {"body_j3", body[2]},
           {"rotation_error", (r.transpose() * r - Matrix3d::Identity()).norm()}};
 }
 

@@ -35,7 +35,7 @@ std::vector<std::string> observer_file_names() {
       "conservation.svg", "conservation.png", "rdf.csv",      "rdf.svg",        "rdf.png",
       "temperatures.csv", "geometry.csv",     "cluster.csv",  "cluster.svg",    "cluster.png",
       "multipliers.csv",  "topology.pdb",     "trajectory-",  "trajectory.csv", "trajectory.svg",
-      "trajectory.png"};
+      "trajectory.png",   "iterations.csv"};
   for (const io::Format& format : io::formats()) {
     names.push_back(fmt::format("trajectory{}", format.extensions.front()));
   }

@@ -11,6 +11,8 @@
 #include "tarn/core/error.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
+#include "tarn/mechanics/slow_manifold.hpp"
+#include "tarn/mechanics/variational_of.hpp"
 
 namespace tarn {
 namespace {
@@ -43,6 +45,23 @@ void append(std::vector<double>& row, const Vector& v) {
   row.insert(row.end(), v.begin(), v.end());
 }
 
+bool is_in_space(const Deck& deck) { return deck.system.kind.ends_with("spherical-pendulum"); }
+
+/// Strength of the penalty, from either section; without a penalty it is not used.
+double omega_of(const Deck& deck) {
+  return deck.mechanics.system.omega.value_or(deck.mechanics.integrator.omega.value_or(1.0));
+}
+
+/// Two points in space as their differences from the joints, and back.
+Vector between_joints(Vector points) {
+  points.tail(3) -= points.head(3).eval();
+  return points;
+}
+Vector from_joints(Vector rods) {
+  rods.tail(3) += rods.head(3).eval();
+  return rods;
+}
+
 /// Systems in R^n.
 ///
 /// The multiplier of a penalty is a mean over steps before and after, so that the integration runs
@@ -54,12 +73,14 @@ class RnCase : public MechanicsCase {
         h_(deck.mechanics.integrator.step),
         is_dna_(deck.system.kind == "dna"),
         is_free_(deck.system.kind == "three-body-plane"),
-        rigid_(is_rigid(deck.mechanics.integrator.scheme)),
+        dimensions_(is_in_space(deck) ? 3 : 2),
+        rods_(deck.system.kind == "double-spherical-pendulum"),
+        rigid_(is_rigid(deck.mechanics.integrator.scheme) || is_in_space(deck)),
         problem_(make_experiment(deck)),
-        method_(make_method(deck.mechanics.integrator, problem_)) {
+        method_(make_method(deck, problem_)) {
     const MechanicsDeck& m = deck.mechanics;
     if (problem_.constraint && !rigid_ && m.trajectory) {
-      omega2_ = *m.integrator.omega * *m.integrator.omega;
+      omega2_ = std::pow(omega_of(deck), 2);
       const double half = std::round(0.5 * m.trajectory->window / h_);
       if (half > kMostHalfWindow) {
         throw InputError(
@@ -104,8 +125,8 @@ class RnCase : public MechanicsCase {
 
   std::vector<double> row() const override {
     std::vector<double> row;
-    append(row, now().x);
-    append(row, now().v);
+    append(row, rods_ ? between_joints(now().x) : now().x);
+    append(row, rods_ ? between_joints(now().v) : now().v);
     append(row, lambda());
     return row;
   }
@@ -134,6 +155,9 @@ class RnCase : public MechanicsCase {
       values.push_back({"px", p[0]});
       values.push_back({"py", p[1]});
       values.push_back({"lz", mechanics::angular_momentum_z(system, now().x, now().v, 2)});
+    }
+    if (dimensions_ == 3) {
+      values.push_back({"lz", mechanics::angular_momentum_z(system, now().x, now().v, 3)});
     }
     if (problem_.constraint) {
       values.push_back(
@@ -242,7 +266,10 @@ class RnCase : public MechanicsCase {
 
   std::string name_;
   double h_;
-  bool is_dna_, is_free_, rigid_;
+  bool is_dna_, is_free_;
+  Index dimensions_;
+  bool rods_;  // positions and velocities are told relative to the joints
+  bool rigid_;
   Experiment problem_;
   std::unique_ptr<mechanics::Method> method_;
   double omega2_ = 0.0;  // 0 where no mean is needed
@@ -255,12 +282,215 @@ class RnCase : public MechanicsCase {
   std::string failure_;          // of the step after the last of ahead_
 };
 
+/// A system on a manifold.
+class DynamicsCase : public MechanicsCase {
+ public:
+  DynamicsCase(const Deck& deck, std::unique_ptr<mechanics::Dynamics> dynamics)
+      : name_(scheme_name(deck.mechanics.integrator.scheme)),
+        h_(deck.mechanics.integrator.step),
+        dynamics_(std::move(dynamics)),
+        largest_(kBlownUp * (1.0 + dynamics_->q.lpNorm<Eigen::Infinity>() +
+                             dynamics_->v.lpNorm<Eigen::Infinity>())) {}
+
+  void step() override {
+    const auto fail = [&](const std::string& why) {
+      throw NumericalError(fmt::format("\"{}\" failed at step {} (time {:g}): {}", name_, step_ + 1,
+                                       static_cast<double>(step_ + 1) * h_, why));
+    };
+    try {
+      dynamics_->step();
+    } catch (const NumericalError& error) {
+      fail(error.what());
+    }
+    const double size =
+        std::max(dynamics_->q.lpNorm<Eigen::Infinity>(), dynamics_->v.lpNorm<Eigen::Infinity>());
+    if (!dynamics_->q.allFinite() || !dynamics_->v.allFinite() || size > largest_) {
+      fail(fmt::format("it blew up, the largest number is {:.3g}. A smaller step may help", size));
+    }
+    ++step_;
+  }
+
+  std::vector<std::string> columns() const override {
+    std::vector<std::string> columns;
+    append_columns(columns, "q", dynamics_->q.size());
+    append_columns(columns, "v", dynamics_->v.size());
+    return columns;
+  }
+
+  std::vector<double> row() const override {
+    std::vector<double> row;
+    append(row, dynamics_->q);
+    append(row, dynamics_->v);
+    return row;
+  }
+
+  std::vector<Quantity> energies() const override { return {{"total", dynamics_->energy()}}; }
+
+  std::vector<Quantity> conserved() const override {
+    std::vector<Quantity> values{{"energy", dynamics_->energy()}};
+    for (const mechanics::Invariant& i : dynamics_->invariants())
+      values.push_back({i.name, i.value});
+    return values;
+  }
+
+  mechanics::Costs costs() const override { return dynamics_->costs(); }
+
+  void save(std::ostream& out) const override {
+    io::put(out, std::int64_t{step_});
+    put(out, dynamics_->q);
+    put(out, dynamics_->v);
+  }
+  void load(std::istream& in) override {
+    step_ = io::get_i64(in);
+    dynamics_->q = vector_of(io::get_doubles(in));
+    dynamics_->v = vector_of(io::get_doubles(in));
+  }
+
+ private:
+  std::string name_;
+  double h_;
+  std::unique_ptr<mechanics::Dynamics> dynamics_;
+  double largest_;
+  std::int64_t step_ = 0;
+};
+
+/// The projection onto the slow manifold; its steps are the iterates.
+class SlowManifoldCase : public MechanicsCase {
+ public:
+  explicit SlowManifoldCase(const Deck& deck)
+      : problem_(make_experiment(deck)),
+        iterates_(mechanics::project_onto_slow_manifold(
+            *problem_.penalised, *problem_.constraint, omega_of(deck), problem_.position,
+            problem_.velocity, deck.mechanics.integrator.tolerance)) {
+    costs_.iterations = costs_.steps = static_cast<std::int64_t>(iterates_.size()) - 1;
+  }
+
+  void step() override { ++step_; }
+  std::optional<std::int64_t> steps() const override { return costs_.steps; }
+
+  std::vector<std::string> columns() const override {
+    std::vector<std::string> columns;
+    append_columns(columns, "q", now().x.size());
+    append_columns(columns, "v", now().x.size());
+    return columns;
+  }
+  std::vector<double> row() const override {
+    std::vector<double> row;
+    append(row, now().x);
+    append(row, now().v);
+    return row;
+  }
+  std::vector<Quantity> iterate() const override {
+    return {{"g1", now().g[0]},
+            {"g2", now().g[1]},
+            {"gdot1", now().g_rate[0]},
+            {"gdot2", now().g_rate[1]}};
+  }
+  std::vector<Quantity> energies() const override {
+    const double potential = problem_.penalised->potential(now().x);
+    const double kinetic = problem_.penalised->kinetic(now().v);
+    return {{"penalty", potential}, {"kinetic", kinetic}, {"total", potential + kinetic}};
+  }
+  std::vector<Quantity> conserved() const override {
+    return {{"constraint_max", now().g.lpNorm<Eigen::Infinity>()}};
+  }
+  mechanics::Costs costs() const override { return costs_; }
+  void save(std::ostream& out) const override { io::put(out, std::int64_t{step_}); }
+  void load(std::istream& in) override { step_ = io::get_i64(in); }
+
+ private:
+  const mechanics::SlowIterate& now() const { return iterates_[static_cast<std::size_t>(step_)]; }
+
+  Experiment problem_;
+  std::vector<mechanics::SlowIterate> iterates_;
+  mechanics::Costs costs_;
+  std::int64_t step_ = 0;
+};
+
+mechanics::Matrix square_matrix(const std::vector<double>& rows, Index n) {
+  using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  return Eigen::Map<const RowMatrix>(rows.data(), n, n);
+}
+
+std::unique_ptr<mechanics::Dynamics> make_magnet(const Deck& deck) {
+  const MechanicsSystemSection& system = deck.mechanics.system;
+  const MechanicsIntegratorSection& integrator = deck.mechanics.integrator;
+  mechanics::Magnet magnet;
+  magnet.b_mu = system.b_mu;
+  magnet.h = integrator.step;
+  if (!system.rotation.empty()) magnet.rotation = square_matrix(system.rotation, 3);
+  if (!system.angular_velocity.empty()) {
+    magnet.angular_velocity = vector_of(system.angular_velocity);
+  }
+  if (integrator.scheme == MechanicsScheme::cayley_variational_euler) {
+    return std::make_unique<mechanics::CayleyVariationalEuler>(magnet);
+  }
+  using L = mechanics::LinearisedSo3;
+  return std::make_unique<L>(
+      magnet, *integrator.omega, *integrator.beta,
+      integrator.quadrature == MagnetQuadrature::first_order ? L::Quadrature::first_order
+                                                             : L::Quadrature::trapezoidal,
+      integrator.a_mass == MagnetAMass::paper ? L::AMass::paper : L::AMass::consistent);
+}
+
+std::unique_ptr<mechanics::Dynamics> make_rigid_body(const Deck& deck) {
+  const MechanicsSystemSection& system = deck.mechanics.system;
+  const MechanicsIntegratorSection& integrator = deck.mechanics.integrator;
+  const Vector alpha =
+      system.alpha.empty() ? Vector(Eigen::Vector3d(0.44, 0.5, 1.0)) : vector_of(system.alpha);
+  const Index n = alpha.size();
+  const bool heavy = deck.system.kind == "heavy-top";
+  mechanics::Matrix momentum = mechanics::Matrix::Zero(n, n);
+  if (!system.momentum.empty()) {
+    momentum = square_matrix(system.momentum, n);
+  } else if (heavy) {
+    // On H = 1 for the other defaults, with m·v = 0.
+    momentum(0, 1) = std::sqrt(2.0 * 0.94 * (1.0 - 0.5 / 1.5));
+    momentum(1, 2) = -1.0;
+    momentum -= momentum.transpose().eval();
+  } else {
+    for (Index i = 0; i < n; ++i) {
+      for (Index j = i + 1; j < n; ++j) {
+        momentum(i, j) = std::cos(static_cast<double>(i + 1 + 2 * (j + 1)));
+      }
+    }
+    momentum -= momentum.transpose().eval();
+  }
+  if (!heavy) {
+    const mechanics::Matrix rotation = system.rotation.empty()
+                                           ? mechanics::Matrix(mechanics::Matrix::Identity(n, n))
+                                           : square_matrix(system.rotation, n);
+    return std::make_unique<mechanics::MoserVeselov>(alpha, rotation, momentum, integrator.step);
+  }
+  const Vector chi =
+      system.chi.empty() ? Vector(Eigen::Vector3d(0.0, 0.0, 1.0)) : vector_of(system.chi);
+  const Vector direction = system.direction.empty() ? Vector(Eigen::Vector3d(0.0, 1.0, 0.0))
+                                                    : vector_of(system.direction);
+  using Top = mechanics::HeavyTop;
+  return std::make_unique<Top>(integrator.scheme == MechanicsScheme::rattle
+                                   ? Top::Scheme::rattle
+                                   : Top::Scheme::constrained_euler,
+                               alpha, chi, system.c, momentum, direction, integrator.step);
+}
+
+std::unique_ptr<mechanics::Dynamics> make_variational(const Deck& deck) {
+  const MechanicsIntegratorSection& integrator = deck.mechanics.integrator;
+  const Experiment experiment = make_experiment(deck);
+  const mechanics::SphericalPendulum pendulum{
+      {1.0}, {experiment.position.norm()}, deck.mechanics.system.gravity};
+  using mechanics::Layer;
+  const Layer layer = integrator.scheme == MechanicsScheme::variational_of_euler ? Layer::euler
+                      : integrator.scheme == MechanicsScheme::variational_of_rk2 ? Layer::rk2
+                                                                                 : Layer::rk4;
+  return std::make_unique<mechanics::VariationalOf<mechanics::SphericalPendulum>>(
+      pendulum, layer, integrator.step, integrator.bias, experiment.position, experiment.velocity);
+}
+
 }  // namespace
 
 Experiment make_experiment(const Deck& deck) {
   const MechanicsSystemSection& system = deck.mechanics.system;
-  // Without a penalty the strength is not used.
-  const double omega = deck.mechanics.integrator.omega.value_or(1.0);
+  const double omega = omega_of(deck);
   Experiment problem;
   if (deck.system.kind == "dna") {
     const mechanics::Dna::Parameters parameters{system.n, system.a, system.x0, system.epsilon,
@@ -270,6 +500,22 @@ Experiment make_experiment(const Deck& deck) {
     problem = mechanics::make_dna(parameters, xi);
   } else if (deck.system.kind == "three-body-plane") {
     problem = mechanics::make_three_body_plane(omega);
+  } else if (deck.system.kind == "double-spring") {
+    problem = mechanics::make_double_spring(omega);
+  } else if (is_in_space(deck)) {
+    const bool two = deck.system.kind == "double-spherical-pendulum";
+    mechanics::Pendula pendula =
+        two ? mechanics::double_spherical_pendulum() : mechanics::spherical_pendulum();
+    if (!system.masses.empty()) pendula.masses = vector_of(system.masses);
+    if (!system.lengths.empty()) pendula.lengths = system.lengths;
+    pendula.gravity = system.gravity;
+    const auto points = [&](const std::vector<double>& given) {
+      return two ? from_joints(vector_of(given)) : vector_of(given);
+    };
+    if (!system.position.empty()) pendula.position = points(system.position);
+    if (!system.velocity.empty()) pendula.velocity = points(system.velocity);
+    if (!two) pendula.lengths = {pendula.position.norm()};
+    return mechanics::make_spherical_pendula(pendula, omega);
   } else {
     mechanics::Pendula pendula = deck.system.kind == "double-pendulum"
                                      ? mechanics::double_pendulum()
@@ -284,8 +530,9 @@ Experiment make_experiment(const Deck& deck) {
   return problem;
 }
 
-std::unique_ptr<mechanics::Method> make_method(const MechanicsIntegratorSection& integrator,
-                                               const Experiment& problem) {
+std::unique_ptr<mechanics::Method> make_method(const Deck& deck, const Experiment& problem) {
+  const MechanicsIntegratorSection& integrator = deck.mechanics.integrator;
+  const bool in_space = is_in_space(deck);
   using S = MechanicsScheme;
   using mechanics::NewmarkOneStep;
   const mechanics::MechanicalSystem& whole = problem.whole();
@@ -313,19 +560,40 @@ std::unique_ptr<mechanics::Method> make_method(const MechanicsIntegratorSection&
       case S::variational_euler:
         return std::make_unique<mechanics::VariationalEuler>(whole, h);
       case S::midpoint:
+        if (in_space) {
+          return std::make_unique<mechanics::ConstrainedMidpoint>(*problem.soft,
+                                                                  *problem.constraint, h);
+        }
         return std::make_unique<mechanics::Midpoint>(whole, h);
       case S::shake:
         return std::make_unique<mechanics::Shake>(*problem.soft, *problem.constraint, h);
       case S::rattle:
         return std::make_unique<mechanics::Rattle>(*problem.soft, *problem.constraint, h);
+      case S::rk4:
+        return std::make_unique<mechanics::Rk4>(whole, h);
+      case S::rk4_projected:
+        return std::make_unique<mechanics::ProjectedRk4>(*problem.penalised, *problem.constraint,
+                                                         omega_of(deck), integrator.tolerance, h);
+      default:  // of systems on manifolds
+        return nullptr;
     }
-    return nullptr;
   };
   if (integrator.compose == Composition::none) return make(integrator.step);
   return std::make_unique<mechanics::Yoshida4>(integrator.step, make);
 }
 
 std::unique_ptr<MechanicsCase> make_mechanics_case(const Deck& deck) {
+  using S = MechanicsScheme;
+  const std::string& kind = deck.system.kind;
+  const S scheme = deck.mechanics.integrator.scheme;
+  if (scheme == S::slow_manifold) return std::make_unique<SlowManifoldCase>(deck);
+  if (kind == "magnet") return std::make_unique<DynamicsCase>(deck, make_magnet(deck));
+  if (kind == "free-body" || kind == "heavy-top") {
+    return std::make_unique<DynamicsCase>(deck, make_rigid_body(deck));
+  }
+  if (kind == "spherical-pendulum" && scheme != S::rattle) {
+    return std::make_unique<DynamicsCase>(deck, make_variational(deck));
+  }
   return std::make_unique<RnCase>(deck);
 }
 

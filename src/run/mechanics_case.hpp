@@ -2,6 +2,7 @@
 
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ class MechanicsCase {
   virtual std::vector<Quantity> energies() const = 0;
   virtual std::vector<Quantity> conserved() const = 0;
   virtual mechanics::Costs costs() const = 0;
+  /// Columns of iterations.csv after the number of the iterate; empty for what has none.
+  virtual std::vector<Quantity> iterate() const { return {}; }
+  /// Number of steps, where it is not the deck that says it.
+  virtual std::optional<std::int64_t> steps() const { return std::nullopt; }
   /// Everything from which it goes on bit for bit.
   virtual void save(std::ostream& out) const = 0;
   virtual void load(std::istream& in) = 0;
@@ -39,7 +44,7 @@ std::unique_ptr<MechanicsCase> make_mechanics_case(const Deck& deck);
 
 /// The system of a deck in R^n, its start, and its method.
 mechanics::Experiment make_experiment(const Deck& deck);
-std::unique_ptr<mechanics::Method> make_method(const MechanicsIntegratorSection& integrator,
+std::unique_ptr<mechanics::Method> make_method(const Deck& deck,
                                                const mechanics::Experiment& problem);
 
 }  // namespace tarn

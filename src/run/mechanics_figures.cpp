@@ -52,7 +52,7 @@ Watched watch(const Deck& deck, const std::string& label, std::int64_t every,
   for (int repeat = 0; repeat < repeats; ++repeat) {
     w.times.clear();
     w.states.clear();
-    const auto method = make_method(m.integrator, w.setup);
+    const auto method = make_method(deck, w.setup);
     State s{w.setup.position, w.setup.velocity, {}, {}};
     const auto began = std::chrono::steady_clock::now();
     method->begin(s);

@@ -37,16 +37,20 @@ constexpr std::size_t kMostCurves = 4;
 class Table {
  public:
   using Values = std::function<std::vector<Quantity>()>;
-  Table(const std::string& folder, std::string name, std::int64_t every, Values values)
+  /// @param has_time false for a table of iterates
+  Table(const std::string& folder, std::string name, std::int64_t every, Values values,
+        bool has_time = true)
       : name_(std::move(name)),
         every_(every),
+        has_time_(has_time),
         values_(std::move(values)),
         csv_(folder + "/" + name_ + ".csv", header()) {}
 
   const std::string& name() const { return name_; }
   bool is_due(std::int64_t step) const { return step % every_ == 0; }
   void write(std::int64_t step, double time) {
-    csv_.cell(step).cell(time);
+    csv_.cell(step);
+    if (has_time_) csv_.cell(time);
     for (const Quantity& q : values_()) csv_.cell(q.value);
     csv_.end_row();
   }
@@ -55,12 +59,14 @@ class Table {
  private:
   std::vector<std::string> header() const {
     std::vector<std::string> names{"step", "time"};
+    if (!has_time_) names = {"iteration"};
     for (const Quantity& q : values_()) names.push_back(q.name);
     return names;
   }
 
   std::string name_;
   std::int64_t every_;
+  bool has_time_;
   Values values_;
   io::CsvWriter csv_;
 };
@@ -118,6 +124,7 @@ class MechanicsRun {
         folder_(folder),
         last_step_(deck.mechanics.run.steps),
         case_(make_mechanics_case(deck)) {
+    last_step_ = case_->steps().value_or(last_step_);
     checkpoint_.tarn_version = kVersion;
     checkpoint_.physics = physics_fingerprint(deck);
     checkpoint_.device = "cpu";
@@ -165,6 +172,10 @@ class MechanicsRun {
         for (std::size_t k = 0; k < row.size(); ++k) values.push_back({names[k], row[k]});
         return values;
       });
+    }
+    if (!case_->iterate().empty()) {
+      tables_.push_back(std::make_unique<Table>(
+          folder_.path(), "iterations", 1, [this] { return case_->iterate(); }, false));
     }
     if (m.energies) add("energies", m.energies->every, [this] { return case_->energies(); });
     if (m.conservation) {

@@ -97,8 +97,10 @@ TEST(MechanicsMagnet, KeepsMomenta) {
       EXPECT_LT(change_of(*linearised(quadrature, a_mass), 500, "body_j3"), 1e-12);
     }
   }
-  CayleyVariationalEuler cayley({});
-  EXPECT_LT(change_of(cayley, 500, "body_j3"), 1e-12);
+  for (const char* name : {"spatial_jz", "body_j3"}) {
+    CayleyVariationalEuler cayley({});
+    EXPECT_LT(change_of(cayley, 500, name), 1e-12) << name;
+  }
 }
 
 // On lengths of 1/omega = 0.1, so that the differences are spaced by 1e-3; their rounding is 1e-12.
@@ -332,9 +334,9 @@ TEST(MechanicsVariationalOf, KeepsMomentumConstraintAndEnergy) {
   }
 }
 
-// The canonical form on pairs of a point and a tangential momentum, in four coordinates about the
-// start: z -> (point on the sphere, tangential part).
-TEST(MechanicsVariationalOf, IsSymplectic) {
+/// Defect of a map of (point on the sphere, tangential momentum) in the canonical form, in four
+/// coordinates about the start.
+double defect_on_the_sphere(const std::function<Vector(const Vector&)>& step) {
   const Eigen::Vector3d q0(0.6, 0.0, -0.8), mu0(0.1, 0.7, 0.075);
   const auto chart = [&](const Vector& z) {
     const Eigen::Vector3d q = (q0 + Eigen::Vector3d(z[0], z[1], 0.0)).normalized();
@@ -348,26 +350,40 @@ TEST(MechanicsVariationalOf, IsSymplectic) {
   omega.bottomLeftCorner(3, 3) = -Matrix::Identity(3, 3);
   const Vector zero = Vector::Zero(4);
   const Matrix before = derivative(chart, zero);
+  const Matrix after = derivative([&](const Vector& z) { return step(chart(z)); }, zero);
+  EXPECT_GT((after - before).norm(), 0.05);
+  return (after.transpose() * omega * after - before.transpose() * omega * before)
+      .cwiseAbs()
+      .maxCoeff();
+}
+
+TEST(MechanicsVariationalOf, IsSymplectic) {
   for (Layer layer : {Layer::euler, Layer::rk2, Layer::rk4}) {
     for (double bias : {0.0, 0.5}) {
       auto method = make(kSpherical, layer, 0.1, bias);
-      const auto stepped = [&](const Vector& z) {
-        const Vector start = chart(z);
+      const double defect = defect_on_the_sphere([&](const Vector& start) {
         method.q = start.head(3);
         method.v = start.tail(3);
         method.step();
         Vector both(6);
         both << method.q, method.v;
         return both;
-      };
-      const Matrix after = derivative(stepped, zero);
-      EXPECT_LT((after.transpose() * omega * after - before.transpose() * omega * before)
-                    .cwiseAbs()
-                    .maxCoeff(),
-                1e-9);
-      EXPECT_GT((after - before).norm(), 0.05);
+      });
+      EXPECT_LT(defect, 1e-9);
     }
   }
+}
+
+TEST(MechanicsRattle, IsSymplecticOnTheConstraints) {
+  const Experiment p = make_spherical_pendula(spherical_pendulum(), 1.0);
+  Rattle method(*p.soft, *p.constraint, 0.1);
+  const double defect = defect_on_the_sphere([&](const Vector& start) {
+    const State s = advanced(method, start.head(3), start.tail(3), 1);
+    Vector both(6);
+    both << s.x, s.v;
+    return both;
+  });
+  EXPECT_LT(defect, 1e-12);
 }
 
 TEST(MechanicsVariationalOf, HalfABiasIsSelfAdjoint) {

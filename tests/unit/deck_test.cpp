@@ -274,12 +274,6 @@ TEST(DeckProblems, LongValuesAreCut) {
   EXPECT_LT(text.size(), 300u);
 }
 
-TEST(DeckProblems, AnotherKindOfSystemIsTheOnlyProblem) {
-  EXPECT_TRUE(contains(problem_of("[system]\nn = 10\nkind = \"spherical-pendulum\"\n[integrator]\n"
-                                  "scheme = \"zs\"\nstep = 0.1\n"),
-                       ":3:8: kind = \"spherical-pendulum\" is not available in this version"));
-}
-
 TEST(DeckProblems, DeepNestingIsAProblemAndNotACrash) {
   const std::vector<std::string> all =
       problems_of("a = " + std::string(100000, '[') + std::string(100000, ']'));
