@@ -123,6 +123,25 @@ TEST(MechanicsZss, DefectGrowsAsTheFifthPowerOfTheStep) {
   EXPECT_NEAR(std::log2(coarse / fine), 5.0, 0.2);
 }
 
+/// TO 1.1 with the other sign of its last term.
+class ZsWithPlus : public AccelerationMethod {
+ public:
+  ZsWithPlus(const MechanicalSystem& system, double h) : AccelerationMethod(system, h) {}
+
+ private:
+  Vector acceleration(const Vector& x) override {
+    const double w = kBeta * h_ * h_;
+    const Vector a = system_.shifted_mass(x, w).solve(-system_.gradient(x));
+    return a + 0.5 * w * w * system_.mass_solve(system_.third_derivative(x, a));
+  }
+};
+
+TEST(MechanicsZs, OnlyTheMinusIsSymplectic) {
+  const Experiment p = make_three_body_plane(kOmega);
+  ZsWithPlus method(p.whole(), 0.1);
+  EXPECT_GT(symplectic_defect(p.whole(), method, p.position, p.velocity), 1e-6);
+}
+
 TEST(MechanicsYoshida, IsOfOrderFour) {
   const Experiment p = make_three_body_plane(kOmega);
   const auto at_end = [&](int steps) {
