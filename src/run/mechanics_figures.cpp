@@ -9,12 +9,11 @@
 
 #include <fmt/format.h>
 
+#include "figure_page.hpp"
 #include "mechanics_case.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
-#include "tarn/version.hpp"
 
 namespace tarn {
 namespace {
@@ -80,48 +79,6 @@ Deck with_step(const Deck& deck, const std::string& scheme, double factor) {
   return other;
 }
 
-std::vector<double> plain(const Vector& v) { return {v.begin(), v.end()}; }
-
-io::Series series(std::string label, const std::vector<double>& x, const Vector& y) {
-  io::Series s;
-  s.label = std::move(label);
-  s.x = x;
-  s.y = plain(y);
-  return s;
-}
-
-/// Page, table and picture of one figure.
-class Figure {
- public:
-  Figure(const Reproduction& r, const ReproduceOptions& options, std::vector<std::string> header)
-      : options_(options),
-        base_(options.out_dir + "/" + r.name),
-        csv_(base_ + ".csv", std::move(header)) {
-    table_ = csv_.head(fmt::format("tarn {}; {}", kVersion, r.deck));
-    page_ = fmt::format(
-        "# {0}\n\n<!-- made by: tarn reproduce {1} -->\n\n![{0}]({1}.svg)\n\n**Paper.** {2}\n\n"
-        "**Here.** {3}\n\nDeck `inputs/{4}`.\n\n",
-        r.title, r.name, r.paper, r.ours, r.deck);
-  }
-
-  io::CsvFormat& csv() { return csv_; }
-  void end_row() { table_ += csv_.row(); }
-  void text(const std::string& text) { page_ += text; }
-
-  void write(const std::vector<io::Plot>& plots) {
-    io::write_file(base_ + ".csv", table_);
-    const io::Drawing drawing = io::draw(plots, base_);
-    if (!drawing.warning.empty() && options_.on_warning) options_.on_warning(drawing.warning);
-    io::write_file(base_ + ".md", page_);
-  }
-
- private:
-  const ReproduceOptions& options_;
-  std::string base_;
-  io::CsvFormat csv_;
-  std::string table_, page_;
-};
-
 std::string costs_text(const Watched& w, const Watched& reference) {
   const auto a_step = [&](std::int64_t count) {
     return static_cast<double>(count) / static_cast<double>(w.costs.steps);
@@ -133,21 +90,13 @@ std::string costs_text(const Watched& w, const Watched& reference) {
 constexpr const char* kCostsRemark =
     "\nThe time is that of the whole run, as a ratio to Z&S in the same process.\n";
 
-io::Plot plot(const std::string& title, const std::string& x, const std::string& y) {
-  io::Plot p;
-  p.title = title;
-  p.x_label = x;
-  p.y_label = y;
-  return p;
-}
-
 }  // namespace
 
 void make_double_pendulum_figure(const Reproduction& r, const ReproduceOptions& options) {
   const Deck deck = load_deck(options.inputs_dir + "/" + r.deck, r.overrides);
   constexpr double kFine = 1e-3;
   const Watched reference = watch(with_step(deck, "rattle", kFine), "reference", 1000, 1);
-  Figure figure(r, options, {"scheme", "time", "x2_error", "y2_error"});
+  FigurePage figure(r, options, {"scheme", "time", "x2_error", "y2_error"});
   figure.text(
       "| scheme | max error of x₂ | of y₂ | steps | solves a step | Newton iterations a step | "
       "time "
@@ -182,7 +131,7 @@ void make_double_pendulum_figure(const Reproduction& r, const ReproduceOptions& 
 
 void make_penalty_figure(const Reproduction& r, const ReproduceOptions& options) {
   const std::string path = options.inputs_dir + "/" + r.deck;
-  Figure figure(r, options, {"omega", "exact_omega2_g_max", "zs_omega2_g_max"});
+  FigurePage figure(r, options, {"omega", "exact_omega2_g_max", "zs_omega2_g_max"});
   figure.text("| ω | ω² max \\|g\\|, exact | the same by Z&S with h = 0.01 |\n|---|---|---|\n");
   io::Plot of_omega = plot(r.title, "ω", "ω² max |g|");
   io::Series exact{"exact", {}, {}, {}, {}, io::Series::Style::points};
@@ -245,7 +194,7 @@ void make_chain_figure(const Reproduction& r, const ReproduceOptions& options) {
   const Watched reference = watch(with_step(deck, "rattle", kFine), "reference", 100, 1);
   const Watched zs = watch(deck, "zs", 1);
   const Index last = zs.setup.position.size() - 2;
-  Figure figure(r, options, {"scheme", "time", "x_last", "y_last"});
+  FigurePage figure(r, options, {"scheme", "time", "x_last", "y_last"});
   figure.text(
       "| scheme | max error of all coordinates | steps | solves a step | Newton iterations a step "
       "| "
@@ -275,7 +224,7 @@ void make_chain_figure(const Reproduction& r, const ReproduceOptions& options) {
 void make_dna_figure(const Reproduction& r, const ReproduceOptions& options) {
   const Deck deck = load_deck(options.inputs_dir + "/" + r.deck, r.overrides);
   const Watched zs = watch(deck, "zs", 1);
-  Figure figure(r, options, {"scheme", "time", "theta_bar", "energy"});
+  FigurePage figure(r, options, {"scheme", "time", "theta_bar", "energy"});
   figure.text(
       "| scheme | step | time at which the mean angle passes 5 | mean energy | steps | solves a "
       "step "

@@ -13,4 +13,13 @@ void make_chain_figure(const Reproduction& r, const ReproduceOptions& options);
 /// TO Fig. 8: mean angle and energy of the DNA model.
 void make_dna_figure(const Reproduction& r, const ReproduceOptions& options);
 
+/// AST Table 1 and Figs. 2 and 6: projections onto the slow manifold, errors against the step.
+void make_slow_manifold_figure(const Reproduction& r, const ReproduceOptions& options);
+/// TO Figs. 9 and 10: errors of the magnetised body.
+void make_magnet_figure(const Reproduction& r, const ReproduceOptions& options);
+/// MS Fig. 1: Poincaré section of the heavy top.
+void make_heavy_top_figure(const Reproduction& r, const ReproduceOptions& options);
+/// MS Fig. 2: errors of the double spherical pendulum.
+void make_spherical_figure(const Reproduction& r, const ReproduceOptions& options);
+
 }  // namespace tarn

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/io/plot.hpp"
+#include "tarn/reproduce.hpp"
+#include "tarn/version.hpp"
+
+namespace tarn {
+
+inline io::Series series(std::string label, const std::vector<double>& x,
+                         const Eigen::VectorXd& y) {
+  io::Series s;
+  s.label = std::move(label);
+  s.x = x;
+  s.y.assign(y.begin(), y.end());
+  return s;
+}
+
+/// Page, table and picture of one figure.
+class FigurePage {
+ public:
+  FigurePage(const Reproduction& r, const ReproduceOptions& options,
+             std::vector<std::string> header)
+      : options_(options),
+        base_(options.out_dir + "/" + r.name),
+        csv_(base_ + ".csv", std::move(header)) {
+    table_ = csv_.head(fmt::format("tarn {}; {}", kVersion, r.deck));
+    page_ = fmt::format(
+        "# {0}\n\n<!-- made by: tarn reproduce {1} -->\n\n![{0}]({1}.svg)\n\n**Paper.** {2}\n\n"
+        "**Here.** {3}\n\nDeck `inputs/{4}`.\n\n",
+        r.title, r.name, r.paper, r.ours, r.deck);
+  }
+
+  io::CsvFormat& csv() { return csv_; }
+  void end_row() { table_ += csv_.row(); }
+  void text(const std::string& text) { page_ += text; }
+
+  void write(const std::vector<io::Plot>& plots) {
+    io::write_file(base_ + ".csv", table_);
+    const io::Drawing drawing = io::draw(plots, base_);
+    if (!drawing.warning.empty() && options_.on_warning) options_.on_warning(drawing.warning);
+    io::write_file(base_ + ".md", page_);
+  }
+
+ private:
+  const ReproduceOptions& options_;
+  std::string base_;
+  io::CsvFormat csv_;
+  std::string table_, page_;
+};
+
+inline io::Plot plot(const std::string& title, const std::string& x, const std::string& y) {
+  io::Plot p;
+  p.title = title;
+  p.x_label = x;
+  p.y_label = y;
+  return p;
+}
+
+}  // namespace tarn
