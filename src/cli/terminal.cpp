@@ -62,8 +62,11 @@ void Terminal::progress(const Progress& p) {
   if (quiet_) return;
   const double done = p.total_steps > 0 ? static_cast<double>(p.step) / p.total_steps : 1.0;
   std::string text =
-      fmt::format("{:5.1f} %  {}steps/s  {:.3g} ns/day a replica, {:.3g} in all", 100.0 * done,
-                  rate_text(p.steps_per_second), p.ns_per_day_per_replica, p.ns_per_day_total);
+      fmt::format("{:5.1f} %  {}steps/s", 100.0 * done, rate_text(p.steps_per_second));
+  if (p.ns_per_day_total > 0.0) {
+    text += fmt::format("  {:.3g} ns/day a replica, {:.3g} in all", p.ns_per_day_per_replica,
+                        p.ns_per_day_total);
+  }
   if (p.step < p.total_steps) text += fmt::format("  {} left", duration_text(p.seconds_left));
   if (is_terminal_) {
     constexpr int width = 24;

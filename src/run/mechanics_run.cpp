@@ -362,6 +362,9 @@ class MechanicsRun {
 }  // namespace
 
 RunResult run_mechanics(const Deck& deck, const RunOptions& options) {
+  if (options.device && options.device->starts_with("cuda")) {
+    throw DeviceError("mechanical systems run on the CPU: use --device cpu, or leave it out");
+  }
   const RunFolder folder(deck, options);
   return MechanicsRun(deck, options, folder).go();
 }

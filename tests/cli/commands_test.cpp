@@ -167,6 +167,23 @@ TEST_F(Commands, CheckPrintsTheWholeDeckOrEveryProblem) {
   EXPECT_EQ(tarn("check " + path("none.toml")).exit_code, 4);
 }
 
+TEST_F(Commands, MechanicalSystemsRunAndTellWhatFails) {
+  const std::string deck = (kSource / "inputs/double-pendulum.toml").string();
+  const Outcome check = tarn("check " + deck);
+  EXPECT_EQ(check.exit_code, 0);
+  EXPECT_TRUE(contains(check.text, "window = 0.2")) << check.text;
+  EXPECT_EQ(tarn("run " + deck + " --set run.steps=20 --out " + path("short")).exit_code, 0);
+  EXPECT_EQ(tarn("run " + deck + " --set run.steps=20 --out " + path("short")).exit_code, 2);
+  EXPECT_EQ(tarn("run " + deck + " --set run.steps=40 --resume --out " + path("short")).exit_code,
+            0);
+  const Outcome blown = tarn("run " + deck + " --set integrator.omega=40 --out " + path("blown"));
+  EXPECT_EQ(blown.exit_code, 3);
+  EXPECT_TRUE(contains(blown.text, "failed at step 8")) << blown.text;
+  EXPECT_EQ(tarn("check " + deck + " --set integrator.scheme=shake").exit_code, 2);
+  EXPECT_EQ(tarn("run " + deck + " --device cuda --out " + path("gpu")).exit_code, 5);
+  EXPECT_EQ(tarn("compare " + deck + " --schemes zs --out " + path("compared")).exit_code, 2);
+}
+
 TEST_F(Commands, EnergyOfTheReferenceStructure) {
   const Outcome energy = tarn("energy " + (kSource / "inputs/structures/tip3p-7.xyz").string());
   EXPECT_EQ(energy.exit_code, 0);

@@ -165,6 +165,40 @@ TEST(MechanicsMagnet, PrintedForceIsNoGradient) {
   EXPECT_GT(asymmetry(printed), 1e-3);
 }
 
+/// log2 of the ratio of errors at t = 1 with that many and twice as many steps.
+double order_at_one(int steps, const std::function<std::unique_ptr<Dynamics>(double)>& make) {
+  const auto at_one = [&](int n) {
+    const auto d = make(1.0 / n);
+    for (int k = 0; k < n; ++k) d->step();
+    Vector state(d->q.size() + d->v.size());
+    state << d->q, d->v;
+    return state;
+  };
+  const Vector exact = at_one(64 * steps);
+  return std::log2((at_one(steps) - exact).norm() / (at_one(2 * steps) - exact).norm());
+}
+
+// The reference's own error changes the ratio by 1/64 for order 1.
+TEST(MechanicsMagnet, OrdersOfTheMethods) {
+  const auto linear = [](Q quadrature, A a_mass) {
+    return [=](double h) {
+      Magnet magnet;
+      magnet.h = h;
+      return std::make_unique<LinearisedSo3>(magnet, 10.0, 0.4, quadrature, a_mass);
+    };
+  };
+  EXPECT_NEAR(order_at_one(400, linear(Q::first_order, A::paper)), 1.0, 0.05);
+  EXPECT_NEAR(order_at_one(400, linear(Q::trapezoidal, A::paper)), 2.0, 0.05);
+  EXPECT_NEAR(order_at_one(400, linear(Q::trapezoidal, A::consistent)), 2.0, 0.05);
+  EXPECT_NEAR(order_at_one(100,
+                           [](double h) {
+                             Magnet magnet;
+                             magnet.h = h;
+                             return std::make_unique<CayleyVariationalEuler>(magnet);
+                           }),
+              1.0, 0.05);
+}
+
 // --- MS 6.1 and 6.2 ------------------------------------------------------------------------------
 
 Matrix some_momentum(Index n) {
@@ -248,6 +282,16 @@ TEST(MechanicsHeavyTop, EnergyStaysAndScalesAsTheSquareOfTheStep) {
   EXPECT_NEAR(std::log2(whole / energy_error(HeavyTop::Scheme::rattle, 0.025, 60000)), 2.0, 0.05);
   const double first_order = energy_error(HeavyTop::Scheme::constrained_euler, 0.05, 60000);
   EXPECT_NEAR(first_order / whole, 40.0, 12.0);  // "about 40 times"
+}
+
+TEST(MechanicsHeavyTop, OrdersOfTheMethods) {
+  using S = HeavyTop::Scheme;
+  for (const auto& [scheme, order] : {std::pair(S::rattle, 2.0), {S::constrained_euler, 1.0}}) {
+    const auto make = [&, s = scheme](double h) {
+      return std::make_unique<HeavyTop>(some_top(s, h, kHeavy));
+    };
+    EXPECT_NEAR(order_at_one(50, make), order, 0.05);
+  }
 }
 
 TEST(MechanicsHeavyTop, KeepsItsCasimirs) {
