@@ -502,6 +502,10 @@ Experiment make_experiment(const Deck& deck) {
     problem = mechanics::make_three_body_plane(omega);
   } else if (deck.system.kind == "double-spring") {
     problem = mechanics::make_double_spring(omega);
+    if (deck.mechanics.integrator.scheme != MechanicsScheme::slow_manifold) {
+      // AST (31)-(32), on the constraints: there its solutions in time start.
+      problem.position = Eigen::Vector4d(1.0, 0.0, 2.0, 0.0);
+    }
   } else if (is_in_space(deck)) {
     const bool two = deck.system.kind == "double-spherical-pendulum";
     mechanics::Pendula pendula =
