@@ -41,6 +41,12 @@ extern "C" int ftruncate(int file, off_t length) noexcept {
   return static_cast<int>(::syscall(SYS_ftruncate, file, length));
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+/// The HDF5 library forgets a block of its own after a write that failed.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() { return "leak:libhdf5"; }
+#endif
+
 namespace tarn::io {
 namespace {
 
