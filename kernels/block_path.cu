@@ -15,7 +15,7 @@ constexpr int kMostThreads = kMostInBlock * kBlockSlices;
 /// Shared memory of a block: sites, partial forces of the slices 1 .. S-1, and a row for sums.
 template <class R>
 struct BlockMemory {
-  SharedSites<R> sites;
+  SiteArray<R> sites;
   double* partial;  ///< [slice - 1][9][thread]
   double* sums;     ///< [3][thread]
   int width;        ///< threads along the molecules

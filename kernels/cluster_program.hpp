@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "tarn/physics/confinement.hpp"
+#include "tarn/physics/pair_distances.hpp"
 #include "tarn/physics/pair_force.hpp"
 #include "tarn/steps/step_program.hpp"
 
@@ -174,19 +175,9 @@ TARN_HD void count_cluster(W& w, const Triple<typename W::Double>& q) {
   using D = typename W::Double;
   for (int k = 1; k <= w.rounds(); ++k) {
     const Triple<D> other = shuffled(w, q, w.partner(k));
-    if (w.counts(0)) w.count(k, 0, norm2(q.o - other.o));
-    if (w.counts(1)) {
-      w.count(k, 1, norm2(q.o - other.h1));
-      w.count(k, 1, norm2(q.o - other.h2));
-      w.count(k, 1, norm2(q.h1 - other.o));
-      w.count(k, 1, norm2(q.h2 - other.o));
-    }
-    if (w.counts(2)) {
-      w.count(k, 2, norm2(q.h1 - other.h1));
-      w.count(k, 2, norm2(q.h1 - other.h2));
-      w.count(k, 2, norm2(q.h2 - other.h1));
-      w.count(k, 2, norm2(q.h2 - other.h2));
-    }
+    for_each_distance(
+        q, other, [&](int pair_class) { return w.counts(pair_class); },
+        [&](int pair_class, const Vec3<D>& d) { w.count(k, pair_class, norm2(d)); });
   }
   w.counted();
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -161,7 +162,11 @@ class CudaEngine final : public Engine {
     s.replica_ids = replica_ids_;
     const std::vector<int> stopped = stopped_.download();
     const std::vector<double> x = x_.download(), v = v_.download();
-    const std::vector<double> kept_x = kept_x_.download(), kept_v = kept_v_.download();
+    std::vector<double> kept_x, kept_v;
+    if (std::find(stopped.begin(), stopped.end(), 1) != stopped.end()) {
+      kept_x = kept_x_.download();
+      kept_v = kept_v_.download();
+    }
     s.positions_A.resize(replica_ids_.size() * s.coordinates());
     s.velocities_A_per_akma.resize(s.positions_A.size());
     for (std::size_t r = 0; r < replica_ids_.size(); ++r) {
@@ -197,10 +202,16 @@ class CudaEngine final : public Engine {
     const std::vector<long long> steps = blow_step_.download();
     std::vector<BlowUp> all;
     if (std::find(stopped.begin(), stopped.end(), 1) == stopped.end()) return all;
-    const std::vector<double> kept = kept_x_.download();
+    std::vector<double> kept;
     std::vector<double> x(static_cast<std::size_t>(n_) * 9);
     for (std::size_t r = 0; r < replica_ids_.size(); ++r) {
       if (!stopped[r]) continue;
+      // What was told once does not change: the kept state of a stopped replica stays.
+      if (const auto told = told_.find(r); told != told_.end()) {
+        all.push_back(told->second);
+        continue;
+      }
+      if (kept.empty()) kept = kept_x_.download();
       BlowUp blow_up;
       blow_up.replica = replica_ids_[r];
       blow_up.step = steps[r];
@@ -215,6 +226,7 @@ class CudaEngine final : public Engine {
           },
           blow_up);
       blow_up.seen_in_last_good_state = true;
+      told_.emplace(r, blow_up);
       all.push_back(blow_up);
     }
     std::sort(all.begin(), all.end(),
@@ -430,6 +442,7 @@ class CudaEngine final : public Engine {
   PairCountRequest counting_;
   ClusterSystem cluster_{};
   EngineReport report_;
+  mutable std::map<std::size_t, BlowUp> told_;  // by place in the batch
 
   DeviceBuffer<double> x_, v_, a_, f_, v_thermal_, kept_x_, kept_v_, kick_scale_;
   DeviceBuffer<std::uint64_t> ids_;

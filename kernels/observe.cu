@@ -34,19 +34,9 @@ __global__ void __launch_bounds__(kTile)
   const Triple<double> q = reported(d, bh2, first + i);
   for (int j = i + 1; j < d.molecules; ++j) {
     const Triple<double> other = reported(d, bh2, first + j);
-    if (counts.pairs[0]) counts.add(id, 0, norm2(q.o - other.o));
-    if (counts.pairs[1]) {
-      counts.add(id, 1, norm2(q.o - other.h1));
-      counts.add(id, 1, norm2(q.o - other.h2));
-      counts.add(id, 1, norm2(q.h1 - other.o));
-      counts.add(id, 1, norm2(q.h2 - other.o));
-    }
-    if (counts.pairs[2]) {
-      counts.add(id, 2, norm2(q.h1 - other.h1));
-      counts.add(id, 2, norm2(q.h1 - other.h2));
-      counts.add(id, 2, norm2(q.h2 - other.h1));
-      counts.add(id, 2, norm2(q.h2 - other.h2));
-    }
+    for_each_distance(
+        q, other, [&](int pair_class) { return counts.pairs[pair_class]; },
+        [&](int pair_class, const Vec3<double>& r) { counts.add(id, pair_class, norm2(r)); });
   }
 }
 

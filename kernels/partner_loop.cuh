@@ -12,24 +12,24 @@
 
 namespace tarn::gpu {
 
-/// Sites of up to `capacity` molecules in shared memory, [component][molecule]: oxygen, its low
-/// part in mixed precision, offsets of H1, H2 and M.
+/// Sites of molecules in shared or device memory, [component][molecule]: oxygen, its low part in
+/// mixed precision, offsets of H1, H2 and M. Components are `stride` apart.
 inline constexpr int kSiteComponents = 15;
 
-template <class R>
-struct SharedSites {
+template <class R, class Index = int>
+struct SiteArray {
   R* data;
-  int capacity;
+  Index stride;
 
-  __device__ Vec3<R> vector(int component, int molecule) const {
-    const R* p = data + component * capacity + molecule;
-    return {p[0], p[capacity], p[2 * capacity]};
+  __device__ Vec3<R> vector(int component, Index molecule) const {
+    const R* p = data + component * stride + molecule;
+    return {p[0], p[stride], p[2 * stride]};
   }
-  __device__ void put(int component, int molecule, const Vec3<R>& v) const {
-    R* p = data + component * capacity + molecule;
+  __device__ void put(int component, Index molecule, const Vec3<R>& v) const {
+    R* p = data + component * stride + molecule;
     p[0] = v.x;
-    p[capacity] = v.y;
-    p[2 * capacity] = v.z;
+    p[stride] = v.y;
+    p[2 * stride] = v.z;
   }
 };
 
@@ -41,8 +41,8 @@ struct PlainNumbers {
   __device__ static double to_double(float value) { return static_cast<double>(value); }
 };
 
-template <class R, bool kMSite>
-__device__ inline ClusterSite<R> load_site(const SharedSites<R>& sites, int molecule) {
+template <class R, bool kMSite, class Index>
+__device__ inline ClusterSite<R> load_site(const SiteArray<R, Index>& sites, Index molecule) {
   ClusterSite<R> s{};
   s.o = sites.vector(0, molecule);
   if constexpr (std::is_same_v<R, float>) s.o_low = sites.vector(3, molecule);
@@ -51,9 +51,9 @@ __device__ inline ClusterSite<R> load_site(const SharedSites<R>& sites, int mole
   if constexpr (kMSite) s.d.m = sites.vector(12, molecule);
   return s;
 }
-template <class R, bool kMSite>
-__device__ inline void store_site(const ClusterSite<R>& s, const SharedSites<R>& sites,
-                                  int molecule) {
+template <class R, bool kMSite, class Index>
+__device__ inline void store_site(const ClusterSite<R>& s, const SiteArray<R, Index>& sites,
+                                  Index molecule) {
   sites.put(0, molecule, s.o);
   if constexpr (std::is_same_v<R, float>) sites.put(3, molecule, s.o_low);
   sites.put(6, molecule, s.d.h1);
@@ -80,7 +80,7 @@ __device__ inline void add_wide(const SiteForces<R>& f, SiteForces<double>& sum)
 /// Adds the forces on `own` from shared partners first .. last - 1, without number `self`.
 template <class R, bool kMSite>
 __device__ inline void add_partners(const PairParameters<R>& pair, const ClusterSite<R>& own,
-                                    const SharedSites<R>& sites, int first, int last, int self,
+                                    const SiteArray<R>& sites, int first, int last, int self,
                                     SiteForces<double>& sum) {
   constexpr bool mixed = std::is_same_v<R, float>;
   for (int chunk = first; chunk < last; chunk += kPartnersInFloat) {

@@ -24,6 +24,12 @@ __device__ MoleculePlace molecule_place(const DeviceState& d) {
   return {slot, replica, static_cast<int>(slot - replica * d.molecules), slot < d.slots};
 }
 
+/// The sites of all molecules, by slot.
+template <class R>
+__device__ SiteArray<R, std::int64_t> all_sites(const DeviceState& d, const TileScratch& scratch) {
+  return {static_cast<R*>(scratch.sites), d.slots};
+}
+
 /// Kick, drift and the sites; with `prepare` the sites only.
 template <class R, bool kMSite>
 __global__ void __launch_bounds__(kThreads)
@@ -51,19 +57,8 @@ __global__ void __launch_bounds__(kThreads)
       store_triple(s.x, d.x, d.slots, p.slot);
       store_triple(s.v, d.v, d.slots, p.slot);
     }
-    // The sites of all molecules lie as those of one shared array.
-    R* const sites = static_cast<R*>(scratch.sites) + p.slot;
-    const ClusterSite<R> site = make_site<PlainNumbers, R, kMSite>(s.x, system.pair.m_weight);
-    const auto put = [&](int component, const Vec3<R>& v) {
-      sites[component * d.slots] = v.x;
-      sites[(component + 1) * d.slots] = v.y;
-      sites[(component + 2) * d.slots] = v.z;
-    };
-    put(0, site.o);
-    if constexpr (std::is_same_v<R, float>) put(3, site.o_low);
-    put(6, site.d.h1);
-    put(9, site.d.h2);
-    if constexpr (kMSite) put(12, site.d.m);
+    store_site<R, kMSite>(make_site<PlainNumbers, R, kMSite>(s.x, system.pair.m_weight),
+                          all_sites<R>(d, scratch), p.slot);
   }
   add_over_warp(iterations, d.iterations);
   add_over_warp(indefinite, d.indefinite);
@@ -74,7 +69,7 @@ template <class R, bool kMSite>
 __global__ void __launch_bounds__(kTile)
     pairs_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair, TileScratch scratch) {
   __shared__ R shared[kSiteComponents * kTile];
-  const SharedSites<R> partners{shared, kTile};
+  const SiteArray<R> partners{shared, kTile};
   const int tiles = tiles_for(d.molecules), slices = tile_slices(d.molecules);
   const int tile = static_cast<int>(blockIdx.x) % tiles;
   const int slice = static_cast<int>(blockIdx.x) / tiles % slices;
@@ -83,22 +78,8 @@ __global__ void __launch_bounds__(kTile)
   const int i = tile * kTile + static_cast<int>(threadIdx.x);
   const bool molecule = i < d.molecules;
   const std::int64_t first_slot = replica * d.molecules;
-  const R* const sites = static_cast<const R*>(scratch.sites);
-  const auto site_of = [&](std::int64_t slot) {
-    const auto vector = [&](int component) -> Vec3<R> {
-      const R* p = sites + component * d.slots + slot;
-      return {p[0], p[d.slots], p[2 * d.slots]};
-    };
-    ClusterSite<R> s{};
-    s.o = vector(0);
-    if constexpr (std::is_same_v<R, float>) s.o_low = vector(3);
-    s.d.h1 = vector(6);
-    s.d.h2 = vector(9);
-    if constexpr (kMSite) s.d.m = vector(12);
-    return s;
-  };
-
-  const ClusterSite<R> own = site_of(first_slot + (molecule ? i : 0));
+  const SiteArray<R, std::int64_t> sites = all_sites<R>(d, scratch);
+  const ClusterSite<R> own = load_site<R, kMSite>(sites, first_slot + (molecule ? i : 0));
   SiteForces<double> sum = no_site_forces<double>();
   const Range range = slice_range(slice, slices, d.molecules);
   for (int first = range.first; first < range.last; first += kTile) {
@@ -106,8 +87,9 @@ __global__ void __launch_bounds__(kTile)
     const int count = left < kTile ? left : kTile;
     __syncthreads();
     if (static_cast<int>(threadIdx.x) < count) {
-      store_site<R, kMSite>(site_of(first_slot + first + static_cast<int>(threadIdx.x)), partners,
-                            static_cast<int>(threadIdx.x));
+      store_site<R, kMSite>(
+          load_site<R, kMSite>(sites, first_slot + first + static_cast<int>(threadIdx.x)), partners,
+          static_cast<int>(threadIdx.x));
     }
     __syncthreads();
     add_partners<R, kMSite>(pair, own, partners, 0, count, i - first, sum);

@@ -4,6 +4,7 @@
 #include "tarn/core/pack.hpp"
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/noise.hpp"
+#include "tarn/physics/pair_distances.hpp"
 #include "tarn/physics/pair_force.hpp"
 #include "tarn/steps/newmark.hpp"
 #include "tarn/steps/rigid.hpp"
@@ -690,19 +691,9 @@ TARN_HD void count(const PairCounting& args, int pair_class, const Vec3<D>& d, c
 template <class Lanes>
 TARN_HD void count_molecules(const PairCounting& args, const Triple<D>& i, const Triple<D>& j,
                              const Lanes& lanes) {
-  if (args.pairs[0]) count(args, 0, i.o - j.o, lanes);
-  if (args.pairs[1]) {
-    count(args, 1, i.o - j.h1, lanes);
-    count(args, 1, i.o - j.h2, lanes);
-    count(args, 1, i.h1 - j.o, lanes);
-    count(args, 1, i.h2 - j.o, lanes);
-  }
-  if (args.pairs[2]) {
-    count(args, 2, i.h1 - j.h1, lanes);
-    count(args, 2, i.h1 - j.h2, lanes);
-    count(args, 2, i.h2 - j.h1, lanes);
-    count(args, 2, i.h2 - j.h2, lanes);
-  }
+  for_each_distance(
+      i, j, [&](int pair_class) { return args.pairs[pair_class]; },
+      [&](int pair_class, const Vec3<D>& d) { count(args, pair_class, d, lanes); });
 }
 void count_pairs(const PairCounting& args) {
   const int n = args.molecules;
