@@ -35,16 +35,18 @@ constexpr int kPackGrain = 8;
 constexpr double kSolvedToRoundOff = 1e-15;
 constexpr int kMostCorrections = 60;
 
-/// A group of replicas that is stepped by one thread without looking at any other: the replicas in
-/// the lanes of a pack (small clusters), or one replica (large).
+/// A group of replicas that is stepped by one thread without looking at any other: those in the
+/// lanes of a pack, or one replica with its molecules in the lanes.
 struct Group {
-  int first_replica = 0;  ///< index into the state
-  int replicas = 0;
-  AlignedVector<double> x, v, a;         ///< packs
+  bool lanes_are_replicas = false;
+  int slots = 1;                  ///< lanes for replicas, or one
+  int first_replica = 0;          ///< index into the state
+  int replicas = 0;               ///< fewer than slots where the last ones only repeat the first
+  AlignedVector<double> x, v, a;  ///< packs
   AlignedVector<double> kept_x, kept_v;  ///< the last state that was kept
   AlignedVector<double> v_thermal;       ///< packs; velocities right after the noise of BAOAB
-  AlignedVector<std::uint64_t> ids;      ///< [lane] (small) or one (large)
-  AlignedVector<double> kick_scale;      ///< [lane] (small) or [molecule] (large)
+  AlignedVector<std::uint64_t> ids;      ///< [slot]
+  AlignedVector<double> kick_scale;      ///< [slot] or [molecule]
   std::vector<char> stopped;             ///< [replica of the group]
 };
 
@@ -96,9 +98,6 @@ class CpuEngine final : public Engine {
         parameters_(step_parameters(system)),
         measure_(system) {
     confinement_ = {system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2};
-    const int lanes = kernels.lanes;
-    lanes_per_group_ = small_ ? lanes * (mixed_ ? 2 : 1) : 1;
-    packs_ = small_ ? n_ * (mixed_ ? 2 : 1) : padded_molecules(n_) / lanes;
     make_groups(start);
     scratch_.resize(static_cast<std::size_t>(threads_));
     if (!small_) slices_f_.resize(team_parallel() ? 1 : scratch_.size());
@@ -135,8 +134,8 @@ class CpuEngine final : public Engine {
           std::copy(stop.x.begin(), stop.x.end(), s.positions_A.begin() + at);
           std::copy(stop.v.begin(), stop.v.end(), s.velocities_A_per_akma.begin() + at);
         } else {
-          gather(group.x, r, &s.positions_A[at]);
-          gather(group.v, r, &s.velocities_A_per_akma[at]);
+          gather(group, group.x, r, &s.positions_A[at]);
+          gather(group, group.v, r, &s.velocities_A_per_akma[at]);
         }
       }
     }
@@ -186,20 +185,28 @@ class CpuEngine final : public Engine {
     return !small_ && threads_ > 1 && groups_.size() < static_cast<std::size_t>(threads_) &&
            pair_slices(n_) > 1;
   }
-  std::size_t pack_doubles() const {
-    return static_cast<std::size_t>(packs_) * 9 * static_cast<std::size_t>(kernels_.lanes);
+  /// Replicas in the lanes of a group, where lanes are replicas.
+  int wide_slots() const { return kernels_.lanes * (mixed_ ? 2 : 1); }
+  /// Packs that hold molecules.
+  int packs_in(const Group& group) const {
+    return group.lanes_are_replicas ? group.slots / kernels_.lanes * n_
+                                    : (n_ + kernels_.lanes - 1) / kernels_.lanes;
+  }
+  std::size_t pack_doubles(const Group& group) const {
+    return static_cast<std::size_t>(
+        9 * (group.lanes_are_replicas ? group.slots * n_ : padded_molecules(n_)));
   }
   /// Where coordinate c of molecule m of replica r of a group lies.
-  std::size_t index(int r, int m, int c) const {
+  std::size_t index(const Group& group, int r, int m, int c) const {
     const int lanes = kernels_.lanes;
-    if (small_) {
+    if (group.lanes_are_replicas) {
       return pack_index(lanes, static_cast<std::size_t>(r / lanes * n_ + m), c, r % lanes);
     }
     return pack_index(lanes, static_cast<std::size_t>(m / lanes), c, m % lanes);
   }
-  void gather(const AlignedVector<double>& packs, int r, double* out) const {
+  void gather(const Group& group, const AlignedVector<double>& packs, int r, double* out) const {
     for (int m = 0; m < n_; ++m) {
-      for (int c = 0; c < 9; ++c) out[m * 9 + c] = packs[index(r, m, c)];
+      for (int c = 0; c < 9; ++c) out[m * 9 + c] = packs[index(group, r, m, c)];
     }
   }
   const StoppedReplica& find_stopped(std::size_t g, int r) const {
@@ -217,8 +224,8 @@ class CpuEngine final : public Engine {
     packs.a = group.a.data();
     packs.f = scratch.f.data();
     packs.v_thermal = group.v_thermal.data();
-    packs.last_pack = packs_;
-    packs.lanes_are_replicas = small_;
+    packs.last_pack = packs_in(group);
+    packs.lanes_are_replicas = group.lanes_are_replicas;
     packs.molecules = n_;
     packs.replica_ids = group.ids.data();
     packs.kick_scale = group.kick_scale.data();
@@ -227,7 +234,10 @@ class CpuEngine final : public Engine {
   }
   /// All forces at positions x that do not belong to the bonds: scratch.f.
   void forces(double* x, Group& group, Scratch& scratch, AlignedVector<double>& slices_f, int team);
-  void pair_forces(const double* x, Scratch& scratch, AlignedVector<double>& slices_f, int team);
+  void pair_forces(const double* x, Group& group, Scratch& scratch, AlignedVector<double>& slices_f,
+                   int team);
+  void large_pair_forces(const LargePairs& args, AlignedVector<double>& slices_f, int team,
+                         double* f);
   PassReport finish_step(Group& group, Scratch& scratch, AlignedVector<double>& slices_f, int team,
                          EngineReport& report, StageClock& clock);
   /// Accelerations from dense factorisations, by replica.
@@ -253,8 +263,6 @@ class CpuEngine final : public Engine {
   StepPasses passes_;
   StepParameters parameters_;
   Measure measure_;
-  int lanes_per_group_ = 1;
-  int packs_ = 0;
   std::vector<Group> groups_;
   std::vector<Scratch> scratch_;
   std::vector<AlignedVector<double>> slices_f_;
@@ -263,45 +271,55 @@ class CpuEngine final : public Engine {
 
 void CpuEngine::make_groups(const State& start) {
   const int replicas = start.replicas();
-  const std::size_t group_count =
-      static_cast<std::size_t>((replicas + lanes_per_group_ - 1) / lanes_per_group_);
-  groups_.resize(group_count);
+  const int slots = small_ ? wide_slots() : 1;
+  for (int first = 0; first < replicas; first += slots) {
+    const int here = std::min(slots, replicas - first);
+    const bool wide = small_ && !narrow_pays(n_, here, kernels_.lanes);
+    for (int r = 0; r < (wide ? 1 : here); ++r) {
+      Group group;
+      group.lanes_are_replicas = wide;
+      group.slots = wide ? slots : 1;
+      group.first_replica = first + r;
+      group.replicas = wide ? here : 1;
+      groups_.push_back(std::move(group));
+    }
+  }
 #pragma omp parallel for num_threads(threads_)
-  for (std::size_t g = 0; g < group_count; ++g) {
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
     Group& group = groups_[g];
-    group.first_replica = static_cast<int>(g) * lanes_per_group_;
-    group.replicas = std::min(lanes_per_group_, replicas - group.first_replica);
     group.stopped.assign(static_cast<std::size_t>(group.replicas), 0);
-    group.x.assign(pack_doubles(), 0.0);
-    group.v.assign(pack_doubles(), 0.0);
-    group.a.assign(pack_doubles(), 0.0);
-    group.ids.resize(static_cast<std::size_t>(lanes_per_group_));
+    group.x.assign(pack_doubles(group), 0.0);
+    group.v.assign(pack_doubles(group), 0.0);
+    group.a.assign(pack_doubles(group), 0.0);
+    group.ids.resize(static_cast<std::size_t>(group.slots));
     group.kick_scale.assign(
-        static_cast<std::size_t>(small_ ? lanes_per_group_ : padded_molecules(n_)), 0.0);
-    const auto fill = [&](int lane, int source, int molecule, int from_molecule, bool moving) {
+        static_cast<std::size_t>(group.lanes_are_replicas ? group.slots : padded_molecules(n_)),
+        0.0);
+    const auto fill = [&](int slot, int source, int molecule, int from_molecule, bool moving) {
       const std::size_t from =
           (static_cast<std::size_t>(group.first_replica + source) * n_ + from_molecule) * 9;
       for (int c = 0; c < 9; ++c) {
-        group.x[index(lane, molecule, c)] = start.positions_A[from + c];
-        group.v[index(lane, molecule, c)] = moving ? start.velocities_A_per_akma[from + c] : 0.0;
+        const std::size_t to = index(group, slot, molecule, c);
+        group.x[to] = start.positions_A[from + c];
+        group.v[to] = moving ? start.velocities_A_per_akma[from + c] : 0.0;
       }
     };
     // Lanes without a replica repeat the first one; their results are not looked at.
-    for (int lane = 0; lane < lanes_per_group_; ++lane) {
-      const int source = lane < group.replicas ? lane : 0;
-      group.ids[static_cast<std::size_t>(lane)] =
+    for (int slot = 0; slot < group.slots; ++slot) {
+      const int source = slot < group.replicas ? slot : 0;
+      group.ids[static_cast<std::size_t>(slot)] =
           static_cast<std::uint64_t>(start.replica_ids[group.first_replica + source]);
       const double scale =
           kick_scale_of(system_.thermostat, start.replica_ids[group.first_replica + source]);
-      if (small_) {
-        group.kick_scale[static_cast<std::size_t>(lane)] = scale;
+      if (group.lanes_are_replicas) {
+        group.kick_scale[static_cast<std::size_t>(slot)] = scale;
       } else {
         // Molecules that only fill up a pack stay at rest.
         std::fill_n(group.kick_scale.begin(), n_, scale);
       }
-      for (int m = 0; m < n_; ++m) fill(lane, source, m, m, true);
+      for (int m = 0; m < n_; ++m) fill(slot, source, m, m, true);
     }
-    if (!small_) {
+    if (!group.lanes_are_replicas) {
       for (int m = n_; m < padded_molecules(n_); ++m) fill(0, 0, m, 0, false);
     }
     if (system_.thermostat.kind == Thermostat::baoab) group.v_thermal = group.v;
@@ -310,11 +328,12 @@ void CpuEngine::make_groups(const State& start) {
 
 void CpuEngine::prepare_scratch(Scratch& s) {
   if (!s.f.empty()) return;
-  const std::size_t lanes = static_cast<std::size_t>(kernels_.lanes);
-  s.f.resize(pack_doubles());
-  s.q.resize(pack_doubles());
-  if (small_) s.site_f.resize(static_cast<std::size_t>(packs_) * kSiteForceComponents * lanes);
-  s.sites.resize(static_cast<std::size_t>(packs_) * kSiteComponents * lanes);
+  const std::size_t molecules =
+      static_cast<std::size_t>(std::max(padded_molecules(n_), small_ ? wide_slots() * n_ : 0));
+  s.f.resize(molecules * 9);
+  s.q.resize(molecules * 9);
+  if (small_) s.site_f.resize(molecules * kSiteForceComponents);
+  s.sites.resize(molecules * kSiteComponents);
   if (counting_.enabled) {
     s.counts.assign(static_cast<std::size_t>(kCountGroups) * kPairClasses *
                         static_cast<std::size_t>(counting_.bins + 1),
@@ -355,37 +374,48 @@ void CpuEngine::prepare_accelerations() {
 
 void CpuEngine::forces(double* x, Group& group, Scratch& scratch, AlignedVector<double>& slices_f,
                        int team) {
-  pair_forces(x, scratch, slices_f, team);
+  MoleculePacks packs = packs_of(group, scratch);
+  packs.x = x;
+  pair_forces(x, group, scratch, slices_f, team);
+  if (mixed_) kernels_.remove_net_force(packs, parameters_.masses, scratch.f.data());
   if (confinement_.stiffness > 0.0) {
-    MoleculePacks packs = packs_of(group, scratch);
-    packs.x = x;
     kernels_.confine(packs, parameters_.masses, confinement_, scratch.f.data());
   }
 }
 
-void CpuEngine::pair_forces(const double* x, Scratch& scratch, AlignedVector<double>& slices_f,
-                            int team) {
-  if (small_) {
-    const SmallPairs args{x,  scratch.sites.data(), scratch.site_f.data(), scratch.f.data(),
-                          n_, parameters_.masses};
-    kernels_.small_pairs[m_site_][mixed_](args, pair_);
+void CpuEngine::pair_forces(const double* x, Group& group, Scratch& scratch,
+                            AlignedVector<double>& slices_f, int team) {
+  double* f = scratch.f.data();
+  if (group.lanes_are_replicas) {
+    kernels_.small_pairs[m_site_][mixed_]({x, scratch.sites.data(), scratch.site_f.data(), f, n_},
+                                          pair_);
     return;
   }
-  const int slices = pair_slices(n_);
-  const int padded = padded_molecules(n_);
-  const std::size_t slice_size = static_cast<std::size_t>(padded) * kSiteForceComponents;
-  slices_f.resize(slice_size * static_cast<std::size_t>(slices));
-  LargePairs args{x, scratch.sites.data(), nullptr, n_, padded, 0, slices, parameters_.masses};
+  const LargePairs args{x, scratch.sites.data(), nullptr, n_, padded_molecules(n_), 0, 1};
   kernels_.build_sites[m_site_][mixed_](args, pair_);
+  if (small_) {
+    kernels_.narrow_pairs[m_site_][mixed_](args, pair_, f);
+  } else {
+    large_pair_forces(args, slices_f, team, f);
+  }
+}
+
+void CpuEngine::large_pair_forces(const LargePairs& args, AlignedVector<double>& slices_f, int team,
+                                  double* f) {
+  const int slices = pair_slices(n_);
+  const int packs = args.padded / kernels_.lanes;
+  const std::size_t slice_size = static_cast<std::size_t>(args.padded) * kSiteForceComponents;
+  slices_f.resize(slice_size * static_cast<std::size_t>(slices));
   const auto do_slice = [&](int s) {
     LargePairs slice = args;
     slice.slice = s;
+    slice.slices = slices;
     slice.slice_f = slices_f.data() + static_cast<std::size_t>(s) * slice_size;
     kernels_.large_pairs[m_site_][mixed_](slice, pair_);
   };
   const auto sum = [&](int first) {
-    kernels_.sum_slices[m_site_](slices_f.data(), slices, padded, pair_.m_weight, first,
-                                 std::min(first + kPackGrain, packs_), scratch.f.data());
+    kernels_.sum_slices[m_site_](slices_f.data(), slices, args.padded, pair_.m_weight, first,
+                                 std::min(first + kPackGrain, packs), f);
   };
   if (team > 1) {
 #pragma omp parallel num_threads(team)
@@ -393,13 +423,12 @@ void CpuEngine::pair_forces(const double* x, Scratch& scratch, AlignedVector<dou
 #pragma omp for schedule(dynamic, 1)
       for (int s = 0; s < slices; ++s) do_slice(s);
 #pragma omp for schedule(static)
-      for (int p = 0; p < packs_; p += kPackGrain) sum(p);
+      for (int p = 0; p < packs; p += kPackGrain) sum(p);
     }
   } else {
     for (int s = 0; s < slices; ++s) do_slice(s);
-    for (int p = 0; p < packs_; p += kPackGrain) sum(p);
+    for (int p = 0; p < packs; p += kPackGrain) sum(p);
   }
-  if (mixed_) kernels_.remove_net_force(args, scratch.f.data());
 }
 
 /// From forces to accelerations and the second kick.
@@ -428,17 +457,18 @@ void CpuEngine::solve_dense(Group& group, Scratch& scratch, EngineReport& report
   std::vector<double> x(static_cast<std::size_t>(n_) * 9), f(x.size()), a(x.size());
   for (int r = 0; r < group.replicas; ++r) {
     if (group.stopped[static_cast<std::size_t>(r)]) continue;
-    gather(group.x, r, x.data());
-    gather(scratch.f, r, f.data());
+    gather(group, group.x, r, x.data());
+    gather(group, scratch.f, r, f.data());
     const int indefinite = dense_accelerations(system_, x, f, a);
     report.indefinite_hessians += indefinite;
     if (indefinite > 0) a.assign(a.size(), std::nan(""));
     // Lanes without a replica repeat the first one.
-    for (int lane = r; lane < (r == 0 && small_ ? lanes_per_group_ : r + 1); ++lane) {
-      if (lane > 0 && lane < group.replicas && lane != r) continue;
+    for (int slot = r; slot < (r == 0 ? group.slots : r + 1); ++slot) {
+      if (slot > 0 && slot < group.replicas && slot != r) continue;
       for (int m = 0; m < n_; ++m) {
-        for (int c = 0; c < 9; ++c)
-          group.a[index(lane, m, c)] = a[static_cast<std::size_t>(m * 9 + c)];
+        for (int c = 0; c < 9; ++c) {
+          group.a[index(group, slot, m, c)] = a[static_cast<std::size_t>(m * 9 + c)];
+        }
       }
     }
   }
@@ -449,7 +479,7 @@ void CpuEngine::solve_dense(Group& group, Scratch& scratch, EngineReport& report
 void CpuEngine::solve_newmark(Group& group, Scratch& scratch, AlignedVector<double>& slices_f,
                               int team, EngineReport& report, StageClock& clock) {
   const MoleculePacks packs = packs_of(group, scratch);
-  const std::size_t lanes = static_cast<std::size_t>(std::max(lanes_per_group_, kernels_.lanes));
+  const std::size_t lanes = static_cast<std::size_t>(std::max(group.slots, kernels_.lanes));
   AlignedVector<double> active(lanes, 1.0), change2(lanes), size2(lanes);
   std::fill(group.a.begin(), group.a.end(), 0.0);
   scratch.q = group.x;
@@ -476,9 +506,9 @@ void CpuEngine::solve_newmark(Group& group, Scratch& scratch, AlignedVector<doub
     if (correction == kMostCorrections) break;
   }
   // What could not be solved is a blow-up.
-  for (int r = 0; r < (small_ ? lanes_per_group_ : 1); ++r) {
+  for (int r = 0; r < group.slots; ++r) {
     if (active[static_cast<std::size_t>(r)] == 0.0) continue;
-    for (int m = 0; m < n_; ++m) group.a[index(r, m, 0)] = std::nan("");
+    for (int m = 0; m < n_; ++m) group.a[index(group, r, m, 0)] = std::nan("");
   }
 }
 
@@ -514,7 +544,7 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
     // Before the noise, so that each replica is judged by the same velocities in any batch.
     if (pass.bad_pack >= 0) {
       stop_bad_replicas(g, step + 1, [&](std::size_t at) { return group.v[at]; });
-      if (!small_ && group.stopped[0]) break;
+      if (!group.lanes_are_replicas && group.stopped[0]) break;
     }
     if (system_.thermostat.kind == Thermostat::gla) {
       thermostat(parameters_, packs, step);
@@ -535,23 +565,22 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
 template <class Motion>
 void CpuEngine::stop_bad_replicas(std::size_t g, std::int64_t step, const Motion& motion) {
   Group& group = groups_[g];
-  const int lanes = small_ ? lanes_per_group_ : 1;
-  for (int r = 0; r < lanes; ++r) {
+  for (int r = 0; r < group.slots; ++r) {
     int bad_molecule = -1;
     for (int m = 0; m < n_ && bad_molecule < 0; ++m) {
       double square = 0.0;
       for (int c = 0; c < 9; ++c) {
-        const double v = motion(index(r, m, c));
+        const double v = motion(index(group, r, m, c));
         square += v * v;
       }
       if (!(square < kLargestSpeed2)) bad_molecule = m;
     }
     if (bad_molecule < 0) continue;
     std::vector<double> x(static_cast<std::size_t>(n_) * 9);
-    gather(group.x, r, x.data());
+    gather(group, group.x, r, x.data());
     for (int m = 0; m < n_; ++m) {
       for (int c = 0; c < 9; ++c) {
-        const std::size_t k = index(r, m, c);
+        const std::size_t k = index(group, r, m, c);
         group.x[k] = group.kept_x[k];
         group.v[k] = 0.0;
         group.a[k] = 0.0;
@@ -566,8 +595,8 @@ void CpuEngine::stop_bad_replicas(std::size_t g, std::int64_t step, const Motion
     stop.blow_up.molecule = bad_molecule;
     stop.x.resize(static_cast<std::size_t>(n_) * 9);
     stop.v.resize(stop.x.size());
-    gather(group.kept_x, r, stop.x.data());
-    gather(group.kept_v, r, stop.v.data());
+    gather(group, group.kept_x, r, stop.x.data());
+    gather(group, group.kept_v, r, stop.v.data());
     ForceField force_field(system_.model, n_);
     measure_.look_at_atoms(
         x, stop.x,
@@ -587,7 +616,7 @@ void CpuEngine::count_group(Group& group, Scratch& scratch) {
   const int lanes = kernels_.lanes;
   std::array<std::uint64_t*, kPadding> histograms{};
   for (int first = 0; first < group.replicas; first += lanes) {
-    for (int l = 0; l < (small_ ? lanes : 1); ++l) {
+    for (int l = 0; l < (group.lanes_are_replicas ? lanes : 1); ++l) {
       const int r = first + l;
       histograms[static_cast<std::size_t>(l)] = nullptr;
       if (r >= group.replicas || group.stopped[static_cast<std::size_t>(r)]) continue;
@@ -598,7 +627,7 @@ void CpuEngine::count_group(Group& group, Scratch& scratch) {
     }
     const PairCounting args{scratch.q.data() + static_cast<std::size_t>(first / lanes * n_) * 9 *
                                                    static_cast<std::size_t>(lanes),
-                            small_,
+                            group.lanes_are_replicas,
                             n_,
                             {counting_.pairs[0], counting_.pairs[1], counting_.pairs[2]},
                             counting_.bins / counting_.r_max_A,
@@ -640,11 +669,13 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
           kernels_.report_positions(parameters_, packs_of(group, scratch), scratch.q.data());
           reported = g;
         }
-        gather(group.x, r, replica.x.data());
-        gather(group.v, r, replica.v.data());
-        gather(group.a, r, replica.a.data());
-        gather(scratch.q, r, replica.q.data());
-        if (!group.v_thermal.empty()) gather(group.v_thermal, r, replica.v_thermal.data());
+        gather(group, group.x, r, replica.x.data());
+        gather(group, group.v, r, replica.v.data());
+        gather(group, group.a, r, replica.a.data());
+        gather(group, scratch.q, r, replica.q.data());
+        if (!group.v_thermal.empty()) {
+          gather(group, group.v_thermal, r, replica.v_thermal.data());
+        }
         measure_.fill(
             fields, k, replica,
             [&](const std::vector<double>& q) {

@@ -33,7 +33,7 @@ struct ForceField::Impl {
             positions_A[static_cast<std::size_t>(source) * 9 + c];
       }
     }
-    return {x.data(), sites.data(), slice_f.data(), molecules, padded, 0, 1, masses(model)};
+    return {x.data(), sites.data(), slice_f.data(), molecules, padded, 0, 1};
   }
   NonbondedEnergy energy(const cpu::LargePairs& args) {
     NonbondedEnergy e;

@@ -14,8 +14,9 @@ namespace tarn::cpu {
 /// Molecules as packs of lanes: pack p holds one number a lane for each of the nine coordinates of
 /// a molecule, at p * 9 * lanes + coordinate * lanes + lane.
 ///
-/// Small clusters: a lane is a replica, and pack s * N + m is molecule m of the replicas of
-/// sub-block s. Large clusters: a lane is a molecule, and pack p is molecules p * lanes onwards.
+/// A lane is a replica (small clusters where there are enough of them), and pack s * N + m is
+/// molecule m of the replicas of sub-block s. Or a lane is a molecule of one cluster, and pack p is
+/// molecules p * lanes onwards.
 struct MoleculePacks {
   double* x;          ///< positions [A]
   double* v;          ///< velocities [A/akma]
@@ -60,7 +61,6 @@ struct SmallPairs {
   void* site_f;     ///< work space: [molecule][12] packs of the pair type
   double* f;        ///< out: forces on the atoms, laid out as x
   int molecules;
-  Masses<double> masses;
 };
 
 /// Pair forces of one slice of the rows of a large cluster; a lane is a molecule.
@@ -70,9 +70,8 @@ struct LargePairs {
   double* slice_f;  ///< out: [pack][12][lane], forces on the sites from the pairs of this slice
   int molecules;
   int padded;  ///< N rounded up to a multiple of kPadding
-  int slice;   ///< which share of the rows i, pairs i < j
+  int slice;   ///< which share of the groups of rows
   int slices;
-  Masses<double> masses;
 };
 
 /// Distances between different molecules to be counted, of positions laid out as MoleculePacks.
@@ -120,13 +119,16 @@ struct KernelTable {
 
   // Pair forces, by [M site?][mixed?].
   void (*small_pairs[2][2])(const SmallPairs&, const PairParameters<double>&);
+  /// One small cluster, lane by molecule; out: forces on the atoms, laid out as x.
+  void (*narrow_pairs[2][2])(const LargePairs&, const PairParameters<double>&, double* f);
   void (*build_sites[2][2])(const LargePairs&, const PairParameters<double>&);
   void (*large_pairs[2][2])(const LargePairs&, const PairParameters<double>&);
   /// Adds the slices in order and spreads the force on M: packs first..last of f.
   void (*sum_slices[2])(const double* slices_f, int slices, int padded, double m_weight,
                         int first_pack, int last_pack, double* f);
-  /// Mixed precision: takes the net force that rounding leaves off the sum f.
-  void (*remove_net_force)(const LargePairs&, double* f);
+  /// Mixed precision: takes the net force that rounding leaves off f, so that momentum is kept as
+  /// in double.
+  void (*remove_net_force)(const MoleculePacks&, const Masses<double>&, double* f);
   /// Coulomb and Lennard-Jones energy of one slice (double sites), added in a fixed order.
   void (*large_energy[2])(const LargePairs&, const PairParameters<double>&, double* coulomb,
                           double* lj);

@@ -104,20 +104,45 @@ TARN_HD void to_double(const SiteForces<F>& f, SiteForces<D> (&out)[2]) {
   if constexpr (kMSite) widen3(f.m, out[0].m, out[1].m);
 }
 
+/// Adds the lanes of the first `lanes` molecules of a pack one by one, so that a sum over molecules
+/// has the same order whether they are packs or lanes.
+TARN_HD void add_in_order(const D& a, int lanes, double& sum) {
+  for (int l = 0; l < lanes; ++l) sum += a[l];
+}
+TARN_HD void add_in_order(const Vec3<D>& a, int lanes, Vec3<double>& sum) {
+  add_in_order(a.x, lanes, sum.x);
+  add_in_order(a.y, lanes, sum.y);
+  add_in_order(a.z, lanes, sum.z);
+}
+/// Lanes of pack p that hold one of n molecules.
+TARN_HD int molecules_in(int p, int n) {
+  const int rest = n - p * kLanes;
+  return rest < kLanes ? rest : kLanes;
+}
+
 // --- passes over molecules -----------------------------------------------------------------------
 
-/// Calls step(pack number, state) for each pack and stores what it leaves.
-template <class Step>
+/// What a pass over molecules changes; the rest is not stored.
+struct Changes {
+  bool x, v, a;
+};
+inline constexpr Changes kChangesXV{true, true, false}, kChangesVA{false, true, true},
+    kChangesV{false, true, false};
+
+/// Calls step(pack number, state) for a pack and stores what it changes.
+template <Changes kChanges, class Step>
+TARN_HD void at_pack(const MoleculePacks& packs, int p, const Step& step) {
+  const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(p) * 9 * kLanes;
+  MoleculeState<D> s{load_triple(packs.x + at), load_triple(packs.v + at),
+                     load_triple(packs.a + at)};
+  step(p, s);
+  if constexpr (kChanges.x) store_triple(s.x, packs.x + at);
+  if constexpr (kChanges.v) store_triple(s.v, packs.v + at);
+  if constexpr (kChanges.a) store_triple(s.a, packs.a + at);
+}
+template <Changes kChanges, class Step>
 TARN_HD void for_each_pack(const MoleculePacks& packs, const Step& step) {
-  for (int p = packs.first_pack; p < packs.last_pack; ++p) {
-    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(p) * 9 * kLanes;
-    MoleculeState<D> s{load_triple(packs.x + at), load_triple(packs.v + at),
-                       load_triple(packs.a + at)};
-    step(p, s);
-    store_triple(s.x, packs.x + at);
-    store_triple(s.v, packs.v + at);
-    store_triple(s.a, packs.a + at);
-  }
+  for (int p = packs.first_pack; p < packs.last_pack; ++p) at_pack<kChanges>(packs, p, step);
 }
 
 TARN_HD void check(int p, const MoleculeState<D>& s, PassReport& report) {
@@ -151,7 +176,7 @@ TARN_HD void note(const MoleculePacks& packs, int p, const ShakeResult<D>& r, Mo
 }
 
 PassReport begin_free(const StepParameters& q, const MoleculePacks& packs) {
-  for_each_pack(packs, [&](int, MoleculeState<D>& s) {
+  for_each_pack<kChangesXV>(packs, [&](int, MoleculeState<D>& s) {
     kick(s, D(q.h));
     drift(s, D(q.h));
   });
@@ -160,7 +185,7 @@ PassReport begin_free(const StepParameters& q, const MoleculePacks& packs) {
 template <class Move>
 PassReport begin_rigid(const StepParameters& q, const MoleculePacks& packs) {
   PassReport report;
-  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
+  for_each_pack<kChangesXV>(packs, [&](int p, MoleculeState<D>& s) {
     kick(s, D(q.h));
     note(packs, p, constrained_drift(s, D(q.h), Move::of(q)), s, report);
   });
@@ -175,7 +200,7 @@ TARN_HD void flag_indefinite(const Mask<double>& definite, MoleculeState<D>& s,
 }
 
 PassReport begin_newmark(const StepParameters& q, const MoleculePacks& packs) {
-  for_each_pack(packs, [&](int, MoleculeState<D>& s) {
+  for_each_pack<kChangesXV>(packs, [&](int, MoleculeState<D>& s) {
     kick(s, D(q.h));
     newmark_drift(s, D(q.h), q.masses, q.zss);
   });
@@ -183,7 +208,7 @@ PassReport begin_newmark(const StepParameters& q, const MoleculePacks& packs) {
 }
 PassReport begin_newmark_full(const StepParameters& q, const MoleculePacks& packs) {
   PassReport report;
-  for_each_pack(packs, [&](int, MoleculeState<D>& s) {
+  for_each_pack<kChangesXV>(packs, [&](int, MoleculeState<D>& s) {
     kick(s, D(q.h));
     flag_indefinite(newmark_full_drift(s, D(q.h), q.bonds, q.masses, q.zss), s, report);
   });
@@ -197,6 +222,7 @@ void correct_newmark(const StepParameters& parameters, const MoleculePacks& pack
     const std::ptrdiff_t lanes = static_cast<std::ptrdiff_t>(first / rows) * kLanes;
     const Mask<double> active = D(0.0) < D::load(args.active + lanes);
     D change2(0.0), size2(0.0);
+    double cluster_change2 = 0.0, cluster_size2 = 0.0;
     for (int p = first; p < first + rows; ++p) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(p) * 9 * kLanes;
       const Triple<D> q = load_triple(args.q + at), a = load_triple(packs.a + at);
@@ -207,14 +233,20 @@ void correct_newmark(const StepParameters& parameters, const MoleculePacks& pack
                 select(active, from.z + by.z, from.z)};
       };
       store_triple(Triple<D>{moved(a.o, d.o), moved(a.h1, d.h1), moved(a.h2, d.h2)}, packs.a + at);
-      change2 = change2 + weighted_norm2(D(1.0), D(1.0), d);
-      size2 = size2 + weighted_norm2(D(1.0), D(1.0), q);
+      const D moved2 = weighted_norm2(D(1.0), D(1.0), d), norm2 = weighted_norm2(D(1.0), D(1.0), q);
+      if (packs.lanes_are_replicas) {
+        change2 = change2 + moved2;
+        size2 = size2 + norm2;
+      } else {
+        add_in_order(moved2, molecules_in(p, packs.molecules), cluster_change2);
+        add_in_order(norm2, molecules_in(p, packs.molecules), cluster_size2);
+      }
+    }
+    if (!packs.lanes_are_replicas) {
+      change2 = D(cluster_change2);
+      size2 = D(cluster_size2);
     }
     change2 = D(parameters.bh2 * parameters.bh2) * change2;
-    if (!packs.lanes_are_replicas) {
-      change2 = D(sum_lanes(change2));
-      size2 = D(sum_lanes(size2));
-    }
     change2.store(args.change2 + lanes);
     size2.store(args.size2 + lanes);
   }
@@ -224,7 +256,7 @@ void correct_newmark(const StepParameters& parameters, const MoleculePacks& pack
 template <class Op>
 TARN_HD PassReport end_of_step(const MoleculePacks& packs, const Op& op) {
   PassReport report;
-  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
+  for_each_pack<kChangesVA>(packs, [&](int p, MoleculeState<D>& s) {
     op(s, load_triple(packs.f + static_cast<std::ptrdiff_t>(p) * 9 * kLanes), report);
     check(p, s, report);
   });
@@ -258,100 +290,130 @@ PassReport end_rattle(const StepParameters& q, const MoleculePacks& packs) {
 /// After accelerations that were solved elsewhere.
 PassReport end_kick(const StepParameters& q, const MoleculePacks& packs) {
   PassReport report;
-  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
+  for_each_pack<kChangesV>(packs, [&](int p, MoleculeState<D>& s) {
     kick(s, D(q.h));
     check(p, s, report);
   });
   return report;
 }
 
-TARN_HD Triple<D> noise(const StepParameters& q, const MoleculePacks& packs, int p,
-                        std::int64_t step) {
+TARN_HD NoisePack noise_names(const MoleculePacks& packs, int p) {
   using U64 = Pack<std::uint64_t>;
-  U64 replica, molecule;
   if (packs.lanes_are_replicas) {
-    replica = U64::load(packs.replica_ids + p / packs.molecules * kLanes);
-    molecule = U64(static_cast<std::uint64_t>(p % packs.molecules));
-  } else {
-    replica = U64(packs.replica_ids[0]);
-    molecule = lane_numbers<std::uint64_t>() + U64(static_cast<std::uint64_t>(p) * kLanes);
+    return {U64::load(packs.replica_ids + p / packs.molecules * kLanes),
+            U64(static_cast<std::uint64_t>(p % packs.molecules))};
   }
-  return molecule_normals(q.seed, replica, molecule, static_cast<std::uint64_t>(step),
-                          NoiseStream::thermostat);
+  return {U64(packs.replica_ids[0]),
+          lane_numbers<std::uint64_t>() + U64(static_cast<std::uint64_t>(p) * kLanes)};
 }
 TARN_HD D kick_scale(const MoleculePacks& packs, int p) {
   return D::load(packs.kick_scale + (packs.lanes_are_replicas ? p / packs.molecules : p) * kLanes);
 }
+/// Calls step(pack number, state, noise) for each pack. Noise is made for two packs at a time.
+template <Changes kChanges, class Step>
+TARN_HD void for_each_pack_with_noise(const StepParameters& q, const MoleculePacks& packs,
+                                      std::int64_t step_number, const Step& step) {
+  for (int p = packs.first_pack; p < packs.last_pack; p += 2) {
+    const int second = p + 1 < packs.last_pack ? p + 1 : p;
+    Triple<D> xi[2];
+    molecule_normals(q.seed, {noise_names(packs, p), noise_names(packs, second)},
+                     static_cast<std::uint64_t>(step_number), NoiseStream::thermostat, xi);
+    at_pack<kChanges>(packs, p, [&](int, MoleculeState<D>& s) { step(p, s, xi[0]); });
+    if (second == p) break;
+    at_pack<kChanges>(packs, second, [&](int, MoleculeState<D>& s) { step(second, s, xi[1]); });
+  }
+}
 void gla_penalised(const StepParameters& q, const MoleculePacks& packs, std::int64_t step) {
-  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
-    thermostat_penalised(s, noise(q, packs, p, step), q.ou, kick_scale(packs, p));
-  });
+  for_each_pack_with_noise<kChangesV>(q, packs, step,
+                                      [&](int p, MoleculeState<D>& s, const Triple<D>& xi) {
+                                        thermostat_penalised(s, xi, q.ou, kick_scale(packs, p));
+                                      });
 }
 void gla_rigid(const StepParameters& q, const MoleculePacks& packs, std::int64_t step) {
-  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
-    thermostat_rigid(s, noise(q, packs, p, step), q.ou, kick_scale(packs, p), q.masses);
-  });
+  for_each_pack_with_noise<kChangesV>(
+      q, packs, step, [&](int p, MoleculeState<D>& s, const Triple<D>& xi) {
+        thermostat_rigid(s, xi, q.ou, kick_scale(packs, p), q.masses);
+      });
 }
 PassReport baoab_free(const StepParameters& q, const MoleculePacks& packs, std::int64_t step) {
-  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
-    const Triple<D> v =
-        baoab_penalised(s, D(q.h), noise(q, packs, p, step), q.ou, kick_scale(packs, p));
-    store_triple(v, packs.v_thermal + static_cast<std::ptrdiff_t>(p) * 9 * kLanes);
-  });
+  for_each_pack_with_noise<kChangesXV>(
+      q, packs, step, [&](int p, MoleculeState<D>& s, const Triple<D>& xi) {
+        const Triple<D> v = baoab_penalised(s, D(q.h), xi, q.ou, kick_scale(packs, p));
+        store_triple(v, packs.v_thermal + static_cast<std::ptrdiff_t>(p) * 9 * kLanes);
+      });
   return {};
 }
 template <class Move>
 PassReport baoab_constrained(const StepParameters& q, const MoleculePacks& packs,
                              std::int64_t step) {
   PassReport report;
-  for_each_pack(packs, [&](int p, MoleculeState<D>& s) {
-    const BaoabRigid<D> r = baoab_rigid(s, D(q.h), noise(q, packs, p, step), q.ou,
-                                        kick_scale(packs, p), q.masses, Move::of(q));
-    store_triple(r.v, packs.v_thermal + static_cast<std::ptrdiff_t>(p) * 9 * kLanes);
-    note(packs, p, r.first, s, report);
-    note(packs, p, r.second, s, report);
-  });
+  for_each_pack_with_noise<kChangesXV>(
+      q, packs, step, [&](int p, MoleculeState<D>& s, const Triple<D>& xi) {
+        const BaoabRigid<D> r =
+            baoab_rigid(s, D(q.h), xi, q.ou, kick_scale(packs, p), q.masses, Move::of(q));
+        store_triple(r.v, packs.v_thermal + static_cast<std::ptrdiff_t>(p) * 9 * kLanes);
+        note(packs, p, r.first, s, report);
+        note(packs, p, r.second, s, report);
+      });
   return report;
 }
 
-/// The wall of small clusters lane by lane; of large ones over the lanes.
+/// Sums op(pack) over the molecules of each cluster, pack after pack or lane after lane.
+template <class Op>
+TARN_HD Vec3<D> sum_over_cluster(const MoleculePacks& packs, int first, int cluster_packs,
+                                 const Op& op) {
+  if (packs.lanes_are_replicas) {
+    Vec3<D> sum{D(0.0), D(0.0), D(0.0)};
+    for (int p = 0; p < cluster_packs; ++p) sum = sum + op(first + p);
+    return sum;
+  }
+  Vec3<double> sum{0.0, 0.0, 0.0};
+  for (int p = 0; p < cluster_packs; ++p) {
+    add_in_order(op(first + p), molecules_in(p, packs.molecules), sum);
+  }
+  return {D(sum.x), D(sum.y), D(sum.z)};
+}
+/// Calls op(first pack, number of packs) for each cluster, or for those of the lanes.
+template <class Op>
+TARN_HD void for_each_cluster(const MoleculePacks& packs, const Op& op) {
+  const int cluster_packs = packs.lanes_are_replicas ? packs.molecules : packs.last_pack;
+  for (int first = packs.first_pack; first < packs.last_pack; first += cluster_packs) {
+    op(first, cluster_packs);
+  }
+}
+
 void confine(const MoleculePacks& packs, const Masses<double>& m, const Confinement<double>& wall,
              double* f) {
-  const int n = packs.molecules;
-  const double cluster_mass = n * (m.o + 2.0 * m.h);
-  const Vec3<D> zero{D(0.0), D(0.0), D(0.0)};
-  const auto over_lanes = [](const Vec3<D>& a) -> Vec3<D> {
-    return {D(sum_lanes(a.x)), D(sum_lanes(a.y)), D(sum_lanes(a.z))};
-  };
-  const int cluster_packs = packs.lanes_are_replicas ? n : (n + kLanes - 1) / kLanes;
-  for (int first = packs.first_pack; first + cluster_packs <= packs.last_pack;
-       first += cluster_packs) {
-    const auto at = [&](int p) { return static_cast<std::ptrdiff_t>(first + p) * 9 * kLanes; };
-    const auto real = [&](int p, const Vec3<D>& a) -> Vec3<D> {
-      if (packs.lanes_are_replicas) return a;
-      const Mask<double> molecule = lane_numbers<double>() < D(n - p * kLanes);
-      return {select(molecule, a.x, D(0.0)), select(molecule, a.y, D(0.0)),
-              select(molecule, a.z, D(0.0))};
-    };
-    Vec3<D> centre = zero, net = zero;
-    for (int p = 0; p < cluster_packs; ++p) {
-      centre = centre + real(p, mass_moment(load_triple(packs.x + at(p)), m));
-    }
-    if (!packs.lanes_are_replicas) centre = over_lanes(centre);
-    centre = D(1.0 / cluster_mass) * centre;
-    for (int p = 0; p < cluster_packs; ++p) {
-      const Vec3<D> o = load_vec3(packs.x + at(p));
-      const Vec3<D> push = real(p, wall_force(o - centre, wall));
-      store_vec3(load_vec3(f + at(p)) + push, f + at(p));
-      net = net + push;
-    }
-    if (!packs.lanes_are_replicas) net = over_lanes(net);
-    net = D(1.0 / n) * net;
-    for (int p = 0; p < cluster_packs; ++p) {
+  const double cluster_mass = packs.molecules * (m.o + 2.0 * m.h);
+  const auto at = [](int p) { return static_cast<std::ptrdiff_t>(p) * 9 * kLanes; };
+  for_each_cluster(packs, [&](int first, int count) {
+    const Vec3<D> centre =
+        D(1.0 / cluster_mass) * sum_over_cluster(packs, first, count, [&](int p) {
+          return mass_moment(load_triple(packs.x + at(p)), m);
+        });
+    const Vec3<D> net =
+        D(1.0 / packs.molecules) * sum_over_cluster(packs, first, count, [&](int p) {
+          const Vec3<D> push = wall_force(load_vec3(packs.x + at(p)) - centre, wall);
+          store_vec3(load_vec3(f + at(p)) + push, f + at(p));
+          return push;
+        });
+    for (int p = first; p < first + count; ++p) {
       store_triple(remove_net_force(load_triple(f + at(p)), net, m), f + at(p));
     }
-    if (!packs.lanes_are_replicas) break;  // one cluster; the rest is padding
-  }
+  });
+}
+
+/// Takes the net force that rounded pair forces leave off all molecules, by mass.
+void remove_net_force_of_cluster(const MoleculePacks& packs, const Masses<double>& m, double* f) {
+  const auto at = [](int p) { return static_cast<std::ptrdiff_t>(p) * 9 * kLanes; };
+  for_each_cluster(packs, [&](int first, int count) {
+    const Vec3<D> net =
+        D(1.0 / packs.molecules) *
+        sum_over_cluster(packs, first, count, [&](int p) { return total(load_triple(f + at(p))); });
+    for (int p = first; p < first + count; ++p) {
+      store_triple(remove_net_force(load_triple(f + at(p)), net, m), f + at(p));
+    }
+  });
 }
 
 void report_positions(const StepParameters& q, const MoleculePacks& packs, double* out) {
@@ -462,8 +524,7 @@ TARN_HD PairParameters<T> rounded(const PairParameters<double>& p) {
 
 // --- small clusters: a lane is a replica ---------------------------------------------------------
 
-/// Each pair once; in mixed precision the sums over the few partners are floats too, and the net
-/// force that rounding leaves is taken off, so that momentum is kept as in double.
+/// Each pair once; in mixed precision the sums over the few partners are floats too.
 template <bool kMSite, class Precision>
 void small_pairs(const SmallPairs& args, const PairParameters<double>& parameters) {
   using T = typename Precision::T;
@@ -498,16 +559,39 @@ void small_pairs(const SmallPairs& args, const PairParameters<double>& parameter
                    args.f + (s * n + i) * 9 * kLanes);
     }
   }
-  if constexpr (subs == 2) {
-    for (int s = 0; s < subs; ++s) {
-      double* f = args.f + s * n * 9 * kLanes;
-      Vec3<D> net{D(0.0), D(0.0), D(0.0)};
-      for (int m = 0; m < n; ++m) net = net + total(load_triple(f + m * 9 * kLanes));
-      net = D(1.0 / n) * net;
-      for (int m = 0; m < n; ++m) {
-        double* at = f + m * 9 * kLanes;
-        store_triple(remove_net_force(load_triple(at), net, args.masses), at);
-      }
+}
+
+/// One small cluster with a molecule in each lane, which meets all partners in turn: the forces
+/// have the bits of small_pairs(), and come sooner where only few replicas are left for its lanes.
+template <bool kMSite, class Precision>
+void narrow_pairs(const LargePairs& args, const PairParameters<double>& parameters, double* f) {
+  using T = typename Precision::T;
+  using P = Pack<T>;
+  constexpr int lanes = P::lanes, subs = Precision::sub_blocks;
+  constexpr int site_size = kSiteComponents * lanes;
+  const PairParameters<T> p = rounded<T>(parameters);
+  const T* sites = static_cast<const T*>(args.sites);
+  const int n = args.molecules;
+  for (int own = 0; own * lanes < n; ++own) {
+    const Site<P> site = load_site<kMSite>(sites + own * site_size);
+    const P number = lane_numbers<T>() + P(static_cast<T>(own * lanes));
+    const Mask<T> real = number < P(static_cast<T>(n));
+    SiteForces<P> sum = no_forces<P>();
+    for (int j = 0; j < n; ++j) {
+      const Site<P> partner = broadcast_site<kMSite>(sites + j / lanes * site_size, j % lanes);
+      const P partner_number(static_cast<T>(j));
+      const Mask<T> is_i = number < partner_number;
+      const SomeLanes<P> some{real & (is_i | (number > partner_number))};
+      const P far(static_cast<T>(1e3));
+      Vec3<P> r = oxygen_vector<T>(site, partner);
+      r = {select(some.mask, r.x, far), select(some.mask, r.y, far), select(some.mask, r.z, far)};
+      add_forces_of_partner<kMSite>(p, r, site.d, partner.d, is_i, some, sum);
+    }
+    SiteForces<D> wide[subs];
+    to_double<kMSite>(sum, wide);
+    for (int s = 0; s < subs && (own * subs + s) * kLanes < n; ++s) {
+      store_triple(forces_on_atoms<kMSite>(wide[s], D(parameters.m_weight)),
+                   f + (own * subs + s) * 9 * kLanes);
     }
   }
 }
@@ -527,122 +611,162 @@ void build_sites(const LargePairs& args, const PairParameters<double>& parameter
   }
 }
 
-/// Rows that share the forces on a pack of partners in registers.
-inline constexpr int kRows = 4;
-/// Packs of partners that all rows of a slice visit before the next: they fit the first-level
-/// cache.
-inline constexpr int kChunk = 12;
+/// Packs of partners that a group of rows visits before its sums are widened to double.
+inline constexpr int kChunk = 16;
 
-/// The pairs i < j of a slice in a fixed order. Slice s has the groups of kRows rows whose number
-/// is s modulo the number of slices.
-///   begin(rows)                        before the packs of a chunk, for a group of rows
-///   pair(row, site_i, site_j, r, lanes) for each row of the group and pack j of the chunk
-///   partners(pack)                     after all rows of the group have met pack j
-///   end(first row, rows)               after the chunk
-template <bool kMSite, class T, class Begin, class PairOp, class Partners, class End>
-TARN_HD void for_each_pair_of_slice(const LargePairs& args, const Begin& begin, const PairOp& pair,
-                                    const Partners& partners, const End& end) {
+/// The rows of one pack of molecules, and the packs of partners that they meet besides each other.
+/// A pack that is not full comes first, so that partners are full packs always.
+struct RowGroup {
+  int own, rows;
+  int first_partner, last_partner;  ///< packs; the last is one past the end
+};
+TARN_HD int row_groups(int molecules, int lanes) { return (molecules + lanes - 1) / lanes; }
+TARN_HD RowGroup row_group(int number, int molecules, int lanes) {
+  const int full = molecules / lanes, rest = molecules % lanes;
+  if (rest == 0) return {number, lanes, number + 1, full};
+  if (number == 0) return {full, rest, 0, full};
+  return {number - 1, lanes, number, full};
+}
+/// Calls op(group) for the groups of a slice. They are dealt out to and fro, since later groups
+/// meet fewer partners.
+template <class Op>
+TARN_HD void for_each_group_of_slice(const LargePairs& args, int lanes, const Op& op) {
+  const int groups = row_groups(args.molecules, lanes);
+  for (int first = 0; first < groups; first += 2 * args.slices) {
+    const int there = first + args.slice, back = first + 2 * args.slices - 1 - args.slice;
+    if (there < groups) op(row_group(there, args.molecules, lanes));
+    if (back < groups) op(row_group(back, args.molecules, lanes));
+  }
+}
+
+template <class P>
+TARN_HD Vec3<P> rotated(const Vec3<P>& a) {
+  return {rotate_lanes(a.x), rotate_lanes(a.y), rotate_lanes(a.z)};
+}
+template <bool kMSite, class P>
+TARN_HD SiteForces<P> rotated(const SiteForces<P>& f) {
+  SiteForces<P> r{rotated(f.o), rotated(f.h1), rotated(f.h2), {}};
+  if constexpr (kMSite) r.m = rotated(f.m);
+  return r;
+}
+
+/// The pairs among the rows of one pack, each once: the pack meets itself turned by 1, 2 ...
+/// half its lanes. op(site_i, site_j, r, lanes) for each turn; lane l has row l as i, and row
+/// l + turn as j.
+template <bool kMSite, class T, class Op>
+TARN_HD void for_each_pair_within(const T* site, int rows, const Op& op) {
   using P = Pack<T>;
   constexpr int lanes = P::lanes;
-  constexpr int site_size = kSiteComponents * lanes;
-  const T* sites = static_cast<const T*>(args.sites);
-  const int n = args.molecules;
-  const int packs = (n + lanes - 1) / lanes;
-  for (int chunk = 0; chunk < packs; chunk += kChunk) {
-    const int chunk_end = chunk + kChunk < packs ? chunk + kChunk : packs;
-    for (int first = args.slice * kRows; first < n && first < chunk_end * lanes;
-         first += args.slices * kRows) {
-      const int rows = n - first < kRows ? n - first : kRows;
-      const int own = (first + 1) / lanes;  // pack of the first partner
-      begin(rows);
-      for (int j = own > chunk ? own : chunk; j < chunk_end; ++j) {
-        const Site<P> site_j = load_site<kMSite>(sites + j * site_size);
-        const bool full = j * lanes >= first + kRows && (j + 1) * lanes <= n;
-        for (int row = 0; row < rows; ++row) {
-          const int i = first + row;
-          const Site<P> site_i = broadcast_site<kMSite>(sites + i / lanes * site_size, i % lanes);
-          Vec3<P> r = oxygen_vector<T>(site_i, site_j);
-          if (full) {
-            pair(row, site_i, site_j, r, AllLanes{});
-          } else {
-            const P number = lane_numbers<T>();
-            const SomeLanes<P> some{(number > P(static_cast<T>(i - j * lanes))) &
-                                    (number < P(static_cast<T>(n - j * lanes)))};
-            const P far(static_cast<T>(1e3));
-            r = {select(some.mask, r.x, far), select(some.mask, r.y, far),
-                 select(some.mask, r.z, far)};
-            pair(row, site_i, site_j, r, some);
-          }
-        }
-        partners(j);
-      }
-      end(first, rows);
+  const Site<P> own = load_site<kMSite>(site);
+  Site<P> other = own;
+  const P number = lane_numbers<T>();
+  P other_number = number;
+  for (int turn = 1; turn <= lanes / 2; ++turn) {
+    other.o = rotated(other.o);
+    if constexpr (sizeof(T) == 4) other.o_low = rotated(other.o_low);
+    other.d.h1 = rotated(other.d.h1);
+    other.d.h2 = rotated(other.d.h2);
+    if constexpr (kMSite) other.d.m = rotated(other.d.m);
+    other_number = rotate_lanes(other_number);
+    Vec3<P> r = oxygen_vector<T>(own, other);
+    if (rows == lanes && turn < lanes / 2) {
+      op(own, other, r, AllLanes{});
+    } else {
+      // The last turn meets each pair from both sides.
+      const int last = turn < lanes / 2 || rows < lanes / 2 ? rows : lanes / 2;
+      const SomeLanes<P> some{(number < P(static_cast<T>(last))) &
+                              (other_number < P(static_cast<T>(rows)))};
+      const P far(static_cast<T>(1e3));
+      r = {select(some.mask, r.x, far), select(some.mask, r.y, far), select(some.mask, r.z, far)};
+      op(own, other, r, some);
     }
   }
+}
+
+/// Adds forces in pair precision to packs of double at `at`.
+template <bool kMSite, class P>
+TARN_HD void add_to(const SiteForces<P>& forces, double* at) {
+  constexpr int subs = sizeof(scalar_t<P>) == 4 ? 2 : 1;
+  constexpr int force_size = kSiteForceComponents * kLanes;
+  SiteForces<D> f[subs];
+  to_double<kMSite>(forces, f);
+  for (int s = 0; s < subs; ++s) {
+    add<kMSite>(load_site_forces<kMSite>(at + s * force_size), f[s]);
+    store_site_forces<kMSite>(f[s], at + s * force_size);
+  }
+}
+
+/// Adds the sum over the lanes of f[row] to the force on row, a lane of the packs at `at`.
+template <bool kMSite, class P>
+TARN_HD void add_rows_to(const SiteForces<P>* f, double* at) {
+  constexpr int subs = P::lanes / kLanes;
+  constexpr int force_size = kSiteForceComponents * kLanes;
+  const auto add_component = [&](const auto& component, double* to) {
+    for (int s = 0; s < subs; ++s) {
+      D rows[kLanes];
+      for (int row = 0; row < kLanes; ++row) {
+        rows[row] = sum_as_double(component(f[s * kLanes + row]));
+      }
+      (D::load(to + s * force_size) + sum_lanes_of_each(rows)).store(to + s * force_size);
+    }
+  };
+  const auto add_vector = [&](const auto& site, double* to) {
+    add_component([&](const SiteForces<P>& g) { return site(g).x; }, to);
+    add_component([&](const SiteForces<P>& g) { return site(g).y; }, to + kLanes);
+    add_component([&](const SiteForces<P>& g) { return site(g).z; }, to + 2 * kLanes);
+  };
+  add_vector([](const SiteForces<P>& g) { return g.o; }, at);
+  add_vector([](const SiteForces<P>& g) { return g.h1; }, at + 3 * kLanes);
+  add_vector([](const SiteForces<P>& g) { return g.h2; }, at + 6 * kLanes);
+  if constexpr (kMSite) add_vector([](const SiteForces<P>& g) { return g.m; }, at + 9 * kLanes);
 }
 
 template <bool kMSite, class Precision>
 void large_pairs(const LargePairs& args, const PairParameters<double>& parameters) {
   using T = typename Precision::T;
   using P = Pack<T>;
-  constexpr int subs = Precision::sub_blocks;
+  constexpr int lanes = P::lanes;
+  constexpr int site_size = kSiteComponents * lanes;
   constexpr int force_size = kSiteForceComponents * kLanes;
+  constexpr int pack_force_size = Precision::sub_blocks * force_size;
   const PairParameters<T> p = rounded<T>(parameters);
+  const T* sites = static_cast<const T*>(args.sites);
   for (int k = 0; k < args.padded / kLanes; ++k) {
     store_site_forces<kMSite>(no_forces<D>(), args.slice_f + k * force_size);
   }
-  SiteForces<P> f_i[kRows], f_j = no_forces<P>();
-  for_each_pair_of_slice<kMSite, T>(
-      args,
-      [&](int rows) {
-        for (int row = 0; row < rows; ++row) f_i[row] = no_forces<P>();
-      },
-      [&](int row, const auto& site_i, const auto& site_j, const auto& r, const auto& lanes)
-          __attribute__((always_inline)) {
-            add_pair_forces<kMSite>(p, r, site_i.d, site_j.d, lanes, f_i[row], f_j);
-          },
-      [&](int pack) {
-        SiteForces<D> f[subs];
-        to_double<kMSite>(f_j, f);
-        for (int s = 0; s < subs; ++s) {
-          double* at = args.slice_f + (pack * subs + s) * force_size;
-          add<kMSite>(load_site_forces<kMSite>(at), f[s]);
-          store_site_forces<kMSite>(f[s], at);
-        }
-        f_j = no_forces<P>();
-      },
-      [&](int first, int rows) {
-        for (int row = 0; row < rows; ++row) {
-          SiteForces<D> f[subs];
-          to_double<kMSite>(f_i[row], f);
-          if constexpr (subs == 2) add<kMSite>(f[1], f[0]);
-          const int i = first + row;
-          double* out = args.slice_f + i / kLanes * force_size + i % kLanes;
-          const auto put = [&](const Vec3<D>& v, int c) {
-            out[c * kLanes] += sum_lanes(v.x);
-            out[(c + 1) * kLanes] += sum_lanes(v.y);
-            out[(c + 2) * kLanes] += sum_lanes(v.z);
-          };
-          put(f[0].o, 0);
-          put(f[0].h1, 3);
-          put(f[0].h2, 6);
-          if constexpr (kMSite) put(f[0].m, 9);
-        }
-      });
-}
+  SiteForces<P> f_i[lanes];
+  Site<P> site_i[lanes];
+  for_each_group_of_slice(args, lanes, [&](const RowGroup& group) {
+    double* own_f = args.slice_f + group.own * pack_force_size;
+    const T* own_site = sites + group.own * site_size;
+    SiteForces<P> f_own = no_forces<P>(), f_other = no_forces<P>();
+    for_each_pair_within<kMSite>(
+        own_site, group.rows, [&](const auto& i, const auto& j, const auto& r, const auto& some) {
+          f_other = rotated<kMSite>(f_other);
+          add_pair_forces<kMSite>(p, r, i.d, j.d, some, f_own, f_other);
+        });
+    // The rows have been turned by half the lanes.
+    for (int turn = lanes / 2; turn < lanes; ++turn) f_other = rotated<kMSite>(f_other);
+    add_to<kMSite>(f_own, own_f);
+    add_to<kMSite>(f_other, own_f);
 
-/// Takes the net force that rounded pair forces leave off all molecules, by mass.
-void remove_net_force_of_cluster(const LargePairs& args, double* f) {
-  const int packs = args.padded / kLanes;
-  Vec3<D> sum{D(0.0), D(0.0), D(0.0)};
-  for (int p = 0; p < packs; ++p) sum = sum + total(load_triple(f + p * 9 * kLanes));
-  const double share = 1.0 / args.molecules;
-  const Vec3<D> net{D(share * sum_lanes(sum.x)), D(share * sum_lanes(sum.y)),
-                    D(share * sum_lanes(sum.z))};
-  for (int p = 0; p < packs; ++p) {
-    double* at = f + p * 9 * kLanes;
-    store_triple(remove_net_force(load_triple(at), net, args.masses), at);
-  }
+    for (int row = 0; row < group.rows; ++row) site_i[row] = broadcast_site<kMSite>(own_site, row);
+    for (int chunk = group.first_partner; chunk < group.last_partner; chunk += kChunk) {
+      const int chunk_end =
+          chunk + kChunk < group.last_partner ? chunk + kChunk : group.last_partner;
+      for (int row = 0; row < lanes; ++row) f_i[row] = no_forces<P>();
+      for (int j = chunk; j < chunk_end; ++j) {
+        const Site<P> site_j = load_site<kMSite>(sites + j * site_size);
+        SiteForces<P> f_j = no_forces<P>();
+        for (int row = 0; row < group.rows; ++row) {
+          add_pair_forces<kMSite>(p, oxygen_vector<T>(site_i[row], site_j), site_i[row].d, site_j.d,
+                                  AllLanes{}, f_i[row], f_j);
+        }
+        add_to<kMSite>(f_j, args.slice_f + j * pack_force_size);
+      }
+      add_rows_to<kMSite>(f_i, own_f);
+    }
+  });
 }
 
 template <bool kMSite>
@@ -662,14 +786,24 @@ void sum_slices(const double* slices_f, int slices, int padded, double m_weight,
 template <bool kMSite>
 void large_energy(const LargePairs& args, const PairParameters<double>& p, double* coulomb,
                   double* lj) {
+  constexpr int site_size = kSiteComponents * kLanes;
+  const double* sites = static_cast<const double*>(args.sites);
   D c(0.0), l(0.0);
-  for_each_pair_of_slice<kMSite, double>(
-      args, [](int) {},
-      [&](int, const auto& site_i, const auto& site_j, const auto& r, const auto& lanes)
-          __attribute__((always_inline)) {
-            add_pair_energy<kMSite>(p, r, site_i.d, site_j.d, lanes, c, l);
-          },
-      [](int) {}, [](int, int) {});
+  for_each_group_of_slice(args, kLanes, [&](const RowGroup& group) {
+    const double* own_site = sites + group.own * site_size;
+    for_each_pair_within<kMSite>(
+        own_site, group.rows, [&](const auto& i, const auto& j, const auto& r, const auto& some) {
+          add_pair_energy<kMSite>(p, r, i.d, j.d, some, c, l);
+        });
+    for (int j = group.first_partner; j < group.last_partner; ++j) {
+      const Site<D> site_j = load_site<kMSite>(sites + j * site_size);
+      for (int row = 0; row < group.rows; ++row) {
+        const Site<D> site_i = broadcast_site<kMSite>(own_site, row);
+        add_pair_energy<kMSite>(p, oxygen_vector<double>(site_i, site_j), site_i.d, site_j.d,
+                                AllLanes{}, c, l);
+      }
+    }
+  });
   *coulomb = sum_lanes(c);
   *lj = sum_lanes(l);
 }
@@ -734,6 +868,8 @@ constexpr cpu::KernelTable make_table(const char* name) {
           report_positions,
           {{small_pairs<false, DoublePairs>, small_pairs<false, MixedPairs>},
            {small_pairs<true, DoublePairs>, small_pairs<true, MixedPairs>}},
+          {{narrow_pairs<false, DoublePairs>, narrow_pairs<false, MixedPairs>},
+           {narrow_pairs<true, DoublePairs>, narrow_pairs<true, MixedPairs>}},
           {{build_sites<false, DoublePairs>, build_sites<false, MixedPairs>},
            {build_sites<true, DoublePairs>, build_sites<true, MixedPairs>}},
           {{large_pairs<false, DoublePairs>, large_pairs<false, MixedPairs>},

@@ -12,9 +12,16 @@ constexpr std::size_t pack_index(int lanes, std::size_t pack, int coordinate, in
          static_cast<std::size_t>(lane);
 }
 
-/// Clusters up to this size have a replica in each lane, larger ones a molecule.
+/// Clusters up to this size sum the forces partner by partner, so that a lane may be a replica or a
+/// molecule; the lanes of larger ones are molecules, and their sums go over lanes.
 inline constexpr int kSmallClusterMolecules = 16;
 constexpr bool is_small_cluster(int molecules) { return molecules <= kSmallClusterMolecules; }
+
+/// Whether so few replicas of a small cluster run faster one by one, with a molecule in each lane,
+/// than together: where that takes at most half the packs.
+constexpr bool narrow_pays(int molecules, int replicas, int lanes) {
+  return 2 * replicas * ((molecules + lanes - 1) / lanes) <= molecules;
+}
 
 /// Number of slices that the rows of a large cluster are dealt to: a function of N only.
 constexpr int pair_slices(int molecules) {

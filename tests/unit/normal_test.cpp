@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -24,44 +25,50 @@ using test::Worst;
 
 /// The two normal numbers in long double. u is rounded to float, as it is part of the definition:
 /// near u = 1 that decides the radius.
-std::pair<long double, long double> exact_normals(std::uint32_t radius_word,
-                                                  std::uint32_t angle_word) {
-  const float u = (static_cast<float>(radius_word >> 1) + 0.5f) * 0x1p-31f;
+std::pair<long double, long double> exact_normals(std::uint32_t radius_bits,
+                                                  std::uint32_t angle_bits) {
+  const float u = (static_cast<float>(radius_bits) + 0.5f) * 0x1p-27f;
   const long double radius = std::sqrt(-2.0L * std::log(static_cast<long double>(u)));
   const long double angle =
-      2.0L * 3.14159265358979323846L * 0x1p-32L * static_cast<std::int32_t>(angle_word);
+      2.0L * 3.14159265358979323846L * 0x1p-24L * static_cast<long double>(angle_bits);
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
 
-std::vector<std::uint32_t> edge_words() {
-  std::vector<std::uint32_t> words{0u, 1u, ~0u, ~0u - 1};
-  for (int k = 1; k < 32; ++k) {
-    const std::uint32_t p = 1u << k;
-    words.insert(words.end(), {p - 1, p, p + 1, ~p, ~p + 2, 0x20000000u + p, 0xe0000000u - p});
+constexpr std::uint32_t kRadii = 1u << 27, kAngles = 1u << 24;
+
+/// Integers below `end` near powers of two and near the limits of quadrants.
+std::vector<std::uint32_t> edges_below(std::uint32_t end) {
+  std::vector<std::uint32_t> words;
+  for (std::uint32_t p = 1; p < end; p *= 2) {
+    for (std::uint32_t w :
+         {p - 1, p, p + 1, ~p, ~p + 2, end / 8 + p, end / 8 - p, 7 * (end / 8) - p}) {
+      words.push_back(w % end);
+    }
   }
   return words;
 }
 
-/// Calls f(radius word, angle word) for all pairs of edges and for many random words.
+/// Calls f(radius, angle) for all pairs of edges and for many random ones.
 template <class F>
 void for_words(F f) {
-  const std::vector<std::uint32_t> edges = edge_words();
-  for (std::uint32_t r : edges) {
-    for (std::uint32_t a : edges) f(r, a);
+  const std::vector<std::uint32_t> radii = edges_below(kRadii), angles = edges_below(kAngles);
+  for (std::uint32_t r : radii) {
+    for (std::uint32_t a : angles) f(r, a);
   }
   std::mt19937_64 engine(1);
   for (int n = 0; n < 1000000; ++n) {
     const std::uint64_t w = engine();
     // Half of the radii far out in the tail, where few random words fall.
-    const int shift = n % 2 == 0 ? 0 : static_cast<int>(engine() % 32);
-    f(static_cast<std::uint32_t>(w) >> shift, static_cast<std::uint32_t>(w >> 32));
+    const int shift = n % 2 == 0 ? 0 : static_cast<int>(engine() % 27);
+    f(static_cast<std::uint32_t>(w) % kRadii >> shift, static_cast<std::uint32_t>(w >> 40));
   }
 }
 
-// In units of 2^-24 relative to the radius: ln u has at most 3 (its last sum 1, its parts together
-// 2), of which the square root keeps half and adds 1; the angle is rounded twice, at most pi/4 each
-// time, the polynomials leave 1 and the last sum and product 1 each: below 7. It cannot be better
-// than half a rounding of the product. Where ln u is a sum with e != 0 it does not cancel.
+// In units of 2^-24 relative to the radius: -2 ln u has at most 6 (the fit of its polynomial 3, the
+// last steps of Horner's rule, its product and the last sum 1 each), of which the square root keeps
+// half and adds 1; the angle is rounded once, at most pi/4, the polynomials leave 1 and the last
+// sum and product 1 each: below 8. It cannot be better than half a rounding of the product. Where
+// ln u is a sum with e != 0 it does not cancel.
 TEST(BoxMuller, AgreesWithLibm) {
   Worst relative_to_radius("box_muller_in_2^-24_of_radius"), largest("box_muller_largest");
   for_words([&](std::uint32_t r, std::uint32_t a) {
@@ -78,9 +85,9 @@ TEST(BoxMuller, AgreesWithLibm) {
     }
     largest.see(std::max(std::fabs(first), std::fabs(second)));
   });
-  relative_to_radius.expect_between(0.5, 7.0);
-  // sqrt(-2 ln 2^-32): the largest number that 31 bits and a half can give.
-  largest.expect_between(6.6603, 6.6605);
+  relative_to_radius.expect_between(0.5, 8.0);
+  // sqrt(-2 ln 2^-28): the largest number that 27 bits and a half can give.
+  largest.expect_between(6.2302, 6.2304);
 }
 
 // The law: a quarter turn of the angle turns the pair, exactly.
@@ -88,7 +95,7 @@ TEST(BoxMuller, QuarterTurnsAreExact) {
   for_words([&](std::uint32_t r, std::uint32_t a) {
     float x, y, turned_x, turned_y;
     box_muller(r, a, x, y);
-    box_muller(r, a + 0x40000000u, turned_x, turned_y);
+    box_muller(r, (a + kAngles / 4) % kAngles, turned_x, turned_y);
     ASSERT_EQ(turned_x, -y) << r << ' ' << a;
     ASSERT_EQ(turned_y, x) << r << ' ' << a;
   });
@@ -98,9 +105,9 @@ TEST(BoxMuller, PackGivesTheBitsOfScalars) {
   constexpr int n = Pack<float>::lanes;
   Pack<std::uint32_t> r, a;
   int lane = 0;
-  for_words([&](std::uint32_t radius_word, std::uint32_t angle_word) {
-    r.v[lane] = radius_word;
-    a.v[lane] = angle_word;
+  for_words([&](std::uint32_t radius, std::uint32_t angle) {
+    r.v[lane] = radius;
+    a.v[lane] = angle;
     if (++lane < n) return;
     lane = 0;
     Pack<float> first, second;
@@ -124,25 +131,61 @@ std::array<double, 9> normals(std::uint64_t seed, std::uint64_t replica, std::ui
   return r;
 }
 
+// Each of the 256 bits of the eight words is used once: turning one turns one bit, and the 5 * 51
+// bits are all there are but one.
+TEST(NormalBits, UseEachBitOnce) {
+  std::uint32_t used_radius[5] = {}, used_angle[5] = {};
+  int unused = 0;
+  for (int word = 0; word < 8; ++word) {
+    for (int bit = 0; bit < 32; ++bit) {
+      std::uint32_t w[8] = {};
+      w[word] = 1u << bit;
+      const NormalBits<std::uint32_t> bits = normal_bits(w);
+      int turned = 0;
+      for (int p = 0; p < 5; ++p) {
+        turned += std::popcount(bits.radius[p]) + std::popcount(bits.angle[p]);
+        EXPECT_EQ(used_radius[p] & bits.radius[p], 0u);
+        EXPECT_EQ(used_angle[p] & bits.angle[p], 0u);
+        used_radius[p] |= bits.radius[p];
+        used_angle[p] |= bits.angle[p];
+      }
+      EXPECT_LE(turned, 1) << word << ' ' << bit;
+      unused += turned == 0;
+    }
+  }
+  EXPECT_EQ(unused, 1);
+  for (int p = 0; p < 5; ++p) {
+    EXPECT_EQ(used_radius[p], kRadii - 1) << p;
+    EXPECT_EQ(used_angle[p], kAngles - 1) << p;
+  }
+}
+
 // Each lane has an address of its own, with replicas and molecules mixed as an engine may do.
-TEST(MoleculeNormals, PackGivesTheNumbersOfEachLane) {
+TEST(MoleculeNormals, PacksGiveTheNumbersOfEachLane) {
   std::mt19937_64 engine(2);
-  for (int n = 0; n < 20000; ++n) {
+  for (int n = 0; n < 10000; ++n) {
     const std::uint64_t seed = engine(), step = engine() >> (8 + n % 56);
     const auto stream = static_cast<NoiseStream>(n % 3);
-    Pack<std::uint64_t> replica, molecule;
-    for (int i = 0; i < Pack<std::uint64_t>::lanes; ++i) {
-      replica.v[i] = engine() >> (32 + n % 32);
-      molecule.v[i] = engine() >> (32 + n % 32);
+    NoisePack names[2];
+    for (NoisePack& name : names) {
+      for (int i = 0; i < Pack<std::uint64_t>::lanes; ++i) {
+        name.replica.v[i] = engine() >> (32 + n % 32);
+        name.molecule.v[i] = engine() >> (32 + n % 32);
+      }
     }
-    const Triple<Pack<double>> pack = molecule_normals(seed, replica, molecule, step, stream);
-    const Pack<double> numbers[9] = {pack.o.x,  pack.o.y,  pack.o.z,  pack.h1.x, pack.h1.y,
-                                     pack.h1.z, pack.h2.x, pack.h2.y, pack.h2.z};
-    for (int i = 0; i < Pack<double>::lanes; ++i) {
-      const std::array<double, 9> scalar = normals(seed, replica[i], molecule[i], step, stream);
-      for (int k = 0; k < 9; ++k) {
-        const double lane = numbers[k][i];
-        ASSERT_EQ(std::memcmp(&lane, &scalar[k], sizeof(double)), 0) << "number " << k;
+    Triple<Pack<double>> packs[2];
+    molecule_normals(seed, names, step, stream, packs);
+    for (int which = 0; which < 2; ++which) {
+      const Triple<Pack<double>>& pack = packs[which];
+      const Pack<double> numbers[9] = {pack.o.x,  pack.o.y,  pack.o.z,  pack.h1.x, pack.h1.y,
+                                       pack.h1.z, pack.h2.x, pack.h2.y, pack.h2.z};
+      for (int i = 0; i < Pack<double>::lanes; ++i) {
+        const std::array<double, 9> scalar =
+            normals(seed, names[which].replica[i], names[which].molecule[i], step, stream);
+        for (int k = 0; k < 9; ++k) {
+          const double lane = numbers[k][i];
+          ASSERT_EQ(std::memcmp(&lane, &scalar[k], sizeof(double)), 0) << "number " << k;
+        }
       }
     }
   }
@@ -161,7 +204,7 @@ TEST(MoleculeNormals, AreTheSameEverywhere) {
       }
     }
   }
-  EXPECT_EQ(hash, 5050323868351381451u);
+  EXPECT_EQ(hash, 3780857118748727785u);
 }
 
 constexpr int kReplicas = 20, kMolecules = 25, kSteps = 1000;

@@ -231,6 +231,78 @@ TYPED_TEST(FloatPack, ReciprocalSquareRootIsGoodToTheLastBits) {
   scalar_error.expect_between(0.49, 1.5);
 }
 
+// In units of 2^-digits, relative: by rsqrt(), y has 2, three times; the product with s and the two
+// others 1 each: 9. By series: the two or three products 1 each, e carries half the rounding of
+// y^2, the term left out (35/16 e^3 of float, as above) and the constants 1 each, the last
+// operation 1: below 8.
+TYPED_TEST(FloatPack, ScaledCubeOfTheReciprocalSquareRoot) {
+  using T = TypeParam;
+  constexpr int n = Pack<T>::lanes;
+  Worst pack_error("rsqrt_cubed_pack"), scalar_error("rsqrt_cubed_scalar");
+  const auto error = [](T s, T a, T y) {
+    const long double exact =
+        s / (static_cast<long double>(a) * std::sqrt(static_cast<long double>(a)));
+    return std::ldexp((static_cast<long double>(y) - exact) / exact,
+                      std::numeric_limits<T>::digits);
+  };
+  for (int k = 0; k < 100000 / n; ++k) {
+    const Pack<T> s[2] = {this->pack(), this->pack()};
+    Pack<T> a[2], out[2];
+    for (Pack<T>& p : a) {
+      for (int i = 0; i < n; ++i) {
+        const double u = static_cast<double>(this->engine_() >> 11) * 0x1p-53;
+        p.v[i] = static_cast<T>(std::exp(std::log(1e-1) + u * std::log(1e7)));
+      }
+    }
+    scaled_rsqrt_cubed(s, a, out);
+    for (int which = 0; which < 2; ++which) {
+      for (int i = 0; i < n; ++i) {
+        const T scale[1] = {s[which][i]}, square[1] = {a[which][i]};
+        if (scale[0] == T(0)) continue;
+        T y[1];
+        scaled_rsqrt_cubed(scale, square, y);
+        pack_error.see(error(scale[0], square[0], out[which][i]));
+        scalar_error.see(error(scale[0], square[0], y[0]));
+      }
+    }
+  }
+  pack_error.expect_between(0.9, 9.0);
+  scalar_error.expect_between(0.9, 9.0);
+}
+
+TYPED_TEST(FloatPack, LanesRotate) {
+  using T = TypeParam;
+  constexpr int n = Pack<T>::lanes;
+  const Pack<T> a = this->pack(), r = rotate_lanes(a);
+  for (int i = 0; i < n; ++i) EXPECT_TRUE(same(r[i], a[(i + 1) % n])) << i;
+}
+
+// Neighbours are added first, then neighbours of those.
+TEST(DoublePack, SumsTheLanesOfManyPacks) {
+  constexpr int n = Pack<double>::lanes;
+  std::mt19937_64 engine(3);
+  Pack<double> a[n];
+  std::vector<double> expected;
+  for (Pack<double>& p : a) {
+    std::vector<double> r(n);
+    for (int i = 0; i < n; ++i) p.v[i] = r[i] = static_cast<double>(engine()) * 1e-3;
+    for (; r.size() > 1; r.resize(r.size() / 2)) {
+      for (std::size_t i = 0; i < r.size() / 2; ++i) r[i] = r[2 * i] + r[2 * i + 1];
+    }
+    expected.push_back(r[0]);
+  }
+  const Pack<double> sums = sum_lanes_of_each(a);
+  for (int i = 0; i < n; ++i) EXPECT_EQ(sums[i], expected[static_cast<std::size_t>(i)]) << i;
+}
+
+TEST(Widening, AddsTheHalvesAsDoubles) {
+  constexpr int n = Pack<double>::lanes;
+  Pack<float> a;
+  for (int i = 0; i < 2 * n; ++i) a.v[i] = i < n ? 1.0f : 0x1p-30f * static_cast<float>(i);
+  const Pack<double> sum = sum_as_double(a);
+  for (int i = 0; i < n; ++i) EXPECT_EQ(sum[i], 1.0 + 0x1p-30 * (n + i)) << i;
+}
+
 TYPED_TEST(FloatPack, LanesAreSummedByHalving) {
   using T = TypeParam;
   constexpr int n = Pack<T>::lanes;

@@ -53,6 +53,15 @@ template <class T>
 TARN_HD T rsqrt(const T& a) {
   return T(1.0) / sqrt(a);
 }
+/// out = s a^(-3/2).
+template <int count, class T>
+TARN_HD void scaled_rsqrt_cubed(const T (&s)[count], const T (&a)[count], T (&out)[count]) {
+  TARN_UNROLL(3)
+  for (int k = 0; k < count; ++k) {
+    const T y = rsqrt(a[k]);
+    out[k] = (s[k] * y) * (y * y);
+  }
+}
 
 template <class T>
 TARN_HD T abs(const T& a) {

@@ -41,48 +41,43 @@ TARN_HD PhiloxWords<U> philox4x32_10(const PhiloxWords<U>& counter, std::uint64_
   return c[0];
 }
 
-/// Two independent standard normal numbers from two 32-bit words (Box-Muller in float).
+/// Two independent standard normal numbers from 27 and 24 bits (Box-Muller in float).
 ///
 /// Multiplications and additions are rounded one by one and the square root is correctly rounded,
-/// so that every instruction set and the GPU give the same bits. The largest value is 6.66.
+/// so that every instruction set and the GPU give the same bits. The largest value is 6.23.
+/// @param radius_bits below 2^27; @param angle_bits below 2^24
 /// @param F float or a pack of floats; @param U std::uint32_t or a pack of them
 template <class F, class U>
-TARN_HD void box_muller(const U& radius_word, const U& angle_word, F& first, F& second) {
-  // u in (0, 1]; 31 bits, so that the conversion is from a positive signed integer.
-  const F u = (float_of_int(radius_word >> 1) + F(0.5f)) * F(4.656612873077393e-10f);
-  // ln u = e ln 2 + ln m with m in [sqrt(1/2), sqrt(2)).
+TARN_HD void box_muller(const U& radius_bits, const U& angle_bits, F& first, F& second) {
+  // u in (0, 1].
+  const F u = (float_of_int(radius_bits) + F(0.5f)) * F(0x1p-27f);
+  // -2 ln u = -2 e ln 2 - 2 ln m with m = 1 + f in [sqrt(1/2), sqrt(2)); the polynomial is within
+  // 2.9 2^-24 of -2 ln(1 + f) / f.
   const U bits = bits_of(u);
   const U exponent = shift_right_signed(bits - U(0x3f3504f3u), 23);
-  const F e = float_of_int(exponent);
   const F f = float_of_bits(bits - (exponent << 23)) - F(1.0f);
-  const F ff = f * f;
-  F p = F(7.0376836292e-2f);
-  p = p * f + F(-1.1514610310e-1f);
-  p = p * f + F(1.1676998740e-1f);
-  p = p * f + F(-1.2420140846e-1f);
-  p = p * f + F(1.4249322787e-1f);
-  p = p * f + F(-1.6668057665e-1f);
-  p = p * f + F(2.0000714765e-1f);
-  p = p * f + F(-2.4999993993e-1f);
-  p = p * f + F(3.3333331174e-1f);
-  p = p * f * ff;
-  p = p + e * F(-2.12194440e-4f);
-  p = p - F(0.5f) * ff;
-  const F log_u = (f + p) + e * F(0.693359375f);
-  const F radius = sqrt(max(F(-2.0f) * log_u, F(0.0f)));
+  F p = F(0.202137858f);
+  p = p * f - F(0.324451596f);
+  p = p * f + F(0.345016599f);
+  p = p * f - F(0.398003310f);
+  p = p * f + F(0.499398172f);
+  p = p * f - F(0.666701198f);
+  p = p * f + F(1.00000727f);
+  p = p * f - F(1.99999988f);
+  const F radius = sqrt(p * f + float_of_int(exponent) * F(-1.38629436f));
 
-  // The angle is a signed fraction of a turn: a quadrant and a rest in [-1/8, 1/8) turns.
-  const U quadrant = (angle_word + U(0x20000000u)) >> 30;
-  const F x = float_of_int(angle_word - (quadrant << 30)) * F(1.4629180792671596e-9f);
+  // A quadrant and a rest in [-1/8, 1/8) turns.
+  const U quadrant = (angle_bits + U(0x200000u)) >> 22;
+  const F x = float_of_int(angle_bits - (quadrant << 22)) * F(3.7450702829239286e-7f);
   const F xx = x * x;
-  F s = F(-1.9515295891e-4f);
-  s = s * xx + F(8.3321608736e-3f);
-  s = s * xx + F(-1.6666654611e-1f);
-  s = s * xx * x + x;
-  F c = F(2.443315711809948e-5f);
-  c = c * xx + F(-1.388731625493765e-3f);
-  c = c * xx + F(4.166664568298827e-2f);
-  c = c * xx * xx - F(0.5f) * xx + F(1.0f);
+  F s = F(-1.95040222e-4f);
+  s = s * xx + F(8.33203644e-3f);
+  s = s * xx - F(1.66666508e-1f);
+  s = (s * xx + F(1.0f)) * x;
+  F c = F(-1.35978230e-3f);
+  c = c * xx + F(4.16562930e-2f);
+  c = c * xx - F(4.99998957e-1f);
+  c = c * xx + F(1.0f);
   const U odd = quadrant & U(1u);
   const F cosine = select_zero(odd, c, s);
   const F sine = select_zero(odd, s, c);

@@ -26,48 +26,95 @@ TARN_HD PhiloxWords<U> noise_words(std::uint64_t seed, const U& replica, const U
   return philox4x32_10(noise_counter(replica, molecule, step, stream, call), seed);
 }
 
-/// Nine standard normal numbers of one molecule at one step, as floats: those of the six pairs of
-/// words of three Philox calls that come first.
+/// The bits of five pairs of normal numbers, from eight words, each bit used once: four pairs take
+/// the high bits of two words each, the fifth what they leave.
+template <class U>
+struct NormalBits {
+  U radius[5], angle[5];  ///< 27 and 24 bits
+};
+template <class U>
+TARN_HD NormalBits<U> normal_bits(const U (&w)[8]) {
+  NormalBits<U> r;
+  TARN_UNROLL(4)
+  for (int p = 0; p < 4; ++p) {
+    r.radius[p] = w[2 * p] >> 5;
+    r.angle[p] = w[2 * p + 1] >> 8;
+  }
+  const auto low = [](const U& word, std::uint32_t mask, int to) { return (word & U(mask)) << to; };
+  r.radius[4] = low(w[0], 31u, 0) ^ low(w[2], 31u, 5) ^ low(w[4], 31u, 10) ^ low(w[6], 31u, 15) ^
+                low(w[7], 127u, 20);
+  r.angle[4] = low(w[1], 255u, 0) ^ low(w[3], 255u, 8) ^ low(w[5], 255u, 16);
+  return r;
+}
+
+/// Nine standard normal numbers of one molecule at one step, as floats, from two Philox calls.
 struct MoleculeNormals {
   float xi[9];
 };
 TARN_HD MoleculeNormals molecule_normals(std::uint64_t seed, std::uint64_t replica,
                                          std::uint64_t molecule, std::uint64_t step,
                                          NoiseStream stream) {
+  using U = std::uint64_t;
+  PhiloxWords<U> c[2] = {noise_counter<U>(replica, molecule, step, stream, 0),
+                         noise_counter<U>(replica, molecule, step, stream, 1)};
+  philox4x32_10(c, seed);
+  std::uint32_t w[8];
+  for (int call = 0; call < 2; ++call) {
+    w[4 * call] = static_cast<std::uint32_t>(c[call].w0);
+    w[4 * call + 1] = static_cast<std::uint32_t>(c[call].w1);
+    w[4 * call + 2] = static_cast<std::uint32_t>(c[call].w2);
+    w[4 * call + 3] = static_cast<std::uint32_t>(c[call].w3);
+  }
+  const NormalBits<std::uint32_t> bits = normal_bits(w);
   MoleculeNormals r;
-  float pair[2];
-  for (std::uint32_t p = 0; p < 5; ++p) {
-    const PhiloxWords<std::uint64_t> w =
-        noise_words<std::uint64_t>(seed, replica, molecule, step, stream, p / 2);
-    const std::uint64_t radius = p % 2 == 0 ? w.w0 : w.w2;
-    const std::uint64_t angle = p % 2 == 0 ? w.w1 : w.w3;
-    box_muller(static_cast<std::uint32_t>(radius), static_cast<std::uint32_t>(angle), pair[0],
-               pair[1]);
-    r.xi[2 * p] = pair[0];
-    if (p < 4) r.xi[2 * p + 1] = pair[1];
+  for (int p = 0; p < 5; ++p) {
+    float first, second;
+    box_muller(bits.radius[p], bits.angle[p], first, second);
+    r.xi[2 * p] = first;
+    if (p < 4) r.xi[2 * p + 1] = second;
   }
   return r;
 }
 
 #if !defined(__CUDACC__)
-/// The same numbers for a pack of molecules, widened to double.
-TARN_HD Triple<Pack<double>> molecule_normals(std::uint64_t seed,
-                                              const Pack<std::uint64_t>& replica,
-                                              const Pack<std::uint64_t>& molecule,
-                                              std::uint64_t step, NoiseStream stream) {
-  PhiloxWords<Pack<std::uint64_t>> w[3] = {noise_counter(replica, molecule, step, stream, 0),
-                                           noise_counter(replica, molecule, step, stream, 1),
-                                           noise_counter(replica, molecule, step, stream, 2)};
-  philox4x32_10(w, seed);
-  Pack<double> xi[12];
-  TARN_UNROLL(3)
-  for (int call = 0; call < 3; ++call) {
-    Pack<float> first, second;
-    box_muller(narrow(w[call].w0, w[call].w2), narrow(w[call].w1, w[call].w3), first, second);
-    widen(first, xi[4 * call], xi[4 * call + 2]);
-    widen(second, xi[4 * call + 1], xi[4 * call + 3]);
+/// The names of a pack of molecules.
+struct NoisePack {
+  Pack<std::uint64_t> replica, molecule;
+};
+/// The same numbers for two packs of molecules, widened to double.
+TARN_HD void molecule_normals(std::uint64_t seed, const NoisePack (&names)[2], std::uint64_t step,
+                              NoiseStream stream, Triple<Pack<double>> (&out)[2]) {
+  using U64 = Pack<std::uint64_t>;
+  PhiloxWords<U64> c[4] = {
+      noise_counter(names[0].replica, names[0].molecule, step, stream, 0),
+      noise_counter(names[0].replica, names[0].molecule, step, stream, 1),
+      noise_counter(names[1].replica, names[1].molecule, step, stream, 0),
+      noise_counter(names[1].replica, names[1].molecule, step, stream, 1),
+  };
+  philox4x32_10(c, seed);
+  Pack<std::uint32_t> w[8];
+  TARN_UNROLL(2)
+  for (int call = 0; call < 2; ++call) {
+    w[4 * call] = narrow(c[call].w0, c[2 + call].w0);
+    w[4 * call + 1] = narrow(c[call].w1, c[2 + call].w1);
+    w[4 * call + 2] = narrow(c[call].w2, c[2 + call].w2);
+    w[4 * call + 3] = narrow(c[call].w3, c[2 + call].w3);
   }
-  return {{xi[0], xi[1], xi[2]}, {xi[3], xi[4], xi[5]}, {xi[6], xi[7], xi[8]}};
+  const NormalBits<Pack<std::uint32_t>> bits = normal_bits(w);
+  Pack<double> xi[2][10];
+  TARN_UNROLL(5)
+  for (int p = 0; p < 5; ++p) {
+    Pack<float> first, second;
+    box_muller(bits.radius[p], bits.angle[p], first, second);
+    widen(first, xi[0][2 * p], xi[1][2 * p]);
+    widen(second, xi[0][2 * p + 1], xi[1][2 * p + 1]);
+  }
+  TARN_UNROLL(2)
+  for (int k = 0; k < 2; ++k) {
+    out[k] = {{xi[k][0], xi[k][1], xi[k][2]},
+              {xi[k][3], xi[k][4], xi[k][5]},
+              {xi[k][6], xi[k][7], xi[k][8]}};
+  }
 }
 #endif
 

@@ -56,6 +56,18 @@ struct SomeLanes {
   TARN_HD T keep(const T& value) const { return select(mask, value, T(scalar_t<T>(0))); }
 };
 
+/// Oxygens of two molecules: -dV/dr / r = (12 A r^-6 - 6 C) r^-8, and the charges if they sit
+/// there.
+template <bool kMSite, class T, class S>
+TARN_HD T oxygen_force_over_r(const PairParameters<S>& p, const T& r2) {
+  const T y = rsqrt(r2);
+  const T y2 = y * y;
+  const T y6 = y2 * y2 * y2;
+  T s = y6 * fma(T(p.lj_12a), y6, -T(p.lj_6c));
+  if constexpr (!kMSite) s = fma(T(p.qq_nn), y, s);
+  return s * y2;
+}
+
 /// Adds the forces of one pair to f_i and subtracts them from f_j; each pair is done once.
 ///
 /// @param r_oo oxygen of i minus oxygen of j [A]; must not vanish, in unused lanes either
@@ -72,41 +84,84 @@ TARN_HD void add_pair_forces(const PairParameters<S>& p, const Vec3<T>& r_oo,
     b.y = fnma(s, d.y, b.y);
     b.z = fnma(s, d.z, b.z);
   };
-  const auto coulomb = [&](const T& qq, const Vec3<T>& d, Vec3<T>& a, Vec3<T>& b) {
-    const T y = rsqrt(norm2(d));
-    apply(lanes.keep((qq * y) * (y * y)), d, a, b);
-  };
-
-  {  // O-O: -dV/dr / r = (12 A r^-6 - 6 C) r^-8, and the charges if they sit there.
-    const T y = rsqrt(norm2(r_oo));
-    const T y2 = y * y;
-    const T y6 = y2 * y2 * y2;
-    T s = y6 * fma(T(p.lj_12a), y6, -T(p.lj_6c));
-    if constexpr (!kMSite) s = fma(T(p.qq_nn), y, s);
-    apply(lanes.keep(s * y2), r_oo, f_i.o, f_j.o);
-  }
-  Vec3<T> n_i = r_oo;  // negative site of i minus oxygen of j
-  if constexpr (kMSite) {
-    n_i = r_oo + i.m;
-    coulomb(T(p.qq_nn), n_i - j.m, f_i.m, f_j.m);
-  }
-  Vec3<T>& fn_i = kMSite ? f_i.m : f_i.o;
+  apply(lanes.keep(oxygen_force_over_r<kMSite>(p, norm2(r_oo))), r_oo, f_i.o, f_j.o);
+  const T nn(p.qq_nn), nh(p.qq_nh), hh(p.qq_hh);
   Vec3<T>& fn_j = kMSite ? f_j.m : f_j.o;
-  coulomb(T(p.qq_nh), n_i - j.h1, fn_i, f_j.h1);
-  coulomb(T(p.qq_nh), n_i - j.h2, fn_i, f_j.h2);
-  const Vec3<T> h1_i = r_oo + i.h1;
-  const Vec3<T> h2_i = r_oo + i.h2;
+  // One site of i with the sites of j; the distances go side by side.
+  const auto coulomb = [&](const auto& qq, const auto& d, Vec3<T>& a, auto&... b) {
+    constexpr int count = sizeof...(b);
+    T r2[count], s[count];
+    TARN_UNROLL(3)
+    for (int k = 0; k < count; ++k) r2[k] = norm2(d[k]);
+    scaled_rsqrt_cubed(qq, r2, s);
+    int k = 0;
+    ((apply(lanes.keep(s[k]), d[k], a, b), ++k), ...);
+  };
   if constexpr (kMSite) {
-    coulomb(T(p.qq_nh), h1_i - j.m, f_i.h1, fn_j);
-    coulomb(T(p.qq_nh), h2_i - j.m, f_i.h2, fn_j);
+    const Vec3<T> m_i = r_oo + i.m;  // minus oxygen of j, as below
+    const Vec3<T> d[3] = {m_i - j.m, m_i - j.h1, m_i - j.h2};
+    const T qq[3] = {nn, nh, nh};
+    coulomb(qq, d, f_i.m, f_j.m, f_j.h1, f_j.h2);
   } else {
-    coulomb(T(p.qq_nh), h1_i, f_i.h1, fn_j);
-    coulomb(T(p.qq_nh), h2_i, f_i.h2, fn_j);
+    const Vec3<T> d[2] = {r_oo - j.h1, r_oo - j.h2};
+    const T qq[2] = {nh, nh};
+    coulomb(qq, d, f_i.o, f_j.h1, f_j.h2);
   }
-  coulomb(T(p.qq_hh), h1_i - j.h1, f_i.h1, f_j.h1);
-  coulomb(T(p.qq_hh), h1_i - j.h2, f_i.h1, f_j.h2);
-  coulomb(T(p.qq_hh), h2_i - j.h1, f_i.h2, f_j.h1);
-  coulomb(T(p.qq_hh), h2_i - j.h2, f_i.h2, f_j.h2);
+  const auto hydrogen = [&](const Vec3<T>& h_i, Vec3<T>& f) {
+    const Vec3<T> d[3] = {kMSite ? h_i - j.m : h_i, h_i - j.h1, h_i - j.h2};
+    const T qq[3] = {nh, hh, hh};
+    coulomb(qq, d, f, fn_j, f_j.h1, f_j.h2);
+  };
+  hydrogen(r_oo + i.h1, f_i.h1);
+  hydrogen(r_oo + i.h2, f_i.h2);
+}
+
+/// Adds the forces that a partner exerts, with the bits that add_pair_forces() gives: it rounds
+/// distances in the order of its molecule i.
+///
+/// @param r_oo own oxygen minus the partner's [A]
+/// @param own_is_i where own is the molecule i of add_pair_forces()
+template <bool kMSite, class T, class S, class Lanes>
+TARN_HD void add_forces_of_partner(const PairParameters<S>& p, const Vec3<T>& r_oo,
+                                   const SiteOffsets<T>& own, const SiteOffsets<T>& partner,
+                                   const mask_t<T>& own_is_i, const Lanes& lanes,
+                                   SiteForces<T>& f) {
+  const auto apply = [](const T& s, const Vec3<T>& d, Vec3<T>& a) { a = fma(s, d, a); };
+  apply(lanes.keep(oxygen_force_over_r<kMSite>(p, norm2(r_oo))), r_oo, f.o);
+
+  const T nn(p.qq_nn), nh(p.qq_nh), hh(p.qq_hh);
+  const auto between = [&](const Vec3<T>& a, const Vec3<T>& b) -> Vec3<T> {
+    const Vec3<T> as_i = (r_oo + a) - b, as_j = (r_oo - b) + a;
+    return {select(own_is_i, as_i.x, as_j.x), select(own_is_i, as_i.y, as_j.y),
+            select(own_is_i, as_i.z, as_j.z)};
+  };
+  const auto coulomb = [&](const auto& qq, const auto& d, Vec3<T>& a) {
+    constexpr int count = static_cast<int>(sizeof(d) / sizeof(d[0]));
+    T r2[count], s[count];
+    TARN_UNROLL(3)
+    for (int k = 0; k < count; ++k) r2[k] = norm2(d[k]);
+    scaled_rsqrt_cubed(qq, r2, s);
+    TARN_UNROLL(3)
+    for (int k = 0; k < count; ++k) apply(lanes.keep(s[k]), d[k], a);
+  };
+  if constexpr (kMSite) {
+    const Vec3<T> d[3] = {between(own.m, partner.m), between(own.m, partner.h1),
+                          between(own.m, partner.h2)};
+    const T qq[3] = {nn, nh, nh};
+    coulomb(qq, d, f.m);
+  } else {
+    const Vec3<T> d[2] = {r_oo - partner.h1, r_oo - partner.h2};
+    const T qq[2] = {nh, nh};
+    coulomb(qq, d, f.o);
+  }
+  const auto hydrogen = [&](const Vec3<T>& h, Vec3<T>& a) {
+    const Vec3<T> d[3] = {kMSite ? between(h, partner.m) : r_oo + h, between(h, partner.h1),
+                          between(h, partner.h2)};
+    const T qq[3] = {nh, hh, hh};
+    coulomb(qq, d, a);
+  };
+  hydrogen(own.h1, f.h1);
+  hydrogen(own.h2, f.h2);
 }
 
 /// Sum of the forces on the atoms of a molecule.
