@@ -18,6 +18,8 @@ namespace tarn {
 
 enum class StartKind { quenched, random };
 enum class VelocityKind { maxwell, tangent, zero };
+/// What a penalised start is moved onto.
+enum class StartProjection { none, slow_manifold };
 
 /// Which replicas an observer writes: all, the mean with its standard error, or the first n.
 struct ReplicaSelection {
@@ -38,6 +40,7 @@ struct SystemSection {
   VelocityKind velocities = VelocityKind::maxwell;  ///< zero if the deck has no temperature
   /// Default: true for penalty schemes, false (and refused) with rigid ones and infinite omega.
   bool relax = true;
+  StartProjection project = StartProjection::none;
   bool remove_momentum = false;
   double hydrogen_mass_Da = units::mass_hydrogen_Da;
   bool recentre = false;  ///< positions are reported about the centre of mass

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,9 +62,18 @@ int default_starts(int molecules);
 LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
                              int starts = 0, const SearchProgress& progress = {}, int threads = 0);
 
+/// A projection onto the slow manifold: energy of the vibration of all bonds of a cluster before
+/// and after (fast_bond_energy), and its iterations.
+struct SlowStart {
+  double fast_before_kcal_per_mol = 0.0;
+  double fast_after_kcal_per_mol = 0.0;
+  int iterations = 0;
+};
+
 /// The state that a run begins with, and remarks for its log.
 struct Start {
   State state;
+  std::optional<SlowStart> slow;  ///< mean energies of the replicas, most iterations of any
   std::vector<std::string> notes;
 };
 
@@ -73,8 +83,10 @@ struct Start {
 /// for each: random, or quenched as well. Rigid schemes and infinite omega get molecules on the
 /// model's geometry; penalty schemes with `relax` start at a minimum of V0 + V1. Velocities are
 /// drawn from Maxwell's distribution, projected onto the constraints for rigid schemes or where the
-/// deck says so; with remove_momentum the cluster as a whole neither moves nor turns.
-/// @throws InputError for structures that cannot be used, IoError for files that cannot be read
+/// deck says so; with remove_momentum the cluster as a whole neither moves nor turns. With
+/// `project` the bonds do not vibrate.
+/// @throws InputError for structures that cannot be used, IoError for files that cannot be read,
+/// NumericalError where the projection does not settle
 Start make_start(const Deck& deck);
 
 }  // namespace tarn

@@ -184,6 +184,13 @@ void relaxation_is_finite(Checker& checker) {
   checker.problem("system.relax", "relax = true needs finite omega: rigid bonds do not stretch");
 }
 
+void projection_is_finite(Checker& checker) {
+  if (!is_infinite_penalty(checker) || !checker.trusted({"system.project"})) return;
+  if (checker.deck().system.project == StartProjection::none) return;
+  checker.problem("system.project",
+                  "project = \"slow-manifold\" needs finite omega: rigid bonds do not vibrate");
+}
+
 void trajectories_are_few(Checker& checker) {
   if (!checker.trusted({"system.replicas", "observe.trajectory.replicas"})) return;
   const auto& trajectory = checker.deck().trajectory;
@@ -248,6 +255,7 @@ const std::vector<Rule>& rules() {
       {"`solver = \"dense\"` goes with `hessian = \"gauss-newton\"` only.",
        dense_solver_is_gauss_newton},
       {"`relax = true` needs finite `omega`.", relaxation_is_finite},
+      {"`project = \"slow-manifold\"` needs finite `omega`.", projection_is_finite},
       {"Trajectories are written of at most 10 000 replicas.", trajectories_are_few},
       {"`format = \"h5md\"` needs a build with HDF5; `tarn doctor` says which this is.",
        trajectory_format_is_built},

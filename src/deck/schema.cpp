@@ -186,6 +186,19 @@ std::vector<Key> make_keys() {
            .meaning = "Relax the start on non-bonded and penalty energy together, so that the "
                       "bonds do not start stretched against the penalty.",
            .used_with = penalty}),
+      row<&Deck::system, &SystemSection::project>(
+          {.section = "system",
+           .name = "project",
+           .type = Type::word,
+           .words =
+               {{"none", static_cast<int>(StartProjection::none), "as it is"},
+                {"slow-manifold", static_cast<int>(StartProjection::slow_manifold),
+                 "the vibration of the bonds is taken out of positions and velocities; "
+                 "`run.json` tells its energy before and after. Needs finite `omega`, and some "
+                 "700 evaluations of all forces a replica. A thermostat puts the vibration "
+                 "back"}},
+           .meaning = "Where the start is moved to, after all else.",
+           .used_with = penalty}),
       row<&Deck::system, &SystemSection::remove_momentum>(
           {.section = "system",
            .name = "remove_momentum",

@@ -1,60 +1,39 @@
 #include "tarn/mechanics/slow_manifold.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <numbers>
-#include <string>
-
-#include "tarn/core/error.hpp"
+#include "tarn/core/slow_point.hpp"
 
 namespace tarn::mechanics {
-namespace {
-
-constexpr int kSteps = 18;  // to each side: a window of 6π/omega with steps of (2π/omega)/6
-constexpr int kMostIterates = 100;
-
-/// The piecewise cubic filter of AST 5.2, with three vanishing moments and mass one on [-1, 1].
-double kernel(double t) {
-  const double a = std::abs(t);
-  if (a <= 0.5) return 2.0 - 2.0 * a - 8.0 * a * a + 8.0 * a * a * a;
-  return 2.0 - 22.0 / 3.0 * a + 8.0 * a * a - 8.0 / 3.0 * a * a * a;
-}
-
-}  // namespace
 
 std::vector<SlowIterate> project_onto_slow_manifold(const MechanicalSystem& system,
                                                     const Constraint& constraint, double omega,
                                                     const Vector& x, const Vector& v,
                                                     double tolerance) {
-  const double h = 2.0 * std::numbers::pi / omega / 6.0;
-  Verlet forward(system, h), backward(system, -h);
-  std::vector<SlowIterate> iterates{{x, v, constraint.values(x), constraint.rates(x, v)}};
-  while (true) {
-    const SlowIterate& last = iterates.back();
-    // The kernel vanishes at the ends of the window, so that trapezoidal weights are plain ones.
-    Vector mean_x = kernel(0.0) / kSteps * last.x, mean_v = kernel(0.0) / kSteps * last.v;
-    for (Method* method : {static_cast<Method*>(&forward), static_cast<Method*>(&backward)}) {
-      State s{last.x, last.v, {}, {}};
-      method->begin(s);
-      for (int j = 1; j <= kSteps; ++j) {
-        method->step(s);
-        const double weight = kernel(static_cast<double>(j) / kSteps) / kSteps;
-        mean_x += weight * s.x;
-        mean_v += weight * s.v;
-      }
-    }
-    SlowIterate next{mean_x, mean_v, constraint.values(mean_x), constraint.rates(mean_x, mean_v)};
-    const double change = std::max((next.g - last.g).lpNorm<Eigen::Infinity>(),
-                                   (next.g_rate - last.g_rate).lpNorm<Eigen::Infinity>());
-    iterates.push_back(std::move(next));
-    if (change < tolerance) return iterates;
-    if (!std::isfinite(change) || iterates.size() > kMostIterates) {
-      throw NumericalError("the projection onto the slow manifold did not settle in " +
-                           std::to_string(iterates.size() - 1) +
-                           " iterations; the last change is " + std::to_string(change) +
-                           ". A start nearer to the constraints or a larger omega may help");
-    }
-  }
+  const auto both = [](const Vector& a, const Vector& b) {
+    Vector joined(a.size() + b.size());
+    joined << a, b;
+    return joined;
+  };
+  SlowProjection projection;
+  projection.acceleration = [&](const Vector& y) { return system.acceleration(y); };
+  projection.constraints = [&](const Vector& y, const Vector& w) {
+    return both(constraint.values(y), constraint.rates(y, w));
+  };
+  projection.averaged = both;
+  projection.move = [](const Vector& mean, Vector& y, Vector& w) {
+    y = mean.head(y.size());
+    w = mean.tail(w.size());
+  };
+  projection.window = slow_window(omega, omega);
+  projection.tolerance = tolerance;
+
+  std::vector<SlowIterate> iterates;
+  const auto add = [&](const Vector& y, const Vector& w) {
+    iterates.push_back({y, w, constraint.values(y), constraint.rates(y, w)});
+  };
+  add(x, v);
+  Vector slow_x = x, slow_v = v;
+  move_to_slow_point(projection, slow_x, slow_v, add);
+  return iterates;
 }
 
 void Rk4::step(State& s) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -91,6 +92,7 @@ class Run {
   State new_start(const RunParts& parts) {
     Start start = parts.make_start(deck_);
     for (const std::string& note : start.notes) warn(note);
+    slow_start_ = start.slow;
     return std::move(start.state);
   }
 
@@ -274,6 +276,7 @@ class Run {
     record.steps_per_second = p.steps_per_second;
     record.ns_per_day_per_replica = p.ns_per_day_per_replica;
     record.ns_per_day_total = p.ns_per_day_total;
+    record.slow_start = slow_start_;
     record.engine = engine_->report();
     record.warnings = warnings_;
     record.averages = averages_;
@@ -327,6 +330,7 @@ class Run {
   io::Checkpoint checkpoint_;  // that the run goes on from
   io::Checkpoint before_;      // what every checkpoint of this run holds; replicas stopped earlier
   int molecules_ = 0;
+  std::optional<SlowStart> slow_start_;
   std::int64_t first_step_ = 0;
   std::unique_ptr<Engine> engine_;
   std::vector<std::unique_ptr<Observer>> observers_;  // the checkpointer is the last one

@@ -31,6 +31,15 @@ std::string stages(const EngineReport& report) {
   return object.text();
 }
 
+std::string slow_start(const std::optional<SlowStart>& slow) {
+  if (!slow) return "null";
+  io::JsonObject object;
+  object.add("fast_energy_before_kcal_per_mol", json(slow->fast_before_kcal_per_mol))
+      .add("fast_energy_after_kcal_per_mol", json(slow->fast_after_kcal_per_mol))
+      .add("iterations", json(std::int64_t{slow->iterations}));
+  return object.text();
+}
+
 std::string average_list(const std::vector<AveragedQuantity>& averages) {
   std::vector<std::string> values;
   for (const AveragedQuantity& a : averages) {
@@ -90,6 +99,7 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
            json(engine.molecule_steps > 0 ? static_cast<double>(engine.constraint_iterations) /
                                                 static_cast<double>(engine.molecule_steps)
                                           : 0.0))
+      .add("slow_start", slow_start(record.slow_start))
       .add("warnings", io::json_strings(record.warnings))
       .add("averages", average_list(record.averages))
       .add("departures", list_of(record.departures))

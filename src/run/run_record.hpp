@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "evaporation.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
+#include "tarn/start.hpp"
 
 namespace tarn {
 
@@ -22,6 +24,7 @@ struct RunRecord {
   double steps_per_second = 0.0;
   double ns_per_day_per_replica = 0.0;
   double ns_per_day_total = 0.0;
+  std::optional<SlowStart> slow_start;  ///< of a start that was projected, unless resumed
   EngineReport engine;
   std::vector<std::string> warnings;
   std::vector<AveragedQuantity> averages;

@@ -11,6 +11,7 @@
 
 #include "centre.hpp"
 #include "parallel.hpp"
+#include "slow_start.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/structure.hpp"
 #include "velocities.hpp"
@@ -89,6 +90,18 @@ std::optional<double> velocity_temperature(const Deck& deck, std::size_t replica
   return deck.thermostat.temperature_K;
 }
 
+/// Mean energies, most iterations.
+SlowStart mean_of(const std::vector<SlowStart>& all) {
+  const double weight = 1.0 / static_cast<double>(all.size());
+  SlowStart mean;
+  for (const SlowStart& s : all) {
+    mean.fast_before_kcal_per_mol += weight * s.fast_before_kcal_per_mol;
+    mean.fast_after_kcal_per_mol += weight * s.fast_after_kcal_per_mol;
+    mean.iterations = std::max(mean.iterations, s.iterations);
+  }
+  return mean;
+}
+
 MinimiseResult relax(ForceField& force_field, double omega, std::span<double> positions_A) {
   const MinimiseOptions options{1e-7, std::min(2'000, quench_iterations(force_field.molecules()))};
   return relax_penalised(force_field, omega, positions_A, options);
@@ -147,6 +160,8 @@ Start make_start(const Deck& deck) {
   }
 
   const bool tangent = rigid || deck.system.velocities == VelocityKind::tangent;
+  const bool projected = deck.system.project == StartProjection::slow_manifold && !on_constraints;
+  std::vector<SlowStart> slow(projected ? state.replica_ids.size() : 0);
   Unconverged quench_report, relax_report;
   const auto prepare = [&](ForceField& worker, std::int64_t r) {
     const auto index = static_cast<std::size_t>(r);
@@ -166,8 +181,13 @@ Start make_start(const Deck& deck) {
       if (relaxed) relax_report.add(relax(worker, omega, x));
     }
     const std::optional<double> temperature_K = velocity_temperature(deck, index);
-    if (!temperature_K) return;
-    start::draw_velocities(model, x, *temperature_K, tangent, system.seed, r, v);
+    if (temperature_K) {
+      start::draw_velocities(model, x, *temperature_K, tangent, system.seed, r, v);
+      if (deck.system.remove_momentum) start::remove_momentum(model, x, v);
+    }
+    if (!projected) return;
+    slow[index] = start::project_onto_slow_manifold(worker, omega, x, v);
+    // The projection does not quite keep angular momentum.
     if (deck.system.remove_momentum) start::remove_momentum(model, x, v);
   };
   start::for_each_index(
@@ -175,6 +195,14 @@ Start make_start(const Deck& deck) {
   // A quench that is relaxed afterwards need not have ended.
   if (!relaxed) quench_report.note("the quench", replicas, start.notes);
   relax_report.note("the relaxation", replicas, start.notes);
+  if (projected) {
+    start.slow = mean_of(slow);
+    start.notes.push_back(fmt::format(
+        "projected onto the slow manifold: the energy of the bonds' vibration went from {:.3g} to "
+        "{:.3g} kcal/mol in {} iterations{}",
+        start.slow->fast_before_kcal_per_mol, start.slow->fast_after_kcal_per_mol,
+        start.slow->iterations, replicas > 1 ? ", means of the replicas" : ""));
+  }
   return start;
 }
 

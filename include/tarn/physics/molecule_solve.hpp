@@ -30,21 +30,25 @@ TARN_HD BondValues<T> solve(const SymmetricMatrix3<T>& s, const BondValues<T>& r
           inverse * fma(c13, r.oh1, fma(c23, r.oh2, c33 * r.hh))};
 }
 
-/// S y = r with S = shift I + J M^-1 J^T, symmetric positive definite for shift >= 0.
+/// shift I + J M^-1 J^T, symmetric positive definite for shift >= 0.
 ///
 /// S_ce = 4 (d_c . d_e) kappa_ce, kappa from the inverse masses of shared atoms; the dot products
 /// follow from the three squared lengths.
 template <class T, class S>
-TARN_HD BondValues<T> solve_bonds(const Bonds<T>& b, const Masses<S>& m, const T& shift,
-                                  const BondValues<T>& r) {
+TARN_HD SymmetricMatrix3<T> bond_matrix(const Bonds<T>& b, const Masses<S>& m, const T& shift) {
   const T l1 = b.length2.oh1, l2 = b.length2.oh2, l3 = b.length2.hh;
   const T w_o = T(S(4) * m.inverse_o), w_h = T(S(4) * m.inverse_h);
   const T d12 = T(S(0.5)) * (l1 + l2 - l3);  // d1 . d2
   // d3 = d2 - d1; bonds 1 and 3 share H1 with opposite signs of the gradient.
-  return solve(
-      SymmetricMatrix3<T>{fma(w_o + w_h, l1, shift), w_o * d12, w_h * (l1 - d12),
-                          fma(w_o + w_h, l2, shift), w_h * (l2 - d12), fma(w_h + w_h, l3, shift)},
-      r);
+  return {fma(w_o + w_h, l1, shift), w_o * d12,        w_h * (l1 - d12),
+          fma(w_o + w_h, l2, shift), w_h * (l2 - d12), fma(w_h + w_h, l3, shift)};
+}
+
+/// S y = r with S = shift I + J M^-1 J^T.
+template <class T, class S>
+TARN_HD BondValues<T> solve_bonds(const Bonds<T>& b, const Masses<S>& m, const T& shift,
+                                  const BondValues<T>& r) {
+  return solve(bond_matrix(b, m, shift), r);
 }
 
 /// y of the Gauss-Newton solve with g given, which never forms omega^2 g:

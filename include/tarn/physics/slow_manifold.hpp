@@ -1,0 +1,53 @@
+#pragma once
+
+#include "tarn/physics/molecule_solve.hpp"
+
+/// @file
+/// Fast and slow parts of the motion of one molecule's bonds under the penalty.
+
+namespace tarn {
+inline namespace TARN_ARCH {
+
+/// Moves a molecule along the gradients of its bonds, weighted by mass, to given values of g (to
+/// first order in their change) and of its rate J v (exactly). Its momentum and centre of mass
+/// stay.
+template <class T, class S>
+TARN_HD void move_bonds(const BondValues<T>& g, const BondValues<T>& rates,
+                        const BondReference<S>& reference, const Masses<S>& m, Triple<T>& x,
+                        Triple<T>& v) {
+  const auto along = [&](const Bonds<T>& b, const BondValues<T>& to, const BondValues<T>& from) {
+    const BondValues<T> y = solve_bonds(
+        b, m, T(S(0)), BondValues<T>{to.oh1 - from.oh1, to.oh2 - from.oh2, to.hh - from.hh});
+    return scale(T(m.inverse_o), T(m.inverse_h), apply_jacobian_transposed(b, y));
+  };
+  const Bonds<T> before = bonds(x);
+  x = x + along(before, g, constraint_values(before, reference));
+  const Bonds<T> after = bonds(x);
+  v = v + along(after, rates, apply_jacobian(after, v));
+}
+
+/// Energy of the fast motion of the bonds, about the values g_s = -lambda/omega^2 at which the
+/// penalty gives the forces of rigid bonds:
+///   omega^2/2 |g - g_s|^2 + 1/2 (J v)^T (J M^-1 J^T)^-1 J v.
+/// On the slow manifold J v is of order 1/omega^2, and so is the root of what this returns.
+/// @param f force without the bonds [kcal/mol/A]
+template <class T, class S>
+TARN_HD T fast_bond_energy(const Triple<T>& x, const Triple<T>& v, const Triple<T>& f,
+                           const BondReference<S>& reference, const Masses<S>& m, const S& omega) {
+  const auto dot3 = [](const BondValues<T>& a, const BondValues<T>& b) {
+    return fma(a.oh1, b.oh1, fma(a.oh2, b.oh2, a.hh * b.hh));
+  };
+  const Bonds<T> b = bonds(x);
+  const BondValues<T> g = constraint_values(b, reference);
+  const BondValues<T> lambda = rigid_multipliers(x, project_velocities(x, v, m), f, m);
+  const T inverse_omega2 = T(S(1) / (omega * omega));
+  const BondValues<T> away{fma(inverse_omega2, lambda.oh1, g.oh1),
+                           fma(inverse_omega2, lambda.oh2, g.oh2),
+                           fma(inverse_omega2, lambda.hh, g.hh)};
+  const BondValues<T> rates = apply_jacobian(b, v);
+  return T(S(0.5)) *
+         fma(T(omega * omega), dot3(away, away), dot3(rates, solve_bonds(b, m, T(S(0)), rates)));
+}
+
+}  // namespace TARN_ARCH
+}  // namespace tarn

@@ -1,0 +1,137 @@
+#include "slow_start.hpp"
+
+#include <Eigen/Core>
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <vector>
+
+#include "atoms.hpp"
+#include "tarn/core/slow_point.hpp"
+#include "tarn/physics/slow_manifold.hpp"
+
+namespace tarn::start {
+namespace {
+
+using Eigen::Index;
+using Eigen::VectorXd;
+
+constexpr Index kCoordinates = 9;  // of a molecule
+constexpr Index kValues = 6;       // omega g and the rates of a molecule's three bonds
+
+/// Change of omega g and of the rates [sqrt(kcal/mol)] at which the projection has settled: some
+/// 1e-14 kcal/mol, and beyond the rounding of g up to omega = 1e5 or so.
+constexpr double kSettled = 1e-7;
+
+/// One cluster under its penalty.
+class StiffCluster {
+ public:
+  StiffCluster(ForceField& force_field, double omega)
+      : force_field_(force_field),
+        omega_(omega),
+        masses_(tarn::masses(force_field.model())),
+        reference_(bond_reference(force_field.model())),
+        forces_(static_cast<std::size_t>(kCoordinates * force_field.molecules())) {}
+
+  VectorXd acceleration(const VectorXd& x) {
+    nonbonded(x);
+    VectorXd a(x.size());
+    for (Index k = 0; k < x.size(); k += kCoordinates) {
+      const Triple<double> f = load(&forces_[static_cast<std::size_t>(k)]) +
+                               penalty_force(load(&x[k]), reference_, omega_);
+      store(scale(masses_.inverse_o, masses_.inverse_h, f), &a[k]);
+    }
+    return a;
+  }
+
+  VectorXd bonds_and_rates(const VectorXd& x, const VectorXd& v) const {
+    VectorXd values(kValues * x.size() / kCoordinates);
+    for (Index k = 0, c = 0; k < x.size(); k += kCoordinates, c += kValues) {
+      const Bonds<double> b = bonds(load(&x[k]));
+      const BondValues<double> g = constraint_values(b, reference_);
+      const BondValues<double> rates = apply_jacobian(b, load(&v[k]));
+      values.segment<kValues>(c) << omega_ * g.oh1, omega_ * g.oh2, omega_ * g.hh, rates.oh1,
+          rates.oh2, rates.hh;
+    }
+    return values;
+  }
+
+  void move(const VectorXd& mean, VectorXd& x, VectorXd& v) const {
+    for (Index k = 0, c = 0; k < x.size(); k += kCoordinates, c += kValues) {
+      Triple<double> positions = load(&x[k]), velocities = load(&v[k]);
+      move_bonds<double, double>({mean[c] / omega_, mean[c + 1] / omega_, mean[c + 2] / omega_},
+                                 {mean[c + 3], mean[c + 4], mean[c + 5]}, reference_, masses_,
+                                 positions, velocities);
+      store(positions, &x[k]);
+      store(velocities, &v[k]);
+    }
+  }
+
+  double fast_energy(const VectorXd& x, const VectorXd& v) {
+    nonbonded(x);
+    double sum = 0.0;
+    for (Index k = 0; k < x.size(); k += kCoordinates) {
+      sum += fast_bond_energy(load(&x[k]), load(&v[k]), load(&forces_[static_cast<std::size_t>(k)]),
+                              reference_, masses_, omega_);
+    }
+    return sum;
+  }
+
+  /// Covers the bond vibrations of the model's molecule: their squared frequencies are the
+  /// eigenvalues of omega^2 J M^-1 J^T.
+  SlowWindow window() const {
+    const WaterModel& model = force_field_.model();
+    const double half = 0.5 * model.r_hh_A();
+    const double height = std::sqrt(model.r_oh_A * model.r_oh_A - half * half);
+    const Triple<double> rigid{{0.0, 0.0, 0.0}, {half, height, 0.0}, {-half, height, 0.0}};
+    const SymmetricMatrix3<double> s = bond_matrix(bonds(rigid), masses_, 0.0);
+    Eigen::Matrix3d matrix;
+    matrix << s.s11, s.s12, s.s13, s.s12, s.s22, s.s23, s.s13, s.s23, s.s33;
+    const Eigen::Vector3d squares =
+        Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(matrix, Eigen::EigenvaluesOnly)
+            .eigenvalues();
+    return slow_window(omega_ * std::sqrt(squares[0]), omega_ * std::sqrt(squares[2]));
+  }
+
+ private:
+  void nonbonded(const VectorXd& x) {
+    force_field_.energy_and_forces({x.data(), static_cast<std::size_t>(x.size())}, forces_);
+  }
+
+  ForceField& force_field_;
+  double omega_;
+  Masses<double> masses_;
+  BondReference<double> reference_;
+  std::vector<double> forces_;
+};
+
+}  // namespace
+
+SlowStart project_onto_slow_manifold(ForceField& force_field, double omega,
+                                     std::span<double> positions_A,
+                                     std::span<double> velocities_A_per_akma) {
+  const auto size = static_cast<Index>(positions_A.size());
+  Eigen::Map<VectorXd> positions(positions_A.data(), size),
+      velocities(velocities_A_per_akma.data(), size);
+  VectorXd x = positions, v = velocities;
+  StiffCluster cluster(force_field, omega);
+  SlowStart result;
+  result.fast_before_kcal_per_mol = cluster.fast_energy(x, v);
+  SlowProjection projection;
+  projection.acceleration = [&](const VectorXd& y) { return cluster.acceleration(y); };
+  projection.constraints = [&](const VectorXd& y, const VectorXd& w) {
+    return cluster.bonds_and_rates(y, w);
+  };
+  projection.averaged = projection.constraints;
+  projection.move = [&](const VectorXd& mean, VectorXd& y, VectorXd& w) {
+    cluster.move(mean, y, w);
+  };
+  projection.window = cluster.window();
+  projection.tolerance = kSettled;
+  result.iterations = move_to_slow_point(projection, x, v);
+  result.fast_after_kcal_per_mol = cluster.fast_energy(x, v);
+  positions = x;
+  velocities = v;
+  return result;
+}
+
+}  // namespace tarn::start

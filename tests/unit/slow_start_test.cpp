@@ -1,0 +1,419 @@
+// Starts without vibration of the bonds: the filter, one molecule, and what a deck gives.
+#include "start/slow_start.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <optional>
+#include <span>
+
+#include "start/velocities.hpp"
+#include "tarn/analysis/line_fit.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/slow_point.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/cpu_engine.hpp"
+#include "tarn/physics/slow_manifold.hpp"
+#include "water_fixtures.hpp"
+
+namespace tarn {
+namespace {
+
+using namespace test;
+using Vector = Eigen::VectorXd;
+
+WaterModel tip3p() { return *find_water_model("tip3p"); }
+
+// --- the filter ---
+
+// AST 5.2: mass one and three vanishing moments. A free point at x + v t averages t, t² and t³ to
+// nothing; each of some 40 terms of order one rounds.
+TEST(SlowPoint, FilterKeepsCubics) {
+  for (const double ratio : {1.0, 1.4, 3.9}) {
+    SlowProjection p;
+    p.window = slow_window(1.0, ratio);
+    p.tolerance = 1.0;  // one iteration
+    p.acceleration = [](const Vector& x) { return Vector::Zero(x.size()).eval(); };
+    p.constraints = [](const Vector& x, const Vector&) { return Vector::Zero(x.size()).eval(); };
+    // In units of the window, t = x.
+    const double half = p.window.step * p.window.steps;
+    p.averaged = [](const Vector& x, const Vector&) {
+      return Vector(Eigen::Vector4d(1.0, x[0], x[0] * x[0], x[0] * x[0] * x[0]));
+    };
+    Vector mean;
+    p.move = [&](const Vector& m, Vector&, Vector&) { mean = m; };
+    Vector x = Vector::Zero(1), v = Vector::Constant(1, 1.0 / half);
+    EXPECT_EQ(move_to_slow_point(p, x, v), 1);
+    EXPECT_NEAR(mean[0], 1.0, 1e-14) << ratio;
+    for (int power = 1; power < 4; ++power) EXPECT_NEAR(mean[power], 0.0, 1e-14) << ratio;
+  }
+}
+
+TEST(SlowPoint, WindowOfThePaper) {
+  const SlowWindow paper = slow_window(1000.0, 1000.0);
+  EXPECT_EQ(paper.steps, 18);
+  EXPECT_DOUBLE_EQ(paper.step, 2.0 * M_PI / 1000.0 / 6.0);
+  const SlowWindow two = slow_window(1.0, 3.909);  // 70.4 steps, and an even number of them
+  EXPECT_EQ(two.steps, 72);
+  EXPECT_NEAR(two.step * two.steps, 6.0 * M_PI, 1e-13);
+}
+
+// --- one molecule ---
+
+struct Molecule {
+  WaterModel model = tip3p();
+  Masses<double> m = masses(model);
+  BondReference<double> reference = bond_reference(model);
+  Triple<double> x, v;
+  explicit Molecule(Random& random) {
+    const double half = 0.5 * model.r_hh_A();
+    const double height = std::sqrt(model.r_oh_A * model.r_oh_A - half * half);
+    x = {{0, 0, 0}, {half, height, 0}, {-half, height, 0}};
+    x = x + random.triple(0.02);
+    v = random.triple(1.0);
+  }
+  double kinetic(const Triple<double>& u) const { return 0.5 * weighted_norm2(m.o, m.h, u); }
+};
+
+// Where J v is the whole motion, its energy is all of the kinetic energy; where v is tangent and g
+// balances rigid bonds, there is none; without forces at rest it is the penalty.
+TEST(FastBondEnergy, ClosedForms) {
+  Random random(3);
+  const double omega = 70.0;
+  const Triple<double> zero{};
+  for (int k = 0; k < 20; ++k) {
+    const Molecule w(random);
+    const auto energy = [&](const Triple<double>& v, const Triple<double>& f,
+                            const BondReference<double>& r) {
+      return fast_bond_energy(w.x, v, f, r, w.m, omega);
+    };
+    const double penalty = penalty_energy(w.x, w.reference, omega);
+    EXPECT_NEAR(energy(zero, zero, w.reference), penalty, 1e-12 * penalty);
+
+    const Triple<double> tangent = project_velocities(w.x, w.v, w.m);
+    const Triple<double> f = random.triple(20.0);
+    const double all = energy(w.v, f, w.reference) - energy(tangent, f, w.reference);
+    EXPECT_NEAR(all, w.kinetic(w.v - tangent), 1e-12 * (all + penalty));
+
+    const Bonds<double> b = bonds(w.x);
+    const BondValues<double> lambda = rigid_multipliers(w.x, tangent, f, w.m);
+    // Lengths of reference for which g = -lambda/omega²; OH bonds have one for both.
+    const BondValues<double> g{-lambda.oh1 / (omega * omega), -lambda.oh2 / (omega * omega),
+                               -lambda.hh / (omega * omega)};
+    const BondReference<double> balanced{b.length2.oh1 - g.oh1, b.length2.hh - g.hh};
+    const double left = b.length2.oh2 - balanced.oh2 - g.oh2;
+    EXPECT_NEAR(energy(tangent, f, balanced), 0.5 * omega * omega * left * left,
+                1e-12 * (1.0 + penalty));
+  }
+}
+
+// Rates exactly, to rounding; g with an error of second order in the change; momentum and centre of
+// mass as they were.
+TEST(MoveBonds, ReachesGAndItsRate) {
+  Random random(4);
+  for (int k = 0; k < 20; ++k) {
+    const Molecule w(random);
+    const BondValues<double> rates{0.3, -0.2, 0.1};
+    const BondValues<double> g = constraint_values(bonds(w.x), w.reference);
+    std::array<double, 2> error{};
+    for (int half = 0; half < 2; ++half) {
+      const double change = half == 0 ? 0.02 : 0.01;
+      const BondValues<double> wanted{g.oh1 + change, g.oh2 - change, g.hh + 2.0 * change};
+      Triple<double> x = w.x, v = w.v;
+      move_bonds(wanted, rates, w.reference, w.m, x, v);
+      const Bonds<double> b = bonds(x);
+      const BondValues<double> found = constraint_values(b, w.reference);
+      const BondValues<double> found_rates = apply_jacobian(b, v);
+      error[static_cast<std::size_t>(half)] =
+          std::hypot(found.oh1 - wanted.oh1, found.oh2 - wanted.oh2, found.hh - wanted.hh);
+      EXPECT_NEAR(found_rates.oh1, rates.oh1, 1e-13);
+      EXPECT_NEAR(found_rates.oh2, rates.oh2, 1e-13);
+      EXPECT_NEAR(found_rates.hh, rates.hh, 1e-13);
+      for (const Triple<double>& d : {x - w.x, v - w.v}) {
+        const Vec3<double> sum = w.m.o * d.o + w.m.h * (d.h1 + d.h2);
+        EXPECT_LT(std::hypot(sum.x, sum.y, sum.z), 1e-13);
+      }
+    }
+    // Exactly quadratic: g is.
+    EXPECT_NEAR(error[0] / error[1], 4.0, 1e-9);
+  }
+}
+
+// --- clusters ---
+
+/// Relaxed with Maxwell's velocities or their tangent part, or rigid with the tangent part.
+enum class From { maxwell, tangent, rigid };
+
+struct Cluster {
+  std::vector<double> x, v;
+};
+
+constexpr double kTemperature_K = 10.06;
+
+Cluster seven(double omega, From from) {
+  Cluster c;
+  for (const Triple<double>& t : reference_cluster("tip3p-7.xyz")) {
+    const auto a = to_array(t);
+    c.x.insert(c.x.end(), a.begin(), a.end());
+  }
+  c.v.resize(c.x.size());
+  ForceField force_field(tip3p(), 7);
+  if (from != From::rigid) relax_penalised(force_field, omega, c.x, {1e-9, 2'000});
+  start::draw_velocities(tip3p(), c.x, kTemperature_K, from != From::maxwell, 1, 0, c.v);
+  return c;
+}
+
+SlowStart project(double omega, Cluster& c) {
+  ForceField force_field(tip3p(), 7);
+  return start::project_onto_slow_manifold(force_field, omega, c.x, c.v);
+}
+
+/// Linear momentum, centre of mass and angular momentum.
+std::array<Eigen::Vector3d, 3> momenta(const Cluster& c) {
+  std::array<Eigen::Vector3d, 3> sums;
+  sums.fill(Eigen::Vector3d::Zero());
+  for (std::size_t a = 0; a < c.x.size() / 3; ++a) {
+    const double mass = tip3p().mass_Da(static_cast<int>(a % 3));
+    const Eigen::Vector3d x(c.x[3 * a], c.x[3 * a + 1], c.x[3 * a + 2]);
+    const Eigen::Vector3d v(c.v[3 * a], c.v[3 * a + 1], c.v[3 * a + 2]);
+    sums[0] += mass * v;
+    sums[1] += mass * x;
+    sums[2] += mass * x.cross(v);
+  }
+  return sums;
+}
+
+/// Slope of log y over log omega.
+template <class F>
+double slope(F y_of) {
+  std::vector<double> x, y;
+  for (const double omega : {100.0, 200.0, 400.0}) {
+    x.push_back(std::log(omega));
+    y.push_back(std::log(y_of(omega)));
+  }
+  return analysis::fit_line(x, y).slope;
+}
+
+// The energy left is that of the slow rates J v, of order omega^-2; that of tangent velocities is
+// centrifugal, g off by order omega^-2. Corrections are of order omega^-2: 0.04 between 100 and 400
+// would be a relative correction of 0.06.
+TEST(SlowStart, EnergyFallsAsTheFourthPower) {
+  for (const From from : {From::maxwell, From::tangent, From::rigid}) {
+    EXPECT_NEAR(slope([&](double omega) {
+                  Cluster c = seven(omega, from);
+                  return project(omega, c).fast_after_kcal_per_mol;
+                }),
+                -4.0, 0.04);
+  }
+  EXPECT_NEAR(slope([&](double omega) {
+                Cluster c = seven(omega, From::tangent);
+                return project(omega, c).fast_before_kcal_per_mol;
+              }),
+              -2.0, 0.04);
+}
+
+// Three modes of kT/2 a molecule, to 4.5 standard errors of chi-squared with 3 N R degrees.
+TEST(SlowStart, EnergyBeforeIsThatOfMaxwell) {
+  Deck deck;
+  deck.path = "nowhere/deck.toml";
+  deck.system.molecules = 5;
+  deck.system.replicas = 32;
+  deck.system.temperature_K = 100.0;
+  deck.system.project = StartProjection::slow_manifold;
+  const Start start = make_start(deck);
+  ASSERT_TRUE(start.slow.has_value());
+  const double modes = 3.0 * 5 * 32;
+  const double expected = 3.0 * 5 * 0.5 * units::boltzmann_kcal_per_mol_K * 100.0;
+  EXPECT_NEAR(start.slow->fast_before_kcal_per_mol / expected, 1.0, 4.5 * std::sqrt(2.0 / modes));
+  EXPECT_LT(start.slow->fast_after_kcal_per_mol, 1e-4 * start.slow->fast_before_kcal_per_mol);
+  EXPECT_FALSE(start.notes.empty());
+}
+
+// Largest excursion of any g over three periods of the slowest vibration, by Verlet with a 50th of
+// the fastest period: of a vibration of fixed energy as 1/omega, of one that begins
+// without the forces' stretch as 1/omega², and of slow motion as 1/omega³, a value of order
+// omega^-2 that changes at its own pace.
+TEST(SlowStart, BondsDoNotVibrate) {
+  const auto excursion = [](double omega, const Cluster& c) {
+    System system;
+    system.model = tip3p();
+    system.molecules = 7;
+    system.integrator.scheme = Scheme::verlet;
+    system.integrator.omega = omega;
+    system.integrator.timestep_akma = 2.0 * M_PI / 4.5438 / omega / 50.0;
+    State state;
+    state.molecules = 7;
+    state.replica_ids = {0};
+    state.positions_A = c.x;
+    state.velocities_A_per_akma = c.v;
+    const auto engine = make_cpu_engine(system, state, {}, 1);
+    std::array<double, 21> low, high;
+    low.fill(1e9);
+    high.fill(-1e9);
+    for (int step = 0; step < 50 * 12; ++step) {
+      const State s = engine->state();
+      for (std::size_t m = 0; m < 7; ++m) {
+        std::array<double, 9> a;
+        std::copy_n(s.positions_A.begin() + static_cast<std::ptrdiff_t>(9 * m), 9, a.begin());
+        const BondValues<double> g =
+            constraint_values(bonds(to_triple(a)), bond_reference(tip3p()));
+        const std::array<double, 3> values{g.oh1, g.oh2, g.hh};
+        for (std::size_t k = 0; k < 3; ++k) {
+          low[3 * m + k] = std::min(low[3 * m + k], values[k]);
+          high[3 * m + k] = std::max(high[3 * m + k], values[k]);
+        }
+      }
+      engine->advance(1);
+    }
+    double worst = 0.0;
+    for (std::size_t k = 0; k < low.size(); ++k) worst = std::max(worst, high[k] - low[k]);
+    return worst;
+  };
+  const auto power = [&](From from, bool projected) {
+    return slope([&](double omega) {
+      Cluster c = seven(omega, from);
+      if (projected) project(omega, c);
+      return excursion(omega, c);
+    });
+  };
+  EXPECT_NEAR(power(From::maxwell, false), -1.0, 0.1);
+  EXPECT_NEAR(power(From::rigid, false), -2.0, 0.1);
+  EXPECT_NEAR(power(From::maxwell, true), -3.0, 0.1);
+  EXPECT_NEAR(power(From::rigid, true), -3.0, 0.1);
+}
+
+// The rates J v are of order omega^-2: tangent in the limit.
+TEST(SlowStart, VelocitiesBecomeTangent) {
+  EXPECT_NEAR(
+      slope([&](double omega) {
+        Cluster c = seven(omega, From::maxwell);
+        project(omega, c);
+        double worst = 0.0;
+        for (std::size_t k = 0; k < c.x.size(); k += 9) {
+          std::array<double, 9> x, v;
+          std::copy_n(c.x.begin() + static_cast<std::ptrdiff_t>(k), 9, x.begin());
+          std::copy_n(c.v.begin() + static_cast<std::ptrdiff_t>(k), 9, v.begin());
+          const BondValues<double> rate = apply_jacobian(bonds(to_triple(x)), to_triple(v));
+          worst = std::max({worst, std::abs(rate.oh1), std::abs(rate.oh2), std::abs(rate.hh)});
+        }
+        return worst;
+      }),
+      -2.0, 0.1);
+}
+
+// It stops when omega g and J v change by less than 1e-7; the next change is smaller, and moves
+// atoms by less than |change|/(2 d) with d > 0.9 A.
+TEST(SlowStart, IsIdempotent) {
+  const double omega = 100.0;
+  Cluster once = seven(omega, From::maxwell);
+  project(omega, once);
+  Cluster twice = once;
+  project(omega, twice);
+  for (std::size_t k = 0; k < once.x.size(); ++k) {
+    EXPECT_NEAR(twice.x[k], once.x[k], 1e-7 / omega);
+    EXPECT_NEAR(twice.v[k], once.v[k], 1e-7);
+  }
+}
+
+// Momentum and centre of mass to rounding. The angular momentum changes with the positions, which
+// move by the order of omega^-2; not at all it would be no loss to speak of.
+TEST(SlowStart, KeepsMomentum) {
+  for (const double omega : {100.0, 400.0}) {
+    Cluster c = seven(omega, From::maxwell);
+    const auto before = momenta(c);
+    project(omega, c);
+    const auto after = momenta(c);
+    EXPECT_LT((after[0] - before[0]).norm(), 1e-12);
+    EXPECT_LT((after[1] - before[1]).norm(), 1e-12);
+  }
+  EXPECT_NEAR(slope([](double omega) {
+                Cluster c = seven(omega, From::maxwell);
+                const Eigen::Vector3d before = momenta(c)[2];
+                project(omega, c);
+                return (momenta(c)[2] - before).norm();
+              }),
+              -2.0, 0.1);
+}
+
+// Law 2 and law 4, and with remove_momentum the cluster neither moves nor turns.
+TEST(SlowStart, ReplicaAloneAndThreads) {
+  Deck deck;
+  deck.path = "nowhere/deck.toml";
+  deck.system.molecules = 4;
+  deck.system.replicas = 5;
+  deck.system.temperature_K = 100.0;
+  deck.system.remove_momentum = true;
+  deck.system.project = StartProjection::slow_manifold;
+  deck.run.threads = 1;
+  const Start batch = make_start(deck);
+  deck.run.threads = 3;
+  const Start threaded = make_start(deck);
+  EXPECT_EQ(batch.state.positions_A, threaded.state.positions_A);
+  EXPECT_EQ(batch.state.velocities_A_per_akma, threaded.state.velocities_A_per_akma);
+  EXPECT_EQ(batch.slow->fast_after_kcal_per_mol, threaded.slow->fast_after_kcal_per_mol);
+  deck.system.replicas = 1;
+  const State alone = make_start(deck).state;
+  const auto size = static_cast<std::ptrdiff_t>(alone.positions_A.size());
+  const auto first = [&](const std::vector<double>& all) {
+    return std::vector<double>(all.begin(), all.begin() + size);
+  };
+  EXPECT_EQ(alone.positions_A, first(batch.state.positions_A));
+  EXPECT_EQ(alone.velocities_A_per_akma, first(batch.state.velocities_A_per_akma));
+  const auto sums = momenta({alone.positions_A, alone.velocities_A_per_akma});
+  EXPECT_LT(sums[0].norm(), 1e-12);
+  EXPECT_LT(sums[2].norm(), 1e-11);
+}
+
+TEST(SlowStart, OtherModelsAndMasses) {
+  for (const WaterModel& model : kWaterModels) {
+    for (const double hydrogen : {1.008, 4.0}) {
+      Deck deck;
+      deck.path = "nowhere/deck.toml";
+      deck.system.model = std::string(model.name);
+      deck.system.molecules = 2;
+      deck.system.temperature_K = 10.0;
+      deck.system.hydrogen_mass_Da = hydrogen;
+      deck.system.project = StartProjection::slow_manifold;
+      const Start start = make_start(deck);
+      EXPECT_LT(start.slow->fast_after_kcal_per_mol, 1e-4 * start.slow->fast_before_kcal_per_mol)
+          << model.name << ' ' << hydrogen;
+    }
+  }
+}
+
+// Bonds torn to twice their length do not settle.
+TEST(SlowStart, SaysWhenItDoesNotSettle) {
+  Cluster c = seven(100.0, From::maxwell);
+  for (double& v : c.v) v *= 1e4;
+  EXPECT_THROW(project(100.0, c), NumericalError);
+}
+
+// --- decks ---
+
+TEST(SlowStart, OfDecks) {
+  const std::string text =
+      "[system]\nmolecules = 2\nproject = \"slow-manifold\"\n[run]\nsteps = 1\n";
+  const Deck deck = parse_deck(text, "d.toml");
+  EXPECT_EQ(deck.system.project, StartProjection::slow_manifold);
+  EXPECT_EQ(parse_deck(resolved_deck(deck), "d.toml"), deck);
+  // Rigid schemes drop it where a comparison changes the scheme, and refuse it in a deck.
+  EXPECT_EQ(with_scheme(deck, "settle").system.project, StartProjection::none);
+  const auto problem = [&](const std::string& integrator) {
+    try {
+      parse_deck(text + "[integrator]\n" + integrator, "d.toml");
+    } catch (const InputError& e) {
+      return std::string(e.what());
+    }
+    return std::string("none");
+  };
+  EXPECT_NE(problem("scheme = \"rattle\"").find("d.toml:3:11: project is not used with"),
+            std::string::npos)
+      << problem("scheme = \"rattle\"");
+  EXPECT_NE(problem("omega = \"infinite\"").find("project = \"slow-manifold\" needs finite omega"),
+            std::string::npos)
+      << problem("omega = \"infinite\"");
+}
+
+}  // namespace
+}  // namespace tarn
