@@ -54,7 +54,7 @@ struct IntegratorSection {
   double omega = 100.0;  ///< may be infinity: omega = "infinite"
   Hessian hessian = Hessian::gauss_newton;
   Solver solver = Solver::structured;
-  Acceleration acceleration = Acceleration::force;
+  OneStepAcceleration acceleration = OneStepAcceleration::force;
   double tolerance = 1e-8;
   ShakeIteration iteration = ShakeIteration::newton;
   bool operator==(const IntegratorSection&) const = default;

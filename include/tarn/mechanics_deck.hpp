@@ -21,6 +21,7 @@ enum class MechanicsScheme {
   newmark_one_step,
   variational_euler,
   midpoint,
+  midpoint_hamilton,
   shake,
   rattle,
   rk4,

@@ -19,8 +19,6 @@ enum class Scheme {
 /// Of the penalty: J^T J only, or all of it; of the penalty and the non-bonded energy: the blocks
 /// of single molecules, or all of it.
 enum class Hessian { gauss_newton, full, molecule, total };
-/// What one-step Newmark takes for the new acceleration.
-enum class Acceleration { force };
 enum class Solver { structured, dense };
 /// How SHAKE iterates: Newton on the three bonds of a molecule, or bond by bond.
 enum class ShakeIteration { newton, sweeps };

@@ -54,7 +54,7 @@ const std::vector<KindOfSystem>& kinds_of_systems() {
       {"double-spring", {"slow-manifold", "rattle", "verlet", "rk4", "rk4-projected"}},
       {"free-body", {"moser-veselov"}},
       {"heavy-top", {"rattle", "constrained-euler"}},
-      {"double-spherical-pendulum", {"rattle", "midpoint"}},
+      {"double-spherical-pendulum", {"rattle", "midpoint", "midpoint-hamilton"}},
       {"spherical-pendulum",
        {"variational-of:euler", "variational-of:rk2", "variational-of:rk4", "rattle"}}};
   return table;
@@ -102,6 +102,8 @@ std::vector<Word> schemes() {
       {"newmark-one-step", code(S::newmark_one_step), "with one step of Newton's; it drifts"},
       {"variational-euler", code(S::variational_euler), "symplectic Euler, order 1"},
       {"midpoint", code(S::midpoint), "the implicit midpoint rule"},
+      {"midpoint-hamilton", code(S::midpoint_hamilton),
+       "of ½ vᵀMv + V + g·λ(q, v); symplectic, and it drifts off the constraints"},
       {"shake", code(S::shake), "rigid constraints; multipliers of order 2"},
       {"rattle", code(S::rattle), "rigid constraints, velocities on them; multipliers of order 1"},
       {"rk4", code(S::rk4), "the classical Runge-Kutta method on the penalised system"},

@@ -293,7 +293,7 @@ std::vector<Key> make_keys() {
           {.section = "integrator",
            .name = "acceleration",
            .type = Type::word,
-           .words = {{"force", static_cast<int>(Acceleration::force),
+           .words = {{"force", static_cast<int>(OneStepAcceleration::force),
                       "that of the forces at the new positions"},
                      {"linearised", kRefused,
                       "it would be part of the state; mechanical systems have it"}},

@@ -19,11 +19,12 @@ std::string number(double value) {
   return text;
 }
 
-[[noreturn]] void no_convergence(const char* what, double change) {
+[[noreturn]] void no_convergence(const char* what, double change,
+                                 const char* iterations = "iterations of Newton's method") {
   throw NumericalError(std::string(what) + " did not converge in " +
-                       std::to_string(kMostIterations) +
-                       " iterations of Newton's method; the last change, relative, was " +
-                       number(change) + ". A smaller step may help");
+                       std::to_string(kMostIterations) + " " + iterations +
+                       "; the last change, relative, was " + number(change) +
+                       ". A smaller step may help");
 }
 
 /// Solves a = -M⁻¹ grad V(c + w a) to round-off by Newton's method from `a`.
@@ -173,37 +174,58 @@ void Rattle::step(State& s) {
   ++costs_.steps;
 }
 
-Vector ConstrainedMidpoint::multipliers(const Vector& x, const Vector& v) const {
+Vector ConstrainedMidpoint::solve_gram(const Vector& x, const Vector& values) const {
   BandMatrix gram(constraint_.count(), constraint_.coupling());
   constraint_.add_gram(x, x, system_.masses(), 1.0, gram);
-  return gram.solve(constraint_.curvatures(x, v) + constraint_.rates(x, system_.acceleration(x)));
+  return gram.solve(values);
+}
+
+Vector ConstrainedMidpoint::multipliers(const Vector& x, const Vector& v) const {
+  return solve_gram(x,
+                    constraint_.curvatures(x, v) + constraint_.rates(x, system_.acceleration(x)));
+}
+
+std::pair<Vector, Vector> ConstrainedMidpoint::rates(const Vector& x, const Vector& v) const {
+  const Vector lambda = multipliers(x, v);
+  const Vector pull = system_.mass_solve(constraint_.forces(x, lambda));
+  const Vector a = system_.acceleration(x);
+  if (equations_ == Equations::newton) return {v, a - pull};
+  // Of g·lambda = w·(vᵀ Hess g v + G a) with w = (G M⁻¹ Gᵀ)⁻¹ g, the derivatives by which g itself
+  // is left alone; those of g are the pull.
+  const Vector w = solve_gram(x, constraint_.values(x));
+  const Vector along = system_.mass_solve(constraint_.forces(x, w));
+  BandMatrix hessian(system_.size(), system_.sparsity());
+  system_.add_hessian(x, 1.0, hessian);
+  const Vector over_x = constraint_.third_derivatives(x, w, v) +
+                        constraint_.hessian_times(x, w, a - pull) -
+                        constraint_.hessian_times(x, lambda, along) - hessian.to_dense() * along;
+  return {v + 2.0 * system_.mass_solve(constraint_.hessian_times(x, w, v)),
+          a - pull - system_.mass_solve(over_x)};
 }
 
 void ConstrainedMidpoint::step(State& s) {
-  const auto acceleration = [&](const Vector& x, const Vector& v) {
-    ++costs_.linear_solves;
-    return Vector(system_.acceleration(x) -
-                  system_.mass_solve(constraint_.forces(x, multipliers(x, v))));
-  };
-  // The fixed point v = (v + v+)/2, which contracts by some h/2 times a frequency.
-  Vector v = s.v;
+  // The fixed point of the middle, which contracts by some h/2 times a frequency.
+  Vector x = s.x, v = s.v;
   double change = 0.0, last = 0.0;
   for (int i = 0;; ++i) {
-    const Vector next = s.v + 0.5 * h_ * acceleration(s.x + 0.5 * h_ * v, v);
-    change = (next - v).lpNorm<Eigen::Infinity>() /
-             std::max(next.lpNorm<Eigen::Infinity>(), std::numeric_limits<double>::min());
-    v = next;
+    const auto [x_rate, v_rate] = rates(x, v);
+    ++costs_.linear_solves;
+    const Vector next_x = s.x + 0.5 * h_ * x_rate, next_v = s.v + 0.5 * h_ * v_rate;
+    const double largest =
+        std::max(next_x.lpNorm<Eigen::Infinity>(), next_v.lpNorm<Eigen::Infinity>());
+    change =
+        std::max((next_x - x).lpNorm<Eigen::Infinity>(), (next_v - v).lpNorm<Eigen::Infinity>()) /
+        std::max(largest, std::numeric_limits<double>::min());
+    x = next_x;
+    v = next_v;
     ++costs_.iterations;
     if (change <= kRoundOff || (i > 2 && change < 1e-13 && change >= last)) break;
     if (i == kMostIterations || !std::isfinite(change)) {
-      throw NumericalError("the midpoint rule did not converge in " +
-                           std::to_string(kMostIterations) +
-                           " iterations; the last change, relative, was " + number(change) +
-                           ". A smaller step may help");
+      no_convergence("the midpoint rule", change, "iterations");
     }
     last = change;
   }
-  s.x += h_ * v;
+  s.x = 2.0 * x - s.x;
   s.v = 2.0 * v - s.v;
   s.lambda = multipliers(s.x, s.v);
   ++costs_.steps;

@@ -3,6 +3,14 @@
 #include <algorithm>
 
 namespace tarn::mechanics {
+namespace {
+
+/// Adds to the coordinates that a constraint depends on.
+void add_at(const std::vector<Index>& where, const Local& values, Vector& sum) {
+  for (std::size_t k = 0; k < where.size(); ++k) sum[where[k]] += values[static_cast<Index>(k)];
+}
+
+}  // namespace
 
 BandMatrix MechanicalSystem::shifted_mass(const Vector& q, double c) const {
   BandMatrix a(size(), sparsity());
@@ -39,13 +47,7 @@ Vector Constraint::rates(const Vector& q, const Vector& v) const {
 
 Vector Constraint::forces(const Vector& q, const Vector& lambda) const {
   Vector f = Vector::Zero(q.size());
-  for (Index i = 0; i < count(); ++i) {
-    const std::vector<Index>& where = support(i);
-    const Local row = gradient(i, at(i, q));
-    for (std::size_t k = 0; k < where.size(); ++k) {
-      f[where[k]] += lambda[i] * row[static_cast<Index>(k)];
-    }
-  }
+  for (Index i = 0; i < count(); ++i) add_at(support(i), lambda[i] * gradient(i, at(i, q)), f);
   return f;
 }
 
@@ -56,6 +58,22 @@ Vector Constraint::curvatures(const Vector& q, const Vector& v) const {
     c[i] = a.dot(hessian(i, at(i, q)) * a);
   }
   return c;
+}
+
+Vector Constraint::hessian_times(const Vector& q, const Vector& w, const Vector& u) const {
+  Vector sum = Vector::Zero(q.size());
+  for (Index i = 0; i < count(); ++i) {
+    add_at(support(i), w[i] * (hessian(i, at(i, q)) * at(i, u)), sum);
+  }
+  return sum;
+}
+
+Vector Constraint::third_derivatives(const Vector& q, const Vector& w, const Vector& v) const {
+  Vector sum = Vector::Zero(q.size());
+  for (Index i = 0; i < count(); ++i) {
+    add_at(support(i), w[i] * third_derivative(i, at(i, q), at(i, v)), sum);
+  }
+  return sum;
 }
 
 void Constraint::add_gram(const Vector& left, const Vector& right, const Vector& masses,
@@ -130,14 +148,13 @@ void Penalised::add_stiff_hessian(const Vector& q, double factor, BandMatrix& a)
 Vector Penalised::third_derivative(const Vector& q, const Vector& a) const {
   Vector sum = soft_.third_derivative(q, a);
   for (Index i = 0; i < constraint_.count(); ++i) {
-    const std::vector<Index>& where = constraint_.support(i);
     const Local x = constraint_.at(i, q);
     const Local b = constraint_.at(i, a);
     const Local row = constraint_.gradient(i, x);
     const Local hb = constraint_.hessian(i, x) * b;
     const Local t = omega2_ * (2.0 * row.dot(b) * hb + b.dot(hb) * row +
                                constraint_.value(i, x) * constraint_.third_derivative(i, x, b));
-    for (std::size_t k = 0; k < where.size(); ++k) sum[where[k]] += t[static_cast<Index>(k)];
+    add_at(constraint_.support(i), t, sum);
   }
   return sum;
 }

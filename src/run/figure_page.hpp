@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,19 @@ inline io::Series series(std::string label, const std::vector<double>& x,
   return s;
 }
 
+/// Title, picture and both statements of a page, and the deck up to a full stop where there is one.
+/// @param theirs whose statement stands first
+inline std::string page_head(const Reproduction& r, std::string_view theirs = "Paper") {
+  std::string text = fmt::format(
+      "# {0}\n\n<!-- made by: tarn reproduce {1} -->\n\n![{0}]({1}.svg)\n\n**{2}.** {3}\n\n"
+      "**Here.** {4}\n\n",
+      r.title, r.name, theirs, r.paper, r.ours);
+  if (r.deck.empty()) return text;
+  text += fmt::format("Deck `inputs/{}`", r.deck);
+  for (const std::string& set : r.overrides) text += fmt::format(", `{}`", set);
+  return text;
+}
+
 /// Page, table and picture of one figure.
 class FigurePage {
  public:
@@ -33,10 +47,7 @@ class FigurePage {
         base_(options.out_dir + "/" + r.name),
         csv_(base_ + ".csv", std::move(header)) {
     table_ = csv_.head(fmt::format("tarn {}; {}", kVersion, r.deck));
-    page_ = fmt::format(
-        "# {0}\n\n<!-- made by: tarn reproduce {1} -->\n\n![{0}]({1}.svg)\n\n**Paper.** {2}\n\n"
-        "**Here.** {3}\n\nDeck `inputs/{4}`.\n\n",
-        r.title, r.name, r.paper, r.ours, r.deck);
+    page_ = page_head(r) + ".\n\n";
   }
 
   io::CsvFormat& csv() { return csv_; }

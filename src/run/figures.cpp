@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "figure_page.hpp"
 #include "tarn/analysis/line_fit.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
@@ -49,15 +50,6 @@ Watched watch(const Deck& deck, const std::string& label, unsigned fields, std::
   }
   w.blow_ups = engine->blow_ups();
   return w;
-}
-
-std::string head_of(const Reproduction& r) {
-  std::string text = fmt::format(
-      "# {0}\n\n<!-- made by: tarn reproduce {1} -->\n\n![{0}]({1}.svg)\n\n**Paper.** {2}\n\n"
-      "**Here.** {3}\n\nDeck `inputs/{4}`",
-      r.title, r.name, r.paper, r.ours, r.deck);
-  for (const std::string& set : r.overrides) text += fmt::format(", `{}`", set);
-  return text;
 }
 
 void draw(const std::vector<io::Plot>& plots, const std::string& base,
@@ -104,7 +96,7 @@ double largest(const std::vector<double>& values) {
 void make_conservation_figure(const Reproduction& r, const ReproduceOptions& options) {
   const std::string base = options.out_dir + "/" + r.name;
   const Deck deck = load_deck(options.inputs_dir + "/" + r.deck, r.overrides);
-  std::string text = head_of(r);
+  std::string text = page_head(r);
   text += fmt::format(
       ", {} steps.\n\n| scheme | drift of the energy (kcal/mol per unit of time) | rms of the "
       "energy (kcal/mol) | largest change of P (Da Å/ps) | of L (Da Å²/ps) | |\n"
@@ -249,7 +241,7 @@ void make_multipliers_figure(const Reproduction& r, const ReproduceOptions& opti
   };
   add(reference_run.label, reference);
 
-  std::string text = head_of(r);
+  std::string text = page_head(r);
   text += fmt::format(
       ", {} steps.\n\n| scheme | rms of the mean over the window, relative | rms at the steps, "
       "relative |\n|---|---|---|\n",

@@ -569,6 +569,10 @@ std::unique_ptr<mechanics::Method> make_method(const Deck& deck, const Experimen
                                                                   *problem.constraint, h);
         }
         return std::make_unique<mechanics::Midpoint>(whole, h);
+      case S::midpoint_hamilton:
+        return std::make_unique<mechanics::ConstrainedMidpoint>(
+            *problem.soft, *problem.constraint, h,
+            mechanics::ConstrainedMidpoint::Equations::hamilton);
       case S::shake:
         return std::make_unique<mechanics::Shake>(*problem.soft, *problem.constraint, h);
       case S::rattle:

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "figure_page.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
@@ -42,11 +43,11 @@ void write_csv(const std::string& path, const std::vector<Minima>& of_models) {
 }
 
 std::string page(const Reproduction& r, const std::vector<Minima>& of_models) {
-  std::string text = fmt::format(
-      "# {0}\n\n<!-- made by: tarn reproduce {1} -->\n\n![{0}]({1}.svg)\n\n**Literature.** {2}\n\n"
-      "**Here.** {3}\n\nEnergies in kcal/mol; in brackets the number of hydrogen bonds and how "
-      "many of {4} searches ended there.\n\n| N |",
-      r.title, r.name, r.paper, r.ours, default_starts(kMost));
+  std::string text = page_head(r, "Literature") +
+                     fmt::format(
+                         "Energies in kcal/mol; in brackets the number of hydrogen bonds "
+                         "and how many of {} searches ended there.\n\n| N |",
+                         default_starts(kMost));
   for (const WaterModel& model : kWaterModels) text += fmt::format(" {} |", model.name);
   text += "\n|---|";
   for (std::size_t model = 0; model < kWaterModels.size(); ++model) text += "---|";

@@ -186,7 +186,12 @@ Start make_start(const Deck& deck) {
       if (deck.system.remove_momentum) start::remove_momentum(model, x, v);
     }
     if (!projected) return;
-    slow[index] = start::project_onto_slow_manifold(worker, omega, x, v);
+    try {
+      slow[index] = start::project_onto_slow_manifold(worker, omega, x, v);
+    } catch (const NumericalError& error) {
+      throw NumericalError(
+          fmt::format("{}: the start of replica {}: {}", deck.path, r, error.what()));
+    }
     // The projection does not quite keep angular momentum.
     if (deck.system.remove_momentum) start::remove_momentum(model, x, v);
   };

@@ -338,6 +338,42 @@ TEST(MechanicsDoubleSpherical, MidpointLeavesTheConstraints) {
   EXPECT_NEAR(std::log2((at_end(100) - exact).norm() / (at_end(200) - exact).norm()), 2.0, 0.05);
 }
 
+// Hamilton's equations of the same motion are those of MS 6.3: symplectic in all of the space, of
+// order 2, and what the rule leaves the constraints by grows, as h² at fixed time, until it is
+// lost.
+TEST(MechanicsDoubleSpherical, MidpointOfHamiltonDriftsOff) {
+  for (const double gravity : {0.0, 1.0}) {
+    Pendula pendula = double_spherical_pendulum();
+    pendula.gravity = gravity;
+    const Experiment p = make_spherical_pendula(pendula, 1.0);
+    using Midpoint = ConstrainedMidpoint;
+    const auto at = [&](double time, double h) {
+      Midpoint method(*p.soft, *p.constraint, h, Midpoint::Equations::hamilton);
+      return advanced(method, p.position, p.velocity, std::lround(time / h)).x;
+    };
+    const auto off = [&](double time, double h) {
+      return p.constraint->values(at(time, h)).lpNorm<Eigen::Infinity>();
+    };
+    Rattle fine(*p.soft, *p.constraint, 1e-4);
+    const Vector exact = advanced(fine, p.position, p.velocity, 10'000).x;
+    EXPECT_NEAR(std::log2((at(1.0, 0.02) - exact).norm() / (at(1.0, 0.01) - exact).norm()), 2.0,
+                0.05);
+    EXPECT_NEAR(std::log2(off(2.0, 0.02) / off(2.0, 0.01)), 2.0, 0.05);
+    // Newton's equations stay within 5e-4 to t = 100, above.
+    if (gravity == 0.0) {
+      EXPECT_GT(off(4.0, 0.05), 5.0 * off(2.0, 0.05));
+      EXPECT_GT(off(4.0, 0.05), 1e-2);
+      EXPECT_THROW(off(10.0, 0.05), NumericalError);
+    }
+    // Off the constraints the equations soon get stiff: differences over 0.012, where they round
+    // by some 1e-13, and a short step.
+    Midpoint hamilton(*p.soft, *p.constraint, 0.02, Midpoint::Equations::hamilton);
+    EXPECT_LT(symplectic_defect(*p.soft, hamilton, p.position, p.velocity, 0.002), 1e-11);
+    Midpoint newton(*p.soft, *p.constraint, 0.02);
+    EXPECT_GT(symplectic_defect(*p.soft, newton, p.position, p.velocity, 0.002), 1e-4);
+  }
+}
+
 // --- PCSZ ----------------------------------------------------------------------------------------
 
 const SphericalPendulum kSpherical{{1.0}, {1.0}, 1.0};

@@ -83,7 +83,7 @@ TEST(MechanicsRun, SchemesOfEachKindStart) {
       {"double-spring", {"rattle", "verlet", "rk4", "rk4-projected"}},
       {"free-body", {"moser-veselov"}},
       {"heavy-top", {"rattle", "constrained-euler"}},
-      {"double-spherical-pendulum", {"rattle", "midpoint"}},
+      {"double-spherical-pendulum", {"rattle", "midpoint", "midpoint-hamilton"}},
       {"spherical-pendulum",
        {"variational-of:euler", "variational-of:rk2", "variational-of:rk4", "rattle"}},
       {"dna", {"verlet", "zs", "zss", "newmark", "pushforward-newmark"}},

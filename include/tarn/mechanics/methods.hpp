@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "tarn/mechanics/system.hpp"
 
@@ -233,24 +234,31 @@ class Rattle : public ConstrainedMethod {
   void step(State& s) override;
 };
 
-/// The midpoint rule on x'' = M⁻¹(-grad V - Gᵀ lambda(x, v)) with the multipliers written out. It
-/// leaves the constraints, MS 6.3.
+/// The midpoint rule on the constrained equations with the multipliers written out,
+/// G M⁻¹ Gᵀ lambda = vᵀ Hess g v - G M⁻¹ grad V. It leaves the constraints, MS 6.3.
 class ConstrainedMidpoint : public Method {
  public:
   static constexpr int order = 2;
   static constexpr bool is_reversible = true;
-  ConstrainedMidpoint(const MechanicalSystem& system, const Constraint& constraint, double h)
-      : system_(system), constraint_(constraint), h_(h) {}
+  /// What the equations are where g is not zero: x'' = -M⁻¹(grad V + Gᵀ lambda), or Hamilton's of
+  /// ½ vᵀMv + V + g·lambda(x, v) with the momentum M v, of which the midpoint rule is symplectic.
+  enum class Equations { newton, hamilton };
+  ConstrainedMidpoint(const MechanicalSystem& system, const Constraint& constraint, double h,
+                      Equations equations = Equations::newton)
+      : system_(system), constraint_(constraint), h_(h), equations_(equations) {}
   void begin(State& s) override { s.lambda = multipliers(s.x, s.v); }
   void step(State& s) override;
 
  private:
-  /// G M⁻¹ Gᵀ lambda = vᵀ Hess g v - G M⁻¹ grad V
+  Vector solve_gram(const Vector& x, const Vector& values) const;
   Vector multipliers(const Vector& x, const Vector& v) const;
+  /// x' and v'.
+  std::pair<Vector, Vector> rates(const Vector& x, const Vector& v) const;
 
   const MechanicalSystem& system_;
   const Constraint& constraint_;
   double h_;
+  Equations equations_;
 };
 
 // --- composition ---------------------------------------------------------------------------------

@@ -86,6 +86,10 @@ class Constraint {
   Vector forces(const Vector& q, const Vector& lambda) const;
   /// vᵀ Hess g_i(q) v
   Vector curvatures(const Vector& q, const Vector& v) const;
+  /// Σ w_i Hess g_i(q) u
+  Vector hessian_times(const Vector& q, const Vector& w, const Vector& u) const;
+  /// Σ w_i g_i‴(q)[v, v]
+  Vector third_derivatives(const Vector& q, const Vector& w, const Vector& v) const;
   /// a += factor * G(left) M⁻¹ G(right)ᵀ with diagonal masses
   void add_gram(const Vector& left, const Vector& right, const Vector& masses, double factor,
                 BandMatrix& a) const;
