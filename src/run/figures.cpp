@@ -264,4 +264,107 @@ void make_multipliers_figure(const Reproduction& r, const ReproduceOptions& opti
   draw(plots, base, options);
 }
 
+// --- starts on the slow manifold
+// -------------------------------------------------------------------
+
+namespace {
+
+/// Bonds of all molecules over three periods of their slowest vibration.
+struct Vibration {
+  std::vector<double> time_ps;
+  std::vector<double> first_bond;  ///< -lambda = omega^2 g of the first O-H bond
+  double excursion_A2 = 0.0;       ///< largest max - min of any g
+};
+
+Vibration vibration_of(const Deck& deck, const ReproduceOptions& options) {
+  // One small cluster, seen at every step, is work for one thread.
+  ReproduceOptions alone = options;
+  alone.threads = 1;
+  const Watched w = watch(deck, "", kMultipliers, 1, alone);
+  const double omega2 = deck.integrator.omega * deck.integrator.omega;
+  std::vector<double> low = w.frames.front().multipliers_kcal_per_mol_A2, high = low;
+  Vibration v;
+  for (const Frame& frame : w.frames) {
+    const std::vector<double>& lambda = frame.multipliers_kcal_per_mol_A2;
+    v.time_ps.push_back(frame.time_ps);
+    v.first_bond.push_back(-lambda[0]);
+    for (std::size_t c = 0; c < lambda.size(); ++c) {
+      low[c] = std::min(low[c], lambda[c]);
+      high[c] = std::max(high[c], lambda[c]);
+    }
+  }
+  for (std::size_t c = 0; c < low.size(); ++c) {
+    v.excursion_A2 = std::max(v.excursion_A2, (high[c] - low[c]) / omega2);
+  }
+  return v;
+}
+
+}  // namespace
+
+void make_slow_start_figure(const Reproduction& r, const ReproduceOptions& options) {
+  struct Kind {
+    std::string label;
+    std::vector<std::string> overrides;
+  };
+  const std::vector<Kind> kinds{
+      {"Maxwell's velocities", {"system.velocities=maxwell"}},
+      {"rigid molecules", {"system.velocities=tangent", "system.relax=false"}}};
+  constexpr double kPictured = 100.0;  // omega of the second set of axes
+  FigurePage figure(
+      r, options,
+      {"start", "omega", "fast_energy_before_kcal_per_mol", "fast_energy_after_kcal_per_mol",
+       "excursion_before_A2", "excursion_after_A2", "iterations"});
+  io::Plot energies = plot(r.title, "ω (√(kcal/mol)/Å²)", "vibration of bonds (kcal/mol)");
+  energies.log_x = energies.log_y = true;
+  energies.y_range = {1e-12, 1e12};  // the legend stands above
+  io::Plot bond = plot("", "time (ps)", "ω² g of an O-H bond (kcal/mol/Å²)");
+  figure.text(
+      "| start | ω | energy of the vibration (kcal/mol) | projected | iterations | largest "
+      "excursion of g (Å²) | projected |\n|---|---|---|---|---|---|---|\n");
+  for (const Kind& kind : kinds) {
+    io::Series before, after;
+    before.label = kind.label;
+    after.label = kind.label + ", projected";
+    for (const double omega : {20.0, 50.0, 100.0, 200.0, 500.0, 1000.0}) {
+      std::vector<std::string> overrides = kind.overrides;
+      overrides.push_back(fmt::format("integrator.omega={}", omega));
+      // The deck's step is for omega = 100.
+      Deck deck = load_deck(options.inputs_dir + "/" + r.deck, overrides);
+      deck.integrator.timestep_fs *= kPictured / omega;
+      const SlowStart slow = *make_start(deck).slow;
+      const Vibration calm = vibration_of(deck, options);
+      deck.system.project = StartProjection::none;
+      const Vibration wild = vibration_of(deck, options);
+      figure.csv().cell(std::string_view(kind.label)).cell(omega);
+      figure.csv().cell(slow.fast_before_kcal_per_mol).cell(slow.fast_after_kcal_per_mol);
+      figure.csv().cell(wild.excursion_A2).cell(calm.excursion_A2);
+      figure.csv().cell(std::int64_t{slow.iterations});
+      figure.end_row();
+      figure.text(fmt::format("| {} | {} | {:.2e} | {:.2e} | {} | {:.2e} | {:.2e} |\n", kind.label,
+                              omega, slow.fast_before_kcal_per_mol, slow.fast_after_kcal_per_mol,
+                              slow.iterations, wild.excursion_A2, calm.excursion_A2));
+      before.x.push_back(omega);
+      before.y.push_back(slow.fast_before_kcal_per_mol);
+      after.x.push_back(omega);
+      after.y.push_back(slow.fast_after_kcal_per_mol);
+      if (omega != kPictured) continue;
+      for (const auto& [label, v] : {std::pair(before.label, &wild), {after.label, &calm}}) {
+        io::Series& s = bond.series.emplace_back();
+        s.label = label;
+        s.x = v->time_ps;
+        s.y = v->first_bond;
+      }
+    }
+    energies.series.push_back(std::move(before));
+    energies.series.push_back(std::move(after));
+  }
+  bond.y_range = {-20.0, 50.0};  // the legend again
+  figure.text(
+      "\nThe energy is that of all bonds about the lengths at which the penalty gives the forces "
+      "of "
+      "rigid bonds. Excursions are over three periods of the slowest vibration, by velocity "
+      "Verlet with 50 steps in one of the fastest. The picture's lower part has ω = 100.\n");
+  figure.write({energies, bond});
+}
+
 }  // namespace tarn

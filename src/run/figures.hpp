@@ -12,4 +12,8 @@ void make_conservation_figure(const Reproduction& reproduction, const ReproduceO
 /// stepped constraints. @throws as above
 void make_multipliers_figure(const Reproduction& reproduction, const ReproduceOptions& options);
 
+/// Energy of the bonds' vibration of starts against omega, and a bond's length over time, with and
+/// without projection onto the slow manifold. @throws as above
+void make_slow_start_figure(const Reproduction& reproduction, const ReproduceOptions& options);
+
 }  // namespace tarn

@@ -15,10 +15,17 @@ void make_dna_figure(const Reproduction& r, const ReproduceOptions& options);
 
 /// AST Table 1 and Figs. 2 and 6: projections onto the slow manifold, errors against the step.
 void make_slow_manifold_figure(const Reproduction& r, const ReproduceOptions& options);
+/// AST Figs. 3, 4 and 5: errors of the stiff equations against their cost, from a point on the
+/// constraints, from a slow point, and put back onto the slow manifold at t = 1, 2, ..., 9.
+void make_stiff_from_constraints_figure(const Reproduction& r, const ReproduceOptions& options);
+void make_stiff_from_slow_point_figure(const Reproduction& r, const ReproduceOptions& options);
+void make_stiff_projected_back_figure(const Reproduction& r, const ReproduceOptions& options);
 /// TO Figs. 9 and 10: errors of the magnetised body.
 void make_magnet_figure(const Reproduction& r, const ReproduceOptions& options);
 /// MS Fig. 1: Poincaré section of the heavy top.
 void make_heavy_top_figure(const Reproduction& r, const ReproduceOptions& options);
+/// PCSZ: orders of one-step methods made variational.
+void make_variational_figure(const Reproduction& r, const ReproduceOptions& options);
 /// MS Fig. 2: errors of the double spherical pendulum.
 void make_spherical_figure(const Reproduction& r, const ReproduceOptions& options);
 
