@@ -58,11 +58,19 @@ Matrix3d LinearisedSo3::force(const Matrix3d& r) {
                       (r * a.transpose() * a + a * r.transpose() * a + a * a.transpose() * r);
 }
 
+const Vector& LinearisedSo3::force_here() {
+  if (force_at_.size() != q.size() || force_at_ != q) {
+    force_at_ = q;
+    force_ = rows_of(force(matrix_of(q)));
+  }
+  return force_;
+}
+
 void LinearisedSo3::step() {
   const double h = magnet_.h, kick = trapezoidal_ ? 0.5 * h : h;
-  v += kick * rows_of(force(matrix_of(q)));
+  v += kick * force_here();
   q += 2.0 * h * v;
-  if (trapezoidal_) v += kick * rows_of(force(matrix_of(q)));
+  if (trapezoidal_) v += kick * force_here();
   ++costs_.steps;
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +14,7 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
+#include "tarn/mechanics/methods.hpp"
 #include "tarn/reproduce.hpp"
 #include "tarn/version.hpp"
 
@@ -67,6 +71,27 @@ class FigurePage {
   io::CsvFormat csv_;
   std::string table_, page_;
 };
+
+/// Columns of what a method costs, to stand after "steps".
+inline constexpr const char* kCostsHeader =
+    "solves a step | Newton iterations a step | time | the paper's time";
+/// Times of runs in the same process, and of the paper's.
+inline constexpr const char* kCostsRemark =
+    "\nThe time is that of the whole run, as a ratio to Z&S in the same process; so is the "
+    "paper's.\n";
+
+/// A row of these columns.
+/// @param time as a ratio to Z&S
+/// @param of_paper seconds of this method and of Z&S, nothing where the paper gives none
+inline std::string costs_text(const mechanics::Costs& costs, double time,
+                              std::optional<std::array<double, 2>> of_paper) {
+  const auto a_step = [&](std::int64_t count) {
+    return static_cast<double>(count) / static_cast<double>(costs.steps);
+  };
+  return fmt::format("{} | {:.2f} | {:.2f} | {:.2f} | {}", costs.steps, a_step(costs.linear_solves),
+                     a_step(costs.iterations), time,
+                     of_paper ? fmt::format("{:.2g}", (*of_paper)[0] / (*of_paper)[1]) : "");
+}
 
 inline io::Plot plot(const std::string& title, const std::string& x, const std::string& y) {
   io::Plot p;

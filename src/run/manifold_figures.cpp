@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
+#include <limits>
+#include <optional>
 #include <string_view>
 
 #include "figure_page.hpp"
@@ -20,14 +23,29 @@ Vector vector_of(const std::vector<double>& values) {
   return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
 }
 
+/// Shortest time of five runs of a deck, without files.
+double seconds_of(const Deck& deck) {
+  double shortest = std::numeric_limits<double>::infinity();
+  for (int repeat = 0; repeat < 5; ++repeat) {
+    const auto run = make_mechanics_case(deck);
+    const auto began = std::chrono::steady_clock::now();
+    for (std::int64_t step = 0; step < deck.mechanics.run.steps; ++step) run->step();
+    shortest = std::min(
+        shortest, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+  }
+  return shortest;
+}
+
 }  // namespace
 
 void make_magnet_figure(const Reproduction& r, const ReproduceOptions& options) {
   const Deck deck = load_deck(options.inputs_dir + "/" + r.deck, r.overrides);
   FigurePage figure(r, options, {"scheme", "time", "error", "energy_error", "rotation_error"});
-  figure.text(
-      "| scheme | max error of R to t = 10 | to the end | of the energy | of RᵀR |\n"
-      "|---|---|---|---|---|\n");
+  figure.text(fmt::format(
+      "| scheme | max error of R to t = 10 | to the end | of the energy | of RᵀR | steps | {} |\n"
+      "|---|---|---|---|---|---|---|---|---|---|\n",
+      kCostsHeader));
+  double first_seconds = 0.0;
   constexpr std::array<std::string_view, 3> labels{"|R - exact|", "E - E(0)", "|RᵀR - 1|"};
   std::vector<io::Plot> plots;
   for (std::string_view label : labels) {
@@ -72,9 +90,16 @@ void make_magnet_figure(const Reproduction& r, const ReproduceOptions& options) 
       series[k].label = scheme;
       plots[k].series.push_back(std::move(series[k]));
     }
-    figure.text(fmt::format("| `{}` | {:.3f} | {:.2f} | {:.3f} | {:.2g} |\n", scheme, to_ten,
-                            worst[0], worst[1], worst[2]));
+    const double seconds = seconds_of(variant);
+    if (first_seconds == 0.0) first_seconds = seconds;
+    const bool is_cayley = m.integrator.scheme == MechanicsScheme::cayley_variational_euler;
+    figure.text(
+        fmt::format("| `{}` | {:.3f} | {:.2f} | {:.3f} | {:.2g} | {} |\n", scheme, to_ten, worst[0],
+                    worst[1], worst[2],
+                    costs_text(run->costs(), seconds / first_seconds,
+                               is_cayley ? std::optional(std::array{1.45, 0.03}) : std::nullopt)));
   }
+  figure.text(kCostsRemark);
   figure.write(plots);
 }
 

@@ -59,6 +59,10 @@ class LinearisedSo3 : public Dynamics {
   Eigen::Matrix3d force(const Eigen::Matrix3d& r);
 
  private:
+  /// The force at q, which a step leaves to the next.
+  const Vector& force_here();
+
+  Vector force_at_, force_;
   Magnet magnet_;
   double omega2_, weight_, c_;
   bool trapezoidal_;
