@@ -69,9 +69,9 @@ int move_to_slow_point(const SlowProjection& p, Vector& x, Vector& v,
     p.move(mean_about(p, x, v), x, v);
     const Vector now = p.constraints(x, v);
     const double change = (now - last).lpNorm<Eigen::Infinity>();
-    if (!std::isfinite(change) || iteration > kMostIterations) throw_unsettled(iteration, change);
     if (on_iterate) on_iterate(x, v);
     if (change < p.tolerance) return iteration;
+    if (!std::isfinite(change) || iteration == kMostIterations) throw_unsettled(iteration, change);
     last = now;
   }
 }

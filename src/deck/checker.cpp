@@ -385,14 +385,7 @@ void Checker::unknown_key(const Entry& entry) {
                                   bracket_list(available_sections(*schema_))));
     return;
   }
-  const auto& later = schema_->later_keys;
   const std::vector<std::string_view> known = key_names(*schema_, entry.section);
-  if (std::find(later.begin(), later.end(), path) != later.end()) {
-    tell(entry.place, fmt::format("{} is not available in this version; available in [{}]: {}",
-                                  entry.name, entry.section, comma_list(known)));
-    return;
-  }
-
   Suggestion here = nearest(entry.name, known);
   std::vector<std::string_view> all;
   for (const Key& key : schema_->keys) all.push_back(key.name);
@@ -576,7 +569,7 @@ void Checker::check_conditions() {
       }
     }
     check_condition(key, key.used_with);
-    check_condition(key, key.also_with);
+    for (const Condition& also : key.also_with) check_condition(key, also);
   }
 }
 

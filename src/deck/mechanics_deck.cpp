@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
@@ -124,7 +125,7 @@ constexpr Range kAny{};
 constexpr Range kPositive{.low = 0.0, .low_open = true};
 
 Key list_row(std::string_view name, Range range, std::string_view fallback,
-             std::string_view meaning, Condition used_with, Condition also_with = {}) {
+             std::string_view meaning, Condition used_with, std::vector<Condition> also_with = {}) {
   return {.section = "system",
           .name = name,
           .type = Type::numbers,
@@ -237,16 +238,16 @@ std::vector<Key> make_keys() {
            .words = {{"normal", code(DnaNoise::normal), "standard normal numbers from the seed"}},
            .meaning = "ξ of the start θ_k = 0.8 + 0.1 ξ_k.",
            .used_with = dna,
-           .also_with = {"system.xi"}}),
+           .also_with = {{"system.xi"}, {"system.position"}}}),
       row<&M::system, &S::seed>({.section = "system",
                                  .name = "seed",
                                  .type = Type::integer,
                                  .range = at_least(0),
                                  .meaning = "Seed of ξ.",
                                  .used_with = dna,
-                                 .also_with = {"system.xi"}}),
+                                 .also_with = {{"system.xi"}, {"system.position"}}}),
       row<&M::system, &S::xi>(
-          list_row("xi", kAny, "drawn", "ξ of each base.", dna, {"system.position"})),
+          list_row("xi", kAny, "drawn", "ξ of each base.", dna, {{"system.position"}})),
       row<&M::system, &S::position>(
           list_row("position", kAny, "the paper's",
                    "Positions at the start: x and y of each point, or the angles.", with_start)),
@@ -260,7 +261,7 @@ std::vector<Key> make_keys() {
            .fallback = "that of `[integrator]`",
            .meaning = "Strength of the springs; one of the two sections may have it.",
            .used_with = spring,
-           .also_with = stiff}),
+           .also_with = {stiff}}),
       row<&M::system, &S::b_mu>({.section = "system",
                                  .name = "b_mu",
                                  .type = Type::number,
@@ -311,7 +312,7 @@ std::vector<Key> make_keys() {
                                                  "pendula, 2 for `three-body-plane`, 1000 for "
                                                  "`double-spring`, 10 for `magnet`.",
                                       .used_with = with_omega,
-                                      .also_with = stiff}),
+                                      .also_with = {stiff}}),
       row<&M::integrator, &I::beta>({.section = "integrator",
                                      .name = "beta",
                                      .type = Type::number,
@@ -339,9 +340,9 @@ std::vector<Key> make_keys() {
            .used_with = {"integrator.scheme",
                          {"verlet", "zs", "zss", "zss-stiff", "pushforward-newmark", "newmark",
                           "midpoint", "rattle"}},
-           .also_with = {"system.kind",
-                         {"double-pendulum", "pendulum-chain", "three-body-plane", "dna",
-                          "double-spring", "double-spherical-pendulum"}}}),
+           .also_with = {{"system.kind",
+                          {"double-pendulum", "pendulum-chain", "three-body-plane", "dna",
+                           "double-spring", "double-spherical-pendulum"}}}}),
       row<&M::integrator, &I::quadrature>(
           {.section = "integrator",
            .name = "quadrature",
@@ -412,7 +413,7 @@ std::vector<Key> make_keys() {
            .meaning = "The multiplier of a penalty is the mean of ω² g over this time about each "
                       "row, as far as it is in the run; 0: ω² g itself.",
            .used_with = penalised,
-           .also_with = penalty}),
+           .also_with = {penalty}}),
       every_row<&M::energies, &ObserveMechanicsEnergies::every>("observe.energies"),
       every_row<&M::conservation, &ObserveMechanicsConservation::every>("observe.conservation"),
       row<&Deck::checkpoint, &CheckpointSection::every>(
@@ -512,6 +513,11 @@ void number_goes_with_the_kind(Checker& checker) {
   }
 }
 
+/// Of an orthogonal matrix, row by row.
+bool is_reflection(const std::vector<double>& rows, std::int64_t n) {
+  return Eigen::Map<const Eigen::MatrixXd>(rows.data(), n, n).determinant() < 0.0;
+}
+
 void lists_have_their_length(Checker& checker) {
   if (!checker.trusted({"system.n", "system.alpha"})) return;
   const Deck& deck = checker.deck();
@@ -567,6 +573,8 @@ void lists_have_their_length(Checker& checker) {
     if (worst > kWritten) {
       checker.problem("system.rotation",
                       fmt::format("rotation is not orthogonal, by {:.3g}", worst));
+    } else if (is_reflection(system.rotation, count)) {
+      checker.problem("system.rotation", "rotation is a reflection: its determinant is -1");
     }
   }
 }
@@ -614,7 +622,6 @@ const Schema& mechanics_schema() {
   static const Schema schema{
       make_sections(),
       make_keys(),
-      {},
       {{"`scheme` and `step` are needed.", step_and_scheme_are_given},
        {"One of `steps`, `duration` is needed.", length_is_given},
        {"A run has at most 10¹² steps.", length_is_possible},
@@ -624,7 +631,7 @@ const Schema& mechanics_schema() {
        {"`n` is 2 for `double-pendulum` and at least 4 for `dna`; `alpha` of a free body has 2 to "
         "50 numbers.",
         number_goes_with_the_kind},
-       {"Lists have a number for each point, dimension or coordinate; `rotation` is orthogonal and "
+       {"Lists have a number for each point, dimension or coordinate; `rotation` is a rotation and "
         "`momentum` antisymmetric.",
         lists_have_their_length}}};
   return schema;

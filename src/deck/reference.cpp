@@ -31,8 +31,9 @@ std::string condition_text(const decks::Schema& schema, const decks::Condition& 
 
 std::string condition_text(const decks::Schema& schema, const Key& key) {
   std::string text = condition_text(schema, key.used_with);
-  const std::string also = condition_text(schema, key.also_with);
-  if (!also.empty()) text += (text.empty() ? "" : "; ") + also;
+  for (const decks::Condition& also : key.also_with) {
+    text += (text.empty() ? "" : "; ") + condition_text(schema, also);
+  }
   return text;
 }
 
@@ -90,9 +91,6 @@ std::string schema_text(const decks::Schema& schema, Deck& defaults) {
     if (key.may_change_on_resume) changing += (changing.empty() ? "" : ", ") + code(key.path());
   }
   text += changing + "; everything else must stay as it was.\n";
-  for (std::string_view path : schema.later_keys) {
-    later += (later.empty() ? "" : ", ") + code(path);
-  }
   if (!later.empty()) text += "\n## Not available in this version\n\n" + later + ".\n";
   return text + '\n';
 }

@@ -613,7 +613,7 @@ std::string range_text(const Key& key) {
 }  // namespace
 
 const Schema& water_schema() {
-  static const Schema schema{make_sections(), make_keys(), {"system.project"}, rules()};
+  static const Schema schema{make_sections(), make_keys(), rules()};
   return schema;
 }
 
@@ -652,7 +652,9 @@ bool holds(const Condition& condition, const Deck& deck) {
 }
 
 bool is_used(const Key& key, const Deck& deck) {
-  return holds(key.used_with, deck) && holds(key.also_with, deck);
+  return holds(key.used_with, deck) &&
+         std::all_of(key.also_with.begin(), key.also_with.end(),
+                     [&](const Condition& also) { return holds(also, deck); });
 }
 
 std::vector<std::string_view> available_words(const Key& key) {

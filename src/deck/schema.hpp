@@ -66,8 +66,8 @@ struct Key {
   std::string_view fallback = {};  ///< default for the reference, where it is not a plain value
   std::string_view meaning;
   Condition used_with = {};
-  Condition also_with = {};          ///< a second condition
-  std::string_view instead_of = {};  ///< key of the same section that excludes this one
+  std::vector<Condition> also_with = {};  ///< more conditions
+  std::string_view instead_of = {};       ///< key of the same section that excludes this one
   bool zero_means_absent = false;
   bool may_change_on_resume = false;
   Value (*get)(const Key&, const Deck&) = nullptr;
@@ -96,7 +96,6 @@ struct Rule {
 struct Schema {
   std::vector<Section> sections;
   std::vector<Key> keys;
-  std::vector<std::string_view> later_keys;  ///< that belong to tarn but not to this version
   std::vector<Rule> rules;
 
   const Section* find_section(std::string_view name) const;

@@ -62,6 +62,24 @@ Vector from_joints(Vector rods) {
   return rods;
 }
 
+/// @throws InputError where the gradients of the constraints at the start do not determine the
+/// multipliers
+void check_gradients(const Deck& deck, const Experiment& problem) {
+  const mechanics::Constraint& g = *problem.constraint;
+  mechanics::BandMatrix gram(g.count(), g.coupling());
+  g.add_gram(problem.position, problem.position, problem.soft->masses(), 1.0, gram);
+  if (gram.solve(Vector::Ones(g.count())).allFinite()) return;
+  std::string which = "their gradients depend on each other";
+  for (Index i = 0; i < g.count(); ++i) {
+    if (!g.gradient(i, g.at(i, problem.position)).isZero(0.0)) continue;
+    which = fmt::format("constraint {} has no gradient there", i + 1);
+    break;
+  }
+  throw InputError({Problem{
+      deck.path, 0, 0,
+      fmt::format("the constraints are singular at the start: {}; start elsewhere", which)}});
+}
+
 /// Systems in R^n.
 ///
 /// The multiplier of a penalty is a mean over steps before and after, so that the integration runs
@@ -211,6 +229,7 @@ class RnCase : public MechanicsCase {
                             what, worst + 1, values[worst], name_)));
     }
     if (!problems.empty()) throw InputError(std::move(problems));
+    check_gradients(deck, problem_);
   }
 
   const State& now() const { return ahead_.front(); }
@@ -476,6 +495,7 @@ std::unique_ptr<mechanics::Dynamics> make_rigid_body(const Deck& deck) {
 std::unique_ptr<mechanics::Dynamics> make_variational(const Deck& deck) {
   const MechanicsIntegratorSection& integrator = deck.mechanics.integrator;
   const Experiment experiment = make_experiment(deck);
+  check_gradients(deck, experiment);
   const mechanics::SphericalPendulum pendulum{
       {1.0}, {experiment.position.norm()}, deck.mechanics.system.gravity};
   using mechanics::Layer;

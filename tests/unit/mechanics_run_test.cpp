@@ -240,6 +240,43 @@ TEST(MechanicsRun, RigidSchemesRefuseAStartOffTheConstraints) {
   EXPECT_NE(message.find("velocity does not keep constraint 1"), std::string::npos) << message;
 }
 
+TEST(MechanicsRun, SingularConstraintsAreAnError) {
+  // A rod whose square underflows has no direction; nor has a pendulum that hangs where it is hung.
+  const std::string run = "step = 0.1\n[run]\nsteps = 1\n";
+  for (const std::string& text :
+       {"[system]\nkind = \"double-pendulum\"\nlengths = [1e-300, 1]\nposition = [0, 0, 1, 0]\n"
+        "[integrator]\nscheme = \"rattle\"\n" +
+            run,
+        "[system]\nkind = \"spherical-pendulum\"\nposition = [0, 0, 0]\n"
+        "[integrator]\nscheme = \"variational-of:rk4\"\n" +
+            run,
+        "[system]\nkind = \"spherical-pendulum\"\nposition = [0, 0, 0]\n"
+        "[integrator]\nscheme = \"rattle\"\n" +
+            run}) {
+    const test::ScratchFolder scratch;
+    const std::string message = test::message_of<InputError>(
+        [&] { run_into(parse_deck(text, "singular.toml"), scratch.file("out")); });
+    EXPECT_NE(message.find("singular.toml: the constraints are singular at the start: constraint 1 "
+                           "has no gradient there"),
+              std::string::npos)
+        << message;
+    EXPECT_FALSE(std::filesystem::exists(scratch.file("out")));
+  }
+}
+
+// The projection of a start that is too far off says so and writes nothing.
+TEST(MechanicsRun, ProjectionThatDoesNotSettleWritesNothing) {
+  const test::ScratchFolder scratch;
+  const Deck deck = parse_deck(
+      "[system]\nkind = \"double-spring\"\nposition = [0, 0, 0, 0]\n[integrator]\n"
+      "scheme = \"slow-manifold\"\n",
+      "far.toml");
+  const std::string message =
+      test::message_of<NumericalError>([&] { run_into(deck, scratch.file("out")); });
+  EXPECT_NE(message.find("blew up in iteration 1"), std::string::npos) << message;
+  EXPECT_FALSE(std::filesystem::exists(scratch.file("out")));
+}
+
 TEST(MechanicsRun, GivenDataReplaceThePapers) {
   const test::ScratchFolder scratch;
   const Deck deck = parse_deck(
