@@ -73,8 +73,9 @@ struct SlowStart {
 /// The state that a run begins with, and remarks for its log.
 struct Start {
   State state;
-  std::optional<SlowStart> slow;  ///< mean energies of the replicas, most iterations of any
   std::vector<std::string> notes;
+  /// Where the deck asks for a projection: mean energies of the replicas, most iterations of any.
+  std::optional<SlowStart> slow = {};
 };
 
 /// Structure and velocities of every replica of a deck, at step 0.

@@ -148,6 +148,37 @@ TEST(MechanicsDoublePendulum, StiffPenaltiesWithACoarseStep) {
   }
 }
 
+// With the force at the new position in place of the linearised acceleration it is lost by t = 10.
+TEST(MechanicsDoublePendulum, OneStepNewmarkNeedsTheLinearisedAcceleration) {
+  const Experiment p = pendulum(20.0);
+  for (auto acceleration :
+       {NewmarkOneStep::Acceleration::linearised, NewmarkOneStep::Acceleration::force}) {
+    NewmarkOneStep method(p.whole(), 0.1, kBeta, acceleration);
+    State s = advanced(method, p.position, p.velocity, 0);
+    double worst = 0.0;
+    for (int k = 0; k < 100 && s.x.allFinite(); ++k) {
+      method.step(s);
+      worst = std::max(worst, s.x.norm());
+    }
+    EXPECT_EQ(worst < 4.0, acceleration == NewmarkOneStep::Acceleration::linearised) << worst;
+  }
+}
+
+// The change of the position falls to rounding however short the step; that of lambda, which is
+// rounding over h², would not.
+TEST(MechanicsDoublePendulum, ShakeConvergesAtTheShortestSteps) {
+  const Experiment p = pendulum(20.0);
+  double before = 4.5;
+  for (const double h : {1e-1, 1e-2, 1e-4, 1e-6, 1e-8}) {
+    Shake shake(*p.soft, *p.constraint, h);
+    advanced(shake, p.position, p.velocity, 100);
+    const double iterations =
+        static_cast<double>(shake.costs().iterations) / static_cast<double>(shake.costs().steps);
+    EXPECT_LE(iterations, before) << h;
+    before = iterations;
+  }
+}
+
 // --- multipliers ---------------------------------------------------------------------------------
 
 TEST(MechanicsMultipliers, AtTheStart) {

@@ -70,6 +70,22 @@ TEST(MechanicsDna, StrandsOpenAtTheKnownTimes) {
   EXPECT_LT(zs.energies.error(), 0.1);
 }
 
+// Not a method for long runs: every strand is lost some time after t = 3500.
+TEST(MechanicsDna, CoarseStepsAreLostLater) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const Experiment p = make_dna({}, standard_normals(seed, 200));
+    Zs zs(p.whole(), 2.0, 0.3);
+    State s = advanced(zs, p.position, p.velocity, 1750);
+    EXPECT_LT(s.x.lpNorm<Eigen::Infinity>(), 1e3) << seed;
+    int steps = 1750;
+    while (steps < 10'000 && s.x.allFinite() && s.x.lpNorm<Eigen::Infinity>() < 1e6) {
+      zs.step(s);
+      ++steps;
+    }
+    EXPECT_LT(steps, 10'000) << seed;
+  }
+}
+
 TEST(MechanicsDna, CoarseStepsLastToTwoThousand) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Experiment p = make_dna({}, standard_normals(seed, 200));
