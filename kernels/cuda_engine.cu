@@ -13,6 +13,7 @@
 #include "kernels/device_probe.hpp"
 #include "kernels/launch.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/flat_coordinates.hpp"
 #include "tarn/measure.hpp"
 
 namespace tarn {
@@ -65,24 +66,18 @@ template <bool kMSite>
 void forces_on_host(const PairParameters<double>& pair, const std::vector<double>& x,
                     std::vector<double>& f) {
   const std::size_t n = x.size() / 9;
-  const auto molecule = [&](std::size_t m) -> Triple<double> {
-    const double* p = &x[9 * m];
-    return {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
-  };
   std::vector<SiteForces<double>> on_sites(n, no_site_forces<double>());
   for (std::size_t i = 0; i < n; ++i) {
-    const Triple<double> xi = molecule(i);
+    const Triple<double> xi = molecule_at(x.data(), i);
     for (std::size_t j = i + 1; j < n; ++j) {
-      const Triple<double> xj = molecule(j);
+      const Triple<double> xj = molecule_at(x.data(), j);
       add_pair_forces<kMSite>(pair, xi.o - xj.o, site_offsets<kMSite>(xi, pair.m_weight),
                               site_offsets<kMSite>(xj, pair.m_weight), AllLanes{}, on_sites[i],
                               on_sites[j]);
     }
   }
   for (std::size_t m = 0; m < n; ++m) {
-    const Triple<double> t = forces_on_atoms<kMSite>(on_sites[m], pair.m_weight);
-    const double numbers[9] = {t.o.x, t.o.y, t.o.z, t.h1.x, t.h1.y, t.h1.z, t.h2.x, t.h2.y, t.h2.z};
-    std::copy(numbers, numbers + 9, &f[9 * m]);
+    put_molecule(forces_on_atoms<kMSite>(on_sites[m], pair.m_weight), f.data(), m);
   }
 }
 

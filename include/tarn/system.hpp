@@ -59,6 +59,13 @@ struct IntegratorSpec {
   ShakeIteration iteration = ShakeIteration::newton;
 };
 
+/// True where the matrices of the linear solves are written out and factorised.
+constexpr bool solves_densely(const IntegratorSpec& i) {
+  return i.scheme == Scheme::zss_stiff &&
+         (i.solver == Solver::dense || i.hessian == Hessian::molecule ||
+          i.hessian == Hessian::total);
+}
+
 /// The Ornstein-Uhlenbeck step; rates differ when friction is given per mass.
 struct ThermostatSpec {
   Thermostat kind = Thermostat::none;

@@ -440,9 +440,7 @@ PassReport CpuEngine::finish_step(Group& group, Scratch& scratch, AlignedVector<
   if (i.scheme == Scheme::pushforward_newmark) {
     solve_newmark(group, scratch, slices_f, team, report, clock);
     pass = kernels_.end_kick(parameters_, packs);
-  } else if (i.scheme == Scheme::zss_stiff &&
-             (i.solver == Solver::dense || i.hessian == Hessian::molecule ||
-              i.hessian == Hessian::total)) {
+  } else if (solves_densely(i)) {
     solve_dense(group, scratch, report);
     pass = kernels_.end_kick(parameters_, packs);
   } else {
@@ -459,9 +457,7 @@ void CpuEngine::solve_dense(Group& group, Scratch& scratch, EngineReport& report
     if (group.stopped[static_cast<std::size_t>(r)]) continue;
     gather(group, group.x, r, x.data());
     gather(group, scratch.f, r, f.data());
-    const int indefinite = dense_accelerations(system_, x, f, a);
-    report.indefinite_hessians += indefinite;
-    if (indefinite > 0) a.assign(a.size(), std::nan(""));
+    report.indefinite_hessians += dense_accelerations(system_, x, f, a);
     // Lanes without a replica repeat the first one.
     for (int slot = r; slot < (r == 0 ? group.slots : r + 1); ++slot) {
       if (slot > 0 && slot < group.replicas && slot != r) continue;

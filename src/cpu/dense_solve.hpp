@@ -14,7 +14,7 @@ namespace tarn::cpu {
 /// H is what the system's integrator names: gauss_newton and full as 9x9 blocks; molecule adds the
 /// diagonal blocks of the non-bonded Hessian; total is one 9N x 9N matrix. A wall is in F0 only.
 /// @param x positions, 9 N; @param f0 force without the bonds; @param a out
-/// @return how many of the matrices were not positive definite; if any, a means nothing
+/// @return how many of the matrices were not positive definite; what they were for is no number
 int dense_accelerations(const System& system, std::span<const double> x, std::span<const double> f0,
                         std::span<double> a);
 

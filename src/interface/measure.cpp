@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/molecule_solve.hpp"
 #include "tarn/physics/pair_force.hpp"
@@ -11,12 +12,10 @@ namespace tarn {
 namespace {
 
 Triple<double> molecule(const std::vector<double>& c, int k) {
-  const double* p = &c[static_cast<std::size_t>(k) * 9];
-  return {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
+  return molecule_at(c.data(), static_cast<std::size_t>(k));
 }
 void put(const Triple<double>& t, int k, std::vector<double>& c) {
-  const double numbers[9] = {t.o.x, t.o.y, t.o.z, t.h1.x, t.h1.y, t.h1.z, t.h2.x, t.h2.y, t.h2.z};
-  std::copy(numbers, numbers + 9, c.begin() + static_cast<std::ptrdiff_t>(k) * 9);
+  put_molecule(t, c.data(), static_cast<std::size_t>(k));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "atoms.hpp"
 #include "tarn/core/units.hpp"
+#include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/molecule_solve.hpp"
 #include "tarn/physics/noise.hpp"
 
@@ -30,9 +31,9 @@ void draw_velocities(const WaterModel& model, std::span<const double> positions_
                                                 NoiseStream::start_velocities);
     double v[9];
     for (int c = 0; c < 9; ++c) v[c] = (c < 3 ? spread_o : spread_h) * xi.xi[c];
-    Triple<double> velocity = load(v);
-    if (tangent) velocity = project_velocities(load(&positions_A[9 * k]), velocity, m);
-    store(velocity, &velocities_A_per_akma[9 * k]);
+    Triple<double> velocity = molecule_at(v, 0);
+    if (tangent) velocity = project_velocities(molecule_at(positions_A.data(), k), velocity, m);
+    put_molecule(velocity, velocities_A_per_akma.data(), k);
   }
 }
 

@@ -37,5 +37,12 @@ TARN_HD SiteHessian<T> lj_hessian(const PairParameters<S>& p, const Vec3<T>& d) 
           (y8 * y2) * fma(T(S(14) * p.lj_12a), y6, -T(S(8) * p.lj_6c))};
 }
 
+/// The penalty of one bond, omega^2/2 g^2 with g = |d|^2 - r0^2: s = -2 omega^2 g, t = 4 omega^2.
+/// Gauss-Newton leaves g out.
+template <class T, class S>
+TARN_HD SiteHessian<T> bond_hessian(const T& g, const S& omega) {
+  return {T(S(-2) * omega * omega) * g, T(S(4) * omega * omega)};
+}
+
 }  // namespace TARN_ARCH
 }  // namespace tarn
