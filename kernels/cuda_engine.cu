@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "kernels/dense_solver.hpp"
 #include "kernels/device_buffer.hpp"
 #include "kernels/device_probe.hpp"
 #include "kernels/launch.hpp"
@@ -88,7 +90,8 @@ class CudaEngine final : public Engine {
         system_(system),
         measure_(system),
         n_(system.molecules),
-        path_(path_of(system.molecules)),
+        dense_(solves_densely(system.integrator)),
+        path_(path_of(system.molecules, dense_)),
         mixed_(system.precision == Precision::mixed),
         m_site_(system.model.has_m_site()),
         step_(start.step),
@@ -106,10 +109,17 @@ class CudaEngine final : public Engine {
     make_counts();
     const bool tiles = path_ == Path::tiles && !replica_ids_.empty();
     if (tiles) make_tiles();
+    if (dense_ && tiles) {
+      dense_solver_.emplace(device_state_, cluster_, system.integrator, m_site_, stream_.stream());
+    }
     cuda_check(cudaDeviceSynchronize());  // copies and fills have no order with our stream
-    prepare(Prepare::accelerations, cluster_, mixed_);
+    if (dense_solver_) {
+      dense_step(true);
+    } else {
+      prepare(Prepare::accelerations, cluster_, mixed_);
+    }
     stream_.wait();
-    if (tiles) {
+    if (tiles && !dense_) {
       stream_.capture([&] {
         launch_tile_step(device_state_, cluster_, mixed_, m_site_, tiles_, stream_.stream());
       });
@@ -132,6 +142,8 @@ class CudaEngine final : public Engine {
                             stream_.stream());
       } else if (path_ == Path::block) {
         launch_block_advance(device_state_, cluster_, mixed_, m_site_, step_, n, stream_.stream());
+      } else if (dense_solver_) {
+        for (std::int64_t k = 0; k < n; ++k) dense_step(false);
       } else {
         for (std::int64_t k = 0; k < n; ++k) stream_.replay();
       }
@@ -248,9 +260,11 @@ class CudaEngine final : public Engine {
  private:
   void use_device() const { cuda_check(cudaSetDevice(device_)); }
 
+  int width() const { return path_ == Path::warp ? segment_width(n_) : 0; }
+
   void gather(const std::vector<double>& c, std::size_t replica, double* out) const {
     for (int m = 0; m < n_; ++m) {
-      const std::int64_t slot = slot_of(static_cast<std::int64_t>(replica), m, n_);
+      const std::int64_t slot = slot_of(static_cast<std::int64_t>(replica), m, n_, width());
       for (int k = 0; k < 9; ++k) {
         out[9 * m + k] = c[static_cast<std::size_t>(k * device_state_.slots + slot)];
       }
@@ -259,7 +273,7 @@ class CudaEngine final : public Engine {
 
   void upload(const State& start) {
     const std::int64_t replicas = start.replicas();
-    const std::int64_t slots = slots_for(replicas, n_);
+    const std::int64_t slots = slots_for(path_, replicas, n_);
     const std::size_t size = static_cast<std::size_t>(9 * slots);
     std::vector<double> x(size), v(size, 0.0);
     // Slots without a molecule hold molecule 0 of the first replica, at rest.
@@ -271,7 +285,7 @@ class CudaEngine final : public Engine {
     }
     for (std::int64_t r = 0; r < replicas; ++r) {
       for (int m = 0; m < n_; ++m) {
-        const std::int64_t slot = slot_of(r, m, n_);
+        const std::int64_t slot = slot_of(r, m, n_, width());
         const std::size_t from = static_cast<std::size_t>((r * n_ + m) * 9);
         for (std::size_t k = 0; k < 9; ++k) {
           const std::size_t to =
@@ -303,6 +317,7 @@ class CudaEngine final : public Engine {
     device_state_ = {slots,
                      replicas,
                      n_,
+                     width(),
                      x_.get(),
                      v_.get(),
                      a_.get(),
@@ -353,6 +368,16 @@ class CudaEngine final : public Engine {
     } else {
       launch_tile_prepare(device_state_, cluster, mixed, m_site_, tiles_, what, stream_.stream());
     }
+  }
+
+  /// A step whose accelerations cuSOLVER solves, or only these (prepare). Not a graph: what
+  /// cuSOLVER does between its kernels is its own business.
+  void dense_step(bool prepare) {
+    launch_tile_forces(device_state_, cluster_, mixed_, m_site_, tiles_, !prepare,
+                       stream_.stream());
+    dense_solver_->solve(device_state_, cluster_, stream_.stream());
+    launch_tile_solved(device_state_, cluster_, tiles_, dense_solver_->solution(), prepare,
+                       stream_.stream());
   }
 
   bool is_due(std::int64_t step) const {
@@ -430,6 +455,7 @@ class CudaEngine final : public Engine {
   System system_;
   Measure measure_;
   int n_;
+  bool dense_;
   Path path_;
   bool mixed_, m_site_;
   std::int64_t step_;
@@ -451,6 +477,7 @@ class CudaEngine final : public Engine {
   DeviceCounts counts_{};
   TileScratch tiles_{};
   StreamAndGraph stream_;
+  std::optional<DenseSolver> dense_solver_;
 };
 
 static_assert(kGroups == kCountGroups);
@@ -461,12 +488,10 @@ static_assert(kGroups == kCountGroups);
 std::string cuda_engine_refuses(const System& system) {
   const IntegratorSpec& i = system.integrator;
   if (i.scheme == Scheme::pushforward_newmark) return "scheme = \"pushforward-newmark\"";
-  if (i.scheme != Scheme::zss_stiff) return {};
-  if (i.solver == Solver::dense) return "solver = \"dense\"";
-  if (i.hessian == Hessian::molecule) return "hessian = \"molecule\"";
-  if (i.hessian == Hessian::total) return "hessian = \"total\"";
   return {};
 }
+
+std::string cusolver_problem() { return gpu::cusolver_problem(); }
 
 std::unique_ptr<Engine> make_cuda_engine(const System& system, const State& start,
                                          const PairCountRequest& counts, int device_index) {
@@ -479,6 +504,13 @@ std::unique_ptr<Engine> make_cuda_engine(const System& system, const State& star
   const std::string refused = cuda_engine_refuses(system);
   if (!refused.empty()) {
     throw InputError(refused + " runs on the CPU only: use device = \"cpu\"");
+  }
+  if (solves_densely(system.integrator)) {
+    const std::string problem = cusolver_problem();
+    if (!problem.empty()) {
+      throw DeviceError("solver = \"dense\", hessian = \"molecule\" and \"total\" need cuSOLVER: " +
+                        problem);
+    }
   }
   return std::make_unique<gpu::CudaEngine>(system, start, counts, device_index);
 }

@@ -38,11 +38,36 @@ struct TileScratch {
   long long* step;  ///< one number
 };
 inline constexpr int kTileSums = 9;
+
+/// Work space and numbers of dense solves.
+struct DenseWork {
+  double* matrices;  ///< [slot] of 9x9, or one of 9N x 9N; see dense_element()
+  double* right;     ///< [slot][9]: right-hand sides, then accelerations
+  int* info;         ///< [slot] or [replica]: not 0 where a matrix is not positive definite
+  Hessian hessian;
+  double omega, bh2;
+};
+
 void launch_tile_prepare(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
                          const TileScratch& scratch, Prepare what, cudaStream_t stream);
 /// One step; it takes the step's number from scratch.step and counts it on.
 void launch_tile_step(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
                       const TileScratch& scratch, cudaStream_t stream);
+
+/// Steps whose accelerations are solved elsewhere: the forces, with `begin` after the beginning of
+/// a step, and then its end.
+void launch_tile_forces(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
+                        const TileScratch& scratch, bool begin, cudaStream_t stream);
+void launch_tile_solved(const DeviceState& d, const ClusterSystem& system,
+                        const TileScratch& scratch, const DenseWork& work, bool prepare,
+                        cudaStream_t stream);
+
+// dense.cu
+/// Matrices and right-hand sides of the molecules in slots first .. first + count - 1: a batch of
+/// 9x9, or with the total Hessian all of one replica. Lower halves; the others are not written.
+void launch_dense_matrices(const DeviceState& d, const ClusterSystem& system, const DenseWork& work,
+                           bool m_site, std::int64_t first, std::int64_t count,
+                           cudaStream_t stream);
 
 // observe.cu
 /// Counts the distances at the reported positions; not for the warp path, which counts by itself.

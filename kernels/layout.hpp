@@ -20,8 +20,10 @@ enum class Path {
 };
 inline constexpr int kMostInWarp = 32;
 inline constexpr int kMostInBlock = 128;
-constexpr Path path_of(int molecules) {
-  return molecules <= kMostInWarp    ? Path::warp
+/// @param dense accelerations come from dense solves, which work on all molecules at once
+constexpr Path path_of(int molecules, bool dense = false) {
+  return dense                       ? Path::tiles
+         : molecules <= kMostInWarp  ? Path::warp
          : molecules <= kMostInBlock ? Path::block
                                      : Path::tiles;
 }
@@ -102,15 +104,38 @@ TARN_HD constexpr Range slice_range(int slice, int slices, int molecules) {
 // --- memory --------------------------------------------------------------------------------------
 
 /// Slots of a coordinate array: one a molecule, and on the warp path one a lane.
-constexpr std::int64_t slots_for(std::int64_t replicas, int molecules) {
-  return path_of(molecules) == Path::warp ? warps_for(replicas, molecules) * kWarpLanes
-                                          : replicas * molecules;
+constexpr std::int64_t slots_for(Path path, std::int64_t replicas, int molecules) {
+  return path == Path::warp ? warps_for(replicas, molecules) * kWarpLanes : replicas * molecules;
 }
 /// Slot of a molecule; coordinate c of it is element c * slots + slot.
-constexpr std::int64_t slot_of(std::int64_t replica, int molecule, int molecules) {
-  if (path_of(molecules) != Path::warp) return replica * molecules + molecule;
-  const int width = segment_width(molecules), per_warp = kWarpLanes / width;
+/// @param width segment_width() on the warp path, 0 on the others
+TARN_HD constexpr std::int64_t slot_of(std::int64_t replica, int molecule, int molecules,
+                                       int width) {
+  if (width == 0) return replica * molecules + molecule;
+  const int per_warp = kWarpLanes / width;
   return replica / per_warp * kWarpLanes + replica % per_warp * width + molecule;
+}
+
+// --- dense solves --------------------------------------------------------------------------------
+
+/// Rows of a matrix: those of a molecule, or of all.
+TARN_HD constexpr int dense_size(int molecules, bool total) { return total ? 9 * molecules : 9; }
+/// Place of an element, column by column.
+TARN_HD constexpr std::int64_t dense_element(int row, int column, int size) {
+  return static_cast<std::int64_t>(column) * size + row;
+}
+/// What thread t works on: atoms a of molecule k and b of l. Only l < k is worth it.
+struct DenseCoupling {
+  int k, l, a, b;
+};
+constexpr std::int64_t dense_couplings(int molecules) {
+  return static_cast<std::int64_t>(molecules) * molecules * 9;
+}
+TARN_HD constexpr DenseCoupling dense_coupling(std::int64_t thread, int molecules) {
+  const std::int64_t pair = thread / 9;
+  const int atoms = static_cast<int>(thread % 9);
+  return {static_cast<int>(pair / molecules), static_cast<int>(pair % molecules), atoms / 3,
+          atoms % 3};
 }
 
 }  // namespace tarn::gpu

@@ -15,11 +15,8 @@ __device__ Triple<double> reported(const DeviceState& d, double bh2, std::int64_
 }
 
 /// Slot of a molecule on any path.
-__device__ std::int64_t device_slot(const DeviceState& d, int width, std::int64_t replica,
-                                    int molecule) {
-  if (width == 0) return replica * d.molecules + molecule;
-  const int per_warp = kWarpLanes / width;
-  return replica / per_warp * kWarpLanes + replica % per_warp * width + molecule;
+__device__ std::int64_t device_slot(const DeviceState& d, std::int64_t replica, int molecule) {
+  return slot_of(replica, molecule, d.molecules, d.width);
 }
 
 __global__ void __launch_bounds__(kTile)
@@ -42,7 +39,7 @@ __global__ void __launch_bounds__(kTile)
 
 template <bool kMSite>
 __global__ void __launch_bounds__(kTile)
-    energy_kernel(DeviceState d, ClusterSystem system, int width, double* energies) {
+    energy_kernel(DeviceState d, ClusterSystem system, double* energies) {
   __shared__ double shared[kTile];
   const int tiles = tiles_for(d.molecules);
   const std::int64_t replica = static_cast<std::int64_t>(blockIdx.x) / tiles;
@@ -50,10 +47,10 @@ __global__ void __launch_bounds__(kTile)
   const double bh2 = system.step.bh2;
   double coulomb = 0.0, lj = 0.0;
   if (i < d.molecules) {
-    const Triple<double> q = reported(d, bh2, device_slot(d, width, replica, i));
+    const Triple<double> q = reported(d, bh2, device_slot(d, replica, i));
     const SiteOffsets<double> own = site_offsets<kMSite>(q, system.pair.m_weight);
     for (int j = i + 1; j < d.molecules; ++j) {
-      const Triple<double> other = reported(d, bh2, device_slot(d, width, replica, j));
+      const Triple<double> other = reported(d, bh2, device_slot(d, replica, j));
       add_pair_energy<kMSite>(system.pair, q.o - other.o, own,
                               site_offsets<kMSite>(other, system.pair.m_weight), AllLanes{},
                               coulomb, lj);
@@ -80,9 +77,8 @@ void launch_count(const DeviceState& d, double bh2, const DeviceCounts& counts,
 
 void launch_energy(const DeviceState& d, const ClusterSystem& system, bool m_site, double* energies,
                    cudaStream_t stream) {
-  const int width = path_of(d.molecules) == Path::warp ? segment_width(d.molecules) : 0;
   const auto kernel = m_site ? energy_kernel<true> : energy_kernel<false>;
-  launch_kernel(kernel, blocks_for(d), kTile, 0, stream, d, system, width, energies);
+  launch_kernel(kernel, blocks_for(d), kTile, 0, stream, d, system, energies);
 }
 
 }  // namespace tarn::gpu

@@ -162,7 +162,30 @@ __global__ void __launch_bounds__(kReduceThreads)
   }
 }
 
-enum class Finish { step, prepare, forces };
+/// What is done: a step, accelerations at the start, forces at the positions or those of a step.
+enum class Finish { step, prepare, forces, step_forces };
+TARN_HD constexpr bool stops_at_forces(Finish what) {
+  return what == Finish::forces || what == Finish::step_forces;
+}
+
+/// Judges a molecule at the end of a step, or of the preparation, and stores it.
+/// @param v the velocities before the second kick, which the preparation keeps
+__device__ void end_molecule(const DeviceState& d, const MoleculePlace& p, bool prepare,
+                             bool definite, const Triple<double>& v, MoleculeState<double>& s) {
+  bool bad = false;
+  if (prepare) {
+    // c - c is 0 for finite numbers only.
+    const Vec3<double> none = total(fma(0.0, s.v, s.a - s.a));
+    s.v = v;
+    bad = !definite || !(none.x + none.y + none.z == 0.0);
+    keep_state(s, d, p.slot);
+  } else {
+    poison<double>(definite, s);
+    bad = !(weighted_norm2(1.0, 1.0, s.v) < kLargestSpeed2);
+  }
+  if (bad) atomicMin(d.blow_molecule + p.replica, p.molecule);
+  store_state(s, d, p.slot);
+}
 
 /// What is left of the forces, the solve and the second kick.
 __global__ void __launch_bounds__(kThreads)
@@ -185,26 +208,32 @@ __global__ void __launch_bounds__(kThreads)
       f = remove_net_force(f, per_molecule * vector(2), m);
     }
     store_triple(f, d.f, d.slots, p.slot);
-    if (what != Finish::forces) {
+    if (!stops_at_forces(what)) {
       const Triple<double> v = s.v;
       const bool definite = end_step(system.step, system.passes.end, f, s);
-      bool bad = false;
-      if (what == Finish::prepare) {
-        // c - c is 0 for finite numbers only.
-        const Vec3<double> none = total(fma(0.0, s.v, s.a - s.a));
-        s.v = v;
-        bad = !definite || !(none.x + none.y + none.z == 0.0);
-        keep_state(s, d, p.slot);
-      } else {
-        poison<double>(definite, s);
-        indefinite = definite ? 0 : 1;
-        bad = !(weighted_norm2(1.0, 1.0, s.v) < kLargestSpeed2);
-      }
-      if (bad) atomicMin(d.blow_molecule + p.replica, p.molecule);
-      store_state(s, d, p.slot);
+      indefinite = definite ? 0 : 1;
+      end_molecule(d, p, what == Finish::prepare, definite, v, s);
     }
   }
   if (what == Finish::step) add_over_warp(indefinite, d.indefinite);
+}
+
+/// The end of a step whose accelerations were solved densely.
+__global__ void __launch_bounds__(kThreads)
+    solved_kernel(DeviceState d, ClusterSystem system, DenseWork work, bool prepare) {
+  const MoleculePlace p = molecule_place(d);
+  unsigned long long indefinite = 0;
+  if (p.there && d.stopped[p.replica] == 0) {
+    MoleculeState<double> s = load_state(d, p.slot);
+    const bool total = work.hessian == Hessian::total;
+    const bool definite = work.info[total ? p.replica : p.slot] == 0;
+    indefinite = definite || (total && p.molecule > 0) ? 0 : 1;
+    const Triple<double> v = s.v;
+    s.a = load_triple(work.right + 9 * p.slot, 1, 0);
+    kick(s, system.step.h);
+    end_molecule(d, p, prepare, definite, v, s);
+  }
+  if (!prepare) add_over_warp(indefinite, d.indefinite);
 }
 
 /// Puts replicas that went bad to rest; the noise after the step for the others.
@@ -239,11 +268,18 @@ unsigned blocks_for(std::int64_t threads) {
   return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
 }
 
+void close_step(const DeviceState& d, const ClusterSystem& system, const TileScratch& scratch,
+                bool prepare, cudaStream_t stream) {
+  launch_kernel(close_kernel, blocks_for(d.slots), kThreads, 0, stream, d, system, scratch,
+                prepare);
+  launch_kernel(count_on_kernel, blocks_for(d.replicas), kThreads, 0, stream, d, scratch, prepare);
+}
+
 template <class R, bool kMSite>
 void run(const DeviceState& d, const ClusterSystem& system, const TileScratch& scratch, Finish what,
          cudaStream_t stream) {
   constexpr bool mixed = std::is_same_v<R, float>;
-  const bool prepare = what != Finish::step;
+  const bool prepare = what == Finish::prepare || what == Finish::forces;
   const unsigned all = blocks_for(d.slots);
   launch_kernel(begin_kernel<R, kMSite>, all, kThreads, 0, stream, d, system, scratch, prepare);
   const std::int64_t blocks = d.replicas * tiles_for(d.molecules) * tile_slices(d.molecules);
@@ -255,9 +291,7 @@ void run(const DeviceState& d, const ClusterSystem& system, const TileScratch& s
                   d, system, scratch);
   }
   launch_kernel(finish_kernel, all, kThreads, 0, stream, d, system, scratch, mixed, what);
-  if (what == Finish::forces) return;
-  launch_kernel(close_kernel, all, kThreads, 0, stream, d, system, scratch, prepare);
-  launch_kernel(count_on_kernel, blocks_for(d.replicas), kThreads, 0, stream, d, scratch, prepare);
+  if (!stops_at_forces(what)) close_step(d, system, scratch, prepare, stream);
 }
 
 void run_any(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
@@ -273,6 +307,18 @@ void launch_tile_prepare(const DeviceState& d, const ClusterSystem& system, bool
                          const TileScratch& scratch, Prepare what, cudaStream_t stream) {
   run_any(d, system, mixed, m_site, scratch,
           what == Prepare::forces ? Finish::forces : Finish::prepare, stream);
+}
+
+void launch_tile_forces(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
+                        const TileScratch& scratch, bool begin, cudaStream_t stream) {
+  run_any(d, system, mixed, m_site, scratch, begin ? Finish::step_forces : Finish::forces, stream);
+}
+
+void launch_tile_solved(const DeviceState& d, const ClusterSystem& system,
+                        const TileScratch& scratch, const DenseWork& work, bool prepare,
+                        cudaStream_t stream) {
+  launch_kernel(solved_kernel, blocks_for(d.slots), kThreads, 0, stream, d, system, work, prepare);
+  close_step(d, system, scratch, prepare, stream);
 }
 
 void launch_tile_step(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,

@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "commands.hpp"
+#include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
 #include "tarn/build_features.hpp"
 #include "tarn/cpu_engine.hpp"
@@ -34,6 +35,10 @@ void doctor() {
   for (const ProbedDevice& d : probe.devices) {
     fmt::print("      cuda:{} {}, compute capability {}, {} multiprocessors, {:.0f} GiB\n", d.index,
                d.name, d.compute_capability, d.multiprocessors, d.memory_GiB);
+  }
+  if (!build::kCudaVersion.empty()) {
+    const std::string problem = cusolver_problem();
+    fmt::print("      dense solves: {}\n", problem.empty() ? "cuSOLVER is there" : problem);
   }
   fmt::print(
       "      The CUDA engine has not been checked on a GPU yet: --device cuda runs it, and\n"

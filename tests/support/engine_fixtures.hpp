@@ -43,9 +43,9 @@ struct EngineCase {
 };
 
 inline const std::vector<std::string> kSchemeNames{
-    "zss_structured", "zss_dense",    "zss_infinite", "zss_full", "verlet",
-    "shake",          "shake_sweeps", "rattle",       "settle",   "zss_molecule",
-    "zss_total",      "pushforward",  "one_step"};
+    "zss_structured", "zss_dense",      "zss_infinite", "zss_full", "verlet",
+    "shake",          "shake_sweeps",   "rattle",       "settle",   "zss_molecule",
+    "zss_total",      "zss_full_dense", "pushforward",  "one_step"};
 
 /// Most molecules of the tests of a scheme: dense factorisations of the whole Hessian are slow.
 inline int most_molecules(const std::string& scheme) { return scheme == "zss_total" ? 17 : 1000; }
@@ -81,12 +81,13 @@ inline IntegratorSpec integrator(const std::string& scheme, double timestep_akma
   IntegratorSpec i;
   i.timestep_akma = timestep_akma;
   i.omega = omega;
-  if (scheme == "zss_dense") i.solver = Solver::dense;
+  if (scheme == "zss_dense" || scheme == "zss_full_dense") i.solver = Solver::dense;
   if (scheme == "zss_infinite") i.omega = std::numeric_limits<double>::infinity();
-  if (scheme == "zss_molecule" || scheme == "zss_total" || scheme == "zss_full") {
-    i.hessian = scheme == "zss_full"       ? Hessian::full
-                : scheme == "zss_molecule" ? Hessian::molecule
-                                           : Hessian::total;
+  if (scheme == "zss_molecule" || scheme == "zss_total" || scheme == "zss_full" ||
+      scheme == "zss_full_dense") {
+    i.hessian = scheme == "zss_molecule" ? Hessian::molecule
+                : scheme == "zss_total"  ? Hessian::total
+                                         : Hessian::full;
     i.omega = std::min(omega, 10.0);  // so soft that the matrix is definite at 300 K
   }
   if (scheme == "pushforward") i.scheme = Scheme::pushforward_newmark;

@@ -20,6 +20,37 @@ TEST(GpuLayout, ThePathDependsOnTheMoleculesOnly) {
   EXPECT_EQ(path_of(33), Path::block);
   EXPECT_EQ(path_of(128), Path::block);
   EXPECT_EQ(path_of(129), Path::tiles);
+  EXPECT_EQ(path_of(1, true), Path::tiles);
+}
+
+/// Blocks of molecules and couplings cover the lower half of the matrix once, below the diagonal of
+/// no block twice.
+TEST(GpuLayout, MoleculesAndCouplingsCoverTheLowerHalf) {
+  for (int n : {1, 2, 5}) {
+    const int size = dense_size(n, true);
+    EXPECT_EQ(size, 9 * n);
+    std::set<std::int64_t> seen;
+    for (int k = 0; k < n; ++k) {
+      for (int row = 0; row < 9; ++row) {
+        for (int column = 0; column <= row; ++column) {
+          EXPECT_TRUE(seen.insert(dense_element(9 * k + row, 9 * k + column, size)).second);
+        }
+      }
+    }
+    for (std::int64_t thread = 0; thread < dense_couplings(n); ++thread) {
+      const DenseCoupling c = dense_coupling(thread, n);
+      if (c.l >= c.k) continue;
+      const std::int64_t corner = dense_element(9 * c.k + 3 * c.a, 9 * c.l + 3 * c.b, size);
+      for (int row = 0; row < 3; ++row) {
+        for (int column = 0; column < 3; ++column) {
+          EXPECT_TRUE(seen.insert(corner + dense_element(row, column, size)).second);
+        }
+      }
+    }
+    EXPECT_EQ(seen.size(), static_cast<std::size_t>(size * (size + 1) / 2));
+    EXPECT_LT(*seen.rbegin(), static_cast<std::int64_t>(size) * size);
+  }
+  EXPECT_EQ(dense_size(5, false), 9);
 }
 
 TEST(GpuLayout, SegmentsHoldTheirCluster) {
@@ -43,15 +74,15 @@ TEST(GpuLayout, PlacesAndSlotsAreInverse) {
           const LanePlace p = place_of(warp, lane, n, width, replicas);
           if (p.molecule < 0) continue;
           EXPECT_TRUE(seen.emplace(p.replica, p.molecule).second);
-          EXPECT_EQ(slot_of(p.replica, p.molecule, n), warp * kWarpLanes + lane);
+          EXPECT_EQ(slot_of(p.replica, p.molecule, n, width), warp * kWarpLanes + lane);
         }
       }
       EXPECT_EQ(seen.size(), static_cast<std::size_t>(replicas * n));
-      EXPECT_EQ(slots_for(replicas, n), warps_for(replicas, n) * kWarpLanes);
+      EXPECT_EQ(slots_for(Path::warp, replicas, n), warps_for(replicas, n) * kWarpLanes);
     }
   }
-  EXPECT_EQ(slots_for(3, 100), 300);
-  EXPECT_EQ(slot_of(2, 99, 100), 299);
+  EXPECT_EQ(slots_for(Path::block, 3, 100), 300);
+  EXPECT_EQ(slot_of(2, 99, 100, 0), 299);
 }
 
 /// Each pair of a cluster meets in one round, from one side, and what one lane sends back arrives.

@@ -1,0 +1,90 @@
+#include "kernels/launch.hpp"
+#include "kernels/launch_kernel.hpp"
+#include "tarn/physics/dense_matrix.hpp"
+
+/// @file
+/// The matrices and right-hand sides of dense solves, lower halves, column by column.
+
+namespace tarn::gpu {
+namespace {
+
+constexpr int kThreads = 64;
+
+/// The matrix and the right-hand side of one molecule a thread.
+template <bool kMSite>
+__global__ void __launch_bounds__(kThreads)
+    molecule_matrices_kernel(DeviceState d, ClusterSystem system, DenseWork work,
+                             std::int64_t first, std::int64_t count) {
+  const std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (k >= count) return;
+  const std::int64_t slot = first + k;
+  const std::int64_t replica = slot / d.molecules;
+  const int molecule = static_cast<int>(slot - replica * d.molecules);
+  const Triple<double> x = load_triple(d.x, d.slots, slot);
+  SiteCurvatures<double> sites = no_curvatures<double>();
+  if (work.hessian == Hessian::molecule || work.hessian == Hessian::total) {
+    for (int j = 0; j < d.molecules; ++j) {
+      if (j == molecule) continue;
+      add_curvatures<kMSite>(system.pair, x, load_triple(d.x, d.slots, replica * d.molecules + j),
+                             sites);
+    }
+  }
+  const StepParameters& step = system.step;
+  const MoleculeMatrix<double> m =
+      molecule_matrix(x, step.bonds, step.masses, work.omega, work.bh2,
+                      work.hessian != Hessian::gauss_newton, system.pair.m_weight, sites);
+  const bool total = work.hessian == Hessian::total;
+  const int size = dense_size(d.molecules, total);
+  double* const matrix =
+      work.matrices + (total ? dense_element(9 * molecule, 9 * molecule, size) : 81 * k);
+  for (int a = 0; a < 3; ++a) {
+    for (int b = 0; b <= a; ++b) {
+      for_each_element(block(m, a, b), a != b, [&](int row, int column, double value) {
+        matrix[dense_element(3 * a + row, 3 * b + column, size)] = value;
+      });
+    }
+  }
+  const Triple<double> right =
+      load_triple(d.f, d.slots, slot) + penalty_force(x, step.bonds, work.omega);
+  store_triple(right, work.right + 9 * slot, 1, 0);
+}
+
+/// What couples molecules k and l < k of a replica: atoms a and b of them a thread.
+template <bool kMSite>
+__global__ void __launch_bounds__(kThreads)
+    coupling_kernel(DeviceState d, ClusterSystem system, DenseWork work, std::int64_t first) {
+  const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const DenseCoupling c = dense_coupling(thread, d.molecules);
+  if (c.k >= d.molecules || c.l >= c.k) return;
+  const int size = dense_size(d.molecules, true);
+  double* const matrix = work.matrices + dense_element(9 * c.k + 3 * c.a, 9 * c.l + 3 * c.b, size);
+  for_each_element(coupling<kMSite>(system.pair, load_triple(d.x, d.slots, first + c.k), c.a,
+                                    load_triple(d.x, d.slots, first + c.l), c.b),
+                   true, [&](int row, int column, double value) {
+                     matrix[dense_element(row, column, size)] = work.bh2 * value;
+                   });
+}
+
+unsigned blocks_for(std::int64_t threads) {
+  return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
+}
+
+template <bool kMSite>
+void run(const DeviceState& d, const ClusterSystem& system, const DenseWork& work,
+         std::int64_t first, std::int64_t count, cudaStream_t stream) {
+  launch_kernel(molecule_matrices_kernel<kMSite>, blocks_for(count), kThreads, 0, stream, d, system,
+                work, first, count);
+  if (work.hessian != Hessian::total) return;
+  launch_kernel(coupling_kernel<kMSite>, blocks_for(dense_couplings(d.molecules)), kThreads, 0,
+                stream, d, system, work, first);
+}
+
+}  // namespace
+
+void launch_dense_matrices(const DeviceState& d, const ClusterSystem& system, const DenseWork& work,
+                           bool m_site, std::int64_t first, std::int64_t count,
+                           cudaStream_t stream) {
+  (m_site ? run<true> : run<false>)(d, system, work, first, count, stream);
+}
+
+}  // namespace tarn::gpu

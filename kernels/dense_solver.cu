@@ -1,0 +1,87 @@
+#include "kernels/dense_solver.hpp"
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/cusolver_calls.hpp"
+#include "kernels/layout.hpp"
+
+namespace tarn::gpu {
+namespace {
+
+constexpr cublasFillMode_t kLower = CUBLAS_FILL_MODE_LOWER;
+
+std::vector<double*> every(double* first, std::int64_t stride, std::int64_t count) {
+  std::vector<double*> pointers;
+  for (std::int64_t k = 0; k < count; ++k) pointers.push_back(first + k * stride);
+  return pointers;
+}
+
+}  // namespace
+
+void DenseSolver::Destroy::operator()(cusolverDnContext* handle) const noexcept {
+  cusolver_calls().destroy(handle);
+}
+
+DenseSolver::DenseSolver(const DeviceState& d, const ClusterSystem& system,
+                         const IntegratorSpec& integrator, bool m_site, cudaStream_t stream)
+    : m_site_(m_site) {
+  cusolverDnHandle_t handle = nullptr;
+  cusolver_check(cusolver_calls().create(&handle));
+  handle_.reset(handle);
+  cusolver_check(cusolver_calls().set_stream(handle, stream));
+  const bool total = integrator.hessian == Hessian::total;
+  const int size = dense_size(system.molecules, total);
+  const std::int64_t together = total ? 1 : d.slots;  // matrices that are there at the same time
+  const std::int64_t elements = static_cast<std::int64_t>(size) * size;
+  matrices_ = DeviceBuffer<double>(static_cast<std::size_t>(together * elements));
+  right_ = DeviceBuffer<double>(static_cast<std::size_t>(9 * d.slots));
+  info_ = DeviceBuffer<int>(static_cast<std::size_t>(total ? d.replicas : d.slots), 0);
+  solve_info_ = DeviceBuffer<int>(1, 0);
+  work_ = {matrices_.get(),  right_.get(),
+           info_.get(),      integrator.hessian,
+           integrator.omega, integrator.beta * integrator.timestep_akma * integrator.timestep_akma};
+  if (total) {
+    int length = 0;
+    cusolver_check(
+        cusolver_calls().buffer_size(handle, kLower, size, work_.matrices, size, &length));
+    scratch_ = DeviceBuffer<double>(static_cast<std::size_t>(length));
+  } else {
+    matrix_of_ = DeviceBuffer<double*>(every(work_.matrices, elements, together));
+    right_of_ = DeviceBuffer<double*>(every(work_.right, size, together));
+  }
+}
+
+void DenseSolver::solve(const DeviceState& d, const ClusterSystem& system, cudaStream_t stream) {
+  const CusolverCalls& call = cusolver_calls();
+  cusolverDnHandle_t const handle = handle_.get();
+  const bool total = work_.hessian == Hessian::total;
+  const int size = dense_size(system.molecules, total);
+  if (!total) {
+    const int count = static_cast<int>(d.slots);
+    launch_dense_matrices(d, system, work_, m_site_, 0, d.slots, stream);
+    cusolver_check(
+        call.factorise_batched(handle, kLower, size, matrix_of_.get(), size, work_.info, count));
+    cusolver_check(call.solve_batched(handle, kLower, size, 1, matrix_of_.get(), size,
+                                      right_of_.get(), size, solve_info_.get(), count));
+    return;
+  }
+  for (std::int64_t r = 0; r < d.replicas; ++r) {
+    launch_dense_matrices(d, system, work_, m_site_, r * d.molecules, d.molecules, stream);
+    cusolver_check(call.factorise(handle, kLower, size, work_.matrices, size, scratch_.get(),
+                                  static_cast<int>(scratch_.size()), work_.info + r));
+    cusolver_check(call.solve(handle, kLower, size, 1, work_.matrices, size, work_.right + r * size,
+                              size, solve_info_.get()));
+  }
+}
+
+std::string cusolver_problem() {
+  try {
+    cusolver_calls();
+    return {};
+  } catch (const DeviceError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace tarn::gpu

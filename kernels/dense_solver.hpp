@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "kernels/device_buffer.hpp"
+#include "kernels/launch.hpp"
+#include "tarn/system.hpp"
+
+struct cusolverDnContext;
+
+namespace tarn::gpu {
+
+/// The linear solves of Z&Ss with the matrix written out, by cuSOLVER in double precision: the 9x9
+/// blocks of all molecules in one batch, or the whole matrix of each replica, one after the other.
+class DenseSolver {
+ public:
+  /// @throws DeviceError when cuSOLVER cannot be had, see cusolver_problem()
+  DenseSolver(const DeviceState& d, const ClusterSystem& system, const IntegratorSpec& integrator,
+              bool m_site, cudaStream_t stream);
+
+  /// Accelerations at the positions and forces of d, to solution().
+  void solve(const DeviceState& d, const ClusterSystem& system, cudaStream_t stream);
+  const DenseWork& solution() const { return work_; }
+
+ private:
+  struct Destroy {
+    void operator()(cusolverDnContext* handle) const noexcept;
+  };
+
+  std::unique_ptr<cusolverDnContext, Destroy> handle_;
+  bool m_site_;
+  DeviceBuffer<double> matrices_, right_, scratch_;
+  DeviceBuffer<int> info_, solve_info_;
+  DeviceBuffer<double*> matrix_of_, right_of_;
+  DenseWork work_{};
+};
+
+/// Why there is no cuSOLVER, in one line; empty if it can be loaded.
+std::string cusolver_problem();
+
+}  // namespace tarn::gpu
