@@ -1,13 +1,12 @@
 #include "kernels/device_probe.hpp"
+#include "kernels/probe_message.hpp"
 
 namespace tarn {
 
 DeviceProbe probe_devices() {
   DeviceProbe probe;
   probe.status = ProbeStatus::not_built;
-  probe.message =
-      "built without CUDA: install the CUDA toolkit 12 or newer and configure again with "
-      "-DTARN_CUDA=ON";
+  probe.message = probe_message(probe.status, "", "", "");
   return probe;
 }
 

@@ -127,6 +127,18 @@ enum cudaError_t {
   cudaErrorInsufficientDriver = 35,
   cudaErrorNoDevice = 100
 };
+namespace tarn::emulated {
+
+/// What the runtime tells of the machine; tests change it.
+struct Machine {
+  int driver = 13000;
+  cudaError_t error = cudaSuccess;  ///< of the search for devices
+  int devices = 1;
+};
+inline Machine machine;
+
+}  // namespace tarn::emulated
+
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
 inline constexpr unsigned cudaStreamNonBlocking = 1;
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal };
@@ -146,12 +158,12 @@ inline cudaError_t cudaRuntimeGetVersion(int* version) {
   return cudaSuccess;
 }
 inline cudaError_t cudaDriverGetVersion(int* version) {
-  *version = 13000;
+  *version = tarn::emulated::machine.driver;
   return cudaSuccess;
 }
 inline cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
-  return cudaSuccess;
+  *count = tarn::emulated::machine.devices;
+  return tarn::emulated::machine.error;
 }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   *properties = {"a CPU that stands in", 9, 0, 1, std::size_t{1} << 30};
