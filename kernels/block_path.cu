@@ -167,20 +167,22 @@ __global__ void __launch_bounds__(kMostThreads)
   const double kick_scale = d.kick_scale[replica];
   const bool baoab = system.thermostat == Thermostat::baoab;
   MoleculeState<double> s{};
-  Triple<double> v_thermal{};
-  if (owner) {
-    s = load_state(d, slot);
-    v_thermal = s.v;
-  }
+  if (owner) s = load_state(d, slot);
   unsigned long long iterations = 0, indefinite = 0;
 
   for (std::int64_t step = first; step < first + n; ++step) {
     if (owner) {
       if (step % kKeptSteps == 0) keep_state(s, d, slot);
-      const StepNote<double> note =
-          baoab ? begin_baoab(system.step, system.passes.move,
-                              noise_of(system.step.seed, id, i, step), kick_scale, s, v_thermal)
-                : begin_step(system.step, system.passes.move, s);
+      StepNote<double> note;
+      if (baoab) {
+        Triple<double> v_thermal;
+        note = begin_baoab(system.step, system.passes.move, noise_of(system.step.seed, id, i, step),
+                           kick_scale, s, v_thermal);
+        // To memory at once: it would take registers from the pairs.
+        store_triple(v_thermal, d.v_thermal, d.slots, slot);
+      } else {
+        note = begin_step(system.step, system.passes.move, s);
+      }
       poison<double>(note.good, s);
       iterations += static_cast<unsigned long long>(note.iterations);
       if (!is_constrained(system.passes.move)) indefinite += note.good ? 0 : 1;
@@ -203,10 +205,7 @@ __global__ void __launch_bounds__(kMostThreads)
                       kick_scale, s);
     }
   }
-  if (owner) {
-    store_state(s, d, slot);
-    if (d.v_thermal != nullptr) store_triple(v_thermal, d.v_thermal, d.slots, slot);
-  }
+  if (owner) store_state(s, d, slot);
   if (threadIdx.y == 0) {
     add_over_warp(iterations, d.iterations);
     add_over_warp(indefinite, d.indefinite);

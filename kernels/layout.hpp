@@ -83,8 +83,9 @@ constexpr int block_threads(int molecules) {
   return (molecules + kWarpLanes - 1) / kWarpLanes * kWarpLanes;
 }
 /// Parts that the partners of a molecule are dealt to, each a thread (block) or a tile of blocks
-/// (tiles). A function of N only, so that sums have one order.
-inline constexpr int kBlockSlices = 4;
+/// (tiles). A function of N only, so that sums have one order. Three in a block: with four, the
+/// largest one leaves its threads too few registers.
+inline constexpr int kBlockSlices = 3;
 inline constexpr int kTile = 64;  ///< molecules and threads of a tile
 TARN_HD constexpr int tile_slices(int molecules) {
   const int slices = molecules / 16;

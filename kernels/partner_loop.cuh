@@ -83,19 +83,25 @@ __device__ inline void add_partners(const PairParameters<R>& pair, const Cluster
                                     const SiteArray<R>& sites, int first, int last, int self,
                                     SiteForces<double>& sum) {
   constexpr bool mixed = std::is_same_v<R, float>;
-  for (int chunk = first; chunk < last; chunk += kPartnersInFloat) {
-    const int end = chunk + kPartnersInFloat < last ? chunk + kPartnersInFloat : last;
-    SiteForces<R> f = no_site_forces<R>();
-    for (int j = chunk; j < end; ++j) {
-      const ClusterSite<R> other = load_site<R, kMSite>(sites, j);
-      const SomeLanes<R> counts{j != self};
-      Vec3<R> r = oxygen_vector<R, mixed>(own, other);
-      r.x = select(counts.mask, r.x, R(1e3));
-      // What the partner feels is its own thread's business: never used, never computed.
-      SiteForces<R> ignored = no_site_forces<R>();
-      add_pair_forces<kMSite>(pair, r, own.d, other.d, counts, f, ignored);
+  const auto add = [&](int j, SiteForces<R>& f) {
+    const ClusterSite<R> other = load_site<R, kMSite>(sites, j);
+    const SomeLanes<R> counts{j != self};
+    Vec3<R> r = oxygen_vector<R, mixed>(own, other);
+    r.x = select(counts.mask, r.x, R(1e3));
+    // What the partner feels is its own thread's business: never used, never computed.
+    SiteForces<R> ignored = no_site_forces<R>();
+    add_pair_forces<kMSite>(pair, r, own.d, other.d, counts, f, ignored);
+  };
+  if constexpr (mixed) {
+    for (int chunk = first; chunk < last; chunk += kPartnersInFloat) {
+      const int end = chunk + kPartnersInFloat < last ? chunk + kPartnersInFloat : last;
+      SiteForces<R> f = no_site_forces<R>();
+      for (int j = chunk; j < end; ++j) add(j, f);
+      add_wide(f, sum);
     }
-    add_wide(f, sum);
+  } else {
+    // No sums of their own, which would take registers.
+    for (int j = first; j < last; ++j) add(j, sum);
   }
 }
 
