@@ -1,69 +1,121 @@
 #include <benchmark/benchmark.h>
 
-#include <chrono>
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "bench/bench_system.hpp"
+#include "bench/gpu_timer.hpp"
+#include "bench/molecule_solves.hpp"
+#include "kernels/arithmetic_bound.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
-#include "tarn/core/units.hpp"
-#include "tarn/start.hpp"
+#include "tarn/core/error.hpp"
 
 /// @file
-/// Steps of the CUDA engine on the first device: thousands of small clusters, and one cluster of
-/// growing size. Time is that of whole advances, launch and wait included.
+/// The CUDA engine on the first device: ensembles of small clusters, one cluster of growing size,
+/// and the linear solves of molecules, structured and by cuSOLVER. Time is by CUDA events around
+/// whole advances, launches and waiting included.
+///
+/// `share_of_bound` is what the pairs alone would take if every instruction of theirs were issued
+/// at once on every lane at the device's highest clock, over the time of a whole step; see
+/// kernels/arithmetic_bound.hpp.
 
 namespace {
 
 using namespace tarn;
+using bench::Case;
+using benchmark::Counter;
 
-struct Case {
-  int molecules;
-  int replicas;
-  Precision precision;
+/// The device's highest clock, and what it does in a cycle.
+struct Bound {
+  ProbedDevice device;
+  double clock_Hz = 0.0;
 };
 
-/// Each replica starts from the same random cluster at rest; the noise tells them apart.
-State start_state(const Case& c, const WaterModel& model) {
-  State state;
-  state.molecules = c.molecules;
-  const std::vector<double> x = random_cluster(model, c.molecules, 1, 0);
-  for (int r = 0; r < c.replicas; ++r) {
-    state.replica_ids.push_back(r);
-    state.positions_A.insert(state.positions_A.end(), x.begin(), x.end());
+void run_case(benchmark::State& state, const Case& c, const Bound& bound) {
+  try {
+    const auto engine = make_cuda_engine(bench::bench_system(c), bench::bench_start(c), {}, 0);
+    bench::GpuTimer timer;
+    const double pairs = bench::pairs_of(c) * c.replicas;
+    // Some ten milliseconds at 1e11 pairs a second, and enough steps to hide a launch.
+    const auto steps =
+        static_cast<std::int64_t>(std::min(1e5, std::max(50.0, 1e9 / (pairs + 1e4))));
+    engine->advance(steps);
+    double seconds = 0.0;
+    for (auto _ : state) {
+      const double time = timer.seconds([&] { engine->advance(steps); });
+      state.SetIterationTime(time);
+      seconds += time;
+    }
+    const double done = static_cast<double>(steps) * static_cast<double>(state.iterations());
+    state.counters["cluster_steps_per_s"] = Counter(done * c.replicas, Counter::kIsRate);
+    state.counters["steps_per_s"] = Counter(done, Counter::kIsRate);
+    state.counters["pairs_per_s"] = Counter(done * pairs, Counter::kIsRate);
+    const bool floats = c.precision != Precision::double_;
+    const int lanes = gpu::lanes_of(bound.device.compute_capability, floats);
+    if (lanes > 0 && seconds > 0.0) {
+      state.counters["share_of_bound"] = gpu::share_of_bound(
+          done * pairs / seconds, gpu::instructions_of_pair(gpu::path_of(c.molecules), false),
+          bound.device.multiprocessors, lanes, bound.clock_Hz);
+    }
+    if (!engine->blow_ups().empty()) state.SkipWithError("a replica blew up");
+  } catch (const Error& error) {
+    state.SkipWithError(error.what());
   }
-  state.velocities_A_per_akma.assign(state.positions_A.size(), 0.0);
-  return state;
 }
 
-void run_case(benchmark::State& bench, const Case& c) {
-  System system;
-  system.model = kWaterModels[0];
-  system.molecules = c.molecules;
-  system.integrator.timestep_akma = units::akma_from_fs(0.5);
-  system.precision = c.precision;
-  system.thermostat.kind = Thermostat::gla;
-  system.thermostat.temperature_K = 10.0;
-  system.thermostat.friction_oxygen_per_akma = units::per_akma_from_per_ps(50.0);
-  system.thermostat.friction_hydrogen_per_akma = units::per_akma_from_per_ps(50.0);
-  const auto engine = make_cuda_engine(system, start_state(c, system.model), {}, 0);
-  const double pairs = 0.5 * c.molecules * (c.molecules - 1);
-  // Some ten milliseconds at 1e11 pairs a second, and enough steps to hide a launch.
-  const auto steps =
-      static_cast<std::int64_t>(std::min(1e5, std::max(50.0, 1e9 / (pairs * c.replicas + 1e4))));
-  engine->advance(steps);
-  for (auto _ : bench) {
-    const auto begin = std::chrono::steady_clock::now();
-    engine->advance(steps);
-    bench.SetIterationTime(
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+void run_solves(benchmark::State& state, int molecules, bool dense) {
+  try {
+    bench::MoleculeSolves solves(molecules, dense);
+    constexpr int kRepeats = 20;
+    solves.seconds(kRepeats);
+    for (auto _ : state) state.SetIterationTime(solves.seconds(kRepeats));
+    state.counters["solves_per_s"] =
+        Counter(static_cast<double>(state.iterations()) * kRepeats * molecules, Counter::kIsRate);
+    const double error = solves.error();
+    state.counters["relative_error"] = error;
+    if (!(error < 1e-12)) state.SkipWithError("the solutions are not those of the host to 1e-12");
+  } catch (const Error& error) {
+    state.SkipWithError(error.what());
   }
-  const double done = static_cast<double>(steps) * static_cast<double>(bench.iterations());
-  using benchmark::Counter;
-  bench.counters["cluster_steps_per_s"] = Counter(done * c.replicas, Counter::kIsRate);
-  bench.counters["pairs_per_s"] = Counter(done * c.replicas * pairs, Counter::kIsRate);
-  if (!engine->blow_ups().empty()) bench.SkipWithError("a replica blew up");
+}
+
+void add_cases(const Bound& bound) {
+  std::vector<Case> cases;
+  for (Precision precision : {Precision::mixed, Precision::double_}) {
+    const auto add = [&](int molecules, int replicas) {
+      cases.push_back({"zss_gla", molecules, replicas, Scheme::zss_stiff, precision, true});
+    };
+    for (int replicas : {1, 10, 100, 1'000, 10'000, 50'000, 200'000}) add(7, replicas);
+    for (int molecules : {32, 64, 100, 128, 216, 512, 1000, 2000, 4000, 10'000, 20'000}) {
+      add(molecules, 1);
+    }
+    add(32, 10'000);
+    add(100, 1'000);
+  }
+  for (const Case& c : cases) {
+    const std::string name =
+        std::string(c.name) + "/" + (c.precision == Precision::double_ ? "double" : "mixed") +
+        "/N:" + std::to_string(c.molecules) + "/replicas:" + std::to_string(c.replicas);
+    benchmark::RegisterBenchmark(name.c_str(),
+                                 [c, bound](benchmark::State& state) { run_case(state, c, bound); })
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
+  }
+  for (int molecules : {1'000, 100'000, 1'000'000}) {
+    for (bool dense : {false, true}) {
+      const std::string name = std::string("solves/") + (dense ? "cusolver" : "structured") +
+                               "/molecules:" + std::to_string(molecules);
+      benchmark::RegisterBenchmark(
+          name.c_str(),
+          [molecules, dense](benchmark::State& state) { run_solves(state, molecules, dense); })
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
 }
 
 }  // namespace
@@ -76,24 +128,17 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "gpu_bench: nothing is measured: %s\n", probe.message.c_str());
     return 0;
   }
-  benchmark::AddCustomContext("device", probe.devices.front().name);
-  std::vector<Case> cases;
-  for (Precision precision : {Precision::mixed, Precision::double_}) {
-    for (int replicas : {1, 100, 10'000, 200'000}) cases.push_back({7, replicas, precision});
-    for (int molecules : {32, 100, 216, 1000, 4000, 10'000, 20'000}) {
-      cases.push_back({molecules, 1, precision});
-    }
-    cases.push_back({32, 10'000, precision});
-    cases.push_back({100, 1'000, precision});
-  }
-  for (const Case& c : cases) {
-    const std::string name =
-        std::string("zss_gla/") + (c.precision == Precision::mixed ? "mixed" : "double") +
-        "/N:" + std::to_string(c.molecules) + "/replicas:" + std::to_string(c.replicas);
-    benchmark::RegisterBenchmark(name.c_str(), [c](benchmark::State& bench) { run_case(bench, c); })
-        ->UseManualTime()
-        ->Unit(benchmark::kMillisecond);
-  }
+  Bound bound;
+  bound.device = probe.devices.front();
+  int clock_kHz = 0;
+  gpu::cuda_check(cudaDeviceGetAttribute(&clock_kHz, cudaDevAttrClockRate, 0));
+  bound.clock_Hz = 1e3 * clock_kHz;
+  benchmark::AddCustomContext("device", bound.device.name);
+  benchmark::AddCustomContext("multiprocessors", std::to_string(bound.device.multiprocessors));
+  benchmark::AddCustomContext("clock_MHz", std::to_string(clock_kHz / 1000));
+  benchmark::AddCustomContext("driver", probe.driver_version);
+  benchmark::AddCustomContext("runtime", probe.runtime_version);
+  add_cases(bound);
   benchmark::RunSpecifiedBenchmarks();
   return 0;
 }

@@ -17,8 +17,8 @@ std::string version_text(int version) {
 
 DeviceProbe give_up(DeviceProbe probe, ProbeStatus status, cudaError_t error = cudaSuccess) {
   probe.status = status;
-  probe.message = probe_message(status, probe.driver_version, probe.runtime_version,
-                                cudaGetErrorString(error));
+  probe.message =
+      probe_message(status, probe.driver_version, probe.runtime_version, cudaGetErrorString(error));
   probe.devices.clear();
   return probe;
 }

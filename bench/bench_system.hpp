@@ -1,0 +1,56 @@
+#pragma once
+
+#include <vector>
+
+#include "tarn/core/units.hpp"
+#include "tarn/start.hpp"
+#include "tarn/state.hpp"
+#include "tarn/system.hpp"
+
+/// @file
+/// What the benchmarks of engines run: TIP3P clusters of one size, steps of 0.5 fs.
+
+namespace tarn::bench {
+
+struct Case {
+  const char* name;
+  int molecules;
+  int replicas;
+  Scheme scheme;
+  Precision precision;
+  bool thermostat;
+};
+
+inline System bench_system(const Case& c) {
+  System system;
+  system.model = kWaterModels[0];
+  system.molecules = c.molecules;
+  system.integrator.scheme = c.scheme;
+  system.integrator.timestep_akma = units::akma_from_fs(0.5);
+  system.precision = c.precision;
+  if (c.thermostat) {
+    system.thermostat.kind = Thermostat::gla;
+    system.thermostat.temperature_K = 10.0;
+    system.thermostat.friction_oxygen_per_akma = units::per_akma_from_per_ps(50.0);
+    system.thermostat.friction_hydrogen_per_akma = units::per_akma_from_per_ps(50.0);
+  }
+  return system;
+}
+
+/// Each replica starts from the same random cluster at rest, which is enough: the work of a step
+/// does not depend on the positions, and the noise tells replicas apart.
+inline State bench_start(const Case& c) {
+  State state;
+  state.molecules = c.molecules;
+  const std::vector<double> x = random_cluster(kWaterModels[0], c.molecules, 1, 0);
+  for (int r = 0; r < c.replicas; ++r) {
+    state.replica_ids.push_back(r);
+    state.positions_A.insert(state.positions_A.end(), x.begin(), x.end());
+  }
+  state.velocities_A_per_akma.assign(state.positions_A.size(), 0.0);
+  return state;
+}
+
+inline double pairs_of(const Case& c) { return 0.5 * c.molecules * (c.molecules - 1); }
+
+}  // namespace tarn::bench

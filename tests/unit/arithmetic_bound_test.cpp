@@ -1,0 +1,42 @@
+#include "kernels/arithmetic_bound.hpp"
+
+#include <gtest/gtest.h>
+
+namespace tarn {
+namespace {
+
+using namespace gpu;
+
+/// By hand. Every pair of sites: a squared length of 3 instructions, a reciprocal root, and 3 on
+/// the force of each side. A Coulomb force takes 3 more; that of the oxygens y^2, y^6 (2), 12 A y^6
+/// - 6 C, y^6 times that, and y^2 times it.
+TEST(ArithmeticBound, CountsThePairAsByHand) {
+  constexpr int kCommon = 3 + 1 + 6, kCoulomb = kCommon + 3, kOxygens = kCommon + 6;
+  // Three sites: the charges of the oxygens are one more; vectors from O to H twice, H to O twice,
+  // H to H four times.
+  const PairInstructions three = count_pair_instructions<false>();
+  EXPECT_EQ(three.all, kOxygens + 1 + 8 * kCoulomb + 3 * (2 + 2 + 4));
+  EXPECT_EQ(three.on_partner, 9 * 3);
+  // Four: one Coulomb force more; vectors from M to O, M to M, M to H twice, H to O twice, H to M
+  // twice, H to H four times.
+  const PairInstructions four = count_pair_instructions<true>();
+  EXPECT_EQ(four.all, kOxygens + 9 * kCoulomb + 3 * (1 + 1 + 2 + 2 + 2 + 4));
+  EXPECT_EQ(four.on_partner, 10 * 3);
+}
+
+TEST(ArithmeticBound, PathsCountAPairOnceOrFromEachSide) {
+  EXPECT_EQ(instructions_of_pair(Path::warp, false), 145);
+  EXPECT_EQ(instructions_of_pair(Path::block, false), 2 * (145 - 27));
+  EXPECT_EQ(instructions_of_pair(Path::tiles, true), 2 * (169 - 30));
+}
+
+/// A device of two multiprocessors, 4 lanes each and 10 cycles a second does 80 instructions.
+TEST(ArithmeticBound, SharesAreOfLanesAndClock) {
+  EXPECT_DOUBLE_EQ(share_of_bound(2.0, 20, 2, 4, 10.0), 0.5);
+  EXPECT_EQ(lanes_of("9.0", true), 128);
+  EXPECT_EQ(lanes_of("9.0", false), 64);
+  EXPECT_EQ(lanes_of("1.0", true), 0);
+}
+
+}  // namespace
+}  // namespace tarn
