@@ -22,7 +22,10 @@ namespace tarn {
 namespace gpu {
 namespace {
 
-/// A stream and, on the tile path, the graph of one step.
+/// Steps of the larger graph: so many a launch, and the rest one by one.
+constexpr std::int64_t kStepsInGraph = 8;
+
+/// A stream and, on the tile path, the graphs of one step and of several.
 class StreamAndGraph {
  public:
   explicit StreamAndGraph(int device) {
@@ -33,13 +36,32 @@ class StreamAndGraph {
   StreamAndGraph& operator=(const StreamAndGraph&) = delete;
   ~StreamAndGraph() {
     cudaStreamSynchronize(stream_);
-    if (graph_ != nullptr) cudaGraphExecDestroy(graph_);
+    for (cudaGraphExec_t graph : {one_step_, steps_}) {
+      if (graph != nullptr) cudaGraphExecDestroy(graph);
+    }
     cudaStreamDestroy(stream_);
   }
 
   cudaStream_t stream() const { return stream_; }
+  /// @param step launches one step
+  template <class Step>
+  void capture(const Step& step) {
+    one_step_ = captured(step);
+    steps_ = captured([&] {
+      for (std::int64_t k = 0; k < kStepsInGraph; ++k) step();
+    });
+  }
+  void replay(std::int64_t steps) {
+    for (; steps >= kStepsInGraph; steps -= kStepsInGraph) {
+      cuda_check(cudaGraphLaunch(steps_, stream_));
+    }
+    for (; steps > 0; --steps) cuda_check(cudaGraphLaunch(one_step_, stream_));
+  }
+  void wait() { cuda_check(cudaStreamSynchronize(stream_)); }
+
+ private:
   template <class Launches>
-  void capture(const Launches& launches) {
+  cudaGraphExec_t captured(const Launches& launches) {
     cudaGraph_t graph = nullptr;
     cuda_check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
     try {
@@ -51,16 +73,15 @@ class StreamAndGraph {
       throw;
     }
     cuda_check(cudaStreamEndCapture(stream_, &graph));
-    const cudaError_t error = cudaGraphInstantiate(&graph_, graph, 0);
+    cudaGraphExec_t ready = nullptr;
+    const cudaError_t error = cudaGraphInstantiate(&ready, graph, 0);
     cudaGraphDestroy(graph);
     cuda_check(error);
+    return ready;
   }
-  void replay() { cuda_check(cudaGraphLaunch(graph_, stream_)); }
-  void wait() { cuda_check(cudaStreamSynchronize(stream_)); }
 
- private:
   cudaStream_t stream_ = nullptr;
-  cudaGraphExec_t graph_ = nullptr;
+  cudaGraphExec_t one_step_ = nullptr, steps_ = nullptr;
 };
 
 /// Non-bonded forces of one cluster on the host, for what is told of a blow-up.
@@ -145,7 +166,7 @@ class CudaEngine final : public Engine {
       } else if (dense_solver_) {
         for (std::int64_t k = 0; k < n; ++k) dense_step(false);
       } else {
-        for (std::int64_t k = 0; k < n; ++k) stream_.replay();
+        stream_.replay(n);
       }
       step_ += n;
       left -= n;
@@ -392,7 +413,7 @@ class CudaEngine final : public Engine {
   void fill(unsigned fields, const std::vector<std::size_t>& live, Frame& frame) {
     const bool measures = fields & (kEnergies | kConservation);
     std::vector<double> energies;
-    const std::size_t tiles = static_cast<std::size_t>(tiles_for(n_));
+    const std::size_t tiles = static_cast<std::size_t>(pair_tiles(n_));
     if (measures && !replica_ids_.empty()) {
       const DeviceBuffer<double> parts(replica_ids_.size() * tiles);
       launch_energy(device_state_, cluster_, m_site_, parts.get(), stream_.stream());

@@ -73,8 +73,8 @@ void launch_dense_matrices(const DeviceState& d, const ClusterSystem& system, co
 /// Counts the distances at the reported positions; not for the warp path, which counts by itself.
 void launch_count(const DeviceState& d, double bh2, const DeviceCounts& counts,
                   cudaStream_t stream);
-/// Non-bonded energy of each replica at the reported positions as sums of row tiles.
-/// @param energies out: [replica][tiles_for(N)]
+/// Non-bonded energy of each replica at the reported positions, in parts.
+/// @param energies out: [replica][pair_tiles(N)]
 void launch_energy(const DeviceState& d, const ClusterSystem& system, bool m_site, double* energies,
                    cudaStream_t stream);
 

@@ -102,6 +102,20 @@ TARN_HD constexpr Range slice_range(int slice, int slices, int molecules) {
   return {static_cast<int>(n * slice / slices), static_cast<int>(n * (slice + 1) / slices)};
 }
 
+/// What a block of an observation works on: pairs of the molecules of a tile with those of a slice.
+struct PairTile {
+  std::int64_t replica;
+  int tile, slice;
+};
+TARN_HD constexpr int pair_tiles(int molecules) {
+  return tiles_for(molecules) * tile_slices(molecules);
+}
+TARN_HD constexpr PairTile pair_tile(std::int64_t block, int molecules) {
+  const int tiles = tiles_for(molecules), slices = tile_slices(molecules);
+  const std::int64_t replica = block / tiles / slices;
+  return {replica, static_cast<int>(block % tiles), static_cast<int>(block / tiles % slices)};
+}
+
 // --- memory --------------------------------------------------------------------------------------
 
 /// Slots of a coordinate array: one a molecule, and on the warp path one a lane.

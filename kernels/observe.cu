@@ -3,7 +3,7 @@
 
 /// @file
 /// What observers ask for: pair distances and energies, at the reported positions q = x + b h^2 a.
-/// Block (replica, tile), thread i of the tile; each pair once, j > i.
+/// Block (replica, slice of the partners, tile), thread i of the tile; each pair once, j > i.
 
 namespace tarn::gpu {
 namespace {
@@ -19,17 +19,24 @@ __device__ std::int64_t device_slot(const DeviceState& d, std::int64_t replica, 
   return slot_of(replica, molecule, d.molecules, d.width);
 }
 
+/// Those of a slice that come after molecule i.
+__device__ Range partners_beyond(int i, int slice, int molecules) {
+  const Range all = slice_range(slice, tile_slices(molecules), molecules);
+  return {all.first > i ? all.first : i + 1, all.last};
+}
+
 __global__ void __launch_bounds__(kTile)
     count_kernel(DeviceState d, double bh2, DeviceCounts counts) {
-  const int tiles = tiles_for(d.molecules);
-  const std::int64_t replica = static_cast<std::int64_t>(blockIdx.x) / tiles;
-  const int i = static_cast<int>(blockIdx.x % tiles) * kTile + static_cast<int>(threadIdx.x);
+  const PairTile block = pair_tile(blockIdx.x, d.molecules);
+  const std::int64_t replica = block.replica;
+  const int i = block.tile * kTile + static_cast<int>(threadIdx.x);
   if (i >= d.molecules || d.stopped[replica] != 0) return;
   const std::uint64_t id = d.ids[replica];
-  if (i == 0) atomicAdd(counts.samples + id % kGroups, 1ULL);
+  if (i == 0 && block.slice == 0) atomicAdd(counts.samples + id % kGroups, 1ULL);
   const std::int64_t first = replica * d.molecules;
   const Triple<double> q = reported(d, bh2, first + i);
-  for (int j = i + 1; j < d.molecules; ++j) {
+  const Range partners = partners_beyond(i, block.slice, d.molecules);
+  for (int j = partners.first; j < partners.last; ++j) {
     const Triple<double> other = reported(d, bh2, first + j);
     for_each_distance(
         q, other, [&](int pair_class) { return counts.pairs[pair_class]; },
@@ -41,15 +48,16 @@ template <bool kMSite>
 __global__ void __launch_bounds__(kTile)
     energy_kernel(DeviceState d, ClusterSystem system, double* energies) {
   __shared__ double shared[kTile];
-  const int tiles = tiles_for(d.molecules);
-  const std::int64_t replica = static_cast<std::int64_t>(blockIdx.x) / tiles;
-  const int i = static_cast<int>(blockIdx.x % tiles) * kTile + static_cast<int>(threadIdx.x);
+  const PairTile block = pair_tile(blockIdx.x, d.molecules);
+  const std::int64_t replica = block.replica;
+  const int i = block.tile * kTile + static_cast<int>(threadIdx.x);
   const double bh2 = system.step.bh2;
   double coulomb = 0.0, lj = 0.0;
   if (i < d.molecules) {
     const Triple<double> q = reported(d, bh2, device_slot(d, replica, i));
     const SiteOffsets<double> own = site_offsets<kMSite>(q, system.pair.m_weight);
-    for (int j = i + 1; j < d.molecules; ++j) {
+    const Range partners = partners_beyond(i, block.slice, d.molecules);
+    for (int j = partners.first; j < partners.last; ++j) {
       const Triple<double> other = reported(d, bh2, device_slot(d, replica, j));
       add_pair_energy<kMSite>(system.pair, q.o - other.o, own,
                               site_offsets<kMSite>(other, system.pair.m_weight), AllLanes{},
@@ -65,7 +73,7 @@ __global__ void __launch_bounds__(kTile)
 }
 
 unsigned blocks_for(const DeviceState& d) {
-  return static_cast<unsigned>(d.replicas * tiles_for(d.molecules));
+  return static_cast<unsigned>(d.replicas * pair_tiles(d.molecules));
 }
 
 }  // namespace

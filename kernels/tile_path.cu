@@ -70,18 +70,16 @@ __global__ void __launch_bounds__(kTile)
     pairs_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair, TileScratch scratch) {
   __shared__ R shared[kSiteComponents * kTile];
   const SiteArray<R> partners{shared, kTile};
-  const int tiles = tiles_for(d.molecules), slices = tile_slices(d.molecules);
-  const int tile = static_cast<int>(blockIdx.x) % tiles;
-  const int slice = static_cast<int>(blockIdx.x) / tiles % slices;
-  const std::int64_t replica = static_cast<std::int64_t>(blockIdx.x) / tiles / slices;
+  const PairTile block = pair_tile(blockIdx.x, d.molecules);
+  const std::int64_t replica = block.replica;
   if (d.stopped[replica] != 0) return;
-  const int i = tile * kTile + static_cast<int>(threadIdx.x);
+  const int i = block.tile * kTile + static_cast<int>(threadIdx.x);
   const bool molecule = i < d.molecules;
   const std::int64_t first_slot = replica * d.molecules;
   const SiteArray<R, std::int64_t> sites = all_sites<R>(d, scratch);
   const ClusterSite<R> own = load_site<R, kMSite>(sites, first_slot + (molecule ? i : 0));
   SiteForces<double> sum = no_site_forces<double>();
-  const Range range = slice_range(slice, slices, d.molecules);
+  const Range range = slice_range(block.slice, tile_slices(d.molecules), d.molecules);
   for (int first = range.first; first < range.last; first += kTile) {
     const int left = range.last - first;
     const int count = left < kTile ? left : kTile;
@@ -96,7 +94,7 @@ __global__ void __launch_bounds__(kTile)
   }
   if (!molecule) return;
   store_triple(forces_on_atoms<kMSite>(sum, system.pair.m_weight),
-               scratch.partial + static_cast<std::int64_t>(slice) * 9 * d.slots, d.slots,
+               scratch.partial + static_cast<std::int64_t>(block.slice) * 9 * d.slots, d.slots,
                first_slot + i);
 }
 
@@ -282,7 +280,7 @@ void run(const DeviceState& d, const ClusterSystem& system, const TileScratch& s
   const bool prepare = what == Finish::prepare || what == Finish::forces;
   const unsigned all = blocks_for(d.slots);
   launch_kernel(begin_kernel<R, kMSite>, all, kThreads, 0, stream, d, system, scratch, prepare);
-  const std::int64_t blocks = d.replicas * tiles_for(d.molecules) * tile_slices(d.molecules);
+  const std::int64_t blocks = d.replicas * pair_tiles(d.molecules);
   launch_kernel(pairs_kernel<R, kMSite>, static_cast<unsigned>(blocks), kTile, 0, stream, d, system,
                 rounded_parameters<R>(system.pair), scratch);
   launch_kernel(sum_slices_kernel, all, kThreads, 0, stream, d, scratch);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -130,6 +131,17 @@ TEST(GpuLayout, SlicesCoverAllPartnersOnce) {
     }
     EXPECT_GE(tiles_for(n) * kTile, n);
     EXPECT_LT((tiles_for(n) - 1) * kTile, n);
+  }
+  // Blocks of pairs: every (replica, slice, tile) has one.
+  for (int n : {7, 129}) {
+    std::set<std::tuple<std::int64_t, int, int>> seen;
+    for (std::int64_t block = 0; block < 3 * pair_tiles(n); ++block) {
+      const PairTile p = pair_tile(block, n);
+      EXPECT_LT(p.replica, 3);
+      EXPECT_LT(p.tile, tiles_for(n));
+      EXPECT_LT(p.slice, tile_slices(n));
+      EXPECT_TRUE(seen.emplace(p.replica, p.tile, p.slice).second);
+    }
   }
   EXPECT_EQ(tile_slices(129), 8);
   EXPECT_EQ(tile_slices(10000), 64);
