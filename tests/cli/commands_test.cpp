@@ -151,6 +151,7 @@ TEST_F(Commands, DoctorSaysWhatThereIs) {
   EXPECT_EQ(doctor.exit_code, 0);
   EXPECT_TRUE(contains(doctor.text, "instruction set"));
   EXPECT_TRUE(contains(doctor.text, "CUDA"));
+  EXPECT_EQ(contains(doctor.text, "CUDA: built with"), contains(doctor.text, "dense solves: "));
 }
 
 TEST_F(Commands, CheckPrintsTheWholeDeckOrEveryProblem) {
