@@ -181,8 +181,8 @@ System make_system(const Deck& deck, int molecules) {
                                    : thermostat.friction_per_ps.value_or(0.0);
     return units::per_akma_from_per_ps(rate_per_ps);
   };
-  system.thermostat.friction_oxygen_per_akma = rate_per_akma(model->mass_o_Da);
-  system.thermostat.friction_hydrogen_per_akma = rate_per_akma(model->mass_h_Da);
+  system.thermostat.friction_oxygen_per_akma = rate_per_akma(system.model.mass_o_Da);
+  system.thermostat.friction_hydrogen_per_akma = rate_per_akma(system.model.mass_h_Da);
   return system;
 }
 

@@ -211,7 +211,9 @@ std::vector<Key> make_keys() {
            .type = Type::number,
            .unit = "Da",
            .range = from_to(0.1, 8),
-           .meaning = "Mass of a hydrogen; the oxygen gets what is left of the molecule's."}),
+           .meaning = "Mass of a hydrogen; the oxygen gets what is left of the molecule's. Heavy "
+                      "hydrogens turn slower and allow longer steps; averages of positions stay "
+                      "what they are."}),
       row<&Deck::system, &SystemSection::recentre>(
           {.section = "system",
            .name = "recentre",

@@ -558,6 +558,22 @@ TEST(MakeSystem, ConvertsUnitsOnce) {
   EXPECT_NEAR(system.thermostat.friction_hydrogen_per_akma, 0.01 / 1.008, 2.5e-7 * 0.01 / 1.008);
 }
 
+TEST(MakeSystem, HeavyHydrogensLeaveTheMassOfTheMoleculeAlone) {
+  const std::string text =
+      "[system]\nmolecules = 7\nhydrogen_mass_Da = 3.024\n[run]\nsteps = 1\n"
+      "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.0\nfriction_amu_per_ps = 0.2045483\n";
+  const System light = make_system(parse(kSmallest), 7), heavy = make_system(parse(text), 7);
+  EXPECT_EQ(heavy.model.mass_h_Da, 3.024);
+  EXPECT_NEAR(heavy.model.molecule_mass_Da(), light.model.molecule_mass_Da(), 1e-14);
+  // Friction per mass is that of the masses that move.
+  EXPECT_NEAR(heavy.thermostat.friction_hydrogen_per_akma, 0.01 / 3.024, 2.5e-7 * 0.01 / 3.024);
+  const double oxygen_Da = 15.9994 - 2.0 * (3.024 - 1.008);
+  EXPECT_NEAR(heavy.thermostat.friction_oxygen_per_akma, 0.01 / oxygen_Da,
+              2.5e-7 * 0.01 / oxygen_Da);
+  // The run's record has it.
+  EXPECT_NE(resolved_deck(parse(text)).find("hydrogen_mass_Da = 3.024\n"), std::string::npos);
+}
+
 TEST(MakeSystem, OneRateIsTheSameForAllAtoms) {
   const System system = make_system(parse(kWarm), 7);
   EXPECT_DOUBLE_EQ(system.thermostat.friction_oxygen_per_akma, 5.0 * 0.04888821);
