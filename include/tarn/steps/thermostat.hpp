@@ -44,8 +44,10 @@ TARN_HD Triple<T> baoab_penalised(MoleculeState<T>& s, const T& h, const Triple<
   return v;
 }
 
-/// The same for rigid bonds; the half drifts go along the constraints, and every velocity is
-/// projected onto them.
+/// The same for rigid bonds; the half drifts go along the constraints. Velocities are projected
+/// where O needs it, and by the end of the step. What a kick adds along the gradients of the
+/// constraints needs no projection of its own: the next half drift takes it up in its multipliers,
+/// and what that leaves of the kind goes in the next projection, since projections are linear.
 template <class T>
 struct BaoabRigid {
   Triple<T> v;                   ///< right after O
@@ -58,13 +60,10 @@ TARN_HD BaoabRigid<T> baoab_rigid(MoleculeState<T>& s, const T& h, const Triple<
   BaoabRigid<T> r;
   const T half = T(S(0.5)) * h;
   kick(s, h);
-  s.v = project_velocities(s.x, s.v, m);
   r.first = constrained_drift(s, half, constrain);
-  s.v = project_velocities(s.x, s.v, m);
-  s.v = project_velocities(s.x, ou_step(s.v, xi, p, kick_scale), m);
+  thermostat_rigid(s, xi, p, kick_scale, m);
   r.v = s.v;
   r.second = constrained_drift(s, half, constrain);
-  s.v = project_velocities(s.x, s.v, m);
   return r;
 }
 
