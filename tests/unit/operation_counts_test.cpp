@@ -1,0 +1,210 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "counting.hpp"
+#include "tarn/physics/noise.hpp"
+#include "tarn/physics/pair_force.hpp"
+#include "tarn/steps/step_program.hpp"
+#include "water_fixtures.hpp"
+
+/// @file
+/// What the formulas cost, counted exactly, against the table in docs/operations.md. A change of a
+/// formula that costs more or less shows here, on every machine alike; the table is then to be
+/// written anew, as the test prints it, and the reason beside it.
+
+namespace tarn {
+namespace {
+
+using namespace test;
+using N = Counted<double>;
+
+struct Row {
+  std::string name;
+  Operations cost;
+};
+
+Triple<N> triple(double shift) {
+  const WaterModel model = *find_water_model("tip3p");
+  const double half = 0.5 * model.r_hh_A();
+  const double height = std::sqrt(model.r_oh_A * model.r_oh_A - half * half);
+  return {{N(shift), N(0.0), N(0.1 * shift)},
+          {N(shift + half), N(height), N(0.1 * shift)},
+          {N(shift - half), N(height), N(0.1 * shift)}};
+}
+Triple<N> small_triple(double size) {
+  return {{N(size), N(-size), N(0.5 * size)},
+          {N(-2.0 * size), N(size), N(size)},
+          {N(size), N(size), N(-size)}};
+}
+
+template <bool kMSite>
+void add_pair_rows(const char* model_name, std::vector<Row>& rows) {
+  const PairParameters<double> p = pair_parameters<double>(*find_water_model(model_name));
+  const std::string sites = kMSite ? "four sites" : "three sites";
+  const N w(p.m_weight);
+  const SiteOffsets<N> i = site_offsets<kMSite>(triple(0.0), w);
+  const SiteOffsets<N> j = site_offsets<kMSite>(triple(3.0), w);
+  const Vec3<N> r{N(3.0), N(0.0), N(0.3)};
+  SiteForces<N> f_i{}, f_j{};
+  rows.push_back({"pair force, " + sites,
+                  count([&] { add_pair_forces<kMSite>(p, r, i, j, AllLanes{}, f_i, f_j); })});
+  N coulomb(0.0), lj(0.0);
+  rows.push_back({"pair energy, " + sites,
+                  count([&] { add_pair_energy<kMSite>(p, r, i, j, AllLanes{}, coulomb, lj); })});
+  const Triple<N> x = triple(0.0);
+  rows.push_back({"sites of a molecule, " + sites, count([&] {
+                    (void)site_offsets<kMSite>(x, w);
+                    (void)forces_on_atoms<kMSite>(f_i, w);
+                  })});
+}
+
+/// A molecule at the beginning of a step, and the numbers of the step.
+struct Molecule {
+  System system;
+  StepParameters q;
+  MoleculeState<N> s;
+  Triple<N> f = small_triple(5.0), xi = small_triple(0.7);
+
+  explicit Molecule(double tolerance = 1e-8) {
+    system.model = *find_water_model("tip3p");
+    system.integrator.timestep_akma = 0.04;
+    system.integrator.tolerance = tolerance;
+    system.thermostat = {Thermostat::gla, 10.0, {}, 0.25, 0.25};
+    q = step_parameters(system);
+    s = {triple(0.0), small_triple(0.02), small_triple(0.1)};
+  }
+};
+
+Operations of_begin(Move move, double tolerance = 1e-8, int* iterations = nullptr) {
+  Molecule m(tolerance);
+  return count([&] {
+    const StepNote<N> note = begin_step(m.q, move, m.s);
+    if (iterations != nullptr) *iterations = static_cast<int>(note.iterations.v);
+  });
+}
+Operations of_baoab(Move move) {
+  Molecule m;
+  Triple<N> v;
+  return count([&] { begin_baoab(m.q, move, m.xi, N(1.0), m.s, v); });
+}
+Operations of_end(End end) {
+  Molecule m;
+  return count([&] { end_step(m.q, end, m.f, m.s); });
+}
+Operations of_thermostat(Move move) {
+  Molecule m;
+  return count([&] { thermostat_step(m.q, move, m.xi, N(1.0), m.s); });
+}
+
+/// One more iteration, from runs that need a different number of them.
+Operations of_iteration(Move move) {
+  int few = 0, many = 0;
+  const Operations a = of_begin(move, 1e-3, &few), b = of_begin(move, 1e-12, &many);
+  EXPECT_GT(many, few);
+  return combine(b, a, [&](int all, int part) {
+    EXPECT_EQ((all - part) % (many - few), 0);
+    return (all - part) / (many - few);
+  });
+}
+
+std::vector<Row> counted_rows() {
+  std::vector<Row> rows;
+  add_pair_rows<false>("tip3p", rows);
+  add_pair_rows<true>("tip4p", rows);
+  rows.push_back({"begin: kick and drift", of_begin(Move::free)});
+  rows.push_back({"begin: SETTLE", of_begin(Move::settle)});
+  int newton = 0, sweeps = 0;
+  (void)of_begin(Move::newton, 1e-8, &newton);
+  (void)of_begin(Move::sweeps, 1e-8, &sweeps);
+  EXPECT_GE(newton, 2);
+  EXPECT_GT(sweeps, newton);
+  rows.push_back({"begin: SHAKE, beside its iterations",
+                  of_begin(Move::newton) - newton * of_iteration(Move::newton)});
+  rows.push_back({"SHAKE, each Newton iteration", of_iteration(Move::newton)});
+  rows.push_back({"SHAKE, each sweep", of_iteration(Move::sweeps)});
+  rows.push_back({"end: Z&Ss, Gauss-Newton", of_end(End::gauss_newton)});
+  rows.push_back({"end: Z&Ss, full", of_end(End::full)});
+  rows.push_back({"end: Verlet with the penalty", of_end(End::verlet)});
+  rows.push_back({"end: SHAKE", of_end(End::shake)});
+  rows.push_back({"end: RATTLE and SETTLE", of_end(End::rattle)});
+  rows.push_back({"O step, penalty", of_thermostat(Move::free)});
+  rows.push_back({"O step, rigid", of_thermostat(Move::settle)});
+  rows.push_back({"BAOAB begin, penalty", of_baoab(Move::free)});
+  rows.push_back({"BAOAB begin, SETTLE", of_baoab(Move::settle)});
+  rows.push_back({"Philox, one call", count([&] {
+                    PhiloxWords<Word64> c{Word64(1), Word64(2), Word64(3), Word64(4)};
+                    (void)philox4x32_10(c, 7);
+                  })});
+  rows.push_back({"Box-Muller, two normals", count([&] {
+                    CountedFloat a, b;
+                    box_muller(Word32(123456789u), Word32(987654321u), a, b);
+                  })});
+  return rows;
+}
+
+std::string line_of(const Row& row) {
+  const Operations& o = row.cost;
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |", row.name, o.add,
+                     o.multiply, o.fma, o.divide, o.square_root, o.rsqrt, o.negate + o.choose,
+                     o.word + o.word_multiply, o.flops());
+}
+
+/// The lines of the table in the documents, without the reasons.
+std::vector<std::string> table_in_documents() {
+  std::ifstream file(std::string(TARN_SOURCE_DIR) + "/docs/operations.md");
+  EXPECT_TRUE(file.good());
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("| ", 0) == 0) lines.push_back(line);
+  }
+  if (!lines.empty()) lines.erase(lines.begin());  // the head; the rule begins with |-
+  return lines;
+}
+
+TEST(OperationCounts, AreThoseOfTheTable) {
+  const std::vector<Row> rows = counted_rows();
+  const std::vector<std::string> table = table_in_documents();
+  std::string anew;
+  for (const Row& row : rows) anew += line_of(row) + "\n";
+  ASSERT_EQ(table.size(), rows.size()) << "docs/operations.md should read\n" << anew;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    EXPECT_EQ(table[k], line_of(rows[k]));
+  }
+  if (HasFailure()) {
+    ADD_FAILURE() << "if that is meant, docs/operations.md should read\n" << anew;
+  }
+}
+
+/// Laws that hold whatever the formulas are: counting changes no number, four sites cost more than
+/// three, and a rigid step more than a penalised one.
+TEST(OperationCounts, KeepTheNumbers) {
+  Molecule m;
+  end_step(m.q, End::gauss_newton, m.f, m.s);
+  MoleculeState<double> plain;
+  const auto values = [](const Triple<N>& a) -> Triple<double> {
+    return {{a.o.x.v, a.o.y.v, a.o.z.v},
+            {a.h1.x.v, a.h1.y.v, a.h1.z.v},
+            {a.h2.x.v, a.h2.y.v, a.h2.z.v}};
+  };
+  const Molecule fresh;
+  plain = {values(fresh.s.x), values(fresh.s.v), values(fresh.s.a)};
+  end_step(fresh.q, End::gauss_newton, values(fresh.f), plain);
+  // Where plain numbers have no fma of their own, they round twice.
+  EXPECT_NEAR(m.s.a.h1.x.v, plain.a.h1.x, 1e-12 * std::fabs(plain.a.h1.x));
+  EXPECT_NEAR(m.s.v.o.z.v, plain.v.o.z, 1e-12);
+
+  CountedFloat a, b;
+  box_muller(Word32(123456789u), Word32(987654321u), a, b);
+  float c = 0.0f, d = 0.0f;
+  box_muller(123456789u, 987654321u, c, d);
+  EXPECT_EQ(a.v, c);
+  EXPECT_EQ(b.v, d);
+}
+
+}  // namespace
+}  // namespace tarn
