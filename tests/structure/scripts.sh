@@ -6,7 +6,7 @@ complain() {
   echo "$1: $2" >&2
   status=1
 }
-for script in tools/* .ci/run tests/structure/*.sh tests/cli/*.sh; do
+for script in tools/* .ci/run tests/*/*.sh; do
   [[ -x $script || $script == *.bash ]] || complain "$script" "not executable"
   bash -n "$script" || complain "$script" "does not parse"
   grep -q '^set -euo pipefail$' "$script" || complain "$script" "lacks 'set -euo pipefail'"
