@@ -32,10 +32,13 @@ std::string quoted(std::string_view text) {
   return result + '\'';
 }
 
-/// Colours, and after the last of them the first again with dashes.
-std::string line_of(std::size_t series) {
-  return fmt::format("lc rgb '{}'{}", kPalette[series % kPalette.size()],
-                     series < kPalette.size() ? "" : " dt 2");
+/// Its own colour, or one of the palette; after the last of them come the first again with dashes.
+std::string line_of(const Series& series, std::size_t index) {
+  const bool own = !series.colour.empty();
+  const bool dashed = series.dashed || (!own && index >= kPalette.size());
+  return fmt::format("lc rgb '{}'{}",
+                     own ? std::string_view(series.colour) : kPalette[index % kPalette.size()],
+                     dashed ? " dt 2" : "");
 }
 
 std::vector<std::string_view> labels_of(const Plot& plot) {
@@ -69,7 +72,7 @@ double shown_low(const Plot& plot, const Series& series, std::size_t i) {
   return plot.log_y && series.low[i] <= 0.0 ? series.y[i] * 1e-3 : series.low[i];
 }
 
-/// A data block `$name` with columns x y low high.
+/// A data block `$name` with columns x y low high, and what is written beside the value.
 std::string data_block(const Plot& plot, const Series& series, const std::string& name) {
   std::string text = fmt::format("${} << EOD\n", name);
   auto out = std::back_inserter(text);
@@ -79,6 +82,7 @@ std::string data_block(const Plot& plot, const Series& series, const std::string
     if (has_spread(series)) {
       fmt::format_to(out, " {:.9g} {:.9g}", shown_low(plot, series, i), series.high[i]);
     }
+    if (!series.marks.empty()) fmt::format_to(out, " \"{}\"", series.marks[i]);
     text += '\n';
   }
   return text + "EOD\n";
@@ -96,11 +100,23 @@ void add_commands(const Series& series, const std::string& name, std::size_t ind
                   std::vector<std::string>& bands, std::vector<std::string>& curves) {
   const std::string title =
       series.label.empty() ? "notitle" : fmt::format("title {}", quoted(series.label));
-  const std::string line = line_of(index);
-  if (series.style == Series::Style::points) {
+  const std::string line = line_of(series, index);
+  const bool marked = series.style == Series::Style::marked_line;
+  if (!series.marks.empty()) {
+    const std::string_view colour = std::string_view(line).substr(0, line.find(" dt"));
+    curves.push_back(
+        fmt::format("${} using 1:2:{} with labels offset 0.9,0.5 font ',8' t{} notitle", name,
+                    has_spread(series) ? 5 : 3, colour.substr(1)));
+  }
+  if (series.style == Series::Style::points || marked) {
+    if (marked) {
+      curves.push_back(fmt::format("${} using 1:2 with linespoints lw 1.6 pt 7 ps 0.5 {} {}", name,
+                                   line, title));
+      if (!has_spread(series)) return;
+    }
     curves.push_back(fmt::format("${} using {} lw 1.5 pt 7 ps 0.6 {} {}", name,
                                  has_spread(series) ? "1:2:3:4 with yerrorbars" : "1:2 with points",
-                                 line, title));
+                                 line, marked ? "notitle" : title));
     return;
   }
   if (has_spread(series)) {
@@ -117,12 +133,32 @@ std::string range_command(char axis, const std::optional<std::array<double, 2>>&
   return fmt::format("set {}range [{:.9g}:{:.9g}]\n", axis, (*range)[0], (*range)[1]);
 }
 
+/// A logarithmic axis of less than two decades has ticks at 1, 2 and 5 times powers of ten.
+std::string log_ticks_command(char axis, const std::optional<std::array<double, 2>>& range) {
+  constexpr double kFewDecades = 100.0;
+  if (!range || (*range)[1] > kFewDecades * (*range)[0]) {
+    return fmt::format("set {0}tics autofreq\nset logscale {0}\nset format {0} '1e%+T'\n", axis);
+  }
+  std::vector<std::string> ticks;
+  for (double power = std::pow(10.0, std::floor(std::log10((*range)[0]))); power <= (*range)[1];
+       power *= 10.0) {
+    for (double digit : {1.0, 2.0, 5.0}) {
+      const double tick = digit * power;
+      if (tick >= (*range)[0] && tick <= (*range)[1]) ticks.push_back(fmt::format("{:.9g}", tick));
+    }
+  }
+  return fmt::format("set {0}tics ({1})\nset logscale {0}\nset format {0} '%g'\n", axis,
+                     fmt::join(ticks, ", "));
+}
+
+std::string linear_ticks_command(char axis) {
+  return fmt::format("set {0}tics autofreq\nunset logscale {0}\nset format {0} '%g'\n", axis);
+}
+
 std::string axes_commands(const Plot& plot, bool has_legend, bool beside) {
   std::string text;
-  text += plot.log_x ? "set logscale x\nset format x '1e%+T'\n"
-                     : "unset logscale x\nset format x '%g'\n";
-  text += plot.log_y ? "set logscale y\nset format y '1e%+T'\n"
-                     : "unset logscale y\nset format y '%g'\n";
+  text += plot.log_x ? log_ticks_command('x', plot.x_range) : linear_ticks_command('x');
+  text += plot.log_y ? log_ticks_command('y', plot.y_range) : linear_ticks_command('y');
   text += range_command('x', plot.x_range) + range_command('y', plot.y_range);
   text += fmt::format("set ylabel {} offset -1,0\n", quoted(plot.y_label));
   text += has_legend
@@ -144,10 +180,11 @@ std::string plot_command(const Plot& plot, std::size_t panel) {
   return fmt::format("plot {}\n", fmt::join(bands, ", \\\n  "));
 }
 
-std::string header(PictureFormat format, std::size_t panels, std::size_t legend,
+/// @param each height of one of several plots
+std::string header(PictureFormat format, std::size_t panels, int each, std::size_t legend,
                    const std::string& output_path) {
   const int width = kWidth + static_cast<int>(kPixelsPerLetter * static_cast<double>(legend));
-  const int height = panels == 1 ? kHeight : kHeightOfEachOfMany * static_cast<int>(panels) + 60;
+  const int height = panels == 1 ? kHeight : each * static_cast<int>(panels) + 60;
   const std::string terminal =
       format == PictureFormat::svg
           ? fmt::format(
@@ -178,7 +215,11 @@ std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
   // SVG counts in pixels, cairo in points.
   const int title_size = format == PictureFormat::svg ? 17 : 13;
   const std::size_t legend = legend_width(plots);
-  std::string text = header(format, plots.size(), legend, output_path);
+  int each = 0;
+  for (const Plot& plot : plots) {
+    each = std::max(each, plot.height_pixels > 0 ? plot.height_pixels : kHeightOfEachOfMany);
+  }
+  std::string text = header(format, plots.size(), each, legend, output_path);
   for (std::size_t panel = 0; panel < plots.size(); ++panel) {
     for (std::size_t i = 0; i < plots[panel].series.size(); ++i) {
       text += data_block(plots[panel], plots[panel].series[i], fmt::format("p{}s{}", panel, i));

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <memory>
 #include <numeric>
 #include <set>
 
 #include "blow_up.hpp"
-#include "tarn/analysis/blocking.hpp"
+#include "contestant.hpp"
 #include "tarn/analysis/histogram.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/core/error.hpp"
@@ -18,96 +17,12 @@
 #include "tarn/io/io_error.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/observe/observers.hpp"
-#include "tarn/start.hpp"
 
 namespace tarn {
 namespace {
 
 /// Turns that each scheme gets; the machine's moods fall on all schemes alike.
 constexpr std::int64_t kTurns = 40;
-/// One scheme while it runs.
-struct Contestant {
-  std::string label;
-  Deck deck;
-  std::unique_ptr<Engine> engine;
-  analysis::PooledBlocking temperature, translation, rotation, bond, potential;
-  double constraint_max_A2 = 0.0;
-  double wall_seconds = 0.0;
-  std::int64_t sample_every = 100;
-
-  void sample(std::int64_t first_step) {
-    Frame frame;
-    engine->snapshot(kEnergies | kConservation, frame);
-    if (frame.replica_ids.empty()) return;
-    for (const Conservation& c : frame.conservation) {
-      constraint_max_A2 = std::max(constraint_max_A2, c.constraint_max_A2);
-    }
-    if (frame.step < first_step) return;
-    const auto add = [&](analysis::PooledBlocking& to, double Energies::*member) {
-      std::vector<double> values;
-      for (const Energies& e : frame.energies) values.push_back(e.*member);
-      to.add_replicas(frame.replica_ids, values);
-    };
-    add(temperature, &Energies::temperature_K);
-    add(translation, &Energies::temperature_translation_K);
-    add(rotation, &Energies::temperature_rotation_K);
-    add(bond, &Energies::temperature_bond_K);
-    add(potential, &Energies::potential_kcal_per_mol);
-  }
-
-  void advance_to(std::int64_t step, std::int64_t first_step) {
-    while (engine->step() < step) {
-      const std::int64_t now = engine->step();
-      const std::int64_t stop = std::min(step, now - now % sample_every + sample_every);
-      const auto start = std::chrono::steady_clock::now();
-      engine->advance(stop - now);
-      wall_seconds +=
-          std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      if (stop % sample_every == 0) sample(first_step);
-    }
-  }
-};
-
-/// Pair counts of one scheme and class: all together, and the density of the distance with errors.
-struct Distances {
-  std::vector<double> counts;
-  std::vector<double> density_per_A;
-  std::vector<double> error_per_A;
-};
-
-Distances distances_of(const Frame& frame, PairClass pair_class, int bins, double width_A,
-                       double pairs) {
-  Distances d;
-  const std::size_t b = static_cast<std::size_t>(bins);
-  d.counts.assign(b, 0.0);
-  d.density_per_A.assign(b, 0.0);
-  d.error_per_A.assign(b, 0.0);
-  const auto count = [&](int group, std::size_t bin) {
-    return static_cast<double>(frame.pair_counts[(static_cast<std::size_t>(group) * kPairClasses +
-                                                  static_cast<std::size_t>(pair_class)) *
-                                                     b +
-                                                 bin]);
-  };
-  std::vector<double> samples(kCountGroups);
-  for (int g = 0; g < kCountGroups; ++g) {
-    samples[static_cast<std::size_t>(g)] =
-        static_cast<double>(frame.pair_samples[static_cast<std::size_t>(g)]) * pairs * width_A;
-  }
-  std::vector<double> in_bin(kCountGroups);
-  for (std::size_t bin = 0; bin < b; ++bin) {
-    for (int g = 0; g < kCountGroups; ++g) in_bin[static_cast<std::size_t>(g)] = count(g, bin);
-    d.counts[bin] = std::accumulate(in_bin.begin(), in_bin.end(), 0.0);
-    const analysis::MeanError density = analysis::ratio_and_error(in_bin, samples);
-    d.density_per_A[bin] = density.mean;
-    d.error_per_A[bin] = density.error;
-  }
-  return d;
-}
-
-analysis::MeanError mean_and_error(const analysis::PooledBlocking& quantity) {
-  const analysis::Blocking b = quantity.result();
-  return {b.mean, b.error};
-}
 
 void prepare_folder(const std::string& folder, bool overwrite) {
   std::error_code error;
@@ -184,39 +99,28 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
     if (options.on_warning) options.on_warning(text);
   };
   std::vector<Contestant> contestants;
-  int molecules = 0;
+  std::vector<double> wall_seconds(schemes.size());
   for (std::size_t k = 0; k < schemes.size(); ++k) {
-    Contestant c;
-    c.label = schemes[k];
-    c.deck = variants[k];
-    const Start start = make_start(c.deck);
-    for (const std::string& note : start.notes) warn(c.label + ": " + note);
-    molecules = start.state.molecules;
-    const System system = make_system(c.deck, molecules);
-    c.engine = make_engine(system, start.state, make_pair_count_request(c.deck),
-                           {c.deck.run.device, c.deck.run.threads});
-    for (analysis::PooledBlocking* q :
-         {&c.temperature, &c.translation, &c.rotation, &c.bond, &c.potential}) {
-      *q = analysis::PooledBlocking::of_replicas(c.deck.system.replicas);
-    }
-    c.sample_every = c.deck.energies ? c.deck.energies->every : ObserveEnergies{}.every;
+    std::vector<std::string> notes;
+    Contestant c = make_contestant(variants[k], schemes[k], notes);
+    for (const std::string& note : notes) warn(c.label + ": " + note);
     contestants.push_back(std::move(c));
   }
   result.device = contestants.front().engine->description();
+  const int molecules = contestants.front().engine->state().molecules;
 
   const std::int64_t total = deck.run.steps;
   if (options.on_start) {
     options.on_start({result.out_dir, result.device, molecules, deck.system.replicas, 0,
                       total * static_cast<std::int64_t>(contestants.size())});
   }
-  const std::int64_t first_step = make_pair_count_request(contestants.front().deck).first_step;
   const auto begin = std::chrono::steady_clock::now();
-  for (Contestant& c : contestants) c.sample(first_step);
+  for (Contestant& c : contestants) c.sample();
   std::int64_t done = 0;
   for (std::int64_t turn = 0; turn < kTurns && !result.interrupted; ++turn) {
     done = total * (turn + 1) / kTurns;
     for (std::size_t k = 0; k < contestants.size(); ++k) {
-      contestants[k].advance_to(done, first_step);
+      wall_seconds[k] += contestants[k].advance_to(done).wall_seconds;
       if (options.on_progress) {
         Progress p;
         p.total_steps = total * static_cast<std::int64_t>(contestants.size());
@@ -247,7 +151,8 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
   constexpr std::array<const char*, kPairClasses> class_names{"OO", "OH", "HH"};
 
   std::vector<std::array<Distances, kPairClasses>> distances;
-  for (const Contestant& c : contestants) {
+  for (std::size_t k = 0; k < contestants.size(); ++k) {
+    const Contestant& c = contestants[k];
     const int replicas = c.deck.system.replicas;
     Frame frame;
     c.engine->snapshot(kPairCounts, frame);
@@ -263,7 +168,7 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
     s.steps = done;
     s.blow_ups = c.engine->blow_ups();
     s.steps_per_second =
-        c.wall_seconds > 0.0 ? static_cast<double>(done) * replicas / c.wall_seconds : 0.0;
+        wall_seconds[k] > 0.0 ? static_cast<double>(done) * replicas / wall_seconds[k] : 0.0;
     s.ns_per_day = s.steps_per_second * c.deck.integrator.timestep_fs * 1e-6 * 86400.0;
     const EngineReport r = c.engine->report();
     const double seconds = r.pair_seconds + r.bond_seconds + r.noise_seconds + r.rest_seconds;

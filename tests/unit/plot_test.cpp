@@ -114,6 +114,32 @@ TEST_F(Drawn, DrawsWhateverItIsGiven) {
   }
 }
 
+TEST_F(Drawn, MarksColoursAndTicksAreThoseOfThePlot) {
+  Plot plot = example();
+  plot.log_x = true;
+  plot.x_range = {{15.0, 250.0}};
+  plot.height_pixels = 400;
+  plot.series.resize(1);
+  Series& series = plot.series[0];
+  series.style = Series::Style::marked_line;
+  series.colour = "#123456";
+  series.x = {20.0, 90.0};
+  series.y = {1.0, 2.0};
+  series.marks = {"mark of 20", "mark of 90"};
+  series.set_error(std::vector<double>{0.1, 0.1});
+  EXPECT_EQ(draw({plot, plot}, folder_.file("a")).warning, "");
+  const std::string svg = read_text(folder_.file("a.svg"));
+  for (const std::string& text : series.marks) EXPECT_TRUE(contains(svg, text));
+  // gnuplot writes colours in decimals.
+  EXPECT_TRUE(contains(svg, "rgb( 18,  52,  86)"));
+  EXPECT_TRUE(contains(svg, "height=\"860\""));
+  // Less than two decades: ticks at 20, 50, 100 and 200, and no power of ten.
+  for (const std::string tick : {"20", "50", "100", "200"}) {
+    EXPECT_TRUE(contains(svg, ">" + tick + "<")) << tick;
+  }
+  EXPECT_FALSE(contains(svg, "1e+"));
+}
+
 TEST_F(Drawn, AFolderThatIsMissingIsAWarning) {
   const Drawing drawing = draw(example(), folder_.file("no/rdf"));
   EXPECT_TRUE(contains(drawing.warning, "could not draw"));

@@ -14,7 +14,8 @@ namespace tarn::io {
 
 /// One curve. The same values in the same order give the same SVG, byte for byte.
 struct Series {
-  enum class Style { line, points, steps };  ///< steps: a histogram with x at the bin centres
+  /// steps: a histogram with x at the bin centres; marked_line: a line with a point at each value.
+  enum class Style { line, points, steps, marked_line };
 
   std::string label;  ///< empty: not in the legend
   std::vector<double> x;
@@ -23,6 +24,10 @@ struct Series {
   std::vector<double> low;
   std::vector<double> high;
   Style style = Style::line;
+  /// Empty, or what is written beside each value.
+  std::vector<std::string> marks{};
+  std::string colour{};  ///< "#rrggbb"; empty: one by the place among the curves
+  bool dashed = false;
 
   /// Sets the spread to y - error .. y + error.
   void set_error(std::span<const double> error);
@@ -38,6 +43,7 @@ struct Plot {
   std::optional<std::array<double, 2>> x_range;
   std::optional<std::array<double, 2>> y_range;
   std::vector<Series> series;
+  int height_pixels = 0;  ///< of this plot among several; 0: the usual
 };
 
 enum class PictureFormat { svg, png };

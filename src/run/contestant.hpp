@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tarn/analysis/blocking.hpp"
+#include "tarn/analysis/errors.hpp"
+#include "tarn/deck.hpp"
+#include "tarn/engine.hpp"
+
+namespace tarn {
+
+/// Time that some steps took.
+struct Elapsed {
+  double wall_seconds = 0.0;
+  double core_seconds = 0.0;  ///< of all threads of the program together
+};
+
+/// One of several schemes that run side by side, in turns.
+struct Contestant {
+  std::string label;
+  Deck deck;
+  std::unique_ptr<Engine> engine;
+  analysis::PooledBlocking temperature, translation, rotation, bond, potential;
+  double constraint_max_A2 = 0.0;
+  std::int64_t sample_every = 100;
+  std::int64_t first_step = 0;  ///< that counts in averages
+
+  /// Its energies at this step, if it counts.
+  void sample();
+  /// Advances and takes samples on the way; only the steps are timed.
+  Elapsed advance_to(std::int64_t step);
+};
+
+/// Start and engine of a deck. @param notes out: remarks about the start
+/// @throws what make_start() and make_engine() throw
+Contestant make_contestant(const Deck& deck, const std::string& label,
+                           std::vector<std::string>& notes);
+
+/// Pair counts of one class: by group of replicas, all together, and the density of the distance
+/// with errors.
+struct Distances {
+  std::vector<std::vector<double>> of_groups;  ///< [group][bin]
+  std::vector<double> counts;
+  std::vector<double> density_per_A;
+  std::vector<double> error_per_A;
+};
+
+/// @param frame with pair counts, of `bins` bins of `width_A`; @param pairs of one sample
+Distances distances_of(const Frame& frame, PairClass pair_class, int bins, double width_A,
+                       double pairs);
+
+analysis::MeanError mean_and_error(const analysis::PooledBlocking& quantity);
+
+}  // namespace tarn

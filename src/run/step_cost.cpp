@@ -1,0 +1,48 @@
+#include "step_cost.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+namespace tarn {
+namespace {
+
+double core_seconds(Engine& engine, std::int64_t steps) {
+  const std::clock_t begin = std::clock();
+  engine.advance(steps);
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+/// Steps that take so long: doubled until they take a good part of it.
+std::int64_t steps_in(Engine& engine, double seconds) {
+  std::int64_t steps = 1;
+  double taken = core_seconds(engine, steps);
+  while (taken < 0.2 * seconds) {
+    steps *= 2;
+    taken = core_seconds(engine, steps);
+  }
+  return std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(static_cast<double>(steps) * seconds / taken));
+}
+
+}  // namespace
+
+double quantile_of(std::vector<double> values, double share) {
+  if (values.empty()) return 0.0;
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
+double Timed::quantile(double share) const { return quantile_of(ns_per_step, share); }
+
+void time_in_turns(std::vector<Timed>& all, int turns, double seconds) {
+  std::vector<std::int64_t> steps;
+  for (Timed& t : all) steps.push_back(steps_in(*t.engine, seconds));
+  for (int turn = 0; turn < turns; ++turn) {
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      const double taken = core_seconds(*all[k].engine, steps[k]);
+      all[k].ns_per_step.push_back(1e9 * taken / static_cast<double>(steps[k]) / all[k].replicas);
+    }
+  }
+}
+
+}  // namespace tarn
