@@ -1,0 +1,304 @@
+"""From timed runs to a page, a table and a picture."""
+
+import csv
+import os
+import shutil
+import statistics
+import subprocess
+
+KEYS = ("molecules", "copies", "threads")
+
+
+def machine_class():
+    """The processor in words, without what names a single machine."""
+    fields = {}
+    with open("/proc/cpuinfo") as file:
+        for line in file:
+            name, _, value = line.partition(":")
+            fields.setdefault(name.strip(), value.strip())
+    flags = fields.get("flags", "").split()
+    model = fields.get("model name", "unknown processor").replace("(R)", "").replace("(TM)", "")
+    words = f"{' '.join(model.split())} (family {fields.get('cpu family', '?')}, "
+    words += f"model {fields.get('model', '?')})"
+    for flag, name in (("avx512f", "AVX-512"), ("avx2", "AVX2")):
+        if flag in flags:
+            words += f" with {name}"
+            break
+    return words + (", a virtual machine" if "hypervisor" in flags else "")
+
+
+def spread(values):
+    """(median, least, greatest)"""
+    return statistics.median(values), min(values), max(values)
+
+
+def cases(runs):
+    """The keys of all cases, in the order in which they were timed."""
+    return list(dict.fromkeys(tuple(run[key] for key in KEYS) for run in runs))
+
+
+def rates(runs, case):
+    """{program: {round: cluster-steps a second}} of one case, a tuple of KEYS."""
+    result = {}
+    for run in runs:
+        if tuple(run[key] for key in KEYS) == case:
+            rate = run["steps"] * run["copies"] / run["seconds"]
+            result.setdefault(run["program"], {})[run["round"]] = rate
+    return result
+
+
+def ratios(of_case, tarn, peer):
+    """tarn's rate over the peer's, round by round."""
+    both = sorted(set(of_case[tarn]) & set(of_case[peer]))
+    return [of_case[tarn][r] / of_case[peer][r] for r in both]
+
+
+def mode_of(runs, case, program):
+    for run in runs:
+        if tuple(run[key] for key in KEYS) == case and run["program"] == program:
+            return run["mode"]
+    return ""
+
+
+def number(value):
+    """Three digits, with a space between thousands."""
+    if value >= 1000:
+        digits = 10 ** (len(str(int(value))) - 3)
+        return f"{round(value / digits) * digits:,}".replace(",", " ")
+    return f"{value:.3g}"
+
+
+def interval(values, form=lambda x: f"{x:.2f}"):
+    middle, low, high = spread(values)
+    return f"{form(middle)} ({form(low)}–{form(high)})"
+
+
+def lines_of(runs, key):
+    """What the terminal shows of a case."""
+    of_case = rates(runs, tuple(key[name] for name in KEYS))
+    return [
+        f"{program:28s} {interval(list(by_round.values()), number)} cluster-steps/s"
+        for program, by_round in of_case.items()
+    ]
+
+
+def rows(result):
+    """One row a case, program and, for peers, scheme of tarn: what the CSV holds."""
+    runs, tarns = result["runs"], result["tarns"]
+    for case in cases(runs):
+        of_case = rates(runs, case)
+        for program, by_round in of_case.items():
+            common = dict(zip(KEYS, case))
+            common |= {"program": program, "mode": mode_of(runs, case, program)}
+            common["rounds"] = len(by_round)
+            middle, low, high = spread(list(by_round.values()))
+            common |= {
+                "cluster_steps_per_s": middle,
+                "cluster_steps_per_s_min": low,
+                "cluster_steps_per_s_max": high,
+            }
+            for tarn in [None] if program in tarns else tarns:
+                row = dict(common, tarn=tarn or "", ratio="", ratio_min="", ratio_max="")
+                values = ratios(of_case, tarn, program) if tarn in of_case else []
+                if values:
+                    row["ratio"], row["ratio_min"], row["ratio_max"] = spread(values)
+                yield row
+
+
+def title_of(case):
+    molecules, copies, threads = case
+    cluster = f"N = {molecules}" if copies == 1 else f"{copies} clusters of N = {molecules} at once"
+    return f"{cluster}, {threads} {'cores' if threads > 1 else 'core'}"
+
+
+def page(result):
+    runs, tarns = result["runs"], result["tarns"]
+    short = [label.removeprefix("tarn ") for label in tarns]
+    text = "# tarn beside GROMACS, LAMMPS and OpenMM\n\n<!-- made by: bench/peers/run -->\n\n"
+    text += "![Steps a second and ratios](peers.svg)\n\n"
+    text += f"""Rigid TIP3P water in vacuum, all pairs, 2 fs, Langevin at 10 K and 5/ps, on
+{result['machine']}.
+All programs ran on the same cores, in turns: {result['rounds']} rounds of runs of about {result['seconds']:g} s. Rates are
+cluster-steps a second by each program's own clock, start-up left out; a ratio is tarn's rate over
+that of the program in the same round. Each is a median, with the least and the greatest in brackets.
+Where a ratio is above 1, tarn is faster.
+
+"""
+    for threads in dict.fromkeys(case[2] for case in cases(runs)):
+        text += f"## {'One core' if threads == 1 else f'{threads} cores'}\n\n"
+        text += "| cluster | program | cluster-steps/s | "
+        text += " | ".join(f"{label} / it" for label in short) + " |\n"
+        text += "|---|---|---|" + "---|" * len(short) + "\n"
+        for case in cases(runs):
+            if case[2] != threads:
+                continue
+            of_case = rates(runs, case)
+            cluster = f"N = {case[0]}" if case[1] == 1 else f"{case[1]} × N = {case[0]}"
+            for program, by_round in of_case.items():
+                mode = mode_of(runs, case, program)
+                cells = [cluster, program + (f" ({mode})" if mode else "")]
+                cells.append(interval(list(by_round.values()), number))
+                for tarn in tarns:
+                    comparable = program not in tarns and tarn in of_case
+                    values = ratios(of_case, tarn, program) if comparable else []
+                    cells.append(interval(values) if values else "")
+                text += "| " + " | ".join(cells) + " |\n"
+        text += "\n"
+    text += "## Programs\n\n| program | version | mode |\n|---|---|---|\n"
+    for program in result["programs"]:
+        text += f"| {program['label']} | {program['version']} | {program['how']} |\n"
+    if result["checks"]:
+        worst = {}
+        for entry in result["checks"]:
+            before = worst.get(entry["program"], (0, 0, 0))
+            worst[entry["program"]] = [max(a, b) for a, b in zip(before, entry["errors"])]
+        text += """
+## Do they compute the same?
+
+Largest differences from `tarn energy`, over all of the above: of the energies of Coulomb and
+Lennard-Jones relative to the sum of their magnitudes, of a force component relative to the root mean
+square of all, and of a bond from its length after some steps. The programs' Coulomb constants differ by
+3e-8 to 5e-8; GROMACS, and OpenMM on its CPU platform, compute in single precision.
+
+| program | energy | forces | bonds (Å) |
+|---|---|---|---|
+"""
+        for program, errors in worst.items():
+            text += f"| {program} | " + " | ".join(f"{e:.1e}" for e in errors) + " |\n"
+    if result["left_out"]:
+        text += "\n## Left out\n\n"
+        for entry in result["left_out"]:
+            case = title_of(tuple(entry[key] for key in KEYS))
+            text += f"* {entry['program']}, {case}: {entry['why']}\n"
+    return text + "\nHow to run it, and what each program is told: `bench/peers/README.md`.\n"
+
+
+def quoted(text):
+    return "'" + text.replace("'", "''") + "'"
+
+
+# Okabe and Ito's palette, as in tarn's own pictures.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+
+
+def gnuplot_script(result, terminal, path):
+    """Time by pair of molecules on the fewest cores, and below tarn's ratios to the peers."""
+    runs, tarns = result["runs"], result["tarns"]
+    threads = min(case[2] for case in cases(runs))
+    single = [case for case in cases(runs) if case[1] == 1 and case[2] == threads]
+    single = [case for case in single if case[0] > 1]
+    shown = [label for label in tarns if label.startswith("tarn settle")]
+    peers = [p["label"] for p in result["programs"] if p["label"] not in tarns]
+    blocks, panels = "", []
+
+    def panel(y_label, curves):
+        """curves: {label: {molecules: values}}"""
+        nonlocal blocks
+        commands = []
+        for label, points in curves.items():
+            if not points:
+                continue
+            index = (shown + peers).index(label)
+            name = f"p{len(panels)}c{index}"
+            rows = ""
+            for molecules, values in points.items():
+                # A little to the side, so that the bars of two programs do not cover each other.
+                x = molecules * 1.02 ** (index - (len(shown + peers) - 1) / 2)
+                rows += " ".join(f"{number:.9g}" for number in (x, *spread(values))) + "\n"
+            blocks += f"${name} << EOD\n{rows}EOD\n"
+            style = f"lc rgb '{PALETTE[index % len(PALETTE)]}' lw 1.5 pt 7 ps 0.6"
+            commands.append(f"${name} using 1:2:3:4 with yerrorbars {style} notitle")
+            commands.append(f"${name} using 1:2 with linespoints {style} title {quoted(label)}")
+        if not commands:
+            return
+        lows = [min(values) for points in curves.values() for values in points.values()]
+        highs = [max(values) for points in curves.values() for values in points.values()]
+        panels.append((y_label, commands, 0.75 * min(lows), 1.3 * max(highs)))
+
+    def times(program):
+        points = {}
+        for case in single:
+            pairs = case[0] * (case[0] - 1) / 2
+            by_round = rates(runs, case).get(program, {})
+            points[case[0]] = [1e9 / (rate * pairs) for rate in by_round.values()]
+        return {molecules: values for molecules, values in points.items() if values}
+
+    def ratios_to(tarn, peer):
+        points = {}
+        for case in single:
+            of_case = rates(runs, case)
+            if tarn in of_case and peer in of_case:
+                points[case[0]] = ratios(of_case, tarn, peer)
+        return {molecules: values for molecules, values in points.items() if values}
+
+    panel("ns a step and pair", {program: times(program) for program in shown + peers})
+    for tarn in shown if peers else []:
+        panel(f"{tarn} / program", {peer: ratios_to(tarn, peer) for peer in peers})
+    sizes = ", ".join(f"'{case[0]}' {case[0]}" for case in single)
+    title = f"Rigid water in vacuum on {threads} core{'s' if threads > 1 else ''}"
+    low, high = min(case[0] for case in single), max(case[0] for case in single)
+    script = f"""set encoding utf8
+set terminal {terminal}
+set output {quoted(path)}
+set border 3 lc rgb '#555555'
+set tics nomirror out scale 0.6 textcolor rgb '#333333'
+set grid back lt 1 lc rgb '#e6e6e6' lw 0.8
+set lmargin 12
+set rmargin 32
+set key outside right top Left reverse samplen 2 spacing 1.25 textcolor rgb '#333333'
+set logscale xy
+set xrange [{low * 0.7:g}:{high * 1.4:g}]
+set xtics ({sizes})
+set ytics (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+set format y '%g'
+{blocks}set multiplot layout {len(panels)},1 title {quoted(title)}
+"""
+    for index, (y_label, commands, low, high) in enumerate(panels):
+        script += f"set ylabel {quoted(y_label)}\nset yrange [{low:g}:{high:g}]\n"
+        if index == len(panels) - 1:
+            script += "set xlabel 'molecules'\n"
+        if index > 0:
+            commands = ["1 with lines lc rgb '#555555' dt 3 notitle"] + commands
+            script += "unset key\n"
+        script += f"plot {', '.join(commands)}\n"
+    return script + "unset multiplot\nset output\n"
+
+
+def draw(result, out):
+    """@return paths of the pictures; none, with a line, where there is no gnuplot."""
+    if not shutil.which("gnuplot"):
+        print("no picture: install the package gnuplot-nox")
+        return []
+    if not any(molecules > 1 and copies == 1 for molecules, copies, _ in cases(result["runs"])):
+        return []
+    size = "size 980,980"
+    paths = []
+    for extension, terminal in (
+        ("svg", f"svg noenhanced {size} fixed rounded background '#ffffff' font 'sans-serif,14'"),
+        ("png", f"pngcairo noenhanced {size} rounded background '#ffffff' font 'DejaVu Sans,11'"),
+    ):
+        path = os.path.join(out, f"peers.{extension}")
+        script = gnuplot_script(result, terminal, path)
+        said = subprocess.run(
+            ["gnuplot", "-d", "-"], input=script, capture_output=True, text=True
+        )
+        if said.returncode != 0:
+            print(f"gnuplot could not draw {path}: {said.stderr.strip()}")
+            continue
+        paths.append(path)
+    return paths
+
+
+def write(result, out):
+    """@return paths of all that was written."""
+    table = os.path.join(out, "peers.csv")
+    with open(table, "w", newline="") as file:
+        everything = list(rows(result))
+        file.write(f"# bench/peers/run; {result['machine']}\n")
+        writer = csv.DictWriter(file, list(everything[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(everything)
+    text = os.path.join(out, "peers.md")
+    with open(text, "w") as file:
+        file.write(page(result))
+    return [text, table] + draw(result, out)

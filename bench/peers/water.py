@@ -1,0 +1,108 @@
+"""TIP3P water and its structures: what every program is given."""
+
+import json
+import math
+import subprocess
+
+# The same numbers as tarn's include/tarn/physics/water_model.hpp; tests/cli/peers.py compares them.
+R_OH_A = 0.9572
+ANGLE_HOH_DEGREES = 104.52
+LJ_A_KCAL_A12_PER_MOL = 582.0e3
+LJ_C_KCAL_A6_PER_MOL = 595.0
+CHARGE_O_E = -0.834
+CHARGE_H_E = 0.417
+MASS_O_DA = 15.9994
+MASS_H_DA = 1.008
+R_HH_A = 2.0 * R_OH_A * math.sin(math.radians(ANGLE_HOH_DEGREES) / 2.0)
+
+LJ_SIGMA_A = (LJ_A_KCAL_A12_PER_MOL / LJ_C_KCAL_A6_PER_MOL) ** (1.0 / 6.0)
+LJ_EPSILON_KCAL_PER_MOL = LJ_C_KCAL_A6_PER_MOL**2 / (4.0 * LJ_A_KCAL_A12_PER_MOL)
+
+KJ_PER_KCAL = 4.184
+NM_PER_A = 0.1
+
+SYMBOLS = "OHH"
+CHARGES_E = (CHARGE_O_E, CHARGE_H_E, CHARGE_H_E)
+MASSES_DA = (MASS_O_DA, MASS_H_DA, MASS_H_DA)
+
+
+class BenchError(Exception):
+    """What went wrong, in words for the user."""
+
+
+def read_xyz(path):
+    """Positions [A] of an XYZ file whose molecules are O H H, as tarn writes it."""
+    with open(path) as file:
+        lines = file.read().splitlines()
+    count = int(lines[0])
+    rows = [line.split() for line in lines[2 : 2 + count]]
+    if len(rows) != count or count % 3 != 0:
+        raise BenchError(f"{path}: {len(rows)} atoms, the first line says {count}")
+    for number, row in enumerate(rows):
+        if row[0] != SYMBOLS[number % 3]:
+            raise BenchError(f"{path}:{number + 3}: {row[0]} where {SYMBOLS[number % 3]} should be")
+    return [tuple(float(x) for x in row[1:4]) for row in rows]
+
+
+def write_xyz(path, positions_A):
+    with open(path, "w") as file:
+        file.write(f'{len(positions_A)}\nProperties=species:S:1:pos:R:3 model=tip3p\n')
+        for atom, r in enumerate(positions_A):
+            file.write(f"{SYMBOLS[atom % 3]} {r[0]!r} {r[1]!r} {r[2]!r}\n")
+
+
+def moved(positions_A, shift_A):
+    return [tuple(x + s for x, s in zip(r, shift_A)) for r in positions_A]
+
+
+def lower_corner(positions_A):
+    return tuple(min(r[axis] for r in positions_A) for axis in range(3))
+
+
+def bond_errors_A(positions_A):
+    """Largest deviation of OH and HH distances from TIP3P's [A]."""
+    worst = 0.0
+    for first in range(0, len(positions_A), 3):
+        o, h1, h2 = positions_A[first : first + 3]
+        for a, b, length in ((o, h1, R_OH_A), (o, h2, R_OH_A), (h1, h2, R_HH_A)):
+            worst = max(worst, abs(math.dist(a, b) - length))
+    return worst
+
+
+class Energy:
+    """One point: Coulomb and Lennard-Jones energy [kcal/mol], forces [kcal/mol/A]."""
+
+    def __init__(self, coulomb, lj, forces):
+        self.coulomb, self.lj, self.forces = coulomb, lj, forces
+
+    def times(self, copies):
+        """Of that many copies which do not see each other."""
+        return Energy(copies * self.coulomb, copies * self.lj, copies * self.forces)
+
+    def rms_force(self):
+        return math.sqrt(sum(x * x for f in self.forces for x in f) / (3 * len(self.forces)))
+
+
+def tarn_energy(tarn, path):
+    said = subprocess.run([tarn, "energy", path], capture_output=True, text=True)
+    if said.returncode != 0:
+        raise BenchError(f"tarn energy {path}: {said.stderr.strip()}")
+    values = json.loads(said.stdout)
+    return Energy(
+        values["coulomb_kcal_per_mol"],
+        values["lj_kcal_per_mol"],
+        values["forces_kcal_per_mol_A"],
+    )
+
+
+def disagreement(reference, other):
+    """Errors of `other`: of the energy relative to |Coulomb| + |LJ|, and of the worst force
+    component relative to the root mean square of all."""
+    scale = abs(reference.coulomb) + abs(reference.lj)
+    energy = abs(other.coulomb - reference.coulomb) + abs(other.lj - reference.lj)
+    if len(other.forces) != len(reference.forces):
+        raise BenchError(f"{len(other.forces)} forces, not {len(reference.forces)}")
+    force = max(
+        abs(a - b) for f, g in zip(reference.forces, other.forces) for a, b in zip(f, g)
+    )
+    return energy / scale, force / reference.rms_force()
