@@ -330,16 +330,16 @@ class Gromacs(Program):
     package = "gromacs"
     ensembles = True
 
-    def __init__(self, machine, executable, settle, name="GROMACS"):
+    def __init__(self, machine, executable, settle):
         super().__init__(machine, executable)
         self.settle = settle
-        self.label = f"{name} {'SETTLE' if settle else 'SHAKE'}"
+        self.label = f"GROMACS {'SETTLE' if settle else 'SHAKE'}"
         self.ensembles = settle
         self.spacing_nm, self.cutoff_nm = GROMACS_SPACING_NM, GROMACS_SPACED_CUTOFF_NM
         self.how = (
             f"{'SETTLE' if settle else 'SHAKE (tolerance 1e-4)'}, integrator sd, mixed precision, "
             f"box {GROMACS_BOX_NM:g} nm, plain cutoffs {GROMACS_CUTOFF_NM:g} nm, epsilon-rf 1, one "
-            "pair list for the whole run, OpenMP threads"
+            "pair list for 100 000 steps, OpenMP threads"
         )
         if settle:
             self.how += (
@@ -418,6 +418,19 @@ class Gromacs(Program):
         log = read(folder, "run.log")
         wall = found(r"\n\s+Time:\s+[0-9.]+\s+([0-9.]+)", log, "wall time in run.log").group(1)
         return float(wall)
+
+
+class OtherGromacs(Gromacs):
+    """A GROMACS that the user has built, by the name of its version."""
+
+    def __init__(self, machine, executable):
+        super().__init__(machine, executable, True)
+        self.label = f"GROMACS {executable}"
+
+    def version(self):
+        version = super().version()
+        self.label = f"GROMACS {version.replace(', SIMD', '')} SETTLE"
+        return version
 
 
 # --- LAMMPS ---

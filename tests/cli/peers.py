@@ -117,6 +117,11 @@ class Gromacs(unittest.TestCase):
         self.assertLess(float(given["rcoulomb"]), programs.GROMACS_BOX_NM / 2)
 
 
+    def test_missing_program_names_its_package(self):
+        peer = programs.Gromacs(programs.Machine(0), "no-such-gmx", True)
+        self.assertEqual(peer.missing(), "no-such-gmx is not here; install the package gromacs")
+
+
 class Lammps(unittest.TestCase):
     def test_data(self):
         text = programs.lammps_data(water.read_xyz(SEVEN))
@@ -288,7 +293,7 @@ class WholeBench(unittest.TestCase):
             os.chmod(fake, 0o755)
             said = self.run_bench(folder, "--only", "gromacs", "--gmx", fake)
             self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
-            self.assertIn("GROMACS native SETTLE is left out", said.stdout)
+            self.assertIn("GROMACS 1 none SETTLE is left out", said.stdout)
             self.assertIn("out of salt", said.stdout)
             missing = self.run_bench(folder, "--only", "gromacs", "--gmx", fake + "-not")
             self.assertIn(f"there is no program {fake}-not", missing.stdout)
