@@ -50,24 +50,26 @@ class Machine:
     def __init__(self, nice):
         self.nice = nice
 
+    def ask(self, *command):
+        """@return what a command says that is not timed."""
+        return self.run(list(command), os.sched_getaffinity(0), ".")
+
     def run(self, command, cores, folder, environment=None):
         """@return standard output; a command that fails is an error with its last words."""
         prefix = ["taskset", "-c", ",".join(str(core) for core in cores)]
-        if self.nice:
-            prefix += ["nice", "-n", str(self.nice)]
+        prefix += ["nice", "-n", str(self.nice)]
         variables = dict(os.environ, **(environment or {}))
         said = subprocess.run(
             prefix + command,
             cwd=folder,
             env=variables,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
+            capture_output=True,
             text=True,
             errors="replace",
         )
         if said.returncode != 0:
-            lines = [line for line in said.stdout.splitlines() if line.strip(" -")]
+            lines = [line for line in (said.stdout + said.stderr).splitlines() if line.strip(" -")]
             last = "\n".join("    " + line for line in lines[-12:])
             raise BenchError(
                 f"{os.path.basename(command[0])} failed: {telling(lines)}\n"
@@ -181,7 +183,7 @@ class Tarn(Program):
         return f"{self.executable} is not here; build it, or name it by --tarn"
 
     def version(self):
-        said = self.machine.run([self.executable, "--version"], [0], ".").strip()
+        said = self.machine.ask(self.executable, "--version").strip()
         return said.splitlines()[0]
 
     def deck(self, case):
@@ -348,7 +350,7 @@ class Gromacs(Program):
             )
 
     def version(self):
-        said = self.machine.run([self.executable, "--version"], [0], ".")
+        said = self.machine.ask(self.executable, "--version")
         version = found(r"GROMACS version:\s*(\S+)", said, "GROMACS version").group(1)
         simd = found(r"SIMD instructions:\s*(\S+)", said, "SIMD level").group(1)
         return f"{version}, SIMD {simd}"
@@ -549,7 +551,7 @@ class Lammps(Program):
         return mode
 
     def version(self):
-        said = self.machine.run([self.executable, "-h"], [0], ".")
+        said = self.machine.ask(self.executable, "-h")
         return found(r"Simulator - (.*)", said, "LAMMPS version").group(1).strip()
 
     def lammps(self, case, folder, text):
@@ -650,7 +652,7 @@ class OpenMM(Program):
         return None
 
     def version(self):
-        return self.machine.run([self.executable, "version"], [0], ".").strip()
+        return self.machine.ask(self.executable, "version").strip()
 
     def mode_name(self, mode):
         platform, cutoff_nm = mode

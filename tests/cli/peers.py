@@ -214,7 +214,7 @@ class Report(unittest.TestCase):
             {"label": name, "version": "1", "how": "somehow"} for name in ("tarn settle mixed", "peer")
         ]
         return {
-            "machine": "a machine", "rounds": 3, "seconds": 1.0, "tarns": ["tarn settle mixed"],
+            "machine": "a machine", "cores": 4, "loads": [1.0, 2.5], "rounds": 3, "seconds": 1.0, "tarns": ["tarn settle mixed"],
             "programs": programs_, "runs": runs, "left_out": [],
             "checks": [{"molecules": 7, "copies": 1, "threads": 1, "program": "peer",
                         "errors": [1e-6, 2e-6, 3e-6]}],
@@ -243,6 +243,7 @@ class Report(unittest.TestCase):
         self.assertIn("| N = 7 | peer | 100 (50–200) | 2.00 (1.00–3.00) |", page)
         self.assertIn("| peer | 1.0e-06 | 2.0e-06 | 3.0e-06 |", page)
         self.assertIn("64 × N = 7", page)
+        self.assertIn("was 1.0 to 2.5 meanwhile", page)
 
     def test_numbers(self):
         shown = [report.number(x) for x in (0.5, 31.25, 999.0, 1234.0, 1755000.0)]
