@@ -2,25 +2,42 @@
 
 #include <gtest/gtest.h>
 
+#include "counting.hpp"
+#include "tarn/physics/pair_force.hpp"
+
 namespace tarn {
 namespace {
 
 using namespace gpu;
 
-/// By hand. Every pair of sites: a squared length of 3 instructions, a reciprocal root, and 3 on
-/// the force of each side. A Coulomb force takes 3 more; that of the oxygens y^2, y^6 (2), 12 A y^6
-/// - 6 C, y^6 times that, and y^2 times it.
+template <bool kMSite>
+int counted() {
+  using C = test::Counted<double>;
+  const Vec3<C> v{C(1.0), C(2.0), C(3.0)};
+  SiteForces<C> f_i{v, v, v, v}, f_j = f_i;
+  const test::Operations o = test::count([&] {
+    add_pair_forces<kMSite>(PairParameters<double>{}, v, SiteOffsets<C>{v, v, v},
+                            SiteOffsets<C>{v, v, v}, AllLanes{}, f_i, f_j);
+  });
+  return o.add + o.multiply + o.fma + o.rsqrt;
+}
+
+/// By hand, and by a number that counts. Every pair of sites: a squared length of 3 instructions, a
+/// reciprocal root, and 3 on the force of each side. A Coulomb force takes 3 more; that of the
+/// oxygens y^2, y^6 (2), 12 A y^6 - 6 C, y^6 times that, and y^2 times it.
 TEST(ArithmeticBound, CountsThePairAsByHand) {
   constexpr int kCommon = 3 + 1 + 6, kCoulomb = kCommon + 3, kOxygens = kCommon + 6;
   // Three sites: the charges of the oxygens are one more; vectors from O to H twice, H to O twice,
   // H to H four times.
-  const PairInstructions three = count_pair_instructions<false>();
+  const PairInstructions three = pair_instructions(false);
   EXPECT_EQ(three.all, kOxygens + 1 + 8 * kCoulomb + 3 * (2 + 2 + 4));
+  EXPECT_EQ(three.all, counted<false>());
   EXPECT_EQ(three.on_partner, 9 * 3);
   // Four: one Coulomb force more; vectors from M to O, M to M, M to H twice, H to O twice, H to M
   // twice, H to H four times.
-  const PairInstructions four = count_pair_instructions<true>();
+  const PairInstructions four = pair_instructions(true);
   EXPECT_EQ(four.all, kOxygens + 9 * kCoulomb + 3 * (1 + 1 + 2 + 2 + 2 + 4));
+  EXPECT_EQ(four.all, counted<true>());
   EXPECT_EQ(four.on_partner, 10 * 3);
 }
 
