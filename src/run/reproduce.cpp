@@ -311,7 +311,7 @@ const std::vector<Reproduction>& reproductions() {
        "tolerance; at 1000 it shows from some 5e-8 in q and 5e-7 in p on.",
        "The same: at ω = 100 5.3e-4 in q whatever the tolerance, at 1000 4e-8 in q and 4.7e-7 in "
        "p. "
-       "At loose tolerances the cost falls by a tenth to a quarter, projections counted.",
+       "At loose tolerances the cost falls by a sixth to a quarter, projections counted.",
        make_stiff_projected_back_figure},
       {"heavy-top",
        "Poincaré section of the heavy top (McLachlan & Scovel, Fig. 1)",

@@ -5,9 +5,11 @@
 
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <span>
 
+#include "scratch_folder.hpp"
 #include "start/velocities.hpp"
 #include "tarn/analysis/line_fit.hpp"
 #include "tarn/core/error.hpp"
@@ -15,6 +17,7 @@
 #include "tarn/core/units.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/physics/slow_manifold.hpp"
+#include "tarn/run.hpp"
 #include "water_fixtures.hpp"
 
 namespace tarn {
@@ -390,6 +393,40 @@ TEST(SlowStart, SaysWhenItDoesNotSettle) {
 }
 
 // --- decks ---
+
+// Law 3: a resumed run equals the whole, and run.json has the energies of the start.
+TEST(SlowStart, RunsTellAndResume) {
+  const test::ScratchFolder scratch;
+  const auto run = [&](int steps, const std::string& folder, bool resume) {
+    const Deck deck = parse_deck(
+        "[system]\nmolecules = 3\ntemperature_K = 50.0\nproject = \"slow-manifold\"\n[run]\n"
+        "steps = " +
+            std::to_string(steps) + "\n[observe.conservation]\nevery = 1\n",
+        "d.toml");
+    RunOptions options;
+    options.out_dir = scratch.file(folder);
+    options.resume = resume;
+    run_deck(deck, options);
+    return make_start(deck).slow;
+  };
+  const std::optional<SlowStart> slow = run(40, "whole", false);
+  run(20, "parts", false);
+  run(40, "parts", true);
+  auto whole = contents_of(scratch.file("whole")), parts = contents_of(scratch.file("parts"));
+  const auto number_of = [&](const std::string& name) {
+    const std::string& text = whole.at("run.json");
+    const std::size_t at = text.find('"' + name + "\": ");
+    return at == std::string::npos ? -1.0
+                                   : std::strtod(text.c_str() + at + name.size() + 4, nullptr);
+  };
+  EXPECT_EQ(number_of("fast_energy_before_kcal_per_mol"), slow->fast_before_kcal_per_mol);
+  EXPECT_EQ(number_of("fast_energy_after_kcal_per_mol"), slow->fast_after_kcal_per_mol);
+  EXPECT_EQ(number_of("iterations"), slow->iterations);
+  EXPECT_LT(slow->fast_after_kcal_per_mol, 1e-4 * slow->fast_before_kcal_per_mol);
+  whole.erase("run.json");
+  parts.erase("run.json");
+  EXPECT_EQ(whole, parts);
+}
 
 TEST(SlowStart, OfDecks) {
   const std::string text =
