@@ -108,7 +108,7 @@ void make_heavy_top_figure(const Reproduction& r, const ReproduceOptions& option
   FigurePage figure(r, options, {"orbit", "m13", "m12"});
   const Eigen::Vector3d alpha = vector_of(deck.mechanics.system.alpha);
   const double h = deck.mechanics.integrator.step;
-  constexpr int kOrbits = 9, kSteps = 60000;
+  constexpr int kOrbits = 19, kSteps = 60000;
   io::Plot section = plot(r.title, "m₁₃", "m₁₂");
   figure.text("| orbit | largest error of the energy | points |\n|---|---|---|\n");
   for (int orbit = 0; orbit < kOrbits; ++orbit) {

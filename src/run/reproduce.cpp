@@ -319,8 +319,11 @@ const std::vector<Reproduction>& reproductions() {
        {},
        {},
        "Invariant circles at a step of 0.05 over 60 000 steps.",
-       "The same section, v₃ = 0 with v₃ rising, H = 1, m·v = 0, the half with m₂₃ < 0; the energy "
-       "error stays bounded.",
+       "The same section, v₃ = 0 with v₃ rising, H = 1, m·v = 0, the half with m₂₃ < 0: circles "
+       "about "
+       "two fixed points, and between them a chain of islands with chaos about it; the energy "
+       "error "
+       "stays bounded.",
        make_heavy_top_figure},
       {"double-spherical-pendulum",
        "Error of the double spherical pendulum (McLachlan & Scovel, Fig. 2)",
