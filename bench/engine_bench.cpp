@@ -6,13 +6,15 @@
 #include <vector>
 
 #include "bench/bench_system.hpp"
+#include "bench/pair_bound.hpp"
 #include "tarn/cpu_engine.hpp"
 
 /// @file
 /// Steps of the CPU engine on one thread, by instruction set, scheme and precision.
 ///
 /// `ns_per_pair` is the time of a whole step divided by the number of molecule pairs;
-/// `cluster_steps_per_s` counts every replica.
+/// `cluster_steps_per_s` counts every replica. `share_of_bound` is that of the pair loop alone
+/// (bench/pair_bound.hpp), at the rate of multiply-adds measured before and after.
 
 namespace {
 
@@ -26,12 +28,24 @@ void run_case(benchmark::State& state, const Case& c, const std::string& instruc
   const std::int64_t steps =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(2e5 / (pairs * c.replicas + 1.0)));
   engine->advance(steps);
+  const double before = bench::multiply_adds_per_ns(instruction_set);
   for (auto _ : state) engine->advance(steps);
+  const double multiply_adds = 0.5 * (before + bench::multiply_adds_per_ns(instruction_set));
   const double done = static_cast<double>(steps) * static_cast<double>(state.iterations());
   state.counters["cluster_steps_per_s"] =
       benchmark::Counter(done * c.replicas, benchmark::Counter::kIsRate);
   state.counters["ns_per_pair"] = benchmark::Counter(
       done * c.replicas * pairs * 1e-9, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  const EngineReport r = engine->report();
+  const double pair_share =
+      r.pair_seconds / (r.pair_seconds + r.bond_seconds + r.noise_seconds + r.rest_seconds);
+  const bench::PairSlots slots =
+      bench::pair_slots(instruction_set, c.precision == Precision::mixed, false);
+  if (multiply_adds > 0.0) {
+    state.counters["share_of_bound"] = benchmark::Counter(
+        done * c.replicas * pairs * 1e-9 * slots.slots / (slots.lanes * multiply_adds * pair_share),
+        benchmark::Counter::kIsRate);
+  }
   if (!engine->blow_ups().empty()) state.SkipWithError("a replica blew up");
 }
 
@@ -44,7 +58,9 @@ int main(int argc, char** argv) {
       {"zss_gla/mixed", 7, 64, Scheme::zss_stiff, mixed, true},
       {"settle_gla/double", 7, 64, Scheme::settle, double_, true},
       {"shake_gla/double", 7, 64, Scheme::shake, double_, true},
+      {"settle_gla/mixed", 7, 64, Scheme::settle, mixed, true},
       {"zss_gla/double", 7, 1, Scheme::zss_stiff, double_, true},
+      {"zss_gla/mixed", 7, 1, Scheme::zss_stiff, mixed, true},
       {"zss_gla/double", 32, 1, Scheme::zss_stiff, double_, true},
       {"zss_gla/mixed", 32, 1, Scheme::zss_stiff, mixed, true},
       {"zss_gla/double", 100, 1, Scheme::zss_stiff, double_, true},

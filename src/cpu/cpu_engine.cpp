@@ -110,7 +110,7 @@ class CpuEngine final : public Engine {
     if (team_parallel()) {
       for (std::size_t g = 0; g < groups_.size(); ++g) advance_group(g, n_steps, threads_);
     } else {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_for_groups())
       for (std::size_t g = 0; g < groups_.size(); ++g) advance_group(g, n_steps, 1);
     }
     step_ += n_steps;
@@ -184,6 +184,11 @@ class CpuEngine final : public Engine {
   bool team_parallel() const {
     return !small_ && threads_ > 1 && groups_.size() < static_cast<std::size_t>(threads_) &&
            pair_slices(n_) > 1;
+  }
+  /// No more threads than have a group each: one that only waits at the end costs time.
+  int threads_for_groups() const {
+    return static_cast<int>(
+        std::clamp(groups_.size(), std::size_t{1}, static_cast<std::size_t>(threads_)));
   }
   /// Replicas in the lanes of a group, where lanes are replicas.
   int wide_slots() const { return kernels_.lanes * (mixed_ ? 2 : 1); }
@@ -284,7 +289,7 @@ void CpuEngine::make_groups(const State& start) {
       groups_.push_back(std::move(group));
     }
   }
-#pragma omp parallel for num_threads(threads_)
+#pragma omp parallel for num_threads(threads_for_groups())
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     Group& group = groups_[g];
     group.stopped.assign(static_cast<std::size_t>(group.replicas), 0);
@@ -367,7 +372,7 @@ void CpuEngine::prepare_accelerations() {
   if (team_parallel()) {
     for (std::size_t g = 0; g < groups_.size(); ++g) prepare(g, threads_);
   } else {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_for_groups())
     for (std::size_t g = 0; g < groups_.size(); ++g) prepare(g, 1);
   }
 }
@@ -650,7 +655,7 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
   }
   measure_.prepare(fields, live.size(), frame);
   if (fields & ~static_cast<unsigned>(kPairCounts)) {
-#pragma omp parallel num_threads(threads_)
+#pragma omp parallel num_threads(threads_for_groups())
     {
       Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
       prepare_scratch(scratch);

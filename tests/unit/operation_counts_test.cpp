@@ -142,7 +142,7 @@ std::vector<Row> counted_rows() {
                   })});
   rows.push_back({"Box-Muller, two normals", count([&] {
                     CountedFloat a, b;
-                    box_muller(Word32(123456789u), Word32(987654321u), a, b);
+                    box_muller(Word32(12345678u), Word32(9876543u), a, b);
                   })});
   return rows;
 }
@@ -199,7 +199,7 @@ TEST(OperationCounts, KeepTheNumbers) {
   EXPECT_NEAR(m.s.v.o.z.v, plain.v.o.z, 1e-12);
 
   CountedFloat a, b;
-  box_muller(Word32(123456789u), Word32(987654321u), a, b);
+  box_muller(Word32(12345678u), Word32(9876543u), a, b);
   float c = 0.0f, d = 0.0f;
   box_muller(123456789u, 987654321u, c, d);
   EXPECT_EQ(a.v, c);
