@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "tarn/physics/triple.hpp"
 
 /// @file
@@ -68,6 +70,12 @@ TARN_HD T oxygen_force_over_r(const PairParameters<S>& p, const T& r2) {
   return s * y2;
 }
 
+/// Whether distances go side by side, which hides the time that the roots of packs take, or one
+/// after the other: a thread of a GPU has other threads beside it, and fewer registers. The bits
+/// are the same.
+template <class T>
+inline constexpr bool kSideBySide = !std::is_floating_point_v<T>;
+
 /// Adds the forces of one pair to f_i and subtracts them from f_j; each pair is done once.
 ///
 /// @param r_oo oxygen of i minus oxygen of j [A]; must not vanish, in unused lanes either
@@ -87,15 +95,25 @@ TARN_HD void add_pair_forces(const PairParameters<S>& p, const Vec3<T>& r_oo,
   apply(lanes.keep(oxygen_force_over_r<kMSite>(p, norm2(r_oo))), r_oo, f_i.o, f_j.o);
   const T nn(p.qq_nn), nh(p.qq_nh), hh(p.qq_hh);
   Vec3<T>& fn_j = kMSite ? f_j.m : f_j.o;
-  // One site of i with the sites of j; the distances go side by side.
+  // One site of i with the sites of j.
   const auto coulomb = [&](const auto& qq, const auto& d, Vec3<T>& a, auto&... b) {
-    constexpr int count = sizeof...(b);
-    T r2[count], s[count];
-    TARN_UNROLL(3)
-    for (int k = 0; k < count; ++k) r2[k] = norm2(d[k]);
-    scaled_rsqrt_cubed(qq, r2, s);
     int k = 0;
-    ((apply(lanes.keep(s[k]), d[k], a, b), ++k), ...);
+    if constexpr (kSideBySide<T>) {
+      constexpr int count = sizeof...(b);
+      T r2[count], s[count];
+      TARN_UNROLL(3)
+      for (int n = 0; n < count; ++n) r2[n] = norm2(d[n]);
+      scaled_rsqrt_cubed(qq, r2, s);
+      ((apply(lanes.keep(s[k]), d[k], a, b), ++k), ...);
+    } else {
+      const auto force = [&](int n) {
+        const T r2[1] = {norm2(d[n])}, q[1] = {qq[n]};
+        T s[1];
+        scaled_rsqrt_cubed(q, r2, s);
+        return lanes.keep(s[0]);
+      };
+      ((apply(force(k), d[k], a, b), ++k), ...);
+    }
   };
   if constexpr (kMSite) {
     const Vec3<T> m_i = r_oo + i.m;  // minus oxygen of j, as below
