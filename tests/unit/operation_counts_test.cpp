@@ -140,6 +140,10 @@ std::vector<Row> counted_rows() {
                     PhiloxWords<Word64> c{Word64(1), Word64(2), Word64(3), Word64(4)};
                     (void)philox4x32_10(c, 7);
                   })});
+  rows.push_back({"bits of ten normals", count([&] {
+                    const Word32 words[8] = {};
+                    (void)normal_bits(words);
+                  })});
   rows.push_back({"Box-Muller, two normals", count([&] {
                     CountedFloat a, b;
                     box_muller(Word32(12345678u), Word32(9876543u), a, b);
