@@ -428,6 +428,7 @@ class OtherGromacs(Gromacs):
     def __init__(self, machine, executable):
         super().__init__(machine, executable, True)
         self.label = f"GROMACS {executable}"
+        self.how = "a build of its own, not Debian's; " + self.how
 
     def version(self):
         version = super().version()

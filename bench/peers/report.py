@@ -174,6 +174,12 @@ square of all, and of a bond from its length after some steps. The programs' Cou
         for entry in result["left_out"]:
             case = title_of(tuple(entry[key] for key in KEYS))
             text += f"* {entry['program']}, {case}: {entry['why']}\n"
+    text += """
+## Not done
+
+Many clusters at once by LAMMPS and OpenMM; LAMMPS built for the machine or with its OPENMP and INTEL
+packages, which Debian's has not; an OpenMM newer than Debian's; other temperatures.
+"""
     return text + "\nHow to run it, and what each program is told: `bench/peers/README.md`.\n"
 
 
@@ -248,7 +254,7 @@ set border 3 lc rgb '#555555'
 set tics nomirror out scale 0.6 textcolor rgb '#333333'
 set grid back lt 1 lc rgb '#e6e6e6' lw 0.8
 set lmargin 12
-set rmargin 32
+set rmargin {max(len(label) for label in shown + peers) + 8}
 set key outside right top Left reverse samplen 2 spacing 1.25 textcolor rgb '#333333'
 set logscale xy
 set xrange [{low * 0.7:g}:{high * 1.4:g}]
