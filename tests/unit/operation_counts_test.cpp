@@ -205,7 +205,7 @@ TEST(OperationCounts, KeepTheNumbers) {
   CountedFloat a, b;
   box_muller(Word32(12345678u), Word32(9876543u), a, b);
   float c = 0.0f, d = 0.0f;
-  box_muller(123456789u, 987654321u, c, d);
+  box_muller(12345678u, 9876543u, c, d);
   EXPECT_EQ(a.v, c);
   EXPECT_EQ(b.v, d);
 }
