@@ -254,13 +254,15 @@ TYPED_TEST(FloatPack, ScaledCubeOfTheReciprocalSquareRoot) {
         p.v[i] = static_cast<T>(std::exp(std::log(1e-1) + u * std::log(1e7)));
       }
     }
-    scaled_rsqrt_cubed(s, a, out);
+    const Pack<T> estimate[2] = {rsqrt_estimate(a[0]), rsqrt_estimate(a[1])};
+    scaled_rsqrt_cubed(s, a, estimate, out);
     for (int which = 0; which < 2; ++which) {
       for (int i = 0; i < n; ++i) {
         const T scale[1] = {s[which][i]}, square[1] = {a[which][i]};
         if (scale[0] == T(0)) continue;
         T y[1];
-        scaled_rsqrt_cubed(scale, square, y);
+        const T start[1] = {rsqrt_estimate(square[0])};
+        scaled_rsqrt_cubed(scale, square, start, y);
         pack_error.see(error(scale[0], square[0], out[which][i]));
         scalar_error.see(error(scale[0], square[0], y[0]));
       }

@@ -13,6 +13,13 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
+/// 32 vector registers rather than 16.
+#if defined(__AVX512F__) || defined(__aarch64__)
+inline constexpr bool kManyVectorRegisters = true;
+#else
+inline constexpr bool kManyVectorRegisters = false;
+#endif
+
 /// The number type behind T: T itself, or what a Pack holds.
 template <class T>
 struct ScalarOf {
@@ -53,14 +60,17 @@ template <class T>
 TARN_HD T rsqrt(const T& a) {
   return T(1.0) / sqrt(a);
 }
-/// out = s a^(-3/2).
+/// What scaled_rsqrt_cubed() starts from: 1/sqrt(a), of packs only an estimate of it.
+template <class T>
+TARN_HD T rsqrt_estimate(const T& a) {
+  return rsqrt(a);
+}
+/// out = s a^(-3/2), from y = rsqrt_estimate(a).
 template <int count, class T>
-TARN_HD void scaled_rsqrt_cubed(const T (&s)[count], const T (&a)[count], T (&out)[count]) {
+TARN_HD void scaled_rsqrt_cubed(const T (&s)[count], const T (&)[count], const T (&y)[count],
+                                T (&out)[count]) {
   TARN_UNROLL(3)
-  for (int k = 0; k < count; ++k) {
-    const T y = rsqrt(a[k]);
-    out[k] = (s[k] * y) * (y * y);
-  }
+  for (int k = 0; k < count; ++k) out[k] = (s[k] * y[k]) * (y[k] * y[k]);
 }
 
 template <class T>

@@ -228,18 +228,17 @@ TARN_HD Pack<float> rsqrt(const Pack<float>& a) {
   return fma(y * e, fma(Pack<float>(0.375f), e, Pack<float>(0.5f)), y);
 #endif
 }
-/// out = s a^(-3/2) for a > 0 by the series of (1 - e)^(-3/2), in fewer operations than by rsqrt().
-/// Side by side, because each would wait for its own multiplications.
+/// out = s a^(-3/2) for a > 0 from y = rsqrt_estimate(a), by the series of (1 - e)^(-3/2) in fewer
+/// operations than by rsqrt(). Side by side, because each would wait for its own multiplications.
 template <int count>
 TARN_HD void scaled_rsqrt_cubed(const Pack<double> (&s)[count], const Pack<double> (&a)[count],
-                                Pack<double> (&out)[count]) {
+                                const Pack<double> (&y)[count], Pack<double> (&out)[count]) {
   using P = Pack<double>;
-  P y[count], y2[count], e[count], p[count];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) y[k] = rsqrt_estimate(a[k]);
+  P sy3[count], y2[count], e[count], p[count];
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) y2[k] = y[k] * y[k];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) y[k] = s[k] * y[k];
+  TARN_UNROLL(3) for (int k = 0; k < count; ++k) sy3[k] = s[k] * y[k];
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) e[k] = fnma(a[k], y2[k], P(1.0));
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) y[k] = y[k] * y2[k];
+  TARN_UNROLL(3) for (int k = 0; k < count; ++k) sy3[k] = sy3[k] * y2[k];
 #if defined(TARN_PACK_AVX512)
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) p[k] = fma(P(35.0 / 16.0), e[k], P(15.0 / 8.0));
 #else
@@ -247,30 +246,29 @@ TARN_HD void scaled_rsqrt_cubed(const Pack<double> (&s)[count], const Pack<doubl
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) p[k] = fma(p[k], e[k], P(15.0 / 8.0));
 #endif
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) p[k] = fma(p[k], e[k], P(1.5));
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) e[k] = y[k] * e[k];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) out[k] = fma(e[k], p[k], y[k]);
+  TARN_UNROLL(3) for (int k = 0; k < count; ++k) e[k] = sy3[k] * e[k];
+  TARN_UNROLL(3) for (int k = 0; k < count; ++k) out[k] = fma(e[k], p[k], sy3[k]);
 }
 template <int count>
 TARN_HD void scaled_rsqrt_cubed(const Pack<float> (&s)[count], const Pack<float> (&a)[count],
-                                Pack<float> (&out)[count]) {
+                                const Pack<float> (&y)[count], Pack<float> (&out)[count]) {
   using P = Pack<float>;
-  P y[count], y2[count], e[count];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) y[k] = rsqrt_estimate(a[k]);
+  P sy3[count], y2[count], e[count];
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) y2[k] = y[k] * y[k];
 #if defined(TARN_PACK_AVX512)
   // 1 + 3/2 e = 3/2 (5/3 - a y^2); the 3/2 goes to s, which is a constant.
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) y[k] = (P(1.5f) * s[k]) * y[k];
+  TARN_UNROLL(3) for (int k = 0; k < count; ++k) sy3[k] = (P(1.5f) * s[k]) * y[k];
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) e[k] = fnma(a[k], y2[k], P(5.0f / 3.0f));
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) y[k] = y[k] * y2[k];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) out[k] = y[k] * e[k];
+  TARN_UNROLL(3) for (int k = 0; k < count; ++k) sy3[k] = sy3[k] * y2[k];
+  TARN_UNROLL(3) for (int k = 0; k < count; ++k) out[k] = sy3[k] * e[k];
 #else
   P p[count];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) y[k] = s[k] * y[k];
+  TARN_UNROLL(3) for (int k = 0; k < count; ++k) sy3[k] = s[k] * y[k];
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) e[k] = fnma(a[k], y2[k], P(1.0f));
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) y[k] = y[k] * y2[k];
+  TARN_UNROLL(3) for (int k = 0; k < count; ++k) sy3[k] = sy3[k] * y2[k];
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) p[k] = fma(P(1.875f), e[k], P(1.5f));
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) e[k] = y[k] * e[k];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) out[k] = fma(e[k], p[k], y[k]);
+  TARN_UNROLL(3) for (int k = 0; k < count; ++k) e[k] = sy3[k] * e[k];
+  TARN_UNROLL(3) for (int k = 0; k < count; ++k) out[k] = fma(e[k], p[k], sy3[k]);
 #endif
 }
 #else

@@ -70,11 +70,31 @@ TARN_HD T oxygen_force_over_r(const PairParameters<S>& p, const T& r2) {
   return s * y2;
 }
 
-/// Whether distances go side by side, which hides the time that the roots of packs take, or one
-/// after the other: a thread of a GPU has other threads beside it, and fewer registers. The bits
-/// are the same.
+/// A site of one molecule with sites of the other.
+template <int count, class T>
+struct ChargePairs {
+  Vec3<T> d[count];       ///< from the others to the one
+  T qq[count];            ///< products of charges
+  T r2[count], y[count];  ///< squares, and estimates of reciprocal lengths, by begin()
+
+  TARN_HD void begin() {
+    TARN_UNROLL(3)
+    for (int k = 0; k < count; ++k) r2[k] = norm2(d[k]);
+    TARN_UNROLL(3)
+    for (int k = 0; k < count; ++k) y[k] = rsqrt_estimate(r2[k]);
+  }
+  /// s = -dV/dr / r = qq r^-3.
+  TARN_HD void end(T (&s)[count]) const { scaled_rsqrt_cubed(qq, r2, y, s); }
+};
+
+/// How many distances are worked on at a time, which hides the time that roots take and costs
+/// registers: one (a thread of a GPU has other threads beside it), those of one site of i, or also
+/// the beginning of those of the next site. The bits are the same.
+enum class SideBySide { one, of_a_site, of_two_sites };
 template <class T>
-inline constexpr bool kSideBySide = !std::is_floating_point_v<T>;
+inline constexpr SideBySide kSideBySide = std::is_floating_point_v<T> ? SideBySide::one
+                                          : kManyVectorRegisters      ? SideBySide::of_two_sites
+                                                                      : SideBySide::of_a_site;
 
 /// Adds the forces of one pair to f_i and subtracts them from f_j; each pair is done once.
 ///
@@ -92,46 +112,65 @@ TARN_HD void add_pair_forces(const PairParameters<S>& p, const Vec3<T>& r_oo,
     b.y = fnma(s, d.y, b.y);
     b.z = fnma(s, d.z, b.z);
   };
-  apply(lanes.keep(oxygen_force_over_r<kMSite>(p, norm2(r_oo))), r_oo, f_i.o, f_j.o);
   const T nn(p.qq_nn), nh(p.qq_nh), hh(p.qq_hh);
-  Vec3<T>& fn_j = kMSite ? f_j.m : f_j.o;
-  // One site of i with the sites of j.
-  const auto coulomb = [&](const auto& qq, const auto& d, Vec3<T>& a, auto&... b) {
-    int k = 0;
-    if constexpr (kSideBySide<T>) {
-      constexpr int count = sizeof...(b);
-      T r2[count], s[count];
-      TARN_UNROLL(3)
-      for (int n = 0; n < count; ++n) r2[n] = norm2(d[n]);
-      scaled_rsqrt_cubed(qq, r2, s);
-      ((apply(lanes.keep(s[k]), d[k], a, b), ++k), ...);
+  const auto negative = [&] {
+    if constexpr (kMSite) {
+      const Vec3<T> m_i = r_oo + i.m;  // minus oxygen of j, as below
+      return ChargePairs<3, T>{{m_i - j.m, m_i - j.h1, m_i - j.h2}, {nn, nh, nh}, {}, {}};
     } else {
-      const auto force = [&](int n) {
-        const T r2[1] = {norm2(d[n])}, q[1] = {qq[n]};
-        T s[1];
-        scaled_rsqrt_cubed(q, r2, s);
-        return lanes.keep(s[0]);
-      };
-      ((apply(force(k), d[k], a, b), ++k), ...);
+      return ChargePairs<2, T>{{r_oo - j.h1, r_oo - j.h2}, {nh, nh}, {}, {}};
     }
   };
-  if constexpr (kMSite) {
-    const Vec3<T> m_i = r_oo + i.m;  // minus oxygen of j, as below
-    const Vec3<T> d[3] = {m_i - j.m, m_i - j.h1, m_i - j.h2};
-    const T qq[3] = {nn, nh, nh};
-    coulomb(qq, d, f_i.m, f_j.m, f_j.h1, f_j.h2);
-  } else {
-    const Vec3<T> d[2] = {r_oo - j.h1, r_oo - j.h2};
-    const T qq[2] = {nh, nh};
-    coulomb(qq, d, f_i.o, f_j.h1, f_j.h2);
-  }
-  const auto hydrogen = [&](const Vec3<T>& h_i, Vec3<T>& f) {
-    const Vec3<T> d[3] = {kMSite ? h_i - j.m : h_i, h_i - j.h1, h_i - j.h2};
-    const T qq[3] = {nh, hh, hh};
-    coulomb(qq, d, f, fn_j, f_j.h1, f_j.h2);
+  const auto hydrogen = [&](const Vec3<T>& offset) {
+    const Vec3<T> h_i = r_oo + offset;
+    return ChargePairs<3, T>{
+        {kMSite ? h_i - j.m : h_i, h_i - j.h1, h_i - j.h2}, {nh, hh, hh}, {}, {}};
   };
-  hydrogen(r_oo + i.h1, f_i.h1);
-  hydrogen(r_oo + i.h2, f_i.h2);
+  const auto end = [&](const auto& x, Vec3<T>& a, auto&... b) {
+    T s[sizeof...(b)];
+    x.end(s);
+    int k = 0;
+    ((apply(lanes.keep(s[k]), x.d[k], a, b), ++k), ...);
+  };
+  Vec3<T>& fn_i = kMSite ? f_i.m : f_i.o;
+  Vec3<T>& fn_j = kMSite ? f_j.m : f_j.o;
+  const auto end_negative = [&](const auto& x, const auto& how) {
+    if constexpr (kMSite) {
+      how(x, fn_i, f_j.m, f_j.h1, f_j.h2);
+    } else {
+      how(x, fn_i, f_j.h1, f_j.h2);
+    }
+  };
+  if constexpr (kSideBySide<T> != SideBySide::one) {
+    constexpr bool ahead = kSideBySide<T> == SideBySide::of_two_sites;
+    auto n = negative();
+    n.begin();
+    if constexpr (!ahead) end_negative(n, end);
+    auto h1 = hydrogen(i.h1);
+    h1.begin();
+    if constexpr (ahead) end_negative(n, end);
+    if constexpr (!ahead) end(h1, f_i.h1, fn_j, f_j.h1, f_j.h2);
+    auto h2 = hydrogen(i.h2);
+    h2.begin();
+    if constexpr (ahead) end(h1, f_i.h1, fn_j, f_j.h1, f_j.h2);
+    const T oxygens = oxygen_force_over_r<kMSite>(p, norm2(r_oo));
+    end(h2, f_i.h2, fn_j, f_j.h1, f_j.h2);
+    apply(lanes.keep(oxygens), r_oo, f_i.o, f_j.o);
+  } else {
+    const auto one_by_one = [&](const auto& x, Vec3<T>& a, auto&... b) {
+      const auto one = [&](int k, Vec3<T>& to) {
+        ChargePairs<1, T> pair{{x.d[k]}, {x.qq[k]}, {}, {}};
+        pair.begin();
+        end(pair, a, to);
+      };
+      int k = 0;
+      ((one(k, b), ++k), ...);
+    };
+    end_negative(negative(), one_by_one);
+    one_by_one(hydrogen(i.h1), f_i.h1, fn_j, f_j.h1, f_j.h2);
+    one_by_one(hydrogen(i.h2), f_i.h2, fn_j, f_j.h1, f_j.h2);
+    apply(lanes.keep(oxygen_force_over_r<kMSite>(p, norm2(r_oo))), r_oo, f_i.o, f_j.o);
+  }
 }
 
 /// Adds the forces that a partner exerts, with the bits that add_pair_forces() gives: it rounds
@@ -145,41 +184,39 @@ TARN_HD void add_forces_of_partner(const PairParameters<S>& p, const Vec3<T>& r_
                                    const mask_t<T>& own_is_i, const Lanes& lanes,
                                    SiteForces<T>& f) {
   const auto apply = [](const T& s, const Vec3<T>& d, Vec3<T>& a) { a = fma(s, d, a); };
-  apply(lanes.keep(oxygen_force_over_r<kMSite>(p, norm2(r_oo))), r_oo, f.o);
-
   const T nn(p.qq_nn), nh(p.qq_nh), hh(p.qq_hh);
   const auto between = [&](const Vec3<T>& a, const Vec3<T>& b) -> Vec3<T> {
     const Vec3<T> as_i = (r_oo + a) - b, as_j = (r_oo - b) + a;
     return {select(own_is_i, as_i.x, as_j.x), select(own_is_i, as_i.y, as_j.y),
             select(own_is_i, as_i.z, as_j.z)};
   };
-  const auto coulomb = [&](const auto& qq, const auto& d, Vec3<T>& a) {
-    constexpr int count = static_cast<int>(sizeof(d) / sizeof(d[0]));
-    T r2[count], s[count];
+  const auto add = [&]<int count>(ChargePairs<count, T> x, Vec3<T>& a) {
+    x.begin();
+    T s[count];
+    x.end(s);
     TARN_UNROLL(3)
-    for (int k = 0; k < count; ++k) r2[k] = norm2(d[k]);
-    scaled_rsqrt_cubed(qq, r2, s);
-    TARN_UNROLL(3)
-    for (int k = 0; k < count; ++k) apply(lanes.keep(s[k]), d[k], a);
+    for (int k = 0; k < count; ++k) apply(lanes.keep(s[k]), x.d[k], a);
   };
   if constexpr (kMSite) {
-    const Vec3<T> d[3] = {between(own.m, partner.m), between(own.m, partner.h1),
-                          between(own.m, partner.h2)};
-    const T qq[3] = {nn, nh, nh};
-    coulomb(qq, d, f.m);
+    add(ChargePairs<3, T>{{between(own.m, partner.m), between(own.m, partner.h1),
+                           between(own.m, partner.h2)},
+                          {nn, nh, nh},
+                          {},
+                          {}},
+        f.m);
   } else {
-    const Vec3<T> d[2] = {r_oo - partner.h1, r_oo - partner.h2};
-    const T qq[2] = {nh, nh};
-    coulomb(qq, d, f.o);
+    add(ChargePairs<2, T>{{r_oo - partner.h1, r_oo - partner.h2}, {nh, nh}, {}, {}}, f.o);
   }
-  const auto hydrogen = [&](const Vec3<T>& h, Vec3<T>& a) {
-    const Vec3<T> d[3] = {kMSite ? between(h, partner.m) : r_oo + h, between(h, partner.h1),
-                          between(h, partner.h2)};
-    const T qq[3] = {nh, hh, hh};
-    coulomb(qq, d, a);
+  const auto hydrogen = [&](const Vec3<T>& h) {
+    return ChargePairs<3, T>{
+        {kMSite ? between(h, partner.m) : r_oo + h, between(h, partner.h1), between(h, partner.h2)},
+        {nh, hh, hh},
+        {},
+        {}};
   };
-  hydrogen(own.h1, f.h1);
-  hydrogen(own.h2, f.h2);
+  add(hydrogen(own.h1), f.h1);
+  add(hydrogen(own.h2), f.h2);
+  apply(lanes.keep(oxygen_force_over_r<kMSite>(p, norm2(r_oo))), r_oo, f.o);
 }
 
 /// Sum of the forces on the atoms of a molecule.
