@@ -12,6 +12,7 @@
 
 #include "aligned.hpp"
 #include "dense_solve.hpp"
+#include "flush_denormals.hpp"
 #include "kernel_table.hpp"
 #include "layout.hpp"
 #include "tarn/core/error.hpp"
@@ -349,6 +350,7 @@ void CpuEngine::prepare_scratch(Scratch& s) {
 /// Accelerations at the start are a pure function of positions, so a restart finds the same.
 void CpuEngine::prepare_accelerations() {
   const auto prepare = [&](std::size_t g, int team) {
+    const FlushDenormals flush;
     Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
     prepare_scratch(scratch);
     Group& group = groups_[g];
@@ -425,6 +427,7 @@ void CpuEngine::large_pair_forces(const LargePairs& args, AlignedVector<double>&
   if (team > 1) {
 #pragma omp parallel num_threads(team)
     {
+      const FlushDenormals flush;
 #pragma omp for schedule(dynamic, 1)
       for (int s = 0; s < slices; ++s) do_slice(s);
 #pragma omp for schedule(static)
@@ -516,6 +519,7 @@ void CpuEngine::solve_newmark(Group& group, Scratch& scratch, AlignedVector<doub
 void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
   Group& group = groups_[g];
   if (std::find(group.stopped.begin(), group.stopped.end(), 0) == group.stopped.end()) return;
+  const FlushDenormals flush;
   const std::size_t thread = static_cast<std::size_t>(team > 1 ? 0 : omp_get_thread_num());
   Scratch& scratch = scratch_[thread];
   prepare_scratch(scratch);
@@ -661,6 +665,7 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
       prepare_scratch(scratch);
       ForceField force_field(system_.model, n_);
       Measure::Replica replica(n_);
+      const FlushDenormals flush;
       std::size_t reported = groups_.size();
 #pragma omp for schedule(static)
       for (std::size_t k = 0; k < live.size(); ++k) {

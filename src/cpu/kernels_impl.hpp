@@ -577,8 +577,20 @@ void narrow_pairs(const LargePairs& args, const PairParameters<double>& paramete
     const P number = lane_numbers<T>() + P(static_cast<T>(own * lanes));
     const Mask<T> real = number < P(static_cast<T>(n));
     SiteForces<P> sum = no_forces<P>();
-    for (int j = 0; j < n; ++j) {
-      const Site<P> partner = broadcast_site<kMSite>(sites + j / lanes * site_size, j % lanes);
+    const auto partner_of = [&](int j) {
+      return broadcast_site<kMSite>(sites + j / lanes * site_size, j % lanes);
+    };
+    const auto add = [&](const Site<P>& partner, const auto& own_is_i) {
+      add_forces_of_partner<kMSite>(p, oxygen_vector<T>(site, partner), site.d, partner.d, own_is_i,
+                                    AllLanes{}, sum);
+    };
+    // In turn those before the pack, those of the pack, which must not meet themselves, and those
+    // after it. The lanes of a pack that is not full hold copies and are kept out of everything.
+    const bool full = (own + 1) * lanes <= n;
+    const int first = full ? own * lanes : 0, last = full ? (own + 1) * lanes : n;
+    for (int j = 0; j < first; ++j) add(partner_of(j), std::false_type{});
+    for (int j = first; j < last; ++j) {
+      const Site<P> partner = partner_of(j);
       const P partner_number(static_cast<T>(j));
       const Mask<T> is_i = number < partner_number;
       const SomeLanes<P> some{real & (is_i | (number > partner_number))};
@@ -587,6 +599,7 @@ void narrow_pairs(const LargePairs& args, const PairParameters<double>& paramete
       r = {select(some.mask, r.x, far), select(some.mask, r.y, far), select(some.mask, r.z, far)};
       add_forces_of_partner<kMSite>(p, r, site.d, partner.d, is_i, some, sum);
     }
+    for (int j = last; j < n; ++j) add(partner_of(j), std::true_type{});
     SiteForces<D> wide[subs];
     to_double<kMSite>(sum, wide);
     for (int s = 0; s < subs && (own * subs + s) * kLanes < n; ++s) {

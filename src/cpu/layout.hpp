@@ -14,7 +14,7 @@ constexpr std::size_t pack_index(int lanes, std::size_t pack, int coordinate, in
 
 /// Clusters up to this size sum the forces partner by partner, so that a lane may be a replica or a
 /// molecule; the lanes of larger ones are molecules, and their sums go over lanes.
-inline constexpr int kSmallClusterMolecules = 16;
+inline constexpr int kSmallClusterMolecules = 32;
 constexpr bool is_small_cluster(int molecules) { return molecules <= kSmallClusterMolecules; }
 
 /// Whether so few replicas of a small cluster run faster one by one, with a molecule in each lane,

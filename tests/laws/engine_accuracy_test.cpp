@@ -446,10 +446,10 @@ TEST(EngineForces, AreAsGoodFarFromTheOrigin) {
   }
 }
 
-/// Rounding apart, 16 molecules and a 17th that is far away move in the two layouts alike.
+/// Rounding apart, 32 molecules and a 33rd that is far away move in the two layouts alike.
 TEST(EngineForces, LayoutsAgree) {
   for (Precision precision : {Precision::double_, Precision::mixed}) {
-    const int n = 16;
+    const int n = 32;
     std::vector<double> x = lattice_cluster(tip3p(), n, 5);
     std::vector<double> more = x;
     for (std::size_t c = 0; c < 9; ++c) more.push_back(x[c] + 1e7);
@@ -580,7 +580,7 @@ TEST(EngineShake, IterationsAreThoseOfTheReplicas) {
   for (const std::string scheme : {"shake", "shake_sweeps"}) {
     for (int n : {1, 7, 17, 20}) {
       const System system = make_system({scheme, Bath::gla}, tip3p(), n);
-      const std::vector<std::int64_t> ids = spread_ids(n <= 16 ? 11 : 2);
+      const std::vector<std::int64_t> ids = spread_ids(n <= 32 ? 11 : 2);
       std::int64_t iterations = 0;
       for (std::int64_t id : ids) {
         const auto alone = make_cpu_engine(system, start_state(system, {id}), {});

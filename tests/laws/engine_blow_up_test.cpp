@@ -74,7 +74,7 @@ TEST_P(EngineBlowUp, OneReplicaStopsAndTheOthersGoOn) {
       for (Precision precision : {Precision::double_, Precision::mixed}) {
         SCOPED_TRACE(accident.name + ", N = " + std::to_string(n) + ", " + name_of(precision));
         const System system = make_system(GetParam(), tip3p(), n, precision);
-        const std::vector<std::int64_t> ids = spread_ids(n <= 16 ? 11 : 3);
+        const std::vector<std::int64_t> ids = spread_ids(n <= 32 ? 11 : 3);
         const std::size_t bad = 1;
         const State good = start_state(system, ids);
         State start = good;
@@ -136,7 +136,7 @@ TEST_P(EngineBlowUp, WhenAllAreStoppedAdvancingIsHarmless) {
   for (int n : {2, 7, 17}) {
     SCOPED_TRACE("N = " + std::to_string(n));
     const System system = make_system(GetParam(), tip3p(), n);
-    const std::vector<std::int64_t> ids = spread_ids(n <= 16 ? 11 : 4);
+    const std::vector<std::int64_t> ids = spread_ids(n <= 32 ? 11 : 4);
     State start = start_state(system, ids);
     for (std::size_t r = 0; r < ids.size(); ++r) kAccidents[r % kAccidents.size()].spoil(start, r);
     const auto engine = make_cpu_engine(system, start, every_step(), 2);

@@ -59,7 +59,7 @@ TEST_P(EnginePairCounts, AreThoseOfTheReportedPositions) {
           request.every = 3;
           request.first_step = 1007;
           // Ids 3 and 35 share a group, and a batch of 19 straddles the packs.
-          std::vector<std::int64_t> ids = spread_ids(n <= 16 ? 19 : 2);
+          std::vector<std::int64_t> ids = spread_ids(n <= 32 ? 19 : 2);
           ids.back() = 35;
           const auto engine =
               make_cpu_engine(system, start_state(system, ids, 1000), request, 2, set);

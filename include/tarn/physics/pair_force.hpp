@@ -177,18 +177,24 @@ TARN_HD void add_pair_forces(const PairParameters<S>& p, const Vec3<T>& r_oo,
 /// distances in the order of its molecule i.
 ///
 /// @param r_oo own oxygen minus the partner's [A]
-/// @param own_is_i where own is the molecule i of add_pair_forces()
-template <bool kMSite, class T, class S, class Lanes>
+/// @param own_is_i where own is the molecule i of add_pair_forces(): a mask, std::true_type or
+/// std::false_type
+template <bool kMSite, class T, class S, class IsI, class Lanes>
 TARN_HD void add_forces_of_partner(const PairParameters<S>& p, const Vec3<T>& r_oo,
                                    const SiteOffsets<T>& own, const SiteOffsets<T>& partner,
-                                   const mask_t<T>& own_is_i, const Lanes& lanes,
-                                   SiteForces<T>& f) {
+                                   const IsI& own_is_i, const Lanes& lanes, SiteForces<T>& f) {
   const auto apply = [](const T& s, const Vec3<T>& d, Vec3<T>& a) { a = fma(s, d, a); };
   const T nn(p.qq_nn), nh(p.qq_nh), hh(p.qq_hh);
   const auto between = [&](const Vec3<T>& a, const Vec3<T>& b) -> Vec3<T> {
     const Vec3<T> as_i = (r_oo + a) - b, as_j = (r_oo - b) + a;
-    return {select(own_is_i, as_i.x, as_j.x), select(own_is_i, as_i.y, as_j.y),
-            select(own_is_i, as_i.z, as_j.z)};
+    if constexpr (std::is_same_v<IsI, std::true_type>) {
+      return as_i;
+    } else if constexpr (std::is_same_v<IsI, std::false_type>) {
+      return as_j;
+    } else {
+      return {select(own_is_i, as_i.x, as_j.x), select(own_is_i, as_i.y, as_j.y),
+              select(own_is_i, as_i.z, as_j.z)};
+    }
   };
   const auto add = [&]<int count>(ChargePairs<count, T> x, Vec3<T>& a) {
     x.begin();

@@ -1,0 +1,33 @@
+#pragma once
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace tarn::cpu {
+
+/// While it lives, numbers below 1e-308 count as zero in this thread. Friction makes the velocities
+/// of molecules that only fill up a pack ever smaller, and processors are slow with what is left in
+/// the end.
+class FlushDenormals {
+ public:
+  FlushDenormals() {
+#if defined(__SSE2__)
+    constexpr unsigned kFlushToZero = 0x8000, kDenormalsAreZero = 0x0040;
+    before_ = _mm_getcsr();
+    _mm_setcsr(before_ | kFlushToZero | kDenormalsAreZero);
+#endif
+  }
+  ~FlushDenormals() {
+#if defined(__SSE2__)
+    _mm_setcsr(before_);
+#endif
+  }
+  FlushDenormals(const FlushDenormals&) = delete;
+  FlushDenormals& operator=(const FlushDenormals&) = delete;
+
+ private:
+  unsigned before_ = 0;
+};
+
+}  // namespace tarn::cpu
