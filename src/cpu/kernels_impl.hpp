@@ -382,6 +382,16 @@ TARN_HD void for_each_cluster(const MoleculePacks& packs, const Op& op) {
   }
 }
 
+/// Takes a net force off the molecules of a cluster, by mass.
+TARN_HD void take_off(const Vec3<D>& net_force, const MoleculePacks& packs, int first, int count,
+                      const Masses<double>& m, double* f) {
+  const Vec3<D> net = D(1.0 / packs.molecules) * net_force;
+  for (int p = first; p < first + count; ++p) {
+    double* at = f + static_cast<std::ptrdiff_t>(p) * 9 * kLanes;
+    store_triple(remove_net_force(load_triple(at), net, m), at);
+  }
+}
+
 void confine(const MoleculePacks& packs, const Masses<double>& m, const Confinement<double>& wall,
              double* f) {
   const double cluster_mass = packs.molecules * (m.o + 2.0 * m.h);
@@ -391,28 +401,22 @@ void confine(const MoleculePacks& packs, const Masses<double>& m, const Confinem
         D(1.0 / cluster_mass) * sum_over_cluster(packs, first, count, [&](int p) {
           return mass_moment(load_triple(packs.x + at(p)), m);
         });
-    const Vec3<D> net =
-        D(1.0 / packs.molecules) * sum_over_cluster(packs, first, count, [&](int p) {
-          const Vec3<D> push = wall_force(load_vec3(packs.x + at(p)) - centre, wall);
-          store_vec3(load_vec3(f + at(p)) + push, f + at(p));
-          return push;
-        });
-    for (int p = first; p < first + count; ++p) {
-      store_triple(remove_net_force(load_triple(f + at(p)), net, m), f + at(p));
-    }
+    const Vec3<D> net = sum_over_cluster(packs, first, count, [&](int p) {
+      const Vec3<D> push = wall_force(load_vec3(packs.x + at(p)) - centre, wall);
+      store_vec3(load_vec3(f + at(p)) + push, f + at(p));
+      return push;
+    });
+    take_off(net, packs, first, count, m, f);
   });
 }
 
 /// Takes the net force that rounded pair forces leave off all molecules, by mass.
 void remove_net_force_of_cluster(const MoleculePacks& packs, const Masses<double>& m, double* f) {
-  const auto at = [](int p) { return static_cast<std::ptrdiff_t>(p) * 9 * kLanes; };
   for_each_cluster(packs, [&](int first, int count) {
-    const Vec3<D> net =
-        D(1.0 / packs.molecules) *
-        sum_over_cluster(packs, first, count, [&](int p) { return total(load_triple(f + at(p))); });
-    for (int p = first; p < first + count; ++p) {
-      store_triple(remove_net_force(load_triple(f + at(p)), net, m), f + at(p));
-    }
+    const Vec3<D> net = sum_over_cluster(packs, first, count, [&](int p) {
+      return total(load_triple(f + static_cast<std::ptrdiff_t>(p) * 9 * kLanes));
+    });
+    take_off(net, packs, first, count, m, f);
   });
 }
 
@@ -516,6 +520,13 @@ TARN_HD Vec3<Pack<T>> oxygen_vector(const Site<Pack<T>>& i, const Site<Pack<T>>&
   }
 }
 
+/// The vector where `some` lanes hold a pair; elsewhere one at which nothing is infinite.
+template <class P>
+TARN_HD Vec3<P> far_elsewhere(const Vec3<P>& r, const SomeLanes<P>& some) {
+  const P far(static_cast<scalar_t<P>>(1e3));
+  return {select(some.mask, r.x, far), select(some.mask, r.y, far), select(some.mask, r.z, far)};
+}
+
 template <class T>
 TARN_HD PairParameters<T> rounded(const PairParameters<double>& p) {
   return {static_cast<T>(p.qq_nn),  static_cast<T>(p.qq_nh), static_cast<T>(p.qq_hh),
@@ -594,9 +605,7 @@ void narrow_pairs(const LargePairs& args, const PairParameters<double>& paramete
       const P partner_number(static_cast<T>(j));
       const Mask<T> is_i = number < partner_number;
       const SomeLanes<P> some{real & (is_i | (number > partner_number))};
-      const P far(static_cast<T>(1e3));
-      Vec3<P> r = oxygen_vector<T>(site, partner);
-      r = {select(some.mask, r.x, far), select(some.mask, r.y, far), select(some.mask, r.z, far)};
+      const Vec3<P> r = far_elsewhere(oxygen_vector<T>(site, partner), some);
       add_forces_of_partner<kMSite>(p, r, site.d, partner.d, is_i, some, sum);
     }
     for (int j = last; j < n; ++j) add(partner_of(j), std::true_type{});
@@ -681,7 +690,7 @@ TARN_HD void for_each_pair_within(const T* site, int rows, const Op& op) {
     other.d.h2 = rotated(other.d.h2);
     if constexpr (kMSite) other.d.m = rotated(other.d.m);
     other_number = rotate_lanes(other_number);
-    Vec3<P> r = oxygen_vector<T>(own, other);
+    const Vec3<P> r = oxygen_vector<T>(own, other);
     if (rows == lanes && turn < lanes / 2) {
       op(own, other, r, AllLanes{});
     } else {
@@ -689,9 +698,7 @@ TARN_HD void for_each_pair_within(const T* site, int rows, const Op& op) {
       const int last = turn < lanes / 2 || rows < lanes / 2 ? rows : lanes / 2;
       const SomeLanes<P> some{(number < P(static_cast<T>(last))) &
                               (other_number < P(static_cast<T>(rows)))};
-      const P far(static_cast<T>(1e3));
-      r = {select(some.mask, r.x, far), select(some.mask, r.y, far), select(some.mask, r.z, far)};
-      op(own, other, r, some);
+      op(own, other, far_elsewhere(r, some), some);
     }
   }
 }
