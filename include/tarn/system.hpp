@@ -23,7 +23,7 @@ enum class Solver { structured, dense };
 /// How SHAKE iterates: Newton on the three bonds of a molecule, or bond by bond.
 enum class ShakeIteration { newton, sweeps };
 enum class Thermostat { none, gla, baoab };
-enum class Precision { double_, mixed };
+enum class Precision { double_, mixed, single };
 
 /// True for the schemes that hold the bonds by constraints and not by a penalty.
 constexpr bool is_rigid(Scheme scheme) {

@@ -96,6 +96,17 @@ TARN_HD std::uint64_t multiply_low32(std::uint64_t a, std::uint32_t b) {
 TARN_HD float float_of_int(std::uint32_t a) {
   return static_cast<float>(static_cast<std::int32_t>(a));
 }
+/// The bits of the integer nearest to a float, even ones first; 2^31 stands for all that is no
+/// signed 32-bit integer.
+TARN_HD std::uint32_t nearest_int(float a) {
+#if defined(__CUDA_ARCH__)
+  return -0x1p31f <= a && a < 0x1p31f ? static_cast<std::uint32_t>(__float2int_rn(a)) : 0x80000000u;
+#else
+  return -0x1p31f <= a && a < 0x1p31f
+             ? static_cast<std::uint32_t>(static_cast<std::int32_t>(__builtin_rintf(a)))
+             : 0x80000000u;
+#endif
+}
 /// The bits of a float, and back.
 TARN_HD std::uint32_t bits_of(float a) {
   std::uint32_t r;

@@ -435,6 +435,34 @@ TARN_HD Pack<float> float_of_int(const Pack<std::uint32_t>& a) {
   return {__builtin_convertvector(reinterpret_cast<Pack<std::int32_t>::Native>(a.v),
                                   Pack<float>::Native)};
 }
+TARN_HD Pack<std::uint32_t> nearest_int(const Pack<float>& a) {
+  using U = Pack<std::uint32_t>;
+#if defined(TARN_PACK_AVX512)
+  return {reinterpret_cast<U::Native>(_mm512_cvtps_epi32(a.v))};
+#elif defined(TARN_PACK_AVX2)
+  return {reinterpret_cast<U::Native>(_mm256_cvtps_epi32(a.v))};
+#elif defined(__SSE2__)
+  return {reinterpret_cast<U::Native>(_mm_cvtps_epi32(a.v))};
+#else
+  U r;
+  for (int i = 0; i < U::lanes; ++i) r.v[i] = nearest_int(a.v[i]);
+  return r;
+#endif
+}
+/// Signed 32-bit integers, given by their bits, as two double packs; and back from doubles that are
+/// such integers.
+TARN_HD void widen_int(const Pack<std::uint32_t>& a, Pack<double>& low, Pack<double>& high) {
+  using I = Pack<std::int32_t>;
+  const I i(reinterpret_cast<I::Native>(a.v));
+  low = Pack<double>(__builtin_convertvector(first_half(i), Pack<double>::Native));
+  high = Pack<double>(__builtin_convertvector(second_half(i), Pack<double>::Native));
+}
+TARN_HD Pack<std::uint32_t> narrow_int(const Pack<double>& low, const Pack<double>& high) {
+  using I = Pack<std::int32_t>;
+  const I i = join_halves<std::int32_t>(__builtin_convertvector(low.v, HalfNative<std::int32_t>),
+                                        __builtin_convertvector(high.v, HalfNative<std::int32_t>));
+  return {reinterpret_cast<Pack<std::uint32_t>::Native>(i.v)};
+}
 TARN_HD Pack<std::uint32_t> bits_of(const Pack<float>& a) {
   return {reinterpret_cast<Pack<std::uint32_t>::Native>(a.v)};
 }

@@ -19,19 +19,21 @@ inline constexpr double kLargestSpeed2 = 1e4;
 inline constexpr std::int64_t kKeptSteps = 64;
 
 /// Numbers of a step; the parts that a scheme does not use are ignored.
-struct StepParameters {
-  double h;
-  double omega;
-  BondReference<double> bonds;
-  Masses<double> masses;
-  ZssParameters<double> zss;
-  SettleParameters<double> settle;
-  double shake_tolerance;
-  OuParameters<double> ou;
+template <class S>
+struct StepNumbers {
+  S h;
+  S omega;
+  BondReference<S> bonds;
+  Masses<S> masses;
+  ZssParameters<S> zss;
+  SettleParameters<S> settle;
+  S shake_tolerance;
+  OuParameters<S> ou;
   std::uint64_t seed;
   /// b h^2 where positions are pushed forward, else 0: reported positions are x + bh2 a.
-  double bh2;
+  S bh2;
 };
+using StepParameters = StepNumbers<double>;
 
 inline StepParameters step_parameters(const System& system) {
   const IntegratorSpec& i = system.integrator;
@@ -47,6 +49,30 @@ inline StepParameters step_parameters(const System& system) {
   p.seed = system.seed;
   p.bh2 = pushes_forward(i.scheme) ? i.beta * i.timestep_akma * i.timestep_akma : 0.0;
   return p;
+}
+
+/// Numbers of a step in single precision. The kick of the noise belongs to the decay as it is
+/// rounded, so that the temperature is right to rounding however small the friction.
+inline StepNumbers<float> rounded_to_float(const StepParameters& p) {
+  const auto f = [](double a) { return static_cast<float>(a); };
+  const auto kick_of = [&](double decay, double kick) {
+    const double rounded = f(decay), loss = 1.0 - decay * decay;
+    return f(loss > 0.0 ? kick * __builtin_sqrt((1.0 - rounded * rounded) / loss) : 0.0);
+  };
+  StepNumbers<float> r{};
+  r.h = f(p.h);
+  r.omega = f(p.omega);
+  r.bonds = {f(p.bonds.oh2), f(p.bonds.hh2)};
+  r.masses = {f(p.masses.o), f(p.masses.h), f(p.masses.inverse_o), f(p.masses.inverse_h)};
+  r.zss = {f(p.zss.inverse_bh2), f(p.zss.inverse_bh2w2)};
+  r.settle = {f(p.settle.ra), f(p.settle.rb), f(p.settle.rc), f(p.settle.fraction_o),
+              f(p.settle.fraction_h)};
+  r.shake_tolerance = f(p.shake_tolerance);
+  r.ou = {f(p.ou.decay_o), f(p.ou.decay_h), kick_of(p.ou.decay_o, p.ou.kick_o),
+          kick_of(p.ou.decay_h, p.ou.kick_h)};
+  r.seed = p.seed;
+  r.bh2 = f(p.bh2);
+  return r;
 }
 
 /// The passes of a scheme; `end` is not looked at where accelerations are solved elsewhere (dense

@@ -1,0 +1,179 @@
+#pragma once
+
+#include <cstdint>
+
+#include "tarn/steps/newmark.hpp"
+#include "tarn/steps/step_parameters.hpp"
+#include "tarn/steps/thermostat.hpp"
+#include "tarn/steps/zss.hpp"
+
+/// @file
+/// Steps in single precision, for penalised bonds.
+///
+/// Velocities, accelerations and forces are floats. Positions are fixed-point numbers: a float
+/// would round a position by some 1e-7 A each step, sixteen times what these do, and the more the
+/// farther a cluster has drifted. Differences of them are exact, and a position that is written as
+/// a double and read again is the same number, so that a run can stop and go on anywhere.
+
+namespace tarn {
+inline namespace TARN_ARCH {
+
+/// Positions of a molecule: whole numbers of A of the point next to the oxygen, and each atom from
+/// there in units of 2^-26 A, up to 32 A. All are signed integers, given by their bits.
+template <class U>
+struct FixedPosition {
+  Vec3<U> cell;
+  Triple<U> x;
+};
+inline constexpr int kFixedBits = 26;
+inline constexpr double kFixedUnit = 0x1p-26;  ///< [A]
+/// Hydrogens farther from their oxygen than this [A] are not taken in.
+inline constexpr double kLargestFixedOffset = 16.0;
+/// Time steps up to this [akma]: what is faster than kLargestSpeed2 allows then blows up before it
+/// could leave the range of the fixed-point numbers.
+inline constexpr double kLargestSingleStep = 0.25;
+
+/// State of a molecule. U is std::uint32_t where F is float, or a pack of them.
+template <class F, class U>
+struct SingleState {
+  FixedPosition<U> x;
+  Triple<F> v, a;
+};
+
+/// Puts the point next to the oxygen, which makes it a function of the position alone: coordinates
+/// of the oxygen from there lie in [-1/2, 1/2) A.
+template <class U>
+TARN_HD void follow_oxygen(FixedPosition<U>& p) {
+  const auto follow = [](U& cell, U& o, U& h1, U& h2) {
+    const U whole = shift_right_signed(o + U(1u << (kFixedBits - 1)), kFixedBits);
+    const U moved = whole << kFixedBits;
+    cell = cell + whole;
+    o = o - moved;
+    h1 = h1 - moved;
+    h2 = h2 - moved;
+  };
+  follow(p.cell.x, p.x.o.x, p.x.h1.x, p.x.h2.x);
+  follow(p.cell.y, p.x.o.y, p.x.h1.y, p.x.h2.y);
+  follow(p.cell.z, p.x.o.z, p.x.h1.z, p.x.h2.z);
+}
+
+/// x <- x + h v.
+template <class F, class U>
+TARN_HD void fixed_drift(FixedPosition<U>& p, const F& h, const Triple<F>& v) {
+  const F units = h * F(static_cast<float>(1 << kFixedBits));
+  const auto move = [&](Vec3<U>& x, const Vec3<F>& by) {
+    x.x = x.x + nearest_int(units * by.x);
+    x.y = x.y + nearest_int(units * by.y);
+    x.z = x.z + nearest_int(units * by.z);
+  };
+  move(p.x.o, v.o);
+  move(p.x.h1, v.h1);
+  move(p.x.h2, v.h2);
+  follow_oxygen(p);
+}
+
+/// Integers of 2^-26 A as A.
+template <class F, class U>
+TARN_HD Vec3<F> length_of_fixed(const Vec3<U>& a) {
+  const F unit(static_cast<float>(kFixedUnit));
+  return {unit * float_of_int(a.x), unit * float_of_int(a.y), unit * float_of_int(a.z)};
+}
+/// Positions from the oxygen [A], of which the formulas of a molecule see only differences.
+template <class F, class U>
+TARN_HD Triple<F> from_oxygen(const FixedPosition<U>& p) {
+  const F zero(0.0f);
+  return {
+      {zero, zero, zero}, length_of_fixed<F>(p.x.h1 - p.x.o), length_of_fixed<F>(p.x.h2 - p.x.o)};
+}
+/// The oxygen in two parts [A]: whole numbers, exact up to 2^24, and the rest.
+template <class F, class U>
+TARN_HD Vec3<F> oxygen_cell(const FixedPosition<U>& p) {
+  return {float_of_int(p.cell.x), float_of_int(p.cell.y), float_of_int(p.cell.z)};
+}
+template <class F, class U>
+TARN_HD Vec3<F> oxygen_in_cell(const FixedPosition<U>& p) {
+  return length_of_fixed<F>(p.x.o);
+}
+
+/// Kick and drift.
+template <class F, class U, class S>
+TARN_HD void single_begin(const StepNumbers<S>& q, SingleState<F, U>& s) {
+  s.v = fma(F(S(0.5) * q.h), s.a, s.v);
+  fixed_drift(s.x, F(q.h), s.v);
+}
+
+/// Kick, half drift, noise, half drift.
+/// @return velocities right after the noise, where the temperature is measured
+template <class F, class U, class S>
+TARN_HD Triple<F> single_baoab(const StepNumbers<S>& q, const Triple<F>& xi, const F& kick_scale,
+                               SingleState<F, U>& s) {
+  const F half(S(0.5) * q.h);
+  s.v = fma(half, s.a, s.v);
+  fixed_drift(s.x, half, s.v);
+  s.v = ou_step(s.v, xi, q.ou, kick_scale);
+  fixed_drift(s.x, half, s.v);
+  return s.v;
+}
+
+/// Accelerations from the forces, and the second kick.
+/// @param f non-bonded forces [kcal/mol/A]
+/// @return where the linear solve was possible
+template <class F, class U, class S>
+TARN_HD mask_t<F> single_end(const StepNumbers<S>& q, End end, const Triple<F>& f,
+                             SingleState<F, U>& s) {
+  MoleculeState<F> m{from_oxygen<F>(s.x), s.v, s.a};
+  const F h(q.h), zero(0.0f);
+  mask_t<F> good = zero < F(1.0f);
+  if (end == End::gauss_newton) {
+    zss_end(m, f, h, q.bonds, q.masses, q.zss);
+  } else if (end == End::full) {
+    good = zss_full_end(m, f, h, q.bonds, q.masses, q.zss);
+  } else {
+    verlet_end(m, f, h, q.bonds, q.masses, q.omega);
+  }
+  s.v = m.v;
+  s.a = m.a;
+  return good;
+}
+
+/// The noise after the step (GLA).
+template <class F, class U, class S>
+TARN_HD void single_thermostat(const StepNumbers<S>& q, const Triple<F>& xi, const F& kick_scale,
+                               SingleState<F, U>& s) {
+  s.v = ou_step(s.v, xi, q.ou, kick_scale);
+}
+
+/// The nearest fixed-point position, of atoms within kLargestFixedOffset of their oxygen and less
+/// than 2^31 A away from the origin.
+TARN_HD FixedPosition<std::uint32_t> fixed_position(const Triple<double>& x) {
+  const auto nearest = [](double a) {
+    return static_cast<double>(static_cast<std::int64_t>(a < 0.0 ? a - 0.5 : a + 0.5));
+  };
+  const auto bits = [](double integer) {
+    return static_cast<std::uint32_t>(static_cast<std::int32_t>(integer));
+  };
+  const Vec3<double> whole{nearest(x.o.x), nearest(x.o.y), nearest(x.o.z)};
+  const auto atom = [&](const Vec3<double>& a) -> Vec3<std::uint32_t> {
+    const Vec3<double> units = (1.0 / kFixedUnit) * (a - whole);
+    return {bits(nearest(units.x)), bits(nearest(units.y)), bits(nearest(units.z))};
+  };
+  FixedPosition<std::uint32_t> p{{bits(whole.x), bits(whole.y), bits(whole.z)},
+                                 {atom(x.o), atom(x.h1), atom(x.h2)}};
+  follow_oxygen(p);
+  return p;
+}
+/// A fixed-point position in A: exact, and fixed_position() of it is the same again.
+TARN_HD Triple<double> position_of(const FixedPosition<std::uint32_t>& p) {
+  const auto number = [](std::uint32_t a) {
+    return static_cast<double>(static_cast<std::int32_t>(a));
+  };
+  const auto atom = [&](const Vec3<std::uint32_t>& x) -> Vec3<double> {
+    return {number(p.cell.x) + kFixedUnit * number(x.x),
+            number(p.cell.y) + kFixedUnit * number(x.y),
+            number(p.cell.z) + kFixedUnit * number(x.z)};
+  };
+  return {atom(p.x.o), atom(p.x.h1), atom(p.x.h2)};
+}
+
+}  // namespace TARN_ARCH
+}  // namespace tarn
