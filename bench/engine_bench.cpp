@@ -40,7 +40,7 @@ void run_case(benchmark::State& state, const Case& c, const std::string& instruc
   const double pair_share =
       r.pair_seconds / (r.pair_seconds + r.bond_seconds + r.noise_seconds + r.rest_seconds);
   const bench::PairSlots slots =
-      bench::pair_slots(instruction_set, c.precision == Precision::mixed, false);
+      bench::pair_slots(instruction_set, c.precision != Precision::double_, false);
   if (multiply_adds > 0.0) {
     state.counters["share_of_bound"] = benchmark::Counter(
         done * c.replicas * pairs * 1e-9 * slots.slots / (slots.lanes * multiply_adds * pair_share),
@@ -56,11 +56,13 @@ int main(int argc, char** argv) {
   const std::vector<Case> cases{
       {"zss_gla/double", 7, 64, Scheme::zss_stiff, double_, true},
       {"zss_gla/mixed", 7, 64, Scheme::zss_stiff, mixed, true},
+      {"zss_gla/single", 7, 64, Scheme::zss_stiff, single, true},
       {"settle_gla/double", 7, 64, Scheme::settle, double_, true},
       {"shake_gla/double", 7, 64, Scheme::shake, double_, true},
       {"settle_gla/mixed", 7, 64, Scheme::settle, mixed, true},
       {"zss_gla/double", 7, 1, Scheme::zss_stiff, double_, true},
       {"zss_gla/mixed", 7, 1, Scheme::zss_stiff, mixed, true},
+      {"zss_gla/single", 7, 1, Scheme::zss_stiff, single, true},
       {"zss_gla/double", 32, 1, Scheme::zss_stiff, double_, true},
       {"zss_gla/mixed", 32, 1, Scheme::zss_stiff, mixed, true},
       {"zss_gla/double", 100, 1, Scheme::zss_stiff, double_, true},
@@ -69,6 +71,7 @@ int main(int argc, char** argv) {
       {"zss_gla/mixed", 216, 1, Scheme::zss_stiff, mixed, true},
       {"zss_gla/double", 1000, 1, Scheme::zss_stiff, double_, true},
       {"zss_gla/mixed", 1000, 1, Scheme::zss_stiff, mixed, true},
+      {"zss_gla/single", 1000, 1, Scheme::zss_stiff, single, true},
   };
   for (const std::string& set : cpu_instruction_sets()) {
     for (const Case& c : cases) {

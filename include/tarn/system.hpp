@@ -66,6 +66,11 @@ constexpr bool solves_densely(const IntegratorSpec& i) {
           i.hessian == Hessian::total);
 }
 
+/// True for the steps that single precision has (steps/single.hpp).
+constexpr bool runs_in_single(const IntegratorSpec& i) {
+  return (i.scheme == Scheme::zss_stiff && !solves_densely(i)) || i.scheme == Scheme::verlet;
+}
+
 /// The Ornstein-Uhlenbeck step; rates differ when friction is given per mass.
 struct ThermostatSpec {
   Thermostat kind = Thermostat::none;

@@ -51,8 +51,16 @@ struct Group {
   std::vector<char> stopped;             ///< [replica of the group]
 };
 
+/// Single precision: the state of a group while it is being stepped, and its forces. Packs have
+/// twice as many lanes as those of double.
+struct SingleGroup {
+  AlignedVector<std::uint32_t> x, kept_x;
+  AlignedVector<float> v, a, kept_v, v_thermal, f, sites, site_f;
+};
+
 /// Work space and sums of one thread.
 struct Scratch {
+  SingleGroup single;
   AlignedVector<double> f, site_f, q;
   AlignedVector<double> sites;  ///< doubles hold floats too
   std::vector<std::uint64_t> counts;
@@ -85,6 +93,7 @@ class CpuEngine final : public Engine {
         kernels_(kernels),
         n_(system.molecules),
         small_(is_small_cluster(system.molecules)),
+        single_(system.precision == Precision::single),
         mixed_(system.precision == Precision::mixed &&
                system.integrator.scheme != Scheme::pushforward_newmark),
         rigid_(is_rigid(system.integrator.scheme)),
@@ -97,6 +106,8 @@ class CpuEngine final : public Engine {
         pair_(pair_parameters<double>(system.model)),
         passes_(step_passes(system)),
         parameters_(step_parameters(system)),
+        single_parameters_(rounded_to_float(parameters_)),
+        single_pair_(pair_parameters<float>(system.model)),
         measure_(system) {
     confinement_ = {system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2};
     make_groups(start);
@@ -192,7 +203,7 @@ class CpuEngine final : public Engine {
         std::clamp(groups_.size(), std::size_t{1}, static_cast<std::size_t>(threads_)));
   }
   /// Replicas in the lanes of a group, where lanes are replicas.
-  int wide_slots() const { return kernels_.lanes * (mixed_ ? 2 : 1); }
+  int wide_slots() const { return kernels_.lanes * (mixed_ || single_ ? 2 : 1); }
   /// Packs that hold molecules.
   int packs_in(const Group& group) const {
     return group.lanes_are_replicas ? group.slots / kernels_.lanes * n_
@@ -252,14 +263,26 @@ class CpuEngine final : public Engine {
   void solve_newmark(Group& group, Scratch& scratch, AlignedVector<double>& slices_f, int team,
                      EngineReport& report, StageClock& clock);
   void advance_group(std::size_t g, std::int64_t n_steps, int team);
+
+  // The same in single precision: the state is turned into floats for the steps of one advance().
+  /// Packs of the work space of a thread, which it makes large enough for a group.
+  SinglePacks single_packs(const Group& group, Scratch& scratch) const;
+  void single_forces(const SinglePacks& single, Group& group, Scratch& scratch,
+                     AlignedVector<double>& slices_f, int team);
+  void advance_single(std::size_t g, std::int64_t n_steps, int team);
+  void prepare_single(std::size_t g, int team);
+
   template <class Motion>
   void stop_bad_replicas(std::size_t g, std::int64_t step, const Motion& motion);
+  bool counts_are_due(std::int64_t step) const {
+    return counting_.enabled && step >= counting_.first_step && step % counting_.every == 0;
+  }
   void count_group(Group& group, Scratch& scratch);
 
   System system_;
   const KernelTable& kernels_;
   int n_;
-  bool small_, mixed_, rigid_, pushes_forward_, m_site_;
+  bool small_, single_, mixed_, rigid_, pushes_forward_, m_site_;
   int threads_;
   std::int64_t step_;
   std::vector<std::int64_t> replica_ids_;
@@ -268,6 +291,8 @@ class CpuEngine final : public Engine {
   Confinement<double> confinement_{};
   StepPasses passes_;
   StepParameters parameters_;
+  StepNumbers<float> single_parameters_;
+  PairParameters<float> single_pair_;
   Measure measure_;
   std::vector<Group> groups_;
   std::vector<Scratch> scratch_;
@@ -353,6 +378,7 @@ void CpuEngine::prepare_accelerations() {
     const FlushDenormals flush;
     Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
     prepare_scratch(scratch);
+    if (single_) return prepare_single(g, team);
     Group& group = groups_[g];
     AlignedVector<double>* slices =
         small_ ? &scratch.f : &slices_f_[team > 1 ? 0 : omp_get_thread_num()];
@@ -418,7 +444,7 @@ void CpuEngine::large_pair_forces(const LargePairs& args, AlignedVector<double>&
     slice.slice = s;
     slice.slices = slices;
     slice.slice_f = slices_f.data() + static_cast<std::size_t>(s) * slice_size;
-    kernels_.large_pairs[m_site_][mixed_](slice, pair_);
+    kernels_.large_pairs[m_site_][mixed_ || single_](slice, pair_);
   };
   const auto sum = [&](int first) {
     kernels_.sum_slices[m_site_](slices_f.data(), slices, args.padded, pair_.m_weight, first,
@@ -519,6 +545,7 @@ void CpuEngine::solve_newmark(Group& group, Scratch& scratch, AlignedVector<doub
 void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
   Group& group = groups_[g];
   if (std::find(group.stopped.begin(), group.stopped.end(), 0) == group.stopped.end()) return;
+  if (single_) return advance_single(g, n_steps, team);
   const FlushDenormals flush;
   const std::size_t thread = static_cast<std::size_t>(team > 1 ? 0 : omp_get_thread_num());
   Scratch& scratch = scratch_[thread];
@@ -555,12 +582,150 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
       thermostat(parameters_, packs, step);
       clock.add_to(report.noise_seconds);
     }
-    if (counting_.enabled && step + 1 >= counting_.first_step &&
-        (step + 1) % counting_.every == 0) {
+    if (counts_are_due(step + 1)) {
       count_group(group, scratch);
       clock.add_to(report.rest_seconds);
     }
   }
+  report.molecule_steps += n_steps * group.replicas * n_;
+}
+
+SinglePacks CpuEngine::single_packs(const Group& group, Scratch& scratch) const {
+  const int lanes = 2 * kernels_.lanes;
+  const int packs = group.lanes_are_replicas ? n_ : (n_ + lanes - 1) / lanes;
+  const std::size_t size = static_cast<std::size_t>(packs) * static_cast<std::size_t>(lanes);
+  SingleGroup& s = scratch.single;
+  s.x.resize(size * kFixedComponents);
+  s.v.resize(size * 9);
+  s.a.resize(size * 9);
+  s.f.resize(size * 9);
+  s.sites.resize(size * kSiteComponents);
+  if (group.lanes_are_replicas) s.site_f.resize(size * kSiteForceComponents);
+  if (!group.v_thermal.empty()) s.v_thermal.resize(size * 9);
+  return {s.x.data(),
+          s.v.data(),
+          s.a.data(),
+          s.f.data(),
+          group.v_thermal.empty() ? nullptr : s.v_thermal.data(),
+          packs};
+}
+
+void CpuEngine::single_forces(const SinglePacks& single, Group& group, Scratch& scratch,
+                              AlignedVector<double>& slices_f, int team) {
+  SingleGroup& s = scratch.single;
+  const MoleculePacks names = packs_of(group, scratch);
+  const SinglePairs pairs{single.x, s.sites.data(), s.site_f.data(), s.f.data(), n_, single.packs};
+  if (group.lanes_are_replicas) {
+    kernels_.single.small_pairs[m_site_](pairs, single_pair_);
+  } else {
+    kernels_.single.build_sites[m_site_](pairs, single_pair_);
+    if (small_) {
+      kernels_.single.narrow_pairs[m_site_](pairs, single_pair_);
+    } else {
+      large_pair_forces({nullptr, s.sites.data(), nullptr, n_, padded_molecules(n_), 0, 1},
+                        slices_f, team, scratch.f.data());
+      kernels_.single.round_forces(scratch.f.data(), single.packs, s.f.data());
+    }
+  }
+  const Masses<float>& masses = single_parameters_.masses;
+  kernels_.single.remove_net_force(single, names, masses, s.f.data());
+  if (confinement_.stiffness > 0.0) {
+    const Confinement<float> wall{static_cast<float>(confinement_.radius),
+                                  static_cast<float>(confinement_.stiffness)};
+    kernels_.single.confine(single, names, masses, wall, s.f.data());
+  }
+}
+
+/// Puts the state onto the numbers of single precision, and finds the accelerations.
+void CpuEngine::prepare_single(std::size_t g, int team) {
+  Group& group = groups_[g];
+  const std::size_t thread = static_cast<std::size_t>(team > 1 ? 0 : omp_get_thread_num());
+  Scratch& scratch = scratch_[thread];
+  const MoleculePacks packs = packs_of(group, scratch);
+  const SinglePacks single = single_packs(group, scratch);
+  kernels_.single.load(packs, single);
+  single_forces(single, group, scratch, small_ ? scratch.f : slices_f_[thread], team);
+  const AlignedVector<float> v = scratch.single.v;
+  kernels_.single.end[static_cast<int>(passes_.end)](single_parameters_, single);
+  // Velocities are as before, but for the mark of an acceleration that could not be found.
+  kernels_.single.store(single, packs);
+  const AlignedVector<double> marked = group.v;
+  scratch.single.v = v;
+  kernels_.single.store(single_packs(group, scratch), packs);
+  group.kept_x = group.x;
+  group.kept_v = group.v;
+  stop_bad_replicas(g, step_, [&](std::size_t at) {
+    return std::isfinite(group.a[at]) ? 0.0 * marked[at] : group.a[at];
+  });
+}
+
+void CpuEngine::advance_single(std::size_t g, std::int64_t n_steps, int team) {
+  Group& group = groups_[g];
+  const FlushDenormals flush;
+  const std::size_t thread = static_cast<std::size_t>(team > 1 ? 0 : omp_get_thread_num());
+  Scratch& scratch = scratch_[thread];
+  prepare_scratch(scratch);
+  SingleGroup& s = scratch.single;
+  const MoleculePacks packs = packs_of(group, scratch);
+  const SinglePacks single = single_packs(group, scratch);
+  const SingleKernels& kernels = kernels_.single;
+  const Thermostat thermostat = system_.thermostat.kind;
+  EngineReport& report = scratch.report;
+  kernels.load(packs, single);
+  bool kept = false;
+  const auto put_kept_back = [&] {
+    if (!kept) return;
+    SinglePacks old = single;
+    old.x = s.kept_x.data();
+    old.v = s.kept_v.data();
+    MoleculePacks to = packs;
+    group.kept_x.resize(group.x.size());
+    group.kept_v.resize(group.v.size());
+    to.x = group.kept_x.data();
+    to.v = group.kept_v.data();
+    kernels.store(old, to);
+    kept = false;
+  };
+
+  std::int64_t step = step_;
+  for (; step < step_ + n_steps; ++step) {
+    if (step % kKeptSteps == 0) {
+      s.kept_x = s.x;
+      s.kept_v = s.v;
+      kept = true;
+    }
+    StageClock clock(step % kTimedSteps == 0);
+    if (thermostat == Thermostat::baoab) {
+      kernels.baoab(single_parameters_, single, packs, step);
+      clock.add_to(report.noise_seconds);
+    } else {
+      kernels.begin(single_parameters_, single);
+      clock.add_to(report.rest_seconds);
+    }
+    single_forces(single, group, scratch, small_ ? scratch.f : slices_f_[thread], team);
+    clock.add_to(report.pair_seconds);
+    const PassReport pass = kernels.end[static_cast<int>(passes_.end)](single_parameters_, single);
+    report.indefinite_hessians += pass.indefinite;
+    clock.add_to(report.bond_seconds);
+    if (pass.bad_pack >= 0) {
+      put_kept_back();
+      kernels.store(single, packs);
+      stop_bad_replicas(g, step + 1, [&](std::size_t at) { return group.v[at]; });
+      kernels.load(packs, single);
+      if (!group.lanes_are_replicas && group.stopped[0]) break;
+    }
+    if (thermostat == Thermostat::gla) {
+      kernels.thermostat(single_parameters_, single, packs, step);
+      clock.add_to(report.noise_seconds);
+    }
+    if (counts_are_due(step + 1)) {
+      kernels.store(single, packs);
+      count_group(group, scratch);
+      clock.add_to(report.rest_seconds);
+    }
+  }
+  put_kept_back();
+  kernels.store(single, packs);
   report.molecule_steps += n_steps * group.replicas * n_;
 }
 

@@ -35,6 +35,20 @@ struct MoleculePacks {
   int replicas;  ///< small: lanes from this one on only repeat the first
 };
 
+/// Molecules in single precision (tarn/steps/single.hpp), as packs of twice as many lanes. Where a
+/// lane is a replica, pack m is molecule m of the replicas of both sub-blocks of MoleculePacks;
+/// else it is two of its packs, one after the other. The names of the lanes are those of
+/// MoleculePacks.
+struct SinglePacks {
+  std::uint32_t* x;  ///< [pack][12][lane]: cell, O, H1, H2
+  float* v;          ///< [pack][9][lane], as all that follow
+  float* a;
+  const float* f;
+  float* v_thermal;  ///< may be null without BAOAB
+  int packs;
+};
+inline constexpr int kFixedComponents = 12;
+
 /// What a pass over packs tells: sums over its molecules, and the first pack with a bad lane.
 struct PassReport {
   int bad_pack = -1;
@@ -96,6 +110,39 @@ struct NewmarkCorrection {
   double* size2;         ///< out: squared norm of q [A^2]
 };
 
+/// Pair forces of clusters in single precision.
+struct SinglePairs {
+  const std::uint32_t* x;  ///< as SinglePacks::x
+  float* sites;            ///< [pack][15][lane]
+  float* site_f;           ///< work space where a lane is a replica: [pack][12][lane]
+  float* f;                ///< out: [pack][9][lane]
+  int molecules;
+  int packs;
+};
+
+/// The passes of single precision, as those of KernelTable.
+struct SingleKernels {
+  void (*load)(const MoleculePacks& from, const SinglePacks& to);
+  /// Exact; v_thermal too, where there is one.
+  void (*store)(const SinglePacks& from, const MoleculePacks& to);
+  void (*begin)(const StepNumbers<float>&, const SinglePacks&);
+  void (*baoab)(const StepNumbers<float>&, const SinglePacks&, const MoleculePacks& names,
+                std::int64_t step);
+  PassReport (*end[kEnds])(const StepNumbers<float>&, const SinglePacks&);
+  void (*thermostat)(const StepNumbers<float>&, const SinglePacks&, const MoleculePacks& names,
+                     std::int64_t step);
+  // Pair forces, by [M site?]. Those of large clusters are large_pairs() over these sites.
+  void (*small_pairs[2])(const SinglePairs&, const PairParameters<float>&);
+  void (*narrow_pairs[2])(const SinglePairs&, const PairParameters<float>&);
+  void (*build_sites[2])(const SinglePairs&, const PairParameters<float>&);
+  /// Forces laid out as MoleculePacks::f, where a lane is a molecule, rounded.
+  void (*round_forces)(const double* from, int packs, float* to);
+  void (*remove_net_force)(const SinglePacks&, const MoleculePacks& names, const Masses<float>&,
+                           float* f);
+  void (*confine)(const SinglePacks&, const MoleculePacks& names, const Masses<float>&,
+                  const Confinement<float>&, float* f);
+};
+
 struct KernelTable {
   const char* name;  ///< instruction set
   int lanes;         ///< doubles in a pack
@@ -136,6 +183,8 @@ struct KernelTable {
   void (*confine)(const MoleculePacks&, const Masses<double>&, const Confinement<double>&,
                   double* f);
   void (*count_pairs)(const PairCounting&);
+
+  SingleKernels single;
 };
 
 /// The table of the widest instruction set that this machine and this build have.

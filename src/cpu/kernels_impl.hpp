@@ -106,18 +106,21 @@ TARN_HD void to_double(const SiteForces<F>& f, SiteForces<D> (&out)[2]) {
 
 /// Adds the lanes of the first `lanes` molecules of a pack one by one, so that a sum over molecules
 /// has the same order whether they are packs or lanes.
-TARN_HD void add_in_order(const D& a, int lanes, double& sum) {
+template <class T>
+TARN_HD void add_in_order(const Pack<T>& a, int lanes, T& sum) {
   for (int l = 0; l < lanes; ++l) sum += a[l];
 }
-TARN_HD void add_in_order(const Vec3<D>& a, int lanes, Vec3<double>& sum) {
+template <class T>
+TARN_HD void add_in_order(const Vec3<Pack<T>>& a, int lanes, Vec3<T>& sum) {
   add_in_order(a.x, lanes, sum.x);
   add_in_order(a.y, lanes, sum.y);
   add_in_order(a.z, lanes, sum.z);
 }
 /// Lanes of pack p that hold one of n molecules.
+template <int lanes = kLanes>
 TARN_HD int molecules_in(int p, int n) {
-  const int rest = n - p * kLanes;
-  return rest < kLanes ? rest : kLanes;
+  const int rest = n - p * lanes;
+  return rest < lanes ? rest : lanes;
 }
 
 // --- passes over molecules -----------------------------------------------------------------------
@@ -358,20 +361,22 @@ PassReport baoab_constrained(const StepParameters& q, const MoleculePacks& packs
   return report;
 }
 
-/// Sums op(pack) over the molecules of each cluster, pack after pack or lane after lane.
-template <class Op>
-TARN_HD Vec3<D> sum_over_cluster(const MoleculePacks& packs, int first, int cluster_packs,
+/// Sums op(pack), a Vec3<P>, over the molecules of each cluster, pack after pack or lane after
+/// lane.
+template <class P, class Op>
+TARN_HD Vec3<P> sum_over_cluster(const MoleculePacks& packs, int first, int cluster_packs,
                                  const Op& op) {
+  using T = scalar_t<P>;
   if (packs.lanes_are_replicas) {
-    Vec3<D> sum{D(0.0), D(0.0), D(0.0)};
+    Vec3<P> sum{P(T(0)), P(T(0)), P(T(0))};
     for (int p = 0; p < cluster_packs; ++p) sum = sum + op(first + p);
     return sum;
   }
-  Vec3<double> sum{0.0, 0.0, 0.0};
+  Vec3<T> sum{T(0), T(0), T(0)};
   for (int p = 0; p < cluster_packs; ++p) {
-    add_in_order(op(first + p), molecules_in(p, packs.molecules), sum);
+    add_in_order(op(first + p), molecules_in<P::lanes>(p, packs.molecules), sum);
   }
-  return {D(sum.x), D(sum.y), D(sum.z)};
+  return {P(sum.x), P(sum.y), P(sum.z)};
 }
 /// Calls op(first pack, number of packs) for each cluster, or for those of the lanes.
 template <class Op>
@@ -383,11 +388,12 @@ TARN_HD void for_each_cluster(const MoleculePacks& packs, const Op& op) {
 }
 
 /// Takes a net force off the molecules of a cluster, by mass.
-TARN_HD void take_off(const Vec3<D>& net_force, const MoleculePacks& packs, int first, int count,
-                      const Masses<double>& m, double* f) {
-  const Vec3<D> net = D(1.0 / packs.molecules) * net_force;
+template <class P, class S = scalar_t<P>>
+TARN_HD void take_off(const Vec3<P>& net_force, int molecules, int first, int count,
+                      const Masses<S>& m, S* f) {
+  const Vec3<P> net = P(S(1) / static_cast<S>(molecules)) * net_force;
   for (int p = first; p < first + count; ++p) {
-    double* at = f + static_cast<std::ptrdiff_t>(p) * 9 * kLanes;
+    S* at = f + static_cast<std::ptrdiff_t>(p) * 9 * P::lanes;
     store_triple(remove_net_force(load_triple(at), net, m), at);
   }
 }
@@ -398,25 +404,25 @@ void confine(const MoleculePacks& packs, const Masses<double>& m, const Confinem
   const auto at = [](int p) { return static_cast<std::ptrdiff_t>(p) * 9 * kLanes; };
   for_each_cluster(packs, [&](int first, int count) {
     const Vec3<D> centre =
-        D(1.0 / cluster_mass) * sum_over_cluster(packs, first, count, [&](int p) {
+        D(1.0 / cluster_mass) * sum_over_cluster<D>(packs, first, count, [&](int p) {
           return mass_moment(load_triple(packs.x + at(p)), m);
         });
-    const Vec3<D> net = sum_over_cluster(packs, first, count, [&](int p) {
+    const Vec3<D> net = sum_over_cluster<D>(packs, first, count, [&](int p) {
       const Vec3<D> push = wall_force(load_vec3(packs.x + at(p)) - centre, wall);
       store_vec3(load_vec3(f + at(p)) + push, f + at(p));
       return push;
     });
-    take_off(net, packs, first, count, m, f);
+    take_off(net, packs.molecules, first, count, m, f);
   });
 }
 
 /// Takes the net force that rounded pair forces leave off all molecules, by mass.
 void remove_net_force_of_cluster(const MoleculePacks& packs, const Masses<double>& m, double* f) {
   for_each_cluster(packs, [&](int first, int count) {
-    const Vec3<D> net = sum_over_cluster(packs, first, count, [&](int p) {
+    const Vec3<D> net = sum_over_cluster<D>(packs, first, count, [&](int p) {
       return total(load_triple(f + static_cast<std::ptrdiff_t>(p) * 9 * kLanes));
     });
-    take_off(net, packs, first, count, m, f);
+    take_off(net, packs.molecules, first, count, m, f);
   });
 }
 
@@ -535,24 +541,16 @@ TARN_HD PairParameters<T> rounded(const PairParameters<double>& p) {
 
 // --- small clusters: a lane is a replica ---------------------------------------------------------
 
-/// Each pair once; in mixed precision the sums over the few partners are floats too.
-template <bool kMSite, class Precision>
-void small_pairs(const SmallPairs& args, const PairParameters<double>& parameters) {
-  using T = typename Precision::T;
+/// Each pair of the molecules once; sums over the few partners are in pair precision.
+/// @param site_f work space
+/// @param put put(i, forces on the sites of molecule i)
+template <bool kMSite, class T, class Put>
+TARN_HD void each_pair_once(int n, const PairParameters<T>& p, const T* sites, T* site_f,
+                            const Put& put) {
   using P = Pack<T>;
-  constexpr int subs = Precision::sub_blocks;
-  const int n = args.molecules;
-  const PairParameters<T> p = rounded<T>(parameters);
-  T* sites = static_cast<T*>(args.sites);
-  T* site_f = static_cast<T*>(args.site_f);
   constexpr int site_size = kSiteComponents * P::lanes;
   constexpr int force_size = kSiteForceComponents * P::lanes;
-
-  for (int m = 0; m < n; ++m) {
-    const double* parts[2] = {args.x + m * 9 * kLanes, args.x + (n + m) * 9 * kLanes};
-    Precision::template build<kMSite>(parts, parameters.m_weight, sites + m * site_size);
-    store_site_forces<kMSite>(no_forces<P>(), site_f + m * force_size);
-  }
+  for (int m = 0; m < n; ++m) store_site_forces<kMSite>(no_forces<P>(), site_f + m * force_size);
   for (int i = 0; i < n; ++i) {
     const Site<P> site_i = load_site<kMSite>(sites + i * site_size);
     SiteForces<P> f_i = load_site_forces<kMSite>(site_f + i * force_size);
@@ -563,26 +561,41 @@ void small_pairs(const SmallPairs& args, const PairParameters<double>& parameter
                               f_i, f_j);
       store_site_forces<kMSite>(f_j, site_f + j * force_size);
     }
-    SiteForces<D> f[subs];
-    to_double<kMSite>(f_i, f);
-    for (int s = 0; s < subs; ++s) {
-      store_triple(forces_on_atoms<kMSite>(f[s], D(parameters.m_weight)),
-                   args.f + (s * n + i) * 9 * kLanes);
-    }
+    put(i, f_i);
   }
+}
+template <bool kMSite, class Precision>
+void small_pairs(const SmallPairs& args, const PairParameters<double>& parameters) {
+  using T = typename Precision::T;
+  constexpr int subs = Precision::sub_blocks;
+  constexpr int site_size = kSiteComponents * Pack<T>::lanes;
+  const int n = args.molecules;
+  T* sites = static_cast<T*>(args.sites);
+  for (int m = 0; m < n; ++m) {
+    const double* parts[2] = {args.x + m * 9 * kLanes, args.x + (n + m) * 9 * kLanes};
+    Precision::template build<kMSite>(parts, parameters.m_weight, sites + m * site_size);
+  }
+  each_pair_once<kMSite>(n, rounded<T>(parameters), sites, static_cast<T*>(args.site_f),
+                         [&](int i, const SiteForces<Pack<T>>& f_i) {
+                           SiteForces<D> f[subs];
+                           to_double<kMSite>(f_i, f);
+                           for (int s = 0; s < subs; ++s) {
+                             store_triple(forces_on_atoms<kMSite>(f[s], D(parameters.m_weight)),
+                                          args.f + (s * n + i) * 9 * kLanes);
+                           }
+                         });
 }
 
 /// One small cluster with a molecule in each lane, which meets all partners in turn: the forces
-/// have the bits of small_pairs(), and come sooner where only few replicas are left for its lanes.
-template <bool kMSite, class Precision>
-void narrow_pairs(const LargePairs& args, const PairParameters<double>& parameters, double* f) {
-  using T = typename Precision::T;
+/// have the bits of each_pair_once(), and come sooner where only few replicas are left for its
+/// lanes.
+/// @param put put(pack, forces on the sites of its molecules)
+template <bool kMSite, class T, class Put>
+TARN_HD void all_partners_of_each(int n, const PairParameters<T>& p, const T* sites,
+                                  const Put& put) {
   using P = Pack<T>;
-  constexpr int lanes = P::lanes, subs = Precision::sub_blocks;
+  constexpr int lanes = P::lanes;
   constexpr int site_size = kSiteComponents * lanes;
-  const PairParameters<T> p = rounded<T>(parameters);
-  const T* sites = static_cast<const T*>(args.sites);
-  const int n = args.molecules;
   for (int own = 0; own * lanes < n; ++own) {
     const Site<P> site = load_site<kMSite>(sites + own * site_size);
     const P number = lane_numbers<T>() + P(static_cast<T>(own * lanes));
@@ -609,13 +622,24 @@ void narrow_pairs(const LargePairs& args, const PairParameters<double>& paramete
       add_forces_of_partner<kMSite>(p, r, site.d, partner.d, is_i, some, sum);
     }
     for (int j = last; j < n; ++j) add(partner_of(j), std::true_type{});
-    SiteForces<D> wide[subs];
-    to_double<kMSite>(sum, wide);
-    for (int s = 0; s < subs && (own * subs + s) * kLanes < n; ++s) {
-      store_triple(forces_on_atoms<kMSite>(wide[s], D(parameters.m_weight)),
-                   f + (own * subs + s) * 9 * kLanes);
-    }
+    put(own, sum);
   }
+}
+template <bool kMSite, class Precision>
+void narrow_pairs(const LargePairs& args, const PairParameters<double>& parameters, double* f) {
+  using T = typename Precision::T;
+  constexpr int subs = Precision::sub_blocks;
+  const int n = args.molecules;
+  all_partners_of_each<kMSite>(n, rounded<T>(parameters), static_cast<const T*>(args.sites),
+                               [&](int own, const SiteForces<Pack<T>>& sum) {
+                                 SiteForces<D> wide[subs];
+                                 to_double<kMSite>(sum, wide);
+                                 for (int s = 0; s < subs && (own * subs + s) * kLanes < n; ++s) {
+                                   store_triple(
+                                       forces_on_atoms<kMSite>(wide[s], D(parameters.m_weight)),
+                                       f + (own * subs + s) * 9 * kLanes);
+                                 }
+                               });
 }
 
 // --- large clusters: a lane is a molecule --------------------------------------------------------
@@ -874,6 +898,16 @@ void count_pairs(const PairCounting& args) {
   }
 }
 
+}  // namespace
+}  // namespace TARN_ARCH
+}  // namespace tarn
+
+#include "single_impl.hpp"
+
+namespace tarn {
+inline namespace TARN_ARCH {
+namespace {
+
 constexpr cpu::KernelTable make_table(const char* name) {
   return {name,
           kLanes,
@@ -898,7 +932,8 @@ constexpr cpu::KernelTable make_table(const char* name) {
           remove_net_force_of_cluster,
           {large_energy<false>, large_energy<true>},
           confine,
-          count_pairs};
+          count_pairs,
+          single_kernels()};
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "checker.hpp"
+#include "tarn/core/units.hpp"
 #include "tarn/io/formats.hpp"
+#include "tarn/steps/step_parameters.hpp"
 
 namespace tarn::decks {
 namespace {
@@ -178,6 +180,30 @@ void iteration_is_exact(Checker& checker) {
                   "pushforward-newmark is solved to round-off and needs precision = \"double\"");
 }
 
+void single_is_penalised(Checker& checker) {
+  if (!checker.trusted({"integrator.scheme", "integrator.solver", "integrator.hessian",
+                        "integrator.timestep_fs", "run.precision"})) {
+    return;
+  }
+  const IntegratorSection& i = checker.deck().integrator;
+  if (checker.deck().run.precision != Precision::single) return;
+  if (i.scheme != Scheme::zss_stiff && i.scheme != Scheme::verlet) {
+    checker.problem(
+        "run.precision",
+        "precision = \"single\" is for zss-stiff and verlet; use \"mixed\" or \"double\"");
+  } else if (i.scheme == Scheme::zss_stiff &&
+             (i.solver == Solver::dense || i.hessian == Hessian::molecule ||
+              i.hessian == Hessian::total)) {
+    checker.problem("run.precision",
+                    "precision = \"single\" needs solver = \"structured\" and hessian = "
+                    "\"gauss-newton\" or \"full\"");
+  } else if (units::akma_from_fs(i.timestep_fs) > kLargestSingleStep) {
+    checker.problem("integrator.timestep_fs",
+                    fmt::format("precision = \"single\" takes time steps of up to {:.0f} fs",
+                                std::floor(units::ps_from_akma(kLargestSingleStep) * 1e3)));
+  }
+}
+
 void relaxation_is_finite(Checker& checker) {
   if (!is_infinite_penalty(checker) || !checker.has("system.relax")) return;
   if (!checker.deck().system.relax) return;
@@ -252,6 +278,9 @@ const std::vector<Rule>& rules() {
        study_hessians_go_with_zss},
       {"`newmark-one-step` does not go with `kind = \"baoab\"`.", noise_fits_the_step},
       {"`pushforward-newmark` needs `precision = \"double\"`.", iteration_is_exact},
+      {"`precision = \"single\"` is for `zss-stiff` and `verlet`, with `solver = \"structured\"`, "
+       "`hessian = \"gauss-newton\"` or `\"full\"`, and steps of up to 12 fs.",
+       single_is_penalised},
       {"`solver = \"dense\"` goes with `hessian = \"gauss-newton\"` only.",
        dense_solver_is_gauss_newton},
       {"`relax = true` needs finite `omega`.", relaxation_is_finite},

@@ -432,7 +432,9 @@ std::vector<Key> make_keys() {
            .words = {{"double", static_cast<int>(Precision::double_), "everything in double"},
                      {"mixed", static_cast<int>(Precision::mixed),
                       "pairs in float, sums and state in double"},
-                     {"single", kNotYet}},
+                     {"single", static_cast<int>(Precision::single),
+                      "pairs, solves and velocities in float, positions as fixed-point numbers of "
+                      "1.5e-8 Å"}},
            .meaning = "Floating-point precision."}),
       row<&Deck::run, &RunSection::device>({.section = "run",
                                             .name = "device",

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "figure_page.hpp"
-#include "in_single.hpp"
 #include "replicas.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/analysis/line_fit.hpp"
+#include "tarn/physics/pair_force.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn {
@@ -30,10 +30,12 @@ constexpr std::array kLengths{Length{7, 64, 200.0, 100}, Length{100, 8, 40.0, 50
 constexpr double kLeftOut = 0.5;
 /// Lowest drift that is drawn.
 constexpr double kLowest = 1e-6;
-/// Most molecules of single precision: its plain loop is slow.
-constexpr int kMostInSingle = 100;
-enum Kind { kDouble, kMixed, kSingle };
-constexpr std::array kKinds{"double", "mixed", "single"};
+struct Kind {
+  Precision precision;
+  const char* name;
+};
+constexpr std::array kKinds{Kind{Precision::double_, "double"}, Kind{Precision::mixed, "mixed"},
+                            Kind{Precision::single, "single"}};
 
 /// A long double that the formulas take: forces without rounding errors of their own.
 struct Extended {
@@ -55,13 +57,27 @@ struct Extended {
   friend Extended rsqrt(Extended a) { return of(1.0L / std::sqrt(a.v)); }
 };
 
-/// Forces on all atoms, summed in numbers of T.
-template <class T>
-std::vector<double> summed_forces(const WaterModel& model, const std::vector<double>& x) {
+/// Forces of a three-site model on all atoms, by a plain sum in long double.
+std::vector<double> exact_forces(const WaterModel& model, const std::vector<double>& x) {
+  using T = Extended;
+  const PairParameters<double> p = pair_parameters<double>(model);
   std::vector<Triple<T>> molecules;
-  for (std::size_t c = 0; c < x.size(); c += 9) molecules.push_back(molecule_at<T>(&x[c]));
+  for (std::size_t c = 0; c < x.size(); c += 9) {
+    const auto atom = [&](std::size_t a) -> Vec3<T> { return {x[a], x[a + 1], x[a + 2]}; };
+    molecules.push_back({atom(c), atom(c + 3), atom(c + 6)});
+  }
+  const T no_weight(0.0);
+  std::vector<SiteForces<T>> sites(molecules.size());
+  for (std::size_t i = 0; i < molecules.size(); ++i) {
+    const SiteOffsets<T> at_i = site_offsets<false>(molecules[i], no_weight);
+    for (std::size_t j = i + 1; j < molecules.size(); ++j) {
+      add_pair_forces<false>(p, molecules[i].o - molecules[j].o, at_i,
+                             site_offsets<false>(molecules[j], no_weight), AllLanes{}, sites[i],
+                             sites[j]);
+    }
+  }
   std::vector<double> forces;
-  for (const Triple<T>& f : plain_forces(pair_parameters<double>(model), molecules)) {
+  for (const SiteForces<T>& f : sites) {
     for (const Vec3<T>& v : {f.o, f.h1, f.h2}) {
       for (const T& c : {v.x, v.y, v.z}) forces.push_back(static_cast<double>(c));
     }
@@ -110,22 +126,21 @@ struct Drift {
   std::size_t stopped = 0;
 };
 
-/// @param advance steps; @param snapshot fills a Frame with conserved quantities and the time
-template <class Advance, class Snapshot>
-Drift drift_of(const Length& length, double timestep_fs, const Advance& advance,
-               const Snapshot& snapshot) {
+Drift drift_of(const System& system, const State& start, const Length& length, double timestep_fs,
+               int threads) {
+  const auto engine = make_engine(system, start, {}, {"cpu", threads});
   const auto replicas = static_cast<std::size_t>(length.replicas);
   std::vector<double> time_ns;
   std::vector<std::vector<double>> energy(replicas);
   std::vector<Conservation> first;
   Drift d;
-  advance(std::llround(kLeftOut * length.duration_ps * 1e3 / timestep_fs));
+  engine->advance(std::llround(kLeftOut * length.duration_ps * 1e3 / timestep_fs));
   const std::int64_t steps =
       std::llround((1.0 - kLeftOut) * length.duration_ps * 1e3 / timestep_fs);
   Frame f;
   for (std::int64_t step = 0; step <= steps; step += length.every) {
-    if (step > 0) advance(length.every);
-    snapshot(f);
+    if (step > 0) engine->advance(length.every);
+    engine->snapshot(kConservation, f);
     if (f.conservation.size() != replicas) break;
     if (first.empty()) first = f.conservation;
     time_ns.push_back(static_cast<double>(step) * timestep_fs * 1e-6);
@@ -154,24 +169,6 @@ Drift drift_of(const Length& length, double timestep_fs, const Advance& advance,
   }
   d.slope_per_ns = analysis::mean_and_error(slopes);
   return d;
-}
-
-Drift drift_of(Kind kind, System system, const State& start, const Length& length,
-               double timestep_fs, int threads) {
-  const DeviceRequest cpu{"cpu", threads};
-  system.precision = kind == kMixed ? Precision::mixed : Precision::double_;
-  if (kind == kSingle) {
-    InSingle single(system, start);
-    return drift_of(
-        length, timestep_fs, [&](std::int64_t steps) { single.advance(steps); },
-        [&](Frame& f) {
-          make_engine(system, single.state(), {}, cpu)->snapshot(kConservation, f);
-        });
-  }
-  const auto engine = make_engine(system, start, {}, cpu);
-  return drift_of(
-      length, timestep_fs, [&](std::int64_t steps) { engine->advance(steps); },
-      [&](Frame& f) { engine->snapshot(kConservation, f); });
 }
 
 }  // namespace
@@ -210,26 +207,26 @@ void make_precision_figure(const Reproduction& r, const ReproduceOptions& option
     for (std::size_t s = 0; s < r.schemes.size(); ++s) {
       const Deck deck = with_scheme(base, r.schemes[s]);
       const State start = make_start(deck).state;
-      const System system = make_system(deck, length.molecules);
+      System system = make_system(deck, length.molecules);
       if (s == 0) {
         const std::vector<double> x = replica_part(start, start.positions_A, 0);
-        const std::vector<double> exact = summed_forces<Extended>(system.model, x);
-        force_errors = {relative_rms(engine_forces(system, Precision::double_, x), exact),
-                        relative_rms(engine_forces(system, Precision::mixed, x), exact),
-                        relative_rms(summed_forces<float>(system.model, x), exact)};
-        forces_text +=
-            fmt::format("| {} | {:.1e} | {:.1e} | {:.1e} |\n", length.molecules,
-                        force_errors[kDouble], force_errors[kMixed], force_errors[kSingle]);
+        const std::vector<double> exact = exact_forces(system.model, x);
+        forces_text += fmt::format("| {} |", length.molecules);
+        for (std::size_t k = 0; k < kKinds.size(); ++k) {
+          force_errors[k] = relative_rms(engine_forces(system, kKinds[k].precision, x), exact);
+          forces_text += fmt::format(" {:.1e} |", force_errors[k]);
+        }
+        forces_text += "\n";
       }
       for (std::size_t k = 0; k < kKinds.size(); ++k) {
-        const bool iterates = system.integrator.scheme == Scheme::shake;
-        if (k == kSingle && (iterates || length.molecules > kMostInSingle)) continue;
-        const Drift d = drift_of(static_cast<Kind>(k), system, start, length,
-                                 deck.integrator.timestep_fs, options.threads);
+        system.precision = kKinds[k].precision;
+        if (system.precision == Precision::single && !runs_in_single(system.integrator)) continue;
+        const Drift d =
+            drift_of(system, start, length, deck.integrator.timestep_fs, options.threads);
         page.csv()
             .cell(static_cast<std::int64_t>(length.molecules))
             .cell(r.schemes[s])
-            .cell(kKinds[k])
+            .cell(kKinds[k].name)
             .cell(static_cast<std::int64_t>(length.replicas))
             .cell(length.duration_ps)
             .cell(d.slope_per_ns.mean)
@@ -240,7 +237,7 @@ void make_precision_figure(const Reproduction& r, const ReproduceOptions& option
         page.end_row();
         drift_text += fmt::format(
             "| {} | `{}` | {} | {:+.1e} ± {:.1e}{} | {:.1e} | {:.1e} |\n", length.molecules,
-            r.schemes[s], kKinds[k], d.slope_per_ns.mean, d.slope_per_ns.error,
+            r.schemes[s], kKinds[k].name, d.slope_per_ns.mean, d.slope_per_ns.error,
             d.stopped > 0 ? fmt::format(", {} stopped", d.stopped) : "", d.rms, d.momentum);
         io::Series& series = p.series[s];
         const double size = std::fabs(d.slope_per_ns.mean);
@@ -251,7 +248,7 @@ void make_precision_figure(const Reproduction& r, const ReproduceOptions& option
         series.y.push_back(std::max(size, kLowest));
         series.low.push_back(std::max(size - d.slope_per_ns.error, kLowest));
         series.high.push_back(std::max(size + d.slope_per_ns.error, kLowest));
-        series.marks.emplace_back(1, kKinds[k][0]);
+        series.marks.emplace_back(1, kKinds[k].name[0]);
       }
     }
   }
@@ -263,9 +260,7 @@ void make_precision_figure(const Reproduction& r, const ReproduceOptions& option
   page.text(
       "All begin at 10 K, and the first half is left out. Two replicas give rough errors only, and "
       "rigid molecules on the structure of 1000 are not at their minimum and still settle.\n\n"
-      "Single is a plain loop over the same formulas with the state in float too, and is no "
-      "engine. "
-      "In the picture d is double, m mixed and s single.\n");
+      "Single is for penalised bonds only. In the picture d is double, m mixed and s single.\n");
   page.write({p});
 }
 

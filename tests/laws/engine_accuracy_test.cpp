@@ -372,6 +372,8 @@ std::vector<EngineCase> accuracy_cases() {
 INSTANTIATE_TEST_SUITE_P(All, EngineAccuracy, ::testing::ValuesIn(accuracy_cases()),
                          EngineCaseName());
 
+constexpr std::array kPrecisions{Precision::double_, Precision::mixed, Precision::single};
+
 TEST(EngineForces, AreThoseOfThePlainSum) {
   for (const WaterModel& model : kWaterModels) {
     Worst double_error("log10_double_" + std::string(model.name));
@@ -393,7 +395,7 @@ TEST(EngineForces, AreThoseOfThePlainSum) {
       energy_error.see((e.coulomb_kcal_per_mol - reference.coulomb) / reference.size, n);
       energy_error.see((e.lj_kcal_per_mol - reference.lj) / reference.size, n);
 
-      for (Precision precision : {Precision::double_, Precision::mixed}) {
+      for (Precision precision : kPrecisions) {
         for (const std::string& set : cpu_instruction_sets()) {
           const State start = replicas_at(model, x, 1, 0.0, 1, false);
           const auto engine =
@@ -401,17 +403,20 @@ TEST(EngineForces, AreThoseOfThePlainSum) {
           const std::vector<double> shown = forces_shown(*engine, model);
           const double error = relative_rms(shown, reference.f);
           (precision == Precision::double_ ? double_error : mixed_error).see(error, n);
-          // Mixed precision must be mixed: with doubles throughout this would be 1e-15.
-          if (precision == Precision::mixed) {
+          // Mixed and single must be what they say: with doubles throughout this would be 1e-15.
+          if (precision != Precision::double_) {
             EXPECT_GT(error, 1e-9);
           }
-          // The net force: sums of 3 N forces, each rounded to 1e-16 of its size, in both.
+          // The net force: sums of 3 N forces, each rounded to 1e-16 of its size, in double and
+          // mixed; to 6e-8 in single, as they come and as they go.
           double net[3] = {0, 0, 0}, size = 0;
           for (std::size_t k = 0; k < shown.size(); ++k) {
             net[k % 3] += shown[k];
             size += std::fabs(shown[k]);
           }
-          EXPECT_LT(std::hypot(net[0], net[1], net[2]), 4e-16 * size) << n << set;
+          EXPECT_LT(std::hypot(net[0], net[1], net[2]),
+                    (precision == Precision::single ? 2 * 0x1p-24 : 4e-16) * size)
+              << n << set;
         }
       }
     }
@@ -431,7 +436,7 @@ TEST(EngineForces, AreAsGoodFarFromTheOrigin) {
       std::vector<double> x = lattice_cluster(model, n, 5);
       for (std::size_t k = 0; k < x.size(); ++k) x[k] += std::array{1e4, -1e4, 7e3}[k % 3];
       const ReferenceForces reference = reference_forces(model, std::span<const double>(x));
-      for (Precision precision : {Precision::double_, Precision::mixed}) {
+      for (Precision precision : kPrecisions) {
         const auto engine = make_cpu_engine(system_that_shows_forces(model, n, precision),
                                             replicas_at(model, x, 1, 0.0, 1, false), {}, 1);
         const double error = relative_rms(forces_shown(*engine, model), reference.f);
@@ -448,7 +453,7 @@ TEST(EngineForces, AreAsGoodFarFromTheOrigin) {
 
 /// Rounding apart, 32 molecules and a 33rd that is far away move in the two layouts alike.
 TEST(EngineForces, LayoutsAgree) {
-  for (Precision precision : {Precision::double_, Precision::mixed}) {
+  for (Precision precision : kPrecisions) {
     const int n = 32;
     std::vector<double> x = lattice_cluster(tip3p(), n, 5);
     std::vector<double> more = x;
@@ -469,9 +474,9 @@ TEST(EngineForces, LayoutsAgree) {
 
 /// Trajectories of the instruction sets part only by rounding, which a few steps do not blow up.
 TEST(EngineForces, InstructionSetsAgree) {
-  Worst double_error("log10_double"), mixed_error("log10_mixed");
+  Worst double_error("log10_double"), mixed_error("log10_mixed"), single_error("log10_single");
   for (const std::string& scheme : kSchemeNames) {
-    for (Precision precision : {Precision::double_, Precision::mixed}) {
+    for (Precision precision : precisions_of(scheme)) {
       for (int n : {2, 7, 17, 33}) {
         System system = make_system({scheme, Bath::gla_per_mass}, tip4p(), n, precision);
         const State start = start_state(system, spread_ids(9));
@@ -483,14 +488,19 @@ TEST(EngineForces, InstructionSetsAgree) {
           const std::vector<double> x = engine->state().positions_A;
           if (first.empty()) first = x;
           const double error = relative_rms(x, first);
-          (precision == Precision::double_ ? double_error : mixed_error).see(error, n);
+          (precision == Precision::double_ ? double_error
+           : precision == Precision::mixed ? mixed_error
+                                           : single_error)
+              .see(error, n);
         }
       }
     }
   }
-  // Ten steps of rounding of 2e-16 each, or of forces good to 2e-7 over h^2 F/m = 0.1 A at most.
+  // Ten steps of rounding of 2e-16 each, or of forces good to 2e-7 over h^2 F/m = 0.1 A at most; in
+  // single also of velocities of some 10 A/akma to 6e-7 each, over ten steps of h = 0.05.
   double_error.expect_below(1e-14);
   mixed_error.expect_below(1e-7);
+  single_error.expect_between(1e-10, 1e-6);
 }
 
 TEST(EngineForces, UnknownInstructionSetsAreRefused) {

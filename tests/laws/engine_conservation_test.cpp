@@ -112,6 +112,12 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"settle_mixed", integrator("settle"), Precision::mixed, 2e-5, 5e-3, 1e-7, 2e-3},
         Row{"zss_omega_20_mixed", integrator("zss_structured", 0.05, 20.0), Precision::mixed, 2e-5,
             5e-3, 1e-10, 2e-3},
+        // Single: forces sum to a net force of some 1e-7 of their size, and velocities of 0.3
+        // A/akma are rounded by 1e-8 at each of 20000 steps, both at random.
+        Row{"zss_omega_20_single", integrator("zss_structured", 0.05, 20.0), Precision::single,
+            5e-5, 5e-3, 2e-4, 2e-3},
+        Row{"zss_infinite_single", integrator("zss_infinite"), Precision::single, 2e-4, 5e-2, 2e-4,
+            2e-3},
         // Exactly symplectic and symmetric under rotations.
         Row{"pushforward_omega_20", integrator("pushforward", 0.05, 20.0), Precision::double_, 2e-5,
             5e-3, 1e-10, 1e-9}),

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "engine_fixtures.hpp"
+#include "tarn/steps/single.hpp"
 
 /// @file
 /// The laws of the CPU engine, bit by bit: how a run is cut into pieces, what stands beside a
@@ -37,7 +38,7 @@ class EngineLaws : public ::testing::TestWithParam<EngineCase> {
   /// Calls body(N) for each size, model, precision and instruction set.
   void for_variants(const std::vector<int>& sizes, const std::function<void(int)>& body) {
     for (const WaterModel& model : {tip3p(), tip4p()}) {
-      for (Precision precision : {Precision::double_, Precision::mixed}) {
+      for (Precision precision : precisions_of(GetParam().scheme)) {
         for (const std::string& set : cpu_instruction_sets()) {
           for (int n : sizes) {
             // The other instruction sets run the same code: half of the pairs will do, and the
@@ -238,7 +239,11 @@ TEST_P(EngineLaws, ComparisonsSeeTheLastBit) {
       for (std::size_t k : {std::size_t{0}, start.coordinates() - 1}) {
         State nudged = start;
         double& c = (nudged.*numbers)[start.coordinates() + k];
-        c = std::nextafter(c, 10.0);
+        // The next number that the engine has.
+        const bool position = numbers == &State::positions_A;
+        c = variant_.precision != Precision::single ? std::nextafter(c, 10.0)
+            : position                              ? c + kFixedUnit
+                                                    : std::nextafter(static_cast<float>(c), 10.0f);
         const auto found = bits_by_replica(*engine(nudged));
         EXPECT_TRUE(same_bits(expected.at(3), found.at(3)));
         EXPECT_FALSE(same_bits(expected.at(10), found.at(10)));

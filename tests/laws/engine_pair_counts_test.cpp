@@ -44,7 +44,7 @@ class EnginePairCounts : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EnginePairCounts, AreThoseOfTheReportedPositions) {
   for (const std::string& set : cpu_instruction_sets()) {
-    for (Precision precision : {Precision::double_, Precision::mixed}) {
+    for (Precision precision : precisions_of(GetParam())) {
       for (int n : {1, 2, 7, 16, 17, 33, 50}) {
         if (n > most_molecules(GetParam())) continue;
         for (int pairs = 1; pairs < 8; pairs += n == 7 ? 1 : 6) {

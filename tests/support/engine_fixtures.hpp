@@ -73,7 +73,9 @@ struct EngineCaseName {
   }
 };
 
-inline const char* name_of(Precision p) { return p == Precision::double_ ? "double" : "mixed"; }
+inline const char* name_of(Precision p) {
+  return p == Precision::double_ ? "double" : p == Precision::mixed ? "mixed" : "single";
+}
 
 /// A scheme by its name; velocity Verlet gets a step for which it is stable.
 inline IntegratorSpec integrator(const std::string& scheme, double timestep_akma = 0.05,
@@ -108,6 +110,13 @@ inline IntegratorSpec integrator(const std::string& scheme, double timestep_akma
   if (scheme == "rattle") i.scheme = Scheme::rattle;
   if (scheme == "settle") i.scheme = Scheme::settle;
   return i;
+}
+
+/// All precisions of a scheme.
+inline std::vector<Precision> precisions_of(const std::string& scheme) {
+  std::vector<Precision> all{Precision::double_, Precision::mixed};
+  if (runs_in_single(integrator(scheme))) all.push_back(Precision::single);
+  return all;
 }
 
 /// Friction of 0.25 per akma unit (5/ps) for all atoms, or for the hydrogens and by mass.
@@ -414,7 +423,8 @@ inline System system_that_shows_forces(const WaterModel& model, int molecules,
   s.precision = precision;
   s.integrator.beta = 0.25;
   s.integrator.timestep_akma = 2.0;
-  s.integrator.omega = 1e-12;
+  // The solve cubes 1/(b h^2 omega^2), for which floats have room up to 1e38.
+  s.integrator.omega = precision == Precision::single ? 1e-5 : 1e-12;
   return s;
 }
 /// Forces of the only replica of an engine made of such a system.

@@ -81,9 +81,9 @@ TARN_HD MoleculeNormals molecule_normals(std::uint64_t seed, std::uint64_t repli
 struct NoisePack {
   Pack<std::uint64_t> replica, molecule;
 };
-/// The same numbers for two packs of molecules, widened to double.
-TARN_HD void molecule_normals(std::uint64_t seed, const NoisePack (&names)[2], std::uint64_t step,
-                              NoiseStream stream, Triple<Pack<double>> (&out)[2]) {
+/// The same numbers for two packs of molecules, one after the other in the lanes.
+TARN_HD Triple<Pack<float>> molecule_normals(std::uint64_t seed, const NoisePack (&names)[2],
+                                             std::uint64_t step, NoiseStream stream) {
   using U64 = Pack<std::uint64_t>;
   PhiloxWords<U64> c[4] = {
       noise_counter(names[0].replica, names[0].molecule, step, stream, 0),
@@ -101,20 +101,25 @@ TARN_HD void molecule_normals(std::uint64_t seed, const NoisePack (&names)[2], s
     w[4 * call + 3] = narrow(c[call].w3, c[2 + call].w3);
   }
   const NormalBits<Pack<std::uint32_t>> bits = normal_bits(w);
-  Pack<double> xi[2][10];
+  Pack<float> xi[10];
   TARN_UNROLL(5)
   for (int p = 0; p < 5; ++p) {
-    Pack<float> first, second;
-    box_muller(bits.radius[p], bits.angle[p], first, second);
-    widen(first, xi[0][2 * p], xi[1][2 * p]);
-    widen(second, xi[0][2 * p + 1], xi[1][2 * p + 1]);
+    box_muller(bits.radius[p], bits.angle[p], xi[2 * p], xi[2 * p + 1]);
   }
-  TARN_UNROLL(2)
-  for (int k = 0; k < 2; ++k) {
-    out[k] = {{xi[k][0], xi[k][1], xi[k][2]},
-              {xi[k][3], xi[k][4], xi[k][5]},
-              {xi[k][6], xi[k][7], xi[k][8]}};
-  }
+  return {{xi[0], xi[1], xi[2]}, {xi[3], xi[4], xi[5]}, {xi[6], xi[7], xi[8]}};
+}
+/// The same as doubles, of each of the two packs.
+TARN_HD void molecule_normals(std::uint64_t seed, const NoisePack (&names)[2], std::uint64_t step,
+                              NoiseStream stream, Triple<Pack<double>> (&out)[2]) {
+  const Triple<Pack<float>> xi = molecule_normals(seed, names, step, stream);
+  const auto widen3 = [](const Vec3<Pack<float>>& v, Vec3<Pack<double>>& a, Vec3<Pack<double>>& b) {
+    widen(v.x, a.x, b.x);
+    widen(v.y, a.y, b.y);
+    widen(v.z, a.z, b.z);
+  };
+  widen3(xi.o, out[0].o, out[1].o);
+  widen3(xi.h1, out[0].h1, out[1].h1);
+  widen3(xi.h2, out[0].h2, out[1].h2);
 }
 #endif
 

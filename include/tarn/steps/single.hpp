@@ -29,9 +29,8 @@ inline constexpr int kFixedBits = 26;
 inline constexpr double kFixedUnit = 0x1p-26;  ///< [A]
 /// Hydrogens farther from their oxygen than this [A] are not taken in.
 inline constexpr double kLargestFixedOffset = 16.0;
-/// Time steps up to this [akma]: what is faster than kLargestSpeed2 allows then blows up before it
-/// could leave the range of the fixed-point numbers.
-inline constexpr double kLargestSingleStep = 0.25;
+/// Nor positions beyond this [A], up to which floats hold all whole numbers.
+inline constexpr double kLargestFixedPosition = 0x1p24;
 
 /// State of a molecule. U is std::uint32_t where F is float, or a pack of them.
 template <class F, class U>

@@ -15,6 +15,9 @@ enum class End { gauss_newton, full, verlet, shake, rattle };
 
 /// Squared speeds above this [A^2/akma^2], some 2000 A/ps, or not a number, are a blow-up.
 inline constexpr double kLargestSpeed2 = 1e4;
+/// Time steps in single precision [akma]: what is too fast then blows up before it could leave the
+/// range of fixed-point positions (single.hpp).
+inline constexpr double kLargestSingleStep = 0.25;
 /// The state of the last step whose number is a multiple of this is kept, to go back to.
 inline constexpr std::int64_t kKeptSteps = 64;
 
