@@ -37,8 +37,10 @@ function(tarn_use_instruction_sets target)
     # inlined becomes a symbol that the linker may use for the whole program, on any processor.
     set(flags ${TARN_ARCH_FLAGS_${arch}} ${TARN_PACK_FLAGS} $<$<NOT:$<CONFIG:Release>>:-O2>)
     if(NOT arch STREQUAL "portable" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      # False alarms in GCC's own intrinsics (GCC bug 105593); the portable file keeps the warning.
-      list(APPEND flags -Wno-uninitialized -Wno-maybe-uninitialized)
+      # Scheduling before registers are given out hides more of the time that roots take. False
+      # alarms in GCC's own intrinsics (GCC bug 105593); the portable file keeps the warning.
+      list(APPEND flags -fschedule-insns -fsched-pressure
+           -Wno-uninitialized -Wno-maybe-uninitialized)
     endif()
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${flags})
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS TARN_ARCH=${arch})
