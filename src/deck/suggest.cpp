@@ -16,7 +16,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSynonyms
     {"gpu", "cuda"},
     {"langevin", "gla"},
     {"nve", "none"},
-    {"float", "mixed"},
+    {"float", "single"},
     {"gamma", "friction_per_ps"},
 }};
 
