@@ -14,6 +14,7 @@
 #include "kernels/device_buffer.hpp"
 #include "kernels/device_probe.hpp"
 #include "kernels/launch.hpp"
+#include "kernels/newmark_solver.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/measure.hpp"
@@ -112,8 +113,9 @@ class CudaEngine final : public Engine {
         measure_(system),
         n_(system.molecules),
         dense_(solves_densely(system.integrator)),
-        path_(path_of(system.molecules, dense_)),
-        mixed_(system.precision == Precision::mixed),
+        iterates_(system.integrator.scheme == Scheme::pushforward_newmark),
+        path_(path_of(system.molecules, dense_ || iterates_)),
+        mixed_(pair_precision(system) == Precision::mixed),
         m_site_(system.model.has_m_site()),
         step_(start.step),
         replica_ids_(start.replica_ids),
@@ -133,14 +135,15 @@ class CudaEngine final : public Engine {
     if (dense_ && tiles) {
       dense_solver_.emplace(device_state_, cluster_, system.integrator, m_site_, stream_.stream());
     }
+    if (iterates_ && tiles) newmark_solver_.emplace(device_state_);
     cuda_check(cudaDeviceSynchronize());  // copies and fills have no order with our stream
-    if (dense_solver_) {
-      dense_step(true);
+    if (dense_solver_ || newmark_solver_) {
+      solved_step(true);
     } else {
       prepare(Prepare::accelerations, cluster_, mixed_);
     }
     stream_.wait();
-    if (tiles && !dense_) {
+    if (tiles && !dense_ && !iterates_) {
       stream_.capture([&] {
         launch_tile_step(device_state_, cluster_, mixed_, m_site_, tiles_, stream_.stream());
       });
@@ -163,8 +166,8 @@ class CudaEngine final : public Engine {
                             stream_.stream());
       } else if (path_ == Path::block) {
         launch_block_advance(device_state_, cluster_, mixed_, m_site_, step_, n, stream_.stream());
-      } else if (dense_solver_) {
-        for (std::int64_t k = 0; k < n; ++k) dense_step(false);
+      } else if (dense_solver_ || newmark_solver_) {
+        for (std::int64_t k = 0; k < n; ++k) solved_step(false);
       } else {
         stream_.replay(n);
       }
@@ -391,11 +394,17 @@ class CudaEngine final : public Engine {
     }
   }
 
-  /// A step whose accelerations cuSOLVER solves, or only these (prepare). Not a graph: what
-  /// cuSOLVER does between its kernels is its own business.
-  void dense_step(bool prepare) {
+  /// A step whose accelerations cuSOLVER solves or corrections do, or only these (prepare). Not a
+  /// graph: what cuSOLVER does between its kernels is its own business, and how many corrections it
+  /// takes is seen as they are done.
+  void solved_step(bool prepare) {
     launch_tile_forces(device_state_, cluster_, mixed_, m_site_, tiles_, !prepare,
                        stream_.stream());
+    if (newmark_solver_) {
+      newmark_solver_->solve(device_state_, cluster_, m_site_, tiles_, !prepare, stream_.stream());
+      launch_tile_kick(device_state_, cluster_, tiles_, prepare, stream_.stream());
+      return;
+    }
     dense_solver_->solve(device_state_, cluster_, stream_.stream());
     launch_tile_solved(device_state_, cluster_, tiles_, dense_solver_->solution(), prepare,
                        stream_.stream());
@@ -425,7 +434,12 @@ class CudaEngine final : public Engine {
     if ((fields & kMultipliers) && !is_rigid(i.scheme) && !std::isfinite(i.omega)) {
       ClusterSystem without_wall = cluster_;
       without_wall.wall.stiffness = 0.0;
-      prepare(Prepare::forces, without_wall, false);
+      if (newmark_solver_) {
+        launch_tile_forces(newmark_solver_->at_solution(device_state_), without_wall, false,
+                           m_site_, tiles_, false, stream_.stream());
+      } else {
+        prepare(Prepare::forces, without_wall, false);
+      }
       stream_.wait();
       f = f_.download();
     }
@@ -476,7 +490,7 @@ class CudaEngine final : public Engine {
   System system_;
   Measure measure_;
   int n_;
-  bool dense_;
+  bool dense_, iterates_;
   Path path_;
   bool mixed_, m_site_;
   std::int64_t step_;
@@ -499,18 +513,13 @@ class CudaEngine final : public Engine {
   TileScratch tiles_{};
   StreamAndGraph stream_;
   std::optional<DenseSolver> dense_solver_;
+  std::optional<NewmarkSolver> newmark_solver_;
 };
 
 static_assert(kGroups == kCountGroups);
 
 }  // namespace
 }  // namespace gpu
-
-std::string cuda_engine_refuses(const System& system) {
-  const IntegratorSpec& i = system.integrator;
-  if (i.scheme == Scheme::pushforward_newmark) return "scheme = \"pushforward-newmark\"";
-  return {};
-}
 
 std::string cusolver_problem() { return gpu::cusolver_problem(); }
 
@@ -521,10 +530,6 @@ std::unique_ptr<Engine> make_cuda_engine(const System& system, const State& star
   if (device_index < 0 || device_index >= static_cast<int>(probe.devices.size())) {
     throw DeviceError("there is no device cuda:" + std::to_string(device_index) +
                       "; the last one is cuda:" + std::to_string(probe.devices.size() - 1));
-  }
-  const std::string refused = cuda_engine_refuses(system);
-  if (!refused.empty()) {
-    throw InputError(refused + " runs on the CPU only: use device = \"cpu\"");
   }
   if (solves_densely(system.integrator)) {
     const std::string problem = cusolver_problem();

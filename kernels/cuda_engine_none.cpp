@@ -4,8 +4,6 @@
 
 namespace tarn {
 
-std::string cuda_engine_refuses(const System&) { return {}; }
-
 std::string cusolver_problem() { return probe_devices().message; }
 
 std::unique_ptr<Engine> make_cuda_engine(const System&, const State&, const PairCountRequest&,

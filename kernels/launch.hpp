@@ -61,6 +61,9 @@ void launch_tile_forces(const DeviceState& d, const ClusterSystem& system, bool 
 void launch_tile_solved(const DeviceState& d, const ClusterSystem& system,
                         const TileScratch& scratch, const DenseWork& work, bool prepare,
                         cudaStream_t stream);
+/// The same with the accelerations in d.a.
+void launch_tile_kick(const DeviceState& d, const ClusterSystem& system, const TileScratch& scratch,
+                      bool prepare, cudaStream_t stream);
 
 // dense.cu
 /// Matrices and right-hand sides of the molecules in slots first .. first + count - 1: a batch of

@@ -20,9 +20,9 @@ enum class Path {
 };
 inline constexpr int kMostInWarp = 32;
 inline constexpr int kMostInBlock = 128;
-/// @param dense accelerations come from dense solves, which work on all molecules at once
-constexpr Path path_of(int molecules, bool dense = false) {
-  return dense                       ? Path::tiles
+/// @param together accelerations come from solves that work on all molecules at once
+constexpr Path path_of(int molecules, bool together = false) {
+  return together                    ? Path::tiles
          : molecules <= kMostInWarp  ? Path::warp
          : molecules <= kMostInBlock ? Path::block
                                      : Path::tiles;
@@ -114,6 +114,16 @@ TARN_HD constexpr PairTile pair_tile(std::int64_t block, int molecules) {
   const int tiles = tiles_for(molecules), slices = tile_slices(molecules);
   const std::int64_t replica = block / tiles / slices;
   return {replica, static_cast<int>(block % tiles), static_cast<int>(block / tiles % slices)};
+}
+
+// --- push-forward Newmark ------------------------------------------------------------------------
+
+inline constexpr int kMostCorrecting = 256;
+/// Threads that correct the molecules of a replica: a power of two, so that their sums halve.
+constexpr int correcting_threads(int molecules) {
+  int threads = kWarpLanes;
+  while (threads < molecules && threads < kMostCorrecting) threads *= 2;
+  return threads;
 }
 
 // --- memory --------------------------------------------------------------------------------------

@@ -234,6 +234,17 @@ __global__ void __launch_bounds__(kThreads)
   if (!prepare) add_over_warp(indefinite, d.indefinite);
 }
 
+/// The end of a step whose accelerations are there.
+__global__ void __launch_bounds__(kThreads)
+    kick_kernel(DeviceState d, ClusterSystem system, bool prepare) {
+  const MoleculePlace p = molecule_place(d);
+  if (!p.there || d.stopped[p.replica] != 0) return;
+  MoleculeState<double> s = load_state(d, p.slot);
+  const Triple<double> v = s.v;
+  kick(s, system.step.h);
+  end_molecule(d, p, prepare, true, v, s);
+}
+
 /// Puts replicas that went bad to rest; the noise after the step for the others.
 __global__ void __launch_bounds__(kThreads)
     close_kernel(DeviceState d, ClusterSystem system, TileScratch scratch, bool prepare) {
@@ -316,6 +327,12 @@ void launch_tile_solved(const DeviceState& d, const ClusterSystem& system,
                         const TileScratch& scratch, const DenseWork& work, bool prepare,
                         cudaStream_t stream) {
   launch_kernel(solved_kernel, blocks_for(d.slots), kThreads, 0, stream, d, system, work, prepare);
+  close_step(d, system, scratch, prepare, stream);
+}
+
+void launch_tile_kick(const DeviceState& d, const ClusterSystem& system, const TileScratch& scratch,
+                      bool prepare, cudaStream_t stream) {
+  launch_kernel(kick_kernel, blocks_for(d.slots), kThreads, 0, stream, d, system, prepare);
   close_step(d, system, scratch, prepare, stream);
 }
 

@@ -99,4 +99,10 @@ struct System {
   Precision precision = Precision::double_;
 };
 
+/// Precision of the pair forces: push-forward Newmark, which is solved to round-off, would never
+/// get there with floats.
+inline Precision pair_precision(const System& s) {
+  return s.integrator.scheme == Scheme::pushforward_newmark ? Precision::double_ : s.precision;
+}
+
 }  // namespace tarn

@@ -20,6 +20,7 @@
 #include "tarn/measure.hpp"
 #include "tarn/physics/confinement.hpp"
 #include "tarn/physics/pair_force.hpp"
+#include "tarn/steps/newmark.hpp"
 #include "tarn/steps/zss.hpp"
 
 namespace tarn {
@@ -30,11 +31,6 @@ namespace {
 constexpr std::int64_t kTimedSteps = 32;
 /// Packs of a large cluster that one thread takes at a time.
 constexpr int kPackGrain = 8;
-/// Push-forward Newmark is solved when a correction moves q by less than this times its norm, some
-/// ten times what rounding q does, and given up after so many corrections. Forces of floats would
-/// never get there: its pairs are double always.
-constexpr double kSolvedToRoundOff = 1e-15;
-constexpr int kMostCorrections = 60;
 
 /// A group of replicas that is stepped by one thread without looking at any other: those in the
 /// lanes of a pack, or one replica with its molecules in the lanes.
@@ -94,8 +90,7 @@ class CpuEngine final : public Engine {
         n_(system.molecules),
         small_(is_small_cluster(system.molecules)),
         single_(system.precision == Precision::single),
-        mixed_(system.precision == Precision::mixed &&
-               system.integrator.scheme != Scheme::pushforward_newmark),
+        mixed_(pair_precision(system) == Precision::mixed),
         rigid_(is_rigid(system.integrator.scheme)),
         pushes_forward_(pushes_forward(system.integrator.scheme)),
         m_site_(system.model.has_m_site()),
@@ -528,7 +523,7 @@ void CpuEngine::solve_newmark(Group& group, Scratch& scratch, AlignedVector<doub
     bool solved = true;
     for (std::size_t l = 0; l < lanes; ++l) {
       if (active[l] == 0.0) continue;
-      const bool done = change2[l] <= kSolvedToRoundOff * kSolvedToRoundOff * size2[l];
+      const bool done = is_solved_to_round_off(change2[l], size2[l]);
       active[l] = done ? 0.0 : 1.0;
       solved = solved && done;
     }

@@ -3,6 +3,7 @@
 #include "engine_fixtures.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/steps/newmark.hpp"
 #include "worst.hpp"
 
 /// @file
@@ -30,12 +31,8 @@ class EngineDevices : public ::testing::TestWithParam<std::string> {
       GTEST_SKIP() << error.what();
     }
   }
-  /// Some schemes for study run on the CPU only.
-  bool runs(const System& system) const {
-    return GetParam() == "cpu" || cuda_engine_refuses(system).empty();
-  }
   /// A CPU that stands in for a GPU (tests/emulated) is slow: there, large clusters are run with
-  /// two schemes only, and 33 molecules with dense solves too.
+  /// two schemes only, and 33 molecules with what is solved for all molecules at once too.
   bool worth_it(const EngineCase& c, int n) const {
     if (n > most_molecules(c.scheme)) return false;
     if (GetParam() == "cpu" || n <= 7) return true;
@@ -43,7 +40,8 @@ class EngineDevices : public ::testing::TestWithParam<std::string> {
     const std::string device = make(system, start_state(system, {0}))->description();
     if (device.find("stands in") == std::string::npos) return true;
     if (n == 17 || n == 33) {
-      if (c.scheme == "zss_dense" || c.scheme == "zss_molecule" || c.scheme == "zss_total") {
+      if (c.scheme == "zss_dense" || c.scheme == "zss_molecule" || c.scheme == "zss_total" ||
+          c.scheme == "pushforward") {
         return c.bath == Bath::gla_per_mass;
       }
     }
@@ -106,13 +104,13 @@ TEST_P(EngineDevices, OneStepIsThatOfTheCpu) {
       for (int n : {1, 2, 7, 16, 17, 31, 32, 33, 100, 129, 257}) {
         if (!worth_it(c, n)) continue;
         for (Precision precision : {Precision::double_, Precision::mixed}) {
-          System system = make_system(c, model, n);
+          System system = make_system(c, model, n, precision);
+          if (pair_precision(system) != precision) continue;
           system.integrator.tolerance = 1e-14;
-          if (!runs(system)) continue;
           const State start = start_state(system, {3, 10, 4'000'000'000}, 70);
-          const auto reference = make_cpu_engine(system, start, {}, 1);
-          system.precision = precision;
           const auto engine = make(system, start);
+          system.precision = Precision::double_;
+          const auto reference = make_cpu_engine(system, start, {}, 1);
           EXPECT_EQ(engine->step(), 70);
           reference->advance(1);
           engine->advance(1);
@@ -168,7 +166,7 @@ TEST_P(EngineDevices, LawsHold) {
       for (Precision precision : {Precision::double_, Precision::mixed}) {
         SCOPED_TRACE(c.name() + ", N = " + std::to_string(n) + ", " + name_of(precision));
         const System system = make_system(c, tip3p(), n, precision);
-        if (!runs(system)) continue;
+        if (pair_precision(system) != precision) continue;
         const auto whole = make(system, start_state(system, spread_ids(5)));
         whole->advance(8);
         const auto expected = bits_by_replica(*whole);
@@ -214,7 +212,8 @@ TEST_P(EngineDevices, CountsPairsAsTheCpu) {
 
 /// A Frame of the device is that of the CPU, field by field.
 TEST_P(EngineDevices, MeasuresAsTheCpu) {
-  for (const std::string scheme : {"zss_structured", "zss_infinite", "settle"}) {
+  for (const std::string scheme :
+       {"zss_structured", "zss_infinite", "settle", "pushforward", "pushforward_infinite"}) {
     for (int n : {2, 7, 33, 129}) {
       System system = make_system({scheme, Bath::baoab_per_mass}, tip4p(), n);
       const State start = start_state(system, spread_ids(3));
@@ -242,8 +241,13 @@ TEST_P(EngineDevices, MeasuresAsTheCpu) {
 
 /// One replica that flies apart is stopped with its name; the others go on as without it.
 TEST_P(EngineDevices, StopsABadReplicaAlone) {
-  for (int n : {2, 7, 33, 129}) {
-    const System system = make_system({"settle", Bath::gla}, tip3p(), n);
+  for (const auto& [scheme, n] : {std::pair{"settle", 2},
+                                  {"settle", 7},
+                                  {"settle", 33},
+                                  {"settle", 129},
+                                  {"pushforward", 17},
+                                  {"pushforward", 33}}) {
+    const System system = make_system({scheme, Bath::gla}, tip3p(), n);
     const State good = start_state(system, spread_ids(4));
     State start = good;
     for (std::size_t c = 0; c < 9; c += 3) {
@@ -267,7 +271,75 @@ TEST_P(EngineDevices, StopsABadReplicaAlone) {
     auto expected = bits_by_replica(*untouched), found = bits_by_replica(*engine);
     expected.erase(10);
     found.erase(10);
-    EXPECT_TRUE(same_bits(expected, found)) << n;
+    EXPECT_TRUE(same_bits(expected, found)) << scheme << ", " << n;
+  }
+}
+
+/// Push-forward Newmark takes as many corrections as on the CPU, and pairs in double whatever is
+/// asked for.
+TEST_P(EngineDevices, CorrectsAsOftenAsTheCpu) {
+  for (int n : {1, 2, 7, 33, 65, 257}) {
+    System system = make_system({"pushforward", Bath::gla_per_mass}, tip4p(), n);
+    const State start = start_state(system, spread_ids(n > 33 ? 1 : 3));
+    const auto engine = make(system, start), reference = make_cpu_engine(system, start, {}, 1);
+    system.precision = Precision::mixed;
+    const auto mixed = make(system, start);
+    const int steps = n > 33 ? 1 : 3;
+    for (Engine* e : {engine.get(), reference.get(), mixed.get()}) e->advance(steps);
+    EXPECT_LT(relative_rms(engine->state().positions_A, reference->state().positions_A), 1e-14);
+    EXPECT_LT(relative_rms(engine->state().velocities_A_per_akma,
+                           reference->state().velocities_A_per_akma),
+              1e-12);
+    EXPECT_TRUE(same_bits(bits_by_replica(*engine), bits_by_replica(*mixed))) << n;
+    // Within rounding of the limit a correction more or less is taken, in one replica at most.
+    const std::int64_t corrections = reference->report().constraint_iterations;
+    EXPECT_GE(corrections, 2 * reference->report().molecule_steps);
+    EXPECT_NEAR(static_cast<double>(engine->report().constraint_iterations),
+                static_cast<double>(corrections), n);
+  }
+}
+
+/// What cannot be solved, at the start or in a step, is a blow-up after the same number of
+/// corrections as on the CPU; the others do not notice.
+TEST_P(EngineDevices, GivesUpWhatCannotBeSolved) {
+  for (int n : {3, 33}) {
+    for (double speed : {0.0, 10.0}) {
+      SCOPED_TRACE("N = " + std::to_string(n) + ", speed = " + std::to_string(speed));
+      const System system = make_system({"pushforward", Bath::none}, tip3p(), n);
+      const State good = start_state(system, spread_ids(3));
+      // In the second replica molecule 1 lies in molecule 0, or 2 A away and flies into it.
+      State start = good;
+      double* const x = &start.positions_A[start.coordinates()];
+      double* const v = &start.velocities_A_per_akma[start.coordinates()];
+      for (int c = 0; c < 9; ++c) {
+        x[9 + c] = x[c] + (c % 3 > 0 ? 0.0 : speed > 0.0 ? 2.0 : 0.3);
+        v[c] = 0.0;
+        v[9 + c] = c % 3 > 0 ? 0.0 : -speed;
+      }
+      const auto engine = make(system, start), untouched = make(system, good);
+      const auto reference = make_cpu_engine(system, start, {}, 1);
+      for (Engine* e : {engine.get(), untouched.get(), reference.get()}) e->advance(2);
+      ASSERT_EQ(reference->blow_ups().size(), 1u);
+      ASSERT_EQ(engine->blow_ups().size(), 1u);
+      const BlowUp a = engine->blow_ups()[0], b = reference->blow_ups()[0];
+      EXPECT_EQ(b.step, speed > 0.0 ? 1 : 0);
+      EXPECT_EQ(a.step, b.step);
+      EXPECT_EQ(a.replica, b.replica);
+      EXPECT_EQ(a.molecule, b.molecule);
+      EXPECT_EQ(a.replica, 10);
+      // It holds the start, the last good state.
+      const State held = engine->state();
+      EXPECT_TRUE(std::equal(x, x + start.coordinates(), &held.positions_A[start.coordinates()]));
+      auto expected = bits_by_replica(*untouched), found = bits_by_replica(*engine);
+      expected.erase(10);
+      found.erase(10);
+      EXPECT_TRUE(same_bits(expected, found));
+      // Corrections at the start are not counted.
+      const State bad{n, 0, {10}, {x, x + start.coordinates()}, {v, v + start.coordinates()}};
+      const auto alone = make(system, bad);
+      alone->advance(2);
+      EXPECT_EQ(alone->report().constraint_iterations, speed > 0.0 ? kMostCorrections * n : 0);
+    }
   }
 }
 

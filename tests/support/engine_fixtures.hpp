@@ -84,7 +84,8 @@ inline IntegratorSpec integrator(const std::string& scheme, double timestep_akma
   i.timestep_akma = timestep_akma;
   i.omega = omega;
   if (scheme == "zss_dense" || scheme == "zss_full_dense") i.solver = Solver::dense;
-  if (scheme == "zss_infinite") i.omega = std::numeric_limits<double>::infinity();
+  if (scheme == "zss_infinite" || scheme == "pushforward_infinite")
+    i.omega = std::numeric_limits<double>::infinity();
   if (scheme == "zss_molecule" || scheme == "zss_total" || scheme == "zss_full" ||
       scheme == "zss_full_dense") {
     i.hessian = scheme == "zss_molecule" ? Hessian::molecule
@@ -92,7 +93,9 @@ inline IntegratorSpec integrator(const std::string& scheme, double timestep_akma
                                          : Hessian::full;
     i.omega = std::min(omega, 10.0);  // so soft that the matrix is definite at 300 K
   }
-  if (scheme == "pushforward") i.scheme = Scheme::pushforward_newmark;
+  if (scheme == "pushforward" || scheme == "pushforward_infinite") {
+    i.scheme = Scheme::pushforward_newmark;
+  }
   if (scheme == "one_step" || scheme == "one_step_full") {
     i.scheme = Scheme::newmark_one_step;
     i.timestep_akma = std::min(timestep_akma, 0.2 / omega);  // longer ones blow up at 300 K

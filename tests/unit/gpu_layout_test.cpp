@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -22,6 +23,17 @@ TEST(GpuLayout, ThePathDependsOnTheMoleculesOnly) {
   EXPECT_EQ(path_of(128), Path::block);
   EXPECT_EQ(path_of(129), Path::tiles);
   EXPECT_EQ(path_of(1, true), Path::tiles);
+}
+
+/// The sums of a correction halve; few molecules do not take many threads.
+TEST(GpuLayout, CorrectingThreadsHalve) {
+  for (int n : {1, 31, 32, 33, 64, 129, 256, 257, 10'000}) {
+    const int threads = correcting_threads(n);
+    EXPECT_EQ(threads & (threads - 1), 0) << n;
+    EXPECT_GE(threads, std::min(n, kMostCorrecting)) << n;
+    EXPECT_LT(threads, std::max(2 * n, kWarpLanes + 1)) << n;
+    EXPECT_LE(threads, kMostCorrecting) << n;
+  }
 }
 
 /// Blocks of molecules and couplings cover the lower half of the matrix once, below the diagonal of

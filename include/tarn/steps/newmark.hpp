@@ -12,6 +12,17 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
+/// Push-forward Newmark is solved when a correction moves q by less than this times its norm, some
+/// ten times what rounding q does, and given up after so many corrections.
+inline constexpr double kSolvedToRoundOff = 1e-15;
+inline constexpr int kMostCorrections = 60;
+
+/// @param change2 squared norm of what a correction added to the q of a cluster
+/// @param size2 squared norm of that q
+TARN_HD bool is_solved_to_round_off(double change2, double size2) {
+  return change2 <= kSolvedToRoundOff * kSolvedToRoundOff * size2;
+}
+
 /// One step of Newton's method for the acceleration of push-forward Newmark (TO 2.2),
 ///   M a = -grad V(q) at q = x + b h^2 a, V = V0 + V1,
 /// with the Gauss-Newton matrix M + b h^2 omega^2 J^T J at q in place of the whole derivative:
