@@ -91,7 +91,6 @@ class CpuEngine final : public Engine {
         small_(is_small_cluster(system.molecules)),
         single_(system.precision == Precision::single),
         mixed_(pair_precision(system) == Precision::mixed),
-        rigid_(is_rigid(system.integrator.scheme)),
         pushes_forward_(pushes_forward(system.integrator.scheme)),
         m_site_(system.model.has_m_site()),
         threads_(threads > 0 ? threads : omp_get_max_threads()),
@@ -277,7 +276,7 @@ class CpuEngine final : public Engine {
   System system_;
   const KernelTable& kernels_;
   int n_;
-  bool small_, single_, mixed_, rigid_, pushes_forward_, m_site_;
+  bool small_, single_, mixed_, pushes_forward_, m_site_;
   int threads_;
   std::int64_t step_;
   std::vector<std::int64_t> replica_ids_;
@@ -549,7 +548,7 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
   const MoleculePacks packs = packs_of(group, scratch);
   const int move = static_cast<int>(passes_.move);
   const bool baoab = system_.thermostat.kind == Thermostat::baoab;
-  const auto thermostat = kernels_.thermostat[rigid_];
+  const auto thermostat = kernels_.thermostat[move];
   EngineReport& report = scratch.report;
 
   for (std::int64_t step = step_; step < step_ + n_steps; ++step) {

@@ -57,7 +57,7 @@ struct PassReport {
 };
 
 inline constexpr int kMoves = 6;
-inline constexpr int kEnds = 5;
+inline constexpr int kEnds = 6;
 
 /// Sites of a molecule pack in pair precision, component by component: oxygen (0-2), its low part
 /// in mixed precision (3-5), offsets of H1 (6-8), H2 (9-11) and M (12-14).
@@ -154,8 +154,8 @@ struct KernelTable {
   PassReport (*baoab[kMoves])(const StepParameters&, const MoleculePacks&, std::int64_t step);
   /// Accelerations and the second kick, by End.
   PassReport (*end[kEnds])(const StepParameters&, const MoleculePacks&);
-  void (*thermostat[2])(const StepParameters&, const MoleculePacks&,
-                        std::int64_t step);  ///< rigid?
+  /// The noise after the step, by Move.
+  void (*thermostat[kMoves])(const StepParameters&, const MoleculePacks&, std::int64_t step);
   /// The end of a step whose accelerations were solved elsewhere.
   PassReport (*end_kick)(const StepParameters&, const MoleculePacks&);
   /// Push-forward Newmark: adds one correction to the accelerations of the lanes that are active,

@@ -153,19 +153,23 @@ TARN_HD void check(int p, const MoleculeState<D>& s, PassReport& report) {
   if (any(!(speed2 < D(kLargestSpeed2))) && report.bad_pack < 0) report.bad_pack = p;
 }
 
-// Ways to put positions onto the constraints.
+// Ways to hold the constraints. What of() makes is a copy that no store of a pass can change, so
+// that its numbers are read once.
 struct NewtonMove {
+  static constexpr bool iterates = true;
   static TARN_HD ConstrainByNewton of(const StepParameters& q) {
     return {q.bonds, q.masses, q.shake_tolerance};
   }
 };
 struct SweepsMove {
+  static constexpr bool iterates = true;
   static TARN_HD ConstrainBySweeps of(const StepParameters& q) {
     return {q.bonds, q.masses, q.shake_tolerance};
   }
 };
 struct SettleMove {
-  static TARN_HD ConstrainBySettle of(const StepParameters& q) { return {q.settle}; }
+  static constexpr bool iterates = false;
+  static TARN_HD ConstrainBySettle of(const StepParameters& q) { return {q.settle, q.masses}; }
 };
 
 /// Counts iterations; a lane that did not converge is a blow-up, which the end of the step reports.
@@ -187,10 +191,12 @@ PassReport begin_free(const StepParameters& q, const MoleculePacks& packs) {
 }
 template <class Move>
 PassReport begin_rigid(const StepParameters& q, const MoleculePacks& packs) {
+  const auto constrain = Move::of(q);
   PassReport report;
   for_each_pack<kChangesXV>(packs, [&](int p, MoleculeState<D>& s) {
     kick(s, D(q.h));
-    note(packs, p, constrained_drift(s, D(q.h), Move::of(q)), s, report);
+    const ShakeResult<D> r = constrained_drift(s, D(q.h), constrain);
+    if constexpr (Move::iterates) note(packs, p, r, s, report);
   });
   return report;
 }
@@ -285,9 +291,11 @@ PassReport end_shake(const StepParameters& q, const MoleculePacks& packs) {
     shake_end(s, f, D(q.h), q.masses);
   });
 }
+template <class Move>
 PassReport end_rattle(const StepParameters& q, const MoleculePacks& packs) {
+  const auto constrain = Move::of(q);
   return end_of_step(packs, [&](MoleculeState<D>& s, const Triple<D>& f, PassReport&) {
-    rattle_end(s, f, D(q.h), q.masses);
+    rattle_end(s, f, D(q.h), constrain);
   });
 }
 /// After accelerations that were solved elsewhere.
@@ -312,7 +320,8 @@ TARN_HD NoisePack noise_names(const MoleculePacks& packs, int p) {
 TARN_HD D kick_scale(const MoleculePacks& packs, int p) {
   return D::load(packs.kick_scale + (packs.lanes_are_replicas ? p / packs.molecules : p) * kLanes);
 }
-/// Calls step(pack number, state, noise) for each pack. Noise is made for two packs at a time.
+/// Calls step(pack number, state, noise) for each pack. Noise is made for two packs at a time. Long
+/// steps are inlined by force: called twice, they would take their state through memory.
 template <Changes kChanges, class Step>
 TARN_HD void for_each_pack_with_noise(const StepParameters& q, const MoleculePacks& packs,
                                       std::int64_t step_number, const Step& step) {
@@ -332,10 +341,13 @@ void gla_penalised(const StepParameters& q, const MoleculePacks& packs, std::int
                                         thermostat_penalised(s, xi, q.ou, kick_scale(packs, p));
                                       });
 }
+template <class Move>
 void gla_rigid(const StepParameters& q, const MoleculePacks& packs, std::int64_t step) {
+  const auto constrain = Move::of(q);
   for_each_pack_with_noise<kChangesV>(
-      q, packs, step, [&](int p, MoleculeState<D>& s, const Triple<D>& xi) {
-        thermostat_rigid(s, xi, q.ou, kick_scale(packs, p), q.masses);
+      q, packs,
+      step, [&](int p, MoleculeState<D>& s, const Triple<D>& xi) __attribute__((always_inline)) {
+        thermostat_rigid(s, xi, q.ou, kick_scale(packs, p), constrain);
       });
 }
 PassReport baoab_free(const StepParameters& q, const MoleculePacks& packs, std::int64_t step) {
@@ -349,14 +361,17 @@ PassReport baoab_free(const StepParameters& q, const MoleculePacks& packs, std::
 template <class Move>
 PassReport baoab_constrained(const StepParameters& q, const MoleculePacks& packs,
                              std::int64_t step) {
+  const auto constrain = Move::of(q);
   PassReport report;
   for_each_pack_with_noise<kChangesXV>(
-      q, packs, step, [&](int p, MoleculeState<D>& s, const Triple<D>& xi) {
-        const BaoabRigid<D> r =
-            baoab_rigid(s, D(q.h), xi, q.ou, kick_scale(packs, p), q.masses, Move::of(q));
+      q, packs,
+      step, [&](int p, MoleculeState<D>& s, const Triple<D>& xi) __attribute__((always_inline)) {
+        const BaoabRigid<D> r = baoab_rigid(s, D(q.h), xi, q.ou, kick_scale(packs, p), constrain);
         store_triple(r.v, packs.v_thermal + static_cast<std::ptrdiff_t>(p) * 9 * kLanes);
-        note(packs, p, r.first, s, report);
-        note(packs, p, r.second, s, report);
+        if constexpr (Move::iterates) {
+          note(packs, p, r.first, s, report);
+          note(packs, p, r.second, s, report);
+        }
       });
   return report;
 }
@@ -915,8 +930,10 @@ constexpr cpu::KernelTable make_table(const char* name) {
            begin_rigid<SweepsMove>, begin_rigid<SettleMove>},
           {baoab_free, nullptr, nullptr, baoab_constrained<NewtonMove>,
            baoab_constrained<SweepsMove>, baoab_constrained<SettleMove>},
-          {end_gauss_newton, end_full, end_verlet, end_shake, end_rattle},
-          {gla_penalised, gla_rigid},
+          {end_gauss_newton, end_full, end_verlet, end_shake, end_rattle<NewtonMove>,
+           end_rattle<SettleMove>},
+          {gla_penalised, gla_penalised, gla_penalised, gla_rigid<NewtonMove>,
+           gla_rigid<NewtonMove>, gla_rigid<SettleMove>},
           end_kick,
           correct_newmark,
           report_positions,

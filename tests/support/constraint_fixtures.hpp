@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tarn/physics/parameters.hpp"
+#include "tarn/steps/rigid.hpp"
 #include "water_fixtures.hpp"
 
 /// @file
@@ -23,6 +24,21 @@ struct Move {
 inline Move make_move(const WaterModel& model, const Triple<double>& x_old,
                       const Triple<double>& x_free) {
   return {x_old, x_free, bond_reference(model), masses(model), settle_parameters(model)};
+}
+
+/// x_free put onto the constraints by `constrain`.
+template <class T>
+struct Constrained {
+  Triple<T> x;
+  mask_t<T> converged;
+  T iterations;
+};
+template <class T, class Constrain>
+Constrained<T> constrained(const Triple<T>& x_old, const Triple<T>& x_free,
+                           const Constrain& constrain) {
+  const JacobiVectors<T> free = jacobi_vectors(x_free);
+  const ShakeResult<T> r = constrain.move(jacobi_vectors(x_old), free);
+  return {add_change(T(1.0), r.change, constrain.masses, x_free), r.converged, r.iterations};
 }
 
 /// Calls f for n moves of each model: up to `size` A for each atom, on all scales below it, within

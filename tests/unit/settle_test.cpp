@@ -18,19 +18,34 @@ namespace {
 
 using namespace test;
 
-Triple<double> settled(const Move& c) { return settle(c.x_old, c.x_free, c.settle); }
+template <class T>
+Triple<T> settled(const Triple<T>& x_old, const Triple<T>& x_free, const WaterModel& model) {
+  return constrained(x_old, x_free, ConstrainBySettle{settle_parameters(model), masses(model)}).x;
+}
+Triple<double> settled(const Move& c) {
+  return constrained(c.x_old, c.x_free, ConstrainBySettle{c.settle, c.m}).x;
+}
 
-// Miyamoto & Kollman's figure 2: distances from the centre of mass, which is at the origin when the
-// masses are as they are.
+// s and d of the rigid triangle, and the moments of inertia that go with their masses: the sum of
+// all m |x|^2 about the centre of mass, which is m_d |d|^2 + m_s |s|^2.
 TEST(SettleParameters, DescribeTheTriangle) {
   for (const WaterModel& model : kWaterModels) {
     SCOPED_TRACE(std::string(model.name));
     const SettleParameters<double> p = settle_parameters(model);
-    EXPECT_NEAR(std::hypot(p.ra + p.rb, p.rc), model.r_oh_A, 4 * kEpsilon);
-    EXPECT_NEAR(2 * p.rc, model.r_hh_A(), 4 * kEpsilon);
-    EXPECT_NEAR(model.mass_o_Da * p.ra, 2 * model.mass_h_Da * p.rb, 40 * kEpsilon);
-    EXPECT_NEAR(p.fraction_o + 2 * p.fraction_h, 1.0, 4 * kEpsilon);
-    EXPECT_NEAR(p.fraction_h * model.molecule_mass_Da(), model.mass_h_Da, 4 * kEpsilon);
+    const Masses<double> m = masses(model);
+    const Triple<double> x = molecule_at_origin(model);
+    const JacobiVectors<double> b = jacobi_vectors(x);
+    EXPECT_NEAR(norm2(b.s) * p.inverse_s * p.inverse_s, 1.0, 20 * kEpsilon);
+    EXPECT_NEAR(norm2(b.d) * p.inverse_d * p.inverse_d, 1.0, 20 * kEpsilon);
+    EXPECT_NEAR(p.s_over_d * p.inverse_s, p.inverse_d, 4 * kEpsilon);
+    EXPECT_NEAR(p.d_over_s * p.inverse_d, p.inverse_s, 4 * kEpsilon);
+    const Vec3<double> centre = m.fraction_h * (x.h1 + x.h2);
+    const double inertia =
+        m.o * norm2(centre) + m.h * (norm2(x.h1 - centre) + norm2(x.h2 - centre));
+    const double of_d = 0.5 * m.h * norm2(b.d);
+    EXPECT_NEAR(p.inertia_d, of_d / inertia, 20 * kEpsilon);
+    EXPECT_NEAR(p.inertia_s + p.inertia_d, 1.0, 4 * kEpsilon);
+    EXPECT_NEAR(p.inverse_turn * inertia, 0.5 * m.h / m.w, 20 * kEpsilon);
   }
 }
 
@@ -50,8 +65,8 @@ TEST(Settle, EqualsShake) {
   Worst sweeps("settle_to_shake_sweeps"), newton("settle_to_shake_newton");
   for_moves(random, 1000, 0.3, [&](const Move& c) {
     const Vector9 x = to_vector(settled(c));
-    const auto s = shake_sweeps(c.x_old, c.x_free, c.reference, c.m, 1e-14);
-    const auto n = shake_newton(c.x_old, c.x_free, c.reference, c.m, 1e-14);
+    const auto s = constrained(c.x_old, c.x_free, ConstrainBySweeps{c.reference, c.m, 1e-14});
+    const auto n = constrained(c.x_old, c.x_free, ConstrainByNewton{c.reference, c.m, 1e-14});
     ASSERT_TRUE(s.converged);
     ASSERT_TRUE(n.converged);
     sweeps.see((x - to_vector(s.x)).norm());
@@ -97,6 +112,25 @@ TEST(Settle, LeavesARigidMoleculeAlone) {
   error.expect_below(1e-14);
 }
 
+// What x_old lacks of the constraints is taken out to first order: e becomes e^2, or e times the
+// square of a turn.
+TEST(Settle, TakesOutWhatTheOldTriangleLacks) {
+  Random random(8);
+  Worst error("settle_healed_over_bound");
+  for (const double turn : {0.0, 0.02, 0.1}) {
+    for (const double e : {1e-3, 1e-5, 1e-7}) {
+      for_moves(random, 100, turn, [&](Move c) {
+        const Triple<double> lack = random.triple(e);
+        c.x_old = c.x_old + lack;
+        c.x_free = c.x_free + lack;
+        error.see(dense_constraint(settled(c), c.reference).norm() /
+                  (100 * e * (e + turn) + 2e-14));
+      });
+    }
+  }
+  error.expect_below(1.0);
+}
+
 // Where no rigid triangle can be reached, sin(phi), sin(psi) or the discriminant of theta say so
 // and all nine numbers are NaN; else the result is right, however far the atoms moved. NaN where
 // SHAKE finds a solution would be wrong too.
@@ -129,7 +163,7 @@ TEST(Settle, FindsWhatShakeFinds) {
   Random random(6);
   int unsolved = 0;
   for_moves(random, 4000, 0.4, [&](const Move& c) {
-    const auto s = shake_sweeps(c.x_old, c.x_free, c.reference, c.m, 1e-12);
+    const auto s = constrained(c.x_old, c.x_free, ConstrainBySweeps{c.reference, c.m, 1e-12});
     const Triple<double> x = settled(c);
     if (std::isnan(x.o.x)) {
       ++unsolved;
@@ -146,7 +180,7 @@ TEST(Settle, NotANumberStaysOne) {
   const Triple<double> x = molecule_at_origin(model);
   Triple<double> broken = x;
   broken.h2.z = std::numeric_limits<double>::quiet_NaN();
-  for (double v : to_array(settle(x, broken, settle_parameters(model)))) EXPECT_TRUE(std::isnan(v));
+  for (double v : to_array(settled(x, broken, model))) EXPECT_TRUE(std::isnan(v));
 }
 
 // A lane's bits do not depend on the other lanes, one of which may have no solution. Reciprocal
@@ -156,7 +190,6 @@ TEST(Settle, LanesDoNotSeeEachOther) {
   Random random(7);
   Worst error("settle_pack_to_scalar");
   for (const WaterModel& model : kWaterModels) {
-    const SettleParameters<double> p = settle_parameters(model);
     for (int n = 0; n < 300; ++n) {
       std::array<Triple<double>, lanes> x_old, x_free;
       for (int lane = 0; lane < lanes; ++lane) {
@@ -164,13 +197,13 @@ TEST(Settle, LanesDoNotSeeEachOther) {
         x_free[lane] = x_old[lane] + random.triple(0.2);
       }
       if (n % 2 == 0) x_free[n % lanes].h1.x += 5.0;
-      const auto pack = settle(pack_triples<double>(x_old), pack_triples<double>(x_free), p);
+      const auto pack = settled(pack_triples<double>(x_old), pack_triples<double>(x_free), model);
       for (int lane = 0; lane < lanes; ++lane) {
         std::array<Triple<double>, lanes> same_old, same_free;
         same_old.fill(x_old[lane]);
         same_free.fill(x_free[lane]);
         const auto alone =
-            settle(pack_triples<double>(same_old), pack_triples<double>(same_free), p);
+            settled(pack_triples<double>(same_old), pack_triples<double>(same_free), model);
         const Triple<double> x = lane_of(pack, lane);
         if (std::isnan(x.o.x)) {
           ASSERT_TRUE(n % 2 == 0 && lane == n % lanes);
@@ -178,7 +211,7 @@ TEST(Settle, LanesDoNotSeeEachOther) {
           continue;
         }
         ASSERT_EQ(bits_of_triple(x), bits_of_triple(lane_of(alone, lane)));
-        error.see((to_vector(x) - to_vector(settle(x_old[lane], x_free[lane], p))).norm());
+        error.see((to_vector(x) - to_vector(settled(x_old[lane], x_free[lane], model))).norm());
       }
     }
   }

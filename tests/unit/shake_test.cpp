@@ -21,23 +21,23 @@ using namespace test;
 struct Newton {
   static constexpr const char* name = "newton";
   template <class T>
-  static ShakeResult<T> run(const Triple<T>& x_old, const Triple<T>& x_free,
+  static Constrained<T> run(const Triple<T>& x_old, const Triple<T>& x_free,
                             const BondReference<double>& r, const Masses<double>& m,
                             double tolerance) {
-    return shake_newton(x_old, x_free, r, m, tolerance);
+    return constrained(x_old, x_free, ConstrainByNewton{r, m, tolerance});
   }
 };
 struct Sweeps {
   static constexpr const char* name = "sweeps";
   template <class T>
-  static ShakeResult<T> run(const Triple<T>& x_old, const Triple<T>& x_free,
+  static Constrained<T> run(const Triple<T>& x_old, const Triple<T>& x_free,
                             const BondReference<double>& r, const Masses<double>& m,
                             double tolerance) {
-    return shake_sweeps(x_old, x_free, r, m, tolerance);
+    return constrained(x_old, x_free, ConstrainBySweeps{r, m, tolerance});
   }
 };
 template <class Iteration>
-ShakeResult<double> run(const Move& c, double tolerance) {
+Constrained<double> run(const Move& c, double tolerance) {
   return Iteration::run(c.x_old, c.x_free, c.reference, c.m, tolerance);
 }
 
@@ -55,7 +55,7 @@ TYPED_TEST(Shake, SolvesTheConstraintEquations) {
   Random random(2);
   Worst error(this->named("to_reference"));
   for_moves(random, 500, 0.2, [&](const Move& c) {
-    const ShakeResult<double> r = run<TypeParam>(c, 1e-14);
+    const Constrained<double> r = run<TypeParam>(c, 1e-14);
     ASSERT_TRUE(r.converged);
     error.see((to_vector(r.x) - constrained_by_newton(c)).norm());
   });
@@ -88,7 +88,7 @@ TYPED_TEST(Shake, MovesAlongTheOldBonds) {
 TYPED_TEST(Shake, TurnsByTheArcSine) {
   for_turns([](const Move& c, const Triple<double>& turned, double s) {
     if (s > 0.9) return;  // in the plane the sweeps do not find their way from there
-    const ShakeResult<double> r = run<TypeParam>(c, 1e-14);
+    const Constrained<double> r = run<TypeParam>(c, 1e-14);
     // A length that is wrong by 1e-14 is an angle that is wrong by that over cos(theta), or more
     // where the iteration is slow.
     ASSERT_TRUE(r.converged);
@@ -99,7 +99,7 @@ TYPED_TEST(Shake, TurnsByTheArcSine) {
 TYPED_TEST(Shake, LeavesARigidMoleculeAlone) {
   Random random(4);
   for_moves(random, 100, 0.0, [&](const Move& c) {
-    const ShakeResult<double> r = run<TypeParam>(c, 1e-12);
+    const Constrained<double> r = run<TypeParam>(c, 1e-12);
     EXPECT_TRUE(r.converged);
     EXPECT_EQ(r.iterations, 1.0);
     EXPECT_LT((to_vector(r.x) - to_vector(c.x_old)).norm(), 1e-14);
@@ -112,7 +112,7 @@ TYPED_TEST(Shake, SaysWhenItDoesNotConverge) {
   Random random(6);
   int failed = 0, done = 0;
   for_moves(random, 300, 1.5, [&](const Move& c) {
-    const ShakeResult<double> r = run<TypeParam>(c, 1e-8);
+    const Constrained<double> r = run<TypeParam>(c, 1e-8);
     if (r.converged) {
       ++done;
       EXPECT_LT(dense_constraint(r.x, c.reference).norm(), 1e-6);

@@ -60,6 +60,11 @@ template <class T>
 TARN_HD T rsqrt(const T& a) {
   return T(1.0) / sqrt(a);
 }
+/// sqrt(a) for a > 0, to the last bit or the one before it; not a number for a < 0.
+template <class T>
+TARN_HD T sqrt_of_positive(const T& a) {
+  return sqrt(a);
+}
 /// What scaled_rsqrt_cubed() starts from: 1/sqrt(a), of packs only an estimate of it.
 template <class T>
 TARN_HD T rsqrt_estimate(const T& a) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tarn/physics/jacobi_vectors.hpp"
 #include "tarn/physics/penalty.hpp"
 
 /// @file
@@ -188,10 +189,25 @@ TARN_HD BondValues<T> rigid_multipliers(const Triple<T>& x, const Triple<T>& v, 
 
 /// Velocities with J v = 0: v - M^-1 J^T (J M^-1 J^T)^-1 J v.
 template <class T, class S>
+TARN_HD Triple<T> project_velocities(const JacobiVectors<T>& x, const Triple<T>& v,
+                                     const Masses<S>& m) {
+  const T w = T(m.w), zero = T(S(0)), one = T(S(1));
+  const JacobiProducts<T> rates = products_of_change(x, jacobi_vectors(v));
+  const JacobiProducts<T> y = solve_along_bonds(x, x, w, rates, zero < one);
+  return add_change(-one, change_along_bonds(x, y, w), m, v);
+}
+template <class T, class S>
 TARN_HD Triple<T> project_velocities(const Triple<T>& x, const Triple<T>& v, const Masses<S>& m) {
-  const Bonds<T> b = bonds(x);
-  const BondValues<T> y = solve_bonds(b, m, T(S(0)), apply_jacobian(b, v));
-  return v - scale(T(m.inverse_o), T(m.inverse_h), apply_jacobian_transposed(b, y));
+  return project_velocities(jacobi_vectors(x), v, m);
+}
+/// The same where the bonds hold, to rounding: the matrix is diagonal and constant.
+template <class T, class S>
+TARN_HD Triple<T> project_velocities(const JacobiVectors<T>& x, const Triple<T>& v,
+                                     const Masses<S>& m, const SettleParameters<S>& p) {
+  const JacobiProducts<T> rates = products_of_change(x, jacobi_vectors(v));
+  const JacobiProducts<T> y{T(p.inverse_s * p.inverse_s) * rates.ss,
+                            T(p.inverse_d * p.inverse_d) * rates.dd, T(p.inverse_turn) * rates.sd};
+  return add_change(T(S(-1)), change_along_bonds(x, y, T(m.w)), m, v);
 }
 
 }  // namespace TARN_ARCH

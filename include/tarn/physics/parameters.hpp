@@ -12,6 +12,8 @@ namespace tarn {
 template <class S>
 struct Masses {
   S o, h, inverse_o, inverse_h;
+  S fraction_h;  ///< share of the molecule's mass that a hydrogen has
+  S w;           ///< inverse mass of s over that of d (see JacobiVectors)
 };
 
 /// Squared reference lengths [A^2].
@@ -37,12 +39,15 @@ struct ZssParameters {
   S inverse_bh2w2;  ///< 1/(b h^2 omega^2); 0 when omega is infinite
 };
 
-/// Lengths of the rigid triangle in its own frame (Miyamoto & Kollman 1992, figure 2): O lies at
-/// distance ra from the centre of mass, the H lie rb behind it and rc to each side [A].
+/// Numbers of the rigid triangle in its vectors s and d (see JacobiVectors), of lengths l_s and l_d
+/// and at a right angle; w is the inverse mass of s over that of d.
 template <class S>
 struct SettleParameters {
-  S ra, rb, rc;
-  S fraction_o, fraction_h;  ///< shares of the molecule's mass
+  S inverse_s, inverse_d;  ///< 1/l_s, 1/l_d [1/A]
+  S s_over_d, d_over_s;    ///< l_s/l_d, l_d/l_s
+  S inertia_s, inertia_d;  ///< l_s^2 and w l_d^2, over their sum: shares of the moment of inertia
+                           ///< about the normal
+  S inverse_turn;          ///< 1/(l_s^2 + w l_d^2) [1/A^2]
 };
 
 /// The exact Ornstein-Uhlenbeck flow over one step (TO 4.5), by atom: v <- decay v + kick xi with
@@ -75,7 +80,12 @@ PairParameters<S> pair_parameters(const WaterModel& model) {
 }
 
 inline Masses<double> masses(const WaterModel& model) {
-  return {model.mass_o_Da, model.mass_h_Da, 1.0 / model.mass_o_Da, 1.0 / model.mass_h_Da};
+  return {model.mass_o_Da,
+          model.mass_h_Da,
+          1.0 / model.mass_o_Da,
+          1.0 / model.mass_h_Da,
+          model.mass_h_Da / model.molecule_mass_Da(),
+          model.molecule_mass_Da() / model.mass_o_Da};
 }
 
 inline BondReference<double> bond_reference(const WaterModel& model) {
@@ -89,11 +99,11 @@ inline ZssParameters<double> zss_parameters(const IntegratorSpec& s) {
 }
 
 inline SettleParameters<double> settle_parameters(const WaterModel& model) {
-  const double rc = 0.5 * model.r_hh_A();
-  const double height = __builtin_sqrt(model.r_oh_A * model.r_oh_A - rc * rc);
-  const double total = model.molecule_mass_Da();
-  const double ra = 2.0 * model.mass_h_Da / total * height;
-  return {ra, height - ra, rc, model.mass_o_Da / total, model.mass_h_Da / total};
+  const double l_d = model.r_hh_A();
+  const double d2 = l_d * l_d, s2 = 4.0 * model.r_oh_A * model.r_oh_A - d2;
+  const double l_s = __builtin_sqrt(s2);
+  const double wd2 = masses(model).w * d2, turn = s2 + wd2;
+  return {1.0 / l_s, 1.0 / l_d, l_s / l_d, l_d / l_s, s2 / turn, wd2 / turn, 1.0 / turn};
 }
 
 inline OuParameters<double> ou_parameters(const WaterModel& model, const ThermostatSpec& t,

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tarn/physics/penalty.hpp"
+#include "tarn/physics/jacobi_vectors.hpp"
 
 /// @file
 /// SHAKE: the position x = x_free + M^-1 J(x_old)^T mu at which the three bond lengths hold, by
@@ -15,96 +15,87 @@ inline constexpr int kShakeMaxIterations = 500;
 
 template <class T>
 struct ShakeResult {
-  Triple<T> x;
+  JacobiVectors<T> change;  ///< from the free move to the constraints
   mask_t<T> converged;
   T iterations;  ///< that each lane needed
 };
 
 /// False where an iteration broke down.
 template <class T>
-TARN_HD mask_t<T> is_number(const Triple<T>& x) {
-  const T all = x.o.x + x.h1.x + x.h2.x;
+TARN_HD mask_t<T> is_number(const JacobiVectors<T>& x) {
+  const T all = x.s.x + x.d.x;
   return all == all;
 }
 
 /// Newton's iteration on the three multipliers of a molecule together (M-SHAKE, Kraeutler, van
 /// Gunsteren & Huenenberger 2001): converges quadratically.
 template <class T, class S>
-TARN_HD ShakeResult<T> shake_newton(const Triple<T>& x_old, const Triple<T>& x_free,
+TARN_HD ShakeResult<T> shake_newton(const JacobiVectors<T>& old, const JacobiVectors<T>& free,
                                     const BondReference<S>& reference, const Masses<S>& m,
                                     const S& tolerance) {
-  const Bonds<T> b = bonds(x_old);
-  const T w_o = T(m.inverse_o), w_h = T(m.inverse_h), w = w_o + w_h;
-  const T small2 = T(tolerance * tolerance);
+  const T w = T(m.w), zero = T(S(0)), half = T(S(0.5));
+  const T s2 = T(S(4) * reference.oh2 - reference.hh2), d2 = T(reference.hh2);
+  const T small_oh2 = T(S(4) * tolerance * tolerance * reference.oh2);
+  const T small_hh2 = T(tolerance * tolerance * reference.hh2);
   ShakeResult<T> r;
-  r.x = x_free;
-  r.iterations = T(S(0));
-  mask_t<T> active = T(S(0)) < T(S(1));
+  JacobiVectors<T> x = free;
+  r.iterations = zero;
+  mask_t<T> active = zero < T(S(1));
   for (int iteration = 0; iteration < kShakeMaxIterations; ++iteration) {
-    const Vec3<T> s1 = r.x.h1 - r.x.o, s2 = r.x.h2 - r.x.o, s3 = r.x.h2 - r.x.h1;
-    // A_ce = d|s_c|^2/d(mu_e) / 2, from the products of new and old bond vectors.
-    const T p11 = dot(s1, b.d1), p12 = dot(s1, b.d2), p21 = dot(s2, b.d1), p22 = dot(s2, b.d2);
-    const Vec3<T> a1{w * p11, w_o * p21, w_h * (p11 - p21)};  // column of bond 1
-    const Vec3<T> a2{w_o * p12, w * p22, w_h * (p22 - p12)};  // column of bond 2
-    const Vec3<T> a3{w_h * (p11 - p12), w_h * (p22 - p21),    // column of bond 3
-                     (w_h + w_h) * ((p22 - p21) - (p12 - p11))};
-    const T half = T(S(0.5));
-    const Vec3<T> rest{half * (T(reference.oh2) - norm2(s1)), half * (T(reference.oh2) - norm2(s2)),
-                       half * (T(reference.hh2) - norm2(s3))};
-    const Vec3<T> c23 = cross(a2, a3), c31 = cross(a3, a1), c12 = cross(a1, a2);
-    T inverse = T(S(1)) / dot(a1, c23);
-    inverse = select(active, inverse, T(S(0)));
-    const Vec3<T> u1 = (inverse * dot(rest, c23)) * b.d1;
-    const Vec3<T> u2 = (inverse * dot(rest, c31)) * b.d2;
-    const Vec3<T> u3 = (inverse * dot(rest, c12)) * b.d3;
-    const Vec3<T> move_o = -(w_o * (u1 + u2));
-    const Vec3<T> move_1 = w_h * (u1 - u3);
-    const Vec3<T> move_2 = w_h * (u2 + u3);
-    r.x = {r.x.o + move_o, r.x.h1 + move_1, r.x.h2 + move_2};
-    r.iterations = r.iterations + select(active, T(S(1)), T(S(0)));
-    const T still = max(max(norm2(move_1 - move_o) - small2 * T(reference.oh2),
-                            norm2(move_2 - move_o) - small2 * T(reference.oh2)),
-                        norm2(move_2 - move_1) - small2 * T(reference.hh2));
-    active = active & (still > T(S(0)));  // a lane that broke down stops here too
+    const JacobiProducts<T> rest{half * (s2 - norm2(x.s)), half * (d2 - norm2(x.d)),
+                                 -dot(x.s, x.d)};
+    const JacobiVectors<T> move =
+        change_along_bonds(old, solve_along_bonds(x, old, w, rest, active), w);
+    x = x + move;
+    r.iterations = r.iterations + select(active, T(S(1)), zero);
+    // The bonds to the oxygen move by half of s - d and s + d.
+    const T moved_s = norm2(move.s), moved_d = norm2(move.d), both = abs(dot(move.s, move.d));
+    const T still = max((moved_s + moved_d) + (both + both) - small_oh2, moved_d - small_hh2);
+    active = active & (still > zero);  // a lane that broke down stops here too
     if (!any(active)) break;
   }
-  r.converged = (!active) & is_number(r.x);
+  r.change = x - free;
+  r.converged = (!active) & is_number(x);
   return r;
 }
 
 /// The classical sweep (Ryckaert, Ciccotti & Berendsen 1977): one bond after the other, until a
 /// sweep moves none.
 template <class T, class S>
-TARN_HD ShakeResult<T> shake_sweeps(const Triple<T>& x_old, const Triple<T>& x_free,
+TARN_HD ShakeResult<T> shake_sweeps(const JacobiVectors<T>& old, const JacobiVectors<T>& free,
                                     const BondReference<S>& reference, const Masses<S>& m,
                                     const S& tolerance) {
-  const Bonds<T> b = bonds(x_old);
-  const T w_o = T(m.inverse_o), w_h = T(m.inverse_h);
+  const T zero = T(S(0));
+  // The bonds to the oxygen are half of s - d and s + d.
+  const Vec3<T> old_1 = old.s - old.d, old_2 = old.s + old.d;
+  const T r_oh2 = T(S(4) * reference.oh2), r_hh2 = T(reference.hh2);
+  const S w_o = m.inverse_o, w_h = m.inverse_h;
+  const T w_oh = T(S(2) * (w_o + w_h)), w_hh = T(S(4) * w_h);
+  const T s_of_oh = T(S(0.5) * w_h + w_o), d_of_oh = T(S(0.5) * w_h), d_of_hh = T(S(2) * w_h);
   ShakeResult<T> r;
-  r.x = x_free;
-  r.iterations = T(S(0));
-  // One bond: s += (w_a + w_b) u d with u = (r0^2 - s.s) / (2 (w_a + w_b) s.d).
-  const auto correct = [](const T& w_a, const T& w_b, const T& r02, const Vec3<T>& d,
-                          const mask_t<T>& active, Vec3<T>& a, Vec3<T>& e, T& move) {
-    const Vec3<T> s = e - a;
-    const T w = w_a + w_b;
-    T u = (r02 - norm2(s)) / ((w + w) * dot(s, d));
-    u = select(active, u, T(S(0)));
-    move = max(move, abs(w * u));
-    a = fma(-(w_a * u), d, a);
-    e = fma(w_b * u, d, e);
-  };
-  mask_t<T> active = T(S(0)) < T(S(1));
+  JacobiVectors<T> x = free;
+  r.iterations = zero;
+  mask_t<T> active = zero < T(S(1));
   for (int sweep = 0; sweep < kShakeMaxIterations; ++sweep) {
-    T move = T(S(0));
-    correct(w_o, w_h, T(reference.oh2), b.d1, active, r.x.o, r.x.h1, move);
-    correct(w_o, w_h, T(reference.oh2), b.d2, active, r.x.o, r.x.h2, move);
-    correct(w_h, w_h, T(reference.hh2), b.d3, active, r.x.h1, r.x.h2, move);
-    r.iterations = r.iterations + select(active, T(S(1)), T(S(0)));
+    T move = zero;
+    // One bond b of inverse masses w_a + w_b = w2/2, along d: u = (r0^2 - b.b) / (w2 b.d).
+    const auto multiplier = [&](const T& r02, const T& w2, const Vec3<T>& b, const Vec3<T>& d) {
+      const T u = select(active, (r02 - norm2(b)) / (w2 * dot(b, d)), zero);
+      move = max(move, abs(T(S(0.5)) * w2 * u));
+      return u;
+    };
+    const T u1 = multiplier(r_oh2, w_oh, x.s - x.d, old_1);
+    x = {fma(s_of_oh * u1, old_1, x.s), fma(-(d_of_oh * u1), old_1, x.d)};
+    const T u2 = multiplier(r_oh2, w_oh, x.s + x.d, old_2);
+    x = {fma(s_of_oh * u2, old_2, x.s), fma(d_of_oh * u2, old_2, x.d)};
+    const T u3 = multiplier(r_hh2, w_hh, x.d, old.d);
+    x.d = fma(d_of_hh * u3, old.d, x.d);
+    r.iterations = r.iterations + select(active, T(S(1)), zero);
     active = active & !(move < T(tolerance));
     if (!any(active)) break;
   }
-  r.converged = (!active) & is_number(r.x);
+  r.change = x - free;
+  r.converged = (!active) & is_number(x);
   return r;
 }
 

@@ -15,46 +15,61 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// A way to put x_free onto the constraints along the gradients at x_old; each has the operator
-/// (x_old, x_free) -> ShakeResult.
-struct ConstrainByNewton {
+/// A way to hold the bonds: move() puts `free` onto the constraints along the gradients at `old`,
+/// project() takes velocities at x onto them.
+template <bool kSweeps>
+struct ConstrainByIteration {
   BondReference<double> bonds;
   Masses<double> masses;
   double tolerance;
   template <class T>
-  TARN_HD ShakeResult<T> operator()(const Triple<T>& x_old, const Triple<T>& x_free) const {
-    return shake_newton(x_old, x_free, bonds, masses, tolerance);
+  TARN_HD ShakeResult<T> move(const JacobiVectors<T>& old, const JacobiVectors<T>& free) const {
+    if constexpr (kSweeps) {
+      return shake_sweeps(old, free, bonds, masses, tolerance);
+    } else {
+      return shake_newton(old, free, bonds, masses, tolerance);
+    }
   }
-};
-struct ConstrainBySweeps {
-  BondReference<double> bonds;
-  Masses<double> masses;
-  double tolerance;
+  /// Bonds hold to the tolerance only.
   template <class T>
-  TARN_HD ShakeResult<T> operator()(const Triple<T>& x_old, const Triple<T>& x_free) const {
-    return shake_sweeps(x_old, x_free, bonds, masses, tolerance);
+  TARN_HD Triple<T> project(const JacobiVectors<T>& x, const Triple<T>& v) const {
+    return project_velocities(x, v, masses);
   }
 };
+using ConstrainByNewton = ConstrainByIteration<false>;
+using ConstrainBySweeps = ConstrainByIteration<true>;
 struct ConstrainBySettle {
   SettleParameters<double> triangle;
+  Masses<double> masses;
   template <class T>
-  TARN_HD ShakeResult<T> operator()(const Triple<T>& x_old, const Triple<T>& x_free) const {
+  TARN_HD ShakeResult<T> move(const JacobiVectors<T>& old, const JacobiVectors<T>& free) const {
     const T zero = T(0.0);
-    return {settle(x_old, x_free, triangle), zero < T(1.0), zero};
+    return {settle(old, free, triangle), zero < T(1.0), zero};
+  }
+  template <class T>
+  TARN_HD Triple<T> project(const JacobiVectors<T>& x, const Triple<T>& v) const {
+    return project_velocities(x, v, masses, triangle);
   }
 };
 
-/// x <- x + h v on the constraints; what they do to x goes into v.
+/// x <- x + h v on the constraints, by the velocity that gets there.
+/// @param x those of s.x; those of the new positions afterwards
 /// @return what the iteration says; a lane that did not converge holds its last iterate
+template <class T, class Constrain>
+TARN_HD ShakeResult<T> constrained_drift(MoleculeState<T>& s, JacobiVectors<T>& x, const T& h,
+                                         const Constrain& constrain) {
+  const JacobiVectors<T> free = fma(h, jacobi_vectors(s.v), x);
+  const ShakeResult<T> r = constrain.move(x, free);
+  s.v = add_change(T(scalar_t<T>(1)) / h, r.change, constrain.masses, s.v);
+  drift(s, h);
+  x = free + r.change;
+  return r;
+}
 template <class T, class Constrain>
 TARN_HD ShakeResult<T> constrained_drift(MoleculeState<T>& s, const T& h,
                                          const Constrain& constrain) {
-  const Triple<T> x_old = s.x;
-  drift(s, h);
-  const ShakeResult<T> r = constrain(x_old, s.x);
-  s.v = fma(T(1.0) / h, r.x - s.x, s.v);
-  s.x = r.x;
-  return r;
+  JacobiVectors<T> x = jacobi_vectors(s.x);
+  return constrained_drift(s, x, h, constrain);
 }
 
 /// The end of a SHAKE step: velocities keep a bond part.
@@ -65,10 +80,11 @@ TARN_HD void shake_end(MoleculeState<T>& s, const Triple<T>& f, const T& h, cons
 }
 
 /// The end of a RATTLE or SETTLE step: velocities on the constraints, by one linear solve.
-template <class T, class S>
-TARN_HD void rattle_end(MoleculeState<T>& s, const Triple<T>& f, const T& h, const Masses<S>& m) {
-  shake_end(s, f, h, m);
-  s.v = project_velocities(s.x, s.v, m);
+template <class T, class Constrain>
+TARN_HD void rattle_end(MoleculeState<T>& s, const Triple<T>& f, const T& h,
+                        const Constrain& constrain) {
+  shake_end(s, f, h, constrain.masses);
+  s.v = constrain.project(jacobi_vectors(s.x), s.v);
 }
 
 }  // namespace TARN_ARCH

@@ -11,7 +11,7 @@ namespace tarn {
 
 /// How positions move, and how a step ends: the choices among the passes.
 enum class Move { free, newmark, newmark_full, newton, sweeps, settle };
-enum class End { gauss_newton, full, verlet, shake, rattle };
+enum class End { gauss_newton, full, verlet, shake, rattle, settle };
 
 /// Squared speeds above this [A^2/akma^2], some 2000 A/ps, or not a number, are a blow-up.
 inline constexpr double kLargestSpeed2 = 1e4;
@@ -66,10 +66,12 @@ inline StepNumbers<float> rounded_to_float(const StepParameters& p) {
   r.h = f(p.h);
   r.omega = f(p.omega);
   r.bonds = {f(p.bonds.oh2), f(p.bonds.hh2)};
-  r.masses = {f(p.masses.o), f(p.masses.h), f(p.masses.inverse_o), f(p.masses.inverse_h)};
+  r.masses = {f(p.masses.o),         f(p.masses.h),          f(p.masses.inverse_o),
+              f(p.masses.inverse_h), f(p.masses.fraction_h), f(p.masses.w)};
   r.zss = {f(p.zss.inverse_bh2), f(p.zss.inverse_bh2w2)};
-  r.settle = {f(p.settle.ra), f(p.settle.rb), f(p.settle.rc), f(p.settle.fraction_o),
-              f(p.settle.fraction_h)};
+  r.settle = {f(p.settle.inverse_s),   f(p.settle.inverse_d), f(p.settle.s_over_d),
+              f(p.settle.d_over_s),    f(p.settle.inertia_s), f(p.settle.inertia_d),
+              f(p.settle.inverse_turn)};
   r.shake_tolerance = f(p.shake_tolerance);
   r.ou = {f(p.ou.decay_o), f(p.ou.decay_h), kick_of(p.ou.decay_o, p.ou.kick_o),
           kick_of(p.ou.decay_h, p.ou.kick_h)};
@@ -88,14 +90,15 @@ struct StepPasses {
 inline StepPasses step_passes(const System& system) {
   const IntegratorSpec& i = system.integrator;
   if (is_rigid(i.scheme)) {
-    const bool sweeps = i.iteration == ShakeIteration::sweeps;
+    const Move move = i.scheme == Scheme::settle              ? Move::settle
+                      : i.iteration == ShakeIteration::sweeps ? Move::sweeps
+                                                              : Move::newton;
+    // With GLA the projection after the noise takes what the last kick adds along the bonds too.
     // BAOAB needs velocities on the constraints, so SHAKE is RATTLE there.
-    const bool keeps_bond_part =
-        i.scheme == Scheme::shake && system.thermostat.kind != Thermostat::baoab;
-    return {i.scheme == Scheme::settle ? Move::settle
-            : sweeps                   ? Move::sweeps
-                                       : Move::newton,
-            keeps_bond_part ? End::shake : End::rattle};
+    const Thermostat thermostat = system.thermostat.kind;
+    const bool keeps_bond_part = thermostat == Thermostat::gla ||
+                                 (thermostat == Thermostat::none && i.scheme == Scheme::shake);
+    return {move, keeps_bond_part ? End::shake : move == Move::settle ? End::settle : End::rattle};
   }
   const bool full = i.hessian == Hessian::full;
   if (i.scheme == Scheme::verlet) return {Move::free, End::verlet};

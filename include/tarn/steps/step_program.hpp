@@ -20,18 +20,23 @@ struct StepNote {
   T iterations;
 };
 
+/// The ways of constraining, from the numbers of a step.
+TARN_HD ConstrainByNewton by_newton(const StepParameters& q) {
+  return {q.bonds, q.masses, q.shake_tolerance};
+}
+TARN_HD ConstrainBySweeps by_sweeps(const StepParameters& q) {
+  return {q.bonds, q.masses, q.shake_tolerance};
+}
+TARN_HD ConstrainBySettle by_settle(const StepParameters& q) { return {q.settle, q.masses}; }
+
 namespace detail {
 
 /// Calls op with the way of constraining that `move` names.
 template <class T, class Op>
 TARN_HD StepNote<T> with_constraints(const StepParameters& q, Move move, const Op& op) {
-  if (move == Move::newton) {
-    return op(ConstrainByNewton{q.bonds, q.masses, q.shake_tolerance});
-  }
-  if (move == Move::sweeps) {
-    return op(ConstrainBySweeps{q.bonds, q.masses, q.shake_tolerance});
-  }
-  return op(ConstrainBySettle{q.settle});
+  if (move == Move::newton) return op(by_newton(q));
+  if (move == Move::sweeps) return op(by_sweeps(q));
+  return op(by_settle(q));
 }
 
 template <class T>
@@ -78,7 +83,7 @@ TARN_HD StepNote<T> begin_baoab(const StepParameters& q, Move move, const Triple
     return detail::nothing_to_note<T>();
   }
   return detail::with_constraints<T>(q, move, [&](const auto& constrain) -> StepNote<T> {
-    const BaoabRigid<T> r = baoab_rigid(s, h, xi, q.ou, kick_scale, q.masses, constrain);
+    const BaoabRigid<T> r = baoab_rigid(s, h, xi, q.ou, kick_scale, constrain);
     v_thermal = r.v;
     const mask_t<T> good = r.first.converged & r.second.converged;
     return {good, r.first.iterations + r.second.iterations};
@@ -101,8 +106,10 @@ TARN_HD mask_t<T> end_step(const StepParameters& q, End end, const Triple<T>& f,
     verlet_end(s, f, h, q.bonds, q.masses, q.omega);
   } else if (end == End::shake) {
     shake_end(s, f, h, q.masses);
+  } else if (end == End::rattle) {
+    rattle_end(s, f, h, by_newton(q));
   } else {
-    rattle_end(s, f, h, q.masses);
+    rattle_end(s, f, h, by_settle(q));
   }
   return good;
 }
@@ -111,8 +118,10 @@ TARN_HD mask_t<T> end_step(const StepParameters& q, End end, const Triple<T>& f,
 template <class T>
 TARN_HD void thermostat_step(const StepParameters& q, Move move, const Triple<T>& xi,
                              const T& kick_scale, MoleculeState<T>& s) {
-  if (is_constrained(move)) {
-    thermostat_rigid(s, xi, q.ou, kick_scale, q.masses);
+  if (move == Move::settle) {
+    thermostat_rigid(s, xi, q.ou, kick_scale, by_settle(q));
+  } else if (is_constrained(move)) {
+    thermostat_rigid(s, xi, q.ou, kick_scale, by_newton(q));
   } else {
     thermostat_penalised(s, xi, q.ou, kick_scale);
   }

@@ -23,11 +23,18 @@ TARN_HD void thermostat_penalised(MoleculeState<T>& s, const Triple<T>& xi,
 
 /// O for rigid bonds: velocities are projected after it, and before it too, which matters when the
 /// friction differs between the atoms.
-template <class T, class S>
+/// @param x those of s.x
+template <class T, class S, class Constrain>
+TARN_HD void thermostat_rigid(MoleculeState<T>& s, const JacobiVectors<T>& x, const Triple<T>& xi,
+                              const OuParameters<S>& p, const T& kick_scale,
+                              const Constrain& constrain) {
+  if (p.decay_o != p.decay_h) s.v = constrain.project(x, s.v);
+  s.v = constrain.project(x, ou_step(s.v, xi, p, kick_scale));
+}
+template <class T, class S, class Constrain>
 TARN_HD void thermostat_rigid(MoleculeState<T>& s, const Triple<T>& xi, const OuParameters<S>& p,
-                              const T& kick_scale, const Masses<S>& m) {
-  if (p.decay_o != p.decay_h) s.v = project_velocities(s.x, s.v, m);
-  s.v = project_velocities(s.x, ou_step(s.v, xi, p, kick_scale), m);
+                              const T& kick_scale, const Constrain& constrain) {
+  thermostat_rigid(s, jacobi_vectors(s.x), xi, p, kick_scale, constrain);
 }
 
 /// From the kick to the second half drift of BAOAB, penalised bonds.
@@ -55,15 +62,16 @@ struct BaoabRigid {
 };
 template <class T, class S, class Constrain>
 TARN_HD BaoabRigid<T> baoab_rigid(MoleculeState<T>& s, const T& h, const Triple<T>& xi,
-                                  const OuParameters<S>& p, const T& kick_scale, const Masses<S>& m,
+                                  const OuParameters<S>& p, const T& kick_scale,
                                   const Constrain& constrain) {
   BaoabRigid<T> r;
   const T half = T(S(0.5)) * h;
   kick(s, h);
-  r.first = constrained_drift(s, half, constrain);
-  thermostat_rigid(s, xi, p, kick_scale, m);
+  JacobiVectors<T> x = jacobi_vectors(s.x);
+  r.first = constrained_drift(s, x, half, constrain);
+  thermostat_rigid(s, x, xi, p, kick_scale, constrain);
   r.v = s.v;
-  r.second = constrained_drift(s, half, constrain);
+  r.second = constrained_drift(s, x, half, constrain);
   return r;
 }
 

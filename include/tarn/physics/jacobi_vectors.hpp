@@ -1,0 +1,89 @@
+#pragma once
+
+#include "tarn/physics/triple.hpp"
+
+/// @file
+/// A molecule in the two vectors between its atoms (Jacobi vectors), in which masses are diagonal
+/// and rigid bonds are |s|^2, |d|^2 and s.d, which is 0.
+
+namespace tarn {
+inline namespace TARN_ARCH {
+
+/// s = (H1 - O) + (H2 - O), d = H2 - H1: of positions, velocities, displacements. d has the inverse
+/// mass 2/m_H and s that times w = 1 + 2 m_H/m_O.
+template <class T>
+struct JacobiVectors {
+  Vec3<T> s, d;
+};
+
+template <class T>
+TARN_HD JacobiVectors<T> operator+(const JacobiVectors<T>& a, const JacobiVectors<T>& b) {
+  return {a.s + b.s, a.d + b.d};
+}
+template <class T>
+TARN_HD JacobiVectors<T> operator-(const JacobiVectors<T>& a, const JacobiVectors<T>& b) {
+  return {a.s - b.s, a.d - b.d};
+}
+
+/// k a + b.
+template <class T>
+TARN_HD JacobiVectors<T> fma(const T& k, const JacobiVectors<T>& a, const JacobiVectors<T>& b) {
+  return {fma(k, a.s, b.s), fma(k, a.d, b.d)};
+}
+
+template <class T>
+TARN_HD JacobiVectors<T> jacobi_vectors(const Triple<T>& x) {
+  return {(x.h1 - x.o) + (x.h2 - x.o), x.h2 - x.h1};
+}
+
+/// k times the atoms' part of a change of s and d that leaves the centre of mass, added to x.
+template <class T, class S>
+TARN_HD Triple<T> add_change(const T& k, const JacobiVectors<T>& change, const Masses<S>& m,
+                             const Triple<T>& x) {
+  const T of_o = T(-m.fraction_h) * k, of_h = T(S(0.5) - m.fraction_h) * k, half = T(S(0.5)) * k;
+  const Vec3<T> middle_1 = fma(of_h, change.s, x.h1), middle_2 = fma(of_h, change.s, x.h2);
+  return {fma(of_o, change.s, x.o), fma(-half, change.d, middle_1), fma(half, change.d, middle_2)};
+}
+
+/// The three scalar products that rigid bonds keep: half of what |s|^2 and |d|^2 change, and what
+/// s.d changes, by a change of s and d.
+template <class T>
+struct JacobiProducts {
+  T ss, dd, sd;
+};
+template <class T>
+TARN_HD JacobiProducts<T> products_of_change(const JacobiVectors<T>& x,
+                                             const JacobiVectors<T>& change) {
+  return {dot(x.s, change.s), dot(x.d, change.d), dot(x.s, change.d) + dot(x.d, change.s)};
+}
+
+/// What forces along the bonds of `old` change, w the inverse mass of s over that of d:
+/// (y_ss s + w y_sd d, y_dd d + y_sd s).
+template <class T>
+TARN_HD JacobiVectors<T> change_along_bonds(const JacobiVectors<T>& old, const JacobiProducts<T>& y,
+                                            const T& w) {
+  const T wy = w * y.sd;
+  return {fma(y.ss, old.s, wy * old.d), fma(y.dd, old.d, y.sd * old.s)};
+}
+
+/// The y for which products_of_change(x, change_along_bonds(old, y, w)) are r, by cofactors, with
+/// one division. With p = x.s.old.s, q = x.s.old.d, u = x.d.old.s, t = x.d.old.d the matrix is
+/// (p 0 wq; 0 t u; u q p + wt), of determinant (pt - qu)(p + wt).
+/// @return y in the lanes that are active, 0 in the others
+template <class T>
+TARN_HD JacobiProducts<T> solve_along_bonds(const JacobiVectors<T>& x, const JacobiVectors<T>& old,
+                                            const T& w, const JacobiProducts<T>& r,
+                                            const mask_t<T>& active) {
+  const T p = dot(x.s, old.s), q = dot(x.s, old.d), u = dot(x.d, old.s), t = dot(x.d, old.d);
+  const T zero = T(scalar_t<T>(0)), one = T(scalar_t<T>(1));
+  const T qu = q * u, turn = fma(w, t, p);
+  const T inverse = select(active, one / (fma(p, t, -qu) * turn), zero);
+  const T wq = w * q;
+  const T a = fma(t, r.sd, -(q * r.dd)), b = fma(p, r.sd, -(u * r.ss));
+  return {inverse * fma(r.ss, fma(t, turn, -qu), -(wq * a)),
+          inverse * fma(r.dd, fma(p, turn, -(wq * u)), -(u * b)),
+          inverse * fma(p, a, -(u * t * r.ss))};
+}
+
+}  // namespace TARN_ARCH
+}  // namespace tarn
