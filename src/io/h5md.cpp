@@ -33,7 +33,9 @@ constexpr int kHydrogen = 1;
 
 // Frames are gathered until this much has come together, or until a second has passed; with many
 // replicas a flush takes longer, and then the next one waits, so that it takes a tenth at most.
+// What a flush costs is the number of datasets, so each replica has its share of the buffer.
 constexpr std::size_t kMostBuffered = std::size_t{1} << 24;
+constexpr std::size_t kMostBufferedOfReplica = std::size_t{1} << 14;
 constexpr std::chrono::seconds kFlushInterval{1};
 constexpr int kShareOfFlushing = 10;
 
@@ -54,6 +56,8 @@ class H5mdWriter final : public TrajectoryWriter {
       : info_(info),
         path_(info.folder + "/trajectory.h5"),
         coordinates_(static_cast<std::size_t>(info.molecules) * kCoordinatesPerMolecule),
+        most_buffered_(std::max(kMostBuffered,
+                                kMostBufferedOfReplica * static_cast<std::size_t>(info.replicas))),
         replicas_(static_cast<std::size_t>(info.replicas)) {}
   ~H5mdWriter() override {
     try {
@@ -82,7 +86,7 @@ class H5mdWriter final : public TrajectoryWriter {
     replica.positions_A.insert(replica.positions_A.end(), frame.positions_A.begin(),
                                frame.positions_A.end());
     buffered_ += frame.positions_A.size_bytes();
-    if (buffered_ >= kMostBuffered || Clock::now() >= next_flush_) flush();
+    if (buffered_ >= most_buffered_ || Clock::now() >= next_flush_) flush();
   }
 
   void save(std::ostream& out) override {
@@ -166,10 +170,11 @@ class H5mdWriter final : public TrajectoryWriter {
       const hsize_t rows = replica.steps.size();
       if (rows == 0) continue;
       // The values first, so that a reader that finds a step finds its positions, too.
-      const std::string position = group_of(static_cast<std::int64_t>(r)) + "/position";
-      file_->append(position + "/value", H5T_NATIVE_DOUBLE, replica.positions_A.data(), rows);
-      file_->append(position + "/time", H5T_NATIVE_DOUBLE, replica.times_ps.data(), rows);
-      file_->append(position + "/step", H5T_NATIVE_INT64, replica.steps.data(), rows);
+      const hdf5::Handle position =
+          file_->open(group_of(static_cast<std::int64_t>(r)) + "/position");
+      file_->append(position, "value", H5T_NATIVE_DOUBLE, replica.positions_A.data(), rows);
+      file_->append(position, "time", H5T_NATIVE_DOUBLE, replica.times_ps.data(), rows);
+      file_->append(position, "step", H5T_NATIVE_INT64, replica.steps.data(), rows);
       replica = {replica.frames + rows, {}, {}, {}};
     }
     file_->flush();
@@ -236,7 +241,8 @@ class H5mdWriter final : public TrajectoryWriter {
 
   TrajectoryInfo info_;
   std::string path_;
-  std::size_t coordinates_;  // of one frame
+  std::size_t coordinates_;    // of one frame
+  std::size_t most_buffered_;  // bytes of positions
   std::vector<Replica> replicas_;
   std::optional<File> file_;
   std::size_t buffered_ = 0;  // bytes of positions

@@ -86,14 +86,16 @@ class File {
                     hsize_t rows_in_chunk) const;
   /// Changes the number of rows.
   void resize(const std::string& name, hsize_t rows) const;
-  /// Adds rows at the end.
-  void append(const std::string& name, hid_t memory_type, const void* values, hsize_t rows) const;
+  /// Adds rows at the end of a dataset of an open group.
+  void append(const Handle& group, const char* name, hid_t memory_type, const void* values,
+              hsize_t rows) const;
   /// Reads rows, converted to the type in memory; of a scalar, the one value.
   void read(const std::string& name, hid_t memory_type, void* values, hsize_t first,
             hsize_t rows) const;
 
  private:
   [[noreturn]] void fail(std::string_view action) const;
+  std::vector<hsize_t> shape_of(const Handle& dataset, const std::string& name) const;
 
   std::string path_;
   Handle file_;
