@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <climits>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -267,12 +268,17 @@ std::optional<double> time_ps(std::string_view unit) {
   return std::nullopt;
 }
 
+/// Floats that a byte of a file can stand for when deflated.
+constexpr double kMostOfByte = 258.0;
+
 class H5mdReader final : public FrameReader {
  public:
   explicit H5mdReader(const std::string& path) : file_(path, File::Mode::read) {
     if (!file_.has("h5md") || !file_.has("particles")) {
       fail("this HDF5 file is no H5MD file: it lacks the groups h5md and particles");
     }
+    std::error_code ignored;
+    bytes_ = std::filesystem::file_size(path, ignored);
     groups_ = file_.names_in("particles");
     if (file_.has("parameters")) model_ = file_.text_attribute("parameters", "model");
   }
@@ -310,6 +316,17 @@ class H5mdReader final : public FrameReader {
     throw InputError({Problem{file_.path(), 0, 0, message}});
   }
 
+  /// A damaged number must not ask for more memory or time than the file can fill.
+  void check_size(const std::string& name, const std::vector<hsize_t>& shape) const {
+    double numbers = 1.0;
+    for (const hsize_t n : shape) {
+      numbers *= static_cast<double>(n);
+      if (n <= INT_MAX && numbers <= kMostOfByte * static_cast<double>(bytes_)) continue;
+      fail(fmt::format("{} has the shape {}, more than the file can hold: it is damaged", name,
+                       fmt::join(shape, " x ")));
+    }
+  }
+
   void open_group(const std::string& name) {
     const std::string group = "particles/" + name;
     position_ = group + "/position";
@@ -322,6 +339,7 @@ class H5mdReader final : public FrameReader {
     if (shape.size() != 3 || shape[2] != 3) {
       fail(position_ + "/value must have three dimensions: frames, atoms and x y z");
     }
+    check_size(position_ + "/value", shape);
     if (shape[1] == 0 || shape[1] % kAtomsPerMolecule != 0) {
       fail(fmt::format("{} atoms in {} are no whole number of water molecules (O H H each)",
                        shape[1], group));
@@ -358,6 +376,7 @@ class H5mdReader final : public FrameReader {
     if (!file_.has(name)) return {};
     const std::vector<hsize_t> shape = file_.shape_of(name);
     if (shape.size() != 1) return {};
+    check_size(name, shape);
     std::vector<T> values(shape[0]);
     if (!values.empty()) file_.read(name, type, values.data(), 0, shape[0]);
     return values;
@@ -384,6 +403,7 @@ class H5mdReader final : public FrameReader {
   }
 
   File file_;
+  std::uintmax_t bytes_ = 0;
   std::vector<std::string> groups_;
   std::size_t group_ = 0;  // the next one
   std::string position_;

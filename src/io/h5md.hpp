@@ -14,6 +14,10 @@ namespace tarn::io {
 
 /// Reads an H5MD file, one particles group after another, in the order of their names. The comment
 /// of a frame has the group as `replica`. @throws IoError, InputError
+///
+/// The HDF5 library itself (1.10.8) may crash or never return on damaged bytes that have no
+/// checksum: strings of variable length, and anything in files of the formats before 1.10. In the
+/// files of write_h5md() all else has checksums, but for the positions.
 std::unique_ptr<FrameReader> open_h5md(const std::string& path);
 
 /// trajectory.h5 with the group particles/replica-0000 and so on.

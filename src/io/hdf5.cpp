@@ -53,6 +53,9 @@ File::File(std::string path, Mode mode) : path_(std::move(path)) {
   const Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_libver_bounds(access.id(), H5F_LIBVER_V110, H5F_LIBVER_LATEST);
   limit_cache(access);
+  // Of what a writer is just changing, a second look is enough. The pauses between the looks
+  // double: at the library's hundred, a damaged file would be waited for for ever.
+  H5Pset_metadata_read_attempts(access.id(), 20);
   const hbool_t yes = 1;
   hid_t file = H5I_INVALID_HID;
   switch (mode) {
@@ -104,7 +107,9 @@ void File::close() { checked(file_.close(), "write"); }
 bool File::has(const std::string& name) const {
   // Each part of the path must exist before the next one may be asked for.
   for (std::size_t end = name.find('/'); true; end = name.find('/', end + 1)) {
-    if (H5Lexists(file_.id(), name.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
+    const std::string part = name.substr(0, end);
+    const htri_t exists = H5Lexists(file_.id(), part.c_str(), H5P_DEFAULT);
+    if (checked(exists, "read " + part + " in") == 0) return false;
     if (end == std::string::npos) return true;
   }
 }
@@ -174,9 +179,12 @@ void File::set_attribute(const std::string& object, const char* name,
 }
 
 std::string File::text_attribute(const std::string& object, const char* name) const {
-  if (H5Aexists_by_name(file_.id(), object.c_str(), name, H5P_DEFAULT) <= 0) return {};
+  const std::string action = fmt::format("read {} of {} in", name, object);
+  const htri_t exists = H5Aexists_by_name(file_.id(), object.c_str(), name, H5P_DEFAULT);
+  if (checked(exists, action) == 0) return {};
   const Handle attribute(
-      H5Aopen_by_name(file_.id(), object.c_str(), name, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+      checked(H5Aopen_by_name(file_.id(), object.c_str(), name, H5P_DEFAULT, H5P_DEFAULT), action),
+      H5Aclose);
   const Handle type(H5Aget_type(attribute.id()), H5Tclose);
   const Handle space(H5Aget_space(attribute.id()), H5Sclose);
   if (H5Tget_class(type.id()) != H5T_STRING || H5Sget_simple_extent_npoints(space.id()) != 1) {
@@ -184,13 +192,13 @@ std::string File::text_attribute(const std::string& object, const char* name) co
   }
   if (H5Tis_variable_str(type.id()) > 0) {
     char* value = nullptr;
-    checked(H5Aread(attribute.id(), type.id(), &value), "read");
+    checked(H5Aread(attribute.id(), type.id(), &value), action);
     std::string text = value == nullptr ? "" : value;
     H5free_memory(value);
     return text;
   }
   std::string text(H5Tget_size(type.id()), '\0');
-  checked(H5Aread(attribute.id(), type.id(), text.data()), "read");
+  checked(H5Aread(attribute.id(), type.id(), text.data()), action);
   return text.substr(0, text.find('\0'));
 }
 

@@ -25,7 +25,7 @@ inline void read_frames(io::FrameReader& reader) {
 }
 
 /// A structure or trajectory of any bytes is refused in words, or is good, in the format that it
-/// looks like and in every other. H5MD is left out: the reader of its bytes is the HDF5 library.
+/// looks like and in every other. H5MD has a target of its own: hardly any bytes are an HDF5 file.
 inline void structure(std::string_view bytes) {
   if (bytes.starts_with("\x89HDF")) return;
   const InputFile file(bytes);

@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "fuzz/checkpoint_fuzz.hpp"
 #include "fuzz/deck_fuzz.hpp"
+#ifdef TARN_HAVE_HDF5
+#include "fuzz/h5md_fuzz.hpp"
+#endif
 #include "fuzz/structure_fuzz.hpp"
 #include "scratch_folder.hpp"
 
@@ -50,6 +54,21 @@ TEST(FuzzCorpus, Structures) {
 }
 
 TEST(FuzzCorpus, Checkpoints) { replay("/tests/data/fuzz/checkpoint", fuzz::checkpoint); }
+
+#ifdef TARN_HAVE_HDF5
+TEST(FuzzCorpus, H5md) {
+  replay("/tests/data/fuzz/h5md", fuzz::h5md);
+  const long before = peak_memory_MiB();
+  for (unsigned seed = 0; seed < 600; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 generator(seed);
+    std::string choices(8 + generator() % 64, '\0');
+    for (char& c : choices) c = static_cast<char>(generator());
+    EXPECT_NO_THROW(fuzz::h5md(choices));
+  }
+  EXPECT_LT(peak_memory_MiB() - before, 256);
+}
+#endif
 
 }  // namespace
 }  // namespace tarn
