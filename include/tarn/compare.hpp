@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tarn/analysis/errors.hpp"
@@ -51,9 +52,22 @@ struct SchemeResult {
   std::vector<BlowUp> blow_ups;
 };
 
+/// What came of one scheme of a mechanical system. Costs are means of a step.
+struct MechanicsSchemeResult {
+  std::string label;
+  std::int64_t steps = 0;
+  double steps_per_second = 0.0;
+  double linear_solves_per_step = 0.0;
+  double iterations_per_step = 0.0;  ///< of Newton's method or of sweeps
+  /// Largest change of each conserved quantity since the start, of the samples; names and values.
+  std::vector<std::pair<std::string, double>> changes;
+  std::string failure;  ///< why it stopped; empty when it did not
+};
+
 struct CompareResult {
   std::string out_dir;
-  std::vector<SchemeResult> schemes;
+  std::vector<SchemeResult> schemes;             ///< of water
+  std::vector<MechanicsSchemeResult> mechanics;  ///< of a mechanical system
   std::vector<std::string> pictures;
   std::string device;
   bool interrupted = false;
@@ -63,6 +77,8 @@ struct CompareResult {
 /// that whatever else the machine does falls on all of them alike. Writes `compare.csv` (a row a
 /// scheme), `rdf.csv` (pair counts, probability densities and their errors by scheme) and the
 /// picture `rdf.svg`.
+///
+/// Of a mechanical system only `compare.csv` is written, with other columns.
 ///
 /// @param schemes "scheme" or "scheme:key=value:...", keys of [integrator]
 /// @throws InputError, IoError, NumericalError, DeviceError

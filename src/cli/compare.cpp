@@ -27,6 +27,27 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
+void print_mechanics(std::FILE* out, const Deck& deck, const CompareResult& result) {
+  fmt::print(out, "{}, {}, {} steps of {}\n\n", deck.name, deck.system.kind,
+             deck.mechanics.run.steps, deck.mechanics.integrator.step);
+  std::vector<std::string> header{"scheme", "steps/s", "linear solves", "iterations"};
+  for (const auto& [name, change] : result.mechanics.front().changes) {
+    header.push_back("max change of " + name);
+  }
+  header.push_back("stopped at");
+  std::vector<std::vector<std::string>> rows{header};
+  for (const MechanicsSchemeResult& s : result.mechanics) {
+    rows.push_back({s.label, fmt::format("{:.0f}", s.steps_per_second),
+                    fmt::format("{:.1f}", s.linear_solves_per_step),
+                    fmt::format("{:.1f}", s.iterations_per_step)});
+    for (const auto& [name, change] : s.changes)
+      rows.back().push_back(fmt::format("{:.1e}", change));
+    rows.back().push_back(s.failure.empty() ? "-" : fmt::format("step {}", s.steps));
+  }
+  for (const std::string& line : aligned(rows)) fmt::print(out, "{}\n", line);
+  fmt::print(out, "\nTable: {}/compare.csv\n", result.out_dir);
+}
+
 std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
 
 void compare(const Arguments& a, Events& events, int& exit_code) {
@@ -40,6 +61,15 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
   if (result.interrupted) terminal.warning("interrupted: the table is of what was done until then");
   // With --json standard output is for programs.
   std::FILE* out = a.json ? stderr : stdout;
+  if (!result.mechanics.empty()) {
+    for (const MechanicsSchemeResult& s : result.mechanics) {
+      if (!s.failure.empty()) exit_code = static_cast<int>(ExitCode::numerical);
+    }
+    if (result.interrupted) exit_code = interrupted_exit_code();
+    events.ended(result.out_dir, result.interrupted, exit_code);
+    print_mechanics(out, deck, result);
+    return;
+  }
   fmt::print(out, "{}, {} molecules x {} replicas, {} steps of {} fs, {}\n\n", deck.name,
              deck.system.molecules > 0 ? std::to_string(deck.system.molecules) : *deck.system.file,
              deck.system.replicas, result.schemes.front().steps, deck.integrator.timestep_fs,
@@ -82,7 +112,8 @@ void add_compare(CLI::App& app, int& exit_code) {
             "replace the comparison that is in the folder");
   command
       ->add_option("--schemes", a->schemes,
-                   "schemes with their keys: shake,settle,zss-stiff:omega=20")
+                   "schemes with their keys: shake,settle,zss-stiff:omega=20, or of a mechanical "
+                   "system rattle,variational-of:rk4:bias=0.5")
       ->required();
   command->callback([a, &exit_code] {
     catch_interrupts();

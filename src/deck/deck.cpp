@@ -98,13 +98,19 @@ Deck with_scheme(const Deck& deck, const std::string& spec) {
     rest = colon == std::string_view::npos ? std::string_view{} : rest.substr(colon + 1);
     return part;
   };
-  const std::string scheme = next_part();
+  const decks::Key& scheme_key = *decks::schema_of(deck).find_key("integrator.scheme");
+  const auto known = decks::available_words(scheme_key);
+  std::string scheme = next_part();
+  // The name of a scheme may hold a colon itself: variational-of:rk4.
+  const std::string with_next = scheme + ":" + std::string(rest.substr(0, rest.find(':')));
+  if (std::find(known.begin(), known.end(), with_next) != known.end()) {
+    next_part();
+    scheme = with_next;
+  }
   overrides.push_back({"integrator.scheme=" + scheme, label});
   while (!rest.empty()) overrides.push_back({"integrator." + next_part(), label});
 
   Deck other = deck;
-  const decks::Key& scheme_key = *decks::schema_of(deck).find_key("integrator.scheme");
-  const auto known = decks::available_words(scheme_key);
   if (std::find(known.begin(), known.end(), scheme) != known.end()) {
     scheme_key.set(scheme_key, scheme, other);
   }

@@ -8,6 +8,8 @@
 
 #include "blow_up.hpp"
 #include "contestant.hpp"
+#include "mechanics_compare.hpp"
+#include "mechanics_run.hpp"
 #include "tarn/analysis/histogram.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/core/error.hpp"
@@ -93,7 +95,13 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
     if (options.threads) variant.run.threads = *options.threads;
     variants.push_back(std::move(variant));
   }
+  const bool mechanical = is_mechanical(deck.system.kind);
+  if (mechanical) refuse_cuda(options.device);
   prepare_folder(result.out_dir, options.overwrite);
+  if (mechanical) {
+    compare_mechanics(variants, schemes, options, result);
+    return result;
+  }
 
   const auto warn = [&](const std::string& text) {
     if (options.on_warning) options.on_warning(text);

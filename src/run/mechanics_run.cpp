@@ -361,10 +361,14 @@ class MechanicsRun {
 
 }  // namespace
 
-RunResult run_mechanics(const Deck& deck, const RunOptions& options) {
-  if (options.device && options.device->starts_with("cuda")) {
+void refuse_cuda(const std::optional<std::string>& device) {
+  if (device && device->starts_with("cuda")) {
     throw DeviceError("mechanical systems run on the CPU: use --device cpu, or leave it out");
   }
+}
+
+RunResult run_mechanics(const Deck& deck, const RunOptions& options) {
+  refuse_cuda(options.device);
   const RunFolder folder(deck, options);
   return MechanicsRun(deck, options, folder).go();
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "plain_water.hpp"
+#include "tarn/io/csv.hpp"
 #include "tarn/io/xyz.hpp"
 
 /// @file
@@ -434,6 +435,37 @@ TEST_F(Commands, CompareWritesATableAndAPicture) {
   EXPECT_TRUE(fs::exists(folder_ / "out/rdf.csv"));
   EXPECT_EQ(tarn("compare " + small_deck() + " --schemes shake --out " + path("out")).exit_code, 2);
   EXPECT_EQ(tarn("compare " + small_deck() + " --schemes shkae --out " + path("o2")).exit_code, 2);
+}
+
+TEST_F(Commands, CompareOfAMechanicalSystemNamesEachOfItsSchemes) {
+  const std::string deck = std::string(TARN_SOURCE_DIR) + "/inputs/spherical-pendulum.toml";
+  const Outcome compare = tarn("compare " + deck +
+                               " --schemes rattle,variational-of:rk4,variational-of:euler:bias=0.5 "
+                               "--set run.steps=100 --out " +
+                               path("out"));
+  ASSERT_EQ(compare.exit_code, 0) << compare.text;
+  EXPECT_TRUE(contains(compare.text, "variational-of:euler:bias=0.5"));
+  tarn::io::CsvReader table(path("out/compare.csv"));
+  std::vector<std::string_view> cells;
+  std::vector<std::string> schemes;
+  double worst_energy = 0.0, energy_of_rk4 = 1.0;
+  while (table.next(cells)) {
+    schemes.emplace_back(cells[table.column("scheme")]);
+    EXPECT_EQ(cells[table.column("steps")], "100");
+    const double energy = table.number(cells[table.column("energy_change_max")]);
+    worst_energy = std::max(worst_energy, energy);
+    if (schemes.back() == "variational-of:rk4") energy_of_rk4 = energy;
+    // L_z is a momentum map of each of them.
+    EXPECT_LT(table.number(cells[table.column("lz_change_max")]), 1e-8) << schemes.back();
+  }
+  EXPECT_EQ(schemes, (std::vector<std::string>{"rattle", "variational-of:rk4",
+                                               "variational-of:euler:bias=0.5"}));
+  EXPECT_GT(energy_of_rk4, 0.0);
+  EXPECT_LT(energy_of_rk4, 0.1 * worst_energy);  // order 4 beside orders 2
+  const std::string again = "compare " + deck + " --out " + path("other") + " --schemes ";
+  EXPECT_EQ(tarn(again + "variational-of:rk3").exit_code, 2);
+  EXPECT_EQ(tarn(again + "rattle --device cuda").exit_code, 5);
+  EXPECT_EQ(tarn("compare " + deck + " --schemes rattle --out " + path("out")).exit_code, 2);
 }
 
 /// Every deck of the project, a few steps of it.

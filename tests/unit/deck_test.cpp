@@ -454,6 +454,21 @@ TEST(WithScheme, TakesKeys) {
   EXPECT_EQ(with_scheme(deck, "settle:timestep_fs=4").integrator.timestep_fs, 4.0);
 }
 
+TEST(WithScheme, NamesMayHoldAColon) {
+  const Deck deck = parse_deck(
+      "[system]\nkind = \"spherical-pendulum\"\n[integrator]\nscheme = \"rattle\"\nstep = 0.1\n"
+      "[run]\nsteps = 10\n",
+      "a.toml");
+  const auto integrator = [&](const char* spec) {
+    return with_scheme(deck, spec).mechanics.integrator;
+  };
+  EXPECT_EQ(integrator("variational-of:rk4").scheme, MechanicsScheme::variational_of_rk4);
+  EXPECT_EQ(integrator("variational-of:euler:bias=0.5").bias, 0.5);
+  EXPECT_EQ(integrator("variational-of:euler:bias=0.5:step=0.2").step, 0.2);
+  EXPECT_THROW(integrator("variational-of:rk3"), InputError);
+  EXPECT_THROW(integrator("variational-of"), InputError);
+}
+
 TEST(WithScheme, ProblemsNameIt) {
   const Deck deck = parse(kWarm);
   const std::vector<std::pair<std::string, std::string>> cases{
