@@ -80,7 +80,7 @@ Size measure(const Reproduction& r, const ReproduceOptions& options, int molecul
     t.engine = engine_of(growth_deck(r, options, molecules, replicas, precision));
     t.replicas = replicas;
   }
-  time_in_turns(timed, kTurns, kTurnSeconds);
+  time_in_turns(timed, kTurns, kTurnSeconds * options.share_of_time);
   Size s{molecules, replicas};
   for (std::size_t p = 0; p < timed.size(); ++p) {
     s.ns[p] = timed[p].quantile(0.5);
@@ -90,7 +90,7 @@ Size measure(const Reproduction& r, const ReproduceOptions& options, int molecul
   return s;
 }
 
-/// Slope of log time over log N.
+/// Slope of log time over log N; 0 where there is no second size.
 double exponent(const std::vector<Size>& sizes, std::size_t precision, int from, int to) {
   std::vector<double> x, y;
   for (const Size& s : sizes) {
@@ -98,7 +98,7 @@ double exponent(const std::vector<Size>& sizes, std::size_t precision, int from,
     x.push_back(std::log(s.molecules));
     y.push_back(std::log(s.ns[precision]));
   }
-  return analysis::fit_line(x, y).slope;
+  return x.size() < 2 ? 0.0 : analysis::fit_line(x, y).slope;
 }
 
 std::string memory_text(const Reproduction& r, const ReproduceOptions& options) {
@@ -106,14 +106,17 @@ std::string memory_text(const Reproduction& r, const ReproduceOptions& options) 
   const auto bytes = [&](int molecules, int replicas, const char* precision) {
     return bytes_of(growth_deck(r, options, molecules, replicas, precision));
   };
-  std::string text =
-      "| precision | bytes a replica of 7 | bytes a replica of 100 | bytes a molecule, 5000 to 20 "
-      "000 | all of 20 000 (MB) |\n|---|---|---|---|---|\n";
+  const int large = std::min(kMolecules.back(), options.most_molecules), quarter = large / 4;
+  std::string text = fmt::format(
+      "| precision | bytes a replica of 7 | bytes a replica of 100 | bytes a molecule, {0} to {1} "
+      "| "
+      "all of {1} (MB) |\n|---|---|---|---|---|\n",
+      quarter, large);
   for (const char* precision : kPrecisions) {
     const double seven = (bytes(7, 4096, precision) - bytes(7, 1024, precision)) / 3072.0;
     const double hundred = (bytes(100, 64, precision) - bytes(100, 16, precision)) / 48.0;
-    const double all = bytes(20'000, 1, precision);
-    const double molecule = (all - bytes(5'000, 1, precision)) / 15'000.0;
+    const double all = bytes(large, 1, precision);
+    const double molecule = (all - bytes(quarter, 1, precision)) / (large - quarter);
     text += fmt::format("| {} | {:.0f} | {:.0f} | {:.0f} | {:.1f} |\n", precision, seven, hundred,
                         molecule, all * 1e-6);
   }
@@ -130,6 +133,7 @@ void make_growth_figure(const Reproduction& r, const ReproduceOptions& options) 
                    "core_ns_per_step_high", "core_ns_per_pair"});
   std::vector<Size> sizes, alone;
   for (int n : kMolecules) {
+    if (n > options.most_molecules) break;
     sizes.push_back(measure(r, options, n, n <= kFew ? 64 : 1));
     if (n <= kFew) alone.push_back(measure(r, options, n, 1));
   }
@@ -235,6 +239,7 @@ void make_scheme_cost_figure(const Reproduction& r, const ReproduceOptions& opti
   page.text("\n|---|---|");
   for (std::size_t k = 0; k < r.schemes.size(); ++k) page.text("---|");
   for (int n : kStructures) {
+    if (n > options.most_molecules) break;
     const int replicas = n <= kFew ? 64 : 1;
     const Deck deck = load_deck(options.inputs_dir + "/" + r.deck,
                                 {fmt::format("system.file=structures/tip3p-{}.xyz", n),
@@ -245,7 +250,7 @@ void make_scheme_cost_figure(const Reproduction& r, const ReproduceOptions& opti
       t.engine = engine_of(with_scheme(deck, scheme));
       t.replicas = replicas;
     }
-    time_in_turns(timed, kTurns, kTurnSeconds);
+    time_in_turns(timed, kTurns, kTurnSeconds * options.share_of_time);
     page.text(fmt::format("\n| {} | {} |", n, replicas));
     const double first = timed.front().quantile(0.5);
     for (std::size_t k = 0; k < timed.size(); ++k) {

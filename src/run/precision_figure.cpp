@@ -198,7 +198,12 @@ void make_precision_figure(const Reproduction& r, const ReproduceOptions& option
       "the largest change of the cluster's momentum.\n\n"
       "| molecules | scheme | precision | drift (kcal/mol/ns) | rms (kcal/mol) | momentum "
       "(Da Å/akma) |\n|---|---|---|---|---|---|\n";
-  for (const Length& length : kLengths) {
+  std::vector<Length> lengths;
+  for (Length length : kLengths) {
+    length.duration_ps *= options.share_of_time;
+    if (length.molecules <= options.most_molecules) lengths.push_back(length);
+  }
+  for (const Length& length : lengths) {
     const Deck base =
         load_deck(options.inputs_dir + "/" + r.deck,
                   {fmt::format("system.file=structures/tip3p-{}.xyz", length.molecules),
@@ -253,7 +258,7 @@ void make_precision_figure(const Reproduction& r, const ReproduceOptions& option
     }
   }
   page.text(forces_text + "\n" + drift_text + "\n");
-  for (const Length& l : kLengths) {
+  for (const Length& l : lengths) {
     page.text(fmt::format("{} molecules: {} replicas, {:g} ps. ", l.molecules, l.replicas,
                           l.duration_ps));
   }

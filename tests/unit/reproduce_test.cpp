@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -94,6 +95,104 @@ TEST(Reproductions, OfErrorAgainstCostPutEverySchemeBesideTheRigidReference) {
   EXPECT_EQ(rows, 14 * 2 * 7);
   EXPECT_GT(stopped, 0);  // the full Hessian with omega = 500, for one
   EXPECT_LT(stopped, rows / 2);
+}
+
+/// Rows of a page made short, of clusters of up to so many molecules, as numbers and words by
+/// column.
+std::vector<std::map<std::string, std::string>> short_page(
+    const std::string& name, int most_molecules, const std::vector<std::string>& columns) {
+  const test::ScratchFolder folder;
+  ReproduceOptions options;
+  options.inputs_dir = kInputs;
+  options.out_dir = folder.path();
+  options.threads = 2;
+  options.most_molecules = most_molecules;
+  options.share_of_time = 0.01;
+  reproduce({name}, options);
+  const std::string page = test::read_text(folder.file(name + ".md"));
+  EXPECT_FALSE(test::contains(page, "nan "));
+  EXPECT_FALSE(test::contains(page, "inf "));
+  EXPECT_TRUE(std::filesystem::exists(folder.file(name + ".svg")));
+  io::CsvReader csv(folder.file(name + ".csv"));
+  std::vector<std::map<std::string, std::string>> rows;
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) {
+    EXPECT_EQ(cells.size(), columns.size());
+    auto& row = rows.emplace_back();
+    for (const std::string& column : columns) row[column] = std::string(cells[csv.column(column)]);
+  }
+  return rows;
+}
+
+double number(const std::map<std::string, std::string>& row, const char* column) {
+  return std::stod(row.at(column));
+}
+
+/// What holds on every machine: three times in order. Nothing is said of how long they are.
+void expect_times(const std::map<std::string, std::string>& row) {
+  EXPECT_GT(number(row, "core_ns_per_step_low"), 0.0);
+  EXPECT_LE(number(row, "core_ns_per_step_low"), number(row, "core_ns_per_step"));
+  EXPECT_LE(number(row, "core_ns_per_step"), number(row, "core_ns_per_step_high"));
+}
+
+TEST(Reproductions, OfGrowthTimeEverySizeInBothPrecisions) {
+  const auto rows =
+      short_page("growth", 64,
+                 {"molecules", "replicas", "precision", "core_ns_per_step", "core_ns_per_step_low",
+                  "core_ns_per_step_high", "core_ns_per_pair"});
+  std::set<std::vector<std::string>> cases;
+  for (const auto& row : rows) {
+    expect_times(row);
+    cases.insert({row.at("molecules"), row.at("replicas"), row.at("precision")});
+    const double n = number(row, "molecules");
+    EXPECT_NEAR(
+        number(row, "core_ns_per_pair") * 0.5 * n * (n - 1.0) / number(row, "core_ns_per_step"),
+        1.0, 1e-12);
+  }
+  // 2, 4, 7, 12, 16, 17 and 32 molecules with 64 replicas and alone, and 64 alone.
+  EXPECT_EQ(cases.size(), 2u * (7 * 2 + 1));
+  EXPECT_EQ(rows.size(), cases.size());
+}
+
+TEST(Reproductions, OfSchemeCostPutEverySchemeBesideTheFirst) {
+  const auto rows = short_page("scheme-cost", 32,
+                               {"molecules", "replicas", "scheme", "core_ns_per_step",
+                                "core_ns_per_step_low", "core_ns_per_step_high", "ratio"});
+  ASSERT_EQ(rows.size(), 2u * 7u);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    expect_times(rows[k]);
+    const auto& first = rows[k - k % 7];
+    EXPECT_EQ(rows[k].at("molecules"), k < 7 ? "7" : "32");
+    EXPECT_EQ(first.at("scheme"), "zss-stiff");
+    EXPECT_NEAR(number(rows[k], "ratio"),
+                number(rows[k], "core_ns_per_step") / number(first, "core_ns_per_step"), 1e-12);
+  }
+}
+
+TEST(Reproductions, OfPrecisionTellItsErrors) {
+  const auto rows =
+      short_page("precision", 7,
+                 {"molecules", "scheme", "precision", "replicas", "duration_ps",
+                  "drift_kcal_per_mol_per_ns_per_molecule",
+                  "drift_kcal_per_mol_per_ns_per_molecule_err", "rms_kcal_per_mol_per_molecule",
+                  "momentum_change_Da_A_per_akma", "force_rms_relative_error"});
+  ASSERT_EQ(rows.size(), 5u * 3u - 1u);  // SHAKE is not run in single precision
+  for (const auto& row : rows) {
+    const std::string& precision = row.at("precision");
+    const double force = number(row, "force_rms_relative_error");
+    // A few roundings of each pair, and what the sums take: 2^-53 or 2^-24, up to a hundred times.
+    const double rounding = precision == "double" ? 1.1e-16 : 6.0e-8;
+    EXPECT_GT(force, 0.1 * rounding) << row.at("scheme") << ' ' << precision;
+    EXPECT_LT(force, 100.0 * rounding) << row.at("scheme") << ' ' << precision;
+    // 1000 steps of 7 molecules: forces of some 10 kcal/mol/A, times 0.04 akma, that cancel.
+    if (precision != "single") {
+      EXPECT_LT(number(row, "momentum_change_Da_A_per_akma"), 1e-9);
+    }
+    EXPECT_GT(number(row, "drift_kcal_per_mol_per_ns_per_molecule_err"), 0.0);
+    EXPECT_GT(number(row, "rms_kcal_per_mol_per_molecule"), 0.0);
+    // k_B 10 K: what the method makes the energy move by is less than a thermal motion.
+    EXPECT_LT(number(row, "rms_kcal_per_mol_per_molecule"), 0.02);
+  }
 }
 
 TEST(Reproductions, RefuseUnknownNames) {
