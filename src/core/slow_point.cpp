@@ -62,6 +62,16 @@ SlowWindow slow_window(double slowest, double fastest) {
   return {6.0 * std::numbers::pi / slowest / steps, steps};
 }
 
+double filter_response(const SlowWindow& window, double frequency) {
+  // Verlet turns the phase by this angle a step.
+  const double angle = 2.0 * std::asin(0.5 * frequency * window.step);
+  double sum = kernel(0.0);
+  for (int j = 1; j < window.steps; ++j) {
+    sum += 2.0 * kernel(static_cast<double>(j) / window.steps) * std::cos(j * angle);
+  }
+  return sum / window.steps;
+}
+
 int move_to_slow_point(const SlowProjection& p, Vector& x, Vector& v,
                        const std::function<void(const Vector&, const Vector&)>& on_iterate) {
   Vector last = p.constraints(x, v);

@@ -195,7 +195,7 @@ std::vector<Key> make_keys() {
                 {"slow-manifold", static_cast<int>(StartProjection::slow_manifold),
                  "the vibration of the bonds is taken out of positions and velocities; "
                  "`run.json` tells its energy before and after. Needs finite `omega`, and some "
-                 "700 evaluations of all forces a replica. A thermostat puts the vibration "
+                 "430 evaluations of all forces a replica. A thermostat puts the vibration "
                  "back"}},
            .meaning = "Where the start is moved to, after all else.",
            .used_with = penalty}),

@@ -30,7 +30,9 @@ class StiffCluster {
         omega_(omega),
         masses_(tarn::masses(force_field.model())),
         reference_(bond_reference(force_field.model())),
-        forces_(static_cast<std::size_t>(kCoordinates * force_field.molecules())) {}
+        forces_(static_cast<std::size_t>(kCoordinates * force_field.molecules())) {
+    choose_window();
+  }
 
   VectorXd acceleration(const VectorXd& x) {
     nonbonded(x);
@@ -55,12 +57,18 @@ class StiffCluster {
     return values;
   }
 
+  /// To where the mean would be if the filter left nothing of the vibration.
   void move(const VectorXd& mean, VectorXd& x, VectorXd& v) const {
+    const VectorXd now = bonds_and_rates(x, v);
     for (Index k = 0, c = 0; k < x.size(); k += kCoordinates, c += kValues) {
+      const auto slow = [&](Index at) {
+        const Eigen::Vector3d here = now.segment<3>(at);
+        return Eigen::Vector3d(here + unfilter_ * (mean.segment<3>(at) - here));
+      };
+      const Eigen::Vector3d g = slow(c) / omega_, rates = slow(c + 3);
       Triple<double> positions = load(&x[k]), velocities = load(&v[k]);
-      move_bonds<double, double>({mean[c] / omega_, mean[c + 1] / omega_, mean[c + 2] / omega_},
-                                 {mean[c + 3], mean[c + 4], mean[c + 5]}, reference_, masses_,
-                                 positions, velocities);
+      move_bonds<double, double>({g[0], g[1], g[2]}, {rates[0], rates[1], rates[2]}, reference_,
+                                 masses_, positions, velocities);
       store(positions, &x[k]);
       store(velocities, &v[k]);
     }
@@ -76,9 +84,12 @@ class StiffCluster {
     return sum;
   }
 
-  /// Covers the bond vibrations of the model's molecule: their squared frequencies are the
-  /// eigenvalues of omega^2 J M^-1 J^T.
-  SlowWindow window() const {
+  const SlowWindow& window() const { return window_; }
+
+ private:
+  /// A window that covers the bond vibrations of the model's molecule, whose squared frequencies
+  /// are the eigenvalues of omega^2 J M^-1 J^T, and 1 / (1 - what the filter leaves of each).
+  void choose_window() {
     const WaterModel& model = force_field_.model();
     const double half = 0.5 * model.r_hh_A();
     const double height = std::sqrt(model.r_oh_A * model.r_oh_A - half * half);
@@ -86,13 +97,13 @@ class StiffCluster {
     const SymmetricMatrix3<double> s = bond_matrix(bonds(rigid), masses_, 0.0);
     Eigen::Matrix3d matrix;
     matrix << s.s11, s.s12, s.s13, s.s12, s.s22, s.s23, s.s13, s.s23, s.s33;
-    const Eigen::Vector3d squares =
-        Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(matrix, Eigen::EigenvaluesOnly)
-            .eigenvalues();
-    return slow_window(omega_ * std::sqrt(squares[0]), omega_ * std::sqrt(squares[2]));
+    const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> modes(matrix);
+    const Eigen::Vector3d frequencies = omega_ * modes.eigenvalues().cwiseSqrt();
+    window_ = slow_window(frequencies[0], frequencies[2]);
+    const Eigen::Vector3d factors =
+        frequencies.unaryExpr([&](double f) { return 1.0 / (1.0 - filter_response(window_, f)); });
+    unfilter_ = modes.eigenvectors() * factors.asDiagonal() * modes.eigenvectors().transpose();
   }
-
- private:
   void nonbonded(const VectorXd& x) {
     force_field_.energy_and_forces({x.data(), static_cast<std::size_t>(x.size())}, forces_);
   }
@@ -102,6 +113,8 @@ class StiffCluster {
   Masses<double> masses_;
   BondReference<double> reference_;
   std::vector<double> forces_;
+  SlowWindow window_;
+  Eigen::Matrix3d unfilter_;
 };
 
 }  // namespace

@@ -53,6 +53,29 @@ TEST(SlowPoint, FilterKeepsCubics) {
   }
 }
 
+// Of cos and sin of an oscillator the middle is left, times the response; 40 terms of order one
+// round. The slowest frequency of the window is left by a thirtieth, a third of it nearly whole.
+TEST(SlowPoint, ResponseIsWhatTheFilterLeaves) {
+  SlowProjection p;
+  p.window = slow_window(1.0, 3.9);
+  p.tolerance = 10.0;  // one iteration
+  for (const double frequency : {0.3, 1.0, 1.7, 3.9}) {
+    p.acceleration = [&](const Vector& x) { return Vector(-frequency * frequency * x); };
+    p.constraints = p.averaged = [](const Vector& x, const Vector& v) {
+      return Vector(Eigen::Vector2d(x[0], v[0]));
+    };
+    Vector mean;
+    p.move = [&](const Vector& m, Vector&, Vector&) { mean = m; };
+    Vector x = Vector::Constant(1, 0.7), v = Vector::Constant(1, -1.3);
+    move_to_slow_point(p, x, v);
+    const double response = filter_response(p.window, frequency);
+    EXPECT_NEAR(mean[0], 0.7 * response, 1e-14);
+    EXPECT_NEAR(mean[1], -1.3 * response, 1e-14);
+  }
+  EXPECT_NEAR(filter_response(p.window, 1.0), 0.032, 0.001);
+  EXPECT_GT(filter_response(p.window, 0.3), 0.5);
+}
+
 TEST(SlowPoint, WindowOfThePaper) {
   const SlowWindow paper = slow_window(1000.0, 1000.0);
   EXPECT_EQ(paper.steps, 18);
@@ -307,6 +330,14 @@ TEST(SlowStart, VelocitiesBecomeTangent) {
 
 // It stops when omega g and J v change by less than 1e-7; the next change is smaller, and moves
 // atoms by less than |change|/(2 d) with d > 0.9 A.
+// Without the response of the filter each iteration leaves a thirtieth, and six are needed.
+TEST(SlowStart, SettlesInFewIterations) {
+  for (const double omega : {100.0, 1000.0}) {
+    Cluster c = seven(omega, From::maxwell);
+    EXPECT_LE(project(omega, c).iterations, 3) << omega;
+  }
+}
+
 TEST(SlowStart, IsIdempotent) {
   const double omega = 100.0;
   Cluster once = seven(omega, From::maxwell);

@@ -20,6 +20,10 @@ struct SlowWindow {
 /// @param slowest,fastest frequencies of the stiff motion, AST's omega for both
 SlowWindow slow_window(double slowest, double fastest);
 
+/// What the average leaves of an oscillation about the slow motion, as a factor of its value in the
+/// middle, for velocity Verlet in the steps of the window.
+double filter_response(const SlowWindow& window, double frequency);
+
 /// What a projection needs to know of a system.
 struct SlowProjection {
   using Vector = Eigen::VectorXd;
