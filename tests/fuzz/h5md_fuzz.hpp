@@ -9,12 +9,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "structure_fuzz.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/binary.hpp"
 #include "tarn/io/formats.hpp"
 
 namespace tarn::fuzz {
