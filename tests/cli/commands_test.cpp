@@ -183,7 +183,7 @@ TEST_F(Commands, MechanicalSystemsRunAndTellWhatFails) {
   EXPECT_TRUE(contains(blown.text, "failed at step 8")) << blown.text;
   EXPECT_EQ(tarn("check " + deck + " --set integrator.scheme=shake").exit_code, 2);
   EXPECT_EQ(tarn("run " + deck + " --device cuda --out " + path("gpu")).exit_code, 5);
-  EXPECT_EQ(tarn("compare " + deck + " --schemes zs --out " + path("compared")).exit_code, 2);
+  EXPECT_EQ(tarn("compare " + deck + " --schemes settle --out " + path("compared")).exit_code, 2);
 }
 
 TEST_F(Commands, EnergyOfTheReferenceStructure) {
