@@ -16,7 +16,7 @@ for object in "$@"; do
   checked=$((checked + 1))
   # Compiler-local: pointers to run-time support that hold the same value in every object.
   symbols=$("$nm" --defined-only --extern-only --format=posix "$object" |
-    awk '$1 !~ /^DW\.ref\./ {print $1}')
+    awk '$1 !~ /^(DW\.ref|__odr_asan)\./ {print $1}')
   foreign=$(grep -v "${#arch}$arch" <<<"$symbols" || true)
   tables=$(grep -c "$arch" <<<"$foreign" || true)
   mixed=$(grep -v "$arch" <<<"$foreign" | grep -v '^$' || true)
