@@ -85,21 +85,28 @@ void run_solves(benchmark::State& state, int molecules, bool dense) {
 
 void add_cases(const Bound& bound) {
   std::vector<Case> cases;
+  const auto add = [&](Precision precision, int molecules, int replicas) {
+    cases.push_back({"zss_gla", molecules, replicas, Scheme::zss_stiff, precision, true});
+  };
   for (Precision precision : {Precision::mixed, Precision::double_}) {
-    const auto add = [&](int molecules, int replicas) {
-      cases.push_back({"zss_gla", molecules, replicas, Scheme::zss_stiff, precision, true});
-    };
-    for (int replicas : {1, 10, 100, 1'000, 10'000, 50'000, 200'000}) add(7, replicas);
+    for (int replicas : {1, 10, 100, 1'000, 10'000, 50'000, 200'000}) add(precision, 7, replicas);
     for (int molecules : {32, 64, 100, 128, 216, 512, 1000, 2000, 4000, 10'000, 20'000}) {
-      add(molecules, 1);
+      add(precision, molecules, 1);
     }
-    add(32, 10'000);
-    add(100, 1'000);
+    add(precision, 32, 10'000);
+    add(precision, 100, 1'000);
   }
+  for (int molecules : {7, 32, 100, 1000}) add(Precision::single, molecules, 1);
+  add(Precision::single, 7, 200'000);
+  add(Precision::single, 32, 10'000);
+  add(Precision::single, 100, 1'000);
   for (const Case& c : cases) {
-    const std::string name =
-        std::string(c.name) + "/" + (c.precision == Precision::double_ ? "double" : "mixed") +
-        "/N:" + std::to_string(c.molecules) + "/replicas:" + std::to_string(c.replicas);
+    const char* precision = c.precision == Precision::double_ ? "double"
+                            : c.precision == Precision::mixed ? "mixed"
+                                                              : "single";
+    const std::string name = std::string(c.name) + "/" + precision +
+                             "/N:" + std::to_string(c.molecules) +
+                             "/replicas:" + std::to_string(c.replicas);
     benchmark::RegisterBenchmark(name.c_str(),
                                  [c, bound](benchmark::State& state) { run_case(state, c, bound); })
         ->UseManualTime()

@@ -13,29 +13,29 @@ namespace {
 constexpr int kMostThreads = kMostInBlock * kBlockSlices;
 
 /// Shared memory of a block: sites, partial forces of the slices 1 .. S-1, and a row for sums.
-template <class R>
+template <class S, class R>
 struct BlockMemory {
   SiteArray<R> sites;
-  double* partial;  ///< [slice - 1][9][thread]
-  double* sums;     ///< [3][thread]
-  int width;        ///< threads along the molecules
+  S* partial;  ///< [slice - 1][9][thread]
+  S* sums;     ///< [3][thread]
+  int width;   ///< threads along the molecules
 
   __device__ BlockMemory(unsigned char* memory, int threads) : width(threads) {
-    partial = reinterpret_cast<double*>(memory);
+    partial = reinterpret_cast<S*>(memory);
     sums = partial + (kBlockSlices - 1) * 9 * threads;
     sites = {reinterpret_cast<R*>(sums + 3 * threads), threads};
   }
   static std::size_t bytes(int threads) {
     return static_cast<std::size_t>(threads) *
-           (((kBlockSlices - 1) * 9 + 3) * sizeof(double) + kSiteComponents * sizeof(R));
+           (((kBlockSlices - 1) * 9 + 3) * sizeof(S) + kSiteComponents * sizeof(R));
   }
 };
 
 /// Sum over the molecules by halving, the same in all threads. All threads of the block call it;
 /// those that own no molecule bring zero.
-template <class R>
-__device__ Vec3<double> block_sum(const BlockMemory<R>& memory, const Vec3<double>& mine) {
-  double* p = memory.sums + threadIdx.x;
+template <class S, class R>
+__device__ Vec3<S> block_sum(const BlockMemory<S, R>& memory, const Vec3<S>& mine) {
+  S* p = memory.sums + threadIdx.x;
   __syncthreads();
   if (threadIdx.y == 0) {
     p[0] = mine.x;
@@ -56,22 +56,22 @@ __device__ Vec3<double> block_sum(const BlockMemory<R>& memory, const Vec3<doubl
 }
 
 /// Forces without the bonds on the molecule of thread (i, 0), at its positions x. All threads call.
-template <class R, bool kMSite>
-__device__ Triple<double> block_forces(const BlockMemory<R>& memory, const ClusterSystem& system,
-                                       const PairParameters<R>& pair, const Triple<double>& x) {
+template <class S, class R, bool kMSite, class X>
+__device__ Triple<S> block_forces(const BlockMemory<S, R>& memory, const SystemNumbers<S>& system,
+                                  const PairParameters<R>& pair, const X& x) {
   const int i = static_cast<int>(threadIdx.x), slice = static_cast<int>(threadIdx.y);
   const bool molecule = i < system.molecules, owner = molecule && slice == 0;
-  const Masses<double>& m = system.step.masses;
-  const Vec3<double> zero{0.0, 0.0, 0.0};
+  const Masses<S>& m = system.step.masses;
+  const Vec3<S> zero{S(0), S(0), S(0)};
   __syncthreads();
   if (owner) {
     store_site<R, kMSite>(make_site<PlainNumbers, R, kMSite>(x, system.pair.m_weight), memory.sites,
                           i);
   }
   __syncthreads();
-  Triple<double> f{zero, zero, zero};
+  Triple<S> f{zero, zero, zero};
   if (molecule) {
-    SiteForces<double> sum = no_site_forces<double>();
+    SiteForces<S> sum = no_site_forces<S>();
     const Range partners = slice_range(slice, kBlockSlices, system.molecules);
     add_partners<R, kMSite>(pair, load_site<R, kMSite>(memory.sites, i), memory.sites,
                             partners.first, partners.last, i, sum);
@@ -83,18 +83,25 @@ __device__ Triple<double> block_forces(const BlockMemory<R>& memory, const Clust
   __syncthreads();
   if (owner) {
     for (int s = 1; s < kBlockSlices; ++s) {
-      f = f + load_triple(memory.partial + (s - 1) * 9 * memory.width, memory.width, i);
+      f = f + load_triple<S>(memory.partial + (s - 1) * 9 * memory.width, memory.width, i);
     }
   }
-  const double per_molecule = 1.0 / system.molecules;
+  const S per_molecule = S(1) / static_cast<S>(system.molecules);
   if constexpr (std::is_same_v<R, float>) {
-    const Vec3<double> net = per_molecule * block_sum(memory, owner ? total(f) : zero);
+    const Vec3<S> net = per_molecule * block_sum(memory, owner ? total(f) : zero);
     f = remove_net_force(f, net, m);
   }
-  if (system.wall.stiffness > 0.0) {
-    const double share = 1.0 / (system.molecules * (m.o + 2.0 * m.h));
-    const Vec3<double> centre = share * block_sum(memory, owner ? mass_moment(x, m) : zero);
-    const Vec3<double> push = owner ? wall_force(x.o - centre, system.wall) : zero;
+  if (system.wall.stiffness > S(0)) {
+    const Triple<S> at = [&]() -> Triple<S> {
+      if constexpr (std::is_same_v<S, double>) {
+        return x;
+      } else {
+        return positions_from(memory.sites.vector(0, 0), load_site<R, kMSite>(memory.sites, i));
+      }
+    }();
+    const S share = S(1) / (static_cast<S>(system.molecules) * (m.o + S(2) * m.h));
+    const Vec3<S> centre = share * block_sum(memory, owner ? mass_moment(at, m) : zero);
+    const Vec3<S> push = owner ? wall_force(at.o - centre, system.wall) : zero;
     f.o = f.o + push;
     f = remove_net_force(f, per_molecule * block_sum(memory, push), m);
   }
@@ -119,89 +126,89 @@ __device__ bool block_stop(const DeviceState& d, bool bad, std::int64_t replica,
   return stopped;
 }
 
-template <class R, bool kMSite>
+template <class S, class R, bool kMSite>
 __global__ void __launch_bounds__(kMostThreads)
-    prepare_blocks_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair,
+    prepare_blocks_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                           std::int64_t step, Prepare what) {
   TARN_DYNAMIC_SHARED(memory_bytes);
-  const BlockMemory<R> memory(memory_bytes, static_cast<int>(blockDim.x));
+  const BlockMemory<S, R> memory(memory_bytes, static_cast<int>(blockDim.x));
   const std::int64_t replica = blockIdx.x;
   const int i = static_cast<int>(threadIdx.x);
   const bool owner = i < d.molecules && threadIdx.y == 0;
   const std::int64_t slot = replica * d.molecules + i;
-  MoleculeState<double> s{};
-  if (owner) s = load_state(d, slot);
-  const Triple<double> f = block_forces<R, kMSite>(memory, system, pair, s.x);
+  DeviceMolecule<S> s{};
+  if (owner) s = load_state<S>(d, slot);
+  const Triple<S> f = block_forces<S, R, kMSite>(memory, system, pair, s.x);
   bool bad = false;
   if (owner) {
     store_triple(f, d.f, d.slots, slot);
     if (what == Prepare::accelerations) {
-      const Triple<double> v = s.v;
+      const Triple<S> v = s.v;
       const bool definite = end_step(system.step, system.passes.end, f, s);
       // c - c is 0 for finite numbers only.
-      const Vec3<double> none = total(fma(0.0, s.v, s.a - s.a));
+      const Vec3<S> none = total(fma(S(0), s.v, s.a - s.a));
       s.v = v;
-      bad = !definite || !(none.x + none.y + none.z == 0.0);
+      bad = !definite || !(none.x + none.y + none.z == S(0));
       keep_state(s, d, slot);
     }
   }
   if (what == Prepare::forces) return;
   const bool stopped = block_stop(d, bad, replica, step);
   if (!owner) return;
-  if (stopped) rest(s, d, slot);
+  if (stopped) s = at_rest<S>(d, slot);
   store_state(s, d, slot);
 }
 
-template <class R, bool kMSite>
+template <class S, class R, bool kMSite>
 __global__ void __launch_bounds__(kMostThreads)
-    advance_blocks_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair,
+    advance_blocks_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                           std::int64_t first, std::int64_t n) {
   TARN_DYNAMIC_SHARED(memory_bytes);
-  const BlockMemory<R> memory(memory_bytes, static_cast<int>(blockDim.x));
+  const BlockMemory<S, R> memory(memory_bytes, static_cast<int>(blockDim.x));
   const std::int64_t replica = blockIdx.x;
   if (d.stopped[replica] != 0) return;
   const int i = static_cast<int>(threadIdx.x);
   const bool owner = i < d.molecules && threadIdx.y == 0;
   const std::int64_t slot = replica * d.molecules + i;
   const std::uint64_t id = d.ids[replica];
-  const double kick_scale = d.kick_scale[replica];
+  const S kick_scale = static_cast<S>(d.kick_scale[replica]);
   const bool baoab = system.thermostat == Thermostat::baoab;
-  MoleculeState<double> s{};
-  if (owner) s = load_state(d, slot);
+  DeviceMolecule<S> s{};
+  if (owner) s = load_state<S>(d, slot);
   unsigned long long iterations = 0, indefinite = 0;
 
   for (std::int64_t step = first; step < first + n; ++step) {
     if (owner) {
       if (step % kKeptSteps == 0) keep_state(s, d, slot);
-      StepNote<double> note;
+      StepNote<S> note;
       if (baoab) {
-        Triple<double> v_thermal;
-        note = begin_baoab(system.step, system.passes.move, noise_of(system.step.seed, id, i, step),
-                           kick_scale, s, v_thermal);
+        Triple<S> v_thermal;
+        note = begin_baoab(system.step, system.passes.move,
+                           noise_of<S>(system.step.seed, id, i, step), kick_scale, s, v_thermal);
         // To memory at once: it would take registers from the pairs.
         store_triple(v_thermal, d.v_thermal, d.slots, slot);
       } else {
         note = begin_step(system.step, system.passes.move, s);
       }
-      poison<double>(note.good, s);
+      poison(note.good, s);
       iterations += static_cast<unsigned long long>(note.iterations);
       if (!is_constrained(system.passes.move)) indefinite += note.good ? 0 : 1;
     }
-    const Triple<double> f = block_forces<R, kMSite>(memory, system, pair, s.x);
+    const Triple<S> f = block_forces<S, R, kMSite>(memory, system, pair, s.x);
     bool bad = false;
     if (owner) {
       const bool definite = end_step(system.step, system.passes.end, f, s);
-      poison<double>(definite, s);
+      poison(definite, s);
       indefinite += definite ? 0 : 1;
       // Before the noise, so that a replica is judged by the velocities that it had.
-      bad = !(weighted_norm2(1.0, 1.0, s.v) < kLargestSpeed2);
+      bad = !(weighted_norm2(S(1), S(1), s.v) < static_cast<S>(kLargestSpeed2));
     }
     if (block_stop(d, bad, replica, step + 1)) {
-      if (owner) rest(s, d, slot);
+      if (owner) s = at_rest<S>(d, slot);
       break;
     }
     if (owner && system.thermostat == Thermostat::gla) {
-      thermostat_step(system.step, system.passes.move, noise_of(system.step.seed, id, i, step),
+      thermostat_step(system.step, system.passes.move, noise_of<S>(system.step.seed, id, i, step),
                       kick_scale, s);
     }
   }
@@ -216,21 +223,21 @@ dim3 threads_for(const DeviceState& d) {
   return {static_cast<unsigned>(block_threads(d.molecules)), kBlockSlices, 1};
 }
 
-template <class R, bool kMSite>
+template <class S, class R, bool kMSite>
 void prepare(const DeviceState& d, const ClusterSystem& system, std::int64_t step, Prepare what,
              cudaStream_t stream) {
   const dim3 threads = threads_for(d);
-  launch_kernel(prepare_blocks_kernel<R, kMSite>, static_cast<unsigned>(d.replicas), threads,
-                BlockMemory<R>::bytes(static_cast<int>(threads.x)), stream, d, system,
-                rounded_parameters<R>(system.pair), step, what);
+  launch_kernel(prepare_blocks_kernel<S, R, kMSite>, static_cast<unsigned>(d.replicas), threads,
+                BlockMemory<S, R>::bytes(static_cast<int>(threads.x)), stream, d,
+                rounded_system<S>(system), rounded_parameters<R>(system.pair), step, what);
 }
-template <class R, bool kMSite>
+template <class S, class R, bool kMSite>
 void advance(const DeviceState& d, const ClusterSystem& system, std::int64_t first, std::int64_t n,
              cudaStream_t stream) {
   const dim3 threads = threads_for(d);
-  launch_kernel(advance_blocks_kernel<R, kMSite>, static_cast<unsigned>(d.replicas), threads,
-                BlockMemory<R>::bytes(static_cast<int>(threads.x)), stream, d, system,
-                rounded_parameters<R>(system.pair), first, n);
+  launch_kernel(advance_blocks_kernel<S, R, kMSite>, static_cast<unsigned>(d.replicas), threads,
+                BlockMemory<S, R>::bytes(static_cast<int>(threads.x)), stream, d,
+                rounded_system<S>(system), rounded_parameters<R>(system.pair), first, n);
 }
 
 // The largest block must find its shared memory on every device, without asking for more.
@@ -238,18 +245,18 @@ static_assert(kMostInBlock * (((kBlockSlices - 1) * 9 + 3) * 8 + kSiteComponents
 
 }  // namespace
 
-void launch_block_prepare(const DeviceState& d, const ClusterSystem& system, bool mixed,
+void launch_block_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
                           bool m_site, std::int64_t step, Prepare what, cudaStream_t stream) {
-  const auto run = mixed ? (m_site ? prepare<float, true> : prepare<float, false>)
-                         : (m_site ? prepare<double, true> : prepare<double, false>);
-  run(d, system, step, what, stream);
+  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
+    prepare<S, R, kMSite>(d, system, step, what, stream);
+  });
 }
 
-void launch_block_advance(const DeviceState& d, const ClusterSystem& system, bool mixed,
+void launch_block_advance(const DeviceState& d, const ClusterSystem& system, Precision precision,
                           bool m_site, std::int64_t first, std::int64_t n, cudaStream_t stream) {
-  const auto run = mixed ? (m_site ? advance<float, true> : advance<float, false>)
-                         : (m_site ? advance<double, true> : advance<double, false>);
-  run(d, system, first, n, stream);
+  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
+    advance<S, R, kMSite>(d, system, first, n, stream);
+  });
 }
 
 }  // namespace tarn::gpu

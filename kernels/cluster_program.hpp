@@ -13,29 +13,99 @@
 /// written over a type W of warp: on the device a lane is a thread and its numbers are plain ones;
 /// in the tests a warp is 32 numbers side by side.
 ///
-/// W has the number types Double and Float of a lane, and
+/// W has the types Double, Float and Word (32 bits) of a lane, and
 ///   shuffle(value, from)     the value of lane `from` (an Index of a lane)
 ///   partner(k), meeting(k)   Index of the lane that is met in round k, and of the one that meets
+///   first()                  Index of the lane of the cluster's first molecule
 ///   pair<R>(k)               mask of the lanes whose meeting in round k counts, for numbers R
-///   real(), first()          masks: lanes with a molecule of a running replica; its first lane
+///   real()                   mask of the lanes with a molecule
 ///   sum(value)               over the lanes of a cluster, in a fixed order, the same in each lane
-///   normals(step)            nine normal numbers of each molecule
-///   kick_scale()             see ou_step
+///   normals<T>(step)         nine normal numbers of each molecule
+///   kick_scale<T>()          see ou_step
+///   reported(s)              positions as they are reported, in doubles
 ///   keep(s), stop(bad, step, s)   keep a state; stop replicas with bad lanes and put them to rest
 ///   note(note), count(k, class, r2), due(step), counted()   statistics
+///
+/// The state of a molecule is a MoleculeState of doubles, or a SingleState.
 
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// What a launch needs beside the state.
-struct ClusterSystem {
-  StepParameters step;
+/// What a launch needs beside the state, in the numbers of the state.
+template <class S>
+struct SystemNumbers {
+  StepNumbers<S> step;
   StepPasses passes;
   Thermostat thermostat;
-  Confinement<double> wall;
-  PairParameters<double> pair;
+  Confinement<S> wall;
+  PairParameters<S> pair;
   int molecules;
 };
+using ClusterSystem = SystemNumbers<double>;
+
+template <class R>
+PairParameters<R> rounded_parameters(const PairParameters<double>& p) {
+  return {static_cast<R>(p.qq_nn),  static_cast<R>(p.qq_nh), static_cast<R>(p.qq_hh),
+          static_cast<R>(p.lj_12a), static_cast<R>(p.lj_6c), static_cast<R>(p.m_weight)};
+}
+template <class S>
+SystemNumbers<S> rounded_system(const ClusterSystem& s) {
+  if constexpr (std::is_same_v<S, double>) {
+    return s;
+  } else {
+    return {rounded_to_float(s.step),
+            s.passes,
+            s.thermostat,
+            {static_cast<float>(s.wall.radius), static_cast<float>(s.wall.stiffness)},
+            rounded_parameters<float>(s.pair),
+            s.molecules};
+  }
+}
+
+/// Calls op<S, R, kMSite>() with the numbers of the state and of pairs that a precision has.
+template <class Op>
+void with_numbers(Precision precision, bool m_site, const Op& op) {
+  const auto with = [&]<class S, class R>() {
+    m_site ? op.template operator()<S, R, true>() : op.template operator()<S, R, false>();
+  };
+  if (precision == Precision::single) {
+    with.template operator()<float, float>();
+  } else if (precision == Precision::mixed) {
+    with.template operator()<double, float>();
+  } else {
+    with.template operator()<double, double>();
+  }
+}
+
+/// The state of a molecule whose numbers are S, and how it follows from doubles in memory.
+template <class S>
+struct StateInMemory {
+  using type = MoleculeState<double>;
+  TARN_HD static type of(const MoleculeState<double>& s) { return s; }
+};
+template <>
+struct StateInMemory<float> {
+  using type = SingleState<float, std::uint32_t>;
+  TARN_HD static type of(const MoleculeState<double>& s) {
+    return {fixed_position(s.x), rounded(s.v), rounded(s.a)};
+  }
+
+ private:
+  TARN_HD static Triple<float> rounded(const Triple<double>& a) {
+    const auto atom = [](const Vec3<double>& v) -> Vec3<float> {
+      return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)};
+    };
+    return {atom(a.o), atom(a.h1), atom(a.h2)};
+  }
+};
+TARN_HD Triple<double> widened(const Triple<float>& a) {
+  const auto atom = [](const Vec3<float>& v) -> Vec3<double> { return {v.x, v.y, v.z}; };
+  return {atom(a.o), atom(a.h1), atom(a.h2)};
+}
+TARN_HD const MoleculeState<double>& in_double(const MoleculeState<double>& s) { return s; }
+TARN_HD MoleculeState<double> in_double(const SingleState<float, std::uint32_t>& s) {
+  return {position_of(s.x), widened(s.v), widened(s.a)};
+}
 
 /// One molecule in pair precision R: positions of oxygens as a high and a low part if R is Float.
 template <class R>
@@ -44,10 +114,11 @@ struct ClusterSite {
   SiteOffsets<R> d;
 };
 
+/// The number of a lane, of plain numbers S.
+template <class W, class S>
+using lane_t = std::conditional_t<std::is_same_v<S, double>, typename W::Double, typename W::Float>;
 template <class W, class R>
-struct IsMixed {
-  static constexpr bool value = !std::is_same_v<R, typename W::Double>;
-};
+inline constexpr bool kFloatPairs = std::is_same_v<R, typename W::Float>;
 
 template <class W>
 TARN_HD Vec3<typename W::Float> rounded(const Vec3<typename W::Double>& a) {
@@ -63,7 +134,7 @@ TARN_HD ClusterSite<R> make_site(const Triple<typename W::Double>& x, double m_w
   using D = typename W::Double;
   const SiteOffsets<D> d = site_offsets<kMSite>(x, D(m_weight));
   ClusterSite<R> s{};
-  if constexpr (IsMixed<W, R>::value) {
+  if constexpr (kFloatPairs<W, R>) {
     s.o = rounded<W>(x.o);
     s.o_low = rounded<W>(x.o - widened<W>(s.o));
     s.d.h1 = rounded<W>(d.h1);
@@ -74,6 +145,18 @@ TARN_HD ClusterSite<R> make_site(const Triple<typename W::Double>& x, double m_w
     s.d = d;
   }
   return s;
+}
+
+template <class W, class R, bool kMSite, class U>
+TARN_HD ClusterSite<R> make_site(const FixedPosition<U>& x, float m_weight) {
+  return {oxygen_cell<R>(x), oxygen_in_cell<R>(x),
+          site_offsets<kMSite>(from_oxygen<R>(x), R(m_weight))};
+}
+/// Positions in floats, from the cell of a molecule of the cluster.
+template <class R>
+TARN_HD Triple<R> positions_from(const Vec3<R>& cell, const ClusterSite<R>& s) {
+  const Vec3<R> o = (s.o - cell) + s.o_low;
+  return {o, o + s.d.h1, o + s.d.h2};
 }
 
 template <class W, class T>
@@ -100,26 +183,36 @@ TARN_HD SiteForces<R> no_site_forces() {
   return {v, v, v, v};
 }
 
+/// Sums of pair forces in the numbers of the state.
+template <class W, class T, class R>
+TARN_HD SiteForces<T> as_sums(const SiteForces<R>& f) {
+  if constexpr (std::is_same_v<T, R>) {
+    return f;
+  } else {
+    return {widened<W>(f.o), widened<W>(f.h1), widened<W>(f.h2), widened<W>(f.m)};
+  }
+}
+
 /// All forces that do not belong to the bonds: pairs in precision R, each once, and the wall.
-template <class W, class R, bool kMSite>
-TARN_HD Triple<typename W::Double> cluster_forces(const W& w, const ClusterSystem& system,
-                                                  const PairParameters<scalar_t<R>>& pair,
-                                                  const Triple<typename W::Double>& x) {
-  using D = typename W::Double;
-  constexpr bool mixed = IsMixed<W, R>::value;
+/// @param x positions as in the state of a molecule
+template <class W, class R, bool kMSite, class S, class X>
+TARN_HD Triple<lane_t<W, S>> cluster_forces(const W& w, const SystemNumbers<S>& system,
+                                            const PairParameters<scalar_t<R>>& pair, const X& x) {
+  using T = lane_t<W, S>;
+  constexpr bool floats = kFloatPairs<W, R>;
   const ClusterSite<R> own = make_site<W, R, kMSite>(x, system.pair.m_weight);
   SiteForces<R> f = no_site_forces<R>();
   for (int k = 1; k <= w.rounds(); ++k) {
     const auto from = w.partner(k);
     ClusterSite<R> other{};
     other.o = shuffled(w, own.o, from);
-    if constexpr (mixed) other.o_low = shuffled(w, own.o_low, from);
+    if constexpr (floats) other.o_low = shuffled(w, own.o_low, from);
     other.d.h1 = shuffled(w, own.d.h1, from);
     other.d.h2 = shuffled(w, own.d.h2, from);
     if constexpr (kMSite) other.d.m = shuffled(w, own.d.m, from);
     const SomeLanes<R> counts{w.template pair<R>(k)};
     const R far = R(scalar_t<R>(1e3));
-    Vec3<R> r = oxygen_vector<R, mixed>(own, other);
+    Vec3<R> r = oxygen_vector<R, floats>(own, other);
     r = {select(counts.mask, r.x, far), select(counts.mask, r.y, far),
          select(counts.mask, r.z, far)};
     SiteForces<R> on_other = no_site_forces<R>();
@@ -131,42 +224,42 @@ TARN_HD Triple<typename W::Double> cluster_forces(const W& w, const ClusterSyste
     f.h2 = f.h2 + shuffled(w, on_other.h2, back);
     if constexpr (kMSite) f.m = f.m + shuffled(w, on_other.m, back);
   }
-  SiteForces<D> wide;
-  if constexpr (mixed) {
-    wide.o = widened<W>(f.o);
-    wide.h1 = widened<W>(f.h1);
-    wide.h2 = widened<W>(f.h2);
-    if constexpr (kMSite) wide.m = widened<W>(f.m);
-  } else {
-    wide = f;
-  }
-  Triple<D> on_atoms = forces_on_atoms<kMSite>(wide, D(system.pair.m_weight));
-  const D per_molecule = D(1.0 / system.molecules);
-  const auto sum = [&](const Vec3<D>& a) -> Vec3<D> {
+  Triple<T> on_atoms = forces_on_atoms<kMSite>(as_sums<W, T>(f), T(system.pair.m_weight));
+  const T per_molecule = T(S(1) / static_cast<S>(system.molecules));
+  const auto sum = [&](const Vec3<T>& a) -> Vec3<T> {
     return {w.sum(a.x), w.sum(a.y), w.sum(a.z)};
   };
-  if constexpr (mixed) {
+  if constexpr (floats) {
     on_atoms = remove_net_force(on_atoms, per_molecule * sum(total(on_atoms)), system.step.masses);
   }
-  if (system.wall.stiffness > 0.0) {
-    const Masses<double>& m = system.step.masses;
-    const auto of_real = [&](const Vec3<D>& a) -> Vec3<D> {
-      return {select(w.real(), a.x, D(0.0)), select(w.real(), a.y, D(0.0)),
-              select(w.real(), a.z, D(0.0))};
+  if (system.wall.stiffness > S(0)) {
+    const Masses<S>& m = system.step.masses;
+    const auto of_real = [&](const Vec3<T>& a) -> Vec3<T> {
+      const T zero = T(S(0));
+      return {select(w.real(), a.x, zero), select(w.real(), a.y, zero),
+              select(w.real(), a.z, zero)};
     };
-    const D share = D(1.0 / (system.molecules * (m.o + 2.0 * m.h)));
-    const Vec3<D> centre = share * sum(of_real(mass_moment(x, m)));
-    const Vec3<D> push = of_real(wall_force(x.o - centre, system.wall));
-    on_atoms.o = on_atoms.o + push;
-    on_atoms = remove_net_force(on_atoms, per_molecule * sum(push), m);
+    const auto with_wall = [&](const Triple<T>& at) {
+      const T share = T(S(1) / (static_cast<S>(system.molecules) * (m.o + S(2) * m.h)));
+      const Vec3<T> centre = share * sum(of_real(mass_moment(at, m)));
+      const Vec3<T> push = of_real(wall_force(at.o - centre, system.wall));
+      on_atoms.o = on_atoms.o + push;
+      on_atoms = remove_net_force(on_atoms, per_molecule * sum(push), m);
+    };
+    if constexpr (std::is_same_v<S, double>) {
+      with_wall(x);
+    } else {
+      with_wall(positions_from(shuffled(w, own.o, w.first()), own));
+    }
   }
   return on_atoms;
 }
 
 /// Marks velocities of lanes that cannot go on as no numbers.
-template <class D>
-TARN_HD void poison(const mask_t<D>& good, MoleculeState<D>& s) {
-  s.v.o.x = select(good, s.v.o.x, D(__builtin_nan("")));
+template <class Mask, class M>
+TARN_HD void poison(const Mask& good, M& s) {
+  using T = decltype(s.v.o.x);
+  s.v.o.x = select(good, s.v.o.x, T(static_cast<scalar_t<T>>(__builtin_nan(""))));
 }
 
 /// Distances between the molecules of a cluster, at the reported positions, to w.count.
@@ -183,55 +276,56 @@ TARN_HD void count_cluster(W& w, const Triple<typename W::Double>& q) {
 }
 
 /// Accelerations at the start, a function of the positions only; v is left as it is.
-/// @param f out: the forces
-template <class W, class R, bool kMSite>
-TARN_HD void prepare_cluster(W& w, const ClusterSystem& system,
-                             const PairParameters<scalar_t<R>>& pair, std::int64_t step,
-                             MoleculeState<typename W::Double>& s, Triple<typename W::Double>& f) {
-  using D = typename W::Double;
+/// @param s state of a molecule @param f out: the forces
+template <class W, class R, bool kMSite, class S, class M>
+TARN_HD void prepare_cluster(W& w, const SystemNumbers<S>& system,
+                             const PairParameters<scalar_t<R>>& pair, std::int64_t step, M& s,
+                             Triple<lane_t<W, S>>& f) {
+  using T = lane_t<W, S>;
+  const T zero = T(S(0));
   f = cluster_forces<W, R, kMSite>(w, system, pair, s.x);
-  const Triple<D> v = s.v;
-  const mask_t<D> good = end_step(system.step, system.passes.end, f, s);
+  const Triple<T> v = s.v;
+  const mask_t<T> good = end_step(system.step, system.passes.end, f, s);
   // Infinite or missing accelerations, or velocities that could not be projected: overlapping
   // atoms. c - c is 0 for finite numbers only.
-  const Triple<D> none = fma(D(0.0), s.v, s.a - s.a);
+  const Triple<T> none = fma(zero, s.v, s.a - s.a);
   s.v = v;
-  const D finite = total(none).x + total(none).y + total(none).z;
+  const T finite = total(none).x + total(none).y + total(none).z;
   w.keep(s);
-  w.stop(!((finite == D(0.0)) & good), step, s);
+  w.stop(!((finite == zero) & good), step, s);
 }
 
 /// Steps first .. first + n - 1.
-template <class W, class R, bool kMSite>
-TARN_HD void advance_cluster(W& w, const ClusterSystem& system,
+template <class W, class R, bool kMSite, class S, class M>
+TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
                              const PairParameters<scalar_t<R>>& pair, std::int64_t first,
-                             std::int64_t n, MoleculeState<typename W::Double>& s,
-                             Triple<typename W::Double>& v_thermal) {
-  using D = typename W::Double;
+                             std::int64_t n, M& s, Triple<lane_t<W, S>>& v_thermal) {
+  using T = lane_t<W, S>;
   const bool baoab = system.thermostat == Thermostat::baoab;
   for (std::int64_t step = first; step < first + n; ++step) {
     if (step % kKeptSteps == 0) w.keep(s);
-    StepNote<D> note;
+    StepNote<T> note;
     if (baoab) {
-      note = begin_baoab(system.step, system.passes.move, w.normals(step), w.kick_scale(), s,
-                         v_thermal);
+      note = begin_baoab(system.step, system.passes.move, w.template normals<T>(step),
+                         w.template kick_scale<T>(), s, v_thermal);
     } else {
       note = begin_step(system.step, system.passes.move, s);
     }
-    poison<D>(note.good, s);
+    poison(note.good, s);
     w.note(note);
     if (!is_constrained(system.passes.move)) w.indefinite(note.good);
-    const Triple<D> f = cluster_forces<W, R, kMSite>(w, system, pair, s.x);
-    const mask_t<D> definite = end_step(system.step, system.passes.end, f, s);
+    const Triple<T> f = cluster_forces<W, R, kMSite>(w, system, pair, s.x);
+    const mask_t<T> definite = end_step(system.step, system.passes.end, f, s);
     w.indefinite(definite);
-    poison<D>(definite, s);
+    poison(definite, s);
     // Before the noise, so that a replica is judged by the velocities that it had.
-    const D speed2 = weighted_norm2(D(1.0), D(1.0), s.v);
-    w.stop(!(speed2 < D(kLargestSpeed2)), step + 1, s);
+    const T one = T(S(1));
+    w.stop(!(weighted_norm2(one, one, s.v) < T(static_cast<S>(kLargestSpeed2))), step + 1, s);
     if (system.thermostat == Thermostat::gla) {
-      thermostat_step(system.step, system.passes.move, w.normals(step), w.kick_scale(), s);
+      thermostat_step(system.step, system.passes.move, w.template normals<T>(step),
+                      w.template kick_scale<T>(), s);
     }
-    if (w.due(step + 1)) count_cluster(w, pushed_back(s, D(system.step.bh2)));
+    if (w.due(step + 1)) count_cluster(w, w.reported(s));
   }
 }
 

@@ -115,7 +115,7 @@ class CudaEngine final : public Engine {
         dense_(solves_densely(system.integrator)),
         iterates_(system.integrator.scheme == Scheme::pushforward_newmark),
         path_(path_of(system.molecules, dense_ || iterates_)),
-        mixed_(pair_precision(system) == Precision::mixed),
+        precision_(pair_precision(system)),
         m_site_(system.model.has_m_site()),
         step_(start.step),
         replica_ids_(start.replica_ids),
@@ -140,12 +140,12 @@ class CudaEngine final : public Engine {
     if (dense_solver_ || newmark_solver_) {
       solved_step(true);
     } else {
-      prepare(Prepare::accelerations, cluster_, mixed_);
+      prepare(Prepare::accelerations, cluster_, precision_);
     }
     stream_.wait();
     if (tiles && !dense_ && !iterates_) {
       stream_.capture([&] {
-        launch_tile_step(device_state_, cluster_, mixed_, m_site_, tiles_, stream_.stream());
+        launch_tile_step(device_state_, cluster_, precision_, m_site_, tiles_, stream_.stream());
       });
     }
   }
@@ -162,10 +162,11 @@ class CudaEngine final : public Engine {
     while (left > 0) {
       const std::int64_t n = steps_in_one_go(left);
       if (path_ == Path::warp) {
-        launch_warp_advance(device_state_, cluster_, mixed_, m_site_, counts_, step_, n,
+        launch_warp_advance(device_state_, cluster_, precision_, m_site_, counts_, step_, n,
                             stream_.stream());
       } else if (path_ == Path::block) {
-        launch_block_advance(device_state_, cluster_, mixed_, m_site_, step_, n, stream_.stream());
+        launch_block_advance(device_state_, cluster_, precision_, m_site_, step_, n,
+                             stream_.stream());
       } else if (dense_solver_ || newmark_solver_) {
         for (std::int64_t k = 0; k < n; ++k) solved_step(false);
       } else {
@@ -174,7 +175,7 @@ class CudaEngine final : public Engine {
       step_ += n;
       left -= n;
       if (path_ != Path::warp && is_due(step_)) {
-        launch_count(device_state_, cluster_.step.bh2, counts_, stream_.stream());
+        launch_count(device_state_, counts_, stream_.stream());
       }
     }
     stream_.wait();
@@ -365,6 +366,7 @@ class CudaEngine final : public Engine {
     pair_samples_ = DeviceBuffer<unsigned long long>(kGroups, 0);
     counts_ = {true,
                {counting_.pairs[0], counting_.pairs[1], counting_.pairs[2]},
+               cluster_.step.bh2,
                counting_.bins / counting_.r_max_A,
                counting_.bins,
                counting_.every,
@@ -383,14 +385,17 @@ class CudaEngine final : public Engine {
     tiles_ = {sites_.get(), partial_.get(), cluster_sums_.get(), device_step_.get()};
   }
 
-  void prepare(Prepare what, const ClusterSystem& cluster, bool mixed) {
+  void prepare(Prepare what, const ClusterSystem& cluster, Precision precision) {
     if (replica_ids_.empty()) return;
     if (path_ == Path::warp) {
-      launch_warp_prepare(device_state_, cluster, mixed, m_site_, step_, what, stream_.stream());
+      launch_warp_prepare(device_state_, cluster, precision, m_site_, step_, what,
+                          stream_.stream());
     } else if (path_ == Path::block) {
-      launch_block_prepare(device_state_, cluster, mixed, m_site_, step_, what, stream_.stream());
+      launch_block_prepare(device_state_, cluster, precision, m_site_, step_, what,
+                           stream_.stream());
     } else {
-      launch_tile_prepare(device_state_, cluster, mixed, m_site_, tiles_, what, stream_.stream());
+      launch_tile_prepare(device_state_, cluster, precision, m_site_, tiles_, what,
+                          stream_.stream());
     }
   }
 
@@ -398,7 +403,7 @@ class CudaEngine final : public Engine {
   /// graph: what cuSOLVER does between its kernels is its own business, and how many corrections it
   /// takes is seen as they are done.
   void solved_step(bool prepare) {
-    launch_tile_forces(device_state_, cluster_, mixed_, m_site_, tiles_, !prepare,
+    launch_tile_forces(device_state_, cluster_, precision_, m_site_, tiles_, !prepare,
                        stream_.stream());
     if (newmark_solver_) {
       newmark_solver_->solve(device_state_, cluster_, m_site_, tiles_, !prepare, stream_.stream());
@@ -435,10 +440,10 @@ class CudaEngine final : public Engine {
       ClusterSystem without_wall = cluster_;
       without_wall.wall.stiffness = 0.0;
       if (newmark_solver_) {
-        launch_tile_forces(newmark_solver_->at_solution(device_state_), without_wall, false,
-                           m_site_, tiles_, false, stream_.stream());
+        launch_tile_forces(newmark_solver_->at_solution(device_state_), without_wall,
+                           Precision::double_, m_site_, tiles_, false, stream_.stream());
       } else {
-        prepare(Prepare::forces, without_wall, false);
+        prepare(Prepare::forces, without_wall, Precision::double_);
       }
       stream_.wait();
       f = f_.download();
@@ -492,7 +497,8 @@ class CudaEngine final : public Engine {
   int n_;
   bool dense_, iterates_;
   Path path_;
-  bool mixed_, m_site_;
+  Precision precision_;
+  bool m_site_;
   std::int64_t step_;
   std::vector<std::int64_t> replica_ids_;
   PairCountRequest counting_;

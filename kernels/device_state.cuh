@@ -40,6 +40,7 @@ struct DeviceState {
 struct DeviceCounts {
   bool enabled;
   bool pairs[3];
+  double bh2;  ///< at the positions x + bh2 a
   double bins_per_A;
   int bins;
   long long every, first_step;
@@ -58,67 +59,81 @@ struct DeviceCounts {
   }
 };
 
-__device__ inline Triple<double> load_triple(const double* c, std::int64_t slots,
-                                             std::int64_t slot) {
-  const double* p = c + slot;
-  return {{p[0], p[slots], p[2 * slots]},
-          {p[3 * slots], p[4 * slots], p[5 * slots]},
-          {p[6 * slots], p[7 * slots], p[8 * slots]}};
+/// Numbers in memory and those that are worked with may differ.
+template <class T = double, class P>
+__device__ inline Triple<T> load_triple(const P* c, std::int64_t slots, std::int64_t slot) {
+  const P* p = c + slot;
+  const auto number = [&](int k) { return static_cast<T>(p[k * slots]); };
+  return {{number(0), number(1), number(2)},
+          {number(3), number(4), number(5)},
+          {number(6), number(7), number(8)}};
 }
-__device__ inline void store_triple(const Triple<double>& t, double* c, std::int64_t slots,
+template <class T = double, class P>
+__device__ inline void store_triple(const Triple<T>& t, P* c, std::int64_t slots,
                                     std::int64_t slot) {
-  double* p = c + slot;
-  p[0] = t.o.x;
-  p[slots] = t.o.y;
-  p[2 * slots] = t.o.z;
-  p[3 * slots] = t.h1.x;
-  p[4 * slots] = t.h1.y;
-  p[5 * slots] = t.h1.z;
-  p[6 * slots] = t.h2.x;
-  p[7 * slots] = t.h2.y;
-  p[8 * slots] = t.h2.z;
+  P* p = c + slot;
+  const auto put = [&](int k, T number) { p[k * slots] = static_cast<P>(number); };
+  put(0, t.o.x);
+  put(1, t.o.y);
+  put(2, t.o.z);
+  put(3, t.h1.x);
+  put(4, t.h1.y);
+  put(5, t.h1.z);
+  put(6, t.h2.x);
+  put(7, t.h2.y);
+  put(8, t.h2.z);
 }
-__device__ inline MoleculeState<double> load_state(const DeviceState& d, std::int64_t slot) {
-  return {load_triple(d.x, d.slots, slot), load_triple(d.v, d.slots, slot),
-          load_triple(d.a, d.slots, slot)};
+
+/// The state of a molecule in numbers of S; all that lies in memory is doubles.
+template <class S>
+using DeviceMolecule = typename StateInMemory<S>::type;
+template <class S = double>
+__device__ inline DeviceMolecule<S> load_state(const DeviceState& d, std::int64_t slot) {
+  return StateInMemory<S>::of({load_triple(d.x, d.slots, slot), load_triple(d.v, d.slots, slot),
+                               load_triple(d.a, d.slots, slot)});
 }
-__device__ inline void store_state(const MoleculeState<double>& s, const DeviceState& d,
-                                   std::int64_t slot) {
+/// Positions and velocities.
+template <class M>
+__device__ inline void store_moved(const M& state, const DeviceState& d, std::int64_t slot) {
+  const MoleculeState<double> s = in_double(state);
   store_triple(s.x, d.x, d.slots, slot);
   store_triple(s.v, d.v, d.slots, slot);
-  store_triple(s.a, d.a, d.slots, slot);
 }
-__device__ inline void keep_state(const MoleculeState<double>& s, const DeviceState& d,
-                                  std::int64_t slot) {
+template <class M>
+__device__ inline void store_state(const M& state, const DeviceState& d, std::int64_t slot) {
+  store_moved(state, d, slot);
+  store_triple(state.a, d.a, d.slots, slot);
+}
+template <class M>
+__device__ inline void keep_state(const M& state, const DeviceState& d, std::int64_t slot) {
+  const MoleculeState<double> s = in_double(state);
   store_triple(s.x, d.kept_x, d.slots, slot);
   store_triple(s.v, d.kept_v, d.slots, slot);
 }
 /// Back to the kept positions, at rest.
-__device__ inline void rest(MoleculeState<double>& s, const DeviceState& d, std::int64_t slot) {
+template <class S>
+__device__ inline DeviceMolecule<S> at_rest(const DeviceState& d, std::int64_t slot) {
   const Vec3<double> zero{0.0, 0.0, 0.0};
-  s.x = load_triple(d.kept_x, d.slots, slot);
-  s.v = {zero, zero, zero};
-  s.a = {zero, zero, zero};
+  const Triple<double> none{zero, zero, zero};
+  return StateInMemory<S>::of({load_triple(d.kept_x, d.slots, slot), none, none});
 }
 
-__device__ inline Triple<double> noise_of(std::uint64_t seed, std::uint64_t id, int molecule,
-                                          std::int64_t step) {
+template <class T>
+__device__ inline Triple<T> noise_of(std::uint64_t seed, std::uint64_t id, int molecule,
+                                     std::int64_t step) {
   const MoleculeNormals z =
       molecule_normals(seed, id, static_cast<std::uint64_t>(molecule),
                        static_cast<std::uint64_t>(step), NoiseStream::thermostat);
-  return {{z.xi[0], z.xi[1], z.xi[2]}, {z.xi[3], z.xi[4], z.xi[5]}, {z.xi[6], z.xi[7], z.xi[8]}};
+  const auto number = [&](int k) { return static_cast<T>(z.xi[k]); };
+  return {{number(0), number(1), number(2)},
+          {number(3), number(4), number(5)},
+          {number(6), number(7), number(8)}};
 }
 
 /// A sum over the 32 lanes of integers, added to a number in memory.
 __device__ inline void add_over_warp(unsigned long long value, unsigned long long* to) {
   for (int o = 16; o > 0; o /= 2) value += __shfl_xor_sync(0xffffffffu, value, o);
   if (threadIdx.x % kWarpLanes == 0 && value > 0) atomicAdd(to, value);
-}
-
-template <class R>
-PairParameters<R> rounded_parameters(const PairParameters<double>& p) {
-  return {static_cast<R>(p.qq_nn),  static_cast<R>(p.qq_nh), static_cast<R>(p.qq_hh),
-          static_cast<R>(p.lj_12a), static_cast<R>(p.lj_6c), static_cast<R>(p.m_weight)};
 }
 
 }  // namespace tarn::gpu

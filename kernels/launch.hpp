@@ -7,7 +7,7 @@
 #include "kernels/device_state.cuh"
 
 /// @file
-/// The launches of the three paths; each file of kernels has its own. `mixed`: pairs in float.
+/// The launches of the three paths; each file of kernels has its own.
 
 namespace tarn::gpu {
 
@@ -15,25 +15,25 @@ namespace tarn::gpu {
 enum class Prepare { accelerations, forces };
 
 // warp_path.cu
-void launch_warp_prepare(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
-                         std::int64_t step, Prepare what, cudaStream_t stream);
-void launch_warp_advance(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
-                         const DeviceCounts& counts, std::int64_t first, std::int64_t n,
-                         cudaStream_t stream);
+void launch_warp_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                         bool m_site, std::int64_t step, Prepare what, cudaStream_t stream);
+void launch_warp_advance(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                         bool m_site, const DeviceCounts& counts, std::int64_t first,
+                         std::int64_t n, cudaStream_t stream);
 
 // block_path.cu
-void launch_block_prepare(const DeviceState& d, const ClusterSystem& system, bool mixed,
+void launch_block_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
                           bool m_site, std::int64_t step, Prepare what, cudaStream_t stream);
-void launch_block_advance(const DeviceState& d, const ClusterSystem& system, bool mixed,
+void launch_block_advance(const DeviceState& d, const ClusterSystem& system, Precision precision,
                           bool m_site, std::int64_t first, std::int64_t n, cudaStream_t stream);
 
 // tile_path.cu
-/// Work space of the tile path: sites [15][slot] in pair precision, partial forces
-/// [slice][9][slot], sums of each replica, and the number of the step, which a graph must read
-/// from memory.
+/// Work space of the tile path: sites [15][slot] in numbers of pairs, partial forces
+/// [slice][9][slot] in those of the state, sums of each replica, and the number of the step, which
+/// a graph must read from memory.
 struct TileScratch {
   void* sites;
-  double* partial;
+  void* partial;
   double* sums;     ///< [replica][9]: net force, centre of mass, net push of the wall
   long long* step;  ///< one number
 };
@@ -48,16 +48,17 @@ struct DenseWork {
   double omega, bh2;
 };
 
-void launch_tile_prepare(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
-                         const TileScratch& scratch, Prepare what, cudaStream_t stream);
+void launch_tile_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                         bool m_site, const TileScratch& scratch, Prepare what,
+                         cudaStream_t stream);
 /// One step; it takes the step's number from scratch.step and counts it on.
-void launch_tile_step(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
-                      const TileScratch& scratch, cudaStream_t stream);
+void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                      bool m_site, const TileScratch& scratch, cudaStream_t stream);
 
 /// Steps whose accelerations are solved elsewhere: the forces, with `begin` after the beginning of
 /// a step, and then its end.
-void launch_tile_forces(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
-                        const TileScratch& scratch, bool begin, cudaStream_t stream);
+void launch_tile_forces(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                        bool m_site, const TileScratch& scratch, bool begin, cudaStream_t stream);
 void launch_tile_solved(const DeviceState& d, const ClusterSystem& system,
                         const TileScratch& scratch, const DenseWork& work, bool prepare,
                         cudaStream_t stream);
@@ -74,8 +75,7 @@ void launch_dense_matrices(const DeviceState& d, const ClusterSystem& system, co
 
 // observe.cu
 /// Counts the distances at the reported positions; not for the warp path, which counts by itself.
-void launch_count(const DeviceState& d, double bh2, const DeviceCounts& counts,
-                  cudaStream_t stream);
+void launch_count(const DeviceState& d, const DeviceCounts& counts, cudaStream_t stream);
 /// Non-bonded energy of each replica at the reported positions, in parts.
 /// @param energies out: [replica][pair_tiles(N)]
 void launch_energy(const DeviceState& d, const ClusterSystem& system, bool m_site, double* energies,

@@ -25,8 +25,7 @@ __device__ Range partners_beyond(int i, int slice, int molecules) {
   return {all.first > i ? all.first : i + 1, all.last};
 }
 
-__global__ void __launch_bounds__(kTile)
-    count_kernel(DeviceState d, double bh2, DeviceCounts counts) {
+__global__ void __launch_bounds__(kTile) count_kernel(DeviceState d, DeviceCounts counts) {
   const PairTile block = pair_tile(blockIdx.x, d.molecules);
   const std::int64_t replica = block.replica;
   const int i = block.tile * kTile + static_cast<int>(threadIdx.x);
@@ -34,10 +33,10 @@ __global__ void __launch_bounds__(kTile)
   const std::uint64_t id = d.ids[replica];
   if (i == 0 && block.slice == 0) atomicAdd(counts.samples + id % kGroups, 1ULL);
   const std::int64_t first = replica * d.molecules;
-  const Triple<double> q = reported(d, bh2, first + i);
+  const Triple<double> q = reported(d, counts.bh2, first + i);
   const Range partners = partners_beyond(i, block.slice, d.molecules);
   for (int j = partners.first; j < partners.last; ++j) {
-    const Triple<double> other = reported(d, bh2, first + j);
+    const Triple<double> other = reported(d, counts.bh2, first + j);
     for_each_distance(
         q, other, [&](int pair_class) { return counts.pairs[pair_class]; },
         [&](int pair_class, const Vec3<double>& r) { counts.add(id, pair_class, norm2(r)); });
@@ -78,9 +77,8 @@ unsigned blocks_for(const DeviceState& d) {
 
 }  // namespace
 
-void launch_count(const DeviceState& d, double bh2, const DeviceCounts& counts,
-                  cudaStream_t stream) {
-  launch_kernel(count_kernel, blocks_for(d), kTile, 0, stream, d, bh2, counts);
+void launch_count(const DeviceState& d, const DeviceCounts& counts, cudaStream_t stream) {
+  launch_kernel(count_kernel, blocks_for(d), kTile, 0, stream, d, counts);
 }
 
 void launch_energy(const DeviceState& d, const ClusterSystem& system, bool m_site, double* energies,

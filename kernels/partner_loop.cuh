@@ -12,8 +12,8 @@
 
 namespace tarn::gpu {
 
-/// Sites of molecules in shared or device memory, [component][molecule]: oxygen, its low part in
-/// mixed precision, offsets of H1, H2 and M. Components are `stride` apart.
+/// Sites of molecules in shared or device memory, [component][molecule]: oxygen, its low part with
+/// pairs in float, offsets of H1, H2 and M. Components are `stride` apart.
 inline constexpr int kSiteComponents = 15;
 
 template <class R, class Index = int>
@@ -61,15 +61,15 @@ __device__ inline void store_site(const ClusterSite<R>& s, const SiteArray<R, In
   if constexpr (kMSite) sites.put(12, molecule, s.d.m);
 }
 
-/// Float sums go into double ones after so many partners.
+/// Sums of floats begin anew after so many partners, and go into the sum of all.
 inline constexpr int kPartnersInFloat = 32;
 
-template <class R>
-__device__ inline void add_wide(const SiteForces<R>& f, SiteForces<double>& sum) {
-  const auto add = [](const Vec3<R>& from, Vec3<double>& to) {
-    to.x += static_cast<double>(from.x);
-    to.y += static_cast<double>(from.y);
-    to.z += static_cast<double>(from.z);
+template <class S>
+__device__ inline void add_chunk(const SiteForces<float>& f, SiteForces<S>& sum) {
+  const auto add = [](const Vec3<float>& from, Vec3<S>& to) {
+    to.x += static_cast<S>(from.x);
+    to.y += static_cast<S>(from.y);
+    to.z += static_cast<S>(from.z);
   };
   add(f.o, sum.o);
   add(f.h1, sum.h1);
@@ -78,26 +78,26 @@ __device__ inline void add_wide(const SiteForces<R>& f, SiteForces<double>& sum)
 }
 
 /// Adds the forces on `own` from shared partners first .. last - 1, without number `self`.
-template <class R, bool kMSite>
+template <class R, bool kMSite, class S>
 __device__ inline void add_partners(const PairParameters<R>& pair, const ClusterSite<R>& own,
                                     const SiteArray<R>& sites, int first, int last, int self,
-                                    SiteForces<double>& sum) {
-  constexpr bool mixed = std::is_same_v<R, float>;
+                                    SiteForces<S>& sum) {
+  constexpr bool floats = std::is_same_v<R, float>;
   const auto add = [&](int j, SiteForces<R>& f) {
     const ClusterSite<R> other = load_site<R, kMSite>(sites, j);
     const SomeLanes<R> counts{j != self};
-    Vec3<R> r = oxygen_vector<R, mixed>(own, other);
+    Vec3<R> r = oxygen_vector<R, floats>(own, other);
     r.x = select(counts.mask, r.x, R(1e3));
     // What the partner feels is its own thread's business: never used, never computed.
     SiteForces<R> ignored = no_site_forces<R>();
     add_pair_forces<kMSite>(pair, r, own.d, other.d, counts, f, ignored);
   };
-  if constexpr (mixed) {
+  if constexpr (floats) {
     for (int chunk = first; chunk < last; chunk += kPartnersInFloat) {
       const int end = chunk + kPartnersInFloat < last ? chunk + kPartnersInFloat : last;
       SiteForces<R> f = no_site_forces<R>();
       for (int j = chunk; j < end; ++j) add(j, f);
-      add_wide(f, sum);
+      add_chunk(f, sum);
     }
   } else {
     // No sums of their own, which would take registers.

@@ -30,32 +30,37 @@ __device__ SiteArray<R, std::int64_t> all_sites(const DeviceState& d, const Tile
   return {static_cast<R*>(scratch.sites), d.slots};
 }
 
+/// Partial forces of a slice.
+template <class S>
+__device__ S* partial_forces(const DeviceState& d, const TileScratch& scratch, int slice) {
+  return static_cast<S*>(scratch.partial) + static_cast<std::int64_t>(slice) * 9 * d.slots;
+}
+
 /// Kick, drift and the sites; with `prepare` the sites only.
-template <class R, bool kMSite>
+template <class S, class R, bool kMSite>
 __global__ void __launch_bounds__(kThreads)
-    begin_kernel(DeviceState d, ClusterSystem system, TileScratch scratch, bool prepare) {
+    begin_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, bool prepare) {
   const MoleculePlace p = molecule_place(d);
   unsigned long long iterations = 0, indefinite = 0;
   if (p.there) {
-    MoleculeState<double> s = load_state(d, p.slot);
+    DeviceMolecule<S> s = load_state<S>(d, p.slot);
     if (!prepare && d.stopped[p.replica] == 0) {
       const std::int64_t step = *scratch.step;
       if (step % kKeptSteps == 0) keep_state(s, d, p.slot);
-      StepNote<double> note;
+      StepNote<S> note;
       if (system.thermostat == Thermostat::baoab) {
-        const Triple<double> xi = noise_of(system.step.seed, d.ids[p.replica], p.molecule, step);
-        Triple<double> v_thermal;
-        note =
-            begin_baoab(system.step, system.passes.move, xi, d.kick_scale[p.replica], s, v_thermal);
+        const Triple<S> xi = noise_of<S>(system.step.seed, d.ids[p.replica], p.molecule, step);
+        Triple<S> v_thermal;
+        note = begin_baoab(system.step, system.passes.move, xi,
+                           static_cast<S>(d.kick_scale[p.replica]), s, v_thermal);
         store_triple(v_thermal, d.v_thermal, d.slots, p.slot);
       } else {
         note = begin_step(system.step, system.passes.move, s);
       }
-      poison<double>(note.good, s);
+      poison(note.good, s);
       iterations = static_cast<unsigned long long>(note.iterations);
       if (!is_constrained(system.passes.move)) indefinite = note.good ? 0 : 1;
-      store_triple(s.x, d.x, d.slots, p.slot);
-      store_triple(s.v, d.v, d.slots, p.slot);
+      store_moved(s, d, p.slot);
     }
     store_site<R, kMSite>(make_site<PlainNumbers, R, kMSite>(s.x, system.pair.m_weight),
                           all_sites<R>(d, scratch), p.slot);
@@ -65,9 +70,9 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// Partial forces of one tile: block (replica, slice, tile), thread i of the tile.
-template <class R, bool kMSite>
+template <class S, class R, bool kMSite>
 __global__ void __launch_bounds__(kTile)
-    pairs_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair, TileScratch scratch) {
+    pairs_kernel(DeviceState d, PairParameters<R> pair, S m_weight, TileScratch scratch) {
   __shared__ R shared[kSiteComponents * kTile];
   const SiteArray<R> partners{shared, kTile};
   const PairTile block = pair_tile(blockIdx.x, d.molecules);
@@ -78,7 +83,7 @@ __global__ void __launch_bounds__(kTile)
   const std::int64_t first_slot = replica * d.molecules;
   const SiteArray<R, std::int64_t> sites = all_sites<R>(d, scratch);
   const ClusterSite<R> own = load_site<R, kMSite>(sites, first_slot + (molecule ? i : 0));
-  SiteForces<double> sum = no_site_forces<double>();
+  SiteForces<S> sum = no_site_forces<S>();
   const Range range = slice_range(block.slice, tile_slices(d.molecules), d.molecules);
   for (int first = range.first; first < range.last; first += kTile) {
     const int left = range.last - first;
@@ -93,25 +98,25 @@ __global__ void __launch_bounds__(kTile)
     add_partners<R, kMSite>(pair, own, partners, 0, count, i - first, sum);
   }
   if (!molecule) return;
-  store_triple(forces_on_atoms<kMSite>(sum, system.pair.m_weight),
-               scratch.partial + static_cast<std::int64_t>(block.slice) * 9 * d.slots, d.slots,
-               first_slot + i);
+  store_triple(forces_on_atoms<kMSite>(sum, m_weight), partial_forces<S>(d, scratch, block.slice),
+               d.slots, first_slot + i);
 }
 
+template <class S>
 __global__ void __launch_bounds__(kThreads) sum_slices_kernel(DeviceState d, TileScratch scratch) {
   const MoleculePlace p = molecule_place(d);
   if (!p.there || d.stopped[p.replica] != 0) return;
   const int slices = tile_slices(d.molecules);
-  Triple<double> f = load_triple(scratch.partial, d.slots, p.slot);
+  Triple<S> f = load_triple<S>(partial_forces<S>(d, scratch, 0), d.slots, p.slot);
   for (int s = 1; s < slices; ++s) {
-    f = f +
-        load_triple(scratch.partial + static_cast<std::int64_t>(s) * 9 * d.slots, d.slots, p.slot);
+    f = f + load_triple<S>(partial_forces<S>(d, scratch, s), d.slots, p.slot);
   }
   store_triple(f, d.f, d.slots, p.slot);
 }
 
 /// Sum over the threads of a block by halving, the same in all threads.
-__device__ Vec3<double> reduce(double (&shared)[3][kReduceThreads], const Vec3<double>& mine) {
+template <class S>
+__device__ Vec3<S> reduce(S (&shared)[3][kReduceThreads], const Vec3<S>& mine) {
   const int t = static_cast<int>(threadIdx.x);
   __syncthreads();
   shared[0][t] = mine.x;
@@ -127,31 +132,45 @@ __device__ Vec3<double> reduce(double (&shared)[3][kReduceThreads], const Vec3<d
   return {shared[0][0], shared[1][0], shared[2][0]};
 }
 
+/// Positions of a molecule as the wall takes them: with a state of floats from the cell of the
+/// cluster's first molecule, whose slot is `first`.
+template <class S>
+__device__ Triple<S> wall_positions(const DeviceState& d, const TileScratch& scratch,
+                                    std::int64_t first, std::int64_t slot) {
+  if constexpr (std::is_same_v<S, double>) {
+    return load_triple(d.x, d.slots, slot);
+  } else {
+    const SiteArray<S, std::int64_t> sites = all_sites<S>(d, scratch);
+    return positions_from(sites.vector(0, first), load_site<S, false>(sites, slot));
+  }
+}
+
 /// Net force, centre of mass and net push of the wall of each replica: a block each, thread t takes
 /// molecules t, t + 256, ...
+template <class S>
 __global__ void __launch_bounds__(kReduceThreads)
-    cluster_sums_kernel(DeviceState d, ClusterSystem system, TileScratch scratch) {
-  __shared__ double shared[3][kReduceThreads];
+    cluster_sums_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch) {
+  __shared__ S shared[3][kReduceThreads];
   const std::int64_t replica = blockIdx.x;
   if (d.stopped[replica] != 0) return;
   const std::int64_t first = replica * d.molecules;
-  const Masses<double>& m = system.step.masses;
-  Vec3<double> net{0.0, 0.0, 0.0}, moment = net, push = net;
+  const Masses<S>& m = system.step.masses;
+  Vec3<S> net{S(0), S(0), S(0)}, moment = net, push = net;
   for (int k = static_cast<int>(threadIdx.x); k < d.molecules; k += kReduceThreads) {
-    net = net + total(load_triple(d.f, d.slots, first + k));
-    moment = moment + mass_moment(load_triple(d.x, d.slots, first + k), m);
+    net = net + total(load_triple<S>(d.f, d.slots, first + k));
+    moment = moment + mass_moment(wall_positions<S>(d, scratch, first, first + k), m);
   }
   net = reduce(shared, net);
-  const double share = 1.0 / (d.molecules * (m.o + 2.0 * m.h));
-  const Vec3<double> centre = share * reduce(shared, moment);
+  const S share = S(1) / (static_cast<S>(d.molecules) * (m.o + S(2) * m.h));
+  const Vec3<S> centre = share * reduce(shared, moment);
   for (int k = static_cast<int>(threadIdx.x); k < d.molecules; k += kReduceThreads) {
-    const Vec3<double> o = load_triple(d.x, d.slots, first + k).o;
+    const Vec3<S> o = wall_positions<S>(d, scratch, first, first + k).o;
     push = push + wall_force(o - centre, system.wall);
   }
   push = reduce(shared, push);
   if (threadIdx.x == 0) {
     double* out = scratch.sums + replica * kTileSums;
-    const Vec3<double> all[3] = {net, centre, push};
+    const Vec3<S> all[3] = {net, centre, push};
     for (int v = 0; v < 3; ++v) {
       out[3 * v] = all[v].x;
       out[3 * v + 1] = all[v].y;
@@ -168,46 +187,51 @@ TARN_HD constexpr bool stops_at_forces(Finish what) {
 
 /// Judges a molecule at the end of a step, or of the preparation, and stores it.
 /// @param v the velocities before the second kick, which the preparation keeps
+template <class S>
 __device__ void end_molecule(const DeviceState& d, const MoleculePlace& p, bool prepare,
-                             bool definite, const Triple<double>& v, MoleculeState<double>& s) {
+                             bool definite, const Triple<S>& v, DeviceMolecule<S>& s) {
   bool bad = false;
   if (prepare) {
     // c - c is 0 for finite numbers only.
-    const Vec3<double> none = total(fma(0.0, s.v, s.a - s.a));
+    const Vec3<S> none = total(fma(S(0), s.v, s.a - s.a));
     s.v = v;
-    bad = !definite || !(none.x + none.y + none.z == 0.0);
+    bad = !definite || !(none.x + none.y + none.z == S(0));
     keep_state(s, d, p.slot);
   } else {
-    poison<double>(definite, s);
-    bad = !(weighted_norm2(1.0, 1.0, s.v) < kLargestSpeed2);
+    poison(definite, s);
+    bad = !(weighted_norm2(S(1), S(1), s.v) < static_cast<S>(kLargestSpeed2));
   }
   if (bad) atomicMin(d.blow_molecule + p.replica, p.molecule);
   store_state(s, d, p.slot);
 }
 
 /// What is left of the forces, the solve and the second kick.
+template <class S>
 __global__ void __launch_bounds__(kThreads)
-    finish_kernel(DeviceState d, ClusterSystem system, TileScratch scratch, bool mixed,
+    finish_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, bool float_pairs,
                   Finish what) {
   const MoleculePlace p = molecule_place(d);
   unsigned long long indefinite = 0;
   if (p.there && d.stopped[p.replica] == 0) {
-    MoleculeState<double> s = load_state(d, p.slot);
-    const Masses<double>& m = system.step.masses;
-    Triple<double> f = load_triple(d.f, d.slots, p.slot);
-    const double per_molecule = 1.0 / d.molecules;
+    DeviceMolecule<S> s = load_state<S>(d, p.slot);
+    const Masses<S>& m = system.step.masses;
+    Triple<S> f = load_triple<S>(d.f, d.slots, p.slot);
+    const S per_molecule = S(1) / static_cast<S>(d.molecules);
     const double* sums = scratch.sums + p.replica * kTileSums;
-    const auto vector = [&](int v) -> Vec3<double> {
-      return {sums[3 * v], sums[3 * v + 1], sums[3 * v + 2]};
+    const auto vector = [&](int v) -> Vec3<S> {
+      return {static_cast<S>(sums[3 * v]), static_cast<S>(sums[3 * v + 1]),
+              static_cast<S>(sums[3 * v + 2])};
     };
-    if (mixed) f = remove_net_force(f, per_molecule * vector(0), m);
-    if (system.wall.stiffness > 0.0) {
-      f.o = f.o + wall_force(s.x.o - vector(1), system.wall);
+    if (float_pairs) f = remove_net_force(f, per_molecule * vector(0), m);
+    if (system.wall.stiffness > S(0)) {
+      const std::int64_t first = p.replica * d.molecules;
+      const Vec3<S> o = wall_positions<S>(d, scratch, first, p.slot).o;
+      f.o = f.o + wall_force(o - vector(1), system.wall);
       f = remove_net_force(f, per_molecule * vector(2), m);
     }
     store_triple(f, d.f, d.slots, p.slot);
     if (!stops_at_forces(what)) {
-      const Triple<double> v = s.v;
+      const Triple<S> v = s.v;
       const bool definite = end_step(system.step, system.passes.end, f, s);
       indefinite = definite ? 0 : 1;
       end_molecule(d, p, what == Finish::prepare, definite, v, s);
@@ -246,21 +270,22 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// Puts replicas that went bad to rest; the noise after the step for the others.
+template <class S>
 __global__ void __launch_bounds__(kThreads)
-    close_kernel(DeviceState d, ClusterSystem system, TileScratch scratch, bool prepare) {
+    close_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, bool prepare) {
   const MoleculePlace p = molecule_place(d);
   if (!p.there || d.stopped[p.replica] != 0) return;
   const bool stop = d.blow_molecule[p.replica] < kNoMolecule;
   if (!stop && (prepare || system.thermostat != Thermostat::gla)) return;
   const std::int64_t step = *scratch.step;
-  MoleculeState<double> s = load_state(d, p.slot);
+  DeviceMolecule<S> s = load_state<S>(d, p.slot);
   if (stop) {
-    rest(s, d, p.slot);
+    s = at_rest<S>(d, p.slot);
     if (p.molecule == 0) d.blow_step[p.replica] = prepare ? step : step + 1;
   } else {
     thermostat_step(system.step, system.passes.move,
-                    noise_of(system.step.seed, d.ids[p.replica], p.molecule, step),
-                    d.kick_scale[p.replica], s);
+                    noise_of<S>(system.step.seed, d.ids[p.replica], p.molecule, step),
+                    static_cast<S>(d.kick_scale[p.replica]), s);
   }
   store_state(s, d, p.slot);
 }
@@ -277,50 +302,54 @@ unsigned blocks_for(std::int64_t threads) {
   return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
 }
 
-void close_step(const DeviceState& d, const ClusterSystem& system, const TileScratch& scratch,
+template <class S>
+void close_step(const DeviceState& d, const SystemNumbers<S>& system, const TileScratch& scratch,
                 bool prepare, cudaStream_t stream) {
-  launch_kernel(close_kernel, blocks_for(d.slots), kThreads, 0, stream, d, system, scratch,
+  launch_kernel(close_kernel<S>, blocks_for(d.slots), kThreads, 0, stream, d, system, scratch,
                 prepare);
   launch_kernel(count_on_kernel, blocks_for(d.replicas), kThreads, 0, stream, d, scratch, prepare);
 }
 
-template <class R, bool kMSite>
+template <class S, class R, bool kMSite>
 void run(const DeviceState& d, const ClusterSystem& system, const TileScratch& scratch, Finish what,
          cudaStream_t stream) {
-  constexpr bool mixed = std::is_same_v<R, float>;
+  constexpr bool float_pairs = std::is_same_v<R, float>;
+  const SystemNumbers<S> numbers = rounded_system<S>(system);
   const bool prepare = what == Finish::prepare || what == Finish::forces;
   const unsigned all = blocks_for(d.slots);
-  launch_kernel(begin_kernel<R, kMSite>, all, kThreads, 0, stream, d, system, scratch, prepare);
+  launch_kernel(begin_kernel<S, R, kMSite>, all, kThreads, 0, stream, d, numbers, scratch, prepare);
   const std::int64_t blocks = d.replicas * pair_tiles(d.molecules);
-  launch_kernel(pairs_kernel<R, kMSite>, static_cast<unsigned>(blocks), kTile, 0, stream, d, system,
-                rounded_parameters<R>(system.pair), scratch);
-  launch_kernel(sum_slices_kernel, all, kThreads, 0, stream, d, scratch);
-  if (mixed || system.wall.stiffness > 0.0) {
-    launch_kernel(cluster_sums_kernel, static_cast<unsigned>(d.replicas), kReduceThreads, 0, stream,
-                  d, system, scratch);
+  launch_kernel(pairs_kernel<S, R, kMSite>, static_cast<unsigned>(blocks), kTile, 0, stream, d,
+                rounded_parameters<R>(system.pair), numbers.pair.m_weight, scratch);
+  launch_kernel(sum_slices_kernel<S>, all, kThreads, 0, stream, d, scratch);
+  if (float_pairs || system.wall.stiffness > S(0)) {
+    launch_kernel(cluster_sums_kernel<S>, static_cast<unsigned>(d.replicas), kReduceThreads, 0,
+                  stream, d, numbers, scratch);
   }
-  launch_kernel(finish_kernel, all, kThreads, 0, stream, d, system, scratch, mixed, what);
-  if (!stops_at_forces(what)) close_step(d, system, scratch, prepare, stream);
+  launch_kernel(finish_kernel<S>, all, kThreads, 0, stream, d, numbers, scratch, float_pairs, what);
+  if (!stops_at_forces(what)) close_step(d, numbers, scratch, prepare, stream);
 }
 
-void run_any(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
+void run_any(const DeviceState& d, const ClusterSystem& system, Precision precision, bool m_site,
              const TileScratch& scratch, Finish what, cudaStream_t stream) {
-  const auto chosen = mixed ? (m_site ? run<float, true> : run<float, false>)
-                            : (m_site ? run<double, true> : run<double, false>);
-  chosen(d, system, scratch, what, stream);
+  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
+    run<S, R, kMSite>(d, system, scratch, what, stream);
+  });
 }
 
 }  // namespace
 
-void launch_tile_prepare(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
-                         const TileScratch& scratch, Prepare what, cudaStream_t stream) {
-  run_any(d, system, mixed, m_site, scratch,
+void launch_tile_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                         bool m_site, const TileScratch& scratch, Prepare what,
+                         cudaStream_t stream) {
+  run_any(d, system, precision, m_site, scratch,
           what == Prepare::forces ? Finish::forces : Finish::prepare, stream);
 }
 
-void launch_tile_forces(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
-                        const TileScratch& scratch, bool begin, cudaStream_t stream) {
-  run_any(d, system, mixed, m_site, scratch, begin ? Finish::step_forces : Finish::forces, stream);
+void launch_tile_forces(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                        bool m_site, const TileScratch& scratch, bool begin, cudaStream_t stream) {
+  run_any(d, system, precision, m_site, scratch, begin ? Finish::step_forces : Finish::forces,
+          stream);
 }
 
 void launch_tile_solved(const DeviceState& d, const ClusterSystem& system,
@@ -336,9 +365,9 @@ void launch_tile_kick(const DeviceState& d, const ClusterSystem& system, const T
   close_step(d, system, scratch, prepare, stream);
 }
 
-void launch_tile_step(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
-                      const TileScratch& scratch, cudaStream_t stream) {
-  run_any(d, system, mixed, m_site, scratch, Finish::step, stream);
+void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                      bool m_site, const TileScratch& scratch, cudaStream_t stream) {
+  run_any(d, system, precision, m_site, scratch, Finish::step, stream);
 }
 
 }  // namespace tarn::gpu

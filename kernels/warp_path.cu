@@ -16,11 +16,12 @@ class DeviceWarp {
  public:
   using Double = double;
   using Float = float;
+  using Word = std::uint32_t;
   using Index = int;
 
-  __device__ DeviceWarp(const DeviceState& d, const ClusterSystem& system,
-                        const DeviceCounts& counts, std::int64_t warp, int width)
-      : d_(d), counts_(counts), seed_(system.step.seed), width_(width) {
+  __device__ DeviceWarp(const DeviceState& d, std::uint64_t seed, const DeviceCounts& counts,
+                        std::int64_t warp, int width)
+      : d_(d), counts_(counts), seed_(seed), width_(width) {
     lane_ = static_cast<int>(threadIdx.x) % kWarpLanes;
     const LanePlace place = place_of(warp, lane_, d.molecules, width, d.replicas);
     replica_ = place.replica;
@@ -42,31 +43,43 @@ class DeviceWarp {
   }
   __device__ int partner(int k) const { return partner_lane(lane_, k, d_.molecules, width_); }
   __device__ int meeting(int k) const { return meeting_lane(lane_, k, d_.molecules, width_); }
+  __device__ int first() const { return lane_ / width_ * width_; }
   template <class R>
   __device__ bool pair(int k) const {
     return meets(molecule_, k, d_.molecules);
   }
   __device__ bool real() const { return molecule_ >= 0; }
-  __device__ double sum(double value) const {
-    if (molecule_ < 0) value = 0.0;
+  template <class T>
+  __device__ T sum(T value) const {
+    if (molecule_ < 0) value = T(0);
     for (int o = width_ / 2; o > 0; o /= 2) value += __shfl_xor_sync(kAllLanes, value, o);
     return value;
   }
   __device__ static float to_float(double value) { return static_cast<float>(value); }
   __device__ static double to_double(float value) { return static_cast<double>(value); }
 
-  __device__ Triple<double> normals(std::int64_t step) const {
-    return noise_of(seed_, id_, molecule_ < 0 ? 0 : molecule_, step);
+  template <class T>
+  __device__ Triple<T> normals(std::int64_t step) const {
+    return noise_of<T>(seed_, id_, molecule_ < 0 ? 0 : molecule_, step);
   }
-  __device__ double kick_scale() const { return kick_scale_; }
+  template <class T>
+  __device__ T kick_scale() const {
+    return static_cast<T>(kick_scale_);
+  }
+  template <class M>
+  __device__ Triple<double> reported(const M& s) const {
+    return pushed_back(in_double(s), counts_.bh2);
+  }
 
   /// The state of a stopped replica stays what it was.
-  __device__ void keep(const MoleculeState<double>& s) {
+  template <class M>
+  __device__ void keep(const M& s) {
     if (running_) keep_state(s, d_, slot_);
   }
   /// True in all lanes if none has a molecule of a running replica.
   __device__ bool idle() const { return __ballot_sync(kAllLanes, running_) == 0; }
-  __device__ void stop(bool bad, std::int64_t step, MoleculeState<double>& s) {
+  template <class M>
+  __device__ void stop(bool bad, std::int64_t step, M& s) {
     const unsigned bad_lanes = __ballot_sync(kAllLanes, bad && running_) & segment_;
     if (bad_lanes == 0) return;
     if (molecule_ == 0) {
@@ -75,9 +88,10 @@ class DeviceWarp {
       d_.blow_molecule[replica_] = (__ffs(static_cast<int>(bad_lanes)) - 1) % width_;
     }
     running_ = false;
-    rest(s, d_, slot_);
+    s = at_rest<decltype(s.v.o.x)>(d_, slot_);
   }
-  __device__ void note(const StepNote<double>& note) {
+  template <class T>
+  __device__ void note(const StepNote<T>& note) {
     if (running_) iterations_ += static_cast<unsigned long long>(note.iterations);
   }
   __device__ void indefinite(bool definite) { indefinite_ += running_ && !definite; }
@@ -113,16 +127,16 @@ __device__ std::int64_t warp_number() {
   return (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / kWarpLanes;
 }
 
-template <class R, bool kMSite>
+template <class S, class R, bool kMSite>
 __global__ void __launch_bounds__(kThreads)
-    prepare_warps_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair, int width,
+    prepare_warps_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair, int width,
                          std::int64_t step, Prepare what) {
   const std::int64_t warp = warp_number();
   if (warp * kWarpLanes >= d.slots) return;
   const DeviceCounts none{};
-  DeviceWarp w(d, system, none, warp, width);
-  MoleculeState<double> s = load_state(d, w.slot());
-  Triple<double> f;
+  DeviceWarp w(d, system.step.seed, none, warp, width);
+  DeviceMolecule<S> s = load_state<S>(d, w.slot());
+  Triple<S> f;
   if (what == Prepare::forces) {
     f = cluster_forces<DeviceWarp, R, kMSite>(w, system, pair, s.x);
   } else {
@@ -133,16 +147,16 @@ __global__ void __launch_bounds__(kThreads)
   store_triple(f, d.f, d.slots, w.slot());
 }
 
-template <class R, bool kMSite>
+template <class S, class R, bool kMSite>
 __global__ void __launch_bounds__(kThreads)
-    advance_warps_kernel(DeviceState d, ClusterSystem system, PairParameters<R> pair, int width,
+    advance_warps_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair, int width,
                          DeviceCounts counts, std::int64_t first, std::int64_t n) {
   const std::int64_t warp = warp_number();
   if (warp * kWarpLanes >= d.slots) return;
-  DeviceWarp w(d, system, counts, warp, width);
+  DeviceWarp w(d, system.step.seed, counts, warp, width);
   if (w.idle()) return;
-  MoleculeState<double> s = load_state(d, w.slot());
-  Triple<double> v_thermal = s.v;
+  DeviceMolecule<S> s = load_state<S>(d, w.slot());
+  Triple<S> v_thermal = s.v;
   advance_cluster<DeviceWarp, R, kMSite>(w, system, pair, first, n, s, v_thermal);
   store_state(s, d, w.slot());
   if (d.v_thermal != nullptr) store_triple(v_thermal, d.v_thermal, d.slots, w.slot());
@@ -153,34 +167,36 @@ unsigned blocks_for(const DeviceState& d) {
   return static_cast<unsigned>((d.slots + kThreads - 1) / kThreads);
 }
 
-template <class R, bool kMSite>
+template <class S, class R, bool kMSite>
 void prepare(const DeviceState& d, const ClusterSystem& system, std::int64_t step, Prepare what,
              cudaStream_t stream) {
-  launch_kernel(prepare_warps_kernel<R, kMSite>, blocks_for(d), kThreads, 0, stream, d, system,
-                rounded_parameters<R>(system.pair), segment_width(d.molecules), step, what);
+  launch_kernel(prepare_warps_kernel<S, R, kMSite>, blocks_for(d), kThreads, 0, stream, d,
+                rounded_system<S>(system), rounded_parameters<R>(system.pair),
+                segment_width(d.molecules), step, what);
 }
-template <class R, bool kMSite>
+template <class S, class R, bool kMSite>
 void advance(const DeviceState& d, const ClusterSystem& system, const DeviceCounts& counts,
              std::int64_t first, std::int64_t n, cudaStream_t stream) {
-  launch_kernel(advance_warps_kernel<R, kMSite>, blocks_for(d), kThreads, 0, stream, d, system,
-                rounded_parameters<R>(system.pair), segment_width(d.molecules), counts, first, n);
+  launch_kernel(advance_warps_kernel<S, R, kMSite>, blocks_for(d), kThreads, 0, stream, d,
+                rounded_system<S>(system), rounded_parameters<R>(system.pair),
+                segment_width(d.molecules), counts, first, n);
 }
 
 }  // namespace
 
-void launch_warp_prepare(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
-                         std::int64_t step, Prepare what, cudaStream_t stream) {
-  const auto run = mixed ? (m_site ? prepare<float, true> : prepare<float, false>)
-                         : (m_site ? prepare<double, true> : prepare<double, false>);
-  run(d, system, step, what, stream);
+void launch_warp_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                         bool m_site, std::int64_t step, Prepare what, cudaStream_t stream) {
+  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
+    prepare<S, R, kMSite>(d, system, step, what, stream);
+  });
 }
 
-void launch_warp_advance(const DeviceState& d, const ClusterSystem& system, bool mixed, bool m_site,
-                         const DeviceCounts& counts, std::int64_t first, std::int64_t n,
-                         cudaStream_t stream) {
-  const auto run = mixed ? (m_site ? advance<float, true> : advance<float, false>)
-                         : (m_site ? advance<double, true> : advance<double, false>);
-  run(d, system, counts, first, n, stream);
+void launch_warp_advance(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                         bool m_site, const DeviceCounts& counts, std::int64_t first,
+                         std::int64_t n, cudaStream_t stream) {
+  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
+    advance<S, R, kMSite>(d, system, counts, first, n, stream);
+  });
 }
 
 }  // namespace tarn::gpu

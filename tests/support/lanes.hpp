@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 #include "tarn/core/number.hpp"
 
@@ -87,6 +88,18 @@ struct Lanes {
   }
   friend Lanes rsqrt(const Lanes& a) {
     return of([&](std::size_t i) { return T(1) / std::sqrt(a.v[i]); });
+  }
+  friend Lanes operator<<(const Lanes& a, int n) {
+    return of([&](std::size_t i) { return a.v[i] << n; });
+  }
+  friend Lanes shift_right_signed(const Lanes& a, int n) {
+    return of([&](std::size_t i) { return tarn::shift_right_signed(a.v[i], n); });
+  }
+  friend Lanes<float> float_of_int(const Lanes& a) {
+    return Lanes<float>::of([&](std::size_t i) { return tarn::float_of_int(a.v[i]); });
+  }
+  friend Lanes<std::uint32_t> nearest_int(const Lanes& a) {
+    return Lanes<std::uint32_t>::of([&](std::size_t i) { return tarn::nearest_int(a.v[i]); });
   }
   friend Lanes select(const LaneMask& m, const Lanes& yes, const Lanes& no) {
     return of([&](std::size_t i) { return m.v[i] ? yes.v[i] : no.v[i]; });

@@ -2,6 +2,7 @@
 
 #include "tarn/steps/newmark.hpp"
 #include "tarn/steps/rigid.hpp"
+#include "tarn/steps/single.hpp"
 #include "tarn/steps/step_parameters.hpp"
 #include "tarn/steps/thermostat.hpp"
 #include "tarn/steps/zss.hpp"
@@ -125,6 +126,30 @@ TARN_HD void thermostat_step(const StepParameters& q, Move move, const Triple<T>
   } else {
     thermostat_penalised(s, xi, q.ou, kick_scale);
   }
+}
+
+// --- single precision: penalised bonds and free drifts only --------------------------------------
+
+template <class F, class U>
+TARN_HD StepNote<F> begin_step(const StepNumbers<float>& q, Move, SingleState<F, U>& s) {
+  single_begin(q, s);
+  return detail::nothing_to_note<F>();
+}
+template <class F, class U>
+TARN_HD StepNote<F> begin_baoab(const StepNumbers<float>& q, Move, const Triple<F>& xi,
+                                const F& kick_scale, SingleState<F, U>& s, Triple<F>& v_thermal) {
+  v_thermal = single_baoab(q, xi, kick_scale, s);
+  return detail::nothing_to_note<F>();
+}
+template <class F, class U>
+TARN_HD mask_t<F> end_step(const StepNumbers<float>& q, End end, const Triple<F>& f,
+                           SingleState<F, U>& s) {
+  return single_end(q, end, f, s);
+}
+template <class F, class U>
+TARN_HD void thermostat_step(const StepNumbers<float>& q, Move, const Triple<F>& xi,
+                             const F& kick_scale, SingleState<F, U>& s) {
+  single_thermostat(q, xi, kick_scale, s);
 }
 
 }  // namespace TARN_ARCH
