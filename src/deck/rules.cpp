@@ -201,6 +201,12 @@ void single_is_penalised(Checker& checker) {
     checker.problem("integrator.timestep_fs",
                     fmt::format("precision = \"single\" takes time steps of up to {:.0f} fs",
                                 std::floor(units::ps_from_akma(kLargestSingleStep) * 1e3)));
+  } else if (i.scheme == Scheme::zss_stiff && checker.trusted({"integrator.omega"}) &&
+             units::akma_from_fs(i.timestep_fs) * i.omega < kLeastSingleHOmega) {
+    checker.problem(
+        "integrator.omega",
+        "precision = \"single\" needs a larger omega or time step: 1/(h omega)^2 is beyond "
+        "what floats hold");
   }
 }
 
@@ -279,7 +285,8 @@ const std::vector<Rule>& rules() {
       {"`newmark-one-step` does not go with `kind = \"baoab\"`.", noise_fits_the_step},
       {"`pushforward-newmark` needs `precision = \"double\"`.", iteration_is_exact},
       {"`precision = \"single\"` is for `zss-stiff` and `verlet`, with `solver = \"structured\"`, "
-       "`hessian = \"gauss-newton\"` or `\"full\"`, and steps of up to 12 fs.",
+       "`hessian = \"gauss-newton\"` or `\"full\"`, steps of up to 12 fs and h omega of at least "
+       "10⁻⁵.",
        single_is_penalised},
       {"`solver = \"dense\"` goes with `hessian = \"gauss-newton\"` only.",
        dense_solver_is_gauss_newton},

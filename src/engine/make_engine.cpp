@@ -26,8 +26,13 @@ int cuda_index(const std::string& name) {
   throw InputError("unknown device '" + name + "': use auto, cpu, cuda or cuda:<number>");
 }
 
-/// @throws InputError for molecules that fixed-point positions cannot hold
-void check_single(const State& start) {
+/// @throws InputError for schemes that single precision has not, and for molecules that fixed-point
+/// positions cannot hold
+void check_single(const System& system, const State& start) {
+  if (!runs_in_single(system.integrator) || system.integrator.timestep_akma > kLargestSingleStep) {
+    throw InputError(
+        "precision = \"single\" is for zss-stiff and verlet with steps of up to 12 fs");
+  }
   const std::vector<double>& x = start.positions_A;
   for (std::size_t k = 0; k < x.size(); ++k) {
     const double from_oxygen = x[k] - x[k / 9 * 9 + k % 3];
@@ -46,7 +51,7 @@ void check_single(const State& start) {
 
 std::unique_ptr<Engine> make_engine(const System& system, const State& start,
                                     const PairCountRequest& counts, const DeviceRequest& device) {
-  if (system.precision == Precision::single) check_single(start);
+  if (system.precision == Precision::single) check_single(system, start);
   // The CUDA engine has not been checked on a GPU yet: nobody gets it without asking for it.
   if (device.name == "auto" || device.name == "cpu") {
     return make_cpu_engine(system, start, counts, device.threads);

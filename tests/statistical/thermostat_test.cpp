@@ -53,11 +53,15 @@ Motion motion(const WaterModel& model, const double* x, const double* v) {
   return {translation, rotation, kinetic - translation - rotation};
 }
 
+/// A name that ends in _single has that precision.
 System bath_system(const EngineCase& c, int molecules, double rate_per_akma) {
+  constexpr std::string_view suffix = "_single";
+  const bool single = c.scheme.ends_with(suffix);
   System s;
   s.model = tip3p();
   s.molecules = molecules;
-  s.integrator = integrator(c.scheme);
+  s.integrator = integrator(c.scheme.substr(0, c.scheme.size() - (single ? suffix.size() : 0)));
+  s.precision = single ? Precision::single : Precision::double_;
   s.thermostat = thermostat(c.bath, kTemperature, rate_per_akma);
   s.seed = 11;
   return s;
@@ -156,7 +160,10 @@ INSTANTIATE_TEST_SUITE_P(
                       EngineCase{"settle", Bath::gla_per_mass},
                       EngineCase{"zss_structured", Bath::baoab},
                       EngineCase{"shake", Bath::baoab_per_mass}, EngineCase{"settle", Bath::baoab},
-                      EngineCase{"settle", Bath::baoab_per_mass}),
+                      EngineCase{"settle", Bath::baoab_per_mass},
+                      EngineCase{"zss_structured_single", Bath::gla_per_mass},
+                      EngineCase{"zss_infinite_single", Bath::gla},
+                      EngineCase{"zss_structured_single", Bath::baoab}),
     EngineCaseName());
 
 /// A free molecule: its centre of mass feels no force, so that
@@ -228,6 +235,7 @@ TEST_P(FreeMolecule, VelocitiesForgetAndPositionsSpreadAsTheyShould) {
 INSTANTIATE_TEST_SUITE_P(All, FreeMolecule,
                          ::testing::Values(EngineCase{"zss_structured", Bath::gla},
                                            EngineCase{"zss_infinite", Bath::gla},
+                                           EngineCase{"zss_infinite_single", Bath::gla},
                                            EngineCase{"shake", Bath::gla},
                                            EngineCase{"settle", Bath::gla}),
                          EngineCaseName());

@@ -18,6 +18,8 @@ inline constexpr double kLargestSpeed2 = 1e4;
 /// Time steps in single precision [akma]: what is too fast then blows up before it could leave the
 /// range of fixed-point positions (single.hpp).
 inline constexpr double kLargestSingleStep = 0.25;
+/// Least h omega in single precision: the solve of Z&Ss cubes 1/(b h^2 omega^2).
+inline constexpr double kLeastSingleHOmega = 1e-5;
 /// The state of the last step whose number is a multiple of this is kept, to go back to.
 inline constexpr std::int64_t kKeptSteps = 64;
 
