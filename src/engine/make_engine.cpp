@@ -29,9 +29,8 @@ int cuda_index(const std::string& name) {
 /// @throws InputError for schemes that single precision has not, and for molecules that fixed-point
 /// positions cannot hold
 void check_single(const System& system, const State& start) {
-  if (!runs_in_single(system.integrator) || system.integrator.timestep_akma > kLargestSingleStep) {
-    throw InputError(
-        "precision = \"single\" is for zss-stiff and verlet with steps of up to 12 fs");
+  if (!runs_in_single(system.integrator)) {
+    throw InputError("precision = \"single\" is for zss-stiff and verlet; use \"mixed\"");
   }
   const std::vector<double>& x = start.positions_A;
   for (std::size_t k = 0; k < x.size(); ++k) {
