@@ -93,15 +93,10 @@ TARN_HD void to_double(const SiteForces<D>& f, SiteForces<D> (&out)[1]) {
 }
 template <bool kMSite>
 TARN_HD void to_double(const SiteForces<F>& f, SiteForces<D> (&out)[2]) {
-  const auto widen3 = [](const Vec3<F>& v, Vec3<D>& low, Vec3<D>& high) {
-    widen(v.x, low.x, high.x);
-    widen(v.y, low.y, high.y);
-    widen(v.z, low.z, high.z);
-  };
-  widen3(f.o, out[0].o, out[1].o);
-  widen3(f.h1, out[0].h1, out[1].h1);
-  widen3(f.h2, out[0].h2, out[1].h2);
-  if constexpr (kMSite) widen3(f.m, out[0].m, out[1].m);
+  widen(f.o, out[0].o, out[1].o);
+  widen(f.h1, out[0].h1, out[1].h1);
+  widen(f.h2, out[0].h2, out[1].h2);
+  if constexpr (kMSite) widen(f.m, out[0].m, out[1].m);
 }
 
 /// Adds the lanes of the first `lanes` molecules of a pack one by one, so that a sum over molecules

@@ -167,9 +167,9 @@ const std::vector<Reproduction>& reproductions() {
        {},
        "SHAKE took 8.7 times as long as Z&Ss for seven molecules, at one step, and with nearly the "
        "same histogram.",
-       "SETTLE with BAOAB has no error that can be seen up to 8 fs. Z&Ss costs three quarters of it "
-       "a step, and its error is the penalty's own (omega = 20 to 100), or that of the step (500 and "
-       "infinite); the histogram of 500 is that of rigid water up to 8 fs.",
+       "SETTLE with BAOAB has no error that can be seen up to 8 fs. Z&Ss costs three quarters of "
+       "it a step, and its error is the penalty's own (omega = 20 to 100), or that of the step "
+       "(500 and infinite); the histogram of 500 is that of rigid water up to 8 fs.",
        make_verdict},
       {"verdict-298K",
        "Error against cost, seven molecules at 298 K in a wall",

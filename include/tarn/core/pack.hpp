@@ -428,6 +428,11 @@ TARN_HD void widen(const Pack<float>& a, Pack<double>& low, Pack<double>& high) 
   high = Pack<double>(__builtin_convertvector(second_half(a), Pack<double>::Native));
 #endif
 }
+TARN_HD void widen(const Vec3<Pack<float>>& a, Vec3<Pack<double>>& low, Vec3<Pack<double>>& high) {
+  widen(a.x, low.x, high.x);
+  widen(a.y, low.y, high.y);
+  widen(a.z, low.z, high.z);
+}
 /// The two halves of a float pack added as doubles; a double pack as it is.
 TARN_HD Pack<double> sum_as_double(const Pack<float>& a) {
   Pack<double> low, high;

@@ -112,14 +112,9 @@ TARN_HD Triple<Pack<float>> molecule_normals(std::uint64_t seed, const NoisePack
 TARN_HD void molecule_normals(std::uint64_t seed, const NoisePack (&names)[2], std::uint64_t step,
                               NoiseStream stream, Triple<Pack<double>> (&out)[2]) {
   const Triple<Pack<float>> xi = molecule_normals(seed, names, step, stream);
-  const auto widen3 = [](const Vec3<Pack<float>>& v, Vec3<Pack<double>>& a, Vec3<Pack<double>>& b) {
-    widen(v.x, a.x, b.x);
-    widen(v.y, a.y, b.y);
-    widen(v.z, a.z, b.z);
-  };
-  widen3(xi.o, out[0].o, out[1].o);
-  widen3(xi.h1, out[0].h1, out[1].h1);
-  widen3(xi.h2, out[0].h2, out[1].h2);
+  widen(xi.o, out[0].o, out[1].o);
+  widen(xi.h1, out[0].h1, out[1].h1);
+  widen(xi.h2, out[0].h2, out[1].h2);
 }
 #endif
 
