@@ -106,7 +106,7 @@ class CpuEngine final : public Engine {
     confinement_ = {system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2};
     make_groups(start);
     scratch_.resize(static_cast<std::size_t>(threads_));
-    if (!small_) slices_f_.resize(team_parallel() ? 1 : scratch_.size());
+    if (!small_) blocks_f_.resize(team_parallel() ? 1 : scratch_.size());
     stopped_state_.resize(groups_.size());
     prepare_accelerations();
   }
@@ -189,14 +189,14 @@ class CpuEngine final : public Engine {
   /// Large clusters with fewer replicas than threads: all threads work on one replica.
   bool team_parallel() const {
     return !small_ && threads_ > 1 && groups_.size() < static_cast<std::size_t>(threads_) &&
-           pair_slices(n_) > 1;
+           pair_blocks(n_, wide_slots()) > 1;
   }
   /// No more threads than have a group each: one that only waits at the end costs time.
   int threads_for_groups() const {
     return static_cast<int>(
         std::clamp(groups_.size(), std::size_t{1}, static_cast<std::size_t>(threads_)));
   }
-  /// Replicas in the lanes of a group, where lanes are replicas.
+  /// Lanes of the pair type: replicas in a group, where lanes are replicas.
   int wide_slots() const { return kernels_.lanes * (mixed_ || single_ ? 2 : 1); }
   /// Packs that hold molecules.
   int packs_in(const Group& group) const {
@@ -244,17 +244,18 @@ class CpuEngine final : public Engine {
     return packs;
   }
   /// All forces at positions x that do not belong to the bonds: scratch.f.
-  void forces(double* x, Group& group, Scratch& scratch, AlignedVector<double>& slices_f, int team);
-  void pair_forces(const double* x, Group& group, Scratch& scratch, AlignedVector<double>& slices_f,
+  void forces(double* x, Group& group, Scratch& scratch, AlignedVector<double>& blocks_f, int team);
+  void pair_forces(const double* x, Group& group, Scratch& scratch, AlignedVector<double>& blocks_f,
                    int team);
-  void large_pair_forces(const LargePairs& args, AlignedVector<double>& slices_f, int team,
+  LargePairs large_pairs_of(const double* x, void* sites) const;
+  void large_pair_forces(const LargePairs& args, AlignedVector<double>& blocks_f, int team,
                          double* f);
-  PassReport finish_step(Group& group, Scratch& scratch, AlignedVector<double>& slices_f, int team,
+  PassReport finish_step(Group& group, Scratch& scratch, AlignedVector<double>& blocks_f, int team,
                          EngineReport& report, StageClock& clock);
   /// Accelerations from dense factorisations, by replica.
   void solve_dense(Group& group, Scratch& scratch, EngineReport& report);
   /// Accelerations of push-forward Newmark, by iteration.
-  void solve_newmark(Group& group, Scratch& scratch, AlignedVector<double>& slices_f, int team,
+  void solve_newmark(Group& group, Scratch& scratch, AlignedVector<double>& blocks_f, int team,
                      EngineReport& report, StageClock& clock);
   void advance_group(std::size_t g, std::int64_t n_steps, int team);
 
@@ -262,7 +263,7 @@ class CpuEngine final : public Engine {
   /// Packs of the work space of a thread, which it makes large enough for a group.
   SinglePacks single_packs(const Group& group, Scratch& scratch) const;
   void single_forces(const SinglePacks& single, Group& group, Scratch& scratch,
-                     AlignedVector<double>& slices_f, int team);
+                     AlignedVector<double>& blocks_f, int team);
   void advance_single(std::size_t g, std::int64_t n_steps, int team);
   void prepare_single(std::size_t g, int team);
 
@@ -290,7 +291,7 @@ class CpuEngine final : public Engine {
   Measure measure_;
   std::vector<Group> groups_;
   std::vector<Scratch> scratch_;
-  std::vector<AlignedVector<double>> slices_f_;
+  std::vector<AlignedVector<double>> blocks_f_;
   std::vector<std::vector<StoppedReplica>> stopped_state_;  ///< [group]
 };
 
@@ -374,14 +375,14 @@ void CpuEngine::prepare_accelerations() {
     prepare_scratch(scratch);
     if (single_) return prepare_single(g, team);
     Group& group = groups_[g];
-    AlignedVector<double>* slices =
-        small_ ? &scratch.f : &slices_f_[team > 1 ? 0 : omp_get_thread_num()];
-    forces(group.x.data(), group, scratch, *slices, team);
+    AlignedVector<double>* blocks_f =
+        small_ ? &scratch.f : &blocks_f_[team > 1 ? 0 : omp_get_thread_num()];
+    forces(group.x.data(), group, scratch, *blocks_f, team);
     // The end of a step sets the accelerations; the velocities are put back afterwards.
     AlignedVector<double> v = group.v;
     EngineReport ignored;
     StageClock clock(false);
-    finish_step(group, scratch, *slices, team, ignored, clock);
+    finish_step(group, scratch, *blocks_f, team, ignored, clock);
     group.v.swap(v);
     // Overlapping atoms: an infinite acceleration, or none that could be found (v is marked then).
     // Finite ones, however large, are left to the first step.
@@ -399,11 +400,11 @@ void CpuEngine::prepare_accelerations() {
   }
 }
 
-void CpuEngine::forces(double* x, Group& group, Scratch& scratch, AlignedVector<double>& slices_f,
+void CpuEngine::forces(double* x, Group& group, Scratch& scratch, AlignedVector<double>& blocks_f,
                        int team) {
   MoleculePacks packs = packs_of(group, scratch);
   packs.x = x;
-  pair_forces(x, group, scratch, slices_f, team);
+  pair_forces(x, group, scratch, blocks_f, team);
   if (mixed_) kernels_.remove_net_force(packs, parameters_.masses, scratch.f.data());
   if (confinement_.stiffness > 0.0) {
     kernels_.confine(packs, parameters_.masses, confinement_, scratch.f.data());
@@ -411,62 +412,69 @@ void CpuEngine::forces(double* x, Group& group, Scratch& scratch, AlignedVector<
 }
 
 void CpuEngine::pair_forces(const double* x, Group& group, Scratch& scratch,
-                            AlignedVector<double>& slices_f, int team) {
+                            AlignedVector<double>& blocks_f, int team) {
   double* f = scratch.f.data();
   if (group.lanes_are_replicas) {
     kernels_.small_pairs[m_site_][mixed_]({x, scratch.sites.data(), scratch.site_f.data(), f, n_},
                                           pair_);
     return;
   }
-  const LargePairs args{x, scratch.sites.data(), nullptr, n_, padded_molecules(n_), 0, 1};
+  const LargePairs args = large_pairs_of(x, scratch.sites.data());
   kernels_.build_sites[m_site_][mixed_](args, pair_);
   if (small_) {
     kernels_.narrow_pairs[m_site_][mixed_](args, pair_, f);
   } else {
-    large_pair_forces(args, slices_f, team, f);
+    large_pair_forces(args, blocks_f, team, f);
   }
 }
 
-void CpuEngine::large_pair_forces(const LargePairs& args, AlignedVector<double>& slices_f, int team,
+LargePairs CpuEngine::large_pairs_of(const double* x, void* sites) const {
+  return {x, sites, nullptr, n_, padded_molecules(n_), small_ ? 1 : pair_blocks(n_, wide_slots()),
+          0, 0,     1};
+}
+
+void CpuEngine::large_pair_forces(const LargePairs& args, AlignedVector<double>& blocks_f, int team,
                                   double* f) {
-  const int slices = pair_slices(n_);
-  const int packs = args.padded / kernels_.lanes;
-  const std::size_t slice_size = static_cast<std::size_t>(args.padded) * kSiteForceComponents;
-  slices_f.resize(slice_size * static_cast<std::size_t>(slices));
-  const auto do_slice = [&](int s) {
-    LargePairs slice = args;
-    slice.slice = s;
-    slice.slices = slices;
-    slice.slice_f = slices_f.data() + static_cast<std::size_t>(s) * slice_size;
-    kernels_.large_pairs[m_site_][mixed_ || single_](slice, pair_);
+  const int precision = mixed_ || single_;
+  const int packs = args.padded / kernels_.lanes, tasks = block_tasks(n_, args.blocks);
+  blocks_f.resize(block_force_size(args.padded, args.blocks));
+  LargePairs all = args;
+  all.block_f = blocks_f.data();
+  const auto do_task = [&](int k) {
+    const BlockTask task = block_task(k, n_, args.blocks);
+    LargePairs a = all;
+    a.row_block = task.row;
+    a.first_partner = task.first_partner;
+    a.last_partner = task.last_partner;
+    kernels_.large_pairs[m_site_][precision](a, pair_);
   };
   const auto sum = [&](int first) {
-    kernels_.sum_slices[m_site_](slices_f.data(), slices, args.padded, pair_.m_weight, first,
-                                 std::min(first + kPackGrain, packs), f);
+    kernels_.sum_blocks[m_site_][precision](all, pair_.m_weight, first,
+                                            std::min(first + kPackGrain, packs), f);
   };
   if (team > 1) {
 #pragma omp parallel num_threads(team)
     {
       const FlushDenormals flush;
 #pragma omp for schedule(dynamic, 1)
-      for (int s = 0; s < slices; ++s) do_slice(s);
+      for (int k = 0; k < tasks; ++k) do_task(k);
 #pragma omp for schedule(static)
       for (int p = 0; p < packs; p += kPackGrain) sum(p);
     }
   } else {
-    for (int s = 0; s < slices; ++s) do_slice(s);
+    for (int k = 0; k < tasks; ++k) do_task(k);
     for (int p = 0; p < packs; p += kPackGrain) sum(p);
   }
 }
 
 /// From forces to accelerations and the second kick.
-PassReport CpuEngine::finish_step(Group& group, Scratch& scratch, AlignedVector<double>& slices_f,
+PassReport CpuEngine::finish_step(Group& group, Scratch& scratch, AlignedVector<double>& blocks_f,
                                   int team, EngineReport& report, StageClock& clock) {
   const IntegratorSpec& i = system_.integrator;
   const MoleculePacks packs = packs_of(group, scratch);
   PassReport pass;
   if (i.scheme == Scheme::pushforward_newmark) {
-    solve_newmark(group, scratch, slices_f, team, report, clock);
+    solve_newmark(group, scratch, blocks_f, team, report, clock);
     pass = kernels_.end_kick(parameters_, packs);
   } else if (solves_densely(i)) {
     solve_dense(group, scratch, report);
@@ -500,7 +508,7 @@ void CpuEngine::solve_dense(Group& group, Scratch& scratch, EngineReport& report
 
 /// Starts from a = 0, so that the solution is a function of the positions only; the first
 /// correction is the acceleration of Z&Ss. A replica that is solved is left alone from then on.
-void CpuEngine::solve_newmark(Group& group, Scratch& scratch, AlignedVector<double>& slices_f,
+void CpuEngine::solve_newmark(Group& group, Scratch& scratch, AlignedVector<double>& blocks_f,
                               int team, EngineReport& report, StageClock& clock) {
   const MoleculePacks packs = packs_of(group, scratch);
   const std::size_t lanes = static_cast<std::size_t>(std::max(group.slots, kernels_.lanes));
@@ -511,7 +519,7 @@ void CpuEngine::solve_newmark(Group& group, Scratch& scratch, AlignedVector<doub
     clock.add_to(report.bond_seconds);
     if (correction > 1) {
       kernels_.report_positions(parameters_, packs, scratch.q.data());
-      forces(scratch.q.data(), group, scratch, slices_f, team);
+      forces(scratch.q.data(), group, scratch, blocks_f, team);
       clock.add_to(report.pair_seconds);
     }
     for (int r = 0; r < group.replicas; ++r) {
@@ -544,7 +552,7 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
   const std::size_t thread = static_cast<std::size_t>(team > 1 ? 0 : omp_get_thread_num());
   Scratch& scratch = scratch_[thread];
   prepare_scratch(scratch);
-  AlignedVector<double>& slices_f = small_ ? scratch.f : slices_f_[thread];
+  AlignedVector<double>& blocks_f = small_ ? scratch.f : blocks_f_[thread];
   const MoleculePacks packs = packs_of(group, scratch);
   const int move = static_cast<int>(passes_.move);
   const bool baoab = system_.thermostat.kind == Thermostat::baoab;
@@ -564,9 +572,9 @@ void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
     clock.add_to(baoab                        ? report.noise_seconds
                  : passes_.move == Move::free ? report.rest_seconds
                                               : report.bond_seconds);
-    forces(group.x.data(), group, scratch, slices_f, team);
+    forces(group.x.data(), group, scratch, blocks_f, team);
     clock.add_to(report.pair_seconds);
-    pass = finish_step(group, scratch, slices_f, team, report, clock);
+    pass = finish_step(group, scratch, blocks_f, team, report, clock);
     // Before the noise, so that each replica is judged by the same velocities in any batch.
     if (pass.bad_pack >= 0) {
       stop_bad_replicas(g, step + 1, [&](std::size_t at) { return group.v[at]; });
@@ -605,7 +613,7 @@ SinglePacks CpuEngine::single_packs(const Group& group, Scratch& scratch) const 
 }
 
 void CpuEngine::single_forces(const SinglePacks& single, Group& group, Scratch& scratch,
-                              AlignedVector<double>& slices_f, int team) {
+                              AlignedVector<double>& blocks_f, int team) {
   SingleGroup& s = scratch.single;
   const MoleculePacks names = packs_of(group, scratch);
   const SinglePairs pairs{single.x, s.sites.data(), s.site_f.data(), s.f.data(), n_, single.packs};
@@ -616,8 +624,7 @@ void CpuEngine::single_forces(const SinglePacks& single, Group& group, Scratch& 
     if (small_) {
       kernels_.single.narrow_pairs[m_site_](pairs, single_pair_);
     } else {
-      large_pair_forces({nullptr, s.sites.data(), nullptr, n_, padded_molecules(n_), 0, 1},
-                        slices_f, team, scratch.f.data());
+      large_pair_forces(large_pairs_of(nullptr, s.sites.data()), blocks_f, team, scratch.f.data());
       kernels_.single.round_forces(scratch.f.data(), single.packs, s.f.data());
     }
   }
@@ -638,7 +645,7 @@ void CpuEngine::prepare_single(std::size_t g, int team) {
   const MoleculePacks packs = packs_of(group, scratch);
   const SinglePacks single = single_packs(group, scratch);
   kernels_.single.load(packs, single);
-  single_forces(single, group, scratch, small_ ? scratch.f : slices_f_[thread], team);
+  single_forces(single, group, scratch, small_ ? scratch.f : blocks_f_[thread], team);
   const AlignedVector<float> v = scratch.single.v;
   kernels_.single.end[static_cast<int>(passes_.end)](single_parameters_, single);
   // Velocities are as before, but for the mark of an acceleration that could not be found.
@@ -696,7 +703,7 @@ void CpuEngine::advance_single(std::size_t g, std::int64_t n_steps, int team) {
       kernels.begin(single_parameters_, single);
       clock.add_to(report.rest_seconds);
     }
-    single_forces(single, group, scratch, small_ ? scratch.f : slices_f_[thread], team);
+    single_forces(single, group, scratch, small_ ? scratch.f : blocks_f_[thread], team);
     clock.add_to(report.pair_seconds);
     const PassReport pass = kernels.end[static_cast<int>(passes_.end)](single_parameters_, single);
     report.indefinite_hessians += pass.indefinite;

@@ -14,17 +14,17 @@ struct ForceField::Impl {
   const cpu::KernelTable& kernels = cpu::best_kernels();
   PairParameters<double> parameters = pair_parameters<double>(model);
   int padded = cpu::padded_molecules(molecules);
-  cpu::AlignedVector<double> x, sites, slice_f, f;
+  cpu::AlignedVector<double> x, sites, block_f, f;
 
   Impl(const WaterModel& m, int n) : model(m), molecules(n) {
     const std::size_t p = static_cast<std::size_t>(padded);
     x.resize(9 * p);
     f.resize(9 * p);
     sites.resize(cpu::kSiteComponents * p);
-    slice_f.resize(cpu::kSiteForceComponents * p);
+    block_f.resize(cpu::block_force_size(padded, 1));
   }
 
-  /// One slice with all rows: this object serves one thread.
+  /// All in one block: this object serves one thread.
   cpu::LargePairs load(std::span<const double> positions_A) {
     for (int m = 0; m < padded; ++m) {
       const int source = m < molecules ? m : 0;
@@ -33,7 +33,7 @@ struct ForceField::Impl {
             positions_A[static_cast<std::size_t>(source) * 9 + c];
       }
     }
-    return {x.data(), sites.data(), slice_f.data(), molecules, padded, 0, 1};
+    return {x.data(), sites.data(), block_f.data(), molecules, padded, 1, 0, 0, 1};
   }
   NonbondedEnergy energy(const cpu::LargePairs& args) {
     NonbondedEnergy e;
@@ -64,8 +64,7 @@ NonbondedEnergy ForceField::energy_and_forces(std::span<const double> positions_
   const bool m_site = s.model.has_m_site();
   const int lanes = s.kernels.lanes;
   s.kernels.large_pairs[m_site][0](args, s.parameters);
-  s.kernels.sum_slices[m_site](s.slice_f.data(), 1, s.padded, s.parameters.m_weight, 0,
-                               s.padded / lanes, s.f.data());
+  s.kernels.sum_blocks[m_site][0](args, s.parameters.m_weight, 0, s.padded / lanes, s.f.data());
   for (int m = 0; m < s.molecules; ++m) {
     for (int c = 0; c < 9; ++c) {
       forces_kcal_per_mol_A[static_cast<std::size_t>(m) * 9 + c] =

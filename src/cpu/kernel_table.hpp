@@ -77,16 +77,24 @@ struct SmallPairs {
   int molecules;
 };
 
-/// Pair forces of one slice of the rows of a large cluster; a lane is a molecule.
+/// Pair forces of a large cluster; a lane is a molecule. Its molecules are dealt to blocks, and a
+/// block of rows meets blocks of partners; what two blocks exert on each other has its own place.
 struct LargePairs {
   const double* x;  ///< [pack][9][lane]
   void* sites;      ///< [pack][15][lane of the pair type], filled by build_sites
-  double* slice_f;  ///< out: [pack][12][lane], forces on the sites from the pairs of this slice
+  double* block_f;  ///< out: [pack of the pair type][other block][sub-block][12][lane], forces on
+                    ///< the sites; where there are several blocks of partners, those on the rows
+                    ///< are at the first one
   int molecules;
   int padded;  ///< N rounded up to a multiple of kPadding
-  int slice;   ///< which share of the groups of rows
-  int slices;
+  int blocks;
+  int row_block;
+  int first_partner, last_partner;  ///< blocks; the last is one past the end
 };
+
+/// Whether a block of rows meets all later blocks at once: more rows then share what it takes to
+/// begin and to end, but threads have fewer and unequal shares. A function of N only.
+constexpr bool meets_all_later(int molecules) { return molecules <= 256; }
 
 /// Distances between different molecules to be counted, of positions laid out as MoleculePacks.
 struct PairCounting {
@@ -170,13 +178,13 @@ struct KernelTable {
   void (*narrow_pairs[2][2])(const LargePairs&, const PairParameters<double>&, double* f);
   void (*build_sites[2][2])(const LargePairs&, const PairParameters<double>&);
   void (*large_pairs[2][2])(const LargePairs&, const PairParameters<double>&);
-  /// Adds the slices in order and spreads the force on M: packs first..last of f.
-  void (*sum_slices[2])(const double* slices_f, int slices, int padded, double m_weight,
-                        int first_pack, int last_pack, double* f);
+  /// Adds what the blocks exert in order and spreads the force on M: packs first..last of f.
+  void (*sum_blocks[2][2])(const LargePairs&, double m_weight, int first_pack, int last_pack,
+                           double* f);
   /// Mixed precision: takes the net force that rounding leaves off f, so that momentum is kept as
   /// in double.
   void (*remove_net_force)(const MoleculePacks&, const Masses<double>&, double* f);
-  /// Coulomb and Lennard-Jones energy of one slice (double sites), added in a fixed order.
+  /// Coulomb and Lennard-Jones energy (double sites), added in a fixed order.
   void (*large_energy[2])(const LargePairs&, const PairParameters<double>&, double* coulomb,
                           double* lj);
   /// Adds the forces of the wall and their recoil to f.

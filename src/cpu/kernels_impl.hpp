@@ -79,8 +79,8 @@ TARN_HD SiteForces<P> no_forces() {
   const Vec3<P> v{zero, zero, zero};
   return {v, v, v, v};
 }
-template <bool kMSite>
-TARN_HD void add(const SiteForces<D>& f, SiteForces<D>& sum) {
+template <bool kMSite, class P>
+TARN_HD void add(const SiteForces<P>& f, SiteForces<P>& sum) {
   sum.o = sum.o + f.o;
   sum.h1 = sum.h1 + f.h1;
   sum.h2 = sum.h2 + f.h2;
@@ -667,32 +667,22 @@ void build_sites(const LargePairs& args, const PairParameters<double>& parameter
   }
 }
 
-/// Packs of partners that a group of rows visits before its sums are widened to double.
-inline constexpr int kChunk = 16;
-
-/// The rows of one pack of molecules, and the packs of partners that they meet besides each other.
-/// A pack that is not full comes first, so that partners are full packs always.
-struct RowGroup {
-  int own, rows;
-  int first_partner, last_partner;  ///< packs; the last is one past the end
+/// Packs of molecules, the last one past the end.
+struct PackRange {
+  int first, last;
 };
-TARN_HD int row_groups(int molecules, int lanes) { return (molecules + lanes - 1) / lanes; }
-TARN_HD RowGroup row_group(int number, int molecules, int lanes) {
-  const int full = molecules / lanes, rest = molecules % lanes;
-  if (rest == 0) return {number, lanes, number + 1, full};
-  if (number == 0) return {full, rest, 0, full};
-  return {number - 1, lanes, number, full};
+/// The full packs of a large cluster, dealt to blocks in order. A pack that is not full is in none:
+/// it takes part as a pack of rows, so that partners are full packs always.
+TARN_HD PackRange packs_of_block(int block, const LargePairs& args, int lanes) {
+  const int full = args.molecules / lanes, each = (full + args.blocks - 1) / args.blocks;
+  const int first = block * each, last = first + each;
+  return {first < full ? first : full, last < full ? last : full};
 }
-/// Calls op(group) for the groups of a slice. They are dealt out to and fro, since later groups
-/// meet fewer partners.
-template <class Op>
-TARN_HD void for_each_group_of_slice(const LargePairs& args, int lanes, const Op& op) {
-  const int groups = row_groups(args.molecules, lanes);
-  for (int first = 0; first < groups; first += 2 * args.slices) {
-    const int there = first + args.slice, back = first + 2 * args.slices - 1 - args.slice;
-    if (there < groups) op(row_group(there, args.molecules, lanes));
-    if (back < groups) op(row_group(back, args.molecules, lanes));
-  }
+/// Blocks whose forces on a pack have a place: all, or those up to its own where blocks meet all
+/// later ones at once.
+TARN_HD int blocks_that_meet(int pack, const LargePairs& args, int lanes) {
+  const int full = args.molecules / lanes, each = (full + args.blocks - 1) / args.blocks;
+  return pack < full && cpu::meets_all_later(args.molecules) ? pack / each + 1 : args.blocks;
 }
 
 template <class P>
@@ -717,121 +707,181 @@ TARN_HD void for_each_pair_within(const T* site, int rows, const Op& op) {
   Site<P> other = own;
   const P number = lane_numbers<T>();
   P other_number = number;
-  for (int turn = 1; turn <= lanes / 2; ++turn) {
+  const auto next = [&]() __attribute__((always_inline)) {
     other.o = rotated(other.o);
     if constexpr (sizeof(T) == 4) other.o_low = rotated(other.o_low);
     other.d.h1 = rotated(other.d.h1);
     other.d.h2 = rotated(other.d.h2);
     if constexpr (kMSite) other.d.m = rotated(other.d.m);
     other_number = rotate_lanes(other_number);
-    const Vec3<P> r = oxygen_vector<T>(own, other);
-    if (rows == lanes && turn < lanes / 2) {
-      op(own, other, r, AllLanes{});
-    } else {
-      // The last turn meets each pair from both sides.
-      const int last = turn < lanes / 2 || rows < lanes / 2 ? rows : lanes / 2;
-      const SomeLanes<P> some{(number < P(static_cast<T>(last))) &
-                              (other_number < P(static_cast<T>(rows)))};
-      op(own, other, far_elsewhere(r, some), some);
-    }
+    return oxygen_vector<T>(own, other);
+  };
+  int turn = 1;
+  if (rows == lanes) {
+    for (; turn < lanes / 2; ++turn) op(own, other, next(), AllLanes{});
+  }
+  for (; turn <= lanes / 2; ++turn) {
+    const Vec3<P> r = next();
+    // The last turn meets each pair from both sides.
+    const int last = turn < lanes / 2 || rows < lanes / 2 ? rows : lanes / 2;
+    const SomeLanes<P> some{(number < P(static_cast<T>(last))) &
+                            (other_number < P(static_cast<T>(rows)))};
+    op(own, other, far_elsewhere(r, some), some);
   }
 }
 
-/// Adds forces in pair precision to packs of double at `at`.
+/// Adds forces in pair precision to packs of double at `at`, or puts the first ones there.
 template <bool kMSite, class P>
-TARN_HD void add_to(const SiteForces<P>& forces, double* at) {
+TARN_HD void add_to(double* at, bool first, const SiteForces<P>& forces) {
   constexpr int subs = sizeof(scalar_t<P>) == 4 ? 2 : 1;
   constexpr int force_size = kSiteForceComponents * kLanes;
   SiteForces<D> f[subs];
   to_double<kMSite>(forces, f);
   for (int s = 0; s < subs; ++s) {
-    add<kMSite>(load_site_forces<kMSite>(at + s * force_size), f[s]);
+    if (!first) add<kMSite>(load_site_forces<kMSite>(at + s * force_size), f[s]);
     store_site_forces<kMSite>(f[s], at + s * force_size);
   }
 }
 
-/// Adds the sum over the lanes of f[row] to the force on row, a lane of the packs at `at`.
+/// Forces on molecules whose sums over the lanes are wanted: [component][molecule].
 template <bool kMSite, class P>
-TARN_HD void add_rows_to(const SiteForces<P>* f, double* at) {
-  constexpr int subs = P::lanes / kLanes;
-  constexpr int force_size = kSiteForceComponents * kLanes;
-  const auto add_component = [&](const auto& component, double* to) {
-    for (int s = 0; s < subs; ++s) {
-      D rows[kLanes];
-      for (int row = 0; row < kLanes; ++row) {
-        rows[row] = sum_as_double(component(f[s * kLanes + row]));
-      }
-      (D::load(to + s * force_size) + sum_lanes_of_each(rows)).store(to + s * force_size);
+struct ForcesToSum {
+  P f[kMSite ? 12 : 9][P::lanes];
+  TARN_HD void set(int molecule, const SiteForces<P>& forces) {
+    set_vec3(0, molecule, forces.o);
+    set_vec3(3, molecule, forces.h1);
+    set_vec3(6, molecule, forces.h2);
+    if constexpr (kMSite) set_vec3(9, molecule, forces.m);
+  }
+  TARN_HD void set_vec3(int c, int molecule, const Vec3<P>& a) {
+    f[c][molecule] = a.x;
+    f[c + 1][molecule] = a.y;
+    f[c + 2][molecule] = a.z;
+  }
+  /// The sums, molecules being the lanes. The numbers are used up.
+  TARN_HD SiteForces<P> sum() {
+    SiteForces<P> r{sum_vec3(0), sum_vec3(3), sum_vec3(6), {}};
+    if constexpr (kMSite) r.m = sum_vec3(9);
+    return r;
+  }
+  TARN_HD Vec3<P> sum_vec3(int c) {
+    return {sum_lanes_of_each(f[c]), sum_lanes_of_each(f[c + 1]), sum_lanes_of_each(f[c + 2])};
+  }
+};
+
+/// Forces between the first `rows` molecules of a pack and `partners` full packs.
+/// @param f_partners their forces, to which these are added
+/// @return forces on the rows, which are the lanes
+template <bool kMSite, class T>
+TARN_HD SiteForces<Pack<T>> meet(const PairParameters<T> p, const T* own_site, int rows,
+                                 const T* partner_sites, int partners,
+                                 SiteForces<Pack<T>>* f_partners) {
+  using P = Pack<T>;
+  constexpr int site_size = kSiteComponents * P::lanes;
+  ForcesToSum<kMSite, P> f_rows;
+  for (int row = 0; row < rows; ++row) {
+    const Site<P> i = broadcast_site<kMSite>(own_site, row);
+    SiteForces<P> f_i = no_forces<P>();
+    for (int partner = 0; partner < partners; ++partner) {
+      const Site<P> j = load_site<kMSite>(partner_sites + partner * site_size);
+      add_pair_forces<kMSite>(p, oxygen_vector<T>(i, j), i.d, j.d, AllLanes{}, f_i,
+                              f_partners[partner]);
     }
-  };
-  const auto add_vector = [&](const auto& site, double* to) {
-    add_component([&](const SiteForces<P>& g) { return site(g).x; }, to);
-    add_component([&](const SiteForces<P>& g) { return site(g).y; }, to + kLanes);
-    add_component([&](const SiteForces<P>& g) { return site(g).z; }, to + 2 * kLanes);
-  };
-  add_vector([](const SiteForces<P>& g) { return g.o; }, at);
-  add_vector([](const SiteForces<P>& g) { return g.h1; }, at + 3 * kLanes);
-  add_vector([](const SiteForces<P>& g) { return g.h2; }, at + 6 * kLanes);
-  if constexpr (kMSite) add_vector([](const SiteForces<P>& g) { return g.m; }, at + 9 * kLanes);
+    f_rows.set(row, f_i);
+  }
+  for (int row = rows; row < P::lanes; ++row) f_rows.set(row, no_forces<P>());
+  return f_rows.sum();
 }
+
+/// Forces between the first `rows` molecules of one pack, which are the lanes.
+template <bool kMSite, class T>
+TARN_HD SiteForces<Pack<T>> meet_itself(const PairParameters<T> p, const T* site, int rows) {
+  using P = Pack<T>;
+  SiteForces<P> f_own = no_forces<P>(), f_other = no_forces<P>();
+  // Inlined by force: else the sums would go through memory.
+  for_each_pair_within<kMSite>(
+      site, rows,
+      [&](const auto& i, const auto& j, const auto& r, const auto& some)
+          __attribute__((always_inline)) {
+            f_other = rotated<kMSite>(f_other);
+            add_pair_forces<kMSite>(p, r, i.d, j.d, some, f_own, f_other);
+          });
+  // The lanes have been turned by half their number.
+  for (int turn = P::lanes / 2; turn < P::lanes; ++turn) f_other = rotated<kMSite>(f_other);
+  add<kMSite>(f_other, f_own);
+  return f_own;
+}
+
+/// Molecules on a side of a square of pairs whose forces are summed in pair precision.
+inline constexpr int kSquare = 128;
 
 template <bool kMSite, class Precision>
 void large_pairs(const LargePairs& args, const PairParameters<double>& parameters) {
   using T = typename Precision::T;
   using P = Pack<T>;
-  constexpr int lanes = P::lanes;
+  constexpr int lanes = P::lanes, side = kSquare / lanes;
   constexpr int site_size = kSiteComponents * lanes;
-  constexpr int force_size = kSiteForceComponents * kLanes;
-  constexpr int pack_force_size = Precision::sub_blocks * force_size;
+  constexpr int pack_force_size = Precision::sub_blocks * kSiteForceComponents * kLanes;
   const PairParameters<T> p = rounded<T>(parameters);
   const T* sites = static_cast<const T*>(args.sites);
-  for (int k = 0; k < args.padded / kLanes; ++k) {
-    store_site_forces<kMSite>(no_forces<D>(), args.slice_f + k * force_size);
+  const PackRange rows = packs_of_block(args.row_block, args, lanes);
+  const PackRange partners{packs_of_block(args.first_partner, args, lanes).first,
+                           packs_of_block(args.last_partner - 1, args, lanes).last};
+  const bool diagonal = args.row_block == args.first_partner;
+  const int rest_pack = args.molecules / lanes, rest = args.molecules % lanes;
+  const auto out = [&](int pack, int other_block) {
+    return args.block_f +
+           (static_cast<std::ptrdiff_t>(pack) * args.blocks + other_block) * pack_force_size;
+  };
+  if (diagonal && rest > 0 && args.row_block == 0) {
+    add_to<kMSite>(out(rest_pack, 0), true,
+                   meet_itself<kMSite>(p, sites + rest_pack * site_size, rest));
   }
-  SiteForces<P> f_i[lanes];
-  Site<P> site_i[lanes];
-  for_each_group_of_slice(args, lanes, [&](const RowGroup& group) {
-    double* own_f = args.slice_f + group.own * pack_force_size;
-    const T* own_site = sites + group.own * site_size;
-    SiteForces<P> f_own = no_forces<P>(), f_other = no_forces<P>();
-    for_each_pair_within<kMSite>(
-        own_site, group.rows, [&](const auto& i, const auto& j, const auto& r, const auto& some) {
-          f_other = rotated<kMSite>(f_other);
-          add_pair_forces<kMSite>(p, r, i.d, j.d, some, f_own, f_other);
-        });
-    // The rows have been turned by half the lanes.
-    for (int turn = lanes / 2; turn < lanes; ++turn) f_other = rotated<kMSite>(f_other);
-    add_to<kMSite>(f_own, own_f);
-    add_to<kMSite>(f_other, own_f);
-
-    for (int row = 0; row < group.rows; ++row) site_i[row] = broadcast_site<kMSite>(own_site, row);
-    for (int chunk = group.first_partner; chunk < group.last_partner; chunk += kChunk) {
-      const int chunk_end =
-          chunk + kChunk < group.last_partner ? chunk + kChunk : group.last_partner;
-      for (int row = 0; row < lanes; ++row) f_i[row] = no_forces<P>();
-      for (int j = chunk; j < chunk_end; ++j) {
-        const Site<P> site_j = load_site<kMSite>(sites + j * site_size);
-        SiteForces<P> f_j = no_forces<P>();
-        for (int row = 0; row < group.rows; ++row) {
-          add_pair_forces<kMSite>(p, oxygen_vector<T>(site_i[row], site_j), site_i[row].d, site_j.d,
-                                  AllLanes{}, f_i[row], f_j);
+  SiteForces<P> f_partners[side];
+  for (int first_row = rows.first; first_row < rows.last; first_row += side) {
+    const int last_row = first_row + side < rows.last ? first_row + side : rows.last;
+    const bool first_of_rows = first_row == rows.first;
+    for (int first = diagonal ? first_row : partners.first; first < partners.last; first += side) {
+      const int last = first + side < partners.last ? first + side : partners.last;
+      const auto meet_packs = [&](int own, int n, int from, int to) {
+        return meet<kMSite>(p, sites + own * site_size, n, sites + from * site_size, to - from,
+                            f_partners + (from - first));
+      };
+      for (int k = 0; k < last - first; ++k) f_partners[k] = no_forces<P>();
+      if (diagonal && first == first_row) {
+        for (int own = first_row; own < last_row; ++own) {
+          SiteForces<P>& f_own = f_partners[own - first];
+          add<kMSite>(meet_packs(own, lanes, own + 1, last), f_own);
+          add<kMSite>(meet_itself<kMSite>(p, sites + own * site_size, lanes), f_own);
         }
-        add_to<kMSite>(f_j, args.slice_f + j * pack_force_size);
+        if (rest > 0) {
+          add_to<kMSite>(out(rest_pack, args.row_block), first_of_rows && args.row_block > 0,
+                         meet_packs(rest_pack, rest, first_row, last_row));
+        }
+      } else {
+        for (int own = first_row; own < last_row; ++own) {
+          add_to<kMSite>(out(own, args.first_partner), !diagonal && first == partners.first,
+                         meet_packs(own, lanes, first, last));
+        }
       }
-      add_rows_to<kMSite>(f_i, own_f);
+      for (int pack = first; pack < last; ++pack) {
+        add_to<kMSite>(out(pack, args.row_block), first_of_rows, f_partners[pack - first]);
+      }
     }
-  });
+  }
 }
 
-template <bool kMSite>
-void sum_slices(const double* slices_f, int slices, int padded, double m_weight, int first_pack,
-                int last_pack, double* f) {
+template <bool kMSite, class Precision>
+void sum_blocks(const LargePairs& args, double m_weight, int first_pack, int last_pack, double* f) {
+  constexpr int subs = Precision::sub_blocks, lanes = subs * kLanes;
   constexpr int force_size = kSiteForceComponents * kLanes;
-  const std::ptrdiff_t slice_size = static_cast<std::ptrdiff_t>(padded) * kSiteForceComponents;
   for (int p = first_pack; p < last_pack; ++p) {
-    SiteForces<D> sum = load_site_forces<kMSite>(slices_f + p * force_size);
-    for (int s = 1; s < slices; ++s) {
-      add<kMSite>(load_site_forces<kMSite>(slices_f + s * slice_size + p * force_size), sum);
+    SiteForces<D> sum = no_forces<D>();
+    const int blocks = p * kLanes < args.molecules ? blocks_that_meet(p / subs, args, lanes) : 0;
+    for (int block = 0; block < blocks; ++block) {
+      const std::ptrdiff_t at =
+          (static_cast<std::ptrdiff_t>(p / subs) * args.blocks + block) * subs + p % subs;
+      add<kMSite>(load_site_forces<kMSite>(args.block_f + at * force_size), sum);
     }
     store_triple(forces_on_atoms<kMSite>(sum, D(m_weight)), f + p * 9 * kLanes);
   }
@@ -842,22 +892,24 @@ void large_energy(const LargePairs& args, const PairParameters<double>& p, doubl
                   double* lj) {
   constexpr int site_size = kSiteComponents * kLanes;
   const double* sites = static_cast<const double*>(args.sites);
+  const int full = args.molecules / kLanes;
   D c(0.0), l(0.0);
-  for_each_group_of_slice(args, kLanes, [&](const RowGroup& group) {
-    const double* own_site = sites + group.own * site_size;
+  for (int own = 0; own * kLanes < args.molecules; ++own) {
+    const double* own_site = sites + own * site_size;
+    const int rows = molecules_in(own, args.molecules);
     for_each_pair_within<kMSite>(
-        own_site, group.rows, [&](const auto& i, const auto& j, const auto& r, const auto& some) {
+        own_site, rows, [&](const auto& i, const auto& j, const auto& r, const auto& some) {
           add_pair_energy<kMSite>(p, r, i.d, j.d, some, c, l);
         });
-    for (int j = group.first_partner; j < group.last_partner; ++j) {
+    for (int j = own < full ? own + 1 : 0; j < full; ++j) {
       const Site<D> site_j = load_site<kMSite>(sites + j * site_size);
-      for (int row = 0; row < group.rows; ++row) {
+      for (int row = 0; row < rows; ++row) {
         const Site<D> site_i = broadcast_site<kMSite>(own_site, row);
         add_pair_energy<kMSite>(p, oxygen_vector<double>(site_i, site_j), site_i.d, site_j.d,
                                 AllLanes{}, c, l);
       }
     }
-  });
+  }
   *coulomb = sum_lanes(c);
   *lj = sum_lanes(l);
 }
@@ -940,7 +992,8 @@ constexpr cpu::KernelTable make_table(const char* name) {
            {build_sites<true, DoublePairs>, build_sites<true, MixedPairs>}},
           {{large_pairs<false, DoublePairs>, large_pairs<false, MixedPairs>},
            {large_pairs<true, DoublePairs>, large_pairs<true, MixedPairs>}},
-          {sum_slices<false>, sum_slices<true>},
+          {{sum_blocks<false, DoublePairs>, sum_blocks<false, MixedPairs>},
+           {sum_blocks<true, DoublePairs>, sum_blocks<true, MixedPairs>}},
           remove_net_force_of_cluster,
           {large_energy<false>, large_energy<true>},
           confine,

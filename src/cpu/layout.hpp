@@ -23,10 +23,36 @@ constexpr bool narrow_pays(int molecules, int replicas, int lanes) {
   return 2 * replicas * ((molecules + lanes - 1) / lanes) <= molecules;
 }
 
-/// Number of slices that the rows of a large cluster are dealt to: a function of N only.
-constexpr int pair_slices(int molecules) {
-  const int slices = molecules / 32;
-  return slices < 1 ? 1 : slices > 64 ? 64 : slices;
+/// Number of blocks of a large cluster: some 32 molecules each where a block meets all later ones,
+/// else 128, and more where there would be too many. None is empty (packs_of_block).
+/// @param lanes molecules in a pack of the pair type
+constexpr int pair_blocks(int molecules, int lanes) {
+  const auto parts = [](int n, int size) { return (n + size - 1) / size; };
+  const int wanted = meets_all_later(molecules) ? parts(molecules, 32)
+                     : molecules <= 2048        ? parts(molecules, 128)
+                                                : 16;
+  const int full = molecules / lanes;
+  return parts(full, parts(full, wanted));
+}
+/// What threads share: a block of rows and its partners, the longest first.
+struct BlockTask {
+  int row, first_partner, last_partner;
+};
+constexpr int block_tasks(int molecules, int blocks) {
+  return meets_all_later(molecules) ? blocks : blocks * (blocks + 1) / 2;
+}
+constexpr BlockTask block_task(int number, int molecules, int blocks) {
+  if (meets_all_later(molecules)) return {number, number, blocks};
+  for (int row = 0; row < blocks; ++row) {
+    const int partners = blocks - 1 - row;
+    if (number < partners) return {row, row + 1 + number, row + 2 + number};
+    number -= partners;
+  }
+  return {number, number, number + 1};
+}
+/// Doubles of LargePairs::block_f.
+constexpr std::size_t block_force_size(int padded, int blocks) {
+  return static_cast<std::size_t>(padded) * static_cast<std::size_t>(blocks) * kSiteForceComponents;
 }
 
 constexpr int padded_molecules(int molecules) {

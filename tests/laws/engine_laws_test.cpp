@@ -13,8 +13,8 @@ namespace {
 
 using namespace test;
 
-/// Sizes on both sides of a pack (8), of the two layouts (16), of the padding (16), of a row group,
-/// of a slice (32) and of several slices.
+/// Sizes on both sides of a pack (8), of the two layouts (16), of the padding (16), of a block of
+/// rows (32), and with the two ways to deal out blocks.
 const std::vector<int> kAllSizes{1, 2, 7, 16, 17, 32, 33, 100, 257};
 
 /// All that is special to one engine; the rest is the test's parameter.

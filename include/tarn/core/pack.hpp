@@ -319,33 +319,70 @@ TARN_HD Pack<T> rotate_lanes(const Pack<T>& a) {
   }
 }
 
-/// Lane l of the result is the sum over the lanes of a[l]: neighbours are added until one number a
-/// pack is left. The packs are used up.
+/// Lane l of the result is the sum over the lanes of a[l]: two packs at a time are added up to one,
+/// by instructions that take 16 bytes each. The packs are used up.
 template <class T>
 TARN_HD Pack<T> sum_lanes_of_each(Pack<T> (&a)[Pack<T>::lanes]) {
-  constexpr int lanes = Pack<T>::lanes;
-  static_assert(lanes <= 8);
-  if constexpr (lanes == 8) {
+  using P = Pack<T>;
+  constexpr int lanes = P::lanes;
+  if constexpr (lanes == 16) {
+    for (int i = 0; i < 16; i += 2) {
+      a[i] = P(__builtin_shufflevector(a[i].v, a[i + 1].v, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25,
+                                       12, 28, 13, 29)) +
+             P(__builtin_shufflevector(a[i].v, a[i + 1].v, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11,
+                                       27, 14, 30, 15, 31));
+    }
+    for (int i = 0; i < 16; i += 4) {
+      a[i] = P(__builtin_shufflevector(a[i].v, a[i + 2].v, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25,
+                                       12, 13, 28, 29)) +
+             P(__builtin_shufflevector(a[i].v, a[i + 2].v, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26,
+                                       27, 14, 15, 30, 31));
+    }
+    const auto add_16_bytes = [](const P& low, const P& high) {
+      return P(__builtin_shufflevector(low.v, high.v, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24,
+                                       25, 26, 27)) +
+             P(__builtin_shufflevector(low.v, high.v, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23,
+                                       28, 29, 30, 31));
+    };
+    return add_16_bytes(add_16_bytes(a[0], a[4]), add_16_bytes(a[8], a[12]));
+  } else if constexpr (lanes == 8 && sizeof(T) == 4) {
     for (int i = 0; i < 8; i += 2) {
-      a[i] = Pack<T>(__builtin_shufflevector(a[i].v, a[i + 1].v, 0, 8, 2, 10, 4, 12, 6, 14)) +
-             Pack<T>(__builtin_shufflevector(a[i].v, a[i + 1].v, 1, 9, 3, 11, 5, 13, 7, 15));
+      a[i] = P(__builtin_shufflevector(a[i].v, a[i + 1].v, 0, 8, 1, 9, 4, 12, 5, 13)) +
+             P(__builtin_shufflevector(a[i].v, a[i + 1].v, 2, 10, 3, 11, 6, 14, 7, 15));
     }
     for (int i = 0; i < 8; i += 4) {
-      a[i] = Pack<T>(__builtin_shufflevector(a[i].v, a[i + 2].v, 0, 1, 8, 9, 4, 5, 12, 13)) +
-             Pack<T>(__builtin_shufflevector(a[i].v, a[i + 2].v, 2, 3, 10, 11, 6, 7, 14, 15));
+      a[i] = P(__builtin_shufflevector(a[i].v, a[i + 2].v, 0, 1, 8, 9, 4, 5, 12, 13)) +
+             P(__builtin_shufflevector(a[i].v, a[i + 2].v, 2, 3, 10, 11, 6, 7, 14, 15));
     }
-    return Pack<T>(__builtin_shufflevector(a[0].v, a[4].v, 0, 1, 2, 3, 8, 9, 10, 11)) +
-           Pack<T>(__builtin_shufflevector(a[0].v, a[4].v, 4, 5, 6, 7, 12, 13, 14, 15));
+    return P(__builtin_shufflevector(a[0].v, a[4].v, 0, 1, 2, 3, 8, 9, 10, 11)) +
+           P(__builtin_shufflevector(a[0].v, a[4].v, 4, 5, 6, 7, 12, 13, 14, 15));
+  } else if constexpr (lanes == 8) {
+    for (int i = 0; i < 8; i += 2) {
+      a[i] = P(__builtin_shufflevector(a[i].v, a[i + 1].v, 0, 8, 2, 10, 4, 12, 6, 14)) +
+             P(__builtin_shufflevector(a[i].v, a[i + 1].v, 1, 9, 3, 11, 5, 13, 7, 15));
+    }
+    const auto add_pairs = [](const P& low, const P& high) {
+      return P(__builtin_shufflevector(low.v, high.v, 0, 1, 4, 5, 8, 9, 12, 13)) +
+             P(__builtin_shufflevector(low.v, high.v, 2, 3, 6, 7, 10, 11, 14, 15));
+    };
+    return add_pairs(add_pairs(a[0], a[2]), add_pairs(a[4], a[6]));
+  } else if constexpr (lanes == 4 && sizeof(T) == 4) {
+    for (int i = 0; i < 4; i += 2) {
+      a[i] = P(__builtin_shufflevector(a[i].v, a[i + 1].v, 0, 4, 1, 5)) +
+             P(__builtin_shufflevector(a[i].v, a[i + 1].v, 2, 6, 3, 7));
+    }
+    return P(__builtin_shufflevector(a[0].v, a[2].v, 0, 1, 4, 5)) +
+           P(__builtin_shufflevector(a[0].v, a[2].v, 2, 3, 6, 7));
   } else if constexpr (lanes == 4) {
     for (int i = 0; i < 4; i += 2) {
-      a[i] = Pack<T>(__builtin_shufflevector(a[i].v, a[i + 1].v, 0, 4, 2, 6)) +
-             Pack<T>(__builtin_shufflevector(a[i].v, a[i + 1].v, 1, 5, 3, 7));
+      a[i] = P(__builtin_shufflevector(a[i].v, a[i + 1].v, 0, 4, 2, 6)) +
+             P(__builtin_shufflevector(a[i].v, a[i + 1].v, 1, 5, 3, 7));
     }
-    return Pack<T>(__builtin_shufflevector(a[0].v, a[2].v, 0, 1, 4, 5)) +
-           Pack<T>(__builtin_shufflevector(a[0].v, a[2].v, 2, 3, 6, 7));
+    return P(__builtin_shufflevector(a[0].v, a[2].v, 0, 1, 4, 5)) +
+           P(__builtin_shufflevector(a[0].v, a[2].v, 2, 3, 6, 7));
   } else {
-    return Pack<T>(__builtin_shufflevector(a[0].v, a[1].v, 0, 2)) +
-           Pack<T>(__builtin_shufflevector(a[0].v, a[1].v, 1, 3));
+    return P(__builtin_shufflevector(a[0].v, a[1].v, 0, 2)) +
+           P(__builtin_shufflevector(a[0].v, a[1].v, 1, 3));
   }
 }
 
@@ -433,13 +470,6 @@ TARN_HD void widen(const Vec3<Pack<float>>& a, Vec3<Pack<double>>& low, Vec3<Pac
   widen(a.y, low.y, high.y);
   widen(a.z, low.z, high.z);
 }
-/// The two halves of a float pack added as doubles; a double pack as it is.
-TARN_HD Pack<double> sum_as_double(const Pack<float>& a) {
-  Pack<double> low, high;
-  widen(a, low, high);
-  return low + high;
-}
-TARN_HD Pack<double> sum_as_double(const Pack<double>& a) { return a; }
 /// Two double packs rounded to one float pack.
 TARN_HD Pack<float> round_to_float(const Pack<double>& low, const Pack<double>& high) {
   return join_halves<float>(__builtin_convertvector(low.v, HalfNative<float>),
