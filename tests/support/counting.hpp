@@ -130,8 +130,9 @@ inline CountedFloat float_of_bits(const Word32& a) {
 inline Word32 shift_right_signed(const Word32& a, int n) {
   return Word32::counted(tarn::shift_right_signed(a.v, n));
 }
-inline CountedFloat select_zero(const Word32& a, const CountedFloat& yes, const CountedFloat& no) {
-  return tally().choose += 2, a.v == 0 ? yes : no;
+inline CountedFloat select_high_bit(const Word32& a, const CountedFloat& yes,
+                                    const CountedFloat& no) {
+  return ++tally().choose, static_cast<std::int32_t>(a.v) < 0 ? yes : no;
 }
 
 }  // namespace tarn::test

@@ -518,9 +518,10 @@ TARN_HD Pack<std::uint32_t> shift_right_signed(const Pack<std::uint32_t>& a, int
   return {reinterpret_cast<Pack<std::uint32_t>::Native>(
       reinterpret_cast<Pack<std::int32_t>::Native>(a.v) >> n)};
 }
-TARN_HD Pack<float> select_zero(const Pack<std::uint32_t>& a, const Pack<float>& yes,
-                                const Pack<float>& no) {
-  return {(a.v == Pack<std::uint32_t>(0u).v) ? yes.v : no.v};
+TARN_HD Pack<float> select_high_bit(const Pack<std::uint32_t>& a, const Pack<float>& yes,
+                                    const Pack<float>& no) {
+  using Signed = Pack<std::int32_t>;
+  return {(reinterpret_cast<Signed::Native>(a.v) < Signed(0).v) ? yes.v : no.v};
 }
 
 }  // namespace TARN_ARCH

@@ -67,8 +67,8 @@ TARN_HD void box_muller(const U& radius_bits, const U& angle_bits, F& first, F& 
   const F radius = sqrt(p * f + float_of_int(exponent) * F(-1.38629436f));
 
   // A quadrant and a rest in [-1/8, 1/8) turns.
-  const U quadrant = (angle_bits + U(0x200000u)) >> 22;
-  const F x = float_of_int(angle_bits - (quadrant << 22)) * F(3.7450702829239286e-7f);
+  const U turned = angle_bits + U(0x200000u);
+  const F x = float_of_int(angle_bits - (turned & U(0xffc00000u))) * F(3.7450702829239286e-7f);
   const F xx = x * x;
   F s = F(-1.95040222e-4f);
   s = s * xx + F(8.33203644e-3f);
@@ -78,13 +78,13 @@ TARN_HD void box_muller(const U& radius_bits, const U& angle_bits, F& first, F& 
   c = c * xx + F(4.16562930e-2f);
   c = c * xx - F(4.99998957e-1f);
   c = c * xx + F(1.0f);
-  const U odd = quadrant & U(1u);
-  const F cosine = select_zero(odd, c, s);
-  const F sine = select_zero(odd, s, c);
-  const U cosine_sign = ((quadrant + U(1u)) & U(2u)) << 30;
-  const U sine_sign = (quadrant & U(2u)) << 30;
-  first = radius * float_of_bits(bits_of(cosine) ^ cosine_sign);
-  second = radius * float_of_bits(bits_of(sine) ^ sine_sign);
+  // The two bits of the quadrant, highest in their words: the second swaps sine and cosine, the
+  // first is the sign of the sine, and the cosine is negative where they differ.
+  const U high = turned << 8, low = turned << 9, sign(0x80000000u);
+  const F cosine = select_high_bit(low, s, c);
+  const F sine = select_high_bit(low, c, s);
+  first = radius * float_of_bits(bits_of(cosine) ^ ((high ^ low) & sign));
+  second = radius * float_of_bits(bits_of(sine) ^ (high & sign));
 }
 
 }  // namespace TARN_ARCH

@@ -40,7 +40,9 @@ TARN_HD NormalBits<U> normal_bits(const U (&w)[8]) {
     r.radius[p] = w[2 * p] >> 5;
     r.angle[p] = w[2 * p + 1] >> 8;
   }
-  const auto low = [](const U& word, std::uint32_t mask, int to) { return (word & U(mask)) << to; };
+  const auto low = [](const U& word, std::uint32_t mask, int to) {
+    return (word << to) & U(mask << to);
+  };
   r.radius[4] = low(w[0], 31u, 0) ^ low(w[2], 31u, 5) ^ low(w[4], 31u, 10) ^ low(w[6], 31u, 15) ^
                 low(w[7], 127u, 20);
   r.angle[4] = low(w[1], 255u, 0) ^ low(w[3], 255u, 8) ^ low(w[5], 255u, 16);
