@@ -555,7 +555,7 @@ TARN_HD PairParameters<T> rounded(const PairParameters<double>& p) {
 /// @param site_f work space
 /// @param put put(i, forces on the sites of molecule i)
 template <bool kMSite, class T, class Put>
-TARN_HD void each_pair_once(int n, const PairParameters<T>& p, const T* sites, T* site_f,
+TARN_HD void each_pair_once(int n, const PairParameters<T> p, const T* sites, T* site_f,
                             const Put& put) {
   using P = Pack<T>;
   constexpr int site_size = kSiteComponents * P::lanes;
@@ -601,7 +601,7 @@ void small_pairs(const SmallPairs& args, const PairParameters<double>& parameter
 /// lanes.
 /// @param put put(pack, forces on the sites of its molecules)
 template <bool kMSite, class T, class Put>
-TARN_HD void all_partners_of_each(int n, const PairParameters<T>& p, const T* sites,
+TARN_HD void all_partners_of_each(int n, const PairParameters<T> p, const T* sites,
                                   const Put& put) {
   using P = Pack<T>;
   constexpr int lanes = P::lanes;
