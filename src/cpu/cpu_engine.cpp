@@ -436,8 +436,8 @@ LargePairs CpuEngine::large_pairs_of(const double* x, void* sites) const {
 void CpuEngine::large_pair_forces(const LargePairs& args, AlignedVector<double>& blocks_f, int team,
                                   double* f) {
   const int precision = mixed_ || single_;
-  const int packs = args.padded / kernels_.lanes, tasks = block_tasks(n_, args.blocks);
-  blocks_f.resize(block_force_size(args.padded, args.blocks));
+  const int packs = args.padded / wide_slots(), tasks = block_tasks(n_, args.blocks);
+  blocks_f.resize(block_force_size(args.padded, args.blocks) / (precision == 0 ? 1 : 2));
   LargePairs all = args;
   all.block_f = blocks_f.data();
   const auto do_task = [&](int k) {

@@ -62,7 +62,7 @@ inline constexpr int kEnds = 6;
 /// Sites of a molecule pack in pair precision, component by component: oxygen (0-2), its low part
 /// in mixed precision (3-5), offsets of H1 (6-8), H2 (9-11) and M (12-14).
 inline constexpr int kSiteComponents = 15;
-/// Forces on the sites of a molecule pack, always double: O, H1, H2, M.
+/// Forces on the sites of a molecule pack: O, H1, H2, M.
 inline constexpr int kSiteForceComponents = 12;
 /// Doubles in the widest pack of any instruction set times two: large clusters are padded to it.
 inline constexpr int kPadding = 16;
@@ -82,9 +82,9 @@ struct SmallPairs {
 struct LargePairs {
   const double* x;  ///< [pack][9][lane]
   void* sites;      ///< [pack][15][lane of the pair type], filled by build_sites
-  double* block_f;  ///< out: [pack of the pair type][other block][sub-block][12][lane], forces on
-                    ///< the sites; where there are several blocks of partners, those on the rows
-                    ///< are at the first one
+  void* block_f;    ///< out: [pack][other block][12][lane] of the pair type, forces on the sites;
+                    ///< where there are several blocks of partners, those on the rows are at the
+                    ///< first one
   int molecules;
   int padded;  ///< N rounded up to a multiple of kPadding
   int blocks;
@@ -178,7 +178,8 @@ struct KernelTable {
   void (*narrow_pairs[2][2])(const LargePairs&, const PairParameters<double>&, double* f);
   void (*build_sites[2][2])(const LargePairs&, const PairParameters<double>&);
   void (*large_pairs[2][2])(const LargePairs&, const PairParameters<double>&);
-  /// Adds what the blocks exert in order and spreads the force on M: packs first..last of f.
+  /// Adds what the blocks exert in order, as doubles, and spreads the force on M: forces on the
+  /// atoms, laid out as x, of packs first..last of the pair type.
   void (*sum_blocks[2][2])(const LargePairs&, double m_weight, int first_pack, int last_pack,
                            double* f);
   /// Mixed precision: takes the net force that rounding leaves off f, so that momentum is kept as

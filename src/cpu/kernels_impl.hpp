@@ -679,10 +679,15 @@ TARN_HD PackRange packs_of_block(int block, const LargePairs& args, int lanes) {
   return {first < full ? first : full, last < full ? last : full};
 }
 /// Blocks whose forces on a pack have a place: all, or those up to its own where blocks meet all
-/// later ones at once.
+/// later ones at once; none where there is no molecule.
 TARN_HD int blocks_that_meet(int pack, const LargePairs& args, int lanes) {
   const int full = args.molecules / lanes, each = (full + args.blocks - 1) / args.blocks;
+  if (pack * lanes >= args.molecules) return 0;
   return pack < full && cpu::meets_all_later(args.molecules) ? pack / each + 1 : args.blocks;
+}
+/// Where what a block exerts on a pack lies in LargePairs::block_f.
+TARN_HD std::ptrdiff_t place_of_forces(int pack, int block, const LargePairs& args, int lanes) {
+  return (static_cast<std::ptrdiff_t>(pack) * args.blocks + block) * kSiteForceComponents * lanes;
 }
 
 template <class P>
@@ -730,17 +735,12 @@ TARN_HD void for_each_pair_within(const T* site, int rows, const Op& op) {
   }
 }
 
-/// Adds forces in pair precision to packs of double at `at`, or puts the first ones there.
-template <bool kMSite, class P>
-TARN_HD void add_to(double* at, bool first, const SiteForces<P>& forces) {
-  constexpr int subs = sizeof(scalar_t<P>) == 4 ? 2 : 1;
-  constexpr int force_size = kSiteForceComponents * kLanes;
-  SiteForces<D> f[subs];
-  to_double<kMSite>(forces, f);
-  for (int s = 0; s < subs; ++s) {
-    if (!first) add<kMSite>(load_site_forces<kMSite>(at + s * force_size), f[s]);
-    store_site_forces<kMSite>(f[s], at + s * force_size);
-  }
+/// Adds forces to those at `at`, or puts the first ones there.
+template <bool kMSite, class T>
+TARN_HD void add_to(T* at, bool first, const SiteForces<Pack<T>>& f) {
+  SiteForces<Pack<T>> sum = f;
+  if (!first) add<kMSite>(load_site_forces<kMSite>(at), sum);
+  store_site_forces<kMSite>(sum, at);
 }
 
 /// Forces on molecules whose sums over the lanes are wanted: [component][molecule].
@@ -812,7 +812,7 @@ TARN_HD SiteForces<Pack<T>> meet_itself(const PairParameters<T> p, const T* site
   return f_own;
 }
 
-/// Molecules on a side of a square of pairs whose forces are summed in pair precision.
+/// Molecules on a side of a square of pairs, which the nearest memory holds.
 inline constexpr int kSquare = 128;
 
 template <bool kMSite, class Precision>
@@ -821,7 +821,6 @@ void large_pairs(const LargePairs& args, const PairParameters<double>& parameter
   using P = Pack<T>;
   constexpr int lanes = P::lanes, side = kSquare / lanes;
   constexpr int site_size = kSiteComponents * lanes;
-  constexpr int pack_force_size = Precision::sub_blocks * kSiteForceComponents * kLanes;
   const PairParameters<T> p = rounded<T>(parameters);
   const T* sites = static_cast<const T*>(args.sites);
   const PackRange rows = packs_of_block(args.row_block, args, lanes);
@@ -830,8 +829,7 @@ void large_pairs(const LargePairs& args, const PairParameters<double>& parameter
   const bool diagonal = args.row_block == args.first_partner;
   const int rest_pack = args.molecules / lanes, rest = args.molecules % lanes;
   const auto out = [&](int pack, int other_block) {
-    return args.block_f +
-           (static_cast<std::ptrdiff_t>(pack) * args.blocks + other_block) * pack_force_size;
+    return static_cast<T*>(args.block_f) + place_of_forces(pack, other_block, args, lanes);
   };
   if (diagonal && rest > 0 && args.row_block == 0) {
     add_to<kMSite>(out(rest_pack, 0), true,
@@ -873,17 +871,21 @@ void large_pairs(const LargePairs& args, const PairParameters<double>& parameter
 
 template <bool kMSite, class Precision>
 void sum_blocks(const LargePairs& args, double m_weight, int first_pack, int last_pack, double* f) {
+  using T = typename Precision::T;
   constexpr int subs = Precision::sub_blocks, lanes = subs * kLanes;
-  constexpr int force_size = kSiteForceComponents * kLanes;
+  const T* block_f = static_cast<const T*>(args.block_f);
   for (int p = first_pack; p < last_pack; ++p) {
-    SiteForces<D> sum = no_forces<D>();
-    const int blocks = p * kLanes < args.molecules ? blocks_that_meet(p / subs, args, lanes) : 0;
-    for (int block = 0; block < blocks; ++block) {
-      const std::ptrdiff_t at =
-          (static_cast<std::ptrdiff_t>(p / subs) * args.blocks + block) * subs + p % subs;
-      add<kMSite>(load_site_forces<kMSite>(args.block_f + at * force_size), sum);
+    SiteForces<D> sum[subs];
+    for (SiteForces<D>& s : sum) s = no_forces<D>();
+    for (int block = 0; block < blocks_that_meet(p, args, lanes); ++block) {
+      SiteForces<D> wide[subs];
+      to_double<kMSite>(load_site_forces<kMSite>(block_f + place_of_forces(p, block, args, lanes)),
+                        wide);
+      for (int s = 0; s < subs; ++s) add<kMSite>(wide[s], sum[s]);
     }
-    store_triple(forces_on_atoms<kMSite>(sum, D(m_weight)), f + p * 9 * kLanes);
+    for (int s = 0; s < subs; ++s) {
+      store_triple(forces_on_atoms<kMSite>(sum[s], D(m_weight)), f + (p * subs + s) * 9 * kLanes);
+    }
   }
 }
 

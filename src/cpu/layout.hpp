@@ -50,7 +50,7 @@ constexpr BlockTask block_task(int number, int molecules, int blocks) {
   }
   return {number, number, number + 1};
 }
-/// Doubles of LargePairs::block_f.
+/// Numbers of LargePairs::block_f.
 constexpr std::size_t block_force_size(int padded, int blocks) {
   return static_cast<std::size_t>(padded) * static_cast<std::size_t>(blocks) * kSiteForceComponents;
 }
