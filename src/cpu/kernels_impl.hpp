@@ -152,19 +152,24 @@ TARN_HD void check(int p, const MoleculeState<D>& s, PassReport& report) {
 // that its numbers are read once.
 struct NewtonMove {
   static constexpr bool iterates = true;
-  static TARN_HD ConstrainByNewton of(const StepParameters& q) {
+  template <class S>
+  static TARN_HD ConstrainByNewton<S> of(const StepNumbers<S>& q) {
     return {q.bonds, q.masses, q.shake_tolerance};
   }
 };
 struct SweepsMove {
   static constexpr bool iterates = true;
-  static TARN_HD ConstrainBySweeps of(const StepParameters& q) {
+  template <class S>
+  static TARN_HD ConstrainBySweeps<S> of(const StepNumbers<S>& q) {
     return {q.bonds, q.masses, q.shake_tolerance};
   }
 };
 struct SettleMove {
   static constexpr bool iterates = false;
-  static TARN_HD ConstrainBySettle of(const StepParameters& q) { return {q.settle, q.masses}; }
+  template <class S>
+  static TARN_HD ConstrainBySettle<S> of(const StepNumbers<S>& q) {
+    return {q.settle, q.masses};
+  }
 };
 
 /// Counts iterations; a lane that did not converge is a blow-up, which the end of the step reports.

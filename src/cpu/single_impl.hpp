@@ -2,7 +2,7 @@
 
 // The loops of single precision; kernels_impl.hpp, which has what both need, includes this.
 #include "kernels_impl.hpp"
-#include "tarn/steps/single.hpp"
+#include "tarn/steps/step_program.hpp"
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -139,7 +139,10 @@ void round_forces(const double* from, int packs, float* to) {
 // --- passes over molecules -----------------------------------------------------------------------
 
 void begin_single(const SingleNumbers& q, const SinglePacks& packs) {
-  for_each_single<kChangesXV>(packs, [&](int, SingleState<F, U>& s) { single_begin(q, s); });
+  for_each_single<kChangesXV>(packs, [&](int, SingleState<F, U>& s) {
+    kick(s, F(q.h));
+    drift(s, F(q.h));
+  });
 }
 
 TARN_HD Triple<F> single_normals(const SingleNumbers& q, const MoleculePacks& names, int p,
@@ -164,21 +167,21 @@ void baoab_single(const SingleNumbers& q, const SinglePacks& packs, const Molecu
                   std::int64_t step) {
   for_each_single<kChangesXV>(packs, [&](int p, SingleState<F, U>& s) {
     const Triple<F> xi = single_normals(q, names, p, step);
-    store_triple(single_baoab(q, xi, single_kick_scale(names, p), s),
+    store_triple(baoab_penalised(s, F(q.h), xi, q.ou, single_kick_scale(names, p)),
                  packs.v_thermal + float_at(p));
   });
 }
 void thermostat_single(const SingleNumbers& q, const SinglePacks& packs, const MoleculePacks& names,
                        std::int64_t step) {
   for_each_single<kChangesV>(packs, [&](int p, SingleState<F, U>& s) {
-    single_thermostat(q, single_normals(q, names, p, step), single_kick_scale(names, p), s);
+    thermostat_penalised(s, single_normals(q, names, p, step), q.ou, single_kick_scale(names, p));
   });
 }
 template <End kEnd>
 PassReport end_single(const SingleNumbers& q, const SinglePacks& packs) {
   PassReport report;
   for_each_single<kChangesVA>(packs, [&](int p, SingleState<F, U>& s) {
-    const Mask<float> good = single_end(q, kEnd, load_triple(packs.f + float_at(p)), s);
+    const Mask<float> good = end_step(q, kEnd, load_triple(packs.f + float_at(p)), s);
     if constexpr (kEnd == End::full) {
       if (any(!good)) {
         s.v.o.x = select(good, s.v.o.x, F(__builtin_nanf("")));

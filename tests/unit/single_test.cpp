@@ -1,4 +1,4 @@
-#include "tarn/steps/single.hpp"
+#include "tarn/steps/step_program.hpp"
 
 #include <array>
 #include <bit>
@@ -185,8 +185,8 @@ TEST(Single, AStepIsThatOfDoubleToRounding) {
       drift(d, h);
       zss_end(d, widened(f), h, q.bonds, q.masses, q.zss);
       const StepNumbers<float> qf = rounded_to_float(q);
-      single_begin(qf, s);
-      ASSERT_TRUE(single_end(qf, End::gauss_newton, f, s));
+      begin_step(qf, Move::free, s);
+      ASSERT_TRUE(end_step(qf, End::gauss_newton, f, s));
       EXPECT_LT(largest(position_of(s.x) - d.x), kFixedUnit + 2e-7 * 5.0 * h);
       // g is within some eight roundings of 2 A^2, which the solve gives to the acceleration as
       // 1/(b h^2) g J^T/(J J^T), and each force within as many of its own size.

@@ -17,11 +17,11 @@ inline namespace TARN_ARCH {
 
 /// A way to hold the bonds: move() puts `free` onto the constraints along the gradients at `old`,
 /// project() takes velocities at x onto them.
-template <bool kSweeps>
+template <bool kSweeps, class S>
 struct ConstrainByIteration {
-  BondReference<double> bonds;
-  Masses<double> masses;
-  double tolerance;
+  BondReference<S> bonds;
+  Masses<S> masses;
+  S tolerance;
   template <class T>
   TARN_HD ShakeResult<T> move(const JacobiVectors<T>& old, const JacobiVectors<T>& free) const {
     if constexpr (kSweeps) {
@@ -36,15 +36,18 @@ struct ConstrainByIteration {
     return project_velocities(x, v, masses);
   }
 };
-using ConstrainByNewton = ConstrainByIteration<false>;
-using ConstrainBySweeps = ConstrainByIteration<true>;
+template <class S>
+using ConstrainByNewton = ConstrainByIteration<false, S>;
+template <class S>
+using ConstrainBySweeps = ConstrainByIteration<true, S>;
+template <class S>
 struct ConstrainBySettle {
-  SettleParameters<double> triangle;
-  Masses<double> masses;
+  SettleParameters<S> triangle;
+  Masses<S> masses;
   template <class T>
   TARN_HD ShakeResult<T> move(const JacobiVectors<T>& old, const JacobiVectors<T>& free) const {
-    const T zero = T(0.0);
-    return {settle(old, free, triangle), zero < T(1.0), zero};
+    const T zero = T(S(0));
+    return {settle(old, free, triangle), zero < T(S(1)), zero};
   }
   template <class T>
   TARN_HD Triple<T> project(const JacobiVectors<T>& x, const Triple<T>& v) const {
@@ -53,38 +56,40 @@ struct ConstrainBySettle {
 };
 
 /// x <- x + h v on the constraints, by the velocity that gets there.
-/// @param x those of s.x; those of the new positions afterwards
+/// @param x those of s; those of the new positions afterwards
 /// @return what the iteration says; a lane that did not converge holds its last iterate
-template <class T, class Constrain>
-TARN_HD ShakeResult<T> constrained_drift(MoleculeState<T>& s, JacobiVectors<T>& x, const T& h,
+template <class M, class Constrain, class T = number_t<M>>
+TARN_HD ShakeResult<T> constrained_drift(M& s, JacobiVectors<T>& x, const number_t<M>& h,
                                          const Constrain& constrain) {
   const JacobiVectors<T> free = fma(h, jacobi_vectors(s.v), x);
   const ShakeResult<T> r = constrain.move(x, free);
   s.v = add_change(T(scalar_t<T>(1)) / h, r.change, constrain.masses, s.v);
   drift(s, h);
-  x = free + r.change;
+  x = drifted_vectors(s, free + r.change);
   return r;
 }
-template <class T, class Constrain>
-TARN_HD ShakeResult<T> constrained_drift(MoleculeState<T>& s, const T& h,
-                                         const Constrain& constrain) {
-  JacobiVectors<T> x = jacobi_vectors(s.x);
+template <class M, class Constrain>
+TARN_HD ShakeResult<number_t<M>> constrained_drift(M& s, const number_t<M>& h,
+                                                   const Constrain& constrain) {
+  JacobiVectors<number_t<M>> x = jacobi_vectors(s);
   return constrained_drift(s, x, h, constrain);
 }
 
 /// The end of a SHAKE step: velocities keep a bond part.
-template <class T, class S>
-TARN_HD void shake_end(MoleculeState<T>& s, const Triple<T>& f, const T& h, const Masses<S>& m) {
+template <class M, class S>
+TARN_HD void shake_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h,
+                       const Masses<S>& m) {
+  using T = number_t<M>;
   s.a = scale(T(m.inverse_o), T(m.inverse_h), f);
   kick(s, h);
 }
 
 /// The end of a RATTLE or SETTLE step: velocities on the constraints, by one linear solve.
-template <class T, class Constrain>
-TARN_HD void rattle_end(MoleculeState<T>& s, const Triple<T>& f, const T& h,
+template <class M, class Constrain>
+TARN_HD void rattle_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h,
                         const Constrain& constrain) {
   shake_end(s, f, h, constrain.masses);
-  s.v = constrain.project(jacobi_vectors(s.x), s.v);
+  s.v = constrain.project(jacobi_vectors(s), s.v);
 }
 
 }  // namespace TARN_ARCH
