@@ -37,14 +37,16 @@ TARN_HD ConstrainBySettle<S> by_settle(const StepNumbers<S>& q) {
 
 namespace detail {
 
-/// Calls op with the way of constraining that `move` names.
-template <class T, class S, class Op>
-TARN_HD StepNote<T> with_constraints(const StepNumbers<S>& q, Move move, const Op& op) {
-  if (move == Move::newton) return op(by_newton(q));
-  if (move == Move::sweeps) return op(by_sweeps(q));
-  return op(by_settle(q));
+template <class T>
+TARN_HD StepNote<T> noted(const ShakeResult<T>& r) {
+  return {r.converged, r.iterations};
 }
-
+template <class T>
+TARN_HD StepNote<T> noted(const BaoabRigid<T>& r, Triple<T>& v_thermal) {
+  v_thermal = r.v;
+  const mask_t<T> good = r.first.converged & r.second.converged;
+  return {good, r.first.iterations + r.second.iterations};
+}
 template <class T>
 TARN_HD StepNote<T> nothing_to_note() {
   const T zero = T(scalar_t<T>(0));
@@ -63,12 +65,9 @@ TARN_HD StepNote<T> begin_step(const StepNumbers<S>& q, Move move, M& s) {
   const T h = T(q.h);
   StepNote<T> note = detail::nothing_to_note<T>();
   kick(s, h);
-  if (is_constrained(move)) {
-    return detail::with_constraints<T>(q, move, [&](const auto& constrain) -> StepNote<T> {
-      const ShakeResult<T> r = constrained_drift(s, h, constrain);
-      return {r.converged, r.iterations};
-    });
-  }
+  if (move == Move::newton) return detail::noted(constrained_drift(s, h, by_newton(q)));
+  if (move == Move::sweeps) return detail::noted(constrained_drift(s, h, by_sweeps(q)));
+  if (move == Move::settle) return detail::noted(constrained_drift(s, h, by_settle(q)));
   // The drifts of one-step Newmark are for positions that are numbers.
   if constexpr (requires { newmark_drift(s, h, q.masses, q.zss); }) {
     if (move == Move::newmark) {
@@ -90,16 +89,17 @@ template <class S, class M, class T = number_t<M>>
 TARN_HD StepNote<T> begin_baoab(const StepNumbers<S>& q, Move move, const Triple<number_t<M>>& xi,
                                 const number_t<M>& kick_scale, M& s, Triple<T>& v_thermal) {
   const T h = T(q.h);
-  if (!is_constrained(move)) {
-    v_thermal = baoab_penalised(s, h, xi, q.ou, kick_scale);
-    return detail::nothing_to_note<T>();
+  if (move == Move::newton) {
+    return detail::noted(baoab_rigid(s, h, xi, q.ou, kick_scale, by_newton(q)), v_thermal);
   }
-  return detail::with_constraints<T>(q, move, [&](const auto& constrain) -> StepNote<T> {
-    const BaoabRigid<T> r = baoab_rigid(s, h, xi, q.ou, kick_scale, constrain);
-    v_thermal = r.v;
-    const mask_t<T> good = r.first.converged & r.second.converged;
-    return {good, r.first.iterations + r.second.iterations};
-  });
+  if (move == Move::sweeps) {
+    return detail::noted(baoab_rigid(s, h, xi, q.ou, kick_scale, by_sweeps(q)), v_thermal);
+  }
+  if (move == Move::settle) {
+    return detail::noted(baoab_rigid(s, h, xi, q.ou, kick_scale, by_settle(q)), v_thermal);
+  }
+  v_thermal = baoab_penalised(s, h, xi, q.ou, kick_scale);
+  return detail::nothing_to_note<T>();
 }
 
 /// Accelerations from the forces, and the second kick.
