@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "tarn/physics/molecule_solve.hpp"
 #include "tarn/physics/settle.hpp"
 #include "tarn/physics/shake.hpp"
@@ -16,7 +18,7 @@ namespace tarn {
 inline namespace TARN_ARCH {
 
 /// A way to hold the bonds: move() puts `free` onto the constraints along the gradients at `old`,
-/// project() takes velocities at x onto them.
+/// along_bonds() is what forces along the bonds of x make of a change.
 template <bool kSweeps, class S>
 struct ConstrainByIteration {
   BondReference<S> bonds;
@@ -32,8 +34,8 @@ struct ConstrainByIteration {
   }
   /// Bonds hold to the tolerance only.
   template <class T>
-  TARN_HD Triple<T> project(const JacobiVectors<T>& x, const Triple<T>& v) const {
-    return project_velocities(x, v, masses);
+  TARN_HD JacobiVectors<T> along_bonds(const JacobiVectors<T>& x, const JacobiVectors<T>& u) const {
+    return part_along_bonds(x, u, masses);
   }
 };
 template <class S>
@@ -50,10 +52,21 @@ struct ConstrainBySettle {
     return {settle(old, free, triangle), zero < T(S(1)), zero};
   }
   template <class T>
-  TARN_HD Triple<T> project(const JacobiVectors<T>& x, const Triple<T>& v) const {
-    return project_velocities(x, v, masses, triangle);
+  TARN_HD JacobiVectors<T> along_bonds(const JacobiVectors<T>& x, const JacobiVectors<T>& u) const {
+    return part_along_bonds(x, u, masses, triangle);
   }
 };
+/// Takes velocities at x onto the constraints.
+template <class T, class Constrain>
+TARN_HD Triple<T> project(const Constrain& constrain, const JacobiVectors<T>& x,
+                          const Triple<T>& v) {
+  return add_change(T(scalar_t<T>(-1)), constrain.along_bonds(x, jacobi_vectors(v)),
+                    constrain.masses, v);
+}
+
+/// A state of floats, where what rounding leaves matters.
+template <class M>
+inline constexpr bool kFloats = std::is_same_v<scalar_t<number_t<M>>, float>;
 
 /// x <- x + h v on the constraints, by the velocity that gets there.
 /// @param x those of s; those of the new positions afterwards
@@ -62,7 +75,10 @@ template <class M, class Constrain, class T = number_t<M>>
 TARN_HD ShakeResult<T> constrained_drift(M& s, JacobiVectors<T>& x, const number_t<M>& h,
                                          const Constrain& constrain) {
   const JacobiVectors<T> free = fma(h, jacobi_vectors(s.v), x);
-  const ShakeResult<T> r = constrain.move(x, free);
+  ShakeResult<T> r = constrain.move(x, free);
+  // Rounded to 1e-7 A in all directions, this would heat: only what forces along the bonds make
+  // goes into the velocities.
+  if constexpr (kFloats<M>) r.change = constrain.along_bonds(x, r.change);
   s.v = add_change(T(scalar_t<T>(1)) / h, r.change, constrain.masses, s.v);
   drift(s, h);
   x = drifted_vectors(s, free + r.change);
@@ -84,12 +100,28 @@ TARN_HD void shake_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h,
   kick(s, h);
 }
 
+/// Forces less what acts along the bonds.
+template <class T, class Constrain>
+TARN_HD Triple<T> project_forces(const Constrain& constrain, const JacobiVectors<T>& x,
+                                 const Triple<T>& f) {
+  const auto& m = constrain.masses;
+  const Triple<T> a = scale(T(m.inverse_o), T(m.inverse_h), f);
+  return add_forces(T(scalar_t<T>(-1)), constrain.along_bonds(x, jacobi_vectors(a)), m, f);
+}
+
 /// The end of a RATTLE or SETTLE step: velocities on the constraints, by one linear solve.
 template <class M, class Constrain>
 TARN_HD void rattle_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h,
                         const Constrain& constrain) {
-  shake_end(s, f, h, constrain.masses);
-  s.v = constrain.project(jacobi_vectors(s), s.v);
+  const JacobiVectors<number_t<M>> x = jacobi_vectors(s);
+  if constexpr (kFloats<M>) {
+    // What acts along the bonds would go into the velocities here and out of them in the next
+    // drift, and leave its rounding.
+    shake_end(s, project_forces(constrain, x, f), h, constrain.masses);
+  } else {
+    shake_end(s, f, h, constrain.masses);
+  }
+  s.v = project(constrain, x, s.v);
 }
 
 }  // namespace TARN_ARCH

@@ -28,8 +28,8 @@ template <class M, class S, class Constrain>
 TARN_HD void thermostat_rigid(M& s, const JacobiVectors<number_t<M>>& x,
                               const Triple<number_t<M>>& xi, const OuParameters<S>& p,
                               const number_t<M>& kick_scale, const Constrain& constrain) {
-  if (p.decay_o != p.decay_h) s.v = constrain.project(x, s.v);
-  s.v = constrain.project(x, ou_step(s.v, xi, p, kick_scale));
+  if (p.decay_o != p.decay_h) s.v = project(constrain, x, s.v);
+  s.v = project(constrain, x, ou_step(s.v, xi, p, kick_scale));
 }
 template <class M, class S, class Constrain>
 TARN_HD void thermostat_rigid(M& s, const Triple<number_t<M>>& xi, const OuParameters<S>& p,
