@@ -54,7 +54,8 @@ struct IntegratorSpec {
   double omega = 100.0;
   Hessian hessian = Hessian::gauss_newton;
   Solver solver = Solver::structured;
-  /// SHAKE: largest relative position change at which the iteration stops.
+  /// SHAKE: largest relative position change at which the iteration stops; in single precision at
+  /// least kLeastSingleTolerance.
   double tolerance = 1e-8;
   ShakeIteration iteration = ShakeIteration::newton;
 };
@@ -68,7 +69,8 @@ constexpr bool solves_densely(const IntegratorSpec& i) {
 
 /// True for the steps that single precision has (steps/single.hpp).
 constexpr bool runs_in_single(const IntegratorSpec& i) {
-  return (i.scheme == Scheme::zss_stiff && !solves_densely(i)) || i.scheme == Scheme::verlet;
+  return is_rigid(i.scheme) || i.scheme == Scheme::verlet ||
+         (i.scheme == Scheme::zss_stiff && !solves_densely(i));
 }
 
 /// The Ornstein-Uhlenbeck step; rates differ when friction is given per mass.

@@ -108,17 +108,12 @@ class CpuEngine final : public Engine {
     scratch_.resize(static_cast<std::size_t>(threads_));
     if (!small_) blocks_f_.resize(team_parallel() ? 1 : scratch_.size());
     stopped_state_.resize(groups_.size());
-    prepare_accelerations();
+    for_each_group([&](auto& steps, std::size_t g) { prepare_group(steps, g); });
   }
 
   void advance(std::int64_t n_steps) override {
     if (n_steps <= 0) return;
-    if (team_parallel()) {
-      for (std::size_t g = 0; g < groups_.size(); ++g) advance_group(g, n_steps, threads_);
-    } else {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_for_groups())
-      for (std::size_t g = 0; g < groups_.size(); ++g) advance_group(g, n_steps, 1);
-    }
+    for_each_group([&](auto& steps, std::size_t g) { advance_group(steps, g, n_steps); });
     step_ += n_steps;
   }
 
@@ -226,22 +221,23 @@ class CpuEngine final : public Engine {
   }
 
   void make_groups(const State& start);
-  void prepare_accelerations();
   void prepare_scratch(Scratch& scratch);
-  MoleculePacks packs_of(Group& group, Scratch& scratch) {
-    MoleculePacks packs{};
-    packs.x = group.x.data();
-    packs.v = group.v.data();
-    packs.a = group.a.data();
-    packs.f = scratch.f.data();
-    packs.v_thermal = group.v_thermal.data();
-    packs.last_pack = packs_in(group);
-    packs.lanes_are_replicas = group.lanes_are_replicas;
-    packs.molecules = n_;
-    packs.replica_ids = group.ids.data();
-    packs.kick_scale = group.kick_scale.data();
-    packs.replicas = group.replicas;
-    return packs;
+  PackLanes lanes_of(const Group& group, int packs) const {
+    return {0,
+            packs,
+            group.lanes_are_replicas,
+            n_,
+            group.ids.data(),
+            group.kick_scale.data(),
+            group.replicas};
+  }
+  MoleculePacks packs_of(Group& group, Scratch& scratch) const {
+    return {lanes_of(group, packs_in(group)),
+            group.x.data(),
+            group.v.data(),
+            group.a.data(),
+            scratch.f.data(),
+            group.v_thermal.data()};
   }
   /// All forces at positions x that do not belong to the bonds: scratch.f.
   void forces(double* x, Group& group, Scratch& scratch, AlignedVector<double>& blocks_f, int team);
@@ -257,15 +253,20 @@ class CpuEngine final : public Engine {
   /// Accelerations of push-forward Newmark, by iteration.
   void solve_newmark(Group& group, Scratch& scratch, AlignedVector<double>& blocks_f, int team,
                      EngineReport& report, StageClock& clock);
-  void advance_group(std::size_t g, std::int64_t n_steps, int team);
-
-  // The same in single precision: the state is turned into floats for the steps of one advance().
   /// Packs of the work space of a thread, which it makes large enough for a group.
   SinglePacks single_packs(const Group& group, Scratch& scratch) const;
-  void single_forces(const SinglePacks& single, Group& group, Scratch& scratch,
+  void single_forces(const SinglePacks& packs, const Group& group, Scratch& scratch,
                      AlignedVector<double>& blocks_f, int team);
-  void advance_single(std::size_t g, std::int64_t n_steps, int team);
-  void prepare_single(std::size_t g, int team);
+
+  struct DoubleSteps;
+  struct SingleSteps;
+  /// Calls op(steps, g) for each group, by the threads that there are.
+  template <class Op>
+  void for_each_group(const Op& op);
+  template <class Steps>
+  void prepare_group(Steps& steps, std::size_t g);
+  template <class Steps>
+  void advance_group(Steps& steps, std::size_t g, std::int64_t n_steps);
 
   template <class Motion>
   void stop_bad_replicas(std::size_t g, std::int64_t step, const Motion& motion);
@@ -367,47 +368,14 @@ void CpuEngine::prepare_scratch(Scratch& s) {
   }
 }
 
-/// Accelerations at the start are a pure function of positions, so a restart finds the same.
-void CpuEngine::prepare_accelerations() {
-  const auto prepare = [&](std::size_t g, int team) {
-    const FlushDenormals flush;
-    Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
-    prepare_scratch(scratch);
-    if (single_) return prepare_single(g, team);
-    Group& group = groups_[g];
-    AlignedVector<double>* blocks_f =
-        small_ ? &scratch.f : &blocks_f_[team > 1 ? 0 : omp_get_thread_num()];
-    forces(group.x.data(), group, scratch, *blocks_f, team);
-    // The end of a step sets the accelerations; the velocities are put back afterwards.
-    AlignedVector<double> v = group.v;
-    EngineReport ignored;
-    StageClock clock(false);
-    finish_step(group, scratch, *blocks_f, team, ignored, clock);
-    group.v.swap(v);
-    // Overlapping atoms: an infinite acceleration, or none that could be found (v is marked then).
-    // Finite ones, however large, are left to the first step.
-    group.kept_x = group.x;
-    group.kept_v = group.v;
-    stop_bad_replicas(g, step_, [&](std::size_t at) {
-      return std::isfinite(group.a[at]) ? 0.0 * v[at] : group.a[at];
-    });
-  };
-  if (team_parallel()) {
-    for (std::size_t g = 0; g < groups_.size(); ++g) prepare(g, threads_);
-  } else {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_for_groups())
-    for (std::size_t g = 0; g < groups_.size(); ++g) prepare(g, 1);
-  }
-}
-
 void CpuEngine::forces(double* x, Group& group, Scratch& scratch, AlignedVector<double>& blocks_f,
                        int team) {
   MoleculePacks packs = packs_of(group, scratch);
   packs.x = x;
   pair_forces(x, group, scratch, blocks_f, team);
-  if (mixed_) kernels_.remove_net_force(packs, parameters_.masses, scratch.f.data());
+  if (mixed_) kernels_.step.remove_net_force(packs, parameters_.masses, scratch.f.data());
   if (confinement_.stiffness > 0.0) {
-    kernels_.confine(packs, parameters_.masses, confinement_, scratch.f.data());
+    kernels_.step.confine(packs, parameters_.masses, confinement_, scratch.f.data());
   }
 }
 
@@ -480,7 +448,7 @@ PassReport CpuEngine::finish_step(Group& group, Scratch& scratch, AlignedVector<
     solve_dense(group, scratch, report);
     pass = kernels_.end_kick(parameters_, packs);
   } else {
-    pass = kernels_.end[static_cast<int>(passes_.end)](parameters_, packs);
+    pass = kernels_.step.end[static_cast<int>(passes_.end)](parameters_, packs);
   }
   report.indefinite_hessians += pass.indefinite;
   clock.add_to(report.bond_seconds);
@@ -544,54 +512,6 @@ void CpuEngine::solve_newmark(Group& group, Scratch& scratch, AlignedVector<doub
   }
 }
 
-void CpuEngine::advance_group(std::size_t g, std::int64_t n_steps, int team) {
-  Group& group = groups_[g];
-  if (std::find(group.stopped.begin(), group.stopped.end(), 0) == group.stopped.end()) return;
-  if (single_) return advance_single(g, n_steps, team);
-  const FlushDenormals flush;
-  const std::size_t thread = static_cast<std::size_t>(team > 1 ? 0 : omp_get_thread_num());
-  Scratch& scratch = scratch_[thread];
-  prepare_scratch(scratch);
-  AlignedVector<double>& blocks_f = small_ ? scratch.f : blocks_f_[thread];
-  const MoleculePacks packs = packs_of(group, scratch);
-  const int move = static_cast<int>(passes_.move);
-  const bool baoab = system_.thermostat.kind == Thermostat::baoab;
-  const auto thermostat = kernels_.thermostat[move];
-  EngineReport& report = scratch.report;
-
-  for (std::int64_t step = step_; step < step_ + n_steps; ++step) {
-    if (step % kKeptSteps == 0) {
-      group.kept_x = group.x;
-      group.kept_v = group.v;
-    }
-    StageClock clock(step % kTimedSteps == 0);
-    PassReport pass = baoab ? kernels_.baoab[move](parameters_, packs, step)
-                            : kernels_.begin[move](parameters_, packs);
-    report.constraint_iterations += pass.iterations;
-    report.indefinite_hessians += pass.indefinite;
-    clock.add_to(baoab                        ? report.noise_seconds
-                 : passes_.move == Move::free ? report.rest_seconds
-                                              : report.bond_seconds);
-    forces(group.x.data(), group, scratch, blocks_f, team);
-    clock.add_to(report.pair_seconds);
-    pass = finish_step(group, scratch, blocks_f, team, report, clock);
-    // Before the noise, so that each replica is judged by the same velocities in any batch.
-    if (pass.bad_pack >= 0) {
-      stop_bad_replicas(g, step + 1, [&](std::size_t at) { return group.v[at]; });
-      if (!group.lanes_are_replicas && group.stopped[0]) break;
-    }
-    if (system_.thermostat.kind == Thermostat::gla) {
-      thermostat(parameters_, packs, step);
-      clock.add_to(report.noise_seconds);
-    }
-    if (counts_are_due(step + 1)) {
-      count_group(group, scratch);
-      clock.add_to(report.rest_seconds);
-    }
-  }
-  report.molecule_steps += n_steps * group.replicas * n_;
-}
-
 SinglePacks CpuEngine::single_packs(const Group& group, Scratch& scratch) const {
   const int lanes = 2 * kernels_.lanes;
   const int packs = group.lanes_are_replicas ? n_ : (n_ + lanes - 1) / lanes;
@@ -604,19 +524,19 @@ SinglePacks CpuEngine::single_packs(const Group& group, Scratch& scratch) const 
   s.sites.resize(size * kSiteComponents);
   if (group.lanes_are_replicas) s.site_f.resize(size * kSiteForceComponents);
   if (!group.v_thermal.empty()) s.v_thermal.resize(size * 9);
-  return {s.x.data(),
+  return {lanes_of(group, packs),
+          s.x.data(),
           s.v.data(),
           s.a.data(),
           s.f.data(),
-          group.v_thermal.empty() ? nullptr : s.v_thermal.data(),
-          packs};
+          group.v_thermal.empty() ? nullptr : s.v_thermal.data()};
 }
 
-void CpuEngine::single_forces(const SinglePacks& single, Group& group, Scratch& scratch,
+void CpuEngine::single_forces(const SinglePacks& packs, const Group& group, Scratch& scratch,
                               AlignedVector<double>& blocks_f, int team) {
   SingleGroup& s = scratch.single;
-  const MoleculePacks names = packs_of(group, scratch);
-  const SinglePairs pairs{single.x, s.sites.data(), s.site_f.data(), s.f.data(), n_, single.packs};
+  const SinglePairs pairs{packs.x, s.sites.data(), s.site_f.data(), s.f.data(),
+                          n_,      packs.last_pack};
   if (group.lanes_are_replicas) {
     kernels_.single.small_pairs[m_site_](pairs, single_pair_);
   } else {
@@ -625,108 +545,176 @@ void CpuEngine::single_forces(const SinglePacks& single, Group& group, Scratch& 
       kernels_.single.narrow_pairs[m_site_](pairs, single_pair_);
     } else {
       large_pair_forces(large_pairs_of(nullptr, s.sites.data()), blocks_f, team, scratch.f.data());
-      kernels_.single.round_forces(scratch.f.data(), single.packs, s.f.data());
+      kernels_.single.round_forces(scratch.f.data(), packs.last_pack, s.f.data());
     }
   }
   const Masses<float>& masses = single_parameters_.masses;
-  kernels_.single.remove_net_force(single, names, masses, s.f.data());
+  kernels_.single_step.remove_net_force(packs, masses, s.f.data());
   if (confinement_.stiffness > 0.0) {
     const Confinement<float> wall{static_cast<float>(confinement_.radius),
                                   static_cast<float>(confinement_.stiffness)};
-    kernels_.single.confine(single, names, masses, wall, s.f.data());
+    kernels_.single_step.confine(packs, masses, wall, s.f.data());
   }
 }
 
-/// Puts the state onto the numbers of single precision, and finds the accelerations.
-void CpuEngine::prepare_single(std::size_t g, int team) {
-  Group& group = groups_[g];
-  const std::size_t thread = static_cast<std::size_t>(team > 1 ? 0 : omp_get_thread_num());
-  Scratch& scratch = scratch_[thread];
-  const MoleculePacks packs = packs_of(group, scratch);
-  const SinglePacks single = single_packs(group, scratch);
-  kernels_.single.load(packs, single);
-  single_forces(single, group, scratch, small_ ? scratch.f : blocks_f_[thread], team);
-  const AlignedVector<float> v = scratch.single.v;
-  kernels_.single.end[static_cast<int>(passes_.end)](single_parameters_, single);
-  // Velocities are as before, but for the mark of an acceleration that could not be found.
-  kernels_.single.store(single, packs);
-  const AlignedVector<double> marked = group.v;
-  scratch.single.v = v;
-  kernels_.single.store(single_packs(group, scratch), packs);
-  group.kept_x = group.x;
-  group.kept_v = group.v;
-  stop_bad_replicas(g, step_, [&](std::size_t at) {
-    return std::isfinite(group.a[at]) ? 0.0 * marked[at] : group.a[at];
-  });
-}
+/// A group as a thread steps it, in doubles: in place.
+struct CpuEngine::DoubleSteps {
+  CpuEngine& engine;
+  Group& group;
+  Scratch& scratch;
+  AlignedVector<double>& blocks_f;
+  int team;
+  MoleculePacks packs = engine.packs_of(group, scratch);
+  const StepParameters& numbers = engine.parameters_;
+  const StepKernels<double, MoleculePacks>& kernels = engine.kernels_.step;
 
-void CpuEngine::advance_single(std::size_t g, std::int64_t n_steps, int team) {
-  Group& group = groups_[g];
-  const FlushDenormals flush;
-  const std::size_t thread = static_cast<std::size_t>(team > 1 ? 0 : omp_get_thread_num());
-  Scratch& scratch = scratch_[thread];
-  prepare_scratch(scratch);
-  SingleGroup& s = scratch.single;
-  const MoleculePacks packs = packs_of(group, scratch);
-  const SinglePacks single = single_packs(group, scratch);
-  const SingleKernels& kernels = kernels_.single;
-  const Thermostat thermostat = system_.thermostat.kind;
-  EngineReport& report = scratch.report;
-  kernels.load(packs, single);
+  void load() {}
+  void store() {}
+  void keep() {
+    group.kept_x = group.x;
+    group.kept_v = group.v;
+  }
+  void forces() { engine.forces(group.x.data(), group, scratch, blocks_f, team); }
+  PassReport finish(EngineReport& report, StageClock& clock) {
+    return engine.finish_step(group, scratch, blocks_f, team, report, clock);
+  }
+};
+
+/// The same in single precision: the state is turned into floats for the steps of one advance().
+struct CpuEngine::SingleSteps {
+  CpuEngine& engine;
+  Group& group;
+  Scratch& scratch;
+  AlignedVector<double>& blocks_f;
+  int team;
+  SinglePacks packs = engine.single_packs(group, scratch);
+  const StepNumbers<float>& numbers = engine.single_parameters_;
+  const StepKernels<float, SinglePacks>& kernels = engine.kernels_.single_step;
   bool kept = false;
-  const auto put_kept_back = [&] {
+
+  void load() { engine.kernels_.single.load(engine.packs_of(group, scratch), packs); }
+  /// The kept state too.
+  void store() {
+    const SingleKernels& single = engine.kernels_.single;
+    single.store(packs, engine.packs_of(group, scratch));
     if (!kept) return;
-    SinglePacks old = single;
-    old.x = s.kept_x.data();
-    old.v = s.kept_v.data();
-    MoleculePacks to = packs;
+    SinglePacks old = packs;
+    old.x = scratch.single.kept_x.data();
+    old.v = scratch.single.kept_v.data();
+    MoleculePacks to = engine.packs_of(group, scratch);
     group.kept_x.resize(group.x.size());
     group.kept_v.resize(group.v.size());
     to.x = group.kept_x.data();
     to.v = group.kept_v.data();
-    kernels.store(old, to);
+    single.store(old, to);
     kept = false;
-  };
-
-  std::int64_t step = step_;
-  for (; step < step_ + n_steps; ++step) {
-    if (step % kKeptSteps == 0) {
-      s.kept_x = s.x;
-      s.kept_v = s.v;
-      kept = true;
-    }
-    StageClock clock(step % kTimedSteps == 0);
-    if (thermostat == Thermostat::baoab) {
-      kernels.baoab(single_parameters_, single, packs, step);
-      clock.add_to(report.noise_seconds);
-    } else {
-      kernels.begin(single_parameters_, single);
-      clock.add_to(report.rest_seconds);
-    }
-    single_forces(single, group, scratch, small_ ? scratch.f : blocks_f_[thread], team);
-    clock.add_to(report.pair_seconds);
-    const PassReport pass = kernels.end[static_cast<int>(passes_.end)](single_parameters_, single);
+  }
+  void keep() {
+    scratch.single.kept_x = scratch.single.x;
+    scratch.single.kept_v = scratch.single.v;
+    kept = true;
+  }
+  void forces() { engine.single_forces(packs, group, scratch, blocks_f, team); }
+  PassReport finish(EngineReport& report, StageClock& clock) {
+    const PassReport pass = kernels.end[static_cast<int>(engine.passes_.end)](numbers, packs);
     report.indefinite_hessians += pass.indefinite;
     clock.add_to(report.bond_seconds);
+    return pass;
+  }
+};
+
+template <class Op>
+void CpuEngine::for_each_group(const Op& op) {
+  const auto at = [&](std::size_t g, int team) {
+    const FlushDenormals flush;
+    const std::size_t thread = static_cast<std::size_t>(team > 1 ? 0 : omp_get_thread_num());
+    Scratch& scratch = scratch_[thread];
+    prepare_scratch(scratch);
+    AlignedVector<double>& blocks_f = small_ ? scratch.f : blocks_f_[thread];
+    if (single_) {
+      SingleSteps steps{*this, groups_[g], scratch, blocks_f, team};
+      op(steps, g);
+    } else {
+      DoubleSteps steps{*this, groups_[g], scratch, blocks_f, team};
+      op(steps, g);
+    }
+  };
+  if (team_parallel()) {
+    for (std::size_t g = 0; g < groups_.size(); ++g) at(g, threads_);
+  } else {
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_for_groups())
+    for (std::size_t g = 0; g < groups_.size(); ++g) at(g, 1);
+  }
+}
+
+/// Accelerations at the start are a pure function of positions, so a restart finds the same.
+template <class Steps>
+void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
+  Group& group = groups_[g];
+  // The state as it is in the numbers of the steps.
+  steps.load();
+  steps.store();
+  AlignedVector<double> v = group.v;
+  steps.forces();
+  // The end of a step sets the accelerations; the velocities are put back afterwards.
+  EngineReport ignored;
+  StageClock clock(false);
+  steps.finish(ignored, clock);
+  steps.store();
+  group.v.swap(v);
+  // Overlapping atoms: an infinite acceleration, or none that could be found (v is marked then).
+  // Finite ones, however large, are left to the first step.
+  group.kept_x = group.x;
+  group.kept_v = group.v;
+  stop_bad_replicas(g, step_, [&](std::size_t at) {
+    return std::isfinite(group.a[at]) ? 0.0 * v[at] : group.a[at];
+  });
+}
+
+template <class Steps>
+void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps) {
+  Group& group = groups_[g];
+  if (std::find(group.stopped.begin(), group.stopped.end(), 0) == group.stopped.end()) return;
+  const auto& kernels = steps.kernels;
+  const auto& numbers = steps.numbers;
+  const auto& packs = steps.packs;
+  const int move = static_cast<int>(passes_.move);
+  const Thermostat thermostat = system_.thermostat.kind;
+  const bool baoab = thermostat == Thermostat::baoab;
+  EngineReport& report = steps.scratch.report;
+
+  steps.load();
+  for (std::int64_t step = step_; step < step_ + n_steps; ++step) {
+    if (step % kKeptSteps == 0) steps.keep();
+    StageClock clock(step % kTimedSteps == 0);
+    PassReport pass =
+        baoab ? kernels.baoab[move](numbers, packs, step) : kernels.begin[move](numbers, packs);
+    report.constraint_iterations += pass.iterations;
+    report.indefinite_hessians += pass.indefinite;
+    clock.add_to(baoab                        ? report.noise_seconds
+                 : passes_.move == Move::free ? report.rest_seconds
+                                              : report.bond_seconds);
+    steps.forces();
+    clock.add_to(report.pair_seconds);
+    pass = steps.finish(report, clock);
+    // Before the noise, so that each replica is judged by the same velocities in any batch.
     if (pass.bad_pack >= 0) {
-      put_kept_back();
-      kernels.store(single, packs);
+      steps.store();
       stop_bad_replicas(g, step + 1, [&](std::size_t at) { return group.v[at]; });
-      kernels.load(packs, single);
+      steps.load();
       if (!group.lanes_are_replicas && group.stopped[0]) break;
     }
     if (thermostat == Thermostat::gla) {
-      kernels.thermostat(single_parameters_, single, packs, step);
+      kernels.thermostat[move](numbers, packs, step);
       clock.add_to(report.noise_seconds);
     }
     if (counts_are_due(step + 1)) {
-      kernels.store(single, packs);
-      count_group(group, scratch);
+      steps.store();
+      count_group(group, steps.scratch);
       clock.add_to(report.rest_seconds);
     }
   }
-  put_kept_back();
-  kernels.store(single, packs);
+  steps.store();
   report.molecule_steps += n_steps * group.replicas * n_;
 }
 

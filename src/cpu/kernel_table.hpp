@@ -11,22 +11,14 @@
 
 namespace tarn::cpu {
 
-/// Molecules as packs of lanes: pack p holds one number a lane for each of the nine coordinates of
-/// a molecule, at p * 9 * lanes + coordinate * lanes + lane.
+/// Which packs of lanes there are, and the names of the lanes, for noise.
 ///
 /// A lane is a replica (small clusters where there are enough of them), and pack s * N + m is
 /// molecule m of the replicas of sub-block s. Or a lane is a molecule of one cluster, and pack p is
 /// molecules p * lanes onwards.
-struct MoleculePacks {
-  double* x;          ///< positions [A]
-  double* v;          ///< velocities [A/akma]
-  double* a;          ///< accelerations [A/akma^2]
-  const double* f;    ///< forces on the atoms [kcal/mol/A]
-  double* v_thermal;  ///< velocities right after the noise, for BAOAB; may be null otherwise
+struct PackLanes {
   int first_pack;
   int last_pack;  ///< one past the end
-
-  // Names of the lanes, for noise.
   bool lanes_are_replicas;
   int molecules;                     ///< N
   const std::uint64_t* replica_ids;  ///< [sub-block][lane] (small), or one (large)
@@ -35,17 +27,24 @@ struct MoleculePacks {
   int replicas;  ///< small: lanes from this one on only repeat the first
 };
 
-/// Molecules in single precision (tarn/steps/single.hpp), as packs of twice as many lanes. Where a
-/// lane is a replica, pack m is molecule m of the replicas of both sub-blocks of MoleculePacks;
-/// else it is two of its packs, one after the other. The names of the lanes are those of
-/// MoleculePacks.
-struct SinglePacks {
+/// Molecules: pack p holds one number a lane for each of the nine coordinates of a molecule, at
+/// p * 9 * lanes + coordinate * lanes + lane.
+struct MoleculePacks : PackLanes {
+  double* x;          ///< positions [A]
+  double* v;          ///< velocities [A/akma]
+  double* a;          ///< accelerations [A/akma^2]
+  const double* f;    ///< forces on the atoms [kcal/mol/A]
+  double* v_thermal;  ///< velocities right after the noise, for BAOAB; may be null otherwise
+};
+
+/// Molecules in single precision (tarn/steps/single.hpp), as packs of twice as many lanes, so that
+/// there is one sub-block.
+struct SinglePacks : PackLanes {
   std::uint32_t* x;  ///< [pack][12][lane]: cell, O, H1, H2
   float* v;          ///< [pack][9][lane], as all that follow
   float* a;
   const float* f;
-  float* v_thermal;  ///< may be null without BAOAB
-  int packs;
+  float* v_thermal;
 };
 inline constexpr int kFixedComponents = 12;
 
@@ -128,42 +127,42 @@ struct SinglePairs {
   int packs;
 };
 
-/// The passes of single precision, as those of KernelTable.
+/// Passes over molecules: begin or baoab, forces, end, thermostat. Null where there is none.
+template <class S, class Packs>
+struct StepKernels {
+  /// Kick and drift, by Move.
+  PassReport (*begin[kMoves])(const StepNumbers<S>&, const Packs&);
+  /// Kick, half drift, noise of that step, half drift, by Move.
+  PassReport (*baoab[kMoves])(const StepNumbers<S>&, const Packs&, std::int64_t step);
+  /// Accelerations and the second kick, by End.
+  PassReport (*end[kEnds])(const StepNumbers<S>&, const Packs&);
+  /// The noise after the step, by Move.
+  void (*thermostat[kMoves])(const StepNumbers<S>&, const Packs&, std::int64_t step);
+  /// Takes the net force that rounded pair forces leave off f, so that momentum is kept.
+  void (*remove_net_force)(const Packs&, const Masses<S>&, S* f);
+  /// Adds the forces of the wall and their recoil to f.
+  void (*confine)(const Packs&, const Masses<S>&, const Confinement<S>&, S* f);
+};
+
+/// What single precision has of its own.
 struct SingleKernels {
   void (*load)(const MoleculePacks& from, const SinglePacks& to);
   /// Exact; v_thermal too, where there is one.
   void (*store)(const SinglePacks& from, const MoleculePacks& to);
-  void (*begin)(const StepNumbers<float>&, const SinglePacks&);
-  void (*baoab)(const StepNumbers<float>&, const SinglePacks&, const MoleculePacks& names,
-                std::int64_t step);
-  PassReport (*end[kEnds])(const StepNumbers<float>&, const SinglePacks&);
-  void (*thermostat)(const StepNumbers<float>&, const SinglePacks&, const MoleculePacks& names,
-                     std::int64_t step);
   // Pair forces, by [M site?]. Those of large clusters are large_pairs() over these sites.
   void (*small_pairs[2])(const SinglePairs&, const PairParameters<float>&);
   void (*narrow_pairs[2])(const SinglePairs&, const PairParameters<float>&);
   void (*build_sites[2])(const SinglePairs&, const PairParameters<float>&);
   /// Forces laid out as MoleculePacks::f, where a lane is a molecule, rounded.
   void (*round_forces)(const double* from, int packs, float* to);
-  void (*remove_net_force)(const SinglePacks&, const MoleculePacks& names, const Masses<float>&,
-                           float* f);
-  void (*confine)(const SinglePacks&, const MoleculePacks& names, const Masses<float>&,
-                  const Confinement<float>&, float* f);
 };
 
 struct KernelTable {
   const char* name;  ///< instruction set
   int lanes;         ///< doubles in a pack
 
-  // Passes over molecules: begin or baoab, forces, end, thermostat.
-  /// Kick and drift, by Move.
-  PassReport (*begin[kMoves])(const StepParameters&, const MoleculePacks&);
-  /// Kick, half drift, noise of that step, half drift, by Move; null for one-step Newmark.
-  PassReport (*baoab[kMoves])(const StepParameters&, const MoleculePacks&, std::int64_t step);
-  /// Accelerations and the second kick, by End.
-  PassReport (*end[kEnds])(const StepParameters&, const MoleculePacks&);
-  /// The noise after the step, by Move.
-  void (*thermostat[kMoves])(const StepParameters&, const MoleculePacks&, std::int64_t step);
+  StepKernels<double, MoleculePacks> step;
+  StepKernels<float, SinglePacks> single_step;
   /// The end of a step whose accelerations were solved elsewhere.
   PassReport (*end_kick)(const StepParameters&, const MoleculePacks&);
   /// Push-forward Newmark: adds one correction to the accelerations of the lanes that are active,
@@ -182,15 +181,9 @@ struct KernelTable {
   /// atoms, laid out as x, of packs first..last of the pair type.
   void (*sum_blocks[2][2])(const LargePairs&, double m_weight, int first_pack, int last_pack,
                            double* f);
-  /// Mixed precision: takes the net force that rounding leaves off f, so that momentum is kept as
-  /// in double.
-  void (*remove_net_force)(const MoleculePacks&, const Masses<double>&, double* f);
   /// Coulomb and Lennard-Jones energy (double sites), added in a fixed order.
   void (*large_energy[2])(const LargePairs&, const PairParameters<double>&, double* coulomb,
                           double* lj);
-  /// Adds the forces of the wall and their recoil to f.
-  void (*confine)(const MoleculePacks&, const Masses<double>&, const Confinement<double>&,
-                  double* f);
   void (*count_pairs)(const PairCounting&);
 
   SingleKernels single;

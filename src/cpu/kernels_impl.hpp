@@ -6,10 +6,7 @@
 #include "tarn/physics/noise.hpp"
 #include "tarn/physics/pair_distances.hpp"
 #include "tarn/physics/pair_force.hpp"
-#include "tarn/steps/newmark.hpp"
-#include "tarn/steps/rigid.hpp"
-#include "tarn/steps/thermostat.hpp"
-#include "tarn/steps/zss.hpp"
+#include "tarn/steps/step_program.hpp"
 
 /// @file
 /// The loops of the CPU engine, compiled once per instruction set. They hold no arithmetic of
@@ -19,17 +16,21 @@ namespace tarn {
 inline namespace TARN_ARCH {
 namespace {
 
+using cpu::kFixedComponents;
 using cpu::kSiteComponents;
 using cpu::kSiteForceComponents;
 using cpu::LargePairs;
 using cpu::MoleculePacks;
 using cpu::NewmarkCorrection;
+using cpu::PackLanes;
 using cpu::PairCounting;
 using cpu::PassReport;
+using cpu::SinglePacks;
 using cpu::SmallPairs;
 
 using D = Pack<double>;
 using F = Pack<float>;
+using U = Pack<std::uint32_t>;
 inline constexpr int kLanes = D::lanes;
 
 // --- memory --------------------------------------------------------------------------------------
@@ -57,6 +58,23 @@ TARN_HD void store_triple(const Triple<Pack<T>>& a, T* p) {
   store_vec3(a.o, p);
   store_vec3(a.h1, p + n);
   store_vec3(a.h2, p + 2 * n);
+}
+/// Where the nine coordinates of pack p lie.
+template <class P = D>
+TARN_HD std::ptrdiff_t nine_at(int p) {
+  return static_cast<std::ptrdiff_t>(p) * 9 * P::lanes;
+}
+TARN_HD std::ptrdiff_t fixed_at(int p) {
+  return static_cast<std::ptrdiff_t>(p) * kFixedComponents * F::lanes;
+}
+TARN_HD FixedPosition<U> load_fixed(const std::uint32_t* x, int p) {
+  const std::uint32_t* at = x + fixed_at(p);
+  return {load_vec3(at), load_triple(at + 3 * F::lanes)};
+}
+TARN_HD void store_fixed(const FixedPosition<U>& q, std::uint32_t* x, int p) {
+  std::uint32_t* at = x + fixed_at(p);
+  store_vec3(q.cell, at);
+  store_triple(q.x, at + 3 * F::lanes);
 }
 template <bool kMSite, class T>
 TARN_HD SiteForces<Pack<T>> load_site_forces(const T* p) {
@@ -127,94 +145,92 @@ struct Changes {
 inline constexpr Changes kChangesXV{true, true, false}, kChangesVA{false, true, true},
     kChangesV{false, true, false};
 
+TARN_HD MoleculeState<D> load_state(const MoleculePacks& packs, int p) {
+  const std::ptrdiff_t at = nine_at(p);
+  return {load_triple(packs.x + at), load_triple(packs.v + at), load_triple(packs.a + at)};
+}
+TARN_HD SingleState<F, U> load_state(const SinglePacks& packs, int p) {
+  const std::ptrdiff_t at = nine_at<F>(p);
+  return {load_fixed(packs.x, p), load_triple(packs.v + at), load_triple(packs.a + at)};
+}
+TARN_HD void store_positions(const MoleculeState<D>& s, const MoleculePacks& packs, int p) {
+  store_triple(s.x, packs.x + nine_at(p));
+}
+TARN_HD void store_positions(const SingleState<F, U>& s, const SinglePacks& packs, int p) {
+  store_fixed(s.x, packs.x, p);
+}
+
+/// The state in the packs of either kind, and its numbers.
+template <class Packs>
+using State = decltype(load_state(std::declval<Packs>(), 0));
+template <class Packs>
+using Number = number_t<State<Packs>>;
+
 /// Calls step(pack number, state) for a pack and stores what it changes.
-template <Changes kChanges, class Step>
-TARN_HD void at_pack(const MoleculePacks& packs, int p, const Step& step) {
-  const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(p) * 9 * kLanes;
-  MoleculeState<D> s{load_triple(packs.x + at), load_triple(packs.v + at),
-                     load_triple(packs.a + at)};
+template <Changes kChanges, class Packs, class Step>
+TARN_HD void at_pack(const Packs& packs, int p, const Step& step) {
+  const std::ptrdiff_t at = nine_at<Number<Packs>>(p);
+  State<Packs> s = load_state(packs, p);
   step(p, s);
-  if constexpr (kChanges.x) store_triple(s.x, packs.x + at);
+  if constexpr (kChanges.x) store_positions(s, packs, p);
   if constexpr (kChanges.v) store_triple(s.v, packs.v + at);
   if constexpr (kChanges.a) store_triple(s.a, packs.a + at);
 }
-template <Changes kChanges, class Step>
-TARN_HD void for_each_pack(const MoleculePacks& packs, const Step& step) {
+template <Changes kChanges, class Packs, class Step>
+TARN_HD void for_each_pack(const Packs& packs, const Step& step) {
   for (int p = packs.first_pack; p < packs.last_pack; ++p) at_pack<kChanges>(packs, p, step);
 }
 
-TARN_HD void check(int p, const MoleculeState<D>& s, PassReport& report) {
-  const D speed2 = weighted_norm2(D(1.0), D(1.0), s.v);
-  if (any(!(speed2 < D(kLargestSpeed2))) && report.bad_pack < 0) report.bad_pack = p;
+template <class M>
+TARN_HD void check(int p, const M& s, PassReport& report) {
+  using P = number_t<M>;
+  const P one(scalar_t<P>(1)), largest(static_cast<scalar_t<P>>(kLargestSpeed2));
+  if (any(!(weighted_norm2(one, one, s.v) < largest)) && report.bad_pack < 0) report.bad_pack = p;
 }
 
-// Ways to hold the constraints. What of() makes is a copy that no store of a pass can change, so
-// that its numbers are read once.
-struct NewtonMove {
-  static constexpr bool iterates = true;
-  static TARN_HD ConstrainByNewton of(const StepParameters& q) {
-    return {q.bonds, q.masses, q.shake_tolerance};
-  }
-};
-struct SweepsMove {
-  static constexpr bool iterates = true;
-  static TARN_HD ConstrainBySweeps of(const StepParameters& q) {
-    return {q.bonds, q.masses, q.shake_tolerance};
-  }
-};
-struct SettleMove {
-  static constexpr bool iterates = false;
-  static TARN_HD ConstrainBySettle of(const StepParameters& q) { return {q.settle, q.masses}; }
-};
-
-/// Counts iterations; a lane that did not converge is a blow-up, which the end of the step reports.
-TARN_HD void note(const MoleculePacks& packs, int p, const ShakeResult<D>& r, MoleculeState<D>& s,
-                  PassReport& report) {
-  s.v.o.x = select(r.converged, s.v.o.x, D(__builtin_nan("")));
-  const int lanes = packs.lanes_are_replicas ? packs.replicas - p / packs.molecules * kLanes
-                                             : packs.molecules - p * kLanes;
-  const D real = select(lane_numbers<double>() < D(lanes), r.iterations, D(0.0));
+/// Marks lanes that cannot go on; the end of the step reports them as blown up.
+template <class M>
+TARN_HD void mark_bad(const mask_t<number_t<M>>& good, M& s) {
+  using P = number_t<M>;
+  s.v.o.x = select(good, s.v.o.x, P(static_cast<scalar_t<P>>(__builtin_nan(""))));
+}
+template <class M>
+TARN_HD void flag_indefinite(const mask_t<number_t<M>>& definite, M& s, PassReport& report) {
+  using P = number_t<M>;
+  using T = scalar_t<P>;
+  if (!any(!definite)) return;
+  mark_bad(definite, s);
+  report.indefinite += static_cast<std::int64_t>(sum_lanes(select(definite, P(T(0)), P(T(1)))));
+}
+/// Counts iterations.
+template <class P>
+TARN_HD void count_iterations(const PackLanes& packs, int p, const P& iterations,
+                              PassReport& report) {
+  using T = scalar_t<P>;
+  const int lanes = packs.lanes_are_replicas ? packs.replicas - p / packs.molecules * P::lanes
+                                             : packs.molecules - p * P::lanes;
+  const P real = select(lane_numbers<T>() < P(static_cast<T>(lanes)), iterations, P(T(0)));
   report.iterations += static_cast<std::int64_t>(sum_lanes(real));
 }
-
-PassReport begin_free(const StepParameters& q, const MoleculePacks& packs) {
-  for_each_pack<kChangesXV>(packs, [&](int, MoleculeState<D>& s) {
-    kick(s, D(q.h));
-    drift(s, D(q.h));
-  });
-  return {};
+template <Move kMove, class M>
+TARN_HD void take_note(const PackLanes& packs, int p, const StepNote<number_t<M>>& note, M& s,
+                       PassReport& report) {
+  if constexpr (kMove == Move::newton || kMove == Move::sweeps) {
+    mark_bad(note.good, s);
+    count_iterations(packs, p, note.iterations, report);
+  } else if constexpr (kMove == Move::newmark_full) {
+    flag_indefinite(note.good, s, report);
+  }
 }
-template <class Move>
-PassReport begin_rigid(const StepParameters& q, const MoleculePacks& packs) {
-  const auto constrain = Move::of(q);
+
+// Passes copy the numbers of the step: no store can change them, so that they are read once.
+
+template <Move kMove, class S, class Packs>
+PassReport begin_pass(const StepNumbers<S>& numbers, const Packs& packs) {
+  const StepNumbers<S> q = numbers;
   PassReport report;
-  for_each_pack<kChangesXV>(packs, [&](int p, MoleculeState<D>& s) {
-    kick(s, D(q.h));
-    const ShakeResult<D> r = constrained_drift(s, D(q.h), constrain);
-    if constexpr (Move::iterates) note(packs, p, r, s, report);
-  });
-  return report;
-}
-
-TARN_HD void flag_indefinite(const Mask<double>& definite, MoleculeState<D>& s,
-                             PassReport& report) {
-  if (!any(!definite)) return;
-  s.v.o.x = select(definite, s.v.o.x, D(__builtin_nan("")));
-  report.indefinite += static_cast<std::int64_t>(sum_lanes(select(definite, D(0.0), D(1.0))));
-}
-
-PassReport begin_newmark(const StepParameters& q, const MoleculePacks& packs) {
-  for_each_pack<kChangesXV>(packs, [&](int, MoleculeState<D>& s) {
-    kick(s, D(q.h));
-    newmark_drift(s, D(q.h), q.masses, q.zss);
-  });
-  return {};
-}
-PassReport begin_newmark_full(const StepParameters& q, const MoleculePacks& packs) {
-  PassReport report;
-  for_each_pack<kChangesXV>(packs, [&](int, MoleculeState<D>& s) {
-    kick(s, D(q.h));
-    flag_indefinite(newmark_full_drift(s, D(q.h), q.bonds, q.masses, q.zss), s, report);
+  for_each_pack<kChangesXV>(packs, [&](int p, State<Packs>& s) {
+    take_note<kMove>(packs, p, begin_step(q, kMove, s), s, report);
   });
   return report;
 }
@@ -256,42 +272,16 @@ void correct_newmark(const StepParameters& parameters, const MoleculePacks& pack
   }
 }
 
-/// One pass that ends a step: op(state, force, report).
-template <class Op>
-TARN_HD PassReport end_of_step(const MoleculePacks& packs, const Op& op) {
+template <End kEnd, class S, class Packs>
+PassReport end_pass(const StepNumbers<S>& numbers, const Packs& packs) {
+  const StepNumbers<S> q = numbers;
   PassReport report;
-  for_each_pack<kChangesVA>(packs, [&](int p, MoleculeState<D>& s) {
-    op(s, load_triple(packs.f + static_cast<std::ptrdiff_t>(p) * 9 * kLanes), report);
+  for_each_pack<kChangesVA>(packs, [&](int p, State<Packs>& s) {
+    const auto good = end_step(q, kEnd, load_triple(packs.f + nine_at<Number<Packs>>(p)), s);
+    if constexpr (kEnd == End::full) flag_indefinite(good, s, report);
     check(p, s, report);
   });
   return report;
-}
-PassReport end_gauss_newton(const StepParameters& q, const MoleculePacks& packs) {
-  return end_of_step(packs, [&](MoleculeState<D>& s, const Triple<D>& f, PassReport&) {
-    zss_end(s, f, D(q.h), q.bonds, q.masses, q.zss);
-  });
-}
-PassReport end_full(const StepParameters& q, const MoleculePacks& packs) {
-  return end_of_step(packs, [&](MoleculeState<D>& s, const Triple<D>& f, PassReport& report) {
-    flag_indefinite(zss_full_end(s, f, D(q.h), q.bonds, q.masses, q.zss), s, report);
-  });
-}
-PassReport end_verlet(const StepParameters& q, const MoleculePacks& packs) {
-  return end_of_step(packs, [&](MoleculeState<D>& s, const Triple<D>& f, PassReport&) {
-    verlet_end(s, f, D(q.h), q.bonds, q.masses, q.omega);
-  });
-}
-PassReport end_shake(const StepParameters& q, const MoleculePacks& packs) {
-  return end_of_step(packs, [&](MoleculeState<D>& s, const Triple<D>& f, PassReport&) {
-    shake_end(s, f, D(q.h), q.masses);
-  });
-}
-template <class Move>
-PassReport end_rattle(const StepParameters& q, const MoleculePacks& packs) {
-  const auto constrain = Move::of(q);
-  return end_of_step(packs, [&](MoleculeState<D>& s, const Triple<D>& f, PassReport&) {
-    rattle_end(s, f, D(q.h), constrain);
-  });
 }
 /// After accelerations that were solved elsewhere.
 PassReport end_kick(const StepParameters& q, const MoleculePacks& packs) {
@@ -303,7 +293,7 @@ PassReport end_kick(const StepParameters& q, const MoleculePacks& packs) {
   return report;
 }
 
-TARN_HD NoisePack noise_names(const MoleculePacks& packs, int p) {
+TARN_HD NoisePack noise_names(const PackLanes& packs, int p) {
   using U64 = Pack<std::uint64_t>;
   if (packs.lanes_are_replicas) {
     return {U64::load(packs.replica_ids + p / packs.molecules * kLanes),
@@ -315,58 +305,66 @@ TARN_HD NoisePack noise_names(const MoleculePacks& packs, int p) {
 TARN_HD D kick_scale(const MoleculePacks& packs, int p) {
   return D::load(packs.kick_scale + (packs.lanes_are_replicas ? p / packs.molecules : p) * kLanes);
 }
+TARN_HD F kick_scale(const SinglePacks& packs, int p) {
+  const double* at = packs.kick_scale + (packs.lanes_are_replicas ? 0 : 2 * p * kLanes);
+  return round_to_float(D::load(at), D::load(at + kLanes));
+}
 /// Calls step(pack number, state, noise) for each pack. Noise is made for two packs at a time. Long
 /// steps are inlined by force: called twice, they would take their state through memory.
 template <Changes kChanges, class Step>
-TARN_HD void for_each_pack_with_noise(const StepParameters& q, const MoleculePacks& packs,
+TARN_HD void for_each_pack_with_noise(std::uint64_t seed, const MoleculePacks& packs,
                                       std::int64_t step_number, const Step& step) {
   for (int p = packs.first_pack; p < packs.last_pack; p += 2) {
     const int second = p + 1 < packs.last_pack ? p + 1 : p;
     Triple<D> xi[2];
-    molecule_normals(q.seed, {noise_names(packs, p), noise_names(packs, second)},
+    molecule_normals(seed, {noise_names(packs, p), noise_names(packs, second)},
                      static_cast<std::uint64_t>(step_number), NoiseStream::thermostat, xi);
     at_pack<kChanges>(packs, p, [&](int, MoleculeState<D>& s) { step(p, s, xi[0]); });
     if (second == p) break;
     at_pack<kChanges>(packs, second, [&](int, MoleculeState<D>& s) { step(second, s, xi[1]); });
   }
 }
-void gla_penalised(const StepParameters& q, const MoleculePacks& packs, std::int64_t step) {
-  for_each_pack_with_noise<kChangesV>(q, packs, step,
-                                      [&](int p, MoleculeState<D>& s, const Triple<D>& xi) {
-                                        thermostat_penalised(s, xi, q.ou, kick_scale(packs, p));
-                                      });
+TARN_HD Triple<F> single_normals(std::uint64_t seed, const SinglePacks& packs, int p,
+                                 std::int64_t step) {
+  using U64 = Pack<std::uint64_t>;
+  NoisePack of[2];
+  for (int half = 0; half < 2; ++half) {
+    if (packs.lanes_are_replicas) {
+      of[half] = {U64::load(packs.replica_ids + half * kLanes), U64(static_cast<std::uint64_t>(p))};
+    } else {
+      const std::uint64_t first = static_cast<std::uint64_t>(2 * p + half) * kLanes;
+      of[half] = {U64(packs.replica_ids[0]), lane_numbers<std::uint64_t>() + U64(first)};
+    }
+  }
+  return molecule_normals(seed, of, static_cast<std::uint64_t>(step), NoiseStream::thermostat);
 }
-template <class Move>
-void gla_rigid(const StepParameters& q, const MoleculePacks& packs, std::int64_t step) {
-  const auto constrain = Move::of(q);
+template <Changes kChanges, class Step>
+TARN_HD void for_each_pack_with_noise(std::uint64_t seed, const SinglePacks& packs,
+                                      std::int64_t step_number, const Step& step) {
+  for_each_pack<kChanges>(packs, [&](int p, SingleState<F, U>& s) {
+    step(p, s, single_normals(seed, packs, p, step_number));
+  });
+}
+template <Move kMove, class S, class Packs>
+void thermostat_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
+  const StepNumbers<S> q = numbers;
   for_each_pack_with_noise<kChangesV>(
-      q, packs,
-      step, [&](int p, MoleculeState<D>& s, const Triple<D>& xi) __attribute__((always_inline)) {
-        thermostat_rigid(s, xi, q.ou, kick_scale(packs, p), constrain);
+      q.seed, packs, step,
+      [&](int p, State<Packs>& s, const Triple<Number<Packs>>& xi) __attribute__((always_inline)) {
+        thermostat_step(q, kMove, xi, kick_scale(packs, p), s);
       });
 }
-PassReport baoab_free(const StepParameters& q, const MoleculePacks& packs, std::int64_t step) {
-  for_each_pack_with_noise<kChangesXV>(
-      q, packs, step, [&](int p, MoleculeState<D>& s, const Triple<D>& xi) {
-        const Triple<D> v = baoab_penalised(s, D(q.h), xi, q.ou, kick_scale(packs, p));
-        store_triple(v, packs.v_thermal + static_cast<std::ptrdiff_t>(p) * 9 * kLanes);
-      });
-  return {};
-}
-template <class Move>
-PassReport baoab_constrained(const StepParameters& q, const MoleculePacks& packs,
-                             std::int64_t step) {
-  const auto constrain = Move::of(q);
+template <Move kMove, class S, class Packs>
+PassReport baoab_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
+  const StepNumbers<S> q = numbers;
   PassReport report;
   for_each_pack_with_noise<kChangesXV>(
-      q, packs,
-      step, [&](int p, MoleculeState<D>& s, const Triple<D>& xi) __attribute__((always_inline)) {
-        const BaoabRigid<D> r = baoab_rigid(s, D(q.h), xi, q.ou, kick_scale(packs, p), constrain);
-        store_triple(r.v, packs.v_thermal + static_cast<std::ptrdiff_t>(p) * 9 * kLanes);
-        if constexpr (Move::iterates) {
-          note(packs, p, r.first, s, report);
-          note(packs, p, r.second, s, report);
-        }
+      q.seed, packs, step,
+      [&](int p, State<Packs>& s, const Triple<Number<Packs>>& xi) __attribute__((always_inline)) {
+        Triple<Number<Packs>> v;
+        const auto note = begin_baoab(q, kMove, xi, kick_scale(packs, p), s, v);
+        store_triple(v, packs.v_thermal + nine_at<Number<Packs>>(p));
+        take_note<kMove>(packs, p, note, s, report);
       });
   return report;
 }
@@ -374,7 +372,7 @@ PassReport baoab_constrained(const StepParameters& q, const MoleculePacks& packs
 /// Sums op(pack), a Vec3<P>, over the molecules of each cluster, pack after pack or lane after
 /// lane.
 template <class P, class Op>
-TARN_HD Vec3<P> sum_over_cluster(const MoleculePacks& packs, int first, int cluster_packs,
+TARN_HD Vec3<P> sum_over_cluster(const PackLanes& packs, int first, int cluster_packs,
                                  const Op& op) {
   using T = scalar_t<P>;
   if (packs.lanes_are_replicas) {
@@ -390,7 +388,7 @@ TARN_HD Vec3<P> sum_over_cluster(const MoleculePacks& packs, int first, int clus
 }
 /// Calls op(first pack, number of packs) for each cluster, or for those of the lanes.
 template <class Op>
-TARN_HD void for_each_cluster(const MoleculePacks& packs, const Op& op) {
+TARN_HD void for_each_cluster(const PackLanes& packs, const Op& op) {
   const int cluster_packs = packs.lanes_are_replicas ? packs.molecules : packs.last_pack;
   for (int first = packs.first_pack; first < packs.last_pack; first += cluster_packs) {
     op(first, cluster_packs);
@@ -427,11 +425,12 @@ void confine(const MoleculePacks& packs, const Masses<double>& m, const Confinem
 }
 
 /// Takes the net force that rounded pair forces leave off all molecules, by mass.
-void remove_net_force_of_cluster(const MoleculePacks& packs, const Masses<double>& m, double* f) {
+template <class S, class Packs>
+void remove_net_force_of_cluster(const Packs& packs, const Masses<S>& m, S* f) {
+  using P = Number<Packs>;
   for_each_cluster(packs, [&](int first, int count) {
-    const Vec3<D> net = sum_over_cluster<D>(packs, first, count, [&](int p) {
-      return total(load_triple(f + static_cast<std::ptrdiff_t>(p) * 9 * kLanes));
-    });
+    const Vec3<P> net = sum_over_cluster<P>(
+        packs, first, count, [&](int p) { return total(load_triple(f + nine_at<P>(p))); });
     take_off(net, packs.molecules, first, count, m, f);
   });
 }
@@ -972,17 +971,34 @@ namespace tarn {
 inline namespace TARN_ARCH {
 namespace {
 
+template <class S, class Packs>
+constexpr cpu::StepKernels<S, Packs> step_kernels() {
+  return {{begin_pass<Move::free, S, Packs>, nullptr, nullptr, begin_pass<Move::newton, S, Packs>,
+           begin_pass<Move::sweeps, S, Packs>, begin_pass<Move::settle, S, Packs>},
+          {baoab_pass<Move::free, S, Packs>, nullptr, nullptr, baoab_pass<Move::newton, S, Packs>,
+           baoab_pass<Move::sweeps, S, Packs>, baoab_pass<Move::settle, S, Packs>},
+          {end_pass<End::gauss_newton, S, Packs>, end_pass<End::full, S, Packs>,
+           end_pass<End::verlet, S, Packs>, end_pass<End::shake, S, Packs>,
+           end_pass<End::rattle, S, Packs>, end_pass<End::settle, S, Packs>},
+          {thermostat_pass<Move::free, S, Packs>, thermostat_pass<Move::free, S, Packs>,
+           thermostat_pass<Move::free, S, Packs>, thermostat_pass<Move::newton, S, Packs>,
+           thermostat_pass<Move::newton, S, Packs>, thermostat_pass<Move::settle, S, Packs>},
+          remove_net_force_of_cluster<S, Packs>,
+          confine};
+}
+constexpr cpu::StepKernels<double, MoleculePacks> double_step_kernels() {
+  auto kernels = step_kernels<double, MoleculePacks>();
+  kernels.begin[static_cast<int>(Move::newmark)] = begin_pass<Move::newmark, double, MoleculePacks>;
+  kernels.begin[static_cast<int>(Move::newmark_full)] =
+      begin_pass<Move::newmark_full, double, MoleculePacks>;
+  return kernels;
+}
+
 constexpr cpu::KernelTable make_table(const char* name) {
   return {name,
           kLanes,
-          {begin_free, begin_newmark, begin_newmark_full, begin_rigid<NewtonMove>,
-           begin_rigid<SweepsMove>, begin_rigid<SettleMove>},
-          {baoab_free, nullptr, nullptr, baoab_constrained<NewtonMove>,
-           baoab_constrained<SweepsMove>, baoab_constrained<SettleMove>},
-          {end_gauss_newton, end_full, end_verlet, end_shake, end_rattle<NewtonMove>,
-           end_rattle<SettleMove>},
-          {gla_penalised, gla_penalised, gla_penalised, gla_rigid<NewtonMove>,
-           gla_rigid<NewtonMove>, gla_rigid<SettleMove>},
+          double_step_kernels(),
+          step_kernels<float, SinglePacks>(),
           end_kick,
           correct_newmark,
           report_positions,
@@ -996,9 +1012,7 @@ constexpr cpu::KernelTable make_table(const char* name) {
            {large_pairs<true, DoublePairs>, large_pairs<true, MixedPairs>}},
           {{sum_blocks<false, DoublePairs>, sum_blocks<false, MixedPairs>},
            {sum_blocks<true, DoublePairs>, sum_blocks<true, MixedPairs>}},
-          remove_net_force_of_cluster,
           {large_energy<false>, large_energy<true>},
-          confine,
           count_pairs,
           single_kernels()};
 }

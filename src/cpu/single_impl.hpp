@@ -2,48 +2,12 @@
 
 // The loops of single precision; kernels_impl.hpp, which has what both need, includes this.
 #include "kernels_impl.hpp"
-#include "tarn/steps/single.hpp"
 
 namespace tarn {
 inline namespace TARN_ARCH {
 namespace {
 
-using cpu::kFixedComponents;
-using cpu::SinglePacks;
 using cpu::SinglePairs;
-
-using U = Pack<std::uint32_t>;
-using SingleNumbers = StepNumbers<float>;
-
-// --- memory --------------------------------------------------------------------------------------
-
-TARN_HD std::ptrdiff_t fixed_at(int p) {
-  return static_cast<std::ptrdiff_t>(p) * kFixedComponents * F::lanes;
-}
-TARN_HD std::ptrdiff_t float_at(int p) { return static_cast<std::ptrdiff_t>(p) * 9 * F::lanes; }
-
-TARN_HD FixedPosition<U> load_fixed(const std::uint32_t* x, int p) {
-  const std::uint32_t* at = x + fixed_at(p);
-  return {load_vec3(at), load_triple(at + 3 * F::lanes)};
-}
-TARN_HD void store_fixed(const FixedPosition<U>& q, std::uint32_t* x, int p) {
-  std::uint32_t* at = x + fixed_at(p);
-  store_vec3(q.cell, at);
-  store_triple(q.x, at + 3 * F::lanes);
-}
-
-/// Calls step(pack number, state) for each pack and stores what it changes.
-template <Changes kChanges, class Step>
-TARN_HD void for_each_single(const SinglePacks& packs, const Step& step) {
-  for (int p = 0; p < packs.packs; ++p) {
-    SingleState<F, U> s{load_fixed(packs.x, p), load_triple(packs.v + float_at(p)),
-                        load_triple(packs.a + float_at(p))};
-    step(p, s);
-    if constexpr (kChanges.x) store_fixed(s.x, packs.x, p);
-    if constexpr (kChanges.v) store_triple(s.v, packs.v + float_at(p));
-    if constexpr (kChanges.a) store_triple(s.a, packs.a + float_at(p));
-  }
-}
 
 // --- from and to double --------------------------------------------------------------------------
 
@@ -89,16 +53,16 @@ TARN_HD Triple<F> rounded_triple(const Triple<D>& low, const Triple<D>& high) {
   return {vec3(low.o, high.o), vec3(low.h1, high.h1), vec3(low.h2, high.h2)};
 }
 void load_single(const MoleculePacks& from, const SinglePacks& to) {
-  for (int p = 0; p < to.packs; ++p) {
+  for (int p = 0; p < to.last_pack; ++p) {
     const DoublePacks d = double_packs(from, p);
     const auto both = [&](const double* at) {
       return rounded_triple(load_triple(at + d.at[0]), load_triple(at + d.at[1]));
     };
     store_fixed(fixed_positions(load_triple(from.x + d.at[0]), load_triple(from.x + d.at[1])), to.x,
                 p);
-    store_triple(both(from.v), to.v + float_at(p));
-    store_triple(both(from.a), to.a + float_at(p));
-    if (to.v_thermal != nullptr) store_triple(both(from.v_thermal), to.v_thermal + float_at(p));
+    store_triple(both(from.v), to.v + nine_at<F>(p));
+    store_triple(both(from.a), to.a + nine_at<F>(p));
+    if (to.v_thermal != nullptr) store_triple(both(from.v_thermal), to.v_thermal + nine_at<F>(p));
   }
 }
 TARN_HD void store_widened(const Triple<F>& a, const DoublePacks& d, double* to) {
@@ -111,7 +75,7 @@ TARN_HD void store_widened(const Triple<F>& a, const DoublePacks& d, double* to)
   }
 }
 void store_single(const SinglePacks& from, const MoleculePacks& to) {
-  for (int p = 0; p < from.packs; ++p) {
+  for (int p = 0; p < from.last_pack; ++p) {
     const DoublePacks d = double_packs(to, p);
     const std::uint32_t* x = from.x + fixed_at(p);
     for (int c = 0; c < 9; ++c) {
@@ -122,74 +86,18 @@ void store_single(const SinglePacks& from, const MoleculePacks& to) {
         (cell[half] + D(kFixedUnit) * local[half]).store(to.x + d.at[half] + c * kLanes);
       }
     }
-    store_widened(load_triple(from.v + float_at(p)), d, to.v);
-    store_widened(load_triple(from.a + float_at(p)), d, to.a);
+    store_widened(load_triple(from.v + nine_at<F>(p)), d, to.v);
+    store_widened(load_triple(from.a + nine_at<F>(p)), d, to.a);
     if (from.v_thermal != nullptr) {
-      store_widened(load_triple(from.v_thermal + float_at(p)), d, to.v_thermal);
+      store_widened(load_triple(from.v_thermal + nine_at<F>(p)), d, to.v_thermal);
     }
   }
 }
 void round_forces(const double* from, int packs, float* to) {
   for (int p = 0; p < packs; ++p) {
     const double* at = from + 2 * static_cast<std::ptrdiff_t>(p) * 9 * kLanes;
-    store_triple(rounded_triple(load_triple(at), load_triple(at + 9 * kLanes)), to + float_at(p));
+    store_triple(rounded_triple(load_triple(at), load_triple(at + 9 * kLanes)), to + nine_at<F>(p));
   }
-}
-
-// --- passes over molecules -----------------------------------------------------------------------
-
-void begin_single(const SingleNumbers& q, const SinglePacks& packs) {
-  for_each_single<kChangesXV>(packs, [&](int, SingleState<F, U>& s) { single_begin(q, s); });
-}
-
-TARN_HD Triple<F> single_normals(const SingleNumbers& q, const MoleculePacks& names, int p,
-                                 std::int64_t step) {
-  using U64 = Pack<std::uint64_t>;
-  NoisePack of[2];
-  for (int half = 0; half < 2; ++half) {
-    if (names.lanes_are_replicas) {
-      of[half] = {U64::load(names.replica_ids + half * kLanes), U64(static_cast<std::uint64_t>(p))};
-    } else {
-      const std::uint64_t first = static_cast<std::uint64_t>(2 * p + half) * kLanes;
-      of[half] = {U64(names.replica_ids[0]), lane_numbers<std::uint64_t>() + U64(first)};
-    }
-  }
-  return molecule_normals(q.seed, of, static_cast<std::uint64_t>(step), NoiseStream::thermostat);
-}
-TARN_HD F single_kick_scale(const MoleculePacks& names, int p) {
-  const double* at = names.kick_scale + (names.lanes_are_replicas ? 0 : 2 * p * kLanes);
-  return round_to_float(D::load(at), D::load(at + kLanes));
-}
-void baoab_single(const SingleNumbers& q, const SinglePacks& packs, const MoleculePacks& names,
-                  std::int64_t step) {
-  for_each_single<kChangesXV>(packs, [&](int p, SingleState<F, U>& s) {
-    const Triple<F> xi = single_normals(q, names, p, step);
-    store_triple(single_baoab(q, xi, single_kick_scale(names, p), s),
-                 packs.v_thermal + float_at(p));
-  });
-}
-void thermostat_single(const SingleNumbers& q, const SinglePacks& packs, const MoleculePacks& names,
-                       std::int64_t step) {
-  for_each_single<kChangesV>(packs, [&](int p, SingleState<F, U>& s) {
-    single_thermostat(q, single_normals(q, names, p, step), single_kick_scale(names, p), s);
-  });
-}
-template <End kEnd>
-PassReport end_single(const SingleNumbers& q, const SinglePacks& packs) {
-  PassReport report;
-  for_each_single<kChangesVA>(packs, [&](int p, SingleState<F, U>& s) {
-    const Mask<float> good = single_end(q, kEnd, load_triple(packs.f + float_at(p)), s);
-    if constexpr (kEnd == End::full) {
-      if (any(!good)) {
-        s.v.o.x = select(good, s.v.o.x, F(__builtin_nanf("")));
-        report.indefinite += static_cast<std::int64_t>(sum_lanes(select(good, F(0.0f), F(1.0f))));
-      }
-    }
-    const F speed2 = weighted_norm2(F(1.0f), F(1.0f), s.v);
-    const F largest(static_cast<float>(kLargestSpeed2));
-    if (any(!(speed2 < largest)) && report.bad_pack < 0) report.bad_pack = p;
-  });
-  return report;
 }
 
 // --- forces --------------------------------------------------------------------------------------
@@ -213,29 +121,23 @@ void small_single(const SinglePairs& args, const PairParameters<float>& paramete
   build_single_sites<kMSite>(args, parameters);
   each_pair_once<kMSite>(
       args.molecules, parameters, args.sites, args.site_f, [&](int i, const SiteForces<F>& f) {
-        store_triple(forces_on_atoms<kMSite>(f, F(parameters.m_weight)), args.f + float_at(i));
+        store_triple(forces_on_atoms<kMSite>(f, F(parameters.m_weight)), args.f + nine_at<F>(i));
       });
 }
 template <bool kMSite>
 void narrow_single(const SinglePairs& args, const PairParameters<float>& parameters) {
   all_partners_of_each<kMSite>(
       args.molecules, parameters, args.sites, [&](int own, const SiteForces<F>& f) {
-        store_triple(forces_on_atoms<kMSite>(f, F(parameters.m_weight)), args.f + float_at(own));
+        store_triple(forces_on_atoms<kMSite>(f, F(parameters.m_weight)), args.f + nine_at<F>(own));
       });
 }
 
-void remove_net_force_of_single(const SinglePacks& packs, const MoleculePacks& names,
-                                const Masses<float>& m, float* f) {
-  const Vec3<F> net = sum_over_cluster<F>(
-      names, 0, packs.packs, [&](int p) { return total(load_triple(f + float_at(p))); });
-  take_off(net, names.molecules, 0, packs.packs, m, f);
-}
 /// Positions count from the cell of the first molecule, so that nothing depends on how far the
 /// cluster is from the origin.
-void confine_single(const SinglePacks& packs, const MoleculePacks& names, const Masses<float>& m,
-                    const Confinement<float>& wall, float* f) {
+void confine(const SinglePacks& packs, const Masses<float>& m, const Confinement<float>& wall,
+             float* f) {
   Vec3<U> origin = load_fixed(packs.x, 0).cell;
-  if (!names.lanes_are_replicas) {
+  if (!packs.lanes_are_replicas) {
     origin = {U(origin.x[0]), U(origin.y[0]), U(origin.z[0])};
   }
   const auto position = [&](int p) -> Triple<F> {
@@ -245,32 +147,25 @@ void confine_single(const SinglePacks& packs, const MoleculePacks& names, const 
     const Triple<F> d = from_oxygen<F>(x);
     return {o, o + d.h1, o + d.h2};
   };
-  const float cluster_mass = static_cast<float>(names.molecules) * (m.o + 2.0f * m.h);
+  const float cluster_mass = static_cast<float>(packs.molecules) * (m.o + 2.0f * m.h);
   const Vec3<F> centre = F(1.0f / cluster_mass) *
-                         sum_over_cluster<F>(names, 0, packs.packs,
+                         sum_over_cluster<F>(packs, 0, packs.last_pack,
                                              [&](int p) { return mass_moment(position(p), m); });
-  const Vec3<F> net = sum_over_cluster<F>(names, 0, packs.packs, [&](int p) {
+  const Vec3<F> net = sum_over_cluster<F>(packs, 0, packs.last_pack, [&](int p) {
     const Vec3<F> push = wall_force(position(p).o - centre, wall);
-    store_vec3(load_vec3(f + float_at(p)) + push, f + float_at(p));
+    store_vec3(load_vec3(f + nine_at<F>(p)) + push, f + nine_at<F>(p));
     return push;
   });
-  take_off(net, names.molecules, 0, packs.packs, m, f);
+  take_off(net, packs.molecules, 0, packs.last_pack, m, f);
 }
 
 constexpr cpu::SingleKernels single_kernels() {
   return {load_single,
           store_single,
-          begin_single,
-          baoab_single,
-          {end_single<End::gauss_newton>, end_single<End::full>, end_single<End::verlet>, nullptr,
-           nullptr},
-          thermostat_single,
           {small_single<false>, small_single<true>},
           {narrow_single<false>, narrow_single<true>},
           {build_single_sites<false>, build_single_sites<true>},
-          round_forces,
-          remove_net_force_of_single,
-          confine_single};
+          round_forces};
 }
 
 }  // namespace

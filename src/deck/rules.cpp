@@ -180,17 +180,16 @@ void iteration_is_exact(Checker& checker) {
                   "pushforward-newmark is solved to round-off and needs precision = \"double\"");
 }
 
-void single_is_penalised(Checker& checker) {
+void single_has_the_step(Checker& checker) {
   if (!checker.trusted({"integrator.scheme", "integrator.solver", "integrator.hessian",
                         "integrator.timestep_fs", "run.precision"})) {
     return;
   }
   const IntegratorSection& i = checker.deck().integrator;
   if (checker.deck().run.precision != Precision::single) return;
-  if (i.scheme != Scheme::zss_stiff && i.scheme != Scheme::verlet) {
-    checker.problem(
-        "run.precision",
-        "precision = \"single\" is for zss-stiff and verlet; use \"mixed\" or \"double\"");
+  if (i.scheme == Scheme::newmark_one_step) {
+    checker.problem("run.precision",
+                    "newmark-one-step has no precision = \"single\"; use \"mixed\" or \"double\"");
   } else if (i.scheme == Scheme::zss_stiff &&
              (i.solver == Solver::dense || i.hessian == Hessian::molecule ||
               i.hessian == Hessian::total)) {
@@ -284,10 +283,10 @@ const std::vector<Rule>& rules() {
        study_hessians_go_with_zss},
       {"`newmark-one-step` does not go with `kind = \"baoab\"`.", noise_fits_the_step},
       {"`pushforward-newmark` needs `precision = \"double\"`.", iteration_is_exact},
-      {"`precision = \"single\"` is for `zss-stiff` and `verlet`, with `solver = \"structured\"`, "
-       "`hessian = \"gauss-newton\"` or `\"full\"`, steps of up to 12 fs and h omega of at least "
-       "10⁻⁵.",
-       single_is_penalised},
+      {"`precision = \"single\"` takes steps of up to 12 fs; `zss-stiff` in it needs `solver = "
+       "\"structured\"`, `hessian = \"gauss-newton\"` or `\"full\"` and h omega of at least 10⁻⁵. "
+       "`newmark-one-step` does not have it.",
+       single_has_the_step},
       {"`solver = \"dense\"` goes with `hessian = \"gauss-newton\"` only.",
        dense_solver_is_gauss_newton},
       {"`relax = true` needs finite `omega`.", relaxation_is_finite},

@@ -306,7 +306,8 @@ std::vector<Key> make_keys() {
            .name = "tolerance",
            .type = Type::number,
            .range = from_to(1e-15, 0.1),
-           .meaning = "Relative position change at which the iteration stops.",
+           .meaning = "Relative position change at which the iteration stops; in single precision "
+                      "no less than 5·10⁻⁷, which is what floats reach.",
            .used_with = iterated}),
       row<&Deck::integrator, &IntegratorSection::iteration>(
           {.section = "integrator",

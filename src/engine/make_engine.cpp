@@ -30,7 +30,8 @@ int cuda_index(const std::string& name) {
 /// positions cannot hold
 void check_single(const System& system, const State& start) {
   if (!runs_in_single(system.integrator)) {
-    throw InputError("precision = \"single\" is for zss-stiff and verlet; use \"mixed\"");
+    throw InputError(
+        "precision = \"single\" is not for Newmark and dense solves; use \"mixed\" or \"double\"");
   }
   const std::vector<double>& x = start.positions_A;
   for (std::size_t k = 0; k < x.size(); ++k) {

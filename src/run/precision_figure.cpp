@@ -225,7 +225,6 @@ void make_precision_figure(const Reproduction& r, const ReproduceOptions& option
       }
       for (std::size_t k = 0; k < kKinds.size(); ++k) {
         system.precision = kKinds[k].precision;
-        if (system.precision == Precision::single && !runs_in_single(system.integrator)) continue;
         const Drift d =
             drift_of(system, start, length, deck.integrator.timestep_fs, options.threads);
         page.csv()
@@ -265,7 +264,7 @@ void make_precision_figure(const Reproduction& r, const ReproduceOptions& option
   page.text(
       "All begin at 10 K, and the first half is left out. Two replicas give rough errors only, and "
       "rigid molecules on the structure of 1000 are not at their minimum and still settle.\n\n"
-      "Single is for penalised bonds only. In the picture d is double, m mixed and s single.\n");
+      "In the picture d is double, m mixed and s single.\n");
   page.write({p});
 }
 

@@ -1,5 +1,6 @@
 #include "engine_fixtures.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/steps/step_parameters.hpp"
 #include "worst.hpp"
 
 /// @file
@@ -587,11 +588,39 @@ TEST(EngineShake, ToleranceIsKept) {
   }
 }
 
+/// Single precision stops where floats let it, whatever the tolerance.
+TEST(EngineShake, SingleStopsAtRounding) {
+  for (const std::string scheme : {"shake", "shake_sweeps"}) {
+    std::int64_t work = 0;
+    for (double tolerance : {kLeastSingleTolerance, 1e-8, 1e-15}) {
+      System system = make_system({scheme, Bath::none}, tip3p(), 7, Precision::single);
+      system.integrator.tolerance = tolerance;
+      const auto engine = make_cpu_engine(system, start_state(system, spread_ids(8)), {});
+      engine->advance(10);
+      EXPECT_TRUE(engine->blow_ups().empty());
+      Frame f;
+      engine->snapshot(kConservation, f);
+      for (const Conservation& c : f.conservation) {
+        EXPECT_LT(c.constraint_max_A2, 4.6 * kLeastSingleTolerance) << scheme;
+      }
+      if (work == 0) work = engine->report().constraint_iterations;
+      EXPECT_EQ(engine->report().constraint_iterations, work) << scheme;
+    }
+  }
+}
+
 /// The report counts what was done for replicas, not for the lanes that a pack has to spare.
 TEST(EngineShake, IterationsAreThoseOfTheReplicas) {
   for (const std::string scheme : {"shake", "shake_sweeps"}) {
-    for (int n : {1, 7, 17, 20}) {
-      const System system = make_system({scheme, Bath::gla}, tip3p(), n);
+    for (const auto& [n, precision] : {std::pair{1, Precision::double_},
+                                       {7, Precision::double_},
+                                       {17, Precision::double_},
+                                       {20, Precision::double_},
+                                       {1, Precision::single},
+                                       {7, Precision::single},
+                                       {17, Precision::single},
+                                       {20, Precision::single}}) {
+      const System system = make_system({scheme, Bath::gla}, tip3p(), n, precision);
       const std::vector<std::int64_t> ids = spread_ids(n <= 32 ? 11 : 2);
       std::int64_t iterations = 0;
       for (std::int64_t id : ids) {

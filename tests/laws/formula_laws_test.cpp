@@ -70,9 +70,11 @@ TARN_FORMULA(ZssAcceleration, zss_acceleration(x, u, c.bonds, c.masses, c.zss));
 TARN_FORMULA(ZssAccelerationBent, zss_acceleration(x + u, u, c.bonds, c.masses, c.zss));
 TARN_FORMULA(ZssFullAcceleration, zss_full_acceleration(x, u, c.bonds, c.masses, c.zss).a);
 TARN_FORMULA(ProjectVelocities, project_velocities(x, u, c.masses));
-TARN_FORMULA(ShakeNewton, constrained(x, x + u, ConstrainByNewton{c.bonds, c.masses, 1e-13}).x - x);
-TARN_FORMULA(ShakeSweeps, constrained(x, x + u, ConstrainBySweeps{c.bonds, c.masses, 1e-13}).x - x);
-TARN_FORMULA(Settle, constrained(x, x + u, ConstrainBySettle{c.settle, c.masses}).x - x);
+TARN_FORMULA(ShakeNewton,
+             constrained(x, x + u, ConstrainByNewton<double>{c.bonds, c.masses, 1e-13}).x - x);
+TARN_FORMULA(ShakeSweeps,
+             constrained(x, x + u, ConstrainBySweeps<double>{c.bonds, c.masses, 1e-13}).x - x);
+TARN_FORMULA(Settle, constrained(x, x + u, ConstrainBySettle<double>{c.settle, c.masses}).x - x);
 TARN_FORMULA(ProjectRigidVelocities, project_velocities(jacobi_vectors(x), u, c.masses, c.settle));
 #undef TARN_FORMULA
 

@@ -153,17 +153,18 @@ TEST_P(ThermostatEquipartition, EachKindOfMotionIsAtTheTemperature) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, ThermostatEquipartition,
-    ::testing::Values(EngineCase{"zss_structured", Bath::gla},
-                      EngineCase{"zss_structured", Bath::gla_per_mass},
-                      EngineCase{"zss_infinite", Bath::gla}, EngineCase{"shake", Bath::gla},
-                      EngineCase{"shake", Bath::gla_per_mass}, EngineCase{"settle", Bath::gla},
-                      EngineCase{"settle", Bath::gla_per_mass},
-                      EngineCase{"zss_structured", Bath::baoab},
-                      EngineCase{"shake", Bath::baoab_per_mass}, EngineCase{"settle", Bath::baoab},
-                      EngineCase{"settle", Bath::baoab_per_mass},
-                      EngineCase{"zss_structured_single", Bath::gla_per_mass},
-                      EngineCase{"zss_infinite_single", Bath::gla},
-                      EngineCase{"zss_structured_single", Bath::baoab}),
+    ::testing::Values(
+        EngineCase{"zss_structured", Bath::gla}, EngineCase{"zss_structured", Bath::gla_per_mass},
+        EngineCase{"zss_infinite", Bath::gla}, EngineCase{"shake", Bath::gla},
+        EngineCase{"shake", Bath::gla_per_mass}, EngineCase{"settle", Bath::gla},
+        EngineCase{"settle", Bath::gla_per_mass}, EngineCase{"zss_structured", Bath::baoab},
+        EngineCase{"shake", Bath::baoab_per_mass}, EngineCase{"settle", Bath::baoab},
+        EngineCase{"settle", Bath::baoab_per_mass},
+        EngineCase{"zss_structured_single", Bath::gla_per_mass},
+        EngineCase{"zss_infinite_single", Bath::gla},
+        EngineCase{"zss_structured_single", Bath::baoab},
+        EngineCase{"settle_single", Bath::gla_per_mass}, EngineCase{"settle_single", Bath::baoab},
+        EngineCase{"shake_single", Bath::baoab_per_mass}),
     EngineCaseName());
 
 /// A free molecule: its centre of mass feels no force, so that
@@ -237,7 +238,8 @@ INSTANTIATE_TEST_SUITE_P(All, FreeMolecule,
                                            EngineCase{"zss_infinite", Bath::gla},
                                            EngineCase{"zss_infinite_single", Bath::gla},
                                            EngineCase{"shake", Bath::gla},
-                                           EngineCase{"settle", Bath::gla}),
+                                           EngineCase{"settle", Bath::gla},
+                                           EngineCase{"settle_single", Bath::gla}),
                          EngineCaseName());
 
 /// Each replica has the temperature of the ladder that its id points at.

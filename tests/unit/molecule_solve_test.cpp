@@ -325,6 +325,33 @@ TEST(ProjectVelocities, IsTheOrthogonalProjectionOntoJvZero) {
   angular.expect_below(18 * 10 * kEpsilon);
 }
 
+// What is projected off forces, as forces, is what is projected off the accelerations they make.
+// The forces of a change of s and d sum to nothing, and give that change.
+TEST(AddForces, GiveTheChangeAndNoMomentum) {
+  Worst change("added_change"), momentum("added_momentum"), projected("projected_forces");
+  for_cases(300, {100.0}, 16, [&](const Case& c, Random& random) {
+    const JacobiVectors<double> a{random.in_ball(1.0), random.in_ball(1.0)};
+    const Vec3<double> zero{0.0, 0.0, 0.0};
+    const Triple<double> f = add_forces(1.0, a, c.m, Triple<double>{zero, zero, zero});
+    const auto accelerations = [&](const Triple<double>& of) {
+      return scale(c.m.inverse_o, c.m.inverse_h, of);
+    };
+    const JacobiVectors<double> again = jacobi_vectors(accelerations(f)) - a;
+    change.see(std::sqrt(norm2(again.s) + norm2(again.d)));
+    momentum.see(std::sqrt(norm2(f.o + f.h1 + f.h2)));
+    const JacobiVectors<double> x = jacobi_vectors(c.x);
+    const Triple<double> rest =
+        add_forces(-1.0, part_along_bonds(x, jacobi_vectors(accelerations(c.f0)), c.m), c.m, c.f0);
+    projected.see((to_vector(accelerations(rest)) -
+                   to_vector(project_velocities(c.x, accelerations(c.f0), c.m)))
+                      .norm());
+  });
+  // Accelerations of 1, and of 50/m_H; a molecule weighs 18 Da.
+  change.expect_below(10 * kEpsilon);
+  momentum.expect_below(18 * kEpsilon);
+  projected.expect_below(50 * 100 * kEpsilon);
+}
+
 // What a rigid body does is left alone: v = u + w x r.
 TEST(ProjectVelocities, KeepsRigidMotion) {
   Worst error("projected_rigid_motion");

@@ -20,10 +20,12 @@ using namespace test;
 
 template <class T>
 Triple<T> settled(const Triple<T>& x_old, const Triple<T>& x_free, const WaterModel& model) {
-  return constrained(x_old, x_free, ConstrainBySettle{settle_parameters(model), masses(model)}).x;
+  return constrained(x_old, x_free,
+                     ConstrainBySettle<double>{settle_parameters(model), masses(model)})
+      .x;
 }
 Triple<double> settled(const Move& c) {
-  return constrained(c.x_old, c.x_free, ConstrainBySettle{c.settle, c.m}).x;
+  return constrained(c.x_old, c.x_free, ConstrainBySettle<double>{c.settle, c.m}).x;
 }
 
 // s and d of the rigid triangle, and the moments of inertia that go with their masses: the sum of
@@ -65,8 +67,10 @@ TEST(Settle, EqualsShake) {
   Worst sweeps("settle_to_shake_sweeps"), newton("settle_to_shake_newton");
   for_moves(random, 1000, 0.3, [&](const Move& c) {
     const Vector9 x = to_vector(settled(c));
-    const auto s = constrained(c.x_old, c.x_free, ConstrainBySweeps{c.reference, c.m, 1e-14});
-    const auto n = constrained(c.x_old, c.x_free, ConstrainByNewton{c.reference, c.m, 1e-14});
+    const auto s =
+        constrained(c.x_old, c.x_free, ConstrainBySweeps<double>{c.reference, c.m, 1e-14});
+    const auto n =
+        constrained(c.x_old, c.x_free, ConstrainByNewton<double>{c.reference, c.m, 1e-14});
     ASSERT_TRUE(s.converged);
     ASSERT_TRUE(n.converged);
     sweeps.see((x - to_vector(s.x)).norm());
@@ -163,7 +167,8 @@ TEST(Settle, FindsWhatShakeFinds) {
   Random random(6);
   int unsolved = 0;
   for_moves(random, 4000, 0.4, [&](const Move& c) {
-    const auto s = constrained(c.x_old, c.x_free, ConstrainBySweeps{c.reference, c.m, 1e-12});
+    const auto s =
+        constrained(c.x_old, c.x_free, ConstrainBySweeps<double>{c.reference, c.m, 1e-12});
     const Triple<double> x = settled(c);
     if (std::isnan(x.o.x)) {
       ++unsolved;

@@ -24,7 +24,7 @@ struct Newton {
   static Constrained<T> run(const Triple<T>& x_old, const Triple<T>& x_free,
                             const BondReference<double>& r, const Masses<double>& m,
                             double tolerance) {
-    return constrained(x_old, x_free, ConstrainByNewton{r, m, tolerance});
+    return constrained(x_old, x_free, ConstrainByNewton<double>{r, m, tolerance});
   }
 };
 struct Sweeps {
@@ -33,7 +33,7 @@ struct Sweeps {
   static Constrained<T> run(const Triple<T>& x_old, const Triple<T>& x_free,
                             const BondReference<double>& r, const Masses<double>& m,
                             double tolerance) {
-    return constrained(x_old, x_free, ConstrainBySweeps{r, m, tolerance});
+    return constrained(x_old, x_free, ConstrainBySweeps<double>{r, m, tolerance});
   }
 };
 template <class Iteration>

@@ -1,4 +1,4 @@
-#include "tarn/steps/single.hpp"
+#include "tarn/steps/step_program.hpp"
 
 #include <array>
 #include <bit>
@@ -185,8 +185,8 @@ TEST(Single, AStepIsThatOfDoubleToRounding) {
       drift(d, h);
       zss_end(d, widened(f), h, q.bonds, q.masses, q.zss);
       const StepNumbers<float> qf = rounded_to_float(q);
-      single_begin(qf, s);
-      ASSERT_TRUE(single_end(qf, End::gauss_newton, f, s));
+      begin_step(qf, Move::free, s);
+      ASSERT_TRUE(end_step(qf, End::gauss_newton, f, s));
       EXPECT_LT(largest(position_of(s.x) - d.x), kFixedUnit + 2e-7 * 5.0 * h);
       // g is within some eight roundings of 2 A^2, which the solve gives to the acceleration as
       // 1/(b h^2) g J^T/(J J^T), and each force within as many of its own size.
@@ -196,6 +196,48 @@ TEST(Single, AStepIsThatOfDoubleToRounding) {
     }
   }
   worst.expect_between(0.01, 1.0);
+}
+
+/// A rigid step of floats against the same in double: positions to the rounding of a bond length.
+/// Of velocities that over h would be far more than what is found.
+TEST(Single, ARigidStepIsThatOfDoubleToRounding) {
+  Random random(7);
+  for (const auto& [move, end] : {std::pair{Move::settle, End::settle},
+                                  {Move::newton, End::rattle},
+                                  {Move::sweeps, End::rattle}}) {
+    const std::string name = std::to_string(static_cast<int>(move));
+    Worst x_error("position_over_bound_" + name), v_error("velocity_over_bound_" + name);
+    for (int k = 0; k < 5000; ++k) {
+      const WaterModel& model = kWaterModels[0];
+      StepParameters q{};
+      const double h = q.h = static_cast<float>(random.log_uniform(0.01, 0.1));
+      q.bonds = bond_reference(model);
+      q.masses = masses(model);
+      q.settle = settle_parameters(model);
+      q.shake_tolerance = 1e-14;
+      SingleState<float, U> s{fixed_position(random_molecule(model, random, 50.0)),
+                              rounded(random.triple(1.0)), rounded(random.triple(10.0))};
+      const Triple<float> f = rounded(random.triple(20.0));
+      MoleculeState<double> d{position_of(s.x), widened(s.v), widened(s.a)};
+      ASSERT_TRUE(begin_step(q, move, d).good);
+      end_step(q, end, widened(f), d);
+      const StepNumbers<float> qf = rounded_to_float(q);
+      ASSERT_TRUE(begin_step(qf, move, s).good);
+      end_step(qf, end, f, s);
+      // Lengths of up to 1.5 A to eight roundings and what SHAKE leaves, and the fixed-point
+      // numbers.
+      const double rounding = 0x1p-24;
+      const double length = 1.5 * (8 * rounding + kLeastSingleTolerance) + kFixedUnit;
+      x_error.see(largest(position_of(s.x) - d.x) / length, k);
+      // What is left along the old bonds turns with them, by h |v|; forces of 20 kcal/mol/A have a
+      // few roundings.
+      v_error.see(largest(widened(s.v) - d.v) /
+                      (length * largest(d.v) + 8 * rounding * (largest(d.v) + h * 20.0)),
+                  k);
+    }
+    x_error.expect_between(0.05, 1.0);
+    v_error.expect_between(0.01, 1.0);
+  }
 }
 
 /// The noise keeps the temperature that it stands for, however small the friction: the variance v

@@ -45,6 +45,16 @@ TARN_HD Triple<T> add_change(const T& k, const JacobiVectors<T>& change, const M
   return {fma(of_o, change.s, x.o), fma(-half, change.d, middle_1), fma(half, change.d, middle_2)};
 }
 
+/// The forces that change s and d so, per unit of time squared, added to f; their sum is zero to
+/// the bit.
+template <class T, class S>
+TARN_HD Triple<T> add_forces(const T& k, const JacobiVectors<T>& a, const Masses<S>& m,
+                             const Triple<T>& f) {
+  const T half_s = T(S(0.5) * m.o * m.fraction_h) * k, half_d = T(S(0.5) * m.h) * k;
+  const Vec3<T> on_h = half_s * a.s, apart = half_d * a.d;
+  return {f.o - (on_h + on_h), f.h1 + (on_h - apart), f.h2 + (on_h + apart)};
+}
+
 /// The three scalar products that rigid bonds keep: half of what |s|^2 and |d|^2 change, and what
 /// s.d changes, by a change of s and d.
 template <class T>

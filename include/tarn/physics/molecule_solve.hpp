@@ -187,27 +187,35 @@ TARN_HD BondValues<T> rigid_multipliers(const Triple<T>& x, const Triple<T>& v, 
                     -fma(two, norm2(v.h2 - v.h1), ju.hh)});
 }
 
-/// Velocities with J v = 0: v - M^-1 J^T (J M^-1 J^T)^-1 J v.
+/// The part of a change u of s and d that forces along the bonds of x make: M^-1 J^T (J M^-1
+/// J^T)^-1 J u. The rest of it leaves the bonds as they are, to first order.
 template <class T, class S>
-TARN_HD Triple<T> project_velocities(const JacobiVectors<T>& x, const Triple<T>& v,
-                                     const Masses<S>& m) {
+TARN_HD JacobiVectors<T> part_along_bonds(const JacobiVectors<T>& x, const JacobiVectors<T>& u,
+                                          const Masses<S>& m) {
   const T w = T(m.w), zero = T(S(0)), one = T(S(1));
-  const JacobiProducts<T> rates = products_of_change(x, jacobi_vectors(v));
-  const JacobiProducts<T> y = solve_along_bonds(x, x, w, rates, zero < one);
-  return add_change(-one, change_along_bonds(x, y, w), m, v);
+  const JacobiProducts<T> y = solve_along_bonds(x, x, w, products_of_change(x, u), zero < one);
+  return change_along_bonds(x, y, w);
+}
+/// The same where the bonds hold, to rounding: the matrix is diagonal and constant.
+template <class T, class S>
+TARN_HD JacobiVectors<T> part_along_bonds(const JacobiVectors<T>& x, const JacobiVectors<T>& u,
+                                          const Masses<S>& m, const SettleParameters<S>& p) {
+  const JacobiProducts<T> rates = products_of_change(x, u);
+  const JacobiProducts<T> y{T(p.inverse_s * p.inverse_s) * rates.ss,
+                            T(p.inverse_d * p.inverse_d) * rates.dd, T(p.inverse_turn) * rates.sd};
+  return change_along_bonds(x, y, T(m.w));
+}
+
+/// Velocities with J v = 0: v less its part along the bonds.
+/// @param p where the bonds hold: SettleParameters
+template <class T, class S, class... P>
+TARN_HD Triple<T> project_velocities(const JacobiVectors<T>& x, const Triple<T>& v,
+                                     const Masses<S>& m, const P&... p) {
+  return add_change(T(S(-1)), part_along_bonds(x, jacobi_vectors(v), m, p...), m, v);
 }
 template <class T, class S>
 TARN_HD Triple<T> project_velocities(const Triple<T>& x, const Triple<T>& v, const Masses<S>& m) {
   return project_velocities(jacobi_vectors(x), v, m);
-}
-/// The same where the bonds hold, to rounding: the matrix is diagonal and constant.
-template <class T, class S>
-TARN_HD Triple<T> project_velocities(const JacobiVectors<T>& x, const Triple<T>& v,
-                                     const Masses<S>& m, const SettleParameters<S>& p) {
-  const JacobiProducts<T> rates = products_of_change(x, jacobi_vectors(v));
-  const JacobiProducts<T> y{T(p.inverse_s * p.inverse_s) * rates.ss,
-                            T(p.inverse_d * p.inverse_d) * rates.dd, T(p.inverse_turn) * rates.sd};
-  return add_change(T(S(-1)), change_along_bonds(x, y, T(m.w)), m, v);
 }
 
 }  // namespace TARN_ARCH

@@ -1,19 +1,28 @@
 #pragma once
 
-#include "tarn/physics/triple.hpp"
+#include "tarn/physics/jacobi_vectors.hpp"
+
+/// @file
+/// What steps ask of the state of a molecule. It has velocities v and accelerations a that are kept
+/// from step to step, of numbers `Number`, and these functions; single.hpp has the other one.
 
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// Position, velocity and the acceleration that is kept from step to step, of one molecule.
+/// Position, velocity and acceleration of one molecule.
 template <class T>
 struct MoleculeState {
+  using Number = T;
   Triple<T> x, v, a;
 };
+/// The number type of a state.
+template <class M>
+using number_t = typename M::Number;
 
 /// v <- v + h/2 a.
-template <class T>
-TARN_HD void kick(MoleculeState<T>& s, const T& h) {
+template <class M>
+TARN_HD void kick(M& s, const number_t<M>& h) {
+  using T = number_t<M>;
   s.v = fma(T(scalar_t<T>(0.5)) * h, s.a, s.v);
 }
 
@@ -21,6 +30,23 @@ TARN_HD void kick(MoleculeState<T>& s, const T& h) {
 template <class T>
 TARN_HD void drift(MoleculeState<T>& s, const T& h) {
   s.x = fma(h, s.v, s.x);
+}
+
+/// Positions up to a shift of the molecule: its formulas see differences only.
+template <class T>
+TARN_HD const Triple<T>& shape_of(const MoleculeState<T>& s) {
+  return s.x;
+}
+template <class T>
+TARN_HD JacobiVectors<T> jacobi_vectors(const MoleculeState<T>& s) {
+  return jacobi_vectors(s.x);
+}
+/// Those after a drift.
+/// @param sum the same up to rounding, from what was drifted
+template <class T>
+TARN_HD const JacobiVectors<T>& drifted_vectors(const MoleculeState<T>&,
+                                                const JacobiVectors<T>& sum) {
+  return sum;
 }
 
 }  // namespace TARN_ARCH

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "tarn/physics/molecule_solve.hpp"
 #include "tarn/physics/settle.hpp"
 #include "tarn/physics/shake.hpp"
@@ -16,12 +18,12 @@ namespace tarn {
 inline namespace TARN_ARCH {
 
 /// A way to hold the bonds: move() puts `free` onto the constraints along the gradients at `old`,
-/// project() takes velocities at x onto them.
-template <bool kSweeps>
+/// along_bonds() is what forces along the bonds of x make of a change.
+template <bool kSweeps, class S>
 struct ConstrainByIteration {
-  BondReference<double> bonds;
-  Masses<double> masses;
-  double tolerance;
+  BondReference<S> bonds;
+  Masses<S> masses;
+  S tolerance;
   template <class T>
   TARN_HD ShakeResult<T> move(const JacobiVectors<T>& old, const JacobiVectors<T>& free) const {
     if constexpr (kSweeps) {
@@ -32,59 +34,94 @@ struct ConstrainByIteration {
   }
   /// Bonds hold to the tolerance only.
   template <class T>
-  TARN_HD Triple<T> project(const JacobiVectors<T>& x, const Triple<T>& v) const {
-    return project_velocities(x, v, masses);
+  TARN_HD JacobiVectors<T> along_bonds(const JacobiVectors<T>& x, const JacobiVectors<T>& u) const {
+    return part_along_bonds(x, u, masses);
   }
 };
-using ConstrainByNewton = ConstrainByIteration<false>;
-using ConstrainBySweeps = ConstrainByIteration<true>;
+template <class S>
+using ConstrainByNewton = ConstrainByIteration<false, S>;
+template <class S>
+using ConstrainBySweeps = ConstrainByIteration<true, S>;
+template <class S>
 struct ConstrainBySettle {
-  SettleParameters<double> triangle;
-  Masses<double> masses;
+  SettleParameters<S> triangle;
+  Masses<S> masses;
   template <class T>
   TARN_HD ShakeResult<T> move(const JacobiVectors<T>& old, const JacobiVectors<T>& free) const {
-    const T zero = T(0.0);
-    return {settle(old, free, triangle), zero < T(1.0), zero};
+    const T zero = T(S(0));
+    return {settle(old, free, triangle), zero < T(S(1)), zero};
   }
   template <class T>
-  TARN_HD Triple<T> project(const JacobiVectors<T>& x, const Triple<T>& v) const {
-    return project_velocities(x, v, masses, triangle);
+  TARN_HD JacobiVectors<T> along_bonds(const JacobiVectors<T>& x, const JacobiVectors<T>& u) const {
+    return part_along_bonds(x, u, masses, triangle);
   }
 };
+/// Takes velocities at x onto the constraints.
+template <class T, class Constrain>
+TARN_HD Triple<T> project(const Constrain& constrain, const JacobiVectors<T>& x,
+                          const Triple<T>& v) {
+  return add_change(T(scalar_t<T>(-1)), constrain.along_bonds(x, jacobi_vectors(v)),
+                    constrain.masses, v);
+}
+
+/// A state of floats, where what rounding leaves matters.
+template <class M>
+inline constexpr bool kFloats = std::is_same_v<scalar_t<number_t<M>>, float>;
 
 /// x <- x + h v on the constraints, by the velocity that gets there.
-/// @param x those of s.x; those of the new positions afterwards
+/// @param x those of s; those of the new positions afterwards
 /// @return what the iteration says; a lane that did not converge holds its last iterate
-template <class T, class Constrain>
-TARN_HD ShakeResult<T> constrained_drift(MoleculeState<T>& s, JacobiVectors<T>& x, const T& h,
+template <class M, class Constrain, class T = number_t<M>>
+TARN_HD ShakeResult<T> constrained_drift(M& s, JacobiVectors<T>& x, const number_t<M>& h,
                                          const Constrain& constrain) {
   const JacobiVectors<T> free = fma(h, jacobi_vectors(s.v), x);
-  const ShakeResult<T> r = constrain.move(x, free);
+  ShakeResult<T> r = constrain.move(x, free);
+  // Rounded to 1e-7 A in all directions, this would heat: only what forces along the bonds make
+  // goes into the velocities.
+  if constexpr (kFloats<M>) r.change = constrain.along_bonds(x, r.change);
   s.v = add_change(T(scalar_t<T>(1)) / h, r.change, constrain.masses, s.v);
   drift(s, h);
-  x = free + r.change;
+  x = drifted_vectors(s, free + r.change);
   return r;
 }
-template <class T, class Constrain>
-TARN_HD ShakeResult<T> constrained_drift(MoleculeState<T>& s, const T& h,
-                                         const Constrain& constrain) {
-  JacobiVectors<T> x = jacobi_vectors(s.x);
+template <class M, class Constrain>
+TARN_HD ShakeResult<number_t<M>> constrained_drift(M& s, const number_t<M>& h,
+                                                   const Constrain& constrain) {
+  JacobiVectors<number_t<M>> x = jacobi_vectors(s);
   return constrained_drift(s, x, h, constrain);
 }
 
 /// The end of a SHAKE step: velocities keep a bond part.
-template <class T, class S>
-TARN_HD void shake_end(MoleculeState<T>& s, const Triple<T>& f, const T& h, const Masses<S>& m) {
+template <class M, class S>
+TARN_HD void shake_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h,
+                       const Masses<S>& m) {
+  using T = number_t<M>;
   s.a = scale(T(m.inverse_o), T(m.inverse_h), f);
   kick(s, h);
 }
 
-/// The end of a RATTLE or SETTLE step: velocities on the constraints, by one linear solve.
+/// Forces less what acts along the bonds.
 template <class T, class Constrain>
-TARN_HD void rattle_end(MoleculeState<T>& s, const Triple<T>& f, const T& h,
+TARN_HD Triple<T> project_forces(const Constrain& constrain, const JacobiVectors<T>& x,
+                                 const Triple<T>& f) {
+  const auto& m = constrain.masses;
+  const Triple<T> a = scale(T(m.inverse_o), T(m.inverse_h), f);
+  return add_forces(T(scalar_t<T>(-1)), constrain.along_bonds(x, jacobi_vectors(a)), m, f);
+}
+
+/// The end of a RATTLE or SETTLE step: velocities on the constraints, by one linear solve.
+template <class M, class Constrain>
+TARN_HD void rattle_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h,
                         const Constrain& constrain) {
-  shake_end(s, f, h, constrain.masses);
-  s.v = constrain.project(jacobi_vectors(s.x), s.v);
+  const JacobiVectors<number_t<M>> x = jacobi_vectors(s);
+  if constexpr (kFloats<M>) {
+    // What acts along the bonds would go into the velocities here and out of them in the next
+    // drift, and leave its rounding.
+    shake_end(s, project_forces(constrain, x, f), h, constrain.masses);
+  } else {
+    shake_end(s, f, h, constrain.masses);
+  }
+  s.v = project(constrain, x, s.v);
 }
 
 }  // namespace TARN_ARCH

@@ -2,13 +2,10 @@
 
 #include <cstdint>
 
-#include "tarn/steps/newmark.hpp"
-#include "tarn/steps/step_parameters.hpp"
-#include "tarn/steps/thermostat.hpp"
-#include "tarn/steps/zss.hpp"
+#include "tarn/steps/molecule_state.hpp"
 
 /// @file
-/// Steps in single precision, for penalised bonds.
+/// The state of a molecule in single precision.
 ///
 /// Velocities, accelerations and forces are floats. Positions are fixed-point numbers: a float
 /// would round a position by some 1e-7 A each step, sixteen times what these do, and the more the
@@ -35,6 +32,7 @@ inline constexpr double kLargestFixedPosition = 0x1p24;
 /// State of a molecule. U is std::uint32_t where F is float, or a pack of them.
 template <class F, class U>
 struct SingleState {
+  using Number = F;
   FixedPosition<U> x;
   Triple<F> v, a;
 };
@@ -94,52 +92,23 @@ TARN_HD Vec3<F> oxygen_in_cell(const FixedPosition<U>& p) {
   return length_of_fixed<F>(p.x.o);
 }
 
-/// Kick and drift.
-template <class F, class U, class S>
-TARN_HD void single_begin(const StepNumbers<S>& q, SingleState<F, U>& s) {
-  s.v = fma(F(S(0.5) * q.h), s.a, s.v);
-  fixed_drift(s.x, F(q.h), s.v);
+template <class F, class U>
+TARN_HD void drift(SingleState<F, U>& s, const F& h) {
+  fixed_drift(s.x, h, s.v);
 }
-
-/// Kick, half drift, noise, half drift.
-/// @return velocities right after the noise, where the temperature is measured
-template <class F, class U, class S>
-TARN_HD Triple<F> single_baoab(const StepNumbers<S>& q, const Triple<F>& xi, const F& kick_scale,
-                               SingleState<F, U>& s) {
-  const F half(S(0.5) * q.h);
-  s.v = fma(half, s.a, s.v);
-  fixed_drift(s.x, half, s.v);
-  s.v = ou_step(s.v, xi, q.ou, kick_scale);
-  fixed_drift(s.x, half, s.v);
-  return s.v;
+template <class F, class U>
+TARN_HD Triple<F> shape_of(const SingleState<F, U>& s) {
+  return from_oxygen<F>(s.x);
 }
-
-/// Accelerations from the forces, and the second kick.
-/// @param f non-bonded forces [kcal/mol/A]
-/// @return where the linear solve was possible
-template <class F, class U, class S>
-TARN_HD mask_t<F> single_end(const StepNumbers<S>& q, End end, const Triple<F>& f,
-                             SingleState<F, U>& s) {
-  MoleculeState<F> m{from_oxygen<F>(s.x), s.v, s.a};
-  const F h(q.h), zero(0.0f);
-  mask_t<F> good = zero < F(1.0f);
-  if (end == End::gauss_newton) {
-    zss_end(m, f, h, q.bonds, q.masses, q.zss);
-  } else if (end == End::full) {
-    good = zss_full_end(m, f, h, q.bonds, q.masses, q.zss);
-  } else {
-    verlet_end(m, f, h, q.bonds, q.masses, q.omega);
-  }
-  s.v = m.v;
-  s.a = m.a;
-  return good;
+/// Sums and differences of integers, rounded once.
+template <class F, class U>
+TARN_HD JacobiVectors<F> jacobi_vectors(const SingleState<F, U>& s) {
+  const Triple<U>& x = s.x.x;
+  return {length_of_fixed<F>((x.h1 - x.o) + (x.h2 - x.o)), length_of_fixed<F>(x.h2 - x.h1)};
 }
-
-/// The noise after the step (GLA).
-template <class F, class U, class S>
-TARN_HD void single_thermostat(const StepNumbers<S>& q, const Triple<F>& xi, const F& kick_scale,
-                               SingleState<F, U>& s) {
-  s.v = ou_step(s.v, xi, q.ou, kick_scale);
+template <class F, class U>
+TARN_HD JacobiVectors<F> drifted_vectors(const SingleState<F, U>& s, const JacobiVectors<F>&) {
+  return jacobi_vectors(s);
 }
 
 /// The nearest fixed-point position, of atoms within kLargestFixedOffset of their oxygen and less

@@ -18,6 +18,9 @@ inline constexpr double kLargestSpeed2 = 1e4;
 /// Time steps in single precision [akma]: what is too fast then blows up before it could leave the
 /// range of fixed-point positions (single.hpp).
 inline constexpr double kLargestSingleStep = 0.25;
+/// Least tolerance of SHAKE in single precision, eight roundings of a float: a squared length has
+/// some five, and what one bond moves the two others see.
+inline constexpr double kLeastSingleTolerance = 5e-7;
 /// Least h omega in single precision: the solve of Z&Ss cubes 1/(b h^2 omega^2).
 inline constexpr double kLeastSingleHOmega = 1e-5;
 /// The state of the last step whose number is a multiple of this is kept, to go back to.
@@ -57,7 +60,8 @@ inline StepParameters step_parameters(const System& system) {
 }
 
 /// Numbers of a step in single precision. The kick of the noise belongs to the decay as it is
-/// rounded, so that the temperature is right to rounding however small the friction.
+/// rounded, so that the temperature is right to rounding however small the friction. SHAKE stops at
+/// the least tolerance at which floats let it.
 inline StepNumbers<float> rounded_to_float(const StepParameters& p) {
   const auto f = [](double a) { return static_cast<float>(a); };
   const auto kick_of = [&](double decay, double kick) {
@@ -74,7 +78,8 @@ inline StepNumbers<float> rounded_to_float(const StepParameters& p) {
   r.settle = {f(p.settle.inverse_s),   f(p.settle.inverse_d), f(p.settle.s_over_d),
               f(p.settle.d_over_s),    f(p.settle.inertia_s), f(p.settle.inertia_d),
               f(p.settle.inverse_turn)};
-  r.shake_tolerance = f(p.shake_tolerance);
+  r.shake_tolerance =
+      f(p.shake_tolerance < kLeastSingleTolerance ? kLeastSingleTolerance : p.shake_tolerance);
   r.ou = {f(p.ou.decay_o), f(p.ou.decay_h), kick_of(p.ou.decay_o, p.ou.kick_o),
           kick_of(p.ou.decay_h, p.ou.kick_h)};
   r.seed = p.seed;

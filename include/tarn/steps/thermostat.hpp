@@ -15,38 +15,39 @@ inline namespace TARN_ARCH {
 
 /// O for penalised bonds.
 /// @param kick_scale see ou_step
-template <class T, class S>
-TARN_HD void thermostat_penalised(MoleculeState<T>& s, const Triple<T>& xi,
-                                  const OuParameters<S>& p, const T& kick_scale) {
+template <class M, class S>
+TARN_HD void thermostat_penalised(M& s, const Triple<number_t<M>>& xi, const OuParameters<S>& p,
+                                  const number_t<M>& kick_scale) {
   s.v = ou_step(s.v, xi, p, kick_scale);
 }
 
 /// O for rigid bonds: velocities are projected after it, and before it too, which matters when the
 /// friction differs between the atoms.
-/// @param x those of s.x
-template <class T, class S, class Constrain>
-TARN_HD void thermostat_rigid(MoleculeState<T>& s, const JacobiVectors<T>& x, const Triple<T>& xi,
-                              const OuParameters<S>& p, const T& kick_scale,
-                              const Constrain& constrain) {
-  if (p.decay_o != p.decay_h) s.v = constrain.project(x, s.v);
-  s.v = constrain.project(x, ou_step(s.v, xi, p, kick_scale));
+/// @param x those of s
+template <class M, class S, class Constrain>
+TARN_HD void thermostat_rigid(M& s, const JacobiVectors<number_t<M>>& x,
+                              const Triple<number_t<M>>& xi, const OuParameters<S>& p,
+                              const number_t<M>& kick_scale, const Constrain& constrain) {
+  if (p.decay_o != p.decay_h) s.v = project(constrain, x, s.v);
+  s.v = project(constrain, x, ou_step(s.v, xi, p, kick_scale));
 }
-template <class T, class S, class Constrain>
-TARN_HD void thermostat_rigid(MoleculeState<T>& s, const Triple<T>& xi, const OuParameters<S>& p,
-                              const T& kick_scale, const Constrain& constrain) {
-  thermostat_rigid(s, jacobi_vectors(s.x), xi, p, kick_scale, constrain);
+template <class M, class S, class Constrain>
+TARN_HD void thermostat_rigid(M& s, const Triple<number_t<M>>& xi, const OuParameters<S>& p,
+                              const number_t<M>& kick_scale, const Constrain& constrain) {
+  thermostat_rigid(s, jacobi_vectors(s), xi, p, kick_scale, constrain);
 }
 
 /// From the kick to the second half drift of BAOAB, penalised bonds.
 /// @return velocities right after O, where the temperature is measured
-template <class T, class S>
-TARN_HD Triple<T> baoab_penalised(MoleculeState<T>& s, const T& h, const Triple<T>& xi,
-                                  const OuParameters<S>& p, const T& kick_scale) {
-  const T half = T(S(0.5)) * h;
+template <class M, class S>
+TARN_HD Triple<number_t<M>> baoab_penalised(M& s, const number_t<M>& h,
+                                            const Triple<number_t<M>>& xi, const OuParameters<S>& p,
+                                            const number_t<M>& kick_scale) {
+  const number_t<M> half = number_t<M>(S(0.5)) * h;
   kick(s, h);
   drift(s, half);
   thermostat_penalised(s, xi, p, kick_scale);
-  const Triple<T> v = s.v;
+  const Triple<number_t<M>> v = s.v;
   drift(s, half);
   return v;
 }
@@ -60,14 +61,15 @@ struct BaoabRigid {
   Triple<T> v;                   ///< right after O
   ShakeResult<T> first, second;  ///< of the two half drifts
 };
-template <class T, class S, class Constrain>
-TARN_HD BaoabRigid<T> baoab_rigid(MoleculeState<T>& s, const T& h, const Triple<T>& xi,
-                                  const OuParameters<S>& p, const T& kick_scale,
-                                  const Constrain& constrain) {
-  BaoabRigid<T> r;
-  const T half = T(S(0.5)) * h;
+template <class M, class S, class Constrain>
+TARN_HD BaoabRigid<number_t<M>> baoab_rigid(M& s, const number_t<M>& h,
+                                            const Triple<number_t<M>>& xi, const OuParameters<S>& p,
+                                            const number_t<M>& kick_scale,
+                                            const Constrain& constrain) {
+  BaoabRigid<number_t<M>> r;
+  const number_t<M> half = number_t<M>(S(0.5)) * h;
   kick(s, h);
-  JacobiVectors<T> x = jacobi_vectors(s.x);
+  JacobiVectors<number_t<M>> x = jacobi_vectors(s);
   r.first = constrained_drift(s, x, half, constrain);
   thermostat_rigid(s, x, xi, p, kick_scale, constrain);
   r.v = s.v;

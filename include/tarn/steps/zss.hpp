@@ -12,31 +12,33 @@ inline namespace TARN_ARCH {
 
 /// Z&Ss for stiff systems (TO 2.6) with the Gauss-Newton Hessian: one linear solve.
 /// @param f0 non-bonded force at the new x
-template <class T, class S>
-TARN_HD void zss_end(MoleculeState<T>& s, const Triple<T>& f0, const T& h,
+template <class M, class S>
+TARN_HD void zss_end(M& s, const Triple<number_t<M>>& f0, const number_t<M>& h,
                      const BondReference<S>& reference, const Masses<S>& m,
                      const ZssParameters<S>& p) {
-  s.a = zss_acceleration(s.x, f0, reference, m, p);
+  s.a = zss_acceleration(shape_of(s), f0, reference, m, p);
   kick(s, h);
 }
 
 /// The same with the full Hessian of the penalty.
 /// @return where the matrix is positive definite; elsewhere the state means nothing any more
-template <class T, class S>
-TARN_HD mask_t<T> zss_full_end(MoleculeState<T>& s, const Triple<T>& f0, const T& h,
-                               const BondReference<S>& reference, const Masses<S>& m,
-                               const ZssParameters<S>& p) {
-  const FullAcceleration<T> full = zss_full_acceleration(s.x, f0, reference, m, p);
+template <class M, class S>
+TARN_HD mask_t<number_t<M>> zss_full_end(M& s, const Triple<number_t<M>>& f0, const number_t<M>& h,
+                                         const BondReference<S>& reference, const Masses<S>& m,
+                                         const ZssParameters<S>& p) {
+  const FullAcceleration<number_t<M>> full =
+      zss_full_acceleration(shape_of(s), f0, reference, m, p);
   s.a = full.a;
   kick(s, h);
   return full.definite;
 }
 
 /// Velocity Verlet on the penalised system: stable for h omega < 0.44 only.
-template <class T, class S>
-TARN_HD void verlet_end(MoleculeState<T>& s, const Triple<T>& f0, const T& h,
+template <class M, class S>
+TARN_HD void verlet_end(M& s, const Triple<number_t<M>>& f0, const number_t<M>& h,
                         const BondReference<S>& reference, const Masses<S>& m, const S& omega) {
-  const Triple<T> f = f0 + penalty_force(s.x, reference, omega);
+  using T = number_t<M>;
+  const Triple<T> f = f0 + penalty_force(shape_of(s), reference, omega);
   s.a = scale(T(m.inverse_o), T(m.inverse_h), f);
   kick(s, h);
 }
