@@ -104,7 +104,7 @@ struct Graph {
 /// Copies and fills have a stream of their own. The others do not wait for it, nor it for them.
 inline Stream legacy_stream;
 inline std::vector<Stream*> streams;
-inline void launch(Stream* stream, std::function<void()> run) {
+inline void put(Stream* stream, std::function<void()> run) {
   (stream == nullptr ? legacy_stream : *stream).work.push_back(std::move(run));
 }
 /// What CUDA refuses while a stream of this thread is captured.
@@ -195,8 +195,18 @@ struct cudaDeviceProp {
 };
 
 inline const char* cudaGetErrorString(cudaError_t) { return "an emulated error"; }
+namespace tarn::emulated {
+
+inline cudaError_t last_error = cudaSuccess;
+/// A kernel, which a machine may refuse.
+inline void launch(Stream* stream, std::function<void()> run) {
+  last_error = std::exchange(machine.launch, cudaSuccess);
+  if (last_error == cudaSuccess) put(stream, std::move(run));
+}
+
+}  // namespace tarn::emulated
 inline cudaError_t cudaGetLastError() {
-  return std::exchange(tarn::emulated::machine.launch, cudaSuccess);
+  return std::exchange(tarn::emulated::last_error, cudaSuccess);
 }
 inline cudaError_t cudaRuntimeGetVersion(int* version) {
   *version = 13000;
@@ -250,7 +260,7 @@ inline cudaError_t cudaFree(void* data) {
 }
 inline cudaError_t cudaMemset(void* data, int byte, std::size_t bytes) {
   tarn::emulated::not_in_a_capture();
-  tarn::emulated::launch(nullptr, [=] { std::memset(data, byte, bytes); });
+  tarn::emulated::put(nullptr, [=] { std::memset(data, byte, bytes); });
   return cudaSuccess;
 }
 /// From pageable memory, which is read at once but need not have arrived when this returns.
@@ -258,7 +268,7 @@ inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cud
   tarn::emulated::not_in_a_capture();
   if (kind == cudaMemcpyHostToDevice) {
     const auto* const first = static_cast<const unsigned char*>(from);
-    tarn::emulated::launch(nullptr, [to, staged = std::vector(first, first + bytes)] {
+    tarn::emulated::put(nullptr, [to, staged = std::vector(first, first + bytes)] {
       std::memcpy(to, staged.data(), staged.size());
     });
     return cudaSuccess;
@@ -299,7 +309,7 @@ inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   event->stream = stream;
-  tarn::emulated::launch(stream, [event] { event->time = std::chrono::steady_clock::now(); });
+  tarn::emulated::put(stream, [event] { event->time = std::chrono::steady_clock::now(); });
   if (stream->work.size() == 1) stream->finish();  // nothing to wait for
   return cudaSuccess;
 }
@@ -336,6 +346,6 @@ inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
   return cudaSuccess;
 }
 inline cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
-  for (const auto& run : graph->launches) tarn::emulated::launch(stream, run);
+  for (const auto& run : graph->launches) tarn::emulated::put(stream, run);
   return cudaSuccess;
 }

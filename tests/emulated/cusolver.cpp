@@ -76,7 +76,7 @@ cusolverStatus_t cusolverDnDpotrf_bufferSize(cusolverDnHandle_t handle, cublasFi
 cusolverStatus_t cusolverDnDpotrf(cusolverDnHandle_t handle, cublasFillMode_t half, int n,
                                   double* data, int lda, double* work, int length, int* info) {
   if (bad(handle, n, lda) || length < n) return CUSOLVER_STATUS_INVALID_VALUE;
-  tarn::emulated::launch(handle->stream, [=] { factorise(half, n, data, lda, work, info); });
+  tarn::emulated::put(handle->stream, [=] { factorise(half, n, data, lda, work, info); });
   return CUSOLVER_STATUS_SUCCESS;
 }
 
@@ -84,14 +84,14 @@ cusolverStatus_t cusolverDnDpotrs(cusolverDnHandle_t handle, cublasFillMode_t ha
                                   int columns, const double* data, int lda, double* b, int ldb,
                                   int* info) {
   if (bad(handle, n, lda) || ldb < n) return CUSOLVER_STATUS_INVALID_VALUE;
-  tarn::emulated::launch(handle->stream, [=] { solve(half, n, columns, data, lda, b, ldb, info); });
+  tarn::emulated::put(handle->stream, [=] { solve(half, n, columns, data, lda, b, ldb, info); });
   return CUSOLVER_STATUS_SUCCESS;
 }
 
 cusolverStatus_t cusolverDnDpotrfBatched(cusolverDnHandle_t handle, cublasFillMode_t half, int n,
                                          double* a[], int lda, int* infos, int count) {
   if (bad(handle, n, lda)) return CUSOLVER_STATUS_INVALID_VALUE;
-  tarn::emulated::launch(handle->stream, [=] {
+  tarn::emulated::put(handle->stream, [=] {
     Eigen::VectorXd work(n);
     for (int k = 0; k < count; ++k) factorise(half, n, a[k], lda, work.data(), infos + k);
   });
@@ -103,7 +103,7 @@ cusolverStatus_t cusolverDnDpotrsBatched(cusolverDnHandle_t handle, cublasFillMo
                                          int* info, int count) {
   if (bad(handle, n, lda) || ldb < n) return CUSOLVER_STATUS_INVALID_VALUE;
   if (columns != 1) return CUSOLVER_STATUS_INVALID_VALUE;  // cuSOLVER takes one only
-  tarn::emulated::launch(handle->stream, [=] {
+  tarn::emulated::put(handle->stream, [=] {
     for (int k = 0; k < count; ++k) solve(half, n, 1, a[k], lda, b[k], ldb, info);
   });
   return CUSOLVER_STATUS_SUCCESS;

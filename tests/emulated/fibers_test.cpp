@@ -67,12 +67,12 @@ TEST(Streams, WorkWhenSomebodyWaitsAndNotForCopies) {
   const int one = 1;
   cudaMemcpy(data, &one, sizeof(int), cudaMemcpyHostToDevice);
   int seen = 0;
-  launch(stream, [&] { seen = *data; });
+  put(stream, [&] { seen = *data; });
   EXPECT_EQ(seen, 0);
   cudaStreamSynchronize(stream);
   EXPECT_EQ(seen, -1);  // what cudaMalloc leaves here: the copy was not waited for
   cudaDeviceSynchronize();
-  launch(stream, [&] { seen = *data; });
+  put(stream, [&] { seen = *data; });
   cudaStreamSynchronize(stream);
   EXPECT_EQ(seen, 1);
   cudaFree(data);

@@ -8,7 +8,7 @@
 #include "tarn/core/error.hpp"
 
 /// @file
-/// Machines that lack something: the search for devices says what.
+/// Machines that lack something: the search for devices, or the engine, says what.
 
 namespace tarn {
 namespace {
@@ -64,6 +64,51 @@ TEST_F(Machines, WithoutCusolverRefuseDenseSolvesOnly) {
       EXPECT_FALSE(there || scheme == "zss_structured") << scheme << ": " << error.what();
       EXPECT_NE(std::string(error.what()).find("cuSOLVER"), std::string::npos) << error.what();
       EXPECT_EQ(error.code(), ExitCode::device);
+    }
+  }
+}
+
+/// Too little memory is told with what there is, and what was taken is given back.
+TEST_F(Machines, WithLittleMemorySayHowMuch) {
+  const System system = make_system({"zss_structured", Bath::gla}, tip3p(), 129);
+  const State start = start_state(system, spread_ids(40));
+  make_cuda_engine(system, start, {});
+  ASSERT_EQ(emulated::allocated_bytes(), 0u);
+  for (std::size_t KiB : {0, 100, 500, 3000, 5000}) {
+    emulated::machine.memory = KiB << 10;
+    try {
+      make_cuda_engine(system, start, {});
+      ADD_FAILURE() << KiB;
+    } catch (const DeviceError& error) {
+      EXPECT_NE(std::string(error.what()).find("too little memory on the GPU"), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find("fewer replicas"), std::string::npos);
+    }
+    EXPECT_EQ(emulated::allocated_bytes(), 0u) << KiB;
+    EXPECT_TRUE(emulated::streams.empty()) << KiB;
+  }
+}
+
+/// A launch that fails is told with its place, and with a cure where there is one.
+TEST_F(Machines, ThatRefuseALaunchSayWhich) {
+  for (const auto& [n, place] :
+       {std::pair{7, "(warp_path.cu:"}, {33, "(block_path.cu:"}, {129, "(tile_path.cu:"}}) {
+    const System system = make_system({"zss_structured", Bath::gla}, tip3p(), n);
+    const State start = start_state(system, {0});
+    for (cudaError_t code : {cudaErrorInvalidConfiguration, cudaErrorNoKernelImageForDevice,
+                             cudaErrorIllegalAddress}) {
+      emulated::machine.launch = code;
+      try {
+        make_cuda_engine(system, start, {});
+        ADD_FAILURE() << n;
+      } catch (const DeviceError& error) {
+        const std::string what = error.what();
+        EXPECT_NE(what.find(place), std::string::npos) << what;
+        EXPECT_EQ(what.find("CMAKE_CUDA_ARCHITECTURES") != std::string::npos,
+                  code == cudaErrorNoKernelImageForDevice);
+        EXPECT_EQ(what.find("CUDA_LAUNCH_BLOCKING") != std::string::npos,
+                  code == cudaErrorIllegalAddress);
+      }
+      EXPECT_NO_THROW(make_cuda_engine(system, start, {}));
     }
   }
 }
