@@ -504,6 +504,26 @@ TEST_P(EngineDevices, TellsWhichMatrixIsIndefinite) {
   }
 }
 
+/// More matrices than a batch of cuSOLVER takes: replicas at its ends are what they are alone.
+TEST_P(EngineDevices, SolvesMoreMoleculesThanABatch) {
+  const System system = make_system({"zss_dense", Bath::gla}, tip3p(), 2);
+  const std::vector<std::int64_t> ids = spread_ids(40'000);
+  const auto all = make(system, start_state(system, ids));
+  all->advance(1);
+  const State many = all->state();
+  EXPECT_TRUE(all->blow_ups().empty());
+  for (std::size_t r : {0, 1, 32'766, 32'767, 32'768, 39'999}) {
+    const auto alone = make(system, start_state(system, {ids[r]}));
+    alone->advance(1);
+    const State one = alone->state();
+    for (std::size_t k = 0; k < one.positions_A.size(); ++k) {
+      const std::size_t at = r * one.positions_A.size() + k;
+      ASSERT_EQ(many.positions_A[at], one.positions_A[k]) << r;
+      ASSERT_EQ(many.velocities_A_per_akma[at], one.velocities_A_per_akma[k]) << r;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, EngineDevices, ::testing::Values("cpu", "cuda"),
                          [](const auto& device) { return device.param; });
 

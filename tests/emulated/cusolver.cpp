@@ -90,7 +90,7 @@ cusolverStatus_t cusolverDnDpotrs(cusolverDnHandle_t handle, cublasFillMode_t ha
 
 cusolverStatus_t cusolverDnDpotrfBatched(cusolverDnHandle_t handle, cublasFillMode_t half, int n,
                                          double* a[], int lda, int* infos, int count) {
-  if (bad(handle, n, lda)) return CUSOLVER_STATUS_INVALID_VALUE;
+  if (bad(handle, n, lda) || count > 65535) return CUSOLVER_STATUS_INVALID_VALUE;
   tarn::emulated::put(handle->stream, [=] {
     Eigen::VectorXd work(n);
     for (int k = 0; k < count; ++k) factorise(half, n, a[k], lda, work.data(), infos + k);
@@ -102,7 +102,8 @@ cusolverStatus_t cusolverDnDpotrsBatched(cusolverDnHandle_t handle, cublasFillMo
                                          int columns, double* a[], int lda, double* b[], int ldb,
                                          int* info, int count) {
   if (bad(handle, n, lda) || ldb < n) return CUSOLVER_STATUS_INVALID_VALUE;
-  if (columns != 1) return CUSOLVER_STATUS_INVALID_VALUE;  // cuSOLVER takes one only
+  if (columns != 1 || count > 65535)
+    return CUSOLVER_STATUS_INVALID_VALUE;  // cuSOLVER takes one only
   tarn::emulated::put(handle->stream, [=] {
     for (int k = 0; k < count; ++k) solve(half, n, 1, a[k], lda, b[k], ldb, info);
   });
