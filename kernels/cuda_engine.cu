@@ -150,6 +150,9 @@ class CudaEngine final : public Engine {
     }
   }
 
+  /// What the members give back lies on this device.
+  ~CudaEngine() override { cudaSetDevice(device_); }
+
   void advance(std::int64_t n_steps) override {
     if (n_steps <= 0) return;
     if (replica_ids_.empty()) {
