@@ -57,5 +57,6 @@ expect '^racecheck: FAILED with status 9'
 expect '^initcheck: NOT RUN, compute-sanitizer does not support this machine'
 check --only device_probe || complain "nothing failed, and the exit status is not 0"
 expect 'nothing failed$'
+! check --only runs,bench || complain "an unknown step is not refused"
 (($(find "$box/out" -type f | wc -l) <= 4)) || complain "more than four files"
 echo "tools/gpu-check tells its steps apart"
