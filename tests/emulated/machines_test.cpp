@@ -1,6 +1,7 @@
 #include <cuda_runtime.h>
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include "engine_fixtures.hpp"
 #include "kernels/cuda_engine.hpp"
@@ -110,6 +111,26 @@ TEST_F(Machines, ThatRefuseALaunchSayWhich) {
       }
       EXPECT_NO_THROW(make_cuda_engine(system, start, {}));
     }
+  }
+}
+
+/// CUDA_LAUNCH_BLOCKING=1: no graphs, which do not tell what fails in them, and the same bits.
+TEST_F(Machines, WithBlockingLaunchesSayWhichKernelOfAStepFails) {
+  const System system = make_system({"zss_structured", Bath::gla}, tip3p(), 129);
+  const State start = start_state(system, {0, 5});
+  const auto with_graphs = make_cuda_engine(system, start, {});
+  ::setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+  const auto engine = make_cuda_engine(system, start, {});
+  ::unsetenv("CUDA_LAUNCH_BLOCKING");
+  with_graphs->advance(9);
+  engine->advance(9);
+  EXPECT_TRUE(same_bits(bits_by_replica(*with_graphs), bits_by_replica(*engine)));
+  emulated::machine.launch = cudaErrorIllegalAddress;
+  try {
+    engine->advance(1);
+    ADD_FAILURE();
+  } catch (const DeviceError& error) {
+    EXPECT_NE(std::string(error.what()).find("(tile_path.cu:"), std::string::npos) << error.what();
   }
 }
 
