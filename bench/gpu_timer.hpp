@@ -2,9 +2,21 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <cstdint>
+
 #include "kernels/cuda_check.hpp"
 
 namespace tarn::bench {
+
+/// Steps that are timed at a time: some 20 ms, which hide a launch and let clocks rise, whatever
+/// the device and the system; whole graphs of the tile path (eight).
+/// @param seconds_of_few what kFewSteps took, once everything was loaded
+inline constexpr std::int64_t kFewSteps = 16, kMostTimes = 10'000;
+inline std::int64_t steps_to_time(double seconds_of_few) {
+  const double times = 0.02 / std::max(seconds_of_few, 1e-6);
+  return kFewSteps * std::clamp(static_cast<std::int64_t>(times), std::int64_t{1}, kMostTimes);
+}
 
 /// Seconds between two events of a stream, by the clock of the device.
 class GpuTimer {

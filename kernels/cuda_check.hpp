@@ -8,6 +8,22 @@
 
 namespace tarn::gpu {
 
+/// What to do about an error, to follow its words; empty where there is no advice.
+inline std::string cuda_cure(cudaError_t error) {
+  switch (error) {
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidDeviceFunction:
+      return "; this build has no code for this GPU: configure with "
+             "-DCMAKE_CUDA_ARCHITECTURES=native, or with -DTARN_CUDA_RELEASE_ARCHS=ON";
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorLaunchFailure:
+      return "; with CUDA_LAUNCH_BLOCKING=1 in the environment the place is that of the kernel";
+    default:
+      return {};
+  }
+}
+
 /// @throws DeviceError with the words of the CUDA runtime and the place of the call
 inline void cuda_check(cudaError_t error, const char* file_name = __builtin_FILE(),
                        int line = __builtin_LINE()) {
@@ -16,7 +32,7 @@ inline void cuda_check(cudaError_t error, const char* file_name = __builtin_FILE
   std::string file = file_name;
   file = file.substr(file.rfind('/') + 1);
   throw DeviceError(std::string("CUDA: ") + cudaGetErrorString(error) + " (" + file + ":" +
-                    std::to_string(line) + ")");
+                    std::to_string(line) + ")" + cuda_cure(error));
 }
 
 }  // namespace tarn::gpu

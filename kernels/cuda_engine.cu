@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -44,15 +46,21 @@ class StreamAndGraph {
   }
 
   cudaStream_t stream() const { return stream_; }
-  /// @param step launches one step
-  template <class Step>
-  void capture(const Step& step) {
+  /// @param step launches one step. Who sets CUDA_LAUNCH_BLOCKING wants to know which kernel fails,
+  /// which graphs do not tell: then each is launched by itself.
+  void capture(const std::function<void()>& step) {
+    const char* const blocking = std::getenv("CUDA_LAUNCH_BLOCKING");
+    if (blocking != nullptr && std::string(blocking) == "1") {
+      step_ = step;
+      return;
+    }
     one_step_ = captured(step);
     steps_ = captured([&] {
       for (std::int64_t k = 0; k < kStepsInGraph; ++k) step();
     });
   }
   void replay(std::int64_t steps) {
+    for (; step_ && steps > 0; --steps) step_();
     for (; steps >= kStepsInGraph; steps -= kStepsInGraph) {
       cuda_check(cudaGraphLaunch(steps_, stream_));
     }
@@ -83,6 +91,7 @@ class StreamAndGraph {
 
   cudaStream_t stream_ = nullptr;
   cudaGraphExec_t one_step_ = nullptr, steps_ = nullptr;
+  std::function<void()> step_;  ///< in place of the graphs
 };
 
 /// Non-bonded forces of one cluster on the host, for what is told of a blow-up.
@@ -149,6 +158,9 @@ class CudaEngine final : public Engine {
       });
     }
   }
+
+  /// What the members give back lies on this device.
+  ~CudaEngine() override { cudaSetDevice(device_); }
 
   void advance(std::int64_t n_steps) override {
     if (n_steps <= 0) return;

@@ -32,8 +32,10 @@ inline void cusolver_check(cusolverStatus_t status, const char* file_name = __bu
   if (status == CUSOLVER_STATUS_SUCCESS) return;
   std::string file = file_name;
   file = file.substr(file.rfind('/') + 1);
+  const char* const why =
+      status == CUSOLVER_STATUS_ALLOC_FAILED ? ", too little memory: take fewer replicas" : "";
   throw DeviceError("cuSOLVER gave status " + std::to_string(static_cast<int>(status)) + " (" +
-                    file + ":" + std::to_string(line) + ")");
+                    file + ":" + std::to_string(line) + ")" + why);
 }
 
 }  // namespace tarn::gpu

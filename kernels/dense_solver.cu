@@ -1,5 +1,6 @@
 #include "kernels/dense_solver.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -58,12 +59,15 @@ void DenseSolver::solve(const DeviceState& d, const ClusterSystem& system, cudaS
   const bool total = work_.hessian == Hessian::total;
   const int size = dense_size(system.molecules, total);
   if (!total) {
-    const int count = static_cast<int>(d.slots);
     launch_dense_matrices(d, system, work_, m_site_, 0, d.slots, stream);
-    cusolver_check(
-        call.factorise_batched(handle, kLower, size, matrix_of_.get(), size, work_.info, count));
-    cusolver_check(call.solve_batched(handle, kLower, size, 1, matrix_of_.get(), size,
-                                      right_of_.get(), size, solve_info_.get(), count));
+    for (std::int64_t first = 0; first < d.slots; first += kMostInBatch) {
+      const int count = static_cast<int>(std::min(kMostInBatch, d.slots - first));
+      double** const matrices = matrix_of_.get() + first;
+      cusolver_check(
+          call.factorise_batched(handle, kLower, size, matrices, size, work_.info + first, count));
+      cusolver_check(call.solve_batched(handle, kLower, size, 1, matrices, size,
+                                        right_of_.get() + first, size, solve_info_.get(), count));
+    }
     return;
   }
   for (std::int64_t r = 0; r < d.replicas; ++r) {

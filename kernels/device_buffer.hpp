@@ -4,12 +4,24 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "kernels/cuda_check.hpp"
 
 namespace tarn::gpu {
+
+/// @throws DeviceError that says how much there is
+[[noreturn]] inline void throw_no_memory(std::size_t bytes) {
+  cudaGetLastError();  // forget it
+  std::size_t free = 0, total = 0;
+  cuda_check(cudaMemGetInfo(&free, &total));
+  const auto MiB = [](std::size_t size) { return std::to_string((size >> 20) + 1) + " MiB"; };
+  throw DeviceError("CUDA: too little memory on the GPU: " + MiB(bytes) + " more are needed, and " +
+                    MiB(free) + " of " + MiB(total) +
+                    " are free; take fewer replicas, or see in nvidia-smi what has the rest");
+}
 
 /// Memory on the current device that its owner frees; move-only.
 template <class T>
@@ -18,7 +30,10 @@ class DeviceBuffer {
   DeviceBuffer() = default;
   /// @throws DeviceError when there is not enough memory
   explicit DeviceBuffer(std::size_t size) : size_(size) {
-    if (size > 0) cuda_check(cudaMalloc(&data_, size * sizeof(T)));
+    if (size == 0) return;
+    const cudaError_t error = cudaMalloc(&data_, size * sizeof(T));
+    if (error == cudaErrorMemoryAllocation) throw_no_memory(size * sizeof(T));
+    cuda_check(error);
   }
   DeviceBuffer(std::size_t size, int byte) : DeviceBuffer(size) {
     if (size > 0) cuda_check(cudaMemset(data_, byte, size * sizeof(T)));

@@ -18,19 +18,31 @@
 
 namespace tarn::gpu {
 
-/// Launches a kernel. @throws DeviceError for what is wrong with the launch itself
+/// A stream, and the place where it is named: that of the launch.
+struct LaunchStream {
+  cudaStream_t stream;
+  const char* file;
+  int line;
+
+  LaunchStream(cudaStream_t on, const char* file_name = __builtin_FILE(),
+               int at_line = __builtin_LINE())
+      : stream(on), file(file_name), line(at_line) {}
+};
+
+/// Launches a kernel. @throws DeviceError for what is wrong with the launch itself, with its place
 template <class... Parameters, class... Arguments>
 void launch_kernel(void (*kernel)(Parameters...), const dim3& grid, const dim3& threads,
-                   std::size_t shared_bytes, cudaStream_t stream, const Arguments&... arguments) {
+                   std::size_t shared_bytes, const LaunchStream& on,
+                   const Arguments&... arguments) {
 #if defined(__CUDACC__)
-  kernel<<<grid, threads, shared_bytes, stream>>>(static_cast<Parameters>(arguments)...);
+  kernel<<<grid, threads, shared_bytes, on.stream>>>(static_cast<Parameters>(arguments)...);
 #else
-  emulated::launch(stream, [=] {
+  emulated::launch(on.stream, [=] {
     emulated::run_grid(grid, threads, shared_bytes,
                        [&] { kernel(static_cast<Parameters>(arguments)...); });
   });
 #endif
-  cuda_check(cudaGetLastError());
+  cuda_check(cudaGetLastError(), on.file, on.line);
 }
 
 }  // namespace tarn::gpu

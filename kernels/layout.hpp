@@ -145,6 +145,9 @@ TARN_HD constexpr std::int64_t slot_of(std::int64_t replica, int molecule, int m
 
 /// Rows of a matrix: those of a molecule, or of all.
 TARN_HD constexpr int dense_size(int molecules, bool total) { return total ? 9 * molecules : 9; }
+/// Matrices of a call of cuSOLVER's batched functions: a coordinate of a grid ends there, and
+/// nobody says that it takes more.
+inline constexpr std::int64_t kMostInBatch = 65535;
 /// Place of an element, column by column.
 TARN_HD constexpr std::int64_t dense_element(int row, int column, int size) {
   return static_cast<std::int64_t>(column) * size + row;

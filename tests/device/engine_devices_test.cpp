@@ -1,3 +1,4 @@
+#include <cctype>
 #include <cstdlib>
 
 #include "engine_fixtures.hpp"
@@ -33,14 +34,18 @@ class EngineDevices : public ::testing::TestWithParam<std::string> {
       GTEST_SKIP() << error.what();
     }
   }
-  /// A CPU that stands in for a GPU (tests/emulated) is slow: there, large clusters are run with
+  /// A CPU in place of a GPU (tests/emulated).
+  bool stands_in() const {
+    const System system = make_system({"zss_structured", Bath::none}, tip3p(), 1);
+    const std::string device = make(system, start_state(system, {0}))->description();
+    return device.find("stands in") != std::string::npos;
+  }
+  /// A CPU that stands in for a GPU is slow: there, large clusters are run with
   /// two schemes only, and 33 molecules with what is solved for all molecules at once too.
   bool worth_it(const EngineCase& c, int n) const {
     if (n > most_molecules(c.scheme)) return false;
     if (GetParam() == "cpu" || n <= 7) return true;
-    const System system = make_system({"zss_structured", Bath::none}, tip3p(), 1);
-    const std::string device = make(system, start_state(system, {0}))->description();
-    if (device.find("stands in") == std::string::npos) return true;
+    if (!stands_in()) return true;
     if (n == 17 || n == 33) {
       if (c.scheme == "zss_dense" || c.scheme == "zss_molecule" || c.scheme == "zss_total" ||
           c.scheme == "pushforward") {
@@ -500,6 +505,79 @@ TEST_P(EngineDevices, TellsWhichMatrixIsIndefinite) {
         EXPECT_EQ(reference->report().indefinite_hessians, 1);
       }
     }
+  }
+}
+
+/// Replicas of a large batch are what they are alone, the last one too: with more matrices than a
+/// batch of cuSOLVER takes, and on a GPU with all that its memory is asked for.
+TEST_P(EngineDevices, LargeBatchesAreReplicasAlone) {
+  const bool gpu = GetParam() == "cuda" && !stands_in();
+  struct Batch {
+    const char* scheme;
+    int molecules, replicas, on_gpu;
+  };
+  for (const Batch& batch : {Batch{"zss_dense", 2, 33'000, 200'000},
+                             {"zss_structured", 7, 500, 200'000},
+                             {"zss_structured", 33, 40, 20'000},
+                             {"zss_structured", 129, 10, 3'000}}) {
+    const int replicas = gpu ? batch.on_gpu : batch.replicas;
+    for (Precision precision : precisions_of(batch.scheme)) {
+      const std::string scheme = batch.scheme;
+      if (scheme == "zss_dense" && precision != Precision::double_) continue;
+      SCOPED_TRACE(scheme + ", N = " + std::to_string(batch.molecules) + ", " + name_of(precision));
+      const System system = make_system({scheme, Bath::gla}, tip3p(), batch.molecules, precision);
+      // Sixteen starts in turn; the noise tells them apart.
+      const State starts = start_state(system, spread_ids(16));
+      const std::size_t size = starts.coordinates();
+      State start = starts;
+      start.replica_ids = spread_ids(replicas);
+      start.positions_A.resize(size * start.replica_ids.size());
+      start.velocities_A_per_akma.resize(start.positions_A.size());
+      for (std::size_t k = 16 * size; k < start.positions_A.size(); ++k) {
+        start.positions_A[k] = start.positions_A[k - 16 * size];
+        start.velocities_A_per_akma[k] = start.velocities_A_per_akma[k - 16 * size];
+      }
+      const auto engine = make(system, start);
+      engine->advance(2);
+      EXPECT_TRUE(engine->blow_ups().empty());
+      const State all = engine->state();
+      const auto last = static_cast<std::size_t>(replicas - 1);
+      for (std::size_t r : {std::size_t{0}, last / 2, std::min<std::size_t>(last, 32'767), last}) {
+        const auto part = [&](const std::vector<double>& c) {
+          const auto first = c.begin() + static_cast<std::ptrdiff_t>(r * size);
+          return std::vector<double>(first, first + static_cast<std::ptrdiff_t>(size));
+        };
+        const State one{batch.molecules,
+                        0,
+                        {start.replica_ids[r]},
+                        part(start.positions_A),
+                        part(start.velocities_A_per_akma)};
+        const auto alone = make(system, one);
+        alone->advance(2);
+        EXPECT_EQ(part(all.positions_A), alone->state().positions_A) << r;
+        EXPECT_EQ(part(all.velocities_A_per_akma), alone->state().velocities_A_per_akma) << r;
+      }
+    }
+  }
+}
+
+/// Many molecules: sums of some 1e4 terms of both signs, each to a few roundings.
+TEST_P(EngineDevices, OneStepOfManyMoleculesIsThatOfTheCpu) {
+  const int n = GetParam() == "cuda" && !stands_in() ? 20'000 : 600;
+  System system = make_system({"zss_structured", Bath::gla}, tip4p(), n);
+  const State start = start_state(system, {3});
+  const auto reference = make_cpu_engine(system, start, {}, 0);
+  reference->advance(1);
+  const State b = reference->state();
+  for (Precision precision : kPrecisions) {
+    system.precision = precision;
+    const auto engine = make(system, start);
+    engine->advance(1);
+    const State a = engine->state();
+    const bool is_double = precision == Precision::double_;
+    EXPECT_LT(relative_rms(a.positions_A, b.positions_A), is_double ? 1e-13 : 5e-6);
+    EXPECT_LT(relative_rms(a.velocities_A_per_akma, b.velocities_A_per_akma),
+              is_double ? 1e-11 : 1.5e-4);
   }
 }
 

@@ -1,11 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <functional>
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -15,9 +18,10 @@
 
 /// @file
 /// The part of the CUDA language and runtime that kernels/ uses, on the CPU: the threads of a block
-/// are fibers that take turns, blocks follow each other. The tests of devices run on it what would
-/// run on a GPU. It is for finding wrong indices and missing synchronisation, not for speed: a
-/// barrier that not all threads reach is an error here.
+/// are fibers that take turns, blocks follow each other, every second grid from its last thread to
+/// its first. The tests of devices run on it what would run on a GPU. It is for finding wrong indices
+/// and missing synchronisation, not for speed: a barrier that not all threads reach is an error here,
+/// and what a stream is given is done when somebody waits for it, no earlier.
 
 #define __global__
 #define __device__
@@ -63,30 +67,55 @@ inline void run_grid(const dim3& grid, const dim3& block, std::size_t shared_byt
                      const std::function<void()>& thread) {
   if (grid.y != 1 || grid.z != 1 || block.z != 1) throw std::logic_error("one-dimensional grids");
   const unsigned threads = block.x * block.y;
+  if (grid.x == 0 || grid.x > 0x7fffffffu) throw std::logic_error("a grid of this size");
   if (threads == 0 || threads > 1024) throw std::logic_error("a block of this size");
   if (shared_bytes > 48 * 1024) throw std::logic_error("too much shared memory");
-  dynamic_shared.assign(shared_bytes, 0xff);
-  for (unsigned b = 0; b < grid.x; ++b) {
-    run_fibers(threads, [&](unsigned number) -> const std::function<void()>& {
-      here = {{number % block.x, number / block.x, 0}, {b, 0, 0}, block, number};
-      return thread;
-    });
+  static bool backwards = true;
+  backwards = !backwards;
+  for (unsigned k = 0; k < grid.x; ++k) {
+    const unsigned b = backwards ? grid.x - 1 - k : k;
+    dynamic_shared.assign(shared_bytes, 0xff);
+    run_fibers(
+        threads,
+        [&](unsigned number) -> const std::function<void()>& {
+          here = {{number % block.x, number / block.x, 0}, {b, 0, 0}, block, number};
+          return thread;
+        },
+        backwards);
   }
 }
 
+/// What is still to be done, in order; a graph that is captured has the same.
 struct Stream {
   bool capturing = false;
-  std::vector<std::function<void()>> captured;
+  std::deque<std::function<void()>> work;
+
+  void finish() {
+    while (!work.empty()) {
+      const std::function<void()> next = std::move(work.front());
+      work.pop_front();
+      next();
+    }
+  }
 };
 struct Graph {
-  std::vector<std::function<void()>> launches;
+  std::deque<std::function<void()>> launches;
 };
-inline void launch(Stream* stream, std::function<void()> run) {
-  if (stream != nullptr && stream->capturing) {
-    stream->captured.push_back(std::move(run));
-  } else {
-    run();
+/// Copies and fills have a stream of their own. The others do not wait for it, nor it for them.
+inline Stream legacy_stream;
+inline std::vector<Stream*> streams;
+inline void put(Stream* stream, std::function<void()> run) {
+  (stream == nullptr ? legacy_stream : *stream).work.push_back(std::move(run));
+}
+/// What CUDA refuses while a stream of this thread is captured.
+inline void not_in_a_capture() {
+  for (const Stream* stream : streams) {
+    if (stream->capturing) throw std::logic_error("not while a stream is captured");
   }
+}
+inline void finish_all() {
+  for (Stream* stream : streams) stream->finish();
+  legacy_stream.finish();
 }
 
 }  // namespace tarn::emulated
@@ -124,8 +153,14 @@ inline int atomicMin(int* to, int value) { return std::exchange(*to, *to < value
 enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidConfiguration = 9,
   cudaErrorInsufficientDriver = 35,
-  cudaErrorNoDevice = 100
+  cudaErrorInvalidDeviceFunction = 98,
+  cudaErrorNoDevice = 100,
+  cudaErrorNoKernelImageForDevice = 209,
+  cudaErrorIllegalAddress = 700,
+  cudaErrorMisalignedAddress = 716,
+  cudaErrorLaunchFailure = 719
 };
 namespace tarn::emulated {
 
@@ -134,8 +169,16 @@ struct Machine {
   int driver = 13000;
   cudaError_t error = cudaSuccess;  ///< of the search for devices
   int devices = 1;
+  std::size_t memory = std::size_t{64} << 30;  ///< bytes of the device
+  cudaError_t launch = cudaSuccess;            ///< of the next launch
 };
 inline Machine machine;
+inline std::map<void*, std::size_t> allocated;
+inline std::size_t allocated_bytes() {
+  std::size_t sum = 0;
+  for (const auto& [data, bytes] : allocated) sum += bytes;
+  return sum;
+}
 
 }  // namespace tarn::emulated
 
@@ -152,7 +195,19 @@ struct cudaDeviceProp {
 };
 
 inline const char* cudaGetErrorString(cudaError_t) { return "an emulated error"; }
-inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+namespace tarn::emulated {
+
+inline cudaError_t last_error = cudaSuccess;
+/// A kernel, which a machine may refuse.
+inline void launch(Stream* stream, std::function<void()> run) {
+  last_error = std::exchange(machine.launch, cudaSuccess);
+  if (last_error == cudaSuccess) put(stream, std::move(run));
+}
+
+}  // namespace tarn::emulated
+inline cudaError_t cudaGetLastError() {
+  return std::exchange(tarn::emulated::last_error, cudaSuccess);
+}
 inline cudaError_t cudaRuntimeGetVersion(int* version) {
   *version = 13000;
   return cudaSuccess;
@@ -175,61 +230,106 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
   return cudaSuccess;
 }
 inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
-inline cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+inline cudaError_t cudaDeviceSynchronize() {
+  tarn::emulated::not_in_a_capture();
+  tarn::emulated::finish_all();
+  return cudaSuccess;
+}
+inline cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  *total = tarn::emulated::machine.memory;
+  *free = *total - tarn::emulated::allocated_bytes();
+  return cudaSuccess;
+}
 template <class T>
 cudaError_t cudaMalloc(T** data, std::size_t bytes) {
+  tarn::emulated::not_in_a_capture();
+  if (bytes + tarn::emulated::allocated_bytes() > tarn::emulated::machine.memory) {
+    return cudaErrorMemoryAllocation;
+  }
   *data = static_cast<T*>(::operator new(bytes));
   std::memset(static_cast<void*>(*data), 0xff, bytes);  // what is not written is no number
+  tarn::emulated::allocated[*data] = bytes;
   return cudaSuccess;
 }
 inline cudaError_t cudaFree(void* data) {
+  if (data == nullptr) return cudaSuccess;
+  tarn::emulated::finish_all();
+  tarn::emulated::allocated.erase(data);
   ::operator delete(data);
   return cudaSuccess;
 }
 inline cudaError_t cudaMemset(void* data, int byte, std::size_t bytes) {
-  std::memset(data, byte, bytes);
+  tarn::emulated::not_in_a_capture();
+  tarn::emulated::put(nullptr, [=] { std::memset(data, byte, bytes); });
   return cudaSuccess;
 }
-inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+/// From pageable memory, which is read at once but need not have arrived when this returns.
+inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  tarn::emulated::not_in_a_capture();
+  if (kind == cudaMemcpyHostToDevice) {
+    const auto* const first = static_cast<const unsigned char*>(from);
+    tarn::emulated::put(nullptr, [to, staged = std::vector(first, first + bytes)] {
+      std::memcpy(to, staged.data(), staged.size());
+    });
+    return cudaSuccess;
+  }
+  tarn::emulated::legacy_stream.finish();
   std::memcpy(to, from, bytes);
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   *stream = new tarn::emulated::Stream;
+  tarn::emulated::streams.push_back(*stream);
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  stream->finish();
+  std::erase(tarn::emulated::streams, stream);
   delete stream;
   return cudaSuccess;
 }
-inline cudaError_t cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
-// Events: the time on this clock, nothing waits.
-using cudaEvent_t = std::chrono::steady_clock::time_point*;
+inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  tarn::emulated::not_in_a_capture();
+  stream->finish();
+  return cudaSuccess;
+}
+// Events: the time on this clock when the stream comes to them.
+struct EmulatedEvent {
+  std::chrono::steady_clock::time_point time;
+  cudaStream_t stream = nullptr;
+};
+using cudaEvent_t = EmulatedEvent*;
 inline cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  *event = new std::chrono::steady_clock::time_point;
+  *event = new EmulatedEvent;
   return cudaSuccess;
 }
 inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete event;
   return cudaSuccess;
 }
-inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
-  *event = std::chrono::steady_clock::now();
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  event->stream = stream;
+  tarn::emulated::put(stream, [event] { event->time = std::chrono::steady_clock::now(); });
+  if (stream->work.size() == 1) stream->finish();  // nothing to wait for
   return cudaSuccess;
 }
-inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  event->stream->finish();
+  return cudaSuccess;
+}
 inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
-  *milliseconds = std::chrono::duration<float, std::milli>(*to - *from).count();
+  *milliseconds = std::chrono::duration<float, std::milli>(to->time - from->time).count();
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  stream->finish();
   stream->capturing = true;
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
   stream->capturing = false;
-  *graph = new tarn::emulated::Graph{std::move(stream->captured)};
-  stream->captured.clear();
+  *graph = new tarn::emulated::Graph{std::move(stream->work)};
+  stream->work.clear();
   return cudaSuccess;
 }
 inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
@@ -245,7 +345,7 @@ inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
   delete graph;
   return cudaSuccess;
 }
-inline cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t) {
-  for (const auto& run : graph->launches) run();
+inline cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+  for (const auto& run : graph->launches) tarn::emulated::put(stream, run);
   return cudaSuccess;
 }

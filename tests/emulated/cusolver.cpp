@@ -18,6 +18,39 @@ bool bad(cusolverDnHandle_t handle, int n, int lda) {
   return handle == nullptr || n < 0 || lda < n;
 }
 
+void factorise(cublasFillMode_t half, int n, double* data, int lda, double* work, int* info) {
+  Columns a(data, n, n, Eigen::OuterStride<>(lda));
+  *info = 0;
+  for (int k = 0; k < n; ++k) {
+    double pivot = element(a, half, k, k);
+    for (int j = 0; j < k; ++j) pivot -= element(a, half, k, j) * element(a, half, k, j);
+    if (!(pivot > 0.0)) {
+      *info = k + 1;
+      return;
+    }
+    element(a, half, k, k) = work[k] = std::sqrt(pivot);
+    for (int i = k + 1; i < n; ++i) {
+      double value = element(a, half, i, k);
+      for (int j = 0; j < k; ++j) value -= element(a, half, i, j) * element(a, half, k, j);
+      element(a, half, i, k) = value / work[k];
+    }
+  }
+}
+
+void solve(cublasFillMode_t half, int n, int columns, const double* data, int lda, double* b,
+           int ldb, int* info) {
+  const ConstColumns a(data, n, n, Eigen::OuterStride<>(lda));
+  Columns x(b, n, columns, Eigen::OuterStride<>(ldb));
+  if (half == CUBLAS_FILL_MODE_LOWER) {
+    a.triangularView<Eigen::Lower>().solveInPlace(x);
+    a.triangularView<Eigen::Lower>().adjoint().solveInPlace(x);
+  } else {
+    a.triangularView<Eigen::Upper>().adjoint().solveInPlace(x);
+    a.triangularView<Eigen::Upper>().solveInPlace(x);
+  }
+  *info = 0;
+}
+
 }  // namespace
 
 cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t* handle) {
@@ -43,22 +76,7 @@ cusolverStatus_t cusolverDnDpotrf_bufferSize(cusolverDnHandle_t handle, cublasFi
 cusolverStatus_t cusolverDnDpotrf(cusolverDnHandle_t handle, cublasFillMode_t half, int n,
                                   double* data, int lda, double* work, int length, int* info) {
   if (bad(handle, n, lda) || length < n) return CUSOLVER_STATUS_INVALID_VALUE;
-  Columns a(data, n, n, Eigen::OuterStride<>(lda));
-  *info = 0;
-  for (int k = 0; k < n; ++k) {
-    double pivot = element(a, half, k, k);
-    for (int j = 0; j < k; ++j) pivot -= element(a, half, k, j) * element(a, half, k, j);
-    if (!(pivot > 0.0)) {
-      *info = k + 1;
-      return CUSOLVER_STATUS_SUCCESS;
-    }
-    element(a, half, k, k) = work[k] = std::sqrt(pivot);
-    for (int i = k + 1; i < n; ++i) {
-      double value = element(a, half, i, k);
-      for (int j = 0; j < k; ++j) value -= element(a, half, i, j) * element(a, half, k, j);
-      element(a, half, i, k) = value / work[k];
-    }
-  }
+  tarn::emulated::put(handle->stream, [=] { factorise(half, n, data, lda, work, info); });
   return CUSOLVER_STATUS_SUCCESS;
 }
 
@@ -66,39 +84,29 @@ cusolverStatus_t cusolverDnDpotrs(cusolverDnHandle_t handle, cublasFillMode_t ha
                                   int columns, const double* data, int lda, double* b, int ldb,
                                   int* info) {
   if (bad(handle, n, lda) || ldb < n) return CUSOLVER_STATUS_INVALID_VALUE;
-  const ConstColumns a(data, n, n, Eigen::OuterStride<>(lda));
-  Columns x(b, n, columns, Eigen::OuterStride<>(ldb));
-  if (half == CUBLAS_FILL_MODE_LOWER) {
-    a.triangularView<Eigen::Lower>().solveInPlace(x);
-    a.triangularView<Eigen::Lower>().adjoint().solveInPlace(x);
-  } else {
-    a.triangularView<Eigen::Upper>().adjoint().solveInPlace(x);
-    a.triangularView<Eigen::Upper>().solveInPlace(x);
-  }
-  *info = 0;
+  tarn::emulated::put(handle->stream, [=] { solve(half, n, columns, data, lda, b, ldb, info); });
   return CUSOLVER_STATUS_SUCCESS;
 }
 
 cusolverStatus_t cusolverDnDpotrfBatched(cusolverDnHandle_t handle, cublasFillMode_t half, int n,
                                          double* a[], int lda, int* infos, int count) {
-  Eigen::VectorXd work(n);
-  for (int k = 0; k < count; ++k) {
-    const cusolverStatus_t status =
-        cusolverDnDpotrf(handle, half, n, a[k], lda, work.data(), n, infos + k);
-    if (status != CUSOLVER_STATUS_SUCCESS) return status;
-  }
+  if (bad(handle, n, lda) || count > 65535) return CUSOLVER_STATUS_INVALID_VALUE;
+  tarn::emulated::put(handle->stream, [=] {
+    Eigen::VectorXd work(n);
+    for (int k = 0; k < count; ++k) factorise(half, n, a[k], lda, work.data(), infos + k);
+  });
   return CUSOLVER_STATUS_SUCCESS;
 }
 
 cusolverStatus_t cusolverDnDpotrsBatched(cusolverDnHandle_t handle, cublasFillMode_t half, int n,
                                          int columns, double* a[], int lda, double* b[], int ldb,
                                          int* info, int count) {
-  if (columns != 1) return CUSOLVER_STATUS_INVALID_VALUE;  // cuSOLVER takes one only
-  for (int k = 0; k < count; ++k) {
-    const cusolverStatus_t status =
-        cusolverDnDpotrs(handle, half, n, 1, a[k], lda, b[k], ldb, info);
-    if (status != CUSOLVER_STATUS_SUCCESS) return status;
-  }
+  if (bad(handle, n, lda) || ldb < n) return CUSOLVER_STATUS_INVALID_VALUE;
+  if (columns != 1 || count > 65535)
+    return CUSOLVER_STATUS_INVALID_VALUE;  // cuSOLVER takes one only
+  tarn::emulated::put(handle->stream, [=] {
+    for (int k = 0; k < count; ++k) solve(half, n, 1, a[k], lda, b[k], ldb, info);
+  });
   return CUSOLVER_STATUS_SUCCESS;
 }
 

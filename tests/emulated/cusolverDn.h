@@ -6,7 +6,11 @@
 /// The part of cuSOLVER that kernels/ uses, on the CPU: Cholesky factorisations of matrices that lie
 /// column by column, of which only the named half is read or written.
 
-enum cusolverStatus_t { CUSOLVER_STATUS_SUCCESS = 0, CUSOLVER_STATUS_INVALID_VALUE = 3 };
+enum cusolverStatus_t {
+  CUSOLVER_STATUS_SUCCESS = 0,
+  CUSOLVER_STATUS_ALLOC_FAILED = 2,
+  CUSOLVER_STATUS_INVALID_VALUE = 3
+};
 enum cublasFillMode_t { CUBLAS_FILL_MODE_LOWER = 0, CUBLAS_FILL_MODE_UPPER = 1 };
 struct cusolverDnContext {
   cudaStream_t stream = nullptr;

@@ -53,9 +53,11 @@ TEST_F(Cusolver, FactorisesAndSolvesWithEitherHalf) {
       int info = -1;
       ASSERT_EQ(call_.factorise(handle_, half, n, stored.data(), n + 2, work.data(), n, &info),
                 CUSOLVER_STATUS_SUCCESS);
+      cudaDeviceSynchronize();
       EXPECT_EQ(info, 0);
       ASSERT_EQ(call_.solve(handle_, half, n, 1, stored.data(), n + 2, b.data(), n, &info),
                 CUSOLVER_STATUS_SUCCESS);
+      cudaDeviceSynchronize();
       // Condition numbers below 5, some n roundings.
       EXPECT_LT((b - expected).norm(), 1e-14 * n * expected.norm());
       EXPECT_TRUE(std::isnan(stored(n, 0)));
@@ -70,6 +72,7 @@ TEST_F(Cusolver, NumbersTheFirstBadPivot) {
   int infos[] = {-1, -1};
   ASSERT_EQ(call_.factorise_batched(handle_, CUBLAS_FILL_MODE_LOWER, 9, matrices, 9, infos, 2),
             CUSOLVER_STATUS_SUCCESS);
+  cudaDeviceSynchronize();
   EXPECT_EQ(infos[0], 5);
   EXPECT_EQ(infos[1], 0);
 }

@@ -60,7 +60,8 @@ bool release(unsigned first, unsigned last, Wait kind) {
 }  // namespace
 
 void run_fibers(unsigned count,
-                const std::function<const std::function<void()>&(unsigned number)>& enter) {
+                const std::function<const std::function<void()>&(unsigned number)>& enter,
+                bool backwards) {
   if (fibers.size() < count) fibers.resize(count);
   for (unsigned i = 0; i < count; ++i) {
     Fiber& f = fibers[i];
@@ -76,7 +77,8 @@ void run_fibers(unsigned count,
   failure = nullptr;
   for (;;) {
     unsigned ended = 0;
-    for (current = 0; current < count; ++current) {
+    for (unsigned k = 0; k < count; ++k) {
+      current = backwards ? count - 1 - k : k;
       Fiber& f = fibers[current];
       if (f.wait == Wait::none) {
         const std::function<void()>& run = enter(current);

@@ -10,10 +10,12 @@ namespace tarn::emulated {
 /// Runs `count` fibers to their end; each returns to its turn until it ends or waits.
 /// @param enter called before each turn of a fiber with its number; gives what it runs (looked at
 ///        the first time only)
+/// @param backwards takes turns from the last one to the first
 /// @throws std::logic_error when fibers wait for others that never come: a barrier that not all
 ///         threads of a block, or of a warp, reach
 void run_fibers(unsigned count,
-                const std::function<const std::function<void()>&(unsigned number)>& enter);
+                const std::function<const std::function<void()>&(unsigned number)>& enter,
+                bool backwards = false);
 
 /// Waits for all fibers that have not ended.
 void wait_for_block();

@@ -59,5 +59,39 @@ TEST(Fibers, ErrorsOfAThreadComeOut) {
   EXPECT_THROW(run(3, [] { throw std::runtime_error("no"); }), std::runtime_error);
 }
 
+TEST(Streams, WorkWhenSomebodyWaitsAndNotForCopies) {
+  cudaStream_t stream = nullptr;
+  int* data = nullptr;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  cudaMalloc(&data, sizeof(int));
+  const int one = 1;
+  cudaMemcpy(data, &one, sizeof(int), cudaMemcpyHostToDevice);
+  int seen = 0;
+  put(stream, [&] { seen = *data; });
+  EXPECT_EQ(seen, 0);
+  cudaStreamSynchronize(stream);
+  EXPECT_EQ(seen, -1);  // what cudaMalloc leaves here: the copy was not waited for
+  cudaDeviceSynchronize();
+  put(stream, [&] { seen = *data; });
+  cudaStreamSynchronize(stream);
+  EXPECT_EQ(seen, 1);
+  cudaFree(data);
+  cudaStreamDestroy(stream);
+  EXPECT_EQ(allocated_bytes(), 0u);
+}
+
+TEST(Streams, RefuseWhatCannotBeCaptured) {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  int* data = nullptr;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+  EXPECT_THROW(cudaMalloc(&data, 8), std::logic_error);
+  EXPECT_THROW(cudaStreamSynchronize(stream), std::logic_error);
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphDestroy(graph);
+  cudaStreamDestroy(stream);
+}
+
 }  // namespace
 }  // namespace tarn

@@ -1,6 +1,7 @@
 #include <cuda_runtime.h>
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include "engine_fixtures.hpp"
 #include "kernels/cuda_engine.hpp"
@@ -8,7 +9,7 @@
 #include "tarn/core/error.hpp"
 
 /// @file
-/// Machines that lack something: the search for devices says what.
+/// Machines that lack something: the search for devices, or the engine, says what.
 
 namespace tarn {
 namespace {
@@ -65,6 +66,71 @@ TEST_F(Machines, WithoutCusolverRefuseDenseSolvesOnly) {
       EXPECT_NE(std::string(error.what()).find("cuSOLVER"), std::string::npos) << error.what();
       EXPECT_EQ(error.code(), ExitCode::device);
     }
+  }
+}
+
+/// Too little memory is told with what there is, and what was taken is given back.
+TEST_F(Machines, WithLittleMemorySayHowMuch) {
+  const System system = make_system({"zss_structured", Bath::gla}, tip3p(), 129);
+  const State start = start_state(system, spread_ids(40));
+  make_cuda_engine(system, start, {});
+  ASSERT_EQ(emulated::allocated_bytes(), 0u);
+  for (std::size_t KiB : {0, 100, 500, 3000, 5000}) {
+    emulated::machine.memory = KiB << 10;
+    try {
+      make_cuda_engine(system, start, {});
+      ADD_FAILURE() << KiB;
+    } catch (const DeviceError& error) {
+      EXPECT_NE(std::string(error.what()).find("too little memory on the GPU"), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find("fewer replicas"), std::string::npos);
+    }
+    EXPECT_EQ(emulated::allocated_bytes(), 0u) << KiB;
+    EXPECT_TRUE(emulated::streams.empty()) << KiB;
+  }
+}
+
+/// A launch that fails is told with its place, and with a cure where there is one.
+TEST_F(Machines, ThatRefuseALaunchSayWhich) {
+  for (const auto& [n, place] :
+       {std::pair{7, "(warp_path.cu:"}, {33, "(block_path.cu:"}, {129, "(tile_path.cu:"}}) {
+    const System system = make_system({"zss_structured", Bath::gla}, tip3p(), n);
+    const State start = start_state(system, {0});
+    for (cudaError_t code : {cudaErrorInvalidConfiguration, cudaErrorNoKernelImageForDevice,
+                             cudaErrorIllegalAddress}) {
+      emulated::machine.launch = code;
+      try {
+        make_cuda_engine(system, start, {});
+        ADD_FAILURE() << n;
+      } catch (const DeviceError& error) {
+        const std::string what = error.what();
+        EXPECT_NE(what.find(place), std::string::npos) << what;
+        EXPECT_EQ(what.find("CMAKE_CUDA_ARCHITECTURES") != std::string::npos,
+                  code == cudaErrorNoKernelImageForDevice);
+        EXPECT_EQ(what.find("CUDA_LAUNCH_BLOCKING") != std::string::npos,
+                  code == cudaErrorIllegalAddress);
+      }
+      EXPECT_NO_THROW(make_cuda_engine(system, start, {}));
+    }
+  }
+}
+
+/// CUDA_LAUNCH_BLOCKING=1: no graphs, which do not tell what fails in them, and the same bits.
+TEST_F(Machines, WithBlockingLaunchesSayWhichKernelOfAStepFails) {
+  const System system = make_system({"zss_structured", Bath::gla}, tip3p(), 129);
+  const State start = start_state(system, {0, 5});
+  const auto with_graphs = make_cuda_engine(system, start, {});
+  ::setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
+  const auto engine = make_cuda_engine(system, start, {});
+  ::unsetenv("CUDA_LAUNCH_BLOCKING");
+  with_graphs->advance(9);
+  engine->advance(9);
+  EXPECT_TRUE(same_bits(bits_by_replica(*with_graphs), bits_by_replica(*engine)));
+  emulated::machine.launch = cudaErrorIllegalAddress;
+  try {
+    engine->advance(1);
+    ADD_FAILURE();
+  } catch (const DeviceError& error) {
+    EXPECT_NE(std::string(error.what()).find("(tile_path.cu:"), std::string::npos) << error.what();
   }
 }
 

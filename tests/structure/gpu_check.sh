@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Checks what tools/gpu-check tells, on make-believe programs of a make-believe build: all steps are
+# tried and told apart, in four files; a test that fails is run again; time is kept.
+set -euo pipefail
+box=$(mktemp -d)
+trap 'rm -rf "$box"' EXIT
+complain() {
+  echo "$1; the summary:" >&2
+  cat "$box/out/summary.txt" >&2
+  exit 1
+}
+program() {
+  mkdir -p "$(dirname "$box/$1")"
+  { echo '#!/bin/bash' && cat; } >"$box/$1"
+  chmod +x "$box/$1"
+}
+program build/bin/tarn <<<'[[ $1 == doctor ]] && echo "CUDA: a GPU" || echo ran'
+program build/bin/gpu_bench <<'END'
+echo "device: a GPU"; echo "zss_gla/double 3.0"; echo "ERROR OCCURRED: no"
+exit 1
+END
+program build/tests/device/device_probe_test <<<'exit 0'
+program build/tests/device/engine_devices_test <<'END'
+case $* in
+  *list_tests*) printf 'All/E.\n  Good/cuda  # GetParam()\n  Bad/cuda  # GetParam()\n  Slow/cuda\n' ;;
+  *Good*) echo fine ;;
+  *Slow*) echo "[ RUN ] Slow" && sleep "${SLOW:-0}" ;;
+  *Bad*) printf 'x.cpp:1: Failure\nCUDA: no (warp_path.cu:%s)\n' "${CUDA_LAUNCH_BLOCKING:-0}" && exit 1 ;;
+esac
+END
+program bin/compute-sanitizer <<'END'
+[[ $2 == memcheck ]] && exit 0
+[[ $2 == initcheck ]] && echo "========= Error: Device not supported" && exit 9
+echo "========= Race reported between threads" && exit 9
+END
+
+check() { PATH=$box/bin:$PATH tools/gpu-check --build "$box/build" "$@" "$box/out" >/dev/null 2>&1; }
+expect() { grep -qE "$1" "$box/out/summary.txt" || complain "expected '$1'"; }
+! SLOW=60 check --seconds 14 || complain "failures are not told by the exit status"
+expect '^CUDA: a GPU'
+expect '^device_probe: passed'
+expect '^All.E.Good.cuda: passed'
+expect '^All.E.Bad.cuda: FAILED with status 1'
+expect '^    CUDA: no \(warp_path.cu:0\)'
+expect '^All.E.Slow.cuda: FAILED, more than [0-9]+ s'
+expect '^    last words: \[ RUN \] Slow'
+expect '^(run_double|gpu_bench|racecheck): NOT RUN, no time left'
+expect 'something FAILED$'
+! check --only engine_devices,runs,gpu_bench,sanitizer || complain "failures are not told by the exit status"
+expect '^All.E.Slow.cuda: passed'
+expect '^    CUDA: no \(warp_path.cu:1\)'
+expect '^run_single: passed'
+expect '^gpu_bench: FAILED with status 1'
+expect '^zss_gla/double 3.0'
+expect '^memcheck: passed'
+expect '^racecheck: FAILED with status 9'
+expect '^initcheck: NOT RUN, compute-sanitizer does not support this machine'
+check --only device_probe || complain "nothing failed, and the exit status is not 0"
+expect 'nothing failed$'
+! check --only runs,bench || complain "an unknown step is not refused"
+(($(find "$box/out" -type f | wc -l) <= 4)) || complain "more than four files"
+echo "tools/gpu-check tells its steps apart"
