@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
       {"settle_gla/double", 7, 64, Scheme::settle, double_, true},
       {"shake_gla/double", 7, 64, Scheme::shake, double_, true},
       {"settle_gla/mixed", 7, 64, Scheme::settle, mixed, true},
+      {"settle_gla/single", 7, 64, Scheme::settle, single, true},
       {"zss_gla/double", 7, 1, Scheme::zss_stiff, double_, true},
       {"zss_gla/mixed", 7, 1, Scheme::zss_stiff, mixed, true},
       {"zss_gla/single", 7, 1, Scheme::zss_stiff, single, true},

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "kernel_table.hpp"
 #include "tarn/core/pack.hpp"
 #include "tarn/physics/confinement.hpp"

@@ -176,7 +176,7 @@ TEST(Reproductions, OfPrecisionTellItsErrors) {
                   "drift_kcal_per_mol_per_ns_per_molecule",
                   "drift_kcal_per_mol_per_ns_per_molecule_err", "rms_kcal_per_mol_per_molecule",
                   "momentum_change_Da_A_per_akma", "force_rms_relative_error"});
-  ASSERT_EQ(rows.size(), 5u * 3u - 2u);  // none of SHAKE and SETTLE in single
+  ASSERT_EQ(rows.size(), 5u * 3u);
   for (const auto& row : rows) {
     const std::string& precision = row.at("precision");
     const double force = number(row, "force_rms_relative_error");
