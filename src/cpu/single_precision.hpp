@@ -1,7 +1,10 @@
 #pragma once
 
-// The loops of single precision; kernels_impl.hpp, which has what both need, includes this.
-#include "kernels_impl.hpp"
+#include "molecule_passes.hpp"
+#include "small_pairs.hpp"
+
+/// @file
+/// What single precision needs beside the passes: from and to doubles, and forces.
 
 namespace tarn {
 inline namespace TARN_ARCH {

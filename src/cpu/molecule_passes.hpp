@@ -1,0 +1,329 @@
+#pragma once
+
+#include "pack_memory.hpp"
+#include "tarn/physics/confinement.hpp"
+#include "tarn/physics/noise.hpp"
+#include "tarn/steps/step_program.hpp"
+
+/// @file
+/// Passes over molecules, one by one but for sums over a cluster: the parts of a step beside the
+/// pairs.
+
+namespace tarn {
+inline namespace TARN_ARCH {
+namespace {
+
+using cpu::MoleculePacks;
+using cpu::NewmarkCorrection;
+using cpu::PackLanes;
+using cpu::PassReport;
+using cpu::SinglePacks;
+
+/// What a pass over molecules changes; the rest is not stored.
+struct Changes {
+  bool x, v, a;
+};
+inline constexpr Changes kChangesXV{true, true, false}, kChangesVA{false, true, true},
+    kChangesV{false, true, false};
+
+TARN_HD MoleculeState<D> load_state(const MoleculePacks& packs, int p) {
+  const std::ptrdiff_t at = nine_at(p);
+  return {load_triple(packs.x + at), load_triple(packs.v + at), load_triple(packs.a + at)};
+}
+TARN_HD SingleState<F, U> load_state(const SinglePacks& packs, int p) {
+  const std::ptrdiff_t at = nine_at<F>(p);
+  return {load_fixed(packs.x, p), load_triple(packs.v + at), load_triple(packs.a + at)};
+}
+TARN_HD void store_positions(const MoleculeState<D>& s, const MoleculePacks& packs, int p) {
+  store_triple(s.x, packs.x + nine_at(p));
+}
+TARN_HD void store_positions(const SingleState<F, U>& s, const SinglePacks& packs, int p) {
+  store_fixed(s.x, packs.x, p);
+}
+
+/// The state in the packs of either kind, and its numbers.
+template <class Packs>
+using State = decltype(load_state(std::declval<Packs>(), 0));
+template <class Packs>
+using Number = number_t<State<Packs>>;
+
+/// Calls step(pack number, state) for a pack and stores what it changes.
+template <Changes kChanges, class Packs, class Step>
+TARN_HD void at_pack(const Packs& packs, int p, const Step& step) {
+  const std::ptrdiff_t at = nine_at<Number<Packs>>(p);
+  State<Packs> s = load_state(packs, p);
+  step(p, s);
+  if constexpr (kChanges.x) store_positions(s, packs, p);
+  if constexpr (kChanges.v) store_triple(s.v, packs.v + at);
+  if constexpr (kChanges.a) store_triple(s.a, packs.a + at);
+}
+template <Changes kChanges, class Packs, class Step>
+TARN_HD void for_each_pack(const Packs& packs, const Step& step) {
+  for (int p = packs.first_pack; p < packs.last_pack; ++p) at_pack<kChanges>(packs, p, step);
+}
+
+template <class M>
+TARN_HD void check(int p, const M& s, PassReport& report) {
+  using P = number_t<M>;
+  const P one(scalar_t<P>(1)), largest(static_cast<scalar_t<P>>(kLargestSpeed2));
+  if (any(!(weighted_norm2(one, one, s.v) < largest)) && report.bad_pack < 0) report.bad_pack = p;
+}
+
+/// Marks lanes that cannot go on; the end of the step reports them as blown up.
+template <class M>
+TARN_HD void mark_bad(const mask_t<number_t<M>>& good, M& s) {
+  using P = number_t<M>;
+  s.v.o.x = select(good, s.v.o.x, P(static_cast<scalar_t<P>>(__builtin_nan(""))));
+}
+template <class M>
+TARN_HD void flag_indefinite(const mask_t<number_t<M>>& definite, M& s, PassReport& report) {
+  using P = number_t<M>;
+  using T = scalar_t<P>;
+  if (!any(!definite)) return;
+  mark_bad(definite, s);
+  report.indefinite += static_cast<std::int64_t>(sum_lanes(select(definite, P(T(0)), P(T(1)))));
+}
+/// Counts iterations.
+template <class P>
+TARN_HD void count_iterations(const PackLanes& packs, int p, const P& iterations,
+                              PassReport& report) {
+  using T = scalar_t<P>;
+  const int lanes = packs.lanes_are_replicas ? packs.replicas - p / packs.molecules * P::lanes
+                                             : packs.molecules - p * P::lanes;
+  const P real = select(lane_numbers<T>() < P(static_cast<T>(lanes)), iterations, P(T(0)));
+  report.iterations += static_cast<std::int64_t>(sum_lanes(real));
+}
+template <Move kMove, class M>
+TARN_HD void take_note(const PackLanes& packs, int p, const StepNote<number_t<M>>& note, M& s,
+                       PassReport& report) {
+  if constexpr (kMove == Move::newton || kMove == Move::sweeps) {
+    mark_bad(note.good, s);
+    count_iterations(packs, p, note.iterations, report);
+  } else if constexpr (kMove == Move::newmark_full) {
+    flag_indefinite(note.good, s, report);
+  }
+}
+
+// Passes copy the numbers of the step: no store can change them, so that they are read once.
+
+template <Move kMove, class S, class Packs>
+PassReport begin_pass(const StepNumbers<S>& numbers, const Packs& packs) {
+  const StepNumbers<S> q = numbers;
+  PassReport report;
+  for_each_pack<kChangesXV>(packs, [&](int p, State<Packs>& s) {
+    take_note<kMove>(packs, p, begin_step(q, kMove, s), s, report);
+  });
+  return report;
+}
+
+void correct_newmark(const StepParameters& parameters, const MoleculePacks& packs,
+                     const NewmarkCorrection& args) {
+  const int rows = packs.lanes_are_replicas ? packs.molecules : packs.last_pack;
+  for (int first = packs.first_pack; first < packs.last_pack; first += rows) {
+    const std::ptrdiff_t lanes = static_cast<std::ptrdiff_t>(first / rows) * kLanes;
+    const Mask<double> active = D(0.0) < D::load(args.active + lanes);
+    D change2(0.0), size2(0.0);
+    double cluster_change2 = 0.0, cluster_size2 = 0.0;
+    for (int p = first; p < first + rows; ++p) {
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(p) * 9 * kLanes;
+      const Triple<D> q = load_triple(args.q + at), a = load_triple(packs.a + at);
+      const Triple<D> d = pushforward_newmark_correction(
+          q, a, load_triple(packs.f + at), parameters.bonds, parameters.masses, parameters.zss);
+      const auto moved = [&](const Vec3<D>& from, const Vec3<D>& by) -> Vec3<D> {
+        return {select(active, from.x + by.x, from.x), select(active, from.y + by.y, from.y),
+                select(active, from.z + by.z, from.z)};
+      };
+      store_triple(Triple<D>{moved(a.o, d.o), moved(a.h1, d.h1), moved(a.h2, d.h2)}, packs.a + at);
+      const D moved2 = weighted_norm2(D(1.0), D(1.0), d), norm2 = weighted_norm2(D(1.0), D(1.0), q);
+      if (packs.lanes_are_replicas) {
+        change2 = change2 + moved2;
+        size2 = size2 + norm2;
+      } else {
+        add_in_order(moved2, molecules_in(p, packs.molecules), cluster_change2);
+        add_in_order(norm2, molecules_in(p, packs.molecules), cluster_size2);
+      }
+    }
+    if (!packs.lanes_are_replicas) {
+      change2 = D(cluster_change2);
+      size2 = D(cluster_size2);
+    }
+    change2 = D(parameters.bh2 * parameters.bh2) * change2;
+    change2.store(args.change2 + lanes);
+    size2.store(args.size2 + lanes);
+  }
+}
+
+template <End kEnd, class S, class Packs>
+PassReport end_pass(const StepNumbers<S>& numbers, const Packs& packs) {
+  const StepNumbers<S> q = numbers;
+  PassReport report;
+  for_each_pack<kChangesVA>(packs, [&](int p, State<Packs>& s) {
+    const auto good = end_step(q, kEnd, load_triple(packs.f + nine_at<Number<Packs>>(p)), s);
+    if constexpr (kEnd == End::full) flag_indefinite(good, s, report);
+    check(p, s, report);
+  });
+  return report;
+}
+/// After accelerations that were solved elsewhere.
+PassReport end_kick(const StepParameters& q, const MoleculePacks& packs) {
+  PassReport report;
+  for_each_pack<kChangesV>(packs, [&](int p, MoleculeState<D>& s) {
+    kick(s, D(q.h));
+    check(p, s, report);
+  });
+  return report;
+}
+
+TARN_HD NoisePack noise_names(const PackLanes& packs, int p) {
+  using U64 = Pack<std::uint64_t>;
+  if (packs.lanes_are_replicas) {
+    return {U64::load(packs.replica_ids + p / packs.molecules * kLanes),
+            U64(static_cast<std::uint64_t>(p % packs.molecules))};
+  }
+  return {U64(packs.replica_ids[0]),
+          lane_numbers<std::uint64_t>() + U64(static_cast<std::uint64_t>(p) * kLanes)};
+}
+TARN_HD D kick_scale(const MoleculePacks& packs, int p) {
+  return D::load(packs.kick_scale + (packs.lanes_are_replicas ? p / packs.molecules : p) * kLanes);
+}
+TARN_HD F kick_scale(const SinglePacks& packs, int p) {
+  const double* at = packs.kick_scale + (packs.lanes_are_replicas ? 0 : 2 * p * kLanes);
+  return round_to_float(D::load(at), D::load(at + kLanes));
+}
+/// Calls step(pack number, state, noise) for each pack. Noise is made for two packs at a time. Long
+/// steps are inlined by force: called twice, they would take their state through memory.
+template <Changes kChanges, class Step>
+TARN_HD void for_each_pack_with_noise(std::uint64_t seed, const MoleculePacks& packs,
+                                      std::int64_t step_number, const Step& step) {
+  for (int p = packs.first_pack; p < packs.last_pack; p += 2) {
+    const int second = p + 1 < packs.last_pack ? p + 1 : p;
+    Triple<D> xi[2];
+    molecule_normals(seed, {noise_names(packs, p), noise_names(packs, second)},
+                     static_cast<std::uint64_t>(step_number), NoiseStream::thermostat, xi);
+    at_pack<kChanges>(packs, p, [&](int, MoleculeState<D>& s) { step(p, s, xi[0]); });
+    if (second == p) break;
+    at_pack<kChanges>(packs, second, [&](int, MoleculeState<D>& s) { step(second, s, xi[1]); });
+  }
+}
+TARN_HD Triple<F> single_normals(std::uint64_t seed, const SinglePacks& packs, int p,
+                                 std::int64_t step) {
+  using U64 = Pack<std::uint64_t>;
+  NoisePack of[2];
+  for (int half = 0; half < 2; ++half) {
+    if (packs.lanes_are_replicas) {
+      of[half] = {U64::load(packs.replica_ids + half * kLanes), U64(static_cast<std::uint64_t>(p))};
+    } else {
+      const std::uint64_t first = static_cast<std::uint64_t>(2 * p + half) * kLanes;
+      of[half] = {U64(packs.replica_ids[0]), lane_numbers<std::uint64_t>() + U64(first)};
+    }
+  }
+  return molecule_normals(seed, of, static_cast<std::uint64_t>(step), NoiseStream::thermostat);
+}
+template <Changes kChanges, class Step>
+TARN_HD void for_each_pack_with_noise(std::uint64_t seed, const SinglePacks& packs,
+                                      std::int64_t step_number, const Step& step) {
+  for_each_pack<kChanges>(packs, [&](int p, SingleState<F, U>& s) {
+    step(p, s, single_normals(seed, packs, p, step_number));
+  });
+}
+template <Move kMove, class S, class Packs>
+void thermostat_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
+  const StepNumbers<S> q = numbers;
+  for_each_pack_with_noise<kChangesV>(
+      q.seed, packs, step,
+      [&](int p, State<Packs>& s, const Triple<Number<Packs>>& xi) __attribute__((always_inline)) {
+        thermostat_step(q, kMove, xi, kick_scale(packs, p), s);
+      });
+}
+template <Move kMove, class S, class Packs>
+PassReport baoab_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
+  const StepNumbers<S> q = numbers;
+  PassReport report;
+  for_each_pack_with_noise<kChangesXV>(
+      q.seed, packs, step,
+      [&](int p, State<Packs>& s, const Triple<Number<Packs>>& xi) __attribute__((always_inline)) {
+        Triple<Number<Packs>> v;
+        const auto note = begin_baoab(q, kMove, xi, kick_scale(packs, p), s, v);
+        store_triple(v, packs.v_thermal + nine_at<Number<Packs>>(p));
+        take_note<kMove>(packs, p, note, s, report);
+      });
+  return report;
+}
+
+/// Sums op(pack), a Vec3<P>, over the molecules of each cluster, pack after pack or lane after
+/// lane.
+template <class P, class Op>
+TARN_HD Vec3<P> sum_over_cluster(const PackLanes& packs, int first, int cluster_packs,
+                                 const Op& op) {
+  using T = scalar_t<P>;
+  if (packs.lanes_are_replicas) {
+    Vec3<P> sum{P(T(0)), P(T(0)), P(T(0))};
+    for (int p = 0; p < cluster_packs; ++p) sum = sum + op(first + p);
+    return sum;
+  }
+  Vec3<T> sum{T(0), T(0), T(0)};
+  for (int p = 0; p < cluster_packs; ++p) {
+    add_in_order(op(first + p), molecules_in<P::lanes>(p, packs.molecules), sum);
+  }
+  return {P(sum.x), P(sum.y), P(sum.z)};
+}
+/// Calls op(first pack, number of packs) for each cluster, or for those of the lanes.
+template <class Op>
+TARN_HD void for_each_cluster(const PackLanes& packs, const Op& op) {
+  const int cluster_packs = packs.lanes_are_replicas ? packs.molecules : packs.last_pack;
+  for (int first = packs.first_pack; first < packs.last_pack; first += cluster_packs) {
+    op(first, cluster_packs);
+  }
+}
+
+/// Takes a net force off the molecules of a cluster, by mass.
+template <class P, class S = scalar_t<P>>
+TARN_HD void take_off(const Vec3<P>& net_force, int molecules, int first, int count,
+                      const Masses<S>& m, S* f) {
+  const Vec3<P> net = P(S(1) / static_cast<S>(molecules)) * net_force;
+  for (int p = first; p < first + count; ++p) {
+    S* at = f + static_cast<std::ptrdiff_t>(p) * 9 * P::lanes;
+    store_triple(remove_net_force(load_triple(at), net, m), at);
+  }
+}
+
+void confine(const MoleculePacks& packs, const Masses<double>& m, const Confinement<double>& wall,
+             double* f) {
+  const double cluster_mass = packs.molecules * (m.o + 2.0 * m.h);
+  const auto at = [](int p) { return static_cast<std::ptrdiff_t>(p) * 9 * kLanes; };
+  for_each_cluster(packs, [&](int first, int count) {
+    const Vec3<D> centre =
+        D(1.0 / cluster_mass) * sum_over_cluster<D>(packs, first, count, [&](int p) {
+          return mass_moment(load_triple(packs.x + at(p)), m);
+        });
+    const Vec3<D> net = sum_over_cluster<D>(packs, first, count, [&](int p) {
+      const Vec3<D> push = wall_force(load_vec3(packs.x + at(p)) - centre, wall);
+      store_vec3(load_vec3(f + at(p)) + push, f + at(p));
+      return push;
+    });
+    take_off(net, packs.molecules, first, count, m, f);
+  });
+}
+
+/// Takes the net force that rounded pair forces leave off all molecules, by mass.
+template <class S, class Packs>
+void remove_net_force_of_cluster(const Packs& packs, const Masses<S>& m, S* f) {
+  using P = Number<Packs>;
+  for_each_cluster(packs, [&](int first, int count) {
+    const Vec3<P> net = sum_over_cluster<P>(
+        packs, first, count, [&](int p) { return total(load_triple(f + nine_at<P>(p))); });
+    take_off(net, packs.molecules, first, count, m, f);
+  });
+}
+
+void report_positions(const StepParameters& q, const MoleculePacks& packs, double* out) {
+  for (int p = packs.first_pack; p < packs.last_pack; ++p) {
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(p) * 9 * kLanes;
+    const MoleculeState<D> s{load_triple(packs.x + at), {}, load_triple(packs.a + at)};
+    store_triple(pushed_back(s, D(q.bh2)), out + at);
+  }
+}
+
+}  // namespace
+}  // namespace TARN_ARCH
+}  // namespace tarn

@@ -1,0 +1,117 @@
+#pragma once
+
+#include "pack_memory.hpp"
+
+/// @file
+/// Sites of molecules in the precision of the pairs.
+
+namespace tarn {
+inline namespace TARN_ARCH {
+namespace {
+
+/// Pair precision: the number type of the pair loop, and how sites are made in it.
+struct DoublePairs {
+  using T = double;
+  static constexpr int sub_blocks = 1;
+
+  /// Sites of molecule pack m; parts[0] holds its coordinates.
+  template <bool kMSite>
+  static TARN_HD void build(const double* const parts[], double m_weight, double* site) {
+    const Triple<D> x = load_triple(parts[0]);
+    const SiteOffsets<D> d = site_offsets<kMSite>(x, D(m_weight));
+    store_vec3(x.o, site);
+    store_vec3(d.h1, site + 6 * kLanes);
+    store_vec3(d.h2, site + 9 * kLanes);
+    if constexpr (kMSite) store_vec3(d.m, site + 12 * kLanes);
+  }
+};
+struct MixedPairs {
+  using T = float;
+  static constexpr int sub_blocks = 2;
+
+  template <bool kMSite>
+  static TARN_HD void build(const double* const parts[], double m_weight, float* site) {
+    constexpr int n = F::lanes;
+    const Triple<D> x0 = load_triple(parts[0]), x1 = load_triple(parts[1]);
+    const SiteOffsets<D> d0 = site_offsets<kMSite>(x0, D(m_weight));
+    const SiteOffsets<D> d1 = site_offsets<kMSite>(x1, D(m_weight));
+    const auto narrow3 = [](const Vec3<D>& a, const Vec3<D>& b, float* out) {
+      round_to_float(a.x, b.x).store(out);
+      round_to_float(a.y, b.y).store(out + n);
+      round_to_float(a.z, b.z).store(out + 2 * n);
+    };
+    narrow3(x0.o, x1.o, site);
+    const auto low = [](const D& a, const D& b, const float* high, float* out) {
+      D h0, h1;
+      widen(F::load(high), h0, h1);
+      round_to_float(a - h0, b - h1).store(out);
+    };
+    low(x0.o.x, x1.o.x, site, site + 3 * n);
+    low(x0.o.y, x1.o.y, site + n, site + 4 * n);
+    low(x0.o.z, x1.o.z, site + 2 * n, site + 5 * n);
+    narrow3(d0.h1, d1.h1, site + 6 * n);
+    narrow3(d0.h2, d1.h2, site + 9 * n);
+    if constexpr (kMSite) narrow3(d0.m, d1.m, site + 12 * n);
+  }
+};
+
+/// One molecule in pair precision.
+template <class T>
+struct Site {
+  Vec3<T> o, o_low;
+  SiteOffsets<T> d;
+};
+/// Lanes of a pack; `stride` apart are the components.
+template <bool kMSite, class T>
+TARN_HD Site<Pack<T>> load_site(const T* p) {
+  constexpr int n = Pack<T>::lanes;
+  Site<Pack<T>> s;
+  s.o = load_vec3(p);
+  if constexpr (sizeof(T) == 4) s.o_low = load_vec3(p + 3 * n);
+  s.d.h1 = load_vec3(p + 6 * n);
+  s.d.h2 = load_vec3(p + 9 * n);
+  if constexpr (kMSite) s.d.m = load_vec3(p + 12 * n);
+  return s;
+}
+/// One lane of a pack in all lanes.
+template <bool kMSite, class T>
+TARN_HD Site<Pack<T>> broadcast_site(const T* p, int lane) {
+  constexpr int n = Pack<T>::lanes;
+  const auto vec3 = [&](int c) -> Vec3<Pack<T>> {
+    return {Pack<T>(p[c * n + lane]), Pack<T>(p[(c + 1) * n + lane]),
+            Pack<T>(p[(c + 2) * n + lane])};
+  };
+  Site<Pack<T>> s;
+  s.o = vec3(0);
+  if constexpr (sizeof(T) == 4) s.o_low = vec3(3);
+  s.d.h1 = vec3(6);
+  s.d.h2 = vec3(9);
+  if constexpr (kMSite) s.d.m = vec3(12);
+  return s;
+}
+/// Oxygen of i minus oxygen of j; from high and low parts in mixed precision.
+template <class T>
+TARN_HD Vec3<Pack<T>> oxygen_vector(const Site<Pack<T>>& i, const Site<Pack<T>>& j) {
+  if constexpr (sizeof(T) == 4) {
+    return (i.o - j.o) + (i.o_low - j.o_low);
+  } else {
+    return i.o - j.o;
+  }
+}
+
+/// The vector where `some` lanes hold a pair; elsewhere one at which nothing is infinite.
+template <class P>
+TARN_HD Vec3<P> far_elsewhere(const Vec3<P>& r, const SomeLanes<P>& some) {
+  const P far(static_cast<scalar_t<P>>(1e3));
+  return {select(some.mask, r.x, far), select(some.mask, r.y, far), select(some.mask, r.z, far)};
+}
+
+template <class T>
+TARN_HD PairParameters<T> rounded(const PairParameters<double>& p) {
+  return {static_cast<T>(p.qq_nn),  static_cast<T>(p.qq_nh), static_cast<T>(p.qq_hh),
+          static_cast<T>(p.lj_12a), static_cast<T>(p.lj_6c), static_cast<T>(p.m_weight)};
+}
+
+}  // namespace
+}  // namespace TARN_ARCH
+}  // namespace tarn
