@@ -208,7 +208,9 @@ const std::vector<Reproduction>& reproductions() {
        "No such table.",
        "Pairs in float cost nine digits of the forces and nothing else that can be seen: the drift "
        "of energy is that of double precision, and momentum is kept as well. In single precision, "
-       "with positions in fixed point, energy drifts no more either; momentum wanders by rounding.",
+       "with positions in fixed point, energy drifts no more either; momentum wanders by rounding, "
+       "most "
+       "with SHAKE, whose velocities keep a bond part.",
        make_precision_figure},
       {"double-pendulum",
        "Errors of the double pendulum (Tao & Owhadi, Fig. 1)",
