@@ -197,7 +197,8 @@ def gnuplot_script(result, terminal, path):
     threads = min(case[2] for case in cases(runs))
     single = [case for case in cases(runs) if case[1] == 1 and case[2] == threads]
     single = [case for case in single if case[0] > 1]
-    shown = [label for label in tarns if label.startswith("tarn settle")]
+    # Three panels fit the page; the tables have the rest.
+    shown = [label for label in tarns if label.startswith("tarn settle") and "single" not in label]
     peers = [p["label"] for p in result["programs"] if p["label"] not in tarns]
     blocks, panels = "", []
 

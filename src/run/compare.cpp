@@ -16,7 +16,6 @@
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
-#include "tarn/io/io_error.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/observe/observers.hpp"
 
@@ -33,8 +32,7 @@ void prepare_folder(const std::string& folder, bool overwrite) {
                      " holds a comparison already: choose another folder with --out, or "
                      "use --overwrite");
   }
-  std::filesystem::create_directories(folder, error);
-  if (error) io::throw_io_error("make the folder", folder, error.value());
+  io::make_folder(folder);
 }
 
 void write_table(const CompareResult& result, const std::string& provenance) {

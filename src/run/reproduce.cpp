@@ -406,6 +406,7 @@ void reproduce(const std::vector<std::string>& names, const ReproduceOptions& op
   if (!names.empty() && chosen.size() != names.size()) {
     throw InputError("there is nothing to reproduce of one of these names; there is: " + known);
   }
+  io::make_folder(options.out_dir);
   for (const Reproduction* r : chosen) {
     if (options.on_begin) options.on_begin(r->name);
     if (r->make != nullptr) {

@@ -101,9 +101,8 @@ RunFolder::RunFolder(const Deck& deck, const RunOptions& options)
 }
 
 void RunFolder::prepare() const {
+  io::make_folder(path_);
   std::error_code error;
-  fs::create_directories(path_, error);
-  if (error) io::throw_io_error("make the folder", path_, error.value());
   const auto remove = [&](const std::string& name) {
     fs::remove(file(name), error);
     if (error) io::throw_io_error("remove", file(name), error.value());

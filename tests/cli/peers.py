@@ -272,12 +272,12 @@ class WholeBench(unittest.TestCase):
             with open(os.path.join(folder, "peers.csv")) as file:
                 self.assertTrue(file.readline().startswith("# bench/peers/run"))
                 rows = list(csv.DictReader(file))
-            self.assertEqual(len(rows), 5)
+            self.assertEqual(len(rows), 6)
             for row in rows:
                 self.assertEqual((row["molecules"], row["rounds"]), ("2", "2"))
                 self.assertGreater(float(row["cluster_steps_per_s_min"]), 0.0)
             with open(os.path.join(folder, "runs.json")) as file:
-                self.assertEqual(len(json.load(file)["runs"]), 10)
+                self.assertEqual(len(json.load(file)["runs"]), 12)
             again = self.run_bench(folder, "--page-of", os.path.join(folder, "runs.json"))
             self.assertEqual(again.returncode, 0, again.stderr)
 

@@ -35,6 +35,9 @@ class AtomicFile {
 /// Writes a whole file atomically. @throws IoError
 void write_file(const std::string& path, std::string_view text);
 
+/// Makes a folder and those above it, where they are not there yet. @throws IoError
+void make_folder(const std::string& path);
+
 /// Renames a finished temporary file in the same folder, after bringing it to the disk.
 /// The temporary file is removed when that fails. @throws IoError
 void commit_file(const std::string& temporary_path, const std::string& path);
