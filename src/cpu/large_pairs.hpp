@@ -28,19 +28,22 @@ void build_sites(const LargePairs& args, const PairParameters<double>& parameter
 struct PackRange {
   int first, last;
 };
+TARN_HD int full_packs_in_block(const LargePairs& args, int lanes) {
+  return (args.molecules / lanes + args.blocks - 1) / args.blocks;
+}
 /// The full packs of a large cluster, dealt to blocks in order. A pack that is not full is in none:
 /// it takes part as a pack of rows, so that partners are full packs always.
 TARN_HD PackRange packs_of_block(int block, const LargePairs& args, int lanes) {
-  const int full = args.molecules / lanes, each = (full + args.blocks - 1) / args.blocks;
+  const int full = args.molecules / lanes, each = full_packs_in_block(args, lanes);
   const int first = block * each, last = first + each;
   return {first < full ? first : full, last < full ? last : full};
 }
 /// Blocks whose forces on a pack have a place: all, or those up to its own where blocks meet all
 /// later ones at once; none where there is no molecule.
 TARN_HD int blocks_that_meet(int pack, const LargePairs& args, int lanes) {
-  const int full = args.molecules / lanes, each = (full + args.blocks - 1) / args.blocks;
   if (pack * lanes >= args.molecules) return 0;
-  return pack < full && cpu::meets_all_later(args.molecules) ? pack / each + 1 : args.blocks;
+  const bool some = pack < args.molecules / lanes && cpu::meets_all_later(args.molecules);
+  return some ? pack / full_packs_in_block(args, lanes) + 1 : args.blocks;
 }
 /// Where what a block exerts on a pack lies in LargePairs::block_f.
 TARN_HD std::ptrdiff_t place_of_forces(int pack, int block, const LargePairs& args, int lanes) {
