@@ -41,6 +41,20 @@ TARN_HD void store_positions(const SingleState<F, U>& s, const SinglePacks& pack
   store_fixed(s.x, packs.x, p);
 }
 
+/// A pack of doubles: molecule `number` of a sub-block of replicas, or pack `number` of molecules
+/// of sub-block 0.
+struct DoublePack {
+  int sub_block, number;
+};
+TARN_HD DoublePack double_pack(const PackLanes& packs, int p) {
+  if (!packs.lanes_are_replicas) return {0, p};
+  return {p / packs.molecules, p % packs.molecules};
+}
+/// The one that a half of the lanes of pack p of floats stands for.
+TARN_HD DoublePack half_of_pack(const PackLanes& packs, int p, int half) {
+  return packs.lanes_are_replicas ? DoublePack{half, p} : DoublePack{0, 2 * p + half};
+}
+
 /// The state in the packs of either kind, and its numbers.
 template <class Packs>
 using State = decltype(load_state(std::declval<Packs>(), 0));
@@ -125,7 +139,7 @@ void correct_newmark(const StepParameters& parameters, const MoleculePacks& pack
     D change2(0.0), size2(0.0);
     double cluster_change2 = 0.0, cluster_size2 = 0.0;
     for (int p = first; p < first + rows; ++p) {
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(p) * 9 * kLanes;
+      const std::ptrdiff_t at = nine_at(p);
       const Triple<D> q = load_triple(args.q + at), a = load_triple(packs.a + at);
       const Triple<D> d = pushforward_newmark_correction(
           q, a, load_triple(packs.f + at), parameters.bonds, parameters.masses, parameters.zss);
@@ -174,21 +188,23 @@ PassReport end_kick(const StepParameters& q, const MoleculePacks& packs) {
   return report;
 }
 
-TARN_HD NoisePack noise_names(const PackLanes& packs, int p) {
+TARN_HD NoisePack noise_names(const PackLanes& packs, const DoublePack& p) {
   using U64 = Pack<std::uint64_t>;
+  const auto number = static_cast<std::uint64_t>(p.number);
   if (packs.lanes_are_replicas) {
-    return {U64::load(packs.replica_ids + p / packs.molecules * kLanes),
-            U64(static_cast<std::uint64_t>(p % packs.molecules))};
+    return {U64::load(packs.replica_ids + p.sub_block * kLanes), U64(number)};
   }
-  return {U64(packs.replica_ids[0]),
-          lane_numbers<std::uint64_t>() + U64(static_cast<std::uint64_t>(p) * kLanes)};
+  return {U64(packs.replica_ids[0]), lane_numbers<std::uint64_t>() + U64(number * kLanes)};
+}
+TARN_HD D kick_scale_of(const PackLanes& packs, const DoublePack& p) {
+  return D::load(packs.kick_scale + (packs.lanes_are_replicas ? p.sub_block : p.number) * kLanes);
 }
 TARN_HD D kick_scale(const MoleculePacks& packs, int p) {
-  return D::load(packs.kick_scale + (packs.lanes_are_replicas ? p / packs.molecules : p) * kLanes);
+  return kick_scale_of(packs, double_pack(packs, p));
 }
 TARN_HD F kick_scale(const SinglePacks& packs, int p) {
-  const double* at = packs.kick_scale + (packs.lanes_are_replicas ? 0 : 2 * p * kLanes);
-  return round_to_float(D::load(at), D::load(at + kLanes));
+  return round_to_float(kick_scale_of(packs, half_of_pack(packs, p, 0)),
+                        kick_scale_of(packs, half_of_pack(packs, p, 1)));
 }
 /// Calls step(pack number, state, noise) for each pack. Noise is made for two packs at a time. Long
 /// steps are inlined by force: called twice, they would take their state through memory.
@@ -198,8 +214,10 @@ TARN_HD void for_each_pack_with_noise(std::uint64_t seed, const MoleculePacks& p
   for (int p = packs.first_pack; p < packs.last_pack; p += 2) {
     const int second = p + 1 < packs.last_pack ? p + 1 : p;
     Triple<D> xi[2];
-    molecule_normals(seed, {noise_names(packs, p), noise_names(packs, second)},
-                     static_cast<std::uint64_t>(step_number), NoiseStream::thermostat, xi);
+    molecule_normals(
+        seed,
+        {noise_names(packs, double_pack(packs, p)), noise_names(packs, double_pack(packs, second))},
+        static_cast<std::uint64_t>(step_number), NoiseStream::thermostat, xi);
     at_pack<kChanges>(packs, p, [&](int, MoleculeState<D>& s) { step(p, s, xi[0]); });
     if (second == p) break;
     at_pack<kChanges>(packs, second, [&](int, MoleculeState<D>& s) { step(second, s, xi[1]); });
@@ -207,17 +225,10 @@ TARN_HD void for_each_pack_with_noise(std::uint64_t seed, const MoleculePacks& p
 }
 TARN_HD Triple<F> single_normals(std::uint64_t seed, const SinglePacks& packs, int p,
                                  std::int64_t step) {
-  using U64 = Pack<std::uint64_t>;
-  NoisePack of[2];
-  for (int half = 0; half < 2; ++half) {
-    if (packs.lanes_are_replicas) {
-      of[half] = {U64::load(packs.replica_ids + half * kLanes), U64(static_cast<std::uint64_t>(p))};
-    } else {
-      const std::uint64_t first = static_cast<std::uint64_t>(2 * p + half) * kLanes;
-      of[half] = {U64(packs.replica_ids[0]), lane_numbers<std::uint64_t>() + U64(first)};
-    }
-  }
-  return molecule_normals(seed, of, static_cast<std::uint64_t>(step), NoiseStream::thermostat);
+  return molecule_normals(seed,
+                          {noise_names(packs, half_of_pack(packs, p, 0)),
+                           noise_names(packs, half_of_pack(packs, p, 1))},
+                          static_cast<std::uint64_t>(step), NoiseStream::thermostat);
 }
 template <Changes kChanges, class Step>
 TARN_HD void for_each_pack_with_noise(std::uint64_t seed, const SinglePacks& packs,
@@ -282,7 +293,7 @@ TARN_HD void take_off(const Vec3<P>& net_force, int molecules, int first, int co
                       const Masses<S>& m, S* f) {
   const Vec3<P> net = P(S(1) / static_cast<S>(molecules)) * net_force;
   for (int p = first; p < first + count; ++p) {
-    S* at = f + static_cast<std::ptrdiff_t>(p) * 9 * P::lanes;
+    S* at = f + nine_at<P>(p);
     store_triple(remove_net_force(load_triple(at), net, m), at);
   }
 }
@@ -290,15 +301,14 @@ TARN_HD void take_off(const Vec3<P>& net_force, int molecules, int first, int co
 void confine(const MoleculePacks& packs, const Masses<double>& m, const Confinement<double>& wall,
              double* f) {
   const double cluster_mass = packs.molecules * (m.o + 2.0 * m.h);
-  const auto at = [](int p) { return static_cast<std::ptrdiff_t>(p) * 9 * kLanes; };
   for_each_cluster(packs, [&](int first, int count) {
     const Vec3<D> centre =
         D(1.0 / cluster_mass) * sum_over_cluster<D>(packs, first, count, [&](int p) {
-          return mass_moment(load_triple(packs.x + at(p)), m);
+          return mass_moment(load_triple(packs.x + nine_at(p)), m);
         });
     const Vec3<D> net = sum_over_cluster<D>(packs, first, count, [&](int p) {
-      const Vec3<D> push = wall_force(load_vec3(packs.x + at(p)) - centre, wall);
-      store_vec3(load_vec3(f + at(p)) + push, f + at(p));
+      const Vec3<D> push = wall_force(load_vec3(packs.x + nine_at(p)) - centre, wall);
+      store_vec3(load_vec3(f + nine_at(p)) + push, f + nine_at(p));
       return push;
     });
     take_off(net, packs.molecules, first, count, m, f);
@@ -318,7 +328,7 @@ void remove_net_force_of_cluster(const Packs& packs, const Masses<S>& m, S* f) {
 
 void report_positions(const StepParameters& q, const MoleculePacks& packs, double* out) {
   for (int p = packs.first_pack; p < packs.last_pack; ++p) {
-    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(p) * 9 * kLanes;
+    const std::ptrdiff_t at = nine_at(p);
     const MoleculeState<D> s{load_triple(packs.x + at), {}, load_triple(packs.a + at)};
     store_triple(pushed_back(s, D(q.bh2)), out + at);
   }

@@ -14,15 +14,16 @@ using cpu::SinglePairs;
 
 // --- from and to double --------------------------------------------------------------------------
 
-/// The two packs of double that pack p of float stands for.
+/// Where the two packs of doubles lie that pack p of floats stands for.
 struct DoublePacks {
   std::ptrdiff_t at[2];
 };
 TARN_HD DoublePacks double_packs(const MoleculePacks& packs, int p) {
-  const int first = packs.lanes_are_replicas ? p : 2 * p;
-  const int second = packs.lanes_are_replicas ? packs.molecules + p : 2 * p + 1;
-  return {{static_cast<std::ptrdiff_t>(first) * 9 * kLanes,
-           static_cast<std::ptrdiff_t>(second) * 9 * kLanes}};
+  const auto at = [&](int half) {
+    const DoublePack d = half_of_pack(packs, p, half);
+    return nine_at(d.sub_block * packs.molecules + d.number);
+  };
+  return {{at(0), at(1)}};
 }
 /// The nearest integer, even ones first.
 TARN_HD D nearest(const D& a) {
@@ -98,8 +99,9 @@ void store_single(const SinglePacks& from, const MoleculePacks& to) {
 }
 void round_forces(const double* from, int packs, float* to) {
   for (int p = 0; p < packs; ++p) {
-    const double* at = from + 2 * static_cast<std::ptrdiff_t>(p) * 9 * kLanes;
-    store_triple(rounded_triple(load_triple(at), load_triple(at + 9 * kLanes)), to + nine_at<F>(p));
+    store_triple(
+        rounded_triple(load_triple(from + nine_at(2 * p)), load_triple(from + nine_at(2 * p + 1))),
+        to + nine_at<F>(p));
   }
 }
 
