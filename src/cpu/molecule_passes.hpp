@@ -188,13 +188,26 @@ PassReport end_kick(const StepParameters& q, const MoleculePacks& packs) {
   return report;
 }
 
-TARN_HD NoisePack noise_names(const PackLanes& packs, const DoublePack& p) {
+/// The noise of the molecules in the lanes of two packs of doubles. Not inlined: there are many
+/// passes.
+[[gnu::noinline]] Triple<F> normals_of(const PhiloxKeys& seed, const PackLanes& packs,
+                                       const DoublePack& low, const DoublePack& high,
+                                       std::int64_t step_number) {
   using U64 = Pack<std::uint64_t>;
-  const auto number = static_cast<std::uint64_t>(p.number);
+  const auto step = static_cast<std::uint64_t>(step_number);
+  const auto normals = [&](const auto& name) {
+    return molecule_normals(seed, {name(low), name(high)}, step, NoiseStream::thermostat);
+  };
   if (packs.lanes_are_replicas) {
-    return {U64::load(packs.replica_ids + p.sub_block * kLanes), U64(number)};
+    return normals([&](const DoublePack& p) -> NoisePack<U64, std::uint64_t> {
+      return {U64::load(packs.replica_ids + p.sub_block * kLanes),
+              static_cast<std::uint64_t>(p.number)};
+    });
   }
-  return {U64(packs.replica_ids[0]), lane_numbers<std::uint64_t>() + U64(number * kLanes)};
+  return normals([&](const DoublePack& p) -> NoisePack<std::uint64_t, U64> {
+    return {packs.replica_ids[0],
+            lane_numbers<std::uint64_t>() + U64(static_cast<std::uint64_t>(p.number * kLanes))};
+  });
 }
 TARN_HD D kick_scale_of(const PackLanes& packs, const DoublePack& p) {
   return D::load(packs.kick_scale + (packs.lanes_are_replicas ? p.sub_block : p.number) * kLanes);
@@ -209,32 +222,25 @@ TARN_HD F kick_scale(const SinglePacks& packs, int p) {
 /// Calls step(pack number, state, noise) for each pack. Noise is made for two packs at a time. Long
 /// steps are inlined by force: called twice, they would take their state through memory.
 template <Changes kChanges, class Step>
-TARN_HD void for_each_pack_with_noise(std::uint64_t seed, const MoleculePacks& packs,
+TARN_HD void for_each_pack_with_noise(const PhiloxKeys& seed, const MoleculePacks& packs,
                                       std::int64_t step_number, const Step& step) {
   for (int p = packs.first_pack; p < packs.last_pack; p += 2) {
     const int second = p + 1 < packs.last_pack ? p + 1 : p;
     Triple<D> xi[2];
-    molecule_normals(
-        seed,
-        {noise_names(packs, double_pack(packs, p)), noise_names(packs, double_pack(packs, second))},
-        static_cast<std::uint64_t>(step_number), NoiseStream::thermostat, xi);
+    widen(normals_of(seed, packs, double_pack(packs, p), double_pack(packs, second), step_number),
+          xi);
     at_pack<kChanges>(packs, p, [&](int, MoleculeState<D>& s) { step(p, s, xi[0]); });
     if (second == p) break;
     at_pack<kChanges>(packs, second, [&](int, MoleculeState<D>& s) { step(second, s, xi[1]); });
   }
 }
-TARN_HD Triple<F> single_normals(std::uint64_t seed, const SinglePacks& packs, int p,
-                                 std::int64_t step) {
-  return molecule_normals(seed,
-                          {noise_names(packs, half_of_pack(packs, p, 0)),
-                           noise_names(packs, half_of_pack(packs, p, 1))},
-                          static_cast<std::uint64_t>(step), NoiseStream::thermostat);
-}
 template <Changes kChanges, class Step>
-TARN_HD void for_each_pack_with_noise(std::uint64_t seed, const SinglePacks& packs,
+TARN_HD void for_each_pack_with_noise(const PhiloxKeys& seed, const SinglePacks& packs,
                                       std::int64_t step_number, const Step& step) {
   for_each_pack<kChanges>(packs, [&](int p, SingleState<F, U>& s) {
-    step(p, s, single_normals(seed, packs, p, step_number));
+    step(
+        p, s,
+        normals_of(seed, packs, half_of_pack(packs, p, 0), half_of_pack(packs, p, 1), step_number));
   });
 }
 template <Move kMove, class S, class Packs>

@@ -62,6 +62,11 @@ TARN_HD void store_fixed(const FixedPosition<U>& q, std::uint32_t* x, int p) {
   store_vec3(q.cell, at);
   store_triple(q.x, at + 3 * F::lanes);
 }
+TARN_HD void widen(const Triple<F>& a, Triple<D> (&out)[2]) {
+  widen(a.o, out[0].o, out[1].o);
+  widen(a.h1, out[0].h1, out[1].h1);
+  widen(a.h2, out[0].h2, out[1].h2);
+}
 template <bool kMSite, class T>
 TARN_HD SiteForces<Pack<T>> load_site_forces(const T* p) {
   constexpr int n = 3 * Pack<T>::lanes;

@@ -265,8 +265,8 @@ Vector standard_normals(std::uint64_t seed, Index count) {
     const PhiloxWords<std::uint64_t> words =
         philox4x32_10<std::uint64_t>({static_cast<std::uint64_t>(k), 0, 0, 0}, seed);
     float first = 0.0f, second = 0.0f;
-    box_muller(static_cast<std::uint32_t>(words.w0) >> 5, static_cast<std::uint32_t>(words.w1) >> 8,
-               first, second);
+    box_muller(static_cast<std::uint32_t>(words.w0), static_cast<std::uint32_t>(words.w1), first,
+               second);
     xi[k] = first;
     if (k + 1 < count) xi[k + 1] = second;
   }

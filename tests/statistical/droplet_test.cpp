@@ -61,7 +61,8 @@ TEST(Droplet, StiffBondsBlowUpAtLargeSteps) {
 }
 
 /// Without a wall a cluster of seven does not hold at room temperature: within 200 ps a molecule is
-/// more than 8 A from the nearest other one in nearly every replica. At 10 K none leaves.
+/// more than 8 A from the nearest other one in 89 % of the replicas (428 of 480). Fewer than 7 of
+/// 16 are as rare as 4.5 sigma. At 10 K none leaves.
 TEST(Droplet, SevenMoleculesEvaporateWithoutAWall) {
   const auto replicas_with_departures = [](double temperature_K) {
     System system;
@@ -93,7 +94,7 @@ TEST(Droplet, SevenMoleculesEvaporateWithoutAWall) {
     RecordProperty("departed_" + std::to_string(static_cast<int>(temperature_K)), departed);
     return departed;
   };
-  EXPECT_GE(replicas_with_departures(298.15), 12);
+  EXPECT_GE(replicas_with_departures(298.15), 7);
   EXPECT_EQ(replicas_with_departures(10.0), 0);
 }
 

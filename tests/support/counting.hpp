@@ -106,6 +106,7 @@ struct CountedWord {
   static CountedWord counted(W value) { return ++tally().word, CountedWord(value); }
   friend CountedWord operator+(CountedWord a, CountedWord b) { return counted(a.v + b.v); }
   friend CountedWord operator-(CountedWord a, CountedWord b) { return counted(a.v - b.v); }
+  friend CountedWord operator|(CountedWord a, CountedWord b) { return counted(a.v | b.v); }
   friend CountedWord operator^(CountedWord a, CountedWord b) { return counted(a.v ^ b.v); }
   friend CountedWord operator&(CountedWord a, CountedWord b) { return counted(a.v & b.v); }
   friend CountedWord operator<<(CountedWord a, int n) { return counted(a.v << n); }
@@ -129,10 +130,6 @@ inline CountedFloat float_of_bits(const Word32& a) {
 }
 inline Word32 shift_right_signed(const Word32& a, int n) {
   return Word32::counted(tarn::shift_right_signed(a.v, n));
-}
-inline CountedFloat select_high_bit(const Word32& a, const CountedFloat& yes,
-                                    const CountedFloat& no) {
-  return ++tally().choose, static_cast<std::int32_t>(a.v) < 0 ? yes : no;
 }
 
 }  // namespace tarn::test

@@ -23,25 +23,32 @@ using test::Worst;
 
 // --- Box-Muller against libm ---------------------------------------------------------------------
 
-/// The two normal numbers in long double. u is rounded to float, as it is part of the definition:
+constexpr std::uint32_t kRadii = 1u << 27, kAngles = 1u << 24;
+
+/// The two normal numbers from 27 and 24 bits.
+void normals_from(std::uint32_t radius_bits, std::uint32_t angle_bits, float& first,
+                  float& second) {
+  box_muller(radius_bits << 5, angle_bits << 8, first, second);
+}
+
+/// The same in long double. u is rounded to float, as it is part of the definition:
 /// near u = 1 that decides the radius.
 std::pair<long double, long double> exact_normals(std::uint32_t radius_bits,
                                                   std::uint32_t angle_bits) {
   const float u = (static_cast<float>(radius_bits) + 0.5f) * 0x1p-27f;
   const long double radius = std::sqrt(-2.0L * std::log(static_cast<long double>(u)));
-  const long double angle =
-      2.0L * 3.14159265358979323846L * 0x1p-24L * static_cast<long double>(angle_bits);
+  const long double half_turn = 3.14159265358979323846L;
+  const std::uint32_t half = angle_bits % (kAngles / 2);
+  const long double angle = half_turn * ((2 * half - 0x1p23L) * 0x1p-24L + (angle_bits >> 23));
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
-
-constexpr std::uint32_t kRadii = 1u << 27, kAngles = 1u << 24;
 
 /// Integers below `end` near powers of two and near the limits of quadrants.
 std::vector<std::uint32_t> edges_below(std::uint32_t end) {
   std::vector<std::uint32_t> words;
   for (std::uint32_t p = 1; p < end; p *= 2) {
     for (std::uint32_t w :
-         {p - 1, p, p + 1, ~p, ~p + 2, end / 8 + p, end / 8 - p, 7 * (end / 8) - p}) {
+         {p - 1, p, p + 1, ~p, ~p + 2, end / 4 + p, end / 4 - p, 3 * (end / 4) - p}) {
       words.push_back(w % end);
     }
   }
@@ -66,14 +73,15 @@ void for_words(F f) {
 
 // In units of 2^-24 relative to the radius: -2 ln u has at most 6 (the fit of its polynomial 3, the
 // last steps of Horner's rule, its product and the last sum 1 each), of which the square root keeps
-// half and adds 1; the angle is rounded once, at most pi/4, the polynomials leave 1 and the last
-// sum and product 1 each: below 8. It cannot be better than half a rounding of the product. Where
-// ln u is a sum with e != 0 it does not cancel.
+// half and adds 1; x is exact, x^2 is rounded once and leaves at most 3/4 in sine and cosine, their
+// fits leave 1, the last steps of Horner's rule 2, and the last products 1 each: below 10. It
+// cannot be better than half a rounding of the product. Where ln u is a sum with e != 0 it does not
+// cancel.
 TEST(BoxMuller, AgreesWithLibm) {
   Worst relative_to_radius("box_muller_in_2^-24_of_radius"), largest("box_muller_largest");
   for_words([&](std::uint32_t r, std::uint32_t a) {
     float first, second;
-    box_muller(r, a, first, second);
+    normals_from(r, a, first, second);
     const auto [exact_first, exact_second] = exact_normals(r, a);
     const long double radius = std::hypot(exact_first, exact_second);
     if (radius == 0) {
@@ -85,19 +93,25 @@ TEST(BoxMuller, AgreesWithLibm) {
     }
     largest.see(std::max(std::fabs(first), std::fabs(second)));
   });
-  relative_to_radius.expect_between(0.5, 8.0);
+  relative_to_radius.expect_between(0.5, 10.0);
   // sqrt(-2 ln 2^-28): the largest number that 27 bits and a half can give.
   largest.expect_between(6.2302, 6.2304);
 }
 
-// The law: a quarter turn of the angle turns the pair, exactly.
-TEST(BoxMuller, QuarterTurnsAreExact) {
+// The laws: half a turn of the angle turns the pair round, and its mirror image mirrors the second
+// number, exactly.
+TEST(BoxMuller, HalfTurnsAndMirrorsAreExact) {
   for_words([&](std::uint32_t r, std::uint32_t a) {
-    float x, y, turned_x, turned_y;
-    box_muller(r, a, x, y);
-    box_muller(r, (a + kAngles / 4) % kAngles, turned_x, turned_y);
-    ASSERT_EQ(turned_x, -y) << r << ' ' << a;
-    ASSERT_EQ(turned_y, x) << r << ' ' << a;
+    float x, y, other_x, other_y;
+    normals_from(r, a, x, y);
+    normals_from(r, a ^ (kAngles / 2), other_x, other_y);
+    ASSERT_EQ(other_x, -x) << r << ' ' << a;
+    ASSERT_EQ(other_y, -y) << r << ' ' << a;
+    const std::uint32_t half = a % (kAngles / 2);
+    if (half == 0) return;
+    normals_from(r, a - half + (kAngles / 2 - half), other_x, other_y);
+    ASSERT_EQ(other_x, x) << r << ' ' << a;
+    ASSERT_EQ(other_y, -y) << r << ' ' << a;
   });
 }
 
@@ -106,8 +120,8 @@ TEST(BoxMuller, PackGivesTheBitsOfScalars) {
   Pack<std::uint32_t> r, a;
   int lane = 0;
   for_words([&](std::uint32_t radius, std::uint32_t angle) {
-    r.v[lane] = radius;
-    a.v[lane] = angle;
+    r.v[lane] = radius << 5;
+    a.v[lane] = angle << 8;
     if (++lane < n) return;
     lane = 0;
     Pack<float> first, second;
@@ -143,11 +157,12 @@ TEST(NormalBits, UseEachBitOnce) {
       const NormalBits<std::uint32_t> bits = normal_bits(w);
       int turned = 0;
       for (int p = 0; p < 5; ++p) {
-        turned += std::popcount(bits.radius[p]) + std::popcount(bits.angle[p]);
-        EXPECT_EQ(used_radius[p] & bits.radius[p], 0u);
-        EXPECT_EQ(used_angle[p] & bits.angle[p], 0u);
-        used_radius[p] |= bits.radius[p];
-        used_angle[p] |= bits.angle[p];
+        const std::uint32_t radius = bits.radius[p] >> 5, angle = bits.angle[p] >> 8;
+        turned += std::popcount(radius) + std::popcount(angle);
+        EXPECT_EQ(used_radius[p] & radius, 0u);
+        EXPECT_EQ(used_angle[p] & angle, 0u);
+        used_radius[p] |= radius;
+        used_angle[p] |= angle;
       }
       EXPECT_LE(turned, 1) << word << ' ' << bit;
       unused += turned == 0;
@@ -166,28 +181,42 @@ TEST(MoleculeNormals, PacksGiveTheNumbersOfEachLane) {
   for (int n = 0; n < 10000; ++n) {
     const std::uint64_t seed = engine(), step = engine() >> (8 + n % 56);
     const auto stream = static_cast<NoiseStream>(n % 3);
-    NoisePack names[2];
-    for (NoisePack& name : names) {
+    NoisePack<Pack<std::uint64_t>, Pack<std::uint64_t>> names[2];
+    for (auto& name : names) {
       for (int i = 0; i < Pack<std::uint64_t>::lanes; ++i) {
         name.replica.v[i] = engine() >> (32 + n % 32);
         name.molecule.v[i] = engine() >> (32 + n % 32);
       }
     }
-    Triple<Pack<double>> packs[2];
-    molecule_normals(seed, names, step, stream, packs);
-    for (int which = 0; which < 2; ++which) {
-      const Triple<Pack<double>>& pack = packs[which];
-      const Pack<double> numbers[9] = {pack.o.x,  pack.o.y,  pack.o.z,  pack.h1.x, pack.h1.y,
-                                       pack.h1.z, pack.h2.x, pack.h2.y, pack.h2.z};
-      for (int i = 0; i < Pack<double>::lanes; ++i) {
-        const std::array<double, 9> scalar =
-            normals(seed, names[which].replica[i], names[which].molecule[i], step, stream);
+    const auto check = [&](const auto& pack_of_names) {
+      const Triple<Pack<float>> pack = molecule_normals(seed, pack_of_names, step, stream);
+      const Pack<float> numbers[9] = {pack.o.x,  pack.o.y,  pack.o.z,  pack.h1.x, pack.h1.y,
+                                      pack.h1.z, pack.h2.x, pack.h2.y, pack.h2.z};
+      for (int i = 0; i < Pack<float>::lanes; ++i) {
+        const auto& name = names[i / Pack<double>::lanes];
+        const int lane = i % Pack<double>::lanes;
+        const MoleculeNormals scalar =
+            molecule_normals(seed, name.replica[lane], name.molecule[lane], step, stream);
         for (int k = 0; k < 9; ++k) {
-          const double lane = numbers[k][i];
-          ASSERT_EQ(std::memcmp(&lane, &scalar[k], sizeof(double)), 0) << "number " << k;
+          ASSERT_EQ(bits_of(numbers[k][i]), bits_of(scalar.xi[k])) << "number " << k;
         }
       }
+    };
+    check(names);
+    // A number for all lanes beside packs.
+    using U64 = Pack<std::uint64_t>;
+    const std::uint64_t molecules[2] = {names[0].molecule[0], names[1].molecule[0]};
+    const std::uint64_t replicas[2] = {names[0].replica[0], names[1].replica[0]};
+    for (int k = 0; k < 2; ++k) names[k].molecule = U64(molecules[k]);
+    const NoisePack<U64, std::uint64_t> of_one_molecule[2] = {{names[0].replica, molecules[0]},
+                                                              {names[1].replica, molecules[1]}};
+    check(of_one_molecule);
+    for (int k = 0; k < 2; ++k) {
+      names[k] = {U64(replicas[k]), lane_numbers<std::uint64_t>() + U64(molecules[k])};
     }
+    const NoisePack<std::uint64_t, U64> of_one_replica[2] = {{replicas[0], names[0].molecule},
+                                                             {replicas[1], names[1].molecule}};
+    check(of_one_replica);
   }
 }
 
@@ -204,7 +233,7 @@ TEST(MoleculeNormals, AreTheSameEverywhere) {
       }
     }
   }
-  EXPECT_EQ(hash, 3780857118748727785u);
+  EXPECT_EQ(hash, 14096159561769088702u);
 }
 
 constexpr int kReplicas = 20, kMolecules = 25, kSteps = 1000;

@@ -430,18 +430,6 @@ TEST_F(IntegerPack, BitsOfFloats) {
   EXPECT_EQ(bits_of(Pack<float>(-0.0f))[0], 0x80000000u);
 }
 
-TEST_F(IntegerPack, SelectHighBitPicksByLane) {
-  const Pack<float> yes(1.0f), no(2.0f);
-  for (int k = 0; k < 1000; ++k) {
-    const Pack<std::uint32_t> a = pack<std::uint32_t>();
-    const Pack<float> r = select_high_bit(a, yes, no);
-    for (int i = 0; i < Pack<float>::lanes; ++i) {
-      ASSERT_EQ(r[i], a[i] >= 0x80000000u ? 1.0f : 2.0f);
-      ASSERT_EQ(select_high_bit(a[i], 1.0f, 2.0f), r[i]);
-    }
-  }
-}
-
 TEST_F(IntegerPack, ScalarsAreMasksOfOneLane) {
   EXPECT_TRUE(any(true));
   EXPECT_FALSE(any(false));

@@ -127,10 +127,6 @@ TARN_HD float float_of_bits(std::uint32_t a) {
 TARN_HD std::uint32_t shift_right_signed(std::uint32_t a, int n) {
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(a) >> n);
 }
-/// yes where the highest bit of a is set, no elsewhere.
-TARN_HD float select_high_bit(std::uint32_t a, float yes, float no) {
-  return static_cast<std::int32_t>(a) < 0 ? yes : no;
-}
 
 }  // namespace TARN_ARCH
 }  // namespace tarn

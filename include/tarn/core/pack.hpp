@@ -100,6 +100,7 @@ struct Pack {
   friend TARN_HD Pack operator/(const Pack& a, const Pack& b) { return a.v / b.v; }
   friend TARN_HD Pack operator-(const Pack& a) { return -a.v; }
   friend TARN_HD Pack operator&(const Pack& a, const Pack& b) { return a.v & b.v; }
+  friend TARN_HD Pack operator|(const Pack& a, const Pack& b) { return a.v | b.v; }
   friend TARN_HD Pack operator^(const Pack& a, const Pack& b) { return a.v ^ b.v; }
   friend TARN_HD Pack operator<<(const Pack& a, int n) { return a.v << n; }
   friend TARN_HD Pack operator>>(const Pack& a, int n) { return a.v >> n; }
@@ -517,11 +518,6 @@ TARN_HD Pack<float> float_of_bits(const Pack<std::uint32_t>& a) {
 TARN_HD Pack<std::uint32_t> shift_right_signed(const Pack<std::uint32_t>& a, int n) {
   return {reinterpret_cast<Pack<std::uint32_t>::Native>(
       reinterpret_cast<Pack<std::int32_t>::Native>(a.v) >> n)};
-}
-TARN_HD Pack<float> select_high_bit(const Pack<std::uint32_t>& a, const Pack<float>& yes,
-                                    const Pack<float>& no) {
-  using Signed = Pack<std::int32_t>;
-  return {(reinterpret_cast<Signed::Native>(a.v) < Signed(0).v) ? yes.v : no.v};
 }
 
 }  // namespace TARN_ARCH
