@@ -18,7 +18,7 @@ struct Case {
   int replicas;
   Scheme scheme;
   Precision precision;
-  bool thermostat;
+  Thermostat thermostat;
 };
 
 inline System bench_system(const Case& c) {
@@ -28,8 +28,8 @@ inline System bench_system(const Case& c) {
   system.integrator.scheme = c.scheme;
   system.integrator.timestep_akma = units::akma_from_fs(0.5);
   system.precision = c.precision;
-  if (c.thermostat) {
-    system.thermostat.kind = Thermostat::gla;
+  if (c.thermostat != Thermostat::none) {
+    system.thermostat.kind = c.thermostat;
     system.thermostat.temperature_K = 10.0;
     system.thermostat.friction_oxygen_per_akma = units::per_akma_from_per_ps(50.0);
     system.thermostat.friction_hydrogen_per_akma = units::per_akma_from_per_ps(50.0);

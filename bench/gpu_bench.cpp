@@ -92,7 +92,8 @@ void run_solves(benchmark::State& state, int molecules, bool dense) {
 void add_cases(const Bound& bound) {
   std::vector<Case> cases;
   const auto add = [&](Precision precision, int molecules, int replicas) {
-    cases.push_back({"zss_gla", molecules, replicas, Scheme::zss_stiff, precision, true});
+    cases.push_back(
+        {"zss_gla", molecules, replicas, Scheme::zss_stiff, precision, Thermostat::gla});
   };
   for (Precision precision : {Precision::mixed, Precision::double_}) {
     for (int replicas : {1, 10, 100, 1'000, 10'000, 50'000, 200'000}) add(precision, 7, replicas);

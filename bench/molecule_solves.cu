@@ -38,7 +38,7 @@ struct MoleculeSolves::Impl {
   std::unique_ptr<DenseSolver> dense;
 
   Impl(int molecules, bool use_cusolver) {
-    const Case shape{"", 16, 1, Scheme::zss_stiff, Precision::double_, false};
+    const Case shape{"", 16, 1, Scheme::zss_stiff, Precision::double_, Thermostat::none};
     system = bench_system(shape);
     system.integrator.solver = use_cusolver ? Solver::dense : Solver::structured;
     const std::vector<double> from = bench_start(shape).positions_A;
