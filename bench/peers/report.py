@@ -123,6 +123,10 @@ cluster-steps a second by each program's own clock, start-up left out; a ratio i
 that of the program in the same round. Each is a median, with the least and the greatest in brackets.
 Where a ratio is above 1, tarn is faster.
 
+GROMACS's mixed precision keeps positions, velocities and forces as floats. tarn's `single` has floats
+for velocities and forces, and positions in units of 2⁻²⁶ Å; its `mixed` computes pairs in floats and
+keeps all three as doubles. LAMMPS is in double precision.
+
 The load of the machine's {result['cores']} cores was {min(result['loads']):.1f} to {max(result['loads']):.1f} meanwhile, the bench's own among it. Where there
 was less than a core for each thread, rates are too low; ratios on one core suffer less, and those on
 several cores more, since threads then wait for each other.
