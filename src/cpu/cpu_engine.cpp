@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "aligned.hpp"
+#include "crew.hpp"
 #include "dense_solve.hpp"
 #include "flush_denormals.hpp"
 #include "kernel_table.hpp"
@@ -29,8 +30,8 @@ namespace {
 
 /// Stage times are taken at every step whose number is a multiple of this, and scaled.
 constexpr std::int64_t kTimedSteps = 32;
-/// Packs of a large cluster that one thread takes at a time.
-constexpr int kPackGrain = 8;
+/// Molecules whose distances one thread counts at a time.
+constexpr int kCountGrain = 32;
 
 /// A group of replicas that is stepped by one thread without looking at any other: those in the
 /// lanes of a pack, or one replica with its molecules in the lanes.
@@ -51,14 +52,19 @@ struct Group {
 /// twice as many lanes as those of double.
 struct SingleGroup {
   AlignedVector<std::uint32_t> x, kept_x;
-  AlignedVector<float> v, a, kept_v, v_thermal, f, sites, site_f;
+  AlignedVector<float> v, a, kept_v, v_thermal, f, totals, sites, site_f;
 };
 
-/// Work space and sums of one thread.
-struct Scratch {
+/// What steps of a group need beside its state.
+struct WorkSpace {
   SingleGroup single;
-  AlignedVector<double> f, site_f, q;
-  AlignedVector<double> sites;  ///< doubles hold floats too
+  AlignedVector<double> f, site_f, q, totals;
+  AlignedVector<double> sites, block_f;          ///< doubles hold floats too
+  AlignedVector<double> active, change2, size2;  ///< of NewmarkCorrection
+};
+
+/// Sums of one thread.
+struct alignas(64) Tally {
   std::vector<std::uint64_t> counts;
   std::array<std::int64_t, kCountGroups> samples{};
   EngineReport report;
@@ -105,8 +111,8 @@ class CpuEngine final : public Engine {
         measure_(system) {
     confinement_ = {system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2};
     make_groups(start);
-    scratch_.resize(static_cast<std::size_t>(threads_));
-    if (!small_) blocks_f_.resize(team_parallel() ? 1 : scratch_.size());
+    spaces_.resize(static_cast<std::size_t>(threads_));
+    tallies_.resize(spaces_.size());
     stopped_state_.resize(groups_.size());
     for_each_group([&](auto& steps, std::size_t g) { prepare_group(steps, g); });
   }
@@ -155,7 +161,7 @@ class CpuEngine final : public Engine {
 
   EngineReport report() const override {
     EngineReport sum;
-    for (const Scratch& s : scratch_) {
+    for (const Tally& s : tallies_) {
       sum.pair_seconds += s.report.pair_seconds;
       sum.bond_seconds += s.report.bond_seconds;
       sum.noise_seconds += s.report.noise_seconds;
@@ -181,10 +187,11 @@ class CpuEngine final : public Engine {
     std::vector<double> x, v;  ///< last good state
   };
 
-  /// Large clusters with fewer replicas than threads: all threads work on one replica.
-  bool team_parallel() const {
-    return !small_ && threads_ > 1 && groups_.size() < static_cast<std::size_t>(threads_) &&
-           pair_blocks(n_, wide_slots()) > 1;
+  /// Threads that work on one replica together: on large clusters, where there are fewer of them
+  /// than threads.
+  int crew_size() const {
+    if (small_ || groups_.size() >= static_cast<std::size_t>(threads_)) return 1;
+    return std::min(threads_, block_tasks(n_, pair_blocks(n_, wide_slots())));
   }
   /// No more threads than have a group each: one that only waits at the end costs time.
   int threads_for_groups() const {
@@ -197,6 +204,17 @@ class CpuEngine final : public Engine {
   int packs_in(const Group& group) const {
     return group.lanes_are_replicas ? group.slots / kernels_.lanes * n_
                                     : (n_ + kernels_.lanes - 1) / kernels_.lanes;
+  }
+  int single_packs_in(const Group& group) const {
+    const int lanes = 2 * kernels_.lanes;
+    return group.lanes_are_replicas ? n_ : (n_ + lanes - 1) / lanes;
+  }
+  int most_molecules() const {
+    return std::max(padded_molecules(n_), small_ ? wide_slots() * n_ : 0);
+  }
+  /// Bins of one group of replicas, all classes of pairs.
+  std::size_t counts_of_group() const {
+    return static_cast<std::size_t>(kPairClasses) * static_cast<std::size_t>(counting_.bins + 1);
   }
   std::size_t pack_doubles(const Group& group) const {
     return static_cast<std::size_t>(
@@ -221,46 +239,67 @@ class CpuEngine final : public Engine {
   }
 
   void make_groups(const State& start);
-  void prepare_scratch(Scratch& scratch);
-  PackLanes lanes_of(const Group& group, int packs) const {
-    return {0,
-            packs,
+  void prepare_to_report(WorkSpace& space) const;
+  void prepare_to_step(const Group& group, WorkSpace& space) const;
+  struct PackRange {
+    int first, last;  ///< one past the end
+  };
+  /// Of all `packs` those that a hand takes. Whatever the lanes of the packs, they are the same
+  /// molecules: whole packs of the pair type.
+  PackRange part_of(const Hand& hand, int packs, int lanes) const {
+    if (hand.size() == 1) return {0, packs};
+    const int wide_packs = padded_molecules(n_) / wide_slots();
+    const auto begin = [&](int rank) {
+      return std::min(packs, wide_packs * rank / hand.size() * (wide_slots() / lanes));
+    };
+    return {begin(hand.rank()), begin(hand.rank() + 1)};
+  }
+  PackLanes lanes_of(const Group& group, PackRange packs) const {
+    return {packs.first,
+            packs.last,
             group.lanes_are_replicas,
             n_,
             group.ids.data(),
             group.kick_scale.data(),
             group.replicas};
   }
-  MoleculePacks packs_of(Group& group, Scratch& scratch) const {
-    return {lanes_of(group, packs_in(group)),
+  MoleculePacks packs_of(Group& group, WorkSpace& space, const Hand& hand = {}) const {
+    return {lanes_of(group, part_of(hand, packs_in(group), kernels_.lanes)),
             group.x.data(),
             group.v.data(),
             group.a.data(),
-            scratch.f.data(),
+            space.f.data(),
             group.v_thermal.data()};
   }
-  /// All forces at positions x that do not belong to the bonds: scratch.f.
-  void forces(double* x, Group& group, Scratch& scratch, AlignedVector<double>& blocks_f, int team);
-  void pair_forces(const double* x, Group& group, Scratch& scratch, AlignedVector<double>& blocks_f,
-                   int team);
+  /// All forces at positions x that do not belong to the bonds: space.f.
+  void forces(double* x, Group& group, WorkSpace& space, Hand& hand) const;
+  void pair_forces(const MoleculePacks& packs, WorkSpace& space, Hand& hand) const;
   LargePairs large_pairs_of(const double* x, void* sites) const;
-  void large_pair_forces(const LargePairs& args, AlignedVector<double>& blocks_f, int team,
-                         double* f);
-  PassReport finish_step(Group& group, Scratch& scratch, AlignedVector<double>& blocks_f, int team,
-                         EngineReport& report, StageClock& clock);
+  void large_pair_forces(const LargePairs& args, WorkSpace& space, Hand& hand) const;
+  /// Of rounded pair forces.
+  template <class S, class Packs>
+  static void remove_net_force(const StepKernels<S, Packs>& kernels, const Packs& packs,
+                               const Masses<S>& masses, Hand& hand, AlignedVector<S>& totals,
+                               AlignedVector<S>& f) {
+    if (hand.size() == 1) return kernels.remove_net_force(packs, masses, nullptr, f.data());
+    kernels.total_forces(packs, f.data(), totals.data());
+    hand.meet();
+    kernels.remove_net_force(packs, masses, totals.data(), f.data());
+  }
+  PassReport finish_step(Group& group, WorkSpace& space, Hand& hand, EngineReport& report,
+                         StageClock& clock);
   /// Accelerations from dense factorisations, by replica.
-  void solve_dense(Group& group, Scratch& scratch, EngineReport& report);
+  void solve_dense(Group& group, const WorkSpace& space, EngineReport& report);
   /// Accelerations of push-forward Newmark, by iteration.
-  void solve_newmark(Group& group, Scratch& scratch, AlignedVector<double>& blocks_f, int team,
-                     EngineReport& report, StageClock& clock);
-  /// Packs of the work space of a thread, which it makes large enough for a group.
-  SinglePacks single_packs(const Group& group, Scratch& scratch) const;
-  void single_forces(const SinglePacks& packs, const Group& group, Scratch& scratch,
-                     AlignedVector<double>& blocks_f, int team);
+  void solve_newmark(Group& group, WorkSpace& space, Hand& hand, EngineReport& report,
+                     StageClock& clock);
+  SinglePacks single_packs(const Group& group, WorkSpace& space, const Hand& hand) const;
+  void single_forces(const SinglePacks& packs, WorkSpace& space, Hand& hand) const;
 
   struct DoubleSteps;
   struct SingleSteps;
-  /// Calls op(steps, g) for each group, by the threads that there are.
+  /// Calls op(steps, g) for each group, on the threads that there are: each group on one of them,
+  /// or on all of them at once.
   template <class Op>
   void for_each_group(const Op& op);
   template <class Steps>
@@ -273,7 +312,7 @@ class CpuEngine final : public Engine {
   bool counts_are_due(std::int64_t step) const {
     return counting_.enabled && step >= counting_.first_step && step % counting_.every == 0;
   }
-  void count_group(Group& group, Scratch& scratch);
+  void count_group(Group& group, WorkSpace& space, Hand& hand, Tally& tally) const;
 
   System system_;
   const KernelTable& kernels_;
@@ -291,8 +330,8 @@ class CpuEngine final : public Engine {
   PairParameters<float> single_pair_;
   Measure measure_;
   std::vector<Group> groups_;
-  std::vector<Scratch> scratch_;
-  std::vector<AlignedVector<double>> blocks_f_;
+  std::vector<WorkSpace> spaces_;  ///< [thread]; a crew steps in the first one
+  std::vector<Tally> tallies_;     ///< [thread]
   std::vector<std::vector<StoppedReplica>> stopped_state_;  ///< [group]
 };
 
@@ -353,46 +392,63 @@ void CpuEngine::make_groups(const State& start) {
   }
 }
 
-void CpuEngine::prepare_scratch(Scratch& s) {
-  if (!s.f.empty()) return;
-  const std::size_t molecules =
-      static_cast<std::size_t>(std::max(padded_molecules(n_), small_ ? wide_slots() * n_ : 0));
+void CpuEngine::prepare_to_report(WorkSpace& s) const {
+  s.q.resize(static_cast<std::size_t>(9 * most_molecules()));
+}
+
+void CpuEngine::prepare_to_step(const Group& group, WorkSpace& s) const {
+  prepare_to_report(s);
+  const std::size_t molecules = static_cast<std::size_t>(most_molecules());
   s.f.resize(molecules * 9);
-  s.q.resize(molecules * 9);
-  if (small_) s.site_f.resize(molecules * kSiteForceComponents);
+  s.totals.resize(molecules * 3);
   s.sites.resize(molecules * kSiteComponents);
-  if (counting_.enabled) {
-    s.counts.assign(static_cast<std::size_t>(kCountGroups) * kPairClasses *
-                        static_cast<std::size_t>(counting_.bins + 1),
-                    0);
+  if (small_) {
+    s.site_f.resize(molecules * kSiteForceComponents);
+  } else {
+    s.block_f.resize(block_force_size(padded_molecules(n_), pair_blocks(n_, wide_slots())) /
+                     (mixed_ || single_ ? 2 : 1));
   }
+  if (!single_) return;
+  SingleGroup& f = s.single;
+  const std::size_t size = static_cast<std::size_t>(single_packs_in(group) * 2 * kernels_.lanes);
+  f.x.resize(size * kFixedComponents);
+  f.kept_x.resize(f.x.size());
+  f.v.resize(size * 9);
+  f.kept_v.resize(f.v.size());
+  f.a.resize(size * 9);
+  f.f.resize(size * 9);
+  f.totals.resize(size * 3);
+  f.sites.resize(size * kSiteComponents);
+  if (group.lanes_are_replicas) f.site_f.resize(size * kSiteForceComponents);
+  if (!group.v_thermal.empty()) f.v_thermal.resize(size * 9);
 }
 
-void CpuEngine::forces(double* x, Group& group, Scratch& scratch, AlignedVector<double>& blocks_f,
-                       int team) {
-  MoleculePacks packs = packs_of(group, scratch);
+void CpuEngine::forces(double* x, Group& group, WorkSpace& space, Hand& hand) const {
+  MoleculePacks packs = packs_of(group, space, hand);
   packs.x = x;
-  pair_forces(x, group, scratch, blocks_f, team);
-  if (mixed_) kernels_.step.remove_net_force(packs, parameters_.masses, scratch.f.data());
+  pair_forces(packs, space, hand);
+  if (mixed_) {
+    remove_net_force(kernels_.step, packs, parameters_.masses, hand, space.totals, space.f);
+  }
   if (confinement_.stiffness > 0.0) {
-    kernels_.step.confine(packs, parameters_.masses, confinement_, scratch.f.data());
+    kernels_.step.confine(packs, parameters_.masses, confinement_, space.f.data());
   }
 }
 
-void CpuEngine::pair_forces(const double* x, Group& group, Scratch& scratch,
-                            AlignedVector<double>& blocks_f, int team) {
-  double* f = scratch.f.data();
-  if (group.lanes_are_replicas) {
-    kernels_.small_pairs[m_site_][mixed_]({x, scratch.sites.data(), scratch.site_f.data(), f, n_},
+void CpuEngine::pair_forces(const MoleculePacks& packs, WorkSpace& space, Hand& hand) const {
+  double* f = space.f.data();
+  if (packs.lanes_are_replicas) {
+    kernels_.small_pairs[m_site_][mixed_]({packs.x, space.sites.data(), space.site_f.data(), f, n_},
                                           pair_);
     return;
   }
-  const LargePairs args = large_pairs_of(x, scratch.sites.data());
-  kernels_.build_sites[m_site_][mixed_](args, pair_);
+  const LargePairs args = large_pairs_of(packs.x, space.sites.data());
+  const PackRange own = part_of(hand, args.padded / wide_slots(), wide_slots());
+  kernels_.build_sites[m_site_][mixed_](args, pair_, own.first, own.last);
   if (small_) {
     kernels_.narrow_pairs[m_site_][mixed_](args, pair_, f);
   } else {
-    large_pair_forces(args, blocks_f, team, f);
+    large_pair_forces(args, space, hand);
   }
 }
 
@@ -401,51 +457,35 @@ LargePairs CpuEngine::large_pairs_of(const double* x, void* sites) const {
           0, 0,     1};
 }
 
-void CpuEngine::large_pair_forces(const LargePairs& args, AlignedVector<double>& blocks_f, int team,
-                                  double* f) {
+/// From the sites of its own part to the forces on the atoms of that part.
+void CpuEngine::large_pair_forces(const LargePairs& args, WorkSpace& space, Hand& hand) const {
   const int precision = mixed_ || single_;
-  const int packs = args.padded / wide_slots(), tasks = block_tasks(n_, args.blocks);
-  blocks_f.resize(block_force_size(args.padded, args.blocks) / (precision == 0 ? 1 : 2));
   LargePairs all = args;
-  all.block_f = blocks_f.data();
-  const auto do_task = [&](int k) {
+  all.block_f = space.block_f.data();
+  hand.meet();
+  hand.share(block_tasks(n_, args.blocks), [&](int k) {
     const BlockTask task = block_task(k, n_, args.blocks);
     LargePairs a = all;
     a.row_block = task.row;
     a.first_partner = task.first_partner;
     a.last_partner = task.last_partner;
     kernels_.large_pairs[m_site_][precision](a, pair_);
-  };
-  const auto sum = [&](int first) {
-    kernels_.sum_blocks[m_site_][precision](all, pair_.m_weight, first,
-                                            std::min(first + kPackGrain, packs), f);
-  };
-  if (team > 1) {
-#pragma omp parallel num_threads(team)
-    {
-      const FlushDenormals flush;
-#pragma omp for schedule(dynamic, 1)
-      for (int k = 0; k < tasks; ++k) do_task(k);
-#pragma omp for schedule(static)
-      for (int p = 0; p < packs; p += kPackGrain) sum(p);
-    }
-  } else {
-    for (int k = 0; k < tasks; ++k) do_task(k);
-    for (int p = 0; p < packs; p += kPackGrain) sum(p);
-  }
+  });
+  const PackRange own = part_of(hand, args.padded / wide_slots(), wide_slots());
+  kernels_.sum_blocks[m_site_][precision](all, pair_.m_weight, own.first, own.last, space.f.data());
 }
 
 /// From forces to accelerations and the second kick.
-PassReport CpuEngine::finish_step(Group& group, Scratch& scratch, AlignedVector<double>& blocks_f,
-                                  int team, EngineReport& report, StageClock& clock) {
+PassReport CpuEngine::finish_step(Group& group, WorkSpace& space, Hand& hand, EngineReport& report,
+                                  StageClock& clock) {
   const IntegratorSpec& i = system_.integrator;
-  const MoleculePacks packs = packs_of(group, scratch);
+  const MoleculePacks packs = packs_of(group, space, hand);
   PassReport pass;
   if (i.scheme == Scheme::pushforward_newmark) {
-    solve_newmark(group, scratch, blocks_f, team, report, clock);
+    solve_newmark(group, space, hand, report, clock);
     pass = kernels_.end_kick(parameters_, packs);
   } else if (solves_densely(i)) {
-    solve_dense(group, scratch, report);
+    hand.alone([&] { solve_dense(group, space, report); });
     pass = kernels_.end_kick(parameters_, packs);
   } else {
     pass = kernels_.step.end[static_cast<int>(passes_.end)](parameters_, packs);
@@ -455,12 +495,12 @@ PassReport CpuEngine::finish_step(Group& group, Scratch& scratch, AlignedVector<
   return pass;
 }
 
-void CpuEngine::solve_dense(Group& group, Scratch& scratch, EngineReport& report) {
+void CpuEngine::solve_dense(Group& group, const WorkSpace& space, EngineReport& report) {
   std::vector<double> x(static_cast<std::size_t>(n_) * 9), f(x.size()), a(x.size());
   for (int r = 0; r < group.replicas; ++r) {
     if (group.stopped[static_cast<std::size_t>(r)]) continue;
     gather(group, group.x, r, x.data());
-    gather(group, scratch.f, r, f.data());
+    gather(group, space.f, r, f.data());
     report.indefinite_hessians += dense_accelerations(system_, x, f, a);
     // Lanes without a replica repeat the first one.
     for (int slot = r; slot < (r == 0 ? group.slots : r + 1); ++slot) {
@@ -476,55 +516,51 @@ void CpuEngine::solve_dense(Group& group, Scratch& scratch, EngineReport& report
 
 /// Starts from a = 0, so that the solution is a function of the positions only; the first
 /// correction is the acceleration of Z&Ss. A replica that is solved is left alone from then on.
-void CpuEngine::solve_newmark(Group& group, Scratch& scratch, AlignedVector<double>& blocks_f,
-                              int team, EngineReport& report, StageClock& clock) {
-  const MoleculePacks packs = packs_of(group, scratch);
+void CpuEngine::solve_newmark(Group& group, WorkSpace& space, Hand& hand, EngineReport& report,
+                              StageClock& clock) {
+  const MoleculePacks packs = packs_of(group, space), own = packs_of(group, space, hand);
   const std::size_t lanes = static_cast<std::size_t>(std::max(group.slots, kernels_.lanes));
-  AlignedVector<double> active(lanes, 1.0), change2(lanes), size2(lanes);
-  std::fill(group.a.begin(), group.a.end(), 0.0);
-  scratch.q = group.x;
+  AlignedVector<double>& active = space.active;
+  hand.alone([&] {
+    active.assign(lanes, 1.0);
+    space.change2.resize(lanes);
+    space.size2.resize(lanes);
+    std::fill(group.a.begin(), group.a.end(), 0.0);
+    space.q = group.x;
+  });
   for (int correction = 1;; ++correction) {
     clock.add_to(report.bond_seconds);
     if (correction > 1) {
-      kernels_.report_positions(parameters_, packs, scratch.q.data());
-      forces(scratch.q.data(), group, scratch, blocks_f, team);
+      kernels_.report_positions(parameters_, own, space.q.data());
+      forces(space.q.data(), group, space, hand);
       clock.add_to(report.pair_seconds);
     }
-    for (int r = 0; r < group.replicas; ++r) {
-      report.constraint_iterations += active[static_cast<std::size_t>(r)] > 0.0 ? n_ : 0;
-    }
-    kernels_.correct_newmark(parameters_, packs,
-                             {scratch.q.data(), active.data(), change2.data(), size2.data()});
-    bool solved = true;
-    for (std::size_t l = 0; l < lanes; ++l) {
-      if (active[l] == 0.0) continue;
-      const bool done = is_solved_to_round_off(change2[l], size2[l]);
-      active[l] = done ? 0.0 : 1.0;
-      solved = solved && done;
-    }
-    if (solved) return;
+    hand.alone([&] {
+      for (int r = 0; r < group.replicas; ++r) {
+        report.constraint_iterations += active[static_cast<std::size_t>(r)] > 0.0 ? n_ : 0;
+      }
+      kernels_.correct_newmark(
+          parameters_, packs,
+          {space.q.data(), active.data(), space.change2.data(), space.size2.data()});
+      for (std::size_t l = 0; l < lanes; ++l) {
+        if (is_solved_to_round_off(space.change2[l], space.size2[l])) active[l] = 0.0;
+      }
+    });
+    if (std::find(active.begin(), active.end(), 1.0) == active.end()) return;
     if (correction == kMostCorrections) break;
   }
   // What could not be solved is a blow-up.
-  for (int r = 0; r < group.slots; ++r) {
-    if (active[static_cast<std::size_t>(r)] == 0.0) continue;
-    for (int m = 0; m < n_; ++m) group.a[index(group, r, m, 0)] = std::nan("");
-  }
+  hand.alone([&] {
+    for (int r = 0; r < group.slots; ++r) {
+      if (active[static_cast<std::size_t>(r)] == 0.0) continue;
+      for (int m = 0; m < n_; ++m) group.a[index(group, r, m, 0)] = std::nan("");
+    }
+  });
 }
 
-SinglePacks CpuEngine::single_packs(const Group& group, Scratch& scratch) const {
-  const int lanes = 2 * kernels_.lanes;
-  const int packs = group.lanes_are_replicas ? n_ : (n_ + lanes - 1) / lanes;
-  const std::size_t size = static_cast<std::size_t>(packs) * static_cast<std::size_t>(lanes);
-  SingleGroup& s = scratch.single;
-  s.x.resize(size * kFixedComponents);
-  s.v.resize(size * 9);
-  s.a.resize(size * 9);
-  s.f.resize(size * 9);
-  s.sites.resize(size * kSiteComponents);
-  if (group.lanes_are_replicas) s.site_f.resize(size * kSiteForceComponents);
-  if (!group.v_thermal.empty()) s.v_thermal.resize(size * 9);
-  return {lanes_of(group, packs),
+SinglePacks CpuEngine::single_packs(const Group& group, WorkSpace& space, const Hand& hand) const {
+  SingleGroup& s = space.single;
+  return {lanes_of(group, part_of(hand, single_packs_in(group), wide_slots())),
           s.x.data(),
           s.v.data(),
           s.a.data(),
@@ -532,24 +568,23 @@ SinglePacks CpuEngine::single_packs(const Group& group, Scratch& scratch) const 
           group.v_thermal.empty() ? nullptr : s.v_thermal.data()};
 }
 
-void CpuEngine::single_forces(const SinglePacks& packs, const Group& group, Scratch& scratch,
-                              AlignedVector<double>& blocks_f, int team) {
-  SingleGroup& s = scratch.single;
-  const SinglePairs pairs{packs.x, s.sites.data(), s.site_f.data(), s.f.data(),
-                          n_,      packs.last_pack};
-  if (group.lanes_are_replicas) {
+void CpuEngine::single_forces(const SinglePacks& packs, WorkSpace& space, Hand& hand) const {
+  SingleGroup& s = space.single;
+  const SinglePairs pairs{packs.x, s.sites.data(),   s.site_f.data(), s.f.data(),
+                          n_,      packs.first_pack, packs.last_pack};
+  if (packs.lanes_are_replicas) {
     kernels_.single.small_pairs[m_site_](pairs, single_pair_);
   } else {
     kernels_.single.build_sites[m_site_](pairs, single_pair_);
     if (small_) {
       kernels_.single.narrow_pairs[m_site_](pairs, single_pair_);
     } else {
-      large_pair_forces(large_pairs_of(nullptr, s.sites.data()), blocks_f, team, scratch.f.data());
-      kernels_.single.round_forces(scratch.f.data(), packs.last_pack, s.f.data());
+      large_pair_forces(large_pairs_of(nullptr, s.sites.data()), space, hand);
+      kernels_.single.round_forces(space.f.data(), packs.first_pack, packs.last_pack, s.f.data());
     }
   }
   const Masses<float>& masses = single_parameters_.masses;
-  kernels_.single_step.remove_net_force(packs, masses, s.f.data());
+  remove_net_force(kernels_.single_step, packs, masses, hand, s.totals, s.f);
   if (confinement_.stiffness > 0.0) {
     const Confinement<float> wall{static_cast<float>(confinement_.radius),
                                   static_cast<float>(confinement_.stiffness)};
@@ -561,22 +596,27 @@ void CpuEngine::single_forces(const SinglePacks& packs, const Group& group, Scra
 struct CpuEngine::DoubleSteps {
   CpuEngine& engine;
   Group& group;
-  Scratch& scratch;
-  AlignedVector<double>& blocks_f;
-  int team;
-  MoleculePacks packs = engine.packs_of(group, scratch);
+  WorkSpace& space;
+  Hand& hand;
+  Tally& tally;
+  MoleculePacks packs = engine.packs_of(group, space, hand);
   const StepParameters& numbers = engine.parameters_;
   const StepKernels<double, MoleculePacks>& kernels = engine.kernels_.step;
 
   void load() {}
   void store() {}
   void keep() {
-    group.kept_x = group.x;
-    group.kept_v = group.v;
+    const auto copy = [&](const AlignedVector<double>& from, AlignedVector<double>& to) {
+      const std::ptrdiff_t pack = 9 * engine.kernels_.lanes;
+      std::copy(from.begin() + packs.first_pack * pack, from.begin() + packs.last_pack * pack,
+                to.begin() + packs.first_pack * pack);
+    };
+    copy(group.x, group.kept_x);
+    copy(group.v, group.kept_v);
   }
-  void forces() { engine.forces(group.x.data(), group, scratch, blocks_f, team); }
+  void forces() { engine.forces(group.x.data(), group, space, hand); }
   PassReport finish(EngineReport& report, StageClock& clock) {
-    return engine.finish_step(group, scratch, blocks_f, team, report, clock);
+    return engine.finish_step(group, space, hand, report, clock);
   }
 };
 
@@ -584,37 +624,40 @@ struct CpuEngine::DoubleSteps {
 struct CpuEngine::SingleSteps {
   CpuEngine& engine;
   Group& group;
-  Scratch& scratch;
-  AlignedVector<double>& blocks_f;
-  int team;
-  SinglePacks packs = engine.single_packs(group, scratch);
+  WorkSpace& space;
+  Hand& hand;
+  Tally& tally;
+  SinglePacks packs = engine.single_packs(group, space, hand);
   const StepNumbers<float>& numbers = engine.single_parameters_;
   const StepKernels<float, SinglePacks>& kernels = engine.kernels_.single_step;
   bool kept = false;
 
-  void load() { engine.kernels_.single.load(engine.packs_of(group, scratch), packs); }
+  void load() { engine.kernels_.single.load(engine.packs_of(group, space), packs); }
   /// The kept state too.
   void store() {
     const SingleKernels& single = engine.kernels_.single;
-    single.store(packs, engine.packs_of(group, scratch));
+    single.store(packs, engine.packs_of(group, space));
     if (!kept) return;
     SinglePacks old = packs;
-    old.x = scratch.single.kept_x.data();
-    old.v = scratch.single.kept_v.data();
-    MoleculePacks to = engine.packs_of(group, scratch);
-    group.kept_x.resize(group.x.size());
-    group.kept_v.resize(group.v.size());
+    old.x = space.single.kept_x.data();
+    old.v = space.single.kept_v.data();
+    MoleculePacks to = engine.packs_of(group, space);
     to.x = group.kept_x.data();
     to.v = group.kept_v.data();
     single.store(old, to);
     kept = false;
   }
   void keep() {
-    scratch.single.kept_x = scratch.single.x;
-    scratch.single.kept_v = scratch.single.v;
+    const auto copy = [&](const auto& from, auto& to, int components) {
+      const std::ptrdiff_t pack = components * 2 * engine.kernels_.lanes;
+      std::copy(from.begin() + packs.first_pack * pack, from.begin() + packs.last_pack * pack,
+                to.begin() + packs.first_pack * pack);
+    };
+    copy(space.single.x, space.single.kept_x, kFixedComponents);
+    copy(space.single.v, space.single.kept_v, 9);
     kept = true;
   }
-  void forces() { engine.single_forces(packs, group, scratch, blocks_f, team); }
+  void forces() { engine.single_forces(packs, space, hand); }
   PassReport finish(EngineReport& report, StageClock& clock) {
     const PassReport pass = kernels.end[static_cast<int>(engine.passes_.end)](numbers, packs);
     report.indefinite_hessians += pass.indefinite;
@@ -625,25 +668,38 @@ struct CpuEngine::SingleSteps {
 
 template <class Op>
 void CpuEngine::for_each_group(const Op& op) {
-  const auto at = [&](std::size_t g, int team) {
-    const FlushDenormals flush;
-    const std::size_t thread = static_cast<std::size_t>(team > 1 ? 0 : omp_get_thread_num());
-    Scratch& scratch = scratch_[thread];
-    prepare_scratch(scratch);
-    AlignedVector<double>& blocks_f = small_ ? scratch.f : blocks_f_[thread];
+  const auto at = [&](std::size_t g, WorkSpace& space, Hand& hand) {
+    Tally& tally = tallies_[static_cast<std::size_t>(omp_get_thread_num())];
+    if (counting_.enabled) tally.counts.resize(kCountGroups * counts_of_group());
     if (single_) {
-      SingleSteps steps{*this, groups_[g], scratch, blocks_f, team};
+      SingleSteps steps{*this, groups_[g], space, hand, tally};
       op(steps, g);
     } else {
-      DoubleSteps steps{*this, groups_[g], scratch, blocks_f, team};
+      DoubleSteps steps{*this, groups_[g], space, hand, tally};
       op(steps, g);
     }
   };
-  if (team_parallel()) {
-    for (std::size_t g = 0; g < groups_.size(); ++g) at(g, threads_);
+  if (crew_size() > 1) {
+    prepare_to_step(groups_[0], spaces_[0]);
+    Crew crew(crew_size() > omp_get_num_procs());
+#pragma omp parallel num_threads(crew_size())
+    {
+      const FlushDenormals flush;
+      Hand hand(crew, omp_get_thread_num(), omp_get_num_threads());
+      for (std::size_t g = 0; g < groups_.size(); ++g) {
+        at(g, spaces_[0], hand);
+        hand.meet();
+      }
+    }
   } else {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads_for_groups())
-    for (std::size_t g = 0; g < groups_.size(); ++g) at(g, 1);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      const FlushDenormals flush;
+      WorkSpace& space = spaces_[static_cast<std::size_t>(omp_get_thread_num())];
+      prepare_to_step(groups_[g], space);
+      Hand hand;
+      at(g, space, hand);
+    }
   }
 }
 
@@ -654,20 +710,23 @@ void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
   // The state as it is in the numbers of the steps.
   steps.load();
   steps.store();
-  AlignedVector<double> v = group.v;
+  AlignedVector<double> v;
+  steps.hand.alone([&] { v = group.v; });
   steps.forces();
   // The end of a step sets the accelerations; the velocities are put back afterwards.
   EngineReport ignored;
   StageClock clock(false);
   steps.finish(ignored, clock);
   steps.store();
-  group.v.swap(v);
-  // Overlapping atoms: an infinite acceleration, or none that could be found (v is marked then).
-  // Finite ones, however large, are left to the first step.
-  group.kept_x = group.x;
-  group.kept_v = group.v;
-  stop_bad_replicas(g, step_, [&](std::size_t at) {
-    return std::isfinite(group.a[at]) ? 0.0 * v[at] : group.a[at];
+  steps.hand.alone([&] {
+    group.v.swap(v);
+    // Overlapping atoms: an infinite acceleration, or none that could be found (v is marked then).
+    // Finite ones, however large, are left to the first step.
+    group.kept_x = group.x;
+    group.kept_v = group.v;
+    stop_bad_replicas(g, step_, [&](std::size_t at) {
+      return std::isfinite(group.a[at]) ? 0.0 * v[at] : group.a[at];
+    });
   });
 }
 
@@ -681,7 +740,7 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
   const int move = static_cast<int>(passes_.move);
   const Thermostat thermostat = system_.thermostat.kind;
   const bool baoab = thermostat == Thermostat::baoab;
-  EngineReport& report = steps.scratch.report;
+  EngineReport& report = steps.tally.report;
 
   steps.load();
   for (std::int64_t step = step_; step < step_ + n_steps; ++step) {
@@ -698,9 +757,10 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
     clock.add_to(report.pair_seconds);
     pass = steps.finish(report, clock);
     // Before the noise, so that each replica is judged by the same velocities in any batch.
-    if (pass.bad_pack >= 0) {
+    if (steps.hand.any(pass.bad_pack >= 0)) {
       steps.store();
-      stop_bad_replicas(g, step + 1, [&](std::size_t at) { return group.v[at]; });
+      steps.hand.alone(
+          [&] { stop_bad_replicas(g, step + 1, [&](std::size_t at) { return group.v[at]; }); });
       steps.load();
       if (!group.lanes_are_replicas && group.stopped[0]) break;
     }
@@ -710,12 +770,12 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
     }
     if (counts_are_due(step + 1)) {
       steps.store();
-      count_group(group, steps.scratch);
+      count_group(group, steps.space, steps.hand, steps.tally);
       clock.add_to(report.rest_seconds);
     }
   }
   steps.store();
-  report.molecule_steps += n_steps * group.replicas * n_;
+  if (steps.hand.rank() == 0) report.molecule_steps += n_steps * group.replicas * n_;
 }
 
 /// Marks the replicas in which `motion` (of the coordinate at an index) is too large or not a
@@ -767,11 +827,9 @@ void CpuEngine::stop_bad_replicas(std::size_t g, std::int64_t step, const Motion
   }
 }
 
-void CpuEngine::count_group(Group& group, Scratch& scratch) {
-  const MoleculePacks packs = packs_of(group, scratch);
-  kernels_.report_positions(parameters_, packs, scratch.q.data());
-  const std::size_t group_size =
-      static_cast<std::size_t>(kPairClasses) * static_cast<std::size_t>(counting_.bins + 1);
+void CpuEngine::count_group(Group& group, WorkSpace& space, Hand& hand, Tally& tally) const {
+  kernels_.report_positions(parameters_, packs_of(group, space, hand), space.q.data());
+  hand.meet();
   const int lanes = kernels_.lanes;
   std::array<std::uint64_t*, kPadding> histograms{};
   for (int first = 0; first < group.replicas; first += lanes) {
@@ -781,18 +839,22 @@ void CpuEngine::count_group(Group& group, Scratch& scratch) {
       if (r >= group.replicas || group.stopped[static_cast<std::size_t>(r)]) continue;
       const std::size_t count_group = static_cast<std::size_t>(
           replica_ids_[static_cast<std::size_t>(group.first_replica + r)] % kCountGroups);
-      histograms[static_cast<std::size_t>(l)] = scratch.counts.data() + count_group * group_size;
-      ++scratch.samples[count_group];
+      histograms[static_cast<std::size_t>(l)] =
+          tally.counts.data() + count_group * counts_of_group();
+      if (hand.rank() == 0) ++tally.samples[count_group];
     }
-    const PairCounting args{scratch.q.data() + static_cast<std::size_t>(first / lanes * n_) * 9 *
-                                                   static_cast<std::size_t>(lanes),
+    hand.share((n_ + kCountGrain - 1) / kCountGrain, [&](int k) {
+      kernels_.count_pairs({space.q.data() + static_cast<std::size_t>(first / lanes * n_) * 9 *
+                                                 static_cast<std::size_t>(lanes),
                             group.lanes_are_replicas,
                             n_,
                             {counting_.pairs[0], counting_.pairs[1], counting_.pairs[2]},
                             counting_.bins / counting_.r_max_A,
                             counting_.bins,
-                            histograms.data()};
-    kernels_.count_pairs(args);
+                            k * kCountGrain,
+                            std::min((k + 1) * kCountGrain, n_),
+                            histograms.data()});
+    });
   }
 }
 
@@ -815,8 +877,8 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
   if (fields & ~static_cast<unsigned>(kPairCounts)) {
 #pragma omp parallel num_threads(threads_for_groups())
     {
-      Scratch& scratch = scratch_[static_cast<std::size_t>(omp_get_thread_num())];
-      prepare_scratch(scratch);
+      WorkSpace& space = spaces_[static_cast<std::size_t>(omp_get_thread_num())];
+      prepare_to_report(space);
       ForceField force_field(system_.model, n_);
       Measure::Replica replica(n_);
       const FlushDenormals flush;
@@ -826,13 +888,13 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
         const auto [g, r] = live[k];
         Group& group = groups_[g];
         if (reported != g) {
-          kernels_.report_positions(parameters_, packs_of(group, scratch), scratch.q.data());
+          kernels_.report_positions(parameters_, packs_of(group, space), space.q.data());
           reported = g;
         }
         gather(group, group.x, r, replica.x.data());
         gather(group, group.v, r, replica.v.data());
         gather(group, group.a, r, replica.a.data());
-        gather(group, scratch.q, r, replica.q.data());
+        gather(group, space.q, r, replica.q.data());
         if (!group.v_thermal.empty()) {
           gather(group, group.v_thermal, r, replica.v_thermal.data());
         }
@@ -852,7 +914,7 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
     const std::size_t bins = static_cast<std::size_t>(counting_.bins);
     frame.pair_counts.assign(static_cast<std::size_t>(kCountGroups) * kPairClasses * bins, 0);
     frame.pair_samples.fill(0);
-    for (const Scratch& s : scratch_) {
+    for (const Tally& s : tallies_) {
       if (s.counts.empty()) continue;
       for (std::size_t row = 0; row < static_cast<std::size_t>(kCountGroups) * kPairClasses;
            ++row) {

@@ -38,7 +38,7 @@ struct ForceField::Impl {
   NonbondedEnergy energy(const cpu::LargePairs& args) {
     NonbondedEnergy e;
     const bool m_site = model.has_m_site();
-    kernels.build_sites[m_site][0](args, parameters);
+    kernels.build_sites[m_site][0](args, parameters, 0, padded / kernels.lanes);
     kernels.large_energy[m_site](args, parameters, &e.coulomb_kcal_per_mol, &e.lj_kcal_per_mol);
     return e;
   }

@@ -15,7 +15,7 @@ namespace tarn::cpu {
 ///
 /// A lane is a replica (small clusters where there are enough of them), and pack s * N + m is
 /// molecule m of the replicas of sub-block s. Or a lane is a molecule of one cluster, and pack p is
-/// molecules p * lanes onwards.
+/// molecules p * lanes onwards; a pass may then take only some packs, but sums go over all.
 struct PackLanes {
   int first_pack;
   int last_pack;  ///< one past the end
@@ -103,6 +103,7 @@ struct PairCounting {
   bool pairs[3];
   double bins_per_A;
   int bins;
+  int first, last;  ///< molecules whose distances to later ones are counted; one past the end
   /// Where to count, [class][bins + 1], the last bin for what lies beyond r_max. Small: one pointer
   /// a lane; large: only the first.
   std::uint64_t* const* histograms;
@@ -124,7 +125,7 @@ struct SinglePairs {
   float* site_f;           ///< work space where a lane is a replica: [pack][12][lane]
   float* f;                ///< out: [pack][9][lane]
   int molecules;
-  int packs;
+  int first_pack, last_pack;  ///< of build_sites; one past the end
 };
 
 /// Passes over molecules: begin or baoab, forces, end, thermostat. Null where there is none.
@@ -138,8 +139,11 @@ struct StepKernels {
   PassReport (*end[kEnds])(const StepNumbers<S>&, const Packs&);
   /// The noise after the step, by Move.
   void (*thermostat[kMoves])(const StepNumbers<S>&, const Packs&, std::int64_t step);
+  /// The forces on whole molecules: [pack][3][lane].
+  void (*total_forces)(const Packs&, const S* f, S* totals);
   /// Takes the net force that rounded pair forces leave off f, so that momentum is kept.
-  void (*remove_net_force)(const Packs&, const Masses<S>&, S* f);
+  /// @param totals of all packs; may be null where the pass takes them all
+  void (*remove_net_force)(const Packs&, const Masses<S>&, const S* totals, S* f);
   /// Adds the forces of the wall and their recoil to f.
   void (*confine)(const Packs&, const Masses<S>&, const Confinement<S>&, S* f);
 };
@@ -154,7 +158,7 @@ struct SingleKernels {
   void (*narrow_pairs[2])(const SinglePairs&, const PairParameters<float>&);
   void (*build_sites[2])(const SinglePairs&, const PairParameters<float>&);
   /// Forces laid out as MoleculePacks::f, where a lane is a molecule, rounded.
-  void (*round_forces)(const double* from, int packs, float* to);
+  void (*round_forces)(const double* from, int first_pack, int last_pack, float* to);
 };
 
 struct KernelTable {
@@ -175,7 +179,9 @@ struct KernelTable {
   void (*small_pairs[2][2])(const SmallPairs&, const PairParameters<double>&);
   /// One small cluster, lane by molecule; out: forces on the atoms, laid out as x.
   void (*narrow_pairs[2][2])(const LargePairs&, const PairParameters<double>&, double* f);
-  void (*build_sites[2][2])(const LargePairs&, const PairParameters<double>&);
+  /// Of packs first..last of the pair type.
+  void (*build_sites[2][2])(const LargePairs&, const PairParameters<double>&, int first_pack,
+                            int last_pack);
   void (*large_pairs[2][2])(const LargePairs&, const PairParameters<double>&);
   /// Adds what the blocks exert in order, as doubles, and spreads the force on M: forces on the
   /// atoms, laid out as x, of packs first..last of the pair type.

@@ -26,6 +26,7 @@ constexpr cpu::StepKernels<S, Packs> step_kernels() {
           {thermostat_pass<Move::free, S, Packs>, thermostat_pass<Move::free, S, Packs>,
            thermostat_pass<Move::free, S, Packs>, thermostat_pass<Move::newton, S, Packs>,
            thermostat_pass<Move::newton, S, Packs>, thermostat_pass<Move::settle, S, Packs>},
+          total_forces<S, Packs>,
           remove_net_force_of_cluster<S, Packs>,
           confine};
 }

@@ -12,11 +12,12 @@ namespace {
 using cpu::LargePairs;
 
 template <bool kMSite, class Precision>
-void build_sites(const LargePairs& args, const PairParameters<double>& parameters) {
+void build_sites(const LargePairs& args, const PairParameters<double>& parameters, int first_pack,
+                 int last_pack) {
   using T = typename Precision::T;
   constexpr int lanes = Pack<T>::lanes;
   T* sites = static_cast<T*>(args.sites);
-  for (int p = 0; p < args.padded / lanes; ++p) {
+  for (int p = first_pack; p < last_pack; ++p) {
     const double* parts[2] = {args.x + (p * Precision::sub_blocks) * 9 * kLanes,
                               args.x + (p * Precision::sub_blocks + 1) * 9 * kLanes};
     Precision::template build<kMSite>(parts, parameters.m_weight,

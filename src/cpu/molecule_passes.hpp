@@ -285,50 +285,79 @@ TARN_HD Vec3<P> sum_over_cluster(const PackLanes& packs, int first, int cluster_
   return {P(sum.x), P(sum.y), P(sum.z)};
 }
 /// Calls op(first pack, number of packs) for each cluster, or for those of the lanes.
-template <class Op>
+template <class P, class Op>
 TARN_HD void for_each_cluster(const PackLanes& packs, const Op& op) {
-  const int cluster_packs = packs.lanes_are_replicas ? packs.molecules : packs.last_pack;
-  for (int first = packs.first_pack; first < packs.last_pack; first += cluster_packs) {
-    op(first, cluster_packs);
-  }
+  const int cluster_packs =
+      packs.lanes_are_replicas ? packs.molecules : (packs.molecules + P::lanes - 1) / P::lanes;
+  for (int first = 0; first < packs.last_pack; first += cluster_packs) op(first, cluster_packs);
+}
+/// Whether a pass takes pack p.
+TARN_HD bool takes(const PackLanes& packs, int p) {
+  return packs.first_pack <= p && p < packs.last_pack;
 }
 
 /// Takes a net force off the molecules of a cluster, by mass.
 template <class P, class S = scalar_t<P>>
-TARN_HD void take_off(const Vec3<P>& net_force, int molecules, int first, int count,
+TARN_HD void take_off(const Vec3<P>& net_force, const PackLanes& packs, int first, int count,
                       const Masses<S>& m, S* f) {
-  const Vec3<P> net = P(S(1) / static_cast<S>(molecules)) * net_force;
-  for (int p = first; p < first + count; ++p) {
+  const Vec3<P> net = P(S(1) / static_cast<S>(packs.molecules)) * net_force;
+  const int begin = first > packs.first_pack ? first : packs.first_pack;
+  const int end = first + count < packs.last_pack ? first + count : packs.last_pack;
+  for (int p = begin; p < end; ++p) {
     S* at = f + nine_at<P>(p);
     store_triple(remove_net_force(load_triple(at), net, m), at);
   }
 }
 
+/// Adds forces push(p) on the oxygens of a cluster, and takes their sum off all molecules.
+template <class S, class Push>
+TARN_HD void push_back(const PackLanes& packs, int first, int count, const Masses<S>& m, S* f,
+                       const Push& push) {
+  using P = Pack<S>;
+  const Vec3<P> net = sum_over_cluster<P>(packs, first, count, [&](int p) {
+    const Vec3<P> of_pack = push(p);
+    S* at = f + nine_at<P>(p);
+    if (takes(packs, p)) store_vec3(load_vec3(at) + of_pack, at);
+    return of_pack;
+  });
+  take_off(net, packs, first, count, m, f);
+}
+
 void confine(const MoleculePacks& packs, const Masses<double>& m, const Confinement<double>& wall,
              double* f) {
   const double cluster_mass = packs.molecules * (m.o + 2.0 * m.h);
-  for_each_cluster(packs, [&](int first, int count) {
+  for_each_cluster<D>(packs, [&](int first, int count) {
     const Vec3<D> centre =
         D(1.0 / cluster_mass) * sum_over_cluster<D>(packs, first, count, [&](int p) {
           return mass_moment(load_triple(packs.x + nine_at(p)), m);
         });
-    const Vec3<D> net = sum_over_cluster<D>(packs, first, count, [&](int p) {
-      const Vec3<D> push = wall_force(load_vec3(packs.x + nine_at(p)) - centre, wall);
-      store_vec3(load_vec3(f + nine_at(p)) + push, f + nine_at(p));
-      return push;
-    });
-    take_off(net, packs.molecules, first, count, m, f);
+    push_back(packs, first, count, m, f,
+              [&](int p) { return wall_force(load_vec3(packs.x + nine_at(p)) - centre, wall); });
   });
 }
 
+/// Where the three numbers of pack p lie.
+template <class P>
+TARN_HD std::ptrdiff_t three_at(int p) {
+  return static_cast<std::ptrdiff_t>(p) * 3 * P::lanes;
+}
+template <class S, class Packs>
+void total_forces(const Packs& packs, const S* f, S* totals) {
+  using P = Number<Packs>;
+  for (int p = packs.first_pack; p < packs.last_pack; ++p) {
+    store_vec3(total(load_triple(f + nine_at<P>(p))), totals + three_at<P>(p));
+  }
+}
 /// Takes the net force that rounded pair forces leave off all molecules, by mass.
 template <class S, class Packs>
-void remove_net_force_of_cluster(const Packs& packs, const Masses<S>& m, S* f) {
+void remove_net_force_of_cluster(const Packs& packs, const Masses<S>& m, const S* totals, S* f) {
   using P = Number<Packs>;
-  for_each_cluster(packs, [&](int first, int count) {
-    const Vec3<P> net = sum_over_cluster<P>(
-        packs, first, count, [&](int p) { return total(load_triple(f + nine_at<P>(p))); });
-    take_off(net, packs.molecules, first, count, m, f);
+  for_each_cluster<P>(packs, [&](int first, int count) {
+    const Vec3<P> net = sum_over_cluster<P>(packs, first, count, [&](int p) {
+      return totals != nullptr ? load_vec3(totals + three_at<P>(p))
+                               : total(load_triple(f + nine_at<P>(p)));
+    });
+    take_off(net, packs, first, count, m, f);
   });
 }
 

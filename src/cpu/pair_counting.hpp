@@ -34,7 +34,7 @@ TARN_HD void count_molecules(const PairCounting& args, const Triple<D>& i, const
 void count_pairs(const PairCounting& args) {
   const int n = args.molecules;
   if (args.lanes_are_replicas) {
-    for (int i = 0; i < n; ++i) {
+    for (int i = args.first; i < args.last; ++i) {
       const Triple<D> x_i = load_triple(args.q + i * 9 * kLanes);
       for (int j = i + 1; j < n; ++j) {
         count_molecules(args, x_i, load_triple(args.q + j * 9 * kLanes), AllLanes{});
@@ -42,7 +42,7 @@ void count_pairs(const PairCounting& args) {
     }
     return;
   }
-  for (int i = 0; i < n; ++i) {
+  for (int i = args.first; i < args.last; ++i) {
     const double* p = args.q + i / kLanes * 9 * kLanes + i % kLanes;
     const auto vec3 = [&](int c) -> Vec3<D> {
       return {D(p[c * kLanes]), D(p[(c + 1) * kLanes]), D(p[(c + 2) * kLanes])};

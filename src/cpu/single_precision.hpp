@@ -57,7 +57,7 @@ TARN_HD Triple<F> rounded_triple(const Triple<D>& low, const Triple<D>& high) {
   return {vec3(low.o, high.o), vec3(low.h1, high.h1), vec3(low.h2, high.h2)};
 }
 void load_single(const MoleculePacks& from, const SinglePacks& to) {
-  for (int p = 0; p < to.last_pack; ++p) {
+  for (int p = to.first_pack; p < to.last_pack; ++p) {
     const DoublePacks d = double_packs(from, p);
     const auto both = [&](const double* at) {
       return rounded_triple(load_triple(at + d.at[0]), load_triple(at + d.at[1]));
@@ -79,7 +79,7 @@ TARN_HD void store_widened(const Triple<F>& a, const DoublePacks& d, double* to)
   }
 }
 void store_single(const SinglePacks& from, const MoleculePacks& to) {
-  for (int p = 0; p < from.last_pack; ++p) {
+  for (int p = from.first_pack; p < from.last_pack; ++p) {
     const DoublePacks d = double_packs(to, p);
     const std::uint32_t* x = from.x + fixed_at(p);
     for (int c = 0; c < 9; ++c) {
@@ -97,8 +97,8 @@ void store_single(const SinglePacks& from, const MoleculePacks& to) {
     }
   }
 }
-void round_forces(const double* from, int packs, float* to) {
-  for (int p = 0; p < packs; ++p) {
+void round_forces(const double* from, int first_pack, int last_pack, float* to) {
+  for (int p = first_pack; p < last_pack; ++p) {
     store_triple(
         rounded_triple(load_triple(from + nine_at(2 * p)), load_triple(from + nine_at(2 * p + 1))),
         to + nine_at<F>(p));
@@ -110,7 +110,7 @@ void round_forces(const double* from, int packs, float* to) {
 template <bool kMSite>
 void build_single_sites(const SinglePairs& args, const PairParameters<float>& parameters) {
   constexpr int n = F::lanes;
-  for (int p = 0; p < args.packs; ++p) {
+  for (int p = args.first_pack; p < args.last_pack; ++p) {
     const FixedPosition<U> x = load_fixed(args.x, p);
     const SiteOffsets<F> d = site_offsets<kMSite>(from_oxygen<F>(x), F(parameters.m_weight));
     float* site = args.sites + p * kSiteComponents * n;
@@ -153,15 +153,13 @@ void confine(const SinglePacks& packs, const Masses<float>& m, const Confinement
     return {o, o + d.h1, o + d.h2};
   };
   const float cluster_mass = static_cast<float>(packs.molecules) * (m.o + 2.0f * m.h);
-  const Vec3<F> centre = F(1.0f / cluster_mass) *
-                         sum_over_cluster<F>(packs, 0, packs.last_pack,
-                                             [&](int p) { return mass_moment(position(p), m); });
-  const Vec3<F> net = sum_over_cluster<F>(packs, 0, packs.last_pack, [&](int p) {
-    const Vec3<F> push = wall_force(position(p).o - centre, wall);
-    store_vec3(load_vec3(f + nine_at<F>(p)) + push, f + nine_at<F>(p));
-    return push;
+  for_each_cluster<F>(packs, [&](int first, int count) {
+    const Vec3<F> centre = F(1.0f / cluster_mass) *
+                           sum_over_cluster<F>(packs, first, count,
+                                               [&](int p) { return mass_moment(position(p), m); });
+    push_back(packs, first, count, m, f,
+              [&](int p) { return wall_force(position(p).o - centre, wall); });
   });
-  take_off(net, packs.molecules, 0, packs.last_pack, m, f);
 }
 
 constexpr cpu::SingleKernels single_kernels() {

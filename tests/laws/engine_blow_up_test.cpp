@@ -65,12 +65,16 @@ void expect_names_the_two(const BlowUp& what, const std::string& accident, int m
   EXPECT_LE(what.largest_force.at.molecule, 1);
 }
 
+/// Several threads work on each replica from 33 molecules on.
+int threads_for(int molecules) { return molecules <= 32 ? 2 : 5; }
+
 class EngineBlowUp : public ::testing::TestWithParam<EngineCase> {};
 
 TEST_P(EngineBlowUp, OneReplicaStopsAndTheOthersGoOn) {
   constexpr int kSteps = 6;
   for (const Accident& accident : kAccidents) {
-    for (int n : {2, 7, 17}) {
+    for (int n : {2, 7, 17, 40}) {
+      if (n > most_molecules(GetParam().scheme)) continue;
       for (Precision precision : precisions_of(GetParam().scheme)) {
         SCOPED_TRACE(accident.name + ", N = " + std::to_string(n) + ", " + name_of(precision));
         const System system = make_system(GetParam(), tip3p(), n, precision);
@@ -82,12 +86,12 @@ TEST_P(EngineBlowUp, OneReplicaStopsAndTheOthersGoOn) {
         // Single precision keeps the nearest numbers that it has.
         const State kept = make_cpu_engine(system, start, {})->state();
 
-        const auto untouched = make_cpu_engine(system, good, {}, 2);
+        const auto untouched = make_cpu_engine(system, good, {}, threads_for(n));
         untouched->advance(kSteps);
         auto expected = bits_by_replica(*untouched);
         expected.erase(ids[bad]);
 
-        const auto engine = make_cpu_engine(system, start, every_step(), 2);
+        const auto engine = make_cpu_engine(system, start, every_step(), threads_for(n));
         Frame f;
         std::int64_t left_at = -1;
         for (int step = 0; step <= kSteps; ++step) {
@@ -138,13 +142,14 @@ TEST_P(EngineBlowUp, OneReplicaStopsAndTheOthersGoOn) {
 }
 
 TEST_P(EngineBlowUp, WhenAllAreStoppedAdvancingIsHarmless) {
-  for (int n : {2, 7, 17}) {
+  for (int n : {2, 7, 17, 40}) {
+    if (n > most_molecules(GetParam().scheme)) continue;
     SCOPED_TRACE("N = " + std::to_string(n));
     const System system = make_system(GetParam(), tip3p(), n);
     const std::vector<std::int64_t> ids = spread_ids(n <= 32 ? 11 : 4);
     State start = start_state(system, ids);
     for (std::size_t r = 0; r < ids.size(); ++r) kAccidents[r % kAccidents.size()].spoil(start, r);
-    const auto engine = make_cpu_engine(system, start, every_step(), 2);
+    const auto engine = make_cpu_engine(system, start, every_step(), threads_for(n));
     engine->advance(20);
     const std::vector<BlowUp> stopped = engine->blow_ups();
     ASSERT_EQ(stopped.size(), ids.size());
@@ -213,12 +218,13 @@ struct Ending {
 /// replicas over the limit of speed here, at steps of their own; molecules that only fill up a pack
 /// must not matter.
 TEST_P(EngineBlowUp, HappensToAReplicaAsIfItWereAlone) {
-  for (const auto& [n, replicas] : {std::pair{1, 33}, {3, 33}, {17, 5}}) {
+  for (const auto& [n, replicas] : {std::pair{1, 33}, {3, 33}, {17, 5}, {40, 2}}) {
+    if (n > most_molecules(GetParam().scheme)) continue;
     System system = make_system(GetParam(), tip3p(), n);
     system.integrator.timestep_akma = std::min(system.integrator.timestep_akma, 0.01);
     system.confinement = {};
     if (GetParam().bath != Bath::none) {
-      system.thermostat = thermostat(GetParam().bath, n == 17 ? 3.5e5 : 6e5, 2.0);
+      system.thermostat = thermostat(GetParam().bath, n >= 17 ? 3.5e5 : 6e5, 2.0);
     }
     const std::vector<std::int64_t> ids = spread_ids(replicas);
     State start = start_state(system, ids);

@@ -208,6 +208,26 @@ TEST_P(EngineLaws, TheNumberOfThreadsChangesNothing) {
   });
 }
 
+/// Blocks that meet one other each, and more threads than processors.
+TEST_P(EngineLaws, TheNumberOfThreadsChangesNothingInALargeCluster) {
+  constexpr int kMolecules = 1000;
+  // Its matrices take a second a step, and what they are made of is as in small clusters.
+  if (GetParam().scheme == "zss_molecule" || kMolecules > most_molecules(GetParam().scheme)) return;
+  for (Precision precision : precisions_of(GetParam().scheme)) {
+    SCOPED_TRACE(name_of(precision));
+    variant_ = {tip3p(), precision, cpu_instruction_sets().front()};
+    const State start = start_state(system(kMolecules), {3});
+    std::map<std::int64_t, Bits> expected;
+    for (int threads : {1, 2, 40}) {
+      const auto e = engine(start, threads);
+      e->advance(2);
+      ASSERT_TRUE(e->blow_ups().empty());
+      if (threads == 1) expected = bits_by_replica(*e);
+      EXPECT_TRUE(same_bits(expected, bits_by_replica(*e))) << threads << " threads";
+    }
+  }
+}
+
 TEST_P(EngineLaws, SeedsChangeTheNoiseAndNothingElseDoes) {
   for_variants({1, 7, 17}, [&](int n) {
     System s = system(n);
