@@ -70,6 +70,15 @@ struct alignas(64) Tally {
   EngineReport report;
 };
 
+/// Copies the packs that a hand takes, of `size` numbers each.
+template <class T>
+void copy_packs(const PackLanes& packs, int size, const AlignedVector<T>& from,
+                AlignedVector<T>& to) {
+  const auto first = from.begin() + static_cast<std::ptrdiff_t>(packs.first_pack) * size;
+  const auto last = from.begin() + static_cast<std::ptrdiff_t>(packs.last_pack) * size;
+  std::copy(first, last, to.begin() + (first - from.begin()));
+}
+
 class StageClock {
  public:
   explicit StageClock(bool on) : on_(on) {
@@ -606,13 +615,9 @@ struct CpuEngine::DoubleSteps {
   void load() {}
   void store() {}
   void keep() {
-    const auto copy = [&](const AlignedVector<double>& from, AlignedVector<double>& to) {
-      const std::ptrdiff_t pack = 9 * engine.kernels_.lanes;
-      std::copy(from.begin() + packs.first_pack * pack, from.begin() + packs.last_pack * pack,
-                to.begin() + packs.first_pack * pack);
-    };
-    copy(group.x, group.kept_x);
-    copy(group.v, group.kept_v);
+    const int pack = 9 * engine.kernels_.lanes;
+    copy_packs(packs, pack, group.x, group.kept_x);
+    copy_packs(packs, pack, group.v, group.kept_v);
   }
   void forces() { engine.forces(group.x.data(), group, space, hand); }
   PassReport finish(EngineReport& report, StageClock& clock) {
@@ -648,13 +653,9 @@ struct CpuEngine::SingleSteps {
     kept = false;
   }
   void keep() {
-    const auto copy = [&](const auto& from, auto& to, int components) {
-      const std::ptrdiff_t pack = components * 2 * engine.kernels_.lanes;
-      std::copy(from.begin() + packs.first_pack * pack, from.begin() + packs.last_pack * pack,
-                to.begin() + packs.first_pack * pack);
-    };
-    copy(space.single.x, space.single.kept_x, kFixedComponents);
-    copy(space.single.v, space.single.kept_v, 9);
+    const int lanes = 2 * engine.kernels_.lanes;
+    copy_packs(packs, kFixedComponents * lanes, space.single.x, space.single.kept_x);
+    copy_packs(packs, 9 * lanes, space.single.v, space.single.kept_v);
     kept = true;
   }
   void forces() { engine.single_forces(packs, space, hand); }
