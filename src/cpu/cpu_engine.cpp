@@ -209,14 +209,11 @@ class CpuEngine final : public Engine {
   }
   /// Lanes of the pair type: replicas in a group, where lanes are replicas.
   int wide_slots() const { return kernels_.lanes * (mixed_ || single_ ? 2 : 1); }
-  /// Packs that hold molecules.
-  int packs_in(const Group& group) const {
-    return group.lanes_are_replicas ? group.slots / kernels_.lanes * n_
-                                    : (n_ + kernels_.lanes - 1) / kernels_.lanes;
-  }
-  int single_packs_in(const Group& group) const {
-    const int lanes = 2 * kernels_.lanes;
-    return group.lanes_are_replicas ? n_ : (n_ + lanes - 1) / lanes;
+  /// Packs of that type of one cluster.
+  int wide_packs() const { return padded_molecules(n_) / wide_slots(); }
+  /// Packs of so many lanes that hold molecules.
+  int packs_in(const Group& group, int lanes) const {
+    return group.lanes_are_replicas ? group.slots / lanes * n_ : (n_ + lanes - 1) / lanes;
   }
   int most_molecules() const {
     return std::max(padded_molecules(n_), small_ ? wide_slots() * n_ : 0);
@@ -257,11 +254,14 @@ class CpuEngine final : public Engine {
   /// molecules: whole packs of the pair type.
   PackRange part_of(const Hand& hand, int packs, int lanes) const {
     if (hand.size() == 1) return {0, packs};
-    const int wide_packs = padded_molecules(n_) / wide_slots();
     const auto begin = [&](int rank) {
-      return std::min(packs, wide_packs * rank / hand.size() * (wide_slots() / lanes));
+      return std::min(packs, wide_packs() * rank / hand.size() * (wide_slots() / lanes));
     };
     return {begin(hand.rank()), begin(hand.rank() + 1)};
+  }
+  /// The same of all packs of the pair type, those that only fill up among them.
+  PackRange wide_part_of(const Hand& hand) const {
+    return part_of(hand, wide_packs(), wide_slots());
   }
   PackLanes lanes_of(const Group& group, PackRange packs) const {
     return {packs.first,
@@ -273,7 +273,8 @@ class CpuEngine final : public Engine {
             group.replicas};
   }
   MoleculePacks packs_of(Group& group, WorkSpace& space, const Hand& hand = {}) const {
-    return {lanes_of(group, part_of(hand, packs_in(group), kernels_.lanes)),
+    const int lanes = kernels_.lanes;
+    return {lanes_of(group, part_of(hand, packs_in(group, lanes), lanes)),
             group.x.data(),
             group.v.data(),
             group.a.data(),
@@ -419,7 +420,7 @@ void CpuEngine::prepare_to_step(const Group& group, WorkSpace& s) const {
   }
   if (!single_) return;
   SingleGroup& f = s.single;
-  const std::size_t size = static_cast<std::size_t>(single_packs_in(group) * 2 * kernels_.lanes);
+  const std::size_t size = static_cast<std::size_t>(packs_in(group, wide_slots()) * wide_slots());
   f.x.resize(size * kFixedComponents);
   f.kept_x.resize(f.x.size());
   f.v.resize(size * 9);
@@ -452,7 +453,7 @@ void CpuEngine::pair_forces(const MoleculePacks& packs, WorkSpace& space, Hand& 
     return;
   }
   const LargePairs args = large_pairs_of(packs.x, space.sites.data());
-  const PackRange own = part_of(hand, args.padded / wide_slots(), wide_slots());
+  const PackRange own = wide_part_of(hand);
   kernels_.build_sites[m_site_][mixed_](args, pair_, own.first, own.last);
   if (small_) {
     kernels_.narrow_pairs[m_site_][mixed_](args, pair_, f);
@@ -480,7 +481,7 @@ void CpuEngine::large_pair_forces(const LargePairs& args, WorkSpace& space, Hand
     a.last_partner = task.last_partner;
     kernels_.large_pairs[m_site_][precision](a, pair_);
   });
-  const PackRange own = part_of(hand, args.padded / wide_slots(), wide_slots());
+  const PackRange own = wide_part_of(hand);
   kernels_.sum_blocks[m_site_][precision](all, pair_.m_weight, own.first, own.last, space.f.data());
 }
 
@@ -569,7 +570,8 @@ void CpuEngine::solve_newmark(Group& group, WorkSpace& space, Hand& hand, Engine
 
 SinglePacks CpuEngine::single_packs(const Group& group, WorkSpace& space, const Hand& hand) const {
   SingleGroup& s = space.single;
-  return {lanes_of(group, part_of(hand, single_packs_in(group), wide_slots())),
+  const int lanes = wide_slots();
+  return {lanes_of(group, part_of(hand, packs_in(group, lanes), lanes)),
           s.x.data(),
           s.v.data(),
           s.a.data(),
@@ -653,7 +655,7 @@ struct CpuEngine::SingleSteps {
     kept = false;
   }
   void keep() {
-    const int lanes = 2 * engine.kernels_.lanes;
+    const int lanes = engine.wide_slots();
     copy_packs(packs, kFixedComponents * lanes, space.single.x, space.single.kept_x);
     copy_packs(packs, 9 * lanes, space.single.v, space.single.kept_v);
     kept = true;
@@ -680,10 +682,10 @@ void CpuEngine::for_each_group(const Op& op) {
       op(steps, g);
     }
   };
-  if (crew_size() > 1) {
+  if (const int hands = crew_size(); hands > 1) {
     prepare_to_step(groups_[0], spaces_[0]);
-    Crew crew(crew_size() > omp_get_num_procs());
-#pragma omp parallel num_threads(crew_size())
+    Crew crew(hands > omp_get_num_procs());
+#pragma omp parallel num_threads(hands)
     {
       const FlushDenormals flush;
       Hand hand(crew, omp_get_thread_num(), omp_get_num_threads());
