@@ -13,28 +13,29 @@ namespace {
 constexpr int kMostThreads = kMostInBlock * kBlockSlices;
 
 /// Shared memory of a block: sites, partial forces of the slices 1 .. S-1, and a row for sums.
-template <class S, class R>
+template <class S, class R, bool kMSite>
 struct BlockMemory {
-  SiteArray<R> sites;
-  S* partial;  ///< [slice - 1][9][thread]
-  S* sums;     ///< [3][thread]
-  int width;   ///< threads along the molecules
+  using PackedSite = gpu::PackedSite<R, kMSite>;
+  PackedSite* sites;  ///< [thread]
+  S* partial;         ///< [slice - 1][9][thread]
+  S* sums;            ///< [3][thread]
+  int width;          ///< threads along the molecules
 
   __device__ BlockMemory(unsigned char* memory, int threads) : width(threads) {
-    partial = reinterpret_cast<S*>(memory);
+    sites = reinterpret_cast<PackedSite*>(memory);
+    partial = reinterpret_cast<S*>(sites + threads);
     sums = partial + (kBlockSlices - 1) * 9 * threads;
-    sites = {reinterpret_cast<R*>(sums + 3 * threads), threads};
   }
-  static std::size_t bytes(int threads) {
+  static constexpr std::size_t bytes(int threads) {
     return static_cast<std::size_t>(threads) *
-           (((kBlockSlices - 1) * 9 + 3) * sizeof(S) + kSiteComponents * sizeof(R));
+           (((kBlockSlices - 1) * 9 + 3) * sizeof(S) + sizeof(PackedSite));
   }
 };
 
 /// Sum over the molecules by halving, the same in all threads. All threads of the block call it;
 /// those that own no molecule bring zero.
-template <class S, class R>
-__device__ Vec3<S> block_sum(const BlockMemory<S, R>& memory, const Vec3<S>& mine) {
+template <class S, class R, bool kMSite>
+__device__ Vec3<S> block_sum(const BlockMemory<S, R, kMSite>& memory, const Vec3<S>& mine) {
   S* p = memory.sums + threadIdx.x;
   __syncthreads();
   if (threadIdx.y == 0) {
@@ -57,24 +58,25 @@ __device__ Vec3<S> block_sum(const BlockMemory<S, R>& memory, const Vec3<S>& min
 
 /// Forces without the bonds on the molecule of thread (i, 0), at its positions x. All threads call.
 template <class S, class R, bool kMSite, class X>
-__device__ Triple<S> block_forces(const BlockMemory<S, R>& memory, const SystemNumbers<S>& system,
-                                  const PairParameters<R>& pair, const X& x) {
+__device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
+                                  const SystemNumbers<S>& system, const PairParameters<R>& pair,
+                                  const X& x) {
   const int i = static_cast<int>(threadIdx.x), slice = static_cast<int>(threadIdx.y);
   const bool molecule = i < system.molecules, owner = molecule && slice == 0;
   const Masses<S>& m = system.step.masses;
   const Vec3<S> zero{S(0), S(0), S(0)};
   __syncthreads();
   if (owner) {
-    store_site<R, kMSite>(make_site<PlainNumbers, R, kMSite>(x, system.pair.m_weight), memory.sites,
-                          i);
+    memory.sites[i] =
+        packed<R, kMSite>(make_site<PlainNumbers, R, kMSite>(x, system.pair.m_weight));
   }
   __syncthreads();
   Triple<S> f{zero, zero, zero};
   if (molecule) {
     SiteForces<S> sum = no_site_forces<S>();
     const Range partners = slice_range(slice, kBlockSlices, system.molecules);
-    add_partners<R, kMSite>(pair, load_site<R, kMSite>(memory.sites, i), memory.sites,
-                            partners.first, partners.last, i, sum);
+    add_partners(pair, unpacked(memory.sites[i]), memory.sites, partners.first, partners.last, i,
+                 sum);
     f = forces_on_atoms<kMSite>(sum, system.pair.m_weight);
     if (slice > 0) {
       store_triple(f, memory.partial + (slice - 1) * 9 * memory.width, memory.width, i);
@@ -96,7 +98,7 @@ __device__ Triple<S> block_forces(const BlockMemory<S, R>& memory, const SystemN
       if constexpr (std::is_same_v<S, double>) {
         return x;
       } else {
-        return positions_from(memory.sites.vector(0, 0), load_site<R, kMSite>(memory.sites, i));
+        return positions_from(memory.sites[0].vector(0), unpacked(memory.sites[i]));
       }
     }();
     const S share = S(1) / (static_cast<S>(system.molecules) * (m.o + S(2) * m.h));
@@ -131,7 +133,7 @@ __global__ void __launch_bounds__(kMostThreads)
     prepare_blocks_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                           std::int64_t step, Prepare what) {
   TARN_DYNAMIC_SHARED(memory_bytes);
-  const BlockMemory<S, R> memory(memory_bytes, static_cast<int>(blockDim.x));
+  const BlockMemory<S, R, kMSite> memory(memory_bytes, static_cast<int>(blockDim.x));
   const std::int64_t replica = blockIdx.x;
   const int i = static_cast<int>(threadIdx.x);
   const bool owner = i < d.molecules && threadIdx.y == 0;
@@ -164,7 +166,7 @@ __global__ void __launch_bounds__(kMostThreads)
     advance_blocks_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                           std::int64_t first, std::int64_t n) {
   TARN_DYNAMIC_SHARED(memory_bytes);
-  const BlockMemory<S, R> memory(memory_bytes, static_cast<int>(blockDim.x));
+  const BlockMemory<S, R, kMSite> memory(memory_bytes, static_cast<int>(blockDim.x));
   const std::int64_t replica = blockIdx.x;
   if (d.stopped[replica] != 0) return;
   const int i = static_cast<int>(threadIdx.x);
@@ -228,7 +230,7 @@ void prepare(const DeviceState& d, const ClusterSystem& system, std::int64_t ste
              cudaStream_t stream) {
   const dim3 threads = threads_for(d);
   launch_kernel(prepare_blocks_kernel<S, R, kMSite>, static_cast<unsigned>(d.replicas), threads,
-                BlockMemory<S, R>::bytes(static_cast<int>(threads.x)), stream, d,
+                BlockMemory<S, R, kMSite>::bytes(static_cast<int>(threads.x)), stream, d,
                 rounded_system<S>(system), rounded_parameters<R>(system.pair), step, what);
 }
 template <class S, class R, bool kMSite>
@@ -236,12 +238,12 @@ void advance(const DeviceState& d, const ClusterSystem& system, std::int64_t fir
              cudaStream_t stream) {
   const dim3 threads = threads_for(d);
   launch_kernel(advance_blocks_kernel<S, R, kMSite>, static_cast<unsigned>(d.replicas), threads,
-                BlockMemory<S, R>::bytes(static_cast<int>(threads.x)), stream, d,
+                BlockMemory<S, R, kMSite>::bytes(static_cast<int>(threads.x)), stream, d,
                 rounded_system<S>(system), rounded_parameters<R>(system.pair), first, n);
 }
 
 // The largest block must find its shared memory on every device, without asking for more.
-static_assert(kMostInBlock * (((kBlockSlices - 1) * 9 + 3) * 8 + kSiteComponents * 8) <= 48 * 1024);
+static_assert(BlockMemory<double, double, true>::bytes(kMostInBlock) <= 48 * 1024);
 
 }  // namespace
 

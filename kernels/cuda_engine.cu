@@ -25,8 +25,10 @@ namespace tarn {
 namespace gpu {
 namespace {
 
-/// Steps of the larger graph: so many a launch, and the rest one by one.
-constexpr std::int64_t kStepsInGraph = 8;
+/// Steps of the larger graph, the rest goes one by one: of the steps from one kept state to the
+/// next the last is no graph.
+constexpr std::int64_t kStepsInGraph = 21;
+static_assert((kKeptSteps - 1) % kStepsInGraph == 0);
 
 /// A stream and, on the tile path, the graphs of one step and of several.
 class StreamAndGraph {
@@ -147,14 +149,15 @@ class CudaEngine final : public Engine {
     if (iterates_ && tiles) newmark_solver_.emplace(device_state_);
     cuda_check(cudaDeviceSynchronize());  // copies and fills have no order with our stream
     if (dense_solver_ || newmark_solver_) {
-      solved_step(true);
+      solved_step(step_, true);
     } else {
       prepare(Prepare::accelerations, cluster_, precision_);
     }
     stream_.wait();
     if (tiles && !dense_ && !iterates_) {
       stream_.capture([&] {
-        launch_tile_step(device_state_, cluster_, precision_, m_site_, tiles_, stream_.stream());
+        launch_tile_step(device_state_, cluster_, precision_, m_site_, tiles_, true,
+                         stream_.stream());
       });
     }
   }
@@ -180,9 +183,9 @@ class CudaEngine final : public Engine {
         launch_block_advance(device_state_, cluster_, precision_, m_site_, step_, n,
                              stream_.stream());
       } else if (dense_solver_ || newmark_solver_) {
-        for (std::int64_t k = 0; k < n; ++k) solved_step(false);
+        for (std::int64_t k = 0; k < n; ++k) solved_step(step_ + k, false);
       } else {
-        stream_.replay(n);
+        tile_steps(n);
       }
       step_ += n;
       left -= n;
@@ -348,7 +351,7 @@ class CudaEngine final : public Engine {
     ids_ = DeviceBuffer<std::uint64_t>(ids);
     kick_scale_ = DeviceBuffer<double>(scales);
     stopped_ = DeviceBuffer<int>(ids.size(), 0);
-    blow_step_ = DeviceBuffer<long long>(ids.size(), 0);
+    blow_step_ = DeviceBuffer<long long>(std::vector<long long>(ids.size(), kNoStep));
     blow_molecule_ = DeviceBuffer<int>(std::vector<int>(ids.size(), kNoMolecule));
     sums_ = DeviceBuffer<unsigned long long>(2, 0);
     device_state_ = {slots,
@@ -390,11 +393,14 @@ class CudaEngine final : public Engine {
   void make_tiles() {
     const std::size_t slots = static_cast<std::size_t>(device_state_.slots);
     // Multipliers at infinite omega take forces in double, whatever the precision of the steps.
-    sites_ = DeviceBuffer<unsigned char>(15 * slots * sizeof(double));
-    partial_ = DeviceBuffer<double>(9 * slots * static_cast<std::size_t>(tile_slices(n_)));
-    cluster_sums_ = DeviceBuffer<double>(replica_ids_.size() * kTileSums, 0);
+    const std::size_t replicas = replica_ids_.size();
+    sites_ = DeviceBuffer<unsigned char>(slots * kMostSiteBytes);
+    const int slices = force_slices(n_);
+    partial_ = DeviceBuffer<double>(9 * slots * static_cast<std::size_t>(slices));
+    net_ = DeviceBuffer<double>(3 * replicas * static_cast<std::size_t>(pair_tiles(n_, slices)));
+    wall_ = DeviceBuffer<double>(replicas * kWallNumbers);
     device_step_ = DeviceBuffer<long long>(std::vector<long long>{step_});
-    tiles_ = {sites_.get(), partial_.get(), cluster_sums_.get(), device_step_.get()};
+    tiles_ = {sites_.get(), partial_.get(), net_.get(), wall_.get(), device_step_.get()};
   }
 
   void prepare(Prepare what, const ClusterSystem& cluster, Precision precision) {
@@ -406,40 +412,55 @@ class CudaEngine final : public Engine {
       launch_block_prepare(device_state_, cluster, precision, m_site_, step_, what,
                            stream_.stream());
     } else {
-      launch_tile_prepare(device_state_, cluster, precision, m_site_, tiles_, what,
+      launch_tile_prepare(device_state_, cluster, precision, m_site_, tiles_, step_, what,
                           stream_.stream());
     }
   }
 
-  /// A step whose accelerations cuSOLVER solves or corrections do, or only these (prepare). Not a
-  /// graph: what cuSOLVER does between its kernels is its own business, and how many corrections it
-  /// takes is seen as they are done.
-  void solved_step(bool prepare) {
-    launch_tile_forces(device_state_, cluster_, precision_, m_site_, tiles_, !prepare,
-                       stream_.stream());
+  /// Steps up to the next state that is to be kept.
+  void tile_steps(std::int64_t n) {
+    launch_tile_begin(device_state_, cluster_, precision_, m_site_, tiles_, step_,
+                      stream_.stream());
+    stream_.replay(n - 1);
+    launch_tile_step(device_state_, cluster_, precision_, m_site_, tiles_, false, stream_.stream());
+    launch_tile_rest(device_state_, stream_.stream());
+  }
+
+  /// A step whose accelerations cuSOLVER solves or corrections do, or only these at the start. Not
+  /// a graph: what cuSOLVER does between its kernels is its own business, and how many corrections
+  /// it takes is seen as they are done.
+  void solved_step(std::int64_t step, bool start) {
+    cudaStream_t const stream = stream_.stream();
+    if (start) {
+      prepare(Prepare::forces, cluster_, precision_);
+    } else {
+      launch_tile_begin(device_state_, cluster_, precision_, m_site_, tiles_, step, stream);
+      launch_tile_forces(device_state_, cluster_, precision_, m_site_, tiles_, stream);
+    }
     if (newmark_solver_) {
-      newmark_solver_->solve(device_state_, cluster_, m_site_, tiles_, !prepare, stream_.stream());
-      launch_tile_kick(device_state_, cluster_, tiles_, prepare, stream_.stream());
+      newmark_solver_->solve(device_state_, cluster_, m_site_, tiles_, !start, stream);
+      launch_tile_kick(device_state_, cluster_, step, start, stream);
       return;
     }
-    dense_solver_->solve(device_state_, cluster_, stream_.stream());
-    launch_tile_solved(device_state_, cluster_, tiles_, dense_solver_->solution(), prepare,
-                       stream_.stream());
+    dense_solver_->solve(device_state_, cluster_, stream);
+    launch_tile_solved(device_state_, cluster_, dense_solver_->solution(), step, start, stream);
   }
 
   bool is_due(std::int64_t step) const {
     return counting_.enabled && step >= counting_.first_step && step % counting_.every == 0;
   }
-  /// The warp path counts by itself; the others stop at every step that is to be counted.
+  /// The warp path counts by itself; the others stop at every step that is to be counted, and tiles
+  /// at every state that is to be kept.
   std::int64_t steps_in_one_go(std::int64_t left) const {
-    if (path_ == Path::warp || !counting_.enabled) return left;
-    return std::min(left, counting_.every - step_ % counting_.every);
+    if (path_ == Path::warp) return left;
+    if (counting_.enabled) left = std::min(left, counting_.every - step_ % counting_.every);
+    return path_ == Path::tiles ? std::min(left, kKeptSteps - step_ % kKeptSteps) : left;
   }
 
   void fill(unsigned fields, const std::vector<std::size_t>& live, Frame& frame) {
     const bool measures = fields & (kEnergies | kConservation);
     std::vector<double> energies;
-    const std::size_t tiles = static_cast<std::size_t>(pair_tiles(n_));
+    const std::size_t tiles = static_cast<std::size_t>(observed_tiles(n_));
     if (measures && !replica_ids_.empty()) {
       const DeviceBuffer<double> parts(replica_ids_.size() * tiles);
       launch_energy(device_state_, cluster_, m_site_, parts.get(), stream_.stream());
@@ -452,8 +473,9 @@ class CudaEngine final : public Engine {
       ClusterSystem without_wall = cluster_;
       without_wall.wall.stiffness = 0.0;
       if (newmark_solver_) {
-        launch_tile_forces(newmark_solver_->at_solution(device_state_), without_wall,
-                           Precision::double_, m_site_, tiles_, false, stream_.stream());
+        launch_tile_prepare(newmark_solver_->at_solution(device_state_), without_wall,
+                            Precision::double_, m_site_, tiles_, step_, Prepare::forces,
+                            stream_.stream());
       } else {
         prepare(Prepare::forces, without_wall, Precision::double_);
       }
@@ -524,7 +546,7 @@ class CudaEngine final : public Engine {
   DeviceBuffer<long long> blow_step_;
   DeviceBuffer<unsigned long long> sums_, pair_counts_, pair_samples_;
   DeviceBuffer<unsigned char> sites_;
-  DeviceBuffer<double> partial_, cluster_sums_;
+  DeviceBuffer<double> partial_, net_, wall_;
   DeviceBuffer<long long> device_step_;
   DeviceState device_state_{};
   DeviceCounts counts_{};

@@ -14,8 +14,9 @@ namespace tarn::gpu {
 /// Replicas are told apart for errors of pair counts by id modulo this; see kCountGroups.
 inline constexpr int kGroups = 32;
 
-/// blow_molecule of a replica that goes on.
+/// blow_molecule and blow_step of a replica that goes on.
 inline constexpr int kNoMolecule = 0x7fffffff;
+inline constexpr long long kNoStep = 0x7fffffffffffffff;
 
 /// Pointers to device memory. Coordinate arrays are [coordinate][slot].
 struct DeviceState {

@@ -28,16 +28,18 @@ void launch_block_advance(const DeviceState& d, const ClusterSystem& system, Pre
                           bool m_site, std::int64_t first, std::int64_t n, cudaStream_t stream);
 
 // tile_path.cu
-/// Work space of the tile path: sites [15][slot] in numbers of pairs, partial forces
-/// [slice][9][slot] in those of the state, sums of each replica, and the number of the step, which
-/// a graph must read from memory.
+/// Work space of the tile path.
 struct TileScratch {
-  void* sites;
-  void* partial;
-  double* sums;     ///< [replica][9]: net force, centre of mass, net push of the wall
-  long long* step;  ///< one number
+  void* sites;    ///< [slot] of PackedSite, in numbers of pairs
+  void* partial;  ///< [slice][9][slot]: forces, in numbers of the state
+  void* net;      ///< [replica][tile and slice][3]: sums of these, in the same numbers
+  double* wall;   ///< [replica][9]: origin, centre of mass, net push
+  /// The number of the step that is under way, and after its pairs the one that it ends with; a
+  /// graph must read it from memory.
+  long long* step;
 };
-inline constexpr int kTileSums = 9;
+inline constexpr int kMostSiteBytes = 96;
+inline constexpr int kWallNumbers = 9;
 
 /// Work space and numbers of dense solves.
 struct DenseWork {
@@ -49,21 +51,26 @@ struct DenseWork {
 };
 
 void launch_tile_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                         bool m_site, const TileScratch& scratch, Prepare what,
+                         bool m_site, const TileScratch& scratch, std::int64_t step, Prepare what,
                          cudaStream_t stream);
-/// One step; it takes the step's number from scratch.step and counts it on.
+/// Steps are launched as: begin; then each step, which begins the next one, and the last one, which
+/// does not; then rest. States are kept by begin only: it comes at every kKeptSteps-th step.
+void launch_tile_begin(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                       bool m_site, const TileScratch& scratch, std::int64_t step,
+                       cudaStream_t stream);
 void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                      bool m_site, const TileScratch& scratch, cudaStream_t stream);
+                      bool m_site, const TileScratch& scratch, bool begin_next,
+                      cudaStream_t stream);
+/// Puts replicas that went bad to rest.
+void launch_tile_rest(const DeviceState& d, cudaStream_t stream);
 
-/// Steps whose accelerations are solved elsewhere: the forces, with `begin` after the beginning of
-/// a step, and then its end.
+/// Steps whose accelerations are solved elsewhere: begin, the forces to d.f, and the end with rest.
 void launch_tile_forces(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                        bool m_site, const TileScratch& scratch, bool begin, cudaStream_t stream);
-void launch_tile_solved(const DeviceState& d, const ClusterSystem& system,
-                        const TileScratch& scratch, const DenseWork& work, bool prepare,
-                        cudaStream_t stream);
+                        bool m_site, const TileScratch& scratch, cudaStream_t stream);
+void launch_tile_solved(const DeviceState& d, const ClusterSystem& system, const DenseWork& work,
+                        std::int64_t step, bool prepare, cudaStream_t stream);
 /// The same with the accelerations in d.a.
-void launch_tile_kick(const DeviceState& d, const ClusterSystem& system, const TileScratch& scratch,
+void launch_tile_kick(const DeviceState& d, const ClusterSystem& system, std::int64_t step,
                       bool prepare, cudaStream_t stream);
 
 // dense.cu
@@ -77,7 +84,7 @@ void launch_dense_matrices(const DeviceState& d, const ClusterSystem& system, co
 /// Counts the distances at the reported positions; not for the warp path, which counts by itself.
 void launch_count(const DeviceState& d, const DeviceCounts& counts, cudaStream_t stream);
 /// Non-bonded energy of each replica at the reported positions, in parts.
-/// @param energies out: [replica][pair_tiles(N)]
+/// @param energies out: [replica][observed_tiles(N)]
 void launch_energy(const DeviceState& d, const ClusterSystem& system, bool m_site, double* energies,
                    cudaStream_t stream);
 

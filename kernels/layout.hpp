@@ -16,7 +16,7 @@ inline constexpr int kWarpLanes = 32;
 enum class Path {
   warp,   ///< several clusters a warp, a molecule a lane, many steps a launch
   block,  ///< a thread block a cluster, positions in shared memory, many steps a launch
-  tiles   ///< tiles over (replica, molecules, slice of the partners), one step a graph launch
+  tiles   ///< tiles over (replica, molecules, slice of the partners), two kernels a step, in graphs
 };
 inline constexpr int kMostInWarp = 32;
 inline constexpr int kMostInBlock = 128;
@@ -82,16 +82,26 @@ TARN_HD constexpr int meeting_lane(int lane, int round, int molecules, int width
 constexpr int block_threads(int molecules) {
   return (molecules + kWarpLanes - 1) / kWarpLanes * kWarpLanes;
 }
-/// Parts that the partners of a molecule are dealt to, each a thread (block) or a tile of blocks
-/// (tiles). A function of N only, so that sums have one order. Three in a block: with four, the
-/// largest one leaves its threads too few registers.
+/// Slices: parts that the partners of a molecule are dealt to. How many is a function of N only, so
+/// that sums have one order. Three in a block of the block path: with four, the largest one leaves
+/// its threads too few registers.
 inline constexpr int kBlockSlices = 3;
-inline constexpr int kTile = 64;  ///< molecules and threads of a tile
-TARN_HD constexpr int tile_slices(int molecules) {
+inline constexpr int kTile = 64;  ///< molecules of a tile
+TARN_HD constexpr int tiles_for(int molecules) { return (molecules + kTile - 1) / kTile; }
+/// Groups of threads of a block of forces: each takes a slice of the partners of the same tile, and
+/// they are added before they go to memory.
+inline constexpr int kTileGroups = 4;
+/// Partial sums of the force on a molecule in memory: enough blocks to fill a chip with one cluster
+/// of 1000, and no more, because they are what goes to and from memory.
+TARN_HD constexpr int force_slices(int molecules) {
+  const int tiles = tiles_for(molecules);
+  return tiles > 16 ? 16 : tiles;
+}
+/// Slices of an observation.
+TARN_HD constexpr int observed_slices(int molecules) {
   const int slices = molecules / 16;
   return slices < 1 ? 1 : slices > 64 ? 64 : slices;
 }
-TARN_HD constexpr int tiles_for(int molecules) { return (molecules + kTile - 1) / kTile; }
 
 /// Partners first .. last - 1 of a slice.
 struct Range {
@@ -102,18 +112,33 @@ TARN_HD constexpr Range slice_range(int slice, int slices, int molecules) {
   return {static_cast<int>(n * slice / slices), static_cast<int>(n * (slice + 1) / slices)};
 }
 
-/// What a block of an observation works on: pairs of the molecules of a tile with those of a slice.
+/// What a block works on: pairs of the molecules of a tile with those of a slice.
 struct PairTile {
   std::int64_t replica;
   int tile, slice;
 };
-TARN_HD constexpr int pair_tiles(int molecules) {
-  return tiles_for(molecules) * tile_slices(molecules);
+TARN_HD constexpr int pair_tiles(int molecules, int slices) {
+  return tiles_for(molecules) * slices;
 }
-TARN_HD constexpr PairTile pair_tile(std::int64_t block, int molecules) {
-  const int tiles = tiles_for(molecules), slices = tile_slices(molecules);
+constexpr int observed_tiles(int molecules) {
+  return pair_tiles(molecules, observed_slices(molecules));
+}
+TARN_HD constexpr PairTile pair_tile(std::int64_t block, int molecules, int slices) {
+  const int tiles = tiles_for(molecules);
   const std::int64_t replica = block / tiles / slices;
   return {replica, static_cast<int>(block % tiles), static_cast<int>(block / tiles % slices)};
+}
+
+/// What a block of the end of a step works on: some molecules of one replica.
+struct MoleculeChunk {
+  std::int64_t replica;
+  int first;
+};
+inline constexpr int kChunk = 32;  ///< molecules of a chunk, the last one may have fewer
+TARN_HD constexpr int molecule_chunks(int molecules) { return (molecules + kChunk - 1) / kChunk; }
+TARN_HD constexpr MoleculeChunk molecule_chunk(std::int64_t block, int molecules) {
+  const int chunks = molecule_chunks(molecules);
+  return {block / chunks, static_cast<int>(block % chunks) * kChunk};
 }
 
 // --- push-forward Newmark ------------------------------------------------------------------------

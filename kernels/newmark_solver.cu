@@ -79,7 +79,8 @@ void NewmarkSolver::solve(const DeviceState& d, const ClusterSystem& system, boo
   launch_kernel(start_newmark_kernel, slots, kThreads, 0, stream, d, work_);
   for (int correction = 1; correction <= kMostCorrections; ++correction) {
     if (correction > 1)
-      launch_tile_forces(active, system, Precision::double_, m_site, scratch, false, stream);
+      launch_tile_prepare(active, system, Precision::double_, m_site, scratch, 0, Prepare::forces,
+                          stream);
     launch_kernel(correct_newmark_kernel, static_cast<unsigned>(d.replicas),
                   correcting_threads(d.molecules), 0, stream, d, system, work_, counted,
                   correction == kMostCorrections);

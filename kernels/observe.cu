@@ -21,12 +21,12 @@ __device__ std::int64_t device_slot(const DeviceState& d, std::int64_t replica, 
 
 /// Those of a slice that come after molecule i.
 __device__ Range partners_beyond(int i, int slice, int molecules) {
-  const Range all = slice_range(slice, tile_slices(molecules), molecules);
+  const Range all = slice_range(slice, observed_slices(molecules), molecules);
   return {all.first > i ? all.first : i + 1, all.last};
 }
 
 __global__ void __launch_bounds__(kTile) count_kernel(DeviceState d, DeviceCounts counts) {
-  const PairTile block = pair_tile(blockIdx.x, d.molecules);
+  const PairTile block = pair_tile(blockIdx.x, d.molecules, observed_slices(d.molecules));
   const std::int64_t replica = block.replica;
   const int i = block.tile * kTile + static_cast<int>(threadIdx.x);
   if (i >= d.molecules || d.stopped[replica] != 0) return;
@@ -47,7 +47,7 @@ template <bool kMSite>
 __global__ void __launch_bounds__(kTile)
     energy_kernel(DeviceState d, ClusterSystem system, double* energies) {
   __shared__ double shared[kTile];
-  const PairTile block = pair_tile(blockIdx.x, d.molecules);
+  const PairTile block = pair_tile(blockIdx.x, d.molecules, observed_slices(d.molecules));
   const std::int64_t replica = block.replica;
   const int i = block.tile * kTile + static_cast<int>(threadIdx.x);
   const double bh2 = system.step.bh2;
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(kTile)
 }
 
 unsigned blocks_for(const DeviceState& d) {
-  return static_cast<unsigned>(d.replicas * pair_tiles(d.molecules));
+  return static_cast<unsigned>(d.replicas * observed_tiles(d.molecules));
 }
 
 }  // namespace

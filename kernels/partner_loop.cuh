@@ -12,24 +12,18 @@
 
 namespace tarn::gpu {
 
-/// Sites of molecules in shared or device memory, [component][molecule]: oxygen, its low part with
-/// pairs in float, offsets of H1, H2 and M. Components are `stride` apart.
-inline constexpr int kSiteComponents = 15;
+/// A site in shared or device memory: oxygen, its low part with pairs in float, offsets of H1, H2
+/// and M. Numbers that are read together lie side by side, so that they come 16 bytes at a time.
+template <class R, bool kMSite>
+struct alignas(16) PackedSite {
+  static constexpr int kVectors = 3 + (std::is_same_v<R, float> ? 1 : 0) + (kMSite ? 1 : 0);
+  R c[3 * kVectors];
 
-template <class R, class Index = int>
-struct SiteArray {
-  R* data;
-  Index stride;
-
-  __device__ Vec3<R> vector(int component, Index molecule) const {
-    const R* p = data + component * stride + molecule;
-    return {p[0], p[stride], p[2 * stride]};
-  }
-  __device__ void put(int component, Index molecule, const Vec3<R>& v) const {
-    R* p = data + component * stride + molecule;
-    p[0] = v.x;
-    p[stride] = v.y;
-    p[2 * stride] = v.z;
+  __device__ Vec3<R> vector(int k) const { return {c[3 * k], c[3 * k + 1], c[3 * k + 2]}; }
+  __device__ void put(int k, const Vec3<R>& v) {
+    c[3 * k] = v.x;
+    c[3 * k + 1] = v.y;
+    c[3 * k + 2] = v.z;
   }
 };
 
@@ -41,24 +35,27 @@ struct PlainNumbers {
   __device__ static double to_double(float value) { return static_cast<double>(value); }
 };
 
-template <class R, bool kMSite, class Index>
-__device__ inline ClusterSite<R> load_site(const SiteArray<R, Index>& sites, Index molecule) {
+template <class R, bool kMSite>
+__device__ inline ClusterSite<R> unpacked(const PackedSite<R, kMSite>& p) {
   ClusterSite<R> s{};
-  s.o = sites.vector(0, molecule);
-  if constexpr (std::is_same_v<R, float>) s.o_low = sites.vector(3, molecule);
-  s.d.h1 = sites.vector(6, molecule);
-  s.d.h2 = sites.vector(9, molecule);
-  if constexpr (kMSite) s.d.m = sites.vector(12, molecule);
+  int k = 0;
+  s.o = p.vector(k++);
+  if constexpr (std::is_same_v<R, float>) s.o_low = p.vector(k++);
+  s.d.h1 = p.vector(k++);
+  s.d.h2 = p.vector(k++);
+  if constexpr (kMSite) s.d.m = p.vector(k++);
   return s;
 }
-template <class R, bool kMSite, class Index>
-__device__ inline void store_site(const ClusterSite<R>& s, const SiteArray<R, Index>& sites,
-                                  Index molecule) {
-  sites.put(0, molecule, s.o);
-  if constexpr (std::is_same_v<R, float>) sites.put(3, molecule, s.o_low);
-  sites.put(6, molecule, s.d.h1);
-  sites.put(9, molecule, s.d.h2);
-  if constexpr (kMSite) sites.put(12, molecule, s.d.m);
+template <class R, bool kMSite>
+__device__ inline PackedSite<R, kMSite> packed(const ClusterSite<R>& s) {
+  PackedSite<R, kMSite> p{};
+  int k = 0;
+  p.put(k++, s.o);
+  if constexpr (std::is_same_v<R, float>) p.put(k++, s.o_low);
+  p.put(k++, s.d.h1);
+  p.put(k++, s.d.h2);
+  if constexpr (kMSite) p.put(k++, s.d.m);
+  return p;
 }
 
 /// Sums of floats begin anew after so many partners, and go into the sum of all.
@@ -80,17 +77,15 @@ __device__ inline void add_chunk(const SiteForces<float>& f, SiteForces<S>& sum)
 /// Adds the forces on `own` from shared partners first .. last - 1, without number `self`.
 template <class R, bool kMSite, class S>
 __device__ inline void add_partners(const PairParameters<R>& pair, const ClusterSite<R>& own,
-                                    const SiteArray<R>& sites, int first, int last, int self,
-                                    SiteForces<S>& sum) {
+                                    const PackedSite<R, kMSite>* sites, int first, int last,
+                                    int self, SiteForces<S>& sum) {
   constexpr bool floats = std::is_same_v<R, float>;
   const auto add = [&](int j, SiteForces<R>& f) {
-    const ClusterSite<R> other = load_site<R, kMSite>(sites, j);
-    const SomeLanes<R> counts{j != self};
-    Vec3<R> r = oxygen_vector<R, floats>(own, other);
-    r.x = select(counts.mask, r.x, R(1e3));
+    const ClusterSite<R> other = unpacked(sites[j]);
+    const Vec3<R> r = no_force_unless(j != self, oxygen_vector<R, floats>(own, other));
     // What the partner feels is its own thread's business: never used, never computed.
     SiteForces<R> ignored = no_site_forces<R>();
-    add_pair_forces<kMSite>(pair, r, own.d, other.d, counts, f, ignored);
+    add_pair_forces<kMSite>(pair, r, own.d, other.d, AllLanes{}, f, ignored);
   };
   if constexpr (floats) {
     for (int chunk = first; chunk < last; chunk += kPartnersInFloat) {

@@ -3,14 +3,19 @@
 #include "kernels/partner_loop.cuh"
 
 /// @file
-/// Clusters of more than 128 molecules: each step is a row of kernels over all molecules, the pairs
-/// in tiles of 64 molecules by a slice of their partners. Slices are added in order.
+/// Clusters of more than 128 molecules. A step is two kernels: the pairs, in tiles of 64 molecules
+/// by slices of their partners, and the rest, which adds the slices in order, ends the step and
+/// begins the next one. A replica that goes bad is left alone from the next step on, and put to
+/// rest when the steps of a launch are over.
 
 namespace tarn::gpu {
 namespace {
 
 constexpr int kThreads = 128;
-constexpr int kReduceThreads = 256;
+constexpr int kWallThreads = 256;
+/// Threads that sum the forces of a molecule, each some of the slices.
+constexpr int kSumming = 4;
+constexpr int kChunkThreads = kSumming * kChunk;
 
 /// One thread a molecule of a replica.
 struct MoleculePlace {
@@ -25,9 +30,16 @@ __device__ MoleculePlace molecule_place(const DeviceState& d) {
 }
 
 /// The sites of all molecules, by slot.
-template <class R>
-__device__ SiteArray<R, std::int64_t> all_sites(const DeviceState& d, const TileScratch& scratch) {
-  return {static_cast<R*>(scratch.sites), d.slots};
+static_assert(sizeof(PackedSite<double, true>) <= kMostSiteBytes);
+template <class R, bool kMSite>
+__device__ PackedSite<R, kMSite>* all_sites(const TileScratch& scratch) {
+  return static_cast<PackedSite<R, kMSite>*>(scratch.sites);
+}
+template <class S, class R, bool kMSite>
+__device__ void store_site(const DeviceMolecule<S>& s, const SystemNumbers<S>& system,
+                           const TileScratch& scratch, std::int64_t slot) {
+  all_sites<R, kMSite>(scratch)[slot] =
+      packed<R, kMSite>(make_site<PlainNumbers, R, kMSite>(s.x, system.pair.m_weight));
 }
 
 /// Partial forces of a slice.
@@ -35,94 +47,157 @@ template <class S>
 __device__ S* partial_forces(const DeviceState& d, const TileScratch& scratch, int slice) {
   return static_cast<S*>(scratch.partial) + static_cast<std::int64_t>(slice) * 9 * d.slots;
 }
-
-/// Kick, drift and the sites; with `prepare` the sites only.
-template <class S, class R, bool kMSite>
-__global__ void __launch_bounds__(kThreads)
-    begin_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, bool prepare) {
-  const MoleculePlace p = molecule_place(d);
-  unsigned long long iterations = 0, indefinite = 0;
-  if (p.there) {
-    DeviceMolecule<S> s = load_state<S>(d, p.slot);
-    if (!prepare && d.stopped[p.replica] == 0) {
-      const std::int64_t step = *scratch.step;
-      if (step % kKeptSteps == 0) keep_state(s, d, p.slot);
-      StepNote<S> note;
-      if (system.thermostat == Thermostat::baoab) {
-        const Triple<S> xi = noise_of<S>(system.step.seed, d.ids[p.replica], p.molecule, step);
-        Triple<S> v_thermal;
-        note = begin_baoab(system.step, system.passes.move, xi,
-                           static_cast<S>(d.kick_scale[p.replica]), s, v_thermal);
-        store_triple(v_thermal, d.v_thermal, d.slots, p.slot);
-      } else {
-        note = begin_step(system.step, system.passes.move, s);
-      }
-      poison(note.good, s);
-      iterations = static_cast<unsigned long long>(note.iterations);
-      if (!is_constrained(system.passes.move)) indefinite = note.good ? 0 : 1;
-      store_moved(s, d, p.slot);
-    }
-    store_site<R, kMSite>(make_site<PlainNumbers, R, kMSite>(s.x, system.pair.m_weight),
-                          all_sites<R>(d, scratch), p.slot);
-  }
-  add_over_warp(iterations, d.iterations);
-  add_over_warp(indefinite, d.indefinite);
+/// Net forces of the blocks of pairs of a replica.
+template <class S>
+__device__ S* net_forces(const DeviceState& d, const TileScratch& scratch, std::int64_t replica) {
+  const int blocks = pair_tiles(d.molecules, force_slices(d.molecules));
+  return static_cast<S*>(scratch.net) + replica * blocks * 3;
 }
 
-/// Partial forces of one tile: block (replica, slice, tile), thread i of the tile.
+/// Kick and drift of a step, and the noise in between with BAOAB; then the sites.
 template <class S, class R, bool kMSite>
-__global__ void __launch_bounds__(kTile)
-    pairs_kernel(DeviceState d, PairParameters<R> pair, S m_weight, TileScratch scratch) {
-  __shared__ R shared[kSiteComponents * kTile];
-  const SiteArray<R> partners{shared, kTile};
-  const PairTile block = pair_tile(blockIdx.x, d.molecules);
+__device__ void begin_molecule(const DeviceState& d, const SystemNumbers<S>& system,
+                               const TileScratch& scratch, const MoleculePlace& p,
+                               std::int64_t step, DeviceMolecule<S>& s, StepNote<S>& note) {
+  if (system.thermostat == Thermostat::baoab) {
+    const Triple<S> xi = noise_of<S>(system.step.seed, d.ids[p.replica], p.molecule, step);
+    Triple<S> v_thermal;
+    note = begin_baoab(system.step, system.passes.move, xi, static_cast<S>(d.kick_scale[p.replica]),
+                       s, v_thermal);
+    store_triple(v_thermal, d.v_thermal, d.slots, p.slot);
+  } else {
+    note = begin_step(system.step, system.passes.move, s);
+  }
+  poison(note.good, s);
+  store_site<S, R, kMSite>(s, system, scratch, p.slot);
+}
+
+/// What the threads of a warp count, added up. All threads of it call.
+struct StepCounts {
+  unsigned long long iterations = 0, indefinite = 0;
+
+  template <class S>
+  __device__ void add(const StepNote<S>& note, Move move) {
+    iterations += static_cast<unsigned long long>(note.iterations);
+    if (!is_constrained(move)) indefinite += note.good ? 0 : 1;
+  }
+  __device__ void tell(const DeviceState& d) const {
+    add_over_warp(iterations, d.iterations);
+    add_over_warp(indefinite, d.indefinite);
+  }
+};
+
+/// The sites at the positions as they are.
+template <class S, class R, bool kMSite>
+__global__ void __launch_bounds__(kThreads)
+    sites_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch) {
+  const MoleculePlace p = molecule_place(d);
+  if (p.there) store_site<S, R, kMSite>(load_state<S>(d, p.slot), system, scratch, p.slot);
+}
+
+/// Keeps the state if it is time, and begins the step.
+template <class S, class R, bool kMSite>
+__global__ void __launch_bounds__(kThreads)
+    begin_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, std::int64_t step) {
+  const MoleculePlace p = molecule_place(d);
+  StepCounts counts;
+  if (p.slot == 0) *scratch.step = step;
+  if (p.there && d.stopped[p.replica] == 0) {
+    DeviceMolecule<S> s = load_state<S>(d, p.slot);
+    if (step % kKeptSteps == 0) keep_state(s, d, p.slot);
+    StepNote<S> note;
+    begin_molecule<S, R, kMSite>(d, system, scratch, p, step, s, note);
+    counts.add(note, system.passes.move);
+    store_moved(s, d, p.slot);
+  }
+  counts.tell(d);
+}
+
+/// Sum over the 64 threads of the first group. All threads of the block call.
+template <class S>
+__device__ Vec3<S> sum_over_tile(Vec3<S> a) {
+  __shared__ S of_warp[kTile / kWarpLanes][3];
+  for (int o = kWarpLanes / 2; o > 0; o /= 2) {
+    a.x += __shfl_xor_sync(0xffffffffu, a.x, o);
+    a.y += __shfl_xor_sync(0xffffffffu, a.y, o);
+    a.z += __shfl_xor_sync(0xffffffffu, a.z, o);
+  }
+  const int t = static_cast<int>(threadIdx.x);
+  if (threadIdx.y == 0 && t % kWarpLanes == 0) {
+    of_warp[t / kWarpLanes][0] = a.x;
+    of_warp[t / kWarpLanes][1] = a.y;
+    of_warp[t / kWarpLanes][2] = a.z;
+  }
+  __syncthreads();
+  static_assert(kTile == 2 * kWarpLanes);
+  return {of_warp[0][0] + of_warp[1][0], of_warp[0][1] + of_warp[1][1],
+          of_warp[0][2] + of_warp[1][2]};
+}
+
+/// Partial forces of one tile: block (replica, slice, tile), thread i of the tile and group g,
+/// which takes a quarter of the slice. With pairs in float also their sum.
+/// @param of_step counts the step on; nobody else looks at its number meanwhile
+template <class S, class R, bool kMSite>
+__global__ void __launch_bounds__(kTileGroups* kTile)
+    pairs_kernel(DeviceState d, PairParameters<R> pair, S m_weight, TileScratch scratch,
+                 bool of_step) {
+  __shared__ PackedSite<R, kMSite> shared_sites[kTileGroups][kTile];
+  __shared__ S shared_forces[kTileGroups - 1][9][kTile];
+  const int t = static_cast<int>(threadIdx.x), group = static_cast<int>(threadIdx.y);
+  if (of_step && blockIdx.x == 0 && group == 0 && t == 0) ++*scratch.step;
+  const int n = d.molecules, slices = force_slices(n);
+  const PairTile block = pair_tile(blockIdx.x, n, slices);
   const std::int64_t replica = block.replica;
   if (d.stopped[replica] != 0) return;
-  const int i = block.tile * kTile + static_cast<int>(threadIdx.x);
-  const bool molecule = i < d.molecules;
-  const std::int64_t first_slot = replica * d.molecules;
-  const SiteArray<R, std::int64_t> sites = all_sites<R>(d, scratch);
-  const ClusterSite<R> own = load_site<R, kMSite>(sites, first_slot + (molecule ? i : 0));
+  const int i = block.tile * kTile + t;
+  const bool molecule = i < n;
+  const std::int64_t first_slot = replica * n;
+  const PackedSite<R, kMSite>* const sites = all_sites<R, kMSite>(scratch) + first_slot;
+  PackedSite<R, kMSite>* const partners = shared_sites[group];
+  const ClusterSite<R> own = unpacked(sites[molecule ? i : 0]);
   SiteForces<S> sum = no_site_forces<S>();
-  const Range range = slice_range(block.slice, tile_slices(d.molecules), d.molecules);
-  for (int first = range.first; first < range.last; first += kTile) {
+  const int parts = kTileGroups * slices;
+  const Range range = slice_range(kTileGroups * block.slice + group, parts, n);
+  // As often for all groups, the longest of which has n / parts partners, rounded up.
+  for (int begun = 0; begun * parts < n; begun += kTile) {
+    const int first = range.first + begun;
     const int left = range.last - first;
     const int count = left < kTile ? left : kTile;
     __syncthreads();
-    if (static_cast<int>(threadIdx.x) < count) {
-      store_site<R, kMSite>(
-          load_site<R, kMSite>(sites, first_slot + first + static_cast<int>(threadIdx.x)), partners,
-          static_cast<int>(threadIdx.x));
-    }
+    if (t < count) partners[t] = sites[first + t];
     __syncthreads();
-    add_partners<R, kMSite>(pair, own, partners, 0, count, i - first, sum);
+    add_partners(pair, own, partners, 0, count, i - first, sum);
   }
-  if (!molecule) return;
-  store_triple(forces_on_atoms<kMSite>(sum, m_weight), partial_forces<S>(d, scratch, block.slice),
-               d.slots, first_slot + i);
-}
-
-template <class S>
-__global__ void __launch_bounds__(kThreads) sum_slices_kernel(DeviceState d, TileScratch scratch) {
-  const MoleculePlace p = molecule_place(d);
-  if (!p.there || d.stopped[p.replica] != 0) return;
-  const int slices = tile_slices(d.molecules);
-  Triple<S> f = load_triple<S>(partial_forces<S>(d, scratch, 0), d.slots, p.slot);
-  for (int s = 1; s < slices; ++s) {
-    f = f + load_triple<S>(partial_forces<S>(d, scratch, s), d.slots, p.slot);
+  Triple<S> f = forces_on_atoms<kMSite>(sum, m_weight);
+  if (group > 0) store_triple(f, &shared_forces[group - 1][0][0], kTile, t);
+  __syncthreads();
+  if (group == 0) {
+    for (const auto& other : shared_forces) f = f + load_triple<S>(&other[0][0], kTile, t);
+    if (molecule) {
+      store_triple(f, partial_forces<S>(d, scratch, block.slice), d.slots, first_slot + i);
+    }
   }
-  store_triple(f, d.f, d.slots, p.slot);
+  if constexpr (std::is_same_v<R, float>) {
+    const Vec3<S> zero{S(0), S(0), S(0)};
+    const Vec3<S> net = sum_over_tile(molecule ? total(f) : zero);
+    if (group == 0 && t == 0) {
+      S* const out = net_forces<S>(d, scratch, replica) + 3 * (blockIdx.x % pair_tiles(n, slices));
+      out[0] = net.x;
+      out[1] = net.y;
+      out[2] = net.z;
+    }
+  }
 }
 
 /// Sum over the threads of a block by halving, the same in all threads.
-template <class S>
-__device__ Vec3<S> reduce(S (&shared)[3][kReduceThreads], const Vec3<S>& mine) {
-  const int t = static_cast<int>(threadIdx.x);
+template <class S, int threads>
+__device__ Vec3<S> reduce(S (&shared)[3][threads], const Vec3<S>& mine) {
+  const int t = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
   __syncthreads();
   shared[0][t] = mine.x;
   shared[1][t] = mine.y;
   shared[2][t] = mine.z;
-  for (int n = kReduceThreads / 2; n > 0; n /= 2) {
+  for (int n = threads / 2; n > 0; n /= 2) {
     __syncthreads();
     if (t < n) {
       for (auto& row : shared) row[t] += row[t + n];
@@ -132,242 +207,352 @@ __device__ Vec3<S> reduce(S (&shared)[3][kReduceThreads], const Vec3<S>& mine) {
   return {shared[0][0], shared[1][0], shared[2][0]};
 }
 
-/// Positions of a molecule as the wall takes them: with a state of floats from the cell of the
-/// cluster's first molecule, whose slot is `first`.
-template <class S>
+/// Positions of a molecule as the wall takes them: with a state of floats from the cell `origin`.
+template <class S, class R, bool kMSite>
 __device__ Triple<S> wall_positions(const DeviceState& d, const TileScratch& scratch,
-                                    std::int64_t first, std::int64_t slot) {
+                                    const Vec3<S>& origin, std::int64_t slot) {
   if constexpr (std::is_same_v<S, double>) {
     return load_triple(d.x, d.slots, slot);
   } else {
-    const SiteArray<S, std::int64_t> sites = all_sites<S>(d, scratch);
-    return positions_from(sites.vector(0, first), load_site<S, false>(sites, slot));
+    return positions_from(origin, unpacked(all_sites<R, kMSite>(scratch)[slot]));
   }
 }
 
-/// Net force, centre of mass and net push of the wall of each replica: a block each, thread t takes
-/// molecules t, t + 256, ...
+/// What the wall needs of a whole replica.
 template <class S>
-__global__ void __launch_bounds__(kReduceThreads)
-    cluster_sums_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch) {
-  __shared__ S shared[3][kReduceThreads];
+struct Wall {
+  Vec3<S> origin;  ///< the cell of the first molecule, which a state of doubles has no use for
+  Vec3<S> centre;  ///< of mass
+  Vec3<S> push;    ///< net force of the wall
+
+  __device__ static Wall load(const TileScratch& scratch, std::int64_t replica) {
+    const double* const p = scratch.wall + replica * kWallNumbers;
+    const auto vector = [&](int k) -> Vec3<S> {
+      return {static_cast<S>(p[k]), static_cast<S>(p[k + 1]), static_cast<S>(p[k + 2])};
+    };
+    return {vector(0), vector(3), vector(6)};
+  }
+  __device__ void store(const TileScratch& scratch, std::int64_t replica) const {
+    double* p = scratch.wall + replica * kWallNumbers;
+    for (const Vec3<S>& v : {origin, centre, push}) {
+      *p++ = v.x;
+      *p++ = v.y;
+      *p++ = v.z;
+    }
+  }
+};
+static_assert(kWallNumbers == 9);
+
+/// A block a replica: thread t takes molecules t, t + 256, ...
+template <class S, class R, bool kMSite>
+__global__ void __launch_bounds__(kWallThreads)
+    wall_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch) {
+  __shared__ S shared[3][kWallThreads];
   const std::int64_t replica = blockIdx.x;
   if (d.stopped[replica] != 0) return;
   const std::int64_t first = replica * d.molecules;
   const Masses<S>& m = system.step.masses;
-  Vec3<S> net{S(0), S(0), S(0)}, moment = net, push = net;
-  for (int k = static_cast<int>(threadIdx.x); k < d.molecules; k += kReduceThreads) {
-    net = net + total(load_triple<S>(d.f, d.slots, first + k));
-    moment = moment + mass_moment(wall_positions<S>(d, scratch, first, first + k), m);
+  Wall<S> wall{};
+  if constexpr (std::is_same_v<S, float>) {
+    wall.origin = all_sites<R, kMSite>(scratch)[first].vector(0);
   }
-  net = reduce(shared, net);
+  Vec3<S> moment{S(0), S(0), S(0)}, push = moment;
+  for (int k = static_cast<int>(threadIdx.x); k < d.molecules; k += kWallThreads) {
+    moment =
+        moment + mass_moment(wall_positions<S, R, kMSite>(d, scratch, wall.origin, first + k), m);
+  }
   const S share = S(1) / (static_cast<S>(d.molecules) * (m.o + S(2) * m.h));
-  const Vec3<S> centre = share * reduce(shared, moment);
-  for (int k = static_cast<int>(threadIdx.x); k < d.molecules; k += kReduceThreads) {
-    const Vec3<S> o = wall_positions<S>(d, scratch, first, first + k).o;
-    push = push + wall_force(o - centre, system.wall);
+  wall.centre = share * reduce(shared, moment);
+  for (int k = static_cast<int>(threadIdx.x); k < d.molecules; k += kWallThreads) {
+    const Vec3<S> o = wall_positions<S, R, kMSite>(d, scratch, wall.origin, first + k).o;
+    push = push + wall_force(o - wall.centre, system.wall);
   }
-  push = reduce(shared, push);
-  if (threadIdx.x == 0) {
-    double* out = scratch.sums + replica * kTileSums;
-    const Vec3<S> all[3] = {net, centre, push};
-    for (int v = 0; v < 3; ++v) {
-      out[3 * v] = all[v].x;
-      out[3 * v + 1] = all[v].y;
-      out[3 * v + 2] = all[v].z;
+  wall.push = reduce(shared, push);
+  if (threadIdx.x == 0) wall.store(scratch, replica);
+}
+
+/// Thread (i, s) of a block: molecule i of a chunk of a replica, and some of the slices.
+__device__ MoleculePlace chunk_place(const DeviceState& d) {
+  const MoleculeChunk chunk = molecule_chunk(blockIdx.x, d.molecules);
+  const int molecule = chunk.first + static_cast<int>(threadIdx.x);
+  return {chunk.replica * d.molecules + molecule, chunk.replica, molecule, molecule < d.molecules};
+}
+
+/// Adds the slices up, takes off what rounding leaves of the net force, and adds the push of the
+/// wall. All threads of a block call; those with y = 0 get the forces on their molecule.
+template <class S, class R, bool kMSite>
+__device__ Triple<S> whole_force(const DeviceState& d, const SystemNumbers<S>& system,
+                                 const TileScratch& scratch, const MoleculePlace& p) {
+  __shared__ union {
+    S sums[3][kChunkThreads];
+    S partial[9][kSumming - 1][kChunk];
+  } shared;
+  const int i = static_cast<int>(threadIdx.x), part = static_cast<int>(threadIdx.y);
+  const Vec3<S> zero{S(0), S(0), S(0)};
+  Vec3<S> net = zero;
+  if constexpr (std::is_same_v<R, float>) {
+    const S* const of_block = net_forces<S>(d, scratch, p.replica);
+    const int blocks = pair_tiles(d.molecules, force_slices(d.molecules));
+    for (int b = part * kChunk + i; b < blocks; b += kChunkThreads) {
+      net = net + Vec3<S>{of_block[3 * b], of_block[3 * b + 1], of_block[3 * b + 2]};
+    }
+    net = reduce(shared.sums, net);
+    __syncthreads();
+  }
+  Triple<S> f{zero, zero, zero};
+  const Range slices = slice_range(part, kSumming, force_slices(d.molecules));
+  if (p.there) {
+    for (int s = slices.first; s < slices.last; ++s) {
+      f = f + load_triple<S>(partial_forces<S>(d, scratch, s), d.slots, p.slot);
     }
   }
-}
-
-/// What is done: a step, accelerations at the start, forces at the positions or those of a step.
-enum class Finish { step, prepare, forces, step_forces };
-TARN_HD constexpr bool stops_at_forces(Finish what) {
-  return what == Finish::forces || what == Finish::step_forces;
-}
-
-/// Judges a molecule at the end of a step, or of the preparation, and stores it.
-/// @param v the velocities before the second kick, which the preparation keeps
-template <class S>
-__device__ void end_molecule(const DeviceState& d, const MoleculePlace& p, bool prepare,
-                             bool definite, const Triple<S>& v, DeviceMolecule<S>& s) {
-  bool bad = false;
-  if (prepare) {
-    // c - c is 0 for finite numbers only.
-    const Vec3<S> none = total(fma(S(0), s.v, s.a - s.a));
-    s.v = v;
-    bad = !definite || !(none.x + none.y + none.z == S(0));
-    keep_state(s, d, p.slot);
-  } else {
-    poison(definite, s);
-    bad = !(weighted_norm2(S(1), S(1), s.v) < static_cast<S>(kLargestSpeed2));
+  constexpr int component = (kSumming - 1) * kChunk;
+  if (part > 0) store_triple(f, &shared.partial[0][part - 1][0], component, i);
+  __syncthreads();
+  if (part > 0 || !p.there) return f;
+  for (int s = 0; s + 1 < kSumming; ++s) {
+    f = f + load_triple<S>(&shared.partial[0][s][0], component, i);
   }
-  if (bad) atomicMin(d.blow_molecule + p.replica, p.molecule);
+  const Masses<S>& m = system.step.masses;
+  const S per_molecule = S(1) / static_cast<S>(d.molecules);
+  if constexpr (std::is_same_v<R, float>) f = remove_net_force(f, per_molecule * net, m);
+  if (system.wall.stiffness > S(0)) {
+    const Wall<S> wall = Wall<S>::load(scratch, p.replica);
+    const Vec3<S> o = wall_positions<S, R, kMSite>(d, scratch, wall.origin, p.slot).o;
+    f.o = f.o + wall_force(o - wall.centre, system.wall);
+    f = remove_net_force(f, per_molecule * wall.push, m);
+  }
+  return f;
+}
+
+/// Stops a replica for a bad molecule: the first one is told. What stops in a step is seen by the
+/// next one, so that all molecules of a replica are judged.
+__device__ void stop_if(bool bad, const DeviceState& d, const MoleculePlace& p, std::int64_t step) {
+  if (!bad) return;
+  d.blow_step[p.replica] = step;
+  atomicMin(d.blow_molecule + p.replica, p.molecule);
+}
+template <class S>
+__device__ bool too_fast(const Triple<S>& v) {
+  return !(weighted_norm2(S(1), S(1), v) < static_cast<S>(kLargestSpeed2));
+}
+/// Whether the accelerations at the start are numbers. c - c is 0 for finite numbers only.
+template <class S>
+__device__ bool is_resolved(const DeviceMolecule<S>& s) {
+  const Vec3<S> none = total(fma(S(0), s.v, s.a - s.a));
+  return none.x + none.y + none.z == S(0);
+}
+
+/// Judges a molecule at the end of a step by the velocities that it had before the noise, which is
+/// next.
+/// @param step the number that the state at the end of the step has
+template <class S>
+__device__ void end_molecule(const DeviceState& d, const SystemNumbers<S>& system,
+                             const MoleculePlace& p, bool definite, std::int64_t step,
+                             DeviceMolecule<S>& s) {
+  poison(definite, s);
+  stop_if(too_fast(s.v), d, p, step);
+  if (system.thermostat == Thermostat::gla) {
+    thermostat_step(system.step, system.passes.move,
+                    noise_of<S>(system.step.seed, d.ids[p.replica], p.molecule, step - 1),
+                    static_cast<S>(d.kick_scale[p.replica]), s);
+  }
+}
+/// The same at the start: nothing moves.
+template <class S>
+__device__ void end_preparation(const DeviceState& d, const MoleculePlace& p, bool definite,
+                                const Triple<S>& v, std::int64_t step, DeviceMolecule<S>& s) {
+  const bool bad = !definite || !is_resolved<S>(s);
+  s.v = v;
+  keep_state(s, d, p.slot);
+  stop_if(bad, d, p, step);
+}
+
+/// The forces, for those who solve for accelerations elsewhere or look at them.
+template <class S, class R, bool kMSite>
+__global__ void __launch_bounds__(kChunkThreads)
+    forces_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch) {
+  const MoleculePlace p = chunk_place(d);
+  if (d.stopped[p.replica] != 0) return;
+  const Triple<S> f = whole_force<S, R, kMSite>(d, system, scratch, p);
+  if (p.there && threadIdx.y == 0) store_triple(f, d.f, d.slots, p.slot);
+}
+
+/// Accelerations at the start.
+template <class S, class R, bool kMSite>
+__global__ void __launch_bounds__(kChunkThreads)
+    prepare_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, std::int64_t step) {
+  const MoleculePlace p = chunk_place(d);
+  if (d.stopped[p.replica] != 0) return;
+  const Triple<S> f = whole_force<S, R, kMSite>(d, system, scratch, p);
+  if (!p.there || threadIdx.y > 0) return;
+  DeviceMolecule<S> s = load_state<S>(d, p.slot);
+  const Triple<S> v = s.v;
+  const bool definite = end_step(system.step, system.passes.end, f, s);
+  end_preparation(d, p, definite, v, step, s);
   store_state(s, d, p.slot);
 }
 
-/// What is left of the forces, the solve and the second kick.
-template <class S>
-__global__ void __launch_bounds__(kThreads)
-    finish_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, bool float_pairs,
-                  Finish what) {
-  const MoleculePlace p = molecule_place(d);
-  unsigned long long indefinite = 0;
-  if (p.there && d.stopped[p.replica] == 0) {
+/// The end of a step, and the beginning of the next one.
+template <class S, class R, bool kMSite>
+__global__ void __launch_bounds__(kChunkThreads)
+    step_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, bool begin_next) {
+  const MoleculePlace p = chunk_place(d);
+  const std::int64_t step = *scratch.step;
+  // The replicas that this kernel stops get this very number.
+  if (d.blow_step[p.replica] < step) return;
+  const Triple<S> f = whole_force<S, R, kMSite>(d, system, scratch, p);
+  if (threadIdx.y > 0) return;
+  StepCounts counts;
+  if (p.there) {
     DeviceMolecule<S> s = load_state<S>(d, p.slot);
-    const Masses<S>& m = system.step.masses;
-    Triple<S> f = load_triple<S>(d.f, d.slots, p.slot);
-    const S per_molecule = S(1) / static_cast<S>(d.molecules);
-    const double* sums = scratch.sums + p.replica * kTileSums;
-    const auto vector = [&](int v) -> Vec3<S> {
-      return {static_cast<S>(sums[3 * v]), static_cast<S>(sums[3 * v + 1]),
-              static_cast<S>(sums[3 * v + 2])};
-    };
-    if (float_pairs) f = remove_net_force(f, per_molecule * vector(0), m);
-    if (system.wall.stiffness > S(0)) {
-      const std::int64_t first = p.replica * d.molecules;
-      const Vec3<S> o = wall_positions<S>(d, scratch, first, p.slot).o;
-      f.o = f.o + wall_force(o - vector(1), system.wall);
-      f = remove_net_force(f, per_molecule * vector(2), m);
+    const bool definite = end_step(system.step, system.passes.end, f, s);
+    counts.indefinite += definite ? 0 : 1;
+    end_molecule(d, system, p, definite, step, s);
+    if (begin_next) {
+      StepNote<S> note;
+      begin_molecule<S, R, kMSite>(d, system, scratch, p, step, s, note);
+      counts.add(note, system.passes.move);
     }
-    store_triple(f, d.f, d.slots, p.slot);
-    if (!stops_at_forces(what)) {
-      const Triple<S> v = s.v;
-      const bool definite = end_step(system.step, system.passes.end, f, s);
-      indefinite = definite ? 0 : 1;
-      end_molecule(d, p, what == Finish::prepare, definite, v, s);
-    }
+    store_state(s, d, p.slot);
   }
-  if (what == Finish::step) add_over_warp(indefinite, d.indefinite);
+  counts.tell(d);
 }
 
 /// The end of a step whose accelerations were solved densely.
 __global__ void __launch_bounds__(kThreads)
-    solved_kernel(DeviceState d, ClusterSystem system, DenseWork work, bool prepare) {
+    solved_kernel(DeviceState d, ClusterSystem system, DenseWork work, std::int64_t step,
+                  bool prepare) {
   const MoleculePlace p = molecule_place(d);
-  unsigned long long indefinite = 0;
+  StepCounts counts;
   if (p.there && d.stopped[p.replica] == 0) {
     MoleculeState<double> s = load_state(d, p.slot);
     const bool total = work.hessian == Hessian::total;
     const bool definite = work.info[total ? p.replica : p.slot] == 0;
-    indefinite = definite || (total && p.molecule > 0) ? 0 : 1;
+    if (!prepare && !definite && !(total && p.molecule > 0)) counts.indefinite = 1;
     const Triple<double> v = s.v;
     s.a = load_triple(work.right + 9 * p.slot, 1, 0);
     kick(s, system.step.h);
-    end_molecule(d, p, prepare, definite, v, s);
+    if (prepare) {
+      end_preparation(d, p, definite, v, step, s);
+    } else {
+      end_molecule(d, system, p, definite, step + 1, s);
+    }
+    store_state(s, d, p.slot);
   }
-  if (!prepare) add_over_warp(indefinite, d.indefinite);
+  counts.tell(d);
 }
 
 /// The end of a step whose accelerations are there.
 __global__ void __launch_bounds__(kThreads)
-    kick_kernel(DeviceState d, ClusterSystem system, bool prepare) {
+    kick_kernel(DeviceState d, ClusterSystem system, std::int64_t step, bool prepare) {
   const MoleculePlace p = molecule_place(d);
   if (!p.there || d.stopped[p.replica] != 0) return;
   MoleculeState<double> s = load_state(d, p.slot);
   const Triple<double> v = s.v;
   kick(s, system.step.h);
-  end_molecule(d, p, prepare, true, v, s);
-}
-
-/// Puts replicas that went bad to rest; the noise after the step for the others.
-template <class S>
-__global__ void __launch_bounds__(kThreads)
-    close_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, bool prepare) {
-  const MoleculePlace p = molecule_place(d);
-  if (!p.there || d.stopped[p.replica] != 0) return;
-  const bool stop = d.blow_molecule[p.replica] < kNoMolecule;
-  if (!stop && (prepare || system.thermostat != Thermostat::gla)) return;
-  const std::int64_t step = *scratch.step;
-  DeviceMolecule<S> s = load_state<S>(d, p.slot);
-  if (stop) {
-    s = at_rest<S>(d, p.slot);
-    if (p.molecule == 0) d.blow_step[p.replica] = prepare ? step : step + 1;
+  if (prepare) {
+    end_preparation(d, p, true, v, step, s);
   } else {
-    thermostat_step(system.step, system.passes.move,
-                    noise_of<S>(system.step.seed, d.ids[p.replica], p.molecule, step),
-                    static_cast<S>(d.kick_scale[p.replica]), s);
+    end_molecule(d, system, p, true, step + 1, s);
   }
   store_state(s, d, p.slot);
 }
 
-/// After every thread has seen them: marks stopped replicas, and counts the step on.
-__global__ void __launch_bounds__(kThreads)
-    count_on_kernel(DeviceState d, TileScratch scratch, bool prepare) {
-  const std::int64_t replica = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (replica < d.replicas && d.blow_molecule[replica] < kNoMolecule) d.stopped[replica] = 1;
-  if (replica == 0 && !prepare) ++*scratch.step;
+/// Puts replicas that went bad to rest, and marks them.
+__global__ void __launch_bounds__(kThreads) rest_kernel(DeviceState d) {
+  const MoleculePlace p = molecule_place(d);
+  if (!p.there || d.blow_molecule[p.replica] == kNoMolecule) return;
+  store_state(at_rest<double>(d, p.slot), d, p.slot);
+  if (p.molecule == 0) d.stopped[p.replica] = 1;
 }
 
 unsigned blocks_for(std::int64_t threads) {
   return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
 }
-
-template <class S>
-void close_step(const DeviceState& d, const SystemNumbers<S>& system, const TileScratch& scratch,
-                bool prepare, cudaStream_t stream) {
-  launch_kernel(close_kernel<S>, blocks_for(d.slots), kThreads, 0, stream, d, system, scratch,
-                prepare);
-  launch_kernel(count_on_kernel, blocks_for(d.replicas), kThreads, 0, stream, d, scratch, prepare);
+unsigned chunks_of(const DeviceState& d) {
+  return static_cast<unsigned>(d.replicas * molecule_chunks(d.molecules));
 }
+const dim3 kOfChunk{kChunk, kSumming, 1}, kOfTile{kTile, kTileGroups, 1};
 
+/// The forces of the sites that are there, but for their last sum.
 template <class S, class R, bool kMSite>
-void run(const DeviceState& d, const ClusterSystem& system, const TileScratch& scratch, Finish what,
-         cudaStream_t stream) {
-  constexpr bool float_pairs = std::is_same_v<R, float>;
+void launch_pairs(const DeviceState& d, const ClusterSystem& system, const TileScratch& scratch,
+                  bool of_step, cudaStream_t stream) {
   const SystemNumbers<S> numbers = rounded_system<S>(system);
-  const bool prepare = what == Finish::prepare || what == Finish::forces;
-  const unsigned all = blocks_for(d.slots);
-  launch_kernel(begin_kernel<S, R, kMSite>, all, kThreads, 0, stream, d, numbers, scratch, prepare);
-  const std::int64_t blocks = d.replicas * pair_tiles(d.molecules);
-  launch_kernel(pairs_kernel<S, R, kMSite>, static_cast<unsigned>(blocks), kTile, 0, stream, d,
-                rounded_parameters<R>(system.pair), numbers.pair.m_weight, scratch);
-  launch_kernel(sum_slices_kernel<S>, all, kThreads, 0, stream, d, scratch);
-  if (float_pairs || system.wall.stiffness > S(0)) {
-    launch_kernel(cluster_sums_kernel<S>, static_cast<unsigned>(d.replicas), kReduceThreads, 0,
+  const std::int64_t blocks = d.replicas * pair_tiles(d.molecules, force_slices(d.molecules));
+  launch_kernel(pairs_kernel<S, R, kMSite>, static_cast<unsigned>(blocks), kOfTile, 0, stream, d,
+                rounded_parameters<R>(system.pair), numbers.pair.m_weight, scratch, of_step);
+  if (system.wall.stiffness > 0.0) {
+    launch_kernel(wall_kernel<S, R, kMSite>, static_cast<unsigned>(d.replicas), kWallThreads, 0,
                   stream, d, numbers, scratch);
   }
-  launch_kernel(finish_kernel<S>, all, kThreads, 0, stream, d, numbers, scratch, float_pairs, what);
-  if (!stops_at_forces(what)) close_step(d, numbers, scratch, prepare, stream);
-}
-
-void run_any(const DeviceState& d, const ClusterSystem& system, Precision precision, bool m_site,
-             const TileScratch& scratch, Finish what, cudaStream_t stream) {
-  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    run<S, R, kMSite>(d, system, scratch, what, stream);
-  });
 }
 
 }  // namespace
 
 void launch_tile_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                         bool m_site, const TileScratch& scratch, Prepare what,
+                         bool m_site, const TileScratch& scratch, std::int64_t step, Prepare what,
                          cudaStream_t stream) {
-  run_any(d, system, precision, m_site, scratch,
-          what == Prepare::forces ? Finish::forces : Finish::prepare, stream);
+  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
+    const SystemNumbers<S> numbers = rounded_system<S>(system);
+    launch_kernel(sites_kernel<S, R, kMSite>, blocks_for(d.slots), kThreads, 0, stream, d, numbers,
+                  scratch);
+    launch_pairs<S, R, kMSite>(d, system, scratch, false, stream);
+    if (what == Prepare::forces) {
+      launch_kernel(forces_kernel<S, R, kMSite>, chunks_of(d), kOfChunk, 0, stream, d, numbers,
+                    scratch);
+    } else {
+      launch_kernel(prepare_kernel<S, R, kMSite>, chunks_of(d), kOfChunk, 0, stream, d, numbers,
+                    scratch, step);
+    }
+  });
+  if (what == Prepare::accelerations) launch_tile_rest(d, stream);
 }
 
-void launch_tile_forces(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                        bool m_site, const TileScratch& scratch, bool begin, cudaStream_t stream) {
-  run_any(d, system, precision, m_site, scratch, begin ? Finish::step_forces : Finish::forces,
-          stream);
-}
-
-void launch_tile_solved(const DeviceState& d, const ClusterSystem& system,
-                        const TileScratch& scratch, const DenseWork& work, bool prepare,
-                        cudaStream_t stream) {
-  launch_kernel(solved_kernel, blocks_for(d.slots), kThreads, 0, stream, d, system, work, prepare);
-  close_step(d, system, scratch, prepare, stream);
-}
-
-void launch_tile_kick(const DeviceState& d, const ClusterSystem& system, const TileScratch& scratch,
-                      bool prepare, cudaStream_t stream) {
-  launch_kernel(kick_kernel, blocks_for(d.slots), kThreads, 0, stream, d, system, prepare);
-  close_step(d, system, scratch, prepare, stream);
+void launch_tile_begin(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                       bool m_site, const TileScratch& scratch, std::int64_t step,
+                       cudaStream_t stream) {
+  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
+    launch_kernel(begin_kernel<S, R, kMSite>, blocks_for(d.slots), kThreads, 0, stream, d,
+                  rounded_system<S>(system), scratch, step);
+  });
 }
 
 void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                      bool m_site, const TileScratch& scratch, cudaStream_t stream) {
-  run_any(d, system, precision, m_site, scratch, Finish::step, stream);
+                      bool m_site, const TileScratch& scratch, bool begin_next,
+                      cudaStream_t stream) {
+  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
+    launch_pairs<S, R, kMSite>(d, system, scratch, true, stream);
+    launch_kernel(step_kernel<S, R, kMSite>, chunks_of(d), kOfChunk, 0, stream, d,
+                  rounded_system<S>(system), scratch, begin_next);
+  });
+}
+
+void launch_tile_forces(const DeviceState& d, const ClusterSystem& system, Precision precision,
+                        bool m_site, const TileScratch& scratch, cudaStream_t stream) {
+  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
+    launch_pairs<S, R, kMSite>(d, system, scratch, false, stream);
+    launch_kernel(forces_kernel<S, R, kMSite>, chunks_of(d), kOfChunk, 0, stream, d,
+                  rounded_system<S>(system), scratch);
+  });
+}
+
+void launch_tile_solved(const DeviceState& d, const ClusterSystem& system, const DenseWork& work,
+                        std::int64_t step, bool prepare, cudaStream_t stream) {
+  launch_kernel(solved_kernel, blocks_for(d.slots), kThreads, 0, stream, d, system, work, step,
+                prepare);
+  launch_tile_rest(d, stream);
+}
+
+void launch_tile_kick(const DeviceState& d, const ClusterSystem& system, std::int64_t step,
+                      bool prepare, cudaStream_t stream) {
+  launch_kernel(kick_kernel, blocks_for(d.slots), kThreads, 0, stream, d, system, step, prepare);
+  launch_tile_rest(d, stream);
+}
+
+void launch_tile_rest(const DeviceState& d, cudaStream_t stream) {
+  launch_kernel(rest_kernel, blocks_for(d.slots), kThreads, 0, stream, d);
 }
 
 }  // namespace tarn::gpu

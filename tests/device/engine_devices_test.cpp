@@ -5,6 +5,7 @@
 #include "kernels/cuda_engine.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/steps/newmark.hpp"
+#include "tarn/steps/step_parameters.hpp"
 #include "worst.hpp"
 
 /// @file
@@ -182,6 +183,7 @@ TEST_P(EngineDevices, NoiseIsTheSame) {
 
 /// The laws that need no second device, in short.
 TEST_P(EngineDevices, LawsHold) {
+  const std::int64_t first = kKeptSteps - 5;  // past a step at which states are kept
   for (const EngineCase& c : engine_cases()) {
     for (int n : {2, 7, 17, 32, 33, 129}) {
       if (!worth_it(c, n)) continue;
@@ -189,17 +191,17 @@ TEST_P(EngineDevices, LawsHold) {
         SCOPED_TRACE(c.name() + ", N = " + std::to_string(n) + ", " + name_of(precision));
         const System system = make_system(c, tip3p(), n, precision);
         if (pair_precision(system) != precision) continue;
-        const auto whole = make(system, start_state(system, spread_ids(5)));
+        const auto whole = make(system, start_state(system, spread_ids(5), first));
         whole->advance(8);
         const auto expected = bits_by_replica(*whole);
-        const auto pieces = make(system, start_state(system, spread_ids(5)));
+        const auto pieces = make(system, start_state(system, spread_ids(5), first));
         pieces->advance(3);
         const auto resumed = make(system, pieces->state());
         pieces->advance(5);
         resumed->advance(5);
         EXPECT_TRUE(same_bits(expected, bits_by_replica(*pieces)));
         EXPECT_TRUE(same_bits(expected, bits_by_replica(*resumed)));
-        const auto alone = make(system, start_state(system, {10}));
+        const auto alone = make(system, start_state(system, {10}, first));
         alone->advance(8);
         EXPECT_TRUE(same_bits(expected.at(10), bits_by_replica(*alone).at(10)));
       }
@@ -381,6 +383,7 @@ TEST_P(EngineDevices, StopsABadReplicaAlone) {
       start.velocities_A_per_akma[start.coordinates() + 9 + c] = 200.0;
     }
     const auto engine = make(system, start), untouched = make(system, good);
+    const auto one_by_one = make(system, start);
     // Past a step at which states are kept: that of a stopped replica stays what it was.
     const int steps = n <= 7 ? 70 : 5;
     engine->advance(5);
@@ -392,9 +395,14 @@ TEST_P(EngineDevices, StopsABadReplicaAlone) {
       const std::size_t at = start.coordinates() + k;
       EXPECT_EQ(stopped.positions_A[at], later.positions_A[at]);
     }
-    ASSERT_EQ(engine->blow_ups().size(), 1u);
-    EXPECT_EQ(engine->blow_ups()[0].replica, 10);
-    EXPECT_EQ(engine->blow_ups()[0].molecule, 1);
+    for (int k = 0; k < 5 + steps; ++k) one_by_one->advance(1);
+    EXPECT_TRUE(same_bits(bits_by_replica(*one_by_one), bits_by_replica(*engine)));
+    for (const auto& stops : {engine->blow_ups(), one_by_one->blow_ups()}) {
+      ASSERT_EQ(stops.size(), 1u);
+      EXPECT_EQ(stops[0].replica, 10);
+      EXPECT_EQ(stops[0].molecule, 1);
+      EXPECT_EQ(stops[0].step, 1);
+    }
     auto expected = bits_by_replica(*untouched), found = bits_by_replica(*engine);
     expected.erase(10);
     found.erase(10);
@@ -581,8 +589,13 @@ TEST_P(EngineDevices, OneStepOfManyMoleculesIsThatOfTheCpu) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EngineDevices, ::testing::Values("cpu", "cuda"),
-                         [](const auto& device) { return device.param; });
+std::string name_of_device(const ::testing::TestParamInfo<std::string>& device) {
+#if defined(TARN_TEST_EMULATED)
+  if (device.param == "cuda") return "emulated";
+#endif
+  return device.param;
+}
+INSTANTIATE_TEST_SUITE_P(All, EngineDevices, ::testing::Values("cpu", "cuda"), name_of_device);
 
 TEST(EngineDeviceNames, AutoAlwaysWorksAndUnknownNamesDoNot) {
   const System system = make_system({"settle", Bath::none}, tip3p(), 2);

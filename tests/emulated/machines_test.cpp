@@ -75,7 +75,7 @@ TEST_F(Machines, WithLittleMemorySayHowMuch) {
   const State start = start_state(system, spread_ids(40));
   make_cuda_engine(system, start, {});
   ASSERT_EQ(emulated::allocated_bytes(), 0u);
-  for (std::size_t KiB : {0, 100, 500, 3000, 5000}) {
+  for (std::size_t KiB : {0, 100, 500, 2000, 3000}) {
     emulated::machine.memory = KiB << 10;
     try {
       make_cuda_engine(system, start, {});

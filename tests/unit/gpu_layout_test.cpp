@@ -131,12 +131,14 @@ TEST(GpuLayout, EveryPairMeetsOnce) {
 
 TEST(GpuLayout, SlicesCoverAllPartnersOnce) {
   for (int n : {33, 100, 128, 129, 257, 1000, 10000}) {
-    for (int slices : {kBlockSlices, tile_slices(n)}) {
+    for (int slices : {kBlockSlices, observed_slices(n), kTileGroups * force_slices(n)}) {
       int next = 0;
       for (int s = 0; s < slices; ++s) {
         const Range r = slice_range(s, slices, n);
         EXPECT_EQ(r.first, next);
         EXPECT_GE(r.last, r.first);
+        // As pairs_kernel counts its tiles.
+        EXPECT_LE(r.last - r.first, (n + slices - 1) / slices);
         next = r.last;
       }
       EXPECT_EQ(next, n);
@@ -146,19 +148,37 @@ TEST(GpuLayout, SlicesCoverAllPartnersOnce) {
   }
   // Blocks of pairs: every (replica, slice, tile) has one.
   for (int n : {7, 129}) {
-    std::set<std::tuple<std::int64_t, int, int>> seen;
-    for (std::int64_t block = 0; block < 3 * pair_tiles(n); ++block) {
-      const PairTile p = pair_tile(block, n);
-      EXPECT_LT(p.replica, 3);
-      EXPECT_LT(p.tile, tiles_for(n));
-      EXPECT_LT(p.slice, tile_slices(n));
-      EXPECT_TRUE(seen.emplace(p.replica, p.tile, p.slice).second);
+    for (int slices : {observed_slices(n), force_slices(n)}) {
+      std::set<std::tuple<std::int64_t, int, int>> seen;
+      for (std::int64_t block = 0; block < 3 * pair_tiles(n, slices); ++block) {
+        const PairTile p = pair_tile(block, n, slices);
+        EXPECT_LT(p.replica, 3);
+        EXPECT_LT(p.tile, tiles_for(n));
+        EXPECT_LT(p.slice, slices);
+        EXPECT_TRUE(seen.emplace(p.replica, p.tile, p.slice).second);
+      }
     }
   }
-  EXPECT_EQ(tile_slices(129), 8);
-  EXPECT_EQ(tile_slices(10000), 64);
+  EXPECT_EQ(observed_slices(7), 1);
+  EXPECT_EQ(observed_slices(10000), 64);
+  EXPECT_EQ(force_slices(129), 3);
+  EXPECT_EQ(force_slices(10000), 16);
   EXPECT_EQ(block_threads(33), 64);
   EXPECT_EQ(block_threads(128), 128);
+}
+
+TEST(GpuLayout, ChunksCoverAllMoleculesOnce) {
+  for (int n : {1, 32, 129, 1000}) {
+    std::set<std::pair<std::int64_t, int>> seen;
+    for (std::int64_t block = 0; block < 3 * molecule_chunks(n); ++block) {
+      const MoleculeChunk c = molecule_chunk(block, n);
+      EXPECT_LT(c.first, n);
+      for (int k = c.first; k < std::min(c.first + kChunk, n); ++k) {
+        EXPECT_TRUE(seen.emplace(c.replica, k).second);
+      }
+    }
+    EXPECT_EQ(seen.size(), static_cast<std::size_t>(3 * n));
+  }
 }
 
 }  // namespace
