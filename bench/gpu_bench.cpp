@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -140,7 +141,8 @@ int main(int argc, char** argv) {
   const DeviceProbe probe = probe_devices();
   if (probe.status != ProbeStatus::ok) {
     std::fprintf(stderr, "gpu_bench: nothing is measured: %s\n", probe.message.c_str());
-    return 0;
+    const char* const required = std::getenv("TARN_REQUIRE_CUDA");
+    return required != nullptr && std::string(required) == "1" ? 1 : 0;
   }
   Bound bound;
   bound.device = probe.devices.front();

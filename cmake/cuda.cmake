@@ -40,9 +40,16 @@ if(TARN_CUDA_VERSION VERSION_LESS 12)
   return()
 endif()
 
-# Developer builds: one machine code and its PTX, which newer GPUs translate when they start.
+# Developer builds: one machine code and its PTX, which newer GPUs translate when they start. That of
+# the GPU of this machine, where it has one that is older.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
-  set(CMAKE_CUDA_ARCHITECTURES 90-real 90-virtual)
+  set(arch 90)
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+    OUTPUT_VARIABLE gpus ERROR_QUIET TIMEOUT 20)
+  if(gpus MATCHES "^([0-9]+)\\.([0-9])\n" AND CMAKE_MATCH_1 LESS 9)
+    set(arch ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
+  endif()
+  set(CMAKE_CUDA_ARCHITECTURES ${arch}-real ${arch}-virtual)
   if(TARN_CUDA_RELEASE_ARCHS)
     execute_process(COMMAND ${nvcc} --list-gpu-code OUTPUT_VARIABLE nvcc_codes ERROR_QUIET)
     set(CMAKE_CUDA_ARCHITECTURES "")

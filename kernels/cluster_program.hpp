@@ -19,7 +19,7 @@
 ///   first()                  Index of the lane of the cluster's first molecule
 ///   pair<R>(k)               mask of the lanes whose meeting in round k counts, for numbers R
 ///   real()                   mask of the lanes with a molecule
-///   sum(value)               over the lanes of a cluster, in a fixed order, the same in each lane
+///   sum(vector)              over the lanes of a cluster, in a fixed order, the same in each lane
 ///   normals<T>(step)         nine normal numbers of each molecule
 ///   kick_scale<T>()          see ou_step
 ///   reported(s)              positions as they are reported, in doubles
@@ -231,11 +231,9 @@ TARN_HD Triple<lane_t<W, S>> cluster_forces(const W& w, const SystemNumbers<S>& 
   }
   Triple<T> on_atoms = forces_on_atoms<kMSite>(as_sums<W, T>(f), T(system.pair.m_weight));
   const T per_molecule = T(S(1) / static_cast<S>(system.molecules));
-  const auto sum = [&](const Vec3<T>& a) -> Vec3<T> {
-    return {w.sum(a.x), w.sum(a.y), w.sum(a.z)};
-  };
   if constexpr (floats) {
-    on_atoms = remove_net_force(on_atoms, per_molecule * sum(total(on_atoms)), system.step.masses);
+    on_atoms =
+        remove_net_force(on_atoms, per_molecule * w.sum(total(on_atoms)), system.step.masses);
   }
   if (system.wall.stiffness > S(0)) {
     const Masses<S>& m = system.step.masses;
@@ -246,10 +244,10 @@ TARN_HD Triple<lane_t<W, S>> cluster_forces(const W& w, const SystemNumbers<S>& 
     };
     const auto with_wall = [&](const Triple<T>& at) {
       const T share = T(S(1) / (static_cast<S>(system.molecules) * (m.o + S(2) * m.h)));
-      const Vec3<T> centre = share * sum(of_real(mass_moment(at, m)));
+      const Vec3<T> centre = share * w.sum(of_real(mass_moment(at, m)));
       const Vec3<T> push = of_real(wall_force(at.o - centre, system.wall));
       on_atoms.o = on_atoms.o + push;
-      on_atoms = remove_net_force(on_atoms, per_molecule * sum(push), m);
+      on_atoms = remove_net_force(on_atoms, per_molecule * w.sum(push), m);
     };
     if constexpr (std::is_same_v<S, double>) {
       with_wall(x);
@@ -264,7 +262,7 @@ TARN_HD Triple<lane_t<W, S>> cluster_forces(const W& w, const SystemNumbers<S>& 
 template <class Mask, class M>
 TARN_HD void poison(const Mask& good, M& s) {
   using T = decltype(s.v.o.x);
-  s.v.o.x = select(good, s.v.o.x, T(static_cast<scalar_t<T>>(__builtin_nan(""))));
+  s.v.o.x = select(good, s.v.o.x, T(static_cast<scalar_t<T>>(kNoNumber)));
 }
 
 /// Distances between the molecules of a cluster, at the reported positions, to w.count.

@@ -115,8 +115,8 @@ __device__ inline void keep_state(const M& state, const DeviceState& d, std::int
 template <class S>
 __device__ inline DeviceMolecule<S> at_rest(const DeviceState& d, std::int64_t slot) {
   const Vec3<double> zero{0.0, 0.0, 0.0};
-  const Triple<double> none{zero, zero, zero};
-  return StateInMemory<S>::of({load_triple(d.kept_x, d.slots, slot), none, none});
+  return StateInMemory<S>::of(
+      {load_triple(d.kept_x, d.slots, slot), {zero, zero, zero}, {zero, zero, zero}});
 }
 
 template <class T>

@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kMostCorrecting)
   work.resting[replica] = 1;
   atomicAdd(work.unsolved, -1);
   // What could not be solved is a blow-up.
-  if (!solved) d.a[first] = __builtin_nan("");
+  if (!solved) d.a[first] = kNoNumber;
 }
 
 }  // namespace

@@ -50,10 +50,14 @@ class DeviceWarp {
   }
   __device__ bool real() const { return molecule_ >= 0; }
   template <class T>
-  __device__ T sum(T value) const {
-    if (molecule_ < 0) value = T(0);
-    for (int o = width_ / 2; o > 0; o /= 2) value += __shfl_xor_sync(kAllLanes, value, o);
-    return value;
+  __device__ Vec3<T> sum(Vec3<T> a) const {
+    if (molecule_ < 0) a = {T(0), T(0), T(0)};
+    for (int o = width_ / 2; o > 0; o /= 2) {
+      a.x += __shfl_xor_sync(kAllLanes, a.x, o);
+      a.y += __shfl_xor_sync(kAllLanes, a.y, o);
+      a.z += __shfl_xor_sync(kAllLanes, a.z, o);
+    }
+    return a;
   }
   __device__ static float to_float(double value) { return static_cast<float>(value); }
   __device__ static double to_double(float value) { return static_cast<double>(value); }
@@ -147,8 +151,15 @@ __global__ void __launch_bounds__(kThreads)
   store_triple(f, d.f, d.slots, w.slot());
 }
 
+/// Blocks that a multiprocessor of 65536 registers is to hold. With pairs in float one block more
+/// is worth a few spills outside their loop.
+template <class S, class R>
+inline constexpr int kBlocksAtOnce = std::is_same_v<S, float>   ? 4
+                                     : std::is_same_v<R, float> ? 3
+                                                                : 2;
+
 template <class S, class R, bool kMSite>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocksAtOnce<S, R>)
     advance_warps_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair, int width,
                          DeviceCounts counts, std::int64_t first, std::int64_t n) {
   const std::int64_t warp = warp_number();

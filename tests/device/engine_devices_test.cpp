@@ -41,10 +41,15 @@ class EngineDevices : public ::testing::TestWithParam<std::string> {
     const std::string device = make(system, start_state(system, {0}))->description();
     return device.find("stands in") != std::string::npos;
   }
+  /// Without cuSOLVER all but dense solves is tested; FindsCusolver tells that it is not there.
+  bool solvable(const std::string& scheme) const {
+    return GetParam() != "cuda" || cusolver_problem().empty() ||
+           !solves_densely(make_system({scheme, Bath::none}, tip3p(), 2).integrator);
+  }
   /// A CPU that stands in for a GPU is slow: there, large clusters are run with
   /// two schemes only, and 33 molecules with what is solved for all molecules at once too.
   bool worth_it(const EngineCase& c, int n) const {
-    if (n > most_molecules(c.scheme)) return false;
+    if (n > most_molecules(c.scheme) || !solvable(c.scheme)) return false;
     if (GetParam() == "cpu" || n <= 7) return true;
     if (!stands_in()) return true;
     if (n == 17 || n == 33) {
@@ -66,6 +71,11 @@ TEST_P(EngineDevices, SaysWhatItIs) {
   for (char& c : description) c = static_cast<char>(std::tolower(c));
   // Never something else in silence.
   EXPECT_NE(description.find(GetParam()), std::string::npos) << description;
+}
+
+TEST_P(EngineDevices, FindsCusolver) {
+  if (GetParam() == "cpu") GTEST_SKIP() << "the CPU has no use for it";
+  EXPECT_EQ(cusolver_problem(), "");
 }
 
 TEST_P(EngineDevices, ForcesAreThoseOfThePlainSum) {
@@ -482,6 +492,7 @@ TEST_P(EngineDevices, GivesUpWhatCannotBeSolved) {
 /// counted, as on the CPU.
 TEST_P(EngineDevices, TellsWhichMatrixIsIndefinite) {
   for (const std::string scheme : {"zss_full", "zss_full_dense", "zss_molecule", "zss_total"}) {
+    if (!solvable(scheme)) continue;
     for (int n : {3, 33}) {
       if (n > most_molecules(scheme)) continue;
       for (Precision precision : precisions_of(scheme)) {
@@ -528,6 +539,7 @@ TEST_P(EngineDevices, LargeBatchesAreReplicasAlone) {
                              {"zss_structured", 7, 500, 200'000},
                              {"zss_structured", 33, 40, 20'000},
                              {"zss_structured", 129, 10, 3'000}}) {
+    if (!solvable(batch.scheme)) continue;
     const int replicas = gpu ? batch.on_gpu : batch.replicas;
     for (Precision precision : precisions_of(batch.scheme)) {
       const std::string scheme = batch.scheme;

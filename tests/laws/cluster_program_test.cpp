@@ -140,13 +140,16 @@ class HostWarp {
     return m;
   }
   template <class T>
-  Lanes<T> sum(Lanes<T> value) const {
-    value = select(real(), value, Lanes<T>(T(0)));
-    for (int o = width_ / 2; o > 0; o /= 2) {
-      value =
-          value + shuffle(value, Index::of([&](std::size_t l) { return static_cast<int>(l) ^ o; }));
-    }
-    return value;
+  Vec3<Lanes<T>> sum(const Vec3<Lanes<T>>& a) const {
+    const auto over_lanes = [&](const Lanes<T>& number) {
+      Lanes<T> value = select(real(), number, Lanes<T>(T(0)));
+      for (int o = width_ / 2; o > 0; o /= 2) {
+        value = value +
+                shuffle(value, Index::of([&](std::size_t l) { return static_cast<int>(l) ^ o; }));
+      }
+      return value;
+    };
+    return {over_lanes(a.x), over_lanes(a.y), over_lanes(a.z)};
   }
   static F to_float(const D& a) {
     return F::of([&](std::size_t l) { return static_cast<float>(a.v[l]); });

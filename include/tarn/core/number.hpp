@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "tarn/core/host_device.hpp"
 #include "tarn/core/vec3.hpp"
@@ -19,6 +20,9 @@ inline constexpr bool kManyVectorRegisters = true;
 #else
 inline constexpr bool kManyVectorRegisters = false;
 #endif
+
+/// What is no number, for what cannot be computed.
+inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 /// The number type behind T: T itself, or what a Pack holds.
 template <class T>
@@ -70,6 +74,20 @@ template <class T>
 TARN_HD T sqrt_of_positive(const T& a) {
   return sqrt(a);
 }
+/// sqrt(a) to the last bit, for a = 0 or 1e-30 < a < 1e30.
+template <class T>
+TARN_HD T sqrt_in_range(const T& a) {
+  return sqrt(a);
+}
+#if defined(__CUDA_ARCH__)
+/// What __fsqrt_rn() does too, without its branch for other numbers, which keeps a thread from
+/// working on several roots at once.
+TARN_HD float sqrt_in_range(float a) {
+  const float y = rsqrt(a), s = a * y;
+  const float root = fma(fma(-s, s, a), 0.5f * y, s);
+  return a == 0.0f ? a : root;
+}
+#endif
 /// What scaled_rsqrt_cubed() starts from: 1/sqrt(a), of packs only an estimate of it.
 template <class T>
 TARN_HD T rsqrt_estimate(const T& a) {

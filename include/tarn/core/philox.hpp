@@ -113,7 +113,7 @@ TARN_HD void box_muller(const U& radius_word, const U& angle_word, F& first, F& 
   p = p * f - F(0.666701198f);
   p = p * f + F(1.00000727f);
   p = p * f - F(1.99999988f);
-  const F radius = sqrt(p * f + float_of_int(exponent) * F(-1.38629436f));
+  const F radius = sqrt_in_range(p * f + float_of_int(exponent) * F(-1.38629436f));
 
   // x in [-1/2, 1/2) half turns, and a radius of either sign.
   const F x = float_of_bits(((angle_word >> 8) & U(0x7fffffu)) | U(0x3f800000u)) - F(1.5f);

@@ -7,7 +7,10 @@ inline namespace TARN_ARCH {
 
 /// a b + c on plain numbers: fused where the instruction set has it, two roundings otherwise.
 /// Packs overload it.
-#if defined(__CUDA_ARCH__) || defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#if defined(__CUDA_ARCH__)
+TARN_HD double fma(double a, double b, double c) { return __fma_rn(a, b, c); }
+TARN_HD float fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
+#elif defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 TARN_HD double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
 TARN_HD float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 #else
