@@ -121,6 +121,8 @@ class Engine {
   virtual ~Engine() = default;
 
   /// Advances every replica by `n_steps`. A replica that blows up is stopped, the others go on.
+  /// After an exception (too little memory, a device that failed) some replicas may be ahead of
+  /// others: what the engine holds is of no use.
   virtual void advance(std::int64_t n_steps) = 0;
   virtual std::int64_t step() const = 0;
   /// Fills the fields that `fields` names (and step, time, replica ids, always).

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "aligned.hpp"
+#include "core/parallel.hpp"
 #include "crew.hpp"
 #include "dense_solve.hpp"
 #include "flush_denormals.hpp"
@@ -207,6 +208,14 @@ class CpuEngine final : public Engine {
     return static_cast<int>(
         std::clamp(groups_.size(), std::size_t{1}, static_cast<std::size_t>(threads_)));
   }
+  /// Calls op(g) for each group, each on one of the threads that there are.
+  template <class Op>
+  void over_groups(const Op& op) const {
+    struct Nothing {};
+    for_each_index(
+        static_cast<std::int64_t>(groups_.size()), threads_for_groups(), [] { return Nothing{}; },
+        [&](Nothing, std::int64_t g) { op(static_cast<std::size_t>(g)); });
+  }
   /// Lanes of the pair type: replicas in a group, where lanes are replicas.
   int wide_slots() const { return kernels_.lanes * (mixed_ || single_ ? 2 : 1); }
   /// Packs of that type of one cluster.
@@ -247,6 +256,9 @@ class CpuEngine final : public Engine {
   void make_groups(const State& start);
   void prepare_to_report(WorkSpace& space) const;
   void prepare_to_step(const Group& group, WorkSpace& space) const;
+  void prepare_to_count(Tally& tally) const {
+    if (counting_.enabled) tally.counts.resize(kCountGroups * counts_of_group());
+  }
   struct PackRange {
     int first, last;  ///< one past the end
   };
@@ -360,8 +372,7 @@ void CpuEngine::make_groups(const State& start) {
       groups_.push_back(std::move(group));
     }
   }
-#pragma omp parallel for num_threads(threads_for_groups())
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
+  over_groups([&](std::size_t g) {
     Group& group = groups_[g];
     group.stopped.assign(static_cast<std::size_t>(group.replicas), 0);
     group.x.assign(pack_doubles(group), 0.0);
@@ -399,7 +410,7 @@ void CpuEngine::make_groups(const State& start) {
       for (int m = n_; m < padded_molecules(n_); ++m) fill(0, 0, m, 0, false);
     }
     if (system_.thermostat.kind == Thermostat::baoab) group.v_thermal = group.v;
-  }
+  });
 }
 
 void CpuEngine::prepare_to_report(WorkSpace& s) const {
@@ -673,7 +684,6 @@ template <class Op>
 void CpuEngine::for_each_group(const Op& op) {
   const auto at = [&](std::size_t g, WorkSpace& space, Hand& hand) {
     Tally& tally = tallies_[static_cast<std::size_t>(omp_get_thread_num())];
-    if (counting_.enabled) tally.counts.resize(kCountGroups * counts_of_group());
     if (single_) {
       SingleSteps steps{*this, groups_[g], space, hand, tally};
       op(steps, g);
@@ -684,25 +694,28 @@ void CpuEngine::for_each_group(const Op& op) {
   };
   if (const int hands = crew_size(); hands > 1) {
     prepare_to_step(groups_[0], spaces_[0]);
+    std::for_each_n(tallies_.begin(), hands, [this](Tally& tally) { prepare_to_count(tally); });
     Crew crew(hands > omp_get_num_procs());
+    Caught caught;
 #pragma omp parallel num_threads(hands)
-    {
+    caught.call([&] {
       const FlushDenormals flush;
       Hand hand(crew, omp_get_thread_num(), omp_get_num_threads());
       for (std::size_t g = 0; g < groups_.size(); ++g) {
         at(g, spaces_[0], hand);
         hand.meet();
       }
-    }
+    });
+    caught.rethrow();
   } else {
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads_for_groups())
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
+    over_groups([&](std::size_t g) {
       const FlushDenormals flush;
       WorkSpace& space = spaces_[static_cast<std::size_t>(omp_get_thread_num())];
       prepare_to_step(groups_[g], space);
+      prepare_to_count(tallies_[static_cast<std::size_t>(omp_get_thread_num())]);
       Hand hand;
       at(g, space, hand);
-    }
+    });
   }
 }
 
@@ -878,40 +891,47 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
   }
   measure_.prepare(fields, live.size(), frame);
   if (fields & ~static_cast<unsigned>(kPairCounts)) {
-#pragma omp parallel num_threads(threads_for_groups())
-    {
-      WorkSpace& space = spaces_[static_cast<std::size_t>(omp_get_thread_num())];
-      prepare_to_report(space);
-      ForceField force_field(system_.model, n_);
-      Measure::Replica replica(n_);
-      const FlushDenormals flush;
-      std::size_t reported = groups_.size();
-#pragma omp for schedule(static)
-      for (std::size_t k = 0; k < live.size(); ++k) {
-        const auto [g, r] = live[k];
-        Group& group = groups_[g];
-        if (reported != g) {
-          kernels_.report_positions(parameters_, packs_of(group, space), space.q.data());
-          reported = g;
-        }
-        gather(group, group.x, r, replica.x.data());
-        gather(group, group.v, r, replica.v.data());
-        gather(group, group.a, r, replica.a.data());
-        gather(group, space.q, r, replica.q.data());
-        if (!group.v_thermal.empty()) {
-          gather(group, group.v_thermal, r, replica.v_thermal.data());
-        }
-        measure_.fill(
-            fields, k, replica,
-            [&](const std::vector<double>& q) {
-              return force_field.energy(q).total_kcal_per_mol();
-            },
-            [&](const std::vector<double>& x, std::vector<double>& f) {
-              force_field.energy_and_forces(x, f);
-            },
-            frame);
-      }
-    }
+    struct Worker {
+      WorkSpace& space;
+      ForceField force_field;
+      Measure::Replica replica;
+      std::size_t reported;  ///< the group whose positions are in space.q
+    };
+    const int threads = threads_for_groups();
+    for_each_index(
+        static_cast<std::int64_t>(live.size()), threads,
+        [&] {
+          WorkSpace& space = spaces_[static_cast<std::size_t>(omp_get_thread_num())];
+          prepare_to_report(space);
+          return Worker{space, ForceField(system_.model, n_), Measure::Replica(n_), groups_.size()};
+        },
+        [&](Worker& w, std::int64_t k) {
+          const FlushDenormals flush;
+          const auto [g, r] = live[static_cast<std::size_t>(k)];
+          Group& group = groups_[g];
+          if (w.reported != g) {
+            kernels_.report_positions(parameters_, packs_of(group, w.space), w.space.q.data());
+            w.reported = g;
+          }
+          gather(group, group.x, r, w.replica.x.data());
+          gather(group, group.v, r, w.replica.v.data());
+          gather(group, group.a, r, w.replica.a.data());
+          gather(group, w.space.q, r, w.replica.q.data());
+          if (!group.v_thermal.empty()) {
+            gather(group, group.v_thermal, r, w.replica.v_thermal.data());
+          }
+          measure_.fill(
+              fields, static_cast<std::size_t>(k), w.replica,
+              [&](const std::vector<double>& q) {
+                return w.force_field.energy(q).total_kcal_per_mol();
+              },
+              [&](const std::vector<double>& x, std::vector<double>& f) {
+                w.force_field.energy_and_forces(x, f);
+              },
+              frame);
+        },
+        std::max<std::int64_t>(1,
+                               (static_cast<std::int64_t>(live.size()) + threads - 1) / threads));
   }
   if (fields & kPairCounts) {
     const std::size_t bins = static_cast<std::size_t>(counting_.bins);
