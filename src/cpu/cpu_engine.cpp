@@ -15,6 +15,7 @@
 #include "crew.hpp"
 #include "dense_solve.hpp"
 #include "flush_denormals.hpp"
+#include "interface/check_start.hpp"
 #include "kernel_table.hpp"
 #include "layout.hpp"
 #include "tarn/core/error.hpp"
@@ -958,6 +959,7 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
 std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start,
                                         const PairCountRequest& counts, int threads,
                                         const std::string& instruction_set) {
+  check_start(system, start, counts);
   std::array<const cpu::KernelTable*, 8> tables{};
   const int n = cpu::usable_kernels(tables.data(), static_cast<int>(tables.size()));
   for (int i = 0; i < n; ++i) {
