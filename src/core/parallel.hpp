@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -37,14 +38,15 @@ class Caught {
 
 /// Calls body(worker, i) for i = 0 .. n-1 on some threads, each with a worker of its own from
 /// make_worker(). After an exception no new i is begun, and one of those thrown is thrown again.
-/// @param threads 0: all
+/// @param threads 0: all; no more than there are i, as one that only waits at the end costs time
 /// @param grain how many i in a row a thread takes
 template <class MakeWorker, class Body>
 void for_each_index(std::int64_t n, int threads, const MakeWorker& make_worker, const Body& body,
                     std::int64_t grain = 1) {
   Caught caught;
-  const int team = threads > 0 ? threads : omp_get_max_threads();
-#pragma omp parallel num_threads(team) if (n > 1)
+  const std::int64_t most = threads > 0 ? threads : omp_get_max_threads();
+  const int team = static_cast<int>(std::clamp<std::int64_t>(n, 1, most));
+#pragma omp parallel num_threads(team)
   {
     std::optional<decltype(make_worker())> worker;
 #pragma omp for schedule(dynamic, grain)
@@ -56,6 +58,14 @@ void for_each_index(std::int64_t n, int threads, const MakeWorker& make_worker, 
     }
   }
   caught.rethrow();
+}
+
+/// The same without workers: body(i).
+template <class Body>
+void for_each_index(std::int64_t n, int threads, const Body& body) {
+  struct Nobody {};
+  for_each_index(
+      n, threads, [] { return Nobody{}; }, [&](Nobody, std::int64_t i) { body(i); });
 }
 
 }  // namespace tarn
