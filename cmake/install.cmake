@@ -1,8 +1,6 @@
-# cmake --install: the program, the public headers, and one library with all rooms in it, which
-# another project finds by find_package(tarn) and links as tarn::tarn.
+# One library with all rooms in it, tarn::tarn; cmake --install: the program, the public headers and
+# that library, which another project finds by find_package(tarn).
 include(GNUInstallDirs)
-include(CMakePackageConfigHelpers)
-set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tarn)
 
 get_property(rooms GLOBAL PROPERTY TARN_BUILT_ROOMS)
 get_property(libraries GLOBAL PROPERTY TARN_LIBRARIES)
@@ -16,10 +14,17 @@ add_library(tarn::tarn ALIAS tarn)
 set_property(TARGET tarn PROPERTY LINKER_LANGUAGE CXX)
 target_link_libraries(tarn PRIVATE ${libraries} PUBLIC Eigen3::Eigen)
 target_compile_features(tarn PUBLIC cxx_std_20)
+# The headers hold formulas too, and promise the same bits in every program (cmake/compile.cmake).
+target_compile_options(tarn INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 target_include_directories(tarn PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${TARN_GENERATED_DIR}>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
+if(NOT TARN_INSTALL)
+  return()
+endif()
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tarn)
 install(TARGETS tarn EXPORT tarn)
 if(TARGET tarn_cli)
   install(TARGETS tarn_cli)

@@ -1,6 +1,8 @@
 # What a user may choose with -D, and the defaults of a plain `cmake -B build`.
 
+# Inside of another project, which builds, installs and tests what it wants of tarn.
 option(TARN_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(TARN_INSTALL "Install tarn" ${PROJECT_IS_TOP_LEVEL})
 option(TARN_WERROR "Make warnings errors" OFF)
 option(TARN_FUZZ "Build the fuzzers of the readers (clang; preset fuzz)" OFF)
 set(TARN_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=; for example address,undefined")
@@ -18,7 +20,7 @@ tarn_choice(TARN_HDF5 "Read and write HDF5 files")
 option(TARN_CUDA_RELEASE_ARCHS "CUDA machine code for sm_75 to sm_120, not for sm_90 only" OFF)
 
 get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
-if(NOT CMAKE_BUILD_TYPE AND NOT multi_config)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT multi_config)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release or RelWithDebInfo" FORCE)
 endif()
 

@@ -121,6 +121,8 @@ class Engine {
   virtual ~Engine() = default;
 
   /// Advances every replica by `n_steps`. A replica that blows up is stopped, the others go on.
+  /// After an exception (too little memory, a device that failed) some replicas may be ahead of
+  /// others: what the engine holds is of no use.
   virtual void advance(std::int64_t n_steps) = 0;
   virtual std::int64_t step() const = 0;
   /// Fills the fields that `fields` names (and step, time, replica ids, always).
@@ -142,6 +144,9 @@ struct DeviceRequest {
 };
 
 /// Makes the engine for a system in its start state.
+/// @throws InputError when the state is not one of the system's, or has arrays of the wrong sizes
+/// or replicas of one id; when pairs cannot be counted as asked for; when single precision has not
+/// the scheme, or cannot hold the molecules; when there is no such device name
 /// @throws DeviceError when an explicitly named device cannot be used; "auto" falls back to the
 /// CPU.
 std::unique_ptr<Engine> make_engine(const System& system, const State& start,

@@ -18,6 +18,7 @@ struct NonbondedEnergy {
 /// One object serves one thread; it keeps its work space between calls.
 class ForceField {
  public:
+  /// @throws InputError when there is no molecule
   ForceField(const WaterModel& model, int molecules);
   ~ForceField();
   ForceField(ForceField&&) noexcept;
@@ -27,6 +28,7 @@ class ForceField {
   const WaterModel& model() const;
 
   /// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers
+  /// @throws InputError when there are more or fewer; so does the next
   NonbondedEnergy energy(std::span<const double> positions_A);
   /// Also the forces on the atoms, -grad V0 [kcal/mol/A], 9 N numbers.
   NonbondedEnergy energy_and_forces(std::span<const double> positions_A,

@@ -43,43 +43,45 @@ enum class MagnetQuadrature { first_order, trapezoidal };
 enum class MagnetAMass { paper, consistent };
 enum class MechanicsTrajectoryFormat { csv };
 
+/// An empty list stands for the paper's; numbers in brackets are equations of docs/equations.md.
 struct MechanicsSystemSection {
-  std::int64_t n = 0;  ///< 0: the paper's
-  std::vector<double> masses;
-  std::vector<double> lengths;
-  double gravity = 1.0;
-  double a = 7.0;
-  double x0 = 0.3;
-  double epsilon = 1.0 / 1400.0;
+  std::int64_t n = 0;             ///< points or bases; 0: the paper's
+  std::vector<double> masses;     ///< of each point (44)
+  std::vector<double> lengths;    ///< of each rod (44)
+  double gravity = 1.0;           ///< V = gravity sum m y, or m z in space (44, 51)
+  double a = 7.0;                 ///< of a base pair, U = (exp(-a [1 - cos theta - x0]) - 1)^2 (45)
+  double x0 = 0.3;                ///< where that well has its bottom: 1 - cos theta = x0
+  double epsilon = 1.0 / 1400.0;  ///< strength of U beside the springs from base to base (45)
   DnaEnds ends = DnaEnds::periodic;
   DnaNoise noise = DnaNoise::normal;
-  std::uint64_t seed = 1;
-  std::vector<double> xi;
-  std::vector<double> position;
-  std::vector<double> velocity;
-  std::optional<double> omega;  ///< of the double spring, unless the integrator has it
-  double b_mu = 1.0;
-  std::vector<double> rotation;
-  std::vector<double> angular_velocity;
-  std::vector<double> alpha;
-  std::vector<double> chi;
-  double c = 1.0;
+  std::uint64_t seed = 1;        ///< of xi
+  std::vector<double> xi;        ///< of each base, theta = 0.8 + 0.1 xi at the start; empty: drawn
+  std::vector<double> position;  ///< at the start: x and y (and z) of each point, or the angles
+  std::vector<double> velocity;  ///< at the start, likewise
+  std::optional<double> omega;   ///< of the double spring, unless the integrator has it
+  double b_mu = 1.0;             ///< field times dipole moment, V = b_mu R33 (46, 47)
+  std::vector<double> rotation;  ///< matrix at the start, row by row
+  std::vector<double> angular_velocity;  ///< of the magnet in its own frame at the start (47)
+  std::vector<double> alpha;             ///< diagonal of J of a free body or a top (49, 50)
+  std::vector<double> chi;               ///< of a top: fixed point to centre of mass (50)
+  double c = 1.0;                        ///< of a top: weight times distance, V = c v.chi
+  /// Angular momentum in the body at the start, an antisymmetric matrix row by row (49, 50).
   std::vector<double> momentum;
-  std::vector<double> direction;
+  std::vector<double> direction;  ///< v, that of gravity in the body of a top at the start (50)
   bool operator==(const MechanicsSystemSection&) const = default;
 };
 
 struct MechanicsIntegratorSection {
   MechanicsScheme scheme = MechanicsScheme::zs;
-  double step = 0.0;
-  std::optional<double> omega;
-  std::optional<double> beta;
+  double step = 0.0;            ///< time step h
+  std::optional<double> omega;  ///< strength of the penalty, omega^2 |g|^2 / 2
+  std::optional<double> beta;   ///< scheme parameter of Newmark's family
   OneStepAcceleration acceleration = OneStepAcceleration::linearised;
   Composition compose = Composition::none;
   MagnetQuadrature quadrature = MagnetQuadrature::trapezoidal;
   MagnetAMass a_mass = MagnetAMass::paper;
-  double tolerance = 1e-9;
-  double bias = 0.0;
+  double tolerance = 1e-9;  ///< of g and its rate, at which a projection has settled (48)
+  double bias = 0.0;        ///< of methods made variational; 0.5: of those that are self-adjoint
   bool operator==(const MechanicsIntegratorSection&) const = default;
 };
 

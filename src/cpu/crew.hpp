@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 
 namespace tarn::cpu {
 
@@ -23,11 +24,13 @@ class Crew {
   alignas(kLine) std::atomic<unsigned> arrived_{0};  ///< at meetings, in all
   alignas(kLine) std::atomic<unsigned> taken_{0};    ///< tasks, in all
   alignas(kLine) std::atomic<unsigned> raised_{0};   ///< the last meeting for any()
+  std::exception_ptr thrown_;                        ///< by what one hand did alone
   const int looks_;  ///< how often a hand looks for the others before it sleeps
 };
 
 /// One thread of a crew, or a thread by itself. All hands of a crew run the same code, each on its
-/// own part, and call what follows in the same order.
+/// own part, and call what follows in the same order. The others would wait for ever for one that
+/// throws an exception: what may throw (and what allocates memory may) is done by alone().
 class Hand {
  public:
   Hand() = default;
@@ -54,12 +57,20 @@ class Hand {
       }
     }
   }
-  /// Calls f() on one thread, while the others wait.
+  /// Calls f() on one thread, while the others wait. All of them throw what it throws.
   template <class F>
   void alone(const F& f) {
+    if (crew_ == nullptr) return f();
     meet();
-    if (rank_ == 0) f();
+    if (rank_ == 0) {
+      try {
+        f();
+      } catch (...) {
+        crew_->thrown_ = std::current_exception();
+      }
+    }
     meet();
+    if (crew_->thrown_) std::rethrow_exception(crew_->thrown_);
   }
   /// Whether it is so for one of them.
   bool any(bool so) {
@@ -72,7 +83,7 @@ class Hand {
     return all;
   }
   /// Calls task(k) for each k below `tasks`, the next one on the first thread that is free, and
-  /// waits for all.
+  /// waits for all. It must not throw.
   template <class F>
   void share(int tasks, const F& task) {
     if (crew_ == nullptr) {

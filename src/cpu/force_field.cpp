@@ -1,10 +1,12 @@
 #include "tarn/force_field.hpp"
 
 #include <cstddef>
+#include <string>
 
 #include "aligned.hpp"
 #include "kernel_table.hpp"
 #include "layout.hpp"
+#include "tarn/core/error.hpp"
 
 namespace tarn {
 
@@ -17,6 +19,7 @@ struct ForceField::Impl {
   cpu::AlignedVector<double> x, sites, block_f, f;
 
   Impl(const WaterModel& m, int n) : model(m), molecules(n) {
+    if (n < 1) throw InputError("a ForceField is for 1 molecule or more, not " + std::to_string(n));
     const std::size_t p = static_cast<std::size_t>(padded);
     x.resize(9 * p);
     f.resize(9 * p);
@@ -24,8 +27,15 @@ struct ForceField::Impl {
     block_f.resize(cpu::block_force_size(padded, 1));
   }
 
+  void check_size(const char* what, std::size_t size) const {
+    const std::size_t expected = 9 * static_cast<std::size_t>(molecules);
+    if (size == expected) return;
+    throw InputError("a ForceField of " + std::to_string(molecules) + " molecules has " +
+                     std::to_string(expected) + " " + what + ", not " + std::to_string(size));
+  }
   /// All in one block: this object serves one thread.
   cpu::LargePairs load(std::span<const double> positions_A) {
+    check_size("coordinates", positions_A.size());
     for (int m = 0; m < padded; ++m) {
       const int source = m < molecules ? m : 0;
       for (int c = 0; c < 9; ++c) {
@@ -59,6 +69,7 @@ NonbondedEnergy ForceField::energy(std::span<const double> positions_A) {
 NonbondedEnergy ForceField::energy_and_forces(std::span<const double> positions_A,
                                               std::span<double> forces_kcal_per_mol_A) {
   Impl& s = *impl_;
+  s.check_size("forces", forces_kcal_per_mol_A.size());
   const cpu::LargePairs args = s.load(positions_A);
   const NonbondedEnergy e = s.energy(args);
   const bool m_site = s.model.has_m_site();

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "centre.hpp"
+#include "core/parallel.hpp"
 #include "molecule_frame.hpp"
-#include "parallel.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
 #include "uniform.hpp"
@@ -155,7 +155,7 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
   std::vector<double> energies(static_cast<std::size_t>(starts));
   std::mutex mutex;
   int done = 0;
-  start::for_each_index(
+  for_each_index(
       starts, threads, [&] { return Search(model, molecules); },
       [&](Search& search, std::int64_t i) {
         const int start = static_cast<int>(i);

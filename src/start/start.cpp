@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "centre.hpp"
-#include "parallel.hpp"
+#include "core/parallel.hpp"
 #include "slow_start.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/structure.hpp"
@@ -195,7 +195,7 @@ Start make_start(const Deck& deck) {
     // The projection does not quite keep angular momentum.
     if (deck.system.remove_momentum) start::remove_momentum(model, x, v);
   };
-  start::for_each_index(
+  for_each_index(
       replicas, deck.run.threads, [&] { return ForceField(model, n); }, prepare);
   // A quench that is relaxed afterwards need not have ended.
   if (!relaxed) quench_report.note("the quench", replicas, start.notes);

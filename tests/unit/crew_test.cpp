@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -70,6 +72,22 @@ TEST(Crew, OneWorksAloneWhileTheOthersWait) {
       for (int round = 1; round <= 100; ++round) {
         hand.alone([&] { ++sum; });
         wrong[static_cast<std::size_t>(hand.rank())] += sum != round;
+      }
+    });
+    EXPECT_EQ(wrong, std::vector<int>(wrong.size())) << size;
+  }
+}
+
+TEST(Crew, WhatOneThrowsAloneAllThrow) {
+  for (const int size : kSizes) {
+    std::vector<int> wrong(static_cast<std::size_t>(size));
+    on_crew(size, [&](Hand& hand) {
+      int& own = wrong[static_cast<std::size_t>(hand.rank())];
+      own = 1;
+      try {
+        hand.alone([] { throw std::runtime_error("too much"); });
+      } catch (const std::runtime_error& error) {
+        own = std::string(error.what()) != "too much";
       }
     });
     EXPECT_EQ(wrong, std::vector<int>(wrong.size())) << size;

@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <cstdio>
 #include <tarn/deck.hpp>
 #include <tarn/engine.hpp>
@@ -5,8 +6,25 @@
 #include <tarn/start.hpp>
 #include <tarn/version.hpp>
 
-/// The installed library from the outside: a deck run into a folder, and an engine of one's own.
+std::uint64_t normals_plain();
+std::uint64_t normals_fused();
+
+/// Whether what the headers compute depends on the instructions that it is compiled to.
+static bool bits_differ() {
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("fma")) return false;
+#endif
+  return normals_plain() != normals_fused();
+}
+
+/// The installed library from the outside: formulas of its headers, a deck run into a folder, and
+/// an engine of one's own.
 int main() {
+  if (bits_differ()) {
+    std::fputs("normal numbers depend on the instruction set\n", stderr);
+    return 1;
+  }
+
   const tarn::Deck deck = tarn::parse_deck(R"(
 [system]
 kind = "water"

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <optional>
+
+/// @file
+/// Threads whose exceptions reach the caller. One that leaves a parallel region ends the program.
+
+namespace tarn {
+
+/// What the threads of a parallel region throw, until the region is left.
+class Caught {
+ public:
+  /// Calls f(), unless something was thrown before.
+  template <class F>
+  void call(const F& f) noexcept {
+    if (thrown_) return;
+    try {
+      f();
+    } catch (...) {
+      if (!thrown_.exchange(true)) first_ = std::current_exception();
+    }
+  }
+  /// Behind the region: throws the first again.
+  void rethrow() const {
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::atomic<bool> thrown_ = false;
+  std::exception_ptr first_;
+};
+
+/// Calls body(worker, i) for i = 0 .. n-1 on some threads, each with a worker of its own from
+/// make_worker(). After an exception no new i is begun, and one of those thrown is thrown again.
+/// @param threads 0: all; no more than there are i, as one that only waits at the end costs time
+/// @param grain how many i in a row a thread takes
+template <class MakeWorker, class Body>
+void for_each_index(std::int64_t n, int threads, const MakeWorker& make_worker, const Body& body,
+                    std::int64_t grain = 1) {
+  Caught caught;
+  const std::int64_t most = threads > 0 ? threads : omp_get_max_threads();
+  const int team = static_cast<int>(std::clamp<std::int64_t>(n, 1, most));
+#pragma omp parallel num_threads(team)
+  {
+    std::optional<decltype(make_worker())> worker;
+#pragma omp for schedule(dynamic, grain)
+    for (std::int64_t i = 0; i < n; ++i) {
+      caught.call([&] {
+        if (!worker) worker.emplace(make_worker());
+        body(*worker, i);
+      });
+    }
+  }
+  caught.rethrow();
+}
+
+/// The same without workers: body(i).
+template <class Body>
+void for_each_index(std::int64_t n, int threads, const Body& body) {
+  struct Nobody {};
+  for_each_index(
+      n, threads, [] { return Nobody{}; }, [&](Nobody, std::int64_t i) { body(i); });
+}
+
+}  // namespace tarn

@@ -1,0 +1,121 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "aligned.hpp"
+#include "crew.hpp"
+#include "kernel_table.hpp"
+#include "layout.hpp"
+#include "tarn/state.hpp"
+#include "tarn/system.hpp"
+
+/// @file
+/// The memory of the CPU engine: replicas in groups, and where their numbers lie.
+
+namespace tarn::cpu {
+
+/// A group of replicas that is stepped by one thread without looking at any other: those in the
+/// lanes of a pack, or one replica with its molecules in the lanes.
+struct Group {
+  bool lanes_are_replicas = false;
+  int slots = 1;                  ///< lanes for replicas, or one
+  int first_replica = 0;          ///< index into the state
+  int replicas = 0;               ///< fewer than slots where the last ones only repeat the first
+  AlignedVector<double> x, v, a;  ///< packs
+  AlignedVector<double> kept_x, kept_v;  ///< the last state that was kept
+  AlignedVector<double> v_thermal;       ///< packs; velocities right after the noise of BAOAB
+  AlignedVector<std::uint64_t> ids;      ///< [slot]
+  AlignedVector<double> kick_scale;      ///< [slot] or [molecule]
+  std::vector<char> stopped;             ///< [replica of the group]
+};
+
+/// Single precision: the state of a group while it is being stepped, and its forces. Packs have
+/// twice as many lanes as those of double.
+struct SingleGroup {
+  AlignedVector<std::uint32_t> x, kept_x;
+  AlignedVector<float> v, a, kept_v, v_thermal, f, totals, sites, site_f;
+};
+
+/// What steps of a group need beside its state.
+struct WorkSpace {
+  SingleGroup single;
+  AlignedVector<double> f, site_f, q, totals;
+  AlignedVector<double> sites, block_f;          ///< doubles hold floats too
+  AlignedVector<double> active, change2, size2;  ///< of NewmarkCorrection
+};
+
+struct PackRange {
+  int first, last;  ///< one past the end
+};
+
+/// Sizes and places. They depend on the system and the lanes of the processor only.
+class GroupLayout {
+ public:
+  /// @param lanes doubles in a pack
+  GroupLayout(const System& system, int lanes);
+
+  int molecules() const { return n_; }
+  int lanes() const { return lanes_; }
+  bool is_small() const { return small_; }
+  bool is_single() const { return single_; }
+  /// In mixed and in single precision.
+  bool pairs_are_floats() const { return wide_; }
+  /// Lanes of the pair type: replicas in a group, where lanes are replicas.
+  int wide_slots() const { return lanes_ * (wide_ ? 2 : 1); }
+  /// Packs of that type of one cluster.
+  int wide_packs() const { return padded_molecules(n_) / wide_slots(); }
+  /// Blocks of molecules whose pairs threads share.
+  int blocks() const { return small_ ? 1 : pair_blocks(n_, wide_slots()); }
+  /// Packs of so many lanes that hold molecules.
+  int packs_in(const Group& group, int lanes) const {
+    return group.lanes_are_replicas ? group.slots / lanes * n_ : (n_ + lanes - 1) / lanes;
+  }
+  /// Numbers in the packs of a group.
+  std::size_t pack_doubles(const Group& group) const {
+    return static_cast<std::size_t>(
+        9 * (group.lanes_are_replicas ? group.slots * n_ : padded_molecules(n_)));
+  }
+  /// Where coordinate c of molecule m of replica r of a group lies.
+  std::size_t index(const Group& group, int r, int m, int c) const {
+    if (group.lanes_are_replicas) {
+      return pack_index(lanes_, static_cast<std::size_t>(r / lanes_ * n_ + m), c, r % lanes_);
+    }
+    return pack_index(lanes_, static_cast<std::size_t>(m / lanes_), c, m % lanes_);
+  }
+  /// Copies the 9 N numbers of replica r of a group.
+  void gather(const Group& group, const AlignedVector<double>& packs, int r, double* out) const {
+    for (int m = 0; m < n_; ++m) {
+      for (int c = 0; c < 9; ++c) out[m * 9 + c] = packs[index(group, r, m, c)];
+    }
+  }
+
+  /// Of all `packs` those that a hand takes. Whatever the lanes of the packs, they are the same
+  /// molecules: whole packs of the pair type.
+  PackRange part_of(const Hand& hand, int packs, int lanes) const;
+  /// The same of all packs of the pair type, those that only fill up among them.
+  PackRange wide_part_of(const Hand& hand) const {
+    return part_of(hand, wide_packs(), wide_slots());
+  }
+  /// The packs of a group that a hand takes.
+  MoleculePacks packs_of(Group& group, WorkSpace& space, const Hand& hand = {}) const;
+  /// The same in single precision.
+  SinglePacks single_packs_of(const Group& group, WorkSpace& space, const Hand& hand) const;
+
+  void prepare_to_report(WorkSpace& space) const;
+  void prepare_to_step(const Group& group, WorkSpace& space) const;
+
+ private:
+  int most_molecules() const;
+  PackLanes lanes_of(const Group& group, PackRange packs) const;
+
+  int n_, lanes_;
+  bool small_, single_, wide_;
+};
+
+/// The groups of all replicas of a state.
+std::vector<Group> make_groups(const GroupLayout& layout, const State& start,
+                               const ThermostatSpec& thermostat, int threads);
+
+}  // namespace tarn::cpu

@@ -1,0 +1,113 @@
+#include "group_forces.hpp"
+
+namespace tarn::cpu {
+namespace {
+
+/// Of rounded pair forces.
+template <class S, class Packs>
+void remove_net_force(const StepKernels<S, Packs>& kernels, const Packs& packs,
+                      const Masses<S>& masses, Hand& hand, AlignedVector<S>& totals,
+                      AlignedVector<S>& f) {
+  if (hand.size() == 1) return kernels.remove_net_force(packs, masses, nullptr, f.data());
+  kernels.total_forces(packs, f.data(), totals.data());
+  hand.meet();
+  kernels.remove_net_force(packs, masses, totals.data(), f.data());
+}
+
+}  // namespace
+
+GroupForces::PairKernels::PairKernels(const KernelTable& k, bool m_site, bool mixed, bool floats)
+    : small(k.small_pairs[m_site][mixed]),
+      narrow(k.narrow_pairs[m_site][mixed]),
+      sites(k.build_sites[m_site][mixed]),
+      large(k.large_pairs[m_site][floats]),
+      sum(k.sum_blocks[m_site][floats]),
+      single_small(k.single.small_pairs[m_site]),
+      single_narrow(k.single.narrow_pairs[m_site]),
+      single_sites(k.single.build_sites[m_site]) {}
+
+GroupForces::GroupForces(const System& system, const GroupLayout& layout,
+                         const KernelTable& kernels)
+    : layout_(layout),
+      kernels_(kernels),
+      mixed_(pair_precision(system) == Precision::mixed),
+      pairs_(kernels, system.model.has_m_site(), mixed_, layout.pairs_are_floats()),
+      pair_(pair_parameters<double>(system.model)),
+      single_pair_(pair_parameters<float>(system.model)),
+      wall_{system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2} {
+  const StepParameters parameters = step_parameters(system);
+  masses_ = parameters.masses;
+  single_masses_ = rounded_to_float(parameters).masses;
+}
+
+void GroupForces::compute(double* x, Group& group, WorkSpace& space, Hand& hand) const {
+  MoleculePacks packs = layout_.packs_of(group, space, hand);
+  packs.x = x;
+  pair_forces(packs, space, hand);
+  if (mixed_) remove_net_force(kernels_.step, packs, masses_, hand, space.totals, space.f);
+  if (wall_.stiffness > 0.0) kernels_.step.confine(packs, masses_, wall_, space.f.data());
+}
+
+void GroupForces::pair_forces(const MoleculePacks& packs, WorkSpace& space, Hand& hand) const {
+  double* f = space.f.data();
+  if (packs.lanes_are_replicas) {
+    pairs_.small({packs.x, space.sites.data(), space.site_f.data(), f, layout_.molecules()}, pair_);
+    return;
+  }
+  const LargePairs args = large_pairs_of(packs.x, space.sites.data());
+  const PackRange own = layout_.wide_part_of(hand);
+  pairs_.sites(args, pair_, own.first, own.last);
+  if (layout_.is_small()) {
+    pairs_.narrow(args, pair_, f);
+  } else {
+    large_pair_forces(args, space, hand);
+  }
+}
+
+LargePairs GroupForces::large_pairs_of(const double* x, void* sites) const {
+  const int n = layout_.molecules();
+  return {x, sites, nullptr, n, padded_molecules(n), layout_.blocks(), 0, 0, 1};
+}
+
+/// From the sites of its own part to the forces on the atoms of that part.
+void GroupForces::large_pair_forces(const LargePairs& args, WorkSpace& space, Hand& hand) const {
+  LargePairs all = args;
+  all.block_f = space.block_f.data();
+  hand.meet();
+  hand.share(block_tasks(args.molecules, args.blocks), [&](int k) {
+    const BlockTask task = block_task(k, args.molecules, args.blocks);
+    LargePairs a = all;
+    a.row_block = task.row;
+    a.first_partner = task.first_partner;
+    a.last_partner = task.last_partner;
+    pairs_.large(a, pair_);
+  });
+  const PackRange own = layout_.wide_part_of(hand);
+  pairs_.sum(all, pair_.m_weight, own.first, own.last, space.f.data());
+}
+
+void GroupForces::compute(const SinglePacks& packs, WorkSpace& space, Hand& hand) const {
+  SingleGroup& s = space.single;
+  const SinglePairs pairs{packs.x,        s.sites.data(),      s.site_f.data(),
+                          s.f.data(),     layout_.molecules(), packs.first_pack,
+                          packs.last_pack};
+  if (packs.lanes_are_replicas) {
+    pairs_.single_small(pairs, single_pair_);
+  } else {
+    pairs_.single_sites(pairs, single_pair_);
+    if (layout_.is_small()) {
+      pairs_.single_narrow(pairs, single_pair_);
+    } else {
+      large_pair_forces(large_pairs_of(nullptr, s.sites.data()), space, hand);
+      kernels_.single.round_forces(space.f.data(), packs.first_pack, packs.last_pack, s.f.data());
+    }
+  }
+  remove_net_force(kernels_.single_step, packs, single_masses_, hand, s.totals, s.f);
+  if (wall_.stiffness > 0.0) {
+    const Confinement<float> wall{static_cast<float>(wall_.radius),
+                                  static_cast<float>(wall_.stiffness)};
+    kernels_.single_step.confine(packs, single_masses_, wall, s.f.data());
+  }
+}
+
+}  // namespace tarn::cpu

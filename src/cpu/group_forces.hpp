@@ -1,0 +1,55 @@
+#pragma once
+
+#include <type_traits>
+
+#include "group.hpp"
+#include "tarn/physics/confinement.hpp"
+#include "tarn/physics/pair_force.hpp"
+#include "tarn/steps/step_parameters.hpp"
+
+namespace tarn::cpu {
+
+/// All forces on a group that do not belong to the bonds: pairs, wall, and what rounding leaves.
+class GroupForces {
+ public:
+  GroupForces(const System& system, const GroupLayout& layout, const KernelTable& kernels);
+
+  /// At positions x, laid out as those of the group: space.f.
+  void compute(double* x, Group& group, WorkSpace& space, Hand& hand) const;
+  /// In single precision: space.single.f.
+  void compute(const SinglePacks& packs, WorkSpace& space, Hand& hand) const;
+
+ private:
+  /// Those of the system's model and precision.
+  struct PairKernels {
+    PairKernels(const KernelTable& kernels, bool m_site, bool mixed, bool floats);
+
+    template <class Table>
+    using Kernel = std::remove_all_extents_t<Table>;
+
+    Kernel<decltype(KernelTable::small_pairs)> small;
+    Kernel<decltype(KernelTable::narrow_pairs)> narrow;
+    Kernel<decltype(KernelTable::build_sites)> sites;
+    Kernel<decltype(KernelTable::large_pairs)> large;
+    Kernel<decltype(KernelTable::sum_blocks)> sum;
+    Kernel<decltype(SingleKernels::small_pairs)> single_small;
+    Kernel<decltype(SingleKernels::narrow_pairs)> single_narrow;
+    Kernel<decltype(SingleKernels::build_sites)> single_sites;
+  };
+
+  void pair_forces(const MoleculePacks& packs, WorkSpace& space, Hand& hand) const;
+  LargePairs large_pairs_of(const double* x, void* sites) const;
+  void large_pair_forces(const LargePairs& args, WorkSpace& space, Hand& hand) const;
+
+  const GroupLayout& layout_;
+  const KernelTable& kernels_;
+  bool mixed_;
+  PairKernels pairs_;
+  PairParameters<double> pair_;
+  PairParameters<float> single_pair_;
+  Masses<double> masses_;
+  Masses<float> single_masses_;
+  Confinement<double> wall_;
+};
+
+}  // namespace tarn::cpu

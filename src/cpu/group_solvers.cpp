@@ -1,0 +1,79 @@
+#include "group_solvers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "dense_solve.hpp"
+#include "tarn/steps/newmark.hpp"
+#include "tarn/steps/zss.hpp"
+
+namespace tarn::cpu {
+
+void solve_dense(const System& system, const GroupLayout& layout, Group& group,
+                 const WorkSpace& space, EngineReport& report) {
+  const int n = layout.molecules();
+  std::vector<double> x(static_cast<std::size_t>(n) * 9), f(x.size()), a(x.size());
+  for (int r = 0; r < group.replicas; ++r) {
+    if (group.stopped[static_cast<std::size_t>(r)]) continue;
+    layout.gather(group, group.x, r, x.data());
+    layout.gather(group, space.f, r, f.data());
+    report.indefinite_hessians += dense_accelerations(system, x, f, a);
+    // Lanes without a replica repeat the first one.
+    for (int slot = r; slot < (r == 0 ? group.slots : r + 1); ++slot) {
+      if (slot > 0 && slot < group.replicas && slot != r) continue;
+      for (int m = 0; m < n; ++m) {
+        for (int c = 0; c < 9; ++c) {
+          group.a[layout.index(group, slot, m, c)] = a[static_cast<std::size_t>(m * 9 + c)];
+        }
+      }
+    }
+  }
+}
+
+void solve_newmark(const StepParameters& parameters, const GroupLayout& layout,
+                   const GroupForces& forces, const KernelTable& kernels, Group& group,
+                   WorkSpace& space, Hand& hand, EngineReport& report, StageClock& clock) {
+  const int n = layout.molecules();
+  const MoleculePacks packs = layout.packs_of(group, space),
+                      own = layout.packs_of(group, space, hand);
+  const std::size_t lanes = static_cast<std::size_t>(std::max(group.slots, layout.lanes()));
+  AlignedVector<double>& active = space.active;
+  hand.alone([&] {
+    active.assign(lanes, 1.0);
+    space.change2.resize(lanes);
+    space.size2.resize(lanes);
+    std::fill(group.a.begin(), group.a.end(), 0.0);
+    space.q = group.x;
+  });
+  for (int correction = 1;; ++correction) {
+    clock.add_to(report.bond_seconds);
+    if (correction > 1) {
+      kernels.report_positions(parameters, own, space.q.data());
+      forces.compute(space.q.data(), group, space, hand);
+      clock.add_to(report.pair_seconds);
+    }
+    hand.alone([&] {
+      for (int r = 0; r < group.replicas; ++r) {
+        report.constraint_iterations += active[static_cast<std::size_t>(r)] > 0.0 ? n : 0;
+      }
+      kernels.correct_newmark(
+          parameters, packs,
+          {space.q.data(), active.data(), space.change2.data(), space.size2.data()});
+      for (std::size_t l = 0; l < lanes; ++l) {
+        if (is_solved_to_round_off(space.change2[l], space.size2[l])) active[l] = 0.0;
+      }
+    });
+    if (std::find(active.begin(), active.end(), 1.0) == active.end()) return;
+    if (correction == kMostCorrections) break;
+  }
+  // What could not be solved is a blow-up.
+  hand.alone([&] {
+    for (int r = 0; r < group.slots; ++r) {
+      if (active[static_cast<std::size_t>(r)] == 0.0) continue;
+      for (int m = 0; m < n; ++m) group.a[layout.index(group, r, m, 0)] = std::nan("");
+    }
+  });
+}
+
+}  // namespace tarn::cpu

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "group.hpp"
+#include "group_forces.hpp"
+#include "stage_clock.hpp"
+#include "tarn/engine.hpp"
+
+/// @file
+/// Accelerations that are solved for a whole replica at once, and not molecule by molecule.
+
+namespace tarn::cpu {
+
+/// From dense factorisations, by replica.
+void solve_dense(const System& system, const GroupLayout& layout, Group& group,
+                 const WorkSpace& space, EngineReport& report);
+
+/// Of push-forward Newmark, by iteration. It starts from a = 0, so that the solution is a function
+/// of the positions only; the first correction is the acceleration of Z&Ss. A replica that is
+/// solved is left alone from then on.
+void solve_newmark(const StepParameters& parameters, const GroupLayout& layout,
+                   const GroupForces& forces, const KernelTable& kernels, Group& group,
+                   WorkSpace& space, Hand& hand, EngineReport& report, StageClock& clock);
+
+}  // namespace tarn::cpu

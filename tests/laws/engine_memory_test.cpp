@@ -1,0 +1,103 @@
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "engine_fixtures.hpp"
+
+/// @file
+/// Too little memory: whichever allocation fails, in whichever thread, the caller gets
+/// std::bad_alloc. The program does not end, and threads do not wait for one that has left.
+
+namespace {
+
+enum class Memory { enough, one_failure, full };
+
+std::atomic<Memory> g_memory = Memory::enough;
+std::atomic<long> g_allocations_left = 0;
+
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  if (g_memory != Memory::enough) {
+    const long left = g_allocations_left.fetch_sub(1);
+    if (left == 0 || (left < 0 && g_memory == Memory::full)) throw std::bad_alloc();
+  }
+  const std::size_t size = (bytes + alignment - 1) / alignment * alignment;
+  void* p = std::aligned_alloc(alignment, size > 0 ? size : alignment);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return allocate(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return allocate(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace tarn {
+namespace {
+
+using namespace test;
+
+struct Case {
+  std::string scheme;
+  int molecules, replicas, threads;
+  Precision precision = Precision::double_;
+};
+
+/// Groups of replicas, replicas one by one, and several threads on one replica.
+const std::vector<Case> kCases{
+    {"zss_structured", 7, 19, 2},
+    {"settle", 7, 19, 2, Precision::single},
+    {"zss_dense", 7, 3, 3},
+    {"pushforward", 7, 19, 2},
+    {"zss_structured", 40, 3, 2},
+    {"zss_structured", 40, 1, 3},
+    {"settle", 40, 2, 3, Precision::single},
+    {"zss_dense", 40, 1, 3},
+    {"pushforward", 40, 1, 3},
+};
+
+/// All that an engine does, a blow-up of its last replica among it.
+void use_engine(const System& system, const State& start, int threads) {
+  PairCountRequest counts;
+  counts.enabled = true;
+  counts.every = 1;
+  const auto engine = make_cpu_engine(system, start, counts, threads);
+  engine->advance(2);
+  Frame frame;
+  engine->snapshot(kPositions | kVelocities | kEnergies | kConservation | kPairCounts, frame);
+  engine->state();
+  if (engine->blow_ups().size() != 1) throw std::logic_error("there was no blow-up");
+}
+
+TEST(EngineMemory, WhicheverAllocationFailsTheCallerIsTold) {
+  for (const Case& c : kCases) {
+    SCOPED_TRACE(c.scheme + ", N = " + std::to_string(c.molecules) + ", " + name_of(c.precision));
+    const System system = make_system({c.scheme, Bath::gla}, tip3p(), c.molecules, c.precision);
+    State start = start_state(system, spread_ids(c.replicas));
+    start.velocities_A_per_akma.back() = 200.0;
+    for (const Memory memory : {Memory::one_failure, Memory::full}) {
+      long failures = 0;
+      for (bool failed = true; failed;) {
+        failed = false;
+        g_allocations_left = failures;
+        g_memory = memory;
+        try {
+          use_engine(system, start, c.threads);
+        } catch (const std::bad_alloc&) {
+          failed = true;
+        }
+        g_memory = Memory::enough;
+        failures += failed;
+      }
+      EXPECT_GT(failures, 30);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tarn

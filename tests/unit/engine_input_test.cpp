@@ -1,0 +1,113 @@
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "engine_fixtures.hpp"
+#include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/force_field.hpp"
+
+/// @file
+/// What a program may hand to an engine or a ForceField by mistake: it is told, and nothing is read
+/// that is not there.
+
+namespace tarn {
+namespace {
+
+using namespace test;
+
+struct Input {
+  System system;
+  State start;
+  PairCountRequest counts;
+};
+
+Input good_input() {
+  Input in;
+  in.system = make_system({"settle", Bath::gla}, tip3p(), 2);
+  in.start = start_state(in.system, {0, 5});
+  in.counts.enabled = true;
+  return in;
+}
+
+struct Mistake {
+  std::string told;  ///< part of the message
+  std::function<void(Input&)> make;
+};
+
+const std::vector<Mistake> kMistakes{
+    {"has 2000 molecules and its start state 2", [](Input& in) { in.system.molecules = 2000; }},
+    {"has 2 molecules and its start state 1", [](Input& in) { in.start.molecules = 1; }},
+    {"1 molecule or more", [](Input& in) { in.system.molecules = in.start.molecules = 0; }},
+    {"1 molecule or more", [](Input& in) { in.system.molecules = in.start.molecules = -2; }},
+    {"at step -1", [](Input& in) { in.start.step = -1; }},
+    {"35 numbers in positions_A; 2 replicas of 2 molecules have 36",
+     [](Input& in) { in.start.positions_A.pop_back(); }},
+    {"0 numbers in velocities_A_per_akma; 2 replicas",
+     [](Input& in) { in.start.velocities_A_per_akma.clear(); }},
+    {"36 numbers in positions_A; 3 replicas", [](Input& in) { in.start.replica_ids.push_back(7); }},
+    {"two replicas have the id 5", [](Input& in) { in.start.replica_ids[0] = 5; }},
+    {"ids are 0 or more; one is -3", [](Input& in) { in.start.replica_ids[1] = -3; }},
+    {"every 0 steps", [](Input& in) { in.counts.every = 0; }},
+    {"in -3 bins", [](Input& in) { in.counts.bins = -3; }},
+    {"r_max_A = 0", [](Input& in) { in.counts.r_max_A = 0.0; }},
+    {"r_max_A = inf",
+     [](Input& in) { in.counts.r_max_A = std::numeric_limits<double>::infinity(); }},
+    {"is not for Newmark",
+     [](Input& in) {
+       in.system.integrator = integrator("pushforward");
+       in.system.precision = Precision::single;
+     }},
+    {"molecule 2 is not",
+     [](Input& in) {
+       in.system.precision = Precision::single;
+       in.start.positions_A[9 + 3] += 17.0;
+     }},
+};
+
+TEST(EngineInput, MistakesAreToldWhicheverWayTheEngineIsMade) {
+  for (const Mistake& mistake : kMistakes) {
+    Input in = good_input();
+    mistake.make(in);
+    // Before a device is looked for.
+    for (const char* device : {"cpu", "cuda"}) {
+      const std::string message = message_of<InputError>([&] {
+        make_engine(in.system, in.start, in.counts, {device, 1});
+      });
+      EXPECT_TRUE(contains(message, mistake.told));
+    }
+    const std::string message =
+        message_of<InputError>([&] { make_cpu_engine(in.system, in.start, in.counts, 1); });
+    EXPECT_TRUE(contains(message, mistake.told));
+  }
+}
+
+TEST(EngineInput, WhatIsNotAskedForNeedNotMakeSense) {
+  Input in = good_input();
+  in.counts.enabled = false;
+  in.counts.every = 0;
+  make_cpu_engine(in.system, in.start, in.counts, 1)->advance(3);
+  // No replicas are legal, and nothing happens to them.
+  make_cpu_engine(in.system, start_state(in.system, {}), in.counts, 1)->advance(3);
+}
+
+TEST(ForceFieldInput, HasItsSize) {
+  for (const int n : {0, -1}) {
+    EXPECT_THROW(ForceField(tip3p(), n), InputError) << n;
+  }
+  ForceField force_field(tip3p(), 40);
+  std::vector<double> x = lattice_cluster(tip3p(), 40, 1), f(x.size());
+  force_field.energy_and_forces(x, f);
+  const std::vector<double> few(9), many(361);
+  for (const std::vector<double>& wrong : {few, many}) {
+    EXPECT_TRUE(contains(message_of<InputError>([&] { force_field.energy(wrong); }),
+                         "40 molecules has 360 coordinates, not " + std::to_string(wrong.size())));
+    EXPECT_THROW(force_field.energy_and_forces(wrong, f), InputError);
+    std::vector<double> forces = wrong;
+    EXPECT_THROW(force_field.energy_and_forces(x, forces), InputError);
+  }
+}
+
+}  // namespace
+}  // namespace tarn
