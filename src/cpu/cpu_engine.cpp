@@ -46,6 +46,9 @@ struct Group {
   AlignedVector<std::uint64_t> ids;      ///< [slot]
   AlignedVector<double> kick_scale;      ///< [slot] or [molecule]
   std::vector<char> stopped;             ///< [replica of the group]
+  AlignedVector<double> going;           ///< [slot], see PackLanes
+
+  std::int64_t going_replicas() const { return std::count(stopped.begin(), stopped.end(), 0); }
 };
 
 /// Single precision: the state of a group while it is being stepped, and its forces. Packs have
@@ -270,7 +273,7 @@ class CpuEngine final : public Engine {
             n_,
             group.ids.data(),
             group.kick_scale.data(),
-            group.replicas};
+            group.going.data()};
   }
   MoleculePacks packs_of(Group& group, WorkSpace& space, const Hand& hand = {}) const {
     const int lanes = kernels_.lanes;
@@ -364,6 +367,8 @@ void CpuEngine::make_groups(const State& start) {
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     Group& group = groups_[g];
     group.stopped.assign(static_cast<std::size_t>(group.replicas), 0);
+    group.going.assign(static_cast<std::size_t>(group.slots), 0.0);
+    std::fill_n(group.going.begin(), group.replicas, 1.0);
     group.x.assign(pack_doubles(group), 0.0);
     group.v.assign(pack_doubles(group), 0.0);
     group.a.assign(pack_doubles(group), 0.0);
@@ -547,7 +552,8 @@ void CpuEngine::solve_newmark(Group& group, WorkSpace& space, Hand& hand, Engine
     }
     hand.alone([&] {
       for (int r = 0; r < group.replicas; ++r) {
-        report.constraint_iterations += active[static_cast<std::size_t>(r)] > 0.0 ? n_ : 0;
+        const auto slot = static_cast<std::size_t>(r);
+        if (active[slot] > 0.0 && !group.stopped[slot]) report.constraint_iterations += n_;
       }
       kernels_.correct_newmark(
           parameters_, packs,
@@ -736,7 +742,8 @@ void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
 template <class Steps>
 void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps) {
   Group& group = groups_[g];
-  if (std::find(group.stopped.begin(), group.stopped.end(), 0) == group.stopped.end()) return;
+  std::int64_t going = group.going_replicas(), replica_steps = 0;
+  if (going == 0) return;
   const auto& kernels = steps.kernels;
   const auto& numbers = steps.numbers;
   const auto& packs = steps.packs;
@@ -748,6 +755,7 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
   steps.load();
   for (std::int64_t step = step_; step < step_ + n_steps; ++step) {
     if (step % kKeptSteps == 0) steps.keep();
+    replica_steps += going;
     StageClock clock(step % kTimedSteps == 0);
     PassReport pass =
         baoab ? kernels.baoab[move](numbers, packs, step) : kernels.begin[move](numbers, packs);
@@ -765,7 +773,8 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
       steps.hand.alone(
           [&] { stop_bad_replicas(g, step + 1, [&](std::size_t at) { return group.v[at]; }); });
       steps.load();
-      if (!group.lanes_are_replicas && group.stopped[0]) break;
+      going = group.going_replicas();
+      if (going == 0) break;
     }
     if (thermostat == Thermostat::gla) {
       kernels.thermostat[move](numbers, packs, step);
@@ -778,7 +787,7 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
     }
   }
   steps.store();
-  if (steps.hand.rank() == 0) report.molecule_steps += n_steps * group.replicas * n_;
+  if (steps.hand.rank() == 0) report.molecule_steps += replica_steps * n_;
 }
 
 /// Marks the replicas in which `motion` (of the coordinate at an index) is too large or not a
@@ -810,6 +819,7 @@ void CpuEngine::stop_bad_replicas(std::size_t g, std::int64_t step, const Motion
     }
     if (r >= group.replicas || group.stopped[static_cast<std::size_t>(r)]) continue;
     group.stopped[static_cast<std::size_t>(r)] = 1;
+    group.going[static_cast<std::size_t>(r)] = 0.0;
     StoppedReplica stop;
     stop.replica_of_group = r;
     stop.blow_up.replica = replica_ids_[static_cast<std::size_t>(group.first_replica + r)];
