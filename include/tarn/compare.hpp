@@ -27,7 +27,7 @@ struct CompareOptions {
   /// As in RunOptions; the text begins with the scheme. Told at the end.
   std::function<void(const BlowUp&, const std::string& text)> on_blow_up;
   std::function<void(const RunStart&)> on_start;
-  std::function<bool()> interrupted;
+  std::function<bool()> interrupted;  ///< asked about twice a second; true ends all of them
 };
 
 /// What came of one scheme. Means leave out the equilibration and replicas that blew up.
@@ -73,8 +73,9 @@ struct CompareResult {
   bool interrupted = false;
 };
 
-/// Runs a deck with each scheme, all from the same start, in turns of a few per cent of the run, so
-/// that whatever else the machine does falls on all of them alike. Writes `compare.csv` (a row a
+/// Runs a deck with each scheme, all from the same start, in turns of about a quarter of a second,
+/// a few per cent of the run at most, so that whatever else the machine does falls on all of them
+/// alike. Where it is interrupted, all end at the same step. Writes `compare.csv` (a row a
 /// scheme), `rdf.csv` (pair counts, probability densities and their errors by scheme) and the
 /// picture `rdf.svg`.
 ///

@@ -10,20 +10,18 @@
 #include "contestant.hpp"
 #include "mechanics_compare.hpp"
 #include "mechanics_run.hpp"
+#include "progress.hpp"
 #include "tarn/analysis/histogram.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/observe/observers.hpp"
+#include "turns.hpp"
 
 namespace tarn {
 namespace {
-
-/// Turns that each scheme gets; the machine's moods fall on all schemes alike.
-constexpr std::int64_t kTurns = 40;
 
 void prepare_folder(const std::string& folder, bool overwrite) {
   std::error_code error;
@@ -125,7 +123,7 @@ class Comparison {
   }
 
   void go() {
-    run_in_turns();
+    run();
     for (const Contestant& c : contestants_) distances_.push_back(all_distances(c));
     for (std::size_t k = 0; k < contestants_.size(); ++k) {
       result_.schemes.push_back(result_of(k));
@@ -139,7 +137,7 @@ class Comparison {
   }
 
  private:
-  void run_in_turns() {
+  void run() {
     const std::int64_t total = deck_.run.steps;
     const auto count = static_cast<std::int64_t>(contestants_.size());
     if (options_.on_start) {
@@ -147,34 +145,26 @@ class Comparison {
           {result_.out_dir, result_.device, molecules_, deck_.system.replicas, 0, total * count});
     }
     const auto begin = std::chrono::steady_clock::now();
+    const auto tell_progress = [&](std::int64_t step) {
+      if (!options_.on_progress) return;
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+      options_.on_progress(progress_of(step * count, 0, total * count, elapsed.count(),
+                                       deck_.integrator.timestep_fs, deck_.system.replicas));
+    };
     for (Contestant& c : contestants_) c.sample();
-    for (std::int64_t turn = 0; turn < kTurns && !result_.interrupted; ++turn) {
-      done_ = total * (turn + 1) / kTurns;
-      for (std::size_t k = 0; k < contestants_.size(); ++k) {
-        wall_seconds_[k] += contestants_[k].advance_to(done_).wall_seconds;
-        if (!options_.on_progress) continue;
-        const auto so_far = static_cast<std::int64_t>(k + 1);
-        tell_progress(done_ * so_far + total * turn / kTurns * (count - so_far), total * count,
-                      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin));
-      }
-      if (options_.interrupted && options_.interrupted()) result_.interrupted = done_ < total;
-    }
-  }
-
-  void tell_progress(std::int64_t step, std::int64_t total,
-                     std::chrono::duration<double> elapsed) const {
-    Progress p;
-    p.step = step;
-    p.total_steps = total;
-    p.elapsed_seconds = elapsed.count();
-    p.steps_per_second =
-        p.elapsed_seconds > 0.0 ? static_cast<double>(p.step) / p.elapsed_seconds : 0.0;
-    p.ns_per_day_per_replica = p.steps_per_second * deck_.integrator.timestep_fs * 1e-6 * 86400.0;
-    p.ns_per_day_total = p.ns_per_day_per_replica * deck_.system.replicas;
-    p.seconds_left = p.steps_per_second > 0.0
-                         ? static_cast<double>(p.total_steps - p.step) / p.steps_per_second
-                         : 0.0;
-    options_.on_progress(p);
+    done_ = run_in_turns(
+        total,
+        [&](std::int64_t step) {
+          for (std::size_t k = 0; k < contestants_.size(); ++k) {
+            wall_seconds_[k] += contestants_[k].advance_to(step).wall_seconds;
+          }
+        },
+        [&](std::int64_t step) {
+          tell_progress(step);
+          return !(options_.interrupted && options_.interrupted());
+        });
+    tell_progress(done_);
+    result_.interrupted = done_ < total;
   }
 
   SchemeResult result_of(std::size_t k) const {
@@ -186,7 +176,7 @@ class Comparison {
     s.steps_per_second = wall_seconds_[k] > 0.0 ? static_cast<double>(done_) *
                                                       c.deck.system.replicas / wall_seconds_[k]
                                                 : 0.0;
-    s.ns_per_day = s.steps_per_second * c.deck.integrator.timestep_fs * 1e-6 * 86400.0;
+    s.ns_per_day = ns_per_day(s.steps_per_second, c.deck.integrator.timestep_fs);
     take_report(c.engine->report(), s);
     s.temperature_K = mean_and_error(c.temperature);
     s.translation_K = mean_and_error(c.translation);
