@@ -30,7 +30,10 @@ struct CompareOptions {
   std::function<bool()> interrupted;  ///< asked about twice a second; true ends all of them
 };
 
-/// What came of one scheme. Means leave out the equilibration and replicas that blew up.
+/// What came of one scheme. Means leave out the equilibration; a replica that blew up counts in
+/// them, and its steps in the speed, until it was stopped. Of a scheme that has lost all replicas
+/// there is no speed and no mean: these numbers, and those against the first scheme if it is that
+/// one, are NaN, and `nan` in compare.csv.
 struct SchemeResult {
   std::string label;              ///< as given to `--schemes`
   double steps_per_second = 0.0;  ///< of all replicas together: cluster-steps
@@ -77,7 +80,7 @@ struct CompareResult {
 /// a few per cent of the run at most, so that whatever else the machine does falls on all of them
 /// alike. Where it is interrupted, all end at the same step. Writes `compare.csv` (a row a
 /// scheme), `rdf.csv` (pair counts, probability densities and their errors by scheme) and the
-/// picture `rdf.svg`.
+/// picture `rdf.svg`, which leaves out schemes that have lost all replicas.
 ///
 /// Of a mechanical system only `compare.csv` is written, with other columns.
 ///

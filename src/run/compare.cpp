@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -33,6 +35,11 @@ void prepare_folder(const std::string& folder, bool overwrite) {
   io::make_folder(folder);
 }
 
+/// A cell; of what is not known, "nan".
+void write_number(io::CsvFormat& csv, double value) {
+  std::isfinite(value) ? csv.cell(value) : csv.cell(std::string_view("nan"));
+}
+
 void write_table(const CompareResult& result, const std::string& provenance) {
   const std::string path = result.out_dir + "/compare.csv";
   io::CsvFormat csv(path, {"scheme",
@@ -59,15 +66,30 @@ void write_table(const CompareResult& result, const std::string& provenance) {
                            "stopped_replicas"});
   std::string text = csv.head(provenance);
   for (const SchemeResult& s : result.schemes) {
-    csv.cell(std::string_view(s.label)).cell(s.steps_per_second).cell(s.ns_per_day);
-    csv.cell(s.pair_share).cell(s.bond_share).cell(s.noise_share).cell(s.rest_share);
-    csv.cell(s.iterations_per_step);
-    csv.cell(s.temperature_K.mean).cell(s.temperature_K.error);
-    csv.cell(s.translation_K.mean).cell(s.rotation_K.mean).cell(s.bond_K.mean);
-    csv.cell(s.potential_kcal_per_mol.mean).cell(s.potential_kcal_per_mol.error);
-    csv.cell(s.autocorrelation_ps).cell(s.independent_samples_per_second);
-    csv.cell(s.constraint_max_A2).cell(s.oo_total_variation).cell(s.oo_kolmogorov_smirnov);
-    csv.cell(s.oo_mean_distance_A).cell(static_cast<std::int64_t>(s.blow_ups.size()));
+    csv.cell(std::string_view(s.label));
+    for (const double number : {s.steps_per_second,
+                                s.ns_per_day,
+                                s.pair_share,
+                                s.bond_share,
+                                s.noise_share,
+                                s.rest_share,
+                                s.iterations_per_step,
+                                s.temperature_K.mean,
+                                s.temperature_K.error,
+                                s.translation_K.mean,
+                                s.rotation_K.mean,
+                                s.bond_K.mean,
+                                s.potential_kcal_per_mol.mean,
+                                s.potential_kcal_per_mol.error,
+                                s.autocorrelation_ps,
+                                s.independent_samples_per_second,
+                                s.constraint_max_A2,
+                                s.oo_total_variation,
+                                s.oo_kolmogorov_smirnov,
+                                s.oo_mean_distance_A}) {
+      write_number(csv, number);
+    }
+    csv.cell(static_cast<std::int64_t>(s.blow_ups.size()));
     text += csv.row();
   }
   io::write_file(path, text);
@@ -89,6 +111,24 @@ std::vector<Deck> make_variants(const Deck& deck, const std::vector<std::string>
     variants.push_back(std::move(variant));
   }
   return variants;
+}
+
+/// Nothing that replicas did which are all gone tells what a scheme costs or finds.
+void forget_numbers(SchemeResult& s) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  for (double SchemeResult::*number :
+       {&SchemeResult::steps_per_second, &SchemeResult::ns_per_day, &SchemeResult::pair_share,
+        &SchemeResult::bond_share, &SchemeResult::noise_share, &SchemeResult::rest_share,
+        &SchemeResult::iterations_per_step, &SchemeResult::autocorrelation_ps,
+        &SchemeResult::independent_samples_per_second, &SchemeResult::oo_total_variation,
+        &SchemeResult::oo_kolmogorov_smirnov, &SchemeResult::oo_mean_distance_A}) {
+    s.*number = kNone;
+  }
+  for (analysis::MeanError SchemeResult::*mean :
+       {&SchemeResult::temperature_K, &SchemeResult::translation_K, &SchemeResult::rotation_K,
+        &SchemeResult::bond_K, &SchemeResult::potential_kcal_per_mol}) {
+    s.*mean = {kNone, kNone};
+  }
 }
 
 using DistancesByClass = std::array<Distances, kPairClasses>;
@@ -127,7 +167,7 @@ class Comparison {
     for (const Contestant& c : contestants_) distances_.push_back(all_distances(c));
     for (std::size_t k = 0; k < contestants_.size(); ++k) {
       result_.schemes.push_back(result_of(k));
-      tell_blow_ups(result_.schemes.back(), contestants_[k].deck);
+      tell_blow_ups(result_.schemes.back(), contestants_[k]);
     }
     // The schemes' own keys are in the labels; what is left is the same for all of them.
     const std::string provenance = provenance_of(contestants_.front().deck, molecules_);
@@ -167,15 +207,31 @@ class Comparison {
     result_.interrupted = done_ < total;
   }
 
+  static bool is_gone(const Contestant& c) {
+    return c.engine->blow_ups().size() == static_cast<std::size_t>(c.deck.system.replicas);
+  }
+
+  /// Steps of all replicas together; one that was stopped made those until then.
+  std::int64_t replica_steps(const Contestant& c) const {
+    std::int64_t steps = done_ * c.deck.system.replicas;
+    for (const BlowUp& b : c.engine->blow_ups()) steps -= done_ - b.step;
+    return steps;
+  }
+
   SchemeResult result_of(std::size_t k) const {
     const Contestant& c = contestants_[k];
     SchemeResult s;
     s.label = c.label;
     s.steps = done_;
     s.blow_ups = c.engine->blow_ups();
-    s.steps_per_second = wall_seconds_[k] > 0.0 ? static_cast<double>(done_) *
-                                                      c.deck.system.replicas / wall_seconds_[k]
-                                                : 0.0;
+    s.constraint_max_A2 = c.constraint_max_A2;
+    if (is_gone(c)) {
+      forget_numbers(s);
+      return s;
+    }
+    if (wall_seconds_[k] > 0.0) {
+      s.steps_per_second = static_cast<double>(replica_steps(c)) / wall_seconds_[k];
+    }
     s.ns_per_day = ns_per_day(s.steps_per_second, c.deck.integrator.timestep_fs);
     take_report(c.engine->report(), s);
     s.temperature_K = mean_and_error(c.temperature);
@@ -187,11 +243,13 @@ class Comparison {
         2.0 * c.potential.result().autocorrelation_time * static_cast<double>(c.sample_every);
     s.autocorrelation_ps = 0.5 * steps_per_sample * c.deck.integrator.timestep_fs * 1e-3;
     s.independent_samples_per_second = s.steps_per_second / steps_per_sample;
-    s.constraint_max_A2 = c.constraint_max_A2;
     const std::vector<double>& first = distances_.front()[kOO].counts;
     const std::vector<double>& own = distances_[k][kOO].counts;
-    s.oo_total_variation = analysis::total_variation(first, own);
-    s.oo_kolmogorov_smirnov = analysis::kolmogorov_smirnov(first, own);
+    s.oo_total_variation = s.oo_kolmogorov_smirnov = std::numeric_limits<double>::quiet_NaN();
+    if (!is_gone(contestants_.front())) {
+      s.oo_total_variation = analysis::total_variation(first, own);
+      s.oo_kolmogorov_smirnov = analysis::kolmogorov_smirnov(first, own);
+    }
     const double count = std::accumulate(own.begin(), own.end(), 0.0);
     if (count > 0.0) {
       const std::vector<double> centres = bin_centres_A();
@@ -215,13 +273,15 @@ class Comparison {
     }
   }
 
-  void tell_blow_ups(const SchemeResult& s, const Deck& deck) const {
+  void tell_blow_ups(const SchemeResult& s, const Contestant& c) const {
+    const bool gone = is_gone(c);
     for (const BlowUp& b : s.blow_ups) {
-      const std::string text =
-          s.label + ": " + describe(b, deck) + " Its samples until then stay in the means.";
+      const std::string text = s.label + ": " + describe(b, c.deck) +
+                               (gone ? "" : " Its samples until then stay in the means.");
       if (options_.on_blow_up) options_.on_blow_up(b, text);
       warn(text);
     }
+    if (gone) warn(s.label + ": no replica is left, so it has no speed and no means");
   }
 
   void write_rdf(const std::string& provenance) const {
@@ -281,6 +341,7 @@ class Comparison {
     if (top > 0.0) plot.y_range = {{0.0, 1.1 * top}};
     if (low < high) plot.x_range = {{centres[low] - 0.2, centres[high - 1] + 0.2}};
     for (std::size_t k = 0; k < contestants_.size(); ++k) {
+      if (is_gone(contestants_[k])) continue;
       io::Series series;
       series.label = contestants_[k].label;
       series.x = centres;

@@ -27,6 +27,9 @@ class Comparisons : public ::testing::Test {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
+  test::Ending run(const std::string& deck, const std::vector<std::string>& more) {
+    return test::Program(words(deck, more), lines_, log_).wait();
+  }
   /// The column of a table, by row.
   std::vector<std::string> column(const std::string& name) const {
     io::CsvReader csv(out_ + "/compare.csv");
@@ -56,6 +59,33 @@ class Comparisons : public ::testing::Test {
   std::string lines_ = folder_.file("lines"), log_ = folder_.file("log"),
               out_ = folder_.file("out");
 };
+
+/// At 8 fs velocity Verlet loses all replicas within some steps; its bonds stand 0.2 fs.
+TEST_F(Comparisons, SchemesWithoutReplicasHaveNoSpeedAndNoMeans) {
+  for (const std::string schemes : {"settle,verlet:omega=100", "verlet:omega=100,settle"}) {
+    const test::Ending ending =
+        run(kInputs + "water7.toml",
+            {"--schemes", schemes, "--set", "integrator.timestep_fs=8", "--set", "run.steps=400",
+             "--set", "run.equilibration_ps=0", "--set", "system.replicas=3", "--overwrite"});
+    EXPECT_EQ(ending.code, 3);
+    const bool first = schemes.starts_with("verlet");
+    const std::size_t gone = first ? 0 : 1, other = 1 - gone;
+    EXPECT_EQ(column("stopped_replicas")[gone], "3");
+    EXPECT_EQ(column("stopped_replicas")[other], "0");
+    for (const char* name :
+         {"cluster_steps_per_s", "ns_per_day", "temperature_K", "potential_kcal_per_mol",
+          "independent_samples_per_s", "oo_total_variation"}) {
+      EXPECT_EQ(column(name)[gone], "nan") << name;
+      // There is nothing to compare histograms with where the first scheme is gone.
+      const bool none = first && std::string(name) == "oo_total_variation";
+      EXPECT_EQ(column(name)[other] == "nan", none) << name << ", " << schemes;
+    }
+    const std::string log = read_text(log_);
+    EXPECT_TRUE(contains(log, "no replica is left"));
+    EXPECT_EQ(log.find("stay in the means"), std::string::npos);
+    std::filesystem::remove(log_);
+  }
+}
 
 /// A turn of a fortieth of these runs would take days.
 TEST_F(Comparisons, OfWaterEndSoonWhenInterrupted) {
