@@ -25,16 +25,6 @@ using namespace test;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-template <class F>
-void for_models(F f) {
-  for (const WaterModel& model : kWaterModels) {
-    SCOPED_TRACE(std::string(model.name));
-    f(model);
-  }
-}
-
-WaterModel tip3p() { return *find_water_model("tip3p"); }
-
 std::vector<double> flat(const std::vector<Triple<double>>& molecules) {
   std::vector<double> x;
   for (const Triple<double>& t : molecules) {
@@ -44,30 +34,11 @@ std::vector<double> flat(const std::vector<Triple<double>>& molecules) {
   return x;
 }
 
-Triple<double> molecule(const std::vector<double>& x, std::size_t m) {
-  std::array<double, 9> a;
-  std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(9 * m), 9, a.begin());
-  return to_triple(a);
-}
-
 /// Molecules bent and stretched by up to `size` A.
 std::vector<double> distorted(std::vector<double> x, double size, std::uint64_t seed) {
   Random random(seed);
   for (double& c : x) c += random.uniform(-size, size);
   return x;
-}
-
-/// Largest error of a bond length [A].
-double worst_length(const WaterModel& model, const std::vector<double>& x) {
-  double worst = 0.0;
-  for (std::size_t m = 0; m < x.size() / 9; ++m) {
-    const Bonds<double> b = bonds(molecule(x, m));
-    for (double l2 : {b.length2.oh1, b.length2.oh2}) {
-      worst = std::max(worst, std::abs(std::sqrt(l2) - model.r_oh_A));
-    }
-    worst = std::max(worst, std::abs(std::sqrt(b.length2.hh) - model.r_hh_A()));
-  }
-  return worst;
 }
 
 /// V1, and the largest component of -grad(V0 + V1), from the formulas of the engines.

@@ -30,26 +30,6 @@ using Eigen::Vector3d;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-WaterModel tip3p() { return *find_water_model("tip3p"); }
-
-Triple<double> molecule(std::span<const double> x, std::size_t m) {
-  std::array<double, 9> a;
-  std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(9 * m), 9, a.begin());
-  return to_triple(a);
-}
-
-double worst_length(const WaterModel& model, std::span<const double> x) {
-  double worst = 0.0;
-  for (std::size_t m = 0; m < x.size() / 9; ++m) {
-    const Bonds<double> b = bonds(molecule(x, m));
-    for (double l2 : {b.length2.oh1, b.length2.oh2}) {
-      worst = std::max(worst, std::abs(std::sqrt(l2) - model.r_oh_A));
-    }
-    worst = std::max(worst, std::abs(std::sqrt(b.length2.hh) - model.r_hh_A()));
-  }
-  return worst;
-}
-
 Vector3d centre_of_mass(const WaterModel& model, std::span<const double> x) {
   Vector3d sum = Vector3d::Zero();
   double mass = 0.0;
