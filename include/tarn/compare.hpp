@@ -27,10 +27,13 @@ struct CompareOptions {
   /// As in RunOptions; the text begins with the scheme. Told at the end.
   std::function<void(const BlowUp&, const std::string& text)> on_blow_up;
   std::function<void(const RunStart&)> on_start;
-  std::function<bool()> interrupted;
+  std::function<bool()> interrupted;  ///< asked about twice a second; true ends all of them
 };
 
-/// What came of one scheme. Means leave out the equilibration and replicas that blew up.
+/// What came of one scheme. Means leave out the equilibration; a replica that blew up counts in
+/// them, and its steps in the speed, until it was stopped. Of a scheme that has lost all replicas
+/// there is no speed and no mean: these numbers, and those against the first scheme if it is that
+/// one, are NaN, and `nan` in compare.csv.
 struct SchemeResult {
   std::string label;              ///< as given to `--schemes`
   double steps_per_second = 0.0;  ///< of all replicas together: cluster-steps
@@ -73,10 +76,11 @@ struct CompareResult {
   bool interrupted = false;
 };
 
-/// Runs a deck with each scheme, all from the same start, in turns of a few per cent of the run, so
-/// that whatever else the machine does falls on all of them alike. Writes `compare.csv` (a row a
+/// Runs a deck with each scheme, all from the same start, in turns of about a quarter of a second,
+/// a few per cent of the run at most, so that whatever else the machine does falls on all of them
+/// alike. Where it is interrupted, all end at the same step. Writes `compare.csv` (a row a
 /// scheme), `rdf.csv` (pair counts, probability densities and their errors by scheme) and the
-/// picture `rdf.svg`.
+/// picture `rdf.svg`, which leaves out schemes that have lost all replicas.
 ///
 /// Of a mechanical system only `compare.csv` is written, with other columns.
 ///

@@ -102,14 +102,17 @@ struct Frame {
 };
 
 /// Where the time went, seconds summed over threads, and iteration counts.
+///
+/// Steps of a replica count up to the one in which it was stopped, with that one. The CUDA engine
+/// counts those of stopped replicas, too.
 struct EngineReport {
   double pair_seconds = 0.0;
   double bond_seconds = 0.0;
   double noise_seconds = 0.0;
   double rest_seconds = 0.0;
   std::int64_t constraint_iterations = 0;  ///< summed over molecules and steps
-  std::int64_t molecule_steps = 0;
-  std::int64_t indefinite_hessians = 0;  ///< full Hessians that were not positive definite
+  std::int64_t molecule_steps = 0;         ///< molecules times steps, of all replicas
+  std::int64_t indefinite_hessians = 0;    ///< full Hessians that were not positive definite
 };
 
 /// Owns the state of some replicas on one device and advances it.

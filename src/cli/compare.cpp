@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 
 #include "commands.hpp"
@@ -48,7 +49,16 @@ void print_mechanics(std::FILE* out, const Deck& deck, const CompareResult& resu
   fmt::print(out, "\nTable: {}/compare.csv\n", result.out_dir);
 }
 
-std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * share); }
+/// A number, or "-" where there is none.
+std::string number(double value, const char* format) {
+  return std::isfinite(value) ? fmt::format(fmt::runtime(format), value) : "-";
+}
+std::string percent(double share) { return number(100.0 * share, "{:.0f} %"); }
+std::string mean_text(const analysis::MeanError& mean, int digits) {
+  return std::isfinite(mean.mean)
+             ? fmt::format("{:.{}f} +- {:.{}f}", mean.mean, digits, mean.error, digits)
+             : "-";
+}
 
 void compare(const Arguments& a, Events& events, int& exit_code) {
   const Deck deck = load_deck(a.deck, a.set);
@@ -79,18 +89,16 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
        "T trans, rot, bond", "<V0> / kcal/mol", "max |g| / A^2", "TV(OO)", "stopped"}};
   for (const SchemeResult& s : result.schemes) {
     rows.push_back(
-        {s.label, fmt::format("{:.0f}", s.steps_per_second), percent(s.pair_share),
+        {s.label, number(s.steps_per_second, "{:.0f}"), percent(s.pair_share),
          percent(s.bond_share), percent(s.noise_share), percent(s.rest_share),
          s.iterations_per_step > 0.0 ? fmt::format("{:.1f}", s.iterations_per_step) : "-",
-         fmt::format("{:.3f} +- {:.3f}", s.temperature_K.mean, s.temperature_K.error),
-         s.bond_K.mean > 0.0
-             ? fmt::format("{:.2f} {:.2f} {:.2f}", s.translation_K.mean, s.rotation_K.mean,
-                           s.bond_K.mean)
-             : fmt::format("{:.2f} {:.2f} -", s.translation_K.mean, s.rotation_K.mean),
-         fmt::format("{:.4f} +- {:.4f}", s.potential_kcal_per_mol.mean,
-                     s.potential_kcal_per_mol.error),
-         fmt::format("{:.1e}", s.constraint_max_A2), fmt::format("{:.4f}", s.oo_total_variation),
-         fmt::format("{}", s.blow_ups.size())});
+         mean_text(s.temperature_K, 3),
+         !std::isfinite(s.translation_K.mean)
+             ? "-"
+             : fmt::format("{:.2f} {:.2f} {}", s.translation_K.mean, s.rotation_K.mean,
+                           s.bond_K.mean > 0.0 ? fmt::format("{:.2f}", s.bond_K.mean) : "-"),
+         mean_text(s.potential_kcal_per_mol, 4), fmt::format("{:.1e}", s.constraint_max_A2),
+         number(s.oo_total_variation, "{:.4f}"), fmt::format("{}", s.blow_ups.size())});
     if (!s.blow_ups.empty()) exit_code = static_cast<int>(ExitCode::numerical);
   }
   if (result.interrupted) exit_code = interrupted_exit_code();

@@ -341,7 +341,8 @@ void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
 template <class Steps>
 void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps) {
   Group& group = groups_[g];
-  if (std::find(group.stopped.begin(), group.stopped.end(), 0) == group.stopped.end()) return;
+  std::int64_t going = group.going_replicas(), replica_steps = 0;
+  if (going == 0) return;
   const auto& kernels = steps.kernels;
   const auto& numbers = steps.numbers;
   const auto& packs = steps.packs;
@@ -353,6 +354,7 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
   steps.load();
   for (std::int64_t step = step_; step < step_ + n_steps; ++step) {
     if (step % kKeptSteps == 0) steps.keep();
+    replica_steps += going;
     StageClock clock(step % kTimedSteps == 0);
     PassReport pass =
         baoab ? kernels.baoab[move](numbers, packs, step) : kernels.begin[move](numbers, packs);
@@ -371,7 +373,8 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
         stopped_.stop_bad(group, g, step + 1, [&](std::size_t at) { return group.v[at]; });
       });
       steps.load();
-      if (!group.lanes_are_replicas && group.stopped[0]) break;
+      going = group.going_replicas();
+      if (going == 0) break;
     }
     if (thermostat == Thermostat::gla) {
       kernels.thermostat[move](numbers, packs, step);
@@ -384,7 +387,7 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
     }
   }
   steps.store();
-  if (steps.hand.rank() == 0) report.molecule_steps += n_steps * group.replicas * n_;
+  if (steps.hand.rank() == 0) report.molecule_steps += replica_steps * n_;
 }
 
 void CpuEngine::count_group(Group& group, WorkSpace& space, Hand& hand, Tally& tally) const {

@@ -14,6 +14,8 @@ void fill(const GroupLayout& layout, const State& start, const ThermostatSpec& t
           Group& group) {
   const int n = layout.molecules();
   group.stopped.assign(static_cast<std::size_t>(group.replicas), 0);
+  group.going.assign(static_cast<std::size_t>(group.slots), 0.0);
+  std::fill_n(group.going.begin(), group.replicas, 1.0);
   group.x.assign(layout.pack_doubles(group), 0.0);
   group.v.assign(layout.pack_doubles(group), 0.0);
   group.a.assign(layout.pack_doubles(group), 0.0);
@@ -72,7 +74,7 @@ PackLanes GroupLayout::lanes_of(const Group& group, PackRange packs) const {
           n_,
           group.ids.data(),
           group.kick_scale.data(),
-          group.replicas};
+          group.going.data()};
 }
 
 MoleculePacks GroupLayout::packs_of(Group& group, WorkSpace& space, const Hand& hand) const {

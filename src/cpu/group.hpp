@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -29,6 +30,9 @@ struct Group {
   AlignedVector<std::uint64_t> ids;      ///< [slot]
   AlignedVector<double> kick_scale;      ///< [slot] or [molecule]
   std::vector<char> stopped;             ///< [replica of the group]
+  AlignedVector<double> going;           ///< [slot], see PackLanes
+
+  std::int64_t going_replicas() const { return std::count(stopped.begin(), stopped.end(), 0); }
 };
 
 /// Single precision: the state of a group while it is being stepped, and its forces. Packs have

@@ -55,7 +55,8 @@ void solve_newmark(const StepParameters& parameters, const GroupLayout& layout,
     }
     hand.alone([&] {
       for (int r = 0; r < group.replicas; ++r) {
-        report.constraint_iterations += active[static_cast<std::size_t>(r)] > 0.0 ? n : 0;
+        const auto slot = static_cast<std::size_t>(r);
+        if (active[slot] > 0.0 && !group.stopped[slot]) report.constraint_iterations += n;
       }
       kernels.correct_newmark(
           parameters, packs,

@@ -24,7 +24,8 @@ struct PackLanes {
   const std::uint64_t* replica_ids;  ///< [sub-block][lane] (small), or one (large)
   /// See ou_step: [sub-block][lane] (small), or [molecule] (large), 0 where there is none.
   const double* kick_scale;
-  int replicas;  ///< small: lanes from this one on only repeat the first
+  /// Small: [sub-block][lane], 1 where a replica goes on, 0 where it was stopped or there is none.
+  const double* going;
 };
 
 /// Molecules: pack p holds one number a lane for each of the nine coordinates of a molecule, at

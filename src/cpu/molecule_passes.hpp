@@ -55,6 +55,18 @@ TARN_HD DoublePack half_of_pack(const PackLanes& packs, int p, int half) {
   return packs.lanes_are_replicas ? DoublePack{half, p} : DoublePack{0, 2 * p + half};
 }
 
+/// The lanes' numbers, of replicas or of molecules as the lanes are.
+TARN_HD D numbers_of(const double* numbers, const PackLanes& packs, const DoublePack& p) {
+  return D::load(numbers + (packs.lanes_are_replicas ? p.sub_block : p.number) * kLanes);
+}
+TARN_HD D lanes_of(const double* numbers, const MoleculePacks& packs, int p) {
+  return numbers_of(numbers, packs, double_pack(packs, p));
+}
+TARN_HD F lanes_of(const double* numbers, const SinglePacks& packs, int p) {
+  return round_to_float(numbers_of(numbers, packs, half_of_pack(packs, p, 0)),
+                        numbers_of(numbers, packs, half_of_pack(packs, p, 1)));
+}
+
 /// The state in the packs of either kind, and its numbers.
 template <class Packs>
 using State = decltype(load_state(std::declval<Packs>(), 0));
@@ -97,18 +109,18 @@ TARN_HD void flag_indefinite(const mask_t<number_t<M>>& definite, M& s, PassRepo
   mark_bad(definite, s);
   report.indefinite += static_cast<std::int64_t>(sum_lanes(select(definite, P(T(0)), P(T(1)))));
 }
-/// Counts iterations.
-template <class P>
-TARN_HD void count_iterations(const PackLanes& packs, int p, const P& iterations,
-                              PassReport& report) {
+/// Counts iterations of replicas that go on.
+template <class Packs, class P>
+TARN_HD void count_iterations(const Packs& packs, int p, const P& iterations, PassReport& report) {
   using T = scalar_t<P>;
-  const int lanes = packs.lanes_are_replicas ? packs.replicas - p / packs.molecules * P::lanes
-                                             : packs.molecules - p * P::lanes;
-  const P real = select(lane_numbers<T>() < P(static_cast<T>(lanes)), iterations, P(T(0)));
+  const P real = packs.lanes_are_replicas
+                     ? iterations * lanes_of(packs.going, packs, p)
+                     : select(lane_numbers<T>() < P(static_cast<T>(packs.molecules - p * P::lanes)),
+                              iterations, P(T(0)));
   report.iterations += static_cast<std::int64_t>(sum_lanes(real));
 }
-template <Move kMove, class M>
-TARN_HD void take_note(const PackLanes& packs, int p, const StepNote<number_t<M>>& note, M& s,
+template <Move kMove, class Packs, class M>
+TARN_HD void take_note(const Packs& packs, int p, const StepNote<number_t<M>>& note, M& s,
                        PassReport& report) {
   if constexpr (kMove == Move::newton || kMove == Move::sweeps) {
     mark_bad(note.good, s);
@@ -209,16 +221,6 @@ PassReport end_kick(const StepParameters& q, const MoleculePacks& packs) {
             lane_numbers<std::uint64_t>() + U64(static_cast<std::uint64_t>(p.number * kLanes))};
   });
 }
-TARN_HD D kick_scale_of(const PackLanes& packs, const DoublePack& p) {
-  return D::load(packs.kick_scale + (packs.lanes_are_replicas ? p.sub_block : p.number) * kLanes);
-}
-TARN_HD D kick_scale(const MoleculePacks& packs, int p) {
-  return kick_scale_of(packs, double_pack(packs, p));
-}
-TARN_HD F kick_scale(const SinglePacks& packs, int p) {
-  return round_to_float(kick_scale_of(packs, half_of_pack(packs, p, 0)),
-                        kick_scale_of(packs, half_of_pack(packs, p, 1)));
-}
 /// Calls step(pack number, state, noise) for each pack. Noise is made for two packs at a time. Long
 /// steps are inlined by force: called twice, they would take their state through memory.
 template <Changes kChanges, class Step>
@@ -249,7 +251,7 @@ void thermostat_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int
   for_each_pack_with_noise<kChangesV>(
       q.seed, packs, step,
       [&](int p, State<Packs>& s, const Triple<Number<Packs>>& xi) __attribute__((always_inline)) {
-        thermostat_step(q, kMove, xi, kick_scale(packs, p), s);
+        thermostat_step(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s);
       });
 }
 template <Move kMove, class S, class Packs>
@@ -260,7 +262,7 @@ PassReport baoab_pass(const StepNumbers<S>& numbers, const Packs& packs, std::in
       q.seed, packs, step,
       [&](int p, State<Packs>& s, const Triple<Number<Packs>>& xi) __attribute__((always_inline)) {
         Triple<Number<Packs>> v;
-        const auto note = begin_baoab(q, kMove, xi, kick_scale(packs, p), s, v);
+        const auto note = begin_baoab(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s, v);
         store_triple(v, packs.v_thermal + nine_at<Number<Packs>>(p));
         take_note<kMove>(packs, p, note, s, report);
       });

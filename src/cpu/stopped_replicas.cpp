@@ -22,6 +22,7 @@ void StoppedReplicas::stop(Group& group, std::size_t g, int r, std::int64_t step
   // Lanes without a replica, and those of a replica that was stopped before.
   if (r >= group.replicas || group.stopped[static_cast<std::size_t>(r)]) return;
   group.stopped[static_cast<std::size_t>(r)] = 1;
+  group.going[static_cast<std::size_t>(r)] = 0.0;
   StoppedReplica stopped;
   stopped.replica_of_group = r;
   stopped.blow_up.replica = static_cast<std::int64_t>(group.ids[static_cast<std::size_t>(r)]);

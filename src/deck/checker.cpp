@@ -39,11 +39,9 @@ std::string bracket_list(const std::vector<std::string_view>& names) {
   return result;
 }
 
-std::vector<std::string_view> available_sections(const Schema& schema) {
+std::vector<std::string_view> section_names(const Schema& schema) {
   std::vector<std::string_view> names;
-  for (const Section& section : schema.sections) {
-    if (section.available) names.push_back(section.name);
-  }
+  for (const Section& section : schema.sections) names.push_back(section.name);
   return names;
 }
 
@@ -129,12 +127,7 @@ std::string word_suggestion(const Key& key, std::string_view text) {
     if (word.value != kRefused) candidates.push_back(word.text);
   }
   const std::string name = nearest(text, candidates).name;
-  if (name.empty()) return {};
-  const bool later = std::any_of(key.words.begin(), key.words.end(), [&](const Word& word) {
-    return word.text == name && word.value == kNotYet;
-  });
-  return fmt::format(" (did you mean {}?{})", toml_string(name),
-                     later ? " Not available in this version." : "");
+  return name.empty() ? name : fmt::format(" (did you mean {}?)", toml_string(name));
 }
 
 bool is_device(std::string_view text) {
@@ -253,12 +246,6 @@ void Checker::open_section(const std::string& name, const Place& place) {
 
 std::string Checker::unknown_section(const std::string& name, const std::string& as_written,
                                      const Place& place) {
-  if (const Section* section = schema_->find_section(name);
-      section != nullptr && !section->available) {
-    tell(place, fmt::format("[{}] is not available in this version; available: {}", as_written,
-                            bracket_list(available_sections(*schema_))));
-    return {};
-  }
   if (const Key* key = schema_->find_key(name)) {
     tell(place, fmt::format("{} is a key of [{}] and not a section; want {}", key->name,
                             key->section, wanted(*key)));
@@ -273,16 +260,10 @@ std::string Checker::unknown_section(const std::string& name, const std::string&
     if (last_part(section.name) == name) meant = section.name;  // [rdf] for [observe.rdf]
   }
   if (meant.empty()) meant = nearest(name, known).name;
-  const Section* section = schema_->find_section(meant);
-  const bool later = section != nullptr && !section->available;
-  std::string hint;
-  if (!meant.empty()) {
-    hint = fmt::format(" (did you mean [{}]?{})", meant,
-                       later ? " Not available in this version." : "");
-  }
+  const std::string hint = meant.empty() ? meant : fmt::format(" (did you mean [{}]?)", meant);
   tell(place, fmt::format("unknown section [{}]{}; known: {}", as_written, hint,
-                          bracket_list(available_sections(*schema_))));
-  return later ? std::string{} : meant;
+                          bracket_list(section_names(*schema_))));
+  return meant;
 }
 
 void Checker::take_sections(const Source& source) {
@@ -303,7 +284,7 @@ void Checker::take_sections(const Source& source) {
       name = meant_parent + '.' + name;
     }
     const Section* known = schema_->find_section(name);
-    if ((known == nullptr || !known->available) && !is_section_group(*schema_, name)) {
+    if (known == nullptr && !is_section_group(*schema_, name)) {
       name = unknown_section(name, section.path, section.place);
       if (is_in_source(name)) name.clear();  // both are there: then it was not a typing error
     }
@@ -329,10 +310,9 @@ void Checker::key_outside_sections(const Entry& entry) {
     return;
   }
   const std::vector<std::string_view> homes = sections_with(*schema_, entry.name);
-  tell(entry.place,
-       fmt::format("{} stands outside any section; {} {}", toml_string(entry.name),
-                   homes.empty() ? "known:" : "it belongs in",
-                   bracket_list(homes.empty() ? available_sections(*schema_) : homes)));
+  tell(entry.place, fmt::format("{} stands outside any section; {} {}", toml_string(entry.name),
+                                homes.empty() ? "known:" : "it belongs in",
+                                bracket_list(homes.empty() ? section_names(*schema_) : homes)));
   for (std::string_view home : homes) distrust(std::string(home) + '.' + entry.name);
 }
 
@@ -347,7 +327,7 @@ void Checker::take_overrides(std::vector<Entry> overrides) {
   };
   for (Entry& entry : overrides) {
     const Section* section = schema_->find_section(entry.section);
-    if ((section == nullptr || !section->available) && !is_section_group(*schema_, entry.section)) {
+    if (section == nullptr && !is_section_group(*schema_, entry.section)) {
       unknown_section(entry.section, entry.section, entry.place);
       continue;
     }
@@ -382,7 +362,7 @@ void Checker::unknown_key(const Entry& entry) {
   }
   if (schema_->find_section(entry.section) == nullptr) {
     tell(entry.place, fmt::format("[{}] has no keys of its own, only sections: {}", entry.section,
-                                  bracket_list(available_sections(*schema_))));
+                                  bracket_list(section_names(*schema_))));
     return;
   }
   const std::vector<std::string_view> known = key_names(*schema_, entry.section);
@@ -478,13 +458,8 @@ std::optional<Value> Checker::read_word(const Key& key, const Raw& raw) {
   for (const Word& word : key.words) {
     if (word.text != raw.string) continue;
     if (word.value >= 0) return Value{raw.string};
-    if (word.value == kNotYet) {
-      tell(raw.place, fmt::format("{} = {} is not available in this version; available: {}",
-                                  key.name, raw.text, comma_list(available_words(key), true)));
-    } else {
-      tell(raw.place, fmt::format("{} = {} cannot be: {}; want {}", key.name, raw.text,
-                                  word.meaning, wanted(key)));
-    }
+    tell(raw.place, fmt::format("{} = {} cannot be: {}; want {}", key.name, raw.text, word.meaning,
+                                wanted(key)));
     return std::nullopt;
   }
   tell(raw.place, fmt::format("{} = {} is not known{}; want {}", key.name, raw.text,

@@ -57,7 +57,7 @@ class Checker {
   void distrust(const std::string& path) { distrusted_.insert(path); }
   void distrust_section(std::string_view section);
   void open_section(const std::string& name, const Place& place);
-  /// Tells that a section is unknown or not built; returns what was probably meant.
+  /// Tells that a section is unknown; returns what was probably meant.
   std::string unknown_section(const std::string& name, const std::string& as_written,
                               const Place& place);
 
@@ -67,7 +67,6 @@ class Checker {
   std::optional<Value> read_words(const Key& key, const Raw& raw);
   std::optional<Value> read_numbers(const Key& key, const Raw& raw);
   void wrong_type(const Key& key, const Raw& raw);
-  void out_of_range(const Key& key, const Raw& raw);
   [[noreturn]] void give_up();
 
   struct Given {

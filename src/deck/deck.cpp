@@ -50,7 +50,7 @@ std::string write_deck(const Deck& deck, Keep keep) {
   std::string text;
   const decks::Schema& schema = decks::schema_of(deck);
   for (const decks::Section& section : schema.sections) {
-    if (!section.available || (section.present != nullptr && !section.present(deck))) continue;
+    if (section.present != nullptr && !section.present(deck)) continue;
     std::string lines;
     for (const decks::Key& key : schema.keys) {
       if (key.section != section.name || !decks::is_used(key, deck) || !keep(key)) continue;
@@ -99,7 +99,7 @@ Deck with_scheme(const Deck& deck, const std::string& spec) {
     return part;
   };
   const decks::Key& scheme_key = *decks::schema_of(deck).find_key("integrator.scheme");
-  const auto known = decks::available_words(scheme_key);
+  const auto known = decks::accepted_words(scheme_key);
   std::string scheme = next_part();
   // The name of a scheme may hold a colon itself: variational-of:rk4.
   const std::string with_next = scheme + ":" + std::string(rest.substr(0, rest.find(':')));

@@ -61,8 +61,6 @@ const std::vector<KindOfSystem>& kinds_of_systems() {
   return table;
 }
 
-constexpr double kMaxSteps_ = static_cast<double>(kMaxSteps);
-
 std::vector<Section> make_sections() {
   return {
       {.name = "system", .meaning = "Which system, and where it starts."},
@@ -142,7 +140,7 @@ Key every_row(std::string_view name) {
                               .name = "every",
                               .type = Type::integer,
                               .unit = "steps",
-                              .range = from_to(1, kMaxSteps_),
+                              .range = from_to(1, kMostSteps),
                               .meaning = "Interval; step 0 is written."});
 }
 
@@ -378,7 +376,7 @@ std::vector<Key> make_keys() {
       row<&M::run, &MechanicsRunSection::steps>({.section = "run",
                                                  .name = "steps",
                                                  .type = Type::integer,
-                                                 .range = from_to(0, kMaxSteps_),
+                                                 .range = from_to(0, kMostSteps),
                                                  .fallback = "from `duration`",
                                                  .meaning = "Number of steps.",
                                                  .used_with = with_time,
@@ -421,7 +419,7 @@ std::vector<Key> make_keys() {
            .name = "every",
            .type = Type::integer,
            .unit = "steps",
-           .range = from_to(1, kMaxSteps_),
+           .range = from_to(1, kMostSteps),
            .fallback = "none",
            .meaning = "Interval between checkpoints during the run.",
            .zero_means_absent = true,
@@ -452,7 +450,7 @@ void length_is_given(Checker& checker) {
 void length_is_possible(Checker& checker) {
   const auto duration = checker.number("run.duration");
   const auto step = checker.number("integrator.step");
-  if (!duration || !step || *duration / *step <= kMaxSteps_) return;
+  if (!duration || !step || *duration / *step <= kMostSteps) return;
   checker.problem("run.duration",
                   fmt::format("duration = {} is more than {} steps of {}", number_text(*duration),
                               kMaxSteps, number_text(*step)));

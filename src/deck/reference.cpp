@@ -37,20 +37,15 @@ std::string condition_text(const decks::Schema& schema, const Key& key) {
   return text;
 }
 
-/// What each word means, and the words that this version does not have.
+/// What each word means.
 std::string words_text(const Key& key) {
   std::string meanings;
-  std::string later;
   for (const decks::Word& word : key.words) {
-    const std::string text = code(decks::toml_string(word.text));
-    if (word.value == decks::kNotYet) later += (later.empty() ? "" : ", ") + text;
     if (word.value < 0 || word.meaning.empty()) continue;
-    meanings += fmt::format("{}{} {}", meanings.empty() ? "" : "; ", text, word.meaning);
+    meanings += fmt::format("{}{} {}", meanings.empty() ? "" : "; ",
+                            code(decks::toml_string(word.text)), word.meaning);
   }
-  std::string line;
-  if (!meanings.empty()) line += ' ' + meanings + '.';
-  if (!later.empty()) line += " Not available in this version: " + later + '.';
-  return line.empty() ? line : fmt::format("- {}:{}\n", code(key.name), line);
+  return meanings.empty() ? meanings : fmt::format("- {}: {}.\n", code(key.name), meanings);
 }
 
 std::string section_text(const decks::Schema& schema, const Section& section,
@@ -75,14 +70,7 @@ std::string schema_text(const decks::Schema& schema, Deck& defaults) {
     if (section.enable != nullptr) section.enable(defaults);
   }
   std::string text;
-  std::string later;
-  for (const Section& section : schema.sections) {
-    if (section.available) {
-      text += section_text(schema, section, defaults);
-    } else {
-      later += (later.empty() ? "" : ", ") + code(fmt::format("[{}]", section.name));
-    }
-  }
+  for (const Section& section : schema.sections) text += section_text(schema, section, defaults);
   text += "## Rules between keys\n\n";
   for (const decks::Rule& rule : schema.rules) text += fmt::format("- {}\n", rule.text);
   text += "\n## What may change when a run is resumed\n\n";
@@ -91,7 +79,6 @@ std::string schema_text(const decks::Schema& schema, Deck& defaults) {
     if (key.may_change_on_resume) changing += (changing.empty() ? "" : ", ") + code(key.path());
   }
   text += changing + "; everything else must stay as it was.\n";
-  if (!later.empty()) text += "\n## Not available in this version\n\n" + later + ".\n";
   return text + '\n';
 }
 

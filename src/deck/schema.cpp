@@ -32,7 +32,6 @@ std::vector<Word> trajectory_formats() {
 
 constexpr double kLargestTemperature_K = 1e6;
 constexpr double kLargestFriction = 1e6;
-constexpr double kMaxSteps_ = static_cast<double>(kMaxSteps);
 
 std::vector<Section> make_sections() {
   return {
@@ -400,7 +399,7 @@ std::vector<Key> make_keys() {
       row<&Deck::run, &RunSection::steps>({.section = "run",
                                            .name = "steps",
                                            .type = Type::integer,
-                                           .range = from_to(0, kMaxSteps_),
+                                           .range = from_to(0, kMostSteps),
                                            .fallback = "from `duration_ps`",
                                            .meaning = "Number of time steps.",
                                            .instead_of = "duration_ps",
@@ -456,7 +455,7 @@ std::vector<Key> make_keys() {
                                                      .name = "every",
                                                      .type = Type::integer,
                                                      .unit = "steps",
-                                                     .range = from_to(1, kMaxSteps_),
+                                                     .range = from_to(1, kMostSteps),
                                                      .meaning = "Interval; step 0 is written."}),
       row<&Deck::energies, &ObserveEnergies::replicas>({.section = "observe.energies",
                                                         .name = "replicas",
@@ -469,7 +468,7 @@ std::vector<Key> make_keys() {
            .name = "every",
            .type = Type::integer,
            .unit = "steps",
-           .range = from_to(1, kMaxSteps_),
+           .range = from_to(1, kMostSteps),
            .meaning = "Interval; step 0 is written."}),
       row<&Deck::conservation, &ObserveConservation::replicas>({.section = "observe.conservation",
                                                                 .name = "replicas",
@@ -482,7 +481,7 @@ std::vector<Key> make_keys() {
            .name = "every",
            .type = Type::integer,
            .unit = "steps",
-           .range = from_to(1, kMaxSteps_),
+           .range = from_to(1, kMostSteps),
            .meaning = "Interval; step 0 is written."}),
       row<&Deck::temperatures, &ObserveTemperatures::replicas>({.section = "observe.temperatures",
                                                                 .name = "replicas",
@@ -494,7 +493,7 @@ std::vector<Key> make_keys() {
                                                      .name = "every",
                                                      .type = Type::integer,
                                                      .unit = "steps",
-                                                     .range = from_to(1, kMaxSteps_),
+                                                     .range = from_to(1, kMostSteps),
                                                      .meaning = "Interval; step 0 is written."}),
       row<&Deck::geometry, &ObserveGeometry::replicas>({.section = "observe.geometry",
                                                         .name = "replicas",
@@ -506,7 +505,7 @@ std::vector<Key> make_keys() {
                                                    .name = "every",
                                                    .type = Type::integer,
                                                    .unit = "steps",
-                                                   .range = from_to(1, kMaxSteps_),
+                                                   .range = from_to(1, kMostSteps),
                                                    .meaning = "Interval; step 0 is written."}),
       row<&Deck::cluster, &ObserveCluster::replicas>({.section = "observe.cluster",
                                                       .name = "replicas",
@@ -525,7 +524,7 @@ std::vector<Key> make_keys() {
                                                            .name = "every",
                                                            .type = Type::integer,
                                                            .unit = "steps",
-                                                           .range = from_to(1, kMaxSteps_),
+                                                           .range = from_to(1, kMostSteps),
                                                            .meaning = "Interval between rows."}),
       row<&Deck::multipliers, &ObserveMultipliers::window_steps>(
           {.section = "observe.multipliers",
@@ -545,7 +544,7 @@ std::vector<Key> make_keys() {
                                            .name = "every",
                                            .type = Type::integer,
                                            .unit = "steps",
-                                           .range = from_to(1, kMaxSteps_),
+                                           .range = from_to(1, kMostSteps),
                                            .meaning = "Interval between counts."}),
       row<&Deck::rdf, &ObserveRdf::pairs>(
           {.section = "observe.rdf",
@@ -569,7 +568,7 @@ std::vector<Key> make_keys() {
            .name = "every",
            .type = Type::integer,
            .unit = "steps",
-           .range = from_to(1, kMaxSteps_),
+           .range = from_to(1, kMostSteps),
            .meaning = "Interval; step 0 is written."}),
       row<&Deck::trajectory, &ObserveTrajectory::format>({.section = "observe.trajectory",
                                                           .name = "format",
@@ -590,7 +589,7 @@ std::vector<Key> make_keys() {
            .name = "every",
            .type = Type::integer,
            .unit = "steps",
-           .range = from_to(1, kMaxSteps_),
+           .range = from_to(1, kMostSteps),
            .fallback = "none",
            .meaning = "Interval between checkpoints during the run.",
            .zero_means_absent = true,
@@ -662,7 +661,7 @@ bool is_used(const Key& key, const Deck& deck) {
                      [&](const Condition& also) { return holds(also, deck); });
 }
 
-std::vector<std::string_view> available_words(const Key& key) {
+std::vector<std::string_view> accepted_words(const Key& key) {
   std::vector<std::string_view> words;
   for (const Word& word : key.words) {
     if (word.value >= 0) words.push_back(word.text);
@@ -671,7 +670,7 @@ std::vector<std::string_view> available_words(const Key& key) {
 }
 
 std::string wanted(const Key& key) {
-  const std::vector<std::string_view> words = available_words(key);
+  const std::vector<std::string_view> words = accepted_words(key);
   const std::string list = comma_list(words, true);
   switch (key.type) {
     case Type::boolean:

@@ -31,14 +31,12 @@ enum class Type {
   device,     ///< auto | cpu | cuda | cuda:i
 };
 
-/// In place of the value of a Word: it belongs to tarn but this version does not have it.
-inline constexpr int kNotYet = -1;
 /// In place of the value of a Word: it makes no sense here; `meaning` says why.
-inline constexpr int kRefused = -2;
+inline constexpr int kRefused = -1;
 
 struct Word {
   std::string_view text;
-  int value = 0;  ///< of the enum; kNotYet or kRefused
+  int value = 0;  ///< of the enum, or kRefused
   std::string_view meaning = {};
 };
 
@@ -79,7 +77,6 @@ struct Key {
 struct Section {
   std::string_view name;
   std::string_view meaning;
-  bool available = true;
   bool (*present)(const Deck&) = nullptr;  ///< nothing: always
   void (*enable)(Deck&) = nullptr;
 };
@@ -113,8 +110,8 @@ std::vector<Word> kinds();
 bool holds(const Condition& condition, const Deck& deck);
 /// True if the deck uses the key.
 bool is_used(const Key& key, const Deck& deck);
-/// Words that this version accepts.
-std::vector<std::string_view> available_words(const Key& key);
+/// Words that are not refused.
+std::vector<std::string_view> accepted_words(const Key& key);
 /// What the key accepts: "an integer from 1 to 100000".
 std::string wanted(const Key& key);
 /// A string as TOML writes it.

@@ -120,6 +120,9 @@ Section optional_section(Section section) {
   return section;
 }
 
+/// The end of the ranges of steps.
+constexpr double kMostSteps = static_cast<double>(kMaxSteps);
+
 constexpr Range at_least(double low) { return {.low = low}; }
 constexpr Range from_to(double low, double high) { return {.low = low, .high = high}; }
 constexpr Range above_to(double low, double high) {

@@ -8,18 +8,19 @@
 #include <fmt/format.h>
 
 #include "mechanics_case.hpp"
+#include "progress.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/version.hpp"
+#include "turns.hpp"
 
 namespace tarn {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t kTurns = 40;
-constexpr std::int64_t kSamples = 25;  // of a turn
+constexpr std::int64_t kSamples = 1000;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -37,14 +38,16 @@ class Contestant {
   }
 
   /// Only the steps are timed. A scheme that fails stays where it is.
-  void advance_to(std::int64_t step, std::int64_t sample_every) {
+  /// @param last_step has a sample too
+  void advance_to(std::int64_t step, std::int64_t sample_every, std::int64_t last_step) {
     try {
       while (result_.failure.empty() && result_.steps < step) {
-        const std::int64_t stop = std::min(step, result_.steps + sample_every);
+        const std::int64_t due = (result_.steps / sample_every + 1) * sample_every;
+        const std::int64_t stop = std::min(step, due);
         const auto begin = Clock::now();
         for (; result_.steps < stop; ++result_.steps) case_->step();
         seconds_ += seconds_since(begin);
-        sample();
+        if (stop == due || stop == last_step) sample();
       }
     } catch (const NumericalError& error) {
       result_.failure = error.what();
@@ -108,28 +111,27 @@ void compare_mechanics(const std::vector<Deck>& variants, const std::vector<std:
     contestants.emplace_back(variants[k], schemes[k]);
 
   const std::int64_t steps = variants.front().mechanics.run.steps;
-  const std::int64_t sample_every = std::max<std::int64_t>(steps / (kTurns * kSamples), 1);
+  const std::int64_t sample_every = std::max<std::int64_t>(steps / kSamples, 1);
   const auto count = static_cast<std::int64_t>(contestants.size());
   if (options.on_start) {
     options.on_start({result.out_dir, result.device, 0, 1, 0, steps * count});
   }
   const auto begin = Clock::now();
-  for (std::int64_t turn = 0; turn < kTurns && !result.interrupted; ++turn) {
-    const std::int64_t done = steps * (turn + 1) / kTurns;
-    for (Contestant& c : contestants) c.advance_to(done, sample_every);
-    if (options.on_progress) {
-      Progress p;
-      p.step = done * count;
-      p.total_steps = steps * count;
-      p.elapsed_seconds = seconds_since(begin);
-      if (p.elapsed_seconds > 0.0) {
-        p.steps_per_second = static_cast<double>(p.step) / p.elapsed_seconds;
-        p.seconds_left = static_cast<double>(p.total_steps - p.step) / p.steps_per_second;
-      }
-      options.on_progress(p);
-    }
-    if (options.interrupted && options.interrupted()) result.interrupted = done < steps;
-  }
+  const auto tell_progress = [&](std::int64_t step) {
+    if (!options.on_progress) return;
+    options.on_progress(progress_of(step * count, 0, steps * count, seconds_since(begin)));
+  };
+  const std::int64_t done = run_in_turns(
+      steps,
+      [&](std::int64_t step) {
+        for (Contestant& c : contestants) c.advance_to(step, sample_every, steps);
+      },
+      [&](std::int64_t step) {
+        tell_progress(step);
+        return !(options.interrupted && options.interrupted());
+      });
+  tell_progress(done);
+  result.interrupted = done < steps;
   for (Contestant& c : contestants) {
     result.mechanics.push_back(c.result());
     const std::string& failure = result.mechanics.back().failure;

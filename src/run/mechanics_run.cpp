@@ -13,6 +13,7 @@
 
 #include "checkpointer.hpp"
 #include "mechanics_case.hpp"
+#include "progress.hpp"
 #include "run_folder.hpp"
 #include "run_record.hpp"
 #include "tarn/core/error.hpp"
@@ -217,17 +218,8 @@ class MechanicsRun {
   }
 
   Progress progress() const {
-    Progress p;
-    p.step = step_;
-    p.total_steps = last_step_;
-    p.elapsed_seconds = std::chrono::duration<double>(Clock::now() - began_).count();
-    if (p.elapsed_seconds > 0.0) {
-      p.steps_per_second = static_cast<double>(step_ - first_step_) / p.elapsed_seconds;
-    }
-    if (p.steps_per_second > 0.0) {
-      p.seconds_left = static_cast<double>(last_step_ - step_) / p.steps_per_second;
-    }
-    return p;
+    return progress_of(step_, first_step_, last_step_,
+                       std::chrono::duration<double>(Clock::now() - began_).count());
   }
 
   // --- checkpoints ---

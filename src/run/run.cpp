@@ -12,6 +12,7 @@
 #include "centred_engine.hpp"
 #include "checkpointer.hpp"
 #include "evaporation.hpp"
+#include "progress.hpp"
 #include "replicas.hpp"
 #include "run_folder.hpp"
 #include "run_record.hpp"
@@ -162,17 +163,8 @@ class Run {
   }
 
   Progress progress(double seconds) const {
-    Progress p;
-    p.step = engine_->step();
-    p.total_steps = deck_.run.steps;
-    p.elapsed_seconds = seconds;
-    p.steps_per_second = seconds > 0.0 ? static_cast<double>(p.step - first_step_) / seconds : 0.0;
-    p.ns_per_day_per_replica = p.steps_per_second * deck_.integrator.timestep_fs * 1e-6 * 86400.0;
-    p.ns_per_day_total = p.ns_per_day_per_replica * static_cast<double>(live_replicas());
-    if (p.steps_per_second > 0.0) {
-      p.seconds_left = static_cast<double>(p.total_steps - p.step) / p.steps_per_second;
-    }
-    return p;
+    return progress_of(engine_->step(), first_step_, deck_.run.steps, seconds,
+                       deck_.integrator.timestep_fs, live_replicas());
   }
 
   void warn(const std::string& text) {

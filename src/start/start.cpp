@@ -107,6 +107,39 @@ MinimiseResult relax(ForceField& force_field, double omega, std::span<double> po
   return relax_penalised(force_field, omega, positions_A, options);
 }
 
+/// Puts the molecules of a structure file, which every replica starts from, where the deck wants
+/// them.
+/// @throws InputError for molecules that are no water of this model
+void prepare_file(const std::string& path, const System& system, bool on_constraints, bool relaxed,
+                  io::Structure& file, std::vector<std::string>& notes) {
+  const WaterModel& model = system.model;
+  std::vector<double>& x = file.positions_A;
+  check_bond_lengths(model, x, path);
+  if (const auto made_for = file.model(); made_for && *made_for != model.name) {
+    notes.push_back(
+        fmt::format("{} was made for {}, and this deck takes {}", path, *made_for, model.name));
+  }
+  if (on_constraints) {
+    const RigidFit fit = fit_rigid_geometry(model, x);
+    if (fit.largest_move_A > kNotedMove_A) {
+      notes.push_back(fmt::format(
+          "molecules of {} were put onto the rigid geometry of {}; the largest move of an atom "
+          "is {:.2g} A, in molecule {} (counted from 1)",
+          path, model.name, fit.largest_move_A, fit.molecule + 1));
+    }
+  }
+  if (!relaxed) return;
+  ForceField force_field(model, system.molecules);
+  const MinimiseResult r = relax(force_field, system.integrator.omega, x);
+  notes.push_back(fmt::format(
+      "relaxed to a minimum of V0 + V1 at {:.6f} kcal/mol in {} iterations{}",
+      r.energy_kcal_per_mol, r.iterations,
+      r.converged ? ""
+                  : fmt::format("; stopped before the minimum, the largest gradient left is "
+                                "{:.2g} kcal/mol/A",
+                                r.max_gradient_kcal_per_mol_A)));
+}
+
 }  // namespace
 
 Start make_start(const Deck& deck) {
@@ -130,34 +163,7 @@ Start make_start(const Deck& deck) {
   state.positions_A.resize(size * state.replica_ids.size());
   state.velocities_A_per_akma.resize(state.positions_A.size());
 
-  if (file) {
-    std::vector<double>& x = file->positions_A;
-    check_bond_lengths(model, x, *path);
-    if (const auto made_for = file->model(); made_for && *made_for != model.name) {
-      start.notes.push_back(
-          fmt::format("{} was made for {}, and this deck takes {}", *path, *made_for, model.name));
-    }
-    if (on_constraints) {
-      const RigidFit fit = fit_rigid_geometry(model, x);
-      if (fit.largest_move_A > kNotedMove_A) {
-        start.notes.push_back(fmt::format(
-            "molecules of {} were put onto the rigid geometry of {}; the largest move of an atom "
-            "is {:.2g} A, in molecule {} (counted from 1)",
-            *path, model.name, fit.largest_move_A, fit.molecule + 1));
-      }
-    }
-    if (relaxed) {
-      ForceField force_field(model, n);
-      const MinimiseResult r = relax(force_field, omega, x);
-      start.notes.push_back(fmt::format(
-          "relaxed to a minimum of V0 + V1 at {:.6f} kcal/mol in {} iterations{}",
-          r.energy_kcal_per_mol, r.iterations,
-          r.converged ? ""
-                      : fmt::format("; stopped before the minimum, the largest gradient left is "
-                                    "{:.2g} kcal/mol/A",
-                                    r.max_gradient_kcal_per_mol_A)));
-    }
-  }
+  if (file) prepare_file(*path, system, on_constraints, relaxed, *file, start.notes);
 
   const bool tangent = rigid || deck.system.velocities == VelocityKind::tangent;
   const bool projected = deck.system.project == StartProjection::slow_manifold && !on_constraints;

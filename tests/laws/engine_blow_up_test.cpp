@@ -113,6 +113,8 @@ TEST_P(EngineBlowUp, OneReplicaStopsAndTheOthersGoOn) {
         EXPECT_LE(what.molecule, 1);
         expect_names_the_two(what, accident.name, n);
         EXPECT_EQ(f.replica_ids.size(), ids.size() - 1);
+        EXPECT_EQ(engine->report().molecule_steps,
+                  n * (static_cast<std::int64_t>(ids.size() - 1) * kSteps + what.step));
         EXPECT_EQ(f.pair_samples[static_cast<std::size_t>(ids[bad] % kCountGroups)],
                   std::max<std::int64_t>(left_at - 1, 0));
         EXPECT_EQ(f.pair_samples[static_cast<std::size_t>(ids[0])], kSteps);
@@ -205,18 +207,21 @@ TEST_P(EngineBlowUp, ATimestepFarTooLargeIsNoticed) {
 struct Ending {
   std::map<std::int64_t, BlowUp> stopped;   ///< by id
   std::map<std::int64_t, Bits> live, kept;  ///< of the others, and of the stopped ones
+  std::int64_t molecule_steps = 0, iterations = 0;
 
   void merge(Ending other) {
+    molecule_steps += other.molecule_steps;
+    iterations += other.iterations;
     stopped.merge(other.stopped);
     live.merge(other.live);
     kept.merge(other.kept);
   }
 };
 
-/// The laws hold for blow-ups too: step, molecule, closest atoms, largest force and the state that
-/// is kept do not depend on the batch, on how the run is cut, or on threads. The noise alone takes
-/// replicas over the limit of speed here, at steps of their own; molecules that only fill up a pack
-/// must not matter.
+/// The laws hold for blow-ups too: step, molecule, closest atoms, largest force, the state that is
+/// kept and the steps and iterations that are counted do not depend on the batch, on how the run is
+/// cut, or on threads. The noise alone takes replicas over the limit of speed here, at steps of
+/// their own; molecules that only fill up a pack must not matter.
 TEST_P(EngineBlowUp, HappensToAReplicaAsIfItWereAlone) {
   for (const auto& [n, replicas] : {std::pair{1, 33}, {3, 33}, {17, 5}, {40, 2}}) {
     if (n > most_molecules(GetParam().scheme)) continue;
@@ -235,6 +240,8 @@ TEST_P(EngineBlowUp, HappensToAReplicaAsIfItWereAlone) {
       for (std::int64_t k = 0; k < kSteps; k += piece) engine->advance(piece);
       Ending end;
       end.live = bits_by_replica(*engine);
+      end.molecule_steps = engine->report().molecule_steps;
+      end.iterations = engine->report().constraint_iterations;
       for (const BlowUp& b : engine->blow_ups()) {
         end.stopped[b.replica] = b;
         end.kept[b.replica] = end.live.at(b.replica);
@@ -260,6 +267,8 @@ TEST_P(EngineBlowUp, HappensToAReplicaAsIfItWereAlone) {
       EXPECT_TRUE(other.stopped == expected.stopped) << "of what is told";
       EXPECT_TRUE(same_bits(other.live, expected.live)) << "of a replica that goes on";
       EXPECT_TRUE(same_bits(other.kept, expected.kept)) << "of the last good state";
+      EXPECT_EQ(other.molecule_steps, expected.molecule_steps);
+      EXPECT_EQ(other.iterations, expected.iterations);
     };
     compare(pieces, "in pieces");
     compare(alone, "alone");

@@ -29,14 +29,6 @@ using namespace test;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kOmega = 100.0;
 
-template <class F>
-void for_models(F f) {
-  for (const WaterModel& model : kWaterModels) {
-    SCOPED_TRACE(std::string(model.name));
-    f(model);
-  }
-}
-
 /// The numbers of a model that the formulas take.
 struct Numbers {
   BondReference<double> bonds;

@@ -41,6 +41,15 @@ double change_of(Dynamics& d, int steps, const std::string& name) {
   return largest_change(d, steps, [&](const Dynamics& e) { return invariant(e, name); });
 }
 
+constexpr double kEpsilon = 0x1p-53;  // unit roundoff
+
+/// 4.5 standard deviations of what roundings of numbers of that size add up to, each by itself and
+/// uniform within the unit roundoff. The counts are those of the operations whose roundings stay:
+/// updates of the state, and not what is computed from it anew.
+double rounding(double steps, double roundings_a_step, double size = 1.0) {
+  return 4.5 * kEpsilon * size * std::sqrt(steps * roundings_a_step / 3.0);
+}
+
 // --- TO 4.5 --------------------------------------------------------------------------------------
 
 using Q = LinearisedSo3::Quadrature;
@@ -92,16 +101,19 @@ TEST(MechanicsMagnet, ErrorsOfEachMethod) {
   }
 }
 
+// Each step rounds nine positions and nine velocities, of order one: 2.8e-14. The worst that was
+// measured is 2.6e-15, as most of the entries are well below one.
 TEST(MechanicsMagnet, KeepsMomenta) {
+  const double tolerance = rounding(500, 18);
   for (Q quadrature : {Q::first_order, Q::trapezoidal}) {
     for (A a_mass : {A::paper, A::consistent}) {
-      EXPECT_LT(change_of(*linearised(quadrature, a_mass), 500, "spatial_jz"), 1e-12);
-      EXPECT_LT(change_of(*linearised(quadrature, a_mass), 500, "body_j3"), 1e-12);
+      EXPECT_LT(change_of(*linearised(quadrature, a_mass), 500, "spatial_jz"), tolerance);
+      EXPECT_LT(change_of(*linearised(quadrature, a_mass), 500, "body_j3"), tolerance);
     }
   }
   for (const char* name : {"spatial_jz", "body_j3"}) {
     CayleyVariationalEuler cayley({});
-    EXPECT_LT(change_of(cayley, 500, name), 1e-12) << name;
+    EXPECT_LT(change_of(cayley, 500, name), tolerance) << name;
   }
 }
 
@@ -216,17 +228,32 @@ MoserVeselov some_body(Index n, double t) {
   return {Vector::LinSpaced(n, 0.5, 1.3), Matrix::Identity(n, n), some_momentum(n), t};
 }
 
+// m+ = w m wT, where w is orthogonal to some 4 n roundings, much the same in each step: a matrix of
+// products drifts by as much a step, and m by as much of itself. To first order in this drift d,
+// the energy (of order two in m) and r m rT change by 2 d of themselves, and tr S^k of S = m +
+// alpha^2 by k tr(S^(k-1) dm) with |dm| = d |m|. The worst measured are 0.75 of the tolerance for
+// the rotation, and 0.1 of it for energy and r m rT; bounds by norms are wide for traces of powers.
 TEST(MechanicsFreeBody, KeepsItsIntegrals) {
+  constexpr int kSteps = 5000;
   for (Index n = 3; n <= 5; ++n) {
     MoserVeselov body = some_body(n, 0.1);
-    const double energy = body.energy();
+    const double energy = body.energy(), size = body.v.norm();
+    const double drift = kSteps * 4.0 * static_cast<double>(n) * kEpsilon;
+    const Matrix sum =
+        some_momentum(n) + Matrix(Vector::LinSpaced(n, 0.5, 1.3).cwiseAbs2().asDiagonal());
+    const double largest = Eigen::JacobiSVD<Matrix>(sum).singularValues()[0];
+    const auto tolerance = [&](const std::string& name) {
+      if (name == "rotation_error") return drift;
+      if (!name.starts_with("manakov")) return 2.0 * drift * size;
+      const int k = name.back() - '0';
+      return drift * k * std::sqrt(n) * size * std::pow(largest, k - 1);
+    };
     const auto start = body.invariants();
-    for (int k = 0; k < 5000; ++k) body.step();
-    EXPECT_NEAR(body.energy(), energy, 1e-11) << n;
+    for (int k = 0; k < kSteps; ++k) body.step();
+    EXPECT_NEAR(body.energy(), energy, 2.0 * drift * energy) << n;
     const auto end = body.invariants();
     for (std::size_t i = 0; i < start.size(); ++i) {
-      const bool manakov = start[i].name.starts_with("manakov");
-      EXPECT_NEAR(end[i].value, start[i].value, manakov ? 1e-9 : 1e-11) << n << start[i].name;
+      EXPECT_NEAR(end[i].value, start[i].value, tolerance(start[i].name)) << n << start[i].name;
     }
   }
 }
@@ -294,17 +321,25 @@ TEST(MechanicsHeavyTop, OrdersOfTheMethods) {
   }
 }
 
+// v+ = w v takes 15 roundings a step of numbers up to one; m+ is a difference of nine products over
+// t, which makes roundings of 1/t. With two equal moments and chi along the third axis m12 is no
+// more than turned into a12 = -t m12 / 0.88 and back: a few roundings that do not add up. Measured:
+// 4e-14 of 2.7e-13, 2.5e-13 of 4.3e-12, and one rounding.
 TEST(MechanicsHeavyTop, KeepsItsCasimirs) {
   HeavyTop a = some_top(HeavyTop::Scheme::rattle, 0.05, kHeavy), b = a, c = a;
-  EXPECT_LT(change_of(a, 60000, "direction_norm2"), 1e-9);
-  EXPECT_LT(change_of(b, 60000, "momentum_dot_direction"), 1e-11);
-  EXPECT_GT(change_of(c, 6000, "m12"), 1e-3);
+  EXPECT_LT(change_of(a, 60000, "direction_norm2"), rounding(60000, 15));
+  EXPECT_LT(change_of(b, 60000, "momentum_dot_direction"), rounding(60000, 9, 1.0 / 0.05));
+  EXPECT_GT(change_of(c, 6000, "m12"), 1e-3);  // which is of order one where nothing keeps it
   HeavyTop lagrange = some_top(HeavyTop::Scheme::rattle, 0.05, {0.44, 0.44, 1.0});
-  EXPECT_LT(change_of(lagrange, 60000, "m12"), 1e-11);
+  EXPECT_LT(change_of(lagrange, 60000, "m12"), 8.0 * kEpsilon * invariant(lagrange, "m12"));
 }
 
 // --- MS 6.3 --------------------------------------------------------------------------------------
 
+// Newton's method converges to rounding: coordinates up to 2 round by 2.2e-16, which is 2e-15 in
+// squares of lengths up to 1.5, whose sums round by as much. L_z is kept but for the roundings of
+// six positions and velocities a step, up to 2. Measured: 1.1e-15 and 2e-15; the latter is far from
+// 9e-14, since most roundings are of smaller numbers and the constraints take off a part of them.
 TEST(MechanicsDoubleSpherical, RattleKeepsWhatItShould) {
   const Experiment p = make_spherical_pendula(double_spherical_pendulum(), 1.0);
   Rattle method(*p.soft, *p.constraint, 0.05);
@@ -312,8 +347,8 @@ TEST(MechanicsDoubleSpherical, RattleKeepsWhatItShould) {
   const double lz = angular_momentum_z(*p.soft, s.x, s.v, 3);
   for (int k = 0; k < 2000; ++k) {
     method.step(s);
-    ASSERT_LT(p.constraint->values(s.x).lpNorm<Eigen::Infinity>(), 1e-13);
-    ASSERT_NEAR(angular_momentum_z(*p.soft, s.x, s.v, 3), lz, 1e-12);
+    ASSERT_LT(p.constraint->values(s.x).lpNorm<Eigen::Infinity>(), 4e-15);
+    ASSERT_NEAR(angular_momentum_z(*p.soft, s.x, s.v, 3), lz, rounding(2000, 12, 2.0));
   }
   const auto at_end = [&](int steps) {
     Rattle rattle(*p.soft, *p.constraint, 2.0 / steps);
@@ -323,6 +358,9 @@ TEST(MechanicsDoubleSpherical, RattleKeepsWhatItShould) {
   EXPECT_NEAR(std::log2((at_end(100) - exact).norm() / (at_end(200) - exact).norm()), 2.0, 0.05);
 }
 
+// At t = 100 it is 5.5e-4 off, and no formula says so; the bounds tell it from a method that keeps
+// the constraints (1e-15) and from one that loses them (Hamilton's equations, below: 1e-2 at t =
+// 4).
 TEST(MechanicsDoubleSpherical, MidpointLeavesTheConstraints) {
   const Experiment p = make_spherical_pendula(double_spherical_pendulum(), 1.0);
   ConstrainedMidpoint method(*p.soft, *p.constraint, 0.05);
@@ -425,12 +463,24 @@ TEST(MechanicsVariationalOf, HasTheOrderOfItsLayer) {
   expect_orders(kDouble);
 }
 
+// RATTLE's error at t = 2, of order 2, is 4/3 of its change when the step is halved, and is taken
+// off: what is left is of order 4 in 1e-3. The variational method's, of order 4, is 16/15 of its
+// change (8.7e-8), up to the next order, 0.05 of it.
 TEST(MechanicsVariationalOf, AgreesWithRattle) {
   const Experiment p = make_spherical_pendula(spherical_pendulum(), 1.0);
-  Rattle rattle(*p.soft, *p.constraint, 1e-3);
-  auto method = make(kSpherical, Layer::rk4, 0.05, 0.0);
-  for (int k = 0; k < 40; ++k) method.step();
-  EXPECT_LT((advanced(rattle, p.position, p.velocity, 2000).x - method.q).norm(), 1e-6);
+  const auto of_rattle = [&](double h) {
+    Rattle rattle(*p.soft, *p.constraint, h);
+    return advanced(rattle, p.position, p.velocity, std::lround(2.0 / h)).x;
+  };
+  const auto of_method = [&](double h) {
+    auto method = make(kSpherical, Layer::rk4, h, 0.0);
+    for (long k = 0; k < std::lround(2.0 / h); ++k) method.step();
+    return method.q;
+  };
+  const Vector coarse = of_rattle(1e-3), fine = of_rattle(5e-4);
+  const Vector exact = fine + (fine - coarse) / 3.0, found = of_method(0.05);
+  const double error = 16.0 / 15.0 * (found - of_method(0.025)).norm();
+  EXPECT_NEAR((found - exact).norm(), error, 0.05 * error);
 }
 
 // To 3e-15 and rounding: 4 to 12 sweeps at h = 0.2, fewer with shorter steps and better layers.
@@ -449,6 +499,9 @@ TEST(MechanicsVariationalOf, TakesFewSweeps) {
   EXPECT_LT(sweeps(Layer::rk4, 0.2), sweeps(Layer::rk2, 0.2));
 }
 
+// Sweeps end at changes of 3e-15, which may all be to the same side: 600 steps. The point is put
+// onto the sphere in each step: three squares and their sum, five roundings. A drift would double
+// the energy's error in the second half; without it the two differ by where steps fall, 0.2 %.
 TEST(MechanicsVariationalOf, KeepsMomentumConstraintAndEnergy) {
   for (Layer layer : {Layer::euler, Layer::rk2, Layer::rk4}) {
     for (double bias : {0.0, 0.5}) {
@@ -459,8 +512,8 @@ TEST(MechanicsVariationalOf, KeepsMomentumConstraintAndEnergy) {
         method.step();
         double& worst = k < 300 ? first : second;
         worst = std::max(worst, std::abs(method.energy() - energy));
-        ASSERT_NEAR(invariant(method, "lz"), lz, 1e-12);
-        ASSERT_LT(invariant(method, "constraint_max"), 1e-13);
+        ASSERT_NEAR(invariant(method, "lz"), lz, 600 * 3e-15);
+        ASSERT_LT(invariant(method, "constraint_max"), 5.0 * 2.0 * kEpsilon);
       }
       EXPECT_NEAR(second, first, 0.02 * first);
     }
@@ -490,6 +543,9 @@ double defect_on_the_sphere(const std::function<Vector(const Vector&)>& step) {
       .maxCoeff();
 }
 
+// What sweeps leave, up to 3e-15, over a spacing of 0.01 with weights that add up to 2.5: 8e-13 in
+// a derivative, and twice that times |J|, some 1.2, in the form. Sweeps leave a tenth of it at
+// most, since each takes off a factor of ten.
 TEST(MechanicsVariationalOf, IsSymplectic) {
   for (Layer layer : {Layer::euler, Layer::rk2, Layer::rk4}) {
     for (double bias : {0.0, 0.5}) {
@@ -502,11 +558,12 @@ TEST(MechanicsVariationalOf, IsSymplectic) {
         both << method.q, method.v;
         return both;
       });
-      EXPECT_LT(defect, 1e-9);
+      EXPECT_LT(defect, 2e-12);
     }
   }
 }
 
+// Newton's method leaves roundings: the 1e-13 of derivative(), twice, times |J|, some 1.2.
 TEST(MechanicsRattle, IsSymplecticOnTheConstraints) {
   const Experiment p = make_spherical_pendula(spherical_pendulum(), 1.0);
   Rattle method(*p.soft, *p.constraint, 0.1);
@@ -516,9 +573,11 @@ TEST(MechanicsRattle, IsSymplecticOnTheConstraints) {
     both << s.x, s.v;
     return both;
   });
-  EXPECT_LT(defect, 1e-12);
+  EXPECT_LT(defect, 2.4e-13);
 }
 
+// Forty steps, each up to 3e-15 in each of six numbers, added up by size: 40 * 3e-15 * 2 sqrt(3).
+// The measured 3e-14 is a fifteenth: a sweep takes off a factor of ten, and the last one may too.
 TEST(MechanicsVariationalOf, HalfABiasIsSelfAdjoint) {
   auto forward = make(kSpherical, Layer::euler, 0.1, 0.5);
   const Vector q = forward.q, v = forward.v;
@@ -527,7 +586,7 @@ TEST(MechanicsVariationalOf, HalfABiasIsSelfAdjoint) {
   backward.q = forward.q;
   backward.v = forward.v;
   for (int k = 0; k < 20; ++k) backward.step();
-  EXPECT_LT((backward.q - q).norm() + (backward.v - v).norm(), 1e-12);
+  EXPECT_LT((backward.q - q).norm() + (backward.v - v).norm(), 4.2e-13);
 }
 
 }  // namespace

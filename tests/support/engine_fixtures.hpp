@@ -155,7 +155,6 @@ inline System make_system(const EngineCase& c, const WaterModel& model, int mole
   return s;
 }
 
-inline WaterModel tip3p() { return *find_water_model("tip3p"); }
 inline WaterModel tip4p() { return *find_water_model("tip4p"); }
 
 // --- start states ------------------------------------------------------------------------------

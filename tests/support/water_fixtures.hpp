@@ -7,10 +7,13 @@
 #include <cstdint>
 #include <fstream>
 #include <random>
+#include <span>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include <Eigen/Dense>
 
@@ -243,6 +246,40 @@ inline std::vector<Triple<double>> reference_cluster(const std::string& name) {
     molecules.push_back(to_triple(a));
   }
   return molecules;
+}
+
+// --- models and whole clusters
+// ----------------------------------------------------------------------------
+
+inline WaterModel tip3p() { return *find_water_model("tip3p"); }
+
+/// Calls f(model) for all models.
+template <class F>
+void for_models(F f) {
+  for (const WaterModel& model : kWaterModels) {
+    SCOPED_TRACE(std::string(model.name));
+    f(model);
+  }
+}
+
+/// Molecule m of positions or velocities [molecule][9].
+inline Triple<double> molecule(std::span<const double> x, std::size_t m) {
+  std::array<double, 9> a;
+  std::copy_n(x.begin() + static_cast<std::ptrdiff_t>(9 * m), 9, a.begin());
+  return to_triple(a);
+}
+
+/// Largest error of a bond length [A].
+inline double worst_length(const WaterModel& model, std::span<const double> x) {
+  double worst = 0.0;
+  for (std::size_t m = 0; m < x.size() / 9; ++m) {
+    const Bonds<double> b = bonds(molecule(x, m));
+    for (double l2 : {b.length2.oh1, b.length2.oh2}) {
+      worst = std::max(worst, std::abs(std::sqrt(l2) - model.r_oh_A));
+    }
+    worst = std::max(worst, std::abs(std::sqrt(b.length2.hh) - model.r_hh_A()));
+  }
+  return worst;
 }
 
 }  // namespace tarn::test

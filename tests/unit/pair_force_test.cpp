@@ -50,15 +50,14 @@ Pair<T> evaluate(const PairParameters<S>& p, const Triple<T>& x_i, const Triple<
 
 /// Calls f(model, std::bool_constant<has M site>) for all six models.
 template <class F>
-void for_models(F f) {
-  for (const WaterModel& model : kWaterModels) {
-    SCOPED_TRACE(std::string(model.name));
+void for_models_and_sites(F f) {
+  for_models([&](const WaterModel& model) {
     if (model.has_m_site()) {
       f(model, std::true_type{});
     } else {
       f(model, std::false_type{});
     }
-  }
+  });
 }
 
 /// Energies and forces summed over all pairs of sites in long double, straight from the table of
@@ -126,7 +125,7 @@ constexpr double kRoundings = 68 * kEpsilon;
 TEST(PairForce, EqualsThePlainSumOverSites) {
   Random random(1);
   Worst energy("pair_energy_relative"), force("pair_force_relative");
-  for_models([&](const WaterModel& model, auto m_site) {
+  for_models_and_sites([&](const WaterModel& model, auto m_site) {
     const auto p = pair_parameters<double>(model);
     for (int n = 0; n < 3000; ++n) {
       const Molecules x = random_pair(model, random, random.uniform(2.3, 14.0), 10.0);
@@ -148,7 +147,7 @@ TEST(PairForce, IsMinusTheGradientOfTheEnergy) {
   using D = Dual<long double, 18>;
   Random random(2);
   Worst error("pair_gradient_relative");
-  for_models([&](const WaterModel& model, auto m_site) {
+  for_models_and_sites([&](const WaterModel& model, auto m_site) {
     const auto p = pair_parameters<double>(model);
     for (int n = 0; n < 200; ++n) {
       Molecules x = random_pair(model, random, random.uniform(2.3, 9.0), 10.0);
@@ -175,7 +174,7 @@ TEST(PairForce, IsMinusTheGradientOfTheEnergy) {
 TEST(PairForce, ThirdLawAndNoTorque) {
   Random random(3);
   Worst force("pair_total_force_relative"), turning("pair_total_torque_relative");
-  for_models([&](const WaterModel& model, auto m_site) {
+  for_models_and_sites([&](const WaterModel& model, auto m_site) {
     const auto p = pair_parameters<double>(model);
     for (int n = 0; n < 1000; ++n) {
       const Molecules x = random_pair(model, random, random.uniform(2.3, 9.0), 1.0);
@@ -194,7 +193,7 @@ TEST(PairForce, ThirdLawAndNoTorque) {
 TEST(PairForce, IsTheSameWhereverTheMoleculesAre) {
   Random random(4);
   Worst energy("pair_motion_energy"), force("pair_motion_force");
-  for_models([&](const WaterModel& model, auto m_site) {
+  for_models_and_sites([&](const WaterModel& model, auto m_site) {
     const auto p = pair_parameters<double>(model);
     for (int n = 0; n < 1000; ++n) {
       const Molecules x = random_pair(model, random, random.uniform(2.3, 9.0), 1.0);
@@ -216,7 +215,7 @@ TEST(PairForce, IsTheSameWhereverTheMoleculesAre) {
 TEST(PairForce, ExchangesOfAtomsAndMolecules) {
   Random random(5);
   Worst energy("pair_exchange_energy"), force("pair_exchange_force");
-  for_models([&](const WaterModel& model, auto m_site) {
+  for_models_and_sites([&](const WaterModel& model, auto m_site) {
     const auto p = pair_parameters<double>(model);
     for (int n = 0; n < 1000; ++n) {
       const Molecules x = random_pair(model, random, random.uniform(2.3, 9.0), 10.0);
@@ -243,7 +242,7 @@ TEST(PairForce, ExchangesOfAtomsAndMolecules) {
 
 // Without charges the minimum is at r^6 = 2 A/C, with the energy -C^2/(4 A) and no force.
 TEST(PairForce, LennardJonesMinimum) {
-  for_models([&](const WaterModel& model, auto m_site) {
+  for_models_and_sites([&](const WaterModel& model, auto m_site) {
     PairParameters<double> p = pair_parameters<double>(model);
     p.qq_nn = p.qq_nh = p.qq_hh = 0.0;
     const double a = model.lj_a_kcal_A12_per_mol, c = model.lj_c_kcal_A6_per_mol;
@@ -263,7 +262,7 @@ TEST(PairForce, LennardJonesMinimum) {
 // Far away only the dipoles are felt, k (u.v - 3 (u.n)(v.n)) / r^3, with a first correction of
 // relative order 1/r: halving 1/r halves what is left.
 TEST(PairForce, DipolesFarAway) {
-  for_models([&](const WaterModel& model, auto m_site) {
+  for_models_and_sites([&](const WaterModel& model, auto m_site) {
     const auto p = pair_parameters<double>(model);
     const auto dipole = [&](const Triple<double>& x) -> Vec3<double> {
       const Vec3<double> s = (x.h1 - x.o) + (x.h2 - x.o);
@@ -295,7 +294,7 @@ TEST(PairForce, DipolesFarAway) {
 TEST(PairForce, MSiteForceSpreadsWithItsTorque) {
   Random random(7);
   Worst force("m_site_force"), turning("m_site_torque");
-  for_models([&](const WaterModel& model, auto m_site) {
+  for_models_and_sites([&](const WaterModel& model, auto m_site) {
     if constexpr (m_site()) {
       const double w = model.m_site_weight();
       for (int n = 0; n < 1000; ++n) {
@@ -365,7 +364,7 @@ TYPED_TEST(PairForcePack, EqualsThePlainSumOverSites) {
   Random random(8);
   Worst energy("pair_pack_energy"), force("pair_pack_force");
   Real sum_error2 = 0, sum_force2 = 0;
-  for_models([&](const WaterModel& model, auto m_site) {
+  for_models_and_sites([&](const WaterModel& model, auto m_site) {
     const auto p = pair_parameters<T>(model);
     for (int n = 0; n < 1000; ++n) {
       const auto pairs = PackedPairs<T>::template random<m_site()>(model, random);
@@ -407,7 +406,7 @@ TYPED_TEST(PairForcePack, LanesDoNotSeeEachOther) {
     return {shifted(v.x), shifted(v.y), shifted(v.z)};
   };
   Random random(9);
-  for_models([&](const WaterModel& model, auto m_site) {
+  for_models_and_sites([&](const WaterModel& model, auto m_site) {
     const auto p = pair_parameters<T>(model);
     for (int n = 0; n < 100; ++n) {
       const auto q = PackedPairs<T>::template random<m_site()>(model, random);
@@ -435,7 +434,7 @@ TYPED_TEST(PairForcePack, MaskedLanesAreUntouched) {
   using T = TypeParam;
   constexpr int lanes = Pack<T>::lanes;
   Random random(10);
-  for_models([&](const WaterModel& model, auto m_site) {
+  for_models_and_sites([&](const WaterModel& model, auto m_site) {
     const auto p = pair_parameters<T>(model);
     for (int n = 0; n < 200; ++n) {
       const auto q = PackedPairs<T>::template random<m_site()>(model, random);

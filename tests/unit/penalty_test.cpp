@@ -16,14 +16,6 @@ namespace {
 
 using namespace test;
 
-template <class F>
-void for_models(F f) {
-  for (const WaterModel& model : kWaterModels) {
-    SCOPED_TRACE(std::string(model.name));
-    f(model);
-  }
-}
-
 /// A molecule that is bent and stretched by up to 0.1 A.
 Triple<double> distorted_molecule(const WaterModel& model, Random& random) {
   return random_molecule(model, random, 5.0) + random.triple(0.1);

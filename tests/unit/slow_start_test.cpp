@@ -26,8 +26,6 @@ namespace {
 using namespace test;
 using Vector = Eigen::VectorXd;
 
-WaterModel tip3p() { return *find_water_model("tip3p"); }
-
 // --- the filter ---
 
 // AST 5.2: mass one and three vanishing moments. A free point at x + v t averages t, t² and t³ to

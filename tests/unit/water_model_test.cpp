@@ -16,15 +16,9 @@
 namespace tarn {
 namespace {
 
+using test::for_models;
 using test::kEpsilon;
 
-template <class F>
-void for_models(F f) {
-  for (const WaterModel& model : kWaterModels) {
-    SCOPED_TRACE(std::string(model.name));
-    f(model);
-  }
-}
 const WaterModel& model_named(std::string_view name) {
   for (const WaterModel& model : kWaterModels) {
     if (model.name == name) return model;

@@ -1,0 +1,111 @@
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "program.hpp"
+#include "scratch_folder.hpp"
+#include "tarn/io/csv.hpp"
+
+/// @file
+/// Comparisons that do not end as they should: schemes that lose their replicas, and interrupts.
+
+namespace tarn {
+namespace {
+
+using test::contains;
+using test::read_text;
+
+const std::string kInputs = std::string(TARN_SOURCE_DIR) + "/inputs/";
+
+class Comparisons : public ::testing::Test {
+ protected:
+  /// `tarn compare DECK` into out_, with these words.
+  std::vector<std::string> words(const std::string& deck, std::vector<std::string> more) const {
+    std::vector<std::string> all{TARN_BINARY, "compare", deck, "--json", "--out", out_};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  test::Ending run(const std::string& deck, const std::vector<std::string>& more) {
+    return test::Program(words(deck, more), lines_, log_).wait();
+  }
+  /// The column of a table, by row.
+  std::vector<std::string> column(const std::string& name) const {
+    io::CsvReader csv(out_ + "/compare.csv");
+    std::vector<std::string> values;
+    std::vector<std::string_view> cells;
+    while (csv.next(cells)) values.emplace_back(cells[csv.column(name)]);
+    return values;
+  }
+  /// Interrupts it at its first progress; false if that has no effect within a minute.
+  bool ends_when_interrupted(const std::string& deck, const std::vector<std::string>& more) {
+    using Clock = std::chrono::steady_clock;
+    test::Program program(words(deck, more), lines_, log_);
+    const Clock::time_point limit = Clock::now() + std::chrono::minutes(1);
+    const auto told = [&] {
+      return std::filesystem::exists(lines_) &&
+             read_text(lines_).find("progress") != std::string::npos;
+    };
+    while (program.runs() && !told() && Clock::now() < limit) ::usleep(10'000);
+    program.signal(SIGINT);
+    while (program.runs() && Clock::now() < limit) ::usleep(10'000);
+    if (program.runs()) return false;
+    EXPECT_EQ(program.wait().code, 130) << read_text(log_);
+    return true;
+  }
+
+  test::ScratchFolder folder_;
+  std::string lines_ = folder_.file("lines"), log_ = folder_.file("log"),
+              out_ = folder_.file("out");
+};
+
+/// At 8 fs velocity Verlet loses all replicas within some steps; its bonds stand 0.2 fs.
+TEST_F(Comparisons, SchemesWithoutReplicasHaveNoSpeedAndNoMeans) {
+  for (const std::string schemes : {"settle,verlet:omega=100", "verlet:omega=100,settle"}) {
+    const test::Ending ending =
+        run(kInputs + "water7.toml",
+            {"--schemes", schemes, "--set", "integrator.timestep_fs=8", "--set", "run.steps=400",
+             "--set", "run.equilibration_ps=0", "--set", "system.replicas=3", "--overwrite"});
+    EXPECT_EQ(ending.code, 3);
+    const bool first = schemes.starts_with("verlet");
+    const std::size_t gone = first ? 0 : 1, other = 1 - gone;
+    EXPECT_EQ(column("stopped_replicas")[gone], "3");
+    EXPECT_EQ(column("stopped_replicas")[other], "0");
+    for (const char* name :
+         {"cluster_steps_per_s", "ns_per_day", "temperature_K", "potential_kcal_per_mol",
+          "independent_samples_per_s", "oo_total_variation"}) {
+      EXPECT_EQ(column(name)[gone], "nan") << name;
+      // There is nothing to compare histograms with where the first scheme is gone.
+      const bool none = first && std::string(name) == "oo_total_variation";
+      EXPECT_EQ(column(name)[other] == "nan", none) << name << ", " << schemes;
+    }
+    const std::string log = read_text(log_);
+    EXPECT_TRUE(contains(log, "no replica is left"));
+    EXPECT_EQ(log.find("stay in the means"), std::string::npos);
+    std::filesystem::remove(log_);
+  }
+}
+
+/// A turn of a fortieth of these runs would take days.
+TEST_F(Comparisons, OfWaterEndSoonWhenInterrupted) {
+  ASSERT_TRUE(ends_when_interrupted(
+      kInputs + "water7.toml", {"--schemes", "settle,shake", "--set", "run.steps=1000000000000",
+                                "--set", "run.equilibration_ps=0", "--threads", "1"}));
+  EXPECT_EQ(column("scheme"), (std::vector<std::string>{"settle", "shake"}));
+  EXPECT_TRUE(contains(read_text(log_), "interrupted"));
+  EXPECT_TRUE(contains(read_text(lines_), "\"interrupted\""));
+}
+
+TEST_F(Comparisons, OfMechanicalSystemsEndAtACommonStepWhenInterrupted) {
+  ASSERT_TRUE(ends_when_interrupted(
+      kInputs + "spherical-pendulum.toml",
+      {"--schemes", "rattle,variational-of:rk4", "--set", "run.steps=1000000000000"}));
+  const std::vector<std::string> steps = column("steps");
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0], steps[1]);
+  EXPECT_GT(std::stoll(steps[0]), 0);
+}
+
+}  // namespace
+}  // namespace tarn
