@@ -86,7 +86,14 @@ RunFolder::RunFolder(const Deck& deck, const RunOptions& options)
   };
   if (options.resume) {
     resumes_ = has("checkpoint.bin");
-    if (!resumes_ && !has("run.json")) {
+    if (!resumes_ && !files.empty()) {
+      throw InputError(fmt::format(
+          "there is nothing to go on from in '{}': it holds a run but no checkpoint.bin. Begin "
+          "anew in its place by --overwrite instead of --resume; [checkpoint] every is the number "
+          "of steps between checkpoints.",
+          path_));
+    }
+    if (!resumes_) {
       throw InputError(fmt::format(
           "there is nothing to resume in '{}': it holds no checkpoint.bin. Leave out --resume to "
           "begin a run, or name its folder with --out.",

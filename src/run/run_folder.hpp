@@ -19,8 +19,7 @@ class RunFolder {
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string checkpoint() const { return file("checkpoint.bin"); }
   std::string record() const { return file("run.json"); }
-  /// Whether to go on from the checkpoint. A run that was killed before its first checkpoint has
-  /// computed nothing yet, and resuming it begins anew.
+  /// Whether to go on from the checkpoint.
   bool resumes() const { return resumes_; }
 
   /// Makes the folder; removes the files of an older run (nothing else) unless it is resumed, and

@@ -302,12 +302,19 @@ TEST_F(RunDeck, AnotherDeviceIsAWarning) {
   EXPECT_TRUE(contains(warnings_[0], "begun on 'another'"));
 }
 
-TEST_F(RunDeck, KilledBeforeItsFirstCheckpointARunBeginsAnew) {
-  fs::create_directories(out_);
-  test::write_text(out_ + "/run.json", "{\n  \"status\": \"running\"");
-  test::write_text(out_ + "/energies.csv", "# half");
-  EXPECT_EQ(resume(deck(100)).steps_done, 100);
-  EXPECT_EQ(starts_, 1);
+TEST_F(RunDeck, WithoutACheckpointNothingIsResumedAndNothingRemoved) {
+  run(deck(100));
+  fs::remove(out_ + "/checkpoint.bin");
+  const auto before = contents_of(out_);
+  const std::string message = message_of<InputError>([&] { resume(deck(100)); });
+  EXPECT_TRUE(contains(message, "holds a run but no checkpoint.bin"));
+  EXPECT_TRUE(contains(message, "--overwrite"));
+  EXPECT_TRUE(contains(message, "[checkpoint] every"));
+  EXPECT_EQ(contents_of(out_), before);
+  EXPECT_EQ(starts_, 1) << "it must be refused before the work of a start";
+  RunOptions overwrite;
+  overwrite.overwrite = true;
+  EXPECT_EQ(run(deck(100), overwrite).steps_done, 100);
 }
 
 TEST_F(RunDeck, AFolderThatCannotBeWrittenIsToldBeforeTheWork) {
