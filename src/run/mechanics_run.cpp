@@ -118,7 +118,7 @@ void leave_room_for_legend(io::Plot& plot) {
 
 class MechanicsRun {
  public:
-  MechanicsRun(const Deck& deck, const RunOptions& options, const RunFolder& folder)
+  MechanicsRun(const Deck& deck, const RunOptions& options, RunFolder& folder)
       : deck_(deck),
         options_(options),
         folder_(folder),
@@ -347,7 +347,7 @@ class MechanicsRun {
 
   const Deck& deck_;
   const RunOptions& options_;
-  const RunFolder& folder_;
+  RunFolder& folder_;
   std::int64_t last_step_;
   std::unique_ptr<MechanicsCase> case_;
   std::vector<std::unique_ptr<Table>> tables_;
@@ -369,7 +369,7 @@ void refuse_cuda(const std::optional<std::string>& device) {
 
 RunResult run_mechanics(const Deck& deck, const RunOptions& options) {
   refuse_cuda(options.device);
-  const RunFolder folder(deck, options);
+  RunFolder folder(deck, options);
   return MechanicsRun(deck, options, folder).go();
 }
 

@@ -32,7 +32,7 @@ constexpr std::size_t kMostDepartureWarnings = 20;
 /// One run: an engine, its observers, and what has to be told about them.
 class Run {
  public:
-  Run(const Deck& deck, const RunOptions& options, const RunFolder& folder)
+  Run(const Deck& deck, const RunOptions& options, RunFolder& folder)
       : deck_(deck), options_(options), folder_(folder) {
     before_.tarn_version = kVersion;
     before_.physics = physics_fingerprint(deck);
@@ -326,7 +326,7 @@ class Run {
 
   const Deck& deck_;
   const RunOptions& options_;
-  const RunFolder& folder_;
+  RunFolder& folder_;
   io::Checkpoint checkpoint_;  // that the run goes on from
   io::Checkpoint before_;      // what every checkpoint of this run holds; replicas stopped earlier
   int molecules_ = 0;
@@ -349,7 +349,7 @@ class Run {
 }  // namespace
 
 RunResult run_deck(const Deck& deck, const RunOptions& options, const RunParts& parts) {
-  const RunFolder folder(deck, options);
+  RunFolder folder(deck, options);
   return Run(deck, options, folder).go(parts);
 }
 

@@ -294,6 +294,30 @@ TEST_F(Faults, ASecondSignalEndsTheProgramAndLosesNoFile) {
   expect_same_files(out_, whole_);
 }
 
+// --- two at once ---
+
+TEST_F(Faults, ASecondProgramDoesNotWriteIntoARun) {
+  {
+    Program first = start(out_, kEndless);
+    ASSERT_TRUE(wait_until(first, [&] { return fs::exists(out_ + "/checkpoint.bin"); })) << log();
+    for (const char* how : {"--resume", "--overwrite"}) {
+      const std::string said = folder_.file(how);
+      const Ending second = Program(run_words(out_, {how}), said, said).wait();
+      EXPECT_EQ(second.code, static_cast<int>(ExitCode::bad_input));
+      EXPECT_TRUE(contains(read_text(said), "another tarn writes into '" + out_ + "'"));
+    }
+    ASSERT_TRUE(first.runs()) << log();
+    first.signal(SIGKILL);
+    first.wait();
+  }
+  // The lock of a killed program holds nobody up.
+  std::vector<std::string> more = with_steps(kEndless, 7000);
+  ASSERT_EQ(run(whole_, more), 0) << log();
+  more.push_back(again(out_).front());
+  ASSERT_EQ(run(out_, more), 0) << log();
+  expect_same_files(out_, whole_);
+}
+
 // --- no space, no permission ---
 
 /// The run in `out_` has failed for want of something: no file is half-written, and with it there

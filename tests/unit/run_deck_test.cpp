@@ -9,6 +9,7 @@
 
 #include "fake_engine.hpp"
 #include "scratch_folder.hpp"
+#include "tarn/compare.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/checkpoint.hpp"
@@ -262,6 +263,54 @@ TEST_F(RunDeck, WithoutGnuplotThereAreTablesAndOneWarning) {
   ASSERT_EQ(warnings_.size(), 2u);
   EXPECT_TRUE(contains(warnings_[1], "gnuplot is not installed"));
   EXPECT_TRUE(fs::exists(out_ + "/rdf.csv"));
+}
+
+TEST_F(RunDeck, AFolderHasOneWriter) {
+  const Deck small = deck(10);
+  // A second run asks while the first one steps.
+  RunOptions first;
+  std::vector<std::string> refused;
+  first.on_start = [&](const RunStart&) {
+    EXPECT_TRUE(fs::exists(out_ + "/.tarn-lock"));
+    for (const bool resume : {false, true}) {
+      for (const bool overwrite : {false, true}) {
+        if (resume && overwrite) continue;
+        RunOptions second;
+        second.out_dir = out_;
+        second.resume = resume;
+        second.overwrite = overwrite;
+        refused.push_back(message_of<InputError>([&] { run_deck(small, second, parts()); }));
+      }
+    }
+    CompareOptions compare;
+    compare.out_dir = out_;
+    refused.push_back(message_of<InputError>([&] { compare_schemes(small, {"settle"}, compare); }));
+  };
+  run(small, first);
+  ASSERT_EQ(refused.size(), 4u);
+  for (const std::string& message : refused) {
+    EXPECT_TRUE(contains(message, "another tarn writes into '" + out_ + "'"));
+  }
+  EXPECT_FALSE(fs::exists(out_ + "/.tarn-lock"));
+  // What a killed program left is nobody's.
+  test::write_text(out_ + "/.tarn-lock", "");
+  EXPECT_EQ(resume(deck(20)).steps_done, 20);
+  EXPECT_FALSE(fs::exists(out_ + "/.tarn-lock"));
+}
+
+TEST_F(RunDeck, ARunThatBeganInTheMeantimeIsNotTouched) {
+  std::map<std::string, std::string> before;
+  RunParts late = parts();
+  late.make_start = [&](const Deck& d) {  // the other run begins and ends while this one prepares
+    run(d);
+    before = contents_of(out_);
+    return Start{fake_start(kMolecules, d.system.replicas), {}};
+  };
+  RunOptions options;
+  options.out_dir = out_;
+  EXPECT_TRUE(contains(message_of<InputError>([&] { run_deck(deck(10), options, late); }),
+                       "already holds a run"));
+  EXPECT_EQ(contents_of(out_), before);
 }
 
 TEST_F(RunDeck, AFolderWithOtherFilesIsNoRun) {
