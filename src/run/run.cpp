@@ -54,8 +54,8 @@ class Run {
     try {
       write_run_json("running");
       if (options_.on_start) {
-        options_.on_start({folder_.path(), before_.device, molecules_, deck_.system.replicas,
-                           first_step_, deck_.run.steps});
+        options_.on_start({folder_.path(), device_, molecules_, deck_.system.replicas, first_step_,
+                           deck_.run.steps});
       }
       make_observers();
       step();
@@ -105,7 +105,8 @@ class Run {
     const System system = make_system(deck_, molecules_);
     engine_ = parts.make_engine(system, start, make_pair_count_request(deck_), device);
     if (deck_.system.recentre) engine_ = centred(std::move(engine_), system.model);
-    before_.device = engine_->description();
+    device_ = engine_->description();
+    before_.device = engine_->arithmetic();
     if (folder_.resumes() && checkpoint_.device != before_.device) {
       warn(
           fmt::format("resumed on '{}', begun on '{}': the physics is the same, the last bits are "
@@ -269,7 +270,7 @@ class Run {
     record.status = status;
     record.error = error;
     record.molecules = molecules_;
-    record.device = before_.device;
+    record.device = device_;
     record.first_step = first_step_;
     record.steps_done = p.step;
     record.wall_seconds = wall_seconds_;
@@ -315,7 +316,7 @@ class Run {
     result.blow_ups = blow_ups();
     result.averages = averages_;
     result.pictures = pictures_;
-    result.device = before_.device;
+    result.device = device_;
     return result;
   }
 
@@ -333,6 +334,7 @@ class Run {
   std::optional<SlowStart> slow_start_;
   std::int64_t first_step_ = 0;
   std::unique_ptr<Engine> engine_;
+  std::string device_;
   std::vector<std::unique_ptr<Observer>> observers_;  // the checkpointer is the last one
   Checkpointer* checkpointer_ = nullptr;
   EvaporationWatch* evaporation_ = nullptr;  // null behind a wall
