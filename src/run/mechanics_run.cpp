@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -151,7 +153,7 @@ class MechanicsRun {
       }
       advance();
       finish();
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       record_failure(error);
       throw;
     }
@@ -200,7 +202,7 @@ class MechanicsRun {
 
   void advance() {
     began_ = Clock::now();
-    Clock::time_point looked = began_;
+    Clock::time_point looked = *began_;
     while (step_ < last_step_ && !interrupted_) {
       case_->step();
       ++step_;
@@ -213,14 +215,20 @@ class MechanicsRun {
       if (options_.on_progress) options_.on_progress(progress());
       interrupted_ = options_.interrupted && options_.interrupted();
     }
-    wall_seconds_ = std::chrono::duration<double>(Clock::now() - began_).count();
+    ended_ = Clock::now();
+  }
+
+  /// Of stepping: until now, or until it ended.
+  double wall_seconds() const {
+    if (!began_) return 0.0;
+    return std::chrono::duration<double>(ended_.value_or(Clock::now()) - *began_).count();
   }
 
   Progress progress() const {
     Progress p;
     p.step = step_;
     p.total_steps = last_step_;
-    p.elapsed_seconds = std::chrono::duration<double>(Clock::now() - began_).count();
+    p.elapsed_seconds = wall_seconds();
     if (p.elapsed_seconds > 0.0) {
       p.steps_per_second = static_cast<double>(step_ - first_step_) / p.elapsed_seconds;
     }
@@ -294,6 +302,7 @@ class MechanicsRun {
   }
 
   void write_run_json(const std::string& status, const std::string& error = {}) const {
+    const Progress p = progress();
     const mechanics::Costs costs = case_->costs();
     const auto a_step = [&](std::int64_t count) {
       return io::json(
@@ -311,10 +320,8 @@ class MechanicsRun {
         .add("seed", fmt::to_string(deck_.mechanics.system.seed))
         .add("first_step", io::json(first_step_))
         .add("steps_done", io::json(step_))
-        .add("wall_seconds", io::json(wall_seconds_))
-        .add("steps_per_second",
-             io::json(wall_seconds_ > 0.0 ? static_cast<double>(step_ - first_step_) / wall_seconds_
-                                          : 0.0))
+        .add("wall_seconds", io::json(p.elapsed_seconds))
+        .add("steps_per_second", io::json(p.steps_per_second))
         .add("linear_solves_per_step", a_step(costs.linear_solves))
         .add("iterations_per_step", a_step(costs.iterations))
         .add("warnings", io::json_strings(warnings_))
@@ -323,23 +330,23 @@ class MechanicsRun {
   }
 
   /// Keeps what is known, as far as that can still be written.
-  void record_failure(const Error& error) {
+  void record_failure(const std::exception& error) {
     try {
       for (auto& table : tables_) table->csv().flush();
-      write_run_json("failed", error.what());
-    } catch (const Error&) {  // the first error is the one to tell
+      write_run_json("failed", reason_of(error));
+    } catch (const std::exception&) {  // the first error is the one to tell
     }
   }
 
   RunResult result(bool already_finished) const {
+    const Progress p = progress();
     RunResult r;
     r.out_dir = folder_.path();
     r.steps_done = step_;
     r.interrupted = interrupted_;
     r.already_finished = already_finished;
-    r.wall_seconds = wall_seconds_;
-    r.steps_per_second =
-        wall_seconds_ > 0.0 ? static_cast<double>(step_ - first_step_) / wall_seconds_ : 0.0;
+    r.wall_seconds = p.elapsed_seconds;
+    r.steps_per_second = p.steps_per_second;
     r.pictures = pictures_;
     r.device = "cpu";
     return r;
@@ -354,8 +361,7 @@ class MechanicsRun {
   io::Checkpoint checkpoint_;
   std::int64_t step_ = 0, first_step_ = 0;
   bool interrupted_ = false;
-  Clock::time_point began_;
-  double wall_seconds_ = 0.0;
+  std::optional<Clock::time_point> began_, ended_;  // of stepping
   std::vector<std::string> warnings_, pictures_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <optional>
 #include <set>
 #include <utility>
@@ -60,7 +61,7 @@ class Run {
       make_observers();
       step();
       finish();
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       record_failure(error);
       throw;
     }
@@ -144,7 +145,7 @@ class Run {
     began_ = Clock::now();
     run_loop(*engine_, observers_, deck_.run.steps, !folder_.resumes(),
              [this](std::int64_t) { return go_on(); });
-    wall_seconds_ = seconds_since_began();
+    ended_ = Clock::now();
     warn_about_departures();
     warn_about_blow_ups();
     tell_progress();
@@ -159,10 +160,11 @@ class Run {
   }
 
   void tell_progress() const {
-    if (options_.on_progress) options_.on_progress(progress(seconds_since_began()));
+    if (options_.on_progress) options_.on_progress(progress());
   }
 
-  Progress progress(double seconds) const {
+  Progress progress() const {
+    const double seconds = wall_seconds();
     Progress p;
     p.step = engine_->step();
     p.total_steps = deck_.run.steps;
@@ -265,7 +267,7 @@ class Run {
   }
 
   void write_run_json(const std::string& status, const std::string& error = {}) const {
-    const Progress p = progress(wall_seconds_);
+    const Progress p = progress();
     RunRecord record;
     record.status = status;
     record.error = error;
@@ -273,7 +275,7 @@ class Run {
     record.device = device_;
     record.first_step = first_step_;
     record.steps_done = p.step;
-    record.wall_seconds = wall_seconds_;
+    record.wall_seconds = p.elapsed_seconds;
     record.steps_per_second = p.steps_per_second;
     record.ns_per_day_per_replica = p.ns_per_day_per_replica;
     record.ns_per_day_total = p.ns_per_day_total;
@@ -288,10 +290,10 @@ class Run {
   }
 
   /// Notes in run.json why the run failed, if that can still be written.
-  void record_failure(const Error& error) const {
+  void record_failure(const std::exception& error) const {
     try {
-      write_run_json("failed", error.what());
-    } catch (const Error&) {  // the first error is the one to tell
+      write_run_json("failed", reason_of(error));
+    } catch (const std::exception&) {  // the first error is the one to tell
     }
   }
 
@@ -307,12 +309,13 @@ class Run {
   }
 
   RunResult result() const {
+    const Progress p = progress();
     RunResult result;
     result.out_dir = folder_.path();
     result.steps_done = engine_->step();
     result.interrupted = interrupted_;
-    result.wall_seconds = wall_seconds_;
-    result.steps_per_second = progress(wall_seconds_).steps_per_second;
+    result.wall_seconds = p.elapsed_seconds;
+    result.steps_per_second = p.steps_per_second;
     result.blow_ups = blow_ups();
     result.averages = averages_;
     result.pictures = pictures_;
@@ -321,8 +324,10 @@ class Run {
   }
 
   using Clock = std::chrono::steady_clock;
-  double seconds_since_began() const {
-    return std::chrono::duration<double>(Clock::now() - began_).count();
+  /// Of stepping: until now, or until it ended.
+  double wall_seconds() const {
+    if (!began_) return 0.0;
+    return std::chrono::duration<double>(ended_.value_or(Clock::now()) - *began_).count();
   }
 
   const Deck& deck_;
@@ -339,8 +344,7 @@ class Run {
   Checkpointer* checkpointer_ = nullptr;
   EvaporationWatch* evaporation_ = nullptr;  // null behind a wall
   std::size_t told_departures_ = 0;
-  Clock::time_point began_;
-  double wall_seconds_ = 0.0;
+  std::optional<Clock::time_point> began_, ended_;  // of stepping
   bool interrupted_ = false;
   std::set<std::int64_t> told_;  // replicas whose blow-up was told
   std::vector<std::string> warnings_;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -213,8 +214,21 @@ TEST(MechanicsRun, BlowUpIsAnErrorThatNamesTheStep) {
   for (const auto& row : rows) {
     for (double value : row) EXPECT_LT(std::abs(value), 1e7);
   }
-  EXPECT_TRUE(
-      test::read_text(scratch.file("out/run.json")).starts_with("{\n  \"status\": \"failed\""));
+  const std::string record = test::read_text(scratch.file("out/run.json"));
+  EXPECT_TRUE(record.starts_with("{\n  \"status\": \"failed\""));
+  const std::string key = "\"wall_seconds\": ";
+  EXPECT_GT(std::stod(record.substr(record.find(key) + key.size())), 0.0);
+}
+
+TEST(MechanicsRun, AFailureOfAnyKindIsRecorded) {
+  const test::ScratchFolder scratch;
+  RunOptions options;
+  options.out_dir = scratch.file("out");
+  options.on_start = [](const RunStart&) { throw std::bad_alloc(); };
+  EXPECT_THROW(run_deck(input("double-pendulum"), options), std::bad_alloc);
+  const std::string record = test::read_text(scratch.file("out/run.json"));
+  EXPECT_TRUE(record.starts_with("{\n  \"status\": \"failed\"")) << record;
+  EXPECT_TRUE(test::contains(record, "not enough memory"));
 }
 
 TEST(MechanicsRun, NoConvergenceIsAnErrorWithStepAndResidual) {

@@ -386,6 +386,28 @@ TEST_F(RunDeck, NoNaNReachesAFileAndTheErrorIsRecorded) {
   EXPECT_TRUE(contains(json, "not a number"));
 }
 
+TEST_F(RunDeck, AFailedRunTellsItsTimeAndAnyReason) {
+  script_.seconds_per_step = 1e-4;
+  for (const std::int64_t step : {31, -1}) {
+    RunOptions options;
+    options.overwrite = true;
+    script_.no_memory_at = step;
+    script_.not_a_number_at = step < 0 ? 31 : -1;
+    const Deck d = deck(100, "[observe.energies]\nevery = 31\n");
+    if (step < 0) {
+      EXPECT_THROW(run(d, options), NumericalError);
+    } else {
+      EXPECT_THROW(run(d, options), std::bad_alloc);
+    }
+    const std::string json = read_text(out_ + "/run.json");
+    EXPECT_TRUE(contains(json, "\"status\": \"failed\""));
+    EXPECT_TRUE(contains(json, step < 0 ? "not a number" : "not enough memory"));
+    // Thirty steps at least, none of which sleeps less than it was told to.
+    const std::string key = "\"wall_seconds\": ";
+    EXPECT_GT(std::stod(json.substr(json.find(key) + key.size())), 30 * 1e-4) << json;
+  }
+}
+
 // --- averages ---
 
 TEST_F(RunDeck, AveragesAreInTheResultTheTableAndTheRecord) {
