@@ -403,6 +403,28 @@ TEST_F(Commands, ANamedDeviceIsNeverReplaced) {
   EXPECT_EQ(tarn("run " + deck + " --device cuda:99 --out " + path("out")).exit_code, 5);
   EXPECT_FALSE(fs::exists(folder_ / "out/energies.csv"));
   EXPECT_EQ(tarn("run " + deck + " --device gpu --out " + path("out")).exit_code, 2);
+TEST_F(Commands, ThreadsAreWithinBoundsAndReplaceTheDecks) {
+  const std::string deck = small_deck();
+  const std::string run = "run " + deck + " --overwrite --set run.steps=1 --out " + path("out");
+  for (const std::string threads : {"-3", "4097", "many"}) {
+    for (const std::string& command : {run, std::string("reproduce --list")}) {
+      const Outcome refused = tarn(command + " --threads " + threads);
+      EXPECT_EQ(refused.exit_code, 2) << command << threads;
+      EXPECT_TRUE(contains(refused.text, "--threads")) << refused.text;
+    }
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "out"));
+  const auto device = [&](const std::string& more, const std::string& before = "") {
+    EXPECT_EQ(tarn(run + more, before).exit_code, 0);
+    return contents(folder_ / "out/run.json");
+  };
+  EXPECT_TRUE(contains(device(" --set run.threads=3"), "3 threads\""));
+  EXPECT_TRUE(contains(device(" --set run.threads=3 --threads 2"), "2 threads\""));
+  // All of them is what OpenMP says.
+  EXPECT_TRUE(
+      contains(device(" --set run.threads=3 --threads 0", "OMP_NUM_THREADS=5 "), "5 threads\""));
+}
+
 }
 
 TEST_F(Commands, ABlowUpHasItsOwnExitCodeAndLeavesNoBadNumber) {
