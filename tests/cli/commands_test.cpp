@@ -213,6 +213,26 @@ std::vector<double> numbers_after(const std::string& text, const std::string& ke
   return numbers;
 }
 
+TEST_F(Commands, LostOutputIsAFailure) {
+  const std::string structure = (kSource / "inputs/structures/tip3p-7.xyz").string();
+  const std::string deck = small_deck();
+  const std::string run = "run " + deck + " --quiet --set run.steps=10 --out " + path("out");
+  for (const std::string& words :
+       {"energy " + structure, "check " + deck, std::string("check --reference"),
+        std::string("doctor"), std::string("reproduce --list"), std::string("--help"),
+        std::string("--version"), "rdf " + structure, run + " --json",
+        "compare " + deck + " --schemes settle --set run.steps=40 --quiet --out " + path("c")}) {
+    const Outcome full = tarn(words + " 2>" + path("said") + " >/dev/full)", "(");
+    EXPECT_EQ(full.exit_code, 4) << words;
+    EXPECT_TRUE(contains(contents(path("said")), "tarn: cannot write ")) << words;
+  }
+  // A reader that goes away is none.
+  fs::remove_all(folder_ / "out");
+  const Outcome closed = tarn(run + " --json; echo $? >" + path("code") + ") | true", "(");
+  EXPECT_EQ(closed.exit_code, 0);
+  EXPECT_EQ(contents(path("code")), "0\n");
+}
+
 TEST_F(Commands, EnergyIsThePlainSumForEveryModel) {
   for (const tarn::test::PlainModel& model : tarn::test::plain_models()) {
     SCOPED_TRACE(model.name);
@@ -383,26 +403,6 @@ TEST_F(Commands, ARunIsTheSameWithOtherThreadsAndInPieces) {
   expect_same_files(folder_ / "whole", folder_ / "pieces");
 }
 
-TEST_F(Commands, ARunThatIsThereIsNotTouched) {
-  const std::string deck = small_deck();
-  ASSERT_EQ(tarn("run " + deck + " --out " + path("out")).exit_code, 0);
-  const std::string before = contents(folder_ / "out/energies.csv");
-  const Outcome again = tarn("run " + deck + " --out " + path("out"));
-  EXPECT_EQ(again.exit_code, 2);
-  EXPECT_TRUE(contains(again.text, "--resume"));
-  EXPECT_TRUE(contains(again.text, "--overwrite"));
-  const Outcome other = tarn("run " + deck + " --resume --set system.seed=2 --out " + path("out"));
-  EXPECT_EQ(other.exit_code, 2);
-  EXPECT_EQ(contents(folder_ / "out/energies.csv"), before);
-  EXPECT_EQ(tarn("run " + deck + " --overwrite --out " + path("out")).exit_code, 0);
-  EXPECT_EQ(contents(folder_ / "out/energies.csv"), before);
-}
-
-TEST_F(Commands, ANamedDeviceIsNeverReplaced) {
-  const std::string deck = small_deck();
-  EXPECT_EQ(tarn("run " + deck + " --device cuda:99 --out " + path("out")).exit_code, 5);
-  EXPECT_FALSE(fs::exists(folder_ / "out/energies.csv"));
-  EXPECT_EQ(tarn("run " + deck + " --device gpu --out " + path("out")).exit_code, 2);
 TEST_F(Commands, ThreadsAreWithinBoundsAndReplaceTheDecks) {
   const std::string deck = small_deck();
   const std::string run = "run " + deck + " --overwrite --set run.steps=1 --out " + path("out");
@@ -425,6 +425,26 @@ TEST_F(Commands, ThreadsAreWithinBoundsAndReplaceTheDecks) {
       contains(device(" --set run.threads=3 --threads 0", "OMP_NUM_THREADS=5 "), "5 threads\""));
 }
 
+TEST_F(Commands, ARunThatIsThereIsNotTouched) {
+  const std::string deck = small_deck();
+  ASSERT_EQ(tarn("run " + deck + " --out " + path("out")).exit_code, 0);
+  const std::string before = contents(folder_ / "out/energies.csv");
+  const Outcome again = tarn("run " + deck + " --out " + path("out"));
+  EXPECT_EQ(again.exit_code, 2);
+  EXPECT_TRUE(contains(again.text, "--resume"));
+  EXPECT_TRUE(contains(again.text, "--overwrite"));
+  const Outcome other = tarn("run " + deck + " --resume --set system.seed=2 --out " + path("out"));
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_EQ(contents(folder_ / "out/energies.csv"), before);
+  EXPECT_EQ(tarn("run " + deck + " --overwrite --out " + path("out")).exit_code, 0);
+  EXPECT_EQ(contents(folder_ / "out/energies.csv"), before);
+}
+
+TEST_F(Commands, ANamedDeviceIsNeverReplaced) {
+  const std::string deck = small_deck();
+  EXPECT_EQ(tarn("run " + deck + " --device cuda:99 --out " + path("out")).exit_code, 5);
+  EXPECT_FALSE(fs::exists(folder_ / "out/energies.csv"));
+  EXPECT_EQ(tarn("run " + deck + " --device gpu --out " + path("out")).exit_code, 2);
 }
 
 TEST_F(Commands, ABlowUpHasItsOwnExitCodeAndLeavesNoBadNumber) {
