@@ -36,6 +36,22 @@ TEST(Reproductions, HaveNamesOfTheirOwnAndDecksThatTakeTheirSchemes) {
   }
 }
 
+TEST(Reproductions, ANameMayStandTwiceAndAnUnknownOneIsTold) {
+  const test::ScratchFolder folder;
+  ReproduceOptions options;
+  options.inputs_dir = kInputs;
+  options.out_dir = folder.file("out");
+  std::vector<std::string> begun;
+  options.on_begin = [&](const std::string& name) { begun.push_back(name); };
+  reproduce({"multipliers", "multipliers"}, options);
+  EXPECT_EQ(begun, std::vector<std::string>{"multipliers"});
+  const std::string message = test::message_of<InputError>([&] {
+    reproduce({"multipliers", "multiplier", "nothing"}, options);
+  });
+  EXPECT_TRUE(test::contains(message, "of the name 'multiplier', 'nothing'; there is: "));
+  EXPECT_EQ(begun.size(), 1u);
+}
+
 TEST(Reproductions, OfFiguresWriteTheirPageAndTable) {
   const test::ScratchFolder folder;
   ReproduceOptions options;
