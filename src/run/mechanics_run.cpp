@@ -150,6 +150,7 @@ class MechanicsRun {
       if (!folder_.resumes()) {
         for (auto& table : tables_) table->csv().create(provenance());
         write_rows();
+        save();
       }
       advance();
       finish();
@@ -214,6 +215,8 @@ class MechanicsRun {
       looked = now;
       if (options_.on_progress) options_.on_progress(progress());
       interrupted_ = options_.interrupted && options_.interrupted();
+      const double seconds = 60.0 * deck_.checkpoint.every_minutes;
+      if (seconds > 0.0 && std::chrono::duration<double>(now - saved_).count() >= seconds) save();
     }
     ended_ = Clock::now();
   }
@@ -253,6 +256,7 @@ class MechanicsRun {
     case_->save(state);
     checkpoint_.observers.push_back({"mechanics", std::move(state).str()});
     io::write_checkpoint(folder_.checkpoint(), checkpoint_);
+    saved_ = Clock::now();
     if (options_.on_checkpoint) options_.on_checkpoint(step_);
   }
 
@@ -362,6 +366,7 @@ class MechanicsRun {
   std::int64_t step_ = 0, first_step_ = 0;
   bool interrupted_ = false;
   std::optional<Clock::time_point> began_, ended_;  // of stepping
+  Clock::time_point saved_ = Clock::now();
   std::vector<std::string> warnings_, pictures_;
 };
 

@@ -156,7 +156,16 @@ class Run {
     warn_about_blow_ups();
     tell_progress();
     interrupted_ = options_.interrupted && options_.interrupted();
+    if (!interrupted_) checkpoint_by_time();
     return !interrupted_ && live_replicas() > 0;
+  }
+
+  void checkpoint_by_time() {
+    const double seconds = 60.0 * deck_.checkpoint.every_minutes;
+    if (seconds == 0.0 || checkpointer_->age_seconds() < seconds) return;
+    Frame frame;
+    engine_->snapshot(checkpointer_->fields(), frame);
+    checkpointer_->observe(frame);
   }
 
   void tell_progress() const {

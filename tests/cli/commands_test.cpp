@@ -399,6 +399,7 @@ TEST_F(Commands, ARunIsTheSameWithOtherThreadsAndInPieces) {
              " --set run.steps=" + steps + " --out " + path("pieces"));
     ASSERT_EQ(piece.exit_code, 0) << piece.text;
     EXPECT_FALSE(contains(piece.text, "last bits")) << piece.text;
+    EXPECT_EQ(contains(piece.text, "goes on from its checkpoint of step "), begun) << piece.text;
   }
   expect_same_files(folder_ / "whole", folder_ / "pieces");
 }

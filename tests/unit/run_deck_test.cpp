@@ -191,6 +191,26 @@ TEST_F(RunDeck, AKilledRunGoesOnFromItsLastCheckpoint) {
   EXPECT_EQ(files(), straight);
 }
 
+TEST_F(RunDeck, CheckpointsByTheClockChangeNoByte) {
+  const std::string by_clock = kObserve + "[checkpoint]\nevery_minutes = 1e-9\n";
+  const auto straight =
+      files_of_a_straight_run(deck(1600, kObserve + "[checkpoint]\nevery_minutes = 0\n"));
+  script_.seconds_per_step = 1e-3;
+  script_.no_memory_at = 1500;
+  std::vector<std::int64_t> steps;
+  RunOptions options;
+  options.on_checkpoint = [&](std::int64_t step) { steps.push_back(step); };
+  EXPECT_THROW(run(deck(1600, by_clock), options), std::bad_alloc);
+  // Step 0, and then one about twice a second.
+  ASSERT_GE(steps.size(), 2u);
+  EXPECT_EQ(steps[0], 0);
+  EXPECT_GT(steps.back(), 0);
+  EXPECT_EQ(io::read_checkpoint(out_ + "/checkpoint.bin").state.step, steps.back());
+  script_ = {};
+  resume(deck(1600, by_clock));
+  EXPECT_EQ(files(), straight);
+}
+
 TEST_F(RunDeck, AnInterruptedRunGoesOnWhereItWas) {
   const auto straight = files_of_a_straight_run(deck(300));
   script_.seconds_per_step = 0.01;
