@@ -132,7 +132,8 @@ struct ObserveTrajectory {
   bool operator==(const ObserveTrajectory&) const = default;
 };
 struct CheckpointSection {
-  std::int64_t every = 0;  ///< 0: only at the end and when interrupted
+  std::int64_t every = 0;       ///< steps; 0: none by steps
+  double every_minutes = 15.0;  ///< of wall time; 0: none by time
   bool operator==(const CheckpointSection&) const = default;
 };
 
@@ -186,7 +187,7 @@ Deck parse_deck(const std::string& text, const std::string& path,
 std::string resolved_deck(const Deck& deck);
 
 /// The resolved deck without the keys that may change when a run is resumed (run.steps, run.device,
-/// run.threads, checkpoint.every). Two decks of the same physics and files have equal fingerprints.
+/// run.threads, [checkpoint]). Two decks of the same physics and files have equal fingerprints.
 std::string physics_fingerprint(const Deck& deck);
 
 /// The deck with another scheme; keys of the old one that the new one does not use are dropped.

@@ -138,6 +138,8 @@ class Engine {
   virtual EngineReport report() const = 0;
   /// One line that names the device and the instruction set or the driver.
   virtual std::string description() const = 0;
+  /// What of the description decides the last bits: engines of one arithmetic agree in all of them.
+  virtual std::string arithmetic() const { return description(); }
 };
 
 /// Which device, and how many threads (0: all that the machine has).

@@ -75,8 +75,8 @@ struct RunResult {
 ///
 /// A replica that blows up is stopped and reported, its last good structure kept in
 /// `blow-up-<replica>.xyz`; the others go on. A mechanical system that fails keeps its rows so far.
-/// @throws InputError when out_dir holds a run and neither resume nor overwrite is set, when there
-///         is nothing to resume, or when the deck differs from the one that the checkpoint is of
+/// @throws InputError when another run writes into out_dir or it holds one and neither resume nor
+///         overwrite is set; when there is nothing to resume; when the deck is not the checkpoint's
 /// @throws IoError; the last checkpoint is kept
 /// @throws NumericalError when no replica is left, after every file was finished
 /// @throws DeviceError

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ inline std::string in_quotes(const std::string& word) {
 /// What the commands that run a deck have in common.
 struct DeckArguments {
   std::string deck, out, device;
-  int threads = 0;
+  std::optional<int> threads;
   std::vector<std::string> set;
   bool overwrite = false, quiet = false, json = false;
 
@@ -30,7 +31,10 @@ struct DeckArguments {
     command.add_option("deck", deck, "the deck, a TOML file")->required();
     command.add_option("--out", out, out_help);
     command.add_option("--device", device, "auto, cpu, cuda or cuda:<number>");
-    command.add_option("--threads", threads, "threads of the CPU; default all");
+    command
+        .add_option("--threads", threads,
+                    "threads of the CPU, instead of the deck's; 0: all of them")
+        ->check(CLI::Range(0, 4096));
     command.add_option("--set", set, "section.key=value, replaces a key of the deck")
         ->allow_extra_args(false);
     command.add_flag("--overwrite", overwrite, overwrite_help);
@@ -42,7 +46,7 @@ struct DeckArguments {
   std::string words(const std::string& folder) const {
     std::string text = in_quotes(deck) + " --out " + in_quotes(folder);
     if (!device.empty()) text += " --device " + in_quotes(device);
-    if (threads > 0) text += " --threads " + std::to_string(threads);
+    if (threads) text += " --threads " + std::to_string(*threads);
     for (const std::string& change : set) text += " --set " + in_quotes(change);
     return text;
   }
@@ -53,7 +57,7 @@ struct DeckArguments {
     options.out_dir = out;
     options.overwrite = overwrite;
     if (!device.empty()) options.device = device;
-    if (threads > 0) options.threads = threads;
+    options.threads = threads;
     options.on_start = [&events](const RunStart& start) { events.started(start); };
     options.on_progress = [&](const Progress& p) {
       terminal.progress(p);

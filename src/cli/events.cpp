@@ -1,6 +1,7 @@
 #include "events.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -40,8 +41,9 @@ Events::Events(bool on) : on_(on) {
 void Events::say(const io::JsonObject& object) const {
   if (!on_) return;
   const std::string line = object.line() + '\n';
-  std::fwrite(line.data(), 1, line.size(), stdout);
-  std::fflush(stdout);
+  const bool whole = std::fwrite(line.data(), 1, line.size(), stdout) == line.size();
+  // A reader that has gone is no loss to tell of at the end.
+  if ((std::fflush(stdout) != 0 || !whole) && errno == EPIPE) std::clearerr(stdout);
 }
 
 void Events::started(const RunStart& start) {

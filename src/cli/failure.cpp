@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "run/run_record.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn::cli {
@@ -10,11 +11,8 @@ Failure failure_of(const std::exception& error) {
   if (const auto* ours = dynamic_cast<const Error*>(&error)) {
     return {static_cast<int>(ours->code()), ours->what()};
   }
-  if (dynamic_cast<const std::bad_alloc*>(&error)) {
-    return {static_cast<int>(ExitCode::device),
-            "not enough memory; use fewer replicas or molecules"};
-  }
-  return {static_cast<int>(ExitCode::io), error.what()};
+  const bool is_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+  return {static_cast<int>(is_memory ? ExitCode::device : ExitCode::io), reason_of(error)};
 }
 
 }  // namespace tarn::cli

@@ -1,14 +1,31 @@
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <system_error>
 
 #include "commands.hpp"
 #include "failure.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/version.hpp"
+
+namespace {
+
+/// The exit code, once all that was printed has left the program.
+int after_printing(int exit_code) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  if (errno == EPIPE) return exit_code;  // nobody reads any more
+  // Where it failed before, its reason is no longer known.
+  const std::string why = errno == 0 ? "" : " (" + std::generic_category().message(errno) + ")";
+  fmt::print(stderr, "tarn: cannot write standard output{}: what was printed is not whole\n", why);
+  return exit_code != 0 ? exit_code : static_cast<int>(tarn::ExitCode::io);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   // A file that reaches a size limit is then an error like any other, with a message.
@@ -32,11 +49,11 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const bool help = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
     app.exit(error);
-    return help ? 0 : static_cast<int>(tarn::ExitCode::bad_input);
+    return help ? after_printing(0) : static_cast<int>(tarn::ExitCode::bad_input);
   } catch (const std::exception& error) {
     const tarn::cli::Failure failure = tarn::cli::failure_of(error);
     fmt::print(stderr, "tarn: {}\n", failure.message);
     return failure.exit_code;
   }
-  return exit_code;
+  return after_printing(exit_code);
 }

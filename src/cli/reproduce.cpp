@@ -44,7 +44,8 @@ void add_reproduce(CLI::App& app) {
   command->add_flag("--list", a->list, "say what there is");
   command->add_option("--inputs", a->inputs, "folder of the decks; default inputs");
   command->add_option("--out", a->out, "folder for the results; default docs/results");
-  command->add_option("--threads", a->threads, "threads of the CPU; default all");
+  command->add_option("--threads", a->threads, "threads of the CPU; default 0: all of them")
+      ->check(CLI::Range(0, 4096));
   command->callback([a] { run(*a); });
 }
 

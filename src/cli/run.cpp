@@ -61,6 +61,15 @@ void run(const Arguments& a, Events& events, int& exit_code) {
   RunOptions options;
   a.apply_to(options, terminal, events);
   options.resume = a.resume;
+  options.on_start = [&](const RunStart& start) {
+    if (a.resume) {
+      terminal.say(
+          fmt::format("goes on from its checkpoint of step {}; what was written after it "
+                      "is written anew",
+                      start.first_step));
+    }
+    events.started(start);
+  };
   options.on_checkpoint = [&events](std::int64_t step) { events.checkpoint(step); };
 
   const RunResult result = run_deck(deck, options);

@@ -119,9 +119,10 @@ class CpuEngine final : public Engine {
   }
 
   std::string description() const override {
-    return std::string("CPU, ") + kernels_.name + ", " + std::to_string(threads_) +
+    return arithmetic() + ", " + std::to_string(threads_) +
            (threads_ == 1 ? " thread" : " threads");
   }
+  std::string arithmetic() const override { return std::string("CPU, ") + kernels_.name; }
 
   void snapshot(unsigned fields, Frame& frame) override;
 

@@ -594,6 +594,7 @@ std::vector<Key> make_keys() {
            .meaning = "Interval between checkpoints during the run.",
            .zero_means_absent = true,
            .may_change_on_resume = true}),
+      every_minutes_row(),
   };
 }
 

@@ -113,6 +113,19 @@ Key row(Key key) {
   return key;
 }
 
+/// `[checkpoint] every_minutes`, the same in decks of both kinds.
+inline Key every_minutes_row() {
+  return row<&Deck::checkpoint, &CheckpointSection::every_minutes>(
+      {.section = "checkpoint",
+       .name = "every_minutes",
+       .type = Type::number,
+       .unit = "min",
+       .range = {.low = 0.0},
+       .meaning = "Wall time between checkpoints during the run, beside `every`; 0: none. No "
+                  "result depends on it.",
+       .may_change_on_resume = true});
+}
+
 template <auto member>
 Section optional_section(Section section) {
   section.present = [](const Deck& deck) { return section_of<member>(deck).has_value(); };

@@ -85,6 +85,7 @@ CsvReader::CsvReader(const std::string& path) : path_(path), stream_(path) {
     header_.assign(cells.begin(), cells.end());
     return;
   }
+  if (stream_.bad()) throw_io_error("read", path, errno);
   throw InputError({Problem{path, 0, 0, "no header row: this is not a table that tarn wrote"}});
 }
 
@@ -102,7 +103,10 @@ bool CsvReader::has_column(std::string_view name) const {
 
 bool CsvReader::next(std::vector<std::string_view>& cells) {
   do {
-    if (!std::getline(stream_, line_)) return false;
+    if (!std::getline(stream_, line_)) {
+      if (stream_.bad()) throw_io_error("read", path_, errno);
+      return false;
+    }
     ++line_number_;
   } while (line_.empty() || line_[0] == '#');
   split(line_, cells);

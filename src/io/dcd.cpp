@@ -199,7 +199,9 @@ std::string DcdReader::read_block(std::string_view what) {
   const bool fits = length >= 0 && stream_ && length <= file_bytes_ - stream_.tellg();
   std::string block(fits ? static_cast<std::size_t>(length) : 0, '\0');
   stream_.read(block.data(), static_cast<std::streamsize>(block.size()));
-  if (!fits || !stream_ || read_i32() != length) {
+  const bool whole = fits && stream_ && read_i32() == length;
+  if (stream_.bad()) throw_io_error("read", path_, errno);
+  if (!whole) {
     fail(fmt::format("the file is cut off or damaged in {}; {} whole frames stand before", what,
                      frame_));
   }
@@ -210,6 +212,7 @@ DcdReader::DcdReader(const std::string& path) : path_(path), stream_(path, std::
   if (!stream_) throw_io_error("read", path, errno);
   std::string mark(4, '\0');
   stream_.read(mark.data(), 4);
+  if (stream_.bad()) throw_io_error("read", path, errno);
   if (i32_at(mark, 0) != static_cast<std::int32_t>(kHeaderBytes)) swapped_ = true;
   if (!stream_ || i32_at(mark, 0) != static_cast<std::int32_t>(kHeaderBytes)) {
     fail("this is no DCD file: its first four bytes are not the number 84");
@@ -249,7 +252,10 @@ DcdReader::DcdReader(const std::string& path) : path_(path), stream_(path, std::
 }
 
 std::optional<Structure> DcdReader::next() {
-  if (stream_.peek() == std::ifstream::traits_type::eof()) return std::nullopt;
+  if (stream_.peek() == std::ifstream::traits_type::eof()) {
+    if (stream_.bad()) throw_io_error("read", path_, errno);
+    return std::nullopt;
+  }
   const std::string what = fmt::format("frame {} (counted from 0)", frame_);
   if (has_cell_) read_block(what);
   Structure structure;

@@ -17,7 +17,10 @@ LineReader::LineReader(const std::string& path) : path_(path), stream_(path) {
 }
 
 bool LineReader::next() {
-  if (!std::getline(stream_, line_)) return false;
+  if (!std::getline(stream_, line_)) {
+    if (stream_.bad()) throw_io_error("read", path_, errno);
+    return false;
+  }
   ++line_number_;
   if (!line_.empty() && line_.back() == '\r') line_.pop_back();
   return true;

@@ -38,6 +38,7 @@ class CentredEngine final : public Engine {
   std::vector<BlowUp> blow_ups() const override { return engine_->blow_ups(); }
   EngineReport report() const override { return engine_->report(); }
   std::string description() const override { return engine_->description(); }
+  std::string arithmetic() const override { return engine_->arithmetic(); }
 
  private:
   std::unique_ptr<Engine> engine_;

@@ -59,7 +59,11 @@ void Checkpointer::observe(const Frame& frame) {
   write();
 }
 
-void Checkpointer::write() const {
+double Checkpointer::age_seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - written_).count();
+}
+
+void Checkpointer::write() {
   io::Checkpoint checkpoint = before_;
   checkpoint.state = join(engine_.state(), before_.state);
   checkpoint.blow_ups = merged(before_.blow_ups, engine_.blow_ups());
@@ -69,6 +73,7 @@ void Checkpointer::write() const {
     checkpoint.observers.push_back({observer->name(), std::move(bytes).str()});
   }
   io::write_checkpoint(path_, checkpoint);
+  written_ = std::chrono::steady_clock::now();
   if (on_written_) on_written_(checkpoint.state.step);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -11,7 +12,7 @@ namespace tarn {
 
 /// Writes checkpoint.bin every so many steps. It is an observer that stands after all others, so
 /// that what it saves of them includes the step that it is called at; step 0 is one of them, so
-/// that a run can be resumed from its first second on.
+/// that a run can be resumed from its first second on. It may be called at other steps too.
 class Checkpointer final : public Observer {
  public:
   /// @param every steps between checkpoints; 0: only step 0 and write()
@@ -31,8 +32,10 @@ class Checkpointer final : public Observer {
   void load(std::istream&) override {}
   void finish() override {}
 
+  /// Since the last one was written, or since this was made.
+  double age_seconds() const;
   /// Writes one now; the observers must have caught up. @throws IoError
-  void write() const;
+  void write();
 
  private:
   std::string path_;
@@ -41,6 +44,7 @@ class Checkpointer final : public Observer {
   std::vector<Observer*> observers_;
   io::Checkpoint before_;
   std::function<void(std::int64_t)> on_written_;
+  std::chrono::steady_clock::time_point written_ = std::chrono::steady_clock::now();
 };
 
 /// Gives each observer what it saved. @throws IoError when the checkpoint has no record of it

@@ -10,6 +10,7 @@
 
 #include "blow_up.hpp"
 #include "contestant.hpp"
+#include "folder_lock.hpp"
 #include "mechanics_compare.hpp"
 #include "mechanics_run.hpp"
 #include "progress.hpp"
@@ -384,6 +385,7 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
   const bool mechanical = is_mechanical(deck.system.kind);
   if (mechanical) refuse_cuda(options.device);
   prepare_folder(result.out_dir, options.overwrite);
+  const FolderLock lock(result.out_dir);
   if (mechanical) {
     compare_mechanics(variants, schemes, options, result);
   } else {

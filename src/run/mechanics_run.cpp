@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -119,7 +121,7 @@ void leave_room_for_legend(io::Plot& plot) {
 
 class MechanicsRun {
  public:
-  MechanicsRun(const Deck& deck, const RunOptions& options, const RunFolder& folder)
+  MechanicsRun(const Deck& deck, const RunOptions& options, RunFolder& folder)
       : deck_(deck),
         options_(options),
         folder_(folder),
@@ -149,10 +151,11 @@ class MechanicsRun {
       if (!folder_.resumes()) {
         for (auto& table : tables_) table->csv().create(provenance());
         write_rows();
+        save();
       }
       advance();
       finish();
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       record_failure(error);
       throw;
     }
@@ -201,7 +204,7 @@ class MechanicsRun {
 
   void advance() {
     began_ = Clock::now();
-    Clock::time_point looked = began_;
+    Clock::time_point looked = *began_;
     while (step_ < last_step_ && !interrupted_) {
       case_->step();
       ++step_;
@@ -213,13 +216,20 @@ class MechanicsRun {
       looked = now;
       if (options_.on_progress) options_.on_progress(progress());
       interrupted_ = options_.interrupted && options_.interrupted();
+      const double seconds = 60.0 * deck_.checkpoint.every_minutes;
+      if (seconds > 0.0 && std::chrono::duration<double>(now - saved_).count() >= seconds) save();
     }
-    wall_seconds_ = std::chrono::duration<double>(Clock::now() - began_).count();
+    ended_ = Clock::now();
+  }
+
+  /// Of stepping: until now, or until it ended.
+  double wall_seconds() const {
+    if (!began_) return 0.0;
+    return std::chrono::duration<double>(ended_.value_or(Clock::now()) - *began_).count();
   }
 
   Progress progress() const {
-    return progress_of(step_, first_step_, last_step_,
-                       std::chrono::duration<double>(Clock::now() - began_).count());
+    return progress_of(step_, first_step_, last_step_, wall_seconds());
   }
 
   // --- checkpoints ---
@@ -237,6 +247,7 @@ class MechanicsRun {
     case_->save(state);
     checkpoint_.observers.push_back({"mechanics", std::move(state).str()});
     io::write_checkpoint(folder_.checkpoint(), checkpoint_);
+    saved_ = Clock::now();
     if (options_.on_checkpoint) options_.on_checkpoint(step_);
   }
 
@@ -286,6 +297,7 @@ class MechanicsRun {
   }
 
   void write_run_json(const std::string& status, const std::string& error = {}) const {
+    const Progress p = progress();
     const mechanics::Costs costs = case_->costs();
     const auto a_step = [&](std::int64_t count) {
       return io::json(
@@ -303,10 +315,8 @@ class MechanicsRun {
         .add("seed", fmt::to_string(deck_.mechanics.system.seed))
         .add("first_step", io::json(first_step_))
         .add("steps_done", io::json(step_))
-        .add("wall_seconds", io::json(wall_seconds_))
-        .add("steps_per_second",
-             io::json(wall_seconds_ > 0.0 ? static_cast<double>(step_ - first_step_) / wall_seconds_
-                                          : 0.0))
+        .add("wall_seconds", io::json(p.elapsed_seconds))
+        .add("steps_per_second", io::json(p.steps_per_second))
         .add("linear_solves_per_step", a_step(costs.linear_solves))
         .add("iterations_per_step", a_step(costs.iterations))
         .add("warnings", io::json_strings(warnings_))
@@ -315,23 +325,23 @@ class MechanicsRun {
   }
 
   /// Keeps what is known, as far as that can still be written.
-  void record_failure(const Error& error) {
+  void record_failure(const std::exception& error) {
     try {
       for (auto& table : tables_) table->csv().flush();
-      write_run_json("failed", error.what());
-    } catch (const Error&) {  // the first error is the one to tell
+      write_run_json("failed", reason_of(error));
+    } catch (const std::exception&) {  // the first error is the one to tell
     }
   }
 
   RunResult result(bool already_finished) const {
+    const Progress p = progress();
     RunResult r;
     r.out_dir = folder_.path();
     r.steps_done = step_;
     r.interrupted = interrupted_;
     r.already_finished = already_finished;
-    r.wall_seconds = wall_seconds_;
-    r.steps_per_second =
-        wall_seconds_ > 0.0 ? static_cast<double>(step_ - first_step_) / wall_seconds_ : 0.0;
+    r.wall_seconds = p.elapsed_seconds;
+    r.steps_per_second = p.steps_per_second;
     r.pictures = pictures_;
     r.device = "cpu";
     return r;
@@ -339,15 +349,15 @@ class MechanicsRun {
 
   const Deck& deck_;
   const RunOptions& options_;
-  const RunFolder& folder_;
+  RunFolder& folder_;
   std::int64_t last_step_;
   std::unique_ptr<MechanicsCase> case_;
   std::vector<std::unique_ptr<Table>> tables_;
   io::Checkpoint checkpoint_;
   std::int64_t step_ = 0, first_step_ = 0;
   bool interrupted_ = false;
-  Clock::time_point began_;
-  double wall_seconds_ = 0.0;
+  std::optional<Clock::time_point> began_, ended_;  // of stepping
+  Clock::time_point saved_ = Clock::now();
   std::vector<std::string> warnings_, pictures_;
 };
 
@@ -361,7 +371,7 @@ void refuse_cuda(const std::optional<std::string>& device) {
 
 RunResult run_mechanics(const Deck& deck, const RunOptions& options) {
   refuse_cuda(options.device);
-  const RunFolder folder(deck, options);
+  RunFolder folder(deck, options);
   return MechanicsRun(deck, options, folder).go();
 }
 

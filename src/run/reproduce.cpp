@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "cost_figures.hpp"
 #include "figure_page.hpp"
@@ -396,15 +397,15 @@ const std::vector<Reproduction>& reproductions() {
 
 void reproduce(const std::vector<std::string>& names, const ReproduceOptions& options) {
   std::vector<const Reproduction*> chosen;
+  std::set<std::string> unknown(names.begin(), names.end());
   std::string known;
   for (const Reproduction& r : reproductions()) {
     known += (known.empty() ? "" : ", ") + r.name;
-    if (names.empty() || std::find(names.begin(), names.end(), r.name) != names.end()) {
-      chosen.push_back(&r);
-    }
+    if (unknown.erase(r.name) == 1 || names.empty()) chosen.push_back(&r);
   }
-  if (!names.empty() && chosen.size() != names.size()) {
-    throw InputError("there is nothing to reproduce of one of these names; there is: " + known);
+  if (!unknown.empty()) {
+    throw InputError(fmt::format("there is nothing to reproduce of the name '{}'; there is: {}",
+                                 fmt::join(unknown, "', '"), known));
   }
   io::make_folder(options.out_dir);
   for (const Reproduction* r : chosen) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <optional>
 #include <set>
 #include <utility>
@@ -33,7 +34,7 @@ constexpr std::size_t kMostDepartureWarnings = 20;
 /// One run: an engine, its observers, and what has to be told about them.
 class Run {
  public:
-  Run(const Deck& deck, const RunOptions& options, const RunFolder& folder)
+  Run(const Deck& deck, const RunOptions& options, RunFolder& folder)
       : deck_(deck), options_(options), folder_(folder) {
     before_.tarn_version = kVersion;
     before_.physics = physics_fingerprint(deck);
@@ -55,13 +56,13 @@ class Run {
     try {
       write_run_json("running");
       if (options_.on_start) {
-        options_.on_start({folder_.path(), before_.device, molecules_, deck_.system.replicas,
-                           first_step_, deck_.run.steps});
+        options_.on_start({folder_.path(), device_, molecules_, deck_.system.replicas, first_step_,
+                           deck_.run.steps});
       }
       make_observers();
       step();
       finish();
-    } catch (const Error& error) {
+    } catch (const std::exception& error) {
       record_failure(error);
       throw;
     }
@@ -106,7 +107,8 @@ class Run {
     const System system = make_system(deck_, molecules_);
     engine_ = parts.make_engine(system, start, make_pair_count_request(deck_), device);
     if (deck_.system.recentre) engine_ = centred(std::move(engine_), system.model);
-    before_.device = engine_->description();
+    device_ = engine_->description();
+    before_.device = engine_->arithmetic();
     if (folder_.resumes() && checkpoint_.device != before_.device) {
       warn(
           fmt::format("resumed on '{}', begun on '{}': the physics is the same, the last bits are "
@@ -144,7 +146,7 @@ class Run {
     began_ = Clock::now();
     run_loop(*engine_, observers_, deck_.run.steps, !folder_.resumes(),
              [this](std::int64_t) { return go_on(); });
-    wall_seconds_ = seconds_since_began();
+    ended_ = Clock::now();
     warn_about_departures();
     warn_about_blow_ups();
     tell_progress();
@@ -155,15 +157,24 @@ class Run {
     warn_about_blow_ups();
     tell_progress();
     interrupted_ = options_.interrupted && options_.interrupted();
+    if (!interrupted_) checkpoint_by_time();
     return !interrupted_ && live_replicas() > 0;
   }
 
-  void tell_progress() const {
-    if (options_.on_progress) options_.on_progress(progress(seconds_since_began()));
+  void checkpoint_by_time() {
+    const double seconds = 60.0 * deck_.checkpoint.every_minutes;
+    if (seconds == 0.0 || checkpointer_->age_seconds() < seconds) return;
+    Frame frame;
+    engine_->snapshot(checkpointer_->fields(), frame);
+    checkpointer_->observe(frame);
   }
 
-  Progress progress(double seconds) const {
-    return progress_of(engine_->step(), first_step_, deck_.run.steps, seconds,
+  void tell_progress() const {
+    if (options_.on_progress) options_.on_progress(progress());
+  }
+
+  Progress progress() const {
+    return progress_of(engine_->step(), first_step_, deck_.run.steps, wall_seconds(),
                        deck_.integrator.timestep_fs, live_replicas());
   }
 
@@ -256,15 +267,15 @@ class Run {
   }
 
   void write_run_json(const std::string& status, const std::string& error = {}) const {
-    const Progress p = progress(wall_seconds_);
+    const Progress p = progress();
     RunRecord record;
     record.status = status;
     record.error = error;
     record.molecules = molecules_;
-    record.device = before_.device;
+    record.device = device_;
     record.first_step = first_step_;
     record.steps_done = p.step;
-    record.wall_seconds = wall_seconds_;
+    record.wall_seconds = p.elapsed_seconds;
     record.steps_per_second = p.steps_per_second;
     record.ns_per_day_per_replica = p.ns_per_day_per_replica;
     record.ns_per_day_total = p.ns_per_day_total;
@@ -279,10 +290,10 @@ class Run {
   }
 
   /// Notes in run.json why the run failed, if that can still be written.
-  void record_failure(const Error& error) const {
+  void record_failure(const std::exception& error) const {
     try {
-      write_run_json("failed", error.what());
-    } catch (const Error&) {  // the first error is the one to tell
+      write_run_json("failed", reason_of(error));
+    } catch (const std::exception&) {  // the first error is the one to tell
     }
   }
 
@@ -298,39 +309,42 @@ class Run {
   }
 
   RunResult result() const {
+    const Progress p = progress();
     RunResult result;
     result.out_dir = folder_.path();
     result.steps_done = engine_->step();
     result.interrupted = interrupted_;
-    result.wall_seconds = wall_seconds_;
-    result.steps_per_second = progress(wall_seconds_).steps_per_second;
+    result.wall_seconds = p.elapsed_seconds;
+    result.steps_per_second = p.steps_per_second;
     result.blow_ups = blow_ups();
     result.averages = averages_;
     result.pictures = pictures_;
-    result.device = before_.device;
+    result.device = device_;
     return result;
   }
 
   using Clock = std::chrono::steady_clock;
-  double seconds_since_began() const {
-    return std::chrono::duration<double>(Clock::now() - began_).count();
+  /// Of stepping: until now, or until it ended.
+  double wall_seconds() const {
+    if (!began_) return 0.0;
+    return std::chrono::duration<double>(ended_.value_or(Clock::now()) - *began_).count();
   }
 
   const Deck& deck_;
   const RunOptions& options_;
-  const RunFolder& folder_;
+  RunFolder& folder_;
   io::Checkpoint checkpoint_;  // that the run goes on from
   io::Checkpoint before_;      // what every checkpoint of this run holds; replicas stopped earlier
   int molecules_ = 0;
   std::optional<SlowStart> slow_start_;
   std::int64_t first_step_ = 0;
   std::unique_ptr<Engine> engine_;
+  std::string device_;
   std::vector<std::unique_ptr<Observer>> observers_;  // the checkpointer is the last one
   Checkpointer* checkpointer_ = nullptr;
   EvaporationWatch* evaporation_ = nullptr;  // null behind a wall
   std::size_t told_departures_ = 0;
-  Clock::time_point began_;
-  double wall_seconds_ = 0.0;
+  std::optional<Clock::time_point> began_, ended_;  // of stepping
   bool interrupted_ = false;
   std::set<std::int64_t> told_;  // replicas whose blow-up was told
   std::vector<std::string> warnings_;
@@ -341,7 +355,7 @@ class Run {
 }  // namespace
 
 RunResult run_deck(const Deck& deck, const RunOptions& options, const RunParts& parts) {
-  const RunFolder folder(deck, options);
+  RunFolder folder(deck, options);
   return Run(deck, options, folder).go(parts);
 }
 

@@ -74,25 +74,40 @@ void check_writable(const std::string& folder) {
 }  // namespace
 
 RunFolder::RunFolder(const Deck& deck, const RunOptions& options)
-    : path_(options.out_dir.empty() ? "out/" + deck.name : options.out_dir) {
+    : resume_(options.resume),
+      overwrite_(options.overwrite),
+      path_(options.out_dir.empty() ? "out/" + deck.name : options.out_dir) {
   while (path_.size() > 1 && path_.back() == '/') path_.pop_back();
-  if (options.resume && options.overwrite) {
+  if (resume_ && overwrite_) {
     throw InputError("--resume and --overwrite exclude each other: choose one");
   }
   check_writable(path_);
+  std::error_code ignored;
+  if (fs::is_directory(path_, ignored)) lock_ = FolderLock(path_);
+  look();
+}
+
+void RunFolder::look() {
   const std::vector<std::string> files = run_files_in(path_);
   const auto has = [&](const char* name) {
     return std::find(files.begin(), files.end(), name) != files.end();
   };
-  if (options.resume) {
+  if (resume_) {
     resumes_ = has("checkpoint.bin");
-    if (!resumes_ && !has("run.json")) {
+    if (!resumes_ && !files.empty()) {
+      throw InputError(fmt::format(
+          "there is nothing to go on from in '{}': it holds a run but no checkpoint.bin. Begin "
+          "anew in its place by --overwrite instead of --resume; [checkpoint] every is the number "
+          "of steps between checkpoints.",
+          path_));
+    }
+    if (!resumes_) {
       throw InputError(fmt::format(
           "there is nothing to resume in '{}': it holds no checkpoint.bin. Leave out --resume to "
           "begin a run, or name its folder with --out.",
           path_));
     }
-  } else if (!files.empty() && !options.overwrite) {
+  } else if (!files.empty() && !overwrite_) {
     throw InputError(fmt::format(
         "'{}' already holds a run ({}). Go on with it by --resume, replace it by --overwrite, or "
         "choose another folder by --out.",
@@ -100,8 +115,12 @@ RunFolder::RunFolder(const Deck& deck, const RunOptions& options)
   }
 }
 
-void RunFolder::prepare() const {
+void RunFolder::prepare() {
   io::make_folder(path_);
+  if (!lock_.locked()) {
+    lock_ = FolderLock(path_);
+    look();  // what another run may have written since
+  }
   std::error_code error;
   const auto remove = [&](const std::string& name) {
     fs::remove(file(name), error);

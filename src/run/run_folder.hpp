@@ -2,33 +2,39 @@
 
 #include <string>
 
+#include "folder_lock.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/run.hpp"
 
 namespace tarn {
 
-/// The folder of a run and the rules about what already lies there.
+/// The folder of a run and the rules about what already lies there. No other run writes into it
+/// while this object lives.
 class RunFolder {
  public:
-  /// Looks, and changes nothing.
-  /// @throws InputError when there is a run that may be neither resumed nor replaced, or none to
-  ///         resume; IoError when the folder could not be written to
+  /// Looks, and changes nothing but that it locks a folder that is there.
+  /// @throws InputError when another run writes into it, when there is a run that may be neither
+  ///         resumed nor replaced, or none to resume; IoError when it could not be written to
   RunFolder(const Deck& deck, const RunOptions& options);
 
   const std::string& path() const { return path_; }
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string checkpoint() const { return file("checkpoint.bin"); }
   std::string record() const { return file("run.json"); }
-  /// Whether to go on from the checkpoint. A run that was killed before its first checkpoint has
-  /// computed nothing yet, and resuming it begins anew.
+  /// Whether to go on from the checkpoint.
   bool resumes() const { return resumes_; }
 
   /// Makes the folder; removes the files of an older run (nothing else) unless it is resumed, and
-  /// what a killed program may have left half-written. @throws IoError
-  void prepare() const;
+  /// what a killed program may have left half-written.
+  /// @throws IoError; InputError when another run began there since the folder was looked at
+  void prepare();
 
  private:
+  void look();
+
+  bool resume_, overwrite_;
   std::string path_;
+  FolderLock lock_;
   bool resumes_ = false;
 };
 

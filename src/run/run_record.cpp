@@ -1,6 +1,7 @@
 #include "run_record.hpp"
 
 #include <filesystem>
+#include <new>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -106,6 +107,13 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
       .add("blow_ups", list_of(record.blow_ups, deck))
       .add("pictures", io::json_strings(record.pictures));
   io::write_file(path, object.text() + "\n");
+}
+
+std::string reason_of(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error)) {
+    return "not enough memory; use fewer replicas or molecules";
+  }
+  return error.what();
 }
 
 bool says_finished(const std::string& path) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ struct RunRecord {
 
 /// Writes run.json atomically. @throws IoError
 void write_record(const std::string& path, const Deck& deck, const RunRecord& record);
+
+/// Why a run failed, as run.json and the terminal tell it.
+std::string reason_of(const std::exception& error);
 
 /// Whether the run.json there says that its run finished; false when there is none.
 bool says_finished(const std::string& path);

@@ -117,13 +117,13 @@ window_steps = 5
   fs::path folder_;
 };
 
-/// Files of a run that must be the same for the same physics, pictures included. The record and the
-/// checkpoint name the device and its threads.
+/// Files of a run that must be the same for the same physics, pictures included. The record names
+/// the threads and the time.
 std::vector<std::string> files_of_run(const fs::path& folder) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (name != "run.json" && name != "checkpoint.bin") names.push_back(name);
+    if (name != "run.json") names.push_back(name);
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -211,6 +211,26 @@ std::vector<double> numbers_after(const std::string& text, const std::string& ke
     c = end != c ? end : c + 1;
   }
   return numbers;
+}
+
+TEST_F(Commands, LostOutputIsAFailure) {
+  const std::string structure = (kSource / "inputs/structures/tip3p-7.xyz").string();
+  const std::string deck = small_deck();
+  const std::string run = "run " + deck + " --quiet --set run.steps=10 --out " + path("out");
+  for (const std::string& words :
+       {"energy " + structure, "check " + deck, std::string("check --reference"),
+        std::string("doctor"), std::string("reproduce --list"), std::string("--help"),
+        std::string("--version"), "rdf " + structure, run + " --json",
+        "compare " + deck + " --schemes settle --set run.steps=40 --quiet --out " + path("c")}) {
+    const Outcome full = tarn(words + " 2>" + path("said") + " >/dev/full)", "(");
+    EXPECT_EQ(full.exit_code, 4) << words;
+    EXPECT_TRUE(contains(contents(path("said")), "tarn: cannot write ")) << words;
+  }
+  // A reader that goes away is none.
+  fs::remove_all(folder_ / "out");
+  const Outcome closed = tarn(run + " --json; echo $? >" + path("code") + ") | true", "(");
+  EXPECT_EQ(closed.exit_code, 0);
+  EXPECT_EQ(contents(path("code")), "0\n");
 }
 
 TEST_F(Commands, EnergyIsThePlainSumForEveryModel) {
@@ -372,12 +392,38 @@ TEST_F(Commands, ARunIsTheSameWithOtherThreadsAndInPieces) {
   EXPECT_TRUE(contains(threads.text, "equilibration_ps"));
   expect_same_files(folder_ / "whole", folder_ / "threads");
   for (const char* steps : {"60", "210", "400"}) {
-    const std::string resume = fs::exists(folder_ / "pieces") ? " --resume" : "";
+    // Threads too may change on the way.
+    const bool begun = fs::exists(folder_ / "pieces");
     const Outcome piece =
-        tarn("run " + deck + resume + " --set run.steps=" + steps + " --out " + path("pieces"));
+        tarn("run " + deck + (begun ? " --resume" : "") + " --threads " + (begun ? "2" : "1") +
+             " --set run.steps=" + steps + " --out " + path("pieces"));
     ASSERT_EQ(piece.exit_code, 0) << piece.text;
+    EXPECT_FALSE(contains(piece.text, "last bits")) << piece.text;
+    EXPECT_EQ(contains(piece.text, "goes on from its checkpoint of step "), begun) << piece.text;
   }
   expect_same_files(folder_ / "whole", folder_ / "pieces");
+}
+
+TEST_F(Commands, ThreadsAreWithinBoundsAndReplaceTheDecks) {
+  const std::string deck = small_deck();
+  const std::string run = "run " + deck + " --overwrite --set run.steps=1 --out " + path("out");
+  for (const std::string threads : {"-3", "4097", "many"}) {
+    for (const std::string& command : {run, std::string("reproduce --list")}) {
+      const Outcome refused = tarn(command + " --threads " + threads);
+      EXPECT_EQ(refused.exit_code, 2) << command << threads;
+      EXPECT_TRUE(contains(refused.text, "--threads")) << refused.text;
+    }
+  }
+  EXPECT_FALSE(fs::exists(folder_ / "out"));
+  const auto device = [&](const std::string& more, const std::string& before = "") {
+    EXPECT_EQ(tarn(run + more, before).exit_code, 0);
+    return contents(folder_ / "out/run.json");
+  };
+  EXPECT_TRUE(contains(device(" --set run.threads=3"), "3 threads\""));
+  EXPECT_TRUE(contains(device(" --set run.threads=3 --threads 2"), "2 threads\""));
+  // All of them is what OpenMP says.
+  EXPECT_TRUE(
+      contains(device(" --set run.threads=3 --threads 0", "OMP_NUM_THREADS=5 "), "5 threads\""));
 }
 
 TEST_F(Commands, ARunThatIsThereIsNotTouched) {

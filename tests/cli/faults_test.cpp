@@ -122,8 +122,10 @@ every = 500
       }
     }
   }
-  static bool has_run(const std::string& out) {
-    return fs::exists(out + "/checkpoint.bin") || fs::exists(out + "/run.json");
+  /// The word by which what was begun there goes on: without a checkpoint, from its beginning.
+  static std::vector<std::string> again(const std::string& out) {
+    if (fs::exists(out + "/checkpoint.bin")) return {"--resume"};
+    return {"--overwrite"};
   }
   /// Step of the last whole row of a table whose first column it is; -1 if there is none.
   static std::int64_t last_step(const std::string& path) {
@@ -158,7 +160,7 @@ void Faults::kill_and_resume(int kills, const std::vector<std::string>& set) {
   std::uniform_int_distribution<int> early(0, 15'000), later(0, 150'000), third(0, 2);
   for (int kill = 0; kill < kills; ++kill) {
     std::vector<std::string> more = with({"--quiet"});
-    if (has_run(out_)) more.push_back("--resume");
+    more.push_back(again(out_).front());
     std::int64_t before = -1;
     if (fs::exists(out_ + "/checkpoint.bin")) {
       before = io::read_checkpoint(out_ + "/checkpoint.bin").state.step;
@@ -195,8 +197,7 @@ void Faults::kill_and_resume(int kills, const std::vector<std::string>& set) {
     EXPECT_GE(reached, checkpoint.state.step);
     EXPECT_LE(reached, checkpoint.state.step + kCheckpointSteps);
   }
-  const bool begun = has_run(out_);
-  ASSERT_EQ(run(out_, begun ? with({"--resume"}) : set), 0) << log();
+  ASSERT_EQ(run(out_, with(again(out_))), 0) << log();
   expect_same_files(out_, whole_);
 }
 
@@ -293,6 +294,30 @@ TEST_F(Faults, ASecondSignalEndsTheProgramAndLosesNoFile) {
   expect_same_files(out_, whole_);
 }
 
+// --- two at once ---
+
+TEST_F(Faults, ASecondProgramDoesNotWriteIntoARun) {
+  {
+    Program first = start(out_, kEndless);
+    ASSERT_TRUE(wait_until(first, [&] { return fs::exists(out_ + "/checkpoint.bin"); })) << log();
+    for (const char* how : {"--resume", "--overwrite"}) {
+      const std::string said = folder_.file(how);
+      const Ending second = Program(run_words(out_, {how}), said, said).wait();
+      EXPECT_EQ(second.code, static_cast<int>(ExitCode::bad_input));
+      EXPECT_TRUE(contains(read_text(said), "another tarn writes into '" + out_ + "'"));
+    }
+    ASSERT_TRUE(first.runs()) << log();
+    first.signal(SIGKILL);
+    first.wait();
+  }
+  // The lock of a killed program holds nobody up.
+  std::vector<std::string> more = with_steps(kEndless, 7000);
+  ASSERT_EQ(run(whole_, more), 0) << log();
+  more.push_back(again(out_).front());
+  ASSERT_EQ(run(out_, more), 0) << log();
+  expect_same_files(out_, whole_);
+}
+
 // --- no space, no permission ---
 
 /// The run in `out_` has failed for want of something: no file is half-written, and with it there
@@ -309,7 +334,7 @@ class Wants : public Faults {
     if (fs::exists(out_ + "/checkpoint.bin")) io::read_checkpoint(out_ + "/checkpoint.bin");
   }
   void expect_resumes() {
-    ASSERT_EQ(run(out_, {"--resume"}), 0) << log();
+    ASSERT_EQ(run(out_, again(out_)), 0) << log();
     if (!fs::exists(whole_)) {
       ASSERT_EQ(run(whole_), 0) << log();
     }
@@ -336,7 +361,7 @@ TEST_F(Wants, AFileThatMayNotGrow) {
     if (limit > 100'000) {
       EXPECT_GT(io::read_checkpoint(out_ + "/checkpoint.bin").state.step, 0);
     }
-    ASSERT_EQ(run(out_, {"--resume", "--set", "observe.rdf.bins=10"}), 0) << log();
+    ASSERT_EQ(run(out_, {again(out_).front(), "--set", "observe.rdf.bins=10"}), 0) << log();
     expect_same_files(out_, whole_);
   }
 }

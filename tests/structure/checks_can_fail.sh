@@ -50,7 +50,12 @@ commands '```sh\nbuild/release/bin/tarn run x\n```\n' || {
   echo "document_commands finds a fault where there is none"
   exit 1
 }
-for bad in '```sh\nfalse\ntrue\n```\n' 'no block\n' '<!-- test: not run -->\n```sh\ntrue\n```\n'; do
+commands '<!-- test: shows ^[0-9],[0-9]$ -->\n```sh\necho 1,2\n```\n' || {
+  echo "document_commands does not find a line that is there"
+  exit 1
+}
+for bad in '<!-- test: shows ^[0-9],[0-9]$ -->\n```sh\necho 1,\n```\n' \
+  '```sh\nfalse\ntrue\n```\n' 'no block\n' '<!-- test: not run -->\n```sh\ntrue\n```\n'; do
   if commands "$bad"; then
     echo "document_commands does not find $bad"
     exit 1

@@ -2,7 +2,8 @@
 # Runs every sh block of README.md, CONTRIBUTING.md and docs, in a scratch copy of the tree.
 # usage: document_commands.sh TARN [TREE]
 # A comment on the line before a block says how: "<!-- test: ARGUMENTS -->" adds them to each
-# `tarn run` and `tarn compare` of the block, "<!-- test: not run, REASON -->" leaves it out.
+# `tarn run` and `tarn compare` of the block, "<!-- test: not run, REASON -->" leaves it out,
+# "<!-- test: shows PATTERN -->" is the extended regular expression of a line that it must print.
 set -euo pipefail
 tarn=$(realpath "$1")
 cd "${2:-.}"
@@ -45,9 +46,18 @@ while read -r document; do
       continue
     fi
     blocks=$((blocks + 1))
+    pattern=
+    if [[ $how == "shows "* ]]; then
+      pattern=${how#shows } how=
+    fi
     (cd "$box/tree" && TEST_ARGUMENTS=$how bash -euo pipefail "$block" >"$box/log" 2>&1 </dev/null) || {
       printf '%s: this block fails:\n%s\nIt says:\n%s\n' "$document" "$(<"$block")" \
         "$(tail -n 20 "$box/log")" >&2
+      status=1
+    }
+    [[ -z $pattern ]] || grep -qE -- "$pattern" "$box/log" || {
+      printf '%s: this block prints no line like %s:\n%s\nIt says:\n%s\n' "$document" "$pattern" \
+        "$(<"$block")" "$(tail -n 20 "$box/log")" >&2
       status=1
     }
   done

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -21,6 +22,7 @@ struct FakeScript {
   /// Replica id -> step at which its last molecule jumps 100 A away.
   std::map<std::int64_t, std::int64_t> departures{};
   double seconds_per_step = 0.0;
+  std::int64_t no_memory_at = -1;     ///< advancing to this step throws std::bad_alloc
   std::int64_t not_a_number_at = -1;  ///< energies of this step and later are NaN
   std::vector<std::int64_t>* advances = nullptr;
   std::vector<unsigned>* snapshots = nullptr;
@@ -80,6 +82,7 @@ class FakeEngine final : public Engine {
 
  private:
   void step_once() {
+    if (state_.step + 1 == script_.no_memory_at) throw std::bad_alloc();
     ++state_.step;
     const std::size_t size = state_.coordinates();
     for (std::size_t r = 0; r < is_stopped_.size(); ++r) {

@@ -130,6 +130,7 @@ TEST(Deck, FillsDefaults) {
   EXPECT_EQ(deck.run.threads, 0);
   EXPECT_FALSE(deck.energies || deck.conservation || deck.rdf || deck.trajectory);
   EXPECT_EQ(deck.checkpoint.every, 0);
+  EXPECT_EQ(deck.checkpoint.every_minutes, 15.0);
 }
 
 TEST(Deck, ReadsEveryKey) {
@@ -414,13 +415,16 @@ every = 10
 pairs = ["OO", "OH", "HH"]
 r_max_A = 12.0
 bins = 10
+
+[checkpoint]
+every_minutes = 15.0
 )");
 }
 
 TEST(PhysicsFingerprint, ForgetsOnlyWhatAResumedRunMayChange) {
   const std::string deck = physics_fingerprint(parse(kWarm));
   for (const char* same : {"run.steps=5000", "run.duration_ps=50", "run.device=cpu",
-                           "run.threads=2", "checkpoint.every=10"}) {
+                           "run.threads=2", "checkpoint.every=10", "checkpoint.every_minutes=1"}) {
     EXPECT_EQ(physics_fingerprint(parse(kWarm, {same})), deck) << same;
   }
   for (const char* other :

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -202,6 +203,31 @@ TEST(MechanicsRun, ResumedRunEqualsTheWhole) {
   }
 }
 
+TEST(MechanicsRun, CheckpointsAtStepZeroAndByTheClock) {
+  const test::ScratchFolder scratch;
+  std::vector<std::int64_t> steps;
+  RunOptions options;
+  options.out_dir = scratch.file("parts");
+  options.on_checkpoint = [&](std::int64_t step) {
+    steps.push_back(step);
+    if (step > 0) throw IoError("the disk is gone");
+  };
+  // Far more steps than a quarter of a second takes.
+  std::vector<std::string> set{"observe.trajectory.every=10000", "observe.energies.every=10000",
+                               "observe.conservation.every=10000", "checkpoint.every_minutes=1e-9",
+                               "run.steps=1000000000"};
+  EXPECT_THROW(run_deck(input("double-pendulum", set), options), IoError);
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(steps[0], 0);
+  set.back() = "run.steps=" + std::to_string(steps[1] + 1000);
+  run_into(input("double-pendulum", set), scratch.file("parts"), true);
+  run_into(input("double-pendulum", set), scratch.file("whole"));
+  auto parts = test::contents_of(scratch.file("parts"));
+  auto whole = test::contents_of(scratch.file("whole"));
+  for (auto* files : {&parts, &whole}) files->erase("run.json");
+  EXPECT_EQ(parts, whole);
+}
+
 TEST(MechanicsRun, BlowUpIsAnErrorThatNamesTheStep) {
   const test::ScratchFolder scratch;
   const Deck deck = input("double-pendulum", {"integrator.omega=40"});
@@ -213,8 +239,21 @@ TEST(MechanicsRun, BlowUpIsAnErrorThatNamesTheStep) {
   for (const auto& row : rows) {
     for (double value : row) EXPECT_LT(std::abs(value), 1e7);
   }
-  EXPECT_TRUE(
-      test::read_text(scratch.file("out/run.json")).starts_with("{\n  \"status\": \"failed\""));
+  const std::string record = test::read_text(scratch.file("out/run.json"));
+  EXPECT_TRUE(record.starts_with("{\n  \"status\": \"failed\""));
+  const std::string key = "\"wall_seconds\": ";
+  EXPECT_GT(std::stod(record.substr(record.find(key) + key.size())), 0.0);
+}
+
+TEST(MechanicsRun, AFailureOfAnyKindIsRecorded) {
+  const test::ScratchFolder scratch;
+  RunOptions options;
+  options.out_dir = scratch.file("out");
+  options.on_start = [](const RunStart&) { throw std::bad_alloc(); };
+  EXPECT_THROW(run_deck(input("double-pendulum"), options), std::bad_alloc);
+  const std::string record = test::read_text(scratch.file("out/run.json"));
+  EXPECT_TRUE(record.starts_with("{\n  \"status\": \"failed\"")) << record;
+  EXPECT_TRUE(test::contains(record, "not enough memory"));
 }
 
 TEST(MechanicsRun, NoConvergenceIsAnErrorWithStepAndResidual) {

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -34,6 +38,61 @@ TEST(Reproductions, HaveNamesOfTheirOwnAndDecksThatTakeTheirSchemes) {
         std::filesystem::exists(std::string(TARN_SOURCE_DIR) + "/docs/results/" + r.name + ".md"))
         << r.name << ": run tarn reproduce " << r.name;
   }
+}
+
+TEST(Reproductions, ANameMayStandTwiceAndAnUnknownOneIsTold) {
+  const test::ScratchFolder folder;
+  ReproduceOptions options;
+  options.inputs_dir = kInputs;
+  options.out_dir = folder.file("out");
+  std::vector<std::string> begun;
+  options.on_begin = [&](const std::string& name) { begun.push_back(name); };
+  reproduce({"multipliers", "multipliers"}, options);
+  EXPECT_EQ(begun, std::vector<std::string>{"multipliers"});
+  const std::string message = test::message_of<InputError>([&] {
+    reproduce({"multipliers", "multiplier", "nothing"}, options);
+  });
+  EXPECT_TRUE(test::contains(message, "of the name 'multiplier', 'nothing'; there is: "));
+  EXPECT_EQ(begun.size(), 1u);
+}
+
+// What README.md says of time and memory by the number of molecules is what docs/results has, in
+// two digits.
+TEST(Reproductions, ReadmeFollowsTheTableOfGrowth) {
+  const std::string source = TARN_SOURCE_DIR;
+  std::string readme = test::read_text(source + "/README.md");
+  std::replace(readme.begin(), readme.end(), '\n', ' ');
+  const auto two_digits = [](double value) {
+    return fmt::format("{:.{}f}", value, value < 9.95 ? 1 : 0);
+  };
+  std::map<std::string, double> ns;  // of a step in double
+  io::CsvReader csv(source + "/docs/results/growth.csv");
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) {
+    if (cells[csv.column("replicas")] == "1" && cells[csv.column("precision")] == "double") {
+      ns[std::string(cells[csv.column("molecules")])] =
+          csv.number(cells[csv.column("core_ns_per_step")]);
+    }
+  }
+  EXPECT_TRUE(test::contains(
+      readme,
+      fmt::format("{} ms on one core for 1000 molecules in double, {} ms for 5000, {} s for "
+                  "20 000",
+                  two_digits(ns.at("1000") * 1e-6), two_digits(ns.at("5000") * 1e-6),
+                  two_digits(ns.at("20000") * 1e-9))));
+  // | double | bytes a replica of 7 | of 100 | bytes a molecule | all of 20000 (MB) |
+  const std::string page = test::read_text(source + "/docs/results/growth.md");
+  double of_7 = 0.0, of_100 = 0.0, a_molecule = 0.0, mb = 0.0;
+  const std::size_t memory = page.find("## Memory");
+  ASSERT_NE(memory, std::string::npos);
+  ASSERT_EQ(std::sscanf(page.c_str() + page.find("| double |", memory),
+                        "| double | %lf | %lf | %lf | %lf |", &of_7, &of_100, &a_molecule, &mb),
+            4);
+  EXPECT_TRUE(test::contains(
+      readme,
+      fmt::format("{} kB for a replica of seven molecules, {} kB for one of a hundred, {} MB "
+                  "for a single cluster of 20 000",
+                  two_digits(of_7 * 1e-3), two_digits(of_100 * 1e-3), two_digits(mb))));
 }
 
 TEST(Reproductions, OfFiguresWriteTheirPageAndTable) {

@@ -9,6 +9,7 @@
 
 #include "fake_engine.hpp"
 #include "scratch_folder.hpp"
+#include "tarn/compare.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/checkpoint.hpp"
@@ -190,6 +191,26 @@ TEST_F(RunDeck, AKilledRunGoesOnFromItsLastCheckpoint) {
   EXPECT_EQ(files(), straight);
 }
 
+TEST_F(RunDeck, CheckpointsByTheClockChangeNoByte) {
+  const std::string by_clock = kObserve + "[checkpoint]\nevery_minutes = 1e-9\n";
+  const auto straight =
+      files_of_a_straight_run(deck(1600, kObserve + "[checkpoint]\nevery_minutes = 0\n"));
+  script_.seconds_per_step = 1e-3;
+  script_.no_memory_at = 1500;
+  std::vector<std::int64_t> steps;
+  RunOptions options;
+  options.on_checkpoint = [&](std::int64_t step) { steps.push_back(step); };
+  EXPECT_THROW(run(deck(1600, by_clock), options), std::bad_alloc);
+  // Step 0, and then one about twice a second.
+  ASSERT_GE(steps.size(), 2u);
+  EXPECT_EQ(steps[0], 0);
+  EXPECT_GT(steps.back(), 0);
+  EXPECT_EQ(io::read_checkpoint(out_ + "/checkpoint.bin").state.step, steps.back());
+  script_ = {};
+  resume(deck(1600, by_clock));
+  EXPECT_EQ(files(), straight);
+}
+
 TEST_F(RunDeck, AnInterruptedRunGoesOnWhereItWas) {
   const auto straight = files_of_a_straight_run(deck(300));
   script_.seconds_per_step = 0.01;
@@ -264,6 +285,54 @@ TEST_F(RunDeck, WithoutGnuplotThereAreTablesAndOneWarning) {
   EXPECT_TRUE(fs::exists(out_ + "/rdf.csv"));
 }
 
+TEST_F(RunDeck, AFolderHasOneWriter) {
+  const Deck small = deck(10);
+  // A second run asks while the first one steps.
+  RunOptions first;
+  std::vector<std::string> refused;
+  first.on_start = [&](const RunStart&) {
+    EXPECT_TRUE(fs::exists(out_ + "/.tarn-lock"));
+    for (const bool resume : {false, true}) {
+      for (const bool overwrite : {false, true}) {
+        if (resume && overwrite) continue;
+        RunOptions second;
+        second.out_dir = out_;
+        second.resume = resume;
+        second.overwrite = overwrite;
+        refused.push_back(message_of<InputError>([&] { run_deck(small, second, parts()); }));
+      }
+    }
+    CompareOptions compare;
+    compare.out_dir = out_;
+    refused.push_back(message_of<InputError>([&] { compare_schemes(small, {"settle"}, compare); }));
+  };
+  run(small, first);
+  ASSERT_EQ(refused.size(), 4u);
+  for (const std::string& message : refused) {
+    EXPECT_TRUE(contains(message, "another tarn writes into '" + out_ + "'"));
+  }
+  EXPECT_FALSE(fs::exists(out_ + "/.tarn-lock"));
+  // What a killed program left is nobody's.
+  test::write_text(out_ + "/.tarn-lock", "");
+  EXPECT_EQ(resume(deck(20)).steps_done, 20);
+  EXPECT_FALSE(fs::exists(out_ + "/.tarn-lock"));
+}
+
+TEST_F(RunDeck, ARunThatBeganInTheMeantimeIsNotTouched) {
+  std::map<std::string, std::string> before;
+  RunParts late = parts();
+  late.make_start = [&](const Deck& d) {  // the other run begins and ends while this one prepares
+    run(d);
+    before = contents_of(out_);
+    return Start{fake_start(kMolecules, d.system.replicas), {}};
+  };
+  RunOptions options;
+  options.out_dir = out_;
+  EXPECT_TRUE(contains(message_of<InputError>([&] { run_deck(deck(10), options, late); }),
+                       "already holds a run"));
+  EXPECT_EQ(contents_of(out_), before);
+}
+
 TEST_F(RunDeck, AFolderWithOtherFilesIsNoRun) {
   fs::create_directories(out_);
   test::write_text(out_ + "/notes.txt", "mine");
@@ -302,12 +371,19 @@ TEST_F(RunDeck, AnotherDeviceIsAWarning) {
   EXPECT_TRUE(contains(warnings_[0], "begun on 'another'"));
 }
 
-TEST_F(RunDeck, KilledBeforeItsFirstCheckpointARunBeginsAnew) {
-  fs::create_directories(out_);
-  test::write_text(out_ + "/run.json", "{\n  \"status\": \"running\"");
-  test::write_text(out_ + "/energies.csv", "# half");
-  EXPECT_EQ(resume(deck(100)).steps_done, 100);
-  EXPECT_EQ(starts_, 1);
+TEST_F(RunDeck, WithoutACheckpointNothingIsResumedAndNothingRemoved) {
+  run(deck(100));
+  fs::remove(out_ + "/checkpoint.bin");
+  const auto before = contents_of(out_);
+  const std::string message = message_of<InputError>([&] { resume(deck(100)); });
+  EXPECT_TRUE(contains(message, "holds a run but no checkpoint.bin"));
+  EXPECT_TRUE(contains(message, "--overwrite"));
+  EXPECT_TRUE(contains(message, "[checkpoint] every"));
+  EXPECT_EQ(contents_of(out_), before);
+  EXPECT_EQ(starts_, 1) << "it must be refused before the work of a start";
+  RunOptions overwrite;
+  overwrite.overwrite = true;
+  EXPECT_EQ(run(deck(100), overwrite).steps_done, 100);
 }
 
 TEST_F(RunDeck, AFolderThatCannotBeWrittenIsToldBeforeTheWork) {
@@ -328,6 +404,28 @@ TEST_F(RunDeck, NoNaNReachesAFileAndTheErrorIsRecorded) {
   const std::string json = read_text(out_ + "/run.json");
   EXPECT_TRUE(contains(json, "\"status\": \"failed\""));
   EXPECT_TRUE(contains(json, "not a number"));
+}
+
+TEST_F(RunDeck, AFailedRunTellsItsTimeAndAnyReason) {
+  script_.seconds_per_step = 1e-4;
+  for (const std::int64_t step : {31, -1}) {
+    RunOptions options;
+    options.overwrite = true;
+    script_.no_memory_at = step;
+    script_.not_a_number_at = step < 0 ? 31 : -1;
+    const Deck d = deck(100, "[observe.energies]\nevery = 31\n");
+    if (step < 0) {
+      EXPECT_THROW(run(d, options), NumericalError);
+    } else {
+      EXPECT_THROW(run(d, options), std::bad_alloc);
+    }
+    const std::string json = read_text(out_ + "/run.json");
+    EXPECT_TRUE(contains(json, "\"status\": \"failed\""));
+    EXPECT_TRUE(contains(json, step < 0 ? "not a number" : "not enough memory"));
+    // Thirty steps at least, none of which sleeps less than it was told to.
+    const std::string key = "\"wall_seconds\": ";
+    EXPECT_GT(std::stod(json.substr(json.find(key) + key.size())), 30 * 1e-4) << json;
+  }
 }
 
 // --- averages ---

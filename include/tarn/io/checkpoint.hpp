@@ -22,7 +22,7 @@ struct ObserverRecord {
 struct Checkpoint {
   std::string tarn_version;
   std::string physics;  ///< physics_fingerprint() of the deck
-  std::string device;   ///< Engine::description() of the engine that wrote it
+  std::string device;   ///< Engine::arithmetic() of the engine that wrote it
   /// All replicas, those that were stopped among them (with their last good state).
   State state;
   std::vector<BlowUp> blow_ups;

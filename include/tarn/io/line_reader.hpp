@@ -12,7 +12,7 @@ class LineReader {
   /// @throws IoError
   explicit LineReader(const std::string& path);
 
-  /// The next line, without its end; false at the end of the file.
+  /// The next line, without its end; false at the end of the file. @throws IoError
   bool next();
   /// The next line that is not blank.
   bool next_not_blank();

@@ -1,0 +1,61 @@
+#include "folder_lock.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tarn/core/error.hpp"
+#include "tarn/io/io_error.hpp"
+
+namespace tarn {
+namespace {
+
+/// Whether the open file is the one of that name still, and not one that its last owner removed
+/// between our opening and our locking it.
+bool is_file_of(int descriptor, const std::string& path) {
+  struct stat open_file {
+  }, named_file{};
+  return ::fstat(descriptor, &open_file) == 0 && ::stat(path.c_str(), &named_file) == 0 &&
+         open_file.st_dev == named_file.st_dev && open_file.st_ino == named_file.st_ino;
+}
+
+}  // namespace
+
+FolderLock::FolderLock(const std::string& folder) : path_(folder + "/.tarn-lock") {
+  while (true) {
+    descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) io::throw_io_error("write", path_, errno);
+    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+      ::close(std::exchange(descriptor_, -1));
+      throw InputError(fmt::format(
+          "another tarn writes into '{}' now. Wait until it has ended, end it, or choose another "
+          "folder by --out.",
+          folder));
+    }
+    if (is_file_of(descriptor_, path_)) return;
+    ::close(std::exchange(descriptor_, -1));
+  }
+}
+
+FolderLock::FolderLock(FolderLock&& other) noexcept
+    : path_(std::move(other.path_)), descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+FolderLock& FolderLock::operator=(FolderLock&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ < 0) return;
+  ::unlink(path_.c_str());  // before the lock ends, so that it is nobody else's
+  ::close(descriptor_);
+}
+
+}  // namespace tarn

@@ -1,0 +1,125 @@
+// A disk that fails in the middle of a file: an error and not its end.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/io/formats.hpp"
+#include "tarn/io/line_reader.hpp"
+#include "trajectory_fixtures.hpp"
+
+namespace {
+
+/// Places in files that lie at or after this one cannot be read.
+std::int64_t g_bad_place = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
+
+/// What the streams of the standard library call; stands before the one of the C library.
+extern "C" ssize_t read(int descriptor, void* buffer, std::size_t bytes) {
+  if (::lseek(descriptor, 0, SEEK_CUR) >= g_bad_place) {
+    errno = EIO;
+    return -1;
+  }
+  return ::syscall(SYS_read, descriptor, buffer, bytes);
+}
+
+namespace tarn::io {
+namespace {
+
+using test::contains;
+using test::message_of;
+
+class ReadErrors : public ::testing::Test {
+ protected:
+  ~ReadErrors() override { g_bad_place = std::numeric_limits<std::int64_t>::max(); }
+
+  /// Reads all by `next`, then again where a disk fails in the middle of the file.
+  template <class Open>
+  void expect_error(const std::string& path, const Open& open) {
+    const auto size = static_cast<std::int64_t>(std::filesystem::file_size(path));
+    ASSERT_GT(size, 100'000) << "streams must read it in pieces";
+    const auto count = [&] {
+      auto reader = open();
+      std::int64_t n = 0;
+      while (reader()) ++n;
+      return n;
+    };
+    EXPECT_GT(count(), 1);
+    for (const std::int64_t place : {size / 2, std::int64_t{1}}) {
+      g_bad_place = place;
+      const std::string message = message_of<IoError>(count);
+      EXPECT_TRUE(contains(message, "cannot read '" + path + "': Input/output error")) << place;
+      g_bad_place = std::numeric_limits<std::int64_t>::max();
+    }
+  }
+
+  test::ScratchFolder folder_;
+};
+
+TEST_F(ReadErrors, OfLines) {
+  const std::string path = folder_.file("lines");
+  std::string text;
+  for (int i = 0; i < 20'000; ++i) text += "some line\n";
+  test::write_text(path, text);
+  expect_error(path, [&] {
+    return [reader = std::make_shared<LineReader>(path)] { return reader->next(); };
+  });
+}
+
+TEST_F(ReadErrors, OfTables) {
+  const std::string path = folder_.file("table.csv");
+  for (const bool has_rows : {true, false}) {
+    std::string text = has_rows ? "# a table\nx,y\n" : "";
+    for (int i = 0; i < 20'000; ++i) text += has_rows ? "1.5,2.5\n" : "# no row\n";
+    test::write_text(path, has_rows ? text : text + "x,y\n1,2\n3,4\n");
+    expect_error(path, [&] {
+      return [reader = std::make_shared<CsvReader>(path)] {
+        std::vector<std::string_view> cells;
+        return reader->next(cells);
+      };
+    });
+  }
+}
+
+TEST_F(ReadErrors, OfTrajectories) {
+  for (const Format& format : formats()) {
+    if (format.id == FileFormat::h5md) continue;  // HDF5 tells of its own
+    SCOPED_TRACE(format.name);
+    TrajectoryInfo info;
+    info.folder = folder_.path();
+    info.numbered = false;
+    info.molecules = 30;
+    info.model = "tip3p";
+    info.every = 10;
+    info.timestep_fs = 2.0;
+    const auto writer = format.write(info);
+    writer->create();
+    const std::vector<double> positions = test::some_positions(30, 1);
+    for (int frame = 0; frame < 200; ++frame) {
+      writer->append({0, 10 * frame, 0.02 * frame, positions});
+    }
+    writer->finish();
+    const std::string path = folder_.file("trajectory" + std::string(format.extensions.front()));
+    expect_error(path, [&] {
+      return [reader = std::shared_ptr<FrameReader>(open_frames(path))] {
+        return reader->next().has_value();
+      };
+    });
+  }
+}
+
+}  // namespace
+}  // namespace tarn::io
