@@ -89,10 +89,20 @@ TEST(Csv, ARowWithNaNNeverReachesTheFile) {
   csv.cell(1.0).cell(2.0).end_row();
   csv.cell(3.0);
   for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
-    EXPECT_TRUE(contains(message_of<NumericalError>([&] { csv.cell(bad); }), "column b, row '3"));
+    const std::string message = message_of<NumericalError>([&] { csv.cell(bad); });
+    EXPECT_TRUE(contains(message, "column b, row '3")) << message;
+    EXPECT_TRUE(contains(message, "the simulation blew up")) << message;
   }
   csv.flush();
   EXPECT_EQ(read_text(folder.file("t.csv")), "# x\na,b\n1,2\n");
+}
+
+TEST(CsvFormat, AResultThatIsNotFiniteIsNoBlowUp) {
+  CsvFormat csv("t.csv", {"a"});
+  const std::string message = message_of<NumericalError>([&] { csv.cell(std::nan("")); });
+  EXPECT_TRUE(contains(message, "t.csv would get a value that is not a number (column a"))
+      << message;
+  EXPECT_FALSE(contains(message, "blew up")) << message;
 }
 
 TEST(Csv, CutsBackAndGoesOn) {
