@@ -257,7 +257,8 @@ class H5mdWriter final : public TrajectoryWriter {
   /// Makes the file under another name; it gets its own when it is whole.
   template <class Make>
   void put_in_place(const Make& make) const {
-    const std::string temporary = path_ + std::string(kTemporarySuffix);
+    const std::string final_path = through_links(path_);
+    const std::string temporary = final_path + std::string(kTemporarySuffix);
     try {
       make(temporary);
     } catch (const Error&) {
@@ -265,7 +266,7 @@ class H5mdWriter final : public TrajectoryWriter {
       std::filesystem::remove(temporary, ignored);
       throw;
     }
-    commit_file(temporary, path_);
+    commit_file(temporary, final_path);
   }
 
   TrajectoryInfo info_;

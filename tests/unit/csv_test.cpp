@@ -1,8 +1,12 @@
 #include "tarn/io/csv.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
@@ -169,6 +173,46 @@ TEST(AtomicFile, AppearsOnlyWhenItIsComplete) {
   write_file(path, "new");
   EXPECT_EQ(read_file(path), "new");
   EXPECT_EQ(test::contents_of(folder.path()).size(), 1u);
+}
+
+TEST(AtomicFile, ALinkStaysAndItsFileIsWritten) {
+  namespace fs = std::filesystem;
+  const ScratchFolder folder;
+  fs::create_directories(folder.file("a/b"));
+  write_file(folder.file("a/target"), "old");
+  fs::create_symlink("../target", folder.file("a/b/near"));
+  fs::create_symlink("a/b/near", folder.file("far"));
+  fs::create_symlink(folder.file("a/new"), folder.file("ahead"));
+  write_file(folder.file("far"), "new");
+  write_file(folder.file("ahead"), "first");
+  EXPECT_EQ(read_text(folder.file("a/target")), "new");
+  EXPECT_EQ(read_text(folder.file("a/new")), "first");
+  for (const char* link : {"far", "ahead", "a/b/near"}) {
+    EXPECT_TRUE(fs::is_symlink(folder.file(link))) << link;
+  }
+  fs::create_symlink("two", folder.file("one"));
+  fs::create_symlink("one", folder.file("two"));
+  EXPECT_TRUE(contains(message_of<IoError>([&] { write_file(folder.file("one"), "x"); }),
+                       "one': Too many levels of symbolic links"));
+}
+
+TEST(AtomicFile, WhatIsNoFileIsWrittenToAndStays) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("pipe");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  std::filesystem::create_symlink("pipe", folder.file("link"));
+  for (const std::string& name : {path, folder.file("link")}) {
+    const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+    ASSERT_GE(reader, 0);
+    write_file(name, "text");
+    std::array<char, 8> bytes{};
+    EXPECT_EQ(::read(reader, bytes.data(), bytes.size()), 4);
+    EXPECT_EQ(std::string_view(bytes.data(), 4), "text");
+    ::close(reader);
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(path));
+  EXPECT_TRUE(contains(message_of<IoError>([&] { write_file(folder.path(), "x"); }),
+                       "Is a directory. This is a folder"));
 }
 
 TEST(AtomicFile, TellsWhyAndHowToMend) {
