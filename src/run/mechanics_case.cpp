@@ -312,7 +312,11 @@ class DynamicsCase : public MechanicsCase {
                              dynamics_->v.lpNorm<Eigen::Infinity>())) {}
 
   void step() override {
+    q_before_ = dynamics_->q;
+    v_before_ = dynamics_->v;
     const auto fail = [&](const std::string& why) {
+      dynamics_->q = q_before_;
+      dynamics_->v = v_before_;
       throw NumericalError(fmt::format("\"{}\" failed at step {} (time {:g}): {}", name_, step_ + 1,
                                        static_cast<double>(step_ + 1) * h_, why));
     };
@@ -369,6 +373,7 @@ class DynamicsCase : public MechanicsCase {
   std::string name_;
   double h_;
   std::unique_ptr<mechanics::Dynamics> dynamics_;
+  Vector q_before_, v_before_;  // the step, which may fail
   double largest_;
   std::int64_t step_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <sstream>
 #include <utility>
@@ -25,6 +26,7 @@
 namespace tarn {
 namespace {
 
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSecondsBetweenLooks = 0.25;
@@ -116,13 +118,7 @@ class MechanicsRun {
       tables_.push_back(std::make_unique<Table>(folder_.path(), name, every, std::move(values)));
     };
     if (m.trajectory) {
-      add("trajectory", m.trajectory->every, [this] {
-        std::vector<Quantity> values;
-        const std::vector<double> row = case_->row();
-        const std::vector<std::string> names = case_->columns();
-        for (std::size_t k = 0; k < row.size(); ++k) values.push_back({names[k], row[k]});
-        return values;
-      });
+      add("trajectory", m.trajectory->every, [this] { return row(); });
     }
     if (!case_->iterate().empty()) {
       tables_.push_back(std::make_unique<Table>(
@@ -132,6 +128,20 @@ class MechanicsRun {
     if (m.conservation) {
       add("conservation", m.conservation->every, [this] { return case_->conserved(); });
     }
+  }
+
+  std::vector<Quantity> row() const {
+    std::vector<Quantity> values;
+    const std::vector<double> row = case_->row();
+    const std::vector<std::string> names = case_->columns();
+    for (std::size_t k = 0; k < row.size(); ++k) values.push_back({names[k], row[k]});
+    return values;
+  }
+
+  /// Whether the start is drawn.
+  bool has_seed() const {
+    const MechanicsSystemSection& system = deck_.mechanics.system;
+    return deck_.system.kind == "dna" && system.xi.empty() && system.position.empty();
   }
 
   std::string provenance() const {
@@ -153,7 +163,12 @@ class MechanicsRun {
     began_ = Clock::now();
     Clock::time_point looked = began_;
     while (step_ < last_step_ && !interrupted_) {
-      case_->step();
+      try {
+        case_->step();
+      } catch (const NumericalError& error) {
+        stop_clock();
+        throw NumericalError(error.what() + keep_last_good_state());
+      }
       ++step_;
       write_rows();
       const std::int64_t every = deck_.checkpoint.every;
@@ -164,7 +179,15 @@ class MechanicsRun {
       if (options_.on_progress) options_.on_progress(progress());
       interrupted_ = options_.interrupted && options_.interrupted();
     }
+    stop_clock();
+  }
+
+  void stop_clock() {
     wall_seconds_ = std::chrono::duration<double>(Clock::now() - began_).count();
+  }
+
+  double steps_per_second() const {
+    return wall_seconds_ > 0.0 ? static_cast<double>(step_ - first_step_) / wall_seconds_ : 0.0;
   }
 
   Progress progress() const {
@@ -211,6 +234,23 @@ class MechanicsRun {
 
   // --- the end ---
 
+  /// After a step that failed: all files of a run that ends here.
+  /// @return what the message says of them
+  std::string keep_last_good_state() {
+    try {
+      save();
+      const std::string name = fs::path(blow_up_file_name(0)).stem().string();
+      Table state(folder_.path(), name, 1, [this] { return row(); });
+      state.csv().create(provenance());
+      state.write(step_, time());
+      state.csv().sync();
+      draw();
+      return fmt::format("; the state before is in '{}'", folder_.file(name + ".csv"));
+    } catch (const Error&) {  // the first error is the one to tell
+      return {};
+    }
+  }
+
   void finish() {
     save();
     for (auto& table : tables_) table->csv().flush();
@@ -241,13 +281,12 @@ class MechanicsRun {
         .add("physics",
              io::json(std::string_view(fmt::format("{:016x}", io::checksum(checkpoint_.physics)))))
         .add("device", io::json(std::string_view("cpu")))
-        .add("seed", fmt::to_string(deck_.mechanics.system.seed))
+        .add("seed", has_seed() ? fmt::to_string(deck_.mechanics.system.seed) : "null")
         .add("first_step", io::json(first_step_))
         .add("steps_done", io::json(step_))
         .add("wall_seconds", io::json(wall_seconds_))
-        .add("steps_per_second",
-             io::json(wall_seconds_ > 0.0 ? static_cast<double>(step_ - first_step_) / wall_seconds_
-                                          : 0.0))
+        .add("steps_per_second", io::json(steps_per_second()))
+        .add("stage_shares", "null")  // a step is too short to be timed by its parts
         .add("linear_solves_per_step", a_step(costs.linear_solves))
         .add("iterations_per_step", a_step(costs.iterations))
         .add("warnings", io::json_strings(warnings_))
@@ -257,6 +296,7 @@ class MechanicsRun {
 
   /// Keeps what is known, as far as that can still be written.
   void record_failure(const Error& error) {
+    if (wall_seconds_ == 0.0 && began_ != Clock::time_point{}) stop_clock();
     try {
       for (auto& table : tables_) table->csv().flush();
       write_run_json("failed", error.what());
@@ -271,8 +311,7 @@ class MechanicsRun {
     r.interrupted = interrupted_;
     r.already_finished = already_finished;
     r.wall_seconds = wall_seconds_;
-    r.steps_per_second =
-        wall_seconds_ > 0.0 ? static_cast<double>(step_ - first_step_) / wall_seconds_ : 0.0;
+    r.steps_per_second = steps_per_second();
     r.pictures = pictures_;
     r.device = "cpu";
     return r;

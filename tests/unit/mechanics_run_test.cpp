@@ -216,8 +216,36 @@ TEST(MechanicsRun, BlowUpIsAnErrorThatNamesTheStep) {
   for (const auto& row : rows) {
     for (double value : row) EXPECT_LT(std::abs(value), 1e7);
   }
-  EXPECT_TRUE(
-      test::read_text(scratch.file("out/run.json")).starts_with("{\n  \"status\": \"failed\""));
+  const std::string record = test::read_text(scratch.file("out/run.json"));
+  EXPECT_TRUE(record.starts_with("{\n  \"status\": \"failed\"")) << record;
+  EXPECT_EQ(record.find("\"wall_seconds\": 0,"), std::string::npos) << record;
+  EXPECT_EQ(record.find("\"steps_per_second\": 0,"), std::string::npos) << record;
+  EXPECT_NE(record.find("\"seed\": null"), std::string::npos) << record;
+  // The state before the step that failed, in a table and a checkpoint; and the pictures.
+  EXPECT_NE(message.find("; the state before is in '" + scratch.file("out/blow-up-0000.csv")),
+            std::string::npos)
+      << message;
+  EXPECT_EQ(rows_of(scratch.file("out/blow-up-0000.csv")),
+            std::vector<std::vector<double>>{rows.back()});
+  EXPECT_EQ(io::can_draw(), std::filesystem::exists(scratch.file("out/trajectory.svg")));
+  const test::ScratchFolder until;
+  const auto last = static_cast<int>(rows.back()[0]);
+  run_into(input("double-pendulum", {"integrator.omega=40", "run.steps=" + std::to_string(last)}),
+           until.file("out"));
+  EXPECT_EQ(test::read_text(until.file("out/checkpoint.bin")),
+            test::read_text(scratch.file("out/checkpoint.bin")));
+  EXPECT_EQ(test::message_of<NumericalError>([&] { run_into(deck, scratch.file("out"), true); }),
+            message);
+}
+
+TEST(MechanicsRun, SystemsOnManifoldsKeepTheStateBeforeTheBlowUp) {
+  const test::ScratchFolder scratch;
+  EXPECT_THROW(run_into(input("magnet", {"integrator.omega=1000"}), scratch.file("out")),
+               NumericalError);
+  const auto rows = rows_of(scratch.file("out/trajectory.csv"));
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows_of(scratch.file("out/blow-up-0000.csv")),
+            std::vector<std::vector<double>>{rows.back()});
 }
 
 TEST(MechanicsRun, NoConvergenceIsAnErrorWithStepAndResidual) {
