@@ -277,7 +277,7 @@ class MechanicsRun {
     if (!error.empty()) object.add("error", io::json(std::string_view(error)));
     object.add("tarn_version", io::json(std::string_view(kVersion)))
         .add("deck_path", io::json(std::string_view(deck_.path)))
-        .add("deck", io::json(std::string_view(resolved_deck(deck_))))
+        .add("deck", io::json(std::string_view(resolved_deck(with_initial_data(deck_)))))
         .add("physics",
              io::json(std::string_view(fmt::format("{:016x}", io::checksum(checkpoint_.physics)))))
         .add("device", io::json(std::string_view("cpu")))

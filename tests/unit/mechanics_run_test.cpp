@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -306,6 +307,43 @@ TEST(MechanicsRun, ProjectionThatDoesNotSettleWritesNothing) {
       test::message_of<NumericalError>([&] { run_into(deck, scratch.file("out")); });
   EXPECT_NE(message.find("blew up in iteration 1"), std::string::npos) << message;
   EXPECT_FALSE(std::filesystem::exists(scratch.file("out")));
+}
+
+TEST(MechanicsRun, CheckedDecksHoldTheInitialData) {
+  const std::map<std::string, std::string> keys{
+      {"double-pendulum", "masses lengths position velocity"},
+      {"pendulum-chain", "masses lengths position velocity"},
+      {"dna", "velocity"},
+      {"three-body-plane", "position velocity"},
+      {"magnet", "rotation angular_velocity"},
+      {"double-spring", "position velocity"},
+      {"free-body", "alpha rotation momentum"},
+      {"heavy-top", "alpha chi momentum direction"},
+      {"double-spherical-pendulum", "masses lengths position velocity"},
+      {"spherical-pendulum", "position velocity"}};
+  for (const std::string& name : kDecks) {
+    const test::ScratchFolder scratch;
+    std::vector<std::string> set;
+    if (name != "double-spring") set.push_back("run.steps=20");
+    const Deck deck = input(name, set);
+    const std::string text = resolved_deck(check_mechanics(deck));
+    std::istringstream names(keys.at(name));
+    for (std::string key; names >> key;) {
+      EXPECT_NE(text.find('\n' + key + " = ["), std::string::npos) << name << ' ' << key << text;
+    }
+    // It reads back as the same run.
+    const Deck again = parse_deck(text, "again.toml");
+    EXPECT_EQ(resolved_deck(check_mechanics(again)), text) << name;
+    run_into(deck, scratch.file("given"));
+    run_into(again, scratch.file("again"));
+    EXPECT_EQ(rows_of(scratch.file("given/trajectory.csv")),
+              rows_of(scratch.file("again/trajectory.csv")))
+        << name;
+    const std::string record = test::read_text(scratch.file("given/run.json"));
+    EXPECT_NE(record.find("velocity = [") == std::string::npos,
+              record.find("momentum = [") == std::string::npos)
+        << name;
+  }
 }
 
 TEST(MechanicsRun, PicturesCanBeDrawnAgain) {
