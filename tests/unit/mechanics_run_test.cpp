@@ -309,6 +309,20 @@ TEST(MechanicsRun, ProjectionThatDoesNotSettleWritesNothing) {
   EXPECT_FALSE(std::filesystem::exists(scratch.file("out")));
 }
 
+TEST(MechanicsRun, DeviceAndThreadsAreTaken) {
+  for (const char* device : {"auto", "cpu"}) {
+    const test::ScratchFolder scratch;
+    const Deck deck = input("double-pendulum",
+                            {"run.steps=3", std::string("run.device=") + device, "run.threads=2"});
+    EXPECT_EQ(physics_fingerprint(deck), physics_fingerprint(input("double-pendulum")));
+    EXPECT_EQ(parse_deck(resolved_deck(deck), deck.path), deck);
+    EXPECT_EQ(run_into(deck, scratch.file("out")).device, "cpu");
+  }
+  const std::string message =
+      test::message_of<InputError>([] { input("double-pendulum", {"run.device=cuda"}); });
+  EXPECT_TRUE(test::contains(message, "mechanical systems run on the CPU")) << message;
+}
+
 TEST(MechanicsRun, CheckedDecksHoldTheInitialData) {
   const std::map<std::string, std::string> keys{
       {"double-pendulum", "masses lengths position velocity"},
