@@ -82,8 +82,10 @@ struct RunResult {
 /// @throws DeviceError
 RunResult run_deck(const Deck& deck, const RunOptions& options);
 
-/// Whether a mechanical deck can start. @throws InputError
-void check_mechanics(const Deck& deck);
+/// Whether a mechanical deck can start.
+/// @return the deck with the paper's initial data where it gives none
+/// @throws InputError
+Deck check_mechanics(const Deck& deck);
 
 /// Where a run gets its start and its engine from.
 struct RunParts {

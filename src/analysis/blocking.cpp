@@ -70,9 +70,9 @@ Blocking PooledBlocking::result() const {
     const Level& level = levels_[l];
     // Fewer than four blocks say nothing about their own spread.
     if (level.blocks < (l == 0 ? 2.0 : 4.0)) break;
-    const double here = error(level);
-    // A ratio below 1 is noise in the series that MD gives, and must not make a level look good.
-    const double ratio = naive > 0.0 ? std::max(here / naive, 1.0) : 1.0;
+    // Less than the naive error is noise in the series that MD gives: a level may only raise it.
+    const double here = std::max(error(level), naive);
+    const double ratio = naive > 0.0 ? here / naive : 1.0;
     const double length = std::ldexp(1.0, static_cast<int>(l));
     result.converged = length * length * length > 2.0 * values.blocks * std::pow(ratio, 4);
     // Without convergence the largest estimate is the best lower bound.

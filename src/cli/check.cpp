@@ -25,8 +25,7 @@ void check(const Arguments& a) {
   if (a.deck.empty()) throw InputError("no deck given: tarn check DECK");
   const Deck deck = load_deck(a.deck, a.set);
   if (is_mechanical(deck.system.kind)) {
-    check_mechanics(deck);
-    fmt::print("{}", resolved_deck(deck));
+    fmt::print("{}", resolved_deck(check_mechanics(deck)));
     return;
   }
   int molecules = deck.system.molecules;

@@ -27,7 +27,10 @@ void energy(const Arguments& a) {
   std::vector<double> forces(structure.positions_A.size());
   const NonbondedEnergy e = force_field.energy_and_forces(structure.positions_A, forces);
   std::vector<std::string> rows;
-  for (std::size_t k = 0; k < forces.size(); k += 3) {
+  for (std::size_t i = 0; i < forces.size() / 3; ++i) {
+    const std::size_t atom =
+        structure.file_order.empty() ? i : static_cast<std::size_t>(structure.file_order[i]);
+    const std::size_t k = 3 * atom;
     rows.push_back(fmt::format("[{}, {}, {}]", io::json(forces[k]), io::json(forces[k + 1]),
                                io::json(forces[k + 2])));
   }

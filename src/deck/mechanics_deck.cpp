@@ -396,6 +396,16 @@ std::vector<Key> make_keys() {
         key.set = [](const Key&, const Value&, Deck&) {};
         return key;
       }(),
+      row<&Deck::run, &RunSection::device>(
+          {.section = "run",
+           .name = "device",
+           .type = Type::word,
+           .words = {{"auto", 0, "the CPU"},
+                     {"cpu", 1},
+                     {"cuda", kRefused, "mechanical systems run on the CPU"}},
+           .meaning = "Where it runs.",
+           .may_change_on_resume = true}),
+      threads_row("As in decks of water; a step is too short for more than one."),
       every_row<&M::trajectory, &ObserveMechanicsTrajectory::every>("observe.trajectory"),
       row<&M::trajectory, &ObserveMechanicsTrajectory::format>(
           {.section = "observe.trajectory",

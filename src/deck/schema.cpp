@@ -443,13 +443,7 @@ std::vector<Key> make_keys() {
                                                        "back. `auto` takes the CPU until the CUDA "
                                                        "engine has been checked on a GPU.",
                                             .may_change_on_resume = true}),
-      row<&Deck::run, &RunSection::threads>(
-          {.section = "run",
-           .name = "threads",
-           .type = Type::integer,
-           .range = from_to(0, 4096),
-           .meaning = "CPU threads; 0: as many as the machine has. No result depends on it.",
-           .may_change_on_resume = true}),
+      threads_row("CPU threads; 0: as many as the machine has. No result depends on it."),
 
       row<&Deck::energies, &ObserveEnergies::every>({.section = "observe.energies",
                                                      .name = "every",

@@ -142,4 +142,14 @@ constexpr Range above_to(double low, double high) {
   return {.low = low, .high = high, .low_open = true};
 }
 
+/// run.threads, of both tables.
+inline Key threads_row(std::string_view meaning) {
+  return row<&Deck::run, &RunSection::threads>({.section = "run",
+                                                .name = "threads",
+                                                .type = Type::integer,
+                                                .range = from_to(0, 4096),
+                                                .meaning = meaning,
+                                                .may_change_on_resume = true});
+}
+
 }  // namespace tarn::decks

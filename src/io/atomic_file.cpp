@@ -1,6 +1,7 @@
 #include "tarn/io/atomic_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,17 +14,45 @@
 #include "tarn/io/io_error.hpp"
 
 namespace tarn::io {
+namespace {
 
-AtomicFile::AtomicFile(std::string path)
-    : path_(std::move(path)), temporary_path_(path_ + std::string(kTemporarySuffix)) {
-  descriptor_ = ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+constexpr int kMostLinks = 40;  // as many as Linux follows
+
+/// A device, a pipe or a folder: nothing that a new file may take the place of.
+bool is_no_regular_file(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+}  // namespace
+
+std::string through_links(std::string path) {
+  const std::string link = path;
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
+    if (links == kMostLinks) throw_io_error("write", link, ELOOP);
+    const std::filesystem::path target = std::filesystem::read_symlink(path, error);
+    if (error) throw_io_error("write", link, error.value());
+    path = (std::filesystem::path(path).parent_path() / target).string();
+  }
+  return path;
+}
+
+AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
+  if (is_no_regular_file(path_)) {
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    final_path_ = through_links(path_);
+    temporary_path_ = final_path_ + std::string(kTemporarySuffix);
+    descriptor_ = ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  }
   if (descriptor_ < 0) throw_io_error("write", path_, errno);
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ < 0) return;
   ::close(descriptor_);
-  ::unlink(temporary_path_.c_str());
+  if (!temporary_path_.empty()) ::unlink(temporary_path_.c_str());
 }
 
 void AtomicFile::write(std::string_view text) {
@@ -31,10 +60,15 @@ void AtomicFile::write(std::string_view text) {
 }
 
 void AtomicFile::commit() {
-  if (::fsync(descriptor_) != 0) throw_io_error("write", path_, errno);
-  if (::rename(temporary_path_.c_str(), path_.c_str()) != 0) throw_io_error("write", path_, errno);
+  if (temporary_path_.empty()) {
+    if (::close(std::exchange(descriptor_, -1)) != 0) throw_io_error("write", path_, errno);
+    return;
+  }
+  if (::fsync(descriptor_) != 0 || ::rename(temporary_path_.c_str(), final_path_.c_str()) != 0) {
+    throw_io_error("write", path_, errno);
+  }
   ::close(std::exchange(descriptor_, -1));
-  sync_folder_of(path_);
+  sync_folder_of(final_path_);
 }
 
 void write_file(const std::string& path, std::string_view text) {

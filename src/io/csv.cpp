@@ -29,8 +29,8 @@ void split(std::string_view line, std::vector<std::string_view>& cells) {
 
 std::string exact(double value) { return fmt::format("{:.17g}", value); }
 
-CsvFormat::CsvFormat(std::string path, std::vector<std::string> header)
-    : path_(std::move(path)), header_(std::move(header)) {}
+CsvFormat::CsvFormat(std::string path, std::vector<std::string> header, std::string_view likely)
+    : path_(std::move(path)), header_(std::move(header)), likely_(likely) {}
 
 std::string CsvFormat::head(std::string_view provenance) const {
   return fmt::format("# {}\n{}\n", provenance, fmt::join(header_, ","));
@@ -43,10 +43,9 @@ CsvFormat& CsvFormat::cell(std::int64_t value) {
 CsvFormat& CsvFormat::cell(double value) {
   if (!std::isfinite(value)) {
     const std::string column = cells_ < header_.size() ? header_[cells_] : "?";
-    throw NumericalError(fmt::format(
-        "{} would get a value that is not a number (column {}, row '{}...'): the simulation blew "
-        "up. The row was left out; try a smaller timestep or a start without overlaps.",
-        path_, column, row_));
+    throw NumericalError(
+        fmt::format("{} would get a value that is not a number (column {}, row '{}...'){}", path_,
+                    column, row_, likely_));
   }
   return cell(std::string_view(exact(value)));
 }
@@ -66,6 +65,12 @@ std::string CsvFormat::row() {
   cells_ = 0;
   return std::exchange(row_, {}) + '\n';
 }
+
+CsvWriter::CsvWriter(const std::string& path, std::vector<std::string> header)
+    : format_(path, std::move(header),
+              ": the simulation blew up. The row was left out; try a smaller timestep or a start "
+              "without overlaps."),
+      file_(path) {}
 
 void CsvWriter::create(std::string_view provenance) {
   file_.create();

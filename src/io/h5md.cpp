@@ -114,7 +114,7 @@ class H5mdWriter final : public TrajectoryWriter {
   using Clock = std::chrono::steady_clock;
 
   struct Replica {
-    std::uint64_t frames = 0;  // in the file
+    std::uint64_t frames = 0;  // whole in the file
     // Not yet in the file:
     std::vector<std::int64_t> steps;
     std::vector<double> times_ps;
@@ -166,8 +166,23 @@ class H5mdWriter final : public TrajectoryWriter {
 
   void flush() {
     const auto began = Clock::now();
+    try {
+      write_buffers();
+    } catch (const Error&) {
+      cut_back();
+      throw;
+    }
+    for (Replica& replica : replicas_) {
+      replica = {replica.frames + replica.steps.size(), {}, {}, {}};
+    }
+    buffered_ = 0;
+    const auto took = Clock::now() - began;
+    next_flush_ = began + std::max<Clock::duration>(kFlushInterval, kShareOfFlushing * took);
+  }
+
+  void write_buffers() const {
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
-      Replica& replica = replicas_[r];
+      const Replica& replica = replicas_[r];
       const hsize_t rows = replica.steps.size();
       if (rows == 0) continue;
       // The values first, so that a reader that finds a step finds its positions, too.
@@ -176,12 +191,20 @@ class H5mdWriter final : public TrajectoryWriter {
       file_->append(position, "value", H5T_NATIVE_DOUBLE, replica.positions_A.data(), rows);
       file_->append(position, "time", H5T_NATIVE_DOUBLE, replica.times_ps.data(), rows);
       file_->append(position, "step", H5T_NATIVE_INT64, replica.steps.data(), rows);
-      replica = {replica.frames + rows, {}, {}, {}};
     }
     file_->flush();
+  }
+
+  /// After a write that failed: closing the file writes what else there is room for, steps without
+  /// their positions, say. What was not written whole is taken out again.
+  void cut_back() {
+    for (Replica& replica : replicas_) replica = {replica.frames, {}, {}, {}};
     buffered_ = 0;
-    const auto took = Clock::now() - began;
-    next_flush_ = began + std::max<Clock::duration>(kFlushInterval, kShareOfFlushing * took);
+    file_.reset();
+    try {
+      cut(path_);
+    } catch (const Error&) {  // the first error is the one to tell
+    }
   }
 
   static constexpr const char* kElements[] = {"/step", "/time", "/value"};
@@ -215,21 +238,27 @@ class H5mdWriter final : public TrajectoryWriter {
       std::filesystem::copy_file(path_, temporary,
                                  std::filesystem::copy_options::overwrite_existing, error);
       if (error) throw_io_error("write", temporary, error.value());
-      File file(temporary, File::Mode::change);
-      for (std::size_t r = 0; r < replicas_.size(); ++r) {
-        for (const char* element : kElements) {
-          file.resize(group_of(static_cast<std::int64_t>(r)) + "/position" + element,
-                      replicas_[r].frames);
-        }
-      }
-      file.close();
+      cut(temporary);
     });
+  }
+
+  /// Takes out all frames but the first ones that are known to be whole.
+  void cut(const std::string& path) const {
+    File file(path, File::Mode::change);
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      for (const char* element : kElements) {
+        file.resize(group_of(static_cast<std::int64_t>(r)) + "/position" + element,
+                    replicas_[r].frames);
+      }
+    }
+    file.close();
   }
 
   /// Makes the file under another name; it gets its own when it is whole.
   template <class Make>
   void put_in_place(const Make& make) const {
-    const std::string temporary = path_ + std::string(kTemporarySuffix);
+    const std::string final_path = through_links(path_);
+    const std::string temporary = final_path + std::string(kTemporarySuffix);
     try {
       make(temporary);
     } catch (const Error&) {
@@ -237,7 +266,7 @@ class H5mdWriter final : public TrajectoryWriter {
       std::filesystem::remove(temporary, ignored);
       throw;
     }
-    commit_file(temporary, path_);
+    commit_file(temporary, final_path);
   }
 
   TrajectoryInfo info_;
@@ -302,9 +331,8 @@ class H5mdReader final : public FrameReader {
     }
     structure.comment["replica"] = groups_[group_ - 1];
     if (!model_.empty()) structure.comment["model"] = model_;
-    if (!steps_.empty()) structure.comment["step"] = fmt::to_string(steps_[frame_]);
-    if (!times_ps_.empty())
-      structure.comment["time_ps"] = fmt::format("{:.17g}", times_ps_[frame_]);
+    if (steps_) structure.comment["step"] = fmt::to_string((*steps_)[frame_]);
+    if (times_ps_) structure.comment["time_ps"] = fmt::format("{:.17g}", (*times_ps_)[frame_]);
     ++frame_;
     return structure;
   }
@@ -359,23 +387,26 @@ class H5mdReader final : public FrameReader {
     // A writer that lives or was killed may have left the last of the three behind.
     steps_ = numbers<std::int64_t>("/step", H5T_NATIVE_INT64);
     times_ps_ = numbers<double>("/time", H5T_NATIVE_DOUBLE);
-    if (!steps_.empty()) frames_ = std::min<hsize_t>(frames_, steps_.size());
-    if (!times_ps_.empty()) frames_ = std::min<hsize_t>(frames_, times_ps_.size());
-    if (!times_ps_.empty()) {
+    if (steps_) frames_ = std::min<hsize_t>(frames_, steps_->size());
+    if (times_ps_) {
+      frames_ = std::min<hsize_t>(frames_, times_ps_->size());
       const std::optional<double> unit_ps =
           time_ps(file_.text_attribute(position_ + "/time", "unit"));
-      if (!unit_ps) times_ps_.clear();
-      for (double& t : times_ps_) t *= *unit_ps;
+      if (unit_ps) {
+        for (double& t : *times_ps_) t *= *unit_ps;
+      } else {
+        times_ps_.reset();
+      }
     }
   }
 
   /// Step or time of each frame; none where the file has a fixed interval instead.
   template <class T>
-  std::vector<T> numbers(const char* element, hid_t type) const {
+  std::optional<std::vector<T>> numbers(const char* element, hid_t type) const {
     const std::string name = position_ + element;
-    if (!file_.has(name)) return {};
+    if (!file_.has(name)) return std::nullopt;
     const std::vector<hsize_t> shape = file_.shape_of(name);
-    if (shape.size() != 1) return {};
+    if (shape.size() != 1) return std::nullopt;
     check_size(name, shape);
     std::vector<T> values(shape[0]);
     if (!values.empty()) file_.read(name, type, values.data(), 0, shape[0]);
@@ -411,8 +442,8 @@ class H5mdReader final : public FrameReader {
   double unit_A_ = 1.0;
   hsize_t frames_ = 0;
   hsize_t frame_ = 0;
-  std::vector<std::int64_t> steps_;
-  std::vector<double> times_ps_;
+  std::optional<std::vector<std::int64_t>> steps_;
+  std::optional<std::vector<double>> times_ps_;
   std::string model_;
 };
 

@@ -25,7 +25,8 @@ std::unique_ptr<FrameReader> open_h5md(const std::string& path);
 /// The file is written in HDF5's mode for a single writer and multiple readers (SWMR): whatever
 /// reaches the disk is a file that can be read, so that a program that is killed leaves all frames
 /// but those of its last second. Such a file is marked as open for writing; readers ask for SWMR,
-/// or `h5clear -s` takes the mark off, or the run goes on.
+/// or `h5clear -s` takes the mark off, or the run goes on. After a write that failed, as on a full
+/// disk, the file ends with the last frames that were written whole.
 std::unique_ptr<TrajectoryWriter> write_h5md(const TrajectoryInfo& info);
 
 bool looks_like_h5md(std::string_view beginning);

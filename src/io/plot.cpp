@@ -122,7 +122,8 @@ Drawing draw(const std::vector<Plot>& plots, const std::string& path_without_ext
   }
   for (const PictureFormat format : formats) {
     const std::string path = path_without_extension + std::string(extension_of(format));
-    const std::string temporary = path + std::string(kTemporarySuffix);
+    const std::string final_path = through_links(path);
+    const std::string temporary = final_path + std::string(kTemporarySuffix);
     std::string problem = run_gnuplot(gnuplot, gnuplot_script(plots, format, temporary));
     if (problem.empty() && !std::filesystem::exists(temporary)) problem = "it wrote nothing";
     if (!problem.empty()) {
@@ -132,7 +133,7 @@ Drawing draw(const std::vector<Plot>& plots, const std::string& path_without_ext
                                     path, problem);
       return drawing;
     }
-    commit_file(temporary, path);
+    commit_file(temporary, final_path);
     drawing.paths.push_back(path);
   }
   return drawing;

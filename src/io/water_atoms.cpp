@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -116,6 +117,13 @@ Structure MoleculeBuilder::take(std::vector<int>& lines) {
   if (!problems_.empty()) throw InputError(std::exchange(problems_, {}));
   if (!has_velocities_) structure_.velocities_A_per_akma.clear();
   has_velocities_ = true;
+  if (!std::is_sorted(lines_.begin(), lines_.end())) {
+    std::vector<int>& order = structure_.file_order;
+    order.resize(lines_.size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto line_of = [&](int atom) { return lines_[static_cast<std::size_t>(atom)]; };
+    std::sort(order.begin(), order.end(), [&](int a, int b) { return line_of(a) < line_of(b); });
+  }
   lines = std::exchange(lines_, {});
   return std::exchange(structure_, {});
 }

@@ -1,3 +1,5 @@
+#include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -6,6 +8,11 @@
 #include "tarn/observe/observers.hpp"
 
 namespace tarn {
+namespace {
+
+constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
 
 void write_averages(const std::string& path, const std::string& provenance,
                     const std::vector<AveragedQuantity>& averages) {
@@ -18,13 +25,16 @@ void write_averages(const std::string& path, const std::string& provenance,
       "time: the result of the whole run, mean over the replicas");
   for (const AveragedQuantity& a : averages) {
     csv.cell(std::string_view(a.table)).cell(std::string_view(a.quantity));
-    csv.cell(a.mean).cell(a.error);
-    if (a.autocorrelation_ps) {
-      csv.cell(*a.autocorrelation_ps);
-    } else {
-      csv.cell(std::string_view(""));
+    for (const double value :
+         {a.mean, a.error, a.autocorrelation_ps.value_or(kNotKnown), a.independent_samples}) {
+      // The tables hold finite numbers only; what their squares overflow is no reason to fail.
+      if (std::isfinite(value)) {
+        csv.cell(value);
+      } else {
+        csv.cell(std::string_view(""));
+      }
     }
-    csv.cell(a.independent_samples).cell(a.samples).cell(std::int64_t{a.converged});
+    csv.cell(a.samples).cell(std::int64_t{a.converged});
     text += csv.row();
   }
   io::write_file(path, text);

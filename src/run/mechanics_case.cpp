@@ -312,7 +312,11 @@ class DynamicsCase : public MechanicsCase {
                              dynamics_->v.lpNorm<Eigen::Infinity>())) {}
 
   void step() override {
+    q_before_ = dynamics_->q;
+    v_before_ = dynamics_->v;
     const auto fail = [&](const std::string& why) {
+      dynamics_->q = q_before_;
+      dynamics_->v = v_before_;
       throw NumericalError(fmt::format("\"{}\" failed at step {} (time {:g}): {}", name_, step_ + 1,
                                        static_cast<double>(step_ + 1) * h_, why));
     };
@@ -369,6 +373,7 @@ class DynamicsCase : public MechanicsCase {
   std::string name_;
   double h_;
   std::unique_ptr<mechanics::Dynamics> dynamics_;
+  Vector q_before_, v_before_;  // the step, which may fail
   double largest_;
   std::int64_t step_ = 0;
 };
@@ -431,16 +436,74 @@ mechanics::Matrix square_matrix(const std::vector<double>& rows, Index n) {
   return Eigen::Map<const RowMatrix>(rows.data(), n, n);
 }
 
+std::vector<double> rows_of(const mechanics::Matrix& matrix) {
+  std::vector<double> rows;
+  for (Index i = 0; i < matrix.rows(); ++i) append(rows, matrix.row(i).transpose());
+  return rows;
+}
+
+/// Takes the paper's numbers where the deck gives none.
+template <class Values>
+void fill(std::vector<double>& list, const Values& values) {
+  if (list.empty()) list.assign(values.begin(), values.end());
+}
+
+/// The angular momentum in the body where the deck gives none.
+mechanics::Matrix paper_momentum(bool heavy, Index n) {
+  mechanics::Matrix momentum = mechanics::Matrix::Zero(n, n);
+  if (heavy) {
+    // On H = 1 for the other defaults, with m·v = 0.
+    momentum(0, 1) = std::sqrt(2.0 * 0.94 * (1.0 - 0.5 / 1.5));
+    momentum(1, 2) = -1.0;
+  } else {
+    for (Index i = 0; i < n; ++i) {
+      for (Index j = i + 1; j < n; ++j) {
+        momentum(i, j) = std::cos(static_cast<double>(i + 1 + 2 * (j + 1)));
+      }
+    }
+  }
+  momentum -= momentum.transpose().eval();
+  return momentum;
+}
+
+void fill_magnet(MechanicsSystemSection& system) {
+  const mechanics::Magnet paper;
+  fill(system.rotation, rows_of(paper.rotation));
+  fill(system.angular_velocity, paper.angular_velocity);
+}
+
+void fill_rigid_body(MechanicsSystemSection& system, bool heavy) {
+  fill(system.alpha, Eigen::Vector3d(0.44, 0.5, 1.0));
+  const auto n = static_cast<Index>(system.alpha.size());
+  fill(system.rotation, rows_of(mechanics::Matrix::Identity(n, n)));
+  fill(system.momentum, rows_of(paper_momentum(heavy, n)));
+  fill(system.chi, Eigen::Vector3d(0.0, 0.0, 1.0));
+  fill(system.direction, Eigen::Vector3d(0.0, 1.0, 0.0));
+}
+
+/// The pendula of a deck, with the paper's start.
+mechanics::Pendula pendula_of(const Deck& deck) {
+  const std::string& kind = deck.system.kind;
+  const MechanicsSystemSection& system = deck.mechanics.system;
+  mechanics::Pendula pendula = kind == "double-pendulum"  ? mechanics::double_pendulum()
+                               : kind == "pendulum-chain" ? mechanics::pendulum_chain(system.n)
+                               : kind == "double-spherical-pendulum"
+                                   ? mechanics::double_spherical_pendulum()
+                                   : mechanics::spherical_pendulum();
+  if (!system.masses.empty()) pendula.masses = vector_of(system.masses);
+  if (!system.lengths.empty()) pendula.lengths = system.lengths;
+  pendula.gravity = system.gravity;
+  return pendula;
+}
+
 std::unique_ptr<mechanics::Dynamics> make_magnet(const Deck& deck) {
   const MechanicsSystemSection& system = deck.mechanics.system;
   const MechanicsIntegratorSection& integrator = deck.mechanics.integrator;
   mechanics::Magnet magnet;
   magnet.b_mu = system.b_mu;
   magnet.h = integrator.step;
-  if (!system.rotation.empty()) magnet.rotation = square_matrix(system.rotation, 3);
-  if (!system.angular_velocity.empty()) {
-    magnet.angular_velocity = vector_of(system.angular_velocity);
-  }
+  magnet.rotation = square_matrix(system.rotation, 3);
+  magnet.angular_velocity = vector_of(system.angular_velocity);
   if (integrator.scheme == MechanicsScheme::cayley_variational_euler) {
     return std::make_unique<mechanics::CayleyVariationalEuler>(magnet);
   }
@@ -455,41 +518,19 @@ std::unique_ptr<mechanics::Dynamics> make_magnet(const Deck& deck) {
 std::unique_ptr<mechanics::Dynamics> make_rigid_body(const Deck& deck) {
   const MechanicsSystemSection& system = deck.mechanics.system;
   const MechanicsIntegratorSection& integrator = deck.mechanics.integrator;
-  const Vector alpha =
-      system.alpha.empty() ? Vector(Eigen::Vector3d(0.44, 0.5, 1.0)) : vector_of(system.alpha);
+  const Vector alpha = vector_of(system.alpha);
   const Index n = alpha.size();
-  const bool heavy = deck.system.kind == "heavy-top";
-  mechanics::Matrix momentum = mechanics::Matrix::Zero(n, n);
-  if (!system.momentum.empty()) {
-    momentum = square_matrix(system.momentum, n);
-  } else if (heavy) {
-    // On H = 1 for the other defaults, with m·v = 0.
-    momentum(0, 1) = std::sqrt(2.0 * 0.94 * (1.0 - 0.5 / 1.5));
-    momentum(1, 2) = -1.0;
-    momentum -= momentum.transpose().eval();
-  } else {
-    for (Index i = 0; i < n; ++i) {
-      for (Index j = i + 1; j < n; ++j) {
-        momentum(i, j) = std::cos(static_cast<double>(i + 1 + 2 * (j + 1)));
-      }
-    }
-    momentum -= momentum.transpose().eval();
+  const mechanics::Matrix momentum = square_matrix(system.momentum, n);
+  if (deck.system.kind == "free-body") {
+    return std::make_unique<mechanics::MoserVeselov>(alpha, square_matrix(system.rotation, n),
+                                                     momentum, integrator.step);
   }
-  if (!heavy) {
-    const mechanics::Matrix rotation = system.rotation.empty()
-                                           ? mechanics::Matrix(mechanics::Matrix::Identity(n, n))
-                                           : square_matrix(system.rotation, n);
-    return std::make_unique<mechanics::MoserVeselov>(alpha, rotation, momentum, integrator.step);
-  }
-  const Vector chi =
-      system.chi.empty() ? Vector(Eigen::Vector3d(0.0, 0.0, 1.0)) : vector_of(system.chi);
-  const Vector direction = system.direction.empty() ? Vector(Eigen::Vector3d(0.0, 1.0, 0.0))
-                                                    : vector_of(system.direction);
   using Top = mechanics::HeavyTop;
   return std::make_unique<Top>(integrator.scheme == MechanicsScheme::rattle
                                    ? Top::Scheme::rattle
                                    : Top::Scheme::constrained_euler,
-                               alpha, chi, system.c, momentum, direction, integrator.step);
+                               alpha, vector_of(system.chi), system.c, momentum,
+                               vector_of(system.direction), integrator.step);
 }
 
 std::unique_ptr<mechanics::Dynamics> make_variational(const Deck& deck) {
@@ -528,11 +569,7 @@ Experiment make_experiment(const Deck& deck) {
     }
   } else if (is_in_space(deck)) {
     const bool two = deck.system.kind == "double-spherical-pendulum";
-    mechanics::Pendula pendula =
-        two ? mechanics::double_spherical_pendulum() : mechanics::spherical_pendulum();
-    if (!system.masses.empty()) pendula.masses = vector_of(system.masses);
-    if (!system.lengths.empty()) pendula.lengths = system.lengths;
-    pendula.gravity = system.gravity;
+    mechanics::Pendula pendula = pendula_of(deck);
     const auto points = [&](const std::vector<double>& given) {
       return two ? from_joints(vector_of(given)) : vector_of(given);
     };
@@ -541,13 +578,7 @@ Experiment make_experiment(const Deck& deck) {
     if (!two) pendula.lengths = {pendula.position.norm()};
     return mechanics::make_spherical_pendula(pendula, omega);
   } else {
-    mechanics::Pendula pendula = deck.system.kind == "double-pendulum"
-                                     ? mechanics::double_pendulum()
-                                     : mechanics::pendulum_chain(system.n);
-    if (!system.masses.empty()) pendula.masses = vector_of(system.masses);
-    if (!system.lengths.empty()) pendula.lengths = system.lengths;
-    pendula.gravity = system.gravity;
-    problem = mechanics::make_pendula(pendula, omega);
+    problem = mechanics::make_pendula(pendula_of(deck), omega);
   }
   if (!system.position.empty()) problem.position = vector_of(system.position);
   if (!system.velocity.empty()) problem.velocity = vector_of(system.velocity);
@@ -610,14 +641,38 @@ std::unique_ptr<mechanics::Method> make_method(const Deck& deck, const Experimen
   return std::make_unique<mechanics::Yoshida4>(integrator.step, make);
 }
 
+Deck with_initial_data(Deck deck) {
+  MechanicsSystemSection& system = deck.mechanics.system;
+  const std::string& kind = deck.system.kind;
+  if (kind == "magnet") {
+    fill_magnet(system);
+  } else if (kind == "free-body" || kind == "heavy-top") {
+    fill_rigid_body(system, kind == "heavy-top");
+  } else {
+    if (kind.ends_with("pendulum") || kind == "pendulum-chain") {
+      const mechanics::Pendula pendula = pendula_of(deck);
+      fill(system.masses, pendula.masses);
+      fill(system.lengths, pendula.lengths);
+    }
+    const Experiment start = make_experiment(deck);
+    const bool rods = kind == "double-spherical-pendulum";
+    // Of a strand the positions are told by n, the noise and the seed.
+    if (kind != "dna")
+      fill(system.position, rods ? between_joints(start.position) : start.position);
+    fill(system.velocity, rods ? between_joints(start.velocity) : start.velocity);
+  }
+  return deck;
+}
+
 std::unique_ptr<MechanicsCase> make_mechanics_case(const Deck& deck) {
   using S = MechanicsScheme;
   const std::string& kind = deck.system.kind;
   const S scheme = deck.mechanics.integrator.scheme;
   if (scheme == S::slow_manifold) return std::make_unique<SlowManifoldCase>(deck);
-  if (kind == "magnet") return std::make_unique<DynamicsCase>(deck, make_magnet(deck));
+  if (kind == "magnet")
+    return std::make_unique<DynamicsCase>(deck, make_magnet(with_initial_data(deck)));
   if (kind == "free-body" || kind == "heavy-top") {
-    return std::make_unique<DynamicsCase>(deck, make_rigid_body(deck));
+    return std::make_unique<DynamicsCase>(deck, make_rigid_body(with_initial_data(deck)));
   }
   if (kind == "spherical-pendulum" && scheme != S::rattle) {
     return std::make_unique<DynamicsCase>(deck, make_variational(deck));

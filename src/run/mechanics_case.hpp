@@ -42,6 +42,9 @@ class MechanicsCase {
 /// @throws InputError when a scheme with rigid constraints cannot start from the given data
 std::unique_ptr<MechanicsCase> make_mechanics_case(const Deck& deck);
 
+/// The deck with the paper's masses, lengths and initial data where it gives none.
+Deck with_initial_data(Deck deck);
+
 /// The system of a deck in R^n, its start, and its method.
 mechanics::Experiment make_experiment(const Deck& deck);
 std::unique_ptr<mechanics::Method> make_method(const Deck& deck,

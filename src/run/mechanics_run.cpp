@@ -1,11 +1,10 @@
 #include "mechanics_run.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <exception>
+#include <filesystem>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -24,17 +23,16 @@
 #include "tarn/io/checkpoint.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/json.hpp"
-#include "tarn/io/plot.hpp"
+#include "tarn/observe/pictures.hpp"
 #include "tarn/version.hpp"
 
 namespace tarn {
 namespace {
 
+namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSecondsBetweenLooks = 0.25;
-constexpr std::size_t kMostPoints = 2000;  // of a curve
-constexpr std::size_t kMostCurves = 4;
 
 /// A table that grows with the run, one row where it is due.
 class Table {
@@ -73,51 +71,6 @@ class Table {
   Values values_;
   io::CsvWriter csv_;
 };
-
-/// Columns of a table against time, at most so many points.
-std::vector<io::Series> read_series(const std::string& path,
-                                    const std::vector<std::string>& names) {
-  io::CsvReader csv(path);
-  std::vector<io::Series> series;
-  std::vector<std::size_t> columns;
-  for (const std::string& name : names) {
-    if (!csv.has_column(name)) continue;
-    columns.push_back(csv.column(name));
-    series.emplace_back().label = name;
-  }
-  const std::size_t time = csv.column("time");
-  std::vector<std::string_view> cells;
-  std::size_t stride = 1, row = 0;
-  while (csv.next(cells)) {
-    if (row++ % stride != 0) continue;
-    for (std::size_t k = 0; k < series.size(); ++k) {
-      series[k].x.push_back(csv.number(cells[time]));
-      series[k].y.push_back(csv.number(cells[columns[k]]));
-    }
-    if (series.empty() || series[0].x.size() < 2 * kMostPoints) continue;
-    for (io::Series& s : series) {  // every other point is left out
-      for (std::vector<double>* values : {&s.x, &s.y}) {
-        for (std::size_t i = 0; 2 * i < values->size(); ++i) (*values)[i] = (*values)[2 * i];
-        values->resize((values->size() + 1) / 2);
-      }
-    }
-    stride *= 2;
-  }
-  return series;
-}
-
-/// The legend stands in the upper part of the axes.
-void leave_room_for_legend(io::Plot& plot) {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (const io::Series& s : plot.series) {
-    for (double y : s.y) {
-      low = std::min(low, y);
-      high = std::max(high, y);
-    }
-  }
-  const double range = high - low;
-  if (range > 0.0) plot.y_range = {low - 0.05 * range, high + 0.35 * range};
-}
 
 class MechanicsRun {
  public:
@@ -169,13 +122,7 @@ class MechanicsRun {
       tables_.push_back(std::make_unique<Table>(folder_.path(), name, every, std::move(values)));
     };
     if (m.trajectory) {
-      add("trajectory", m.trajectory->every, [this] {
-        std::vector<Quantity> values;
-        const std::vector<double> row = case_->row();
-        const std::vector<std::string> names = case_->columns();
-        for (std::size_t k = 0; k < row.size(); ++k) values.push_back({names[k], row[k]});
-        return values;
-      });
+      add("trajectory", m.trajectory->every, [this] { return row(); });
     }
     if (!case_->iterate().empty()) {
       tables_.push_back(std::make_unique<Table>(
@@ -185,6 +132,20 @@ class MechanicsRun {
     if (m.conservation) {
       add("conservation", m.conservation->every, [this] { return case_->conserved(); });
     }
+  }
+
+  std::vector<Quantity> row() const {
+    std::vector<Quantity> values;
+    const std::vector<double> row = case_->row();
+    const std::vector<std::string> names = case_->columns();
+    for (std::size_t k = 0; k < row.size(); ++k) values.push_back({names[k], row[k]});
+    return values;
+  }
+
+  /// Whether the start is drawn.
+  bool has_seed() const {
+    const MechanicsSystemSection& system = deck_.mechanics.system;
+    return deck_.system.kind == "dna" && system.xi.empty() && system.position.empty();
   }
 
   std::string provenance() const {
@@ -206,7 +167,12 @@ class MechanicsRun {
     began_ = Clock::now();
     Clock::time_point looked = *began_;
     while (step_ < last_step_ && !interrupted_) {
-      case_->step();
+      try {
+        case_->step();
+      } catch (const NumericalError& error) {
+        ended_ = Clock::now();
+        throw NumericalError(error.what() + keep_last_good_state());
+      }
       ++step_;
       write_rows();
       const std::int64_t every = deck_.checkpoint.every;
@@ -263,6 +229,23 @@ class MechanicsRun {
 
   // --- the end ---
 
+  /// After a step that failed: all files of a run that ends here.
+  /// @return what the message says of them
+  std::string keep_last_good_state() {
+    try {
+      save();
+      const std::string name = fs::path(blow_up_file_name(0)).stem().string();
+      Table state(folder_.path(), name, 1, [this] { return row(); });
+      state.csv().create(provenance());
+      state.write(step_, time());
+      state.csv().sync();
+      draw();
+      return fmt::format("; the state before is in '{}'", folder_.file(name + ".csv"));
+    } catch (const Error&) {  // the first error is the one to tell
+      return {};
+    }
+  }
+
   void finish() {
     save();
     for (auto& table : tables_) table->csv().flush();
@@ -271,29 +254,11 @@ class MechanicsRun {
   }
 
   void draw() {
-    const auto plot = [&](const std::string& name, const std::vector<std::string>& columns) {
-      io::Plot p;
-      p.title =
-          fmt::format("{}, {}", deck_.system.kind, scheme_name(deck_.mechanics.integrator.scheme));
-      p.x_label = "time";
-      p.y_label = name;
-      p.series = read_series(folder_.file(name + ".csv"), columns);
-      leave_room_for_legend(p);
-      const io::Drawing drawing = io::draw(p, folder_.file(name));
-      pictures_.insert(pictures_.end(), drawing.paths.begin(), drawing.paths.end());
-      if (drawing.warning.empty() || !warnings_.empty()) return;
-      warnings_.push_back(drawing.warning);
-      if (options_.on_warning) options_.on_warning(drawing.warning);
-    };
-    for (const auto& table : tables_) {
-      if (table->name() == "trajectory") {
-        std::vector<std::string> columns = case_->columns();
-        columns.resize(std::min(columns.size(), kMostCurves));
-        plot("trajectory", columns);
-      } else if (table->name() == "energies") {
-        plot("energies", {"potential", "kinetic", "total"});
-      }
-    }
+    const Pictures pictures = draw_run(folder_.path());
+    pictures_ = pictures.paths;
+    if (pictures.warnings.empty()) return;
+    warnings_.push_back(pictures.warnings.front());
+    if (options_.on_warning) options_.on_warning(warnings_.back());
   }
 
   void write_run_json(const std::string& status, const std::string& error = {}) const {
@@ -308,15 +273,16 @@ class MechanicsRun {
     if (!error.empty()) object.add("error", io::json(std::string_view(error)));
     object.add("tarn_version", io::json(std::string_view(kVersion)))
         .add("deck_path", io::json(std::string_view(deck_.path)))
-        .add("deck", io::json(std::string_view(resolved_deck(deck_))))
+        .add("deck", io::json(std::string_view(resolved_deck(with_initial_data(deck_)))))
         .add("physics",
              io::json(std::string_view(fmt::format("{:016x}", io::checksum(checkpoint_.physics)))))
         .add("device", io::json(std::string_view("cpu")))
-        .add("seed", fmt::to_string(deck_.mechanics.system.seed))
+        .add("seed", has_seed() ? fmt::to_string(deck_.mechanics.system.seed) : "null")
         .add("first_step", io::json(first_step_))
         .add("steps_done", io::json(step_))
         .add("wall_seconds", io::json(p.elapsed_seconds))
         .add("steps_per_second", io::json(p.steps_per_second))
+        .add("stage_shares", "null")  // a step is too short to be timed by its parts
         .add("linear_solves_per_step", a_step(costs.linear_solves))
         .add("iterations_per_step", a_step(costs.iterations))
         .add("warnings", io::json_strings(warnings_))

@@ -12,7 +12,8 @@ namespace tarn {
 void refuse_cuda(const std::optional<std::string>& device);
 
 /// Runs a mechanical deck into a folder: tables, pictures, run.json, checkpoint.
-/// @throws as run_deck(); NumericalError when the scheme fails, after the rows before were written
+/// @throws as run_deck(); NumericalError when the scheme fails, after all files of the steps before
+///         were written, and the last state to blow-up-0000.csv
 RunResult run_mechanics(const Deck& deck, const RunOptions& options);
 
 }  // namespace tarn

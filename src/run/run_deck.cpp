@@ -10,6 +10,9 @@ RunResult run_deck(const Deck& deck, const RunOptions& options) {
   return run_deck(deck, options, {make_start, make_engine});
 }
 
-void check_mechanics(const Deck& deck) { make_mechanics_case(deck); }
+Deck check_mechanics(const Deck& deck) {
+  make_mechanics_case(deck);
+  return with_initial_data(deck);
+}
 
 }  // namespace tarn

@@ -262,6 +262,38 @@ TEST_F(Commands, EnergyIsThePlainSumForEveryModel) {
   }
 }
 
+TEST_F(Commands, ForcesStandInTheOrderOfTheFile) {
+  // The same two molecules with the atoms of each as other programs have them.
+  const auto line = [](const char* name, int residue, const char* x) {
+    return std::string("HETATM    1  ") + name + "  HOH A   " + std::to_string(residue) + "    " +
+           x + "  1.00  0.00\n";
+  };
+  const char* o1 = "   0.000   0.000   0.000";
+  const char* a1 = "   0.957   0.000   0.000";
+  const char* b1 = "  -0.240   0.927   0.000";
+  const char* o2 = "   0.100  -0.200   2.900";
+  const char* a2 = "   1.057  -0.200   2.900";
+  const char* b2 = "  -0.140   0.727   2.900";
+  write("ohh.pdb", line("O ", 1, o1) + line("H1", 1, a1) + line("H2", 1, b1) + line("O ", 2, o2) +
+                       line("H1", 2, a2) + line("H2", 2, b2) + "END\n");
+  write("hoh.pdb", line("H1", 1, a1) + line("O ", 1, o1) + line("H2", 1, b1) + line("H2", 2, b2) +
+                       line("H1", 2, a2) + line("M ", 2, o2) + line("O ", 2, o2) + "END\n");
+  const Outcome ohh = tarn("energy " + path("ohh.pdb")), hoh = tarn("energy " + path("hoh.pdb"));
+  ASSERT_EQ(ohh.exit_code, 0) << ohh.text;
+  ASSERT_EQ(hoh.exit_code, 0) << hoh.text;
+  const std::vector<double> standard = numbers_after(ohh.text, "forces_kcal_per_mol_A");
+  const std::vector<double> forces = numbers_after(hoh.text, "forces_kcal_per_mol_A");
+  ASSERT_EQ(standard.size(), 18u);
+  ASSERT_EQ(forces.size(), 18u);
+  // Which hydrogen comes first in the second molecule is for the file to say: H2 here.
+  const std::array<std::size_t, 6> atoms{1, 0, 2, 5, 4, 3};
+  for (std::size_t atom = 0; atom < 6; ++atom) {
+    for (std::size_t c = 0; c < 3; ++c) {
+      EXPECT_NEAR(forces[3 * atom + c], standard[3 * atoms[atom] + c], 1e-12) << atom;
+    }
+  }
+}
+
 TEST_F(Commands, ClusterFindsTheDimer) {
   const Outcome cluster =
       tarn("cluster --molecules 2 --minimise --starts 4 -o " + path("dimer.xyz"));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -84,6 +85,59 @@ TEST(Blocking, ShortSeriesDoNotLookTooGood) {
   const double sigma = std::sqrt(2.0 / 5.0 / series);
   EXPECT_GT(sum, 1.0 - 4.5 * sigma);
   EXPECT_LT(sum, 1.25);
+}
+
+TEST(Blocking, WhiteNoiseIsRight) {
+  // 401 values: the first level with B^3 > 802 has blocks of 16, 25 of them. The square of the
+  // error is the larger one of two estimates of the truth, 1/n: with u of a variance of 2/400 from
+  // the values, v of 2/24 from the blocks, and u the better half of v, E max(u, v) = 1 + E|v - u| /
+  // 2 = 1 + sqrt((2/24 - 2/400) / (2 pi)). That v is a chi-square and not normal changes E|v - u|
+  // by less than 2 %.
+  const int series = 4000;
+  const double excess = std::sqrt((2.0 / 24.0 - 2.0 / 400.0) / (2.0 * M_PI));
+  double sum = 0.0, samples = 0.0;
+  for (int s = 0; s < series; ++s) {
+    const Blocking b = blocking(ar1(0.0, 401, 20'000 + static_cast<std::uint64_t>(s)));
+    EXPECT_EQ(b.block_length, 16u);
+    sum += 401.0 * b.error * b.error / series;
+    samples = std::max(samples, 401.0 / (2.0 * b.autocorrelation_time));
+  }
+  // One square varies by less than that of the blocks.
+  EXPECT_NEAR(sum, 1.0 + excess, 4.5 * std::sqrt(2.0 / 24.0 / series) + 0.02 * excess);
+  EXPECT_EQ(samples, 401.0) << "no series has more independent samples than values";
+}
+
+TEST(Blocking, IsNeverBelowTheErrorOfIndependentValues) {
+  for (const double phi : {-0.5, 0.0, 0.5}) {
+    for (const std::size_t n : {2, 3, 5, 33, 34, 100, 401}) {
+      for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        const std::vector<double> series = ar1(phi, n, seed);
+        const Blocking b = blocking(series);
+        EXPECT_GE(b.error, mean_and_error(series).error * (1.0 - 1e-12)) << n << ' ' << seed;
+        EXPECT_GE(b.autocorrelation_time, 0.5);
+      }
+    }
+  }
+}
+
+TEST(Blocking, ValueThatIsInNoBlockIsInTheError) {
+  // All blocks of two and more are the same: their spread is 0, that of the values is not.
+  for (const std::size_t n : {33, 34, 1001}) {
+    std::vector<double> series(n, 8.0);
+    series.back() = 9.0;
+    if (n % 2 == 0) series[n - 2] = 7.0;
+    const Blocking b = blocking(series);
+    EXPECT_NEAR(b.error, mean_and_error(series).error, 1e-15) << n;
+    EXPECT_EQ(b.autocorrelation_time, 0.5) << n;
+  }
+  // A replica that stopped early, and the others constant but for their last values.
+  PooledBlocking pooled = PooledBlocking::of_replicas(4);
+  for (int t = 0; t < 65; ++t) {
+    const double value = t == 64 ? 3.0 : 2.0;
+    if (t < 10) pooled.add_replicas(std::vector<std::int64_t>{3}, std::vector<double>{value});
+    pooled.add_replicas(std::vector<std::int64_t>{0, 1, 2}, std::vector<double>(3, value));
+  }
+  EXPECT_EQ(pooled.result().autocorrelation_time, 0.5);
 }
 
 TEST(Blocking, TellsWhenASeriesIsTooShort) {

@@ -1,8 +1,12 @@
 #include "tarn/io/csv.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <cmath>
 #include <csignal>
 #include <filesystem>
@@ -89,10 +93,20 @@ TEST(Csv, ARowWithNaNNeverReachesTheFile) {
   csv.cell(1.0).cell(2.0).end_row();
   csv.cell(3.0);
   for (const double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
-    EXPECT_TRUE(contains(message_of<NumericalError>([&] { csv.cell(bad); }), "column b, row '3"));
+    const std::string message = message_of<NumericalError>([&] { csv.cell(bad); });
+    EXPECT_TRUE(contains(message, "column b, row '3")) << message;
+    EXPECT_TRUE(contains(message, "the simulation blew up")) << message;
   }
   csv.flush();
   EXPECT_EQ(read_text(folder.file("t.csv")), "# x\na,b\n1,2\n");
+}
+
+TEST(CsvFormat, AResultThatIsNotFiniteIsNoBlowUp) {
+  CsvFormat csv("t.csv", {"a"});
+  const std::string message = message_of<NumericalError>([&] { csv.cell(std::nan("")); });
+  EXPECT_TRUE(contains(message, "t.csv would get a value that is not a number (column a"))
+      << message;
+  EXPECT_FALSE(contains(message, "blew up")) << message;
 }
 
 TEST(Csv, CutsBackAndGoesOn) {
@@ -159,6 +173,46 @@ TEST(AtomicFile, AppearsOnlyWhenItIsComplete) {
   write_file(path, "new");
   EXPECT_EQ(read_file(path), "new");
   EXPECT_EQ(test::contents_of(folder.path()).size(), 1u);
+}
+
+TEST(AtomicFile, ALinkStaysAndItsFileIsWritten) {
+  namespace fs = std::filesystem;
+  const ScratchFolder folder;
+  fs::create_directories(folder.file("a/b"));
+  write_file(folder.file("a/target"), "old");
+  fs::create_symlink("../target", folder.file("a/b/near"));
+  fs::create_symlink("a/b/near", folder.file("far"));
+  fs::create_symlink(folder.file("a/new"), folder.file("ahead"));
+  write_file(folder.file("far"), "new");
+  write_file(folder.file("ahead"), "first");
+  EXPECT_EQ(read_text(folder.file("a/target")), "new");
+  EXPECT_EQ(read_text(folder.file("a/new")), "first");
+  for (const char* link : {"far", "ahead", "a/b/near"}) {
+    EXPECT_TRUE(fs::is_symlink(folder.file(link))) << link;
+  }
+  fs::create_symlink("two", folder.file("one"));
+  fs::create_symlink("one", folder.file("two"));
+  EXPECT_TRUE(contains(message_of<IoError>([&] { write_file(folder.file("one"), "x"); }),
+                       "one': Too many levels of symbolic links"));
+}
+
+TEST(AtomicFile, WhatIsNoFileIsWrittenToAndStays) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("pipe");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  std::filesystem::create_symlink("pipe", folder.file("link"));
+  for (const std::string& name : {path, folder.file("link")}) {
+    const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+    ASSERT_GE(reader, 0);
+    write_file(name, "text");
+    std::array<char, 8> bytes{};
+    EXPECT_EQ(::read(reader, bytes.data(), bytes.size()), 4);
+    EXPECT_EQ(std::string_view(bytes.data(), 4), "text");
+    ::close(reader);
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(path));
+  EXPECT_TRUE(contains(message_of<IoError>([&] { write_file(folder.path(), "x"); }),
+                       "Is a directory. This is a folder"));
 }
 
 TEST(AtomicFile, TellsWhyAndHowToMend) {

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -18,13 +19,27 @@
 #include "tarn/io/formats.hpp"
 #include "trajectory_fixtures.hpp"
 
-// What the death of the program leaves of trajectory.h5. HDF5 writes by pwrite and ftruncate, which
-// are replaced here by functions that kill the program at a given call: every moment at which the
-// file can be found half-changed is tried.
+// What the death of the program leaves of trajectory.h5, and what a full disk. HDF5 writes by
+// pwrite and ftruncate, which are replaced here by functions that kill the program, or fail, at a
+// given call: every moment at which the file can be found half-changed is tried.
 
 namespace {
 
 int g_calls_to_live = -1;  // negative: for ever
+int g_calls_to_full = -1;  // until the disk is full; negative: never
+
+/// A disk that is full for so many writes of at least so many bytes.
+struct FullDisk {
+  int writes;
+  size_t bytes;
+} g_full{0, 0};
+
+bool finds_no_space(size_t size) {
+  if (g_calls_to_full > 0) --g_calls_to_full;
+  if (g_calls_to_full != 0 || size < g_full.bytes || g_full.writes == 0) return false;
+  --g_full.writes;
+  return true;
+}
 
 void count_call() {
   if (g_calls_to_live == 0) ::raise(SIGKILL);
@@ -35,6 +50,10 @@ void count_call() {
 
 extern "C" ssize_t pwrite(int file, const void* bytes, size_t size, off_t offset) {
   count_call();
+  if (finds_no_space(size)) {
+    errno = ENOSPC;
+    return -1;
+  }
   return ::syscall(SYS_pwrite64, file, bytes, size, offset);
 }
 extern "C" int ftruncate(int file, off_t length) noexcept {
@@ -123,19 +142,23 @@ class H5md : public ::testing::Test {
     ::waitpid(child, &status, 0);
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
   }
+  /// What can be read are frames as they were written. @param frames how many of each replica
+  void expect_whole_frames(const std::string& folder, std::map<std::string, int>& frames) const {
+    const auto reader = open_frames(folder + "/trajectory.h5");
+    while (const auto found = reader->next()) {
+      const std::string& group = found->comment.at("replica");
+      const int frame = frames[group]++;
+      const int replica = std::stoi(group.substr(group.find('-') + 1));
+      ASSERT_EQ(found->positions_A, some_positions(molecules_, 10 * frame, replica));
+      ASSERT_EQ(found->comment.at("step"), std::to_string(10 * frame));
+    }
+  }
   /// In the folder the frames of the last checkpoint can be read, and the run can go on.
   void expect_nothing_lost(const std::string& folder) const {
     if (fs::exists(folder + "/checkpoint")) {
       const int saved = std::stoi(test::read_text(folder + "/checkpoint"));
       std::map<std::string, int> frames;
-      const auto reader = open_frames(folder + "/trajectory.h5");
-      while (const auto found = reader->next()) {
-        const std::string& group = found->comment.at("replica");
-        const int frame = frames[group]++;
-        const int replica = std::stoi(group.substr(group.find('-') + 1));
-        ASSERT_EQ(found->positions_A, some_positions(molecules_, 10 * frame, replica));
-        ASSERT_EQ(found->comment.at("step"), std::to_string(10 * frame));
-      }
+      expect_whole_frames(folder, frames);
       ASSERT_EQ(frames.size(), static_cast<std::size_t>(replicas_));
       for (const auto& [group, count] : frames) ASSERT_GE(count, saved) << group;
     }
@@ -275,6 +298,55 @@ TEST_F(H5md, AFullDiskLosesNothingAndIsToldOnce) {
     EXPECT_FALSE(fs::exists(folder + "/trajectory.h5.tarn-tmp"));
     expect_nothing_lost(folder);
     if (HasFatalFailure()) return;
+  }
+}
+
+TEST_F(H5md, AFullDiskLeavesWholeFramesOnly) {
+  // Nothing fits any more; pieces still fit where positions do not; somebody makes space at once.
+  // Where the program can mend the file, nothing of the frames that failed is left in it.
+  const int for_ever = 1 << 30;
+  for (const FullDisk full : {FullDisk{for_ever, 0}, {for_ever, 4096}, {1, 0}, {1, 4096}}) {
+    int failures = 0;
+    for (int calls = 1;; ++calls) {
+      SCOPED_TRACE(std::to_string(full.writes) + " writes of " + std::to_string(full.bytes) +
+                   " bytes fail from call " + std::to_string(calls));
+      const std::string folder = new_folder();
+      const pid_t child = ::fork();
+      if (child == 0) {
+        g_calls_to_full = calls;
+        g_full = full;
+        bool created = false;
+        try {
+          const auto w = writer(folder);
+          w->create();
+          created = true;
+          append(*w, 0, 3);
+          checkpoint(*w, folder, 3);
+          append(*w, 3, 7);
+          checkpoint(*w, folder, 7);
+          w->finish();
+        } catch (const IoError&) {
+          std::exit(created ? 42 : 43);
+        }
+        // The library tries some writes again.
+        std::exit(g_full.writes == full.writes ? 45 : 44);
+      }
+      int status = 0;
+      ::waitpid(child, &status, 0);
+      ASSERT_TRUE(WIFEXITED(status));
+      if (WEXITSTATUS(status) == 45) break;
+      if (WEXITSTATUS(status) == 42) {
+        ++failures;
+        std::map<std::string, int> frames;
+        expect_whole_frames(folder, frames);
+        for (const auto& [group, count] : frames) {
+          EXPECT_TRUE(count == 3 || count == 7 || full.writes > 1) << group << " has " << count;
+        }
+      }
+      expect_nothing_lost(folder);
+      if (HasFatalFailure()) return;
+    }
+    EXPECT_GT(failures, full.bytes > 0 ? 3 : 20);
   }
 }
 

@@ -3,7 +3,9 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <new>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -11,8 +13,10 @@
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/csv.hpp"
+#include "tarn/io/plot.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
 #include "tarn/mechanics/systems.hpp"
+#include "tarn/observe/pictures.hpp"
 #include "tarn/run.hpp"
 
 namespace tarn {
@@ -240,9 +244,25 @@ TEST(MechanicsRun, BlowUpIsAnErrorThatNamesTheStep) {
     for (double value : row) EXPECT_LT(std::abs(value), 1e7);
   }
   const std::string record = test::read_text(scratch.file("out/run.json"));
-  EXPECT_TRUE(record.starts_with("{\n  \"status\": \"failed\""));
-  const std::string key = "\"wall_seconds\": ";
-  EXPECT_GT(std::stod(record.substr(record.find(key) + key.size())), 0.0);
+  EXPECT_TRUE(record.starts_with("{\n  \"status\": \"failed\"")) << record;
+  EXPECT_EQ(record.find("\"wall_seconds\": 0,"), std::string::npos) << record;
+  EXPECT_EQ(record.find("\"steps_per_second\": 0,"), std::string::npos) << record;
+  EXPECT_NE(record.find("\"seed\": null"), std::string::npos) << record;
+  // The state before the step that failed, in a table and a checkpoint; and the pictures.
+  EXPECT_NE(message.find("; the state before is in '" + scratch.file("out/blow-up-0000.csv")),
+            std::string::npos)
+      << message;
+  EXPECT_EQ(rows_of(scratch.file("out/blow-up-0000.csv")),
+            std::vector<std::vector<double>>{rows.back()});
+  EXPECT_EQ(io::can_draw(), std::filesystem::exists(scratch.file("out/trajectory.svg")));
+  const test::ScratchFolder until;
+  const auto last = static_cast<int>(rows.back()[0]);
+  run_into(input("double-pendulum", {"integrator.omega=40", "run.steps=" + std::to_string(last)}),
+           until.file("out"));
+  EXPECT_EQ(test::read_text(until.file("out/checkpoint.bin")),
+            test::read_text(scratch.file("out/checkpoint.bin")));
+  EXPECT_EQ(test::message_of<NumericalError>([&] { run_into(deck, scratch.file("out"), true); }),
+            message);
 }
 
 TEST(MechanicsRun, AFailureOfAnyKindIsRecorded) {
@@ -254,6 +274,16 @@ TEST(MechanicsRun, AFailureOfAnyKindIsRecorded) {
   const std::string record = test::read_text(scratch.file("out/run.json"));
   EXPECT_TRUE(record.starts_with("{\n  \"status\": \"failed\"")) << record;
   EXPECT_TRUE(test::contains(record, "not enough memory"));
+}
+
+TEST(MechanicsRun, SystemsOnManifoldsKeepTheStateBeforeTheBlowUp) {
+  const test::ScratchFolder scratch;
+  EXPECT_THROW(run_into(input("magnet", {"integrator.omega=1000"}), scratch.file("out")),
+               NumericalError);
+  const auto rows = rows_of(scratch.file("out/trajectory.csv"));
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows_of(scratch.file("out/blow-up-0000.csv")),
+            std::vector<std::vector<double>>{rows.back()});
 }
 
 TEST(MechanicsRun, NoConvergenceIsAnErrorWithStepAndResidual) {
@@ -314,6 +344,76 @@ TEST(MechanicsRun, ProjectionThatDoesNotSettleWritesNothing) {
       test::message_of<NumericalError>([&] { run_into(deck, scratch.file("out")); });
   EXPECT_NE(message.find("blew up in iteration 1"), std::string::npos) << message;
   EXPECT_FALSE(std::filesystem::exists(scratch.file("out")));
+}
+
+TEST(MechanicsRun, DeviceAndThreadsAreTaken) {
+  for (const char* device : {"auto", "cpu"}) {
+    const test::ScratchFolder scratch;
+    const Deck deck = input("double-pendulum",
+                            {"run.steps=3", std::string("run.device=") + device, "run.threads=2"});
+    EXPECT_EQ(physics_fingerprint(deck), physics_fingerprint(input("double-pendulum")));
+    EXPECT_EQ(parse_deck(resolved_deck(deck), deck.path), deck);
+    EXPECT_EQ(run_into(deck, scratch.file("out")).device, "cpu");
+  }
+  const std::string message =
+      test::message_of<InputError>([] { input("double-pendulum", {"run.device=cuda"}); });
+  EXPECT_TRUE(test::contains(message, "mechanical systems run on the CPU")) << message;
+}
+
+TEST(MechanicsRun, CheckedDecksHoldTheInitialData) {
+  const std::map<std::string, std::string> keys{
+      {"double-pendulum", "masses lengths position velocity"},
+      {"pendulum-chain", "masses lengths position velocity"},
+      {"dna", "velocity"},
+      {"three-body-plane", "position velocity"},
+      {"magnet", "rotation angular_velocity"},
+      {"double-spring", "position velocity"},
+      {"free-body", "alpha rotation momentum"},
+      {"heavy-top", "alpha chi momentum direction"},
+      {"double-spherical-pendulum", "masses lengths position velocity"},
+      {"spherical-pendulum", "position velocity"}};
+  for (const std::string& name : kDecks) {
+    const test::ScratchFolder scratch;
+    std::vector<std::string> set;
+    if (name != "double-spring") set.push_back("run.steps=20");
+    const Deck deck = input(name, set);
+    const std::string text = resolved_deck(check_mechanics(deck));
+    std::istringstream names(keys.at(name));
+    for (std::string key; names >> key;) {
+      EXPECT_NE(text.find('\n' + key + " = ["), std::string::npos) << name << ' ' << key << text;
+    }
+    // It reads back as the same run.
+    const Deck again = parse_deck(text, "again.toml");
+    EXPECT_EQ(resolved_deck(check_mechanics(again)), text) << name;
+    run_into(deck, scratch.file("given"));
+    run_into(again, scratch.file("again"));
+    EXPECT_EQ(rows_of(scratch.file("given/trajectory.csv")),
+              rows_of(scratch.file("again/trajectory.csv")))
+        << name;
+    const std::string record = test::read_text(scratch.file("given/run.json"));
+    EXPECT_NE(record.find("velocity = [") == std::string::npos,
+              record.find("momentum = [") == std::string::npos)
+        << name;
+  }
+}
+
+TEST(MechanicsRun, PicturesCanBeDrawnAgain) {
+  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
+  for (const std::string& name : kDecks) {
+    const test::ScratchFolder scratch;
+    std::vector<std::string> set{"observe.conservation.every=1"};
+    if (name != "double-spring") set.push_back("run.steps=20");
+    const std::string folder = scratch.file("out");
+    const std::vector<std::string> pictures = run_into(input(name, set), folder).pictures;
+    EXPECT_FALSE(pictures.empty()) << name;
+    std::map<std::string, std::string> drawn;
+    for (const std::string& path : pictures) {
+      drawn[path] = test::read_text(path);
+      std::filesystem::remove(path);
+    }
+    EXPECT_EQ(draw_run(folder).paths, pictures) << name;
+    for (const auto& [path, picture] : drawn) EXPECT_TRUE(test::read_text(path) == picture) << path;
+  }
 }
 
 TEST(MechanicsRun, GivenDataReplaceThePapers) {

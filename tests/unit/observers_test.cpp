@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -360,6 +361,17 @@ TEST_F(ObserversTest, AveragesLeaveOutTheTransientAndTakeAllReplicas) {
     EXPECT_FALSE(index.autocorrelation_ps);
     EXPECT_EQ(index.samples, 3);
   }
+}
+
+TEST(Observers, AveragesThatAreNotFiniteAreLeftEmpty) {
+  const ScratchFolder folder;
+  const double infinite = std::numeric_limits<double>::infinity();
+  AveragedQuantity a{"energies", "x", 1.5, std::nan("")};
+  a.autocorrelation_ps = std::nan("");
+  a.independent_samples = infinite;
+  a.samples = 7;
+  write_averages(folder.file("averages.csv"), "p", {a});
+  EXPECT_TRUE(contains(read_text(folder.file("averages.csv")), "\nenergies,x,1.5,,,,7,1\n"));
 }
 
 // --- radial distribution functions ---

@@ -83,6 +83,11 @@ TEST_F(Drawn, ReplacesAnOlderPicture) {
   test::write_text(folder_.file("a.svg"), "old");
   draw(example(), folder_.file("a"));
   EXPECT_TRUE(contains(read_text(folder_.file("a.svg")), "</svg>"));
+  std::filesystem::create_symlink("a.svg", folder_.file("link.svg"));
+  test::write_text(folder_.file("a.svg"), "old");
+  draw(example(), folder_.file("link"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_.file("link.svg")));
+  EXPECT_TRUE(contains(read_text(folder_.file("a.svg")), "</svg>"));
 }
 
 TEST_F(Drawn, DrawsWhateverItIsGiven) {

@@ -8,10 +8,16 @@ namespace tarn::io {
 /// Ends the name of a file that is still being written; only a killed program leaves one behind.
 inline constexpr std::string_view kTemporarySuffix = ".tarn-tmp";
 
+/// The file at the end of symbolic links, which need not exist; `path` itself where it is no link.
+/// @throws IoError
+std::string through_links(std::string path);
+
 /// A file that appears under its name only when it is complete.
 ///
 /// It is written beside the final name, brought to the disk and then renamed. Until commit()
-/// returns, an older file of that name stays as it was; without commit() nothing is left behind.
+/// returns, an older file of that name stays as it was; without commit() nothing is left behind. A
+/// link stays, and the file that it leads to is the one; what is no file, /dev/null or a pipe, is
+/// written to as it stands.
 /// Not guaranteed: two programs that write the same file at the same time.
 class AtomicFile {
  public:
@@ -28,7 +34,8 @@ class AtomicFile {
 
  private:
   std::string path_;
-  std::string temporary_path_;
+  std::string final_path_;      // at the end of the links
+  std::string temporary_path_;  // empty: what is there is written to
   int descriptor_ = -1;
 };
 
@@ -39,6 +46,7 @@ void write_file(const std::string& path, std::string_view text);
 void make_folder(const std::string& path);
 
 /// Renames a finished temporary file in the same folder, after bringing it to the disk.
+/// @param path no link, see through_links()
 /// The temporary file is removed when that fails. @throws IoError
 void commit_file(const std::string& temporary_path, const std::string& path);
 

@@ -19,7 +19,8 @@ std::string exact(double value);
 class CsvFormat {
  public:
   /// @param path named in messages only
-  CsvFormat(std::string path, std::vector<std::string> header);
+  /// @param likely how a message about a number that is not finite goes on
+  CsvFormat(std::string path, std::vector<std::string> header, std::string_view likely = {});
 
   /// The two first lines. @param provenance without the '#'; no time, path or step count
   std::string head(std::string_view provenance) const;
@@ -34,15 +35,16 @@ class CsvFormat {
  private:
   std::string path_;
   std::vector<std::string> header_;
+  std::string_view likely_;
   std::string row_;
   std::size_t cells_ = 0;
 };
 
-/// A CSV file that grows row by row; a row reaches it only when it is whole.
+/// A CSV file that grows row by row while a simulation runs; a row reaches it only when it is
+/// whole.
 class CsvWriter {
  public:
-  CsvWriter(const std::string& path, std::vector<std::string> header)
-      : format_(path, std::move(header)), file_(path) {}
+  CsvWriter(const std::string& path, std::vector<std::string> header);
 
   /// Starts a new file. @throws IoError
   void create(std::string_view provenance);

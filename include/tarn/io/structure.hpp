@@ -17,6 +17,9 @@ struct Structure {
   std::vector<double> velocities_A_per_akma;  ///< [molecule][9], or empty
   /// What else the file says of the frame: model, step, time_ps, replica, ...
   std::map<std::string, std::string> comment;
+  /// The atoms above in the order of the file, without its virtual sites; empty where that is the
+  /// order above.
+  std::vector<int> file_order;
 
   /// The water model that the comment names.
   std::optional<std::string> model() const;
