@@ -81,7 +81,9 @@ void add_rdf(CLI::App& app) {
       "rdf", "radial distribution functions of trajectories: xyz, h5md, dcd, gro, pdb");
   command->add_option("trajectories", a->files, "files of one cluster; they are pooled")
       ->required();
-  command->add_option("--pairs", a->pairs, "some of OO,OH,HH; default all")->delimiter(',');
+  command->add_option("--pairs", a->pairs, "some of OO,OH,HH; default all")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--bin-width-A", a->bin_width_A, "width of a bin; default 0.05");
   command->add_option("--r-max-A", a->r_max_A, "end of the last bin; default 12");
   command->add_option("--skip", a->skip, "frames to leave out at the beginning of each replica")
