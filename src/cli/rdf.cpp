@@ -11,6 +11,7 @@
 #include "tarn/observe/pictures.hpp"
 #include "tarn/observe/trajectory_rdf.hpp"
 #include "terminal.hpp"
+#include "whole_number.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -87,7 +88,7 @@ void add_rdf(CLI::App& app) {
   command->add_option("--bin-width-A", a->bin_width_A, "width of a bin; default 0.05");
   command->add_option("--r-max-A", a->r_max_A, "end of the last bin; default 12");
   command->add_option("--skip", a->skip, "frames to leave out at the beginning of each replica")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0));
   command->add_option("-o,--out", a->out, "CSV file; default standard output, or beside --plot");
   command->add_option("--plot", a->plot, "picture, .svg or .png");
   command->callback([a] { rdf(*a); });

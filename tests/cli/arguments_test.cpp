@@ -37,5 +37,22 @@ TEST_F(Arguments, OptionsMayComeFirst) {
   EXPECT_EQ(command("rdf --pairs OO --pairs HH " + files).text, last.text);
 }
 
+/// A number out of range is refused; it becomes no other one.
+TEST_F(Arguments, WholeNumbersAreTakenAsTheyAreWritten) {
+  const std::string cluster = "cluster --quiet --molecules 2 -o " + folder_.file("c.xyz");
+  const std::string any = "give a whole number, 0 or more";
+  for (const char* seed : {"-1", "1e3", "0x10", "010", "1.5", "9223372036854775808", "''"}) {
+    expect_refused(cluster + " --seed " + seed, 2, any);
+  }
+  expect_refused(cluster + " --minimise --starts 0", 2, "--starts: 0: give a whole number from 1");
+  expect_refused(cluster + " --minimise --starts -3", 2, "-3: give a whole number from 1");
+  expect_refused("cluster --molecules 0 -o " + folder_.file("c.xyz"), 2, "from 1 to 100000");
+  expect_refused("rdf " + structure_ + " --skip -1", 2, any);
+  EXPECT_TRUE(test::contents_of(folder_.path()).empty());
+  for (const char* seed : {"0", "9223372036854775807"}) {
+    EXPECT_EQ(command(cluster + " --seed " + seed).exit_code, 0) << seed;
+  }
+}
+
 }  // namespace
 }  // namespace tarn
