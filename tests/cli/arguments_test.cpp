@@ -54,5 +54,14 @@ TEST_F(Arguments, WholeNumbersAreTakenAsTheyAreWritten) {
   }
 }
 
+TEST_F(Arguments, EnergyNamesDevicesAsARunDoes) {
+  EXPECT_EQ(command("energy --device auto " + structure_).text,
+            command("energy " + structure_).text);
+  expect_refused("energy --device foo " + structure_, 2, "unknown device 'foo'");
+  expect_refused("energy --device cuda:99 " + structure_, 5, "device 'cuda:99': ");
+  expect_refused("energy --device cuda --model nope " + structure_, 2,
+                 "unknown water model 'nope'");
+}
+
 }  // namespace
 }  // namespace tarn
