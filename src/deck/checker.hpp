@@ -105,4 +105,7 @@ std::optional<std::string> total_hessian_problem(const IntegratorSection& integr
 /// What is wrong with that many molecules in that many replicas, if anything.
 std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas);
 
+/// What is wrong with a Lindemann index of that many molecules, if the deck has one.
+std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t molecules);
+
 }  // namespace tarn::decks

@@ -96,6 +96,14 @@ void state_fits(Checker& checker) {
                   *message);
 }
 
+void distances_fit(Checker& checker) {
+  if (!checker.trusted({"system.molecules", "system.replicas", "observe.cluster.lindemann"})) {
+    return;
+  }
+  const auto message = lindemann_problem(checker.deck(), checker.deck().system.molecules);
+  if (message) checker.problem("observe.cluster.lindemann", *message);
+}
+
 void wall_is_complete(Checker& checker) {
   if (!checker.deck().confinement) return;
   for (const char* key : {"confinement.radius_A", "confinement.stiffness_kcal_per_mol_A2"}) {
@@ -272,6 +280,8 @@ const std::vector<Rule>& rules() {
        velocities_have_a_temperature},
       {"`equilibration_ps` is less than the length of the run.", equilibration_ends},
       {"`molecules` times `replicas` is at most 10⁸.", state_fits},
+      {"With `lindemann = true`, all replicas together have at most 10⁷ pairs of molecules.",
+       distances_fit},
       {"`[confinement]` needs `radius_A` and `stiffness_kcal_per_mol_A2`.", wall_is_complete},
       {"`window_steps` is odd.", window_has_a_middle},
       {"`solver = \"dense\"` needs finite `omega`.", dense_solver_is_finite},
@@ -329,6 +339,19 @@ std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t rep
       "{} replicas of {} molecules are {} molecules, {:.1f} GB for positions and velocities alone; "
       "at most {} are allowed",
       replicas, molecules, total, static_cast<double>(total) * 144e-9, kMaxTotalMolecules);
+}
+
+std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t molecules) {
+  if (!deck.cluster || !deck.cluster->lindemann) return std::nullopt;
+  // 16 bytes each, in every checkpoint too.
+  constexpr std::int64_t kMostPairs = 10'000'000;
+  const std::int64_t pairs = molecules * (molecules - 1) / 2 * deck.system.replicas;
+  if (pairs <= kMostPairs) return std::nullopt;
+  return fmt::format(
+      "the Lindemann index remembers every pair of molecules of every replica, {} here, and at "
+      "most "
+      "{} are allowed; write lindemann = false",
+      pairs, kMostPairs);
 }
 
 }  // namespace tarn::decks

@@ -596,6 +596,19 @@ TEST(MakeSystem, OneRateIsTheSameForAllAtoms) {
             system.thermostat.friction_oxygen_per_akma);
 }
 
+TEST(MakeSystem, RefusesALindemannIndexThatNeedsTooMuchMemory) {
+  const std::string text = "[system]\nfile = \"a.xyz\"\n[run]\nsteps = 1\n[observe.cluster]\n";
+  // 4472 * 4471 / 2 pairs are just below 10^7.
+  EXPECT_EQ(make_system(parse(text), 4472).molecules, 4472);
+  try {
+    make_system(parse(text), 4473);
+    FAIL() << "4473 molecules have more than 10^7 pairs";
+  } catch (const InputError& error) {
+    EXPECT_TRUE(contains(error.what(), "[observe.cluster] the Lindemann index remembers"));
+  }
+  EXPECT_EQ(make_system(parse(text + "lindemann = false\n"), 4473).molecules, 4473);
+}
+
 TEST(MakeSystem, WithoutAThermostatThereIsNoFriction) {
   const System system = make_system(parse(kSmallest), 7);
   EXPECT_EQ(system.thermostat.kind, Thermostat::none);

@@ -299,14 +299,6 @@ TEST_F(ObserversTest, ClusterHasDipolesAndTheLindemannIndexAfterEquilibration) {
   EXPECT_EQ(table("cluster.csv").header.back(), "molecule_dipole_D");
 }
 
-TEST_F(ObserversTest, ALindemannIndexThatNeedsTooMuchMemoryIsRefused) {
-  const Deck d = deck(1, "[observe.cluster]\n");
-  const RunInfo large{folder_.path(), 20'000, 1, "x"};
-  EXPECT_TRUE(contains(test::message_of<InputError>([&] { make_observers(d, large); }),
-                       "lindemann = false"));
-  EXPECT_NO_THROW(make_observers(deck(1, "[observe.cluster]\nlindemann = false\n"), large));
-}
-
 // --- averages ---
 
 TEST_F(ObserversTest, AveragesLeaveOutTheTransientAndTakeAllReplicas) {
