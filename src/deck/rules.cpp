@@ -19,6 +19,18 @@ void start_is_given(Checker& checker) {
   checker.problem("system.molecules", "[system] needs molecules or file");
 }
 
+void file_has_the_molecules(Checker& checker) {
+  const int wanted = checker.deck().system.molecules;
+  const std::int64_t found = checker.molecules();
+  if (found > kMaxMolecules) {
+    checker.problem("system.file", fmt::format("the structure has {} molecules; want 1 to {}",
+                                               found, kMaxMolecules));
+  } else if (checker.has("system.molecules") && wanted != found) {
+    checker.problem("system.molecules",
+                    fmt::format("molecules = {}, but the structure has {}", wanted, found));
+  }
+}
+
 void length_is_given(Checker& checker) {
   if (!checker.trusted({"run.steps", "run.duration_ps"})) return;
   if (checker.has("run.steps") || checker.has("run.duration_ps")) return;
@@ -90,7 +102,7 @@ void equilibration_ends(Checker& checker) {
 void state_fits(Checker& checker) {
   if (!checker.trusted({"system.molecules", "system.replicas"})) return;
   const SystemSection& system = checker.deck().system;
-  const auto message = size_problem(system.molecules, system.replicas);
+  const auto message = size_problem(checker.molecules(), system.replicas);
   if (!message) return;
   checker.problem(checker.has("system.replicas") ? "system.replicas" : "system.molecules",
                   *message);
@@ -100,7 +112,7 @@ void distances_fit(Checker& checker) {
   if (!checker.trusted({"system.molecules", "system.replicas", "observe.cluster.lindemann"})) {
     return;
   }
-  const auto message = lindemann_problem(checker.deck(), checker.deck().system.molecules);
+  const auto message = lindemann_problem(checker.deck(), checker.molecules());
   if (message) checker.problem("observe.cluster.lindemann", *message);
 }
 
@@ -167,7 +179,7 @@ void study_hessians_go_with_zss(Checker& checker) {
                     "newmark-one-step has hessian = \"gauss-newton\" or \"full\" only");
   }
   if (!checker.trusted({"system.molecules"})) return;
-  const auto problem = total_hessian_problem(integrator, checker.deck().system.molecules);
+  const auto problem = total_hessian_problem(integrator, checker.molecules());
   if (problem) checker.problem("integrator.hessian", *problem);
 }
 
@@ -266,8 +278,9 @@ void dcd_can_count_the_interval(Checker& checker) {
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> table{
-      {"`[system]` needs `molecules` or `file`; with both, the file must hold that many molecules.",
-       start_is_given},
+      {"`[system]` needs `molecules` or `file`.", start_is_given},
+      {"With both `molecules` and `file`, the file must hold that many molecules.",
+       file_has_the_molecules},
       {"`[run]` needs exactly one of `steps` and `duration_ps`.", length_is_given},
       {"`duration_ps` may not be more than 10¹² steps.", length_is_possible},
       {"A thermostat other than `none` needs exactly one of `temperature_K` and `temperatures_K`, "
