@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -18,7 +19,8 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> files, pairs{"OO", "OH", "HH"};
-  double bin_width_A = 0.05, r_max_A = 12.0;
+  double bin_width_A = 0.05;
+  std::optional<double> r_max_A;
   std::int64_t skip = 0;
   std::string out, plot;
 };
@@ -44,6 +46,13 @@ io::PictureFormat format_of_picture(const std::string& path) {
   throw InputError(fmt::format("--plot {}: give a name that ends with .svg or .png", path));
 }
 
+/// 12 A or, where the bins do not fit, the end next to it that they do.
+double default_r_max_A(double bin_width_A) {
+  const double usual = TrajectoryRdfOptions{}.r_max_A;
+  const double end = std::max(1.0, std::round(usual / bin_width_A)) * bin_width_A;
+  return std::round(end * 1e9) / 1e9;  // 11.97 and not 11.970000000000001
+}
+
 void rdf(const Arguments& a) {
   std::optional<io::PictureFormat> picture;
   if (!a.plot.empty()) picture = format_of_picture(a.plot);
@@ -56,10 +65,17 @@ void rdf(const Arguments& a) {
   options.files = a.files;
   options.pairs = pairs_of(a.pairs);
   options.bin_width_A = a.bin_width_A;
-  options.r_max_A = a.r_max_A;
+  Terminal terminal(false);
+  if (a.r_max_A) {
+    options.r_max_A = *a.r_max_A;
+  } else if (const double end = default_r_max_A(a.bin_width_A);
+             end > 0.0 && end != options.r_max_A) {
+    terminal.say(fmt::format("distances up to {:.9g} A, the whole number of bins next to {} A", end,
+                             options.r_max_A));
+    options.r_max_A = end;
+  }
   options.skip_frames = a.skip;
   const TrajectoryRdf result = rdf_of_trajectories(options, table);
-  Terminal terminal(false);
   terminal.say(fmt::format("{} molecules, {} frames of {} replicas", result.molecules,
                            result.frames, result.replicas));
   if (table.empty()) {
@@ -86,7 +102,7 @@ void add_rdf(CLI::App& app) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_option("--bin-width-A", a->bin_width_A, "width of a bin; default 0.05");
-  command->add_option("--r-max-A", a->r_max_A, "end of the last bin; default 12");
+  command->add_option("--r-max-A", a->r_max_A, "end of the last bin; default 12, or next to it");
   command->add_option("--skip", a->skip, "frames to leave out at the beginning of each replica")
       ->check(whole_number(0));
   command->add_option("-o,--out", a->out, "CSV file; default standard output, or beside --plot");

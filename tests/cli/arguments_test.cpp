@@ -63,5 +63,21 @@ TEST_F(Arguments, EnergyNamesDevicesAsARunDoes) {
                  "unknown water model 'nope'");
 }
 
+/// Without --r-max-A the end is where the bins fit; a given one is never changed.
+TEST_F(Arguments, RdfTakesBinsThatDoNotDivideTheUsualEnd) {
+  const Outcome fitted = command("rdf " + structure_ + " --bin-width-A 0.07");
+  EXPECT_EQ(fitted.exit_code, 0);
+  EXPECT_TRUE(
+      contains(fitted.text, "distances up to 11.97 A, the whole number of bins next to 12 A"));
+  const Outcome given = command("rdf " + structure_ + " --bin-width-A 0.07 --r-max-A 11.97");
+  EXPECT_EQ(given.exit_code, 0);
+  EXPECT_TRUE(contains(fitted.text, given.text.substr(given.text.find("\n#"))));
+  expect_refused("rdf " + structure_ + " --bin-width-A 0.07 --r-max-A 12", 2,
+                 "12 A is no whole number of bins of 0.07 A; the next one is 11.97 A");
+  for (const char* width : {"0", "-0.05", "nan", "inf", "1e-300"}) {
+    expect_refused("rdf " + structure_ + " --bin-width-A " + width, 2, "at most 100000 bins");
+  }
+}
+
 }  // namespace
 }  // namespace tarn
