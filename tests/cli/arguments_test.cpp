@@ -79,5 +79,25 @@ TEST_F(Arguments, RdfTakesBinsThatDoNotDivideTheUsualEnd) {
   }
 }
 
+TEST_F(Arguments, WhatIsWrongIsNamed) {
+  const std::string commands = "; the commands are run, check, ";
+  expect_refused("bogus", 2, "tarn: there is no command 'bogus'" + commands);
+  expect_refused("energi --device cpu x.xyz", 2,
+                 "tarn: there is no command 'energi' (did you mean 'energy'?)" + commands);
+  expect_refused("--bogus", 2, "tarn: there is no option --bogus" + commands);
+  expect_refused("", 2, "tarn: no command is given" + commands);
+  expect_refused("run", 2, "tarn: deck is required");
+  expect_refused("run --bogus a.toml", 2, "tarn: The following argument was not expected: --bogus");
+  expect_refused("plot . --format pdf", 2, "tarn: --format: pdf not in {svg,png}");
+}
+
+TEST_F(Arguments, WhatIsMissingIsAnErrorOfReading) {
+  const std::string none = folder_.file("none");
+  for (const char* command : {"plot ", "energy ", "rdf ", "run ", "check "}) {
+    expect_refused(command + none, 4, none);
+  }
+  expect_refused("plot " + folder_.path(), 2, "is no folder of a run");
+}
+
 }  // namespace
 }  // namespace tarn
