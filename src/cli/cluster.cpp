@@ -9,6 +9,7 @@
 #include "tarn/start.hpp"
 #include "terminal.hpp"
 #include "water_models.hpp"
+#include "whole_number.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -18,15 +19,10 @@ struct Arguments {
   std::uint64_t seed = 1;
   std::string model = "tip3p", out;
   bool minimise = false, quiet = false;
-  int starts = 0;
+  int starts = 0;  // 0: by the number of molecules
 };
 
 void cluster(const Arguments& a) {
-  if (a.molecules < 1 || a.molecules > kMaxMolecules) {
-    throw InputError(
-        fmt::format("--molecules {}: give a number from 1 to {}", a.molecules, kMaxMolecules));
-  }
-  if (a.starts < 0) throw InputError("--starts must be at least 1");
   if (a.starts > 0 && !a.minimise) throw InputError("--starts goes with --minimise only");
   io::format_for_writing(a.out);  // before a long search
   const WaterModel model = water_model_named(a.model);
@@ -58,12 +54,17 @@ void cluster(const Arguments& a) {
 void add_cluster(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("cluster", "make a structure: random, or a minimum");
-  command->add_option("--molecules", a->molecules, "number of molecules")->required();
-  command->add_option("--seed", a->seed, "seed of the random numbers; default 1");
+  command->add_option("--molecules", a->molecules, "number of molecules")
+      ->required()
+      ->check(whole_number(1, kMaxMolecules));
+  command->add_option("--seed", a->seed, "seed of the random numbers; default 1")
+      ->check(whole_number(0));
   command->add_option("--model", a->model, "water model; default tip3p");
   command->add_flag("--minimise", a->minimise, "search for the lowest minimum of rigid molecules");
-  command->add_option("--starts", a->starts,
-                      "independent searches; default enough for the lowest minimum up to N = 8");
+  command
+      ->add_option("--starts", a->starts,
+                   "independent searches; default enough for the lowest minimum up to N = 8")
+      ->check(whole_number(1, std::numeric_limits<int>::max()));
   command->add_option("-o,--out", a->out, "file to write: .xyz, .gro or .pdb")->required();
   command->add_flag("--quiet", a->quiet, "no progress");
   command->callback([a] { cluster(*a); });

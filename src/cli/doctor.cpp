@@ -3,8 +3,8 @@
 #include <thread>
 
 #include "commands.hpp"
+#include "doctor_text.hpp"
 #include "kernels/cuda_engine.hpp"
-#include "kernels/device_probe.hpp"
 #include "tarn/build_features.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/io/plot.hpp"
@@ -25,17 +25,12 @@ void doctor() {
     fmt::print("     Neither AVX2 nor AVX-512 can be used: expect a quarter of the speed.\n");
   }
 
-  const DeviceProbe probe = probe_devices();
   if (build::kCudaVersion.empty()) {
     fmt::print("CUDA: not in this build\n");
   } else {
     fmt::print("CUDA: built with {} for {}\n", build::kCudaVersion, build::kCudaArchitectures);
   }
-  if (probe.status != ProbeStatus::ok) fmt::print("      {}\n", probe.message);
-  for (const ProbedDevice& d : probe.devices) {
-    fmt::print("      cuda:{} {}, compute capability {}, {} multiprocessors, {:.0f} GiB\n", d.index,
-               d.name, d.compute_capability, d.multiprocessors, d.memory_GiB);
-  }
+  fmt::print("{}", text_of(probe_devices()));
   if (!build::kCudaVersion.empty()) {
     const std::string problem = cusolver_problem();
     fmt::print("      dense solves: {}\n", problem.empty() ? "cuSOLVER is there" : problem);
@@ -48,7 +43,7 @@ void doctor() {
                                    ? "gnuplot found"
                                    : "gnuplot is missing; tables are written, pictures are not. "
                                      "Install it: apt-get install gnuplot-nox");
-  fmt::print("HDF5: {}\n", build::kHdf5Version.empty() ? "not in this build" : build::kHdf5Version);
+  fmt::print("{}", hdf5_text(build::kHdf5Version));
 }
 
 }  // namespace

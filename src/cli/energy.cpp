@@ -3,10 +3,9 @@
 #include <memory>
 
 #include "commands.hpp"
-#include "tarn/core/error.hpp"
-#include "tarn/force_field.hpp"
 #include "tarn/io/json.hpp"
 #include "tarn/io/structure.hpp"
+#include "tarn/single_point.hpp"
 #include "water_models.hpp"
 
 namespace tarn::cli {
@@ -18,14 +17,11 @@ struct Arguments {
 
 void energy(const Arguments& a) {
   const io::Structure structure = io::read_structure(a.structure);
-  if (a.device != "cpu" && a.device != "auto") {
-    throw DeviceError("single points run on the CPU in this version: use --device cpu");
-  }
   const WaterModel model =
       water_model_named(a.model.empty() ? structure.model().value_or("tip3p") : a.model);
-  ForceField force_field(model, structure.molecules);
-  std::vector<double> forces(structure.positions_A.size());
-  const NonbondedEnergy e = force_field.energy_and_forces(structure.positions_A, forces);
+  const SinglePoint point = single_point(model, structure.positions_A, {a.device});
+  const NonbondedEnergy& e = point.energy;
+  const std::vector<double>& forces = point.forces_kcal_per_mol_A;
   std::vector<std::string> rows;
   for (std::size_t i = 0; i < forces.size() / 3; ++i) {
     const std::size_t atom =
@@ -54,7 +50,7 @@ void add_energy(CLI::App& app) {
                    "extended XYZ, GRO or PDB; of a trajectory the first frame")
       ->required();
   command->add_option("--model", a->model, "water model; default what the file says, or tip3p");
-  command->add_option("--device", a->device, "cpu");
+  command->add_option("--device", a->device, "auto, cpu, cuda or cuda:<number>; default cpu");
   command->callback([a] { energy(*a); });
 }
 

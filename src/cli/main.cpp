@@ -11,6 +11,7 @@
 #include "failure.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/version.hpp"
+#include "usage.hpp"
 
 namespace {
 
@@ -33,7 +34,10 @@ int main(int argc, char** argv) {
   CLI::App app{"tarn: molecular dynamics of water clusters", "tarn"};
   app.set_version_flag("--version", "tarn " + std::string(tarn::kVersion));
   app.require_subcommand(1);
-  app.footer("'tarn COMMAND --help' explains a command; docs/decks.md explains decks.");
+  app.footer("'tarn COMMAND --help' explains a command; docs/decks.md explains decks.\n");
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
+    return tarn::cli::usage_text(*failed, error);
+  });
   int exit_code = 0;
   tarn::cli::add_run(app, exit_code);
   tarn::cli::add_check(app);

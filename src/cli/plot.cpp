@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <set>
 
 #include "commands.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/io/io_error.hpp"
 #include "tarn/observe/pictures.hpp"
 #include "terminal.hpp"
 
@@ -17,6 +19,7 @@ struct Arguments {
 };
 
 void plot(const Arguments& a) {
+  if (!std::filesystem::exists(a.folder)) io::throw_io_error("read", a.folder, ENOENT);
   if (!std::filesystem::exists(a.folder + "/run.json")) {
     throw InputError(fmt::format(
         "'{}' is no folder of a run: it holds no run.json. Give the folder that tarn run wrote to",

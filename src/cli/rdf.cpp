@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -11,13 +12,15 @@
 #include "tarn/observe/pictures.hpp"
 #include "tarn/observe/trajectory_rdf.hpp"
 #include "terminal.hpp"
+#include "whole_number.hpp"
 
 namespace tarn::cli {
 namespace {
 
 struct Arguments {
   std::vector<std::string> files, pairs{"OO", "OH", "HH"};
-  double bin_width_A = 0.05, r_max_A = 12.0;
+  double bin_width_A = 0.05;
+  std::optional<double> r_max_A;
   std::int64_t skip = 0;
   std::string out, plot;
 };
@@ -43,6 +46,13 @@ io::PictureFormat format_of_picture(const std::string& path) {
   throw InputError(fmt::format("--plot {}: give a name that ends with .svg or .png", path));
 }
 
+/// 12 A or, where the bins do not fit, the end next to it that they do.
+double default_r_max_A(double bin_width_A) {
+  const double usual = TrajectoryRdfOptions{}.r_max_A;
+  const double end = std::max(1.0, std::round(usual / bin_width_A)) * bin_width_A;
+  return std::round(end * 1e9) / 1e9;  // 11.97 and not 11.970000000000001
+}
+
 void rdf(const Arguments& a) {
   std::optional<io::PictureFormat> picture;
   if (!a.plot.empty()) picture = format_of_picture(a.plot);
@@ -55,10 +65,17 @@ void rdf(const Arguments& a) {
   options.files = a.files;
   options.pairs = pairs_of(a.pairs);
   options.bin_width_A = a.bin_width_A;
-  options.r_max_A = a.r_max_A;
+  Terminal terminal(false);
+  if (a.r_max_A) {
+    options.r_max_A = *a.r_max_A;
+  } else if (const double end = default_r_max_A(a.bin_width_A);
+             end > 0.0 && end != options.r_max_A) {
+    terminal.say(fmt::format("distances up to {:.9g} A, the whole number of bins next to {} A", end,
+                             options.r_max_A));
+    options.r_max_A = end;
+  }
   options.skip_frames = a.skip;
   const TrajectoryRdf result = rdf_of_trajectories(options, table);
-  Terminal terminal(false);
   terminal.say(fmt::format("{} molecules, {} frames of {} replicas", result.molecules,
                            result.frames, result.replicas));
   if (table.empty()) {
@@ -81,11 +98,13 @@ void add_rdf(CLI::App& app) {
       "rdf", "radial distribution functions of trajectories: xyz, h5md, dcd, gro, pdb");
   command->add_option("trajectories", a->files, "files of one cluster; they are pooled")
       ->required();
-  command->add_option("--pairs", a->pairs, "some of OO,OH,HH; default all")->delimiter(',');
+  command->add_option("--pairs", a->pairs, "some of OO,OH,HH; default all")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--bin-width-A", a->bin_width_A, "width of a bin; default 0.05");
-  command->add_option("--r-max-A", a->r_max_A, "end of the last bin; default 12");
+  command->add_option("--r-max-A", a->r_max_A, "end of the last bin; default 12, or next to it");
   command->add_option("--skip", a->skip, "frames to leave out at the beginning of each replica")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0));
   command->add_option("-o,--out", a->out, "CSV file; default standard output, or beside --plot");
   command->add_option("--plot", a->plot, "picture, .svg or .png");
   command->callback([a] { rdf(*a); });

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "suggest.hpp"
+#include "tarn/io/structure.hpp"
 
 namespace tarn::decks {
 namespace {
@@ -157,6 +158,10 @@ std::optional<double> Checker::number(std::string_view path) const {
   return std::nullopt;
 }
 
+std::int64_t Checker::molecules() const {
+  return file_molecules_ ? *file_molecules_ : deck_.system.molecules;
+}
+
 bool Checker::trusted(std::initializer_list<std::string_view> paths) const {
   return std::none_of(paths.begin(), paths.end(), [&](std::string_view path) {
     return distrusted_.find(path) != distrusted_.end();
@@ -218,8 +223,8 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
   take_overrides(std::move(given));
   read_entries();
   check_conditions();
+  read_structure_file();
   for (const Rule& rule : schema_->rules) rule.check(*this);
-  check_files();
   if (!problems_.empty()) give_up();
   is_mechanical(deck_.system.kind) ? fill_mechanics_defaults(*this) : fill_defaults();
   return deck_;
@@ -562,13 +567,21 @@ void Checker::check_condition(const Key& key, const Condition& condition) {
                    has(other.path()) ? "" : " (the default)", comma_list(condition.words, true)));
 }
 
-void Checker::check_files() {
-  const std::optional<std::string> structure = structure_path(deck_);
+void Checker::read_structure_file() {
+  const std::optional<std::string> path = structure_path(deck_);
+  if (!look_at_files_ || !path) return;
   std::error_code ignored;
-  if (!look_at_files_ || !structure || std::filesystem::is_regular_file(*structure, ignored))
-    return;
-  problem("system.file", fmt::format("file = {}: there is no file {}",
-                                     toml_string(*deck_.system.file), *structure));
+  if (!std::filesystem::is_regular_file(*path, ignored)) {
+    return problem("system.file", fmt::format("file = {}: there is no file {}",
+                                              toml_string(*deck_.system.file), *path));
+  }
+  try {
+    file_molecules_ = io::read_structure(*path).molecules;
+  } catch (const InputError& error) {
+    if (error.problems().empty()) problem("system.file", error.what());
+    problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());
+  } catch (const IoError&) {  // no fault of the deck; told when the structure is needed
+  }
 }
 
 void Checker::fill_defaults() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -21,7 +22,7 @@ namespace tarn::decks {
 class Checker {
  public:
   /// @param path names the deck in messages and anchors relative files
-  /// @param look_at_files true: the structure file must exist
+  /// @param look_at_files true: the structure file is read, and its problems are the deck's
   Checker(const std::string& path, bool look_at_files);
 
   /// @throws InputError with every problem found
@@ -35,6 +36,8 @@ class Checker {
   bool has(std::string_view path) const { return values_.find(path) != values_.end(); }
   /// The number that the deck gives the key, or nothing.
   std::optional<double> number(std::string_view path) const;
+  /// Those of the structure file where it was read, of the deck otherwise; 0: neither says.
+  std::int64_t molecules() const;
   /// False if something was wrong with one of the keys, so that nothing can be said about it.
   bool trusted(std::initializer_list<std::string_view> paths) const;
   /// A problem with a key, told at its value or, where it is missing, at its section.
@@ -50,7 +53,7 @@ class Checker {
   void key_outside_sections(const Entry& entry);
   void check_conditions();
   void check_condition(const Key& key, const Condition& condition);
-  void check_files();
+  void read_structure_file();
   void fill_defaults();
 
   void tell(const Place& place, std::string message);
@@ -83,6 +86,7 @@ class Checker {
   std::map<std::string, Place, std::less<>> sections_;
   std::map<std::string, Given, std::less<>> values_;
   std::set<std::string, std::less<>> distrusted_;
+  std::optional<int> file_molecules_;
 };
 
 /// The rules of water.
@@ -103,5 +107,8 @@ std::optional<std::string> total_hessian_problem(const IntegratorSection& integr
 
 /// What is wrong with that many molecules in that many replicas, if anything.
 std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas);
+
+/// What is wrong with a Lindemann index of that many molecules, if the deck has one.
+std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t molecules);
 
 }  // namespace tarn::decks

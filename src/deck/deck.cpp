@@ -147,6 +147,9 @@ System make_system(const Deck& deck, int molecules) {
   if (const auto problem = decks::total_hessian_problem(deck.integrator, molecules)) {
     refuse(*problem);
   }
+  if (const auto problem = decks::lindemann_problem(deck, molecules)) {
+    refuse("[observe.cluster] " + *problem);
+  }
   const std::optional<WaterModel> model = find_water_model(deck.system.model);
   if (!model) refuse(fmt::format("model = {} is not known", decks::toml_string(deck.system.model)));
 

@@ -19,6 +19,18 @@ void start_is_given(Checker& checker) {
   checker.problem("system.molecules", "[system] needs molecules or file");
 }
 
+void file_has_the_molecules(Checker& checker) {
+  const int wanted = checker.deck().system.molecules;
+  const std::int64_t found = checker.molecules();
+  if (found > kMaxMolecules) {
+    checker.problem("system.file", fmt::format("the structure has {} molecules; want 1 to {}",
+                                               found, kMaxMolecules));
+  } else if (checker.has("system.molecules") && wanted != found) {
+    checker.problem("system.molecules",
+                    fmt::format("molecules = {}, but the structure has {}", wanted, found));
+  }
+}
+
 void length_is_given(Checker& checker) {
   if (!checker.trusted({"run.steps", "run.duration_ps"})) return;
   if (checker.has("run.steps") || checker.has("run.duration_ps")) return;
@@ -90,10 +102,18 @@ void equilibration_ends(Checker& checker) {
 void state_fits(Checker& checker) {
   if (!checker.trusted({"system.molecules", "system.replicas"})) return;
   const SystemSection& system = checker.deck().system;
-  const auto message = size_problem(system.molecules, system.replicas);
+  const auto message = size_problem(checker.molecules(), system.replicas);
   if (!message) return;
   checker.problem(checker.has("system.replicas") ? "system.replicas" : "system.molecules",
                   *message);
+}
+
+void distances_fit(Checker& checker) {
+  if (!checker.trusted({"system.molecules", "system.replicas", "observe.cluster.lindemann"})) {
+    return;
+  }
+  const auto message = lindemann_problem(checker.deck(), checker.molecules());
+  if (message) checker.problem("observe.cluster.lindemann", *message);
 }
 
 void wall_is_complete(Checker& checker) {
@@ -159,7 +179,7 @@ void study_hessians_go_with_zss(Checker& checker) {
                     "newmark-one-step has hessian = \"gauss-newton\" or \"full\" only");
   }
   if (!checker.trusted({"system.molecules"})) return;
-  const auto problem = total_hessian_problem(integrator, checker.deck().system.molecules);
+  const auto problem = total_hessian_problem(integrator, checker.molecules());
   if (problem) checker.problem("integrator.hessian", *problem);
 }
 
@@ -258,8 +278,9 @@ void dcd_can_count_the_interval(Checker& checker) {
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> table{
-      {"`[system]` needs `molecules` or `file`; with both, the file must hold that many molecules.",
-       start_is_given},
+      {"`[system]` needs `molecules` or `file`.", start_is_given},
+      {"With both `molecules` and `file`, the file must hold that many molecules.",
+       file_has_the_molecules},
       {"`[run]` needs exactly one of `steps` and `duration_ps`.", length_is_given},
       {"`duration_ps` may not be more than 10¹² steps.", length_is_possible},
       {"A thermostat other than `none` needs exactly one of `temperature_K` and `temperatures_K`, "
@@ -272,6 +293,8 @@ const std::vector<Rule>& rules() {
        velocities_have_a_temperature},
       {"`equilibration_ps` is less than the length of the run.", equilibration_ends},
       {"`molecules` times `replicas` is at most 10⁸.", state_fits},
+      {"With `lindemann = true`, all replicas together have at most 10⁷ pairs of molecules.",
+       distances_fit},
       {"`[confinement]` needs `radius_A` and `stiffness_kcal_per_mol_A2`.", wall_is_complete},
       {"`window_steps` is odd.", window_has_a_middle},
       {"`solver = \"dense\"` needs finite `omega`.", dense_solver_is_finite},
@@ -329,6 +352,19 @@ std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t rep
       "{} replicas of {} molecules are {} molecules, {:.1f} GB for positions and velocities alone; "
       "at most {} are allowed",
       replicas, molecules, total, static_cast<double>(total) * 144e-9, kMaxTotalMolecules);
+}
+
+std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t molecules) {
+  if (!deck.cluster || !deck.cluster->lindemann) return std::nullopt;
+  // 16 bytes each, in every checkpoint too.
+  constexpr std::int64_t kMostPairs = 10'000'000;
+  const std::int64_t pairs = molecules * (molecules - 1) / 2 * deck.system.replicas;
+  if (pairs <= kMostPairs) return std::nullopt;
+  return fmt::format(
+      "the Lindemann index remembers every pair of molecules of every replica, {} here, and at "
+      "most "
+      "{} are allowed; write lindemann = false",
+      pairs, kMostPairs);
 }
 
 }  // namespace tarn::decks

@@ -5,20 +5,13 @@
 #include <memory>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "makers.hpp"
 #include "table_observer.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/observe/pictures.hpp"
 
 namespace tarn {
 namespace {
-
-/// Most pairs of molecules of all replicas whose distances are remembered: 16 bytes each, in every
-/// checkpoint too.
-constexpr double kMostPairs = 1e7;
 
 /// Lindemann indices by replica id.
 using Indices = std::map<std::int64_t, analysis::LindemannIndex>;
@@ -45,15 +38,6 @@ void load(Indices& indices, std::istream& in) {
   }
 }
 
-void check_memory(const RunInfo& info) {
-  const double pairs = 0.5 * info.molecules * (info.molecules - 1.0) * info.replicas;
-  if (pairs <= kMostPairs) return;
-  throw InputError(fmt::format(
-      "[observe.cluster] the Lindemann index remembers every pair of molecules of every replica, "
-      "{:.2g} here, and at most {:.0g} are allowed; write lindemann = false",
-      pairs, kMostPairs));
-}
-
 }  // namespace
 
 std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Deck& deck,
@@ -66,7 +50,6 @@ std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Deck
   spec.averaged_columns = spec.columns.size();
   std::shared_ptr<Indices> indices;
   if (section.lindemann) {
-    check_memory(info);
     spec.columns.push_back("lindemann");
     spec.result_columns = 1;
     indices = std::make_shared<Indices>();

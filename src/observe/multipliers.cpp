@@ -31,7 +31,7 @@ class MultipliersObserver final : public Observer {
   }
 
   void observe(const Frame& frame) override {
-    Sample sample{frame.step, frame.time_ps, {}, {}};
+    Sample sample{frame.step, info_.time_ps(frame.step), {}, {}};
     const std::size_t size = static_cast<std::size_t>(frame.molecules) * 3;
     for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
       if (frame.replica_ids[r] >= section_.replicas) continue;

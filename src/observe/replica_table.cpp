@@ -34,21 +34,21 @@ void ReplicaTable::create(const std::string& provenance) {
                                  : ""));
 }
 
-void ReplicaTable::write(const Frame& frame, std::span<const double> values) {
-  if (replicas_.kind == ReplicaSelection::Kind::mean) return write_mean(frame, values);
+void ReplicaTable::write(const Frame& frame, double time_ps, std::span<const double> values) {
+  if (replicas_.kind == ReplicaSelection::Kind::mean) return write_mean(frame, time_ps, values);
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
     if (replicas_.kind == ReplicaSelection::Kind::first && id >= replicas_.count) continue;
-    csv_.cell(frame.step).cell(frame.time_ps).cell(id);
+    csv_.cell(frame.step).cell(time_ps).cell(id);
     for (const double value : values.subspan(r * columns_, columns_)) csv_.cell(value);
     csv_.end_row();
   }
 }
 
-void ReplicaTable::write_mean(const Frame& frame, std::span<const double> values) {
+void ReplicaTable::write_mean(const Frame& frame, double time_ps, std::span<const double> values) {
   const std::size_t replicas = frame.replica_ids.size();
   if (replicas == 0) return;
-  csv_.cell(frame.step).cell(frame.time_ps).cell(std::string_view("mean"));
+  csv_.cell(frame.step).cell(time_ps).cell(std::string_view("mean"));
   std::vector<double> column(replicas);
   for (std::size_t c = 0; c < columns_; ++c) {
     for (std::size_t r = 0; r < replicas; ++r) column[r] = values[r * columns_ + c];

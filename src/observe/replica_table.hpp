@@ -22,13 +22,13 @@ class ReplicaTable {
   void create(const std::string& provenance);
   void cut(std::uint64_t length) { csv_.cut(length); }
   /// @param values [live replica][column]; replicas that were stopped have no row
-  void write(const Frame& frame, std::span<const double> values);
+  void write(const Frame& frame, double time_ps, std::span<const double> values);
   void flush() { csv_.flush(); }
   void sync() { csv_.sync(); }
   std::uint64_t length() const { return csv_.length(); }
 
  private:
-  void write_mean(const Frame& frame, std::span<const double> values);
+  void write_mean(const Frame& frame, double time_ps, std::span<const double> values);
 
   std::size_t columns_;
   ReplicaSelection replicas_;

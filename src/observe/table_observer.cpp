@@ -26,7 +26,7 @@ std::string TableObserver::name() const {
 void TableObserver::observe(const Frame& frame) {
   std::vector<double> values;
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) spec_.append_values(frame, r, values);
-  table_.write(frame, values);
+  table_.write(frame, info_.time_ps(frame.step), values);
   if (frame.step >= info_.first_averaged_step && !frame.replica_ids.empty()) {
     average(frame, values);
   }
@@ -59,7 +59,7 @@ AveragedQuantity TableObserver::average_of(std::size_t column) const {
   const analysis::Blocking b = averages_[column].result();
   const double samples = averages_[column].samples();
   AveragedQuantity a{spec_.file, spec_.columns[column], b.mean, b.error};
-  a.autocorrelation_ps = b.autocorrelation_time * static_cast<double>(every_) * info_.timestep_ps;
+  a.autocorrelation_ps = b.autocorrelation_time * info_.time_ps(every_);
   a.independent_samples = samples / (2.0 * b.autocorrelation_time);
   a.samples = static_cast<std::int64_t>(samples);
   a.converged = b.converged;

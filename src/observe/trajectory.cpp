@@ -15,8 +15,10 @@ namespace {
 /// Writes the reported positions in the format of the deck.
 class TrajectoryObserver final : public Observer {
  public:
-  TrajectoryObserver(const ObserveTrajectory& section, const io::TrajectoryInfo& info)
+  TrajectoryObserver(const ObserveTrajectory& section, const RunInfo& run,
+                     const io::TrajectoryInfo& info)
       : section_(section),
+        run_(run),
         replicas_(info.replicas),
         writer_(io::format_of(section.format).write(info)) {}
 
@@ -32,8 +34,8 @@ class TrajectoryObserver final : public Observer {
     for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
       const std::int64_t id = frame.replica_ids[r];
       if (id >= replicas_) continue;
-      writer_->append(
-          {id, frame.step, frame.time_ps, std::span(frame.positions_A).subspan(r * size, size)});
+      writer_->append({id, frame.step, run_.time_ps(frame.step),
+                       std::span(frame.positions_A).subspan(r * size, size)});
     }
   }
   void save(std::ostream& out) override { writer_->save(out); }
@@ -42,6 +44,7 @@ class TrajectoryObserver final : public Observer {
 
  private:
   ObserveTrajectory section_;
+  RunInfo run_;
   int replicas_;
   std::unique_ptr<io::TrajectoryWriter> writer_;
 };
@@ -66,7 +69,7 @@ std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, cons
   trajectory.every = section.every;
   trajectory.timestep_fs = deck.integrator.timestep_fs;
   trajectory.provenance = info.provenance;
-  return std::make_unique<TrajectoryObserver>(section, trajectory);
+  return std::make_unique<TrajectoryObserver>(section, info, trajectory);
 }
 
 }  // namespace tarn

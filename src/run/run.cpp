@@ -120,7 +120,7 @@ class Run {
   void make_observers() {
     observers_ = tarn::make_observers(
         deck_, {folder_.path(), molecules_, deck_.system.replicas, provenance_of(deck_, molecules_),
-                deck_.integrator.timestep_fs * 1e-3, first_averaged_step(deck_)});
+                deck_.integrator.timestep_fs, first_averaged_step(deck_)});
     // Behind a wall a molecule may be in the gas.
     if (!deck_.confinement) {
       auto watch = std::make_unique<EvaporationWatch>();

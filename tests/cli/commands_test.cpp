@@ -1,10 +1,7 @@
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "command.hpp"
 #include "plain_water.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/xyz.hpp"
@@ -22,26 +20,12 @@
 namespace {
 
 namespace fs = std::filesystem;
+using tarn::test::Outcome;
 
-const std::string kTarn = TARN_BINARY;
 const fs::path kSource = TARN_SOURCE_DIR;
 
-struct Outcome {
-  int exit_code = -1;
-  std::string text;  ///< standard output and error together
-};
-
-/// Runs the program with arguments as a shell would see them.
 Outcome tarn(const std::string& arguments, const std::string& before = "") {
-  Outcome outcome;
-  const std::string command = before + "'" + kTarn + "' " + arguments + " 2>&1";
-  FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return outcome;
-  std::array<char, 4096> buffer{};
-  while (std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) outcome.text += buffer.data();
-  const int status = pclose(pipe);
-  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return outcome;
+  return tarn::test::command(arguments, before);
 }
 
 std::string read_text(const fs::path& path) {

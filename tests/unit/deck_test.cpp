@@ -517,6 +517,16 @@ class DeckFiles : public testing::Test {
   std::filesystem::path folder_;
 };
 
+/// A structure of so many molecules.
+std::string row_of(int molecules) {
+  std::string text = std::to_string(3 * molecules) + "\n\n";
+  for (int m = 0; m < molecules; ++m) {
+    const std::string x = std::to_string(3 * m);
+    text += "O " + x + " 0 0\nH " + x + " 0.96 0\nH " + x + " -0.24 0.93\n";
+  }
+  return text;
+}
+
 TEST_F(DeckFiles, AreReadWithTheirName) {
   const std::string path = write("water7.toml", kSmallest);
   const Deck deck = load_deck(path, {"system.seed=3"});
@@ -545,11 +555,51 @@ TEST_F(DeckFiles, StructuresAreRelativeToTheDeck) {
     EXPECT_EQ(error.problems()[0].line, 4);
     EXPECT_TRUE(contains(error.problems()[0].message, "there is no file " + folder_.string()));
   }
-  const std::string structure = write("start.xyz", "");
+  const std::string structure = write("start.xyz", row_of(1));
   EXPECT_EQ(structure_path(load_deck(path)), structure);
   EXPECT_EQ(structure_path(parse_deck(text, "a.toml")), "start.xyz");
   EXPECT_EQ(structure_path(parse_deck(text, "a.toml", {"system.file=/b/c.xyz"})), "/b/c.xyz");
   EXPECT_EQ(structure_path(parse(kSmallest)), std::nullopt);
+}
+
+TEST_F(DeckFiles, AreCheckedTogetherWithTheStructure) {
+  std::string damaged = row_of(2);
+  damaged.replace(damaged.find("0.96"), 4, "nan");
+  const std::string structure = write("start.xyz", damaged);
+  const std::string path =
+      write("a.toml", "[run]\nsteps = 1\n[system]\nfile = \"start.xyz\"\nmodle = \"spc\"\n");
+  try {
+    load_deck(path, {"run.steps=-1"});
+    FAIL() << "three things are wrong";
+  } catch (const InputError& error) {
+    ASSERT_EQ(error.problems().size(), 3u) << error.what();
+    EXPECT_TRUE(contains(error.problems()[0].text(), "a.toml:5:1: unknown key"));
+    EXPECT_TRUE(contains(error.problems()[1].text(), "--set run.steps=-1"));
+    EXPECT_TRUE(contains(error.problems()[2].text(), structure + ":4:"));
+  }
+}
+
+/// The rules know how many molecules the file has.
+TEST_F(DeckFiles, FollowTheRulesForTheMoleculesOfTheStructure) {
+  write("start.xyz", row_of(200));
+  const std::string path = write("a.toml", "[run]\nsteps = 1\n[system]\nfile = \"start.xyz\"\n");
+  const auto refusal = [&](const std::vector<std::string>& set) {
+    try {
+      load_deck(path, set);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal({"system.molecules=200"}), "");
+  EXPECT_EQ(refusal({"system.molecules=7"}),
+            "--set system.molecules=7: molecules = 7, but the structure has 200");
+  const std::string few = "system.replicas=500", many = "system.replicas=600";
+  EXPECT_EQ(refusal({few, "observe.cluster.every=1"}), "");
+  EXPECT_TRUE(contains(refusal({many, "observe.cluster.every=1"}), "Lindemann index"));
+  EXPECT_EQ(refusal({"system.replicas=500000"}), "");
+  EXPECT_TRUE(contains(refusal({"system.replicas=500001"}), "--set system.replicas=500001: "));
+  EXPECT_TRUE(contains(refusal({"integrator.hessian=total"}), "200 molecules; at most 128"));
 }
 
 // --- Units ---
@@ -598,6 +648,19 @@ TEST(MakeSystem, OneRateIsTheSameForAllAtoms) {
   EXPECT_DOUBLE_EQ(system.thermostat.friction_oxygen_per_akma, 5.0 * 0.04888821);
   EXPECT_EQ(system.thermostat.friction_hydrogen_per_akma,
             system.thermostat.friction_oxygen_per_akma);
+}
+
+TEST(MakeSystem, RefusesALindemannIndexThatNeedsTooMuchMemory) {
+  const std::string text = "[system]\nfile = \"a.xyz\"\n[run]\nsteps = 1\n[observe.cluster]\n";
+  // 4472 * 4471 / 2 pairs are just below 10^7.
+  EXPECT_EQ(make_system(parse(text), 4472).molecules, 4472);
+  try {
+    make_system(parse(text), 4473);
+    FAIL() << "4473 molecules have more than 10^7 pairs";
+  } catch (const InputError& error) {
+    EXPECT_TRUE(contains(error.what(), "[observe.cluster] the Lindemann index remembers"));
+  }
+  EXPECT_EQ(make_system(parse(text + "lindemann = false\n"), 4473).molecules, 4473);
 }
 
 TEST(MakeSystem, WithoutAThermostatThereIsNoFriction) {

@@ -42,7 +42,7 @@ using test::read_text;
 using test::ScratchFolder;
 
 constexpr int kMolecules = 3;
-constexpr double kStepPs = 0.002;
+constexpr double kStepFs = 2.0, kStepPs = 0.002;
 
 using Observers = std::vector<std::unique_ptr<Observer>>;
 /// Rows of numbers; "mean" is -1.
@@ -76,7 +76,7 @@ class ObserversTest : public ::testing::Test {
   RunInfo info(const Deck& d) {
     return {folder_.path(),    kMolecules,
             d.system.replicas, provenance_of(d, kMolecules),
-            kStepPs,           first_averaged_step(d)};
+            kStepFs,           first_averaged_step(d)};
   }
   FakeEngine engine(const Deck& d, FakeScript script = {}) {
     return FakeEngine(fake_start(kMolecules, d.system.replicas), make_pair_count_request(d),
@@ -147,10 +147,10 @@ TEST_F(ObserversTest, EnergiesOfEveryReplicaFromStepZero) {
     for (std::size_t r = 0; r < 2; ++r, ++row) {
       const Energies& en = frame.energies[r];
       EXPECT_EQ(t.rows[row],
-                (std::vector<double>{static_cast<double>(step), static_cast<double>(step) * kStepPs,
-                                     static_cast<double>(r), en.potential_kcal_per_mol,
-                                     en.penalty_kcal_per_mol, en.kinetic_kcal_per_mol,
-                                     en.total_kcal_per_mol, en.temperature_K}));
+                (std::vector<double>{
+                    static_cast<double>(step), static_cast<double>(step) * kStepFs / 1000,
+                    static_cast<double>(r), en.potential_kcal_per_mol, en.penalty_kcal_per_mol,
+                    en.kinetic_kcal_per_mol, en.total_kcal_per_mol, en.temperature_K}));
     }
   }
 }
@@ -256,7 +256,8 @@ TEST_F(ObserversTest, TrajectoriesAreExtendedXyz) {
     ASSERT_TRUE(structure);
     EXPECT_EQ(structure->positions_A, e.state().positions_A);
     EXPECT_EQ(structure->comment.at("step"), std::to_string(step));
-    EXPECT_EQ(std::stod(structure->comment.at("time_ps")), static_cast<double>(step) * kStepPs);
+    EXPECT_EQ(std::stod(structure->comment.at("time_ps")),
+              static_cast<double>(step) * kStepFs / 1000);
     EXPECT_EQ(structure->comment.at("replica"), "0");
     EXPECT_EQ(structure->comment.at("pbc"), "F F F");
     EXPECT_EQ(structure->model(), "tip3p");
@@ -265,6 +266,29 @@ TEST_F(ObserversTest, TrajectoriesAreExtendedXyz) {
   run(deck(2, "[observe.trajectory]\nevery = 50\n"), 100);
   EXPECT_TRUE(std::filesystem::exists(folder_.file("trajectory-0000.xyz")));
   EXPECT_TRUE(std::filesystem::exists(folder_.file("trajectory-0001.xyz")));
+}
+
+/// Tables are joined by time: it is that of the deck, through no other unit.
+TEST_F(ObserversTest, TimesAreStepsOfTheDecksTimeStep) {
+  RunOptions options;
+  options.out_dir = folder_.file("run");
+  options.threads = 1;
+  run_deck(deck(1,
+                "[observe.energies]\nevery = 1\n[observe.multipliers]\nevery = 1\n"
+                "[observe.trajectory]\nevery = 1\n[observe.cluster]\nevery = 1\n"
+                "replicas = \"mean\"\n"),
+           options);
+  for (const char* name : {"run/energies.csv", "run/multipliers.csv", "run/cluster.csv"}) {
+    const Table t = table(name);
+    EXPECT_GE(t.rows.size(), 101u) << name;
+    for (const auto& row : t.rows) EXPECT_EQ(row[1], row[0] * kStepFs / 1000) << name;
+  }
+  io::XyzReader reader(folder_.file("run/trajectory.xyz"));
+  int frames = 0;
+  for (; const auto frame = reader.next(); ++frames) {
+    EXPECT_EQ(std::stod(frame->comment.at("time_ps")), frames * kStepFs / 1000);
+  }
+  EXPECT_EQ(frames, 101);
 }
 
 TEST_F(ObserversTest, ClusterHasDipolesAndTheLindemannIndexAfterEquilibration) {
@@ -298,14 +322,6 @@ TEST_F(ObserversTest, ClusterHasDipolesAndTheLindemannIndexAfterEquilibration) {
 
   run(deck(2, "[observe.cluster]\nlindemann = false\n"), 100);
   EXPECT_EQ(table("cluster.csv").header.back(), "molecule_dipole_D");
-}
-
-TEST_F(ObserversTest, ALindemannIndexThatNeedsTooMuchMemoryIsRefused) {
-  const Deck d = deck(1, "[observe.cluster]\n");
-  const RunInfo large{folder_.path(), 20'000, 1, "x"};
-  EXPECT_TRUE(contains(test::message_of<InputError>([&] { make_observers(d, large); }),
-                       "lindemann = false"));
-  EXPECT_NO_THROW(make_observers(deck(1, "[observe.cluster]\nlindemann = false\n"), large));
 }
 
 // --- averages ---
@@ -346,8 +362,8 @@ TEST_F(ObserversTest, AveragesLeaveOutTheTransientAndTakeAllReplicas) {
     EXPECT_EQ(energies[0].mean, expected.mean);
     EXPECT_EQ(energies[0].error, expected.error);
     EXPECT_EQ(energies[0].samples, 16 * 3);
-    EXPECT_EQ(energies[0].autocorrelation_ps.value(),
-              expected.autocorrelation_time * 10.0 * kStepPs);
+    EXPECT_DOUBLE_EQ(energies[0].autocorrelation_ps.value(),
+                     expected.autocorrelation_time * 10.0 * kStepPs);
     EXPECT_DOUBLE_EQ(energies[0].independent_samples, 24.0 / expected.autocorrelation_time);
     EXPECT_GT(energies[0].error, 0.0);
 

@@ -16,8 +16,13 @@ struct RunInfo {
   int replicas = 1;
   /// Beginning of the `#` line of every table: no time, no path, no step count.
   std::string provenance;
-  double timestep_ps = 0.0;
+  double timestep_fs = 0.0;
   std::int64_t first_averaged_step = 0;  ///< averages leave out what was before
+
+  /// Of the time step as the deck has it, which the engine's own units would round.
+  double time_ps(std::int64_t step) const {
+    return static_cast<double>(step) * timestep_fs / 1000.0;
+  }
 };
 
 /// Program, system and a hash of the physics, the same for every run of a deck.

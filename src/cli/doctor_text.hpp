@@ -1,0 +1,33 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "kernels/device_probe.hpp"
+
+namespace tarn::cli {
+
+/// What the search for devices found: a line each, indented.
+inline std::string text_of(const DeviceProbe& probe) {
+  std::string text;
+  if (probe.status != ProbeStatus::ok) text += fmt::format("      {}\n", probe.message);
+  if (!probe.driver_version.empty()) {
+    text += fmt::format("      driver for CUDA up to {}\n", probe.driver_version);
+  }
+  for (const ProbedDevice& d : probe.devices) {
+    text += fmt::format("      cuda:{} {}, compute capability {}, {} multiprocessors, {:.0f} GiB\n",
+                        d.index, d.name, d.compute_capability, d.multiprocessors, d.memory_GiB);
+  }
+  return text;
+}
+
+/// @param version of the HDF5 in this build; empty: none
+inline std::string hdf5_text(std::string_view version) {
+  return fmt::format("HDF5: {}\n", version.empty() ? "not in this build, which h5md needs: install "
+                                                     "libhdf5-dev and build again"
+                                                   : version);
+}
+
+}  // namespace tarn::cli

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace tarn::cli {
+
+/// What is wrong with a command line, and how to mend it; whole lines.
+std::string usage_text(const CLI::App& app, const CLI::Error& error);
+
+}  // namespace tarn::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace tarn::cli {
+
+/// Checks that an argument is a whole number of that range, written in decimal. The conversion of
+/// the parser alone takes a minus sign for unsigned numbers and a leading zero for base 8.
+inline CLI::Validator whole_number(std::int64_t low,
+                                   std::int64_t high = std::numeric_limits<std::int64_t>::max()) {
+  const auto problem = [low, high](const std::string& text) {
+    std::int64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    const bool leading_zero = text.size() > 1 && text[text[0] == '-' ? 1 : 0] == '0';
+    const bool read = error == std::errc() && rest == end && !leading_zero;
+    if (read && number >= low && number <= high) return std::string{};
+    return high == std::numeric_limits<std::int64_t>::max()
+               ? fmt::format("{}: give a whole number, {} or more", text, low)
+               : fmt::format("{}: give a whole number from {} to {}", text, low, high);
+  };
+  return {problem, {}};
+}
+
+}  // namespace tarn::cli

@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "command.hpp"
+#include "scratch_folder.hpp"
+
+/// @file
+/// The arguments of the commands: what they take, and what is said of those that they do not.
+
+namespace tarn {
+namespace {
+
+using test::command;
+using test::contains;
+using test::Outcome;
+using test::ScratchFolder;
+
+class Arguments : public ::testing::Test {
+ protected:
+  static void expect_refused(const std::string& arguments, int exit_code, const std::string& why) {
+    const Outcome outcome = command(arguments);
+    EXPECT_EQ(outcome.exit_code, exit_code) << arguments;
+    EXPECT_TRUE(contains(outcome.text, why)) << arguments;
+  }
+
+  ScratchFolder folder_;
+  const std::string structure_ = std::string(TARN_SOURCE_DIR) + "/inputs/structures/tip3p-7.xyz";
+};
+
+/// An option that takes a list does not take the file after it.
+TEST_F(Arguments, OptionsMayComeFirst) {
+  const std::string files = structure_ + " " + structure_;
+  const Outcome last = command("rdf " + files + " --skip 0 --pairs OO,HH");
+  ASSERT_EQ(last.exit_code, 0) << last.text;
+  EXPECT_EQ(command("rdf --pairs OO,HH " + files + " --skip 0").text, last.text);
+  EXPECT_EQ(command("rdf --pairs OO --pairs HH " + files).text, last.text);
+}
+
+/// A number out of range is refused; it becomes no other one.
+TEST_F(Arguments, WholeNumbersAreTakenAsTheyAreWritten) {
+  const std::string cluster = "cluster --quiet --molecules 2 -o " + folder_.file("c.xyz");
+  const std::string any = "give a whole number, 0 or more";
+  for (const char* seed : {"-1", "1e3", "0x10", "010", "1.5", "9223372036854775808", "''"}) {
+    expect_refused(cluster + " --seed " + seed, 2, any);
+  }
+  expect_refused(cluster + " --minimise --starts 0", 2, "--starts: 0: give a whole number from 1");
+  expect_refused(cluster + " --minimise --starts -3", 2, "-3: give a whole number from 1");
+  expect_refused("cluster --molecules 0 -o " + folder_.file("c.xyz"), 2, "from 1 to 100000");
+  expect_refused("rdf " + structure_ + " --skip -1", 2, any);
+  EXPECT_TRUE(test::contents_of(folder_.path()).empty());
+  for (const char* seed : {"0", "9223372036854775807"}) {
+    EXPECT_EQ(command(cluster + " --seed " + seed).exit_code, 0) << seed;
+  }
+}
+
+TEST_F(Arguments, EnergyNamesDevicesAsARunDoes) {
+  EXPECT_EQ(command("energy --device auto " + structure_).text,
+            command("energy " + structure_).text);
+  expect_refused("energy --device foo " + structure_, 2, "unknown device 'foo'");
+  expect_refused("energy --device cuda:99 " + structure_, 5, "device 'cuda:99': ");
+  expect_refused("energy --device cuda --model nope " + structure_, 2,
+                 "unknown water model 'nope'");
+}
+
+/// Without --r-max-A the end is where the bins fit; a given one is never changed.
+TEST_F(Arguments, RdfTakesBinsThatDoNotDivideTheUsualEnd) {
+  const Outcome fitted = command("rdf " + structure_ + " --bin-width-A 0.07");
+  EXPECT_EQ(fitted.exit_code, 0);
+  EXPECT_TRUE(
+      contains(fitted.text, "distances up to 11.97 A, the whole number of bins next to 12 A"));
+  const Outcome given = command("rdf " + structure_ + " --bin-width-A 0.07 --r-max-A 11.97");
+  EXPECT_EQ(given.exit_code, 0);
+  EXPECT_TRUE(contains(fitted.text, given.text.substr(given.text.find("\n#"))));
+  expect_refused("rdf " + structure_ + " --bin-width-A 0.07 --r-max-A 12", 2,
+                 "12 A is no whole number of bins of 0.07 A; the next one is 11.97 A");
+  for (const char* width : {"0", "-0.05", "nan", "inf", "1e-300"}) {
+    expect_refused("rdf " + structure_ + " --bin-width-A " + width, 2, "at most 100000 bins");
+  }
+}
+
+TEST_F(Arguments, WhatIsWrongIsNamed) {
+  const std::string commands = "; the commands are run, check, ";
+  expect_refused("bogus", 2, "tarn: there is no command 'bogus'" + commands);
+  expect_refused("energi --device cpu x.xyz", 2,
+                 "tarn: there is no command 'energi' (did you mean 'energy'?)" + commands);
+  expect_refused("--bogus", 2, "tarn: there is no option --bogus" + commands);
+  expect_refused("", 2, "tarn: no command is given" + commands);
+  expect_refused("run", 2, "tarn: deck is required");
+  expect_refused("run --bogus a.toml", 2, "tarn: The following argument was not expected: --bogus");
+  expect_refused("plot . --format pdf", 2, "tarn: --format: pdf not in {svg,png}");
+}
+
+TEST_F(Arguments, WhatIsMissingIsAnErrorOfReading) {
+  const std::string none = folder_.file("none");
+  for (const char* command : {"plot ", "energy ", "rdf ", "run ", "check "}) {
+    expect_refused(command + none, 4, none);
+  }
+  expect_refused("plot " + folder_.path(), 2, "is no folder of a run");
+}
+
+}  // namespace
+}  // namespace tarn

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <string>
+
+namespace tarn::test {
+
+/// How a command ended and what it printed.
+struct Outcome {
+  int exit_code = -1;
+  std::string text;  ///< standard output and error together
+};
+
+/// Runs the program with arguments as a shell would see them.
+/// @param before what stands before its name: variables of the environment
+inline Outcome command(const std::string& arguments, const std::string& before = "") {
+  Outcome outcome;
+  const std::string line = before + "'" + TARN_BINARY + "' " + arguments + " 2>&1";
+  FILE* pipe = popen(line.c_str(), "r");
+  if (pipe == nullptr) return outcome;
+  std::array<char, 4096> buffer{};
+  while (std::fgets(buffer.data(), buffer.size(), pipe) != nullptr) outcome.text += buffer.data();
+  const int status = pclose(pipe);
+  outcome.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  return outcome;
+}
+
+}  // namespace tarn::test
