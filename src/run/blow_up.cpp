@@ -24,9 +24,16 @@ bool is_bad_beta(double beta) {
   return beta < 0.27 || std::abs(beta - 1.0 / 3.0) < 0.02 || beta > 0.48;
 }
 
-std::string cause_and_cure(const BlowUp& blow_up, const Deck& deck) {
+std::string cause_and_cure(const BlowUp& blow_up, const Deck& deck,
+                           std::int64_t indefinite_hessians) {
   const IntegratorSection& integrator = deck.integrator;
   const double h_fs = integrator.timestep_fs;
+  if (indefinite_hessians > 0 && integrator.hessian != Hessian::gauss_newton) {
+    return fmt::format(
+        "the matrix of the chosen Hessian was not positive definite ({} time{} in this run): use "
+        "hessian = \"gauss-newton\", or a smaller omega or timestep_fs",
+        indefinite_hessians, indefinite_hessians == 1 ? "" : "s");
+  }
   const double largest_fs = usual_largest_timestep_fs(integrator);
   if (!is_rigid(integrator.scheme) && is_bad_beta(integrator.beta)) {
     return fmt::format(
@@ -92,9 +99,9 @@ std::string headline(const BlowUp& blow_up) {
                      blow_up.molecule);
 }
 
-std::string describe(const BlowUp& blow_up, const Deck& deck) {
+std::string describe(const BlowUp& blow_up, const Deck& deck, std::int64_t indefinite_hessians) {
   return fmt::format("{} and was stopped. {}Likely cause: {}.", headline(blow_up),
-                     atoms_text(blow_up), cause_and_cure(blow_up, deck));
+                     atoms_text(blow_up), cause_and_cure(blow_up, deck, indefinite_hessians));
 }
 
 void add_to(io::JsonObject& object, const BlowUp& blow_up, std::string_view text) {

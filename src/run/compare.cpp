@@ -208,8 +208,9 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
           std::inner_product(own.counts.begin(), own.counts.end(), centres.begin(), 0.0) / count;
     }
     for (const BlowUp& b : s.blow_ups) {
-      const std::string text =
-          c.label + ": " + describe(b, c.deck) + " Its samples until then stay in the means.";
+      const std::string text = c.label + ": " +
+                               describe(b, c.deck, c.engine->report().indefinite_hessians) +
+                               " Its samples until then stay in the means.";
       if (options.on_blow_up) options.on_blow_up(b, text);
       warn(text);
     }

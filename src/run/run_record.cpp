@@ -63,11 +63,12 @@ std::string list_of(const std::vector<Departure>& departures) {
   return io::json_array(values);
 }
 
-std::string list_of(const std::vector<BlowUp>& blow_ups, const Deck& deck) {
+std::string list_of(const std::vector<BlowUp>& blow_ups, const Deck& deck,
+                    std::int64_t indefinite_hessians) {
   std::vector<std::string> values;
   for (const BlowUp& blow_up : blow_ups) {
     io::JsonObject object;
-    add_to(object, blow_up, describe(blow_up, deck));
+    add_to(object, blow_up, describe(blow_up, deck, indefinite_hessians));
     values.push_back(object.line());
   }
   return io::json_array(values);
@@ -103,7 +104,8 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
       .add("warnings", io::json_strings(record.warnings))
       .add("averages", average_list(record.averages))
       .add("departures", list_of(record.departures))
-      .add("blow_ups", list_of(record.blow_ups, deck))
+      .add("indefinite_hessians", json(record.indefinite_hessians))
+      .add("blow_ups", list_of(record.blow_ups, deck, record.indefinite_hessians))
       .add("pictures", io::json_strings(record.pictures));
   io::write_file(path, object.text() + "\n");
 }

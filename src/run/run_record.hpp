@@ -30,6 +30,7 @@ struct RunRecord {
   std::vector<AveragedQuantity> averages;
   std::vector<Departure> departures;  ///< of the whole run, also before it was resumed
   std::vector<BlowUp> blow_ups;
+  std::int64_t indefinite_hessians = 0;  ///< of the whole run, as those
   std::vector<std::string> pictures;
 };
 

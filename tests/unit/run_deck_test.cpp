@@ -482,6 +482,24 @@ TEST_F(RunDeck, OtherReplicasGoOnAfterABlowUp) {
   EXPECT_TRUE(contains(read_text(out_ + "/run.json"), told));
 }
 
+TEST_F(RunDeck, TellsOfIndefiniteHessians) {
+  const auto full = [&](std::int64_t steps) {
+    return deck(steps, "[observe.energies]\nevery = 7\n", "hessian = \"full\"\n");
+  };
+  script_.blow_ups = {{1, 55}, {2, 120}};
+  script_.indefinite_hessian_a_blow_up = true;
+  run(full(100));
+  EXPECT_TRUE(contains(warnings_[1], "was not positive definite (1 time in this run): use hessian"))
+      << warnings_[1];
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "\"indefinite_hessians\": 1,"));
+  // Those before a restart are not forgotten.
+  resume(full(150));
+  EXPECT_TRUE(contains(warnings_.back(), "(2 times in this run)")) << warnings_.back();
+  const std::string record = read_text(out_ + "/run.json");
+  EXPECT_TRUE(contains(record, "\"indefinite_hessians\": 2,"));
+  EXPECT_FALSE(contains(record, "overlapped"));
+}
+
 TEST_F(RunDeck, AResumedRunLeavesStoppedReplicasAlone) {
   script_.blow_ups = {{1, 55}, {2, 80}};
   const auto straight = files_of_a_straight_run(deck(100));
