@@ -254,7 +254,9 @@ std::vector<Key> make_keys() {
            .type = Type::number,
            .range = above_to(0.25, 1),
            .meaning = "Scheme parameter b. At 1/4 positions diverge as the penalty stiffens; near "
-                      "1/3 and 1/2 stiff bonds resonate with the step.",
+                      "1/3 and 1/2 stiff bonds resonate with the step. The band about 1/3 depends "
+                      "on omega times the step: seven molecules at 298 K and 2 fs blow up from "
+                      "0.28 to 0.35 with omega = 100, and from 0.32 to 0.36 with 500.",
            .used_with = newmark}),
       row<&Deck::integrator, &IntegratorSection::omega>(
           {.section = "integrator",

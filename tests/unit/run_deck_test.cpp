@@ -482,6 +482,23 @@ TEST_F(RunDeck, OtherReplicasGoOnAfterABlowUp) {
   EXPECT_TRUE(contains(read_text(out_ + "/run.json"), told));
 }
 
+TEST_F(RunDeck, ABlowUpNearAResonanceNamesBeta) {
+  // Pairs that were seen to blow up at 298 K and 2 fs, or are known to.
+  script_.blow_ups = {{1, 55}};
+  RunOptions options;
+  options.overwrite = true;
+  const std::string resonance = "near a value where the stiff modes are unstable";
+  for (const char* beta : {"0.26", "0.28", "0.3", "0.36", "0.49", "0.51"}) {
+    run(deck(60, "", "beta = " + std::string(beta) + "\n"), options);
+    EXPECT_TRUE(contains(warnings_.back(), resonance)) << warnings_.back();
+  }
+  for (const char* beta : {"0.275", "0.39", "0.42", "0.47", "0.6"}) {
+    run(deck(60, "", "beta = " + std::string(beta) + "\n"), options);
+    EXPECT_FALSE(contains(warnings_.back(), resonance)) << warnings_.back();
+    EXPECT_EQ(contains(warnings_.back(), "beta = 0.42"), std::string(beta) != "0.42");
+  }
+}
+
 TEST_F(RunDeck, TellsOfIndefiniteHessians) {
   const auto full = [&](std::int64_t steps) {
     return deck(steps, "[observe.energies]\nevery = 7\n", "hessian = \"full\"\n");
