@@ -71,8 +71,8 @@ std::vector<Section> make_sections() {
       optional_section<&MechanicsDeck::trajectory>(
           {.name = "observe.trajectory",
            .meaning = "Writes `trajectory.csv`: step, time, the scheme's own positions `q0`... and "
-                      "velocities `v0`..., and with constraints the multipliers `lambda0`..., "
-                      "M q'' = -∇V - Gᵀλ."}),
+                      "velocities `v0`..., or [what stands there](#what-trajectorycsv-holds), and "
+                      "with constraints the multipliers `lambda0`..., M q'' = -∇V - Gᵀλ."}),
       optional_section<&MechanicsDeck::energies>(
           {.name = "observe.energies",
            .meaning = "Writes `energies.csv` and its picture; of `dna` also the mean angle."}),
@@ -250,9 +250,9 @@ std::vector<Key> make_keys() {
           list_row("xi", kAny, "drawn", "ξ of each base.", dna, {{"system.position"}})),
       row<&M::system, &S::position>(
           list_row("position", kAny, "the paper's",
-                   "Positions at the start: x and y of each point, or the angles.", with_start)),
-      row<&M::system, &S::velocity>(
-          list_row("velocity", kAny, "the paper's", "Velocities at the start.", with_start)),
+                   "Positions at the start, as `q0`... of `trajectory.csv`.", with_start)),
+      row<&M::system, &S::velocity>(list_row("velocity", kAny, "the paper's",
+                                             "Velocities at the start, of the same.", with_start)),
       row<&M::system, &S::omega>(
           {.section = "system",
            .name = "omega",

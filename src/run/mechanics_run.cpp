@@ -146,7 +146,7 @@ class MechanicsRun {
         options_.on_start({folder_.path(), checkpoint_.device, 0, 1, first_step_, last_step_});
       }
       if (!folder_.resumes()) {
-        for (auto& table : tables_) table->csv().create(provenance());
+        for (auto& table : tables_) table->csv().create(provenance(*table));
         write_rows();
       }
       advance();
@@ -183,10 +183,13 @@ class MechanicsRun {
     }
   }
 
-  std::string provenance() const {
-    return fmt::format("tarn {}; {}, {}; physics {:016x}", kVersion, deck_.system.kind,
-                       scheme_name(deck_.mechanics.integrator.scheme),
-                       io::checksum(checkpoint_.physics));
+  std::string provenance(const Table& table) const {
+    std::string text = fmt::format("tarn {}; {}, {}; physics {:016x}", kVersion, deck_.system.kind,
+                                   scheme_name(deck_.mechanics.integrator.scheme),
+                                   io::checksum(checkpoint_.physics));
+    if (table.name() == "trajectory")
+      text += "; " + trajectory_contents(deck_.system.kind, deck_.mechanics.integrator.scheme);
+    return text;
   }
 
   /// t = step h, never summed up.

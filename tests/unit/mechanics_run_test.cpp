@@ -30,6 +30,10 @@ RunResult run_into(const Deck& deck, const std::string& folder, bool resume = fa
   return run_deck(deck, options);
 }
 
+std::string contents_of(const Deck& deck) {
+  return trajectory_contents(deck.system.kind, deck.mechanics.integrator.scheme);
+}
+
 /// All rows of a table as numbers.
 std::vector<std::vector<double>> rows_of(const std::string& path) {
   io::CsvReader csv(path);
@@ -99,8 +103,40 @@ TEST(MechanicsRun, SchemesOfEachKindStart) {
                          "[observe.trajectory]\n[observe.conservation]\n",
                      "kind.toml");
       EXPECT_EQ(run_into(deck, scratch.file("out")).steps_done, 3) << kind << ' ' << scheme;
+      const std::string table = test::read_text(scratch.file("out/trajectory.csv"));
+      const std::string contents = contents_of(deck);
+      EXPECT_TRUE(test::contains(contents, "q: ")) << kind << ' ' << scheme;
+      EXPECT_TRUE(test::contains(table.substr(0, table.find('\n')), contents)) << table;
     }
   }
+}
+
+/// The first row of a trajectory against the start that its contents name.
+TEST(MechanicsRun, ColumnsHoldWhatTheFirstLineSays) {
+  const auto first_row = [](const std::string& text) {
+    const test::ScratchFolder scratch;
+    const Deck deck =
+        parse_deck(text + "step = 0.01\n[run]\nsteps = 1\n[observe.trajectory]\n", "columns.toml");
+    run_into(deck, scratch.file("out"));
+    std::vector<double> row = rows_of(scratch.file("out/trajectory.csv")).front();
+    row.erase(row.begin(), row.begin() + 2);
+    return std::pair(contents_of(deck), row);
+  };
+  using Row = std::vector<double>;
+  const std::string magnet =
+      "[system]\nkind = \"magnet\"\nangular_velocity = [1.0, 0.2, 0.5]\n[integrator]\nscheme = ";
+  EXPECT_EQ(
+      first_row(magnet + "\"cayley-variational-euler\"\n"),
+      std::pair(std::string("q: the rotation R, row by row; v: the angular velocity in the body"),
+                Row{1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0.2, 0.5}));
+  EXPECT_EQ(first_row(magnet + "\"so3-linearised\"\n"),
+            std::pair(std::string("q: the matrix R, row by row; v: p = R'/2, row by row"),
+                      Row{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, -0.25, 0.1, 0.25, 0, -0.5, -0.1, 0.5, 0}));
+  EXPECT_EQ(first_row("[system]\nkind = \"heavy-top\"\nmomentum = [0, 1, 2, -1, 0, 3, -2, -3, 0]\n"
+                      "direction = [0, 0, 1]\n[integrator]\nscheme = \"rattle\"\n"),
+            std::pair(std::string("q: the momentum m in the body, row by row; v: the direction of "
+                                  "gravity there"),
+                      Row{0, 1, 2, -1, 0, 3, -2, -3, 0, 0, 0, 1}));
 }
 
 TEST(MechanicsRun, ProjectionWritesItsIterates) {
