@@ -280,15 +280,20 @@ class Run {
     record.first_step = first_step_;
     record.steps_done = p.step;
     record.wall_seconds = wall_seconds_;
-    record.steps_per_second = p.steps_per_second;
-    record.ns_per_day_per_replica = p.ns_per_day_per_replica;
-    record.ns_per_day_total = p.ns_per_day_total;
+    record.blow_ups = blow_ups();
+    if (live_replicas() > 0) {
+      record.speed = Speed{p.steps_per_second, p.ns_per_day_per_replica, p.ns_per_day_total};
+    } else {  // what came after the last of them was no work
+      record.steps_done = 0;
+      for (const BlowUp& b : record.blow_ups) {
+        record.steps_done = std::max(record.steps_done, b.step);
+      }
+    }
     record.slow_start = slow_start_;
     record.engine = engine_->report();
     record.warnings = warnings_;
     record.averages = averages_;
     record.departures = departures();
-    record.blow_ups = blow_ups();
     record.indefinite_hessians = indefinite_hessians();
     record.pictures = pictures_;
     write_record(folder_.record(), deck_, record);

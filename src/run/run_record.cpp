@@ -78,6 +78,9 @@ std::string list_of(const std::vector<BlowUp>& blow_ups, const Deck& deck,
 
 void write_record(const std::string& path, const Deck& deck, const RunRecord& record) {
   const EngineReport& engine = record.engine;
+  const auto speed = [&](double Speed::*rate) {
+    return record.speed ? json((*record.speed).*rate) : "null";
+  };
   io::JsonObject object;
   object.add("status", text(record.status));
   if (!record.error.empty()) object.add("error", text(record.error));
@@ -92,9 +95,9 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
       .add("first_step", json(record.first_step))
       .add("steps_done", json(record.steps_done))
       .add("wall_seconds", json(record.wall_seconds))
-      .add("steps_per_second", json(record.steps_per_second))
-      .add("ns_per_day_per_replica", json(record.ns_per_day_per_replica))
-      .add("ns_per_day_total", json(record.ns_per_day_total))
+      .add("steps_per_second", speed(&Speed::steps_per_second))
+      .add("ns_per_day_per_replica", speed(&Speed::ns_per_day_per_replica))
+      .add("ns_per_day_total", speed(&Speed::ns_per_day_total))
       .add("stage_shares", stages(engine))
       .add("constraint_iterations_per_molecule_step",
            json(engine.molecule_steps > 0 ? static_cast<double>(engine.constraint_iterations) /
