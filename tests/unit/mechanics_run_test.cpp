@@ -276,6 +276,19 @@ TEST(MechanicsRun, RigidSchemesRefuseAStartOffTheConstraints) {
   EXPECT_NE(message.find("velocity does not keep constraint 1"), std::string::npos) << message;
 }
 
+TEST(MechanicsRun, DirectionsOfATopHaveLengthOne) {
+  const auto top = [](const std::string& more) {
+    return parse_deck("[system]\nkind = \"heavy-top\"\n" + more +
+                          "[integrator]\nscheme = \"rattle\"\nstep = 0.05\n[run]\nsteps = 1\n",
+                      "top.toml");
+  };
+  const std::string message =
+      test::message_of<InputError>([&] { top("chi = [0, 0, 2]\ndirection = [0, 1, 1e-4]\n"); });
+  EXPECT_TRUE(test::contains(message, "chi has the length 2; want a direction")) << message;
+  EXPECT_TRUE(test::contains(message, "direction has the length 1.000000005;")) << message;
+  EXPECT_NO_THROW(top("chi = [0, 0.6, 0.8]\ndirection = [0.5, 0.5, 0.7071067812]\n"));
+}
+
 TEST(MechanicsRun, SingularConstraintsAreAnError) {
   // A rod whose square underflows has no direction; nor has a pendulum that hangs where it is hung.
   const std::string run = "step = 0.1\n[run]\nsteps = 1\n";
