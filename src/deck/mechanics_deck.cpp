@@ -249,8 +249,10 @@ std::vector<Key> make_keys() {
       row<&M::system, &S::xi>(
           list_row("xi", kAny, "drawn", "ξ of each base.", dna, {{"system.position"}})),
       row<&M::system, &S::position>(
-          list_row("position", kAny, "the paper's",
-                   "Positions at the start, as `q0`... of `trajectory.csv`.", with_start)),
+          list_row("position", kAny, "the paper's, along rods of the given `lengths`",
+                   "Positions at the start, as `q0`... of `trajectory.csv`. A "
+                   "`spherical-pendulum` is as long as this vector.",
+                   with_start)),
       row<&M::system, &S::velocity>(list_row("velocity", kAny, "the paper's",
                                              "Velocities at the start, of the same.", with_start)),
       row<&M::system, &S::omega>(

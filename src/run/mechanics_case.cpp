@@ -62,6 +62,21 @@ Vector from_joints(Vector rods) {
   return rods;
 }
 
+/// Gives rods other lengths, each in the direction that it has.
+void set_lengths(mechanics::Pendula& pendula, const std::vector<double>& lengths) {
+  if (lengths.empty()) return;
+  const Index dimensions = pendula.position.size() / pendula.masses.size();
+  Vector rods = pendula.position;
+  const Index rest = rods.size() - dimensions;
+  rods.tail(rest) -= pendula.position.head(rest);
+  for (std::size_t k = 0; k < lengths.size(); ++k) {
+    rods.segment(dimensions * static_cast<Index>(k), dimensions) *= lengths[k] / pendula.lengths[k];
+  }
+  for (Index i = dimensions; i < rods.size(); ++i) rods[i] += rods[i - dimensions];
+  pendula.position = rods;
+  pendula.lengths = lengths;
+}
+
 /// @throws InputError where the gradients of the constraints at the start do not determine the
 /// multipliers
 void check_gradients(const Deck& deck, const Experiment& problem) {
@@ -531,7 +546,7 @@ Experiment make_experiment(const Deck& deck) {
     mechanics::Pendula pendula =
         two ? mechanics::double_spherical_pendulum() : mechanics::spherical_pendulum();
     if (!system.masses.empty()) pendula.masses = vector_of(system.masses);
-    if (!system.lengths.empty()) pendula.lengths = system.lengths;
+    set_lengths(pendula, system.lengths);
     pendula.gravity = system.gravity;
     const auto points = [&](const std::vector<double>& given) {
       return two ? from_joints(vector_of(given)) : vector_of(given);
@@ -545,7 +560,7 @@ Experiment make_experiment(const Deck& deck) {
                                      ? mechanics::double_pendulum()
                                      : mechanics::pendulum_chain(system.n);
     if (!system.masses.empty()) pendula.masses = vector_of(system.masses);
-    if (!system.lengths.empty()) pendula.lengths = system.lengths;
+    set_lengths(pendula, system.lengths);
     pendula.gravity = system.gravity;
     problem = mechanics::make_pendula(pendula, omega);
   }

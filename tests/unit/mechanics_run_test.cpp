@@ -1,6 +1,7 @@
 // Mechanical decks: their files, restarts, failures.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <string>
@@ -287,6 +288,33 @@ TEST(MechanicsRun, DirectionsOfATopHaveLengthOne) {
   EXPECT_TRUE(test::contains(message, "chi has the length 2; want a direction")) << message;
   EXPECT_TRUE(test::contains(message, "direction has the length 1.000000005;")) << message;
   EXPECT_NO_THROW(top("chi = [0, 0.6, 0.8]\ndirection = [0.5, 0.5, 0.7071067812]\n"));
+}
+
+// Without a position the start is the paper's, along rods of the given lengths.
+TEST(MechanicsRun, OtherLengthsStartOnTheConstraints) {
+  const auto start = [](const std::string& system) {
+    const test::ScratchFolder scratch;
+    const Deck deck =
+        parse_deck("[system]\n" + system +
+                       "[integrator]\nscheme = \"rattle\"\nstep = 0.01\n[run]\nsteps = 1\n"
+                       "[observe.trajectory]\n",
+                   "lengths.toml");
+    run_into(deck, scratch.file("out"));  // RATTLE refuses a start off the constraints
+    std::vector<double> row = rows_of(scratch.file("out/trajectory.csv")).front();
+    row.erase(row.begin(), row.begin() + 2);
+    return row;
+  };
+  const std::vector<double> chain =
+      start("kind = \"pendulum-chain\"\nn = 3\nlengths = [1, 2, 3]\n");
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double along = std::array{1.0, 3.0, 6.0}[k] / std::sqrt(5.0);
+    EXPECT_NEAR(chain[2 * k], along, 4e-15);  // a few roundings of numbers below 8
+    EXPECT_NEAR(chain[2 * k + 1], -2.0 * along, 4e-15);
+  }
+  start("kind = \"double-pendulum\"\nlengths = [2, 0.5]\n");
+  start("kind = \"double-spherical-pendulum\"\nlengths = [2, 0.5]\n");
+  EXPECT_EQ(start("kind = \"double-pendulum\"\nlengths = [1, 1.4142135623730951]\n"),
+            start("kind = \"double-pendulum\"\n"));
 }
 
 TEST(MechanicsRun, SingularConstraintsAreAnError) {
