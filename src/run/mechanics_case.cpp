@@ -274,11 +274,10 @@ class RnCase : public MechanicsCase {
     }
     const double x = s.x.lpNorm<Eigen::Infinity>(), v = s.v.lpNorm<Eigen::Infinity>();
     if (!s.x.allFinite() || !s.v.allFinite() || x > largest_x_ || v > largest_v_) {
-      return fail(
-          fmt::format("it blew up, the largest coordinate is {:.3g} and the largest "
-                      "velocity {:.3g}. A smaller step, or a smaller omega times the "
-                      "step, may help",
-                      x, v));
+      return fail(fmt::format(
+          "it blew up, the largest coordinate is {:.3g} and the largest "
+          "velocity {:.3g}. A smaller step{} may help",
+          x, v, problem_.constraint && !rigid_ ? ", or a smaller omega times the step," : ""));
     }
     push(std::move(s));
   }

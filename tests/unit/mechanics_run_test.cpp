@@ -245,6 +245,7 @@ TEST(MechanicsRun, BlowUpIsAnErrorThatNamesTheStep) {
   const std::string message =
       test::message_of<NumericalError>([&] { run_into(deck, scratch.file("out")); });
   EXPECT_NE(message.find("\"zs\" failed at step 8"), std::string::npos) << message;
+  EXPECT_TRUE(test::contains(message, "a smaller omega times the step, may help")) << message;
   const auto rows = rows_of(scratch.file("out/trajectory.csv"));
   EXPECT_GT(rows.size(), 70u);
   for (const auto& row : rows) {
@@ -252,6 +253,18 @@ TEST(MechanicsRun, BlowUpIsAnErrorThatNamesTheStep) {
   }
   EXPECT_TRUE(
       test::read_text(scratch.file("out/run.json")).starts_with("{\n  \"status\": \"failed\""));
+}
+
+TEST(MechanicsRun, OnlyPenaltiesAreToldOfOmega) {
+  const test::ScratchFolder scratch;
+  const std::string message = test::message_of<NumericalError>([&] {
+    run_into(parse_deck("[system]\nkind = \"dna\"\n[integrator]\nscheme = \"verlet\"\nstep = 3\n"
+                        "[run]\nsteps = 1000\n",
+                        "dna.toml"),
+             scratch.file("out"));
+  });
+  EXPECT_TRUE(test::contains(message, "it blew up")) << message;
+  EXPECT_TRUE(test::contains(message, "A smaller step may help")) << message;
 }
 
 TEST(MechanicsRun, NoConvergenceIsAnErrorWithStepAndResidual) {
