@@ -73,7 +73,11 @@ std::vector<Section> make_sections() {
                "index."}),
       optional_section<&Deck::multipliers>(
           {.name = "observe.multipliers",
-           .meaning = "Writes `multipliers.csv`: λ of each bond, M a = F₀ + Jᵀλ."}),
+           .meaning = "Writes `multipliers.csv`: λ of each bond, M a = F₀ + Jᵀλ. Of `zss-stiff` "
+                      "with another Hessian than Gauss-Newton's λ = -ω²(g + b h² J a), and a has "
+                      "more terms. Rigid schemes: those of rigid bonds at the positions and "
+                      "velocities of the row, not the mean of the scheme's own two, which differs "
+                      "by some 10⁻³ at 2.4 fs. The `#` line has the equation."}),
       optional_section<&Deck::rdf>({.name = "observe.rdf",
                                     .meaning =
                                         "Writes `rdf.csv` and its picture: intermolecular pair "
