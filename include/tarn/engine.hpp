@@ -91,7 +91,7 @@ struct Frame {
   std::vector<double> positions_A;            ///< [replica][molecule][9]
   std::vector<double> velocities_A_per_akma;  ///< [replica][molecule][9]
   std::vector<double> own_positions_A;        ///< [replica][molecule][9]
-  /// [replica][molecule][bond (O,H1), (O,H2), (H1,H2)], M a = F0 + J^T lambda [kcal/mol/A^2].
+  /// [replica][molecule][bond (O,H1), (O,H2), (H1,H2)] [kcal/mol/A^2]; equations (14), (31).
   std::vector<double> multipliers_kcal_per_mol_A2;
   std::vector<Energies> energies;          ///< [replica]
   std::vector<Conservation> conservation;  ///< [replica]

@@ -129,4 +129,7 @@ inline bool is_rigid(MechanicsScheme scheme) {
 /// The scheme as decks write it.
 std::string_view scheme_name(MechanicsScheme scheme);
 
+/// What the columns of trajectory.csv hold: "q: ...; v: ...".
+std::string trajectory_contents(std::string_view kind, MechanicsScheme scheme);
+
 }  // namespace tarn

@@ -69,8 +69,8 @@ std::vector<Section> make_sections() {
       optional_section<&MechanicsDeck::trajectory>(
           {.name = "observe.trajectory",
            .meaning = "Writes `trajectory.csv`: step, time, the scheme's own positions `q0`... and "
-                      "velocities `v0`..., and with constraints the multipliers `lambda0`..., "
-                      "M q'' = -∇V - Gᵀλ."}),
+                      "velocities `v0`..., or [what stands there](#what-trajectorycsv-holds), and "
+                      "with constraints the multipliers `lambda0`..., M q'' = -∇V - Gᵀλ."}),
       optional_section<&MechanicsDeck::energies>(
           {.name = "observe.energies",
            .meaning = "Writes `energies.csv` and its picture; of `dna` also the mean angle."}),
@@ -247,10 +247,12 @@ std::vector<Key> make_keys() {
       row<&M::system, &S::xi>(
           list_row("xi", kAny, "drawn", "ξ of each base.", dna, {{"system.position"}})),
       row<&M::system, &S::position>(
-          list_row("position", kAny, "the paper's",
-                   "Positions at the start: x and y of each point, or the angles.", with_start)),
-      row<&M::system, &S::velocity>(
-          list_row("velocity", kAny, "the paper's", "Velocities at the start.", with_start)),
+          list_row("position", kAny, "the paper's, along rods of the given `lengths`",
+                   "Positions at the start, as `q0`... of `trajectory.csv`. A "
+                   "`spherical-pendulum` is as long as this vector.",
+                   with_start)),
+      row<&M::system, &S::velocity>(list_row("velocity", kAny, "the paper's",
+                                             "Velocities at the start, of the same.", with_start)),
       row<&M::system, &S::omega>(
           {.section = "system",
            .name = "omega",
@@ -275,18 +277,22 @@ std::vector<Key> make_keys() {
                                           "Diagonal of J; a free body of n dimensions has n.",
                                           {"system.kind", {"free-body", "heavy-top"}})),
       row<&M::system, &S::chi>(
-          list_row("chi", kAny, "0, 0, 1", "From the fixed point to the centre of mass.", top)),
+          list_row("chi", kAny, "0, 0, 1",
+                   "Direction from the fixed point to the centre of mass, of length 1.", top)),
       row<&M::system, &S::c>({.section = "system",
                               .name = "c",
                               .type = Type::number,
                               .meaning = "Weight times that distance, V = c v·chi.",
                               .used_with = top}),
       row<&M::system, &S::momentum>(
-          list_row("momentum", kAny, "m_ij = cos(i + 2j), or one on H = 1",
+          list_row("momentum", kAny,
+                   "m_ij = cos(i + 2j); of `heavy-top` m_12 = 1.1195, m_23 = -1, which is on "
+                   "H = 1 with the other defaults",
                    "Angular momentum in the body at the start, an antisymmetric matrix row by row.",
                    {"system.kind", {"free-body", "heavy-top"}})),
-      row<&M::system, &S::direction>(list_row(
-          "direction", kAny, "0, 1, 0", "Direction of gravity in the body at the start.", top)),
+      row<&M::system, &S::direction>(
+          list_row("direction", kAny, "0, 1, 0",
+                   "Direction v of gravity in the body at the start, of length 1.", top)),
 
       row<&M::integrator, &I::scheme>({.section = "integrator",
                                        .name = "scheme",
@@ -556,6 +562,14 @@ void lists_have_their_length(Checker& checker) {
   };
   // To what people write with ten digits.
   constexpr double kWritten = 1e-9;
+  for (const auto& [key, list] :
+       {std::pair("system.chi", system.chi), {"system.direction", system.direction}}) {
+    if (!checker.has(key) || list.size() != 3) continue;
+    const double length = std::hypot(list[0], list[1], list[2]);
+    if (std::abs(length - 1.0) <= kWritten) continue;
+    checker.problem(key, fmt::format("{} has the length {:.10g}; want a direction, of length 1",
+                                     key + sizeof("system.") - 1, length));
+  }
   if (checker.has("system.momentum") && check("system.momentum", system.momentum, count * count)) {
     double worst = 0.0;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -640,8 +654,8 @@ const Schema& mechanics_schema() {
        {"`n` is 2 for `double-pendulum` and at least 4 for `dna`; `alpha` of a free body has 2 to "
         "50 numbers.",
         number_goes_with_the_kind},
-       {"Lists have a number for each point, dimension or coordinate; `rotation` is a rotation and "
-        "`momentum` antisymmetric.",
+       {"Lists have a number for each point, dimension or coordinate; `rotation` is a rotation, "
+        "`momentum` antisymmetric, `chi` and `direction` have the length 1.",
         lists_have_their_length}}};
   return schema;
 }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "checker.hpp"
+#include "mechanics_columns.hpp"
 #include "schema.hpp"
 
 namespace tarn {
@@ -141,6 +142,8 @@ every = 1
 
 )";
   text += schema_text(decks::mechanics_schema(), defaults);
+  text +=
+      "## What `trajectory.csv` holds\n\nIts `#` line says it too.\n\n" + decks::columns_table();
   return text;
 }
 

@@ -26,7 +26,8 @@ std::unique_ptr<Observer> make_geometry(const ObserveGeometry& section, const Ru
 std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Deck& deck,
                                        const RunInfo& info);
 /// multipliers.csv: multipliers of the bonds, instantaneous or averaged over a window.
-std::unique_ptr<Observer> make_multipliers(const ObserveMultipliers& section, const RunInfo& info);
+std::unique_ptr<Observer> make_multipliers(const ObserveMultipliers& section, const Deck& deck,
+                                           const RunInfo& info);
 /// rdf.csv: radial distribution functions with errors. @param counts what the engine counts
 std::unique_ptr<Observer> make_rdf(const PairCountRequest& counts, const RunInfo& info);
 /// trajectory.*, or one file a replica.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <deque>
+#include <string_view>
 
 #include "makers.hpp"
 #include "tarn/io/binary.hpp"
@@ -9,11 +10,28 @@
 namespace tarn {
 namespace {
 
+/// What the multipliers are; numbers of equations are those of docs/equations.md.
+std::string_view equation_of(const IntegratorSection& integrator) {
+  if (is_rigid(integrator.scheme)) {
+    return "M a = F0 + J^T lambda, J M^-1 J^T lambda = -J M^-1 F0 - 2 |d'|^2 (31)";
+  }
+  if (integrator.scheme == Scheme::zss_stiff && integrator.hessian != Hessian::gauss_newton) {
+    return integrator.hessian == Hessian::full
+               ? "lambda = -omega^2 (g + b h^2 J a), M a = F0 + J^T lambda - b h^2 omega^2 Sum g_c "
+                 "grad^2 g_c a (14)"
+               : "lambda = -omega^2 (g + b h^2 J a), M a = F0 + J^T lambda - b h^2 (omega^2 Sum "
+                 "g_c "
+                 "grad^2 g_c + grad^2 V0) a (14)";
+  }
+  return "M a = F0 + J^T lambda (14)";
+}
+
 /// Writes the multipliers of each molecule, averaged over a window of steps centred on the row.
 class MultipliersObserver final : public Observer {
  public:
-  MultipliersObserver(const ObserveMultipliers& section, const RunInfo& info)
+  MultipliersObserver(const ObserveMultipliers& section, const Deck& deck, const RunInfo& info)
       : section_(section),
+        equation_(equation_of(deck.integrator)),
         info_(info),
         csv_(info.out_dir + "/multipliers.csv",
              {"step", "time_ps", "replica", "molecule", "lambda_OH1", "lambda_OH2", "lambda_HH"}) {}
@@ -26,8 +44,8 @@ class MultipliersObserver final : public Observer {
   /// A window needs every step.
   std::int64_t every() const override { return section_.window_steps > 1 ? 1 : section_.every; }
   void begin() override {
-    csv_.create(info_.provenance + "; kcal/mol/A^2, M a = F0 + J^T lambda, mean over " +
-                std::to_string(section_.window_steps) + " steps about each row");
+    csv_.create(fmt::format("{}; kcal/mol/A^2, {}, mean over {} steps about each row",
+                            info_.provenance, equation_, section_.window_steps));
   }
 
   void observe(const Frame& frame) override {
@@ -102,6 +120,7 @@ class MultipliersObserver final : public Observer {
   }
 
   ObserveMultipliers section_;
+  std::string_view equation_;
   RunInfo info_;
   io::CsvWriter csv_;
   std::deque<Sample> samples_;
@@ -109,8 +128,9 @@ class MultipliersObserver final : public Observer {
 
 }  // namespace
 
-std::unique_ptr<Observer> make_multipliers(const ObserveMultipliers& section, const RunInfo& info) {
-  return std::make_unique<MultipliersObserver>(section, info);
+std::unique_ptr<Observer> make_multipliers(const ObserveMultipliers& section, const Deck& deck,
+                                           const RunInfo& info) {
+  return std::make_unique<MultipliersObserver>(section, deck, info);
 }
 
 }  // namespace tarn

@@ -23,7 +23,7 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
   if (deck.temperatures) observers.push_back(make_temperatures(*deck.temperatures, info));
   if (deck.geometry) observers.push_back(make_geometry(*deck.geometry, info));
   if (deck.cluster) observers.push_back(make_cluster(*deck.cluster, deck, info));
-  if (deck.multipliers) observers.push_back(make_multipliers(*deck.multipliers, info));
+  if (deck.multipliers) observers.push_back(make_multipliers(*deck.multipliers, deck, info));
   if (deck.rdf) observers.push_back(make_rdf(make_pair_count_request(deck), info));
   if (deck.trajectory) observers.push_back(make_trajectory(*deck.trajectory, deck, info));
   return observers;

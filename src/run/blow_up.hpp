@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,8 @@ std::string headline(const BlowUp& blow_up);
 
 /// Step, replica, molecule, closest atoms, largest force, likely cause and cure, in a few
 /// sentences.
-std::string describe(const BlowUp& blow_up, const Deck& deck);
+/// @param indefinite_hessians of all replicas; each stops its own
+std::string describe(const BlowUp& blow_up, const Deck& deck, std::int64_t indefinite_hessians);
 
 /// Adds the same for programs: numbers, and the text of describe().
 void add_to(io::JsonObject& object, const BlowUp& blow_up, std::string_view text);

@@ -277,7 +277,8 @@ class Comparison {
   void tell_blow_ups(const SchemeResult& s, const Contestant& c) const {
     const bool gone = is_gone(c);
     for (const BlowUp& b : s.blow_ups) {
-      const std::string text = s.label + ": " + describe(b, c.deck) +
+      const std::string text = s.label + ": " +
+                               describe(b, c.deck, c.engine->report().indefinite_hessians) +
                                (gone ? "" : " Its samples until then stay in the means.");
       if (options_.on_blow_up) options_.on_blow_up(b, text);
       warn(text);

@@ -22,8 +22,7 @@
 namespace tarn {
 namespace {
 
-/// Frames of the first replica at every `every` steps, from step 0, until the deck ends or the
-/// replica blows up.
+/// Frames at every `every` steps, from step 0, until the deck ends or all replicas have blown up.
 struct Watched {
   std::string label;
   Deck deck;
@@ -63,19 +62,22 @@ void draw(const std::vector<io::Plot>& plots, const std::string& base,
 constexpr std::int64_t kConservationEvery = 20;
 constexpr std::size_t kQuantities = 3;  // energy, momentum, angular momentum
 
-/// How far energy, momentum and angular momentum have gone, at each frame.
+/// How far energy, momentum and angular momentum have gone, at each frame until it blew up.
 struct Changes {
   std::vector<double> time_ps;
   std::array<std::vector<double>, kQuantities> change;
 };
-Changes changes_of(const Watched& w) {
+Changes changes_of(const Watched& w, std::int64_t replica) {
   const auto distance = [](const std::array<double, 3>& a, const std::array<double, 3>& b) {
     return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]) / units::picoseconds_per_akma;
   };
   Changes c;
-  const Conservation& first = w.frames.front().conservation[0];
+  const Conservation& first = w.frames.front().conservation[static_cast<std::size_t>(replica)];
   for (const Frame& frame : w.frames) {
-    const Conservation& now = frame.conservation[0];
+    const auto found = std::find(frame.replica_ids.begin(), frame.replica_ids.end(), replica);
+    if (found == frame.replica_ids.end()) break;
+    const Conservation& now =
+        frame.conservation[static_cast<std::size_t>(found - frame.replica_ids.begin())];
     c.time_ps.push_back(frame.time_ps);
     c.change[0].push_back(now.energy_kcal_per_mol - first.energy_kcal_per_mol);
     c.change[1].push_back(distance(now.momentum_Da_A_per_akma, first.momentum_Da_A_per_akma));
@@ -91,6 +93,22 @@ double largest(const std::vector<double>& values) {
   return worst;
 }
 
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+}
+
+/// "blew up at step 5449", or the first and the last of several.
+std::string blow_up_text(const std::vector<BlowUp>& blow_ups) {
+  if (blow_ups.empty()) return {};
+  const auto [first, last] =
+      std::minmax_element(blow_ups.begin(), blow_ups.end(),
+                          [](const BlowUp& a, const BlowUp& b) { return a.step < b.step; });
+  if (blow_ups.size() == 1) return fmt::format("blew up at step {}", first->step);
+  return fmt::format("{} blew up, at steps {} to {}", blow_ups.size(), first->step, last->step);
+}
+
 }  // namespace
 
 void make_conservation_figure(const Reproduction& r, const ReproduceOptions& options) {
@@ -98,10 +116,10 @@ void make_conservation_figure(const Reproduction& r, const ReproduceOptions& opt
   const Deck deck = load_deck(options.inputs_dir + "/" + r.deck, r.overrides);
   std::string text = page_head(r);
   text += fmt::format(
-      ", {} steps.\n\n| scheme | drift of the energy (kcal/mol per unit of time) | rms of the "
-      "energy (kcal/mol) | largest change of P (Da Å/ps) | of L (Da Å²/ps) | |\n"
+      ", {} steps, medians of {} replicas.\n\n| scheme | drift of the energy (kcal/mol per unit of "
+      "time) | rms of the energy (kcal/mol) | largest change of P (Da Å/ps) | of L (Da Å²/ps) | |\n"
       "|---|---|---|---|---|---|\n",
-      deck.run.steps);
+      deck.run.steps, deck.system.replicas);
   io::CsvFormat csv(base + ".csv",
                     {"scheme", "step", "time_ps", "energy_change_kcal_per_mol",
                      "momentum_change_Da_A_per_ps", "angular_momentum_change_Da_A2_per_ps"});
@@ -120,20 +138,27 @@ void make_conservation_figure(const Reproduction& r, const ReproduceOptions& opt
     const Watched w =
         watch(with_scheme(deck, scheme), scheme, kConservation, kConservationEvery, options);
     if (table.empty()) table = csv.head(provenance_of(w.deck, w.molecules));
-    const Changes c = changes_of(w);
-    for (std::size_t k = 0; k < w.frames.size(); ++k) {
+    const Changes c = changes_of(w, 0);
+    for (std::size_t k = 0; k < c.time_ps.size(); ++k) {
       csv.cell(std::string_view(scheme)).cell(w.frames[k].step).cell(c.time_ps[k]);
       for (const auto& values : c.change) csv.cell(values[k]);
       table += csv.row();
     }
-    std::vector<double> time_akma;
-    for (double t : c.time_ps) time_akma.push_back(t / units::picoseconds_per_akma);
-    const analysis::LineFit fit = analysis::fit_line(time_akma, c.change[0]);
-    text += fmt::format(
-        "| `{}` | {:.1e} | {:.1e} | {:.1e} | {:.1e} | {} |\n", scheme, std::abs(fit.slope),
-        fit.rms_about_mean, largest(c.change[1]), largest(c.change[2]),
-        w.blow_ups.empty() ? std::string() : fmt::format("blew up at step {}", w.blow_ups[0].step));
-    if (rms_of_first == 0.0) rms_of_first = fit.rms_about_mean;
+    std::vector<double> drifts, rms, momenta, angular_momenta;
+    for (std::int64_t replica = 0; replica < deck.system.replicas; ++replica) {
+      const Changes of_it = changes_of(w, replica);
+      std::vector<double> time_akma;
+      for (double t : of_it.time_ps) time_akma.push_back(t / units::picoseconds_per_akma);
+      const analysis::LineFit fit = analysis::fit_line(time_akma, of_it.change[0]);
+      drifts.push_back(std::abs(fit.slope));
+      rms.push_back(fit.rms_about_mean);
+      momenta.push_back(largest(of_it.change[1]));
+      angular_momenta.push_back(largest(of_it.change[2]));
+    }
+    text += fmt::format("| `{}` | {:.1e} | {:.1e} | {:.1e} | {:.1e} | {} |\n", scheme,
+                        median(drifts), median(rms), median(momenta), median(angular_momenta),
+                        blow_up_text(w.blow_ups));
+    if (rms_of_first == 0.0) rms_of_first = rms.front();
     for (std::size_t p = 0; p < kQuantities; ++p) {
       io::Series& series = plots[p].series.emplace_back();
       series.label = scheme;
@@ -144,8 +169,9 @@ void make_conservation_figure(const Reproduction& r, const ReproduceOptions& opt
   // The schemes that go off leave the axis, so that the others are seen.
   plots[0].y_range = {{-20.0 * rms_of_first, 20.0 * rms_of_first}};
   text += fmt::format(
-      "\nThe unit of time is {:.5f} fs. The slope is that of least squares, the rms is about the "
-      "mean; of a scheme that blew up, until then.\n",
+      "\nThe unit of time is {:.5f} fs. The slope is that of least squares, without its sign, the "
+      "rms is about the mean; of a replica that blew up, until then. The picture shows the first "
+      "replica.\n",
       1e3 * units::picoseconds_per_akma);
   io::write_file(base + ".csv", table);
   io::write_file(base + ".md", text);

@@ -62,6 +62,21 @@ Vector from_joints(Vector rods) {
   return rods;
 }
 
+/// Gives rods other lengths, each in the direction that it has.
+void set_lengths(mechanics::Pendula& pendula, const std::vector<double>& lengths) {
+  if (lengths.empty()) return;
+  const Index dimensions = pendula.position.size() / pendula.masses.size();
+  Vector rods = pendula.position;
+  const Index rest = rods.size() - dimensions;
+  rods.tail(rest) -= pendula.position.head(rest);
+  for (std::size_t k = 0; k < lengths.size(); ++k) {
+    rods.segment(dimensions * static_cast<Index>(k), dimensions) *= lengths[k] / pendula.lengths[k];
+  }
+  for (Index i = dimensions; i < rods.size(); ++i) rods[i] += rods[i - dimensions];
+  pendula.position = rods;
+  pendula.lengths = lengths;
+}
+
 /// @throws InputError where the gradients of the constraints at the start do not determine the
 /// multipliers
 void check_gradients(const Deck& deck, const Experiment& problem) {
@@ -259,11 +274,10 @@ class RnCase : public MechanicsCase {
     }
     const double x = s.x.lpNorm<Eigen::Infinity>(), v = s.v.lpNorm<Eigen::Infinity>();
     if (!s.x.allFinite() || !s.v.allFinite() || x > largest_x_ || v > largest_v_) {
-      return fail(
-          fmt::format("it blew up, the largest coordinate is {:.3g} and the largest "
-                      "velocity {:.3g}. A smaller step, or a smaller omega times the "
-                      "step, may help",
-                      x, v));
+      return fail(fmt::format(
+          "it blew up, the largest coordinate is {:.3g} and the largest "
+          "velocity {:.3g}. A smaller step{} may help",
+          x, v, problem_.constraint && !rigid_ ? ", or a smaller omega times the step," : ""));
     }
     push(std::move(s));
   }
@@ -491,7 +505,7 @@ mechanics::Pendula pendula_of(const Deck& deck) {
                                    ? mechanics::double_spherical_pendulum()
                                    : mechanics::spherical_pendulum();
   if (!system.masses.empty()) pendula.masses = vector_of(system.masses);
-  if (!system.lengths.empty()) pendula.lengths = system.lengths;
+  set_lengths(pendula, system.lengths);
   pendula.gravity = system.gravity;
   return pendula;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -230,6 +231,45 @@ void make_chain_figure(const Reproduction& r, const ReproduceOptions& options) {
   figure.write(plots);
 }
 
+namespace {
+
+constexpr double kOpen = 5.0;  // mean angle of an open strand
+constexpr std::uint64_t kSeeds = 20;
+
+/// Time at which the mean angle passes kOpen, if it does.
+std::optional<double> opening(const Watched& w) {
+  for (std::size_t k = 0; k < w.states.size(); ++k) {
+    if (w.states[k].x.mean() > kOpen) return w.times[k];
+  }
+  return {};
+}
+
+double mean_energy(const Watched& w) {
+  double sum = 0.0;
+  for (const State& s : w.states) sum += mechanics::energy(w.setup.whole(), s);
+  return sum / static_cast<double>(w.states.size());
+}
+
+/// The opening with seeds 1 to kSeeds: a row of a table.
+std::string opening_by_seed(Deck deck, const std::string& scheme, std::int64_t every) {
+  std::vector<double> times;
+  double energy = 0.0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    deck.mechanics.system.seed = seed;
+    const Watched w = watch(deck, scheme, every, 1);
+    energy += mean_energy(w) / kSeeds;
+    if (const auto time = opening(w)) times.push_back(*time);
+  }
+  const Eigen::Map<const Eigen::ArrayXd> t(times.data(), static_cast<Index>(times.size()));
+  const double mean = t.size() > 0 ? t.mean() : 0.0;
+  const double scatter =
+      t.size() > 1 ? std::sqrt((t - mean).square().sum() / static_cast<double>(t.size() - 1)) : 0.0;
+  return fmt::format("| `{}` | {} of {} | {:.1f} ± {:.1f} | {:.2f} |\n", scheme, t.size(), kSeeds,
+                     mean, scatter, energy);
+}
+
+}  // namespace
+
 void make_dna_figure(const Reproduction& r, const ReproduceOptions& options) {
   const Deck deck = load_deck(options.inputs_dir + "/" + r.deck, r.overrides);
   const Watched zs = watch(deck, "zs", 1);
@@ -240,27 +280,34 @@ void make_dna_figure(const Reproduction& r, const ReproduceOptions& options) {
       kCostsHeader));
   const PaperSeconds paper{{"verlet", 23.26}, {"zs", 3.24}};
   std::vector<io::Plot> plots{plot(r.title, "time", "mean angle"), plot("", "time", "energy")};
+  std::string seeds = fmt::format(
+      "\nThe picture and this table are of seed {}. Seeds 1 to {}, the time with its scatter:\n\n"
+      "| scheme | seeds that open | time at which the mean angle passes 5 | mean energy |\n"
+      "|---|---|---|---|\n",
+      deck.mechanics.system.seed, kSeeds);
   for (const auto& [scheme, factor] :
        {std::pair<const char*, double>{"verlet", 0.1}, {"zs", 1.0}}) {
-    const Watched w = watch(with_step(deck, scheme, factor), scheme,
-                            static_cast<std::int64_t>(std::lround(1.0 / factor)));
+    const Deck other = with_step(deck, scheme, factor);
+    const auto every = static_cast<std::int64_t>(std::lround(1.0 / factor));
+    seeds += opening_by_seed(other, scheme, every);
+    const Watched w = watch(other, scheme, every);
     Vector angle(static_cast<Index>(w.states.size())), energy(angle.size());
-    double crossing = 0.0;
     for (std::size_t k = 0; k < w.states.size(); ++k) {
       const auto i = static_cast<Index>(k);
       angle[i] = w.states[k].x.mean();
       energy[i] = mechanics::energy(w.setup.whole(), w.states[k]);
-      if (crossing == 0.0 && angle[i] > 5.0) crossing = w.times[k];
       figure.csv().cell(std::string_view(scheme)).cell(w.times[k]).cell(angle[i]).cell(energy[i]);
       figure.end_row();
     }
     figure.text(fmt::format("| `{}` | {} | {} | {:.3f} | {} |\n", scheme,
-                            deck.mechanics.integrator.step * factor, crossing, energy.mean(),
-                            costs_text(w, zs, paper)));
+                            deck.mechanics.integrator.step * factor,
+                            opening(w).value_or(std::numeric_limits<double>::quiet_NaN()),
+                            mean_energy(w), costs_text(w, zs, paper)));
     plots[0].series.push_back(series(scheme, w.times, angle));
     plots[1].series.push_back(series(scheme, w.times, energy));
   }
   figure.text(kCostsRemark);
+  figure.text(seeds);
   figure.write(plots);
 }
 

@@ -102,7 +102,7 @@ class MechanicsRun {
         options_.on_start({folder_.path(), checkpoint_.device, 0, 1, first_step_, last_step_});
       }
       if (!folder_.resumes()) {
-        for (auto& table : tables_) table->csv().create(provenance());
+        for (auto& table : tables_) table->csv().create(provenance(*table));
         write_rows();
         save();
       }
@@ -148,10 +148,14 @@ class MechanicsRun {
     return deck_.system.kind == "dna" && system.xi.empty() && system.position.empty();
   }
 
-  std::string provenance() const {
-    return fmt::format("tarn {}; {}, {}; physics {:016x}", kVersion, deck_.system.kind,
-                       scheme_name(deck_.mechanics.integrator.scheme),
-                       io::checksum(checkpoint_.physics));
+  std::string provenance(const Table& table) const {
+    std::string text = fmt::format("tarn {}; {}, {}; physics {:016x}", kVersion, deck_.system.kind,
+                                   scheme_name(deck_.mechanics.integrator.scheme),
+                                   io::checksum(checkpoint_.physics));
+    if (table.name() == "trajectory") {
+      text += "; " + trajectory_contents(deck_.system.kind, deck_.mechanics.integrator.scheme);
+    }
+    return text;
   }
 
   /// t = step h, never summed up.
@@ -236,7 +240,7 @@ class MechanicsRun {
       save();
       const std::string name = fs::path(blow_up_file_name(0)).stem().string();
       Table state(folder_.path(), name, 1, [this] { return row(); });
-      state.csv().create(provenance());
+      state.csv().create(provenance(state));
       state.write(step_, time());
       state.csv().sync();
       draw();

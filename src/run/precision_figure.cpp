@@ -118,11 +118,16 @@ double relative_rms(const std::vector<double>& a, const std::vector<double>& ref
   return std::sqrt(error / size);
 }
 
+double distance(const std::array<double, 3>& a, const std::array<double, 3>& b) {
+  return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+}
+
 /// Of the conserved energy, per molecule.
 struct Drift {
   analysis::MeanError slope_per_ns;  ///< [kcal/mol/ns]
   double rms = 0.0;                  ///< about the line [kcal/mol]
   double momentum = 0.0;             ///< largest change of the cluster's [Da A/akma]
+  double angular_momentum = 0.0;     ///< the same [Da A^2/akma]
   std::size_t stopped = 0;
 };
 
@@ -146,13 +151,12 @@ Drift drift_of(const System& system, const State& start, const Length& length, d
     time_ns.push_back(static_cast<double>(step) * timestep_fs * 1e-6);
     for (std::size_t r = 0; r < replicas; ++r) {
       energy[r].push_back(f.conservation[r].energy_kcal_per_mol / length.molecules);
-      double change2 = 0.0;
-      for (std::size_t k = 0; k < 3; ++k) {
-        const double change =
-            f.conservation[r].momentum_Da_A_per_akma[k] - first[r].momentum_Da_A_per_akma[k];
-        change2 += change * change;
-      }
-      d.momentum = std::max(d.momentum, std::sqrt(change2));
+      const Conservation &now = f.conservation[r], &then = first[r];
+      d.momentum =
+          std::max(d.momentum, distance(now.momentum_Da_A_per_akma, then.momentum_Da_A_per_akma));
+      d.angular_momentum = std::max(
+          d.angular_momentum,
+          distance(now.angular_momentum_Da_A2_per_akma, then.angular_momentum_Da_A2_per_akma));
     }
   }
   d.stopped = replicas - f.conservation.size();
@@ -174,11 +178,12 @@ Drift drift_of(const System& system, const State& start, const Length& length, d
 }  // namespace
 
 void make_precision_figure(const Reproduction& r, const ReproduceOptions& options) {
-  FigurePage page(r, options,
-                  {"molecules", "scheme", "precision", "replicas", "duration_ps",
-                   "drift_kcal_per_mol_per_ns_per_molecule",
-                   "drift_kcal_per_mol_per_ns_per_molecule_err", "rms_kcal_per_mol_per_molecule",
-                   "momentum_change_Da_A_per_akma", "force_rms_relative_error"});
+  FigurePage page(
+      r, options,
+      {"molecules", "scheme", "precision", "replicas", "duration_ps",
+       "drift_kcal_per_mol_per_ns_per_molecule", "drift_kcal_per_mol_per_ns_per_molecule_err",
+       "rms_kcal_per_mol_per_molecule", "momentum_change_Da_A_per_akma",
+       "angular_momentum_change_Da_A2_per_akma", "force_rms_relative_error"});
   io::Plot p = plot(r.title, "number of molecules", "|drift of energy| (kcal/mol/ns per molecule)");
   p.log_x = p.log_y = true;
   p.x_range = {{4.0, 2000.0}};
@@ -195,9 +200,9 @@ void make_precision_figure(const Reproduction& r, const ReproduceOptions& option
   std::string drift_text =
       "## Energy\n\nSlope of the conserved energy at constant energy, steps of 2 fs, mean and "
       "standard error over replicas; the root mean square about the line, both per molecule; and "
-      "the largest change of the cluster's momentum.\n\n"
-      "| molecules | scheme | precision | drift (kcal/mol/ns) | rms (kcal/mol) | momentum "
-      "(Da Å/akma) |\n|---|---|---|---|---|---|\n";
+      "the largest changes of the cluster's momenta.\n\n"
+      "| molecules | scheme | precision | drift (kcal/mol/ns) | rms (kcal/mol) | P (Da Å/akma) | L "
+      "(Da Å²/akma) |\n|---|---|---|---|---|---|---|\n";
   std::vector<Length> lengths;
   for (Length length : kLengths) {
     length.duration_ps *= options.share_of_time;
@@ -237,12 +242,14 @@ void make_precision_figure(const Reproduction& r, const ReproduceOptions& option
             .cell(d.slope_per_ns.error)
             .cell(d.rms)
             .cell(d.momentum)
+            .cell(d.angular_momentum)
             .cell(force_errors[k]);
         page.end_row();
         drift_text += fmt::format(
-            "| {} | `{}` | {} | {:+.1e} ± {:.1e}{} | {:.1e} | {:.1e} |\n", length.molecules,
-            r.schemes[s], kKinds[k].name, d.slope_per_ns.mean, d.slope_per_ns.error,
-            d.stopped > 0 ? fmt::format(", {} stopped", d.stopped) : "", d.rms, d.momentum);
+            "| {} | `{}` | {} | {:+.1e} ± {:.1e}{} | {:.1e} | {:.1e} | {:.1e} |\n",
+            length.molecules, r.schemes[s], kKinds[k].name, d.slope_per_ns.mean,
+            d.slope_per_ns.error, d.stopped > 0 ? fmt::format(", {} stopped", d.stopped) : "",
+            d.rms, d.momentum, d.angular_momentum);
         io::Series& series = p.series[s];
         const double size = std::fabs(d.slope_per_ns.mean);
         // Side by side, not on each other.

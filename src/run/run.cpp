@@ -13,6 +13,7 @@
 #include "centred_engine.hpp"
 #include "checkpointer.hpp"
 #include "evaporation.hpp"
+#include "hessian_watch.hpp"
 #include "progress.hpp"
 #include "replicas.hpp"
 #include "run_folder.hpp"
@@ -127,6 +128,11 @@ class Run {
       evaporation_ = watch.get();
       observers_.push_back(std::move(watch));
     }
+    if (deck_.integrator.hessian != Hessian::gauss_newton) {
+      auto watch = std::make_unique<HessianWatch>(*engine_);
+      hessians_ = watch.get();
+      observers_.push_back(std::move(watch));
+    }
     if (folder_.resumes()) {
       restore(checkpoint_, observers_);
       if (evaporation_) told_departures_ = evaporation_->departures().size();
@@ -186,7 +192,7 @@ class Run {
   void warn_about_blow_ups() {
     for (const BlowUp& blow_up : engine_->blow_ups()) {
       if (!told_.insert(blow_up.replica).second) continue;
-      const std::string text = describe(blow_up, deck_);
+      const std::string text = describe(blow_up, deck_, indefinite_hessians());
       if (options_.on_blow_up) options_.on_blow_up(blow_up, text);
       if (told_.size() <= kMostBlowUpWarnings) warn(text);
       if (told_.size() == kMostBlowUpWarnings) warn("more blow-ups are told in run.json only");
@@ -207,6 +213,7 @@ class Run {
     return evaporation_ ? evaporation_->departures() : std::vector<Departure>{};
   }
 
+  std::int64_t indefinite_hessians() const { return hessians_ ? hessians_->count() : 0; }
   std::vector<BlowUp> blow_ups() const { return merged(before_.blow_ups, engine_->blow_ups()); }
   std::int64_t live_replicas() const {
     return deck_.system.replicas - static_cast<std::int64_t>(blow_ups().size());
@@ -276,15 +283,21 @@ class Run {
     record.first_step = first_step_;
     record.steps_done = p.step;
     record.wall_seconds = p.elapsed_seconds;
-    record.steps_per_second = p.steps_per_second;
-    record.ns_per_day_per_replica = p.ns_per_day_per_replica;
-    record.ns_per_day_total = p.ns_per_day_total;
+    record.blow_ups = blow_ups();
+    if (live_replicas() > 0) {
+      record.speed = Speed{p.steps_per_second, p.ns_per_day_per_replica, p.ns_per_day_total};
+    } else {  // what came after the last of them was no work
+      record.steps_done = 0;
+      for (const BlowUp& b : record.blow_ups) {
+        record.steps_done = std::max(record.steps_done, b.step);
+      }
+    }
     record.slow_start = slow_start_;
     record.engine = engine_->report();
     record.warnings = warnings_;
     record.averages = averages_;
     record.departures = departures();
-    record.blow_ups = blow_ups();
+    record.indefinite_hessians = indefinite_hessians();
     record.pictures = pictures_;
     write_record(folder_.record(), deck_, record);
   }
@@ -343,6 +356,7 @@ class Run {
   std::vector<std::unique_ptr<Observer>> observers_;  // the checkpointer is the last one
   Checkpointer* checkpointer_ = nullptr;
   EvaporationWatch* evaporation_ = nullptr;  // null behind a wall
+  HessianWatch* hessians_ = nullptr;         // null with Gauss-Newton
   std::size_t told_departures_ = 0;
   std::optional<Clock::time_point> began_, ended_;  // of stepping
   bool interrupted_ = false;

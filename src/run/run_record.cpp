@@ -64,11 +64,12 @@ std::string list_of(const std::vector<Departure>& departures) {
   return io::json_array(values);
 }
 
-std::string list_of(const std::vector<BlowUp>& blow_ups, const Deck& deck) {
+std::string list_of(const std::vector<BlowUp>& blow_ups, const Deck& deck,
+                    std::int64_t indefinite_hessians) {
   std::vector<std::string> values;
   for (const BlowUp& blow_up : blow_ups) {
     io::JsonObject object;
-    add_to(object, blow_up, describe(blow_up, deck));
+    add_to(object, blow_up, describe(blow_up, deck, indefinite_hessians));
     values.push_back(object.line());
   }
   return io::json_array(values);
@@ -78,6 +79,9 @@ std::string list_of(const std::vector<BlowUp>& blow_ups, const Deck& deck) {
 
 void write_record(const std::string& path, const Deck& deck, const RunRecord& record) {
   const EngineReport& engine = record.engine;
+  const auto speed = [&](double Speed::*rate) {
+    return record.speed ? json((*record.speed).*rate) : "null";
+  };
   io::JsonObject object;
   object.add("status", text(record.status));
   if (!record.error.empty()) object.add("error", text(record.error));
@@ -92,9 +96,9 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
       .add("first_step", json(record.first_step))
       .add("steps_done", json(record.steps_done))
       .add("wall_seconds", json(record.wall_seconds))
-      .add("steps_per_second", json(record.steps_per_second))
-      .add("ns_per_day_per_replica", json(record.ns_per_day_per_replica))
-      .add("ns_per_day_total", json(record.ns_per_day_total))
+      .add("steps_per_second", speed(&Speed::steps_per_second))
+      .add("ns_per_day_per_replica", speed(&Speed::ns_per_day_per_replica))
+      .add("ns_per_day_total", speed(&Speed::ns_per_day_total))
       .add("stage_shares", stages(engine))
       .add("constraint_iterations_per_molecule_step",
            json(engine.molecule_steps > 0 ? static_cast<double>(engine.constraint_iterations) /
@@ -104,7 +108,8 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
       .add("warnings", io::json_strings(record.warnings))
       .add("averages", average_list(record.averages))
       .add("departures", list_of(record.departures))
-      .add("blow_ups", list_of(record.blow_ups, deck))
+      .add("indefinite_hessians", json(record.indefinite_hessians))
+      .add("blow_ups", list_of(record.blow_ups, deck, record.indefinite_hessians))
       .add("pictures", io::json_strings(record.pictures));
   io::write_file(path, object.text() + "\n");
 }

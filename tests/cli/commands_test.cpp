@@ -487,6 +487,21 @@ TEST_F(Commands, ABlowUpHasItsOwnExitCodeAndLeavesNoBadNumber) {
   }
 }
 
+TEST_F(Commands, ABlowUpByAnIndefiniteHessianIsToldAsSuch) {
+  const std::string deck = small_deck();
+  const Outcome run = tarn("run " + deck +
+                           " --set integrator.scheme=zss-stiff --set integrator.hessian=full"
+                           " --set integrator.omega=500 --set integrator.timestep_fs=2"
+                           " --set thermostat.temperature_K=298 --out " +
+                           path("out"));
+  EXPECT_EQ(run.exit_code, 3) << run.text;
+  EXPECT_TRUE(contains(run.text, "was not positive definite")) << run.text;
+  EXPECT_FALSE(contains(run.text, "overlapped")) << run.text;
+  const std::string record = contents(folder_ / "out/run.json");
+  EXPECT_TRUE(contains(record, "\"indefinite_hessians\": "));
+  EXPECT_FALSE(contains(record, "\"indefinite_hessians\": 0,"));
+}
+
 TEST_F(Commands, CompareWritesATableAndAPicture) {
   const Outcome compare = tarn("compare " + small_deck() +
                                " --schemes shake,settle,zss-stiff:omega=200 --out " + path("out"));

@@ -21,6 +21,7 @@ struct FakeScript {
   std::map<std::int64_t, std::int64_t> blow_ups{};  ///< replica id -> step
   /// Replica id -> step at which its last molecule jumps 100 A away.
   std::map<std::int64_t, std::int64_t> departures{};
+  bool indefinite_hessian_a_blow_up = false;  ///< what report() counts
   double seconds_per_step = 0.0;
   std::int64_t no_memory_at = -1;     ///< advancing to this step throws std::bad_alloc
   std::int64_t not_a_number_at = -1;  ///< energies of this step and later are NaN
@@ -77,7 +78,15 @@ class FakeEngine final : public Engine {
   }
   State state() const override { return state_; }
   std::vector<BlowUp> blow_ups() const override { return blow_ups_; }
-  EngineReport report() const override { return {3.0, 1.0, 0.5, 0.5, 40, 10}; }
+  EngineReport report() const override {
+    return {3.0,
+            1.0,
+            0.5,
+            0.5,
+            40,
+            10,
+            script_.indefinite_hessian_a_blow_up ? static_cast<std::int64_t>(blow_ups_.size()) : 0};
+  }
   std::string description() const override { return "fake \"engine\""; }
 
  private:

@@ -1,6 +1,7 @@
 // Mechanical decks: their files, restarts, failures.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -33,6 +34,10 @@ RunResult run_into(const Deck& deck, const std::string& folder, bool resume = fa
   options.out_dir = folder;
   options.resume = resume;
   return run_deck(deck, options);
+}
+
+std::string contents_of(const Deck& deck) {
+  return trajectory_contents(deck.system.kind, deck.mechanics.integrator.scheme);
 }
 
 /// All rows of a table as numbers.
@@ -104,8 +109,40 @@ TEST(MechanicsRun, SchemesOfEachKindStart) {
                          "[observe.trajectory]\n[observe.conservation]\n",
                      "kind.toml");
       EXPECT_EQ(run_into(deck, scratch.file("out")).steps_done, 3) << kind << ' ' << scheme;
+      const std::string table = test::read_text(scratch.file("out/trajectory.csv"));
+      const std::string contents = contents_of(deck);
+      EXPECT_TRUE(test::contains(contents, "q: ")) << kind << ' ' << scheme;
+      EXPECT_TRUE(test::contains(table.substr(0, table.find('\n')), contents)) << table;
     }
   }
+}
+
+/// The first row of a trajectory against the start that its contents name.
+TEST(MechanicsRun, ColumnsHoldWhatTheFirstLineSays) {
+  const auto first_row = [](const std::string& text) {
+    const test::ScratchFolder scratch;
+    const Deck deck =
+        parse_deck(text + "step = 0.01\n[run]\nsteps = 1\n[observe.trajectory]\n", "columns.toml");
+    run_into(deck, scratch.file("out"));
+    std::vector<double> row = rows_of(scratch.file("out/trajectory.csv")).front();
+    row.erase(row.begin(), row.begin() + 2);
+    return std::pair(contents_of(deck), row);
+  };
+  using Row = std::vector<double>;
+  const std::string magnet =
+      "[system]\nkind = \"magnet\"\nangular_velocity = [1.0, 0.2, 0.5]\n[integrator]\nscheme = ";
+  EXPECT_EQ(
+      first_row(magnet + "\"cayley-variational-euler\"\n"),
+      std::pair(std::string("q: the rotation R, row by row; v: the angular velocity in the body"),
+                Row{1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0.2, 0.5}));
+  EXPECT_EQ(first_row(magnet + "\"so3-linearised\"\n"),
+            std::pair(std::string("q: the matrix R, row by row; v: p = R'/2, row by row"),
+                      Row{1, 0, 0, 0, 1, 0, 0, 0, 1, 0, -0.25, 0.1, 0.25, 0, -0.5, -0.1, 0.5, 0}));
+  EXPECT_EQ(first_row("[system]\nkind = \"heavy-top\"\nmomentum = [0, 1, 2, -1, 0, 3, -2, -3, 0]\n"
+                      "direction = [0, 0, 1]\n[integrator]\nscheme = \"rattle\"\n"),
+            std::pair(std::string("q: the momentum m in the body, row by row; v: the direction of "
+                                  "gravity there"),
+                      Row{0, 1, 2, -1, 0, 3, -2, -3, 0, 0, 0, 1}));
 }
 
 TEST(MechanicsRun, ProjectionWritesItsIterates) {
@@ -238,6 +275,7 @@ TEST(MechanicsRun, BlowUpIsAnErrorThatNamesTheStep) {
   const std::string message =
       test::message_of<NumericalError>([&] { run_into(deck, scratch.file("out")); });
   EXPECT_NE(message.find("\"zs\" failed at step 8"), std::string::npos) << message;
+  EXPECT_TRUE(test::contains(message, "a smaller omega times the step, may help")) << message;
   const auto rows = rows_of(scratch.file("out/trajectory.csv"));
   EXPECT_GT(rows.size(), 70u);
   for (const auto& row : rows) {
@@ -286,6 +324,18 @@ TEST(MechanicsRun, SystemsOnManifoldsKeepTheStateBeforeTheBlowUp) {
             std::vector<std::vector<double>>{rows.back()});
 }
 
+TEST(MechanicsRun, OnlyPenaltiesAreToldOfOmega) {
+  const test::ScratchFolder scratch;
+  const std::string message = test::message_of<NumericalError>([&] {
+    run_into(parse_deck("[system]\nkind = \"dna\"\n[integrator]\nscheme = \"verlet\"\nstep = 3\n"
+                        "[run]\nsteps = 1000\n",
+                        "dna.toml"),
+             scratch.file("out"));
+  });
+  EXPECT_TRUE(test::contains(message, "it blew up")) << message;
+  EXPECT_TRUE(test::contains(message, "A smaller step may help")) << message;
+}
+
 TEST(MechanicsRun, NoConvergenceIsAnErrorWithStepAndResidual) {
   const test::ScratchFolder scratch;
   const Deck deck = parse_deck(
@@ -307,6 +357,46 @@ TEST(MechanicsRun, RigidSchemesRefuseAStartOffTheConstraints) {
   const std::string message = test::message_of<InputError>([&] { check_mechanics(deck); });
   EXPECT_NE(message.find("position does not keep constraint 2"), std::string::npos) << message;
   EXPECT_NE(message.find("velocity does not keep constraint 1"), std::string::npos) << message;
+}
+
+TEST(MechanicsRun, DirectionsOfATopHaveLengthOne) {
+  const auto top = [](const std::string& more) {
+    return parse_deck("[system]\nkind = \"heavy-top\"\n" + more +
+                          "[integrator]\nscheme = \"rattle\"\nstep = 0.05\n[run]\nsteps = 1\n",
+                      "top.toml");
+  };
+  const std::string message =
+      test::message_of<InputError>([&] { top("chi = [0, 0, 2]\ndirection = [0, 1, 1e-4]\n"); });
+  EXPECT_TRUE(test::contains(message, "chi has the length 2; want a direction")) << message;
+  EXPECT_TRUE(test::contains(message, "direction has the length 1.000000005;")) << message;
+  EXPECT_NO_THROW(top("chi = [0, 0.6, 0.8]\ndirection = [0.5, 0.5, 0.7071067812]\n"));
+}
+
+// Without a position the start is the paper's, along rods of the given lengths.
+TEST(MechanicsRun, OtherLengthsStartOnTheConstraints) {
+  const auto start = [](const std::string& system) {
+    const test::ScratchFolder scratch;
+    const Deck deck =
+        parse_deck("[system]\n" + system +
+                       "[integrator]\nscheme = \"rattle\"\nstep = 0.01\n[run]\nsteps = 1\n"
+                       "[observe.trajectory]\n",
+                   "lengths.toml");
+    run_into(deck, scratch.file("out"));  // RATTLE refuses a start off the constraints
+    std::vector<double> row = rows_of(scratch.file("out/trajectory.csv")).front();
+    row.erase(row.begin(), row.begin() + 2);
+    return row;
+  };
+  const std::vector<double> chain =
+      start("kind = \"pendulum-chain\"\nn = 3\nlengths = [1, 2, 3]\n");
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double along = std::array{1.0, 3.0, 6.0}[k] / std::sqrt(5.0);
+    EXPECT_NEAR(chain[2 * k], along, 4e-15);  // a few roundings of numbers below 8
+    EXPECT_NEAR(chain[2 * k + 1], -2.0 * along, 4e-15);
+  }
+  start("kind = \"double-pendulum\"\nlengths = [2, 0.5]\n");
+  start("kind = \"double-spherical-pendulum\"\nlengths = [2, 0.5]\n");
+  EXPECT_EQ(start("kind = \"double-pendulum\"\nlengths = [1, 1.4142135623730951]\n"),
+            start("kind = \"double-pendulum\"\n"));
 }
 
 TEST(MechanicsRun, SingularConstraintsAreAnError) {

@@ -256,6 +256,31 @@ TEST(ZssFullAcceleration, EqualsTheDenseSolveWhereItIsDefinite) {
   EXPECT_GT(solved, 1000);
 }
 
+// lambda = -omega^2 (g + b h^2 J a) here too, but M a = F0 + J^T lambda lacks the curvature of the
+// constraints, which joins the masses.
+TEST(ZssFullAcceleration, HasItsOwnBalanceOfMultipliers) {
+  Worst balance("full_multiplier_balance_over_rounding");
+  int clear = 0;
+  for_cases(300, {20.0, 50.0, 100.0}, 15, [&](const Case& c, Random&) {
+    const FullAcceleration<double> r = full_acceleration(c);
+    const Real omega2 = Real(c.omega) * c.omega;
+    const Matrix39 j = dense_jacobian(c.x);
+    const Matrix9 curvature = c.bh2 * omega2 * (dense_hessian(c) - j.transpose() * j);
+    const Matrix9 d = mass_matrix(c.m) + curvature;
+    if (!r.definite || Eigen::SelfAdjointEigenSolver<Matrix9>(d).eigenvalues()(0) < 0.5L) return;
+    const Vector3 lambda = to_vector(zss_multipliers(c.x, r.a, c.reference, c.bh2, c.omega));
+    const Vector9 ma = mass_matrix(c.m) * to_vector(r.a);
+    const Vector9 forces = to_vector(c.f0) + j.transpose() * lambda;
+    // As with Gauss-Newton; D loses a digit or two more where it is small.
+    const Real rounding = j.norm() * c.omega * c.omega * kEpsilon *
+                          (16 + 6000 * c.bh2 * (j.norm() * to_vector(r.a).norm()));
+    balance.see((ma + curvature * to_vector(r.a) - forces).norm() / rounding);
+    if ((curvature * to_vector(r.a)).norm() > 1000 * rounding) ++clear;
+  });
+  balance.expect_below(1.0);
+  EXPECT_GT(clear, 100);  // the term is no rounding
+}
+
 // Where the bonds hold, g = 0, the full Hessian is that of Gauss-Newton.
 TEST(ZssFullAcceleration, IsGaussNewtonWhereTheBondsHold) {
   Worst error("zss_full_to_gauss_newton");

@@ -129,6 +129,26 @@ class ObserversTest : public ::testing::Test {
   ScratchFolder folder_;
 };
 
+TEST_F(ObserversTest, MultipliersNameTheEquationOfTheirScheme) {
+  const auto first_line = [&](const std::string& integrator) {
+    const Deck d = parse_deck("[system]\nmolecules = 3\n[integrator]\n" + integrator +
+                                  "\n[run]\nsteps = 1\n[observe.multipliers]\n",
+                              "test.toml");
+    for (const auto& observer : make_observers(d, info(d))) {
+      observer->begin();
+      observer->finish();
+    }
+    return read_table(folder_.path() + "/multipliers.csv").provenance;
+  };
+  const std::string plain = "kcal/mol/A^2, M a = F0 + J^T lambda (14), mean";
+  EXPECT_TRUE(contains(first_line("scheme = \"zss-stiff\""), plain));
+  EXPECT_TRUE(contains(first_line("scheme = \"verlet\"\nomega = 20"), plain));
+  EXPECT_TRUE(contains(first_line("hessian = \"full\""),
+                       "lambda = -omega^2 (g + b h^2 J a), M a = F0 + J^T lambda - b h^2 omega^2"));
+  EXPECT_TRUE(contains(first_line("hessian = \"total\""), "+ grad^2 V0) a (14)"));
+  EXPECT_TRUE(contains(first_line("scheme = \"rattle\""), "-J M^-1 F0 - 2 |d'|^2 (31)"));
+}
+
 TEST_F(ObserversTest, EnergiesOfEveryReplicaFromStepZero) {
   const Deck d = deck(2, "[observe.energies]\nevery = 50\n");
   run(d, 100);

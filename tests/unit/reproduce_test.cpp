@@ -229,12 +229,12 @@ TEST(Reproductions, OfSchemeCostPutEverySchemeBesideTheFirst) {
 }
 
 TEST(Reproductions, OfPrecisionTellItsErrors) {
-  const auto rows =
-      short_page("precision", 7,
-                 {"molecules", "scheme", "precision", "replicas", "duration_ps",
-                  "drift_kcal_per_mol_per_ns_per_molecule",
-                  "drift_kcal_per_mol_per_ns_per_molecule_err", "rms_kcal_per_mol_per_molecule",
-                  "momentum_change_Da_A_per_akma", "force_rms_relative_error"});
+  const auto rows = short_page(
+      "precision", 7,
+      {"molecules", "scheme", "precision", "replicas", "duration_ps",
+       "drift_kcal_per_mol_per_ns_per_molecule", "drift_kcal_per_mol_per_ns_per_molecule_err",
+       "rms_kcal_per_mol_per_molecule", "momentum_change_Da_A_per_akma",
+       "angular_momentum_change_Da_A2_per_akma", "force_rms_relative_error"});
   ASSERT_EQ(rows.size(), 5u * 3u);
   for (const auto& row : rows) {
     const std::string& precision = row.at("precision");
@@ -246,6 +246,13 @@ TEST(Reproductions, OfPrecisionTellItsErrors) {
     // 1000 steps of 7 molecules: forces of some 10 kcal/mol/A, times 0.04 akma, that cancel.
     if (precision != "single") {
       EXPECT_LT(number(row, "momentum_change_Da_A_per_akma"), 1e-9);
+    }
+    // With arms of some 3 A; float pairs take off the net force, and not the net torque.
+    const double turning = number(row, "angular_momentum_change_Da_A2_per_akma");
+    if (precision == "double") {
+      EXPECT_LT(turning, 1e-8) << row.at("scheme");
+    } else {
+      EXPECT_GT(turning, 1e-8) << row.at("scheme") << ' ' << precision;
     }
     EXPECT_GT(number(row, "drift_kcal_per_mol_per_ns_per_molecule_err"), 0.0);
     EXPECT_GT(number(row, "rms_kcal_per_mol_per_molecule"), 0.0);

@@ -580,6 +580,41 @@ TEST_F(RunDeck, OtherReplicasGoOnAfterABlowUp) {
   EXPECT_TRUE(contains(read_text(out_ + "/run.json"), told));
 }
 
+TEST_F(RunDeck, ABlowUpNearAResonanceNamesBeta) {
+  // Pairs that were seen to blow up at 298 K and 2 fs, or are known to.
+  script_.blow_ups = {{1, 55}};
+  RunOptions options;
+  options.overwrite = true;
+  const std::string resonance = "near a value where the stiff modes are unstable";
+  for (const char* beta : {"0.26", "0.28", "0.3", "0.36", "0.49", "0.51"}) {
+    run(deck(60, "", "beta = " + std::string(beta) + "\n"), options);
+    EXPECT_TRUE(contains(warnings_.back(), resonance)) << warnings_.back();
+  }
+  for (const char* beta : {"0.275", "0.39", "0.42", "0.47", "0.6"}) {
+    run(deck(60, "", "beta = " + std::string(beta) + "\n"), options);
+    EXPECT_FALSE(contains(warnings_.back(), resonance)) << warnings_.back();
+    EXPECT_EQ(contains(warnings_.back(), "beta = 0.42"), std::string(beta) != "0.42");
+  }
+}
+
+TEST_F(RunDeck, TellsOfIndefiniteHessians) {
+  const auto full = [&](std::int64_t steps) {
+    return deck(steps, "[observe.energies]\nevery = 7\n", "hessian = \"full\"\n");
+  };
+  script_.blow_ups = {{1, 55}, {2, 120}};
+  script_.indefinite_hessian_a_blow_up = true;
+  run(full(100));
+  EXPECT_TRUE(contains(warnings_[1], "was not positive definite (1 time in this run): use hessian"))
+      << warnings_[1];
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "\"indefinite_hessians\": 1,"));
+  // Those before a restart are not forgotten.
+  resume(full(150));
+  EXPECT_TRUE(contains(warnings_.back(), "(2 times in this run)")) << warnings_.back();
+  const std::string record = read_text(out_ + "/run.json");
+  EXPECT_TRUE(contains(record, "\"indefinite_hessians\": 2,"));
+  EXPECT_FALSE(contains(record, "overlapped"));
+}
+
 TEST_F(RunDeck, AResumedRunLeavesStoppedReplicasAlone) {
   script_.blow_ups = {{1, 55}, {2, 80}};
   const auto straight = files_of_a_straight_run(deck(100));
@@ -599,7 +634,12 @@ TEST_F(RunDeck, NoReplicaLeftIsAnErrorAfterTheFilesAreDone) {
   EXPECT_TRUE(contains(message, "no replica is left"));
   EXPECT_TRUE(contains(message, "replica 1 blew up at step 55 (molecule 1)"));
   EXPECT_TRUE(contains(message, "blow-up-0001.xyz"));
-  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "\"status\": \"failed\""));
+  // Nothing was done after the last of them, at whatever speed.
+  const std::string record = read_text(out_ + "/run.json");
+  for (const char* told : {"\"status\": \"failed\"", "\"steps_done\": 80,",
+                           "\"steps_per_second\": null,", "\"ns_per_day_total\": null,"}) {
+    EXPECT_TRUE(contains(record, told)) << told;
+  }
   for (const char* name : {"rdf.csv", "energies.csv", "blow-up-0000.xyz", "checkpoint.bin"}) {
     EXPECT_TRUE(fs::exists(out_ + "/" + name)) << name;
   }

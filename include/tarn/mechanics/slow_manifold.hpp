@@ -46,7 +46,8 @@ class Rk4 : public Method {
   double h_;
 };
 
-/// The same with every stage projected onto the slow manifold, AST (38).
+/// The same with every stage projected onto the slow manifold, AST 6.5; stages start from P z_n and
+/// not from z_n (equation 48).
 class ProjectedRk4 : public Rk4 {
  public:
   ProjectedRk4(const MechanicalSystem& system, const Constraint& constraint, double omega,

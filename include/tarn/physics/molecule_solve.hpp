@@ -173,7 +173,7 @@ TARN_HD BondValues<T> zss_multipliers(const Triple<T>& x, const Triple<T>& a,
 
 /// The multipliers of rigid bonds from the state alone: M a = f + J^T lambda with the acceleration
 /// that keeps the second time derivative of g at zero,
-///   J M^-1 J^T lambda = -J M^-1 f - 2 |d_c'|^2.
+///   J M^-1 J^T lambda = -J M^-1 f - 2 |d_c'|^2,   equation (31).
 /// @param f force without the bonds [kcal/mol/A]; @param v velocities with J v = 0
 template <class T, class S>
 TARN_HD BondValues<T> rigid_multipliers(const Triple<T>& x, const Triple<T>& v, const Triple<T>& f,

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace tarn::decks {
+
+/// What `trajectory.csv` holds of each kind of mechanical system, as a table for the reference.
+std::string columns_table();
+
+}  // namespace tarn::decks
