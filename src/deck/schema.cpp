@@ -203,7 +203,9 @@ std::vector<Key> make_keys() {
           {.section = "system",
            .name = "remove_momentum",
            .type = Type::boolean,
-           .meaning = "Take linear and angular momentum out of the start velocities.",
+           .meaning = "Take linear and angular momentum out of the start velocities. Without a "
+                      "thermostat, "
+                      "temperatures do not count these six degrees of freedom.",
            .used_with = moving}),
       row<&Deck::system, &SystemSection::hydrogen_mass_Da>(
           {.section = "system",
