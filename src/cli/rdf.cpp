@@ -19,6 +19,7 @@ struct Arguments {
   std::vector<std::string> files, pairs{"OO", "OH", "HH"};
   double bin_width_A = 0.05, r_max_A = 12.0;
   std::int64_t skip = 0;
+  std::vector<std::int64_t> replicas;
   std::string out, plot;
 };
 
@@ -57,6 +58,7 @@ void rdf(const Arguments& a) {
   options.bin_width_A = a.bin_width_A;
   options.r_max_A = a.r_max_A;
   options.skip_frames = a.skip;
+  options.replicas = a.replicas;
   const TrajectoryRdf result = rdf_of_trajectories(options, table);
   Terminal terminal(false);
   terminal.say(fmt::format("{} molecules, {} frames of {} replicas", result.molecules,
@@ -86,6 +88,8 @@ void add_rdf(CLI::App& app) {
   command->add_option("--r-max-A", a->r_max_A, "end of the last bin; default 12");
   command->add_option("--skip", a->skip, "frames to leave out at the beginning of each replica")
       ->check(CLI::NonNegativeNumber);
+  command->add_option("--replicas", a->replicas, "numbers of the replicas that count; default all")
+      ->delimiter(',');
   command->add_option("-o,--out", a->out, "CSV file; default standard output, or beside --plot");
   command->add_option("--plot", a->plot, "picture, .svg or .png");
   command->callback([a] { rdf(*a); });

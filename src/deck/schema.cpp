@@ -77,7 +77,7 @@ std::vector<Section> make_sections() {
       optional_section<&Deck::rdf>({.name = "observe.rdf",
                                     .meaning =
                                         "Writes `rdf.csv` and its picture: intermolecular pair "
-                                        "distances, all replicas pooled."}),
+                                        "distances, all replicas pooled, of all baths too."}),
       optional_section<&Deck::trajectory>(
           {.name = "observe.trajectory",
            .meaning = "Writes `trajectory.*`: reported positions, a file each replica or, with "

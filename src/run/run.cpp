@@ -114,7 +114,18 @@ class Run {
     }
   }
 
+  /// Averages are kept apart by bath; these are not.
+  void warn_about_several_baths() {
+    const std::vector<double>& baths_K = deck_.thermostat.temperatures_K;
+    if (std::set<double>(baths_K.begin(), baths_K.end()).size() < 2) return;
+    if (!deck_.rdf && !deck_.energies && !deck_.cluster) return;
+    warn(
+        "the baths have several temperatures: rdf.csv and the pictures pool them all. For one of "
+        "them write trajectories, and give their replicas to tarn rdf --replicas");
+  }
+
   void make_observers() {
+    warn_about_several_baths();
     observers_ = tarn::make_observers(
         deck_, {folder_.path(), molecules_, deck_.system.replicas, provenance_of(deck_, molecules_),
                 deck_.integrator.timestep_fs * 1e-3, first_averaged_step(deck_)});

@@ -18,6 +18,8 @@ struct RunInfo {
   std::string provenance;
   double timestep_ps = 0.0;
   std::int64_t first_averaged_step = 0;  ///< averages leave out what was before
+  /// Temperature of the bath of replica r: element r modulo the length; empty: the same for all.
+  std::vector<double> baths_K{};
 };
 
 /// Program, system and a hash of the physics, the same for every run of a deck.
