@@ -72,7 +72,7 @@ void rdf(const Arguments& a) {
   if (!picture) return;
   const Pictures pictures = draw_rdf_table(table, without_extension(a.plot), {*picture});
   for (const std::string& path : pictures.paths) terminal.say("picture: " + path);
-  for (const std::string& warning : pictures.warnings) terminal.warning(warning);
+  if (!pictures.warnings.empty()) throw IoError(pictures.warnings.front());
 }
 
 }  // namespace
