@@ -20,6 +20,7 @@
 #include "tarn/observe/observers.hpp"
 #include "tarn/start.hpp"
 #include "tarn/version.hpp"
+#include "temperature_warning.hpp"
 
 namespace tarn {
 namespace {
@@ -226,6 +227,7 @@ class Run {
     checkpointer_->write();
     for (const auto& observer : observers_) observer->finish();
     average();
+    warn_about_temperatures();
     keep_last_good_structures();
     if (!interrupted_) draw();
     write_run_json(interrupted_ ? "interrupted" : live_replicas() == 0 ? "failed" : "finished");
@@ -239,6 +241,22 @@ class Run {
     if (!averages_.empty()) {
       write_averages(folder_.file("averages.csv"), provenance_of(deck_, molecules_), averages_);
     }
+  }
+
+  /// A step that is too long heats in silence: the thermostat takes away what it can.
+  void warn_about_temperatures() {
+    if (deck_.thermostat.kind == Thermostat::none) return;
+    for (const AveragedQuantity& a : averages_) {
+      if (a.table != "energies" || a.quantity != "temperature_K") continue;
+      const std::vector<double>& baths_K = deck_.thermostat.temperatures_K;
+      const std::optional<double> first =
+          baths_K.empty() ? deck_.thermostat.temperature_K : std::optional(baths_K.front());
+      const std::optional<double> bath_K = a.bath_K ? a.bath_K : first;
+      if (bath_K) warn_if(temperature_warning(a, *bath_K, deck_));
+    }
+  }
+  void warn_if(const std::optional<std::string>& text) {
+    if (text) warn(*text);
   }
 
   void keep_last_good_structures() const {
