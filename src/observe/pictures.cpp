@@ -229,6 +229,7 @@ Pictures draw_rdf_table(const std::string& table, const std::string& path_withou
 }
 
 Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) {
+  if (is_mechanical_run(folder)) return draw_mechanical_run(folder, formats);
   Pictures all;
   const auto add = [&](const char* table,
                        Pictures (*draw)(const std::string&, const io::PictureFormats&)) {

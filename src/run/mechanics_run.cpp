@@ -1,10 +1,8 @@
 #include "mechanics_run.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <functional>
-#include <limits>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -21,7 +19,7 @@
 #include "tarn/io/checkpoint.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/json.hpp"
-#include "tarn/io/plot.hpp"
+#include "tarn/observe/pictures.hpp"
 #include "tarn/version.hpp"
 
 namespace tarn {
@@ -30,8 +28,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSecondsBetweenLooks = 0.25;
-constexpr std::size_t kMostPoints = 2000;  // of a curve
-constexpr std::size_t kMostCurves = 4;
 
 /// A table that grows with the run, one row where it is due.
 class Table {
@@ -70,51 +66,6 @@ class Table {
   Values values_;
   io::CsvWriter csv_;
 };
-
-/// Columns of a table against time, at most so many points.
-std::vector<io::Series> read_series(const std::string& path,
-                                    const std::vector<std::string>& names) {
-  io::CsvReader csv(path);
-  std::vector<io::Series> series;
-  std::vector<std::size_t> columns;
-  for (const std::string& name : names) {
-    if (!csv.has_column(name)) continue;
-    columns.push_back(csv.column(name));
-    series.emplace_back().label = name;
-  }
-  const std::size_t time = csv.column("time");
-  std::vector<std::string_view> cells;
-  std::size_t stride = 1, row = 0;
-  while (csv.next(cells)) {
-    if (row++ % stride != 0) continue;
-    for (std::size_t k = 0; k < series.size(); ++k) {
-      series[k].x.push_back(csv.number(cells[time]));
-      series[k].y.push_back(csv.number(cells[columns[k]]));
-    }
-    if (series.empty() || series[0].x.size() < 2 * kMostPoints) continue;
-    for (io::Series& s : series) {  // every other point is left out
-      for (std::vector<double>* values : {&s.x, &s.y}) {
-        for (std::size_t i = 0; 2 * i < values->size(); ++i) (*values)[i] = (*values)[2 * i];
-        values->resize((values->size() + 1) / 2);
-      }
-    }
-    stride *= 2;
-  }
-  return series;
-}
-
-/// The legend stands in the upper part of the axes.
-void leave_room_for_legend(io::Plot& plot) {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (const io::Series& s : plot.series) {
-    for (double y : s.y) {
-      low = std::min(low, y);
-      high = std::max(high, y);
-    }
-  }
-  const double range = high - low;
-  if (range > 0.0) plot.y_range = {low - 0.05 * range, high + 0.35 * range};
-}
 
 class MechanicsRun {
  public:
@@ -268,29 +219,11 @@ class MechanicsRun {
   }
 
   void draw() {
-    const auto plot = [&](const std::string& name, const std::vector<std::string>& columns) {
-      io::Plot p;
-      p.title =
-          fmt::format("{}, {}", deck_.system.kind, scheme_name(deck_.mechanics.integrator.scheme));
-      p.x_label = "time";
-      p.y_label = name;
-      p.series = read_series(folder_.file(name + ".csv"), columns);
-      leave_room_for_legend(p);
-      const io::Drawing drawing = io::draw(p, folder_.file(name));
-      pictures_.insert(pictures_.end(), drawing.paths.begin(), drawing.paths.end());
-      if (drawing.warning.empty() || !warnings_.empty()) return;
-      warnings_.push_back(drawing.warning);
-      if (options_.on_warning) options_.on_warning(drawing.warning);
-    };
-    for (const auto& table : tables_) {
-      if (table->name() == "trajectory") {
-        std::vector<std::string> columns = case_->columns();
-        columns.resize(std::min(columns.size(), kMostCurves));
-        plot("trajectory", columns);
-      } else if (table->name() == "energies") {
-        plot("energies", {"potential", "kinetic", "total"});
-      }
-    }
+    const Pictures pictures = draw_run(folder_.path());
+    pictures_ = pictures.paths;
+    if (pictures.warnings.empty()) return;
+    warnings_.push_back(pictures.warnings.front());
+    if (options_.on_warning) options_.on_warning(warnings_.back());
   }
 
   void write_run_json(const std::string& status, const std::string& error = {}) const {

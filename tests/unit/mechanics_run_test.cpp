@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,10 @@
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/csv.hpp"
+#include "tarn/io/plot.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
 #include "tarn/mechanics/systems.hpp"
+#include "tarn/observe/pictures.hpp"
 #include "tarn/run.hpp"
 
 namespace tarn {
@@ -275,6 +278,25 @@ TEST(MechanicsRun, ProjectionThatDoesNotSettleWritesNothing) {
       test::message_of<NumericalError>([&] { run_into(deck, scratch.file("out")); });
   EXPECT_NE(message.find("blew up in iteration 1"), std::string::npos) << message;
   EXPECT_FALSE(std::filesystem::exists(scratch.file("out")));
+}
+
+TEST(MechanicsRun, PicturesCanBeDrawnAgain) {
+  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
+  for (const std::string& name : kDecks) {
+    const test::ScratchFolder scratch;
+    std::vector<std::string> set{"observe.conservation.every=1"};
+    if (name != "double-spring") set.push_back("run.steps=20");
+    const std::string folder = scratch.file("out");
+    const std::vector<std::string> pictures = run_into(input(name, set), folder).pictures;
+    EXPECT_FALSE(pictures.empty()) << name;
+    std::map<std::string, std::string> drawn;
+    for (const std::string& path : pictures) {
+      drawn[path] = test::read_text(path);
+      std::filesystem::remove(path);
+    }
+    EXPECT_EQ(draw_run(folder).paths, pictures) << name;
+    for (const auto& [path, picture] : drawn) EXPECT_TRUE(test::read_text(path) == picture) << path;
+  }
 }
 
 TEST(MechanicsRun, GivenDataReplaceThePapers) {

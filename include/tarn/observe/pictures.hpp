@@ -32,7 +32,13 @@ Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats =
 Pictures draw_rdf_table(const std::string& table, const std::string& path_without_extension,
                         const io::PictureFormats& formats = io::kAllPictures);
 
-/// All of them for which there is a table.
+/// Whether the folder has tables of a mechanical system, which know a time without unit.
+bool is_mechanical_run(const std::string& folder);
+/// Coordinates and energies of a mechanical system against time.
+Pictures draw_mechanical_run(const std::string& folder,
+                             const io::PictureFormats& formats = io::kAllPictures);
+
+/// All of them for which there is a table, of either kind of run.
 Pictures draw_run(const std::string& folder, const io::PictureFormats& formats = io::kAllPictures);
 
 }  // namespace tarn
