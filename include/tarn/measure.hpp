@@ -38,6 +38,12 @@ class Measure {
                      const Forces& forces, BlowUp& blow_up) const;
 
  private:
+  /// Kinetic degrees of freedom of one replica: of molecules that move and turn, and of their
+  /// bonds.
+  struct DegreesOfFreedom {
+    double translation, rotation, bonds;
+  };
+  DegreesOfFreedom degrees_of_freedom(const std::vector<double>& x) const;
   void energies(const Replica& r, double potential, Energies& energies,
                 Conservation& conservation) const;
   void multipliers(const Replica& r, const Forces& forces, double* lambda) const;

@@ -17,7 +17,7 @@ struct Pictures {
   std::vector<std::string> warnings;
 };
 
-/// Mean of one column of a table after equilibration, over all replicas.
+/// Mean of one column of a table after equilibration, over all replicas, or all of one bath.
 struct AveragedQuantity {
   std::string table;     ///< name of the file without extension
   std::string quantity;  ///< column, with its unit
@@ -28,6 +28,8 @@ struct AveragedQuantity {
   double independent_samples = 0.0;  ///< that would give this error
   std::int64_t samples = 0;          ///< of all replicas
   bool converged = true;             ///< false: error and autocorrelation time are lower bounds
+  /// Where replicas have different baths: the one of those that are meant.
+  std::optional<double> bath_K{};
 };
 
 /// Reads Frames and writes one kind of file.

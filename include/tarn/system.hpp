@@ -97,6 +97,9 @@ struct System {
   IntegratorSpec integrator;
   ThermostatSpec thermostat;
   ConfinementSpec confinement;
+  /// The start neither moves nor turns as a whole, and no noise sets it in motion: six degrees of
+  /// freedom stay without energy, and temperatures do not count them.
+  bool motionless = false;
   std::uint64_t seed = 1;
   Precision precision = Precision::double_;
 };

@@ -31,8 +31,8 @@ void plot(const Arguments& a) {
   Terminal terminal(false);
   for (const std::string& path : pictures.paths) terminal.say("picture: " + path);
   const std::set<std::string> warnings(pictures.warnings.begin(), pictures.warnings.end());
-  for (const std::string& warning : warnings) terminal.warning(warning);
-  if (pictures.paths.empty() && warnings.empty()) {
+  if (!warnings.empty()) throw IoError(fmt::format("{}", fmt::join(warnings, "\n")));
+  if (pictures.paths.empty()) {
     terminal.warning(
         fmt::format("'{}' has no table that has a picture: energies.csv, conservation.csv, "
                     "cluster.csv, rdf.csv",

@@ -22,6 +22,7 @@ struct Arguments {
   double bin_width_A = 0.05;
   std::optional<double> r_max_A;
   std::int64_t skip = 0;
+  std::vector<std::int64_t> replicas;
   std::string out, plot;
 };
 
@@ -75,6 +76,7 @@ void rdf(const Arguments& a) {
     options.r_max_A = end;
   }
   options.skip_frames = a.skip;
+  options.replicas = a.replicas;
   const TrajectoryRdf result = rdf_of_trajectories(options, table);
   terminal.say(fmt::format("{} molecules, {} frames of {} replicas", result.molecules,
                            result.frames, result.replicas));
@@ -87,7 +89,7 @@ void rdf(const Arguments& a) {
   if (!picture) return;
   const Pictures pictures = draw_rdf_table(table, without_extension(a.plot), {*picture});
   for (const std::string& path : pictures.paths) terminal.say("picture: " + path);
-  for (const std::string& warning : pictures.warnings) terminal.warning(warning);
+  if (!pictures.warnings.empty()) throw IoError(pictures.warnings.front());
 }
 
 }  // namespace
@@ -105,6 +107,9 @@ void add_rdf(CLI::App& app) {
   command->add_option("--r-max-A", a->r_max_A, "end of the last bin; default 12, or next to it");
   command->add_option("--skip", a->skip, "frames to leave out at the beginning of each replica")
       ->check(whole_number(0));
+  command->add_option("--replicas", a->replicas, "numbers of the replicas that count; default all")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("-o,--out", a->out, "CSV file; default standard output, or beside --plot");
   command->add_option("--plot", a->plot, "picture, .svg or .png");
   command->callback([a] { rdf(*a); });

@@ -39,6 +39,7 @@ void say_averages(const std::vector<AveragedQuantity>& averages, const Deck& dec
   bool all_converged = true;
   for (const AveragedQuantity& a : averages) {
     std::vector<std::string> row{a.table + " " + a.quantity, mean_text(a), "-", "-"};
+    if (a.bath_K) row[0] += fmt::format(", bath of {:g} K", *a.bath_K);
     if (!is_constant(a)) {
       if (!a.converged) row[1] += " *";
       if (a.autocorrelation_ps) row[2] = fmt::format("{:.3g}", *a.autocorrelation_ps);

@@ -98,8 +98,10 @@ void Terminal::say(const std::string& text) {
 }
 
 void catch_interrupts() {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    // nohup, and a shell that starts a program in the background, tell it to ignore some.
+    if (std::signal(signal, on_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
+  }
 }
 
 bool interrupted() { return g_signal != 0; }

@@ -105,6 +105,9 @@ bool default_relax(const IntegratorSection& integrator);
 std::optional<std::string> total_hessian_problem(const IntegratorSection& integrator,
                                                  std::int64_t molecules);
 
+/// What is wrong with remove_momentum for that many molecules, if anything.
+std::optional<std::string> lone_molecule_problem(const Deck& deck, std::int64_t molecules);
+
 /// What is wrong with that many molecules in that many replicas, if anything.
 std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas);
 

@@ -144,6 +144,7 @@ System make_system(const Deck& deck, int molecules) {
     refuse(fmt::format("a structure of {} molecules; want 1 to {}", molecules, kMaxMolecules));
   }
   if (const auto problem = decks::size_problem(molecules, deck.system.replicas)) refuse(*problem);
+  if (const auto problem = decks::lone_molecule_problem(deck, molecules)) refuse(*problem);
   if (const auto problem = decks::total_hessian_problem(deck.integrator, molecules)) {
     refuse(*problem);
   }
@@ -177,7 +178,11 @@ System make_system(const Deck& deck, int molecules) {
 
   const ThermostatSection& thermostat = deck.thermostat;
   system.thermostat.kind = thermostat.kind;
-  if (thermostat.kind == Thermostat::none) return system;
+  if (thermostat.kind == Thermostat::none) {
+    system.motionless = deck.system.remove_momentum ||
+                        deck.system.velocities == VelocityKind::zero || !deck.system.temperature_K;
+    return system;
+  }
   system.thermostat.temperatures_K = thermostat.temperatures_K;
   // With a list, the kicks are those of the hottest replica and the others scale them down.
   system.thermostat.temperature_K =

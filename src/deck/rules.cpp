@@ -80,6 +80,13 @@ void velocities_have_a_temperature(Checker& checker) {
                   "these velocities need [system] temperature_K or a thermostat");
 }
 
+void a_lone_molecule_moves(Checker& checker) {
+  if (!checker.trusted({"system.molecules", "system.remove_momentum", "thermostat.kind"})) return;
+  if (const auto problem = lone_molecule_problem(checker.deck(), checker.deck().system.molecules)) {
+    checker.problem("system.remove_momentum", *problem);
+  }
+}
+
 void equilibration_ends(Checker& checker) {
   if (!checker.trusted(
           {"run.equilibration_ps", "run.steps", "run.duration_ps", "integrator.timestep_fs"})) {
@@ -291,6 +298,7 @@ const std::vector<Rule>& rules() {
       {"`temperatures_K` holds at most one number a replica.", temperatures_have_replicas},
       {"`velocities` other than `zero` need `[system] temperature_K` or a thermostat.",
        velocities_have_a_temperature},
+      {"`remove_momentum` without a thermostat needs two molecules.", a_lone_molecule_moves},
       {"`equilibration_ps` is less than the length of the run.", equilibration_ends},
       {"`molecules` times `replicas` is at most 10⁸.", state_fits},
       {"With `lindemann = true`, all replicas together have at most 10⁷ pairs of molecules.",
@@ -343,6 +351,13 @@ std::optional<std::string> total_hessian_problem(const IntegratorSection& integr
       "hessian = \"total\" factorises a matrix of {0}×{0} at each step for {1} "
       "molecules; at most {2} are allowed",
       9 * molecules, molecules, kMaxTotalHessianMolecules);
+}
+
+std::optional<std::string> lone_molecule_problem(const Deck& deck, std::int64_t molecules) {
+  if (molecules != 1 || !deck.system.remove_momentum) return std::nullopt;
+  if (deck.thermostat.kind != Thermostat::none) return std::nullopt;
+  return "remove_momentum = true takes all motion from a single molecule; leave it out, or give "
+         "two molecules or a thermostat";
 }
 
 std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas) {

@@ -80,7 +80,7 @@ std::vector<Section> make_sections() {
       optional_section<&Deck::rdf>({.name = "observe.rdf",
                                     .meaning =
                                         "Writes `rdf.csv` and its picture: intermolecular pair "
-                                        "distances, all replicas pooled."}),
+                                        "distances, all replicas pooled, of all baths too."}),
       optional_section<&Deck::trajectory>(
           {.name = "observe.trajectory",
            .meaning = "Writes `trajectory.*`: reported positions, a file each replica or, with "
@@ -206,7 +206,9 @@ std::vector<Key> make_keys() {
           {.section = "system",
            .name = "remove_momentum",
            .type = Type::boolean,
-           .meaning = "Take linear and angular momentum out of the start velocities.",
+           .meaning = "Take linear and angular momentum out of the start velocities. Without a "
+                      "thermostat, "
+                      "temperatures do not count these six degrees of freedom.",
            .used_with = moving}),
       row<&Deck::system, &SystemSection::hydrogen_mass_Da>(
           {.section = "system",

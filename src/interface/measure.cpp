@@ -18,6 +18,23 @@ void put(const Triple<double>& t, int k, std::vector<double>& c) {
   put_molecule(t, c.data(), static_cast<std::size_t>(k));
 }
 
+/// A symmetric matrix, by rows.
+struct Inertia {
+  Vec3<double> x{0, 0, 0}, y{0, 0, 0}, z{0, 0, 0};
+
+  void add(double mass, const Vec3<double>& r) {
+    x = x + mass * (Vec3<double>{norm2(r), 0, 0} - r.x * r);
+    y = y + mass * (Vec3<double>{0, norm2(r), 0} - r.y * r);
+    z = z + mass * (Vec3<double>{0, 0, norm2(r)} - r.z * r);
+  }
+};
+
+/// Trace of all^-1 part: how many of the three rotations of the whole are those of the part.
+double rotations_of(const Inertia& part, const Inertia& all) {
+  const Vec3<double> yz = cross(all.y, all.z), zx = cross(all.z, all.x), xy = cross(all.x, all.y);
+  return (dot(yz, part.x) + dot(zx, part.y) + dot(xy, part.z)) / dot(all.x, yz);
+}
+
 }  // namespace
 
 Measure::Replica::Replica(int molecules)
@@ -113,15 +130,41 @@ void Measure::energies(const Replica& r, double potential, Energies& out,
   e.total_kcal_per_mol =
       e.kinetic_kcal_per_mol + e.potential_kcal_per_mol + e.penalty_kcal_per_mol + wall_sum +
       (has_beta(integrator.scheme) ? 0.5 * (integrator.beta - 0.25) * h * h * a_m_a : 0.0);
-  const auto temperature_K = [&](double kinetic, double degrees_per_molecule) {
-    return 2.0 * kinetic / (degrees_per_molecule * n * units::boltzmann_kcal_per_mol_K);
+  const auto temperature_K = [](double kinetic, double degrees) {
+    return degrees > 0.0 ? 2.0 * kinetic / (degrees * units::boltzmann_kcal_per_mol_K) : 0.0;
   };
-  e.temperature_K = temperature_K(thermal, rigid_ ? 6.0 : 9.0);
-  e.temperature_translation_K = temperature_K(translation, 3.0);
-  e.temperature_rotation_K = temperature_K(rotation, 3.0);
-  e.temperature_bond_K = rigid_ ? 0.0 : temperature_K(stretching, 3.0);
+  const DegreesOfFreedom degrees = degrees_of_freedom(r.x);
+  e.temperature_K = temperature_K(thermal, degrees.translation + degrees.rotation + degrees.bonds);
+  e.temperature_translation_K = temperature_K(translation, degrees.translation);
+  e.temperature_rotation_K = temperature_K(rotation, degrees.rotation);
+  e.temperature_bond_K = temperature_K(stretching, degrees.bonds);
   out = e;
   conservation = {e.total_kcal_per_mol, {p.x, p.y, p.z}, {l.x, l.y, l.z}, worst};
+}
+
+Measure::DegreesOfFreedom Measure::degrees_of_freedom(const std::vector<double>& x) const {
+  const Masses<double>& m = parameters_.masses;
+  const int n = system_.molecules;
+  DegreesOfFreedom degrees{3.0 * n, 3.0 * n, rigid_ ? 0.0 : 3.0 * n};
+  if (!system_.motionless) return degrees;
+  if (n == 1) return {0.0, 0.0, degrees.bonds};
+  const double molecule_mass = m.o + 2.0 * m.h;
+  Vec3<double> centre{0, 0, 0};
+  for (int k = 0; k < n; ++k) centre = centre + mass_moment(molecule(x, k), m);
+  centre = 1.0 / (n * molecule_mass) * centre;
+  Inertia of_molecules, of_atoms;
+  for (int k = 0; k < n; ++k) {
+    const Triple<double> xk = molecule(x, k);
+    of_molecules.add(molecule_mass, 1.0 / molecule_mass * mass_moment(xk, m) - centre);
+    of_atoms.add(m.o, xk.o - centre);
+    of_atoms.add(m.h, xk.h1 - centre);
+    of_atoms.add(m.h, xk.h2 - centre);
+  }
+  // The cluster turns as one by molecules that move and by molecules that turn.
+  const double orbital = rotations_of(of_molecules, of_atoms);
+  degrees.translation -= 3.0 + orbital;
+  degrees.rotation -= 3.0 - orbital;
+  return degrees;
 }
 
 void Measure::multipliers(const Replica& r, const Forces& forces, double* lambda) const {

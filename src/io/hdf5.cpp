@@ -30,6 +30,13 @@ Handle text_type() {
   return type;
 }
 
+/// How objects are created: without the time, so that equal runs give equal files.
+Handle timeless(hid_t kind) {
+  Handle creation(H5Pcreate(kind), H5Pclose);
+  H5Pset_obj_track_times(creation.id(), false);
+  return creation;
+}
+
 /// A flush in SWMR mode takes longer the more metadata the library remembers: with thousands of
 /// datasets most of its time went there. Left to itself, the library would remember 32 MiB.
 void limit_cache(const Handle& access) {
@@ -60,7 +67,7 @@ File::File(std::string path, Mode mode) : path_(std::move(path)) {
   hid_t file = H5I_INVALID_HID;
   switch (mode) {
     case Mode::create:
-      file = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id());
+      file = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, timeless(H5P_FILE_CREATE).id(), access.id());
       break;
     case Mode::change: {
       // What h5clear does: the mark is taken off, and the end of the file is where it is, not where
@@ -115,10 +122,11 @@ bool File::has(const std::string& name) const {
 }
 
 void File::make_group(const std::string& name) const {
-  checked(
-      Handle(H5Gcreate2(file_.id(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), H5Gclose)
-          .id(),
-      "write");
+  const Handle creation = timeless(H5P_GROUP_CREATE);
+  checked(Handle(H5Gcreate2(file_.id(), name.c_str(), H5P_DEFAULT, creation.id(), H5P_DEFAULT),
+                 H5Gclose)
+              .id(),
+          "write");
 }
 
 Handle File::open(const std::string& name) const {
@@ -218,8 +226,9 @@ std::vector<hsize_t> File::shape_of(const std::string& dataset) const {
 void File::make_numbers(const std::string& name, const std::vector<int>& values) const {
   const hsize_t size = values.size();
   const Handle space(H5Screate_simple(1, &size, nullptr), H5Sclose);
+  const Handle creation = timeless(H5P_DATASET_CREATE);
   const Handle dataset(H5Dcreate2(file_.id(), name.c_str(), H5T_STD_I32LE, space.id(), H5P_DEFAULT,
-                                  H5P_DEFAULT, H5P_DEFAULT),
+                                  creation.id(), H5P_DEFAULT),
                        H5Dclose);
   checked(H5Dwrite(dataset.id(), H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()),
           "write");
@@ -233,7 +242,7 @@ void File::make_growing(const std::string& name, hid_t type, const std::vector<h
   }
   const Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), most.data()),
                      H5Sclose);
-  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  const Handle creation = timeless(H5P_DATASET_CREATE);
   H5Pset_chunk(creation.id(), static_cast<int>(chunk.size()), chunk.data());
   checked(Handle(H5Dcreate2(file_.id(), name.c_str(), type, space.id(), H5P_DEFAULT, creation.id(),
                             H5P_DEFAULT),

@@ -1,5 +1,6 @@
 #include "tarn/io/plot.hpp"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -42,15 +43,21 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 /// An unnamed file that vanishes when it is closed.
 File scratch_file() { return {std::tmpfile(), std::fclose}; }
 
-/// The beginning of what the file holds, on one line.
-std::string text_of(std::FILE* file) {
+/// Of what gnuplot said, the reason: it quotes the program, points into it, and then writes
+/// "line 3: reason". What is no such line is taken as it is.
+std::string reason_in(std::FILE* file) {
   std::rewind(file);
-  std::string text(400, '\0');
+  std::string text(4000, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file));
-  std::istringstream words(text);
-  std::string line;
-  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
-  return line;
+  std::istringstream lines(text);
+  std::string first;
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(0, line.find_first_not_of(" \t"));
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("line ") && colon != std::string::npos) return line.substr(colon + 2);
+    if (first.empty()) first = line;
+  }
+  return first;
 }
 
 /// Runs gnuplot on a program. The program goes through a file and not a pipe, so that a gnuplot
@@ -69,7 +76,8 @@ std::string run_gnuplot(const std::string& gnuplot, const std::string& script) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ::fileno(input.get()), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, ::fileno(messages.get()), STDOUT_FILENO);
+  // Where it cannot open its file it draws to here.
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, ::fileno(messages.get()), STDERR_FILENO);
   std::string name = "gnuplot";
   std::string defaults = "-d";  // not the settings of the user
@@ -84,7 +92,7 @@ std::string run_gnuplot(const std::string& gnuplot, const std::string& script) {
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  const std::string said = text_of(messages.get());
+  const std::string said = reason_in(messages.get());
   return said.empty() ? "it failed" : said;
 }
 
@@ -117,7 +125,7 @@ Drawing draw(const std::vector<Plot>& plots, const std::string& path_without_ext
   if (gnuplot.empty()) {
     drawing.warning =
         "no pictures: gnuplot is not installed. The CSV files are complete; install gnuplot-nox "
-        "and draw them by tarn plot.";
+        "and draw again, those of a run by tarn plot.";
     return drawing;
   }
   for (const PictureFormat format : formats) {

@@ -16,15 +16,22 @@ constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
 void write_averages(const std::string& path, const std::string& provenance,
                     const std::vector<AveragedQuantity>& averages) {
-  io::CsvFormat csv(path, {"table", "quantity", "mean", "error", "autocorrelation_ps",
-                           "independent_samples", "samples", "converged"});
+  std::vector<std::string> header{"table",   "quantity",           "mean",
+                                  "error",   "autocorrelation_ps", "independent_samples",
+                                  "samples", "converged"};
+  const bool by_bath = !averages.empty() && averages.front().bath_K;
+  if (by_bath) header.insert(header.begin() + 2, "bath_K");
+  io::CsvFormat csv(path, header);
   std::string text = csv.head(
       provenance +
-      "; after equilibration, all replicas pooled; error = standard error by blocking (0: not "
+      (by_bath ? "; after equilibration, the replicas of each bath pooled"
+               : "; after equilibration, all replicas pooled") +
+      "; error = standard error by blocking (0: not "
       "known); converged = 0: error and autocorrelation time are lower bounds; no autocorrelation "
       "time: the result of the whole run, mean over the replicas");
   for (const AveragedQuantity& a : averages) {
     csv.cell(std::string_view(a.table)).cell(std::string_view(a.quantity));
+    if (by_bath) csv.cell(a.bath_K.value());
     for (const double value :
          {a.mean, a.error, a.autocorrelation_ps.value_or(kNotKnown), a.independent_samples}) {
       // The tables hold finite numbers only; what their squares overflow is no reason to fail.

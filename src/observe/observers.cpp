@@ -16,7 +16,9 @@ std::string provenance_of(const Deck& deck, int molecules) {
                      io::checksum(physics_fingerprint(deck)));
 }
 
-std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const RunInfo& info) {
+std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const RunInfo& run) {
+  RunInfo info = run;
+  if (deck.thermostat.kind != Thermostat::none) info.baths_K = deck.thermostat.temperatures_K;
   std::vector<std::unique_ptr<Observer>> observers;
   if (deck.energies) observers.push_back(make_energies(*deck.energies, info));
   if (deck.conservation) observers.push_back(make_conservation(*deck.conservation, info));

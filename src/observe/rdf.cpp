@@ -1,3 +1,4 @@
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,7 +58,10 @@ class RdfObserver final : public Observer {
 
   void finish() override {
     const std::string path = info_.out_dir + "/rdf.csv";
-    io::write_file(path, sums_.csv(path, info_.provenance, info_.replicas));
+    const bool one_bath = std::set(info_.baths_K.begin(), info_.baths_K.end()).size() < 2;
+    const std::string provenance =
+        info_.provenance + (one_bath ? "" : "; baths of several temperatures");
+    io::write_file(path, sums_.csv(path, provenance, info_.replicas));
   }
   Pictures draw() override { return draw_rdf(info_.out_dir); }
 

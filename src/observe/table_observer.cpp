@@ -1,5 +1,6 @@
 #include "table_observer.hpp"
 
+#include <set>
 #include <span>
 #include <utility>
 
@@ -15,9 +16,21 @@ TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSe
       every_(every),
       replicas_(replicas),
       info_(info),
-      table_(fmt::format("{}/{}.csv", info.out_dir, spec_.file), spec_.columns, replicas),
-      averages_(spec_.averaged_columns, analysis::PooledBlocking::of_replicas(info.replicas)),
-      results_(spec_.result_columns) {}
+      table_(fmt::format("{}/{}.csv", info.out_dir, spec_.file), spec_.columns, replicas) {
+  std::set<double> temperatures_K(info.baths_K.begin(), info.baths_K.end());
+  if (temperatures_K.size() < 2) {
+    baths_.push_back({std::nullopt});
+  } else {
+    for (const double temperature_K : temperatures_K) baths_.push_back({temperature_K});
+  }
+  for (Bath& bath : baths_) {
+    int replicas_of_it = 0;
+    for (int r = 0; r < info.replicas; ++r) replicas_of_it += is_of(bath, r);
+    bath.averages.assign(spec_.averaged_columns,
+                         analysis::PooledBlocking::of_replicas(replicas_of_it));
+    bath.results.resize(spec_.result_columns);
+  }
+}
 
 std::string TableObserver::name() const {
   return fmt::format("{} every {} replicas {}", spec_.file, every_, selection_text(replicas_));
@@ -27,76 +40,98 @@ void TableObserver::observe(const Frame& frame) {
   std::vector<double> values;
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) spec_.append_values(frame, r, values);
   table_.write(frame, info_.time_ps(frame.step), values);
-  if (frame.step >= info_.first_averaged_step && !frame.replica_ids.empty()) {
-    average(frame, values);
-  }
+  if (frame.step < info_.first_averaged_step) return;
+  for (Bath& bath : baths_) average(frame, values, bath);
 }
 
-void TableObserver::average(const Frame& frame, const std::vector<double>& values) {
-  std::vector<double> column(frame.replica_ids.size());
-  for (std::size_t c = 0; c < averages_.size() + results_.size(); ++c) {
-    for (std::size_t r = 0; r < column.size(); ++r) {
-      column[r] = values[r * spec_.columns.size() + c];
+bool TableObserver::is_of(const Bath& bath, std::int64_t replica_id) const {
+  if (!bath.temperature_K) return true;
+  const auto place = static_cast<std::size_t>(replica_id) % info_.baths_K.size();
+  return info_.baths_K[place] == *bath.temperature_K;
+}
+
+void TableObserver::average(const Frame& frame, const std::vector<double>& values,
+                            Bath& bath) const {
+  std::vector<std::int64_t> ids;
+  std::vector<std::size_t> rows;
+  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+    if (!is_of(bath, frame.replica_ids[r])) continue;
+    ids.push_back(frame.replica_ids[r]);
+    rows.push_back(r);
+  }
+  if (rows.empty()) return;
+  std::vector<double> column(rows.size());
+  for (std::size_t c = 0; c < bath.averages.size() + bath.results.size(); ++c) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      column[i] = values[rows[i] * spec_.columns.size() + c];
     }
-    if (c < averages_.size()) {
-      averages_[c].add_replicas(frame.replica_ids, column);
+    if (c < bath.averages.size()) {
+      bath.averages[c].add_replicas(ids, column);
     } else {
-      results_[c - averages_.size()] = analysis::mean_and_error(column);
+      bath.results[c - bath.averages.size()] = analysis::mean_and_error(column);
     }
   }
-  result_replicas_ = static_cast<std::int64_t>(column.size());
+  bath.result_replicas = static_cast<std::int64_t>(rows.size());
 }
 
 std::vector<AveragedQuantity> TableObserver::averages() const {
   std::vector<AveragedQuantity> all;
-  if (result_replicas_ == 0) return all;
-  for (std::size_t c = 0; c < averages_.size(); ++c) all.push_back(average_of(c));
-  for (std::size_t c = 0; c < results_.size(); ++c) all.push_back(result_of(c));
+  for (const Bath& bath : baths_) {
+    if (bath.result_replicas == 0) continue;
+    for (std::size_t c = 0; c < bath.averages.size(); ++c) all.push_back(average_of(bath, c));
+    for (std::size_t c = 0; c < bath.results.size(); ++c) all.push_back(result_of(bath, c));
+  }
   return all;
 }
 
-AveragedQuantity TableObserver::average_of(std::size_t column) const {
-  const analysis::Blocking b = averages_[column].result();
-  const double samples = averages_[column].samples();
+AveragedQuantity TableObserver::average_of(const Bath& bath, std::size_t column) const {
+  const analysis::Blocking b = bath.averages[column].result();
+  const double samples = bath.averages[column].samples();
   AveragedQuantity a{spec_.file, spec_.columns[column], b.mean, b.error};
   a.autocorrelation_ps = b.autocorrelation_time * info_.time_ps(every_);
   a.independent_samples = samples / (2.0 * b.autocorrelation_time);
   a.samples = static_cast<std::int64_t>(samples);
   a.converged = b.converged;
+  a.bath_K = bath.temperature_K;
   return a;
 }
 
-AveragedQuantity TableObserver::result_of(std::size_t column) const {
-  const analysis::MeanError& result = results_[column];
-  AveragedQuantity a{spec_.file, spec_.columns[averages_.size() + column], result.mean,
+AveragedQuantity TableObserver::result_of(const Bath& bath, std::size_t column) const {
+  const analysis::MeanError& result = bath.results[column];
+  AveragedQuantity a{spec_.file, spec_.columns[bath.averages.size() + column], result.mean,
                      result.error};
-  a.independent_samples = static_cast<double>(result_replicas_);
-  a.samples = result_replicas_;
+  a.independent_samples = static_cast<double>(bath.result_replicas);
+  a.samples = bath.result_replicas;
+  a.bath_K = bath.temperature_K;
   return a;
 }
 
 void TableObserver::save(std::ostream& out) {
   table_.sync();
   io::put(out, table_.length());
-  for (const analysis::PooledBlocking& average : averages_) {
-    io::put(out, std::span<const double>(average.memory()));
+  for (const Bath& bath : baths_) {
+    for (const analysis::PooledBlocking& average : bath.averages) {
+      io::put(out, std::span<const double>(average.memory()));
+    }
+    for (const analysis::MeanError& result : bath.results) {
+      io::put(out, result.mean);
+      io::put(out, result.error);
+    }
+    io::put(out, bath.result_replicas);
   }
-  for (const analysis::MeanError& result : results_) {
-    io::put(out, result.mean);
-    io::put(out, result.error);
-  }
-  io::put(out, result_replicas_);
   if (spec_.save) spec_.save(out);
 }
 
 void TableObserver::load(std::istream& in) {
   table_.cut(io::get_u64(in));
-  for (analysis::PooledBlocking& average : averages_) average.restore(io::get_doubles(in));
-  for (analysis::MeanError& result : results_) {
-    result.mean = io::get_double(in);
-    result.error = io::get_double(in);
+  for (Bath& bath : baths_) {
+    for (analysis::PooledBlocking& average : bath.averages) average.restore(io::get_doubles(in));
+    for (analysis::MeanError& result : bath.results) {
+      result.mean = io::get_double(in);
+      result.error = io::get_double(in);
+    }
+    bath.result_replicas = io::get_i64(in);
   }
-  result_replicas_ = io::get_i64(in);
   if (spec_.load) spec_.load(in);
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,18 +54,24 @@ class TableObserver final : public Observer {
   }
 
  private:
-  void average(const Frame& frame, const std::vector<double>& values);
-  AveragedQuantity average_of(std::size_t column) const;
-  AveragedQuantity result_of(std::size_t column) const;
+  /// Averages of the replicas of one bath.
+  struct Bath {
+    std::optional<double> temperature_K;               // nothing: all replicas have the same
+    std::vector<analysis::PooledBlocking> averages{};  // [averaged column]
+    std::vector<analysis::MeanError> results{};  // [result column], over the replicas, the last
+    std::int64_t result_replicas = 0;
+  };
+  bool is_of(const Bath& bath, std::int64_t replica_id) const;
+  void average(const Frame& frame, const std::vector<double>& values, Bath& bath) const;
+  AveragedQuantity average_of(const Bath& bath, std::size_t column) const;
+  AveragedQuantity result_of(const Bath& bath, std::size_t column) const;
 
   TableSpec spec_;
   std::int64_t every_;
   ReplicaSelection replicas_;
   RunInfo info_;
   ReplicaTable table_;
-  std::vector<analysis::PooledBlocking> averages_;  // [averaged column]
-  std::vector<analysis::MeanError> results_;        // [result column], over the replicas, the last
-  std::int64_t result_replicas_ = 0;
+  std::vector<Bath> baths_;
 };
 
 }  // namespace tarn

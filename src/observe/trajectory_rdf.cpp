@@ -1,5 +1,7 @@
 #include "tarn/observe/trajectory_rdf.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -40,6 +42,21 @@ std::string replica_of(const io::Structure& frame) {
   return found == frame.comment.end() ? std::string{} : found->second;
 }
 
+/// Whether a replica "replica-0003" or "3" is among the numbers. @throws InputError if it has none
+bool is_among(const std::vector<std::int64_t>& numbers, const std::string& file,
+              const std::string& replica) {
+  const std::size_t digits = replica.find_last_not_of("0123456789") + 1;
+  std::int64_t number = 0;
+  const auto [end, error] =
+      std::from_chars(replica.data() + digits, replica.data() + replica.size(), number);
+  if (error != std::errc{}) {
+    throw InputError({Problem{file, 0, 0,
+                              "its frames do not say of which replica they are; leave out the "
+                              "numbers of replicas"}});
+  }
+  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+}
+
 }  // namespace
 
 TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std::string& path) {
@@ -51,7 +68,12 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
     const std::unique_ptr<io::FrameReader> reader = io::open_frames(file);
     std::optional<std::string> replica;
     std::int64_t frames_of_replica = 0;
+    bool any = false;
     while (const std::optional<io::Structure> frame = reader->next()) {
+      any = true;
+      if (!options.replicas.empty() && !is_among(options.replicas, file, replica_of(*frame))) {
+        continue;
+      }
       if (replica != replica_of(*frame)) {
         replica = replica_of(*frame);
         ++result.replicas;
@@ -75,10 +97,11 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
       ++result.frames;
       if (result.frames % sums->block_length() == 0) sums->end_block();
     }
-    if (!replica) throw InputError({Problem{file, 0, 0, "the file holds no frame"}});
+    if (!any) throw InputError({Problem{file, 0, 0, "the file holds no frame"}});
   }
   if (result.frames == 0) {
-    throw InputError("no frame is left: skip fewer of them, or give longer trajectories");
+    throw InputError(
+        "no frame is left: skip fewer of them, or give longer trajectories, or other replicas");
   }
   const auto count = [](std::int64_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");

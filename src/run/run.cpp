@@ -23,6 +23,7 @@
 #include "tarn/observe/observers.hpp"
 #include "tarn/start.hpp"
 #include "tarn/version.hpp"
+#include "temperature_warning.hpp"
 
 namespace tarn {
 namespace {
@@ -118,7 +119,18 @@ class Run {
     }
   }
 
+  /// Averages are kept apart by bath; these are not.
+  void warn_about_several_baths() {
+    const std::vector<double>& baths_K = deck_.thermostat.temperatures_K;
+    if (std::set<double>(baths_K.begin(), baths_K.end()).size() < 2) return;
+    if (!deck_.rdf && !deck_.energies && !deck_.cluster) return;
+    warn(
+        "the baths have several temperatures: rdf.csv and the pictures pool them all. For one of "
+        "them write trajectories, and give their replicas to tarn rdf --replicas");
+  }
+
   void make_observers() {
+    warn_about_several_baths();
     observers_ = tarn::make_observers(
         deck_, {folder_.path(), molecules_, deck_.system.replicas, provenance_of(deck_, molecules_),
                 deck_.integrator.timestep_fs, first_averaged_step(deck_)});
@@ -225,6 +237,7 @@ class Run {
     checkpointer_->write();
     for (const auto& observer : observers_) observer->finish();
     average();
+    warn_about_temperatures();
     keep_last_good_structures();
     if (!interrupted_) draw();
     write_run_json(interrupted_ ? "interrupted" : live_replicas() == 0 ? "failed" : "finished");
@@ -238,6 +251,22 @@ class Run {
     if (!averages_.empty()) {
       write_averages(folder_.file("averages.csv"), provenance_of(deck_, molecules_), averages_);
     }
+  }
+
+  /// A step that is too long heats in silence: the thermostat takes away what it can.
+  void warn_about_temperatures() {
+    if (deck_.thermostat.kind == Thermostat::none) return;
+    for (const AveragedQuantity& a : averages_) {
+      if (a.table != "energies" || a.quantity != "temperature_K") continue;
+      const std::vector<double>& baths_K = deck_.thermostat.temperatures_K;
+      const std::optional<double> first =
+          baths_K.empty() ? deck_.thermostat.temperature_K : std::optional(baths_K.front());
+      const std::optional<double> bath_K = a.bath_K ? a.bath_K : first;
+      if (bath_K) warn_if(temperature_warning(a, *bath_K, deck_));
+    }
+  }
+  void warn_if(const std::optional<std::string>& text) {
+    if (text) warn(*text);
   }
 
   void keep_last_good_structures() const {

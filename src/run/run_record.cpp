@@ -44,11 +44,12 @@ std::string slow_start(const std::optional<SlowStart>& slow) {
 std::string average_list(const std::vector<AveragedQuantity>& averages) {
   std::vector<std::string> values;
   for (const AveragedQuantity& a : averages) {
+    const std::string bath = a.bath_K ? fmt::format("\"bath_K\": {}, ", json(*a.bath_K)) : "";
     values.push_back(
-        fmt::format("{{\"table\": {}, \"quantity\": {}, \"mean\": {}, \"error\": {}, "
+        fmt::format("{{\"table\": {}, \"quantity\": {}, {}\"mean\": {}, \"error\": {}, "
                     "\"autocorrelation_ps\": {}, "
                     "\"independent_samples\": {}, \"samples\": {}, \"converged\": {}}}",
-                    text(a.table), text(a.quantity), json(a.mean), json(a.error),
+                    text(a.table), text(a.quantity), bath, json(a.mean), json(a.error),
                     a.autocorrelation_ps ? json(*a.autocorrelation_ps) : "null",
                     json(a.independent_samples), json(a.samples), a.converged));
   }

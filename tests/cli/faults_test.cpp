@@ -249,7 +249,7 @@ std::vector<std::string> with_steps(std::vector<std::string> words, std::int64_t
 }
 
 TEST_F(Faults, AnInterruptedRunSaysHowToGoOnAndDoes) {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     fs::remove_all(out_);
     fs::remove_all(whole_);
     {

@@ -3,6 +3,9 @@
 #include <array>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "tarn/core/error.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/start.hpp"
@@ -43,6 +46,62 @@ steps = 1
       EXPECT_NEAR(mean[k] / baths[k], 1.0, 4.5 * std::sqrt(2.0 / 6000.0)) << "after " << steps;
     }
   }
+}
+
+/// Six degrees of freedom without energy are not counted: each class has the temperature drawn.
+TEST(Temperatures, OfAClusterThatNeitherMovesNorTurns) {
+  for (const char* scheme : {"settle", "verlet"}) {
+    for (const int molecules : {2, 3}) {
+      SCOPED_TRACE(fmt::format("{}, {} molecules", scheme, molecules));
+      constexpr int kReplicas = 4000;
+      Deck deck = parse_deck(fmt::format(R"(
+[system]
+molecules = {}
+replicas = {}
+start = "random"
+temperature_K = 100.0
+remove_momentum = true
+[integrator]
+scheme = "{}"
+[run]
+steps = 1
+)",
+                                         molecules, kReplicas, scheme),
+                             "temperatures.toml");
+      deck.system.relax = false;
+      const Start start = make_start(deck);
+      const auto engine = make_cpu_engine(make_system(deck, molecules), start.state, {}, 1);
+      Frame frame;
+      engine->snapshot(kEnergies, frame);
+      double all = 0.0, translation = 0.0, rotation = 0.0;
+      for (const Energies& e : frame.energies) {
+        all += e.temperature_K / kReplicas;
+        translation += e.temperature_translation_K / kReplicas;
+        rotation += e.temperature_rotation_K / kReplicas;
+      }
+      // Relative variance of a temperature: 2 / (degrees of freedom, replicas); 4.5 sigma. The
+      // cluster turns by at most three of the degrees of freedom of molecules that move.
+      const int n = molecules;
+      const auto bound = [&](int degrees) { return 450.0 * std::sqrt(2.0 / degrees / kReplicas); };
+      EXPECT_NEAR(all, 100.0, bound(6 * n - 6));
+      EXPECT_NEAR(translation, 100.0, bound(n == 2 ? 1 : 3 * n - 6));
+      EXPECT_NEAR(rotation, 100.0, bound(3 * n - 3));
+    }
+  }
+}
+
+/// Nothing moves, and nothing is divided by nothing.
+TEST(Temperatures, OfOneMoleculeAtRest) {
+  const Deck deck = parse_deck("[system]\nmolecules = 1\n[run]\nsteps = 1\n", "rest.toml");
+  const auto engine = make_cpu_engine(make_system(deck, 1), make_start(deck).state, {}, 1);
+  Frame frame;
+  engine->snapshot(kEnergies, frame);
+  EXPECT_EQ(frame.energies[0].temperature_translation_K, 0.0);
+  EXPECT_EQ(frame.energies[0].temperature_rotation_K, 0.0);
+  Deck moving = deck;
+  moving.system.temperature_K = 10.0;
+  moving.system.remove_momentum = true;
+  EXPECT_THROW(make_system(moving, 1), InputError);
 }
 
 }  // namespace

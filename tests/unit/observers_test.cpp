@@ -410,6 +410,57 @@ TEST(Observers, AveragesThatAreNotFiniteAreLeftEmpty) {
   EXPECT_TRUE(contains(read_text(folder.file("averages.csv")), "\nenergies,x,1.5,,,,7,1\n"));
 }
 
+TEST_F(ObserversTest, AveragesOfSeveralBathsAreKeptApart) {
+  Deck d = deck(5, "[observe.energies]\nevery = 10\nreplicas = \"mean\"\n");
+  d.thermostat.kind = Thermostat::gla;
+  d.thermostat.friction_per_ps = 5.0;
+  d.thermostat.temperatures_K = {200.0, 50.0, 200.0};
+  const Observers observers = make_observers(d, info(d));
+  FakeEngine e = engine(d);
+  for (const auto& observer : observers) observer->begin();
+  run_loop(e, observers, 100, true, [](std::int64_t) { return true; });
+  std::array<double, 2> sums{};
+  FakeEngine again = engine(d);
+  Frame frame;
+  for (int step = 0; step <= 100; step += 10) {
+    if (step > 0) again.advance(10);
+    again.snapshot(kEnergies, frame);
+    for (std::size_t r = 0; r < 5; ++r) {
+      sums[r % 3 == 1 ? 0 : 1] += frame.energies[r].potential_kcal_per_mol;
+    }
+  }
+  const std::vector<AveragedQuantity> averages = observers[0]->averages();
+  ASSERT_EQ(averages.size(), 10u);
+  EXPECT_EQ(averages[0].bath_K, 50.0);  // replicas 1 and 4
+  EXPECT_EQ(averages[0].samples, 22);
+  EXPECT_DOUBLE_EQ(averages[0].mean, sums[0] / 22.0);
+  EXPECT_EQ(averages[5].bath_K, 200.0);  // replicas 0, 2 and 3
+  EXPECT_EQ(averages[5].samples, 33);
+  EXPECT_DOUBLE_EQ(averages[5].mean, sums[1] / 33.0);
+  write_averages(folder_.file("averages.csv"), "test", averages);
+  io::CsvReader csv(folder_.file("averages.csv"));
+  std::vector<std::string_view> cells;
+  ASSERT_TRUE(csv.next(cells));
+  EXPECT_EQ(csv.number(cells[csv.column("bath_K")]), 50.0);
+
+  // What a checkpoint holds of them comes back.
+  std::stringstream memory;
+  observers[0]->save(memory);
+  const Observers restored = make_observers(d, info(d));
+  restored[0]->load(memory);
+  EXPECT_EQ(restored[0]->averages()[5].mean, averages[5].mean);
+  EXPECT_EQ(restored[0]->averages()[5].error, averages[5].error);
+
+  // One temperature, however often, is one bath.
+  d.thermostat.temperatures_K = {50.0, 50.0};
+  const Observers same = make_observers(d, info(d));
+  FakeEngine third = engine(d);
+  same[0]->begin();
+  run_loop(third, same, 10, true, [](std::int64_t) { return true; });
+  ASSERT_EQ(same[0]->averages().size(), 5u);
+  EXPECT_FALSE(same[0]->averages()[0].bath_K);
+}
+
 // --- radial distribution functions ---
 
 const std::string kRdf = "[observe.rdf]\nevery = 2\nr_max_A = 8.0\nbins = 32\n";
@@ -546,6 +597,22 @@ TEST_F(ObserversTest, RdfOfTheTrajectoryIsThatOfTheRun) {
       EXPECT_GT(error, 0.0) << "no error bars";
     }
   }
+}
+
+TEST_F(ObserversTest, RdfOfSomeReplicas) {
+  if (!io::has_h5md()) GTEST_SKIP() << "this build has no HDF5";
+  const Deck d = deck(3, "[observe.trajectory]\nevery = 2\nformat = \"h5md\"\n");
+  run(d, 100);
+  run(deck(3, "[observe.trajectory]\nevery = 2\n"), 100);
+  TrajectoryRdfOptions some, files;
+  some.files = {folder_.file("trajectory.h5")};
+  some.replicas = {0, 2};
+  files.files = {folder_.file("trajectory-0000.xyz"), folder_.file("trajectory-0002.xyz")};
+  const TrajectoryRdf rdf = rdf_of_trajectories(some, "test");
+  EXPECT_EQ(rdf.replicas, 2);
+  EXPECT_EQ(rdf.csv, rdf_of_trajectories(files, "test").csv);
+  some.replicas = {7};
+  EXPECT_THROW(rdf_of_trajectories(some, "test"), InputError);
 }
 
 TEST_F(ObserversTest, RdfOfTrajectoriesRefusesWhatMakesNoSense) {

@@ -148,6 +148,10 @@ TEST_F(Drawn, MarksColoursAndTicksAreThoseOfThePlot) {
 TEST_F(Drawn, AFolderThatIsMissingIsAWarning) {
   const Drawing drawing = draw(example(), folder_.file("no/rdf"));
   EXPECT_TRUE(contains(drawing.warning, "could not draw"));
+  // The reason, and neither gnuplot's program nor what it drew.
+  EXPECT_TRUE(contains(drawing.warning, ": cannot open file")) << drawing.warning;
+  EXPECT_FALSE(contains(drawing.warning, "<svg"));
+  EXPECT_FALSE(contains(drawing.warning, "set output"));
   EXPECT_TRUE(drawing.paths.empty());
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fake_engine.hpp"
+#include "run/temperature_warning.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/core/error.hpp"
@@ -429,6 +430,26 @@ TEST_F(RunDeck, AFailedRunTellsItsTimeAndAnyReason) {
 }
 
 // --- averages ---
+
+TEST_F(RunDeck, AMeanTemperatureThatIsNotTheBathsIsTold) {
+  AveragedQuantity t{"energies", "temperature_K", 168.55, 1.09};
+  t.independent_samples = 100.0;
+  Deck d = deck(100);
+  d.run.equilibration_ps = 1.0;
+  const std::string text = temperature_warning(t, 150.0, d).value_or("");
+  EXPECT_TRUE(contains(text, "168.6 +- 1.1 K and the bath's 150 K: the step of 2 fs heats"))
+      << text;
+  EXPECT_FALSE(temperature_warning(t, 164.0, d)) << "2.8 %";
+  t.error = 4.0;
+  EXPECT_FALSE(temperature_warning(t, 150.0, d)) << "4.6 sigma";
+  t.error = 1.0;
+  t.independent_samples = 3.0;
+  EXPECT_FALSE(temperature_warning(t, 150.0, d)) << "an error of nothing";
+  t.independent_samples = 100.0;
+  EXPECT_TRUE(contains(temperature_warning(t, 180.0, d).value_or(""), "equilibration_ps"));
+  d.run.equilibration_ps = 0.0;
+  EXPECT_FALSE(temperature_warning(t, 180.0, d)) << "the start was cold";
+}
 
 TEST_F(RunDeck, AveragesAreInTheResultTheTableAndTheRecord) {
   const RunResult result = run(deck(700));

@@ -18,6 +18,8 @@ struct RunInfo {
   std::string provenance;
   double timestep_fs = 0.0;
   std::int64_t first_averaged_step = 0;  ///< averages leave out what was before
+  /// Temperature of the bath of replica r: element r modulo the length; empty: the same for all.
+  std::vector<double> baths_K{};
 
   /// Of the time step as the deck has it, which the engine's own units would round.
   double time_ps(std::int64_t step) const {

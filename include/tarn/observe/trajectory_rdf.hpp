@@ -18,6 +18,8 @@ struct TrajectoryRdfOptions {
   double r_max_A = 12.0;
   double bin_width_A = 0.05;     ///< r_max_A is a whole number of them
   std::int64_t skip_frames = 0;  ///< at the beginning of each replica
+  /// Of files that hold several, the numbers of those that count; empty: all.
+  std::vector<std::int64_t> replicas{};
 };
 
 struct TrajectoryRdf {

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tarn/deck.hpp"
+#include "tarn/observer.hpp"
+
+namespace tarn {
+
+/// What to tell of a mean temperature that is not its bath's: more than 3 % and five standard
+/// errors off. Colder means count only where the start was left out.
+std::optional<std::string> temperature_warning(const AveragedQuantity& temperature_K, double bath_K,
+                                               const Deck& deck);
+
+}  // namespace tarn
