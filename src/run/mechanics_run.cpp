@@ -198,9 +198,7 @@ class MechanicsRun {
     return std::chrono::duration<double>(ended_.value_or(Clock::now()) - *began_).count();
   }
 
-  Progress progress() const {
-    return progress_of(step_, first_step_, last_step_, wall_seconds());
-  }
+  Progress progress() const { return progress_of(step_, first_step_, last_step_, wall_seconds()); }
 
   // --- checkpoints ---
 
