@@ -48,7 +48,9 @@ std::string page(const Reproduction& r, const CompareResult& result) {
   text +=
       "\nSpeed is that of whole steps, as a ratio to the first scheme in the same run; so is the "
       "number of independent samples of V₀ a second, speed over twice its autocorrelation time. "
-      "Runs of this length know that time to a factor of three or so. The total variation of the "
+      "That time is known poorly: between seeds it scatters threefold, and more where there are "
+      "few "
+      "independent samples. The total variation of the "
       "histogram of OO distances is against the first scheme.\n";
   return text;
 }
