@@ -7,6 +7,8 @@
 #include "tarn/force_field.hpp"
 #include "tarn/io/json.hpp"
 #include "tarn/io/structure.hpp"
+#include "tarn/start.hpp"
+#include "terminal.hpp"
 #include "water_models.hpp"
 
 namespace tarn::cli {
@@ -23,6 +25,10 @@ void energy(const Arguments& a) {
   }
   const WaterModel model =
       water_model_named(a.model.empty() ? structure.model().value_or("tip3p") : a.model);
+  Terminal terminal(false);
+  for (const Problem& problem : bond_length_problems(model, structure.positions_A, a.structure)) {
+    terminal.warning(problem.text());
+  }
   ForceField force_field(model, structure.molecules);
   std::vector<double> forces(structure.positions_A.size());
   const NonbondedEnergy e = force_field.energy_and_forces(structure.positions_A, forces);

@@ -20,6 +20,8 @@ bool LineReader::next() {
   if (!std::getline(stream_, line_)) return false;
   ++line_number_;
   if (!line_.empty() && line_.back() == '\r') line_.pop_back();
+  // Editors put a mark there that nobody sees.
+  if (line_number_ == 1 && line_.starts_with("\xEF\xBB\xBF")) line_.erase(0, 3);
   return true;
 }
 
