@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "plain_water.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/xyz.hpp"
@@ -334,6 +336,26 @@ TEST_F(Commands, RdfOfATrajectoryIsThatOfTheRun) {
   EXPECT_EQ(tarn("rdf " + deck).exit_code, 2);
   EXPECT_EQ(tarn("rdf " + out + "/trajectory-0000.xyz --pairs OX").exit_code, 2);
   EXPECT_EQ(tarn("rdf " + out + "/trajectory-0000.xyz --plot a.pdf").exit_code, 2);
+}
+
+TEST_F(Commands, TheBarFitsTheTerminal) {
+  if (std::system("script --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "script is missing";
+  const std::string run = "'" + kTarn + "' run " + small_deck() + " --overwrite --out " + path("o");
+  const auto in_terminal = [&](const std::string& kind, int columns) {
+    const std::string words =
+        fmt::format("stty cols {}; TERM={} PATH=/nowhere {}", columns, kind, run);
+    EXPECT_EQ(
+        std::system(("script -qec \"" + words + "\" " + path("seen") + " >/dev/null").c_str()), 0);
+    return contents(folder_ / "seen");
+  };
+  for (const int columns : {20, 80}) {
+    const std::string seen = in_terminal("xterm", columns);
+    const std::size_t end = seen.find("\x1b[K");
+    ASSERT_NE(end, std::string::npos) << seen;
+    const std::size_t begin = seen.rfind('\r', end) + 1;
+    EXPECT_LT(end - begin, static_cast<std::size_t>(columns)) << seen.substr(begin, end - begin);
+  }
+  EXPECT_EQ(in_terminal("dumb", 80).find('\x1b'), std::string::npos);
 }
 
 TEST_F(Commands, ADeckThatObservesNothingIsTold) {
