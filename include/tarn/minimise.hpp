@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "tarn/force_field.hpp"
@@ -16,6 +17,8 @@ struct MinimiseOptions {
   /// forces at 1 A.
   double tolerance_kcal_per_mol_A = 1e-6;
   int max_iterations = 10'000;
+  /// Asked before each iteration; false ends it there, not converged.
+  std::function<bool()> go_on{};
 };
 
 struct MinimiseResult {

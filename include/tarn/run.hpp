@@ -52,9 +52,12 @@ struct RunOptions {
   /// Every blow-up, once; the first few are warnings too, of the same text.
   std::function<void(const BlowUp&, const std::string& text)> on_blow_up;
   std::function<void(const RunStart&)> on_start;
+  /// Told often while the start is made, by one thread at a time.
+  std::function<void(int done, int replicas)> on_making_start;
   /// A checkpoint of that step is complete, under its name and on the disk.
   std::function<void(std::int64_t step)> on_checkpoint;
-  /// Asked about twice a second; true ends the run after a checkpoint.
+  /// Asked about twice a second; true ends the run after a checkpoint. Asked more often while the
+  /// start is made, by one thread at a time; there true throws StartInterrupted.
   std::function<bool()> interrupted;
 };
 

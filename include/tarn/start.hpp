@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/physics/water_model.hpp"
@@ -29,8 +30,10 @@ std::vector<double> random_cluster(const WaterModel& model, int molecules, std::
 /// A random cluster, quenched (quench_rigid). Every pair counts in every iteration: large clusters
 /// are not followed to the minimum, only as far as quench_iterations() goes.
 /// @param result how far it came; may be null
+/// @param go_on see MinimiseOptions
 std::vector<double> quenched_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
-                                     std::int64_t replica, MinimiseResult* result = nullptr);
+                                     std::int64_t replica, MinimiseResult* result = nullptr,
+                                     const std::function<bool()>& go_on = {});
 
 /// Most iterations of a minimisation that only prepares a run: about 5e9 pairs of molecules (about
 /// a minute on one core), and at most 10 000.
@@ -42,6 +45,7 @@ struct LowestCluster {
   double energy_kcal_per_mol = 0.0;
   int start = 0;            ///< the first start that found it
   int starts_that_hit = 0;  ///< how many starts found it, to 1e-5 kcal/mol
+  int starts_done = 0;      ///< fewer than were asked for where go_on() ended the search
 };
 
 /// Called after each start, by one thread at a time.
@@ -58,9 +62,19 @@ int default_starts(int molecules);
 /// starts; the result does not depend on the number of threads.
 /// @param starts 0: default_starts(molecules)
 /// @param threads 0: all
+/// @param go_on asked often, by any thread; false ends the search with the lowest cluster so far,
+/// which need not be a minimum
 /// @throws InputError if `molecules` is below 1 or `starts` below 0
 LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
-                             int starts = 0, const SearchProgress& progress = {}, int threads = 0);
+                             int starts = 0, const SearchProgress& progress = {}, int threads = 0,
+                             const std::function<bool()>& go_on = {});
+
+/// What keeps a structure from being a start: lengths within molecules that are further from the
+/// model's than 0.2 A; the first twenty.
+/// @param path of the structure, named in the problems
+std::vector<Problem> bond_length_problems(const WaterModel& model,
+                                          std::span<const double> positions_A,
+                                          const std::string& path);
 
 /// A projection onto the slow manifold: energy of the vibration of all bonds of a cluster before
 /// and after (fast_bond_energy), and its iterations.
@@ -78,6 +92,16 @@ struct Start {
   std::optional<SlowStart> slow = {};
 };
 
+/// Told often, by one thread at a time, how many replicas have their start; false ends it.
+using StartWatch = std::function<bool(int done, int replicas)>;
+
+/// There is no start: whoever watched it did not want it to go on.
+class StartInterrupted : public Error {
+ public:
+  StartInterrupted()
+      : Error(ExitCode::numerical, "interrupted while the start was made: nothing was written") {}
+};
+
 /// Structure and velocities of every replica of a deck, at step 0.
 ///
 /// The structure is that of the deck's file, the same for every replica, or a cluster of its own
@@ -87,7 +111,7 @@ struct Start {
 /// deck says so; with remove_momentum the cluster as a whole neither moves nor turns. With
 /// `project` the bonds do not vibrate.
 /// @throws InputError for structures that cannot be used, IoError for files that cannot be read,
-/// NumericalError where the projection does not settle
-Start make_start(const Deck& deck);
+/// NumericalError where the projection does not settle, StartInterrupted where go_on() ends it
+Start make_start(const Deck& deck, const StartWatch& go_on = {});
 
 }  // namespace tarn

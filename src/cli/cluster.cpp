@@ -1,11 +1,17 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
 #include <memory>
 
 #include "commands.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/formats.hpp"
+#include "tarn/io/io_error.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
 #include "water_models.hpp"
@@ -22,9 +28,19 @@ struct Arguments {
   int starts = 0;  // 0: by the number of molecules
 };
 
-void cluster(const Arguments& a) {
+/// @throws IoError if nothing can be written there
+void check_folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
+    io::throw_io_error("write", path, errno);
+  }
+}
+
+void cluster(const Arguments& a, int& exit_code) {
   if (a.starts > 0 && !a.minimise) throw InputError("--starts goes with --minimise only");
-  io::format_for_writing(a.out);  // before a long search
+  // Before a long search.
+  io::format_for_writing(a.out);
+  check_folder_of(a.out);
   const WaterModel model = water_model_named(a.model);
   Terminal terminal(a.quiet);
   io::Structure structure;
@@ -34,12 +50,21 @@ void cluster(const Arguments& a) {
     structure.positions_A = random_cluster(model, a.molecules, a.seed, 0);
     terminal.say(fmt::format("random cluster of {} molecules", a.molecules));
   } else {
+    using Clock = std::chrono::steady_clock;
+    Clock::time_point next_line = Clock::now() + std::chrono::seconds(10);
     const auto progress = [&](int done, int starts, double lowest) {
-      if (done % std::max(1, starts / 10) == 0) {
-        terminal.say(fmt::format("start {} of {}: lowest {:.6f} kcal/mol", done, starts, lowest));
-      }
+      if (done % std::max(1, starts / 10) != 0 && Clock::now() < next_line) return;
+      next_line = Clock::now() + std::chrono::seconds(10);
+      terminal.say(fmt::format("start {} of {}: lowest {:.6f} kcal/mol", done, starts, lowest));
     };
-    LowestCluster lowest = lowest_cluster(model, a.molecules, a.seed, a.starts, progress);
+    catch_interrupts();
+    LowestCluster lowest = lowest_cluster(model, a.molecules, a.seed, a.starts, progress, 0,
+                                          [] { return !interrupted(); });
+    if (interrupted()) {
+      exit_code = interrupted_exit_code();
+      terminal.warning(fmt::format("interrupted: the lowest of {} starts, not followed to the end",
+                                   lowest.starts_done));
+    }
     structure.positions_A = std::move(lowest.positions_A);
     structure.comment["energy_kcal_per_mol"] = fmt::format("{:.17g}", lowest.energy_kcal_per_mol);
     fmt::print("{:.9f} kcal/mol, found by {} starts\n", lowest.energy_kcal_per_mol,
@@ -51,7 +76,7 @@ void cluster(const Arguments& a) {
 
 }  // namespace
 
-void add_cluster(CLI::App& app) {
+void add_cluster(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("cluster", "make a structure: random, or a minimum");
   command->add_option("--molecules", a->molecules, "number of molecules")
@@ -67,7 +92,7 @@ void add_cluster(CLI::App& app) {
       ->check(whole_number(1, std::numeric_limits<int>::max()));
   command->add_option("-o,--out", a->out, "file to write: .xyz, .gro or .pdb")->required();
   command->add_flag("--quiet", a->quiet, "no progress");
-  command->callback([a] { cluster(*a); });
+  command->callback([a, &exit_code] { cluster(*a, exit_code); });
 }
 
 }  // namespace tarn::cli

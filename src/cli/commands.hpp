@@ -9,7 +9,7 @@ namespace tarn::cli {
 void add_run(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app);
 void add_energy(CLI::App& app);
-void add_cluster(CLI::App& app);
+void add_cluster(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_reproduce(CLI::App& app);
 void add_rdf(CLI::App& app);

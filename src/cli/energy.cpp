@@ -6,6 +6,8 @@
 #include "tarn/io/json.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/single_point.hpp"
+#include "tarn/start.hpp"
+#include "terminal.hpp"
 #include "water_models.hpp"
 
 namespace tarn::cli {
@@ -19,6 +21,10 @@ void energy(const Arguments& a) {
   const io::Structure structure = io::read_structure(a.structure);
   const WaterModel model =
       water_model_named(a.model.empty() ? structure.model().value_or("tip3p") : a.model);
+  Terminal terminal(false);
+  for (const Problem& problem : bond_length_problems(model, structure.positions_A, a.structure)) {
+    terminal.warning(problem.text());
+  }
   const SinglePoint point = single_point(model, structure.positions_A, {a.device});
   const NonbondedEnergy& e = point.energy;
   const std::vector<double>& forces = point.forces_kcal_per_mol_A;

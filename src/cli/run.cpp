@@ -11,6 +11,7 @@
 #include "deck_arguments.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/run.hpp"
+#include "tarn/start.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
@@ -56,6 +57,11 @@ void say_averages(const std::vector<AveragedQuantity>& averages, const Deck& dec
   }
 }
 
+bool observes_nothing(const Deck& d) {
+  return !is_mechanical(d.system.kind) && !d.energies && !d.conservation && !d.temperatures &&
+         !d.geometry && !d.cluster && !d.multipliers && !d.rdf && !d.trajectory;
+}
+
 void run(const Arguments& a, Events& events, int& exit_code) {
   const Deck deck = load_deck(a.deck, a.set);
   Terminal terminal(a.quiet);
@@ -73,7 +79,21 @@ void run(const Arguments& a, Events& events, int& exit_code) {
   };
   options.on_checkpoint = [&events](std::int64_t step) { events.checkpoint(step); };
 
-  const RunResult result = run_deck(deck, options);
+  if (observes_nothing(deck)) {
+    terminal.warning(
+        "the deck has no [observe.*] section: only run.json and a checkpoint are kept");
+  }
+  options.on_making_start = [&](int done, int replicas) { terminal.making_start(done, replicas); };
+
+  RunResult result;
+  try {
+    result = run_deck(deck, options);
+  } catch (const StartInterrupted& interruption) {
+    exit_code = interrupted_exit_code();
+    events.ended({}, true, exit_code);
+    terminal.warning(interruption.what());
+    return;
+  }
   terminal.close_bar();
   if (!result.blow_ups.empty()) exit_code = static_cast<int>(ExitCode::numerical);
   if (result.interrupted) exit_code = interrupted_exit_code();

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,8 @@ class Terminal {
   ~Terminal();
 
   void progress(const Progress& progress);
+  /// Told while the start is made; says so where that takes some time.
+  void making_start(int done, int replicas);
   void warning(const std::string& text);
   /// A line that --quiet leaves out.
   void say(const std::string& text);
@@ -22,11 +26,19 @@ class Terminal {
   void close_bar();
 
  private:
+  void redraw(const std::string& line);
+
   bool quiet_;
   bool is_terminal_;
   bool bar_open_ = false;
   double next_line_seconds_ = 10.0;
+  std::optional<std::chrono::steady_clock::time_point> next_of_start_;
 };
+
+/// The line of the bar, in less than so many columns: the widest of its forms that there is room
+/// for, without the bar or the speed if need be.
+std::string progress_line(double done, const std::string& part, const std::string& speed,
+                          const std::string& left, std::size_t columns);
 
 /// The rows of a table as lines, columns padded to equal width, all but the first to the right.
 std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
@@ -34,10 +46,12 @@ std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& ro
 /// "1 h 02 min", "3 min 05 s", "12 s".
 std::string duration_text(double seconds);
 
-/// Makes SIGINT and SIGTERM set a flag; a second signal ends the program at once.
+/// Makes SIGINT, SIGTERM and SIGHUP, the end of the terminal, set a flag, but those that are
+/// ignored already; a second signal ends the program at once.
 void catch_interrupts();
 bool interrupted();
-/// That of a program which the signal ended, as shells give it: 130 for SIGINT, 143 for SIGTERM.
+/// That of a program which the signal ended, as shells give it: 130 for SIGINT, 143 for
+/// SIGTERM, 129 for SIGHUP.
 int interrupted_exit_code();
 
 }  // namespace tarn::cli

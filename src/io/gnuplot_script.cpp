@@ -14,8 +14,8 @@ namespace {
 constexpr int kWidth = 900;
 constexpr int kHeight = 560;
 constexpr int kHeightOfEachOfMany = 250;
-/// More curves than this have their legend beside the axes, not on them.
-constexpr std::size_t kMostInside = 4;
+/// More curves than this have their legend beside the axes, not above them; it never lies on data.
+constexpr std::size_t kMostAbove = 4;
 constexpr double kPixelsPerLetter = 8.5;
 
 // Okabe and Ito's palette: told apart by readers with any kind of colour vision.
@@ -49,12 +49,12 @@ std::vector<std::string_view> labels_of(const Plot& plot) {
   return labels;
 }
 
-/// Letters that a legend beside the axes takes; 0 if it lies on them.
+/// Letters that a legend beside the axes takes; 0 if it stands above them.
 std::size_t legend_width(const std::vector<Plot>& plots) {
   std::size_t width = 0;
   for (const Plot& plot : plots) {
     const auto labels = labels_of(plot);
-    if (labels.size() <= kMostInside) continue;
+    if (labels.size() <= kMostAbove) continue;
     for (const std::string_view label : labels) width = std::max(width, label.size() + 8);
   }
   return width;
@@ -160,11 +160,17 @@ std::string axes_commands(const Plot& plot, bool has_legend, bool beside) {
   text += plot.log_x ? log_ticks_command('x', plot.x_range) : linear_ticks_command('x');
   text += plot.log_y ? log_ticks_command('y', plot.y_range) : linear_ticks_command('y');
   text += range_command('x', plot.x_range) + range_command('y', plot.y_range);
+  text += plot.shaded_until > 0.0
+              ? fmt::format(
+                    "set object 1 rectangle from graph 0,graph 0 to first {:.9g},graph 1 "
+                    "behind fillcolor rgb '#eeeeee' fillstyle solid noborder\n",
+                    plot.shaded_until)
+              : "unset object\n";
   text += fmt::format("set ylabel {} offset -1,0\n", quoted(plot.y_label));
-  text += has_legend
-              ? fmt::format("set key {} samplen 2 spacing 1.25 textcolor rgb '#333333'\n",
-                            beside ? "outside right top Left reverse" : "inside top right Right")
-              : "unset key\n";
+  text += has_legend ? fmt::format("set key {} samplen 2 spacing 1.25 textcolor rgb '#333333'\n",
+                                   beside ? "outside right top Left reverse"
+                                          : "outside top center horizontal Left reverse")
+                     : "unset key\n";
   return text;
 }
 
@@ -225,7 +231,9 @@ std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
       text += data_block(plots[panel], plots[panel].series[i], fmt::format("p{}s{}", panel, i));
     }
   }
-  if (plots.size() > 1) {
+  // A legend above the axes stands above their title too, but below that of several plots.
+  const bool one_title = plots.size() > 1 || (legend == 0 && !labels_of(plots[0]).empty());
+  if (one_title) {
     text += fmt::format("set multiplot layout {},1 title {} font ',{}'\n", plots.size(),
                         quoted(plots[0].title), title_size);
   }
@@ -235,14 +243,14 @@ std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
     const auto labels = labels_of(plot);
     const bool has_legend =
         !labels.empty() && (panel == 0 || labels != labels_of(plots[panel - 1]));
-    if (plots.size() == 1)
+    if (!one_title)
       text += fmt::format("set title {} font ',{}'\n", quoted(plot.title), title_size);
     // Plots above each other share their x axis; only the last one names it.
     text += fmt::format("set xlabel {}\n", panel + 1 == plots.size() ? quoted(plot.x_label) : "''");
     text += axes_commands(plot, has_legend, legend > 0);
     text += plot_command(plot, panel);
   }
-  if (plots.size() > 1) text += "unset multiplot\n";
+  if (one_title) text += "unset multiplot\n";
   return text + "set output\n";
 }
 

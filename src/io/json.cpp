@@ -1,5 +1,6 @@
 #include "tarn/io/json.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -17,11 +18,40 @@ std::string indented(std::string_view json_value) {
   return text;
 }
 
+/// Length of the character of UTF-8 that a text begins with; 0 if it begins with none.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+  }
+  // Longer than need be, half of a pair, or beyond the last character.
+  if (first == 0xe0 && byte(1) < 0xa0) return 0;
+  if (first == 0xed && byte(1) >= 0xa0) return 0;
+  if (first == 0xf0 && byte(1) < 0x90) return 0;
+  if (first == 0xf4 && byte(1) >= 0x90) return 0;
+  return length;
+}
+
+/// Bytes that are no UTF-8, as names of files may hold, become the mark for that.
+std::string valid_utf8(std::string_view text) {
+  std::string valid;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    valid += length > 0 ? text.substr(0, length) : "\xef\xbf\xbd";
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return valid;
+}
+
 }  // namespace
 
 std::string json(std::string_view text) {
   std::string quoted = "\"";
-  for (const char c : text) {
+  for (const char c : valid_utf8(text)) {
     switch (c) {
       case '"':
         quoted += "\\\"";

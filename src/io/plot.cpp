@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -54,7 +55,9 @@ std::string reason_in(std::FILE* file) {
   for (std::string line; std::getline(lines, line);) {
     line.erase(0, line.find_first_not_of(" \t"));
     const std::size_t colon = line.find(": ");
-    if (line.starts_with("line ") && colon != std::string::npos) return line.substr(colon + 2);
+    if (line.starts_with("line ") && colon != std::string::npos) {
+      return line.substr(std::min(line.size(), line.find_first_not_of(' ', colon + 1)));
+    }
     if (first.empty()) first = line;
   }
   return first;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
@@ -12,12 +13,43 @@
 
 #include <fmt/format.h>
 
+#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 #include "thinned_curve.hpp"
 
 namespace tarn {
 namespace {
+
+constexpr std::string_view kExtremes = "smallest to largest value";
+
+/// A key of the deck that a run's record holds, as it stands there; nothing without a record.
+std::string deck_value(const std::string& folder, std::string_view section, std::string_view key) {
+  const std::string record = folder + "/run.json";
+  if (!std::filesystem::exists(record)) return {};
+  const std::string text = io::read_file(record);
+  // The deck is a string of JSON: its lines end with a backslash and an n.
+  const std::size_t at = text.find(fmt::format("[{}]\\n", section));
+  if (at == std::string::npos) return {};
+  const std::string line = fmt::format("\\n{} = ", key);
+  const std::size_t begin = text.find(line, at);
+  if (begin == std::string::npos || begin > text.find("\\n[", at)) return {};
+  const std::size_t value = begin + line.size();
+  return text.substr(value, text.find("\\n", value) - value);
+}
+
+/// The time that averages leave out.
+double equilibration_ps(const std::string& folder) {
+  const std::string text = deck_value(folder, "run", "equilibration_ps");
+  double value = 0.0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+bool has_thermostat(const std::string& folder) {
+  const std::string kind = deck_value(folder, "thermostat", "kind");
+  return !kind.empty() && kind.find("none") == std::string::npos;
+}
 
 /// What one row of a table gives the panels, with a spread about each value.
 template <std::size_t kPanels>
@@ -42,22 +74,22 @@ class StepGroup {
     for (std::size_t p = 0; p < kPanels; ++p) {
       const double low = row.value[p] - row.error[p];
       const double high = row.value[p] + row.error[p];
+      if (!std::isfinite(low + high)) continue;
       sum_[p] += row.value[p];
-      low_[p] = rows_ == 0 ? low : std::min(low_[p], low);
-      high_[p] = rows_ == 0 ? high : std::max(high_[p], high);
+      low_[p] = rows_[p] == 0 ? low : std::min(low_[p], low);
+      high_[p] = rows_[p] == 0 ? high : std::max(high_[p], high);
+      ++rows_[p];
     }
-    ++rows_;
   }
   void move_to(double time_ps, std::array<ThinnedCurve, kPanels>& curves) {
-    if (rows_ == 0) return;
     for (std::size_t p = 0; p < kPanels; ++p) {
-      curves[p].add(time_ps, sum_[p] / rows_, low_[p], high_[p]);
+      if (rows_[p] > 0) curves[p].add(time_ps, sum_[p] / rows_[p], low_[p], high_[p]);
     }
     *this = {};
   }
 
  private:
-  int rows_ = 0;
+  std::array<int, kPanels> rows_{};  // with a value
   std::array<double, kPanels> sum_{}, low_{}, high_{};
 };
 
@@ -82,10 +114,12 @@ std::array<ThinnedCurve, kPanels> read_curves(
   return curves;
 }
 
+/// One panel a curve. @param band what the bands are
 template <std::size_t kPanels>
 std::vector<io::Plot> panels_of(const std::string& title,
                                 const std::array<ThinnedCurve, kPanels>& curves,
-                                const std::array<std::string_view, kPanels>& y_labels) {
+                                const std::array<std::string_view, kPanels>& y_labels,
+                                std::string_view band) {
   std::vector<io::Plot> plots(kPanels);
   for (std::size_t p = 0; p < kPanels; ++p) {
     plots[p].title = title;
@@ -93,6 +127,9 @@ std::vector<io::Plot> panels_of(const std::string& title,
     plots[p].y_label = y_labels[p];
     plots[p].series.push_back(curves[p].series(""));
   }
+  const auto has_band = [](const io::Plot& plot) { return !plot.series[0].low.empty(); };
+  if (std::any_of(plots.begin(), plots.end(), has_band))
+    plots.back().x_label += fmt::format("     line: mean; band: {}", band);
   return plots;
 }
 
@@ -105,11 +142,12 @@ Pictures pictures_of(io::Drawing drawing) {
 
 /// Draws columns of a table one above the other against time.
 template <std::size_t kPanels>
-Pictures draw_columns(io::CsvReader& csv, const std::string& title,
+Pictures draw_columns(const std::string& folder, const std::string& name, const std::string& title,
                       const std::array<std::string, kPanels>& names,
                       const std::array<std::string_view, kPanels>& y_labels,
-                      const std::string& path_without_extension,
                       const io::PictureFormats& formats) {
+  const std::string path = folder + '/' + name;
+  io::CsvReader csv(path + ".csv");
   const bool means = csv.has_column(names[0] + "_err");
   std::array<std::size_t, kPanels> columns{}, error_columns{};
   for (std::size_t p = 0; p < kPanels; ++p) {
@@ -121,11 +159,22 @@ Pictures draw_columns(io::CsvReader& csv, const std::string& title,
     for (std::size_t p = 0; p < kPanels; ++p) {
       row.value[p] = csv.number(cells[columns[p]]);
       if (means) row.error[p] = csv.number(cells[error_columns[p]]);
+      // Zero until there are samples of it.
+      if (names[p] == "lindemann" && row.value[p] == 0.0) row.value[p] = NAN;
     }
     return row;
   });
-  return pictures_of(io::draw(panels_of(title_of(title, csv.provenance()), curves, y_labels),
-                              path_without_extension, formats));
+  auto plots = panels_of(title_of(title, csv.provenance()), curves, y_labels,
+                         means ? "standard error" : kExtremes);
+  const double begin_ps = equilibration_ps(folder);
+  // A curve may begin later than those above it.
+  const std::vector<double>& times_ps = plots[0].series[0].x;
+  for (io::Plot& plot : plots) {
+    plot.shaded_until = begin_ps;
+    if (times_ps.size() > 1) plot.x_range = {{times_ps.front(), times_ps.back()}};
+  }
+  if (begin_ps > 0.0) plots.back().x_label += "     grey: left out of averages";
+  return pictures_of(io::draw(plots, path, formats));
 }
 
 double norm(const double* v) { return std::hypot(v[0], v[1], v[2]); }
@@ -133,24 +182,21 @@ double norm(const double* v) { return std::hypot(v[0], v[1], v[2]); }
 }  // namespace
 
 Pictures draw_energies(const std::string& folder, const io::PictureFormats& formats) {
-  io::CsvReader csv(folder + "/energies.csv");
-  return draw_columns<3>(csv, "Energies",
+  return draw_columns<3>(folder, "energies", "Energies",
                          {"potential_kcal_per_mol", "total_kcal_per_mol", "temperature_K"},
-                         {"potential (kcal/mol)", "total (kcal/mol)", "temperature (K)"},
-                         folder + "/energies", formats);
+                         {"potential (kcal/mol)", "total (kcal/mol)", "temperature (K)"}, formats);
 }
 
 Pictures draw_cluster(const std::string& folder, const io::PictureFormats& formats) {
-  io::CsvReader csv(folder + "/cluster.csv");
-  const std::string path = folder + "/cluster";
-  if (!csv.has_column("lindemann")) {
-    return draw_columns<3>(csv, "Cluster", {"radius_of_gyration_A", "hydrogen_bonds", "dipole_D"},
-                           {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)"}, path,
-                           formats);
+  if (!io::CsvReader(folder + "/cluster.csv").has_column("lindemann")) {
+    return draw_columns<3>(folder, "cluster", "Cluster",
+                           {"radius_of_gyration_A", "hydrogen_bonds", "dipole_D"},
+                           {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)"}, formats);
   }
   return draw_columns<4>(
-      csv, "Cluster", {"radius_of_gyration_A", "hydrogen_bonds", "dipole_D", "lindemann"},
-      {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)", "Lindemann index"}, path, formats);
+      folder, "cluster", "Cluster",
+      {"radius_of_gyration_A", "hydrogen_bonds", "dipole_D", "lindemann"},
+      {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)", "Lindemann index"}, formats);
 }
 
 Pictures draw_conservation(const std::string& folder, const io::PictureFormats& formats) {
@@ -170,9 +216,10 @@ Pictures draw_conservation(const std::string& folder, const io::PictureFormats& 
     for (std::size_t c = 0; c < kColumns; ++c) now[c] -= first[c];
     return RowValues<3>{{now[0], norm(&now[1]), norm(&now[4])}, {}};
   });
-  auto plots =
-      panels_of<3>(title_of("Conservation", csv.provenance()), curves,
-                   {"E - E(0) (kcal/mol)", "|P - P(0)| (Da Å/ps)", "|L - L(0)| (Da Å²/ps)"});
+  auto plots = panels_of<3>(
+      title_of(has_thermostat(folder) ? "Not conserved, with a thermostat" : "Conservation",
+               csv.provenance()),
+      curves, {"E - E(0) (kcal/mol)", "|P - P(0)| (Da Å/ps)", "|L - L(0)| (Da Å²/ps)"}, kExtremes);
   for (std::size_t p = 1; p < plots.size(); ++p) {
     const std::vector<double>& y = plots[p].series[0].y;
     plots[p].log_y = std::any_of(y.begin(), y.end(), [](double value) { return value > 0.0; });
@@ -189,7 +236,7 @@ Pictures draw_rdf_table(const std::string& table, const std::string& path_withou
   io::CsvReader csv(table);
   io::Plot plot;
   plot.title = title_of("Radial distribution", csv.provenance());
-  plot.x_label = "r (Å)";
+  plot.x_label = "r (Å)     band: standard error";
   plot.y_label = "g(r), relative to an even spread";
   struct Class {
     std::size_t g, err;
@@ -203,7 +250,6 @@ Pictures draw_rdf_table(const std::string& table, const std::string& path_withou
   }
   double last_r = 0.0;
   double width = 0.0;
-  double last_populated_r = 0.0;
   double highest = 0.0;
   Cells cells;
   while (csv.next(cells)) {
@@ -218,12 +264,19 @@ Pictures draw_rdf_table(const std::string& table, const std::string& path_withou
       series.y.push_back(g);
       series.low.push_back(std::max(0.0, g - err));
       series.high.push_back(g + err);
-      if (g > 0.0) last_populated_r = r;
       highest = std::max(highest, g + err);
     }
   }
+  // Up to where anything can be seen of g.
+  const double seen = 0.004 * highest;
+  double last_seen_r = 0.0;
+  for (const io::Series& series : plot.series) {
+    for (std::size_t i = 0; i < series.x.size(); ++i) {
+      if (series.high[i] > seen) last_seen_r = std::max(last_seen_r, series.x[i]);
+    }
+  }
   const double r_end = last_r + 0.5 * width;
-  plot.x_range = {{0.0, last_populated_r > 0.0 ? std::min(r_end, 1.05 * last_populated_r) : r_end}};
+  plot.x_range = {{0.0, last_seen_r > 0.0 ? std::min(r_end, 1.05 * last_seen_r) : r_end}};
   plot.y_range = {{0.0, highest > 0.0 ? 1.08 * highest : 1.0}};
   return pictures_of(io::draw(plot, path_without_extension, formats));
 }

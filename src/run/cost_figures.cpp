@@ -179,10 +179,9 @@ void make_growth_figure(const Reproduction& r, const ReproduceOptions& options) 
   const auto engine = engine_of(growth_deck(r, options, 7, 1, "double"));
   page.text(engine->description() + ".\n");
 
-  io::Plot p = plot(r.title, "number of molecules", "core time of a step (µs)");
+  io::Plot p = plot("Time of a step by size", "number of molecules", "core time of a step (µs)");
   p.log_x = p.log_y = true;
   p.x_range = {{1.5, 3e4}};
-  p.y_range = {{0.03, 1e9}};  // with room for the legend
   constexpr std::array kColours{"#0072B2", "#D55E00"};
   const auto add = [&](const std::vector<Size>& of, std::size_t precision, const std::string& label,
                        bool dashed) {

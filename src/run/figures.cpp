@@ -342,7 +342,6 @@ void make_slow_start_figure(const Reproduction& r, const ReproduceOptions& optio
        "excursion_before_A2", "excursion_after_A2", "iterations"});
   io::Plot energies = plot(r.title, "ω (√(kcal/mol)/Å²)", "vibration of bonds (kcal/mol)");
   energies.log_x = energies.log_y = true;
-  energies.y_range = {1e-12, 1e12};  // the legend stands above
   io::Plot bond = plot("", "time (ps)", "ω² g of an O-H bond (kcal/mol/Å²)");
   figure.text(
       "| start | ω | energy of the vibration (kcal/mol) | projected | iterations | largest "
@@ -384,7 +383,6 @@ void make_slow_start_figure(const Reproduction& r, const ReproduceOptions& optio
     energies.series.push_back(std::move(before));
     energies.series.push_back(std::move(after));
   }
-  bond.y_range = {-20.0, 50.0};  // the legend again
   figure.text(
       "\nThe energy is that of all bonds about the lengths at which the penalty gives the forces "
       "of "

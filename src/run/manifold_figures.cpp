@@ -51,7 +51,6 @@ void make_magnet_figure(const Reproduction& r, const ReproduceOptions& options) 
   for (std::string_view label : labels) {
     plots.push_back(plot(plots.empty() ? r.title : "", "time", std::string(label)));
   }
-  plots[0].y_range = {0.0, 4.5};  // the legend stands above
   for (const std::string& scheme : r.schemes) {
     const Deck variant = with_scheme(deck, scheme);
     const MechanicsDeck& m = variant.mechanics;
@@ -150,7 +149,7 @@ void make_spherical_figure(const Reproduction& r, const ReproduceOptions& option
   FigurePage figure(r, options, {"scheme", "time", "error", "constraint_error"});
   std::vector<io::Plot> plots{plot(r.title, "time", "error of q"), plot("", "time", "largest |g|")};
   for (io::Plot& p : plots) p.log_x = p.log_y = true;
-  plots[0].y_range = {1e-6, 1e2};  // the legend stands above
+  plots[0].y_range = {1e-6, 1e1};
   plots[1].y_range = {1e-16, 1e4};
   figure.text(
       "| scheme | error of q at t = 5 | at the end | largest \\|g\\| to t = 5 | to the end | "
@@ -234,10 +233,10 @@ void make_variational_figure(const Reproduction& r, const ReproduceOptions& opti
   constexpr int kFine = 1280;
   const auto add = [&](std::size_t system, std::string_view name, auto at_one) {
     io::Plot& axes = plots.emplace_back(
-        plot(system == 0 ? r.title : "", "step", fmt::format("error at t = 1, {}", name)));
+        plot(system == 0 ? r.title : "", "step", fmt::format("error, {}", name)));
     axes.log_x = axes.log_y = true;
     axes.x_range = {5e-3, 0.5};
-    axes.y_range = {1e-11, 1e7};  // the legend stands above
+    axes.y_range = {1e-11, 1.0};
     double sweeps = 0.0;
     const Vector exact = at_one(methods.back(), kFine, sweeps);
     for (std::size_t k = 0; k < methods.size(); ++k) {

@@ -192,7 +192,7 @@ void make_penalty_figure(const Reproduction& r, const ReproduceOptions& options)
     instant[static_cast<Index>(k)] = omega2 * zs.setup.constraint->values(zs.states[k].x)[0];
   }
   io::Plot of_time = plot("", "time", "first multiplier");
-  of_time.y_range = {0.0, 3.5};  // the legend stands above
+  of_time.y_range = {0.0, 2.5};
   of_time.series = {series("ω² g, ω = 20", zs.times, instant), series("SHAKE", shake.times, rigid),
                     series("mean of ω² g over 0.2", times, mean)};
   figure.write({of_omega, of_time});

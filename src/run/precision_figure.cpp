@@ -184,7 +184,9 @@ void make_precision_figure(const Reproduction& r, const ReproduceOptions& option
        "drift_kcal_per_mol_per_ns_per_molecule", "drift_kcal_per_mol_per_ns_per_molecule_err",
        "rms_kcal_per_mol_per_molecule", "momentum_change_Da_A_per_akma",
        "angular_momentum_change_Da_A2_per_akma", "force_rms_relative_error"});
-  io::Plot p = plot(r.title, "number of molecules", "|drift of energy| (kcal/mol/ns per molecule)");
+  io::Plot p = plot("Drift of energy by precision",
+                    "number of molecules; of each three, from the left: double, mixed, single",
+                    "|drift of energy| (kcal/mol/ns per molecule)");
   p.log_x = p.log_y = true;
   p.x_range = {{4.0, 2000.0}};
   constexpr std::array kColours{"#0072B2", "#56B4E9", "#009E73", "#D55E00", "#E69F00"};
@@ -259,7 +261,6 @@ void make_precision_figure(const Reproduction& r, const ReproduceOptions& option
         series.y.push_back(std::max(size, kLowest));
         series.low.push_back(std::max(size - d.slope_per_ns.error, kLowest));
         series.high.push_back(std::max(size + d.slope_per_ns.error, kLowest));
-        series.marks.emplace_back(1, kKinds[k].name[0]);
       }
     }
   }
@@ -271,7 +272,7 @@ void make_precision_figure(const Reproduction& r, const ReproduceOptions& option
   page.text(
       "All begin at 10 K, and the first half is left out. Two replicas give rough errors only, and "
       "rigid molecules on the structure of 1000 are not at their minimum and still settle.\n\n"
-      "In the picture d is double, m mixed and s single.\n");
+      "In the picture, each three stand for double, mixed and single, from the left.\n");
   page.write({p});
 }
 

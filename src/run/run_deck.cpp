@@ -7,7 +7,12 @@ namespace tarn {
 
 RunResult run_deck(const Deck& deck, const RunOptions& options) {
   if (is_mechanical(deck.system.kind)) return run_mechanics(deck, options);
-  return run_deck(deck, options, {make_start, make_engine});
+  const auto go_on = [&options](int done, int replicas) {
+    if (options.on_making_start) options.on_making_start(done, replicas);
+    return !(options.interrupted && options.interrupted());
+  };
+  return run_deck(deck, options,
+                  {[&](const Deck& d) { return make_start(d, go_on); }, make_engine});
 }
 
 Deck check_mechanics(const Deck& deck) {

@@ -93,6 +93,7 @@ MinimiseResult minimise(Problem& problem, const MinimiseOptions& options) {
     r.max_gradient_kcal_per_mol_A = problem.max_gradient(gradient);
     r.converged = r.max_gradient_kcal_per_mol_A <= options.tolerance_kcal_per_mol_A;
     if (r.converged || r.iterations >= options.max_iterations) return r;
+    if (options.go_on && !options.go_on()) return r;
 
     // Round-off of the energy, which decides nothing close to the minimum.
     const double slack = 1e-12 * (1.0 + std::abs(energy));

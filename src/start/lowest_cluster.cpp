@@ -40,8 +40,9 @@ struct Minimum {
 /// One search: a random cluster, quenched, then hops from minimum to minimum.
 class Search {
  public:
-  Search(const WaterModel& model, int molecules)
-      : model_(model),
+  Search(const WaterModel& model, int molecules, const std::function<bool()>& go_on)
+      : go_on_(go_on),
+        model_(model),
         triangle_(model),
         force_field_(model, molecules),
         frames_(static_cast<std::size_t>(molecules)) {}
@@ -52,12 +53,13 @@ class Search {
     const int n = force_field_.molecules();
     const int limit = quench_iterations(n);
     const auto quench = [&](Minimum& m, double tolerance) {
-      m.energy = quench_rigid(force_field_, m.positions_A, {tolerance, limit}).energy_kcal_per_mol;
+      m.energy =
+          quench_rigid(force_field_, m.positions_A, {tolerance, limit, go_on_}).energy_kcal_per_mol;
     };
     Minimum here{random_cluster(model_, n, seed, start), 0.0};
     quench(here, kHopTolerance);
     Minimum lowest = here;
-    for (int hop = 0; hop < hops(n); ++hop) {
+    for (int hop = 0; hop < hops(n) && (!go_on_ || go_on_()); ++hop) {
       // Draws of one hop; random_cluster() has those below 2^32.
       draw_ = static_cast<std::uint64_t>(hop + 1) << 32;
       const auto u = start::uniforms(seed_, replica_, frames_.size(), draw_);
@@ -121,6 +123,7 @@ class Search {
     }
   }
 
+  std::function<bool()> go_on_;
   WaterModel model_;
   start::Triangle triangle_;
   ForceField force_field_;
@@ -139,7 +142,8 @@ int default_starts(int molecules) {
 }
 
 LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed, int starts,
-                             const SearchProgress& progress, int threads) {
+                             const SearchProgress& progress, int threads,
+                             const std::function<bool()>& go_on) {
   if (molecules < 1) {
     throw InputError("a cluster needs at least one molecule, not " + std::to_string(molecules));
   }
@@ -152,13 +156,15 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
   const auto key = [](double energy) { return std::round(1e6 * energy); };
   LowestCluster lowest;
   lowest.energy_kcal_per_mol = std::numeric_limits<double>::infinity();
-  std::vector<double> energies(static_cast<std::size_t>(starts));
+  std::vector<double> energies(static_cast<std::size_t>(starts), lowest.energy_kcal_per_mol);
   std::mutex mutex;
   int done = 0;
   for_each_index(
-      starts, threads, [&] { return Search(model, molecules); },
+      starts, threads, [&] { return Search(model, molecules, go_on); },
       [&](Search& search, std::int64_t i) {
         const int start = static_cast<int>(i);
+        // The first one is looked at whatever comes, so that there is a cluster.
+        if (start > 0 && go_on && !go_on()) return;
         Minimum m = search.run(seed, start);
         const std::lock_guard lock(mutex);
         energies[static_cast<std::size_t>(i)] = m.energy;
@@ -169,7 +175,8 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
           lowest.energy_kcal_per_mol = m.energy;
           lowest.start = start;
         }
-        if (progress) progress(++done, starts, lowest.energy_kcal_per_mol);
+        ++lowest.starts_done;
+        if (progress) progress(lowest.starts_done, starts, lowest.energy_kcal_per_mol);
       });
   lowest.starts_that_hit =
       static_cast<int>(std::count_if(energies.begin(), energies.end(), [&](double energy) {

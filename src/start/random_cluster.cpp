@@ -85,10 +85,12 @@ int quench_iterations(int molecules) {
 }
 
 std::vector<double> quenched_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
-                                     std::int64_t replica, MinimiseResult* result) {
+                                     std::int64_t replica, MinimiseResult* result,
+                                     const std::function<bool()>& go_on) {
   std::vector<double> x = random_cluster(model, molecules, seed, replica);
   ForceField force_field(model, molecules);
-  const MinimiseResult r = quench_rigid(force_field, x, {1e-3, quench_iterations(molecules)});
+  const MinimiseResult r =
+      quench_rigid(force_field, x, {1e-3, quench_iterations(molecules), go_on});
   start::move_centre_to_origin(model, x);
   if (result) *result = r;
   return x;

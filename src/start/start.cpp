@@ -7,6 +7,7 @@
 #include <cmath>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "centre.hpp"
@@ -51,6 +52,75 @@ class Unconverged {
 /// @throws InputError for molecules that are no water of this model
 void check_bond_lengths(const WaterModel& model, const std::vector<double>& x,
                         const std::string& path) {
+  std::vector<Problem> problems = bond_length_problems(model, x, path);
+  if (!problems.empty()) throw InputError(std::move(problems));
+}
+
+std::optional<double> velocity_temperature(const Deck& deck, std::size_t replica) {
+  if (deck.system.velocities == VelocityKind::zero) return std::nullopt;
+  if (deck.system.temperature_K) return deck.system.temperature_K;
+  const std::vector<double>& list = deck.thermostat.temperatures_K;
+  if (!list.empty()) return list[replica % list.size()];
+  return deck.thermostat.temperature_K;
+}
+
+/// Mean energies, most iterations.
+SlowStart mean_of(const std::vector<SlowStart>& all) {
+  const double weight = 1.0 / static_cast<double>(all.size());
+  SlowStart mean;
+  for (const SlowStart& s : all) {
+    mean.fast_before_kcal_per_mol += weight * s.fast_before_kcal_per_mol;
+    mean.fast_after_kcal_per_mol += weight * s.fast_after_kcal_per_mol;
+    mean.iterations = std::max(mean.iterations, s.iterations);
+  }
+  return mean;
+}
+
+MinimiseResult relax(ForceField& force_field, double omega, std::span<double> positions_A,
+                     const std::function<bool()>& go_on) {
+  const MinimiseOptions options{1e-7, std::min(2'000, quench_iterations(force_field.molecules())),
+                                go_on};
+  return relax_penalised(force_field, omega, positions_A, options);
+}
+
+/// Puts the molecules of a structure file, which every replica starts from, where the deck wants
+/// them.
+/// @throws InputError for molecules that are no water of this model
+void prepare_file(const std::string& path, const System& system, bool on_constraints, bool relaxed,
+                  const std::function<bool()>& go_on, io::Structure& file,
+                  std::vector<std::string>& notes) {
+  const WaterModel& model = system.model;
+  std::vector<double>& x = file.positions_A;
+  check_bond_lengths(model, x, path);
+  if (const auto made_for = file.model(); made_for && *made_for != model.name) {
+    notes.push_back(
+        fmt::format("{} was made for {}, and this deck takes {}", path, *made_for, model.name));
+  }
+  if (on_constraints) {
+    const RigidFit fit = fit_rigid_geometry(model, x);
+    if (fit.largest_move_A > kNotedMove_A) {
+      notes.push_back(fmt::format(
+          "molecules of {} were put onto the rigid geometry of {}; the largest move of an atom "
+          "is {:.2g} A, in molecule {} (counted from 1)",
+          path, model.name, fit.largest_move_A, fit.molecule + 1));
+    }
+  }
+  if (!relaxed) return;
+  ForceField force_field(model, system.molecules);
+  const MinimiseResult r = relax(force_field, system.integrator.omega, x, go_on);
+  notes.push_back(fmt::format(
+      "relaxed to a minimum of V0 + V1 at {:.6f} kcal/mol in {} iterations{}",
+      r.energy_kcal_per_mol, r.iterations,
+      r.converged ? ""
+                  : fmt::format("; stopped before the minimum, the largest gradient left is "
+                                "{:.2g} kcal/mol/A",
+                                r.max_gradient_kcal_per_mol_A)));
+}
+
+}  // namespace
+
+std::vector<Problem> bond_length_problems(const WaterModel& model, std::span<const double> x,
+                                          const std::string& path) {
   struct Bond {
     int begin, end;
     const char* name;
@@ -79,70 +149,10 @@ void check_bond_lengths(const WaterModel& model, const std::vector<double>& x,
       }
     }
   }
-  if (!problems.empty()) throw InputError(std::move(problems));
+  return problems;
 }
 
-std::optional<double> velocity_temperature(const Deck& deck, std::size_t replica) {
-  if (deck.system.velocities == VelocityKind::zero) return std::nullopt;
-  if (deck.system.temperature_K) return deck.system.temperature_K;
-  const std::vector<double>& list = deck.thermostat.temperatures_K;
-  if (!list.empty()) return list[replica % list.size()];
-  return deck.thermostat.temperature_K;
-}
-
-/// Mean energies, most iterations.
-SlowStart mean_of(const std::vector<SlowStart>& all) {
-  const double weight = 1.0 / static_cast<double>(all.size());
-  SlowStart mean;
-  for (const SlowStart& s : all) {
-    mean.fast_before_kcal_per_mol += weight * s.fast_before_kcal_per_mol;
-    mean.fast_after_kcal_per_mol += weight * s.fast_after_kcal_per_mol;
-    mean.iterations = std::max(mean.iterations, s.iterations);
-  }
-  return mean;
-}
-
-MinimiseResult relax(ForceField& force_field, double omega, std::span<double> positions_A) {
-  const MinimiseOptions options{1e-7, std::min(2'000, quench_iterations(force_field.molecules()))};
-  return relax_penalised(force_field, omega, positions_A, options);
-}
-
-/// Puts the molecules of a structure file, which every replica starts from, where the deck wants
-/// them.
-/// @throws InputError for molecules that are no water of this model
-void prepare_file(const std::string& path, const System& system, bool on_constraints, bool relaxed,
-                  io::Structure& file, std::vector<std::string>& notes) {
-  const WaterModel& model = system.model;
-  std::vector<double>& x = file.positions_A;
-  check_bond_lengths(model, x, path);
-  if (const auto made_for = file.model(); made_for && *made_for != model.name) {
-    notes.push_back(
-        fmt::format("{} was made for {}, and this deck takes {}", path, *made_for, model.name));
-  }
-  if (on_constraints) {
-    const RigidFit fit = fit_rigid_geometry(model, x);
-    if (fit.largest_move_A > kNotedMove_A) {
-      notes.push_back(fmt::format(
-          "molecules of {} were put onto the rigid geometry of {}; the largest move of an atom "
-          "is {:.2g} A, in molecule {} (counted from 1)",
-          path, model.name, fit.largest_move_A, fit.molecule + 1));
-    }
-  }
-  if (!relaxed) return;
-  ForceField force_field(model, system.molecules);
-  const MinimiseResult r = relax(force_field, system.integrator.omega, x);
-  notes.push_back(fmt::format(
-      "relaxed to a minimum of V0 + V1 at {:.6f} kcal/mol in {} iterations{}",
-      r.energy_kcal_per_mol, r.iterations,
-      r.converged ? ""
-                  : fmt::format("; stopped before the minimum, the largest gradient left is "
-                                "{:.2g} kcal/mol/A",
-                                r.max_gradient_kcal_per_mol_A)));
-}
-
-}  // namespace
-
-Start make_start(const Deck& deck) {
+Start make_start(const Deck& deck, const StartWatch& watch) {
   const std::optional<std::string> path = structure_path(deck);
   std::optional<io::Structure> file;
   if (path) file = io::read_structure(*path);
@@ -155,6 +165,15 @@ Start make_start(const Deck& deck) {
   const bool relaxed = deck.system.relax && !on_constraints;
   const bool quenched = deck.system.start == StartKind::quenched;
 
+  std::mutex mutex;
+  int done = 0;
+  bool stopped = false;
+  const auto go_on = [&] {
+    const std::lock_guard lock(mutex);
+    if (watch && !stopped) stopped = !watch(done, replicas);
+    return !stopped;
+  };
+
   Start start;
   State& state = start.state;
   state.molecules = n;
@@ -163,13 +182,14 @@ Start make_start(const Deck& deck) {
   state.positions_A.resize(size * state.replica_ids.size());
   state.velocities_A_per_akma.resize(state.positions_A.size());
 
-  if (file) prepare_file(*path, system, on_constraints, relaxed, *file, start.notes);
+  if (file) prepare_file(*path, system, on_constraints, relaxed, go_on, *file, start.notes);
 
   const bool tangent = rigid || deck.system.velocities == VelocityKind::tangent;
   const bool projected = deck.system.project == StartProjection::slow_manifold && !on_constraints;
   std::vector<SlowStart> slow(projected ? state.replica_ids.size() : 0);
   Unconverged quench_report, relax_report;
   const auto prepare = [&](ForceField& worker, std::int64_t r) {
+    if (!go_on()) throw StartInterrupted();
     const auto index = static_cast<std::size_t>(r);
     state.replica_ids[index] = r;
     const std::span<double> x(&state.positions_A[size * index], size);
@@ -179,13 +199,14 @@ Start make_start(const Deck& deck) {
     } else {
       MinimiseResult quench;
       quench.converged = true;
-      const std::vector<double> cluster = quenched
-                                              ? quenched_cluster(model, n, system.seed, r, &quench)
-                                              : random_cluster(model, n, system.seed, r);
+      const std::vector<double> cluster =
+          quenched ? quenched_cluster(model, n, system.seed, r, &quench, go_on)
+                   : random_cluster(model, n, system.seed, r);
       std::copy(cluster.begin(), cluster.end(), x.begin());
       quench_report.add(quench);
-      if (relaxed) relax_report.add(relax(worker, omega, x));
+      if (relaxed) relax_report.add(relax(worker, omega, x, go_on));
     }
+    if (!go_on()) throw StartInterrupted();
     const std::optional<double> temperature_K = velocity_temperature(deck, index);
     if (temperature_K) {
       start::draw_velocities(model, x, *temperature_K, tangent, system.seed, r, v);
@@ -202,7 +223,13 @@ Start make_start(const Deck& deck) {
     if (deck.system.remove_momentum) start::remove_momentum(model, x, v);
   };
   for_each_index(
-      replicas, deck.run.threads, [&] { return ForceField(model, n); }, prepare);
+      replicas, deck.run.threads, [&] { return ForceField(model, n); },
+      [&](ForceField& worker, std::int64_t r) {
+        prepare(worker, r);
+        const std::lock_guard lock(mutex);
+        ++done;
+      });
+  if (stopped) throw StartInterrupted();
   // A quench that is relaxed afterwards need not have ended.
   if (!relaxed) quench_report.note("the quench", replicas, start.notes);
   relax_report.note("the relaxation", replicas, start.notes);

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "command.hpp"
 #include "plain_water.hpp"
 #include "tarn/io/csv.hpp"
@@ -135,6 +137,9 @@ TEST_F(Commands, DoctorSaysWhatThereIs) {
   const Outcome doctor = tarn("doctor");
   EXPECT_EQ(doctor.exit_code, 0);
   EXPECT_TRUE(contains(doctor.text, "instruction set"));
+  if (std::system("taskset -c 0 true 2>/dev/null") == 0) {
+    EXPECT_TRUE(contains(tarn("doctor", "taskset -c 0 ").text, "CPU: 1 threads"));
+  }
   EXPECT_TRUE(contains(doctor.text, "CUDA"));
   EXPECT_EQ(contains(doctor.text, "CUDA: built with"), contains(doctor.text, "dense solves: "));
 }
@@ -179,6 +184,11 @@ TEST_F(Commands, EnergyOfTheReferenceStructure) {
   // The reference is given to 1e-6.
   EXPECT_NEAR(std::atof(energy.text.c_str() + at + key.size()), -57.918723, 1e-6);
   EXPECT_EQ(tarn("energy " + path("none.xyz")).exit_code, 4);
+  // What a run would refuse has an energy, and a remark.
+  const Outcome stretched =
+      tarn("energy " + write("long.xyz", "3\n\nO 0 0 0\nH 1.4 0 0\nH 0 1.4 0\n"));
+  EXPECT_EQ(stretched.exit_code, 0);
+  EXPECT_TRUE(contains(stretched.text, "molecule 1 (counted from 1) has O-H1 = 1.4 A"));
   EXPECT_EQ(tarn("energy " + write("bad.xyz", "3\n\nO 0 0 0\nH 1 0 x\nH 0 1 0\n")).exit_code, 2);
 }
 
@@ -362,6 +372,33 @@ TEST_F(Commands, RdfOfATrajectoryIsThatOfTheRun) {
   EXPECT_EQ(tarn("rdf " + deck).exit_code, 2);
   EXPECT_EQ(tarn("rdf " + out + "/trajectory-0000.xyz --pairs OX").exit_code, 2);
   EXPECT_EQ(tarn("rdf " + out + "/trajectory-0000.xyz --plot a.pdf").exit_code, 2);
+}
+
+TEST_F(Commands, TheBarFitsTheTerminal) {
+  if (std::system("script --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "script is missing";
+  const std::string run = "'" + kTarn + "' run " + small_deck() + " --overwrite --out " + path("o");
+  const auto in_terminal = [&](const std::string& kind, int columns) {
+    const std::string words =
+        fmt::format("stty cols {}; TERM={} PATH=/nowhere {}", columns, kind, run);
+    EXPECT_EQ(
+        std::system(("script -qec \"" + words + "\" " + path("seen") + " >/dev/null").c_str()), 0);
+    return contents(folder_ / "seen");
+  };
+  for (const int columns : {20, 80}) {
+    const std::string seen = in_terminal("xterm", columns);
+    const std::size_t end = seen.find("\x1b[K");
+    ASSERT_NE(end, std::string::npos) << seen;
+    const std::size_t begin = seen.rfind('\r', end) + 1;
+    EXPECT_LT(end - begin, static_cast<std::size_t>(columns)) << seen.substr(begin, end - begin);
+  }
+  EXPECT_EQ(in_terminal("dumb", 80).find('\x1b'), std::string::npos);
+}
+
+TEST_F(Commands, ADeckThatObservesNothingIsTold) {
+  const std::string deck = write("n.toml", "[system]\nmolecules = 1\n[run]\nsteps = 1\n");
+  const Outcome run = tarn("run " + deck + " --out " + path("out"));
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_TRUE(contains(run.text, "no [observe.*] section")) << run.text;
 }
 
 TEST_F(Commands, PlotDrawsThePicturesOfARunAgain) {

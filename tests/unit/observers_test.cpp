@@ -23,6 +23,7 @@
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
+#include "tarn/io/json.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/observe/pictures.hpp"
@@ -698,6 +699,19 @@ TEST_F(ObserversTest, DrawsWhatThereIs) {
   EXPECT_EQ(paths.size(), 8u);
   EXPECT_EQ(draw_run(folder_.path()).paths.size(), 8u);
   EXPECT_TRUE(contains(read_text(folder_.file("rdf.svg")), "3 molecules, 3 replicas"));
+  EXPECT_TRUE(contains(read_text(folder_.file("rdf.svg")), "band: standard error"));
+  // What line and band are; what a run leaves out of averages, and what its thermostat does.
+  EXPECT_TRUE(contains(read_text(folder_.file("energies.svg")),
+                       "line: mean; band: smallest to largest value"));
+  EXPECT_FALSE(contains(read_text(folder_.file("energies.svg")), "left out of averages"));
+  EXPECT_FALSE(contains(read_text(folder_.file("conservation.svg")), "Not conserved"));
+  io::JsonObject record;
+  record.add("deck", io::json(std::string_view("[thermostat]\nkind = \"gla\"\n\n[run]\nsteps = 9\n"
+                                               "equilibration_ps = 1.5\n\n[checkpoint]\n")));
+  test::write_text(folder_.file("run.json"), record.text());
+  draw_run(folder_.path());
+  EXPECT_TRUE(contains(read_text(folder_.file("energies.svg")), "grey: left out of averages"));
+  EXPECT_TRUE(contains(read_text(folder_.file("conservation.svg")), "Not conserved"));
 }
 
 }  // namespace

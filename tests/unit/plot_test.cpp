@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "io/gnuplot_script.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 
@@ -143,6 +144,17 @@ TEST_F(Drawn, MarksColoursAndTicksAreThoseOfThePlot) {
     EXPECT_TRUE(contains(svg, ">" + tick + "<")) << tick;
   }
   EXPECT_FALSE(contains(svg, "1e+"));
+}
+
+TEST(Plot, LegendsDoNotLieOnTheData) {
+  Plot plot = example();
+  plot.shaded_until = 1.5;
+  const std::string few = gnuplot_script({plot}, PictureFormat::svg, "a.svg");
+  EXPECT_TRUE(contains(few, "set key outside top"));
+  EXPECT_TRUE(contains(few, "rectangle from graph 0,graph 0 to first 1.5,graph 1 behind"));
+  for (int more = 0; more < 4; ++more) plot.series.push_back(plot.series[0]);
+  EXPECT_TRUE(
+      contains(gnuplot_script({plot}, PictureFormat::svg, "a.svg"), "set key outside right"));
 }
 
 TEST_F(Drawn, AFolderThatIsMissingIsAWarning) {

@@ -237,6 +237,16 @@ TEST(LowestCluster, ReportsProgress) {
             "enough");
 }
 
+TEST(LowestCluster, KeepsTheLowestWhenItIsInterrupted) {
+  int done = 0;
+  const LowestCluster some = lowest_cluster(
+      tip3p(), 5, 1, 20, [&](int d, int, double) { done = d; }, 1, [&] { return done < 2; });
+  EXPECT_EQ(some.starts_done, 2);
+  EXPECT_EQ(some.positions_A, lowest_cluster(tip3p(), 5, 1, 2, {}, 1).positions_A);
+  const LowestCluster none = lowest_cluster(tip3p(), 5, 1, 20, {}, 2, [] { return false; });
+  EXPECT_EQ(none.positions_A.size(), 45u);
+}
+
 TEST(LowestCluster, RefusesBadNumbers) {
   EXPECT_THROW(lowest_cluster(tip3p(), 0, 1), InputError);
   EXPECT_THROW(lowest_cluster(tip3p(), 2, 1, -1), InputError);
@@ -656,6 +666,22 @@ TEST(Start, RemovesMomentum) {
       EXPECT_LT(largest_bond_velocity(s), 1e-14);
     }
   }
+}
+
+TEST(Start, EndsWhereItsWatchSaysSo) {
+  const Deck deck = random_deck(6, 5);
+  int calls = 0, last = 0;
+  make_start(deck, [&](int done, int replicas) {
+    EXPECT_GE(done, last);
+    EXPECT_EQ(replicas, 5);
+    ++calls;
+    last = done;
+    return true;
+  });
+  EXPECT_GT(calls, 50) << "a quench takes long, and asks at each iteration";
+  int more = calls / 2;
+  EXPECT_THROW(make_start(deck, [&](int, int) { return --more > 0; }), StartInterrupted);
+  EXPECT_EQ(more, 0) << "nobody is asked again";
 }
 
 TEST(Start, RefusesADeckWithoutMolecules) {

@@ -56,6 +56,13 @@ TEST_F(Xyz, ReadsPlainFilesWithMoreColumnsCrlfAndBlankLines) {
   EXPECT_TRUE(s.velocities_A_per_akma.empty());
 }
 
+TEST_F(Xyz, ReadsFilesThatBeginWithAByteOrderMark) {
+  test::write_text(folder_.file("bom.xyz"),
+                   "\xEF\xBB\xBF"
+                   "3\n\nO 0 0 0\nH 1 0 0\nH 0 1 0\n");
+  EXPECT_EQ(read_structure(folder_.file("bom.xyz")).molecules, 1);
+}
+
 TEST_F(Xyz, ReadsWhatPackmolAndVmdWrite) {
   EXPECT_EQ(read("     3\n Built with Packmol\n  O  0.0 0.0 0.0\n  H  0.9 0.0 0.0\n  H  0.0 0.9 "
                  "0.0\n")

@@ -43,7 +43,8 @@ struct Plot {
   std::optional<std::array<double, 2>> x_range;
   std::optional<std::array<double, 2>> y_range;
   std::vector<Series> series;
-  int height_pixels = 0;  ///< of this plot among several; 0: the usual
+  double shaded_until = 0.0;  ///< x up to which the ground is grey; 0: nowhere
+  int height_pixels = 0;      ///< of this plot among several; 0: the usual
 };
 
 enum class PictureFormat { svg, png };
