@@ -158,7 +158,6 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
   lowest.energy_kcal_per_mol = std::numeric_limits<double>::infinity();
   std::vector<double> energies(static_cast<std::size_t>(starts), lowest.energy_kcal_per_mol);
   std::mutex mutex;
-  int done = 0;
   for_each_index(
       starts, threads, [&] { return Search(model, molecules, go_on); },
       [&](Search& search, std::int64_t i) {

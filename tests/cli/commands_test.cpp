@@ -376,7 +376,8 @@ TEST_F(Commands, RdfOfATrajectoryIsThatOfTheRun) {
 
 TEST_F(Commands, TheBarFitsTheTerminal) {
   if (std::system("script --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "script is missing";
-  const std::string run = "'" + kTarn + "' run " + small_deck() + " --overwrite --out " + path("o");
+  const std::string run =
+      "'" TARN_BINARY "' run " + small_deck() + " --overwrite --out " + path("o");
   const auto in_terminal = [&](const std::string& kind, int columns) {
     const std::string words =
         fmt::format("stty cols {}; TERM={} PATH=/nowhere {}", columns, kind, run);
