@@ -1,6 +1,7 @@
 #include <cctype>
 #include <cstdlib>
 
+#include "device_names.hpp"
 #include "engine_fixtures.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "tarn/core/error.hpp"
@@ -601,12 +602,6 @@ TEST_P(EngineDevices, OneStepOfManyMoleculesIsThatOfTheCpu) {
   }
 }
 
-std::string name_of_device(const ::testing::TestParamInfo<std::string>& device) {
-#if defined(TARN_TEST_EMULATED)
-  if (device.param == "cuda") return "emulated";
-#endif
-  return device.param;
-}
 INSTANTIATE_TEST_SUITE_P(All, EngineDevices, ::testing::Values("cpu", "cuda"), name_of_device);
 
 TEST(EngineDeviceNames, AutoAlwaysWorksAndUnknownNamesDoNot) {

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "device_names.hpp"
 #include "engine_fixtures.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
@@ -55,8 +56,7 @@ TEST(SinglePoints, NeedADeviceThatIsKnown) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, SinglePointsOf, ::testing::Values("cpu", "cuda"),
-                         [](const auto& device) { return device.param; });
+INSTANTIATE_TEST_SUITE_P(All, SinglePointsOf, ::testing::Values("cpu", "cuda"), name_of_device);
 
 }  // namespace
 }  // namespace tarn
