@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "core/parallel.hpp"
 #include "kernels/dense_solver.hpp"
 #include "kernels/device_buffer.hpp"
 #include "kernels/device_probe.hpp"
@@ -484,32 +485,31 @@ class CudaEngine final : public Engine {
     }
     const std::vector<double> x = x_.download(), v = v_.download(), a = a_.download();
     const std::vector<double> v_thermal = v_thermal_.download();
-#pragma omp parallel
-    {
-      Measure::Replica replica(n_);
-#pragma omp for schedule(static)
-      for (std::size_t k = 0; k < live.size(); ++k) {
-        const std::size_t r = live[k];
-        gather(x, r, replica.x.data());
-        gather(v, r, replica.v.data());
-        gather(a, r, replica.a.data());
-        if (!v_thermal.empty()) gather(v_thermal, r, replica.v_thermal.data());
-        for (std::size_t c = 0; c < replica.q.size(); ++c) {
-          replica.q[c] = std::fma(cluster_.step.bh2, replica.a[c], replica.x[c]);
-        }
-        measure_.fill(
-            fields, k, replica,
-            [&](const std::vector<double>&) {
-              double sum = 0.0;
-              for (std::size_t t = 0; t < tiles; ++t) sum += energies[r * tiles + t];
-              return sum;
-            },
-            [&](const std::vector<double>&, std::vector<double>& forces) {
-              gather(f, r, forces.data());
-            },
-            frame);
-      }
-    }
+    for_each_index(
+        static_cast<std::int64_t>(live.size()), 0, [&] { return Measure::Replica(n_); },
+        [&](Measure::Replica& replica, std::int64_t at) {
+          const auto k = static_cast<std::size_t>(at);
+          const std::size_t r = live[k];
+          gather(x, r, replica.x.data());
+          gather(v, r, replica.v.data());
+          gather(a, r, replica.a.data());
+          if (!v_thermal.empty()) gather(v_thermal, r, replica.v_thermal.data());
+          for (std::size_t c = 0; c < replica.q.size(); ++c) {
+            replica.q[c] = std::fma(cluster_.step.bh2, replica.a[c], replica.x[c]);
+          }
+          measure_.fill(
+              fields, k, replica,
+              [&](const std::vector<double>&) {
+                double sum = 0.0;
+                for (std::size_t t = 0; t < tiles; ++t) sum += energies[r * tiles + t];
+                return sum;
+              },
+              [&](const std::vector<double>&, std::vector<double>& forces) {
+                gather(f, r, forces.data());
+              },
+              frame);
+        },
+        16);
   }
 
   void fill_counts(Frame& frame) const {
