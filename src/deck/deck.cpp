@@ -108,7 +108,13 @@ Deck with_scheme(const Deck& deck, const std::string& spec) {
     scheme = with_next;
   }
   overrides.push_back({"integrator.scheme=" + scheme, label});
-  while (!rest.empty()) overrides.push_back({"integrator." + next_part(), label});
+  while (!rest.empty()) {
+    const std::string part = next_part();
+    if (part.starts_with("scheme=")) {
+      throw InputError({{label, 0, 0, "the scheme stands first, as in " + part.substr(7)}});
+    }
+    overrides.push_back({"integrator." + part, label});
+  }
 
   Deck other = deck;
   if (std::find(known.begin(), known.end(), scheme) != known.end()) {
