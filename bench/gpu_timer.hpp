@@ -10,9 +10,10 @@
 namespace tarn::bench {
 
 /// Steps that are timed at a time: some 20 ms, which hide a launch and let clocks rise, whatever
-/// the device and the system; whole graphs of the tile path (eight).
+/// the device and the system; on the tile path whole rows of graphs, from one kept state to the
+/// next.
 /// @param seconds_of_few what kFewSteps took, once everything was loaded
-inline constexpr std::int64_t kFewSteps = 16, kMostTimes = 10'000;
+inline constexpr std::int64_t kFewSteps = 64, kMostTimes = 10'000;
 inline std::int64_t steps_to_time(double seconds_of_few) {
   const double times = 0.02 / std::max(seconds_of_few, 1e-6);
   return kFewSteps * std::clamp(static_cast<std::int64_t>(times), std::int64_t{1}, kMostTimes);
