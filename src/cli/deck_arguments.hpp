@@ -7,6 +7,7 @@
 
 #include "events.hpp"
 #include "terminal.hpp"
+#include "whole_number.hpp"
 
 namespace tarn::cli {
 
@@ -34,7 +35,7 @@ struct DeckArguments {
     command
         .add_option("--threads", threads,
                     "threads of the CPU, instead of the deck's; 0: all of them")
-        ->check(CLI::Range(0, 4096));
+        ->check(number_of_threads());
     command.add_option("--set", set, "section.key=value, replaces a key of the deck")
         ->allow_extra_args(false);
     command.add_flag("--overwrite", overwrite, overwrite_help);

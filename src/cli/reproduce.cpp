@@ -6,6 +6,7 @@
 
 #include "commands.hpp"
 #include "terminal.hpp"
+#include "whole_number.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -45,7 +46,7 @@ void add_reproduce(CLI::App& app) {
   command->add_option("--inputs", a->inputs, "folder of the decks; default inputs");
   command->add_option("--out", a->out, "folder for the results; default docs/results");
   command->add_option("--threads", a->threads, "threads of the CPU; default 0: all of them")
-      ->check(CLI::Range(0, 4096));
+      ->check(number_of_threads());
   command->callback([a] { run(*a); });
 }
 

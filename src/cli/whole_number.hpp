@@ -28,4 +28,7 @@ inline CLI::Validator whole_number(std::int64_t low,
   return {problem, {}};
 }
 
+/// The threads that a deck may ask for, too.
+inline CLI::Validator number_of_threads() { return whole_number(0, 4096); }
+
 }  // namespace tarn::cli
