@@ -10,7 +10,7 @@ macro(tarn_require package debian)
   endif()
 endmacro()
 
-tarn_require(OpenMP g++ COMPONENTS CXX)
+tarn_require(Threads libc6-dev)
 tarn_require(Eigen3 libeigen3-dev NO_MODULE)
 tarn_require(fmt libfmt-dev)
 tarn_require(tomlplusplus libtomlplusplus-dev)

@@ -486,7 +486,7 @@ class CudaEngine final : public Engine {
     const std::vector<double> x = x_.download(), v = v_.download(), a = a_.download();
     const std::vector<double> v_thermal = v_thermal_.download();
     for_each_index(
-        static_cast<std::int64_t>(live.size()), 0, [&] { return Measure::Replica(n_); },
+        static_cast<std::int64_t>(live.size()), 0, [&](int) { return Measure::Replica(n_); },
         [&](Measure::Replica& replica, std::int64_t at) {
           const auto k = static_cast<std::size_t>(at);
           const std::size_t r = live[k];

@@ -213,7 +213,6 @@ device = "cpu"
             + ["--overwrite", "--quiet", "--threads", str(case.threads)],
             case.cores,
             folder,
-            openmp_threads(case.cores),
         )
         record = json.loads(read(folder, "out/run.json"))
         if record["status"] != "finished" or record["blow_ups"]:

@@ -58,7 +58,7 @@ using SearchProgress = std::function<void(int done, int starts, double lowest_kc
 int default_starts(int molecules);
 
 /// The lowest minimum of `starts` independent searches: basin hopping (Wales & Doye 1997) from
-/// random_cluster(model, molecules, seed, start), a fixed number of hops each. OpenMP over the
+/// random_cluster(model, molecules, seed, start), a fixed number of hops each. Threads over the
 /// starts; the result does not depend on the number of threads.
 /// @param starts 0: default_starts(molecules)
 /// @param threads 0: all

@@ -1,9 +1,7 @@
 #include <fmt/format.h>
-#include <sched.h>
-
-#include <thread>
 
 #include "commands.hpp"
+#include "core/threads.hpp"
 #include "doctor_text.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "tarn/build_features.hpp"
@@ -14,20 +12,12 @@
 namespace tarn::cli {
 namespace {
 
-/// Those that this program may use, which taskset and containers limit.
-int usable_processors() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
-  return static_cast<int>(std::thread::hardware_concurrency());
-}
-
 void doctor() {
   fmt::print("tarn {}, {} build with {}\n", kVersion, build::kType, build::kCompiler);
   fmt::print("flags: {}\n\n", build::kFlags);
 
   const std::vector<std::string> sets = cpu_instruction_sets();
-  fmt::print("CPU: {} threads; instruction set {}", usable_processors(), sets.front());
+  fmt::print("CPU: {} threads; instruction set {}", default_threads(), sets.front());
   fmt::print(" (in this build: {})\n", build::kInstructionSets);
   if (sets.front() == "portable") {
     fmt::print("     Neither AVX2 nor AVX-512 can be used: expect a quarter of the speed.\n");

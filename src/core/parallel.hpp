@@ -1,12 +1,12 @@
 #pragma once
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <exception>
 #include <optional>
+
+#include "threads.hpp"
 
 /// @file
 /// Threads whose exceptions reach the caller. One that leaves a parallel region ends the program.
@@ -37,26 +37,31 @@ class Caught {
 };
 
 /// Calls body(worker, i) for i = 0 .. n-1 on some threads, each with a worker of its own from
-/// make_worker(). After an exception no new i is begun, and one of those thrown is thrown again.
-/// @param threads 0: all; no more than there are i, as one that only waits at the end costs time
+/// make_worker(rank), rank below the number of threads. After an exception no new i is begun, and
+/// one of those thrown is thrown again.
+/// @param threads 0: default_threads(); no more than there are i, as one that only waits at the end
+///        costs time
 /// @param grain how many i in a row a thread takes
 template <class MakeWorker, class Body>
 void for_each_index(std::int64_t n, int threads, const MakeWorker& make_worker, const Body& body,
                     std::int64_t grain = 1) {
   Caught caught;
-  const std::int64_t most = threads > 0 ? threads : omp_get_max_threads();
-  const int team = static_cast<int>(std::clamp<std::int64_t>(n, 1, most));
-#pragma omp parallel num_threads(team)
-  {
-    std::optional<decltype(make_worker())> worker;
-#pragma omp for schedule(dynamic, grain)
-    for (std::int64_t i = 0; i < n; ++i) {
-      caught.call([&] {
-        if (!worker) worker.emplace(make_worker());
-        body(*worker, i);
-      });
+  std::atomic<std::int64_t> next = 0;
+  const std::int64_t most = threads > 0 ? threads : default_threads();
+  const std::int64_t pieces = (n + grain - 1) / grain;
+  run_team(static_cast<int>(std::clamp<std::int64_t>(pieces, 1, most)), [&](int rank, int) {
+    std::optional<decltype(make_worker(rank))> worker;
+    for (;;) {
+      const std::int64_t begin = next.fetch_add(grain, std::memory_order_relaxed);
+      if (begin >= n) return;
+      for (std::int64_t i = begin; i < std::min(begin + grain, n); ++i) {
+        caught.call([&] {
+          if (!worker) worker.emplace(make_worker(rank));
+          body(*worker, i);
+        });
+      }
     }
-  }
+  });
   caught.rethrow();
 }
 
@@ -65,7 +70,7 @@ template <class Body>
 void for_each_index(std::int64_t n, int threads, const Body& body) {
   struct Nobody {};
   for_each_index(
-      n, threads, [] { return Nobody{}; }, [&](Nobody, std::int64_t i) { body(i); });
+      n, threads, [](int) { return Nobody{}; }, [&](Nobody, std::int64_t i) { body(i); });
 }
 
 }  // namespace tarn

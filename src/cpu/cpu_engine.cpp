@@ -1,7 +1,5 @@
 #include "tarn/cpu_engine.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -54,7 +52,7 @@ class CpuEngine final : public Engine {
         kernels_(kernels),
         layout_(system, kernels.lanes),
         n_(system.molecules),
-        threads_(threads > 0 ? threads : omp_get_max_threads()),
+        threads_(threads > 0 ? threads : default_threads()),
         step_(start.step),
         replica_ids_(start.replica_ids),
         counting_(counts),
@@ -272,8 +270,7 @@ struct CpuEngine::SingleSteps {
 
 template <class Op>
 void CpuEngine::for_each_group(const Op& op) {
-  const auto at = [&](std::size_t g, WorkSpace& space, Hand& hand) {
-    Tally& tally = tallies_[static_cast<std::size_t>(omp_get_thread_num())];
+  const auto at = [&](std::size_t g, WorkSpace& space, Hand& hand, Tally& tally) {
     if (layout_.is_single()) {
       SingleSteps steps{*this, groups_[g], space, hand, tally};
       op(steps, g);
@@ -284,30 +281,32 @@ void CpuEngine::for_each_group(const Op& op) {
   };
   const int hands = crew_size();
   if (hands == 1) {
-    const auto by_itself = [&](std::int64_t i) {
-      const FlushDenormals flush;
-      const auto g = static_cast<std::size_t>(i);
-      const auto thread = static_cast<std::size_t>(omp_get_thread_num());
-      layout_.prepare_to_step(groups_[g], spaces_[thread]);
-      prepare_to_count(tallies_[thread]);
-      Hand hand;
-      at(g, spaces_[thread], hand);
-    };
-    for_each_index(static_cast<std::int64_t>(groups_.size()), threads_, by_itself);
+    for_each_index(
+        static_cast<std::int64_t>(groups_.size()), threads_,
+        [](int rank) { return static_cast<std::size_t>(rank); },
+        [&](std::size_t rank, std::int64_t i) {
+          const FlushDenormals flush;
+          const auto g = static_cast<std::size_t>(i);
+          layout_.prepare_to_step(groups_[g], spaces_[rank]);
+          prepare_to_count(tallies_[rank]);
+          Hand hand;
+          at(g, spaces_[rank], hand, tallies_[rank]);
+        });
     return;
   }
   layout_.prepare_to_step(groups_[0], spaces_[0]);
   std::for_each_n(tallies_.begin(), hands, [this](Tally& tally) { prepare_to_count(tally); });
-  Crew crew(hands > omp_get_num_procs());
+  Crew crew(hands > processors());
   Caught caught;
-#pragma omp parallel num_threads(hands)
-  caught.call([&] {
-    const FlushDenormals flush;
-    Hand hand(crew, omp_get_thread_num(), omp_get_num_threads());
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      at(g, spaces_[0], hand);
-      hand.meet();
-    }
+  run_team(hands, [&](int rank, int team) {
+    caught.call([&] {
+      const FlushDenormals flush;
+      Hand hand(crew, rank, team);
+      for (std::size_t g = 0; g < groups_.size(); ++g) {
+        at(g, spaces_[0], hand, tallies_[static_cast<std::size_t>(rank)]);
+        hand.meet();
+      }
+    });
   });
   caught.rethrow();
 }
@@ -448,8 +447,8 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
     const int threads = threads_for_groups();
     for_each_index(
         static_cast<std::int64_t>(live.size()), threads,
-        [&] {
-          WorkSpace& space = spaces_[static_cast<std::size_t>(omp_get_thread_num())];
+        [&](int rank) {
+          WorkSpace& space = spaces_[static_cast<std::size_t>(rank)];
           layout_.prepare_to_report(space);
           return Worker{space, ForceField(system_.model, n_), Measure::Replica(n_), groups_.size()};
         },

@@ -1,12 +1,10 @@
 #pragma once
 
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
+
+#include "core/threads.hpp"
 
 namespace tarn::cpu {
 
@@ -14,7 +12,7 @@ namespace tarn::cpu {
 class Crew {
  public:
   /// @param crowded whether there are more hands than processors
-  explicit Crew(bool crowded = false) : looks_(crowded ? 10 : 2000) {}
+  explicit Crew(bool crowded = false) : looks_(crowded ? kLooksIfCrowded : kLooksBeforeSleep) {}
 
  private:
   friend class Hand;
@@ -51,7 +49,7 @@ class Hand {
       const unsigned arrived = crew_->arrived_.load(std::memory_order_acquire);
       if (static_cast<int>(arrived - met_) >= 0) return;
       if (look < crew_->looks_) {
-        pause();
+        pause_of_a_look();
       } else {
         crew_->arrived_.wait(arrived, std::memory_order_acquire);
       }
@@ -102,12 +100,6 @@ class Hand {
   }
 
  private:
-  static void pause() {
-#if defined(__SSE2__)
-    _mm_pause();
-#endif
-  }
-
   Crew* crew_ = nullptr;
   int rank_ = 0, size_ = 1;
   unsigned met_ = 0;    ///< arrivals that its meetings took

@@ -451,7 +451,8 @@ std::vector<Key> make_keys() {
                                                        "back. `auto` takes the CPU until the CUDA "
                                                        "engine has been checked on a GPU.",
                                             .may_change_on_resume = true}),
-      threads_row("CPU threads; 0: as many as the machine has. No result depends on it."),
+      threads_row("CPU threads; 0: as many as there are processors for this process, or "
+                  "`OMP_NUM_THREADS`. No result depends on it."),
 
       row<&Deck::energies, &ObserveEnergies::every>({.section = "observe.energies",
                                                      .name = "every",

@@ -159,7 +159,7 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
   std::vector<double> energies(static_cast<std::size_t>(starts), lowest.energy_kcal_per_mol);
   std::mutex mutex;
   for_each_index(
-      starts, threads, [&] { return Search(model, molecules, go_on); },
+      starts, threads, [&](int) { return Search(model, molecules, go_on); },
       [&](Search& search, std::int64_t i) {
         const int start = static_cast<int>(i);
         // The first one is looked at whatever comes, so that there is a cluster.

@@ -223,7 +223,7 @@ Start make_start(const Deck& deck, const StartWatch& watch) {
     if (deck.system.remove_momentum) start::remove_momentum(model, x, v);
   };
   for_each_index(
-      replicas, deck.run.threads, [&] { return ForceField(model, n); },
+      replicas, deck.run.threads, [&](int) { return ForceField(model, n); },
       [&](ForceField& worker, std::int64_t r) {
         prepare(worker, r);
         const std::lock_guard lock(mutex);

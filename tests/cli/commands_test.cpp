@@ -475,7 +475,7 @@ TEST_F(Commands, ThreadsAreWithinBoundsAndReplaceTheDecks) {
   };
   EXPECT_TRUE(contains(device(" --set run.threads=3"), "3 threads\""));
   EXPECT_TRUE(contains(device(" --set run.threads=3 --threads 2"), "2 threads\""));
-  // All of them is what OpenMP says.
+  // All of them is what this variable says.
   EXPECT_TRUE(
       contains(device(" --set run.threads=3 --threads 0", "OMP_NUM_THREADS=5 "), "5 threads\""));
 }

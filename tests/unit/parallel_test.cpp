@@ -23,7 +23,7 @@ TEST(ForEachIndex, CallsEachOnceWithAWorkerOfItsThread) {
         std::atomic<int> workers = 0, in_use_twice = 0;
         for_each_index(
             n, threads,
-            [&] {
+            [&](int) {
               ++workers;
               return 0;
             },
@@ -49,7 +49,7 @@ TEST(ForEachIndex, GivesABodysExceptionToTheCaller) {
     std::atomic<int> later = 0;
     try {
       for_each_index(
-          n, 1, [] { return 0; },
+          n, 1, [](int) { return 0; },
           [&](int, std::int64_t i) {
             if (i == n / 2) throw std::runtime_error("number " + std::to_string(i));
             later += i > n / 2;
@@ -62,14 +62,14 @@ TEST(ForEachIndex, GivesABodysExceptionToTheCaller) {
   }
   // All threads at once: one of theirs.
   EXPECT_THROW(for_each_index(
-                   100, kManyThreads, [] { return 0; },
+                   100, kManyThreads, [](int) { return 0; },
                    [](int, std::int64_t) { throw std::runtime_error("all"); }),
                std::runtime_error);
 }
 
 TEST(ForEachIndex, GivesAWorkersExceptionToTheCaller) {
   EXPECT_THROW(for_each_index(
-                   100, kManyThreads, []() -> int { throw std::bad_alloc(); },
+                   100, kManyThreads, [](int) -> int { throw std::bad_alloc(); },
                    [](int, std::int64_t) { ADD_FAILURE() << "a body without a worker"; }),
                std::bad_alloc);
 }

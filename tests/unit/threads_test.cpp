@@ -1,0 +1,127 @@
+#include "src/core/threads.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "scratch_folder.hpp"
+
+/// @file
+/// Teams of threads, and how many there are.
+
+namespace tarn {
+namespace {
+
+TEST(RunTeam, CallsEachRankOnceAndReturnsWhenAllAreDone) {
+  for (int round = 0; round < 200; ++round) {
+    for (const int team : {1, 2, 3, 5, 40}) {
+      std::vector<int> calls(static_cast<std::size_t>(team)), sizes(calls.size());
+      run_team(team, [&](int rank, int size) {
+        ++calls[static_cast<std::size_t>(rank)];
+        sizes[static_cast<std::size_t>(rank)] = size;
+      });
+      EXPECT_EQ(calls, std::vector<int>(calls.size(), 1));
+      EXPECT_EQ(sizes, std::vector<int>(calls.size(), team));
+    }
+  }
+}
+
+TEST(RunTeam, RanksRunAtTheSameTime) {
+  // Each waits for all others: one after another they would wait for ever.
+  for (const int team : {2, 7}) {
+    std::atomic<int> here = 0;
+    run_team(team, [&](int, int size) {
+      for (++here; here < size;) std::this_thread::yield();
+    });
+    EXPECT_EQ(here, team);
+  }
+}
+
+TEST(RunTeam, KeepsItsThreads) {
+  std::vector<std::thread::id> first(4), second(4);
+  const auto note_in = [](std::vector<std::thread::id>& ids) {
+    return
+        [&ids](int rank, int) { ids[static_cast<std::size_t>(rank)] = std::this_thread::get_id(); };
+  };
+  run_team(4, note_in(first));
+  run_team(4, note_in(second));
+  EXPECT_EQ(first, second);
+  EXPECT_EQ(first[0], std::this_thread::get_id());
+}
+
+TEST(RunTeam, InsideATeamThereIsOneThread) {
+  std::atomic<int> calls = 0, larger = 0;
+  run_team(3, [&](int, int) {
+    run_team(5, [&](int rank, int size) {
+      ++calls;
+      larger += rank != 0 || size != 1;
+    });
+  });
+  EXPECT_EQ(calls, 3);
+  EXPECT_EQ(larger, 0);
+}
+
+TEST(RunTeam, ThreadsOfTheCallerHaveTeamsOfTheirOwn) {
+  std::atomic<int> calls = 0;
+  std::vector<std::thread> callers;
+  for (int c = 0; c < 4; ++c) {
+    callers.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) run_team(3, [&](int, int) { ++calls; });
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(calls, 4 * 50 * 3);
+}
+
+TEST(Processors, QuotasOfControlGroupsCount) {
+  const test::ScratchFolder folder;
+  const std::string root = folder.file("root"), groups = folder.file("groups");
+  std::filesystem::create_directories(root + "/a/b");
+  const auto quota = [&](const std::string& text_of_groups) {
+    std::ofstream(groups) << text_of_groups;
+    return quota_of_control_group(groups, root);
+  };
+  const auto set = [&](const std::string& group, const std::string& text) {
+    std::ofstream(root + group + "/cpu.max") << text;
+  };
+  EXPECT_EQ(quota("0::/a/b\n"), 0.0) << "no files";
+  set("/a/b", "max 100000\n");
+  EXPECT_EQ(quota("0::/a/b\n"), 0.0);
+  set("/a", "250000 100000\n");
+  EXPECT_EQ(quota("0::/a/b\n"), 2.5) << "that of a group above";
+  set("/a/b", "150000 100000\n");
+  EXPECT_EQ(quota("12:cpu:/x\n0::/a/b\n"), 1.5);
+  EXPECT_EQ(quota("0::/a\n"), 2.5);
+  EXPECT_EQ(quota("0::/\n"), 0.0);
+  set("", "50000 100000\n");
+  EXPECT_EQ(quota("0::/\n"), 0.5);
+  EXPECT_EQ(quota("0::/a/b\n"), 0.5);
+  EXPECT_EQ(quota("3:cpu:/a\n"), 0.0) << "version 1";
+  EXPECT_EQ(quota(""), 0.0);
+  EXPECT_EQ(quota_of_control_group(folder.file("none"), root), 0.0);
+}
+
+TEST(Processors, ThereIsOneAtLeastAndAVariableSaysHowManyThreads) {
+  EXPECT_GE(processors(), 1);
+  const char* const before = std::getenv("OMP_NUM_THREADS");
+  const std::string kept = before != nullptr ? before : "";
+  const auto threads = [](const char* text) {
+    setenv("OMP_NUM_THREADS", text, 1);
+    return default_threads();
+  };
+  EXPECT_EQ(threads("3"), 3);
+  EXPECT_EQ(threads("5,2"), 5);
+  for (const char* text : {"", "0", "-2", "many", "5000"}) EXPECT_EQ(threads(text), processors());
+  unsetenv("OMP_NUM_THREADS");
+  EXPECT_EQ(default_threads(), processors());
+  if (before != nullptr) setenv("OMP_NUM_THREADS", kept.c_str(), 1);
+}
+
+}  // namespace
+}  // namespace tarn
