@@ -31,6 +31,7 @@ enum Fields : unsigned {
 struct Energies {
   double potential_kcal_per_mol = 0.0;  ///< non-bonded V0, at the reported positions
   double penalty_kcal_per_mol = 0.0;    ///< y.y / (2 omega^2); 0 for rigid schemes
+  double wall_kcal_per_mol = 0.0;       ///< of the confinement, at the reported positions
   double kinetic_kcal_per_mol = 0.0;
   double total_kcal_per_mol = 0.0;  ///< what the scheme conserves: E_N for Z&Ss
   /// Kinetic, of the velocities right after the noise; 6N degrees of freedom if rigid, 9N if not.

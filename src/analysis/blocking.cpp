@@ -10,71 +10,95 @@ constexpr int kMostSeries = 32;
 /// From this many whole series on, their spread tells the error.
 constexpr double kEnoughSeries = 16.0;
 
+std::size_t series_of_replicas(int replicas) {
+  return static_cast<std::size_t>(std::clamp(replicas, 1, kMostSeries));
+}
+
+/// Adds one value of each series: the sum of those of its replicas.
+/// @param moments of one replica's value, with its weight
+template <std::size_t kMoments, class Moments>
+void add_replicas_to(BlockSums<kMoments>& sums, std::span<const std::int64_t> ids,
+                     std::span<const double> values, const Moments& moments) {
+  std::vector<typename BlockSums<kMoments>::Value> of_series(sums.series());
+  for (std::size_t r = 0; r < ids.size(); ++r) {
+    auto& sum = of_series[static_cast<std::size_t>(ids[r]) % sums.series()];
+    const auto value = moments(values[r]);
+    for (std::size_t i = 0; i < value.size(); ++i) sum[i] += value[i];
+  }
+  for (std::size_t s = 0; s < of_series.size(); ++s) {
+    if (of_series[s].back() > 0.0) sums.add(s, of_series[s]);
+  }
+}
+
+/// Of the mean of the first moment.
+template <std::size_t kMoments>
+typename BlockSums<kMoments>::Value residual_of_mean(
+    const typename BlockSums<kMoments>::Value& sum) {
+  typename BlockSums<kMoments>::Value residual{};
+  residual.front() = 1.0;
+  residual.back() = -sum.front() / sum.back();
+  return residual;
+}
+/// Of the mean square less the square of the mean.
+BlockSums<2>::Value residual_of_variance(const BlockSums<2>::Value& sum) {
+  const double mean = sum[0] / sum[2], mean_square = sum[1] / sum[2];
+  return {-2.0 * mean, 1.0, 2.0 * mean * mean - mean_square};
+}
+
 }  // namespace
 
-PooledBlocking PooledBlocking::of_replicas(int replicas) {
-  return PooledBlocking(static_cast<std::size_t>(std::clamp(replicas, 1, kMostSeries)));
-}
+// --- BlockSums ---
 
-void PooledBlocking::add_replicas(std::span<const std::int64_t> ids,
-                                  std::span<const double> values) {
-  std::vector<double> sums(series_, 0.0), weights(series_, 0.0);
-  for (std::size_t r = 0; r < ids.size(); ++r) {
-    const std::size_t series = static_cast<std::size_t>(ids[r]) % series_;
-    sums[series] += values[r];
-    weights[series] += 1.0;
-  }
-  for (std::size_t s = 0; s < series_; ++s) {
-    if (weights[s] > 0.0) add(s, sums[s], weights[s]);
-  }
-}
-
-double PooledBlocking::error(const Level& level) {
+template <std::size_t kMoments>
+double BlockSums<kMoments>::error(const Level& level, Value (*residual_of)(const Value& sum)) {
   if (level.blocks < 2.0) return 0.0;
-  const double mean = level.sum / level.weight;
-  const double residual = level.ss - 2.0 * mean * level.sw + mean * mean * level.ww;
-  return std::sqrt(level.blocks / (level.blocks - 1.0) * std::max(residual, 0.0)) / level.weight;
+  const Value residual = residual_of(level.sum);
+  double square = 0.0;
+  std::size_t product = 0;
+  for (std::size_t i = 0; i < kNumbers; ++i) {
+    square += residual[i] * residual[i] * level.products[product++];
+    for (std::size_t j = i + 1; j < kNumbers; ++j) {
+      square += 2.0 * residual[i] * residual[j] * level.products[product++];
+    }
+  }
+  return std::sqrt(level.blocks / (level.blocks - 1.0) * std::max(square, 0.0)) / level.sum.back();
 }
 
-void PooledBlocking::add(std::size_t series, double sum, double weight) {
-  if (levels_.empty()) shift_ = sum / weight;
-  sum -= weight * shift_;
+template <std::size_t kMoments>
+void BlockSums<kMoments>::add(std::size_t series, Value value) {
   for (std::size_t l = 0;; ++l) {
-    if (l == levels_.size()) levels_.emplace_back().waiting.assign(2 * series_, 0.0);
+    if (l == levels_.size()) levels_.emplace_back().waiting.resize(series_);
     Level& level = levels_[l];
     level.blocks += 1.0;
-    level.sum += sum;
-    level.weight += weight;
-    level.ss += sum * sum;
-    level.sw += sum * weight;
-    level.ww += weight * weight;
-    double* waiting = &level.waiting[2 * series];
-    if (waiting[1] == 0.0) {
-      waiting[0] = sum;
-      waiting[1] = weight;
+    std::size_t product = 0;
+    for (std::size_t i = 0; i < kNumbers; ++i) {
+      level.sum[i] += value[i];
+      for (std::size_t j = i; j < kNumbers; ++j) level.products[product++] += value[i] * value[j];
+    }
+    Value& waiting = level.waiting[series];
+    if (waiting.back() == 0.0) {
+      waiting = value;
       return;
     }
-    sum += waiting[0];
-    weight += waiting[1];
-    waiting[0] = waiting[1] = 0.0;
+    for (std::size_t i = 0; i < kNumbers; ++i) value[i] += waiting[i];
+    waiting = {};
   }
 }
 
-Blocking PooledBlocking::result() const {
+template <std::size_t kMoments>
+Blocking BlockSums<kMoments>::errors(Value (*residual_of)(const Value& sum)) const {
   Blocking result;
   if (levels_.empty()) return result;
-  const Level& values = levels_.front();
-  result.mean = shift_ + values.sum / values.weight;
-  const double naive = error(values);
+  const double naive = error(levels_.front(), residual_of);
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     const Level& level = levels_[l];
     // Fewer than four blocks say nothing about their own spread.
     if (level.blocks < (l == 0 ? 2.0 : 4.0)) break;
     // Less than the naive error is noise in the series that MD gives: a level may only raise it.
-    const double here = std::max(error(level), naive);
+    const double here = std::max(error(level, residual_of), naive);
     const double ratio = naive > 0.0 ? here / naive : 1.0;
     const double length = std::ldexp(1.0, static_cast<int>(l));
-    result.converged = length * length * length > 2.0 * values.blocks * std::pow(ratio, 4);
+    result.converged = length * length * length > 2.0 * levels_.front().blocks * std::pow(ratio, 4);
     // Without convergence the largest estimate is the best lower bound.
     if (result.converged || here > result.error) {
       result.error = here;
@@ -89,34 +113,115 @@ Blocking PooledBlocking::result() const {
   return result;
 }
 
+template <std::size_t kMoments>
+void BlockSums<kMoments>::append_memory(std::vector<double>& memory) const {
+  for (const Level& l : levels_) {
+    memory.push_back(l.blocks);
+    memory.insert(memory.end(), l.sum.begin(), l.sum.end());
+    memory.insert(memory.end(), l.products.begin(), l.products.end());
+    for (const Value& w : l.waiting) memory.insert(memory.end(), w.begin(), w.end());
+  }
+}
+
+template <std::size_t kMoments>
+void BlockSums<kMoments>::restore(std::span<const double> memory) {
+  levels_.clear();
+  const auto take = [&memory](auto& into) {
+    std::copy_n(memory.begin(), into.size(), into.begin());
+    memory = memory.subspan(into.size());
+  };
+  while (!memory.empty()) {
+    Level& level = levels_.emplace_back();
+    level.blocks = memory.front();
+    memory = memory.subspan(1);
+    take(level.sum);
+    take(level.products);
+    level.waiting.resize(series_);
+    for (Value& w : level.waiting) take(w);
+  }
+}
+
+template class BlockSums<1>;
+template class BlockSums<2>;
+
+// --- means ---
+
+PooledBlocking PooledBlocking::of_replicas(int replicas) {
+  return PooledBlocking(series_of_replicas(replicas));
+}
+
+void PooledBlocking::add(std::size_t series, double sum, double weight) {
+  if (sums_.empty()) shift_ = sum / weight;
+  sums_.add(series, {sum - weight * shift_, weight});
+}
+
+void PooledBlocking::add_replicas(std::span<const std::int64_t> ids,
+                                  std::span<const double> values) {
+  if (sums_.empty() && !values.empty()) shift_ = values.front();
+  add_replicas_to(sums_, ids, values, [this](double x) -> BlockSums<1>::Value {
+    return {x - shift_, 1.0};
+  });
+}
+
+Blocking PooledBlocking::result() const {
+  if (sums_.empty()) return {};
+  Blocking result = sums_.errors(residual_of_mean<1>);
+  const auto [sum, weight] = sums_.sum();
+  result.mean = shift_ + sum / weight;
+  return result;
+}
+
 std::vector<double> PooledBlocking::memory() const {
   std::vector<double> memory{shift_};
-  for (const Level& l : levels_) {
-    memory.insert(memory.end(), {l.blocks, l.sum, l.weight, l.ss, l.sw, l.ww});
-    memory.insert(memory.end(), l.waiting.begin(), l.waiting.end());
-  }
+  sums_.append_memory(memory);
   return memory;
 }
 
 void PooledBlocking::restore(std::span<const double> memory) {
-  shift_ = memory[0];
-  levels_.clear();
-  for (std::size_t i = 1; i < memory.size(); i += 6 + 2 * series_) {
-    const auto waiting = memory.subspan(i + 6, 2 * series_);
-    levels_.push_back({memory[i],
-                       memory[i + 1],
-                       memory[i + 2],
-                       memory[i + 3],
-                       memory[i + 4],
-                       memory[i + 5],
-                       {waiting.begin(), waiting.end()}});
-  }
+  shift_ = memory.front();
+  sums_.restore(memory.subspan(1));
 }
 
 Blocking blocking(std::span<const double> series) {
   PooledBlocking pooled;
   for (const double value : series) pooled.add(0, value);
   return pooled.result();
+}
+
+// --- variances ---
+
+PooledVariance PooledVariance::of_replicas(int replicas) {
+  return PooledVariance(series_of_replicas(replicas));
+}
+
+void PooledVariance::add_replicas(std::span<const std::int64_t> ids,
+                                  std::span<const double> values) {
+  if (sums_.empty() && !values.empty()) shift_ = values.front();
+  add_replicas_to(sums_, ids, values, [this](double x) -> BlockSums<2>::Value {
+    const double d = x - shift_;
+    return {d, d * d, 1.0};
+  });
+}
+
+Blocking PooledVariance::result() const {
+  if (sums_.empty()) return {};
+  Blocking result = sums_.errors(residual_of_variance);
+  const auto [sum, squares, weight] = sums_.sum();
+  const double mean = sum / weight;
+  const double error_of_mean = sums_.errors(residual_of_mean<2>).error;
+  result.mean = std::max(squares / weight - mean * mean, 0.0) + error_of_mean * error_of_mean;
+  return result;
+}
+
+std::vector<double> PooledVariance::memory() const {
+  std::vector<double> memory{shift_};
+  sums_.append_memory(memory);
+  return memory;
+}
+
+void PooledVariance::restore(std::span<const double> memory) {
+  shift_ = memory.front();
+  sums_.restore(memory.subspan(1));
 }
 
 }  // namespace tarn::analysis

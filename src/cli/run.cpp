@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,34 +25,68 @@ struct Arguments : DeckArguments {
 /// What varies by rounding only has no error worth telling, and no correlation.
 bool is_constant(const AveragedQuantity& a) { return a.error <= 1e-12 * std::abs(a.mean); }
 
-/// "-57.553 +- 0.032", the error with two digits.
+/// "-57.553 +- 0.032", the error with two digits, and a star where it is a lower bound.
 std::string mean_text(const AveragedQuantity& a) {
   if (is_constant(a)) return fmt::format("{:.6g}", a.mean);
   const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(a.error))), 0, 9);
-  return fmt::format("{:.{}f} +- {:.{}f}", a.mean, digits, a.error, digits);
+  return fmt::format("{:.{}f} +- {:.{}f}{}", a.mean, digits, a.error, digits,
+                     a.converged ? "" : " *");
+}
+
+/// A row a quantity.
+void say_each(const std::vector<AveragedQuantity>& averages, const std::string& head,
+              Terminal& terminal) {
+  std::vector<std::vector<std::string>> rows{
+      {head, "mean", "autocorrelation / ps", "independent samples"}};
+  for (const AveragedQuantity& a : averages) {
+    std::vector<std::string> row{a.table + " " + a.quantity, mean_text(a), "-", "-"};
+    if (!is_constant(a)) {
+      if (a.autocorrelation_ps) row[2] = fmt::format("{:.3g}", *a.autocorrelation_ps);
+      row[3] = fmt::format("{:.0f}", a.independent_samples);
+    }
+    rows.push_back(std::move(row));
+  }
+  for (const std::string& line : aligned(rows)) terminal.say(line);
+}
+
+/// A table for each file with a row a bath and a column a quantity that varies.
+void say_by_bath(const std::vector<AveragedQuantity>& averages, const std::string& head,
+                 Terminal& terminal) {
+  terminal.say(head + "; averages.csv has all, with correlation times");
+  std::vector<std::string> tables;
+  for (const AveragedQuantity& a : averages) {
+    if (tables.empty() || tables.back() != a.table) tables.push_back(a.table);
+  }
+  for (const std::string& table : tables) {
+    std::vector<std::string> quantities;
+    std::map<double, std::map<std::string, std::string>> texts;  // by bath and quantity
+    for (const AveragedQuantity& a : averages) {
+      if (a.table != table || is_constant(a)) continue;
+      if (std::find(quantities.begin(), quantities.end(), a.quantity) == quantities.end()) {
+        quantities.push_back(a.quantity);
+      }
+      texts[a.bath_K.value()][a.quantity] = mean_text(a);
+    }
+    std::vector<std::vector<std::string>> rows{{table}};
+    rows[0].insert(rows[0].end(), quantities.begin(), quantities.end());
+    for (auto& [bath_K, of_bath] : texts) {
+      std::vector<std::string>& row = rows.emplace_back();
+      row.push_back(fmt::format("{:g} K", bath_K));
+      for (const std::string& quantity : quantities) row.push_back(of_bath[quantity]);
+    }
+    for (const std::string& line : aligned(rows)) terminal.say(line);
+  }
 }
 
 void say_averages(const std::vector<AveragedQuantity>& averages, const Deck& deck,
                   Terminal& terminal) {
   if (averages.empty()) return;
-  std::vector<std::vector<std::string>> rows{
-      {fmt::format("average from {:g} ps on", deck.run.equilibration_ps), "mean",
-       "autocorrelation / ps", "independent samples"}};
-  bool all_converged = true;
-  for (const AveragedQuantity& a : averages) {
-    std::vector<std::string> row{a.table + " " + a.quantity, mean_text(a), "-", "-"};
-    if (a.bath_K) row[0] += fmt::format(", bath of {:g} K", *a.bath_K);
-    if (!is_constant(a)) {
-      if (!a.converged) row[1] += " *";
-      if (a.autocorrelation_ps) row[2] = fmt::format("{:.3g}", *a.autocorrelation_ps);
-      row[3] = fmt::format("{:.0f}", a.independent_samples);
-      all_converged = all_converged && a.converged;
-    }
-    rows.push_back(std::move(row));
-  }
-  for (const std::string& line : aligned(rows)) terminal.say(line);
-  if (!all_converged)
+  const auto say = averages.front().bath_K ? say_by_bath : say_each;
+  say(averages, fmt::format("average from {:g} ps on", deck.run.equilibration_ps), terminal);
+  const auto is_short = [](const AveragedQuantity& a) { return !is_constant(a) && !a.converged; };
+  if (std::any_of(averages.begin(), averages.end(), is_short)) {
     terminal.say("* too short for its correlation: lower bounds of the error and of the time");
+  }
   if (deck.run.equilibration_ps == 0.0) {
     terminal.say("the start is part of these averages; [run] equilibration_ps leaves it out");
   }

@@ -90,7 +90,7 @@ void Measure::energies(const Replica& r, double potential, Energies& out,
   const bool baoab = system_.thermostat.kind == Thermostat::baoab;
   const std::vector<double>& hot_v = baoab ? r.v_thermal : r.v;
   Energies e;
-  double a_m_a = 0.0, wall_sum = 0.0, worst = 0.0;
+  double a_m_a = 0.0, worst = 0.0;
   double thermal = 0.0, translation = 0.0, rotation = 0.0, stretching = 0.0;
   Vec3<double> p{0, 0, 0}, l{0, 0, 0}, centre{0, 0, 0};
   for (int k = 0; k < n; ++k) centre = centre + mass_moment(molecule(r.q, k), m);
@@ -119,7 +119,7 @@ void Measure::energies(const Replica& r, double potential, Energies& out,
     } else if (!rigid_ && std::isfinite(integrator.omega)) {
       e.penalty_kcal_per_mol += penalty_energy(qk, parameters_.bonds, integrator.omega);
     }
-    if (wall_.stiffness > 0.0) wall_sum += wall_energy(qk.o - centre, wall_);
+    if (wall_.stiffness > 0.0) e.wall_kcal_per_mol += wall_energy(qk.o - centre, wall_);
     const BondValues<double> g = constraint_values(bonds(qk), parameters_.bonds);
     worst = std::max({worst, std::abs(g.oh1), std::abs(g.oh2), std::abs(g.hh)});
     const Triple<double> momentum = scale(m.o, m.h, vk);
@@ -128,7 +128,8 @@ void Measure::energies(const Replica& r, double potential, Energies& out,
   }
   e.potential_kcal_per_mol = potential;
   e.total_kcal_per_mol =
-      e.kinetic_kcal_per_mol + e.potential_kcal_per_mol + e.penalty_kcal_per_mol + wall_sum +
+      e.kinetic_kcal_per_mol + e.potential_kcal_per_mol + e.penalty_kcal_per_mol +
+      e.wall_kcal_per_mol +
       (has_beta(integrator.scheme) ? 0.5 * (integrator.beta - 0.25) * h * h * a_m_a : 0.0);
   const auto temperature_K = [](double kinetic, double degrees) {
     return degrees > 0.0 ? 2.0 * kinetic / (degrees * units::boltzmann_kcal_per_mol_K) : 0.0;

@@ -18,7 +18,10 @@ std::string provenance_of(const Deck& deck, int molecules) {
 
 std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const RunInfo& run) {
   RunInfo info = run;
-  if (deck.thermostat.kind != Thermostat::none) info.baths_K = deck.thermostat.temperatures_K;
+  if (deck.thermostat.kind != Thermostat::none) {
+    info.baths_K = deck.thermostat.temperatures_K;
+    if (info.baths_K.empty()) info.baths_K = {deck.thermostat.temperature_K.value()};
+  }
   std::vector<std::unique_ptr<Observer>> observers;
   if (deck.energies) observers.push_back(make_energies(*deck.energies, info));
   if (deck.conservation) observers.push_back(make_conservation(*deck.conservation, info));
@@ -33,11 +36,11 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
 
 std::vector<std::string> observer_file_names() {
   std::vector<std::string> names{
-      "averages.csv",     "energies.csv",     "energies.svg", "energies.png",   "conservation.csv",
-      "conservation.svg", "conservation.png", "rdf.csv",      "rdf.svg",        "rdf.png",
-      "temperatures.csv", "geometry.csv",     "cluster.csv",  "cluster.svg",    "cluster.png",
-      "multipliers.csv",  "topology.pdb",     "trajectory-",  "trajectory.csv", "trajectory.svg",
-      "trajectory.png",   "iterations.csv"};
+      "averages.csv",   "baths.svg",        "baths.png",        "energies.csv",     "energies.svg",
+      "energies.png",   "conservation.csv", "conservation.svg", "conservation.png", "rdf.csv",
+      "rdf.svg",        "rdf.png",          "temperatures.csv", "geometry.csv",     "cluster.csv",
+      "cluster.svg",    "cluster.png",      "multipliers.csv",  "topology.pdb",     "trajectory-",
+      "trajectory.csv", "trajectory.svg",   "trajectory.png",   "iterations.csv"};
   for (const io::Format& format : io::formats()) {
     names.push_back(fmt::format("trajectory{}", format.extensions.front()));
   }

@@ -199,6 +199,55 @@ Pictures draw_cluster(const std::string& folder, const io::PictureFormats& forma
       {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)", "Lindemann index"}, formats);
 }
 
+Pictures draw_baths(const std::string& folder, const io::PictureFormats& formats) {
+  struct Panel {
+    std::string_view quantity, y_label;
+    double unit;
+  };
+  constexpr std::array<Panel, 4> panels{
+      {{"potential_kcal_per_mol", "potential (kcal/mol)", 1.0},
+       {"heat_capacity_kcal_per_mol_K", "heat capacity (cal/mol/K)", 1000.0},
+       {"hydrogen_bonds", "hydrogen bonds", 1.0},
+       {"lindemann", "Lindemann index", 1.0}}};
+  io::CsvReader csv(folder + "/averages.csv");
+  if (!csv.has_column("bath_K")) return {};
+  const std::size_t quantity = csv.column("quantity"), bath = csv.column("bath_K");
+  const std::size_t mean = csv.column("mean"), error = csv.column("error");
+  const std::size_t converged = csv.column("converged");
+  std::array<io::Series, panels.size()> curves;
+  bool all_converged = true;
+  Cells cells;
+  while (csv.next(cells)) {
+    for (std::size_t p = 0; p < panels.size(); ++p) {
+      if (cells[quantity] != panels[p].quantity) continue;
+      io::Series& curve = curves[p];
+      const double y = panels[p].unit * csv.number(cells[mean]);
+      const double err = panels[p].unit * csv.number(cells[error]);
+      const bool good = csv.number(cells[converged]) != 0.0;
+      curve.x.push_back(csv.number(cells[bath]));
+      curve.y.push_back(y);
+      curve.low.push_back(y - err);
+      curve.high.push_back(y + err);
+      curve.marks.emplace_back(good ? "" : "*");
+      all_converged = all_converged && good;
+    }
+  }
+  std::vector<io::Plot> plots;
+  for (std::size_t p = 0; p < panels.size(); ++p) {
+    if (curves[p].x.size() < 3) continue;
+    io::Plot& plot = plots.emplace_back();
+    plot.title = title_of("Baths", csv.provenance());
+    plot.x_label = "temperature of the bath (K)";
+    plot.y_label = panels[p].y_label;
+    curves[p].style = io::Series::Style::marked_line;
+    plot.series.push_back(std::move(curves[p]));
+  }
+  if (plots.empty()) return {};
+  plots.back().x_label += "     bars: standard error";
+  if (!all_converged) plots.back().x_label += "     *: a lower bound, the run is too short";
+  return pictures_of(io::draw(plots, folder + "/baths", formats));
+}
+
 Pictures draw_conservation(const std::string& folder, const io::PictureFormats& formats) {
   io::CsvReader csv(folder + "/conservation.csv");
   constexpr std::size_t kColumns = 7;
@@ -295,6 +344,7 @@ Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) 
   add("/conservation.csv", draw_conservation);
   add("/cluster.csv", draw_cluster);
   add("/rdf.csv", draw_rdf);
+  add("/averages.csv", draw_baths);
   return all;
 }
 

@@ -28,6 +28,7 @@ TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSe
     for (int r = 0; r < info.replicas; ++r) replicas_of_it += is_of(bath, r);
     bath.averages.assign(spec_.averaged_columns,
                          analysis::PooledBlocking::of_replicas(replicas_of_it));
+    bath.fluctuation = analysis::PooledVariance::of_replicas(replicas_of_it);
     bath.results.resize(spec_.result_columns);
   }
 }
@@ -48,6 +49,15 @@ bool TableObserver::is_of(const Bath& bath, std::int64_t replica_id) const {
   if (!bath.temperature_K) return true;
   const auto place = static_cast<std::size_t>(replica_id) % info_.baths_K.size();
   return info_.baths_K[place] == *bath.temperature_K;
+}
+
+double TableObserver::temperature_K(const Bath& bath) const {
+  if (bath.temperature_K) return *bath.temperature_K;
+  return info_.baths_K.empty() ? 0.0 : info_.baths_K.front();
+}
+
+bool TableObserver::fluctuates(const Bath& bath) const {
+  return spec_.fluctuation && temperature_K(bath) > 0.0;
 }
 
 void TableObserver::average(const Frame& frame, const std::vector<double>& values,
@@ -71,6 +81,12 @@ void TableObserver::average(const Frame& frame, const std::vector<double>& value
       bath.results[c - bath.averages.size()] = analysis::mean_and_error(column);
     }
   }
+  if (fluctuates(bath)) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      column[i] = spec_.fluctuation->value(frame, rows[i]);
+    }
+    bath.fluctuation.add_replicas(ids, column);
+  }
   bath.result_replicas = static_cast<std::int64_t>(rows.size());
 }
 
@@ -78,21 +94,33 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
   std::vector<AveragedQuantity> all;
   for (const Bath& bath : baths_) {
     if (bath.result_replicas == 0) continue;
-    for (std::size_t c = 0; c < bath.averages.size(); ++c) all.push_back(average_of(bath, c));
+    for (std::size_t c = 0; c < bath.averages.size(); ++c) {
+      const analysis::PooledBlocking& average = bath.averages[c];
+      all.push_back(average_of(average.result(), average.samples(), spec_.columns[c], bath));
+    }
+    if (fluctuates(bath)) all.push_back(fluctuation_of(bath));
     for (std::size_t c = 0; c < bath.results.size(); ++c) all.push_back(result_of(bath, c));
   }
   return all;
 }
 
-AveragedQuantity TableObserver::average_of(const Bath& bath, std::size_t column) const {
-  const analysis::Blocking b = bath.averages[column].result();
-  const double samples = bath.averages[column].samples();
-  AveragedQuantity a{spec_.file, spec_.columns[column], b.mean, b.error};
+AveragedQuantity TableObserver::average_of(const analysis::Blocking& b, double samples,
+                                           const std::string& quantity, const Bath& bath) const {
+  AveragedQuantity a{spec_.file, quantity, b.mean, b.error};
   a.autocorrelation_ps = b.autocorrelation_time * info_.time_ps(every_);
   a.independent_samples = samples / (2.0 * b.autocorrelation_time);
   a.samples = static_cast<std::int64_t>(samples);
   a.converged = b.converged;
   a.bath_K = bath.temperature_K;
+  return a;
+}
+
+AveragedQuantity TableObserver::fluctuation_of(const Bath& bath) const {
+  const double factor = spec_.fluctuation->factor(temperature_K(bath));
+  AveragedQuantity a = average_of(bath.fluctuation.result(), bath.fluctuation.samples(),
+                                  spec_.fluctuation->quantity, bath);
+  a.mean = spec_.fluctuation->offset + factor * a.mean;
+  a.error *= factor;
   return a;
 }
 
@@ -113,6 +141,7 @@ void TableObserver::save(std::ostream& out) {
     for (const analysis::PooledBlocking& average : bath.averages) {
       io::put(out, std::span<const double>(average.memory()));
     }
+    if (fluctuates(bath)) io::put(out, std::span<const double>(bath.fluctuation.memory()));
     for (const analysis::MeanError& result : bath.results) {
       io::put(out, result.mean);
       io::put(out, result.error);
@@ -126,6 +155,7 @@ void TableObserver::load(std::istream& in) {
   table_.cut(io::get_u64(in));
   for (Bath& bath : baths_) {
     for (analysis::PooledBlocking& average : bath.averages) average.restore(io::get_doubles(in));
+    if (fluctuates(bath)) bath.fluctuation.restore(io::get_doubles(in));
     for (analysis::MeanError& result : bath.results) {
       result.mean = io::get_double(in);
       result.error = io::get_double(in);

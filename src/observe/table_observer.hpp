@@ -16,6 +16,15 @@
 
 namespace tarn {
 
+/// An average that the variance of a value over the replicas and the time gives.
+struct FluctuationSpec {
+  std::string quantity;
+  std::function<double(const Frame& frame, std::size_t r)> value;
+  double offset = 0.0;
+  /// The average is offset + factor(temperature of the bath) * variance.
+  double (*factor)(double bath_K) = nullptr;
+};
+
 /// What makes one table of values per replica different from another.
 struct TableSpec {
   std::string file;  ///< name without extension
@@ -25,6 +34,8 @@ struct TableSpec {
   /// whole run so far, of which the last is kept.
   std::size_t averaged_columns = 0;
   std::size_t result_columns = 0;
+  /// Without a temperature above 0 there is none.
+  std::optional<FluctuationSpec> fluctuation{};
   /// Appends the values of live replica r in the order of the columns.
   std::function<void(const Frame& frame, std::size_t r, std::vector<double>& values)> append_values;
   /// What append_values() remembers from one frame to the next; null: nothing.
@@ -58,12 +69,18 @@ class TableObserver final : public Observer {
   struct Bath {
     std::optional<double> temperature_K;               // nothing: all replicas have the same
     std::vector<analysis::PooledBlocking> averages{};  // [averaged column]
+    analysis::PooledVariance fluctuation{};
     std::vector<analysis::MeanError> results{};  // [result column], over the replicas, the last
     std::int64_t result_replicas = 0;
   };
   bool is_of(const Bath& bath, std::int64_t replica_id) const;
+  /// Whether it has the average of FluctuationSpec.
+  bool fluctuates(const Bath& bath) const;
+  double temperature_K(const Bath& bath) const;
   void average(const Frame& frame, const std::vector<double>& values, Bath& bath) const;
-  AveragedQuantity average_of(const Bath& bath, std::size_t column) const;
+  AveragedQuantity average_of(const analysis::Blocking& b, double samples,
+                              const std::string& quantity, const Bath& bath) const;
+  AveragedQuantity fluctuation_of(const Bath& bath) const;
   AveragedQuantity result_of(const Bath& bath, std::size_t column) const;
 
   TableSpec spec_;

@@ -21,6 +21,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/observe/observers.hpp"
+#include "tarn/observe/pictures.hpp"
 #include "tarn/start.hpp"
 #include "tarn/version.hpp"
 #include "temperature_warning.hpp"
@@ -125,8 +126,9 @@ class Run {
     if (std::set<double>(baths_K.begin(), baths_K.end()).size() < 2) return;
     if (!deck_.rdf && !deck_.energies && !deck_.cluster) return;
     warn(
-        "the baths have several temperatures: rdf.csv and the pictures pool them all. For one of "
-        "them write trajectories, and give their replicas to tarn rdf --replicas");
+        "the baths have several temperatures: rdf.csv and all pictures but baths.svg pool them. "
+        "For "
+        "one of them write trajectories, and give their replicas to tarn rdf --replicas");
   }
 
   void make_observers() {
@@ -293,13 +295,14 @@ class Run {
 
   void draw() {
     std::set<std::string> told;
-    for (const auto& observer : observers_) {
-      const Pictures pictures = observer->draw();
+    const auto add = [&](const Pictures& pictures) {
       pictures_.insert(pictures_.end(), pictures.paths.begin(), pictures.paths.end());
       for (const std::string& warning : pictures.warnings) {
         if (told.insert(warning).second) warn(warning);
       }
-    }
+    };
+    for (const auto& observer : observers_) add(observer->draw());
+    if (!averages_.empty()) add(draw_baths(folder_.path()));
   }
 
   void write_run_json(const std::string& status, const std::string& error = {}) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <random>
 #include <span>
 #include <vector>
@@ -280,6 +281,95 @@ TEST(PooledBlocking, GoesOnBitByBitAndStaysSmall) {
   EXPECT_LE(whole.memory().size(), 171u);
   EXPECT_EQ(PooledBlocking(3).result().error, 0.0);
 }
+
+// --- variances ---
+
+/// Adds the values of each series in turn.
+PooledVariance variance_of(const std::vector<std::vector<double>>& series) {
+  PooledVariance pooled = PooledVariance::of_replicas(static_cast<int>(series.size()));
+  std::vector<std::int64_t> ids(series.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  std::vector<double> now(series.size());
+  for (std::size_t t = 0; t < series.front().size(); ++t) {
+    for (std::size_t s = 0; s < series.size(); ++s) now[s] = series[s][t];
+    pooled.add_replicas(ids, now);
+  }
+  return pooled;
+}
+
+/// The squares of a Gaussian series with correlation phi^|t| have correlation phi^2|t| and variance
+/// 2. The error of the error is that of blocking; 0.2 of the time covers the bias of its level.
+TEST(PooledVariance, ErrorAndAutocorrelationTimeOfAr1) {
+  for (const double phi : {0.0, 0.7, 0.95}) {
+    const int replicas = 4;
+    const std::size_t n = 1 << 15;
+    std::vector<std::vector<double>> series;
+    for (int r = 0; r < replicas; ++r)
+      series.push_back(ar1(phi, n, 100 + static_cast<std::uint64_t>(r)));
+    const PooledVariance pooled = variance_of(series);
+    const Blocking b = pooled.result();
+    const double exact = std::sqrt(2.0 / replicas) * exact_error(phi * phi, n);
+    EXPECT_EQ(pooled.samples(), static_cast<double>(replicas) * static_cast<double>(n));
+    EXPECT_TRUE(b.converged) << phi;
+    EXPECT_NEAR(b.mean, 1.0, 4.5 * exact) << phi;
+    EXPECT_NEAR(b.error, exact, 4.5 * b.error_of_error + 0.1 * exact) << phi;
+    const double time = 0.5 * (1.0 + phi * phi) / (1.0 - phi * phi);
+    EXPECT_NEAR(b.autocorrelation_time, time, 2.0 * time * (4.5 * b.error_of_error / exact + 0.1))
+        << phi;
+  }
+}
+
+/// Of n independent values the mean square about their mean is (n - 1)/n of the variance; the error
+/// of the mean makes up for it exactly.
+TEST(PooledVariance, FewIndependentValuesAreUnbiased) {
+  const PooledVariance pooled = variance_of({{1.0, 5.0, 3.0}});
+  EXPECT_NEAR(pooled.result().mean, 4.0, 1e-14);
+  EXPECT_EQ(variance_of({{2.0}}).result().mean, 0.0);
+  EXPECT_EQ(variance_of({{2.0, 2.0, 2.0}}).result().error, 0.0);
+}
+
+TEST(PooledVariance, LosesNoDigitsFarFromZero) {
+  std::vector<double> near = ar1(0.5, 1000, 3), far = near;
+  for (double& x : far) x += 1e6;
+  const Blocking a = variance_of({near}).result(), b = variance_of({far}).result();
+  // The values themselves are rounded to 1e6 * 2^-53, a hundred millionth of their spread.
+  EXPECT_NEAR(b.mean, a.mean, 1e-8);
+  EXPECT_NEAR(b.error, a.error, 1e-8);
+}
+
+/// A quarter of the series lies elsewhere for good: that is part of the variance,
+/// 1 + 1/4 3/4 10^2, and of its error.
+TEST(PooledVariance, DifferencesThatLastAreInTheVariance) {
+  std::vector<std::vector<double>> series;
+  for (std::uint64_t s = 0; s < 20; ++s) {
+    series.push_back(ar1(0.5, 512, 40 + s));
+    for (double& x : series.back()) x += s < 5 ? 10.0 : 0.0;
+  }
+  const Blocking b = variance_of(series).result();
+  EXPECT_NEAR(b.mean, 19.75, 4.5 * b.error);
+  EXPECT_EQ(b.block_length, 512u) << "whole series are compared";
+}
+
+TEST(PooledVariance, GoesOnBitByBit) {
+  const std::vector<double> values = ar1(0.9, 777, 8);
+  const std::vector<std::int64_t> ids{0, 1, 2};
+  PooledVariance whole(3), before(3), after(3);
+  for (std::size_t t = 0; t + 2 < values.size(); t += 3) {
+    const std::span<const double> now(&values[t], 3);
+    whole.add_replicas(ids, now);
+    if (t < 300) {
+      before.add_replicas(ids, now);
+      after.restore(before.memory());
+    } else {
+      after.add_replicas(ids, now);
+    }
+  }
+  EXPECT_EQ(whole.memory(), after.memory());
+  EXPECT_EQ(whole.result().mean, after.result().mean);
+  EXPECT_EQ(whole.result().error, after.result().error);
+}
+
+// --- errors ---
 
 TEST(Errors, MeanAndErrorInClosedForm) {
   const MeanError e = mean_and_error(std::vector<double>{1, 2, 3, 4});

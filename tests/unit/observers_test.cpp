@@ -431,13 +431,13 @@ TEST_F(ObserversTest, AveragesOfSeveralBathsAreKeptApart) {
     }
   }
   const std::vector<AveragedQuantity> averages = observers[0]->averages();
-  ASSERT_EQ(averages.size(), 10u);
+  ASSERT_EQ(averages.size(), 12u);
   EXPECT_EQ(averages[0].bath_K, 50.0);  // replicas 1 and 4
   EXPECT_EQ(averages[0].samples, 22);
   EXPECT_DOUBLE_EQ(averages[0].mean, sums[0] / 22.0);
-  EXPECT_EQ(averages[5].bath_K, 200.0);  // replicas 0, 2 and 3
-  EXPECT_EQ(averages[5].samples, 33);
-  EXPECT_DOUBLE_EQ(averages[5].mean, sums[1] / 33.0);
+  EXPECT_EQ(averages[6].bath_K, 200.0);  // replicas 0, 2 and 3
+  EXPECT_EQ(averages[6].samples, 33);
+  EXPECT_DOUBLE_EQ(averages[6].mean, sums[1] / 33.0);
   write_averages(folder_.file("averages.csv"), "test", averages);
   io::CsvReader csv(folder_.file("averages.csv"));
   std::vector<std::string_view> cells;
@@ -449,8 +449,10 @@ TEST_F(ObserversTest, AveragesOfSeveralBathsAreKeptApart) {
   observers[0]->save(memory);
   const Observers restored = make_observers(d, info(d));
   restored[0]->load(memory);
-  EXPECT_EQ(restored[0]->averages()[5].mean, averages[5].mean);
-  EXPECT_EQ(restored[0]->averages()[5].error, averages[5].error);
+  for (std::size_t i = 0; i < averages.size(); ++i) {
+    EXPECT_EQ(restored[0]->averages()[i].mean, averages[i].mean) << averages[i].quantity;
+    EXPECT_EQ(restored[0]->averages()[i].error, averages[i].error) << averages[i].quantity;
+  }
 
   // One temperature, however often, is one bath.
   d.thermostat.temperatures_K = {50.0, 50.0};
@@ -458,8 +460,98 @@ TEST_F(ObserversTest, AveragesOfSeveralBathsAreKeptApart) {
   FakeEngine third = engine(d);
   same[0]->begin();
   run_loop(third, same, 10, true, [](std::int64_t) { return true; });
-  ASSERT_EQ(same[0]->averages().size(), 5u);
+  ASSERT_EQ(same[0]->averages().size(), 6u);
   EXPECT_FALSE(same[0]->averages()[0].bath_K);
+}
+
+/// 3 N k + var(V0 + wall)/(k T^2) by two passes, of each bath; the error is that of independent
+/// samples or more.
+TEST_F(ObserversTest, HeatCapacityIsTheVarianceOfTheEnergyOfPlaces) {
+  Deck d = deck(6, "[observe.energies]\nevery = 10\nreplicas = 1\n");
+  d.thermostat.kind = Thermostat::gla;
+  d.thermostat.friction_per_ps = 5.0;
+  for (const std::vector<double>& baths_K :
+       {std::vector<double>{80.0}, std::vector<double>{200.0, 50.0}}) {
+    d.thermostat.temperature_K.reset();
+    d.thermostat.temperatures_K = baths_K;
+    if (baths_K.size() == 1) {
+      d.thermostat.temperatures_K.clear();
+      d.thermostat.temperature_K = baths_K.front();
+    }
+    const Observers observers = make_observers(d, info(d));
+    FakeEngine e = engine(d);
+    observers[0]->begin();
+    run_loop(e, observers, 200, true, [](std::int64_t) { return true; });
+    std::vector<std::vector<double>> values(baths_K.size());
+    FakeEngine again = engine(d);
+    Frame frame;
+    for (int step = 0; step <= 200; step += 10) {
+      if (step > 0) again.advance(10);
+      again.snapshot(kEnergies, frame);
+      for (std::size_t r = 0; r < 6; ++r) {
+        values[r % values.size()].push_back(frame.energies[r].potential_kcal_per_mol +
+                                            frame.energies[r].wall_kcal_per_mol);
+      }
+    }
+    int found = 0;
+    for (const AveragedQuantity& a : observers[0]->averages()) {
+      if (a.quantity != "heat_capacity_kcal_per_mol_K") continue;
+      ++found;
+      const double T = a.bath_K.value_or(baths_K.front());
+      const std::vector<double>& v = values[T == baths_K.front() ? 0 : 1];
+      const auto n = static_cast<double>(v.size());
+      double mean = 0.0, variance = 0.0, fourth = 0.0;
+      for (const double x : v) mean += x / n;
+      for (const double x : v) variance += (x - mean) * (x - mean) / n;
+      for (const double x : v) fourth += std::pow((x - mean) * (x - mean) - variance, 2) / n;
+      const double k = units::boltzmann_kcal_per_mol_K;
+      const double naive = std::sqrt(fourth / (n - 1.0)) / (k * T * T);
+      // What the error of the mean adds is at most the whole variance.
+      const double low = 3.0 * kMolecules * k + variance / (k * T * T);
+      EXPECT_GE(a.mean, low * (1.0 - 1e-12));
+      EXPECT_LT(a.mean, low + variance / (k * T * T));
+      EXPECT_GE(a.error, naive * (1.0 - 1e-9));
+      EXPECT_EQ(a.samples, static_cast<std::int64_t>(v.size()));
+    }
+    EXPECT_EQ(found, static_cast<int>(baths_K.size()));
+  }
+  // Without a bath, or at 0 K, there is none.
+  d.thermostat.temperatures_K = {0.0};
+  const Observers cold = make_observers(d, info(d));
+  d.thermostat = {};
+  const Observers none = make_observers(d, info(d));
+  for (const Observers* observers : {&cold, &none}) {
+    FakeEngine e = engine(d);
+    (*observers)[0]->begin();
+    run_loop(e, *observers, 20, true, [](std::int64_t) { return true; });
+    EXPECT_EQ((*observers)[0]->averages().size(), 5u);
+  }
+}
+
+TEST_F(ObserversTest, BathsHaveAPictureFromThreeOn) {
+  if (!io::can_draw()) GTEST_SKIP() << "no gnuplot";
+  const auto row = [](const char* quantity, double bath_K, double mean, bool converged) {
+    AveragedQuantity a{"energies", quantity, mean, 0.01};
+    a.bath_K = bath_K;
+    a.converged = converged;
+    return a;
+  };
+  std::vector<AveragedQuantity> averages;
+  for (const double T : {50.0, 100.0}) {
+    averages.push_back(row("potential_kcal_per_mol", T, T, true));
+    averages.push_back(row("heat_capacity_kcal_per_mol_K", T, 0.1, T < 80.0));
+  }
+  write_averages(folder_.file("averages.csv"), "tarn; tip3p, 8 molecules, seed 1", averages);
+  EXPECT_TRUE(draw_baths(folder_.path()).paths.empty());
+  averages.push_back(row("potential_kcal_per_mol", 150.0, 0.0, true));
+  averages.push_back(row("heat_capacity_kcal_per_mol_K", 150.0, 0.2, true));
+  write_averages(folder_.file("averages.csv"), "tarn; tip3p, 8 molecules, seed 1", averages);
+  ASSERT_EQ(draw_baths(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
+  const std::string svg = read_text(folder_.file("baths.svg"));
+  EXPECT_TRUE(contains(svg, "Baths: tip3p, 8 molecules"));
+  EXPECT_TRUE(contains(svg, "heat capacity (cal/mol/K)"));
+  EXPECT_TRUE(contains(svg, "a lower bound")) << "one is not converged";
+  EXPECT_FALSE(contains(svg, "Lindemann")) << "there are none";
 }
 
 // --- radial distribution functions ---

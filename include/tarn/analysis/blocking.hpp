@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -7,7 +8,7 @@
 
 namespace tarn::analysis {
 
-/// Mean of a correlated time series.
+/// Mean, or variance, of a correlated time series.
 struct Blocking {
   double mean = 0.0;
   /// Standard error of the mean, never below that of independent values; 0 when there are fewer
@@ -33,14 +34,54 @@ struct Blocking {
 /// A last value without a partner is left out at its level; the mean is that of all values.
 Blocking blocking(std::span<const double> series);
 
-/// The same of several independent series side by side, value by value, in memory that grows with
-/// the logarithm of their length only. The blocks of all series count together, so that a
-/// difference between the series, however long it lasts, is part of the error. A value may stand
-/// for several: it is then their sum, with their number as its weight, and errors
-/// are those of a ratio (see ratio_and_error()).
+/// Sums over blocks of 1, 2, 4, ... values of several independent series side by side, value by
+/// value, in memory that grows with the logarithm of their length only. A value is `kMoments`
+/// numbers and a weight.
+template <std::size_t kMoments>
+class BlockSums {
+ public:
+  using Value = std::array<double, kMoments + 1>;  // the weight comes last
+
+  explicit BlockSums(std::size_t series) : series_(series) {}
+  std::size_t series() const { return series_; }
+  bool empty() const { return levels_.empty(); }
+  /// Of all values.
+  const Value& sum() const { return levels_.front().sum; }
+  /// The next value of a series.
+  void add(std::size_t series, Value value);
+  /// Errors of a function of the means that a value changes by residual . value / (sum of the
+  /// weights).
+  /// @param residual_of(sum) of values with that sum; residual . sum = 0
+  /// @return all but the mean
+  Blocking errors(Value (*residual_of)(const Value& sum)) const;
+
+  /// Appends all that it remembers, for a checkpoint.
+  void append_memory(std::vector<double>& memory) const;
+  void restore(std::span<const double> memory);
+
+ private:
+  static constexpr std::size_t kNumbers = kMoments + 1;
+  static constexpr std::size_t kProducts = kNumbers * (kNumbers + 1) / 2;
+  /// Sums over the blocks of one length.
+  struct Level {
+    double blocks = 0.0;
+    Value sum{};
+    std::array<double, kProducts> products{};  // of numbers i <= j of a block, row by row
+    std::vector<Value> waiting;                // [series] a block without a partner; weight 0: none
+  };
+  static double error(const Level& level, Value (*residual_of)(const Value& sum));
+
+  std::size_t series_;
+  std::vector<Level> levels_;
+};
+
+/// Blocking of several series. The blocks of all of them count together, so that a difference
+/// between the series, however long it lasts, is part of the error. A value may stand for several:
+/// it is then their sum, with their number as its weight, and errors are those of a ratio (see
+/// ratio_and_error()).
 class PooledBlocking {
  public:
-  explicit PooledBlocking(std::size_t series = 1) : series_(series) {}
+  explicit PooledBlocking(std::size_t series = 1) : sums_(series) {}
   /// For so many replicas: a series each, or shared by several where there are more than 32.
   static PooledBlocking of_replicas(int replicas);
 
@@ -50,25 +91,37 @@ class PooledBlocking {
   void add_replicas(std::span<const std::int64_t> ids, std::span<const double> values);
   Blocking result() const;
   /// How many numbers were added, by weight.
-  double samples() const { return levels_.empty() ? 0.0 : levels_[0].weight; }
+  double samples() const { return sums_.empty() ? 0.0 : sums_.sum()[1]; }
 
   /// All that it remembers, for a checkpoint.
   std::vector<double> memory() const;
   void restore(std::span<const double> memory);
 
  private:
-  /// Sums over the blocks of one length; s is the sum of a block and w its weight.
-  struct Level {
-    double blocks = 0.0;
-    double sum = 0.0, weight = 0.0;       // of s, w
-    double ss = 0.0, sw = 0.0, ww = 0.0;  // of s^2, s w, w^2
-    std::vector<double> waiting;          // [series] s, w of a block without a partner; w = 0: none
-  };
-  static double error(const Level& level);
-
-  std::size_t series_;
   double shift_ = 0.0;  // a typical value, taken off so that no digits are lost
-  std::vector<Level> levels_;
+  BlockSums<1> sums_;
+};
+
+/// Variance of several series about the mean of them all, with its error by blocking: to first
+/// order a value x adds (x - mean)^2 - variance to it.
+class PooledVariance {
+ public:
+  explicit PooledVariance(std::size_t series = 1) : sums_(series) {}
+  static PooledVariance of_replicas(int replicas);
+
+  /// One value of each replica that still runs.
+  void add_replicas(std::span<const std::int64_t> ids, std::span<const double> values);
+  /// With the variance as `mean`: the mean square about the mean of the values, and the square of
+  /// the error of that mean, which their own mean takes off.
+  Blocking result() const;
+  double samples() const { return sums_.empty() ? 0.0 : sums_.sum()[2]; }
+
+  std::vector<double> memory() const;
+  void restore(std::span<const double> memory);
+
+ private:
+  double shift_ = 0.0;
+  BlockSums<2> sums_;
 };
 
 }  // namespace tarn::analysis

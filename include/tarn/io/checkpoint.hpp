@@ -10,7 +10,7 @@
 namespace tarn::io {
 
 /// Version of the format of the file; other versions are refused.
-inline constexpr std::uint64_t kCheckpointFormat = 2;
+inline constexpr std::uint64_t kCheckpointFormat = 3;
 
 /// What one observer must remember, under its name.
 struct ObserverRecord {

@@ -18,7 +18,7 @@ struct RunInfo {
   std::string provenance;
   double timestep_fs = 0.0;
   std::int64_t first_averaged_step = 0;  ///< averages leave out what was before
-  /// Temperature of the bath of replica r: element r modulo the length; empty: the same for all.
+  /// Temperature of the bath of replica r: element r modulo the length; empty: there is no bath.
   std::vector<double> baths_K{};
 
   /// Of the time step as the deck has it, which the engine's own units would round.

@@ -7,7 +7,7 @@
 
 /// @file
 /// Pictures of the tables in the folder of a run: `<table>.svg` and `<table>.png`, or one of them,
-/// beside each.
+/// beside each; of averages over several baths `baths.svg`.
 /// Each function reads `<table>.csv`; @throws InputError or IoError when that cannot be read.
 
 namespace tarn {
@@ -21,6 +21,11 @@ Pictures draw_energies(const std::string& folder,
 /// Radius of gyration, hydrogen bonds, dipole moment and Lindemann index against time.
 Pictures draw_cluster(const std::string& folder,
                       const io::PictureFormats& formats = io::kAllPictures);
+
+/// Potential energy, heat capacity, hydrogen bonds and Lindemann index against the temperature of
+/// the bath, of averages.csv; nothing where there are fewer than three baths.
+Pictures draw_baths(const std::string& folder,
+                    const io::PictureFormats& formats = io::kAllPictures);
 
 /// Change of energy, momentum and angular momentum since the first row.
 Pictures draw_conservation(const std::string& folder,

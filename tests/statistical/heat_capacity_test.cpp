@@ -1,0 +1,59 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+
+#include "scratch_folder.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/run.hpp"
+
+/// @file
+/// The heat capacity, a variance at one temperature, is the slope of the energy between
+/// temperatures.
+
+namespace tarn {
+namespace {
+
+/// The energy of pairs and wall changes between two baths by the integral of its heat capacity,
+/// here by Simpson's rule over three. A liquid droplet of four: the capacity is smooth on 40 K, and
+/// the rule's error, of fifth order in that, is far below the noise. The baths are independent;
+/// mean and variance of one of them are not, and their errors are added.
+TEST(HeatCapacity, IntegratesToTheEnergyBetweenBaths) {
+  constexpr int kMolecules = 4;
+  constexpr double kFirst_K = 200.0, kStep_K = 20.0;
+  const test::ScratchFolder folder;
+  RunOptions options;
+  options.out_dir = folder.file("out");
+  const RunResult result =
+      run_deck(parse_deck("[system]\nmolecules = 4\nreplicas = 48\n"
+                          "[integrator]\nscheme = \"settle\"\ntimestep_fs = 1.0\n"
+                          "[thermostat]\nkind = \"baoab\"\ntemperatures_K = [200.0, 220.0, 240.0]\n"
+                          "friction_per_ps = 5.0\n"
+                          "[confinement]\nradius_A = 4.0\nstiffness_kcal_per_mol_A2 = 5.0\n"
+                          "[run]\nequilibration_ps = 20.0\nsteps = 520000\n"
+                          "[observe.energies]\nevery = 20\nreplicas = 1\n",
+                          "deck.toml"),
+               options);
+  std::array<double, 3> energy{}, energy_error{}, capacity{}, capacity_error{};
+  for (const AveragedQuantity& a : result.averages) {
+    const auto bath =
+        static_cast<std::size_t>(std::lround((a.bath_K.value() - kFirst_K) / kStep_K));
+    if (a.quantity == "total_kcal_per_mol") energy.at(bath) += a.mean;
+    if (a.quantity == "kinetic_kcal_per_mol") energy.at(bath) -= a.mean;
+    if (a.quantity == "potential_kcal_per_mol") energy_error.at(bath) = a.error;
+    if (a.quantity == "heat_capacity_kcal_per_mol_K") {
+      capacity.at(bath) = a.mean - 3.0 * kMolecules * units::boltzmann_kcal_per_mol_K;
+      capacity_error.at(bath) = a.error;
+      EXPECT_TRUE(a.converged);
+    }
+  }
+  const double integral = kStep_K / 3.0 * (capacity[0] + 4.0 * capacity[1] + capacity[2]);
+  const double error = std::hypot(energy_error[0] + kStep_K / 3.0 * capacity_error[0],
+                                  4.0 * kStep_K / 3.0 * capacity_error[1],
+                                  energy_error[2] + kStep_K / 3.0 * capacity_error[2]);
+  EXPECT_LT(error, 0.05 * integral) << "a test that tells something";
+  EXPECT_NEAR(energy[2] - energy[0], integral, 4.5 * error) << error;
+}
+
+}  // namespace
+}  // namespace tarn
