@@ -102,6 +102,7 @@ class Threads {
   };
   /// @return the size of the team that there can be
   int grow_to(int team) {
+    helpers_.reserve(static_cast<std::size_t>(team - 1));
     try {
       while (size() < team) helpers_.push_back(std::make_unique<Helper>(size()));
     } catch (const std::system_error&) {

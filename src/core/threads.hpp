@@ -27,6 +27,7 @@ struct TeamWork {
 };
 /// Calls the work with ranks 0 to team-1 at once, rank 0 on this thread; returns when all are done.
 /// The team is smaller where the system gives no more threads, and 1 inside the work of a team.
+/// @throws std::bad_alloc before any work is begun
 void run_team(int team, const TeamWork& work);
 
 template <class F>
