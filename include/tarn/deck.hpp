@@ -222,6 +222,9 @@ std::string deck_reference();
 /// @throws InputError if `molecules` is not what the deck says, or beyond the limits
 System make_system(const Deck& deck, int molecules);
 
+/// b h² of schemes whose own positions are x = q - b h² a, and 0 for the others [fs²].
+double push_fs2(const IntegratorSection& integrator);
+
 /// The first step that averages count: that after equilibration_ps.
 std::int64_t first_averaged_step(const Deck& deck);
 

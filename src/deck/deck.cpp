@@ -219,6 +219,11 @@ System make_system(const Deck& deck, int molecules) {
   return system;
 }
 
+double push_fs2(const IntegratorSection& integrator) {
+  if (!pushes_forward(integrator.scheme)) return 0.0;
+  return integrator.beta * integrator.timestep_fs * integrator.timestep_fs;
+}
+
 std::int64_t first_averaged_step(const Deck& deck) {
   return static_cast<std::int64_t>(
       decks::steps_in(deck.run.equilibration_ps, deck.integrator.timestep_fs));

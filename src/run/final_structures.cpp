@@ -15,6 +15,7 @@ namespace tarn {
 
 FinalStructures::FinalStructures(const Deck& deck, const RunInfo& info, Engine& engine)
     : model_(deck.system.model),
+      push_fs2_(push_fs2(deck.integrator)),
       info_(info),
       engine_(engine),
       replicas_(deck.final_structures->replicas.kind == ReplicaSelection::Kind::first
@@ -48,13 +49,14 @@ void FinalStructures::finish() {
     if (replica >= replicas_) continue;
     const auto found = std::find(state.replica_ids.begin(), state.replica_ids.end(), replica);
     const auto s = static_cast<std::size_t>(found - state.replica_ids.begin());
+    std::string keys = fmt::format("model={} step={} time_ps={:.17g} replica={} pbc=\"F F F\"",
+                                   model_, frame.step, info_.time_ps(frame.step), replica);
+    // Whoever starts from it with another step is told.
+    if (push_fs2_ > 0.0) keys += fmt::format(" push_fs2={:.17g}", push_fs2_);
     io::write_file(
         path_of(replica),
         io::xyz_frame(std::span(frame.own_positions_A).subspan(r * size, size),
-                      std::span(state.velocities_A_per_akma).subspan(s * size, size),
-                      fmt::format("model={} step={} time_ps={:.17g} replica={} "
-                                  "pbc=\"F F F\"",
-                                  model_, frame.step, info_.time_ps(frame.step), replica)));
+                      std::span(state.velocities_A_per_akma).subspan(s * size, size), keys));
   }
 }
 

@@ -28,6 +28,7 @@ class FinalStructures final : public Observer {
   std::string path_of(std::int64_t replica) const;
 
   std::string model_;
+  double push_fs2_;
   RunInfo info_;
   Engine& engine_;
   std::int64_t replicas_;  ///< that are written, from 0 on

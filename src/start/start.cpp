@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -136,19 +137,13 @@ bool keeps_bonds_rigid(const Deck& deck) {
   return is_rigid(deck.integrator.scheme) || std::isinf(deck.integrator.omega);
 }
 
-/// b h² of x = q - b h² a.
-double push_of(const System& system) {
-  const IntegratorSpec& i = system.integrator;
-  return pushes_forward(i.scheme) ? i.beta * i.timestep_akma * i.timestep_akma : 0.0;
-}
-
 /// From the positions x of a scheme that pushes them forward to those of another scheme or step,
 /// with the same reported positions q and accelerations: vibrating bonds have a large part of them
 /// in x - q.
-void push_anew(const Deck& deck, const System& system, StartState& start) {
-  const System before = make_system(start.deck, start.state.molecules);
-  const double old_push = push_of(before), push = push_of(system);
+void push_anew(const Deck& deck, StartState& start) {
+  const double old_push = push_fs2(start.deck.integrator), push = push_fs2(deck.integrator);
   if (old_push == 0.0 || push == old_push) return;
+  const System before = make_system(start.deck, start.state.molecules);
   Frame frame;
   make_cpu_engine(before, start.state, {}, deck.run.threads)->snapshot(kPositions, frame);
   std::vector<double>& x = start.state.positions_A;
@@ -165,11 +160,10 @@ void push_anew(const Deck& deck, const System& system, StartState& start) {
 /// Puts the molecules of a state where scheme and model want them. A state of the same scheme, step
 /// and model is already there, to the last bit.
 /// @throws InputError for molecules that are no water of the model
-void prepare_state(const Deck& deck, const System& system, StartState& start,
+void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
                    std::vector<std::string>& notes) {
-  const WaterModel& model = system.model;
   const Deck& then = start.deck;
-  push_anew(deck, system, start);
+  push_anew(deck, start);
   const WaterModel other = *find_water_model(then.system.model);
   const bool same_shape = other.r_oh_A == model.r_oh_A && other.r_hh_A() == model.r_hh_A();
   const bool same_bonds =
@@ -193,6 +187,21 @@ void prepare_state(const Deck& deck, const System& system, StartState& start,
   if (is_rigid(deck.integrator.scheme)) {
     start::project_onto_constraints(model, x, start.state.velocities_A_per_akma);
   }
+}
+
+/// What final.xyz of another step does to bonds that vibrate; see push_anew().
+std::optional<std::string> note_on_push(const Deck& deck, const std::string& path,
+                                        const io::Structure& file) {
+  const auto given = file.comment.find("push_fs2");
+  if (given == file.comment.end() || keeps_bonds_rigid(deck)) return std::nullopt;
+  const double push = push_fs2(deck.integrator);
+  const double old_push = std::strtod(given->second.c_str(), nullptr);
+  if (push == old_push) return std::nullopt;
+  return fmt::format(
+      "positions of {} are x = q - b h^2 a with b h^2 = {:.4g} fs^2, and this deck has {:.4g}: "
+      "bonds "
+      "that vibrate will do so more or less. Start from that run by state, or with project",
+      path, old_push, push);
 }
 
 /// Copies that nothing makes differ.
@@ -274,13 +283,14 @@ Start make_start(const Deck& deck, const StartWatch& watch) {
   state.velocities_A_per_akma.resize(state.positions_A.size());
 
   if (file) prepare_file(*path, system, on_constraints, relaxed, go_on, *file, start.notes);
-  if (state_before) prepare_state(deck, system, *state_before, start.notes);
+  if (state_before) prepare_state(deck, model, *state_before, start.notes);
   const int sources = state_before ? state_before->state.replicas() : file ? 1 : replicas;
   if (const auto note = note_on_copies(deck, sources == 1)) start.notes.push_back(*note);
   if (deck.system.velocities == VelocityKind::file) {
     if (file->velocities_A_per_akma.empty()) {
       throw InputError({Problem{deck.path, 0, 0, no_velocities_message(*path)}});
     }
+    if (const auto note = note_on_push(deck, *path, *file)) start.notes.push_back(*note);
     if (rigid) {
       start::project_onto_constraints(model, file->positions_A, file->velocities_A_per_akma);
     }

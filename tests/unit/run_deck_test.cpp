@@ -669,6 +669,7 @@ TEST_F(RunDeck, FinalStructuresAreOfTheEndAndOfReplicasThatReachedIt) {
     EXPECT_EQ(s.comment.at("step"), "100");
     EXPECT_EQ(s.comment.at("time_ps"), "0.20000000000000001");
     EXPECT_EQ(s.comment.at("replica"), std::to_string(replica));
+    EXPECT_EQ(s.comment.at("push_fs2"), "1.6799999999999999");  // 0.42 (2 fs)^2
   }
   EXPECT_FALSE(fs::exists(out_ + "/final-0002.xyz"));
   // What a replica left before is none of its end.

@@ -372,6 +372,25 @@ TEST_F(StartStateTest, VelocitiesOfAFileAreTakenWhereTheDeckSaysSo) {
   EXPECT_LT(largest_bond_rate(rigid.state), 1e-13);
 }
 
+TEST_F(StartStateTest, PositionsOfAnotherStepAreTold) {
+  write_text(folder_.file("final.xyz"),
+             "3\nProperties=species:S:1:pos:R:3:vel_A_per_akma:R:3 push_fs2=1.6799999999999999\n"
+             "O 0 0 0 0 0 0\nH 0.96 0 0 0 0 0\nH -0.24 0.93 0 0 0 0\n");
+  const auto notes = [&](const std::string& words) {
+    const std::string text = "[system]\nfile = \"final.xyz\"\nvelocities = \"file\"\n";
+    return make_start(load_deck(write(text + kRun + scheme(words)))).notes;
+  };
+  EXPECT_TRUE(notes("\"zss-stiff\"").empty());
+  EXPECT_TRUE(notes("\"pushforward-newmark\"").empty());
+  for (const char* words : {"\"zss-stiff\"\ntimestep_fs = 1", "\"verlet\"\ntimestep_fs = 0.2"}) {
+    ASSERT_EQ(notes(words).size(), 1u);
+    EXPECT_TRUE(contains(notes(words)[0], "b h^2 = 1.68 fs^2, and this deck has 0"));
+  }
+  const std::vector<std::string> rigid = notes("\"settle\"");
+  ASSERT_EQ(rigid.size(), 1u);
+  EXPECT_TRUE(contains(rigid[0], "rigid geometry"));
+}
+
 TEST_F(StartStateTest, AFileOfGromacsHasNanometresAPicosecond) {
   write_text(folder_.file("s.gro"),
              "water\n    3\n"
