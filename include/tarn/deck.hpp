@@ -17,7 +17,11 @@
 namespace tarn {
 
 enum class StartKind { quenched, random };
-enum class VelocityKind { maxwell, tangent, zero };
+/// Drawn at a temperature, at rest, or those of what the run starts from.
+enum class VelocityKind { maxwell, tangent, zero, file, state };
+inline constexpr bool is_drawn(VelocityKind kind) {
+  return kind == VelocityKind::maxwell || kind == VelocityKind::tangent;
+}
 /// What a penalised start is moved onto.
 enum class StartProjection { none, slow_manifold };
 
@@ -31,14 +35,17 @@ struct ReplicaSelection {
 struct SystemSection {
   std::string kind = "water";
   std::string model = "tip3p";
-  int molecules = 0;                ///< 0 when `file` gives them; with `file`: what it must hold
-  std::optional<std::string> file;  ///< as written in the deck, relative to the deck
+  int molecules = 0;  ///< 0 when `file` or `state` gives them; with one of these: what it must hold
+  std::optional<std::string> file;   ///< as written in the deck, relative to the deck
+  std::optional<std::string> state;  ///< the same; never both
   int replicas = 1;
   std::uint64_t seed = 1;
   std::optional<double> temperature_K;  ///< of the start velocities; nothing if they are zero
   StartKind start = StartKind::quenched;
-  VelocityKind velocities = VelocityKind::maxwell;  ///< zero if the deck has no temperature
-  /// Default: true for penalty schemes, false (and refused) with rigid ones and infinite omega.
+  /// Default: those of `state`; without it zero if the deck has no temperature.
+  VelocityKind velocities = VelocityKind::maxwell;
+  /// Default: true for penalty schemes, false (and refused) with rigid ones and infinite omega, and
+  /// where positions go with velocities that are given.
   bool relax = true;
   StartProjection project = StartProjection::none;
   bool remove_momentum = false;
@@ -131,6 +138,10 @@ struct ObserveTrajectory {
   ReplicaSelection replicas;
   bool operator==(const ObserveTrajectory&) const = default;
 };
+struct ObserveFinal {
+  ReplicaSelection replicas;
+  bool operator==(const ObserveFinal&) const = default;
+};
 struct CheckpointSection {
   std::int64_t every = 0;       ///< steps; 0: none by steps
   double every_minutes = 15.0;  ///< of wall time; 0: none by time
@@ -155,6 +166,7 @@ struct Deck {
   std::optional<ObserveMultipliers> multipliers;
   std::optional<ObserveRdf> rdf;
   std::optional<ObserveTrajectory> trajectory;
+  std::optional<ObserveFinal> final_structures;
   CheckpointSection checkpoint;
   MechanicsDeck mechanics;  ///< used instead of most of the above when system.kind is mechanical
   bool operator==(const Deck&) const = default;
@@ -170,7 +182,7 @@ inline constexpr std::int64_t kMaxSteps = 1'000'000'000'000;
 /// Most replicas whose trajectories a run writes; most formats take a file for each.
 inline constexpr int kMaxTrajectories = 10'000;
 
-/// Reads and checks a deck, and that its structure file exists.
+/// Reads and checks a deck, and the structure file or the state that it starts from.
 /// @param path the deck
 /// @param overrides "section.key=value" strings that replace or add keys (`--set`). The value is
 /// TOML, or a bare string where it is not. `run.steps` and `run.duration_ps` replace each other,
@@ -198,6 +210,9 @@ Deck with_scheme(const Deck& deck, const std::string& spec);
 /// Path of the structure file, relative paths taken from the deck's folder; nothing without `file`.
 std::optional<std::string> structure_path(const Deck& deck);
 
+/// Path of the checkpoint that `state` names, itself or by its folder; nothing without `state`.
+std::optional<std::string> state_path(const Deck& deck);
+
 /// Markdown page of every section and key, made from the table that the reader uses.
 std::string deck_reference();
 
@@ -206,6 +221,9 @@ std::string deck_reference();
 /// @param molecules of the start structure; a file may have given it
 /// @throws InputError if `molecules` is not what the deck says, or beyond the limits
 System make_system(const Deck& deck, int molecules);
+
+/// b h² of schemes whose own positions are x = q - b h² a, and 0 for the others [fs²].
+double push_fs2(const IntegratorSection& integrator);
 
 /// The first step that averages count: that after equilibration_ps.
 std::int64_t first_averaged_step(const Deck& deck);

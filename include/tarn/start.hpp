@@ -104,12 +104,13 @@ class StartInterrupted : public Error {
 
 /// Structure and velocities of every replica of a deck, at step 0.
 ///
-/// The structure is that of the deck's file, the same for every replica, or a cluster of its own
-/// for each: random, or quenched as well. Rigid schemes and infinite omega get molecules on the
-/// model's geometry; penalty schemes with `relax` start at a minimum of V0 + V1. Velocities are
-/// drawn from Maxwell's distribution, projected onto the constraints for rigid schemes or where the
-/// deck says so; with remove_momentum the cluster as a whole neither moves nor turns. With
-/// `project` the bonds do not vibrate.
+/// The structure is that of the deck's file, the same for every replica, that of the state of
+/// another run, or a cluster of its own for each: random, or quenched as well. Rigid schemes and
+/// infinite omega get molecules on the model's geometry; penalty schemes with `relax` start at a
+/// minimum of V0 + V1. Velocities are those of the file or the state, or drawn from Maxwell's
+/// distribution, projected onto the constraints for rigid schemes or where the deck says so; with
+/// remove_momentum the cluster as a whole neither moves nor turns. With `project` the bonds do not
+/// vibrate.
 /// @throws InputError for structures that cannot be used, IoError for files that cannot be read,
 /// NumericalError where the projection does not settle, StartInterrupted where go_on() ends it
 Start make_start(const Deck& deck, const StartWatch& go_on = {});

@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
+#include "tarn/io/checkpoint.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/run.hpp"
 
@@ -30,6 +31,7 @@ void check(const Arguments& a) {
   }
   int molecules = deck.system.molecules;
   if (const auto path = structure_path(deck)) molecules = io::read_structure(*path).molecules;
+  if (const auto path = state_path(deck)) molecules = io::read_checkpoint(*path).state.molecules;
   make_system(deck, molecules);
   fmt::print("{}", resolved_deck(deck));
 }

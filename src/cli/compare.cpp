@@ -81,7 +81,8 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
     return;
   }
   fmt::print(out, "{}, {} molecules x {} replicas, {} steps of {} fs, {}\n\n", deck.name,
-             deck.system.molecules > 0 ? std::to_string(deck.system.molecules) : *deck.system.file,
+             deck.system.molecules > 0 ? std::to_string(deck.system.molecules)
+                                       : deck.system.file.value_or(deck.system.state.value_or("")),
              deck.system.replicas, result.schemes.front().steps, deck.integrator.timestep_fs,
              result.device);
   std::vector<std::vector<std::string>> rows{

@@ -159,7 +159,7 @@ std::optional<double> Checker::number(std::string_view path) const {
 }
 
 std::int64_t Checker::molecules() const {
-  return file_molecules_ ? *file_molecules_ : deck_.system.molecules;
+  return start_molecules_ ? *start_molecules_ : deck_.system.molecules;
 }
 
 bool Checker::trusted(std::initializer_list<std::string_view> paths) const {
@@ -224,6 +224,7 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
   read_entries();
   check_conditions();
   read_structure_file();
+  read_start_state();
   for (const Rule& rule : schema_->rules) rule.check(*this);
   if (!problems_.empty()) give_up();
   is_mechanical(deck_.system.kind) ? fill_mechanics_defaults(*this) : fill_defaults();
@@ -527,8 +528,11 @@ void Checker::wrong_type(const Key& key, const Raw& raw) {
 
 void Checker::check_conditions() {
   const auto is_given = [&](const Key& key) { return has(key.path()); };
-  // Velocities are zero by default where there is no temperature.
-  if (schema_ == &water_schema() &&
+  // Velocities are by default those of the state, and zero where there is no temperature.
+  if (has("system.state") && trusted({"system.velocities"}) && !has("system.velocities")) {
+    deck_.system.velocities = VelocityKind::state;
+  }
+  if (schema_ == &water_schema() && !has("system.state") &&
       trusted({"system.velocities", "system.temperature_K", "thermostat.kind"}) &&
       !has("system.velocities") && !has("system.temperature_K") &&
       deck_.thermostat.kind == Thermostat::none) {
@@ -548,23 +552,27 @@ void Checker::check_conditions() {
                                 key.instead_of));
       }
     }
-    check_condition(key, key.used_with);
-    for (const Condition& also : key.also_with) check_condition(key, also);
+    // The first one that fails is enough.
+    if (!check_condition(key, key.used_with)) continue;
+    for (const Condition& also : key.also_with) {
+      if (!check_condition(key, also)) break;
+    }
   }
 }
 
-void Checker::check_condition(const Key& key, const Condition& condition) {
-  if (condition.path.empty() || !trusted({condition.path}) || holds(condition, deck_)) return;
+bool Checker::check_condition(const Key& key, const Condition& condition) {
+  if (condition.path.empty() || !trusted({condition.path}) || holds(condition, deck_)) return true;
   const Place& place = values_.find(key.path())->second.place;
   const Key& other = *schema_->find_key(condition.path);
   if (condition.words.empty()) {
     tell(place, fmt::format("{} is not used with {}; remove one of them", key.name, other.name));
-    return;
+    return false;
   }
   tell(place,
        fmt::format("{} is not used with [{}] {} = {}{}; it is used with {}", key.name,
                    other.section, other.name, toml_text(other, other.get(other, deck_)),
                    has(other.path()) ? "" : " (the default)", comma_list(condition.words, true)));
+  return false;
 }
 
 void Checker::read_structure_file() {
@@ -576,11 +584,26 @@ void Checker::read_structure_file() {
                                               toml_string(*deck_.system.file), *path));
   }
   try {
-    file_molecules_ = io::read_structure(*path).molecules;
+    const io::Structure structure = io::read_structure(*path);
+    start_molecules_ = structure.molecules;
+    if (deck_.system.velocities == VelocityKind::file && structure.velocities_A_per_akma.empty()) {
+      problem("system.velocities", no_velocities_message(*path));
+    }
   } catch (const InputError& error) {
     if (error.problems().empty()) problem("system.file", error.what());
     problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());
   } catch (const IoError&) {  // no fault of the deck; told when the structure is needed
+  }
+}
+
+void Checker::read_start_state() {
+  if (!look_at_files_ || !deck_.system.state) return;
+  try {
+    const StartState start = tarn::read_start_state(deck_);
+    start_molecules_ = start.state.molecules;
+    start_problems_ = problems_of(deck_, start);
+  } catch (const Error& error) {
+    problem("system.state", error.what());
   }
 }
 
@@ -590,11 +613,11 @@ void Checker::fill_defaults() {
         static_cast<std::int64_t>(steps_in(*duration_ps, deck_.integrator.timestep_fs));
   }
   if (!has("system.temperature_K") && deck_.thermostat.kind != Thermostat::none &&
-      deck_.system.velocities != VelocityKind::zero) {
+      is_drawn(deck_.system.velocities)) {
     deck_.system.temperature_K = deck_.thermostat.temperature_K;
   }
   if (!has("system.relax")) {
-    deck_.system.relax = default_relax(deck_.integrator);
+    deck_.system.relax = default_relax(deck_);
   }
 }
 

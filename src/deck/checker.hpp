@@ -12,6 +12,7 @@
 
 #include "schema.hpp"
 #include "source.hpp"
+#include "tarn/start_state.hpp"
 
 namespace tarn::decks {
 
@@ -22,7 +23,8 @@ namespace tarn::decks {
 class Checker {
  public:
   /// @param path names the deck in messages and anchors relative files
-  /// @param look_at_files true: the structure file is read, and its problems are the deck's
+  /// @param look_at_files true: the structure file or the state is read, and its problems are
+  /// the deck's
   Checker(const std::string& path, bool look_at_files);
 
   /// @throws InputError with every problem found
@@ -36,8 +38,11 @@ class Checker {
   bool has(std::string_view path) const { return values_.find(path) != values_.end(); }
   /// The number that the deck gives the key, or nothing.
   std::optional<double> number(std::string_view path) const;
-  /// Those of the structure file where it was read, of the deck otherwise; 0: neither says.
+  /// Those of the structure file or the state where it was read, of the deck otherwise; 0: neither
+  /// says.
   std::int64_t molecules() const;
+  /// What keeps the state, where it was read, from being a start.
+  const std::vector<KeyProblem>& start_problems() const { return start_problems_; }
   /// False if something was wrong with one of the keys, so that nothing can be said about it.
   bool trusted(std::initializer_list<std::string_view> paths) const;
   /// A problem with a key, told at its value or, where it is missing, at its section.
@@ -52,8 +57,10 @@ class Checker {
   void unknown_key(const Entry& entry);
   void key_outside_sections(const Entry& entry);
   void check_conditions();
-  void check_condition(const Key& key, const Condition& condition);
+  /// @return whether it holds; where it does not, that is told
+  bool check_condition(const Key& key, const Condition& condition);
   void read_structure_file();
+  void read_start_state();
   void fill_defaults();
 
   void tell(const Place& place, std::string message);
@@ -86,7 +93,8 @@ class Checker {
   std::map<std::string, Place, std::less<>> sections_;
   std::map<std::string, Given, std::less<>> values_;
   std::set<std::string, std::less<>> distrusted_;
-  std::optional<int> file_molecules_;
+  std::optional<int> start_molecules_;
+  std::vector<KeyProblem> start_problems_;
 };
 
 /// The rules of water.
@@ -98,8 +106,9 @@ void fill_mechanics_defaults(Checker& checker);
 /// Number of whole steps that cover a time; a whole number within round-off counts as whole.
 double steps_in(double time_ps, double timestep_fs);
 
-/// True for penalties that are finite: then a rigid start is not at rest.
-bool default_relax(const IntegratorSection& integrator);
+/// True for penalties that are finite, under which a rigid start is not at rest, unless positions
+/// and velocities are given together.
+bool default_relax(const Deck& deck);
 
 /// What is wrong with factorising the whole Hessian of that many molecules, if anything.
 std::optional<std::string> total_hessian_problem(const IntegratorSection& integrator,

@@ -44,6 +44,11 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
+/// An absolute path replaces the folder of the deck.
+fs::path from_the_deck(const Deck& deck, const std::string& path) {
+  return fs::path(deck.path).parent_path() / path;
+}
+
 /// The keys that the deck uses and `keep` accepts, in the order of the table.
 template <class Keep>
 std::string write_deck(const Deck& deck, Keep keep) {
@@ -76,8 +81,15 @@ Deck parse_deck(const std::string& text, const std::string& path,
 
 std::optional<std::string> structure_path(const Deck& deck) {
   if (!deck.system.file) return std::nullopt;
-  // An absolute path replaces the folder.
-  return (fs::path(deck.path).parent_path() / *deck.system.file).string();
+  return from_the_deck(deck, *deck.system.file).string();
+}
+
+std::optional<std::string> state_path(const Deck& deck) {
+  if (!deck.system.state) return std::nullopt;
+  fs::path path = from_the_deck(deck, *deck.system.state);
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) path /= "checkpoint.bin";
+  return path.string();
 }
 
 std::string resolved_deck(const Deck& deck) {
@@ -120,7 +132,7 @@ Deck with_scheme(const Deck& deck, const std::string& spec) {
   if (std::find(known.begin(), known.end(), scheme) != known.end()) {
     scheme_key.set(scheme_key, scheme, other);
   }
-  const bool default_relax = deck.system.relax == decks::default_relax(deck.integrator);
+  const bool default_relax = deck.system.relax == decks::default_relax(deck);
   const std::string text = write_deck(deck, [&](const decks::Key& key) {
     return decks::is_used(key, other) && !(default_relax && key.path() == "system.relax");
   });
@@ -143,8 +155,8 @@ System make_system(const Deck& deck, int molecules) {
         fmt::format("kind = {}: this needs a deck of water", decks::toml_string(deck.system.kind)));
   }
   if (deck.system.molecules != 0 && deck.system.molecules != molecules) {
-    refuse(fmt::format("[system] molecules = {}, but the structure has {}", deck.system.molecules,
-                       molecules));
+    refuse(fmt::format("[system] molecules = {}, but the {} has {}", deck.system.molecules,
+                       deck.system.state ? "state" : "structure", molecules));
   }
   if (molecules < 1 || molecules > kMaxMolecules) {
     refuse(fmt::format("a structure of {} molecules; want 1 to {}", molecules, kMaxMolecules));
@@ -185,8 +197,9 @@ System make_system(const Deck& deck, int molecules) {
   const ThermostatSection& thermostat = deck.thermostat;
   system.thermostat.kind = thermostat.kind;
   if (thermostat.kind == Thermostat::none) {
-    system.motionless = deck.system.remove_momentum ||
-                        deck.system.velocities == VelocityKind::zero || !deck.system.temperature_K;
+    const VelocityKind velocities = deck.system.velocities;
+    system.motionless = deck.system.remove_momentum || velocities == VelocityKind::zero ||
+                        (is_drawn(velocities) && !deck.system.temperature_K);
     return system;
   }
   system.thermostat.temperatures_K = thermostat.temperatures_K;
@@ -204,6 +217,11 @@ System make_system(const Deck& deck, int molecules) {
   system.thermostat.friction_oxygen_per_akma = rate_per_akma(system.model.mass_o_Da);
   system.thermostat.friction_hydrogen_per_akma = rate_per_akma(system.model.mass_h_Da);
   return system;
+}
+
+double push_fs2(const IntegratorSection& integrator) {
+  if (!pushes_forward(integrator.scheme)) return 0.0;
+  return integrator.beta * integrator.timestep_fs * integrator.timestep_fs;
 }
 
 std::int64_t first_averaged_step(const Deck& deck) {

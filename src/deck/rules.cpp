@@ -14,21 +14,31 @@ namespace tarn::decks {
 namespace {
 
 void start_is_given(Checker& checker) {
-  if (!checker.trusted({"system.molecules", "system.file"})) return;
-  if (checker.has("system.molecules") || checker.has("system.file")) return;
-  checker.problem("system.molecules", "[system] needs molecules or file");
+  if (!checker.trusted({"system.molecules", "system.file", "system.state"})) return;
+  for (const char* key : {"system.molecules", "system.file", "system.state"}) {
+    if (checker.has(key)) return;
+  }
+  checker.problem("system.molecules", "[system] needs molecules, file or state");
 }
 
-void file_has_the_molecules(Checker& checker) {
+void start_has_the_molecules(Checker& checker) {
   const int wanted = checker.deck().system.molecules;
   const std::int64_t found = checker.molecules();
+  const bool state = checker.has("system.state");
+  const char* what = state ? "state" : "structure";
   if (found > kMaxMolecules) {
-    checker.problem("system.file", fmt::format("the structure has {} molecules; want 1 to {}",
-                                               found, kMaxMolecules));
+    checker.problem(
+        state ? "system.state" : "system.file",
+        fmt::format("the {} has {} molecules; want 1 to {}", what, found, kMaxMolecules));
   } else if (checker.has("system.molecules") && wanted != found) {
     checker.problem("system.molecules",
-                    fmt::format("molecules = {}, but the structure has {}", wanted, found));
+                    fmt::format("molecules = {}, but the {} has {}", wanted, what, found));
   }
+}
+
+void state_is_a_start(Checker& checker) {
+  if (!checker.trusted({"system.replicas", "system.seed", "thermostat.kind"})) return;
+  for (const KeyProblem& p : checker.start_problems()) checker.problem(p.key, p.message);
 }
 
 void length_is_given(Checker& checker) {
@@ -74,10 +84,27 @@ void temperatures_have_replicas(Checker& checker) {
 void velocities_have_a_temperature(Checker& checker) {
   if (!checker.trusted({"system.velocities", "system.temperature_K", "thermostat.kind"})) return;
   if (!checker.has("system.velocities") || checker.has("system.temperature_K")) return;
-  if (checker.deck().system.velocities == VelocityKind::zero) return;
+  if (!is_drawn(checker.deck().system.velocities)) return;
   if (checker.deck().thermostat.kind != Thermostat::none) return;
   checker.problem("system.velocities",
                   "these velocities need [system] temperature_K or a thermostat");
+}
+
+void velocities_have_a_source(Checker& checker) {
+  if (!checker.trusted({"system.velocities", "system.file", "system.state"})) return;
+  const VelocityKind velocities = checker.deck().system.velocities;
+  if (velocities == VelocityKind::file && !checker.has("system.file")) {
+    checker.problem(
+        "system.velocities",
+        fmt::format("velocities = \"file\" are those of a structure file, and the deck "
+                    "has no file{}",
+                    checker.has("system.state") ? "; those of the state are \"state\"" : ""));
+  } else if (velocities == VelocityKind::state && !checker.has("system.state")) {
+    checker.problem(
+        "system.velocities",
+        fmt::format("velocities = \"state\" are those of a state, and the deck has none{}",
+                    checker.has("system.file") ? "; those of the file are \"file\"" : ""));
+  }
 }
 
 void a_lone_molecule_moves(Checker& checker) {
@@ -249,18 +276,28 @@ void projection_is_finite(Checker& checker) {
                   "project = \"slow-manifold\" needs finite omega: rigid bonds do not vibrate");
 }
 
-void trajectories_are_few(Checker& checker) {
-  if (!checker.trusted({"system.replicas", "observe.trajectory.replicas"})) return;
-  const auto& trajectory = checker.deck().trajectory;
-  if (!trajectory) return;
+void files_are_few(Checker& checker, const char* key, const char* files,
+                   const ReplicaSelection& selection) {
+  if (!checker.trusted({"system.replicas", key})) return;
   const int replicas = checker.deck().system.replicas;
-  const bool all = trajectory->replicas.kind == ReplicaSelection::Kind::all;
-  const int count = all ? replicas : std::min(replicas, trajectory->replicas.count);
+  const bool all = selection.kind == ReplicaSelection::Kind::all;
+  const int count = all ? replicas : std::min(replicas, selection.count);
   if (count <= kMaxTrajectories) return;
-  checker.problem("observe.trajectory.replicas",
-                  fmt::format("trajectories of {} replicas, at most {} are allowed; write "
-                              "replicas = n for the first n",
-                              count, kMaxTrajectories));
+  checker.problem(key, fmt::format("{} of {} replicas, at most {} are allowed; write replicas = n "
+                                   "for the first n",
+                                   files, count, kMaxTrajectories));
+}
+
+void trajectories_are_few(Checker& checker) {
+  const Deck& deck = checker.deck();
+  if (deck.trajectory) {
+    files_are_few(checker, "observe.trajectory.replicas", "trajectories",
+                  deck.trajectory->replicas);
+  }
+  if (deck.final_structures) {
+    files_are_few(checker, "observe.final.replicas", "final structures",
+                  deck.final_structures->replicas);
+  }
 }
 
 void trajectory_format_is_built(Checker& checker) {
@@ -285,9 +322,12 @@ void dcd_can_count_the_interval(Checker& checker) {
 
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> table{
-      {"`[system]` needs `molecules` or `file`.", start_is_given},
-      {"With both `molecules` and `file`, the file must hold that many molecules.",
-       file_has_the_molecules},
+      {"`[system]` needs `molecules`, `file` or `state`.", start_is_given},
+      {"With both `molecules` and `file` or `state`, that must hold as many molecules.",
+       start_has_the_molecules},
+      {"`state` has as many replicas as the deck, or one, and none that was stopped; with a "
+       "thermostat in both runs `seed` is another one.",
+       state_is_a_start},
       {"`[run]` needs exactly one of `steps` and `duration_ps`.", length_is_given},
       {"`duration_ps` may not be more than 10¹² steps.", length_is_possible},
       {"A thermostat other than `none` needs exactly one of `temperature_K` and `temperatures_K`, "
@@ -296,8 +336,11 @@ const std::vector<Rule>& rules() {
        "and `friction_amu_per_ps`.",
        bath_is_complete},
       {"`temperatures_K` holds at most one number a replica.", temperatures_have_replicas},
-      {"`velocities` other than `zero` need `[system] temperature_K` or a thermostat.",
+      {"`velocities` that are drawn need `[system] temperature_K` or a thermostat.",
        velocities_have_a_temperature},
+      {"`velocities = \"file\"` needs `file`, with velocities in it, and `\"state\"` needs "
+       "`state`.",
+       velocities_have_a_source},
       {"`remove_momentum` without a thermostat needs two molecules.", a_lone_molecule_moves},
       {"`equilibration_ps` is less than the length of the run.", equilibration_ends},
       {"`molecules` times `replicas` is at most 10⁸.", state_fits},
@@ -322,7 +365,8 @@ const std::vector<Rule>& rules() {
        dense_solver_is_gauss_newton},
       {"`relax = true` needs finite `omega`.", relaxation_is_finite},
       {"`project = \"slow-manifold\"` needs finite `omega`.", projection_is_finite},
-      {"Trajectories are written of at most 10 000 replicas.", trajectories_are_few},
+      {"Trajectories and final structures are written of at most 10 000 replicas.",
+       trajectories_are_few},
       {"`format = \"h5md\"` needs a build with HDF5; `tarn doctor` says which this is.",
        trajectory_format_is_built},
       {"`format = \"dcd\"` needs `every` below 2³¹.", dcd_can_count_the_interval},
@@ -337,8 +381,9 @@ double steps_in(double time_ps, double timestep_fs) {
   return std::abs(steps - whole) <= round_off ? whole : std::ceil(steps);
 }
 
-bool default_relax(const IntegratorSection& integrator) {
-  return !is_rigid(integrator.scheme) && std::isfinite(integrator.omega);
+bool default_relax(const Deck& deck) {
+  const bool stretches = !is_rigid(deck.integrator.scheme) && std::isfinite(deck.integrator.omega);
+  return stretches && !deck.system.state && deck.system.velocities != VelocityKind::file;
 }
 
 std::optional<std::string> total_hessian_problem(const IntegratorSection& integrator,

@@ -85,6 +85,13 @@ std::vector<Section> make_sections() {
           {.name = "observe.trajectory",
            .meaning = "Writes `trajectory.*`: reported positions, a file each replica or, with "
                       "`h5md`, a group."}),
+      optional_section<&Deck::final_structures>(
+          {.name = "observe.final",
+           .meaning =
+               "Writes `final.xyz` (of several replicas `final-0000.xyz` and so on) at the end of "
+               "the run: the scheme's own positions and velocities, in extended XYZ with all "
+               "digits, to be started from with `file`, `velocities = \"file\"` and the same "
+               "scheme and step. Replicas that were stopped have none."}),
       {.name = "checkpoint",
        .meaning = "A checkpoint is always written at the end of a run and when it is interrupted."},
   };
@@ -100,8 +107,11 @@ std::vector<Key> make_keys() {
                           {"zss-stiff", "pushforward-newmark", "newmark-one-step", "verlet"}};
   const Condition iterated{"integrator.scheme", {"shake", "rattle"}};
   const Condition warm{"thermostat.kind", {"gla", "baoab"}};
-  const Condition moving{"system.velocities", {"maxwell", "tangent"}};
+  const Condition drawn{"system.velocities", {"maxwell", "tangent"}};
+  const Condition moving{"system.velocities", {"maxwell", "tangent", "file", "state"}};
+  const Condition not_of_file{"system.velocities", {"maxwell", "tangent", "zero"}};
   const Condition no_file{"system.file"};
+  const Condition no_state{"system.state"};
 
   const std::vector<Word> selection{
       {"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"},
@@ -128,9 +138,9 @@ std::vector<Key> make_keys() {
            .name = "molecules",
            .type = Type::integer,
            .range = from_to(1, kMaxMolecules),
-           .fallback = "what `file` holds",
-           .meaning = "Number of molecules. Without `file`: a random cluster of that many, drawn "
-                      "from (seed, replica). With `file`: the file must hold that many.",
+           .fallback = "what `file` or `state` holds",
+           .meaning = "Number of molecules. Without `file` and `state`: a random cluster of that "
+                      "many, drawn from (seed, replica). With one of them: it must hold that many.",
            .zero_means_absent = true}),
       row<&Deck::system, &SystemSection::file>(
           {.section = "system",
@@ -139,7 +149,21 @@ std::vector<Key> make_keys() {
            .fallback = "none",
            .meaning =
                "Structure file that every replica starts from, relative to the deck: extended XYZ, "
-               "GRO or PDB. Of several frames the first is taken; velocities in it are not used."}),
+               "GRO or PDB. Of several frames the first is taken; its velocities only with "
+               "`velocities = \"file\"`.",
+           .instead_of = "state"}),
+      row<&Deck::system, &SystemSection::state>(
+          {.section = "system",
+           .name = "state",
+           .type = Type::file,
+           .fallback = "none",
+           .meaning =
+               "Where another run of water left off, relative to the deck: its folder, or its "
+               "`checkpoint.bin`. Replica r starts from replica r there, or each from the only "
+               "one. Steps and time begin at 0, and nothing is minimised; "
+               "[running.md](running.md#going-on-from-a-run) says what happens between schemes and "
+               "models.",
+           .instead_of = "file"}),
       row<&Deck::system, &SystemSection::start>(
           {.section = "system",
            .name = "start",
@@ -148,7 +172,8 @@ std::vector<Key> make_keys() {
                       "the random cluster is minimised first"},
                      {"random", static_cast<int>(StartKind::random), "as it was drawn"}},
            .meaning = "Start of a cluster that comes from no file.",
-           .used_with = no_file}),
+           .used_with = no_file,
+           .also_with = {no_state}}),
       row<&Deck::system, &SystemSection::replicas>(
           {.section = "system",
            .name = "replicas",
@@ -160,7 +185,8 @@ std::vector<Key> make_keys() {
            .name = "seed",
            .type = Type::integer,
            .range = at_least(0),
-           .meaning = "Seed of starts, velocities and noise."}),
+           .meaning = "Seed of starts, velocities and noise. Noise follows from (seed, replica, "
+                      "step): with a thermostat in both runs it must not be that of `state`."}),
       row<&Deck::system, &SystemSection::velocities>(
           {.section = "system",
            .name = "velocities",
@@ -169,8 +195,14 @@ std::vector<Key> make_keys() {
                       "drawn at the temperature; projected onto the constraints for rigid schemes"},
                      {"tangent", static_cast<int>(VelocityKind::tangent),
                       "projected for penalty schemes too"},
-                     {"zero", static_cast<int>(VelocityKind::zero), "at rest"}},
-           .fallback = "`\"maxwell\"`, or `\"zero\"` without any temperature",
+                     {"zero", static_cast<int>(VelocityKind::zero), "at rest"},
+                     {"file", static_cast<int>(VelocityKind::file),
+                      "those of `file`: columns `vel_A_per_akma:R:3` of extended XYZ, in Å per "
+                      "48.88821 fs (1 of them is 20.45483 Å/ps), or those of GRO, in nm/ps; "
+                      "projected onto the constraints for rigid schemes"},
+                     {"state", static_cast<int>(VelocityKind::state), "those of `state`"}},
+           .fallback =
+               "`\"maxwell\"`, or `\"zero\"` without any temperature; `\"state\"` with `state`",
            .meaning = "Start velocities."}),
       row<&Deck::system, &SystemSection::temperature_K>(
           {.section = "system",
@@ -180,15 +212,16 @@ std::vector<Key> make_keys() {
            .range = from_to(0, kLargestTemperature_K),
            .fallback = "the thermostat's",
            .meaning = "Temperature of the start velocities.",
-           .used_with = moving}),
+           .used_with = drawn}),
       row<&Deck::system, &SystemSection::relax>(
           {.section = "system",
            .name = "relax",
            .type = Type::boolean,
-           .fallback = "`true`, or `false` with infinite `omega`",
+           .fallback = "`true`, or `false` with infinite `omega` or given velocities",
            .meaning = "Relax the start on non-bonded and penalty energy together, so that the "
                       "bonds do not start stretched against the penalty.",
-           .used_with = penalty}),
+           .used_with = penalty,
+           .also_with = {no_state, not_of_file}}),
       row<&Deck::system, &SystemSection::project>(
           {.section = "system",
            .name = "project",
@@ -585,6 +618,14 @@ std::vector<Key> make_keys() {
            .range = from_to(1, kMaxReplicas),
            .words = {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"},
                      {"mean", kRefused, "the mean of trajectories is no trajectory"}},
+           .meaning = "Which replicas: all, or the first n (all of them if there are fewer)."}),
+      row<&Deck::final_structures, &ObserveFinal::replicas>(
+          {.section = "observe.final",
+           .name = "replicas",
+           .type = Type::selection,
+           .range = from_to(1, kMaxReplicas),
+           .words = {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"},
+                     {"mean", kRefused, "the mean of structures is no structure"}},
            .meaning = "Which replicas: all, or the first n (all of them if there are fewer)."}),
 
       row<&Deck::checkpoint, &CheckpointSection::every>(

@@ -81,9 +81,8 @@ XyzColumns parse_properties(std::string_view value, std::string& problem) {
     }
     if (name == "species" && type == "S" && count == 1) columns.species = columns.count;
     if (name == "pos" && type == "R" && count == 3) columns.position = columns.count;
-    if ((name == "velo" || name == "vel_A_per_akma") && type == "R" && count == 3) {
-      columns.velocity = columns.count;
-    }
+    // Other programs' columns do not say their unit.
+    if (name == "vel_A_per_akma" && type == "R" && count == 3) columns.velocity = columns.count;
     columns.count += count;
   }
   if (columns.species < 0) problem = "Properties has no species:S:1, which is needed";

@@ -40,7 +40,8 @@ std::vector<std::string> observer_file_names() {
       "energies.png",   "conservation.csv", "conservation.svg", "conservation.png", "rdf.csv",
       "rdf.svg",        "rdf.png",          "temperatures.csv", "geometry.csv",     "cluster.csv",
       "cluster.svg",    "cluster.png",      "multipliers.csv",  "topology.pdb",     "trajectory-",
-      "trajectory.csv", "trajectory.svg",   "trajectory.png",   "iterations.csv"};
+      "trajectory.csv", "trajectory.svg",   "trajectory.png",   "iterations.csv",   "final.xyz",
+      "final-"};
   for (const io::Format& format : io::formats()) {
     names.push_back(fmt::format("trajectory{}", format.extensions.front()));
   }

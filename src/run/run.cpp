@@ -13,6 +13,7 @@
 #include "centred_engine.hpp"
 #include "checkpointer.hpp"
 #include "evaporation.hpp"
+#include "final_structures.hpp"
 #include "hessian_watch.hpp"
 #include "progress.hpp"
 #include "replicas.hpp"
@@ -133,9 +134,13 @@ class Run {
 
   void make_observers() {
     warn_about_several_baths();
-    observers_ = tarn::make_observers(
-        deck_, {folder_.path(), molecules_, deck_.system.replicas, provenance_of(deck_, molecules_),
-                deck_.integrator.timestep_fs, first_averaged_step(deck_)});
+    const RunInfo info{folder_.path(),
+                       molecules_,
+                       deck_.system.replicas,
+                       provenance_of(deck_, molecules_),
+                       deck_.integrator.timestep_fs,
+                       first_averaged_step(deck_)};
+    observers_ = tarn::make_observers(deck_, info);
     // Behind a wall a molecule may be in the gas.
     if (!deck_.confinement) {
       auto watch = std::make_unique<EvaporationWatch>();
@@ -146,6 +151,9 @@ class Run {
       auto watch = std::make_unique<HessianWatch>(*engine_);
       hessians_ = watch.get();
       observers_.push_back(std::move(watch));
+    }
+    if (deck_.final_structures) {
+      observers_.push_back(std::make_unique<FinalStructures>(deck_, info, *engine_));
     }
     if (folder_.resumes()) {
       restore(checkpoint_, observers_);

@@ -84,7 +84,22 @@ RunFolder::RunFolder(const Deck& deck, const RunOptions& options)
   check_writable(path_);
   std::error_code ignored;
   if (fs::is_directory(path_, ignored)) lock_ = FolderLock(path_);
+  if (!resume_) keep_the_start(deck);
   look();
+}
+
+void RunFolder::keep_the_start(const Deck& deck) const {
+  std::error_code ignored;
+  for (const std::optional<std::string>& start : {state_path(deck), structure_path(deck)}) {
+    if (!start) continue;
+    for (const std::string& name : run_files_in(path_)) {
+      if (!fs::equivalent(file(name), *start, ignored)) continue;
+      throw InputError(fmt::format(
+          "'{}' holds {}, which this run starts from and would replace. Choose another folder by "
+          "--out.",
+          path_, name));
+    }
+  }
 }
 
 void RunFolder::look() {

@@ -14,7 +14,8 @@ class RunFolder {
  public:
   /// Looks, and changes nothing but that it locks a folder that is there.
   /// @throws InputError when another run writes into it, when there is a run that may be neither
-  ///         resumed nor replaced, or none to resume; IoError when it could not be written to
+  ///         resumed nor replaced, when the new run starts from files of it, or none to resume;
+  ///         IoError when it could not be written to
   RunFolder(const Deck& deck, const RunOptions& options);
 
   const std::string& path() const { return path_; }
@@ -31,6 +32,7 @@ class RunFolder {
 
  private:
   void look();
+  void keep_the_start(const Deck& deck) const;
 
   bool resume_, overwrite_;
   std::string path_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -14,7 +15,9 @@
 #include "core/parallel.hpp"
 #include "slow_start.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/cpu_engine.hpp"
 #include "tarn/io/structure.hpp"
+#include "tarn/start_state.hpp"
 #include "velocities.hpp"
 
 namespace tarn {
@@ -57,7 +60,7 @@ void check_bond_lengths(const WaterModel& model, const std::vector<double>& x,
 }
 
 std::optional<double> velocity_temperature(const Deck& deck, std::size_t replica) {
-  if (deck.system.velocities == VelocityKind::zero) return std::nullopt;
+  if (!is_drawn(deck.system.velocities)) return std::nullopt;
   if (deck.system.temperature_K) return deck.system.temperature_K;
   const std::vector<double>& list = deck.thermostat.temperatures_K;
   if (!list.empty()) return list[replica % list.size()];
@@ -83,6 +86,15 @@ MinimiseResult relax(ForceField& force_field, double omega, std::span<double> po
   return relax_penalised(force_field, omega, positions_A, options);
 }
 
+void note_fit(const std::string& path, const WaterModel& model, const RigidFit& fit,
+              std::vector<std::string>& notes) {
+  if (fit.largest_move_A <= kNotedMove_A) return;
+  notes.push_back(fmt::format(
+      "molecules of {} were put onto the rigid geometry of {}; the largest move of an atom "
+      "is {:.2g} A, in molecule {} (counted from 1)",
+      path, model.name, fit.largest_move_A, fit.molecule + 1));
+}
+
 /// Puts the molecules of a structure file, which every replica starts from, where the deck wants
 /// them.
 /// @throws InputError for molecules that are no water of this model
@@ -96,15 +108,7 @@ void prepare_file(const std::string& path, const System& system, bool on_constra
     notes.push_back(
         fmt::format("{} was made for {}, and this deck takes {}", path, *made_for, model.name));
   }
-  if (on_constraints) {
-    const RigidFit fit = fit_rigid_geometry(model, x);
-    if (fit.largest_move_A > kNotedMove_A) {
-      notes.push_back(fmt::format(
-          "molecules of {} were put onto the rigid geometry of {}; the largest move of an atom "
-          "is {:.2g} A, in molecule {} (counted from 1)",
-          path, model.name, fit.largest_move_A, fit.molecule + 1));
-    }
-  }
+  if (on_constraints) note_fit(path, model, fit_rigid_geometry(model, x), notes);
   if (!relaxed) return;
   ForceField force_field(model, system.molecules);
   const MinimiseResult r = relax(force_field, system.integrator.omega, x, go_on);
@@ -115,6 +119,98 @@ void prepare_file(const std::string& path, const System& system, bool on_constra
                   : fmt::format("; stopped before the minimum, the largest gradient left is "
                                 "{:.2g} kcal/mol/A",
                                 r.max_gradient_kcal_per_mol_A)));
+}
+
+/// The state that the deck names.
+/// @throws InputError for one that it cannot start from; see read_start_state()
+StartState checked_state(const Deck& deck) {
+  StartState start = read_start_state(deck);
+  std::vector<Problem> problems;
+  for (const KeyProblem& p : problems_of(deck, start)) {
+    problems.push_back({deck.path, 0, 0, fmt::format("[{}] {}", p.key, p.message)});
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
+  return start;
+}
+
+bool keeps_bonds_rigid(const Deck& deck) {
+  return is_rigid(deck.integrator.scheme) || std::isinf(deck.integrator.omega);
+}
+
+/// From the positions x of a scheme that pushes them forward to those of another scheme or step,
+/// with the same reported positions q and accelerations: vibrating bonds have a large part of them
+/// in x - q.
+void push_anew(const Deck& deck, StartState& start) {
+  const double old_push = push_fs2(start.deck.integrator), push = push_fs2(deck.integrator);
+  if (old_push == 0.0 || push == old_push) return;
+  const System before = make_system(start.deck, start.state.molecules);
+  Frame frame;
+  make_cpu_engine(before, start.state, {}, deck.run.threads)->snapshot(kPositions, frame);
+  std::vector<double>& x = start.state.positions_A;
+  if (frame.positions_A.size() != x.size()) {
+    throw NumericalError(
+        fmt::format("{}: the accelerations of its run cannot be computed", start.path));
+  }
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double q = frame.positions_A[i];
+    x[i] = q - push / old_push * (q - x[i]);
+  }
+}
+
+/// Puts the molecules of a state where scheme and model want them. A state of the same scheme, step
+/// and model is already there, to the last bit.
+/// @throws InputError for molecules that are no water of the model
+void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
+                   std::vector<std::string>& notes) {
+  const Deck& then = start.deck;
+  push_anew(deck, start);
+  const WaterModel other = *find_water_model(then.system.model);
+  const bool same_shape = other.r_oh_A == model.r_oh_A && other.r_hh_A() == model.r_hh_A();
+  const bool same_bonds =
+      !keeps_bonds_rigid(deck) ||
+      (keeps_bonds_rigid(then) && then.integrator.scheme == deck.integrator.scheme);
+  if (then.system.model != deck.system.model) {
+    notes.push_back(fmt::format("{} is of a run of {}, and this deck takes {}", start.path,
+                                then.system.model, model.name));
+  }
+  if (then.system.hydrogen_mass_Da != deck.system.hydrogen_mass_Da &&
+      deck.system.velocities == VelocityKind::state) {
+    notes.push_back(
+        fmt::format("hydrogen_mass_Da was {}, is {}: velocities are the same, so that "
+                    "the temperature is not",
+                    then.system.hydrogen_mass_Da, deck.system.hydrogen_mass_Da));
+  }
+  if (same_shape && same_bonds) return;
+  std::vector<double>& x = start.state.positions_A;
+  check_bond_lengths(model, x, start.path);
+  note_fit(start.path, model, fit_rigid_geometry(model, x), notes);
+  if (is_rigid(deck.integrator.scheme)) {
+    start::project_onto_constraints(model, x, start.state.velocities_A_per_akma);
+  }
+}
+
+/// What final.xyz of another step does to bonds that vibrate; see push_anew().
+std::optional<std::string> note_on_push(const Deck& deck, const std::string& path,
+                                        const io::Structure& file) {
+  const auto given = file.comment.find("push_fs2");
+  if (given == file.comment.end() || keeps_bonds_rigid(deck)) return std::nullopt;
+  const double push = push_fs2(deck.integrator);
+  const double old_push = std::strtod(given->second.c_str(), nullptr);
+  if (push == old_push) return std::nullopt;
+  return fmt::format(
+      "positions of {} are x = q - b h^2 a with b h^2 = {:.4g} fs^2, and this deck has {:.4g}: "
+      "bonds "
+      "that vibrate will do so more or less. Start from that run by state, or with project",
+      path, old_push, push);
+}
+
+/// Copies that nothing makes differ.
+std::optional<std::string> note_on_copies(const Deck& deck, bool one_start) {
+  const bool same_velocities = !is_drawn(deck.system.velocities);
+  if (deck.system.replicas == 1 || !one_start || !same_velocities) return std::nullopt;
+  if (deck.thermostat.kind != Thermostat::none) return std::nullopt;
+  return "all replicas have the same positions and velocities, and without a thermostat they stay "
+         "the same: draw velocities, or take one replica";
 }
 
 }  // namespace
@@ -156,12 +252,16 @@ Start make_start(const Deck& deck, const StartWatch& watch) {
   const std::optional<std::string> path = structure_path(deck);
   std::optional<io::Structure> file;
   if (path) file = io::read_structure(*path);
-  const System system = make_system(deck, file ? file->molecules : deck.system.molecules);
+  std::optional<StartState> state_before;
+  if (deck.system.state) state_before = checked_state(deck);
+  const System system = make_system(deck, file           ? file->molecules
+                                          : state_before ? state_before->state.molecules
+                                                         : deck.system.molecules);
   const WaterModel& model = system.model;
   const int n = system.molecules, replicas = deck.system.replicas;
   const double omega = system.integrator.omega;
   const bool rigid = is_rigid(system.integrator.scheme);
-  const bool on_constraints = rigid || std::isinf(omega);
+  const bool on_constraints = keeps_bonds_rigid(deck);
   const bool relaxed = deck.system.relax && !on_constraints;
   const bool quenched = deck.system.start == StartKind::quenched;
 
@@ -183,6 +283,18 @@ Start make_start(const Deck& deck, const StartWatch& watch) {
   state.velocities_A_per_akma.resize(state.positions_A.size());
 
   if (file) prepare_file(*path, system, on_constraints, relaxed, go_on, *file, start.notes);
+  if (state_before) prepare_state(deck, model, *state_before, start.notes);
+  const int sources = state_before ? state_before->state.replicas() : file ? 1 : replicas;
+  if (const auto note = note_on_copies(deck, sources == 1)) start.notes.push_back(*note);
+  if (deck.system.velocities == VelocityKind::file) {
+    if (file->velocities_A_per_akma.empty()) {
+      throw InputError({Problem{deck.path, 0, 0, no_velocities_message(*path)}});
+    }
+    if (const auto note = note_on_push(deck, *path, *file)) start.notes.push_back(*note);
+    if (rigid) {
+      start::project_onto_constraints(model, file->positions_A, file->velocities_A_per_akma);
+    }
+  }
 
   const bool tangent = rigid || deck.system.velocities == VelocityKind::tangent;
   const bool projected = deck.system.project == StartProjection::slow_manifold && !on_constraints;
@@ -194,8 +306,11 @@ Start make_start(const Deck& deck, const StartWatch& watch) {
     state.replica_ids[index] = r;
     const std::span<double> x(&state.positions_A[size * index], size);
     const std::span<double> v(&state.velocities_A_per_akma[size * index], size);
+    const std::size_t source = sources == 1 ? 0 : size * index;
     if (file) {
       std::copy(file->positions_A.begin(), file->positions_A.end(), x.begin());
+    } else if (state_before) {
+      std::copy_n(&state_before->state.positions_A[source], size, x.begin());
     } else {
       MinimiseResult quench;
       quench.converged = true;
@@ -210,8 +325,12 @@ Start make_start(const Deck& deck, const StartWatch& watch) {
     const std::optional<double> temperature_K = velocity_temperature(deck, index);
     if (temperature_K) {
       start::draw_velocities(model, x, *temperature_K, tangent, system.seed, r, v);
-      if (deck.system.remove_momentum) start::remove_momentum(model, x, v);
+    } else if (deck.system.velocities == VelocityKind::file) {
+      std::copy(file->velocities_A_per_akma.begin(), file->velocities_A_per_akma.end(), v.begin());
+    } else if (deck.system.velocities == VelocityKind::state) {
+      std::copy_n(&state_before->state.velocities_A_per_akma[source], size, v.begin());
     }
+    if (deck.system.remove_momentum) start::remove_momentum(model, x, v);
     if (!projected) return;
     try {
       slow[index] = start::project_onto_slow_manifold(worker, omega, x, v);

@@ -37,6 +37,16 @@ void draw_velocities(const WaterModel& model, std::span<const double> positions_
   }
 }
 
+void project_onto_constraints(const WaterModel& model, std::span<const double> positions_A,
+                              std::span<double> velocities_A_per_akma) {
+  const Masses<double> m = masses(model);
+  for (std::size_t k = 0; k < positions_A.size() / 9; ++k) {
+    put_molecule(project_velocities(molecule_at(positions_A.data(), k),
+                                    molecule_at(velocities_A_per_akma.data(), k), m),
+                 velocities_A_per_akma.data(), k);
+  }
+}
+
 void remove_momentum(const WaterModel& model, std::span<const double> positions_A,
                      std::span<double> velocities_A_per_akma) {
   const std::size_t atoms = positions_A.size() / 3;

@@ -16,6 +16,10 @@ void draw_velocities(const WaterModel& model, std::span<const double> positions_
                      double temperature_K, bool tangent, std::uint64_t seed, std::int64_t replica,
                      std::span<double> velocities_A_per_akma);
 
+/// Takes out of velocities what changes bond lengths, as draw_velocities() does for `tangent`.
+void project_onto_constraints(const WaterModel& model, std::span<const double> positions_A,
+                              std::span<double> velocities_A_per_akma);
+
 /// Subtracts the motion of the cluster as one rigid body: its total linear momentum and its angular
 /// momentum vanish, and J v stays what it was.
 void remove_momentum(const WaterModel& model, std::span<const double> positions_A,

@@ -97,6 +97,7 @@ every = 100
 [observe.multipliers]
 every = 20
 window_steps = 5
+[observe.final]
 )");
   }
 
@@ -456,6 +457,62 @@ TEST_F(Commands, ARunIsTheSameWithOtherThreadsAndInPieces) {
     EXPECT_EQ(contains(piece.text, "goes on from its checkpoint of step "), begun) << piece.text;
   }
   expect_same_files(folder_ / "whole", folder_ / "pieces");
+}
+
+/// Equilibrate, then measure.
+TEST_F(Commands, ARunStartsWhereAnotherOneEnded) {
+  const std::string first = small_deck();
+  ASSERT_EQ(tarn("run " + first + " --quiet --out " + path("first")).exit_code, 0);
+  const std::string text = R"([system]
+state = "first"
+replicas = 3
+seed = 2
+[integrator]
+scheme = "zss-stiff"
+[thermostat]
+kind = "baoab"
+temperature_K = 10.0
+friction_per_ps = 5.0
+[run]
+steps = 200
+[observe.energies]
+every = 20
+[observe.final]
+)";
+  const std::string deck = write("second.toml", text);
+  ASSERT_EQ(tarn("check " + deck).exit_code, 0);
+  const Outcome whole = tarn("run " + deck + " --quiet --out " + path("whole"));
+  ASSERT_EQ(whole.exit_code, 0) << whole.text;
+  EXPECT_EQ(whole.text, "");
+  const std::string pieces = "run " + deck + " --quiet --out " + path("pieces");
+  ASSERT_EQ(tarn(pieces + " --set run.steps=70").exit_code, 0);
+  ASSERT_EQ(tarn(pieces + " --resume").exit_code, 0);
+  expect_same_files(folder_ / "whole", folder_ / "pieces");
+  // Another state is another run; the program says so before it touches anything.
+  fs::copy(folder_ / "first", folder_ / "copy");
+  const Outcome other = tarn(pieces + " --resume --set run.steps=300 --set system.state=copy");
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_TRUE(contains(other.text, "was 'state = \"first\"', is 'state = \"copy\"'")) << other.text;
+  const Outcome own = tarn("run " + deck + " --overwrite --out " + path("first"));
+  EXPECT_EQ(own.exit_code, 2);
+  EXPECT_TRUE(contains(own.text, "which this run starts from")) << own.text;
+  expect_same_files(folder_ / "first", folder_ / "copy");
+  // Both are told with line and column.
+  const Outcome bad = tarn("check " + write("bad.toml", "[system]\nstate = \"first\"\nseed = 1\n" +
+                                                            text.substr(text.find("[integ"))));
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_TRUE(contains(bad.text, "bad.toml:1:2: replicas = 1, and the state has 3")) << bad.text;
+  EXPECT_TRUE(contains(bad.text, "bad.toml:3:8: seed = 1 is that of the run")) << bad.text;
+  fs::resize_file(folder_ / "first/checkpoint.bin", 200);
+  const Outcome cut = tarn("check " + deck);
+  EXPECT_EQ(cut.exit_code, 2);
+  EXPECT_TRUE(contains(cut.text, "second.toml:2:9: cannot use the checkpoint")) << cut.text;
+
+  const std::string file = "[system]\nfile = \"whole/final-0002.xyz\"\nvelocities = \"file\"\n" +
+                           text.substr(text.find("[integ"));
+  const Outcome last = tarn("run " + write("third.toml", file) + " --quiet --out " + path("third"));
+  EXPECT_EQ(last.exit_code, 0) << last.text;
+  EXPECT_EQ(last.text, "");
 }
 
 TEST_F(Commands, ThreadsAreWithinBoundsAndReplaceTheDecks) {

@@ -63,6 +63,7 @@ every = 100
 [observe.multipliers]
 every = 20
 window_steps = 5
+[observe.final]
 [checkpoint]
 every = 500
 )");

@@ -61,6 +61,9 @@ class FakeEngine final : public Engine {
       const double* x = &state_.positions_A[r * size];
       const double* v = &state_.velocities_A_per_akma[r * size];
       if (fields & kPositions) frame.positions_A.insert(frame.positions_A.end(), x, x + size);
+      if (fields & kOwnPositions) {
+        frame.own_positions_A.insert(frame.own_positions_A.end(), x, x + size);
+      }
       if (fields & kVelocities) {
         frame.velocities_A_per_akma.insert(frame.velocities_A_per_akma.end(), v, v + size);
       }

@@ -69,7 +69,7 @@ TEST_F(CheckpointFile, IsTheSameBytesEachTime) {
   const std::string bytes = read_text(path_);
   write_checkpoint(path_, example());
   EXPECT_EQ(read_text(path_), bytes);
-  // The format itself, so that a change does not go unnoticed: magic, then version 2 with its low
+  // The format itself, so that a change does not go unnoticed: magic, then version 3 with its low
   // byte first.
   EXPECT_EQ(bytes.substr(0, 8), "\x89TARN\r\n\n");
   EXPECT_EQ(bytes.substr(8, 8), std::string("\3\0\0\0\0\0\0\0", 8));

@@ -44,7 +44,8 @@ constexpr int kMolecules = 3;
 const std::string kObserve =
     "[observe.energies]\nevery = 7\n[observe.conservation]\nevery = 10\n"
     "[observe.rdf]\nevery = 2\nr_max_A = 8.0\nbins = 16\n"
-    "[observe.trajectory]\nevery = 20\nreplicas = 2\n[observe.cluster]\nevery = 15\n";
+    "[observe.trajectory]\nevery = 20\nreplicas = 2\n[observe.cluster]\nevery = 15\n"
+    "[observe.final]\nreplicas = 2\n";
 
 /// Pictures take most of the time of such short runs: gnuplot is hidden from all but one of them.
 class RunDeck : public ::testing::Test {
@@ -129,8 +130,9 @@ TEST_F(RunDeck, WritesEveryFile) {
   EXPECT_DOUBLE_EQ(progress.back().ns_per_day_per_replica,
                    progress.back().steps_per_second * 2e-6 * 86400.0);
   EXPECT_DOUBLE_EQ(progress.back().ns_per_day_total, 3.0 * progress.back().ns_per_day_per_replica);
-  for (const char* name : {"run.json", "checkpoint.bin", "energies.csv", "conservation.csv",
-                           "rdf.csv", "trajectory-0000.xyz", "trajectory-0001.xyz"}) {
+  for (const char* name :
+       {"run.json", "checkpoint.bin", "energies.csv", "conservation.csv", "rdf.csv",
+        "trajectory-0000.xyz", "trajectory-0001.xyz", "final-0000.xyz", "final-0001.xyz"}) {
     EXPECT_TRUE(fs::exists(out_ + "/" + name)) << name;
   }
   EXPECT_EQ(result.pictures.size(), io::can_draw() ? 8u : 0u);
@@ -647,6 +649,50 @@ TEST_F(RunDeck, AResumedRunLeavesStoppedReplicasAlone) {
     EXPECT_EQ(result.blow_ups[1].step, 80);
     EXPECT_EQ(files(), straight) << first;
   }
+}
+
+TEST_F(RunDeck, FinalStructuresAreOfTheEndAndOfReplicasThatReachedIt) {
+  script_.blow_ups = {{1, 155}};
+  run(deck(100));
+  FakeEngine expected(fake_start(kMolecules, 3), {}, 0.002);
+  expected.advance(100);
+  const auto final_of = [&](int replica) {
+    return *io::XyzReader(out_ + "/final-000" + std::to_string(replica) + ".xyz").next();
+  };
+  for (const int replica : {0, 1}) {
+    const io::Structure s = final_of(replica);
+    const auto begin = static_cast<std::ptrdiff_t>(replica) * 27;
+    EXPECT_TRUE(std::equal(s.positions_A.begin(), s.positions_A.end(),
+                           expected.state().positions_A.begin() + begin));
+    EXPECT_TRUE(std::equal(s.velocities_A_per_akma.begin(), s.velocities_A_per_akma.end(),
+                           expected.state().velocities_A_per_akma.begin() + begin));
+    EXPECT_EQ(s.comment.at("step"), "100");
+    EXPECT_EQ(s.comment.at("time_ps"), "0.20000000000000001");
+    EXPECT_EQ(s.comment.at("replica"), std::to_string(replica));
+    EXPECT_EQ(s.comment.at("push_fs2"), "1.6799999999999999");  // 0.42 (2 fs)^2
+  }
+  EXPECT_FALSE(fs::exists(out_ + "/final-0002.xyz"));
+  // What a replica left before is none of its end.
+  resume(deck(200));
+  EXPECT_EQ(final_of(0).comment.at("step"), "200");
+  EXPECT_FALSE(fs::exists(out_ + "/final-0001.xyz"));
+}
+
+TEST_F(RunDeck, WhatARunStartsFromIsNotReplaced) {
+  run(deck(100));
+  RunOptions overwrite;
+  overwrite.overwrite = true;
+  const auto before = contents_of(out_);
+  const std::string file = out_ + "/final-0000.xyz";
+  const auto from = [&](const std::string& key, const std::string& path) {
+    Deck d = deck(100);
+    (key == "state" ? d.system.state : d.system.file) = path;
+    return message_of<InputError>([&] { run(d, overwrite); });
+  };
+  EXPECT_TRUE(contains(from("file", file), "holds final-0000.xyz, which this run starts from"));
+  EXPECT_TRUE(contains(from("state", out_), "holds checkpoint.bin, which this run starts from"));
+  EXPECT_TRUE(contains(from("state", out_ + "/../x/checkpoint.bin"), "by --out"));
+  EXPECT_EQ(contents_of(out_), before);
 }
 
 TEST_F(RunDeck, NoReplicaLeftIsAnErrorAfterTheFilesAreDone) {

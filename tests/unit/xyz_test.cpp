@@ -38,7 +38,8 @@ class Xyz : public ::testing::Test {
 
 TEST_F(Xyz, ReadsColumnsWherePropertiesSaysTheyAre) {
   const Structure s = read(
-      "3\nmodel=spce Properties=id:I:1:pos:R:3:flag:L:1:velo:R:3:species:S:1 comment=\"two "
+      "3\nmodel=spce Properties=id:I:1:pos:R:3:flag:L:1:vel_A_per_akma:R:3:species:S:1 "
+      "comment=\"two "
       "words\"\n"
       "1 0 1.5 -2e0 T 7 8 9 O\n 2 +0.9 1.5 -2 F 4 5 6 H\n3\t0 2.4 -2 T 1 2 3 H\n");
   EXPECT_EQ(s.molecules, 1);

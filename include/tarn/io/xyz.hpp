@@ -17,8 +17,7 @@ namespace tarn::io {
 ///
 /// The Properties key is honoured: columns in any order, columns that are not needed are skipped;
 /// without it the columns are species and x y z, and more may follow. Names of atoms as programs
-/// write them (OW, OH2, HW1, ...) do as species. Velocities are columns `vel_A_per_akma:R:3` or
-/// `velo:R:3` [A/akma].
+/// write them (OW, OH2, HW1, ...) do as species. Velocities are columns `vel_A_per_akma:R:3`.
 class XyzReader final : public FrameReader {
  public:
   /// @throws IoError

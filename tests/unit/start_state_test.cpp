@@ -1,0 +1,422 @@
+#include "tarn/start_state.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/cpu_engine.hpp"
+#include "tarn/io/checkpoint.hpp"
+#include "tarn/io/structure.hpp"
+#include "tarn/start.hpp"
+#include "water_fixtures.hpp"
+
+// Runs that start where another one left off, or from positions and velocities of a file.
+
+namespace tarn {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace test;
+
+const std::string kBath =
+    "[thermostat]\nkind = \"gla\"\ntemperature_K = 100.0\nfriction_per_ps = 5.0\n";
+const std::string kRun = "[run]\nsteps = 10\n";
+
+std::string scheme(const std::string& words) { return "[integrator]\nscheme = " + words + "\n"; }
+
+class StartStateTest : public ::testing::Test {
+ protected:
+  /// Leaves a run of water behind, in a folder, whose state is a warm start of its own deck.
+  State leave(const std::string& name, const std::string& system, const std::string& rest,
+              std::vector<BlowUp> blow_ups = {}) {
+    const Deck deck =
+        parse_deck("[system]\ntemperature_K = 100\nstart = \"random\"\n" + system + kRun + rest,
+                   folder_.file(name + ".toml"));
+    io::Checkpoint checkpoint;
+    checkpoint.tarn_version = "0.1.0";
+    checkpoint.physics = physics_fingerprint(deck);
+    checkpoint.device = "cpu";
+    checkpoint.state = make_start(deck).state;
+    checkpoint.state.step = 500;
+    checkpoint.blow_ups = std::move(blow_ups);
+    fs::create_directories(folder_.file(name));
+    io::write_checkpoint(folder_.file(name + "/checkpoint.bin"), checkpoint);
+    return checkpoint.state;
+  }
+  std::string write(const std::string& text) {
+    write_text(folder_.file("b.toml"), text);
+    return folder_.file("b.toml");
+  }
+  /// A start from the run in folder "a".
+  Start start(const std::string& system, const std::string& rest) {
+    return make_start(load_deck(write("[system]\nstate = \"a\"\n" + system + kRun + rest)));
+  }
+  /// All that is wrong with a deck whose first lines these are; without the folder's name.
+  std::string refusal(const std::string& text) {
+    std::string message = message_of<InputError>([&] { load_deck(write(text + kRun)); });
+    for (std::size_t at; (at = message.find(folder_.path() + "/")) != std::string::npos;) {
+      message.erase(at, folder_.path().size() + 1);
+    }
+    return message;
+  }
+  static double longest_of_bonds(const State& s, const char* model) {
+    return worst_length(*find_water_model(model), s.positions_A);
+  }
+  /// Largest rate of a squared bond length.
+  static double largest_bond_rate(const State& s) {
+    double largest = 0.0;
+    for (std::size_t m = 0; m < s.positions_A.size(); m += 9) {
+      for (const auto& [a, b] : {std::pair{0u, 1u}, {0u, 2u}, {1u, 2u}}) {
+        double rate = 0.0;
+        for (std::size_t k = 0; k < 3; ++k) {
+          rate += (s.positions_A[m + 3 * b + k] - s.positions_A[m + 3 * a + k]) *
+                  (s.velocities_A_per_akma[m + 3 * b + k] - s.velocities_A_per_akma[m + 3 * a + k]);
+        }
+        largest = std::max(largest, std::abs(rate));
+      }
+    }
+    return largest;
+  }
+
+  ScratchFolder folder_;
+};
+
+// --- what is taken over ---
+
+TEST_F(StartStateTest, IsTakenToTheBitByTheSameScheme) {
+  for (const char* words : {"\"zss-stiff\"", "\"zss-stiff\"\nomega = \"infinite\"", "\"shake\"",
+                            "\"settle\"", "\"verlet\"\ntimestep_fs = 0.2"}) {
+    SCOPED_TRACE(words);
+    State before = leave("a", "molecules = 5\nreplicas = 3\n", scheme(words));
+    // What no projection would leave alone.
+    for (double& x : before.positions_A) x = std::nextafter(x, 2.0 * x);
+    io::Checkpoint checkpoint = io::read_checkpoint(folder_.file("a/checkpoint.bin"));
+    checkpoint.state = before;
+    io::write_checkpoint(folder_.file("a/checkpoint.bin"), checkpoint);
+    const Start s = start("replicas = 3\n", scheme(words));
+    EXPECT_TRUE(s.notes.empty()) << s.notes.front();
+    EXPECT_EQ(s.state.step, 0);
+    EXPECT_EQ(s.state.molecules, 5);
+    EXPECT_EQ(s.state.replica_ids, before.replica_ids);
+    EXPECT_EQ(s.state.positions_A, before.positions_A);
+    EXPECT_EQ(s.state.velocities_A_per_akma, before.velocities_A_per_akma);
+  }
+}
+
+TEST_F(StartStateTest, OfOneReplicaStartsAnyNumber) {
+  const State before = leave("a", "molecules = 2\n", scheme("\"settle\""));
+  const Start s = start("replicas = 3\nseed = 2\n", scheme("\"settle\"") + kBath);
+  EXPECT_TRUE(s.notes.empty());
+  for (std::size_t i = 0; i < 3 * 18; ++i) {
+    EXPECT_EQ(s.state.positions_A[i], before.positions_A[i % 18]);
+    EXPECT_EQ(s.state.velocities_A_per_akma[i], before.velocities_A_per_akma[i % 18]);
+  }
+  // Without noise that is one trajectory three times.
+  const Start copies = start("replicas = 3\n", scheme("\"settle\""));
+  ASSERT_EQ(copies.notes.size(), 1u);
+  EXPECT_TRUE(contains(copies.notes[0], "all replicas have the same positions and velocities"));
+}
+
+TEST_F(StartStateTest, VelocitiesMayBeDrawnAnew) {
+  const State before = leave("a", "molecules = 4\nreplicas = 2\n", scheme("\"settle\""));
+  const Start drawn =
+      start("replicas = 2\nvelocities = \"maxwell\"\ntemperature_K = 300\nseed = 9\n",
+            scheme("\"settle\""));
+  EXPECT_EQ(drawn.state.positions_A, before.positions_A);
+  EXPECT_NE(drawn.state.velocities_A_per_akma, before.velocities_A_per_akma);
+  EXPECT_LT(largest_bond_rate(drawn.state), 1e-13);
+  const Start rest = start("replicas = 2\nvelocities = \"zero\"\n", scheme("\"settle\""));
+  for (const double v : rest.state.velocities_A_per_akma) EXPECT_EQ(v, 0.0);
+}
+
+TEST_F(StartStateTest, MomentumMayBeTakenOut) {
+  leave("a", "molecules = 4\n", scheme("\"zss-stiff\""));
+  const State s = start("remove_momentum = true\n", scheme("\"zss-stiff\"")).state;
+  double momentum[3] = {};
+  for (std::size_t i = 0; i < s.velocities_A_per_akma.size(); ++i) {
+    momentum[i % 3] += tip3p().mass_Da(static_cast<int>(i / 3 % 3)) * s.velocities_A_per_akma[i];
+  }
+  // Twelve terms of some 10 Da A/akma.
+  for (const double p : momentum) EXPECT_NEAR(p, 0.0, 1e-13);
+}
+
+TEST_F(StartStateTest, RigidSchemesPutItOntoTheConstraints) {
+  State before = leave("a", "molecules = 5\n", scheme("\"zss-stiff\""));
+  ASSERT_GT(longest_of_bonds(before, "tip3p"), 1e-4) << "relaxed bonds are stretched";
+  ASSERT_GT(largest_bond_rate(before), 1e-2);
+  for (const char* words : {"\"shake\"", "\"rattle\"", "\"settle\""}) {
+    const Start s = start("", scheme(words));
+    EXPECT_LT(longest_of_bonds(s.state, "tip3p"), 1e-12);
+    EXPECT_LT(largest_bond_rate(s.state), 1e-13);
+    ASSERT_EQ(s.notes.size(), 1u);
+    EXPECT_TRUE(contains(s.notes[0], "were put onto the rigid geometry of tip3p"));
+  }
+  // Infinite omega holds positions, and its velocities have nine degrees of freedom a molecule.
+  const Start s = start("", scheme("\"zss-stiff\"\nomega = \"infinite\""));
+  EXPECT_LT(longest_of_bonds(s.state, "tip3p"), 1e-12);
+  EXPECT_EQ(s.state.velocities_A_per_akma, before.velocities_A_per_akma);
+}
+
+TEST_F(StartStateTest, APenaltyTakesRigidMoleculesAsTheyAre) {
+  const State before = leave("a", "molecules = 5\n", scheme("\"settle\""));
+  const Start s = start("", scheme("\"verlet\"\ntimestep_fs = 0.2"));
+  EXPECT_TRUE(s.notes.empty());
+  EXPECT_EQ(s.state.positions_A, before.positions_A);
+  EXPECT_EQ(s.state.velocities_A_per_akma, before.velocities_A_per_akma);
+  // Or its bonds where they would be.
+  const Start slow =
+      start("project = \"slow-manifold\"\n", scheme("\"verlet\"\ntimestep_fs = 0.2"));
+  ASSERT_TRUE(slow.slow);
+  EXPECT_LT(slow.slow->fast_after_kcal_per_mol, slow.slow->fast_before_kcal_per_mol);
+}
+
+TEST_F(StartStateTest, MoleculesTakeTheShapeOfAnotherModel) {
+  const State before = leave("a", "molecules = 5\n", scheme("\"settle\""));
+  for (const char* words : {"\"settle\"", "\"zss-stiff\""}) {
+    const Start s = start("model = \"spc\"\n", scheme(words));
+    EXPECT_LT(longest_of_bonds(s.state, "spc"), 1e-12);
+    ASSERT_EQ(s.notes.size(), 2u);
+    EXPECT_TRUE(contains(s.notes[0], "is of a run of tip3p, and this deck takes spc"));
+    EXPECT_TRUE(contains(s.notes[1], "rigid geometry of spc"));
+  }
+  // TIPS2 has the shape of TIP3P.
+  const Start same = start("model = \"tips2\"\n", scheme("\"settle\""));
+  EXPECT_EQ(same.state.positions_A, before.positions_A);
+  ASSERT_EQ(same.notes.size(), 1u);
+  const Start heavy = start("hydrogen_mass_Da = 4\n", scheme("\"settle\""));
+  EXPECT_EQ(heavy.state.velocities_A_per_akma, before.velocities_A_per_akma);
+  ASSERT_EQ(heavy.notes.size(), 1u);
+  EXPECT_TRUE(contains(heavy.notes[0], "hydrogen_mass_Da was 1.008, is 4"));
+}
+
+/// Z&Ss' own positions x = q - b h² a hold the vibration of the bonds blown up: at another step
+/// they would heat it.
+TEST_F(StartStateTest, ReportedPositionsStayWithAnotherStep) {
+  const std::string system = "molecules = 5\nreplicas = 2\n", newmark = "\"pushforward-newmark\"";
+  leave("a", system, scheme(newmark));
+  io::Checkpoint checkpoint = io::read_checkpoint(folder_.file("a/checkpoint.bin"));
+  const auto engine_of = [&](const State& state, const std::string& words) {
+    const Deck deck = parse_deck("[system]\n" + system + kRun + scheme(words), "a.toml");
+    return make_cpu_engine(make_system(deck, 5), state, {});
+  };
+  const auto before = engine_of(checkpoint.state, newmark);
+  before->advance(100);
+  checkpoint.state = before->state();
+  io::write_checkpoint(folder_.file("a/checkpoint.bin"), checkpoint);
+  Frame old;
+  before->snapshot(kPositions, old);
+  const auto largest = [](const std::vector<double>& x, const std::vector<double>& y) {
+    double all = 0.0;
+    for (std::size_t i = 0; i < x.size(); ++i) all = std::max(all, std::abs(x[i] - y[i]));
+    return all;
+  };
+  const double push = largest(old.positions_A, checkpoint.state.positions_A);
+  ASSERT_GT(push, 5e-3);
+
+  for (const char* words :
+       {"\"pushforward-newmark\"\ntimestep_fs = 1", "\"pushforward-newmark\"\nbeta = 0.6"}) {
+    const State now = start("replicas = 2\n", scheme(words)).state;
+    EXPECT_GT(largest(now.positions_A, checkpoint.state.positions_A), 0.1 * push);
+    Frame frame;
+    engine_of(now, words)->snapshot(kPositions, frame);
+    // Both solve M a = F(q) to round-off, which b h² ω² makes some 1e2 times as large.
+    EXPECT_LT(largest(frame.positions_A, old.positions_A), 1e-11);
+  }
+  // Z&Ss solve that equation to first order in the push.
+  const char* linear = "\"zss-stiff\"\ntimestep_fs = 1";
+  Frame frame;
+  engine_of(start("replicas = 2\n", scheme(linear)).state, linear)->snapshot(kPositions, frame);
+  EXPECT_LT(largest(frame.positions_A, old.positions_A), 4.0 * push * push);
+  // What is not pushed is where it is reported.
+  const State verlet = start("replicas = 2\n", scheme("\"verlet\"\ntimestep_fs = 0.2")).state;
+  EXPECT_EQ(verlet.positions_A, old.positions_A);
+}
+
+TEST_F(StartStateTest, TemperaturesCountSixDegreesUnlessTheClusterIsAtRest) {
+  leave("a", "molecules = 5\n", scheme("\"settle\""));
+  const auto motionless = [&](const std::string& system) {
+    const std::string text = "[system]\nstate = \"a\"\n" + system + kRun + scheme("\"settle\"");
+    return make_system(load_deck(write(text)), 5).motionless;
+  };
+  EXPECT_FALSE(motionless(""));
+  EXPECT_TRUE(motionless("remove_momentum = true\n"));
+  EXPECT_TRUE(motionless("velocities = \"zero\"\n"));
+}
+
+// --- what is refused, and where ---
+
+TEST_F(StartStateTest, ProblemsNameTheKeyAndTellHowToMend) {
+  leave("a", "molecules = 2\nreplicas = 3\n", scheme("\"settle\""));
+  const std::string state = "[system]\nstate = \"a\"\n", three = state + "replicas = 3\n";
+  EXPECT_NO_THROW(load_deck(write(three + kRun)));
+  EXPECT_EQ(refusal("[system]\nstate = \"nowhere\"\n"),
+            "b.toml:2:9: state = \"nowhere\": there is no run and no checkpoint nowhere");
+  fs::create_directories(folder_.file("empty"));
+  EXPECT_TRUE(contains(refusal("[system]\nstate = \"empty\"\n"),
+                       "b.toml:2:9: state = \"empty\": there is no checkpoint.bin in empty"));
+  EXPECT_TRUE(contains(refusal("[system]\nstate = \"b.toml\"\n"), "is not a checkpoint of tarn"));
+  EXPECT_EQ(refusal(three + "molecules = 7\n"), "b.toml:4:13: molecules = 7, but the state has 2");
+  EXPECT_TRUE(contains(refusal(state + "replicas = 2\n"),
+                       "b.toml:3:12: replicas = 2, and the state has 3: write replicas = 3"));
+  EXPECT_TRUE(contains(refusal(state), "b.toml:1:2: replicas = 1, and the state has 3"));
+  EXPECT_TRUE(contains(refusal(three + "file = \"a.xyz\"\n"), "exclude each other"));
+  EXPECT_TRUE(contains(refusal(three + "start = \"random\"\n"), "start is not used with state"));
+  EXPECT_TRUE(contains(refusal(three + "relax = true\n"), "relax is not used with state"));
+  EXPECT_TRUE(contains(refusal(three + "temperature_K = 5\n"),
+                       "temperature_K is not used with [system] velocities = \"state\""));
+  EXPECT_TRUE(contains(refusal(three + "velocities = \"file\"\n"),
+                       "b.toml:4:14: velocities = \"file\" are those of a structure file"));
+  EXPECT_TRUE(contains(refusal("[system]\nmolecules = 2\nvelocities = \"state\"\n"),
+                       "b.toml:3:14: velocities = \"state\" are those of a state"));
+
+  const std::string path = folder_.file("a/checkpoint.bin");
+  const std::string bytes = read_text(path);
+  write_text(path, bytes.substr(0, bytes.size() / 2));
+  EXPECT_TRUE(contains(refusal(three), "b.toml:2:9: cannot use the checkpoint"));
+  EXPECT_TRUE(contains(refusal(three), "it was cut off after"));
+  std::string damaged = bytes;
+  damaged[bytes.size() / 2] = static_cast<char>(~damaged[bytes.size() / 2]);
+  write_text(path, damaged);
+  EXPECT_TRUE(contains(refusal(three), "it is damaged"));
+}
+
+TEST_F(StartStateTest, TheSameNoiseIsRefused) {
+  leave("a", "molecules = 2\n", scheme("\"settle\"") + kBath);
+  const std::string text = "[system]\nstate = \"a\"\n";
+  EXPECT_TRUE(contains(refusal(text + "seed = 1\n" + kBath),
+                       "b.toml:3:8: seed = 1 is that of the run which left the state"));
+  EXPECT_NO_THROW(load_deck(write(text + "seed = 2\n" + kBath + kRun)));
+  EXPECT_NO_THROW(load_deck(write(text + "seed = 1\n" + kRun))) << "there is no noise";
+  leave("a", "molecules = 2\n", scheme("\"settle\""));
+  EXPECT_NO_THROW(load_deck(write(text + "seed = 1\n" + kBath + kRun))) << "there was none";
+}
+
+TEST_F(StartStateTest, StoppedReplicasAreNoStart) {
+  leave("a", "molecules = 2\nreplicas = 2\n", scheme("\"settle\""), {{1, 17, 0, {}, {}, false}});
+  EXPECT_TRUE(contains(refusal("[system]\nstate = \"a\"\nreplicas = 2\n"),
+                       "1 of 2 replicas of the state were stopped, the first of them replica 1 at "
+                       "step 17"));
+}
+
+TEST_F(StartStateTest, OfSomethingElseIsRefused) {
+  const auto checkpoint_with = [&](const std::string& physics, std::vector<std::int64_t> ids) {
+    io::Checkpoint checkpoint;
+    checkpoint.tarn_version = "0.0.9";
+    checkpoint.physics = physics;
+    checkpoint.state.molecules = static_cast<int>(ids.empty() ? 0 : 1);
+    checkpoint.state.positions_A.resize(9 * ids.size());
+    checkpoint.state.velocities_A_per_akma.resize(9 * ids.size());
+    checkpoint.state.replica_ids = std::move(ids);
+    io::write_checkpoint(folder_.file("other.bin"), checkpoint);
+    return refusal("[system]\nstate = \"other.bin\"\n");
+  };
+  const Deck pendulum = load_deck(TARN_SOURCE_DIR "/inputs/double-pendulum.toml");
+  EXPECT_TRUE(contains(checkpoint_with(physics_fingerprint(pendulum), {}),
+                       "it is that of a mechanical system, double-pendulum"));
+  EXPECT_TRUE(contains(checkpoint_with("[system]\nmolecules = 1\ncolour = 3\n", {0}),
+                       "written by tarn 0.0.9, whose decks this version does not read"));
+  EXPECT_TRUE(contains(checkpoint_with("[system]\nmolecules = 1\n", {}), "no run of water leaves"));
+  EXPECT_TRUE(
+      contains(checkpoint_with("[system]\nmolecules = 1\n", {4}), "no run of water leaves"));
+  // Observers do not matter, not even some that this program does not know.
+  io::Checkpoint checkpoint = io::read_checkpoint(folder_.file("other.bin"));
+  checkpoint.physics = "[system]\nmolecules = 1\n\n[observe.colour]\nevery = 1\n";
+  checkpoint.state.replica_ids = {0};
+  io::write_checkpoint(folder_.file("other.bin"), checkpoint);
+  EXPECT_NO_THROW(load_deck(write("[system]\nstate = \"other.bin\"\n" + kRun)));
+}
+
+TEST_F(StartStateTest, MoleculesThatAreFarFromRigidAreNotMadeSo) {
+  State before = leave("a", "molecules = 3\n", scheme("\"verlet\"\ntimestep_fs = 0.2"));
+  before.positions_A[9 + 3] += 0.5;
+  io::Checkpoint checkpoint = io::read_checkpoint(folder_.file("a/checkpoint.bin"));
+  checkpoint.state = before;
+  io::write_checkpoint(folder_.file("a/checkpoint.bin"), checkpoint);
+  EXPECT_TRUE(contains(message_of<InputError>([&] { start("", scheme("\"settle\"")); }),
+                       "molecule 2 (counted from 1) has O-H1"));
+  EXPECT_EQ(start("", scheme("\"zss-stiff\"")).state.positions_A, before.positions_A);
+}
+
+// --- velocities of structure files ---
+
+TEST_F(StartStateTest, VelocitiesOfAFileAreTakenWhereTheDeckSaysSo) {
+  const State before = leave("a", "molecules = 3\n", scheme("\"zss-stiff\""));
+  io::Structure structure;
+  structure.molecules = 3;
+  structure.positions_A = before.positions_A;
+  structure.velocities_A_per_akma = before.velocities_A_per_akma;
+  io::write_structure(folder_.file("s.xyz"), structure);
+  io::write_structure(folder_.file("s.gro"), structure);
+  const auto from = [&](const std::string& file, const std::string& rest) {
+    return make_start(load_deck(
+        write("[system]\nfile = \"" + file + "\"\nvelocities = \"file\"\n" + kRun + rest)));
+  };
+  const Start xyz = from("s.xyz", scheme("\"zss-stiff\""));
+  EXPECT_TRUE(xyz.notes.empty());
+  EXPECT_EQ(xyz.state.positions_A, before.positions_A);
+  EXPECT_EQ(xyz.state.velocities_A_per_akma, before.velocities_A_per_akma);
+  // Half of GRO's last digit, 10^-10 nm/ps, is 2.4e-11 A/akma.
+  const Start gro = from("s.gro", scheme("\"zss-stiff\""));
+  for (std::size_t i = 0; i < before.positions_A.size(); ++i) {
+    EXPECT_NEAR(gro.state.velocities_A_per_akma[i], before.velocities_A_per_akma[i], 2.5e-11);
+  }
+  const Start rigid = from("s.xyz", scheme("\"settle\""));
+  EXPECT_LT(longest_of_bonds(rigid.state, "tip3p"), 1e-12);
+  EXPECT_LT(largest_bond_rate(rigid.state), 1e-13);
+}
+
+TEST_F(StartStateTest, PositionsOfAnotherStepAreTold) {
+  write_text(folder_.file("final.xyz"),
+             "3\nProperties=species:S:1:pos:R:3:vel_A_per_akma:R:3 push_fs2=1.6799999999999999\n"
+             "O 0 0 0 0 0 0\nH 0.96 0 0 0 0 0\nH -0.24 0.93 0 0 0 0\n");
+  const auto notes = [&](const std::string& words) {
+    const std::string text = "[system]\nfile = \"final.xyz\"\nvelocities = \"file\"\n";
+    return make_start(load_deck(write(text + kRun + scheme(words)))).notes;
+  };
+  EXPECT_TRUE(notes("\"zss-stiff\"").empty());
+  EXPECT_TRUE(notes("\"pushforward-newmark\"").empty());
+  for (const char* words : {"\"zss-stiff\"\ntimestep_fs = 1", "\"verlet\"\ntimestep_fs = 0.2"}) {
+    ASSERT_EQ(notes(words).size(), 1u);
+    EXPECT_TRUE(contains(notes(words)[0], "b h^2 = 1.68 fs^2, and this deck has 0"));
+  }
+  const std::vector<std::string> rigid = notes("\"settle\"");
+  ASSERT_EQ(rigid.size(), 1u);
+  EXPECT_TRUE(contains(rigid[0], "rigid geometry"));
+}
+
+TEST_F(StartStateTest, AFileOfGromacsHasNanometresAPicosecond) {
+  write_text(folder_.file("s.gro"),
+             "water\n    3\n"
+             "    1SOL     OW    1   0.000   0.000   0.000  0.1000 -0.2000  0.3000\n"
+             "    1SOL    HW1    2   0.096   0.000   0.000  0.4000  0.5000  0.6000\n"
+             "    1SOL    HW2    3  -0.024   0.093   0.000  0.7000  0.8000  0.9000\n"
+             "   0.0 0.0 0.0\n");
+  const Deck deck = load_deck(write("[system]\nfile = \"s.gro\"\nvelocities = \"file\"\n" + kRun +
+                                    scheme("\"zss-stiff\"")));
+  EXPECT_FALSE(deck.system.relax);
+  const State s = make_start(deck).state;
+  const double nm_per_ps[] = {0.1, -0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
+  for (std::size_t i = 0; i < 9; ++i) {
+    // 1 nm/ps = 10 A / 20.4548 akma.
+    EXPECT_NEAR(s.velocities_A_per_akma[i], nm_per_ps[i] * 10.0 * units::ps_from_akma(1.0), 1e-15);
+  }
+}
+
+TEST_F(StartStateTest, AFileWithoutVelocitiesIsToldWithItsKey) {
+  write_text(folder_.file("s.xyz"), "3\n\nO 0 0 0\nH 0.96 0 0\nH -0.24 0.93 0\n");
+  const std::string text = "[system]\nfile = \"s.xyz\"\nvelocities = \"file\"\n";
+  EXPECT_TRUE(contains(refusal(text), "b.toml:3:14: velocities = \"file\": s.xyz has none"));
+  EXPECT_THROW(make_start(parse_deck(text + kRun, folder_.file("b.toml"))), InputError);
+  EXPECT_TRUE(contains(refusal(text + "relax = true\n"),
+                       "relax is not used with [system] velocities = \"file\""));
+}
+
+}  // namespace
+}  // namespace tarn
