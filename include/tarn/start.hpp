@@ -76,6 +76,14 @@ std::vector<Problem> bond_length_problems(const WaterModel& model,
                                           std::span<const double> positions_A,
                                           const std::string& path);
 
+/// Puts the molecules of a structure file onto the rigid geometry of the model
+/// (fit_rigid_geometry).
+/// @param path of the structure, named in problems and remarks
+/// @return remarks: a move that is more than the file's rounding
+/// @throws InputError for what bond_length_problems() finds, or a collinear molecule
+std::vector<std::string> make_rigid(const WaterModel& model, std::span<double> positions_A,
+                                    const std::string& path);
+
 /// A projection onto the slow manifold: energy of the vibration of all bonds of a cluster before
 /// and after (fast_bond_energy), and its iterations.
 struct SlowStart {

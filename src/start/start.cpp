@@ -50,7 +50,7 @@ class Unconverged {
 };
 
 /// @throws InputError for molecules that are no water of this model
-void check_bond_lengths(const WaterModel& model, const std::vector<double>& x,
+void check_bond_lengths(const WaterModel& model, std::span<const double> x,
                         const std::string& path) {
   std::vector<Problem> problems = bond_length_problems(model, x, path);
   if (!problems.empty()) throw InputError(std::move(problems));
@@ -97,13 +97,7 @@ void prepare_file(const std::string& path, const System& system, bool on_constra
         fmt::format("{} was made for {}, and this deck takes {}", path, *made_for, model.name));
   }
   if (on_constraints) {
-    const RigidFit fit = fit_rigid_geometry(model, x);
-    if (fit.largest_move_A > kNotedMove_A) {
-      notes.push_back(fmt::format(
-          "molecules of {} were put onto the rigid geometry of {}; the largest move of an atom "
-          "is {:.2g} A, in molecule {} (counted from 1)",
-          path, model.name, fit.largest_move_A, fit.molecule + 1));
-    }
+    for (std::string& note : make_rigid(model, x, path)) notes.push_back(std::move(note));
   }
   if (!relaxed) return;
   ForceField force_field(model, system.molecules);
@@ -150,6 +144,17 @@ std::vector<Problem> bond_length_problems(const WaterModel& model, std::span<con
     }
   }
   return problems;
+}
+
+std::vector<std::string> make_rigid(const WaterModel& model, std::span<double> positions_A,
+                                    const std::string& path) {
+  check_bond_lengths(model, positions_A, path);
+  const RigidFit fit = fit_rigid_geometry(model, positions_A);
+  if (fit.largest_move_A <= kNotedMove_A) return {};
+  return {fmt::format(
+      "molecules of {} were put onto the rigid geometry of {}; the largest move of an atom "
+      "is {:.2g} A, in molecule {} (counted from 1)",
+      path, model.name, fit.largest_move_A, fit.molecule + 1)};
 }
 
 Start make_start(const Deck& deck, const StartWatch& watch) {

@@ -127,7 +127,7 @@ TEST_F(Commands, WithoutACommandThereIsHelp) {
   const Outcome help = tarn("--help");
   EXPECT_EQ(help.exit_code, 0);
   for (const char* command :
-       {"run", "check", "energy", "cluster", "compare", "rdf", "plot", "doctor"}) {
+       {"run", "check", "energy", "cluster", "minimise", "compare", "rdf", "plot", "doctor"}) {
     EXPECT_TRUE(contains(help.text, command)) << command;
   }
   EXPECT_EQ(tarn("rnu").exit_code, 2);
@@ -324,6 +324,59 @@ TEST_F(Commands, ClusterWritesByExtension) {
     EXPECT_TRUE(contains(refused.text, ".xyz, .gro, .pdb")) << refused.text;
     EXPECT_FALSE(fs::exists(path(name)));
   }
+}
+
+TEST_F(Commands, MinimiseFollowsAStructureToItsMinimum) {
+  const std::string seven = (kSource / "inputs/structures/tip3p-7.xyz").string();
+  ASSERT_EQ(tarn("cluster --quiet --molecules 6 --model spce -o " + path("six.gro")).exit_code, 0);
+  for (const char* name : {"a.xyz", "a.gro", "a.pdb"}) {
+    const Outcome six = tarn("minimise " + path("six.gro") + " -o " + path(name));
+    ASSERT_EQ(six.exit_code, 0) << six.text;
+    EXPECT_TRUE(contains(six.text, "written: " + path(name))) << six.text;
+    // Of the model that the file names, unless another is asked for; -o takes the place of a file.
+    EXPECT_TRUE(contains(contents(path(name)), "model=spce")) << name;
+    const Outcome again = tarn("minimise --quiet " + path("a.xyz") + " -o " + path("a.xyz"));
+    EXPECT_TRUE(contains(again.text, " after 0 iterations")) << again.text;
+    EXPECT_FALSE(contains(again.text, "written")) << again.text;
+  }
+  // The energies are those of tarn energy; the minimum is known to 1e-6.
+  const Outcome reference = tarn("minimise " + seven + " -o " + path("seven.xyz"));
+  EXPECT_NEAR(std::atof(reference.text.c_str() + reference.text.find("before, ") + 8), -57.918723,
+              1e-6)
+      << reference.text;
+  EXPECT_NEAR(energy_of(path("seven.xyz")), -57.918723, 1e-6);
+  // A geometry that is nearly the model's is made so, as for the start of a run.
+  const Outcome other = tarn("minimise " + seven + " --model spce -o " + path("other.xyz"));
+  EXPECT_EQ(other.exit_code, 0);
+  EXPECT_TRUE(contains(other.text, "were put onto the rigid geometry of spce")) << other.text;
+}
+
+TEST_F(Commands, MinimiseRefusesWhatNoRunWouldStartFrom) {
+  const std::string one = write("one.xyz", "3\n\nO 0 0 0\nH 0.9572 0 0\nH -0.24 0.9266 0\n");
+  const std::string far = write("far.xyz", "3\n\nO 0 0 0\nH 1.4 0 0\nH 0 1.4 0\n");
+  const auto expect_refused = [&](const std::string& words, int exit_code, const std::string& why) {
+    const Outcome refused = tarn("minimise " + words);
+    EXPECT_EQ(refused.exit_code, exit_code) << words;
+    EXPECT_TRUE(contains(refused.text, why)) << refused.text;
+    EXPECT_FALSE(fs::exists(path("out.xyz")));
+  };
+  const std::string out = " -o " + path("out.xyz");
+  expect_refused(far + out, 2, "molecule 1 (counted from 1) has O-H1 = 1.4 A");
+  expect_refused(one + " --model tip9p" + out, 2, "unknown water model 'tip9p'");
+  expect_refused(one + " -o " + path("out.dcd"), 2, ".xyz, .gro, .pdb");
+  expect_refused(one, 2, "--out is required");
+  expect_refused(path("none.xyz") + out, 4, "cannot read");
+  expect_refused(one + " -o " + path("none/out.xyz"), 4, "cannot write");
+}
+
+/// A cluster of this size takes minutes; what was reached until the signal is kept.
+TEST_F(Commands, MinimiseKeepsWhatItHasWhenItIsInterrupted) {
+  ASSERT_EQ(tarn("cluster --quiet --molecules 3000 -o " + path("start.xyz")).exit_code, 0);
+  const Outcome ended = tarn("minimise " + path("start.xyz") + " -o " + path("out.xyz"),
+                             "timeout --foreground --preserve-status -s INT 2 ");
+  EXPECT_EQ(ended.exit_code, 130) << ended.text;
+  EXPECT_TRUE(contains(ended.text, "interrupted: not followed to the minimum")) << ended.text;
+  EXPECT_LT(energy_of(path("out.xyz")), energy_of(path("start.xyz")));
 }
 
 TEST_F(Commands, ARunStartsFromEveryStructureFormat) {
