@@ -61,7 +61,7 @@ std::string mean_text(const analysis::MeanError& mean, int digits) {
 }
 
 void compare(const Arguments& a, Events& events, int& exit_code) {
-  const Deck deck = load_deck(a.deck, a.set);
+  const Deck deck = a.load();
   Terminal terminal(a.quiet);
   CompareOptions options;
   a.apply_to(options, terminal, events);

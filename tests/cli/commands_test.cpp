@@ -158,6 +158,29 @@ TEST_F(Commands, CheckPrintsTheWholeDeckOrEveryProblem) {
   EXPECT_EQ(tarn("check " + path("none.toml")).exit_code, 4);
 }
 
+TEST_F(Commands, WhatIsUnsetIsNotInTheDeck) {
+  const std::string deck = small_deck();
+  const std::string change =
+      " --unset observe --unset thermostat.friction_per_ps --set "
+      "thermostat.friction_amu_per_ps=0.2";
+  const Outcome check = tarn("check" + change + " " + deck);
+  EXPECT_EQ(check.exit_code, 0) << check.text;
+  EXPECT_TRUE(contains(check.text, "friction_amu_per_ps = 0.2")) << check.text;
+  EXPECT_FALSE(contains(check.text, "friction_per_ps") || contains(check.text, "[observe"));
+  ASSERT_EQ(tarn("run " + deck + change + " --out " + path("out")).exit_code, 0);
+  EXPECT_FALSE(fs::exists(folder_ / "out/energies.csv"));
+  EXPECT_FALSE(contains(contents(folder_ / "out/run.json"), "observe."));
+  EXPECT_EQ(tarn("run " + deck + " --resume --out " + path("out")).exit_code, 2);
+  EXPECT_EQ(tarn("run " + deck + change + " --resume --out " + path("out")).exit_code, 0);
+  const Outcome compare =
+      tarn("compare " + deck + change + " --schemes settle --out " + path("compared"));
+  EXPECT_EQ(compare.exit_code, 0) << compare.text;
+  const Outcome absent = tarn("check " + deck + " --unset confinement --unset thermostat.knd");
+  EXPECT_EQ(absent.exit_code, 2);
+  EXPECT_TRUE(contains(absent.text, "--unset confinement: the deck has no such section or key"));
+  EXPECT_TRUE(contains(absent.text, "(did you mean thermostat.kind?)")) << absent.text;
+}
+
 TEST_F(Commands, MechanicalSystemsRunAndTellWhatFails) {
   const std::string deck = (kSource / "inputs/double-pendulum.toml").string();
   const Outcome check = tarn("check " + deck);

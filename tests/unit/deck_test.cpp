@@ -76,15 +76,17 @@ replicas = 2
 every = 12
 )";
 
-Deck parse(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return parse_deck(text, "folder/some.deck.toml", overrides);
+Deck parse(const std::string& text, const std::vector<std::string>& overrides = {},
+           const std::vector<std::string>& removals = {}) {
+  return parse_deck(text, "folder/some.deck.toml", overrides, removals);
 }
 
 /// The messages of the problems, with their places.
 std::vector<std::string> problems_of(const std::string& text,
-                                     const std::vector<std::string>& overrides = {}) {
+                                     const std::vector<std::string>& overrides = {},
+                                     const std::vector<std::string>& removals = {}) {
   try {
-    parse(text, overrides);
+    parse(text, overrides, removals);
   } catch (const InputError& error) {
     std::vector<std::string> texts;
     for (const Problem& problem : error.problems()) texts.push_back(problem.text());
@@ -94,8 +96,9 @@ std::vector<std::string> problems_of(const std::string& text,
 }
 
 /// The text of the only problem.
-std::string problem_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  const std::vector<std::string> all = problems_of(text, overrides);
+std::string problem_of(const std::string& text, const std::vector<std::string>& overrides = {},
+                       const std::vector<std::string>& removals = {}) {
+  const std::vector<std::string> all = problems_of(text, overrides, removals);
   EXPECT_EQ(all.size(), 1u);
   return all.empty() ? std::string{} : all.front();
 }
@@ -353,6 +356,52 @@ TEST(DeckOverrides, ProblemsNameThem) {
   };
   for (const auto& [override_, message] : cases) {
     EXPECT_TRUE(contains(problem_of(kSmallest, {override_}), message)) << override_;
+  }
+}
+
+TEST(DeckRemovals, TakeKeysAndSectionsAway) {
+  const std::string text = kWarm + "[confinement]\nradius_A = 9\nstiffness_kcal_per_mol_A2 = 2\n" +
+                           "[observe.rdf]\nevery = 5\n[observe.energies]\nevery = 7\n";
+  const auto without = [&](const std::vector<std::string>& removals,
+                           const std::vector<std::string>& overrides = {}) {
+    return parse(text, overrides, removals);
+  };
+  EXPECT_FALSE(without({"confinement"}).confinement);
+  EXPECT_FALSE(without({"observe.rdf"}).rdf);
+  EXPECT_TRUE(without({"observe.rdf"}).energies);
+  const Deck unobserved = without({"observe", "confinement", "confinement.radius_A"});
+  EXPECT_FALSE(unobserved.rdf || unobserved.energies || unobserved.confinement);
+  EXPECT_EQ(without({"observe.rdf.every"}).rdf->every, ObserveRdf{}.every);
+  const Deck cold = without({"thermostat"});
+  EXPECT_EQ(cold.thermostat, ThermostatSection{});
+  EXPECT_EQ(parse(resolved_deck(cold)), cold);
+  // What is set comes after it.
+  const Deck other = without({"thermostat"}, {"thermostat.kind=none"});
+  EXPECT_EQ(other.thermostat, ThermostatSection{});
+  EXPECT_EQ(without({"confinement.radius_A"}, {"confinement.radius_A=4"}).confinement->radius_A, 4);
+  EXPECT_EQ(without({"run.steps"}, {"run.duration_ps=1"}).run.steps, 500);
+  // Also of what no deck may hold, and of what decides which keys there are.
+  EXPECT_EQ(parse(kSmallest + "stpes = 3\n[rnu]\na = 1\n", {}, {"run.stpes", "rnu"}),
+            parse(kSmallest));
+  EXPECT_EQ(parse(kSmallest + "threads = 0\n", {}, {"run.threads"}), parse(kSmallest));
+  EXPECT_EQ(
+      parse("[run]\nsteps = 1000\n[system]\nmolecules = 7\nkind = \"dna\"\n", {}, {"system.kind"}),
+      parse(kSmallest));
+}
+
+TEST(DeckRemovals, OfWhatIsNotThereAreProblems) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"confinement", "--unset confinement: the deck has no such section or key; want section or "},
+      {"observe", "--unset observe: the deck has no such"},
+      {"thermostat.frition_per_ps", "(did you mean thermostat.friction_per_ps?)"},
+      {"thermosat", "(did you mean thermostat?)"},
+      {"friction_per_ps", "(did you mean thermostat.friction_per_ps?)"},
+      {"run.steps=5", "(did you mean run.steps?)"},
+      {"", "--unset : the deck has no such"},
+      {"run.steps", "folder/some.deck.toml:3:2: [run] needs steps or duration_ps"},
+  };
+  for (const auto& [removal, message] : cases) {
+    EXPECT_TRUE(contains(problem_of(kWarm, {}, {removal}), message));
   }
 }
 
