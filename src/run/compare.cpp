@@ -36,11 +36,6 @@ void prepare_folder(const std::string& folder, bool overwrite) {
   io::make_folder(folder);
 }
 
-/// A cell; of what is not known, "nan".
-void write_number(io::CsvFormat& csv, double value) {
-  std::isfinite(value) ? csv.cell(value) : csv.cell(std::string_view("nan"));
-}
-
 void write_table(const CompareResult& result, const std::string& provenance) {
   const std::string path = result.out_dir + "/compare.csv";
   io::CsvFormat csv(path, {"scheme",
@@ -88,7 +83,7 @@ void write_table(const CompareResult& result, const std::string& provenance) {
                                 s.oo_total_variation,
                                 s.oo_kolmogorov_smirnov,
                                 s.oo_mean_distance_A}) {
-      write_number(csv, number);
+      csv.cell_or_nan(number);
     }
     csv.cell(static_cast<std::int64_t>(s.blow_ups.size()));
     text += csv.row();
