@@ -170,7 +170,7 @@ inline constexpr std::int64_t kMaxSteps = 1'000'000'000'000;
 /// Most replicas whose trajectories a run writes; most formats take a file for each.
 inline constexpr int kMaxTrajectories = 10'000;
 
-/// Reads and checks a deck, and that its structure file exists.
+/// Reads and checks a deck, and its structure file.
 /// @param path the deck
 /// @param overrides "section.key=value" strings that replace or add keys (`--set`). The value is
 /// TOML, or a bare string where it is not. `run.steps` and `run.duration_ps` replace each other,

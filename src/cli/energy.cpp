@@ -20,7 +20,8 @@ void energy(const Arguments& a) {
   const io::Structure structure = io::read_structure(a.structure);
   const WaterModel model = water_model_of(structure, a.model);
   Terminal terminal(false);
-  for (const Problem& problem : bond_length_problems(model, structure.positions_A, a.structure)) {
+  for (const Problem& problem :
+       io::bond_length_problems(model, structure.positions_A, a.structure)) {
     terminal.warning(problem.text());
   }
   const SinglePoint point = single_point(model, structure.positions_A, {a.device});

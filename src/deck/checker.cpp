@@ -617,7 +617,13 @@ void Checker::read_structure_file() {
                                               toml_string(*deck_.system.file), *path));
   }
   try {
-    file_molecules_ = io::read_structure(*path).molecules;
+    const io::Structure structure = io::read_structure(*path);
+    file_molecules_ = structure.molecules;
+    const auto model = find_water_model(deck_.system.model);
+    if (!model || !trusted({"system.model"})) return;
+    for (Problem& bond : io::bond_length_problems(*model, structure.positions_A, *path)) {
+      problems_.push_back(std::move(bond));
+    }
   } catch (const InputError& error) {
     if (error.problems().empty()) problem("system.file", error.what());
     problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());

@@ -219,6 +219,7 @@ class Comparison {
     SchemeResult s;
     s.label = c.label;
     s.steps = done_;
+    s.timestep_fs = c.deck.integrator.timestep_fs;
     s.blow_ups = c.engine->blow_ups();
     s.constraint_max_A2 = c.constraint_max_A2;
     if (is_gone(c)) {

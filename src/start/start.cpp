@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <mutex>
 #include <optional>
@@ -20,11 +19,8 @@
 namespace tarn {
 namespace {
 
-/// How far a length of a structure file may be from the model's [A].
-constexpr double kBondTolerance_A = 0.2;
 /// Smaller moves onto the rigid geometry are round-off of the file and not worth a note [A].
 constexpr double kNotedMove_A = 1e-6;
-constexpr std::size_t kMostProblems = 20;
 
 /// Minimisations of several replicas that stopped early.
 class Unconverged {
@@ -52,7 +48,7 @@ class Unconverged {
 /// @throws InputError for molecules that are no water of this model
 void check_bond_lengths(const WaterModel& model, std::span<const double> x,
                         const std::string& path) {
-  std::vector<Problem> problems = bond_length_problems(model, x, path);
+  std::vector<Problem> problems = io::bond_length_problems(model, x, path);
   if (!problems.empty()) throw InputError(std::move(problems));
 }
 
@@ -112,39 +108,6 @@ void prepare_file(const std::string& path, const System& system, bool on_constra
 }
 
 }  // namespace
-
-std::vector<Problem> bond_length_problems(const WaterModel& model, std::span<const double> x,
-                                          const std::string& path) {
-  struct Bond {
-    int begin, end;
-    const char* name;
-    double length_A;
-  };
-  const std::array<Bond, 3> bonds{{{0, 1, "O-H1", model.r_oh_A},
-                                   {0, 2, "O-H2", model.r_oh_A},
-                                   {1, 2, "H1-H2", model.r_hh_A()}}};
-  std::vector<Problem> problems;
-  for (std::size_t m = 0; m < x.size() / 9 && problems.size() < kMostProblems; ++m) {
-    for (const Bond& b : bonds) {
-      const double* p = &x[9 * m];
-      const double length =
-          std::hypot(p[3 * b.end] - p[3 * b.begin], p[3 * b.end + 1] - p[3 * b.begin + 1],
-                     p[3 * b.end + 2] - p[3 * b.begin + 2]);
-      // Also true for a length that is not a number.
-      if (!(std::abs(length - b.length_A) <= kBondTolerance_A)) {
-        problems.push_back(
-            {path, 0, 0,
-             fmt::format("molecule {} (counted from 1) has {} = {:.4g} A, and {} has {:.4g} A; a "
-                         "structure to start "
-                         "from must be within {} A of its model, with atoms in the order O H H and "
-                         "coordinates in angstrom",
-                         m + 1, b.name, length, model.name, b.length_A, kBondTolerance_A)});
-        break;
-      }
-    }
-  }
-  return problems;
-}
 
 std::vector<std::string> make_rigid(const WaterModel& model, std::span<double> positions_A,
                                     const std::string& path) {

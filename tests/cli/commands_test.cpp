@@ -158,6 +158,20 @@ TEST_F(Commands, CheckPrintsTheWholeDeckOrEveryProblem) {
   EXPECT_EQ(tarn("check " + path("none.toml")).exit_code, 4);
 }
 
+TEST_F(Commands, CheckAndRunTellTheSameOfAStart) {
+  write("long.xyz", "3\n\nO 0 0 0\nH 1.4 0 0\nH 0 1.4 0\n");
+  const std::string deck = write("d.toml", "[system]\nfile = \"long.xyz\"\n[run]\nsteps = 2\n");
+  for (const std::string scheme : {"settle", "zss-stiff"}) {
+    const std::string words = deck + " --set integrator.scheme=" + scheme;
+    const Outcome check = tarn("check " + words),
+                  run = tarn("run " + words + " --out " + path("o"));
+    EXPECT_EQ(check.exit_code, 2);
+    EXPECT_TRUE(contains(check.text, "molecule 1 (counted from 1) has O-H1 = 1.4 A"));
+    EXPECT_EQ(run.text, check.text);
+    EXPECT_FALSE(fs::exists(path("o")));
+  }
+}
+
 TEST_F(Commands, WhatIsUnsetIsNotInTheDeck) {
   const std::string deck = small_deck();
   const std::string change =
@@ -622,6 +636,12 @@ TEST_F(Commands, CompareWritesATableAndAPicture) {
                                " --schemes shake,settle,zss-stiff:omega=200 --out " + path("out"));
   ASSERT_EQ(compare.exit_code, 0) << compare.text;
   EXPECT_TRUE(contains(compare.text, "zss-stiff:omega=200"));
+  EXPECT_TRUE(contains(compare.text, ", 400 steps of 2 fs, ")) << compare.text;
+  const Outcome steps = tarn("compare " + small_deck() + " --set run.steps=40 --out " + path("s") +
+                             " --schemes settle,settle:timestep_fs=1.5");
+  EXPECT_TRUE(
+      contains(steps.text, ", 40 steps of 2 fs (settle), 1.5 fs (settle:timestep_fs=1.5), "))
+      << steps.text;
   const std::string table = contents(folder_ / "out/compare.csv");
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 5);  // provenance, header, schemes
   EXPECT_TRUE(fs::exists(folder_ / "out/rdf.csv"));
@@ -637,6 +657,11 @@ TEST_F(Commands, CompareOfAMechanicalSystemNamesEachOfItsSchemes) {
                                path("out"));
   ASSERT_EQ(compare.exit_code, 0) << compare.text;
   EXPECT_TRUE(contains(compare.text, "variational-of:euler:bias=0.5"));
+  EXPECT_TRUE(contains(compare.text, "spherical-pendulum, 100 steps of 0.1\n")) << compare.text;
+  const Outcome finer = tarn("compare " + deck + " --schemes rattle,rattle:step=0.05 " +
+                             "--set run.steps=10 --out " + path("finer"));
+  EXPECT_TRUE(contains(finer.text, "10 steps of 0.1 (rattle), 0.05 (rattle:step=0.05)\n"))
+      << finer.text;
   tarn::io::CsvReader table(path("out/compare.csv"));
   std::vector<std::string_view> cells;
   std::vector<std::string> schemes;

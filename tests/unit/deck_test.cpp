@@ -565,6 +565,17 @@ class DeckFiles : public testing::Test {
     return path;
   }
 
+  /// What is said of a deck that is refused.
+  static std::string message_of(const std::string& path,
+                                const std::vector<std::string>& overrides) {
+    try {
+      load_deck(path, overrides);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return {};
+  }
+
   std::filesystem::path folder_;
 };
 
@@ -593,6 +604,29 @@ TEST_F(DeckFiles, MayBeginWithAByteOrderMark) {
 TEST_F(DeckFiles, ThatCannotBeReadAreIoErrors) {
   EXPECT_THROW(load_deck((folder_ / "nowhere.toml").string()), IoError);
   EXPECT_THROW(load_deck(folder_.string()), IoError);
+}
+
+/// With other problems of the deck, and for every scheme, as for the start itself.
+TEST_F(DeckFiles, StructuresHaveTheLengthsOfTheModel) {
+  std::string text = row_of(2);
+  text.replace(text.rfind("0.93"), 4, "1.43");
+  write("long.xyz", text);
+  const std::string path = write("a.toml", "[run]\nsteps = -1\n[system]\nfile = \"long.xyz\"\n");
+  for (const std::string scheme : {"settle", "zss-stiff"}) {
+    try {
+      load_deck(path, {"integrator.scheme=" + scheme});
+      FAIL() << "a bond is too long";
+    } catch (const InputError& error) {
+      ASSERT_EQ(error.problems().size(), 2u);
+      EXPECT_EQ(error.problems()[0].line, 2);
+      EXPECT_TRUE(contains(error.problems()[1].text(),
+                           (folder_ / "long.xyz").string() +
+                               ": molecule 2 (counted from 1) has O-H2 = 1.45 A, and tip3p has "));
+    }
+  }
+  EXPECT_TRUE(contains(message_of(path, {"run.steps=1", "system.model=spce"}), "and spce has 1 A"));
+  // Nothing is known of a model that is none.
+  EXPECT_FALSE(contains(message_of(path, {"run.steps=1", "system.model=spx"}), "counted from 1"));
 }
 
 TEST_F(DeckFiles, StructuresAreRelativeToTheDeck) {
