@@ -232,6 +232,16 @@ TEST(Deck, VelocitiesFollowTheTemperature) {
   EXPECT_FALSE(rest.system.temperature_K);
 }
 
+TEST(Deck, DenseSolvesGoWithEveryHessian) {
+  for (const std::string hessian : {"gauss-newton", "full", "molecule", "total"}) {
+    const Deck deck =
+        parse(kSmallest, {"integrator.hessian=" + hessian, "integrator.solver=dense"});
+    EXPECT_TRUE(solves_densely(make_system(deck, 7).integrator)) << hessian;
+  }
+  EXPECT_TRUE(contains(problem_of(kSmallest, {"integrator.solver=dense", "integrator.omega=inf"}),
+                       "solver = \"dense\" needs finite omega"));
+}
+
 TEST(Deck, DurationsAreRoundedUpToWholeSteps) {
   const auto steps = [](const std::string& duration_ps, const std::string& timestep_fs) {
     return parse("[system]\nmolecules = 1\n",
