@@ -19,6 +19,7 @@ struct Case {
   Scheme scheme;
   Precision precision;
   Thermostat thermostat;
+  Solver solver = Solver::structured;
 };
 
 inline System bench_system(const Case& c) {
@@ -26,6 +27,7 @@ inline System bench_system(const Case& c) {
   system.model = kWaterModels[0];
   system.molecules = c.molecules;
   system.integrator.scheme = c.scheme;
+  system.integrator.solver = c.solver;
   system.integrator.timestep_akma = units::akma_from_fs(0.5);
   system.precision = c.precision;
   if (c.thermostat != Thermostat::none) {

@@ -1,13 +1,18 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "bench/bench_system.hpp"
 #include "bench/pair_bound.hpp"
+#include "src/cpu/dense_solve.hpp"
 #include "tarn/cpu_engine.hpp"
+#include "tarn/flat_coordinates.hpp"
+#include "tarn/physics/molecule_solve.hpp"
+#include "tarn/steps/step_parameters.hpp"
 
 /// @file
 /// Steps of the CPU engine on one thread, by instruction set, scheme and precision.
@@ -15,6 +20,10 @@
 /// `time_per_pair` is the time of a whole step divided by the number of molecule pairs;
 /// `cluster_steps_per_s` counts every replica. `share_of_bound` is that of the pair loop alone
 /// (bench/pair_bound.hpp), at the rate of multiply-adds measured before and after.
+///
+/// `molecule_solves` are those of Z&Ss with the Gauss-Newton Hessian, one molecule after another
+/// without packs: the structured 3x3 solve, and the 9x9 matrix written out and factorised by Eigen.
+/// `lone_molecules` are whole steps of clusters of one, by the engine in packs with either.
 
 namespace {
 
@@ -26,7 +35,7 @@ void run_case(benchmark::State& state, const Case& c, const std::string& instruc
                                       PairCountRequest{}, 1, instruction_set);
   const double pairs = bench::pairs_of(c);
   const std::int64_t steps =
-      std::max<std::int64_t>(1, static_cast<std::int64_t>(2e5 / (pairs * c.replicas + 1.0)));
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(2e5 / ((pairs + 1.0) * c.replicas)));
   engine->advance(steps);
   const double before = bench::multiply_adds_per_ns(instruction_set);
   for (auto _ : state) engine->advance(steps);
@@ -34,19 +43,57 @@ void run_case(benchmark::State& state, const Case& c, const std::string& instruc
   const double done = static_cast<double>(steps) * static_cast<double>(state.iterations());
   state.counters["cluster_steps_per_s"] =
       benchmark::Counter(done * c.replicas, benchmark::Counter::kIsRate);
-  state.counters["time_per_pair"] = benchmark::Counter(
-      done * c.replicas * pairs, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  if (pairs > 0.0) {
+    state.counters["time_per_pair"] = benchmark::Counter(
+        done * c.replicas * pairs, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  }
   const EngineReport r = engine->report();
   const double pair_share =
       r.pair_seconds / (r.pair_seconds + r.bond_seconds + r.noise_seconds + r.rest_seconds);
   const bench::PairSlots slots =
       bench::pair_slots(instruction_set, c.precision != Precision::double_, false);
-  if (multiply_adds > 0.0) {
+  if (pairs > 0.0 && multiply_adds > 0.0) {
     state.counters["share_of_bound"] = benchmark::Counter(
         done * c.replicas * pairs * 1e-9 * slots.slots / (slots.lanes * multiply_adds * pair_share),
         benchmark::Counter::kIsRate);
   }
   if (!engine->blow_ups().empty()) state.SkipWithError("a replica blew up");
+}
+
+/// What `solve(x, f, a)` makes of the accelerations of these molecules.
+template <class Solve>
+void run_solves(benchmark::State& state, const Solve& solve) {
+  const std::vector<double> x = bench::bench_start({"", 512, 1, {}, {}, {}}).positions_A;
+  std::vector<double> f(x.size()), a(x.size());
+  for (std::size_t k = 0; k < f.size(); ++k) f[k] = 10.0 * std::sin(0.1 * static_cast<double>(k));
+  for (auto _ : state) {
+    solve(x, f, a);
+    benchmark::DoNotOptimize(a.data());
+    benchmark::ClobberMemory();
+  }
+  state.counters["solves_per_s"] = benchmark::Counter(
+      static_cast<double>(x.size() / 9) * static_cast<double>(state.iterations()),
+      benchmark::Counter::kIsRate);
+}
+
+void register_solves() {
+  const System system =
+      bench::bench_system({"", 512, 1, Scheme::zss_stiff, Precision::double_, Thermostat::none});
+  benchmark::RegisterBenchmark("molecule_solves/dense", [system](benchmark::State& state) {
+    run_solves(state, [&](const auto& x, const auto& f, auto& a) {
+      cpu::dense_accelerations(system, x, f, a);
+    });
+  });
+  benchmark::RegisterBenchmark("molecule_solves/structured", [system](benchmark::State& state) {
+    const StepParameters step = step_parameters(system);
+    run_solves(state, [&](const auto& x, const auto& f, auto& a) {
+      for (std::size_t m = 0; m < x.size() / 9; ++m) {
+        put_molecule(zss_acceleration(molecule_at(x.data(), m), molecule_at(f.data(), m),
+                                      step.bonds, step.masses, step.zss),
+                     a.data(), m);
+      }
+    });
+  });
 }
 
 }  // namespace
@@ -77,7 +124,10 @@ int main(int argc, char** argv) {
       {"zss_gla/double", 1000, 1, Scheme::zss_stiff, double_, gla},
       {"zss_gla/mixed", 1000, 1, Scheme::zss_stiff, mixed, gla},
       {"zss_gla/single", 1000, 1, Scheme::zss_stiff, single, gla},
+      {"lone_molecules/structured", 1, 1024, Scheme::zss_stiff, double_, none},
+      {"lone_molecules/dense", 1, 1024, Scheme::zss_stiff, double_, none, Solver::dense},
   };
+  register_solves();
   for (const std::string& set : cpu_instruction_sets()) {
     for (const Case& c : cases) {
       const std::string name = set + "/" + c.name + "/N:" + std::to_string(c.molecules) +

@@ -130,6 +130,7 @@ class CudaEngine final : public Engine {
         precision_(pair_precision(system)),
         m_site_(system.model.has_m_site()),
         step_(start.step),
+        first_step_(start.step),
         replica_ids_(start.replica_ids),
         counting_(counts),
         stream_(device) {
@@ -197,7 +198,6 @@ class CudaEngine final : public Engine {
     stream_.wait();
     report_.rest_seconds +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    report_.molecule_steps += n_steps * static_cast<std::int64_t>(replica_ids_.size()) * n_;
   }
 
   std::int64_t step() const override { return step_; }
@@ -287,6 +287,11 @@ class CudaEngine final : public Engine {
     use_device();
     EngineReport report = report_;
     const std::vector<unsigned long long> sums = sums_.download();
+    const std::vector<int> stopped = stopped_.download();
+    const std::vector<long long> stopped_at = blow_step_.download();
+    for (std::size_t r = 0; r < replica_ids_.size(); ++r) {
+      report.molecule_steps += ((stopped[r] ? stopped_at[r] : step_) - first_step_) * n_;
+    }
     report.constraint_iterations = static_cast<std::int64_t>(sums[0]);
     report.indefinite_hessians = static_cast<std::int64_t>(sums[1]);
     return report;
@@ -401,7 +406,9 @@ class CudaEngine final : public Engine {
     net_ = DeviceBuffer<double>(3 * replicas * static_cast<std::size_t>(pair_tiles(n_, slices)));
     wall_ = DeviceBuffer<double>(replicas * kWallNumbers);
     device_step_ = DeviceBuffer<long long>(std::vector<long long>{step_});
-    tiles_ = {sites_.get(), partial_.get(), net_.get(), wall_.get(), device_step_.get()};
+    begun_ = DeviceBuffer<unsigned>(static_cast<std::size_t>(device_state_.slots));
+    tiles_ = {sites_.get(), partial_.get(),     net_.get(),
+              wall_.get(),  device_step_.get(), begun_.get()};
   }
 
   void prepare(Prepare what, const ClusterSystem& cluster, Precision precision) {
@@ -533,7 +540,7 @@ class CudaEngine final : public Engine {
   Path path_;
   Precision precision_;
   bool m_site_;
-  std::int64_t step_;
+  std::int64_t step_, first_step_;
   std::vector<std::int64_t> replica_ids_;
   PairCountRequest counting_;
   ClusterSystem cluster_{};
@@ -548,6 +555,7 @@ class CudaEngine final : public Engine {
   DeviceBuffer<unsigned char> sites_;
   DeviceBuffer<double> partial_, net_, wall_;
   DeviceBuffer<long long> device_step_;
+  DeviceBuffer<unsigned> begun_;
   DeviceState device_state_{};
   DeviceCounts counts_{};
   TileScratch tiles_{};

@@ -37,6 +37,7 @@ struct TileScratch {
   /// The number of the step that is under way, and after its pairs the one that it ends with; a
   /// graph must read it from memory.
   long long* step;
+  unsigned* begun;  ///< [slot]: see StepCounts; not used where the move is free
 };
 inline constexpr int kMostSiteBytes = 96;
 inline constexpr int kWallNumbers = 9;

@@ -72,15 +72,23 @@ __device__ void begin_molecule(const DeviceState& d, const SystemNumbers<S>& sys
   store_site<S, R, kMSite>(s, system, scratch, p.slot);
 }
 
-/// What the threads of a warp count, added up. All threads of it call.
+/// What the threads of a warp count, added up. What beginning a step counts waits in memory for its
+/// end, which a replica that has been stopped does not see.
 struct StepCounts {
   unsigned long long iterations = 0, indefinite = 0;
 
   template <class S>
-  __device__ void add(const StepNote<S>& note, Move move) {
-    iterations += static_cast<unsigned long long>(note.iterations);
-    if (!is_constrained(move)) indefinite += note.good ? 0 : 1;
+  __device__ static void put_begun(const StepNote<S>& note, Move move, unsigned& begun) {
+    if (move == Move::free) return;
+    const unsigned bad = is_constrained(move) || note.good ? 0 : 1;
+    begun = 2 * static_cast<unsigned>(note.iterations) + bad;
   }
+  __device__ void add_begun(unsigned begun, Move move) {
+    if (move == Move::free) return;
+    iterations += begun / 2;
+    indefinite += begun % 2;
+  }
+  /// All threads of a warp call.
   __device__ void tell(const DeviceState& d) const {
     add_over_warp(iterations, d.iterations);
     add_over_warp(indefinite, d.indefinite);
@@ -100,17 +108,15 @@ template <class S, class R, bool kMSite>
 __global__ void __launch_bounds__(kThreads)
     begin_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, std::int64_t step) {
   const MoleculePlace p = molecule_place(d);
-  StepCounts counts;
   if (p.slot == 0) *scratch.step = step;
   if (p.there && d.stopped[p.replica] == 0) {
     DeviceMolecule<S> s = load_state<S>(d, p.slot);
     if (step % kKeptSteps == 0) keep_state(s, d, p.slot);
     StepNote<S> note;
     begin_molecule<S, R, kMSite>(d, system, scratch, p, step, s, note);
-    counts.add(note, system.passes.move);
+    StepCounts::put_begun(note, system.passes.move, scratch.begun[p.slot]);
     store_moved(s, d, p.slot);
   }
-  counts.tell(d);
 }
 
 /// Sum over the 64 threads of the first group. All threads of the block call.
@@ -408,11 +414,12 @@ __global__ void __launch_bounds__(kChunkThreads)
     DeviceMolecule<S> s = load_state<S>(d, p.slot);
     const bool definite = end_step(system.step, system.passes.end, f, s);
     counts.indefinite += definite ? 0 : 1;
+    counts.add_begun(scratch.begun[p.slot], system.passes.move);
     end_molecule(d, system, p, definite, step, s);
     if (begin_next) {
       StepNote<S> note;
       begin_molecule<S, R, kMSite>(d, system, scratch, p, step, s, note);
-      counts.add(note, system.passes.move);
+      StepCounts::put_begun(note, system.passes.move, scratch.begun[p.slot]);
     }
     store_state(s, d, p.slot);
   }

@@ -98,7 +98,7 @@ def rows(result):
                 "cluster_steps_per_s_max": high,
             }
             for tarn in [None] if program in tarns else tarns:
-                row = dict(common, tarn=tarn or "", ratio="", ratio_min="", ratio_max="")
+                row = dict(common, tarn=tarn or "", ratio="nan", ratio_min="nan", ratio_max="nan")
                 values = ratios(of_case, tarn, program) if tarn in of_case else []
                 if values:
                     row["ratio"], row["ratio_min"], row["ratio_max"] = spread(values)

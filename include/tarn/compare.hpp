@@ -52,6 +52,7 @@ struct SchemeResult {
   double oo_kolmogorov_smirnov = 0.0;  ///< the same, largest difference of the sums
   double oo_mean_distance_A = 0.0;
   std::int64_t steps = 0;
+  double timestep_fs = 0.0;
   std::vector<BlowUp> blow_ups;
 };
 
@@ -59,6 +60,7 @@ struct SchemeResult {
 struct MechanicsSchemeResult {
   std::string label;
   std::int64_t steps = 0;
+  double step = 0.0;  ///< its length
   double steps_per_second = 0.0;
   double linear_solves_per_step = 0.0;
   double iterations_per_step = 0.0;  ///< of Newton's method or of sweeps
@@ -76,11 +78,12 @@ struct CompareResult {
   bool interrupted = false;
 };
 
-/// Runs a deck with each scheme, all from the same start, in turns of about a quarter of a second,
-/// a few per cent of the run at most, so that whatever else the machine does falls on all of them
-/// alike. Where it is interrupted, all end at the same step. Writes `compare.csv` (a row a
-/// scheme), `rdf.csv` (pair counts, probability densities and their errors by scheme) and the
-/// picture `rdf.svg`, which leaves out schemes that have lost all replicas.
+/// Runs a deck with each scheme, all from the same structure, which penalty schemes relax first
+/// unless the deck says `relax = false`, and by the same number of steps, in turns of about a
+/// quarter of a second, a few per cent of the run at most, so that whatever else the machine does
+/// falls on all of them alike. Where it is interrupted, all end at the same step. Writes
+/// `compare.csv` (a row a scheme), `rdf.csv` (pair counts, probability densities and their errors
+/// by scheme) and the picture `rdf.svg`, which leaves out schemes that have lost all replicas.
 ///
 /// Of a mechanical system only `compare.csv` is written, with other columns.
 ///

@@ -187,13 +187,17 @@ inline constexpr int kMaxTrajectories = 10'000;
 /// @param overrides "section.key=value" strings that replace or add keys (`--set`). The value is
 /// TOML, or a bare string where it is not. `run.steps` and `run.duration_ps` replace each other,
 /// and so do the two frictions. Problems in them name "--set section.key=value" as their file.
+/// @param removals "section.key" or "section" strings (`--unset`): what the deck is read without.
+/// Overrides come after them. It is a problem if the deck has nothing of that name
 /// @throws InputError with every problem found; IoError when the deck cannot be read
-Deck load_deck(const std::string& path, const std::vector<std::string>& overrides = {});
+Deck load_deck(const std::string& path, const std::vector<std::string>& overrides = {},
+               const std::vector<std::string>& removals = {});
 
 /// The same from text; `path` names it in messages and anchors relative files. Looks at no file.
 /// @throws InputError with every problem found
 Deck parse_deck(const std::string& text, const std::string& path,
-                const std::vector<std::string>& overrides = {});
+                const std::vector<std::string>& overrides = {},
+                const std::vector<std::string>& removals = {});
 
 /// The deck with every key that applies written out; parse_deck of it gives the same deck.
 std::string resolved_deck(const Deck& deck);

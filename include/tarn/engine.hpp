@@ -104,8 +104,7 @@ struct Frame {
 
 /// Where the time went, seconds summed over threads, and iteration counts.
 ///
-/// Steps of a replica count up to the one in which it was stopped, with that one. The CUDA engine
-/// counts those of stopped replicas, too.
+/// Steps of a replica count up to the one in which it was stopped, with that one.
 struct EngineReport {
   double pair_seconds = 0.0;
   double bond_seconds = 0.0;

@@ -12,6 +12,8 @@
 
 namespace tarn {
 
+struct MinimiseResult;
+
 struct MinimiseOptions {
   /// Stop when no gradient component is larger [kcal/mol/A]. Torques about the oxygen count as
   /// forces at 1 A.
@@ -19,9 +21,12 @@ struct MinimiseOptions {
   int max_iterations = 10'000;
   /// Asked before each iteration; false ends it there, not converged.
   std::function<bool()> go_on{};
+  /// Told before each iteration how far it is.
+  std::function<void(const MinimiseResult&)> watch{};
 };
 
 struct MinimiseResult {
+  double start_energy_kcal_per_mol = 0.0;
   double energy_kcal_per_mol = 0.0;  ///< what was minimised: V0, or V0 + V1
   double max_gradient_kcal_per_mol_A = 0.0;
   int iterations = 0;

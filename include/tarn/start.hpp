@@ -69,12 +69,13 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
                              int starts = 0, const SearchProgress& progress = {}, int threads = 0,
                              const std::function<bool()>& go_on = {});
 
-/// What keeps a structure from being a start: lengths within molecules that are further from the
-/// model's than 0.2 A; the first twenty.
-/// @param path of the structure, named in the problems
-std::vector<Problem> bond_length_problems(const WaterModel& model,
-                                          std::span<const double> positions_A,
-                                          const std::string& path);
+/// Puts the molecules of a structure file onto the rigid geometry of the model
+/// (fit_rigid_geometry).
+/// @param path of the structure, named in problems and remarks
+/// @return remarks: a move that is more than the file's rounding
+/// @throws InputError for what io::bond_length_problems() finds, or a collinear molecule
+std::vector<std::string> make_rigid(const WaterModel& model, std::span<double> positions_A,
+                                    const std::string& path);
 
 /// A projection onto the slow manifold: energy of the vibration of all bonds of a cluster before
 /// and after (fast_bond_energy), and its iterations.

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "deck_arguments.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/checkpoint.hpp"
@@ -12,9 +13,7 @@
 namespace tarn::cli {
 namespace {
 
-struct Arguments {
-  std::string deck;
-  std::vector<std::string> set;
+struct Arguments : ChangedDeck {
   bool reference = false;
 };
 
@@ -24,7 +23,7 @@ void check(const Arguments& a) {
     return;
   }
   if (a.deck.empty()) throw InputError("no deck given: tarn check DECK");
-  const Deck deck = load_deck(a.deck, a.set);
+  const Deck deck = a.load();
   if (is_mechanical(deck.system.kind)) {
     fmt::print("{}", resolved_deck(check_mechanics(deck)));
     return;
@@ -43,8 +42,7 @@ void add_check(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("check", "check a deck and print it with every key; runs nothing");
   command->add_option("deck", a->deck, "the deck, a TOML file");
-  command->add_option("--set", a->set, "section.key=value, replaces a key of the deck")
-      ->allow_extra_args(false);
+  a->add_changes_to(*command);
   command->add_flag("--reference", a->reference, "print the page of all sections and keys instead");
   command->callback([a] { check(*a); });
 }

@@ -1,17 +1,13 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <filesystem>
 #include <memory>
 
 #include "commands.hpp"
+#include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
-#include "tarn/io/formats.hpp"
-#include "tarn/io/io_error.hpp"
+#include "tarn/io/structure.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
 #include "water_models.hpp"
@@ -28,19 +24,10 @@ struct Arguments {
   int starts = 0;  // 0: by the number of molecules
 };
 
-/// @throws IoError if nothing can be written there
-void check_folder_of(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
-    io::throw_io_error("write", path, errno);
-  }
-}
-
 void cluster(const Arguments& a, int& exit_code) {
   if (a.starts > 0 && !a.minimise) throw InputError("--starts goes with --minimise only");
   // Before a long search.
-  io::format_for_writing(a.out);
-  check_folder_of(a.out);
+  check_structure_path(a.out);
   const WaterModel model = water_model_named(a.model);
   Terminal terminal(a.quiet);
   io::Structure structure;
@@ -50,11 +37,9 @@ void cluster(const Arguments& a, int& exit_code) {
     structure.positions_A = random_cluster(model, a.molecules, a.seed, 0);
     terminal.say(fmt::format("random cluster of {} molecules", a.molecules));
   } else {
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point next_line = Clock::now() + std::chrono::seconds(10);
+    NowAndThen is_due;
     const auto progress = [&](int done, int starts, double lowest) {
-      if (done % std::max(1, starts / 10) != 0 && Clock::now() < next_line) return;
-      next_line = Clock::now() + std::chrono::seconds(10);
+      if (!is_due(done % std::max(1, starts / 10) == 0)) return;
       terminal.say(fmt::format("start {} of {}: lowest {:.6f} kcal/mol", done, starts, lowest));
     };
     catch_interrupts();
@@ -65,8 +50,8 @@ void cluster(const Arguments& a, int& exit_code) {
       terminal.warning(fmt::format("interrupted: the lowest of {} starts, not followed to the end",
                                    lowest.starts_done));
     }
-    structure.positions_A = std::move(lowest.positions_A);
-    structure.comment["energy_kcal_per_mol"] = fmt::format("{:.17g}", lowest.energy_kcal_per_mol);
+    structure =
+        minimum_structure(a.model, std::move(lowest.positions_A), lowest.energy_kcal_per_mol);
     fmt::print("{:.9f} kcal/mol, found by {} starts\n", lowest.energy_kcal_per_mol,
                lowest.starts_that_hit);
   }

@@ -10,6 +10,7 @@ void add_run(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app);
 void add_energy(CLI::App& app);
 void add_cluster(CLI::App& app, int& exit_code);
+void add_minimise(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_reproduce(CLI::App& app);
 void add_rdf(CLI::App& app);

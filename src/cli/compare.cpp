@@ -28,9 +28,22 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
+/// "2 fs", or that of each scheme where they differ: "2 fs (settle), 0.5 fs (verlet)".
+template <class Result, class Number>
+std::string steps_text(const std::vector<Result>& schemes, Number Result::*step, const char* unit) {
+  std::string text;
+  bool differ = false;
+  for (const Result& s : schemes) {
+    differ = differ || s.*step != schemes.front().*step;
+    text += fmt::format("{}{}{} ({})", text.empty() ? "" : ", ", s.*step, unit, s.label);
+  }
+  return differ ? text : fmt::format("{}{}", schemes.front().*step, unit);
+}
+
 void print_mechanics(std::FILE* out, const Deck& deck, const CompareResult& result) {
   fmt::print(out, "{}, {}, {} steps of {}\n\n", deck.name, deck.system.kind,
-             deck.mechanics.run.steps, deck.mechanics.integrator.step);
+             deck.mechanics.run.steps,
+             steps_text(result.mechanics, &MechanicsSchemeResult::step, ""));
   std::vector<std::string> header{"scheme", "steps/s", "linear solves", "iterations"};
   for (const auto& [name, change] : result.mechanics.front().changes) {
     header.push_back("max change of " + name);
@@ -61,7 +74,7 @@ std::string mean_text(const analysis::MeanError& mean, int digits) {
 }
 
 void compare(const Arguments& a, Events& events, int& exit_code) {
-  const Deck deck = load_deck(a.deck, a.set);
+  const Deck deck = a.load();
   Terminal terminal(a.quiet);
   CompareOptions options;
   a.apply_to(options, terminal, events);
@@ -80,11 +93,11 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
     print_mechanics(out, deck, result);
     return;
   }
-  fmt::print(out, "{}, {} molecules x {} replicas, {} steps of {} fs, {}\n\n", deck.name,
+  fmt::print(out, "{}, {} molecules x {} replicas, {} steps of {}, {}\n\n", deck.name,
              deck.system.molecules > 0 ? std::to_string(deck.system.molecules)
                                        : deck.system.file.value_or(deck.system.state.value_or("")),
-             deck.system.replicas, result.schemes.front().steps, deck.integrator.timestep_fs,
-             result.device);
+             deck.system.replicas, result.schemes.front().steps,
+             steps_text(result.schemes, &SchemeResult::timestep_fs, " fs"), result.device);
   std::vector<std::vector<std::string>> rows{
       {"scheme", "cluster-steps/s", "pairs", "bonds", "noise", "rest", "iterations", "T / K",
        "T trans, rot, bond", "<V0> / kcal/mol", "max |g| / A^2", "TV(OO)", "stopped"}};

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "events.hpp"
+#include "tarn/deck.hpp"
 #include "terminal.hpp"
 #include "whole_number.hpp"
 
@@ -21,11 +22,27 @@ inline std::string in_quotes(const std::string& word) {
   return quoted + "'";
 }
 
+/// A deck, and what the command line changes in it.
+struct ChangedDeck {
+  std::string deck;
+  std::vector<std::string> set, unset;
+
+  void add_changes_to(CLI::App& command) {
+    command
+        .add_option("--set", set,
+                    "section.key=value, replaces a key of the deck or adds one; after --unset")
+        ->allow_extra_args(false);
+    command
+        .add_option("--unset", unset, "section.key or section, which the deck is then read without")
+        ->allow_extra_args(false);
+  }
+  Deck load() const { return load_deck(deck, set, unset); }
+};
+
 /// What the commands that run a deck have in common.
-struct DeckArguments {
-  std::string deck, out, device;
+struct DeckArguments : ChangedDeck {
+  std::string out, device;
   std::optional<int> threads;
-  std::vector<std::string> set;
   bool overwrite = false, quiet = false, json = false;
 
   void add_to(CLI::App& command, const std::string& out_help, const std::string& overwrite_help) {
@@ -36,8 +53,7 @@ struct DeckArguments {
         .add_option("--threads", threads,
                     "threads of the CPU, instead of the deck's; 0: all of them")
         ->check(number_of_threads());
-    command.add_option("--set", set, "section.key=value, replaces a key of the deck")
-        ->allow_extra_args(false);
+    add_changes_to(command);
     command.add_flag("--overwrite", overwrite, overwrite_help);
     command.add_flag("--quiet", quiet, "no progress; errors and warnings are still shown");
     command.add_flag("--json", json, "tell standard output what happens, one JSON object a line");
@@ -49,6 +65,7 @@ struct DeckArguments {
     if (!device.empty()) text += " --device " + in_quotes(device);
     if (threads) text += " --threads " + std::to_string(*threads);
     for (const std::string& change : set) text += " --set " + in_quotes(change);
+    for (const std::string& change : unset) text += " --unset " + in_quotes(change);
     return text;
   }
 

@@ -3,12 +3,11 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "structure_files.hpp"
 #include "tarn/io/json.hpp"
-#include "tarn/io/structure.hpp"
 #include "tarn/single_point.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
-#include "water_models.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -19,10 +18,10 @@ struct Arguments {
 
 void energy(const Arguments& a) {
   const io::Structure structure = io::read_structure(a.structure);
-  const WaterModel model =
-      water_model_named(a.model.empty() ? structure.model().value_or("tip3p") : a.model);
+  const WaterModel model = water_model_of(structure, a.model);
   Terminal terminal(false);
-  for (const Problem& problem : bond_length_problems(model, structure.positions_A, a.structure)) {
+  for (const Problem& problem :
+       io::bond_length_problems(model, structure.positions_A, a.structure)) {
     terminal.warning(problem.text());
   }
   const SinglePoint point = single_point(model, structure.positions_A, {a.device});

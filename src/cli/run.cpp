@@ -99,7 +99,7 @@ bool observes_nothing(const Deck& d) {
 }
 
 void run(const Arguments& a, Events& events, int& exit_code) {
-  const Deck deck = load_deck(a.deck, a.set);
+  const Deck deck = a.load();
   Terminal terminal(a.quiet);
   RunOptions options;
   a.apply_to(options, terminal, events);

@@ -35,6 +35,23 @@ class Terminal {
   std::optional<std::chrono::steady_clock::time_point> next_of_start_;
 };
 
+/// Says when ten seconds have passed since the last line of a long search, or since it began.
+class NowAndThen {
+ public:
+  /// @param anyway true: a line is due in any case
+  bool operator()(bool anyway = false) {
+    const Clock::time_point now = Clock::now();
+    if (!anyway && now < next_) return false;
+    next_ = now + kInterval;
+    return true;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::seconds kInterval{10};
+  Clock::time_point next_ = Clock::now() + kInterval;
+};
+
 /// The line of the bar, in less than so many columns: the widest of its forms that there is room
 /// for, without the bar or the speed if need be.
 std::string progress_line(double done, const std::string& part, const std::string& speed,

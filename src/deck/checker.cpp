@@ -196,7 +196,8 @@ void Checker::give_up() {
   throw InputError(std::move(problems_));
 }
 
-Deck Checker::check(const std::string& text, const std::vector<Override>& overrides) {
+Deck Checker::check(const std::string& text, const std::vector<Override>& overrides,
+                    const std::vector<Override>& removals) {
   std::vector<Entry> given;
   const auto keep_problems = [&](const InputError& error) {
     problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());
@@ -213,7 +214,8 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
     }
   }
   try {
-    const Source source = read_source(text, path_);
+    Source source = read_source(text, path_);
+    take_out(removals, source);
     choose_schema(source, given);
     take_sections(source);
   } catch (const InputError& error) {  // nothing else can be said about text that is not TOML
@@ -229,6 +231,45 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
   if (!problems_.empty()) give_up();
   is_mechanical(deck_.system.kind) ? fill_mechanics_defaults(*this) : fill_defaults();
   return deck_;
+}
+
+/// Each of them from the source as it was, so that their order says nothing.
+void Checker::take_out(const std::vector<Override>& removals, Source& source) {
+  const auto path_of = [](const Entry& entry) {
+    return entry.section.empty() ? entry.name : entry.section + '.' + entry.name;
+  };
+  const auto is_in = [](std::string_view section, const std::string& path) {
+    return section == path || section.starts_with(path + '.');
+  };
+  std::vector<std::string> found;
+  for (const SourceSection& section : source.sections) found.push_back(section.path);
+  for (const Entry& entry : source.entries) found.push_back(path_of(entry));
+  for (const Override& removal : removals) {
+    if (std::find(found.begin(), found.end(), removal.text) != found.end()) continue;
+    const auto depth = [](std::string_view path) {
+      return std::count(path.begin(), path.end(), '.');
+    };
+    std::vector<std::string_view> alike;
+    for (const std::string& path : found) {
+      if (depth(path) == depth(removal.text)) alike.push_back(path);
+    }
+    std::string meant = nearest(removal.text, alike).name;
+    for (const std::string& path : found) {
+      if (meant.empty() && last_part(path) == removal.text) meant = path;
+    }
+    tell({removal.label, 0, 0},
+         fmt::format("the deck has no such section or key{}; want section or section.key",
+                     meant.empty() ? meant : fmt::format(" (did you mean {}?)", meant)));
+  }
+  const auto is_out = [&](const std::string& section, const std::string& key) {
+    return std::any_of(removals.begin(), removals.end(), [&](const Override& removal) {
+      return removal.text == key || is_in(section, removal.text);
+    });
+  };
+  std::erase_if(source.entries,
+                [&](const Entry& entry) { return is_out(entry.section, path_of(entry)); });
+  std::erase_if(source.sections,
+                [&](const SourceSection& section) { return is_out(section.path, section.path); });
 }
 
 /// By the last `kind` that is given; where it makes no sense, water's table will say so.
@@ -588,6 +629,11 @@ void Checker::read_structure_file() {
     start_molecules_ = structure.molecules;
     if (deck_.system.velocities == VelocityKind::file && structure.velocities_A_per_akma.empty()) {
       problem("system.velocities", no_velocities_message(*path));
+    }
+    const auto model = find_water_model(deck_.system.model);
+    if (!model || !trusted({"system.model"})) return;
+    for (Problem& bond : io::bond_length_problems(*model, structure.positions_A, *path)) {
+      problems_.push_back(std::move(bond));
     }
   } catch (const InputError& error) {
     if (error.problems().empty()) problem("system.file", error.what());

@@ -27,8 +27,10 @@ class Checker {
   /// the deck's
   Checker(const std::string& path, bool look_at_files);
 
+  /// @param removals sections and keys that the text is read without
   /// @throws InputError with every problem found
-  Deck check(const std::string& text, const std::vector<Override>& overrides);
+  Deck check(const std::string& text, const std::vector<Override>& overrides,
+             const std::vector<Override>& removals = {});
 
   /// For the defaults that a table fills in.
   Deck& deck() { return deck_; }
@@ -49,6 +51,7 @@ class Checker {
   void problem(std::string_view path, std::string message);
 
  private:
+  void take_out(const std::vector<Override>& removals, Source& source);
   void choose_schema(const Source& source, const std::vector<Entry>& overrides);
   void take_sections(const Source& source);
   void take_overrides(std::vector<Entry> overrides);

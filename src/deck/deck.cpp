@@ -19,10 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<decks::Override> set_overrides(const std::vector<std::string>& texts) {
-  std::vector<decks::Override> overrides;
-  for (const std::string& text : texts) overrides.push_back({text, "--set " + text});
-  return overrides;
+/// @param option of the command line that they come from
+std::vector<decks::Override> given_by(const std::string& option,
+                                      const std::vector<std::string>& texts) {
+  std::vector<decks::Override> changes;
+  for (const std::string& text : texts) changes.push_back({text, option + " " + text});
+  return changes;
 }
 
 std::string read_text(const std::string& path) {
@@ -70,13 +72,17 @@ std::string write_deck(const Deck& deck, Keep keep) {
 
 }  // namespace
 
-Deck load_deck(const std::string& path, const std::vector<std::string>& overrides) {
-  return decks::Checker(path, true).check(read_text(path), set_overrides(overrides));
+Deck load_deck(const std::string& path, const std::vector<std::string>& overrides,
+               const std::vector<std::string>& removals) {
+  return decks::Checker(path, true)
+      .check(read_text(path), given_by("--set", overrides), given_by("--unset", removals));
 }
 
 Deck parse_deck(const std::string& text, const std::string& path,
-                const std::vector<std::string>& overrides) {
-  return decks::Checker(path, false).check(text, set_overrides(overrides));
+                const std::vector<std::string>& overrides,
+                const std::vector<std::string>& removals) {
+  return decks::Checker(path, false)
+      .check(text, given_by("--set", overrides), given_by("--unset", removals));
 }
 
 std::optional<std::string> structure_path(const Deck& deck) {

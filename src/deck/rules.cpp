@@ -194,15 +194,6 @@ void only_gauss_newton_is_infinite(Checker& checker) {
   }
 }
 
-void dense_solver_is_gauss_newton(Checker& checker) {
-  if (!checker.trusted({"integrator.scheme", "integrator.solver", "integrator.hessian"})) return;
-  const IntegratorSection& integrator = checker.deck().integrator;
-  if (integrator.scheme != Scheme::zss_stiff || integrator.solver != Solver::dense) return;
-  if (integrator.hessian == Hessian::gauss_newton) return;
-  checker.problem("integrator.solver",
-                  "solver = \"dense\" goes with hessian = \"gauss-newton\" only");
-}
-
 void study_hessians_go_with_zss(Checker& checker) {
   if (!checker.trusted({"integrator.scheme", "integrator.hessian"})) return;
   const IntegratorSection& integrator = checker.deck().integrator;
@@ -361,8 +352,6 @@ const std::vector<Rule>& rules() {
        "\"structured\"`, `hessian = \"gauss-newton\"` or `\"full\"` and h omega of at least 10⁻⁵. "
        "`newmark-one-step` does not have it.",
        single_has_the_step},
-      {"`solver = \"dense\"` goes with `hessian = \"gauss-newton\"` only.",
-       dense_solver_is_gauss_newton},
       {"`relax = true` needs finite `omega`.", relaxation_is_finite},
       {"`project = \"slow-manifold\"` needs finite `omega`.", projection_is_finite},
       {"Trajectories and final structures are written of at most 10 000 replicas.",

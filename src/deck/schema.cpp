@@ -328,7 +328,7 @@ std::vector<Key> make_keys() {
            .type = Type::word,
            .words = {{"structured", static_cast<int>(Solver::structured), "3×3, in closed form"},
                      {"dense", static_cast<int>(Solver::dense),
-                      "9×9 Cholesky, as a reference; needs finite `omega`"}},
+                      "9×9 Cholesky of the same matrix, as a reference; needs finite `omega`"}},
            .meaning = "How the linear solve is done; the Hessians for study are always dense.",
            .used_with = structured}),
       row<&Deck::integrator, &IntegratorSection::acceleration>(

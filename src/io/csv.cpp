@@ -50,6 +50,10 @@ CsvFormat& CsvFormat::cell(double value) {
   return cell(std::string_view(exact(value)));
 }
 
+CsvFormat& CsvFormat::cell_or_nan(double value) {
+  return std::isfinite(value) ? cell(value) : cell(std::string_view("nan"));
+}
+
 CsvFormat& CsvFormat::cell(std::string_view text) {
   if (text.find_first_of(",\n") != text.npos) {
     throw std::logic_error(path_ + ": a comma or a line break in a cell");

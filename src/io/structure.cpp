@@ -20,6 +20,8 @@ constexpr double kCoincident_A = 0.1;
 constexpr double kClosestOxygens_A = 0.5;
 constexpr double kLongestBond_A = 3.0;
 constexpr std::size_t kMostProblems = 20;
+/// How far a length of a start may be from the model's [A].
+constexpr double kBondTolerance_A = 0.2;
 
 using Point = std::array<double, 3>;
 
@@ -40,11 +42,10 @@ Problem problem_at(const FrameReader& reader, std::size_t atom, const std::strin
   return {reader.path(), 0, 0, place_of(reader, atom) + ": " + message};
 }
 
-std::vector<Point> points_of(const Structure& structure) {
-  std::vector<Point> points(structure.positions_A.size() / 3);
+std::vector<Point> points_of(std::span<const double> positions_A) {
+  std::vector<Point> points(positions_A.size() / 3);
   for (std::size_t i = 0; i < points.size(); ++i) {
-    std::copy_n(structure.positions_A.begin() + static_cast<std::ptrdiff_t>(3 * i), 3,
-                points[i].begin());
+    std::copy_n(positions_A.begin() + static_cast<std::ptrdiff_t>(3 * i), 3, points[i].begin());
   }
   return points;
 }
@@ -103,7 +104,7 @@ Structure read_structure(const std::string& path) {
   std::optional<Structure> structure = reader->next();
   if (!structure) throw InputError({Problem{path, 0, 0, "the file holds no structure"}});
   std::vector<Problem> problems;
-  const std::vector<Point> points = points_of(*structure);
+  const std::vector<Point> points = points_of(structure->positions_A);
   check_bonds(points, *reader, problems);
   check_overlaps(points, *reader, problems);
   std::sort(problems.begin(), problems.end(),
@@ -111,6 +112,38 @@ Structure read_structure(const std::string& path) {
   if (!problems.empty()) throw InputError(std::move(problems));
   reader->check_rest();
   return std::move(*structure);
+}
+
+std::vector<Problem> bond_length_problems(const WaterModel& model,
+                                          std::span<const double> positions_A,
+                                          const std::string& path) {
+  struct Bond {
+    std::size_t begin, end;
+    const char* name;
+    double length_A;
+  };
+  const std::array<Bond, 3> bonds{{{0, 1, "O-H1", model.r_oh_A},
+                                   {0, 2, "O-H2", model.r_oh_A},
+                                   {1, 2, "H1-H2", model.r_hh_A()}}};
+  const std::vector<Point> points = points_of(positions_A);
+  std::vector<Problem> problems;
+  for (std::size_t m = 0; m < points.size() / 3 && problems.size() < kMostProblems; ++m) {
+    for (const Bond& b : bonds) {
+      const double length = distance_A(points[3 * m + b.end], points[3 * m + b.begin]);
+      // Also true for a length that is not a number.
+      if (!(std::abs(length - b.length_A) <= kBondTolerance_A)) {
+        problems.push_back(
+            {path, 0, 0,
+             fmt::format("molecule {} (counted from 1) has {} = {:.4g} A, and {} has {:.4g} A; a "
+                         "structure to start "
+                         "from must be within {} A of its model, with atoms in the order O H H and "
+                         "coordinates in angstrom",
+                         m + 1, b.name, length, model.name, b.length_A, kBondTolerance_A)});
+        break;
+      }
+    }
+  }
+  return problems;
 }
 
 void write_structure(const std::string& path, const Structure& structure) {

@@ -1,4 +1,3 @@
-#include <cmath>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -28,18 +27,14 @@ void write_averages(const std::string& path, const std::string& provenance,
                : "; after equilibration, all replicas pooled") +
       "; error = standard error by blocking (0: not "
       "known); converged = 0: error and autocorrelation time are lower bounds; no autocorrelation "
-      "time: the result of the whole run, mean over the replicas");
+      "time (nan): the result of the whole run, mean over the replicas");
   for (const AveragedQuantity& a : averages) {
     csv.cell(std::string_view(a.table)).cell(std::string_view(a.quantity));
     if (by_bath) csv.cell(a.bath_K.value());
     for (const double value :
          {a.mean, a.error, a.autocorrelation_ps.value_or(kNotKnown), a.independent_samples}) {
       // The tables hold finite numbers only; what their squares overflow is no reason to fail.
-      if (std::isfinite(value)) {
-        csv.cell(value);
-      } else {
-        csv.cell(std::string_view(""));
-      }
+      csv.cell_or_nan(value);
     }
     csv.cell(a.samples).cell(std::int64_t{a.converged});
     text += csv.row();

@@ -36,11 +36,6 @@ void prepare_folder(const std::string& folder, bool overwrite) {
   io::make_folder(folder);
 }
 
-/// A cell; of what is not known, "nan".
-void write_number(io::CsvFormat& csv, double value) {
-  std::isfinite(value) ? csv.cell(value) : csv.cell(std::string_view("nan"));
-}
-
 void write_table(const CompareResult& result, const std::string& provenance) {
   const std::string path = result.out_dir + "/compare.csv";
   io::CsvFormat csv(path, {"scheme",
@@ -88,7 +83,7 @@ void write_table(const CompareResult& result, const std::string& provenance) {
                                 s.oo_total_variation,
                                 s.oo_kolmogorov_smirnov,
                                 s.oo_mean_distance_A}) {
-      write_number(csv, number);
+      csv.cell_or_nan(number);
     }
     csv.cell(static_cast<std::int64_t>(s.blow_ups.size()));
     text += csv.row();
@@ -224,6 +219,7 @@ class Comparison {
     SchemeResult s;
     s.label = c.label;
     s.steps = done_;
+    s.timestep_fs = c.deck.integrator.timestep_fs;
     s.blow_ups = c.engine->blow_ups();
     s.constraint_max_A2 = c.constraint_max_A2;
     if (is_gone(c)) {

@@ -31,6 +31,7 @@ class Contestant {
   Contestant(const Deck& deck, const std::string& label) : case_(make_mechanics_case(deck)) {
     if (case_->steps()) throw InputError(label + " makes no steps in time and is not compared");
     result_.label = label;
+    result_.step = deck.mechanics.integrator.step;
     for (const Quantity& q : case_->conserved()) {
       at_start_.push_back(q.value);
       result_.changes.emplace_back(q.name, 0.0);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <ctime>
+#include <limits>
 #include <numbers>
 #include <string>
 #include <string_view>
@@ -306,20 +307,13 @@ io::Plot panel(const std::vector<Run>& runs, std::size_t bath, bool of_potential
 
 void write_row(FigurePage& page, const Run& run) {
   const Curve& c = kCurves[run.curve];
-  const auto number = [&](double value) {
-    if (run.survived()) {
-      page.csv().cell(value);
-    } else {
-      page.csv().cell(std::string_view{});
-    }
-  };
   page.csv().cell(c.scheme).cell(run.bath == 0 ? "baoab" : "gla");
   page.csv().cell(run.timestep_fs).cell(c.hydrogen_mass_Da);
   for (double value :
        {run.cost(), run.quantile(0.25), run.quantile(0.75), run.ns_per_step(), run.temperature_K,
         run.potential.mean, run.potential.error, run.difference.mean, run.difference.error,
         run.distance.mean, run.distance.error, run.distance_of_noise}) {
-    number(value);
+    page.csv().cell_or_nan(run.survived() ? value : std::numeric_limits<double>::quiet_NaN());
   }
   page.csv().cell(static_cast<std::int64_t>(run.stopped));
   page.end_row();

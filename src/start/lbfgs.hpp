@@ -88,12 +88,14 @@ MinimiseResult minimise(Problem& problem, const MinimiseOptions& options) {
         "the energy of the structure to be minimised is not finite; do atoms of two molecules "
         "coincide?");
   }
+  r.start_energy_kcal_per_mol = energy;
   for (;; ++r.iterations) {
     r.energy_kcal_per_mol = energy;
     r.max_gradient_kcal_per_mol_A = problem.max_gradient(gradient);
     r.converged = r.max_gradient_kcal_per_mol_A <= options.tolerance_kcal_per_mol_A;
     if (r.converged || r.iterations >= options.max_iterations) return r;
     if (options.go_on && !options.go_on()) return r;
+    if (options.watch) options.watch(r);
 
     // Round-off of the energy, which decides nothing close to the minimum.
     const double slack = 1e-12 * (1.0 + std::abs(energy));

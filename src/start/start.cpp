@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <mutex>
@@ -23,11 +22,8 @@
 namespace tarn {
 namespace {
 
-/// How far a length of a structure file may be from the model's [A].
-constexpr double kBondTolerance_A = 0.2;
 /// Smaller moves onto the rigid geometry are round-off of the file and not worth a note [A].
 constexpr double kNotedMove_A = 1e-6;
-constexpr std::size_t kMostProblems = 20;
 
 /// Minimisations of several replicas that stopped early.
 class Unconverged {
@@ -53,9 +49,9 @@ class Unconverged {
 };
 
 /// @throws InputError for molecules that are no water of this model
-void check_bond_lengths(const WaterModel& model, const std::vector<double>& x,
+void check_bond_lengths(const WaterModel& model, std::span<const double> x,
                         const std::string& path) {
-  std::vector<Problem> problems = bond_length_problems(model, x, path);
+  std::vector<Problem> problems = io::bond_length_problems(model, x, path);
   if (!problems.empty()) throw InputError(std::move(problems));
 }
 
@@ -86,15 +82,6 @@ MinimiseResult relax(ForceField& force_field, double omega, std::span<double> po
   return relax_penalised(force_field, omega, positions_A, options);
 }
 
-void note_fit(const std::string& path, const WaterModel& model, const RigidFit& fit,
-              std::vector<std::string>& notes) {
-  if (fit.largest_move_A <= kNotedMove_A) return;
-  notes.push_back(fmt::format(
-      "molecules of {} were put onto the rigid geometry of {}; the largest move of an atom "
-      "is {:.2g} A, in molecule {} (counted from 1)",
-      path, model.name, fit.largest_move_A, fit.molecule + 1));
-}
-
 /// Puts the molecules of a structure file, which every replica starts from, where the deck wants
 /// them.
 /// @throws InputError for molecules that are no water of this model
@@ -108,7 +95,9 @@ void prepare_file(const std::string& path, const System& system, bool on_constra
     notes.push_back(
         fmt::format("{} was made for {}, and this deck takes {}", path, *made_for, model.name));
   }
-  if (on_constraints) note_fit(path, model, fit_rigid_geometry(model, x), notes);
+  if (on_constraints) {
+    for (std::string& note : make_rigid(model, x, path)) notes.push_back(std::move(note));
+  }
   if (!relaxed) return;
   ForceField force_field(model, system.molecules);
   const MinimiseResult r = relax(force_field, system.integrator.omega, x, go_on);
@@ -182,8 +171,7 @@ void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
   }
   if (same_shape && same_bonds) return;
   std::vector<double>& x = start.state.positions_A;
-  check_bond_lengths(model, x, start.path);
-  note_fit(start.path, model, fit_rigid_geometry(model, x), notes);
+  for (std::string& note : make_rigid(model, x, start.path)) notes.push_back(std::move(note));
   if (is_rigid(deck.integrator.scheme)) {
     start::project_onto_constraints(model, x, start.state.velocities_A_per_akma);
   }
@@ -215,37 +203,15 @@ std::optional<std::string> note_on_copies(const Deck& deck, bool one_start) {
 
 }  // namespace
 
-std::vector<Problem> bond_length_problems(const WaterModel& model, std::span<const double> x,
-                                          const std::string& path) {
-  struct Bond {
-    int begin, end;
-    const char* name;
-    double length_A;
-  };
-  const std::array<Bond, 3> bonds{{{0, 1, "O-H1", model.r_oh_A},
-                                   {0, 2, "O-H2", model.r_oh_A},
-                                   {1, 2, "H1-H2", model.r_hh_A()}}};
-  std::vector<Problem> problems;
-  for (std::size_t m = 0; m < x.size() / 9 && problems.size() < kMostProblems; ++m) {
-    for (const Bond& b : bonds) {
-      const double* p = &x[9 * m];
-      const double length =
-          std::hypot(p[3 * b.end] - p[3 * b.begin], p[3 * b.end + 1] - p[3 * b.begin + 1],
-                     p[3 * b.end + 2] - p[3 * b.begin + 2]);
-      // Also true for a length that is not a number.
-      if (!(std::abs(length - b.length_A) <= kBondTolerance_A)) {
-        problems.push_back(
-            {path, 0, 0,
-             fmt::format("molecule {} (counted from 1) has {} = {:.4g} A, and {} has {:.4g} A; a "
-                         "structure to start "
-                         "from must be within {} A of its model, with atoms in the order O H H and "
-                         "coordinates in angstrom",
-                         m + 1, b.name, length, model.name, b.length_A, kBondTolerance_A)});
-        break;
-      }
-    }
-  }
-  return problems;
+std::vector<std::string> make_rigid(const WaterModel& model, std::span<double> positions_A,
+                                    const std::string& path) {
+  check_bond_lengths(model, positions_A, path);
+  const RigidFit fit = fit_rigid_geometry(model, positions_A);
+  if (fit.largest_move_A <= kNotedMove_A) return {};
+  return {fmt::format(
+      "molecules of {} were put onto the rigid geometry of {}; the largest move of an atom "
+      "is {:.2g} A, in molecule {} (counted from 1)",
+      path, model.name, fit.largest_move_A, fit.molecule + 1)};
 }
 
 Start make_start(const Deck& deck, const StartWatch& watch) {

@@ -236,7 +236,7 @@ class Report(unittest.TestCase):
         self.assertAlmostEqual(rows[1]["ratio_max"], 3.0)
         # Many clusters count as many.
         self.assertAlmostEqual(rows[2]["cluster_steps_per_s"], 640.0)
-        self.assertEqual(rows[2]["ratio"], "")
+        self.assertEqual(rows[2]["ratio"], "nan")
 
     def test_page(self):
         page = report.page(self.result())

@@ -421,6 +421,43 @@ TEST_P(EngineDevices, StopsABadReplicaAlone) {
   }
 }
 
+/// The report counts a replica until it is stopped, however the run is cut and whatever is beside
+/// it, as on the CPU.
+TEST_P(EngineDevices, ReportsNothingOfWhatIsStopped) {
+  for (const std::string scheme :
+       {"shake", "settle", "zss_structured", "zss_full", "one_step", "pushforward", "zss_dense"}) {
+    if (!solvable(scheme)) continue;
+    for (int n : {7, 33, 129}) {
+      if (n > most_molecules(scheme) || (n > 33 && scheme != "shake" && stands_in())) continue;
+      SCOPED_TRACE(scheme + ", N = " + std::to_string(n));
+      const System system = make_system({scheme, Bath::gla}, tip3p(), n);
+      State start = start_state(system, spread_ids(3));
+      for (std::size_t c = 0; c < 9; c += 3) {
+        start.velocities_A_per_akma[start.coordinates() + 9 + c] = 200.0;
+      }
+      const auto reference = make_cpu_engine(system, start, {}, 1);
+      const auto engine = make(system, start), one_by_one = make(system, start);
+      constexpr int kSteps = 5;
+      reference->advance(kSteps);
+      engine->advance(kSteps);
+      for (int k = 0; k < kSteps; ++k) one_by_one->advance(1);
+      ASSERT_EQ(engine->blow_ups().size(), 1u);
+      const std::int64_t stop = engine->blow_ups()[0].step;
+      const EngineReport whole = engine->report(), pieces = one_by_one->report(),
+                         expected = reference->report();
+      EXPECT_EQ(whole.molecule_steps, n * (2 * kSteps + stop));
+      EXPECT_EQ(pieces.molecule_steps, whole.molecule_steps);
+      EXPECT_EQ(pieces.constraint_iterations, whole.constraint_iterations);
+      EXPECT_EQ(pieces.indefinite_hessians, whole.indefinite_hessians);
+      EXPECT_EQ(expected.molecule_steps, whole.molecule_steps);
+      // Within rounding of the limit an iteration more or less is taken.
+      EXPECT_NEAR(static_cast<double>(whole.constraint_iterations),
+                  static_cast<double>(expected.constraint_iterations), n);
+      EXPECT_EQ(expected.indefinite_hessians, whole.indefinite_hessians);
+    }
+  }
+}
+
 /// Push-forward Newmark takes as many corrections as on the CPU, and pairs in double whatever is
 /// asked for.
 TEST_P(EngineDevices, CorrectsAsOftenAsTheCpu) {

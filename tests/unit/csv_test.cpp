@@ -109,6 +109,20 @@ TEST(CsvFormat, AResultThatIsNotFiniteIsNoBlowUp) {
   EXPECT_FALSE(contains(message, "blew up")) << message;
 }
 
+TEST(CsvFormat, WhatIsNotKnownIsNaN) {
+  const ScratchFolder folder;
+  CsvFormat format(folder.file("t.csv"), {"a", "b", "c"});
+  std::string text = format.head("x");
+  format.cell_or_nan(std::nan("")).cell_or_nan(-HUGE_VAL).cell_or_nan(0.5);
+  test::write_text(folder.file("t.csv"), text + format.row());
+  CsvReader csv(folder.file("t.csv"));
+  std::vector<std::string_view> cells;
+  ASSERT_TRUE(csv.next(cells));
+  EXPECT_EQ(cells[0], "nan");
+  EXPECT_TRUE(std::isnan(csv.number(cells[0])) && std::isnan(csv.number(cells[1])));
+  EXPECT_EQ(csv.number(cells[2]), 0.5);
+}
+
 TEST(Csv, CutsBackAndGoesOn) {
   const ScratchFolder folder;
   const std::string path = folder.file("t.csv");

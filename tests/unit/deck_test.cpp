@@ -76,15 +76,17 @@ replicas = 2
 every = 12
 )";
 
-Deck parse(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  return parse_deck(text, "folder/some.deck.toml", overrides);
+Deck parse(const std::string& text, const std::vector<std::string>& overrides = {},
+           const std::vector<std::string>& removals = {}) {
+  return parse_deck(text, "folder/some.deck.toml", overrides, removals);
 }
 
 /// The messages of the problems, with their places.
 std::vector<std::string> problems_of(const std::string& text,
-                                     const std::vector<std::string>& overrides = {}) {
+                                     const std::vector<std::string>& overrides = {},
+                                     const std::vector<std::string>& removals = {}) {
   try {
-    parse(text, overrides);
+    parse(text, overrides, removals);
   } catch (const InputError& error) {
     std::vector<std::string> texts;
     for (const Problem& problem : error.problems()) texts.push_back(problem.text());
@@ -94,8 +96,9 @@ std::vector<std::string> problems_of(const std::string& text,
 }
 
 /// The text of the only problem.
-std::string problem_of(const std::string& text, const std::vector<std::string>& overrides = {}) {
-  const std::vector<std::string> all = problems_of(text, overrides);
+std::string problem_of(const std::string& text, const std::vector<std::string>& overrides = {},
+                       const std::vector<std::string>& removals = {}) {
+  const std::vector<std::string> all = problems_of(text, overrides, removals);
   EXPECT_EQ(all.size(), 1u);
   return all.empty() ? std::string{} : all.front();
 }
@@ -229,6 +232,16 @@ TEST(Deck, VelocitiesFollowTheTemperature) {
   EXPECT_FALSE(rest.system.temperature_K);
 }
 
+TEST(Deck, DenseSolvesGoWithEveryHessian) {
+  for (const std::string hessian : {"gauss-newton", "full", "molecule", "total"}) {
+    const Deck deck =
+        parse(kSmallest, {"integrator.hessian=" + hessian, "integrator.solver=dense"});
+    EXPECT_TRUE(solves_densely(make_system(deck, 7).integrator)) << hessian;
+  }
+  EXPECT_TRUE(contains(problem_of(kSmallest, {"integrator.solver=dense", "integrator.omega=inf"}),
+                       "solver = \"dense\" needs finite omega"));
+}
+
 TEST(Deck, DurationsAreRoundedUpToWholeSteps) {
   const auto steps = [](const std::string& duration_ps, const std::string& timestep_fs) {
     return parse("[system]\nmolecules = 1\n",
@@ -353,6 +366,52 @@ TEST(DeckOverrides, ProblemsNameThem) {
   };
   for (const auto& [override_, message] : cases) {
     EXPECT_TRUE(contains(problem_of(kSmallest, {override_}), message)) << override_;
+  }
+}
+
+TEST(DeckRemovals, TakeKeysAndSectionsAway) {
+  const std::string text = kWarm + "[confinement]\nradius_A = 9\nstiffness_kcal_per_mol_A2 = 2\n" +
+                           "[observe.rdf]\nevery = 5\n[observe.energies]\nevery = 7\n";
+  const auto without = [&](const std::vector<std::string>& removals,
+                           const std::vector<std::string>& overrides = {}) {
+    return parse(text, overrides, removals);
+  };
+  EXPECT_FALSE(without({"confinement"}).confinement);
+  EXPECT_FALSE(without({"observe.rdf"}).rdf);
+  EXPECT_TRUE(without({"observe.rdf"}).energies);
+  const Deck unobserved = without({"observe", "confinement", "confinement.radius_A"});
+  EXPECT_FALSE(unobserved.rdf || unobserved.energies || unobserved.confinement);
+  EXPECT_EQ(without({"observe.rdf.every"}).rdf->every, ObserveRdf{}.every);
+  const Deck cold = without({"thermostat"});
+  EXPECT_EQ(cold.thermostat, ThermostatSection{});
+  EXPECT_EQ(parse(resolved_deck(cold)), cold);
+  // What is set comes after it.
+  const Deck other = without({"thermostat"}, {"thermostat.kind=none"});
+  EXPECT_EQ(other.thermostat, ThermostatSection{});
+  EXPECT_EQ(without({"confinement.radius_A"}, {"confinement.radius_A=4"}).confinement->radius_A, 4);
+  EXPECT_EQ(without({"run.steps"}, {"run.duration_ps=1"}).run.steps, 500);
+  // Also of what no deck may hold, and of what decides which keys there are.
+  EXPECT_EQ(parse(kSmallest + "stpes = 3\n[rnu]\na = 1\n", {}, {"run.stpes", "rnu"}),
+            parse(kSmallest));
+  EXPECT_EQ(parse(kSmallest + "threads = 0\n", {}, {"run.threads"}), parse(kSmallest));
+  EXPECT_EQ(
+      parse("[run]\nsteps = 1000\n[system]\nmolecules = 7\nkind = \"dna\"\n", {}, {"system.kind"}),
+      parse(kSmallest));
+}
+
+TEST(DeckRemovals, OfWhatIsNotThereAreProblems) {
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {"confinement", "--unset confinement: the deck has no such section or key; want section or "},
+      {"observe", "--unset observe: the deck has no such"},
+      {"thermostat.frition_per_ps", "(did you mean thermostat.friction_per_ps?)"},
+      {"thermosat", "(did you mean thermostat?)"},
+      {"friction_per_ps", "(did you mean thermostat.friction_per_ps?)"},
+      {"run.steps=5", "(did you mean run.steps?)"},
+      {"", "--unset : the deck has no such"},
+      {"run.steps", "folder/some.deck.toml:3:2: [run] needs steps or duration_ps"},
+  };
+  for (const auto& [removal, message] : cases) {
+    EXPECT_TRUE(contains(problem_of(kWarm, {}, {removal}), message));
   }
 }
 
@@ -516,6 +575,17 @@ class DeckFiles : public testing::Test {
     return path;
   }
 
+  /// What is said of a deck that is refused.
+  static std::string message_of(const std::string& path,
+                                const std::vector<std::string>& overrides) {
+    try {
+      load_deck(path, overrides);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return {};
+  }
+
   std::filesystem::path folder_;
 };
 
@@ -544,6 +614,29 @@ TEST_F(DeckFiles, MayBeginWithAByteOrderMark) {
 TEST_F(DeckFiles, ThatCannotBeReadAreIoErrors) {
   EXPECT_THROW(load_deck((folder_ / "nowhere.toml").string()), IoError);
   EXPECT_THROW(load_deck(folder_.string()), IoError);
+}
+
+/// With other problems of the deck, and for every scheme, as for the start itself.
+TEST_F(DeckFiles, StructuresHaveTheLengthsOfTheModel) {
+  std::string text = row_of(2);
+  text.replace(text.rfind("0.93"), 4, "1.43");
+  write("long.xyz", text);
+  const std::string path = write("a.toml", "[run]\nsteps = -1\n[system]\nfile = \"long.xyz\"\n");
+  for (const std::string scheme : {"settle", "zss-stiff"}) {
+    try {
+      load_deck(path, {"integrator.scheme=" + scheme});
+      FAIL() << "a bond is too long";
+    } catch (const InputError& error) {
+      ASSERT_EQ(error.problems().size(), 2u);
+      EXPECT_EQ(error.problems()[0].line, 2);
+      EXPECT_TRUE(contains(error.problems()[1].text(),
+                           (folder_ / "long.xyz").string() +
+                               ": molecule 2 (counted from 1) has O-H2 = 1.45 A, and tip3p has "));
+    }
+  }
+  EXPECT_TRUE(contains(message_of(path, {"run.steps=1", "system.model=spce"}), "and spce has 1 A"));
+  // Nothing is known of a model that is none.
+  EXPECT_FALSE(contains(message_of(path, {"run.steps=1", "system.model=spx"}), "counted from 1"));
 }
 
 TEST_F(DeckFiles, StructuresAreRelativeToTheDeck) {

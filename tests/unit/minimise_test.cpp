@@ -410,6 +410,28 @@ TEST(Quench, IterationLimit) {
   EXPECT_NEAR(force_field.energy(x).total_kcal_per_mol(), r.energy_kcal_per_mol, 1e-10);
 }
 
+TEST(Quench, TellsHowFarItIsBeforeEachIteration) {
+  std::vector<double> x = random_cluster(tip3p(), 6, 1, 0);
+  ForceField force_field(tip3p(), 6);
+  const double before = force_field.energy(x).total_kcal_per_mol();
+  std::vector<double> energies;
+  MinimiseOptions options;
+  options.watch = [&](const MinimiseResult& r) {
+    EXPECT_EQ(r.iterations, static_cast<int>(energies.size()));
+    energies.push_back(r.energy_kcal_per_mol);
+  };
+  const MinimiseResult r = quench_rigid(force_field, x, options);
+  ASSERT_EQ(energies.size(), static_cast<std::size_t>(r.iterations));
+  EXPECT_EQ(energies.front(), r.start_energy_kcal_per_mol);
+  // The molecules are rigid already, to rounding; forces are below 1e3 kcal/mol/A.
+  EXPECT_NEAR(r.start_energy_kcal_per_mol, before, 54 * kLengthRounding_A * 1e3);
+  EXPECT_LT(r.energy_kcal_per_mol, r.start_energy_kcal_per_mol);
+  std::size_t asked = 0;
+  options.watch = nullptr;
+  options.go_on = [&] { return asked++ < 3; };
+  EXPECT_EQ(quench_rigid(force_field, x = random_cluster(tip3p(), 6, 1, 0), options).iterations, 3);
+}
+
 // --- penalised relaxation
 // ------------------------------------------------------------------------------
 

@@ -400,7 +400,7 @@ TEST_F(ObserversTest, AveragesLeaveOutTheTransientAndTakeAllReplicas) {
   }
 }
 
-TEST(Observers, AveragesThatAreNotFiniteAreLeftEmpty) {
+TEST(Observers, AveragesThatAreNotFiniteAreNotKnown) {
   const ScratchFolder folder;
   const double infinite = std::numeric_limits<double>::infinity();
   AveragedQuantity a{"energies", "x", 1.5, std::nan("")};
@@ -408,7 +408,8 @@ TEST(Observers, AveragesThatAreNotFiniteAreLeftEmpty) {
   a.independent_samples = infinite;
   a.samples = 7;
   write_averages(folder.file("averages.csv"), "p", {a});
-  EXPECT_TRUE(contains(read_text(folder.file("averages.csv")), "\nenergies,x,1.5,,,,7,1\n"));
+  EXPECT_TRUE(
+      contains(read_text(folder.file("averages.csv")), "\nenergies,x,1.5,nan,nan,nan,7,1\n"));
 }
 
 TEST_F(ObserversTest, AveragesOfSeveralBathsAreKeptApart) {

@@ -470,7 +470,7 @@ TEST_F(RunDeck, AveragesAreInTheResultTheTableAndTheRecord) {
     if (a.autocorrelation_ps) {
       EXPECT_EQ(csv.number(cells[csv.column("autocorrelation_ps")]), *a.autocorrelation_ps);
     } else {
-      EXPECT_EQ(cells[csv.column("autocorrelation_ps")], "");
+      EXPECT_EQ(cells[csv.column("autocorrelation_ps")], "nan");
     }
     EXPECT_EQ(csv.number(cells[csv.column("samples")]), static_cast<double>(a.samples));
     EXPECT_TRUE(contains(json, "{\"table\": \"" + a.table + "\", \"quantity\": \"" + a.quantity +

@@ -27,6 +27,8 @@ class CsvFormat {
   CsvFormat& cell(std::int64_t value);
   /// @throws NumericalError when the value is not finite
   CsvFormat& cell(double value);
+  /// A number that need not be known: "nan" where it is not finite.
+  CsvFormat& cell_or_nan(double value);
   /// @throws std::logic_error for a comma or a line break, which would make two cells of one
   CsvFormat& cell(std::string_view text);
   /// Ends the row and returns it. @throws std::logic_error when cells and header differ in number

@@ -2,8 +2,12 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "tarn/core/error.hpp"
+#include "tarn/physics/water_model.hpp"
 
 /// @file
 /// Structures of water molecules, and how frames of them are read.
@@ -47,6 +51,13 @@ class FrameReader {
 ///         atoms (closer than 0.1 A), for oxygens closer than 0.5 A and for an O-H distance above
 ///         3 A
 Structure read_structure(const std::string& path);
+
+/// What keeps a structure from being a start: lengths within molecules that are further from the
+/// model's than 0.2 A; the first twenty.
+/// @param path of the structure, named in the problems
+std::vector<Problem> bond_length_problems(const WaterModel& model,
+                                          std::span<const double> positions_A,
+                                          const std::string& path);
 
 /// Writes one structure atomically, in the format of its extension.
 /// @throws IoError, NumericalError; InputError for an extension that is not known

@@ -1,0 +1,76 @@
+#include "tarn/minimise.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "commands.hpp"
+#include "structure_files.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/start.hpp"
+#include "terminal.hpp"
+
+namespace tarn::cli {
+namespace {
+
+struct Arguments {
+  std::string structure, model, out;
+  bool quiet = false;
+};
+
+void minimise(const Arguments& a, int& exit_code) {
+  catch_interrupts();
+  check_structure_path(a.out);
+  io::Structure structure = io::read_structure(a.structure);
+  const WaterModel model = water_model_of(structure, a.model);
+  Terminal terminal(a.quiet);
+  for (const std::string& note : make_rigid(model, structure.positions_A, a.structure)) {
+    terminal.warning(note);
+  }
+  NowAndThen is_due;
+  MinimiseOptions options;
+  options.go_on = [] { return !interrupted(); };
+  options.watch = [&](const MinimiseResult& r) {
+    if (!is_due()) return;
+    terminal.say(fmt::format("iteration {}: {:.6f} kcal/mol, largest force {:.1e} kcal/mol/A",
+                             r.iterations, r.energy_kcal_per_mol, r.max_gradient_kcal_per_mol_A));
+  };
+  ForceField force_field(model, structure.molecules);
+  const MinimiseResult r = quench_rigid(force_field, structure.positions_A, options);
+  fmt::print(
+      "{:.9f} kcal/mol before, {:.9f} kcal/mol after {} iterations; largest force or torque left "
+      "{:.1e} kcal/mol/A\n",
+      r.start_energy_kcal_per_mol, r.energy_kcal_per_mol, r.iterations,
+      r.max_gradient_kcal_per_mol_A);
+  if (interrupted()) {
+    exit_code = interrupted_exit_code();
+    terminal.warning("interrupted: not followed to the minimum");
+  } else if (!r.converged) {
+    exit_code = static_cast<int>(ExitCode::numerical);
+    terminal.warning(
+        fmt::format("stopped before the minimum: a force or torque of more than {:.0e} kcal/mol/A "
+                    "is left",
+                    options.tolerance_kcal_per_mol_A));
+  }
+  io::write_structure(a.out, minimum_structure(std::string(model.name), structure.positions_A,
+                                               r.energy_kcal_per_mol));
+  terminal.say("written: " + a.out);
+}
+
+}  // namespace
+
+void add_minimise(CLI::App& app, int& exit_code) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "minimise", "follow a structure of rigid molecules down to the next minimum of its energy");
+  command
+      ->add_option("structure", a->structure,
+                   "extended XYZ, GRO or PDB; of a trajectory the first frame")
+      ->required();
+  command->add_option("--model", a->model, "water model; default what the file says, or tip3p");
+  command->add_option("-o,--out", a->out, "file to write: .xyz, .gro or .pdb")->required();
+  command->add_flag("--quiet", a->quiet, "no progress");
+  command->callback([a, &exit_code] { minimise(*a, exit_code); });
+}
+
+}  // namespace tarn::cli

@@ -1,0 +1,38 @@
+#include "structure_files.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "tarn/io/formats.hpp"
+#include "tarn/io/io_error.hpp"
+#include "water_models.hpp"
+
+namespace tarn::cli {
+
+WaterModel water_model_of(const io::Structure& structure, const std::string& name) {
+  return water_model_named(name.empty() ? structure.model().value_or("tip3p") : name);
+}
+
+void check_structure_path(const std::string& path) {
+  io::format_for_writing(path);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
+    io::throw_io_error("write", path, errno);
+  }
+}
+
+io::Structure minimum_structure(const std::string& model, std::vector<double> positions_A,
+                                double energy_kcal_per_mol) {
+  io::Structure structure;
+  structure.molecules = static_cast<int>(positions_A.size() / 9);
+  structure.positions_A = std::move(positions_A);
+  structure.comment["model"] = model;
+  structure.comment["energy_kcal_per_mol"] = fmt::format("{:.17g}", energy_kcal_per_mol);
+  return structure;
+}
+
+}  // namespace tarn::cli

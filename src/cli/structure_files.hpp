@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "tarn/io/structure.hpp"
+#include "tarn/physics/water_model.hpp"
+
+namespace tarn::cli {
+
+/// The model of that name or, where it is empty, the one that the file names, or tip3p.
+/// @throws InputError that names all models
+WaterModel water_model_of(const io::Structure& structure, const std::string& name);
+
+/// Whether a structure can be written under that name, before a long search for it.
+/// @throws InputError for an extension that is not known, IoError if nothing can be written there
+void check_structure_path(const std::string& path);
+
+/// A minimum as it is written: with its model and energy, and nothing else.
+io::Structure minimum_structure(const std::string& model, std::vector<double> positions_A,
+                                double energy_kcal_per_mol);
+
+}  // namespace tarn::cli
