@@ -58,8 +58,8 @@ void say_averages(const std::vector<AveragedQuantity>& averages, const Deck& dec
 }
 
 bool observes_nothing(const Deck& d) {
-  return !is_mechanical(d.system.kind) && !d.energies && !d.conservation && !d.temperatures &&
-         !d.geometry && !d.cluster && !d.multipliers && !d.rdf && !d.trajectory;
+  return !is_mechanical(d.system.kind) && !d.energies && !d.conservation && !d.heat &&
+         !d.temperatures && !d.geometry && !d.cluster && !d.multipliers && !d.rdf && !d.trajectory;
 }
 
 void run(const Arguments& a, Events& events, int& exit_code) {

@@ -31,6 +31,7 @@ Checkpoint example() {
     c.state.positions_A.push_back(1.0 / (i + 3.0));
     c.state.velocities_A_per_akma.push_back(-1e-300 * i);
   }
+  c.state.heat_kcal_per_mol = {1.0 / 7.0, -2.0};
   c.blow_ups = {{5, 17, 3, {{3, 0}, {4, 2}, 0.25}, {{3, 1}, 1e9}, true}};
   c.observers = {{"energies", std::string("\0\n\xff", 3)}, {"rdf", ""}};
   return c;
@@ -58,6 +59,7 @@ TEST_F(CheckpointFile, ComesBackToTheBit) {
   EXPECT_EQ(d.state.replica_ids, c.state.replica_ids);
   EXPECT_EQ(d.state.positions_A, c.state.positions_A);
   EXPECT_EQ(d.state.velocities_A_per_akma, c.state.velocities_A_per_akma);
+  EXPECT_EQ(d.state.heat_kcal_per_mol, c.state.heat_kcal_per_mol);
   EXPECT_EQ(d.blow_ups, c.blow_ups);
   ASSERT_EQ(d.observers.size(), 2u);
   EXPECT_EQ(d.observers[0].name, "energies");
@@ -69,10 +71,21 @@ TEST_F(CheckpointFile, IsTheSameBytesEachTime) {
   const std::string bytes = read_text(path_);
   write_checkpoint(path_, example());
   EXPECT_EQ(read_text(path_), bytes);
-  // The format itself, so that a change does not go unnoticed: magic, then version 2 with its low
+  // The format itself, so that a change does not go unnoticed: magic, then version 3 with its low
   // byte first.
   EXPECT_EQ(bytes.substr(0, 8), "\x89TARN\r\n\n");
-  EXPECT_EQ(bytes.substr(8, 8), std::string("\2\0\0\0\0\0\0\0", 8));
+  EXPECT_EQ(bytes.substr(8, 8), std::string("\3\0\0\0\0\0\0\0", 8));
+}
+
+/// Format 2 had no heat.
+TEST_F(CheckpointFile, ReadsTheFormatBefore) {
+  const std::string path = TARN_SOURCE_DIR "/tests/data/fuzz/checkpoint/file.bin";
+  EXPECT_EQ(read_text(path)[8], 2);
+  const Checkpoint c = read_checkpoint(path);
+  EXPECT_GT(c.state.replicas(), 0);
+  EXPECT_EQ(c.state.positions_A.size(), c.state.replica_ids.size() * c.state.coordinates());
+  EXPECT_TRUE(c.state.heat_kcal_per_mol.empty());
+  EXPECT_FALSE(c.observers.empty());
 }
 
 TEST_F(CheckpointFile, RefusesEachFaultInItsOwnWords) {
@@ -81,7 +94,8 @@ TEST_F(CheckpointFile, RefusesEachFaultInItsOwnWords) {
   EXPECT_TRUE(contains(refusal(""), "empty"));
   std::string other_version = good;
   other_version[8] = 1;
-  EXPECT_TRUE(contains(refusal(other_version), "format version 1, this program reads version 2"));
+  EXPECT_TRUE(
+      contains(refusal(other_version), "format version 1, this program reads versions 2 to 3"));
   std::string damaged = good;
   damaged[good.size() / 2] ^= 1;
   EXPECT_TRUE(contains(refusal(damaged), "damaged"));

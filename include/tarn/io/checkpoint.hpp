@@ -9,8 +9,9 @@
 
 namespace tarn::io {
 
-/// Version of the format of the file; other versions are refused.
-inline constexpr std::uint64_t kCheckpointFormat = 2;
+/// Version of the format of the file. Versions from the oldest one on are read, others refused.
+inline constexpr std::uint64_t kCheckpointFormat = 3;
+inline constexpr std::uint64_t kOldestCheckpointFormat = 2;  ///< has no heat
 
 /// What one observer must remember, under its name.
 struct ObserverRecord {
