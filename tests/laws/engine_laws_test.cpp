@@ -275,6 +275,13 @@ TEST_P(EngineLaws, ComparisonsSeeTheLastBit) {
         EXPECT_FALSE(same_bits(expected.at(10), found.at(10)));
       }
     }
+    if (start.heat_kcal_per_mol.empty()) return;
+    State warmed = start;
+    double& heat = warmed.heat_kcal_per_mol.back();
+    heat = std::nextafter(heat, 10.0);
+    const auto found = bits_by_replica(*engine(warmed));
+    EXPECT_TRUE(same_bits(expected.at(3), found.at(3)));
+    EXPECT_FALSE(same_bits(expected.at(10), found.at(10)));
   });
 }
 
