@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(kMostThreads)
   store_state(s, d, slot);
 }
 
-template <class S, class R, bool kMSite>
+template <class S, class R, bool kMSite, bool kHeat>
 __global__ void __launch_bounds__(kMostThreads)
     advance_blocks_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                           std::int64_t first, std::int64_t n) {
@@ -181,12 +181,16 @@ __global__ void __launch_bounds__(kMostThreads)
 
   for (std::int64_t step = first; step < first + n; ++step) {
     if (owner) {
-      if (step % kKeptSteps == 0) keep_state(s, d, slot);
+      if (step % kKeptSteps == 0) {
+        keep_state(s, d, slot);
+        keep_heat<kHeat>(d, slot);
+      }
       StepNote<S> note;
       if (baoab) {
         Triple<S> v_thermal;
-        note = begin_baoab(system.step, system.passes.move,
-                           noise_of<S>(system.step.seed, id, i, step), kick_scale, s, v_thermal);
+        note =
+            begin_baoab(system.step, system.passes.move, noise_of<S>(system.step.seed, id, i, step),
+                        kick_scale, s, v_thermal, looker<kHeat>(d, slot));
         // To memory at once: it would take registers from the pairs.
         store_triple(v_thermal, d.v_thermal, d.slots, slot);
       } else {
@@ -211,7 +215,7 @@ __global__ void __launch_bounds__(kMostThreads)
     }
     if (owner && system.thermostat == Thermostat::gla) {
       thermostat_step(system.step, system.passes.move, noise_of<S>(system.step.seed, id, i, step),
-                      kick_scale, s);
+                      kick_scale, s, looker<kHeat>(d, slot));
     }
   }
   if (owner) store_state(s, d, slot);
@@ -237,9 +241,11 @@ template <class S, class R, bool kMSite>
 void advance(const DeviceState& d, const ClusterSystem& system, std::int64_t first, std::int64_t n,
              cudaStream_t stream) {
   const dim3 threads = threads_for(d);
-  launch_kernel(advance_blocks_kernel<S, R, kMSite>, static_cast<unsigned>(d.replicas), threads,
-                BlockMemory<S, R, kMSite>::bytes(static_cast<int>(threads.x)), stream, d,
-                rounded_system<S>(system), rounded_parameters<R>(system.pair), first, n);
+  with_heat(d, [&]<bool kHeat>() {
+    launch_kernel(advance_blocks_kernel<S, R, kMSite, kHeat>, static_cast<unsigned>(d.replicas),
+                  threads, BlockMemory<S, R, kMSite>::bytes(static_cast<int>(threads.x)), stream, d,
+                  rounded_system<S>(system), rounded_parameters<R>(system.pair), first, n);
+  });
 }
 
 // The largest block must find its shared memory on every device, without asking for more.

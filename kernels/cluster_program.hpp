@@ -23,6 +23,7 @@
 ///   normals<T>(step)         nine normal numbers of each molecule
 ///   kick_scale<T>()          see ou_step
 ///   reported(s)              positions as they are reported, in doubles
+///   looker()                 who looks at the noise, see thermostat_penalised
 ///   keep(s), stop(bad, step, s)   keep a state; stop replicas with bad lanes and put them to rest
 ///   note(note), count(k, class, r2), due(step), counted()   statistics
 ///
@@ -102,6 +103,7 @@ TARN_HD Triple<double> widened(const Triple<float>& a) {
   const auto atom = [](const Vec3<float>& v) -> Vec3<double> { return {v.x, v.y, v.z}; };
   return {atom(a.o), atom(a.h1), atom(a.h2)};
 }
+TARN_HD const Triple<double>& widened(const Triple<double>& a) { return a; }
 TARN_HD const MoleculeState<double>& in_double(const MoleculeState<double>& s) { return s; }
 TARN_HD MoleculeState<double> in_double(const SingleState<float, std::uint32_t>& s) {
   return {position_of(s.x), widened(s.v), widened(s.a)};
@@ -310,7 +312,7 @@ TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
     StepNote<T> note;
     if (baoab) {
       note = begin_baoab(system.step, system.passes.move, w.template normals<T>(step),
-                         w.template kick_scale<T>(), s, v_thermal);
+                         w.template kick_scale<T>(), s, v_thermal, w.looker());
     } else {
       note = begin_step(system.step, system.passes.move, s);
     }
@@ -326,7 +328,7 @@ TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
     w.stop(!(weighted_norm2(one, one, s.v) < T(static_cast<S>(kLargestSpeed2))), step + 1, s);
     if (system.thermostat == Thermostat::gla) {
       thermostat_step(system.step, system.passes.move, w.template normals<T>(step),
-                      w.template kick_scale<T>(), s);
+                      w.template kick_scale<T>(), s, w.looker());
     }
     if (w.due(step + 1)) count_cluster(w, w.reported(s));
   }

@@ -217,10 +217,15 @@ class CudaEngine final : public Engine {
     }
     s.positions_A.resize(replica_ids_.size() * s.coordinates());
     s.velocities_A_per_akma.resize(s.positions_A.size());
+    const std::vector<double> heat = heat_.download(), kept_heat = kept_heat_.download();
+    if (!heat.empty()) s.heat_kcal_per_mol.resize(s.positions_A.size() / 9);
     for (std::size_t r = 0; r < replica_ids_.size(); ++r) {
       const std::size_t at = r * s.coordinates();
       gather(stopped[r] ? kept_x : x, r, &s.positions_A[at]);
       gather(stopped[r] ? kept_v : v, r, &s.velocities_A_per_akma[at]);
+      if (!heat.empty()) {
+        gather_heat(stopped[r] ? kept_heat : heat, r, &s.heat_kcal_per_mol[at / 9]);
+      }
     }
     return s;
   }
@@ -317,6 +322,13 @@ class CudaEngine final : public Engine {
     }
   }
 
+  void gather_heat(const std::vector<double>& heat, std::size_t replica, double* out) const {
+    for (int m = 0; m < n_; ++m) {
+      const std::int64_t slot = slot_of(static_cast<std::int64_t>(replica), m, n_, width());
+      out[m] = heat[static_cast<std::size_t>(slot)];
+    }
+  }
+
   void upload(const State& start) {
     const std::int64_t replicas = start.replicas();
     const std::int64_t slots = slots_for(path_, replicas, n_);
@@ -340,6 +352,17 @@ class CudaEngine final : public Engine {
           v[to] = start.velocities_A_per_akma[from + k];
         }
       }
+    }
+    if (!start.heat_kcal_per_mol.empty()) {
+      std::vector<double> heat(static_cast<std::size_t>(slots), 0.0);
+      for (std::int64_t r = 0; r < replicas; ++r) {
+        for (int m = 0; m < n_; ++m) {
+          heat[static_cast<std::size_t>(slot_of(r, m, n_, width()))] =
+              start.heat_kcal_per_mol[static_cast<std::size_t>(r * n_ + m)];
+        }
+      }
+      heat_ = DeviceBuffer<double>(heat);
+      kept_heat_ = DeviceBuffer<double>(heat);
     }
     std::vector<std::uint64_t> ids;
     std::vector<double> scales;
@@ -377,7 +400,11 @@ class CudaEngine final : public Engine {
                      blow_step_.get(),
                      blow_molecule_.get(),
                      sums_.get(),
-                     sums_.get() + 1};
+                     sums_.get() + 1,
+                     heat_.get(),
+                     kept_heat_.get(),
+                     system_.model.mass_o_Da,
+                     system_.model.mass_h_Da};
   }
 
   void make_counts() {
@@ -491,7 +518,7 @@ class CudaEngine final : public Engine {
       f = f_.download();
     }
     const std::vector<double> x = x_.download(), v = v_.download(), a = a_.download();
-    const std::vector<double> v_thermal = v_thermal_.download();
+    const std::vector<double> v_thermal = v_thermal_.download(), heat = heat_.download();
     for_each_index(
         static_cast<std::int64_t>(live.size()), 0, [&](int) { return Measure::Replica(n_); },
         [&](Measure::Replica& replica, std::int64_t at) {
@@ -500,6 +527,7 @@ class CudaEngine final : public Engine {
           gather(x, r, replica.x.data());
           gather(v, r, replica.v.data());
           gather(a, r, replica.a.data());
+          if (!heat.empty()) gather_heat(heat, r, replica.heat.data());
           if (!v_thermal.empty()) gather(v_thermal, r, replica.v_thermal.data());
           for (std::size_t c = 0; c < replica.q.size(); ++c) {
             replica.q[c] = std::fma(cluster_.step.bh2, replica.a[c], replica.x[c]);
@@ -547,7 +575,7 @@ class CudaEngine final : public Engine {
   EngineReport report_;
   mutable std::map<std::size_t, BlowUp> told_;  // by place in the batch
 
-  DeviceBuffer<double> x_, v_, a_, f_, v_thermal_, kept_x_, kept_v_, kick_scale_;
+  DeviceBuffer<double> x_, v_, a_, f_, v_thermal_, kept_x_, kept_v_, heat_, kept_heat_, kick_scale_;
   DeviceBuffer<std::uint64_t> ids_;
   DeviceBuffer<int> stopped_, blow_molecule_;
   DeviceBuffer<long long> blow_step_;

@@ -35,6 +35,8 @@ struct DeviceState {
   int* blow_molecule;              ///< [replica]
   unsigned long long* iterations;  ///< one number, summed over molecules and steps
   unsigned long long* indefinite;  ///< one number
+  double *heat, *kept_heat;        ///< [slot]; null where it is not tallied
+  double mass_o_Da, mass_h_Da;     ///< of its kinetic energy, in doubles whatever the precision
 };
 
 /// Pair distances to be counted.
@@ -110,6 +112,34 @@ __device__ inline void keep_state(const M& state, const DeviceState& d, std::int
   const MoleculeState<double> s = in_double(state);
   store_triple(s.x, d.kept_x, d.slots, slot);
   store_triple(s.v, d.kept_v, d.slots, slot);
+}
+/// Adds the heat of the molecule in a slot to its own; see thermostat_penalised.
+struct HeatTally {
+  double* heat;
+  double mass_o_Da, mass_h_Da;
+
+  template <class T>
+  __device__ void operator()(const Triple<T>& before, const Triple<T>& after) const {
+    *heat += ou_heat(mass_o_Da, mass_h_Da, widened(before), widened(after));
+  }
+};
+/// What looks at the thermostat: nobody, or the tally.
+template <bool kHeat>
+__device__ inline auto looker(const DeviceState& d, std::int64_t slot) {
+  if constexpr (kHeat) {
+    return HeatTally{d.heat + slot, d.mass_o_Da, d.mass_h_Da};
+  } else {
+    return NobodyLooks{};
+  }
+}
+template <bool kHeat>
+__device__ inline void keep_heat(const DeviceState& d, std::int64_t slot) {
+  if constexpr (kHeat) d.kept_heat[slot] = d.heat[slot];
+}
+/// Calls op<tallied?>().
+template <class Op>
+void with_heat(const DeviceState& d, const Op& op) {
+  d.heat != nullptr ? op.template operator()<true>() : op.template operator()<false>();
 }
 /// Back to the kept positions, at rest.
 template <class S>

@@ -55,7 +55,7 @@ __device__ S* net_forces(const DeviceState& d, const TileScratch& scratch, std::
 }
 
 /// Kick and drift of a step, and the noise in between with BAOAB; then the sites.
-template <class S, class R, bool kMSite>
+template <class S, class R, bool kMSite, bool kHeat>
 __device__ void begin_molecule(const DeviceState& d, const SystemNumbers<S>& system,
                                const TileScratch& scratch, const MoleculePlace& p,
                                std::int64_t step, DeviceMolecule<S>& s, StepNote<S>& note) {
@@ -63,7 +63,7 @@ __device__ void begin_molecule(const DeviceState& d, const SystemNumbers<S>& sys
     const Triple<S> xi = noise_of<S>(system.step.seed, d.ids[p.replica], p.molecule, step);
     Triple<S> v_thermal;
     note = begin_baoab(system.step, system.passes.move, xi, static_cast<S>(d.kick_scale[p.replica]),
-                       s, v_thermal);
+                       s, v_thermal, looker<kHeat>(d, p.slot));
     store_triple(v_thermal, d.v_thermal, d.slots, p.slot);
   } else {
     note = begin_step(system.step, system.passes.move, s);
@@ -104,16 +104,19 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// Keeps the state if it is time, and begins the step.
-template <class S, class R, bool kMSite>
+template <class S, class R, bool kMSite, bool kHeat>
 __global__ void __launch_bounds__(kThreads)
     begin_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, std::int64_t step) {
   const MoleculePlace p = molecule_place(d);
   if (p.slot == 0) *scratch.step = step;
   if (p.there && d.stopped[p.replica] == 0) {
     DeviceMolecule<S> s = load_state<S>(d, p.slot);
-    if (step % kKeptSteps == 0) keep_state(s, d, p.slot);
+    if (step % kKeptSteps == 0) {
+      keep_state(s, d, p.slot);
+      keep_heat<kHeat>(d, p.slot);
+    }
     StepNote<S> note;
-    begin_molecule<S, R, kMSite>(d, system, scratch, p, step, s, note);
+    begin_molecule<S, R, kMSite, kHeat>(d, system, scratch, p, step, s, note);
     StepCounts::put_begun(note, system.passes.move, scratch.begun[p.slot]);
     store_moved(s, d, p.slot);
   }
@@ -352,7 +355,7 @@ __device__ bool is_resolved(const DeviceMolecule<S>& s) {
 /// Judges a molecule at the end of a step by the velocities that it had before the noise, which is
 /// next.
 /// @param step the number that the state at the end of the step has
-template <class S>
+template <bool kHeat, class S>
 __device__ void end_molecule(const DeviceState& d, const SystemNumbers<S>& system,
                              const MoleculePlace& p, bool definite, std::int64_t step,
                              DeviceMolecule<S>& s) {
@@ -361,7 +364,7 @@ __device__ void end_molecule(const DeviceState& d, const SystemNumbers<S>& syste
   if (system.thermostat == Thermostat::gla) {
     thermostat_step(system.step, system.passes.move,
                     noise_of<S>(system.step.seed, d.ids[p.replica], p.molecule, step - 1),
-                    static_cast<S>(d.kick_scale[p.replica]), s);
+                    static_cast<S>(d.kick_scale[p.replica]), s, looker<kHeat>(d, p.slot));
   }
 }
 /// The same at the start: nothing moves.
@@ -400,7 +403,7 @@ __global__ void __launch_bounds__(kChunkThreads)
 }
 
 /// The end of a step, and the beginning of the next one.
-template <class S, class R, bool kMSite>
+template <class S, class R, bool kMSite, bool kHeat>
 __global__ void __launch_bounds__(kChunkThreads)
     step_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, bool begin_next) {
   const MoleculePlace p = chunk_place(d);
@@ -415,10 +418,10 @@ __global__ void __launch_bounds__(kChunkThreads)
     const bool definite = end_step(system.step, system.passes.end, f, s);
     counts.indefinite += definite ? 0 : 1;
     counts.add_begun(scratch.begun[p.slot], system.passes.move);
-    end_molecule(d, system, p, definite, step, s);
+    end_molecule<kHeat>(d, system, p, definite, step, s);
     if (begin_next) {
       StepNote<S> note;
-      begin_molecule<S, R, kMSite>(d, system, scratch, p, step, s, note);
+      begin_molecule<S, R, kMSite, kHeat>(d, system, scratch, p, step, s, note);
       StepCounts::put_begun(note, system.passes.move, scratch.begun[p.slot]);
     }
     store_state(s, d, p.slot);
@@ -427,6 +430,7 @@ __global__ void __launch_bounds__(kChunkThreads)
 }
 
 /// The end of a step whose accelerations were solved densely.
+template <bool kHeat>
 __global__ void __launch_bounds__(kThreads)
     solved_kernel(DeviceState d, ClusterSystem system, DenseWork work, std::int64_t step,
                   bool prepare) {
@@ -443,7 +447,7 @@ __global__ void __launch_bounds__(kThreads)
     if (prepare) {
       end_preparation(d, p, definite, v, step, s);
     } else {
-      end_molecule(d, system, p, definite, step + 1, s);
+      end_molecule<kHeat>(d, system, p, definite, step + 1, s);
     }
     store_state(s, d, p.slot);
   }
@@ -451,6 +455,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// The end of a step whose accelerations are there.
+template <bool kHeat>
 __global__ void __launch_bounds__(kThreads)
     kick_kernel(DeviceState d, ClusterSystem system, std::int64_t step, bool prepare) {
   const MoleculePlace p = molecule_place(d);
@@ -461,7 +466,7 @@ __global__ void __launch_bounds__(kThreads)
   if (prepare) {
     end_preparation(d, p, true, v, step, s);
   } else {
-    end_molecule(d, system, p, true, step + 1, s);
+    end_molecule<kHeat>(d, system, p, true, step + 1, s);
   }
   store_state(s, d, p.slot);
 }
@@ -521,8 +526,10 @@ void launch_tile_begin(const DeviceState& d, const ClusterSystem& system, Precis
                        bool m_site, const TileScratch& scratch, std::int64_t step,
                        cudaStream_t stream) {
   with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    launch_kernel(begin_kernel<S, R, kMSite>, blocks_for(d.slots), kThreads, 0, stream, d,
-                  rounded_system<S>(system), scratch, step);
+    with_heat(d, [&]<bool kHeat>() {
+      launch_kernel(begin_kernel<S, R, kMSite, kHeat>, blocks_for(d.slots), kThreads, 0, stream, d,
+                    rounded_system<S>(system), scratch, step);
+    });
   });
 }
 
@@ -531,8 +538,10 @@ void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precisi
                       cudaStream_t stream) {
   with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
     launch_pairs<S, R, kMSite>(d, system, scratch, true, stream);
-    launch_kernel(step_kernel<S, R, kMSite>, chunks_of(d), kOfChunk, 0, stream, d,
-                  rounded_system<S>(system), scratch, begin_next);
+    with_heat(d, [&]<bool kHeat>() {
+      launch_kernel(step_kernel<S, R, kMSite, kHeat>, chunks_of(d), kOfChunk, 0, stream, d,
+                    rounded_system<S>(system), scratch, begin_next);
+    });
   });
 }
 
@@ -547,14 +556,19 @@ void launch_tile_forces(const DeviceState& d, const ClusterSystem& system, Preci
 
 void launch_tile_solved(const DeviceState& d, const ClusterSystem& system, const DenseWork& work,
                         std::int64_t step, bool prepare, cudaStream_t stream) {
-  launch_kernel(solved_kernel, blocks_for(d.slots), kThreads, 0, stream, d, system, work, step,
-                prepare);
+  with_heat(d, [&]<bool kHeat>() {
+    launch_kernel(solved_kernel<kHeat>, blocks_for(d.slots), kThreads, 0, stream, d, system, work,
+                  step, prepare);
+  });
   launch_tile_rest(d, stream);
 }
 
 void launch_tile_kick(const DeviceState& d, const ClusterSystem& system, std::int64_t step,
                       bool prepare, cudaStream_t stream) {
-  launch_kernel(kick_kernel, blocks_for(d.slots), kThreads, 0, stream, d, system, step, prepare);
+  with_heat(d, [&]<bool kHeat>() {
+    launch_kernel(kick_kernel<kHeat>, blocks_for(d.slots), kThreads, 0, stream, d, system, step,
+                  prepare);
+  });
   launch_tile_rest(d, stream);
 }
 

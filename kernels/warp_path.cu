@@ -12,6 +12,7 @@ constexpr int kThreads = 128;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
 /// A warp of the device, as cluster_program.hpp asks for it.
+template <bool kHeat>
 class DeviceWarp {
  public:
   using Double = double;
@@ -75,10 +76,13 @@ class DeviceWarp {
     return pushed_back(in_double(s), counts_.bh2);
   }
 
+  __device__ auto looker() const { return gpu::looker<kHeat>(d_, slot_); }
   /// The state of a stopped replica stays what it was.
   template <class M>
   __device__ void keep(const M& s) {
-    if (running_) keep_state(s, d_, slot_);
+    if (!running_) return;
+    keep_state(s, d_, slot_);
+    keep_heat<kHeat>(d_, slot_);
   }
   /// True in all lanes if none has a molecule of a running replica.
   __device__ bool idle() const { return __ballot_sync(kAllLanes, running_) == 0; }
@@ -138,13 +142,13 @@ __global__ void __launch_bounds__(kThreads)
   const std::int64_t warp = warp_number();
   if (warp * kWarpLanes >= d.slots) return;
   const DeviceCounts none{};
-  DeviceWarp w(d, system.step.seed, none, warp, width);
+  DeviceWarp<false> w(d, system.step.seed, none, warp, width);
   DeviceMolecule<S> s = load_state<S>(d, w.slot());
   Triple<S> f;
   if (what == Prepare::forces) {
-    f = cluster_forces<DeviceWarp, R, kMSite>(w, system, pair, s.x);
+    f = cluster_forces<DeviceWarp<false>, R, kMSite>(w, system, pair, s.x);
   } else {
-    prepare_cluster<DeviceWarp, R, kMSite>(w, system, pair, step, s, f);
+    prepare_cluster<DeviceWarp<false>, R, kMSite>(w, system, pair, step, s, f);
     store_state(s, d, w.slot());
     w.finish();
   }
@@ -158,17 +162,17 @@ inline constexpr int kBlocksAtOnce = std::is_same_v<S, float>   ? 4
                                      : std::is_same_v<R, float> ? 3
                                                                 : 2;
 
-template <class S, class R, bool kMSite>
+template <class S, class R, bool kMSite, bool kHeat>
 __global__ void __launch_bounds__(kThreads, kBlocksAtOnce<S, R>)
     advance_warps_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair, int width,
                          DeviceCounts counts, std::int64_t first, std::int64_t n) {
   const std::int64_t warp = warp_number();
   if (warp * kWarpLanes >= d.slots) return;
-  DeviceWarp w(d, system.step.seed, counts, warp, width);
+  DeviceWarp<kHeat> w(d, system.step.seed, counts, warp, width);
   if (w.idle()) return;
   DeviceMolecule<S> s = load_state<S>(d, w.slot());
   Triple<S> v_thermal = s.v;
-  advance_cluster<DeviceWarp, R, kMSite>(w, system, pair, first, n, s, v_thermal);
+  advance_cluster<DeviceWarp<kHeat>, R, kMSite>(w, system, pair, first, n, s, v_thermal);
   store_state(s, d, w.slot());
   if (d.v_thermal != nullptr) store_triple(v_thermal, d.v_thermal, d.slots, w.slot());
   w.finish();
@@ -188,9 +192,11 @@ void prepare(const DeviceState& d, const ClusterSystem& system, std::int64_t ste
 template <class S, class R, bool kMSite>
 void advance(const DeviceState& d, const ClusterSystem& system, const DeviceCounts& counts,
              std::int64_t first, std::int64_t n, cudaStream_t stream) {
-  launch_kernel(advance_warps_kernel<S, R, kMSite>, blocks_for(d), kThreads, 0, stream, d,
-                rounded_system<S>(system), rounded_parameters<R>(system.pair),
-                segment_width(d.molecules), counts, first, n);
+  with_heat(d, [&]<bool kHeat>() {
+    launch_kernel(advance_warps_kernel<S, R, kMSite, kHeat>, blocks_for(d), kThreads, 0, stream, d,
+                  rounded_system<S>(system), rounded_parameters<R>(system.pair),
+                  segment_width(d.molecules), counts, first, n);
+  });
 }
 
 }  // namespace

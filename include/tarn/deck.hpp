@@ -103,6 +103,11 @@ struct ObserveConservation {
   ReplicaSelection replicas;
   bool operator==(const ObserveConservation&) const = default;
 };
+struct ObserveHeat {
+  std::int64_t every = 100;
+  ReplicaSelection replicas;
+  bool operator==(const ObserveHeat&) const = default;
+};
 struct ObserveTemperatures {
   std::int64_t every = 100;
   ReplicaSelection replicas;
@@ -160,6 +165,7 @@ struct Deck {
   RunSection run;
   std::optional<ObserveEnergies> energies;
   std::optional<ObserveConservation> conservation;
+  std::optional<ObserveHeat> heat;
   std::optional<ObserveTemperatures> temperatures;
   std::optional<ObserveGeometry> geometry;
   std::optional<ObserveCluster> cluster;

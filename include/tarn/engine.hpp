@@ -25,6 +25,7 @@ enum Fields : unsigned {
   kPairCounts = 1u << 4,    ///< pair-distance counts gathered since the start
   kOwnPositions = 1u << 5,  ///< the scheme's own positions x
   kMultipliers = 1u << 6,   ///< instantaneous multipliers of the bonds
+  kHeat = 1u << 7,          ///< heat of the thermostat
 };
 
 /// Energies of one replica at one step.
@@ -41,6 +42,8 @@ struct Energies {
   double temperature_translation_K = 0.0;
   double temperature_rotation_K = 0.0;
   double temperature_bond_K = 0.0;
+  /// Potential, penalty, kinetic and of the wall: H of equation (33).
+  double physical_kcal_per_mol = 0.0;
 };
 
 /// Conserved quantities of one replica at one step, from the scheme's own x and v.
@@ -96,6 +99,7 @@ struct Frame {
   std::vector<double> multipliers_kcal_per_mol_A2;
   std::vector<Energies> energies;          ///< [replica]
   std::vector<Conservation> conservation;  ///< [replica]
+  std::vector<double> heat_kcal_per_mol;   ///< [replica]; 0 where it is not tallied, see State
   /// Counts since the engine was made: [group][pair class][bin], each molecule pair once.
   std::vector<std::uint64_t> pair_counts;
   /// Number of (replica, step) samples in the counts, by group.

@@ -22,6 +22,7 @@ class Measure {
     std::vector<double> a;          ///< accelerations that are kept from step to step [A/akma^2]
     std::vector<double> q;          ///< reported positions [A]
     std::vector<double> v_thermal;  ///< right after the noise, with BAOAB; not looked at otherwise
+    std::vector<double> heat;       ///< [molecule] [kcal/mol], 0 where it is not tallied
   };
   /// Non-bonded energy V0 of positions [kcal/mol], and the forces -grad V0 [kcal/mol/A].
   using Potential = std::function<double(const std::vector<double>& q)>;

@@ -19,6 +19,9 @@ struct State {
   std::vector<std::int64_t> replica_ids;
   std::vector<double> positions_A;
   std::vector<double> velocities_A_per_akma;
+  /// Heat that each molecule has taken from the thermostat so far, [replica][molecule], equation
+  /// (32); an engine tallies it if there is a number for each, and not if this is empty.
+  std::vector<double> heat_kcal_per_mol{};
 
   int replicas() const { return static_cast<int>(replica_ids.size()); }
   /// Number of coordinates of one replica, 9 N.

@@ -93,9 +93,9 @@ void say_averages(const std::vector<AveragedQuantity>& averages, const Deck& dec
 }
 
 bool observes_nothing(const Deck& d) {
-  return !is_mechanical(d.system.kind) && !d.energies && !d.conservation && !d.temperatures &&
-         !d.geometry && !d.cluster && !d.multipliers && !d.rdf && !d.trajectory &&
-         !d.final_structures;
+  return !is_mechanical(d.system.kind) && !d.energies && !d.conservation && !d.heat &&
+         !d.temperatures && !d.geometry && !d.cluster && !d.multipliers && !d.rdf &&
+         !d.trajectory && !d.final_structures;
 }
 
 void run(const Arguments& a, Events& events, int& exit_code) {

@@ -56,6 +56,7 @@ class CpuEngine final : public Engine {
         step_(start.step),
         replica_ids_(start.replica_ids),
         counting_(counts),
+        tallies_heat_(!start.heat_kcal_per_mol.empty()),
         passes_(step_passes(system)),
         parameters_(step_parameters(system)),
         single_parameters_(rounded_to_float(parameters_)),
@@ -83,6 +84,7 @@ class CpuEngine final : public Engine {
     s.replica_ids = replica_ids_;
     s.positions_A.resize(replica_ids_.size() * s.coordinates());
     s.velocities_A_per_akma.resize(s.positions_A.size());
+    if (tallies_heat_) s.heat_kcal_per_mol.resize(s.positions_A.size() / 9);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       const Group& group = groups_[g];
       for (int r = 0; r < group.replicas; ++r) {
@@ -91,9 +93,12 @@ class CpuEngine final : public Engine {
           const StoppedReplica& stop = stopped_.find(g, r);
           std::copy(stop.x.begin(), stop.x.end(), s.positions_A.begin() + at);
           std::copy(stop.v.begin(), stop.v.end(), s.velocities_A_per_akma.begin() + at);
+          std::copy(stop.heat.begin(), stop.heat.end(), s.heat_kcal_per_mol.begin() + at / 9);
         } else {
           layout_.gather(group, group.x, r, &s.positions_A[at]);
           layout_.gather(group, group.v, r, &s.velocities_A_per_akma[at]);
+          if (tallies_heat_)
+            layout_.gather_heat(group, group.heat, r, &s.heat_kcal_per_mol[at / 9]);
         }
       }
     }
@@ -143,6 +148,9 @@ class CpuEngine final : public Engine {
   void prepare_to_count(Tally& tally) const {
     if (counting_.enabled) tally.counts.resize(kCountGroups * counts_of_group());
   }
+  void keep_heat(const MoleculePacks& packs, Group& group) const {
+    if (tallies_heat_) copy_packs(packs, kernels_.lanes, group.heat, group.kept_heat);
+  }
   PassReport finish_step(Group& group, WorkSpace& space, Hand& hand, EngineReport& report,
                          StageClock& clock);
 
@@ -171,6 +179,7 @@ class CpuEngine final : public Engine {
   std::int64_t step_;
   std::vector<std::int64_t> replica_ids_;
   PairCountRequest counting_;
+  bool tallies_heat_;
   StepPasses passes_;
   StepParameters parameters_;
   StepNumbers<float> single_parameters_;
@@ -219,6 +228,7 @@ struct CpuEngine::DoubleSteps {
     const int pack = 9 * engine.kernels_.lanes;
     copy_packs(packs, pack, group.x, group.kept_x);
     copy_packs(packs, pack, group.v, group.kept_v);
+    engine.keep_heat(packs, group);
   }
   void forces() { engine.forces_.compute(group.x.data(), group, space, hand); }
   PassReport finish(EngineReport& report, StageClock& clock) {
@@ -257,6 +267,7 @@ struct CpuEngine::SingleSteps {
     const int lanes = engine.layout_.wide_slots();
     copy_packs(packs, kFixedComponents * lanes, space.single.x, space.single.kept_x);
     copy_packs(packs, 9 * lanes, space.single.v, space.single.kept_v);
+    engine.keep_heat(engine.layout_.packs_of(group, space, hand), group);
     kept = true;
   }
   void forces() { engine.forces_.compute(packs, space, hand); }
@@ -332,6 +343,7 @@ void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
     // Finite ones, however large, are left to the first step.
     group.kept_x = group.x;
     group.kept_v = group.v;
+    group.kept_heat = group.heat;
     stopped_.stop_bad(group, g, step_, [&](std::size_t at) {
       return std::isfinite(group.a[at]) ? 0.0 * v[at] : group.a[at];
     });
@@ -344,6 +356,7 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
   std::int64_t going = group.going_replicas(), replica_steps = 0;
   if (going == 0) return;
   const auto& kernels = steps.kernels;
+  const auto& noise = kernels.noise[tallies_heat_];
   const auto& numbers = steps.numbers;
   const auto& packs = steps.packs;
   const int move = static_cast<int>(passes_.move);
@@ -357,7 +370,7 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
     replica_steps += going;
     StageClock clock(step % kTimedSteps == 0);
     PassReport pass =
-        baoab ? kernels.baoab[move](numbers, packs, step) : kernels.begin[move](numbers, packs);
+        baoab ? noise.baoab[move](numbers, packs, step) : kernels.begin[move](numbers, packs);
     report.constraint_iterations += pass.iterations;
     report.indefinite_hessians += pass.indefinite;
     clock.add_to(baoab                        ? report.noise_seconds
@@ -377,7 +390,7 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
       if (going == 0) break;
     }
     if (thermostat == Thermostat::gla) {
-      kernels.thermostat[move](numbers, packs, step);
+      noise.thermostat[move](numbers, packs, step);
       clock.add_to(report.noise_seconds);
     }
     if (counts_are_due(step + 1)) {
@@ -465,6 +478,7 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
           layout_.gather(group, group.v, r, w.replica.v.data());
           layout_.gather(group, group.a, r, w.replica.a.data());
           layout_.gather(group, w.space.q, r, w.replica.q.data());
+          if (tallies_heat_) layout_.gather_heat(group, group.heat, r, w.replica.heat.data());
           if (!group.v_thermal.empty()) {
             layout_.gather(group, group.v_thermal, r, w.replica.v_thermal.data());
           }

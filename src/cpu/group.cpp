@@ -19,6 +19,7 @@ void fill(const GroupLayout& layout, const State& start, const ThermostatSpec& t
   group.x.assign(layout.pack_doubles(group), 0.0);
   group.v.assign(layout.pack_doubles(group), 0.0);
   group.a.assign(layout.pack_doubles(group), 0.0);
+  if (!start.heat_kcal_per_mol.empty()) group.heat.assign(layout.pack_doubles(group) / 9, 0.0);
   group.ids.resize(static_cast<std::size_t>(group.slots));
   group.kick_scale.assign(
       static_cast<std::size_t>(group.lanes_are_replicas ? group.slots : padded_molecules(n)), 0.0);
@@ -43,6 +44,11 @@ void fill(const GroupLayout& layout, const State& start, const ThermostatSpec& t
       std::fill_n(group.kick_scale.begin(), n, scale);
     }
     for (int m = 0; m < n; ++m) copy(slot, source, m, m, true);
+    if (!group.tallies_heat()) continue;
+    for (int m = 0; m < n; ++m) {
+      group.heat[layout.heat_index(group, slot, m)] =
+          start.heat_kcal_per_mol[static_cast<std::size_t>((group.first_replica + source) * n + m)];
+    }
   }
   if (!group.lanes_are_replicas) {
     for (int m = n; m < padded_molecules(n); ++m) copy(0, 0, m, 0, false);
@@ -57,7 +63,9 @@ GroupLayout::GroupLayout(const System& system, int lanes)
       lanes_(lanes),
       small_(is_small_cluster(system.molecules)),
       single_(system.precision == Precision::single),
-      wide_(single_ || pair_precision(system) == Precision::mixed) {}
+      wide_(single_ || pair_precision(system) == Precision::mixed),
+      mass_o_Da_(system.model.mass_o_Da),
+      mass_h_Da_(system.model.mass_h_Da) {}
 
 PackRange GroupLayout::part_of(const Hand& hand, int packs, int lanes) const {
   if (hand.size() == 1) return {0, packs};
@@ -67,14 +75,17 @@ PackRange GroupLayout::part_of(const Hand& hand, int packs, int lanes) const {
   return {begin(hand.rank()), begin(hand.rank() + 1)};
 }
 
-PackLanes GroupLayout::lanes_of(const Group& group, PackRange packs) const {
+PackLanes GroupLayout::lanes_of(Group& group, PackRange packs) const {
   return {packs.first,
           packs.last,
           group.lanes_are_replicas,
           n_,
           group.ids.data(),
           group.kick_scale.data(),
-          group.going.data()};
+          group.going.data(),
+          group.heat.data(),
+          mass_o_Da_,
+          mass_h_Da_};
 }
 
 MoleculePacks GroupLayout::packs_of(Group& group, WorkSpace& space, const Hand& hand) const {
@@ -86,8 +97,7 @@ MoleculePacks GroupLayout::packs_of(Group& group, WorkSpace& space, const Hand& 
           group.v_thermal.data()};
 }
 
-SinglePacks GroupLayout::single_packs_of(const Group& group, WorkSpace& space,
-                                         const Hand& hand) const {
+SinglePacks GroupLayout::single_packs_of(Group& group, WorkSpace& space, const Hand& hand) const {
   SingleGroup& s = space.single;
   const int lanes = wide_slots();
   return {lanes_of(group, part_of(hand, packs_in(group, lanes), lanes)),

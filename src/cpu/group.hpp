@@ -25,13 +25,15 @@ struct Group {
   int first_replica = 0;          ///< index into the state
   int replicas = 0;               ///< fewer than slots where the last ones only repeat the first
   AlignedVector<double> x, v, a;  ///< packs
-  AlignedVector<double> kept_x, kept_v;  ///< the last state that was kept
-  AlignedVector<double> v_thermal;       ///< packs; velocities right after the noise of BAOAB
-  AlignedVector<std::uint64_t> ids;      ///< [slot]
-  AlignedVector<double> kick_scale;      ///< [slot] or [molecule]
-  std::vector<char> stopped;             ///< [replica of the group]
-  AlignedVector<double> going;           ///< [slot], see PackLanes
+  AlignedVector<double> kept_x, kept_v;   ///< the last state that was kept
+  AlignedVector<double> v_thermal;        ///< packs; velocities right after the noise of BAOAB
+  AlignedVector<double> heat, kept_heat;  ///< packs of one number a molecule; empty: not tallied
+  AlignedVector<std::uint64_t> ids;       ///< [slot]
+  AlignedVector<double> kick_scale;       ///< [slot] or [molecule]
+  std::vector<char> stopped;              ///< [replica of the group]
+  AlignedVector<double> going;            ///< [slot], see PackLanes
 
+  bool tallies_heat() const { return !heat.empty(); }
   std::int64_t going_replicas() const { return std::count(stopped.begin(), stopped.end(), 0); }
 };
 
@@ -88,6 +90,18 @@ class GroupLayout {
     }
     return pack_index(lanes_, static_cast<std::size_t>(m / lanes_), c, m % lanes_);
   }
+  /// Where the heat of molecule m of replica r of a group lies.
+  std::size_t heat_index(const Group& group, int r, int m) const {
+    if (group.lanes_are_replicas) {
+      return static_cast<std::size_t>((r / lanes_ * n_ + m) * lanes_ + r % lanes_);
+    }
+    return static_cast<std::size_t>(m);
+  }
+  /// Copies the N numbers of replica r of a group.
+  void gather_heat(const Group& group, const AlignedVector<double>& packs, int r,
+                   double* out) const {
+    for (int m = 0; m < n_; ++m) out[m] = packs[heat_index(group, r, m)];
+  }
   /// Copies the 9 N numbers of replica r of a group.
   void gather(const Group& group, const AlignedVector<double>& packs, int r, double* out) const {
     for (int m = 0; m < n_; ++m) {
@@ -105,17 +119,18 @@ class GroupLayout {
   /// The packs of a group that a hand takes.
   MoleculePacks packs_of(Group& group, WorkSpace& space, const Hand& hand = {}) const;
   /// The same in single precision.
-  SinglePacks single_packs_of(const Group& group, WorkSpace& space, const Hand& hand) const;
+  SinglePacks single_packs_of(Group& group, WorkSpace& space, const Hand& hand) const;
 
   void prepare_to_report(WorkSpace& space) const;
   void prepare_to_step(const Group& group, WorkSpace& space) const;
 
  private:
   int most_molecules() const;
-  PackLanes lanes_of(const Group& group, PackRange packs) const;
+  PackLanes lanes_of(Group& group, PackRange packs) const;
 
   int n_, lanes_;
   bool small_, single_, wide_;
+  double mass_o_Da_, mass_h_Da_;
 };
 
 /// The groups of all replicas of a state.

@@ -26,6 +26,10 @@ struct PackLanes {
   const double* kick_scale;
   /// Small: [sub-block][lane], 1 where a replica goes on, 0 where it was stopped or there is none.
   const double* going;
+  /// Where heat is tallied, a number a molecule as the packs of doubles lie, [pack][lane]. Masses
+  /// are those of its kinetic energy, in doubles whatever the precision.
+  double* heat;
+  double mass_o_Da, mass_h_Da;
 };
 
 /// Molecules: pack p holds one number a lane for each of the nine coordinates of a molecule, at
@@ -129,17 +133,22 @@ struct SinglePairs {
   int first_pack, last_pack;  ///< of build_sites; one past the end
 };
 
+/// The passes with noise.
+template <class S, class Packs>
+struct NoisePasses {
+  /// Kick, half drift, noise of that step, half drift, by Move.
+  PassReport (*baoab[kMoves])(const StepNumbers<S>&, const Packs&, std::int64_t step);
+  /// The noise after the step, by Move.
+  void (*thermostat[kMoves])(const StepNumbers<S>&, const Packs&, std::int64_t step);
+};
 /// Passes over molecules: begin or baoab, forces, end, thermostat. Null where there is none.
 template <class S, class Packs>
 struct StepKernels {
   /// Kick and drift, by Move.
   PassReport (*begin[kMoves])(const StepNumbers<S>&, const Packs&);
-  /// Kick, half drift, noise of that step, half drift, by Move.
-  PassReport (*baoab[kMoves])(const StepNumbers<S>&, const Packs&, std::int64_t step);
   /// Accelerations and the second kick, by End.
   PassReport (*end[kEnds])(const StepNumbers<S>&, const Packs&);
-  /// The noise after the step, by Move.
-  void (*thermostat[kMoves])(const StepNumbers<S>&, const Packs&, std::int64_t step);
+  NoisePasses<S, Packs> noise[2];  ///< [heat is tallied?]
   /// The forces on whole molecules: [pack][3][lane].
   void (*total_forces)(const Packs&, const S* f, S* totals);
   /// Takes the net force that rounded pair forces leave off f, so that momentum is kept.

@@ -14,18 +14,25 @@ namespace tarn {
 inline namespace TARN_ARCH {
 namespace {
 
+template <bool kHeat, class S, class Packs>
+constexpr cpu::NoisePasses<S, Packs> noise_passes() {
+  return {
+      {baoab_pass<Move::free, kHeat, S, Packs>, nullptr, nullptr,
+       baoab_pass<Move::newton, kHeat, S, Packs>, baoab_pass<Move::sweeps, kHeat, S, Packs>,
+       baoab_pass<Move::settle, kHeat, S, Packs>},
+      {thermostat_pass<Move::free, kHeat, S, Packs>, thermostat_pass<Move::free, kHeat, S, Packs>,
+       thermostat_pass<Move::free, kHeat, S, Packs>, thermostat_pass<Move::newton, kHeat, S, Packs>,
+       thermostat_pass<Move::newton, kHeat, S, Packs>,
+       thermostat_pass<Move::settle, kHeat, S, Packs>}};
+}
 template <class S, class Packs>
 constexpr cpu::StepKernels<S, Packs> step_kernels() {
   return {{begin_pass<Move::free, S, Packs>, nullptr, nullptr, begin_pass<Move::newton, S, Packs>,
            begin_pass<Move::sweeps, S, Packs>, begin_pass<Move::settle, S, Packs>},
-          {baoab_pass<Move::free, S, Packs>, nullptr, nullptr, baoab_pass<Move::newton, S, Packs>,
-           baoab_pass<Move::sweeps, S, Packs>, baoab_pass<Move::settle, S, Packs>},
           {end_pass<End::gauss_newton, S, Packs>, end_pass<End::full, S, Packs>,
            end_pass<End::verlet, S, Packs>, end_pass<End::shake, S, Packs>,
            end_pass<End::rattle, S, Packs>, end_pass<End::settle, S, Packs>},
-          {thermostat_pass<Move::free, S, Packs>, thermostat_pass<Move::free, S, Packs>,
-           thermostat_pass<Move::free, S, Packs>, thermostat_pass<Move::newton, S, Packs>,
-           thermostat_pass<Move::newton, S, Packs>, thermostat_pass<Move::settle, S, Packs>},
+          {noise_passes<false, S, Packs>(), noise_passes<true, S, Packs>()},
           total_forces<S, Packs>,
           remove_net_force_of_cluster<S, Packs>,
           confine};

@@ -245,16 +245,49 @@ TARN_HD void for_each_pack_with_noise(const PhiloxKeys& seed, const SinglePacks&
         normals_of(seed, packs, half_of_pack(packs, p, 0), half_of_pack(packs, p, 1), step_number));
   });
 }
-template <Move kMove, class S, class Packs>
+/// Adds the heat of a pack of doubles to the molecules' own.
+TARN_HD void add_heat_of(const PackLanes& packs, std::ptrdiff_t p, const Triple<D>& before,
+                         const Triple<D>& after) {
+  double* const at = packs.heat + p * kLanes;
+  (D::load(at) + ou_heat(D(packs.mass_o_Da), D(packs.mass_h_Da), before, after)).store(at);
+}
+TARN_HD void add_heat(const MoleculePacks& packs, int p, const Triple<D>& before,
+                      const Triple<D>& after) {
+  add_heat_of(packs, p, before, after);
+}
+TARN_HD void add_heat(const SinglePacks& packs, int p, const Triple<F>& before,
+                      const Triple<F>& after) {
+  Triple<D> wide_before[2], wide_after[2];
+  widen(before, wide_before);
+  widen(after, wide_after);
+  for (int half = 0; half < 2; ++half) {
+    const DoublePack d = half_of_pack(packs, p, half);
+    add_heat_of(packs, d.sub_block * packs.molecules + d.number, wide_before[half],
+                wide_after[half]);
+  }
+}
+/// What looks at O in a pass: nobody, or who tallies the heat of pack p.
+template <bool kHeat, class Packs>
+TARN_HD auto looker(const Packs& packs, int p) {
+  if constexpr (kHeat) {
+    using V = Triple<Number<Packs>>;
+    return [&packs, p](const V& before, const V& after) { add_heat(packs, p, before, after); };
+  } else {
+    return NobodyLooks{};
+  }
+}
+
+template <Move kMove, bool kHeat, class S, class Packs>
 void thermostat_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
   const StepNumbers<S> q = numbers;
   for_each_pack_with_noise<kChangesV>(
       q.seed, packs, step,
       [&](int p, State<Packs>& s, const Triple<Number<Packs>>& xi) __attribute__((always_inline)) {
-        thermostat_step(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s);
+        thermostat_step(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s,
+                        looker<kHeat>(packs, p));
       });
 }
-template <Move kMove, class S, class Packs>
+template <Move kMove, bool kHeat, class S, class Packs>
 PassReport baoab_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
   const StepNumbers<S> q = numbers;
   PassReport report;
@@ -262,7 +295,8 @@ PassReport baoab_pass(const StepNumbers<S>& numbers, const Packs& packs, std::in
       q.seed, packs, step,
       [&](int p, State<Packs>& s, const Triple<Number<Packs>>& xi) __attribute__((always_inline)) {
         Triple<Number<Packs>> v;
-        const auto note = begin_baoab(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s, v);
+        const auto note = begin_baoab(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s, v,
+                                      looker<kHeat>(packs, p));
         store_triple(v, packs.v_thermal + nine_at<Number<Packs>>(p));
         take_note<kMove>(packs, p, note, s, report);
       });

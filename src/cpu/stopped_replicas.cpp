@@ -32,6 +32,10 @@ void StoppedReplicas::stop(Group& group, std::size_t g, int r, std::int64_t step
   stopped.v.resize(x.size());
   layout_.gather(group, group.kept_x, r, stopped.x.data());
   layout_.gather(group, group.kept_v, r, stopped.v.data());
+  if (group.tallies_heat()) {
+    stopped.heat.resize(static_cast<std::size_t>(n));
+    layout_.gather_heat(group, group.kept_heat, r, stopped.heat.data());
+  }
   ForceField force_field(model_, n);
   measure_.look_at_atoms(
       x, stopped.x,

@@ -15,6 +15,7 @@ struct StoppedReplica {
   int replica_of_group;
   BlowUp blow_up;
   std::vector<double> x, v;  ///< last good state
+  std::vector<double> heat;  ///< [molecule] at that time; empty where it is not tallied
 };
 
 /// The replicas that were stopped, by group, so that threads on different groups do not meet here.

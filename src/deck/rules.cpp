@@ -72,6 +72,14 @@ void bath_is_complete(Checker& checker) {
   }
 }
 
+void heat_has_a_bath(Checker& checker) {
+  if (!checker.deck().heat || !checker.trusted({"thermostat.kind"})) return;
+  if (checker.deck().thermostat.kind != Thermostat::none) return;
+  checker.problem("observe.heat.every",
+                  "[observe.heat] needs a thermostat; without one the conserved quantity is that "
+                  "of [observe.conservation]");
+}
+
 void temperatures_have_replicas(Checker& checker) {
   if (!checker.trusted({"thermostat.temperatures_K", "system.replicas"})) return;
   const std::size_t count = checker.deck().thermostat.temperatures_K.size();
@@ -326,6 +334,7 @@ const std::vector<Rule>& rules() {
        "exactly one of `friction_per_ps` "
        "and `friction_amu_per_ps`.",
        bath_is_complete},
+      {"`[observe.heat]` needs a thermostat other than `none`.", heat_has_a_bath},
       {"`temperatures_K` holds at most one number a replica.", temperatures_have_replicas},
       {"`velocities` that are drawn need `[system] temperature_K` or a thermostat.",
        velocities_have_a_temperature},

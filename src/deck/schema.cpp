@@ -52,6 +52,10 @@ std::vector<Section> make_sections() {
       optional_section<&Deck::conservation>(
           {.name = "observe.conservation",
            .meaning = "Writes `conservation.csv`: conserved energy, momenta, worst constraint."}),
+      optional_section<&Deck::heat>(
+          {.name = "observe.heat",
+           .meaning =
+               "Writes `heat.csv`: heat of the thermostat, shadow work, conserved quantity."}),
       optional_section<&Deck::temperatures>(
           {.name = "observe.temperatures",
            .meaning =
@@ -512,6 +516,18 @@ std::vector<Key> make_keys() {
                                                                 .range = from_to(1, kMaxReplicas),
                                                                 .words = selection,
                                                                 .meaning = selection_meaning}),
+      row<&Deck::heat, &ObserveHeat::every>({.section = "observe.heat",
+                                             .name = "every",
+                                             .type = Type::integer,
+                                             .unit = "steps",
+                                             .range = from_to(1, kMostSteps),
+                                             .meaning = "Interval; step 0 is written."}),
+      row<&Deck::heat, &ObserveHeat::replicas>({.section = "observe.heat",
+                                                .name = "replicas",
+                                                .type = Type::selection,
+                                                .range = from_to(1, kMaxReplicas),
+                                                .words = selection,
+                                                .meaning = selection_meaning}),
       row<&Deck::temperatures, &ObserveTemperatures::every>(
           {.section = "observe.temperatures",
            .name = "every",

@@ -23,6 +23,15 @@ void check_size(const char* array, std::size_t size, const State& s) {
                    " molecules have " + to_string(expected));
 }
 
+void check_heat(const State& s) {
+  const std::size_t expected = s.replica_ids.size() * static_cast<std::size_t>(s.molecules);
+  const std::size_t size = s.heat_kcal_per_mol.size();
+  if (size == 0 || size == expected) return;
+  throw InputError("the start state has " + to_string(size) +
+                   " numbers in heat_kcal_per_mol; it has none, or one a molecule and replica, " +
+                   to_string(expected) + " here");
+}
+
 void check_replica_ids(std::vector<std::int64_t> ids) {
   std::sort(ids.begin(), ids.end());
   if (!ids.empty() && ids.front() < 0) {
@@ -86,6 +95,7 @@ void check_start(const System& system, const State& start, const PairCountReques
   }
   check_size("positions_A", start.positions_A.size(), start);
   check_size("velocities_A_per_akma", start.velocities_A_per_akma.size(), start);
+  check_heat(start);
   check_replica_ids(start.replica_ids);
   check_counts(counts);
   if (system.precision == Precision::single) check_single(system, start);

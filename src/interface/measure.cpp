@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/confinement.hpp"
@@ -38,7 +39,12 @@ double rotations_of(const Inertia& part, const Inertia& all) {
 }  // namespace
 
 Measure::Replica::Replica(int molecules)
-    : x(static_cast<std::size_t>(molecules) * 9), v(x), a(x), q(x), v_thermal(x) {}
+    : x(static_cast<std::size_t>(molecules) * 9),
+      v(x),
+      a(x),
+      q(x),
+      v_thermal(x),
+      heat(static_cast<std::size_t>(molecules)) {}
 
 Measure::Measure(const System& system)
     : system_(system),
@@ -54,6 +60,7 @@ void Measure::prepare(unsigned fields, std::size_t replicas, Frame& frame) const
   frame.multipliers_kcal_per_mol_A2.resize(fields & kMultipliers ? size / 3 : 0);
   frame.energies.resize(fields & kEnergies ? replicas : 0);
   frame.conservation.resize(fields & kConservation ? replicas : 0);
+  frame.heat_kcal_per_mol.resize(fields & kHeat ? replicas : 0);
 }
 
 void Measure::fill(unsigned fields, std::size_t k, Replica& r, const Potential& potential,
@@ -72,6 +79,9 @@ void Measure::fill(unsigned fields, std::size_t k, Replica& r, const Potential& 
   if (fields & kVelocities) copy(r.v, frame.velocities_A_per_akma);
   if (fields & kMultipliers) {
     multipliers(r, forces, &frame.multipliers_kcal_per_mol_A2[k * size / 3]);
+  }
+  if (fields & kHeat) {
+    frame.heat_kcal_per_mol[k] = std::accumulate(r.heat.begin(), r.heat.end(), 0.0);
   }
   if (!(fields & (kEnergies | kConservation))) return;
   Energies e;
@@ -127,9 +137,10 @@ void Measure::energies(const Replica& r, double potential, Energies& out,
     l = l + cross(xk.o, momentum.o) + cross(xk.h1, momentum.h1) + cross(xk.h2, momentum.h2);
   }
   e.potential_kcal_per_mol = potential;
+  e.physical_kcal_per_mol = e.kinetic_kcal_per_mol + e.potential_kcal_per_mol +
+                            e.penalty_kcal_per_mol + e.wall_kcal_per_mol;
   e.total_kcal_per_mol =
-      e.kinetic_kcal_per_mol + e.potential_kcal_per_mol + e.penalty_kcal_per_mol +
-      e.wall_kcal_per_mol +
+      e.physical_kcal_per_mol +
       (has_beta(integrator.scheme) ? 0.5 * (integrator.beta - 0.25) * h * h * a_m_a : 0.0);
   const auto temperature_K = [](double kinetic, double degrees) {
     return degrees > 0.0 ? 2.0 * kinetic / (degrees * units::boltzmann_kcal_per_mol_K) : 0.0;

@@ -78,6 +78,7 @@ std::string contents_of(const Checkpoint& checkpoint) {
   put(out, std::span<const std::int64_t>(state.replica_ids));
   put(out, std::span<const double>(state.positions_A));
   put(out, std::span<const double>(state.velocities_A_per_akma));
+  put(out, std::span<const double>(state.heat_kcal_per_mol));
   put(out, static_cast<std::uint64_t>(checkpoint.blow_ups.size()));
   for (const BlowUp& blow_up : checkpoint.blow_ups) put_blow_up(out, blow_up);
   put(out, static_cast<std::uint64_t>(checkpoint.observers.size()));
@@ -100,7 +101,9 @@ int get_molecules(std::istream& in) {
 void check_size(const State& state) {
   const std::size_t numbers = state.replica_ids.size() * state.coordinates();
   if (state.molecules < 0 || state.step < 0 || state.positions_A.size() != numbers ||
-      state.velocities_A_per_akma.size() != numbers) {
+      state.velocities_A_per_akma.size() != numbers ||
+      (!state.heat_kcal_per_mol.empty() &&
+       state.heat_kcal_per_mol.size() != numbers / kCoordinatesPerMolecule)) {
     throw IoError(
         "a checkpoint does not hold the state that it tells of: it does not fit this "
         "program");
@@ -119,6 +122,7 @@ Checkpoint parse_contents(std::string contents) {
   state.replica_ids = get_i64s(in);
   state.positions_A = get_doubles(in);
   state.velocities_A_per_akma = get_doubles(in);
+  state.heat_kcal_per_mol = get_doubles(in);
   check_size(state);
   const std::uint64_t blow_ups = get_u64(in);
   for (std::uint64_t i = 0; i < blow_ups; ++i) checkpoint.blow_ups.push_back(get_blow_up(in));

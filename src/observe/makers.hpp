@@ -16,6 +16,8 @@ std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const Ru
 /// conservation.csv: conserved energy, momenta, worst constraint.
 std::unique_ptr<Observer> make_conservation(const ObserveConservation& section,
                                             const RunInfo& info);
+/// heat.csv: heat of the thermostat, shadow work, conserved quantity.
+std::unique_ptr<Observer> make_heat(const ObserveHeat& section, const RunInfo& info);
 /// temperatures.csv: temperature by class of degrees of freedom.
 std::unique_ptr<Observer> make_temperatures(const ObserveTemperatures& section,
                                             const RunInfo& info);

@@ -25,6 +25,7 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
   std::vector<std::unique_ptr<Observer>> observers;
   if (deck.energies) observers.push_back(make_energies(*deck.energies, info));
   if (deck.conservation) observers.push_back(make_conservation(*deck.conservation, info));
+  if (deck.heat) observers.push_back(make_heat(*deck.heat, info));
   if (deck.temperatures) observers.push_back(make_temperatures(*deck.temperatures, info));
   if (deck.geometry) observers.push_back(make_geometry(*deck.geometry, info));
   if (deck.cluster) observers.push_back(make_cluster(*deck.cluster, deck, info));
@@ -35,13 +36,35 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
 }
 
 std::vector<std::string> observer_file_names() {
-  std::vector<std::string> names{
-      "averages.csv",   "baths.svg",        "baths.png",        "energies.csv",     "energies.svg",
-      "energies.png",   "conservation.csv", "conservation.svg", "conservation.png", "rdf.csv",
-      "rdf.svg",        "rdf.png",          "temperatures.csv", "geometry.csv",     "cluster.csv",
-      "cluster.svg",    "cluster.png",      "multipliers.csv",  "topology.pdb",     "trajectory-",
-      "trajectory.csv", "trajectory.svg",   "trajectory.png",   "iterations.csv",   "final.xyz",
-      "final-"};
+  std::vector<std::string> names{"averages.csv",
+                                 "baths.svg",
+                                 "baths.png",
+                                 "energies.csv",
+                                 "energies.svg",
+                                 "energies.png",
+                                 "conservation.csv",
+                                 "conservation.svg",
+                                 "conservation.png",
+                                 "rdf.csv",
+                                 "rdf.svg",
+                                 "rdf.png",
+                                 "temperatures.csv",
+                                 "geometry.csv",
+                                 "cluster.csv",
+                                 "cluster.svg",
+                                 "cluster.png",
+                                 "multipliers.csv",
+                                 "topology.pdb",
+                                 "trajectory-",
+                                 "trajectory.csv",
+                                 "trajectory.svg",
+                                 "trajectory.png",
+                                 "iterations.csv",
+                                 "heat.csv",
+                                 "heat.svg",
+                                 "heat.png",
+                                 "final.xyz",
+                                 "final-"};
   for (const io::Format& format : io::formats()) {
     names.push_back(fmt::format("trajectory{}", format.extensions.front()));
   }

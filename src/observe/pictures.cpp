@@ -276,6 +276,34 @@ Pictures draw_conservation(const std::string& folder, const io::PictureFormats& 
   return pictures_of(io::draw(plots, folder + "/conservation", formats));
 }
 
+Pictures draw_heat(const std::string& folder, const io::PictureFormats& formats) {
+  io::CsvReader csv(folder + "/heat.csv");
+  const std::size_t heat = csv.column("heat_kcal_per_mol");
+  const std::size_t conserved = csv.column("conserved_kcal_per_mol");
+  const std::size_t work = csv.column("shadow_work_kcal_per_mol");
+  const bool means = csv.has_column("heat_kcal_per_mol_err");
+  const std::size_t replica_column = csv.column("replica");
+  std::map<std::string, double, std::less<>> first_rows;
+  const auto curves = read_curves<3>(csv, [&](const Cells& cells) {
+    const double kept = csv.number(cells[conserved]);
+    const double first = first_rows.emplace(cells[replica_column], kept).first->second;
+    RowValues<3> row{
+        {kept + csv.number(cells[heat]) - first, kept - first, csv.number(cells[work])}, {}};
+    // Those of the energies are not errors of what they gained.
+    if (means) row.error[2] = csv.number(cells[work + 1]);
+    return row;
+  });
+  const std::string title = title_of("Heat and shadow work", csv.provenance());
+  auto plots = panels_of<3>(title, curves, {"E - E(0) (kcal/mol)", "", "shadow work (kcal/mol)"},
+                            means ? "standard error" : kExtremes);
+  // The conserved quantity beside the total energy, on the same axes.
+  plots[0].series[0].label = "total energy";
+  plots[0].series.push_back(std::move(plots[1].series[0]));
+  plots[0].series[1].label = "total energy - heat";
+  plots.erase(plots.begin() + 1);
+  return pictures_of(io::draw(plots, folder + "/heat", formats));
+}
+
 Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats) {
   return draw_rdf_table(folder + "/rdf.csv", folder + "/rdf", formats);
 }
@@ -342,6 +370,7 @@ Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) 
   };
   add("/energies.csv", draw_energies);
   add("/conservation.csv", draw_conservation);
+  add("/heat.csv", draw_heat);
   add("/cluster.csv", draw_cluster);
   add("/rdf.csv", draw_rdf);
   add("/averages.csv", draw_baths);

@@ -12,6 +12,10 @@ void append_replica(const State& from, std::size_t r, State& to) {
   const std::vector<double> v = replica_part(from, from.velocities_A_per_akma, r);
   to.positions_A.insert(to.positions_A.end(), x.begin(), x.end());
   to.velocities_A_per_akma.insert(to.velocities_A_per_akma.end(), v.begin(), v.end());
+  if (from.heat_kcal_per_mol.empty()) return;
+  const auto begin =
+      from.heat_kcal_per_mol.begin() + static_cast<std::ptrdiff_t>(r) * from.molecules;
+  to.heat_kcal_per_mol.insert(to.heat_kcal_per_mol.end(), begin, begin + from.molecules);
 }
 
 State empty_like(const State& state) {

@@ -99,6 +99,7 @@ class Run {
     Start start = parts.make_start(deck_);
     for (const std::string& note : start.notes) warn(note);
     slow_start_ = start.slow;
+    if (deck_.heat) start.state.heat_kcal_per_mol.assign(start.state.positions_A.size() / 9, 0.0);
     return std::move(start.state);
   }
 

@@ -88,6 +88,8 @@ every = 50
 every = 10
 [observe.trajectory]
 every = 100
+[observe.heat]
+every = 20
 [observe.temperatures]
 every = 100
 [observe.geometry]

@@ -220,6 +220,63 @@ TEST_P(EngineDevices, LawsHold) {
   }
 }
 
+/// The heat is that of the CPU in double precision, within what velocities differ by after three
+/// steps (OneStepIsThatOfTheCpu) times their kinetic energies of some 3 kcal/mol; it keeps the
+/// laws, and who tallies it changes nothing. All paths: warps, blocks, tiles, and both kinds of
+/// solve.
+TEST_P(EngineDevices, TalliesHeat) {
+  const std::int64_t first = kKeptSteps - 2;  // past a step at which states are kept
+  for (const auto& [scheme, bath, n] : {std::tuple{"zss_structured", Bath::gla, 7},
+                                        {"zss_structured", Bath::baoab, 7},
+                                        {"settle", Bath::gla_per_mass, 7},
+                                        {"settle", Bath::baoab_per_mass, 33},
+                                        {"zss_structured", Bath::gla_per_mass, 33},
+                                        {"settle", Bath::gla, 129},
+                                        {"zss_structured", Bath::baoab_per_mass, 129},
+                                        {"zss_dense", Bath::gla, 2},
+                                        {"pushforward", Bath::baoab, 2}}) {
+    if (!solvable(scheme)) continue;
+    for (Precision precision : precisions_of(scheme)) {
+      System system = make_system({scheme, bath}, tip3p(), n, precision);
+      if (pair_precision(system) != precision) continue;
+      const EngineCase c{scheme, bath};
+      SCOPED_TRACE(c.name() + ", N = " + std::to_string(n) + ", " + name_of(precision));
+      const State start = tallied(start_state(system, spread_ids(3), first));
+      const auto whole = make(system, start), pieces = make(system, start);
+      whole->advance(3);
+      pieces->advance(1);
+      const auto resumed = make(system, pieces->state());
+      pieces->advance(2);
+      resumed->advance(2);
+      const auto expected = bits_by_replica(*whole);
+      EXPECT_TRUE(same_bits(expected, bits_by_replica(*pieces)));
+      EXPECT_EQ(whole->state().heat_kcal_per_mol, resumed->state().heat_kcal_per_mol);
+      const auto alone = make(system, tallied(start_state(system, {10}, first)));
+      alone->advance(3);
+      EXPECT_TRUE(same_bits(expected.at(10), bits_by_replica(*alone).at(10)));
+      const auto plain = make(system, start_state(system, spread_ids(3), first));
+      plain->advance(3);
+      EXPECT_EQ(whole->state().positions_A, plain->state().positions_A);
+      EXPECT_EQ(whole->state().velocities_A_per_akma, plain->state().velocities_A_per_akma);
+      EXPECT_TRUE(plain->state().heat_kcal_per_mol.empty());
+
+      system.precision = Precision::double_;
+      const auto reference = make_cpu_engine(system, start, {}, 1);
+      reference->advance(3);
+      Frame a, b;
+      whole->snapshot(kHeat, a);
+      reference->snapshot(kHeat, b);
+      const double difference = precision == Precision::double_ ? 1e-11
+                                : precision == Precision::mixed ? 1e-4
+                                                                : 2e-3;
+      ASSERT_EQ(a.heat_kcal_per_mol.size(), 3u);
+      for (std::size_t r = 0; r < 3; ++r) {
+        EXPECT_NEAR(a.heat_kcal_per_mol[r], b.heat_kcal_per_mol[r], 3.0 * n * difference);
+      }
+    }
+  }
+}
+
 /// Counts of a few steps are the CPU's to the integer: distances are taken in double, and in so
 /// few steps none is within rounding of the edge of a bin.
 TEST_P(EngineDevices, CountsPairsAsTheCpu) {
@@ -388,7 +445,7 @@ TEST_P(EngineDevices, StopsABadReplicaAlone) {
     const std::string name = scheme;
     const Precision precision = name == "zss_structured" ? Precision::single : Precision::double_;
     const System system = make_system({name, Bath::gla}, tip3p(), n, precision);
-    const State good = start_state(system, spread_ids(4));
+    const State good = tallied(start_state(system, spread_ids(4)));
     State start = good;
     for (std::size_t c = 0; c < 9; c += 3) {
       start.velocities_A_per_akma[start.coordinates() + 9 + c] = 200.0;
@@ -405,6 +462,10 @@ TEST_P(EngineDevices, StopsABadReplicaAlone) {
     for (std::size_t k = 0; k < start.coordinates(); ++k) {
       const std::size_t at = start.coordinates() + k;
       EXPECT_EQ(stopped.positions_A[at], later.positions_A[at]);
+    }
+    for (int m = n; m < 2 * n; ++m) {
+      const auto at = static_cast<std::size_t>(m);
+      EXPECT_EQ(good.heat_kcal_per_mol[at], later.heat_kcal_per_mol[at]);
     }
     for (int k = 0; k < 5 + steps; ++k) one_by_one->advance(1);
     EXPECT_TRUE(same_bits(bits_by_replica(*one_by_one), bits_by_replica(*engine)));

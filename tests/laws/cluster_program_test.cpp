@@ -111,6 +111,7 @@ class HostWarp {
   std::int64_t replica(std::size_t l) const { return replica_[l]; }
   int molecule(std::size_t l) const { return molecule_[l]; }
 
+  NobodyLooks looker() const { return {}; }
   int rounds() const { return gpu::rounds(n_); }
   template <class T>
   Lanes<T> shuffle(const Lanes<T>& value, const Index& from) const {

@@ -216,6 +216,14 @@ inline State start_state(const System& system, const std::vector<std::int64_t>& 
   return s;
 }
 
+/// A state whose heat is tallied, from some heat on.
+inline State tallied(State s) {
+  for (int k = 0; k < s.replicas() * s.molecules; ++k) {
+    s.heat_kcal_per_mol.push_back(0.1 * (k % s.molecules));
+  }
+  return s;
+}
+
 /// Ids 3, 10, 17, ... : not the places in the batch.
 inline std::vector<std::int64_t> spread_ids(int replicas) {
   std::vector<std::int64_t> ids;
@@ -288,7 +296,7 @@ std::vector<double> numbers_of(const T& s) {
 }
 
 /// All that can be seen of each replica, bit by bit: its state, reported positions and velocities,
-/// energies and conserved quantities.
+/// energies, conserved quantities and heat.
 inline std::map<std::int64_t, Bits> bits_by_replica(Engine& engine) {
   std::map<std::int64_t, Bits> all;
   const State s = engine.state();
@@ -297,9 +305,11 @@ inline std::map<std::int64_t, Bits> bits_by_replica(Engine& engine) {
     Bits& bits = all[s.replica_ids[r]];
     append_bits({&s.positions_A[r * size], size}, bits);
     append_bits({&s.velocities_A_per_akma[r * size], size}, bits);
+    if (s.heat_kcal_per_mol.empty()) continue;
+    append_bits({&s.heat_kcal_per_mol[r * size / 9], size / 9}, bits);
   }
   Frame f;
-  engine.snapshot(kPositions | kVelocities | kEnergies | kConservation, f);
+  engine.snapshot(kPositions | kVelocities | kEnergies | kConservation | kHeat, f);
   for (std::size_t r = 0; r < f.replica_ids.size(); ++r) {
     Bits& bits = all[f.replica_ids[r]];
     append_bits({&f.positions_A[r * size], size}, bits);
@@ -308,7 +318,7 @@ inline std::map<std::int64_t, Bits> bits_by_replica(Engine& engine) {
     const Conservation& c = f.conservation[r];
     append_bits(std::array{e.potential_kcal_per_mol, e.penalty_kcal_per_mol, e.kinetic_kcal_per_mol,
                            e.total_kcal_per_mol, e.temperature_K, c.energy_kcal_per_mol,
-                           c.constraint_max_A2},
+                           c.constraint_max_A2, f.heat_kcal_per_mol[r]},
                 bits);
     append_bits(c.momentum_Da_A_per_akma, bits);
     append_bits(c.angular_momentum_Da_A2_per_akma, bits);

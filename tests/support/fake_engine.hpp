@@ -69,7 +69,11 @@ class FakeEngine final : public Engine {
       }
       const bool is_bad = script_.not_a_number_at >= 0 && step() >= script_.not_a_number_at;
       const double e = is_bad ? std::nan("") : x[0] + v[1];
-      if (fields & kEnergies) frame.energies.push_back({e, 0.5 * e, x[2], x[3], x[4] * x[4]});
+      if (fields & kEnergies) {
+        frame.energies.push_back({e, 0.5 * e, x[2], x[3], x[4] * x[4]});
+        frame.energies.back().physical_kcal_per_mol = x[6];
+      }
+      if (fields & kHeat) frame.heat_kcal_per_mol.push_back(x[7]);
       if (fields & kConservation) {
         frame.conservation.push_back({e, {v[0], v[1], v[2]}, {x[0], x[1], x[2]}, x[5] * x[5]});
       }

@@ -31,6 +31,7 @@ Checkpoint example() {
     c.state.positions_A.push_back(1.0 / (i + 3.0));
     c.state.velocities_A_per_akma.push_back(-1e-300 * i);
   }
+  c.state.heat_kcal_per_mol = {1.0 / 7.0, -2.0};
   c.blow_ups = {{5, 17, 3, {{3, 0}, {4, 2}, 0.25}, {{3, 1}, 1e9}, true}};
   c.observers = {{"energies", std::string("\0\n\xff", 3)}, {"rdf", ""}};
   return c;
@@ -58,6 +59,7 @@ TEST_F(CheckpointFile, ComesBackToTheBit) {
   EXPECT_EQ(d.state.replica_ids, c.state.replica_ids);
   EXPECT_EQ(d.state.positions_A, c.state.positions_A);
   EXPECT_EQ(d.state.velocities_A_per_akma, c.state.velocities_A_per_akma);
+  EXPECT_EQ(d.state.heat_kcal_per_mol, c.state.heat_kcal_per_mol);
   EXPECT_EQ(d.blow_ups, c.blow_ups);
   ASSERT_EQ(d.observers.size(), 2u);
   EXPECT_EQ(d.observers[0].name, "energies");

@@ -246,6 +246,39 @@ TEST_F(ObserversTest, StoppedReplicasHaveNoMoreRows) {
   EXPECT_EQ(table("energies.csv").rows.size(), 2u);
 }
 
+/// Shadow work counts from the first row of each replica and its rate from the first one after
+/// equilibration; the conserved quantity is the scheme's energy. All are less the heat.
+TEST_F(ObserversTest, HeatIsTakenOffBothEnergies) {
+  Deck d = deck(2,
+                "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.0\nfriction_per_ps = 1.0\n"
+                "[observe.heat]\nevery = 50\n");
+  d.run.equilibration_ps = 0.08;  // 40 steps
+  run(d, 150);
+  const Table t = table("heat.csv");
+  EXPECT_EQ(t.header,
+            (std::vector<std::string>{"step", "time_ps", "replica", "heat_kcal_per_mol",
+                                      "shadow_work_kcal_per_mol", "shadow_work_kcal_per_mol_per_ps",
+                                      "conserved_kcal_per_mol"}));
+  ASSERT_EQ(t.rows.size(), 8u);
+  FakeEngine e = engine(d);
+  std::array<double, 2> first{}, averaged{};
+  Frame frame;
+  for (std::size_t k = 0; k < 8; ++k) {
+    const std::size_t r = k % 2;
+    if (k >= 2 && r == 0) e.advance(50);
+    e.snapshot(kEnergies | kHeat, frame);
+    const double heat = frame.heat_kcal_per_mol[r];
+    const double physical = frame.energies[r].physical_kcal_per_mol - heat;
+    if (k / 2 == 0) first[r] = physical;
+    if (k / 2 == 1) averaged[r] = physical;
+    EXPECT_EQ(t.rows[k][3], heat);
+    EXPECT_EQ(t.rows[k][4], physical - first[r]);
+    EXPECT_NEAR(t.rows[k][5], k < 4 ? 0.0 : (physical - averaged[r]) / (t.rows[k][1] - 0.1), 1e-12);
+    EXPECT_EQ(t.rows[k][6], frame.energies[r].total_kcal_per_mol - heat);
+  }
+  expect_restored_files_are_the_same(d);
+}
+
 TEST_F(ObserversTest, MomentaArePerPicosecond) {
   const Deck d = deck(1, "[observe.conservation]\nevery = 100\n");
   run(d, 100);

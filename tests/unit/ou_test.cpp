@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "tarn/physics/noise.hpp"
+#include "tarn/steps/step_program.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 
@@ -236,6 +237,50 @@ TEST(OuStep, RelaxesToTheTemperature) {
     };
     expect(oxygen2[k], t.friction_oxygen_per_akma, model.mass_o_Da, 3);
     expect(hydrogen2[k], t.friction_hydrogen_per_akma, model.mass_h_Da, 6);
+  }
+}
+
+// ½ (16·1 + 1·4) = 10 before and ½ (16·¼ + 9 + 3) = 8 after, all without rounding.
+TEST(OuHeat, IsTheGainOfKineticEnergy) {
+  const Triple<double> before{{1.0, 0.0, 0.0}, {0.0, -2.0, 0.0}, {0.0, 0.0, 0.0}};
+  const Triple<double> after{{0.0, 0.5, 0.0}, {0.0, 0.0, 3.0}, {1.0, -1.0, 1.0}};
+  EXPECT_EQ(ou_heat(16.0, 1.0, before, after), -2.0);
+}
+
+// One step of one molecule: the velocities that are looked at are those of the step, of rigid
+// molecules along the constraints. Projections are good to some ten roundings.
+TEST(OuHeat, LooksAtVelocitiesAlongTheConstraints) {
+  const WaterModel model = *find_water_model("tip3p");
+  Random random(3);
+  for (const bool per_atom : {false, true}) {
+    System system;
+    system.model = model;
+    system.integrator.scheme = Scheme::settle;
+    system.integrator.timestep_akma = 0.05;
+    system.thermostat = rates(300.0, 2.0, per_atom ? 5.0 : 2.0);
+    const StepParameters q = step_parameters(system);
+    MoleculeState<double> s{};
+    s.x = random_molecule(model, random, 1.0);
+    s.v = random.triple(1.0);
+    const Triple<double> v = s.v, xi = random.triple(1.0);
+    int looks = 0;
+    double heat = 0.0;
+    const auto look = [&](const Triple<double>& before, const Triple<double>& after) {
+      ++looks;
+      heat = ou_heat(q.masses.o, q.masses.h, before, after);
+    };
+    thermostat_step(q, Move::settle, xi, 1.0, s, look);
+    const Triple<double> before = project_velocities(s.x, v, q.masses);
+    const Triple<double> after = project_velocities(s.x, ou_step(before, xi, q.ou), q.masses);
+    const auto kinetic = [&](const Triple<double>& u) {
+      return 0.5 * weighted_norm2(q.masses.o, q.masses.h, u);
+    };
+    EXPECT_EQ(looks, 1);
+    EXPECT_NEAR(heat, kinetic(after) - kinetic(before), 1e-13 * kinetic(v));
+    s.v = v;
+    thermostat_step(q, Move::free, xi, 1.0, s, look);
+    EXPECT_EQ(looks, 2);
+    EXPECT_NEAR(heat, kinetic(ou_step(v, xi, q.ou)) - kinetic(v), 1e-14 * kinetic(v));
   }
 }
 

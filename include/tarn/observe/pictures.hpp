@@ -31,6 +31,10 @@ Pictures draw_baths(const std::string& folder,
 Pictures draw_conservation(const std::string& folder,
                            const io::PictureFormats& formats = io::kAllPictures);
 
+/// Total energy and conserved quantity of a run with a thermostat, since the first row, and the
+/// shadow work.
+Pictures draw_heat(const std::string& folder, const io::PictureFormats& formats = io::kAllPictures);
+
 /// Radial distribution functions with bands of one standard error.
 Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats = io::kAllPictures);
 /// The same of a table and for a picture of any name.

@@ -16,5 +16,14 @@ TARN_HD Triple<T> ou_step(const Triple<T>& v, const Triple<T>& xi, const OuParam
           fma(T(p.decay_h), v.h2, kh * xi.h2)};
 }
 
+/// The heat that a molecule takes up in such a step, what its kinetic energy gains: equation (32).
+/// @param before, after velocities; those of rigid molecules along the constraints
+template <class T>
+TARN_HD T ou_heat(const T& mass_o, const T& mass_h, const Triple<T>& before,
+                  const Triple<T>& after) {
+  return T(scalar_t<T>(0.5)) *
+         (weighted_norm2(mass_o, mass_h, after) - weighted_norm2(mass_o, mass_h, before));
+}
+
 }  // namespace TARN_ARCH
 }  // namespace tarn

@@ -85,20 +85,22 @@ TARN_HD StepNote<T> begin_step(const StepNumbers<S>& q, Move move, M& s) {
 
 /// Kick, half drift, noise, half drift.
 /// @param v_thermal out: velocities right after the noise
-template <class S, class M, class T = number_t<M>>
+/// @param look see thermostat_penalised
+template <class S, class M, class T = number_t<M>, class Look = NobodyLooks>
 TARN_HD StepNote<T> begin_baoab(const StepNumbers<S>& q, Move move, const Triple<number_t<M>>& xi,
-                                const number_t<M>& kick_scale, M& s, Triple<T>& v_thermal) {
+                                const number_t<M>& kick_scale, M& s, Triple<T>& v_thermal,
+                                const Look& look = {}) {
   const T h = T(q.h);
   if (move == Move::newton) {
-    return detail::noted(baoab_rigid(s, h, xi, q.ou, kick_scale, by_newton(q)), v_thermal);
+    return detail::noted(baoab_rigid(s, h, xi, q.ou, kick_scale, by_newton(q), look), v_thermal);
   }
   if (move == Move::sweeps) {
-    return detail::noted(baoab_rigid(s, h, xi, q.ou, kick_scale, by_sweeps(q)), v_thermal);
+    return detail::noted(baoab_rigid(s, h, xi, q.ou, kick_scale, by_sweeps(q), look), v_thermal);
   }
   if (move == Move::settle) {
-    return detail::noted(baoab_rigid(s, h, xi, q.ou, kick_scale, by_settle(q)), v_thermal);
+    return detail::noted(baoab_rigid(s, h, xi, q.ou, kick_scale, by_settle(q), look), v_thermal);
   }
-  v_thermal = baoab_penalised(s, h, xi, q.ou, kick_scale);
+  v_thermal = baoab_penalised(s, h, xi, q.ou, kick_scale, look);
   return detail::nothing_to_note<T>();
 }
 
@@ -126,15 +128,16 @@ TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, End end, const Triple<number
 }
 
 /// The noise after the step (GLA).
-template <class S, class M>
+/// @param look see thermostat_penalised
+template <class S, class M, class Look = NobodyLooks>
 TARN_HD void thermostat_step(const StepNumbers<S>& q, Move move, const Triple<number_t<M>>& xi,
-                             const number_t<M>& kick_scale, M& s) {
+                             const number_t<M>& kick_scale, M& s, const Look& look = {}) {
   if (move == Move::settle) {
-    thermostat_rigid(s, xi, q.ou, kick_scale, by_settle(q));
+    thermostat_rigid(s, xi, q.ou, kick_scale, by_settle(q), look);
   } else if (is_constrained(move)) {
-    thermostat_rigid(s, xi, q.ou, kick_scale, by_newton(q));
+    thermostat_rigid(s, xi, q.ou, kick_scale, by_newton(q), look);
   } else {
-    thermostat_penalised(s, xi, q.ou, kick_scale);
+    thermostat_penalised(s, xi, q.ou, kick_scale, look);
   }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "tarn/physics/molecule_solve.hpp"
 #include "tarn/physics/ou.hpp"
 #include "tarn/steps/molecule_state.hpp"
@@ -13,40 +15,57 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
+/// In place of who wants to see the velocities before and after O, as ou_heat() takes them.
+struct NobodyLooks {
+  template <class T>
+  TARN_HD void operator()(const Triple<T>&, const Triple<T>&) const {}
+};
+
 /// O for penalised bonds.
 /// @param kick_scale see ou_step
-template <class M, class S>
+/// @param look called with the velocities before and after it
+template <class M, class S, class Look = NobodyLooks>
 TARN_HD void thermostat_penalised(M& s, const Triple<number_t<M>>& xi, const OuParameters<S>& p,
-                                  const number_t<M>& kick_scale) {
-  s.v = ou_step(s.v, xi, p, kick_scale);
+                                  const number_t<M>& kick_scale, const Look& look = {}) {
+  const Triple<number_t<M>> before = s.v;
+  s.v = ou_step(before, xi, p, kick_scale);
+  look(before, s.v);
 }
 
 /// O for rigid bonds: velocities are projected after it, and before it too, which matters when the
-/// friction differs between the atoms.
+/// friction differs between the atoms, and for who looks.
 /// @param x those of s
-template <class M, class S, class Constrain>
+template <class M, class S, class Constrain, class Look = NobodyLooks>
 TARN_HD void thermostat_rigid(M& s, const JacobiVectors<number_t<M>>& x,
                               const Triple<number_t<M>>& xi, const OuParameters<S>& p,
-                              const number_t<M>& kick_scale, const Constrain& constrain) {
+                              const number_t<M>& kick_scale, const Constrain& constrain,
+                              const Look& look = {}) {
   if (p.decay_o != p.decay_h) s.v = project(constrain, x, s.v);
-  s.v = project(constrain, x, ou_step(s.v, xi, p, kick_scale));
+  if constexpr (std::is_same_v<Look, NobodyLooks>) {
+    s.v = project(constrain, x, ou_step(s.v, xi, p, kick_scale));
+  } else {
+    const Triple<number_t<M>> before = project(constrain, x, s.v);
+    s.v = project(constrain, x, ou_step(s.v, xi, p, kick_scale));
+    look(before, s.v);
+  }
 }
-template <class M, class S, class Constrain>
+template <class M, class S, class Constrain, class Look = NobodyLooks>
 TARN_HD void thermostat_rigid(M& s, const Triple<number_t<M>>& xi, const OuParameters<S>& p,
-                              const number_t<M>& kick_scale, const Constrain& constrain) {
-  thermostat_rigid(s, jacobi_vectors(s), xi, p, kick_scale, constrain);
+                              const number_t<M>& kick_scale, const Constrain& constrain,
+                              const Look& look = {}) {
+  thermostat_rigid(s, jacobi_vectors(s), xi, p, kick_scale, constrain, look);
 }
 
 /// From the kick to the second half drift of BAOAB, penalised bonds.
 /// @return velocities right after O, where the temperature is measured
-template <class M, class S>
+template <class M, class S, class Look = NobodyLooks>
 TARN_HD Triple<number_t<M>> baoab_penalised(M& s, const number_t<M>& h,
                                             const Triple<number_t<M>>& xi, const OuParameters<S>& p,
-                                            const number_t<M>& kick_scale) {
+                                            const number_t<M>& kick_scale, const Look& look = {}) {
   const number_t<M> half = number_t<M>(S(0.5)) * h;
   kick(s, h);
   drift(s, half);
-  thermostat_penalised(s, xi, p, kick_scale);
+  thermostat_penalised(s, xi, p, kick_scale, look);
   const Triple<number_t<M>> v = s.v;
   drift(s, half);
   return v;
@@ -61,17 +80,17 @@ struct BaoabRigid {
   Triple<T> v;                   ///< right after O
   ShakeResult<T> first, second;  ///< of the two half drifts
 };
-template <class M, class S, class Constrain>
+template <class M, class S, class Constrain, class Look = NobodyLooks>
 TARN_HD BaoabRigid<number_t<M>> baoab_rigid(M& s, const number_t<M>& h,
                                             const Triple<number_t<M>>& xi, const OuParameters<S>& p,
                                             const number_t<M>& kick_scale,
-                                            const Constrain& constrain) {
+                                            const Constrain& constrain, const Look& look = {}) {
   BaoabRigid<number_t<M>> r;
   const number_t<M> half = number_t<M>(S(0.5)) * h;
   kick(s, h);
   JacobiVectors<number_t<M>> x = jacobi_vectors(s);
   r.first = constrained_drift(s, x, half, constrain);
-  thermostat_rigid(s, x, xi, p, kick_scale, constrain);
+  thermostat_rigid(s, x, xi, p, kick_scale, constrain, look);
   r.v = s.v;
   r.second = constrained_drift(s, x, half, constrain);
   return r;
