@@ -261,6 +261,28 @@ TEST(Reproductions, OfPrecisionTellItsErrors) {
   }
 }
 
+TEST(Reproductions, OfMeltingHaveEveryBathOfBothModels) {
+  const test::ScratchFolder folder;
+  ReproduceOptions options;
+  options.inputs_dir = kInputs;
+  options.out_dir = folder.path();
+  options.share_of_time = 1000.0 / 2.5e6;
+  reproduce({"melting"}, options);
+  io::CsvReader csv(folder.file("melting.csv"));
+  std::map<std::string, int> rows;  // by model and quantity
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) {
+    ++rows[std::string(cells[csv.column("model")]) + " " +
+           std::string(cells[csv.column("quantity")])];
+    if (cells[csv.column("quantity")] == "lindemann") continue;
+    EXPECT_NE(csv.number(cells[csv.column("mean")]), 0.0);
+    EXPECT_GT(csv.number(cells[csv.column("error")]), 0.0);
+  }
+  EXPECT_EQ(rows.size(), 8u);
+  for (const auto& [what, count] : rows) EXPECT_EQ(count, 20) << what;
+  EXPECT_FALSE(std::filesystem::exists(folder.file(".melting-tip3p"))) << "the runs go away";
+}
+
 TEST(Reproductions, RefuseUnknownNames) {
   ReproduceOptions options;
   options.inputs_dir = kInputs;
