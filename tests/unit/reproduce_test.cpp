@@ -274,8 +274,8 @@ TEST(Reproductions, OfMeltingHaveEveryBathOfBothModels) {
   while (csv.next(cells)) {
     ++rows[std::string(cells[csv.column("model")]) + " " +
            std::string(cells[csv.column("quantity")])];
-    if (cells[csv.column("quantity")] == "lindemann") continue;
-    EXPECT_NE(csv.number(cells[csv.column("mean")]), 0.0);
+    if (!cells[csv.column("quantity")].ends_with("kcal_per_mol")) continue;
+    EXPECT_LT(csv.number(cells[csv.column("mean")]), -40.0);
     EXPECT_GT(csv.number(cells[csv.column("error")]), 0.0);
   }
   EXPECT_EQ(rows.size(), 8u);
