@@ -72,10 +72,11 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
 /// Puts the molecules of a structure file onto the rigid geometry of the model
 /// (fit_rigid_geometry).
 /// @param path of the structure, named in problems and remarks
+/// @param molecules of a replica, where there may be several; 0: of one only
 /// @return remarks: a move that is more than the file's rounding
 /// @throws InputError for what io::bond_length_problems() finds, or a collinear molecule
 std::vector<std::string> make_rigid(const WaterModel& model, std::span<double> positions_A,
-                                    const std::string& path);
+                                    const std::string& path, int molecules = 0);
 
 /// A projection onto the slow manifold: energy of the vibration of all bonds of a cluster before
 /// and after (fast_bond_energy), and its iterations.

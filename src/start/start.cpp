@@ -171,7 +171,8 @@ void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
   }
   if (same_shape && same_bonds) return;
   std::vector<double>& x = start.state.positions_A;
-  for (std::string& note : make_rigid(model, x, start.path)) notes.push_back(std::move(note));
+  for (std::string& note : make_rigid(model, x, start.path, start.state.molecules))
+    notes.push_back(std::move(note));
   if (is_rigid(deck.integrator.scheme)) {
     start::project_onto_constraints(model, x, start.state.velocities_A_per_akma);
   }
@@ -204,14 +205,18 @@ std::optional<std::string> note_on_copies(const Deck& deck, bool one_start) {
 }  // namespace
 
 std::vector<std::string> make_rigid(const WaterModel& model, std::span<double> positions_A,
-                                    const std::string& path) {
+                                    const std::string& path, int molecules) {
   check_bond_lengths(model, positions_A, path);
   const RigidFit fit = fit_rigid_geometry(model, positions_A);
   if (fit.largest_move_A <= kNotedMove_A) return {};
+  const std::string place =
+      molecules > 0 ? fmt::format("{} (counted from 1) of replica {}", fit.molecule % molecules + 1,
+                                  fit.molecule / molecules)
+                    : fmt::format("{} (counted from 1)", fit.molecule + 1);
   return {fmt::format(
       "molecules of {} were put onto the rigid geometry of {}; the largest move of an atom "
-      "is {:.2g} A, in molecule {} (counted from 1)",
-      path, model.name, fit.largest_move_A, fit.molecule + 1)};
+      "is {:.2g} A, in molecule {}",
+      path, model.name, fit.largest_move_A, place)};
 }
 
 Start make_start(const Deck& deck, const StartWatch& watch) {
