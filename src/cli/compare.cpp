@@ -93,9 +93,10 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
     print_mechanics(out, deck, result);
     return;
   }
-  fmt::print(out, "{}, {} molecules x {} replicas, {} steps of {}, {}\n\n", deck.name,
-             deck.system.molecules > 0 ? std::to_string(deck.system.molecules)
-                                       : deck.system.file.value_or(deck.system.state.value_or("")),
+  fmt::print(out, "{}, {} x {} replicas, {} steps of {}, {}\n\n", deck.name,
+             deck.system.molecules > 0
+                 ? fmt::format("{} molecules", deck.system.molecules)
+                 : "molecules of " + deck.system.file.value_or(deck.system.state.value_or("")),
              deck.system.replicas, result.schemes.front().steps,
              steps_text(result.schemes, &SchemeResult::timestep_fs, " fs"), result.device);
   std::vector<std::vector<std::string>> rows{

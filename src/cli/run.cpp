@@ -60,13 +60,18 @@ void say_by_bath(const std::vector<AveragedQuantity>& averages, const std::strin
   for (const std::string& table : tables) {
     std::vector<std::string> quantities;
     std::map<double, std::map<std::string, std::string>> texts;  // by bath and quantity
+    std::map<std::string, double> first;                         // mean
     for (const AveragedQuantity& a : averages) {
-      if (a.table != table || is_constant(a)) continue;
-      if (std::find(quantities.begin(), quantities.end(), a.quantity) == quantities.end()) {
+      if (a.table != table) continue;
+      texts[a.bath_K.value()][a.quantity] = mean_text(a);
+      const double mean = first.try_emplace(a.quantity, a.mean).first->second;
+      const bool varies = !is_constant(a) || std::abs(a.mean - mean) > 1e-12 * std::abs(mean);
+      if (varies &&
+          std::find(quantities.begin(), quantities.end(), a.quantity) == quantities.end()) {
         quantities.push_back(a.quantity);
       }
-      texts[a.bath_K.value()][a.quantity] = mean_text(a);
     }
+    if (quantities.empty()) continue;
     std::vector<std::vector<std::string>> rows{{table}};
     rows[0].insert(rows[0].end(), quantities.begin(), quantities.end());
     for (auto& [bath_K, of_bath] : texts) {

@@ -142,6 +142,10 @@ void Measure::energies(const Replica& r, double potential, Energies& out,
   e.total_kcal_per_mol =
       e.physical_kcal_per_mol +
       (has_beta(integrator.scheme) ? 0.5 * (integrator.beta - 0.25) * h * h * a_m_a : 0.0);
+  // Bonds that are infinitely stiff have all of their energy in the last term.
+  if (has_beta(integrator.scheme) && std::isinf(integrator.omega)) {
+    e.physical_kcal_per_mol = e.total_kcal_per_mol;
+  }
   const auto temperature_K = [](double kinetic, double degrees) {
     return degrees > 0.0 ? 2.0 * kinetic / (degrees * units::boltzmann_kcal_per_mol_K) : 0.0;
   };

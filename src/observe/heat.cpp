@@ -28,6 +28,7 @@ std::unique_ptr<Observer> make_heat(const ObserveHeat& section, const RunInfo& i
   spec.columns = {"heat_kcal_per_mol", "shadow_work_kcal_per_mol",
                   "shadow_work_kcal_per_mol_per_ps", "conserved_kcal_per_mol"};
   spec.result_columns = 3;
+  spec.first_result_step = averaged_step + 1;  // without a second row there is no rate
   spec.append_values = [=](const Frame& frame, std::size_t r, std::vector<double>& values) {
     const Energies& e = frame.energies[r];
     const double heat = frame.heat_kcal_per_mol[r];

@@ -1,5 +1,6 @@
 #include "table_observer.hpp"
 
+#include <algorithm>
 #include <set>
 #include <span>
 #include <utility>
@@ -41,7 +42,7 @@ void TableObserver::observe(const Frame& frame) {
   std::vector<double> values;
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) spec_.append_values(frame, r, values);
   table_.write(frame, info_.time_ps(frame.step), values);
-  if (frame.step < info_.first_averaged_step) return;
+  if (frame.step < std::max(info_.first_averaged_step, spec_.first_result_step)) return;
   for (Bath& bath : baths_) average(frame, values, bath);
 }
 
@@ -49,6 +50,15 @@ bool TableObserver::is_of(const Bath& bath, std::int64_t replica_id) const {
   if (!bath.temperature_K) return true;
   const auto place = static_cast<std::size_t>(replica_id) % info_.baths_K.size();
   return info_.baths_K[place] == *bath.temperature_K;
+}
+
+std::int64_t TableObserver::place_in(const Bath& bath, std::int64_t replica_id) const {
+  if (!bath.temperature_K) return replica_id;
+  const auto length = static_cast<std::int64_t>(info_.baths_K.size());
+  const auto in_first = [&](std::int64_t n) {
+    return std::count(info_.baths_K.begin(), info_.baths_K.begin() + n, *bath.temperature_K);
+  };
+  return replica_id / length * in_first(length) + in_first(replica_id % length);
 }
 
 double TableObserver::temperature_K(const Bath& bath) const {
@@ -66,7 +76,7 @@ void TableObserver::average(const Frame& frame, const std::vector<double>& value
   std::vector<std::size_t> rows;
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     if (!is_of(bath, frame.replica_ids[r])) continue;
-    ids.push_back(frame.replica_ids[r]);
+    ids.push_back(place_in(bath, frame.replica_ids[r]));
     rows.push_back(r);
   }
   if (rows.empty()) return;

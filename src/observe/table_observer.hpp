@@ -34,6 +34,7 @@ struct TableSpec {
   /// whole run so far, of which the last is kept.
   std::size_t averaged_columns = 0;
   std::size_t result_columns = 0;
+  std::int64_t first_result_step = 0;  ///< rows before it give no averages and results
   /// Without a temperature above 0 there is none.
   std::optional<FluctuationSpec> fluctuation{};
   /// Appends the values of live replica r in the order of the columns.
@@ -74,6 +75,8 @@ class TableObserver final : public Observer {
     std::int64_t result_replicas = 0;
   };
   bool is_of(const Bath& bath, std::int64_t replica_id) const;
+  /// Which one of the replicas of its bath it is: 0, 1, ...
+  std::int64_t place_in(const Bath& bath, std::int64_t replica_id) const;
   /// Whether it has the average of FluctuationSpec.
   bool fluctuates(const Bath& bath) const;
   double temperature_K(const Bath& bath) const;

@@ -1,9 +1,12 @@
 #include "checkpointer.hpp"
 
 #include <algorithm>
+#include <map>
 #include <sstream>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -16,21 +19,39 @@ namespace tarn {
 namespace {
 
 /// The first lines in which two texts differ.
-std::string first_difference(const std::string& then, const std::string& now) {
-  std::istringstream then_lines(then);
-  std::istringstream now_lines(now);
-  std::string a;
-  std::string b;
+/// The lines of each section of a deck.
+std::map<std::string, std::vector<std::string>> sections_of(const std::string& deck) {
+  std::map<std::string, std::vector<std::string>> sections;
+  std::istringstream lines(deck);
   std::string section;
-  while (true) {
-    const bool more_a = static_cast<bool>(std::getline(then_lines, a));
-    const bool more_b = static_cast<bool>(std::getline(now_lines, b));
-    if (!more_a) a = "nothing";
-    if (!more_b) b = "nothing";
-    if (a != b || (!more_a && !more_b)) break;
-    if (!a.empty() && a[0] == '[') section = a + ' ';
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
+    if (line[0] == '[') {
+      section = line;
+      sections[section];
+    } else {
+      sections[section].push_back(line);
+    }
   }
-  return fmt::format("{}was '{}', is '{}'", section, a, b);
+  return sections;
+}
+
+std::string first_difference(const std::string& then, const std::string& now) {
+  const auto before = sections_of(then), after = sections_of(now);
+  for (const auto& [section, lines] : before) {
+    if (!after.contains(section)) return fmt::format("{} was there, and is not now", section);
+  }
+  for (const auto& [section, lines] : after) {
+    const auto old = before.find(section);
+    if (old == before.end()) return fmt::format("{} is new", section);
+    const auto [a, b] =
+        std::mismatch(old->second.begin(), old->second.end(), lines.begin(), lines.end());
+    const std::string gap = section.empty() ? "" : " ";
+    if (a == old->second.end() && b == lines.end()) continue;
+    return fmt::format("{}{}was '{}', is '{}'", section, gap,
+                       a == old->second.end() ? "nothing" : *a, b == lines.end() ? "nothing" : *b);
+  }
+  return "the order of its lines is another one";
 }
 
 }  // namespace

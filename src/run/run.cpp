@@ -126,11 +126,13 @@ class Run {
   void warn_about_several_baths() {
     const std::vector<double>& baths_K = deck_.thermostat.temperatures_K;
     if (std::set<double>(baths_K.begin(), baths_K.end()).size() < 2) return;
-    if (!deck_.rdf && !deck_.energies && !deck_.cluster) return;
+    if (!deck_.rdf && !deck_.energies && !deck_.cluster && !deck_.heat) return;
     warn(
-        "the baths have several temperatures: rdf.csv and all pictures but baths.svg pool them. "
-        "For "
-        "one of them write trajectories, and give their replicas to tarn rdf --replicas");
+        "the baths have several temperatures: rdf.csv, means over the replicas and all pictures "
+        "but "
+        "baths.svg pool them. For one of them write trajectories, and give their replicas to tarn "
+        "rdf "
+        "--replicas");
   }
 
   void make_observers() {

@@ -126,12 +126,18 @@ bool keeps_bonds_rigid(const Deck& deck) {
   return is_rigid(deck.integrator.scheme) || std::isinf(deck.integrator.omega);
 }
 
+bool pushes_alike(const Deck& then, const Deck& now) {
+  return push_fs2(then.integrator) == push_fs2(now.integrator) &&
+         keeps_bonds_rigid(then) == keeps_bonds_rigid(now);
+}
+
 /// From the positions x of a scheme that pushes them forward to those of another scheme or step,
 /// with the same reported positions q and accelerations: vibrating bonds have a large part of them
-/// in x - q.
+/// in x - q. Where the bonds are to be rigid x is q.
 void push_anew(const Deck& deck, StartState& start) {
-  const double old_push = push_fs2(start.deck.integrator), push = push_fs2(deck.integrator);
-  if (old_push == 0.0 || push == old_push) return;
+  const double old_push = push_fs2(start.deck.integrator);
+  const double push = keeps_bonds_rigid(deck) ? 0.0 : push_fs2(deck.integrator);
+  if (old_push == 0.0 || pushes_alike(start.deck, deck)) return;
   const System before = make_system(start.deck, start.state.molecules);
   Frame frame;
   make_cpu_engine(before, start.state, {}, deck.run.threads)->snapshot(kPositions, frame);
@@ -157,7 +163,7 @@ void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
   const bool same_shape = other.r_oh_A == model.r_oh_A && other.r_hh_A() == model.r_hh_A();
   const bool same_bonds =
       !keeps_bonds_rigid(deck) ||
-      (keeps_bonds_rigid(then) && then.integrator.scheme == deck.integrator.scheme);
+      (pushes_alike(then, deck) && then.integrator.scheme == deck.integrator.scheme);
   if (then.system.model != deck.system.model) {
     notes.push_back(fmt::format("{} is of a run of {}, and this deck takes {}", start.path,
                                 then.system.model, model.name));
@@ -168,6 +174,14 @@ void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
         fmt::format("hydrogen_mass_Da was {}, is {}: velocities are the same, so that "
                     "the temperature is not",
                     then.system.hydrogen_mass_Da, deck.system.hydrogen_mass_Da));
+  }
+  if (deck.system.velocities == VelocityKind::state && !deck.system.remove_momentum &&
+      deck.thermostat.kind == Thermostat::none &&
+      make_system(then, start.state.molecules).motionless) {
+    notes.push_back(
+        fmt::format("the run of {} had no momentum: with remove_momentum = true this one has none "
+                    "either, and its temperatures leave out those six degrees of freedom",
+                    start.path));
   }
   if (same_shape && same_bonds) return;
   std::vector<double>& x = start.state.positions_A;
@@ -206,7 +220,13 @@ std::optional<std::string> note_on_copies(const Deck& deck, bool one_start) {
 
 std::vector<std::string> make_rigid(const WaterModel& model, std::span<double> positions_A,
                                     const std::string& path, int molecules) {
-  check_bond_lengths(model, positions_A, path);
+  const std::size_t size =
+      molecules > 0 ? static_cast<std::size_t>(molecules) * 9 : positions_A.size();
+  for (std::size_t at = 0; at < positions_A.size(); at += size) {
+    check_bond_lengths(
+        model, positions_A.subspan(at, size),
+        size == positions_A.size() ? path : fmt::format("{}, replica {}", path, at / size));
+  }
   const RigidFit fit = fit_rigid_geometry(model, positions_A);
   if (fit.largest_move_A <= kNotedMove_A) return {};
   const std::string place =

@@ -498,6 +498,41 @@ TEST_F(ObserversTest, AveragesOfSeveralBathsAreKeptApart) {
   EXPECT_FALSE(same[0]->averages()[0].bath_K);
 }
 
+/// Replicas that stay where they are: their spread is the error, however many baths there are
+/// beside theirs.
+TEST_F(ObserversTest, ErrorsOfABathAreThoseOfItsReplicasAlone) {
+  // Sixteen of each of the temperatures.
+  for (const auto& [baths, each] : {std::pair{2, 16}, {5, 16}, {20, 4}}) {
+    Deck d = deck(baths * each, "[observe.energies]\nevery = 1\nreplicas = 1\n");
+    d.thermostat.kind = Thermostat::gla;
+    d.thermostat.friction_per_ps = 5.0;
+    d.thermostat.temperatures_K.clear();
+    for (int b = 0; b < baths; ++b) d.thermostat.temperatures_K.push_back(10.0 * (1 + b % 5));
+    const Observers observers = make_observers(d, info(d));
+    observers[0]->begin();
+    const auto energy = [](std::int64_t id) { return std::sin(static_cast<double>(id)); };
+    Frame frame;
+    frame.molecules = kMolecules;
+    for (std::int64_t id = 0; id < d.system.replicas; ++id) {
+      frame.replica_ids.push_back(id);
+      frame.energies.emplace_back().potential_kcal_per_mol = energy(id);
+    }
+    for (frame.step = 0; frame.step < 1024; ++frame.step) observers[0]->observe(frame);
+    for (const AveragedQuantity& a : observers[0]->averages()) {
+      if (a.quantity != "potential_kcal_per_mol") continue;
+      std::vector<double> energies;
+      for (std::int64_t id = 0; id < d.system.replicas; ++id) {
+        const auto bath = static_cast<std::size_t>(id % baths);
+        if (d.thermostat.temperatures_K[bath] == a.bath_K) energies.push_back(energy(id));
+      }
+      ASSERT_EQ(energies.size(), 16u);
+      EXPECT_NEAR(a.error, analysis::mean_and_error(energies).error, 1e-12)
+          << baths << " baths, " << a.bath_K.value() << " K";
+      EXPECT_TRUE(a.converged);
+    }
+  }
+}
+
 /// 3 N k + var(V0 + wall)/(k T^2) by two passes, of each bath; the error is that of independent
 /// samples or more.
 TEST_F(ObserversTest, HeatCapacityIsTheVarianceOfTheEnergyOfPlaces) {
