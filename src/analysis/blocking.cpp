@@ -10,26 +10,6 @@ constexpr int kMostSeries = 32;
 /// From this many whole series on, their spread tells the error.
 constexpr double kEnoughSeries = 16.0;
 
-std::size_t series_of_replicas(int replicas) {
-  return static_cast<std::size_t>(std::clamp(replicas, 1, kMostSeries));
-}
-
-/// Adds one value of each series: the sum of those of its replicas.
-/// @param moments of one replica's value, with its weight
-template <std::size_t kMoments, class Moments>
-void add_replicas_to(BlockSums<kMoments>& sums, std::span<const std::int64_t> ids,
-                     std::span<const double> values, const Moments& moments) {
-  std::vector<typename BlockSums<kMoments>::Value> of_series(sums.series());
-  for (std::size_t r = 0; r < ids.size(); ++r) {
-    auto& sum = of_series[static_cast<std::size_t>(ids[r]) % sums.series()];
-    const auto value = moments(values[r]);
-    for (std::size_t i = 0; i < value.size(); ++i) sum[i] += value[i];
-  }
-  for (std::size_t s = 0; s < of_series.size(); ++s) {
-    if (of_series[s].back() > 0.0) sums.add(s, of_series[s]);
-  }
-}
-
 /// Of the mean of the first moment.
 template <std::size_t kMoments>
 typename BlockSums<kMoments>::Value residual_of_mean(
@@ -48,6 +28,29 @@ BlockSums<2>::Value residual_of_variance(const BlockSums<2>::Value& sum) {
 }  // namespace
 
 // --- BlockSums ---
+
+template <std::size_t kMoments>
+std::size_t BlockSums<kMoments>::series_of_replicas(int replicas) {
+  return static_cast<std::size_t>(std::clamp(replicas, 1, kMostSeries));
+}
+
+template <std::size_t kMoments>
+void BlockSums<kMoments>::add_replicas(std::span<const std::int64_t> ids,
+                                       std::span<const double> values) {
+  if (empty() && !values.empty()) shift_ = values.front();
+  // One value of each series: the sum of those of its replicas.
+  std::vector<Value> of_series(series_);
+  for (std::size_t r = 0; r < ids.size(); ++r) {
+    Value& sum = of_series[static_cast<std::size_t>(ids[r]) % series_];
+    const double x = values[r] - shift_;
+    double moment = 1.0;
+    for (std::size_t i = 0; i < kMoments; ++i) sum[i] += moment *= x;
+    sum.back() += 1.0;
+  }
+  for (std::size_t s = 0; s < series_; ++s) {
+    if (of_series[s].back() > 0.0) add(s, of_series[s]);
+  }
+}
 
 template <std::size_t kMoments>
 double BlockSums<kMoments>::error(const Level& level, Value (*residual_of)(const Value& sum)) {
@@ -114,17 +117,21 @@ Blocking BlockSums<kMoments>::errors(Value (*residual_of)(const Value& sum)) con
 }
 
 template <std::size_t kMoments>
-void BlockSums<kMoments>::append_memory(std::vector<double>& memory) const {
+std::vector<double> BlockSums<kMoments>::memory() const {
+  std::vector<double> memory{shift_};
   for (const Level& l : levels_) {
     memory.push_back(l.blocks);
     memory.insert(memory.end(), l.sum.begin(), l.sum.end());
     memory.insert(memory.end(), l.products.begin(), l.products.end());
     for (const Value& w : l.waiting) memory.insert(memory.end(), w.begin(), w.end());
   }
+  return memory;
 }
 
 template <std::size_t kMoments>
 void BlockSums<kMoments>::restore(std::span<const double> memory) {
+  shift_ = memory.front();
+  memory = memory.subspan(1);
   levels_.clear();
   const auto take = [&memory](auto& into) {
     std::copy_n(memory.begin(), into.size(), into.begin());
@@ -144,84 +151,35 @@ void BlockSums<kMoments>::restore(std::span<const double> memory) {
 template class BlockSums<1>;
 template class BlockSums<2>;
 
-// --- means ---
-
-PooledBlocking PooledBlocking::of_replicas(int replicas) {
-  return PooledBlocking(series_of_replicas(replicas));
-}
+// --- means and variances ---
 
 void PooledBlocking::add(std::size_t series, double sum, double weight) {
-  if (sums_.empty()) shift_ = sum / weight;
-  sums_.add(series, {sum - weight * shift_, weight});
-}
-
-void PooledBlocking::add_replicas(std::span<const std::int64_t> ids,
-                                  std::span<const double> values) {
-  if (sums_.empty() && !values.empty()) shift_ = values.front();
-  add_replicas_to(sums_, ids, values, [this](double x) -> BlockSums<1>::Value {
-    return {x - shift_, 1.0};
-  });
+  if (empty()) shift_ = sum / weight;
+  BlockSums::add(series, {sum - weight * shift_, weight});
 }
 
 Blocking PooledBlocking::result() const {
-  if (sums_.empty()) return {};
-  Blocking result = sums_.errors(residual_of_mean<1>);
-  const auto [sum, weight] = sums_.sum();
-  result.mean = shift_ + sum / weight;
+  if (empty()) return {};
+  Blocking result = errors(residual_of_mean<1>);
+  const auto [total, weight] = sum();
+  result.mean = shift_ + total / weight;
   return result;
 }
 
-std::vector<double> PooledBlocking::memory() const {
-  std::vector<double> memory{shift_};
-  sums_.append_memory(memory);
-  return memory;
-}
-
-void PooledBlocking::restore(std::span<const double> memory) {
-  shift_ = memory.front();
-  sums_.restore(memory.subspan(1));
+Blocking PooledVariance::result() const {
+  if (empty()) return {};
+  Blocking result = errors(residual_of_variance);
+  const auto [total, squares, weight] = sum();
+  const double mean = total / weight;
+  const double error_of_mean = errors(residual_of_mean<2>).error;
+  result.mean = std::max(squares / weight - mean * mean, 0.0) + error_of_mean * error_of_mean;
+  return result;
 }
 
 Blocking blocking(std::span<const double> series) {
   PooledBlocking pooled;
   for (const double value : series) pooled.add(0, value);
   return pooled.result();
-}
-
-// --- variances ---
-
-PooledVariance PooledVariance::of_replicas(int replicas) {
-  return PooledVariance(series_of_replicas(replicas));
-}
-
-void PooledVariance::add_replicas(std::span<const std::int64_t> ids,
-                                  std::span<const double> values) {
-  if (sums_.empty() && !values.empty()) shift_ = values.front();
-  add_replicas_to(sums_, ids, values, [this](double x) -> BlockSums<2>::Value {
-    const double d = x - shift_;
-    return {d, d * d, 1.0};
-  });
-}
-
-Blocking PooledVariance::result() const {
-  if (sums_.empty()) return {};
-  Blocking result = sums_.errors(residual_of_variance);
-  const auto [sum, squares, weight] = sums_.sum();
-  const double mean = sum / weight;
-  const double error_of_mean = sums_.errors(residual_of_mean<2>).error;
-  result.mean = std::max(squares / weight - mean * mean, 0.0) + error_of_mean * error_of_mean;
-  return result;
-}
-
-std::vector<double> PooledVariance::memory() const {
-  std::vector<double> memory{shift_};
-  sums_.append_memory(memory);
-  return memory;
-}
-
-void PooledVariance::restore(std::span<const double> memory) {
-  shift_ = memory.front();
-  sums_.restore(memory.subspan(1));
 }
 
 }  // namespace tarn::analysis

@@ -215,19 +215,17 @@ Pictures draw_baths(const std::string& folder, const io::PictureFormats& formats
   const std::size_t mean = csv.column("mean"), error = csv.column("error");
   const std::size_t converged = csv.column("converged");
   std::array<io::Series, panels.size()> curves;
+  std::array<std::vector<double>, panels.size()> errors;
   bool all_converged = true;
   Cells cells;
   while (csv.next(cells)) {
     for (std::size_t p = 0; p < panels.size(); ++p) {
       if (cells[quantity] != panels[p].quantity) continue;
       io::Series& curve = curves[p];
-      const double y = panels[p].unit * csv.number(cells[mean]);
-      const double err = panels[p].unit * csv.number(cells[error]);
       const bool good = csv.number(cells[converged]) != 0.0;
       curve.x.push_back(csv.number(cells[bath]));
-      curve.y.push_back(y);
-      curve.low.push_back(y - err);
-      curve.high.push_back(y + err);
+      curve.y.push_back(panels[p].unit * csv.number(cells[mean]));
+      errors[p].push_back(panels[p].unit * csv.number(cells[error]));
       curve.marks.emplace_back(good ? "" : "*");
       all_converged = all_converged && good;
     }
@@ -240,6 +238,7 @@ Pictures draw_baths(const std::string& folder, const io::PictureFormats& formats
     plot.x_label = "temperature of the bath (K)";
     plot.y_label = panels[p].y_label;
     curves[p].style = io::Series::Style::marked_line;
+    curves[p].set_error(errors[p]);
     plot.series.push_back(std::move(curves[p]));
   }
   if (plots.empty()) return {};

@@ -124,13 +124,13 @@ void make_melting_figure(const Reproduction& r, const ReproduceOptions& options)
       io::Series& s = plots[q - 1].series.emplace_back();
       s.label = q == 1 ? model : "";
       s.style = io::Series::Style::marked_line;
+      std::vector<double> errors;
       for (const Bath& bath : baths) {
-        const Value& v = bath.values[q];
         s.x.push_back(bath.temperature_K);
-        s.y.push_back(v.mean);
-        s.low.push_back(v.mean - v.error);
-        s.high.push_back(v.mean + v.error);
+        s.y.push_back(bath.values[q].mean);
+        errors.push_back(bath.values[q].error);
       }
+      s.set_error(errors);
     }
   }
   plots.back().x_label += "     bars: standard error";

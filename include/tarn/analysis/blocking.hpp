@@ -36,14 +36,28 @@ Blocking blocking(std::span<const double> series);
 
 /// Sums over blocks of 1, 2, 4, ... values of several independent series side by side, value by
 /// value, in memory that grows with the logarithm of their length only. A value is `kMoments`
-/// numbers and a weight.
+/// numbers and a weight. The blocks of all series count together, so that a difference between
+/// them, however long it lasts, is part of the error.
 template <std::size_t kMoments>
 class BlockSums {
  public:
   using Value = std::array<double, kMoments + 1>;  // the weight comes last
 
   explicit BlockSums(std::size_t series) : series_(series) {}
-  std::size_t series() const { return series_; }
+  /// For so many replicas: a series each, or shared by several where there are more than 32.
+  static std::size_t series_of_replicas(int replicas);
+
+  /// One number x of each replica that still runs: of it the moments x, x^2, ... from a typical one
+  /// on, which is taken off so that no digits are lost.
+  void add_replicas(std::span<const std::int64_t> ids, std::span<const double> values);
+  /// How many numbers were added, by weight.
+  double samples() const { return empty() ? 0.0 : sum().back(); }
+
+  /// All that it remembers, for a checkpoint.
+  std::vector<double> memory() const;
+  void restore(std::span<const double> memory);
+
+ protected:
   bool empty() const { return levels_.empty(); }
   /// Of all values.
   const Value& sum() const { return levels_.front().sum; }
@@ -55,9 +69,7 @@ class BlockSums {
   /// @return all but the mean
   Blocking errors(Value (*residual_of)(const Value& sum)) const;
 
-  /// Appends all that it remembers, for a checkpoint.
-  void append_memory(std::vector<double>& memory) const;
-  void restore(std::span<const double> memory);
+  double shift_ = 0.0;  // what is taken off
 
  private:
   static constexpr std::size_t kNumbers = kMoments + 1;
@@ -75,53 +87,32 @@ class BlockSums {
   std::vector<Level> levels_;
 };
 
-/// Blocking of several series. The blocks of all of them count together, so that a difference
-/// between the series, however long it lasts, is part of the error. A value may stand for several:
-/// it is then their sum, with their number as its weight, and errors are those of a ratio (see
-/// ratio_and_error()).
-class PooledBlocking {
+/// Blocking of several series. A value may stand for several: it is then their sum, with their
+/// number as its weight, and errors are those of a ratio (see ratio_and_error()).
+class PooledBlocking : public BlockSums<1> {
  public:
-  explicit PooledBlocking(std::size_t series = 1) : sums_(series) {}
-  /// For so many replicas: a series each, or shared by several where there are more than 32.
-  static PooledBlocking of_replicas(int replicas);
+  explicit PooledBlocking(std::size_t series = 1) : BlockSums(series) {}
+  static PooledBlocking of_replicas(int replicas) {
+    return PooledBlocking(series_of_replicas(replicas));
+  }
 
   /// The next value of a series.
   void add(std::size_t series, double sum, double weight = 1.0);
-  /// One value of each replica that still runs.
-  void add_replicas(std::span<const std::int64_t> ids, std::span<const double> values);
   Blocking result() const;
-  /// How many numbers were added, by weight.
-  double samples() const { return sums_.empty() ? 0.0 : sums_.sum()[1]; }
-
-  /// All that it remembers, for a checkpoint.
-  std::vector<double> memory() const;
-  void restore(std::span<const double> memory);
-
- private:
-  double shift_ = 0.0;  // a typical value, taken off so that no digits are lost
-  BlockSums<1> sums_;
 };
 
 /// Variance of several series about the mean of them all, with its error by blocking: to first
 /// order a value x adds (x - mean)^2 - variance to it.
-class PooledVariance {
+class PooledVariance : public BlockSums<2> {
  public:
-  explicit PooledVariance(std::size_t series = 1) : sums_(series) {}
-  static PooledVariance of_replicas(int replicas);
+  explicit PooledVariance(std::size_t series = 1) : BlockSums(series) {}
+  static PooledVariance of_replicas(int replicas) {
+    return PooledVariance(series_of_replicas(replicas));
+  }
 
-  /// One value of each replica that still runs.
-  void add_replicas(std::span<const std::int64_t> ids, std::span<const double> values);
   /// With the variance as `mean`: the mean square about the mean of the values, and the square of
   /// the error of that mean, which their own mean takes off.
   Blocking result() const;
-  double samples() const { return sums_.empty() ? 0.0 : sums_.sum()[2]; }
-
-  std::vector<double> memory() const;
-  void restore(std::span<const double> memory);
-
- private:
-  double shift_ = 0.0;
-  BlockSums<2> sums_;
 };
 
 }  // namespace tarn::analysis
