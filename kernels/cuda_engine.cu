@@ -9,7 +9,9 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -19,6 +21,7 @@
 #include "kernels/launch.hpp"
 #include "kernels/newmark_solver.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/exchange.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/measure.hpp"
 
@@ -201,6 +204,30 @@ class CudaEngine final : public Engine {
   }
 
   std::int64_t step() const override { return step_; }
+
+  void exchange(std::span<const StateExchange> pairs) override {
+    if (pairs.empty()) return;
+    use_device();
+    const std::vector<int> stopped = stopped_.download();
+    std::unordered_map<std::int64_t, std::int64_t> live;
+    for (std::size_t r = 0; r < replica_ids_.size(); ++r) {
+      if (!stopped[r]) live[replica_ids_[r]] = static_cast<std::int64_t>(r);
+    }
+    const auto place = [&](std::int64_t id) {
+      const auto found = live.find(id);
+      if (found == live.end()) throw_not_there(id);
+      return found->second;
+    };
+    std::vector<PlacedExchange> placed;
+    for (const StateExchange& p : pairs) {
+      placed.push_back({place(p.first), place(p.second), p.to_first, p.to_second});
+    }
+    const DeviceBuffer<PlacedExchange> on_device(placed);
+    cuda_check(cudaDeviceSynchronize());  // copies have no order with our stream
+    launch_exchange(device_state_, on_device.get(), static_cast<std::int64_t>(placed.size()),
+                    system_.precision == Precision::single, stream_.stream());
+    stream_.wait();
+  }
 
   State state() const override {
     use_device();

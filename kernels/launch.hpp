@@ -89,4 +89,15 @@ void launch_count(const DeviceState& d, const DeviceCounts& counts, cudaStream_t
 void launch_energy(const DeviceState& d, const ClusterSystem& system, bool m_site, double* energies,
                    cudaStream_t stream);
 
+// exchange.cu
+/// A StateExchange by places in the batch.
+struct PlacedExchange {
+  std::int64_t first, second;
+  double to_first, to_second;
+};
+/// @param pairs on the device; a replica is in one of them at most
+/// @param floats velocities are rounded to floats
+void launch_exchange(const DeviceState& d, const PlacedExchange* pairs, std::int64_t count,
+                     bool floats, cudaStream_t stream);
+
 }  // namespace tarn::gpu

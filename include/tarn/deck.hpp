@@ -76,6 +76,11 @@ struct ThermostatSection {
   bool operator==(const ThermostatSection&) const = default;
 };
 
+struct ExchangeSection {
+  std::int64_t every = 100;
+  bool operator==(const ExchangeSection&) const = default;
+};
+
 enum class Wall { flat_bottom };
 struct ConfinementSection {
   Wall kind = Wall::flat_bottom;
@@ -161,6 +166,7 @@ struct Deck {
   SystemSection system;
   IntegratorSection integrator;
   ThermostatSection thermostat;
+  std::optional<ExchangeSection> exchange;
   std::optional<ConfinementSection> confinement;
   RunSection run;
   std::optional<ObserveEnergies> energies;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -85,6 +86,13 @@ struct BlowUp {
   bool operator==(const BlowUp&) const = default;
 };
 
+/// Two replicas whose states change places, and what the velocities that each of them gets are
+/// multiplied by.
+struct StateExchange {
+  std::int64_t first = 0, second = 0;  ///< replica ids
+  double to_first = 1.0, to_second = 1.0;
+};
+
 /// What observers see: host copies of the fields that were asked for, at one step.
 /// Arrays over replicas leave out the replicas that were stopped; `replica_ids` names the others.
 struct Frame {
@@ -134,6 +142,11 @@ class Engine {
   virtual std::int64_t step() const = 0;
   /// Fills the fields that `fields` names (and step, time, replica ids, always).
   virtual void snapshot(unsigned fields, Frame& frame) = 0;
+  /// Lets replicas change places, each one at most once: positions and velocities, as
+  /// exchange_states() does it; noise, bath and heat stay with the replica id. The engine then is,
+  /// bit for bit, one made anew from that state, but that sums and counts go on.
+  /// @throws InputError when there is no such replica, or it was stopped
+  virtual void exchange(std::span<const StateExchange> pairs) = 0;
   /// The whole state of all replicas; from it and the System the run goes on bit for bit.
   /// A stopped replica holds a good state from shortly before it was stopped.
   virtual State state() const = 0;

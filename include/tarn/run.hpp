@@ -61,6 +61,20 @@ struct RunOptions {
   std::function<bool()> interrupted;
 };
 
+/// Neighbours in temperature, of all ladders.
+struct ExchangePair {
+  double lower_bath_K = 0.0, upper_bath_K = 0.0;
+  std::int64_t attempts = 0, accepted = 0;
+  double acceptance = 0.0, error = 0.0;  ///< mean probability and its standard error
+};
+/// What came of [exchange], after equilibration.
+struct ExchangeSummary {
+  std::vector<ExchangePair> pairs;
+  /// Of states that were in the coldest bath, then in the hottest one, and in the coldest again.
+  std::int64_t round_trips = 0;
+  double round_trips_per_ns = 0.0;  ///< of one state
+};
+
 struct RunResult {
   std::string out_dir;
   std::int64_t steps_done = 0;  ///< step number reached
@@ -70,6 +84,7 @@ struct RunResult {
   double steps_per_second = 0.0;
   std::vector<BlowUp> blow_ups;            ///< of the whole run, also before it was resumed
   std::vector<AveragedQuantity> averages;  ///< after equilibration; see averages.csv
+  std::optional<ExchangeSummary> exchange;
   std::vector<std::string> pictures;
   std::string device;
 };

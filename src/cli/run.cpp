@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,6 +98,14 @@ void say_averages(const std::vector<AveragedQuantity>& averages, const Deck& dec
   }
 }
 
+void say_exchange(const std::optional<ExchangeSummary>& exchange, Terminal& terminal) {
+  if (!exchange) return;
+  terminal.say(fmt::format(
+      "exchange: {} round trips of states between the coldest and the hottest bath, {:.3g} a state "
+      "and ns",
+      exchange->round_trips, exchange->round_trips_per_ns));
+}
+
 bool observes_nothing(const Deck& d) {
   return !is_mechanical(d.system.kind) && !d.energies && !d.conservation && !d.heat &&
          !d.temperatures && !d.geometry && !d.cluster && !d.multipliers && !d.rdf &&
@@ -146,6 +155,7 @@ void run(const Arguments& a, Events& events, int& exit_code) {
     terminal.say(fmt::format("{} on {}: step {} after {}", deck.name, result.device,
                              result.steps_done, duration_text(result.wall_seconds)));
     say_averages(result.averages, deck, terminal);
+    say_exchange(result.exchange, terminal);
   }
   if (!result.blow_ups.empty()) {
     terminal.warning(fmt::format("{} of {} replicas were stopped; {}/run.json tells why",

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <unordered_map>
 #include <utility>
 
 #include "aligned.hpp"
@@ -18,6 +19,7 @@
 #include "stage_clock.hpp"
 #include "stopped_replicas.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/exchange.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/measure.hpp"
 
@@ -76,6 +78,14 @@ class CpuEngine final : public Engine {
   }
 
   std::int64_t step() const override { return step_; }
+
+  void exchange(std::span<const StateExchange> pairs) override {
+    const std::vector<Place> places = places_of(pairs);
+    for_each_index(static_cast<std::int64_t>(pairs.size()), threads_, [&](std::int64_t i) {
+      const auto k = static_cast<std::size_t>(i);
+      exchange(pairs[k], places[2 * k], places[2 * k + 1]);
+    });
+  }
 
   State state() const override {
     State s;
@@ -151,6 +161,13 @@ class CpuEngine final : public Engine {
   void keep_heat(const MoleculePacks& packs, Group& group) const {
     if (tallies_heat_) copy_packs(packs, kernels_.lanes, group.heat, group.kept_heat);
   }
+  struct Place {
+    std::size_t group;
+    int replica;  ///< of the group
+  };
+  /// Of the replicas of some pairs, one after the other.
+  std::vector<Place> places_of(std::span<const StateExchange> pairs) const;
+  void exchange(const StateExchange& pair, const Place& first, const Place& second);
   PassReport finish_step(Group& group, WorkSpace& space, Hand& hand, EngineReport& report,
                          StageClock& clock);
 
@@ -190,6 +207,58 @@ class CpuEngine final : public Engine {
   std::vector<Tally> tallies_;     ///< [thread]
   StoppedReplicas stopped_;
 };
+
+std::vector<CpuEngine::Place> CpuEngine::places_of(std::span<const StateExchange> pairs) const {
+  std::unordered_map<std::int64_t, Place> live;
+  for (std::size_t g = 0; g < groups_.size() && !pairs.empty(); ++g) {
+    const Group& group = groups_[g];
+    for (int r = 0; r < group.replicas; ++r) {
+      if (group.stopped[static_cast<std::size_t>(r)]) continue;
+      live[replica_ids_[static_cast<std::size_t>(group.first_replica + r)]] = {g, r};
+    }
+  }
+  std::vector<Place> places;
+  for (const StateExchange& pair : pairs) {
+    for (const std::int64_t id : {pair.first, pair.second}) {
+      const auto found = live.find(id);
+      if (found == live.end()) throw_not_there(id);
+      places.push_back(found->second);
+    }
+  }
+  return places;
+}
+
+/// Accelerations are a function of the positions, and go with them. All else is as after a start:
+/// the kept state is this one.
+void CpuEngine::exchange(const StateExchange& pair, const Place& first, const Place& second) {
+  Group &a = groups_[first.group], &b = groups_[second.group];
+  const auto scaled = [&](double v, double factor) {
+    return layout_.is_single() ? static_cast<double>(static_cast<float>(v * factor)) : v * factor;
+  };
+  const auto keep = [](Group& group, std::size_t at) {
+    group.kept_x[at] = group.x[at];
+    group.kept_v[at] = group.v[at];
+    if (!group.v_thermal.empty()) group.v_thermal[at] = group.v[at];
+  };
+  for (int m = 0; m < n_; ++m) {
+    for (int c = 0; c < 9; ++c) {
+      const std::size_t i = layout_.index(a, first.replica, m, c);
+      const std::size_t j = layout_.index(b, second.replica, m, c);
+      std::swap(a.x[i], b.x[j]);
+      std::swap(a.v[i], b.v[j]);
+      std::swap(a.a[i], b.a[j]);
+      a.v[i] = scaled(a.v[i], pair.to_first);
+      b.v[j] = scaled(b.v[j], pair.to_second);
+      keep(a, i);
+      keep(b, j);
+    }
+    if (!tallies_heat_) continue;
+    for (const auto& [group, r] : {std::pair(&a, first.replica), std::pair(&b, second.replica)}) {
+      const std::size_t at = layout_.heat_index(*group, r, m);
+      group->kept_heat[at] = group->heat[at];
+    }
+  }
+}
 
 /// From forces to accelerations and the second kick.
 PassReport CpuEngine::finish_step(Group& group, WorkSpace& space, Hand& hand, EngineReport& report,

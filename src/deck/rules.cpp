@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 
 #include "checker.hpp"
@@ -87,6 +88,51 @@ void temperatures_have_replicas(Checker& checker) {
   checker.problem("thermostat.temperatures_K",
                   fmt::format("{} temperatures for {} replicas; want at most one a replica", count,
                               checker.deck().system.replicas));
+}
+
+void ladder_is_complete(Checker& checker) {
+  if (!checker.deck().exchange) return;
+  if (!checker.trusted({"thermostat.kind", "thermostat.temperatures_K"})) return;
+  const ThermostatSection& thermostat = checker.deck().thermostat;
+  if (thermostat.kind == Thermostat::none || !checker.has("thermostat.temperatures_K")) {
+    checker.problem("exchange.every",
+                    "[exchange] needs a thermostat with temperatures_K, the temperatures of its "
+                    "ladders");
+    return;
+  }
+  const std::vector<double>& ladder_K = thermostat.temperatures_K;
+  const auto falls = std::adjacent_find(ladder_K.begin(), ladder_K.end(), std::greater_equal<>());
+  if (ladder_K.size() < 2 || ladder_K.front() <= 0.0 || falls != ladder_K.end()) {
+    checker.problem("thermostat.temperatures_K",
+                    "[exchange] needs two temperatures or more, above 0 and rising");
+  }
+  const auto length = static_cast<int>(ladder_K.size());
+  const int replicas = checker.deck().system.replicas;
+  if (!checker.trusted({"system.replicas"}) || replicas < length || replicas % length == 0) return;
+  checker.problem("system.replicas",
+                  fmt::format("[exchange] needs whole ladders of {} replicas; {} are no multiple "
+                              "of that, {} are",
+                              length, replicas, replicas / length * length));
+}
+
+void states_stay_where_they_are(Checker& checker) {
+  const Deck& deck = checker.deck();
+  if (!deck.exchange) return;
+  if (deck.heat) {
+    checker.problem("observe.heat.every",
+                    "[observe.heat] does not go with [exchange]: what states bring along when "
+                    "they change places is neither heat nor work");
+  }
+  if (deck.cluster && deck.cluster->lindemann && checker.trusted({"observe.cluster.lindemann"})) {
+    checker.problem("observe.cluster.lindemann",
+                    "the Lindemann index follows the molecules of one replica, which [exchange] "
+                    "replaces by others; write lindemann = false");
+  }
+  if (deck.multipliers && deck.multipliers->window_steps > 1) {
+    checker.problem("observe.multipliers.window_steps",
+                    "a mean over several steps does not go with [exchange], which replaces the "
+                    "molecules; write window_steps = 1");
+  }
 }
 
 void velocities_have_a_temperature(Checker& checker) {
@@ -336,6 +382,13 @@ const std::vector<Rule>& rules() {
        bath_is_complete},
       {"`[observe.heat]` needs a thermostat other than `none`.", heat_has_a_bath},
       {"`temperatures_K` holds at most one number a replica.", temperatures_have_replicas},
+      {"`[exchange]` needs a thermostat with two or more `temperatures_K`, above 0 and rising, and "
+       "`replicas` a multiple of their number.",
+       ladder_is_complete},
+      {"`[exchange]` does not go with `[observe.heat]`, `lindemann = true` and `window_steps` "
+       "above "
+       "1.",
+       states_stay_where_they_are},
       {"`velocities` that are drawn need `[system] temperature_K` or a thermostat.",
        velocities_have_a_temperature},
       {"`velocities = \"file\"` needs `file`, with velocities in it, and `\"state\"` needs "

@@ -38,6 +38,14 @@ std::vector<Section> make_sections() {
       {.name = "system", .meaning = "What is simulated, and how it starts."},
       {.name = "integrator", .meaning = "The deterministic step."},
       {.name = "thermostat", .meaning = "Noise and friction; without this section there are none."},
+      optional_section<&Deck::exchange>(
+          {.name = "exchange",
+           .meaning =
+               "Replica exchange (parallel tempering): neighbours in `temperatures_K` change "
+               "places now and then, so that cold replicas get over barriers by way of the hot "
+               "ones; [running.md](running.md#replica-exchange). Writes `exchange.csv`, "
+               "`walkers.csv` and their picture. Replica r keeps its bath, and averages by bath "
+               "are those of that temperature."}),
       optional_section<&Deck::confinement>(
           {.name = "confinement",
            .meaning = "A wall that keeps a warm cluster together: V = K/2 max(0, r - R)² for each "
@@ -417,6 +425,17 @@ std::vector<Key> make_keys() {
                       "Da per time unit is 0.2045483 Da/ps.",
            .used_with = warm,
            .instead_of = "friction_per_ps"}),
+
+      row<&Deck::exchange, &ExchangeSection::every>(
+          {.section = "exchange",
+           .name = "every",
+           .type = Type::integer,
+           .unit = "steps",
+           .range = from_to(1, kMostSteps),
+           .meaning =
+               "Interval between attempts, not at step 0. Attempts 2, 4, ... are of the "
+               "neighbours (0, 1), (2, 3) and so on of each ladder, the others of (1, 2), "
+               "(3, 4). An attempt costs as much as five to eight steps of eight molecules."}),
 
       row<&Deck::confinement, &ConfinementSection::kind>(
           {.section = "confinement",

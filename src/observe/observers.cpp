@@ -65,6 +65,7 @@ std::vector<std::string> observer_file_names() {
                                  "heat.png",
                                  "final.xyz",
                                  "final-"};
+  names.insert(names.end(), {"exchange.csv", "exchange.svg", "exchange.png", "walkers.csv"});
   for (const io::Format& format : io::formats()) {
     names.push_back(fmt::format("trajectory{}", format.extensions.front()));
   }

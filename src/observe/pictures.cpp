@@ -303,6 +303,53 @@ Pictures draw_heat(const std::string& folder, const io::PictureFormats& formats)
   return pictures_of(io::draw(plots, folder + "/heat", formats));
 }
 
+Pictures draw_exchange(const std::string& folder, const io::PictureFormats& formats) {
+  std::vector<io::Plot> plots(2);
+  io::CsvReader pairs(folder + "/exchange.csv");
+  const std::size_t lower = pairs.column("lower_bath_K"), upper = pairs.column("upper_bath_K");
+  const std::size_t attempts = pairs.column("attempts");
+  const std::size_t acceptance = pairs.column("acceptance"), err = pairs.column("acceptance_err");
+  plots[0].title = title_of("Replica exchange", pairs.provenance());
+  plots[0].y_label = "acceptance";
+  plots[0].y_range = {{0.0, 1.0}};
+  io::Series& accepted = plots[0].series.emplace_back();
+  accepted.style = io::Series::Style::marked_line;
+  accepted.label = "against the temperature between the neighbours (K), with standard errors";
+  std::vector<double> errors;
+  Cells cells;
+  while (pairs.next(cells)) {
+    if (pairs.number(cells[attempts]) == 0.0) continue;
+    accepted.x.push_back(0.5 * (pairs.number(cells[lower]) + pairs.number(cells[upper])));
+    accepted.y.push_back(pairs.number(cells[acceptance]));
+    errors.push_back(pairs.number(cells[err]));
+  }
+  accepted.set_error(errors);
+
+  // The ways of more than a few cannot be told apart.
+  constexpr std::size_t kMostWalkers = 3;
+  io::CsvReader walkers(folder + "/walkers.csv");
+  const std::size_t time = walkers.column("time_ps");
+  const std::size_t first = walkers.column("walker_0_bath_K");
+  const std::size_t count = walkers.header().size() - first;
+  const std::size_t shown = std::min(count, kMostWalkers);
+  plots[1].x_label = "time (ps)     of the first ladder, each named by where it began";
+  plots[1].y_label = "bath (K)";
+  plots[1].series.resize(shown);
+  bool labelled = false;
+  while (walkers.next(cells)) {
+    for (std::size_t w = 0; w < shown; ++w) {
+      const std::size_t walker = w * (count - 1) / (shown - 1);
+      io::Series& series = plots[1].series[w];
+      const double bath_K = walkers.number(cells[first + walker]);
+      if (!labelled) series.label = fmt::format("{:g} K", bath_K);
+      series.x.push_back(walkers.number(cells[time]));
+      series.y.push_back(bath_K);
+    }
+    labelled = true;
+  }
+  return pictures_of(io::draw(plots, folder + "/exchange", formats));
+}
+
 Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats) {
   return draw_rdf_table(folder + "/rdf.csv", folder + "/rdf", formats);
 }
@@ -372,6 +419,7 @@ Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) 
   add("/heat.csv", draw_heat);
   add("/cluster.csv", draw_cluster);
   add("/rdf.csv", draw_rdf);
+  add("/exchange.csv", draw_exchange);
   add("/averages.csv", draw_baths);
   return all;
 }

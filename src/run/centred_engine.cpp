@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,7 @@ class CentredEngine final : public Engine {
     centre(model_, molecules, frame.positions_A);
     centre(model_, molecules, frame.own_positions_A);
   }
+  void exchange(std::span<const StateExchange> pairs) override { engine_->exchange(pairs); }
   State state() const override { return engine_->state(); }
   std::vector<BlowUp> blow_ups() const override { return engine_->blow_ups(); }
   EngineReport report() const override { return engine_->report(); }

@@ -98,6 +98,11 @@ std::vector<Deck> make_variants(const Deck& deck, const std::vector<std::string>
   if (std::set<std::string>(schemes.begin(), schemes.end()).size() != schemes.size()) {
     throw InputError("a scheme is named twice in --schemes");
   }
+  if (deck.exchange) {
+    throw InputError(deck.path +
+                     ": schemes are compared without replica exchange; leave it out with --unset "
+                     "exchange");
+  }
   std::vector<Deck> variants;
   for (const std::string& scheme : schemes) {
     Deck variant = with_scheme(deck, scheme);

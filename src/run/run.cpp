@@ -16,6 +16,7 @@
 #include "final_structures.hpp"
 #include "hessian_watch.hpp"
 #include "progress.hpp"
+#include "replica_exchange.hpp"
 #include "replicas.hpp"
 #include "run_folder.hpp"
 #include "run_record.hpp"
@@ -34,6 +35,8 @@ namespace {
 constexpr std::size_t kMostBlowUpWarnings = 20;
 constexpr std::size_t kMostBlowUpFiles = 100;
 constexpr std::size_t kMostDepartureWarnings = 20;
+/// Acceptance of neighbours below which a ladder is nearly cut in two.
+constexpr double kRareExchange = 0.07;
 
 /// One run: an engine, its observers, and what has to be told about them.
 class Run {
@@ -158,6 +161,12 @@ class Run {
     if (deck_.final_structures) {
       observers_.push_back(std::make_unique<FinalStructures>(deck_, info, *engine_));
     }
+    if (deck_.exchange) {
+      auto exchange =
+          std::make_unique<ReplicaExchange>(deck_, make_system(deck_, molecules_), info, *engine_);
+      exchange_ = exchange.get();
+      observers_.push_back(std::move(exchange));
+    }
     if (folder_.resumes()) {
       restore(checkpoint_, observers_);
       if (evaporation_) told_departures_ = evaporation_->departures().size();
@@ -251,6 +260,7 @@ class Run {
     for (const auto& observer : observers_) observer->finish();
     average();
     warn_about_temperatures();
+    warn_about_rare_exchanges();
     keep_last_good_structures();
     if (!interrupted_) draw();
     write_run_json(interrupted_ ? "interrupted" : live_replicas() == 0 ? "failed" : "finished");
@@ -276,6 +286,16 @@ class Run {
           baths_K.empty() ? deck_.thermostat.temperature_K : std::optional(baths_K.front());
       const std::optional<double> bath_K = a.bath_K ? a.bath_K : first;
       if (bath_K) warn_if(temperature_warning(a, *bath_K, deck_));
+    }
+  }
+  void warn_about_rare_exchanges() {
+    if (!exchange_) return;
+    for (const ExchangePair& p : exchange_->summary().pairs) {
+      if (p.attempts == 0 || p.acceptance + 2.0 * p.error >= kRareExchange) continue;
+      warn(
+          fmt::format("{:g} K and {:g} K change places in {:.2g} % of the attempts only; put a "
+                      "temperature between them into temperatures_K",
+                      p.lower_bath_K, p.upper_bath_K, 100.0 * p.acceptance));
     }
   }
   void warn_if(const std::optional<std::string>& text) {
@@ -339,6 +359,7 @@ class Run {
     record.engine = engine_->report();
     record.warnings = warnings_;
     record.averages = averages_;
+    if (exchange_) record.exchange = exchange_->summary();
     record.departures = departures();
     record.indefinite_hessians = indefinite_hessians();
     record.pictures = pictures_;
@@ -374,6 +395,7 @@ class Run {
     result.steps_per_second = p.steps_per_second;
     result.blow_ups = blow_ups();
     result.averages = averages_;
+    if (exchange_) result.exchange = exchange_->summary();
     result.pictures = pictures_;
     result.device = device_;
     return result;
@@ -400,6 +422,7 @@ class Run {
   Checkpointer* checkpointer_ = nullptr;
   EvaporationWatch* evaporation_ = nullptr;  // null behind a wall
   HessianWatch* hessians_ = nullptr;         // null with Gauss-Newton
+  ReplicaExchange* exchange_ = nullptr;      // null without [exchange]
   std::size_t told_departures_ = 0;
   std::optional<Clock::time_point> began_, ended_;  // of stepping
   bool interrupted_ = false;

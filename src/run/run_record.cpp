@@ -56,6 +56,21 @@ std::string average_list(const std::vector<AveragedQuantity>& averages) {
   return io::json_array(values);
 }
 
+std::string exchange(const std::optional<ExchangeSummary>& summary) {
+  if (!summary) return "null";
+  std::vector<std::string> pairs;
+  for (const ExchangePair& p : summary->pairs) {
+    pairs.push_back(
+        fmt::format("{{\"lower_bath_K\": {}, \"upper_bath_K\": {}, \"attempts\": {}, "
+                    "\"accepted\": {}, \"acceptance\": {}, \"error\": {}}}",
+                    json(p.lower_bath_K), json(p.upper_bath_K), json(p.attempts), json(p.accepted),
+                    json(p.acceptance), json(p.error)));
+  }
+  return fmt::format("{{\"round_trips\": {}, \"round_trips_per_ns\": {}, \"pairs\": [{}]}}",
+                     json(summary->round_trips), json(summary->round_trips_per_ns),
+                     fmt::join(pairs, ", "));
+}
+
 std::string list_of(const std::vector<Departure>& departures) {
   std::vector<std::string> values;
   for (const Departure& d : departures) {
@@ -108,6 +123,7 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
       .add("slow_start", slow_start(record.slow_start))
       .add("warnings", io::json_strings(record.warnings))
       .add("averages", average_list(record.averages))
+      .add("exchange", exchange(record.exchange))
       .add("departures", list_of(record.departures))
       .add("indefinite_hessians", json(record.indefinite_hessians))
       .add("blow_ups", list_of(record.blow_ups, deck, record.indefinite_hessians))

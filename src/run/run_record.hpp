@@ -9,6 +9,7 @@
 #include "evaporation.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
+#include "tarn/run.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn {
@@ -33,6 +34,7 @@ struct RunRecord {
   EngineReport engine;
   std::vector<std::string> warnings;
   std::vector<AveragedQuantity> averages;
+  std::optional<ExchangeSummary> exchange;
   std::vector<Departure> departures;  ///< of the whole run, also before it was resumed
   std::vector<BlowUp> blow_ups;
   std::int64_t indefinite_hessians = 0;  ///< of the whole run, as those

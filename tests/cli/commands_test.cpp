@@ -551,6 +551,55 @@ TEST_F(Commands, ARunIsTheSameWithOtherThreadsAndInPieces) {
   expect_same_files(folder_ / "whole", folder_ / "pieces");
 }
 
+/// Replica exchange: the same in pieces and with other threads, and told at the end.
+TEST_F(Commands, ReplicasChangePlaces) {
+  const std::string deck = write("ladder.toml", R"([system]
+molecules = 2
+replicas = 8
+[integrator]
+scheme = "settle"
+[thermostat]
+kind = "baoab"
+temperatures_K = [60.0, 70.0, 80.0, 95.0]
+friction_per_ps = 5.0
+[confinement]
+radius_A = 5.0
+stiffness_kcal_per_mol_A2 = 10.0
+[exchange]
+every = 20
+[run]
+steps = 4000
+[observe.energies]
+every = 20
+[observe.final]
+)");
+  const Outcome whole = tarn("run " + deck + " --threads 1 --out " + path("whole"));
+  ASSERT_EQ(whole.exit_code, 0) << whole.text;
+  EXPECT_TRUE(contains(whole.text, "exchange: ")) << whole.text;
+  EXPECT_TRUE(contains(whole.text, "round trips of states")) << whole.text;
+  EXPECT_TRUE(contains(whole.text, "acceptance_with_next_bath")) << whole.text;
+  ASSERT_TRUE(fs::exists(folder_ / "whole" / "exchange.csv"));
+  for (const char* steps : {"1010", "2000", "4000"}) {
+    const bool begun = fs::exists(folder_ / "pieces");
+    const Outcome piece = tarn("run " + deck + (begun ? " --resume --threads 2" : "") +
+                               " --set run.steps=" + steps + " --out " + path("pieces"));
+    ASSERT_EQ(piece.exit_code, 0) << piece.text;
+  }
+  expect_same_files(folder_ / "whole", folder_ / "pieces");
+  const Outcome other =
+      tarn("run " + deck + " --resume --set exchange.every=10 --out " + path("whole"));
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_TRUE(contains(other.text, "[exchange]")) << other.text;
+  const Outcome rare =
+      tarn("run " + deck + " --set thermostat.temperatures_K=[20.0,400.0] --out " + path("rare"));
+  EXPECT_TRUE(contains(rare.text, "20 K and 400 K change places in 0")) << rare.text;
+  EXPECT_TRUE(contains(rare.text, "% of the attempts only; put a temperature between them"));
+  const Outcome compared =
+      tarn("compare " + deck + " --schemes settle,shake --out " + path("compared"));
+  EXPECT_EQ(compared.exit_code, 2);
+  EXPECT_TRUE(contains(compared.text, "--unset exchange")) << compared.text;
+}
+
 /// Equilibrate, then measure.
 TEST_F(Commands, ARunStartsWhereAnotherOneEnded) {
   const std::string first = small_deck();

@@ -5,6 +5,7 @@
 #include "engine_fixtures.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/exchange.hpp"
 #include "tarn/steps/newmark.hpp"
 #include "tarn/steps/step_parameters.hpp"
 #include "worst.hpp"
@@ -274,6 +275,63 @@ TEST_P(EngineDevices, TalliesHeat) {
         EXPECT_NEAR(a.heat_kcal_per_mol[r], b.heat_kcal_per_mol[r], 3.0 * n * difference);
       }
     }
+  }
+}
+
+/// On all paths as if the state had been taken out, exchanged there and put back, in any batch.
+TEST_P(EngineDevices, Exchanges) {
+  const std::int64_t first = kKeptSteps - 5;  // past a step at which states are kept
+  const std::vector<StateExchange> pairs{{3, 10, 0.9, 1.1}, {31, 17, 1.2, 0.7}};
+  for (const EngineCase& c : engine_cases()) {
+    for (int n : {2, 7, 33, 129}) {
+      if (!worth_it(c, n)) continue;
+      for (Precision precision : precisions_of(c.scheme)) {
+        SCOPED_TRACE(c.name() + ", N = " + std::to_string(n) + ", " + name_of(precision));
+        const System system = make_system(c, tip3p(), n, precision);
+        if (pair_precision(system) != precision) continue;
+        const State start = start_state(system, spread_ids(5), first);
+        const auto engine = make(system, n == 7 ? tallied(start) : start);
+        engine->advance(2);
+        State by_hand = engine->state();
+        exchange_states(by_hand, pairs);
+        engine->exchange(pairs);
+        const auto anew = make(system, by_hand);
+        const auto expected = bits_by_replica(*anew), found = bits_by_replica(*engine);
+        // What BAOAB's temperature is taken of is not in the state.
+        for (std::int64_t id : {3, 10, 17, 31}) {
+          if (system.thermostat.kind == Thermostat::baoab) break;
+          EXPECT_TRUE(same_bits(expected.at(id), found.at(id))) << "at once, replica " << id;
+        }
+        engine->advance(5);
+        anew->advance(5);
+        EXPECT_TRUE(same_bits(bits_by_replica(*anew), bits_by_replica(*engine))) << "later";
+        EXPECT_TRUE(engine->blow_ups().empty());
+      }
+    }
+  }
+}
+
+/// What comes from another replica is what a blow-up soon after goes back to, and a stopped replica
+/// is not there any more.
+TEST_P(EngineDevices, ExchangesWhatABlowUpGoesBackTo) {
+  for (int n : {2, 33, 129}) {
+    const System system = make_system({"settle", Bath::none}, tip3p(), n);
+    const auto engine = make(system, start_state(system, {0, 1, 2}));
+    engine->advance(2);
+    const std::vector<StateExchange> pairs{{0, 1, 1.0, 1e9}};
+    State by_hand = engine->state();
+    exchange_states(by_hand, pairs);
+    engine->exchange(pairs);
+    const auto anew = make(system, by_hand);
+    for (const auto& each : {engine.get(), anew.get()}) {
+      each->advance(1);
+      ASSERT_EQ(each->blow_ups().size(), 1u);
+    }
+    EXPECT_EQ(engine->blow_ups()[0].replica, 1);
+    EXPECT_TRUE(same_bits(bits_by_replica(*anew), bits_by_replica(*engine)));
+    EXPECT_THROW(engine->exchange(std::vector<StateExchange>{{2, 1, 1.0, 1.0}}), InputError);
+    EXPECT_THROW(engine->exchange(std::vector<StateExchange>{{2, 7, 1.0, 1.0}}), InputError);
+    engine->exchange(std::vector<StateExchange>{{2, 0, 1.0, 1.0}});
   }
 }
 

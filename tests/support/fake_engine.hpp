@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <new>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -13,6 +14,7 @@
 
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/engine.hpp"
+#include "tarn/exchange.hpp"
 
 namespace tarn::test {
 
@@ -83,6 +85,7 @@ class FakeEngine final : public Engine {
       frame.pair_samples = samples_;
     }
   }
+  void exchange(std::span<const StateExchange> pairs) override { exchange_states(state_, pairs); }
   State state() const override { return state_; }
   std::vector<BlowUp> blow_ups() const override { return blow_ups_; }
   EngineReport report() const override {

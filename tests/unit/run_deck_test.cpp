@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -569,6 +570,98 @@ TEST_F(RunDeck, RecentringChangesWhatIsWrittenAndNothingElse) {
     }
   }
   EXPECT_EQ(frames, 5);
+}
+
+// --- replica exchange ---
+
+const std::string kLadders =
+    "[thermostat]\nkind = \"gla\"\nfriction_per_ps = 1.0\ntemperatures_K = [100.0, 150.0, 300.0]\n"
+    "[exchange]\nevery = 5\n";
+
+TEST_F(RunDeck, ExchangesGoOnAfterAResume) {
+  const std::string more = kLadders +
+                           "[observe.energies]\nevery = 5\n[observe.final]\n"
+                           "[checkpoint]\nevery = 35\n";
+  const auto deck_of = [&](std::int64_t steps) {
+    Deck d = deck(steps, more);
+    d.system.replicas = 9;
+    return d;
+  };
+  const auto straight = files_of_a_straight_run(deck_of(1000));
+  ASSERT_TRUE(straight.contains("exchange.csv"));
+  ASSERT_TRUE(straight.contains("walkers.csv"));
+  // Before, at and after an exchange, at a checkpoint and far on.
+  for (const std::int64_t first : {1, 4, 5, 6, 35, 70, 513, 999}) {
+    fs::remove_all(out_);
+    run(deck_of(first));
+    resume(deck_of(1000));
+    EXPECT_EQ(files(), straight) << "stopped at " << first;
+  }
+  fs::remove_all(out_);
+  run(deck_of(100));
+  Deck other = deck_of(200);
+  other.exchange->every = 10;
+  EXPECT_TRUE(contains(message_of<InputError>([&] { resume(other); }), "[exchange]"));
+}
+
+TEST_F(RunDeck, ExchangesAreInTheResultTheTablesAndTheRecord) {
+  Deck d = deck(20000, kLadders + "[observe.energies]\nevery = 50\n");
+  d.system.replicas = 6;
+  d.run.equilibration_ps = 20.0;
+  const RunResult result = run(d);
+  ASSERT_TRUE(result.exchange);
+  ASSERT_EQ(result.exchange->pairs.size(), 2u);
+  EXPECT_GT(result.exchange->round_trips, 0);
+  EXPECT_DOUBLE_EQ(result.exchange->round_trips_per_ns,
+                   static_cast<double>(result.exchange->round_trips) / (6 * 0.02));
+  const std::string json = read_text(out_ + "/run.json");
+  io::CsvReader csv(out_ + "/exchange.csv");
+  std::vector<std::string_view> cells;
+  for (const ExchangePair& p : result.exchange->pairs) {
+    EXPECT_NEAR(static_cast<double>(p.attempts), 2 * 1000.0, 2.0);
+    EXPECT_GT(p.accepted, 0);
+    // The mean probability, and how often that happened.
+    const double n = static_cast<double>(p.attempts), mean = p.acceptance;
+    EXPECT_NEAR(static_cast<double>(p.accepted) / n, mean,
+                4.5 * std::sqrt(mean * (1.0 - mean) / n) + 1e-12);
+    ASSERT_TRUE(csv.next(cells));
+    EXPECT_EQ(csv.number(cells[csv.column("lower_bath_K")]), p.lower_bath_K);
+    EXPECT_EQ(csv.number(cells[csv.column("upper_bath_K")]), p.upper_bath_K);
+    EXPECT_EQ(csv.number(cells[csv.column("accepted")]), static_cast<double>(p.accepted));
+    EXPECT_EQ(csv.number(cells[csv.column("acceptance")]), p.acceptance);
+    EXPECT_EQ(csv.number(cells[csv.column("acceptance_err")]), p.error);
+    EXPECT_TRUE(contains(json, "\"acceptance\": " + io::json(p.acceptance)));
+  }
+  EXPECT_FALSE(csv.next(cells));
+  EXPECT_TRUE(contains(json, "\"exchange\": {\"round_trips\": "));
+  // Each row of the ways is a permutation of the baths, and they are thinned.
+  io::CsvReader ways(out_ + "/walkers.csv");
+  int rows = 0;
+  while (ways.next(cells)) {
+    std::multiset<double> baths_K;
+    for (std::size_t w = 2; w < 5; ++w) baths_K.insert(ways.number(cells[w]));
+    EXPECT_EQ(baths_K, (std::multiset<double>{100.0, 150.0, 300.0}));
+    EXPECT_EQ(ways.number(cells[0]), 20.0 * rows++);
+  }
+  EXPECT_EQ(rows, 1001);
+  EXPECT_EQ(result.averages.back().quantity, "acceptance_with_next_bath");
+  EXPECT_EQ(result.averages.back().bath_K, 150.0);
+  EXPECT_EQ(result.averages.back().mean, result.exchange->pairs[1].acceptance);
+}
+
+TEST_F(RunDeck, AStoppedReplicaTakesNoPartInExchanges) {
+  script_.blow_ups = {{1, 56}};
+  const Deck d = deck(200, kLadders + "[observe.energies]\nevery = 5\n");
+  const RunResult result = run(d);
+  ASSERT_EQ(result.blow_ups.size(), 1u);
+  // Replica 1 has both neighbours; (1, 2) was asked at 5, 15, ... and (0, 1) at 10, 20, ...
+  EXPECT_EQ(result.exchange->pairs[0].attempts, 5);
+  EXPECT_EQ(result.exchange->pairs[1].attempts, 6);
+  const auto straight = files();
+  fs::remove_all(out_);
+  run(deck(100, kLadders + "[observe.energies]\nevery = 5\n"));
+  resume(d);
+  EXPECT_EQ(files(), straight);
 }
 
 // --- blow-ups ---

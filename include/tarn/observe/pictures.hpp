@@ -35,6 +35,11 @@ Pictures draw_conservation(const std::string& folder,
 /// shadow work.
 Pictures draw_heat(const std::string& folder, const io::PictureFormats& formats = io::kAllPictures);
 
+/// Acceptance of each pair of neighbours, of exchange.csv, and the ways of some walkers through the
+/// temperatures, of walkers.csv.
+Pictures draw_exchange(const std::string& folder,
+                       const io::PictureFormats& formats = io::kAllPictures);
+
 /// Radial distribution functions with bands of one standard error.
 Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats = io::kAllPictures);
 /// The same of a table and for a picture of any name.

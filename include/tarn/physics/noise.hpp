@@ -10,7 +10,12 @@ namespace tarn {
 inline namespace TARN_ARCH {
 
 /// Purposes that draw noise; each has numbers of its own.
-enum class NoiseStream : std::uint32_t { thermostat = 0, start_velocities = 1, start_cluster = 2 };
+enum class NoiseStream : std::uint32_t {
+  thermostat = 0,
+  start_velocities = 1,
+  start_cluster = 2,
+  exchange = 3  ///< the replica is the first one of a ladder, the molecule the place in it
+};
 
 /// Philox counter: (step, stream and call, molecule, replica), keyed by the seed.
 /// Steps below 2^56, molecules and replicas below 2^32.

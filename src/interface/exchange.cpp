@@ -1,0 +1,103 @@
+#include "tarn/exchange.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <unordered_map>
+
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/physics/exchange.hpp"
+#include "tarn/physics/noise.hpp"
+
+namespace tarn {
+namespace {
+
+double energy_of(const System& system, const Energies& e) {
+  const double potential = e.potential_kcal_per_mol + e.penalty_kcal_per_mol + e.wall_kcal_per_mol;
+  return exchange_energy(potential, e.total_kcal_per_mol - e.kinetic_kcal_per_mol,
+                         has_beta(system.integrator.scheme) ? system.integrator.beta : 0.0,
+                         system.thermostat.kind == Thermostat::baoab);
+}
+
+/// In [0, 1), of 53 bits.
+double uniform(std::uint64_t seed, std::int64_t first_of_ladder, std::size_t k, std::int64_t step) {
+  const PhiloxWords<std::uint64_t> words =
+      noise_words<std::uint64_t>(seed, static_cast<std::uint64_t>(first_of_ladder), k,
+                                 static_cast<std::uint64_t>(step), NoiseStream::exchange, 0);
+  const std::uint64_t high = words.w0 & 0xffffffffu, low = words.w1 & 0xffffffffu;
+  return static_cast<double>((high << 21) | (low >> 11)) * 0x1p-53;
+}
+
+}  // namespace
+
+std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_t every,
+                                               const Frame& frame) {
+  const std::vector<double>& temperatures_K = system.thermostat.temperatures_K;
+  const auto n = static_cast<std::int64_t>(temperatures_K.size());
+  std::vector<ExchangeAttempt> attempts;
+  std::unordered_map<std::int64_t, std::size_t> places;
+  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) places[frame.replica_ids[r]] = r;
+  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+    const std::int64_t id = frame.replica_ids[r];
+    const std::int64_t k = id % n;
+    if (k % 2 != frame.step / every % 2 || k + 1 == n) continue;
+    const auto upper = places.find(id + 1);
+    if (upper == places.end()) continue;
+    const auto place = static_cast<std::size_t>(k);
+    const double ratio = exchange_log_ratio(
+        1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place]),
+        1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place + 1]),
+        energy_of(system, frame.energies[r]), energy_of(system, frame.energies[upper->second]));
+    // What is not a number is refused.
+    const double probability = ratio >= 0.0 ? 1.0 : ratio < 0.0 ? std::exp(ratio) : 0.0;
+    attempts.push_back(
+        {id, id + 1, probability, uniform(system.seed, id - k, place, frame.step) < probability});
+  }
+  return attempts;
+}
+
+std::vector<StateExchange> accepted_exchanges(const System& system,
+                                              std::span<const ExchangeAttempt> attempts) {
+  const std::vector<double>& temperatures_K = system.thermostat.temperatures_K;
+  std::vector<StateExchange> pairs;
+  for (const ExchangeAttempt& attempt : attempts) {
+    if (!attempt.accepted) continue;
+    const double lower_K =
+        temperatures_K[static_cast<std::size_t>(attempt.lower) % temperatures_K.size()];
+    const double upper_K =
+        temperatures_K[static_cast<std::size_t>(attempt.upper) % temperatures_K.size()];
+    pairs.push_back(
+        {attempt.lower, attempt.upper, std::sqrt(lower_K / upper_K), std::sqrt(upper_K / lower_K)});
+  }
+  return pairs;
+}
+
+void throw_not_there(std::int64_t replica_id) {
+  throw InputError("replica " + std::to_string(replica_id) +
+                   " cannot be exchanged: there is none, or it was stopped");
+}
+
+void exchange_states(State& state, std::span<const StateExchange> pairs) {
+  std::unordered_map<std::int64_t, std::size_t> places;
+  for (std::size_t r = 0; r < state.replica_ids.size(); ++r) places[state.replica_ids[r]] = r;
+  const std::size_t size = state.coordinates();
+  const auto begin = [&](std::int64_t id) {
+    const auto place = places.find(id);
+    if (place == places.end()) throw_not_there(id);
+    return static_cast<std::ptrdiff_t>(place->second * size);
+  };
+  const auto length = static_cast<std::ptrdiff_t>(size);
+  std::vector<double>&x = state.positions_A, &v = state.velocities_A_per_akma;
+  for (const StateExchange& pair : pairs) {
+    const std::ptrdiff_t first = begin(pair.first), second = begin(pair.second);
+    for (std::vector<double>* c : {&x, &v}) {
+      std::swap_ranges(c->begin() + first, c->begin() + first + length, c->begin() + second);
+    }
+    std::for_each_n(v.begin() + first, length, [&](double& u) { u *= pair.to_first; });
+    std::for_each_n(v.begin() + second, length, [&](double& u) { u *= pair.to_second; });
+  }
+}
+
+}  // namespace tarn

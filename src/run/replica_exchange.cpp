@@ -1,0 +1,208 @@
+#include "replica_exchange.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/observe/pictures.hpp"
+
+namespace tarn {
+namespace {
+
+constexpr std::size_t kMostPathPoints = 1024;
+
+}  // namespace
+
+ReplicaExchange::ReplicaExchange(const Deck& deck, const System& system, const RunInfo& info,
+                                 Engine& engine)
+    : system_(system),
+      every_(deck.exchange->every),
+      info_(info),
+      engine_(engine),
+      temperatures_K_(deck.thermostat.temperatures_K) {
+  const auto ladders = static_cast<std::size_t>(info.replicas) / length();
+  for (std::size_t k = 0; k + 1 < length(); ++k) {
+    pairs_.push_back({0, 0, analysis::PooledBlocking::of_replicas(static_cast<int>(ladders))});
+  }
+  walker_at_.resize(ladders * length());
+  for (std::size_t r = 0; r < walker_at_.size(); ++r) {
+    walker_at_[r] = static_cast<std::int64_t>(r);
+  }
+  last_end_.assign(walker_at_.size(), static_cast<std::int64_t>(End::none));
+}
+
+std::string ReplicaExchange::name() const {
+  return fmt::format("exchange every {} of {} temperatures", every_, length());
+}
+
+void ReplicaExchange::observe(const Frame& frame) {
+  last_step_ = frame.step;
+  const bool counts = frame.step >= info_.first_averaged_step;
+  if (frame.step > 0) {
+    const std::vector<ExchangeAttempt> attempts = exchange_attempts(system_, every_, frame);
+    engine_.exchange(accepted_exchanges(system_, attempts));
+    std::vector<std::vector<std::int64_t>> ladders(pairs_.size());
+    std::vector<std::vector<double>> probabilities(pairs_.size());
+    for (const ExchangeAttempt& attempt : attempts) {
+      if (attempt.accepted) change_places(attempt);
+      if (!counts) continue;
+      const auto k = static_cast<std::size_t>(attempt.lower) % length();
+      ++pairs_[k].attempts;
+      pairs_[k].accepted += attempt.accepted;
+      ladders[k].push_back(attempt.lower / static_cast<std::int64_t>(length()));
+      probabilities[k].push_back(attempt.probability);
+    }
+    for (std::size_t k = 0; k < pairs_.size(); ++k) {
+      if (!ladders[k].empty()) pairs_[k].probability.add_replicas(ladders[k], probabilities[k]);
+    }
+  }
+  if (counts) count_round_trips();
+  note_paths();
+}
+
+void ReplicaExchange::change_places(const ExchangeAttempt& attempt) {
+  std::swap(walker_at_[static_cast<std::size_t>(attempt.lower)],
+            walker_at_[static_cast<std::size_t>(attempt.upper)]);
+}
+
+void ReplicaExchange::count_round_trips() {
+  for (std::size_t first = 0; first < walker_at_.size(); first += length()) {
+    auto& at_bottom = last_end_[static_cast<std::size_t>(walker_at_[first])];
+    round_trips_ += at_bottom == static_cast<std::int64_t>(End::top_after_bottom);
+    at_bottom = static_cast<std::int64_t>(End::bottom);
+    auto& at_top = last_end_[static_cast<std::size_t>(walker_at_[first + length() - 1])];
+    if (at_top == static_cast<std::int64_t>(End::bottom)) {
+      at_top = static_cast<std::int64_t>(End::top_after_bottom);
+    }
+  }
+}
+
+void ReplicaExchange::note_paths() {
+  if (last_step_ / every_ % attempts_between_ != 0) return;
+  const std::size_t size = length() + 1;
+  if (paths_.size() == kMostPathPoints * size) {
+    for (std::size_t i = 0; i < kMostPathPoints / 2; ++i) {
+      std::copy_n(paths_.begin() + static_cast<std::ptrdiff_t>(2 * i * size), size,
+                  paths_.begin() + static_cast<std::ptrdiff_t>(i * size));
+    }
+    paths_.resize(kMostPathPoints / 2 * size);
+    attempts_between_ *= 2;
+    if (last_step_ / every_ % attempts_between_ != 0) return;
+  }
+  paths_.push_back(last_step_);
+  paths_.resize(paths_.size() + length());
+  for (std::size_t k = 0; k < length(); ++k) {
+    const auto walker = static_cast<std::size_t>(walker_at_[k]);
+    paths_[paths_.size() - length() + walker] = static_cast<std::int64_t>(k);
+  }
+}
+
+std::vector<AveragedQuantity> ReplicaExchange::averages() const {
+  std::vector<AveragedQuantity> all;
+  for (std::size_t k = 0; k < pairs_.size(); ++k) {
+    const Pair& pair = pairs_[k];
+    if (pair.attempts == 0) continue;
+    const analysis::Blocking b = pair.probability.result();
+    AveragedQuantity a{"exchange", "acceptance_with_next_bath", b.mean, b.error};
+    // A pair is asked at every other attempt.
+    a.autocorrelation_ps = b.autocorrelation_time * info_.time_ps(2 * every_);
+    a.independent_samples = static_cast<double>(pair.attempts) / (2.0 * b.autocorrelation_time);
+    a.samples = pair.attempts;
+    a.converged = b.converged;
+    a.bath_K = temperatures_K_[k];
+    all.push_back(a);
+  }
+  return all;
+}
+
+ExchangeSummary ReplicaExchange::summary() const {
+  ExchangeSummary s;
+  for (std::size_t k = 0; k < pairs_.size(); ++k) {
+    const bool asked = pairs_[k].attempts > 0;
+    const analysis::Blocking b = asked ? pairs_[k].probability.result() : analysis::Blocking{};
+    s.pairs.push_back({temperatures_K_[k], temperatures_K_[k + 1], pairs_[k].attempts,
+                       pairs_[k].accepted, b.mean, b.error});
+  }
+  s.round_trips = round_trips_;
+  const double walkers_ns =
+      1e-3 * static_cast<double>(walker_at_.size()) *
+      info_.time_ps(std::max<std::int64_t>(0, last_step_ - info_.first_averaged_step));
+  s.round_trips_per_ns = walkers_ns > 0.0 ? static_cast<double>(round_trips_) / walkers_ns : 0.0;
+  return s;
+}
+
+void ReplicaExchange::write_pairs() const {
+  const std::string path = info_.out_dir + "/exchange.csv";
+  io::CsvFormat csv(path, {"lower_bath_K", "upper_bath_K", "attempts", "accepted", "acceptance",
+                           "acceptance_err"});
+  const ExchangeSummary s = summary();
+  std::string text = csv.head(fmt::format(
+      "{}; attempts after equilibration; acceptance: mean probability; {} round trips, {:.6g} a "
+      "walker and ns",
+      info_.provenance, s.round_trips, s.round_trips_per_ns));
+  for (const ExchangePair& p : s.pairs) {
+    csv.cell(p.lower_bath_K).cell(p.upper_bath_K).cell(p.attempts).cell(p.accepted);
+    text += csv.cell(p.acceptance).cell(p.error).row();
+  }
+  io::write_file(path, text);
+}
+
+void ReplicaExchange::write_paths() const {
+  const std::string path = info_.out_dir + "/walkers.csv";
+  std::vector<std::string> header{"step", "time_ps"};
+  for (std::size_t w = 0; w < length(); ++w) header.push_back(fmt::format("walker_{}_bath_K", w));
+  io::CsvFormat csv(path, header);
+  std::string text = csv.head(
+      fmt::format("{}; bath of each walker of the first ladder after the attempt of that step, "
+                  "walker w began as replica w; at most {} rows",
+                  info_.provenance, kMostPathPoints));
+  for (std::size_t at = 0; at < paths_.size(); at += length() + 1) {
+    csv.cell(paths_[at]).cell(info_.time_ps(paths_[at]));
+    for (std::size_t w = 0; w < length(); ++w) {
+      csv.cell(temperatures_K_[static_cast<std::size_t>(paths_[at + 1 + w])]);
+    }
+    text += csv.row();
+  }
+  io::write_file(path, text);
+}
+
+void ReplicaExchange::finish() {
+  write_pairs();
+  write_paths();
+}
+
+Pictures ReplicaExchange::draw() { return draw_exchange(info_.out_dir); }
+
+void ReplicaExchange::save(std::ostream& out) {
+  for (const Pair& pair : pairs_) {
+    io::put(out, pair.attempts);
+    io::put(out, pair.accepted);
+    io::put(out, std::span<const double>(pair.probability.memory()));
+  }
+  io::put(out, std::span<const std::int64_t>(walker_at_));
+  io::put(out, std::span<const std::int64_t>(last_end_));
+  io::put(out, round_trips_);
+  io::put(out, last_step_);
+  io::put(out, attempts_between_);
+  io::put(out, std::span<const std::int64_t>(paths_));
+}
+
+void ReplicaExchange::load(std::istream& in) {
+  for (Pair& pair : pairs_) {
+    pair.attempts = io::get_i64(in);
+    pair.accepted = io::get_i64(in);
+    pair.probability.restore(io::get_doubles(in));
+  }
+  walker_at_ = io::get_i64s(in);
+  last_end_ = io::get_i64s(in);
+  round_trips_ = io::get_i64(in);
+  last_step_ = io::get_i64(in);
+  attempts_between_ = io::get_i64(in);
+  paths_ = io::get_i64s(in);
+}
+
+}  // namespace tarn

@@ -1,0 +1,185 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tarn/analysis/errors.hpp"
+#include "tarn/cpu_engine.hpp"
+#include "tarn/deck.hpp"
+#include "tarn/exchange.hpp"
+#include "tarn/physics/exchange.hpp"
+#include "tarn/start.hpp"
+
+// Averages by bath with replica exchange are those without, equations (34) and (35); with mistakes
+// in it they are not.
+
+namespace tarn {
+namespace {
+
+using Exchanger = std::function<std::vector<StateExchange>(const System&, const Frame&)>;
+constexpr std::int64_t kEvery = 10;
+
+std::vector<StateExchange> as_it_should(const System& system, const Frame& frame) {
+  return accepted_exchanges(system, exchange_attempts(system, kEvery, frame));
+}
+std::vector<StateExchange> nobody(const System&, const Frame&) { return {}; }
+/// Energies change their sign, and with them the exponent.
+std::vector<StateExchange> with_the_wrong_sign(const System& system, Frame frame) {
+  for (Energies& e : frame.energies) {
+    const double kinetic = e.kinetic_kcal_per_mol;
+    const double total = e.total_kcal_per_mol - kinetic;
+    e.potential_kcal_per_mol *= -1.0;
+    e.penalty_kcal_per_mol *= -1.0;
+    e.wall_kcal_per_mol *= -1.0;
+    e.total_kcal_per_mol = kinetic - total;
+  }
+  return as_it_should(system, frame);
+}
+std::vector<StateExchange> with_velocities_as_they_are(const System& system, const Frame& frame) {
+  std::vector<StateExchange> pairs = as_it_should(system, frame);
+  for (StateExchange& pair : pairs) pair.to_first = pair.to_second = 1.0;
+  return pairs;
+}
+/// The energy at the reported positions, without the last term of (35).
+std::vector<StateExchange> with_the_reported_energy(const System& system, Frame frame) {
+  for (Energies& e : frame.energies) {
+    e.total_kcal_per_mol = e.kinetic_kcal_per_mol + e.potential_kcal_per_mol +
+                           e.penalty_kcal_per_mol + e.wall_kcal_per_mol;
+  }
+  return as_it_should(system, frame);
+}
+
+/// Means over time and replicas of a bath; replicas of one bath are of different ladders, and
+/// independent.
+struct Bath {
+  analysis::MeanError potential, energy, temperature;
+};
+
+/// @param potential V0 [kcal/mol]; energy: (35) [kcal/mol]
+std::vector<Bath> run(const Deck& deck, const Exchanger& exchanger) {
+  const int molecules = deck.system.molecules;
+  const System system = make_system(deck, molecules);
+  const auto engine = make_cpu_engine(system, make_start(deck).state, {}, 0);
+  const auto replicas = static_cast<std::size_t>(deck.system.replicas);
+  std::vector<double> potential(replicas), energy(replicas), temperature(replicas);
+  double samples = 0.0;
+  const bool baoab = system.thermostat.kind == Thermostat::baoab;
+  const double b = has_beta(system.integrator.scheme) ? system.integrator.beta : 0.0;
+  const std::int64_t first = first_averaged_step(deck);
+  Frame frame;
+  while (engine->step() < deck.run.steps) {
+    engine->advance(kEvery);
+    engine->snapshot(kEnergies, frame);
+    if (engine->step() > first) {
+      samples += 1.0;
+      for (std::size_t r = 0; r < replicas; ++r) {
+        const Energies& e = frame.energies[r];
+        potential[r] += e.potential_kcal_per_mol;
+        energy[r] +=
+            exchange_energy(e.potential_kcal_per_mol + e.penalty_kcal_per_mol + e.wall_kcal_per_mol,
+                            e.total_kcal_per_mol - e.kinetic_kcal_per_mol, b, baoab);
+        temperature[r] += e.temperature_K;
+      }
+    }
+    engine->exchange(exchanger(system, frame));
+  }
+  EXPECT_TRUE(engine->blow_ups().empty());
+  const std::size_t n = deck.thermostat.temperatures_K.size();
+  std::vector<Bath> baths;
+  for (std::size_t k = 0; k < n; ++k) {
+    const auto of_bath = [&](const std::vector<double>& sums) {
+      std::vector<double> means;
+      for (std::size_t r = k; r < replicas; r += n) means.push_back(sums[r] / samples);
+      return analysis::mean_and_error(means);
+    };
+    baths.push_back({of_bath(potential), of_bath(energy), of_bath(temperature)});
+  }
+  return baths;
+}
+
+/// In standard errors.
+double deviation(const analysis::MeanError& a, const analysis::MeanError& b) {
+  return std::abs(a.mean - b.mean) / std::hypot(a.error, b.error);
+}
+double worst(const std::vector<Bath>& a, const std::vector<Bath>& b,
+             analysis::MeanError Bath::*what) {
+  double largest = 0.0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    largest = std::max(largest, deviation(a[k].*what, b[k].*what));
+  }
+  return largest;
+}
+
+Deck deck_of(const std::string& integrator, const std::string& thermostat, int molecules,
+             int replicas, int steps) {
+  return parse_deck("[system]\nmolecules = " + std::to_string(molecules) +
+                        "\nreplicas = " + std::to_string(replicas) + "\n[integrator]\n" +
+                        integrator + "[thermostat]\n" + thermostat +
+                        "[confinement]\nradius_A = 4.0\nstiffness_kcal_per_mol_A2 = 5.0\n"
+                        "[run]\nsteps = " +
+                        std::to_string(steps) + "\nequilibration_ps = 10.0\n",
+                    "exchange.toml");
+}
+
+constexpr const char* kGla =
+    "kind = \"gla\"\nfriction_per_ps = 2.0\ntemperatures_K = [200.0, 250.0, 310.0]\n";
+constexpr const char* kBaoab =
+    "kind = \"baoab\"\nfriction_per_ps = 2.0\ntemperatures_K = [200.0, 250.0, 310.0]\n";
+
+/// Two and three molecules that melt within picoseconds at these temperatures.
+TEST(Exchange, AveragesByBathAreThoseWithoutIt) {
+  struct Case {
+    const char *integrator, *thermostat;
+    int molecules;
+  };
+  for (const Case& c : {Case{"scheme = \"settle\"\n", kBaoab, 3},
+                        {"scheme = \"shake\"\n", kGla, 2},
+                        {"scheme = \"zss-stiff\"\nomega = 50.0\ntimestep_fs = 1.0\n", kGla, 2},
+                        {"scheme = \"zss-stiff\"\nomega = \"infinite\"\n", kBaoab, 2}}) {
+    SCOPED_TRACE(c.integrator);
+    const Deck deck = deck_of(c.integrator, c.thermostat, c.molecules, 192, 25'000);
+    const auto with = run(deck, as_it_should), without = run(deck, nobody);
+    // Twelve numbers; one of them is beyond 4.5 once in 10^4 runs.
+    EXPECT_LT(worst(with, without, &Bath::potential), 4.5);
+    EXPECT_LT(worst(with, without, &Bath::energy), 4.5);
+    EXPECT_LT(worst(with, without, &Bath::temperature), 4.5);
+  }
+}
+
+TEST(Exchange, MistakesShow) {
+  const Deck deck = deck_of("scheme = \"settle\"\n", kBaoab, 2, 192, 15'000);
+  const auto without = run(deck, nobody);
+  EXPECT_LT(worst(run(deck, as_it_should), without, &Bath::temperature), 4.5);
+  EXPECT_GT(worst(run(deck, with_the_wrong_sign), without, &Bath::potential), 9.0);
+  EXPECT_GT(worst(run(deck, with_velocities_as_they_are), without, &Bath::temperature), 9.0);
+}
+
+/// One molecule has three stiff vibrations and nothing else: U is some 3/2 kT. What is left out of
+/// (35) would make cold bonds too hot.
+TEST(Exchange, StiffBondsHaveTheTemperatureOfTheirBath) {
+  struct Case {
+    const char *integrator, *thermostat;
+  };
+  for (const Case& c : {Case{"scheme = \"zss-stiff\"\nomega = 200.0\n", kGla},
+                        {"scheme = \"zss-stiff\"\nomega = \"infinite\"\n", kGla},
+                        {"scheme = \"zss-stiff\"\nomega = 200.0\n", kBaoab},
+                        {"scheme = \"pushforward-newmark\"\nomega = 200.0\n", kBaoab}}) {
+    SCOPED_TRACE(std::string(c.thermostat) + c.integrator);
+    const Deck deck = deck_of(c.integrator, c.thermostat, 1, 300, 20'000);
+    const auto without = run(deck, nobody), with = run(deck, as_it_should);
+    EXPECT_LT(worst(with, without, &Bath::energy), 4.5);
+    EXPECT_GT(worst(run(deck, with_the_reported_energy), without, &Bath::energy), 9.0);
+    for (std::size_t k = 0; k < 3; ++k) {
+      // What is not linear, of turning molecules, adds 2 to 3 % to it with GLA, of order h^2.
+      const double expected =
+          1.5 * units::boltzmann_kcal_per_mol_K * deck.thermostat.temperatures_K[k];
+      EXPECT_NEAR(with[k].energy.mean / expected, 1.0,
+                  0.03 + 4.5 * with[k].energy.error / expected);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tarn

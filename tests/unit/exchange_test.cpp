@@ -1,0 +1,202 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/exchange.hpp"
+#include "tarn/physics/exchange.hpp"
+
+// Equations (34) and (35): who changes places, and with what probability.
+
+namespace tarn {
+namespace {
+
+constexpr double kK = units::boltzmann_kcal_per_mol_K;
+
+System ladder(const std::vector<double>& temperatures_K) {
+  System s;
+  s.integrator.scheme = Scheme::settle;
+  s.thermostat.kind = Thermostat::gla;
+  s.thermostat.temperatures_K = temperatures_K;
+  s.seed = 7;
+  return s;
+}
+/// A Frame of replicas 0, 1, ... with these energies.
+Frame frame_of(std::int64_t step, const std::vector<double>& energies_kcal_per_mol) {
+  Frame frame;
+  frame.step = step;
+  for (const double u : energies_kcal_per_mol) {
+    frame.replica_ids.push_back(static_cast<std::int64_t>(frame.replica_ids.size()));
+    Energies& e = frame.energies.emplace_back();
+    e.potential_kcal_per_mol = u;
+    e.kinetic_kcal_per_mol = 3.0 + u;  // counts for nothing
+    e.total_kcal_per_mol = u + e.kinetic_kcal_per_mol;
+  }
+  return frame;
+}
+
+TEST(Exchange, ProbabilityIsThatOfMetropolis) {
+  const System s = ladder({100.0, 150.0});
+  const double b0 = 1.0 / (kK * 100.0), b1 = 1.0 / (kK * 150.0);
+  for (const auto& [u0, u1] : {std::pair{-10.0, -9.0}, {-10.0, -9.9}, {-10.0, -5.0}}) {
+    // The warm replica has the higher energy: against the odds. The cold one: always.
+    const auto against = exchange_attempts(s, 10, frame_of(20, {u0, u1}));
+    const auto with = exchange_attempts(s, 10, frame_of(20, {u1, u0}));
+    ASSERT_EQ(against.size(), 1u);
+    EXPECT_NEAR(against[0].probability, std::exp((b0 - b1) * (u0 - u1)), 1e-15);
+    EXPECT_EQ(with[0].probability, 1.0);
+    EXPECT_TRUE(with[0].accepted);
+    // Detailed balance of the canonical distributions of both baths.
+    EXPECT_NEAR(against[0].probability / with[0].probability,
+                std::exp(-(b0 * u1 + b1 * u0)) / std::exp(-(b0 * u0 + b1 * u1)), 1e-13);
+  }
+}
+
+TEST(Exchange, EqualTemperaturesOrEnergiesAreAlwaysAccepted) {
+  EXPECT_EQ(exchange_log_ratio(2.0, 2.0, -5.0, 7.0), 0.0);
+  for (std::int64_t step = 20; step < 2000; step += 20) {
+    const auto attempts = exchange_attempts(ladder({10.0, 400.0}), 10, frame_of(step, {1.0, 1.0}));
+    ASSERT_EQ(attempts.size(), 1u);
+    EXPECT_TRUE(attempts[0].accepted);
+  }
+}
+
+TEST(Exchange, WhatIsNotANumberStays) {
+  for (const auto& energies : {std::vector{NAN, 1.0}, {1.0, NAN}, {-INFINITY, INFINITY}}) {
+    EXPECT_FALSE(exchange_attempts(ladder({10.0, 20.0}), 10, frame_of(20, energies))[0].accepted);
+  }
+}
+
+TEST(Exchange, NeighboursTakeTurns) {
+  const System s = ladder({10.0, 20.0, 30.0, 40.0});
+  const std::vector<double> energies(8, 0.0);
+  const auto lower_ids = [&](std::int64_t step, Frame frame) {
+    frame.step = step;
+    std::vector<std::int64_t> ids;
+    for (const ExchangeAttempt& a : exchange_attempts(s, 5, frame)) {
+      EXPECT_EQ(a.upper, a.lower + 1);
+      ids.push_back(a.lower);
+    }
+    return ids;
+  };
+  using Ids = std::vector<std::int64_t>;
+  EXPECT_EQ(lower_ids(5, frame_of(0, energies)), (Ids{1, 5}));
+  EXPECT_EQ(lower_ids(10, frame_of(0, energies)), (Ids{0, 2, 4, 6}));
+  EXPECT_EQ(lower_ids(15, frame_of(0, energies)), (Ids{1, 5}));
+  // Replica 6 was stopped; 5 finds its neighbour wherever it stands.
+  Frame frame = frame_of(0, energies);
+  frame.replica_ids = {5, 3, 1, 7, 4, 0, 2};
+  frame.energies.pop_back();
+  EXPECT_EQ(lower_ids(10, frame), (Ids{4, 0, 2}));
+  EXPECT_EQ(lower_ids(5, frame), (Ids{1}));
+}
+
+/// Numbers of its own for each ladder, pair and step, of the seed.
+TEST(Exchange, ALadderAloneDecidesTheSame) {
+  const System s = ladder({100.0, 110.0, 121.0, 133.0});
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> normal(0.0, 1.0);
+  int accepted = 0, refused = 0;
+  for (std::int64_t step = 5; step <= 1000; step += 5) {
+    std::vector<double> energies(12);
+    for (double& u : energies) u = normal(random);
+    const Frame all = frame_of(step, energies);
+    std::vector<ExchangeAttempt> one_by_one;
+    for (std::size_t first : {0u, 4u, 8u}) {
+      Frame alone = all;
+      alone.replica_ids.assign(all.replica_ids.begin() + first,
+                               all.replica_ids.begin() + first + 4);
+      alone.energies.assign(all.energies.begin() + first, all.energies.begin() + first + 4);
+      for (const auto& a : exchange_attempts(s, 5, alone)) one_by_one.push_back(a);
+    }
+    const auto together = exchange_attempts(s, 5, all);
+    ASSERT_EQ(together.size(), one_by_one.size());
+    for (std::size_t i = 0; i < together.size(); ++i) {
+      EXPECT_EQ(together[i].lower, one_by_one[i].lower);
+      EXPECT_EQ(together[i].probability, one_by_one[i].probability);
+      EXPECT_EQ(together[i].accepted, one_by_one[i].accepted);
+      if (together[i].probability < 1.0) ++(together[i].accepted ? accepted : refused);
+    }
+  }
+  EXPECT_GT(accepted, 100);
+  EXPECT_GT(refused, 100);
+}
+
+/// Energies of two harmonic baths, chi-squared of 2 n degrees, nearly normal: with equal spread s
+/// and means apart by d = (b0 - b1) s^2, the mean probability is erfc((b0 - b1) s / 2).
+TEST(Exchange, MeanAcceptanceOfNormalEnergies) {
+  std::mt19937_64 random(11);
+  std::normal_distribution<double> normal(0.0, 1.0);
+  const std::vector<double> temperatures_K{100.0, 120.0};
+  const double difference = 1.0 / (kK * 100.0) - 1.0 / (kK * 120.0);
+  for (const double spread : {0.3, 1.0, 2.5}) {
+    System s = ladder(temperatures_K);
+    constexpr int kAttempts = 100'000;
+    double sum = 0.0, squares = 0.0, accepted = 0.0;
+    for (int i = 1; i <= kAttempts; ++i) {
+      const auto attempt = exchange_attempts(
+          s, 1,
+          frame_of(2 * i, {spread * normal(random),
+                           spread * normal(random) + difference * spread * spread}))[0];
+      sum += attempt.probability;
+      squares += attempt.probability * attempt.probability;
+      accepted += attempt.accepted;
+    }
+    const double mean = sum / kAttempts;
+    const double expected = std::erfc(0.5 * difference * spread);
+    EXPECT_NEAR(mean, expected, 4.5 * std::sqrt((squares / kAttempts - mean * mean) / kAttempts));
+    EXPECT_NEAR(accepted / kAttempts, expected,
+                4.5 * std::sqrt(expected * (1.0 - expected) / kAttempts));
+  }
+}
+
+TEST(Exchange, VelocitiesAreScaledToTheNewTemperature) {
+  const System s = ladder({100.0, 225.0});
+  const std::vector<ExchangeAttempt> attempts{{0, 1, 1.0, true}, {2, 3, 0.5, false}};
+  const auto pairs = accepted_exchanges(s, attempts);
+  ASSERT_EQ(pairs.size(), 1u);
+  EXPECT_EQ(pairs[0].first, 0);
+  EXPECT_EQ(pairs[0].second, 1);
+  // Replica 0, at 100 K, gets what was at 225 K.
+  EXPECT_DOUBLE_EQ(pairs[0].to_first, 2.0 / 3.0);
+  EXPECT_DOUBLE_EQ(pairs[0].to_second, 1.5);
+}
+
+TEST(Exchange, OfAState) {
+  State s;
+  s.molecules = 1;
+  s.replica_ids = {4, 2, 9};
+  for (int k = 0; k < 27; ++k) {
+    s.positions_A.push_back(k);
+    s.velocities_A_per_akma.push_back(100.0 + k);
+    if (k < 3) s.heat_kcal_per_mol.push_back(k);
+  }
+  State t = s;
+  const std::vector<StateExchange> pairs{{9, 4, 0.5, 2.0}};
+  exchange_states(t, pairs);
+  EXPECT_EQ(t.heat_kcal_per_mol, s.heat_kcal_per_mol);
+  for (std::size_t k = 0; k < 9; ++k) {
+    EXPECT_EQ(t.positions_A[k], s.positions_A[18 + k]);
+    EXPECT_EQ(t.positions_A[9 + k], s.positions_A[9 + k]);
+    EXPECT_EQ(t.positions_A[18 + k], s.positions_A[k]);
+    EXPECT_EQ(t.velocities_A_per_akma[k], 2.0 * s.velocities_A_per_akma[18 + k]);
+    EXPECT_EQ(t.velocities_A_per_akma[9 + k], s.velocities_A_per_akma[9 + k]);
+    EXPECT_EQ(t.velocities_A_per_akma[18 + k], 0.5 * s.velocities_A_per_akma[k]);
+  }
+  EXPECT_THROW(exchange_states(t, std::vector<StateExchange>{{9, 5, 1.0, 1.0}}), InputError);
+}
+
+/// What the energy of Newmark's family has beside the physical one is (b - 1/4) h^2/2 a.Ma with GLA
+/// and b h^2/2 a.Ma with BAOAB.
+TEST(Exchange, EnergyIsThatOfTheScheme) {
+  EXPECT_EQ(exchange_energy(-5.0, -4.0, 0.45, false), -4.0);
+  EXPECT_DOUBLE_EQ(exchange_energy(-5.0, -4.0, 0.45, true), -5.0 + 0.45 / 0.2);
+  EXPECT_EQ(exchange_energy(-5.0, -5.0, 0.0, true), -5.0);
+}
+
+}  // namespace
+}  // namespace tarn
