@@ -34,7 +34,7 @@ struct ReproduceOptions {
   std::string inputs_dir = "inputs";
   std::string out_dir = "docs/results";
   int threads = 0;
-  /// Of `scheme-cost`, `growth`, `precision` and `melting`, so that a test can make them: larger
+  /// Of `scheme-cost`, `growth`, `precision`, `melting` and `exchange`, for tests: larger
   /// clusters are left out, and runs and timings last this share of what they should.
   int most_molecules = std::numeric_limits<int>::max();
   double share_of_time = 1.0;

@@ -98,12 +98,20 @@ void say_averages(const std::vector<AveragedQuantity>& averages, const Deck& dec
   }
 }
 
-void say_exchange(const std::optional<ExchangeSummary>& exchange, Terminal& terminal) {
+/// Fewer round trips than this leave too much of the start.
+constexpr double kFewRoundTrips = 3.0;
+
+void say_exchange(const std::optional<ExchangeSummary>& exchange, const Deck& deck,
+                  Terminal& terminal) {
   if (!exchange) return;
+  const double each = static_cast<double>(exchange->round_trips) / deck.system.replicas;
   terminal.say(fmt::format(
-      "exchange: {} round trips of states between the coldest and the hottest bath, {:.3g} a state "
-      "and ns",
-      exchange->round_trips, exchange->round_trips_per_ns));
+      "exchange: {} round trips of states between the coldest and the hottest bath, {:.2g} each, "
+      "{:.3g} a state and ns",
+      exchange->round_trips, each, exchange->round_trips_per_ns));
+  if (each < kFewRoundTrips) {
+    terminal.say("that is few: averages of cold baths may remember the start");
+  }
 }
 
 bool observes_nothing(const Deck& d) {
@@ -155,7 +163,7 @@ void run(const Arguments& a, Events& events, int& exit_code) {
     terminal.say(fmt::format("{} on {}: step {} after {}", deck.name, result.device,
                              result.steps_done, duration_text(result.wall_seconds)));
     say_averages(result.averages, deck, terminal);
-    say_exchange(result.exchange, terminal);
+    say_exchange(result.exchange, deck, terminal);
   }
   if (!result.blow_ups.empty()) {
     terminal.warning(fmt::format("{} of {} replicas were stopped; {}/run.json tells why",

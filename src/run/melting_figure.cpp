@@ -63,25 +63,32 @@ std::string text_of(const Value& v) {
                      v.converged ? "" : " \\*");
 }
 
-/// Runs the deck with one model, from its own lowest minimum, in a folder that goes away.
-RunResult run_model(const Reproduction& r, const ReproduceOptions& options, const char* model) {
-  const Deck written = load_deck(options.inputs_dir + "/" + r.deck);
+/// Runs the deck, changed, in a folder that goes away.
+RunResult run_changed(const Reproduction& r, const ReproduceOptions& options,
+                      std::vector<std::string> overrides,
+                      const std::vector<std::string>& removals = {}) {
+  const std::string path = options.inputs_dir + "/" + r.deck;
+  const Deck written = load_deck(path);
   const auto steps =
       static_cast<std::int64_t>(options.share_of_time * static_cast<double>(written.run.steps));
   const double equilibration_ps = options.share_of_time * written.run.equilibration_ps;
-  const Deck deck = load_deck(options.inputs_dir + "/" + r.deck,
-                              {fmt::format("system.model=\"{}\"", model),
-                               fmt::format("system.file=\"structures/{}-8.xyz\"", model),
-                               fmt::format("run.steps={}", std::max<std::int64_t>(steps, 1)),
-                               fmt::format("run.equilibration_ps={}", equilibration_ps)});
+  overrides.push_back(fmt::format("run.steps={}", std::max<std::int64_t>(steps, 1)));
+  overrides.push_back(fmt::format("run.equilibration_ps={}", equilibration_ps));
   RunOptions run;
-  run.out_dir = fmt::format("{}/.{}-{}", options.out_dir, r.name, model);
+  run.out_dir = fmt::format("{}/.{}-run", options.out_dir, r.name);
   run.overwrite = true;
   run.threads = options.threads;
   run.on_progress = options.on_progress;
-  RunResult result = run_deck(deck, run);
+  RunResult result = run_deck(load_deck(path, overrides, removals), run);
   std::filesystem::remove_all(run.out_dir);
   return result;
+}
+
+/// With one model, from its own lowest minimum.
+RunResult run_model(const Reproduction& r, const ReproduceOptions& options, const char* model) {
+  return run_changed(r, options,
+                     {fmt::format("system.model=\"{}\"", model),
+                      fmt::format("system.file=\"structures/{}-8.xyz\"", model)});
 }
 
 }  // namespace
@@ -138,6 +145,81 @@ void make_melting_figure(const Reproduction& r, const ReproduceOptions& options)
       "\\* Too short for its correlation: the error is a lower bound. The heat capacity is that of "
       "rigid bonds, with the kinetic part 3 N k = 47.7 cal/mol/K. One model: "
       "`tarn run inputs/melting8.toml`, and `baths.svg` has its curves.\n");
+  page.write(plots);
+}
+
+void make_exchange_figure(const Reproduction& r, const ReproduceOptions& options) {
+  FigurePage page(r, options,
+                  {"exchange", "start", "bath_K", "quantity", "mean", "error", "converged"});
+  struct Case {
+    bool exchange;
+    const char *start, *label;
+    RunResult result{};
+    std::vector<Bath> baths{};
+  };
+  std::array<Case, 4> cases{{{true, "cube", "exchange, from the cube"},
+                             {true, "random", "exchange, from random clusters"},
+                             {false, "cube", "none, from the cube"},
+                             {false, "random", "none, from random clusters"}}};
+  std::vector<io::Plot> plots;
+  for (std::size_t q = 1; q < kQuantities.size() - 1; ++q) {
+    plots.push_back(plot(r.title, "temperature of the bath (K)     bars: standard error",
+                         std::string(kQuantities[q].y_label)));
+  }
+  for (Case& c : cases) {
+    const bool random = std::string_view(c.start) == "random";
+    std::vector<std::string> overrides, removals;
+    if (random) overrides.emplace_back("system.molecules=8");
+    if (random) removals.emplace_back("system.file");
+    if (!c.exchange) removals.emplace_back("exchange");
+    c.result = run_changed(r, options, overrides, removals);
+    c.baths = baths_of(c.result.averages);
+    for (std::size_t q = 0; q < kQuantities.size() - 1; ++q) {
+      io::Series s;
+      s.label = q == 1 ? c.label : "";
+      s.style = io::Series::Style::marked_line;
+      s.dashed = !c.exchange;
+      std::vector<double> errors;
+      for (const Bath& bath : c.baths) {
+        const Value& v = bath.values[q];
+        page.csv().cell(std::int64_t{c.exchange}).cell(std::string_view(c.start));
+        page.csv().cell(bath.temperature_K).cell(kQuantities[q].name);
+        page.csv().cell(v.mean / kQuantities[q].unit).cell(v.error / kQuantities[q].unit);
+        page.csv().cell(std::int64_t{v.converged});
+        page.end_row();
+        s.x.push_back(bath.temperature_K);
+        s.y.push_back(v.mean);
+        errors.push_back(v.error);
+      }
+      s.set_error(errors);
+      if (q > 0) plots[q - 1].series.push_back(std::move(s));
+    }
+  }
+  for (std::size_t q = 0; q < kQuantities.size() - 1; ++q) {
+    std::string table = "| bath (K) |", line = "|---|";
+    for (const Case& c : cases) {
+      table += fmt::format(" {} |", c.label);
+      line += "---|";
+    }
+    table += "\n" + line + "\n";
+    for (std::size_t k = 0; k < cases[0].baths.size(); ++k) {
+      table += fmt::format("| {:g} |", cases[0].baths[k].temperature_K);
+      for (const Case& c : cases) table += fmt::format(" {} |", text_of(c.baths[k].values[q]));
+      table += "\n";
+    }
+    page.text(fmt::format("**{}**\n\n{}\n", kQuantities[q].heading, table));
+  }
+  std::string acceptance;
+  for (const ExchangePair& p : cases[0].result.exchange.value().pairs) {
+    acceptance += fmt::format("{}{:.0f}", acceptance.empty() ? "" : ", ", 100.0 * p.acceptance);
+  }
+  page.text(
+      fmt::format("All four take as many steps. Neighbours change places in {} % of the attempts; "
+                  "states make {:.2g} (from the cube) and {:.2g} round trips a state and ns "
+                  "between the coldest and the hottest bath.\n\n\\* Too short for its "
+                  "correlation: the error is a lower bound.\n",
+                  acceptance, cases[0].result.exchange->round_trips_per_ns,
+                  cases[1].result.exchange->round_trips_per_ns));
   page.write(plots);
 }
 

@@ -9,4 +9,9 @@ namespace tarn {
 /// @throws what run_deck() throws
 void make_melting_figure(const Reproduction& reproduction, const ReproduceOptions& options);
 
+/// Potential energy, heat capacity and hydrogen bonds of a deck with replica exchange, with and
+/// without it, from its start and from random clusters: `<name>.csv`, `<name>.md` and two panels.
+/// @throws what run_deck() throws
+void make_exchange_figure(const Reproduction& reproduction, const ReproduceOptions& options);
+
 }  // namespace tarn

@@ -280,7 +280,28 @@ TEST(Reproductions, OfMeltingHaveEveryBathOfBothModels) {
   }
   EXPECT_EQ(rows.size(), 8u);
   for (const auto& [what, count] : rows) EXPECT_EQ(count, 20) << what;
-  EXPECT_FALSE(std::filesystem::exists(folder.file(".melting-tip3p"))) << "the runs go away";
+  EXPECT_FALSE(std::filesystem::exists(folder.file(".melting-run"))) << "the runs go away";
+}
+
+TEST(Reproductions, OfExchangeHaveEveryBathWithAndWithout) {
+  const test::ScratchFolder folder;
+  ReproduceOptions options;
+  options.inputs_dir = kInputs;
+  options.out_dir = folder.path();
+  options.share_of_time = 1000.0 / 1.25e6;
+  reproduce({"exchange"}, options);
+  io::CsvReader csv(folder.file("exchange.csv"));
+  std::map<std::string, int> rows;
+  std::set<std::string> energies;  // no two of them are the same
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) {
+    ++rows[std::string(cells[csv.column("exchange")]) + std::string(cells[csv.column("start")]) +
+           std::string(cells[csv.column("quantity")])];
+    if (!cells[csv.column("quantity")].ends_with("kcal_per_mol")) continue;
+    EXPECT_TRUE(energies.emplace(cells[csv.column("mean")]).second);
+  }
+  EXPECT_EQ(rows.size(), 12u);
+  for (const auto& [what, count] : rows) EXPECT_EQ(count, 10) << what;
 }
 
 TEST(Reproductions, RefuseUnknownNames) {
