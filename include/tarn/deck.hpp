@@ -238,7 +238,13 @@ double push_fs2(const IntegratorSection& integrator);
 /// The first step that averages count: that after equilibration_ps.
 std::int64_t first_averaged_step(const Deck& deck);
 
-/// The pair counts that the deck's rdf observer needs.
+/// The pair counts that the deck's rdf observer needs. The groups of several baths are multiples of
+/// the length of their list: replicas of different baths are never in one.
 PairCountRequest make_pair_count_request(const Deck& deck);
+
+/// Temperature of the bath of replica r: element r modulo the length; empty: there is no bath.
+std::vector<double> baths_K(const Deck& deck);
+/// Whether they are not all the same.
+bool has_several_baths(const std::vector<double>& baths_K);
 
 }  // namespace tarn

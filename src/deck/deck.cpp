@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -18,6 +19,9 @@ namespace tarn {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Of one histogram each: some 25 MB a thread with the usual bins.
+constexpr int kMostCountGroups = 4096;
 
 /// @param option of the command line that they come from
 std::vector<decks::Override> given_by(const std::string& option,
@@ -244,7 +248,25 @@ PairCountRequest make_pair_count_request(const Deck& deck) {
   request.bins = deck.rdf->bins;
   request.every = deck.rdf->every;
   request.first_step = first_averaged_step(deck);
+  const std::vector<double> baths = baths_K(deck);
+  const int length = static_cast<int>(baths.size());
+  if (has_several_baths(baths) && length <= kMostCountGroups) {
+    // As many of each bath as there would be of all replicas.
+    const int of_a_bath =
+        std::min({deck.system.replicas / length, request.groups, kMostCountGroups / length});
+    request.groups = length * of_a_bath;
+  }
   return request;
+}
+
+std::vector<double> baths_K(const Deck& deck) {
+  if (deck.thermostat.kind == Thermostat::none) return {};
+  if (!deck.thermostat.temperatures_K.empty()) return deck.thermostat.temperatures_K;
+  return {deck.thermostat.temperature_K.value()};
+}
+
+bool has_several_baths(const std::vector<double>& baths_K) {
+  return std::adjacent_find(baths_K.begin(), baths_K.end(), std::not_equal_to<>()) != baths_K.end();
 }
 
 }  // namespace tarn

@@ -84,7 +84,8 @@ std::vector<Section> make_sections() {
       optional_section<&Deck::rdf>({.name = "observe.rdf",
                                     .meaning =
                                         "Writes `rdf.csv` and its picture: intermolecular pair "
-                                        "distances, all replicas pooled, of all baths too."}),
+                                        "distances, all replicas pooled. Of several baths "
+                                        "`rdf_by_bath.csv` and the picture have each by itself."}),
       optional_section<&Deck::trajectory>(
           {.name = "observe.trajectory",
            .meaning = "Writes `trajectory.*`: reported positions, a file each replica or, with "

@@ -797,6 +797,24 @@ TEST(MakePairCountRequest, StartsAfterEquilibration) {
   EXPECT_EQ(make_pair_count_request(whole).first_step, 300);
 }
 
+TEST(MakePairCountRequest, KeepsBathsApart) {
+  const auto groups_of = [](int replicas, int baths, double rise_K) {
+    Deck deck = parse(kEveryKey);
+    deck.system.replicas = replicas;
+    deck.thermostat.kind = Thermostat::gla;
+    deck.thermostat.temperatures_K.clear();
+    for (int b = 0; b < baths; ++b) deck.thermostat.temperatures_K.push_back(100.0 + b * rise_K);
+    return make_pair_count_request(deck).groups;
+  };
+  EXPECT_EQ(groups_of(1000, 1, 10.0), 32);
+  EXPECT_EQ(groups_of(1000, 5, 0.0), 32) << "one temperature";
+  EXPECT_EQ(groups_of(7, 5, 10.0), 5);
+  EXPECT_EQ(groups_of(100, 5, 10.0), 100);
+  EXPECT_EQ(groups_of(1000, 5, 10.0), 160);
+  EXPECT_EQ(groups_of(100'000, 200, 0.1), 4000);
+  EXPECT_EQ(groups_of(100'000, 5000, 0.1), 32) << "too many to keep apart";
+}
+
 // --- Suggestions ---
 
 TEST(EditDistance, CountsSwapsAsOne) {
