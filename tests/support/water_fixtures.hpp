@@ -190,7 +190,7 @@ inline Eigen::Matrix<Real, 3, 1> total(const Vector9& f) {
 /// Puts one triple into each lane.
 template <class T>
 Triple<Pack<T>> pack_triples(const std::array<Triple<double>, Pack<T>::lanes>& t) {
-  std::array<Pack<T>, 9> r;
+  std::array<Pack<T>, 9> r{};
   for (int lane = 0; lane < Pack<T>::lanes; ++lane) {
     const std::array<double, 9> a = to_array(t[lane]);
     for (int k = 0; k < 9; ++k) r[k].v[lane] = static_cast<T>(a[k]);
