@@ -145,9 +145,7 @@ void with_heat(const DeviceState& d, const Op& op) {
 /// Back to the kept positions, at rest.
 template <class S>
 __device__ inline DeviceMolecule<S> at_rest(const DeviceState& d, std::int64_t slot) {
-  const Vec3<double> zero{0.0, 0.0, 0.0};
-  return StateInMemory<S>::of(
-      {load_triple(d.kept_x, d.slots, slot), {zero, zero, zero}, {zero, zero, zero}});
+  return StateInMemory<S>::of({load_triple(d.kept_x, d.slots, slot), {}, {}});
 }
 
 template <class T>

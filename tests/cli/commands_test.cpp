@@ -468,7 +468,9 @@ TEST_F(Commands, RdfOfATrajectoryIsThatOfTheRun) {
 }
 
 TEST_F(Commands, TheBarFitsTheTerminal) {
-  if (std::system("script --version >/dev/null 2>&1") != 0) GTEST_SKIP() << "script is missing";
+  if (std::system("script -qec true /dev/null >/dev/null 2>&1") != 0) {
+    GTEST_SKIP() << "script is missing, or has no terminal to give";
+  }
   const std::string run =
       "'" TARN_BINARY "' run " + small_deck() + " --overwrite --out " + path("o");
   const auto in_terminal = [&](const std::string& kind, int columns) {

@@ -76,7 +76,7 @@ TEST(ClusterDipole, IsThatOfTheSites) {
   constexpr double kDebye = 4.80320471;
   for (const WaterModel& model : kWaterModels) {
     SCOPED_TRACE(std::string(model.name));
-    const test::PlainModel& plain = test::plain_model(std::string(model.name));
+    const test::PlainModel& plain = test::plain_model(model.name);
     std::vector<double> x = random_cluster(model, 5, 2, 0);
     for (std::size_t k = 0; k < x.size(); ++k) x[k] += 0.05 * std::sin(3.0 * k);  // stretched bonds
     const double half = model.angle_hoh_degrees * units::pi / 360.0;
