@@ -31,40 +31,21 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
   if (deck.cluster) observers.push_back(make_cluster(*deck.cluster, deck, info));
   if (deck.multipliers) observers.push_back(make_multipliers(*deck.multipliers, deck, info));
   if (deck.rdf) observers.push_back(make_rdf(make_pair_count_request(deck), info));
+  if (deck.spectrum) observers.push_back(make_spectrum(*deck.spectrum, deck, info));
   if (deck.trajectory) observers.push_back(make_trajectory(*deck.trajectory, deck, info));
   return observers;
 }
 
 std::vector<std::string> observer_file_names() {
-  std::vector<std::string> names{"averages.csv",
-                                 "baths.svg",
-                                 "baths.png",
-                                 "energies.csv",
-                                 "energies.svg",
-                                 "energies.png",
-                                 "conservation.csv",
-                                 "conservation.svg",
-                                 "conservation.png",
-                                 "rdf.csv",
-                                 "rdf.svg",
-                                 "rdf.png",
-                                 "temperatures.csv",
-                                 "geometry.csv",
-                                 "cluster.csv",
-                                 "cluster.svg",
-                                 "cluster.png",
-                                 "multipliers.csv",
-                                 "topology.pdb",
-                                 "trajectory-",
-                                 "trajectory.csv",
-                                 "trajectory.svg",
-                                 "trajectory.png",
-                                 "iterations.csv",
-                                 "heat.csv",
-                                 "heat.svg",
-                                 "heat.png",
-                                 "final.xyz",
-                                 "final-"};
+  std::vector<std::string> names{
+      "averages.csv",     "baths.svg",      "baths.png",        "energies.csv",
+      "energies.svg",     "energies.png",   "conservation.csv", "conservation.svg",
+      "conservation.png", "rdf.csv",        "rdf.svg",          "rdf.png",
+      "spectrum.csv",     "spectrum.svg",   "spectrum.png",     "temperatures.csv",
+      "geometry.csv",     "cluster.csv",    "cluster.svg",      "cluster.png",
+      "multipliers.csv",  "topology.pdb",   "trajectory-",      "trajectory.csv",
+      "trajectory.svg",   "trajectory.png", "iterations.csv",   "heat.csv",
+      "heat.svg",         "heat.png",       "final.xyz",        "final-"};
   for (const io::Format& format : io::formats()) {
     names.push_back(fmt::format("trajectory{}", format.extensions.front()));
   }
