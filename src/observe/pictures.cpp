@@ -364,7 +364,7 @@ Pictures draw_spectrum(const std::string& folder, const io::PictureFormats& form
     std::string_view column, y_label;
   };
   constexpr std::array<Panel, 2> panels{
-      {{"states_cm", "density of states (modes per cm⁻¹)"},
+      {{"states_cm", "modes per cm⁻¹"},
        {"absorption_km_cm_per_mol", "absorption (km/mol per cm⁻¹)"}}};
   std::array<std::size_t, panels.size()> columns{};
   std::vector<io::Plot> plots(panels.size());
@@ -402,6 +402,18 @@ Pictures draw_spectrum(const std::string& folder, const io::PictureFormats& form
   const std::vector<double>& x = plots[0].series[0].x;
   for (io::Plot& plot : plots) plot.x_range = {{0.0, std::min(1.2 * x[last], x.back())}};
   plots.back().x_label += "     band: standard error";
+  // The cluster as a whole stands near zero, and would leave little height to the rest.
+  constexpr double kWhole_per_cm = 50.0;
+  double highest = 0.0, highest_behind = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double high = plots[0].series[0].high[i];
+    highest = std::max(highest, high);
+    if (x[i] > kWhole_per_cm) highest_behind = std::max(highest_behind, high);
+  }
+  if (highest > 1.5 * highest_behind && highest_behind > 0.0) {
+    plots[0].y_range = {{0.0, 1.1 * highest_behind}};
+    plots.back().x_label += fmt::format("     modes near 0 up to {:.2g}", highest);
+  }
   return pictures_of(io::draw(plots, folder + "/spectrum", formats));
 }
 
