@@ -137,6 +137,12 @@ struct ObserveRdf {
   int bins = 240;
   bool operator==(const ObserveRdf&) const = default;
 };
+struct ObserveSpectrum {
+  std::int64_t every = 1;
+  double resolution_per_cm = 5.0;
+  ReplicaSelection replicas;
+  bool operator==(const ObserveSpectrum&) const = default;
+};
 struct ObserveTrajectory {
   std::int64_t every = 1000;
   io::FileFormat format = io::FileFormat::xyz;
@@ -171,6 +177,7 @@ struct Deck {
   std::optional<ObserveCluster> cluster;
   std::optional<ObserveMultipliers> multipliers;
   std::optional<ObserveRdf> rdf;
+  std::optional<ObserveSpectrum> spectrum;
   std::optional<ObserveTrajectory> trajectory;
   std::optional<ObserveFinal> final_structures;
   CheckpointSection checkpoint;
@@ -237,6 +244,9 @@ double push_fs2(const IntegratorSection& integrator);
 
 /// The first step that averages count: that after equilibration_ps.
 std::int64_t first_averaged_step(const Deck& deck);
+
+/// Samples in a segment of the deck's spectrum, which it must have.
+std::size_t spectrum_samples(const Deck& deck);
 
 /// The pair counts that the deck's rdf observer needs. The groups of several baths are multiples of
 /// the length of their list: replicas of different baths are never in one.

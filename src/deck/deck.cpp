@@ -12,6 +12,7 @@
 
 #include "checker.hpp"
 #include "schema.hpp"
+#include "tarn/analysis/spectrum.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 
@@ -179,6 +180,9 @@ System make_system(const Deck& deck, int molecules) {
   if (const auto problem = decks::lindemann_problem(deck, molecules)) {
     refuse("[observe.cluster] " + *problem);
   }
+  if (const auto problem = decks::spectrum_problem(deck, molecules)) {
+    refuse("[observe.spectrum] " + *problem);
+  }
   const std::optional<WaterModel> model = find_water_model(deck.system.model);
   if (!model) refuse(fmt::format("model = {} is not known", decks::toml_string(deck.system.model)));
 
@@ -237,6 +241,13 @@ double push_fs2(const IntegratorSection& integrator) {
 std::int64_t first_averaged_step(const Deck& deck) {
   return static_cast<std::int64_t>(
       decks::steps_in(deck.run.equilibration_ps, deck.integrator.timestep_fs));
+}
+
+std::size_t spectrum_samples(const Deck& deck) {
+  const ObserveSpectrum& spectrum = deck.spectrum.value();
+  const double interval_fs = static_cast<double>(spectrum.every) * deck.integrator.timestep_fs;
+  return analysis::segment_samples(spectrum.resolution_per_cm,
+                                   interval_fs * units::speed_of_light_cm_per_fs);
 }
 
 PairCountRequest make_pair_count_request(const Deck& deck) {

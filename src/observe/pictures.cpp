@@ -9,6 +9,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -409,6 +410,65 @@ Pictures draw_rdf_table(const std::string& table, const std::string& path_withou
   return pictures_of(io::draw(plots, path_without_extension, formats));
 }
 
+Pictures draw_spectrum(const std::string& folder, const io::PictureFormats& formats) {
+  io::CsvReader csv(folder + "/spectrum.csv");
+  struct Panel {
+    std::string_view column, y_label;
+  };
+  constexpr std::array<Panel, 2> panels{
+      {{"states_cm", "modes per cm⁻¹"},
+       {"absorption_km_cm_per_mol", "absorption (km/mol per cm⁻¹)"}}};
+  std::array<std::size_t, panels.size()> columns{};
+  std::vector<io::Plot> plots(panels.size());
+  for (std::size_t p = 0; p < panels.size(); ++p) {
+    columns[p] = csv.column(panels[p].column);
+    plots[p].title = title_of("Spectrum", csv.provenance());
+    plots[p].x_label = "wavenumber (cm⁻¹)";
+    plots[p].y_label = panels[p].y_label;
+    plots[p].series.resize(1);
+  }
+  Cells cells;
+  while (csv.next(cells)) {
+    for (std::size_t p = 0; p < panels.size(); ++p) {
+      const double value = csv.number(cells[columns[p]]);
+      const double error = csv.number(cells[columns[p] + 1]);
+      io::Series& series = plots[p].series[0];
+      series.x.push_back(csv.number(cells[0]));
+      series.y.push_back(value);
+      series.low.push_back(std::max(0.0, value - error));
+      series.high.push_back(value + error);
+    }
+  }
+  if (plots[0].series[0].x.size() < 2) {
+    return {{},
+            {"spectrum.csv has no rows, and no picture: the run after equilibration is shorter "
+             "than a segment, see [observe.spectrum] resolution_per_cm"}};
+  }
+  std::size_t last = 1;
+  for (const io::Plot& plot : plots) {
+    const std::vector<double>& y = plot.series[0].y;
+    const double most = 0.99 * std::accumulate(y.begin(), y.end(), 0.0);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < y.size() && (sum += y[i]) < most; ++i) last = std::max(last, i);
+  }
+  const std::vector<double>& x = plots[0].series[0].x;
+  for (io::Plot& plot : plots) plot.x_range = {{0.0, std::min(1.2 * x[last], x.back())}};
+  plots.back().x_label += "     band: standard error";
+  // The cluster as a whole stands near zero, and would leave little height to the rest.
+  constexpr double kWhole_per_cm = 50.0;
+  double highest = 0.0, highest_behind = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double high = plots[0].series[0].high[i];
+    highest = std::max(highest, high);
+    if (x[i] > kWhole_per_cm) highest_behind = std::max(highest_behind, high);
+  }
+  if (highest > 1.5 * highest_behind && highest_behind > 0.0) {
+    plots[0].y_range = {{0.0, 1.1 * highest_behind}};
+    plots.back().x_label += fmt::format("     modes near 0 up to {:.2g}", highest);
+  }
+  return pictures_of(io::draw(plots, folder + "/spectrum", formats));
+}
+
 Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) {
   if (is_mechanical_run(folder)) return draw_mechanical_run(folder, formats);
   Pictures all;
@@ -424,6 +484,7 @@ Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) 
   add("/heat.csv", draw_heat);
   add("/cluster.csv", draw_cluster);
   add("/rdf.csv", draw_rdf);
+  add("/spectrum.csv", draw_spectrum);
   add("/averages.csv", draw_baths);
   return all;
 }

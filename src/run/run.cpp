@@ -138,7 +138,9 @@ class Run {
                        deck_.system.replicas,
                        provenance_of(deck_, molecules_),
                        deck_.integrator.timestep_fs,
-                       first_averaged_step(deck_)};
+                       first_averaged_step(deck_),
+                       {},
+                       options_.threads.value_or(deck_.run.threads)};
     observers_ = tarn::make_observers(deck_, info);
     // Behind a wall a molecule may be in the gas.
     if (!deck_.confinement) {

@@ -86,6 +86,9 @@ every = 20
 every = 50
 [observe.rdf]
 every = 10
+[observe.spectrum]
+every = 2
+resolution_per_cm = 100
 [observe.trajectory]
 every = 100
 [observe.heat]

@@ -68,6 +68,10 @@ every = 9
 pairs = ["HH", "OO"]
 r_max_A = 10.5
 bins = 100
+[observe.spectrum]
+every = 2
+resolution_per_cm = 2.5
+replicas = 3
 [observe.trajectory]
 every = 11
 format = "xyz"
@@ -173,6 +177,10 @@ TEST(Deck, ReadsEveryKey) {
   EXPECT_EQ(deck.rdf->pairs, (std::array<bool, 3>{true, false, true}));
   EXPECT_EQ(deck.rdf->r_max_A, 10.5);
   EXPECT_EQ(deck.rdf->bins, 100);
+  ASSERT_TRUE(deck.spectrum);
+  EXPECT_EQ(deck.spectrum->every, 2);
+  EXPECT_EQ(deck.spectrum->resolution_per_cm, 2.5);
+  EXPECT_EQ(deck.spectrum->replicas, (ReplicaSelection{ReplicaSelection::Kind::first, 3}));
   EXPECT_EQ(deck.trajectory->every, 11);
   EXPECT_EQ(deck.trajectory->replicas, (ReplicaSelection{ReplicaSelection::Kind::first, 2}));
   EXPECT_EQ(deck.checkpoint.every, 12);
@@ -756,6 +764,23 @@ TEST(MakeSystem, RefusesALindemannIndexThatNeedsTooMuchMemory) {
     EXPECT_TRUE(contains(error.what(), "[observe.cluster] the Lindemann index remembers"));
   }
   EXPECT_EQ(make_system(parse(text + "lindemann = false\n"), 4473).molecules, 4473);
+}
+
+TEST(MakeSystem, RefusesASpectrumThatNeedsTooMuchMemory) {
+  // 2 fs, 5/cm: 4805 samples, and up to the next 4 * 2^a 3^b 5^c.
+  const std::string text =
+      "[system]\nfile = \"a.xyz\"\nreplicas = 10\n[run]\nsteps = 1\n[observe.spectrum]\n";
+  const Deck deck = parse(text);
+  EXPECT_EQ(spectrum_samples(deck), 4860u);
+  EXPECT_EQ(make_system(deck, 228).molecules, 228);
+  try {
+    make_system(deck, 229);
+    FAIL() << "9 * 229 * 10 * 4860 numbers are more than 10^8";
+  } catch (const InputError& error) {
+    EXPECT_TRUE(contains(error.what(), "[observe.spectrum] a segment is 4860 samples"));
+  }
+  EXPECT_EQ(make_system(parse(text + "replicas = 2\n"), 1140).molecules, 1140);
+  EXPECT_EQ(make_system(parse(text + "every = 4\n"), 800).molecules, 800);
 }
 
 TEST(MakeSystem, WithoutAThermostatThereIsNoFriction) {

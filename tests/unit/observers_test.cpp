@@ -886,7 +886,8 @@ TEST_F(ObserversTest, RdfOfBathsAfterARestoreIsTheSame) {
 TEST_F(ObserversTest, FilesAfterARestoreAreTheSameBytes) {
   const std::string observe =
       "[observe.energies]\nevery = 7\n[observe.conservation]\nevery = 10\nreplicas = \"mean\"\n"
-      "[observe.trajectory]\nevery = 9\n[observe.cluster]\nevery = 13\n" +
+      "[observe.trajectory]\nevery = 9\n[observe.cluster]\nevery = 13\n"
+      "[observe.spectrum]\nevery = 3\nresolution_per_cm = 200\n" +
       kRdf;
   for (const int replicas : {1, 17}) expect_restored_files_are_the_same(deck(replicas, observe));
 }
@@ -913,6 +914,7 @@ TEST_F(ObserversTest, NamesTellSettingsApart) {
   EXPECT_NE(name("[observe.energies]\nevery = 10\n"),
             name("[observe.energies]\nevery = 10\nreplicas = 1\n"));
   EXPECT_NE(name("[observe.rdf]\nbins = 10\n"), name("[observe.rdf]\nbins = 20\n"));
+  EXPECT_NE(name("[observe.spectrum]\nresolution_per_cm = 10\n"), name("[observe.spectrum]\n"));
 }
 
 TEST_F(ObserversTest, NoObserverIsLegal) {
@@ -926,7 +928,8 @@ TEST_F(ObserversTest, DrawsWhatThereIs) {
   if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
   const Deck d = deck(3,
                       "[observe.energies]\nevery = 1\n[observe.conservation]\nevery = 10\n"
-                      "[observe.trajectory]\nevery = 100\n[observe.cluster]\nevery = 10\n" +
+                      "[observe.trajectory]\nevery = 100\n[observe.cluster]\nevery = 10\n"
+                      "[observe.spectrum]\nresolution_per_cm = 50\n" +
                           kRdf);
   run(d, 3000);
   std::vector<std::string> paths;
@@ -935,8 +938,8 @@ TEST_F(ObserversTest, DrawsWhatThereIs) {
     EXPECT_TRUE(pictures.warnings.empty());
     paths.insert(paths.end(), pictures.paths.begin(), pictures.paths.end());
   }
-  EXPECT_EQ(paths.size(), 8u);
-  EXPECT_EQ(draw_run(folder_.path()).paths.size(), 8u);
+  EXPECT_EQ(paths.size(), 10u);
+  EXPECT_EQ(draw_run(folder_.path()).paths.size(), 10u);
   EXPECT_TRUE(contains(read_text(folder_.file("rdf.svg")), "3 molecules, 3 replicas"));
   EXPECT_TRUE(contains(read_text(folder_.file("rdf.svg")), "band: standard error"));
   // What line and band are; what a run leaves out of averages, and what its thermostat does.
