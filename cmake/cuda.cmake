@@ -76,6 +76,8 @@ if(NOT CMAKE_CUDA_COMPILER)
 endif()
 
 enable_language(CUDA)
+# nvcc may compile host code by an older GCC than links: its libstdc++ must not be found first.
+list(FILTER CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES EXCLUDE REGEX "/gcc/")
 find_package(CUDAToolkit REQUIRED)
 set(TARN_HAVE_CUDA TRUE)
 # Without cuSOLVER dense solves are refused; everything else is there.

@@ -437,8 +437,14 @@ class CudaEngine final : public Engine {
   void make_counts() {
     if (!counting_.enabled) return;
     const std::size_t bins = static_cast<std::size_t>(counting_.bins);
-    pair_counts_ = DeviceBuffer<unsigned long long>(kGroups * kPairClasses * bins, 0);
-    pair_samples_ = DeviceBuffer<unsigned long long>(kGroups, 0);
+    const std::size_t groups = static_cast<std::size_t>(counting_.groups);
+    pair_counts_ = DeviceBuffer<unsigned long long>(groups * kPairClasses * bins, 0);
+    pair_samples_ = DeviceBuffer<unsigned long long>(groups, 0);
+    std::vector<int> group(replica_ids_.size());
+    for (std::size_t r = 0; r < group.size(); ++r) {
+      group[r] = static_cast<int>(replica_ids_[r] % counting_.groups);
+    }
+    count_group_ = DeviceBuffer<int>(group);
     counts_ = {true,
                {counting_.pairs[0], counting_.pairs[1], counting_.pairs[2]},
                cluster_.step.bh2,
@@ -446,6 +452,7 @@ class CudaEngine final : public Engine {
                counting_.bins,
                counting_.every,
                counting_.first_step,
+               count_group_.get(),
                pair_counts_.get(),
                pair_samples_.get()};
   }
@@ -576,8 +583,9 @@ class CudaEngine final : public Engine {
 
   void fill_counts(Frame& frame) const {
     const std::size_t bins = static_cast<std::size_t>(counting_.bins);
-    frame.pair_counts.assign(static_cast<std::size_t>(kCountGroups) * kPairClasses * bins, 0);
-    frame.pair_samples.fill(0);
+    const std::size_t groups = static_cast<std::size_t>(counting_.groups);
+    frame.pair_counts.assign(groups * kPairClasses * bins, 0);
+    frame.pair_samples.assign(groups, 0);
     if (!counting_.enabled) return;
     const std::vector<unsigned long long> counts = pair_counts_.download();
     const std::vector<unsigned long long> samples = pair_samples_.download();
@@ -604,7 +612,7 @@ class CudaEngine final : public Engine {
 
   DeviceBuffer<double> x_, v_, a_, f_, v_thermal_, kept_x_, kept_v_, heat_, kept_heat_, kick_scale_;
   DeviceBuffer<std::uint64_t> ids_;
-  DeviceBuffer<int> stopped_, blow_molecule_;
+  DeviceBuffer<int> stopped_, blow_molecule_, count_group_;
   DeviceBuffer<long long> blow_step_;
   DeviceBuffer<unsigned long long> sums_, pair_counts_, pair_samples_;
   DeviceBuffer<unsigned char> sites_;
@@ -618,8 +626,6 @@ class CudaEngine final : public Engine {
   std::optional<DenseSolver> dense_solver_;
   std::optional<NewmarkSolver> newmark_solver_;
 };
-
-static_assert(kGroups == kCountGroups);
 
 }  // namespace
 }  // namespace gpu

@@ -11,9 +11,6 @@
 
 namespace tarn::gpu {
 
-/// Replicas are told apart for errors of pair counts by id modulo this; see kCountGroups.
-inline constexpr int kGroups = 32;
-
 /// blow_molecule and blow_step of a replica that goes on.
 inline constexpr int kNoMolecule = 0x7fffffff;
 inline constexpr long long kNoStep = 0x7fffffffffffffff;
@@ -47,17 +44,21 @@ struct DeviceCounts {
   double bins_per_A;
   int bins;
   long long every, first_step;
+  const int* group;             ///< [replica] that it counts into
   unsigned long long* counts;   ///< [group][class][bin]
   unsigned long long* samples;  ///< [group]
 
   __device__ bool due(std::int64_t step) const {
     return enabled && step >= first_step && step % every == 0;
   }
-  __device__ void add(std::uint64_t id, int pair_class, double r2) const {
+  __device__ void add_sample(std::int64_t replica) const {
+    atomicAdd(samples + group[replica], 1ULL);
+  }
+  __device__ void add(std::int64_t replica, int pair_class, double r2) const {
     const double at = sqrt(r2) * bins_per_A;
     if (!(at < bins)) return;  // beyond r_max, or no number
     const int bin = static_cast<int>(at);
-    const std::int64_t row = static_cast<std::int64_t>(id % kGroups) * 3 + pair_class;
+    const std::int64_t row = static_cast<std::int64_t>(group[replica]) * 3 + pair_class;
     atomicAdd(counts + row * bins + bin, 1ULL);
   }
 };
@@ -144,9 +145,7 @@ void with_heat(const DeviceState& d, const Op& op) {
 /// Back to the kept positions, at rest.
 template <class S>
 __device__ inline DeviceMolecule<S> at_rest(const DeviceState& d, std::int64_t slot) {
-  const Vec3<double> zero{0.0, 0.0, 0.0};
-  return StateInMemory<S>::of(
-      {load_triple(d.kept_x, d.slots, slot), {zero, zero, zero}, {zero, zero, zero}});
+  return StateInMemory<S>::of({load_triple(d.kept_x, d.slots, slot), {}, {}});
 }
 
 template <class T>

@@ -30,8 +30,7 @@ __global__ void __launch_bounds__(kTile) count_kernel(DeviceState d, DeviceCount
   const std::int64_t replica = block.replica;
   const int i = block.tile * kTile + static_cast<int>(threadIdx.x);
   if (i >= d.molecules || d.stopped[replica] != 0) return;
-  const std::uint64_t id = d.ids[replica];
-  if (i == 0 && block.slice == 0) atomicAdd(counts.samples + id % kGroups, 1ULL);
+  if (i == 0 && block.slice == 0) counts.add_sample(replica);
   const std::int64_t first = replica * d.molecules;
   const Triple<double> q = reported(d, counts.bh2, first + i);
   const Range partners = partners_beyond(i, block.slice, d.molecules);
@@ -39,7 +38,7 @@ __global__ void __launch_bounds__(kTile) count_kernel(DeviceState d, DeviceCount
     const Triple<double> other = reported(d, counts.bh2, first + j);
     for_each_distance(
         q, other, [&](int pair_class) { return counts.pairs[pair_class]; },
-        [&](int pair_class, const Vec3<double>& r) { counts.add(id, pair_class, norm2(r)); });
+        [&](int pair_class, const Vec3<double>& r) { counts.add(replica, pair_class, norm2(r)); });
   }
 }
 

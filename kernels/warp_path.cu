@@ -107,10 +107,10 @@ class DeviceWarp {
   __device__ bool due(std::int64_t step) const { return counts_.due(step); }
   __device__ bool counts(int pair_class) const { return counts_.pairs[pair_class]; }
   __device__ void count(int k, int pair_class, double r2) const {
-    if (running_ && meets(molecule_, k, d_.molecules)) counts_.add(id_, pair_class, r2);
+    if (running_ && meets(molecule_, k, d_.molecules)) counts_.add(replica_, pair_class, r2);
   }
   __device__ void counted() const {
-    if (running_ && molecule_ == 0) atomicAdd(counts_.samples + id_ % kGroups, 1ULL);
+    if (running_ && molecule_ == 0) counts_.add_sample(replica_);
   }
 
   /// Statistics of the launch.

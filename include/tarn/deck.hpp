@@ -142,6 +142,12 @@ struct ObserveRdf {
   int bins = 240;
   bool operator==(const ObserveRdf&) const = default;
 };
+struct ObserveSpectrum {
+  std::int64_t every = 1;
+  double resolution_per_cm = 5.0;
+  ReplicaSelection replicas;
+  bool operator==(const ObserveSpectrum&) const = default;
+};
 struct ObserveTrajectory {
   std::int64_t every = 1000;
   io::FileFormat format = io::FileFormat::xyz;
@@ -177,6 +183,7 @@ struct Deck {
   std::optional<ObserveCluster> cluster;
   std::optional<ObserveMultipliers> multipliers;
   std::optional<ObserveRdf> rdf;
+  std::optional<ObserveSpectrum> spectrum;
   std::optional<ObserveTrajectory> trajectory;
   std::optional<ObserveFinal> final_structures;
   CheckpointSection checkpoint;
@@ -244,7 +251,16 @@ double push_fs2(const IntegratorSection& integrator);
 /// The first step that averages count: that after equilibration_ps.
 std::int64_t first_averaged_step(const Deck& deck);
 
-/// The pair counts that the deck's rdf observer needs.
+/// Samples in a segment of the deck's spectrum, which it must have.
+std::size_t spectrum_samples(const Deck& deck);
+
+/// The pair counts that the deck's rdf observer needs. The groups of several baths are multiples of
+/// the length of their list: replicas of different baths are never in one.
 PairCountRequest make_pair_count_request(const Deck& deck);
+
+/// Temperature of the bath of replica r: element r modulo the length; empty: there is no bath.
+std::vector<double> baths_K(const Deck& deck);
+/// Whether they are not all the same.
+bool has_several_baths(const std::vector<double>& baths_K);
 
 }  // namespace tarn

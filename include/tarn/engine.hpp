@@ -58,8 +58,6 @@ struct Conservation {
 /// Pair classes of a radial distribution function, in file order.
 enum PairClass : int { kOO = 0, kOH = 1, kHH = 2 };
 inline constexpr int kPairClasses = 3;
-/// Pair counts are kept apart for (replica id mod kCountGroups): independent samples for errors.
-inline constexpr int kCountGroups = 32;
 
 /// Intermolecular pair distances to be counted inside advance(): at each step that is a multiple of
 /// `every` and at least `first_step`, into bins of equal width on [0, r_max).
@@ -70,6 +68,8 @@ struct PairCountRequest {
   int bins = 240;
   std::int64_t every = 10;
   std::int64_t first_step = 0;
+  /// Counts are kept apart for (replica id mod groups): independent samples for errors, and baths.
+  int groups = 32;
 };
 
 /// A replica that was stopped because its numbers went bad.
@@ -111,7 +111,7 @@ struct Frame {
   /// Counts since the engine was made: [group][pair class][bin], each molecule pair once.
   std::vector<std::uint64_t> pair_counts;
   /// Number of (replica, step) samples in the counts, by group.
-  std::array<std::int64_t, kCountGroups> pair_samples{};
+  std::vector<std::int64_t> pair_samples;
 };
 
 /// Where the time went, seconds summed over threads, and iteration counts.

@@ -172,7 +172,9 @@ Blocking PooledVariance::result() const {
   const auto [total, squares, weight] = sum();
   const double mean = total / weight;
   const double error_of_mean = errors(residual_of_mean<2>).error;
-  result.mean = std::max(squares / weight - mean * mean, 0.0) + error_of_mean * error_of_mean;
+  const double square = error_of_mean * error_of_mean;
+  result.mean = std::max(squares / weight - mean * mean, 0.0) + square;
+  result.error = std::max(result.error, std::sqrt(2.0) * square);
   return result;
 }
 

@@ -128,7 +128,7 @@ void LindemannIndex::add(std::span<const double> positions_A) {
 }
 
 double LindemannIndex::value() const {
-  if (memory_.samples < 2 || memory_.means_A.empty()) return 0.0;
+  if (memory_.samples < 2 || memory_.means_A.empty()) return std::nan("");
   double sum = 0.0;
   for (std::size_t p = 0; p < memory_.means_A.size(); ++p) {
     sum += std::sqrt(memory_.squares_A2[p] / static_cast<double>(memory_.samples)) /

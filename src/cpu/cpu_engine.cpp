@@ -33,7 +33,7 @@ constexpr int kCountGrain = 32;
 /// Sums of one thread.
 struct alignas(64) Tally {
   std::vector<std::uint64_t> counts;
-  std::array<std::int64_t, kCountGroups> samples{};
+  std::vector<std::int64_t> samples;
   EngineReport report;
 };
 
@@ -156,7 +156,9 @@ class CpuEngine final : public Engine {
     return static_cast<std::size_t>(kPairClasses) * static_cast<std::size_t>(counting_.bins + 1);
   }
   void prepare_to_count(Tally& tally) const {
-    if (counting_.enabled) tally.counts.resize(kCountGroups * counts_of_group());
+    if (!counting_.enabled) return;
+    tally.counts.resize(static_cast<std::size_t>(counting_.groups) * counts_of_group());
+    tally.samples.resize(static_cast<std::size_t>(counting_.groups));
   }
   void keep_heat(const MoleculePacks& packs, Group& group) const {
     if (tallies_heat_) copy_packs(packs, kernels_.lanes, group.heat, group.kept_heat);
@@ -483,7 +485,7 @@ void CpuEngine::count_group(Group& group, WorkSpace& space, Hand& hand, Tally& t
       histograms[static_cast<std::size_t>(l)] = nullptr;
       if (r >= group.replicas || group.stopped[static_cast<std::size_t>(r)]) continue;
       const std::size_t count_group = static_cast<std::size_t>(
-          replica_ids_[static_cast<std::size_t>(group.first_replica + r)] % kCountGroups);
+          replica_ids_[static_cast<std::size_t>(group.first_replica + r)] % counting_.groups);
       histograms[static_cast<std::size_t>(l)] =
           tally.counts.data() + count_group * counts_of_group();
       if (hand.rank() == 0) ++tally.samples[count_group];
@@ -568,10 +570,11 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
 }
 
 void CpuEngine::fill_pair_counts(Frame& frame) const {
-  const std::size_t rows = static_cast<std::size_t>(kCountGroups) * kPairClasses;
+  const std::size_t groups = static_cast<std::size_t>(counting_.groups);
+  const std::size_t rows = groups * kPairClasses;
   const std::size_t bins = static_cast<std::size_t>(counting_.bins);
   frame.pair_counts.assign(rows * bins, 0);
-  frame.pair_samples.fill(0);
+  frame.pair_samples.assign(groups, 0);
   for (const Tally& s : tallies_) {
     if (s.counts.empty()) continue;
     for (std::size_t row = 0; row < rows; ++row) {
@@ -579,7 +582,7 @@ void CpuEngine::fill_pair_counts(Frame& frame) const {
         frame.pair_counts[row * bins + b] += s.counts[row * (bins + 1) + b];
       }
     }
-    for (std::size_t g = 0; g < kCountGroups; ++g) frame.pair_samples[g] += s.samples[g];
+    for (std::size_t g = 0; g < groups; ++g) frame.pair_samples[g] += s.samples[g];
   }
 }
 

@@ -123,6 +123,9 @@ std::optional<std::string> lone_molecule_problem(const Deck& deck, std::int64_t 
 /// What is wrong with that many molecules in that many replicas, if anything.
 std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas);
 
+/// What is wrong with the memory of a spectrum of that many molecules, if the deck has one.
+std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molecules);
+
 /// What is wrong with a Lindemann index of that many molecules, if the deck has one.
 std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t molecules);
 

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "checker.hpp"
 #include "schema.hpp"
+#include "tarn/analysis/spectrum.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 
@@ -18,6 +20,9 @@ namespace tarn {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Of one histogram each: some 25 MB a thread with the usual bins.
+constexpr int kMostCountGroups = 4096;
 
 /// @param option of the command line that they come from
 std::vector<decks::Override> given_by(const std::string& option,
@@ -175,6 +180,9 @@ System make_system(const Deck& deck, int molecules) {
   if (const auto problem = decks::lindemann_problem(deck, molecules)) {
     refuse("[observe.cluster] " + *problem);
   }
+  if (const auto problem = decks::spectrum_problem(deck, molecules)) {
+    refuse("[observe.spectrum] " + *problem);
+  }
   const std::optional<WaterModel> model = find_water_model(deck.system.model);
   if (!model) refuse(fmt::format("model = {} is not known", decks::toml_string(deck.system.model)));
 
@@ -235,6 +243,13 @@ std::int64_t first_averaged_step(const Deck& deck) {
       decks::steps_in(deck.run.equilibration_ps, deck.integrator.timestep_fs));
 }
 
+std::size_t spectrum_samples(const Deck& deck) {
+  const ObserveSpectrum& spectrum = deck.spectrum.value();
+  const double interval_fs = static_cast<double>(spectrum.every) * deck.integrator.timestep_fs;
+  return analysis::segment_samples(spectrum.resolution_per_cm,
+                                   interval_fs * units::speed_of_light_cm_per_fs);
+}
+
 PairCountRequest make_pair_count_request(const Deck& deck) {
   PairCountRequest request;
   if (!deck.rdf) return request;
@@ -244,7 +259,25 @@ PairCountRequest make_pair_count_request(const Deck& deck) {
   request.bins = deck.rdf->bins;
   request.every = deck.rdf->every;
   request.first_step = first_averaged_step(deck);
+  const std::vector<double> baths = baths_K(deck);
+  const int length = static_cast<int>(baths.size());
+  if (has_several_baths(baths) && length <= kMostCountGroups) {
+    // As many of each bath as there would be of all replicas.
+    const int of_a_bath =
+        std::min({deck.system.replicas / length, request.groups, kMostCountGroups / length});
+    request.groups = length * of_a_bath;
+  }
   return request;
+}
+
+std::vector<double> baths_K(const Deck& deck) {
+  if (deck.thermostat.kind == Thermostat::none) return {};
+  if (!deck.thermostat.temperatures_K.empty()) return deck.thermostat.temperatures_K;
+  return {deck.thermostat.temperature_K.value()};
+}
+
+bool has_several_baths(const std::vector<double>& baths_K) {
+  return std::adjacent_find(baths_K.begin(), baths_K.end(), std::not_equal_to<>()) != baths_K.end();
 }
 
 }  // namespace tarn

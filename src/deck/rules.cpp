@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <set>
+#include <vector>
 
 #include "checker.hpp"
 #include "tarn/core/units.hpp"
@@ -79,6 +81,36 @@ void heat_has_a_bath(Checker& checker) {
   checker.problem("observe.heat.every",
                   "[observe.heat] needs a thermostat; without one the conserved quantity is that "
                   "of [observe.conservation]");
+}
+
+void spectrum_has_one_temperature(Checker& checker) {
+  if (!checker.deck().spectrum) return;
+  if (!checker.trusted(
+          {"thermostat.kind", "thermostat.temperature_K", "thermostat.temperatures_K"})) {
+    return;
+  }
+  const ThermostatSection& thermostat = checker.deck().thermostat;
+  if (thermostat.kind == Thermostat::none) return;
+  const std::vector<double>& baths_K = thermostat.temperatures_K;
+  const std::set<double> different_K(baths_K.begin(), baths_K.end());
+  if (different_K.size() > 1) {
+    checker.problem("observe.spectrum.every",
+                    "[observe.spectrum] averages over the replicas, and these have baths of "
+                    "several temperatures; run it with one");
+  } else if (thermostat.temperature_K == 0.0 || different_K.contains(0.0)) {
+    checker.problem("observe.spectrum.every",
+                    "[observe.spectrum] counts in units of kT and needs a bath above 0 K");
+  }
+}
+
+void segments_fit(Checker& checker) {
+  if (!checker.trusted({"system.molecules", "system.replicas", "integrator.timestep_fs",
+                        "observe.spectrum.every", "observe.spectrum.resolution_per_cm",
+                        "observe.spectrum.replicas"})) {
+    return;
+  }
+  const auto message = spectrum_problem(checker.deck(), checker.molecules());
+  if (message) checker.problem("observe.spectrum.resolution_per_cm", *message);
 }
 
 void temperatures_have_replicas(Checker& checker) {
@@ -399,6 +431,10 @@ const std::vector<Rule>& rules() {
       {"`molecules` times `replicas` is at most 10⁸.", state_fits},
       {"With `lindemann = true`, all replicas together have at most 10⁷ pairs of molecules.",
        distances_fit},
+      {"`[observe.spectrum]` needs one temperature, above 0 K if it is that of a bath.",
+       spectrum_has_one_temperature},
+      {"A segment of `[observe.spectrum]` is at most 10⁸ numbers, of all its replicas together.",
+       segments_fit},
       {"`[confinement]` needs `radius_A` and `stiffness_kcal_per_mol_A2`.", wall_is_complete},
       {"`window_steps` is odd.", window_has_a_middle},
       {"`solver = \"dense\"` needs finite `omega`.", dense_solver_is_finite},
@@ -463,6 +499,23 @@ std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t rep
       "{} replicas of {} molecules are {} molecules, {:.1f} GB for positions and velocities alone; "
       "at most {} are allowed",
       replicas, molecules, total, static_cast<double>(total) * 144e-9, kMaxTotalMolecules);
+}
+
+std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molecules) {
+  if (!deck.spectrum) return std::nullopt;
+  // 4 bytes each, in every checkpoint too.
+  constexpr double kMostNumbers = 1e8;
+  const ReplicaSelection& selection = deck.spectrum->replicas;
+  const bool all = selection.kind == ReplicaSelection::Kind::all;
+  const int replicas = all ? deck.system.replicas : std::min(deck.system.replicas, selection.count);
+  const std::size_t samples = spectrum_samples(deck);
+  const double numbers =
+      9.0 * static_cast<double>(molecules) * replicas * static_cast<double>(samples);
+  if (numbers <= kMostNumbers) return std::nullopt;
+  return fmt::format(
+      "a segment is {} samples of {} velocities of {} replica{}, {:.2g} numbers, and at most "
+      "{:.0e} are allowed; write a larger every, a coarser resolution_per_cm or replicas = n",
+      samples, 9 * molecules, replicas, replicas == 1 ? "" : "s", numbers, kMostNumbers);
 }
 
 std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t molecules) {

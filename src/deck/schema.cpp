@@ -92,7 +92,17 @@ std::vector<Section> make_sections() {
       optional_section<&Deck::rdf>({.name = "observe.rdf",
                                     .meaning =
                                         "Writes `rdf.csv` and its picture: intermolecular pair "
-                                        "distances, all replicas pooled, of all baths too."}),
+                                        "distances, all replicas pooled. Of several baths "
+                                        "`rdf_by_bath.csv` and the picture have each by itself."}),
+      optional_section<&Deck::spectrum>(
+          {.name = "observe.spectrum",
+           .meaning =
+               "Writes `spectrum.csv` and its picture: the density of vibrational states, from the "
+               "velocities, and the infrared absorption, from the rate of the dipole moment, of "
+               "the whole cluster, from the end of the equilibration on. Segments have Hann's "
+               "window and overlap by half. A thermostat broadens each line by its friction, 5/ps "
+               "by 27 cm⁻¹: clean lines take a run without one, from the `state` of a run that "
+               "had one. [running.md](running.md#spectra) has conventions and cost."}),
       optional_section<&Deck::trajectory>(
           {.name = "observe.trajectory",
            .meaning = "Writes `trajectory.*`: reported positions, a file each replica or, with "
@@ -634,6 +644,31 @@ std::vector<Key> make_keys() {
                                           .type = Type::integer,
                                           .range = from_to(1, 100000),
                                           .meaning = "Number of bins, of equal width."}),
+      row<&Deck::spectrum, &ObserveSpectrum::every>(
+          {.section = "observe.spectrum",
+           .name = "every",
+           .type = Type::integer,
+           .unit = "steps",
+           .range = from_to(1, kMostSteps),
+           .meaning = "Interval between samples. The spectrum ends at 16678 cm⁻¹ fs over the time "
+                      "between two, and what is faster folds back below: with 1 nothing can."}),
+      row<&Deck::spectrum, &ObserveSpectrum::resolution_per_cm>(
+          {.section = "observe.spectrum",
+           .name = "resolution_per_cm",
+           .type = Type::number,
+           .unit = "1/cm",
+           .range = from_to(1e-3, 1e5),
+           .meaning = "Width at half height of an infinitely sharp line, or somewhat less. A "
+                      "segment takes 48 ps cm⁻¹ over it, 9.6 ps with 5, and at least 16 samples; "
+                      "rows are 0.69 of it apart."}),
+      row<&Deck::spectrum, &ObserveSpectrum::replicas>(
+          {.section = "observe.spectrum",
+           .name = "replicas",
+           .type = Type::selection,
+           .range = from_to(1, kMaxReplicas),
+           .words = {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"}},
+           .meaning = "Which replicas: all, or the first n (all of them if there are fewer). All "
+                      "that are taken are averaged."}),
       row<&Deck::trajectory, &ObserveTrajectory::every>(
           {.section = "observe.trajectory",
            .name = "every",

@@ -54,6 +54,10 @@ void check_counts(const PairCountRequest& counts) {
     throw InputError("pairs are to be counted in " + to_string(counts.bins) +
                      " bins; there must be 1 or more");
   }
+  if (counts.groups < 1) {
+    throw InputError("pairs are to be counted in " + to_string(counts.groups) +
+                     " groups of replicas; there must be 1 or more");
+  }
   if (!(counts.r_max_A > 0.0) || !std::isfinite(counts.r_max_A)) {
     throw InputError("pairs are to be counted up to r_max_A = " + to_string(counts.r_max_A) +
                      "; that must be a number above 0");

@@ -13,6 +13,15 @@ namespace {
 constexpr int kBytes = 8;
 
 template <class T>
+void put_bytes(std::ostream& out, T value) {
+  std::array<char, sizeof(T)> bytes{};
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    bytes[i] = static_cast<char>((value >> (8 * i)) & 0xff);
+  }
+  out.write(bytes.data(), sizeof(T));
+}
+
+template <class T>
 void put_all(std::ostream& out, std::span<const T> values) {
   put(out, static_cast<std::uint64_t>(values.size()));
   for (const T value : values) put(out, value);
@@ -20,6 +29,17 @@ void put_all(std::ostream& out, std::span<const T> values) {
 
 [[noreturn]] void throw_short() {
   throw IoError("a checkpoint record ends too early: the checkpoint does not fit this program");
+}
+
+template <class T>
+T get_bytes(std::istream& in) {
+  std::array<char, sizeof(T)> bytes{};
+  if (!in.read(bytes.data(), sizeof(T))) throw_short();
+  T value = 0;
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    value |= static_cast<T>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  }
+  return value;
 }
 
 /// A count of things of `size` bytes each, checked against what the stream still holds, so that a
@@ -43,11 +63,7 @@ std::vector<T> get_all(std::istream& in, T (*get)(std::istream&)) {
 
 }  // namespace
 
-void put(std::ostream& out, std::uint64_t value) {
-  std::array<char, kBytes> bytes{};
-  for (int i = 0; i < kBytes; ++i) bytes[i] = static_cast<char>((value >> (8 * i)) & 0xff);
-  out.write(bytes.data(), kBytes);
-}
+void put(std::ostream& out, std::uint64_t value) { put_bytes(out, value); }
 void put(std::ostream& out, std::int64_t value) { put(out, static_cast<std::uint64_t>(value)); }
 void put(std::ostream& out, double value) { put(out, std::bit_cast<std::uint64_t>(value)); }
 void put(std::ostream& out, std::string_view text) {
@@ -55,18 +71,14 @@ void put(std::ostream& out, std::string_view text) {
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
 }
 void put(std::ostream& out, std::span<const double> values) { put_all(out, values); }
+void put(std::ostream& out, std::span<const float> values) {
+  put(out, static_cast<std::uint64_t>(values.size()));
+  for (const float value : values) put_bytes(out, std::bit_cast<std::uint32_t>(value));
+}
 void put(std::ostream& out, std::span<const std::int64_t> values) { put_all(out, values); }
 void put(std::ostream& out, std::span<const std::uint64_t> values) { put_all(out, values); }
 
-std::uint64_t get_u64(std::istream& in) {
-  std::array<char, kBytes> bytes{};
-  if (!in.read(bytes.data(), kBytes)) throw_short();
-  std::uint64_t value = 0;
-  for (int i = 0; i < kBytes; ++i) {
-    value |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  }
-  return value;
-}
+std::uint64_t get_u64(std::istream& in) { return get_bytes<std::uint64_t>(in); }
 std::int64_t get_i64(std::istream& in) { return static_cast<std::int64_t>(get_u64(in)); }
 double get_double(std::istream& in) { return std::bit_cast<double>(get_u64(in)); }
 std::string get_string(std::istream& in) {
@@ -75,6 +87,11 @@ std::string get_string(std::istream& in) {
   return text;
 }
 std::vector<double> get_doubles(std::istream& in) { return get_all(in, get_double); }
+std::vector<float> get_floats(std::istream& in) {
+  std::vector<float> values(get_count(in, sizeof(float)));
+  for (float& value : values) value = std::bit_cast<float>(get_bytes<std::uint32_t>(in));
+  return values;
+}
 std::vector<std::int64_t> get_i64s(std::istream& in) { return get_all(in, get_i64); }
 std::vector<std::uint64_t> get_u64s(std::istream& in) { return get_all(in, get_u64); }
 

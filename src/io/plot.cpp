@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -45,7 +44,7 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 File scratch_file() { return {std::tmpfile(), std::fclose}; }
 
 /// Of what gnuplot said, the reason: it quotes the program, points into it, and then writes
-/// "line 3: reason". What is no such line is taken as it is.
+/// "line 3: reason". Warnings may come before it. What is no such line is taken as it is.
 std::string reason_in(std::FILE* file) {
   std::rewind(file);
   std::string text(4000, '\0');
@@ -56,7 +55,8 @@ std::string reason_in(std::FILE* file) {
     line.erase(0, line.find_first_not_of(" \t"));
     const std::size_t colon = line.find(": ");
     if (line.starts_with("line ") && colon != std::string::npos) {
-      return line.substr(std::min(line.size(), line.find_first_not_of(' ', colon + 1)));
+      line.erase(0, line.find_first_not_of(' ', colon + 1));
+      if (!line.starts_with("warning: ")) return line;
     }
     if (first.empty()) first = line;
   }

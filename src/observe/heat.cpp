@@ -1,3 +1,4 @@
+#include <cmath>
 #include <map>
 #include <memory>
 
@@ -36,7 +37,7 @@ std::unique_ptr<Observer> make_heat(const ObserveHeat& section, const RunInfo& i
     Begun& of = begun->try_emplace(frame.replica_ids[r], Begun{physical, physical}).first->second;
     if (frame.step == averaged_step) of.averaged = physical;
     const std::int64_t steps = frame.step - averaged_step;
-    const double rate = steps > 0 ? (physical - of.averaged) / info.time_ps(steps) : 0.0;
+    const double rate = steps > 0 ? (physical - of.averaged) / info.time_ps(steps) : std::nan("");
     values.insert(values.end(), {heat, physical - of.first, rate, e.total_kcal_per_mol - heat});
   };
   spec.save = [begun](std::ostream& out) {

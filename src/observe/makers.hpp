@@ -32,6 +32,9 @@ std::unique_ptr<Observer> make_multipliers(const ObserveMultipliers& section, co
                                            const RunInfo& info);
 /// rdf.csv: radial distribution functions with errors. @param counts what the engine counts
 std::unique_ptr<Observer> make_rdf(const PairCountRequest& counts, const RunInfo& info);
+/// spectrum.csv: density of vibrational states and infrared absorption.
+std::unique_ptr<Observer> make_spectrum(const ObserveSpectrum& section, const Deck& deck,
+                                        const RunInfo& info);
 /// trajectory.*, or one file a replica.
 std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, const Deck& deck,
                                           const RunInfo& info);

@@ -18,10 +18,7 @@ std::string provenance_of(const Deck& deck, int molecules) {
 
 std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const RunInfo& run) {
   RunInfo info = run;
-  if (deck.thermostat.kind != Thermostat::none) {
-    info.baths_K = deck.thermostat.temperatures_K;
-    if (info.baths_K.empty()) info.baths_K = {deck.thermostat.temperature_K.value()};
-  }
+  info.baths_K = baths_K(deck);
   std::vector<std::unique_ptr<Observer>> observers;
   if (deck.energies) observers.push_back(make_energies(*deck.energies, info));
   if (deck.conservation) observers.push_back(make_conservation(*deck.conservation, info));
@@ -31,41 +28,22 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
   if (deck.cluster) observers.push_back(make_cluster(*deck.cluster, deck, info));
   if (deck.multipliers) observers.push_back(make_multipliers(*deck.multipliers, deck, info));
   if (deck.rdf) observers.push_back(make_rdf(make_pair_count_request(deck), info));
+  if (deck.spectrum) observers.push_back(make_spectrum(*deck.spectrum, deck, info));
   if (deck.trajectory) observers.push_back(make_trajectory(*deck.trajectory, deck, info));
   return observers;
 }
 
 std::vector<std::string> observer_file_names() {
-  std::vector<std::string> names{"averages.csv",
-                                 "baths.svg",
-                                 "baths.png",
-                                 "energies.csv",
-                                 "energies.svg",
-                                 "energies.png",
-                                 "conservation.csv",
-                                 "conservation.svg",
-                                 "conservation.png",
-                                 "rdf.csv",
-                                 "rdf.svg",
-                                 "rdf.png",
-                                 "temperatures.csv",
-                                 "geometry.csv",
-                                 "cluster.csv",
-                                 "cluster.svg",
-                                 "cluster.png",
-                                 "multipliers.csv",
-                                 "topology.pdb",
-                                 "trajectory-",
-                                 "trajectory.csv",
-                                 "trajectory.svg",
-                                 "trajectory.png",
-                                 "iterations.csv",
-                                 "heat.csv",
-                                 "heat.svg",
-                                 "heat.png",
-                                 "final.xyz",
-                                 "final-"};
-  names.insert(names.end(), {"exchange.csv", "exchange.svg", "exchange.png", "walkers.csv"});
+  std::vector<std::string> names{
+      "averages.csv",     "baths.svg",    "baths.png",    "rdf_by_bath.csv", "iterations.csv",
+      "temperatures.csv", "geometry.csv", "topology.pdb", "multipliers.csv", "trajectory-",
+      "final.xyz",        "final-",       "walkers.csv"};
+  for (const char* table : {"energies", "conservation", "heat", "cluster", "rdf", "spectrum",
+                            "exchange", "trajectory"}) {
+    for (const char* extension : {".csv", ".svg", ".png"}) {
+      names.push_back(std::string(table) + extension);
+    }
+  }
   for (const io::Format& format : io::formats()) {
     names.push_back(fmt::format("trajectory{}", format.extensions.front()));
   }

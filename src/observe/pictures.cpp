@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -159,8 +161,6 @@ Pictures draw_columns(const std::string& folder, const std::string& name, const 
     for (std::size_t p = 0; p < kPanels; ++p) {
       row.value[p] = csv.number(cells[columns[p]]);
       if (means) row.error[p] = csv.number(cells[error_columns[p]]);
-      // Zero until there are samples of it.
-      if (names[p] == "lindemann" && row.value[p] == 0.0) row.value[p] = NAN;
     }
     return row;
   });
@@ -175,6 +175,52 @@ Pictures draw_columns(const std::string& folder, const std::string& name, const 
   }
   if (begin_ps > 0.0) plots.back().x_label += "     grey: left out of averages";
   return pictures_of(io::draw(plots, path, formats));
+}
+
+/// One class of pairs in a table of radial distribution functions.
+struct RdfClass {
+  std::string name;
+  std::size_t g, err;                // columns
+  std::vector<io::Series> curves{};  // of each bath
+};
+
+double highest_of(const io::Plot& plot) {
+  double highest = 0.0;
+  for (const io::Series& curve : plot.series) {
+    for (const double high : curve.high) highest = std::max(highest, high);
+  }
+  return highest;
+}
+
+/// Up to where anything can be seen of g.
+double seen_to_A(const std::vector<io::Plot>& plots) {
+  double last = 0.0;
+  for (const io::Plot& plot : plots) {
+    const double seen = 0.004 * highest_of(plot);
+    for (const io::Series& curve : plot.series) {
+      for (std::size_t i = 0; i < curve.x.size(); ++i) {
+        if (curve.high[i] > seen) last = std::max(last, curve.x[i]);
+      }
+    }
+  }
+  return last > 0.0 ? 1.05 * last : std::numeric_limits<double>::infinity();
+}
+
+/// At most seven of the baths, from blue to red as they rise.
+void choose_baths(std::vector<io::Series>& curves) {
+  constexpr std::size_t kMost = 7;
+  const std::size_t last = curves.size() - 1;
+  const std::size_t steps = std::min(last, kMost - 1);
+  std::vector<io::Series> chosen;
+  for (std::size_t k = 0; k <= steps; ++k) {
+    io::Series& curve =
+        chosen.emplace_back(std::move(curves[k * last / std::max<std::size_t>(steps, 1)]));
+    const double warmth = steps > 0 ? static_cast<double>(k) / static_cast<double>(steps) : 0.0;
+    curve.colour =
+        fmt::format("#{:02x}{:02x}{:02x}", static_cast<int>(31 + 183 * warmth),
+                    static_cast<int>(119 - 80 * warmth), static_cast<int>(180 - 140 * warmth));
+  }
+  curves = std::move(chosen);
 }
 
 double norm(const double* v) { return std::hypot(v[0], v[1], v[2]); }
@@ -351,57 +397,123 @@ Pictures draw_exchange(const std::string& folder, const io::PictureFormats& form
 }
 
 Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats) {
-  return draw_rdf_table(folder + "/rdf.csv", folder + "/rdf", formats);
+  const std::string by_bath = folder + "/rdf_by_bath.csv";
+  const bool several = std::filesystem::exists(by_bath);
+  return draw_rdf_table(several ? by_bath : folder + "/rdf.csv", folder + "/rdf", formats);
 }
 
 Pictures draw_rdf_table(const std::string& table, const std::string& path_without_extension,
                         const io::PictureFormats& formats) {
   io::CsvReader csv(table);
-  io::Plot plot;
-  plot.title = title_of("Radial distribution", csv.provenance());
-  plot.x_label = "r (Å)     band: standard error";
-  plot.y_label = "g(r), relative to an even spread";
-  struct Class {
-    std::size_t g, err;
-  };
-  std::vector<Class> classes;
+  const bool by_bath = csv.has_column("bath_K");
+  const std::size_t r_column = csv.column("r_A");
+  std::vector<RdfClass> classes;
   for (const std::string_view pair : {"OO", "OH", "HH"}) {
     if (!csv.has_column(fmt::format("{}_g", pair))) continue;
-    classes.push_back(
-        {csv.column(fmt::format("{}_g", pair)), csv.column(fmt::format("{}_g_err", pair))});
-    plot.series.emplace_back().label = fmt::format("{}–{}", pair[0], pair[1]);
+    classes.push_back({fmt::format("{}–{}", pair[0], pair[1]),
+                       csv.column(fmt::format("{}_g", pair)),
+                       csv.column(fmt::format("{}_g_err", pair))});
   }
   double last_r = 0.0;
   double width = 0.0;
-  double highest = 0.0;
   Cells cells;
   while (csv.next(cells)) {
-    const double r = csv.number(cells[0]);
-    width = r - last_r;
+    const double r = csv.number(cells[r_column]);
+    width = std::abs(r - last_r);
+    if (r < last_r || classes.front().curves.empty()) {
+      for (RdfClass& c : classes) {
+        c.curves.emplace_back().label =
+            by_bath ? fmt::format("{} K", csv.number(cells[csv.column("bath_K")])) : c.name;
+      }
+    }
     last_r = r;
-    for (std::size_t c = 0; c < classes.size(); ++c) {
-      io::Series& series = plot.series[c];
-      const double g = csv.number(cells[classes[c].g]);
-      const double err = csv.number(cells[classes[c].err]);
-      series.x.push_back(r);
-      series.y.push_back(g);
-      series.low.push_back(std::max(0.0, g - err));
-      series.high.push_back(g + err);
-      highest = std::max(highest, g + err);
+    for (RdfClass& c : classes) {
+      const double g = csv.number(cells[c.g]);
+      const double err = csv.number(cells[c.err]);
+      io::Series& curve = c.curves.back();
+      curve.x.push_back(r);
+      curve.y.push_back(g);
+      curve.low.push_back(std::max(0.0, g - err));
+      curve.high.push_back(g + err);
     }
   }
-  // Up to where anything can be seen of g.
-  const double seen = 0.004 * highest;
-  double last_seen_r = 0.0;
-  for (const io::Series& series : plot.series) {
-    for (std::size_t i = 0; i < series.x.size(); ++i) {
-      if (series.high[i] > seen) last_seen_r = std::max(last_seen_r, series.x[i]);
+  // A panel a class with the baths in it, or one with all classes.
+  std::vector<io::Plot> plots(by_bath ? classes.size() : 1);
+  for (std::size_t c = 0; c < classes.size(); ++c) {
+    io::Plot& plot = plots[by_bath ? c : 0];
+    plot.y_label =
+        by_bath ? fmt::format("g(r) of {}", classes[c].name) : "g(r), relative to an even spread";
+    if (by_bath) choose_baths(classes[c].curves);
+    for (io::Series& curve : classes[c].curves) plot.series.push_back(std::move(curve));
+  }
+  const double r_end = std::min(last_r + 0.5 * width, seen_to_A(plots));
+  for (io::Plot& plot : plots) {
+    plot.title = title_of("Radial distribution", csv.provenance());
+    plot.x_label = "r (Å)";
+    plot.x_range = {{0.0, r_end}};
+    plot.y_range = {{0.0, highest_of(plot) > 0.0 ? 1.08 * highest_of(plot) : 1.0}};
+  }
+  plots.back().x_label += "     band: standard error";
+  return pictures_of(io::draw(plots, path_without_extension, formats));
+}
+
+Pictures draw_spectrum(const std::string& folder, const io::PictureFormats& formats) {
+  io::CsvReader csv(folder + "/spectrum.csv");
+  struct Panel {
+    std::string_view column, y_label;
+  };
+  constexpr std::array<Panel, 2> panels{
+      {{"states_cm", "modes per cm⁻¹"},
+       {"absorption_km_cm_per_mol", "absorption (km/mol per cm⁻¹)"}}};
+  std::array<std::size_t, panels.size()> columns{};
+  std::vector<io::Plot> plots(panels.size());
+  for (std::size_t p = 0; p < panels.size(); ++p) {
+    columns[p] = csv.column(panels[p].column);
+    plots[p].title = title_of("Spectrum", csv.provenance());
+    plots[p].x_label = "wavenumber (cm⁻¹)";
+    plots[p].y_label = panels[p].y_label;
+    plots[p].series.resize(1);
+  }
+  Cells cells;
+  while (csv.next(cells)) {
+    for (std::size_t p = 0; p < panels.size(); ++p) {
+      const double value = csv.number(cells[columns[p]]);
+      const double error = csv.number(cells[columns[p] + 1]);
+      io::Series& series = plots[p].series[0];
+      series.x.push_back(csv.number(cells[0]));
+      series.y.push_back(value);
+      series.low.push_back(std::max(0.0, value - error));
+      series.high.push_back(value + error);
     }
   }
-  const double r_end = last_r + 0.5 * width;
-  plot.x_range = {{0.0, last_seen_r > 0.0 ? std::min(r_end, 1.05 * last_seen_r) : r_end}};
-  plot.y_range = {{0.0, highest > 0.0 ? 1.08 * highest : 1.0}};
-  return pictures_of(io::draw(plot, path_without_extension, formats));
+  if (plots[0].series[0].x.size() < 2) {
+    return {{},
+            {"spectrum.csv has no rows, and no picture: the run after equilibration is shorter "
+             "than a segment, see [observe.spectrum] resolution_per_cm"}};
+  }
+  std::size_t last = 1;
+  for (const io::Plot& plot : plots) {
+    const std::vector<double>& y = plot.series[0].y;
+    const double most = 0.99 * std::accumulate(y.begin(), y.end(), 0.0);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < y.size() && (sum += y[i]) < most; ++i) last = std::max(last, i);
+  }
+  const std::vector<double>& x = plots[0].series[0].x;
+  for (io::Plot& plot : plots) plot.x_range = {{0.0, std::min(1.2 * x[last], x.back())}};
+  plots.back().x_label += "     band: standard error";
+  // The cluster as a whole stands near zero, and would leave little height to the rest.
+  constexpr double kWhole_per_cm = 50.0;
+  double highest = 0.0, highest_behind = 0.0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double high = plots[0].series[0].high[i];
+    highest = std::max(highest, high);
+    if (x[i] > kWhole_per_cm) highest_behind = std::max(highest_behind, high);
+  }
+  if (highest > 1.5 * highest_behind && highest_behind > 0.0) {
+    plots[0].y_range = {{0.0, 1.1 * highest_behind}};
+    plots.back().x_label += fmt::format("     modes near 0 up to {:.2g}", highest);
+  }
+  return pictures_of(io::draw(plots, folder + "/spectrum", formats));
 }
 
 Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) {
@@ -420,6 +532,7 @@ Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) 
   add("/cluster.csv", draw_cluster);
   add("/rdf.csv", draw_rdf);
   add("/exchange.csv", draw_exchange);
+  add("/spectrum.csv", draw_spectrum);
   add("/averages.csv", draw_baths);
   return all;
 }

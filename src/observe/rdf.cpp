@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <functional>
+#include <limits>
 #include <set>
 #include <span>
 #include <string>
@@ -13,14 +16,34 @@
 namespace tarn {
 namespace {
 
-/// Gathers the pair counts of the engine and writes rdf.csv at the end.
+/// Gathers the pair counts of the engine; writes rdf.csv at the end, and rdf_by_bath.csv where
+/// there are several baths.
 ///
 /// The engine counts inside advance(), at every step that was asked for; this observer looks at the
 /// sums only where a time block ends, and at the last step.
 class RdfObserver final : public Observer {
  public:
-  RdfObserver(const PairCountRequest& counts, const RunInfo& info)
-      : request_(counts), info_(info), sums_(counts, info.molecules), restored_(sums_) {}
+  RdfObserver(const PairCountRequest& counts, const RunInfo& info) : request_(counts), info_(info) {
+    const std::size_t length = std::max<std::size_t>(info.baths_K.size(), 1);
+    const auto groups = static_cast<std::size_t>(request_.groups);
+    std::int64_t replicas = info.replicas;
+    if (has_several_baths(info.baths_K) && groups % length == 0) {
+      add_table(groups, [=](std::size_t g) { return g / length; });
+      for (const double bath_K : std::set(info.baths_K.begin(), info.baths_K.end())) {
+        const auto is_of = [&](std::size_t g) { return info_.baths_K[g % length] == bath_K; };
+        baths_K_.push_back(bath_K);
+        std::size_t own = 0;
+        add_table(groups, [&](std::size_t g) { return is_of(g) ? own++ : kNone; });
+        std::int64_t of_it = 0;
+        for (int r = 0; r < info.replicas; ++r) of_it += is_of(static_cast<std::size_t>(r));
+        replicas = std::min(replicas, of_it);
+      }
+    } else {
+      add_table(groups, [](std::size_t g) { return g; });
+    }
+    from_groups_ = errors_are_from_groups(replicas);
+    restored_ = sums_;
+  }
 
   std::string name() const override {
     std::string pairs;
@@ -32,45 +55,75 @@ class RdfObserver final : public Observer {
   }
   unsigned fields() const override { return kPairCounts; }
   std::int64_t every() const override {
-    return RdfCounts::uses_groups(info_.replicas) ? kOnlyAtTheEnd
-                                                  : request_.every * sums_.block_length();
+    return from_groups_ ? kOnlyAtTheEnd : request_.every * sums_.front().block_length();
   }
 
   void begin() override {}
   void observe(const Frame& frame) override {
     catch_up(frame);
-    if (!RdfCounts::uses_groups(info_.replicas)) sums_.end_block();
+    if (from_groups_) return;
+    for (RdfCounts& table : sums_) table.end_block();
   }
   void catch_up(const Frame& frame) override {
-    for (std::size_t i = 0; i < sums_.counts.size(); ++i) {
-      sums_.counts[i] = restored_.counts[i] + frame.pair_counts.at(i);
-    }
-    for (std::size_t g = 0; g < sums_.samples.size(); ++g) {
-      sums_.samples[g] = restored_.samples[g] + frame.pair_samples[g];
+    const std::size_t size = frame.pair_counts.size() / frame.pair_samples.size();
+    for (std::size_t t = 0; t < sums_.size(); ++t) {
+      RdfCounts& table = sums_[t];
+      table.counts = restored_[t].counts;
+      table.samples = restored_[t].samples;
+      for (std::size_t g = 0; g < frame.pair_samples.size(); ++g) {
+        const std::size_t group = group_of_[t][g];
+        if (group == kNone) continue;
+        const std::span<std::uint64_t> counts = table.group(group);
+        for (std::size_t i = 0; i < size; ++i) counts[i] += frame.pair_counts[g * size + i];
+        table.samples[group] += frame.pair_samples[g];
+      }
     }
   }
 
-  void save(std::ostream& out) override { sums_.save(out); }
+  void save(std::ostream& out) override {
+    for (const RdfCounts& table : sums_) table.save(out);
+  }
   void load(std::istream& in) override {
-    sums_.load(in);
+    for (RdfCounts& table : sums_) table.load(in);
     restored_ = sums_;
   }
 
   void finish() override {
-    const std::string path = info_.out_dir + "/rdf.csv";
-    const bool one_bath = std::set(info_.baths_K.begin(), info_.baths_K.end()).size() < 2;
-    const std::string provenance =
-        info_.provenance + (one_bath ? "" : "; baths of several temperatures");
-    io::write_file(path, sums_.csv(path, provenance, info_.replicas));
+    write("rdf", std::span(sums_).first(1), {});
+    if (!baths_K_.empty()) write("rdf_by_bath", std::span(sums_).subspan(1), baths_K_);
   }
   Pictures draw() override { return draw_rdf(info_.out_dir); }
 
  private:
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+  /// @param own_group of each group of the engine; kNone: not in this table
+  void add_table(std::size_t groups, const std::function<std::size_t(std::size_t)>& own_group) {
+    std::vector<std::size_t>& of = group_of_.emplace_back();
+    std::size_t own = 0;
+    for (std::size_t g = 0; g < groups; ++g) {
+      of.push_back(own_group(g));
+      if (of.back() != kNone) own = std::max(own, of.back() + 1);
+    }
+    sums_.emplace_back(request_, info_.molecules, static_cast<int>(own));
+  }
+  void write(const char* name, std::span<const RdfCounts> tables,
+             std::span<const double> baths_K) const {
+    const std::string path = fmt::format("{}/{}.csv", info_.out_dir, name);
+    const std::string provenance =
+        info_.provenance +
+        (has_several_baths(info_.baths_K) ? "; baths of several temperatures" : "");
+    io::write_file(path, rdf_csv(path, provenance, request_, from_groups_, tables, baths_K));
+  }
+
   PairCountRequest request_;
   RunInfo info_;
-  RdfCounts sums_;
+  bool from_groups_ = false;     // errors by their spread
+  std::vector<double> baths_K_;  // of the tables after the first; empty: one bath
+  std::vector<std::vector<std::size_t>> group_of_;  // [table][group of the engine]
+  std::vector<RdfCounts> sums_;                     // of all replicas, then of each bath
   // The engine counts from zero when it is made; what a checkpoint held is added.
-  RdfCounts restored_;
+  std::vector<RdfCounts> restored_;
 };
 
 }  // namespace

@@ -12,10 +12,11 @@
 
 namespace tarn {
 
-/// Pair counts in groups of replicas and in blocks of time, and the table that they become.
+/// Pair counts in groups of replicas and in blocks of time.
 class RdfCounts {
  public:
-  RdfCounts(const PairCountRequest& request, int molecules);
+  /// @param groups of replicas that are independent samples
+  RdfCounts(const PairCountRequest& request, int molecules, int groups);
 
   /// [group][pair class][bin] and [group]: sums since the beginning, for whoever counts.
   std::vector<std::uint64_t> counts;
@@ -26,36 +27,40 @@ class RdfCounts {
     return std::span(counts).subspan(g * size_, size_);
   }
 
-  /// Whether that many replicas give the error by their spread; with fewer, blocks of time do.
-  static bool uses_groups(std::int64_t replicas);
   /// Samples in a block now; end_block() is to be called at multiples of that.
   std::int64_t block_length() const { return blocks_.length(); }
   void end_block() { blocks_.add(pooled_counts(), pooled_samples()); }
 
   std::int64_t pooled_samples() const;
-  /// rdf.csv. @param path named in messages only
-  std::string csv(const std::string& path, std::string_view provenance,
-                  std::int64_t replicas) const;
+  /// What the table has of a class of pairs, bin by bin.
+  struct Column {
+    std::vector<std::uint64_t> counts;
+    std::vector<double> g, err;
+  };
+  /// @param from_groups errors by the spread of the groups, else by blocks of time
+  Column column_of(std::size_t pair_class, bool from_groups) const;
 
   void save(std::ostream& out) const;
   void load(std::istream& in);
 
  private:
-  struct Column {
-    std::vector<std::uint64_t> counts;
-    std::vector<double> g, err;
-  };
-
   std::vector<std::uint64_t> pooled_counts() const;
   double count_error(std::size_t value, bool from_groups) const;
-  Column column_of(std::size_t pair_class, bool from_groups) const;
 
-  PairCountRequest request_;
   int molecules_;
   std::size_t bins_;
   std::size_t size_;  // of a group
   TimeBlocks blocks_;
 };
+
+/// Whether the spread of that many replicas tells the error; with fewer, blocks of time do.
+bool errors_are_from_groups(std::int64_t replicas);
+
+/// The table of one RdfCounts, or of those of several baths one below the other, after a first
+/// column bath_K. @param path named in messages only @param baths_K of each table; or empty
+std::string rdf_csv(const std::string& path, std::string_view provenance,
+                    const PairCountRequest& request, bool from_groups,
+                    std::span<const RdfCounts> tables, std::span<const double> baths_K = {});
 
 /// "OO", "OH", "HH".
 std::string_view pair_name(int pair_class);

@@ -22,9 +22,10 @@ std::vector<std::string> header_of(const std::vector<std::string>& value_columns
 }  // namespace
 
 ReplicaTable::ReplicaTable(const std::string& path, const std::vector<std::string>& value_columns,
-                           const ReplicaSelection& replicas)
+                           const ReplicaSelection& replicas, MaybeUnknown maybe_unknown)
     : columns_(value_columns.size()),
       replicas_(replicas),
+      maybe_unknown_(maybe_unknown),
       csv_(path, header_of(value_columns, replicas)) {}
 
 void ReplicaTable::create(const std::string& provenance) {
@@ -40,7 +41,7 @@ void ReplicaTable::write(const Frame& frame, double time_ps, std::span<const dou
     const std::int64_t id = frame.replica_ids[r];
     if (replicas_.kind == ReplicaSelection::Kind::first && id >= replicas_.count) continue;
     csv_.cell(frame.step).cell(time_ps).cell(id);
-    for (const double value : values.subspan(r * columns_, columns_)) csv_.cell(value);
+    for (std::size_t c = 0; c < columns_; ++c) cell(c, values[r * columns_ + c]);
     csv_.end_row();
   }
 }
@@ -53,9 +54,19 @@ void ReplicaTable::write_mean(const Frame& frame, double time_ps, std::span<cons
   for (std::size_t c = 0; c < columns_; ++c) {
     for (std::size_t r = 0; r < replicas; ++r) column[r] = values[r * columns_ + c];
     const analysis::MeanError result = analysis::mean_and_error(column);
-    csv_.cell(result.mean).cell(result.error);
+    cell(c, result.mean);
+    cell(c, result.error);
   }
   csv_.end_row();
+}
+
+void ReplicaTable::cell(std::size_t column, double value) {
+  const bool maybe = column >= maybe_unknown_.first && column < maybe_unknown_.end;
+  if (maybe) {
+    csv_.cell_or_nan(value);
+  } else {
+    csv_.cell(value);
+  }
 }
 
 std::string selection_text(const ReplicaSelection& replicas) {

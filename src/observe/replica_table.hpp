@@ -16,8 +16,12 @@ namespace tarn {
 /// standard error in `<column>_err`.
 class ReplicaTable {
  public:
+  /// Value columns that may be unknown, nan; in all others that is an error.
+  struct MaybeUnknown {
+    std::size_t first = 0, end = 0;
+  };
   ReplicaTable(const std::string& path, const std::vector<std::string>& value_columns,
-               const ReplicaSelection& replicas);
+               const ReplicaSelection& replicas, MaybeUnknown maybe_unknown = {0, 0});
 
   void create(const std::string& provenance);
   void cut(std::uint64_t length) { csv_.cut(length); }
@@ -30,8 +34,11 @@ class ReplicaTable {
  private:
   void write_mean(const Frame& frame, double time_ps, std::span<const double> values);
 
+  void cell(std::size_t column, double value);
+
   std::size_t columns_;
   ReplicaSelection replicas_;
+  MaybeUnknown maybe_unknown_;
   io::CsvWriter csv_;
 };
 

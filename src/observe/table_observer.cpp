@@ -17,12 +17,14 @@ TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSe
       every_(every),
       replicas_(replicas),
       info_(info),
-      table_(fmt::format("{}/{}.csv", info.out_dir, spec_.file), spec_.columns, replicas) {
-  std::set<double> temperatures_K(info.baths_K.begin(), info.baths_K.end());
-  if (temperatures_K.size() < 2) {
-    baths_.push_back({std::nullopt});
+      table_(fmt::format("{}/{}.csv", info.out_dir, spec_.file), spec_.columns, replicas,
+             {spec_.averaged_columns, spec_.averaged_columns + spec_.result_columns}) {
+  if (has_several_baths(info.baths_K)) {
+    for (const double bath_K : std::set(info.baths_K.begin(), info.baths_K.end())) {
+      baths_.push_back({bath_K});
+    }
   } else {
-    for (const double temperature_K : temperatures_K) baths_.push_back({temperature_K});
+    baths_.push_back({std::nullopt});
   }
   for (Bath& bath : baths_) {
     int replicas_of_it = 0;

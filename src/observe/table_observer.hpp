@@ -31,7 +31,7 @@ struct TableSpec {
   unsigned fields = kNoFields;
   std::vector<std::string> columns;
   /// How many of the columns have averages, the first ones; those after them are results of the
-  /// whole run so far, of which the last is kept.
+  /// whole run so far, of which the last is kept; nan as long as there is none.
   std::size_t averaged_columns = 0;
   std::size_t result_columns = 0;
   std::int64_t first_result_step = 0;  ///< rows before it give no averages and results

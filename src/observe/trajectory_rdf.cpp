@@ -80,7 +80,7 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
         frames_of_replica = 0;
       }
       if (!sums) {
-        sums.emplace(request, frame->molecules);
+        sums.emplace(request, frame->molecules, request.groups);
         result.molecules = frame->molecules;
         model = frame->model().value_or("water");
       }
@@ -91,7 +91,7 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
                                               frame->molecules, result.molecules)}});
       }
       if (frames_of_replica++ < options.skip_frames) continue;
-      const auto group = static_cast<std::size_t>((result.replicas - 1) % kCountGroups);
+      const auto group = static_cast<std::size_t>((result.replicas - 1) % request.groups);
       analysis::count_pairs(frame->positions_A, request.r_max_A, request.bins, sums->group(group));
       ++sums->samples[group];
       ++result.frames;
@@ -106,11 +106,11 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
   const auto count = [](std::int64_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
-  result.csv = sums->csv(
+  result.csv = rdf_csv(
       path,
       fmt::format("tarn {}; {}, {}, {}, {}", kVersion, model, count(result.molecules, "molecule"),
                   count(result.replicas, "replica"), count(result.frames, "frame")),
-      result.replicas);
+      request, errors_are_from_groups(result.replicas), {&*sums, 1});
   return result;
 }
 

@@ -68,20 +68,21 @@ Distances distances_of(const Frame& frame, PairClass pair_class, int bins, doubl
                        double pairs) {
   Distances d;
   const std::size_t b = static_cast<std::size_t>(bins);
-  d.of_groups.assign(kCountGroups, std::vector<double>(b));
+  const std::size_t groups = frame.pair_samples.size();
+  d.of_groups.assign(groups, std::vector<double>(b));
   d.counts.assign(b, 0.0);
   d.density_per_A.assign(b, 0.0);
   d.error_per_A.assign(b, 0.0);
-  std::vector<double> samples(kCountGroups);
-  for (std::size_t g = 0; g < kCountGroups; ++g) {
+  std::vector<double> samples(groups);
+  for (std::size_t g = 0; g < groups; ++g) {
     samples[g] = static_cast<double>(frame.pair_samples[g]) * pairs * width_A;
     const auto* counts =
         &frame.pair_counts[(g * kPairClasses + static_cast<std::size_t>(pair_class)) * b];
     std::copy(counts, counts + b, d.of_groups[g].begin());
   }
-  std::vector<double> in_bin(kCountGroups);
+  std::vector<double> in_bin(groups);
   for (std::size_t bin = 0; bin < b; ++bin) {
-    for (std::size_t g = 0; g < kCountGroups; ++g) in_bin[g] = d.of_groups[g][bin];
+    for (std::size_t g = 0; g < groups; ++g) in_bin[g] = d.of_groups[g][bin];
     d.counts[bin] = std::accumulate(in_bin.begin(), in_bin.end(), 0.0);
     const analysis::MeanError density = analysis::ratio_and_error(in_bin, samples);
     d.density_per_A[bin] = density.mean;

@@ -127,15 +127,11 @@ class Run {
 
   /// Averages are kept apart by bath; these are not.
   void warn_about_several_baths() {
-    const std::vector<double>& baths_K = deck_.thermostat.temperatures_K;
-    if (std::set<double>(baths_K.begin(), baths_K.end()).size() < 2) return;
+    if (!has_several_baths(baths_K(deck_))) return;
     if (!deck_.rdf && !deck_.energies && !deck_.cluster && !deck_.heat) return;
     warn(
-        "the baths have several temperatures: rdf.csv, means over the replicas and all pictures "
-        "but "
-        "baths.svg pool them. For one of them write trajectories, and give their replicas to tarn "
-        "rdf "
-        "--replicas");
+        "the baths have several temperatures: rdf.csv, means over the replicas and pictures "
+        "against time pool them; averages.csv, rdf_by_bath.csv, rdf.svg and baths.svg do not");
   }
 
   void make_observers() {
@@ -145,7 +141,9 @@ class Run {
                        deck_.system.replicas,
                        provenance_of(deck_, molecules_),
                        deck_.integrator.timestep_fs,
-                       first_averaged_step(deck_)};
+                       first_averaged_step(deck_),
+                       {},
+                       options_.threads.value_or(deck_.run.threads)};
     observers_ = tarn::make_observers(deck_, info);
     // Behind a wall a molecule may be in the gas.
     if (!deck_.confinement) {
@@ -281,11 +279,7 @@ class Run {
     if (deck_.thermostat.kind == Thermostat::none) return;
     for (const AveragedQuantity& a : averages_) {
       if (a.table != "energies" || a.quantity != "temperature_K") continue;
-      const std::vector<double>& baths_K = deck_.thermostat.temperatures_K;
-      const std::optional<double> first =
-          baths_K.empty() ? deck_.thermostat.temperature_K : std::optional(baths_K.front());
-      const std::optional<double> bath_K = a.bath_K ? a.bath_K : first;
-      if (bath_K) warn_if(temperature_warning(a, *bath_K, deck_));
+      warn_if(temperature_warning(a, a.bath_K.value_or(baths_K(deck_).front()), deck_));
     }
   }
   void warn_about_rare_exchanges() {

@@ -58,9 +58,9 @@ void check_bond_lengths(const WaterModel& model, std::span<const double> x,
 std::optional<double> velocity_temperature(const Deck& deck, std::size_t replica) {
   if (!is_drawn(deck.system.velocities)) return std::nullopt;
   if (deck.system.temperature_K) return deck.system.temperature_K;
-  const std::vector<double>& list = deck.thermostat.temperatures_K;
-  if (!list.empty()) return list[replica % list.size()];
-  return deck.thermostat.temperature_K;
+  const std::vector<double> baths = baths_K(deck);
+  if (baths.empty()) return std::nullopt;
+  return baths[replica % baths.size()];
 }
 
 /// Mean energies, most iterations.

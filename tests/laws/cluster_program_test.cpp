@@ -86,7 +86,7 @@ struct Batch {
   std::vector<BlowUp> blow_ups;
   PairCountRequest counting;
   std::vector<std::uint64_t> counts;
-  std::array<std::int64_t, kCountGroups> samples{};
+  std::vector<std::int64_t> samples;
   std::int64_t iterations = 0, indefinite = 0;
 };
 
@@ -233,7 +233,8 @@ class HostWarp {
       const int bin = static_cast<int>(
           std::min(std::sqrt(r2.v[l]) * (c.bins / c.r_max_A), static_cast<double>(c.bins)));
       if (bin >= c.bins) continue;
-      const std::int64_t group = batch_.ids[static_cast<std::size_t>(replica_[l])] % kCountGroups;
+      const std::int64_t group =
+          batch_.ids[static_cast<std::size_t>(replica_[l])] % batch_.counting.groups;
       ++batch_.counts[static_cast<std::size_t>((group * kPairClasses + pair_class) * c.bins + bin)];
     }
   }
@@ -241,7 +242,7 @@ class HostWarp {
     for (std::size_t l = 0; l < kLanes; ++l) {
       if (!running_.v[l] || molecule_[l] != 0) continue;
       ++batch_.samples[static_cast<std::size_t>(batch_.ids[static_cast<std::size_t>(replica_[l])] %
-                                                kCountGroups)];
+                                                batch_.counting.groups)];
     }
   }
 
@@ -269,7 +270,9 @@ class WarpMachine {
     batch_.ids = start.replica_ids;
     batch_.stopped.assign(batch_.ids.size(), 0);
     batch_.counting = counting;
-    batch_.counts.assign(static_cast<std::size_t>(kCountGroups * kPairClasses * counting.bins), 0);
+    batch_.counts.assign(static_cast<std::size_t>(counting.groups * kPairClasses * counting.bins),
+                         0);
+    batch_.samples.assign(static_cast<std::size_t>(counting.groups), 0);
     for (std::int64_t w = 0; w < gpu::warps_for(start.replicas(), system.molecules); ++w) {
       warps_.emplace_back(batch_, w);
       memory_.push_back(load(warps_.back()));

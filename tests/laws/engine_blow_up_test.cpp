@@ -115,7 +115,7 @@ TEST_P(EngineBlowUp, OneReplicaStopsAndTheOthersGoOn) {
         EXPECT_EQ(f.replica_ids.size(), ids.size() - 1);
         EXPECT_EQ(engine->report().molecule_steps,
                   n * (static_cast<std::int64_t>(ids.size() - 1) * kSteps + what.step));
-        EXPECT_EQ(f.pair_samples[static_cast<std::size_t>(ids[bad] % kCountGroups)],
+        EXPECT_EQ(f.pair_samples[static_cast<std::size_t>(ids[bad] % every_step().groups)],
                   std::max<std::int64_t>(left_at - 1, 0));
         EXPECT_EQ(f.pair_samples[static_cast<std::size_t>(ids[0])], kSteps);
 

@@ -113,7 +113,7 @@ inline ClusterAverages averages(const System& system, int replicas, double spin_
   engine->snapshot(kPairCounts, f);
   a.oo.assign(static_cast<std::size_t>(counts.bins), 0.0);
   double all = 0.0;
-  for (std::size_t g = 0; g < kCountGroups; ++g) {
+  for (std::size_t g = 0; g < f.pair_samples.size(); ++g) {
     for (std::size_t b = 0; b < a.oo.size(); ++b) {
       const double c =
           static_cast<double>(f.pair_counts[g * kPairClasses * a.oo.size() + b]);  // class OO

@@ -40,7 +40,8 @@ class FakeEngine final : public Engine {
         request_(counts),
         timestep_ps_(timestep_ps),
         script_(std::move(script)),
-        counts_(static_cast<std::size_t>(kCountGroups * kPairClasses * counts.bins), 0),
+        counts_(static_cast<std::size_t>(counts.groups * kPairClasses * counts.bins), 0),
+        samples_(static_cast<std::size_t>(counts.groups), 0),
         is_stopped_(state_.replica_ids.size(), false) {}
 
   void advance(std::int64_t n_steps) override {
@@ -133,7 +134,7 @@ class FakeEngine final : public Engine {
   }
   void count(std::size_t r) {
     if (!request_.enabled || step() % request_.every != 0 || step() < request_.first_step) return;
-    const auto group = static_cast<std::size_t>(state_.replica_ids[r] % kCountGroups);
+    const auto group = static_cast<std::size_t>(state_.replica_ids[r] % request_.groups);
     const auto bins = static_cast<std::size_t>(request_.bins);
     const std::size_t size = state_.coordinates();
     analysis::count_pairs(
@@ -147,7 +148,7 @@ class FakeEngine final : public Engine {
   double timestep_ps_;
   FakeScript script_;
   std::vector<std::uint64_t> counts_;
-  std::array<std::int64_t, kCountGroups> samples_{};
+  std::vector<std::int64_t> samples_;
   std::vector<bool> is_stopped_;
   std::vector<BlowUp> blow_ups_;
 };

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// @file
@@ -31,11 +32,11 @@ inline const std::array<PlainModel, 6>& plain_models() {
   return all;
 }
 
-inline const PlainModel& plain_model(const std::string& name) {
+inline const PlainModel& plain_model(std::string_view name) {
   for (const PlainModel& model : plain_models()) {
     if (name == model.name) return model;
   }
-  throw std::invalid_argument(name);
+  throw std::invalid_argument(std::string(name));
 }
 
 struct PlainEnergy {

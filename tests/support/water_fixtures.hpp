@@ -190,11 +190,13 @@ inline Eigen::Matrix<Real, 3, 1> total(const Vector9& f) {
 /// Puts one triple into each lane.
 template <class T>
 Triple<Pack<T>> pack_triples(const std::array<Triple<double>, Pack<T>::lanes>& t) {
-  std::array<Pack<T>, 9> r;
+  T numbers[9][Pack<T>::lanes];
   for (int lane = 0; lane < Pack<T>::lanes; ++lane) {
     const std::array<double, 9> a = to_array(t[lane]);
-    for (int k = 0; k < 9; ++k) r[k].v[lane] = static_cast<T>(a[k]);
+    for (int k = 0; k < 9; ++k) numbers[k][lane] = static_cast<T>(a[k]);
   }
+  std::array<Pack<T>, 9> r;
+  for (int k = 0; k < 9; ++k) r[k] = Pack<T>::load_unaligned(numbers[k]);
   return to_triple(r);
 }
 template <class T>

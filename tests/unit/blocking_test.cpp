@@ -350,6 +350,37 @@ TEST(PooledVariance, DifferencesThatLastAreInTheVariance) {
   EXPECT_EQ(b.block_length, 512u) << "whole series are compared";
 }
 
+/// Each of G series stays at 1 or at -1. With as many at either the first order vanishes, and the
+/// error is sqrt(2)/(G - 1), that of the square of their mean. Otherwise (v - 1)^2 has the mean
+/// 2/G^2 (1 - 1/G) and the square of the error, of a mean m with m^2 = chi^2/(G - 1), some
+/// <max(4 chi^2, 2)>/G^2 = 4.7/G^2: never too small on the whole.
+TEST(PooledVariance, OfTwoStatesHasAnError) {
+  constexpr int kSeries = 32;
+  const auto of_states = [&](const std::vector<double>& states) {
+    std::vector<std::vector<double>> series;
+    for (const double x : states) series.emplace_back(16, x);
+    return variance_of(series).result();
+  };
+  std::vector<double> states(kSeries, 1.0);
+  std::fill(states.begin(), states.begin() + kSeries / 2, -1.0);
+  EXPECT_NEAR(of_states(states).error, std::sqrt(2.0) / (kSeries - 1), 1e-12);
+
+  std::mt19937_64 random(5);
+  double squares = 0.0, errors = 0.0;
+  constexpr int kDraws = 1000;
+  for (int k = 0; k < kDraws; ++k) {
+    for (double& x : states) x = random() % 2 == 0 ? 1.0 : -1.0;
+    const Blocking v = of_states(states);
+    squares += (v.mean - 1.0) * (v.mean - 1.0) / kDraws;
+    errors += v.error * v.error / kDraws;
+  }
+  // (chi^2 - 1)^2 has the mean 2 and the variance 60 - 4, a deviation of 7.5; 4.5 sigma.
+  const double unit = 1.0 / (kSeries * kSeries);
+  EXPECT_NEAR(squares, 2.0 * unit, 4.5 * 7.5 / std::sqrt(kDraws) * unit + 0.2 * unit);
+  EXPECT_GT(errors, 3.0 * unit);
+  EXPECT_LT(errors, 7.0 * unit);
+}
+
 TEST(PooledVariance, GoesOnBitByBit) {
   const std::vector<double> values = ar1(0.9, 777, 8);
   const std::vector<std::int64_t> ids{0, 1, 2};

@@ -112,11 +112,23 @@ TEST_F(CheckpointFile, AFailedWriteKeepsTheOlderOne) {
   EXPECT_EQ(read_text(path_), good);
 }
 
+TEST(Binary, FloatsComeBack) {
+  const std::vector<float> values{0.0f, -1.5f, 1e-45f, std::numeric_limits<float>::max()};
+  std::ostringstream out;
+  put(out, std::span<const float>(values));
+  EXPECT_EQ(out.str().size(), 8u + 4u * values.size());
+  EXPECT_EQ(out.str().substr(8 + 4, 4), (std::string{0, 0, '\xc0', '\xbf'}));  // little-endian
+  std::istringstream in(out.str());
+  EXPECT_EQ(get_floats(in), values);
+}
+
 TEST(Binary, AWrongCountIsNotBelieved) {
   std::ostringstream out;
   put(out, std::numeric_limits<std::uint64_t>::max());
   std::istringstream doubles(out.str());
   EXPECT_THROW(get_doubles(doubles), IoError);
+  std::istringstream floats(out.str());
+  EXPECT_THROW(get_floats(floats), IoError);
   std::istringstream text(out.str());
   EXPECT_THROW(get_string(text), IoError);
   std::istringstream empty;

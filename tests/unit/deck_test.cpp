@@ -68,6 +68,10 @@ every = 9
 pairs = ["HH", "OO"]
 r_max_A = 10.5
 bins = 100
+[observe.spectrum]
+every = 2
+resolution_per_cm = 2.5
+replicas = 3
 [observe.trajectory]
 every = 11
 format = "xyz"
@@ -173,6 +177,10 @@ TEST(Deck, ReadsEveryKey) {
   EXPECT_EQ(deck.rdf->pairs, (std::array<bool, 3>{true, false, true}));
   EXPECT_EQ(deck.rdf->r_max_A, 10.5);
   EXPECT_EQ(deck.rdf->bins, 100);
+  ASSERT_TRUE(deck.spectrum);
+  EXPECT_EQ(deck.spectrum->every, 2);
+  EXPECT_EQ(deck.spectrum->resolution_per_cm, 2.5);
+  EXPECT_EQ(deck.spectrum->replicas, (ReplicaSelection{ReplicaSelection::Kind::first, 3}));
   EXPECT_EQ(deck.trajectory->every, 11);
   EXPECT_EQ(deck.trajectory->replicas, (ReplicaSelection{ReplicaSelection::Kind::first, 2}));
   EXPECT_EQ(deck.checkpoint.every, 12);
@@ -758,6 +766,23 @@ TEST(MakeSystem, RefusesALindemannIndexThatNeedsTooMuchMemory) {
   EXPECT_EQ(make_system(parse(text + "lindemann = false\n"), 4473).molecules, 4473);
 }
 
+TEST(MakeSystem, RefusesASpectrumThatNeedsTooMuchMemory) {
+  // 2 fs, 5/cm: 4805 samples, and up to the next 4 * 2^a 3^b 5^c.
+  const std::string text =
+      "[system]\nfile = \"a.xyz\"\nreplicas = 10\n[run]\nsteps = 1\n[observe.spectrum]\n";
+  const Deck deck = parse(text);
+  EXPECT_EQ(spectrum_samples(deck), 4860u);
+  EXPECT_EQ(make_system(deck, 228).molecules, 228);
+  try {
+    make_system(deck, 229);
+    FAIL() << "9 * 229 * 10 * 4860 numbers are more than 10^8";
+  } catch (const InputError& error) {
+    EXPECT_TRUE(contains(error.what(), "[observe.spectrum] a segment is 4860 samples"));
+  }
+  EXPECT_EQ(make_system(parse(text + "replicas = 2\n"), 1140).molecules, 1140);
+  EXPECT_EQ(make_system(parse(text + "every = 4\n"), 800).molecules, 800);
+}
+
 TEST(MakeSystem, WithoutAThermostatThereIsNoFriction) {
   const System system = make_system(parse(kSmallest), 7);
   EXPECT_EQ(system.thermostat.kind, Thermostat::none);
@@ -795,6 +820,24 @@ TEST(MakePairCountRequest, StartsAfterEquilibration) {
   EXPECT_EQ(request.first_step, 6667);  // ceil(10 ps / 1.5 fs)
   const Deck whole = parse(kSmallest, {"observe.rdf.every=1", "run.equilibration_ps=0.6"});
   EXPECT_EQ(make_pair_count_request(whole).first_step, 300);
+}
+
+TEST(MakePairCountRequest, KeepsBathsApart) {
+  const auto groups_of = [](int replicas, int baths, double rise_K) {
+    Deck deck = parse(kEveryKey);
+    deck.system.replicas = replicas;
+    deck.thermostat.kind = Thermostat::gla;
+    deck.thermostat.temperatures_K.clear();
+    for (int b = 0; b < baths; ++b) deck.thermostat.temperatures_K.push_back(100.0 + b * rise_K);
+    return make_pair_count_request(deck).groups;
+  };
+  EXPECT_EQ(groups_of(1000, 1, 10.0), 32);
+  EXPECT_EQ(groups_of(1000, 5, 0.0), 32) << "one temperature";
+  EXPECT_EQ(groups_of(7, 5, 10.0), 5);
+  EXPECT_EQ(groups_of(100, 5, 10.0), 100);
+  EXPECT_EQ(groups_of(1000, 5, 10.0), 160);
+  EXPECT_EQ(groups_of(100'000, 200, 0.1), 4000);
+  EXPECT_EQ(groups_of(100'000, 5000, 0.1), 32) << "too many to keep apart";
 }
 
 // --- Suggestions ---

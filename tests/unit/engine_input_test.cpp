@@ -51,6 +51,7 @@ const std::vector<Mistake> kMistakes{
     {"ids are 0 or more; one is -3", [](Input& in) { in.start.replica_ids[1] = -3; }},
     {"every 0 steps", [](Input& in) { in.counts.every = 0; }},
     {"in -3 bins", [](Input& in) { in.counts.bins = -3; }},
+    {"in 0 groups", [](Input& in) { in.counts.groups = 0; }},
     {"r_max_A = 0", [](Input& in) { in.counts.r_max_A = 0.0; }},
     {"r_max_A = inf",
      [](Input& in) { in.counts.r_max_A = std::numeric_limits<double>::infinity(); }},

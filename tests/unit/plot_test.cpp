@@ -192,5 +192,18 @@ TEST(Plot, AGnuplotThatFailsIsAWarning) {
   }
 }
 
+// As gnuplot 6 says it where the C library cannot convert its signs.
+TEST(Plot, TheReasonIsNoWarning) {
+  const ScratchFolder folder;
+  const std::string gnuplot = folder.file("gnuplot");
+  test::write_text(gnuplot,
+                   "#!/bin/sh\necho '         line 0: warning: no degree sign' >&2\n"
+                   "echo '         line 0:          cannot open file' >&2\nexit 1\n");
+  std::filesystem::permissions(gnuplot, std::filesystem::perms::owner_all);
+  const Path path(folder.path() + ":" + std::getenv("PATH"));
+  const Drawing drawing = draw(example(), folder.file("rdf"));
+  EXPECT_TRUE(contains(drawing.warning, ": cannot open file")) << drawing.warning;
+}
+
 }  // namespace
 }  // namespace tarn::io

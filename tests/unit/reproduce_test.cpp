@@ -304,6 +304,34 @@ TEST(Reproductions, OfExchangeHaveEveryBathWithAndWithout) {
   for (const auto& [what, count] : rows) EXPECT_EQ(count, 10) << what;
 }
 
+TEST(Reproductions, OfSpectraCompareEverySchemeWithTheReference) {
+  const test::ScratchFolder folder;
+  ReproduceOptions options;
+  options.inputs_dir = kInputs;
+  options.out_dir = folder.path();
+  options.share_of_time = 0.03;
+  reproduce({"spectrum"}, options);
+  io::CsvReader csv(folder.file("spectrum.csv"));
+  int rows = 0;
+  for (std::vector<std::string_view> cells; csv.next(cells); ++rows) {
+    const auto value = [&](const char* column) { return csv.number(cells[csv.column(column)]); };
+    // 42 modes; in 0.6 ps the start's own energy, a third of 10 K, has not yet gone.
+    EXPECT_GT(value("modes"), 35.0);
+    EXPECT_LT(value("modes"), 65.0);
+    EXPECT_GT(value("mean_libration_per_cm"), 400.0);
+    EXPECT_LT(value("mean_libration_per_cm"), 900.0);
+    EXPECT_GT(value("core_us_per_ps"), 0.0);
+    if (value("timestep_fs") == 0.5) {
+      EXPECT_EQ(value("difference"), 0.0);
+      EXPECT_EQ(value("shift_per_cm"), 0.0);
+    } else {
+      EXPECT_GT(value("difference"), 0.0);
+    }
+  }
+  EXPECT_EQ(rows, 2 * (1 + 5 * 3));
+  EXPECT_FALSE(std::filesystem::exists(folder.file(".spectrum-0"))) << "the runs go away";
+}
+
 TEST(Reproductions, RefuseUnknownNames) {
   ReproduceOptions options;
   options.inputs_dir = kInputs;

@@ -400,8 +400,12 @@ TEST_F(RunDeck, NoNaNReachesAFileAndTheErrorIsRecorded) {
   script_.not_a_number_at = 14;
   EXPECT_TRUE(contains(message_of<NumericalError>([&] { run(deck(100)); }), "not a number"));
   for (const auto& [name, text] : contents_of(out_)) {
-    if (name.ends_with(".csv")) {
-      EXPECT_EQ(text.find("nan"), std::string::npos) << name;
+    // Of the first row there is no Lindemann index yet, in the last column.
+    std::size_t at = 0;
+    while (name.ends_with(".csv") && (at = text.find("nan", at)) != std::string::npos) {
+      EXPECT_EQ(name, "cluster.csv");
+      EXPECT_EQ(text.substr(at - 1, 5), ",nan\n");
+      at += 3;
     }
   }
   EXPECT_TRUE(contains(read_text(out_ + "/energies.csv"), "\n7,"));

@@ -102,7 +102,9 @@ class PooledBlocking : public BlockSums<1> {
 };
 
 /// Variance of several series about the mean of them all, with its error by blocking: to first
-/// order a value x adds (x - mean)^2 - variance to it.
+/// order a value x adds (x - mean)^2 - variance to it. That vanishes where half of the values lie
+/// at each of two places, so the error is at least that of the square of the mean, sqrt(2) times
+/// the square of the mean's own error.
 class PooledVariance : public BlockSums<2> {
  public:
   explicit PooledVariance(std::size_t series = 1) : BlockSums(series) {}

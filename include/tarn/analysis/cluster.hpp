@@ -48,7 +48,7 @@ class LindemannIndex {
  public:
   /// @param positions_A [molecule][9]; the number of molecules must not change
   void add(std::span<const double> positions_A);
-  /// 0 for fewer than two samples or molecules.
+  /// nan for fewer than two samples or molecules.
   double value() const;
 
   /// All that it remembers, for a checkpoint.

@@ -10,15 +10,23 @@ namespace tarn::units {
 
 inline constexpr double femtoseconds_per_akma = 48.88821;
 inline constexpr double picoseconds_per_akma = femtoseconds_per_akma * 1e-3;
+inline constexpr double pi = 3.14159265358979323846;
 /// Boltzmann constant [kcal/(mol K)].
 inline constexpr double boltzmann_kcal_per_mol_K = 0.0019872041;
 /// Coulomb constant [kcal A/(mol e^2)].
 inline constexpr double coulomb_kcal_A_per_mol_e2 = 332.0637;
 /// Dipole moment of an elementary charge at one angstrom [debye].
 inline constexpr double debye_per_e_A = 4.80320471;
+inline constexpr double speed_of_light_cm_per_fs = 2.99792458e-5;
+/// Integrated absorption of a charge e that swings with a mass of a dalton [km/mol]: pi/3 of the
+/// Coulomb constant over the square of the speed of light, of a mole.
+inline constexpr double absorption_km_per_mol_Da_per_e2 =
+    pi / 3.0 * coulomb_kcal_A_per_mol_e2 /
+    (speed_of_light_cm_per_fs * speed_of_light_cm_per_fs * 1e16 * femtoseconds_per_akma *
+     femtoseconds_per_akma) *
+    6.02214076e10;
 inline constexpr double mass_hydrogen_Da = 1.008;
 inline constexpr double mass_oxygen_Da = 15.9994;
-inline constexpr double pi = 3.14159265358979323846;
 
 constexpr double akma_from_fs(double time_fs) { return time_fs / femtoseconds_per_akma; }
 constexpr double akma_from_ps(double time_ps) { return time_ps / picoseconds_per_akma; }

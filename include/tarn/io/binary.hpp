@@ -19,6 +19,7 @@ void put(std::ostream& out, double value);
 void put(std::ostream& out, std::string_view text);
 /// Length, then the values.
 void put(std::ostream& out, std::span<const double> values);
+void put(std::ostream& out, std::span<const float> values);
 void put(std::ostream& out, std::span<const std::int64_t> values);
 void put(std::ostream& out, std::span<const std::uint64_t> values);
 
@@ -28,6 +29,7 @@ std::int64_t get_i64(std::istream& in);
 double get_double(std::istream& in);
 std::string get_string(std::istream& in);
 std::vector<double> get_doubles(std::istream& in);
+std::vector<float> get_floats(std::istream& in);
 std::vector<std::int64_t> get_i64s(std::istream& in);
 std::vector<std::uint64_t> get_u64s(std::istream& in);
 

@@ -58,6 +58,7 @@ class CsvWriter {
     format_.cell(value);
     return *this;
   }
+  void cell_or_nan(double value) { format_.cell_or_nan(value); }
   /// @throws IoError
   void end_row() { file_.append(format_.row()); }
   void flush() { file_.flush(); }

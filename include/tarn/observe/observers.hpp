@@ -20,6 +20,7 @@ struct RunInfo {
   std::int64_t first_averaged_step = 0;  ///< averages leave out what was before
   /// Temperature of the bath of replica r: element r modulo the length; empty: there is no bath.
   std::vector<double> baths_K{};
+  int threads = 0;  ///< of work that an observer does itself; 0: as many as there are
 
   /// Of the time step as the deck has it, which the engine's own units would round.
   double time_ps(std::int64_t step) const {

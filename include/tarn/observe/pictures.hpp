@@ -46,6 +46,11 @@ Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats =
 Pictures draw_rdf_table(const std::string& table, const std::string& path_without_extension,
                         const io::PictureFormats& formats = io::kAllPictures);
 
+/// Density of states and infrared absorption with bands of one standard error, up to somewhat
+/// behind where 99 % of both is seen.
+Pictures draw_spectrum(const std::string& folder,
+                       const io::PictureFormats& formats = io::kAllPictures);
+
 /// Whether the folder has tables of a mechanical system, which know a time without unit.
 bool is_mechanical_run(const std::string& folder);
 /// Coordinates and energies of a mechanical system against time.

@@ -62,10 +62,10 @@ struct MoleculeNormals {
 TARN_HD MoleculeNormals molecule_normals(std::uint64_t seed, std::uint64_t replica,
                                          std::uint64_t molecule, std::uint64_t step,
                                          NoiseStream stream) {
-  using U = std::uint64_t;
-  const PhiloxWords<U> counters[2] = {noise_counter(replica, molecule, step, stream, 0),
-                                      noise_counter(replica, molecule, step, stream, 1)};
-  PhiloxWords<U> c[2];
+  using Word = std::uint64_t;
+  const PhiloxWords<Word> counters[2] = {noise_counter(replica, molecule, step, stream, 0),
+                                         noise_counter(replica, molecule, step, stream, 1)};
+  PhiloxWords<Word> c[2];
   philox4x32_10(counters, seed, c);
   std::uint32_t w[8];
   for (int call = 0; call < 2; ++call) {

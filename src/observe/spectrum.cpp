@@ -1,0 +1,265 @@
+#include "tarn/analysis/spectrum.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/parallel.hpp"
+#include "makers.hpp"
+#include "replica_table.hpp"
+#include "tarn/analysis/blocking.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/observe/pictures.hpp"
+
+namespace tarn {
+namespace {
+
+/// What a segment of one replica gives: power at each frequency and, last, their sum.
+struct SegmentPower {
+  std::vector<double> kinetic;  // of sqrt(m) v [kcal/mol]
+  std::vector<double> dipole;   // of the rate of the dipole moment [e^2 A^2/akma^2]
+};
+
+/// Mean over the segments, each frequency by itself and, last, all of them together.
+using Means = std::vector<analysis::PooledBlocking>;
+
+/// Keeps the velocities of a segment, takes its power when it is whole, and forgets its first half.
+class SpectrumObserver final : public Observer {
+ public:
+  SpectrumObserver(const ObserveSpectrum& section, const Deck& deck, const RunInfo& info)
+      : section_(section),
+        info_(info),
+        system_(make_system(deck, info.molecules)),
+        samples_(spectrum_samples(deck)),
+        replicas_(section.replicas.kind == ReplicaSelection::Kind::all
+                      ? info.replicas
+                      : std::min(info.replicas, section.replicas.count)) {
+    const double interval_fs = static_cast<double>(section.every) * info.timestep_fs;
+    spacing_per_cm_ =
+        1.0 / (static_cast<double>(samples_) * interval_fs * units::speed_of_light_cm_per_fs);
+    if (!info.baths_K.empty()) kT_ = units::boltzmann_kcal_per_mol_K * info.baths_K.front();
+    degrees_ = (is_rigid(system_.integrator.scheme) ? 6.0 : 9.0) * info.molecules;
+    if (system_.motionless) degrees_ -= 6.0;
+    const auto means = analysis::PooledBlocking::of_replicas(replicas_);
+    states_.assign(samples_ / 2 + 2, means);
+    absorption_.assign(samples_ / 2 + 2, means);
+  }
+
+  std::string name() const override {
+    return fmt::format("spectrum every {} samples {} from step {} replicas {}", section_.every,
+                       samples_, info_.first_averaged_step, selection_text(section_.replicas));
+  }
+  unsigned fields() const override { return kVelocities; }
+  std::int64_t every() const override { return gathered_ == 0 ? first_step() : section_.every; }
+  void begin() override {}
+  void observe(const Frame& frame) override;
+  void save(std::ostream& out) override;
+  void load(std::istream& in) override;
+  void finish() override;
+  std::vector<AveragedQuantity> averages() const override;
+  Pictures draw() override { return draw_spectrum(info_.out_dir); }
+
+ private:
+  /// The first sample after equilibration, or after step 0.
+  std::int64_t first_step() const {
+    const std::int64_t intervals =
+        (info_.first_averaged_step + section_.every - 1) / section_.every;
+    return std::max<std::int64_t>(intervals, 1) * section_.every;
+  }
+  std::size_t coordinates() const { return static_cast<std::size_t>(info_.molecules) * 9; }
+  void end_segment();
+  /// @param velocities [sample][coordinate]
+  SegmentPower power_of(const std::vector<float>& velocities,
+                        analysis::Periodogram& periodogram) const;
+  /// kT of a segment: that of the bath, or of the segment itself.
+  double kT_of(double kinetic) const { return kT_ > 0.0 ? kT_ : kinetic / degrees_; }
+
+  ObserveSpectrum section_;
+  RunInfo info_;
+  System system_;
+  std::size_t samples_;  // of a segment
+  int replicas_;
+  double spacing_per_cm_ = 0.0;
+  double kT_ = 0.0;  // 0: there is no bath
+  double degrees_ = 0.0;
+
+  std::size_t gathered_ = 0;  // samples of the segment
+  // By replica id, [sample][coordinate]: floats, whose rounding is 10^-15 of the power.
+  std::map<std::int64_t, std::vector<float>> velocities_;
+  std::int64_t segments_ = 0;  // of all replicas
+  Means states_, absorption_;
+};
+
+void SpectrumObserver::observe(const Frame& frame) {
+  if (frame.step < info_.first_averaged_step) return;
+  std::map<std::int64_t, std::vector<float>> still;
+  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+    const std::int64_t id = frame.replica_ids[r];
+    if (id >= replicas_) continue;
+    std::vector<float>& velocities = still[id];
+    velocities.swap(velocities_[id]);
+    velocities.reserve(samples_ * coordinates());
+    const auto begin =
+        frame.velocities_A_per_akma.begin() + static_cast<std::ptrdiff_t>(r * coordinates());
+    std::transform(begin, begin + static_cast<std::ptrdiff_t>(coordinates()),
+                   std::back_inserter(velocities), [](double v) { return static_cast<float>(v); });
+  }
+  velocities_ = std::move(still);  // without the replicas that were stopped
+  if (++gathered_ == samples_) end_segment();
+}
+
+void SpectrumObserver::end_segment() {
+  std::vector<std::int64_t> ids;
+  for (const auto& [id, velocities] : velocities_) ids.push_back(id);
+  std::vector<SegmentPower> powers(ids.size());
+  for_each_index(
+      static_cast<std::int64_t>(ids.size()), info_.threads,
+      [&](int) { return analysis::Periodogram(samples_); },
+      [&](analysis::Periodogram& periodogram, std::int64_t i) {
+        const auto at = static_cast<std::size_t>(i);
+        powers[at] = power_of(velocities_.at(ids[at]), periodogram);
+      });
+  // One value of each series: the sum over its replicas, in their order.
+  const std::size_t series = analysis::PooledBlocking::series_of_replicas(replicas_);
+  for (std::size_t s = 0; s < series; ++s) {
+    std::vector<double> kinetic(states_.size(), 0.0), dipole(states_.size(), 0.0);
+    double weight = 0.0;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (static_cast<std::size_t>(ids[i]) % series != s) continue;
+      for (std::size_t k = 0; k < kinetic.size(); ++k) {
+        kinetic[k] += powers[i].kinetic[k];
+        dipole[k] += powers[i].dipole[k];
+      }
+      weight += kT_of(powers[i].kinetic.back());
+    }
+    if (!(weight > 0.0)) continue;
+    for (std::size_t k = 0; k < kinetic.size(); ++k) {
+      states_[k].add(s, kinetic[k], weight);
+      absorption_[k].add(s, dipole[k], weight);
+    }
+  }
+  const auto half = static_cast<std::ptrdiff_t>(samples_ / 2 * coordinates());
+  for (auto& [id, velocities] : velocities_) {
+    velocities.erase(velocities.begin(), velocities.begin() + half);
+  }
+  gathered_ -= samples_ / 2;
+  segments_ += static_cast<std::int64_t>(ids.size());
+}
+
+SegmentPower SpectrumObserver::power_of(const std::vector<float>& velocities,
+                                        analysis::Periodogram& periodogram) const {
+  SegmentPower power{std::vector<double>(states_.size(), 0.0),
+                     std::vector<double>(states_.size(), 0.0)};
+  const std::size_t size = coordinates();
+  std::vector<double> series(samples_);
+  for (std::size_t c = 0; c < size; ++c) {
+    for (std::size_t j = 0; j < samples_; ++j) series[j] = velocities[j * size + c];
+    const double mass_Da = c % 9 < 3 ? system_.model.mass_o_Da : system_.model.mass_h_Da;
+    periodogram.add(series, mass_Da, power.kinetic);
+  }
+  const double charge_e = system_.model.dipole_charge_e();
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    for (std::size_t j = 0; j < samples_; ++j) {
+      series[j] = 0.0;
+      for (std::size_t m = j * size + axis; m < (j + 1) * size; m += 9) {
+        series[j] +=
+            double{velocities[m + 3]} + double{velocities[m + 6]} - 2.0 * double{velocities[m]};
+      }
+    }
+    periodogram.add(series, charge_e * charge_e, power.dipole);
+  }
+  power.kinetic.back() = std::accumulate(power.kinetic.begin(), power.kinetic.end() - 1, 0.0);
+  power.dipole.back() = std::accumulate(power.dipole.begin(), power.dipole.end() - 1, 0.0);
+  return power;
+}
+
+void SpectrumObserver::save(std::ostream& out) {
+  io::put(out, static_cast<std::uint64_t>(gathered_));
+  io::put(out, segments_);
+  io::put(out, static_cast<std::uint64_t>(velocities_.size()));
+  for (const auto& [id, velocities] : velocities_) {
+    io::put(out, id);
+    io::put(out, std::span<const float>(velocities));
+  }
+  for (const Means* means : {&states_, &absorption_}) {
+    for (const analysis::PooledBlocking& mean : *means) {
+      io::put(out, std::span<const double>(mean.memory()));
+    }
+  }
+}
+
+void SpectrumObserver::load(std::istream& in) {
+  gathered_ = io::get_u64(in);
+  segments_ = io::get_i64(in);
+  velocities_.clear();
+  for (std::uint64_t left = io::get_u64(in); left > 0; --left) {
+    const std::int64_t id = io::get_i64(in);
+    velocities_[id] = io::get_floats(in);
+  }
+  for (Means* means : {&states_, &absorption_}) {
+    for (analysis::PooledBlocking& mean : *means) mean.restore(io::get_doubles(in));
+  }
+}
+
+void SpectrumObserver::finish() {
+  const std::string path = info_.out_dir + "/spectrum.csv";
+  io::CsvFormat csv(path, {"wavenumber_per_cm", "states_cm", "states_cm_err",
+                           "absorption_km_cm_per_mol", "absorption_km_cm_per_mol_err"});
+  std::string text = csv.head(
+      info_.provenance +
+      "; modes per 1/cm and absorption of the cluster in km/mol per 1/cm, equations (56), (57); "
+      "error = standard error by blocking (0: not known)");
+  const std::size_t rows = segments_ > 0 ? samples_ / 2 + 1 : 0;
+  for (std::size_t k = 0; k < rows; ++k) {
+    // Rows at the two ends stand for half a distance between rows.
+    const double width = (k == 0 || k + 1 == rows ? 0.5 : 1.0) * spacing_per_cm_;
+    csv.cell(static_cast<double>(k) * spacing_per_cm_);
+    for (const auto& [means, unit] :
+         {std::pair(&states_, 1.0), {&absorption_, units::absorption_km_per_mol_Da_per_e2}}) {
+      const analysis::Blocking mean = (*means)[k].result();
+      csv.cell(unit / width * mean.mean).cell(unit / width * mean.error);
+    }
+    text += csv.row();
+  }
+  io::write_file(path, text);
+}
+
+std::vector<AveragedQuantity> SpectrumObserver::averages() const {
+  std::vector<AveragedQuantity> all;
+  if (segments_ == 0) return all;
+  const auto add = [&](const char* quantity, const analysis::PooledBlocking& sums, double unit) {
+    const analysis::Blocking mean = sums.result();
+    AveragedQuantity& a = all.emplace_back(
+        AveragedQuantity{"spectrum", quantity, unit * mean.mean, unit * mean.error});
+    // Neighbours are half a segment apart.
+    a.autocorrelation_ps = mean.autocorrelation_time * info_.time_ps(section_.every) *
+                           static_cast<double>(samples_ / 2);
+    a.independent_samples = static_cast<double>(segments_) / (2.0 * mean.autocorrelation_time);
+    a.samples = segments_;
+    a.converged = mean.converged;
+  };
+  // Without a bath they are what they are counted in.
+  if (kT_ > 0.0) add("states", states_.back(), 1.0);
+  add("absorption_km_per_mol", absorption_.back(), units::absorption_km_per_mol_Da_per_e2);
+  return all;
+}
+
+}  // namespace
+
+std::unique_ptr<Observer> make_spectrum(const ObserveSpectrum& section, const Deck& deck,
+                                        const RunInfo& info) {
+  return std::make_unique<SpectrumObserver>(section, deck, info);
+}
+
+}  // namespace tarn
