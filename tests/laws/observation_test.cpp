@@ -51,6 +51,27 @@ TEST(Observation, ChangesNoBitOfTheRun) {
   }
 }
 
+/// The spectrum of the first of three replicas is that of a run of one, on any number of threads.
+TEST(Observation, SpectraDependOnNoThreadAndNoBatch) {
+  const auto rows = [](int replicas, int threads, const std::string& chosen) {
+    const test::ScratchFolder folder;
+    Deck deck =
+        deck_of("settle", "", "[observe.spectrum]\nevery = 5\nresolution_per_cm = 100\n" + chosen);
+    deck.system.replicas = replicas;
+    RunOptions options;
+    options.out_dir = folder.file("out");
+    options.threads = threads;
+    run_deck(deck, options);
+    const std::string text = test::read_text(folder.file("out/spectrum.csv"));
+    return text.substr(text.find('\n'));  // without provenance, which tells the replicas
+  };
+  const std::string first = rows(3, 1, "replicas = 1\n");
+  EXPECT_GT(first.size(), 1000u);
+  EXPECT_EQ(rows(1, 1, ""), first);
+  EXPECT_EQ(rows(3, 4, "replicas = 1\n"), first);
+  EXPECT_EQ(rows(3, 3, ""), rows(3, 1, ""));
+}
+
 /// Molecules at 20 000 K fly apart at some 50 A/ps; cold ones stay.
 TEST(Observation, HotClustersEvaporateAndColdOnesDoNot) {
   for (const bool hot : {true, false}) {

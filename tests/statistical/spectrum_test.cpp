@@ -129,6 +129,36 @@ TEST(Spectrum, CountsTheDegreesOfFreedom) {
   }
 }
 
+/// The velocities at whole steps have all of kT in each mode with GLA, and 1 - h^2 Omega^2 / 4 of
+/// it with BAOAB, which is right in the positions instead.
+TEST(Spectrum, CountsAModeLessWithBaoab) {
+  constexpr double kTimestep_fs = 0.5, kOmega = 20.0;
+  for (const char* kind : {"gla", "baoab"}) {
+    const ScratchFolder folder;
+    const Deck deck = parse_deck(
+        fmt::format("[system]\nmolecules = 1\nreplicas = 32\nseed = 2\n[integrator]\n"
+                    "scheme = \"verlet\"\nomega = {}\ntimestep_fs = {}\n"
+                    "[thermostat]\nkind = \"{}\"\ntemperature_K = 1.0\nfriction_per_ps = 50.0\n"
+                    "[run]\nduration_ps = 22.0\nequilibration_ps = 2.0\n"
+                    "[observe.spectrum]\nresolution_per_cm = 100.0\n",
+                    kOmega, kTimestep_fs, kind),
+        "count.toml");
+    RunOptions options;
+    options.out_dir = folder.file("out");
+    options.threads = 2;
+    const RunResult result = run_deck(deck, options);
+    const AveragedQuantity& states = result.averages.at(0);
+    double less = 0.0;
+    for (const double unit : bond_frequencies()) {
+      const double omega_h = kOmega * unit * units::akma_from_fs(kTimestep_fs);
+      less += 0.25 * omega_h * omega_h;
+    }
+    EXPECT_NEAR(states.mean, 9.0 - (deck.thermostat.kind == Thermostat::baoab ? less : 0.0),
+                4.5 * states.error);
+    EXPECT_LT(9.0 * states.error, less);  // the two are told apart
+  }
+}
+
 /// A free molecule in a bath: its translation is a Lorentzian of the friction about zero.
 TEST(Spectrum, OfAFreeMoleculeInABathIsTheLorentzianOfItsFriction) {
   const ScratchFolder folder;
