@@ -28,6 +28,6 @@ build() {
   say "Building ${*:-everything} with $(nproc) processes"
   cmake --build --preset "$preset" --parallel "$(nproc)" ${1:+--target "$@"} ||
     die "the build failed; the first error is above.
-With a compiler other than Debian 12's, a new warning may be the cause:
+With a compiler other than those that CONTRIBUTING.md names, a new warning may be the cause:
 cmake --preset $preset -DTARN_WERROR=OFF"
 }
