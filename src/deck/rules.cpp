@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <set>
 #include <vector>
 
 #include "checker.hpp"
@@ -92,12 +91,11 @@ void spectrum_has_one_temperature(Checker& checker) {
   const ThermostatSection& thermostat = checker.deck().thermostat;
   if (thermostat.kind == Thermostat::none) return;
   const std::vector<double>& baths_K = thermostat.temperatures_K;
-  const std::set<double> different_K(baths_K.begin(), baths_K.end());
-  if (different_K.size() > 1) {
+  if (has_several_baths(baths_K)) {
     checker.problem("observe.spectrum.every",
                     "[observe.spectrum] averages over the replicas, and these have baths of "
                     "several temperatures; run it with one");
-  } else if (thermostat.temperature_K == 0.0 || different_K.contains(0.0)) {
+  } else if (thermostat.temperature_K == 0.0 || (!baths_K.empty() && baths_K[0] == 0.0)) {
     checker.problem("observe.spectrum.every",
                     "[observe.spectrum] counts in units of kT and needs a bath above 0 K");
   }
