@@ -1,5 +1,6 @@
 #include "tarn/analysis/errors.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -40,6 +41,11 @@ MeanError ratio_and_error(std::span<const double> counts, std::span<const double
   }
   result.error = std::sqrt(groups / (groups - 1.0) * squares) / all_samples;
   return result;
+}
+
+int decimals_for(double error) {
+  if (!(error > 0.0)) return 3;
+  return std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, 9);
 }
 
 }  // namespace tarn::analysis

@@ -11,6 +11,7 @@
 
 #include "commands.hpp"
 #include "deck_arguments.hpp"
+#include "tarn/analysis/errors.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
@@ -29,7 +30,7 @@ bool is_constant(const AveragedQuantity& a) { return a.error <= 1e-12 * std::abs
 /// "-57.553 +- 0.032", the error with two digits, and a star where it is a lower bound.
 std::string mean_text(const AveragedQuantity& a) {
   if (is_constant(a)) return fmt::format("{:.6g}", a.mean);
-  const int digits = std::clamp(1 - static_cast<int>(std::floor(std::log10(a.error))), 0, 9);
+  const int digits = analysis::decimals_for(a.error);
   return fmt::format("{:.{}f} +- {:.{}f}{}", a.mean, digits, a.error, digits,
                      a.converged ? "" : " *");
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -12,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "figure_page.hpp"
+#include "tarn/analysis/errors.hpp"
 #include "tarn/run.hpp"
 
 namespace tarn {
@@ -57,8 +57,7 @@ std::vector<Bath> baths_of(const std::vector<AveragedQuantity>& averages) {
 }
 
 std::string text_of(const Value& v) {
-  const int digits =
-      v.error > 0.0 ? std::clamp(1 - static_cast<int>(std::floor(std::log10(v.error))), 0, 6) : 3;
+  const int digits = analysis::decimals_for(v.error);
   return fmt::format("{:.{}f} ± {:.{}f}{}", v.mean, digits, v.error, digits,
                      v.converged ? "" : " \\*");
 }

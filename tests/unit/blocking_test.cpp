@@ -402,6 +402,19 @@ TEST(PooledVariance, GoesOnBitByBit) {
 
 // --- errors ---
 
+TEST(Errors, AreToldWithTwoDigits) {
+  for (const auto& [error, decimals] : {std::pair{0.032, 3},
+                                        {0.0099, 4},
+                                        {1.0, 1},
+                                        {9.9, 1},
+                                        {12.0, 0},
+                                        {1e4, 0},
+                                        {1e-20, 9},
+                                        {0.0, 3}}) {
+    EXPECT_EQ(decimals_for(error), decimals) << error;
+  }
+}
+
 TEST(Errors, MeanAndErrorInClosedForm) {
   const MeanError e = mean_and_error(std::vector<double>{1, 2, 3, 4});
   EXPECT_DOUBLE_EQ(e.mean, 2.5);

@@ -19,4 +19,7 @@ MeanError mean_and_error(std::span<const double> values);
 /// Groups without samples are left out.
 MeanError ratio_and_error(std::span<const double> counts, std::span<const double> samples);
 
+/// Decimals of a number that tell two digits of its error, "-57.553 ± 0.032"; 3 if that is 0.
+int decimals_for(double error);
+
 }  // namespace tarn::analysis
