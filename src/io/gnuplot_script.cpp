@@ -245,8 +245,10 @@ std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
         !labels.empty() && (panel == 0 || labels != labels_of(plots[panel - 1]));
     if (!one_title)
       text += fmt::format("set title {} font ',{}'\n", quoted(plot.title), title_size);
-    // Plots above each other share their x axis; only the last one names it.
-    text += fmt::format("set xlabel {}\n", panel + 1 == plots.size() ? quoted(plot.x_label) : "''");
+    // Where the plot below shares the x axis, it names it, and may say more after the name.
+    const bool shared =
+        panel + 1 < plots.size() && plots[panel + 1].x_label.starts_with(plot.x_label);
+    text += fmt::format("set xlabel {}\n", shared ? "''" : quoted(plot.x_label));
     text += axes_commands(plot, has_legend, legend > 0);
     text += plot_command(plot, panel);
   }

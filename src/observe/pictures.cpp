@@ -356,11 +356,11 @@ Pictures draw_exchange(const std::string& folder, const io::PictureFormats& form
   const std::size_t attempts = pairs.column("attempts");
   const std::size_t acceptance = pairs.column("acceptance"), err = pairs.column("acceptance_err");
   plots[0].title = title_of("Replica exchange", pairs.provenance());
+  plots[0].x_label = "temperature between the neighbours (K)     bars: standard error";
   plots[0].y_label = "acceptance";
   plots[0].y_range = {{0.0, 1.0}};
   io::Series& accepted = plots[0].series.emplace_back();
   accepted.style = io::Series::Style::marked_line;
-  accepted.label = "against the temperature between the neighbours (K), with standard errors";
   std::vector<double> errors;
   Cells cells;
   while (pairs.next(cells)) {
