@@ -50,8 +50,11 @@ class RdfObserver final : public Observer {
     for (int c = 0; c < kPairClasses; ++c) {
       if (request_.pairs[c]) pairs += fmt::format(" {}", pair_name(c));
     }
-    return fmt::format("rdf every {} from step {} pairs{} bins {} r_max_A {:.17g}", request_.every,
-                       request_.first_step, pairs, request_.bins, request_.r_max_A);
+    const std::string baths =
+        baths_K_.empty() ? "" : fmt::format(" baths {}", fmt::join(baths_K_, " "));
+    return fmt::format("rdf every {} from step {} pairs{} bins {} r_max_A {:.17g}{}",
+                       request_.every, request_.first_step, pairs, request_.bins, request_.r_max_A,
+                       baths);
   }
   unsigned fields() const override { return kPairCounts; }
   std::int64_t every() const override {
