@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,7 +66,8 @@ struct RunOptions {
 struct ExchangePair {
   double lower_bath_K = 0.0, upper_bath_K = 0.0;
   std::int64_t attempts = 0, accepted = 0;
-  double acceptance = 0.0, error = 0.0;  ///< mean probability and its standard error
+  /// Mean probability and its standard error; nan without attempts.
+  double acceptance = std::numeric_limits<double>::quiet_NaN(), error = acceptance;
 };
 /// What came of [exchange], after equilibration.
 struct ExchangeSummary {

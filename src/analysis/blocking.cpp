@@ -117,6 +117,15 @@ Blocking BlockSums<kMoments>::errors(Value (*residual_of)(const Value& sum)) con
 }
 
 template <std::size_t kMoments>
+double BlockSums<kMoments>::most_numbers(double values) const {
+  const double level =
+      static_cast<double>(1 + kNumbers + kProducts) + static_cast<double>(kNumbers * series_);
+  // A level for each number of blocks of twice the length that there is a whole one of.
+  const double levels = values >= 1.0 ? std::floor(std::log2(values)) + 1.0 : 0.0;
+  return 1.0 + level * levels;
+}
+
+template <std::size_t kMoments>
 std::vector<double> BlockSums<kMoments>::memory() const {
   std::vector<double> memory{shift_};
   for (const Level& l : levels_) {

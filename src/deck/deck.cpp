@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of one histogram each: some 25 MB a thread with the usual bins.
-constexpr int kMostCountGroups = 4096;
+// Of the histograms of all groups together: 24 MB a thread of each class of pairs.
+constexpr int kMostCountedBins = 1'000'000;
 
 /// @param option of the command line that they come from
 std::vector<decks::Override> given_by(const std::string& option,
@@ -261,11 +261,10 @@ PairCountRequest make_pair_count_request(const Deck& deck) {
   request.first_step = first_averaged_step(deck);
   const std::vector<double> baths = baths_K(deck);
   const int length = static_cast<int>(baths.size());
-  if (has_several_baths(baths) && length <= kMostCountGroups) {
+  if (has_several_baths(baths)) {
     // As many of each bath as there would be of all replicas.
-    const int of_a_bath =
-        std::min({deck.system.replicas / length, request.groups, kMostCountGroups / length});
-    request.groups = length * of_a_bath;
+    const int most = kMostCountedBins / request.bins / length;
+    request.groups = length * std::min({deck.system.replicas / length, request.groups, most});
   }
   return request;
 }

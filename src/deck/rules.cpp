@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "checker.hpp"
+#include "tarn/analysis/blocking.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/steps/step_parameters.hpp"
@@ -103,12 +104,27 @@ void spectrum_has_one_temperature(Checker& checker) {
 
 void segments_fit(Checker& checker) {
   if (!checker.trusted({"system.molecules", "system.replicas", "integrator.timestep_fs",
-                        "observe.spectrum.every", "observe.spectrum.resolution_per_cm",
-                        "observe.spectrum.replicas"})) {
+                        "run.steps", "run.duration_ps", "observe.spectrum.every",
+                        "observe.spectrum.resolution_per_cm", "observe.spectrum.replicas"})) {
     return;
   }
   const auto message = spectrum_problem(checker.deck(), checker.molecules());
   if (message) checker.problem("observe.spectrum.resolution_per_cm", *message);
+}
+
+void histograms_fit(Checker& checker) {
+  if (!checker.deck().rdf || !checker.trusted({"thermostat.temperatures_K", "observe.rdf.bins"})) {
+    return;
+  }
+  constexpr std::int64_t kMostBaths = 4096, kMostBins = 250'000;  // 400 MB of blocks of time
+  const std::vector<double>& baths = checker.deck().thermostat.temperatures_K;
+  const auto count = static_cast<std::int64_t>(baths.size());
+  const std::int64_t bins = checker.deck().rdf->bins;
+  if (!has_several_baths(baths) || (count <= kMostBaths && count * bins <= kMostBins)) return;
+  checker.problem("observe.rdf.bins",
+                  fmt::format("[observe.rdf] has {} bins for each of {} baths; want at most {} "
+                              "baths and {} bins in all",
+                              bins, count, kMostBaths, kMostBins));
 }
 
 void temperatures_have_replicas(Checker& checker) {
@@ -431,8 +447,11 @@ const std::vector<Rule>& rules() {
        distances_fit},
       {"`[observe.spectrum]` needs one temperature, above 0 K if it is that of a bath.",
        spectrum_has_one_temperature},
-      {"A segment of `[observe.spectrum]` is at most 10⁸ numbers, of all its replicas together.",
+      {"`[observe.spectrum]` remembers at most 10⁸ numbers: a segment of all its replicas, and the "
+       "sums behind its error bars.",
        segments_fit},
+      {"`[observe.rdf]` with several baths has at most 4096 of them, and 250 000 bins in all.",
+       histograms_fit},
       {"`[confinement]` needs `radius_A` and `stiffness_kcal_per_mol_A2`.", wall_is_complete},
       {"`window_steps` is odd.", window_has_a_middle},
       {"`solver = \"dense\"` needs finite `omega`.", dense_solver_is_finite},
@@ -507,13 +526,18 @@ std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molec
   const bool all = selection.kind == ReplicaSelection::Kind::all;
   const int replicas = all ? deck.system.replicas : std::min(deck.system.replicas, selection.count);
   const std::size_t samples = spectrum_samples(deck);
-  const double numbers =
-      9.0 * static_cast<double>(molecules) * replicas * static_cast<double>(samples);
-  if (numbers <= kMostNumbers) return std::nullopt;
+  const auto size = static_cast<double>(samples);
+  const double velocities = 9.0 * static_cast<double>(molecules) * replicas * size;
+  // Two quantities at half as many frequencies, of doubles; segments overlap by half.
+  const double segments = 2.0 * static_cast<double>(deck.run.steps / deck.spectrum->every) / size;
+  const double sums =
+      2.0 * size * analysis::PooledBlocking::of_replicas(replicas).most_numbers(segments);
+  if (velocities + sums <= kMostNumbers) return std::nullopt;
   return fmt::format(
-      "a segment is {} samples of {} velocities of {} replica{}, {:.2g} numbers, and at most "
-      "{:.0e} are allowed; write a larger every, a coarser resolution_per_cm or replicas = n",
-      samples, 9 * molecules, replicas, replicas == 1 ? "" : "s", numbers, kMostNumbers);
+      "a segment is {} samples of {} velocities of {} replica{}, {:.2g} numbers, with {:.2g} for "
+      "error bars, and at most {:.0e} are allowed; write a larger every, a coarser "
+      "resolution_per_cm or replicas = n",
+      samples, 9 * molecules, replicas, replicas == 1 ? "" : "s", velocities, sums, kMostNumbers);
 }
 
 std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t molecules) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <span>
@@ -27,7 +28,7 @@ class RdfObserver final : public Observer {
     const std::size_t length = std::max<std::size_t>(info.baths_K.size(), 1);
     const auto groups = static_cast<std::size_t>(request_.groups);
     std::int64_t replicas = info.replicas;
-    if (has_several_baths(info.baths_K) && groups % length == 0) {
+    if (has_several_baths(info.baths_K)) {
       add_table(groups, [=](std::size_t g) { return g / length; });
       for (const double bath_K : std::set(info.baths_K.begin(), info.baths_K.end())) {
         const auto is_of = [&](std::size_t g) { return info_.baths_K[g % length] == bath_K; };
@@ -36,7 +37,8 @@ class RdfObserver final : public Observer {
         add_table(groups, [&](std::size_t g) { return is_of(g) ? own++ : kNone; });
         std::int64_t of_it = 0;
         for (int r = 0; r < info.replicas; ++r) of_it += is_of(static_cast<std::size_t>(r));
-        replicas = std::min(replicas, of_it);
+        // Not more than their groups, whose spread is looked at.
+        replicas = std::min({replicas, of_it, std::ssize(sums_.back().samples)});
       }
     } else {
       add_table(groups, [](std::size_t g) { return g; });

@@ -1,6 +1,7 @@
 #include "tarn/analysis/spectrum.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -143,7 +144,7 @@ void SpectrumObserver::end_segment() {
       }
       weight += kT_of(powers[i].kinetic.back());
     }
-    if (!(weight > 0.0)) continue;
+    if (!(weight > 0.0) || !std::isfinite(weight)) continue;  // at rest
     for (std::size_t k = 0; k < kinetic.size(); ++k) {
       states_[k].add(s, kinetic[k], weight);
       absorption_[k].add(s, dipole[k], weight);

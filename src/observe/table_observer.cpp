@@ -1,6 +1,7 @@
 #include "table_observer.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <span>
 #include <utility>
@@ -111,7 +112,9 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
       all.push_back(average_of(average.result(), average.samples(), spec_.columns[c], bath));
     }
     if (fluctuates(bath)) all.push_back(fluctuation_of(bath));
-    for (std::size_t c = 0; c < bath.results.size(); ++c) all.push_back(result_of(bath, c));
+    for (std::size_t c = 0; c < bath.results.size(); ++c) {
+      if (!std::isnan(bath.results[c].mean)) all.push_back(result_of(bath, c));  // nan: not known
+    }
   }
   return all;
 }

@@ -40,6 +40,7 @@ std::string ReplicaExchange::name() const {
 }
 
 void ReplicaExchange::observe(const Frame& frame) {
+  if (frame.replica_ids.empty()) return;  // all were stopped
   last_step_ = frame.step;
   const bool counts = frame.step >= info_.first_averaged_step;
   if (frame.step > 0) {
@@ -122,10 +123,12 @@ std::vector<AveragedQuantity> ReplicaExchange::averages() const {
 ExchangeSummary ReplicaExchange::summary() const {
   ExchangeSummary s;
   for (std::size_t k = 0; k < pairs_.size(); ++k) {
-    const bool asked = pairs_[k].attempts > 0;
-    const analysis::Blocking b = asked ? pairs_[k].probability.result() : analysis::Blocking{};
-    s.pairs.push_back({temperatures_K_[k], temperatures_K_[k + 1], pairs_[k].attempts,
-                       pairs_[k].accepted, b.mean, b.error});
+    ExchangePair& pair = s.pairs.emplace_back(ExchangePair{
+        temperatures_K_[k], temperatures_K_[k + 1], pairs_[k].attempts, pairs_[k].accepted});
+    if (pair.attempts == 0) continue;
+    const analysis::Blocking b = pairs_[k].probability.result();
+    pair.acceptance = b.mean;
+    pair.error = b.error;
   }
   s.round_trips = round_trips_;
   const double walkers_ns =
@@ -146,7 +149,7 @@ void ReplicaExchange::write_pairs() const {
       info_.provenance, s.round_trips, s.round_trips_per_ns));
   for (const ExchangePair& p : s.pairs) {
     csv.cell(p.lower_bath_K).cell(p.upper_bath_K).cell(p.attempts).cell(p.accepted);
-    text += csv.cell(p.acceptance).cell(p.error).row();
+    text += csv.cell_or_nan(p.acceptance).cell_or_nan(p.error).row();
   }
   io::write_file(path, text);
 }

@@ -210,7 +210,8 @@ const std::vector<Reproduction>& reproductions() {
        "160 K on all four agree. At 125 and 140 K the error of ⟨V₀⟩ is a third to a quarter of "
        "what it is without. No error bar knows of what a run has not visited: with exchange "
        "too the two starts are eleven standard errors apart at 60 K, after 1.8 round trips a "
-       "state, and below 125 K 2.5 ns are not enough.",
+       "state, and up to 125 K, where the heat "
+       "capacities are five apart, 2.5 ns are not enough.",
        make_exchange_figure},
       {"scheme-cost",
        "The time of a step by scheme",

@@ -352,8 +352,9 @@ void make_spectrum_figure(const Reproduction& r, const ReproduceOptions& options
   page.text(fmt::format(
       "Each row: {} independent runs of {} replicas, {:g} ps of each after {:g} ps, and twice as "
       "many of the reference; ± is the standard error from their spread, which eight runs know to "
-      "a quarter of itself. The librations are all above {:g} cm⁻¹; their mean is weighted with "
-      "the density. The difference is half of the integral of |g − g′|, as a share of all modes. "
+      "a quarter of itself. What lies above {:g} cm⁻¹ counts as libration: at 10 K nothing "
+      "else does, warm nothing separates it from the translations. Means are weighted with the "
+      "density. The difference is half of the integral of |g − g′|, as a share of all modes. "
       "Costs are medians of {} turns on one thread, with GLA and without the observer. All of it "
       "took {:.1f} minutes.\n",
       kBatches, deck.system.replicas,

@@ -381,6 +381,17 @@ TEST(PooledVariance, OfTwoStatesHasAnError) {
   EXPECT_LT(errors, 7.0 * unit);
 }
 
+TEST(PooledBlocking, SaysHowMuchItRemembers) {
+  for (const std::size_t series : {1u, 3u, 32u}) {
+    PooledBlocking sums(series);
+    EXPECT_EQ(sums.most_numbers(0.0), static_cast<double>(sums.memory().size()));
+    for (int n = 1; n <= 130; ++n) {
+      for (std::size_t s = 0; s < series; ++s) sums.add(s, n);
+      EXPECT_EQ(sums.most_numbers(n), static_cast<double>(sums.memory().size())) << n;
+    }
+  }
+}
+
 TEST(PooledVariance, GoesOnBitByBit) {
   const std::vector<double> values = ar1(0.9, 777, 8);
   const std::vector<std::int64_t> ids{0, 1, 2};

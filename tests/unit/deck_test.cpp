@@ -783,6 +783,26 @@ TEST(MakeSystem, RefusesASpectrumThatNeedsTooMuchMemory) {
   EXPECT_EQ(make_system(parse(text + "every = 4\n"), 800).molecules, 800);
 }
 
+TEST(MakeSystem, CountsTheSumsBehindTheErrorsOfASpectrum) {
+  // 2 fs, 0.05/cm: 480 300 samples and a few. A segment of a molecule is 4.3 million numbers; an
+  // error bar has 6 + 2 doubles for each of floor(log2(segments)) + 1 levels, and one more.
+  const std::string text =
+      "[system]\nfile = \"a.xyz\"\n[observe.spectrum]\nresolution_per_cm = 0.05\n[run]\nsteps = ";
+  const std::size_t samples = spectrum_samples(parse(text + "1\n"));
+  ASSERT_GE(samples, 480'300u);
+  ASSERT_LE(samples, 500'000u);
+  const auto steps = [&](int segments) {
+    return std::to_string(segments * static_cast<std::int64_t>(samples) / 2) + "\n";
+  };
+  const auto numbers = [&](int levels) {
+    return static_cast<double>(samples) * (9.0 + 2.0 * (1.0 + 8.0 * levels));
+  };
+  ASSERT_LT(numbers(12), 1e8);
+  ASSERT_GT(numbers(13), 1e8);
+  EXPECT_EQ(make_system(parse(text + steps(4095)), 1).molecules, 1);
+  EXPECT_THROW(make_system(parse(text + steps(4097)), 1), InputError);
+}
+
 TEST(MakeSystem, WithoutAThermostatThereIsNoFriction) {
   const System system = make_system(parse(kSmallest), 7);
   EXPECT_EQ(system.thermostat.kind, Thermostat::none);
@@ -823,8 +843,9 @@ TEST(MakePairCountRequest, StartsAfterEquilibration) {
 }
 
 TEST(MakePairCountRequest, KeepsBathsApart) {
-  const auto groups_of = [](int replicas, int baths, double rise_K) {
+  const auto groups_of = [](int replicas, int baths, double rise_K, int bins = 100) {
     Deck deck = parse(kEveryKey);
+    deck.rdf->bins = bins;
     deck.system.replicas = replicas;
     deck.thermostat.kind = Thermostat::gla;
     deck.thermostat.temperatures_K.clear();
@@ -836,8 +857,27 @@ TEST(MakePairCountRequest, KeepsBathsApart) {
   EXPECT_EQ(groups_of(7, 5, 10.0), 5);
   EXPECT_EQ(groups_of(100, 5, 10.0), 100);
   EXPECT_EQ(groups_of(1000, 5, 10.0), 160);
-  EXPECT_EQ(groups_of(100'000, 200, 0.1), 4000);
-  EXPECT_EQ(groups_of(100'000, 5000, 0.1), 32) << "too many to keep apart";
+  EXPECT_EQ(groups_of(100'000, 200, 0.1), 6400);
+  EXPECT_EQ(groups_of(100'000, 200, 0.1, 1000), 1000) << "at most 10^6 bins";
+  EXPECT_EQ(groups_of(100'000, 2500, 0.1), 10'000);
+}
+
+TEST(MakePairCountRequest, NeedsHistogramsThatFitIntoMemory) {
+  const auto deck_of = [](int baths, int bins) {
+    std::string temperatures;
+    for (int b = 0; b < baths; ++b) temperatures += std::to_string(100 + b) + ", ";
+    return "[system]\nmolecules = 2\nreplicas = " + std::to_string(baths) +
+           "\n[thermostat]\nkind = \"gla\"\nfriction_per_ps = 1.0\ntemperatures_K = [" +
+           temperatures + "]\n[run]\nsteps = 1\n[observe.rdf]\nbins = " + std::to_string(bins) +
+           "\n";
+  };
+  EXPECT_NO_THROW(parse(deck_of(1, 100'000)));
+  EXPECT_NO_THROW(parse(deck_of(20, 12'500)));
+  EXPECT_NO_THROW(parse(deck_of(4096, 61)));
+  EXPECT_TRUE(contains(problem_of(deck_of(20, 12'501)),
+                       "[observe.rdf] has 12501 bins for each of 20 baths; want at most 4096 "
+                       "baths and 250000 bins in all"));
+  EXPECT_TRUE(contains(problem_of(deck_of(4097, 1)), "1 bins for each of 4097 baths"));
 }
 
 // --- Suggestions ---

@@ -378,6 +378,18 @@ TEST_F(ObserversTest, ClusterHasDipolesAndTheLindemannIndexAfterEquilibration) {
   EXPECT_EQ(row, t.rows.size());
   EXPECT_GT(index[0].value(), 0.0);
   EXPECT_NE(index[0].value(), index[1].value());
+  // An average of what is not known is none.
+  const auto has_lindemann = [&](std::int64_t steps) {
+    const Observers observers = make_observers(d, info(d));
+    FakeEngine some = engine(d);
+    for (const auto& observer : observers) observer->begin();
+    run_loop(some, observers, steps, true, [](std::int64_t) { return true; });
+    const std::vector<AveragedQuantity> averages = observers[0]->averages();
+    EXPECT_EQ(averages.front().quantity, "radius_of_gyration_A");
+    return averages.back().quantity == "lindemann";
+  };
+  EXPECT_FALSE(has_lindemann(50)) << "one sample";
+  EXPECT_TRUE(has_lindemann(55));
 
   run(deck(2, "[observe.cluster]\nlindemann = false\n"), 100);
   EXPECT_EQ(table("cluster.csv").header.back(), "molecule_dipole_D");
@@ -721,6 +733,21 @@ TEST_F(ObserversTest, RdfErrorsOfManyReplicasAreTheirSpread) {
     }
     const analysis::MeanError expected = analysis::mean_and_error(g);
     EXPECT_NEAR(t.rows[b][3], expected.error, 1e-12 + 1e-12 * expected.error);
+  }
+}
+
+/// Groups of several replicas, because there are many bins: errors are from their spread where
+/// each bath has sixteen of them, and from blocks of time where it has fewer.
+TEST_F(ObserversTest, RdfErrorsLookAtTheGroupsOfABath) {
+  for (const auto& [bins, groups, from_groups] :
+       {std::tuple{29411, 17, true}, {33333, 15, false}}) {
+    Deck d = deck(96, "[observe.rdf]\nbins = " + std::to_string(bins) + "\nr_max_A = 8.0\n");
+    d.thermostat.kind = Thermostat::gla;
+    d.thermostat.friction_per_ps = 5.0;
+    d.thermostat.temperatures_K = {200.0, 50.0};
+    EXPECT_EQ(make_pair_count_request(d).groups, 2 * groups);
+    const Observers observers = make_observers(d, info(d));
+    EXPECT_EQ(observers[0]->every() == kOnlyAtTheEnd, from_groups);
   }
 }
 

@@ -668,6 +668,23 @@ TEST_F(RunDeck, AStoppedReplicaTakesNoPartInExchanges) {
   EXPECT_EQ(files(), straight);
 }
 
+TEST_F(RunDeck, PairsThatWereNeverAskedHaveNoAcceptance) {
+  const RunResult result = run(deck(9, kLadders));  // one attempt: (1, 2), at step 5
+  EXPECT_EQ(result.exchange->pairs[0].attempts, 0);
+  EXPECT_TRUE(std::isnan(result.exchange->pairs[0].acceptance));
+  EXPECT_EQ(result.exchange->pairs[1].attempts, 1);
+  EXPECT_TRUE(contains(read_text(out_ + "/exchange.csv"), "100,150,0,0,nan,nan\n"));
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "\"acceptance\": null, \"error\": null"));
+}
+
+TEST_F(RunDeck, WalkersStandStillWhenAllWereStopped) {
+  script_.blow_ups = {{0, 21}, {1, 22}, {2, 23}};
+  EXPECT_THROW(run(deck(200, kLadders)), NumericalError);
+  const std::string ways = read_text(out_ + "/walkers.csv");
+  EXPECT_TRUE(contains(ways, "\n20,"));
+  EXPECT_FALSE(contains(ways, "\n25,"));
+}
+
 // --- blow-ups ---
 
 TEST_F(RunDeck, OtherReplicasGoOnAfterABlowUp) {

@@ -212,6 +212,37 @@ TEST_F(SpectrumObserverTest, WithoutAWholeSegmentThereAreNoRows) {
   EXPECT_TRUE(contains(pictures.warnings[0], "shorter than a segment"));
 }
 
+TEST_F(SpectrumObserverTest, WhatDoesNotMoveHasNoSpectrum) {
+  const auto spectrum =
+      observer(deck(1, "[observe.spectrum]\nevery = 2\nresolution_per_cm = 200.0\n"));
+  for (std::int64_t step = 0; step <= 400; step += 2) {
+    spectrum->observe(frame(step, {0}, [](std::int64_t, std::size_t, double) { return 0.0; }));
+  }
+  spectrum->finish();
+  EXPECT_GT(rows().size(), 10u);
+  EXPECT_EQ(integral(rows(), &Row::states_cm), 0.0);
+  EXPECT_EQ(integral(rows(), &Row::absorption), 0.0);
+}
+
+/// A rigid molecule alone that is at rest has no degrees of freedom to count by.
+TEST_F(SpectrumObserverTest, AMoleculeAtRestHasNoSpectrum) {
+  Deck d = deck(1, "[observe.spectrum]\nevery = 2\nresolution_per_cm = 200.0\n");
+  const RunInfo info{folder_.path(), 1, 1, "tarn; test, seed 1", 2.0, 0};
+  d.system.molecules = 1;
+  d.system.remove_momentum = false;
+  d.system.velocities = VelocityKind::zero;
+  const auto spectrum = std::move(make_observers(d, info).front());
+  for (std::int64_t step = 0; step <= 400; step += 2) {
+    Frame f = frame(step, {}, {});
+    f.molecules = 1;
+    f.replica_ids = {0};
+    f.velocities_A_per_akma.assign(9, 1e-9);  // round-off
+    spectrum->observe(f);
+  }
+  spectrum->finish();
+  EXPECT_EQ(integral(rows(), &Row::states_cm), 0.0);
+}
+
 TEST_F(SpectrumObserverTest, PenaltiesHaveNineDegreesOfFreedomAMolecule) {
   const auto spectrum =
       observer(deck(1, "[observe.spectrum]\nevery = 2\nresolution_per_cm = 200.0\n", "zss-stiff"));

@@ -53,6 +53,8 @@ class BlockSums {
   /// How many numbers were added, by weight.
   double samples() const { return empty() ? 0.0 : sum().back(); }
 
+  /// At most that many numbers are remembered of so many values of each series.
+  double most_numbers(double values) const;
   /// All that it remembers, for a checkpoint.
   std::vector<double> memory() const;
   void restore(std::span<const double> memory);
