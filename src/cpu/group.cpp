@@ -112,6 +112,12 @@ int GroupLayout::most_molecules() const {
   return std::max(padded_molecules(n_), small_ ? wide_slots() * n_ : 0);
 }
 
+std::size_t GroupLayout::small_work_size(const Group& group) const {
+  return static_cast<std::size_t>(
+      group.lanes_are_replicas ? (n_ + n_ / 2) * wide_slots() * kSiteForceComponents
+                               : (kSiteComponents + kSiteForceComponents) * narrow_row_length());
+}
+
 void GroupLayout::prepare_to_report(WorkSpace& s) const {
   s.q.resize(static_cast<std::size_t>(9 * most_molecules()));
 }
@@ -123,7 +129,7 @@ void GroupLayout::prepare_to_step(const Group& group, WorkSpace& s) const {
   s.totals.resize(molecules * 3);
   s.sites.resize(molecules * kSiteComponents);
   if (small_) {
-    s.site_f.resize(molecules * kSiteForceComponents);
+    s.work.resize(small_work_size(group));
   } else {
     s.block_f.resize(block_force_size(padded_molecules(n_), blocks()) / (wide_ ? 2 : 1));
   }
@@ -138,7 +144,7 @@ void GroupLayout::prepare_to_step(const Group& group, WorkSpace& s) const {
   f.f.resize(size * 9);
   f.totals.resize(size * 3);
   f.sites.resize(size * kSiteComponents);
-  if (group.lanes_are_replicas) f.site_f.resize(size * kSiteForceComponents);
+  if (small_) f.work.resize(small_work_size(group));
   if (!group.v_thermal.empty()) f.v_thermal.resize(size * 9);
 }
 
@@ -149,7 +155,8 @@ std::vector<Group> make_groups(const GroupLayout& layout, const State& start,
   const int slots = layout.is_small() ? layout.wide_slots() : 1;
   for (int first = 0; first < replicas; first += slots) {
     const int here = std::min(slots, replicas - first);
-    const bool wide = layout.is_small() && !narrow_pays(layout.molecules(), here, layout.lanes());
+    const bool wide =
+        layout.is_small() && !narrow_pays(layout.molecules(), here, layout.wide_slots());
     for (int r = 0; r < (wide ? 1 : here); ++r) {
       Group group;
       group.lanes_are_replicas = wide;

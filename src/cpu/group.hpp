@@ -41,13 +41,13 @@ struct Group {
 /// twice as many lanes as those of double.
 struct SingleGroup {
   AlignedVector<std::uint32_t> x, kept_x;
-  AlignedVector<float> v, a, kept_v, v_thermal, f, totals, sites, site_f;
+  AlignedVector<float> v, a, kept_v, v_thermal, f, totals, sites, work;
 };
 
 /// What steps of a group need beside its state.
 struct WorkSpace {
   SingleGroup single;
-  AlignedVector<double> f, site_f, q, totals;
+  AlignedVector<double> f, work, q, totals;      ///< work: of small clusters
   AlignedVector<double> sites, block_f;          ///< doubles hold floats too
   AlignedVector<double> active, change2, size2;  ///< of NewmarkCorrection
 };
@@ -72,6 +72,8 @@ class GroupLayout {
   int wide_slots() const { return lanes_ * (wide_ ? 2 : 1); }
   /// Packs of that type of one cluster.
   int wide_packs() const { return padded_molecules(n_) / wide_slots(); }
+  /// See NarrowPairs.
+  int narrow_row_length() const { return cpu::narrow_row_length(n_, wide_slots()); }
   /// Blocks of molecules whose pairs threads share.
   int blocks() const { return small_ ? 1 : pair_blocks(n_, wide_slots()); }
   /// Packs of so many lanes that hold molecules.
@@ -126,6 +128,8 @@ class GroupLayout {
 
  private:
   int most_molecules() const;
+  /// Numbers of the pair type.
+  std::size_t small_work_size(const Group& group) const;
   PackLanes lanes_of(Group& group, PackRange packs) const;
 
   int n_, lanes_;

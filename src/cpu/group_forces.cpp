@@ -51,14 +51,16 @@ void GroupForces::compute(double* x, Group& group, WorkSpace& space, Hand& hand)
 void GroupForces::pair_forces(const MoleculePacks& packs, WorkSpace& space, Hand& hand) const {
   double* f = space.f.data();
   if (packs.lanes_are_replicas) {
-    pairs_.small({packs.x, space.sites.data(), space.site_f.data(), f, layout_.molecules()}, pair_);
+    pairs_.small({packs.x, space.sites.data(), space.work.data(), f, layout_.molecules()}, pair_);
     return;
   }
   const LargePairs args = large_pairs_of(packs.x, space.sites.data());
   const PackRange own = layout_.wide_part_of(hand);
   pairs_.sites(args, pair_, own.first, own.last);
   if (layout_.is_small()) {
-    pairs_.narrow(args, pair_, f);
+    pairs_.narrow({space.sites.data(), space.work.data(), f, layout_.molecules(),
+                   layout_.narrow_row_length()},
+                  pair_);
   } else {
     large_pair_forces(args, space, hand);
   }
@@ -88,9 +90,9 @@ void GroupForces::large_pair_forces(const LargePairs& args, WorkSpace& space, Ha
 
 void GroupForces::compute(const SinglePacks& packs, WorkSpace& space, Hand& hand) const {
   SingleGroup& s = space.single;
-  const SinglePairs pairs{packs.x,        s.sites.data(),      s.site_f.data(),
-                          s.f.data(),     layout_.molecules(), packs.first_pack,
-                          packs.last_pack};
+  const SinglePairs pairs{
+      packs.x,    s.sites.data(),      s.work.data(),    layout_.narrow_row_length(),
+      s.f.data(), layout_.molecules(), packs.first_pack, packs.last_pack};
   if (packs.lanes_are_replicas) {
     pairs_.single_small(pairs, single_pair_);
   } else {

@@ -76,9 +76,18 @@ inline constexpr int kPadding = 16;
 struct SmallPairs {
   const double* x;  ///< [sub-block][molecule][9][lane]
   void* sites;      ///< work space: [molecule][15] packs of the pair type
-  void* site_f;     ///< work space: [molecule][12] packs of the pair type
+  void* site_f;     ///< work space: [3/2 molecules][12] packs of the pair type
   double* f;        ///< out: forces on the atoms, laid out as x
   int molecules;
+};
+
+/// Pair forces of one small cluster; a lane is a molecule.
+struct NarrowPairs {
+  const void* sites;  ///< [pack][15][lane of the pair type], filled by build_sites
+  void* work;         ///< work space: [15 + 12][row_length] of the pair type
+  double* f;          ///< out: forces on the atoms, laid out as MoleculePacks::f
+  int molecules;
+  int row_length;
 };
 
 /// Pair forces of a large cluster; a lane is a molecule. Its molecules are dealt to blocks, and a
@@ -127,7 +136,8 @@ struct NewmarkCorrection {
 struct SinglePairs {
   const std::uint32_t* x;  ///< as SinglePacks::x
   float* sites;            ///< [pack][15][lane]
-  float* site_f;           ///< work space where a lane is a replica: [pack][12][lane]
+  float* work;             ///< as SmallPairs::site_f, or as NarrowPairs::work
+  int row_length;          ///< as NarrowPairs::row_length
   float* f;                ///< out: [pack][9][lane]
   int molecules;
   int first_pack, last_pack;  ///< of build_sites; one past the end
@@ -187,8 +197,7 @@ struct KernelTable {
 
   // Pair forces, by [M site?][mixed?].
   void (*small_pairs[2][2])(const SmallPairs&, const PairParameters<double>&);
-  /// One small cluster, lane by molecule; out: forces on the atoms, laid out as x.
-  void (*narrow_pairs[2][2])(const LargePairs&, const PairParameters<double>&, double* f);
+  void (*narrow_pairs[2][2])(const NarrowPairs&, const PairParameters<double>&);
   /// Of packs first..last of the pair type.
   void (*build_sites[2][2])(const LargePairs&, const PairParameters<double>&, int first_pack,
                             int last_pack);

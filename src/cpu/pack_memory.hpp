@@ -95,6 +95,15 @@ TARN_HD void add(const SiteForces<P>& f, SiteForces<P>& sum) {
   sum.h2 = sum.h2 + f.h2;
   if constexpr (kMSite) sum.m = sum.m + f.m;
 }
+/// Leaves no forces but in some lanes.
+template <bool kMSite, class P>
+TARN_HD void keep_lanes(const SomeLanes<P>& some, SiteForces<P>& f) {
+  const auto keep = [&](Vec3<P>& a) { a = {some.keep(a.x), some.keep(a.y), some.keep(a.z)}; };
+  keep(f.o);
+  keep(f.h1);
+  keep(f.h2);
+  if constexpr (kMSite) keep(f.m);
+}
 /// Forces in pair precision as packs of double.
 template <bool kMSite>
 TARN_HD void to_double(const SiteForces<D>& f, SiteForces<D> (&out)[1]) {

@@ -125,16 +125,17 @@ template <bool kMSite>
 void small_single(const SinglePairs& args, const PairParameters<float>& parameters) {
   build_single_sites<kMSite>(args, parameters);
   each_pair_once<kMSite>(
-      args.molecules, parameters, args.sites, args.site_f, [&](int i, const SiteForces<F>& f) {
+      args.molecules, parameters, args.sites, args.work, [&](int i, const SiteForces<F>& f) {
         store_triple(forces_on_atoms<kMSite>(f, F(parameters.m_weight)), args.f + nine_at<F>(i));
       });
 }
 template <bool kMSite>
 void narrow_single(const SinglePairs& args, const PairParameters<float>& parameters) {
-  all_partners_of_each<kMSite>(
-      args.molecules, parameters, args.sites, [&](int own, const SiteForces<F>& f) {
-        store_triple(forces_on_atoms<kMSite>(f, F(parameters.m_weight)), args.f + nine_at<F>(own));
-      });
+  each_pair_once_in_lanes<kMSite>(args.molecules, parameters, args.sites, args.work,
+                                  args.row_length, [&](int own, const SiteForces<F>& f) {
+                                    store_triple(forces_on_atoms<kMSite>(f, F(parameters.m_weight)),
+                                                 args.f + nine_at<F>(own));
+                                  });
 }
 
 /// Positions count from the cell of the first molecule, so that nothing depends on how far the

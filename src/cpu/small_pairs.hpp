@@ -9,11 +9,65 @@ namespace tarn {
 inline namespace TARN_ARCH {
 namespace {
 
-using cpu::LargePairs;
+using cpu::NarrowPairs;
 using cpu::SmallPairs;
 
-/// Each pair of the molecules once; sums over the few partners are in pair precision.
-/// @param site_f work space
+/// Numbers of molecules by component, [component][molecule]: those in the lanes of a pack may begin
+/// at any.
+template <bool kMSite, class T>
+struct Rows {
+  using P = Pack<T>;
+  T* at;
+  int length;
+
+  TARN_HD Vec3<P> vec3(int c, int k) const {
+    const T* first = at + c * length + k;
+    return {P::load_unaligned(first), P::load_unaligned(first + length),
+            P::load_unaligned(first + 2 * length)};
+  }
+  TARN_HD void put_vec3(const Vec3<P>& a, int c, int k) const {
+    T* first = at + c * length + k;
+    a.x.store_unaligned(first);
+    a.y.store_unaligned(first + length);
+    a.z.store_unaligned(first + 2 * length);
+  }
+  TARN_HD Site<P> site(int k) const {
+    Site<P> s;
+    s.o = vec3(0, k);
+    if constexpr (sizeof(T) == 4) s.o_low = vec3(3, k);
+    s.d.h1 = vec3(6, k);
+    s.d.h2 = vec3(9, k);
+    if constexpr (kMSite) s.d.m = vec3(12, k);
+    return s;
+  }
+  TARN_HD void put_site(const Site<P>& s, int k) const {
+    put_vec3(s.o, 0, k);
+    if constexpr (sizeof(T) == 4) put_vec3(s.o_low, 3, k);
+    put_vec3(s.d.h1, 6, k);
+    put_vec3(s.d.h2, 9, k);
+    if constexpr (kMSite) put_vec3(s.d.m, 12, k);
+  }
+  TARN_HD SiteForces<P> forces(int k) const {
+    SiteForces<P> f{vec3(0, k), vec3(3, k), vec3(6, k), {}};
+    if constexpr (kMSite) f.m = vec3(9, k);
+    return f;
+  }
+  TARN_HD void put_forces(const SiteForces<P>& f, int k) const {
+    put_vec3(f.o, 0, k);
+    put_vec3(f.h1, 3, k);
+    put_vec3(f.h2, 6, k);
+    if constexpr (kMSite) put_vec3(f.m, 9, k);
+  }
+};
+
+/// How many later molecules molecule i meets: those up to half way round, and of two that are
+/// opposite each other the first meets the second.
+TARN_HD int partners_of(int i, int n) { return n % 2 == 0 && i >= n / 2 ? n / 2 - 1 : n / 2; }
+
+/// Each pair of the molecules once: molecule i meets i + n/2 ... i + 1, beyond n those from 0 on
+/// anew. The force on a molecule is the sum of those that act on it as j, then that as i, then that
+/// as j beyond n; sums over the few partners are in pair precision.
+/// @param site_f work space of n + n/2 molecules
 /// @param put put(i, forces on the sites of molecule i)
 template <bool kMSite, class T, class Put>
 TARN_HD void each_pair_once(int n, const PairParameters<T> p, const T* sites, T* site_f,
@@ -21,17 +75,29 @@ TARN_HD void each_pair_once(int n, const PairParameters<T> p, const T* sites, T*
   using P = Pack<T>;
   constexpr int site_size = kSiteComponents * P::lanes;
   constexpr int force_size = kSiteForceComponents * P::lanes;
-  for (int m = 0; m < n; ++m) store_site_forces<kMSite>(no_forces<P>(), site_f + m * force_size);
+  const int half = n / 2;
+  for (int k = 0; k < n + half; ++k)
+    store_site_forces<kMSite>(no_forces<P>(), site_f + k * force_size);
   for (int i = 0; i < n; ++i) {
     const Site<P> site_i = load_site<kMSite>(sites + i * site_size);
-    SiteForces<P> f_i = load_site_forces<kMSite>(site_f + i * force_size);
-    for (int j = i + 1; j < n; ++j) {
-      const Site<P> site_j = load_site<kMSite>(sites + j * site_size);
-      SiteForces<P> f_j = load_site_forces<kMSite>(site_f + j * force_size);
+    SiteForces<P> f_i = no_forces<P>();
+    for (int k = i + partners_of(i, n); k > i; --k) {
+      const Site<P> site_j = load_site<kMSite>(sites + (k < n ? k : k - n) * site_size);
+      SiteForces<P> f_j = load_site_forces<kMSite>(site_f + k * force_size);
       add_pair_forces<kMSite>(p, oxygen_vector<T>(site_i, site_j), site_i.d, site_j.d, AllLanes{},
                               f_i, f_j);
-      store_site_forces<kMSite>(f_j, site_f + j * force_size);
+      store_site_forces<kMSite>(f_j, site_f + k * force_size);
     }
+    add<kMSite>(load_site_forces<kMSite>(site_f + i * force_size), f_i);
+    if (i < half) {
+      store_site_forces<kMSite>(f_i, site_f + i * force_size);
+    } else {
+      put(i, f_i);
+    }
+  }
+  for (int i = 0; i < half; ++i) {
+    SiteForces<P> f_i = load_site_forces<kMSite>(site_f + i * force_size);
+    add<kMSite>(load_site_forces<kMSite>(site_f + (n + i) * force_size), f_i);
     put(i, f_i);
   }
 }
@@ -57,60 +123,74 @@ void small_pairs(const SmallPairs& args, const PairParameters<double>& parameter
                          });
 }
 
-/// One small cluster with a molecule in each lane, which meets all partners in turn: the forces
-/// have the bits of each_pair_once(), and come sooner where only few replicas are left for its
-/// lanes.
-/// @param put put(pack, forces on the sites of its molecules)
+/// One small cluster with a molecule in each lane: a pack of molecules meets those n/2 ... 1 places
+/// further on. The forces have the bits of each_pair_once(), and come sooner where only few
+/// replicas are left for its lanes.
+/// @param work see cpu::NarrowPairs
+/// @param put put(pack, forces on the sites of its molecules, 0 in lanes without one)
 template <bool kMSite, class T, class Put>
-TARN_HD void all_partners_of_each(int n, const PairParameters<T> p, const T* sites,
-                                  const Put& put) {
+TARN_HD void each_pair_once_in_lanes(int n, const PairParameters<T> p, const T* sites, T* work,
+                                     int row_length, const Put& put) {
   using P = Pack<T>;
   constexpr int lanes = P::lanes;
   constexpr int site_size = kSiteComponents * lanes;
-  for (int own = 0; own * lanes < n; ++own) {
-    const Site<P> site = load_site<kMSite>(sites + own * site_size);
-    const P number = lane_numbers<T>() + P(static_cast<T>(own * lanes));
-    const Mask<T> real = number < P(static_cast<T>(n));
-    SiteForces<P> sum = no_forces<P>();
-    const auto partner_of = [&](int j) {
-      return broadcast_site<kMSite>(sites + j / lanes * site_size, j % lanes);
-    };
-    const auto add = [&](const Site<P>& partner, const auto& own_is_i) {
-      add_forces_of_partner<kMSite>(p, oxygen_vector<T>(site, partner), site.d, partner.d, own_is_i,
-                                    AllLanes{}, sum);
-    };
-    // In turn those before the pack, those of the pack, which must not meet themselves, and those
-    // after it. The lanes of a pack that is not full hold copies and are kept out of everything.
-    const bool full = (own + 1) * lanes <= n;
-    const int first = full ? own * lanes : 0, last = full ? (own + 1) * lanes : n;
-    for (int j = 0; j < first; ++j) add(partner_of(j), std::false_type{});
-    for (int j = first; j < last; ++j) {
-      const Site<P> partner = partner_of(j);
-      const P partner_number(static_cast<T>(j));
-      const Mask<T> is_i = number < partner_number;
-      const SomeLanes<P> some{real & (is_i | (number > partner_number))};
-      const Vec3<P> r = far_elsewhere(oxygen_vector<T>(site, partner), some);
-      add_forces_of_partner<kMSite>(p, r, site.d, partner.d, is_i, some, sum);
+  const int half = n / 2, packs = (n + lanes - 1) / lanes;
+  const Rows<kMSite, T> rows{work, row_length};
+  const Rows<kMSite, T> forces{work + kSiteComponents * row_length, row_length};
+  for (int own = 0; own < packs; ++own) {
+    rows.put_site(load_site<kMSite>(sites + own * site_size), own * lanes);
+  }
+  // Up to what the last pack meets, so that its lanes without a molecule meet numbers too.
+  const int end = packs * lanes + half;
+  for (int k = 0; n + k < end; k += lanes) rows.put_site(rows.site(k), n + k);
+  for (int k = 0; k < end; k += lanes) forces.put_forces(no_forces<P>(), k);
+  const P lane = lane_numbers<T>();
+  const auto lanes_below = [&](int own, int limit) {
+    return lane < P(static_cast<T>(limit - own * lanes));
+  };
+  for (int own = 0; own < packs; ++own) {
+    const Site<P> site_i = load_site<kMSite>(sites + own * site_size);
+    SiteForces<P> f_i = no_forces<P>();
+    for (int further = half; further > 0; --further) {
+      const int limit = 2 * further == n ? half : n;  // molecules that meet one so far away
+      if (own * lanes >= limit) continue;
+      const int k = own * lanes + further;
+      const Site<P> site_j = rows.site(k);
+      SiteForces<P> f_j = forces.forces(k);
+      const Vec3<P> r = oxygen_vector<T>(site_i, site_j);
+      if ((own + 1) * lanes <= limit) {
+        add_pair_forces<kMSite>(p, r, site_i.d, site_j.d, AllLanes{}, f_i, f_j);
+      } else {
+        const SomeLanes<P> some{lanes_below(own, limit)};
+        add_pair_forces<kMSite>(p, far_elsewhere(r, some), site_i.d, site_j.d, some, f_i, f_j);
+      }
+      forces.put_forces(f_j, k);
     }
-    for (int j = last; j < n; ++j) add(partner_of(j), std::true_type{});
-    put(own, sum);
+    add<kMSite>(forces.forces(own * lanes), f_i);
+    forces.put_forces(f_i, own * lanes);
+  }
+  for (int own = 0; own < packs; ++own) {
+    SiteForces<P> f_i = forces.forces(own * lanes);
+    if (own * lanes < half) add<kMSite>(forces.forces(n + own * lanes), f_i);
+    if ((own + 1) * lanes > n) keep_lanes<kMSite>(SomeLanes<P>{lanes_below(own, n)}, f_i);
+    put(own, f_i);
   }
 }
 template <bool kMSite, class Precision>
-void narrow_pairs(const LargePairs& args, const PairParameters<double>& parameters, double* f) {
+void narrow_pairs(const NarrowPairs& args, const PairParameters<double>& parameters) {
   using T = typename Precision::T;
   constexpr int subs = Precision::sub_blocks;
   const int n = args.molecules;
-  all_partners_of_each<kMSite>(n, rounded<T>(parameters), static_cast<const T*>(args.sites),
-                               [&](int own, const SiteForces<Pack<T>>& sum) {
-                                 SiteForces<D> wide[subs];
-                                 to_double<kMSite>(sum, wide);
-                                 for (int s = 0; s < subs && (own * subs + s) * kLanes < n; ++s) {
-                                   store_triple(
-                                       forces_on_atoms<kMSite>(wide[s], D(parameters.m_weight)),
-                                       f + (own * subs + s) * 9 * kLanes);
-                                 }
-                               });
+  each_pair_once_in_lanes<kMSite>(
+      n, rounded<T>(parameters), static_cast<const T*>(args.sites), static_cast<T*>(args.work),
+      args.row_length, [&](int own, const SiteForces<Pack<T>>& sum) {
+        SiteForces<D> wide[subs];
+        to_double<kMSite>(sum, wide);
+        for (int s = 0; s < subs && (own * subs + s) * kLanes < n; ++s) {
+          store_triple(forces_on_atoms<kMSite>(wide[s], D(parameters.m_weight)),
+                       args.f + (own * subs + s) * 9 * kLanes);
+        }
+      });
 }
 
 }  // namespace

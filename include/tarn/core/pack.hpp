@@ -92,6 +92,7 @@ struct Pack {
   TARN_HD void store(T* p) const {
     *reinterpret_cast<Native*>(__builtin_assume_aligned(p, kPackBytes)) = v;
   }
+  TARN_HD void store_unaligned(T* p) const { std::memcpy(p, &v, sizeof(Native)); }
   TARN_HD T operator[](int lane) const { return v[lane]; }
 
   friend TARN_HD Pack operator+(const Pack& a, const Pack& b) { return a.v + b.v; }

@@ -173,58 +173,6 @@ TARN_HD void add_pair_forces(const PairParameters<S>& p, const Vec3<T>& r_oo,
   }
 }
 
-/// Adds the forces that a partner exerts, with the bits that add_pair_forces() gives: it rounds
-/// distances in the order of its molecule i.
-///
-/// @param r_oo own oxygen minus the partner's [A]
-/// @param own_is_i where own is the molecule i of add_pair_forces(): a mask, std::true_type or
-/// std::false_type
-template <bool kMSite, class T, class S, class IsI, class Lanes>
-TARN_HD void add_forces_of_partner(const PairParameters<S>& p, const Vec3<T>& r_oo,
-                                   const SiteOffsets<T>& own, const SiteOffsets<T>& partner,
-                                   const IsI& own_is_i, const Lanes& lanes, SiteForces<T>& f) {
-  const auto apply = [](const T& s, const Vec3<T>& d, Vec3<T>& a) { a = fma(s, d, a); };
-  const T nn(p.qq_nn), nh(p.qq_nh), hh(p.qq_hh);
-  const auto between = [&](const Vec3<T>& a, const Vec3<T>& b) -> Vec3<T> {
-    const Vec3<T> as_i = (r_oo + a) - b, as_j = (r_oo - b) + a;
-    if constexpr (std::is_same_v<IsI, std::true_type>) {
-      return as_i;
-    } else if constexpr (std::is_same_v<IsI, std::false_type>) {
-      return as_j;
-    } else {
-      return {select(own_is_i, as_i.x, as_j.x), select(own_is_i, as_i.y, as_j.y),
-              select(own_is_i, as_i.z, as_j.z)};
-    }
-  };
-  const auto add = [&]<int count>(ChargePairs<count, T> x, Vec3<T>& a) {
-    x.begin();
-    T s[count];
-    x.end(s);
-    TARN_UNROLL(3)
-    for (int k = 0; k < count; ++k) apply(lanes.keep(s[k]), x.d[k], a);
-  };
-  if constexpr (kMSite) {
-    add(ChargePairs<3, T>{{between(own.m, partner.m), between(own.m, partner.h1),
-                           between(own.m, partner.h2)},
-                          {nn, nh, nh},
-                          {},
-                          {}},
-        f.m);
-  } else {
-    add(ChargePairs<2, T>{{r_oo - partner.h1, r_oo - partner.h2}, {nh, nh}, {}, {}}, f.o);
-  }
-  const auto hydrogen = [&](const Vec3<T>& h) {
-    return ChargePairs<3, T>{
-        {kMSite ? between(h, partner.m) : r_oo + h, between(h, partner.h1), between(h, partner.h2)},
-        {nh, hh, hh},
-        {},
-        {}};
-  };
-  add(hydrogen(own.h1), f.h1);
-  add(hydrogen(own.h2), f.h2);
-  apply(lanes.keep(oxygen_force_over_r<kMSite>(p, norm2(r_oo))), r_oo, f.o);
-}
-
 /// Sum of the forces on the atoms of a molecule.
 template <class T>
 TARN_HD Vec3<T> total(const Triple<T>& f) {
