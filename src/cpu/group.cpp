@@ -152,11 +152,14 @@ std::vector<Group> make_groups(const GroupLayout& layout, const State& start,
                                const ThermostatSpec& thermostat, int threads) {
   std::vector<Group> groups;
   const int replicas = start.replicas();
+  const auto pays = [&](int some, int hands) {
+    return alone_pays(layout.molecules(), some, layout.wide_slots(), hands);
+  };
+  const bool all_alone = !layout.is_small() || pays(replicas, threads);
   const int slots = layout.is_small() ? layout.wide_slots() : 1;
   for (int first = 0; first < replicas; first += slots) {
     const int here = std::min(slots, replicas - first);
-    const bool wide =
-        layout.is_small() && !narrow_pays(layout.molecules(), here, layout.wide_slots());
+    const bool wide = !all_alone && !pays(here, 1);
     for (int r = 0; r < (wide ? 1 : here); ++r) {
       Group group;
       group.lanes_are_replicas = wide;

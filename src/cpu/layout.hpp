@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "kernel_table.hpp"
 
@@ -14,14 +15,17 @@ constexpr std::size_t pack_index(int lanes, std::size_t pack, int coordinate, in
 
 /// Clusters up to this size sum the forces partner by partner, so that a lane may be a replica or a
 /// molecule; the lanes of larger ones are molecules, and their sums go over lanes.
-inline constexpr int kSmallClusterMolecules = 32;
+inline constexpr int kSmallClusterMolecules = 64;
 constexpr bool is_small_cluster(int molecules) { return molecules <= kSmallClusterMolecules; }
 
-/// Whether so few replicas of a small cluster run faster one by one, with a molecule in each lane,
-/// than together: where that takes at most two thirds of the packs, which was measured.
+/// Whether replicas of a small cluster run faster each alone, with a molecule in each lane, than
+/// together: packs of one alone take a third as long again, which was measured.
 /// @param lanes of the pair type
-constexpr bool narrow_pays(int molecules, int replicas, int lanes) {
-  return 3 * replicas * ((molecules + lanes - 1) / lanes) <= 2 * molecules;
+constexpr bool alone_pays(int molecules, int replicas, int lanes, int threads) {
+  const auto parts = [](std::int64_t n, int size) { return (n + size - 1) / size; };
+  const std::int64_t alone = parts(molecules, lanes) * parts(replicas, threads);
+  const std::int64_t together = molecules * parts(parts(replicas, lanes), threads);
+  return 4 * alone <= 3 * together;
 }
 
 /// Lanes are molecules: numbers of a component of one small cluster, in a row that goes on beyond

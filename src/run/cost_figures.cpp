@@ -35,7 +35,7 @@ constexpr std::array kMolecules{2,   4,   7,   12,   16,   17,   32,    64,
                                 100, 216, 512, 1000, 2000, 5000, 10000, 20000};
 /// Up to here many replicas fill the lanes, and exponents are of few molecules; from the other on,
 /// pairs are nearly all of the time.
-constexpr int kFew = 32, kMany = 512;
+constexpr int kFew = 64, kMany = 512;
 constexpr std::array kPrecisions{"double", "mixed"};
 /// A cut-off that is usual for liquid water, and the liquid's density.
 constexpr double kCutoff_A = 12.0, kDensity_per_A3 = 0.0334;

@@ -35,7 +35,7 @@ void for_systems(const std::function<bool(const EngineCase&)>& wanted,
                  const std::function<void(const System&, const State&)>& body) {
   for (const EngineCase& c : engine_cases()) {
     if (!wanted(c)) continue;
-    for (int n : {1, 7, 17, 33}) {
+    for (int n : {1, 7, 17, 65}) {
       if (n > most_molecules(c.scheme)) continue;
       for (Precision precision : precisions_of(c.scheme)) {
         SCOPED_TRACE(c.name() + ", N = " + std::to_string(n) + ", " + name_of(precision));
@@ -142,7 +142,7 @@ TEST(Heat, ChangesNothing) {
 
 /// A stopped replica keeps the heat of its last good state.
 TEST(Heat, OfAStoppedReplicaIsThatOfItsLastGoodState) {
-  for (int n : {7, 33}) {
+  for (int n : {7, 65}) {
     for (Precision precision : {Precision::double_, Precision::single}) {
       const System system = make_system({"settle", Bath::gla}, tip3p(), n, precision);
       State start = start_state(system, spread_ids(3));

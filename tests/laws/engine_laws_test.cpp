@@ -13,9 +13,9 @@ namespace {
 
 using namespace test;
 
-/// Sizes on both sides of a pack (8), of the two layouts (16), of the padding (16), of a block of
-/// rows (32), and with the two ways to deal out blocks.
-const std::vector<int> kAllSizes{1, 2, 7, 16, 17, 32, 33, 100, 257};
+/// Sizes on both sides of a pack (8), of the padding (16), of the two layouts (64), and with the
+/// two ways to deal out blocks.
+const std::vector<int> kAllSizes{1, 2, 7, 16, 17, 33, 64, 65, 100, 257};
 
 /// All that is special to one engine; the rest is the test's parameter.
 struct Variant {
@@ -87,7 +87,7 @@ void expect_same_counts(const Frame& a, const Frame& b) {
 
 TEST_P(EngineLaws, AdvancingInPiecesChangesNothing) {
   for_variants(kAllSizes, [&](int n) {
-    const State start = start_state(system(n), spread_ids(n <= 32 ? 19 : 2));
+    const State start = start_state(system(n), spread_ids(n <= 64 ? 19 : 2));
     const int steps = steps_for(n);
     const auto whole = engine(start, 1, count_requests());
     whole->advance(steps);
@@ -112,7 +112,7 @@ TEST_P(EngineLaws, AdvancingInPiecesChangesNothing) {
 TEST_P(EngineLaws, AReplicaAloneIsTheSameInAnyBatch) {
   // Noise tells ids below 2^32 apart.
   const std::vector<std::int64_t> watched{4'000'000'123, 0, 35};
-  for_variants({1, 2, 7, 17, 32, 33, 100}, [&](int n) {
+  for_variants({1, 2, 7, 17, 33, 64, 65, 100}, [&](int n) {
     const int steps = steps_for(n);
     std::map<std::int64_t, Bits> expected;
     for (std::int64_t id : watched) {
@@ -120,7 +120,7 @@ TEST_P(EngineLaws, AReplicaAloneIsTheSameInAnyBatch) {
       alone->advance(steps);
       expected.merge(bits_by_replica(*alone));
     }
-    for (int batch : n <= 32 ? std::vector{2, 9, 17, 33} : std::vector{2, 3}) {
+    for (int batch : n <= 64 ? std::vector{2, 9, 17, 33} : std::vector{2, 3}) {
       std::vector<std::int64_t> ids = spread_ids(batch);
       ids.front() = watched[0];
       ids[ids.size() / 2] = watched[1];
@@ -138,8 +138,8 @@ TEST_P(EngineLaws, AReplicaAloneIsTheSameInAnyBatch) {
 }
 
 TEST_P(EngineLaws, TheOrderOfReplicasChangesNothing) {
-  for_variants({1, 2, 7, 16, 32, 33}, [&](int n) {
-    const int replicas = n <= 32 ? 33 : 5;
+  for_variants({1, 2, 7, 16, 64, 65}, [&](int n) {
+    const int replicas = n <= 64 ? 33 : 5;
     const std::vector<std::int64_t> ids = spread_ids(replicas);
     // 16 is a generator modulo 33 and modulo 5 as far as lanes are concerned: all places change.
     std::vector<std::int64_t> turned(ids.size());
@@ -162,7 +162,7 @@ TEST_P(EngineLaws, TheOrderOfReplicasChangesNothing) {
 TEST_P(EngineLaws, AResumedRunIsTheSame) {
   for_variants(kAllSizes, [&](int n) {
     // Not from step 0, so that step numbers are kept as well.
-    const State start = start_state(system(n), spread_ids(n <= 32 ? 19 : 2), 4'294'967'290);
+    const State start = start_state(system(n), spread_ids(n <= 64 ? 19 : 2), 4'294'967'290);
     const int first = steps_for(n) / 2 + 1, rest = steps_for(n) - first;
     const auto whole = engine(start, 1, count_requests());
     whole->advance(first);
@@ -193,7 +193,8 @@ TEST_P(EngineLaws, AResumedRunIsTheSame) {
 
 TEST_P(EngineLaws, TheNumberOfThreadsChangesNothing) {
   for_variants(kAllSizes, [&](int n) {
-    for (int replicas : n <= 32 ? std::vector{33} : std::vector{1, 3}) {
+    // Of 6 replicas of small clusters each runs alone with two threads, and all together with one.
+    for (int replicas : n <= 64 ? std::vector{6, 33} : std::vector{1, 3}) {
       const State start = start_state(system(n), spread_ids(replicas));
       std::map<std::int64_t, Bits> expected;
       Frame expected_frame;

@@ -45,7 +45,7 @@ class EnginePairCounts : public ::testing::TestWithParam<std::string> {};
 TEST_P(EnginePairCounts, AreThoseOfTheReportedPositions) {
   for (const std::string& set : cpu_instruction_sets()) {
     for (Precision precision : precisions_of(GetParam())) {
-      for (int n : {1, 2, 7, 16, 17, 33, 50}) {
+      for (int n : {1, 2, 7, 16, 17, 33, 70}) {
         if (n > most_molecules(GetParam())) continue;
         for (int pairs = 1; pairs < 8; pairs += n == 7 ? 1 : 6) {
           SCOPED_TRACE(set + ", " + name_of(precision) + ", N = " + std::to_string(n) + ", pairs " +
@@ -60,7 +60,7 @@ TEST_P(EnginePairCounts, AreThoseOfTheReportedPositions) {
           request.first_step = 1007;
           request.groups = n % 2 == 0 ? 32 : 8;
           // Ids 3 and 35 share a group, and a batch of 19 straddles the packs.
-          std::vector<std::int64_t> ids = spread_ids(n <= 32 ? 19 : 2);
+          std::vector<std::int64_t> ids = spread_ids(n <= 64 ? 19 : 2);
           ids.back() = 35;
           const auto engine =
               make_cpu_engine(system, start_state(system, ids, 1000), request, 2, set);

@@ -18,7 +18,7 @@ constexpr int kEvery = 3;
 void for_systems(const std::function<void(const System&)>& body) {
   for (const EngineCase& c : engine_cases()) {
     if (c.bath == Bath::none) continue;
-    for (int n : {1, 7, 17, 33}) {
+    for (int n : {1, 7, 17, 65}) {
       if (n > most_molecules(c.scheme)) continue;
       for (Precision precision : precisions_of(c.scheme)) {
         SCOPED_TRACE(c.name() + ", N = " + std::to_string(n) + ", " + name_of(precision));
@@ -136,7 +136,7 @@ TEST(Exchange, PiecesResumesAndThreadsChangeNothing) {
 
 /// A replica that was stopped takes no part, and the others go on.
 TEST(Exchange, LeavesOutWhatIsStopped) {
-  for (const int n : {7, 33}) {
+  for (const int n : {7, 65}) {
     System system = make_system({"settle", Bath::gla}, tip3p(), n);
     system.thermostat.temperatures_K = {290.0, 300.0};
     State start = start_state(system, ids(0, 4));
@@ -159,7 +159,7 @@ TEST(Exchange, LeavesOutWhatIsStopped) {
 
 /// What comes from another replica is what a blow-up soon after goes back to.
 TEST(Exchange, IsWhatABlowUpGoesBackTo) {
-  for (const int n : {2, 33}) {
+  for (const int n : {2, 65}) {
     const System system = make_system({"settle", Bath::none}, tip3p(), n);
     State start = start_state(system, ids(0, 2));
     const auto e = engine(system, start);

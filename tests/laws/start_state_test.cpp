@@ -54,7 +54,7 @@ std::vector<Case> cases() {
       all.push_back({precision + ("_" + name), words, precision});
     }
     // The engine's other layout.
-    all.push_back({"large_" + name, words, "double", "molecules = 33\nstart = \"random\""});
+    all.push_back({"large_" + name, words, "double", "molecules = 65\nstart = \"random\""});
   }
   return all;
 }

@@ -13,7 +13,8 @@ namespace {
 
 TEST(LargeClusters, EachPairOfBlocksIsOneTaskAndNoBlockIsEmpty) {
   for (const int lanes : {2, 4, 8, 16}) {
-    for (int molecules = 33; molecules < 5000; molecules += molecules < 300 ? 1 : 61) {
+    for (int molecules = kSmallClusterMolecules + 1; molecules < 5000;
+         molecules += molecules < 300 ? 1 : 61) {
       SCOPED_TRACE(testing::Message() << molecules << " molecules, " << lanes << " lanes");
       const int blocks = pair_blocks(molecules, lanes);
       const int full = molecules / lanes, each = (full + blocks - 1) / blocks;
@@ -37,6 +38,20 @@ TEST(LargeClusters, EachPairOfBlocksIsOneTaskAndNoBlockIsEmpty) {
       ASSERT_EQ(times.size(), static_cast<std::size_t>(blocks * (blocks + 1) / 2));
     }
   }
+}
+
+/// Where there are threads for all, each replica alone; else together, unless few are left over.
+TEST(SmallClusters, RunAloneWhereThatIsFaster) {
+  EXPECT_TRUE(alone_pays(7, 1, 8, 1));
+  EXPECT_TRUE(alone_pays(7, 5, 8, 1)) << "5 x 4/3 packs, and 7";
+  EXPECT_FALSE(alone_pays(7, 6, 8, 1));
+  EXPECT_TRUE(alone_pays(7, 16, 8, 4)) << "4 x 4/3 packs a thread, and 7 for two of the threads";
+  EXPECT_FALSE(alone_pays(7, 24, 8, 4)) << "6 x 4/3 packs, and 7";
+  EXPECT_FALSE(alone_pays(7, 64, 8, 4));
+  EXPECT_TRUE(alone_pays(7, 64, 8, 16));
+  EXPECT_TRUE(alone_pays(32, 6, 8, 1));
+  EXPECT_FALSE(alone_pays(32, 7, 8, 1));
+  EXPECT_FALSE(alone_pays(7, 100'000'000, 8, 4)) << "too many for an int";
 }
 
 }  // namespace

@@ -196,7 +196,7 @@ void expect_times(const std::map<std::string, std::string>& row) {
 
 TEST(Reproductions, OfGrowthTimeEverySizeInBothPrecisions) {
   const auto rows =
-      short_page("growth", 64,
+      short_page("growth", 100,
                  {"molecules", "replicas", "precision", "core_ns_per_step", "core_ns_per_step_low",
                   "core_ns_per_step_high", "core_ns_per_pair"});
   std::set<std::vector<std::string>> cases;
@@ -208,8 +208,8 @@ TEST(Reproductions, OfGrowthTimeEverySizeInBothPrecisions) {
         number(row, "core_ns_per_pair") * 0.5 * n * (n - 1.0) / number(row, "core_ns_per_step"),
         1.0, 1e-12);
   }
-  // 2, 4, 7, 12, 16, 17 and 32 molecules with 64 replicas and alone, and 64 alone.
-  EXPECT_EQ(cases.size(), 2u * (7 * 2 + 1));
+  // 2, 4, 7, 12, 16, 17, 32, 64 and 100 molecules, up to 64 with 64 replicas and alone.
+  EXPECT_EQ(cases.size(), 2u * (8 * 2 + 1));
   EXPECT_EQ(rows.size(), cases.size());
 }
 
