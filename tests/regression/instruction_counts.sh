@@ -40,7 +40,8 @@ if [[ ${3:-} == --record ]]; then
       for run in "zss-stiff gla double 7 8 64" "zss-stiff gla mixed 7 8 64" \
         "settle baoab double 7 8 64" "settle baoab single 7 8 64" "shake gla double 7 8 64" \
         "zss-stiff gla double 100 1 16" "zss-stiff gla mixed 100 1 16" \
-        "zss-stiff gla single 7 8 64" "zss-stiff gla single 100 1 16"; do
+        "zss-stiff gla single 7 8 64" "zss-stiff gla single 100 1 16" \
+        "zss-stiff gla double 7 1 64" "zss-stiff gla mixed 40 1 16"; do
         read -ra words <<<"$set $run"
         echo "${words[*]} $(count "${words[@]}")" | tr ' ' ','
       done
