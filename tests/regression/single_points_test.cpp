@@ -104,7 +104,8 @@ TEST_P(SinglePoints, ARunStartsAtThePlainSum) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, SinglePoints,
-                         ::testing::Values("tip3p", "spc", "spce", "bf", "tips2", "tip4p"));
+                         ::testing::Values("tip3p", "spc", "spce", "bf", "tips2", "tip4p",
+                                           "tip4pew", "tip4p2005", "tip4pice", "opc", "opc3"));
 
 }  // namespace
 }  // namespace tarn

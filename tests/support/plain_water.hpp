@@ -14,20 +14,35 @@
 
 namespace tarn::test {
 
-/// Jorgensen et al. 1983, table I; SPC/E: Berendsen et al. 1987.
+/// Jorgensen et al. 1983, table I; SPC/E: Berendsen et al. 1987; the rest of sigma and epsilon as
+/// OpenMM's files of force fields have them, in nm and kJ/mol.
 struct PlainModel {
   const char* name;
   long double r_oh, angle_degrees, a, c, q_o, q_h, q_m, r_om;
 };
+inline long double plain_lj(long double sigma_nm, long double epsilon_kJ, int power) {
+  return 4.0L * epsilon_kJ / 4.184L * std::pow(10.0L * sigma_nm, power);
+}
 
-inline const std::array<PlainModel, 6>& plain_models() {
-  static const std::array<PlainModel, 6> all{{
+inline const std::array<PlainModel, 11>& plain_models() {
+  const long double k = .0019872041L * 4.184L;  // kJ/mol/K
+  static const std::array<PlainModel, 11> all{{
       {"tip3p", .9572L, 104.52L, 582.0e3L, 595.0L, -.834L, .417L, 0, 0},
       {"spc", 1.0L, 109.47L, 629.4e3L, 625.5L, -.82L, .41L, 0, 0},
       {"spce", 1.0L, 109.47L, 629.4e3L, 625.5L, -.8476L, .4238L, 0, 0},
       {"bf", .96L, 105.7L, 560.4e3L, 837.0L, 0, .49L, -.98L, .15L},
       {"tips2", .9572L, 104.52L, 695.0e3L, 600.0L, 0, .535L, -1.07L, .15L},
       {"tip4p", .9572L, 104.52L, 600.0e3L, 610.0L, 0, .52L, -1.04L, .15L},
+      {"tip4pew", .9572L, 104.52L, plain_lj(.316435L, .680946L, 12),
+       plain_lj(.316435L, .680946L, 6), 0, .52422L, -1.04844L, .125L},
+      {"tip4p2005", .9572L, 104.52L, plain_lj(.31589L, 93.2L * k, 12),
+       plain_lj(.31589L, 93.2L * k, 6), 0, .5564L, -1.1128L, .1546L},
+      {"tip4pice", .9572L, 104.52L, plain_lj(.31668L, 106.1L * k, 12),
+       plain_lj(.31668L, 106.1L * k, 6), 0, .5897L, -1.1794L, .1577L},
+      {"opc", .8724L, 103.6L, plain_lj(.316655L, .2128L * 4.184L, 12),
+       plain_lj(.316655L, .2128L * 4.184L, 6), 0, .6791L, -1.3582L, .1594L},
+      {"opc3", .97888L, 109.47L, plain_lj(.317427L, .16341L * 4.184L, 12),
+       plain_lj(.317427L, .16341L * 4.184L, 6), -.8952L, .4476L, 0, 0},
   }};
   return all;
 }

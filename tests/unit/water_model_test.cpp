@@ -27,7 +27,8 @@ const WaterModel& model_named(std::string_view name) {
 }
 
 TEST(WaterModel, IsFoundByItsName) {
-  for (const char* name : {"tip3p", "spc", "spce", "bf", "tips2", "tip4p"}) {
+  for (const char* name : {"tip3p", "spc", "spce", "bf", "tips2", "tip4p", "tip4pew", "tip4p2005",
+                           "tip4pice", "opc", "opc3"}) {
     const std::optional<WaterModel> model = find_water_model(name);
     ASSERT_TRUE(model.has_value()) << name;
     EXPECT_EQ(model->name, name);
@@ -46,10 +47,13 @@ TEST(WaterModel, IsNeutral) {
 }
 
 // Dipole moments in debye (1 e A = 4.80320 D) as printed with the models, three digits: SPC, TIPS2,
-// TIP3P and TIP4P (Jorgensen et al. 1983), SPC/E (Berendsen et al. 1987: 2.35).
+// TIP3P and TIP4P (Jorgensen et al. 1983), SPC/E (Berendsen et al. 1987: 2.35), TIP4P-Ew (Horn et
+// al. 2004: 2.32), TIP4P/2005 (2.305), TIP4P/Ice (2.426), OPC (2.48), OPC3 (2.43).
 TEST(WaterModel, DipoleMomentsAreThoseOfTheLiterature) {
   const std::pair<const char*, double> published[] = {
-      {"tip3p", 2.35}, {"spc", 2.27}, {"spce", 2.35}, {"tips2", 2.24}, {"tip4p", 2.18}};
+      {"tip3p", 2.35}, {"spc", 2.27},     {"spce", 2.35},       {"tips2", 2.24},
+      {"tip4p", 2.18}, {"tip4pew", 2.32}, {"tip4p2005", 2.305}, {"tip4pice", 2.426},
+      {"opc", 2.48},   {"opc3", 2.43}};
   for (const auto& [name, debye] : published) {
     const WaterModel& m = model_named(name);
     const double height = m.r_oh_A * std::cos(m.angle_hoh_degrees * units::pi / 360);
@@ -70,6 +74,11 @@ TEST(WaterModel, LennardJonesNumbersAreThoseOfTheLiterature) {
   check("spc", 3.1656, 0.1554);
   check("spce", 3.1656, 0.1554);
   check("tip4p", 3.1536, 0.1550);
+  check("tip4pew", 3.16435, 0.16275);
+  check("tip4p2005", 3.1589, 0.7749 / 4.184);  // kJ/mol
+  check("tip4pice", 3.1668, 0.8822 / 4.184);
+  check("opc", 3.16655, 0.2128);
+  check("opc3", 3.17427, 0.16341);
 }
 
 // The law of cosines, and the reference lengths of the three bonds.

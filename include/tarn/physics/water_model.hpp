@@ -9,8 +9,7 @@
 
 namespace tarn {
 
-/// A rigid water model: geometry, charges and Lennard-Jones A/r^12 - C/r^6 between oxygens
-/// (Jorgensen et al. 1983, table I; SPC/E: Berendsen et al. 1987).
+/// A rigid water model: geometry, charges and Lennard-Jones A/r^12 - C/r^6 between oxygens.
 struct WaterModel {
   std::string_view name;
   double r_oh_A = 0.0;
@@ -40,14 +39,47 @@ struct WaterModel {
   constexpr double molecule_mass_Da() const { return mass_o_Da + 2.0 * mass_h_Da; }
 };
 
-/// All models, in the order of the documentation.
-inline constexpr std::array<WaterModel, 6> kWaterModels{{
+/// A = 4 epsilon sigma^12 and C = 4 epsilon sigma^6.
+constexpr double lennard_jones(double sigma_A, double epsilon_kcal_per_mol, int power) {
+  double result = 4.0 * epsilon_kcal_per_mol;
+  for (int i = 0; i < power; ++i) result *= sigma_A;
+  return result;
+}
+/// A model of which sigma and epsilon are printed. Of a four-site model the charge is that of M.
+constexpr WaterModel of_sigma_epsilon(std::string_view name, double r_oh_A, double angle_degrees,
+                                      double sigma_A, double epsilon_kcal_per_mol,
+                                      double charge_h_e, double r_om_A) {
+  const double negative_e = -2.0 * charge_h_e;
+  const bool m_site = r_om_A != 0.0;
+  return {name,
+          r_oh_A,
+          angle_degrees,
+          lennard_jones(sigma_A, epsilon_kcal_per_mol, 12),
+          lennard_jones(sigma_A, epsilon_kcal_per_mol, 6),
+          m_site ? 0.0 : negative_e,
+          charge_h_e,
+          m_site ? negative_e : 0.0,
+          r_om_A};
+}
+
+/// All models, in the order of the documentation: Jorgensen et al. 1983, table I; SPC/E: Berendsen
+/// et al. 1987; TIP4P-Ew: Horn et al. 2004; TIP4P/2005: Abascal & Vega 2005; TIP4P/Ice: Abascal et
+/// al. 2005; OPC: Izadi et al. 2014; OPC3: Izadi & Onufriev 2016. Those from TIP4P-Ew on were
+/// fitted with lattice sums, the others with cutoffs; here there are neither.
+inline constexpr std::array<WaterModel, 11> kWaterModels{{
     {"tip3p", 0.9572, 104.52, 582.0e3, 595.0, -0.834, 0.417, 0.0, 0.0},
     {"spc", 1.0, 109.47, 629.4e3, 625.5, -0.82, 0.41, 0.0, 0.0},
     {"spce", 1.0, 109.47, 629.4e3, 625.5, -0.8476, 0.4238, 0.0, 0.0},
     {"bf", 0.96, 105.7, 560.4e3, 837.0, 0.0, 0.49, -0.98, 0.15},
     {"tips2", 0.9572, 104.52, 695.0e3, 600.0, 0.0, 0.535, -1.07, 0.15},
     {"tip4p", 0.9572, 104.52, 600.0e3, 610.0, 0.0, 0.52, -1.04, 0.15},
+    of_sigma_epsilon("tip4pew", 0.9572, 104.52, 3.16435, 0.16275, 0.52422, 0.1250),
+    of_sigma_epsilon("tip4p2005", 0.9572, 104.52, 3.1589, 93.2 * units::boltzmann_kcal_per_mol_K,
+                     0.5564, 0.1546),
+    of_sigma_epsilon("tip4pice", 0.9572, 104.52, 3.1668, 106.1 * units::boltzmann_kcal_per_mol_K,
+                     0.5897, 0.1577),
+    of_sigma_epsilon("opc", 0.8724, 103.6, 3.16655, 0.21280, 0.6791, 0.1594),
+    of_sigma_epsilon("opc3", 0.97888, 109.47, 3.17427, 0.16341, 0.4476, 0.0),
 }};
 
 /// The model of that name, or nothing.
