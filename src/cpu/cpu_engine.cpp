@@ -144,7 +144,7 @@ class CpuEngine final : public Engine {
   /// than threads.
   int crew_size() const {
     if (layout_.is_small() || groups_.size() >= static_cast<std::size_t>(threads_)) return 1;
-    return std::min(threads_, block_tasks(n_, layout_.blocks()));
+    return std::min(threads_, block_hands(n_, layout_.blocks()));
   }
   /// No more threads than have a group each: one that only waits at the end costs time.
   int threads_for_groups() const {

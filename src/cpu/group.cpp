@@ -129,7 +129,8 @@ void GroupLayout::prepare_to_step(const Group& group, WorkSpace& s) const {
   s.totals.resize(molecules * 3);
   s.sites.resize(molecules * kSiteComponents);
   if (small_) {
-    s.work.resize(small_work_size(group));
+    // Doubles that hold floats too.
+    if (!single_) s.work.resize(small_work_size(group) / (wide_ ? 2 : 1) + 1);
   } else {
     s.block_f.resize(block_force_size(padded_molecules(n_), blocks()) / (wide_ ? 2 : 1));
   }

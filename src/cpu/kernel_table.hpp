@@ -76,7 +76,7 @@ inline constexpr int kPadding = 16;
 struct SmallPairs {
   const double* x;  ///< [sub-block][molecule][9][lane]
   void* sites;      ///< work space: [molecule][15] packs of the pair type
-  void* site_f;     ///< work space: [3/2 molecules][12] packs of the pair type
+  void* work;       ///< work space: [3/2 molecules][12] packs of the pair type
   double* f;        ///< out: forces on the atoms, laid out as x
   int molecules;
 };
@@ -136,7 +136,7 @@ struct NewmarkCorrection {
 struct SinglePairs {
   const std::uint32_t* x;  ///< as SinglePacks::x
   float* sites;            ///< [pack][15][lane]
-  float* work;             ///< as SmallPairs::site_f, or as NarrowPairs::work
+  float* work;             ///< as SmallPairs::work, or as NarrowPairs::work
   int row_length;          ///< as NarrowPairs::row_length
   float* f;                ///< out: [pack][9][lane]
   int molecules;

@@ -13,8 +13,9 @@ constexpr std::size_t pack_index(int lanes, std::size_t pack, int coordinate, in
          static_cast<std::size_t>(lane);
 }
 
-/// Clusters up to this size sum the forces partner by partner, so that a lane may be a replica or a
-/// molecule; the lanes of larger ones are molecules, and their sums go over lanes.
+/// Clusters up to this size sum the forces in an order that lanes do not change, so that a lane may
+/// be a replica or a molecule; the lanes of larger ones are molecules, and their sums go over
+/// lanes.
 inline constexpr int kSmallClusterMolecules = 64;
 constexpr bool is_small_cluster(int molecules) { return molecules <= kSmallClusterMolecules; }
 
@@ -62,6 +63,12 @@ constexpr BlockTask block_task(int number, int molecules, int blocks) {
     number -= partners;
   }
   return {number, number, number + 1};
+}
+/// Threads that it pays to give these tasks to. Where a block meets all later ones, the first takes
+/// (2 blocks - 1) / blocks^2 of all time, and one thread a block was never faster.
+constexpr int block_hands(int molecules, int blocks) {
+  if (!meets_all_later(molecules)) return block_tasks(molecules, blocks);
+  return blocks <= 3 ? 2 : blocks - 1;
 }
 /// Numbers of LargePairs::block_f.
 constexpr std::size_t block_force_size(int padded, int blocks) {

@@ -61,26 +61,9 @@ struct Site {
   Vec3<T> o, o_low;
   SiteOffsets<T> d;
 };
-/// Lanes of a pack; `stride` apart are the components.
-template <bool kMSite, class T>
-TARN_HD Site<Pack<T>> load_site(const T* p) {
-  constexpr int n = Pack<T>::lanes;
-  Site<Pack<T>> s;
-  s.o = load_vec3(p);
-  if constexpr (sizeof(T) == 4) s.o_low = load_vec3(p + 3 * n);
-  s.d.h1 = load_vec3(p + 6 * n);
-  s.d.h2 = load_vec3(p + 9 * n);
-  if constexpr (kMSite) s.d.m = load_vec3(p + 12 * n);
-  return s;
-}
-/// One lane of a pack in all lanes.
-template <bool kMSite, class T>
-TARN_HD Site<Pack<T>> broadcast_site(const T* p, int lane) {
-  constexpr int n = Pack<T>::lanes;
-  const auto vec3 = [&](int c) -> Vec3<Pack<T>> {
-    return {Pack<T>(p[c * n + lane]), Pack<T>(p[(c + 1) * n + lane]),
-            Pack<T>(p[(c + 2) * n + lane])};
-  };
+/// @param vec3 vec3(c): components c, c + 1 and c + 2 of those in memory (cpu::kSiteComponents)
+template <bool kMSite, class T, class Components>
+TARN_HD Site<Pack<T>> site_of(const Components& vec3) {
   Site<Pack<T>> s;
   s.o = vec3(0);
   if constexpr (sizeof(T) == 4) s.o_low = vec3(3);
@@ -88,6 +71,20 @@ TARN_HD Site<Pack<T>> broadcast_site(const T* p, int lane) {
   s.d.h2 = vec3(9);
   if constexpr (kMSite) s.d.m = vec3(12);
   return s;
+}
+/// Lanes of a pack.
+template <bool kMSite, class T>
+TARN_HD Site<Pack<T>> load_site(const T* p) {
+  return site_of<kMSite, T>([&](int c) { return load_vec3(p + c * Pack<T>::lanes); });
+}
+/// One lane of a pack in all lanes.
+template <bool kMSite, class T>
+TARN_HD Site<Pack<T>> broadcast_site(const T* p, int lane) {
+  constexpr int n = Pack<T>::lanes;
+  return site_of<kMSite, T>([&](int c) -> Vec3<Pack<T>> {
+    return {Pack<T>(p[c * n + lane]), Pack<T>(p[(c + 1) * n + lane]),
+            Pack<T>(p[(c + 2) * n + lane])};
+  });
 }
 /// Oxygen of i minus oxygen of j; from high and low parts in mixed precision.
 template <class T>

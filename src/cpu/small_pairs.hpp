@@ -3,7 +3,8 @@
 #include "pair_sites.hpp"
 
 /// @file
-/// Pair forces of small clusters: a lane is a replica or, where there are few, a molecule.
+/// Pair forces of small clusters: a lane is a replica or, where that is faster (cpu::alone_pays), a
+/// molecule.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -32,13 +33,7 @@ struct Rows {
     a.z.store_unaligned(first + 2 * length);
   }
   TARN_HD Site<P> site(int k) const {
-    Site<P> s;
-    s.o = vec3(0, k);
-    if constexpr (sizeof(T) == 4) s.o_low = vec3(3, k);
-    s.d.h1 = vec3(6, k);
-    s.d.h2 = vec3(9, k);
-    if constexpr (kMSite) s.d.m = vec3(12, k);
-    return s;
+    return site_of<kMSite, T>([&](int c) { return vec3(c, k); });
   }
   TARN_HD void put_site(const Site<P>& s, int k) const {
     put_vec3(s.o, 0, k);
@@ -67,37 +62,37 @@ TARN_HD int partners_of(int i, int n) { return n % 2 == 0 && i >= n / 2 ? n / 2 
 /// Each pair of the molecules once: molecule i meets i + n/2 ... i + 1, beyond n those from 0 on
 /// anew. The force on a molecule is the sum of those that act on it as j, then that as i, then that
 /// as j beyond n; sums over the few partners are in pair precision.
-/// @param site_f work space of n + n/2 molecules
+/// @param work space of n + n/2 molecules
 /// @param put put(i, forces on the sites of molecule i)
 template <bool kMSite, class T, class Put>
-TARN_HD void each_pair_once(int n, const PairParameters<T> p, const T* sites, T* site_f,
+TARN_HD void each_pair_once(int n, const PairParameters<T> p, const T* sites, T* work,
                             const Put& put) {
   using P = Pack<T>;
   constexpr int site_size = kSiteComponents * P::lanes;
   constexpr int force_size = kSiteForceComponents * P::lanes;
   const int half = n / 2;
   for (int k = 0; k < n + half; ++k)
-    store_site_forces<kMSite>(no_forces<P>(), site_f + k * force_size);
+    store_site_forces<kMSite>(no_forces<P>(), work + k * force_size);
   for (int i = 0; i < n; ++i) {
     const Site<P> site_i = load_site<kMSite>(sites + i * site_size);
     SiteForces<P> f_i = no_forces<P>();
     for (int k = i + partners_of(i, n); k > i; --k) {
       const Site<P> site_j = load_site<kMSite>(sites + (k < n ? k : k - n) * site_size);
-      SiteForces<P> f_j = load_site_forces<kMSite>(site_f + k * force_size);
+      SiteForces<P> f_j = load_site_forces<kMSite>(work + k * force_size);
       add_pair_forces<kMSite>(p, oxygen_vector<T>(site_i, site_j), site_i.d, site_j.d, AllLanes{},
                               f_i, f_j);
-      store_site_forces<kMSite>(f_j, site_f + k * force_size);
+      store_site_forces<kMSite>(f_j, work + k * force_size);
     }
-    add<kMSite>(load_site_forces<kMSite>(site_f + i * force_size), f_i);
+    add<kMSite>(load_site_forces<kMSite>(work + i * force_size), f_i);
     if (i < half) {
-      store_site_forces<kMSite>(f_i, site_f + i * force_size);
+      store_site_forces<kMSite>(f_i, work + i * force_size);
     } else {
       put(i, f_i);
     }
   }
   for (int i = 0; i < half; ++i) {
-    SiteForces<P> f_i = load_site_forces<kMSite>(site_f + i * force_size);
-    add<kMSite>(load_site_forces<kMSite>(site_f + (n + i) * force_size), f_i);
+    SiteForces<P> f_i = load_site_forces<kMSite>(work + i * force_size);
+    add<kMSite>(load_site_forces<kMSite>(work + (n + i) * force_size), f_i);
     put(i, f_i);
   }
 }
@@ -112,7 +107,7 @@ void small_pairs(const SmallPairs& args, const PairParameters<double>& parameter
     const double* parts[2] = {args.x + m * 9 * kLanes, args.x + (n + m) * 9 * kLanes};
     Precision::template build<kMSite>(parts, parameters.m_weight, sites + m * site_size);
   }
-  each_pair_once<kMSite>(n, rounded<T>(parameters), sites, static_cast<T*>(args.site_f),
+  each_pair_once<kMSite>(n, rounded<T>(parameters), sites, static_cast<T*>(args.work),
                          [&](int i, const SiteForces<Pack<T>>& f_i) {
                            SiteForces<D> f[subs];
                            to_double<kMSite>(f_i, f);
@@ -124,8 +119,7 @@ void small_pairs(const SmallPairs& args, const PairParameters<double>& parameter
 }
 
 /// One small cluster with a molecule in each lane: a pack of molecules meets those n/2 ... 1 places
-/// further on. The forces have the bits of each_pair_once(), and come sooner where only few
-/// replicas are left for its lanes.
+/// further on. The forces have the bits of each_pair_once().
 /// @param work see cpu::NarrowPairs
 /// @param put put(pack, forces on the sites of its molecules, 0 in lanes without one)
 template <bool kMSite, class T, class Put>

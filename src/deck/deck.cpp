@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the histograms of all groups together: 24 MB a thread of each class of pairs.
+// Of the histograms of all groups together: 24 MB a thread, all classes of pairs.
 constexpr int kMostCountedBins = 1'000'000;
 
 /// @param option of the command line that they come from

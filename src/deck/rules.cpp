@@ -116,12 +116,12 @@ void histograms_fit(Checker& checker) {
   if (!checker.deck().rdf || !checker.trusted({"thermostat.temperatures_K", "observe.rdf.bins"})) {
     return;
   }
-  constexpr std::int64_t kMostBaths = 4096, kMostBins = 250'000;  // 400 MB of blocks of time
+  constexpr std::int64_t kMostBaths = 4096, kMostBins = 250'000;  // 400 MB in blocks of time
   const std::vector<double>& baths = checker.deck().thermostat.temperatures_K;
   const auto count = static_cast<std::int64_t>(baths.size());
   const std::int64_t bins = checker.deck().rdf->bins;
   if (!has_several_baths(baths) || (count <= kMostBaths && count * bins <= kMostBins)) return;
-  checker.problem("observe.rdf.bins",
+  checker.problem(count <= kMostBaths ? "observe.rdf.bins" : "thermostat.temperatures_K",
                   fmt::format("[observe.rdf] has {} bins for each of {} baths; want at most {} "
                               "baths and {} bins in all",
                               bins, count, kMostBaths, kMostBins));

@@ -419,8 +419,8 @@ Pictures draw_rdf_table(const std::string& table, const std::string& path_withou
   Cells cells;
   while (csv.next(cells)) {
     const double r = csv.number(cells[r_column]);
-    width = std::abs(r - last_r);
     if (r <= last_r || classes.front().curves.empty()) {
+      width = 2.0 * r;  // the first bin begins at 0
       for (RdfClass& c : classes) {
         c.curves.emplace_back().label =
             by_bath ? fmt::format("{} K", csv.number(cells[csv.column("bath_K")])) : c.name;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -44,7 +45,7 @@ class RdfObserver final : public Observer {
       add_table(groups, [](std::size_t g) { return g; });
     }
     from_groups_ = errors_are_from_groups(replicas);
-    restored_ = sums_;
+    remember_counts();
   }
 
   std::string name() const override {
@@ -53,7 +54,9 @@ class RdfObserver final : public Observer {
       if (request_.pairs[c]) pairs += fmt::format(" {}", pair_name(c));
     }
     const std::string baths =
-        baths_K_.empty() ? "" : fmt::format(" baths {}", fmt::join(baths_K_, " "));
+        baths_K_.empty()
+            ? ""
+            : fmt::format(" baths {} in {} groups", fmt::join(baths_K_, " "), request_.groups);
     return fmt::format("rdf every {} from step {} pairs{} bins {} r_max_A {:.17g}{}",
                        request_.every, request_.first_step, pairs, request_.bins, request_.r_max_A,
                        baths);
@@ -90,7 +93,7 @@ class RdfObserver final : public Observer {
   }
   void load(std::istream& in) override {
     for (RdfCounts& table : sums_) table.load(in);
-    restored_ = sums_;
+    remember_counts();
   }
 
   void finish() override {
@@ -112,6 +115,10 @@ class RdfObserver final : public Observer {
     }
     sums_.emplace_back(request_, info_.molecules, static_cast<int>(own));
   }
+  void remember_counts() {
+    restored_.clear();
+    for (const RdfCounts& table : sums_) restored_.push_back({table.counts, table.samples});
+  }
   void write(const char* name, std::span<const RdfCounts> tables,
              std::span<const double> baths_K) const {
     const std::string path = fmt::format("{}/{}.csv", info_.out_dir, name);
@@ -128,7 +135,11 @@ class RdfObserver final : public Observer {
   std::vector<std::vector<std::size_t>> group_of_;  // [table][group of the engine]
   std::vector<RdfCounts> sums_;                     // of all replicas, then of each bath
   // The engine counts from zero when it is made; what a checkpoint held is added.
-  std::vector<RdfCounts> restored_;
+  struct Counts {
+    std::vector<std::uint64_t> counts;
+    std::vector<std::int64_t> samples;
+  };
+  std::vector<Counts> restored_;
 };
 
 }  // namespace

@@ -329,7 +329,7 @@ TEST_P(EngineAccuracy, AStepSolvesTheEquations) {
   Worst x_error("log10_x_error"), v_error("log10_v_error"), q_error("log10_q_error");
   for (const WaterModel& model : {tip3p(), tip4p()}) {
     for (const std::string& set : cpu_instruction_sets()) {
-      for (int n : {1, 2, 7, 16, 17, 33, 65}) {
+      for (int n : {1, 2, 7, 16, 17, 20, 33, 65}) {
         if (n > most_molecules(GetParam().scheme)) continue;
         System system = make_system(GetParam(), model, n);
         system.integrator.tolerance = 1e-14;  // SHAKE to the end
@@ -382,7 +382,7 @@ TEST(EngineForces, AreThoseOfThePlainSum) {
     Worst energy_error("log10_energy_" + std::string(model.name));
     // 64 and 65 molecules are in the two layouts.
     // 161 and 257 have one and several squares of 128 a block of rows, 2100 several in a block.
-    for (int n : {2, 7, 15, 16, 17, 31, 33, 64, 65, 100, 161, 257, 2100}) {
+    for (int n : {2, 7, 15, 16, 17, 20, 31, 33, 64, 65, 100, 161, 257, 2100}) {
       if (n > 33 && model.name != "tip3p" && model.name != "tip4p") continue;
       if (n > 1000 && model.name != "tip3p") continue;
       const std::vector<double> x = lattice_cluster(model, n, 5);

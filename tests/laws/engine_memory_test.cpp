@@ -55,11 +55,11 @@ const std::vector<Case> kCases{
     {"settle", 7, 19, 2, Precision::single},
     {"zss_dense", 7, 3, 3},
     {"pushforward", 7, 19, 2},
-    {"zss_structured", 40, 3, 2},
-    {"zss_structured", 40, 1, 3},
-    {"settle", 40, 2, 3, Precision::single},
-    {"zss_dense", 40, 1, 3},
-    {"pushforward", 40, 1, 3},
+    {"zss_structured", 65, 3, 2},
+    {"zss_structured", 65, 1, 3},
+    {"settle", 65, 2, 3, Precision::single},
+    {"zss_dense", 65, 1, 3},
+    {"pushforward", 65, 1, 3},
 };
 
 /// All that an engine does, a blow-up of its last replica among it.

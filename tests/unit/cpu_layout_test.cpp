@@ -18,7 +18,9 @@ TEST(LargeClusters, EachPairOfBlocksIsOneTaskAndNoBlockIsEmpty) {
       SCOPED_TRACE(testing::Message() << molecules << " molecules, " << lanes << " lanes");
       const int blocks = pair_blocks(molecules, lanes);
       const int full = molecules / lanes, each = (full + blocks - 1) / blocks;
-      ASSERT_GE(blocks, 1);
+      ASSERT_GE(blocks, 2);
+      ASSERT_GE(block_hands(molecules, blocks), 2);
+      ASSERT_LE(block_hands(molecules, blocks), block_tasks(molecules, blocks));
       ASSERT_LT((blocks - 1) * each, full);
       std::map<std::pair<int, int>, int> times;
       for (int k = 0; k < block_tasks(molecules, blocks); ++k) {

@@ -158,9 +158,12 @@ TYPED_TEST(FloatPack, LoadsStoresAndBroadcasts) {
   for (int i = 0; i < 2 * n; ++i) from[i] = this->number();
   Pack<T>::load(from).store(to);
   const Pack<T> shifted = Pack<T>::load_unaligned(from + 1), same_number(from[0]);
+  T anywhere[n + 1];
+  shifted.store_unaligned(anywhere + 1);
   for (int i = 0; i < n; ++i) {
     EXPECT_EQ(to[i], from[i]);
     EXPECT_EQ(shifted[i], from[i + 1]);
+    EXPECT_EQ(anywhere[i + 1], from[i + 1]);
     EXPECT_EQ(same_number[i], from[0]);
     EXPECT_EQ(lane_numbers<T>()[i], T(i));
   }
