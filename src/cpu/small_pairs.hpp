@@ -71,8 +71,9 @@ TARN_HD void each_pair_once(int n, const PairParameters<T> p, const T* sites, T*
   constexpr int site_size = kSiteComponents * P::lanes;
   constexpr int force_size = kSiteForceComponents * P::lanes;
   const int half = n / 2;
-  for (int k = 0; k < n + half; ++k)
+  for (int k = 0; k < n + half; ++k) {
     store_site_forces<kMSite>(no_forces<P>(), work + k * force_size);
+  }
   for (int i = 0; i < n; ++i) {
     const Site<P> site_i = load_site<kMSite>(sites + i * site_size);
     SiteForces<P> f_i = no_forces<P>();
