@@ -65,7 +65,7 @@ constexpr BlockTask block_task(int number, int molecules, int blocks) {
   return {number, number, number + 1};
 }
 /// Threads that it pays to give these tasks to. Where a block meets all later ones, the first takes
-/// (2 blocks - 1) / blocks^2 of all time, and one thread a block was never faster.
+/// (2 blocks - 1) / blocks^2 of all time, and a thread for each block gains nothing.
 constexpr int block_hands(int molecules, int blocks) {
   if (!meets_all_later(molecules)) return block_tasks(molecules, blocks);
   return blocks <= 3 ? 2 : blocks - 1;

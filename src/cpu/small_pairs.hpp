@@ -55,9 +55,9 @@ struct Rows {
   }
 };
 
-/// How many later molecules molecule i meets: those up to half way round, and of two that are
-/// opposite each other the first meets the second.
-TARN_HD int partners_of(int i, int n) { return n % 2 == 0 && i >= n / 2 ? n / 2 - 1 : n / 2; }
+/// Each molecule meets those up to half way round: so many of the first ones meet the one that is
+/// `further` on, as of two that are opposite each other the first meets the second.
+TARN_HD int molecules_that_meet(int further, int n) { return 2 * further == n ? further : n; }
 
 /// Each pair of the molecules once: molecule i meets i + n/2 ... i + 1, beyond n those from 0 on
 /// anew. The force on a molecule is the sum of those that act on it as j, then that as i, then that
@@ -77,7 +77,8 @@ TARN_HD void each_pair_once(int n, const PairParameters<T> p, const T* sites, T*
   for (int i = 0; i < n; ++i) {
     const Site<P> site_i = load_site<kMSite>(sites + i * site_size);
     SiteForces<P> f_i = no_forces<P>();
-    for (int k = i + partners_of(i, n); k > i; --k) {
+    const int furthest = i < molecules_that_meet(half, n) ? half : half - 1;
+    for (int k = i + furthest; k > i; --k) {
       const Site<P> site_j = load_site<kMSite>(sites + (k < n ? k : k - n) * site_size);
       SiteForces<P> f_j = load_site_forces<kMSite>(work + k * force_size);
       add_pair_forces<kMSite>(p, oxygen_vector<T>(site_i, site_j), site_i.d, site_j.d, AllLanes{},
@@ -147,7 +148,7 @@ TARN_HD void each_pair_once_in_lanes(int n, const PairParameters<T> p, const T* 
     const Site<P> site_i = load_site<kMSite>(sites + own * site_size);
     SiteForces<P> f_i = no_forces<P>();
     for (int further = half; further > 0; --further) {
-      const int limit = 2 * further == n ? half : n;  // molecules that meet one so far away
+      const int limit = molecules_that_meet(further, n);
       if (own * lanes >= limit) continue;
       const int k = own * lanes + further;
       const Site<P> site_j = rows.site(k);

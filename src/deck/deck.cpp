@@ -263,7 +263,7 @@ PairCountRequest make_pair_count_request(const Deck& deck) {
   const int length = static_cast<int>(baths.size());
   if (has_several_baths(baths)) {
     // As many of each bath as there would be of all replicas.
-    const int most = kMostCountedBins / request.bins / length;
+    const int most = std::max(1, kMostCountedBins / request.bins / length);
     request.groups = length * std::min({deck.system.replicas / length, request.groups, most});
   }
   return request;

@@ -134,11 +134,11 @@ class RdfObserver final : public Observer {
   std::vector<double> baths_K_;  // of the tables after the first; empty: one bath
   std::vector<std::vector<std::size_t>> group_of_;  // [table][group of the engine]
   std::vector<RdfCounts> sums_;                     // of all replicas, then of each bath
-  // The engine counts from zero when it is made; what a checkpoint held is added.
   struct Counts {
     std::vector<std::uint64_t> counts;
     std::vector<std::int64_t> samples;
   };
+  // The engine counts from zero when it is made; what a checkpoint held is added.
   std::vector<Counts> restored_;
 };
 
