@@ -148,6 +148,12 @@ struct ObserveSpectrum {
   ReplicaSelection replicas;
   bool operator==(const ObserveSpectrum&) const = default;
 };
+struct ObserveMinima {
+  std::int64_t every = 1000;
+  ReplicaSelection replicas;
+  int isomers = 20;  ///< of the lowest minima, those that are counted
+  bool operator==(const ObserveMinima&) const = default;
+};
 struct ObserveTrajectory {
   std::int64_t every = 1000;
   io::FileFormat format = io::FileFormat::xyz;
@@ -184,6 +190,7 @@ struct Deck {
   std::optional<ObserveMultipliers> multipliers;
   std::optional<ObserveRdf> rdf;
   std::optional<ObserveSpectrum> spectrum;
+  std::optional<ObserveMinima> minima;
   std::optional<ObserveTrajectory> trajectory;
   std::optional<ObserveFinal> final_structures;
   CheckpointSection checkpoint;

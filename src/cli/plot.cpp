@@ -35,7 +35,7 @@ void plot(const Arguments& a) {
   if (pictures.paths.empty()) {
     terminal.warning(
         fmt::format("'{}' has no table that has a picture: energies.csv, conservation.csv, "
-                    "heat.csv, cluster.csv, rdf.csv, spectrum.csv, exchange.csv",
+                    "heat.csv, cluster.csv, rdf.csv, spectrum.csv, isomers.csv, exchange.csv",
                     a.folder));
   }
 }

@@ -103,6 +103,16 @@ std::vector<Section> make_sections() {
                "window and overlap by half. A thermostat broadens each line by its friction, 5/ps "
                "by 27 cm⁻¹: clean lines take a run without one, from the `state` of a run that "
                "had one. [running.md](running.md#spectra) has conventions and cost."}),
+      optional_section<&Deck::minima>(
+          {.name = "observe.minima",
+           .meaning =
+               "Writes `minima.csv`: the potential minimum in whose basin each replica lies, its "
+               "inherent structure, by quenching a copy of it as rigid molecules, without the "
+               "wall. At the end `isomers.csv` and its picture have the lowest minima that were "
+               "met and the share of samples in the basin of each, and `isomers.xyz` their "
+               "structures, from the end of the equilibration on; of several baths "
+               "`isomers_by_bath.csv` and the picture have each by itself. "
+               "[running.md](running.md#inherent-structures) has the cost."}),
       optional_section<&Deck::trajectory>(
           {.name = "observe.trajectory",
            .meaning = "Writes `trajectory.*`: reported positions, a file each replica or, with "
@@ -669,6 +679,25 @@ std::vector<Key> make_keys() {
            .words = {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"}},
            .meaning = "Which replicas: all, or the first n (all of them if there are fewer). All "
                       "that are taken are averaged."}),
+      row<&Deck::minima, &ObserveMinima::every>({.section = "observe.minima",
+                                                 .name = "every",
+                                                 .type = Type::integer,
+                                                 .unit = "steps",
+                                                 .range = from_to(1, kMostSteps),
+                                                 .meaning = "Interval; step 0 is written."}),
+      row<&Deck::minima, &ObserveMinima::replicas>({.section = "observe.minima",
+                                                    .name = "replicas",
+                                                    .type = Type::selection,
+                                                    .range = from_to(1, kMaxReplicas),
+                                                    .words = selection,
+                                                    .meaning = selection_meaning}),
+      row<&Deck::minima, &ObserveMinima::isomers>(
+          {.section = "observe.minima",
+           .name = "isomers",
+           .type = Type::integer,
+           .range = from_to(1, 1000),
+           .meaning = "How many minima are counted, the lowest. Those nearer than 10⁻⁵ kcal/mol "
+                      "are one: mirror images are."}),
       row<&Deck::trajectory, &ObserveTrajectory::every>(
           {.section = "observe.trajectory",
            .name = "every",

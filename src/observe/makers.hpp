@@ -35,6 +35,10 @@ std::unique_ptr<Observer> make_rdf(const PairCountRequest& counts, const RunInfo
 /// spectrum.csv: density of vibrational states and infrared absorption.
 std::unique_ptr<Observer> make_spectrum(const ObserveSpectrum& section, const Deck& deck,
                                         const RunInfo& info);
+/// minima.csv: energies of inherent structures; isomers.csv, isomers_by_bath.csv, isomers.xyz: the
+/// lowest of them.
+std::unique_ptr<Observer> make_minima(const ObserveMinima& section, const Deck& deck,
+                                      const RunInfo& info);
 /// trajectory.*, or one file a replica.
 std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, const Deck& deck,
                                           const RunInfo& info);

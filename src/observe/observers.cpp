@@ -29,17 +29,19 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
   if (deck.multipliers) observers.push_back(make_multipliers(*deck.multipliers, deck, info));
   if (deck.rdf) observers.push_back(make_rdf(make_pair_count_request(deck), info));
   if (deck.spectrum) observers.push_back(make_spectrum(*deck.spectrum, deck, info));
+  if (deck.minima) observers.push_back(make_minima(*deck.minima, deck, info));
   if (deck.trajectory) observers.push_back(make_trajectory(*deck.trajectory, deck, info));
   return observers;
 }
 
 std::vector<std::string> observer_file_names() {
   std::vector<std::string> names{
-      "averages.csv",     "baths.svg",    "baths.png",    "rdf_by_bath.csv", "iterations.csv",
-      "temperatures.csv", "geometry.csv", "topology.pdb", "multipliers.csv", "trajectory-",
-      "final.xyz",        "final-",       "walkers.csv"};
+      "averages.csv",    "baths.svg",        "baths.png",           "rdf_by_bath.csv",
+      "iterations.csv",  "temperatures.csv", "geometry.csv",        "topology.pdb",
+      "multipliers.csv", "trajectory-",      "final.xyz",           "final-",
+      "walkers.csv",     "minima.csv",       "isomers_by_bath.csv", "isomers.xyz"};
   for (const char* table : {"energies", "conservation", "heat", "cluster", "rdf", "spectrum",
-                            "exchange", "trajectory"}) {
+                            "isomers", "exchange", "trajectory"}) {
     for (const char* extension : {".csv", ".svg", ".png"}) {
       names.push_back(std::string(table) + extension);
     }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "baths.hpp"
 #include "replica_table.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
@@ -35,6 +36,7 @@ struct TableSpec {
   std::size_t averaged_columns = 0;
   std::size_t result_columns = 0;
   std::int64_t first_result_step = 0;  ///< rows before it give no averages and results
+  bool rows_may_be_unknown = false;    ///< a first value that is nan: the row has no averages
   /// Without a temperature above 0 there is none.
   std::optional<FluctuationSpec> fluctuation{};
   /// Appends the values of live replica r in the order of the columns.
@@ -42,6 +44,10 @@ struct TableSpec {
   /// What append_values() remembers from one frame to the next; null: nothing.
   std::function<void(std::ostream&)> save;
   std::function<void(std::istream&)> load;
+  /// Looks at a whole frame before append_values() does; null: no need.
+  std::function<void(const Frame& frame)> prepare;
+  /// Writes files of its own at the end; null: none.
+  std::function<void()> finish;
   /// Null: no picture.
   Pictures (*draw)(const std::string& folder, const io::PictureFormats& formats) = nullptr;
 };
@@ -59,7 +65,10 @@ class TableObserver final : public Observer {
   void observe(const Frame& frame) override;
   void save(std::ostream& out) override;
   void load(std::istream& in) override;
-  void finish() override { table_.flush(); }
+  void finish() override {
+    table_.flush();
+    if (spec_.finish) spec_.finish();
+  }
   std::vector<AveragedQuantity> averages() const override;
   Pictures draw() override {
     return spec_.draw ? spec_.draw(info_.out_dir, io::kAllPictures) : Pictures{};
@@ -67,31 +76,28 @@ class TableObserver final : public Observer {
 
  private:
   /// Averages of the replicas of one bath.
-  struct Bath {
-    std::optional<double> temperature_K;               // nothing: all replicas have the same
+  struct Averages {
     std::vector<analysis::PooledBlocking> averages{};  // [averaged column]
     analysis::PooledVariance fluctuation{};
     std::vector<analysis::MeanError> results{};  // [result column], over the replicas, the last
     std::int64_t result_replicas = 0;
   };
-  bool is_of(const Bath& bath, std::int64_t replica_id) const;
-  /// Which one of the replicas of its bath it is: 0, 1, ...
-  std::int64_t place_in(const Bath& bath, std::int64_t replica_id) const;
   /// Whether it has the average of FluctuationSpec.
-  bool fluctuates(const Bath& bath) const;
-  double temperature_K(const Bath& bath) const;
-  void average(const Frame& frame, const std::vector<double>& values, Bath& bath) const;
+  bool fluctuates(std::size_t bath) const;
+  double temperature_K(std::size_t bath) const;
+  void average(const Frame& frame, const std::vector<double>& values, std::size_t bath);
   AveragedQuantity average_of(const analysis::Blocking& b, double samples,
-                              const std::string& quantity, const Bath& bath) const;
-  AveragedQuantity fluctuation_of(const Bath& bath) const;
-  AveragedQuantity result_of(const Bath& bath, std::size_t column) const;
+                              const std::string& quantity, std::size_t bath) const;
+  AveragedQuantity fluctuation_of(std::size_t bath) const;
+  AveragedQuantity result_of(std::size_t bath, std::size_t column) const;
 
   TableSpec spec_;
   std::int64_t every_;
   ReplicaSelection replicas_;
   RunInfo info_;
   ReplicaTable table_;
-  std::vector<Bath> baths_;
+  Baths baths_;
+  std::vector<Averages> of_bath_;
 };
 
 }  // namespace tarn

@@ -9,6 +9,7 @@
 #include "centre.hpp"
 #include "core/parallel.hpp"
 #include "molecule_frame.hpp"
+#include "tarn/analysis/isomers.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
 #include "uniform.hpp"
@@ -18,8 +19,6 @@ namespace {
 
 using Eigen::Vector3d;
 
-/// Minima whose energies are nearer than this are one [kcal/mol].
-constexpr double kSameEnergy = 1e-5;
 /// Metropolis temperature of the hops [kcal/mol].
 constexpr double kTemperature = 0.6;
 /// Hops are quenched to this, the result of each start to 1e-6 [kcal/mol/A].
@@ -179,7 +178,7 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
       });
   lowest.starts_that_hit =
       static_cast<int>(std::count_if(energies.begin(), energies.end(), [&](double energy) {
-        return energy < lowest.energy_kcal_per_mol + kSameEnergy;
+        return energy < lowest.energy_kcal_per_mol + analysis::kSameMinimum_kcal_per_mol;
       }));
   start::move_centre_to_origin(model, lowest.positions_A);
   return lowest;

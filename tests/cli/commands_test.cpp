@@ -89,6 +89,8 @@ every = 10
 [observe.spectrum]
 every = 2
 resolution_per_cm = 100
+[observe.minima]
+every = 40
 [observe.trajectory]
 every = 100
 [observe.heat]

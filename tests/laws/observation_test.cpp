@@ -18,7 +18,7 @@ const std::string kEverything =
     "[observe.energies]\nevery = 7\n[observe.conservation]\nevery = 11\n"
     "[observe.temperatures]\nevery = 13\n[observe.geometry]\nevery = 17\n"
     "[observe.cluster]\nevery = 19\n[observe.rdf]\n[observe.trajectory]\nevery = 400\n"
-    "[observe.spectrum]\nevery = 5\nresolution_per_cm = 100\n";
+    "[observe.spectrum]\nevery = 5\nresolution_per_cm = 100\n[observe.minima]\nevery = 250\n";
 
 Deck deck_of(const std::string& scheme, const std::string& system, const std::string& more) {
   return parse_deck("[system]\nmolecules = 7\nreplicas = 3\n" + system +

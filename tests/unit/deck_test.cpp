@@ -72,6 +72,10 @@ bins = 100
 every = 2
 resolution_per_cm = 2.5
 replicas = 3
+[observe.minima]
+every = 14
+replicas = 5
+isomers = 7
 [observe.trajectory]
 every = 11
 format = "xyz"
@@ -181,6 +185,10 @@ TEST(Deck, ReadsEveryKey) {
   EXPECT_EQ(deck.spectrum->every, 2);
   EXPECT_EQ(deck.spectrum->resolution_per_cm, 2.5);
   EXPECT_EQ(deck.spectrum->replicas, (ReplicaSelection{ReplicaSelection::Kind::first, 3}));
+  ASSERT_TRUE(deck.minima);
+  EXPECT_EQ(deck.minima->every, 14);
+  EXPECT_EQ(deck.minima->replicas, (ReplicaSelection{ReplicaSelection::Kind::first, 5}));
+  EXPECT_EQ(deck.minima->isomers, 7);
   EXPECT_EQ(deck.trajectory->every, 11);
   EXPECT_EQ(deck.trajectory->replicas, (ReplicaSelection{ReplicaSelection::Kind::first, 2}));
   EXPECT_EQ(deck.checkpoint.every, 12);

@@ -51,6 +51,11 @@ Pictures draw_rdf_table(const std::string& table, const std::string& path_withou
 Pictures draw_spectrum(const std::string& folder,
                        const io::PictureFormats& formats = io::kAllPictures);
 
+/// Shares of the lowest minima against their energies, of isomers.csv; where there are several
+/// baths, of isomers_by_bath.csv against the temperature of the bath.
+Pictures draw_isomers(const std::string& folder,
+                      const io::PictureFormats& formats = io::kAllPictures);
+
 /// Whether the folder has tables of a mechanical system, which know a time without unit.
 bool is_mechanical_run(const std::string& folder);
 /// Coordinates and energies of a mechanical system against time.

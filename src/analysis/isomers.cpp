@@ -1,0 +1,64 @@
+#include "tarn/analysis/isomers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace tarn::analysis {
+
+IsomerCensus::IsomerCensus(std::size_t most, std::span<const int> replicas) : most_(most) {
+  for (const int n : replicas) elsewhere_.push_back(PooledBlocking::of_replicas(n));
+}
+
+std::size_t IsomerCensus::find_or_insert(const QuenchedCluster& cluster) {
+  const double energy = cluster.energy_kcal_per_mol;
+  const auto at = std::lower_bound(
+      isomers_.begin(), isomers_.end(), energy,
+      [](const Isomer& isomer, double e) { return isomer.energy_kcal_per_mol < e; });
+  const auto is_it = [&](auto isomer) {
+    return std::abs(isomer->energy_kcal_per_mol - energy) < kSameMinimum_kcal_per_mol;
+  };
+  if (at != isomers_.end() && is_it(at)) return static_cast<std::size_t>(at - isomers_.begin());
+  if (at != isomers_.begin() && is_it(at - 1)) {
+    return static_cast<std::size_t>(at - 1 - isomers_.begin());
+  }
+  if (at == isomers_.end() && isomers_.size() == most_) return most_;
+  const auto place = static_cast<std::size_t>(at - isomers_.begin());
+  isomers_.insert(at,
+                  {energy, {cluster.positions_A.begin(), cluster.positions_A.end()}, elsewhere_});
+  if (isomers_.size() > most_) isomers_.pop_back();
+  return place;
+}
+
+void IsomerCensus::add(std::span<const QuenchedCluster> clusters) {
+  // All are found before any is counted, as those found are given what was counted before.
+  for (const QuenchedCluster& cluster : clusters) find_or_insert(cluster);
+  std::vector<std::size_t> isomer_of;
+  for (const QuenchedCluster& cluster : clusters) isomer_of.push_back(find_or_insert(cluster));
+
+  for (std::size_t group = 0; group < elsewhere_.size(); ++group) {
+    std::vector<std::int64_t> places;
+    std::vector<std::size_t> members;
+    for (std::size_t i = 0; i < clusters.size(); ++i) {
+      if (clusters[i].group != group) continue;
+      places.push_back(clusters[i].place);
+      members.push_back(i);
+    }
+    if (members.empty()) continue;
+    std::vector<double> is_in(members.size(), 0.0);
+    elsewhere_[group].add_replicas(places, is_in);
+    for (std::size_t isomer = 0; isomer < isomers_.size(); ++isomer) {
+      for (std::size_t i = 0; i < members.size(); ++i) {
+        is_in[i] = isomer_of[members[i]] == isomer ? 1.0 : 0.0;
+      }
+      isomers_[isomer].shares[group].add_replicas(places, is_in);
+    }
+  }
+}
+
+void IsomerCensus::restore(Memory memory) {
+  isomers_ = std::move(memory.isomers);
+  elsewhere_ = std::move(memory.elsewhere);
+}
+
+}  // namespace tarn::analysis

@@ -1,0 +1,130 @@
+#include "tarn/analysis/isomers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace tarn::analysis {
+namespace {
+
+constexpr std::array<int, 2> kReplicas{3, 5};
+
+/// Sample number t of all replicas: energies on a ladder of whole numbers, the higher the rarer.
+std::vector<QuenchedCluster> sample(std::mt19937& random, std::vector<double>& positions_A) {
+  std::geometric_distribution<int> level(0.3);
+  std::vector<QuenchedCluster> clusters;
+  positions_A.clear();
+  positions_A.reserve(kReplicas[0] + kReplicas[1]);
+  for (std::size_t group = 0; group < kReplicas.size(); ++group) {
+    for (int place = 0; place < kReplicas[group]; ++place) {
+      const double energy = -50.0 + level(random);
+      positions_A.push_back(energy);  // stands for a structure
+      clusters.push_back({group, place, energy, {&positions_A.back(), 1}});
+    }
+  }
+  return clusters;
+}
+
+/// However many minima there are, those that are remembered have the shares that they would have
+/// in a list of all.
+TEST(IsomerCensus, CountsTheLowestAsAListOfAllWould) {
+  for (const std::size_t most : {1u, 3u, 100u}) {
+    IsomerCensus census(most, kReplicas);
+    std::mt19937 random(7);
+    std::vector<double> positions_A;
+    std::vector<std::vector<QuenchedCluster>> all;
+    for (int t = 0; t < 200; ++t) {
+      const auto clusters = sample(random, positions_A);
+      census.add(clusters);
+      all.push_back(clusters);  // without what the structures point to
+    }
+    std::vector<double> energies;
+    for (const auto& clusters : all) {
+      for (const auto& cluster : clusters) energies.push_back(cluster.energy_kcal_per_mol);
+    }
+    std::sort(energies.begin(), energies.end());
+    energies.erase(std::unique(energies.begin(), energies.end()), energies.end());
+    ASSERT_GT(energies.size(), 5u);
+    energies.resize(std::min(energies.size(), most));
+    ASSERT_EQ(census.isomers().size(), energies.size());
+    for (std::size_t i = 0; i < energies.size(); ++i) {
+      const Isomer& isomer = census.isomers()[i];
+      EXPECT_EQ(isomer.energy_kcal_per_mol, energies[i]);
+      EXPECT_EQ(isomer.positions_A, std::vector{energies[i]});
+      for (std::size_t group = 0; group < kReplicas.size(); ++group) {
+        EXPECT_EQ(census.samples(group), 200.0 * kReplicas[group]);
+        PooledBlocking expected = PooledBlocking::of_replicas(kReplicas[group]);
+        for (const auto& clusters : all) {
+          std::vector<std::int64_t> places;
+          std::vector<double> is_in;
+          for (const auto& cluster : clusters) {
+            if (cluster.group != group) continue;
+            places.push_back(cluster.place);
+            is_in.push_back(cluster.energy_kcal_per_mol == energies[i] ? 1.0 : 0.0);
+          }
+          expected.add_replicas(places, is_in);
+        }
+        const Blocking share = isomer.shares[group].result();
+        // The numbers that are added are the same, but for the first, which is taken off.
+        EXPECT_NEAR(share.mean, expected.result().mean, 1e-14);
+        EXPECT_NEAR(share.error, expected.result().error, 1e-14);
+      }
+    }
+  }
+}
+
+TEST(IsomerCensus, EnergiesThatAreNearerThanTheToleranceAreOneMinimum) {
+  const std::vector<double> x{0.0};
+  const auto census_of = [&](double distance) {
+    const std::array<int, 1> one{1};
+    IsomerCensus census(10, one);
+    for (const double energy : {-3.0, -3.0 + distance, -3.0 - distance}) {
+      const QuenchedCluster cluster{0, 0, energy, x};
+      census.add({&cluster, 1});
+    }
+    return census.isomers().size();
+  };
+  EXPECT_EQ(census_of(0.9 * kSameMinimum_kcal_per_mol), 1u);
+  EXPECT_EQ(census_of(1.1 * kSameMinimum_kcal_per_mol), 3u);
+}
+
+TEST(IsomerCensus, GoesOnFromItsMemory) {
+  IsomerCensus straight(4, kReplicas), first(4, kReplicas), second(4, kReplicas);
+  std::mt19937 random(3);
+  std::vector<double> positions_A;
+  for (int t = 0; t < 40; ++t) {
+    const auto clusters = sample(random, positions_A);
+    straight.add(clusters);
+    (t < 17 ? first : second).add(clusters);
+    if (t == 16) second.restore(first.memory());
+  }
+  ASSERT_EQ(second.isomers().size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(second.isomers()[i].energy_kcal_per_mol, straight.isomers()[i].energy_kcal_per_mol);
+    EXPECT_EQ(second.isomers()[i].positions_A, straight.isomers()[i].positions_A);
+    for (std::size_t group = 0; group < kReplicas.size(); ++group) {
+      EXPECT_EQ(second.isomers()[i].shares[group].memory(),
+                straight.isomers()[i].shares[group].memory());
+    }
+  }
+}
+
+TEST(IsomerCensus, AGroupWithoutSamplesHasNone) {
+  IsomerCensus census(4, kReplicas);
+  const std::vector<double> x{0.0};
+  const QuenchedCluster cluster{1, 2, -7.0, x};
+  census.add({&cluster, 1});
+  census.add({});
+  EXPECT_EQ(census.samples(0), 0.0);
+  EXPECT_EQ(census.samples(1), 1.0);
+  EXPECT_EQ(census.isomers()[0].shares[0].samples(), 0.0);
+  EXPECT_EQ(census.isomers()[0].shares[1].result().mean, 1.0);
+}
+
+}  // namespace
+}  // namespace tarn::analysis

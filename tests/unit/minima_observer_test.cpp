@@ -1,0 +1,262 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "observe/baths.hpp"
+#include "scratch_folder.hpp"
+#include "tarn/analysis/cluster.hpp"
+#include "tarn/force_field.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/io/plot.hpp"
+#include "tarn/io/xyz.hpp"
+#include "tarn/minimise.hpp"
+#include "tarn/observe/observers.hpp"
+#include "tarn/run.hpp"
+#include "tarn/start.hpp"
+
+/// @file
+/// [observe.minima]: quenches of a run, and the table of what they found.
+
+namespace tarn {
+namespace {
+
+using test::read_text;
+using test::ScratchFolder;
+
+/// Columns of a table by name; only those of numbers.
+std::map<std::string, std::vector<double>> columns_of(const std::string& path) {
+  io::CsvReader csv(path);
+  std::map<std::string, std::vector<double>> columns;
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) {
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      columns[csv.header()[c]].push_back(csv.number(cells[c]));
+    }
+  }
+  return columns;
+}
+
+/// Hot enough that six molecules change their basin every few samples.
+Deck warm(int replicas, const std::string& more, const std::string& scheme = "settle") {
+  return parse_deck(
+      "[system]\nmolecules = 6\nreplicas = " + std::to_string(replicas) +
+          "\n[integrator]\nscheme = \"" + scheme +
+          "\"\ntimestep_fs = 2.0\n[thermostat]\nkind = \"baoab\"\nfriction_per_ps = 2.0\n" + more,
+      "deck.toml");
+}
+const std::string kOneBath =
+    "temperature_K = 250.0\n[confinement]\nradius_A = 5.0\n"
+    "stiffness_kcal_per_mol_A2 = 10.0\n";
+const std::string kBaths =
+    "temperatures_K = [250.0, 100.0, 250.0]\n[confinement]\n"
+    "radius_A = 5.0\nstiffness_kcal_per_mol_A2 = 10.0\n";
+
+RunResult run(const Deck& deck, const std::string& folder, int threads = 2) {
+  RunOptions options;
+  options.out_dir = folder;
+  options.threads = threads;
+  return run_deck(deck, options);
+}
+
+TEST(MinimaObserver, QuenchesACopyOfEveryReplica) {
+  for (const char* scheme : {"settle", "zss-stiff"}) {
+    const ScratchFolder folder;
+    const Deck deck = warm(2,
+                           kOneBath +
+                               "[run]\nsteps = 900\n[observe.minima]\nevery = 150\n"
+                               "[observe.trajectory]\nevery = 150\n",
+                           scheme);
+    run(deck, folder.file("out"));
+    const auto minima = columns_of(folder.file("out/minima.csv"));
+    ForceField force_field(find_water_model("tip3p").value(), 6);
+    for (int replica = 0; replica < 2; ++replica) {
+      io::XyzReader reader(folder.file("out/trajectory-000" + std::to_string(replica) + ".xyz"));
+      for (std::size_t frame = 0; frame < 7; ++frame) {
+        std::vector<double> x = reader.next().value().positions_A;
+        const double energy = quench_rigid(force_field, x, {1e-5}).energy_kcal_per_mol;
+        const std::size_t row = 2 * frame + static_cast<std::size_t>(replica);
+        EXPECT_EQ(minima.at("replica")[row], replica);
+        EXPECT_EQ(minima.at("minimum_kcal_per_mol")[row], energy);
+        const analysis::ClusterShape shape = analysis::cluster_shape(x);
+        EXPECT_EQ(minima.at("minimum_hydrogen_bonds")[row], shape.hydrogen_bonds);
+        EXPECT_EQ(minima.at("minimum_radius_of_gyration_A")[row], shape.radius_of_gyration_A);
+      }
+    }
+  }
+}
+
+/// What isomers.csv says is what can be counted in minima.csv after the equilibration.
+TEST(MinimaObserver, SharesAreThoseOfTheTable) {
+  const ScratchFolder folder;
+  const RunResult result = run(warm(6, kBaths + "[run]\nsteps = 12000\nequilibration_ps = 4\n"
+                                                "[observe.minima]\nevery = 100\nisomers = 4\n"),
+                               folder.file("out"));
+  const auto minima = columns_of(folder.file("out/minima.csv"));
+  const auto isomers = columns_of(folder.file("out/isomers.csv"));
+  const auto by_bath = columns_of(folder.file("out/isomers_by_bath.csv"));
+  ASSERT_EQ(isomers.at("isomer"), (std::vector<double>{1, 2, 3, 4}));
+  ASSERT_EQ(by_bath.at("isomer").size(), 8u);
+  std::map<double, double> samples_of_bath;
+  std::vector<double> energies;  // of cold and hot replicas
+  const auto bath_of = [](double replica) { return static_cast<int>(replica) % 3 == 1 ? 0 : 1; };
+  const std::vector<double>& minimum = minima.at("minimum_kcal_per_mol");
+  for (std::size_t row = 0; row < minimum.size(); ++row) {
+    if (minima.at("step")[row] < 2000) continue;
+    ++samples_of_bath[bath_of(minima.at("replica")[row])];
+    // None is below the lowest, and what is not in the list is above it.
+    EXPECT_GT(minimum[row], isomers.at("minimum_kcal_per_mol").front() - 1e-5);
+    bool listed = false;
+    for (const double isomer : isomers.at("minimum_kcal_per_mol")) {
+      listed = listed || std::abs(minimum[row] - isomer) < 1e-5;
+    }
+    EXPECT_EQ(listed, minimum[row] < isomers.at("minimum_kcal_per_mol").back() + 1e-5);
+  }
+  EXPECT_EQ(samples_of_bath[0], 2 * 101.0);
+  EXPECT_EQ(samples_of_bath[1], 4 * 101.0);
+  for (std::size_t row = 0; row < 8; ++row) {
+    const auto bath = static_cast<int>(row / 4);
+    EXPECT_EQ(by_bath.at("bath_K")[row], bath == 0 ? 100.0 : 250.0);
+    const double energy = isomers.at("minimum_kcal_per_mol")[row % 4];
+    double count = 0.0;
+    for (std::size_t i = 0; i < minimum.size(); ++i) {
+      if (minima.at("step")[i] < 2000 || bath_of(minima.at("replica")[i]) != bath) continue;
+      count += std::abs(minimum[i] - energy) < 1e-5 ? 1.0 : 0.0;
+    }
+    EXPECT_EQ(by_bath.at("samples")[row], count);
+    EXPECT_DOUBLE_EQ(by_bath.at("share")[row], count / samples_of_bath[bath]);
+  }
+  for (std::size_t i = 0; i < 4; ++i) {
+    const double count = by_bath.at("samples")[i] + by_bath.at("samples")[4 + i];
+    EXPECT_EQ(isomers.at("samples")[i], count);
+    EXPECT_DOUBLE_EQ(isomers.at("share")[i], count / (6 * 101.0));
+    const double errors =
+        std::hypot(202.0 * by_bath.at("share_err")[i], 404.0 * by_bath.at("share_err")[4 + i]);
+    EXPECT_DOUBLE_EQ(isomers.at("share_err")[i], errors / 606.0);
+  }
+  EXPECT_GT(by_bath.at("share_err")[4], 0.0) << "hot clusters leave the lowest minimum and return";
+
+  // The structures are minima, about the origin, in the order of the table.
+  ForceField force_field(find_water_model("tip3p").value(), 6);
+  io::XyzReader reader(folder.file("out/isomers.xyz"));
+  for (std::size_t i = 0; i < 4; ++i) {
+    const io::Structure structure = reader.next().value();
+    std::vector<double> x = structure.positions_A, forces(x.size());
+    const double energy = force_field.energy_and_forces(x, forces).total_kcal_per_mol();
+    EXPECT_NEAR(energy, isomers.at("minimum_kcal_per_mol")[i], 1e-9 * std::abs(energy));
+    EXPECT_EQ(quench_rigid(force_field, x, {1e-4}).iterations, 0);
+    EXPECT_EQ(structure.comment.at("isomer"), std::to_string(i + 1));
+    double oxygens = 0.0;
+    for (std::size_t k = 0; k < x.size(); k += 9) oxygens += x[k];
+    EXPECT_LT(std::abs(oxygens / 6), 0.1) << "their centre is beside that of mass";
+  }
+  EXPECT_FALSE(reader.next());
+
+  // The means of the table, by bath.
+  int baths = 0;
+  for (const AveragedQuantity& a : result.averages) {
+    if (a.quantity != "minimum_kcal_per_mol") continue;
+    const int bath = a.bath_K == 100.0 ? 0 : 1;
+    double sum = 0.0;
+    for (std::size_t row = 0; row < minimum.size(); ++row) {
+      const bool counts = minima.at("step")[row] >= 2000;
+      if (counts && bath_of(minima.at("replica")[row]) == bath) sum += minimum[row];
+    }
+    EXPECT_NEAR(a.mean, sum / samples_of_bath[bath], 1e-12 * std::abs(a.mean));
+    ++baths;
+  }
+  EXPECT_EQ(baths, 2);
+}
+
+TEST(MinimaObserver, DependOnNoThreadAndNoBatch) {
+  const std::string observe = kOneBath + "[run]\nsteps = 600\n[observe.minima]\nevery = 60\n";
+  const auto files = [&](int replicas, int threads, const std::string& more) {
+    const ScratchFolder folder;
+    run(warm(replicas, observe + more), folder.file("out"), threads);
+    std::vector<std::string> texts;
+    for (const char* name : {"out/minima.csv", "out/isomers.csv", "out/isomers.xyz"}) {
+      const std::string text = read_text(folder.file(name));
+      texts.push_back(text.substr(text.find('\n')));  // without provenance
+    }
+    return texts;
+  };
+  EXPECT_EQ(files(1, 1, "")[0], files(5, 2, "replicas = 1\n")[0]);
+  EXPECT_EQ(files(5, 1, ""), files(5, 4, ""));
+}
+
+/// One molecule of the second replica has its atoms on a line.
+TEST(MinimaObserver, AReplicaWithoutAMinimumIsLeftOut) {
+  const ScratchFolder folder;
+  const Deck deck = warm(2, kOneBath + "[run]\nsteps = 100\n[observe.minima]\n");
+  const RunInfo info{folder.path(), 6, 2, "test", 2.0, 0};
+  const auto observers = make_observers(deck, info);
+  ASSERT_EQ(observers.size(), 1u);
+  Frame frame;
+  frame.molecules = 6;
+  frame.replica_ids = {0, 1};
+  frame.positions_A = make_start(deck).state.positions_A;
+  for (int k = 0; k < 3; ++k) {
+    double* x = &frame.positions_A[54 + static_cast<std::size_t>(k)];
+    x[3] = x[0] + (k == 0 ? 1.0 : 0.0);
+    x[6] = x[0] + (k == 0 ? 2.0 : 0.0);
+  }
+  observers[0]->begin();
+  observers[0]->observe(frame);
+  observers[0]->finish();
+  const auto minima = columns_of(folder.file("minima.csv"));
+  ASSERT_EQ(minima.at("minimum_kcal_per_mol").size(), 2u);
+  EXPECT_TRUE(std::isfinite(minima.at("minimum_kcal_per_mol")[0]));
+  for (const char* column :
+       {"minimum_kcal_per_mol", "minimum_hydrogen_bonds", "minimum_radius_of_gyration_A"}) {
+    EXPECT_TRUE(std::isnan(minima.at(column)[1]));
+  }
+  EXPECT_EQ(columns_of(folder.file("isomers.csv")).at("samples"), std::vector<double>{1.0});
+  const auto averages = observers[0]->averages();
+  ASSERT_EQ(averages.size(), 3u);
+  EXPECT_EQ(averages[0].samples, 1);
+  EXPECT_EQ(averages[0].mean, minima.at("minimum_kcal_per_mol")[0]);
+}
+
+TEST(MinimaObserver, DrawsSharesByEnergyAndByTemperature) {
+  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
+  for (const bool several : {false, true}) {
+    const ScratchFolder folder;
+    run(warm(3, (several ? kBaths : kOneBath) +
+                    "[run]\nsteps = 2000\n[observe.minima]\nevery = 100\n"),
+        folder.file("out"));
+    const std::string picture = read_text(folder.file("out/isomers.svg"));
+    EXPECT_EQ(test::contains(picture, "temperature of the bath"), several);
+    EXPECT_EQ(test::contains(picture, "energy above the lowest minimum"), !several);
+    EXPECT_EQ(test::contains(picture, "isomer 1, the lowest"), several);
+  }
+}
+
+TEST(Baths, CountEachReplicaOnce) {
+  for (const std::vector<double>& ladder_K :
+       {std::vector<double>{}, {300.0}, {300.0, 300.0}, {300.0, 100.0}, {5.0, 1.0, 5.0, 3.0}}) {
+    for (const int replicas : {4, 7, 12}) {
+      RunInfo info;
+      info.replicas = replicas;
+      info.baths_K = ladder_K;
+      const Baths baths(info);
+      std::vector<std::int64_t> seen(baths.size(), 0);
+      for (std::int64_t r = 0; r < replicas; ++r) {
+        const std::size_t bath = baths.of(r);
+        EXPECT_EQ(baths.place(r), seen[bath]++);
+        const auto temperature_K = baths.temperature_K(bath);
+        EXPECT_EQ(temperature_K.has_value(), baths.size() > 1);
+        if (!temperature_K) continue;
+        EXPECT_EQ(*temperature_K, ladder_K[static_cast<std::size_t>(r) % ladder_K.size()]);
+      }
+      EXPECT_EQ(std::vector<int>(seen.begin(), seen.end()), baths.replicas());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tarn
