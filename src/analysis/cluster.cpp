@@ -22,21 +22,34 @@ double difference(const double* a, const double* b, double* d) {
   return std::sqrt(square);
 }
 
-/// Hydrogens of the molecule at `donor` that point to the oxygen at `acceptor`.
-int donated(const double* donor, const double* acceptor) {
+/// Calls found(h) for the hydrogens of the molecule at `donor` that point to the oxygen at
+/// `acceptor`.
+template <class Found>
+void donated(const double* donor, const double* acceptor, const Found& found) {
   double oo[3], oh[3];
   const double distance = difference(donor, acceptor, oo);
-  if (distance >= kBondLength_A) return 0;
-  int bonds = 0;
+  if (distance >= kBondLength_A) return;
   for (int h = 1; h <= 2; ++h) {
     const double length = difference(donor, donor + 3 * h, oh);
     const double dot = oo[0] * oh[0] + oo[1] * oh[1] + oo[2] * oh[2];
-    if (dot > kBondCosine * distance * length) ++bonds;
+    if (dot > kBondCosine * distance * length) found(h);
   }
-  return bonds;
 }
 
 }  // namespace
+
+std::vector<HydrogenBond> hydrogen_bonds(std::span<const double> positions_A) {
+  std::vector<HydrogenBond> bonds;
+  const auto n = static_cast<int>(positions_A.size() / 9);
+  const auto oxygen = [&](int m) { return &positions_A[9 * static_cast<std::size_t>(m)]; };
+  for (int m = 0; m < n; ++m) {
+    for (int other = 0; other < n; ++other) {
+      if (other == m) continue;
+      donated(oxygen(m), oxygen(other), [&](int h) { bonds.push_back({m, other, h}); });
+    }
+  }
+  return bonds;
+}
 
 ClusterShape cluster_shape(std::span<const double> positions_A) {
   ClusterShape shape;
@@ -53,7 +66,7 @@ ClusterShape cluster_shape(std::span<const double> positions_A) {
     for (std::size_t other = 0; other < n; ++other) {
       if (other == m) continue;
       nearest = std::min(nearest, difference(oxygen(m), oxygen(other), unused));
-      shape.hydrogen_bonds += donated(oxygen(m), oxygen(other));
+      donated(oxygen(m), oxygen(other), [&](int) { ++shape.hydrogen_bonds; });
     }
     shape.farthest_neighbour_A = std::max(shape.farthest_neighbour_A, nearest);
   }

@@ -36,10 +36,11 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
 
 std::vector<std::string> observer_file_names() {
   std::vector<std::string> names{
-      "averages.csv",    "baths.svg",        "baths.png",           "rdf_by_bath.csv",
-      "iterations.csv",  "temperatures.csv", "geometry.csv",        "topology.pdb",
-      "multipliers.csv", "trajectory-",      "final.xyz",           "final-",
-      "walkers.csv",     "minima.csv",       "isomers_by_bath.csv", "isomers.xyz"};
+      "averages.csv",          "baths.svg",        "baths.png",           "rdf_by_bath.csv",
+      "iterations.csv",        "temperatures.csv", "geometry.csv",        "topology.pdb",
+      "multipliers.csv",       "trajectory-",      "final.xyz",           "final-",
+      "walkers.csv",           "minima.csv",       "isomers_by_bath.csv", "isomers.xyz",
+      "isomers_structures.svg"};
   for (const char* table : {"energies", "conservation", "heat", "cluster", "rdf", "spectrum",
                             "isomers", "exchange", "trajectory"}) {
     for (const char* extension : {".csv", ".svg", ".png"}) {

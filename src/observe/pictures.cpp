@@ -18,6 +18,8 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
+#include "tarn/io/xyz.hpp"
+#include "tarn/observe/structure_picture.hpp"
 #include "thinned_curve.hpp"
 
 namespace tarn {
@@ -480,6 +482,22 @@ io::Plot shares_by_energy(const std::string& table) {
   return plot;
 }
 
+/// The lowest isomers themselves.
+std::string isomer_structures(const std::string& path) {
+  constexpr std::size_t kMost = 12;
+  int molecules = 0;
+  std::vector<DrawnCluster> clusters;
+  io::XyzReader reader(path);
+  while (clusters.size() < kMost) {
+    const auto structure = reader.next();
+    if (!structure) break;
+    molecules += structure->molecules;
+    if (molecules > kMostDrawnMolecules) break;
+    clusters.push_back({structure->positions_A, label_of_frame(*structure)});
+  }
+  return clusters.empty() ? "" : structure_svg(clusters, {});
+}
+
 }  // namespace
 
 Pictures draw_isomers(const std::string& folder, const io::PictureFormats& formats) {
@@ -492,7 +510,12 @@ Pictures draw_isomers(const std::string& folder, const io::PictureFormats& forma
             {"isomers.csv has no rows, and no picture: no step of [observe.minima] came after the "
              "equilibration"}};
   }
-  return pictures_of(io::draw(plot, folder + "/isomers", formats));
+  Pictures pictures = pictures_of(io::draw(plot, folder + "/isomers", formats));
+  if (std::find(formats.begin(), formats.end(), io::PictureFormat::svg) != formats.end()) {
+    pictures.paths.push_back(folder + "/isomers_structures.svg");
+    io::write_file(pictures.paths.back(), isomer_structures(folder + "/isomers.xyz"));
+  }
+  return pictures;
 }
 
 Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats) {

@@ -134,8 +134,8 @@ TEST_F(Commands, WithoutACommandThereIsHelp) {
   EXPECT_EQ(tarn("").exit_code, 2);
   const Outcome help = tarn("--help");
   EXPECT_EQ(help.exit_code, 0);
-  for (const char* command :
-       {"run", "check", "energy", "cluster", "minimise", "compare", "rdf", "plot", "doctor"}) {
+  for (const char* command : {"run", "check", "energy", "cluster", "minimise", "compare", "rdf",
+                              "plot", "draw", "doctor"}) {
     EXPECT_TRUE(contains(help.text, command)) << command;
   }
   EXPECT_EQ(tarn("rnu").exit_code, 2);
@@ -806,6 +806,30 @@ TEST_F(Commands, CompareOfAMechanicalSystemNamesEachOfItsSchemes) {
   EXPECT_EQ(tarn(again + "variational-of:rk3").exit_code, 2);
   EXPECT_EQ(tarn(again + "rattle --device cuda").exit_code, 5);
   EXPECT_EQ(tarn("compare " + deck + " --schemes rattle --out " + path("out")).exit_code, 2);
+}
+
+TEST_F(Commands, DrawShowsStructuresAndFrames) {
+  const std::string seven = (kSource / "inputs/structures/tip3p-7.xyz").string();
+  const std::string picture = path("seven.svg");
+  const Outcome one = tarn("draw " + seven + " -o " + picture);
+  EXPECT_EQ(one.exit_code, 0) << one.text;
+  EXPECT_TRUE(contains(one.text, "picture: " + picture));
+  EXPECT_TRUE(contains(read_text(picture), ">tip3p-7</text>"));
+  ASSERT_EQ(tarn("run " + small_deck() + " --out " + path("out")).exit_code, 0);
+  // Steps 0, 100, ..., 400 of a replica; the label tells the time.
+  const std::string trajectory = path("out/trajectory-0001.xyz");
+  ASSERT_EQ(tarn("draw " + trajectory + " -o " + picture).exit_code, 0);
+  EXPECT_TRUE(contains(read_text(picture), ">0.200 ps</text>"));
+  const Outcome some = tarn("draw " + trajectory + " " + seven + " --frames 2 -o " + picture);
+  EXPECT_EQ(some.exit_code, 0);
+  EXPECT_TRUE(contains(some.text, "the first 2 frames; --frames takes more"));
+  EXPECT_TRUE(contains(read_text(picture), ">trajectory-0001: 0.200 ps</text>"));
+  EXPECT_FALSE(contains(read_text(picture), "tip3p-7"));
+
+  EXPECT_EQ(tarn("draw " + seven + " -o " + path("seven.png")).exit_code, 2);
+  EXPECT_EQ(tarn("draw " + path("none.xyz") + " -o " + picture).exit_code, 4);
+  EXPECT_EQ(tarn("draw " + seven + " -o " + path("no/such/folder/a.svg")).exit_code, 4);
+  EXPECT_EQ(tarn("draw " + write("empty.xyz", "") + " -o " + picture).exit_code, 2);
 }
 
 /// Every deck of the project, a few steps of it.

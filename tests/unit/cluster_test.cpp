@@ -38,6 +38,14 @@ TEST(ClusterShape, OfAChainFollowsFromItsSpacing) {
   EXPECT_NEAR(shape.radius_of_gyration_A, std::sqrt(58.6875), 1e-14);
   EXPECT_EQ(shape.hydrogen_bonds, 2);  // 0 to 3 and 3 to 6; 14 A is too far
   EXPECT_DOUBLE_EQ(shape.farthest_neighbour_A, 14.0);
+  const auto bonds = analysis::hydrogen_bonds(positions);
+  ASSERT_EQ(bonds.size(), 2u);
+  for (int i = 0; i < 2; ++i) {
+    const analysis::HydrogenBond& bond = bonds[static_cast<std::size_t>(i)];
+    EXPECT_EQ(bond.donor, i);
+    EXPECT_EQ(bond.acceptor, i + 1);
+    EXPECT_EQ(bond.hydrogen, 1) << "it lies on the line, the other one across";
+  }
 }
 
 TEST(ClusterShape, TheAngleDecides) {

@@ -233,6 +233,8 @@ TEST(MinimaObserver, DrawsSharesByEnergyAndByTemperature) {
     EXPECT_EQ(test::contains(picture, "temperature of the bath"), several);
     EXPECT_EQ(test::contains(picture, "energy above the lowest minimum"), !several);
     EXPECT_EQ(test::contains(picture, "isomer 1, the lowest"), several);
+    EXPECT_TRUE(
+        test::contains(read_text(folder.file("out/isomers_structures.svg")), "isomer 1, -"));
   }
 }
 

@@ -8,12 +8,21 @@
 
 namespace tarn::analysis {
 
+/// O-H...O with O-O below 3.5 A and the angle H-O...O below 30 degrees (Luzar & Chandler 1996).
+struct HydrogenBond {
+  int donor = 0, acceptor = 0;  ///< molecules
+  int hydrogen = 1;             ///< of the donor, 1 or 2
+};
+
+/// All of them, by donor, acceptor and hydrogen.
+/// @param positions_A [molecule][9], atoms O H H
+std::vector<HydrogenBond> hydrogen_bonds(std::span<const double> positions_A);
+
 /// Shape and bonding of one cluster.
 struct ClusterShape {
   /// Root mean square distance of the molecules' oxygens from their centre [A].
   double radius_of_gyration_A = 0.0;
-  /// Pairs O-H...O with O-O below 3.5 A and the angle H-O...O below 30 degrees (Luzar & Chandler
-  /// 1996); a pair of molecules counts once for each hydrogen that bonds them.
+  /// Number of them; a pair of molecules counts once for each hydrogen that bonds them.
   int hydrogen_bonds = 0;
   /// The largest of the distances from each oxygen to its nearest other one [A]: a molecule that
   /// has left the cluster shows here. 0 for a single molecule.

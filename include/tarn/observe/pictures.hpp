@@ -52,7 +52,8 @@ Pictures draw_spectrum(const std::string& folder,
                        const io::PictureFormats& formats = io::kAllPictures);
 
 /// Shares of the lowest minima against their energies, of isomers.csv; where there are several
-/// baths, of isomers_by_bath.csv against the temperature of the bath.
+/// baths, of isomers_by_bath.csv against the temperature of the bath. Beside it
+/// `isomers_structures.svg`, the twelve lowest of isomers.xyz.
 Pictures draw_isomers(const std::string& folder,
                       const io::PictureFormats& formats = io::kAllPictures);
 

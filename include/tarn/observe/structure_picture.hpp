@@ -1,0 +1,32 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tarn/io/structure.hpp"
+
+namespace tarn {
+
+/// A cluster in a picture.
+struct DrawnCluster {
+  std::vector<double> positions_A;  ///< [molecule][9], atoms O H H
+  std::string label;                ///< below it
+};
+
+/// What a frame says of itself: its isomer or time, and the energy of its minimum. Empty where it
+/// says nothing.
+std::string label_of_frame(const io::Structure& structure);
+
+/// Most molecules of a picture.
+inline constexpr int kMostDrawnMolecules = 5000;
+
+/// An SVG of clusters beside one another, all on one scale: balls, sticks and dashed hydrogen
+/// bonds. Each is seen along its shortest principal axis, tilted, and what is behind is paler. The
+/// same positions give the same text.
+/// @param title above; empty: none
+/// @throws InputError without a molecule, or with too many
+std::string structure_svg(std::span<const DrawnCluster> clusters, std::string_view title);
+
+}  // namespace tarn

@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/formats.hpp"
+#include "tarn/observe/structure_picture.hpp"
+#include "terminal.hpp"
+#include "whole_number.hpp"
+
+namespace tarn::cli {
+namespace {
+
+struct Arguments {
+  std::vector<std::string> files;
+  std::string out;
+  std::int64_t frames = 12;
+};
+
+/// Of a frame that says nothing of itself: the file and the place in it.
+std::string label_of(const io::Structure& structure, const std::string& file, std::int64_t frame,
+                     bool several_files) {
+  const std::string stem = std::filesystem::path(file).stem().string();
+  const std::string own = label_of_frame(structure);
+  if (own.empty()) return frame == 0 ? stem : fmt::format("{}, frame {}", stem, frame);
+  return several_files ? stem + ": " + own : own;
+}
+
+void draw(const Arguments& a) {
+  if (std::filesystem::path(a.out).extension() != ".svg") {
+    throw InputError(fmt::format("-o {}: give a name that ends with .svg", a.out));
+  }
+  std::vector<DrawnCluster> clusters;
+  bool more = false;
+  for (const std::string& file : a.files) {
+    const auto reader = io::open_frames(file);
+    std::int64_t frame = 0;
+    while (auto structure = reader->next()) {
+      if (static_cast<std::int64_t>(clusters.size()) == a.frames) {
+        more = true;
+        break;
+      }
+      clusters.push_back(
+          {structure->positions_A, label_of(*structure, file, frame, a.files.size() > 1)});
+      ++frame;
+    }
+    if (frame == 0 && !more) throw InputError(file + ": holds no frame");
+  }
+  io::write_file(a.out, structure_svg(clusters, {}));
+  Terminal terminal(false);
+  if (more) {
+    terminal.say(fmt::format("the first {} frames; --frames takes more", clusters.size()));
+  }
+  terminal.say("picture: " + a.out);
+}
+
+}  // namespace
+
+void add_draw(CLI::App& app) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("draw", "a picture of structures, with their hydrogen bonds, as SVG");
+  command->add_option("structures", a->files, "structures and trajectories, all on one scale")
+      ->required();
+  command->add_option("-o,--out", a->out, "SVG file")->required();
+  command->add_option("--frames", a->frames, "how many clusters at most; default 12")
+      ->check(whole_number(1));
+  command->callback([a] { draw(*a); });
+}
+
+}  // namespace tarn::cli

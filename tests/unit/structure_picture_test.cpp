@@ -1,0 +1,121 @@
+#include "tarn/observe/structure_picture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "tarn/analysis/cluster.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/start.hpp"
+
+namespace tarn {
+namespace {
+
+std::vector<double> cluster(int molecules) {
+  return random_cluster(find_water_model("tip3p").value(), molecules, 1, 0);
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t n = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++n;
+  return n;
+}
+
+/// All values of an attribute.
+std::vector<double> values(const std::string& text, const std::string& attribute) {
+  std::vector<double> all;
+  const std::regex pattern(" " + attribute + "=\"([-0-9.]+)\"");
+  for (std::sregex_iterator i(text.begin(), text.end(), pattern), end; i != end; ++i) {
+    all.push_back(std::stod((*i)[1]));
+  }
+  return all;
+}
+
+TEST(StructurePicture, HasEveryAtomBondAndHydrogenBond) {
+  const std::vector<double> x =
+      lowest_cluster(find_water_model("tip3p").value(), 6, 1, 4).positions_A;
+  const std::string svg = structure_svg(std::vector<DrawnCluster>{{x, "six"}}, "title");
+  const auto bonds = static_cast<std::size_t>(analysis::cluster_shape(x).hydrogen_bonds);
+  ASSERT_GT(bonds, 4u);
+  EXPECT_EQ(count(svg, "<circle"), 2 * 18u) << "a ball and its light";
+  EXPECT_EQ(count(svg, "stroke-dasharray"), bonds);
+  EXPECT_EQ(count(svg, "<line"), bonds + 2 * 12u) << "two halves a stick";
+  EXPECT_EQ(count(svg, ">six</text>"), 1u);
+  EXPECT_EQ(count(svg, ">title</text>"), 1u);
+  EXPECT_EQ(svg, structure_svg(std::vector<DrawnCluster>{{x, "six"}}, "title"));
+}
+
+TEST(StructurePicture, StaysOnThePage) {
+  for (const int clusters : {1, 3, 7}) {
+    std::vector<DrawnCluster> drawn;
+    for (int i = 0; i < clusters; ++i) drawn.push_back({cluster(1 + 4 * i), "label"});
+    const std::string svg = structure_svg(drawn, "");
+    const double width = values(svg, "width").front(), height = values(svg, "height").front();
+    const std::vector<double> x = values(svg, "cx"), y = values(svg, "cy"), r = values(svg, "r");
+    ASSERT_EQ(x.size(), y.size());
+    ASSERT_EQ(x.size(), r.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      EXPECT_GE(x[i] - r[i], 0.0);
+      EXPECT_LE(x[i] + r[i], width);
+      EXPECT_GE(y[i] - r[i], 0.0);
+      EXPECT_LE(y[i] + r[i], height);
+    }
+    if (clusters == 1) continue;  // atoms of one molecule would be too large
+    // The last and largest one fills its cell, of 260 pixels with a margin of 12, across or up.
+    const std::size_t first = x.size() - 2 * 3 * static_cast<std::size_t>(4 * clusters - 3);
+    double low[2]{1e9, 1e9}, high[2]{-1e9, -1e9};
+    for (std::size_t i = first; i < x.size(); ++i) {
+      low[0] = std::min(low[0], x[i] - r[i]);
+      low[1] = std::min(low[1], y[i] - r[i]);
+      high[0] = std::max(high[0], x[i] + r[i]);
+      high[1] = std::max(high[1], y[i] + r[i]);
+    }
+    // Two decimals of places and radii.
+    EXPECT_NEAR(std::max(high[0] - low[0], high[1] - low[1]), 260.0 - 24.0, 0.03);
+  }
+}
+
+/// What is nearer comes later in the text, and covers what is behind.
+TEST(StructurePicture, NearerAtomsAreLargerAndLast) {
+  const std::string svg = structure_svg(std::vector<DrawnCluster>{{cluster(30), ""}}, "");
+  // Of each ball and its light the first; oxygens are those of the larger radius.
+  std::vector<double> radii = values(svg, "r"), oxygens;
+  const double largest = *std::max_element(radii.begin(), radii.end());
+  for (std::size_t i = 0; i < radii.size(); i += 2) {
+    if (radii[i] > 0.66 * largest) oxygens.push_back(radii[i]);
+  }
+  EXPECT_EQ(oxygens.size(), 30u);
+  EXPECT_TRUE(std::is_sorted(oxygens.begin(), oxygens.end()));
+  EXPECT_LT(oxygens.front(), oxygens.back());
+}
+
+TEST(StructurePicture, LabelsAreTextAndNoMarkup) {
+  const std::string svg = structure_svg(std::vector<DrawnCluster>{{cluster(1), "a<b & c"}}, "");
+  EXPECT_EQ(count(svg, "a&lt;b &amp; c"), 1u);
+}
+
+TEST(StructurePicture, AFrameSaysWhatItIs) {
+  io::Structure structure;
+  EXPECT_EQ(label_of_frame(structure), "");
+  structure.comment["time_ps"] = "0.29999999999999999";
+  EXPECT_EQ(label_of_frame(structure), "0.300 ps");
+  structure.comment["minimum_kcal_per_mol"] = "-17.440225";
+  EXPECT_EQ(label_of_frame(structure), "0.300 ps, -17.440 kcal/mol");
+  structure.comment["isomer"] = "3";
+  EXPECT_EQ(label_of_frame(structure), "isomer 3, -17.440 kcal/mol");
+  structure.comment["minimum_kcal_per_mol"] = "low";
+  EXPECT_EQ(label_of_frame(structure), "isomer 3, low kcal/mol");
+}
+
+TEST(StructurePicture, RefusesNothingAndTooMuch) {
+  EXPECT_THROW(structure_svg({}, ""), InputError);
+  EXPECT_THROW(structure_svg(std::vector<DrawnCluster>{{{}, "empty"}}, ""), InputError);
+  const std::vector<double> many(9 * (kMostDrawnMolecules + 1), 0.0);
+  EXPECT_THROW(structure_svg(std::vector<DrawnCluster>{{many, ""}}, ""), InputError);
+}
+
+}  // namespace
+}  // namespace tarn
