@@ -36,15 +36,13 @@ void IsomerCensus::add(std::span<const QuenchedCluster> clusters) {
   std::vector<std::size_t> isomer_of;
   for (const QuenchedCluster& cluster : clusters) isomer_of.push_back(find_or_insert(cluster));
 
+  std::vector<std::vector<std::size_t>> members_of(elsewhere_.size());
+  for (std::size_t i = 0; i < clusters.size(); ++i) members_of[clusters[i].group].push_back(i);
   for (std::size_t group = 0; group < elsewhere_.size(); ++group) {
-    std::vector<std::int64_t> places;
-    std::vector<std::size_t> members;
-    for (std::size_t i = 0; i < clusters.size(); ++i) {
-      if (clusters[i].group != group) continue;
-      places.push_back(clusters[i].place);
-      members.push_back(i);
-    }
+    const std::vector<std::size_t>& members = members_of[group];
     if (members.empty()) continue;
+    std::vector<std::int64_t> places;
+    for (const std::size_t i : members) places.push_back(clusters[i].place);
     std::vector<double> is_in(members.size(), 0.0);
     elsewhere_[group].add_replicas(places, is_in);
     for (std::size_t isomer = 0; isomer < isomers_.size(); ++isomer) {

@@ -180,6 +180,9 @@ System make_system(const Deck& deck, int molecules) {
   if (const auto problem = decks::lindemann_problem(deck, molecules)) {
     refuse("[observe.cluster] " + *problem);
   }
+  if (const auto problem = decks::minima_problem(deck, molecules)) {
+    refuse("[observe.minima] " + *problem);
+  }
   if (const auto problem = decks::spectrum_problem(deck, molecules)) {
     refuse("[observe.spectrum] " + *problem);
   }

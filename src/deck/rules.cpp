@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <set>
 #include <vector>
 
 #include "checker.hpp"
@@ -110,6 +111,17 @@ void segments_fit(Checker& checker) {
   }
   const auto message = spectrum_problem(checker.deck(), checker.molecules());
   if (message) checker.problem("observe.spectrum.resolution_per_cm", *message);
+}
+
+void minima_fit(Checker& checker) {
+  if (!checker.trusted({"system.molecules", "system.replicas", "thermostat.kind",
+                        "thermostat.temperature_K", "thermostat.temperatures_K", "run.steps",
+                        "run.duration_ps", "integrator.timestep_fs", "observe.minima.every",
+                        "observe.minima.isomers"})) {
+    return;
+  }
+  const auto message = minima_problem(checker.deck(), checker.molecules());
+  if (message) checker.problem("observe.minima.isomers", *message);
 }
 
 void histograms_fit(Checker& checker) {
@@ -450,6 +462,9 @@ const std::vector<Rule>& rules() {
       {"`[observe.spectrum]` remembers at most 10⁸ numbers: a segment of all its replicas, and the "
        "sums behind its error bars.",
        segments_fit},
+      {"`[observe.minima]` remembers at most 10⁸ numbers: a structure of each isomer, and the sums "
+       "behind its error bars by bath.",
+       minima_fit},
       {"`[observe.rdf]` with several baths has at most 4096 of them, and 250 000 bins in all.",
        histograms_fit},
       {"`[confinement]` needs `radius_A` and `stiffness_kcal_per_mol_A2`.", wall_is_complete},
@@ -538,6 +553,30 @@ std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molec
       "error bars, and at most {:.0e} are allowed; write a larger every, a coarser "
       "resolution_per_cm or replicas = n",
       samples, 9 * molecules, replicas, replicas == 1 ? "" : "s", velocities, sums, kMostNumbers);
+}
+
+std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecules) {
+  if (!deck.minima) return std::nullopt;
+  // 8 bytes each, in every checkpoint too.
+  constexpr double kMostNumbers = 1e8;
+  std::size_t baths = 1;
+  if (const auto& ladder_K = deck.thermostat.temperatures_K; has_several_baths(ladder_K)) {
+    baths = std::set(ladder_K.begin(), ladder_K.end()).size();
+  }
+  const auto of_bath = static_cast<int>(
+      std::max<std::size_t>(1, static_cast<std::size_t>(deck.system.replicas) / baths));
+  const auto samples = static_cast<double>(deck.run.steps / deck.minima->every + 1);
+  const double sums =
+      static_cast<double>(baths) *
+      analysis::PooledBlocking::of_replicas(of_bath).most_numbers(samples * of_bath);
+  const double structure = 9.0 * static_cast<double>(molecules);
+  const double numbers = (deck.minima->isomers + 1.0) * (structure + sums);
+  if (numbers <= kMostNumbers) return std::nullopt;
+  return fmt::format(
+      "each of {} isomers is {:.2g} numbers, with {:.2g} for error bars of {} bath{}, and at most "
+      "{:.0e} are allowed in all; write a smaller isomers{}",
+      deck.minima->isomers, structure, sums, baths, baths == 1 ? "" : "s", kMostNumbers,
+      baths > 1 ? " or fewer baths" : "");
 }
 
 std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t molecules) {
