@@ -11,6 +11,7 @@ void add_check(CLI::App& app);
 void add_energy(CLI::App& app);
 void add_cluster(CLI::App& app, int& exit_code);
 void add_minimise(CLI::App& app, int& exit_code);
+void add_modes(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_reproduce(CLI::App& app);
 void add_rdf(CLI::App& app);

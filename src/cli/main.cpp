@@ -44,6 +44,7 @@ int main(int argc, char** argv) {
   tarn::cli::add_energy(app);
   tarn::cli::add_cluster(app, exit_code);
   tarn::cli::add_minimise(app, exit_code);
+  tarn::cli::add_modes(app, exit_code);
   tarn::cli::add_compare(app, exit_code);
   tarn::cli::add_reproduce(app);
   tarn::cli::add_rdf(app);

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "commands.hpp"
+#include "table_files.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/observe/pictures.hpp"
 #include "tarn/observe/trajectory_rdf.hpp"
 #include "terminal.hpp"
@@ -39,14 +38,6 @@ std::array<bool, kPairClasses> pairs_of(const std::vector<std::string>& names) {
   return pairs;
 }
 
-/// What the name of a picture asks for. @throws InputError
-io::PictureFormat format_of_picture(const std::string& path) {
-  for (const io::PictureFormat format : io::kAllPictures) {
-    if (std::filesystem::path(path).extension() == io::extension_of(format)) return format;
-  }
-  throw InputError(fmt::format("--plot {}: give a name that ends with .svg or .png", path));
-}
-
 /// 12 A or, where the bins do not fit, the end next to it that they do.
 double default_r_max_A(double bin_width_A) {
   const double usual = TrajectoryRdfOptions{}.r_max_A;
@@ -55,13 +46,7 @@ double default_r_max_A(double bin_width_A) {
 }
 
 void rdf(const Arguments& a) {
-  std::optional<io::PictureFormat> picture;
-  if (!a.plot.empty()) picture = format_of_picture(a.plot);
-  const auto without_extension = [](std::filesystem::path path) {
-    return path.replace_extension().string();
-  };
-  // A picture is drawn from its table.
-  const std::string table = a.out.empty() && picture ? without_extension(a.plot) + ".csv" : a.out;
+  const TableFiles files = table_files(a.out, a.plot);
   TrajectoryRdfOptions options;
   options.files = a.files;
   options.pairs = pairs_of(a.pairs);
@@ -77,19 +62,14 @@ void rdf(const Arguments& a) {
   }
   options.skip_frames = a.skip;
   options.replicas = a.replicas;
-  const TrajectoryRdf result = rdf_of_trajectories(options, table);
+  const TrajectoryRdf result = rdf_of_trajectories(options, files.table);
   terminal.say(fmt::format("{} molecules, {} frames of {} replicas", result.molecules,
                            result.frames, result.replicas));
-  if (table.empty()) {
+  if (files.table.empty()) {
     fmt::print("{}", result.csv);
     return;
   }
-  io::write_file(table, result.csv);
-  terminal.say("written: " + table);
-  if (!picture) return;
-  const Pictures pictures = draw_rdf_table(table, without_extension(a.plot), {*picture});
-  for (const std::string& path : pictures.paths) terminal.say("picture: " + path);
-  if (!pictures.warnings.empty()) throw IoError(pictures.warnings.front());
+  write_table(files, result.csv, draw_rdf_table, terminal);
 }
 
 }  // namespace

@@ -19,6 +19,10 @@ WaterModel water_model_of(const io::Structure& structure, const std::string& nam
 
 void check_structure_path(const std::string& path) {
   io::format_for_writing(path);
+  check_folder_of(path);
+}
+
+void check_folder_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
     io::throw_io_error("write", path, errno);

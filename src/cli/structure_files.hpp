@@ -15,6 +15,9 @@ WaterModel water_model_of(const io::Structure& structure, const std::string& nam
 /// @throws InputError for an extension that is not known, IoError if nothing can be written there
 void check_structure_path(const std::string& path);
 
+/// Whether a file can be written into its folder, before a long computation of it. @throws IoError
+void check_folder_of(const std::string& path);
+
 /// A minimum as it is written: with its model and energy, and nothing else.
 io::Structure minimum_structure(const std::string& model, std::vector<double> positions_A,
                                 double energy_kcal_per_mol);

@@ -12,9 +12,6 @@
 namespace tarn::cpu {
 namespace {
 
-using Vector9 = Eigen::Matrix<double, 9, 1>;
-using Matrix9 = Eigen::Matrix<double, 9, 9>;
-
 /// Solves with the lower half of a matrix. @return false if it is not positive definite
 template <class Matrix, class Right, class Out>
 bool solve(const Matrix& matrix, const Right& right, Out out) {
@@ -28,25 +25,48 @@ bool solve(const Matrix& matrix, const Right& right, Out out) {
   return definite;
 }
 
-/// The molecules of one replica and what their matrices are made of.
+/// What the matrices are made of: M + b h^2 H.
+struct Terms {
+  WaterModel model;
+  Hessian hessian;
+  double omega;
+  Masses<double> masses;
+  double bh2;
+};
+
+Terms terms_of_step(const System& system) {
+  const IntegratorSpec& i = system.integrator;
+  return {system.model, i.hessian, i.omega, masses(system.model),
+          i.beta * i.timestep_akma * i.timestep_akma};
+}
+
+/// The Hessian of all energies by itself.
+Terms terms_of_hessian(const WaterModel& model, double omega) {
+  return {model, Hessian::total, omega, {}, 1.0};
+}
+
+/// The matrices of one replica at x.
 template <bool kMSite>
 class Dense {
  public:
-  Dense(const System& system, std::span<const double> x)
-      : system_(system), pair_(pair_parameters<double>(system.model)), x_(x) {}
+  Dense(const Terms& terms, std::span<const double> x)
+      : terms_(terms),
+        pair_(pair_parameters<double>(terms.model)),
+        reference_(bond_reference(terms.model)),
+        x_(x) {}
 
+  int molecules() const { return static_cast<int>(x_.size() / 9); }
   /// Lower half of the matrix of molecule k.
   void put_molecule_matrix(int k, auto&& matrix) const {
-    const IntegratorSpec& i = system_.integrator;
     SiteCurvatures<double> sites = no_curvatures<double>();
-    if (i.hessian == Hessian::molecule || i.hessian == Hessian::total) {
-      for (int l = 0; l < system_.molecules; ++l) {
+    if (terms_.hessian == Hessian::molecule || terms_.hessian == Hessian::total) {
+      for (int l = 0; l < molecules(); ++l) {
         if (l != k) add_curvatures<kMSite>(pair_, at(k), at(l), sites);
       }
     }
     const MoleculeMatrix<double> m =
-        molecule_matrix(at(k), bond_reference(system_.model), masses(system_.model), i.omega, bh2(),
-                        i.hessian != Hessian::gauss_newton, pair_.m_weight, sites);
+        molecule_matrix(at(k), reference_, terms_.masses, terms_.omega, terms_.bh2,
+                        terms_.hessian != Hessian::gauss_newton, pair_.m_weight, sites);
     for (int a = 0; a < 3; ++a) {
       for (int b = 0; b <= a; ++b) {
         for_each_element(block(m, a, b), a != b, [&](int row, int column, double value) {
@@ -61,33 +81,30 @@ class Dense {
       for (int b = 0; b < 3; ++b) {
         for_each_element(coupling<kMSite>(pair_, at(k), a, at(l), b), true,
                          [&](int row, int column, double value) {
-                           matrix(3 * a + row, 3 * b + column) = bh2() * value;
+                           matrix(3 * a + row, 3 * b + column) = terms_.bh2 * value;
                          });
       }
     }
   }
   Triple<double> right_side(int k, std::span<const double> f0) const {
     return molecule_at(f0.data(), static_cast<std::size_t>(k)) +
-           penalty_force(at(k), bond_reference(system_.model), system_.integrator.omega);
+           penalty_force(at(k), reference_, terms_.omega);
   }
 
  private:
   Triple<double> at(int k) const { return molecule_at(x_.data(), static_cast<std::size_t>(k)); }
-  double bh2() const {
-    const IntegratorSpec& i = system_.integrator;
-    return i.beta * i.timestep_akma * i.timestep_akma;
-  }
 
-  const System& system_;
+  Terms terms_;
   PairParameters<double> pair_;
+  BondReference<double> reference_;
   std::span<const double> x_;
 };
 
 template <bool kMSite>
 int accelerations(const System& system, std::span<const double> x, std::span<const double> f0,
                   std::span<double> a) {
-  const Dense<kMSite> dense(system, x);
-  const int n = system.molecules;
+  const Dense<kMSite> dense(terms_of_step(system), x);
+  const int n = dense.molecules();
   Eigen::VectorXd right(9 * n);
   for (int k = 0; k < n; ++k) {
     put_molecule(dense.right_side(k, f0), right.data(), static_cast<std::size_t>(k));
@@ -110,12 +127,33 @@ int accelerations(const System& system, std::span<const double> x, std::span<con
   return indefinite;
 }
 
+template <bool kMSite>
+void hessian_blocks(const WaterModel& model, double omega, std::span<const double> x,
+                    const PutBlock& put) {
+  const Dense<kMSite> dense(terms_of_hessian(model, omega), x);
+  Matrix9 block;
+  for (int k = 0; k < dense.molecules(); ++k) {
+    for (int l = 0; l < k; ++l) {
+      dense.put_coupling(k, l, block);
+      put(k, l, block);
+    }
+    dense.put_molecule_matrix(k, block);
+    put(k, k, block.selfadjointView<Eigen::Lower>());
+  }
+}
+
 }  // namespace
 
 int dense_accelerations(const System& system, std::span<const double> x, std::span<const double> f0,
                         std::span<double> a) {
   return system.model.has_m_site() ? accelerations<true>(system, x, f0, a)
                                    : accelerations<false>(system, x, f0, a);
+}
+
+void for_each_hessian_block(const WaterModel& model, double omega, std::span<const double> x,
+                            const PutBlock& put) {
+  model.has_m_site() ? hessian_blocks<true>(model, omega, x, put)
+                     : hessian_blocks<false>(model, omega, x, put);
 }
 
 }  // namespace tarn::cpu

@@ -1,12 +1,15 @@
 #pragma once
 
+#include <Eigen/Core>
+#include <functional>
 #include <span>
 
 #include "tarn/system.hpp"
 
 /// @file
 /// The linear solves of Z&Ss with the matrix written out and factorised, in double precision: the
-/// reference for the structured solves, and the Hessians that have no structure to use.
+/// reference for the structured solves, and the Hessians that have no structure to use. The whole
+/// Hessian by itself.
 
 namespace tarn::cpu {
 
@@ -17,5 +20,15 @@ namespace tarn::cpu {
 /// @return how many of the matrices were not positive definite; what they were for is no number
 int dense_accelerations(const System& system, std::span<const double> x, std::span<const double> f0,
                         std::span<double> a);
+
+using Matrix9 = Eigen::Matrix<double, 9, 9>;
+/// Takes the block between molecules k (rows) and l <= k (columns), all of it.
+using PutBlock = std::function<void(int k, int l, const Matrix9& block)>;
+
+/// The Hessian of V0 + V1 [kcal/mol/A^2] (equation 59) of one cluster, block by block; those above
+/// the diagonal are the transposes of those below.
+/// @param omega 0: of V0 alone; @param x positions, 9 N
+void for_each_hessian_block(const WaterModel& model, double omega, std::span<const double> x,
+                            const PutBlock& put);
 
 }  // namespace tarn::cpu

@@ -101,6 +101,11 @@ void add_commands(const Series& series, const std::string& name, std::size_t ind
   const std::string title =
       series.label.empty() ? "notitle" : fmt::format("title {}", quoted(series.label));
   const std::string line = line_of(series, index);
+  if (series.style == Series::Style::sticks) {
+    curves.push_back(fmt::format("${} using 1:2 with impulses lw 2 {} {}", name, line, title));
+    curves.push_back(fmt::format("${} using 1:2 with points pt 7 ps 0.4 {} notitle", name, line));
+    return;
+  }
   const bool marked = series.style == Series::Style::marked_line;
   if (!series.marks.empty()) {
     const std::string_view colour = std::string_view(line).substr(0, line.find(" dt"));

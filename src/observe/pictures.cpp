@@ -579,6 +579,64 @@ Pictures draw_rdf_table(const std::string& table, const std::string& path_withou
   return pictures_of(io::draw(plots, path_without_extension, formats));
 }
 
+Pictures draw_modes_table(const std::string& table, const std::string& path_without_extension,
+                          const io::PictureFormats& formats) {
+  io::CsvReader csv(table);
+  const std::size_t wavenumber = csv.column("wavenumber_per_cm");
+  const std::size_t intensity = csv.column("ir_intensity_km_per_mol");
+  const std::size_t first_share = csv.column("translation");
+  struct Kind {
+    std::string_view label, colour;
+  };
+  constexpr std::array<Kind, 3> kinds{
+      {{"molecules move", "#0072B2"}, {"molecules turn", "#D55E00"}, {"bonds vibrate", "#009E73"}}};
+  std::array<io::Series, kinds.size()> sticks;
+  Cells cells;
+  while (csv.next(cells)) {
+    const double per_cm = csv.number(cells[wavenumber]);
+    if (per_cm == 0.0) continue;
+    std::size_t most = 0;
+    for (std::size_t kind = 1; kind < kinds.size(); ++kind) {
+      if (csv.number(cells[first_share + kind]) > csv.number(cells[first_share + most])) {
+        most = kind;
+      }
+    }
+    sticks[most].x.push_back(per_cm);
+    sticks[most].y.push_back(csv.number(cells[intensity]));
+  }
+  std::vector<io::Plot> plots;
+  const auto add = [&](std::size_t first, std::size_t count) {
+    io::Plot plot;
+    plot.title = title_of("Normal modes", csv.provenance());
+    plot.x_label = "wavenumber (cm⁻¹)";
+    plot.y_label = "intensity (km/mol)";
+    double low = 0.0, high = 0.0, top = 0.0;
+    for (std::size_t kind = first; kind < first + count; ++kind) {
+      io::Series& series = sticks[kind];
+      if (series.x.empty()) continue;
+      series.label = kinds[kind].label;
+      series.colour = kinds[kind].colour;
+      series.style = io::Series::Style::sticks;
+      const auto [least, most] = std::minmax_element(series.x.begin(), series.x.end());
+      low = std::min(low, *least);
+      high = std::max(high, *most);
+      top = std::max(top, *std::max_element(series.y.begin(), series.y.end()));
+      plot.series.push_back(std::move(series));
+    }
+    if (plot.series.empty()) return;
+    if (low < 0.0) plot.x_label += "     below 0: imaginary";
+    plot.x_range = {{1.05 * low, 1.05 * high}};
+    plot.y_range = {{0.0, top > 0.0 ? 1.08 * top : 1.0}};
+    plots.push_back(std::move(plot));
+  };
+  add(0, 2);
+  add(2, 1);
+  if (plots.empty()) {
+    return {{}, {fmt::format("{} has no vibrations, and no picture", table)}};
+  }
+  return pictures_of(io::draw(plots, path_without_extension, formats));
+}
+
 Pictures draw_spectrum(const std::string& folder, const io::PictureFormats& formats) {
   io::CsvReader csv(folder + "/spectrum.csv");
   struct Panel {

@@ -46,7 +46,7 @@ MinimiseResult relax_penalised(ForceField& force_field, double omega, std::span<
   if (!(result.energy_kcal_per_mol > kTornApart * std::max(1, force_field.molecules()))) {
     throw NumericalError(fmt::format(
         "with omega = {:g} the bonds are too weak to hold the molecules together while they are "
-        "relaxed; use a larger omega, or relax = false",
+        "relaxed; use a larger omega, or in a deck relax = false",
         omega));
   }
   cluster.write(positions_A);

@@ -25,6 +25,12 @@ inline constexpr double absorption_km_per_mol_Da_per_e2 =
     (speed_of_light_cm_per_fs * speed_of_light_cm_per_fs * 1e16 * femtoseconds_per_akma *
      femtoseconds_per_akma) *
     6.02214076e10;
+/// The same in debye in place of e [km/mol (A^2 Da)/D^2].
+inline constexpr double absorption_km_per_mol_A2_Da_per_D2 =
+    absorption_km_per_mol_Da_per_e2 / (debye_per_e_A * debye_per_e_A);
+/// Energy of a quantum, Planck's constant times the speed of light [kcal/mol by 1/cm].
+inline constexpr double quantum_kcal_cm_per_mol =
+    6.62607015e-34 * 6.02214076e23 * (speed_of_light_cm_per_fs * 1e15) / 4184.0;
 inline constexpr double mass_hydrogen_Da = 1.008;
 inline constexpr double mass_oxygen_Da = 15.9994;
 
@@ -34,6 +40,11 @@ constexpr double ps_from_akma(double time_akma) { return time_akma * picoseconds
 /// A rate per picosecond as a rate per AKMA time unit.
 constexpr double per_akma_from_per_ps(double rate_per_ps) {
   return rate_per_ps * picoseconds_per_akma;
+}
+
+/// The wavenumber [1/cm] of an angular frequency [1/akma].
+constexpr double wavenumber_per_cm(double frequency_per_akma) {
+  return frequency_per_akma / (2.0 * pi * speed_of_light_cm_per_fs * femtoseconds_per_akma);
 }
 
 }  // namespace tarn::units

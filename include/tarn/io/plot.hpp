@@ -14,8 +14,9 @@ namespace tarn::io {
 
 /// One curve. The same values in the same order give the same SVG, byte for byte.
 struct Series {
-  /// steps: a histogram with x at the bin centres; marked_line: a line with a point at each value.
-  enum class Style { line, points, steps, marked_line };
+  /// steps: a histogram with x at the bin centres; marked_line: a line with a point at each value;
+  /// sticks: from zero to each value, without spread.
+  enum class Style { line, points, steps, marked_line, sticks };
 
   std::string label;  ///< empty: not in the legend
   std::vector<double> x;

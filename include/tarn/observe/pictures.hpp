@@ -57,6 +57,11 @@ Pictures draw_spectrum(const std::string& folder,
 Pictures draw_isomers(const std::string& folder,
                       const io::PictureFormats& formats = io::kAllPictures);
 
+/// Sticks of the infrared intensity at each wavenumber of a table of normal modes, by what moves
+/// most; bonds, which are far above, in axes of their own. The cluster as a whole is left out.
+Pictures draw_modes_table(const std::string& table, const std::string& path_without_extension,
+                          const io::PictureFormats& formats = io::kAllPictures);
+
 /// Whether the folder has tables of a mechanical system, which know a time without unit.
 bool is_mechanical_run(const std::string& folder);
 /// Coordinates and energies of a mechanical system against time.

@@ -1,0 +1,174 @@
+#include "tarn/modes.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "commands.hpp"
+#include "structure_files.hpp"
+#include "table_files.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/io/json.hpp"
+#include "tarn/observe/pictures.hpp"
+#include "tarn/start.hpp"
+#include "tarn/version.hpp"
+#include "terminal.hpp"
+
+namespace tarn::cli {
+namespace {
+
+constexpr double kRigid = std::numeric_limits<double>::infinity();
+
+struct Arguments {
+  std::string structure, model, out, plot;
+  double omega = kRigid;
+  bool minimise = false;
+};
+
+/// Down to the next minimum. @return whether it was reached
+bool minimise(const WaterModel& model, double omega, std::vector<double>& positions_A,
+              Terminal& terminal) {
+  NowAndThen is_due;
+  MinimiseOptions options;
+  options.watch = [&](const MinimiseResult& r) {
+    if (!is_due()) return;
+    terminal.say(fmt::format("iteration {}: {:.6f} kcal/mol, largest force {:.1e} kcal/mol/A",
+                             r.iterations, r.energy_kcal_per_mol, r.max_gradient_kcal_per_mol_A));
+  };
+  ForceField force_field(model, static_cast<int>(positions_A.size() / 9));
+  MinimiseResult r;
+  if (std::isinf(omega)) {
+    options.tolerance_kcal_per_mol_A = 1e-8;
+    r = quench_rigid(force_field, positions_A, options);
+  } else {
+    // Rounding of the bonds leaves forces of 2e-14 omega^2.
+    options.tolerance_kcal_per_mol_A = 1e-8 + 1e-13 * omega * omega;
+    r = relax_penalised(force_field, omega, positions_A, options);
+  }
+  terminal.say(fmt::format(
+      "{:.9f} kcal/mol before, {:.9f} kcal/mol after {} iterations; largest force or torque left "
+      "{:.1e} kcal/mol/A",
+      r.start_energy_kcal_per_mol, r.energy_kcal_per_mol, r.iterations,
+      r.max_gradient_kcal_per_mol_A));
+  return r.converged;
+}
+
+/// What the numbers are not.
+void warn(const NormalModes& modes, bool minimised, Terminal& terminal) {
+  const int imaginary = modes.imaginary();
+  const std::string negative = fmt::format("{} imaginary wavenumber{}, printed as negative",
+                                           imaginary, imaginary == 1 ? "" : "s");
+  if (!modes.is_stationary()) {
+    terminal.warning(fmt::format(
+        "the structure is no minimum: a force or torque of {:.2g} kcal/mol/A is left, and the "
+        "modes are those of the quadratic part of its energy there{}{}",
+        modes.max_gradient_kcal_per_mol_A, imaginary > 0 ? "; " + negative : "",
+        minimised ? "" : ". --minimise follows it to the next minimum first"));
+  } else if (imaginary > 0) {
+    terminal.warning(fmt::format("the structure is a saddle point and no minimum: {}", negative));
+  }
+}
+
+std::string csv_text(const std::string& path, const std::string& provenance,
+                     const NormalModes& modes) {
+  io::CsvFormat csv(path, {"mode", "wavenumber_per_cm", "ir_intensity_D2_per_A2_Da",
+                           "ir_intensity_km_per_mol", "translation", "rotation", "vibration"});
+  std::string text = csv.head(provenance);
+  std::int64_t number = 0;
+  for (const NormalMode& m : modes.modes) {
+    csv.cell(++number).cell(m.wavenumber_per_cm).cell(m.ir_intensity_D2_per_A2_Da);
+    csv.cell(m.ir_intensity_km_per_mol()).cell(m.translation).cell(m.rotation).cell(m.vibration);
+    text += csv.row();
+  }
+  return text;
+}
+
+std::string json_text(const WaterModel& model, int molecules, double omega,
+                      const NormalModes& modes) {
+  std::vector<std::string> wavenumbers, intensities;
+  for (const NormalMode& m : modes.modes) {
+    wavenumbers.push_back(io::json(m.wavenumber_per_cm));
+    intensities.push_back(io::json(m.ir_intensity_km_per_mol()));
+  }
+  io::JsonObject json;
+  json.add("model", io::json(model.name));
+  json.add("molecules", io::json(std::int64_t{molecules}));
+  json.add("omega", io::json(omega));
+  json.add("energy_kcal_per_mol", io::json(modes.energy_kcal_per_mol));
+  json.add("max_gradient_kcal_per_mol_A", io::json(modes.max_gradient_kcal_per_mol_A));
+  json.add("stationary", modes.is_stationary() ? "true" : "false");
+  json.add("zero_point_energy_kcal_per_mol", io::json(modes.zero_point_energy_kcal_per_mol()));
+  json.add("imaginary", io::json(std::int64_t{modes.imaginary()}));
+  json.add("wavenumbers_per_cm", io::json_array(wavenumbers));
+  json.add("ir_intensities_km_per_mol", io::json_array(intensities));
+  return json.text();
+}
+
+void modes(const Arguments& a, int& exit_code) {
+  TableFiles files = table_files(a.out, a.plot);
+  for (const std::string& path : {files.table, a.plot}) {
+    if (!path.empty()) check_folder_of(path);
+  }
+  check_modes(1, a.omega);
+  io::Structure structure = io::read_structure(a.structure);
+  check_modes(structure.molecules, a.omega);
+  const WaterModel model = water_model_of(structure, a.model);
+  const bool rigid = std::isinf(a.omega);
+  Terminal terminal(false);
+  if (rigid) {
+    for (const std::string& note : make_rigid(model, structure.positions_A, a.structure)) {
+      terminal.warning(note);
+    }
+  } else if (std::vector<Problem> problems =
+                 io::bond_length_problems(model, structure.positions_A, a.structure);
+             !problems.empty()) {
+    throw InputError(std::move(problems));
+  }
+  if (a.minimise) {
+    if (!minimise(model, a.omega, structure.positions_A, terminal)) {
+      exit_code = static_cast<int>(ExitCode::numerical);
+    }
+  }
+  if (const int rows = (rigid ? 6 : 9) * structure.molecules; 2 * rows >= kMostModeCoordinates) {
+    terminal.say(fmt::format("a matrix of {} rows: a minute or two where it has {}", rows,
+                             kMostModeCoordinates));
+  }
+  const NormalModes result = normal_modes(model, structure.positions_A, a.omega);
+  warn(result, a.minimise, terminal);
+  fmt::print("{}\n", json_text(model, structure.molecules, a.omega, result));
+  if (files.table.empty()) return;
+  if (files.picture && result.modes.size() == kWholeModes) {
+    terminal.warning("a rigid molecule alone has no vibrations: there is no picture");
+    files.picture.reset();
+  }
+  const std::string bonds = rigid ? "rigid" : fmt::format("omega = {:g}", a.omega);
+  const std::string provenance = fmt::format(
+      "tarn {}; {}, {} molecule{}, {}; normal modes at {:.9f} kcal/mol, equations (59) to (61)",
+      kVersion, model.name, structure.molecules, structure.molecules == 1 ? "" : "s", bonds,
+      result.energy_kcal_per_mol);
+  write_table(files, csv_text(files.table, provenance, result), draw_modes_table, terminal);
+}
+
+}  // namespace
+
+void add_modes(CLI::App& app, int& exit_code) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("modes", "harmonic normal modes of one structure in vacuum, as JSON");
+  command
+      ->add_option("structure", a->structure,
+                   "extended XYZ, GRO or PDB; of a trajectory the first frame")
+      ->required();
+  command->add_option("--model", a->model, "water model; default what the file says, or tip3p");
+  command->add_option("--omega", a->omega,
+                      "penalty of the bonds, sqrt(kcal/mol)/A^2; default rigid molecules");
+  command->add_flag("--minimise", a->minimise, "follow it down to the next minimum first");
+  command->add_option("-o,--out", a->out, "CSV file of the modes; default none, or beside --plot");
+  command->add_option("--plot", a->plot, "picture of the infrared lines, .svg or .png");
+  command->callback([a, &exit_code] { modes(*a, exit_code); });
+}
+
+}  // namespace tarn::cli

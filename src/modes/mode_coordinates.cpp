@@ -1,0 +1,170 @@
+#include "mode_coordinates.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/Geometry>
+#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
+
+#include "cpu/dense_solve.hpp"
+#include "tarn/core/error.hpp"
+
+namespace tarn::modes {
+namespace {
+
+using Eigen::Index;
+using Eigen::Map;
+using Eigen::Matrix3d;
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+using Vector9 = Eigen::Matrix<double, 9, 1>;
+
+/// Columns are the atoms O, H1, H2.
+Map<const Matrix3d> atoms(std::span<const double> numbers, int k) {
+  return Map<const Matrix3d>(&numbers[9 * static_cast<std::size_t>(k)]);
+}
+Vector3d masses(const WaterModel& model) {
+  return {model.mass_o_Da, model.mass_h_Da, model.mass_h_Da};
+}
+Matrix3d moment_of_inertia(const Matrix3d& arms, const Vector3d& m) {
+  Matrix3d sum = Matrix3d::Zero();
+  for (int a = 0; a < 3; ++a) {
+    const Vector3d d = arms.col(a);
+    sum += m[a] * (d.squaredNorm() * Matrix3d::Identity() - d * d.transpose());
+  }
+  return sum;
+}
+/// u x v for the columns v.
+Matrix3d cross(const Vector3d& u, const Matrix3d& v) { return (v.colwise().cross(-u)).eval(); }
+
+}  // namespace
+
+ModeCoordinates::ModeCoordinates(const WaterModel& model, std::span<const double> positions_A,
+                                 bool rigid)
+    : model_(model), rigid_(rigid), positions_A_(positions_A.begin(), positions_A.end()) {
+  const Vector3d m = masses(model);
+  const Vector3d root_m = m.cwiseSqrt();
+  for (int k = 0; k < static_cast<int>(positions_A.size() / 9); ++k) {
+    Molecule& molecule = of_molecule_.emplace_back();
+    molecule.centre = atoms(positions_A, k) * m / m.sum();
+    molecule.arms = atoms(positions_A, k).colwise() - molecule.centre;
+    const Eigen::SelfAdjointEigenSolver<Matrix3d> axes(moment_of_inertia(molecule.arms, m));
+    // Also true of what is not finite.
+    if (!(axes.eigenvalues()[0] > 1e-6 * axes.eigenvalues()[2])) {
+      throw InputError(
+          fmt::format("molecule {} (counted from 1) has its atoms on one line, or at positions "
+                      "that are not finite numbers; mend its coordinates",
+                      k + 1));
+    }
+    molecule.turns =
+        axes.eigenvectors() * axes.eigenvalues().cwiseSqrt().cwiseInverse().asDiagonal();
+    // Orthonormal columns with the atoms weighted by the roots of their masses.
+    Eigen::Matrix<double, 9, 6> whole;
+    for (int c = 0; c < 3; ++c) {
+      const Matrix3d shift = Vector3d::Unit(c) / std::sqrt(m.sum()) * Vector3d::Ones().transpose();
+      const Matrix3d turn = cross(molecule.turns.col(c), molecule.arms);
+      Map<Matrix3d>(whole.col(c).data()) = shift * root_m.asDiagonal();
+      Map<Matrix3d>(whole.col(3 + c).data()) = turn * root_m.asDiagonal();
+    }
+    // Of the bonds, any that are orthogonal to these.
+    molecule.dx = Eigen::HouseholderQR<Eigen::Matrix<double, 9, 6>>(whole).householderQ();
+    molecule.dx.leftCols<6>() = whole;
+    Vector9 inverse_root_m;
+    inverse_root_m << Vector3d::Constant(1.0 / root_m[0]), Vector3d::Constant(1.0 / root_m[1]),
+        Vector3d::Constant(1.0 / root_m[2]);
+    molecule.dx = (inverse_root_m.asDiagonal() * molecule.dx).eval();
+  }
+}
+
+MatrixXd ModeCoordinates::hessian(double omega,
+                                  std::span<const double> forces_kcal_per_mol_A) const {
+  const int n = per_molecule();
+  MatrixXd hessian(size(), size());
+  cpu::for_each_hessian_block(model_, omega, positions_A_,
+                              [&](int k, int l, const cpu::Matrix9& block) {
+                                const MatrixXd own = dx(k).transpose() * block * dx(l);
+                                hessian.block(n * k, n * l, n, n) = own;
+                                hessian.block(n * l, n * k, n, n) = own.transpose();
+                              });
+  if (!rigid_) return hessian;
+  for (int k = 0; k < molecules(); ++k) {
+    // -f . (w x (w x d)) / 2 of each atom, as w^T C w / 2.
+    const Matrix3d f = atoms(forces_kcal_per_mol_A, k), &d = at(k).arms;
+    const Matrix3d fd = f * d.transpose();
+    const Matrix3d curvature = fd.trace() * Matrix3d::Identity() - 0.5 * (fd + fd.transpose());
+    hessian.block<3, 3>(n * k + 3, n * k + 3) += at(k).turns.transpose() * curvature * at(k).turns;
+  }
+  return hessian;
+}
+
+double ModeCoordinates::max_gradient(std::span<const double> forces_kcal_per_mol_A) const {
+  double largest = 0.0;
+  for (int k = 0; k < molecules(); ++k) {
+    const Matrix3d f = atoms(forces_kcal_per_mol_A, k);
+    if (rigid_) {
+      Vector3d torque = Vector3d::Zero();
+      for (int a = 0; a < 3; ++a) torque += at(k).arms.col(a).cross(f.col(a));
+      largest = std::max(
+          {largest, f.rowwise().sum().lpNorm<Eigen::Infinity>(), torque.lpNorm<Eigen::Infinity>()});
+    } else {
+      largest = std::max(largest, f.cwiseAbs().maxCoeff());
+    }
+  }
+  return largest;
+}
+
+MatrixXd ModeCoordinates::whole_motions() const {
+  const double mass = model_.molecule_mass_Da();
+  Vector3d centre = Vector3d::Zero();
+  for (const Molecule& molecule : of_molecule_) centre += molecule.centre / molecules();
+  // Rows of the molecules for a shift and for a turn about the centre, by their three directions.
+  MatrixXd motions = MatrixXd::Zero(size(), 6);
+  for (int k = 0; k < molecules(); ++k) {
+    auto own = motions.middleRows(per_molecule() * k, 6);
+    own.topLeftCorner<3, 3>() = std::sqrt(mass) * Matrix3d::Identity();
+    for (int c = 0; c < 3; ++c) {
+      own.col(3 + c).head<3>() = std::sqrt(mass) * Vector3d::Unit(c).cross(at(k).centre - centre);
+    }
+    // The vector of a turn is that of the molecule: sum of turns times coordinates.
+    own.bottomRightCorner<3, 3>() = at(k).turns.inverse();
+  }
+  motions.leftCols<3>() /= std::sqrt(mass * molecules());
+  const Eigen::SelfAdjointEigenSolver<Matrix3d> axes(motions.rightCols<3>().transpose() *
+                                                     motions.rightCols<3>());
+  motions.rightCols<3>() = (motions.rightCols<3>() * axes.eigenvectors() *
+                            axes.eigenvalues().cwiseSqrt().cwiseInverse().asDiagonal())
+                               .eval();
+  return motions;
+}
+
+MatrixXd ModeCoordinates::dipole_derivatives() const {
+  // Equation 28: charge c at each hydrogen and -2 c at the oxygen.
+  const double c = model_.dipole_charge_e();
+  MatrixXd derivatives(3, size());
+  for (int k = 0; k < molecules(); ++k) {
+    const auto own = dx(k);
+    auto of_molecule = derivatives.middleCols(per_molecule() * k, per_molecule());
+    of_molecule = c * (own.middleRows(3, 3) + own.middleRows(6, 3) - 2.0 * own.topRows(3));
+    of_molecule.leftCols(3).setZero();  // which rounding would miss: it has no net charge
+  }
+  return derivatives;
+}
+
+VectorXd ModeCoordinates::displacements(const Eigen::Ref<const VectorXd>& y) const {
+  VectorXd x(9 * molecules());
+  for (int k = 0; k < molecules(); ++k) {
+    x.segment<9>(9 * k) = dx(k) * y.segment(per_molecule() * k, per_molecule());
+  }
+  return x;
+}
+
+Vector3d ModeCoordinates::shares(const Eigen::Ref<const VectorXd>& y) const {
+  Vector3d sums = Vector3d::Zero();
+  for (Index i = 0; i < y.size(); ++i) sums[i % per_molecule() / 3] += y[i] * y[i];
+  return sums;
+}
+
+}  // namespace tarn::modes

@@ -1,0 +1,146 @@
+#include "tarn/modes.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "mode_coordinates.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/flat_coordinates.hpp"
+#include "tarn/force_field.hpp"
+#include "tarn/physics/penalty.hpp"
+
+namespace tarn {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+/// Eigenvalues that rise, and their vectors in columns.
+struct Spectrum {
+  VectorXd values;
+  MatrixXd vectors;
+};
+
+/// Of K among all vectors that are orthogonal to `whole`.
+Spectrum spectrum_beside(const MatrixXd& whole, MatrixXd hessian) {
+  const Index n = hessian.rows(), rest = n - whole.cols();
+  if (rest == 0) return {VectorXd(0), MatrixXd(n, 0)};
+  // Q has the space of `whole` in its first columns and what is orthogonal to it in the others.
+  const Eigen::HouseholderQR<MatrixXd> qr(whole);
+  hessian.applyOnTheLeft(qr.householderQ().adjoint());
+  hessian.applyOnTheRight(qr.householderQ());
+  const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(hessian.bottomRightCorner(rest, rest));
+  if (solver.info() != Eigen::Success) {
+    throw NumericalError("the eigenvalues of the second derivatives cannot be computed");
+  }
+  Spectrum spectrum{solver.eigenvalues(), MatrixXd::Zero(n, rest)};
+  spectrum.vectors.bottomRows(rest) = solver.eigenvectors();
+  spectrum.vectors.applyOnTheLeft(qr.householderQ());
+  return spectrum;
+}
+
+double wavenumber_per_cm(double eigenvalue) {
+  return std::copysign(units::wavenumber_per_cm(std::sqrt(std::abs(eigenvalue))), eigenvalue);
+}
+
+}  // namespace
+
+double NormalMode::ir_intensity_km_per_mol() const {
+  return units::absorption_km_per_mol_A2_Da_per_D2 * ir_intensity_D2_per_A2_Da;
+}
+
+int NormalModes::imaginary() const {
+  return static_cast<int>(std::count_if(
+      modes.begin(), modes.end(), [](const NormalMode& m) { return m.wavenumber_per_cm < 0.0; }));
+}
+
+double NormalModes::lowest_per_cm() const {
+  const auto lowest = std::find_if(modes.begin(), modes.end(),
+                                   [](const NormalMode& m) { return m.wavenumber_per_cm != 0.0; });
+  return lowest == modes.end() ? std::numeric_limits<double>::quiet_NaN()
+                               : lowest->wavenumber_per_cm;
+}
+
+double NormalModes::zero_point_energy_kcal_per_mol() const {
+  double sum_per_cm = 0.0;
+  for (const NormalMode& m : modes) sum_per_cm += std::max(0.0, m.wavenumber_per_cm);
+  return 0.5 * units::quantum_kcal_cm_per_mol * sum_per_cm;
+}
+
+void check_modes(int molecules, double omega) {
+  const bool rigid = std::isinf(omega) && omega > 0.0;
+  if (!rigid && !(omega > 0.0 && omega <= kStrongestModePenalty)) {
+    throw InputError(
+        fmt::format("omega = {:g}: give a number above 0 and at most {:g} sqrt(kcal/mol)/A^2, or "
+                    "none for rigid molecules",
+                    omega, kStrongestModePenalty));
+  }
+  const int most = kMostModeCoordinates / (rigid ? 6 : 9);
+  if (molecules > most) {
+    throw InputError(fmt::format("modes are computed of at most {} {} molecules, not of {}", most,
+                                 rigid ? "rigid" : "penalised", molecules));
+  }
+}
+
+NormalModes normal_modes(const WaterModel& model, std::span<const double> positions_A,
+                         double omega) {
+  if (positions_A.empty() || positions_A.size() % 9 != 0) {
+    throw InputError(fmt::format("a cluster has nine coordinates a molecule, not {} in all",
+                                 positions_A.size()));
+  }
+  check_modes(static_cast<int>(positions_A.size() / 9), omega);
+  const bool rigid = std::isinf(omega);
+  const modes::ModeCoordinates coordinates(model, positions_A, rigid);
+  std::vector<double> forces(positions_A.size());
+  NormalModes result;
+  result.energy_kcal_per_mol = ForceField(model, coordinates.molecules())
+                                   .energy_and_forces(positions_A, forces)
+                                   .total_kcal_per_mol();
+  const double strength = rigid ? 0.0 : omega;
+  MatrixXd hessian = coordinates.hessian(strength, forces);
+  if (!hessian.allFinite()) {
+    throw NumericalError(
+        "the second derivatives of the energy are not finite; do atoms of two molecules coincide?");
+  }
+  if (!rigid) {
+    const BondReference<double> reference = bond_reference(model);
+    for (std::size_t k = 0; k < positions_A.size() / 9; ++k) {
+      const Triple<double> x = molecule_at(positions_A.data(), k);
+      result.energy_kcal_per_mol += penalty_energy(x, reference, omega);
+      put_molecule(molecule_at(forces.data(), k) + penalty_force(x, reference, omega),
+                   forces.data(), k);
+    }
+  }
+  result.max_gradient_kcal_per_mol_A = coordinates.max_gradient(forces);
+
+  const MatrixXd whole = coordinates.whole_motions(), dipole = coordinates.dipole_derivatives();
+  const Spectrum spectrum = spectrum_beside(whole, std::move(hessian));
+  const auto add = [&](double wavenumber_per_cm, const Eigen::Ref<const VectorXd>& y) {
+    constexpr double kDebye2 = units::debye_per_e_A * units::debye_per_e_A;
+    const Eigen::Vector3d shares = coordinates.shares(y);
+    result.modes.push_back(
+        {wavenumber_per_cm, kDebye2 * (dipole * y).squaredNorm(), shares[0], shares[1], shares[2]});
+    const VectorXd x = coordinates.displacements(y);
+    result.displacements_per_sqrt_Da.insert(result.displacements_per_sqrt_Da.end(), x.begin(),
+                                            x.end());
+  };
+  const Index imaginary = (spectrum.values.array() < 0.0).count();
+  for (Index i = 0; i < imaginary; ++i) {
+    add(wavenumber_per_cm(spectrum.values[i]), spectrum.vectors.col(i));
+  }
+  for (Index i = 0; i < whole.cols(); ++i) add(0.0, whole.col(i));
+  for (Index i = imaginary; i < spectrum.values.size(); ++i) {
+    add(wavenumber_per_cm(spectrum.values[i]), spectrum.vectors.col(i));
+  }
+  return result;
+}
+
+}  // namespace tarn

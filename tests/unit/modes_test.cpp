@@ -1,0 +1,582 @@
+#include "tarn/modes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "dual.hpp"
+#include "modes/mode_coordinates.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/cpu_engine.hpp"
+#include "tarn/force_field.hpp"
+#include "tarn/minimise.hpp"
+#include "tarn/physics/pair_force.hpp"
+#include "tarn/start.hpp"
+#include "water_fixtures.hpp"
+#include "worst.hpp"
+
+namespace tarn {
+namespace {
+
+using namespace test;
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+using modes::ModeCoordinates;
+
+constexpr double kRigid = std::numeric_limits<double>::infinity();
+
+WaterModel model_of(const char* name) { return *find_water_model(name); }
+
+/// A minimum near a random cluster, to where rounding lets it be followed.
+std::vector<double> minimum(const WaterModel& model, int molecules, double omega,
+                            std::int64_t replica = 0) {
+  std::vector<double> x = random_cluster(model, molecules, 1, replica);
+  ForceField force_field(model, molecules);
+  MinimiseOptions options;
+  options.tolerance_kcal_per_mol_A = 1e-8;
+  EXPECT_TRUE(quench_rigid(force_field, x, options).converged);
+  if (std::isinf(omega)) return x;
+  options.tolerance_kcal_per_mol_A += 1e-13 * omega * omega;
+  EXPECT_TRUE(relax_penalised(force_field, omega, x, options).converged);
+  return x;
+}
+
+/// Bent and stretched by up to 0.03 A.
+std::vector<double> distorted(std::vector<double> x) {
+  Random random(7);
+  for (double& c : x) c += random.uniform(-0.03, 0.03);
+  return x;
+}
+
+std::vector<double> wavenumbers(const NormalModes& modes) {
+  std::vector<double> all;
+  for (const NormalMode& m : modes.modes) all.push_back(m.wavenumber_per_cm);
+  return all;
+}
+/// The eigenvalue of a wavenumber [kcal/mol/A^2/Da].
+double eigenvalue(double wavenumber_per_cm) {
+  const double frequency = wavenumber_per_cm / units::wavenumber_per_cm(1.0);
+  return std::copysign(frequency * frequency, frequency);
+}
+double sum_of(const NormalModes& modes, double NormalMode::*what) {
+  return std::accumulate(modes.modes.begin(), modes.modes.end(), 0.0,
+                         [&](double sum, const NormalMode& m) { return sum + m.*what; });
+}
+
+/// Masses of the 9 N coordinates.
+VectorXd mass_of_coordinates(const WaterModel& model, std::size_t size) {
+  VectorXd m(static_cast<Index>(size));
+  for (Index c = 0; c < m.size(); ++c) m[c] = model.mass_Da(static_cast<int>(c % 9 / 3));
+  return m;
+}
+
+// --- second derivatives
+// ----------------------------------------------------------------------------
+
+constexpr int kDirections = 18;
+using D1 = Dual<double, kDirections>;
+using D2 = Dual<D1, kDirections>;
+
+D2 variable(double value, int direction) {
+  return D2::variable(D1::variable(value, direction), direction);
+}
+Vec3<D2> constant(const Vec3<double>& v) { return {D2(v.x), D2(v.y), D2(v.z)}; }
+
+/// V0 of the formulas of energies.
+template <bool kMSite>
+D2 energy(const WaterModel& model, const std::vector<Triple<D2>>& x) {
+  const PairParameters<double> p = pair_parameters<double>(model);
+  D2 coulomb(0.0), lj(0.0);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    for (std::size_t j = i + 1; j < x.size(); ++j) {
+      add_pair_energy<kMSite>(p, x[i].o - x[j].o, site_offsets<kMSite>(x[i], D2(p.m_weight)),
+                              site_offsets<kMSite>(x[j], D2(p.m_weight)), AllLanes{}, coulomb, lj);
+    }
+  }
+  return coulomb + lj;
+}
+MatrixXd second_derivatives(const D2& e) {
+  MatrixXd matrix(kDirections, kDirections);
+  for (std::size_t i = 0; i < kDirections; ++i) {
+    for (std::size_t j = 0; j < kDirections; ++j) {
+      matrix(static_cast<Index>(i), static_cast<Index>(j)) = e.d[i].d[j];
+    }
+  }
+  return matrix;
+}
+
+/// The derivatives of the coordinates that the dual numbers know by those of the modes, from what
+/// both do to the atoms.
+MatrixXd change_of_coordinates(const ModeCoordinates& coordinates, const MatrixXd& atoms) {
+  MatrixXd change(atoms.cols(), coordinates.size());
+  const auto solver = atoms.colPivHouseholderQr();
+  for (Index i = 0; i < change.cols(); ++i) {
+    const VectorXd dx = coordinates.displacements(VectorXd::Unit(coordinates.size(), i));
+    change.col(i) = solver.solve(dx);
+    EXPECT_LT((atoms * change.col(i) - dx).norm(), 1e-13) << i;
+  }
+  return change;
+}
+
+/// Some hundred terms a number, of some ten roundings each; relative to the largest number.
+constexpr double kSecondDerivative = 1000.0 * kEpsilon;
+
+/// Molecules turn by Cayley's rotation, exp([w]) up to the third order in w, about the centre of
+/// mass: what is second order in w is that of the formula for the curvature.
+TEST(ModeHessian, IsThatOfTheEnergyOfRigidMoleculesAwayFromMinima) {
+  for (const char* name : {"tip3p", "tip4p", "opc"}) {
+    SCOPED_TRACE(name);
+    const WaterModel model = model_of(name);
+    const std::vector<double> x = random_cluster(model, 3, 1, 0);
+    const double fraction_h = model.mass_h_Da / model.molecule_mass_Da();
+    std::vector<Triple<D2>> moved;
+    MatrixXd atoms = MatrixXd::Zero(27, kDirections);
+    for (int m = 0; m < 3; ++m) {
+      const Triple<double> a = molecule(x, static_cast<std::size_t>(m));
+      const Vec3<double> centre = a.o + fraction_h * ((a.h1 - a.o) + (a.h2 - a.o));
+      const auto number = [&](int k) { return variable(0.0, 6 * m + k); };
+      const Vec3<D2> t{number(0), number(1), number(2)};
+      const Vec3<D2> half{D2(0.5) * number(3), D2(0.5) * number(4), D2(0.5) * number(5)};
+      const D2 two_over = D2(2.0) / (D2(1.0) + norm2(half));
+      const auto place = [&](const Vec3<double>& atom) {
+        const Vec3<D2> d = constant(atom - centre), turned = cross(half, d);
+        return constant(centre) + (t + (d + two_over * (turned + cross(half, turned))));
+      };
+      moved.push_back({place(a.o), place(a.h1), place(a.h2)});
+      const Vec3<double> sites[3] = {a.o - centre, a.h1 - centre, a.h2 - centre};
+      for (int s = 0; s < 3; ++s) {
+        const Vector3d d(sites[s].x, sites[s].y, sites[s].z);
+        atoms.block<3, 3>(9 * m + 3 * s, 6 * m).setIdentity();
+        for (int c = 0; c < 3; ++c) {
+          atoms.block<3, 1>(9 * m + 3 * s, 6 * m + 3 + c) = Vector3d::Unit(c).cross(d);
+        }
+      }
+    }
+    const D2 e = model.has_m_site() ? energy<true>(model, moved) : energy<false>(model, moved);
+    std::vector<double> forces(x.size());
+    ForceField(model, 3).energy_and_forces(x, forces);
+    const ModeCoordinates coordinates(model, x, true);
+    const MatrixXd change = change_of_coordinates(coordinates, atoms);
+    const MatrixXd expected = change.transpose() * second_derivatives(e) * change;
+    const MatrixXd found = coordinates.hessian(0.0, forces);
+    EXPECT_LT((found - expected).cwiseAbs().maxCoeff(),
+              kSecondDerivative * expected.cwiseAbs().maxCoeff());
+    // The curvature is a part that is seen: torques are far from zero here.
+    const std::vector<double> none(x.size(), 0.0);
+    EXPECT_GT((coordinates.hessian(0.0, none) - expected).cwiseAbs().maxCoeff(), 0.01);
+    // The gradient.
+    double largest = 0.0;
+    for (const D1& first : e.d) largest = std::max(largest, std::abs(first.value));
+    EXPECT_NEAR(coordinates.max_gradient(forces), largest, 1e-12 * largest);
+  }
+}
+
+TEST(ModeHessian, IsThatOfTheEnergyOfPenalisedMoleculesAwayFromMinima) {
+  for (const char* name : {"tip3p", "tip4p2005"}) {
+    for (const double omega : {20.0, 500.0}) {
+      SCOPED_TRACE(std::string(name) + " " + std::to_string(omega));
+      const WaterModel model = model_of(name);
+      const std::vector<double> x = distorted(random_cluster(model, 2, 1, 0));
+      std::vector<Triple<D2>> moved;
+      for (int m = 0; m < 2; ++m) {
+        std::array<D2, 9> a;
+        for (int c = 0; c < 9; ++c) {
+          const int at = 9 * m + c;
+          a[static_cast<std::size_t>(c)] = variable(x[static_cast<std::size_t>(at)], at);
+        }
+        moved.push_back(to_triple(a));
+      }
+      D2 e = model.has_m_site() ? energy<true>(model, moved) : energy<false>(model, moved);
+      for (const Triple<D2>& m : moved) e = e + penalty_energy(m, bond_reference(model), omega);
+      std::vector<double> forces(x.size());
+      ForceField(model, 2).energy_and_forces(x, forces);
+      const ModeCoordinates coordinates(model, x, false);
+      const MatrixXd change = change_of_coordinates(coordinates, MatrixXd::Identity(18, 18));
+      const MatrixXd expected = change.transpose() * second_derivatives(e) * change;
+      EXPECT_LT((coordinates.hessian(omega, forces) - expected).cwiseAbs().maxCoeff(),
+                kSecondDerivative * expected.cwiseAbs().maxCoeff());
+      const NormalModes modes = normal_modes(model, x, omega);
+      double largest = 0.0;
+      for (const D1& first : e.d) largest = std::max(largest, std::abs(first.value));
+      EXPECT_NEAR(modes.max_gradient_kcal_per_mol_A, largest, 1e-12 * largest);
+      EXPECT_NEAR(modes.energy_kcal_per_mol, e.value.value, 1e-11 * std::abs(e.value.value));
+    }
+  }
+}
+
+/// The energy does not change when all molecules move, and its gradient turns with them: away from
+/// minima K z is zero for a shift, and for a turn about u it is u x g of each atom.
+TEST(ModeHessian, KnowsTheClusterAsAWhole) {
+  for (const char* name : {"spce", "tip4p"}) {
+    const WaterModel model = model_of(name);
+    const double omega = 50.0;
+    const std::vector<double> x = distorted(random_cluster(model, 4, 2, 0));
+    std::vector<double> f(x.size());
+    ForceField(model, 4).energy_and_forces(x, f);
+    const ModeCoordinates coordinates(model, x, false);
+    const MatrixXd hessian = coordinates.hessian(omega, f);
+    const MatrixXd whole = coordinates.whole_motions();
+    const double size = hessian.cwiseAbs().maxCoeff();
+    EXPECT_LT((whole.transpose() * whole - MatrixXd::Identity(6, 6)).norm(), 1e-13);
+    EXPECT_LT((hessian * whole.leftCols(3)).cwiseAbs().maxCoeff(), 1e-13 * size);
+    for (std::size_t m = 0; m < 4; ++m) {
+      const auto bond = to_array(penalty_force(molecule(x, m), bond_reference(model), omega));
+      for (std::size_t c = 0; c < 9; ++c) f[9 * m + c] += bond[c];
+    }
+    for (Index axis = 3; axis < 6; ++axis) {
+      const VectorXd dx = coordinates.displacements(whole.col(axis));
+      // dx = u x r + constant: u from the rotation of a molecule's two arms.
+      const auto atom = [](const auto& v, Index a) {
+        return Vector3d(v[static_cast<std::size_t>(3 * a)], v[static_cast<std::size_t>(3 * a + 1)],
+                        v[static_cast<std::size_t>(3 * a + 2)]);
+      };
+      const Vector3d d1 = atom(x, 1) - atom(x, 0), d2 = atom(x, 2) - atom(x, 0);
+      Eigen::Matrix<double, 6, 3> turn;
+      Eigen::Matrix<double, 6, 1> right;
+      for (int c = 0; c < 3; ++c) {
+        turn.col(c) << Vector3d::Unit(c).cross(d1), Vector3d::Unit(c).cross(d2);
+      }
+      right << dx.segment<3>(3) - dx.segment<3>(0), dx.segment<3>(6) - dx.segment<3>(0);
+      const Vector3d u = turn.colPivHouseholderQr().solve(right);
+      // In y: dx/dy^T of the covector u x g, g = -f.
+      VectorXd expected(coordinates.size());
+      for (Index i = 0; i < expected.size(); ++i) {
+        const VectorXd column = coordinates.displacements(VectorXd::Unit(expected.size(), i));
+        expected[i] = 0.0;
+        for (Index a = 0; a < column.size() / 3; ++a) {
+          expected[i] -= column.segment<3>(3 * a).dot(u.cross(atom(f, a)));
+        }
+      }
+      EXPECT_LT((hessian * whole.col(axis) - expected).cwiseAbs().maxCoeff(), 1e-13 * size);
+      EXPECT_GT(expected.norm(), 0.1);
+    }
+  }
+}
+
+// --- closed forms
+// ----------------------------------------------------------------------------------
+
+/// One molecule: omega^2 J M^-1 J^T of a triangle that is as wide as it is symmetric has one
+/// antisymmetric root and a symmetric pair.
+TEST(Modes, OfOneMoleculeAreItsBonds) {
+  for_models([](const WaterModel& model) {
+    const std::vector<double> x = random_cluster(model, 1, 3, 0);
+    EXPECT_EQ(wavenumbers(normal_modes(model, x)), std::vector<double>(6, 0.0));
+    for (const double omega : {1.0, 100.0}) {
+      const double r2 = model.r_oh_A * model.r_oh_A;
+      const double cosine = std::cos(model.angle_hoh_degrees * units::pi / 180.0);
+      const double by_o = 4.0 * r2 / model.mass_o_Da, by_h = 4.0 * r2 / model.mass_h_Da;
+      const double antisymmetric = by_h + (1.0 - cosine) * by_o;
+      Eigen::Matrix2d symmetric;
+      const double coupling = std::sqrt(2.0) * (1.0 - cosine) * by_h;
+      symmetric << by_h + (1.0 + cosine) * by_o, coupling, coupling, 4.0 * (1.0 - cosine) * by_h;
+      const Eigen::Vector2d pair =
+          Eigen::SelfAdjointEigenSolver<Eigen::Matrix2d>(symmetric).eigenvalues();
+      std::vector<double> expected{pair[0], antisymmetric, pair[1]};
+      std::sort(expected.begin(), expected.end());
+      const NormalModes modes = normal_modes(model, x, omega);
+      ASSERT_EQ(modes.modes.size(), 9u);
+      double sum_per_cm = 0.0;
+      for (std::size_t k = 0; k < 3; ++k) {
+        const double per_cm = units::wavenumber_per_cm(omega * std::sqrt(expected[k]));
+        // Lengths of 1 A within coordinates of 1 A: some ten roundings.
+        EXPECT_NEAR(modes.modes[6 + k].wavenumber_per_cm, per_cm, 1e-14 * 20.0 * per_cm);
+        EXPECT_NEAR(modes.modes[6 + k].vibration, 1.0, 1e-14);
+        sum_per_cm += per_cm;
+      }
+      // 1/cm is 2.859143 10^-3 kcal/mol (CODATA 2018: 1.986445857e-23 J).
+      EXPECT_NEAR(modes.zero_point_energy_kcal_per_mol(), 0.5 * 2.859143e-3 * sum_per_cm,
+                  1e-6 * sum_per_cm * 2.859143e-3);
+      EXPECT_EQ(modes.imaginary(), 0);
+      EXPECT_EQ(modes.lowest_per_cm(), modes.modes[6].wavenumber_per_cm);
+    }
+  });
+}
+
+/// Coulomb's law has no Laplacian, also where a force is spread from M, so that trace(M^-1 H) is
+/// that of oxygens and bonds: 132 A/r^14 - 30 C/r^8, and omega^2 (4 r^2 + 6 g) at each end.
+TEST(Modes, SumUpToTheLaplacian) {
+  for_models([](const WaterModel& model) {
+    const double omega = 60.0;
+    const std::vector<double> x = minimum(model, 5, omega);
+    double expected = 0.0;
+    for (std::size_t i = 0; i < 5; ++i) {
+      for (std::size_t j = i + 1; j < 5; ++j) {
+        const double s = 1.0 / norm2(molecule(x, i).o - molecule(x, j).o);
+        const double s4 = s * s * s * s;
+        expected += 2.0 / model.mass_o_Da *
+                    (132.0 * model.lj_a_kcal_A12_per_mol * s4 * s * s * s -
+                     30.0 * model.lj_c_kcal_A6_per_mol * s4);
+      }
+      const BondValues<double> length2 = bonds(molecule(x, i)).length2;
+      const BondReference<double> r = bond_reference(model);
+      const auto of_bond = [&](double l2, double r2) { return 4.0 * l2 + 6.0 * (l2 - r2); };
+      expected += omega * omega *
+                  ((1.0 / model.mass_o_Da + 1.0 / model.mass_h_Da) *
+                       (of_bond(length2.oh1, r.oh2) + of_bond(length2.oh2, r.oh2)) +
+                   2.0 / model.mass_h_Da * of_bond(length2.hh, r.hh2));
+    }
+    double sum = 0.0;
+    for (const double per_cm : wavenumbers(normal_modes(model, x, omega)))
+      sum += eigenvalue(per_cm);
+    // 45 eigenvalues to some roundings of the largest of them; what is left of a gradient of 1e-8
+    // in the six that were taken out is less.
+    EXPECT_NEAR(sum, expected, 1e-13 * expected);
+  });
+}
+
+/// The sum over all modes is that over all coordinates, and does not depend on the energy: charges
+/// -2c and c over their masses; rigid molecules of dipole mu turn about two axes across it.
+TEST(Modes, IntensitiesSumUpToThoseOfChargesOverMasses) {
+  constexpr double kDebye2 = units::debye_per_e_A * units::debye_per_e_A;
+  for_models([&](const WaterModel& model) {
+    const std::vector<double> x = random_cluster(model, 3, 4, 0);
+    const double c = model.dipole_charge_e();
+    const double free = 9.0 * c * c * (4.0 / model.mass_o_Da + 2.0 / model.mass_h_Da);
+    EXPECT_NEAR(sum_of(normal_modes(model, x, 40.0), &NormalMode::ir_intensity_D2_per_A2_Da),
+                kDebye2 * free, 1e-12 * kDebye2 * free);
+    const double half = 0.5 * model.r_hh_A();
+    const double height = std::sqrt(model.r_oh_A * model.r_oh_A - half * half);
+    // About the axis through both hydrogens' direction, and about that across the plane.
+    const double reduced = 2.0 * model.mass_h_Da * model.mass_o_Da / model.molecule_mass_Da();
+    const double across = reduced * height * height;
+    const double normal = across + 2.0 * model.mass_h_Da * half * half;
+    const double mu2 = 4.0 * c * c * height * height;
+    const double rigid = 3.0 * mu2 * (1.0 / across + 1.0 / normal);
+    const NormalModes modes = normal_modes(model, x);
+    EXPECT_NEAR(sum_of(modes, &NormalMode::ir_intensity_D2_per_A2_Da), kDebye2 * rigid,
+                1e-12 * kDebye2 * rigid);
+    // 42.2561 km/mol for 1 D/A and 1 Da (Neugebauer et al. 2002), to the Coulomb constant's 1e-6.
+    EXPECT_NEAR(modes.modes.back().ir_intensity_km_per_mol(),
+                42.2561 * modes.modes.back().ir_intensity_D2_per_A2_Da,
+                2e-6 * modes.modes.back().ir_intensity_km_per_mol());
+  });
+}
+
+// --- what modes are
+// ---------------------------------------------------------------------------------
+
+/// Displacements are orthonormal with the masses, and complete: a molecule has three shares each.
+TEST(Modes, AreOrthonormalAndComplete) {
+  for (const double omega : {kRigid, 100.0}) {
+    const WaterModel model = model_of("tip4pew");
+    const int n = 4;
+    const std::vector<double> x = distorted(random_cluster(model, n, 5, 0));
+    const NormalModes modes = normal_modes(model, x, omega);
+    const auto count = static_cast<Index>(modes.modes.size());
+    ASSERT_EQ(count, (std::isinf(omega) ? 6 : 9) * n);
+    const Eigen::Map<const MatrixXd> dx(modes.displacements_per_sqrt_Da.data(), 9 * n, count);
+    const MatrixXd overlap =
+        dx.transpose() * mass_of_coordinates(model, x.size()).asDiagonal() * dx;
+    EXPECT_LT((overlap - MatrixXd::Identity(count, count)).cwiseAbs().maxCoeff(), 1e-13);
+    for (const NormalMode& m : modes.modes) {
+      EXPECT_NEAR(m.translation + m.rotation + m.vibration, 1.0, 1e-13);
+      EXPECT_GE(std::min({m.translation, m.rotation, m.vibration}), 0.0);
+    }
+    EXPECT_NEAR(sum_of(modes, &NormalMode::translation), 3.0 * n, 1e-12);
+    EXPECT_NEAR(sum_of(modes, &NormalMode::rotation), 3.0 * n, 1e-12);
+    EXPECT_NEAR(sum_of(modes, &NormalMode::vibration), std::isinf(omega) ? 0.0 : 3.0 * n, 1e-12);
+    EXPECT_TRUE(std::is_sorted(modes.modes.begin(), modes.modes.end(),
+                               [](const NormalMode& a, const NormalMode& b) {
+                                 return a.wavenumber_per_cm < b.wavenumber_per_cm;
+                               }));
+  }
+}
+
+/// Turned, moved, with molecules and hydrogens in another order: the same wavenumbers and
+/// intensities.
+TEST(Modes, DoNotDependOnPlaceAndOrder) {
+  for (const double omega : {kRigid, 50.0}) {
+    const WaterModel model = model_of("tip4p");
+    const std::vector<double> x = minimum(model, 5, omega);
+    Random random(3);
+    const RigidMotion motion = RigidMotion::random(random, 5.0);
+    std::vector<double> y;
+    for (std::size_t m = 5; m-- > 0;) {
+      const auto a = to_array(motion(exchange_hydrogens(molecule(x, m))));
+      y.insert(y.end(), a.begin(), a.end());
+    }
+    const NormalModes old = normal_modes(model, x, omega), turned = normal_modes(model, y, omega);
+    for (std::size_t k = 0; k < old.modes.size(); ++k) {
+      const NormalMode &a = old.modes[k], &b = turned.modes[k];
+      // 45 roundings of the largest eigenvalue, 5e4, are 3e-10: 1e-7 of a mode at 20 1/cm.
+      EXPECT_NEAR(b.wavenumber_per_cm, a.wavenumber_per_cm, 1e-7) << k;
+      EXPECT_NEAR(b.ir_intensity_D2_per_A2_Da, a.ir_intensity_D2_per_A2_Da, 1e-7) << k;
+      EXPECT_NEAR(b.rotation, a.rotation, 1e-7) << k;
+    }
+  }
+}
+
+/// A penalty that gives way moves the soft modes by 1/omega^2 of what it does at omega = 1.
+TEST(Modes, OfAStrongPenaltyAreThoseOfRigidMolecules) {
+  for (const char* name : {"tip3p", "tip4p"}) {
+    const WaterModel model = model_of(name);
+    const std::vector<double> rigid = wavenumbers(normal_modes(model, minimum(model, 3, kRigid)));
+    const auto shift = [&](double omega) {
+      const auto all = wavenumbers(normal_modes(model, minimum(model, 3, omega), omega));
+      VectorXd difference(static_cast<Index>(rigid.size()));
+      for (std::size_t k = 0; k < rigid.size(); ++k) {
+        difference[static_cast<Index>(k)] = all[k] - rigid[k];
+      }
+      return difference;
+    };
+    const VectorXd weak = shift(100.0), strong = shift(200.0);
+    EXPECT_GT(weak.norm(), 1.0);
+    // The next order: at omega = 20 librations are 5 % further up than 1/omega^2 says, which is 0.2
+    // % at 100.
+    EXPECT_NEAR(weak.norm() / strong.norm(), 4.0, 0.04);
+    EXPECT_LT((weak - 4.0 * strong).lpNorm<Eigen::Infinity>(), 0.01 * weak.norm());
+  }
+}
+
+/// Small oscillations along a mode by the engine: a step turns them by theta, sin(theta/2) =
+/// h Omega/2, with SETTLE as with velocity Verlet.
+void expect_oscillations(const WaterModel& model, int molecules, double omega, double timestep_fs,
+                         const std::vector<std::size_t>& which) {
+  constexpr double kLargest_A = 2e-5;
+  constexpr int kSteps = 300;
+  const std::vector<double> x = minimum(model, molecules, omega);
+  const NormalModes modes = normal_modes(model, x, omega);
+  System system;
+  system.model = model;
+  system.molecules = molecules;
+  system.integrator.scheme = std::isinf(omega) ? Scheme::settle : Scheme::verlet;
+  system.integrator.omega = omega;
+  system.integrator.timestep_akma = units::akma_from_fs(timestep_fs);
+  State start;
+  start.molecules = molecules;
+  std::vector<double> amplitudes;
+  for (const std::size_t k : which) {
+    const double* dx = &modes.displacements_per_sqrt_Da[k * x.size()];
+    double largest = 0.0;
+    for (std::size_t c = 0; c < x.size(); ++c) largest = std::max(largest, std::abs(dx[c]));
+    amplitudes.push_back(kLargest_A / largest);
+    for (const double sign : {1.0, -1.0}) {
+      std::vector<double> moved = x;
+      for (std::size_t c = 0; c < x.size(); ++c) moved[c] += sign * amplitudes.back() * dx[c];
+      if (std::isinf(omega)) fit_rigid_geometry(model, moved);
+      start.replica_ids.push_back(static_cast<std::int64_t>(start.replica_ids.size()));
+      start.positions_A.insert(start.positions_A.end(), moved.begin(), moved.end());
+    }
+  }
+  start.velocities_A_per_akma.assign(start.positions_A.size(), 0.0);
+  const auto engine = make_cpu_engine(system, start, {}, 1);
+  engine->advance(kSteps);
+  const State end = engine->state();
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    const double* dx = &modes.displacements_per_sqrt_Da[which[i] * x.size()];
+    // Half of the difference of both signs: what is even in the amplitude is gone.
+    double q = 0.0;
+    for (std::size_t c = 0; c < x.size(); ++c) {
+      const double odd =
+          end.positions_A[2 * i * x.size() + c] - end.positions_A[(2 * i + 1) * x.size() + c];
+      q += 0.5 * model.mass_Da(static_cast<int>(c % 9 / 3)) * dx[c] * odd;
+    }
+    const double per_cm = modes.modes[which[i]].wavenumber_per_cm;
+    const double h_omega = per_cm / units::wavenumber_per_cm(1.0) * system.integrator.timestep_akma;
+    const double theta = 2.0 * std::asin(0.5 * h_omega);
+    // Hydrogen bonds are as stiff again after some 0.2 A: odd terms shift frequencies by (1e-4)^2,
+    // and a phase of 60 by 6e-7. The step's own shift of the fastest is 1e-3, a phase of 0.06.
+    EXPECT_NEAR(q / amplitudes[i], std::cos(kSteps * theta), 2e-6) << per_cm;
+  }
+}
+
+TEST(Modes, AreWhatSettleDoes) {
+  expect_oscillations(model_of("tip3p"), 4, kRigid, 1.0, {6, 9, 14, 19, 23});
+  expect_oscillations(model_of("tip4p2005"), 3, kRigid, 2.0, {6, 10, 14, 17});
+}
+
+TEST(Modes, AreWhatVerletDoesToAPenalty) {
+  expect_oscillations(model_of("tip3p"), 3, 20.0, 0.2, {6, 12, 17, 18, 21, 26});
+  expect_oscillations(model_of("tip4p"), 2, 50.0, 0.1, {6, 11, 12, 14, 17});
+}
+
+// --- minima, and what is none
+// -----------------------------------------------------------------------
+
+TEST(Modes, OfAMinimumAreAllReal) {
+  for_models([](const WaterModel& model) {
+    for (int n = 2; n <= 7; ++n) {
+      for (const double omega : {kRigid, 50.0}) {
+        const std::vector<double> x = minimum(model, n, omega, n);
+        const NormalModes modes = normal_modes(model, x, omega);
+        EXPECT_TRUE(modes.is_stationary());
+        EXPECT_EQ(modes.imaginary(), 0) << n;
+        for (std::size_t k = 0; k < kWholeModes; ++k) {
+          EXPECT_EQ(modes.modes[k].wavenumber_per_cm, 0.0);
+        }
+        // Stiffer than 0.01 kcal/mol/A^2 and lighter than 20 Da for each molecule that moves: the
+        // softest motion of two molecules bends a hydrogen bond.
+        EXPECT_GT(modes.lowest_per_cm(), 2.0) << n;
+        EXPECT_LT(modes.modes[static_cast<std::size_t>(6 * n - 1)].wavenumber_per_cm, 1300.0) << n;
+        // At a stationary point nothing holds the cluster as a whole: what is left of K z is some
+        // of the gradient, 1e-8, and rounding of the bonds, 1e-13 of 4 omega^2.
+        std::vector<double> forces(x.size());
+        ForceField(model, n).energy_and_forces(x, forces);
+        const ModeCoordinates coordinates(model, x, std::isinf(omega));
+        const MatrixXd hessian = coordinates.hessian(std::isinf(omega) ? 0.0 : omega, forces);
+        EXPECT_LT((hessian * coordinates.whole_motions()).cwiseAbs().maxCoeff(), 1e-7) << n;
+      }
+    }
+  });
+}
+
+/// Beyond the inflection of its bond a dimer falls apart: along one mode the energy curves
+/// downwards.
+TEST(Modes, OfAStretchedDimerAreImaginary) {
+  const WaterModel model = model_of("tip3p");
+  std::vector<double> x = minimum(model, 2, kRigid);
+  const Vector3d along = (Vector3d(x[9], x[10], x[11]) - Vector3d(x[0], x[1], x[2])).normalized();
+  for (std::size_t c = 9; c < 18; ++c) x[c] += along[static_cast<Index>(c % 3)];
+  const NormalModes modes = normal_modes(model, x);
+  EXPECT_FALSE(modes.is_stationary());
+  ASSERT_GE(modes.imaginary(), 1);
+  EXPECT_LT(modes.lowest_per_cm(), -10.0);
+  EXPECT_EQ(modes.lowest_per_cm(), modes.modes[0].wavenumber_per_cm);
+  // What is imaginary has no quantum.
+  double sum_per_cm = 0.0;
+  for (const double per_cm : wavenumbers(modes)) sum_per_cm += std::max(0.0, per_cm);
+  EXPECT_NEAR(modes.zero_point_energy_kcal_per_mol(),
+              0.5 * units::quantum_kcal_cm_per_mol * sum_per_cm, 1e-12);
+}
+
+// --- bad input
+// --------------------------------------------------------------------------------------
+
+TEST(Modes, RefuseBadInput) {
+  const WaterModel model = model_of("tip3p");
+  const std::vector<double> x = random_cluster(model, 2, 1, 0);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double omega : {0.0, -1.0, nan, -kRigid, 1.001 * kStrongestModePenalty}) {
+    EXPECT_THROW(normal_modes(model, x, omega), InputError) << omega;
+    EXPECT_THROW(check_modes(1, omega), InputError) << omega;
+  }
+  EXPECT_THROW(normal_modes(model, std::span(x).first(17)), InputError);
+  EXPECT_THROW(normal_modes(model, {}), InputError);
+  check_modes(500, kRigid);
+  check_modes(333, kStrongestModePenalty);
+  EXPECT_THROW(check_modes(501, kRigid), InputError);
+  EXPECT_THROW(check_modes(334, 100.0), InputError);
+  std::vector<double> collinear = x, not_finite = x, coincident = x;
+  for (std::size_t k = 0; k < 3; ++k)
+    collinear[15 + k] = 2.0 * collinear[12 + k] - collinear[9 + k];
+  not_finite[13] = nan;
+  std::copy_n(x.begin(), 9, coincident.begin() + 9);
+  for (const double omega : {kRigid, 20.0}) {
+    EXPECT_THROW(normal_modes(model, collinear, omega), InputError);
+    EXPECT_THROW(normal_modes(model, not_finite, omega), InputError);
+    EXPECT_THROW(normal_modes(model, coincident, omega), NumericalError);
+  }
+}
+
+}  // namespace
+}  // namespace tarn
