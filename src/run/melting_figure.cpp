@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "changed_run.hpp"
 #include "figure_page.hpp"
 #include "tarn/analysis/errors.hpp"
-#include "tarn/run.hpp"
 
 namespace tarn {
 namespace {
@@ -60,27 +59,6 @@ std::string text_of(const Value& v) {
   const int digits = analysis::decimals_for(v.error);
   return fmt::format("{:.{}f} ± {:.{}f}{}", v.mean, digits, v.error, digits,
                      v.converged ? "" : " \\*");
-}
-
-/// Runs the deck, changed, in a folder that goes away.
-RunResult run_changed(const Reproduction& r, const ReproduceOptions& options,
-                      std::vector<std::string> overrides,
-                      const std::vector<std::string>& removals = {}) {
-  const std::string path = options.inputs_dir + "/" + r.deck;
-  const Deck written = load_deck(path);
-  const auto steps =
-      static_cast<std::int64_t>(options.share_of_time * static_cast<double>(written.run.steps));
-  const double equilibration_ps = options.share_of_time * written.run.equilibration_ps;
-  overrides.push_back(fmt::format("run.steps={}", std::max<std::int64_t>(steps, 1)));
-  overrides.push_back(fmt::format("run.equilibration_ps={}", equilibration_ps));
-  RunOptions run;
-  run.out_dir = fmt::format("{}/.{}-run", options.out_dir, r.name);
-  run.overwrite = true;
-  run.threads = options.threads;
-  run.on_progress = options.on_progress;
-  RunResult result = run_deck(load_deck(path, overrides, removals), run);
-  std::filesystem::remove_all(run.out_dir);
-  return result;
 }
 
 /// With one model, from its own lowest minimum.

@@ -9,6 +9,7 @@
 #include "cost_figures.hpp"
 #include "figure_page.hpp"
 #include "figures.hpp"
+#include "isomers_figure.hpp"
 #include "mechanics_figures.hpp"
 #include "melting_figure.hpp"
 #include "minima.hpp"
@@ -213,6 +214,14 @@ const std::vector<Reproduction>& reproductions() {
        "state, and up to 125 K, where the heat "
        "capacities are five apart, 2.5 ns are not enough.",
        make_exchange_figure},
+      {"isomers",
+       "The two cubes of eight molecules: shares by temperature, TIP3P and TIP4P",
+       "isomers8.toml",
+       {},
+       {},
+       "No such run.",
+       "TODO.",
+       make_isomers_figure},
       {"scheme-cost",
        "The time of a step by scheme",
        "scheme-cost.toml",

@@ -304,6 +304,35 @@ TEST(Reproductions, OfExchangeHaveEveryBathWithAndWithout) {
   for (const auto& [what, count] : rows) EXPECT_EQ(count, 10) << what;
 }
 
+/// Two samples a replica: cold clusters are the cube that they start from, and hot ones are not.
+TEST(Reproductions, OfIsomersHaveEveryBathOfBothModels) {
+  const test::ScratchFolder folder;
+  ReproduceOptions options;
+  options.inputs_dir = kInputs;
+  options.out_dir = folder.path();
+  options.share_of_time = 7500.0 / 3e6;
+  reproduce({"isomers"}, options);
+  io::CsvReader csv(folder.file("isomers.csv"));
+  std::map<std::string, int> baths;
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) {
+    const auto value = [&](const char* column) { return csv.number(cells[csv.column(column)]); };
+    const std::string model(cells[csv.column("model")]);
+    ++baths[model];
+    const double start = value(model == "tip3p" ? "share_D2d" : "share_S4");
+    const double other = value(model == "tip3p" ? "share_S4" : "share_D2d");
+    if (value("bath_K") == 60.0) {
+      EXPECT_EQ(start, 1.0);
+    }
+    EXPECT_GE(other, 0.0);
+    EXPECT_LE(start + other, 1.0);
+  }
+  EXPECT_EQ(baths, (std::map<std::string, int>{{"tip3p", 16}, {"tip4p", 16}}));
+  const std::string picture = test::read_text(folder.file("isomers-structures.svg"));
+  EXPECT_TRUE(test::contains(picture, "D2d, tip3p"));
+  EXPECT_TRUE(test::contains(picture, "S4, tip4p"));
+}
+
 TEST(Reproductions, OfSpectraCompareEverySchemeWithTheReference) {
   const test::ScratchFolder folder;
   ReproduceOptions options;

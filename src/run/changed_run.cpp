@@ -1,0 +1,33 @@
+#include "changed_run.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace tarn {
+
+RunResult run_changed(const Reproduction& r, const ReproduceOptions& options,
+                      std::vector<std::string> overrides, const std::vector<std::string>& removals,
+                      const std::function<void(const std::string& folder)>& look) {
+  const std::string path = options.inputs_dir + "/" + r.deck;
+  const Deck written = load_deck(path);
+  const auto steps =
+      static_cast<std::int64_t>(options.share_of_time * static_cast<double>(written.run.steps));
+  const double equilibration_ps = options.share_of_time * written.run.equilibration_ps;
+  overrides.push_back(fmt::format("run.steps={}", std::max<std::int64_t>(steps, 1)));
+  overrides.push_back(fmt::format("run.equilibration_ps={}", equilibration_ps));
+  RunOptions run;
+  run.out_dir = fmt::format("{}/.{}-run", options.out_dir, r.name);
+  run.overwrite = true;
+  run.threads = options.threads;
+  run.on_progress = options.on_progress;
+  RunResult result = run_deck(load_deck(path, overrides, removals), run);
+  if (look) look(run.out_dir);
+  std::filesystem::remove_all(run.out_dir);
+  return result;
+}
+
+}  // namespace tarn

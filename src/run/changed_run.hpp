@@ -1,0 +1,20 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tarn/reproduce.hpp"
+#include "tarn/run.hpp"
+
+namespace tarn {
+
+/// Runs the deck of a figure, changed, in a folder that goes away.
+/// @param look at the folder before it does; null: no need
+/// @throws what run_deck() throws
+RunResult run_changed(const Reproduction& reproduction, const ReproduceOptions& options,
+                      std::vector<std::string> overrides,
+                      const std::vector<std::string>& removals = {},
+                      const std::function<void(const std::string& folder)>& look = {});
+
+}  // namespace tarn
