@@ -25,6 +25,7 @@ void check_structure_path(const std::string& path) {
 
 void check_folder_of(const std::string& path) {
   const std::filesystem::path file = io::through_links(path);
+  if (std::filesystem::is_directory(file)) io::throw_io_error("write", path, EISDIR);
   if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) return;
   const std::filesystem::path folder = file.parent_path();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {

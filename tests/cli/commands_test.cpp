@@ -511,6 +511,7 @@ TEST_F(Commands, ModesRefuseWhatTheyCannotDo) {
   expect_refused(seven + " -o " + path("none/a.csv"), 4, "cannot write");
   expect_refused(seven + " -o " + path("a.csv") + " --plot " + path("none/a.svg"), 4,
                  "cannot write");
+  expect_refused(seven + " -o " + path(""), 4, "Is a directory");
   expect_refused(path("none.xyz"), 4, "cannot read");
   expect_refused((kSource / "inputs/structures/tip3p-1000.xyz").string(), 2,
                  "modes are computed of at most 500 rigid molecules, not of 1000");
