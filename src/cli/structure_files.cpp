@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/io_error.hpp"
 #include "water_models.hpp"
@@ -23,7 +24,10 @@ void check_structure_path(const std::string& path) {
 }
 
 void check_folder_of(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  const std::filesystem::path file = io::through_links(path);
+  if (std::filesystem::is_directory(file)) io::throw_io_error("write", path, EISDIR);
+  if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) return;
+  const std::filesystem::path folder = file.parent_path();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
     io::throw_io_error("write", path, errno);
   }

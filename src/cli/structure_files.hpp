@@ -15,7 +15,8 @@ WaterModel water_model_of(const io::Structure& structure, const std::string& nam
 /// @throws InputError for an extension that is not known, IoError if nothing can be written there
 void check_structure_path(const std::string& path);
 
-/// Whether a file can be written into its folder, before a long computation of it. @throws IoError
+/// Whether a file can be written into its folder, before a long computation of it; a pipe or
+/// device is written to as it stands. @throws IoError
 void check_folder_of(const std::string& path);
 
 /// A minimum as it is written: with its model and energy, and nothing else.

@@ -25,8 +25,8 @@ using Matrix9 = Eigen::Matrix<double, 9, 9>;
 /// Takes the block between molecules k (rows) and l <= k (columns), all of it.
 using PutBlock = std::function<void(int k, int l, const Matrix9& block)>;
 
-/// The Hessian of V0 + V1 [kcal/mol/A^2] (equation 59) of one cluster, block by block; those above
-/// the diagonal are the transposes of those below.
+/// The Hessian of V0 + V1 of one cluster [kcal/mol/A^2], equations (9) and (27), in blocks on and
+/// below the diagonal; those above are their transposes.
 /// @param omega 0: of V0 alone; @param x positions, 9 N
 void for_each_hessian_block(const WaterModel& model, double omega, std::span<const double> x,
                             const PutBlock& put);

@@ -1,5 +1,7 @@
 #include "minima.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
+#include "tarn/modes.hpp"
 #include "tarn/start.hpp"
 #include "tarn/version.hpp"
 
@@ -21,25 +24,73 @@ constexpr int kFewest = 2;
 constexpr int kMost = 7;
 constexpr std::uint64_t kSeed = 1;
 
-/// The minima of one model, from kFewest molecules on.
-using Minima = std::vector<LowestCluster>;
+/// What is told of a cluster.
+struct Minimum {
+  int molecules = 0;
+  double energy_kcal_per_mol = 0.0;
+  int searches_that_hit = 0;
+  analysis::ClusterShape shape;
+  double lowest_wavenumber_per_cm = 0.0;
+  double zero_point_energy_kcal_per_mol = 0.0;
+};
+Minimum find_minimum(const WaterModel& model, int molecules, int threads) {
+  const LowestCluster found = lowest_cluster(model, molecules, kSeed, 0, {}, threads);
+  const NormalModes modes = normal_modes(model, found.positions_A);
+  return {molecules,
+          found.energy_kcal_per_mol,
+          found.starts_that_hit,
+          analysis::cluster_shape(found.positions_A),
+          modes.lowest_per_cm(),
+          modes.zero_point_energy_kcal_per_mol()};
+}
+
+/// Those of one model, from kFewest molecules on.
+using Minima = std::vector<Minimum>;
 
 void write_csv(const std::string& path, const std::vector<Minima>& of_models) {
   io::CsvFormat csv(path, {"model", "molecules", "energy_kcal_per_mol", "hydrogen_bonds",
-                           "radius_of_gyration_A", "searches", "searches_that_hit"});
+                           "radius_of_gyration_A", "searches", "searches_that_hit",
+                           "lowest_wavenumber_per_cm", "zero_point_energy_kcal_per_mol"});
   std::string text = csv.head(fmt::format(
       "tarn {}; lowest minima of rigid clusters in vacuum, all pairs, seed {}", kVersion, kSeed));
   for (std::size_t model = 0; model < of_models.size(); ++model) {
-    for (int n = kFewest; n <= kMost; ++n) {
-      const LowestCluster& found = of_models[model][static_cast<std::size_t>(n - kFewest)];
-      const analysis::ClusterShape shape = analysis::cluster_shape(found.positions_A);
-      csv.cell(kWaterModels[model].name).cell(std::int64_t{n}).cell(found.energy_kcal_per_mol);
-      csv.cell(std::int64_t{shape.hydrogen_bonds}).cell(shape.radius_of_gyration_A);
-      csv.cell(std::int64_t{default_starts(n)}).cell(std::int64_t{found.starts_that_hit});
+    for (const Minimum& m : of_models[model]) {
+      csv.cell(kWaterModels[model].name).cell(std::int64_t{m.molecules});
+      csv.cell(m.energy_kcal_per_mol).cell(std::int64_t{m.shape.hydrogen_bonds});
+      csv.cell(m.shape.radius_of_gyration_A).cell(std::int64_t{default_starts(m.molecules)});
+      csv.cell(std::int64_t{m.searches_that_hit}).cell(m.lowest_wavenumber_per_cm);
+      csv.cell(m.zero_point_energy_kcal_per_mol);
       text += csv.row();
     }
   }
   io::write_file(path, text);
+}
+
+/// Whether all are minima, and how soft and how high above their energies they are.
+std::string modes_text(const std::vector<Minima>& of_models) {
+  const Minimum* softest = nullptr;
+  std::size_t model_of_softest = 0;
+  double least = std::numeric_limits<double>::infinity(), most = 0.0;
+  for (std::size_t model = 0; model < of_models.size(); ++model) {
+    for (const Minimum& m : of_models[model]) {
+      if (softest == nullptr || m.lowest_wavenumber_per_cm < softest->lowest_wavenumber_per_cm) {
+        softest = &m;
+        model_of_softest = model;
+      }
+      const double share = -m.zero_point_energy_kcal_per_mol / m.energy_kcal_per_mol;
+      least = std::min(least, share);
+      most = std::max(most, share);
+    }
+  }
+  return fmt::format(
+      "{} The softest mode of all is that of {} {} molecules at {:.2f} cm⁻¹. The harmonic "
+      "zero-point energy, which is not in the numbers above, is {:.0f} to {:.0f} % of them "
+      "(`minima.csv`; `tarn modes`).",
+      softest->lowest_wavenumber_per_cm > 0.0
+          ? "All of them are minima: no mode is imaginary."
+          : "Not all of them are minima: there are imaginary modes.",
+      softest->molecules, kWaterModels[model_of_softest].name, softest->lowest_wavenumber_per_cm,
+      100.0 * least, 100.0 * most);
 }
 
 std::string page(const Reproduction& r, const std::vector<Minima>& of_models) {
@@ -54,13 +105,12 @@ std::string page(const Reproduction& r, const std::vector<Minima>& of_models) {
   for (int n = kFewest; n <= kMost; ++n) {
     text += fmt::format("\n| {} |", n);
     for (const Minima& minima : of_models) {
-      const LowestCluster& found = minima[static_cast<std::size_t>(n - kFewest)];
-      text += fmt::format(" {:.6f} ({}, {}) |", found.energy_kcal_per_mol,
-                          analysis::cluster_shape(found.positions_A).hydrogen_bonds,
-                          found.starts_that_hit);
+      const Minimum& m = minima[static_cast<std::size_t>(n - kFewest)];
+      text += fmt::format(" {:.6f} ({}, {}) |", m.energy_kcal_per_mol, m.shape.hydrogen_bonds,
+                          m.searches_that_hit);
     }
   }
-  return text +
+  return text + "\n\n" + modes_text(of_models) +
          "\n\nA hydrogen bond is O-O below 3.5 Å with H-O...O below 30 degrees. Any of these "
          "clusters: `tarn cluster --molecules 7 --model tip4p --minimise -o heptamer.xyz`.\n";
 }
@@ -74,10 +124,9 @@ io::Plot picture(const std::vector<Minima>& of_models) {
   for (std::size_t model = 0; model < of_models.size(); ++model) {
     io::Series& series = plot.series.emplace_back();
     series.label = kWaterModels[model].name;
-    for (int n = kFewest; n <= kMost; ++n) {
-      series.x.push_back(n);
-      series.y.push_back(
-          of_models[model][static_cast<std::size_t>(n - kFewest)].energy_kcal_per_mol / n);
+    for (const Minimum& m : of_models[model]) {
+      series.x.push_back(m.molecules);
+      series.y.push_back(m.energy_kcal_per_mol / m.molecules);
     }
   }
   return plot;
@@ -90,7 +139,7 @@ void make_minima(const Reproduction& reproduction, const ReproduceOptions& optio
   for (const WaterModel& model : kWaterModels) {
     Minima& minima = of_models.emplace_back();
     for (int n = kFewest; n <= kMost; ++n) {
-      minima.push_back(lowest_cluster(model, n, kSeed, 0, {}, options.threads));
+      minima.push_back(find_minimum(model, n, options.threads));
     }
   }
   const std::string base = options.out_dir + "/" + reproduction.name;

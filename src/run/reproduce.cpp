@@ -265,7 +265,8 @@ const std::vector<Reproduction>& reproductions() {
        "frequency Ω "
        "by θ, sin θ/2 = hΩ/2, so that its line stands h²Ω²/24 of its place too high: this is what "
        "is seen of SETTLE and of Z&Ss with a large ω at 10 K. A penalty that gives way moves "
-       "librations up, whatever the step. At 298 K the densities of Z&Ss are further from the "
+       "librations up, whatever the step, by what the normal modes of the minimum say to some 2 "
+       "cm⁻¹. At 298 K the densities of Z&Ss are further from the "
        "reference than SETTLE's from 2 fs on, and at 4 fs there are too many modes, which is heat.",
        make_spectrum_figure},
       {"double-pendulum",

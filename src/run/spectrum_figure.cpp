@@ -19,6 +19,8 @@
 #include "figure_page.hpp"
 #include "step_cost.hpp"
 #include "tarn/analysis/errors.hpp"
+#include "tarn/minimise.hpp"
+#include "tarn/modes.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
@@ -173,6 +175,54 @@ std::unique_ptr<Engine> engine_of(const Deck& deck) {
   return make_engine(make_system(deck, start.state.molecules), start.state, {}, {"cpu", 1});
 }
 
+/// Librations of the cluster at rest, which no step has moved.
+struct HarmonicLibrations {
+  int modes = 0;
+  double lowest_per_cm = 0.0, highest_per_cm = 0.0, mean_per_cm = 0.0;
+};
+HarmonicLibrations harmonic_librations(const Case& c) {
+  const Start start = make_start(c.deck);
+  const System system = make_system(c.deck, start.state.molecules);
+  const bool rigid = is_rigid(system.integrator.scheme);
+  const auto positions = start.state.positions_A.begin();
+  std::vector<double> x(positions, positions + 9 * std::ptrdiff_t{system.molecules});
+  ForceField force_field(system.model, system.molecules);
+  quench_rigid(force_field, x);
+  if (!rigid) relax_penalised(force_field, system.integrator.omega, x);
+  const NormalModes modes = rigid ? normal_modes(system.model, x)
+                                  : normal_modes(system.model, x, system.integrator.omega);
+  HarmonicLibrations l;
+  for (const NormalMode& m : modes.modes) {
+    if (m.wavenumber_per_cm < kLibrations_per_cm || m.wavenumber_per_cm > kEnd_per_cm) continue;
+    if (l.modes++ == 0) l.lowest_per_cm = m.wavenumber_per_cm;
+    l.highest_per_cm = m.wavenumber_per_cm;
+    l.mean_per_cm += m.wavenumber_per_cm;
+  }
+  l.mean_per_cm /= l.modes;
+  return l;
+}
+
+/// What a run near 0 K with a small step would show. @param cases those of one temperature first
+std::string harmonic_text(const std::vector<Case>& cases) {
+  const Case& reference = cases.front();
+  const HarmonicLibrations rigid = harmonic_librations(reference);
+  std::string text = fmt::format(
+      "Normal modes of the minimum ([equation 59](../equations.md), `tarn modes`): {} librations "
+      "from {:.0f} to {:.0f} cm⁻¹, of which the mean is {:.1f} with rigid bonds",
+      rigid.modes, rigid.lowest_per_cm, rigid.highest_per_cm, rigid.mean_per_cm);
+  for (const Curve& curve : kCurves) {
+    const auto of_curve = [&](const Case& c) {
+      return c.curve == &curve && c.temperature == reference.temperature;
+    };
+    const Case& c = *std::find_if(cases.begin(), cases.end(), of_curve);
+    if (is_rigid(c.deck.integrator.scheme)) continue;
+    text += fmt::format(", {:+.2f} with ω = {:g}",
+                        harmonic_librations(c).mean_per_cm - rigid.mean_per_cm,
+                        c.deck.integrator.omega);
+  }
+  return text + ".\n\n";
+}
+
 /// Another seed for each batch of each case.
 void run_batch(Case& c, std::size_t batch, std::uint64_t seed, const std::string& folder) {
   Deck deck = c.deck;
@@ -320,6 +370,7 @@ void make_spectrum_figure(const Reproduction& r, const ReproduceOptions& options
                   {"bath_K", "thermostat", "scheme", "timestep_fs", "core_us_per_ps", "modes",
                    "modes_err", "mean_libration_per_cm", "shift_per_cm", "shift_per_cm_err",
                    "difference", "difference_err", "stopped_replicas"});
+  page.text(harmonic_text(cases));
   for (const Temperature& t : kTemperatures) {
     const auto of_t = [&](const Case& c) { return c.temperature == &t; };
     const Case& reference = *std::find_if(cases.begin(), cases.end(), of_t);

@@ -424,6 +424,106 @@ TEST_F(Commands, MinimiseKeepsWhatItHasWhenItIsInterrupted) {
   EXPECT_LT(energy_of(path("out.xyz")), energy_of(path("start.xyz")));
 }
 
+/// Numbers of a list in JSON.
+std::vector<double> numbers_of(const std::string& json, const std::string& key) {
+  std::vector<double> numbers;
+  const std::size_t at = json.find('"' + key + "\": [");
+  if (at == std::string::npos) return numbers;
+  std::istringstream list(json.substr(json.find('[', at) + 1));
+  for (double number = 0.0; list >> number; list.ignore(1)) numbers.push_back(number);
+  return numbers;
+}
+
+TEST_F(Commands, ModesAreThoseOfTheMinimum) {
+  const std::string seven = (kSource / "inputs/structures/tip3p-7.xyz").string();
+  // Rounded to 0.01 A the structure is not stationary, and this is told.
+  ASSERT_EQ(
+      tarn("cluster --quiet --molecules 7 --minimise --starts 96 -o " + path("a.pdb")).exit_code,
+      0);
+  const Outcome rounded = tarn("modes " + path("a.pdb"));
+  EXPECT_EQ(rounded.exit_code, 0) << rounded.text;
+  EXPECT_TRUE(contains(rounded.text, "\"stationary\": false")) << rounded.text;
+  EXPECT_TRUE(contains(rounded.text, "note: the structure is no minimum: a force or torque of "));
+  EXPECT_TRUE(contains(rounded.text, "--minimise follows it to the next minimum first"));
+  const Outcome modes = tarn("modes " + path("a.pdb") + " --minimise --plot " + path("m.svg"));
+  ASSERT_EQ(modes.exit_code, 0) << modes.text;
+  EXPECT_FALSE(contains(modes.text, "note: the structure")) << modes.text;
+  EXPECT_TRUE(contains(modes.text, "\"stationary\": true")) << modes.text;
+  EXPECT_TRUE(contains(modes.text, "\"imaginary\": 0")) << modes.text;
+  EXPECT_TRUE(contains(modes.text, "\"omega\": null")) << modes.text;
+  const std::vector<double> per_cm = numbers_of(modes.text, "wavenumbers_per_cm");
+  ASSERT_EQ(per_cm.size(), 42u) << modes.text;
+  EXPECT_EQ(std::count(per_cm.begin(), per_cm.end(), 0.0), 6);
+  // The same minimum by another way: both are followed to 1e-8 kcal/mol/A, which is 1e-6 A in the
+  // softest direction and 1e-5 of its wavenumber at most.
+  const Outcome again = tarn("modes --minimise " + seven);
+  const std::vector<double> per_cm_again = numbers_of(again.text, "wavenumbers_per_cm");
+  ASSERT_EQ(per_cm_again.size(), 42u) << again.text;
+  for (std::size_t k = 0; k < 42; ++k) EXPECT_NEAR(per_cm[k], per_cm_again[k], 1e-5 * per_cm[k]);
+  // The table has the same numbers, and the picture stands beside it.
+  tarn::io::CsvReader csv(path("m.csv"));
+  EXPECT_TRUE(contains(csv.provenance(), "tip3p, 7 molecules, rigid; normal modes at -57.91872259"))
+      << csv.provenance();
+  std::vector<std::string_view> cells;
+  for (std::size_t k = 0; k < 42; ++k) {
+    ASSERT_TRUE(csv.next(cells));
+    EXPECT_EQ(csv.number(cells[0]), static_cast<double>(k + 1));
+    EXPECT_EQ(csv.number(cells[1]), per_cm[k]);
+  }
+  EXPECT_FALSE(csv.next(cells));
+  EXPECT_TRUE(contains(contents(folder_ / "m.svg"), "molecules turn"));
+  // With a penalty there are the bonds too, in axes of their own.
+  const Outcome stiff = tarn("modes " + seven + " --omega 100 --minimise -o " + path("p.csv") +
+                             " --plot " + path("q.svg"));
+  EXPECT_EQ(stiff.exit_code, 0) << stiff.text;
+  EXPECT_EQ(numbers_of(stiff.text, "wavenumbers_per_cm").size(), 63u) << stiff.text;
+  EXPECT_TRUE(contains(contents(folder_ / "q.svg"), "bonds vibrate"));
+  EXPECT_TRUE(contains(contents(folder_ / "p.csv"), "omega = 100;"));
+  EXPECT_FALSE(fs::exists(path("q.csv")));
+}
+
+TEST_F(Commands, ModesOfOneMolecule) {
+  ASSERT_EQ(tarn("cluster --quiet --molecules 1 --model opc -o " + path("one.xyz")).exit_code, 0);
+  const Outcome rigid = tarn("modes " + path("one.xyz") + " --plot " + path("one.svg"));
+  EXPECT_EQ(rigid.exit_code, 0) << rigid.text;
+  EXPECT_EQ(numbers_of(rigid.text, "wavenumbers_per_cm"), std::vector<double>(6, 0.0));
+  EXPECT_TRUE(contains(rigid.text, "a rigid molecule alone has no vibrations")) << rigid.text;
+  EXPECT_TRUE(contains(rigid.text, "\"model\": \"opc\"")) << rigid.text;
+  EXPECT_TRUE(fs::exists(path("one.csv")));
+  EXPECT_FALSE(fs::exists(path("one.svg")));
+  const Outcome stiff = tarn("modes " + path("one.xyz") + " --omega 50 -o /dev/null");
+  EXPECT_EQ(numbers_of(stiff.text, "wavenumbers_per_cm").size(), 9u) << stiff.text;
+}
+
+TEST_F(Commands, ModesRefuseWhatTheyCannotDo) {
+  const std::string seven = (kSource / "inputs/structures/tip3p-7.xyz").string();
+  const auto expect_refused = [&](const std::string& words, int exit_code, const std::string& why) {
+    const Outcome refused = tarn("modes " + words);
+    EXPECT_EQ(refused.exit_code, exit_code) << words;
+    EXPECT_TRUE(contains(refused.text, why)) << refused.text;
+    EXPECT_FALSE(contains(refused.text, "wavenumbers")) << refused.text;
+  };
+  for (const char* omega : {"0", "-1", "nan", "-inf", "1e5"}) {
+    expect_refused(seven + " --omega " + omega, 2, "give a number above 0 and at most 10000");
+  }
+  expect_refused(seven + " --omega x", 2, "--omega = x");
+  expect_refused(seven + " --omega 5 --minimise", 3, "with omega = 5 the bonds are too weak");
+  expect_refused(seven + " --model tip9p", 2, "unknown water model 'tip9p'");
+  expect_refused(seven + " --plot a.pdf", 2, "give a name that ends with .svg or .png");
+  expect_refused(seven + " -o " + path("none/a.csv"), 4, "cannot write");
+  expect_refused(seven + " -o " + path("a.csv") + " --plot " + path("none/a.svg"), 4,
+                 "cannot write");
+  expect_refused(seven + " -o " + path(""), 4, "Is a directory");
+  expect_refused(path("none.xyz"), 4, "cannot read");
+  expect_refused((kSource / "inputs/structures/tip3p-1000.xyz").string(), 2,
+                 "modes are computed of at most 500 rigid molecules, not of 1000");
+  const std::string far = write("far.xyz", "3\n\nO 0 0 0\nH 1.4 0 0\nH 0 1.4 0\n");
+  for (const char* how : {"", " --omega 100"}) {
+    expect_refused(far + how, 2, "molecule 1 (counted from 1) has O-H1 = 1.4 A");
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
 TEST_F(Commands, ARunStartsFromEveryStructureFormat) {
   for (const char* name : {"start.gro", "start.pdb"}) {
     ASSERT_EQ(tarn("cluster --molecules 3 -o " + path(name)).exit_code, 0);

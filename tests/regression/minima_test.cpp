@@ -13,6 +13,7 @@
 #include "tarn/io/csv.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/minimise.hpp"
+#include "tarn/modes.hpp"
 #include "tarn/start.hpp"
 
 /// @file
@@ -167,6 +168,10 @@ TEST_P(LowestMinimum, IsFoundFromEverySeed) {
     // Enough starts for any seed. The worst case is BF with N = 7, where 15 % of 1500 starts hit:
     // all of 96 miss once in 5e6 searches.
     EXPECT_GE(found.starts_that_hit, default_starts(expected.molecules) / 10) << seed;
+    const NormalModes modes = normal_modes(*find_water_model(expected.model), found.positions_A);
+    EXPECT_EQ(modes.imaginary(), 0);
+    // Quenched to 1e-6 about the oxygens.
+    EXPECT_LT(modes.max_gradient_kcal_per_mol_A, 2e-6);
     if (seed == 1 && expected.molecules <= 4) {
       expect_minimum(expected.model, found.positions_A, expected.energy_kcal_per_mol);
     }

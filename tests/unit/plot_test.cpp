@@ -25,7 +25,8 @@ Plot example() {
   plot.title = "It's g(r) of \"x_1^2\"";
   plot.x_label = "r (Å)";
   plot.y_label = "g(r)";
-  for (const auto style : {Series::Style::line, Series::Style::points, Series::Style::steps}) {
+  for (const auto style :
+       {Series::Style::line, Series::Style::points, Series::Style::steps, Series::Style::sticks}) {
     Series series;
     series.label = "O–O's";
     series.style = style;

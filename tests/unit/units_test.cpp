@@ -53,6 +53,16 @@ TEST(Units, ThePaperUsesThem) {
   EXPECT_NEAR(1.0 / 50.0 / boltzmann_kcal_per_mol_K, 10.06, 0.005);
 }
 
+// CODATA 2018: the inverse metre is 1.986445857e-25 J; sqrt(kcal/mol/A^2/Da) is 108.5914 1/cm from
+// these constants.
+TEST(Units, Wavenumbers) {
+  EXPECT_NEAR(quantum_kcal_cm_per_mol / (1.986445857e-23 / kEnergy_J), 1.0, 1e-9);
+  const double hertz = std::sqrt(kEnergy_J / (kDalton_kg * 1e-20)) / (2.0 * M_PI);
+  // The time unit has seven digits.
+  EXPECT_NEAR(wavenumber_per_cm(1.0) / (hertz / 29979245800.0), 1.0, 1e-7);
+  EXPECT_NEAR(wavenumber_per_cm(1.0), 108.5914, 5e-5);
+}
+
 TEST(Units, Masses) {
   EXPECT_EQ(mass_hydrogen_Da, 1.008);
   EXPECT_EQ(mass_oxygen_Da, 15.9994);
