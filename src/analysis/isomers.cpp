@@ -6,8 +6,10 @@
 
 namespace tarn::analysis {
 
-IsomerCensus::IsomerCensus(std::size_t most, std::span<const int> replicas) : most_(most) {
+IsomerCensus::IsomerCensus(std::size_t most, std::span<const int> replicas, int parts)
+    : most_(most) {
   for (const int n : replicas) elsewhere_.push_back(PooledBlocking::of_replicas(n));
+  elsewhere_.push_back(PooledBlocking::of_replicas(parts));
 }
 
 std::size_t IsomerCensus::find_or_insert(const QuenchedCluster& cluster) {
@@ -36,27 +38,34 @@ void IsomerCensus::add(std::span<const QuenchedCluster> clusters) {
   std::vector<std::size_t> isomer_of;
   for (const QuenchedCluster& cluster : clusters) isomer_of.push_back(find_or_insert(cluster));
 
-  std::vector<std::vector<std::size_t>> members_of(elsewhere_.size());
-  for (std::size_t i = 0; i < clusters.size(); ++i) members_of[clusters[i].group].push_back(i);
+  struct Member {
+    std::size_t cluster;
+    std::int64_t place;
+  };
+  std::vector<std::vector<Member>> members_of(elsewhere_.size());
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    members_of[clusters[i].group].push_back({i, clusters[i].place});
+    members_of[all()].push_back({i, clusters[i].part});
+  }
   for (std::size_t group = 0; group < elsewhere_.size(); ++group) {
-    const std::vector<std::size_t>& members = members_of[group];
+    const std::vector<Member>& members = members_of[group];
     if (members.empty()) continue;
     std::vector<std::int64_t> places;
-    for (const std::size_t i : members) places.push_back(clusters[i].place);
+    for (const Member& member : members) places.push_back(member.place);
     std::vector<double> is_in(members.size(), 0.0);
     elsewhere_[group].add_replicas(places, is_in);
     for (std::size_t isomer = 0; isomer < isomers_.size(); ++isomer) {
       for (std::size_t i = 0; i < members.size(); ++i) {
-        is_in[i] = isomer_of[members[i]] == isomer ? 1.0 : 0.0;
+        is_in[i] = isomer_of[members[i].cluster] == isomer ? 1.0 : 0.0;
       }
       isomers_[isomer].shares[group].add_replicas(places, is_in);
     }
   }
 }
 
-void IsomerCensus::restore(Memory memory) {
-  isomers_ = std::move(memory.isomers);
-  elsewhere_ = std::move(memory.elsewhere);
+void IsomerCensus::restore(std::vector<Isomer> isomers, std::vector<PooledBlocking> elsewhere) {
+  isomers_ = std::move(isomers);
+  elsewhere_ = std::move(elsewhere);
 }
 
 }  // namespace tarn::analysis

@@ -106,13 +106,13 @@ std::vector<Section> make_sections() {
       optional_section<&Deck::minima>(
           {.name = "observe.minima",
            .meaning =
-               "Writes `minima.csv`: the potential minimum in whose basin each replica lies, its "
-               "inherent structure, by quenching a copy of it as rigid molecules, without the "
-               "wall. At the end `isomers.csv` and its picture have the lowest minima that were "
-               "met and the share of samples in the basin of each, and `isomers.xyz` their "
-               "structures, from the end of the equilibration on; of several baths "
-               "`isomers_by_bath.csv` and the picture have each by itself. "
-               "[running.md](running.md#inherent-structures) has the cost."}),
+               "Writes `minima.csv`: the minimum of the potential that a copy of each replica is "
+               "quenched to, its inherent structure, as rigid molecules and without the wall. At "
+               "the end `isomers.csv` and its picture have the lowest minima that were met and the "
+               "share of samples that went to each, and `isomers.xyz` their structures, from the "
+               "end of the equilibration on; of several baths `isomers_by_bath.csv` and the "
+               "picture have each by itself. [running.md](running.md#inherent-structures) has "
+               "accuracy and cost."}),
       optional_section<&Deck::trajectory>(
           {.name = "observe.trajectory",
            .meaning = "Writes `trajectory.*`: reported positions, a file each replica or, with "
@@ -685,19 +685,21 @@ std::vector<Key> make_keys() {
                                                  .unit = "steps",
                                                  .range = from_to(1, kMostSteps),
                                                  .meaning = "Interval; step 0 is written."}),
-      row<&Deck::minima, &ObserveMinima::replicas>({.section = "observe.minima",
-                                                    .name = "replicas",
-                                                    .type = Type::selection,
-                                                    .range = from_to(1, kMaxReplicas),
-                                                    .words = selection,
-                                                    .meaning = selection_meaning}),
+      row<&Deck::minima, &ObserveMinima::replicas>(
+          {.section = "observe.minima",
+           .name = "replicas",
+           .type = Type::selection,
+           .range = from_to(1, kMaxReplicas),
+           .words = selection,
+           .meaning = "Which replicas have rows in `minima.csv`: all, the first n, or their mean "
+                      "with its standard error. All are quenched and counted."}),
       row<&Deck::minima, &ObserveMinima::isomers>(
           {.section = "observe.minima",
            .name = "isomers",
            .type = Type::integer,
            .range = from_to(1, 1000),
-           .meaning = "How many minima are counted, the lowest. Those nearer than 10⁻⁵ kcal/mol "
-                      "are one: mirror images are."}),
+           .meaning = "How many minima are counted, the lowest. Those nearer than 10⁻⁷ kcal/mol "
+                      "are one, as mirror images are."}),
       row<&Deck::trajectory, &ObserveTrajectory::every>(
           {.section = "observe.trajectory",
            .name = "every",

@@ -36,7 +36,8 @@ std::size_t utf8_length(std::string_view text) {
   return length;
 }
 
-/// Bytes that are no UTF-8, as names of files may hold, become the mark for that.
+}  // namespace
+
 std::string valid_utf8(std::string_view text) {
   std::string valid;
   while (!text.empty()) {
@@ -46,8 +47,6 @@ std::string valid_utf8(std::string_view text) {
   }
   return valid;
 }
-
-}  // namespace
 
 std::string json(std::string_view text) {
   std::string quoted = "\"";

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -28,12 +29,29 @@
 namespace tarn {
 namespace {
 
-/// Energies are then that of the minimum to some 1e-8 kcal/mol, see kSameMinimum_kcal_per_mol.
-constexpr double kTolerance_kcal_per_mol_A = 1e-5;
+/// See kSameMinimum_kcal_per_mol.
+constexpr double kTolerance_kcal_per_mol_A = 1e-6;
+constexpr std::string_view kErrors =
+    "share_err = standard error by blocking (0 where all samples are the same); converged = 0: it "
+    "is a lower bound";
+
+/// Moves a cluster to a minimum. @return its energy; nan where the cluster has none
+double minimum_near(ForceField& force_field, std::span<double> positions_A) {
+  try {
+    const MinimiseResult r = quench_rigid(force_field, positions_A, {kTolerance_kcal_per_mol_A});
+    const bool whole = !analysis::departed_molecule(positions_A, analysis::kLink_A);
+    if (r.converged && whole) return r.energy_kcal_per_mol;
+  } catch (const InputError&) {
+    // A molecule that is collinear, or has atoms of another upon it, is about to blow up.
+  } catch (const NumericalError&) {
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
 
 /// A share of the samples, of those of a bath or of all.
 struct Share {
   double samples = 0.0, value = 0.0, error = 0.0;
+  bool converged = true;  // false: the error is a lower bound
 };
 
 /// What the quenches of a run have found.
@@ -43,7 +61,9 @@ class Minima {
       : model_(find_water_model(deck.system.model).value()),
         info_(info),
         baths_(info),
-        census_(static_cast<std::size_t>(section.isomers), baths_.replicas()) {}
+        part_(baths_.size() > 1 ? static_cast<std::int64_t>(info.baths_K.size()) : 1),
+        census_(static_cast<std::size_t>(section.isomers), baths_.replicas(),
+                static_cast<int>((info.replicas + part_ - 1) / part_)) {}
 
   /// Quenches a copy of every replica, and counts them after the equilibration.
   void quench(const Frame& frame) {
@@ -56,21 +76,14 @@ class Minima {
         [&](int) { return ForceField(model_, frame.molecules); },
         [&](ForceField& force_field, std::int64_t i) {
           const auto r = static_cast<std::size_t>(i);
-          try {
-            energies_[r] = quench_rigid(force_field, quenched(r), {kTolerance_kcal_per_mol_A})
-                               .energy_kcal_per_mol;
-          } catch (const InputError&) {
-            // A molecule that is collinear or has atoms of another upon it has no minimum, and is
-            // about to blow up.
-          } catch (const NumericalError&) {
-          }
+          energies_[r] = minimum_near(force_field, quenched(r));
         });
     if (frame.step < info_.first_averaged_step) return;
     std::vector<analysis::QuenchedCluster> clusters;
     for (std::size_t r = 0; r < replicas; ++r) {
       if (std::isnan(energies_[r])) continue;
       const std::int64_t id = frame.replica_ids[r];
-      clusters.push_back({baths_.of(id), baths_.place(id), energies_[r], quenched(r)});
+      clusters.push_back({baths_.of(id), baths_.place(id), id / part_, energies_[r], quenched(r)});
     }
     census_.add(clusters);
   }
@@ -92,13 +105,18 @@ class Minima {
   std::span<double> quenched(std::size_t r) {
     return std::span(positions_A_).subspan(r * size_, size_);
   }
-  Share share(const analysis::Isomer& isomer, std::size_t bath) const {
-    const analysis::Blocking share = isomer.shares[bath].result();
-    const double samples = census_.samples(bath);
-    return {std::round(share.mean * samples), share.mean, share.error};
+  /// Of the samples of a bath, or of all of them.
+  Share share(const analysis::Isomer& isomer, std::size_t group) const {
+    const analysis::Blocking share = isomer.shares[group].result();
+    return {std::round(share.mean * census_.samples(group)), share.mean, share.error,
+            share.converged};
   }
-  /// Of all baths, as if they were independent.
-  Share share(const analysis::Isomer& isomer) const;
+  void put_share(const analysis::Isomer& isomer, std::size_t group, io::CsvFormat& csv) const {
+    const Share s = share(isomer, group);
+    csv.cell(static_cast<std::int64_t>(s.samples));
+    csv.cell(static_cast<std::int64_t>(census_.samples(group)));
+    csv.cell(s.value).cell(s.error).cell(std::int64_t{s.converged});
+  }
   double lowest() const { return census_.isomers().front().energy_kcal_per_mol; }
   std::string table() const;
   std::string table_by_bath() const;
@@ -108,6 +126,8 @@ class Minima {
   WaterModel model_;
   RunInfo info_;
   Baths baths_;
+  // Replicas of a ladder: all baths are in it, and what its replicas have in common by exchange.
+  std::int64_t part_;
   analysis::IsomerCensus census_;
   // Of the last frame.
   std::size_t size_ = 0;
@@ -115,59 +135,42 @@ class Minima {
   std::vector<double> energies_;     // [replica]; nan: not known
 };
 
-Share Minima::share(const analysis::Isomer& isomer) const {
-  Share all;
-  double total = 0.0, square = 0.0;
-  for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
-    const Share of_bath = share(isomer, bath);
-    const double samples = census_.samples(bath);
-    total += samples;
-    all.samples += of_bath.samples;
-    square += std::pow(samples * of_bath.error, 2);
-  }
-  all.value = all.samples / total;
-  all.error = std::sqrt(square) / total;
-  return all;
-}
-
 std::string Minima::table() const {
-  const std::string file = path("isomers.csv");
-  io::CsvFormat csv(file, {"isomer", "minimum_kcal_per_mol", "above_lowest_kcal_per_mol",
-                           "hydrogen_bonds", "radius_of_gyration_A", "dipole_D", "symmetry_order",
-                           "samples", "share", "share_err"});
+  io::CsvFormat csv(path("isomers.csv"),
+                    {"isomer", "minimum_kcal_per_mol", "above_lowest_kcal_per_mol",
+                     "hydrogen_bonds", "radius_of_gyration_A", "dipole_D", "symmetry_order",
+                     "samples", "of_samples", "share", "share_err", "converged"});
   std::string text = csv.head(
       info_.provenance +
-      "; lowest minima of rigid molecules that samples were quenched to, all replicas pooled; "
-      "share_err = standard error (0 where all samples are the same)");
+      "; lowest minima of rigid molecules that samples were quenched to, all replicas pooled; " +
+      std::string(kErrors));
   std::int64_t number = 0;
   for (const analysis::Isomer& isomer : census_.isomers()) {
     const analysis::ClusterShape shape = analysis::cluster_shape(isomer.positions_A);
-    const Share all = share(isomer);
     csv.cell(++number).cell(isomer.energy_kcal_per_mol);
     csv.cell(isomer.energy_kcal_per_mol - lowest()).cell(std::int64_t{shape.hydrogen_bonds});
     csv.cell(shape.radius_of_gyration_A);
     csv.cell(analysis::cluster_dipole(isomer.positions_A, model_.dipole_charge_e()).cluster_D);
     csv.cell(std::int64_t{analysis::symmetry_order(isomer.positions_A)});
-    csv.cell(static_cast<std::int64_t>(all.samples)).cell(all.value).cell(all.error);
+    put_share(isomer, census_.all(), csv);
     text += csv.row();
   }
   return text;
 }
 
 std::string Minima::table_by_bath() const {
-  const std::string file = path("isomers_by_bath.csv");
-  io::CsvFormat csv(
-      file, {"bath_K", "isomer", "above_lowest_kcal_per_mol", "samples", "share", "share_err"});
-  std::string text = csv.head(info_.provenance +
-                              "; minima of isomers.csv, replicas of a bath pooled; share_err = "
-                              "standard error (0 where all samples are the same)");
+  io::CsvFormat csv(path("isomers_by_bath.csv"),
+                    {"bath_K", "isomer", "above_lowest_kcal_per_mol", "samples", "of_samples",
+                     "share", "share_err", "converged"});
+  std::string text =
+      csv.head(info_.provenance + "; minima of isomers.csv, replicas of a bath pooled; " +
+               std::string(kErrors));
   for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
     std::int64_t number = 0;
     for (const analysis::Isomer& isomer : census_.isomers()) {
-      const Share of_bath = share(isomer, bath);
       csv.cell(baths_.temperature_K(bath).value()).cell(++number);
       csv.cell(isomer.energy_kcal_per_mol - lowest());
-      csv.cell(static_cast<std::int64_t>(of_bath.samples)).cell(of_bath.value).cell(of_bath.error);
+      put_share(isomer, bath, csv);
       text += csv.row();
     }
   }
@@ -195,12 +198,11 @@ void Minima::write() const {
 }
 
 void Minima::save(std::ostream& out) const {
-  const analysis::IsomerCensus::Memory memory = census_.memory();
-  for (const analysis::PooledBlocking& zeros : memory.elsewhere) {
+  for (const analysis::PooledBlocking& zeros : census_.elsewhere()) {
     io::put(out, std::span<const double>(zeros.memory()));
   }
-  io::put(out, static_cast<std::uint64_t>(memory.isomers.size()));
-  for (const analysis::Isomer& isomer : memory.isomers) {
+  io::put(out, static_cast<std::uint64_t>(census_.isomers().size()));
+  for (const analysis::Isomer& isomer : census_.isomers()) {
     io::put(out, isomer.energy_kcal_per_mol);
     io::put(out, std::span<const double>(isomer.positions_A));
     for (const analysis::PooledBlocking& share : isomer.shares) {
@@ -210,17 +212,17 @@ void Minima::save(std::ostream& out) const {
 }
 
 void Minima::load(std::istream& in) {
-  analysis::IsomerCensus::Memory memory = census_.memory();
-  for (analysis::PooledBlocking& zeros : memory.elsewhere) zeros.restore(io::get_doubles(in));
-  memory.isomers.clear();
+  std::vector<analysis::PooledBlocking> elsewhere = census_.elsewhere();
+  for (analysis::PooledBlocking& zeros : elsewhere) zeros.restore(io::get_doubles(in));
+  std::vector<analysis::Isomer> isomers;
   for (std::uint64_t n = io::get_u64(in); n > 0; --n) {
-    analysis::Isomer& isomer = memory.isomers.emplace_back();
+    analysis::Isomer& isomer = isomers.emplace_back();
     isomer.energy_kcal_per_mol = io::get_double(in);
     isomer.positions_A = io::get_doubles(in);
-    isomer.shares = memory.elsewhere;
+    isomer.shares = elsewhere;
     for (analysis::PooledBlocking& share : isomer.shares) share.restore(io::get_doubles(in));
   }
-  census_.restore(std::move(memory));
+  census_.restore(std::move(isomers), std::move(elsewhere));
 }
 
 }  // namespace

@@ -413,6 +413,7 @@ io::Plot shares_by_bath(const std::string& table) {
   const std::size_t bath = csv.column("bath_K"), isomer = csv.column("isomer");
   const std::size_t above = csv.column("above_lowest_kcal_per_mol");
   const std::size_t share = csv.column("share"), error = csv.column("share_err");
+  const std::size_t samples = csv.column("of_samples");
   io::Plot plot;
   plot.title = title_of("Inherent structures", csv.provenance());
   plot.x_label = "temperature of the bath (K)     bars: standard error";
@@ -423,6 +424,7 @@ io::Plot shares_by_bath(const std::string& table) {
   std::map<double, double> rest;
   Cells cells;
   while (csv.next(cells)) {
+    if (csv.number(cells[samples]) == 0.0) continue;
     const double number = csv.number(cells[isomer]), bath_K = csv.number(cells[bath]);
     io::Series& curve = curves[number];
     curve.label = isomer_label(number, csv.number(cells[above]));
@@ -455,6 +457,10 @@ io::Plot shares_by_bath(const std::string& table) {
     others.x.push_back(bath_K);
     others.y.push_back(std::max(value, 0.0));
   }
+  if (!rest.empty()) {
+    const double margin = 0.02 * (rest.rbegin()->first - rest.begin()->first);
+    plot.x_range = {{rest.begin()->first - margin, rest.rbegin()->first + margin}};
+  }
   return plot;
 }
 
@@ -482,8 +488,8 @@ io::Plot shares_by_energy(const std::string& table) {
   return plot;
 }
 
-/// The lowest isomers themselves.
-std::string isomer_structures(const std::string& path) {
+/// The lowest isomers themselves, as many as can be told apart.
+std::vector<DrawnCluster> lowest_isomers(const std::string& path) {
   constexpr std::size_t kMost = 12;
   int molecules = 0;
   std::vector<DrawnCluster> clusters;
@@ -495,7 +501,7 @@ std::string isomer_structures(const std::string& path) {
     if (molecules > kMostDrawnMolecules) break;
     clusters.push_back({structure->positions_A, label_of_frame(*structure)});
   }
-  return clusters.empty() ? "" : structure_svg(clusters, {});
+  return clusters;
 }
 
 }  // namespace
@@ -511,10 +517,14 @@ Pictures draw_isomers(const std::string& folder, const io::PictureFormats& forma
              "equilibration"}};
   }
   Pictures pictures = pictures_of(io::draw(plot, folder + "/isomers", formats));
-  if (std::find(formats.begin(), formats.end(), io::PictureFormat::svg) != formats.end()) {
-    pictures.paths.push_back(folder + "/isomers_structures.svg");
-    io::write_file(pictures.paths.back(), isomer_structures(folder + "/isomers.xyz"));
-  }
+  const std::string structures = folder + "/isomers.xyz";
+  const bool wanted =
+      std::find(formats.begin(), formats.end(), io::PictureFormat::svg) != formats.end();
+  if (!wanted || !std::filesystem::exists(structures)) return pictures;
+  const std::vector<DrawnCluster> clusters = lowest_isomers(structures);
+  if (clusters.empty()) return pictures;
+  pictures.paths.push_back(folder + "/isomers_structures.svg");
+  io::write_file(pictures.paths.back(), structure_svg(clusters, {}));
   return pictures;
 }
 

@@ -1,5 +1,6 @@
 #include "replica_table.hpp"
 
+#include <cmath>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -50,9 +51,14 @@ void ReplicaTable::write_mean(const Frame& frame, double time_ps, std::span<cons
   const std::size_t replicas = frame.replica_ids.size();
   if (replicas == 0) return;
   csv_.cell(frame.step).cell(time_ps).cell(std::string_view("mean"));
-  std::vector<double> column(replicas);
+  std::vector<double> column;
   for (std::size_t c = 0; c < columns_; ++c) {
-    for (std::size_t r = 0; r < replicas; ++r) column[r] = values[r * columns_ + c];
+    column.clear();
+    for (std::size_t r = 0; r < replicas; ++r) {
+      const double value = values[r * columns_ + c];
+      if (!may_be_unknown(c) || !std::isnan(value)) column.push_back(value);
+    }
+    if (column.empty()) column.push_back(std::nan(""));
     const analysis::MeanError result = analysis::mean_and_error(column);
     cell(c, result.mean);
     cell(c, result.error);
@@ -61,8 +67,7 @@ void ReplicaTable::write_mean(const Frame& frame, double time_ps, std::span<cons
 }
 
 void ReplicaTable::cell(std::size_t column, double value) {
-  const bool maybe = column >= maybe_unknown_.first && column < maybe_unknown_.end;
-  if (maybe) {
+  if (may_be_unknown(column)) {
     csv_.cell_or_nan(value);
   } else {
     csv_.cell(value);

@@ -16,7 +16,8 @@ namespace tarn {
 /// standard error in `<column>_err`.
 class ReplicaTable {
  public:
-  /// Value columns that may be unknown, nan; in all others that is an error.
+  /// Value columns that may be unknown, nan, and means are those of what is known; in all others
+  /// that is an error.
   struct MaybeUnknown {
     std::size_t first = 0, end = 0;
   };
@@ -34,6 +35,9 @@ class ReplicaTable {
  private:
   void write_mean(const Frame& frame, double time_ps, std::span<const double> values);
 
+  bool may_be_unknown(std::size_t column) const {
+    return column >= maybe_unknown_.first && column < maybe_unknown_.end;
+  }
   void cell(std::size_t column, double value);
 
   std::size_t columns_;

@@ -15,6 +15,7 @@
 
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/io/json.hpp"
 
 namespace tarn {
 namespace {
@@ -194,9 +195,16 @@ class ClusterDrawing {
   Eigen::Array2d low_{1e300, 1e300}, high_{-1e300, -1e300};  // on the page, without a scale
 };
 
-std::string escaped(std::string_view text) {
+/// What XML can hold, no wider than the cell.
+std::string escaped(std::string_view text, double width) {
+  constexpr double kCharacter = 7.6;  // of 13 pixels, on average
+  const auto most = static_cast<std::size_t>(width / kCharacter);
+  const std::string valid = io::valid_utf8(text);
   std::string safe;
-  for (const char c : text) {
+  std::size_t characters = 0;
+  for (const char c : valid) {
+    const bool begins = (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    if (begins && ++characters > most) return safe + "…";
     switch (c) {
       case '&':
         safe += "&amp;";
@@ -208,15 +216,15 @@ std::string escaped(std::string_view text) {
         safe += "&gt;";
         break;
       default:
-        safe += c;
+        safe += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
     }
   }
   return safe;
 }
 
-std::string written(double x, double y, int size, std::string_view text) {
+std::string written(double x, double y, int size, std::string_view text, double width) {
   return fmt::format("<text x=\"{:.2f}\" y=\"{:.2f}\" font-size=\"{}\">{}</text>\n", x, y, size,
-                     escaped(text));
+                     escaped(text, width));
 }
 
 }  // namespace
@@ -238,7 +246,8 @@ std::string label_of_frame(const io::Structure& structure) {
   if (!value("isomer").empty()) {
     label = "isomer " + value("isomer");
   } else if (!value("time_ps").empty()) {
-    label = rounded("time_ps", 3) + " ps";
+    if (!value("replica").empty()) label = "replica " + value("replica") + ", ";
+    label += rounded("time_ps", 3) + " ps";
   }
   const std::string minimum = rounded("minimum_kcal_per_mol", 3);
   if (!minimum.empty()) label += (label.empty() ? "" : ", ") + minimum + " kcal/mol";
@@ -279,12 +288,12 @@ std::string structure_svg(std::span<const DrawnCluster> clusters, std::string_vi
       "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"DejaVu Sans, Verdana, sans-serif\" "
       "text-anchor=\"middle\">\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
       width, height);
-  if (!title.empty()) text += written(0.5 * width, 26.0, 16, title);
+  if (!title.empty()) text += written(0.5 * width, 26.0, 16, title, width);
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     const double x = cell * (static_cast<double>(i % columns) + 0.5);
     const double y = top + (cell + kLabel) * static_cast<double>(i / columns) + 0.5 * cell;
     text += drawings[i].svg(x, y, pixels_per_A);
-    text += written(x, y + 0.5 * cell + 10.0, 13, clusters[i].label);
+    text += written(x, y + 0.5 * cell + 10.0, 13, clusters[i].label, cell);
   }
   return text + "</svg>\n";
 }

@@ -12,9 +12,6 @@
 namespace tarn {
 namespace {
 
-/// Two dipoles of 2.35 D at this distance hold each other by at most 0.3 kcal/mol, half of kT at
-/// 298 K. A molecule that has left crosses a few angstroms in a picosecond.
-constexpr double kLink_A = 8.0;
 /// Measured: 0.3 % of a run of 64 clusters of seven.
 constexpr std::int64_t kEvery = 1000;
 
@@ -25,7 +22,7 @@ std::string describe(const Departure& departure) {
       "replica {}: molecule {} has left the cluster (seen at step {}, more than {:g} A from what "
       "is left of it). Averages will be those of the parts. A wall keeps a cluster together: "
       "[confinement] radius_A, stiffness_kcal_per_mol_A2",
-      departure.replica, departure.molecule, departure.step, kLink_A);
+      departure.replica, departure.molecule, departure.step, analysis::kLink_A);
 }
 
 std::int64_t EvaporationWatch::every() const { return kEvery; }
@@ -37,8 +34,8 @@ void EvaporationWatch::observe(const Frame& frame) {
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
     if (known.contains(id)) continue;
-    const auto gone =
-        analysis::departed_molecule(std::span(frame.positions_A).subspan(r * size, size), kLink_A);
+    const auto gone = analysis::departed_molecule(
+        std::span(frame.positions_A).subspan(r * size, size), analysis::kLink_A);
     if (gone) departures_.push_back({id, frame.step, *gone});
   }
 }

@@ -919,11 +919,11 @@ TEST_F(Commands, DrawShowsStructuresAndFrames) {
   // Steps 0, 100, ..., 400 of a replica; the label tells the time.
   const std::string trajectory = path("out/trajectory-0001.xyz");
   ASSERT_EQ(tarn("draw " + trajectory + " -o " + picture).exit_code, 0);
-  EXPECT_TRUE(contains(read_text(picture), ">0.200 ps</text>"));
+  EXPECT_TRUE(contains(read_text(picture), ">replica 1, 0.200 ps</text>"));
   const Outcome some = tarn("draw " + trajectory + " " + seven + " --frames 2 -o " + picture);
   EXPECT_EQ(some.exit_code, 0);
   EXPECT_TRUE(contains(some.text, "the first 2 frames; --frames takes more"));
-  EXPECT_TRUE(contains(read_text(picture), ">trajectory-0001: 0.200 ps</text>"));
+  EXPECT_TRUE(contains(read_text(picture), ">trajectory-0001: replica 1, 0.200"));
   EXPECT_FALSE(contains(read_text(picture), "tip3p-7"));
 
   EXPECT_EQ(tarn("draw " + seven + " -o " + path("seven.png")).exit_code, 2);

@@ -24,7 +24,7 @@ std::vector<QuenchedCluster> sample(std::mt19937& random, std::vector<double>& p
     for (int place = 0; place < kReplicas[group]; ++place) {
       const double energy = -50.0 + level(random);
       positions_A.push_back(energy);  // stands for a structure
-      clusters.push_back({group, place, energy, {&positions_A.back(), 1}});
+      clusters.push_back({group, place, place % 3, energy, {&positions_A.back(), 1}});
     }
   }
   return clusters;
@@ -34,7 +34,7 @@ std::vector<QuenchedCluster> sample(std::mt19937& random, std::vector<double>& p
 /// in a list of all.
 TEST(IsomerCensus, CountsTheLowestAsAListOfAllWould) {
   for (const std::size_t most : {1u, 3u, 100u}) {
-    IsomerCensus census(most, kReplicas);
+    IsomerCensus census(most, kReplicas, 3);
     std::mt19937 random(7);
     std::vector<double> positions_A;
     std::vector<std::vector<QuenchedCluster>> all;
@@ -56,15 +56,18 @@ TEST(IsomerCensus, CountsTheLowestAsAListOfAllWould) {
       const Isomer& isomer = census.isomers()[i];
       EXPECT_EQ(isomer.energy_kcal_per_mol, energies[i]);
       EXPECT_EQ(isomer.positions_A, std::vector{energies[i]});
-      for (std::size_t group = 0; group < kReplicas.size(); ++group) {
-        EXPECT_EQ(census.samples(group), 200.0 * kReplicas[group]);
-        PooledBlocking expected = PooledBlocking::of_replicas(kReplicas[group]);
+      // The last group is all, by independent parts.
+      for (std::size_t group = 0; group <= kReplicas.size(); ++group) {
+        const bool is_all = group == census.all();
+        const int replicas = is_all ? kReplicas[0] + kReplicas[1] : kReplicas[group];
+        EXPECT_EQ(census.samples(group), 200.0 * replicas);
+        PooledBlocking expected = PooledBlocking::of_replicas(is_all ? 3 : replicas);
         for (const auto& clusters : all) {
           std::vector<std::int64_t> places;
           std::vector<double> is_in;
           for (const auto& cluster : clusters) {
-            if (cluster.group != group) continue;
-            places.push_back(cluster.place);
+            if (!is_all && cluster.group != group) continue;
+            places.push_back(is_all ? cluster.part : cluster.place);
             is_in.push_back(cluster.energy_kcal_per_mol == energies[i] ? 1.0 : 0.0);
           }
           expected.add_replicas(places, is_in);
@@ -82,9 +85,9 @@ TEST(IsomerCensus, EnergiesThatAreNearerThanTheToleranceAreOneMinimum) {
   const std::vector<double> x{0.0};
   const auto census_of = [&](double distance) {
     const std::array<int, 1> one{1};
-    IsomerCensus census(10, one);
+    IsomerCensus census(10, one, 1);
     for (const double energy : {-3.0, -3.0 + distance, -3.0 - distance}) {
-      const QuenchedCluster cluster{0, 0, energy, x};
+      const QuenchedCluster cluster{0, 0, 0, energy, x};
       census.add({&cluster, 1});
     }
     return census.isomers().size();
@@ -94,14 +97,14 @@ TEST(IsomerCensus, EnergiesThatAreNearerThanTheToleranceAreOneMinimum) {
 }
 
 TEST(IsomerCensus, GoesOnFromItsMemory) {
-  IsomerCensus straight(4, kReplicas), first(4, kReplicas), second(4, kReplicas);
+  IsomerCensus straight(4, kReplicas, 3), first(4, kReplicas, 3), second(4, kReplicas, 3);
   std::mt19937 random(3);
   std::vector<double> positions_A;
   for (int t = 0; t < 40; ++t) {
     const auto clusters = sample(random, positions_A);
     straight.add(clusters);
     (t < 17 ? first : second).add(clusters);
-    if (t == 16) second.restore(first.memory());
+    if (t == 16) second.restore(first.isomers(), first.elsewhere());
   }
   ASSERT_EQ(second.isomers().size(), 4u);
   for (std::size_t i = 0; i < 4; ++i) {
@@ -115,9 +118,9 @@ TEST(IsomerCensus, GoesOnFromItsMemory) {
 }
 
 TEST(IsomerCensus, AGroupWithoutSamplesHasNone) {
-  IsomerCensus census(4, kReplicas);
+  IsomerCensus census(4, kReplicas, 3);
   const std::vector<double> x{0.0};
-  const QuenchedCluster cluster{1, 2, -7.0, x};
+  const QuenchedCluster cluster{1, 2, 1, -7.0, x};
   census.add({&cluster, 1});
   census.add({});
   EXPECT_EQ(census.samples(0), 0.0);

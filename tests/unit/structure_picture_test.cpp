@@ -95,6 +95,14 @@ TEST(StructurePicture, NearerAtomsAreLargerAndLast) {
 TEST(StructurePicture, LabelsAreTextAndNoMarkup) {
   const std::string svg = structure_svg(std::vector<DrawnCluster>{{cluster(1), "a<b & c"}}, "");
   EXPECT_EQ(count(svg, "a&lt;b &amp; c"), 1u);
+  const auto labelled = [](const std::string& label) {
+    return structure_svg(std::vector<DrawnCluster>{{cluster(1), label}}, "");
+  };
+  EXPECT_EQ(count(labelled("bad\xff\x01name"), "bad\xef\xbf\xbd?name"), 1u);
+  const std::string cut = labelled(std::string(500, 'x'));
+  EXPECT_GT(count(cut, std::string(60, 'x')), 0u);
+  EXPECT_EQ(count(cut, std::string(80, 'x')), 0u);
+  EXPECT_EQ(count(cut, "x…</text>"), 1u);
 }
 
 TEST(StructurePicture, AFrameSaysWhatItIs) {
@@ -102,6 +110,9 @@ TEST(StructurePicture, AFrameSaysWhatItIs) {
   EXPECT_EQ(label_of_frame(structure), "");
   structure.comment["time_ps"] = "0.29999999999999999";
   EXPECT_EQ(label_of_frame(structure), "0.300 ps");
+  structure.comment["replica"] = "7";
+  EXPECT_EQ(label_of_frame(structure), "replica 7, 0.300 ps");
+  structure.comment.erase("replica");
   structure.comment["minimum_kcal_per_mol"] = "-17.440225";
   EXPECT_EQ(label_of_frame(structure), "0.300 ps, -17.440 kcal/mol");
   structure.comment["isomer"] = "3";

@@ -32,6 +32,11 @@ struct ClusterShape {
 /// @param positions_A [molecule][9], atoms O H H
 ClusterShape cluster_shape(std::span<const double> positions_A);
 
+/// Oxygens farther than this from all others belong to the cluster no more [A]. Two dipoles of 2.35
+/// D at this distance hold each other by at most 0.3 kcal/mol, half of kT at 298 K. A molecule that
+/// has left crosses a few angstroms in a picosecond.
+inline constexpr double kLink_A = 8.0;
+
 /// The first molecule that does not hang together with the largest part of the cluster: parts are
 /// oxygens nearer than `link_A` to one another, one after another. Of parts of one size the one
 /// with the first molecule counts as the larger.

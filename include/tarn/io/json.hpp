@@ -11,6 +11,10 @@
 
 namespace tarn::io {
 
+/// The text with the mark for it, U+FFFD, in place of bytes that are no UTF-8, as names of files
+/// may hold them.
+std::string valid_utf8(std::string_view text);
+
 /// A string with quotes and escapes.
 std::string json(std::string_view text);
 /// 17 significant digits; `null` for what is not finite, which JSON cannot say.

@@ -23,8 +23,8 @@ std::string label_of_frame(const io::Structure& structure);
 inline constexpr int kMostDrawnMolecules = 5000;
 
 /// An SVG of clusters beside one another, all on one scale: balls, sticks and dashed hydrogen
-/// bonds. Each is seen along its shortest principal axis, tilted, and what is behind is paler. The
-/// same positions give the same text.
+/// bonds. Each is seen from where its atoms hide one another least; what is behind is paler. The
+/// same positions give the same text. Labels that are too long for their place are cut.
 /// @param title above; empty: none
 /// @throws InputError without a molecule, or with too many
 std::string structure_svg(std::span<const DrawnCluster> clusters, std::string_view title);
