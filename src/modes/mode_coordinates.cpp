@@ -20,7 +20,6 @@ using Eigen::Matrix3d;
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
-using Vector9 = Eigen::Matrix<double, 9, 1>;
 
 /// Columns are the atoms O, H1, H2.
 Map<const Matrix3d> atoms(std::span<const double> numbers, int k) {
@@ -37,8 +36,6 @@ Matrix3d moment_of_inertia(const Matrix3d& arms, const Vector3d& m) {
   }
   return sum;
 }
-/// u x v for the columns v.
-Matrix3d cross(const Vector3d& u, const Matrix3d& v) { return (v.colwise().cross(-u)).eval(); }
 
 }  // namespace
 
@@ -62,20 +59,21 @@ ModeCoordinates::ModeCoordinates(const WaterModel& model, std::span<const double
     molecule.turns =
         axes.eigenvectors() * axes.eigenvalues().cwiseSqrt().cwiseInverse().asDiagonal();
     // Orthonormal columns with the atoms weighted by the roots of their masses.
-    Eigen::Matrix<double, 9, 6> whole;
+    MatrixXd whole(9, 6);
     for (int c = 0; c < 3; ++c) {
-      const Matrix3d shift = Vector3d::Unit(c) / std::sqrt(m.sum()) * Vector3d::Ones().transpose();
-      const Matrix3d turn = cross(molecule.turns.col(c), molecule.arms);
-      Map<Matrix3d>(whole.col(c).data()) = shift * root_m.asDiagonal();
-      Map<Matrix3d>(whole.col(3 + c).data()) = turn * root_m.asDiagonal();
+      for (int a = 0; a < 3; ++a) {
+        whole.col(c).segment<3>(3 * a) = root_m[a] / std::sqrt(m.sum()) * Vector3d::Unit(c);
+        whole.col(3 + c).segment<3>(3 * a) =
+            root_m[a] * Vector3d(molecule.turns.col(c)).cross(Vector3d(molecule.arms.col(a)));
+      }
     }
-    // Of the bonds, any that are orthogonal to these.
-    molecule.dx = Eigen::HouseholderQR<Eigen::Matrix<double, 9, 6>>(whole).householderQ();
-    molecule.dx.leftCols<6>() = whole;
-    Vector9 inverse_root_m;
-    inverse_root_m << Vector3d::Constant(1.0 / root_m[0]), Vector3d::Constant(1.0 / root_m[1]),
-        Vector3d::Constant(1.0 / root_m[2]);
-    molecule.dx = (inverse_root_m.asDiagonal() * molecule.dx).eval();
+    molecule.dx = whole;
+    if (!rigid) {
+      // Of the bonds, any that are orthogonal to these.
+      molecule.dx = Eigen::HouseholderQR<MatrixXd>(whole).householderQ();
+      molecule.dx.leftCols(6) = whole;
+    }
+    for (int a = 0; a < 3; ++a) molecule.dx.middleRows(3 * a, 3) /= root_m[a];
   }
 }
 
@@ -85,7 +83,7 @@ MatrixXd ModeCoordinates::hessian(double omega,
   MatrixXd hessian(size(), size());
   cpu::for_each_hessian_block(model_, omega, positions_A_,
                               [&](int k, int l, const cpu::Matrix9& block) {
-                                const MatrixXd own = dx(k).transpose() * block * dx(l);
+                                const MatrixXd own = at(k).dx.transpose() * block * at(l).dx;
                                 hessian.block(n * k, n * l, n, n) = own;
                                 hessian.block(n * l, n * k, n, n) = own.transpose();
                               });
@@ -145,7 +143,7 @@ MatrixXd ModeCoordinates::dipole_derivatives() const {
   const double c = model_.dipole_charge_e();
   MatrixXd derivatives(3, size());
   for (int k = 0; k < molecules(); ++k) {
-    const auto own = dx(k);
+    const MatrixXd& own = at(k).dx;
     auto of_molecule = derivatives.middleCols(per_molecule() * k, per_molecule());
     of_molecule = c * (own.middleRows(3, 3) + own.middleRows(6, 3) - 2.0 * own.topRows(3));
     of_molecule.leftCols(3).setZero();  // which rounding would miss: it has no net charge
@@ -156,7 +154,7 @@ MatrixXd ModeCoordinates::dipole_derivatives() const {
 VectorXd ModeCoordinates::displacements(const Eigen::Ref<const VectorXd>& y) const {
   VectorXd x(9 * molecules());
   for (int k = 0; k < molecules(); ++k) {
-    x.segment<9>(9 * k) = dx(k) * y.segment(per_molecule() * k, per_molecule());
+    x.segment<9>(9 * k) = at(k).dx * y.segment(per_molecule() * k, per_molecule());
   }
   return x;
 }

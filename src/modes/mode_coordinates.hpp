@@ -40,13 +40,11 @@ class ModeCoordinates {
 
  private:
   struct Molecule {
-    Eigen::Vector3d centre;          // of mass
-    Eigen::Matrix3d arms;            // of the atoms, from there, in columns
-    Eigen::Matrix3d turns;           // rotation vectors of the coordinates 3 .. 5, in columns
-    Eigen::Matrix<double, 9, 9> dx;  // by y, in columns
+    Eigen::Vector3d centre;  // of mass
+    Eigen::Matrix3d arms;    // of the atoms, from there, in columns
+    Eigen::Matrix3d turns;   // rotation vectors of the coordinates 3 .. 5, in columns
+    Eigen::MatrixXd dx;      // of the atoms by y: 9 x per_molecule()
   };
-  /// Of one molecule, [9][per_molecule()].
-  auto dx(int k) const { return at(k).dx.leftCols(per_molecule()); }
   const Molecule& at(int k) const { return of_molecule_[static_cast<std::size_t>(k)]; }
 
   WaterModel model_;

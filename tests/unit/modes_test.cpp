@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -82,13 +84,11 @@ VectorXd mass_of_coordinates(const WaterModel& model, std::size_t size) {
 // --- second derivatives
 // ----------------------------------------------------------------------------
 
-constexpr int kDirections = 18;
-using D1 = Dual<double, kDirections>;
-using D2 = Dual<D1, kDirections>;
+/// Two directions at a time: one derivative by each, and the second by both.
+using D1 = Dual<double, 1>;
+using D2 = Dual<D1, 1>;
+using Numbers = std::vector<D2>;
 
-D2 variable(double value, int direction) {
-  return D2::variable(D1::variable(value, direction), direction);
-}
 Vec3<D2> constant(const Vec3<double>& v) { return {D2(v.x), D2(v.y), D2(v.z)}; }
 
 /// V0 of the formulas of energies.
@@ -104,14 +104,30 @@ D2 energy(const WaterModel& model, const std::vector<Triple<D2>>& x) {
   }
   return coulomb + lj;
 }
-MatrixXd second_derivatives(const D2& e) {
-  MatrixXd matrix(kDirections, kDirections);
-  for (std::size_t i = 0; i < kDirections; ++i) {
-    for (std::size_t j = 0; j < kDirections; ++j) {
-      matrix(static_cast<Index>(i), static_cast<Index>(j)) = e.d[i].d[j];
+struct Derivatives {
+  double value = 0.0;
+  VectorXd first;
+  MatrixXd second;
+};
+Derivatives derivatives(const VectorXd& at, const std::function<D2(const Numbers&)>& energy) {
+  const Index n = at.size();
+  Derivatives result{0.0, VectorXd(n), MatrixXd(n, n)};
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) {
+      Numbers numbers;
+      for (Index k = 0; k < n; ++k) {
+        D1 inner(at[k]);
+        inner.d[0] = k == i ? 1.0 : 0.0;
+        D2& number = numbers.emplace_back(inner);
+        number.d[0] = D1(k == j ? 1.0 : 0.0);
+      }
+      const D2 e = energy(numbers);
+      result.value = e.value.value;
+      result.first[j] = e.d[0].value;
+      result.second(i, j) = e.d[0].d[0];
     }
   }
-  return matrix;
+  return result;
 }
 
 /// The derivatives of the coordinates that the dual numbers know by those of the modes, from what
@@ -138,35 +154,44 @@ TEST(ModeHessian, IsThatOfTheEnergyOfRigidMoleculesAwayFromMinima) {
     const WaterModel model = model_of(name);
     const std::vector<double> x = random_cluster(model, 3, 1, 0);
     const double fraction_h = model.mass_h_Da / model.molecule_mass_Da();
-    std::vector<Triple<D2>> moved;
-    MatrixXd atoms = MatrixXd::Zero(27, kDirections);
-    for (int m = 0; m < 3; ++m) {
+    const auto centre_of = [&](const Triple<double>& a) {
+      return a.o + fraction_h * ((a.h1 - a.o) + (a.h2 - a.o));
+    };
+    const Derivatives expected_tw = derivatives(VectorXd::Zero(18), [&](const Numbers& v) {
+      std::vector<Triple<D2>> moved;
+      for (std::size_t m = 0; m < 3; ++m) {
+        const Triple<double> a = molecule(x, m);
+        const Vec3<double> centre = centre_of(a);
+        const D2* of_m = &v[6 * m];
+        const Vec3<D2> t{of_m[0], of_m[1], of_m[2]};
+        const Vec3<D2> half = D2(0.5) * Vec3<D2>{of_m[3], of_m[4], of_m[5]};
+        const D2 two_over = D2(2.0) / (D2(1.0) + norm2(half));
+        const auto place = [&](const Vec3<double>& atom) {
+          const Vec3<D2> d = constant(atom - centre), turned = cross(half, d);
+          return constant(centre) + (t + (d + two_over * (turned + cross(half, turned))));
+        };
+        moved.push_back({place(a.o), place(a.h1), place(a.h2)});
+      }
+      return model.has_m_site() ? energy<true>(model, moved) : energy<false>(model, moved);
+    });
+    MatrixXd atoms = MatrixXd::Zero(27, 18);
+    for (Index m = 0; m < 3; ++m) {
       const Triple<double> a = molecule(x, static_cast<std::size_t>(m));
-      const Vec3<double> centre = a.o + fraction_h * ((a.h1 - a.o) + (a.h2 - a.o));
-      const auto number = [&](int k) { return variable(0.0, 6 * m + k); };
-      const Vec3<D2> t{number(0), number(1), number(2)};
-      const Vec3<D2> half{D2(0.5) * number(3), D2(0.5) * number(4), D2(0.5) * number(5)};
-      const D2 two_over = D2(2.0) / (D2(1.0) + norm2(half));
-      const auto place = [&](const Vec3<double>& atom) {
-        const Vec3<D2> d = constant(atom - centre), turned = cross(half, d);
-        return constant(centre) + (t + (d + two_over * (turned + cross(half, turned))));
-      };
-      moved.push_back({place(a.o), place(a.h1), place(a.h2)});
-      const Vec3<double> sites[3] = {a.o - centre, a.h1 - centre, a.h2 - centre};
-      for (int s = 0; s < 3; ++s) {
-        const Vector3d d(sites[s].x, sites[s].y, sites[s].z);
+      const Vec3<double> centre = centre_of(a);
+      const Vec3<double> arms[3] = {a.o - centre, a.h1 - centre, a.h2 - centre};
+      for (Index s = 0; s < 3; ++s) {
+        const Vector3d d(arms[s].x, arms[s].y, arms[s].z);
         atoms.block<3, 3>(9 * m + 3 * s, 6 * m).setIdentity();
-        for (int c = 0; c < 3; ++c) {
+        for (Index c = 0; c < 3; ++c) {
           atoms.block<3, 1>(9 * m + 3 * s, 6 * m + 3 + c) = Vector3d::Unit(c).cross(d);
         }
       }
     }
-    const D2 e = model.has_m_site() ? energy<true>(model, moved) : energy<false>(model, moved);
     std::vector<double> forces(x.size());
     ForceField(model, 3).energy_and_forces(x, forces);
     const ModeCoordinates coordinates(model, x, true);
     const MatrixXd change = change_of_coordinates(coordinates, atoms);
-    const MatrixXd expected = change.transpose() * second_derivatives(e) * change;
+    const MatrixXd expected = change.transpose() * expected_tw.second * change;
     const MatrixXd found = coordinates.hessian(0.0, forces);
     EXPECT_LT((found - expected).cwiseAbs().maxCoeff(),
               kSecondDerivative * expected.cwiseAbs().maxCoeff());
@@ -174,8 +199,7 @@ TEST(ModeHessian, IsThatOfTheEnergyOfRigidMoleculesAwayFromMinima) {
     const std::vector<double> none(x.size(), 0.0);
     EXPECT_GT((coordinates.hessian(0.0, none) - expected).cwiseAbs().maxCoeff(), 0.01);
     // The gradient.
-    double largest = 0.0;
-    for (const D1& first : e.d) largest = std::max(largest, std::abs(first.value));
+    const double largest = expected_tw.first.lpNorm<Eigen::Infinity>();
     EXPECT_NEAR(coordinates.max_gradient(forces), largest, 1e-12 * largest);
   }
 }
@@ -186,29 +210,29 @@ TEST(ModeHessian, IsThatOfTheEnergyOfPenalisedMoleculesAwayFromMinima) {
       SCOPED_TRACE(std::string(name) + " " + std::to_string(omega));
       const WaterModel model = model_of(name);
       const std::vector<double> x = distorted(random_cluster(model, 2, 1, 0));
-      std::vector<Triple<D2>> moved;
-      for (int m = 0; m < 2; ++m) {
-        std::array<D2, 9> a;
-        for (int c = 0; c < 9; ++c) {
-          const int at = 9 * m + c;
-          a[static_cast<std::size_t>(c)] = variable(x[static_cast<std::size_t>(at)], at);
+      const Eigen::Map<const VectorXd> at(x.data(), 18);
+      const Derivatives exact = derivatives(at, [&](const Numbers& v) {
+        std::vector<Triple<D2>> moved;
+        for (std::size_t m = 0; m < 2; ++m) {
+          std::array<D2, 9> a;
+          std::copy_n(v.begin() + static_cast<std::ptrdiff_t>(9 * m), 9, a.begin());
+          moved.push_back(to_triple(a));
         }
-        moved.push_back(to_triple(a));
-      }
-      D2 e = model.has_m_site() ? energy<true>(model, moved) : energy<false>(model, moved);
-      for (const Triple<D2>& m : moved) e = e + penalty_energy(m, bond_reference(model), omega);
+        D2 e = model.has_m_site() ? energy<true>(model, moved) : energy<false>(model, moved);
+        for (const Triple<D2>& m : moved) e = e + penalty_energy(m, bond_reference(model), omega);
+        return e;
+      });
       std::vector<double> forces(x.size());
       ForceField(model, 2).energy_and_forces(x, forces);
       const ModeCoordinates coordinates(model, x, false);
       const MatrixXd change = change_of_coordinates(coordinates, MatrixXd::Identity(18, 18));
-      const MatrixXd expected = change.transpose() * second_derivatives(e) * change;
+      const MatrixXd expected = change.transpose() * exact.second * change;
       EXPECT_LT((coordinates.hessian(omega, forces) - expected).cwiseAbs().maxCoeff(),
                 kSecondDerivative * expected.cwiseAbs().maxCoeff());
       const NormalModes modes = normal_modes(model, x, omega);
-      double largest = 0.0;
-      for (const D1& first : e.d) largest = std::max(largest, std::abs(first.value));
+      const double largest = exact.first.lpNorm<Eigen::Infinity>();
       EXPECT_NEAR(modes.max_gradient_kcal_per_mol_A, largest, 1e-12 * largest);
-      EXPECT_NEAR(modes.energy_kcal_per_mol, e.value.value, 1e-11 * std::abs(e.value.value));
+      EXPECT_NEAR(modes.energy_kcal_per_mol, exact.value, 1e-11 * std::abs(exact.value));
     }
   }
 }
