@@ -52,12 +52,11 @@ const Colour& colour_of(Eigen::Index atom) { return is_oxygen(atom) ? kOxygen : 
 
 /// How much the atoms hide one another, seen along the last axis.
 double overlap(const Atoms& seen) {
-  constexpr double kWidth_A = 0.8;
+  constexpr double kBehind_A2 = 0.1;  // atoms that are as good as behind one another
   double sum = 0.0;
   for (Eigen::Index i = 0; i < seen.cols(); ++i) {
     for (Eigen::Index j = 0; j < i; ++j) {
-      const double square = (seen.col(i) - seen.col(j)).head<2>().squaredNorm();
-      sum += std::exp(-square / (kWidth_A * kWidth_A));
+      sum += 1.0 / (kBehind_A2 + (seen.col(i) - seen.col(j)).head<2>().squaredNorm());
     }
   }
   return sum;

@@ -37,6 +37,8 @@ constexpr std::array<Model, 2> kModels{
     {{"tip3p", ""},
      {"tip4p", "[60, 80, 105, 130, 150, 165, 178, 190, 200, 210, 220, 232, 245, 260, 280, 300]"}}};
 
+constexpr std::array<double, 2> kRange_K{50.0, 310.0};
+
 /// The cubes, told apart by the orders of their point groups.
 struct Cube {
   const char* name;
@@ -158,11 +160,13 @@ void make_isomers_figure(const Reproduction& r, const ReproduceOptions& options)
     plots.push_back(plot("Eight molecules: which cube they are", "temperature of the bath (K)",
                          fmt::format("share ({})", m.name)));
     plots.back().y_range = {{0.0, 1.0}};
+    plots.back().x_range = kRange_K;
   }
   plots.push_back(plot("",
                        "temperature of the bath (K)     bars: standard error     dashed: harmonic",
                        "S4 for one D2d"));
-  plots.back().log_y = true;
+  plots.back().x_range = kRange_K;
+  plots.back().y_range = {{0.0, 6.0}};
   std::vector<DrawnCluster> drawn;
   for (std::size_t m = 0; m < kModels.size(); ++m) {
     const WaterModel model = find_water_model(kModels[m].name).value();
@@ -247,7 +251,7 @@ void make_isomers_figure(const Reproduction& r, const ReproduceOptions& options)
       "point "
       "groups, 8 and 4. *Harmonic* is the superposition approximation of rigid molecules (equation "
       "62 of "
-      "[equations.md](../equations.md#normal-modes)): exp(-ΔE/kT), the ratio of the products of "
+      "[equations.md](../equations.md#observables)): exp(-ΔE/kT), the ratio of the products of "
       "the "
       "frequencies (`tarn modes`), of the moments of inertia and of the numbers of copies, 2 : 1. "
       "One "
