@@ -253,7 +253,8 @@ std::string label_of_frame(const io::Structure& structure) {
   return label;
 }
 
-std::string structure_svg(std::span<const DrawnCluster> clusters, std::string_view title) {
+std::string structure_svg(std::span<const DrawnCluster> clusters, std::string_view title,
+                          std::size_t columns) {
   std::size_t molecules = 0;
   for (const DrawnCluster& cluster : clusters) {
     if (cluster.positions_A.empty())
@@ -270,10 +271,10 @@ std::string structure_svg(std::span<const DrawnCluster> clusters, std::string_vi
   for (const DrawnCluster& cluster : clusters) {
     largest_A = std::max(largest_A, drawings.emplace_back(cluster.positions_A).size_A().maxCoeff());
   }
-  const std::size_t columns =
-      clusters.size() <= 4 ? clusters.size()
-                           : static_cast<std::size_t>(
-                                 std::ceil(std::sqrt(1.3 * static_cast<double>(clusters.size()))));
+  if (columns == 0) {
+    const auto n = static_cast<double>(clusters.size());
+    columns = n <= 4.0 ? clusters.size() : static_cast<std::size_t>(std::ceil(std::sqrt(1.3 * n)));
+  }
   const std::size_t rows = (clusters.size() + columns - 1) / columns;
   // One cluster fills a larger page.
   const double cell = clusters.size() == 1 ? 2.0 * kCell : kCell;

@@ -14,6 +14,7 @@
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/modes.hpp"
+#include "tarn/observe/structure_picture.hpp"
 #include "tarn/start.hpp"
 #include "tarn/version.hpp"
 
@@ -32,6 +33,7 @@ struct Minimum {
   analysis::ClusterShape shape;
   double lowest_wavenumber_per_cm = 0.0;
   double zero_point_energy_kcal_per_mol = 0.0;
+  std::vector<double> positions_A{};
 };
 Minimum find_minimum(const WaterModel& model, int molecules, int threads) {
   const LowestCluster found = lowest_cluster(model, molecules, kSeed, 0, {}, threads);
@@ -41,7 +43,8 @@ Minimum find_minimum(const WaterModel& model, int molecules, int threads) {
           found.starts_that_hit,
           analysis::cluster_shape(found.positions_A),
           modes.lowest_per_cm(),
-          modes.zero_point_energy_kcal_per_mol()};
+          modes.zero_point_energy_kcal_per_mol(),
+          found.positions_A};
 }
 
 /// Those of one model, from kFewest molecules on.
@@ -111,6 +114,7 @@ std::string page(const Reproduction& r, const std::vector<Minima>& of_models) {
     }
   }
   return text + "\n\n" + modes_text(of_models) +
+         "\n\n![Minima of two to seven molecules](minima-structures.svg)"
          "\n\nA hydrogen bond is O-O below 3.5 Å with H-O...O below 30 degrees. Any of these "
          "clusters: `tarn cluster --molecules 7 --model tip4p --minimise -o heptamer.xyz`.\n";
 }
@@ -132,6 +136,20 @@ io::Plot picture(const std::vector<Minima>& of_models) {
   return plot;
 }
 
+/// Of a model of three sites and of one of four.
+std::string structures(const std::vector<Minima>& of_models) {
+  std::vector<DrawnCluster> clusters;
+  for (std::size_t model = 0; model < of_models.size(); ++model) {
+    const std::string_view name = kWaterModels[model].name;
+    if (name != "tip3p" && name != "tip4p") continue;
+    for (const Minimum& m : of_models[model]) {
+      clusters.push_back({m.positions_A, fmt::format("{}, N = {}: {:.3f} kcal/mol", name,
+                                                     m.molecules, m.energy_kcal_per_mol)});
+    }
+  }
+  return structure_svg(clusters, "", kMost - kFewest + 1);
+}
+
 }  // namespace
 
 void make_minima(const Reproduction& reproduction, const ReproduceOptions& options) {
@@ -144,6 +162,7 @@ void make_minima(const Reproduction& reproduction, const ReproduceOptions& optio
   }
   const std::string base = options.out_dir + "/" + reproduction.name;
   write_csv(base + ".csv", of_models);
+  io::write_file(base + "-structures.svg", structures(of_models));
   io::write_file(base + ".md", page(reproduction, of_models));
   const io::Drawing drawing = io::draw(picture(of_models), base);
   if (!drawing.warning.empty() && options.on_warning) options.on_warning(drawing.warning);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,7 +27,9 @@ inline constexpr int kMostDrawnMolecules = 5000;
 /// bonds. Each is seen from where its atoms hide one another least; what is behind is paler. The
 /// same positions give the same text. Labels that are too long for their place are cut.
 /// @param title above; empty: none
+/// @param columns how many stand beside one another; 0: as the page looks best
 /// @throws InputError without a molecule, or with too many
-std::string structure_svg(std::span<const DrawnCluster> clusters, std::string_view title);
+std::string structure_svg(std::span<const DrawnCluster> clusters, std::string_view title,
+                          std::size_t columns = 0);
 
 }  // namespace tarn
