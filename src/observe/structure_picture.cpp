@@ -1,8 +1,5 @@
 #include "tarn/observe/structure_picture.hpp"
 
-#include <Eigen/Core>
-#include <Eigen/Eigenvalues>
-#include <Eigen/Geometry>
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,18 +7,20 @@
 #include <cstddef>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/vec3.hpp"
 #include "tarn/io/json.hpp"
 
 namespace tarn {
 namespace {
 
-using Eigen::Vector3d;
-using Atoms = Eigen::Matrix<double, 3, Eigen::Dynamic>;
+using Place = Vec3<double>;
+using Atoms = std::vector<Place>;  // O, H, H of each molecule
 using Colour = std::array<double, 3>;
 
 // Sizes in pixels, and of atoms in A: between a ball and a point, so that bonds are seen.
@@ -47,56 +46,75 @@ std::string text_of(const Colour& c) {
                      static_cast<int>(std::lround(c[1])), static_cast<int>(std::lround(c[2])));
 }
 
-bool is_oxygen(Eigen::Index atom) { return atom % 3 == 0; }
-const Colour& colour_of(Eigen::Index atom) { return is_oxygen(atom) ? kOxygen : kHydrogen; }
+bool is_oxygen(std::size_t atom) { return atom % 3 == 0; }
+const Colour& colour_of(std::size_t atom) { return is_oxygen(atom) ? kOxygen : kHydrogen; }
+double radius_A(std::size_t atom) { return kRadius_A[atom % 3]; }
+
+Place unit(const Place& v) { return (1.0 / std::sqrt(norm2(v))) * v; }
 
 /// How much the atoms hide one another, seen along the last axis.
 double overlap(const Atoms& seen) {
   constexpr double kBehind_A2 = 0.1;  // atoms that are as good as behind one another
   double sum = 0.0;
-  for (Eigen::Index i = 0; i < seen.cols(); ++i) {
-    for (Eigen::Index j = 0; j < i; ++j) {
-      sum += 1.0 / (kBehind_A2 + (seen.col(i) - seen.col(j)).head<2>().squaredNorm());
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const double across = seen[i].x - seen[j].x, up = seen[i].y - seen[j].y;
+      sum += 1.0 / (kBehind_A2 + across * across + up * up);
     }
   }
   return sum;
 }
 
-/// Right, up and towards the eye, which looks against `towards`; the atoms reach farthest across.
-Eigen::Matrix3d view_along(const Vector3d& towards, const Atoms& atoms) {
-  Eigen::Matrix3d view = Eigen::Quaterniond::FromTwoVectors(towards, Vector3d::UnitZ()).matrix();
-  const Eigen::Matrix<double, 2, Eigen::Dynamic> flat = view.topRows<2>() * atoms;
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix2d> axes(flat * flat.transpose());
-  const Eigen::Vector2d across = axes.eigenvectors().col(1);
-  const double angle = std::atan2(across[1], across[0]);
-  return Eigen::AngleAxisd(-angle, Vector3d::UnitZ()).matrix() * view;
+/// Positions to the right, up and towards the eye; the atoms reach farthest across.
+/// @param towards the eye, of length 1
+Atoms seen_from(const Place& towards, const Atoms& atoms) {
+  const Place aside = std::abs(towards.x) < 0.6 ? Place{1.0, 0.0, 0.0} : Place{0.0, 1.0, 0.0};
+  const Place right = unit(cross(aside, towards)), up = cross(towards, right);
+  // Twice the angle of the longer principal axis has the tangent 2 xy / (xx - yy).
+  double xy = 0.0, xx_yy = 0.0;
+  for (const Place& atom : atoms) {
+    const double x = dot(right, atom), y = dot(up, atom);
+    xy += x * y;
+    xx_yy += x * x - y * y;
+  }
+  const double angle = 0.5 * std::atan2(2.0 * xy, xx_yy);
+  const double c = std::cos(angle), s = std::sin(angle);
+  Atoms seen;
+  seen.reserve(atoms.size());
+  for (const Place& atom : atoms) {
+    const double x = dot(right, atom), y = dot(up, atom);
+    seen.push_back({c * x + s * y, c * y - s * x, dot(towards, atom)});
+  }
+  return seen;
 }
 
-/// Positions about the centre in the directions right, up and towards the eye, from where the atoms
-/// hide one another least.
+/// Positions about the centre, from where the atoms hide one another least.
 Atoms as_seen(std::span<const double> positions_A) {
-  Atoms atoms = Eigen::Map<const Atoms>(positions_A.data(), 3,
-                                        static_cast<Eigen::Index>(positions_A.size() / 3));
-  const Vector3d centre = atoms.rowwise().mean();
-  atoms.colwise() -= centre;
+  Atoms atoms;
+  Place centre{0.0, 0.0, 0.0};
+  for (std::size_t k = 0; k < positions_A.size(); k += 3) {
+    atoms.push_back({positions_A[k], positions_A[k + 1], positions_A[k + 2]});
+    centre = centre + atoms.back();
+  }
+  centre = (1.0 / static_cast<double>(atoms.size())) * centre;
+  for (Place& atom : atoms) atom = atom - centre;
   // Places of equal area on a sphere, fewer for clusters so large that all views are alike.
-  const auto directions = static_cast<int>(
-      std::clamp(3e7 / static_cast<double>(atoms.cols() * atoms.cols()), 1.0, 300.0));
+  const auto squares = static_cast<double>(atoms.size() * atoms.size());
+  const auto directions = static_cast<int>(std::clamp(3e7 / squares, 1.0, 300.0));
   double least = std::numeric_limits<double>::infinity();
-  Eigen::Matrix3d best = Eigen::Matrix3d::Identity();
+  Atoms best = atoms;
   for (int k = 0; k < directions; ++k) {
     const double z = 1.0 - (2.0 * k + 1.0) / directions;
     const double turn = std::numbers::pi * (3.0 - std::sqrt(5.0)) * k;
     const double across = std::sqrt(1.0 - z * z);
-    const Vector3d towards(across * std::cos(turn), across * std::sin(turn), z);
-    const Eigen::Matrix3d view = view_along(towards, atoms);
-    const double hidden = overlap(view * atoms);
+    Atoms seen = seen_from({across * std::cos(turn), across * std::sin(turn), z}, atoms);
+    const double hidden = overlap(seen);
     if (hidden < least) {
       least = hidden;
-      best = view;
+      best = std::move(seen);
     }
   }
-  return best * atoms;
+  return best;
 }
 
 /// One cluster, and what of the page it needs.
@@ -104,61 +122,62 @@ class ClusterDrawing {
  public:
   explicit ClusterDrawing(std::span<const double> positions_A)
       : positions_A_(positions_A), atoms_(as_seen(positions_A)) {
-    front_ = atoms_.row(2).maxCoeff();
-    back_ = atoms_.row(2).minCoeff();
+    for (const Place& atom : atoms_) {
+      front_ = std::max(front_, atom.z);
+      back_ = std::min(back_, atom.z);
+    }
     eye_A_ = kEye * std::max(front_, 1.0);
-    for (Eigen::Index i = 0; i < atoms_.cols(); ++i) {
-      const Vector3d atom = atoms_.col(i);
-      const Eigen::Array2d at = (magnification(atom) * atom.head<2>()).array();
-      const double radius = magnification(atom) * kRadius_A[static_cast<std::size_t>(i % 3)];
-      low_ = low_.min(at - radius);
-      high_ = high_.max(at + radius);
+    for (std::size_t i = 0; i < atoms_.size(); ++i) {
+      const auto at = on_page(atoms_[i]);
+      const double radius = magnification(atoms_[i]) * radius_A(i);
+      for (std::size_t k = 0; k < 2; ++k) {
+        low_[k] = std::min(low_[k], at[k] - radius);
+        high_[k] = std::max(high_[k], at[k] + radius);
+      }
     }
   }
 
-  /// Width and height of the page at one pixel an A.
-  Eigen::Array2d size_A() const { return high_ - low_; }
+  /// The longer side of the page at one pixel an A.
+  double size_A() const { return std::max(high_[0] - low_[0], high_[1] - low_[1]); }
 
   /// @param x, y of the middle
   std::string svg(double x, double y, double pixels_per_A) const {
     std::vector<Shape> shapes;
-    const Eigen::Array2d middle = 0.5 * (low_ + high_);
-    const auto place = [&](const Vector3d& p) {
-      const Eigen::Array2d at = magnification(p) * p.head<2>().array() - middle;
-      return std::array<double, 2>{x + pixels_per_A * at[0], y - pixels_per_A * at[1]};
+    const auto place = [&](const Place& p) {
+      const auto at = on_page(p);
+      return std::array<double, 2>{x + pixels_per_A * (at[0] - 0.5 * (low_[0] + high_[0])),
+                                   y - pixels_per_A * (at[1] - 0.5 * (low_[1] + high_[1]))};
     };
     // From the surface of an atom towards another one.
-    const auto surface = [&](Eigen::Index from, Eigen::Index to) -> Vector3d {
-      const Vector3d way = (atoms_.col(to) - atoms_.col(from)).normalized();
-      return atoms_.col(from) + 0.9 * kRadius_A[static_cast<std::size_t>(from % 3)] * way;
+    const auto surface = [&](std::size_t from, std::size_t to) {
+      return atoms_[from] + 0.9 * radius_A(from) * unit(atoms_[to] - atoms_[from]);
     };
-    const auto line = [&](const Vector3d& from, const Vector3d& to, const Colour& colour,
-                          double width_A, std::string_view more) {
-      const Vector3d half = 0.5 * (from + to);
+    const auto line = [&](const Place& from, const Place& to, const Colour& colour, double width_A,
+                          std::string_view more) {
+      const Place half = 0.5 * (from + to);
       const auto a = place(from), b = place(to);
       shapes.push_back(
-          {half[2], fmt::format("<line x1=\"{:.2f}\" y1=\"{:.2f}\" x2=\"{:.2f}\" y2=\"{:.2f}\" "
-                                "stroke=\"{}\" stroke-width=\"{:.2f}\"{}/>\n",
-                                a[0], a[1], b[0], b[1], text_of(fogged(colour, half[2])),
-                                width_A * pixels_per_A * magnification(half), more)});
+          {half.z, fmt::format("<line x1=\"{:.2f}\" y1=\"{:.2f}\" x2=\"{:.2f}\" y2=\"{:.2f}\" "
+                               "stroke=\"{}\" stroke-width=\"{:.2f}\"{}/>\n",
+                               a[0], a[1], b[0], b[1], text_of(fogged(colour, half.z)),
+                               width_A * pixels_per_A * magnification(half), more)});
     };
-    for (Eigen::Index i = 0; i < atoms_.cols(); ++i) {
-      const Vector3d atom = atoms_.col(i);
-      const double radius =
-          kRadius_A[static_cast<std::size_t>(i % 3)] * pixels_per_A * magnification(atom);
+    for (std::size_t i = 0; i < atoms_.size(); ++i) {
+      const Place& atom = atoms_[i];
+      const double radius = radius_A(i) * pixels_per_A * magnification(atom);
       const auto at = place(atom);
       shapes.push_back(
-          {atom[2],
+          {atom.z,
            fmt::format("<circle cx=\"{0:.2f}\" cy=\"{1:.2f}\" r=\"{2:.2f}\" fill=\"{3}\" "
                        "stroke=\"{4}\" stroke-width=\"{5:.2f}\"/>"
                        "<circle cx=\"{6:.2f}\" cy=\"{7:.2f}\" r=\"{8:.2f}\" fill=\"{9}\"/>\n",
-                       at[0], at[1], radius, text_of(fogged(colour_of(i), atom[2])),
-                       text_of(fogged(mixed(colour_of(i), kBlack, 0.55), atom[2])),
+                       at[0], at[1], radius, text_of(fogged(colour_of(i), atom.z)),
+                       text_of(fogged(mixed(colour_of(i), kBlack, 0.55), atom.z)),
                        0.03 * pixels_per_A, at[0] - 0.3 * radius, at[1] - 0.34 * radius,
-                       0.28 * radius, text_of(fogged(mixed(colour_of(i), kWhite, 0.6), atom[2])))});
+                       0.28 * radius, text_of(fogged(mixed(colour_of(i), kWhite, 0.6), atom.z)))});
       if (is_oxygen(i)) continue;
-      const Vector3d at_oxygen = surface(i - i % 3, i), at_hydrogen = surface(i, i - i % 3);
-      const Vector3d join = 0.5 * (at_oxygen + at_hydrogen);
+      const Place at_oxygen = surface(i - i % 3, i), at_hydrogen = surface(i, i - i % 3);
+      const Place join = 0.5 * (at_oxygen + at_hydrogen);
       line(at_oxygen, join, mixed(kOxygen, kBlack, 0.15), kStick_A, "");
       line(join, at_hydrogen, mixed(kHydrogen, kBlack, 0.25), kStick_A, "");
     }
@@ -166,7 +185,8 @@ class ClusterDrawing {
     const std::string dashes = fmt::format(
         " stroke-dasharray=\"{:.2f} {:.2f}\" stroke-linecap=\"round\"", dash, 1.4 * dash);
     for (const analysis::HydrogenBond& bond : analysis::hydrogen_bonds(positions_A_)) {
-      const Eigen::Index hydrogen = 3 * bond.donor + bond.hydrogen, oxygen = 3 * bond.acceptor;
+      const auto hydrogen = static_cast<std::size_t>(3 * bond.donor + bond.hydrogen);
+      const auto oxygen = static_cast<std::size_t>(3 * bond.acceptor);
       line(surface(hydrogen, oxygen), surface(oxygen, hydrogen), kDashes, kHydrogenBond_A, dashes);
     }
     std::stable_sort(shapes.begin(), shapes.end(),
@@ -182,7 +202,11 @@ class ClusterDrawing {
     std::string svg;
   };
 
-  double magnification(const Vector3d& p) const { return eye_A_ / (eye_A_ - p[2]); }
+  double magnification(const Place& p) const { return eye_A_ / (eye_A_ - p.z); }
+  /// Without a scale.
+  std::array<double, 2> on_page(const Place& p) const {
+    return {magnification(p) * p.x, magnification(p) * p.y};
+  }
   Colour fogged(const Colour& colour, double depth) const {
     const double behind = (front_ - depth) / std::max(front_ - back_, 2.0);
     return mixed(colour, kWhite, (1.0 - kFog) * behind);
@@ -191,7 +215,7 @@ class ClusterDrawing {
   std::span<const double> positions_A_;
   Atoms atoms_;
   double eye_A_ = 0.0, front_ = 0.0, back_ = 0.0;
-  Eigen::Array2d low_{1e300, 1e300}, high_{-1e300, -1e300};  // on the page, without a scale
+  std::array<double, 2> low_{1e300, 1e300}, high_{-1e300, -1e300};  // of on_page()
 };
 
 /// What XML can hold, no wider than the cell.
@@ -269,7 +293,7 @@ std::string structure_svg(std::span<const DrawnCluster> clusters, std::string_vi
   std::vector<ClusterDrawing> drawings;
   double largest_A = 0.0;
   for (const DrawnCluster& cluster : clusters) {
-    largest_A = std::max(largest_A, drawings.emplace_back(cluster.positions_A).size_A().maxCoeff());
+    largest_A = std::max(largest_A, drawings.emplace_back(cluster.positions_A).size_A());
   }
   if (columns == 0) {
     const auto n = static_cast<double>(clusters.size());
