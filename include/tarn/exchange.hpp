@@ -14,6 +14,9 @@
 
 namespace tarn {
 
+/// The energy U whose canonical distribution the scheme has, equation (35) [kcal/mol].
+double canonical_energy_kcal_per_mol(const System& system, const Energies& energies);
+
 /// Neighbours in temperature that were asked whether they change places.
 struct ExchangeAttempt {
   std::int64_t lower = 0, upper = 0;  ///< replica ids

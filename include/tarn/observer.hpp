@@ -28,7 +28,7 @@ struct AveragedQuantity {
   double independent_samples = 0.0;  ///< that would give this error
   std::int64_t samples = 0;          ///< of all replicas
   bool converged = true;             ///< false: error and autocorrelation time are lower bounds
-  /// Where replicas have different baths: the one of those that are meant.
+  /// Where replicas have different baths: the one of those that are meant; nothing: all of them.
   std::optional<double> bath_K{};
 };
 

@@ -57,15 +57,15 @@ void say_by_bath(const std::vector<AveragedQuantity>& averages, const std::strin
   terminal.say(head + "; averages.csv has all, with correlation times");
   std::vector<std::string> tables;
   for (const AveragedQuantity& a : averages) {
-    if (tables.empty() || tables.back() != a.table) tables.push_back(a.table);
+    if (a.bath_K && (tables.empty() || tables.back() != a.table)) tables.push_back(a.table);
   }
   for (const std::string& table : tables) {
     std::vector<std::string> quantities;
     std::map<double, std::map<std::string, std::string>> texts;  // by bath and quantity
     std::map<std::string, double> first;                         // mean
     for (const AveragedQuantity& a : averages) {
-      if (a.table != table) continue;
-      texts[a.bath_K.value()][a.quantity] = mean_text(a);
+      if (a.table != table || !a.bath_K) continue;
+      texts[*a.bath_K][a.quantity] = mean_text(a);
       const double mean = first.try_emplace(a.quantity, a.mean).first->second;
       const bool varies = !is_constant(a) || std::abs(a.mean - mean) > 1e-12 * std::abs(mean);
       if (varies &&
@@ -82,6 +82,9 @@ void say_by_bath(const std::vector<AveragedQuantity>& averages, const std::strin
       for (const std::string& quantity : quantities) row.push_back(of_bath[quantity]);
     }
     for (const std::string& line : aligned(rows)) terminal.say(line);
+  }
+  for (const AveragedQuantity& a : averages) {
+    if (!a.bath_K) terminal.say(fmt::format("{} {}: {}", a.table, a.quantity, mean_text(a)));
   }
 }
 

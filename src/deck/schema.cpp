@@ -56,7 +56,9 @@ std::vector<Section> make_sections() {
       {.name = "run", .meaning = "How long, in what precision, on what device."},
       optional_section<&Deck::energies>(
           {.name = "observe.energies",
-           .meaning = "Writes `energies.csv`; the section turns the observer on."}),
+           .meaning =
+               "Writes `energies.csv`, and with several baths `heat_capacity.csv`; the section "
+               "turns the observer on."}),
       optional_section<&Deck::conservation>(
           {.name = "observe.conservation",
            .meaning = "Writes `conservation.csv`: conserved energy, momenta, worst constraint."}),

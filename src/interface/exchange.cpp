@@ -14,13 +14,6 @@
 namespace tarn {
 namespace {
 
-double energy_of(const System& system, const Energies& e) {
-  const double potential = e.potential_kcal_per_mol + e.penalty_kcal_per_mol + e.wall_kcal_per_mol;
-  return exchange_energy(potential, e.total_kcal_per_mol - e.kinetic_kcal_per_mol,
-                         has_beta(system.integrator.scheme) ? system.integrator.beta : 0.0,
-                         system.thermostat.kind == Thermostat::baoab);
-}
-
 /// In [0, 1), of 53 bits.
 double uniform(std::uint64_t seed, std::int64_t first_of_ladder, std::size_t k, std::int64_t step) {
   const PhiloxWords<std::uint64_t> words =
@@ -31,6 +24,13 @@ double uniform(std::uint64_t seed, std::int64_t first_of_ladder, std::size_t k, 
 }
 
 }  // namespace
+
+double canonical_energy_kcal_per_mol(const System& system, const Energies& e) {
+  const double potential = e.potential_kcal_per_mol + e.penalty_kcal_per_mol + e.wall_kcal_per_mol;
+  return exchange_energy(potential, e.total_kcal_per_mol - e.kinetic_kcal_per_mol,
+                         has_beta(system.integrator.scheme) ? system.integrator.beta : 0.0,
+                         system.thermostat.kind == Thermostat::baoab);
+}
 
 std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_t every,
                                                const Frame& frame) {
@@ -46,10 +46,11 @@ std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_
     const auto upper = places.find(id + 1);
     if (upper == places.end()) continue;
     const auto place = static_cast<std::size_t>(k);
-    const double ratio = exchange_log_ratio(
-        1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place]),
-        1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place + 1]),
-        energy_of(system, frame.energies[r]), energy_of(system, frame.energies[upper->second]));
+    const double ratio =
+        exchange_log_ratio(1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place]),
+                           1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place + 1]),
+                           canonical_energy_kcal_per_mol(system, frame.energies[r]),
+                           canonical_energy_kcal_per_mol(system, frame.energies[upper->second]));
     // What is not a number is refused.
     const double probability = ratio >= 0.0 ? 1.0 : ratio < 0.0 ? std::exp(ratio) : 0.0;
     attempts.push_back(

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -36,8 +37,7 @@ std::string quoted(std::string_view text) {
 std::string line_of(const Series& series, std::size_t index) {
   const bool own = !series.colour.empty();
   const bool dashed = series.dashed || (!own && index >= kPalette.size());
-  return fmt::format("lc rgb '{}'{}",
-                     own ? std::string_view(series.colour) : kPalette[index % kPalette.size()],
+  return fmt::format("lc rgb '{}'{}", own ? series.colour : palette_colour(index),
                      dashed ? " dt 2" : "");
 }
 
@@ -259,6 +259,10 @@ std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
   }
   if (one_title) text += "unset multiplot\n";
   return text + "set output\n";
+}
+
+std::string palette_colour(std::size_t place) {
+  return std::string(kPalette[place % kPalette.size()]);
 }
 
 }  // namespace tarn::io

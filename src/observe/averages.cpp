@@ -23,14 +23,14 @@ void write_averages(const std::string& path, const std::string& provenance,
   io::CsvFormat csv(path, header);
   std::string text = csv.head(
       provenance +
-      (by_bath ? "; after equilibration, the replicas of each bath pooled"
+      (by_bath ? "; after equilibration, the replicas of each bath pooled (nan: of all baths)"
                : "; after equilibration, all replicas pooled") +
       "; error = standard error by blocking (0: not "
       "known); converged = 0: error and autocorrelation time are lower bounds; no autocorrelation "
       "time (nan): the result of the whole run, mean over the replicas");
   for (const AveragedQuantity& a : averages) {
     csv.cell(std::string_view(a.table)).cell(std::string_view(a.quantity));
-    if (by_bath) csv.cell(a.bath_K.value());
+    if (by_bath) csv.cell_or_nan(a.bath_K.value_or(kNotKnown));
     for (const double value :
          {a.mean, a.error, a.autocorrelation_ps.value_or(kNotKnown), a.independent_samples}) {
       // The tables hold finite numbers only; what their squares overflow is no reason to fail.

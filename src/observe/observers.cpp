@@ -1,5 +1,7 @@
 #include "tarn/observe/observers.hpp"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "makers.hpp"
@@ -20,7 +22,12 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
   RunInfo info = run;
   info.baths_K = baths_K(deck);
   std::vector<std::unique_ptr<Observer>> observers;
-  if (deck.energies) observers.push_back(make_energies(*deck.energies, info));
+  if (deck.energies) {
+    observers.push_back(make_energies(*deck.energies, info));
+    if (auto curve = make_heat_capacity(*deck.energies, deck, info)) {
+      observers.push_back(std::move(curve));
+    }
+  }
   if (deck.conservation) observers.push_back(make_conservation(*deck.conservation, info));
   if (deck.heat) observers.push_back(make_heat(*deck.heat, info));
   if (deck.temperatures) observers.push_back(make_temperatures(*deck.temperatures, info));
@@ -36,11 +43,11 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
 
 std::vector<std::string> observer_file_names() {
   std::vector<std::string> names{
-      "averages.csv",          "baths.svg",        "baths.png",           "rdf_by_bath.csv",
-      "iterations.csv",        "temperatures.csv", "geometry.csv",        "topology.pdb",
-      "multipliers.csv",       "trajectory-",      "final.xyz",           "final-",
-      "walkers.csv",           "minima.csv",       "isomers_by_bath.csv", "isomers.xyz",
-      "isomers_structures.svg"};
+      "averages.csv",    "heat_capacity.csv",     "baths.svg",        "baths.png",
+      "rdf_by_bath.csv", "iterations.csv",        "temperatures.csv", "geometry.csv",
+      "topology.pdb",    "multipliers.csv",       "trajectory-",      "final.xyz",
+      "final-",          "walkers.csv",           "minima.csv",       "isomers_by_bath.csv",
+      "isomers.xyz",     "isomers_structures.svg"};
   for (const char* table : {"energies", "conservation", "heat", "cluster", "rdf", "spectrum",
                             "isomers", "exchange", "trajectory"}) {
     for (const char* extension : {".csv", ".svg", ".png"}) {

@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -247,6 +248,26 @@ Pictures draw_cluster(const std::string& folder, const io::PictureFormats& forma
       {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)", "Lindemann index"}, formats);
 }
 
+std::optional<io::Series> heat_capacity_curve(const std::string& folder) {
+  const std::string path = folder + "/heat_capacity.csv";
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  io::CsvReader csv(path);
+  const std::size_t temperature = csv.column("temperature_K");
+  const std::size_t value = csv.column("heat_capacity_kcal_per_mol_K");
+  const std::size_t error = csv.column("heat_capacity_err");
+  io::Series curve;
+  curve.label = "from all baths";
+  std::vector<double> errors;
+  Cells cells;
+  while (csv.next(cells)) {
+    curve.x.push_back(csv.number(cells[temperature]));
+    curve.y.push_back(1000.0 * csv.number(cells[value]));
+    errors.push_back(1000.0 * csv.number(cells[error]));
+  }
+  curve.set_error(errors);
+  return curve;
+}
+
 Pictures draw_baths(const std::string& folder, const io::PictureFormats& formats) {
   struct Panel {
     std::string_view quantity, y_label;
@@ -287,10 +308,17 @@ Pictures draw_baths(const std::string& folder, const io::PictureFormats& formats
     plot.y_label = panels[p].y_label;
     curves[p].style = io::Series::Style::marked_line;
     curves[p].set_error(errors[p]);
+    if (panels[p].quantity == "heat_capacity_kcal_per_mol_K") {
+      if (auto curve = heat_capacity_curve(folder)) {
+        curves[p].style = io::Series::Style::points;
+        curves[p].label = "of one bath";
+        plot.series.push_back(std::move(*curve));
+      }
+    }
     plot.series.push_back(std::move(curves[p]));
   }
   if (plots.empty()) return {};
-  plots.back().x_label += "     bars: standard error";
+  plots.back().x_label += "     bars, band: standard error";
   if (!all_converged) plots.back().x_label += "     *: a lower bound, the run is too short";
   return pictures_of(io::draw(plots, folder + "/baths", formats));
 }

@@ -2,17 +2,38 @@
 
 #include <array>
 #include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "scratch_folder.hpp"
 #include "tarn/core/units.hpp"
+#include "tarn/io/csv.hpp"
 #include "tarn/run.hpp"
 
 /// @file
 /// The heat capacity, a variance at one temperature, is the slope of the energy between
-/// temperatures.
+/// temperatures; and what all baths together say of one is what it says itself.
 
 namespace tarn {
 namespace {
+
+struct CurvePoint {
+  double energy = 0.0, capacity = 0.0, capacity_error = 0.0;
+};
+/// The row of heat_capacity.csv of that temperature.
+CurvePoint curve_at(const std::string& folder, double temperature_K) {
+  io::CsvReader csv(folder + "/heat_capacity.csv");
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) {
+    const auto number = [&](const char* column) { return csv.number(cells[csv.column(column)]); };
+    if (number("temperature_K") != temperature_K) continue;
+    return {number("energy_kcal_per_mol"), number("heat_capacity_kcal_per_mol_K"),
+            number("heat_capacity_err")};
+  }
+  ADD_FAILURE() << "no row of " << temperature_K << " K";
+  return {};
+}
 
 /// The energy of pairs and wall changes between two baths by the integral of its heat capacity,
 /// here by Simpson's rule over three. A liquid droplet of four: the capacity is smooth on 40 K, and
@@ -36,6 +57,7 @@ TEST(HeatCapacity, IntegratesToTheEnergyBetweenBaths) {
                options);
   std::array<double, 3> energy{}, energy_error{}, capacity{}, capacity_error{};
   for (const AveragedQuantity& a : result.averages) {
+    if (!a.bath_K) continue;
     const auto bath =
         static_cast<std::size_t>(std::lround((a.bath_K.value() - kFirst_K) / kStep_K));
     if (a.quantity == "total_kcal_per_mol") energy.at(bath) += a.mean;
@@ -53,6 +75,43 @@ TEST(HeatCapacity, IntegratesToTheEnergyBetweenBaths) {
                                   energy_error[2] + kStep_K / 3.0 * capacity_error[2]);
   EXPECT_LT(error, 0.05 * integral) << "a test that tells something";
   EXPECT_NEAR(energy[2] - energy[0], integral, 4.5 * error) << error;
+
+  // The curve has the samples of the bath, and more: the two differ by less than its own error.
+  for (std::size_t bath = 0; bath < 3; ++bath) {
+    const CurvePoint point = curve_at(folder.file("out"), kFirst_K + kStep_K * bath);
+    EXPECT_NEAR(point.energy, energy.at(bath), 4.5 * energy_error.at(bath));
+    EXPECT_NEAR(point.capacity,
+                capacity.at(bath) + 3.0 * kMolecules * units::boltzmann_kcal_per_mol_K,
+                4.5 * capacity_error.at(bath));
+    EXPECT_LT(point.capacity_error, 1.2 * capacity_error.at(bath));
+  }
+}
+
+/// With a penalty, and states that exchange their baths, too: the weights are those of the energy
+/// that the scheme samples, equation (35).
+TEST(HeatCapacity, FromAllBathsWithAPenalty) {
+  const test::ScratchFolder folder;
+  RunOptions options;
+  options.out_dir = folder.file("out");
+  const RunResult result =
+      run_deck(parse_deck("[system]\nmolecules = 3\nreplicas = 60\n"
+                          "[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 1.0\nomega = 50.0\n"
+                          "[thermostat]\nkind = \"gla\"\ntemperatures_K = [150, 200, 270]\n"
+                          "friction_per_ps = 5.0\n[exchange]\nevery = 20\n"
+                          "[confinement]\nradius_A = 4.0\nstiffness_kcal_per_mol_A2 = 5.0\n"
+                          "[run]\nequilibration_ps = 10.0\nsteps = 100000\n"
+                          "[observe.energies]\nevery = 20\nreplicas = 1\n",
+                          "deck.toml"),
+               options);
+  int baths = 0;
+  for (const AveragedQuantity& a : result.averages) {
+    if (a.quantity != "heat_capacity_kcal_per_mol_K") continue;
+    const CurvePoint point = curve_at(folder.file("out"), a.bath_K.value());
+    EXPECT_NEAR(point.capacity, a.mean, 4.5 * a.error) << *a.bath_K;
+    EXPECT_LT(a.error, 0.03 * a.mean) << "a test that tells something";
+    ++baths;
+  }
+  EXPECT_EQ(baths, 3);
 }
 
 }  // namespace

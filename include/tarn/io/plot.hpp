@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,9 @@
 /// Pictures as SVG and PNG, drawn by gnuplot where it is installed.
 
 namespace tarn::io {
+
+/// "#rrggbb" of the curve at that place where it names none.
+std::string palette_colour(std::size_t place);
 
 /// One curve. The same values in the same order give the same SVG, byte for byte.
 struct Series {

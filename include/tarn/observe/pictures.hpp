@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "tarn/io/plot.hpp"
@@ -22,8 +23,12 @@ Pictures draw_energies(const std::string& folder,
 Pictures draw_cluster(const std::string& folder,
                       const io::PictureFormats& formats = io::kAllPictures);
 
+/// The heat capacity at all temperatures with its error, of heat_capacity.csv [cal/mol/K]; nothing
+/// where the folder has none.
+std::optional<io::Series> heat_capacity_curve(const std::string& folder);
+
 /// Potential energy, heat capacity, hydrogen bonds and Lindemann index against the temperature of
-/// the bath, of averages.csv; nothing where there are fewer than three baths.
+/// the bath, of averages.csv and heat_capacity.csv; nothing where there are fewer than three baths.
 Pictures draw_baths(const std::string& folder,
                     const io::PictureFormats& formats = io::kAllPictures);
 

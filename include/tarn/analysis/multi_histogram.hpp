@@ -1,0 +1,150 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+/// @file
+/// What samples at several temperatures tell of all temperatures between them, equation (63).
+
+namespace tarn::analysis {
+
+/// Samples of one bath whose energies are nearly the same.
+struct EnergyBin {
+  double samples = 0.0;
+  double energy =
+      0.0;             ///< sum of U, the energy whose canonical distribution was sampled [kcal/mol]
+  double value = 0.0;  ///< sum of A, whose moments are asked for [kcal/mol]
+  double square = 0.0;  ///< sum of A^2
+};
+
+/// The canonical distribution at any temperature from bins of several baths, by multiple histograms
+/// (Ferrenberg & Swendsen 1989; Shirts & Chodera 2008).
+class Reweighting {
+ public:
+  /// @param beta_mol_per_kcal 1/kT of each bath, falling or rising
+  /// @param bins [bath]; a bath may have none, all of them together have one
+  /// @param near free energies to begin with, of a like problem; empty: neighbours one by one
+  Reweighting(std::span<const double> beta_mol_per_kcal,
+              const std::vector<std::vector<EnergyBin>>& bins, std::span<const double> near = {});
+
+  /// f = -ln Z of each bath: 0 of the first that has samples, nan of those that have none.
+  const std::vector<double>& free_energies() const { return free_energies_; }
+  /// Whether each bath has the weight of its samples within 1e-8 of them.
+  bool converged() const { return converged_; }
+
+  struct Moments {
+    double mean = 0.0, variance = 0.0;  ///< of A
+    /// (sum of the weights of the samples)^2 / (sum of their squares): so many samples of one
+    /// weight have as large errors.
+    double effective_samples = 0.0;
+  };
+  Moments at(double beta_mol_per_kcal) const;
+
+ private:
+  struct Entry {
+    double samples, energy, value, within;  // means, and the variance of A within the bin
+    double log_mixture;  // ln of the density of samples of all baths over that of states
+  };
+  struct Bath {
+    std::size_t number;
+    double beta, samples;
+    std::size_t first, end;  // of its entries
+  };
+  double between(const Bath& a, const Bath& b) const;
+  /// log_mixture of all entries. @return what the free energies minimise
+  double mix(const std::vector<Bath>& baths, std::span<const double> f);
+  void solve(const std::vector<Bath>& baths, std::span<const double> near);
+
+  std::vector<Entry> entries_;
+  std::vector<double> free_energies_;
+  bool converged_ = false;
+};
+
+/// Collects the samples of a run in bins, apart by ladder of baths and by time: leaving out one
+/// part at a time tells the error of what comes of them all.
+///
+/// Sixteen ladders or more are the parts, in sixteen groups. With fewer of them time is split, so
+/// that there are 16 to 60 parts after a while, in a way that depends on the samples only: blocks
+/// of time become twice as long when there are too many.
+class MultiHistogram {
+ public:
+  static constexpr std::int64_t kGroups = 16;
+  /// Width of a bin in kT of its bath. Its samples are given one weight; weights of other baths
+  /// differ within it by some 4 %, and moments are off by a thousandth of what that does to them.
+  static constexpr double kWidth_kT = 0.125;
+
+  /// @param beta_mol_per_kcal 1/kT of each bath
+  /// @param ladders how many of these are independent
+  MultiHistogram(std::vector<double> beta_mol_per_kcal, std::int64_t ladders);
+
+  /// A sample. What is not finite, or beyond 1e14 kT, is left out.
+  /// @param ladder 0, 1, ...; @param energy U, @param value A [kcal/mol]
+  void add(std::size_t bath, std::int64_t ladder, double energy, double value);
+  /// Ends the samples of one moment.
+  void end_of_moment();
+
+  bool empty() const { return parts_.empty(); }
+  /// Of all baths.
+  double samples() const;
+
+  /// What comes of all samples, and of those outside of each part.
+  class Result {
+   public:
+    const Reweighting& all() const { return all_; }
+    /// Whether there are two parts and errors are known.
+    bool knows_errors() const { return without_.size() > 1; }
+    /// Standard errors of the numbers that f makes of a Reweighting, by the jackknife for parts of
+    /// any size: err^2 = sum over the parts of (1 - share) (f(without it) - f(all))^2.
+    /// @param values f(all())
+    template <class F>
+    std::vector<double> errors(const std::vector<double>& values, const F& f) const {
+      std::vector<double> errors(values.size(), 0.0);
+      for (const Without& w : without_) {
+        const std::vector<double> rest = f(w.rest);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          errors[i] += (1.0 - w.share) * (rest[i] - values[i]) * (rest[i] - values[i]);
+        }
+      }
+      for (double& error : errors) error = std::sqrt(error);
+      return errors;
+    }
+
+   private:
+    friend class MultiHistogram;
+    struct Without {
+      Reweighting rest;
+      double share;  // of all samples that the part has
+    };
+    explicit Result(Reweighting all) : all_(std::move(all)) {}
+
+    Reweighting all_;
+    std::vector<Without> without_;
+  };
+  /// Nothing without samples.
+  std::optional<Result> result() const;
+
+  /// All that it remembers, for a checkpoint.
+  std::vector<double> memory() const;
+  void restore(std::span<const double> memory);
+
+ private:
+  using Bins = std::map<std::int64_t, EnergyBin>;  // by number
+  using Part = std::vector<Bins>;                  // [bath]
+
+  static double samples_of(const Part& part);
+  static void add_to(Part& sum, const Part& part, double sign = 1.0);
+
+  std::vector<double> beta_;
+  std::size_t groups_, most_blocks_;
+  std::vector<Part> parts_;  // [time][group]
+  std::int64_t block_length_ = 1, moments_in_block_ = 0;
+  bool block_is_open_ = false;  // the last parts may take samples
+};
+
+}  // namespace tarn::analysis

@@ -1,0 +1,302 @@
+#include "tarn/analysis/multi_histogram.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace tarn::analysis {
+namespace {
+
+constexpr double kTolerance = 1e-8;
+constexpr int kMostIterations = 100;
+/// Numbers of bins are below it, so that doubles hold them.
+constexpr double kMostBins = 1e15;
+
+/// ln sum exp of numbers that are not all -infinity.
+double log_sum_exp(const Eigen::ArrayXd& x) {
+  const double largest = x.maxCoeff();
+  return largest + std::log((x - largest).exp().sum());
+}
+
+}  // namespace
+
+Reweighting::Reweighting(std::span<const double> beta_mol_per_kcal,
+                         const std::vector<std::vector<EnergyBin>>& bins,
+                         std::span<const double> near)
+    : free_energies_(bins.size(), std::numeric_limits<double>::quiet_NaN()) {
+  std::vector<Bath> baths;
+  for (std::size_t k = 0; k < bins.size(); ++k) {
+    double samples = 0.0;
+    const std::size_t first = entries_.size();
+    for (const EnergyBin& bin : bins[k]) {
+      const double mean = bin.value / bin.samples;
+      entries_.push_back({bin.samples, bin.energy / bin.samples, mean,
+                          std::max(0.0, bin.square / bin.samples - mean * mean), 0.0});
+      samples += bin.samples;
+    }
+    if (samples > 0.0) {
+      baths.push_back({k, beta_mol_per_kcal[k], samples, first, entries_.size()});
+    }
+  }
+  solve(baths, near);
+}
+
+/// f of b less that of a from their own samples (Bennett 1976), by bisection: it is found however
+/// little these have in common, where the slope of the whole problem is nothing but rounding.
+double Reweighting::between(const Bath& a, const Bath& b) const {
+  const auto log_odds = [&](const Entry& e) {
+    return std::log(b.samples / a.samples) - (b.beta - a.beta) * e.energy;
+  };
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  const auto each = [&](const auto& look_at) {
+    for (const Bath* bath : {&a, &b}) {
+      for (std::size_t i = bath->first; i < bath->end; ++i) look_at(entries_[i]);
+    }
+  };
+  each([&](const Entry& e) {
+    low = std::min(low, -log_odds(e));
+    high = std::max(high, -log_odds(e));
+  });
+  constexpr double kCertain = 40.0;  // logarithm of odds
+  low -= kCertain;
+  high += kCertain;
+  while (high - low > 1e-6) {
+    const double middle = 0.5 * (low + high);
+    if (middle <= low || middle >= high) break;
+    double of_b = 0.0;
+    each([&](const Entry& e) { of_b += e.samples / (1.0 + std::exp(-middle - log_odds(e))); });
+    (of_b < b.samples ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+double Reweighting::mix(const std::vector<Bath>& baths, std::span<const double> f) {
+  const auto n = static_cast<Eigen::Index>(baths.size());
+  Eigen::ArrayXd offset(n), beta(n);
+  double objective = 0.0;
+  for (Eigen::Index k = 0; k < n; ++k) {
+    const auto i = static_cast<std::size_t>(k);
+    offset[k] = std::log(baths[i].samples) + f[i];
+    beta[k] = baths[i].beta;
+    objective -= baths[i].samples * f[i];
+  }
+  for (Entry& entry : entries_) {
+    entry.log_mixture = log_sum_exp(offset - beta * entry.energy);
+    objective += entry.samples * entry.log_mixture;
+  }
+  return objective;
+}
+
+/// Newton's method for a convex function of the free energies, whose gradient is the weight of each
+/// bath less the number of its samples.
+void Reweighting::solve(const std::vector<Bath>& baths, std::span<const double> near) {
+  const std::size_t n = baths.size();
+  std::vector<double> f(n, 0.0);
+  for (std::size_t k = 1; k < n; ++k) {
+    const Bath &b = baths[k], &a = baths[k - 1];
+    const bool known = !near.empty() && std::isfinite(near[b.number] - near[a.number]);
+    f[k] = f[k - 1] + (known ? near[b.number] - near[a.number] : between(a, b));
+  }
+  double objective = mix(baths, f);
+  const auto size = static_cast<Eigen::Index>(n);
+  Eigen::ArrayXd offset(size), beta(size), samples(size);
+  for (int iteration = 0; iteration < kMostIterations; ++iteration) {
+    for (std::size_t k = 0; k < n; ++k) {
+      const auto i = static_cast<Eigen::Index>(k);
+      offset[i] = std::log(baths[k].samples) + f[k];
+      beta[i] = baths[k].beta;
+      samples[i] = baths[k].samples;
+    }
+    // Probabilities that a sample of an entry is of a bath, a column an entry, some at a time.
+    constexpr std::size_t kColumns = 256;
+    Eigen::MatrixXd products = Eigen::MatrixXd::Zero(size, size), part(size, kColumns);
+    Eigen::VectorXd weight = Eigen::VectorXd::Zero(size);
+    for (std::size_t begin = 0; begin < entries_.size(); begin += kColumns) {
+      const std::size_t count = std::min(kColumns, entries_.size() - begin);
+      const auto columns = static_cast<Eigen::Index>(count);
+      for (Eigen::Index c = 0; c < columns; ++c) {
+        const Entry& e = entries_[begin + static_cast<std::size_t>(c)];
+        part.col(c) = (offset - beta * e.energy - e.log_mixture).exp() * std::sqrt(e.samples);
+        weight += part.col(c) * std::sqrt(e.samples);
+      }
+      products.noalias() += part.leftCols(columns) * part.leftCols(columns).transpose();
+    }
+    const Eigen::VectorXd gradient = weight - samples.matrix();
+    converged_ = (gradient.array().abs() <= kTolerance * samples).all();
+    if (converged_ || size == 1) break;
+    // The first free energy stays 0: only differences count.
+    const Eigen::MatrixXd hessian = Eigen::MatrixXd(weight.asDiagonal()) - products;
+    const Eigen::Index rest = size - 1;
+    const Eigen::VectorXd move =
+        -hessian.bottomRightCorner(rest, rest).ldlt().solve(gradient.tail(rest));
+    if (!move.allFinite()) break;
+    double step = 1.0;
+    for (; step > 1e-6; step *= 0.5) {
+      std::vector<double> next = f;
+      for (std::size_t k = 1; k < n; ++k) next[k] += step * move[static_cast<Eigen::Index>(k - 1)];
+      const double there = mix(baths, next);
+      if (there <= objective + 1e-13 * std::abs(objective)) {
+        f = std::move(next);
+        objective = there;
+        break;
+      }
+    }
+    if (step <= 1e-6) {
+      mix(baths, f);
+      break;
+    }
+  }
+  for (std::size_t k = 0; k < n; ++k) free_energies_[baths[k].number] = f[k];
+}
+
+Reweighting::Moments Reweighting::at(double beta_mol_per_kcal) const {
+  double largest = -std::numeric_limits<double>::infinity();
+  for (const Entry& e : entries_) {
+    largest = std::max(largest, -beta_mol_per_kcal * e.energy - e.log_mixture);
+  }
+  const auto weight = [&](const Entry& e) {
+    return std::exp(-beta_mol_per_kcal * e.energy - e.log_mixture - largest);
+  };
+  double sum = 0.0, squares = 0.0;
+  Moments moments;
+  for (const Entry& e : entries_) {
+    const double w = weight(e);
+    sum += e.samples * w;
+    squares += e.samples * w * w;
+    moments.mean += e.samples * w * e.value;
+  }
+  moments.mean /= sum;
+  moments.effective_samples = sum * sum / squares;
+  for (const Entry& e : entries_) {
+    const double off = e.value - moments.mean;
+    moments.variance += e.samples * weight(e) / sum * (e.within + off * off);
+  }
+  return moments;
+}
+
+MultiHistogram::MultiHistogram(std::vector<double> beta_mol_per_kcal, std::int64_t ladders)
+    : beta_(std::move(beta_mol_per_kcal)),
+      groups_(static_cast<std::size_t>(std::clamp<std::int64_t>(ladders, 1, kGroups))),
+      most_blocks_(groups_ == kGroups ? 1 : 2 * ((kGroups + groups_ - 1) / groups_)) {}
+
+void MultiHistogram::add(std::size_t bath, std::int64_t ladder, double energy, double value) {
+  const double bin = std::floor(energy * beta_[bath] / kWidth_kT);
+  if (!(std::abs(bin) < kMostBins) || !std::isfinite(value)) return;
+  if (!block_is_open_) parts_.resize(parts_.size() + groups_, Part(beta_.size()));
+  block_is_open_ = true;
+  const auto group = static_cast<std::size_t>(ladder) % groups_;
+  Part& part = parts_[parts_.size() - groups_ + group];
+  EnergyBin& of = part[bath][static_cast<std::int64_t>(bin)];
+  of.samples += 1.0;
+  of.energy += energy;
+  of.value += value;
+  of.square += value * value;
+}
+
+void MultiHistogram::end_of_moment() {
+  if (!block_is_open_ || most_blocks_ == 1 || ++moments_in_block_ < block_length_) return;
+  block_is_open_ = false;
+  moments_in_block_ = 0;
+  if (parts_.size() < most_blocks_ * groups_) return;
+  for (std::size_t block = 0; block < most_blocks_ / 2; ++block) {
+    for (std::size_t group = 0; group < groups_; ++group) {
+      Part first = std::move(parts_[2 * block * groups_ + group]);
+      add_to(first, parts_[(2 * block + 1) * groups_ + group]);
+      parts_[block * groups_ + group] = std::move(first);
+    }
+  }
+  parts_.resize(most_blocks_ / 2 * groups_);
+  block_length_ *= 2;
+}
+
+void MultiHistogram::add_to(Part& sum, const Part& part, double sign) {
+  for (std::size_t bath = 0; bath < part.size(); ++bath) {
+    for (const auto& [number, bin] : part[bath]) {
+      EnergyBin& of = sum[bath][number];
+      of.samples += sign * bin.samples;
+      of.energy += sign * bin.energy;
+      of.value += sign * bin.value;
+      of.square += sign * bin.square;
+    }
+  }
+}
+
+double MultiHistogram::samples_of(const Part& part) {
+  double samples = 0.0;
+  for (const Bins& bins : part) {
+    for (const auto& [number, bin] : bins) samples += bin.samples;
+  }
+  return samples;
+}
+
+double MultiHistogram::samples() const {
+  double samples = 0.0;
+  for (const Part& part : parts_) samples += samples_of(part);
+  return samples;
+}
+
+std::optional<MultiHistogram::Result> MultiHistogram::result() const {
+  if (empty()) return std::nullopt;
+  const auto bins_of = [](const Part& part) {
+    std::vector<std::vector<EnergyBin>> bins(part.size());
+    for (std::size_t bath = 0; bath < part.size(); ++bath) {
+      for (const auto& [number, bin] : part[bath]) {
+        if (bin.samples > 0.0) bins[bath].push_back(bin);
+      }
+    }
+    return bins;
+  };
+  Part whole(beta_.size());
+  for (const Part& part : parts_) add_to(whole, part);
+  const double all_samples = samples_of(whole);
+  Result result(Reweighting(beta_, bins_of(whole)));
+  for (const Part& part : parts_) {
+    const double share = samples_of(part) / all_samples;
+    if (share == 0.0 || share == 1.0) continue;
+    Part rest = whole;
+    add_to(rest, part, -1.0);
+    result.without_.push_back(
+        {Reweighting(beta_, bins_of(rest), result.all_.free_energies()), share});
+  }
+  return result;
+}
+
+std::vector<double> MultiHistogram::memory() const {
+  std::vector<double> numbers{static_cast<double>(block_length_),
+                              static_cast<double>(moments_in_block_), block_is_open_ ? 1.0 : 0.0,
+                              static_cast<double>(parts_.size())};
+  for (const Part& part : parts_) {
+    for (const Bins& bins : part) {
+      numbers.push_back(static_cast<double>(bins.size()));
+      for (const auto& [number, bin] : bins) {
+        numbers.insert(numbers.end(), {static_cast<double>(number), bin.samples, bin.energy,
+                                       bin.value, bin.square});
+      }
+    }
+  }
+  return numbers;
+}
+
+void MultiHistogram::restore(std::span<const double> memory) {
+  std::size_t at = 0;
+  const auto next = [&] { return memory[at++]; };
+  block_length_ = static_cast<std::int64_t>(next());
+  moments_in_block_ = static_cast<std::int64_t>(next());
+  block_is_open_ = next() != 0.0;
+  parts_.assign(static_cast<std::size_t>(next()), Part(beta_.size()));
+  for (Part& part : parts_) {
+    for (Bins& bins : part) {
+      const auto count = static_cast<std::size_t>(next());
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto number = static_cast<std::int64_t>(next());
+        EnergyBin& bin = bins[number];
+        for (double* value : {&bin.samples, &bin.energy, &bin.value, &bin.square}) {
+          *value = next();
+        }
+      }
+    }
+  }
+}
+
+}  // namespace tarn::analysis

@@ -1,0 +1,269 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "baths.hpp"
+#include "makers.hpp"
+#include "tarn/analysis/multi_histogram.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/exchange.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/io/csv.hpp"
+
+namespace tarn {
+namespace {
+
+using analysis::MultiHistogram;
+using analysis::Reweighting;
+
+/// A row with fewer samples' worth is not known.
+constexpr double kFewSamples = 100.0;
+/// A maximum is told that stands out by so many of its standard errors.
+constexpr double kStandsOut = 4.5;
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+double beta_mol_per_kcal(double temperature_K) {
+  return 1.0 / (units::boltzmann_kcal_per_mol_K * temperature_K);
+}
+
+/// Both ends, and the multiples of a round step between them, 240 at most.
+std::vector<double> temperatures_between(double coldest_K, double hottest_K) {
+  const double least_K = (hottest_K - coldest_K) / 240.0;
+  const double power = std::pow(10.0, std::floor(std::log10(least_K)));
+  double step_K = 10.0 * power;
+  for (const double round : {5.0, 2.5, 2.0, 1.0}) {
+    if (round * power >= least_K) step_K = round * power;
+  }
+  std::vector<double> temperatures_K{coldest_K};
+  for (double i = std::floor(coldest_K / step_K) + 1.0; i * step_K < hottest_K; ++i) {
+    temperatures_K.push_back(i * step_K);
+  }
+  temperatures_K.push_back(hottest_K);
+  return temperatures_K;
+}
+
+/// The place of the largest value of a function with one maximum between two places.
+template <class F>
+double maximum_between(double low, double high, const F& f) {
+  const double golden = 0.5 * (std::sqrt(5.0) - 1.0);
+  double left = high - golden * (high - low), right = low + golden * (high - low);
+  double f_left = f(left), f_right = f(right);
+  while (high - low > 1e-5 * high) {
+    if (f_left > f_right) {
+      high = std::exchange(right, left);
+      f_right = f_left;
+      left = high - golden * (high - low);
+      f_left = f(left);
+    } else {
+      low = std::exchange(left, right);
+      f_left = f_right;
+      right = low + golden * (high - low);
+      f_right = f(right);
+    }
+  }
+  return 0.5 * (low + high);
+}
+
+/// A maximum among values, between the smallest ones on both sides up to where it is surpassed.
+struct Maximum {
+  std::size_t at = 0, left = 0, right = 0;
+  double stands_out = 0.0;  // above the higher one of these
+};
+/// The one inside that stands out most; values may be nan.
+std::optional<Maximum> most_prominent(const std::vector<double>& values) {
+  std::optional<Maximum> best;
+  for (std::size_t i = 1; i + 1 < values.size(); ++i) {
+    if (!(values[i] > values[i - 1] && values[i] >= values[i + 1])) continue;
+    Maximum m{i, i, i};
+    for (std::size_t k = i; k-- > 0 && values[k] <= values[i];) {
+      if (values[k] < values[m.left]) m.left = k;
+    }
+    for (std::size_t k = i + 1; k < values.size() && values[k] <= values[i]; ++k) {
+      if (values[k] < values[m.right]) m.right = k;
+    }
+    m.stands_out = values[i] - std::max(values[m.left], values[m.right]);
+    if (!best || m.stands_out > best->stands_out) best = m;
+  }
+  return best;
+}
+
+/// heat_capacity.csv: energy and heat capacity at any temperature between the coldest and the
+/// hottest bath, from the samples of all of them.
+class HeatCapacity final : public Observer {
+ public:
+  HeatCapacity(std::int64_t every, const Deck& deck, const RunInfo& info)
+      : every_(every),
+        system_(make_system(deck, info.molecules)),
+        info_(info),
+        baths_(info),
+        histogram_(betas(), ladder(info.replicas - 1) + 1) {}
+
+  std::string name() const override { return fmt::format("heat capacity every {}", every_); }
+  unsigned fields() const override { return kEnergies; }
+  std::int64_t every() const override { return every_; }
+  void begin() override {}
+
+  void observe(const Frame& frame) override {
+    if (frame.step < info_.first_averaged_step) return;
+    for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+      const Energies& e = frame.energies[r];
+      const std::int64_t id = frame.replica_ids[r];
+      histogram_.add(baths_.of(id), ladder(id), canonical_energy_kcal_per_mol(system_, e),
+                     e.potential_kcal_per_mol + e.wall_kcal_per_mol);
+    }
+    histogram_.end_of_moment();
+  }
+
+  void save(std::ostream& out) override {
+    io::put(out, std::span<const double>(histogram_.memory()));
+  }
+  void load(std::istream& in) override { histogram_.restore(io::get_doubles(in)); }
+
+  void finish() override;
+  std::vector<AveragedQuantity> averages() const override;
+
+ private:
+  std::int64_t ladder(std::int64_t replica_id) const {
+    return replica_id / static_cast<std::int64_t>(info_.baths_K.size());
+  }
+  std::vector<double> betas() const {
+    std::vector<double> betas;
+    for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
+      betas.push_back(beta_mol_per_kcal(baths_.temperature_K(bath).value()));
+    }
+    return betas;
+  }
+  /// Equation (53) [kcal/mol/K].
+  double capacity(const Reweighting::Moments& moments, double temperature_K) const {
+    constexpr double k = units::boltzmann_kcal_per_mol_K;
+    return 3.0 * info_.molecules * k + moments.variance / (k * temperature_K * temperature_K);
+  }
+  double capacity(const Reweighting& r, double temperature_K) const {
+    return capacity(r.at(beta_mol_per_kcal(temperature_K)), temperature_K);
+  }
+  void find_peak(const MultiHistogram::Result& result, const std::vector<double>& temperatures_K,
+                 const std::vector<double>& capacities);
+
+  std::int64_t every_;
+  System system_;
+  RunInfo info_;
+  Baths baths_;
+  MultiHistogram histogram_;
+  // Temperature and height of the maximum, with errors; of the last finish().
+  struct Peak {
+    std::array<double, 2> values, errors;
+  };
+  std::optional<Peak> peak_;
+};
+
+void HeatCapacity::find_peak(const MultiHistogram::Result& result,
+                             const std::vector<double>& temperatures_K,
+                             const std::vector<double>& capacities) {
+  peak_.reset();
+  const std::optional<Maximum> maximum = most_prominent(capacities);
+  if (!maximum || !result.knows_errors()) return;
+  const auto peak_of = [&](const Reweighting& r) {
+    std::size_t highest = maximum->at;
+    double height = -1.0;
+    for (std::size_t i = maximum->left; i <= maximum->right; ++i) {
+      const double here = capacity(r, temperatures_K[i]);
+      if (here > height) {
+        height = here;
+        highest = i;
+      }
+    }
+    const double low_K = temperatures_K[std::max(highest, maximum->left + 1) - 1];
+    const double high_K = temperatures_K[std::min(highest + 1, maximum->right)];
+    const double at_K =
+        maximum_between(low_K, high_K, [&](double t_K) { return capacity(r, t_K); });
+    return std::vector<double>{at_K, capacity(r, at_K)};
+  };
+  const std::vector<double> values = peak_of(result.all());
+  const std::vector<double> errors = result.errors(values, peak_of);
+  if (maximum->stands_out < kStandsOut * errors[1]) return;
+  peak_ = {{values[0], values[1]}, {errors[0], errors[1]}};
+}
+
+void HeatCapacity::finish() {
+  const auto result = histogram_.result();
+  if (!result) return;
+  const std::vector<double> temperatures_K = temperatures_between(
+      baths_.temperature_K(0).value(), baths_.temperature_K(baths_.size() - 1).value());
+  // Energies, then heat capacities.
+  const auto curve = [&](const Reweighting& r) {
+    std::vector<double> energies, capacities;
+    for (const double t_K : temperatures_K) {
+      const Reweighting::Moments moments = r.at(beta_mol_per_kcal(t_K));
+      energies.push_back(moments.mean);
+      capacities.push_back(capacity(moments, t_K));
+    }
+    energies.insert(energies.end(), capacities.begin(), capacities.end());
+    return energies;
+  };
+  const std::size_t rows = temperatures_K.size();
+  std::vector<double> values = curve(result->all()), errors = result->errors(values, curve);
+  std::vector<double> samples;
+  for (std::size_t row = 0; row < rows; ++row) {
+    samples.push_back(result->all().at(beta_mol_per_kcal(temperatures_K[row])).effective_samples);
+    if (samples.back() >= kFewSamples) continue;
+    for (const std::size_t i : {row, rows + row}) values[i] = errors[i] = kUnknown;
+  }
+  find_peak(*result, temperatures_K,
+            {values.begin() + static_cast<std::ptrdiff_t>(rows), values.end()});
+
+  io::CsvFormat csv(info_.out_dir + "/heat_capacity.csv",
+                    {"temperature_K", "energy_kcal_per_mol", "energy_err",
+                     "heat_capacity_kcal_per_mol_K", "heat_capacity_err", "effective_samples"});
+  std::string text = csv.head(
+      info_.provenance +
+      "; energy of pairs and wall, and heat capacity of rigid bonds, from the samples of all baths "
+      "by multiple histograms; _err = standard error by the jackknife (0: not known); nan: fewer "
+      "than 100 effective samples" +
+      (peak_ ? fmt::format("; largest at {:.3f} +- {:.3f} K", peak_->values[0], peak_->errors[0])
+             : ""));
+  for (std::size_t row = 0; row < rows; ++row) {
+    csv.cell(temperatures_K[row]);
+    for (const double value :
+         {values[row], errors[row], values[rows + row], errors[rows + row], samples[row]}) {
+      csv.cell_or_nan(value);
+    }
+    text += csv.row();
+  }
+  io::write_file(info_.out_dir + "/heat_capacity.csv", text);
+}
+
+std::vector<AveragedQuantity> HeatCapacity::averages() const {
+  if (!peak_) return {};
+  std::vector<AveragedQuantity> all{
+      {"heat_capacity", "peak_temperature_K", peak_->values[0], peak_->errors[0]},
+      {"heat_capacity", "peak_kcal_per_mol_K", peak_->values[1], peak_->errors[1]}};
+  for (AveragedQuantity& a : all) a.samples = static_cast<std::int64_t>(histogram_.samples());
+  return all;
+}
+
+}  // namespace
+
+std::unique_ptr<Observer> make_heat_capacity(const ObserveEnergies& section, const Deck& deck,
+                                             const RunInfo& info) {
+  constexpr std::size_t kMostBaths = 256;
+  const std::set<double> temperatures_K(info.baths_K.begin(), info.baths_K.end());
+  if (temperatures_K.size() < 2 || temperatures_K.size() > kMostBaths ||
+      *temperatures_K.begin() <= 0.0) {
+    return nullptr;
+  }
+  return std::make_unique<HeatCapacity>(section.every, deck, info);
+}
+
+}  // namespace tarn

@@ -1,0 +1,235 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "scratch_folder.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/observe/observers.hpp"
+#include "tarn/run.hpp"
+
+/// @file
+/// heat_capacity.csv of runs with several baths.
+
+namespace tarn {
+namespace {
+
+using test::read_text;
+using test::ScratchFolder;
+
+constexpr double k = units::boltzmann_kcal_per_mol_K;
+constexpr int kMolecules = 3;
+
+Deck deck_of(const std::string& temperatures_K, int replicas, const std::string& more = "") {
+  return parse_deck("[system]\nmolecules = 3\nreplicas = " + std::to_string(replicas) +
+                        "\n[integrator]\nscheme = \"settle\"\n[thermostat]\nkind = \"baoab\"\n"
+                        "friction_per_ps = 5.0\ntemperatures_K = " +
+                        temperatures_K + "\n[run]\nsteps = 400\n" + more +
+                        "[observe.energies]\nevery = 20\n",
+                    "deck.toml");
+}
+
+/// The observer of the curve alone; null where there is none.
+std::unique_ptr<Observer> curve_of(const Deck& deck, const std::string& folder,
+                                   std::int64_t first_averaged_step = 0) {
+  RunInfo info{folder, kMolecules, deck.system.replicas, "test", 2.0, first_averaged_step};
+  auto observers = make_observers(deck, info);
+  for (auto& observer : observers) {
+    if (observer->name().starts_with("heat capacity")) return std::move(observer);
+  }
+  return nullptr;
+}
+
+/// Frames with energies of places that some made-up system has at a temperature. A part of them is
+/// the wall's.
+class Frames {
+ public:
+  Frames(const Deck& deck, std::function<double(std::mt19937_64&, double temperature_K)> energy)
+      : deck_(deck), energy_(std::move(energy)) {}
+  void show(Observer& observer, std::int64_t first_step, int frames) {
+    Frame frame;
+    frame.molecules = kMolecules;
+    for (int i = 0; i < frames; ++i) {
+      frame.step = first_step + i;
+      frame.replica_ids.clear();
+      frame.energies.clear();
+      for (std::int64_t id = 0; id < deck_.system.replicas; ++id) {
+        const auto& ladder_K = deck_.thermostat.temperatures_K;
+        const double t_K = ladder_K[static_cast<std::size_t>(id) % ladder_K.size()];
+        frame.replica_ids.push_back(id);
+        Energies& e = frame.energies.emplace_back();
+        e.wall_kcal_per_mol = 0.25;
+        e.potential_kcal_per_mol = energy_(random_, t_K) - e.wall_kcal_per_mol;
+        e.kinetic_kcal_per_mol = 7.0;
+        e.total_kcal_per_mol =
+            e.potential_kcal_per_mol + e.wall_kcal_per_mol + e.kinetic_kcal_per_mol;
+      }
+      observer.observe(frame);
+    }
+  }
+
+ private:
+  Deck deck_;
+  std::function<double(std::mt19937_64&, double)> energy_;
+  std::mt19937_64 random_{5};
+};
+
+std::map<std::string, std::vector<double>> columns_of(const std::string& path) {
+  io::CsvReader csv(path);
+  std::map<std::string, std::vector<double>> columns;
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) {
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      columns[csv.header()[c]].push_back(csv.number(cells[c]));
+    }
+  }
+  return columns;
+}
+
+/// Oscillators: energy and heat capacity are linear and constant, and there is no maximum.
+TEST(HeatCapacityObserver, OfOscillators) {
+  constexpr double kShape = 9.0;
+  const ScratchFolder folder;
+  const Deck deck = deck_of("[100, 160, 250]", 48);
+  const auto observer = curve_of(deck, folder.path(), 5);
+  ASSERT_TRUE(observer);
+  Frames hot(deck, [](std::mt19937_64&, double) { return 1000.0; });
+  Frames frames(deck, [](std::mt19937_64& random, double t_K) {
+    return -50.0 + std::gamma_distribution(kShape, k * t_K)(random);
+  });
+  hot.show(*observer, 0, 5);  // equilibration
+  frames.show(*observer, 5, 300);
+  observer->finish();
+  EXPECT_TRUE(observer->averages().empty());
+  const auto t = columns_of(folder.file("heat_capacity.csv"));
+  const std::vector<double>& t_K = t.at("temperature_K");
+  EXPECT_EQ(t_K.front(), 100.0);
+  EXPECT_EQ(t_K[1], 101.0);
+  EXPECT_EQ(t_K.back(), 250.0);
+  EXPECT_EQ(t_K.size(), 151u);
+  // Neighbouring rows are of the same samples: some ten numbers are independent.
+  for (std::size_t i = 0; i < t_K.size(); ++i) {
+    EXPECT_NEAR(t.at("energy_kcal_per_mol")[i], -50.0 + kShape * k * t_K[i],
+                4.5 * t.at("energy_err")[i]);
+    EXPECT_NEAR(t.at("heat_capacity_kcal_per_mol_K")[i], (3.0 * kMolecules + kShape) * k,
+                4.5 * t.at("heat_capacity_err")[i]);
+    EXPECT_LT(t.at("heat_capacity_err")[i], 0.05 * kShape * k) << "tells something";
+    EXPECT_LT(t.at("effective_samples")[i], 48.0 * 300.0 + 0.5);
+  }
+}
+
+/// Two levels D apart, the upper one g times as many: C - 3 N k = D^2/(k T^2) p (1 - p), whose
+/// maximum is found between the baths.
+TEST(HeatCapacityObserver, FindsTheMaximumOfTwoLevels) {
+  constexpr double kGap = 2.0, kHalf_K = 150.0;
+  const auto upper = [](double t_K) {
+    return 1.0 / (1.0 + std::exp(kGap / k * (1.0 / t_K - 1.0 / kHalf_K)));
+  };
+  const auto capacity = [&](double t_K) {
+    return 3.0 * kMolecules * k + kGap * kGap / (k * t_K * t_K) * upper(t_K) * (1.0 - upper(t_K));
+  };
+  double peak_K = 100.0;
+  for (double t_K = 100.0; t_K < 200.0; t_K += 0.001) {
+    if (capacity(t_K) > capacity(peak_K)) peak_K = t_K;
+  }
+  const ScratchFolder folder;
+  const Deck deck = deck_of("[90, 130, 175, 240]", 64);
+  const auto observer = curve_of(deck, folder.path());
+  Frames frames(deck, [&](std::mt19937_64& random, double t_K) {
+    return std::bernoulli_distribution(upper(t_K))(random) ? kGap : 0.0;
+  });
+  frames.show(*observer, 0, 400);
+  observer->finish();
+  const std::vector<AveragedQuantity> peak = observer->averages();
+  ASSERT_EQ(peak.size(), 2u);
+  EXPECT_EQ(peak[0].quantity, "peak_temperature_K");
+  EXPECT_NEAR(peak[0].mean, peak_K, 4.5 * peak[0].error);
+  EXPECT_LT(peak[0].error, 1.5);
+  EXPECT_GT(peak[0].error, 0.05);
+  EXPECT_EQ(peak[1].quantity, "peak_kcal_per_mol_K");
+  EXPECT_NEAR(peak[1].mean, capacity(peak_K), 4.5 * peak[1].error);
+  EXPECT_LT(peak[1].error, 0.02 * peak[1].mean);
+  EXPECT_FALSE(peak[0].bath_K);
+  EXPECT_EQ(peak[0].samples, 64 * 400);
+  EXPECT_NE(read_text(folder.file("heat_capacity.csv"))
+                .find(fmt::format("; largest at {:.3f} +- ", peak[0].mean)),
+            std::string::npos);
+}
+
+/// Where the baths have nothing in common the table says that it does not know.
+TEST(HeatCapacityObserver, KnowsWhatItDoesNotKnow) {
+  const ScratchFolder folder;
+  const Deck deck = deck_of("[1, 300]", 4);
+  const auto observer = curve_of(deck, folder.path());
+  Frames frames(deck, [](std::mt19937_64& random, double t_K) {
+    return std::gamma_distribution(9.0, k * t_K)(random);
+  });
+  frames.show(*observer, 0, 200);
+  observer->finish();
+  EXPECT_TRUE(observer->averages().empty());
+  const auto t = columns_of(folder.file("heat_capacity.csv"));
+  EXPECT_FALSE(std::isnan(t.at("heat_capacity_kcal_per_mol_K").front()));
+  EXPECT_FALSE(std::isnan(t.at("heat_capacity_kcal_per_mol_K").back()));
+  for (std::size_t i = 0; i < t.at("temperature_K").size(); ++i) {
+    const bool few = t.at("effective_samples")[i] < 100.0;
+    for (const char* column : {"energy_kcal_per_mol", "energy_err", "heat_capacity_kcal_per_mol_K",
+                               "heat_capacity_err"}) {
+      EXPECT_EQ(std::isnan(t.at(column)[i]), few);
+    }
+    if (t.at("temperature_K")[i] > 5.0 && t.at("temperature_K")[i] < 100.0) {
+      EXPECT_TRUE(few);
+    }
+  }
+}
+
+TEST(HeatCapacityObserver, NeedsSeveralBathsAbove0K) {
+  const ScratchFolder folder;
+  std::string many = "[1";
+  for (int i = 2; i <= 257; ++i) many += ", " + std::to_string(i);
+  EXPECT_FALSE(curve_of(deck_of("[100]", 2), folder.path()));
+  EXPECT_FALSE(curve_of(deck_of("[100, 100]", 2), folder.path()));
+  EXPECT_FALSE(curve_of(deck_of("[0, 100]", 2), folder.path()));
+  EXPECT_FALSE(curve_of(deck_of(many + "]", 257), folder.path()));
+  EXPECT_TRUE(curve_of(deck_of("[100, 200, 100]", 3), folder.path()));
+
+  // No file before there is a sample.
+  const auto observer = curve_of(deck_of("[100, 200]", 2), folder.path(), 100);
+  observer->begin();
+  observer->finish();
+  EXPECT_FALSE(std::ifstream(folder.file("heat_capacity.csv")).good());
+  EXPECT_TRUE(observer->averages().empty());
+}
+
+/// A whole run has the same table whatever the number of threads, and in two pieces.
+TEST(HeatCapacityObserver, DependsOnNoThreadAndNoRestart) {
+  const auto table = [](const std::vector<std::int64_t>& pieces, int threads) {
+    const ScratchFolder folder;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      Deck deck = deck_of("[80, 120, 200]", 12, "equilibration_ps = 0.1\n");
+      deck.run.steps = pieces[i];
+      RunOptions options;
+      options.out_dir = folder.file("out");
+      options.threads = threads;
+      options.resume = i > 0;
+      run_deck(deck, options);
+    }
+    return read_text(folder.file("out/heat_capacity.csv"));
+  };
+  const std::string once = table({1600}, 1);
+  EXPECT_EQ(once, table({1600}, 3));
+  EXPECT_EQ(once, table({420, 1600}, 1));
+}
+
+}  // namespace
+}  // namespace tarn

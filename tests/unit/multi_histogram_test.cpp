@@ -1,0 +1,235 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "tarn/analysis/multi_histogram.hpp"
+
+/// @file
+/// Harmonic oscillators, whose energies have the gamma distribution and whose every moment is known
+/// at every temperature.
+
+namespace tarn::analysis {
+namespace {
+
+constexpr double kShape = 6.0;  // half the number of degrees of freedom
+
+struct Sample {
+  std::size_t bath;
+  std::int64_t ladder;
+  double energy;
+};
+/// Energies of independent oscillators, one of each ladder and bath at each moment.
+std::vector<Sample> samples(const std::vector<double>& beta, std::int64_t ladders, int moments,
+                            unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::vector<Sample> all;
+  for (int moment = 0; moment < moments; ++moment) {
+    for (std::int64_t ladder = 0; ladder < ladders; ++ladder) {
+      for (std::size_t bath = 0; bath < beta.size(); ++bath) {
+        all.push_back({bath, ladder, std::gamma_distribution(kShape, 1.0 / beta[bath])(random)});
+      }
+    }
+  }
+  return all;
+}
+MultiHistogram collected(const std::vector<double>& beta, std::int64_t ladders, int moments,
+                         unsigned seed) {
+  MultiHistogram histogram(beta, ladders);
+  const std::vector<Sample> all = samples(beta, ladders, moments, seed);
+  const std::size_t of_moment = beta.size() * static_cast<std::size_t>(ladders);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    histogram.add(all[i].bath, all[i].ladder, all[i].energy, all[i].energy);
+    if ((i + 1) % of_moment == 0) histogram.end_of_moment();
+  }
+  return histogram;
+}
+/// One bin a sample.
+std::vector<std::vector<EnergyBin>> alone(const std::vector<Sample>& all, std::size_t baths) {
+  std::vector<std::vector<EnergyBin>> bins(baths);
+  for (const Sample& s : all) {
+    bins[s.bath].push_back({1.0, s.energy, s.energy, s.energy * s.energy});
+  }
+  return bins;
+}
+template <class F>
+double error(const MultiHistogram::Result& result, const F& f) {
+  const auto one = [&f](const Reweighting& r) { return std::vector<double>{f(r)}; };
+  return result.errors(one(result.all()), one)[0];
+}
+double capacity(const Reweighting& r, double beta) { return beta * beta * r.at(beta).variance; }
+
+/// Mean n kT, heat capacity n k and free energy n ln(beta) at the baths and between them, within
+/// errors that are no larger than they must be.
+TEST(MultiHistogram, OscillatorsAtAnyTemperature) {
+  const std::vector<double> beta{4.0, 2.5, 1.7, 1.1};
+  for (const std::int64_t ladders : {1, 5, 40}) {
+    const auto moments = static_cast<int>(20000 / ladders);
+    const auto result = collected(beta, ladders, moments, 7).result();
+    ASSERT_TRUE(result);
+    ASSERT_TRUE(result->knows_errors());
+    EXPECT_TRUE(result->all().converged());
+    for (const double b : {4.0, 3.2, 2.5, 2.0, 1.4, 1.1}) {
+      const auto mean = [b](const Reweighting& r) { return r.at(b).mean; };
+      const auto heat = [b](const Reweighting& r) { return capacity(r, b); };
+      EXPECT_NEAR(mean(result->all()), kShape / b, 4.5 * error(*result, mean)) << b;
+      EXPECT_NEAR(heat(result->all()), kShape, 4.5 * error(*result, heat)) << b;
+      // All 80 000 samples at one temperature would have these errors, 20 000 of one bath alone
+      // twice these; what is left of four parts in a jackknife of 16 varies by 18 %.
+      const double least_mean = std::sqrt(kShape / 80000.0) / b;
+      EXPECT_GT(error(*result, mean), 0.45 * least_mean);
+      EXPECT_LT(error(*result, mean), 3.0 * least_mean);
+      EXPECT_GT(result->all().at(b).effective_samples, 20000.0 * 0.98);
+      EXPECT_LT(result->all().at(b).effective_samples, 80000.0);
+    }
+    for (std::size_t k = 1; k < beta.size(); ++k) {
+      const auto f = [k](const Reweighting& r) { return r.free_energies()[k]; };
+      EXPECT_NEAR(f(result->all()), kShape * std::log(beta[k] / beta[0]), 4.5 * error(*result, f));
+    }
+  }
+}
+
+/// Many runs: how far their heat capacities are off is what their errors say. The square of the
+/// ratio has the mean 15/13 of Student's t with the 15 degrees of freedom of 16 parts, to first
+/// order, and a standard deviation of 1.98.
+TEST(MultiHistogram, ErrorsAreThoseOfManyRuns) {
+  const std::vector<double> beta{4.0, 2.2};
+  constexpr int kRuns = 400;
+  constexpr double kBetween = 3.0;
+  double square = 0.0;
+  for (unsigned run = 0; run < kRuns; ++run) {
+    const auto result = collected(beta, 16, 40, 100 + run).result();
+    const auto heat = [](const Reweighting& r) { return capacity(r, kBetween); };
+    square += std::pow((heat(result->all()) - kShape) / error(*result, heat), 2) / kRuns;
+  }
+  EXPECT_NEAR(square, 15.0 / 13.0, 4.5 * 1.98 / std::sqrt(kRuns));
+}
+
+/// One bath: its own moments, and elsewhere plain weights exp(-(b - b0) U).
+TEST(MultiHistogram, OfOneBathIsPlainReweighting) {
+  const std::vector<double> beta{2.0};
+  const std::vector<Sample> all = samples(beta, 1, 300, 3);
+  const Reweighting r(beta, alone(all, 1));
+  EXPECT_TRUE(r.converged());
+  EXPECT_EQ(r.free_energies()[0], 0.0);
+  for (const double b : {2.0, 1.6}) {
+    double sum = 0.0, squares = 0.0, mean = 0.0, variance = 0.0;
+    const auto weight = [b](const Sample& s) { return std::exp((2.0 - b) * s.energy); };
+    for (const Sample& s : all) sum += weight(s);
+    for (const Sample& s : all) squares += weight(s) * weight(s);
+    for (const Sample& s : all) mean += weight(s) * s.energy / sum;
+    for (const Sample& s : all) variance += weight(s) * std::pow(s.energy - mean, 2) / sum;
+    EXPECT_NEAR(r.at(b).mean, mean, 1e-12 * mean);
+    EXPECT_NEAR(r.at(b).variance, variance, 1e-11 * variance);
+    EXPECT_NEAR(r.at(b).effective_samples, sum * sum / squares, 1e-9 * sum);
+  }
+}
+
+/// exp(-f_k) = sum over the samples of exp(-beta_k U) / sum_j N_j exp(f_j - beta_j U), sample by
+/// sample; baths may rise or fall, and one may have no samples.
+TEST(MultiHistogram, FreeEnergiesSolveTheirEquations) {
+  const std::vector<double> beta{3.0, 2.0, 1.6, 1.2};
+  std::vector<Sample> all = samples(beta, 1, 200, 11);
+  std::erase_if(all, [](const Sample& s) { return s.bath == 2; });
+  const Reweighting r(beta, alone(all, 4));
+  ASSERT_TRUE(r.converged());
+  const std::vector<double>& f = r.free_energies();
+  EXPECT_EQ(f[0], 0.0);
+  EXPECT_TRUE(std::isnan(f[2]));
+  std::vector<double> z(4, 0.0);
+  for (const Sample& s : all) {
+    double mixture = 0.0;
+    for (const std::size_t j : {0u, 1u, 3u}) {
+      mixture += 200.0 * std::exp(f[j] - beta[j] * s.energy);
+    }
+    for (std::size_t k = 0; k < 4; ++k) z[k] += std::exp(-beta[k] * s.energy) / mixture;
+  }
+  for (const std::size_t k : {0u, 1u, 3u}) EXPECT_NEAR(-std::log(z[k]), f[k], 1e-7);
+
+  std::vector<double> rising(beta.rbegin(), beta.rend());
+  std::vector<std::vector<EnergyBin>> bins = alone(all, 4);
+  std::reverse(bins.begin(), bins.end());
+  const Reweighting again(rising, bins);
+  EXPECT_NEAR(again.free_energies()[3] - again.free_energies()[0], f[0] - f[3], 1e-7);
+  EXPECT_NEAR(again.at(1.6).variance, r.at(1.6).variance, 1e-6 * r.at(1.6).variance);
+}
+
+/// The bins of the run hold what one sample a bin does, but for what weights change within a bin:
+/// (b - b_k) U by 1/8 |b/b_k - 1| at most, a sixth of that between neighbours here.
+TEST(MultiHistogram, BinsAreNarrow) {
+  const std::vector<double> beta{3.0, 2.2, 1.6};
+  const std::vector<Sample> all = samples(beta, 1, 2000, 5);
+  const Reweighting exact(beta, alone(all, 3));
+  const auto binned = collected(beta, 1, 2000, 5).result();
+  for (const double b : {3.0, 2.6, 1.9, 1.6}) {
+    EXPECT_NEAR(binned->all().at(b).mean, exact.at(b).mean, 1e-4 * exact.at(b).mean);
+    EXPECT_NEAR(binned->all().at(b).variance, exact.at(b).variance, 1e-3 * exact.at(b).variance);
+    EXPECT_NE(binned->all().at(b).mean, exact.at(b).mean);
+  }
+}
+
+/// Baths that have no energy in common tell of themselves and not of what lies between.
+TEST(MultiHistogram, AGapHasFewSamples) {
+  const std::vector<double> beta{1000.0, 1.0};
+  const auto result = collected(beta, 4, 500, 2).result();
+  EXPECT_TRUE(result->all().converged());
+  EXPECT_GT(result->all().at(1000.0).effective_samples, 1900.0);
+  EXPECT_LT(result->all().at(50.0).effective_samples, 100.0);
+  EXPECT_GT(result->all().at(1.0).effective_samples, 1900.0);
+  // The variance of the square of a gamma variable's deviation: n (3 n + 6) - n^2 for the shape n.
+  const double error = std::sqrt(kShape * (2.0 * kShape + 6.0) / 2000.0);
+  EXPECT_NEAR(capacity(result->all(), 1000.0), kShape, 4.5 * error);
+  EXPECT_NEAR(capacity(result->all(), 1.0), kShape, 4.5 * error);
+}
+
+/// A restart in the middle changes no bit, whether ladders are parts or blocks of time.
+TEST(MultiHistogram, GoesOnFromItsMemory) {
+  const std::vector<double> beta{3.0, 2.0};
+  for (const std::int64_t ladders : {1, 3, 16, 20}) {
+    for (const int moments : {1, 31, 32, 33, 150}) {
+      const std::vector<Sample> all = samples(beta, ladders, moments, 9);
+      const std::size_t of_moment = 2 * static_cast<std::size_t>(ladders);
+      MultiHistogram once(beta, ladders), twice(beta, ladders);
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        for (MultiHistogram* h : {&once, &twice}) {
+          h->add(all[i].bath, all[i].ladder, all[i].energy, -all[i].energy);
+          if ((i + 1) % of_moment == 0) h->end_of_moment();
+        }
+        if (i == all.size() / 2) {
+          MultiHistogram fresh(beta, ladders);
+          fresh.restore(twice.memory());
+          twice = fresh;
+        }
+      }
+      EXPECT_EQ(once.memory(), twice.memory());
+      const auto a = once.result(), b = twice.result();
+      EXPECT_EQ(a->all().at(2.5).mean, b->all().at(2.5).mean);
+      const auto mean = [](const Reweighting& r) { return r.at(2.5).mean; };
+      EXPECT_EQ(error(*a, mean), error(*b, mean));
+      EXPECT_EQ(a->knows_errors(), ladders * moments > 1);
+    }
+  }
+}
+
+/// With one part there are no errors, without samples nothing; what is not a number is left out.
+TEST(MultiHistogram, WithoutEnough) {
+  MultiHistogram h({2.0, 1.0}, 1);
+  EXPECT_FALSE(h.result());
+  h.add(0, 0, std::nan(""), 1.0);
+  h.add(0, 0, 1.0, HUGE_VAL);
+  h.add(0, 0, 1e300, 1.0);
+  h.end_of_moment();
+  EXPECT_FALSE(h.result());
+  h.add(0, 0, 1.0, 1.0);
+  h.add(1, 0, 2.0, 2.0);
+  const auto result = h.result();
+  ASSERT_TRUE(result);
+  EXPECT_FALSE(result->knows_errors());
+  EXPECT_EQ(error(*result, [](const Reweighting& r) { return r.at(1.5).mean; }), 0.0);
+}
+
+}  // namespace
+}  // namespace tarn::analysis
