@@ -19,45 +19,29 @@ double log_sum_exp(const Eigen::ArrayXd& x) {
   return largest + std::log((x - largest).exp().sum());
 }
 
-}  // namespace
-
-Reweighting::Reweighting(std::span<const double> beta_mol_per_kcal,
-                         const std::vector<std::vector<EnergyBin>>& bins,
-                         std::span<const double> near)
-    : free_energies_(bins.size(), std::numeric_limits<double>::quiet_NaN()) {
-  std::vector<Bath> baths;
-  for (std::size_t k = 0; k < bins.size(); ++k) {
-    double samples = 0.0;
-    const std::size_t first = entries_.size();
-    for (const EnergyBin& bin : bins[k]) {
-      const double mean = bin.value / bin.samples;
-      entries_.push_back({bin.samples, bin.energy / bin.samples, mean,
-                          std::max(0.0, bin.square / bin.samples - mean * mean), 0.0});
-      samples += bin.samples;
-    }
-    if (samples > 0.0) {
-      baths.push_back({k, beta_mol_per_kcal[k], samples, first, entries_.size()});
-    }
-  }
-  solve(baths, near);
+double samples_of(const std::vector<EnergyBin>& bins) {
+  double samples = 0.0;
+  for (const EnergyBin& bin : bins) samples += bin.samples;
+  return samples;
 }
 
-/// f of b less that of a from their own samples (Bennett 1976), by bisection: it is found however
-/// little these have in common, where the slope of the whole problem is nothing but rounding.
-double Reweighting::between(const Bath& a, const Bath& b) const {
-  const auto log_odds = [&](const Entry& e) {
-    return std::log(b.samples / a.samples) - (b.beta - a.beta) * e.energy;
+/// f of bath b less that of bath a from their own samples (Bennett 1976), by bisection: that finds
+/// it however little they have in common, where the slope of the whole problem is nothing but
+/// rounding.
+double difference_between(double beta_a, const std::vector<EnergyBin>& a, double beta_b,
+                          const std::vector<EnergyBin>& b) {
+  const double samples_of_b = samples_of(b);
+  const double log_ratio = std::log(samples_of_b / samples_of(a));
+  const auto log_odds = [&](const EnergyBin& bin) {
+    return log_ratio - (beta_b - beta_a) * bin.energy / bin.samples;
   };
   double low = std::numeric_limits<double>::infinity(), high = -low;
-  const auto each = [&](const auto& look_at) {
-    for (const Bath* bath : {&a, &b}) {
-      for (std::size_t i = bath->first; i < bath->end; ++i) look_at(entries_[i]);
+  for (const auto* bins : {&a, &b}) {
+    for (const EnergyBin& bin : *bins) {
+      low = std::min(low, -log_odds(bin));
+      high = std::max(high, -log_odds(bin));
     }
-  };
-  each([&](const Entry& e) {
-    low = std::min(low, -log_odds(e));
-    high = std::max(high, -log_odds(e));
-  });
+  }
   constexpr double kCertain = 40.0;  // logarithm of odds
   low -= kCertain;
   high += kCertain;
@@ -65,10 +49,76 @@ double Reweighting::between(const Bath& a, const Bath& b) const {
     const double middle = 0.5 * (low + high);
     if (middle <= low || middle >= high) break;
     double of_b = 0.0;
-    each([&](const Entry& e) { of_b += e.samples / (1.0 + std::exp(-middle - log_odds(e))); });
-    (of_b < b.samples ? low : high) = middle;
+    for (const auto* bins : {&a, &b}) {
+      for (const EnergyBin& bin : *bins) {
+        of_b += bin.samples / (1.0 + std::exp(-middle - log_odds(bin)));
+      }
+    }
+    (of_b < samples_of_b ? low : high) = middle;
   }
   return 0.5 * (low + high);
+}
+
+/// Neighbours in energy as one bin, as long as it is no wider than the bins of the coldest bath in
+/// it: what baths have in common is there once.
+std::vector<EnergyBin> merged(const std::vector<std::vector<EnergyBin>>& bins,
+                              std::span<const double> beta) {
+  struct OfBath {
+    EnergyBin bin;
+    double mean, width;
+  };
+  std::vector<OfBath> all;
+  for (std::size_t bath = 0; bath < bins.size(); ++bath) {
+    for (const EnergyBin& bin : bins[bath]) {
+      all.push_back({bin, bin.energy / bin.samples, MultiHistogram::kWidth_kT / beta[bath]});
+    }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const OfBath& a, const OfBath& b) { return a.mean < b.mean; });
+  std::vector<EnergyBin> result;
+  double first = 0.0, width = 0.0;
+  for (const OfBath& next : all) {
+    width = std::min(width, next.width);
+    if (result.empty() || next.mean - first > width) {
+      result.emplace_back();
+      first = next.mean;
+      width = next.width;
+    }
+    result.back() += next.bin;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<double> neighbour_free_energies(std::span<const double> beta_mol_per_kcal,
+                                            const std::vector<std::vector<EnergyBin>>& bins) {
+  std::vector<double> free_energies(bins.size(), std::numeric_limits<double>::quiet_NaN());
+  const std::vector<EnergyBin>* last = nullptr;
+  double last_beta = 0.0, f = 0.0;
+  for (std::size_t k = 0; k < bins.size(); ++k) {
+    if (bins[k].empty()) continue;
+    if (last != nullptr) f += difference_between(last_beta, *last, beta_mol_per_kcal[k], bins[k]);
+    free_energies[k] = f;
+    last = &bins[k];
+    last_beta = beta_mol_per_kcal[k];
+  }
+  return free_energies;
+}
+
+Reweighting::Reweighting(std::span<const double> beta_mol_per_kcal, std::span<const double> samples,
+                         std::span<const EnergyBin> bins, std::span<const double> near)
+    : free_energies_(samples.size(), std::numeric_limits<double>::quiet_NaN()) {
+  for (const EnergyBin& bin : bins) {
+    const double mean = bin.value / bin.samples;
+    entries_.push_back({bin.samples, bin.energy / bin.samples, mean,
+                        std::max(0.0, bin.square / bin.samples - mean * mean), 0.0});
+  }
+  std::vector<Bath> baths;
+  for (std::size_t k = 0; k < samples.size(); ++k) {
+    if (samples[k] > 0.0) baths.push_back({k, beta_mol_per_kcal[k], samples[k]});
+  }
+  solve(baths, near);
 }
 
 double Reweighting::mix(const std::vector<Bath>& baths, std::span<const double> f) {
@@ -94,9 +144,7 @@ void Reweighting::solve(const std::vector<Bath>& baths, std::span<const double> 
   const std::size_t n = baths.size();
   std::vector<double> f(n, 0.0);
   for (std::size_t k = 1; k < n; ++k) {
-    const Bath &b = baths[k], &a = baths[k - 1];
-    const bool known = !near.empty() && std::isfinite(near[b.number] - near[a.number]);
-    f[k] = f[k - 1] + (known ? near[b.number] - near[a.number] : between(a, b));
+    f[k] = near[baths[k].number] - near[baths[0].number];
   }
   double objective = mix(baths, f);
   const auto size = static_cast<Eigen::Index>(n);
@@ -187,11 +235,7 @@ void MultiHistogram::add(std::size_t bath, std::int64_t ladder, double energy, d
   block_is_open_ = true;
   const auto group = static_cast<std::size_t>(ladder) % groups_;
   Part& part = parts_[parts_.size() - groups_ + group];
-  EnergyBin& of = part[bath][static_cast<std::int64_t>(bin)];
-  of.samples += 1.0;
-  of.energy += energy;
-  of.value += value;
-  of.square += value * value;
+  part[bath][static_cast<std::int64_t>(bin)] += {1.0, energy, value, value * value};
 }
 
 void MultiHistogram::end_of_moment() {
@@ -222,7 +266,7 @@ void MultiHistogram::add_to(Part& sum, const Part& part, double sign) {
   }
 }
 
-double MultiHistogram::samples_of(const Part& part) {
+double MultiHistogram::samples_of_part(const Part& part) {
   double samples = 0.0;
   for (const Bins& bins : part) {
     for (const auto& [number, bin] : bins) samples += bin.samples;
@@ -232,7 +276,7 @@ double MultiHistogram::samples_of(const Part& part) {
 
 double MultiHistogram::samples() const {
   double samples = 0.0;
-  for (const Part& part : parts_) samples += samples_of(part);
+  for (const Part& part : parts_) samples += samples_of_part(part);
   return samples;
 }
 
@@ -249,15 +293,22 @@ std::optional<MultiHistogram::Result> MultiHistogram::result() const {
   };
   Part whole(beta_.size());
   for (const Part& part : parts_) add_to(whole, part);
-  const double all_samples = samples_of(whole);
-  Result result(Reweighting(beta_, bins_of(whole)));
+  const double all_samples = samples_of_part(whole);
+  const auto reweighting = [&](const Part& part, std::span<const double> near) {
+    const std::vector<std::vector<EnergyBin>> bins = bins_of(part);
+    std::vector<double> samples;
+    for (const std::vector<EnergyBin>& of_bath : bins) {
+      samples.push_back(samples_of(of_bath));
+    }
+    return Reweighting(beta_, samples, merged(bins, beta_), near);
+  };
+  Result result(reweighting(whole, neighbour_free_energies(beta_, bins_of(whole))));
   for (const Part& part : parts_) {
-    const double share = samples_of(part) / all_samples;
+    const double share = samples_of_part(part) / all_samples;
     if (share == 0.0 || share == 1.0) continue;
     Part rest = whole;
     add_to(rest, part, -1.0);
-    result.without_.push_back(
-        {Reweighting(beta_, bins_of(rest), result.all_.free_energies()), share});
+    result.without_.push_back({reweighting(rest, result.all_.free_energies()), share});
   }
   return result;
 }

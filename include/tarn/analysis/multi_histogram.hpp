@@ -14,24 +14,39 @@
 
 namespace tarn::analysis {
 
-/// Samples of one bath whose energies are nearly the same.
+/// Samples whose energies are nearly the same.
 struct EnergyBin {
   double samples = 0.0;
   double energy =
       0.0;             ///< sum of U, the energy whose canonical distribution was sampled [kcal/mol]
   double value = 0.0;  ///< sum of A, whose moments are asked for [kcal/mol]
   double square = 0.0;  ///< sum of A^2
+
+  EnergyBin& operator+=(const EnergyBin& other) {
+    samples += other.samples;
+    energy += other.energy;
+    value += other.value;
+    square += other.square;
+    return *this;
+  }
 };
+
+/// f = -ln Z of each bath from those of neighbours that have samples, one by one (Bennett 1976): 0
+/// of the first, nan of those without samples.
+/// @param beta_mol_per_kcal 1/kT of each bath, rising or falling; @param bins [bath]
+std::vector<double> neighbour_free_energies(std::span<const double> beta_mol_per_kcal,
+                                            const std::vector<std::vector<EnergyBin>>& bins);
 
 /// The canonical distribution at any temperature from bins of several baths, by multiple histograms
 /// (Ferrenberg & Swendsen 1989; Shirts & Chodera 2008).
 class Reweighting {
  public:
-  /// @param beta_mol_per_kcal 1/kT of each bath, falling or rising
-  /// @param bins [bath]; a bath may have none, all of them together have one
-  /// @param near free energies to begin with, of a like problem; empty: neighbours one by one
-  Reweighting(std::span<const double> beta_mol_per_kcal,
-              const std::vector<std::vector<EnergyBin>>& bins, std::span<const double> near = {});
+  /// @param beta_mol_per_kcal 1/kT of each bath
+  /// @param samples how many of each bath, of at least one
+  /// @param bins of all samples together
+  /// @param near free energies to begin with, of each bath that has samples
+  Reweighting(std::span<const double> beta_mol_per_kcal, std::span<const double> samples,
+              std::span<const EnergyBin> bins, std::span<const double> near);
 
   /// f = -ln Z of each bath: 0 of the first that has samples, nan of those that have none.
   const std::vector<double>& free_energies() const { return free_energies_; }
@@ -54,9 +69,7 @@ class Reweighting {
   struct Bath {
     std::size_t number;
     double beta, samples;
-    std::size_t first, end;  // of its entries
   };
-  double between(const Bath& a, const Bath& b) const;
   /// log_mixture of all entries. @return what the free energies minimise
   double mix(const std::vector<Bath>& baths, std::span<const double> f);
   void solve(const std::vector<Bath>& baths, std::span<const double> near);
@@ -137,7 +150,7 @@ class MultiHistogram {
   using Bins = std::map<std::int64_t, EnergyBin>;  // by number
   using Part = std::vector<Bins>;                  // [bath]
 
-  static double samples_of(const Part& part);
+  static double samples_of_part(const Part& part);
   static void add_to(Part& sum, const Part& part, double sign = 1.0);
 
   std::vector<double> beta_;
