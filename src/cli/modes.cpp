@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <span>
 
 #include "commands.hpp"
 #include "structure_files.hpp"
@@ -12,6 +13,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/json.hpp"
+#include "tarn/io/molden.hpp"
 #include "tarn/observe/pictures.hpp"
 #include "tarn/start.hpp"
 #include "tarn/version.hpp"
@@ -23,7 +25,7 @@ namespace {
 constexpr double kRigid = std::numeric_limits<double>::infinity();
 
 struct Arguments {
-  std::string structure, model, out, plot;
+  std::string structure, model, out, plot, molden;
   double omega = kRigid;
   bool minimise = false;
 };
@@ -53,11 +55,17 @@ bool minimise(const WaterModel& model, double omega, std::vector<double>& positi
       "{:.1e} kcal/mol/A",
       r.start_energy_kcal_per_mol, r.energy_kcal_per_mol, r.iterations,
       r.max_gradient_kcal_per_mol_A));
+  if (!r.converged) {
+    terminal.warning(fmt::format(
+        "stopped before the minimum: a force or torque of more than {:.0e} kcal/mol/A is left",
+        options.tolerance_kcal_per_mol_A));
+  }
   return r.converged;
 }
 
 /// What the numbers are not.
-void warn(const NormalModes& modes, bool minimised, Terminal& terminal) {
+/// @param stopped on the way to a minimum, which need not be near a saddle point
+void warn(const NormalModes& modes, bool minimised, bool stopped, Terminal& terminal) {
   const int imaginary = modes.imaginary();
   const std::string negative = fmt::format("{} imaginary wavenumber{}, printed as negative",
                                            imaginary, imaginary == 1 ? "" : "s");
@@ -68,7 +76,9 @@ void warn(const NormalModes& modes, bool minimised, Terminal& terminal) {
         modes.max_gradient_kcal_per_mol_A, imaginary > 0 ? "; " + negative : "",
         minimised ? "" : ". --minimise follows it to the next minimum first"));
   } else if (imaginary > 0) {
-    terminal.warning(fmt::format("the structure is a saddle point and no minimum: {}", negative));
+    terminal.warning(fmt::format("the structure is {}: {}",
+                                 stopped ? "no minimum" : "a saddle point and no minimum",
+                                 negative));
   }
 }
 
@@ -107,9 +117,21 @@ std::string json_text(const WaterModel& model, int molecules, double omega,
   return json.text();
 }
 
+void write_molden(const std::string& path, const std::string& provenance,
+                  std::span<const double> positions_A, const NormalModes& modes) {
+  const std::span<const double> displacements(modes.displacements_per_sqrt_Da);
+  std::vector<io::MoldenMode> all;
+  for (const NormalMode& m : modes.modes) {
+    all.push_back({m.wavenumber_per_cm, m.ir_intensity_km_per_mol(),
+                   displacements.subspan(all.size() * positions_A.size(), positions_A.size())});
+  }
+  io::write_molden(path, provenance, positions_A, all);
+}
+
 void modes(const Arguments& a, int& exit_code) {
   TableFiles files = table_files(a.out, a.plot);
-  for (const std::string& path : {files.table, a.plot}) {
+  check_apart({files.table, a.plot, a.molden}, {a.structure});
+  for (const std::string& path : {files.table, a.plot, a.molden}) {
     if (!path.empty()) check_folder_of(path);
   }
   check_modes(1, a.omega);
@@ -127,28 +149,29 @@ void modes(const Arguments& a, int& exit_code) {
              !problems.empty()) {
     throw InputError(std::move(problems));
   }
-  if (a.minimise) {
-    if (!minimise(model, a.omega, structure.positions_A, terminal)) {
-      exit_code = static_cast<int>(ExitCode::numerical);
-    }
-  }
+  const bool stopped = a.minimise && !minimise(model, a.omega, structure.positions_A, terminal);
+  if (stopped) exit_code = static_cast<int>(ExitCode::numerical);
   if (const int rows = (rigid ? 6 : 9) * structure.molecules; 2 * rows >= kMostModeCoordinates) {
     terminal.say(fmt::format("a matrix of {} rows: a minute or two where it has {}", rows,
                              kMostModeCoordinates));
   }
   const NormalModes result = normal_modes(model, structure.positions_A, a.omega);
-  warn(result, a.minimise, terminal);
+  warn(result, a.minimise, stopped, terminal);
   fmt::print("{}\n", json_text(model, structure.molecules, a.omega, result));
-  if (files.table.empty()) return;
-  if (files.picture && result.modes.size() == kWholeModes) {
-    terminal.warning("a rigid molecule alone has no vibrations: there is no picture");
-    files.picture.reset();
-  }
   const std::string bonds = rigid ? "rigid" : fmt::format("omega = {:g}", a.omega);
   const std::string provenance = fmt::format(
       "tarn {}; {}, {} molecule{}, {}; normal modes at {:.9f} kcal/mol, equations (59) to (61)",
       kVersion, model.name, structure.molecules, structure.molecules == 1 ? "" : "s", bonds,
       result.energy_kcal_per_mol);
+  if (!a.molden.empty()) {
+    write_molden(a.molden, provenance, structure.positions_A, result);
+    terminal.say("written: " + a.molden);
+  }
+  if (files.table.empty()) return;
+  if (files.picture && result.modes.size() == kWholeModes) {
+    terminal.warning("a rigid molecule alone has no vibrations: there is no picture");
+    files.picture.reset();
+  }
   write_table(files, csv_text(files.table, provenance, result), draw_modes_table, terminal);
 }
 
@@ -168,6 +191,8 @@ void add_modes(CLI::App& app, int& exit_code) {
   command->add_flag("--minimise", a->minimise, "follow it down to the next minimum first");
   command->add_option("-o,--out", a->out, "CSV file of the modes; default none, or beside --plot");
   command->add_option("--plot", a->plot, "picture of the infrared lines, .svg or .png");
+  command->add_option("--molden", a->molden,
+                      "file of the modes with their displacements, Molden format, for viewers");
   command->callback([a, &exit_code] { modes(*a, exit_code); });
 }
 

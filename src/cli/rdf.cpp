@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "commands.hpp"
+#include "structure_files.hpp"
 #include "table_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/observe/pictures.hpp"
@@ -47,6 +48,7 @@ double default_r_max_A(double bin_width_A) {
 
 void rdf(const Arguments& a) {
   const TableFiles files = table_files(a.out, a.plot);
+  check_apart({files.table, a.plot}, a.files);
   TrajectoryRdfOptions options;
   options.files = a.files;
   options.pairs = pairs_of(a.pairs);

@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
+#include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/io_error.hpp"
@@ -30,6 +33,35 @@ void check_folder_of(const std::string& path) {
   const std::filesystem::path folder = file.parent_path();
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
     io::throw_io_error("write", path, errno);
+  }
+}
+
+void check_apart(const std::vector<std::string>& written, const std::vector<std::string>& read) {
+  namespace fs = std::filesystem;
+  // What cannot be looked at is told by who reads or writes it.
+  std::error_code ignored;
+  const auto is_one = [&](const std::string& a, const std::string& b) {
+    const auto place = [&](const std::string& path) {
+      return fs::absolute(io::through_links(path), ignored).lexically_normal();
+    };
+    return place(a) == place(b) || fs::equivalent(a, b, ignored);
+  };
+  for (std::size_t i = 0; i < written.size(); ++i) {
+    const std::string& path = written[i];
+    if (path.empty()) continue;
+    if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) continue;
+    for (const std::string& source : read) {
+      if (is_one(path, source)) {
+        throw InputError(fmt::format(
+            "'{}' is read, and would be written over: give what is written another name", path));
+      }
+    }
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!written[j].empty() && is_one(path, written[j])) {
+        throw InputError(
+            fmt::format("'{}' would be written twice: give each file a name of its own", path));
+      }
+    }
   }
 }
 

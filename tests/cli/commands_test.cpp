@@ -482,6 +482,99 @@ TEST_F(Commands, ModesAreThoseOfTheMinimum) {
   EXPECT_FALSE(fs::exists(path("q.csv")));
 }
 
+/// Lines of a section of a Molden file.
+std::vector<std::string> molden_section(const std::string& text, const std::string& name) {
+  std::vector<std::string> lines;
+  const std::size_t at = text.find(name + "\n");
+  if (at == std::string::npos) return lines;
+  std::istringstream rest(text.substr(at + name.size() + 1));
+  for (std::string line; std::getline(rest, line) && !line.starts_with('[');) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST_F(Commands, ModesWriteDisplacements) {
+  ASSERT_EQ(tarn("cluster --quiet --molecules 3 --model tip4p -o " + path("a.xyz")).exit_code, 0);
+  // No minimum: some are imaginary, and stand there as negative.
+  const Outcome modes = tarn("modes " + path("a.xyz") + " --molden " + path("a.molden"));
+  ASSERT_EQ(modes.exit_code, 0) << modes.text;
+  EXPECT_TRUE(contains(modes.text, "written: " + path("a.molden"))) << modes.text;
+  const std::string text = contents(folder_ / "a.molden");
+  EXPECT_TRUE(contains(text, "[Title]\ntarn ")) << text;
+  EXPECT_TRUE(contains(text, "; tip4p, 3 molecules, rigid; normal modes at ")) << text;
+  const std::vector<double> per_cm = numbers_of(modes.text, "wavenumbers_per_cm");
+  const std::vector<double> km_per_mol = numbers_of(modes.text, "ir_intensities_km_per_mol");
+  const std::vector<std::string> frequencies = molden_section(text, "[FREQ]");
+  const std::vector<std::string> intensities = molden_section(text, "[INT]");
+  ASSERT_EQ(per_cm.size(), 18u);
+  ASSERT_EQ(frequencies.size(), 18u);
+  ASSERT_EQ(intensities.size(), 18u);
+  EXPECT_LT(per_cm[0], 0.0);
+  for (std::size_t k = 0; k < 18; ++k) {
+    EXPECT_NEAR(std::stod(frequencies[k]), per_cm[k], 0.51e-6);
+    EXPECT_NEAR(std::stod(intensities[k]), km_per_mol[k], 0.51e-6);
+  }
+  // Atoms only, and a line of each for each mode; the first shift of the whole is (1, 0,
+  // 0)/sqrt(M).
+  EXPECT_EQ(molden_section(text, "[FR-COORD]").size(), 9u);
+  const std::vector<std::string> displacements = molden_section(text, "[FR-NORM-COORD]");
+  ASSERT_EQ(displacements.size(), 18u * 10u);
+  const std::size_t whole =
+      10 * static_cast<std::size_t>(std::find(per_cm.begin(), per_cm.end(), 0.0) - per_cm.begin());
+  EXPECT_EQ(displacements[whole], "vibration " + std::to_string(whole / 10 + 1));
+  EXPECT_EQ(displacements[whole + 1], "    0.136024588    0.000000000    0.000000000");
+  // With all other files, and into what is no file.
+  const Outcome all = tarn("modes " + path("a.xyz") + " -o " + path("b.csv") + " --plot " +
+                           path("b.svg") + " --molden " + path("b.molden"));
+  EXPECT_EQ(all.exit_code, 0) << all.text;
+  EXPECT_EQ(contents(folder_ / "b.molden"), text);
+  EXPECT_EQ(tarn("modes " + path("a.xyz") + " --molden /dev/null").exit_code, 0);
+}
+
+/// Nothing is written over what is read, and each file has a name of its own.
+TEST_F(Commands, FilesOfOneCommandAreApart) {
+  const std::string a = path("a.xyz");
+  ASSERT_EQ(tarn("cluster --quiet --molecules 2 -o " + a).exit_code, 0);
+  fs::create_symlink("a.xyz", path("link.xyz"));
+  const std::string before = contents(folder_ / "a.xyz");
+  const auto expect_refused = [&](const std::string& words, const std::string& why) {
+    const Outcome refused = tarn(words);
+    EXPECT_EQ(refused.exit_code, 2) << words;
+    EXPECT_TRUE(contains(refused.text, why)) << refused.text;
+  };
+  expect_refused("modes " + a + " -o " + a, "is read, and would be written over");
+  expect_refused("modes " + a + " --molden " + a, "is read, and would be written over");
+  expect_refused("modes " + a + " --molden " + path("link.xyz"), "would be written over");
+  expect_refused("modes " + path("link.xyz") + " --molden " + path("./a.xyz"),
+                 "would be written over");
+  expect_refused("rdf " + a + " -o " + a, "is read, and would be written over");
+  for (const std::string& words :
+       {"modes " + a + " -o " + path("b.svg") + " --plot " + path("b.svg"),
+        "modes " + a + " -o " + path("b.csv") + " --molden " + path("b.csv"),
+        "modes " + a + " --plot " + path("b.svg") + " --molden " + path("b.csv"),
+        "rdf " + a + " -o " + path("b.svg") + " --plot " + path("b.svg")}) {
+    expect_refused(words, "would be written twice: give each file a name of its own");
+  }
+  EXPECT_EQ(contents(folder_ / "a.xyz"), before);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2);
+}
+
+/// Two molecules that hardly see each other are not followed to the end.
+TEST_F(Commands, ModesSayWhereMinimisingStopped) {
+  const std::string far = write("far.xyz",
+                                "6\nmodel=tip3p\nO 0 0 0\nH 0.9572 0 0\nH -0.23999 0.92663 0\n"
+                                "O 1000 0 0\nH 1000.9572 0 0\nH 999.76001 0.92663 0\n");
+  const Outcome stopped = tarn("modes --minimise " + far);
+  EXPECT_EQ(stopped.exit_code, 3) << stopped.text;
+  EXPECT_TRUE(contains(stopped.text,
+                       "note: stopped before the minimum: a force or torque of more "
+                       "than 1e-08 kcal/mol/A is left"))
+      << stopped.text;
+  EXPECT_FALSE(contains(stopped.text, "saddle point")) << stopped.text;
+  EXPECT_EQ(numbers_of(stopped.text, "wavenumbers_per_cm").size(), 12u) << stopped.text;
+}
+
 TEST_F(Commands, ModesOfOneMolecule) {
   ASSERT_EQ(tarn("cluster --quiet --molecules 1 --model opc -o " + path("one.xyz")).exit_code, 0);
   const Outcome rigid = tarn("modes " + path("one.xyz") + " --plot " + path("one.svg"));
@@ -513,6 +606,7 @@ TEST_F(Commands, ModesRefuseWhatTheyCannotDo) {
   expect_refused(seven + " -o " + path("none/a.csv"), 4, "cannot write");
   expect_refused(seven + " -o " + path("a.csv") + " --plot " + path("none/a.svg"), 4,
                  "cannot write");
+  expect_refused(seven + " --molden " + path("none/a.molden"), 4, "cannot write");
   expect_refused(seven + " -o " + path(""), 4, "Is a directory");
   expect_refused(path("none.xyz"), 4, "cannot read");
   expect_refused((kSource / "inputs/structures/tip3p-1000.xyz").string(), 2,

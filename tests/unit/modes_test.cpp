@@ -18,6 +18,7 @@
 #include "tarn/core/units.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/force_field.hpp"
+#include "tarn/io/structure.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/physics/pair_force.hpp"
 #include "tarn/start.hpp"
@@ -384,6 +385,62 @@ TEST(Modes, IntensitiesSumUpToThoseOfChargesOverMasses) {
                 42.2561 * modes.modes.back().ir_intensity_D2_per_A2_Da,
                 2e-6 * modes.modes.back().ir_intensity_km_per_mol());
   });
+}
+
+// --- another program
+// -----------------------------------------------------------------------------
+
+/// What tests/regression/modes_numbers.py prints, to five decimals: other code, units from CODATA
+/// and the six motions of the whole not taken out.
+struct OfAnotherProgram {
+  std::vector<double> per_cm, km_per_mol;
+  double zero_point_energy_kcal_per_mol;
+};
+void expect_modes(const NormalModes& modes, const OfAnotherProgram& expected) {
+  EXPECT_TRUE(modes.is_stationary());
+  std::vector<NormalMode> vibrations;
+  for (const NormalMode& m : modes.modes) {
+    if (m.wavenumber_per_cm != 0.0) vibrations.push_back(m);
+  }
+  ASSERT_EQ(vibrations.size(), expected.per_cm.size());
+  for (std::size_t k = 0; k < vibrations.size(); ++k) {
+    // Constants differ by 6e-8 and 8e-8, 5e-5 of the largest. Dimers on file are quenched to 1e-6
+    // kcal/mol/A: the whole turns with up to 0.03 1/cm there, which mixes with a mode of 58 1/cm to
+    // 3e-7 of squares and 5e-4 of amplitudes: 1e-5 of wavenumbers.
+    EXPECT_NEAR(vibrations[k].wavenumber_per_cm, expected.per_cm[k], 1e-4) << k;
+    EXPECT_NEAR(vibrations[k].ir_intensity_km_per_mol(), expected.km_per_mol[k], 2e-4) << k;
+  }
+  EXPECT_NEAR(modes.zero_point_energy_kcal_per_mol(), expected.zero_point_energy_kcal_per_mol,
+              1e-6);
+}
+
+TEST(Modes, AreThoseOfAnotherProgram) {
+  const auto on_file = [](const char* model) {
+    const std::string path =
+        std::string(TARN_SOURCE_DIR) + "/tests/data/minima/" + model + "-2.xyz";
+    return normal_modes(model_of(model), io::read_structure(path).positions_A);
+  };
+  expect_modes(on_file("tip3p"), {{57.77259, 162.58499, 191.25969, 227.76319, 416.88241, 660.17920},
+                                  {30.86561, 150.01754, 263.23544, 22.24003, 216.00637, 300.13005},
+                                  2.453777});
+  expect_modes(on_file("tip4p"),
+               {{110.66002, 135.02223, 147.08635, 235.72182, 441.97078, 683.78579},
+                {102.40797, 282.02191, 100.10966, 45.87247, 106.82608, 231.22750},
+                2.507822});
+  // Both dipole moments on one line: a saddle point, with two modes that carry no intensity.
+  const WaterModel model = model_of("tip3p");
+  const double half = 0.5 * model.r_hh_A();
+  const double height = std::sqrt(model.r_oh_A * model.r_oh_A - half * half);
+  std::vector<double> x;
+  for (const double z : {0.0, 2.937858695}) {
+    const std::vector<double> molecule{0.0, 0.0, z, half, 0.0, z + height, -half, 0.0, z + height};
+    x.insert(x.end(), molecule.begin(), molecule.end());
+  }
+  const NormalModes saddle = normal_modes(model, x);
+  EXPECT_EQ(saddle.imaginary(), 2);
+  expect_modes(saddle, {{-272.31172, -125.92037, 149.73020, 167.21164, 192.38655, 456.90119},
+                        {143.70664, 0.0, 0.0, 142.93407, 107.88934, 602.74270},
+                        1.381295});
 }
 
 // --- what modes are

@@ -36,6 +36,13 @@ TEST(Units, CoulombConstant) {
   EXPECT_NEAR(coulomb_kcal_A_per_mol_e2, joule_metre * 1e10 / kEnergy_J, 5e-5);
 }
 
+// hbar/(m_e c alpha), of ten digits each.
+TEST(Units, BohrRadius) {
+  const double metre =
+      6.62607015e-34 / (2.0 * M_PI) / (9.1093837015e-31 * 299792458.0) * 137.035999084;
+  EXPECT_NEAR(angstrom_per_bohr / (metre * 1e10), 1.0, 1e-9);
+}
+
 TEST(Units, ConversionsAreInverses) {
   EXPECT_DOUBLE_EQ(akma_from_fs(femtoseconds_per_akma), 1.0);
   EXPECT_DOUBLE_EQ(akma_from_ps(1.0), akma_from_fs(1000.0));

@@ -1,0 +1,202 @@
+#include "tarn/io/molden.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/modes.hpp"
+#include "tarn/start.hpp"
+
+namespace tarn::io {
+namespace {
+
+using test::contains;
+using test::message_of;
+using test::read_text;
+using test::ScratchFolder;
+
+/// What a viewer makes of a file: sections by the words in brackets, lines of words.
+struct MoldenFile {
+  std::vector<std::string> species, species_again;
+  std::vector<double> positions_bohr, positions_again_bohr;
+  std::vector<double> wavenumbers_per_cm, intensities;
+  std::vector<std::vector<double>> displacements;
+};
+
+MoldenFile parse(const std::string& text) {
+  MoldenFile file;
+  std::istringstream lines(text);
+  std::string line, section;
+  EXPECT_TRUE(std::getline(lines, line));
+  EXPECT_EQ(line, "[Molden Format]");
+  while (std::getline(lines, line)) {
+    if (line.starts_with('[')) {
+      section = line;
+      continue;
+    }
+    std::istringstream words(line);
+    std::string word;
+    double number = 0.0;
+    if (section == "[Atoms] AU") {
+      int atom = 0, atomic_number = 0;
+      words >> word >> atom >> atomic_number;
+      file.species.push_back(word);
+      EXPECT_EQ(atom, static_cast<int>(file.species.size()));
+      EXPECT_EQ(atomic_number, word == "O" ? 8 : 1);
+      while (words >> number) file.positions_bohr.push_back(number);
+    } else if (section == "[FREQ]") {
+      while (words >> number) file.wavenumbers_per_cm.push_back(number);
+    } else if (section == "[INT]") {
+      while (words >> number) file.intensities.push_back(number);
+    } else if (section == "[FR-COORD]") {
+      words >> word;
+      file.species_again.push_back(word);
+      while (words >> number) file.positions_again_bohr.push_back(number);
+    } else if (section == "[FR-NORM-COORD]") {
+      if (line.starts_with("vibration ")) {
+        file.displacements.emplace_back();
+        EXPECT_EQ(line, "vibration " + std::to_string(file.displacements.size()));
+      } else {
+        while (words >> number) file.displacements.back().push_back(number);
+      }
+    } else {
+      EXPECT_EQ(section, "[Title]");
+    }
+    if (section != "[Title]" && !line.starts_with("vibration ")) {
+      EXPECT_TRUE(words.eof()) << line;
+    }
+  }
+  return file;
+}
+
+/// Half of the last decimal.
+constexpr double kSix = 0.5000001e-6, kNine = 0.5000001e-9;
+
+TEST(Molden, HoldsTheModesOfAClusterThatBelongToItsMasses) {
+  const ScratchFolder folder;
+  for (const char* name : {"tip3p", "tip4p"}) {
+    for (const double omega : {std::numeric_limits<double>::infinity(), 100.0}) {
+      SCOPED_TRACE(std::string(name) + " " + std::to_string(omega));
+      constexpr std::size_t kMolecules = 3;
+      const WaterModel model = *find_water_model(name);
+      // No minimum: there are imaginary modes.
+      const std::vector<double> x = random_cluster(model, kMolecules, 1, 0);
+      const NormalModes modes = normal_modes(model, x, omega);
+      ASSERT_GT(modes.imaginary(), 0);
+      std::vector<MoldenMode> all;
+      for (std::size_t k = 0; k < modes.modes.size(); ++k) {
+        const NormalMode& m = modes.modes[k];
+        all.push_back({m.wavenumber_per_cm, m.ir_intensity_km_per_mol(),
+                       std::span(modes.displacements_per_sqrt_Da).subspan(k * x.size(), x.size())});
+      }
+      write_molden(folder.file("a.molden"), "three molecules", x, all);
+      const MoldenFile file = parse(read_text(folder.file("a.molden")));
+      // Atoms only, also where there is a site M.
+      ASSERT_EQ(file.species.size(), 3 * kMolecules);
+      EXPECT_EQ(file.species, file.species_again);
+      ASSERT_EQ(file.positions_bohr.size(), x.size());
+      EXPECT_EQ(file.positions_bohr, file.positions_again_bohr);
+      for (std::size_t c = 0; c < x.size(); ++c) {
+        EXPECT_NEAR(file.positions_bohr[c] * 0.529177210903, x[c], kNine) << c;
+        EXPECT_EQ(file.species[c / 3], c % 9 < 3 ? "O" : "H");
+      }
+      ASSERT_EQ(file.wavenumbers_per_cm.size(), all.size());
+      ASSERT_EQ(file.intensities.size(), all.size());
+      ASSERT_EQ(file.displacements.size(), all.size());
+      const auto mass = [&](std::size_t c) { return model.mass_Da(static_cast<int>(c % 9 / 3)); };
+      for (std::size_t k = 0; k < all.size(); ++k) {
+        EXPECT_NEAR(file.wavenumbers_per_cm[k], all[k].wavenumber_per_cm, kSix);
+        EXPECT_NEAR(file.intensities[k], all[k].ir_intensity_km_per_mol, kSix);
+        const std::vector<double>& d = file.displacements[k];
+        ASSERT_EQ(d.size(), x.size());
+        // Numbers d are off by kNine at most, so that sums of m d are by kNine sum m, and of two
+        // modes sum m d d' is by 2 kNine sqrt(sum m), since sum m d^2 is 1 (Cauchy & Schwarz).
+        const double sum_Da = 3.0 * kMolecules * model.molecule_mass_Da();
+        for (std::size_t l = 0; l <= k; ++l) {
+          double overlap = 0.0;
+          for (std::size_t c = 0; c < d.size(); ++c) {
+            overlap += mass(c) * d[c] * file.displacements[l][c];
+          }
+          EXPECT_NEAR(overlap, k == l ? 1.0 : 0.0, 2.1 * kNine * std::sqrt(sum_Da))
+              << k << " " << l;
+        }
+        if (file.wavenumbers_per_cm[k] == 0.0) continue;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+          double momentum = 0.0;
+          for (std::size_t c = axis; c < d.size(); c += 3) momentum += mass(c) * d[c];
+          EXPECT_NEAR(momentum, 0.0, 1.1 * kNine * sum_Da / 3.0) << k;
+        }
+      }
+    }
+  }
+}
+
+TEST(Molden, HasTheLinesThatViewersRead) {
+  const ScratchFolder folder;
+  const std::vector<double> x{0.0, 0.0, 0.52917721090299996, -1.5, 0.75, 1e6, -1e-12, 0.0, 2.0};
+  const std::vector<double> first{-1.0, 0.5, -1e-17, 0.0, 0.25, 0.125, 1e-9, -1e-9, 4e-10};
+  const std::vector<double> second(9, 0.0);
+  write_molden(folder.file("a.molden"), "one molecule", x,
+               std::vector<MoldenMode>{{-123.4567891, 42.0, first}, {0.0, 0.0, second}});
+  EXPECT_EQ(read_text(folder.file("a.molden")), R"([Molden Format]
+[Title]
+one molecule
+[Atoms] AU
+O     1 8    0.000000000    0.000000000    1.000000000
+H     2 1   -2.834589187    1.417294593 1889726.124625770
+H     3 1    0.000000000    0.000000000    3.779452249
+[FREQ]
+-123.456789
+0.000000
+[INT]
+42.000000
+0.000000
+[FR-COORD]
+O    0.000000000    0.000000000    1.000000000
+H   -2.834589187    1.417294593 1889726.124625770
+H    0.000000000    0.000000000    3.779452249
+[FR-NORM-COORD]
+vibration 1
+   -1.000000000    0.500000000    0.000000000
+    0.000000000    0.250000000    0.125000000
+    0.000000001   -0.000000001    0.000000000
+vibration 2
+    0.000000000    0.000000000    0.000000000
+    0.000000000    0.000000000    0.000000000
+    0.000000000    0.000000000    0.000000000
+)");
+}
+
+TEST(Molden, LeavesWhatIsThereWhereItCannotWrite) {
+  const ScratchFolder folder;
+  const std::string path = folder.file("a.molden");
+  test::write_text(path, "older");
+  const std::vector<double> x(9, 1.0), short_one(6, 0.0);
+  std::vector<double> bad(9, 0.0);
+  bad[8] = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<MoldenMode> good_mode{{1.0, 2.0, x}};
+  EXPECT_THROW(write_molden(path, "t", x, std::vector<MoldenMode>{{1.0, 2.0, bad}}),
+               NumericalError);
+  EXPECT_THROW(write_molden(path, "t", x, std::vector<MoldenMode>{{bad[8], 2.0, x}}),
+               NumericalError);
+  EXPECT_THROW(write_molden(path, "t", bad, good_mode), NumericalError);
+  EXPECT_THROW(write_molden(path, "t", x, std::vector<MoldenMode>{{1.0, 2.0, short_one}}),
+               std::logic_error);
+  EXPECT_THROW(write_molden(path, "two\nlines", x, good_mode), std::logic_error);
+  EXPECT_EQ(test::contents_of(folder.path()),
+            (std::map<std::string, std::string>{{"a.molden", "older"}}));
+  EXPECT_TRUE(
+      contains(message_of<IoError>([&] { write_molden(folder.file("none/a"), "t", x, good_mode); }),
+               "cannot write"));
+}
+
+}  // namespace
+}  // namespace tarn::io
