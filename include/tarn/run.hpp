@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tarn/analysis/multi_histogram.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/observer.hpp"
@@ -75,6 +76,9 @@ struct ExchangeSummary {
   /// Of states that were in the coldest bath, then in the hottest one, and in the coldest again.
   std::int64_t round_trips = 0;
   double round_trips_per_ns = 0.0;  ///< of one state
+  /// As many baths with one acceptance between all neighbours, by the energies that were seen;
+  /// nothing for two baths, where too little is known, and before the run has ended.
+  std::optional<analysis::EvenLadder> even;
 };
 
 struct RunResult {

@@ -114,6 +114,8 @@ Reweighting::Reweighting(std::span<const double> beta_mol_per_kcal, std::span<co
     entries_.push_back({bin.samples, bin.energy / bin.samples, mean,
                         std::max(0.0, bin.square / bin.samples - mean * mean), 0.0});
   }
+  std::stable_sort(entries_.begin(), entries_.end(),
+                   [](const Entry& a, const Entry& b) { return a.energy < b.energy; });
   std::vector<Bath> baths;
   for (std::size_t k = 0; k < samples.size(); ++k) {
     if (samples[k] > 0.0) baths.push_back({k, beta_mol_per_kcal[k], samples[k]});
@@ -198,29 +200,79 @@ void Reweighting::solve(const std::vector<Bath>& baths, std::span<const double> 
   for (std::size_t k = 0; k < n; ++k) free_energies_[baths[k].number] = f[k];
 }
 
+std::vector<double> Reweighting::shares(double beta_mol_per_kcal) const {
+  std::vector<double> shares;
+  for (const Entry& e : entries_) {
+    shares.push_back(std::log(e.samples) - beta_mol_per_kcal * e.energy - e.log_mixture);
+  }
+  const double largest = *std::max_element(shares.begin(), shares.end());
+  double sum = 0.0;
+  for (double& share : shares) {
+    share = std::exp(share - largest);
+    sum += share;
+  }
+  for (double& share : shares) share /= sum;
+  return shares;
+}
+
 Reweighting::Moments Reweighting::at(double beta_mol_per_kcal) const {
-  double largest = -std::numeric_limits<double>::infinity();
-  for (const Entry& e : entries_) {
-    largest = std::max(largest, -beta_mol_per_kcal * e.energy - e.log_mixture);
-  }
-  const auto weight = [&](const Entry& e) {
-    return std::exp(-beta_mol_per_kcal * e.energy - e.log_mixture - largest);
-  };
-  double sum = 0.0, squares = 0.0;
+  const std::vector<double> share = shares(beta_mol_per_kcal);
   Moments moments;
-  for (const Entry& e : entries_) {
-    const double w = weight(e);
-    sum += e.samples * w;
-    squares += e.samples * w * w;
-    moments.mean += e.samples * w * e.value;
+  double squares = 0.0;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    moments.mean += share[i] * entries_[i].value;
+    squares += share[i] * share[i] / entries_[i].samples;
   }
-  moments.mean /= sum;
-  moments.effective_samples = sum * sum / squares;
-  for (const Entry& e : entries_) {
-    const double off = e.value - moments.mean;
-    moments.variance += e.samples * weight(e) / sum * (e.within + off * off);
+  moments.effective_samples = 1.0 / squares;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const double off = entries_[i].value - moments.mean;
+    moments.variance += share[i] * (entries_[i].within + off * off);
   }
   return moments;
+}
+
+double Reweighting::acceptance(double colder_mol_per_kcal, double hotter_mol_per_kcal) const {
+  const std::vector<double> colder = shares(colder_mol_per_kcal);
+  const std::vector<double> hotter = shares(hotter_mol_per_kcal);
+  double below = 0.0, acceptance = 0.0;
+  for (std::size_t i = 0; i < colder.size(); ++i) {
+    acceptance += colder[i] * (2.0 * below + hotter[i]);  // two of one bin: half of them are above
+    below += hotter[i];
+  }
+  return acceptance;
+}
+
+std::optional<EvenLadder> even_ladder(const Reweighting& reweighting, double k, double coldest_K,
+                                      double hottest_K, std::size_t baths) {
+  constexpr double kFewSamples = 100.0;
+  const auto acceptance = [&](double colder_K, double hotter_K) {
+    return reweighting.acceptance(1.0 / (k * colder_K), 1.0 / (k * hotter_K));
+  };
+  // From the bottom on with that acceptance; the last ones are the hottest where it is reached.
+  const auto ladder_of = [&](double wanted) {
+    std::vector<double> ladder_K{coldest_K};
+    while (ladder_K.size() + 1 < baths) {
+      double low_K = ladder_K.back(), high_K = hottest_K;
+      if (acceptance(ladder_K.back(), high_K) >= wanted) low_K = high_K;
+      while (high_K - low_K > 1e-5 * high_K) {
+        const double middle_K = 0.5 * (low_K + high_K);
+        (acceptance(ladder_K.back(), middle_K) > wanted ? low_K : high_K) = middle_K;
+      }
+      ladder_K.push_back(0.5 * (low_K + high_K));
+    }
+    return ladder_K;
+  };
+  double low = 0.0, high = 1.0;
+  while (high - low > 1e-4) {
+    const double middle = 0.5 * (low + high);
+    (acceptance(ladder_of(middle).back(), hottest_K) >= middle ? low : high) = middle;
+  }
+  EvenLadder even{ladder_of(low), low};
+  even.temperatures_K.push_back(hottest_K);
+  for (const double t_K : even.temperatures_K) {
+    if (reweighting.at(1.0 / (k * t_K)).effective_samples < kFewSamples) return std::nullopt;
+  }
+  return even;
 }
 
 MultiHistogram::MultiHistogram(std::vector<double> beta_mol_per_kcal, std::int64_t ladders)
@@ -280,35 +332,42 @@ double MultiHistogram::samples() const {
   return samples;
 }
 
+MultiHistogram::Part MultiHistogram::whole() const {
+  Part sum(beta_.size());
+  for (const Part& part : parts_) add_to(sum, part);
+  return sum;
+}
+
+Reweighting MultiHistogram::reweighting_of(const Part& part, const Reweighting* near) const {
+  std::vector<std::vector<EnergyBin>> bins(part.size());
+  std::vector<double> samples;
+  for (std::size_t bath = 0; bath < part.size(); ++bath) {
+    for (const auto& [number, bin] : part[bath]) {
+      if (bin.samples > 0.0) bins[bath].push_back(bin);
+    }
+    samples.push_back(samples_of(bins[bath]));
+  }
+  return Reweighting(
+      beta_, samples, merged(bins, beta_),
+      near != nullptr ? near->free_energies() : neighbour_free_energies(beta_, bins));
+}
+
+std::optional<Reweighting> MultiHistogram::reweighting() const {
+  if (empty()) return std::nullopt;
+  return reweighting_of(whole(), nullptr);
+}
+
 std::optional<MultiHistogram::Result> MultiHistogram::result() const {
   if (empty()) return std::nullopt;
-  const auto bins_of = [](const Part& part) {
-    std::vector<std::vector<EnergyBin>> bins(part.size());
-    for (std::size_t bath = 0; bath < part.size(); ++bath) {
-      for (const auto& [number, bin] : part[bath]) {
-        if (bin.samples > 0.0) bins[bath].push_back(bin);
-      }
-    }
-    return bins;
-  };
-  Part whole(beta_.size());
-  for (const Part& part : parts_) add_to(whole, part);
-  const double all_samples = samples_of_part(whole);
-  const auto reweighting = [&](const Part& part, std::span<const double> near) {
-    const std::vector<std::vector<EnergyBin>> bins = bins_of(part);
-    std::vector<double> samples;
-    for (const std::vector<EnergyBin>& of_bath : bins) {
-      samples.push_back(samples_of(of_bath));
-    }
-    return Reweighting(beta_, samples, merged(bins, beta_), near);
-  };
-  Result result(reweighting(whole, neighbour_free_energies(beta_, bins_of(whole))));
+  const Part all = whole();
+  const double samples = samples_of_part(all);
+  Result result(reweighting_of(all, nullptr));
   for (const Part& part : parts_) {
-    const double share = samples_of_part(part) / all_samples;
+    const double share = samples_of_part(part) / samples;
     if (share == 0.0 || share == 1.0) continue;
-    Part rest = whole;
+    Part rest = all;
     add_to(rest, part, -1.0);
-    result.without_.push_back({reweighting(rest, result.all_.free_energies()), share});
+    result.without_.push_back({reweighting_of(rest, &result.all_), share});
   }
   return result;
 }

@@ -104,6 +104,8 @@ void say_averages(const std::vector<AveragedQuantity>& averages, const Deck& dec
 
 /// Fewer round trips than this leave too much of the start.
 constexpr double kFewRoundTrips = 3.0;
+/// A ladder is even whose rarest exchange has this part of what an even one has.
+constexpr double kEven = 0.85;
 
 void say_exchange(const std::optional<ExchangeSummary>& exchange, const Deck& deck,
                   Terminal& terminal) {
@@ -116,6 +118,17 @@ void say_exchange(const std::optional<ExchangeSummary>& exchange, const Deck& de
   if (each < kFewRoundTrips) {
     terminal.say("that is few: averages of cold baths may remember the start");
   }
+  if (!exchange->even) return;
+  double least = 1.0;
+  for (const ExchangePair& p : exchange->pairs) least = std::min(least, p.acceptance);
+  if (least > kEven * exchange->even->acceptance) return;
+  std::vector<std::string> temperatures_K;
+  for (const double t_K : exchange->even->temperatures_K) {
+    temperatures_K.push_back(fmt::format("{:.4g}", t_K));
+  }
+  terminal.say(fmt::format(
+      "{:.0f} % of the attempts, between all neighbours, would succeed with temperatures_K = [{}]",
+      100.0 * exchange->even->acceptance, fmt::join(temperatures_K, ", ")));
 }
 
 bool observes_nothing(const Deck& d) {

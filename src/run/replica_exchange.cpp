@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
@@ -15,6 +16,14 @@ namespace {
 
 constexpr std::size_t kMostPathPoints = 1024;
 
+std::vector<double> betas(const std::vector<double>& temperatures_K) {
+  std::vector<double> betas;
+  for (const double t_K : temperatures_K) {
+    betas.push_back(1.0 / (units::boltzmann_kcal_per_mol_K * t_K));
+  }
+  return betas;
+}
+
 }  // namespace
 
 ReplicaExchange::ReplicaExchange(const Deck& deck, const System& system, const RunInfo& info,
@@ -23,7 +32,9 @@ ReplicaExchange::ReplicaExchange(const Deck& deck, const System& system, const R
       every_(deck.exchange->every),
       info_(info),
       engine_(engine),
-      temperatures_K_(deck.thermostat.temperatures_K) {
+      temperatures_K_(deck.thermostat.temperatures_K),
+      // Errors are not asked for: all samples are one part.
+      energies_(betas(temperatures_K_), analysis::MultiHistogram::kGroups) {
   const auto ladders = static_cast<std::size_t>(info.replicas) / length();
   for (std::size_t k = 0; k + 1 < length(); ++k) {
     pairs_.push_back({0, 0, analysis::PooledBlocking::of_replicas(static_cast<int>(ladders))});
@@ -61,7 +72,13 @@ void ReplicaExchange::observe(const Frame& frame) {
       if (!ladders[k].empty()) pairs_[k].probability.add_replicas(ladders[k], probabilities[k]);
     }
   }
-  if (counts) count_round_trips();
+  if (counts) {
+    count_round_trips();
+    for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+      const double energy = canonical_energy_kcal_per_mol(system_, frame.energies[r]);
+      energies_.add(static_cast<std::size_t>(frame.replica_ids[r]) % length(), 0, energy, energy);
+    }
+  }
   note_paths();
 }
 
@@ -130,6 +147,7 @@ ExchangeSummary ReplicaExchange::summary() const {
     pair.acceptance = b.mean;
     pair.error = b.error;
   }
+  s.even = even_;
   s.round_trips = round_trips_;
   const double walkers_ns =
       1e-3 * static_cast<double>(walker_at_.size()) *
@@ -173,7 +191,15 @@ void ReplicaExchange::write_paths() const {
   io::write_file(path, text);
 }
 
+void ReplicaExchange::find_even_ladder() {
+  const auto reweighting = energies_.reweighting();
+  if (length() < 3 || !reweighting) return;
+  even_ = analysis::even_ladder(*reweighting, units::boltzmann_kcal_per_mol_K,
+                                temperatures_K_.front(), temperatures_K_.back(), length());
+}
+
 void ReplicaExchange::finish() {
+  find_even_ladder();
   write_pairs();
   write_paths();
 }
@@ -188,6 +214,7 @@ void ReplicaExchange::save(std::ostream& out) {
   }
   io::put(out, std::span<const std::int64_t>(walker_at_));
   io::put(out, std::span<const std::int64_t>(last_end_));
+  io::put(out, std::span<const double>(energies_.memory()));
   io::put(out, round_trips_);
   io::put(out, last_step_);
   io::put(out, attempts_between_);
@@ -202,6 +229,7 @@ void ReplicaExchange::load(std::istream& in) {
   }
   walker_at_ = io::get_i64s(in);
   last_end_ = io::get_i64s(in);
+  energies_.restore(io::get_doubles(in));
   round_trips_ = io::get_i64(in);
   last_step_ = io::get_i64(in);
   attempts_between_ = io::get_i64(in);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tarn/analysis/blocking.hpp"
+#include "tarn/analysis/multi_histogram.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/observe/observers.hpp"
@@ -50,6 +51,7 @@ class ReplicaExchange final : public Observer {
   void count_round_trips();
   /// Notes where the walkers of the first ladder are, at most 1024 times, evenly.
   void note_paths();
+  void find_even_ladder();
   void write_pairs() const;
   void write_paths() const;
 
@@ -59,6 +61,8 @@ class ReplicaExchange final : public Observer {
   Engine& engine_;
   std::vector<double> temperatures_K_;
   std::vector<Pair> pairs_;
+  analysis::MultiHistogram energies_;  ///< at the attempts
+  std::optional<analysis::EvenLadder> even_;
   /// A walker is a state on its way: that which replica w began with is walker w.
   std::vector<std::int64_t> walker_at_;  ///< [replica id]
   std::vector<std::int64_t> last_end_;   ///< [walker], End

@@ -66,9 +66,16 @@ std::string exchange(const std::optional<ExchangeSummary>& summary) {
                     json(p.lower_bath_K), json(p.upper_bath_K), json(p.attempts), json(p.accepted),
                     json(p.acceptance), json(p.error)));
   }
-  return fmt::format("{{\"round_trips\": {}, \"round_trips_per_ns\": {}, \"pairs\": [{}]}}",
-                     json(summary->round_trips), json(summary->round_trips_per_ns),
-                     fmt::join(pairs, ", "));
+  std::string even = "null";
+  if (summary->even) {
+    std::vector<std::string> temperatures_K;
+    for (const double t_K : summary->even->temperatures_K) temperatures_K.push_back(json(t_K));
+    even = fmt::format("{{\"acceptance\": {}, \"temperatures_K\": [{}]}}",
+                       json(summary->even->acceptance), fmt::join(temperatures_K, ", "));
+  }
+  return fmt::format(
+      "{{\"round_trips\": {}, \"round_trips_per_ns\": {}, \"pairs\": [{}], \"even\": {}}}",
+      json(summary->round_trips), json(summary->round_trips_per_ns), fmt::join(pairs, ", "), even);
 }
 
 std::string list_of(const std::vector<Departure>& departures) {

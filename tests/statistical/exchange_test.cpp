@@ -1,15 +1,20 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "scratch_folder.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/physics/exchange.hpp"
+#include "tarn/run.hpp"
 #include "tarn/start.hpp"
 
 // Averages by bath with replica exchange are those without, equations (34) and (35); with mistakes
@@ -145,6 +150,36 @@ TEST(Exchange, AveragesByBathAreThoseWithoutIt) {
     EXPECT_LT(worst(with, without, &Bath::potential), 4.5);
     EXPECT_LT(worst(with, without, &Bath::energy), 4.5);
     EXPECT_LT(worst(with, without, &Bath::temperature), 4.5);
+  }
+}
+
+/// What a run says of a better ladder is what comes of it: all neighbours change places with the
+/// probability that was told.
+TEST(Exchange, TheEvenLadderIsEven) {
+  const auto summary_of = [](Deck deck) {
+    const test::ScratchFolder folder;
+    RunOptions options;
+    options.out_dir = folder.file("out");
+    return run_deck(deck, options).exchange.value();
+  };
+  const std::string thermostat = "kind = \"baoab\"\nfriction_per_ps = 2.0\ntemperatures_K = ";
+  const std::string settle = "scheme = \"settle\"\n";
+  const std::string exchange = "[exchange]\nevery = 10\n";
+  const ExchangeSummary uneven = summary_of(
+      deck_of(settle, thermostat + "[150.0, 160.0, 200.0, 290.0]\n" + exchange, 3, 160, 20'000));
+  double largest_error = 0.0;
+  for (const ExchangePair& p : uneven.pairs) largest_error = std::max(largest_error, p.error);
+  EXPECT_GT(uneven.pairs[0].acceptance - uneven.pairs[2].acceptance, 0.3);
+  ASSERT_TRUE(uneven.even);
+  EXPECT_EQ(uneven.even->temperatures_K.front(), 150.0);
+  EXPECT_EQ(uneven.even->temperatures_K.back(), 290.0);
+  const ExchangeSummary even = summary_of(deck_of(
+      settle,
+      thermostat + fmt::format("[{}]\n", fmt::join(uneven.even->temperatures_K, ", ")) + exchange,
+      3, 160, 20'000));
+  for (const ExchangePair& p : even.pairs) {
+    EXPECT_NEAR(p.acceptance, uneven.even->acceptance, 4.5 * std::hypot(p.error, largest_error));
+    EXPECT_LT(p.error, 0.02);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "tarn/analysis/multi_histogram.hpp"
@@ -193,6 +194,58 @@ TEST(MultiHistogram, AGapHasFewSamples) {
   const double error = std::sqrt(kShape * (2.0 * kShape + 6.0) / 2000.0);
   EXPECT_NEAR(capacity(result->all(), 1000.0), kShape, 4.5 * error);
   EXPECT_NEAR(capacity(result->all(), 1.0), kShape, 4.5 * error);
+}
+
+/// Gamma distributions of one shape n and two temperatures: X > Y with the probability that a beta
+/// variable is below T_x/(T_x + T_y), here of whole n by the binomial distribution of 2 n - 1.
+double exact_acceptance(double colder_beta, double hotter_beta) {
+  const double p = hotter_beta / (colder_beta + hotter_beta);
+  const int n = static_cast<int>(kShape), trials = 2 * n - 1;
+  double above = 0.0, choose = 1.0;
+  for (int i = 0; i <= trials; ++i) {
+    if (i >= n) above += choose * std::pow(p, i) * std::pow(1.0 - p, trials - i);
+    choose = choose * (trials - i) / (i + 1);
+  }
+  return 2.0 * above;
+}
+
+TEST(MultiHistogram, AcceptanceOfAnyTwoBaths) {
+  const std::vector<double> beta{4.0, 2.5, 1.7, 1.1};
+  const auto result = collected(beta, 20, 800, 13).result();
+  for (const auto& [colder, hotter] :
+       {std::pair{4.0, 2.5}, {4.0, 1.1}, {3.0, 2.0}, {1.3, 1.1}, {2.0, 2.0}}) {
+    const auto acceptance = [colder = colder, hotter = hotter](const Reweighting& r) {
+      return r.acceptance(colder, hotter);
+    };
+    EXPECT_NEAR(acceptance(result->all()), exact_acceptance(colder, hotter),
+                4.5 * error(*result, acceptance) + 1e-12);
+    EXPECT_LT(error(*result, acceptance), 0.01);
+  }
+  EXPECT_NEAR(exact_acceptance(2.0, 2.0), 1.0, 1e-12);
+}
+
+/// Of oscillators equal acceptances are equal ratios of the temperatures.
+TEST(MultiHistogram, AnEvenLadderOfOscillatorsIsGeometric) {
+  const std::vector<double> beta{4.0, 2.2, 1.0};
+  const auto reweighting = collected(beta, 20, 1000, 17).reweighting();
+  constexpr double k = 0.5;
+  const auto even = even_ladder(*reweighting, k, 1.0 / (k * 4.0), 1.0 / (k * 1.0), 5);
+  ASSERT_TRUE(even);
+  ASSERT_EQ(even->temperatures_K.size(), 5u);
+  EXPECT_NEAR(even->acceptance, exact_acceptance(4.0, 4.0 / std::sqrt(2.0)), 0.01);
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_NEAR(even->temperatures_K[i], 0.5 * std::pow(std::sqrt(2.0), i),
+                0.01 * even->temperatures_K[i]);
+    if (i == 0) continue;
+    EXPECT_NEAR(reweighting->acceptance(1.0 / (k * even->temperatures_K[i - 1]),
+                                        1.0 / (k * even->temperatures_K[i])),
+                even->acceptance, 2e-3);
+  }
+  // Two baths are the ends, and what the samples say nothing of is not told.
+  const auto two = even_ladder(*reweighting, k, 0.5, 2.0, 2);
+  EXPECT_EQ(two->temperatures_K, (std::vector<double>{0.5, 2.0}));
+  EXPECT_NEAR(two->acceptance, exact_acceptance(4.0, 1.0), 0.01);
+  EXPECT_FALSE(even_ladder(*reweighting, k, 0.01, 2.0, 4));
 }
 
 /// A restart in the middle changes no bit, whether ladders are parts or blocks of time.

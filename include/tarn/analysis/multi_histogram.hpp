@@ -60,6 +60,9 @@ class Reweighting {
     double effective_samples = 0.0;
   };
   Moments at(double beta_mol_per_kcal) const;
+  /// Mean probability that states of two baths change places, equation (34): twice that of U at the
+  /// colder one to be above U at the hotter one.
+  double acceptance(double colder_mol_per_kcal, double hotter_mol_per_kcal) const;
 
  private:
   struct Entry {
@@ -70,14 +73,28 @@ class Reweighting {
     std::size_t number;
     double beta, samples;
   };
+  /// Shares of the entries at a temperature.
+  std::vector<double> shares(double beta_mol_per_kcal) const;
   /// log_mixture of all entries. @return what the free energies minimise
   double mix(const std::vector<Bath>& baths, std::span<const double> f);
   void solve(const std::vector<Bath>& baths, std::span<const double> near);
 
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;  // by energy
   std::vector<double> free_energies_;
   bool converged_ = false;
 };
+
+/// As many baths as told, from the first to the last of them, whose neighbours all change places
+/// with the same probability.
+struct EvenLadder {
+  std::vector<double> temperatures_K;
+  double acceptance = 0.0;
+};
+/// @param k Boltzmann's constant in the units of the energies over kelvins
+/// @param baths 2 and more
+/// @return nothing where fewer than 100 effective samples tell of one of the temperatures
+std::optional<EvenLadder> even_ladder(const Reweighting& reweighting, double k, double coldest_K,
+                                      double hottest_K, std::size_t baths);
 
 /// Collects the samples of a run in bins, apart by ladder of baths and by time: leaving out one
 /// part at a time tells the error of what comes of them all.
@@ -141,6 +158,8 @@ class MultiHistogram {
   };
   /// Nothing without samples.
   std::optional<Result> result() const;
+  /// The same of all samples only, in a fraction of the time.
+  std::optional<Reweighting> reweighting() const;
 
   /// All that it remembers, for a checkpoint.
   std::vector<double> memory() const;
@@ -151,6 +170,8 @@ class MultiHistogram {
   using Part = std::vector<Bins>;                  // [bath]
 
   static double samples_of_part(const Part& part);
+  Reweighting reweighting_of(const Part& part, const Reweighting* near) const;
+  Part whole() const;
   static void add_to(Part& sum, const Part& part, double sign = 1.0);
 
   std::vector<double> beta_;
