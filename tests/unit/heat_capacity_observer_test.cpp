@@ -4,18 +4,16 @@
 #include <cstdint>
 #include <fstream>
 #include <functional>
-#include <map>
 #include <memory>
 #include <random>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "csv_columns.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/io/csv.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/run.hpp"
 
@@ -25,6 +23,7 @@
 namespace tarn {
 namespace {
 
+using test::columns_of;
 using test::read_text;
 using test::ScratchFolder;
 
@@ -84,18 +83,6 @@ class Frames {
   std::function<double(std::mt19937_64&, double)> energy_;
   std::mt19937_64 random_{5};
 };
-
-std::map<std::string, std::vector<double>> columns_of(const std::string& path) {
-  io::CsvReader csv(path);
-  std::map<std::string, std::vector<double>> columns;
-  std::vector<std::string_view> cells;
-  while (csv.next(cells)) {
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      columns[csv.header()[c]].push_back(csv.number(cells[c]));
-    }
-  }
-  return columns;
-}
 
 /// Oscillators: energy and heat capacity are linear and constant, and there is no maximum.
 TEST(HeatCapacityObserver, OfOscillators) {

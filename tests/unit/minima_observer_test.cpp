@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "csv_columns.hpp"
 #include "observe/baths.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/analysis/cluster.hpp"
@@ -26,21 +27,9 @@
 namespace tarn {
 namespace {
 
+using test::columns_of;
 using test::read_text;
 using test::ScratchFolder;
-
-/// Columns of a table by name; only those of numbers.
-std::map<std::string, std::vector<double>> columns_of(const std::string& path) {
-  io::CsvReader csv(path);
-  std::map<std::string, std::vector<double>> columns;
-  std::vector<std::string_view> cells;
-  while (csv.next(cells)) {
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      columns[csv.header()[c]].push_back(csv.number(cells[c]));
-    }
-  }
-  return columns;
-}
 
 /// Hot enough that six molecules change their basin every few samples.
 Deck warm(int replicas, const std::string& more, const std::string& scheme = "settle") {

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tarn/io/csv.hpp"
+
+namespace tarn::test {
+
+/// Columns of a table by name; only of tables of numbers.
+inline std::map<std::string, std::vector<double>> columns_of(const std::string& path) {
+  io::CsvReader csv(path);
+  std::map<std::string, std::vector<double>> columns;
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) {
+    for (std::size_t c = 0; c < cells.size(); ++c) {
+      columns[csv.header()[c]].push_back(csv.number(cells[c]));
+    }
+  }
+  return columns;
+}
+
+}  // namespace tarn::test
