@@ -160,6 +160,7 @@ class CudaEngine final : public Engine {
     }
     stream_.wait();
     if (tiles && !dense_ && !iterates_) {
+      load_tile_step(device_state_, precision_, m_site_);
       stream_.capture([&] {
         launch_tile_step(device_state_, cluster_, precision_, m_site_, tiles_, true,
                          stream_.stream());

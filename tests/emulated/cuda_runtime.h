@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -198,13 +199,26 @@ inline const char* cudaGetErrorString(cudaError_t) { return "an emulated error";
 namespace tarn::emulated {
 
 inline cudaError_t last_error = cudaSuccess;
+/// Kernels that are on the device.
+inline std::set<const void*> loaded;
 /// A kernel, which a machine may refuse.
-inline void launch(Stream* stream, std::function<void()> run) {
+inline void launch(Stream* stream, const void* kernel, std::function<void()> run) {
+  // Loading it waits for the device, which drivers before that of CUDA 12.3 refuse.
+  if (loaded.insert(kernel).second && stream != nullptr && stream->capturing) {
+    throw std::logic_error("a kernel that is first launched while a stream is captured");
+  }
   last_error = std::exchange(machine.launch, cudaSuccess);
   if (last_error == cudaSuccess) put(stream, std::move(run));
 }
 
 }  // namespace tarn::emulated
+struct cudaFuncAttributes {};
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, Kernel* kernel) {
+  tarn::emulated::not_in_a_capture();
+  tarn::emulated::loaded.insert(reinterpret_cast<const void*>(kernel));
+  return cudaSuccess;
+}
 inline cudaError_t cudaGetLastError() {
   return std::exchange(tarn::emulated::last_error, cudaSuccess);
 }

@@ -80,6 +80,24 @@ TEST(Streams, WorkWhenSomebodyWaitsAndNotForCopies) {
   EXPECT_EQ(allocated_bytes(), 0u);
 }
 
+TEST(Streams, RefuseToLoadKernelsInACapture) {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  const int first = 0, second = 0, third = 0;  // for what they have of kernels: an address
+  launch(stream, &first, [] {});
+  cudaFuncAttributes attributes;
+  cudaFuncGetAttributes(&attributes, &second);
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+  EXPECT_NO_THROW(launch(stream, &first, [] {}));
+  EXPECT_NO_THROW(launch(stream, &second, [] {}));
+  EXPECT_THROW(launch(stream, &third, [] {}), std::logic_error);
+  EXPECT_THROW(cudaFuncGetAttributes(&attributes, &third), std::logic_error);
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphDestroy(graph);
+  cudaStreamDestroy(stream);
+}
+
 TEST(Streams, RefuseWhatCannotBeCaptured) {
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
