@@ -304,7 +304,7 @@ inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   tarn::emulated::not_in_a_capture();
-  stream->finish();
+  (stream == nullptr ? tarn::emulated::legacy_stream : *stream).finish();
   return cudaSuccess;
 }
 // Events: the time on this clock when the stream comes to them.
