@@ -126,16 +126,23 @@ inline void finish_all() {
 #define blockDim (::tarn::emulated::here.block_size)
 
 inline void __syncthreads() { tarn::emulated::wait_for_block(); }
+/// Masks have all lanes, and all lanes must come; see wait_for_warp().
+inline void all_lanes(unsigned mask) {
+  if (mask != 0xffffffffu) throw std::logic_error("a mask without some lanes");
+}
 template <class T>
-T __shfl_sync(unsigned, T value, int from) {
+T __shfl_sync(unsigned mask, T value, int from) {
+  all_lanes(mask);
   return tarn::emulated::exchange(value, static_cast<unsigned>(from));
 }
 template <class T>
-T __shfl_xor_sync(unsigned, T value, int mask) {
+T __shfl_xor_sync(unsigned mask, T value, int with) {
+  all_lanes(mask);
   return tarn::emulated::exchange(value,
-                                  tarn::emulated::here.number % 32 ^ static_cast<unsigned>(mask));
+                                  tarn::emulated::here.number % 32 ^ static_cast<unsigned>(with));
 }
-inline unsigned __ballot_sync(unsigned, bool vote) {
+inline unsigned __ballot_sync(unsigned mask, bool vote) {
+  all_lanes(mask);
   unsigned all = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
     all |= tarn::emulated::exchange(vote, lane) ? 1u << lane : 0u;
