@@ -64,7 +64,7 @@ struct MoleculeSolves::Impl {
       dense = std::make_unique<DenseSolver>(state, cluster, system.integrator,
                                             system.model.has_m_site(), timer.stream());
     }
-    cuda_check(cudaDeviceSynchronize());  // copies have no order with the stream of the timer
+    wait_for_copies();
   }
   void solve() {
     if (dense) {

@@ -40,18 +40,21 @@ if(TARN_CUDA_VERSION VERSION_LESS 12)
   return()
 endif()
 
-# Developer builds: one machine code and its PTX, which newer GPUs translate when they start. That of
-# the GPU of this machine, where it has one that is older.
+# Developer builds: one machine code and its PTX, which newer GPUs translate when they start, in half
+# a minute. That of the GPU of this machine, where it has one that nvcc knows.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   set(arch 90)
+  execute_process(COMMAND ${nvcc} --list-gpu-code OUTPUT_VARIABLE nvcc_codes ERROR_QUIET)
   execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
     OUTPUT_VARIABLE gpus ERROR_QUIET TIMEOUT 20)
-  if(gpus MATCHES "^([0-9]+)\\.([0-9])\n" AND CMAKE_MATCH_1 LESS 9)
-    set(arch ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
+  if(gpus MATCHES "^([0-9]+)\\.([0-9])\n")
+    set(of_gpu ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
+    if(nvcc_codes MATCHES "sm_${of_gpu}[^0-9]")
+      set(arch ${of_gpu})
+    endif()
   endif()
   set(CMAKE_CUDA_ARCHITECTURES ${arch}-real ${arch}-virtual)
   if(TARN_CUDA_RELEASE_ARCHS)
-    execute_process(COMMAND ${nvcc} --list-gpu-code OUTPUT_VARIABLE nvcc_codes ERROR_QUIET)
     set(CMAKE_CUDA_ARCHITECTURES "")
     foreach(arch 75 80 86 89 90 100 103 120)
       if(nvcc_codes MATCHES "sm_${arch}[^0-9]")

@@ -152,7 +152,7 @@ class CudaEngine final : public Engine {
       dense_solver_.emplace(device_state_, cluster_, system.integrator, m_site_, stream_.stream());
     }
     if (iterates_ && tiles) newmark_solver_.emplace(device_state_);
-    cuda_check(cudaDeviceSynchronize());  // copies and fills have no order with our stream
+    wait_for_copies();
     if (dense_solver_ || newmark_solver_) {
       solved_step(step_, true);
     } else {
@@ -160,6 +160,7 @@ class CudaEngine final : public Engine {
     }
     stream_.wait();
     if (tiles && !dense_ && !iterates_) {
+      load_tile_step(device_state_, precision_, m_site_);
       stream_.capture([&] {
         launch_tile_step(device_state_, cluster_, precision_, m_site_, tiles_, true,
                          stream_.stream());
@@ -223,7 +224,7 @@ class CudaEngine final : public Engine {
       placed.push_back({place(p.first), place(p.second), p.to_first, p.to_second});
     }
     const DeviceBuffer<PlacedExchange> on_device(placed);
-    cuda_check(cudaDeviceSynchronize());  // copies have no order with our stream
+    wait_for_copies();
     launch_exchange(device_state_, on_device.get(), static_cast<std::int64_t>(placed.size()),
                     system_.precision == Precision::single, stream_.stream());
     stream_.wait();

@@ -67,4 +67,9 @@ class DeviceBuffer {
   std::size_t size_ = 0;
 };
 
+/// Waits for copies and fills, which have no order with the streams of engines. Not for the whole
+/// device: another thread's engine may be at work there, or capture a graph, which that would
+/// spoil.
+inline void wait_for_copies() { cuda_check(cudaStreamSynchronize(nullptr)); }
+
 }  // namespace tarn::gpu

@@ -62,6 +62,8 @@ void launch_tile_begin(const DeviceState& d, const ClusterSystem& system, Precis
 void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precision precision,
                       bool m_site, const TileScratch& scratch, bool begin_next,
                       cudaStream_t stream);
+/// Brings onto the device what a step launches and launch_tile_prepare() does not.
+void load_tile_step(const DeviceState& d, Precision precision, bool m_site);
 /// Puts replicas that went bad to rest.
 void launch_tile_rest(const DeviceState& d, cudaStream_t stream);
 

@@ -37,12 +37,21 @@ void launch_kernel(void (*kernel)(Parameters...), const dim3& grid, const dim3& 
 #if defined(__CUDACC__)
   kernel<<<grid, threads, shared_bytes, on.stream>>>(static_cast<Parameters>(arguments)...);
 #else
-  emulated::launch(on.stream, [=] {
+  emulated::launch(on.stream, reinterpret_cast<const void*>(kernel), [=] {
     emulated::run_grid(grid, threads, shared_bytes,
                        [&] { kernel(static_cast<Parameters>(arguments)...); });
   });
 #endif
   cuda_check(cudaGetLastError(), on.file, on.line);
+}
+
+/// Brings a kernel onto the device, as its first launch would do. Drivers before that of CUDA 12.3
+/// cannot do it while a stream is captured.
+template <class... Parameters>
+void load_kernel(void (*kernel)(Parameters...), const char* file = __builtin_FILE(),
+                 int line = __builtin_LINE()) {
+  cudaFuncAttributes attributes{};
+  cuda_check(cudaFuncGetAttributes(&attributes, kernel), file, line);
 }
 
 }  // namespace tarn::gpu

@@ -545,6 +545,12 @@ void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precisi
   });
 }
 
+void load_tile_step(const DeviceState& d, Precision precision, bool m_site) {
+  with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
+    with_heat(d, [&]<bool kHeat>() { load_kernel(step_kernel<S, R, kMSite, kHeat>); });
+  });
+}
+
 void launch_tile_forces(const DeviceState& d, const ClusterSystem& system, Precision precision,
                         bool m_site, const TileScratch& scratch, cudaStream_t stream) {
   with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {

@@ -111,9 +111,11 @@ TEST_P(EngineDevices, ForcesAreThoseOfThePlainSum) {
       }
     }
   }
-  // Some ten roundings a pair; the order of the sums is the device's own.
+  // Some ten roundings a pair; the order of the sums is the device's own. Most of the error in
+  // float is that of reciprocal roots, 1.5 2^-24 where they round twice; a GPU's are good to
+  // 2^-22.9 (PTX, rsqrt.approx), 1.43 times that.
   double_error.expect_below(1e-14);
-  float_error.expect_between(1e-9, 2e-6);
+  float_error.expect_between(1e-9, GetParam() == "cpu" ? 2e-6 : 3e-6);
 }
 
 /// A step from the same state as on the CPU in double precision.

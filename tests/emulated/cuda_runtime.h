@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -125,16 +126,23 @@ inline void finish_all() {
 #define blockDim (::tarn::emulated::here.block_size)
 
 inline void __syncthreads() { tarn::emulated::wait_for_block(); }
+/// Masks have all lanes, and all lanes must come; see wait_for_warp().
+inline void all_lanes(unsigned mask) {
+  if (mask != 0xffffffffu) throw std::logic_error("a mask without some lanes");
+}
 template <class T>
-T __shfl_sync(unsigned, T value, int from) {
+T __shfl_sync(unsigned mask, T value, int from) {
+  all_lanes(mask);
   return tarn::emulated::exchange(value, static_cast<unsigned>(from));
 }
 template <class T>
-T __shfl_xor_sync(unsigned, T value, int mask) {
+T __shfl_xor_sync(unsigned mask, T value, int with) {
+  all_lanes(mask);
   return tarn::emulated::exchange(value,
-                                  tarn::emulated::here.number % 32 ^ static_cast<unsigned>(mask));
+                                  tarn::emulated::here.number % 32 ^ static_cast<unsigned>(with));
 }
-inline unsigned __ballot_sync(unsigned, bool vote) {
+inline unsigned __ballot_sync(unsigned mask, bool vote) {
+  all_lanes(mask);
   unsigned all = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
     all |= tarn::emulated::exchange(vote, lane) ? 1u << lane : 0u;
@@ -198,13 +206,26 @@ inline const char* cudaGetErrorString(cudaError_t) { return "an emulated error";
 namespace tarn::emulated {
 
 inline cudaError_t last_error = cudaSuccess;
+/// Kernels that are on the device.
+inline std::set<const void*> loaded;
 /// A kernel, which a machine may refuse.
-inline void launch(Stream* stream, std::function<void()> run) {
+inline void launch(Stream* stream, const void* kernel, std::function<void()> run) {
+  // Loading it waits for the device, which drivers before that of CUDA 12.3 refuse.
+  if (loaded.insert(kernel).second && stream != nullptr && stream->capturing) {
+    throw std::logic_error("a kernel that is first launched while a stream is captured");
+  }
   last_error = std::exchange(machine.launch, cudaSuccess);
   if (last_error == cudaSuccess) put(stream, std::move(run));
 }
 
 }  // namespace tarn::emulated
+struct cudaFuncAttributes {};
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, Kernel* kernel) {
+  tarn::emulated::not_in_a_capture();
+  tarn::emulated::loaded.insert(reinterpret_cast<const void*>(kernel));
+  return cudaSuccess;
+}
 inline cudaError_t cudaGetLastError() {
   return std::exchange(tarn::emulated::last_error, cudaSuccess);
 }
@@ -290,7 +311,7 @@ inline cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   tarn::emulated::not_in_a_capture();
-  stream->finish();
+  (stream == nullptr ? tarn::emulated::legacy_stream : *stream).finish();
   return cudaSuccess;
 }
 // Events: the time on this clock when the stream comes to them.

@@ -43,14 +43,15 @@ void wait(Wait kind) {
   swapcontext(&fibers[current].context, &scheduler);
 }
 
-/// Lets those go on that wait for each other.
+/// Lets those go on that wait for each other: for a block all that have not ended, for a warp all,
+/// as its masks have all lanes.
 bool release(unsigned first, unsigned last, Wait kind) {
-  unsigned waiting = 0, alive = 0;
+  unsigned waiting = 0, needed = 0;
   for (unsigned i = first; i < last; ++i) {
-    alive += fibers[i].wait != Wait::ended;
+    needed += kind == Wait::warp || fibers[i].wait != Wait::ended;
     waiting += fibers[i].wait == kind;
   }
-  if (waiting == 0 || waiting < alive) return false;
+  if (waiting == 0 || waiting < needed) return false;
   for (unsigned i = first; i < last; ++i) {
     if (fibers[i].wait == kind) fibers[i].wait = Wait::none;
   }

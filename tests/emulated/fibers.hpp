@@ -19,7 +19,7 @@ void run_fibers(unsigned count,
 
 /// Waits for all fibers that have not ended.
 void wait_for_block();
-/// Waits for those of the same 32 that have not ended.
+/// Waits for the others of the same 32, none of which may have ended.
 void wait_for_warp();
 
 }  // namespace tarn::emulated

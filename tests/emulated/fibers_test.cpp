@@ -55,6 +55,23 @@ TEST(Fibers, ABarrierThatNotAllReachIsAnError) {
                std::logic_error);
 }
 
+TEST(Fibers, AShuffleThatNotAllLanesReachIsAnError) {
+  for (const unsigned ended : {0u, 31u}) {
+    EXPECT_THROW(run(64,
+                     [ended] {
+                       if (threadIdx.x == ended) return;
+                       __shfl_xor_sync(0xffffffffu, 1.0, 1);
+                     }),
+                 std::logic_error);
+  }
+  EXPECT_THROW(run(32, [] { __ballot_sync(0xffu, true); }), std::logic_error);
+  // A block waits for those that have not ended.
+  EXPECT_NO_THROW(run(64, [] {
+    if (threadIdx.x == 5) return;
+    __syncthreads();
+  }));
+}
+
 TEST(Fibers, ErrorsOfAThreadComeOut) {
   EXPECT_THROW(run(3, [] { throw std::runtime_error("no"); }), std::runtime_error);
 }
@@ -78,6 +95,24 @@ TEST(Streams, WorkWhenSomebodyWaitsAndNotForCopies) {
   cudaFree(data);
   cudaStreamDestroy(stream);
   EXPECT_EQ(allocated_bytes(), 0u);
+}
+
+TEST(Streams, RefuseToLoadKernelsInACapture) {
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+  const int first = 0, second = 0, third = 0;  // for what they have of kernels: an address
+  launch(stream, &first, [] {});
+  cudaFuncAttributes attributes;
+  cudaFuncGetAttributes(&attributes, &second);
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+  EXPECT_NO_THROW(launch(stream, &first, [] {}));
+  EXPECT_NO_THROW(launch(stream, &second, [] {}));
+  EXPECT_THROW(launch(stream, &third, [] {}), std::logic_error);
+  EXPECT_THROW(cudaFuncGetAttributes(&attributes, &third), std::logic_error);
+  cudaStreamEndCapture(stream, &graph);
+  cudaGraphDestroy(graph);
+  cudaStreamDestroy(stream);
 }
 
 TEST(Streams, RefuseWhatCannotBeCaptured) {

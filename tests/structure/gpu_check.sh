@@ -20,6 +20,7 @@ echo "device: a GPU"; echo "zss_gla/double 3.0"; echo "ERROR OCCURRED: no"
 exit 1
 END
 program build/tests/device/device_probe_test <<<'exit 0'
+program build/tests/device/single_point_test <<<'exit 0'
 program build/tests/device/engine_devices_test <<'END'
 case $* in
   *list_tests*) printf 'All/E.\n  Good/cuda  # GetParam()\n  Bad/cuda  # GetParam()\n  Slow/cuda\n' ;;
@@ -49,6 +50,7 @@ expect 'something FAILED$'
 ! check --only engine_devices,runs,gpu_bench,sanitizer || complain "failures are not told by the exit status"
 expect '^All.E.Slow.cuda: passed'
 expect '^    CUDA: no \(warp_path.cu:1\)'
+expect '^single_points: passed'
 expect '^run_cuda_single: passed'
 expect '^gpu_bench: FAILED with status 1'
 expect '^zss_gla/double 3.0'

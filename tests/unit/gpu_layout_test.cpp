@@ -1,12 +1,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "kernels/layout.hpp"
+#include "tarn/deck.hpp"
 
 /// @file
 /// Who works on what on a GPU: the plain functions that kernels compute their places with.
@@ -165,6 +168,29 @@ TEST(GpuLayout, SlicesCoverAllPartnersOnce) {
   EXPECT_EQ(force_slices(10000), 16);
   EXPECT_EQ(block_threads(33), 64);
   EXPECT_EQ(block_threads(128), 128);
+}
+
+/// Whatever a deck may ask for, the blocks of a kernel are fewer than a grid may have, 2^31 - 1,
+/// and integers of 32 bits hold what is computed of a single replica.
+TEST(GpuLayout, GridsHoldWhatDecksMayAskFor) {
+  std::vector<int> sizes;
+  for (int n = 1; n < kMaxMolecules; n += 1 + n / 64) sizes.push_back(n);
+  sizes.push_back(kMaxMolecules);
+  for (int n : sizes) {
+    const std::int64_t replicas = std::min<std::int64_t>(kMaxReplicas, kMaxTotalMolecules / n);
+    const std::int64_t observed = observed_slices(n), forces = force_slices(n);
+    // Products that pair_tiles() and pairs_kernel take in 32 bits.
+    constexpr std::int64_t largest = std::numeric_limits<int>::max();
+    EXPECT_LE(tiles_for(n) * std::max(observed, forces), largest) << n;
+    EXPECT_LE(n + std::int64_t{kTile} * kTileGroups * forces, largest) << n;
+    for (std::int64_t blocks :
+         {replicas * observed_tiles(n), replicas * pair_tiles(n, force_slices(n)),
+          replicas * molecule_chunks(n), slots_for(path_of(n), replicas, n) / kWarpLanes + 1}) {
+      EXPECT_LE(blocks, largest) << n;
+    }
+  }
+  EXPECT_LE(dense_couplings(kMaxTotalHessianMolecules) / kWarpLanes,
+            std::int64_t{std::numeric_limits<int>::max()});
 }
 
 TEST(GpuLayout, ChunksCoverAllMoleculesOnce) {

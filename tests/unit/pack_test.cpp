@@ -234,6 +234,42 @@ TYPED_TEST(FloatPack, ReciprocalSquareRootIsGoodToTheLastBits) {
   scalar_error.expect_between(0.49, 1.5);
 }
 
+/// What refined_rsqrt() leaves of an estimate 1/sqrt(a) (1 + error), relative.
+long double refined_error(double a, double error) {
+  const long double root = std::sqrt(static_cast<long double>(a));
+  const double estimate = static_cast<double>((1.0L + error) / root);
+  return refined_rsqrt(a, estimate) * root - 1.0L;
+}
+
+// In units of 2^-53: e carries the roundings of y y and of its product with a where there is no
+// fma, of which half goes into the result (1), the first term left out is 5/16 e^3 (0.16), and the
+// last fma rounds once (1).
+TEST(RefinedReciprocalSquareRoot, IsGoodToTheLastBits) {
+  std::mt19937_64 engine(7);
+  std::uniform_real_distribution<double> exponent(-990.0, 990.0), error(-0x1p-19, 0x1p-19);
+  Worst units("refined_rsqrt_units");
+  for (int k = 0; k < 200000; ++k) {
+    const double a = std::exp2(exponent(engine));
+    for (double of_estimate : {0x1p-19, -0x1p-19, error(engine)}) {
+      units.see(0x1p53L * refined_error(a, of_estimate));
+    }
+  }
+  units.expect_between(0.9, 2.2);
+}
+
+// The law: the error that is left is -5/16 e^3 - 35/128 e^4 ... of what e = 1 - a y^2 was.
+TEST(RefinedReciprocalSquareRoot, IsOfThirdOrder) {
+  for (double a : {0.3, 2.0, 1e10, 1e300}) {
+    for (double error : {0x1p-6, -0x1p-6, 0x1p-9, -0x1p-9}) {
+      const long double e = 1.0L - (1.0L + error) * (1.0L + error);
+      const long double third = -0.3125L * e * e * e * (1.0L + error);
+      EXPECT_NEAR(static_cast<double>(refined_error(a, error) / third), 1.0,
+                  std::fabs(static_cast<double>(e)))
+          << a << ", " << error;
+    }
+  }
+}
+
 // In units of 2^-digits, relative: by rsqrt(), y has 2, three times; the product with s and the two
 // others 1 each: 9. By series: the two or three products 1 each, e carries half the rounding of
 // y^2, the term left out (35/16 e^3 of float, as above) and the constants 1 each, the last
