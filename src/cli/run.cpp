@@ -104,8 +104,8 @@ void say_averages(const std::vector<AveragedQuantity>& averages, const Deck& dec
 
 /// Fewer round trips than this leave too much of the start.
 constexpr double kFewRoundTrips = 3.0;
-/// A ladder is even whose rarest exchange has this part of what an even one has.
-constexpr double kEven = 0.85;
+/// A ladder is even enough whose rarest exchange has this part of what an even one has.
+constexpr double kEvenEnough = 0.5;
 
 void say_exchange(const std::optional<ExchangeSummary>& exchange, const Deck& deck,
                   Terminal& terminal) {
@@ -121,7 +121,7 @@ void say_exchange(const std::optional<ExchangeSummary>& exchange, const Deck& de
   if (!exchange->even) return;
   double least = 1.0;
   for (const ExchangePair& p : exchange->pairs) least = std::min(least, p.acceptance);
-  if (least > kEven * exchange->even->acceptance) return;
+  if (least > kEvenEnough * exchange->even->acceptance) return;
   std::vector<std::string> temperatures_K;
   for (const double t_K : exchange->even->temperatures_K) {
     temperatures_K.push_back(fmt::format("{:.4g}", t_K));
