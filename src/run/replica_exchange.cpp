@@ -47,7 +47,7 @@ ReplicaExchange::ReplicaExchange(const Deck& deck, const System& system, const R
 }
 
 std::string ReplicaExchange::name() const {
-  return fmt::format("exchange every {} of {} temperatures", every_, length());
+  return fmt::format("exchange and energies every {} of {} temperatures", every_, length());
 }
 
 void ReplicaExchange::observe(const Frame& frame) {
