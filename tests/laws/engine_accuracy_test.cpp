@@ -331,11 +331,15 @@ TEST_P(EngineAccuracy, AStepSolvesTheEquations) {
     for (const std::string& set : cpu_instruction_sets()) {
       for (int n : {1, 2, 7, 16, 17, 20, 33, 65}) {
         if (n > most_molecules(GetParam().scheme)) continue;
+        // The reference's second derivatives of so many pairs take ten seconds each time.
+        const bool costly = GetParam().scheme == "zss_molecule" && n > 33;
+        if (costly && (model.name != "tip3p" || set != cpu_instruction_sets().front())) continue;
         System system = make_system(GetParam(), model, n);
         system.integrator.tolerance = 1e-14;  // SHAKE to the end
         const auto engine =
             make_cpu_engine(system, start_state(system, {3, 4'000'000'000}, 70), {}, 1, set);
         for (int before : {0, n <= 2 ? 30 : 5}) {
+          if (costly && before > 0) continue;
           engine->advance(before);
           const State from = engine->state();
           engine->advance(1);
