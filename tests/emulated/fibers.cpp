@@ -1,11 +1,13 @@
 #include "fibers.hpp"
 
 #include <ucontext.h>
+#include <csetjmp>
 
 #include <algorithm>
 #include <exception>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace tarn::emulated {
@@ -16,31 +18,46 @@ constexpr unsigned kWarp = 32;
 
 enum class Wait { none, warp, block, ended };
 
+// A context is entered once and jumped to from then on: swapcontext asks the kernel each time.
 struct Fiber {
-  ucontext_t context{};
   std::unique_ptr<unsigned char[]> stack;
+  std::jmp_buf place;
   Wait wait = Wait::none;
   const std::function<void()>* run = nullptr;
 };
 
-ucontext_t scheduler;
-std::vector<Fiber> fibers;  // kept from block to block, with their stacks
+std::vector<Fiber> fibers;  // kept from block to block, each where its last run ended
+std::jmp_buf scheduler;
 unsigned current = 0;
 std::exception_ptr failure;
 
-void body() {
-  try {
-    (*fibers[current].run)();
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  fibers[current].wait = Wait::ended;
-  swapcontext(&fibers[current].context, &scheduler);
-}
-
 void wait(Wait kind) {
   fibers[current].wait = kind;
-  swapcontext(&fibers[current].context, &scheduler);
+  if (_setjmp(fibers[current].place) == 0) std::longjmp(scheduler, 1);
+}
+
+void body() {
+  for (;;) {
+    try {
+      (*fibers[current].run)();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    wait(Wait::ended);
+  }
+}
+
+void take_turn(Fiber& f) {
+  if (_setjmp(scheduler) != 0) return;
+  if (f.stack) std::longjmp(f.place, 1);
+  f.stack = std::make_unique<unsigned char[]>(kStackBytes);
+  ucontext_t context;
+  getcontext(&context);
+  context.uc_stack.ss_sp = f.stack.get();
+  context.uc_stack.ss_size = kStackBytes;
+  context.uc_link = nullptr;
+  makecontext(&context, body, 0);
+  setcontext(&context);
 }
 
 /// Lets those go on that wait for each other: for a block all that have not ended, for a warp all,
@@ -58,6 +75,12 @@ bool release(unsigned first, unsigned last, Wait kind) {
   return true;
 }
 
+/// Leaves the fibers where they stand, in the midst of their runs.
+[[noreturn]] void give_up(const std::exception_ptr& why) {
+  fibers.clear();
+  std::rethrow_exception(why);
+}
+
 }  // namespace
 
 void run_fibers(unsigned count,
@@ -65,17 +88,9 @@ void run_fibers(unsigned count,
                 bool backwards) {
   if (fibers.size() < count) fibers.resize(count);
   for (unsigned i = 0; i < count; ++i) {
-    Fiber& f = fibers[i];
-    if (!f.stack) f.stack = std::make_unique<unsigned char[]>(kStackBytes);
-    f.wait = Wait::none;
-    f.run = nullptr;
-    getcontext(&f.context);
-    f.context.uc_stack.ss_sp = f.stack.get();
-    f.context.uc_stack.ss_size = kStackBytes;
-    f.context.uc_link = nullptr;
-    makecontext(&f.context, body, 0);
+    fibers[i].wait = Wait::none;
+    fibers[i].run = nullptr;
   }
-  failure = nullptr;
   for (;;) {
     unsigned ended = 0;
     for (unsigned k = 0; k < count; ++k) {
@@ -84,8 +99,8 @@ void run_fibers(unsigned count,
       if (f.wait == Wait::none) {
         const std::function<void()>& run = enter(current);
         if (f.run == nullptr) f.run = &run;
-        swapcontext(&scheduler, &f.context);
-        if (failure) std::rethrow_exception(failure);
+        take_turn(f);
+        if (failure) give_up(std::exchange(failure, nullptr));
       }
       ended += f.wait == Wait::ended;
     }
@@ -94,7 +109,9 @@ void run_fibers(unsigned count,
     for (unsigned first = 0; first < count; first += kWarp) {
       goes_on = release(first, std::min(first + kWarp, count), Wait::warp) || goes_on;
     }
-    if (!goes_on) throw std::logic_error("a barrier that not all threads reach");
+    if (!goes_on) {
+      give_up(std::make_exception_ptr(std::logic_error("a barrier that not all threads reach")));
+    }
   }
 }
 

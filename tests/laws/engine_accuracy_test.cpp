@@ -1,4 +1,8 @@
 #include "engine_fixtures.hpp"
+
+#include <Eigen/Cholesky>
+#include <Eigen/LU>
+
 #include "tarn/core/error.hpp"
 #include "tarn/steps/step_parameters.hpp"
 #include "worst.hpp"

@@ -218,8 +218,7 @@ TEST_P(EngineLaws, TheNumberOfThreadsChangesNothing) {
 /// Blocks that meet one other each, and more threads than processors.
 TEST_P(EngineLaws, TheNumberOfThreadsChangesNothingInALargeCluster) {
   constexpr int kMolecules = 1000;
-  // Its matrices take a second a step, and what they are made of is as in small clusters.
-  if (GetParam().scheme == "zss_molecule" || kMolecules > most_molecules(GetParam().scheme)) return;
+  if (kMolecules > most_molecules(GetParam().scheme)) return;
   for (Precision precision : precisions_of(GetParam().scheme)) {
     SCOPED_TRACE(name_of(precision));
     variant_ = {tip3p(), precision, cpu_instruction_sets().front()};

@@ -84,7 +84,7 @@ void for_turns(F f) {
 /// The constraint equations g(x_free + M^-1 J^T(x_old) l) = 0 by Newton's method in long double.
 inline Vector9 constrained_by_newton(const Move& c) {
   const Eigen::Matrix<Real, 9, 3> force =
-      mass_matrix(c.m).inverse() * dense_jacobian(c.x_old).transpose();
+      inverse_mass_matrix(c.m) * dense_jacobian(c.x_old).transpose();
   const int ends[3][2] = {{0, 1}, {0, 2}, {1, 2}};
   const Real length2[3] = {c.reference.oh2, c.reference.oh2, c.reference.hh2};
   Vector9 x = to_vector(c.x_free);
@@ -98,7 +98,7 @@ inline Vector9 constrained_by_newton(const Move& c) {
       jacobian.block<1, 3>(k, a) = -2 * d.transpose();
       jacobian.block<1, 3>(k, b) = 2 * d.transpose();
     }
-    const Vector9 step = force * (jacobian * force).partialPivLu().solve(g);
+    const Vector9 step = force * solution(jacobian * force, g);
     x -= step;
     if (step.norm() < 1e-18L) break;
   }
@@ -113,10 +113,9 @@ struct MoveLaws {
 
   MoveLaws(const Move& c, const Triple<double>& x) {
     const Matrix39 j = dense_jacobian(c.x_old);
-    const Matrix9 mass = mass_matrix(c.m), inverse = mass.inverse();
+    const Matrix9 mass = mass_matrix(c.m), inverse = inverse_mass_matrix(c.m);
     const Vector9 d = to_vector(x) - to_vector(c.x_free);
-    off_span =
-        (d - inverse * j.transpose() * (j * inverse * j.transpose()).ldlt().solve(j * d)).norm();
+    off_span = (d - inverse * j.transpose() * solution(j * inverse * j.transpose(), j * d)).norm();
     momentum = total(mass * d).norm();
     const Vec3<double> o = c.x_old.o;
     angular_momentum = torque({o - o, c.x_old.h1 - o, c.x_old.h2 - o}, mass * d).norm();

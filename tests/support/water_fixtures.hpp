@@ -15,8 +15,10 @@
 
 #include <gtest/gtest.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
+#include <Eigen/Geometry>
 
+#include "dense.hpp"
 #include "tarn/core/pack.hpp"
 #include "tarn/physics/penalty.hpp"
 #include "tarn/physics/triple.hpp"
@@ -27,7 +29,6 @@
 
 namespace tarn::test {
 
-using Real = long double;
 using Vector9 = Eigen::Matrix<Real, 9, 1>;
 using Matrix9 = Eigen::Matrix<Real, 9, 9>;
 using Matrix39 = Eigen::Matrix<Real, 3, 9>;
@@ -147,6 +148,9 @@ inline Matrix9 mass_matrix(const Masses<double>& m) {
   Vector9 d;
   d << m.o, m.o, m.o, m.h, m.h, m.h, m.h, m.h, m.h;
   return d.asDiagonal();
+}
+inline Matrix9 inverse_mass_matrix(const Masses<double>& m) {
+  return mass_matrix(m).diagonal().cwiseInverse().asDiagonal();
 }
 /// J by its definition, grad g_c = 2 (x_a - x_b) at atom a and the opposite at b.
 inline Matrix39 dense_jacobian(const Triple<double>& x) {

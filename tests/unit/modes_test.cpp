@@ -265,8 +265,8 @@ TEST(ModeHessian, KnowsTheClusterAsAWhole) {
                         v[static_cast<std::size_t>(3 * a + 2)]);
       };
       const Vector3d d1 = atom(x, 1) - atom(x, 0), d2 = atom(x, 2) - atom(x, 0);
-      Eigen::Matrix<double, 6, 3> turn;
-      Eigen::Matrix<double, 6, 1> right;
+      MatrixXd turn(6, 3);
+      VectorXd right(6);
       for (int c = 0; c < 3; ++c) {
         turn.col(c) << Vector3d::Unit(c).cross(d1), Vector3d::Unit(c).cross(d2);
       }
@@ -304,9 +304,8 @@ TEST(Modes, OfOneMoleculeAreItsBonds) {
       Eigen::Matrix2d symmetric;
       const double coupling = std::sqrt(2.0) * (1.0 - cosine) * by_h;
       symmetric << by_h + (1.0 + cosine) * by_o, coupling, coupling, 4.0 * (1.0 - cosine) * by_h;
-      const Eigen::Vector2d pair =
-          Eigen::SelfAdjointEigenSolver<Eigen::Matrix2d>(symmetric).eigenvalues();
-      std::vector<double> expected{pair[0], antisymmetric, pair[1]};
+      const VectorX pair = eigenvalues(symmetric.cast<Real>());
+      std::vector<double> expected{double(pair[0]), antisymmetric, double(pair[1])};
       std::sort(expected.begin(), expected.end());
       const NormalModes modes = normal_modes(model, x, omega);
       ASSERT_EQ(modes.modes.size(), 9u);

@@ -65,7 +65,7 @@ Vector9 dense_acceleration(const Case& c) {
   const Real omega2 = Real(c.omega) * c.omega;
   const Matrix9 a = mass_matrix(c.m) + c.bh2 * omega2 * j.transpose() * j;
   const Vector9 rhs = to_vector(c.f0) - omega2 * j.transpose() * dense_constraint(c.x, c.reference);
-  return a.llt().solve(rhs);
+  return solution(a, rhs);
 }
 /// The same with the multipliers as unknowns too, which has the limit of infinite omega:
 /// M a + J^T y = F0, J a - y/(b h^2 omega^2) = -g/(b h^2).
@@ -78,7 +78,7 @@ std::pair<Vector9, Vector3> saddle_point(const Case& c) {
   a.bottomRightCorner<3, 3>() = -1 / (c.bh2 * Real(c.omega) * c.omega) * Matrix3::Identity();
   Eigen::Matrix<Real, 12, 1> rhs;
   rhs << to_vector(c.f0), -dense_constraint(c.x, c.reference) / c.bh2;
-  const Eigen::Matrix<Real, 12, 1> s = a.fullPivLu().solve(rhs);
+  const VectorX s = solution(a, rhs);
   return {s.head<9>(), s.tail<3>()};
 }
 
@@ -94,9 +94,9 @@ TEST(SolveBonds, EqualsTheDenseSolve) {
     const Vector3 r = to_vector(random.in_ball(1.0));
     const double shift = c.parameters().inverse_bh2w2;
     const Matrix39 j = dense_jacobian(c.x);
-    const Matrix3 s = shift * Matrix3::Identity() + j * mass_matrix(c.m).inverse() * j.transpose();
+    const Matrix3 s = shift * Matrix3::Identity() + j * inverse_mass_matrix(c.m) * j.transpose();
     const BondValues<double> right{double(r(0)), double(r(1)), double(r(2))};
-    const Vector3 exact = s.ldlt().solve(to_vector(right));
+    const Vector3 exact = solution(s, to_vector(right));
     const BondValues<double> y = solve_bonds(bonds(c.x), c.m, shift, right);
     error.see((to_vector(y) - exact).norm() / exact.norm());
   });
@@ -230,9 +230,8 @@ TEST(ZssFullAcceleration, EqualsTheDenseSolveWhereItIsDefinite) {
     const Real omega2 = Real(c.omega) * c.omega;
     const Matrix9 scale = mass_matrix(c.m).diagonal().cwiseSqrt().cwiseInverse().asDiagonal();
     const Matrix9 a = mass_matrix(c.m) + c.bh2 * omega2 * dense_hessian(c);
-    const Eigen::SelfAdjointEigenSolver<Matrix9> spectrum(scale * a * scale);
     const FullAcceleration<double> r = full_acceleration(c);
-    const Real lowest = spectrum.eigenvalues()(0);
+    const Real lowest = eigenvalues(scale * a * scale)(0);
     if (std::fabs(lowest) < 1e-6L) return;  // no number of double says on which side it is
     ASSERT_EQ(r.definite, lowest > 0);
     if (!r.definite) {
@@ -242,7 +241,7 @@ TEST(ZssFullAcceleration, EqualsTheDenseSolveWhereItIsDefinite) {
     ++solved;
     const Vector9 rhs = to_vector(c.f0) - omega2 * dense_jacobian(c.x).transpose() *
                                               dense_constraint(c.x, c.reference);
-    const Vector9 exact = a.ldlt().solve(rhs);
+    const Vector9 exact = solution(a, rhs);
     const Real difference = (to_vector(r.a) - exact).norm();
     // D has roundings of g times 2 b h^2 omega^2, and its inverse 1/lowest at most.
     const Real d_rounding = 16 * kEpsilon * (1 + 2 * c.bh2 * omega2) / lowest;
@@ -267,7 +266,7 @@ TEST(ZssFullAcceleration, HasItsOwnBalanceOfMultipliers) {
     const Matrix39 j = dense_jacobian(c.x);
     const Matrix9 curvature = c.bh2 * omega2 * (dense_hessian(c) - j.transpose() * j);
     const Matrix9 d = mass_matrix(c.m) + curvature;
-    if (!r.definite || Eigen::SelfAdjointEigenSolver<Matrix9>(d).eigenvalues()(0) < 0.5L) return;
+    if (!r.definite || eigenvalues(d)(0) < 0.5L) return;
     const Vector3 lambda = to_vector(zss_multipliers(c.x, r.a, c.reference, c.bh2, c.omega));
     const Vector9 ma = mass_matrix(c.m) * to_vector(r.a);
     const Vector9 forces = to_vector(c.f0) + j.transpose() * lambda;
@@ -326,10 +325,10 @@ TEST(ProjectVelocities, IsTheOrthogonalProjectionOntoJvZero) {
     const Triple<double> v = random.triple(1.0);
     const Triple<double> p = project_velocities(c.x, v, c.m);
     const Matrix39 j = dense_jacobian(c.x);
-    const Matrix9 mass = mass_matrix(c.m), inverse = mass.inverse();
+    const Matrix9 mass = mass_matrix(c.m), inverse = inverse_mass_matrix(c.m);
     const Vector9 exact =
         to_vector(v) -
-        inverse * j.transpose() * (j * inverse * j.transpose()).ldlt().solve(j * to_vector(v));
+        inverse * j.transpose() * solution(j * inverse * j.transpose(), j * to_vector(v));
     const Vector9 q = to_vector(p), removed = to_vector(v) - q;
     dense.see((q - exact).norm());
     tangent.see((j * q).norm());

@@ -9,6 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Eigenvalues>
+#include <Eigen/LU>
+
 #include "constraint_fixtures.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
@@ -227,7 +230,7 @@ TEST(ShakeSweeps, ConvergeAtTheRateOfGaussSeidel) {
     }
     const Matrix39 j = dense_jacobian(molecule_at_origin(model));
     const Eigen::Matrix3d s =
-        (j * mass_matrix(masses(model)).inverse() * j.transpose()).cast<double>();
+        (j * inverse_mass_matrix(masses(model)) * j.transpose()).cast<double>();
     const Eigen::Matrix3d lower = s.triangularView<Eigen::Lower>();
     const Eigen::Matrix3d sweep = Eigen::Matrix3d::Identity() - lower.inverse() * s;
     const double radius = sweep.eigenvalues().cwiseAbs().maxCoeff();
