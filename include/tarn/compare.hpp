@@ -79,9 +79,9 @@ struct CompareResult {
 };
 
 /// Runs a deck with each scheme, all from the same structure, which penalty schemes relax first
-/// unless the deck says `relax = false`, and by the same number of steps, in turns of about a
-/// quarter of a second, a few per cent of the run at most, so that whatever else the machine does
-/// falls on all of them alike. Where it is interrupted, all end at the same step. Writes
+/// unless the deck says `relax = false`, and over the same time, in turns of about a quarter of a
+/// second, a few per cent of the run at most, so that whatever else the machine does falls on all
+/// of them alike. Where it is interrupted, all end at the same time, to a step. Writes
 /// `compare.csv` (a row a scheme), `rdf.csv` (pair counts, probability densities and their errors
 /// by scheme) and the picture `rdf.svg`, which leaves out schemes that have lost all replicas.
 ///

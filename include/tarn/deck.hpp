@@ -233,6 +233,7 @@ std::string resolved_deck(const Deck& deck);
 std::string physics_fingerprint(const Deck& deck);
 
 /// The deck with another scheme; keys of the old one that the new one does not use are dropped.
+/// With a step of its own it makes as many as take the same time.
 /// @param spec "scheme" or "scheme:key=value:...", keys of [integrator], as `--schemes` has them
 /// @throws InputError
 Deck with_scheme(const Deck& deck, const std::string& spec);

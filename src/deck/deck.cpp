@@ -56,6 +56,17 @@ fs::path from_the_deck(const Deck& deck, const std::string& path) {
   return fs::path(deck.path).parent_path() / path;
 }
 
+/// The run's length in time, as --set has it.
+std::string length_of(const Deck& deck) {
+  if (is_mechanical(deck.system.kind)) {
+    const MechanicsDeck& m = deck.mechanics;
+    return fmt::format("run.duration={:.17g}",
+                       static_cast<double>(m.run.steps) * m.integrator.step);
+  }
+  return fmt::format("run.duration_ps={:.17g}",
+                     static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs * 1e-3);
+}
+
 /// The keys that the deck uses and `keep` accepts, in the order of the table.
 template <class Keep>
 std::string write_deck(const Deck& deck, Keep keep) {
@@ -131,13 +142,17 @@ Deck with_scheme(const Deck& deck, const std::string& spec) {
     scheme = with_next;
   }
   overrides.push_back({"integrator.scheme=" + scheme, label});
+  bool other_step = false;
   while (!rest.empty()) {
     const std::string part = next_part();
+    other_step = other_step || part.starts_with("timestep_fs=") || part.starts_with("step=");
     if (part.starts_with("scheme=")) {
       throw InputError({{label, 0, 0, "the scheme stands first, as in " + part.substr(7)}});
     }
     overrides.push_back({"integrator." + part, label});
   }
+
+  other_step = other_step && (deck.run.steps > 0 || deck.mechanics.run.steps > 0);
 
   Deck other = deck;
   if (std::find(known.begin(), known.end(), scheme) != known.end()) {
@@ -145,8 +160,12 @@ Deck with_scheme(const Deck& deck, const std::string& spec) {
   }
   const bool default_relax = deck.system.relax == decks::default_relax(deck);
   const std::string text = write_deck(deck, [&](const decks::Key& key) {
-    return decks::is_used(key, other) && !(default_relax && key.path() == "system.relax");
+    return decks::is_used(key, other) && !(default_relax && key.path() == "system.relax") &&
+           !(other_step && key.path() == "run.steps");
   });
+  if (other_step) {
+    overrides.push_back({length_of(deck), label});
+  }
   try {
     return decks::Checker(deck.path, false).check(text, overrides);
   } catch (const InputError& error) {

@@ -193,19 +193,20 @@ class Comparison {
                                        deck_.integrator.timestep_fs, deck_.system.replicas));
     };
     for (Contestant& c : contestants_) c.sample();
-    done_ = run_in_turns(
+    const std::int64_t done = run_in_turns(
         total,
         [&](std::int64_t step) {
           for (std::size_t k = 0; k < contestants_.size(); ++k) {
-            wall_seconds_[k] += contestants_[k].advance_to(step).wall_seconds;
+            Contestant& c = contestants_[k];
+            wall_seconds_[k] += c.advance_to(own_part(c.deck.run.steps, step, total)).wall_seconds;
           }
         },
         [&](std::int64_t step) {
           tell_progress(step);
           return !(options_.interrupted && options_.interrupted());
         });
-    tell_progress(done_);
-    result_.interrupted = done_ < total;
+    tell_progress(done);
+    result_.interrupted = done < total;
   }
 
   static bool is_gone(const Contestant& c) {
@@ -214,8 +215,8 @@ class Comparison {
 
   /// Steps of all replicas together; one that was stopped made those until then.
   std::int64_t replica_steps(const Contestant& c) const {
-    std::int64_t steps = done_ * c.deck.system.replicas;
-    for (const BlowUp& b : c.engine->blow_ups()) steps -= done_ - b.step;
+    std::int64_t steps = c.engine->step() * c.deck.system.replicas;
+    for (const BlowUp& b : c.engine->blow_ups()) steps -= c.engine->step() - b.step;
     return steps;
   }
 
@@ -223,7 +224,7 @@ class Comparison {
     const Contestant& c = contestants_[k];
     SchemeResult s;
     s.label = c.label;
-    s.steps = done_;
+    s.steps = c.engine->step();
     s.timestep_fs = c.deck.integrator.timestep_fs;
     s.blow_ups = c.engine->blow_ups();
     s.constraint_max_A2 = c.constraint_max_A2;
@@ -374,7 +375,6 @@ class Comparison {
   std::vector<double> wall_seconds_;         // [contestant], of steps
   std::vector<DistancesByClass> distances_;  // [contestant]
   int molecules_ = 0;
-  std::int64_t done_ = 0;
 };
 
 }  // namespace

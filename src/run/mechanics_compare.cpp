@@ -28,7 +28,10 @@ double seconds_since(Clock::time_point begin) {
 
 class Contestant {
  public:
-  Contestant(const Deck& deck, const std::string& label) : case_(make_mechanics_case(deck)) {
+  Contestant(const Deck& deck, const std::string& label)
+      : case_(make_mechanics_case(deck)),
+        last_step_(deck.mechanics.run.steps),
+        sample_every_(std::max<std::int64_t>(last_step_ / kSamples, 1)) {
     if (case_->steps()) throw InputError(label + " makes no steps in time and is not compared");
     result_.label = label;
     result_.step = deck.mechanics.integrator.step;
@@ -38,17 +41,18 @@ class Contestant {
     }
   }
 
-  /// Only the steps are timed. A scheme that fails stays where it is.
-  /// @param last_step has a sample too
-  void advance_to(std::int64_t step, std::int64_t sample_every, std::int64_t last_step) {
+  /// Makes its part of a run that has come to `at` of `total` steps. Only the steps are timed. A
+  /// scheme that fails stays where it is. The last step has a sample too.
+  void advance_to(std::int64_t at, std::int64_t total) {
+    const std::int64_t step = own_part(last_step_, at, total);
     try {
       while (result_.failure.empty() && result_.steps < step) {
-        const std::int64_t due = (result_.steps / sample_every + 1) * sample_every;
+        const std::int64_t due = (result_.steps / sample_every_ + 1) * sample_every_;
         const std::int64_t stop = std::min(step, due);
         const auto begin = Clock::now();
         for (; result_.steps < stop; ++result_.steps) case_->step();
         seconds_ += seconds_since(begin);
-        if (stop == due || stop == last_step) sample();
+        if (stop == due || stop == last_step_) sample();
       }
     } catch (const NumericalError& error) {
       result_.failure = error.what();
@@ -79,6 +83,7 @@ class Contestant {
   }
 
   std::unique_ptr<MechanicsCase> case_;
+  std::int64_t last_step_, sample_every_;
   MechanicsSchemeResult result_;
   std::vector<double> at_start_;
   double seconds_ = 0.0;
@@ -112,7 +117,6 @@ void compare_mechanics(const std::vector<Deck>& variants, const std::vector<std:
     contestants.emplace_back(variants[k], schemes[k]);
 
   const std::int64_t steps = variants.front().mechanics.run.steps;
-  const std::int64_t sample_every = std::max<std::int64_t>(steps / kSamples, 1);
   const auto count = static_cast<std::int64_t>(contestants.size());
   if (options.on_start) {
     options.on_start({result.out_dir, result.device, 0, 1, 0, steps * count});
@@ -125,7 +129,7 @@ void compare_mechanics(const std::vector<Deck>& variants, const std::vector<std:
   const std::int64_t done = run_in_turns(
       steps,
       [&](std::int64_t step) {
-        for (Contestant& c : contestants) c.advance_to(step, sample_every, steps);
+        for (Contestant& c : contestants) c.advance_to(step, steps);
       },
       [&](std::int64_t step) {
         tell_progress(step);

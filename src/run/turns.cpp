@@ -1,6 +1,7 @@
 #include "turns.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "pace.hpp"
 
@@ -21,6 +22,13 @@ std::int64_t run_in_turns(std::int64_t total_steps,
     if (pace.is_time_to_report() && !between(done)) break;
   }
   return done;
+}
+
+std::int64_t own_part(std::int64_t own_steps, std::int64_t steps, std::int64_t total_steps) {
+  if (own_steps == total_steps) return steps;
+  if (steps == total_steps) return own_steps;
+  const double part = static_cast<double>(steps) / static_cast<double>(total_steps);
+  return std::llround(part * static_cast<double>(own_steps));
 }
 
 }  // namespace tarn

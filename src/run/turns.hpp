@@ -14,4 +14,7 @@ std::int64_t run_in_turns(std::int64_t total_steps,
                           const std::function<void(std::int64_t step)>& advance_to,
                           const std::function<bool(std::int64_t step)>& between);
 
+/// How far a run of `own_steps` has come when one of `total_steps` has made `steps`.
+std::int64_t own_part(std::int64_t own_steps, std::int64_t steps, std::int64_t total_steps);
+
 }  // namespace tarn

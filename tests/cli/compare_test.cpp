@@ -87,6 +87,15 @@ TEST_F(Comparisons, SchemesWithoutReplicasHaveNoSpeedAndNoMeans) {
   }
 }
 
+TEST_F(Comparisons, TakeTheSameTimeWithEachStep) {
+  ASSERT_EQ(run(kInputs + "spherical-pendulum.toml",
+                {"--schemes", "rattle,rattle:step=0.01,rattle:step=0.03", "--set",
+                 "integrator.step=0.02", "--set", "run.steps=1000"})
+                .code,
+            0);
+  EXPECT_EQ(column("steps"), (std::vector<std::string>{"1000", "2000", "667"}));
+}
+
 /// A turn of a fortieth of these runs would take days.
 TEST_F(Comparisons, OfWaterEndSoonWhenInterrupted) {
   ASSERT_TRUE(ends_when_interrupted(

@@ -530,7 +530,10 @@ TEST(WithScheme, TakesKeys) {
   EXPECT_FALSE(other.system.relax);
   EXPECT_TRUE(with_scheme(other, "zss-stiff:omega=50").system.relax);
   EXPECT_EQ(with_scheme(deck, "shake:tolerance=1e-6").integrator.tolerance, 1e-6);
-  EXPECT_EQ(with_scheme(deck, "settle:timestep_fs=4").integrator.timestep_fs, 4.0);
+  const Deck longer_steps = with_scheme(deck, "settle:timestep_fs=4");
+  EXPECT_EQ(longer_steps.integrator.timestep_fs, 4.0);
+  EXPECT_EQ(static_cast<double>(longer_steps.run.steps) * 4.0,
+            static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs);
 }
 
 TEST(WithScheme, NamesMayHoldAColon) {
