@@ -20,8 +20,8 @@ double usual_largest_timestep_fs(const IntegratorSection& integrator) {
 }
 
 // Stiff modes resonate near beta = 1/3 and 1/2, and at 1/4 positions diverge. Where about 1/3
-// depends on omega times the step: seven molecules at 298 K and 2 fs were lost from 0.28 to 0.35
-// with omega = 100, and from 0.32 to 0.36 with 500.
+// depends on omega times the step (tarn reproduce resonances): seven molecules at 298 K and 2 fs
+// were lost from 0.28 to 0.35 with omega = 100, and from 0.32 to 0.36 with 500.
 bool is_bad_beta(double beta) {
   return beta < 0.27 || std::abs(beta - 1.0 / 3.0) < 0.055 || std::abs(beta - 0.5) < 0.02;
 }
@@ -43,17 +43,17 @@ std::string cause_and_cure(const BlowUp& blow_up, const Deck& deck,
         indefinite_hessians, indefinite_hessians == 1 ? "" : "s");
   }
   const double largest_fs = usual_largest_timestep_fs(integrator);
+  if (h_fs > 0.75 * largest_fs) {
+    return fmt::format(
+        "timestep_fs = {:g} is near or beyond what this scheme can hold (about {:g} fs): try "
+        "timestep_fs = {:g}{}",
+        h_fs, largest_fs, 0.5 * largest_fs, other_beta(integrator));
+  }
   if (has_beta(integrator.scheme) && is_bad_beta(integrator.beta)) {
     return fmt::format(
         "beta = {:g} is near a value where the stiff modes are unstable (1/4, 1/3, 1/2): try "
         "beta = 0.42",
         integrator.beta);
-  }
-  if (h_fs > 0.75 * largest_fs) {
-    return fmt::format(
-        "timestep_fs = {:g} is near or beyond what this scheme can hold (about {:g} fs): try "
-        "timestep_fs = {:g}",
-        h_fs, largest_fs, 0.5 * largest_fs);
   }
   // A bad start shows within a fraction of a picosecond.
   const bool is_early = static_cast<double>(blow_up.step) * h_fs < 500.0;
@@ -70,6 +70,10 @@ std::string cause_and_cure(const BlowUp& blow_up, const Deck& deck,
         "molecules probably overlapped at the start, or were given a very high temperature: start "
         "from a quenched cluster, or try timestep_fs = {:g}{}",
         0.5 * h_fs, other_beta(integrator));
+  }
+  if (integrator.scheme == Scheme::newmark_one_step && !overlap) {
+    return "the energy of this scheme drifts until it blows up, whatever the start: try scheme = "
+           "\"pushforward-newmark\" or \"zss-stiff\"";
   }
   return fmt::format("two atoms {} too close within one step: try timestep_fs = {:g}{}",
                      overlap ? "came" : "probably came", 0.5 * h_fs, other_beta(integrator));

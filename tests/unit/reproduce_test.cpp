@@ -194,6 +194,21 @@ void expect_times(const std::map<std::string, std::string>& row) {
   EXPECT_LE(number(row, "core_ns_per_step"), number(row, "core_ns_per_step_high"));
 }
 
+TEST(Reproductions, OfResonancesCountLostReplicasByBeta) {
+  const auto rows = short_page("resonances", 7, {"omega", "beta", "replicas", "stopped_replicas"});
+  ASSERT_EQ(rows.size(), 3u * 69u);
+  for (const auto& row : rows) {
+    const double beta = number(row, "beta");
+    if (row.at("omega") == "20" || (beta > 0.378 && beta < 0.482)) {
+      EXPECT_EQ(row.at("stopped_replicas"), "0") << row.at("omega") << ' ' << beta;
+    }
+    // Within 200 steps, at b = 1/3.
+    if (row.at("omega") == "500" && std::abs(beta - 1.0 / 3.0) < 0.002) {
+      EXPECT_EQ(row.at("stopped_replicas"), row.at("replicas"));
+    }
+  }
+}
+
 TEST(Reproductions, OfGrowthTimeEverySizeInBothPrecisions) {
   const auto rows =
       short_page("growth", 100,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fake_engine.hpp"
+#include "run/blow_up.hpp"
 #include "run/temperature_warning.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/compare.hpp"
@@ -733,6 +734,24 @@ TEST_F(RunDeck, ABlowUpNearAResonanceNamesBeta) {
     EXPECT_FALSE(contains(warnings_.back(), resonance)) << warnings_.back();
     EXPECT_EQ(contains(warnings_.back(), "beta = 0.42"), std::string(beta) != "0.42");
   }
+}
+
+TEST_F(RunDeck, ABlowUpNamesTheLikelyCause) {
+  const auto cause = [](const std::string& scheme, std::int64_t step, double closest_A) {
+    BlowUp b;
+    b.step = step;
+    b.closest = {{0, 0}, {1, 2}, closest_A};
+    return describe(b, with_scheme(deck(10'000), scheme), 0);
+  };
+  // A hydrogen bond is no overlap; one step of Newton's method drifts.
+  EXPECT_TRUE(contains(cause("newmark-one-step", 4329, 1.7), "pushforward-newmark"));
+  EXPECT_TRUE(contains(cause("newmark-one-step", 4329, 0.5), "came too close"));
+  EXPECT_TRUE(contains(cause("newmark-one-step", 10, 0.5), "overlapped at the start"));
+  EXPECT_TRUE(contains(cause("zss-stiff", 4329, 0.5), "came too close"));
+  // No beta holds such a step.
+  const std::string longer = cause("zss-stiff:omega=20:beta=0.36:timestep_fs=10", 4329, 1.7);
+  EXPECT_TRUE(contains(longer, "beyond what this scheme can hold")) << longer;
+  EXPECT_TRUE(contains(longer, "or beta = 0.42")) << longer;
 }
 
 TEST_F(RunDeck, TellsOfIndefiniteHessians) {
