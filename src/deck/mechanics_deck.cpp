@@ -340,7 +340,8 @@ std::vector<Key> make_keys() {
            .type = Type::word,
            .words = {{"none", code(Composition::none), "the scheme as it is"},
                      {"yoshida4", code(Composition::yoshida4), "three steps of it: order 4"}},
-           .meaning = "Composition of a symmetric scheme.",
+           .meaning = "Composition of a symmetric scheme. In place of `shake` take `rattle`, whose "
+                      "positions are the same.",
            .used_with = {"integrator.scheme",
                          {"verlet", "zs", "zss", "zss-stiff", "pushforward-newmark", "newmark",
                           "midpoint", "rattle"}},
