@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -15,9 +16,20 @@ namespace {
 constexpr int kWidth = 900;
 constexpr int kHeight = 560;
 constexpr int kHeightOfEachOfMany = 250;
+constexpr int kHeightOfTitle = 40;
+constexpr int kHeightBelow = 20;  // of several plots, for the name of the last axis
 /// More curves than this have their legend beside the axes, not above them; it never lies on data.
 constexpr std::size_t kMostAbove = 4;
 constexpr double kPixelsPerLetter = 8.5;
+// What gnuplot takes for legends and labels of the SVG; those of the PNG are a little smaller.
+constexpr double kPixelsPerLegendRow = 26.5;
+constexpr double kPixelsPerLegendLetter = 10.0;
+constexpr double kPixelsBesideLegendText = 52.0;
+constexpr double kPixelsPerLabelLetter = 7.6;
+constexpr double kWidthOfAxes = 750.0;
+/// Of a plot, what its axes leave to the ticks and their names.
+constexpr int kHeightAroundAxes = 90;
+constexpr int kHeightAroundOnlyAxes = 160;
 
 // Okabe and Ito's palette: told apart by readers with any kind of colour vision.
 constexpr std::array<std::string_view, 7> kPalette{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
@@ -58,6 +70,54 @@ std::size_t legend_width(const std::vector<Plot>& plots) {
     for (const std::string_view label : labels) width = std::max(width, label.size() + 8);
   }
   return width;
+}
+
+/// Characters, not bytes.
+std::size_t letters_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+/// Rows that a legend above the axes takes at most; they fill the columns that have room.
+std::size_t rows_above(const std::vector<std::string_view>& labels) {
+  std::size_t letters = 0;
+  for (const std::string_view label : labels) letters = std::max(letters, letters_of(label));
+  const double column =
+      kPixelsBesideLegendText + kPixelsPerLegendLetter * static_cast<double>(letters);
+  const std::size_t columns =
+      std::max<std::size_t>(1, static_cast<std::size_t>(kWidthOfAxes / column));
+  return (labels.size() + columns - 1) / columns;
+}
+
+/// Whether a plot shows its legend: not one that the plot above has shown.
+bool shows_legend(const std::vector<Plot>& plots, std::size_t panel) {
+  const auto labels = labels_of(plots[panel]);
+  return !labels.empty() && (panel == 0 || labels != labels_of(plots[panel - 1]));
+}
+
+int pixels(double value) { return static_cast<int>(std::ceil(value)); }
+
+/// Heights of the plots. A legend beside the axes is no longer than they are: gnuplot would begin
+/// a second column over the data. One above them takes its rows from nobody.
+std::vector<int> heights_of(const std::vector<Plot>& plots, bool beside) {
+  const bool alone = plots.size() == 1;
+  const int around = alone ? kHeightAroundOnlyAxes : kHeightAroundAxes;
+  int each = alone ? kHeight : 0;
+  for (const Plot& plot : plots) {
+    if (!alone)
+      each = std::max(each, plot.height_pixels > 0 ? plot.height_pixels : kHeightOfEachOfMany);
+    const auto labels = labels_of(plot);
+    const double legend = beside ? kPixelsPerLegendRow * static_cast<double>(labels.size()) : 0.0;
+    const double name = kPixelsPerLabelLetter * static_cast<double>(letters_of(plot.y_label));
+    each = std::max(each, around + pixels(std::max(legend, name)));
+  }
+  std::vector<int> heights(plots.size(), each);
+  for (std::size_t panel = 0; !alone && !beside && panel < plots.size(); ++panel) {
+    if (!shows_legend(plots, panel)) continue;
+    heights[panel] +=
+        pixels(kPixelsPerLegendRow * static_cast<double>(rows_above(labels_of(plots[panel]))));
+  }
+  return heights;
 }
 
 bool has_spread(const Series& series) { return series.low.size() == series.y.size(); }
@@ -191,11 +251,9 @@ std::string plot_command(const Plot& plot, std::size_t panel) {
   return fmt::format("plot {}\n", fmt::join(bands, ", \\\n  "));
 }
 
-/// @param each height of one of several plots
-std::string header(PictureFormat format, std::size_t panels, int each, std::size_t legend,
+std::string header(PictureFormat format, std::size_t panels, int height, std::size_t legend,
                    const std::string& output_path) {
   const int width = kWidth + static_cast<int>(kPixelsPerLetter * static_cast<double>(legend));
-  const int height = panels == 1 ? kHeight : each * static_cast<int>(panels) + 60;
   const std::string terminal =
       format == PictureFormat::svg
           ? fmt::format(
@@ -226,11 +284,10 @@ std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
   // SVG counts in pixels, cairo in points.
   const int title_size = format == PictureFormat::svg ? 17 : 13;
   const std::size_t legend = legend_width(plots);
-  int each = 0;
-  for (const Plot& plot : plots) {
-    each = std::max(each, plot.height_pixels > 0 ? plot.height_pixels : kHeightOfEachOfMany);
-  }
-  std::string text = header(format, plots.size(), each, legend, output_path);
+  const std::vector<int> heights = heights_of(plots, legend > 0);
+  const int all = std::accumulate(heights.begin(), heights.end(), 0);
+  const int height = plots.size() == 1 ? all : all + kHeightOfTitle + kHeightBelow;
+  std::string text = header(format, plots.size(), height, legend, output_path);
   for (std::size_t panel = 0; panel < plots.size(); ++panel) {
     for (std::size_t i = 0; i < plots[panel].series.size(); ++i) {
       text += data_block(plots[panel], plots[panel].series[i], fmt::format("p{}s{}", panel, i));
@@ -239,22 +296,25 @@ std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
   // A legend above the axes stands above their title too, but below that of several plots.
   const bool one_title = plots.size() > 1 || (legend == 0 && !labels_of(plots[0]).empty());
   if (one_title) {
-    text += fmt::format("set multiplot layout {},1 title {} font ',{}'\n", plots.size(),
-                        quoted(plots[0].title), title_size);
+    text += fmt::format("set multiplot title {} font ',{}'\n", quoted(plots[0].title), title_size);
   }
+  // The plots share what is below the title.
+  const double share = (1.0 - static_cast<double>(kHeightOfTitle) / height) / all;
+  int below = all;
   for (std::size_t panel = 0; panel < plots.size(); ++panel) {
     const Plot& plot = plots[panel];
-    // A legend that the panel above has shown is not shown again.
-    const auto labels = labels_of(plot);
-    const bool has_legend =
-        !labels.empty() && (panel == 0 || labels != labels_of(plots[panel - 1]));
-    if (!one_title)
+    below -= heights[panel];
+    if (one_title) {
+      text += fmt::format("set origin 0,{:.6f}\nset size 1,{:.6f}\n", share * below,
+                          share * heights[panel]);
+    } else {
       text += fmt::format("set title {} font ',{}'\n", quoted(plot.title), title_size);
+    }
     // Where the plot below shares the x axis, it names it, and may say more after the name.
     const bool shared =
         panel + 1 < plots.size() && plots[panel + 1].x_label.starts_with(plot.x_label);
     text += fmt::format("set xlabel {}\n", shared ? "''" : quoted(plot.x_label));
-    text += axes_commands(plot, has_legend, legend > 0);
+    text += axes_commands(plot, shows_legend(plots, panel), legend > 0);
     text += plot_command(plot, panel);
   }
   if (one_title) text += "unset multiplot\n";
