@@ -155,42 +155,76 @@ bool is_empty(const Plot& plot, const Series& series) {
   return true;
 }
 
-/// The parts of the plot command for one series: its spread, then the curve over it.
+/// A data block with columns x low high that follows the steps of a histogram: both ends of each
+/// bin, which lie halfway to the neighbours as gnuplot draws them.
+std::string band_of_steps(const Plot& plot, const Series& series, const std::string& name) {
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < series.y.size(); ++i) {
+    if (can_show(plot, series.x[i], series.y[i])) shown.push_back(i);
+  }
+  std::string text = fmt::format("${} << EOD\n", name);
+  const auto half_gap = [&](std::size_t k) {
+    return 0.5 * (series.x[shown[k + 1]] - series.x[shown[k]]);
+  };
+  for (std::size_t k = 0; shown.size() > 1 && k < shown.size(); ++k) {
+    const std::size_t i = shown[k];
+    const double before = half_gap(k > 0 ? k - 1 : 0);
+    const double behind = half_gap(k + 1 < shown.size() ? k : k - 1);
+    for (const double x : {series.x[i] - before, series.x[i] + behind}) {
+      text += fmt::format("{:.9g} {:.9g} {:.9g}\n", x, shown_low(plot, series, i), series.high[i]);
+    }
+  }
+  return text + "EOD\n";
+}
+
+bool has_stepped_band(const Series& series) {
+  return series.style == Series::Style::steps && has_spread(series);
+}
+
+/// What is drawn, from the ground up.
+struct Layers {
+  std::vector<std::string> bands, curves, texts;
+};
+
+/// The parts of the plot command for one series.
 void add_commands(const Series& series, const std::string& name, std::size_t index,
-                  std::vector<std::string>& bands, std::vector<std::string>& curves) {
+                  Layers& layers) {
+  using Style = Series::Style;
   const std::string title =
       series.label.empty() ? "notitle" : fmt::format("title {}", quoted(series.label));
   const std::string line = line_of(series, index);
-  if (series.style == Series::Style::sticks) {
-    curves.push_back(fmt::format("${} using 1:2 with impulses lw 2 {} {}", name, line, title));
-    curves.push_back(fmt::format("${} using 1:2 with points pt 7 ps 0.4 {} notitle", name, line));
+  const std::string_view colour = std::string_view(line).substr(0, line.find(" dt"));
+  const auto draw = [&](std::string_view what) {
+    layers.curves.push_back(fmt::format("${} using {}", name, what));
+  };
+  if (series.style == Style::sticks) {
+    draw(fmt::format("1:2 with impulses lw 2 {} {}", line, title));
+    draw(fmt::format("1:2 with points pt 7 ps 0.4 {} notitle", line));
     return;
   }
-  const bool marked = series.style == Series::Style::marked_line;
   if (!series.marks.empty()) {
-    const std::string_view colour = std::string_view(line).substr(0, line.find(" dt"));
-    curves.push_back(
-        fmt::format("${} using 1:2:{} with labels offset 0.9,0.5 font ',8' t{} notitle", name,
+    layers.texts.push_back(
+        fmt::format("${} using 1:2:{} with labels left offset 0.6,0.4 font ',8' t{} notitle", name,
                     has_spread(series) ? 5 : 3, colour.substr(1)));
   }
-  if (series.style == Series::Style::points || marked) {
-    if (marked) {
-      curves.push_back(fmt::format("${} using 1:2 with linespoints lw 1.6 pt 7 ps 0.5 {} {}", name,
-                                   line, title));
-      if (!has_spread(series)) return;
+  const bool marked = series.style == Style::marked_line;
+  if (series.style == Style::points || marked) {
+    // Not gnuplot's own bars, which are wiped out about the point.
+    if (has_spread(series)) {
+      draw(fmt::format("1:3:(0):($4-$3) with vectors heads size screen 0.004,90 lw 1.5 {} notitle",
+                       colour));
     }
-    curves.push_back(fmt::format("${} using {} lw 1.5 pt 7 ps 0.6 {} {}", name,
-                                 has_spread(series) ? "1:2:3:4 with yerrorbars" : "1:2 with points",
-                                 line, marked ? "notitle" : title));
+    draw(marked ? fmt::format("1:2 with linespoints lw 1.6 pt 7 ps 0.5 {} {}", line, title)
+                : fmt::format("1:2 with points pt 7 ps 0.6 {} {}", colour, title));
     return;
   }
   if (has_spread(series)) {
-    bands.push_back(fmt::format(
-        "${} using 1:3:4 with filledcurves fill solid 0.22 noborder {} notitle", name, line));
+    layers.bands.push_back(fmt::format(
+        "${} with filledcurves fill solid 0.22 noborder {} notitle",
+        has_stepped_band(series) ? name + "band using 1:2:3" : name + " using 1:3:4", line));
   }
-  curves.push_back(fmt::format("${} using 1:2 with {} lw 2 {} {}", name,
-                               series.style == Series::Style::steps ? "histeps" : "lines", line,
-                               title));
+  draw(fmt::format("1:2 with {} lw 2 {} {}", series.style == Style::steps ? "histeps" : "lines",
+                   line, title));
 }
 
 std::string range_command(char axis, const std::optional<std::array<double, 2>>& range) {
@@ -198,11 +232,37 @@ std::string range_command(char axis, const std::optional<std::array<double, 2>>&
   return fmt::format("set {}range [{:.9g}:{:.9g}]\n", axis, (*range)[0], (*range)[1]);
 }
 
-/// A logarithmic axis of less than two decades has ticks at 1, 2 and 5 times powers of ten.
+/// "10 000".
+std::string power_of_ten_text(int power) {
+  std::string text = "1" + std::string(static_cast<std::size_t>(power), '0');
+  if (power > 3) text.insert(text.size() - 3, " ");
+  return text;
+}
+
+/// Names of the powers of ten between 1 and 100 000, and lines for what lies between them.
+std::string counted_ticks(double low, double high) {
+  std::vector<std::string> ticks;
+  for (int power = 0; std::pow(10.0, power) <= high; ++power) {
+    for (int digit = 1; digit < 10; ++digit) {
+      const double tick = digit * std::pow(10.0, power);
+      if (tick < low || tick > high) continue;
+      ticks.push_back(fmt::format("'{}' {:.9g} {}", digit == 1 ? power_of_ten_text(power) : "",
+                                  tick, digit == 1 ? 0 : 1));
+    }
+  }
+  return fmt::format("{}", fmt::join(ticks, ", "));
+}
+
+/// A logarithmic axis of less than two decades has ticks at 1, 2 and 5 times powers of ten; one of
+/// more has them at the powers, written out where they count something.
 std::string log_ticks_command(char axis, const std::optional<std::array<double, 2>>& range) {
   constexpr double kFewDecades = 100.0;
+  constexpr double kMostCounted = 1e5;
   if (!range || (*range)[1] > kFewDecades * (*range)[0]) {
-    return fmt::format("set {0}tics autofreq\nset logscale {0}\nset format {0} '1e%+T'\n", axis);
+    const bool counted = range && (*range)[0] >= 1.0 && (*range)[1] <= kMostCounted;
+    return fmt::format(
+        "set {0}tics {1}\nset logscale {0}\nset format {0} '1e%+T'\n", axis,
+        counted ? fmt::format("({})", counted_ticks((*range)[0], (*range)[1])) : "autofreq");
   }
   std::vector<std::string> ticks;
   for (double power = std::pow(10.0, std::floor(std::log10((*range)[0]))); power <= (*range)[1];
@@ -240,15 +300,16 @@ std::string axes_commands(const Plot& plot, bool has_legend, bool beside) {
 }
 
 std::string plot_command(const Plot& plot, std::size_t panel) {
-  std::vector<std::string> bands;
-  std::vector<std::string> curves;
+  Layers layers;
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     if (is_empty(plot, plot.series[i])) continue;
-    add_commands(plot.series[i], fmt::format("p{}s{}", panel, i), i, bands, curves);
+    add_commands(plot.series[i], fmt::format("p{}s{}", panel, i), i, layers);
   }
-  bands.insert(bands.end(), curves.begin(), curves.end());
-  if (bands.empty()) return "plot [0:1] [0:1] NaN notitle\n";
-  return fmt::format("plot {}\n", fmt::join(bands, ", \\\n  "));
+  std::vector<std::string>& all = layers.bands;
+  all.insert(all.end(), layers.curves.begin(), layers.curves.end());
+  all.insert(all.end(), layers.texts.begin(), layers.texts.end());
+  if (all.empty()) return "plot [0:1] [0:1] NaN notitle\n";
+  return fmt::format("plot {}\n", fmt::join(all, ", \\\n  "));
 }
 
 std::string header(PictureFormat format, std::size_t panels, int height, std::size_t legend,
@@ -290,7 +351,10 @@ std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
   std::string text = header(format, plots.size(), height, legend, output_path);
   for (std::size_t panel = 0; panel < plots.size(); ++panel) {
     for (std::size_t i = 0; i < plots[panel].series.size(); ++i) {
-      text += data_block(plots[panel], plots[panel].series[i], fmt::format("p{}s{}", panel, i));
+      const Series& series = plots[panel].series[i];
+      const std::string name = fmt::format("p{}s{}", panel, i);
+      text += data_block(plots[panel], series, name);
+      if (has_stepped_band(series)) text += band_of_steps(plots[panel], series, name + "band");
     }
   }
   // A legend above the axes stands above their title too, but below that of several plots.

@@ -213,6 +213,71 @@ TEST_F(Drawn, LegendsAboveTakeNoHeightFromTheAxes) {
   }
 }
 
+// Values and bins of which all edges are known: bins of 1 about 1, 2 and 3.
+TEST(Plot, BandsOfHistogramsFollowTheSteps) {
+  Plot plot;
+  Series& series = plot.series.emplace_back();
+  series.style = Series::Style::steps;
+  series.x = {1.0, 2.0, 3.0};
+  series.y = {5.0, 7.0, 6.0};
+  series.set_error(std::vector<double>{1.0, 2.0, 0.5});
+  const std::string script = gnuplot_script({plot}, PictureFormat::svg, "a.svg");
+  EXPECT_TRUE(contains(script,
+                       "$p0s0band << EOD\n0.5 4 6\n1.5 4 6\n1.5 5 9\n2.5 5 9\n2.5 5.5 6.5\n"
+                       "3.5 5.5 6.5\nEOD\n"))
+      << script;
+  EXPECT_TRUE(contains(script, "$p0s0band using 1:2:3 with filledcurves")) << script;
+}
+
+// gnuplot's own bars are wiped out about their points by white ones.
+TEST_F(Drawn, ShortErrorBarsAreSeen) {
+  Plot plot;
+  plot.series.resize(1);
+  Series& series = plot.series[0];
+  series.x = {1.0, 2.0};
+  series.y = {1.0, 2.0};
+  series.set_error(std::vector<double>{0.01, 0.01});
+  for (const auto style : {Series::Style::points, Series::Style::marked_line}) {
+    series.style = style;
+    for (plot.log_y = false;; plot.log_y = true) {
+      ASSERT_EQ(draw(plot, folder_.file("a"), {PictureFormat::svg}).warning, "");
+      const std::string svg = read_text(folder_.file("a.svg"));
+      // All points are drawn from one symbol.
+      std::size_t points = 0;
+      for (std::size_t at = svg.find("<use"); at != std::string::npos;
+           at = svg.find("<use", at + 1))
+        points += svg.compare(svg.find('#', at), 7, "#gpPt6'") == 0 ? 1 : 0;
+      EXPECT_EQ(points, 2u) << svg;
+      if (plot.log_y) break;
+    }
+  }
+}
+
+TEST(Plot, TextsStandAboveCurves) {
+  Plot plot = example();
+  plot.series[0].marks.assign(plot.series[0].x.size(), "");
+  plot.series[0].marks[0] = "of the first";
+  const std::string script = gnuplot_script({plot}, PictureFormat::svg, "a.svg");
+  EXPECT_GT(script.find("with labels"), script.find("with histeps"));
+  EXPECT_LT(script.find("with histeps"), script.size());
+  EXPECT_LT(script.find("with labels"), script.size());
+}
+
+TEST_F(Drawn, NumbersOfThingsAreWrittenOut) {
+  Plot plot = example();
+  plot.log_x = true;
+  plot.x_range = {{1.5, 3e4}};
+  draw(plot, folder_.file("a"), {PictureFormat::svg});
+  const std::string svg = read_text(folder_.file("a.svg"));
+  for (const std::string tick : {"10", "100", "1000", "10 000"}) {
+    EXPECT_EQ(places_of(svg, tick + "<").size(), 1u) << tick;
+  }
+  EXPECT_FALSE(contains(svg, "1e+"));
+  plot.x_range = {{1e-3, 3e4}};
+  draw(plot, folder_.file("b"), {PictureFormat::svg});
+  EXPECT_TRUE(contains(read_text(folder_.file("b.svg")), "1e-2"));
+}
+
 TEST_F(Drawn, AFolderThatIsMissingIsAWarning) {
   const Drawing drawing = draw(example(), folder_.file("no/rdf"));
   EXPECT_TRUE(contains(drawing.warning, "could not draw"));
