@@ -27,10 +27,14 @@ struct Arguments : DeckArguments {
 /// What varies by rounding only has no error worth telling, and no correlation.
 bool is_constant(const AveragedQuantity& a) { return a.error <= 1e-12 * std::abs(a.mean); }
 
-/// "-57.553 +- 0.032", the error with two digits, and a star where it is a lower bound.
+/// "-57.553 +- 0.032", the error with two digits, and a star where it is a lower bound. Powers of
+/// ten where that would be mostly zeros.
 std::string mean_text(const AveragedQuantity& a) {
   if (is_constant(a)) return fmt::format("{:.6g}", a.mean);
   const int digits = analysis::decimals_for(a.error);
+  if (digits > 6 && std::abs(a.mean) < 1e-3) {
+    return fmt::format("{:.2e} +- {:.1e}{}", a.mean, a.error, a.converged ? "" : " *");
+  }
   return fmt::format("{:.{}f} +- {:.{}f}{}", a.mean, digits, a.error, digits,
                      a.converged ? "" : " *");
 }
