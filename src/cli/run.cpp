@@ -11,6 +11,7 @@
 
 #include "commands.hpp"
 #include "deck_arguments.hpp"
+#include "progress_text.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/run.hpp"
@@ -181,8 +182,10 @@ void run(const Arguments& a, Events& events, int& exit_code) {
     terminal.say(fmt::format("{} had reached step {} already; set run.steps to go further",
                              deck.name, result.steps_done));
   } else {
-    terminal.say(fmt::format("{} on {}: step {} after {}", deck.name, result.device,
-                             result.steps_done, duration_text(result.wall_seconds)));
+    terminal.say(fmt::format("{} on {}: step {} after {}, {}", deck.name, result.device,
+                             result.steps_done, duration_text(result.wall_seconds),
+                             speed_text(result.steps_per_second, result.ns_per_day_per_replica,
+                                        result.ns_per_day_total)));
     say_averages(result.averages, deck, terminal);
     say_exchange(result.exchange, deck, terminal);
   }

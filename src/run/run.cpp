@@ -387,6 +387,8 @@ class Run {
     result.interrupted = interrupted_;
     result.wall_seconds = p.elapsed_seconds;
     result.steps_per_second = p.steps_per_second;
+    result.ns_per_day_per_replica = p.ns_per_day_per_replica;
+    result.ns_per_day_total = p.ns_per_day_total;
     result.blow_ups = blow_ups();
     result.averages = averages_;
     if (exchange_) result.exchange = exchange_->summary();
