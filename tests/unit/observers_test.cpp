@@ -950,7 +950,7 @@ TEST_F(ObserversTest, NoObserverIsLegal) {
   EXPECT_TRUE(make_observers(d, info(d)).empty());
 }
 
-// --- pictures ---
+// --- the drift of the energy ---
 
 Frame frame_of_energies(std::int64_t step, const std::vector<double>& energies) {
   Frame frame;
@@ -1066,6 +1066,100 @@ TEST_F(ObserversTest, OnlyEnergiesThatAreConservedHaveADrift) {
     ASSERT_EQ(averages.size(), 1u);
     EXPECT_NEAR(averages[0].mean, 1.0 / kStepPs, 1e-9);
     EXPECT_EQ(averages[0].samples, 1);
+  }
+}
+
+// --- pictures ---
+
+/// A run of baths whose energies are those temperatures, replica r in bath r modulo their number.
+void write_run_of_baths(const ScratchFolder& folder, const std::vector<double>& baths_K,
+                        const std::string& replica = "") {
+  io::JsonObject record;
+  record.add("deck",
+             io::json(std::string_view(fmt::format(
+                 "[thermostat]\nkind = \"gla\"\ntemperatures_K = [{}]\n\n[run]\nsteps = 9\n",
+                 fmt::join(baths_K, ", ")))));
+  test::write_text(folder.file("run.json"), record.text());
+  std::string text =
+      "# tarn; tip3p, 3 molecules, 12 replicas, seed 1; x\n"
+      "step,time_ps,replica,potential_kcal_per_mol,total_kcal_per_mol,temperature_K\n";
+  for (int step = 0; step < 3; ++step) {
+    for (std::size_t r = 0; r < 2 * baths_K.size(); ++r) {
+      const double value = baths_K[r % baths_K.size()] + (r < baths_K.size() ? -0.5 : 0.5);
+      text += fmt::format("{},{},{},{},{},{}\n", step, 0.5 * step,
+                          replica.empty() ? fmt::to_string(r) : replica, value, value, value);
+    }
+  }
+  test::write_text(folder.file("energies.csv"), text);
+}
+
+TEST_F(ObserversTest, PicturesAgainstTimeKeepBathsApart) {
+  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
+  const auto svg = [&](const std::vector<double>& baths_K) {
+    write_run_of_baths(folder_, baths_K);
+    EXPECT_TRUE(draw_energies(folder_.path(), {io::PictureFormat::svg}).warnings.empty());
+    return read_text(folder_.file("energies.svg"));
+  };
+  const std::string few = svg({300.0, 100.0, 200.0});
+  for (const char* text : {">100 K<", ">200 K<", ">300 K<", "lines: means of a bath"}) {
+    EXPECT_TRUE(contains(few, text)) << text;
+  }
+  EXPECT_LT(few.find(">100 K<"), few.find(">200 K<"));
+  EXPECT_FALSE(contains(few, " of 3 baths"));
+  EXPECT_FALSE(contains(few, "smallest to largest"));
+  std::vector<double> twelve;
+  for (int b = 0; b < 12; ++b) twelve.push_back(100.0 + 10.0 * b);
+  EXPECT_TRUE(contains(svg(twelve), "7 of 12 baths"));
+  // One temperature, however often, is one bath.
+  EXPECT_TRUE(contains(svg({150.0, 150.0}), "line: mean; band: smallest to largest value"));
+}
+
+TEST_F(ObserversTest, MeansOverBathsHaveNoPicture) {
+  write_run_of_baths(folder_, {100.0, 200.0}, "mean");
+  const Pictures pictures = draw_energies(folder_.path(), {io::PictureFormat::svg});
+  EXPECT_TRUE(pictures.paths.empty());
+  ASSERT_EQ(pictures.warnings.size(), 1u);
+  EXPECT_TRUE(contains(pictures.warnings[0], "means over baths of several temperatures"));
+}
+
+TEST_F(ObserversTest, DistributionsTellTheirTemperatureAndTheBathsLeftOut) {
+  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
+  const auto svg = [&](const std::string& name, const std::string& first,
+                       const std::vector<std::string>& baths) {
+    std::string text = "# tarn; tip3p, 3 molecules, 2 replicas, seed 1; x\n" + first +
+                       "r_A,OO_count,OO_g,OO_g_err\n";
+    for (const std::string& bath : baths) text += bath + "0.5,1,1,0.1\n" + bath + "1.5,2,2,0.1\n";
+    test::write_text(folder_.file(name), text);
+    EXPECT_EQ(draw_rdf(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
+    return read_text(folder_.file("rdf.svg"));
+  };
+  write_run_of_baths(folder_, {298.15});
+  EXPECT_TRUE(contains(svg("rdf.csv", "", {""}), "3 molecules, 2 replicas, 298.15 K<"));
+  write_run_of_baths(folder_, {100.0, 200.0});
+  std::vector<std::string> baths;
+  for (int b = 0; b < 9; ++b) baths.push_back(fmt::format("{},", 100 + 10 * b));
+  const std::string several = svg("rdf_by_bath.csv", "bath_K,", baths);
+  EXPECT_TRUE(contains(several, "7 of 9 baths"));
+  EXPECT_TRUE(contains(several, "3 molecules, 2 replicas<"));
+}
+
+TEST_F(ObserversTest, NeighbouringIsomersAreToldApart) {
+  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
+  std::string text =
+      "# tarn; tip3p, 8 molecules, 2 replicas, seed 1; x\n"
+      "bath_K,isomer,above_lowest_kcal_per_mol,share,share_err,of_samples\n";
+  for (const char* bath : {"100", "200"}) {
+    int isomer = 0;
+    for (const char* above : {"0", "0.00234", "0.0456", "1.234"}) {
+      text += fmt::format("{},{},{},0.25,0.01,100\n", bath, ++isomer, above);
+    }
+  }
+  test::write_text(folder_.file("isomers_by_bath.csv"), text);
+  ASSERT_EQ(draw_isomers(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
+  const std::string svg = read_text(folder_.file("isomers.svg"));
+  for (const char* label : {"isomer 1, the lowest", "isomer 2, +0.0023 kcal/mol",
+                            "isomer 3, +0.046 kcal/mol", "isomer 4, +1.23 kcal/mol"}) {
+    EXPECT_TRUE(contains(svg, label)) << label;
   }
 }
 
