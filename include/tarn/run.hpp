@@ -88,6 +88,8 @@ struct RunResult {
   bool already_finished = false;  ///< resume found nothing left to do
   double wall_seconds = 0.0;      ///< of stepping
   double steps_per_second = 0.0;
+  double ns_per_day_per_replica = 0.0;  ///< 0 for systems without units
+  double ns_per_day_total = 0.0;
   std::vector<BlowUp> blow_ups;            ///< of the whole run, also before it was resumed
   std::vector<AveragedQuantity> averages;  ///< after equilibration; see averages.csv
   std::optional<ExchangeSummary> exchange;

@@ -35,7 +35,11 @@ std::string label_of(const io::Structure& structure, const std::string& file, st
 
 void draw(const Arguments& a) {
   if (std::filesystem::path(a.out).extension() != ".svg") {
-    throw InputError(fmt::format("-o {}: give a name that ends with .svg", a.out));
+    const std::string svg = std::filesystem::path(a.out).replace_extension(".svg").string();
+    throw InputError(
+        fmt::format("-o {}: structures are drawn as SVG; give a name that ends with .svg. Other "
+                    "formats are made of it: rsvg-convert {} -o {}",
+                    a.out, svg, a.out));
   }
   std::vector<DrawnCluster> clusters;
   bool more = false;

@@ -11,6 +11,7 @@
 
 #include "commands.hpp"
 #include "deck_arguments.hpp"
+#include "progress_text.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/run.hpp"
@@ -27,10 +28,14 @@ struct Arguments : DeckArguments {
 /// What varies by rounding only has no error worth telling, and no correlation.
 bool is_constant(const AveragedQuantity& a) { return a.error <= 1e-12 * std::abs(a.mean); }
 
-/// "-57.553 +- 0.032", the error with two digits, and a star where it is a lower bound.
+/// "-57.553 +- 0.032", the error with two digits, and a star where it is a lower bound. Powers of
+/// ten where that would be mostly zeros.
 std::string mean_text(const AveragedQuantity& a) {
   if (is_constant(a)) return fmt::format("{:.6g}", a.mean);
   const int digits = analysis::decimals_for(a.error);
+  if (digits > 6 && std::abs(a.mean) < 1e-3) {
+    return fmt::format("{:.2e} +- {:.1e}{}", a.mean, a.error, a.converged ? "" : " *");
+  }
   return fmt::format("{:.{}f} +- {:.{}f}{}", a.mean, digits, a.error, digits,
                      a.converged ? "" : " *");
 }
@@ -177,8 +182,10 @@ void run(const Arguments& a, Events& events, int& exit_code) {
     terminal.say(fmt::format("{} had reached step {} already; set run.steps to go further",
                              deck.name, result.steps_done));
   } else {
-    terminal.say(fmt::format("{} on {}: step {} after {}", deck.name, result.device,
-                             result.steps_done, duration_text(result.wall_seconds)));
+    terminal.say(fmt::format("{} on {}: step {} after {}, {}", deck.name, result.device,
+                             result.steps_done, duration_text(result.wall_seconds),
+                             speed_text(result.steps_per_second, result.ns_per_day_per_replica,
+                                        result.ns_per_day_total)));
     say_averages(result.averages, deck, terminal);
     say_exchange(result.exchange, deck, terminal);
   }

@@ -5,13 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 #include <utility>
+
+#include "progress_text.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -38,20 +39,7 @@ bool can_redraw() {
   return isatty(STDERR_FILENO) != 0 && kind != nullptr && std::string_view(kind) != "dumb";
 }
 
-std::string rate_text(double per_second) {
-  if (per_second >= 1e6) return fmt::format("{:.2f} M", per_second * 1e-6);
-  if (per_second >= 1e4) return fmt::format("{:.1f} k", per_second * 1e-3);
-  return fmt::format("{:.0f} ", per_second);
-}
-
 }  // namespace
-
-std::string duration_text(double seconds) {
-  const long s = std::lround(std::max(seconds, 0.0));
-  if (s >= 3600) return fmt::format("{} h {:02} min", s / 3600, s % 3600 / 60);
-  if (s >= 60) return fmt::format("{} min {:02} s", s / 60, s % 60);
-  return fmt::format("{} s", s);
-}
 
 std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> width(rows.front().size(), 0);
@@ -69,44 +57,17 @@ std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& ro
   return lines;
 }
 
-std::string progress_line(double done, const std::string& part, const std::string& speed,
-                          const std::string& left, std::size_t columns) {
-  // A full line would wrap.
-  const std::size_t room = columns > 0 ? columns - 1 : 0;
-  for (const std::size_t width : {24, 12, 0}) {
-    for (const std::string& text : {part + speed + left, part + left}) {
-      const std::size_t bar = width > 0 ? width + 3 : 0;
-      if (text.size() + bar > room) continue;
-      if (bar == 0) return text;
-      const auto filled = static_cast<std::size_t>(
-          std::lround(static_cast<double>(width) * std::clamp(done, 0.0, 1.0)));
-      return fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(width - filled, '.'),
-                         text);
-    }
-  }
-  return part.substr(0, room);
-}
-
 Terminal::Terminal(bool quiet) : quiet_(quiet), is_terminal_(can_redraw()) {}
 
 Terminal::~Terminal() { close_bar(); }
 
 void Terminal::progress(const Progress& p) {
   if (quiet_) return;
-  const double done = p.total_steps > 0 ? static_cast<double>(p.step) / p.total_steps : 1.0;
-  const std::string part = fmt::format("{:5.1f} %", 100.0 * done);
-  std::string speed = fmt::format("  {}steps/s", rate_text(p.steps_per_second));
-  const std::string left =
-      p.step < p.total_steps ? fmt::format("  {} left", duration_text(p.seconds_left)) : "";
-  if (p.ns_per_day_total > 0.0) {
-    speed += fmt::format("  {:.3g} ns/day a replica, {:.3g} in all", p.ns_per_day_per_replica,
-                         p.ns_per_day_total);
-  }
-  const std::string text = part + speed + left;
+  const ProgressText text(p);
   if (is_terminal_) {
-    redraw(progress_line(done, part, speed, left, columns()));
+    redraw(text.line(columns()));
   } else if (p.elapsed_seconds >= next_line_seconds_) {
-    fmt::print(stderr, "{}\n", text);
+    fmt::print(stderr, "{}\n", text.whole());
     next_line_seconds_ = p.elapsed_seconds + std::min(60.0, 0.5 * p.elapsed_seconds + 5.0);
   }
 }

@@ -52,16 +52,8 @@ class NowAndThen {
   Clock::time_point next_ = Clock::now() + kInterval;
 };
 
-/// The line of the bar, in less than so many columns: the widest of its forms that there is room
-/// for, without the bar or the speed if need be.
-std::string progress_line(double done, const std::string& part, const std::string& speed,
-                          const std::string& left, std::size_t columns);
-
 /// The rows of a table as lines, columns padded to equal width, all but the first to the right.
 std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
-
-/// "1 h 02 min", "3 min 05 s", "12 s".
-std::string duration_text(double seconds);
 
 /// Makes SIGINT, SIGTERM and SIGHUP, the end of the terminal, set a flag, but those that are
 /// ignored already; a second signal ends the program at once.

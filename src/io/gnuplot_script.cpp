@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <string_view>
 
@@ -15,9 +16,20 @@ namespace {
 constexpr int kWidth = 900;
 constexpr int kHeight = 560;
 constexpr int kHeightOfEachOfMany = 250;
+constexpr int kHeightOfTitle = 40;
+constexpr int kHeightBelow = 20;  // of several plots, for the name of the last axis
 /// More curves than this have their legend beside the axes, not above them; it never lies on data.
 constexpr std::size_t kMostAbove = 4;
 constexpr double kPixelsPerLetter = 8.5;
+// What gnuplot takes for legends and labels of the SVG; those of the PNG are a little smaller.
+constexpr double kPixelsPerLegendRow = 26.5;
+constexpr double kPixelsPerLegendLetter = 10.0;
+constexpr double kPixelsBesideLegendText = 52.0;
+constexpr double kPixelsPerLabelLetter = 7.6;
+constexpr double kWidthOfAxes = 750.0;
+/// Of a plot, what its axes leave to the ticks and their names.
+constexpr int kHeightAroundAxes = 90;
+constexpr int kHeightAroundOnlyAxes = 160;
 
 // Okabe and Ito's palette: told apart by readers with any kind of colour vision.
 constexpr std::array<std::string_view, 7> kPalette{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
@@ -60,6 +72,54 @@ std::size_t legend_width(const std::vector<Plot>& plots) {
   return width;
 }
 
+/// Characters, not bytes.
+std::size_t letters_of(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+/// Rows that a legend above the axes takes at most; they fill the columns that have room.
+std::size_t rows_above(const std::vector<std::string_view>& labels) {
+  std::size_t letters = 0;
+  for (const std::string_view label : labels) letters = std::max(letters, letters_of(label));
+  const double column =
+      kPixelsBesideLegendText + kPixelsPerLegendLetter * static_cast<double>(letters);
+  const std::size_t columns =
+      std::max<std::size_t>(1, static_cast<std::size_t>(kWidthOfAxes / column));
+  return (labels.size() + columns - 1) / columns;
+}
+
+/// Whether a plot shows its legend: not one that the plot above has shown.
+bool shows_legend(const std::vector<Plot>& plots, std::size_t panel) {
+  const auto labels = labels_of(plots[panel]);
+  return !labels.empty() && (panel == 0 || labels != labels_of(plots[panel - 1]));
+}
+
+int pixels(double value) { return static_cast<int>(std::ceil(value)); }
+
+/// Heights of the plots. A legend beside the axes is no longer than they are: gnuplot would begin
+/// a second column over the data. One above them takes its rows from nobody.
+std::vector<int> heights_of(const std::vector<Plot>& plots, bool beside) {
+  const bool alone = plots.size() == 1;
+  const int around = alone ? kHeightAroundOnlyAxes : kHeightAroundAxes;
+  int each = alone ? kHeight : 0;
+  for (const Plot& plot : plots) {
+    if (!alone)
+      each = std::max(each, plot.height_pixels > 0 ? plot.height_pixels : kHeightOfEachOfMany);
+    const auto labels = labels_of(plot);
+    const double legend = beside ? kPixelsPerLegendRow * static_cast<double>(labels.size()) : 0.0;
+    const double name = kPixelsPerLabelLetter * static_cast<double>(letters_of(plot.y_label));
+    each = std::max(each, around + pixels(std::max(legend, name)));
+  }
+  std::vector<int> heights(plots.size(), each);
+  for (std::size_t panel = 0; !alone && !beside && panel < plots.size(); ++panel) {
+    if (!shows_legend(plots, panel)) continue;
+    heights[panel] +=
+        pixels(kPixelsPerLegendRow * static_cast<double>(rows_above(labels_of(plots[panel]))));
+  }
+  return heights;
+}
+
 bool has_spread(const Series& series) { return series.low.size() == series.y.size(); }
 
 bool can_show(const Plot& plot, double x, double y) {
@@ -95,42 +155,76 @@ bool is_empty(const Plot& plot, const Series& series) {
   return true;
 }
 
-/// The parts of the plot command for one series: its spread, then the curve over it.
+/// A data block with columns x low high that follows the steps of a histogram: both ends of each
+/// bin, which lie halfway to the neighbours as gnuplot draws them.
+std::string band_of_steps(const Plot& plot, const Series& series, const std::string& name) {
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < series.y.size(); ++i) {
+    if (can_show(plot, series.x[i], series.y[i])) shown.push_back(i);
+  }
+  std::string text = fmt::format("${} << EOD\n", name);
+  const auto half_gap = [&](std::size_t k) {
+    return 0.5 * (series.x[shown[k + 1]] - series.x[shown[k]]);
+  };
+  for (std::size_t k = 0; shown.size() > 1 && k < shown.size(); ++k) {
+    const std::size_t i = shown[k];
+    const double before = half_gap(k > 0 ? k - 1 : 0);
+    const double behind = half_gap(k + 1 < shown.size() ? k : k - 1);
+    for (const double x : {series.x[i] - before, series.x[i] + behind}) {
+      text += fmt::format("{:.9g} {:.9g} {:.9g}\n", x, shown_low(plot, series, i), series.high[i]);
+    }
+  }
+  return text + "EOD\n";
+}
+
+bool has_stepped_band(const Series& series) {
+  return series.style == Series::Style::steps && has_spread(series);
+}
+
+/// What is drawn, from the ground up.
+struct Layers {
+  std::vector<std::string> bands, curves, texts;
+};
+
+/// The parts of the plot command for one series.
 void add_commands(const Series& series, const std::string& name, std::size_t index,
-                  std::vector<std::string>& bands, std::vector<std::string>& curves) {
+                  Layers& layers) {
+  using Style = Series::Style;
   const std::string title =
       series.label.empty() ? "notitle" : fmt::format("title {}", quoted(series.label));
   const std::string line = line_of(series, index);
-  if (series.style == Series::Style::sticks) {
-    curves.push_back(fmt::format("${} using 1:2 with impulses lw 2 {} {}", name, line, title));
-    curves.push_back(fmt::format("${} using 1:2 with points pt 7 ps 0.4 {} notitle", name, line));
+  const std::string_view colour = std::string_view(line).substr(0, line.find(" dt"));
+  const auto draw = [&](std::string_view what) {
+    layers.curves.push_back(fmt::format("${} using {}", name, what));
+  };
+  if (series.style == Style::sticks) {
+    draw(fmt::format("1:2 with impulses lw 2 {} {}", line, title));
+    draw(fmt::format("1:2 with points pt 7 ps 0.4 {} notitle", line));
     return;
   }
-  const bool marked = series.style == Series::Style::marked_line;
   if (!series.marks.empty()) {
-    const std::string_view colour = std::string_view(line).substr(0, line.find(" dt"));
-    curves.push_back(
-        fmt::format("${} using 1:2:{} with labels offset 0.9,0.5 font ',8' t{} notitle", name,
+    layers.texts.push_back(
+        fmt::format("${} using 1:2:{} with labels left offset 0.6,0.4 font ',8' t{} notitle", name,
                     has_spread(series) ? 5 : 3, colour.substr(1)));
   }
-  if (series.style == Series::Style::points || marked) {
-    if (marked) {
-      curves.push_back(fmt::format("${} using 1:2 with linespoints lw 1.6 pt 7 ps 0.5 {} {}", name,
-                                   line, title));
-      if (!has_spread(series)) return;
+  const bool marked = series.style == Style::marked_line;
+  if (series.style == Style::points || marked) {
+    // Not gnuplot's own bars, which are wiped out about the point.
+    if (has_spread(series)) {
+      draw(fmt::format("1:3:(0):($4-$3) with vectors heads size screen 0.004,90 lw 1.5 {} notitle",
+                       colour));
     }
-    curves.push_back(fmt::format("${} using {} lw 1.5 pt 7 ps 0.6 {} {}", name,
-                                 has_spread(series) ? "1:2:3:4 with yerrorbars" : "1:2 with points",
-                                 line, marked ? "notitle" : title));
+    draw(marked ? fmt::format("1:2 with linespoints lw 1.6 pt 7 ps 0.5 {} {}", line, title)
+                : fmt::format("1:2 with points pt 7 ps 0.6 {} {}", colour, title));
     return;
   }
   if (has_spread(series)) {
-    bands.push_back(fmt::format(
-        "${} using 1:3:4 with filledcurves fill solid 0.22 noborder {} notitle", name, line));
+    layers.bands.push_back(fmt::format(
+        "${} with filledcurves fill solid 0.22 noborder {} notitle",
+        has_stepped_band(series) ? name + "band using 1:2:3" : name + " using 1:3:4", line));
   }
-  curves.push_back(fmt::format("${} using 1:2 with {} lw 2 {} {}", name,
-                               series.style == Series::Style::steps ? "histeps" : "lines", line,
-                               title));
+  draw(fmt::format("1:2 with {} lw 2 {} {}", series.style == Style::steps ? "histeps" : "lines",
+                   line, title));
 }
 
 std::string range_command(char axis, const std::optional<std::array<double, 2>>& range) {
@@ -138,11 +232,37 @@ std::string range_command(char axis, const std::optional<std::array<double, 2>>&
   return fmt::format("set {}range [{:.9g}:{:.9g}]\n", axis, (*range)[0], (*range)[1]);
 }
 
-/// A logarithmic axis of less than two decades has ticks at 1, 2 and 5 times powers of ten.
+/// "10 000".
+std::string power_of_ten_text(int power) {
+  std::string text = "1" + std::string(static_cast<std::size_t>(power), '0');
+  if (power > 3) text.insert(text.size() - 3, " ");
+  return text;
+}
+
+/// Names of the powers of ten between 1 and 100 000, and lines for what lies between them.
+std::string counted_ticks(double low, double high) {
+  std::vector<std::string> ticks;
+  for (int power = 0; std::pow(10.0, power) <= high; ++power) {
+    for (int digit = 1; digit < 10; ++digit) {
+      const double tick = digit * std::pow(10.0, power);
+      if (tick < low || tick > high) continue;
+      ticks.push_back(fmt::format("'{}' {:.9g} {}", digit == 1 ? power_of_ten_text(power) : "",
+                                  tick, digit == 1 ? 0 : 1));
+    }
+  }
+  return fmt::format("{}", fmt::join(ticks, ", "));
+}
+
+/// A logarithmic axis of less than two decades has ticks at 1, 2 and 5 times powers of ten; one of
+/// more has them at the powers, written out where they count something.
 std::string log_ticks_command(char axis, const std::optional<std::array<double, 2>>& range) {
   constexpr double kFewDecades = 100.0;
+  constexpr double kMostCounted = 1e5;
   if (!range || (*range)[1] > kFewDecades * (*range)[0]) {
-    return fmt::format("set {0}tics autofreq\nset logscale {0}\nset format {0} '1e%+T'\n", axis);
+    const bool counted = range && (*range)[0] >= 1.0 && (*range)[1] <= kMostCounted;
+    return fmt::format(
+        "set {0}tics {1}\nset logscale {0}\nset format {0} '1e%+T'\n", axis,
+        counted ? fmt::format("({})", counted_ticks((*range)[0], (*range)[1])) : "autofreq");
   }
   std::vector<std::string> ticks;
   for (double power = std::pow(10.0, std::floor(std::log10((*range)[0]))); power <= (*range)[1];
@@ -180,22 +300,21 @@ std::string axes_commands(const Plot& plot, bool has_legend, bool beside) {
 }
 
 std::string plot_command(const Plot& plot, std::size_t panel) {
-  std::vector<std::string> bands;
-  std::vector<std::string> curves;
+  Layers layers;
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
     if (is_empty(plot, plot.series[i])) continue;
-    add_commands(plot.series[i], fmt::format("p{}s{}", panel, i), i, bands, curves);
+    add_commands(plot.series[i], fmt::format("p{}s{}", panel, i), i, layers);
   }
-  bands.insert(bands.end(), curves.begin(), curves.end());
-  if (bands.empty()) return "plot [0:1] [0:1] NaN notitle\n";
-  return fmt::format("plot {}\n", fmt::join(bands, ", \\\n  "));
+  std::vector<std::string>& all = layers.bands;
+  all.insert(all.end(), layers.curves.begin(), layers.curves.end());
+  all.insert(all.end(), layers.texts.begin(), layers.texts.end());
+  if (all.empty()) return "plot [0:1] [0:1] NaN notitle\n";
+  return fmt::format("plot {}\n", fmt::join(all, ", \\\n  "));
 }
 
-/// @param each height of one of several plots
-std::string header(PictureFormat format, std::size_t panels, int each, std::size_t legend,
+std::string header(PictureFormat format, std::size_t panels, int height, std::size_t legend,
                    const std::string& output_path) {
   const int width = kWidth + static_cast<int>(kPixelsPerLetter * static_cast<double>(legend));
-  const int height = panels == 1 ? kHeight : each * static_cast<int>(panels) + 60;
   const std::string terminal =
       format == PictureFormat::svg
           ? fmt::format(
@@ -226,35 +345,40 @@ std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
   // SVG counts in pixels, cairo in points.
   const int title_size = format == PictureFormat::svg ? 17 : 13;
   const std::size_t legend = legend_width(plots);
-  int each = 0;
-  for (const Plot& plot : plots) {
-    each = std::max(each, plot.height_pixels > 0 ? plot.height_pixels : kHeightOfEachOfMany);
-  }
-  std::string text = header(format, plots.size(), each, legend, output_path);
+  const std::vector<int> heights = heights_of(plots, legend > 0);
+  const int all = std::accumulate(heights.begin(), heights.end(), 0);
+  const int height = plots.size() == 1 ? all : all + kHeightOfTitle + kHeightBelow;
+  std::string text = header(format, plots.size(), height, legend, output_path);
   for (std::size_t panel = 0; panel < plots.size(); ++panel) {
     for (std::size_t i = 0; i < plots[panel].series.size(); ++i) {
-      text += data_block(plots[panel], plots[panel].series[i], fmt::format("p{}s{}", panel, i));
+      const Series& series = plots[panel].series[i];
+      const std::string name = fmt::format("p{}s{}", panel, i);
+      text += data_block(plots[panel], series, name);
+      if (has_stepped_band(series)) text += band_of_steps(plots[panel], series, name + "band");
     }
   }
   // A legend above the axes stands above their title too, but below that of several plots.
   const bool one_title = plots.size() > 1 || (legend == 0 && !labels_of(plots[0]).empty());
   if (one_title) {
-    text += fmt::format("set multiplot layout {},1 title {} font ',{}'\n", plots.size(),
-                        quoted(plots[0].title), title_size);
+    text += fmt::format("set multiplot title {} font ',{}'\n", quoted(plots[0].title), title_size);
   }
+  // The plots share what is below the title.
+  const double share = (1.0 - static_cast<double>(kHeightOfTitle) / height) / all;
+  int below = all;
   for (std::size_t panel = 0; panel < plots.size(); ++panel) {
     const Plot& plot = plots[panel];
-    // A legend that the panel above has shown is not shown again.
-    const auto labels = labels_of(plot);
-    const bool has_legend =
-        !labels.empty() && (panel == 0 || labels != labels_of(plots[panel - 1]));
-    if (!one_title)
+    below -= heights[panel];
+    if (one_title) {
+      text += fmt::format("set origin 0,{:.6f}\nset size 1,{:.6f}\n", share * below,
+                          share * heights[panel]);
+    } else {
       text += fmt::format("set title {} font ',{}'\n", quoted(plot.title), title_size);
+    }
     // Where the plot below shares the x axis, it names it, and may say more after the name.
     const bool shared =
         panel + 1 < plots.size() && plots[panel + 1].x_label.starts_with(plot.x_label);
     text += fmt::format("set xlabel {}\n", shared ? "''" : quoted(plot.x_label));
-    text += axes_commands(plot, has_legend, legend > 0);
+    text += axes_commands(plot, shows_legend(plots, panel), legend > 0);
     text += plot_command(plot, panel);
   }
   if (one_title) text += "unset multiplot\n";

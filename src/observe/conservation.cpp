@@ -1,3 +1,7 @@
+#include <memory>
+#include <vector>
+
+#include "energy_drift.hpp"
 #include "makers.hpp"
 #include "table_observer.hpp"
 #include "tarn/core/units.hpp"
@@ -18,6 +22,34 @@ void append_conservation(const Frame& frame, std::size_t r, std::vector<double>&
   values.push_back(c.constraint_max_A2);
 }
 
+/// Of a cluster whose energy nothing but the scheme's errors changes.
+void add_drift(TableSpec& spec, std::int64_t every, const RunInfo& info) {
+  const auto drift = std::make_shared<EnergyDrift>();
+  spec.prepare = [drift, first = info.first_averaged_step](const Frame& frame) {
+    if (frame.step < first) return;
+    std::vector<double> energies;
+    for (const Conservation& c : frame.conservation) energies.push_back(c.energy_kcal_per_mol);
+    drift->add(frame.replica_ids, energies);
+  };
+  spec.save = [drift](std::ostream& out) { drift->save(out); };
+  spec.load = [drift](std::istream& in) { drift->load(in); };
+  spec.remembers = " with drift";
+  spec.more_averages = [drift, interval_ps = info.time_ps(every)] {
+    std::vector<AveragedQuantity> all;
+    if (const auto result = drift->result()) {
+      AveragedQuantity& a = all.emplace_back();
+      a.table = "conservation";
+      a.quantity = "energy_drift_kcal_per_mol_per_ps";
+      a.mean = result->slope.mean / interval_ps;
+      a.error = result->slope.error / interval_ps;
+      a.independent_samples = static_cast<double>(result->replicas);
+      a.samples = result->replicas;
+      a.converged = result->converged;
+    }
+    return all;
+  };
+}
+
 }  // namespace
 
 std::unique_ptr<Observer> make_conservation(const ObserveConservation& section,
@@ -29,6 +61,7 @@ std::unique_ptr<Observer> make_conservation(const ObserveConservation& section,
                   "lx_Da_A2_per_ps",     "ly_Da_A2_per_ps", "lz_Da_A2_per_ps", "constraint_max_A2"};
   spec.append_values = append_conservation;
   spec.draw = draw_conservation;
+  if (info.baths_K.empty()) add_drift(spec, section.every, info);
   return std::make_unique<TableObserver>(spec, section.every, section.replicas, info);
 }
 

@@ -12,10 +12,13 @@
 #include <numeric>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "tarn/analysis/errors.hpp"
+#include "tarn/deck.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
@@ -54,6 +57,22 @@ double equilibration_ps(const std::string& folder) {
 bool has_thermostat(const std::string& folder) {
   const std::string kind = deck_value(folder, "thermostat", "kind");
   return !kind.empty() && kind.find("none") == std::string::npos;
+}
+
+/// Of replica r: element r modulo the length; empty: no thermostat, or no record.
+std::vector<double> baths_of_run(const std::string& folder) {
+  if (!has_thermostat(folder)) return {};
+  std::string text = deck_value(folder, "thermostat", "temperatures_K");
+  if (text.empty()) text = deck_value(folder, "thermostat", "temperature_K");
+  std::vector<double> baths;
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at != end;) {
+    double bath_K = 0.0;
+    const auto read = std::from_chars(at, end, bath_K);
+    if (read.ec == std::errc{}) baths.push_back(bath_K);
+    at = read.ec == std::errc{} ? read.ptr : at + 1;
+  }
+  return baths;
 }
 
 /// What one row of a table gives the panels, with a spread about each value.
@@ -100,24 +119,80 @@ class StepGroup {
 
 using Cells = std::vector<std::string_view>;
 
-/// Reads a table of rows `step,time_ps,replica,...` into one curve a panel.
+/// One curve a panel.
 template <std::size_t kPanels>
-std::array<ThinnedCurve, kPanels> read_curves(
-    io::CsvReader& csv, const std::function<RowValues<kPanels>(const Cells&)>& values_of) {
-  std::array<ThinnedCurve, kPanels> curves;
-  StepGroup<kPanels> group;
+using Curves = std::array<ThinnedCurve, kPanels>;
+
+/// Reads a table of rows `step,time_ps,replica,...`. @return the curves of each temperature that
+/// bath_of() tells
+template <std::size_t kPanels>
+std::map<double, Curves<kPanels>> read_curves_by_bath(
+    io::CsvReader& csv, const std::function<RowValues<kPanels>(const Cells&)>& values_of,
+    const std::function<double(const Cells&)>& bath_of) {
+  std::map<double, Curves<kPanels>> curves;
+  std::map<double, StepGroup<kPanels>> groups;
   double time_ps = 0.0;
+  const auto end_step = [&] {
+    for (auto& [bath_K, group] : groups) group.move_to(time_ps, curves[bath_K]);
+  };
   const std::size_t time_column = csv.column("time_ps");
   Cells cells;
   while (csv.next(cells)) {
     const double time = csv.number(cells[time_column]);
-    if (time != time_ps) group.move_to(time_ps, curves);
+    if (time != time_ps) end_step();
     time_ps = time;
-    group.add(values_of(cells));
+    groups[bath_of(cells)].add(values_of(cells));
   }
-  group.move_to(time_ps, curves);
+  end_step();
   return curves;
 }
+
+/// The same of all replicas together.
+template <std::size_t kPanels>
+Curves<kPanels> read_curves(io::CsvReader& csv,
+                            const std::function<RowValues<kPanels>(const Cells&)>& values_of) {
+  return read_curves_by_bath<kPanels>(csv, values_of, [](const Cells&) { return 0.0; })[0.0];
+}
+
+/// Warm colours of hot baths.
+std::string colour_of_warmth(double warmth) {
+  constexpr std::array<std::array<double, 3>, 7> kRamp{{{49, 54, 149},
+                                                        {0, 114, 178},
+                                                        {86, 180, 233},
+                                                        {0, 158, 115},
+                                                        {230, 159, 0},
+                                                        {213, 94, 0},
+                                                        {128, 0, 38}}};
+  const double place = warmth * (kRamp.size() - 1);
+  const std::size_t low = std::min(static_cast<std::size_t>(place), kRamp.size() - 2);
+  const double share = place - static_cast<double>(low);
+  std::array<int, 3> colour{};
+  for (std::size_t c = 0; c < colour.size(); ++c) {
+    colour[c] =
+        static_cast<int>(std::lround((1.0 - share) * kRamp[low][c] + share * kRamp[low + 1][c]));
+  }
+  return fmt::format("#{:02x}{:02x}{:02x}", colour[0], colour[1], colour[2]);
+}
+
+/// Leaves at most seven of the baths, from blue to dark red as they rise.
+/// @return for the name of the last axis, how many of them; empty: all
+std::string choose_baths(std::vector<io::Series>& curves) {
+  constexpr std::size_t kMost = 7;
+  const std::size_t all = curves.size(), last = all - 1;
+  const std::size_t steps = std::min(last, kMost - 1);
+  std::vector<io::Series> chosen;
+  for (std::size_t k = 0; k <= steps; ++k) {
+    io::Series& curve =
+        chosen.emplace_back(std::move(curves[k * last / std::max<std::size_t>(steps, 1)]));
+    curve.colour =
+        colour_of_warmth(steps > 0 ? static_cast<double>(k) / static_cast<double>(steps) : 0.0);
+  }
+  curves = std::move(chosen);
+  return curves.size() < all ? fmt::format("     {} of {} baths", curves.size(), all) : "";
+}
+
+/// "298.15 K"; with more digits only where they are needed.
+std::string bath_text(double bath_K) { return fmt::format("{:g} K", bath_K); }
 
 /// One panel a curve. @param band what the bands are
 template <std::size_t kPanels>
@@ -135,6 +210,47 @@ std::vector<io::Plot> panels_of(const std::string& title,
   const auto has_band = [](const io::Plot& plot) { return !plot.series[0].low.empty(); };
   if (std::any_of(plots.begin(), plots.end(), has_band))
     plots.back().x_label += fmt::format("     line: mean; band: {}", band);
+  return plots;
+}
+
+/// Neighbours merged into at most 128 means, so that curves which cross can be told apart.
+void smooth(io::Series& curve) {
+  constexpr std::size_t kMost = 128;
+  const std::size_t each = (curve.x.size() + kMost - 1) / kMost;
+  if (each < 2) return;
+  for (std::vector<double>* values : {&curve.x, &curve.y}) {
+    std::vector<double> means;
+    for (std::size_t first = 0; first < values->size(); first += each) {
+      const std::size_t end = std::min(first + each, values->size());
+      double sum = 0.0;
+      for (std::size_t i = first; i < end; ++i) sum += (*values)[i];
+      means.push_back(sum / static_cast<double>(end - first));
+    }
+    *values = std::move(means);
+  }
+}
+
+/// One panel a quantity with a curve a bath. They would hide each other's bands.
+template <std::size_t kPanels>
+std::vector<io::Plot> panels_by_bath(const std::string& title,
+                                     const std::map<double, Curves<kPanels>>& curves,
+                                     const std::array<std::string_view, kPanels>& y_labels) {
+  std::vector<io::Plot> plots(kPanels);
+  std::string note;
+  for (std::size_t p = 0; p < kPanels; ++p) {
+    plots[p].title = title;
+    plots[p].x_label = "time (ps)";
+    plots[p].y_label = y_labels[p];
+    std::vector<io::Series>& series = plots[p].series;
+    for (const auto& [bath_K, of_bath] : curves) {
+      series.push_back(of_bath[p].series(bath_text(bath_K)));
+      series.back().low.clear();
+      series.back().high.clear();
+      smooth(series.back());
+    }
+    if (!series.empty()) note = choose_baths(series);
+  }
+  plots.back().x_label += "     lines: means of a bath" + note;
   return plots;
 }
 
@@ -159,16 +275,39 @@ Pictures draw_columns(const std::string& folder, const std::string& name, const 
     columns[p] = csv.column(names[p]);
     if (means) error_columns[p] = csv.column(names[p] + "_err");
   }
-  const auto curves = read_curves<kPanels>(csv, [&](const Cells& cells) {
-    RowValues<kPanels> row;
-    for (std::size_t p = 0; p < kPanels; ++p) {
-      row.value[p] = csv.number(cells[columns[p]]);
-      if (means) row.error[p] = csv.number(cells[error_columns[p]]);
-    }
-    return row;
-  });
-  auto plots = panels_of(title_of(title, csv.provenance()), curves, y_labels,
-                         means ? "standard error" : kExtremes);
+  const std::vector<double> baths = baths_of_run(folder);
+  const bool several = has_several_baths(baths);
+  const std::size_t replica_column = csv.column("replica");
+  const std::string not_apart = fmt::format(
+      "{}.csv has means over baths of several temperatures, and no picture: set its replicas to a "
+      "number or \"all\"",
+      name);
+  bool is_mean = false;
+  const auto all_curves = read_curves_by_bath<kPanels>(
+      csv,
+      [&](const Cells& cells) {
+        RowValues<kPanels> row;
+        for (std::size_t p = 0; p < kPanels; ++p) {
+          row.value[p] = csv.number(cells[columns[p]]);
+          if (means) row.error[p] = csv.number(cells[error_columns[p]]);
+        }
+        return row;
+      },
+      [&](const Cells& cells) {
+        is_mean = is_mean || cells[replica_column] == "mean";
+        if (!several || is_mean) return 0.0;
+        const auto replica = static_cast<std::size_t>(csv.number(cells[replica_column]));
+        return baths[replica % baths.size()];
+      });
+  if (several && is_mean) return {{}, {not_apart}};
+  const std::string whole_title = title_of(title, csv.provenance());
+  std::vector<io::Plot> plots;
+  if (several) {
+    plots = panels_by_bath<kPanels>(whole_title, all_curves, y_labels);
+  } else {
+    const auto only = all_curves.empty() ? Curves<kPanels>{} : all_curves.begin()->second;
+    plots = panels_of(whole_title, only, y_labels, means ? "standard error" : kExtremes);
+  }
   const double begin_ps = equilibration_ps(folder);
   // A curve may begin later than those above it.
   const std::vector<double>& times_ps = plots[0].series[0].x;
@@ -207,23 +346,6 @@ double seen_to_A(const std::vector<io::Plot>& plots) {
     }
   }
   return last > 0.0 ? 1.05 * last : std::numeric_limits<double>::infinity();
-}
-
-/// At most seven of the baths, from blue to red as they rise.
-void choose_baths(std::vector<io::Series>& curves) {
-  constexpr std::size_t kMost = 7;
-  const std::size_t last = curves.size() - 1;
-  const std::size_t steps = std::min(last, kMost - 1);
-  std::vector<io::Series> chosen;
-  for (std::size_t k = 0; k <= steps; ++k) {
-    io::Series& curve =
-        chosen.emplace_back(std::move(curves[k * last / std::max<std::size_t>(steps, 1)]));
-    const double warmth = steps > 0 ? static_cast<double>(k) / static_cast<double>(steps) : 0.0;
-    curve.colour =
-        fmt::format("#{:02x}{:02x}{:02x}", static_cast<int>(31 + 183 * warmth),
-                    static_cast<int>(119 - 80 * warmth), static_cast<int>(180 - 140 * warmth));
-  }
-  curves = std::move(chosen);
 }
 
 double norm(const double* v) { return std::hypot(v[0], v[1], v[2]); }
@@ -431,7 +553,10 @@ namespace {
 /// Name of a curve.
 std::string isomer_label(double number, double above_kcal_per_mol) {
   if (number == 1.0) return "isomer 1, the lowest";
-  return fmt::format("isomer {}, +{:.2f} kcal/mol", static_cast<int>(number), above_kcal_per_mol);
+  // At least two digits that are not 0, of the closest ones too.
+  const int decimals = std::max(2, analysis::decimals_for(above_kcal_per_mol));
+  return fmt::format("isomer {}, +{:.{}f} kcal/mol", static_cast<int>(number), above_kcal_per_mol,
+                     decimals);
 }
 
 /// Shares against the temperature, of the minima with the largest ones.
@@ -556,14 +681,10 @@ Pictures draw_isomers(const std::string& folder, const io::PictureFormats& forma
   return pictures;
 }
 
-Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats) {
-  const std::string by_bath = folder + "/rdf_by_bath.csv";
-  const bool several = std::filesystem::exists(by_bath);
-  return draw_rdf_table(several ? by_bath : folder + "/rdf.csv", folder + "/rdf", formats);
-}
+namespace {
 
-Pictures draw_rdf_table(const std::string& table, const std::string& path_without_extension,
-                        const io::PictureFormats& formats) {
+Pictures draw_distributions(const std::string& table, const std::string& path_without_extension,
+                            const io::PictureFormats& formats, const std::string& end_of_title) {
   io::CsvReader csv(table);
   const bool by_bath = csv.has_column("bath_K");
   const std::size_t r_column = csv.column("r_A");
@@ -583,7 +704,7 @@ Pictures draw_rdf_table(const std::string& table, const std::string& path_withou
       width = 2.0 * r;  // the first bin begins at 0
       for (RdfClass& c : classes) {
         c.curves.emplace_back().label =
-            by_bath ? fmt::format("{} K", csv.number(cells[csv.column("bath_K")])) : c.name;
+            by_bath ? bath_text(csv.number(cells[csv.column("bath_K")])) : c.name;
       }
     }
     last_r = r;
@@ -599,22 +720,38 @@ Pictures draw_rdf_table(const std::string& table, const std::string& path_withou
   }
   // A panel a class with the baths in it, or one with all classes.
   std::vector<io::Plot> plots(by_bath ? classes.size() : 1);
+  std::string note;
   for (std::size_t c = 0; c < classes.size(); ++c) {
     io::Plot& plot = plots[by_bath ? c : 0];
     plot.y_label =
         by_bath ? fmt::format("g(r) of {}", classes[c].name) : "g(r), relative to an even spread";
-    if (by_bath) choose_baths(classes[c].curves);
+    if (by_bath) note = choose_baths(classes[c].curves);
     for (io::Series& curve : classes[c].curves) plot.series.push_back(std::move(curve));
   }
   const double r_end = std::min(last_r + 0.5 * width, seen_to_A(plots));
   for (io::Plot& plot : plots) {
-    plot.title = title_of("Radial distribution", csv.provenance());
+    plot.title = title_of("Radial distribution", csv.provenance()) + end_of_title;
     plot.x_label = "r (Å)";
     plot.x_range = {{0.0, r_end}};
     plot.y_range = {{0.0, highest_of(plot) > 0.0 ? 1.08 * highest_of(plot) : 1.0}};
   }
-  plots.back().x_label += "     band: standard error";
+  plots.back().x_label += "     band: standard error" + note;
   return pictures_of(io::draw(plots, path_without_extension, formats));
+}
+
+}  // namespace
+
+Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats) {
+  const std::string by_bath = folder + "/rdf_by_bath.csv";
+  const bool several = std::filesystem::exists(by_bath);
+  const std::vector<double> baths = baths_of_run(folder);
+  return draw_distributions(several ? by_bath : folder + "/rdf.csv", folder + "/rdf", formats,
+                            several || baths.empty() ? "" : ", " + bath_text(baths.front()));
+}
+
+Pictures draw_rdf_table(const std::string& table, const std::string& path_without_extension,
+                        const io::PictureFormats& formats) {
+  return draw_distributions(table, path_without_extension, formats, "");
 }
 
 Pictures draw_modes_table(const std::string& table, const std::string& path_without_extension,

@@ -269,7 +269,14 @@ std::string label_of_frame(const io::Structure& structure) {
   if (!value("isomer").empty()) {
     label = "isomer " + value("isomer");
   } else if (!value("time_ps").empty()) {
-    if (!value("replica").empty()) label = "replica " + value("replica") + ", ";
+    // Groups of H5MD are named replica-0000.
+    std::string replica = value("replica");
+    constexpr std::string_view kGroup = "replica-";
+    if (replica.starts_with(kGroup)) {
+      replica.erase(0, kGroup.size());
+      replica.erase(0, std::min(replica.find_first_not_of('0'), replica.size() - 1));
+    }
+    if (!replica.empty()) label = "replica " + replica + ", ";
     label += rounded("time_ps", 3) + " ps";
   }
   const std::string minimum = rounded("minimum_kcal_per_mol", 3);

@@ -30,7 +30,8 @@ TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSe
 }
 
 std::string TableObserver::name() const {
-  return fmt::format("{} every {} replicas {}", spec_.file, every_, selection_text(replicas_));
+  return fmt::format("{} every {} replicas {}{}", spec_.file, every_, selection_text(replicas_),
+                     spec_.remembers);
 }
 
 void TableObserver::observe(const Frame& frame) {
@@ -97,6 +98,9 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
     for (std::size_t c = 0; c < bath.results.size(); ++c) {
       if (!std::isnan(bath.results[c].mean)) all.push_back(result_of(b, c));  // nan: not known
     }
+  }
+  if (spec_.more_averages) {
+    for (AveragedQuantity& a : spec_.more_averages()) all.push_back(std::move(a));
   }
   return all;
 }

@@ -46,6 +46,10 @@ struct TableSpec {
   std::function<void(std::istream&)> load;
   /// Looks at a whole frame before append_values() does; null: no need.
   std::function<void(const Frame& frame)> prepare;
+  /// Averages of its own, after those of the columns; null: none.
+  std::function<std::vector<AveragedQuantity>()> more_averages;
+  /// What a checkpoint must have remembered beside the table, for name(); empty: nothing.
+  std::string remembers{};
   /// Writes files of its own at the end; null: none.
   std::function<void()> finish;
   /// Null: no picture.

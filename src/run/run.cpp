@@ -130,8 +130,9 @@ class Run {
     if (!has_several_baths(baths_K(deck_))) return;
     if (!deck_.rdf && !deck_.energies && !deck_.cluster && !deck_.heat) return;
     warn(
-        "the baths have several temperatures: rdf.csv, means over the replicas and pictures "
-        "against time pool them; averages.csv, rdf_by_bath.csv, rdf.svg and baths.svg do not");
+        "the baths have several temperatures: rdf.csv, heat.svg, conservation.svg and means over "
+        "the "
+        "replicas pool them; averages.csv, rdf_by_bath.csv and the other pictures do not");
   }
 
   void make_observers() {
@@ -387,6 +388,8 @@ class Run {
     result.interrupted = interrupted_;
     result.wall_seconds = p.elapsed_seconds;
     result.steps_per_second = p.steps_per_second;
+    result.ns_per_day_per_replica = p.ns_per_day_per_replica;
+    result.ns_per_day_total = p.ns_per_day_total;
     result.blow_ups = blow_ups();
     result.averages = averages_;
     if (exchange_) result.exchange = exchange_->summary();

@@ -1020,8 +1020,10 @@ TEST_F(Commands, DrawShowsStructuresAndFrames) {
   EXPECT_TRUE(contains(read_text(picture), ">trajectory-0001: replica 1, 0.200"));
   EXPECT_FALSE(contains(read_text(picture), "tip3p-7"));
 
-  EXPECT_EQ(tarn("draw " + seven + " -o " + path("seven.png")).exit_code, 2);
   EXPECT_EQ(tarn("draw " + path("none.xyz") + " -o " + picture).exit_code, 4);
+  const Outcome png = tarn("draw " + seven + " -o a.png");
+  EXPECT_EQ(png.exit_code, 2);
+  EXPECT_TRUE(contains(png.text, "rsvg-convert a.svg -o a.png")) << png.text;
   EXPECT_EQ(tarn("draw " + seven + " -o " + path("no/such/folder/a.svg")).exit_code, 4);
   EXPECT_EQ(tarn("draw " + write("empty.xyz", "") + " -o " + picture).exit_code, 2);
 }

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <random>
 #include <set>
 #include <sstream>
 #include <string>
@@ -949,7 +950,218 @@ TEST_F(ObserversTest, NoObserverIsLegal) {
   EXPECT_TRUE(make_observers(d, info(d)).empty());
 }
 
+// --- the drift of the energy ---
+
+Frame frame_of_energies(std::int64_t step, const std::vector<double>& energies) {
+  Frame frame;
+  frame.step = step;
+  frame.molecules = kMolecules;
+  for (std::size_t r = 0; r < energies.size(); ++r) {
+    frame.replica_ids.push_back(static_cast<std::int64_t>(r));
+    frame.conservation.push_back({energies[r], {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, 0.0});
+  }
+  return frame;
+}
+
+// Straight lines: their slopes come back, and the error is that of the mean of three numbers.
+// The numbers of samples are none that fill the blocks.
+TEST_F(ObserversTest, TheDriftOfTheEnergyIsTheSlope) {
+  const std::array slopes_per_ps{0.5, -0.25, 2.0};
+  const Deck d = deck(3, "[observe.conservation]\nevery = 5\n");
+  for (const int samples : {3, 31, 32, 33, 1000}) {
+    const Observers observers = make_observers(d, info(d));
+    Observer& observer = *observers[0];
+    observer.begin();
+    for (int k = 0; k < samples; ++k) {
+      if (k < 3) {
+        EXPECT_TRUE(observer.averages().empty());
+      }
+      std::vector<double> energies;
+      for (double slope : slopes_per_ps) energies.push_back(-40.0 + slope * 5 * k * kStepPs);
+      observer.observe(frame_of_energies(5 * k, energies));
+    }
+    const auto averages = observer.averages();
+    ASSERT_EQ(averages.size(), 1u) << samples;
+    const AveragedQuantity& a = averages[0];
+    EXPECT_EQ(a.table, "conservation");
+    EXPECT_EQ(a.quantity, "energy_drift_kcal_per_mol_per_ps");
+    // Energies of 40 are rounded to 4e-15, over times of at least 0.02 ps.
+    EXPECT_NEAR(a.mean, 0.75, 1e-12) << samples;
+    EXPECT_NEAR(a.error, analysis::mean_and_error(slopes_per_ps).error, 1e-12) << samples;
+    EXPECT_EQ(a.samples, 3);
+    EXPECT_TRUE(a.converged);
+  }
+}
+
+// One line with white noise about it, many times: the deviations are as large as the errors say.
+// Their ratio is Student's t of some 14 to 29 degrees of freedom, of mean square 1.07 to 1.17 and
+// a variance of the square below 3.5; blocking takes the square of the error of white noise too
+// large by a third at most. 4.5 sigma of 300 ratios is 0.49.
+TEST_F(ObserversTest, TheDriftOfOneReplicaHasAnError) {
+  constexpr double kSlope_per_ps = 0.3;
+  constexpr int kTimes = 300, kSamples = 500;
+  const Deck d = deck(1, "[observe.conservation]\nevery = 1\n");
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> noise;
+  double squares = 0.0;
+  for (int time = 0; time < kTimes; ++time) {
+    const Observers observers = make_observers(d, info(d));
+    observers[0]->begin();
+    for (int k = 0; k < kSamples; ++k) {
+      observers[0]->observe(
+          frame_of_energies(k, {kSlope_per_ps * k * kStepPs + 0.1 * noise(random)}));
+    }
+    const AveragedQuantity a = observers[0]->averages().at(0);
+    const double ratio = (a.mean - kSlope_per_ps) / a.error;
+    squares += ratio * ratio / kTimes;
+  }
+  EXPECT_LT(squares, 1.17 + 0.49);
+  EXPECT_GT(squares, 1.07 / 1.33 - 0.49);
+}
+
+TEST_F(ObserversTest, TheDriftGoesOnAfterACheckpoint) {
+  const Deck d = deck(2, "[observe.conservation]\nevery = 1\n");
+  const auto energies = [](int k) {
+    return std::vector{0.01 * k + std::sin(k), -0.02 * k + std::cos(3 * k)};
+  };
+  const Observers straight = make_observers(d, info(d));
+  straight[0]->begin();
+  for (int k = 0; k < 100; ++k) straight[0]->observe(frame_of_energies(k, energies(k)));
+  const AveragedQuantity expected = straight[0]->averages().at(0);
+  for (const int stop : {1, 32, 45}) {
+    std::ostringstream saved;
+    const Observers before = make_observers(d, info(d));
+    before[0]->begin();
+    for (int k = 0; k < stop; ++k) before[0]->observe(frame_of_energies(k, energies(k)));
+    before[0]->save(saved);
+    const Observers after = make_observers(d, info(d));
+    std::istringstream in(saved.str());
+    after[0]->load(in);
+    for (int k = stop; k < 100; ++k) after[0]->observe(frame_of_energies(k, energies(k)));
+    const AveragedQuantity a = after[0]->averages().at(0);
+    EXPECT_EQ(a.mean, expected.mean) << stop;
+    EXPECT_EQ(a.error, expected.error) << stop;
+  }
+}
+
+// A thermostat changes the energy; a replica that was stopped has no part in the mean.
+TEST_F(ObserversTest, OnlyEnergiesThatAreConservedHaveADrift) {
+  const Deck with_bath = deck(2,
+                              "[observe.conservation]\nevery = 1\n[thermostat]\nkind = \"gla\"\n"
+                              "temperature_K = 300.0\nfriction_per_ps = 1.0\n");
+  const Deck without = deck(2, "[observe.conservation]\nevery = 1\n");
+  for (const Deck& d : {with_bath, without}) {
+    const Observers observers = make_observers(d, info(d));
+    observers[0]->begin();
+    for (int k = 0; k < 80; ++k) {
+      std::vector<double> energies{1.0 * k};
+      if (k < 40) energies.push_back(1e6 * k * k);
+      observers[0]->observe(frame_of_energies(k, energies));
+    }
+    const auto averages = observers[0]->averages();
+    if (d.thermostat.kind != Thermostat::none) {
+      EXPECT_TRUE(averages.empty());
+      continue;
+    }
+    ASSERT_EQ(averages.size(), 1u);
+    EXPECT_NEAR(averages[0].mean, 1.0 / kStepPs, 1e-9);
+    EXPECT_EQ(averages[0].samples, 1);
+  }
+}
+
 // --- pictures ---
+
+/// A run of baths whose energies are those temperatures, replica r in bath r modulo their number.
+void write_run_of_baths(const ScratchFolder& folder, const std::vector<double>& baths_K,
+                        const std::string& replica = "") {
+  io::JsonObject record;
+  record.add("deck",
+             io::json(std::string_view(fmt::format(
+                 "[thermostat]\nkind = \"gla\"\ntemperatures_K = [{}]\n\n[run]\nsteps = 9\n",
+                 fmt::join(baths_K, ", ")))));
+  test::write_text(folder.file("run.json"), record.text());
+  std::string text =
+      "# tarn; tip3p, 3 molecules, 12 replicas, seed 1; x\n"
+      "step,time_ps,replica,potential_kcal_per_mol,total_kcal_per_mol,temperature_K\n";
+  for (int step = 0; step < 3; ++step) {
+    for (std::size_t r = 0; r < 2 * baths_K.size(); ++r) {
+      const double value = baths_K[r % baths_K.size()] + (r < baths_K.size() ? -0.5 : 0.5);
+      text += fmt::format("{},{},{},{},{},{}\n", step, 0.5 * step,
+                          replica.empty() ? fmt::to_string(r) : replica, value, value, value);
+    }
+  }
+  test::write_text(folder.file("energies.csv"), text);
+}
+
+TEST_F(ObserversTest, PicturesAgainstTimeKeepBathsApart) {
+  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
+  const auto svg = [&](const std::vector<double>& baths_K) {
+    write_run_of_baths(folder_, baths_K);
+    EXPECT_TRUE(draw_energies(folder_.path(), {io::PictureFormat::svg}).warnings.empty());
+    return read_text(folder_.file("energies.svg"));
+  };
+  const std::string few = svg({300.0, 100.0, 200.0});
+  for (const char* text : {">100 K<", ">200 K<", ">300 K<", "lines: means of a bath"}) {
+    EXPECT_TRUE(contains(few, text)) << text;
+  }
+  EXPECT_LT(few.find(">100 K<"), few.find(">200 K<"));
+  EXPECT_FALSE(contains(few, " of 3 baths"));
+  EXPECT_FALSE(contains(few, "smallest to largest"));
+  std::vector<double> twelve;
+  for (int b = 0; b < 12; ++b) twelve.push_back(100.0 + 10.0 * b);
+  EXPECT_TRUE(contains(svg(twelve), "7 of 12 baths"));
+  // One temperature, however often, is one bath.
+  EXPECT_TRUE(contains(svg({150.0, 150.0}), "line: mean; band: smallest to largest value"));
+}
+
+TEST_F(ObserversTest, MeansOverBathsHaveNoPicture) {
+  write_run_of_baths(folder_, {100.0, 200.0}, "mean");
+  const Pictures pictures = draw_energies(folder_.path(), {io::PictureFormat::svg});
+  EXPECT_TRUE(pictures.paths.empty());
+  ASSERT_EQ(pictures.warnings.size(), 1u);
+  EXPECT_TRUE(contains(pictures.warnings[0], "means over baths of several temperatures"));
+}
+
+TEST_F(ObserversTest, DistributionsTellTheirTemperatureAndTheBathsLeftOut) {
+  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
+  const auto svg = [&](const std::string& name, const std::string& first,
+                       const std::vector<std::string>& baths) {
+    std::string text = "# tarn; tip3p, 3 molecules, 2 replicas, seed 1; x\n" + first +
+                       "r_A,OO_count,OO_g,OO_g_err\n";
+    for (const std::string& bath : baths) text += bath + "0.5,1,1,0.1\n" + bath + "1.5,2,2,0.1\n";
+    test::write_text(folder_.file(name), text);
+    EXPECT_EQ(draw_rdf(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
+    return read_text(folder_.file("rdf.svg"));
+  };
+  write_run_of_baths(folder_, {298.15});
+  EXPECT_TRUE(contains(svg("rdf.csv", "", {""}), "3 molecules, 2 replicas, 298.15 K<"));
+  write_run_of_baths(folder_, {100.0, 200.0});
+  std::vector<std::string> baths;
+  for (int b = 0; b < 9; ++b) baths.push_back(fmt::format("{},", 100 + 10 * b));
+  const std::string several = svg("rdf_by_bath.csv", "bath_K,", baths);
+  EXPECT_TRUE(contains(several, "7 of 9 baths"));
+  EXPECT_TRUE(contains(several, "3 molecules, 2 replicas<"));
+}
+
+TEST_F(ObserversTest, NeighbouringIsomersAreToldApart) {
+  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
+  std::string text =
+      "# tarn; tip3p, 8 molecules, 2 replicas, seed 1; x\n"
+      "bath_K,isomer,above_lowest_kcal_per_mol,share,share_err,of_samples\n";
+  for (const char* bath : {"100", "200"}) {
+    int isomer = 0;
+    for (const char* above : {"0", "0.00234", "0.0456", "1.234"}) {
+      text += fmt::format("{},{},{},0.25,0.01,100\n", bath, ++isomer, above);
+    }
+  }
+  test::write_text(folder_.file("isomers_by_bath.csv"), text);
+  ASSERT_EQ(draw_isomers(folder_.path(), {io::PictureFormat::svg}).paths.size(), 1u);
+  const std::string svg = read_text(folder_.file("isomers.svg"));
+  for (const char* label : {"isomer 1, the lowest", "isomer 2, +0.0023 kcal/mol",
+                            "isomer 3, +0.046 kcal/mol", "isomer 4, +1.23 kcal/mol"}) {
+    EXPECT_TRUE(contains(svg, label)) << label;
+  }
+}
 
 TEST_F(ObserversTest, DrawsWhatThereIs) {
   if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";

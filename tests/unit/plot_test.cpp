@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -139,7 +141,8 @@ TEST_F(Drawn, MarksColoursAndTicksAreThoseOfThePlot) {
   for (const std::string& text : series.marks) EXPECT_TRUE(contains(svg, text));
   // gnuplot writes colours in decimals.
   EXPECT_TRUE(contains(svg, "rgb( 18,  52,  86)"));
-  EXPECT_TRUE(contains(svg, "height=\"860\""));
+  // Twice 400, 60 for title and last axis, and a row of the legend.
+  EXPECT_TRUE(contains(svg, "height=\"887\"")) << svg.substr(0, 400);
   // Less than two decades: ticks at 20, 50, 100 and 200, and no power of ten.
   for (const std::string tick : {"20", "50", "100", "200"}) {
     EXPECT_TRUE(contains(svg, ">" + tick + "<")) << tick;
@@ -156,6 +159,123 @@ TEST(Plot, LegendsDoNotLieOnTheData) {
   for (int more = 0; more < 4; ++more) plot.series.push_back(plot.series[0]);
   EXPECT_TRUE(
       contains(gnuplot_script({plot}, PictureFormat::svg, "a.svg"), "set key outside right"));
+}
+
+/// Where gnuplot writes the texts of an SVG that begin so.
+std::vector<std::array<double, 2>> places_of(const std::string& svg, const std::string& text) {
+  std::vector<std::array<double, 2>> places;
+  for (std::size_t at = svg.find(">" + text); at != std::string::npos;
+       at = svg.find(">" + text, at + 1)) {
+    std::array<double, 2> place{};
+    const std::size_t begin = svg.rfind("translate(", at);
+    EXPECT_EQ(std::sscanf(svg.c_str() + begin, "translate(%lf,%lf)", &place[0], &place[1]), 2);
+    places.push_back(place);
+  }
+  return places;
+}
+
+TEST_F(Drawn, ALongLegendStandsInOneColumnBesideTheAxes) {
+  for (const std::size_t plots : {1, 2, 4}) {
+    for (const std::size_t curves : {5, 9, 14, 30}) {
+      Plot plot = example();
+      const Series series = plot.series[0];
+      plot.series.clear();
+      for (std::size_t k = 0; k < curves; ++k) {
+        plot.series.push_back(series);
+        plot.series.back().label = "curve " + std::to_string(k);
+      }
+      const std::string name = std::to_string(plots) + "-" + std::to_string(curves);
+      ASSERT_EQ(draw(std::vector(plots, plot), folder_.file(name), {PictureFormat::svg}).warning,
+                "");
+      const auto places = places_of(read_text(folder_.file(name + ".svg")), "curve ");
+      ASSERT_EQ(places.size(), curves) << name;
+      for (const auto& place : places) EXPECT_EQ(place[0], places[0][0]) << name;
+    }
+  }
+}
+
+// The ticks of an axis stand between its ends.
+TEST_F(Drawn, LegendsAboveTakeNoHeightFromTheAxes) {
+  const auto heights_of_axes = [&](const std::string& letters) {
+    Plot plot = example();
+    plot.y_range = {{70.0, 90.0}};
+    for (Series& series : plot.series) series.label = "curve " + letters;
+    EXPECT_EQ(draw({plot, plot}, folder_.file("a"), {PictureFormat::svg}).warning, "");
+    const std::string svg = read_text(folder_.file("a.svg"));
+    const auto low = places_of(svg, "70<"), high = places_of(svg, "90<");
+    return std::array{low.at(0)[1] - high.at(0)[1], low.at(1)[1] - high.at(1)[1]};
+  };
+  // Four rows of a legend, which only the first plot has, and one row.
+  for (const std::string& letters : {std::string(40, 'w'), std::string("w")}) {
+    const auto heights = heights_of_axes(letters);
+    EXPECT_NEAR(heights[0], heights[1], 27.0) << letters;
+    EXPECT_GT(heights[0], 160.0) << letters;
+  }
+}
+
+// Values and bins of which all edges are known: bins of 1 about 1, 2 and 3.
+TEST(Plot, BandsOfHistogramsFollowTheSteps) {
+  Plot plot;
+  Series& series = plot.series.emplace_back();
+  series.style = Series::Style::steps;
+  series.x = {1.0, 2.0, 3.0};
+  series.y = {5.0, 7.0, 6.0};
+  series.set_error(std::vector<double>{1.0, 2.0, 0.5});
+  const std::string script = gnuplot_script({plot}, PictureFormat::svg, "a.svg");
+  EXPECT_TRUE(contains(script,
+                       "$p0s0band << EOD\n0.5 4 6\n1.5 4 6\n1.5 5 9\n2.5 5 9\n2.5 5.5 6.5\n"
+                       "3.5 5.5 6.5\nEOD\n"))
+      << script;
+  EXPECT_TRUE(contains(script, "$p0s0band using 1:2:3 with filledcurves")) << script;
+}
+
+// gnuplot's own bars are wiped out about their points by white ones.
+TEST_F(Drawn, ShortErrorBarsAreSeen) {
+  Plot plot;
+  plot.series.resize(1);
+  Series& series = plot.series[0];
+  series.x = {1.0, 2.0};
+  series.y = {1.0, 2.0};
+  series.set_error(std::vector<double>{0.01, 0.01});
+  for (const auto style : {Series::Style::points, Series::Style::marked_line}) {
+    series.style = style;
+    for (plot.log_y = false;; plot.log_y = true) {
+      ASSERT_EQ(draw(plot, folder_.file("a"), {PictureFormat::svg}).warning, "");
+      const std::string svg = read_text(folder_.file("a.svg"));
+      // All points are drawn from one symbol.
+      std::size_t points = 0;
+      for (std::size_t at = svg.find("<use"); at != std::string::npos;
+           at = svg.find("<use", at + 1))
+        points += svg.compare(svg.find('#', at), 7, "#gpPt6'") == 0 ? 1 : 0;
+      EXPECT_EQ(points, 2u) << svg;
+      if (plot.log_y) break;
+    }
+  }
+}
+
+TEST(Plot, TextsStandAboveCurves) {
+  Plot plot = example();
+  plot.series[0].marks.assign(plot.series[0].x.size(), "");
+  plot.series[0].marks[0] = "of the first";
+  const std::string script = gnuplot_script({plot}, PictureFormat::svg, "a.svg");
+  EXPECT_GT(script.find("with labels"), script.find("with histeps"));
+  EXPECT_LT(script.find("with histeps"), script.size());
+  EXPECT_LT(script.find("with labels"), script.size());
+}
+
+TEST_F(Drawn, NumbersOfThingsAreWrittenOut) {
+  Plot plot = example();
+  plot.log_x = true;
+  plot.x_range = {{1.5, 3e4}};
+  draw(plot, folder_.file("a"), {PictureFormat::svg});
+  const std::string svg = read_text(folder_.file("a.svg"));
+  for (const std::string tick : {"10", "100", "1000", "10 000"}) {
+    EXPECT_EQ(places_of(svg, tick + "<").size(), 1u) << tick;
+  }
+  EXPECT_FALSE(contains(svg, "1e+"));
+  plot.x_range = {{1e-3, 3e4}};
+  draw(plot, folder_.file("b"), {PictureFormat::svg});
+  EXPECT_TRUE(contains(read_text(folder_.file("b.svg")), "1e-2"));
 }
 
 TEST_F(Drawn, AFolderThatIsMissingIsAWarning) {

@@ -462,8 +462,8 @@ TEST_F(RunDeck, AMeanTemperatureThatIsNotTheBathsIsTold) {
 
 TEST_F(RunDeck, AveragesAreInTheResultTheTableAndTheRecord) {
   const RunResult result = run(deck(700));
-  // Five of energies, five of the cluster and its Lindemann index.
-  ASSERT_EQ(result.averages.size(), 11u);
+  // Five of energies, the drift of the energy, five of the cluster and its Lindemann index.
+  ASSERT_EQ(result.averages.size(), 12u);
   io::CsvReader csv(out_ + "/averages.csv");
   EXPECT_TRUE(contains(csv.provenance(), "after equilibration"));
   std::vector<std::string_view> cells;

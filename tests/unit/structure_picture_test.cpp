@@ -112,6 +112,10 @@ TEST(StructurePicture, AFrameSaysWhatItIs) {
   EXPECT_EQ(label_of_frame(structure), "0.300 ps");
   structure.comment["replica"] = "7";
   EXPECT_EQ(label_of_frame(structure), "replica 7, 0.300 ps");
+  structure.comment["replica"] = "replica-0000";  // as H5MD has it
+  EXPECT_EQ(label_of_frame(structure), "replica 0, 0.300 ps");
+  structure.comment["replica"] = "replica-0120";
+  EXPECT_EQ(label_of_frame(structure), "replica 120, 0.300 ps");
   structure.comment.erase("replica");
   structure.comment["minimum_kcal_per_mol"] = "-17.440225";
   EXPECT_EQ(label_of_frame(structure), "0.300 ps, -17.440 kcal/mol");

@@ -15,11 +15,13 @@ namespace tarn {
 
 /// Potential and total energy and temperature against time. Of several replicas the line is
 /// the mean and the band goes from the lowest to the highest; the same for the many rows of a long
-/// run that fall on one point of the picture.
+/// run that fall on one point of the picture. Of several baths there is a line for each, of at most
+/// seven baths; nothing, and a warning, where the table holds means over all of them.
 Pictures draw_energies(const std::string& folder,
                        const io::PictureFormats& formats = io::kAllPictures);
 
-/// Radius of gyration, hydrogen bonds, dipole moment and Lindemann index against time.
+/// Radius of gyration, hydrogen bonds, dipole moment and Lindemann index against time, with baths
+/// as in draw_energies().
 Pictures draw_cluster(const std::string& folder,
                       const io::PictureFormats& formats = io::kAllPictures);
 
@@ -45,7 +47,7 @@ Pictures draw_heat(const std::string& folder, const io::PictureFormats& formats 
 Pictures draw_exchange(const std::string& folder,
                        const io::PictureFormats& formats = io::kAllPictures);
 
-/// Radial distribution functions with bands of one standard error.
+/// Radial distribution functions with bands of one standard error, of at most seven baths.
 Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats = io::kAllPictures);
 /// The same of a table and for a picture of any name.
 Pictures draw_rdf_table(const std::string& table, const std::string& path_without_extension,

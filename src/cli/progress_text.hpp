@@ -1,0 +1,76 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "tarn/run.hpp"
+
+/// @file
+/// The words of the progress of a run.
+
+namespace tarn::cli {
+
+/// "1 h 02 min", "3 min 05 s", "12 s".
+inline std::string duration_text(double seconds) {
+  const long s = std::lround(std::max(seconds, 0.0));
+  if (s >= 3600) return fmt::format("{} h {:02} min", s / 3600, s % 3600 / 60);
+  if (s >= 60) return fmt::format("{} min {:02} s", s / 60, s % 60);
+  return fmt::format("{} s", s);
+}
+
+inline std::string rate_text(double per_second) {
+  if (per_second >= 1e6) return fmt::format("{:.2f} M", per_second * 1e-6);
+  if (per_second >= 1e4) return fmt::format("{:.1f} k", per_second * 1e-3);
+  return fmt::format("{:.0f} ", per_second);
+}
+
+/// "12.3 ksteps/s  3.21 ns/day, 206 in all": of one replica and of all together.
+/// @param ns_per_day_total 0: the system has no units
+inline std::string speed_text(double steps_per_second, double ns_per_day_per_replica,
+                              double ns_per_day_total) {
+  std::string text = rate_text(steps_per_second) + "steps/s";
+  if (ns_per_day_total > 0.0) text += fmt::format("  {:.3g} ns/day", ns_per_day_per_replica);
+  if (ns_per_day_total > ns_per_day_per_replica) {
+    text += fmt::format(", {:.3g} in all", ns_per_day_total);
+  }
+  return text;
+}
+
+/// What a line of progress says.
+struct ProgressText {
+  explicit ProgressText(const Progress& p)
+      : done(p.total_steps > 0 ? static_cast<double>(p.step) / static_cast<double>(p.total_steps)
+                               : 1.0),
+        part(fmt::format("{:5.1f} %", 100.0 * done)),
+        speed("  " + speed_text(p.steps_per_second, p.ns_per_day_per_replica, p.ns_per_day_total)),
+        left(p.step < p.total_steps ? fmt::format("  {} left", duration_text(p.seconds_left))
+                                    : "") {}
+
+  std::string whole() const { return part + speed + left; }
+  /// In less than so many columns, as a full line would wrap: the bar is given up first, then the
+  /// speed, then the time that is left.
+  std::string line(std::size_t columns) const {
+    const std::size_t room = columns > 0 ? columns - 1 : 0;
+    for (const std::string& text : {whole(), part + left}) {
+      for (const std::size_t width : {24, 12, 0}) {
+        const std::size_t bar = width > 0 ? width + 3 : 0;
+        if (text.size() + bar > room) continue;
+        if (bar == 0) return text;
+        const auto filled = static_cast<std::size_t>(
+            std::lround(static_cast<double>(width) * std::clamp(done, 0.0, 1.0)));
+        return fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(width - filled, '.'),
+                           text);
+      }
+    }
+    return part.substr(0, room);
+  }
+
+  double done;
+  std::string part, speed, left;
+};
+
+}  // namespace tarn::cli
