@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "commands.hpp"
 #include "structure_files.hpp"
@@ -14,16 +17,38 @@ namespace {
 
 struct Arguments {
   std::string structure, model, device = "cpu";
+  bool rigid = false;
 };
 
+/// Atoms nearer than that to their model stand where a file's rounding puts them, or better [A].
+constexpr double kNotedLength_A = 1e-6;
+
+/// Puts the molecules onto the geometry of the model, or says how far they are from it.
+void look_at_bonds(const Arguments& a, const WaterModel& model, std::span<double> positions_A,
+                   Terminal& terminal) {
+  if (a.rigid) {
+    for (const std::string& note : make_rigid(model, positions_A, a.structure)) {
+      terminal.warning(note);
+    }
+    return;
+  }
+  const std::vector<Problem> problems = io::bond_length_problems(model, positions_A, a.structure);
+  for (const Problem& problem : problems) terminal.warning(problem.text());
+  const double off_A = io::largest_length_error_A(model, positions_A);
+  // Molecules further off have been told of one by one, and cannot be fitted.
+  if (off_A <= kNotedLength_A || !problems.empty()) return;
+  terminal.warning(
+      fmt::format("the atoms of {} were taken as they stand; their distances within molecules are "
+                  "up to {:.2g} A off those of {}. --rigid puts the molecules onto its geometry "
+                  "first, as run, minimise and modes do",
+                  a.structure, off_A, model.name));
+}
+
 void energy(const Arguments& a) {
-  const io::Structure structure = io::read_structure(a.structure);
+  io::Structure structure = io::read_structure(a.structure);
   const WaterModel model = water_model_of(structure, a.model);
   Terminal terminal(false);
-  for (const Problem& problem :
-       io::bond_length_problems(model, structure.positions_A, a.structure)) {
-    terminal.warning(problem.text());
-  }
+  look_at_bonds(a, model, structure.positions_A, terminal);
   const SinglePoint point = single_point(model, structure.positions_A, {a.device});
   const NonbondedEnergy& e = point.energy;
   const std::vector<double>& forces = point.forces_kcal_per_mol_A;
@@ -56,6 +81,7 @@ void add_energy(CLI::App& app) {
       ->required();
   command->add_option("--model", a->model, "water model; default what the file says, or tip3p");
   command->add_option("--device", a->device, "auto, cpu, cuda or cuda:<number>; default cpu");
+  command->add_flag("--rigid", a->rigid, "put the molecules onto the model's geometry first");
   command->callback([a] { energy(*a); });
 }
 

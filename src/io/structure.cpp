@@ -91,6 +91,19 @@ void check_bonds(const std::vector<Point>& points, const FrameReader& reader,
   }
 }
 
+/// One of the three distances that a model fixes, between atoms `begin` and `end` of a molecule.
+struct Length {
+  std::size_t begin, end;
+  const char* name;
+  double length_A;
+};
+
+std::array<Length, 3> lengths_of(const WaterModel& model) {
+  return {{{0, 1, "O-H1", model.r_oh_A},
+           {0, 2, "O-H2", model.r_oh_A},
+           {1, 2, "H1-H2", model.r_hh_A()}}};
+}
+
 }  // namespace
 
 std::optional<std::string> Structure::model() const {
@@ -117,18 +130,11 @@ Structure read_structure(const std::string& path) {
 std::vector<Problem> bond_length_problems(const WaterModel& model,
                                           std::span<const double> positions_A,
                                           const std::string& path) {
-  struct Bond {
-    std::size_t begin, end;
-    const char* name;
-    double length_A;
-  };
-  const std::array<Bond, 3> bonds{{{0, 1, "O-H1", model.r_oh_A},
-                                   {0, 2, "O-H2", model.r_oh_A},
-                                   {1, 2, "H1-H2", model.r_hh_A()}}};
+  const std::array<Length, 3> lengths = lengths_of(model);
   const std::vector<Point> points = points_of(positions_A);
   std::vector<Problem> problems;
   for (std::size_t m = 0; m < points.size() / 3 && problems.size() < kMostProblems; ++m) {
-    for (const Bond& b : bonds) {
+    for (const Length& b : lengths) {
       const double length = distance_A(points[3 * m + b.end], points[3 * m + b.begin]);
       // Also true for a length that is not a number.
       if (!(std::abs(length - b.length_A) <= kBondTolerance_A)) {
@@ -144,6 +150,19 @@ std::vector<Problem> bond_length_problems(const WaterModel& model,
     }
   }
   return problems;
+}
+
+double largest_length_error_A(const WaterModel& model, std::span<const double> positions_A) {
+  const std::array<Length, 3> lengths = lengths_of(model);
+  const std::vector<Point> points = points_of(positions_A);
+  double largest = 0.0;
+  for (std::size_t m = 0; m < points.size() / 3; ++m) {
+    for (const Length& l : lengths) {
+      const double length = distance_A(points[3 * m + l.end], points[3 * m + l.begin]);
+      largest = std::max(largest, std::abs(length - l.length_A));
+    }
+  }
+  return largest;
 }
 
 void write_structure(const std::string& path, const Structure& structure) {

@@ -301,6 +301,33 @@ TEST_F(Commands, EnergyIsThePlainSumForEveryModel) {
   }
 }
 
+/// Bonds that are not the model's are told of; --rigid gives the energy that a run begins with.
+TEST_F(Commands, EnergySaysHowFarBondsAreOff) {
+  const std::string exact = (kSource / "inputs/structures/tip3p-7.xyz").string();
+  EXPECT_FALSE(contains(tarn("energy " + exact).text, "note: "));
+  // Two molecules with O-H 0.98 A along x and 0.97 A along y: H1-H2 is 1.3789 A, TIP3P's 1.5139.
+  const std::string off = write("off.xyz",
+                                "6\n\nO 0 0 0\nH 0.98 0 0\nH 0 0.97 0\n"
+                                "O 3 0 0\nH 3.98 0 0\nH 3 0.97 0\n");
+  const Outcome as_it_is = tarn("energy " + off);
+  EXPECT_EQ(as_it_is.exit_code, 0);
+  EXPECT_TRUE(contains(as_it_is.text, "up to 0.14 A off those of tip3p. --rigid puts"));
+  const Outcome rigid = tarn("energy --rigid " + off);
+  EXPECT_EQ(rigid.exit_code, 0);
+  EXPECT_TRUE(contains(rigid.text, "were put onto the rigid geometry of tip3p"));
+  const Outcome modes = tarn("modes " + off);
+  const std::vector<double> fitted = numbers_after(rigid.text, "potential_kcal_per_mol");
+  const std::vector<double> of_modes = numbers_after(modes.text, "energy_kcal_per_mol");
+  ASSERT_EQ(fitted.size(), 1u);
+  ASSERT_EQ(of_modes.size(), 1u);
+  // The same molecules, summed by two loops of some ten terms of up to 500 kcal/mol.
+  EXPECT_NEAR(fitted[0], of_modes[0], 1e-10);
+  EXPECT_GT(std::abs(fitted[0] - numbers_after(as_it_is.text, "potential_kcal_per_mol").at(0)),
+            1e-3);
+  const std::string long_bonds = write("long.xyz", "3\n\nO 0 0 0\nH 1.4 0 0\nH 0 1.4 0\n");
+  EXPECT_EQ(tarn("energy --rigid " + long_bonds).exit_code, 2);
+}
+
 TEST_F(Commands, ForcesStandInTheOrderOfTheFile) {
   // The same two molecules with the atoms of each as other programs have them.
   const auto line = [](const char* name, int residue, const char* x) {

@@ -59,6 +59,10 @@ std::vector<Problem> bond_length_problems(const WaterModel& model,
                                           std::span<const double> positions_A,
                                           const std::string& path);
 
+/// The largest difference between a distance of two atoms of a molecule and the model's [A].
+/// @param positions_A [molecule][9]
+double largest_length_error_A(const WaterModel& model, std::span<const double> positions_A);
+
 /// Writes one structure atomically, in the format of its extension.
 /// @throws IoError, NumericalError; InputError for an extension that is not known
 void write_structure(const std::string& path, const Structure& structure);
