@@ -16,6 +16,7 @@ namespace tarn::cli {
 namespace {
 
 struct Arguments {
+  io::FrameChoice choice;
   std::string structure, model, device = "cpu";
   bool rigid = false;
 };
@@ -45,9 +46,9 @@ void look_at_bonds(const Arguments& a, const WaterModel& model, std::span<double
 }
 
 void energy(const Arguments& a) {
-  io::Structure structure = io::read_structure(a.structure);
-  const WaterModel model = water_model_of(structure, a.model);
   Terminal terminal(false);
+  io::Structure structure = read_told(a.structure, a.choice, terminal);
+  const WaterModel model = told_model_of(a.structure, structure, a.model, terminal);
   look_at_bonds(a, model, structure.positions_A, terminal);
   const SinglePoint point = single_point(model, structure.positions_A, {a.device});
   const NonbondedEnergy& e = point.energy;
@@ -75,10 +76,9 @@ void energy(const Arguments& a) {
 void add_energy(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("energy", "energy and forces of one structure, as JSON");
-  command
-      ->add_option("structure", a->structure,
-                   "extended XYZ, GRO or PDB; of a trajectory the first frame")
+  command->add_option("structure", a->structure, "extended XYZ, GRO or PDB, or a trajectory")
       ->required();
+  add_frame_options(*command, a->choice);
   command->add_option("--model", a->model, "water model; default what the file says, or tip3p");
   command->add_option("--device", a->device, "auto, cpu, cuda or cuda:<number>; default cpu");
   command->add_flag("--rigid", a->rigid, "put the molecules onto the model's geometry first");

@@ -625,7 +625,7 @@ void Checker::read_structure_file() {
                                               toml_string(*deck_.system.file), *path));
   }
   try {
-    const io::Structure structure = io::read_structure(*path);
+    const io::Structure structure = io::read_structure(*path, {deck_.system.frame});
     start_molecules_ = structure.molecules;
     if (deck_.system.velocities == VelocityKind::file && structure.velocities_A_per_akma.empty()) {
       problem("system.velocities", no_velocities_message(*path));
