@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,6 +60,9 @@ std::string progress_line(double done, const std::string& part, const std::strin
 
 /// The rows of a table as lines, columns padded to equal width, all but the first to the right.
 std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
+
+/// "1 frame", "2 frames".
+std::string counted(std::int64_t n, const char* what);
 
 /// "1 h 02 min", "3 min 05 s", "12 s".
 std::string duration_text(double seconds);
