@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
   tarn::cli::add_compare(app, exit_code);
   tarn::cli::add_reproduce(app);
   tarn::cli::add_rdf(app);
+  tarn::cli::add_convert(app, exit_code);
   tarn::cli::add_plot(app);
   tarn::cli::add_draw(app);
   tarn::cli::add_doctor(app);
