@@ -229,7 +229,8 @@ std::vector<Key> make_keys() {
            .name = "seed",
            .type = Type::integer,
            .range = at_least(0),
-           .meaning = "Seed of starts, velocities and noise. Noise follows from (seed, replica, "
+           .meaning = "Seed of starts, velocities and noise, at most 2⁶³ - 1. Noise follows from "
+                      "(seed, replica, "
                       "step): with a thermostat in both runs it must not be that of `state`."}),
       row<&Deck::system, &SystemSection::velocities>(
           {.section = "system",

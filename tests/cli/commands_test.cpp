@@ -264,7 +264,7 @@ TEST_F(Commands, LostOutputIsAFailure) {
         "compare " + deck + " --schemes settle --set run.steps=40 --quiet --out " + path("c")}) {
     const Outcome full = tarn(words + " 2>" + path("said") + " >/dev/full)", "(");
     EXPECT_EQ(full.exit_code, 4) << words;
-    EXPECT_TRUE(contains(contents(path("said")), "tarn: cannot write ")) << words;
+    EXPECT_TRUE(contains(contents(path("said")), "cannot write standard output")) << words;
   }
   // A reader that goes away is none.
   fs::remove_all(folder_ / "out");
