@@ -816,6 +816,14 @@ TEST_F(Commands, TheBarFitsTheTerminal) {
   EXPECT_EQ(in_terminal("dumb", 80).find('\x1b'), std::string::npos);
 }
 
+TEST_F(Commands, MoreReplicasThanThereAreAreTold) {
+  const std::string run = "run " + small_deck() + " --quiet --overwrite --set run.steps=2 --out " +
+                          path("out") + " --set observe.energies.replicas=";
+  EXPECT_TRUE(contains(tarn(run + "9").text,
+                       "[observe.energies] replicas = 9, and the run has 3: all of them"));
+  EXPECT_FALSE(contains(tarn(run + "3").text, "all of them are written"));
+}
+
 TEST_F(Commands, ADeckThatObservesNothingIsTold) {
   const std::string deck = write("n.toml", "[system]\nmolecules = 1\n[run]\nsteps = 1\n");
   const Outcome run = tarn("run " + deck + " --out " + path("out"));
