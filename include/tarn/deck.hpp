@@ -36,8 +36,9 @@ struct SystemSection {
   std::string kind = "water";
   std::string model = "tip3p";
   int molecules = 0;  ///< 0 when `file` or `state` gives them; with one of these: what it must hold
-  std::optional<std::string> file;   ///< as written in the deck, relative to the deck
-  std::optional<std::string> state;  ///< the same; never both
+  std::optional<std::string> file;    ///< as written in the deck, relative to the deck
+  std::optional<std::int64_t> frame;  ///< of `file`, counted from 0; nothing: the first
+  std::optional<std::string> state;   ///< as `file`; never both
   int replicas = 1;
   std::uint64_t seed = 1;
   std::optional<double> temperature_K;  ///< of the start velocities; nothing if they are zero

@@ -39,13 +39,23 @@ std::vector<double> quenched_cluster(const WaterModel& model, int molecules, std
 /// a minute on one core), and at most 10 000.
 int quench_iterations(int molecules);
 
+/// A minimum of a search.
+struct FoundMinimum {
+  std::vector<double> positions_A;  ///< 9 N, centre of mass at the origin
+  double energy_kcal_per_mol = 0.0;
+  int starts_that_hit = 0;
+};
+
 /// What lowest_cluster() found.
 struct LowestCluster {
   std::vector<double> positions_A;  ///< 9 N, centre of mass at the origin
   double energy_kcal_per_mol = 0.0;
   int start = 0;            ///< the first start that found it
-  int starts_that_hit = 0;  ///< how many starts found it, to 1e-5 kcal/mol
+  int starts_that_hit = 0;  ///< how many starts found it, to 1e-7 kcal/mol
   int starts_done = 0;      ///< fewer than were asked for where go_on() ended the search
+  /// The lowest distinct minima that the starts met, from the lowest on: as many as were asked for,
+  /// or fewer. Energies nearer than 1e-7 kcal/mol are one minimum, or mirror images.
+  std::vector<FoundMinimum> minima{};
 };
 
 /// Called after each start, by one thread at a time.
@@ -62,12 +72,14 @@ int default_starts(int molecules);
 /// starts; the result does not depend on the number of threads.
 /// @param starts 0: default_starts(molecules)
 /// @param threads 0: all
+/// @param keep of how many minima the structures are kept; those of more than one cost a few
+///        quenches a start
 /// @param go_on asked often, by any thread; false ends the search with the lowest cluster so far,
 /// which need not be a minimum
 /// @throws InputError if `molecules` is below 1 or `starts` below 0
 LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
                              int starts = 0, const SearchProgress& progress = {}, int threads = 0,
-                             const std::function<bool()>& go_on = {});
+                             const std::function<bool()>& go_on = {}, int keep = 1);
 
 /// Puts the molecules of a structure file onto the rigid geometry of the model
 /// (fit_rigid_geometry).

@@ -29,7 +29,8 @@ void check(const Arguments& a) {
     return;
   }
   int molecules = deck.system.molecules;
-  if (const auto path = structure_path(deck)) molecules = io::read_structure(*path).molecules;
+  if (const auto path = structure_path(deck))
+    molecules = io::read_structure(*path, {deck.system.frame}).molecules;
   if (const auto path = state_path(deck)) molecules = io::read_checkpoint(*path).state.molecules;
   make_system(deck, molecules);
   fmt::print("{}", resolved_deck(deck));

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "commands.hpp"
+#include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
@@ -22,6 +25,7 @@ struct Arguments {
   std::vector<std::string> files;
   std::string out;
   std::int64_t frames = 12;
+  io::FrameChoice choice;
 };
 
 /// Of a frame that says nothing of itself: the file and the place in it.
@@ -41,24 +45,36 @@ void draw(const Arguments& a) {
                     "formats are made of it: rsvg-convert {} -o {}",
                     a.out, svg, a.out));
   }
+  Terminal terminal(false);
   std::vector<DrawnCluster> clusters;
   bool more = false;
   for (const std::string& file : a.files) {
     const auto reader = io::open_frames(file);
-    std::int64_t frame = 0;
+    std::int64_t of_file = 0, drawn = 0;
+    std::map<std::int64_t, std::int64_t> frames;  // so far, by replica
+    std::optional<std::int64_t> replica = a.choice.replica;
     while (auto structure = reader->next()) {
+      const std::int64_t own = structure->replica().value_or(0);
+      const std::int64_t frame = frames[own]++;
+      ++of_file;
+      // As elsewhere, a frame without a replica is that of the first one.
+      if (!replica && a.choice.frame) replica = own;
+      if ((replica && own != *replica) || (a.choice.frame && frame != *a.choice.frame)) continue;
       if (static_cast<std::int64_t>(clusters.size()) == a.frames) {
         more = true;
         break;
       }
       clusters.push_back(
-          {structure->positions_A, label_of(*structure, file, frame, a.files.size() > 1)});
-      ++frame;
+          {structure->positions_A, label_of(*structure, file, of_file - 1, a.files.size() > 1)});
+      for (const std::string& note : structure->notes) terminal.warning(note);
+      ++drawn;
+      if (a.choice.frame) break;
     }
-    if (frame == 0 && !more) throw InputError(file + ": holds no frame");
+    if (drawn > 0 || more) continue;
+    throw InputError(of_file == 0 ? file + ": holds no frame"
+                                  : file + ": has no such frame or replica; both count from 0");
   }
   io::write_file(a.out, structure_svg(clusters, {}));
-  Terminal terminal(false);
   if (more) {
     terminal.say(fmt::format("the first {} frames; --frames takes more", clusters.size()));
   }
@@ -74,6 +90,7 @@ void add_draw(CLI::App& app) {
   command->add_option("structures", a->files, "structures and trajectories, all on one scale")
       ->required();
   command->add_option("-o,--out", a->out, "SVG file")->required();
+  add_frame_options(*command, a->choice);
   command->add_option("--frames", a->frames, "how many clusters at most; default 12")
       ->check(whole_number(1));
   command->callback([a] { draw(*a); });

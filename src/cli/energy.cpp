@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "commands.hpp"
 #include "structure_files.hpp"
@@ -13,17 +16,40 @@ namespace tarn::cli {
 namespace {
 
 struct Arguments {
+  io::FrameChoice choice;
   std::string structure, model, device = "cpu";
+  bool rigid = false;
 };
 
-void energy(const Arguments& a) {
-  const io::Structure structure = io::read_structure(a.structure);
-  const WaterModel model = water_model_of(structure, a.model);
-  Terminal terminal(false);
-  for (const Problem& problem :
-       io::bond_length_problems(model, structure.positions_A, a.structure)) {
-    terminal.warning(problem.text());
+/// Atoms nearer than that to their model stand where a file's rounding puts them, or better [A].
+constexpr double kNotedLength_A = 1e-6;
+
+/// Puts the molecules onto the geometry of the model, or says how far they are from it.
+void look_at_bonds(const Arguments& a, const WaterModel& model, std::span<double> positions_A,
+                   Terminal& terminal) {
+  if (a.rigid) {
+    for (const std::string& note : make_rigid(model, positions_A, a.structure)) {
+      terminal.warning(note);
+    }
+    return;
   }
+  const std::vector<Problem> problems = io::bond_length_problems(model, positions_A, a.structure);
+  for (const Problem& problem : problems) terminal.warning(problem.text());
+  const double off_A = io::largest_length_error_A(model, positions_A);
+  // Molecules further off have been told of one by one, and cannot be fitted.
+  if (off_A <= kNotedLength_A || !problems.empty()) return;
+  terminal.warning(
+      fmt::format("the atoms of {} were taken as they stand; their distances within molecules are "
+                  "up to {:.2g} A off those of {}. --rigid puts the molecules onto its geometry "
+                  "first, as run, minimise and modes do",
+                  a.structure, off_A, model.name));
+}
+
+void energy(const Arguments& a) {
+  Terminal terminal(false);
+  io::Structure structure = read_told(a.structure, a.choice, terminal);
+  const WaterModel model = told_model_of(a.structure, structure, a.model, terminal);
+  look_at_bonds(a, model, structure.positions_A, terminal);
   const SinglePoint point = single_point(model, structure.positions_A, {a.device});
   const NonbondedEnergy& e = point.energy;
   const std::vector<double>& forces = point.forces_kcal_per_mol_A;
@@ -50,12 +76,12 @@ void energy(const Arguments& a) {
 void add_energy(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("energy", "energy and forces of one structure, as JSON");
-  command
-      ->add_option("structure", a->structure,
-                   "extended XYZ, GRO or PDB; of a trajectory the first frame")
+  command->add_option("structure", a->structure, "extended XYZ, GRO or PDB, or a trajectory")
       ->required();
+  add_frame_options(*command, a->choice);
   command->add_option("--model", a->model, "water model; default what the file says, or tip3p");
   command->add_option("--device", a->device, "auto, cpu, cuda or cuda:<number>; default cpu");
+  command->add_flag("--rigid", a->rigid, "put the molecules onto the model's geometry first");
   command->callback([a] { energy(*a); });
 }
 

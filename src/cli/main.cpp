@@ -15,15 +15,21 @@
 
 namespace {
 
+/// @param number errno, or 0 where it is not known any more
+int lost_output(int number) {
+  const std::string why = number == 0 ? "" : " (" + std::generic_category().message(number) + ")";
+  fmt::print(stderr, "tarn: cannot write standard output{}: what was printed is not whole\n", why);
+  return static_cast<int>(tarn::ExitCode::io);
+}
+
 /// The exit code, once all that was printed has left the program.
 int after_printing(int exit_code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
   if (errno == EPIPE) return exit_code;  // nobody reads any more
   // Where it failed before, its reason is no longer known.
-  const std::string why = errno == 0 ? "" : " (" + std::generic_category().message(errno) + ")";
-  fmt::print(stderr, "tarn: cannot write standard output{}: what was printed is not whole\n", why);
-  return exit_code != 0 ? exit_code : static_cast<int>(tarn::ExitCode::io);
+  const int lost = lost_output(errno);
+  return exit_code != 0 ? exit_code : lost;
 }
 
 }  // namespace
@@ -48,6 +54,7 @@ int main(int argc, char** argv) {
   tarn::cli::add_compare(app, exit_code);
   tarn::cli::add_reproduce(app);
   tarn::cli::add_rdf(app);
+  tarn::cli::add_convert(app, exit_code);
   tarn::cli::add_plot(app);
   tarn::cli::add_draw(app);
   tarn::cli::add_doctor(app);
@@ -58,6 +65,11 @@ int main(int argc, char** argv) {
     app.exit(error);
     return help ? after_printing(0) : static_cast<int>(tarn::ExitCode::bad_input);
   } catch (const std::exception& error) {
+    // Told the same wherever it shows, here or at the end.
+    const auto* system_error = dynamic_cast<const std::system_error*>(&error);
+    if (system_error != nullptr && std::ferror(stdout) != 0) {
+      return lost_output(system_error->code().value());
+    }
     const tarn::cli::Failure failure = tarn::cli::failure_of(error);
     fmt::print(stderr, "tarn: {}\n", failure.message);
     return failure.exit_code;

@@ -14,6 +14,7 @@ namespace tarn::cli {
 namespace {
 
 struct Arguments {
+  io::FrameChoice choice;
   std::string structure, model, out;
   bool quiet = false;
 };
@@ -21,9 +22,9 @@ struct Arguments {
 void minimise(const Arguments& a, int& exit_code) {
   catch_interrupts();
   check_structure_path(a.out);
-  io::Structure structure = io::read_structure(a.structure);
-  const WaterModel model = water_model_of(structure, a.model);
   Terminal terminal(a.quiet);
+  io::Structure structure = read_told(a.structure, a.choice, terminal);
+  const WaterModel model = told_model_of(a.structure, structure, a.model, terminal);
   for (const std::string& note : make_rigid(model, structure.positions_A, a.structure)) {
     terminal.warning(note);
   }
@@ -63,10 +64,9 @@ void add_minimise(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "minimise", "follow a structure of rigid molecules down to the next minimum of its energy");
-  command
-      ->add_option("structure", a->structure,
-                   "extended XYZ, GRO or PDB; of a trajectory the first frame")
+  command->add_option("structure", a->structure, "extended XYZ, GRO or PDB, or a trajectory")
       ->required();
+  add_frame_options(*command, a->choice);
   command->add_option("--model", a->model, "water model; default what the file says, or tip3p");
   command->add_option("-o,--out", a->out, "file to write: .xyz, .gro or .pdb")->required();
   command->add_flag("--quiet", a->quiet, "no progress");

@@ -25,6 +25,7 @@ namespace {
 constexpr double kRigid = std::numeric_limits<double>::infinity();
 
 struct Arguments {
+  io::FrameChoice choice;
   std::string structure, model, out, plot, molden;
   double omega = kRigid;
   bool minimise = false;
@@ -135,11 +136,11 @@ void modes(const Arguments& a, int& exit_code) {
     if (!path.empty()) check_folder_of(path);
   }
   check_modes(1, a.omega);
-  io::Structure structure = io::read_structure(a.structure);
-  check_modes(structure.molecules, a.omega);
-  const WaterModel model = water_model_of(structure, a.model);
-  const bool rigid = std::isinf(a.omega);
   Terminal terminal(false);
+  io::Structure structure = read_told(a.structure, a.choice, terminal);
+  check_modes(structure.molecules, a.omega);
+  const WaterModel model = told_model_of(a.structure, structure, a.model, terminal);
+  const bool rigid = std::isinf(a.omega);
   if (rigid) {
     for (const std::string& note : make_rigid(model, structure.positions_A, a.structure)) {
       terminal.warning(note);
@@ -181,10 +182,9 @@ void add_modes(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("modes", "harmonic normal modes of one structure in vacuum, as JSON");
-  command
-      ->add_option("structure", a->structure,
-                   "extended XYZ, GRO or PDB; of a trajectory the first frame")
+  command->add_option("structure", a->structure, "extended XYZ, GRO or PDB, or a trajectory")
       ->required();
+  add_frame_options(*command, a->choice);
   command->add_option("--model", a->model, "water model; default what the file says, or tip3p");
   command->add_option("--omega", a->omega,
                       "penalty of the bonds, sqrt(kcal/mol)/A^2; default rigid molecules");

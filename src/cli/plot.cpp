@@ -20,6 +20,13 @@ struct Arguments {
 
 void plot(const Arguments& a) {
   if (!std::filesystem::exists(a.folder)) io::throw_io_error("read", a.folder, ENOENT);
+  if (!std::filesystem::exists(a.folder + "/run.json") &&
+      std::filesystem::exists(a.folder + "/compare.csv")) {
+    throw InputError(fmt::format(
+        "'{}' is the folder of a comparison, whose picture is drawn when it ends and not again; "
+        "its numbers are in compare.csv. tarn plot draws the folders that tarn run wrote to",
+        a.folder));
+  }
   if (!std::filesystem::exists(a.folder + "/run.json")) {
     throw InputError(fmt::format(
         "'{}' is no folder of a run: it holds no run.json. Give the folder that tarn run wrote to",

@@ -65,8 +65,8 @@ void rdf(const Arguments& a) {
   options.skip_frames = a.skip;
   options.replicas = a.replicas;
   const TrajectoryRdf result = rdf_of_trajectories(options, files.table);
-  terminal.say(fmt::format("{} molecules, {} frames of {} replicas", result.molecules,
-                           result.frames, result.replicas));
+  terminal.say(fmt::format("{}, {} of {}", counted(result.molecules, "molecule"),
+                           counted(result.frames, "frame"), counted(result.replicas, "replica")));
   if (files.table.empty()) {
     fmt::print("{}", result.csv);
     return;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 
 #include "commands.hpp"
@@ -20,7 +22,11 @@ struct Arguments {
 
 void run(const Arguments& a) {
   if (a.list) {
-    for (const Reproduction& r : reproductions()) fmt::print("{:<16} {}\n", r.name, r.title);
+    std::size_t width = 0;
+    for (const Reproduction& r : reproductions()) width = std::max(width, r.name.size());
+    for (const Reproduction& r : reproductions()) {
+      fmt::print("{:<{}}  {}\n", r.name, width, r.title);
+    }
     return;
   }
   Terminal terminal(false);

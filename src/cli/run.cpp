@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "deck/notes.hpp"
 #include "deck_arguments.hpp"
 #include "progress_text.hpp"
 #include "tarn/analysis/errors.hpp"
@@ -159,6 +160,7 @@ void run(const Arguments& a, Events& events, int& exit_code) {
   };
   options.on_checkpoint = [&events](std::int64_t step) { events.checkpoint(step); };
 
+  for (const std::string& note : decks::notes_on(deck)) terminal.warning(note);
   if (observes_nothing(deck)) {
     terminal.warning(
         "the deck has no [observe.*] section: only run.json and a checkpoint are kept");

@@ -14,8 +14,43 @@
 #include "tarn/io/formats.hpp"
 #include "tarn/io/io_error.hpp"
 #include "water_models.hpp"
+#include "whole_number.hpp"
 
 namespace tarn::cli {
+
+void add_frame_options(CLI::App& command, io::FrameChoice& choice) {
+  command
+      .add_option("--frame", choice.frame,
+                  "which frame of a trajectory, counted from 0; default the first")
+      ->check(whole_number(0));
+  command
+      .add_option("--replica", choice.replica,
+                  "of which replica, counted from 0, where the file has several")
+      ->check(whole_number(0));
+}
+
+io::Structure read_told(const std::string& path, const io::FrameChoice& choice,
+                        Terminal& terminal) {
+  io::FrameCounts counts;
+  io::Structure structure = io::read_structure(path, choice, &counts);
+  for (const std::string& note : structure.notes) terminal.warning(note);
+  if (const auto note = io::note_on_frames(path, counts)) {
+    terminal.warning(*note + (counts.replicas > 1 ? "; --replica and --frame take another one"
+                                                  : "; --frame takes another one"));
+  }
+  return structure;
+}
+
+WaterModel told_model_of(const std::string& path, const io::Structure& structure,
+                         const std::string& name, Terminal& terminal) {
+  const WaterModel model = water_model_of(structure, name);
+  if (name.empty()) {
+    if (const auto note = io::note_on_sites(path, structure, model)) {
+      terminal.warning(*note + ", which --model names");
+    }
+  }
+  return model;
+}
 
 WaterModel water_model_of(const io::Structure& structure, const std::string& name) {
   return water_model_named(name.empty() ? structure.model().value_or("tip3p") : name);

@@ -1,12 +1,26 @@
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "tarn/io/structure.hpp"
 #include "tarn/physics/water_model.hpp"
+#include "terminal.hpp"
 
 namespace tarn::cli {
+
+/// --frame and --replica of a command that takes one structure.
+void add_frame_options(CLI::App& command, io::FrameChoice& choice);
+
+/// The structure that a command begins with. What was done to it, and that it is one of several
+/// which nobody chose among, is told as a warning. @throws what io::read_structure() throws
+io::Structure read_told(const std::string& path, const io::FrameChoice& choice, Terminal& terminal);
+
+/// The model that the name or the file says; that a fourth site was left out for want of either is
+/// told as a warning. @throws InputError that names all models
+WaterModel told_model_of(const std::string& path, const io::Structure& structure,
+                         const std::string& name, Terminal& terminal);
 
 /// The model of that name or, where it is empty, the one that the file names, or tip3p.
 /// @throws InputError that names all models

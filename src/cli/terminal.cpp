@@ -41,6 +41,10 @@ bool can_redraw() {
 
 }  // namespace
 
+std::string counted(std::int64_t n, const char* what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
 std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> width(rows.front().size(), 0);
   for (const auto& row : rows) {

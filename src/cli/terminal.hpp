@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,9 @@ class NowAndThen {
 
 /// The rows of a table as lines, columns padded to equal width, all but the first to the right.
 std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
+
+/// "1 frame", "2 frames".
+std::string counted(std::int64_t n, const char* what);
 
 /// Makes SIGINT, SIGTERM and SIGHUP, the end of the terminal, set a flag, but those that are
 /// ignored already; a second signal ends the program at once.

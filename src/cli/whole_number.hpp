@@ -22,7 +22,8 @@ inline CLI::Validator whole_number(std::int64_t low,
     const bool read = error == std::errc() && rest == end && !leading_zero;
     if (read && number >= low && number <= high) return std::string{};
     return high == std::numeric_limits<std::int64_t>::max()
-               ? fmt::format("{}: give a whole number, {} or more", text, low)
+               ? fmt::format("{}: give a whole number, {} or more, and at most 2^63 - 1 = {}", text,
+                             low, high)
                : fmt::format("{}: give a whole number from {} to {}", text, low, high);
   };
   return {problem, {}};

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -89,6 +91,18 @@ bool is_number(const std::string& text) {
   return *end == '\0' && std::isfinite(number);
 }
 
+constexpr std::int64_t kLargestInteger = std::numeric_limits<std::int64_t>::max();
+
+/// Digits of a number that an integer of TOML does not hold.
+bool is_too_large(const std::string& text) {
+  const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isdigit(c) != 0;
+  });
+  std::int64_t ignored = 0;
+  return digits && std::from_chars(text.data(), text.data() + text.size(), ignored).ec ==
+                       std::errc::result_out_of_range;
+}
+
 /// How to mend a value of the wrong type, or nothing.
 std::string remedy(const Key& key, const Raw& raw) {
   const bool wants_number =
@@ -102,6 +116,9 @@ std::string remedy(const Key& key, const Raw& raw) {
       }
       break;
     case Raw::Kind::string:
+      if (key.type == Type::integer && is_too_large(raw.string)) {
+        return fmt::format("; the largest integer is 2^63 - 1 = {}", kLargestInteger);
+      }
       if ((wants_number && is_number(raw.string)) ||
           (key.type == Type::boolean && (raw.string == "true" || raw.string == "false"))) {
         return "; write it without quotes";
@@ -625,7 +642,7 @@ void Checker::read_structure_file() {
                                               toml_string(*deck_.system.file), *path));
   }
   try {
-    const io::Structure structure = io::read_structure(*path);
+    const io::Structure structure = io::read_structure(*path, {deck_.system.frame});
     start_molecules_ = structure.molecules;
     if (deck_.system.velocities == VelocityKind::file && structure.velocities_A_per_akma.empty()) {
       problem("system.velocities", no_velocities_message(*path));

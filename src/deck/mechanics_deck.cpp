@@ -515,7 +515,8 @@ void number_goes_with_the_kind(Checker& checker) {
   const std::string& kind = checker.deck().system.kind;
   if (kind == "free-body" && (count_of(checker.deck()) < 2 || count_of(checker.deck()) > 50)) {
     checker.problem("system.alpha",
-                    fmt::format("alpha has {} numbers; want 2 to 50", count_of(checker.deck())));
+                    fmt::format("alpha has {} number{}; want 2 to 50", count_of(checker.deck()),
+                                count_of(checker.deck()) == 1 ? "" : "s"));
   }
   if (!checker.has("system.n")) return;
   const std::int64_t n = checker.deck().mechanics.system.n;
@@ -545,8 +546,8 @@ void lists_have_their_length(Checker& checker) {
                                                              : 2 * count;
   const auto check = [&](const char* key, const std::vector<double>& list, std::int64_t wanted) {
     if (!checker.has(key) || static_cast<std::int64_t>(list.size()) == wanted) return true;
-    checker.problem(key, fmt::format("{} has {} numbers; want {}", key + sizeof("system.") - 1,
-                                     list.size(), wanted));
+    checker.problem(key, fmt::format("{} has {} number{}; want {}", key + sizeof("system.") - 1,
+                                     list.size(), list.size() == 1 ? "" : "s", wanted));
     return false;
   };
   check("system.masses", system.masses, count);

@@ -25,6 +25,12 @@ void start_is_given(Checker& checker) {
   checker.problem("system.molecules", "[system] needs molecules, file or state");
 }
 
+void frame_has_a_file(Checker& checker) {
+  if (!checker.has("system.frame") || !checker.trusted({"system.frame", "system.file"})) return;
+  if (checker.has("system.file") || checker.has("system.state")) return;
+  checker.problem("system.frame", "frame is that of a file, and [system] has no file");
+}
+
 void start_has_the_molecules(Checker& checker) {
   const int wanted = checker.deck().system.molecules;
   const std::int64_t found = checker.molecules();
@@ -426,6 +432,7 @@ void dcd_can_count_the_interval(Checker& checker) {
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> table{
       {"`[system]` needs `molecules`, `file` or `state`.", start_is_given},
+      {"`frame` needs `file`.", frame_has_a_file},
       {"With both `molecules` and `file` or `state`, that must hold as many molecules.",
        start_has_the_molecules},
       {"`state` has as many replicas as the deck, or one, and none that was stopped; with a "

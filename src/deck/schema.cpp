@@ -183,9 +183,19 @@ std::vector<Key> make_keys() {
            .fallback = "none",
            .meaning =
                "Structure file that every replica starts from, relative to the deck: extended XYZ, "
-               "GRO or PDB. Of several frames the first is taken; its velocities only with "
-               "`velocities = \"file\"`.",
+               "GRO or PDB, or a trajectory. Of several frames `frame` is taken; its velocities "
+               "only "
+               "with `velocities = \"file\"`.",
            .instead_of = "state"}),
+      row<&Deck::system, &SystemSection::frame>(
+          {.section = "system",
+           .name = "frame",
+           .type = Type::integer,
+           .range = at_least(0),
+           .fallback = "the first",
+           .meaning = "Which frame of `file`, counted from 0. Of a file with several replicas, of "
+                      "its first one; `tarn convert --replicas` takes out others.",
+           .used_with = no_state}),
       row<&Deck::system, &SystemSection::state>(
           {.section = "system",
            .name = "state",
@@ -219,7 +229,8 @@ std::vector<Key> make_keys() {
            .name = "seed",
            .type = Type::integer,
            .range = at_least(0),
-           .meaning = "Seed of starts, velocities and noise. Noise follows from (seed, replica, "
+           .meaning = "Seed of starts, velocities and noise, at most 2⁶³ - 1. Noise follows from "
+                      "(seed, replica, "
                       "step): with a thermostat in both runs it must not be that of `state`."}),
       row<&Deck::system, &SystemSection::velocities>(
           {.section = "system",

@@ -36,6 +36,17 @@ std::size_t likeness(std::string_view word, std::string_view name) {
   return beginning ? std::min<std::size_t>(distance, 1) : distance;
 }
 
+/// "TIP4P/2005" as "tip4p2005", which is how names of models are told apart from habits of writing
+/// them.
+std::string letters_and_digits(std::string_view text) {
+  std::string bare;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte)) bare += static_cast<char>(std::tolower(byte));
+  }
+  return bare;
+}
+
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -64,6 +75,11 @@ Suggestion nearest(std::string_view word, const std::vector<std::string_view>& k
   for (const auto& [habit, name] : kSynonyms) {
     const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
     if (is_known && edit_distance(word, habit) == 0) return {std::string(name), 0};
+  }
+  if (const std::string bare = letters_and_digits(word); !bare.empty()) {
+    for (std::string_view name : known) {
+      if (letters_and_digits(name) == bare) return {std::string(name), edit_distance(word, name)};
+    }
   }
   Suggestion best;
   for (std::string_view name : known) {

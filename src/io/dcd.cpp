@@ -64,18 +64,18 @@ std::int32_t clamped(std::int64_t value) {
 }
 
 /// The numbers that change when frames are added: their count, and the first and last step.
-std::string counts(std::int64_t frames, std::int64_t every) {
+std::string counts(std::int64_t frames, const TrajectoryInfo& info) {
   std::string text;
   put_i32(text, clamped(frames));
-  put_i32(text, 0);
-  put_i32(text, clamped(every));
-  put_i32(text, clamped(std::max<std::int64_t>(frames - 1, 0) * every));
+  put_i32(text, clamped(info.first_step));
+  put_i32(text, clamped(info.every));
+  put_i32(text, clamped(info.first_step + std::max<std::int64_t>(frames - 1, 0) * info.every));
   return text;
 }
 
 std::string header(const TrajectoryInfo& info) {
   std::string numbers(kMagic);
-  numbers += counts(0, info.every);
+  numbers += counts(0, info);
   for (std::size_t i = kLastStep + 1; i < kTimestep; ++i) put_i32(numbers, 0);
   put_float(numbers, static_cast<float>(units::akma_from_fs(info.timestep_fs)));
   for (std::size_t i = kTimestep + 1; i < kVersion; ++i) put_i32(numbers, 0);
@@ -110,8 +110,9 @@ class DcdWriter final : public TrajectoryWriter {
   }
 
   void append(const TrajectoryFrame& frame) override {
-    AppendFile& file = files_[static_cast<std::size_t>(frame.replica)];
-    if (frame.replica == 0 && file.length() == header_.size()) write_topology(frame);
+    const bool is_of_run = info_.path.empty();
+    AppendFile& file = files_[is_of_run ? static_cast<std::size_t>(frame.replica) : 0];
+    if (is_of_run && frame.replica == 0 && file.length() == header_.size()) write_topology(frame);
     const std::size_t atoms = frame.positions_A.size() / 3;
     std::string text;
     text.reserve(frame_bytes_);
@@ -126,7 +127,7 @@ class DcdWriter final : public TrajectoryWriter {
       text += record(values);
     }
     // The count first: appending may flush, and then both reach the file together.
-    file.overwrite(kFirstNumber, counts(frames_in(file) + 1, info_.every));
+    file.overwrite(kFirstNumber, counts(frames_in(file) + 1, info_));
     file.append(text);
   }
 
@@ -139,7 +140,7 @@ class DcdWriter final : public TrajectoryWriter {
   void load(std::istream& in) override {
     for (AppendFile& file : files_) {
       file.cut(get_u64(in));
-      file.overwrite(kFirstNumber, counts(frames_in(file), info_.every));
+      file.overwrite(kFirstNumber, counts(frames_in(file), info_));
       file.flush();
     }
   }

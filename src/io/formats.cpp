@@ -138,6 +138,16 @@ const Format& format_for_writing(const std::string& path) {
   return *format;
 }
 
+const Format& trajectory_format_of(const std::string& path) {
+  const Format* format = format_of_name(path);
+  if (format == nullptr) {
+    throw InputError(
+        fmt::format("'{}': a trajectory is written to a file whose name ends with one of {}", path,
+                    extension_list(false)));
+  }
+  return *format;
+}
+
 std::unique_ptr<FrameReader> open_frames(const std::string& path) {
   const std::string beginning = beginning_of(path);
   const Format* by_name = format_of_name(path);

@@ -55,7 +55,7 @@ class H5mdWriter final : public TrajectoryWriter {
  public:
   explicit H5mdWriter(const TrajectoryInfo& info)
       : info_(info),
-        path_(info.folder + "/trajectory.h5"),
+        path_(info.path.empty() ? info.folder + "/trajectory.h5" : info.path),
         coordinates_(static_cast<std::size_t>(info.molecules) * kCoordinatesPerMolecule),
         most_buffered_(std::max(kMostBuffered,
                                 kMostBufferedOfReplica * static_cast<std::size_t>(info.replicas))),
@@ -139,7 +139,7 @@ class H5mdWriter final : public TrajectoryWriter {
     file.make_group("h5md/modules/units");
     file.set_attribute("h5md/modules/units", "version", std::vector<int>{1, 0});
     file.make_group("parameters");
-    file.set_attribute("parameters", "model", info_.model);
+    if (!info_.model.empty()) file.set_attribute("parameters", "model", info_.model);
     file.set_attribute("parameters", "provenance", info_.provenance);
     file.make_group("particles");
   }

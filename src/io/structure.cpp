@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <memory>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include "alike_problems.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
@@ -19,7 +21,10 @@ namespace {
 constexpr double kCoincident_A = 0.1;
 constexpr double kClosestOxygens_A = 0.5;
 constexpr double kLongestBond_A = 3.0;
-constexpr std::size_t kMostProblems = 20;
+/// Frames that are counted, beyond the first; a moment's work.
+constexpr std::int64_t kMostCounted = 1000;
+/// O-H in nm, for coordinates that are taken as angstrom.
+constexpr double kShortestInNm = 0.085, kLongestInNm = 0.115;
 /// How far a length of a start may be from the model's [A].
 constexpr double kBondTolerance_A = 0.2;
 
@@ -52,7 +57,7 @@ std::vector<Point> points_of(std::span<const double> positions_A) {
 
 /// Pairs that are too close. Sorted along x, so that only neighbours there are compared.
 void check_overlaps(const std::vector<Point>& points, const FrameReader& reader,
-                    std::vector<Problem>& problems) {
+                    AlikeProblems& problems) {
   std::vector<int> order(points.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(),
@@ -64,31 +69,61 @@ void check_overlaps(const std::vector<Point>& points, const FrameReader& reader,
       const double distance = distance_A(points[first], points[second]);
       const bool oxygens = first % kAtomsPerMolecule == 0 && second % kAtomsPerMolecule == 0;
       if (distance >= (oxygens ? kClosestOxygens_A : kCoincident_A)) continue;
-      problems.push_back(
-          problem_at(reader, static_cast<std::size_t>(second),
-                     fmt::format("this atom is {:.3g} A from the one in {}: {}", distance,
-                                 place_of(reader, static_cast<std::size_t>(first)),
-                                 oxygens ? "oxygens closer than 0.5 A cannot be simulated"
-                                         : "the two coincide")));
-      if (problems.size() >= kMostProblems) return;
+      problems.add(oxygens ? "oxygens that are too close" : "atoms that coincide",
+                   problem_at(reader, static_cast<std::size_t>(second),
+                              fmt::format("this atom is {:.3g} A from the one in {}: {}", distance,
+                                          place_of(reader, static_cast<std::size_t>(first)),
+                                          oxygens ? "oxygens closer than 0.5 A cannot be simulated"
+                                                  : "the two coincide")));
+      // All atoms of a file may be in one place.
+      if (problems.count() >= kMostCounted) return;
     }
   }
 }
 
 void check_bonds(const std::vector<Point>& points, const FrameReader& reader,
-                 std::vector<Problem>& problems) {
+                 AlikeProblems& problems) {
   for (std::size_t atom = 0; atom < points.size(); ++atom) {
     const std::size_t oxygen = atom - atom % kAtomsPerMolecule;
     const double distance = distance_A(points[atom], points[oxygen]);
     if (distance <= kLongestBond_A) continue;
-    problems.push_back(problem_at(
-        reader, atom,
-        fmt::format("this hydrogen is {:.3g} A from its oxygen in {}: the atoms of a molecule must "
-                    "stand together in the order O H H, not broken over a periodic boundary (gmx "
-                    "trjconv -pbc mol makes them whole)",
-                    distance, place_of(reader, oxygen))));
-    if (problems.size() >= kMostProblems) return;
+    problems.add(
+        "hydrogens that are far from their oxygen",
+        problem_at(
+            reader, atom,
+            fmt::format(
+                "this hydrogen is {:.3g} A from its oxygen in {}: the atoms of a molecule must "
+                "stand together in the order O H H, not broken over a periodic boundary (gmx "
+                "trjconv -pbc mol makes them whole)",
+                distance, place_of(reader, oxygen))));
   }
+}
+
+/// Coordinates in nm, which all formats but GRO have in angstrom.
+void check_unit(const std::vector<Point>& points, const std::string& path) {
+  for (std::size_t atom = 0; atom < points.size(); ++atom) {
+    const std::size_t oxygen = atom - atom % kAtomsPerMolecule;
+    const double distance = distance_A(points[atom], points[oxygen]);
+    if (atom != oxygen && !(distance > kShortestInNm && distance < kLongestInNm)) return;
+  }
+  throw InputError({Problem{
+      path, 0, 0,
+      fmt::format("every O-H distance is about {:.2g} where 0.96 A is expected: this looks like "
+                  "nm. Multiply all coordinates by 10, or give a GRO file, which is in nm",
+                  distance_A(points[0], points[1]))}});
+}
+
+/// One of the three distances that a model fixes, between atoms `begin` and `end` of a molecule.
+struct Length {
+  std::size_t begin, end;
+  const char* name;
+  double length_A;
+};
+
+std::array<Length, 3> lengths_of(const WaterModel& model) {
+  return {{{0, 1, "O-H1", model.r_oh_A},
+           {0, 2, "O-H2", model.r_oh_A},
+           {1, 2, "H1-H2", model.r_hh_A()}}};
 }
 
 }  // namespace
@@ -99,40 +134,124 @@ std::optional<std::string> Structure::model() const {
   return found->second;
 }
 
-Structure read_structure(const std::string& path) {
+std::optional<std::int64_t> Structure::replica() const {
+  const auto found = comment.find("replica");
+  if (found == comment.end()) return std::nullopt;
+  const std::string& text = found->second;
+  const std::size_t digits = text.find_last_not_of("0123456789") + 1;
+  std::int64_t number = 0;
+  const auto [end, error] =
+      std::from_chars(text.data() + digits, text.data() + text.size(), number);
+  if (error != std::errc{}) return std::nullopt;
+  return number;
+}
+
+namespace {
+
+/// The frame that was chosen, without any check of its atoms.
+Structure chosen_frame(FrameReader& reader, const FrameChoice& choice) {
+  std::optional<std::int64_t> replica = choice.replica;
+  std::int64_t left = choice.frame.value_or(0), of_replica = 0;
+  bool any = false;
+  while (std::optional<Structure> structure = reader.next()) {
+    // Where nothing says of which replica frames are, all are of replica 0.
+    const std::int64_t own = structure->replica().value_or(0);
+    any = true;
+    if (!replica) replica = own;
+    if (own != *replica) continue;
+    ++of_replica;
+    if (left-- == 0) return std::move(*structure);
+  }
+  std::string message = "the file holds no structure";
+  if (any && of_replica == 0) {
+    message = fmt::format("there is no replica {} in this file; replicas count from 0", *replica);
+  } else if (any) {
+    message = fmt::format("there is no frame {}: {} frame{} of replica {} {} here, counted from 0",
+                          *choice.frame, of_replica, of_replica == 1 ? "" : "s", *replica,
+                          of_replica == 1 ? "is" : "are");
+  }
+  throw InputError({Problem{reader.path(), 0, 0, message}});
+}
+
+/// What follows the first frame. A later frame that cannot be read is none of this run's business.
+FrameCounts count_rest(FrameReader& reader, const Structure& first) {
+  FrameCounts counts;
+  try {
+    std::string last = first.replica() ? first.comment.at("replica") : "";
+    for (std::int64_t i = 0; const std::optional<Structure> next = reader.next(); ++i) {
+      if (i == kMostCounted) {
+        counts.all = false;
+        break;
+      }
+      const std::string own = next->replica() ? next->comment.at("replica") : "";
+      if (own != last) ++counts.replicas;
+      if (counts.replicas == 1) ++counts.frames;
+      last = own;
+    }
+  } catch (const Error&) {
+    counts.all = false;
+  }
+  return counts;
+}
+
+}  // namespace
+
+Structure read_structure(const std::string& path, const FrameChoice& choice, FrameCounts* counts) {
   const std::unique_ptr<FrameReader> reader = open_frames(path);
-  std::optional<Structure> structure = reader->next();
-  if (!structure) throw InputError({Problem{path, 0, 0, "the file holds no structure"}});
-  std::vector<Problem> problems;
-  const std::vector<Point> points = points_of(structure->positions_A);
-  check_bonds(points, *reader, problems);
-  check_overlaps(points, *reader, problems);
-  std::sort(problems.begin(), problems.end(),
-            [](const Problem& a, const Problem& b) { return a.line < b.line; });
+  Structure structure = chosen_frame(*reader, choice);
+  AlikeProblems found;
+  const std::vector<Point> points = points_of(structure.positions_A);
+  check_unit(points, path);
+  check_bonds(points, *reader, found);
+  check_overlaps(points, *reader, found);
+  std::vector<Problem> problems = found.take();
+  std::stable_sort(problems.begin(), problems.end(), [](const Problem& a, const Problem& b) {
+    return a.line != 0 && (b.line == 0 || a.line < b.line);
+  });
   if (!problems.empty()) throw InputError(std::move(problems));
   reader->check_rest();
-  return std::move(*structure);
+  if (counts != nullptr && !choice.is_given()) *counts = count_rest(*reader, structure);
+  return structure;
+}
+
+std::optional<std::string> note_on_frames(const std::string& path, const FrameCounts& counts) {
+  const char* more = counts.all ? "" : "at least ";
+  if (counts.replicas > 1) {
+    return fmt::format("{} has {}{} replicas, and frame 0 of the first one was taken, of {}", path,
+                       more, counts.replicas, counts.frames);
+  }
+  if (counts.frames == 1 && counts.all) return std::nullopt;
+  return fmt::format("{} has {}{} frames, and frame 0 was taken", path,
+                     counts.all ? "" : "more than ", counts.frames);
+}
+
+std::optional<std::string> note_on_sites(const std::string& path, const Structure& structure,
+                                         const WaterModel& model) {
+  if (!structure.has_sites || structure.model() || model.has_m_site()) return std::nullopt;
+  std::string names;
+  for (const WaterModel& other : kWaterModels) {
+    if (!other.has_m_site()) continue;
+    names += (names.empty() ? "" : ", ") + std::string(other.name);
+  }
+  return fmt::format(
+      "{} has a fourth site, which {} has not, and does not name its model: it was read as {}. "
+      "With such a site there are {}",
+      path, model.name, model.name, names);
 }
 
 std::vector<Problem> bond_length_problems(const WaterModel& model,
                                           std::span<const double> positions_A,
                                           const std::string& path) {
-  struct Bond {
-    std::size_t begin, end;
-    const char* name;
-    double length_A;
-  };
-  const std::array<Bond, 3> bonds{{{0, 1, "O-H1", model.r_oh_A},
-                                   {0, 2, "O-H2", model.r_oh_A},
-                                   {1, 2, "H1-H2", model.r_hh_A()}}};
+  const std::array<Length, 3> lengths = lengths_of(model);
   const std::vector<Point> points = points_of(positions_A);
-  std::vector<Problem> problems;
-  for (std::size_t m = 0; m < points.size() / 3 && problems.size() < kMostProblems; ++m) {
-    for (const Bond& b : bonds) {
+  AlikeProblems problems;
+  for (std::size_t m = 0; m < points.size() / 3; ++m) {
+    for (const Length& b : lengths) {
       const double length = distance_A(points[3 * m + b.end], points[3 * m + b.begin]);
       // Also true for a length that is not a number.
       if (!(std::abs(length - b.length_A) <= kBondTolerance_A)) {
-        problems.push_back(
+        problems.add(
+            "molecules",
             {path, 0, 0,
              fmt::format("molecule {} (counted from 1) has {} = {:.4g} A, and {} has {:.4g} A; a "
                          "structure to start "
@@ -143,7 +262,20 @@ std::vector<Problem> bond_length_problems(const WaterModel& model,
       }
     }
   }
-  return problems;
+  return problems.take();
+}
+
+double largest_length_error_A(const WaterModel& model, std::span<const double> positions_A) {
+  const std::array<Length, 3> lengths = lengths_of(model);
+  const std::vector<Point> points = points_of(positions_A);
+  double largest = 0.0;
+  for (std::size_t m = 0; m < points.size() / 3; ++m) {
+    for (const Length& l : lengths) {
+      const double length = distance_A(points[3 * m + l.end], points[3 * m + l.begin]);
+      largest = std::max(largest, std::abs(length - l.length_A));
+    }
+  }
+  return largest;
 }
 
 void write_structure(const std::string& path, const Structure& structure) {

@@ -24,7 +24,9 @@ class TextTrajectory final : public TrajectoryWriter {
     for (AppendFile& file : files_) file.create();
   }
   void append(const TrajectoryFrame& frame) override {
-    files_[static_cast<std::size_t>(frame.replica)].append(frame_text_(info_, frame));
+    // A name of its own is that of the only replica, whatever number that has.
+    const auto file = info_.path.empty() ? static_cast<std::size_t>(frame.replica) : 0;
+    files_[file].append(frame_text_(info_, frame));
   }
   void save(std::ostream& out) override {
     for (AppendFile& file : files_) {
@@ -45,21 +47,26 @@ class TextTrajectory final : public TrajectoryWriter {
   std::vector<AppendFile> files_;  // by replica
 };
 
+/// "model=tip3p ", or nothing where nobody knows it.
+std::string model_key(const TrajectoryInfo& info) {
+  return info.model.empty() ? "" : fmt::format("model={} ", info.model);
+}
+
 std::string as_xyz(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
-  return xyz_frame(frame.positions_A, {},
-                   fmt::format("model={} step={} time_ps={:.17g} replica={} pbc=\"F F F\"",
-                               info.model, frame.step, frame.time_ps, frame.replica));
+  return xyz_frame(frame.positions_A, frame.velocities_A_per_akma,
+                   fmt::format("{}step={} time_ps={:.17g} replica={} pbc=\"F F F\"",
+                               model_key(info), frame.step, frame.time_ps, frame.replica));
 }
 
 std::string as_gro(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
-  return gro_frame(frame.positions_A, {},
-                   fmt::format("model={} replica={} t={:.17g} step={}", info.model, frame.replica,
+  return gro_frame(frame.positions_A, frame.velocities_A_per_akma,
+                   fmt::format("{}replica={} t={:.17g} step={}", model_key(info), frame.replica,
                                frame.time_ps, frame.step));
 }
 
 std::string as_pdb(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
-  return pdb_frame(frame.positions_A, frame.step / info.every + 1,
-                   fmt::format("model={} replica={} step={} time_ps={}", info.model, frame.replica,
+  return pdb_frame(frame.positions_A, (frame.step - info.first_step) / info.every + 1,
+                   fmt::format("{}replica={} step={} time_ps={}", model_key(info), frame.replica,
                                frame.step, frame.time_ps));
 }
 
@@ -67,6 +74,10 @@ std::string as_pdb(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
 
 std::vector<AppendFile> trajectory_files(const TrajectoryInfo& info, std::string_view extension) {
   std::vector<AppendFile> files;
+  if (!info.path.empty()) {
+    files.emplace_back(info.path);
+    return files;
+  }
   for (int id = 0; id < info.replicas; ++id) {
     files.emplace_back(info.numbered
                            ? fmt::format("{}/trajectory-{:04}{}", info.folder, id, extension)

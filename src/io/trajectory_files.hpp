@@ -12,7 +12,8 @@ namespace tarn::io {
 /// Written beside DCD trajectories: the names of their atoms.
 inline constexpr std::string_view kTopologyName = "topology.pdb";
 
-/// trajectory<extension>, or trajectory-0000<extension> and so on, by replica.
+/// trajectory<extension>, or trajectory-0000<extension> and so on, by replica; or the one name that
+/// the trajectory has.
 std::vector<AppendFile> trajectory_files(const TrajectoryInfo& info, std::string_view extension);
 
 /// One text file a replica, which grows by frames.

@@ -18,8 +18,9 @@ struct NameRow {
   AtomKind kind;
 };
 
-// "M" and "OM" are the charge site of four-site models, "LP" and "EP" also those of five-site ones.
-constexpr std::array<NameRow, 30> kNames{{
+// "M" and "OM" are the charge site of four-site models, "LP" and "EP" also those of five-site ones;
+// "X", "Xx" and "Du" stand for atoms that are none.
+constexpr std::array<NameRow, 33> kNames{{
     {"O", AtomKind::oxygen},         {"OW", AtomKind::oxygen},
     {"OH2", AtomKind::oxygen},       {"OW1", AtomKind::oxygen},
     {"O1", AtomKind::oxygen},        {"OT", AtomKind::oxygen},
@@ -35,6 +36,8 @@ constexpr std::array<NameRow, 30> kNames{{
     {"EP1", AtomKind::virtual_site}, {"EP2", AtomKind::virtual_site},
     {"OM", AtomKind::virtual_site},  {"LP", AtomKind::virtual_site},
     {"LP1", AtomKind::virtual_site}, {"LP2", AtomKind::virtual_site},
+    {"X", AtomKind::virtual_site},   {"XX", AtomKind::virtual_site},
+    {"DU", AtomKind::virtual_site},
 }};
 
 bool same_but_case(std::string_view a, std::string_view b) {
@@ -64,7 +67,7 @@ void MoleculeBuilder::add(const NamedAtom& atom) {
     first_line_ = atom.line;
   }
   if (kind == AtomKind::virtual_site) {
-    has_site_ = true;
+    has_site_ = structure_.has_sites = true;
     return;
   }
   if (kind == AtomKind::other) {

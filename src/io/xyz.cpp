@@ -1,21 +1,29 @@
 #include "tarn/io/xyz.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "alike_problems.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/state.hpp"
 #include "water_atoms.hpp"
+#include "water_groups.hpp"
 #include "words.hpp"
 #include "xyz_comment.hpp"
 
 namespace tarn::io {
 namespace {
 
-constexpr std::size_t kMostProblems = 20;
+/// What an atom of an XYZ file is: by its name or its atomic number.
+AtomKind kind_of_species(std::string_view species) {
+  if (species == "8") return AtomKind::oxygen;
+  if (species == "1") return AtomKind::hydrogen;
+  return kind_of_atom(species);
+}
 
 /// Reads the atom lines of one frame and gathers what is wrong with them.
 class AtomParser {
@@ -23,33 +31,61 @@ class AtomParser {
   AtomParser(std::string path, const XyzColumns& columns)
       : path_(std::move(path)), columns_(columns) {}
 
-  void parse(std::string_view line, int line_number, int atom, Structure& structure) {
+  void parse(std::string_view line, int line_number, Structure& structure) {
     line_ = line;
     line_number_ = line_number;
     const std::vector<std::string_view> words = words_of(line);
     const int count = static_cast<int>(words.size());
     if (count < columns_.count || (columns_.exact && count > columns_.count)) {
-      note(1, fmt::format("{} columns where {} are needed", count, columns_.count));
+      note("lines like this", 1,
+           fmt::format("{} columns where {} are needed", count, columns_.count));
       return;
     }
     const std::string_view species = words[static_cast<std::size_t>(columns_.species)];
-    const std::string_view wanted = kSpecies[static_cast<std::size_t>(atom % kAtomsPerMolecule)];
-    if (kind_of_atom(species) != (wanted == "O" ? AtomKind::oxygen : AtomKind::hydrogen)) {
-      note(column_of(species), fmt::format("'{}' where {} is needed: the atoms of each molecule "
-                                           "must stand in the order O H H, without other atoms or "
-                                           "virtual sites. A PDB or GRO file is put in order by "
-                                           "its residues",
-                                           species, wanted));
+    const AtomKind kind = kind_of_species(species);
+    if (kind == AtomKind::virtual_site) {
+      structure.has_sites = true;
+      return;
     }
+    if (kind == AtomKind::other) {
+      note("atoms that are not of water", column_of(species),
+           fmt::format("'{}' is no atom of water: tarn simulates water only. Known are O, H, 8, 1, "
+                       "OW, OH2, HW1, HW2 and the like",
+                       species));
+    }
+    const bool is_oxygen = kind == AtomKind::oxygen;
+    in_order_ = in_order_ && is_oxygen == (is_oxygen_.size() % kAtomsPerMolecule == 0);
+    is_oxygen_.push_back(is_oxygen);
+    lines_.push_back(line_number);
     numbers(words, columns_.position, structure.positions_A);
     if (columns_.velocity >= 0) {
       numbers(words, columns_.velocity, structure.velocities_A_per_akma);
     }
   }
 
-  bool is_full() const { return problems_.size() >= kMostProblems; }
-  void throw_if_any() const {
-    if (!problems_.empty()) throw InputError(problems_);
+  /// Makes molecules of the atoms. @return their lines; @throws InputError
+  std::vector<int> finish(int count_line, Structure& structure) {
+    throw_if_any();
+    const std::size_t atoms = is_oxygen_.size();
+    const auto oxygens =
+        static_cast<std::size_t>(std::count(is_oxygen_.begin(), is_oxygen_.end(), true));
+    if (atoms == 0 || atoms != kAtomsPerMolecule * oxygens) {
+      throw InputError({Problem{path_, count_line, 1,
+                                fmt::format("{} O and {} H are no whole number of water molecules",
+                                            oxygens, atoms - oxygens)}});
+    }
+    structure.molecules = static_cast<int>(oxygens);
+    if (!in_order_) {
+      group_by_distance(is_oxygen_, path_, structure, lines_);
+      structure.notes.push_back(path_ +
+                                ": its atoms do not stand in the order O H H, and each hydrogen "
+                                "was taken to its nearest oxygen");
+    }
+    return std::move(lines_);
+  }
+
+  void throw_if_any() {
+    if (problems_.count() > 0) throw InputError(problems_.take());
   }
 
  private:
@@ -58,22 +94,25 @@ class AtomParser {
       const std::string_view word = words[static_cast<std::size_t>(i)];
       double value = 0.0;
       const std::string problem = parse_number(word, value);
-      if (!problem.empty()) note(column_of(word), problem);
+      if (!problem.empty()) note("numbers that cannot be read", column_of(word), problem);
       out.push_back(value);
     }
   }
   int column_of(std::string_view word) const {
     return static_cast<int>(word.data() - line_.data()) + 1;
   }
-  void note(int column, std::string message) {
-    problems_.push_back({path_, line_number_, column, std::move(message)});
+  void note(const char* kind, int column, std::string message) {
+    problems_.add(kind, {path_, line_number_, column, std::move(message)});
   }
 
   std::string path_;
   XyzColumns columns_;
   std::string_view line_;
   int line_number_ = 0;
-  std::vector<Problem> problems_;
+  bool in_order_ = true;
+  std::vector<bool> is_oxygen_;
+  std::vector<int> lines_;
+  AlikeProblems problems_;
 };
 
 }  // namespace
@@ -90,12 +129,6 @@ int XyzReader::read_count() {
                             "the number of its atoms and nothing else",
                             lines_.line().substr(static_cast<std::size_t>(column - 1), 40)));
   }
-  if (atoms % kAtomsPerMolecule != 0) {
-    lines_.fail(column,
-                fmt::format("{} atoms are no whole number of water molecules (O H H each, without "
-                            "virtual sites)",
-                            atoms));
-  }
   return atoms;
 }
 
@@ -107,7 +140,6 @@ std::optional<Structure> XyzReader::next() {
   if (!lines_.next()) lines_.fail(0, "the file ends where the comment line is needed");
 
   Structure structure;
-  structure.molecules = atoms / kAtomsPerMolecule;
   XyzColumns columns;
   for (const CommentEntry& entry : parse_comment(lines_.line())) {
     if (entry.key == "Properties") {
@@ -119,17 +151,16 @@ std::optional<Structure> XyzReader::next() {
     }
   }
 
-  first_atom_line_ = lines_.line_number() + 1;
   AtomParser parser(path(), columns);
-  for (int atom = 0; atom < atoms && !parser.is_full(); ++atom) {
+  for (int atom = 0; atom < atoms; ++atom) {
     if (!lines_.next() || is_blank(lines_.line())) {
       parser.throw_if_any();
       lines_.fail(0, fmt::format("the frame ends after {} atoms where line {} announces {}", atom,
                                  count_line, atoms));
     }
-    parser.parse(lines_.line(), lines_.line_number(), atom, structure);
+    parser.parse(lines_.line(), lines_.line_number(), structure);
   }
-  parser.throw_if_any();
+  atom_lines_ = parser.finish(count_line, structure);
   return structure;
 }
 

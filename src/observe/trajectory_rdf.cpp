@@ -1,7 +1,6 @@
 #include "tarn/observe/trajectory_rdf.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -42,19 +41,16 @@ std::string replica_of(const io::Structure& frame) {
   return found == frame.comment.end() ? std::string{} : found->second;
 }
 
-/// Whether a replica "replica-0003" or "3" is among the numbers. @throws InputError if it has none
+/// Whether the replica of a frame is among the numbers. @throws InputError if it names none
 bool is_among(const std::vector<std::int64_t>& numbers, const std::string& file,
-              const std::string& replica) {
-  const std::size_t digits = replica.find_last_not_of("0123456789") + 1;
-  std::int64_t number = 0;
-  const auto [end, error] =
-      std::from_chars(replica.data() + digits, replica.data() + replica.size(), number);
-  if (error != std::errc{}) {
+              const io::Structure& frame) {
+  const std::optional<std::int64_t> number = frame.replica();
+  if (!number) {
     throw InputError({Problem{file, 0, 0,
                               "its frames do not say of which replica they are; leave out the "
                               "numbers of replicas"}});
   }
-  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+  return std::find(numbers.begin(), numbers.end(), *number) != numbers.end();
 }
 
 }  // namespace
@@ -71,7 +67,7 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
     bool any = false;
     while (const std::optional<io::Structure> frame = reader->next()) {
       any = true;
-      if (!options.replicas.empty() && !is_among(options.replicas, file, replica_of(*frame))) {
+      if (!options.replicas.empty() && !is_among(options.replicas, file, *frame)) {
         continue;
       }
       if (replica != replica_of(*frame)) {

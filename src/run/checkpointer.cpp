@@ -130,8 +130,9 @@ io::Checkpoint checkpoint_for(const std::string& path, const std::string& physic
   if (checkpoint.physics != physics) {
     refuse(
         fmt::format("the deck has changed since: {}. Only steps (or duration_ps), device, "
-                    "threads and [checkpoint] may change; otherwise begin anew with --overwrite "
-                    "or in another folder with --out.",
+                    "threads and [checkpoint] may change. Go on with another deck from where "
+                    "this run is by [system] state, in another folder with --out; or begin anew "
+                    "with --overwrite.",
                     first_difference(checkpoint.physics, physics)));
   }
   if (steps < checkpoint.state.step) {

@@ -481,6 +481,10 @@ void reproduce(const std::vector<std::string>& names, const ReproduceOptions& op
     throw InputError(fmt::format("there is nothing to reproduce of the name '{}'; there is: {}",
                                  fmt::join(unknown, "', '"), known));
   }
+  // What cannot be read leaves no folder behind.
+  for (const Reproduction* r : chosen) {
+    if (!r->deck.empty()) load_deck(options.inputs_dir + "/" + r->deck);
+  }
   io::make_folder(options.out_dir);
   for (const Reproduction* r : chosen) {
     if (options.on_begin) options.on_begin(r->name);

@@ -167,7 +167,8 @@ Basins basins_of(const Contestant& c) {
   const State end = c.engine->state();
   const System system = make_system(c.deck, end.molecules);
   ForceField force_field(system.model, end.molecules);
-  std::vector<double> x = io::read_structure(*structure_path(c.deck)).positions_A;
+  std::vector<double> x =
+      io::read_structure(*structure_path(c.deck), {c.deck.system.frame}).positions_A;
   Basins b;
   b.start_kcal_per_mol = quench_rigid(force_field, x).energy_kcal_per_mol;
   b.replicas = end.replicas();

@@ -24,6 +24,11 @@ constexpr double kTemperature = 0.6;
 /// Hops are quenched to this, the result of each start to 1e-6 [kcal/mol/A].
 constexpr double kHopTolerance = 1e-2;
 constexpr int kHops = 50;
+/// Hops that end so near each other are taken for one minimum: what kHopTolerance leaves of the
+/// energy along a mode of 0.05 kcal/mol/A^2 [kcal/mol].
+constexpr double kSameHop = 1e-3;
+/// As many as this for each that is kept are followed to the end, since some are the same.
+constexpr std::size_t kFollowed = 4;
 
 /// Hops of a start: kHops, fewer for clusters so large that one quench takes a second.
 int hops(int molecules) {
@@ -39,14 +44,18 @@ struct Minimum {
 /// One search: a random cluster, quenched, then hops from minimum to minimum.
 class Search {
  public:
-  Search(const WaterModel& model, int molecules, const std::function<bool()>& go_on)
+  /// @param keep how many minima each search tells
+  Search(const WaterModel& model, int molecules, int keep, const std::function<bool()>& go_on)
       : go_on_(go_on),
+        keep_(static_cast<std::size_t>(keep)),
         model_(model),
         triangle_(model),
         force_field_(model, molecules),
         frames_(static_cast<std::size_t>(molecules)) {}
 
-  Minimum run(std::uint64_t seed, int start) {
+  /// @return the lowest minimum and, where more are kept, the next ones that hops led to, from the
+  /// lowest on
+  std::vector<Minimum> run(std::uint64_t seed, int start) {
     seed_ = seed;
     replica_ = static_cast<std::uint64_t>(start);
     const int n = force_field_.molecules();
@@ -58,6 +67,7 @@ class Search {
     Minimum here{random_cluster(model_, n, seed, start), 0.0};
     quench(here, kHopTolerance);
     Minimum lowest = here;
+    std::vector<Minimum> met;  // to kHopTolerance, from the lowest on
     for (int hop = 0; hop < hops(n) && (!go_on_ || go_on_()); ++hop) {
       // Draws of one hop; random_cluster() has those below 2^32.
       draw_ = static_cast<std::uint64_t>(hop + 1) << 32;
@@ -65,15 +75,38 @@ class Search {
       Minimum there = here;
       perturb(static_cast<int>(3.0 * u[0]), u[1], there.positions_A);
       quench(there, kHopTolerance);
+      if (keep_ > 1) note_minimum(there.energy < lowest.energy ? lowest : there, met);
       if (there.energy < lowest.energy) lowest = there;
       // Also false for an energy that is not a number.
       if (there.energy - here.energy < -kTemperature * std::log(u[2])) here = std::move(there);
     }
     quench(lowest, 1e-6);
-    return lowest;
+    std::vector<Minimum> minima{std::move(lowest)};
+    for (Minimum& m : met) {
+      quench(m, 1e-6);
+      if (!std::isfinite(m.energy) || is_among(m, minima)) continue;
+      minima.push_back(std::move(m));
+    }
+    return minima;
   }
 
  private:
+  static bool is_among(const Minimum& m, const std::vector<Minimum>& minima) {
+    return std::any_of(minima.begin(), minima.end(), [&](const Minimum& other) {
+      return std::abs(other.energy - m.energy) < analysis::kSameMinimum_kcal_per_mol;
+    });
+  }
+
+  /// Hops often lead to a minimum again: only those of other energies are followed to the end.
+  void note_minimum(const Minimum& m, std::vector<Minimum>& met) const {
+    const auto at = std::lower_bound(met.begin(), met.end(), m.energy - kSameHop,
+                                     [](const Minimum& a, double e) { return a.energy < e; });
+    if (at != met.end() && at->energy < m.energy + kSameHop) return;
+    if (met.size() == kFollowed * keep_ && at == met.end()) return;
+    met.insert(at, m);
+    if (met.size() > kFollowed * keep_) met.pop_back();
+  }
+
   /// @param kind 0: shake all molecules, 1: turn all molecules at random, 2: take one out and put
   /// it back elsewhere
   void perturb(int kind, double choice, std::vector<double>& x) {
@@ -123,11 +156,64 @@ class Search {
   }
 
   std::function<bool()> go_on_;
+  std::size_t keep_;
   WaterModel model_;
   start::Triangle triangle_;
   ForceField force_field_;
   std::vector<start::MoleculeFrame> frames_;
   std::uint64_t seed_ = 0, replica_ = 0, draw_ = 0;
+};
+
+/// The lowest minima of all starts. Which start stands for each does not depend on which one ends
+/// first. One that is no longer among the lowest never comes back, so that counts are whole.
+class KeptMinima {
+ public:
+  explicit KeptMinima(std::size_t most) : most_(most) {}
+
+  /// @param minima distinct ones of one start
+  void add(const std::vector<Minimum>& minima, int start) {
+    for (const Minimum& m : minima) {
+      if (std::isfinite(m.energy)) entries_.push_back({m, start, 1});
+    }
+    thin_out();
+  }
+
+  std::vector<FoundMinimum> take() {
+    std::vector<FoundMinimum> minima;
+    for (Entry& e : entries_) {
+      minima.push_back({std::move(e.minimum.positions_A), e.minimum.energy, e.hits});
+    }
+    return minima;
+  }
+
+ private:
+  struct Entry {
+    Minimum minimum;
+    int start = 0, hits = 0;
+  };
+
+  void thin_out() {
+    std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+      return std::pair(a.minimum.energy, a.start) < std::pair(b.minimum.energy, b.start);
+    });
+    std::vector<Entry> distinct;
+    for (Entry& e : entries_) {
+      const bool same = !distinct.empty() && e.minimum.energy - distinct.back().minimum.energy <
+                                                 analysis::kSameMinimum_kcal_per_mol;
+      if (!same && distinct.size() == most_) break;
+      if (!same) {
+        distinct.push_back(std::move(e));
+        continue;
+      }
+      const int hits = distinct.back().hits + e.hits;
+      if (e.start < distinct.back().start) distinct.back() = std::move(e);
+      distinct.back().hits = hits;
+    }
+    entries_ = std::move(distinct);
+  }
+
+  std::size_t most_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace
@@ -142,7 +228,7 @@ int default_starts(int molecules) {
 
 LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed, int starts,
                              const SearchProgress& progress, int threads,
-                             const std::function<bool()>& go_on) {
+                             const std::function<bool()>& go_on, int keep) {
   if (molecules < 1) {
     throw InputError("a cluster needs at least one molecule, not " + std::to_string(molecules));
   }
@@ -156,16 +242,19 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
   LowestCluster lowest;
   lowest.energy_kcal_per_mol = std::numeric_limits<double>::infinity();
   std::vector<double> energies(static_cast<std::size_t>(starts), lowest.energy_kcal_per_mol);
+  KeptMinima kept(static_cast<std::size_t>(std::max(keep, 1)));
   std::mutex mutex;
   for_each_index(
-      starts, threads, [&](int) { return Search(model, molecules, go_on); },
+      starts, threads, [&](int) { return Search(model, molecules, std::max(keep, 1), go_on); },
       [&](Search& search, std::int64_t i) {
         const int start = static_cast<int>(i);
         // The first one is looked at whatever comes, so that there is a cluster.
         if (start > 0 && go_on && !go_on()) return;
-        Minimum m = search.run(seed, start);
+        std::vector<Minimum> minima = search.run(seed, start);
+        Minimum& m = minima.front();
         const std::lock_guard lock(mutex);
         energies[static_cast<std::size_t>(i)] = m.energy;
+        if (keep > 1) kept.add(minima, start);
         if (lowest.positions_A.empty() ||
             std::pair(key(m.energy), start) <
                 std::pair(key(lowest.energy_kcal_per_mol), lowest.start)) {
@@ -181,6 +270,12 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
         return energy < lowest.energy_kcal_per_mol + analysis::kSameMinimum_kcal_per_mol;
       }));
   start::move_centre_to_origin(model, lowest.positions_A);
+  if (keep > 1) {
+    lowest.minima = kept.take();
+    for (FoundMinimum& m : lowest.minima) start::move_centre_to_origin(model, m.positions_A);
+  } else {
+    lowest.minima = {{lowest.positions_A, lowest.energy_kcal_per_mol, lowest.starts_that_hit}};
+  }
   return lowest;
 }
 

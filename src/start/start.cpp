@@ -242,7 +242,8 @@ std::vector<std::string> make_rigid(const WaterModel& model, std::span<double> p
 Start make_start(const Deck& deck, const StartWatch& watch) {
   const std::optional<std::string> path = structure_path(deck);
   std::optional<io::Structure> file;
-  if (path) file = io::read_structure(*path);
+  io::FrameCounts counts;
+  if (path) file = io::read_structure(*path, {deck.system.frame}, &counts);
   std::optional<StartState> state_before;
   if (deck.system.state) state_before = checked_state(deck);
   const System system = make_system(deck, file           ? file->molecules
@@ -273,6 +274,15 @@ Start make_start(const Deck& deck, const StartWatch& watch) {
   state.positions_A.resize(size * state.replica_ids.size());
   state.velocities_A_per_akma.resize(state.positions_A.size());
 
+  if (file) {
+    start.notes = file->notes;
+    if (const auto note = io::note_on_frames(*path, counts)) {
+      start.notes.push_back(*note + "; [system] frame takes another one");
+    }
+    if (const auto note = io::note_on_sites(*path, *file, model)) {
+      start.notes.push_back(*note + ", which [system] model names");
+    }
+  }
   if (file) prepare_file(*path, system, on_constraints, relaxed, go_on, *file, start.notes);
   if (state_before) prepare_state(deck, model, *state_before, start.notes);
   const int sources = state_before ? state_before->state.replicas() : file ? 1 : replicas;

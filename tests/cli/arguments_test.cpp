@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 
 #include "command.hpp"
@@ -44,6 +45,11 @@ TEST_F(Arguments, WholeNumbersAreTakenAsTheyAreWritten) {
   for (const char* seed : {"-1", "1e3", "0x10", "010", "1.5", "9223372036854775808", "''"}) {
     expect_refused(cluster + " --seed " + seed, 2, any);
   }
+  expect_refused(cluster + " --seed 18446744073709551615", 2,
+                 "at most 2^63 - 1 = 9223372036854775807");
+  expect_refused("check " + std::string(TARN_SOURCE_DIR) +
+                     "/inputs/water7.toml --set system.seed=18446744073709551615",
+                 2, "; the largest integer is 2^63 - 1 = 9223372036854775807");
   expect_refused(cluster + " --minimise --starts 0", 2, "--starts: 0: give a whole number from 1");
   expect_refused(cluster + " --minimise --starts -3", 2, "-3: give a whole number from 1");
   expect_refused("cluster --molecules 0 -o " + folder_.file("c.xyz"), 2, "from 1 to 100000");
@@ -97,6 +103,11 @@ TEST_F(Arguments, WhatIsMissingIsAnErrorOfReading) {
     expect_refused(command + none, 4, none);
   }
   expect_refused("plot " + folder_.path(), 2, "is no folder of a run");
+  test::write_text(folder_.file("compare.csv"), "");
+  expect_refused("plot " + folder_.path(), 2, "is the folder of a comparison");
+  // Nothing is begun where a deck is missing.
+  expect_refused("reproduce dna --inputs " + none + " --out " + folder_.file("new"), 4, none);
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("new")));
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "command.hpp"
 #include "plain_water.hpp"
 #include "tarn/io/csv.hpp"
+#include "tarn/io/formats.hpp"
 #include "tarn/io/xyz.hpp"
 
 /// @file
@@ -263,7 +264,7 @@ TEST_F(Commands, LostOutputIsAFailure) {
         "compare " + deck + " --schemes settle --set run.steps=40 --quiet --out " + path("c")}) {
     const Outcome full = tarn(words + " 2>" + path("said") + " >/dev/full)", "(");
     EXPECT_EQ(full.exit_code, 4) << words;
-    EXPECT_TRUE(contains(contents(path("said")), "tarn: cannot write ")) << words;
+    EXPECT_TRUE(contains(contents(path("said")), "cannot write standard output")) << words;
   }
   // A reader that goes away is none.
   fs::remove_all(folder_ / "out");
@@ -299,6 +300,92 @@ TEST_F(Commands, EnergyIsThePlainSumForEveryModel) {
       }
     }
   }
+}
+
+/// Bonds that are not the model's are told of; --rigid gives the energy that a run begins with.
+TEST_F(Commands, EnergySaysHowFarBondsAreOff) {
+  const std::string exact = (kSource / "inputs/structures/tip3p-7.xyz").string();
+  EXPECT_FALSE(contains(tarn("energy " + exact).text, "note: "));
+  // Two molecules with O-H 0.98 A along x and 0.97 A along y: H1-H2 is 1.3789 A, TIP3P's 1.5139.
+  const std::string off = write("off.xyz",
+                                "6\n\nO 0 0 0\nH 0.98 0 0\nH 0 0.97 0\n"
+                                "O 3 0 0\nH 3.98 0 0\nH 3 0.97 0\n");
+  const Outcome as_it_is = tarn("energy " + off);
+  EXPECT_EQ(as_it_is.exit_code, 0);
+  EXPECT_TRUE(contains(as_it_is.text, "up to 0.14 A off those of tip3p. --rigid puts"));
+  const Outcome rigid = tarn("energy --rigid " + off);
+  EXPECT_EQ(rigid.exit_code, 0);
+  EXPECT_TRUE(contains(rigid.text, "were put onto the rigid geometry of tip3p"));
+  const Outcome modes = tarn("modes " + off);
+  const std::vector<double> fitted = numbers_after(rigid.text, "potential_kcal_per_mol");
+  const std::vector<double> of_modes = numbers_after(modes.text, "energy_kcal_per_mol");
+  ASSERT_EQ(fitted.size(), 1u);
+  ASSERT_EQ(of_modes.size(), 1u);
+  // The same molecules, summed by two loops of some ten terms of up to 500 kcal/mol.
+  EXPECT_NEAR(fitted[0], of_modes[0], 1e-10);
+  EXPECT_GT(std::abs(fitted[0] - numbers_after(as_it_is.text, "potential_kcal_per_mol").at(0)),
+            1e-3);
+  const std::string long_bonds = write("long.xyz", "3\n\nO 0 0 0\nH 1.4 0 0\nH 0 1.4 0\n");
+  EXPECT_EQ(tarn("energy --rigid " + long_bonds).exit_code, 2);
+}
+
+/// Commands that take one structure say which one it is, where nobody chose.
+TEST_F(Commands, FramesAreChosenOrTold) {
+  const auto molecule = [](const char* keys, double length) {
+    return fmt::format("3\n{}\nO 0 0 0\nH {} 0 0\nH -.24 .9266 0\n", keys, length);
+  };
+  const std::string file =
+      write("two.xyz", molecule("model=spc", 0.95) + molecule("model=tip3p", 0.96));
+  for (const std::string& words :
+       {std::string("energy "), std::string("modes "), "minimise -o " + path("m.xyz") + " "}) {
+    const Outcome first = tarn(words + file);
+    EXPECT_EQ(first.exit_code, 0) << first.text;
+    EXPECT_TRUE(contains(first.text, "two.xyz has 2 frames, and frame 0 was taken; --frame"));
+    const Outcome second = tarn(words + file + " --frame 1 --replica 0");
+    EXPECT_EQ(second.exit_code, 0) << second.text;
+    EXPECT_FALSE(contains(second.text, "was taken"));
+    EXPECT_TRUE(contains(second.text, "of tip3p"));
+    EXPECT_EQ(tarn(words + file + " --frame 2").exit_code, 2);
+    EXPECT_EQ(tarn(words + file + " --frame -1").exit_code, 2);
+  }
+  EXPECT_EQ(tarn("draw " + file + " --frame 1 -o " + path("one.svg")).exit_code, 0);
+  EXPECT_EQ(tarn("draw " + file + " -o " + path("two.svg")).exit_code, 0);
+  EXPECT_LT(read_text(path("one.svg")).size(), read_text(path("two.svg")).size());
+  EXPECT_EQ(tarn("draw " + file + " --frame 7 -o " + path("none.svg")).exit_code, 2);
+
+  const std::string deck = write("d.toml",
+                                 "[system]\nfile = \"two.xyz\"\n[integrator]\nscheme = "
+                                 "\"settle\"\n[run]\nsteps = 1\n");
+  const std::string run = "run " + deck + " --quiet --overwrite --out " + path("out");
+  EXPECT_TRUE(contains(tarn(run).text, "frame 0 was taken; [system] frame takes another one"));
+  const Outcome chosen = tarn(run + " --set system.frame=1");
+  EXPECT_EQ(chosen.exit_code, 0);
+  EXPECT_FALSE(contains(chosen.text, "was taken"));
+  EXPECT_FALSE(contains(chosen.text, "was made for spc"));
+  EXPECT_EQ(tarn(run + " --set system.frame=2").exit_code, 2);
+  EXPECT_TRUE(contains(
+      tarn("check " + deck + " --unset system.file --set system.molecules=1 --set system.frame=0")
+          .text,
+      "frame is that of a file, and [system] has no file"));
+}
+
+TEST_F(Commands, AFourthSiteIsTold) {
+  const std::string file = write(
+      "m.gro",
+      "water\n    4\n    1SOL     OW    1   0.000   0.000   0.000\n"
+      "    1SOL    HW1    2   0.096   0.000   0.000\n    1SOL    HW2    3  -0.024   0.093   0.000\n"
+      "    1SOL     MW    4   0.010   0.010   0.000\n   0 0 0\n");
+  const std::string told = "has a fourth site, which tip3p has not";
+  EXPECT_TRUE(contains(tarn("energy " + file).text, told));
+  EXPECT_TRUE(contains(tarn("modes " + file).text, told));
+  EXPECT_FALSE(contains(tarn("energy --model tip4p2005 " + file).text, told));
+  EXPECT_FALSE(contains(tarn("energy --model tip3p " + file).text, told));
+  const std::string deck =
+      write("d.toml",
+            "[system]\nfile = \"m.gro\"\n[integrator]\nscheme = \"settle\"\n[run]\nsteps = 1\n");
+  const std::string run = "run " + deck + " --quiet --overwrite --out " + path("out");
+  EXPECT_TRUE(contains(tarn(run).text, told));
+  EXPECT_FALSE(contains(tarn(run + " --set system.model=tip4p").text, told));
 }
 
 TEST_F(Commands, ForcesStandInTheOrderOfTheFile) {
@@ -349,6 +436,28 @@ double energy_of(const std::string& structure) {
   const std::string key = "\"potential_kcal_per_mol\": ";
   const std::size_t at = energy.text.find(key);
   return at == std::string::npos ? 0.0 : std::atof(energy.text.c_str() + at + key.size());
+}
+
+TEST_F(Commands, ClusterKeepsSeveralMinima) {
+  const std::string search = "cluster --molecules 5 --minimise --starts 3 --threads 2 -o ";
+  const Outcome kept = tarn(search + path("k.xyz") + " --keep 3");
+  ASSERT_EQ(kept.exit_code, 0) << kept.text;
+  EXPECT_TRUE(contains(kept.text, "k.xyz, 3 minima"));
+  const auto reader = tarn::io::open_frames(path("k.xyz"));
+  double last = -1e300;
+  int frames = 0;
+  while (const auto frame = reader->next()) {
+    const double energy = std::atof(frame->comment.at("energy_kcal_per_mol").c_str());
+    EXPECT_GT(energy, last);
+    last = energy;
+    ++frames;
+  }
+  EXPECT_EQ(frames, 3);
+  const Outcome once = tarn("cluster --molecules 5 --minimise --starts 1 -o " + path("one.xyz"));
+  EXPECT_TRUE(contains(once.text, "found by 1 start\n"));
+  EXPECT_FALSE(contains(once.text, "only"));
+  EXPECT_EQ(tarn(search + path("k.pdb") + " --keep 3").exit_code, 2);
+  EXPECT_EQ(tarn("cluster --molecules 5 --keep 2 -o " + path("r.xyz")).exit_code, 2);
 }
 
 TEST_F(Commands, ClusterWritesByExtension) {
@@ -666,6 +775,24 @@ TEST_F(Commands, RdfOfATrajectoryIsThatOfTheRun) {
   EXPECT_EQ(tarn("rdf " + out + "/trajectory-0000.xyz --plot a.pdf").exit_code, 2);
 }
 
+TEST_F(Commands, TrajectoriesAreConverted) {
+  const std::string deck = small_deck();
+  ASSERT_EQ(tarn("run " + deck + " --quiet --out " + path("run")).exit_code, 0);
+  const std::string first = path("run") + "/trajectory-0000.xyz";
+  const Outcome there = tarn("convert " + first + " -o " + path("a.gro"));
+  ASSERT_EQ(there.exit_code, 0) << there.text;
+  EXPECT_TRUE(contains(there.text, "7 molecules, 5 frames of 1 replica\nwritten: "));
+  ASSERT_EQ(tarn("convert --quiet " + first + " -o " + path("a.xyz")).exit_code, 0);
+  EXPECT_TRUE(contents(path("a.xyz")) == contents(first));
+  EXPECT_TRUE(contains(tarn("convert " + first + " -o " + first).text, "would be written over"));
+  EXPECT_EQ(tarn("convert " + first + " -o " + path("a.txt")).exit_code, 2);
+  EXPECT_EQ(tarn("convert " + first + " --every 0 -o " + path("b.xyz")).exit_code, 2);
+  EXPECT_EQ(tarn("convert " + first + " --model nope -o " + path("b.xyz")).exit_code, 2);
+  EXPECT_EQ(tarn("convert " + path("none.xyz") + " -o " + path("b.xyz")).exit_code, 4);
+  EXPECT_EQ(tarn("convert " + first + " -o " + path("no/b.xyz")).exit_code, 4);
+  EXPECT_FALSE(fs::exists(path("b.xyz")));
+}
+
 TEST_F(Commands, TheBarFitsTheTerminal) {
   if (std::system("script -qec true /dev/null >/dev/null 2>&1") != 0) {
     GTEST_SKIP() << "script is missing, or has no terminal to give";
@@ -687,6 +814,14 @@ TEST_F(Commands, TheBarFitsTheTerminal) {
     EXPECT_LT(end - begin, static_cast<std::size_t>(columns)) << seen.substr(begin, end - begin);
   }
   EXPECT_EQ(in_terminal("dumb", 80).find('\x1b'), std::string::npos);
+}
+
+TEST_F(Commands, MoreReplicasThanThereAreAreTold) {
+  const std::string run = "run " + small_deck() + " --quiet --overwrite --set run.steps=2 --out " +
+                          path("out") + " --set observe.energies.replicas=";
+  EXPECT_TRUE(contains(tarn(run + "9").text,
+                       "[observe.energies] replicas = 9, and the run has 3: all of them"));
+  EXPECT_FALSE(contains(tarn(run + "3").text, "all of them are written"));
 }
 
 TEST_F(Commands, ADeckThatObservesNothingIsTold) {

@@ -913,6 +913,11 @@ TEST(Nearest, FindsWhatWasMeantOrNothing) {
   EXPECT_EQ(nearest("temperature", {"tolerance", "temperature_K"}).name, "temperature_K");
   EXPECT_EQ(nearest("oo", {"OH", "OO"}).name, "OO");
   EXPECT_EQ(nearest("langevin", {"none", "gla"}).name, "gla");
+  // Other ways to write a name, before names that differ by a letter.
+  EXPECT_EQ(nearest("tip4p-2005", {"tip4p", "tip4pew", "tip4p2005"}).name, "tip4p2005");
+  EXPECT_EQ(nearest("TIP4P/2005", {"tip4p", "tip4pew", "tip4p2005"}).name, "tip4p2005");
+  EXPECT_EQ(nearest("SPC/E", {"spc", "spce"}).name, "spce");
+  EXPECT_EQ(nearest("///", {"spc", "spce"}).name, "");
   EXPECT_EQ(nearest("nonsense", {"shake", "settle"}).name, "");
   EXPECT_EQ(nearest("", {"shake"}).name, "");
   EXPECT_EQ(nearest("anything", {}).name, "");

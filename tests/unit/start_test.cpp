@@ -213,6 +213,39 @@ TEST(LowestCluster, TiesGoToTheFirstStart) {
   EXPECT_EQ(r.positions_A, lowest_cluster(tip3p(), 2, 3, 1).positions_A);
 }
 
+/// The minima that are kept are minima, distinct, in order, and the lowest is what it is without.
+TEST(LowestCluster, KeepsTheLowestDistinctMinima) {
+  const LowestCluster alone = lowest_cluster(tip3p(), 6, 3, 4, {}, 2);
+  ASSERT_EQ(alone.minima.size(), 1u);
+  EXPECT_EQ(alone.minima[0].positions_A, alone.positions_A);
+  const LowestCluster some = lowest_cluster(tip3p(), 6, 3, 4, {}, 3, {}, 4);
+  EXPECT_EQ(some.positions_A, alone.positions_A);
+  ASSERT_EQ(some.minima.size(), 4u);
+  EXPECT_EQ(some.minima[0].positions_A, alone.positions_A);
+  EXPECT_EQ(some.minima[0].starts_that_hit, alone.starts_that_hit);
+  ForceField force_field(tip3p(), 6);
+  for (std::size_t i = 0; i < some.minima.size(); ++i) {
+    const FoundMinimum& m = some.minima[i];
+    EXPECT_GE(m.starts_that_hit, 1);
+    EXPECT_LE(m.starts_that_hit, 4);
+    if (i > 0) {
+      EXPECT_GT(m.energy_kcal_per_mol, some.minima[i - 1].energy_kcal_per_mol + 1e-7);
+    }
+    EXPECT_LT(worst_length(tip3p(), m.positions_A), 1e-12);
+    EXPECT_LT(centre_of_mass(tip3p(), m.positions_A).norm(), 1e-12);
+    // Already a minimum: quenched to 1e-6 kcal/mol/A, it is at the end at once.
+    std::vector<double> x = m.positions_A;
+    const MinimiseResult r = quench_rigid(force_field, x, {2e-6, 100, {}});
+    EXPECT_LE(r.iterations, 1) << i;
+    EXPECT_NEAR(r.energy_kcal_per_mol, m.energy_kcal_per_mol, 1e-10);
+  }
+  const LowestCluster other = lowest_cluster(tip3p(), 6, 3, 4, {}, 1, {}, 4);
+  for (std::size_t i = 0; i < some.minima.size(); ++i) {
+    EXPECT_EQ(other.minima[i].positions_A, some.minima[i].positions_A);
+    EXPECT_EQ(other.minima[i].starts_that_hit, some.minima[i].starts_that_hit);
+  }
+}
+
 TEST(LowestCluster, OneMolecule) {
   const LowestCluster r = lowest_cluster(tip3p(), 1, 1);
   EXPECT_EQ(r.energy_kcal_per_mol, 0.0);

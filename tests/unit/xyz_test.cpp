@@ -73,9 +73,121 @@ TEST_F(Xyz, ReadsWhatPackmolAndVmdWrite) {
                  "0.0\n")
                 .molecules,
             1);
-  EXPECT_TRUE(contains(refusal("3\n\nH 0.9 0 0\nO 0 0 0\nH 0 .9 0\n"),
-                       "3:1: 'H' where O is needed: the atoms of each molecule must stand in the "
-                       "order O H H"));
+}
+
+/// Two molecules whose hydrogens differ in the last digit, so that none can stand for another.
+struct Water {
+  std::string o1 = "O 0 0 0\n", a1 = "H 0.9 0 0\n", b1 = "H 0 0.9 0\n";
+  std::string o2 = "O 3 0 0\n", a2 = "H 3.91 0 0\n", b2 = "H 3 0.92 0\n";
+};
+
+TEST_F(Xyz, PutsAtomsOfAnyOrderTogether) {
+  const Water w;
+  const std::vector<double> x{0, 0, 0, .9, 0, 0, 0, .9, 0, 3, 0, 0, 3.91, 0, 0, 3, .92, 0};
+  const Structure in_order = read("6\n\n" + w.o1 + w.a1 + w.b1 + w.o2 + w.a2 + w.b2);
+  EXPECT_EQ(in_order.positions_A, x);
+  EXPECT_TRUE(in_order.file_order.empty());
+  EXPECT_TRUE(in_order.notes.empty());
+
+  const Structure hho = read("6\n\n" + w.a1 + w.b1 + w.o1 + w.a2 + w.b2 + w.o2);
+  EXPECT_EQ(hho.molecules, 2);
+  EXPECT_EQ(hho.positions_A, x);
+  EXPECT_EQ(hho.file_order, (std::vector<int>{1, 2, 0, 4, 5, 3}));
+  ASSERT_EQ(hho.notes.size(), 1u);
+  EXPECT_TRUE(contains(hho.notes[0], "each hydrogen was taken to its nearest oxygen"));
+
+  const Structure by_element = read("6\n\n" + w.o1 + w.o2 + w.b2 + w.a1 + w.b1 + w.a2);
+  EXPECT_EQ(by_element.file_order, (std::vector<int>{0, 3, 4, 1, 2, 5}));
+  EXPECT_EQ(std::vector<double>(by_element.positions_A.begin() + 12, by_element.positions_A.end()),
+            (std::vector<double>{3, .92, 0, 3.91, 0, 0}));
+
+  // Velocities go with their atoms, and problems name the lines of the file.
+  const Structure v = read(
+      "3\nProperties=species:S:1:pos:R:3:vel_A_per_akma:R:3\nH .9 0 0 4 5 6\nO 0 0 0 1 2 3\n"
+      "H 0 .9 0 7 8 9\n");
+  EXPECT_EQ(v.velocities_A_per_akma, (std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_TRUE(contains(refusal("6\n\n" + w.a1 + w.b1 + w.o1 + w.a2 + w.o2 + w.o1),
+                       "1:1: 3 O and 3 H are no whole number"));
+  EXPECT_TRUE(contains(refusal("3\n\nH 1.31 0 0\nO 0 0 0\nH 0 1.29 0\n"),
+                       "3:1: no oxygen is within 1.3 A of this hydrogen"));
+  EXPECT_TRUE(contains(refusal("6\n\nH .9 0 0\nO 0 0 0\nH 0 .9 0\nH 0 0 .9\nO 3 0 0\nH 3 1 0\n"),
+                       "4:1: this oxygen is the nearest one of 3 hydrogens"));
+}
+
+TEST_F(Xyz, LeavesOutSitesAndTakesAtomicNumbers) {
+  for (const char* site : {"M", "MW", "EPW", "EP", "OM", "X", "Du"}) {
+    const Structure s =
+        read("4\n\nOW 0 0 0\nHW1 .9 0 0\nHW2 0 .9 0\n" + std::string(site) + " .1 .1 0\n");
+    EXPECT_EQ(s.positions_A, (std::vector<double>{0, 0, 0, .9, 0, 0, 0, .9, 0})) << site;
+    EXPECT_TRUE(s.has_sites && s.notes.empty()) << site;
+  }
+  const Structure s = read("3\n\n8 0 0 0\n1 .9 0 0\n1 0 .9 0\n");
+  EXPECT_EQ(s.molecules, 1);
+  EXPECT_FALSE(s.has_sites);
+  EXPECT_TRUE(contains(refusal("3\n\n6 0 0 0\n1 .9 0 0\n1 0 .9 0\n"), "'6' is no atom of water"));
+}
+
+TEST_F(Xyz, TellsCoordinatesInNanometres) {
+  const std::string hint = "this looks like nm";
+  EXPECT_TRUE(contains(refusal("3\n\nO 0 0 0\nH .0957 0 0\nH -.024 .0927 0\n"), hint));
+  // Out of order too; one long bond, and it is something else.
+  EXPECT_TRUE(contains(refusal("3\n\nH .0957 0 0\nO 0 0 0\nH -.024 .0927 0\n"), hint));
+  EXPECT_FALSE(contains(refusal("3\n\nO 0 0 0\nH .0957 0 0\nH 0 .01 0\n"), hint));
+}
+
+TEST_F(Xyz, TellsEqualProblemsFiveTimes) {
+  std::string text = "21\n\n";
+  for (int i = 0; i < 18; ++i) text += "C 0 0 " + std::to_string(i) + "\n";
+  text += "O 0 0 z\nH 1 0 0\nH 0 1 0\n";
+  const std::string path = file(text);
+  try {
+    read_structure(path);
+    FAIL();
+  } catch (const InputError& error) {
+    ASSERT_EQ(error.problems().size(), 7u);
+    EXPECT_EQ(error.problems()[4].line, 7);
+    EXPECT_TRUE(contains(error.problems()[5].message, "'z' is not a number"));
+    EXPECT_EQ(error.problems()[6].message, "and 13 more atoms that are not of water");
+  }
+}
+
+TEST_F(Xyz, TakesTheFrameThatIsChosen) {
+  std::string text;
+  const auto frame = [](int replica, int step) {
+    return "3\nreplica=" + std::to_string(replica) + " step=" + std::to_string(step) + "\n" +
+           kWater;
+  };
+  for (int step = 0; step < 3; ++step) text += frame(4, step);
+  for (int step = 7; step < 9; ++step) text += frame(5, step);
+  const std::string path = file(text);
+  const auto step_of = [&](const FrameChoice& choice) {
+    return read_structure(path, choice).comment.at("step");
+  };
+  EXPECT_EQ(step_of({}), "0");
+  EXPECT_EQ(step_of({2}), "2");
+  EXPECT_EQ(step_of({{}, 5}), "7");
+  EXPECT_EQ(step_of({1, 5}), "8");
+  const auto why_not = [&](const FrameChoice& choice) {
+    return message_of<InputError>([&] { read_structure(path, choice); });
+  };
+  EXPECT_TRUE(contains(why_not({3}), "there is no frame 3: 3 frames of replica 4 are here"));
+  EXPECT_TRUE(contains(why_not({0, 0}), "there is no replica 0 in this file"));
+
+  FrameCounts counts;
+  read_structure(path, {}, &counts);
+  EXPECT_EQ(counts.frames, 3);
+  EXPECT_EQ(counts.replicas, 2);
+  EXPECT_TRUE(counts.all);
+  EXPECT_TRUE(contains(*note_on_frames("a", counts), "a has 2 replicas, and frame 0"));
+  FrameCounts alone;
+  read_structure(file(frame(0, 0)), {}, &alone);
+  EXPECT_FALSE(note_on_frames("a", alone));
+  // What cannot be read later is not looked for.
+  FrameCounts damaged;
+  read_structure(file(frame(0, 0) + frame(0, 1) + "3\n\nO 0 0 z\nH 1 0 0\nH 0 1 0\n"), {},
+                 &damaged);
+  EXPECT_EQ(damaged.frames, 2);
+  EXPECT_FALSE(damaged.all);
 }
 
 TEST_F(Xyz, RoundTripIsExact) {
@@ -113,7 +225,8 @@ TEST_F(Xyz, ReaderGoesThroughAllFrames) {
 TEST_F(Xyz, RefusesWithLineAndColumn) {
   EXPECT_TRUE(contains(refusal(""), "no structure"));
   EXPECT_TRUE(contains(refusal("  O 0 0 0\n"), "1:3: 'O 0 0 0' is not a number of atoms"));
-  EXPECT_TRUE(contains(refusal("4\n\n" + kWater), "1:1: 4 atoms are no whole number"));
+  EXPECT_TRUE(contains(refusal("4\n\n" + kWater + "O 5 5 5\n"),
+                       "1:1: 2 O and 2 H are no whole number of water molecules"));
   EXPECT_TRUE(contains(refusal("-3\n\n" + kWater), "1:1: '-3' is not a number of atoms"));
   EXPECT_TRUE(contains(refusal("3.0\n\n" + kWater), "1:1: "));
   EXPECT_TRUE(contains(refusal("99999999999\n\n" + kWater), "1:1: "));
@@ -126,7 +239,7 @@ TEST_F(Xyz, RefusesWithLineAndColumn) {
   EXPECT_TRUE(contains(refusal(kHead + "O 0 0 0\nH 2e9 0 0\nH 0 .9 0\n"), "4:3: '2e9' is larger"));
   EXPECT_TRUE(contains(refusal(kHead + "O 0 0 0\nH 0.9 0\nH 0 .9 0\n"), "4:1: 3 columns where 4"));
   EXPECT_TRUE(contains(refusal(kHead + "O 0 0 0 1\nH 0.9 0 0\nH 0 .9 0\n"), "3:1: 5 columns"));
-  EXPECT_TRUE(contains(refusal(kHead + "H 0 0 0\nO 0.9 0 0\nH 0 .9 0\n"), "3:1: 'H' where O is"));
+  EXPECT_TRUE(contains(refusal(kHead + "C 0 0 0\nO 0.9 0 0\nH 0 .9 0\n"), "3:1: 'C' is no atom"));
   EXPECT_TRUE(
       contains(refusal("3\nProperties=species:S:1\n" + kWater), "2:12: Properties has no pos"));
   EXPECT_TRUE(
@@ -138,7 +251,7 @@ TEST_F(Xyz, RefusesWithLineAndColumn) {
 }
 
 TEST_F(Xyz, TellsEveryProblemOfAFrame) {
-  const std::string path = file(kHead + "O 0 0 z\nX 0.9 0 0\nH 0 y 0\n");
+  const std::string path = file(kHead + "O 0 0 z\nC 0.9 0 0\nH 0 y 0\n");
   try {
     read_structure(path);
     FAIL();

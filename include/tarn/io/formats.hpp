@@ -36,6 +36,9 @@ const Format& format_of(FileFormat id);
 /// The format in which a structure is written under that name. @throws InputError
 const Format& format_for_writing(const std::string& path);
 
+/// The format in which a trajectory is written under that name. @throws InputError
+const Format& trajectory_format_of(const std::string& path);
+
 /// Opens a structure or a trajectory in the format of its extension. A name that says one format
 /// and contents that are another's are refused; where the name says nothing, the contents decide.
 /// @throws IoError, InputError

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <span>
@@ -24,9 +25,15 @@ struct Structure {
   /// The atoms above in the order of the file, without its virtual sites; empty where that is the
   /// order above.
   std::vector<int> file_order;
+  /// Whether the file has sites without mass beside the atoms (M, EPW, LP, ...); they are left out.
+  bool has_sites = false;
+  /// What the reader did to the atoms beyond reading them, for people.
+  std::vector<std::string> notes{};
 
   /// The water model that the comment names.
   std::optional<std::string> model() const;
+  /// The number of the replica that the comment names, "3" or "replica-0003".
+  std::optional<std::int64_t> replica() const;
 };
 
 /// Reads the frames of a file one after another. A reader takes no more of the file than that.
@@ -45,19 +52,47 @@ class FrameReader {
   virtual const std::string& path() const = 0;
 };
 
-/// Reads a structure to start from: the first frame, checked further than a trajectory. The format
+/// Which frame of a file; both count from 0.
+struct FrameChoice {
+  std::optional<std::int64_t> frame{};    ///< of the replica; default the first
+  std::optional<std::int64_t> replica{};  ///< default that of the first frame
+  bool is_given() const { return frame || replica; }
+};
+
+/// How much a file holds from where a structure was read.
+struct FrameCounts {
+  std::int64_t frames = 1;  ///< of the replica of the first frame
+  std::int64_t replicas = 1;
+  bool all = true;  ///< false: there are more, which nobody counted
+};
+
+/// Reads a structure to start from: one frame, checked further than a trajectory. The format
 /// follows from the extension and the contents.
-/// @throws IoError; InputError as FrameReader::next(), and for no frame at all, for coincident
-///         atoms (closer than 0.1 A), for oxygens closer than 0.5 A and for an O-H distance above
-///         3 A
-Structure read_structure(const std::string& path);
+/// @param counts receives, where it is not null and no frame is chosen, what else there is; of long
+///        files as much as a moment shows
+/// @throws IoError; InputError as FrameReader::next(), and for no such frame, for coincident
+///         atoms (closer than 0.1 A), for oxygens closer than 0.5 A, for an O-H distance above
+///         3 A and for lengths that look like nm
+Structure read_structure(const std::string& path, const FrameChoice& choice = {},
+                         FrameCounts* counts = nullptr);
+
+/// "a.xyz has 20 frames, and the first one was taken", or nothing where there is no other.
+std::optional<std::string> note_on_frames(const std::string& path, const FrameCounts& counts);
+
+/// "a.gro has a fourth site ..." for a structure with sites that a model without them reads.
+std::optional<std::string> note_on_sites(const std::string& path, const Structure& structure,
+                                         const WaterModel& model);
 
 /// What keeps a structure from being a start: lengths within molecules that are further from the
-/// model's than 0.2 A; the first twenty.
+/// model's than 0.2 A: the first five, and how many more there are.
 /// @param path of the structure, named in the problems
 std::vector<Problem> bond_length_problems(const WaterModel& model,
                                           std::span<const double> positions_A,
                                           const std::string& path);
+
+/// The largest difference between a distance of two atoms of a molecule and the model's [A].
+/// @param positions_A [molecule][9]
+double largest_length_error_A(const WaterModel& model, std::span<const double> positions_A);
 
 /// Writes one structure atomically, in the format of its extension.
 /// @throws IoError, NumericalError; InputError for an extension that is not known

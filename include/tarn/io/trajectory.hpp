@@ -16,11 +16,15 @@ struct TrajectoryInfo {
   int replicas = 1;      ///< that are written, numbered from 0
   bool numbered = true;  ///< whether file names carry the replica number
   int molecules = 0;
-  std::string model;
+  std::string model;       ///< empty: not known
   std::int64_t every = 1;  ///< steps between frames
   double timestep_fs = 0.0;
   /// Program, system and physics: no time, no path, no step count.
   std::string provenance;
+  /// Of one file for all replicas, or of the only one: its whole name, in place of the names above.
+  /// Nothing is written beside it then.
+  std::string path{};
+  std::int64_t first_step = 0;  ///< of the first frame
 };
 
 /// One configuration of one replica.
@@ -29,6 +33,8 @@ struct TrajectoryFrame {
   std::int64_t step = 0;
   double time_ps = 0.0;
   std::span<const double> positions_A;  ///< [molecule][9]
+  /// [molecule][9], or empty; formats that have no place for them leave them out.
+  std::span<const double> velocities_A_per_akma{};
 };
 
 /// Writes the trajectories of a run. What was there at save() survives the death of the program at

@@ -1,15 +1,17 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tarn/io/line_reader.hpp"
 #include "tarn/io/structure.hpp"
 
 /// @file
-/// Extended XYZ: water molecules with atoms in the order O H H.
+/// Extended XYZ of water molecules, written with atoms in the order O H H.
 
 namespace tarn::io {
 
@@ -17,14 +19,16 @@ namespace tarn::io {
 ///
 /// The Properties key is honoured: columns in any order, columns that are not needed are skipped;
 /// without it the columns are species and x y z, and more may follow. Names of atoms as programs
-/// write them (OW, OH2, HW1, ...) do as species. Velocities are columns `vel_A_per_akma:R:3`.
+/// write them (OW, OH2, HW1, ...) and atomic numbers do as species; sites (M, EPW, Du, ...) are
+/// left out. Atoms that do not stand in the order O H H are grouped by their distances, with a
+/// note. Velocities are columns `vel_A_per_akma:R:3`.
 class XyzReader final : public FrameReader {
  public:
   /// @throws IoError
   explicit XyzReader(const std::string& path);
 
   std::optional<Structure> next() override;
-  int line_of_atom(int atom) const override { return first_atom_line_ + atom; }
+  int line_of_atom(int atom) const override { return atom_lines_[static_cast<std::size_t>(atom)]; }
   /// After the last frame there is the end of the file or the count of another frame.
   void check_rest() override;
   const std::string& path() const override { return lines_.path(); }
@@ -33,7 +37,7 @@ class XyzReader final : public FrameReader {
   int read_count();
 
   LineReader lines_;
-  int first_atom_line_ = 0;
+  std::vector<int> atom_lines_;
   bool have_line_ = false;  // the current line is the first one of the next frame
 };
 

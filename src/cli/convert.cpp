@@ -1,0 +1,88 @@
+#include "tarn/io/convert.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "structure_files.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/formats.hpp"
+#include "terminal.hpp"
+#include "water_models.hpp"
+#include "whole_number.hpp"
+
+namespace tarn::cli {
+namespace {
+
+struct Arguments {
+  std::string trajectory, out, model;
+  std::int64_t skip = 0, every = 1;
+  std::vector<std::int64_t> replicas;
+  bool quiet = false;
+};
+
+void convert(const Arguments& a, int& exit_code) {
+  io::trajectory_format_of(a.out);
+  if (!a.model.empty()) water_model_named(a.model);
+  check_folder_of(a.out);
+  check_apart({a.out}, {a.trajectory});
+  catch_interrupts();
+  Terminal terminal(a.quiet);
+  NowAndThen is_due;
+  io::ConvertOptions options{a.trajectory, a.out, a.model, a.skip, a.every, a.replicas};
+  options.watch = [&](bool writing, std::int64_t done, std::int64_t frames) {
+    if (is_due()) {
+      terminal.say(writing ? fmt::format("written: {} of {} frames", done, frames)
+                           : fmt::format("looked at: {} frames", done));
+    }
+    return !interrupted();
+  };
+  const io::Conversion result = io::convert_trajectory(options);
+  if (result.interrupted) {
+    exit_code = interrupted_exit_code();
+    terminal.warning("interrupted: nothing was written");
+    return;
+  }
+  for (const std::string& note : result.notes) terminal.warning(note);
+  terminal.say(fmt::format("{}, {} of {}", counted(result.molecules, "molecule"),
+                           counted(result.frames, "frame"), counted(result.replicas, "replica")));
+  constexpr std::size_t kMostNamed = 4;
+  for (std::size_t i = 0; i < result.files.size(); ++i) {
+    if (i == kMostNamed - 1 && result.files.size() > kMostNamed) {
+      terminal.say(fmt::format("and {} more files, the last one {}", result.files.size() - i,
+                               result.files.back()));
+      break;
+    }
+    terminal.say("written: " + result.files[i]);
+  }
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, int& exit_code) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "convert", "write a trajectory in another format: xyz, h5md, dcd, gro, pdb");
+  command->add_option("trajectory", a->trajectory, "a trajectory or structure")->required();
+  command
+      ->add_option("-o,--out", a->out,
+                   "file to write: .xyz, .h5, .dcd, .gro or .pdb; several replicas become one .h5, "
+                   "or files with their numbers in the names")
+      ->required();
+  command->add_option("--model", a->model, "water model to name in it; default what the file says");
+  command->add_option("--skip", a->skip, "frames to leave out at the beginning of each replica")
+      ->check(whole_number(0));
+  command->add_option("--every", a->every, "take each so many-th frame; default 1")
+      ->check(whole_number(1));
+  command->add_option("--replicas", a->replicas, "numbers of those that are taken; default all")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_flag("--quiet", a->quiet, "no progress");
+  command->callback([a, &exit_code] { convert(*a, exit_code); });
+}
+
+}  // namespace tarn::cli

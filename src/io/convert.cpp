@@ -1,0 +1,326 @@
+#include "tarn/io/convert.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tarn/core/error.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/formats.hpp"
+#include "tarn/io/trajectory.hpp"
+#include "tarn/version.hpp"
+
+namespace tarn::io {
+namespace {
+
+/// Steps and times are even where they are so to what a single-precision step of DCD holds.
+constexpr double kEven = 1e-6;
+
+std::optional<std::int64_t> step_of(const Structure& frame) {
+  const auto found = frame.comment.find("step");
+  if (found == frame.comment.end()) return std::nullopt;
+  std::int64_t step = 0;
+  const char* const end = found->second.data() + found->second.size();
+  const auto [stop, error] = std::from_chars(found->second.data(), end, step);
+  if (error != std::errc{} || stop != end || step < 0) return std::nullopt;
+  return step;
+}
+
+std::optional<double> time_of(const Structure& frame) {
+  const auto found = frame.comment.find("time_ps");
+  if (found == frame.comment.end()) return std::nullopt;
+  char* end = nullptr;
+  const double time_ps = std::strtod(found->second.c_str(), &end);
+  if (end == found->second.c_str() || !std::isfinite(time_ps)) return std::nullopt;
+  return time_ps;
+}
+
+/// What the frames of one replica that are taken have in common.
+struct Replica {
+  std::int64_t number = 0;  ///< in the old file
+  std::int64_t frames = 0;  ///< taken
+  std::int64_t seen = 0;
+};
+
+/// What the first reading of the file shows.
+struct Contents {
+  std::vector<Replica> replicas;
+  std::int64_t frames = 0;  ///< of the file, those that are left out among them
+  int molecules = 0;
+  std::string model;
+  bool steps = true, times = true, even = true, velocities = false;
+  std::int64_t first_step = 0, every = 1;
+  double first_time_ps = 0.0, interval_ps = 0.0;
+};
+
+class Converter {
+ public:
+  explicit Converter(const ConvertOptions& options)
+      : options_(options), format_(trajectory_format_of(options.to)) {}
+
+  Conversion run() {
+    if (!look()) return interrupted();
+    Conversion result;
+    for (const Replica& replica : contents_.replicas) result.frames += replica.frames;
+    if (result.frames == 0) {
+      throw InputError(fmt::format(
+          "{}: no frame is left: skip fewer of them, or take other replicas", options_.from));
+    }
+    result.replicas = static_cast<std::int64_t>(contents_.replicas.size());
+    result.molecules = contents_.molecules;
+    result.notes = notes();
+    name_files();
+    try {
+      if (!write()) {
+        writers_.clear();
+        remove_temporary();
+        return interrupted();
+      }
+    } catch (...) {
+      writers_.clear();
+      remove_temporary();
+      throw;
+    }
+    for (const std::string& path : paths_) commit_file(path + std::string(kTemporarySuffix), path);
+    result.files = paths_;
+    if (format_.id == FileFormat::dcd) result.files.push_back(write_topology());
+    return result;
+  }
+
+ private:
+  static Conversion interrupted() {
+    Conversion result;
+    result.interrupted = true;
+    return result;
+  }
+
+  bool go_on(bool writing, std::int64_t done) const {
+    return !options_.watch || options_.watch(writing, done, writing ? contents_.frames : 0);
+  }
+
+  /// The place of a frame's replica among those that are taken, or nothing.
+  /// @param counts one more frame of it seen
+  std::optional<std::size_t> place_of(const Structure& frame, const FrameReader& reader) {
+    const std::optional<std::int64_t> number = frame.replica();
+    const std::vector<std::int64_t>& wanted = options_.replicas;
+    if (!wanted.empty() && !number) {
+      throw InputError({Problem{reader.path(), reader.line_of_atom(0), 0,
+                                "this frame does not say of which replica it is; leave out the "
+                                "numbers of replicas"}});
+    }
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), *number) == wanted.end()) {
+      return std::nullopt;
+    }
+    const auto [found, is_new] = places_.try_emplace(number.value_or(0), contents_.replicas.size());
+    if (is_new) contents_.replicas.push_back({number.value_or(0)});
+    return found->second;
+  }
+
+  bool is_taken(std::int64_t frame_of_replica) const {
+    const std::int64_t after = frame_of_replica - options_.skip;
+    return after >= 0 && after % options_.every == 0;
+  }
+
+  /// Reads all of the file. @return false if nobody wants it any more
+  bool look() {
+    const std::unique_ptr<FrameReader> reader = open_frames(options_.from);
+    while (const std::optional<Structure> frame = reader->next()) {
+      if (!go_on(false, contents_.frames++)) return false;
+      const std::optional<std::size_t> place = place_of(*frame, *reader);
+      if (!place) continue;
+      Replica& replica = contents_.replicas[*place];
+      if (!is_taken(replica.seen++)) continue;
+      if (contents_.molecules == 0) {
+        contents_.molecules = frame->molecules;
+        contents_.model = options_.model.empty() ? frame->model().value_or("") : options_.model;
+        first_positions_A_ = frame->positions_A;
+      }
+      if (frame->molecules != contents_.molecules) {
+        throw InputError({Problem{
+            options_.from, reader->line_of_atom(0), 0,
+            fmt::format("this frame has {} molecules, the first one had {}: a trajectory is of one "
+                        "cluster",
+                        frame->molecules, contents_.molecules)}});
+      }
+      look_at_time(*frame, replica.frames++);
+      contents_.velocities = contents_.velocities || !frame->velocities_A_per_akma.empty();
+    }
+    if (contents_.frames == 0) {
+      throw InputError({Problem{options_.from, 0, 0, "the file holds no frame"}});
+    }
+    std::erase_if(contents_.replicas, [](const Replica& r) { return r.frames == 0; });
+    places_.clear();
+    for (std::size_t r = 0; r < contents_.replicas.size(); ++r) {
+      contents_.replicas[r].seen = 0;
+      places_[contents_.replicas[r].number] = r;
+    }
+    if (!contents_.steps) {
+      contents_.first_step = 0;
+      contents_.every = 1;
+    }
+    return true;
+  }
+
+  /// Steps and times of the first replica tell the interval.
+  /// @param index of the frame among those taken of its replica
+  void look_at_time(const Structure& frame, std::int64_t index) {
+    const std::optional<std::int64_t> step = step_of(frame);
+    const std::optional<double> time_ps = time_of(frame);
+    contents_.steps = contents_.steps && step;
+    contents_.times = contents_.times && time_ps;
+    if (!contents_.steps) return;
+    if (index == 0 && contents_.replicas.size() == 1) {
+      contents_.first_step = *step;
+      contents_.first_time_ps = time_ps.value_or(0.0);
+    } else if (index == 1 && contents_.replicas.size() == 1) {
+      contents_.every = std::max<std::int64_t>(*step - contents_.first_step, 1);
+      contents_.interval_ps = time_ps.value_or(0.0) - contents_.first_time_ps;
+    }
+    if (*step != contents_.first_step + index * contents_.every) contents_.even = false;
+    const double expected_ps =
+        contents_.first_time_ps + static_cast<double>(index) * contents_.interval_ps;
+    if (time_ps && std::abs(*time_ps - expected_ps) > kEven * (1.0 + std::abs(expected_ps))) {
+      contents_.even = false;
+    }
+  }
+
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes;
+    const bool keeps_velocities = format_.id == FileFormat::xyz || format_.id == FileFormat::gro;
+    if (contents_.velocities && !keeps_velocities) {
+      notes.push_back(
+          fmt::format("velocities are left out: trajectories in {} have none here", format_.name));
+    }
+    if (!contents_.steps || !contents_.times) {
+      notes.push_back(
+          fmt::format("frames of {} do not tell {}: the number of the frame stands in "
+                      "place of it",
+                      options_.from,
+                      contents_.steps   ? "their time"
+                      : contents_.times ? "their step"
+                                        : "step and time"));
+    }
+    if (format_.id == FileFormat::dcd && contents_.steps && !contents_.even) {
+      notes.push_back(
+          "frames are not evenly spaced in time, and a DCD file has one interval, that of the "
+          "first two");
+    }
+    return notes;
+  }
+
+  bool in_one_file() const {
+    return contents_.replicas.size() == 1 || format_.id == FileFormat::h5md;
+  }
+
+  void name_files() {
+    const std::filesystem::path to(options_.to);
+    if (in_one_file()) {
+      paths_.push_back(through_links(options_.to));
+    } else {
+      for (const Replica& replica : contents_.replicas) {
+        const std::string name =
+            fmt::format("{}-{:04}{}", to.stem().string(), replica.number, to.extension().string());
+        paths_.push_back(through_links((to.parent_path() / name).string()));
+      }
+    }
+    for (const std::string& path : paths_) {
+      std::error_code ignored;
+      if (std::filesystem::equivalent(path, options_.from, ignored)) {
+        throw InputError(fmt::format(
+            "'{}' is read, and would be written over: give what is written another name", path));
+      }
+      if (std::filesystem::exists(path, ignored) &&
+          !std::filesystem::is_regular_file(path, ignored)) {
+        throw InputError(
+            fmt::format("'{}' is no file: a trajectory is written to a file of its own", path));
+      }
+    }
+  }
+
+  void make_writers() {
+    TrajectoryInfo info;
+    info.molecules = contents_.molecules;
+    info.model = contents_.model;
+    info.every = contents_.every;
+    info.first_step = contents_.first_step;
+    info.timestep_fs = 1000.0 * contents_.interval_ps / static_cast<double>(contents_.every);
+    info.replicas =
+        format_.id == FileFormat::h5md ? static_cast<int>(contents_.replicas.size()) : 1;
+    info.provenance = fmt::format("tarn {}; {}{} molecule{}; converted from {}", kVersion,
+                                  contents_.model.empty() ? "" : contents_.model + ", ",
+                                  contents_.molecules, contents_.molecules == 1 ? "" : "s",
+                                  std::filesystem::path(options_.from).filename().string());
+    for (const std::string& path : paths_) {
+      info.path = path + std::string(kTemporarySuffix);
+      writers_.push_back(format_.write(info));
+      writers_.back()->create();
+    }
+  }
+
+  bool write() {
+    make_writers();
+    const std::unique_ptr<FrameReader> reader = open_frames(options_.from);
+    for (std::int64_t i = 0; const std::optional<Structure> frame = reader->next(); ++i) {
+      if (!go_on(true, i)) return false;
+      const std::optional<std::int64_t> number = frame->replica();
+      const auto found = places_.find(number.value_or(0));
+      if (found == places_.end()) continue;
+      Replica& replica = contents_.replicas[found->second];
+      const std::int64_t seen = replica.seen++;
+      if (!is_taken(seen)) continue;
+      TrajectoryFrame out;
+      out.replica = format_.id == FileFormat::h5md ? static_cast<std::int64_t>(found->second)
+                                                   : replica.number;
+      const std::int64_t index = (seen - options_.skip) / options_.every;
+      out.step = contents_.steps ? *step_of(*frame) : index;
+      out.time_ps = contents_.times ? *time_of(*frame) : static_cast<double>(index);
+      out.positions_A = frame->positions_A;
+      out.velocities_A_per_akma = frame->velocities_A_per_akma;
+      writers_[in_one_file() ? 0 : found->second]->append(out);
+    }
+    for (const auto& writer : writers_) writer->finish();
+    writers_.clear();
+    return true;
+  }
+
+  void remove_temporary() const {
+    for (const std::string& path : paths_) {
+      std::error_code ignored;
+      std::filesystem::remove(path + std::string(kTemporarySuffix), ignored);
+    }
+  }
+
+  /// DCD names no atoms. @return its name
+  std::string write_topology() const {
+    Structure first;
+    first.molecules = contents_.molecules;
+    first.positions_A = first_positions_A_;
+    if (!contents_.model.empty()) first.comment["model"] = contents_.model;
+    const std::filesystem::path to(options_.to);
+    const std::string path = (to.parent_path() / (to.stem().string() + "-topology.pdb")).string();
+    write_structure(path, first);
+    return path;
+  }
+
+  const ConvertOptions& options_;
+  const Format& format_;
+  Contents contents_;
+  std::map<std::int64_t, std::size_t> places_;  // of replicas, by their numbers
+  std::vector<double> first_positions_A_;
+  std::vector<std::string> paths_;
+  std::vector<std::unique_ptr<TrajectoryWriter>> writers_;
+};
+
+}  // namespace
+
+Conversion convert_trajectory(const ConvertOptions& options) { return Converter(options).run(); }
+
+}  // namespace tarn::io

@@ -1,0 +1,183 @@
+#include "tarn/io/convert.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/formats.hpp"
+#include "tarn/io/xyz.hpp"
+#include "trajectory_fixtures.hpp"
+
+namespace tarn::io {
+namespace {
+
+using test::contains;
+using test::message_of;
+using test::ScratchFolder;
+using test::some_positions;
+
+constexpr int kMolecules = 3;
+
+class Convert : public ::testing::Test {
+ protected:
+  /// Frames of several replicas, one after another, 10 steps of 2 fs apart.
+  std::string trajectory(int replicas, int frames, bool with_time = true) {
+    std::string text;
+    for (int r = 0; r < replicas; ++r) {
+      for (int i = 0; i < frames; ++i) {
+        const std::string keys =
+            with_time ? fmt::format("model=spce step={} time_ps={:.17g} replica={} pbc=\"F F F\"",
+                                    100 + 10 * i, 0.002 * (100 + 10 * i), r)
+                      : "";
+        text += xyz_frame(some_positions(kMolecules, i, r), {}, keys);
+      }
+    }
+    test::write_text(folder_.file("in.xyz"), text);
+    return folder_.file("in.xyz");
+  }
+  std::vector<Structure> frames_of(const std::string& name) {
+    std::vector<Structure> frames;
+    const auto reader = open_frames(folder_.file(name));
+    while (auto frame = reader->next()) frames.push_back(*frame);
+    return frames;
+  }
+  ScratchFolder folder_;
+};
+
+/// Every format, there and back, to what it holds: rounding of GRO is 5e-9 A, of PDB 5e-4 A, and
+/// of DCD half a unit in the last place of a float below 8, 2.4e-7 A.
+TEST_F(Convert, ThereAndBack) {
+  const std::string from = trajectory(1, 4);
+  const std::vector<Structure> before = frames_of("in.xyz");
+  for (const Format& format : formats()) {
+    if (format.id == FileFormat::h5md && !has_h5md()) continue;
+    SCOPED_TRACE(format.name);
+    const std::string name = "out" + std::string(format.extensions.front());
+    const Conversion done = convert_trajectory({from, folder_.file(name)});
+    EXPECT_EQ(done.frames, 4);
+    EXPECT_EQ(done.replicas, 1);
+    EXPECT_EQ(done.molecules, kMolecules);
+    EXPECT_TRUE(done.notes.empty());
+    EXPECT_EQ(done.files.front(), folder_.file(name));
+    convert_trajectory({folder_.file(name), folder_.file("back.xyz")});
+    const std::vector<Structure> after = frames_of("back.xyz");
+    ASSERT_EQ(after.size(), before.size());
+    const double rounding = format.id == FileFormat::pdb   ? 5.1e-4
+                            : format.id == FileFormat::dcd ? 2.4e-7
+                            : format.id == FileFormat::gro ? 5.1e-9
+                                                           : 0.0;
+    for (std::size_t i = 0; i < after.size(); ++i) {
+      for (std::size_t k = 0; k < after[i].positions_A.size(); ++k) {
+        ASSERT_NEAR(after[i].positions_A[k], before[i].positions_A[k], rounding);
+      }
+      EXPECT_EQ(after[i].comment.at("step"), before[i].comment.at("step"));
+      // The step of DCD is a float: 2 fs to 6e-8 of itself.
+      EXPECT_NEAR(std::stod(after[i].comment.at("time_ps")),
+                  std::stod(before[i].comment.at("time_ps")), 1e-7);
+    }
+  }
+  // The same format again is the same file.
+  EXPECT_EQ(test::read_text(folder_.file("out.xyz")), test::read_text(from));
+}
+
+TEST_F(Convert, TakesWhatIsAskedFor) {
+  const std::string from = trajectory(3, 7);
+  ConvertOptions options{from, folder_.file("some.xyz")};
+  options.skip = 2;
+  options.every = 3;
+  options.replicas = {2, 0};
+  const Conversion done = convert_trajectory(options);
+  EXPECT_EQ(done.frames, 4);
+  EXPECT_EQ(done.files, (std::vector<std::string>{folder_.file("some-0000.xyz"),
+                                                  folder_.file("some-0002.xyz")}));
+  const std::vector<Structure> frames = frames_of("some-0002.xyz");
+  ASSERT_EQ(frames.size(), 2u);
+  EXPECT_EQ(frames[0].comment.at("step"), "120");
+  EXPECT_EQ(frames[1].comment.at("step"), "150");
+  EXPECT_EQ(frames[1].positions_A, some_positions(kMolecules, 5, 2));
+  EXPECT_EQ(frames[1].comment.at("replica"), "2");
+  EXPECT_EQ(frames[1].model(), "spce");
+
+  options.replicas = {1};
+  options.model = "tip4p";
+  convert_trajectory(options);
+  EXPECT_EQ(frames_of("some.xyz").front().model(), "tip4p");
+  const auto why_not = [&] { return message_of<InputError>([&] { convert_trajectory(options); }); };
+  options.replicas = {3};
+  EXPECT_TRUE(contains(why_not(), "no frame is left"));
+  options.replicas = {};
+  options.skip = 7;
+  EXPECT_TRUE(contains(why_not(), "no frame is left"));
+  options.to = folder_.file("a.foo");
+  EXPECT_TRUE(contains(why_not(), "one of .xyz"));
+}
+
+TEST_F(Convert, PutsAllReplicasIntoOneH5md) {
+  if (!has_h5md()) GTEST_SKIP() << "no HDF5";
+  const std::string from = trajectory(3, 4);
+  EXPECT_EQ(convert_trajectory({from, folder_.file("all.h5")}).replicas, 3);
+  const std::vector<Structure> frames = frames_of("all.h5");
+  ASSERT_EQ(frames.size(), 12u);
+  EXPECT_EQ(frames[6].replica(), 1);
+  EXPECT_EQ(frames[6].positions_A, some_positions(kMolecules, 2, 1));
+  convert_trajectory({folder_.file("all.h5"), folder_.file("again.xyz")});
+  EXPECT_EQ(frames_of("again-0001.xyz")[2].positions_A, some_positions(kMolecules, 2, 1));
+}
+
+TEST_F(Convert, TellsWhatIsNotThere) {
+  const std::string from = trajectory(1, 3, false);
+  const Conversion done = convert_trajectory({from, folder_.file("a.gro")});
+  ASSERT_EQ(done.notes.size(), 1u);
+  EXPECT_TRUE(contains(done.notes[0], "do not tell step and time"));
+  EXPECT_EQ(frames_of("a.gro")[2].comment.at("step"), "2");
+
+  test::write_text(folder_.file("v.xyz"),
+                   xyz_frame(some_positions(kMolecules, 0), some_positions(kMolecules, 1),
+                             "step=0 time_ps=0 replica=0"));
+  convert_trajectory({folder_.file("v.xyz"), folder_.file("w.gro")});
+  // Half of the last of ten decimals of nm/ps, 1e-9 A/ps, is 2.4e-11 A per AKMA unit of time.
+  EXPECT_NEAR(frames_of("w.gro")[0].velocities_A_per_akma.at(3), some_positions(kMolecules, 1)[3],
+              3e-11);
+  EXPECT_TRUE(
+      contains(convert_trajectory({folder_.file("v.xyz"), folder_.file("w.pdb")}).notes.at(0),
+               "velocities"));
+}
+
+/// Nothing half written, whatever ends it, and what was there stays.
+TEST_F(Convert, LeavesNothingHalfDone) {
+  const std::string from = trajectory(1, 6);
+  test::write_text(folder_.file("old.xyz"), "old");
+  const auto before = test::contents_of(folder_.path());
+  for (const bool in_writing : {false, true}) {
+    ConvertOptions options{from, folder_.file("old.xyz")};
+    options.watch = [in_writing](bool writing, std::int64_t done, std::int64_t frames) {
+      EXPECT_EQ(frames, writing ? 6 : 0);
+      return !(writing == in_writing && done == 3);
+    };
+    EXPECT_TRUE(convert_trajectory(options).interrupted);
+    EXPECT_EQ(test::contents_of(folder_.path()), before);
+  }
+  // 1000 nm does not fit the columns of GRO.
+  std::vector<double> far = some_positions(kMolecules, 0);
+  for (double& x : far) x += 2e5;
+  test::write_text(folder_.file("far.xyz"), xyz_frame(some_positions(kMolecules, 0), {}, "step=0") +
+                                                xyz_frame(far, {}, "step=1"));
+  const auto with_far = test::contents_of(folder_.path());
+  EXPECT_THROW(convert_trajectory({folder_.file("far.xyz"), folder_.file("far.gro")}), IoError);
+  EXPECT_EQ(test::contents_of(folder_.path()), with_far);
+  EXPECT_TRUE(contains(message_of<InputError>([&] {
+                         convert_trajectory({from, from});
+                       }),
+                       "would be written over"));
+}
+
+}  // namespace
+}  // namespace tarn::io
