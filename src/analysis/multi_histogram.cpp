@@ -338,12 +338,54 @@ MultiHistogram::Part MultiHistogram::whole() const {
   return sum;
 }
 
-Reweighting MultiHistogram::reweighting_of(const Part& part, const Reweighting* near) const {
+std::vector<double> MultiHistogram::inefficiencies() const {
+  struct Sums {
+    double samples = 0.0, energy = 0.0;
+  };
+  std::vector<double> inefficiencies;
+  for (std::size_t bath = 0; bath < beta_.size(); ++bath) {
+    std::vector<Sums> of_parts(parts_.size()), of_groups(groups_);
+    Sums all;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      for (const auto& [number, bin] : parts_[p][bath]) {
+        for (Sums* sums : {&of_parts[p], &of_groups[p % groups_], &all}) {
+          sums->samples += bin.samples;
+          sums->energy += bin.energy;
+        }
+      }
+    }
+    double& g = inefficiencies.emplace_back(1.0);
+    if (all.samples == 0.0) continue;
+    const double mean = all.energy / all.samples;
+    double squares = 0.0;  // of single samples, about their mean
+    for (const Part& part : parts_) {
+      for (const auto& [number, bin] : part[bath]) {
+        squares += std::pow(bin.energy - mean * bin.samples, 2) / bin.samples;
+      }
+    }
+    if (squares == 0.0) continue;
+    const auto raise = [&](const std::vector<Sums>& sums) {
+      double square = 0.0, parts = 0.0;
+      for (const Sums& s : sums) {
+        square += std::pow(s.energy - mean * s.samples, 2);
+        parts += s.samples > 0.0 ? 1.0 : 0.0;
+      }
+      if (parts > 1.0) g = std::max(g, parts / (parts - 1.0) * square / squares);
+    };
+    raise(of_parts);
+    if (groups_ >= kLeastLadders && groups_ < kGroups) raise(of_groups);
+    g = std::min(g, all.samples);
+  }
+  return inefficiencies;
+}
+
+Reweighting MultiHistogram::reweighting_of(const Part& part, std::span<const double> inefficiencies,
+                                           const Reweighting* near) const {
   std::vector<std::vector<EnergyBin>> bins(part.size());
   std::vector<double> samples;
   for (std::size_t bath = 0; bath < part.size(); ++bath) {
     for (const auto& [number, bin] : part[bath]) {
-      if (bin.samples > 0.0) bins[bath].push_back(bin);
+      if (bin.samples > 0.0) bins[bath].push_back(bin.weighted(1.0 / inefficiencies[bath]));
     }
     samples.push_back(samples_of(bins[bath]));
   }
@@ -354,20 +396,22 @@ Reweighting MultiHistogram::reweighting_of(const Part& part, const Reweighting* 
 
 std::optional<Reweighting> MultiHistogram::reweighting() const {
   if (empty()) return std::nullopt;
-  return reweighting_of(whole(), nullptr);
+  return reweighting_of(whole(), inefficiencies(), nullptr);
 }
 
 std::optional<MultiHistogram::Result> MultiHistogram::result() const {
   if (empty()) return std::nullopt;
   const Part all = whole();
   const double samples = samples_of_part(all);
-  Result result(reweighting_of(all, nullptr));
+  // The same for all: they are no part of the jackknife.
+  const std::vector<double> g = inefficiencies();
+  Result result(reweighting_of(all, g, nullptr));
   for (const Part& part : parts_) {
     const double share = samples_of_part(part) / samples;
     if (share == 0.0 || share == 1.0) continue;
     Part rest = all;
     add_to(rest, part, -1.0);
-    result.without_.push_back({reweighting_of(rest, &result.all_), share});
+    result.without_.push_back({reweighting_of(rest, g, &result.all_), share});
   }
   return result;
 }

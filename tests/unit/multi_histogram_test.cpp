@@ -66,7 +66,8 @@ Reweighting reweighting(const std::vector<double>& beta,
   std::vector<EnergyBin> all;
   std::vector<double> samples;
   for (const std::vector<EnergyBin>& of_bath : bins) {
-    samples.push_back(static_cast<double>(of_bath.size()));
+    samples.push_back(0.0);
+    for (const EnergyBin& bin : of_bath) samples.back() += bin.samples;
     all.insert(all.end(), of_bath.begin(), of_bath.end());
   }
   return {beta, samples, all, neighbour_free_energies(beta, bins)};
@@ -77,7 +78,10 @@ double capacity(const Reweighting& r, double beta) { return beta * beta * r.at(b
 /// errors that are no larger than they must be.
 TEST(MultiHistogram, OscillatorsAtAnyTemperature) {
   const std::vector<double> beta{4.0, 2.5, 1.7, 1.1};
-  for (const std::int64_t ladders : {1, 5, 40}) {
+  // With them the fewest degrees of freedom, less one, of an error that tells how many samples are
+  // worth one.
+  for (const auto& [ladders, freedom] :
+       {std::pair<std::int64_t, double>{1, 15.0}, {5, 4.0}, {40, 15.0}}) {
     const auto moments = static_cast<int>(20000 / ladders);
     const auto result = collected(beta, ladders, moments, 7).result();
     ASSERT_TRUE(result);
@@ -93,7 +97,10 @@ TEST(MultiHistogram, OscillatorsAtAnyTemperature) {
       const double least_mean = std::sqrt(kShape / 80000.0) / b;
       EXPECT_GT(error(*result, mean), 0.45 * least_mean);
       EXPECT_LT(error(*result, mean), 3.0 * least_mean);
-      EXPECT_GT(result->all().at(b).effective_samples, 20000.0 * 0.98);
+      // 4.5 standard deviations of chi^2 above its mean, by Wilson & Hilferty (1931).
+      const double part = 2.0 / (9.0 * freedom);
+      const double most_g = std::pow(1.0 - part + 4.5 * std::sqrt(part), 3);
+      EXPECT_GT(result->all().at(b).effective_samples, 20000.0 / most_g);
       EXPECT_LT(result->all().at(b).effective_samples, 80000.0);
     }
     for (std::size_t k = 1; k < beta.size(); ++k) {
@@ -173,8 +180,15 @@ TEST(MultiHistogram, FreeEnergiesSolveTheirEquations) {
 TEST(MultiHistogram, BinsAreNarrow) {
   const std::vector<double> beta{3.0, 2.2, 1.6};
   const std::vector<Sample> all = samples(beta, 1, 2000, 5);
-  const Reweighting exact = reweighting(beta, alone(all, 3));
-  const auto binned = collected(beta, 1, 2000, 5).result();
+  const MultiHistogram histogram = collected(beta, 1, 2000, 5);
+  const auto binned = histogram.result();
+  std::vector<std::vector<EnergyBin>> bins = alone(all, 3);
+  for (std::size_t bath = 0; bath < 3; ++bath) {
+    for (EnergyBin& bin : bins[bath]) {
+      bin = bin.weighted(1.0 / histogram.inefficiencies()[bath]);
+    }
+  }
+  const Reweighting exact = reweighting(beta, bins);
   for (const double b : {3.0, 2.6, 1.9, 1.6}) {
     EXPECT_NEAR(binned->all().at(b).mean, exact.at(b).mean, 1e-4 * exact.at(b).mean);
     EXPECT_NEAR(binned->all().at(b).variance, exact.at(b).variance, 1e-3 * exact.at(b).variance);
@@ -185,11 +199,13 @@ TEST(MultiHistogram, BinsAreNarrow) {
 /// Baths that have no energy in common tell of themselves and not of what lies between.
 TEST(MultiHistogram, AGapHasFewSamples) {
   const std::vector<double> beta{1000.0, 1.0};
-  const auto result = collected(beta, 4, 500, 2).result();
+  const MultiHistogram histogram = collected(beta, 4, 500, 2);
+  const std::vector<double> g = histogram.inefficiencies();
+  const auto result = histogram.result();
   EXPECT_TRUE(result->all().converged());
-  EXPECT_GT(result->all().at(1000.0).effective_samples, 1900.0);
+  EXPECT_NEAR(result->all().at(1000.0).effective_samples, 2000.0 / g[0], 1e-6);
   EXPECT_LT(result->all().at(50.0).effective_samples, 100.0);
-  EXPECT_GT(result->all().at(1.0).effective_samples, 1900.0);
+  EXPECT_NEAR(result->all().at(1.0).effective_samples, 2000.0 / g[1], 1e-6);
   // The variance of the square of a gamma variable's deviation: n (3 n + 6) - n^2 for the shape n.
   const double error = std::sqrt(kShape * (2.0 * kShape + 6.0) / 2000.0);
   EXPECT_NEAR(capacity(result->all(), 1000.0), kShape, 4.5 * error);
@@ -246,6 +262,46 @@ TEST(MultiHistogram, AnEvenLadderOfOscillatorsIsGeometric) {
   EXPECT_EQ(two->temperatures_K, (std::vector<double>{0.5, 2.0}));
   EXPECT_NEAR(two->acceptance, exact_acceptance(4.0, 1.0), 0.01);
   EXPECT_FALSE(even_ladder(*reweighting, k, 0.01, 2.0, 4));
+}
+
+/// The coldest bath gives each of its samples 64 times over, however the ladders are: they are
+/// worth a 64th, and the 64 samples that are all different do not drown in the others.
+TEST(MultiHistogram, SamplesThatFollowEachOtherAreWorthLess) {
+  const std::vector<double> beta{2.6, 2.0};
+  constexpr int kRepeats = 64, kMoments = 64 * kRepeats, kRuns = 100;
+  for (const std::int64_t ladders : {1, 8}) {
+    double square = 0.0, g = 0.0, of_independent = 0.0;
+    for (unsigned run = 0; run < kRuns; ++run) {
+      std::mt19937_64 random(300 + run);
+      MultiHistogram h(beta, ladders);
+      std::vector<double> cold(static_cast<std::size_t>(ladders));
+      std::gamma_distribution<double> at_cold(kShape, 1.0 / beta[0]), at_hot(kShape, 1.0 / beta[1]);
+      for (int moment = 0; moment < kMoments / ladders; ++moment) {
+        for (std::int64_t ladder = 0; ladder < ladders; ++ladder) {
+          double& energy = cold[static_cast<std::size_t>(ladder)];
+          if (moment % kRepeats == 0) energy = at_cold(random);
+          h.add(0, ladder, energy, energy);
+          const double hot = at_hot(random);
+          h.add(1, ladder, hot, hot);
+        }
+        h.end_of_moment();
+      }
+      const std::vector<double> both = h.inefficiencies();
+      g += both[0] / kRuns;
+      of_independent += both[1] / kRuns;
+      const auto mean = h.reweighting()->at(beta[0]).mean;
+      square += std::pow(mean - kShape / beta[0], 2) / kRuns;
+    }
+    // g has 37 % of noise by 16 parts and 53 % by 8 whole ladders; the mean of the larger of two is
+    // at most 0.6 standard deviations above theirs. Of 64 values the variance is 63/64.
+    EXPECT_GT(g, kRepeats * (63.0 / 64.0 - 4.5 * 0.53 / std::sqrt(kRuns)));
+    EXPECT_LT(g, kRepeats * (1.0 + 0.6 * 0.53 + 4.5 * 0.53 / std::sqrt(kRuns)));
+    EXPECT_GE(of_independent, 1.0);
+    EXPECT_LT(of_independent, 1.6);
+    // 64 samples of the cold bath alone have the variance n kT^2/64. The hot one, of whose 4096
+    // samples (2/2.6)^12 (3.2/2)^6 = 72 % are worth something there, leaves a fortieth of it.
+    EXPECT_LT(square, 0.1 * kShape / (beta[0] * beta[0]) / 64.0);
+  }
 }
 
 /// A restart in the middle changes no bit, whether ladders are parts or blocks of time.

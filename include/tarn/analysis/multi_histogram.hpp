@@ -29,6 +29,9 @@ struct EnergyBin {
     square += other.square;
     return *this;
   }
+  EnergyBin weighted(double weight) const {
+    return {weight * samples, weight * energy, weight * value, weight * square};
+  }
 };
 
 /// f = -ln Z of each bath from those of neighbours that have samples, one by one (Bennett 1976): 0
@@ -55,8 +58,8 @@ class Reweighting {
 
   struct Moments {
     double mean = 0.0, variance = 0.0;  ///< of A
-    /// (sum of the weights of the samples)^2 / (sum of their squares): so many samples of one
-    /// weight have as large errors.
+    /// (sum of the weights of the samples)^2 / (sum of their squares): so many independent samples
+    /// of one weight have as large errors.
     double effective_samples = 0.0;
   };
   Moments at(double beta_mol_per_kcal) const;
@@ -99,12 +102,17 @@ std::optional<EvenLadder> even_ladder(const Reweighting& reweighting, double k, 
 /// Collects the samples of a run in bins, apart by ladder of baths and by time: leaving out one
 /// part at a time tells the error of what comes of them all.
 ///
+/// The samples of a bath follow each other: g of them are worth one, inefficiencies(), and weigh so
+/// much. Baths that hardly move would outweigh the others otherwise.
+///
 /// Sixteen ladders or more are the parts, in sixteen groups. With fewer of them time is split, so
 /// that there are 16 to 60 parts after a while, in a way that depends on the samples only: blocks
 /// of time become twice as long when there are too many.
 class MultiHistogram {
  public:
   static constexpr std::int64_t kGroups = 16;
+  /// From so many ladders on their spread tells something of the errors.
+  static constexpr std::int64_t kLeastLadders = 3;
   /// Width of a bin in kT of its bath. Its samples are given one weight; weights of other baths
   /// differ within it by some 4 %, and moments are off by a thousandth of what that does to them.
   static constexpr double kWidth_kT = 0.125;
@@ -122,6 +130,10 @@ class MultiHistogram {
   bool empty() const { return parts_.empty(); }
   /// Of all baths.
   double samples() const;
+  /// g = max(1, n err^2/var U) of each bath: how many of its n samples are worth an independent
+  /// one, with the error err of their mean from the spread of the parts, and of whole ladders where
+  /// there are 3 to 15, whichever is larger. 1 of a bath that has no samples, or one part of them.
+  std::vector<double> inefficiencies() const;
 
   /// What comes of all samples, and of those outside of each part.
   class Result {
@@ -170,7 +182,8 @@ class MultiHistogram {
   using Part = std::vector<Bins>;                  // [bath]
 
   static double samples_of_part(const Part& part);
-  Reweighting reweighting_of(const Part& part, const Reweighting* near) const;
+  Reweighting reweighting_of(const Part& part, std::span<const double> inefficiencies,
+                             const Reweighting* near) const;
   Part whole() const;
   static void add_to(Part& sum, const Part& part, double sign = 1.0);
 
