@@ -110,9 +110,9 @@ Reweighting::Reweighting(std::span<const double> beta_mol_per_kcal, std::span<co
                          std::span<const EnergyBin> bins, std::span<const double> near)
     : free_energies_(samples.size(), std::numeric_limits<double>::quiet_NaN()) {
   for (const EnergyBin& bin : bins) {
-    const double mean = bin.value / bin.samples;
-    entries_.push_back({bin.samples, bin.energy / bin.samples, mean,
-                        std::max(0.0, bin.square / bin.samples - mean * mean), 0.0});
+    const double energy = bin.energy / bin.samples, value = bin.value / bin.samples;
+    entries_.push_back(
+        {bin.samples, energy, value, bin.product / bin.samples - energy * value, 0.0});
   }
   std::stable_sort(entries_.begin(), entries_.end(),
                    [](const Entry& a, const Entry& b) { return a.energy < b.energy; });
@@ -218,15 +218,16 @@ std::vector<double> Reweighting::shares(double beta_mol_per_kcal) const {
 Reweighting::Moments Reweighting::at(double beta_mol_per_kcal) const {
   const std::vector<double> share = shares(beta_mol_per_kcal);
   Moments moments;
-  double squares = 0.0;
+  double squares = 0.0, energy = 0.0;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     moments.mean += share[i] * entries_[i].value;
+    energy += share[i] * entries_[i].energy;
     squares += share[i] * share[i] / entries_[i].samples;
   }
   moments.effective_samples = 1.0 / squares;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const double off = entries_[i].value - moments.mean;
-    moments.variance += share[i] * (entries_[i].within + off * off);
+    const double off = (entries_[i].value - moments.mean) * (entries_[i].energy - energy);
+    moments.covariance += share[i] * (entries_[i].within + off);
   }
   return moments;
 }
@@ -287,7 +288,7 @@ void MultiHistogram::add(std::size_t bath, std::int64_t ladder, double energy, d
   block_is_open_ = true;
   const auto group = static_cast<std::size_t>(ladder) % groups_;
   Part& part = parts_[parts_.size() - groups_ + group];
-  part[bath][static_cast<std::int64_t>(bin)] += {1.0, energy, value, value * value};
+  part[bath][static_cast<std::int64_t>(bin)] += {1.0, energy, value, value * energy};
 }
 
 void MultiHistogram::end_of_moment() {
@@ -313,7 +314,7 @@ void MultiHistogram::add_to(Part& sum, const Part& part, double sign) {
       of.samples += sign * bin.samples;
       of.energy += sign * bin.energy;
       of.value += sign * bin.value;
-      of.square += sign * bin.square;
+      of.product += sign * bin.product;
     }
   }
 }
@@ -425,7 +426,7 @@ std::vector<double> MultiHistogram::memory() const {
       numbers.push_back(static_cast<double>(bins.size()));
       for (const auto& [number, bin] : bins) {
         numbers.insert(numbers.end(), {static_cast<double>(number), bin.samples, bin.energy,
-                                       bin.value, bin.square});
+                                       bin.value, bin.product});
       }
     }
   }
@@ -445,7 +446,7 @@ void MultiHistogram::restore(std::span<const double> memory) {
       for (std::size_t i = 0; i < count; ++i) {
         const auto number = static_cast<std::int64_t>(next());
         EnergyBin& bin = bins[number];
-        for (double* value : {&bin.samples, &bin.energy, &bin.value, &bin.square}) {
+        for (double* value : {&bin.samples, &bin.energy, &bin.value, &bin.product}) {
           *value = next();
         }
       }

@@ -110,7 +110,9 @@ class HeatCapacity final : public Observer {
         baths_(info),
         histogram_(betas(), ladder(info.replicas - 1) + 1) {}
 
-  std::string name() const override { return fmt::format("heat capacity every {}", every_); }
+  std::string name() const override {
+    return fmt::format("heat capacity by covariance every {}", every_);
+  }
   unsigned fields() const override { return kEnergies; }
   std::int64_t every() const override { return every_; }
   void begin() override {}
@@ -148,7 +150,7 @@ class HeatCapacity final : public Observer {
   /// Equation (53) [kcal/mol/K].
   double capacity(const Reweighting::Moments& moments, double temperature_K) const {
     constexpr double k = units::boltzmann_kcal_per_mol_K;
-    return 3.0 * info_.molecules * k + moments.variance / (k * temperature_K * temperature_K);
+    return 3.0 * info_.molecules * k + moments.covariance / (k * temperature_K * temperature_K);
   }
   double capacity(const Reweighting& r, double temperature_K) const {
     return capacity(r.at(beta_mol_per_kcal(temperature_K)), temperature_K);

@@ -72,7 +72,7 @@ Reweighting reweighting(const std::vector<double>& beta,
   }
   return {beta, samples, all, neighbour_free_energies(beta, bins)};
 }
-double capacity(const Reweighting& r, double beta) { return beta * beta * r.at(beta).variance; }
+double capacity(const Reweighting& r, double beta) { return beta * beta * r.at(beta).covariance; }
 
 /// Mean n kT, heat capacity n k and free energy n ln(beta) at the baths and between them, within
 /// errors that are no larger than they must be.
@@ -141,7 +141,7 @@ TEST(MultiHistogram, OfOneBathIsPlainReweighting) {
     for (const Sample& s : all) mean += weight(s) * s.energy / sum;
     for (const Sample& s : all) variance += weight(s) * std::pow(s.energy - mean, 2) / sum;
     EXPECT_NEAR(r.at(b).mean, mean, 1e-12 * mean);
-    EXPECT_NEAR(r.at(b).variance, variance, 1e-11 * variance);
+    EXPECT_NEAR(r.at(b).covariance, variance, 1e-11 * variance);
     EXPECT_NEAR(r.at(b).effective_samples, sum * sum / squares, 1e-9 * sum);
   }
 }
@@ -172,7 +172,7 @@ TEST(MultiHistogram, FreeEnergiesSolveTheirEquations) {
   std::reverse(bins.begin(), bins.end());
   const Reweighting again = reweighting(rising, bins);
   EXPECT_NEAR(again.free_energies()[3] - again.free_energies()[0], f[0] - f[3], 1e-7);
-  EXPECT_NEAR(again.at(1.6).variance, r.at(1.6).variance, 1e-6 * r.at(1.6).variance);
+  EXPECT_NEAR(again.at(1.6).covariance, r.at(1.6).covariance, 1e-6 * r.at(1.6).covariance);
 }
 
 /// The bins of the run hold what one sample a bin does, but for what weights change within a bin:
@@ -191,7 +191,8 @@ TEST(MultiHistogram, BinsAreNarrow) {
   const Reweighting exact = reweighting(beta, bins);
   for (const double b : {3.0, 2.6, 1.9, 1.6}) {
     EXPECT_NEAR(binned->all().at(b).mean, exact.at(b).mean, 1e-4 * exact.at(b).mean);
-    EXPECT_NEAR(binned->all().at(b).variance, exact.at(b).variance, 1e-3 * exact.at(b).variance);
+    EXPECT_NEAR(binned->all().at(b).covariance, exact.at(b).covariance,
+                1e-3 * exact.at(b).covariance);
     EXPECT_NE(binned->all().at(b).mean, exact.at(b).mean);
   }
 }
@@ -301,6 +302,29 @@ TEST(MultiHistogram, SamplesThatFollowEachOtherAreWorthLess) {
     // 64 samples of the cold bath alone have the variance n kT^2/64. The hot one, of whose 4096
     // samples (2/2.6)^12 (3.2/2)^6 = 72 % are worth something there, leaves a fortieth of it.
     EXPECT_LT(square, 0.1 * kShape / (beta[0] * beta[0]) / 64.0);
+  }
+}
+
+/// A = 2 U + 3 times noise: its mean changes with the temperature as its covariance with U says, n
+/// for 1/beta^2 times 2, and not as its variance does.
+TEST(MultiHistogram, HeatIsTheCovarianceWithTheEnergy) {
+  const std::vector<double> beta{3.0, 2.4, 1.9};
+  std::mt19937_64 random(21);
+  std::normal_distribution<double> noise(0.0, 3.0);
+  MultiHistogram h(beta, 20);
+  const std::vector<Sample> all = samples(beta, 20, 1000, 22);
+  for (const Sample& s : all) h.add(s.bath, s.ladder, s.energy, 2.0 * s.energy + noise(random));
+  const auto result = h.result();
+  for (const double b : {3.0, 2.7, 2.0}) {
+    const auto heat = [b](const Reweighting& r) { return b * b * r.at(b).covariance; };
+    const auto mean = [b](const Reweighting& r) { return r.at(b).mean; };
+    EXPECT_NEAR(heat(result->all()), 2.0 * kShape, 4.5 * error(*result, heat));
+    EXPECT_LT(error(*result, heat), 0.05 * kShape);
+    EXPECT_NEAR(mean(result->all()), 2.0 * kShape / b, 4.5 * error(*result, mean));
+    // The slope of the mean, by a difference that is off by (d/b)^2 of it.
+    const double d = 1e-3;
+    const double slope = (result->all().at(b + d).mean - result->all().at(b - d).mean) / (2.0 * d);
+    EXPECT_NEAR(-slope, result->all().at(b).covariance, 1e-2 * std::abs(slope));
   }
 }
 

@@ -20,17 +20,17 @@ struct EnergyBin {
   double energy =
       0.0;             ///< sum of U, the energy whose canonical distribution was sampled [kcal/mol]
   double value = 0.0;  ///< sum of A, whose moments are asked for [kcal/mol]
-  double square = 0.0;  ///< sum of A^2
+  double product = 0.0;  ///< sum of A U
 
   EnergyBin& operator+=(const EnergyBin& other) {
     samples += other.samples;
     energy += other.energy;
     value += other.value;
-    square += other.square;
+    product += other.product;
     return *this;
   }
   EnergyBin weighted(double weight) const {
-    return {weight * samples, weight * energy, weight * value, weight * square};
+    return {weight * samples, weight * energy, weight * value, weight * product};
   }
 };
 
@@ -57,7 +57,8 @@ class Reweighting {
   bool converged() const { return converged_; }
 
   struct Moments {
-    double mean = 0.0, variance = 0.0;  ///< of A
+    double mean = 0.0;        ///< of A
+    double covariance = 0.0;  ///< of A and U: -d<A>/d(beta)
     /// (sum of the weights of the samples)^2 / (sum of their squares): so many independent samples
     /// of one weight have as large errors.
     double effective_samples = 0.0;
@@ -69,7 +70,7 @@ class Reweighting {
 
  private:
   struct Entry {
-    double samples, energy, value, within;  // means, and the variance of A within the bin
+    double samples, energy, value, within;  // means, and the covariance within the bin
     double log_mixture;  // ln of the density of samples of all baths over that of states
   };
   struct Bath {
