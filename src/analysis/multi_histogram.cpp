@@ -10,6 +10,10 @@ namespace {
 
 constexpr double kTolerance = 1e-8;
 constexpr int kMostIterations = 100;
+/// Free energies move by this much at once at most: far from the solution the slope is rounding.
+constexpr double kMostMove = 10.0;
+/// Fewer samples that baths have in common do not tell of their ratio.
+constexpr double kFewShared = 20.0;
 /// Numbers of bins are below it, so that doubles hold them.
 constexpr double kMostBins = 1e15;
 
@@ -121,6 +125,27 @@ Reweighting::Reweighting(std::span<const double> beta_mol_per_kcal, std::span<co
     if (samples[k] > 0.0) baths.push_back({k, beta_mol_per_kcal[k], samples[k]});
   }
   solve(baths, near);
+  find_cuts(baths);
+}
+
+/// A sample is shared by the baths up to k and those after it where it may be of either: p (1 - p)
+/// of it, with the probability p to be of the first.
+void Reweighting::find_cuts(const std::vector<Bath>& baths) {
+  if (baths.size() < 2) return;
+  std::vector<double> shared(baths.size() - 1, 0.0);
+  for (const Entry& e : entries_) {
+    double p = 0.0;
+    for (std::size_t k = 0; k < shared.size(); ++k) {
+      p += std::exp(std::log(baths[k].samples) + free_energies_[baths[k].number] -
+                    baths[k].beta * e.energy - e.log_mixture);
+      shared[k] += e.samples * p * std::max(0.0, 1.0 - p);
+    }
+  }
+  for (std::size_t k = 0; k < shared.size(); ++k) {
+    if (!(shared[k] >= kFewShared)) {
+      cuts_.push_back({baths[k].number, baths[k + 1].number, shared[k]});
+    }
+  }
 }
 
 double Reweighting::mix(const std::vector<Bath>& baths, std::span<const double> f) {
@@ -180,8 +205,8 @@ void Reweighting::solve(const std::vector<Bath>& baths, std::span<const double> 
     const Eigen::Index rest = size - 1;
     const Eigen::VectorXd move =
         -hessian.bottomRightCorner(rest, rest).ldlt().solve(gradient.tail(rest));
-    if (!move.allFinite()) break;
-    double step = 1.0;
+    double step = 0.0;
+    if (move.allFinite()) step = std::min(1.0, kMostMove / move.cwiseAbs().maxCoeff());
     for (; step > 1e-6; step *= 0.5) {
       std::vector<double> next = f;
       for (std::size_t k = 1; k < n; ++k) next[k] += step * move[static_cast<Eigen::Index>(k - 1)];
@@ -193,8 +218,16 @@ void Reweighting::solve(const std::vector<Bath>& baths, std::span<const double> 
       }
     }
     if (step <= 1e-6) {
-      mix(baths, f);
-      break;
+      // One sweep of the equations themselves, which never leads away from their solution.
+      for (std::size_t k = n; k-- > 0;) {
+        const auto of = [&](std::size_t i) {
+          return std::log(samples[static_cast<Eigen::Index>(i)] /
+                          weight[static_cast<Eigen::Index>(i)]);
+        };
+        f[k] += of(k) - of(0);
+      }
+      objective = mix(baths, f);
+      if (!std::isfinite(objective)) break;
     }
   }
   for (std::size_t k = 0; k < n; ++k) free_energies_[baths[k].number] = f[k];
@@ -246,6 +279,7 @@ double Reweighting::acceptance(double colder_mol_per_kcal, double hotter_mol_per
 std::optional<EvenLadder> even_ladder(const Reweighting& reweighting, double k, double coldest_K,
                                       double hottest_K, std::size_t baths) {
   constexpr double kFewSamples = 100.0;
+  if (!reweighting.converged() || !reweighting.cuts().empty()) return std::nullopt;
   const auto acceptance = [&](double colder_K, double hotter_K) {
     return reweighting.acceptance(1.0 / (k * colder_K), 1.0 / (k * hotter_K));
   };

@@ -197,6 +197,40 @@ TEST(MultiHistogram, BinsAreNarrow) {
   }
 }
 
+/// Of two baths far apart in a third's company one cut is told, where it is. Two of one temperature
+/// and n samples each share half of all of them: p (1 - p) = 1/4 of 2 n.
+TEST(MultiHistogram, TellsWhereBathsShareNothing) {
+  const MultiHistogram h = collected({1000.0, 800.0, 1.0, 0.8}, 20, 100, 4);
+  const auto cut = h.reweighting()->cuts();
+  ASSERT_EQ(cut.size(), 1u);
+  EXPECT_EQ(cut[0].below, 1u);
+  EXPECT_EQ(cut[0].above, 2u);
+  EXPECT_LT(cut[0].shared, 1.0);
+  EXPECT_FALSE(even_ladder(*h.reweighting(), 1.0, 1e-3, 1.25, 4));
+  for (const double samples : {39.0, 41.0}) {
+    const std::vector<double> beta{1.0, 1.0};
+    const std::vector<std::vector<EnergyBin>> bins(2, {{samples, 0.0, 0.0, 0.0}});
+    EXPECT_EQ(reweighting(beta, bins).cuts().size(), samples < 40.0 ? 1u : 0u);
+  }
+}
+
+/// Free energies that are far off at first are found.
+TEST(MultiHistogram, FindsFreeEnergiesFromAfar) {
+  const std::vector<double> beta{3.0, 2.4, 2.0};
+  const auto bins = alone(samples(beta, 1, 300, 6), 3);
+  std::vector<EnergyBin> all;
+  for (const auto& of_bath : bins) all.insert(all.end(), of_bath.begin(), of_bath.end());
+  const std::vector<double> n(3, 300.0);
+  const Reweighting near = reweighting(beta, bins);
+  for (const double off : {-300.0, 30.0, 300.0}) {
+    const Reweighting far(beta, n, all, std::vector<double>{0.0, off, -off});
+    ASSERT_TRUE(far.converged()) << off;
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_NEAR(far.free_energies()[k], near.free_energies()[k], 1e-6);
+    }
+  }
+}
+
 /// Baths that have no energy in common tell of themselves and not of what lies between.
 TEST(MultiHistogram, AGapHasFewSamples) {
   const std::vector<double> beta{1000.0, 1.0};

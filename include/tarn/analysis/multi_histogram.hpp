@@ -56,6 +56,14 @@ class Reweighting {
   /// Whether each bath has the weight of its samples within 1e-8 of them.
   bool converged() const { return converged_; }
 
+  /// Neighbours of which the colder baths and the hotter ones share hardly any samples, fewer than
+  /// 20: what they say of each other and of temperatures between them is not known.
+  struct Cut {
+    std::size_t below, above;  ///< baths
+    double shared;             ///< samples
+  };
+  const std::vector<Cut>& cuts() const { return cuts_; }
+
   struct Moments {
     double mean = 0.0;        ///< of A
     double covariance = 0.0;  ///< of A and U: -d<A>/d(beta)
@@ -82,9 +90,11 @@ class Reweighting {
   /// log_mixture of all entries. @return what the free energies minimise
   double mix(const std::vector<Bath>& baths, std::span<const double> f);
   void solve(const std::vector<Bath>& baths, std::span<const double> near);
+  void find_cuts(const std::vector<Bath>& baths);
 
   std::vector<Entry> entries_;  // by energy
   std::vector<double> free_energies_;
+  std::vector<Cut> cuts_;
   bool converged_ = false;
 };
 
@@ -96,7 +106,8 @@ struct EvenLadder {
 };
 /// @param k Boltzmann's constant in the units of the energies over kelvins
 /// @param baths 2 and more
-/// @return nothing where fewer than 100 effective samples tell of one of the temperatures
+/// @return nothing where the baths do not share samples or fewer than 100 effective samples tell of
+/// one of the temperatures
 std::optional<EvenLadder> even_ladder(const Reweighting& reweighting, double k, double coldest_K,
                                       double hottest_K, std::size_t baths);
 
