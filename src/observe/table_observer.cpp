@@ -36,7 +36,9 @@ TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSe
 }
 
 std::string TableObserver::name() const {
-  return fmt::format("{} every {} replicas {}", spec_.file, every_, selection_text(replicas_));
+  return fmt::format("{}{} every {} replicas {}", spec_.file,
+                     spec_.fluctuation ? " and covariances" : "", every_,
+                     selection_text(replicas_));
 }
 
 void TableObserver::observe(const Frame& frame) {
