@@ -414,6 +414,16 @@ std::vector<double> MultiHistogram::inefficiencies() const {
   return inefficiencies;
 }
 
+std::vector<MultiHistogram::Part> MultiHistogram::together(std::size_t blocks) const {
+  std::vector<Part> result;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const std::size_t at = p / groups_ / blocks * groups_ + p % groups_;
+    if (at >= result.size()) result.resize(at + 1, Part(beta_.size()));
+    add_to(result[at], parts_[p]);
+  }
+  return result;
+}
+
 Reweighting MultiHistogram::reweighting_of(const Part& part, std::span<const double> inefficiencies,
                                            const Reweighting* near) const {
   std::vector<std::vector<EnergyBin>> bins(part.size());
@@ -441,13 +451,24 @@ std::optional<MultiHistogram::Result> MultiHistogram::result() const {
   // The same for all: they are no part of the jackknife.
   const std::vector<double> g = inefficiencies();
   Result result(reweighting_of(all, g, nullptr));
-  for (const Part& part : parts_) {
-    const double share = samples_of_part(part) / samples;
-    if (share == 0.0 || share == 1.0) continue;
-    Part rest = all;
-    add_to(rest, part, -1.0);
-    result.without_.push_back({reweighting_of(rest, g, &result.all_), share});
+  const auto leave_out = [&](const std::vector<Part>& parts) {
+    auto& without = result.without_.emplace_back();
+    for (const Part& part : parts) {
+      const double share = samples_of_part(part) / samples;
+      if (share == 0.0 || share == 1.0) continue;
+      Part rest = all;
+      add_to(rest, part, -1.0);
+      without.push_back({reweighting_of(rest, g, &result.all_), share});
+    }
+  };
+  leave_out(parts_);
+  if (groups_ == kGroups) return result;
+  // Four parts at least: fewer say nothing of their spread.
+  const std::size_t blocks = parts_.size() / groups_;
+  for (const std::size_t merged : {2u, 4u}) {
+    if (blocks > merged && blocks / merged * groups_ >= 4) leave_out(together(merged));
   }
+  if (blocks > 1 && groups_ >= kEnoughLadders) leave_out(together(blocks));
   return result;
 }
 

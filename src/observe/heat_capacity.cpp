@@ -170,6 +170,7 @@ class HeatCapacity final : public Observer {
   // Temperature and height of the maximum, with errors; of the last finish().
   struct Peak {
     std::array<double, 2> values, errors;
+    bool converged;
   };
   std::optional<Peak> peak_;
   std::vector<std::string> notes_;
@@ -198,9 +199,13 @@ void HeatCapacity::find_peak(const MultiHistogram::Result& result,
     return std::vector<double>{at_K, capacity(r, at_K)};
   };
   const std::vector<double> values = peak_of(result.all());
-  const std::vector<double> errors = result.errors(values, peak_of);
+  std::vector<double> of_parts;
+  const std::vector<double> errors = result.errors(values, peak_of, &of_parts);
   if (maximum->stands_out < kStandsOut * errors[1]) return;
-  peak_ = {{values[0], values[1]}, {errors[0], errors[1]}};
+  // Errors that grow by a half with the length of the blocks go on to do so.
+  constexpr double kGrows = 1.5;
+  const bool grow = errors[0] > kGrows * of_parts[0] || errors[1] > kGrows * of_parts[1];
+  peak_ = {{values[0], values[1]}, {errors[0], errors[1]}, !grow};
 }
 
 void HeatCapacity::finish() {
@@ -276,7 +281,10 @@ std::vector<AveragedQuantity> HeatCapacity::averages() const {
   std::vector<AveragedQuantity> all{
       {"heat_capacity", "peak_temperature_K", peak_->values[0], peak_->errors[0]},
       {"heat_capacity", "peak_kcal_per_mol_K", peak_->values[1], peak_->errors[1]}};
-  for (AveragedQuantity& a : all) a.samples = static_cast<std::int64_t>(histogram_.samples());
+  for (AveragedQuantity& a : all) {
+    a.samples = static_cast<std::int64_t>(histogram_.samples());
+    a.converged = peak_->converged;
+  }
   return all;
 }
 

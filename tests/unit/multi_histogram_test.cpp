@@ -126,6 +126,29 @@ TEST(MultiHistogram, ErrorsAreThoseOfManyRuns) {
   EXPECT_NEAR(square, 15.0 / 13.0, 4.5 * 1.84 / std::sqrt(kRuns));
 }
 
+/// Each of eight ladders stays at an energy of its own: the error of the mean is that of eight
+/// values, s/sqrt(8), however time is split.
+TEST(MultiHistogram, LaddersThatStayApartAreTheParts) {
+  const std::vector<double> energies{1.0, 4.0, 2.5, 3.0, 2.0, 6.0, 3.5, 0.5};
+  MultiHistogram h({2.0}, 8);
+  double mean = 0.0, squares = 0.0;
+  for (const double u : energies) mean += u / 8.0;
+  for (const double u : energies) squares += (u - mean) * (u - mean);
+  for (int moment = 0; moment < 100; ++moment) {
+    for (std::int64_t l = 0; l < 8; ++l) {
+      const double u = energies[static_cast<std::size_t>(l)];
+      h.add(0, l, u, u);
+    }
+    h.end_of_moment();
+  }
+  const auto result = h.result();
+  const auto f = [](const Reweighting& r) { return std::vector<double>{r.at(2.0).mean}; };
+  std::vector<double> of_parts;
+  const std::vector<double> error = result->errors(f(result->all()), f, &of_parts);
+  EXPECT_NEAR(error[0], std::sqrt(squares / 7.0 / 8.0), 1e-9);
+  EXPECT_LT(of_parts[0], 0.9 * error[0]);
+}
+
 /// One bath: its own moments, and elsewhere plain weights exp(-(b - b0) U).
 TEST(MultiHistogram, OfOneBathIsPlainReweighting) {
   const std::vector<double> beta{2.0};

@@ -125,6 +125,8 @@ class MultiHistogram {
   static constexpr std::int64_t kGroups = 16;
   /// From so many ladders on their spread tells something of the errors.
   static constexpr std::int64_t kLeastLadders = 3;
+  /// And from so many on it is an error that is known within a third.
+  static constexpr std::size_t kEnoughLadders = 6;
   /// Width of a bin in kT of its bath. Its samples are given one weight; weights of other baths
   /// differ within it by some 4 %, and moments are off by a thousandth of what that does to them.
   static constexpr double kWidth_kT = 0.125;
@@ -152,21 +154,31 @@ class MultiHistogram {
    public:
     const Reweighting& all() const { return all_; }
     /// Whether there are two parts and errors are known.
-    bool knows_errors() const { return without_.size() > 1; }
+    bool knows_errors() const { return without_.front().size() > 1; }
     /// Standard errors of the numbers that f makes of a Reweighting, by the jackknife for parts of
-    /// any size: err^2 = sum over the parts of (1 - share) (f(without it) - f(all))^2.
+    /// any size: err^2 = sum over the parts of (1 - share) (f(without it) - f(all))^2. With fewer
+    /// than 16 ladders also for two and four blocks of time as one part, and for whole ladders
+    /// where there are 6: the largest one.
     /// @param values f(all())
+    /// @param of_parts if not null: the errors from the shortest parts
     template <class F>
-    std::vector<double> errors(const std::vector<double>& values, const F& f) const {
-      std::vector<double> errors(values.size(), 0.0);
-      for (const Without& w : without_) {
-        const std::vector<double> rest = f(w.rest);
-        for (std::size_t i = 0; i < values.size(); ++i) {
-          errors[i] += (1.0 - w.share) * (rest[i] - values[i]) * (rest[i] - values[i]);
+    std::vector<double> errors(const std::vector<double>& values, const F& f,
+                               std::vector<double>* of_parts = nullptr) const {
+      std::vector<double> largest(values.size(), 0.0);
+      for (const std::vector<Without>& parts : without_) {
+        std::vector<double> squares(values.size(), 0.0);
+        for (const Without& w : parts) {
+          const std::vector<double> rest = f(w.rest);
+          for (std::size_t i = 0; i < values.size(); ++i) {
+            squares[i] += (1.0 - w.share) * (rest[i] - values[i]) * (rest[i] - values[i]);
+          }
         }
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          largest[i] = std::fmax(largest[i], std::sqrt(squares[i]));
+        }
+        if (of_parts != nullptr && &parts == &without_.front()) *of_parts = largest;
       }
-      for (double& error : errors) error = std::sqrt(error);
-      return errors;
+      return largest;
     }
 
    private:
@@ -178,7 +190,7 @@ class MultiHistogram {
     explicit Result(Reweighting all) : all_(std::move(all)) {}
 
     Reweighting all_;
-    std::vector<Without> without_;
+    std::vector<std::vector<Without>> without_;  // [way to make parts], the shortest ones first
   };
   /// Nothing without samples.
   std::optional<Result> result() const;
@@ -197,6 +209,8 @@ class MultiHistogram {
   Reweighting reweighting_of(const Part& part, std::span<const double> inefficiencies,
                              const Reweighting* near) const;
   Part whole() const;
+  /// The parts with so many blocks of time as one.
+  std::vector<Part> together(std::size_t blocks) const;
   static void add_to(Part& sum, const Part& part, double sign = 1.0);
 
   std::vector<double> beta_;
