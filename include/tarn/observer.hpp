@@ -63,6 +63,8 @@ class Observer {
   virtual void finish() = 0;
   /// Means of what it saw; nothing before there is a sample after equilibration.
   virtual std::vector<AveragedQuantity> averages() const { return {}; }
+  /// What has to be told about what it saw, after finish().
+  virtual std::vector<std::string> notes() const { return {}; }
   /// Draws the pictures of the files that finish() wrote.
   virtual Pictures draw() { return {}; }
 };

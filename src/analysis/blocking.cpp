@@ -10,19 +10,19 @@ constexpr int kMostSeries = 32;
 /// From this many whole series on, their spread tells the error.
 constexpr double kEnoughSeries = 16.0;
 
-/// Of the mean of the first moment.
-template <std::size_t kMoments>
-typename BlockSums<kMoments>::Value residual_of_mean(
-    const typename BlockSums<kMoments>::Value& sum) {
-  typename BlockSums<kMoments>::Value residual{};
-  residual.front() = 1.0;
-  residual.back() = -sum.front() / sum.back();
-  return residual;
+using Means = BlockSums<1>::Value;
+using Products = BlockSums<3>::Value;  // sums of x, y, x y and 1
+
+Means residual_of_mean(const Means& sum) { return {1.0, -sum[0] / sum[1]}; }
+Products residual_of_x(const Products& sum) { return {1.0, 0.0, 0.0, -sum[0] / sum[3]}; }
+Products residual_of_y(const Products& sum) { return {0.0, 1.0, 0.0, -sum[1] / sum[3]}; }
+Products residual_of_x_and_y(const Products& sum) {
+  return {1.0, 1.0, 0.0, -(sum[0] + sum[1]) / sum[3]};
 }
-/// Of the mean square less the square of the mean.
-BlockSums<2>::Value residual_of_variance(const BlockSums<2>::Value& sum) {
-  const double mean = sum[0] / sum[2], mean_square = sum[1] / sum[2];
-  return {-2.0 * mean, 1.0, 2.0 * mean * mean - mean_square};
+/// Of the mean of the product less the product of the means.
+Products residual_of_covariance(const Products& sum) {
+  const double x = sum[0] / sum[3], y = sum[1] / sum[3];
+  return {-y, -x, 1.0, 2.0 * x * y - sum[2] / sum[3]};
 }
 
 }  // namespace
@@ -35,17 +35,14 @@ std::size_t BlockSums<kMoments>::series_of_replicas(int replicas) {
 }
 
 template <std::size_t kMoments>
-void BlockSums<kMoments>::add_replicas(std::span<const std::int64_t> ids,
-                                       std::span<const double> values) {
-  if (empty() && !values.empty()) shift_ = values.front();
+template <class F>
+void BlockSums<kMoments>::add_replicas_by(std::span<const std::int64_t> ids, const F& value_of) {
   // One value of each series: the sum of those of its replicas.
   std::vector<Value> of_series(series_);
   for (std::size_t r = 0; r < ids.size(); ++r) {
     Value& sum = of_series[static_cast<std::size_t>(ids[r]) % series_];
-    const double x = values[r] - shift_;
-    double moment = 1.0;
-    for (std::size_t i = 0; i < kMoments; ++i) sum[i] += moment *= x;
-    sum.back() += 1.0;
+    const Value value = value_of(r);
+    for (std::size_t i = 0; i < kNumbers; ++i) sum[i] += value[i];
   }
   for (std::size_t s = 0; s < series_; ++s) {
     if (of_series[s].back() > 0.0) add(s, of_series[s]);
@@ -122,12 +119,12 @@ double BlockSums<kMoments>::most_numbers(double values) const {
       static_cast<double>(1 + kNumbers + kProducts) + static_cast<double>(kNumbers * series_);
   // A level for each number of blocks of twice the length that there is a whole one of.
   const double levels = values >= 1.0 ? std::floor(std::log2(values)) + 1.0 : 0.0;
-  return 1.0 + level * levels;
+  return static_cast<double>(kShifts) + level * levels;
 }
 
 template <std::size_t kMoments>
 std::vector<double> BlockSums<kMoments>::memory() const {
-  std::vector<double> memory{shift_};
+  std::vector<double> memory(shift_.begin(), shift_.end());
   for (const Level& l : levels_) {
     memory.push_back(l.blocks);
     memory.insert(memory.end(), l.sum.begin(), l.sum.end());
@@ -139,8 +136,8 @@ std::vector<double> BlockSums<kMoments>::memory() const {
 
 template <std::size_t kMoments>
 void BlockSums<kMoments>::restore(std::span<const double> memory) {
-  shift_ = memory.front();
-  memory = memory.subspan(1);
+  std::copy_n(memory.begin(), kShifts, shift_.begin());
+  memory = memory.subspan(kShifts);
   levels_.clear();
   const auto take = [&memory](auto& into) {
     std::copy_n(memory.begin(), into.size(), into.begin());
@@ -158,32 +155,55 @@ void BlockSums<kMoments>::restore(std::span<const double> memory) {
 }
 
 template class BlockSums<1>;
-template class BlockSums<2>;
+template class BlockSums<3>;
 
-// --- means and variances ---
+// --- means and covariances ---
+
+void PooledBlocking::add_replicas(std::span<const std::int64_t> ids,
+                                  std::span<const double> values) {
+  if (empty() && !values.empty()) shift_[0] = values.front();
+  add_replicas_by(ids, [&](std::size_t r) { return Value{values[r] - shift_[0], 1.0}; });
+}
 
 void PooledBlocking::add(std::size_t series, double sum, double weight) {
-  if (empty()) shift_ = sum / weight;
-  BlockSums::add(series, {sum - weight * shift_, weight});
+  if (empty()) shift_[0] = sum / weight;
+  BlockSums::add(series, {sum - weight * shift_[0], weight});
 }
 
 Blocking PooledBlocking::result() const {
   if (empty()) return {};
-  Blocking result = errors(residual_of_mean<1>);
+  Blocking result = errors(residual_of_mean);
   const auto [total, weight] = sum();
-  result.mean = shift_ + total / weight;
+  result.mean = shift_[0] + total / weight;
   return result;
 }
 
-Blocking PooledVariance::result() const {
+void PooledCovariance::add_replicas(std::span<const std::int64_t> ids, std::span<const double> x,
+                                    std::span<const double> y) {
+  if (empty() && !ids.empty()) shift_ = {x.front(), y.front()};
+  add_replicas_by(ids, [&](std::size_t r) {
+    const double of_x = x[r] - shift_[0], of_y = y[r] - shift_[1];
+    return Value{of_x, of_y, of_x * of_y, 1.0};
+  });
+}
+
+Blocking PooledCovariance::result() const {
   if (empty()) return {};
-  Blocking result = errors(residual_of_variance);
-  const auto [total, squares, weight] = sum();
-  const double mean = total / weight;
-  const double error_of_mean = errors(residual_of_mean<2>).error;
-  const double square = error_of_mean * error_of_mean;
-  result.mean = std::max(squares / weight - mean * mean, 0.0) + square;
-  result.error = std::max(result.error, std::sqrt(2.0) * square);
+  Blocking result = errors(residual_of_covariance);
+  const Blocking x = errors(residual_of_x), y = errors(residual_of_y);
+  const double both = errors(residual_of_x_and_y).error, most = x.error * y.error;
+  // Of the errors of the means; each may be of another level, so that it is bounded.
+  const double of_errors =
+      std::clamp(0.5 * (both * both - x.error * x.error - y.error * y.error), -most, most);
+  const double second = std::hypot(most, of_errors);
+  const auto [of_x, of_y, product, weight] = sum();
+  result.mean = product / weight - of_x / weight * (of_y / weight) + of_errors;
+  if (!x.converged || !y.converged || second > result.error) {
+    result.converged = false;
+    result.autocorrelation_time =
+        std::max({result.autocorrelation_time, x.autocorrelation_time, y.autocorrelation_time});
+  }
+  result.error = std::max(result.error, second);
   return result;
 }
 

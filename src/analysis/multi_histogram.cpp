@@ -10,6 +10,10 @@ namespace {
 
 constexpr double kTolerance = 1e-8;
 constexpr int kMostIterations = 100;
+/// Free energies move by this much at once at most: far from the solution the slope is rounding.
+constexpr double kMostMove = 10.0;
+/// Fewer samples that baths have in common do not tell of their ratio.
+constexpr double kFewShared = 20.0;
 /// Numbers of bins are below it, so that doubles hold them.
 constexpr double kMostBins = 1e15;
 
@@ -110,9 +114,9 @@ Reweighting::Reweighting(std::span<const double> beta_mol_per_kcal, std::span<co
                          std::span<const EnergyBin> bins, std::span<const double> near)
     : free_energies_(samples.size(), std::numeric_limits<double>::quiet_NaN()) {
   for (const EnergyBin& bin : bins) {
-    const double mean = bin.value / bin.samples;
-    entries_.push_back({bin.samples, bin.energy / bin.samples, mean,
-                        std::max(0.0, bin.square / bin.samples - mean * mean), 0.0});
+    const double energy = bin.energy / bin.samples, value = bin.value / bin.samples;
+    entries_.push_back(
+        {bin.samples, energy, value, bin.product / bin.samples - energy * value, 0.0});
   }
   std::stable_sort(entries_.begin(), entries_.end(),
                    [](const Entry& a, const Entry& b) { return a.energy < b.energy; });
@@ -121,6 +125,27 @@ Reweighting::Reweighting(std::span<const double> beta_mol_per_kcal, std::span<co
     if (samples[k] > 0.0) baths.push_back({k, beta_mol_per_kcal[k], samples[k]});
   }
   solve(baths, near);
+  find_cuts(baths);
+}
+
+/// A sample is shared by the baths up to k and those after it where it may be of either: p (1 - p)
+/// of it, with the probability p to be of the first.
+void Reweighting::find_cuts(const std::vector<Bath>& baths) {
+  if (baths.size() < 2) return;
+  std::vector<double> shared(baths.size() - 1, 0.0);
+  for (const Entry& e : entries_) {
+    double p = 0.0;
+    for (std::size_t k = 0; k < shared.size(); ++k) {
+      p += std::exp(std::log(baths[k].samples) + free_energies_[baths[k].number] -
+                    baths[k].beta * e.energy - e.log_mixture);
+      shared[k] += e.samples * p * std::max(0.0, 1.0 - p);
+    }
+  }
+  for (std::size_t k = 0; k < shared.size(); ++k) {
+    if (!(shared[k] >= kFewShared)) {
+      cuts_.push_back({baths[k].number, baths[k + 1].number, shared[k]});
+    }
+  }
 }
 
 double Reweighting::mix(const std::vector<Bath>& baths, std::span<const double> f) {
@@ -180,8 +205,8 @@ void Reweighting::solve(const std::vector<Bath>& baths, std::span<const double> 
     const Eigen::Index rest = size - 1;
     const Eigen::VectorXd move =
         -hessian.bottomRightCorner(rest, rest).ldlt().solve(gradient.tail(rest));
-    if (!move.allFinite()) break;
-    double step = 1.0;
+    double step = 0.0;
+    if (move.allFinite()) step = std::min(1.0, kMostMove / move.cwiseAbs().maxCoeff());
     for (; step > 1e-6; step *= 0.5) {
       std::vector<double> next = f;
       for (std::size_t k = 1; k < n; ++k) next[k] += step * move[static_cast<Eigen::Index>(k - 1)];
@@ -193,8 +218,16 @@ void Reweighting::solve(const std::vector<Bath>& baths, std::span<const double> 
       }
     }
     if (step <= 1e-6) {
-      mix(baths, f);
-      break;
+      // One sweep of the equations themselves, which never leads away from their solution.
+      for (std::size_t k = n; k-- > 0;) {
+        const auto of = [&](std::size_t i) {
+          return std::log(samples[static_cast<Eigen::Index>(i)] /
+                          weight[static_cast<Eigen::Index>(i)]);
+        };
+        f[k] += of(k) - of(0);
+      }
+      objective = mix(baths, f);
+      if (!std::isfinite(objective)) break;
     }
   }
   for (std::size_t k = 0; k < n; ++k) free_energies_[baths[k].number] = f[k];
@@ -218,15 +251,16 @@ std::vector<double> Reweighting::shares(double beta_mol_per_kcal) const {
 Reweighting::Moments Reweighting::at(double beta_mol_per_kcal) const {
   const std::vector<double> share = shares(beta_mol_per_kcal);
   Moments moments;
-  double squares = 0.0;
+  double squares = 0.0, energy = 0.0;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     moments.mean += share[i] * entries_[i].value;
+    energy += share[i] * entries_[i].energy;
     squares += share[i] * share[i] / entries_[i].samples;
   }
   moments.effective_samples = 1.0 / squares;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const double off = entries_[i].value - moments.mean;
-    moments.variance += share[i] * (entries_[i].within + off * off);
+    const double off = (entries_[i].value - moments.mean) * (entries_[i].energy - energy);
+    moments.covariance += share[i] * (entries_[i].within + off);
   }
   return moments;
 }
@@ -245,6 +279,7 @@ double Reweighting::acceptance(double colder_mol_per_kcal, double hotter_mol_per
 std::optional<EvenLadder> even_ladder(const Reweighting& reweighting, double k, double coldest_K,
                                       double hottest_K, std::size_t baths) {
   constexpr double kFewSamples = 100.0;
+  if (!reweighting.converged() || !reweighting.cuts().empty()) return std::nullopt;
   const auto acceptance = [&](double colder_K, double hotter_K) {
     return reweighting.acceptance(1.0 / (k * colder_K), 1.0 / (k * hotter_K));
   };
@@ -287,7 +322,7 @@ void MultiHistogram::add(std::size_t bath, std::int64_t ladder, double energy, d
   block_is_open_ = true;
   const auto group = static_cast<std::size_t>(ladder) % groups_;
   Part& part = parts_[parts_.size() - groups_ + group];
-  part[bath][static_cast<std::int64_t>(bin)] += {1.0, energy, value, value * value};
+  part[bath][static_cast<std::int64_t>(bin)] += {1.0, energy, value, value * energy};
 }
 
 void MultiHistogram::end_of_moment() {
@@ -313,7 +348,7 @@ void MultiHistogram::add_to(Part& sum, const Part& part, double sign) {
       of.samples += sign * bin.samples;
       of.energy += sign * bin.energy;
       of.value += sign * bin.value;
-      of.square += sign * bin.square;
+      of.product += sign * bin.product;
     }
   }
 }
@@ -338,12 +373,64 @@ MultiHistogram::Part MultiHistogram::whole() const {
   return sum;
 }
 
-Reweighting MultiHistogram::reweighting_of(const Part& part, const Reweighting* near) const {
+std::vector<double> MultiHistogram::inefficiencies() const {
+  struct Sums {
+    double samples = 0.0, energy = 0.0;
+  };
+  std::vector<double> inefficiencies;
+  for (std::size_t bath = 0; bath < beta_.size(); ++bath) {
+    std::vector<Sums> of_parts(parts_.size()), of_groups(groups_);
+    Sums all;
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      for (const auto& [number, bin] : parts_[p][bath]) {
+        for (Sums* sums : {&of_parts[p], &of_groups[p % groups_], &all}) {
+          sums->samples += bin.samples;
+          sums->energy += bin.energy;
+        }
+      }
+    }
+    double& g = inefficiencies.emplace_back(1.0);
+    if (all.samples == 0.0) continue;
+    const double mean = all.energy / all.samples;
+    double squares = 0.0;  // of single samples, about their mean
+    for (const Part& part : parts_) {
+      for (const auto& [number, bin] : part[bath]) {
+        squares += std::pow(bin.energy - mean * bin.samples, 2) / bin.samples;
+      }
+    }
+    if (squares == 0.0) continue;
+    const auto raise = [&](const std::vector<Sums>& sums) {
+      double square = 0.0, parts = 0.0;
+      for (const Sums& s : sums) {
+        square += std::pow(s.energy - mean * s.samples, 2);
+        parts += s.samples > 0.0 ? 1.0 : 0.0;
+      }
+      if (parts > 1.0) g = std::max(g, parts / (parts - 1.0) * square / squares);
+    };
+    raise(of_parts);
+    if (groups_ >= kLeastLadders && groups_ < kGroups) raise(of_groups);
+    g = std::min(g, all.samples);
+  }
+  return inefficiencies;
+}
+
+std::vector<MultiHistogram::Part> MultiHistogram::together(std::size_t blocks) const {
+  std::vector<Part> result;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    const std::size_t at = p / groups_ / blocks * groups_ + p % groups_;
+    if (at >= result.size()) result.resize(at + 1, Part(beta_.size()));
+    add_to(result[at], parts_[p]);
+  }
+  return result;
+}
+
+Reweighting MultiHistogram::reweighting_of(const Part& part, std::span<const double> inefficiencies,
+                                           const Reweighting* near) const {
   std::vector<std::vector<EnergyBin>> bins(part.size());
   std::vector<double> samples;
   for (std::size_t bath = 0; bath < part.size(); ++bath) {
     for (const auto& [number, bin] : part[bath]) {
-      if (bin.samples > 0.0) bins[bath].push_back(bin);
+      if (bin.samples > 0.0) bins[bath].push_back(bin.weighted(1.0 / inefficiencies[bath]));
     }
     samples.push_back(samples_of(bins[bath]));
   }
@@ -354,21 +441,34 @@ Reweighting MultiHistogram::reweighting_of(const Part& part, const Reweighting* 
 
 std::optional<Reweighting> MultiHistogram::reweighting() const {
   if (empty()) return std::nullopt;
-  return reweighting_of(whole(), nullptr);
+  return reweighting_of(whole(), inefficiencies(), nullptr);
 }
 
 std::optional<MultiHistogram::Result> MultiHistogram::result() const {
   if (empty()) return std::nullopt;
   const Part all = whole();
   const double samples = samples_of_part(all);
-  Result result(reweighting_of(all, nullptr));
-  for (const Part& part : parts_) {
-    const double share = samples_of_part(part) / samples;
-    if (share == 0.0 || share == 1.0) continue;
-    Part rest = all;
-    add_to(rest, part, -1.0);
-    result.without_.push_back({reweighting_of(rest, &result.all_), share});
+  // The same for all: they are no part of the jackknife.
+  const std::vector<double> g = inefficiencies();
+  Result result(reweighting_of(all, g, nullptr));
+  const auto leave_out = [&](const std::vector<Part>& parts) {
+    auto& without = result.without_.emplace_back();
+    for (const Part& part : parts) {
+      const double share = samples_of_part(part) / samples;
+      if (share == 0.0 || share == 1.0) continue;
+      Part rest = all;
+      add_to(rest, part, -1.0);
+      without.push_back({reweighting_of(rest, g, &result.all_), share});
+    }
+  };
+  leave_out(parts_);
+  if (groups_ == kGroups) return result;
+  // Four parts at least: fewer say nothing of their spread.
+  const std::size_t blocks = parts_.size() / groups_;
+  for (const std::size_t merged : {2u, 4u}) {
+    if (blocks > merged && blocks / merged * groups_ >= 4) leave_out(together(merged));
   }
+  if (blocks > 1 && groups_ >= kEnoughLadders) leave_out(together(blocks));
   return result;
 }
 
@@ -381,7 +481,7 @@ std::vector<double> MultiHistogram::memory() const {
       numbers.push_back(static_cast<double>(bins.size()));
       for (const auto& [number, bin] : bins) {
         numbers.insert(numbers.end(), {static_cast<double>(number), bin.samples, bin.energy,
-                                       bin.value, bin.square});
+                                       bin.value, bin.product});
       }
     }
   }
@@ -401,7 +501,7 @@ void MultiHistogram::restore(std::span<const double> memory) {
       for (std::size_t i = 0; i < count; ++i) {
         const auto number = static_cast<std::int64_t>(next());
         EnergyBin& bin = bins[number];
-        for (double* value : {&bin.samples, &bin.energy, &bin.value, &bin.square}) {
+        for (double* value : {&bin.samples, &bin.energy, &bin.value, &bin.product}) {
           *value = next();
         }
       }

@@ -1,6 +1,7 @@
 #include "makers.hpp"
 #include "table_observer.hpp"
 #include "tarn/core/units.hpp"
+#include "tarn/exchange.hpp"
 #include "tarn/observe/pictures.hpp"
 
 namespace tarn {
@@ -12,14 +13,17 @@ void append_energies(const Frame& frame, std::size_t r, std::vector<double>& val
                                e.kinetic_kcal_per_mol, e.total_kcal_per_mol, e.temperature_K});
 }
 
-/// Of rigid bonds: 3 N k + var(V0 + wall)/(k T^2), equation (53).
-FluctuationSpec heat_capacity(int molecules) {
+/// Of rigid bonds: 3 N k + cov(V0 + wall, U)/(k T^2), equation (53).
+FluctuationSpec heat_capacity(const System& system, int molecules) {
   constexpr double k = units::boltzmann_kcal_per_mol_K;
   FluctuationSpec spec;
   spec.quantity = "heat_capacity_kcal_per_mol_K";
   spec.value = [](const Frame& frame, std::size_t r) {
     const Energies& e = frame.energies[r];
     return e.potential_kcal_per_mol + e.wall_kcal_per_mol;
+  };
+  spec.other = [system](const Frame& frame, std::size_t r) {
+    return canonical_energy_kcal_per_mol(system, frame.energies[r]);
   };
   spec.offset = 3.0 * molecules * k;
   spec.factor = [](double bath_K) { return 1.0 / (k * bath_K * bath_K); };
@@ -28,7 +32,8 @@ FluctuationSpec heat_capacity(int molecules) {
 
 }  // namespace
 
-std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const RunInfo& info) {
+std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const Deck& deck,
+                                        const RunInfo& info) {
   TableSpec spec;
   spec.file = "energies";
   spec.fields = kEnergies;
@@ -36,7 +41,7 @@ std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const Ru
                   "total_kcal_per_mol", "temperature_K"};
   spec.averaged_columns = spec.columns.size();
   spec.append_values = append_energies;
-  spec.fluctuation = heat_capacity(info.molecules);
+  spec.fluctuation = heat_capacity(make_system(deck, info.molecules), info.molecules);
   spec.draw = draw_energies;
   return std::make_unique<TableObserver>(spec, section.every, section.replicas, info);
 }

@@ -46,9 +46,11 @@ std::vector<double> temperatures_between(double coldest_K, double hottest_K) {
   for (const double round : {5.0, 2.5, 2.0, 1.0}) {
     if (round * power >= least_K) step_K = round * power;
   }
+  // A multiple of 0.1 is not what is nearest to it; a number over 10 is.
+  const double per_K = std::round(1e6 / step_K) / 1e6;
   std::vector<double> temperatures_K{coldest_K};
-  for (double i = std::floor(coldest_K / step_K) + 1.0; i * step_K < hottest_K; ++i) {
-    temperatures_K.push_back(i * step_K);
+  for (double i = std::floor(coldest_K * per_K) + 1.0; i / per_K < hottest_K; ++i) {
+    temperatures_K.push_back(i / per_K);
   }
   temperatures_K.push_back(hottest_K);
   return temperatures_K;
@@ -110,7 +112,9 @@ class HeatCapacity final : public Observer {
         baths_(info),
         histogram_(betas(), ladder(info.replicas - 1) + 1) {}
 
-  std::string name() const override { return fmt::format("heat capacity every {}", every_); }
+  std::string name() const override {
+    return fmt::format("heat capacity by covariance every {}", every_);
+  }
   unsigned fields() const override { return kEnergies; }
   std::int64_t every() const override { return every_; }
   void begin() override {}
@@ -133,11 +137,13 @@ class HeatCapacity final : public Observer {
 
   void finish() override;
   std::vector<AveragedQuantity> averages() const override;
+  std::vector<std::string> notes() const override { return notes_; }
 
  private:
   std::int64_t ladder(std::int64_t replica_id) const {
     return replica_id / static_cast<std::int64_t>(info_.baths_K.size());
   }
+  double bath_K(std::size_t bath) const { return baths_.temperature_K(bath).value(); }
   std::vector<double> betas() const {
     std::vector<double> betas;
     for (std::size_t bath = 0; bath < baths_.size(); ++bath) {
@@ -148,7 +154,7 @@ class HeatCapacity final : public Observer {
   /// Equation (53) [kcal/mol/K].
   double capacity(const Reweighting::Moments& moments, double temperature_K) const {
     constexpr double k = units::boltzmann_kcal_per_mol_K;
-    return 3.0 * info_.molecules * k + moments.variance / (k * temperature_K * temperature_K);
+    return 3.0 * info_.molecules * k + moments.covariance / (k * temperature_K * temperature_K);
   }
   double capacity(const Reweighting& r, double temperature_K) const {
     return capacity(r.at(beta_mol_per_kcal(temperature_K)), temperature_K);
@@ -164,8 +170,10 @@ class HeatCapacity final : public Observer {
   // Temperature and height of the maximum, with errors; of the last finish().
   struct Peak {
     std::array<double, 2> values, errors;
+    bool converged;
   };
   std::optional<Peak> peak_;
+  std::vector<std::string> notes_;
 };
 
 void HeatCapacity::find_peak(const MultiHistogram::Result& result,
@@ -191,14 +199,38 @@ void HeatCapacity::find_peak(const MultiHistogram::Result& result,
     return std::vector<double>{at_K, capacity(r, at_K)};
   };
   const std::vector<double> values = peak_of(result.all());
-  const std::vector<double> errors = result.errors(values, peak_of);
+  std::vector<double> of_parts;
+  const std::vector<double> errors = result.errors(values, peak_of, &of_parts);
   if (maximum->stands_out < kStandsOut * errors[1]) return;
-  peak_ = {{values[0], values[1]}, {errors[0], errors[1]}};
+  // Errors that grow by a half with the length of the blocks go on to do so.
+  constexpr double kGrows = 1.5;
+  const bool grow = errors[0] > kGrows * of_parts[0] || errors[1] > kGrows * of_parts[1];
+  peak_ = {{values[0], values[1]}, {errors[0], errors[1]}, !grow};
 }
 
 void HeatCapacity::finish() {
   const auto result = histogram_.result();
+  notes_.clear();
   if (!result) return;
+  const Reweighting& all = result->all();
+  for (const Reweighting::Cut& cut : all.cuts()) {
+    notes_.push_back(
+        fmt::format("the baths up to {:g} K and from {:g} K share {:.2g} samples: "
+                    "heat_capacity.csv does not know what lies between; put a "
+                    "temperature between them",
+                    bath_K(cut.below), bath_K(cut.above), cut.shared));
+  }
+  if (!all.converged()) {
+    notes_.push_back(
+        "the equations of the multiple histograms have not been solved: "
+        "heat_capacity.csv has no heat capacities");
+  }
+  const auto is_known = [&](double t_K, double samples) {
+    return all.converged() && samples >= kFewSamples &&
+           std::none_of(all.cuts().begin(), all.cuts().end(), [&](const Reweighting::Cut& cut) {
+             return bath_K(cut.below) < t_K && t_K < bath_K(cut.above);
+           });
+  };
   const std::vector<double> temperatures_K = temperatures_between(
       baths_.temperature_K(0).value(), baths_.temperature_K(baths_.size() - 1).value());
   // Energies, then heat capacities.
@@ -213,11 +245,11 @@ void HeatCapacity::finish() {
     return energies;
   };
   const std::size_t rows = temperatures_K.size();
-  std::vector<double> values = curve(result->all()), errors = result->errors(values, curve);
+  std::vector<double> values = curve(all), errors = result->errors(values, curve);
   std::vector<double> samples;
   for (std::size_t row = 0; row < rows; ++row) {
-    samples.push_back(result->all().at(beta_mol_per_kcal(temperatures_K[row])).effective_samples);
-    if (samples.back() >= kFewSamples) continue;
+    samples.push_back(all.at(beta_mol_per_kcal(temperatures_K[row])).effective_samples);
+    if (is_known(temperatures_K[row], samples.back())) continue;
     for (const std::size_t i : {row, rows + row}) values[i] = errors[i] = kUnknown;
   }
   find_peak(*result, temperatures_K,
@@ -230,7 +262,7 @@ void HeatCapacity::finish() {
       info_.provenance +
       "; energy of pairs and wall, and heat capacity of rigid bonds, from the samples of all baths "
       "by multiple histograms; _err = standard error by the jackknife (0: not known); nan: fewer "
-      "than 100 effective samples" +
+      "than 100 effective samples, or between baths that share fewer than 20" +
       (peak_ ? fmt::format("; largest at {:.3f} +- {:.3f} K", peak_->values[0], peak_->errors[0])
              : ""));
   for (std::size_t row = 0; row < rows; ++row) {
@@ -249,7 +281,10 @@ std::vector<AveragedQuantity> HeatCapacity::averages() const {
   std::vector<AveragedQuantity> all{
       {"heat_capacity", "peak_temperature_K", peak_->values[0], peak_->errors[0]},
       {"heat_capacity", "peak_kcal_per_mol_K", peak_->values[1], peak_->errors[1]}};
-  for (AveragedQuantity& a : all) a.samples = static_cast<std::int64_t>(histogram_.samples());
+  for (AveragedQuantity& a : all) {
+    a.samples = static_cast<std::int64_t>(histogram_.samples());
+    a.converged = peak_->converged;
+  }
   return all;
 }
 

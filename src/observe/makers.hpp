@@ -12,7 +12,8 @@
 namespace tarn {
 
 /// energies.csv: energies and temperature.
-std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const RunInfo& info);
+std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const Deck& deck,
+                                        const RunInfo& info);
 /// heat_capacity.csv: heat capacity at all temperatures between those of several baths.
 /// @return null without several baths, with one at 0 K, or with more than 256 temperatures
 std::unique_ptr<Observer> make_heat_capacity(const ObserveEnergies& section, const Deck& deck,

@@ -23,7 +23,7 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
   info.baths_K = baths_K(deck);
   std::vector<std::unique_ptr<Observer>> observers;
   if (deck.energies) {
-    observers.push_back(make_energies(*deck.energies, info));
+    observers.push_back(make_energies(*deck.energies, deck, info));
     if (auto curve = make_heat_capacity(*deck.energies, deck, info)) {
       observers.push_back(std::move(curve));
     }

@@ -10,6 +10,12 @@
 #include "tarn/io/binary.hpp"
 
 namespace tarn {
+namespace {
+
+/// The error that fewer replicas tell by their spread is itself unknown by a quarter and more.
+constexpr std::int64_t kEnoughResults = 8;
+
+}  // namespace
 
 TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSelection& replicas,
                              const RunInfo& info)
@@ -24,13 +30,14 @@ TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSe
   for (const int n : baths_.replicas()) {
     Averages& bath = of_bath_.emplace_back();
     bath.averages.assign(spec_.averaged_columns, analysis::PooledBlocking::of_replicas(n));
-    bath.fluctuation = analysis::PooledVariance::of_replicas(n);
+    bath.fluctuation = analysis::PooledCovariance::of_replicas(n);
     bath.results.resize(spec_.result_columns);
   }
 }
 
 std::string TableObserver::name() const {
-  return fmt::format("{} every {} replicas {}{}", spec_.file, every_, selection_text(replicas_),
+  return fmt::format("{}{} every {} replicas {}{}", spec_.file,
+                     spec_.fluctuation ? " and covariances" : "", every_, selection_text(replicas_),
                      spec_.remembers);
 }
 
@@ -77,10 +84,12 @@ void TableObserver::average(const Frame& frame, const std::vector<double>& value
     }
   }
   if (fluctuates(bath_number)) {
+    std::vector<double> other(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       column[i] = spec_.fluctuation->value(frame, rows[i]);
+      other[i] = spec_.fluctuation->other(frame, rows[i]);
     }
-    bath.fluctuation.add_replicas(ids, column);
+    bath.fluctuation.add_replicas(ids, column, other);
   }
   bath.result_replicas = static_cast<std::int64_t>(rows.size());
 }
@@ -117,7 +126,7 @@ AveragedQuantity TableObserver::average_of(const analysis::Blocking& b, double s
 }
 
 AveragedQuantity TableObserver::fluctuation_of(std::size_t bath) const {
-  const analysis::PooledVariance& fluctuation = of_bath_[bath].fluctuation;
+  const analysis::PooledCovariance& fluctuation = of_bath_[bath].fluctuation;
   const double factor = spec_.fluctuation->factor(temperature_K(bath));
   AveragedQuantity a =
       average_of(fluctuation.result(), fluctuation.samples(), spec_.fluctuation->quantity, bath);
@@ -133,6 +142,7 @@ AveragedQuantity TableObserver::result_of(std::size_t bath, std::size_t column) 
                      result.error};
   a.independent_samples = static_cast<double>(of_bath.result_replicas);
   a.samples = of_bath.result_replicas;
+  a.converged = of_bath.result_replicas >= kEnoughResults;
   a.bath_K = baths_.temperature_K(bath);
   return a;
 }

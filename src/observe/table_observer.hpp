@@ -17,12 +17,12 @@
 
 namespace tarn {
 
-/// An average that the variance of a value over the replicas and the time gives.
+/// An average that the covariance of two values over the replicas and the time gives.
 struct FluctuationSpec {
   std::string quantity;
-  std::function<double(const Frame& frame, std::size_t r)> value;
+  std::function<double(const Frame&frame, std::size_t r)> value, other;
   double offset = 0.0;
-  /// The average is offset + factor(temperature of the bath) * variance.
+  /// The average is offset + factor(temperature of the bath) * covariance.
   double (*factor)(double bath_K) = nullptr;
 };
 
@@ -82,7 +82,7 @@ class TableObserver final : public Observer {
   /// Averages of the replicas of one bath.
   struct Averages {
     std::vector<analysis::PooledBlocking> averages{};  // [averaged column]
-    analysis::PooledVariance fluctuation{};
+    analysis::PooledCovariance fluctuation{};
     std::vector<analysis::MeanError> results{};  // [result column], over the replicas, the last
     std::int64_t result_replicas = 0;
   };

@@ -269,6 +269,7 @@ class Run {
     for (const auto& observer : observers_) {
       const std::vector<AveragedQuantity> some = observer->averages();
       averages_.insert(averages_.end(), some.begin(), some.end());
+      for (const std::string& note : observer->notes()) warn(note);
     }
     if (!averages_.empty()) {
       write_averages(folder_.file("averages.csv"), provenance_of(deck_, molecules_), averages_);

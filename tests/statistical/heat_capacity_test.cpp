@@ -87,6 +87,50 @@ TEST(HeatCapacity, IntegratesToTheEnergyBetweenBaths) {
   }
 }
 
+/// The energy of pairs changes by the integral of its heat capacity with soft bonds too, whose own
+/// motion shows in it: by the trapezoid rule over the rows of the curve, a quarter of a kelvin
+/// apart, whose error is far below the noise. The error of a sum of rows that have their samples in
+/// common is at most the sum of theirs.
+TEST(HeatCapacity, IntegratesToTheEnergyWithSoftBonds) {
+  const test::ScratchFolder folder;
+  RunOptions options;
+  options.out_dir = folder.file("out");
+  run_deck(parse_deck("[system]\nmodel = \"tip3p\"\nmolecules = 2\nreplicas = 64\n"
+                      "[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 1.0\nomega = 20.0\n"
+                      "[thermostat]\nkind = \"baoab\"\ntemperatures_K = [10, 15, 22, 33]\n"
+                      "friction_per_ps = 5.0\n"
+                      "[run]\nequilibration_ps = 10.0\nduration_ps = 60.0\n"
+                      "[observe.energies]\nevery = 10\nreplicas = 1\n",
+                      "deck.toml"),
+           options);
+  io::CsvReader csv(folder.file("out/heat_capacity.csv"));
+  std::vector<std::string_view> cells;
+  double integral = 0.0, error = 0.0, change = 0.0, last_K = 0.0, last_c = 0.0, last_error = 0.0;
+  while (csv.next(cells)) {
+    const auto number = [&](const char* column) { return csv.number(cells[csv.column(column)]); };
+    const double t_K = number("temperature_K"), c_error = number("heat_capacity_err");
+    const double c =
+        number("heat_capacity_kcal_per_mol_K") - 3.0 * 2.0 * units::boltzmann_kcal_per_mol_K;
+    if (last_K == 0.0) {
+      change = -number("energy_kcal_per_mol");
+      error = number("energy_err");
+    } else {
+      integral += 0.5 * (t_K - last_K) * (c + last_c);
+      error += 0.5 * (t_K - last_K) * (c_error + last_error);
+    }
+    if (t_K == 33.0) {
+      change += number("energy_kcal_per_mol");
+      error += number("energy_err");
+    }
+    last_K = t_K;
+    last_c = c;
+    last_error = c_error;
+  }
+  EXPECT_EQ(last_K, 33.0);
+  EXPECT_NEAR(integral, change, 4.5 * error);
+  EXPECT_LT(error, 0.2 * change) << "the variance has four times as much";
+}
+
 /// With a penalty, and states that exchange their baths, too: the weights are those of the energy
 /// that the scheme samples, equation (35).
 TEST(HeatCapacity, FromAllBathsWithAPenalty) {

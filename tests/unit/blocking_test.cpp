@@ -285,28 +285,28 @@ TEST(PooledBlocking, GoesOnBitByBitAndStaysSmall) {
 // --- variances ---
 
 /// Adds the values of each series in turn.
-PooledVariance variance_of(const std::vector<std::vector<double>>& series) {
-  PooledVariance pooled = PooledVariance::of_replicas(static_cast<int>(series.size()));
+PooledCovariance variance_of(const std::vector<std::vector<double>>& series) {
+  PooledCovariance pooled = PooledCovariance::of_replicas(static_cast<int>(series.size()));
   std::vector<std::int64_t> ids(series.size());
   std::iota(ids.begin(), ids.end(), 0);
   std::vector<double> now(series.size());
   for (std::size_t t = 0; t < series.front().size(); ++t) {
     for (std::size_t s = 0; s < series.size(); ++s) now[s] = series[s][t];
-    pooled.add_replicas(ids, now);
+    pooled.add_replicas(ids, now, now);
   }
   return pooled;
 }
 
 /// The squares of a Gaussian series with correlation phi^|t| have correlation phi^2|t| and variance
 /// 2. The error of the error is that of blocking; 0.2 of the time covers the bias of its level.
-TEST(PooledVariance, ErrorAndAutocorrelationTimeOfAr1) {
+TEST(PooledCovariance, ErrorAndAutocorrelationTimeOfAr1) {
   for (const double phi : {0.0, 0.7, 0.95}) {
     const int replicas = 4;
     const std::size_t n = 1 << 15;
     std::vector<std::vector<double>> series;
     for (int r = 0; r < replicas; ++r)
       series.push_back(ar1(phi, n, 100 + static_cast<std::uint64_t>(r)));
-    const PooledVariance pooled = variance_of(series);
+    const PooledCovariance pooled = variance_of(series);
     const Blocking b = pooled.result();
     const double exact = std::sqrt(2.0 / replicas) * exact_error(phi * phi, n);
     EXPECT_EQ(pooled.samples(), static_cast<double>(replicas) * static_cast<double>(n));
@@ -321,14 +321,14 @@ TEST(PooledVariance, ErrorAndAutocorrelationTimeOfAr1) {
 
 /// Of n independent values the mean square about their mean is (n - 1)/n of the variance; the error
 /// of the mean makes up for it exactly.
-TEST(PooledVariance, FewIndependentValuesAreUnbiased) {
-  const PooledVariance pooled = variance_of({{1.0, 5.0, 3.0}});
+TEST(PooledCovariance, FewIndependentValuesAreUnbiased) {
+  const PooledCovariance pooled = variance_of({{1.0, 5.0, 3.0}});
   EXPECT_NEAR(pooled.result().mean, 4.0, 1e-14);
   EXPECT_EQ(variance_of({{2.0}}).result().mean, 0.0);
   EXPECT_EQ(variance_of({{2.0, 2.0, 2.0}}).result().error, 0.0);
 }
 
-TEST(PooledVariance, LosesNoDigitsFarFromZero) {
+TEST(PooledCovariance, LosesNoDigitsFarFromZero) {
   std::vector<double> near = ar1(0.5, 1000, 3), far = near;
   for (double& x : far) x += 1e6;
   const Blocking a = variance_of({near}).result(), b = variance_of({far}).result();
@@ -339,7 +339,7 @@ TEST(PooledVariance, LosesNoDigitsFarFromZero) {
 
 /// A quarter of the series lies elsewhere for good: that is part of the variance,
 /// 1 + 1/4 3/4 10^2, and of its error.
-TEST(PooledVariance, DifferencesThatLastAreInTheVariance) {
+TEST(PooledCovariance, DifferencesThatLastAreInTheVariance) {
   std::vector<std::vector<double>> series;
   for (std::uint64_t s = 0; s < 20; ++s) {
     series.push_back(ar1(0.5, 512, 40 + s));
@@ -354,7 +354,7 @@ TEST(PooledVariance, DifferencesThatLastAreInTheVariance) {
 /// error is sqrt(2)/(G - 1), that of the square of their mean. Otherwise (v - 1)^2 has the mean
 /// 2/G^2 (1 - 1/G) and the square of the error, of a mean m with m^2 = chi^2/(G - 1), some
 /// <max(4 chi^2, 2)>/G^2 = 4.7/G^2: never too small on the whole.
-TEST(PooledVariance, OfTwoStatesHasAnError) {
+TEST(PooledCovariance, OfTwoStatesHasAnError) {
   constexpr int kSeries = 32;
   const auto of_states = [&](const std::vector<double>& states) {
     std::vector<std::vector<double>> series;
@@ -392,23 +392,54 @@ TEST(PooledBlocking, SaysHowMuchItRemembers) {
   }
 }
 
-TEST(PooledVariance, GoesOnBitByBit) {
+TEST(PooledCovariance, GoesOnBitByBit) {
   const std::vector<double> values = ar1(0.9, 777, 8);
   const std::vector<std::int64_t> ids{0, 1, 2};
-  PooledVariance whole(3), before(3), after(3);
+  PooledCovariance whole(3), before(3), after(3);
   for (std::size_t t = 0; t + 2 < values.size(); t += 3) {
     const std::span<const double> now(&values[t], 3);
-    whole.add_replicas(ids, now);
+    whole.add_replicas(ids, now, now);
     if (t < 300) {
-      before.add_replicas(ids, now);
+      before.add_replicas(ids, now, now);
       after.restore(before.memory());
     } else {
-      after.add_replicas(ids, now);
+      after.add_replicas(ids, now, now);
     }
   }
   EXPECT_EQ(whole.memory(), after.memory());
   EXPECT_EQ(whole.result().mean, after.result().mean);
   EXPECT_EQ(whole.result().error, after.result().error);
+}
+
+/// y = 2 x + noise: the covariance is twice the variance of x, its error that of the products.
+TEST(PooledCovariance, OfTwoNumbers) {
+  constexpr std::size_t kValues = 1 << 14;
+  const std::vector<double> x = ar1(0.0, kValues, 61), noise = ar1(0.0, kValues, 62);
+  PooledCovariance pooled;
+  for (std::size_t t = 0; t < kValues; ++t) {
+    const double y = 7.0 + 2.0 * x[t] + 3.0 * noise[t];
+    pooled.add_replicas(std::vector<std::int64_t>{0}, std::span(&x[t], 1), std::span(&y, 1));
+  }
+  const Blocking b = pooled.result();
+  // The variance of x y for means of 0: 2^2 <x^4> + 3^2 - 2^2.
+  const double exact = std::sqrt((4.0 * 3.0 + 9.0 - 4.0) / kValues);
+  EXPECT_NEAR(b.mean, 2.0, 4.5 * exact);
+  EXPECT_NEAR(b.error, exact, 4.5 * b.error_of_error + 0.1 * exact);
+  EXPECT_TRUE(b.converged);
+}
+
+/// Two replicas, each in a basin of its own at the same distance from the mean: what is told of the
+/// fluctuations is no result.
+TEST(PooledCovariance, TwoBasinsAreNotConverged) {
+  std::vector<std::vector<double>> series{ar1(0.5, 2048, 71), ar1(0.5, 2048, 72)};
+  EXPECT_TRUE(variance_of(series).result().converged);
+  for (double& x : series[0]) x += 20.0;
+  const Blocking b = variance_of(series).result();
+  EXPECT_FALSE(b.converged);
+  // Four blocks of half a series: the error of the mean is 10/sqrt(3), that of its square sqrt(2)
+  // times as much squared, but for noise of some 10 %.
+  EXPECT_NEAR(b.error, std::sqrt(2.0) * 100.0 / 3.0, 5.0);
+  EXPECT_NEAR(b.autocorrelation_time, 4096.0 / 6.0, 70.0);
 }
 
 // --- errors ---

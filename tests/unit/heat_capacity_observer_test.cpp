@@ -169,15 +169,32 @@ TEST(HeatCapacityObserver, KnowsWhatItDoesNotKnow) {
   EXPECT_FALSE(std::isnan(t.at("heat_capacity_kcal_per_mol_K").front()));
   EXPECT_FALSE(std::isnan(t.at("heat_capacity_kcal_per_mol_K").back()));
   for (std::size_t i = 0; i < t.at("temperature_K").size(); ++i) {
-    const bool few = t.at("effective_samples")[i] < 100.0;
+    const double t_K = t.at("temperature_K")[i];
+    const bool few = t_K > 1.0 && t_K < 300.0;
     for (const char* column : {"energy_kcal_per_mol", "energy_err", "heat_capacity_kcal_per_mol_K",
                                "heat_capacity_err"}) {
       EXPECT_EQ(std::isnan(t.at(column)[i]), few);
     }
-    if (t.at("temperature_K")[i] > 5.0 && t.at("temperature_K")[i] < 100.0) {
-      EXPECT_TRUE(few);
-    }
   }
+  const std::vector<std::string> notes = observer->notes();
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_TRUE(notes[0].starts_with("the baths up to 1 K and from 300 K share ")) << notes[0];
+}
+
+/// Steps of a tenth of a kelvin are told as such.
+TEST(HeatCapacityObserver, TellsRoundTemperatures) {
+  const ScratchFolder folder;
+  const Deck deck = deck_of("[100, 120]", 4);
+  const auto observer = curve_of(deck, folder.path());
+  Frames frames(deck, [](std::mt19937_64& random, double t_K) {
+    return std::gamma_distribution(9.0, k * t_K)(random);
+  });
+  frames.show(*observer, 0, 200);
+  observer->finish();
+  EXPECT_TRUE(observer->notes().empty());
+  const std::vector<double> t_K = columns_of(folder.file("heat_capacity.csv")).at("temperature_K");
+  ASSERT_EQ(t_K.size(), 201u);
+  for (std::size_t i = 0; i < t_K.size(); ++i) EXPECT_EQ(t_K[i], (1000.0 + i) / 10.0);
 }
 
 TEST(HeatCapacityObserver, NeedsSeveralBathsAbove0K) {

@@ -66,18 +66,22 @@ Reweighting reweighting(const std::vector<double>& beta,
   std::vector<EnergyBin> all;
   std::vector<double> samples;
   for (const std::vector<EnergyBin>& of_bath : bins) {
-    samples.push_back(static_cast<double>(of_bath.size()));
+    samples.push_back(0.0);
+    for (const EnergyBin& bin : of_bath) samples.back() += bin.samples;
     all.insert(all.end(), of_bath.begin(), of_bath.end());
   }
   return {beta, samples, all, neighbour_free_energies(beta, bins)};
 }
-double capacity(const Reweighting& r, double beta) { return beta * beta * r.at(beta).variance; }
+double capacity(const Reweighting& r, double beta) { return beta * beta * r.at(beta).covariance; }
 
 /// Mean n kT, heat capacity n k and free energy n ln(beta) at the baths and between them, within
 /// errors that are no larger than they must be.
 TEST(MultiHistogram, OscillatorsAtAnyTemperature) {
   const std::vector<double> beta{4.0, 2.5, 1.7, 1.1};
-  for (const std::int64_t ladders : {1, 5, 40}) {
+  // With them the fewest degrees of freedom, less one, of an error that tells how many samples are
+  // worth one.
+  for (const auto& [ladders, freedom] :
+       {std::pair<std::int64_t, double>{1, 15.0}, {5, 4.0}, {40, 15.0}}) {
     const auto moments = static_cast<int>(20000 / ladders);
     const auto result = collected(beta, ladders, moments, 7).result();
     ASSERT_TRUE(result);
@@ -93,7 +97,10 @@ TEST(MultiHistogram, OscillatorsAtAnyTemperature) {
       const double least_mean = std::sqrt(kShape / 80000.0) / b;
       EXPECT_GT(error(*result, mean), 0.45 * least_mean);
       EXPECT_LT(error(*result, mean), 3.0 * least_mean);
-      EXPECT_GT(result->all().at(b).effective_samples, 20000.0 * 0.98);
+      // 4.5 standard deviations of chi^2 above its mean, by Wilson & Hilferty (1931).
+      const double part = 2.0 / (9.0 * freedom);
+      const double most_g = std::pow(1.0 - part + 4.5 * std::sqrt(part), 3);
+      EXPECT_GT(result->all().at(b).effective_samples, 20000.0 / most_g);
       EXPECT_LT(result->all().at(b).effective_samples, 80000.0);
     }
     for (std::size_t k = 1; k < beta.size(); ++k) {
@@ -119,6 +126,29 @@ TEST(MultiHistogram, ErrorsAreThoseOfManyRuns) {
   EXPECT_NEAR(square, 15.0 / 13.0, 4.5 * 1.84 / std::sqrt(kRuns));
 }
 
+/// Each of eight ladders stays at an energy of its own: the error of the mean is that of eight
+/// values, s/sqrt(8), however time is split.
+TEST(MultiHistogram, LaddersThatStayApartAreTheParts) {
+  const std::vector<double> energies{1.0, 4.0, 2.5, 3.0, 2.0, 6.0, 3.5, 0.5};
+  MultiHistogram h({2.0}, 8);
+  double mean = 0.0, squares = 0.0;
+  for (const double u : energies) mean += u / 8.0;
+  for (const double u : energies) squares += (u - mean) * (u - mean);
+  for (int moment = 0; moment < 100; ++moment) {
+    for (std::int64_t l = 0; l < 8; ++l) {
+      const double u = energies[static_cast<std::size_t>(l)];
+      h.add(0, l, u, u);
+    }
+    h.end_of_moment();
+  }
+  const auto result = h.result();
+  const auto f = [](const Reweighting& r) { return std::vector<double>{r.at(2.0).mean}; };
+  std::vector<double> of_parts;
+  const std::vector<double> error = result->errors(f(result->all()), f, &of_parts);
+  EXPECT_NEAR(error[0], std::sqrt(squares / 7.0 / 8.0), 1e-9);
+  EXPECT_LT(of_parts[0], 0.9 * error[0]);
+}
+
 /// One bath: its own moments, and elsewhere plain weights exp(-(b - b0) U).
 TEST(MultiHistogram, OfOneBathIsPlainReweighting) {
   const std::vector<double> beta{2.0};
@@ -134,7 +164,7 @@ TEST(MultiHistogram, OfOneBathIsPlainReweighting) {
     for (const Sample& s : all) mean += weight(s) * s.energy / sum;
     for (const Sample& s : all) variance += weight(s) * std::pow(s.energy - mean, 2) / sum;
     EXPECT_NEAR(r.at(b).mean, mean, 1e-12 * mean);
-    EXPECT_NEAR(r.at(b).variance, variance, 1e-11 * variance);
+    EXPECT_NEAR(r.at(b).covariance, variance, 1e-11 * variance);
     EXPECT_NEAR(r.at(b).effective_samples, sum * sum / squares, 1e-9 * sum);
   }
 }
@@ -165,7 +195,7 @@ TEST(MultiHistogram, FreeEnergiesSolveTheirEquations) {
   std::reverse(bins.begin(), bins.end());
   const Reweighting again = reweighting(rising, bins);
   EXPECT_NEAR(again.free_energies()[3] - again.free_energies()[0], f[0] - f[3], 1e-7);
-  EXPECT_NEAR(again.at(1.6).variance, r.at(1.6).variance, 1e-6 * r.at(1.6).variance);
+  EXPECT_NEAR(again.at(1.6).covariance, r.at(1.6).covariance, 1e-6 * r.at(1.6).covariance);
 }
 
 /// The bins of the run hold what one sample a bin does, but for what weights change within a bin:
@@ -173,23 +203,67 @@ TEST(MultiHistogram, FreeEnergiesSolveTheirEquations) {
 TEST(MultiHistogram, BinsAreNarrow) {
   const std::vector<double> beta{3.0, 2.2, 1.6};
   const std::vector<Sample> all = samples(beta, 1, 2000, 5);
-  const Reweighting exact = reweighting(beta, alone(all, 3));
-  const auto binned = collected(beta, 1, 2000, 5).result();
+  const MultiHistogram histogram = collected(beta, 1, 2000, 5);
+  const auto binned = histogram.result();
+  std::vector<std::vector<EnergyBin>> bins = alone(all, 3);
+  for (std::size_t bath = 0; bath < 3; ++bath) {
+    for (EnergyBin& bin : bins[bath]) {
+      bin = bin.weighted(1.0 / histogram.inefficiencies()[bath]);
+    }
+  }
+  const Reweighting exact = reweighting(beta, bins);
   for (const double b : {3.0, 2.6, 1.9, 1.6}) {
     EXPECT_NEAR(binned->all().at(b).mean, exact.at(b).mean, 1e-4 * exact.at(b).mean);
-    EXPECT_NEAR(binned->all().at(b).variance, exact.at(b).variance, 1e-3 * exact.at(b).variance);
+    EXPECT_NEAR(binned->all().at(b).covariance, exact.at(b).covariance,
+                1e-3 * exact.at(b).covariance);
     EXPECT_NE(binned->all().at(b).mean, exact.at(b).mean);
+  }
+}
+
+/// Of two baths far apart in a third's company one cut is told, where it is. Two of one temperature
+/// and n samples each share half of all of them: p (1 - p) = 1/4 of 2 n.
+TEST(MultiHistogram, TellsWhereBathsShareNothing) {
+  const MultiHistogram h = collected({1000.0, 800.0, 1.0, 0.8}, 20, 100, 4);
+  const auto cut = h.reweighting()->cuts();
+  ASSERT_EQ(cut.size(), 1u);
+  EXPECT_EQ(cut[0].below, 1u);
+  EXPECT_EQ(cut[0].above, 2u);
+  EXPECT_LT(cut[0].shared, 1.0);
+  EXPECT_FALSE(even_ladder(*h.reweighting(), 1.0, 1e-3, 1.25, 4));
+  for (const double samples : {39.0, 41.0}) {
+    const std::vector<double> beta{1.0, 1.0};
+    const std::vector<std::vector<EnergyBin>> bins(2, {{samples, 0.0, 0.0, 0.0}});
+    EXPECT_EQ(reweighting(beta, bins).cuts().size(), samples < 40.0 ? 1u : 0u);
+  }
+}
+
+/// Free energies that are far off at first are found.
+TEST(MultiHistogram, FindsFreeEnergiesFromAfar) {
+  const std::vector<double> beta{3.0, 2.4, 2.0};
+  const auto bins = alone(samples(beta, 1, 300, 6), 3);
+  std::vector<EnergyBin> all;
+  for (const auto& of_bath : bins) all.insert(all.end(), of_bath.begin(), of_bath.end());
+  const std::vector<double> n(3, 300.0);
+  const Reweighting near = reweighting(beta, bins);
+  for (const double off : {-300.0, 30.0, 300.0}) {
+    const Reweighting far(beta, n, all, std::vector<double>{0.0, off, -off});
+    ASSERT_TRUE(far.converged()) << off;
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_NEAR(far.free_energies()[k], near.free_energies()[k], 1e-6);
+    }
   }
 }
 
 /// Baths that have no energy in common tell of themselves and not of what lies between.
 TEST(MultiHistogram, AGapHasFewSamples) {
   const std::vector<double> beta{1000.0, 1.0};
-  const auto result = collected(beta, 4, 500, 2).result();
+  const MultiHistogram histogram = collected(beta, 4, 500, 2);
+  const std::vector<double> g = histogram.inefficiencies();
+  const auto result = histogram.result();
   EXPECT_TRUE(result->all().converged());
-  EXPECT_GT(result->all().at(1000.0).effective_samples, 1900.0);
+  EXPECT_NEAR(result->all().at(1000.0).effective_samples, 2000.0 / g[0], 1e-6);
   EXPECT_LT(result->all().at(50.0).effective_samples, 100.0);
-  EXPECT_GT(result->all().at(1.0).effective_samples, 1900.0);
+  EXPECT_NEAR(result->all().at(1.0).effective_samples, 2000.0 / g[1], 1e-6);
   // The variance of the square of a gamma variable's deviation: n (3 n + 6) - n^2 for the shape n.
   const double error = std::sqrt(kShape * (2.0 * kShape + 6.0) / 2000.0);
   EXPECT_NEAR(capacity(result->all(), 1000.0), kShape, 4.5 * error);
@@ -246,6 +320,69 @@ TEST(MultiHistogram, AnEvenLadderOfOscillatorsIsGeometric) {
   EXPECT_EQ(two->temperatures_K, (std::vector<double>{0.5, 2.0}));
   EXPECT_NEAR(two->acceptance, exact_acceptance(4.0, 1.0), 0.01);
   EXPECT_FALSE(even_ladder(*reweighting, k, 0.01, 2.0, 4));
+}
+
+/// The coldest bath gives each of its samples 64 times over, however the ladders are: they are
+/// worth a 64th, and the 64 samples that are all different do not drown in the others.
+TEST(MultiHistogram, SamplesThatFollowEachOtherAreWorthLess) {
+  const std::vector<double> beta{2.6, 2.0};
+  constexpr int kRepeats = 64, kMoments = 64 * kRepeats, kRuns = 100;
+  for (const std::int64_t ladders : {1, 8}) {
+    double square = 0.0, g = 0.0, of_independent = 0.0;
+    for (unsigned run = 0; run < kRuns; ++run) {
+      std::mt19937_64 random(300 + run);
+      MultiHistogram h(beta, ladders);
+      std::vector<double> cold(static_cast<std::size_t>(ladders));
+      std::gamma_distribution<double> at_cold(kShape, 1.0 / beta[0]), at_hot(kShape, 1.0 / beta[1]);
+      for (int moment = 0; moment < kMoments / ladders; ++moment) {
+        for (std::int64_t ladder = 0; ladder < ladders; ++ladder) {
+          double& energy = cold[static_cast<std::size_t>(ladder)];
+          if (moment % kRepeats == 0) energy = at_cold(random);
+          h.add(0, ladder, energy, energy);
+          const double hot = at_hot(random);
+          h.add(1, ladder, hot, hot);
+        }
+        h.end_of_moment();
+      }
+      const std::vector<double> both = h.inefficiencies();
+      g += both[0] / kRuns;
+      of_independent += both[1] / kRuns;
+      const auto mean = h.reweighting()->at(beta[0]).mean;
+      square += std::pow(mean - kShape / beta[0], 2) / kRuns;
+    }
+    // g has 37 % of noise by 16 parts and 53 % by 8 whole ladders; the mean of the larger of two is
+    // at most 0.6 standard deviations above theirs. Of 64 values the variance is 63/64.
+    EXPECT_GT(g, kRepeats * (63.0 / 64.0 - 4.5 * 0.53 / std::sqrt(kRuns)));
+    EXPECT_LT(g, kRepeats * (1.0 + 0.6 * 0.53 + 4.5 * 0.53 / std::sqrt(kRuns)));
+    EXPECT_GE(of_independent, 1.0);
+    EXPECT_LT(of_independent, 1.6);
+    // 64 samples of the cold bath alone have the variance n kT^2/64. The hot one, of whose 4096
+    // samples (2/2.6)^12 (3.2/2)^6 = 72 % are worth something there, leaves a fortieth of it.
+    EXPECT_LT(square, 0.1 * kShape / (beta[0] * beta[0]) / 64.0);
+  }
+}
+
+/// A = 2 U + 3 times noise: its mean changes with the temperature as its covariance with U says, n
+/// for 1/beta^2 times 2, and not as its variance does.
+TEST(MultiHistogram, HeatIsTheCovarianceWithTheEnergy) {
+  const std::vector<double> beta{3.0, 2.4, 1.9};
+  std::mt19937_64 random(21);
+  std::normal_distribution<double> noise(0.0, 3.0);
+  MultiHistogram h(beta, 20);
+  const std::vector<Sample> all = samples(beta, 20, 1000, 22);
+  for (const Sample& s : all) h.add(s.bath, s.ladder, s.energy, 2.0 * s.energy + noise(random));
+  const auto result = h.result();
+  for (const double b : {3.0, 2.7, 2.0}) {
+    const auto heat = [b](const Reweighting& r) { return b * b * r.at(b).covariance; };
+    const auto mean = [b](const Reweighting& r) { return r.at(b).mean; };
+    EXPECT_NEAR(heat(result->all()), 2.0 * kShape, 4.5 * error(*result, heat));
+    EXPECT_LT(error(*result, heat), 0.05 * kShape);
+    EXPECT_NEAR(mean(result->all()), 2.0 * kShape / b, 4.5 * error(*result, mean));
+    // The slope of the mean, by a difference that is off by (d/b)^2 of it.
+    const double d = 1e-3;
+    const double slope = (result->all().at(b + d).mean - result->all().at(b - d).mean) / (2.0 * d);
+    EXPECT_NEAR(-slope, result->all().at(b).covariance, 1e-2 * std::abs(slope));
+  }
 }
 
 /// A restart in the middle changes no bit, whether ladders are parts or blocks of time.

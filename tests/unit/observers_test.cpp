@@ -23,6 +23,7 @@
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
+#include "tarn/exchange.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/json.hpp"
@@ -551,9 +552,9 @@ TEST_F(ObserversTest, ErrorsOfABathAreThoseOfItsReplicasAlone) {
   }
 }
 
-/// 3 N k + var(V0 + wall)/(k T^2) by two passes, of each bath; the error is that of independent
+/// 3 N k + cov(V0 + wall, U)/(k T^2) by two passes, of each bath; the error is that of independent
 /// samples or more.
-TEST_F(ObserversTest, HeatCapacityIsTheVarianceOfTheEnergyOfPlaces) {
+TEST_F(ObserversTest, HeatCapacityIsTheCovarianceWithTheEnergyThatIsSampled) {
   Deck d = deck(6, "[observe.energies]\nevery = 10\nreplicas = 1\n");
   d.thermostat.kind = Thermostat::gla;
   d.thermostat.friction_per_ps = 5.0;
@@ -569,7 +570,8 @@ TEST_F(ObserversTest, HeatCapacityIsTheVarianceOfTheEnergyOfPlaces) {
     FakeEngine e = engine(d);
     observers[0]->begin();
     run_loop(e, observers, 200, true, [](std::int64_t) { return true; });
-    std::vector<std::vector<double>> values(baths_K.size());
+    std::vector<std::vector<double>> values(baths_K.size()), sampled(baths_K.size());
+    const System system = make_system(d, kMolecules);
     FakeEngine again = engine(d);
     Frame frame;
     for (int step = 0; step <= 200; step += 10) {
@@ -578,6 +580,8 @@ TEST_F(ObserversTest, HeatCapacityIsTheVarianceOfTheEnergyOfPlaces) {
       for (std::size_t r = 0; r < 6; ++r) {
         values[r % values.size()].push_back(frame.energies[r].potential_kcal_per_mol +
                                             frame.energies[r].wall_kcal_per_mol);
+        sampled[r % values.size()].push_back(
+            canonical_energy_kcal_per_mol(system, frame.energies[r]));
       }
     }
     int found = 0;
@@ -585,18 +589,27 @@ TEST_F(ObserversTest, HeatCapacityIsTheVarianceOfTheEnergyOfPlaces) {
       if (a.quantity != "heat_capacity_kcal_per_mol_K") continue;
       ++found;
       const double T = a.bath_K.value_or(baths_K.front());
-      const std::vector<double>& v = values[T == baths_K.front() ? 0 : 1];
+      const std::size_t bath = T == baths_K.front() ? 0 : 1;
+      const std::vector<double>&v = values[bath], &u = sampled[bath];
       const auto n = static_cast<double>(v.size());
-      double mean = 0.0, variance = 0.0, fourth = 0.0;
+      double mean = 0.0, mean_u = 0.0, covariance = 0.0, squares = 0.0, squares_u = 0.0;
       for (const double x : v) mean += x / n;
-      for (const double x : v) variance += (x - mean) * (x - mean) / n;
-      for (const double x : v) fourth += std::pow((x - mean) * (x - mean) - variance, 2) / n;
+      for (const double x : u) mean_u += x / n;
+      for (std::size_t i = 0; i < v.size(); ++i) {
+        covariance += (v[i] - mean) * (u[i] - mean_u) / n;
+        squares += std::pow(v[i] - mean, 2) / n;
+        squares_u += std::pow(u[i] - mean_u, 2) / n;
+      }
+      double fourth = 0.0;
+      for (std::size_t i = 0; i < v.size(); ++i) {
+        fourth += std::pow((v[i] - mean) * (u[i] - mean_u) - covariance, 2) / n;
+      }
       const double k = units::boltzmann_kcal_per_mol_K;
       const double naive = std::sqrt(fourth / (n - 1.0)) / (k * T * T);
-      // What the error of the mean adds is at most the whole variance.
-      const double low = 3.0 * kMolecules * k + variance / (k * T * T);
-      EXPECT_GE(a.mean, low * (1.0 - 1e-12));
-      EXPECT_LT(a.mean, low + variance / (k * T * T));
+      // What the errors of the means add is at most as much as they vary.
+      const double plain = 3.0 * kMolecules * k + covariance / (k * T * T);
+      const double most = std::sqrt(squares * squares_u) / (k * T * T);
+      EXPECT_NEAR(a.mean, plain, most);
       EXPECT_GE(a.error, naive * (1.0 - 1e-9));
       EXPECT_EQ(a.samples, static_cast<std::int64_t>(v.size()));
     }

@@ -8,7 +8,7 @@
 
 namespace tarn::analysis {
 
-/// Mean, or variance, of a correlated time series.
+/// Mean, or covariance, of a correlated time series.
 struct Blocking {
   double mean = 0.0;
   /// Standard error of the mean, never below that of independent values; 0 when there are fewer
@@ -47,9 +47,6 @@ class BlockSums {
   /// For so many replicas: a series each, or shared by several where there are more than 32.
   static std::size_t series_of_replicas(int replicas);
 
-  /// One number x of each replica that still runs: of it the moments x, x^2, ... from a typical one
-  /// on, which is taken off so that no digits are lost.
-  void add_replicas(std::span<const std::int64_t> ids, std::span<const double> values);
   /// How many numbers were added, by weight.
   double samples() const { return empty() ? 0.0 : sum().back(); }
 
@@ -65,13 +62,17 @@ class BlockSums {
   const Value& sum() const { return levels_.front().sum; }
   /// The next value of a series.
   void add(std::size_t series, Value value);
+  /// One value of each replica that still runs, value_of(r) of that with the number ids[r].
+  template <class F>
+  void add_replicas_by(std::span<const std::int64_t> ids, const F& value_of);
   /// Errors of a function of the means that a value changes by residual . value / (sum of the
   /// weights).
   /// @param residual_of(sum) of values with that sum; residual . sum = 0
   /// @return all but the mean
   Blocking errors(Value (*residual_of)(const Value& sum)) const;
 
-  double shift_ = 0.0;  // what is taken off
+  static constexpr std::size_t kShifts = kMoments == 1 ? 1 : 2;
+  std::array<double, kShifts> shift_{};  // taken off, so that no digits are lost
 
  private:
   static constexpr std::size_t kNumbers = kMoments + 1;
@@ -98,24 +99,30 @@ class PooledBlocking : public BlockSums<1> {
     return PooledBlocking(series_of_replicas(replicas));
   }
 
+  /// One number of each replica that still runs.
+  void add_replicas(std::span<const std::int64_t> ids, std::span<const double> values);
   /// The next value of a series.
   void add(std::size_t series, double sum, double weight = 1.0);
   Blocking result() const;
 };
 
-/// Variance of several series about the mean of them all, with its error by blocking: to first
-/// order a value x adds (x - mean)^2 - variance to it. That vanishes where half of the values lie
-/// at each of two places, so the error is at least that of the square of the mean, sqrt(2) times
-/// the square of the mean's own error.
-class PooledVariance : public BlockSums<2> {
+/// Covariance of two numbers of several series about the means of them all, with its error by
+/// blocking: to first order x and y add (x - mean)(y - mean) - covariance to it. That vanishes
+/// where half of the values lie at each of two places, so the error is at least that of the product
+/// of the means to second order.
+class PooledCovariance : public BlockSums<3> {
  public:
-  explicit PooledVariance(std::size_t series = 1) : BlockSums(series) {}
-  static PooledVariance of_replicas(int replicas) {
-    return PooledVariance(series_of_replicas(replicas));
+  explicit PooledCovariance(std::size_t series = 1) : BlockSums(series) {}
+  static PooledCovariance of_replicas(int replicas) {
+    return PooledCovariance(series_of_replicas(replicas));
   }
 
-  /// With the variance as `mean`: the mean square about the mean of the values, and the square of
-  /// the error of that mean, which their own mean takes off.
+  /// Two numbers of each replica that still runs.
+  void add_replicas(std::span<const std::int64_t> ids, std::span<const double> x,
+                    std::span<const double> y);
+  /// With the covariance as `mean`: that of the values about their means, and that of the errors of
+  /// these means, which their own means take off. Not converged where a mean is not, or where the
+  /// second order is the larger one; the autocorrelation time is then at least that of the means.
   Blocking result() const;
 };
 

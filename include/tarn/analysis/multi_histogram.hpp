@@ -20,14 +20,17 @@ struct EnergyBin {
   double energy =
       0.0;             ///< sum of U, the energy whose canonical distribution was sampled [kcal/mol]
   double value = 0.0;  ///< sum of A, whose moments are asked for [kcal/mol]
-  double square = 0.0;  ///< sum of A^2
+  double product = 0.0;  ///< sum of A U
 
   EnergyBin& operator+=(const EnergyBin& other) {
     samples += other.samples;
     energy += other.energy;
     value += other.value;
-    square += other.square;
+    product += other.product;
     return *this;
+  }
+  EnergyBin weighted(double weight) const {
+    return {weight * samples, weight * energy, weight * value, weight * product};
   }
 };
 
@@ -53,10 +56,19 @@ class Reweighting {
   /// Whether each bath has the weight of its samples within 1e-8 of them.
   bool converged() const { return converged_; }
 
+  /// Neighbours of which the colder baths and the hotter ones share hardly any samples, fewer than
+  /// 20: what they say of each other and of temperatures between them is not known.
+  struct Cut {
+    std::size_t below, above;  ///< baths
+    double shared;             ///< samples
+  };
+  const std::vector<Cut>& cuts() const { return cuts_; }
+
   struct Moments {
-    double mean = 0.0, variance = 0.0;  ///< of A
-    /// (sum of the weights of the samples)^2 / (sum of their squares): so many samples of one
-    /// weight have as large errors.
+    double mean = 0.0;        ///< of A
+    double covariance = 0.0;  ///< of A and U: -d<A>/d(beta)
+    /// (sum of the weights of the samples)^2 / (sum of their squares): so many independent samples
+    /// of one weight have as large errors.
     double effective_samples = 0.0;
   };
   Moments at(double beta_mol_per_kcal) const;
@@ -66,7 +78,7 @@ class Reweighting {
 
  private:
   struct Entry {
-    double samples, energy, value, within;  // means, and the variance of A within the bin
+    double samples, energy, value, within;  // means, and the covariance within the bin
     double log_mixture;  // ln of the density of samples of all baths over that of states
   };
   struct Bath {
@@ -78,9 +90,11 @@ class Reweighting {
   /// log_mixture of all entries. @return what the free energies minimise
   double mix(const std::vector<Bath>& baths, std::span<const double> f);
   void solve(const std::vector<Bath>& baths, std::span<const double> near);
+  void find_cuts(const std::vector<Bath>& baths);
 
   std::vector<Entry> entries_;  // by energy
   std::vector<double> free_energies_;
+  std::vector<Cut> cuts_;
   bool converged_ = false;
 };
 
@@ -92,12 +106,16 @@ struct EvenLadder {
 };
 /// @param k Boltzmann's constant in the units of the energies over kelvins
 /// @param baths 2 and more
-/// @return nothing where fewer than 100 effective samples tell of one of the temperatures
+/// @return nothing where the baths do not share samples or fewer than 100 effective samples tell of
+/// one of the temperatures
 std::optional<EvenLadder> even_ladder(const Reweighting& reweighting, double k, double coldest_K,
                                       double hottest_K, std::size_t baths);
 
 /// Collects the samples of a run in bins, apart by ladder of baths and by time: leaving out one
 /// part at a time tells the error of what comes of them all.
+///
+/// The samples of a bath follow each other: g of them are worth one, inefficiencies(), and weigh so
+/// much. Baths that hardly move would outweigh the others otherwise.
 ///
 /// Sixteen ladders or more are the parts, in sixteen groups. With fewer of them time is split, so
 /// that there are 16 to 60 parts after a while, in a way that depends on the samples only: blocks
@@ -105,6 +123,10 @@ std::optional<EvenLadder> even_ladder(const Reweighting& reweighting, double k, 
 class MultiHistogram {
  public:
   static constexpr std::int64_t kGroups = 16;
+  /// From so many ladders on their spread tells something of the errors.
+  static constexpr std::int64_t kLeastLadders = 3;
+  /// And from so many on it is an error that is known within a third.
+  static constexpr std::size_t kEnoughLadders = 6;
   /// Width of a bin in kT of its bath. Its samples are given one weight; weights of other baths
   /// differ within it by some 4 %, and moments are off by a thousandth of what that does to them.
   static constexpr double kWidth_kT = 0.125;
@@ -122,27 +144,41 @@ class MultiHistogram {
   bool empty() const { return parts_.empty(); }
   /// Of all baths.
   double samples() const;
+  /// g = max(1, n err^2/var U) of each bath: how many of its n samples are worth an independent
+  /// one, with the error err of their mean from the spread of the parts, and of whole ladders where
+  /// there are 3 to 15, whichever is larger. 1 of a bath that has no samples, or one part of them.
+  std::vector<double> inefficiencies() const;
 
   /// What comes of all samples, and of those outside of each part.
   class Result {
    public:
     const Reweighting& all() const { return all_; }
     /// Whether there are two parts and errors are known.
-    bool knows_errors() const { return without_.size() > 1; }
+    bool knows_errors() const { return without_.front().size() > 1; }
     /// Standard errors of the numbers that f makes of a Reweighting, by the jackknife for parts of
-    /// any size: err^2 = sum over the parts of (1 - share) (f(without it) - f(all))^2.
+    /// any size: err^2 = sum over the parts of (1 - share) (f(without it) - f(all))^2. With fewer
+    /// than 16 ladders also for two and four blocks of time as one part, and for whole ladders
+    /// where there are 6: the largest one.
     /// @param values f(all())
+    /// @param of_parts if not null: the errors from the shortest parts
     template <class F>
-    std::vector<double> errors(const std::vector<double>& values, const F& f) const {
-      std::vector<double> errors(values.size(), 0.0);
-      for (const Without& w : without_) {
-        const std::vector<double> rest = f(w.rest);
-        for (std::size_t i = 0; i < values.size(); ++i) {
-          errors[i] += (1.0 - w.share) * (rest[i] - values[i]) * (rest[i] - values[i]);
+    std::vector<double> errors(const std::vector<double>& values, const F& f,
+                               std::vector<double>* of_parts = nullptr) const {
+      std::vector<double> largest(values.size(), 0.0);
+      for (const std::vector<Without>& parts : without_) {
+        std::vector<double> squares(values.size(), 0.0);
+        for (const Without& w : parts) {
+          const std::vector<double> rest = f(w.rest);
+          for (std::size_t i = 0; i < values.size(); ++i) {
+            squares[i] += (1.0 - w.share) * (rest[i] - values[i]) * (rest[i] - values[i]);
+          }
         }
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          largest[i] = std::fmax(largest[i], std::sqrt(squares[i]));
+        }
+        if (of_parts != nullptr && &parts == &without_.front()) *of_parts = largest;
       }
-      for (double& error : errors) error = std::sqrt(error);
-      return errors;
+      return largest;
     }
 
    private:
@@ -154,7 +190,7 @@ class MultiHistogram {
     explicit Result(Reweighting all) : all_(std::move(all)) {}
 
     Reweighting all_;
-    std::vector<Without> without_;
+    std::vector<std::vector<Without>> without_;  // [way to make parts], the shortest ones first
   };
   /// Nothing without samples.
   std::optional<Result> result() const;
@@ -170,8 +206,11 @@ class MultiHistogram {
   using Part = std::vector<Bins>;                  // [bath]
 
   static double samples_of_part(const Part& part);
-  Reweighting reweighting_of(const Part& part, const Reweighting* near) const;
+  Reweighting reweighting_of(const Part& part, std::span<const double> inefficiencies,
+                             const Reweighting* near) const;
   Part whole() const;
+  /// The parts with so many blocks of time as one.
+  std::vector<Part> together(std::size_t blocks) const;
   static void add_to(Part& sum, const Part& part, double sign = 1.0);
 
   std::vector<double> beta_;
