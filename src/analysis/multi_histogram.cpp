@@ -451,6 +451,8 @@ std::optional<MultiHistogram::Result> MultiHistogram::result() const {
   // The same for all: they are no part of the jackknife.
   const std::vector<double> g = inefficiencies();
   Result result(reweighting_of(all, g, nullptr));
+  result.beta_ = beta_;
+  result.own_means_ = own_means(all);
   const auto leave_out = [&](const std::vector<Part>& parts) {
     auto& without = result.without_.emplace_back();
     for (const Part& part : parts) {
@@ -458,7 +460,7 @@ std::optional<MultiHistogram::Result> MultiHistogram::result() const {
       if (share == 0.0 || share == 1.0) continue;
       Part rest = all;
       add_to(rest, part, -1.0);
-      without.push_back({reweighting_of(rest, g, &result.all_), share});
+      without.push_back({reweighting_of(rest, g, &result.all_), share, own_means(rest)});
     }
   };
   leave_out(parts_);
@@ -470,6 +472,44 @@ std::optional<MultiHistogram::Result> MultiHistogram::result() const {
   }
   if (blocks > 1 && groups_ >= kEnoughLadders) leave_out(together(blocks));
   return result;
+}
+
+std::vector<double> MultiHistogram::own_means(const Part& part) {
+  std::vector<double> means;
+  for (const Bins& bins : part) {
+    double samples = 0.0, value = 0.0;
+    for (const auto& [number, bin] : bins) {
+      samples += bin.samples;
+      value += bin.value;
+    }
+    means.push_back(samples > 0.5 ? value / samples : std::numeric_limits<double>::quiet_NaN());
+  }
+  return means;
+}
+
+std::vector<double> MultiHistogram::Result::differences(const Reweighting& r,
+                                                        std::span<const double> own_means) const {
+  std::vector<double> differences;
+  for (std::size_t bath = 0; bath < beta_.size(); ++bath) {
+    differences.push_back(own_means[bath] - r.at(beta_[bath]).mean);
+  }
+  return differences;
+}
+
+std::vector<MultiHistogram::Contradiction> MultiHistogram::Result::contradictions() const {
+  constexpr std::size_t kEnoughParts = 8;
+  constexpr double kApart = 4.5;
+  std::vector<Contradiction> found;
+  if (without_.front().size() < kEnoughParts || !all_.converged()) return found;
+  const std::vector<double> values = differences(all_, own_means_);
+  const std::vector<double> errors = jackknife(
+      values, [this](const Without& w) { return differences(w.rest, w.own_means); }, nullptr);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (errors[k] > 0.0 && std::abs(values[k]) > kApart * errors[k]) {
+      found.push_back({k, values[k], errors[k]});
+    }
+  }
+  return found;
 }
 
 std::vector<double> MultiHistogram::memory() const {

@@ -16,6 +16,12 @@ std::array<double, 3> pairs_per_sample(int molecules) {
   return {molecule_pairs, 4.0 * molecule_pairs, 4.0 * molecule_pairs};
 }
 
+std::array<double, 3> neighbours_per_pair(int molecules) {
+  // A pair of equal atoms counts for both, and there are two hydrogens a molecule.
+  const double n = molecules;
+  return {2.0 / n, 1.0 / n, 1.0 / n};
+}
+
 std::vector<double> bin_centres_A(double r_max_A, int bins) {
   std::vector<double> centres(static_cast<std::size_t>(bins));
   for (int i = 0; i < bins; ++i) centres[i] = (i + 0.5) * r_max_A / bins;

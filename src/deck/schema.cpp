@@ -94,8 +94,9 @@ std::vector<Section> make_sections() {
       optional_section<&Deck::rdf>({.name = "observe.rdf",
                                     .meaning =
                                         "Writes `rdf.csv` and its picture: intermolecular pair "
-                                        "distances, all replicas pooled. Of several baths "
-                                        "`rdf_by_bath.csv` and the picture have each by itself."}),
+                                        "distances and numbers of neighbours, all replicas pooled. "
+                                        "Of several baths `rdf_by_bath.csv` and the picture have "
+                                        "each by itself."}),
       optional_section<&Deck::spectrum>(
           {.name = "observe.spectrum",
            .meaning =

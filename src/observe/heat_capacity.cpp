@@ -220,6 +220,13 @@ void HeatCapacity::finish() {
                     "temperature between them",
                     bath_K(cut.below), bath_K(cut.above), cut.shared));
   }
+  for (const MultiHistogram::Contradiction& c : result->contradictions()) {
+    notes_.push_back(fmt::format(
+        "the energy of the bath at {:g} K is {:.1f} standard errors {} what the other baths "
+        "tell of that temperature: they are not in equilibrium; run longer, or let them "
+        "change their states by [exchange]",
+        bath_K(c.bath), std::abs(c.difference) / c.error, c.difference > 0.0 ? "above" : "below"));
+  }
   if (!all.converged()) {
     notes_.push_back(
         "the equations of the multiple histograms have not been solved: "
@@ -290,12 +297,22 @@ std::vector<AveragedQuantity> HeatCapacity::averages() const {
 
 }  // namespace
 
+std::string heat_capacity_obstacle(const std::vector<double>& baths_K) {
+  constexpr std::size_t kMostBaths = 256;
+  const std::set<double> temperatures_K(baths_K.begin(), baths_K.end());
+  if (temperatures_K.size() > kMostBaths) {
+    return fmt::format("there are {} temperatures, and it takes {} at most", temperatures_K.size(),
+                       kMostBaths);
+  }
+  if (!temperatures_K.empty() && *temperatures_K.begin() <= 0.0) {
+    return "one of the baths is at 0 K, where nothing fluctuates";
+  }
+  return {};
+}
+
 std::unique_ptr<Observer> make_heat_capacity(const ObserveEnergies& section, const Deck& deck,
                                              const RunInfo& info) {
-  constexpr std::size_t kMostBaths = 256;
-  const std::set<double> temperatures_K(info.baths_K.begin(), info.baths_K.end());
-  if (temperatures_K.size() < 2 || temperatures_K.size() > kMostBaths ||
-      *temperatures_K.begin() <= 0.0) {
+  if (!has_several_baths(info.baths_K) || !heat_capacity_obstacle(info.baths_K).empty()) {
     return nullptr;
   }
   return std::make_unique<HeatCapacity>(section.every, deck, info);

@@ -147,13 +147,6 @@ std::map<double, Curves<kPanels>> read_curves_by_bath(
   return curves;
 }
 
-/// The same of all replicas together.
-template <std::size_t kPanels>
-Curves<kPanels> read_curves(io::CsvReader& csv,
-                            const std::function<RowValues<kPanels>(const Cells&)>& values_of) {
-  return read_curves_by_bath<kPanels>(csv, values_of, [](const Cells&) { return 0.0; })[0.0];
-}
-
 /// Warm colours of hot baths.
 std::string colour_of_warmth(double warmth) {
   constexpr std::array<std::array<double, 3>, 7> kRamp{{{49, 54, 149},
@@ -261,6 +254,48 @@ Pictures pictures_of(io::Drawing drawing) {
   return pictures;
 }
 
+/// Of which bath the rows of a table are, where those of its run have several temperatures.
+class BathOfRow {
+ public:
+  BathOfRow(const std::string& folder, std::string_view name, const io::CsvReader& csv)
+      : name_(name), baths_K_(baths_of_run(folder)), csv_(csv), replica_(csv.column("replica")) {}
+
+  bool several() const { return has_several_baths(baths_K_); }
+  /// 0 where all are the same, or a row is a mean over all of them.
+  double operator()(const Cells& cells) {
+    is_mean_ = is_mean_ || cells[replica_] == "mean";
+    if (!several() || is_mean_) return 0.0;
+    const auto replica = static_cast<std::size_t>(csv_.number(cells[replica_]));
+    return baths_K_[replica % baths_K_.size()];
+  }
+  /// After the last row. @return why the rows of several baths cannot be told apart; else empty
+  std::string obstacle() const {
+    if (!several() || !is_mean_) return {};
+    return fmt::format(
+        "{}.csv has means over baths of several temperatures, and no picture: set its replicas to "
+        "a number or \"all\"",
+        name_);
+  }
+
+ private:
+  std::string name_;
+  std::vector<double> baths_K_;
+  const io::CsvReader& csv_;
+  std::size_t replica_;
+  bool is_mean_ = false;
+};
+
+/// A panel a quantity, with a curve a bath where there are several.
+template <std::size_t kPanels>
+std::vector<io::Plot> panels_of_baths(const BathOfRow& bath, const std::string& title,
+                                      const std::map<double, Curves<kPanels>>& curves,
+                                      const std::array<std::string_view, kPanels>& y_labels,
+                                      std::string_view band) {
+  if (bath.several()) return panels_by_bath<kPanels>(title, curves, y_labels);
+  return panels_of(title, curves.empty() ? Curves<kPanels>{} : curves.begin()->second, y_labels,
+                   band);
+}
+
 /// Draws columns of a table one above the other against time.
 template <std::size_t kPanels>
 Pictures draw_columns(const std::string& folder, const std::string& name, const std::string& title,
@@ -275,15 +310,8 @@ Pictures draw_columns(const std::string& folder, const std::string& name, const 
     columns[p] = csv.column(names[p]);
     if (means) error_columns[p] = csv.column(names[p] + "_err");
   }
-  const std::vector<double> baths = baths_of_run(folder);
-  const bool several = has_several_baths(baths);
-  const std::size_t replica_column = csv.column("replica");
-  const std::string not_apart = fmt::format(
-      "{}.csv has means over baths of several temperatures, and no picture: set its replicas to a "
-      "number or \"all\"",
-      name);
-  bool is_mean = false;
-  const auto all_curves = read_curves_by_bath<kPanels>(
+  BathOfRow bath(folder, name, csv);
+  const auto curves = read_curves_by_bath<kPanels>(
       csv,
       [&](const Cells& cells) {
         RowValues<kPanels> row;
@@ -293,21 +321,11 @@ Pictures draw_columns(const std::string& folder, const std::string& name, const 
         }
         return row;
       },
-      [&](const Cells& cells) {
-        is_mean = is_mean || cells[replica_column] == "mean";
-        if (!several || is_mean) return 0.0;
-        const auto replica = static_cast<std::size_t>(csv.number(cells[replica_column]));
-        return baths[replica % baths.size()];
-      });
-  if (several && is_mean) return {{}, {not_apart}};
-  const std::string whole_title = title_of(title, csv.provenance());
-  std::vector<io::Plot> plots;
-  if (several) {
-    plots = panels_by_bath<kPanels>(whole_title, all_curves, y_labels);
-  } else {
-    const auto only = all_curves.empty() ? Curves<kPanels>{} : all_curves.begin()->second;
-    plots = panels_of(whole_title, only, y_labels, means ? "standard error" : kExtremes);
-  }
+      [&](const Cells& cells) { return bath(cells); });
+  if (const std::string why = bath.obstacle(); !why.empty()) return {{}, {why}};
+  std::vector<io::Plot> plots =
+      panels_of_baths<kPanels>(bath, title_of(title, csv.provenance()), curves, y_labels,
+                               means ? "standard error" : kExtremes);
   const double begin_ps = equilibration_ps(folder);
   // A curve may begin later than those above it.
   const std::vector<double>& times_ps = plots[0].series[0].x;
@@ -455,20 +473,28 @@ Pictures draw_conservation(const std::string& folder, const io::PictureFormats& 
   for (std::size_t c = 0; c < kColumns; ++c) columns[c] = csv.column(names[c]);
   const std::size_t replica_column = csv.column("replica");
   std::map<std::string, std::array<double, kColumns>, std::less<>> first_rows;
-  const auto curves = read_curves<3>(csv, [&](const Cells& cells) {
-    std::array<double, kColumns> now{};
-    for (std::size_t c = 0; c < kColumns; ++c) now[c] = csv.number(cells[columns[c]]);
-    const auto& first = first_rows.emplace(cells[replica_column], now).first->second;
-    for (std::size_t c = 0; c < kColumns; ++c) now[c] -= first[c];
-    return RowValues<3>{{now[0], norm(&now[1]), norm(&now[4])}, {}};
-  });
-  auto plots = panels_of<3>(
+  BathOfRow bath(folder, "conservation", csv);
+  const auto curves = read_curves_by_bath<3>(
+      csv,
+      [&](const Cells& cells) {
+        std::array<double, kColumns> now{};
+        for (std::size_t c = 0; c < kColumns; ++c) now[c] = csv.number(cells[columns[c]]);
+        const auto& first = first_rows.emplace(cells[replica_column], now).first->second;
+        for (std::size_t c = 0; c < kColumns; ++c) now[c] -= first[c];
+        return RowValues<3>{{now[0], norm(&now[1]), norm(&now[4])}, {}};
+      },
+      [&](const Cells& cells) { return bath(cells); });
+  if (const std::string why = bath.obstacle(); !why.empty()) return {{}, {why}};
+  auto plots = panels_of_baths<3>(
+      bath,
       title_of(has_thermostat(folder) ? "Not conserved, with a thermostat" : "Conservation",
                csv.provenance()),
       curves, {"E - E(0) (kcal/mol)", "|P - P(0)| (Da Å/ps)", "|L - L(0)| (Da Å²/ps)"}, kExtremes);
   for (std::size_t p = 1; p < plots.size(); ++p) {
-    const std::vector<double>& y = plots[p].series[0].y;
-    plots[p].log_y = std::any_of(y.begin(), y.end(), [](double value) { return value > 0.0; });
+    for (const io::Series& curve : plots[p].series) {
+      plots[p].log_y = plots[p].log_y || std::any_of(curve.y.begin(), curve.y.end(),
+                                                     [](double value) { return value > 0.0; });
+    }
   }
   return pictures_of(io::draw(plots, folder + "/conservation", formats));
 }
@@ -481,18 +507,26 @@ Pictures draw_heat(const std::string& folder, const io::PictureFormats& formats)
   const bool means = csv.has_column("heat_kcal_per_mol_err");
   const std::size_t replica_column = csv.column("replica");
   std::map<std::string, double, std::less<>> first_rows;
-  const auto curves = read_curves<3>(csv, [&](const Cells& cells) {
-    const double kept = csv.number(cells[conserved]);
-    const double first = first_rows.emplace(cells[replica_column], kept).first->second;
-    RowValues<3> row{
-        {kept + csv.number(cells[heat]) - first, kept - first, csv.number(cells[work])}, {}};
-    // Those of the energies are not errors of what they gained.
-    if (means) row.error[2] = csv.number(cells[work + 1]);
-    return row;
-  });
+  BathOfRow bath(folder, "heat", csv);
+  const auto curves = read_curves_by_bath<3>(
+      csv,
+      [&](const Cells& cells) {
+        const double kept = csv.number(cells[conserved]);
+        const double first = first_rows.emplace(cells[replica_column], kept).first->second;
+        RowValues<3> row{
+            {kept + csv.number(cells[heat]) - first, kept - first, csv.number(cells[work])}, {}};
+        // Those of the energies are not errors of what they gained.
+        if (means) row.error[2] = csv.number(cells[work + 1]);
+        return row;
+      },
+      [&](const Cells& cells) { return bath(cells); });
+  if (const std::string why = bath.obstacle(); !why.empty()) return {{}, {why}};
   const std::string title = title_of("Heat and shadow work", csv.provenance());
-  auto plots = panels_of<3>(title, curves, {"E - E(0) (kcal/mol)", "", "shadow work (kcal/mol)"},
-                            means ? "standard error" : kExtremes);
+  auto plots = panels_of_baths<3>(
+      bath, title, curves,
+      {"E - E(0) (kcal/mol)", "E - E(0) - heat (kcal/mol)", "shadow work (kcal/mol)"},
+      means ? "standard error" : kExtremes);
+  if (bath.several()) return pictures_of(io::draw(plots, folder + "/heat", formats));
   // The conserved quantity beside the total energy, on the same axes.
   plots[0].series[0].label = "total energy";
   plots[0].series.push_back(std::move(plots[1].series[0]));

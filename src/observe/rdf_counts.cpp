@@ -47,18 +47,24 @@ std::int64_t RdfCounts::pooled_samples() const {
   return std::accumulate(samples.begin(), samples.end(), std::int64_t{0});
 }
 
-/// Standard error of the mean count of a sample in one bin.
-double RdfCounts::count_error(std::size_t value, bool from_groups) const {
-  if (!from_groups) {
-    // With 32 to 64 blocks, their merging is noisy: it may raise the error, never lower it.
-    const std::vector<double> means = blocks_.means(value);
-    return std::max(analysis::mean_and_error(means).error, analysis::blocking(means).error);
-  }
-  std::vector<double> group_counts, group_samples(samples.begin(), samples.end());
+/// The count of each group, or block of time, in one bin.
+std::vector<double> RdfCounts::parts(std::size_t value, bool from_groups) const {
+  if (!from_groups) return blocks_.sums(value);
+  std::vector<double> of_groups;
   for (std::size_t g = 0; g < samples.size(); ++g) {
-    group_counts.push_back(static_cast<double>(counts[g * size_ + value]));
+    of_groups.push_back(static_cast<double>(counts[g * size_ + value]));
   }
-  return analysis::ratio_and_error(group_counts, group_samples).error;
+  return of_groups;
+}
+
+/// Standard error of the mean count of a sample, from parts() of one bin or their sum over several.
+double RdfCounts::error_of(std::span<const double> parts, std::span<const double> part_samples,
+                           bool from_groups) const {
+  if (from_groups) return analysis::ratio_and_error(parts, part_samples).error;
+  std::vector<double> means;
+  for (std::size_t i = 0; i < parts.size(); ++i) means.push_back(parts[i] / part_samples[i]);
+  // With 32 to 64 blocks, their merging is noisy: it may raise the error, never lower it.
+  return std::max(analysis::mean_and_error(means).error, analysis::blocking(means).error);
 }
 
 RdfCounts::Column RdfCounts::column_of(std::size_t pair_class, bool from_groups) const {
@@ -70,9 +76,22 @@ RdfCounts::Column RdfCounts::column_of(std::size_t pair_class, bool from_groups)
   column.counts.assign(pooled.begin() + static_cast<std::ptrdiff_t>(first),
                        pooled.begin() + static_cast<std::ptrdiff_t>(first + bins_));
   column.g = analysis::rdf(column.counts, static_cast<double>(pooled_samples()), pairs);
+  const double per_pair = analysis::neighbours_per_pair(molecules_)[pair_class];
+  const auto all_samples = static_cast<double>(pooled_samples());
+  double sum = 0.0;
+  const std::vector<double> part_samples =
+      from_groups ? std::vector<double>(samples.begin(), samples.end()) : blocks_.samples();
+  std::vector<double> sum_of_parts(part_samples.size(), 0.0);
+  const auto error = [&](const std::vector<double>& of_parts) {
+    return error_of(of_parts, part_samples, from_groups);
+  };
   for (std::size_t b = 0; b < bins_; ++b) {
-    column.err.push_back(pairs > 0.0 ? count_error(first + b, from_groups) / pairs * weights[b]
-                                     : 0.0);
+    const std::vector<double> in_bin = parts(first + b, from_groups);
+    column.err.push_back(pairs > 0.0 ? error(in_bin) / pairs * weights[b] : 0.0);
+    sum += static_cast<double>(column.counts[b]);
+    for (std::size_t i = 0; i < in_bin.size(); ++i) sum_of_parts[i] += in_bin[i];
+    column.neighbours.push_back(all_samples > 0.0 ? sum / all_samples * per_pair : 0.0);
+    column.neighbours_err.push_back(error(sum_of_parts) * per_pair);
   }
   return column;
 }
@@ -102,10 +121,16 @@ std::string rdf_csv(const std::string& path, std::string_view provenance,
       header.push_back(fmt::format("{}_{}", pair_name(static_cast<int>(c)), suffix));
     }
   }
+  for (const std::size_t c : classes) {
+    const std::string_view pair = pair_name(static_cast<int>(c));
+    header.push_back(fmt::format("{}_n", pair));
+    header.push_back(fmt::format("{}_n_err", pair));
+  }
   io::CsvFormat csv(path, header);
   std::string text = csv.head(fmt::format(
       "{}; {} pooled; g = count / (samples * pairs * (r_hi^3 - r_lo^3) / r_max^3), 1 for pairs "
-      "spread evenly over a ball of radius r_max = {:.17g} A; standard errors from {}",
+      "spread evenly over a ball of radius r_max = {:.17g} A; n = neighbours of an atom up to the "
+      "end of the bin, OH: hydrogens of an oxygen; standard errors from {}",
       provenance, baths_K.empty() ? "all replicas" : "replicas of a bath", request.r_max_A,
       from_groups ? "groups of replicas" : "blocks of time (0: fewer than two)"));
   const std::vector<double> r_A = analysis::bin_centres_A(request.r_max_A, request.bins);
@@ -117,6 +142,9 @@ std::string rdf_csv(const std::string& path, std::string_view provenance,
       csv.cell(r_A[b]);
       for (const RdfCounts::Column& column : columns) {
         csv.cell(static_cast<std::int64_t>(column.counts[b])).cell(column.g[b]).cell(column.err[b]);
+      }
+      for (const RdfCounts::Column& column : columns) {
+        csv.cell(column.neighbours[b]).cell(column.neighbours_err[b]);
       }
       text += csv.row();
     }

@@ -36,6 +36,8 @@ class RdfCounts {
   struct Column {
     std::vector<std::uint64_t> counts;
     std::vector<double> g, err;
+    /// Mean number of neighbours of an atom up to the end of the bin.
+    std::vector<double> neighbours, neighbours_err;
   };
   /// @param from_groups errors by the spread of the groups, else by blocks of time
   Column column_of(std::size_t pair_class, bool from_groups) const;
@@ -45,7 +47,9 @@ class RdfCounts {
 
  private:
   std::vector<std::uint64_t> pooled_counts() const;
-  double count_error(std::size_t value, bool from_groups) const;
+  std::vector<double> parts(std::size_t value, bool from_groups) const;
+  double error_of(std::span<const double> parts, std::span<const double> part_samples,
+                  bool from_groups) const;
 
   int molecules_;
   std::size_t bins_;

@@ -29,15 +29,26 @@ void TimeBlocks::merge_neighbours() {
   length_ *= 2;
 }
 
-std::vector<double> TimeBlocks::means(std::size_t value) const {
-  std::vector<double> means;
-  if (samples_.empty()) return means;
+std::vector<std::size_t> TimeBlocks::full_enough() const {
+  std::vector<std::size_t> blocks;
+  if (samples_.empty()) return blocks;
   const std::int64_t fullest = *std::max_element(samples_.begin(), samples_.end());
   for (std::size_t b = 0; b < size(); ++b) {
-    if (2 * samples_[b] < fullest) continue;
-    means.push_back(static_cast<double>(sums_[b][value]) / static_cast<double>(samples_[b]));
+    if (2 * samples_[b] >= fullest) blocks.push_back(b);
   }
-  return means;
+  return blocks;
+}
+
+std::vector<double> TimeBlocks::sums(std::size_t value) const {
+  std::vector<double> sums;
+  for (const std::size_t b : full_enough()) sums.push_back(static_cast<double>(sums_[b][value]));
+  return sums;
+}
+
+std::vector<double> TimeBlocks::samples() const {
+  std::vector<double> samples;
+  for (const std::size_t b : full_enough()) samples.push_back(static_cast<double>(samples_[b]));
+  return samples;
 }
 
 void TimeBlocks::save(std::ostream& out) const {

@@ -27,15 +27,18 @@ class TimeBlocks {
   void add(std::span<const std::uint64_t> sums, std::int64_t samples);
 
   std::size_t size() const { return samples_.size(); }
-  /// Sum number `value` in each block, a sample. Blocks with less than half as many samples as the
-  /// fullest are left out: they begin in the middle, or most of their replicas were stopped.
-  std::vector<double> means(std::size_t value) const;
+  /// Sum number `value` in each block, and the samples in it. Blocks with less than half as many
+  /// samples as the fullest are left out: they begin in the middle, or most of their replicas were
+  /// stopped.
+  std::vector<double> sums(std::size_t value) const;
+  std::vector<double> samples() const;
 
   void save(std::ostream& out) const;
   void load(std::istream& in);
 
  private:
   void merge_neighbours();
+  std::vector<std::size_t> full_enough() const;
 
   std::int64_t length_ = 1;
   std::vector<std::uint64_t> last_sums_;

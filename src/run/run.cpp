@@ -128,11 +128,14 @@ class Run {
   /// Averages are kept apart by bath; these are not.
   void warn_about_several_baths() {
     if (!has_several_baths(baths_K(deck_))) return;
+    const std::string obstacle = heat_capacity_obstacle(baths_K(deck_));
+    if (deck_.energies && !obstacle.empty()) {
+      warn("there will be no heat_capacity.csv: " + obstacle);
+    }
     if (!deck_.rdf && !deck_.energies && !deck_.cluster && !deck_.heat) return;
     warn(
-        "the baths have several temperatures: rdf.csv, heat.svg, conservation.svg and means over "
-        "the "
-        "replicas pool them; averages.csv, rdf_by_bath.csv and the other pictures do not");
+        "the baths have several temperatures: rdf.csv and means over the replicas pool them; "
+        "averages.csv, rdf_by_bath.csv and the pictures do not");
   }
 
   void make_observers() {

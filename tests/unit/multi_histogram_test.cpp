@@ -74,6 +74,31 @@ Reweighting reweighting(const std::vector<double>& beta,
 }
 double capacity(const Reweighting& r, double beta) { return beta * beta * r.at(beta).covariance; }
 
+/// A bath whose samples are of another temperature, and baths that agree: with the energies as they
+/// are none of 40 is 4.5 errors off; a tenth of a bath's energy is some 8 of its own.
+TEST(MultiHistogram, ContradictionsAreFound) {
+  const std::vector<double> beta{2.0, 1.6, 1.3};
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    const auto result = collected(beta, 16, 40, seed).result();
+    EXPECT_TRUE(result->contradictions().empty()) << seed;
+  }
+  for (const double off : {1.25, 0.8}) {
+    MultiHistogram histogram(beta, 16);
+    for (const Sample& s : samples(beta, 16, 100, 3)) {
+      const double energy = s.bath == 1 ? off * s.energy : s.energy;
+      histogram.add(s.bath, s.ladder, energy, energy);
+      if (s.bath == 2 && s.ladder == 15) histogram.end_of_moment();
+    }
+    const auto found = histogram.result()->contradictions();
+    const auto middle =
+        std::find_if(found.begin(), found.end(), [](const auto& c) { return c.bath == 1; });
+    ASSERT_NE(middle, found.end()) << off;
+    EXPECT_EQ(middle->difference > 0.0, off > 1.0);
+  }
+  // Four parts do not know their errors well enough.
+  EXPECT_TRUE(collected(beta, 1, 4, 1).result()->contradictions().empty());
+}
+
 /// Mean n kT, heat capacity n k and free energy n ln(beta) at the baths and between them, within
 /// errors that are no larger than they must be.
 TEST(MultiHistogram, OscillatorsAtAnyTemperature) {

@@ -665,7 +665,8 @@ TEST_F(ObserversTest, RdfIsTheSumOverAllSamples) {
     const Table t = table("rdf.csv");
     EXPECT_EQ(t.header,
               (std::vector<std::string>{"r_A", "OO_count", "OO_g", "OO_g_err", "OH_count", "OH_g",
-                                        "OH_g_err", "HH_count", "HH_g", "HH_g_err"}));
+                                        "OH_g_err", "HH_count", "HH_g", "HH_g_err", "OO_n",
+                                        "OO_n_err", "OH_n", "OH_n_err", "HH_n", "HH_n_err"}));
     ASSERT_EQ(t.rows.size(), 32u);
 
     // The same by hand: every second step, all replicas.
@@ -684,12 +685,17 @@ TEST_F(ObserversTest, RdfIsTheSumOverAllSamples) {
     const auto pairs = analysis::pairs_per_sample(kMolecules);
     const std::vector<double> weights = analysis::rdf_weights(32);
     double total = 0.0;
+    // Both atoms of a pair OO or HH are neighbours of each other; there are 2 N hydrogens.
+    const std::array<double, 3> atoms{kMolecules / 2.0, kMolecules, kMolecules};
+    std::array<double, 3> sums{};
     for (std::size_t b = 0; b < 32; ++b) {
       EXPECT_EQ(t.rows[b][0], (static_cast<double>(b) + 0.5) * 0.25);
       for (std::size_t c = 0; c < 3; ++c) {
         const auto count = static_cast<double>(counts[c * 32 + b]);
         EXPECT_EQ(t.rows[b][1 + 3 * c], count);
         EXPECT_NEAR(t.rows[b][2 + 3 * c], count / (150.0 * replicas * pairs[c]) * weights[b], 1e-9);
+        sums[c] += count;
+        EXPECT_NEAR(t.rows[b][10 + 2 * c], sums[c] / (150.0 * replicas * atoms[c]), 1e-12);
         total += t.rows[b][3 + 3 * c];
       }
     }
@@ -703,10 +709,14 @@ TEST_F(ObserversTest, RdfWritesOnlyWhatWasAskedForAndLeavesOutTheTransient) {
   d.run.equilibration_ps = 0.1;  // 50 steps
   run(d, 100);
   const Table t = table("rdf.csv");
-  EXPECT_EQ(t.header, (std::vector<std::string>{"r_A", "OH_count", "OH_g", "OH_g_err"}));
+  EXPECT_EQ(t.header,
+            (std::vector<std::string>{"r_A", "OH_count", "OH_g", "OH_g_err", "OH_n", "OH_n_err"}));
   double count = 0.0;
   for (const auto& row : t.rows) count += row[1];
   EXPECT_EQ(count, 2 * 26 * 12);  // replicas, samples at 50, 52 .. 100, OH pairs of 3 molecules
+  // An oxygen has all hydrogens of the others within 20 A, always.
+  EXPECT_EQ(t.rows.back()[4], 2.0 * (kMolecules - 1));
+  EXPECT_EQ(t.rows.back()[5], 0.0);
 }
 
 TEST_F(ObserversTest, RdfOfOneMoleculeIsZeroAndNotNaN) {
@@ -715,7 +725,11 @@ TEST_F(ObserversTest, RdfOfOneMoleculeIsZeroAndNotNaN) {
   FakeEngine e(fake_start(1, 1), make_pair_count_request(d), kStepPs);
   run_loop(e, observers, 100, true, [](std::int64_t) { return true; });
   observers[0]->finish();
-  for (const auto& row : table("rdf.csv").rows) EXPECT_EQ(row[2], 0.0);
+  for (const auto& row : table("rdf.csv").rows) {
+    EXPECT_EQ(row[2], 0.0);
+    EXPECT_EQ(row[10], 0.0);
+    EXPECT_EQ(row[11], 0.0);
+  }
 }
 
 TEST_F(ObserversTest, RdfStopsTheEngineOnlyALogarithmOfTimes) {
@@ -739,14 +753,18 @@ TEST_F(ObserversTest, RdfErrorsOfManyReplicasAreTheirSpread) {
   Frame frame;
   e.snapshot(kPairCounts, frame);
   const std::vector<double> weights = analysis::rdf_weights(32);
+  std::vector<double> neighbours(32, 0.0);
   for (std::size_t b = 0; b < 32; ++b) {
     std::vector<double> g;
     for (std::size_t group = 0; group < 32; ++group) {
+      neighbours[group] +=
+          static_cast<double>(frame.pair_counts[group * 96 + b]) * 2.0 / (100.0 * kMolecules);
       g.push_back(static_cast<double>(frame.pair_counts[group * 96 + b]) / (100.0 * 3.0) *
                   weights[b]);
     }
     const analysis::MeanError expected = analysis::mean_and_error(g);
     EXPECT_NEAR(t.rows[b][3], expected.error, 1e-12 + 1e-12 * expected.error);
+    EXPECT_NEAR(t.rows[b][11], analysis::mean_and_error(neighbours).error, 1e-12);
   }
 }
 
@@ -855,10 +873,10 @@ TEST_F(ObserversTest, RdfOfTheTrajectoryIsThatOfTheRun) {
       ASSERT_EQ(again.rows.size(), own.rows.size());
       double error = 0.0;
       for (std::size_t b = 0; b < own.rows.size(); ++b) {
-        for (const std::size_t column : {0, 1, 2, 4, 5, 7, 8}) {
+        for (const std::size_t column : {0, 1, 2, 4, 5, 7, 8, 10, 12, 14}) {
           EXPECT_EQ(again.rows[b][column], own.rows[b][column]) << b << ", " << column;
         }
-        for (const std::size_t column : {3, 6, 9}) {
+        for (const std::size_t column : {3, 6, 9, 11, 13, 15}) {
           error += again.rows[b][column];
           if (replicas != 3) {
             EXPECT_EQ(again.rows[b][column], own.rows[b][column]) << b;

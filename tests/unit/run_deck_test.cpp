@@ -460,6 +460,28 @@ TEST_F(RunDeck, AMeanTemperatureThatIsNotTheBathsIsTold) {
   EXPECT_FALSE(temperature_warning(t, 180.0, d)) << "the start was cold";
 }
 
+TEST_F(RunDeck, BathsWithoutHeatCapacitiesAreToldWhy) {
+  Deck d = deck(10);
+  d.system.replicas = 2;
+  d.thermostat.kind = Thermostat::gla;
+  d.thermostat.friction_per_ps = 5.0;
+  d.thermostat.temperatures_K = {0.0, 10.0};
+  run(d);
+  const auto told = [&] {
+    return std::count_if(warnings_.begin(), warnings_.end(), [](const std::string& warning) {
+      return contains(warning, "no heat_capacity.csv: one of the baths is at 0 K");
+    });
+  };
+  EXPECT_EQ(told(), 1);
+  EXPECT_FALSE(fs::exists(out_ + "/heat_capacity.csv"));
+  warnings_.clear();
+  d.thermostat.temperatures_K = {5.0, 10.0};
+  fs::remove_all(out_);
+  run(d);
+  EXPECT_EQ(told(), 0);
+  EXPECT_TRUE(fs::exists(out_ + "/heat_capacity.csv"));
+}
+
 TEST_F(RunDeck, AveragesAreInTheResultTheTableAndTheRecord) {
   const RunResult result = run(deck(700));
   // Five of energies, the drift of the energy, five of the cluster and its Lindemann index.

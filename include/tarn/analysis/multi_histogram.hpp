@@ -149,6 +149,12 @@ class MultiHistogram {
   /// there are 3 to 15, whichever is larger. 1 of a bath that has no samples, or one part of them.
   std::vector<double> inefficiencies() const;
 
+  /// What a bath's own samples say of its mean of A, less what those of all baths do.
+  struct Contradiction {
+    std::size_t bath = 0;
+    double difference = 0.0, error = 0.0;  ///< [kcal/mol]
+  };
+
   /// What comes of all samples, and of those outside of each part.
   class Result {
    public:
@@ -164,11 +170,31 @@ class MultiHistogram {
     template <class F>
     std::vector<double> errors(const std::vector<double>& values, const F& f,
                                std::vector<double>* of_parts = nullptr) const {
+      return jackknife(
+          values, [&f](const Without& w) { return f(w.rest); }, of_parts);
+    }
+
+    /// Of the baths whose two means are further apart than 4.5 standard errors, as they are where
+    /// baths are not in equilibrium. Nothing with fewer than eight parts.
+    std::vector<Contradiction> contradictions() const;
+
+   private:
+    friend class MultiHistogram;
+    struct Without {
+      Reweighting rest;
+      double share;  // of all samples that the part has
+      std::vector<double> own_means;
+    };
+    explicit Result(Reweighting all) : all_(std::move(all)) {}
+
+    template <class F>
+    std::vector<double> jackknife(const std::vector<double>& values, const F& f,
+                                  std::vector<double>* of_parts) const {
       std::vector<double> largest(values.size(), 0.0);
       for (const std::vector<Without>& parts : without_) {
         std::vector<double> squares(values.size(), 0.0);
         for (const Without& w : parts) {
-          const std::vector<double> rest = f(w.rest);
+          const std::vector<double> rest = f(w);
           for (std::size_t i = 0; i < values.size(); ++i) {
             squares[i] += (1.0 - w.share) * (rest[i] - values[i]) * (rest[i] - values[i]);
           }
@@ -180,16 +206,10 @@ class MultiHistogram {
       }
       return largest;
     }
-
-   private:
-    friend class MultiHistogram;
-    struct Without {
-      Reweighting rest;
-      double share;  // of all samples that the part has
-    };
-    explicit Result(Reweighting all) : all_(std::move(all)) {}
+    std::vector<double> differences(const Reweighting& r, std::span<const double> own_means) const;
 
     Reweighting all_;
+    std::vector<double> beta_, own_means_;
     std::vector<std::vector<Without>> without_;  // [way to make parts], the shortest ones first
   };
   /// Nothing without samples.
@@ -206,6 +226,8 @@ class MultiHistogram {
   using Part = std::vector<Bins>;                  // [bath]
 
   static double samples_of_part(const Part& part);
+  /// Of A, by bath; nan without samples.
+  static std::vector<double> own_means(const Part& part);
   Reweighting reweighting_of(const Part& part, std::span<const double> inefficiencies,
                              const Reweighting* near) const;
   Part whole() const;

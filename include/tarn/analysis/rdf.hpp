@@ -11,6 +11,11 @@ namespace tarn::analysis {
 /// @return in the order OO, OH, HH
 std::array<double, 3> pairs_per_sample(int molecules);
 
+/// What turns the mean number of pairs of a sample into neighbours of one atom: oxygens of an
+/// oxygen, hydrogens of an oxygen, hydrogens of a hydrogen, all of other molecules. Order OO, OH,
+/// HH.
+std::array<double, 3> neighbours_per_pair(int molecules);
+
 /// Centres of `bins` bins of equal width on [0, r_max) [A].
 std::vector<double> bin_centres_A(double r_max_A, int bins);
 

@@ -35,6 +35,9 @@ std::string provenance_of(const Deck& deck, int molecules);
 /// @throws InputError for `replicas = "mean"` where no mean can be written
 std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const RunInfo& info);
 
+/// Why baths of several temperatures get no heat_capacity.csv; empty where they get one.
+std::string heat_capacity_obstacle(const std::vector<double>& baths_K);
+
 /// Writes averages.csv: a row a quantity. @throws IoError, NumericalError
 void write_averages(const std::string& path, const std::string& provenance,
                     const std::vector<AveragedQuantity>& averages);
