@@ -22,6 +22,11 @@ struct CompareOptions {
   bool overwrite = false;
   std::optional<std::string> device;  ///< replaces the deck's
   std::optional<int> threads;
+  /// Each scheme with each of these steps, against a reference. Of water in fs; empty: every scheme
+  /// has its own step, and the first one is the reference.
+  std::vector<double> steps;
+  /// A scheme as in `--schemes`; empty: of water `settle` with half of the smallest of the steps.
+  std::string reference;
   std::function<void(const Progress&)> on_progress;
   std::function<void(const std::string&)> on_warning;
   /// As in RunOptions; the text begins with the scheme. Told at the end.
@@ -47,9 +52,13 @@ struct SchemeResult {
   /// independent one, per second of all replicas together.
   double autocorrelation_ps = 0.0;
   double independent_samples_per_second = 0.0;
-  double constraint_max_A2 = 0.0;      ///< largest |d.d - r0^2| of the reported positions
-  double oo_total_variation = 0.0;     ///< of the OO histogram against the first scheme
-  double oo_kolmogorov_smirnov = 0.0;  ///< the same, largest difference of the sums
+  double constraint_max_A2 = 0.0;  ///< largest |d.d - r0^2| of the reported positions
+  double us_per_ps = 0.0;          ///< time for a picosecond of one cluster
+  analysis::MeanError potential_difference_kcal_per_mol;  ///< from the mean of the first scheme
+  double oo_total_variation = 0.0;  ///< of the OO histogram against the first scheme
+  double oo_total_variation_err = 0.0;
+  double oo_total_variation_noise = 0.0;  ///< what it would be without any difference
+  double oo_kolmogorov_smirnov = 0.0;     ///< the same, largest difference of the sums
   double oo_mean_distance_A = 0.0;
   std::int64_t steps = 0;
   double timestep_fs = 0.0;
@@ -78,12 +87,27 @@ struct CompareResult {
   bool interrupted = false;
 };
 
+/// Of water, as `timestep_fs` is in CompareOptions::steps.
+struct CheapestScheme {
+  std::string within;  ///< "<V0> to 1 %", "OO histogram to 0.01"
+  std::string label;   ///< empty: none
+  double us_per_ps = 0.0;
+};
+/// Which schemes take the least time for an error that, with twice its own uncertainty, is at most
+/// so large. The first scheme is the reference. Those that have lost a replica are left out.
+std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& schemes);
+
 /// Runs a deck with each scheme, all from the same structure, which penalty schemes relax first
 /// unless the deck says `relax = false`, and over the same time, in turns of about a quarter of a
 /// second, a few per cent of the run at most, so that whatever else the machine does falls on all
 /// of them alike. Where it is interrupted, all end at the same time, to a step. Writes
 /// `compare.csv` (a row a scheme), `rdf.csv` (pair counts, probability densities and their errors
 /// by scheme) and the picture `rdf.svg`, which leaves out schemes that have lost all replicas.
+///
+/// With CompareOptions::steps the first of the schemes is the reference, which runs twice as long
+/// and with other noise; each of the others runs with each of the steps, all look at the same times
+/// as far as their steps allow, and `errors.svg` draws errors against cost. Such a deck has a
+/// thermostat: without one averages are those of the start.
 ///
 /// Of a mechanical system only `compare.csv` is written, with other columns.
 ///

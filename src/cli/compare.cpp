@@ -14,7 +14,8 @@ namespace tarn::cli {
 namespace {
 
 struct Arguments : DeckArguments {
-  std::string schemes;
+  std::string schemes, reference;
+  std::vector<double> steps;
 };
 
 std::vector<std::string> split(const std::string& text) {
@@ -73,32 +74,36 @@ std::string mean_text(const analysis::MeanError& mean, int digits) {
              : "-";
 }
 
-void compare(const Arguments& a, Events& events, int& exit_code) {
-  const Deck deck = a.load();
-  Terminal terminal(a.quiet);
-  CompareOptions options;
-  a.apply_to(options, terminal, events);
-
-  const CompareResult result = compare_schemes(deck, split(a.schemes), options);
-  terminal.close_bar();
-  if (result.interrupted) terminal.warning("interrupted: the table is of what was done until then");
-  // With --json standard output is for programs.
-  std::FILE* out = a.json ? stderr : stdout;
-  if (!result.mechanics.empty()) {
-    for (const MechanicsSchemeResult& s : result.mechanics) {
-      if (!s.failure.empty()) exit_code = static_cast<int>(ExitCode::numerical);
+/// Errors beside costs, of runs with several steps.
+void print_errors(std::FILE* out, const CompareResult& result) {
+  std::vector<std::vector<std::string>> rows{{"scheme", "us for 1 ps", "error of <V0> / kcal/mol",
+                                              "TV(OO)", "TV of noise", "T / K", "stopped"}};
+  for (const SchemeResult& s : result.schemes) {
+    const bool is_reference = &s == &result.schemes.front();
+    if (!s.blow_ups.empty()) {
+      // What was sampled until then is no error of the scheme.
+      rows.push_back({s.label, "-", "-", "-", "-", "-", fmt::format("{}", s.blow_ups.size())});
+      continue;
     }
-    if (result.interrupted) exit_code = interrupted_exit_code();
-    events.ended(result.out_dir, result.interrupted, exit_code);
-    print_mechanics(out, deck, result);
-    return;
+    rows.push_back(
+        {s.label, number(s.us_per_ps, "{:.4g}"),
+         is_reference ? mean_text(s.potential_kcal_per_mol, 4) + " itself"
+                      : mean_text(s.potential_difference_kcal_per_mol, 4),
+         is_reference ? "-" : mean_text({s.oo_total_variation, s.oo_total_variation_err}, 4),
+         is_reference ? "-" : number(s.oo_total_variation_noise, "{:.4f}"),
+         mean_text(s.temperature_K, 3), fmt::format("{}", s.blow_ups.size())});
   }
-  fmt::print(out, "{}, {} x {} replicas, {} steps of {}, {}\n\n", deck.name,
-             deck.system.molecules > 0
-                 ? fmt::format("{} molecules", deck.system.molecules)
-                 : "molecules of " + deck.system.file.value_or(deck.system.state.value_or("")),
-             deck.system.replicas, result.schemes.front().steps,
-             steps_text(result.schemes, &SchemeResult::timestep_fs, " fs"), result.device);
+  for (const std::string& line : aligned(rows)) fmt::print(out, "{}\n", line);
+  fmt::print(out, "\nThe least time for an error that, with twice its own, is within\n");
+  rows.clear();
+  for (const CheapestScheme& best : cheapest_schemes(result.schemes)) {
+    rows.push_back({best.within, best.label.empty() ? "none" : best.label,
+                    best.label.empty() ? "" : fmt::format("{:.4g} us for 1 ps", best.us_per_ps)});
+  }
+  for (const std::string& line : aligned(rows)) fmt::print(out, "{}\n", line);
+}
+
+void print_schemes(std::FILE* out, const CompareResult& result) {
   std::vector<std::vector<std::string>> rows{
       {"scheme", "cluster-steps/s", "pairs", "bonds", "noise", "rest", "iterations", "T / K",
        "T trans, rot, bond", "<V0> / kcal/mol", "max |g| / A^2", "TV(OO)", "stopped"}};
@@ -114,11 +119,53 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
                            s.bond_K.mean > 0.0 ? fmt::format("{:.2f}", s.bond_K.mean) : "-"),
          mean_text(s.potential_kcal_per_mol, 4), fmt::format("{:.1e}", s.constraint_max_A2),
          number(s.oo_total_variation, "{:.4f}"), fmt::format("{}", s.blow_ups.size())});
+  }
+  for (const std::string& line : aligned(rows)) fmt::print(out, "{}\n", line);
+}
+
+void compare(const Arguments& a, Events& events, int& exit_code) {
+  const Deck deck = a.load();
+  Terminal terminal(a.quiet);
+  CompareOptions options;
+  a.apply_to(options, terminal, events);
+  options.steps = a.steps;
+  options.reference = a.reference;
+
+  const CompareResult result = compare_schemes(deck, split(a.schemes), options);
+  terminal.close_bar();
+  if (result.interrupted) terminal.warning("interrupted: the table is of what was done until then");
+  // With --json standard output is for programs.
+  std::FILE* out = a.json ? stderr : stdout;
+  if (!result.mechanics.empty()) {
+    for (const MechanicsSchemeResult& s : result.mechanics) {
+      if (!s.failure.empty()) exit_code = static_cast<int>(ExitCode::numerical);
+    }
+    if (result.interrupted) exit_code = interrupted_exit_code();
+    events.ended(result.out_dir, result.interrupted, exit_code);
+    print_mechanics(out, deck, result);
+    return;
+  }
+  fmt::print(out, "{}, {} x {} replicas, {}, {}\n\n", deck.name,
+             deck.system.molecules > 0
+                 ? fmt::format("{} molecules", deck.system.molecules)
+                 : "molecules of " + deck.system.file.value_or(deck.system.state.value_or("")),
+             deck.system.replicas,
+             options.steps.empty()
+                 ? fmt::format("{} steps of {}", result.schemes.front().steps,
+                               steps_text(result.schemes, &SchemeResult::timestep_fs, " fs"))
+                 : fmt::format("{:g} ps", static_cast<double>(deck.run.steps) *
+                                              deck.integrator.timestep_fs * 1e-3),
+             result.device);
+  for (const SchemeResult& s : result.schemes) {
     if (!s.blow_ups.empty()) exit_code = static_cast<int>(ExitCode::numerical);
   }
   if (result.interrupted) exit_code = interrupted_exit_code();
   events.ended(result.out_dir, result.interrupted, exit_code);
-  for (const std::string& line : aligned(rows)) fmt::print(out, "{}\n", line);
+  if (options.steps.empty()) {
+    print_schemes(out, result);
+  } else {
+    print_errors(out, result);
+  }
   fmt::print(out, "\nTV(OO): total variation of the OO distance histogram against {}.\n",
              result.schemes.front().label);
   fmt::print(out, "Tables: {0}/compare.csv, {0}/rdf.csv\n", result.out_dir);
@@ -138,6 +185,13 @@ void add_compare(CLI::App& app, int& exit_code) {
                    "schemes with their keys: shake,settle,zss-stiff:omega=20, or of a mechanical "
                    "system rattle,variational-of:rk4:bias=0.5")
       ->required();
+  command
+      ->add_option("--steps", a->steps,
+                   "each scheme with each of these steps (fs): errors against cost, in errors.svg")
+      ->delimiter(',');
+  command->add_option("--reference", a->reference,
+                      "with --steps, what errors are against; default settle with half of the "
+                      "smallest step");
   command->callback([a, &exit_code] {
     catch_interrupts();
     Events events(a->json);

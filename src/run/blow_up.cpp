@@ -45,7 +45,8 @@ std::string cause_and_cure(const BlowUp& blow_up, const Deck& deck,
   const double largest_fs = usual_largest_timestep_fs(integrator);
   if (h_fs > 0.75 * largest_fs) {
     return fmt::format(
-        "timestep_fs = {:g} is near or beyond what this scheme can hold (about {:g} fs): try "
+        "timestep_fs = {:g} is near or beyond what this scheme can hold (about {:g} fs at 298 K): "
+        "try "
         "timestep_fs = {:g}{}",
         h_fs, largest_fs, 0.5 * largest_fs, other_beta(integrator));
   }

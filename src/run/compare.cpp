@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <numeric>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "blow_up.hpp"
 #include "contestant.hpp"
+#include "error_cost.hpp"
 #include "folder_lock.hpp"
 #include "mechanics_compare.hpp"
 #include "mechanics_run.hpp"
@@ -59,7 +63,13 @@ void write_table(const CompareResult& result, const std::string& provenance) {
                            "oo_total_variation",
                            "oo_kolmogorov_smirnov",
                            "oo_mean_distance_A",
-                           "stopped_replicas"});
+                           "stopped_replicas",
+                           "timestep_fs",
+                           "us_per_ps",
+                           "potential_difference_kcal_per_mol",
+                           "potential_difference_kcal_per_mol_err",
+                           "oo_total_variation_err",
+                           "oo_total_variation_noise"});
   std::string text = csv.head(provenance);
   for (const SchemeResult& s : result.schemes) {
     csv.cell(std::string_view(s.label));
@@ -85,15 +95,29 @@ void write_table(const CompareResult& result, const std::string& provenance) {
                                 s.oo_mean_distance_A}) {
       csv.cell_or_nan(number);
     }
-    csv.cell(static_cast<std::int64_t>(s.blow_ups.size()));
+    csv.cell(static_cast<std::int64_t>(s.blow_ups.size())).cell(s.timestep_fs);
+    for (const double number : {s.us_per_ps, s.potential_difference_kcal_per_mol.mean,
+                                s.potential_difference_kcal_per_mol.error, s.oo_total_variation_err,
+                                s.oo_total_variation_noise}) {
+      csv.cell_or_nan(number);
+    }
     text += csv.row();
   }
   io::write_file(path, text);
 }
 
-/// The deck once for each scheme, with what the options replace.
-std::vector<Deck> make_variants(const Deck& deck, const std::vector<std::string>& schemes,
-                                const CompareOptions& options) {
+/// A scheme of those that are compared.
+struct Variant {
+  std::string label;
+  Deck deck;
+  std::size_t curve = 0;  // number of its scheme, where one has several steps
+};
+
+void refuse_what_cannot_be_compared(const Deck& deck, const std::vector<std::string>& schemes,
+                                    const CompareOptions& options) {
+  if (!options.reference.empty() && options.steps.empty()) {
+    throw InputError("--reference goes with --steps; without, the first of the schemes is it");
+  }
   if (schemes.empty()) throw InputError("no schemes to compare: give --schemes shake,zss-stiff");
   if (std::set<std::string>(schemes.begin(), schemes.end()).size() != schemes.size()) {
     throw InputError("a scheme is named twice in --schemes");
@@ -103,13 +127,92 @@ std::vector<Deck> make_variants(const Deck& deck, const std::vector<std::string>
                      ": schemes are compared without replica exchange; leave it out with --unset "
                      "exchange");
   }
-  std::vector<Deck> variants;
+}
+
+/// The scheme with that step, which looks at the same times as the deck.
+Variant with_step(const Deck& deck, const std::string& scheme, double timestep_fs) {
+  Variant v{fmt::format("{}:timestep_fs={}", scheme, timestep_fs), {}};
+  v.deck = with_scheme(deck, v.label);
+  const auto looks = [&](std::int64_t every) {
+    const double interval_fs = static_cast<double>(every) * deck.integrator.timestep_fs;
+    return std::max<std::int64_t>(1, std::llround(interval_fs / timestep_fs));
+  };
+  if (!v.deck.energies) v.deck.energies = ObserveEnergies{};
+  if (!v.deck.rdf) v.deck.rdf = ObserveRdf{};
+  v.deck.energies->every = looks(v.deck.energies->every);
+  v.deck.rdf->every = looks(v.deck.rdf->every);
+  return v;
+}
+
+/// The reference, and each scheme with each step.
+std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::string>& schemes,
+                                      const CompareOptions& options) {
+  constexpr int kReferenceLonger = 2;
+  if (deck.thermostat.kind == Thermostat::none) {
+    throw InputError(deck.path +
+                     ": --steps compares averages, which without a thermostat are those of the "
+                     "start; give the deck a [thermostat]");
+  }
+  for (const double step : options.steps) {
+    if (!(step > 0.0) || !std::isfinite(step)) {
+      throw InputError(fmt::format("--steps {}: a step must be greater than 0 fs", step));
+    }
+  }
+  if (std::set<double>(options.steps.begin(), options.steps.end()).size() != options.steps.size()) {
+    throw InputError("a step is named twice in --steps");
+  }
+  const std::string_view key = ":timestep_fs=";
   for (const std::string& scheme : schemes) {
-    Deck variant = with_scheme(deck, scheme);
-    if (!variant.rdf) variant.rdf = ObserveRdf{};
-    if (options.device) variant.run.device = *options.device;
-    if (options.threads) variant.run.threads = *options.threads;
-    variants.push_back(std::move(variant));
+    if (scheme.find(key) == std::string::npos) continue;
+    throw InputError("--schemes " + scheme +
+                     ": with --steps every scheme gets these steps; leave its timestep_fs out");
+  }
+  const double smallest = *std::min_element(options.steps.begin(), options.steps.end());
+  // Its own step, if it has one, stands at the end.
+  std::string scheme = options.reference.empty() ? "settle" : options.reference;
+  double step = 0.5 * smallest;
+  if (const std::size_t at = scheme.find(key); at != std::string::npos) {
+    const std::string number = scheme.substr(at + key.size());
+    char* end = nullptr;
+    step = std::strtod(number.c_str(), &end);
+    if (*end != '\0' || !(step > 0.0)) {
+      throw InputError("--reference " + scheme +
+                       ": timestep_fs stands last, and is a number of fs");
+    }
+    scheme.resize(at);
+  }
+  std::vector<Variant> variants{with_step(deck, scheme, step)};
+  Variant& reference = variants.front();
+  reference.label = "reference " + reference.label;
+  reference.curve = schemes.size();
+  // Other noise than that of the others, which share theirs where their steps are the same.
+  ++reference.deck.system.seed;
+  reference.deck.run.steps *= kReferenceLonger;
+  for (std::size_t k = 0; k < schemes.size(); ++k) {
+    for (const double timestep_fs : options.steps) {
+      variants.push_back(with_step(deck, schemes[k], timestep_fs));
+      variants.back().curve = k;
+    }
+  }
+  return variants;
+}
+
+/// The deck once for each scheme, with what the options replace.
+std::vector<Variant> make_variants(const Deck& deck, const std::vector<std::string>& schemes,
+                                   const CompareOptions& options) {
+  refuse_what_cannot_be_compared(deck, schemes, options);
+  std::vector<Variant> variants;
+  if (!options.steps.empty() && !is_mechanical(deck.system.kind)) {
+    variants = variants_by_step(deck, schemes, options);
+  } else {
+    for (std::size_t k = 0; k < schemes.size(); ++k) {
+      variants.push_back({schemes[k], with_scheme(deck, schemes[k]), k});
+    }
+  }
+  for (Variant& variant : variants) {
+    if (!variant.deck.rdf) variant.deck.rdf = ObserveRdf{};
+    if (options.device) variant.deck.run.device = *options.device;
+    if (options.threads) variant.deck.run.threads = *options.threads;
   }
   return variants;
 }
@@ -122,14 +225,28 @@ void forget_numbers(SchemeResult& s) {
         &SchemeResult::bond_share, &SchemeResult::noise_share, &SchemeResult::rest_share,
         &SchemeResult::iterations_per_step, &SchemeResult::autocorrelation_ps,
         &SchemeResult::independent_samples_per_second, &SchemeResult::oo_total_variation,
-        &SchemeResult::oo_kolmogorov_smirnov, &SchemeResult::oo_mean_distance_A}) {
+        &SchemeResult::oo_kolmogorov_smirnov, &SchemeResult::oo_mean_distance_A,
+        &SchemeResult::us_per_ps, &SchemeResult::oo_total_variation_err,
+        &SchemeResult::oo_total_variation_noise}) {
     s.*number = kNone;
   }
   for (analysis::MeanError SchemeResult::*mean :
        {&SchemeResult::temperature_K, &SchemeResult::translation_K, &SchemeResult::rotation_K,
-        &SchemeResult::bond_K, &SchemeResult::potential_kcal_per_mol}) {
+        &SchemeResult::bond_K, &SchemeResult::potential_kcal_per_mol,
+        &SchemeResult::potential_difference_kcal_per_mol}) {
     s.*mean = {kNone, kNone};
   }
+}
+
+CostPoint cost_point(const SchemeResult& s) {
+  CostPoint p;
+  p.timestep_fs = s.timestep_fs;
+  p.us_per_ps = s.us_per_ps;
+  p.potential = s.potential_difference_kcal_per_mol;
+  p.distance = {s.oo_total_variation, s.oo_total_variation_err};
+  p.distance_of_noise = s.oo_total_variation_noise;
+  p.survived = s.blow_ups.empty();
+  return p;
 }
 
 using DistancesByClass = std::array<Distances, kPairClasses>;
@@ -150,14 +267,19 @@ DistancesByClass all_distances(const Contestant& c) {
 /// Schemes of water, side by side.
 class Comparison {
  public:
-  Comparison(const Deck& deck, const std::vector<Deck>& variants,
+  Comparison(const Deck& deck, const std::vector<Variant>& variants,
              const std::vector<std::string>& schemes, const CompareOptions& options,
              CompareResult& result)
-      : deck_(deck), options_(options), result_(result), wall_seconds_(schemes.size()) {
-    for (std::size_t k = 0; k < schemes.size(); ++k) {
+      : deck_(deck),
+        schemes_(schemes),
+        options_(options),
+        result_(result),
+        wall_seconds_(variants.size()) {
+    for (const Variant& v : variants) {
       std::vector<std::string> notes;
-      contestants_.push_back(make_contestant(variants[k], schemes[k], notes));
-      for (const std::string& note : notes) warn(schemes[k] + ": " + note);
+      contestants_.push_back(make_contestant(v.deck, v.label, notes));
+      curves_.push_back(v.curve);
+      for (const std::string& note : notes) warn(v.label + ": " + note);
     }
     result_.device = contestants_.front().engine->description();
     molecules_ = contestants_.front().engine->state().molecules;
@@ -175,6 +297,7 @@ class Comparison {
     write_table(result_, provenance);
     write_rdf(provenance);
     draw_oo();
+    if (!options_.steps.empty()) draw_errors();
   }
 
  private:
@@ -236,6 +359,7 @@ class Comparison {
       s.steps_per_second = static_cast<double>(replica_steps(c)) / wall_seconds_[k];
     }
     s.ns_per_day = ns_per_day(s.steps_per_second, c.deck.integrator.timestep_fs);
+    s.us_per_ps = 1e9 / (s.steps_per_second * s.timestep_fs);
     take_report(c.engine->report(), s);
     s.temperature_K = mean_and_error(c.temperature);
     s.translation_K = mean_and_error(c.translation);
@@ -248,10 +372,23 @@ class Comparison {
     s.independent_samples_per_second = s.steps_per_second / steps_per_sample;
     const std::vector<double>& first = distances_.front()[kOO].counts;
     const std::vector<double>& own = distances_[k][kOO].counts;
-    s.oo_total_variation = s.oo_kolmogorov_smirnov = std::numeric_limits<double>::quiet_NaN();
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    s.oo_total_variation = s.oo_kolmogorov_smirnov = kNone;
+    s.oo_total_variation_err = s.oo_total_variation_noise = kNone;
+    s.potential_difference_kcal_per_mol = {kNone, kNone};
     if (!is_gone(contestants_.front())) {
-      s.oo_total_variation = analysis::total_variation(first, own);
+      const Distances& own_oo = distances_[k][kOO];
+      const Distances& first_oo = distances_.front()[kOO];
+      const analysis::MeanError distance = total_variation_of(own_oo, first_oo);
+      s.oo_total_variation = distance.mean;
+      s.oo_total_variation_err = distance.error;
+      s.oo_total_variation_noise =
+          noise_of_total_variation(own_oo, first_oo, rdf().r_max_A / rdf().bins);
       s.oo_kolmogorov_smirnov = analysis::kolmogorov_smirnov(first, own);
+      const analysis::MeanError reference = mean_and_error(contestants_.front().potential);
+      s.potential_difference_kcal_per_mol = {
+          s.potential_kcal_per_mol.mean - reference.mean,
+          k == 0 ? 0.0 : std::hypot(s.potential_kcal_per_mol.error, reference.error)};
     }
     const double count = std::accumulate(own.begin(), own.end(), 0.0);
     if (count > 0.0) {
@@ -331,21 +468,24 @@ class Comparison {
     plot.x_label = "r (Å)";
     plot.y_label = "probability density (1/Å)";
     const std::vector<double> centres = bin_centres_A();
+    std::vector<std::size_t> drawn;
+    for (std::size_t k = 0; k < contestants_.size(); ++k) {
+      if (!is_gone(contestants_[k]) && has_smallest_step(k)) drawn.push_back(k);
+    }
     const auto occupied = [&](std::size_t b) {
-      return std::any_of(distances_.begin(), distances_.end(),
-                         [&](const auto& d) { return d[kOO].counts[b] > 0.0; });
+      return std::any_of(drawn.begin(), drawn.end(),
+                         [&](std::size_t k) { return distances_[k][kOO].counts[b] > 0.0; });
     };
     std::size_t low = 0, high = centres.size();
     while (low < high && !occupied(low)) ++low;
     while (high > low && !occupied(high - 1)) --high;
     double top = 0.0;
-    for (const DistancesByClass& d : distances_) {
-      for (double density : d[kOO].density_per_A) top = std::max(top, density);
+    for (const std::size_t k : drawn) {
+      for (double density : distances_[k][kOO].density_per_A) top = std::max(top, density);
     }
     if (top > 0.0) plot.y_range = {{0.0, 1.1 * top}};
     if (low < high) plot.x_range = {{centres[low] - 0.2, centres[high - 1] + 0.2}};
-    for (std::size_t k = 0; k < contestants_.size(); ++k) {
-      if (is_gone(contestants_[k])) continue;
+    for (const std::size_t k : drawn) {
       io::Series series;
       series.label = contestants_[k].label;
       series.x = centres;
@@ -359,6 +499,33 @@ class Comparison {
     if (!drawing.warning.empty()) warn(drawing.warning);
   }
 
+  /// Of those of its scheme.
+  bool has_smallest_step(std::size_t k) const {
+    const auto step_fs = [&](std::size_t i) { return contestants_[i].deck.integrator.timestep_fs; };
+    for (std::size_t i = 0; i < contestants_.size(); ++i) {
+      if (curves_[i] == curves_[k] && step_fs(i) < step_fs(k)) return false;
+    }
+    return true;
+  }
+
+  void draw_errors() {
+    std::vector<CostPoint> points;
+    for (std::size_t k = 1; k < result_.schemes.size(); ++k) {
+      points.push_back(cost_point(result_.schemes[k]));
+      points.back().curve = curves_[k];
+    }
+    std::vector<CostCurve> curves;
+    for (const std::string& scheme : schemes_) curves.push_back({scheme});
+    std::vector<io::Plot> plots{error_cost_plot(points, curves, CostOf::potential),
+                                error_cost_plot(points, curves, CostOf::distance)};
+    plots.front().title = fmt::format("Error against cost, {} water molecules ({}), against {}",
+                                      molecules_, deck_.system.model, contestants_.front().label);
+    plots.back().x_label += "     beside points: step (fs)";
+    const io::Drawing drawing = io::draw(plots, result_.out_dir + "/errors");
+    result_.pictures.insert(result_.pictures.end(), drawing.paths.begin(), drawing.paths.end());
+    if (!drawing.warning.empty()) warn(drawing.warning);
+  }
+
   void warn(const std::string& text) const {
     if (options_.on_warning) options_.on_warning(text);
   }
@@ -369,9 +536,11 @@ class Comparison {
   }
 
   const Deck& deck_;
+  const std::vector<std::string>& schemes_;
   const CompareOptions& options_;
   CompareResult& result_;
   std::vector<Contestant> contestants_;
+  std::vector<std::size_t> curves_;          // [contestant]
   std::vector<double> wall_seconds_;         // [contestant], of steps
   std::vector<DistancesByClass> distances_;  // [contestant]
   int molecules_ = 0;
@@ -379,9 +548,32 @@ class Comparison {
 
 }  // namespace
 
+std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& schemes) {
+  std::vector<CheapestScheme> all;
+  if (schemes.empty()) return all;
+  const double potential = std::abs(schemes.front().potential_kcal_per_mol.mean);
+  const auto add = [&](std::string within, CostOf what, double most) {
+    CheapestScheme& best = all.emplace_back(CheapestScheme{std::move(within), {}, 0.0});
+    for (std::size_t k = 1; k < schemes.size(); ++k) {
+      const CostPoint point = cost_point(schemes[k]);
+      if (!is_within(point, what, most)) continue;
+      if (!best.label.empty() && best.us_per_ps <= point.us_per_ps) continue;
+      best.label = schemes[k].label;
+      best.us_per_ps = point.us_per_ps;
+    }
+  };
+  for (const double share : {0.03, 0.01, 0.003, 0.001}) {
+    add(fmt::format("<V0> to {:g} %", 100.0 * share), CostOf::potential, share * potential);
+  }
+  for (const double most : {0.05, 0.02, 0.01}) {
+    add(fmt::format("OO histogram to {:g}", most), CostOf::distance, most);
+  }
+  return all;
+}
+
 CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& schemes,
                               const CompareOptions& options) {
-  const std::vector<Deck> variants = make_variants(deck, schemes, options);
+  const std::vector<Variant> variants = make_variants(deck, schemes, options);
   CompareResult result;
   result.out_dir = options.out_dir.empty() ? "out/" + deck.name + "-compare" : options.out_dir;
   const bool mechanical = is_mechanical(deck.system.kind);
@@ -389,7 +581,9 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
   prepare_folder(result.out_dir, options.overwrite);
   const FolderLock lock(result.out_dir);
   if (mechanical) {
-    compare_mechanics(variants, schemes, options, result);
+    std::vector<Deck> decks;
+    for (const Variant& variant : variants) decks.push_back(variant.deck);
+    compare_mechanics(decks, schemes, options, result);
   } else {
     Comparison(deck, variants, schemes, options, result).go();
   }

@@ -8,15 +8,14 @@
 #include <cmath>
 #include <ctime>
 #include <limits>
-#include <numbers>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "contestant.hpp"
+#include "error_cost.hpp"
 #include "figure_page.hpp"
 #include "step_cost.hpp"
-#include "tarn/analysis/histogram.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/minimise.hpp"
@@ -26,8 +25,6 @@ namespace tarn {
 namespace {
 
 constexpr int kTurns = 20;
-/// Errors below this share of the noise are drawn there.
-constexpr double kLowest = 0.5;
 constexpr std::array kSteps_fs{1, 2, 3, 4, 6, 8, 12};
 /// All look at energies and distances at the same times, which every step divides.
 constexpr double kLook_fs = 192.0;
@@ -81,21 +78,18 @@ struct Samples {
 };
 
 struct Run {
-  std::size_t curve = 0, bath = 0;
-  double timestep_fs = 0.0;
+  std::size_t bath = 0;
   Contestant contestant;
   std::vector<double> core_us_per_ps;  ///< of one cluster, a value each turn
   std::size_t stopped = 0;
   double temperature_K = 0.0;  ///< of translation
-  // Against the reference:
-  analysis::MeanError potential, difference;
-  analysis::MeanError distance;    ///< total variation of the OO histograms
-  double distance_of_noise = 0.0;  ///< what it would be without any difference
+  analysis::MeanError potential;
+  CostPoint point;  ///< against the reference
 
   bool survived() const { return stopped == 0; }
   double cost() const { return quantile(0.5); }
   double quantile(double share) const { return quantile_of(core_us_per_ps, share); }
-  double ns_per_step() const { return cost() * timestep_fs; }
+  double ns_per_step() const { return cost() * point.timestep_fs; }
 };
 
 /// The deck with a step; physical times stay what they are.
@@ -119,42 +113,17 @@ Samples samples_of(const Contestant& c) {
   return s;
 }
 
-/// Total variation of two histograms; its error by leaving out one group of replicas after the
-/// other (jackknife).
-analysis::MeanError distance_of(const Distances& own, const Distances& reference) {
-  const auto to_reference = [&](const std::vector<double>& counts) {
-    return analysis::total_variation(counts, reference.counts);
-  };
-  std::vector<double> without;
-  for (const std::vector<double>& group : own.of_groups) {
-    std::vector<double> rest = own.counts;
-    for (std::size_t b = 0; b < rest.size(); ++b) rest[b] -= group[b];
-    without.push_back(to_reference(rest));
-  }
-  const double n = static_cast<double>(without.size());
-  double mean = 0.0, squares = 0.0;
-  for (double d : without) mean += d / n;
-  for (double d : without) squares += (d - mean) * (d - mean);
-  return {to_reference(own.counts), std::sqrt((n - 1.0) / n * squares)};
-}
-
-/// The mean of half the sum of |p - q| when the bins differ by Gaussian noise only.
-double distance_of_noise(const Distances& a, const Distances& b, double width_A) {
-  double sum = 0.0;
-  for (std::size_t k = 0; k < a.error_per_A.size(); ++k) {
-    sum += std::hypot(a.error_per_A[k], b.error_per_A[k]);
-  }
-  return 0.5 * width_A * std::sqrt(2.0 / std::numbers::pi) * sum;
-}
-
 void judge(Run& run, const Samples& reference) {
   const Samples own = samples_of(run.contestant);
   run.potential = own.potential;
-  run.difference = {own.potential.mean - reference.potential.mean,
-                    std::hypot(own.potential.error, reference.potential.error)};
-  run.distance = distance_of(own.oo, reference.oo);
+  run.point.us_per_ps = run.cost();
+  run.point.survived = run.survived();
+  run.point.potential = {own.potential.mean - reference.potential.mean,
+                         std::hypot(own.potential.error, reference.potential.error)};
+  run.point.distance = total_variation_of(own.oo, reference.oo);
   const ObserveRdf& rdf = *run.contestant.deck.rdf;
-  run.distance_of_noise = distance_of_noise(own.oo, reference.oo, rdf.r_max_A / rdf.bins);
+  run.point.distance_of_noise =
+      noise_of_total_variation(own.oo, reference.oo, rdf.r_max_A / rdf.bins);
   run.temperature_K = mean_and_error(run.contestant.translation).mean;
 }
 
@@ -184,8 +153,9 @@ Basins basins_of(const Contestant& c) {
 
 std::string cell_of(const Run& run, bool of_potential) {
   if (!run.survived()) return "–";
-  return of_potential ? fmt::format("{:+.3f} ± {:.3f}", run.difference.mean, run.difference.error)
-                      : fmt::format("{:.4f} ± {:.4f}", run.distance.mean, run.distance.error);
+  return of_potential
+             ? fmt::format("{:+.3f} ± {:.3f}", run.point.potential.mean, run.point.potential.error)
+             : fmt::format("{:.4f} ± {:.4f}", run.point.distance.mean, run.point.distance.error);
 }
 
 /// One row a scheme, one column a step.
@@ -197,9 +167,9 @@ std::string table_of(const std::vector<Run>& runs, std::size_t bath, bool of_pot
   for (std::size_t curve = 0; curve < kCurves.size(); ++curve) {
     std::string cells, ns = "–";
     for (const Run& run : runs) {
-      if (run.curve != curve || run.bath != bath) continue;
+      if (run.point.curve != curve || run.bath != bath) continue;
       cells += " " + cell_of(run, of_potential) + " |";
-      if (run.timestep_fs == kShownStep_fs && run.survived()) {
+      if (run.point.timestep_fs == kShownStep_fs && run.survived()) {
         ns = fmt::format("{:.0f}", run.ns_per_step());
       }
     }
@@ -220,8 +190,8 @@ const Run* cheapest(const std::vector<Run>& runs, const Allow& allow) {
 
 std::string name_of(const Run* run) {
   if (run == nullptr) return "none";
-  return fmt::format("{}, {}, {:.0f} fs: {:.1f}", kCurves[run->curve].label, kBaths[run->bath].name,
-                     run->timestep_fs, run->cost());
+  return fmt::format("{}, {}, {:.0f} fs: {:.1f}", kCurves[run->point.curve].label,
+                     kBaths[run->bath].name, run->point.timestep_fs, run->cost());
 }
 
 /// The cheapest way to an accuracy, for rigid schemes, penalties, and either with light hydrogens.
@@ -229,7 +199,7 @@ std::string choices(const std::vector<Run>& runs, double potential) {
   std::string text = "| wanted | rigid | Z&Ss | with hydrogens of 3 Da |\n|---|---|---|---|\n";
   const auto row = [&](const std::string& wanted, const auto& good) {
     const auto is_light = [](const Run& r) {
-      return kCurves[r.curve].hydrogen_mass_Da == kLightHydrogen_Da;
+      return kCurves[r.point.curve].hydrogen_mass_Da == kLightHydrogen_Da;
     };
     const auto rigid = [](const Run& r) { return is_rigid(r.contestant.deck.integrator.scheme); };
     text += fmt::format(
@@ -240,80 +210,41 @@ std::string choices(const std::vector<Run>& runs, double potential) {
   };
   for (double share : {0.03, 0.01, 0.003, 0.001}) {
     row(fmt::format("⟨V₀⟩ to {:.1f} %", 100.0 * share), [&](const Run& r) {
-      return std::fabs(r.difference.mean) + 2.0 * r.difference.error < share * std::fabs(potential);
+      return is_within(r.point, CostOf::potential, share * std::fabs(potential));
     });
   }
   for (double most : {0.05, 0.02, 0.01}) {
     row(fmt::format("OO histogram to {:.2f}", most),
-        [&](const Run& r) { return r.distance.mean + 2.0 * r.distance.error < most; });
+        [&](const Run& r) { return is_within(r.point, CostOf::distance, most); });
   }
   return text;
 }
 
-void add_curve(io::Plot& plot, const std::vector<Run>& runs, std::size_t curve, std::size_t bath,
-               bool of_potential, double lowest) {
-  io::Series& s = plot.series.emplace_back();
-  const Curve& c = kCurves[curve];
-  s.label = c.label;
-  s.colour = c.colour;
-  s.dashed = c.dashed;
-  s.style = io::Series::Style::marked_line;
-  std::vector<double> errors;
-  for (const Run& run : runs) {
-    if (run.curve != curve || run.bath != bath || !run.survived()) continue;
-    const analysis::MeanError& e = of_potential ? run.difference : run.distance;
-    s.x.push_back(run.cost());
-    s.y.push_back(std::fabs(e.mean));
-    errors.push_back(e.error);
-    if (c.marked) s.marks.push_back(fmt::format("{:.0f}", run.timestep_fs));
-  }
-  s.set_error(errors);
-  for (std::vector<double>* values : {&s.y, &s.low, &s.high}) {
-    for (double& y : *values) y = std::max(y, lowest);
-  }
-}
-
-io::Plot panel(const std::vector<Run>& runs, std::size_t bath, bool of_potential,
+io::Plot panel(const std::vector<Run>& runs, std::size_t bath, CostOf what,
                const std::string& title) {
-  io::Plot p = plot(
-      title, "time of one core for a picosecond of one cluster (µs)",
-      fmt::format("{}, {}",
-                  of_potential ? "|error of ⟨V₀⟩| (kcal/mol)" : "OO histogram, total variation",
-                  kBaths[bath].name));
-  p.log_x = p.log_y = true;
-  p.height_pixels = 420;
-  double low = 1e300, high = 0.0, noise = 0.0, count = 0.0, top = 0.0;
+  std::vector<CostPoint> points;
   for (const Run& run : runs) {
-    if (!run.survived()) continue;
-    low = std::min(low, run.cost());
-    high = std::max(high, run.cost());
-    noise += of_potential ? run.difference.error : run.distance_of_noise;
-    count += 1.0;
-    top = std::max(top, std::fabs(of_potential ? run.difference.mean : run.distance.mean));
+    if (run.bath == bath) points.push_back(run.point);
   }
-  noise /= count;
-  p.x_range = {{0.85 * low, 1.2 * high}};
-  p.y_range = {{0.4 * noise, 2.0 * top}};
-  for (std::size_t curve = 0; curve < kCurves.size(); ++curve) {
-    add_curve(p, runs, curve, bath, of_potential, kLowest * noise);
+  std::vector<CostCurve> curves;
+  for (const Curve& c : kCurves) {
+    curves.push_back({std::string(c.label), std::string(c.colour), c.dashed, c.marked});
   }
-  io::Series& floor = p.series.emplace_back();
-  floor.label = "noise";
-  floor.x = {0.85 * low, 1.2 * high};
-  floor.y = {noise, noise};
-  floor.colour = "#888888";
-  floor.dashed = true;
+  io::Plot p = error_cost_plot(points, curves, what);
+  p.title = title;
+  p.x_label = "time of one core for a picosecond of one cluster (µs)";
+  p.y_label += fmt::format(", {}", kBaths[bath].name);
   return p;
 }
 
 void write_row(FigurePage& page, const Run& run) {
-  const Curve& c = kCurves[run.curve];
+  const Curve& c = kCurves[run.point.curve];
   page.csv().cell(c.scheme).cell(run.bath == 0 ? "baoab" : "gla");
-  page.csv().cell(run.timestep_fs).cell(c.hydrogen_mass_Da);
-  for (double value :
-       {run.cost(), run.quantile(0.25), run.quantile(0.75), run.ns_per_step(), run.temperature_K,
-        run.potential.mean, run.potential.error, run.difference.mean, run.difference.error,
-        run.distance.mean, run.distance.error, run.distance_of_noise}) {
+  page.csv().cell(run.point.timestep_fs).cell(c.hydrogen_mass_Da);
+  for (double value : {run.cost(), run.quantile(0.25), run.quantile(0.75), run.ns_per_step(),
+                       run.temperature_K, run.potential.mean, run.potential.error,
+                       run.point.potential.mean, run.point.potential.error, run.point.distance.mean,
+                       run.point.distance.error, run.point.distance_of_noise}) {
     page.csv().cell_or_nan(run.survived() ? value : std::numeric_limits<double>::quiet_NaN());
   }
   page.csv().cell(static_cast<std::int64_t>(run.stopped));
@@ -343,9 +274,9 @@ void make_verdict(const Reproduction& r, const ReproduceOptions& options) {
     for (std::size_t curve = 0; curve < kCurves.size(); ++curve) {
       for (int h : kSteps_fs) {
         Run& run = runs.emplace_back();
-        run.curve = curve;
+        run.point.curve = curve;
         run.bath = bath;
-        run.timestep_fs = h;
+        run.point.timestep_fs = h;
         Deck deck = with_step(with_scheme(base, std::string(kCurves[curve].scheme)), h);
         deck.thermostat.kind = kBaths[bath].kind;
         deck.system.hydrogen_mass_Da = kCurves[curve].hydrogen_mass_Da;
@@ -362,7 +293,7 @@ void make_verdict(const Reproduction& r, const ReproduceOptions& options) {
       const std::int64_t to = c.deck.run.steps * (turn + 1) / kTurns;
       const Elapsed elapsed = c.advance_to(to);
       run.stopped = c.engine->blow_ups().size();
-      const double ps = static_cast<double>(to - from) * run.timestep_fs * 1e-3;
+      const double ps = static_cast<double>(to - from) * run.point.timestep_fs * 1e-3;
       run.core_us_per_ps.push_back(1e6 * elapsed.core_seconds / (ps * replicas));
     }
   }
@@ -410,8 +341,8 @@ void make_verdict(const Reproduction& r, const ReproduceOptions& options) {
       static_cast<double>(std::clock() - core_begin) / CLOCKS_PER_SEC / 60.0));
   std::vector<io::Plot> panels;
   for (std::size_t bath = 0; bath < kBaths.size(); ++bath) {
-    for (bool of_potential : {true, false}) {
-      panels.push_back(panel(runs, bath, of_potential, r.title));
+    for (const CostOf what : {CostOf::potential, CostOf::distance}) {
+      panels.push_back(panel(runs, bath, what, r.title));
     }
   }
   page.write(panels);

@@ -1,4 +1,5 @@
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <string>
@@ -7,6 +8,7 @@
 #include "program.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/io/csv.hpp"
+#include "tarn/io/plot.hpp"
 
 /// @file
 /// Comparisons that do not end as they should: schemes that lose their replicas, and interrupts.
@@ -94,6 +96,65 @@ TEST_F(Comparisons, TakeTheSameTimeWithEachStep) {
                 .code,
             0);
   EXPECT_EQ(column("steps"), (std::vector<std::string>{"1000", "2000", "667"}));
+}
+
+/// Bonds of omega = 20 change the energy by a tenth, rigid ones by nothing that can be seen.
+TEST_F(Comparisons, ErrorsAgainstCostByStep) {
+  ASSERT_EQ(run(kInputs + "water7-modern.toml",
+                {"--schemes", "shake,zss-stiff:omega=20", "--steps", "2,4", "--reference",
+                 "rattle:timestep_fs=1.5", "--set", "run.duration_ps=6", "--set",
+                 "run.equilibration_ps=2", "--set", "observe.energies.every=15"})
+                .code,
+            0)
+      << read_text(log_);
+  EXPECT_EQ(column("scheme"),
+            (std::vector<std::string>{"reference rattle:timestep_fs=1.5", "shake:timestep_fs=2",
+                                      "shake:timestep_fs=4", "zss-stiff:omega=20:timestep_fs=2",
+                                      "zss-stiff:omega=20:timestep_fs=4"}));
+  EXPECT_EQ(column("timestep_fs"), (std::vector<std::string>{"1.5", "2", "4", "2", "4"}));
+  const auto number = [&](const std::string& name, std::size_t row) {
+    return std::stod(column(name)[row]);
+  };
+  for (std::size_t row = 1; row < 5; ++row) {
+    const double difference = number("potential_difference_kcal_per_mol", row);
+    const double error = number("potential_difference_kcal_per_mol_err", row);
+    EXPECT_NEAR(difference,
+                number("potential_kcal_per_mol", row) - number("potential_kcal_per_mol", 0), 1e-9);
+    EXPECT_GT(error, number("potential_kcal_per_mol_err", row));
+    if (row < 3) {
+      EXPECT_LT(std::abs(difference), 4.5 * error);
+    } else {
+      EXPECT_LT(difference, -5.0);
+    }
+    EXPECT_NEAR(
+        number("us_per_ps", row) * number("cluster_steps_per_s", row) * number("timestep_fs", row),
+        1e9, 1.0);
+    EXPECT_EQ(number("oo_total_variation", row) > 0.1, row >= 3);
+    EXPECT_GT(number("oo_total_variation_err", row), 0.0);
+  }
+  EXPECT_EQ(std::filesystem::exists(out_ + "/errors.svg"), io::can_draw());
+}
+
+TEST_F(Comparisons, StepsThatMakeNoSenseAreRefused) {
+  const std::string deck = kInputs + "water7-modern.toml";
+  struct Case {
+    std::vector<std::string> words;
+    std::string told;
+  };
+  for (const Case& c : {Case{{"--schemes", "settle", "--steps", "2,0"}, "greater than 0"},
+                        Case{{"--schemes", "settle", "--steps", "2,2"}, "named twice"},
+                        Case{{"--schemes", "settle:timestep_fs=1", "--steps", "2"}, "leave its"},
+                        Case{{"--schemes", "settle", "--reference", "shake"}, "goes with --steps"},
+                        Case{{"--schemes", "settle", "--steps", "2", "--unset", "thermostat"},
+                             "give the deck a [thermostat]"},
+                        Case{{"--schemes", "settle", "--steps", "2", "--reference",
+                              "shake:timestep_fs=1:tolerance=1e-6"},
+                             "timestep_fs stands last"}}) {
+    EXPECT_EQ(run(deck, c.words).code, 2) << c.told;
+    EXPECT_TRUE(contains(read_text(log_), c.told)) << read_text(log_);
+    EXPECT_FALSE(std::filesystem::exists(out_ + "/compare.csv"));
+    std::filesystem::remove(log_);
+  }
 }
 
 /// A turn of a fortieth of these runs would take days.

@@ -1,0 +1,109 @@
+#include "error_cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "tarn/analysis/histogram.hpp"
+
+namespace tarn {
+namespace {
+
+/// Errors below this share of the noise are drawn there.
+constexpr double kLowest = 0.5;
+
+const analysis::MeanError& error_of(const CostPoint& point, CostOf what) {
+  return what == CostOf::potential ? point.potential : point.distance;
+}
+
+io::Series curve_of(const std::vector<CostPoint>& points, std::size_t number,
+                    const CostCurve& curve, CostOf what, double lowest) {
+  io::Series s;
+  s.label = curve.label;
+  s.colour = curve.colour;
+  s.dashed = curve.dashed;
+  s.style = io::Series::Style::marked_line;
+  std::vector<double> errors;
+  for (const CostPoint& point : points) {
+    if (point.curve != number || !point.survived) continue;
+    const analysis::MeanError& e = error_of(point, what);
+    s.x.push_back(point.us_per_ps);
+    s.y.push_back(std::fabs(e.mean));
+    errors.push_back(e.error);
+    if (curve.marked) s.marks.push_back(fmt::format("{:g}", point.timestep_fs));
+  }
+  s.set_error(errors);
+  for (std::vector<double>* values : {&s.y, &s.low, &s.high}) {
+    for (double& y : *values) y = std::max(y, lowest);
+  }
+  return s;
+}
+
+}  // namespace
+
+analysis::MeanError total_variation_of(const Distances& own, const Distances& reference) {
+  const auto to_reference = [&](const std::vector<double>& counts) {
+    return analysis::total_variation(counts, reference.counts);
+  };
+  std::vector<double> without;
+  for (const std::vector<double>& group : own.of_groups) {
+    std::vector<double> rest = own.counts;
+    for (std::size_t b = 0; b < rest.size(); ++b) rest[b] -= group[b];
+    without.push_back(to_reference(rest));
+  }
+  const double n = static_cast<double>(without.size());
+  double mean = 0.0, squares = 0.0;
+  for (double d : without) mean += d / n;
+  for (double d : without) squares += (d - mean) * (d - mean);
+  return {to_reference(own.counts), std::sqrt((n - 1.0) / n * squares)};
+}
+
+double noise_of_total_variation(const Distances& a, const Distances& b, double width_A) {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < a.error_per_A.size(); ++k) {
+    sum += std::hypot(a.error_per_A[k], b.error_per_A[k]);
+  }
+  return 0.5 * width_A * std::sqrt(2.0 / std::numbers::pi) * sum;
+}
+
+io::Plot error_cost_plot(const std::vector<CostPoint>& points, const std::vector<CostCurve>& curves,
+                         CostOf what) {
+  io::Plot p;
+  p.x_label = "time for a picosecond of one cluster (µs)";
+  p.y_label =
+      what == CostOf::potential ? "|error of ⟨V₀⟩| (kcal/mol)" : "OO histogram, total variation";
+  p.log_x = p.log_y = true;
+  p.height_pixels = 420;
+  double low = 1e300, high = 0.0, noise = 0.0, count = 0.0, top = 0.0;
+  for (const CostPoint& point : points) {
+    if (!point.survived) continue;
+    low = std::min(low, point.us_per_ps);
+    high = std::max(high, point.us_per_ps);
+    noise += what == CostOf::potential ? point.potential.error : point.distance_of_noise;
+    count += 1.0;
+    top = std::max(top, std::fabs(error_of(point, what).mean));
+  }
+  if (count == 0.0) return p;
+  noise /= count;
+  p.x_range = {{0.85 * low, 1.2 * high}};
+  if (noise > 0.0) p.y_range = {{0.4 * noise, std::max(2.0 * top, 4.0 * noise)}};
+  for (std::size_t curve = 0; curve < curves.size(); ++curve) {
+    p.series.push_back(curve_of(points, curve, curves[curve], what, kLowest * noise));
+  }
+  io::Series& floor = p.series.emplace_back();
+  floor.label = "noise";
+  floor.x = {0.85 * low, 1.2 * high};
+  floor.y = {noise, noise};
+  floor.colour = "#888888";
+  floor.dashed = true;
+  return p;
+}
+
+bool is_within(const CostPoint& point, CostOf what, double most) {
+  const analysis::MeanError& e = error_of(point, what);
+  return point.survived && std::fabs(e.mean) + 2.0 * e.error < most;
+}
+
+}  // namespace tarn

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "contestant.hpp"
+#include "tarn/analysis/errors.hpp"
+#include "tarn/io/plot.hpp"
+
+/// @file
+/// What schemes get wrong beside what they cost.
+
+namespace tarn {
+
+/// Total variation of two histograms; its error by leaving out one group of replicas of the first
+/// after the other (jackknife).
+analysis::MeanError total_variation_of(const Distances& own, const Distances& reference);
+
+/// The total variation that would be seen without any difference: the mean of half the sum of
+/// |p - q| when the bins differ by Gaussian noise only. @param width_A of a bin
+double noise_of_total_variation(const Distances& a, const Distances& b, double width_A);
+
+/// A scheme with a step, against a reference.
+struct CostPoint {
+  std::size_t curve = 0;
+  double timestep_fs = 0.0;
+  double us_per_ps = 0.0;         ///< time for a picosecond of one cluster
+  analysis::MeanError potential;  ///< difference of the means [kcal/mol]
+  analysis::MeanError distance;   ///< total variation of the OO histograms
+  double distance_of_noise = 0.0;
+  bool survived = true;  ///< false: a replica was lost, and it is not drawn
+};
+
+struct CostCurve {
+  std::string label;
+  std::string colour{};  ///< empty: by its place
+  bool dashed = false;
+  bool marked = true;  ///< with the step beside each point
+};
+
+enum class CostOf { potential, distance };
+
+/// Errors against cost, a curve a scheme, and the noise below which no error can be seen. Errors
+/// below half of it are drawn there.
+io::Plot error_cost_plot(const std::vector<CostPoint>& points, const std::vector<CostCurve>& curves,
+                         CostOf what);
+
+/// Whether the error and twice its own uncertainty lie below that.
+bool is_within(const CostPoint& point, CostOf what, double most);
+
+}  // namespace tarn

@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "run/error_cost.hpp"
+#include "tarn/compare.hpp"
+
+namespace tarn {
+namespace {
+
+Distances distances(std::vector<std::vector<double>> groups) {
+  Distances d;
+  d.of_groups = std::move(groups);
+  d.counts.assign(d.of_groups.front().size(), 0.0);
+  for (const auto& group : d.of_groups) {
+    for (std::size_t b = 0; b < group.size(); ++b) d.counts[b] += group[b];
+  }
+  return d;
+}
+
+TEST(ErrorCost, TotalVariationAndItsJackknife) {
+  // Shares 3/4, 1/4 against halves; without the first group 1, 0, without the second 2/3, 1/3.
+  const analysis::MeanError e =
+      total_variation_of(distances({{2.0, 1.0}, {1.0, 0.0}}), distances({{5.0, 5.0}}));
+  EXPECT_DOUBLE_EQ(e.mean, 0.25);
+  EXPECT_NEAR(e.error, 1.0 / 6.0, 1e-15);
+}
+
+/// Histograms of two samples of one distribution: bins with independent errors.
+TEST(ErrorCost, NoiseIsTheMeanDistanceOfEqualDistributions) {
+  constexpr int kBins = 20, kTimes = 2000;
+  constexpr double kWidth_A = 0.25;
+  Distances a, b;
+  for (int k = 0; k < kBins; ++k) {
+    a.error_per_A.push_back(0.01 * (1 + k % 3));
+    b.error_per_A.push_back(0.02);
+  }
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> normal;
+  double sum = 0.0, squares = 0.0;
+  for (int i = 0; i < kTimes; ++i) {
+    double distance = 0.0;
+    for (int k = 0; k < kBins; ++k) {
+      const double p = a.error_per_A[k] * normal(random), q = b.error_per_A[k] * normal(random);
+      distance += 0.5 * kWidth_A * std::abs(p - q);
+    }
+    sum += distance;
+    squares += distance * distance;
+  }
+  const double mean = sum / kTimes;
+  const double error = std::sqrt((squares / kTimes - mean * mean) / kTimes);
+  EXPECT_NEAR(noise_of_total_variation(a, b, kWidth_A), mean, 4.5 * error);
+}
+
+TEST(ErrorCost, DrawsWhatIsLeftDownToHalfOfTheNoise) {
+  std::vector<CostPoint> points(3);
+  points[0] = {0, 1.0, 200.0, {-0.5, 0.1}, {}, 0.0, true};
+  points[1] = {0, 2.0, 100.0, {0.001, 0.1}, {}, 0.0, true};
+  points[2] = {1, 2.0, 50.0, {40.0, 9.0}, {}, 0.0, false};
+  const io::Plot p = error_cost_plot(points, {{"a"}, {"b"}}, CostOf::potential);
+  ASSERT_EQ(p.series.size(), 3u);
+  EXPECT_EQ(p.series[0].x, (std::vector<double>{200.0, 100.0}));
+  EXPECT_DOUBLE_EQ(p.series[0].y[0], 0.5);
+  EXPECT_DOUBLE_EQ(p.series[0].y[1], 0.05);
+  EXPECT_EQ(p.series[0].marks, (std::vector<std::string>{"1", "2"}));
+  EXPECT_TRUE(p.series[1].x.empty()) << "it lost a replica";
+  EXPECT_DOUBLE_EQ(p.series[2].y[0], 0.1);
+  // Nothing is left.
+  EXPECT_TRUE(error_cost_plot({points[2]}, {{"a"}, {"b"}}, CostOf::distance).series.empty());
+}
+
+TEST(ErrorCost, TheCheapestIsTheFastestOfThoseThatAreWithin) {
+  const auto scheme = [](const char* label, double us_per_ps, double error, double uncertainty) {
+    SchemeResult s;
+    s.label = label;
+    s.us_per_ps = us_per_ps;
+    s.potential_kcal_per_mol.mean = -100.0;
+    s.potential_difference_kcal_per_mol = {error, uncertainty};
+    s.oo_total_variation = 0.03;
+    return s;
+  };
+  std::vector<SchemeResult> all{scheme("reference", 1.0, 0.0, 0.0),
+                                scheme("exact", 90.0, 0.01, 0.0), scheme("good", 50.0, -0.5, 0.2),
+                                scheme("vague", 40.0, 0.5, 0.3), scheme("lost", 1.0, 0.0, 0.0)};
+  all.back().blow_ups.emplace_back();
+  const auto label = [&](const std::string& within) -> std::string {
+    for (const CheapestScheme& best : cheapest_schemes(all)) {
+      if (best.within == within) return best.label;
+    }
+    return "no such row";
+  };
+  EXPECT_EQ(label("<V0> to 3 %"), "vague");
+  EXPECT_EQ(label("<V0> to 1 %"), "good");  // 0.5 + 2 x 0.3 kcal/mol is more than one
+  EXPECT_EQ(label("<V0> to 0.3 %"), "exact");
+  EXPECT_EQ(label("OO histogram to 0.05"), "vague");
+  EXPECT_EQ(label("OO histogram to 0.02"), "");
+}
+
+}  // namespace
+}  // namespace tarn
