@@ -199,6 +199,9 @@ Source read_source(const std::string& text, const std::string& path) {
     const Place place = place_of(error.source(), path);
     std::string reason(error.description());
     if (reason.rfind("Error ", 0) == 0) reason.erase(0, 6);
+    if (reason.ends_with("in 64 bits")) {
+      reason += "; the largest integer is 2^63 - 1 = 9223372036854775807";
+    }
     throw InputError({Problem{path, place.line, place.column, "this is not TOML, " + reason}});
   }
 }

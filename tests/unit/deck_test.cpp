@@ -314,6 +314,9 @@ TEST(DeckProblems, BytesThatAreNoTextHaveAPlace) {
   EXPECT_TRUE(
       contains(problem_of("[system]\nmodel = \"\xff\xfe\"\n"), "toml:2:9: this is not TOML"));
   EXPECT_TRUE(contains(problem_of(std::string("[system]\n\0", 10)), "toml:2:1: this is not TOML"));
+  EXPECT_TRUE(contains(problem_of("[system]\nseed = 9223372036854775808\n"),
+                       "'9223372036854775808' is not representable in 64 bits; the largest integer "
+                       "is 2^63 - 1"));
 }
 
 TEST(DeckProblems, DeepKeysAreAProblemAndNotACrash) {
