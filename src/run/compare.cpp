@@ -129,19 +129,9 @@ void refuse_what_cannot_be_compared(const Deck& deck, const std::vector<std::str
   }
 }
 
-/// The scheme with that step, which looks at the same times as the deck.
 Variant with_step(const Deck& deck, const std::string& scheme, double timestep_fs) {
-  Variant v{fmt::format("{}:timestep_fs={}", scheme, timestep_fs), {}};
-  v.deck = with_scheme(deck, v.label);
-  const auto looks = [&](std::int64_t every) {
-    const double interval_fs = static_cast<double>(every) * deck.integrator.timestep_fs;
-    return std::max<std::int64_t>(1, std::llround(interval_fs / timestep_fs));
-  };
-  if (!v.deck.energies) v.deck.energies = ObserveEnergies{};
-  if (!v.deck.rdf) v.deck.rdf = ObserveRdf{};
-  v.deck.energies->every = looks(v.deck.energies->every);
-  v.deck.rdf->every = looks(v.deck.rdf->every);
-  return v;
+  return {fmt::format("{}:timestep_fs={}", scheme, timestep_fs),
+          with_scheme_and_step(deck, scheme, timestep_fs)};
 }
 
 /// The reference, and each scheme with each step.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
 #include <fmt/format.h>
@@ -42,6 +43,19 @@ io::Series curve_of(const std::vector<CostPoint>& points, std::size_t number,
 }
 
 }  // namespace
+
+Deck with_scheme_and_step(const Deck& deck, const std::string& scheme, double timestep_fs) {
+  Deck own = with_scheme(deck, fmt::format("{}:timestep_fs={}", scheme, timestep_fs));
+  const auto looks = [&](std::int64_t every) {
+    const double interval_fs = static_cast<double>(every) * deck.integrator.timestep_fs;
+    return std::max<std::int64_t>(1, std::llround(interval_fs / timestep_fs));
+  };
+  if (!own.energies) own.energies = ObserveEnergies{};
+  if (!own.rdf) own.rdf = ObserveRdf{};
+  own.energies->every = looks(own.energies->every);
+  own.rdf->every = looks(own.rdf->every);
+  return own;
+}
 
 analysis::MeanError total_variation_of(const Distances& own, const Distances& reference) {
   const auto to_reference = [&](const std::vector<double>& counts) {

@@ -13,6 +13,11 @@
 
 namespace tarn {
 
+/// The deck with a scheme, as in `--schemes`, and a step: it runs for the same time and looks at
+/// energies and distances at the same times, as far as its step allows.
+/// @throws InputError
+Deck with_scheme_and_step(const Deck& deck, const std::string& scheme, double timestep_fs);
+
 /// Total variation of two histograms; its error by leaving out one group of replicas of the first
 /// after the other (jackknife).
 analysis::MeanError total_variation_of(const Distances& own, const Distances& reference);

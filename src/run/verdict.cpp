@@ -26,11 +26,9 @@ namespace {
 
 constexpr int kTurns = 20;
 constexpr std::array kSteps_fs{1, 2, 3, 4, 6, 8, 12};
-/// All look at energies and distances at the same times, which every step divides.
-constexpr double kLook_fs = 192.0;
 constexpr double kShownStep_fs = 2.0;  ///< whose time a step the tables have
 constexpr double kReferenceStep_fs = 0.5;
-constexpr double kReferenceLonger = 2.0;  ///< and so much longer
+constexpr int kReferenceLonger = 2;  ///< and so much longer
 constexpr double kHeavyHydrogen_Da = 3.024;
 constexpr double kLightHydrogen_Da = units::mass_hydrogen_Da;
 /// Two configurations are in one basin when their minima differ by less [kcal/mol].
@@ -91,16 +89,6 @@ struct Run {
   double quantile(double share) const { return quantile_of(core_us_per_ps, share); }
   double ns_per_step() const { return cost() * point.timestep_fs; }
 };
-
-/// The deck with a step; physical times stay what they are.
-Deck with_step(Deck deck, double timestep_fs, double times_longer = 1.0) {
-  const double duration_fs =
-      static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs * times_longer;
-  deck.integrator.timestep_fs = timestep_fs;
-  deck.run.steps = std::llround(duration_fs / timestep_fs);
-  deck.energies->every = deck.rdf->every = std::llround(kLook_fs / timestep_fs);
-  return deck;
-}
 
 Samples samples_of(const Contestant& c) {
   Samples s;
@@ -262,7 +250,8 @@ void make_verdict(const Reproduction& r, const ReproduceOptions& options) {
   std::vector<std::string> notes;
 
   // Other noise than that of the contestants, which share theirs.
-  Deck reference_deck = with_step(base, kReferenceStep_fs, kReferenceLonger);
+  Deck reference_deck = with_scheme_and_step(base, "settle", kReferenceStep_fs);
+  reference_deck.run.steps *= kReferenceLonger;
   reference_deck.system.seed = base.system.seed + 1;
   Contestant reference = make_contestant(reference_deck, "reference", notes);
   reference.advance_to(reference_deck.run.steps);
@@ -277,7 +266,7 @@ void make_verdict(const Reproduction& r, const ReproduceOptions& options) {
         run.point.curve = curve;
         run.bath = bath;
         run.point.timestep_fs = h;
-        Deck deck = with_step(with_scheme(base, std::string(kCurves[curve].scheme)), h);
+        Deck deck = with_scheme_and_step(base, std::string(kCurves[curve].scheme), h);
         deck.thermostat.kind = kBaths[bath].kind;
         deck.system.hydrogen_mass_Da = kCurves[curve].hydrogen_mass_Da;
         run.contestant = make_contestant(deck, std::string(kCurves[curve].label), notes);
