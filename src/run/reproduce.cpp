@@ -212,7 +212,7 @@ const std::vector<Reproduction>& reproductions() {
        "are 1.5 kcal/mol apart without exchange and 0.06 with it, at 100 K 0.7 and 0.11; from "
        "160 K on all four agree. At 125 and 140 K the error of ⟨V₀⟩ is a half to a fifth of "
        "what it is without. With exchange the maxima of the heat capacity agree from both "
-       "starts, without they differ by a quarter. No error bar knows of what a run has not "
+       "starts, without they differ by a sixth. No error bar knows of what a run has not "
        "visited: with exchange too the two starts are twelve standard errors apart at 60 K, "
        "after 2.0 round trips a state, and up to 125 K, where the heat capacities are five "
        "apart, 2.5 ns are not enough.",
