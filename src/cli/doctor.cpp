@@ -19,9 +19,13 @@ void doctor() {
   const std::vector<std::string> sets = cpu_instruction_sets();
   fmt::print("CPU: {} threads; instruction set {}", default_threads(), sets.front());
   fmt::print(" (in this build: {})\n", build::kInstructionSets);
+#if defined(__aarch64__)
+  fmt::print("     portable means NEON here: 16 bytes at a time.\n");
+#else
   if (sets.front() == "portable") {
     fmt::print("     Neither AVX2 nor AVX-512 can be used: expect a quarter of the speed.\n");
   }
+#endif
 
   if (build::kCudaVersion.empty()) {
     fmt::print("CUDA: not in this build\n");

@@ -47,6 +47,8 @@ inline constexpr int kLooksIfCrowded = 10;
 inline void pause_of_a_look() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb" : : : "memory");
 #endif
 }
 

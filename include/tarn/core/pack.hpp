@@ -11,11 +11,14 @@
 #include <immintrin.h>
 #elif defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 /// @file
 /// SIMD packs over GCC's vector extension. A Pack behaves like a number in formulas; its width is
-/// that of the instruction set of the translation unit (AVX-512: 8 doubles, AVX2: 4, else 2).
+/// that of the instruction set of the translation unit (AVX-512: 8 doubles, AVX2: 4, else 2: SSE2,
+/// NEON or none).
 ///
 /// Lane operations are IEEE operations, so a lane gives the bits that a scalar would give, except
 /// rsqrt(), whose last bit belongs to the instruction set.
@@ -32,7 +35,14 @@ inline constexpr int kPackBytes = 64;
 #define TARN_PACK_AVX2 1
 inline constexpr int kPackBytes = 32;
 #else
+#if defined(__aarch64__)
+#define TARN_PACK_NEON 1
+#endif
 inline constexpr int kPackBytes = 16;
+#endif
+// Estimates of 1/sqrt(a) have 11 bits with AVX2, 14 or more with the others.
+#if defined(TARN_PACK_AVX512) || defined(TARN_PACK_NEON)
+#define TARN_ESTIMATE_OF_14_BITS 1
 #endif
 
 /// The vector type of the compiler that holds kBytes of T, and the integer that masks T.
@@ -137,6 +147,8 @@ TARN_HD bool any(const Mask<T>& m) {
   if constexpr (sizeof(T) == 4) return _mm512_movepi32_mask(reinterpret_cast<__m512i>(m.v)) != 0;
 #elif defined(TARN_PACK_AVX2)
   return _mm256_movemask_epi8(reinterpret_cast<__m256i>(m.v)) != 0;
+#elif defined(TARN_PACK_NEON)
+  return vmaxvq_u32(reinterpret_cast<uint32x4_t>(m.v)) != 0;
 #else
   typename Mask<T>::Integer r = 0;
   for (int i = 0; i < Pack<T>::lanes; ++i) r |= m.v[i];
@@ -184,6 +196,30 @@ TARN_HD Pack<double> rsqrt_estimate(const Pack<double>& a) {
   return {_mm256_cvtps_pd(_mm_rsqrt_ps(_mm256_cvtpd_ps(a.v)))};
 }
 TARN_HD Pack<float> rsqrt_estimate(const Pack<float>& a) { return {_mm256_rsqrt_ps(a.v)}; }
+#elif defined(TARN_PACK_NEON)
+TARN_HD Pack<double> fma(const Pack<double>& a, const Pack<double>& b, const Pack<double>& c) {
+  return {vfmaq_f64(c.v, a.v, b.v)};
+}
+TARN_HD Pack<float> fma(const Pack<float>& a, const Pack<float>& b, const Pack<float>& c) {
+  return {vfmaq_f32(c.v, a.v, b.v)};
+}
+TARN_HD Pack<double> fnma(const Pack<double>& a, const Pack<double>& b, const Pack<double>& c) {
+  return {vfmsq_f64(c.v, a.v, b.v)};
+}
+TARN_HD Pack<float> fnma(const Pack<float>& a, const Pack<float>& b, const Pack<float>& c) {
+  return {vfmsq_f32(c.v, a.v, b.v)};
+}
+TARN_HD Pack<double> sqrt(const Pack<double>& a) { return {vsqrtq_f64(a.v)}; }
+TARN_HD Pack<float> sqrt(const Pack<float>& a) { return {vsqrtq_f32(a.v)}; }
+/// 1/sqrt(a) to 15 bits: the 8 of the estimate, and a step of Newton's.
+TARN_HD Pack<double> rsqrt_estimate(const Pack<double>& a) {
+  const float64x2_t y = vrsqrteq_f64(a.v);
+  return {vmulq_f64(y, vrsqrtsq_f64(a.v, vmulq_f64(y, y)))};
+}
+TARN_HD Pack<float> rsqrt_estimate(const Pack<float>& a) {
+  const float32x4_t y = vrsqrteq_f32(a.v);
+  return {vmulq_f32(y, vrsqrtsq_f32(a.v, vmulq_f32(y, y)))};
+}
 #else
 template <class T>
 TARN_HD Pack<T> fma(const Pack<T>& a, const Pack<T>& b, const Pack<T>& c) {
@@ -206,13 +242,13 @@ TARN_HD Pack<T> sqrt(const Pack<T>& a) {
 #endif
 #endif
 
-#if defined(TARN_PACK_AVX512) || defined(TARN_PACK_AVX2)
+#if defined(TARN_PACK_AVX512) || defined(TARN_PACK_AVX2) || defined(TARN_PACK_NEON)
 /// 1/sqrt(a) for a > 0, to the last bit or the one before it: the estimate y0 corrected by the
 /// series of (1 - e)^(-1/2), e = 1 - a y0^2, as far as the estimate needs it.
 TARN_HD Pack<double> rsqrt(const Pack<double>& a) {
   const Pack<double> y = rsqrt_estimate(a);
   const Pack<double> e = fnma(a * y, y, Pack<double>(1.0));
-#if defined(TARN_PACK_AVX512)
+#if defined(TARN_ESTIMATE_OF_14_BITS)
   Pack<double> p = fma(Pack<double>(5.0 / 16.0), e, Pack<double>(3.0 / 8.0));
 #else
   Pack<double> p = fma(Pack<double>(35.0 / 128.0), e, Pack<double>(5.0 / 16.0));
@@ -224,7 +260,7 @@ TARN_HD Pack<double> rsqrt(const Pack<double>& a) {
 TARN_HD Pack<float> rsqrt(const Pack<float>& a) {
   const Pack<float> y = rsqrt_estimate(a);
   const Pack<float> e = fnma(a * y, y, Pack<float>(1.0f));
-#if defined(TARN_PACK_AVX512)
+#if defined(TARN_ESTIMATE_OF_14_BITS)
   return fma(y * e, Pack<float>(0.5f), y);
 #else
   return fma(y * e, fma(Pack<float>(0.375f), e, Pack<float>(0.5f)), y);
@@ -251,7 +287,7 @@ TARN_HD void scaled_rsqrt_cubed(const Pack<double> (&s)[count], const Pack<doubl
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) sy3[k] = s[k] * y[k];
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) e[k] = fnma(a[k], y2[k], P(1.0));
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) sy3[k] = sy3[k] * y2[k];
-#if defined(TARN_PACK_AVX512)
+#if defined(TARN_ESTIMATE_OF_14_BITS)
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) p[k] = fma(P(35.0 / 16.0), e[k], P(15.0 / 8.0));
 #else
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) p[k] = fma(P(315.0 / 128.0), e[k], P(35.0 / 16.0));
@@ -267,7 +303,7 @@ TARN_HD void scaled_rsqrt_cubed(const Pack<float> (&s)[count], const Pack<float>
   using P = Pack<float>;
   P sy3[count], y2[count], e[count];
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) y2[k] = y[k] * y[k];
-#if defined(TARN_PACK_AVX512)
+#if defined(TARN_ESTIMATE_OF_14_BITS)
   // 1 + 3/2 e = 3/2 (5/3 - a y^2); the 3/2 goes to s, which is a constant.
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) sy3[k] = (P(1.5f) * s[k]) * y[k];
   TARN_UNROLL(3) for (int k = 0; k < count; ++k) e[k] = fnma(a[k], y2[k], P(5.0f / 3.0f));
@@ -401,6 +437,9 @@ TARN_HD Pack<std::uint64_t> multiply_low32(const Pack<std::uint64_t>& a, std::ui
 #elif defined(__SSE2__)
   return {reinterpret_cast<U64::Native>(_mm_mul_epu32(
       reinterpret_cast<__m128i>(a.v), reinterpret_cast<__m128i>(U64(std::uint64_t{b}).v)))};
+#elif defined(TARN_PACK_NEON)
+  return {reinterpret_cast<U64::Native>(
+      vmull_u32(vmovn_u64(reinterpret_cast<uint64x2_t>(a.v)), vdup_n_u32(b)))};
 #else
   return (a & U64(std::uint64_t{0xffffffffu})).v * U64(std::uint64_t{b}).v;
 #endif
@@ -490,6 +529,8 @@ TARN_HD Pack<std::uint32_t> nearest_int(const Pack<float>& a) {
   return {reinterpret_cast<U::Native>(_mm256_cvtps_epi32(a.v))};
 #elif defined(__SSE2__)
   return {reinterpret_cast<U::Native>(_mm_cvtps_epi32(a.v))};
+#elif defined(TARN_PACK_NEON)
+  return {reinterpret_cast<U::Native>(vcvtnq_s32_f32(a.v))};
 #else
   U r;
   for (int i = 0; i < U::lanes; ++i) r.v[i] = nearest_int(a.v[i]);
