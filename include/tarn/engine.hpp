@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -93,8 +94,9 @@ struct StateExchange {
   double to_first = 1.0, to_second = 1.0;
 };
 
-/// What observers see: host copies of the fields that were asked for, at one step.
-/// Arrays over replicas leave out the replicas that were stopped; `replica_ids` names the others.
+/// What observers see: host copies of the fields that were asked for, at one step; the others are
+/// empty. Arrays over replicas leave out the replicas that were stopped: place r of each belongs to
+/// the live replica `replica_ids[r]`.
 struct Frame {
   std::int64_t step = 0;
   double time_ps = 0.0;
@@ -112,6 +114,31 @@ struct Frame {
   std::vector<std::uint64_t> pair_counts;
   /// Number of (replica, step) samples in the counts, by group.
   std::vector<std::int64_t> pair_samples;
+
+  /// Number of replicas that still run.
+  std::size_t live() const { return replica_ids.size(); }
+  /// Number of coordinates of one replica, 9 N.
+  std::size_t coordinates() const {
+    return static_cast<std::size_t>(molecules) * kCoordinatesPerMolecule;
+  }
+  /// The part of live replica r, below live(), of the fields above: 9 N numbers, [molecule][O, H1,
+  /// H2][x, y, z].
+  /// @throws std::out_of_range when there is no such replica, or the field was not asked for
+  std::span<const double> positions_A_of(std::size_t r) const { return part(positions_A, r); }
+  std::span<const double> velocities_A_per_akma_of(std::size_t r) const {
+    return part(velocities_A_per_akma, r);
+  }
+  std::span<const double> own_positions_A_of(std::size_t r) const {
+    return part(own_positions_A, r);
+  }
+
+ private:
+  std::span<const double> part(const std::vector<double>& field, std::size_t r) const {
+    if (r >= live() || field.size() != live() * coordinates()) {
+      throw std::out_of_range("Frame: a field that was not asked for, or no such replica");
+    }
+    return std::span(field).subspan(r * coordinates(), coordinates());
+  }
 };
 
 /// Where the time went, seconds summed over threads, and iteration counts.

@@ -261,14 +261,14 @@ Pictures pictures_of(io::Drawing drawing) {
   return pictures;
 }
 
-/// Draws columns of a table one above the other against time.
+/// Columns of a table against time, one above the other.
+/// @return none for means over several baths
 template <std::size_t kPanels>
-Pictures draw_columns(const std::string& folder, const std::string& name, const std::string& title,
-                      const std::array<std::string, kPanels>& names,
-                      const std::array<std::string_view, kPanels>& y_labels,
-                      const io::PictureFormats& formats) {
-  const std::string path = folder + '/' + name;
-  io::CsvReader csv(path + ".csv");
+std::vector<io::Plot> column_panels(const std::string& folder, const std::string& name,
+                                    const std::string& title,
+                                    const std::array<std::string, kPanels>& names,
+                                    const std::array<std::string_view, kPanels>& y_labels) {
+  io::CsvReader csv(fmt::format("{}/{}.csv", folder, name));
   const bool means = csv.has_column(names[0] + "_err");
   std::array<std::size_t, kPanels> columns{}, error_columns{};
   for (std::size_t p = 0; p < kPanels; ++p) {
@@ -278,10 +278,6 @@ Pictures draw_columns(const std::string& folder, const std::string& name, const 
   const std::vector<double> baths = baths_of_run(folder);
   const bool several = has_several_baths(baths);
   const std::size_t replica_column = csv.column("replica");
-  const std::string not_apart = fmt::format(
-      "{}.csv has means over baths of several temperatures, and no picture: set its replicas to a "
-      "number or \"all\"",
-      name);
   bool is_mean = false;
   const auto all_curves = read_curves_by_bath<kPanels>(
       csv,
@@ -299,7 +295,7 @@ Pictures draw_columns(const std::string& folder, const std::string& name, const 
         const auto replica = static_cast<std::size_t>(csv.number(cells[replica_column]));
         return baths[replica % baths.size()];
       });
-  if (several && is_mean) return {{}, {not_apart}};
+  if (several && is_mean) return {};
   const std::string whole_title = title_of(title, csv.provenance());
   std::vector<io::Plot> plots;
   if (several) {
@@ -316,7 +312,27 @@ Pictures draw_columns(const std::string& folder, const std::string& name, const 
     if (times_ps.size() > 1) plot.x_range = {{times_ps.front(), times_ps.back()}};
   }
   if (begin_ps > 0.0) plots.back().x_label += "     grey: left out of averages";
-  return pictures_of(io::draw(plots, path, formats));
+  return plots;
+}
+
+Pictures draw_panels(const std::string& folder, const std::string& name,
+                     const std::vector<io::Plot>& plots, const io::PictureFormats& formats) {
+  if (plots.empty()) {
+    return {{},
+            {fmt::format("{}.csv has means over baths of several temperatures, and no picture: set "
+                         "its replicas to a number or \"all\"",
+                         name)}};
+  }
+  return pictures_of(io::draw(plots, folder + '/' + name, formats));
+}
+
+template <std::size_t kPanels>
+Pictures draw_columns(const std::string& folder, const std::string& name, const std::string& title,
+                      const std::array<std::string, kPanels>& names,
+                      const std::array<std::string_view, kPanels>& y_labels,
+                      const io::PictureFormats& formats) {
+  return draw_panels(folder, name, column_panels<kPanels>(folder, name, title, names, y_labels),
+                     formats);
 }
 
 /// One class of pairs in a table of radial distribution functions.
@@ -368,6 +384,18 @@ Pictures draw_cluster(const std::string& folder, const io::PictureFormats& forma
       folder, "cluster", "Cluster",
       {"radius_of_gyration_A", "hydrogen_bonds", "dipole_D", "lindemann"},
       {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)", "Lindemann index"}, formats);
+}
+
+Pictures draw_table(const std::string& folder, const std::string& table,
+                    const std::vector<std::string>& columns, const io::PictureFormats& formats) {
+  std::vector<io::Plot> plots;
+  for (const std::string& column : columns) {
+    if (!plots.empty()) plots.back().x_label = "time (ps)";  // the last panel has the legend
+    for (io::Plot& plot : column_panels<1>(folder, table, table, {column}, {column})) {
+      plots.push_back(std::move(plot));
+    }
+  }
+  return draw_panels(folder, table, plots, formats);
 }
 
 std::optional<io::Series> heat_capacity_curve(const std::string& folder) {

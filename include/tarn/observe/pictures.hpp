@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tarn/io/plot.hpp"
 #include "tarn/observer.hpp"
@@ -24,6 +25,12 @@ Pictures draw_energies(const std::string& folder,
 /// as in draw_energies().
 Pictures draw_cluster(const std::string& folder,
                       const io::PictureFormats& formats = io::kAllPictures);
+
+/// Columns of a table of rows `step,time_ps,replica,...` against time, a panel each, with bands and
+/// baths as in draw_energies(): a picture of the table's name.
+Pictures draw_table(const std::string& folder, const std::string& table,
+                    const std::vector<std::string>& columns,
+                    const io::PictureFormats& formats = io::kAllPictures);
 
 /// The heat capacity at all temperatures with its error, of heat_capacity.csv [cal/mol/K]; nothing
 /// where the folder has none.
