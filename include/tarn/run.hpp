@@ -91,8 +91,9 @@ struct RunResult {
   std::string out_dir;
   std::int64_t steps_done = 0;  ///< step number reached
   bool interrupted = false;
-  bool already_finished = false;  ///< resume found nothing left to do
-  double wall_seconds = 0.0;      ///< of stepping
+  /// Resume found nothing left to do: there are no averages and pictures here, but in the folder.
+  bool already_finished = false;
+  double wall_seconds = 0.0;  ///< of stepping
   double steps_per_second = 0.0;
   double ns_per_day_per_replica = 0.0;  ///< 0 for systems without units
   double ns_per_day_total = 0.0;
