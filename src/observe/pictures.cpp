@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <map>
@@ -23,6 +24,7 @@
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/io/xyz.hpp"
+#include "tarn/observe/observers.hpp"
 #include "tarn/observe/structure_picture.hpp"
 #include "thinned_curve.hpp"
 
@@ -364,6 +366,30 @@ double seen_to_A(const std::vector<io::Plot>& plots) {
   return last > 0.0 ? 1.05 * last : std::numeric_limits<double>::infinity();
 }
 
+/// What rows of a table of replicas begin with.
+constexpr std::array<std::string_view, 3> kRowColumns{"step", "time_ps", "replica"};
+
+/// Tables of replicas that no deck writes, without extension: those of a program's own observers.
+std::vector<std::string> own_tables(const std::string& folder) {
+  const std::vector<std::string> known = observer_file_names();
+  std::vector<std::string> tables;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::filesystem::path& path = entry.path();
+    if (path.extension() != ".csv" || !entry.is_regular_file()) continue;
+    if (std::find(known.begin(), known.end(), path.filename()) != known.end()) continue;
+    std::string first;
+    std::getline(std::ifstream(path), first);
+    if (!first.starts_with("# tarn ")) continue;
+    const std::vector<std::string> header = io::CsvReader(path.string()).header();
+    if (header.size() > kRowColumns.size() &&
+        std::equal(kRowColumns.begin(), kRowColumns.end(), header.begin())) {
+      tables.push_back(path.stem().string());
+    }
+  }
+  std::sort(tables.begin(), tables.end());
+  return tables;
+}
+
 double norm(const double* v) { return std::hypot(v[0], v[1], v[2]); }
 
 }  // namespace
@@ -387,9 +413,15 @@ Pictures draw_cluster(const std::string& folder, const io::PictureFormats& forma
 }
 
 Pictures draw_table(const std::string& folder, const std::string& table,
-                    const std::vector<std::string>& columns, const io::PictureFormats& formats) {
+                    const io::PictureFormats& formats) {
+  constexpr std::size_t kMostPanels = 6;
+  const io::CsvReader csv(fmt::format("{}/{}.csv", folder, table));
   std::vector<io::Plot> plots;
-  for (const std::string& column : columns) {
+  for (std::size_t c = kRowColumns.size(); c < csv.header().size(); ++c) {
+    const std::string& column = csv.header()[c];
+    const bool is_error =
+        column.ends_with("_err") && csv.has_column(column.substr(0, column.size() - 4));
+    if (is_error || plots.size() == kMostPanels) continue;
     if (!plots.empty()) plots.back().x_label = "time (ps)";  // the last panel has the legend
     for (io::Plot& plot : column_panels<1>(folder, table, table, {column}, {column})) {
       plots.push_back(std::move(plot));
@@ -902,12 +934,13 @@ Pictures draw_spectrum(const std::string& folder, const io::PictureFormats& form
 Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) {
   if (is_mechanical_run(folder)) return draw_mechanical_run(folder, formats);
   Pictures all;
-  const auto add = [&](const char* table,
-                       Pictures (*draw)(const std::string&, const io::PictureFormats&)) {
-    if (!std::filesystem::exists(folder + table)) return;
-    const Pictures some = draw(folder, formats);
+  const auto take = [&](const Pictures& some) {
     all.paths.insert(all.paths.end(), some.paths.begin(), some.paths.end());
     all.warnings.insert(all.warnings.end(), some.warnings.begin(), some.warnings.end());
+  };
+  const auto add = [&](const char* table,
+                       Pictures (*draw)(const std::string&, const io::PictureFormats&)) {
+    if (std::filesystem::exists(folder + table)) take(draw(folder, formats));
   };
   add("/energies.csv", draw_energies);
   add("/conservation.csv", draw_conservation);
@@ -918,6 +951,7 @@ Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) 
   add("/spectrum.csv", draw_spectrum);
   add("/isomers.csv", draw_isomers);
   add("/averages.csv", draw_baths);
+  for (const std::string& table : own_tables(folder)) take(draw_table(folder, table, formats));
   return all;
 }
 

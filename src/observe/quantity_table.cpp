@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::string_view kNameLetters =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
-constexpr std::size_t kMostPanels = 6;
 
 void check(const QuantityTable& table) {
   const auto refuse = [&](const std::string& why) {
@@ -65,11 +64,8 @@ TableSpec spec_of(const QuantityTable& table) {
   spec.remembers = fmt::format(" of {}{}{}{}", fmt::join(table.columns, ", "),
                                table.may_be_unknown ? ", which may be unknown" : "",
                                table.settings.empty() ? "" : "; ", table.settings);
-  std::vector<std::string> drawn = table.columns;
-  if (drawn.size() > kMostPanels) drawn.resize(kMostPanels);
-  spec.draw = [file = table.file, drawn](const std::string& folder,
-                                         const io::PictureFormats& formats) {
-    return draw_table(folder, file, drawn, formats);
+  spec.draw = [file = table.file](const std::string& folder, const io::PictureFormats& formats) {
+    return draw_table(folder, file, formats);
   };
   return spec;
 }

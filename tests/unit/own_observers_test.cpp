@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -19,6 +20,7 @@
 #include "tarn/io/binary.hpp"
 #include "tarn/io/checkpoint.hpp"
 #include "tarn/io/plot.hpp"
+#include "tarn/observe/pictures.hpp"
 #include "tarn/observe/quantity_table.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
@@ -220,6 +222,7 @@ TEST_F(OwnObservers, ATableHasItsPicture) {
   QuantityTable wide = first_coordinates();
   wide.file = "wide";
   wide.columns = {"a", "b", "c", "d", "e", "f", "g"};
+  wide.replicas = {ReplicaSelection::Kind::first, 2};
   wide.may_be_unknown = true;
   wide.values = [](const Frame& frame, std::size_t r, std::span<double> values) {
     for (double& value : values) value = first_coordinate(frame, r);
@@ -237,6 +240,15 @@ TEST_F(OwnObservers, ATableHasItsPicture) {
     EXPECT_TRUE(contains(svg, ">f<"));
     EXPECT_FALSE(contains(svg, ">g<")) << "six are enough";
     EXPECT_TRUE(contains(svg, "wide: tip3p, 3 molecules, 3 replicas"));
+    // `tarn plot` draws them again, the same, and what is no such table not at all.
+    fs::remove(out_ + "/wide.svg");
+    test::write_text(out_ + "/theirs.csv", "step,time_ps,replica,x\n0,0,0,1\n");
+    test::write_text(out_ + "/other.csv", "# tarn 0.1.0; something\nx,y\n0,1\n");
+    const std::vector<std::string> again = draw_run(out_, {io::PictureFormat::svg}).paths;
+    EXPECT_TRUE(std::ranges::count(again, out_ + "/mine.svg") == 1);
+    EXPECT_FALSE(std::ranges::count(again, out_ + "/theirs.svg") > 0);
+    EXPECT_FALSE(std::ranges::count(again, out_ + "/other.svg") > 0);
+    EXPECT_EQ(read_text(out_ + "/wide.svg"), svg);
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "tarn/io/plot.hpp"
 #include "tarn/observer.hpp"
@@ -26,10 +25,9 @@ Pictures draw_energies(const std::string& folder,
 Pictures draw_cluster(const std::string& folder,
                       const io::PictureFormats& formats = io::kAllPictures);
 
-/// Columns of a table of rows `step,time_ps,replica,...` against time, a panel each, with bands and
-/// baths as in draw_energies(): a picture of the table's name.
+/// The first six quantities of a table of rows `step,time_ps,replica,...` against time, a panel
+/// each, with bands and baths as in draw_energies(): a picture of the table's name.
 Pictures draw_table(const std::string& folder, const std::string& table,
-                    const std::vector<std::string>& columns,
                     const io::PictureFormats& formats = io::kAllPictures);
 
 /// The heat capacity at all temperatures with its error, of heat_capacity.csv [cal/mol/K]; nothing
@@ -82,7 +80,8 @@ bool is_mechanical_run(const std::string& folder);
 Pictures draw_mechanical_run(const std::string& folder,
                              const io::PictureFormats& formats = io::kAllPictures);
 
-/// All of them for which there is a table, of either kind of run.
+/// All of them for which there is a table, of either kind of run, and of tables that observers of
+/// another program wrote (quantity_table).
 Pictures draw_run(const std::string& folder, const io::PictureFormats& formats = io::kAllPictures);
 
 }  // namespace tarn
