@@ -85,10 +85,10 @@ void check_single(const System& system, const State& start) {
 }
 
 /// A number that must be above 0, or at least 0.
-void check_number(const std::string& what, double value, bool may_be_zero) {
+void check_number(const char* what, double value, bool may_be_zero) {
   if (std::isfinite(value) && (value > 0.0 || (may_be_zero && value == 0.0))) return;
-  throw InputError("the system has " + what + " = " + to_string(value) + "; that must be " +
-                   (may_be_zero ? "0 or more" : "a number above 0"));
+  throw InputError("the system has " + std::string(what) + " = " + to_string(value) +
+                   "; that must be " + (may_be_zero ? "0 or more" : "a number above 0"));
 }
 
 void check_integrator(const IntegratorSpec& i) {
