@@ -1,5 +1,5 @@
 # One library with all rooms in it, tarn::tarn; cmake --install: the program, the public headers and
-# that library, which another project finds by find_package(tarn).
+# that library, which another project finds by find_package(tarn), the decks and the documents.
 include(GNUInstallDirs)
 
 get_property(rooms GLOBAL PROPERTY TARN_BUILT_ROOMS)
@@ -32,9 +32,15 @@ endif()
 install(DIRECTORY include/tarn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${TARN_GENERATED_DIR}/tarn/version.hpp
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tarn)
+# The program looks for them relative to itself (cmake/version.cmake).
+set(TARN_INSTALL_INPUTS ${CMAKE_INSTALL_DATADIR}/tarn/inputs)
+install(DIRECTORY inputs/ DESTINATION ${TARN_INSTALL_INPUTS})
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  PATTERN "*.png" EXCLUDE)  # the same pictures are there as *.svg
 install(EXPORT tarn NAMESPACE tarn:: FILE tarnTargets.cmake DESTINATION ${package_dir})
 configure_package_config_file(cmake/tarnConfig.cmake.in ${TARN_GENERATED_DIR}/tarnConfig.cmake
-  INSTALL_DESTINATION ${package_dir})
+  INSTALL_DESTINATION ${package_dir} PATH_VARS TARN_INSTALL_INPUTS)
 write_basic_package_version_file(${TARN_GENERATED_DIR}/tarnConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${TARN_GENERATED_DIR}/tarnConfig.cmake ${TARN_GENERATED_DIR}/tarnConfigVersion.cmake

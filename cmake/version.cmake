@@ -17,5 +17,10 @@ if(TARN_HAVE_HDF5)
   set(TARN_BUILD_HDF5 ${HDF5_VERSION})
 endif()
 
+# An installation may be moved as a whole: from the folder of the program to the decks.
+include(GNUInstallDirs)
+file(RELATIVE_PATH TARN_INPUTS_FROM_PROGRAM
+  ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATADIR}/tarn/inputs)
+
 configure_file(cmake/version.hpp.in ${TARN_GENERATED_DIR}/tarn/version.hpp @ONLY)
 configure_file(cmake/build_features.hpp.in ${TARN_GENERATED_DIR}/tarn/build_features.hpp @ONLY)

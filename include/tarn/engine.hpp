@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -93,8 +94,9 @@ struct StateExchange {
   double to_first = 1.0, to_second = 1.0;
 };
 
-/// What observers see: host copies of the fields that were asked for, at one step.
-/// Arrays over replicas leave out the replicas that were stopped; `replica_ids` names the others.
+/// What observers see: host copies of the fields that were asked for, at one step; the others are
+/// empty. Arrays over replicas leave out the replicas that were stopped: place r of each belongs to
+/// the live replica `replica_ids[r]`.
 struct Frame {
   std::int64_t step = 0;
   double time_ps = 0.0;
@@ -108,10 +110,36 @@ struct Frame {
   std::vector<Energies> energies;          ///< [replica]
   std::vector<Conservation> conservation;  ///< [replica]
   std::vector<double> heat_kcal_per_mol;   ///< [replica]; 0 where it is not tallied, see State
-  /// Counts since the engine was made: [group][pair class][bin], each molecule pair once.
+  /// Counts since the engine was made: [group][pair class][bin], each molecule pair once; zeros
+  /// where make_engine() was asked for none. In runs those of the deck's [observe.rdf].
   std::vector<std::uint64_t> pair_counts;
   /// Number of (replica, step) samples in the counts, by group.
   std::vector<std::int64_t> pair_samples;
+
+  /// Number of replicas that still run.
+  std::size_t live() const { return replica_ids.size(); }
+  /// Number of coordinates of one replica, 9 N.
+  std::size_t coordinates() const {
+    return static_cast<std::size_t>(molecules) * kCoordinatesPerMolecule;
+  }
+  /// The part of live replica r, below live(), of the fields above: 9 N numbers, [molecule][O, H1,
+  /// H2][x, y, z].
+  /// @throws std::out_of_range when there is no such replica, or the field was not asked for
+  std::span<const double> positions_A_of(std::size_t r) const { return part(positions_A, r); }
+  std::span<const double> velocities_A_per_akma_of(std::size_t r) const {
+    return part(velocities_A_per_akma, r);
+  }
+  std::span<const double> own_positions_A_of(std::size_t r) const {
+    return part(own_positions_A, r);
+  }
+
+ private:
+  std::span<const double> part(const std::vector<double>& field, std::size_t r) const {
+    if (r >= live() || field.size() != live() * coordinates()) {
+      throw std::out_of_range("Frame: a field that was not asked for, or no such replica");
+    }
+    return std::span(field).subspan(r * coordinates(), coordinates());
+  }
 };
 
 /// Where the time went, seconds summed over threads, and iteration counts.
@@ -135,12 +163,17 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// Advances every replica by `n_steps`. A replica that blows up is stopped, the others go on.
+  /// Advances every replica by `n_steps`; nothing happens where that is 0 or less. A replica that
+  /// blows up is stopped, the others go on.
   /// After an exception (too little memory, a device that failed) some replicas may be ahead of
   /// others: what the engine holds is of no use.
   virtual void advance(std::int64_t n_steps) = 0;
+  /// The number of the step that the replicas are at, from that of the start state on.
   virtual std::int64_t step() const = 0;
-  /// Fills the fields that `fields` names (and step, time, replica ids, always).
+  /// Fills the fields that `fields` names (and step, time, molecules, replica ids, always), and
+  /// empties the others.
+  /// @param fields a set of Fields, as kPositions | kEnergies
+  /// @param frame may be used again, which saves memory that is given anew
   virtual void snapshot(unsigned fields, Frame& frame) = 0;
   /// Lets replicas change places, each one at most once: positions and velocities, as
   /// exchange_states() does it; noise, bath and heat stay with the replica id. The engine then is,
@@ -159,16 +192,17 @@ class Engine {
   virtual std::string arithmetic() const { return description(); }
 };
 
-/// Which device, and how many threads (0: all that the machine has).
+/// Which device, and how many threads of the CPU.
 struct DeviceRequest {
   std::string name = "auto";  ///< auto | cpu | cuda | cuda:i
-  int threads = 0;
+  int threads = 0;            ///< 0 or less: all that the process may use
 };
 
-/// Makes the engine for a system in its start state.
+/// Makes the engine for a system in its start state. It keeps copies of both.
 /// @throws InputError when the state is not one of the system's, or has arrays of the wrong sizes
-/// or replicas of one id; when pairs cannot be counted as asked for; when single precision has not
-/// the scheme, or cannot hold the molecules; when there is no such device name
+/// or replicas of one id; when a number of the system is out of its range (a step of 0, as a System
+/// made by hand begins with); when pairs cannot be counted as asked for; when single precision has
+/// not the scheme, or cannot hold the molecules; when there is no such device name
 /// @throws DeviceError when an explicitly named device cannot be used; "auto" falls back to the
 /// CPU.
 std::unique_ptr<Engine> make_engine(const System& system, const State& start,

@@ -36,27 +36,34 @@ struct AveragedQuantity {
 ///
 /// A run calls begin(), then observe() at step 0 and at every multiple of every(). At a checkpoint
 /// it calls save(), which flushes what was written; after a restart with the same deck it calls
-/// load() instead of begin(), and the files go on as if nothing had happened. catch_up() is called
-/// before save() and before finish(), at whatever step that is.
+/// load() instead of begin(), and the files go on as if nothing had happened. All calls come from
+/// the thread that runs the deck. What a function throws ends the run and is thrown to the caller;
+/// the last checkpoint is kept.
 class Observer {
  public:
   virtual ~Observer() = default;
 
-  /// What it writes and with which settings; a checkpoint restores only an observer of this name.
+  /// What it writes and with which settings, the same as long as it lives. No two observers of a
+  /// run have one name, and a checkpoint restores only an observer of this name.
   virtual std::string name() const = 0;
-  /// Fields that observe() needs in its Frame.
+  /// Names of the files that it writes into the run's folder, as far as they are known before:
+  /// nobody else may write them, and they are removed where a run begins anew.
+  virtual std::vector<std::string> files() const { return {}; }
+  /// Fields that observe() needs in its Frame, which may hold others too.
   virtual unsigned fields() const = 0;
-  /// Asked anew before each advance: it may change while the run goes on, as a function of the
-  /// Frames seen so far only.
+  /// Steps between calls of observe(), 1 or more. Asked anew before each advance: it may change
+  /// while the run goes on, as a function of the Frames seen so far only.
   virtual std::int64_t every() const = 0;
   /// Starts new files. @throws IoError
   virtual void begin() = 0;
   virtual void observe(const Frame& frame) = 0;
-  /// Takes over sums that the engine keeps (pair counts); writes nothing.
+  /// Takes over the pair counts that the engine keeps, if fields() has kPairCounts: before save()
+  /// and before finish(), at whatever step that is. It writes nothing.
   virtual void catch_up(const Frame& /*frame*/) {}
-  /// Writes what the observer must remember (sums, file lengths) in binary.
+  /// Writes what the observer must remember (sums, file lengths) in binary (tarn/io/binary.hpp),
+  /// and flushes its files (tarn/io/append_file.hpp). Called at every checkpoint.
   virtual void save(std::ostream& out) = 0;
-  /// Restores what save() wrote and cuts the files back to that moment.
+  /// Restores what save() wrote and cuts the files back to that moment. @throws IoError
   virtual void load(std::istream& in) = 0;
   /// Writes final tables and flushes; called after the last step, also of a run that was
   /// interrupted and may be resumed.

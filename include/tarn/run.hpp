@@ -11,6 +11,7 @@
 #include "tarn/analysis/multi_histogram.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
+#include "tarn/observe/observers.hpp"
 #include "tarn/observer.hpp"
 
 /// @file
@@ -47,6 +48,11 @@ struct RunOptions {
   bool overwrite = false;             ///< replace the run in out_dir
   std::optional<std::string> device;  ///< replaces the deck's
   std::optional<int> threads;
+  /// Observers of one's own beside those of the deck, such as quantity_table(). They are made once
+  /// the start is known, see each Frame after the deck's observers (with [exchange], before
+  /// replicas change places), and take part in checkpoints, averages, notes and pictures. A run is
+  /// resumed with observers of the same names only. Water only.
+  std::vector<ObserverMaker> observers;
   std::function<void(const Progress&)> on_progress;
   /// Told at once, and written to run.json: remarks on the start, replicas that were stopped or
   /// that a molecule has left, pictures that could not be drawn.
@@ -85,8 +91,9 @@ struct RunResult {
   std::string out_dir;
   std::int64_t steps_done = 0;  ///< step number reached
   bool interrupted = false;
-  bool already_finished = false;  ///< resume found nothing left to do
-  double wall_seconds = 0.0;      ///< of stepping
+  /// Resume found nothing left to do: there are no averages and pictures here, but in the folder.
+  bool already_finished = false;
+  double wall_seconds = 0.0;  ///< of stepping
   double steps_per_second = 0.0;
   double ns_per_day_per_replica = 0.0;  ///< 0 for systems without units
   double ns_per_day_total = 0.0;
@@ -102,10 +109,14 @@ struct RunResult {
 /// A replica that blows up is stopped and reported, its last good structure kept in
 /// `blow-up-<replica>.xyz`; the others go on. A mechanical system that fails keeps its rows so far.
 /// @throws InputError when another run writes into out_dir or it holds one and neither resume nor
-///         overwrite is set; when there is nothing to resume; when the deck is not the checkpoint's
+///         overwrite is set; when there is nothing to resume; when the deck or the observers are
+///         not the checkpoint's; when two observers have one name or file. Nothing is changed then
 /// @throws IoError; the last checkpoint is kept
 /// @throws NumericalError when no replica is left, after every file was finished
 /// @throws DeviceError
+/// @throws StartInterrupted when `interrupted` says so while the start is made
+/// What observers of one's own throw comes out as it is; run.json notes it, and the run can be
+/// resumed from its last checkpoint.
 RunResult run_deck(const Deck& deck, const RunOptions& options);
 
 /// Whether a mechanical deck can start.
@@ -113,7 +124,7 @@ RunResult run_deck(const Deck& deck, const RunOptions& options);
 /// @throws InputError
 Deck check_mechanics(const Deck& deck);
 
-/// Where a run gets its start and its engine from.
+/// Where a run gets its start and its engine from; an empty part is that of run_deck() without.
 struct RunParts {
   std::function<Start(const Deck&)> make_start;
   std::function<std::unique_ptr<Engine>(const System&, const State&, const PairCountRequest&,
@@ -121,17 +132,18 @@ struct RunParts {
       make_engine;
 };
 
-/// The same with parts of one's own.
+/// The same with parts of one's own. @throws InputError for a mechanical deck
 RunResult run_deck(const Deck& deck, const RunOptions& options, const RunParts& parts);
 
 /// The loop itself: the earliest due step of any observer, advance to it, one Frame, the due
 /// observers. At the end the observers catch up with the sums that the engine keeps.
 ///
 /// Long stretches are cut into pieces of about a quarter of a second, which changes no bit.
-/// @param observers called in their order where several are due
+/// @param observers called in their order where several are due; begin() or load() was called
 /// @param last_step where it ends
 /// @param observe_first_step whether the observers see the step that the engine is at, too
 /// @param between called about twice a second, between advances; false stops the loop
+/// @throws InputError when the every() of an observer is below 1
 void run_loop(Engine& engine, const std::vector<std::unique_ptr<Observer>>& observers,
               std::int64_t last_step, bool observe_first_step,
               const std::function<bool(std::int64_t step)>& between);

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "commands.hpp"
+#include "tarn/build_features.hpp"
 #include "terminal.hpp"
 #include "whole_number.hpp"
 
@@ -15,10 +18,21 @@ namespace {
 
 struct Arguments {
   std::vector<std::string> names;
-  std::string inputs = "inputs", out = "docs/results";
+  std::string inputs, out = "docs/results";
   int threads = 0;
   bool list = false;
 };
+
+/// ./inputs; where there is none, that of the installation which this program is of.
+std::string default_inputs() {
+  namespace fs = std::filesystem;
+  const std::string here = "inputs";
+  std::error_code error;
+  if (fs::is_directory(here, error)) return here;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path installed = (program.parent_path() / build::kInputsFromProgram).lexically_normal();
+  return fs::is_directory(installed, error) ? installed.string() : here;
+}
 
 void run(const Arguments& a) {
   if (a.list) {
@@ -31,7 +45,7 @@ void run(const Arguments& a) {
   }
   Terminal terminal(false);
   ReproduceOptions options;
-  options.inputs_dir = a.inputs;
+  options.inputs_dir = a.inputs.empty() ? default_inputs() : a.inputs;
   options.out_dir = a.out;
   options.threads = a.threads;
   options.on_begin = [&](const std::string& name) { terminal.say(name); };
@@ -49,7 +63,9 @@ void add_reproduce(CLI::App& app) {
       app.add_subcommand("reproduce", "make figures and statements of the papers again");
   command->add_option("names", a->names, "which; default all");
   command->add_flag("--list", a->list, "say what there is");
-  command->add_option("--inputs", a->inputs, "folder of the decks; default inputs");
+  command->add_option("--inputs", a->inputs,
+                      "folder of the decks; default inputs, or where there is none that of the "
+                      "installation");
   command->add_option("--out", a->out, "folder for the results; default docs/results");
   command->add_option("--threads", a->threads, "threads of the CPU; default 0: all of them")
       ->check(number_of_threads());

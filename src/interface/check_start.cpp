@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,40 @@ void check_single(const System& system, const State& start) {
   }
 }
 
+/// A number that must be above 0, or at least 0.
+void check_number(const char* what, double value, bool may_be_zero) {
+  if (std::isfinite(value) && (value > 0.0 || (may_be_zero && value == 0.0))) return;
+  throw InputError("the system has " + std::string(what) + " = " + to_string(value) +
+                   "; that must be " + (may_be_zero ? "0 or more" : "a number above 0"));
+}
+
+void check_integrator(const IntegratorSpec& i) {
+  check_number("timestep_akma", i.timestep_akma, false);
+  if (has_beta(i.scheme)) check_number("beta", i.beta, true);
+  if (i.scheme == Scheme::shake || i.scheme == Scheme::rattle) {
+    check_number("tolerance", i.tolerance, false);
+  }
+  if (is_rigid(i.scheme)) return;
+  const bool may_be_infinite =
+      i.scheme == Scheme::pushforward_newmark ||
+      (i.scheme == Scheme::zss_stiff && i.hessian == Hessian::gauss_newton && !solves_densely(i));
+  if (i.omega == std::numeric_limits<double>::infinity() && may_be_infinite) return;
+  check_number("omega", i.omega, false);
+}
+
+void check_system(const System& s) {
+  check_integrator(s.integrator);
+  for (const int atom : {0, 1}) check_number("an atom of mass", s.model.mass_Da(atom), false);
+  if (s.thermostat.kind != Thermostat::none) {
+    check_number("temperature_K", s.thermostat.temperature_K, true);
+    for (const double t_K : s.thermostat.temperatures_K) check_number("temperatures_K", t_K, true);
+    check_number("friction_oxygen_per_akma", s.thermostat.friction_oxygen_per_akma, true);
+    check_number("friction_hydrogen_per_akma", s.thermostat.friction_hydrogen_per_akma, true);
+  }
+  check_number("radius_A", s.confinement.radius_A, true);
+  check_number("stiffness_kcal_per_mol_A2", s.confinement.stiffness_kcal_per_mol_A2, true);
+}
+
 }  // namespace
 
 void check_start(const System& system, const State& start, const PairCountRequest& counts) {
@@ -97,6 +132,7 @@ void check_start(const System& system, const State& start, const PairCountReques
   if (start.step < 0) {
     throw InputError("steps count from 0; the start state is at step " + to_string(start.step));
   }
+  check_system(system);
   check_size("positions_A", start.positions_A.size(), start);
   check_size("velocities_A_per_akma", start.velocities_A_per_akma.size(), start);
   check_heat(start);

@@ -70,11 +70,9 @@ std::string CsvFormat::row() {
   return std::exchange(row_, {}) + '\n';
 }
 
-CsvWriter::CsvWriter(const std::string& path, std::vector<std::string> header)
-    : format_(path, std::move(header),
-              ": the simulation blew up. The row was left out; try a smaller timestep or a start "
-              "without overlaps."),
-      file_(path) {}
+CsvWriter::CsvWriter(const std::string& path, std::vector<std::string> header,
+                     std::string_view likely)
+    : format_(path, std::move(header), likely), file_(path) {}
 
 void CsvWriter::create(std::string_view provenance) {
   file_.create();

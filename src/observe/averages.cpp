@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -18,7 +19,8 @@ void write_averages(const std::string& path, const std::string& provenance,
   std::vector<std::string> header{"table",   "quantity",           "mean",
                                   "error",   "autocorrelation_ps", "independent_samples",
                                   "samples", "converged"};
-  const bool by_bath = !averages.empty() && averages.front().bath_K;
+  const bool by_bath = std::any_of(averages.begin(), averages.end(),
+                                   [](const AveragedQuantity& a) { return a.bath_K.has_value(); });
   if (by_bath) header.insert(header.begin() + 2, "bath_K");
   io::CsvFormat csv(path, header);
   std::string text = csv.head(

@@ -59,8 +59,7 @@ std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Deck
   const double dipole_charge_e = find_water_model(deck.system.model).value().dipole_charge_e();
   const std::int64_t first_step = info.first_averaged_step;
   spec.append_values = [=](const Frame& frame, std::size_t r, std::vector<double>& values) {
-    const std::size_t size = static_cast<std::size_t>(frame.molecules) * 9;
-    const auto positions_A = std::span(frame.positions_A).subspan(r * size, size);
+    const auto positions_A = frame.positions_A_of(r);
     const analysis::ClusterShape shape = analysis::cluster_shape(positions_A);
     const analysis::ClusterDipole dipole = analysis::cluster_dipole(positions_A, dipole_charge_e);
     values.insert(values.end(),

@@ -48,9 +48,8 @@ std::unique_ptr<Observer> make_geometry(const ObserveGeometry& section, const Ru
   }
   spec.averaged_columns = spec.columns.size();
   spec.append_values = [](const Frame& frame, std::size_t r, std::vector<double>& values) {
-    const std::size_t size = static_cast<std::size_t>(frame.molecules) * 9;
-    append_geometry(std::span(frame.positions_A).subspan(r * size, size), values);
-    append_geometry(std::span(frame.own_positions_A).subspan(r * size, size), values);
+    append_geometry(frame.positions_A_of(r), values);
+    append_geometry(frame.own_positions_A_of(r), values);
   };
   return std::make_unique<TableObserver>(spec, section.every, section.replicas, info);
 }

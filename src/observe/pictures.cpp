@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <map>
@@ -23,6 +24,7 @@
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/io/xyz.hpp"
+#include "tarn/observe/observers.hpp"
 #include "tarn/observe/structure_picture.hpp"
 #include "thinned_curve.hpp"
 
@@ -257,8 +259,8 @@ Pictures pictures_of(io::Drawing drawing) {
 /// Of which bath the rows of a table are, where those of its run have several temperatures.
 class BathOfRow {
  public:
-  BathOfRow(const std::string& folder, std::string_view name, const io::CsvReader& csv)
-      : name_(name), baths_K_(baths_of_run(folder)), csv_(csv), replica_(csv.column("replica")) {}
+  BathOfRow(const std::string& folder, const io::CsvReader& csv)
+      : baths_K_(baths_of_run(folder)), csv_(csv), replica_(csv.column("replica")) {}
 
   bool several() const { return has_several_baths(baths_K_); }
   /// 0 where all are the same, or a row is a mean over all of them.
@@ -268,17 +270,10 @@ class BathOfRow {
     const auto replica = static_cast<std::size_t>(csv_.number(cells[replica_]));
     return baths_K_[replica % baths_K_.size()];
   }
-  /// After the last row. @return why the rows of several baths cannot be told apart; else empty
-  std::string obstacle() const {
-    if (!several() || !is_mean_) return {};
-    return fmt::format(
-        "{}.csv has means over baths of several temperatures, and no picture: set its replicas to "
-        "a number or \"all\"",
-        name_);
-  }
+  /// After the last row: whether rows are means over baths that have several temperatures.
+  bool pools_several() const { return several() && is_mean_; }
 
  private:
-  std::string name_;
   std::vector<double> baths_K_;
   const io::CsvReader& csv_;
   std::size_t replica_;
@@ -296,21 +291,21 @@ std::vector<io::Plot> panels_of_baths(const BathOfRow& bath, const std::string& 
                    band);
 }
 
-/// Draws columns of a table one above the other against time.
+/// Columns of a table against time, one above the other.
+/// @return none for means over several baths
 template <std::size_t kPanels>
-Pictures draw_columns(const std::string& folder, const std::string& name, const std::string& title,
-                      const std::array<std::string, kPanels>& names,
-                      const std::array<std::string_view, kPanels>& y_labels,
-                      const io::PictureFormats& formats) {
-  const std::string path = folder + '/' + name;
-  io::CsvReader csv(path + ".csv");
+std::vector<io::Plot> column_panels(const std::string& folder, const std::string& name,
+                                    const std::string& title,
+                                    const std::array<std::string, kPanels>& names,
+                                    const std::array<std::string_view, kPanels>& y_labels) {
+  io::CsvReader csv(fmt::format("{}/{}.csv", folder, name));
   const bool means = csv.has_column(names[0] + "_err");
   std::array<std::size_t, kPanels> columns{}, error_columns{};
   for (std::size_t p = 0; p < kPanels; ++p) {
     columns[p] = csv.column(names[p]);
     if (means) error_columns[p] = csv.column(names[p] + "_err");
   }
-  BathOfRow bath(folder, name, csv);
+  BathOfRow bath(folder, csv);
   const auto curves = read_curves_by_bath<kPanels>(
       csv,
       [&](const Cells& cells) {
@@ -322,7 +317,7 @@ Pictures draw_columns(const std::string& folder, const std::string& name, const 
         return row;
       },
       [&](const Cells& cells) { return bath(cells); });
-  if (const std::string why = bath.obstacle(); !why.empty()) return {{}, {why}};
+  if (bath.pools_several()) return {};
   std::vector<io::Plot> plots =
       panels_of_baths<kPanels>(bath, title_of(title, csv.provenance()), curves, y_labels,
                                means ? "standard error" : kExtremes);
@@ -334,7 +329,28 @@ Pictures draw_columns(const std::string& folder, const std::string& name, const 
     if (times_ps.size() > 1) plot.x_range = {{times_ps.front(), times_ps.back()}};
   }
   if (begin_ps > 0.0) plots.back().x_label += "     grey: left out of averages";
-  return pictures_of(io::draw(plots, path, formats));
+  return plots;
+}
+
+/// @param plots none: rows are means over baths of several temperatures
+Pictures draw_panels(const std::string& folder, const std::string& name,
+                     const std::vector<io::Plot>& plots, const io::PictureFormats& formats) {
+  if (plots.empty()) {
+    return {{},
+            {fmt::format("{}.csv has means over baths of several temperatures, and no picture: set "
+                         "its replicas to a number or \"all\"",
+                         name)}};
+  }
+  return pictures_of(io::draw(plots, folder + '/' + name, formats));
+}
+
+template <std::size_t kPanels>
+Pictures draw_columns(const std::string& folder, const std::string& name, const std::string& title,
+                      const std::array<std::string, kPanels>& names,
+                      const std::array<std::string_view, kPanels>& y_labels,
+                      const io::PictureFormats& formats) {
+  return draw_panels(folder, name, column_panels<kPanels>(folder, name, title, names, y_labels),
+                     formats);
 }
 
 /// One class of pairs in a table of radial distribution functions.
@@ -366,6 +382,30 @@ double seen_to_A(const std::vector<io::Plot>& plots) {
   return last > 0.0 ? 1.05 * last : std::numeric_limits<double>::infinity();
 }
 
+/// What rows of a table of replicas begin with.
+constexpr std::array<std::string_view, 3> kRowColumns{"step", "time_ps", "replica"};
+
+/// Tables of replicas that no deck writes, without extension: those of a program's own observers.
+std::vector<std::string> own_tables(const std::string& folder) {
+  const std::vector<std::string> known = observer_file_names();
+  std::vector<std::string> tables;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::filesystem::path& path = entry.path();
+    if (path.extension() != ".csv" || !entry.is_regular_file()) continue;
+    if (std::find(known.begin(), known.end(), path.filename()) != known.end()) continue;
+    std::string first;
+    std::getline(std::ifstream(path), first);
+    if (!first.starts_with("# tarn ")) continue;
+    const std::vector<std::string> header = io::CsvReader(path.string()).header();
+    if (header.size() > kRowColumns.size() &&
+        std::equal(kRowColumns.begin(), kRowColumns.end(), header.begin())) {
+      tables.push_back(path.stem().string());
+    }
+  }
+  std::sort(tables.begin(), tables.end());
+  return tables;
+}
+
 double norm(const double* v) { return std::hypot(v[0], v[1], v[2]); }
 
 }  // namespace
@@ -386,6 +426,24 @@ Pictures draw_cluster(const std::string& folder, const io::PictureFormats& forma
       folder, "cluster", "Cluster",
       {"radius_of_gyration_A", "hydrogen_bonds", "dipole_D", "lindemann"},
       {"radius of gyration (Å)", "hydrogen bonds", "dipole (D)", "Lindemann index"}, formats);
+}
+
+Pictures draw_table(const std::string& folder, const std::string& table,
+                    const io::PictureFormats& formats) {
+  constexpr std::size_t kMostPanels = 6;
+  const io::CsvReader csv(fmt::format("{}/{}.csv", folder, table));
+  std::vector<io::Plot> plots;
+  for (std::size_t c = kRowColumns.size(); c < csv.header().size(); ++c) {
+    const std::string& column = csv.header()[c];
+    const bool is_error =
+        column.ends_with("_err") && csv.has_column(column.substr(0, column.size() - 4));
+    if (is_error || plots.size() == kMostPanels) continue;
+    if (!plots.empty()) plots.back().x_label = "time (ps)";  // the last panel has the legend
+    for (io::Plot& plot : column_panels<1>(folder, table, table, {column}, {column})) {
+      plots.push_back(std::move(plot));
+    }
+  }
+  return draw_panels(folder, table, plots, formats);
 }
 
 std::optional<io::Series> heat_capacity_curve(const std::string& folder) {
@@ -473,7 +531,7 @@ Pictures draw_conservation(const std::string& folder, const io::PictureFormats& 
   for (std::size_t c = 0; c < kColumns; ++c) columns[c] = csv.column(names[c]);
   const std::size_t replica_column = csv.column("replica");
   std::map<std::string, std::array<double, kColumns>, std::less<>> first_rows;
-  BathOfRow bath(folder, "conservation", csv);
+  BathOfRow bath(folder, csv);
   const auto curves = read_curves_by_bath<3>(
       csv,
       [&](const Cells& cells) {
@@ -484,7 +542,7 @@ Pictures draw_conservation(const std::string& folder, const io::PictureFormats& 
         return RowValues<3>{{now[0], norm(&now[1]), norm(&now[4])}, {}};
       },
       [&](const Cells& cells) { return bath(cells); });
-  if (const std::string why = bath.obstacle(); !why.empty()) return {{}, {why}};
+  if (bath.pools_several()) return draw_panels(folder, "conservation", {}, formats);
   auto plots = panels_of_baths<3>(
       bath,
       title_of(has_thermostat(folder) ? "Not conserved, with a thermostat" : "Conservation",
@@ -507,7 +565,7 @@ Pictures draw_heat(const std::string& folder, const io::PictureFormats& formats)
   const bool means = csv.has_column("heat_kcal_per_mol_err");
   const std::size_t replica_column = csv.column("replica");
   std::map<std::string, double, std::less<>> first_rows;
-  BathOfRow bath(folder, "heat", csv);
+  BathOfRow bath(folder, csv);
   const auto curves = read_curves_by_bath<3>(
       csv,
       [&](const Cells& cells) {
@@ -520,7 +578,7 @@ Pictures draw_heat(const std::string& folder, const io::PictureFormats& formats)
         return row;
       },
       [&](const Cells& cells) { return bath(cells); });
-  if (const std::string why = bath.obstacle(); !why.empty()) return {{}, {why}};
+  if (bath.pools_several()) return draw_panels(folder, "heat", {}, formats);
   const std::string title = title_of("Heat and shadow work", csv.provenance());
   auto plots = panels_of_baths<3>(
       bath, title, curves,
@@ -908,12 +966,13 @@ Pictures draw_spectrum(const std::string& folder, const io::PictureFormats& form
 Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) {
   if (is_mechanical_run(folder)) return draw_mechanical_run(folder, formats);
   Pictures all;
-  const auto add = [&](const char* table,
-                       Pictures (*draw)(const std::string&, const io::PictureFormats&)) {
-    if (!std::filesystem::exists(folder + table)) return;
-    const Pictures some = draw(folder, formats);
+  const auto take = [&](const Pictures& some) {
     all.paths.insert(all.paths.end(), some.paths.begin(), some.paths.end());
     all.warnings.insert(all.warnings.end(), some.warnings.begin(), some.warnings.end());
+  };
+  const auto add = [&](const char* table,
+                       Pictures (*draw)(const std::string&, const io::PictureFormats&)) {
+    if (std::filesystem::exists(folder + table)) take(draw(folder, formats));
   };
   add("/energies.csv", draw_energies);
   add("/conservation.csv", draw_conservation);
@@ -924,6 +983,7 @@ Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) 
   add("/spectrum.csv", draw_spectrum);
   add("/isomers.csv", draw_isomers);
   add("/averages.csv", draw_baths);
+  for (const std::string& table : own_tables(folder)) take(draw_table(folder, table, formats));
   return all;
 }
 

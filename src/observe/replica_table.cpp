@@ -23,11 +23,12 @@ std::vector<std::string> header_of(const std::vector<std::string>& value_columns
 }  // namespace
 
 ReplicaTable::ReplicaTable(const std::string& path, const std::vector<std::string>& value_columns,
-                           const ReplicaSelection& replicas, MaybeUnknown maybe_unknown)
+                           const ReplicaSelection& replicas, MaybeUnknown maybe_unknown,
+                           std::string_view likely)
     : columns_(value_columns.size()),
       replicas_(replicas),
       maybe_unknown_(maybe_unknown),
-      csv_(path, header_of(value_columns, replicas)) {}
+      csv_(path, header_of(value_columns, replicas), likely) {}
 
 void ReplicaTable::create(const std::string& provenance) {
   const bool mean = replicas_.kind == ReplicaSelection::Kind::mean;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tarn/deck.hpp"
@@ -21,8 +22,10 @@ class ReplicaTable {
   struct MaybeUnknown {
     std::size_t first = 0, end = 0;
   };
+  /// @param likely see io::CsvFormat
   ReplicaTable(const std::string& path, const std::vector<std::string>& value_columns,
-               const ReplicaSelection& replicas, MaybeUnknown maybe_unknown = {0, 0});
+               const ReplicaSelection& replicas, MaybeUnknown maybe_unknown = {0, 0},
+               std::string_view likely = io::kLikelyBlowUp);
 
   void create(const std::string& provenance);
   void cut(std::uint64_t length) { csv_.cut(length); }

@@ -25,7 +25,8 @@ TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSe
       info_(info),
       table_(fmt::format("{}/{}.csv", info.out_dir, spec_.file), spec_.columns, replicas,
              {spec_.rows_may_be_unknown ? 0 : spec_.averaged_columns,
-              spec_.averaged_columns + spec_.result_columns}),
+              spec_.averaged_columns + spec_.result_columns},
+             spec_.likely),
       baths_(info) {
   for (const int n : baths_.replicas()) {
     Averages& bath = of_bath_.emplace_back();
@@ -66,7 +67,6 @@ void TableObserver::average(const Frame& frame, const std::vector<double>& value
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
     if (baths_.of(id) != bath_number) continue;
-    if (spec_.rows_may_be_unknown && std::isnan(values[r * spec_.columns.size()])) continue;
     ids.push_back(baths_.place(id));
     rows.push_back(r);
   }
@@ -78,7 +78,7 @@ void TableObserver::average(const Frame& frame, const std::vector<double>& value
       column[i] = values[rows[i] * spec_.columns.size() + c];
     }
     if (c < bath.averages.size()) {
-      bath.averages[c].add_replicas(ids, column);
+      add_known(ids, column, bath.averages[c]);
     } else {
       bath.results[c - bath.averages.size()] = analysis::mean_and_error(column);
     }
@@ -94,6 +94,20 @@ void TableObserver::average(const Frame& frame, const std::vector<double>& value
   bath.result_replicas = static_cast<std::int64_t>(rows.size());
 }
 
+void TableObserver::add_known(const std::vector<std::int64_t>& ids,
+                              const std::vector<double>& column,
+                              analysis::PooledBlocking& average) const {
+  if (!spec_.rows_may_be_unknown) return average.add_replicas(ids, column);
+  std::vector<std::int64_t> known_ids;
+  std::vector<double> known;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (std::isnan(column[i])) continue;
+    known_ids.push_back(ids[i]);
+    known.push_back(column[i]);
+  }
+  if (!known.empty()) average.add_replicas(known_ids, known);
+}
+
 std::vector<AveragedQuantity> TableObserver::averages() const {
   std::vector<AveragedQuantity> all;
   for (std::size_t b = 0; b < baths_.size(); ++b) {
@@ -101,6 +115,7 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
     if (bath.result_replicas == 0) continue;
     for (std::size_t c = 0; c < bath.averages.size(); ++c) {
       const analysis::PooledBlocking& average = bath.averages[c];
+      if (average.samples() == 0.0) continue;  // none was known
       all.push_back(average_of(average.result(), average.samples(), spec_.columns[c], b));
     }
     if (fluctuates(b)) all.push_back(fluctuation_of(b));

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "baths.hpp"
@@ -36,7 +37,9 @@ struct TableSpec {
   std::size_t averaged_columns = 0;
   std::size_t result_columns = 0;
   std::int64_t first_result_step = 0;  ///< rows before it give no averages and results
-  bool rows_may_be_unknown = false;    ///< a first value that is nan: the row has no averages
+  bool rows_may_be_unknown = false;    ///< values that are nan count in no average
+  /// How a message about a value that is not a number goes on; a literal.
+  std::string_view likely = io::kLikelyBlowUp;
   /// Without a temperature above 0 there is none.
   std::optional<FluctuationSpec> fluctuation{};
   /// Appends the values of live replica r in the order of the columns.
@@ -53,7 +56,7 @@ struct TableSpec {
   /// Writes files of its own at the end; null: none.
   std::function<void()> finish;
   /// Null: no picture.
-  Pictures (*draw)(const std::string& folder, const io::PictureFormats& formats) = nullptr;
+  std::function<Pictures(const std::string& folder, const io::PictureFormats& formats)> draw;
 };
 
 /// Writes a TableSpec's values of the chosen replicas every so many steps.
@@ -63,6 +66,9 @@ class TableObserver final : public Observer {
                 const RunInfo& info);
 
   std::string name() const override;
+  std::vector<std::string> files() const override {
+    return {spec_.file + ".csv", spec_.file + ".svg", spec_.file + ".png"};
+  }
   unsigned fields() const override { return spec_.fields; }
   std::int64_t every() const override { return every_; }
   void begin() override { table_.create(info_.provenance); }
@@ -89,6 +95,9 @@ class TableObserver final : public Observer {
   /// Whether it has the average of FluctuationSpec.
   bool fluctuates(std::size_t bath) const;
   double temperature_K(std::size_t bath) const;
+  /// The next values of replicas, those that are known.
+  void add_known(const std::vector<std::int64_t>& ids, const std::vector<double>& column,
+                 analysis::PooledBlocking& average) const;
   void average(const Frame& frame, const std::vector<double>& values, std::size_t bath);
   AveragedQuantity average_of(const analysis::Blocking& b, double samples,
                               const std::string& quantity, std::size_t bath) const;

@@ -30,12 +30,10 @@ class TrajectoryObserver final : public Observer {
   std::int64_t every() const override { return section_.every; }
   void begin() override { writer_->create(); }
   void observe(const Frame& frame) override {
-    const std::size_t size = static_cast<std::size_t>(frame.molecules) * kCoordinatesPerMolecule;
     for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
       const std::int64_t id = frame.replica_ids[r];
       if (id >= replicas_) continue;
-      writer_->append({id, frame.step, run_.time_ps(frame.step),
-                       std::span(frame.positions_A).subspan(r * size, size)});
+      writer_->append({id, frame.step, run_.time_ps(frame.step), frame.positions_A_of(r)});
     }
   }
   void save(std::ostream& out) override { writer_->save(out); }

@@ -18,7 +18,6 @@
 namespace tarn {
 namespace {
 
-/// The first lines in which two texts differ.
 /// The lines of each section of a deck.
 std::map<std::string, std::vector<std::string>> sections_of(const std::string& deck) {
   std::map<std::string, std::vector<std::string>> sections;
@@ -36,6 +35,7 @@ std::map<std::string, std::vector<std::string>> sections_of(const std::string& d
   return sections;
 }
 
+/// The first line in which two decks differ.
 std::string first_difference(const std::string& then, const std::string& now) {
   const auto before = sections_of(then), after = sections_of(now);
   for (const auto& [section, lines] : before) {
@@ -52,6 +52,13 @@ std::string first_difference(const std::string& then, const std::string& now) {
                        a == old->second.end() ? "nothing" : *a, b == lines.end() ? "nothing" : *b);
   }
   return "the order of its lines is another one";
+}
+
+/// What an observer of that name saved, or null.
+const io::ObserverRecord* record_of(const io::Checkpoint& checkpoint, const std::string& name) {
+  const auto record = std::find_if(checkpoint.observers.begin(), checkpoint.observers.end(),
+                                   [&](const io::ObserverRecord& r) { return r.name == name; });
+  return record == checkpoint.observers.end() ? nullptr : &*record;
 }
 
 }  // namespace
@@ -98,19 +105,37 @@ void Checkpointer::write() {
   if (on_written_) on_written_(checkpoint.state.step);
 }
 
+void refuse_new_observers(const std::string& path, const io::Checkpoint& checkpoint,
+                          const std::vector<std::unique_ptr<Observer>>& observers) {
+  for (const auto& observer : observers) {
+    if (record_of(checkpoint, observer->name())) continue;
+    throw InputError(
+        fmt::format("cannot resume from '{}': the observer '{}' is new, and has not seen what was "
+                    "before. Go on without it, or begin anew with --overwrite.",
+                    path, observer->name()));
+  }
+}
+
+void refuse_other_observers(const std::string& path, const io::Checkpoint& checkpoint,
+                            const std::vector<std::unique_ptr<Observer>>& observers) {
+  for (const io::ObserverRecord& record : checkpoint.observers) {
+    if (std::any_of(observers.begin(), observers.end(),
+                    [&](const auto& observer) { return observer->name() == record.name; })) {
+      continue;
+    }
+    throw InputError(fmt::format(
+        "cannot resume from '{}': the run had an observer '{}', and now has none of that name. Go "
+        "on by the program that began it, with the same RunOptions::observers; or begin anew with "
+        "--overwrite.",
+        path, record.name));
+  }
+  refuse_new_observers(path, checkpoint, observers);
+}
+
 void restore(const io::Checkpoint& checkpoint,
              const std::vector<std::unique_ptr<Observer>>& observers) {
   for (const auto& observer : observers) {
-    const auto record =
-        std::find_if(checkpoint.observers.begin(), checkpoint.observers.end(),
-                     [&](const io::ObserverRecord& r) { return r.name == observer->name(); });
-    if (record == checkpoint.observers.end()) {
-      throw IoError(
-          fmt::format("the checkpoint has no record of the observer '{}'; start the run "
-                      "anew with --overwrite",
-                      observer->name()));
-    }
-    std::istringstream bytes(record->bytes);
+    std::istringstream bytes(record_of(checkpoint, observer->name())->bytes);
     observer->load(bytes);
   }
 }

@@ -47,7 +47,15 @@ class Checkpointer final : public Observer {
   std::chrono::steady_clock::time_point written_ = std::chrono::steady_clock::now();
 };
 
-/// Gives each observer what it saved. @throws IoError when the checkpoint has no record of it
+/// @param path of the checkpoint, named in messages
+/// @throws InputError when the checkpoint has no record of one of the observers
+void refuse_new_observers(const std::string& path, const io::Checkpoint& checkpoint,
+                          const std::vector<std::unique_ptr<Observer>>& observers);
+/// @throws InputError also when it has a record of an observer that is not there
+void refuse_other_observers(const std::string& path, const io::Checkpoint& checkpoint,
+                            const std::vector<std::unique_ptr<Observer>>& observers);
+
+/// Gives each observer what it saved; the checkpoint must have a record of each.
 void restore(const io::Checkpoint& checkpoint,
              const std::vector<std::unique_ptr<Observer>>& observers);
 

@@ -1,7 +1,6 @@
 #include "evaporation.hpp"
 
 #include <cstddef>
-#include <span>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -30,12 +29,10 @@ std::int64_t EvaporationWatch::every() const { return kEvery; }
 void EvaporationWatch::observe(const Frame& frame) {
   std::unordered_set<std::int64_t> known;
   for (const Departure& d : departures_) known.insert(d.replica);
-  const std::size_t size = static_cast<std::size_t>(frame.molecules) * kCoordinatesPerMolecule;
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
     if (known.contains(id)) continue;
-    const auto gone = analysis::departed_molecule(
-        std::span(frame.positions_A).subspan(r * size, size), analysis::kLink_A);
+    const auto gone = analysis::departed_molecule(frame.positions_A_of(r), analysis::kLink_A);
     if (gone) departures_.push_back({id, frame.step, *gone});
   }
 }

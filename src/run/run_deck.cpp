@@ -1,18 +1,44 @@
+#include <fmt/format.h>
+
 #include "mechanics_case.hpp"
 #include "mechanics_run.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "water_run.hpp"
 
 namespace tarn {
+namespace {
+
+void refuse_observers(const Deck& deck, const RunOptions& options) {
+  if (options.observers.empty()) return;
+  throw InputError(
+      fmt::format("{}: RunOptions::observers look at water, and kind = \"{}\" is another system; "
+                  "[observe.trajectory] writes its coordinates",
+                  deck.path, deck.system.kind));
+}
+
+}  // namespace
 
 RunResult run_deck(const Deck& deck, const RunOptions& options) {
-  if (is_mechanical(deck.system.kind)) return run_mechanics(deck, options);
+  if (!is_mechanical(deck.system.kind)) return run_deck(deck, options, {});
+  refuse_observers(deck, options);
+  return run_mechanics(deck, options);
+}
+
+RunResult run_deck(const Deck& deck, const RunOptions& options, const RunParts& parts) {
+  if (is_mechanical(deck.system.kind)) {
+    throw InputError(fmt::format("{}: RunParts are of water, and kind = \"{}\" is another system",
+                                 deck.path, deck.system.kind));
+  }
   const auto go_on = [&options](int done, int replicas) {
     if (options.on_making_start) options.on_making_start(done, replicas);
     return !(options.interrupted && options.interrupted());
   };
-  return run_deck(deck, options,
-                  {[&](const Deck& d) { return make_start(d, go_on); }, make_engine});
+  RunParts all = parts;
+  if (!all.make_start) all.make_start = [&](const Deck& d) { return make_start(d, go_on); };
+  if (!all.make_engine) all.make_engine = make_engine;
+  return run_water(deck, options, all);
 }
 
 Deck check_mechanics(const Deck& deck) {

@@ -36,20 +36,28 @@ bool matches(std::string_view name, std::string_view pattern) {
          });
 }
 
+/// Of all files that a run may write, as matches() reads them.
+std::vector<std::string> run_file_patterns() {
+  std::vector<std::string> patterns = observer_file_names();
+  patterns.insert(patterns.end(), {"checkpoint.bin", "run.json", "blow-up-"});
+  return patterns;
+}
+
+bool is_one_of(const std::vector<std::string>& patterns, const std::string& name) {
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& pattern) { return matches(name, pattern); });
+}
+
 /// Files in the folder that a run may have written, in the order in which they may be removed: the
 /// checkpoint first, since it tells of the others, and the record last, since by it a folder whose
 /// clearing was cut short is still known as that of a run.
 std::vector<std::string> run_files_in(const std::string& folder) {
-  std::vector<std::string> patterns = observer_file_names();
-  patterns.insert(patterns.end(), {"checkpoint.bin", "run.json", "blow-up-"});
+  const std::vector<std::string> patterns = run_file_patterns();
   std::vector<std::string> files;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (std::any_of(patterns.begin(), patterns.end(),
-                    [&](const std::string& pattern) { return matches(name, pattern); })) {
-      files.push_back(name);
-    }
+    if (is_one_of(patterns, name)) files.push_back(name);
   }
   const auto rank = [](const std::string& name) {
     return name == "checkpoint.bin" ? 0 : name == "run.json" ? 2 : 1;
@@ -130,7 +138,7 @@ void RunFolder::look() {
   }
 }
 
-void RunFolder::prepare() {
+void RunFolder::prepare(const std::vector<std::string>& own) {
   io::make_folder(path_);
   if (!lock_.locked()) {
     lock_ = FolderLock(path_);
@@ -143,6 +151,7 @@ void RunFolder::prepare() {
   };
   if (!resumes_) {
     for (const std::string& name : run_files_in(path_)) remove(name);
+    for (const std::string& name : own) remove(name);
   }
   std::vector<std::string> leftovers;
   for (const auto& entry : fs::directory_iterator(path_, error)) {
@@ -151,6 +160,8 @@ void RunFolder::prepare() {
   }
   for (const std::string& name : leftovers) remove(name);
 }
+
+bool is_file_of_runs(const std::string& name) { return is_one_of(run_file_patterns(), name); }
 
 std::string blow_up_file_name(std::int64_t replica) {
   return fmt::format("blow-up-{:04}.xyz", replica);

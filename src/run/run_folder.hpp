@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "folder_lock.hpp"
 #include "tarn/deck.hpp"
@@ -27,8 +28,10 @@ class RunFolder {
 
   /// Makes the folder; removes the files of an older run (nothing else) unless it is resumed, and
   /// what a killed program may have left half-written.
+  /// @param own names of files of observers that are not the deck's; an older run may have left
+  /// some
   /// @throws IoError; InputError when another run began there since the folder was looked at
-  void prepare();
+  void prepare(const std::vector<std::string>& own = {});
 
  private:
   void look();
@@ -39,6 +42,9 @@ class RunFolder {
   FolderLock lock_;
   bool resumes_ = false;
 };
+
+/// Whether a run of some deck may write a file of that name.
+bool is_file_of_runs(const std::string& name);
 
 /// `blow-up-0003.xyz`.
 std::string blow_up_file_name(std::int64_t replica);

@@ -1,6 +1,9 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "pace.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/run.hpp"
 
 namespace tarn {
@@ -8,11 +11,19 @@ namespace {
 
 using Observers = std::vector<std::unique_ptr<Observer>>;
 
+std::int64_t interval_of(const Observer& observer) {
+  const std::int64_t every = observer.every();
+  if (every >= 1) return every;
+  throw InputError(
+      fmt::format("the observer '{}' wants to be called every {} steps: choose 1 or more",
+                  observer.name(), every));
+}
+
 /// The first step after `step` at which an observer is due, or `last_step`.
 std::int64_t next_due_step(const Observers& observers, std::int64_t step, std::int64_t last_step) {
   std::int64_t due = last_step;
   for (const auto& observer : observers) {
-    const std::int64_t every = observer->every();
+    const std::int64_t every = interval_of(*observer);
     due = std::min(due, (step / every + 1) * every);
   }
   return due;
@@ -23,7 +34,7 @@ void observe_due(Engine& engine, const Observers& observers) {
   unsigned fields = kNoFields;
   std::vector<Observer*> due;
   for (const auto& observer : observers) {
-    if (engine.step() % observer->every() != 0) continue;
+    if (engine.step() % interval_of(*observer) != 0) continue;
     due.push_back(observer.get());
     fields |= observer->fields();
   }

@@ -38,6 +38,20 @@ finds documents docs/bad.md "see /""home/somebody/file"
 finds documents docs/bad.md '[text](nowhere.md)'
 finds documents docs/bad.md 'run inputs/nowhere.toml'
 finds documents docs/bad.md 'blank at the end '
+printf 'int main() {}\n' >"$tree/docs/good.cpp"
+quoted='<!-- source: good.cpp -->\n```cpp\nint main() {}\n```\n'
+part=${quoted/int main/main}
+for quote in "$quoted" "${part/source/excerpt}" "$part" "${quoted/\{\}/\{ \}}" \
+  "${quoted/source/excerpt: x}" "${quoted/good/none}"; do
+  printf "text\n\n$quote\nmore\n\`\`\`sh\ntrue\n\`\`\`\n" >"$tree/docs/quote.md"
+  if "$here/documents.sh" "$tree" >/dev/null 2>&1; then found=0; else found=1; fi
+  [[ $quote == "$quoted" || $quote == "${part/source/excerpt}" ]] && expected=0 || expected=1
+  ((found == expected)) || {
+    echo "documents says $found of $quote"
+    exit 1
+  }
+done
+rm "$tree/docs/quote.md"
 
 # commands DOCUMENT-TEXT: the exit status of document_commands on a tree with that one document.
 commands() {

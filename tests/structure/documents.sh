@@ -32,11 +32,20 @@ refuse "carriage returns" $'\r$'
 for file in "${files[@]}"; do
   [[ $file == tests/data/* || -z $(tail -c 1 "$file") ]] || complain "$file: no newline at the end"
   [[ $file == *.md ]] || continue
-  # Links and pictures of the tree: [text](path#part).
+  # Links and pictures of the tree, but not of code: [text](path#part).
   while read -r link; do
     [[ -e $(dirname "$file")/$link ]] || complain "$file: dead link to $link"
-  done < <(grep -oE '\]\([^)]+\)' "$file" | sed -E 's/^\]\(([^)# ]*).*/\1/' |
+  done < <(sed '/^```/,/^```/d' "$file" | grep -oE '\]\([^)]+\)' | sed -E 's/^\]\(([^)# ]*).*/\1/' |
     grep -vE '^([a-z]+:|$)' || true)
+  # The block after "<!-- source: PATH -->" is that file, whole; after "excerpt" a part of it.
+  while IFS=: read -r line what path; do
+    block=$(awk -v from="$line" 'NR > from && /^```/ { if (inside) exit; inside = 1; next } inside' "$file")
+    source=$(dirname "$file")/${path# }
+    text=
+    [[ ! -f $source ]] || text=$(<"$source")
+    [[ -n $block && ($block == "$text" || ($what == excerpt && $text == *"$block"*)) ]] ||
+      complain "$file:$line: the block is not the text of$path"
+  done < <(grep -nE '^<!-- (source|excerpt): .* -->$' "$file" | sed -E 's/<!-- (.*) -->/\1/' || true)
   # Decks and tools that the text names.
   while read -r name; do
     [[ -e $name ]] || complain "$file: there is no $name"

@@ -60,6 +60,51 @@ const std::vector<Mistake> kMistakes{
        in.system.integrator = integrator("pushforward");
        in.system.precision = Precision::single;
      }},
+    {"timestep_akma = 0.000000; that must be a number above 0",
+     [](Input& in) { in.system.integrator.timestep_akma = 0.0; }},
+    {"timestep_akma = nan",
+     [](Input& in) {
+       in.system.integrator.timestep_akma = std::numeric_limits<double>::quiet_NaN();
+     }},
+    {"beta = -0.1",
+     [](Input& in) {
+       in.system.integrator = integrator("zss-stiff");
+       in.system.integrator.beta = -0.1;
+     }},
+    {"omega = 0",
+     [](Input& in) {
+       in.system.integrator = integrator("zss-stiff");
+       in.system.integrator.omega = 0.0;
+     }},
+    {"omega = inf",
+     [](Input& in) {
+       in.system.integrator = integrator("verlet");
+       in.system.integrator.omega = std::numeric_limits<double>::infinity();
+     }},
+    {"omega = inf",
+     [](Input& in) {
+       in.system.integrator = integrator("zss-stiff");
+       in.system.integrator.hessian = Hessian::full;
+       in.system.integrator.omega = std::numeric_limits<double>::infinity();
+     }},
+    {"tolerance = 0",
+     [](Input& in) {
+       in.system.integrator = integrator("shake");
+       in.system.integrator.tolerance = 0.0;
+     }},
+    {"an atom of mass = 0", [](Input& in) { in.system.model.mass_h_Da = 0.0; }},
+    {"temperature_K = -5", [](Input& in) { in.system.thermostat.temperature_K = -5.0; }},
+    {"temperatures_K = -5.000000; that must be 0 or more",
+     [](Input& in) {
+       in.system.thermostat.temperatures_K = {5.0, -5.0};
+     }},
+    {"friction_oxygen_per_akma = -1",
+     [](Input& in) { in.system.thermostat.friction_oxygen_per_akma = -1.0; }},
+    {"friction_hydrogen_per_akma = -1",
+     [](Input& in) { in.system.thermostat.friction_hydrogen_per_akma = -1.0; }},
+    {"radius_A = -1", [](Input& in) { in.system.confinement.radius_A = -1.0; }},
+    {"stiffness_kcal_per_mol_A2 = -1",
+     [](Input& in) { in.system.confinement.stiffness_kcal_per_mol_A2 = -1.0; }},
     {"molecule 2 is not",
      [](Input& in) {
        in.system.precision = Precision::single;
@@ -89,6 +134,17 @@ TEST(EngineInput, WhatIsNotAskedForNeedNotMakeSense) {
   in.counts.enabled = false;
   in.counts.every = 0;
   make_cpu_engine(in.system, in.start, in.counts, 1)->advance(3);
+  // Nor the numbers of what is not there, and infinity where it means something.
+  in.system.thermostat = {};
+  in.system.thermostat.temperature_K = -5.0;
+  in.system.integrator.beta = -1.0;
+  in.system.integrator.omega = 0.0;
+  make_cpu_engine(in.system, in.start, in.counts, 1)->advance(3);
+  for (const char* scheme : {"zss-stiff", "pushforward"}) {
+    in.system.integrator = integrator(scheme);
+    in.system.integrator.omega = std::numeric_limits<double>::infinity();
+    make_cpu_engine(in.system, in.start, in.counts, 1)->advance(3);
+  }
   // No replicas are legal, and nothing happens to them.
   make_cpu_engine(in.system, start_state(in.system, {}), in.counts, 1)->advance(3);
 }

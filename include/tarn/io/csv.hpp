@@ -19,7 +19,7 @@ std::string exact(double value);
 class CsvFormat {
  public:
   /// @param path named in messages only
-  /// @param likely how a message about a number that is not finite goes on
+  /// @param likely how a message about a number that is not finite goes on; must outlive this
   CsvFormat(std::string path, std::vector<std::string> header, std::string_view likely = {});
 
   /// The two first lines. @param provenance without the '#'; no time, path or step count
@@ -42,11 +42,18 @@ class CsvFormat {
   std::size_t cells_ = 0;
 };
 
+/// Why a table of a simulation would get a number that is not finite.
+inline constexpr std::string_view kLikelyBlowUp =
+    ": the simulation blew up. The row was left out; try a smaller timestep or a start without "
+    "overlaps.";
+
 /// A CSV file that grows row by row while a simulation runs; a row reaches it only when it is
 /// whole.
 class CsvWriter {
  public:
-  CsvWriter(const std::string& path, std::vector<std::string> header);
+  /// @param likely see CsvFormat
+  CsvWriter(const std::string& path, std::vector<std::string> header,
+            std::string_view likely = kLikelyBlowUp);
 
   /// Starts a new file. @throws IoError
   void create(std::string_view provenance);

@@ -37,8 +37,8 @@ class Dynamics {
 // --- magnetised rigid body, TO 4.5 ---------------------------------------------------------------
 
 struct Magnet {
-  double b_mu = 1.0;
-  double h = 0.1;
+  double b_mu = 1.0;  ///< field times magnetic moment
+  double h = 0.1;     ///< length of a step
   Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();
   Eigen::Vector3d angular_velocity{1.0, 0.2, 0.1};
 };

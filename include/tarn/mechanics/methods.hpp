@@ -11,7 +11,8 @@
 /// One-step methods for M q'' = -grad V(q), with or without constraints.
 ///
 /// TO is Tao & Owhadi 2016. Each method is a small type with its properties as constants: `order`,
-/// `is_symplectic` (its map (x, v) keeps dx ∧ M dv), `is_reversible` (steps back undo steps).
+/// `is_symplectic` (its map (x, v) keeps dx ∧ M dv), `is_reversible` (steps back undo steps). `h`
+/// is the length of its step. A method refers to its system and constraint, which must outlive it.
 
 namespace tarn::mechanics {
 

@@ -9,9 +9,12 @@
 
 namespace tarn::mechanics {
 
-/// Points or angles with diagonal masses in a potential.
+/// Points or angles with diagonal masses in a potential. Vectors have size() numbers, without
+/// units. One's own system overrides what its methods call: Verlet and the methods with constraints
+/// need the gradient, linearly implicit ones the Hessian, Zs the third derivative.
 class MechanicalSystem {
  public:
+  /// @param masses one a coordinate, above 0
   explicit MechanicalSystem(Vector masses) : masses_(std::move(masses)) {}
   virtual ~MechanicalSystem() = default;
 
@@ -62,13 +65,14 @@ using Local = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMostCoordinates, 1>;
 using LocalMatrix =
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMostCoordinates, kMostCoordinates>;
 
-/// Functions g_i(q), each of a few coordinates, with their derivatives.
+/// Functions g_i(q), each of a few coordinates, with their derivatives. Where a function takes x or
+/// a it is the values at support(i), in its order, and so are the rows and columns that it returns.
 class Constraint {
  public:
   virtual ~Constraint() = default;
 
   virtual Index count() const = 0;
-  /// The coordinates that g_i depends on, at most kMostCoordinates.
+  /// The coordinates that g_i depends on, at most kMostCoordinates, i from 0 to count() - 1.
   virtual const std::vector<Index>& support(Index i) const = 0;
   virtual double value(Index i, const Local& x) const = 0;
   virtual Local gradient(Index i, const Local& x) const = 0;

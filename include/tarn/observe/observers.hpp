@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,7 +12,7 @@ namespace tarn {
 
 /// What observers must know about the run beside their own section of the deck.
 struct RunInfo {
-  std::string out_dir;  ///< exists
+  std::string out_dir;  ///< exists when begin() or load() is called, not yet when they are made
   int molecules = 0;
   int replicas = 1;
   /// Beginning of the `#` line of every table: no time, no path, no step count.
@@ -27,6 +28,9 @@ struct RunInfo {
     return static_cast<double>(step) * timestep_fs / 1000.0;
   }
 };
+
+/// Makes an observer for a run, or null for none.
+using ObserverMaker = std::function<std::unique_ptr<Observer>(const RunInfo& run)>;
 
 /// Program, system and a hash of the physics, the same for every run of a deck.
 std::string provenance_of(const Deck& deck, int molecules);

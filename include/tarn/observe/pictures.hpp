@@ -25,6 +25,11 @@ Pictures draw_energies(const std::string& folder,
 Pictures draw_cluster(const std::string& folder,
                       const io::PictureFormats& formats = io::kAllPictures);
 
+/// The first six quantities of a table of rows `step,time_ps,replica,...` against time, a panel
+/// each, with bands and baths as in draw_energies(): a picture of the table's name.
+Pictures draw_table(const std::string& folder, const std::string& table,
+                    const io::PictureFormats& formats = io::kAllPictures);
+
 /// The heat capacity at all temperatures with its error, of heat_capacity.csv [cal/mol/K]; nothing
 /// where the folder has none.
 std::optional<io::Series> heat_capacity_curve(const std::string& folder);
@@ -75,7 +80,8 @@ bool is_mechanical_run(const std::string& folder);
 Pictures draw_mechanical_run(const std::string& folder,
                              const io::PictureFormats& formats = io::kAllPictures);
 
-/// All of them for which there is a table, of either kind of run.
+/// All of them for which there is a table, of either kind of run, and of tables that observers of
+/// another program wrote (quantity_table).
 Pictures draw_run(const std::string& folder, const io::PictureFormats& formats = io::kAllPictures);
 
 }  // namespace tarn

@@ -10,8 +10,10 @@
 namespace tarn {
 
 /// A rigid water model: geometry, charges and Lennard-Jones A/r^12 - C/r^6 between oxygens.
+///
+/// A model of one's own is one of kWaterModels with other numbers; engines take any.
 struct WaterModel {
-  std::string_view name;
+  std::string_view name;  ///< of text that outlives the model: a literal
   double r_oh_A = 0.0;
   double angle_hoh_degrees = 0.0;
   double lj_a_kcal_A12_per_mol = 0.0;

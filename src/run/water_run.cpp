@@ -1,4 +1,4 @@
-#include "tarn/run.hpp"
+#include "water_run.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -15,6 +15,7 @@
 #include "evaporation.hpp"
 #include "final_structures.hpp"
 #include "hessian_watch.hpp"
+#include "own_observers.hpp"
 #include "progress.hpp"
 #include "replica_exchange.hpp"
 #include "replicas.hpp"
@@ -51,26 +52,36 @@ class Run {
     State start;
     if (folder_.resumes()) {
       checkpoint_ = checkpoint_for(folder_.checkpoint(), before_.physics, deck_.run.steps);
+      molecules_ = checkpoint_.state.molecules;
+      own_ = own_observers(options_.observers, info());
+      refuse_new_observers(folder_.checkpoint(), checkpoint_, own_);
       if (checkpoint_.state.step == deck_.run.steps && says_finished(folder_.record())) {
         return already_finished();
       }
       start = live_replicas_of_checkpoint();
     } else {
       start = new_start(parts);
+      molecules_ = start.molecules;
+      own_ = own_observers(options_.observers, info());
     }
     make_engine(parts, start);
-    folder_.prepare();
+    const std::vector<std::string> own_files = files_of(own_);
+    make_observers();
+    folder_.prepare(own_files);
     try {
       write_run_json("running");
       if (options_.on_start) {
         options_.on_start({folder_.path(), device_, molecules_, deck_.system.replicas, first_step_,
                            deck_.run.steps});
       }
-      make_observers();
+      begin_observers();
       step();
       finish();
     } catch (const std::exception& error) {
-      record_failure(error);
+      record_failure(reason_of(error));
+      throw;
+    } catch (...) {
+      record_failure("an observer threw what is no std::exception");
       throw;
     }
     if (live_replicas() == 0) throw_none_left();
@@ -107,7 +118,6 @@ class Run {
   }
 
   void make_engine(const RunParts& parts, const State& start) {
-    molecules_ = start.molecules;
     first_step_ = start.step;
     DeviceRequest device{deck_.run.device, deck_.run.threads};
     if (options_.device) device.name = *options_.device;
@@ -138,17 +148,23 @@ class Run {
         "averages.csv, rdf_by_bath.csv and the pictures do not");
   }
 
+  RunInfo info() const {
+    return {folder_.path(),
+            molecules_,
+            deck_.system.replicas,
+            provenance_of(deck_, molecules_),
+            deck_.integrator.timestep_fs,
+            first_averaged_step(deck_),
+            baths_K(deck_),
+            options_.threads.value_or(deck_.run.threads)};
+  }
+
+  /// All but the checkpointer; none has begun.
   void make_observers() {
-    warn_about_several_baths();
-    const RunInfo info{folder_.path(),
-                       molecules_,
-                       deck_.system.replicas,
-                       provenance_of(deck_, molecules_),
-                       deck_.integrator.timestep_fs,
-                       first_averaged_step(deck_),
-                       {},
-                       options_.threads.value_or(deck_.run.threads)};
+    const RunInfo info = this->info();
     observers_ = tarn::make_observers(deck_, info);
+    for (auto& observer : own_) observers_.push_back(std::move(observer));
+    own_.clear();
     // Behind a wall a molecule may be in the gas.
     if (!deck_.confinement) {
       auto watch = std::make_unique<EvaporationWatch>();
@@ -169,6 +185,12 @@ class Run {
       exchange_ = exchange.get();
       observers_.push_back(std::move(exchange));
     }
+    refuse_equal_names(observers_);
+    if (folder_.resumes()) refuse_other_observers(folder_.checkpoint(), checkpoint_, observers_);
+  }
+
+  void begin_observers() {
+    warn_about_several_baths();
     if (folder_.resumes()) {
       restore(checkpoint_, observers_);
       if (evaporation_) told_departures_ = evaporation_->departures().size();
@@ -366,9 +388,9 @@ class Run {
   }
 
   /// Notes in run.json why the run failed, if that can still be written.
-  void record_failure(const std::exception& error) const {
+  void record_failure(const std::string& reason) const {
     try {
-      write_run_json("failed", reason_of(error));
+      write_run_json("failed", reason);
     } catch (const std::exception&) {  // the first error is the one to tell
     }
   }
@@ -419,6 +441,7 @@ class Run {
   std::int64_t first_step_ = 0;
   std::unique_ptr<Engine> engine_;
   std::string device_;
+  std::vector<std::unique_ptr<Observer>> own_;        // of the options, until they join the others
   std::vector<std::unique_ptr<Observer>> observers_;  // the checkpointer is the last one
   Checkpointer* checkpointer_ = nullptr;
   EvaporationWatch* evaporation_ = nullptr;  // null behind a wall
@@ -435,7 +458,7 @@ class Run {
 
 }  // namespace
 
-RunResult run_deck(const Deck& deck, const RunOptions& options, const RunParts& parts) {
+RunResult run_water(const Deck& deck, const RunOptions& options, const RunParts& parts) {
   RunFolder folder(deck, options);
   return Run(deck, options, folder).go(parts);
 }

@@ -1,0 +1,42 @@
+// Runs a deck into a folder and reads what came of it.
+// usage: run_deck DECK [section.key=value]...
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <tarn/core/error.hpp>
+#include <tarn/deck.hpp>
+#include <tarn/io/csv.hpp>
+#include <tarn/run.hpp>
+
+int main(int argc, char** argv) try {
+  if (argc < 2) throw tarn::InputError("usage: run_deck DECK [section.key=value]...");
+  const tarn::Deck deck = tarn::load_deck(argv[1], {argv + 2, argv + argc});
+
+  tarn::RunOptions options;
+  options.out_dir = "out/" + deck.name;
+  options.overwrite = true;
+  options.on_warning = [](const std::string& text) { std::printf("note: %s\n", text.c_str()); };
+  const tarn::RunResult result = tarn::run_deck(deck, options);
+
+  std::printf("%s: %.0f steps a second\n", result.device.c_str(), result.steps_per_second);
+  for (const tarn::AveragedQuantity& a : result.averages) {
+    std::printf("%s %s: %.4f +- %.4f\n", a.table.c_str(), a.quantity.c_str(), a.mean, a.error);
+  }
+
+  // Each table is a file, too.
+  if (!deck.energies) return EXIT_SUCCESS;
+  tarn::io::CsvReader table(result.out_dir + "/energies.csv");
+  const std::size_t column = table.column("potential_kcal_per_mol");
+  double lowest = 0.0;
+  for (std::vector<std::string_view> cells; table.next(cells);) {
+    lowest = std::min(lowest, table.number(cells[column]));
+  }
+  std::printf("lowest potential energy seen: %.4f kcal/mol\n", lowest);
+} catch (const tarn::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return static_cast<int>(error.code());
+}

@@ -1,0 +1,82 @@
+#include "tarn/observe/quantity_table.hpp"
+
+#include <limits>
+#include <memory>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "table_observer.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/observe/pictures.hpp"
+
+namespace tarn {
+namespace {
+
+constexpr std::string_view kNameLetters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+
+void check(const QuantityTable& table) {
+  const auto refuse = [&](const std::string& why) {
+    throw InputError(fmt::format("quantity_table '{}': {}", table.file, why));
+  };
+  if (table.file.empty() || table.file.find_first_not_of(kNameLetters) != std::string::npos) {
+    refuse("its name becomes that of a file: use letters, digits, - and _, without extension");
+  }
+  if (table.columns.empty()) refuse("it has no columns");
+  std::set<std::string> names{"step", "time_ps", "replica"};
+  for (const std::string& column : table.columns) {
+    if (column.empty() || column.find_first_of(",\"\r\n#") != std::string::npos) {
+      refuse(fmt::format("'{}' cannot be the name of a column", column));
+    }
+    if (!names.insert(column).second || !names.insert(column + "_err").second) {
+      refuse(fmt::format("there is another column '{}', or one of its errors", column));
+    }
+  }
+  if (table.every < 1) refuse(fmt::format("every = {}: choose 1 or more", table.every));
+  if (!table.values) refuse("it has no function of its values");
+  if (!table.save != !table.load) refuse("save and load belong together: give both or none");
+  if (table.replicas.kind == ReplicaSelection::Kind::first && table.replicas.count < 1) {
+    refuse(fmt::format("of the first {} replicas nothing is written: choose 1 or more",
+                       table.replicas.count));
+  }
+}
+
+TableSpec spec_of(const QuantityTable& table) {
+  TableSpec spec;
+  spec.file = table.file;
+  spec.fields = table.fields;
+  spec.columns = table.columns;
+  spec.averaged_columns = table.columns.size();
+  spec.rows_may_be_unknown = table.may_be_unknown;
+  spec.likely =
+      ": its function gave it, or gave none. Where that can happen set "
+      "QuantityTable::may_be_unknown";
+  spec.append_values = [columns = table.columns.size(), values_of = table.values](
+                           const Frame& frame, std::size_t r, std::vector<double>& values) {
+    values.resize(values.size() + columns, std::numeric_limits<double>::quiet_NaN());
+    values_of(frame, r, std::span(values).last(columns));
+  };
+  spec.save = table.save;
+  spec.load = table.load;
+  spec.remembers = fmt::format(" of {}{}{}{}", fmt::join(table.columns, ", "),
+                               table.may_be_unknown ? ", which may be unknown" : "",
+                               table.settings.empty() ? "" : "; ", table.settings);
+  spec.draw = [file = table.file](const std::string& folder, const io::PictureFormats& formats) {
+    return draw_table(folder, file, formats);
+  };
+  return spec;
+}
+
+}  // namespace
+
+ObserverMaker quantity_table(QuantityTable table) {
+  check(table);
+  return [table = std::move(table)](const RunInfo& run) {
+    return std::make_unique<TableObserver>(spec_of(table), table.every, table.replicas, run);
+  };
+}
+
+}  // namespace tarn

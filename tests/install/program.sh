@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# The installed program finds the decks that were installed with it, wherever that is.
+# usage: program.sh PREFIX FOLDER-OF-THE-PROGRAM
+set -euo pipefail
+prefix=$(realpath "$1")
+tarn=$prefix/$2/tarn
+box=$(mktemp -d)
+trap 'rm -rf "$box"' EXIT
+cd "$box"
+
+# The smallest of the figures, by a link to the program from elsewhere.
+ln -s "$tarn" tarn
+./tarn reproduce double-pendulum --out results --threads 1 >log 2>&1 || {
+  cat log >&2
+  exit 1
+}
+[[ -s results/double-pendulum.csv ]]
+# ./inputs comes first, and --inputs before that.
+mkdir inputs
+if ./tarn reproduce double-pendulum --out again >log 2>&1; then
+  echo "decks are taken from the installation although there is ./inputs" >&2
+  exit 1
+fi
+grep -q "inputs/double-pendulum.toml" log
+./tarn reproduce double-pendulum --out again --inputs "$prefix/share/tarn/inputs" >/dev/null 2>&1
+cmp results/double-pendulum.csv again/double-pendulum.csv
+# Every deck is there, with what it starts from.
+for deck in "$prefix"/share/tarn/inputs/*.toml; do
+  ./tarn check "$deck" >log 2>&1 || {
+    cat log >&2
+    exit 1
+  }
+done
+for document in README.md CHANGELOG.md LICENSE docs/library.md; do
+  [[ -s $prefix/share/doc/tarn/$document ]]
+done

@@ -1,0 +1,550 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "csv_columns.hpp"
+#include "fake_engine.hpp"
+#include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/io/append_file.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/io/checkpoint.hpp"
+#include "tarn/io/plot.hpp"
+#include "tarn/observe/pictures.hpp"
+#include "tarn/observe/quantity_table.hpp"
+#include "tarn/run.hpp"
+#include "tarn/start.hpp"
+#include "trajectory_fixtures.hpp"
+
+// Observers of a program that uses the library, in runs with an engine of arithmetic.
+
+namespace tarn {
+namespace {
+
+namespace fs = std::filesystem;
+using test::columns_of;
+using test::contains;
+using test::contents_of;
+using test::contents_of_run;
+using test::fake_start;
+using test::FakeEngine;
+using test::FakeScript;
+using test::message_of;
+using test::read_text;
+using test::ScratchFolder;
+
+constexpr int kMolecules = 3;
+
+const std::string kLadder =
+    "[thermostat]\nkind = \"gla\"\nfriction_per_ps = 1.0\ntemperatures_K = [100.0, 150.0, 300.0]\n"
+    "[exchange]\nevery = 5\n";
+
+/// What the tests look at: the first coordinate of a replica.
+double first_coordinate(const Frame& frame, std::size_t r) { return frame.positions_A_of(r)[0]; }
+
+QuantityTable first_coordinates() {
+  QuantityTable table;
+  table.file = "mine";
+  table.columns = {"x_A", "x_squared_A2"};
+  table.every = 7;
+  table.values = [](const Frame& frame, std::size_t r, std::span<double> values) {
+    values[0] = first_coordinate(frame, r);
+    values[1] = values[0] * values[0];
+  };
+  return table;
+}
+
+/// The largest first coordinate of all replicas so far: an observer written out, whose file and
+/// memory go with checkpoints.
+class Record final : public Observer {
+ public:
+  struct Settings {
+    std::string name = "record", file = "record.txt";
+    std::int64_t every = 3;
+    std::int64_t fails_at = -1;
+    bool fails_with_a_number = false;
+  };
+  Record(const RunInfo& run, Settings settings)
+      : settings_(std::move(settings)), file_(run.out_dir + "/" + settings_.file) {}
+
+  std::string name() const override { return settings_.name; }
+  std::vector<std::string> files() const override { return {settings_.file}; }
+  unsigned fields() const override { return kPositions; }
+  std::int64_t every() const override { return settings_.every; }
+  void begin() override { file_.create(); }
+  void observe(const Frame& frame) override {
+    if (frame.step == settings_.fails_at) {
+      if (settings_.fails_with_a_number) throw 7;
+      throw std::runtime_error("mine has failed");
+    }
+    for (std::size_t r = 0; r < frame.live(); ++r) {
+      const double x = first_coordinate(frame, r);
+      if (x <= largest_A_) continue;
+      largest_A_ = x;
+      file_.append(std::to_string(frame.step) + "\n");
+    }
+  }
+  void save(std::ostream& out) override {
+    file_.sync();
+    io::put(out, file_.length());
+    io::put(out, largest_A_);
+  }
+  void load(std::istream& in) override {
+    file_.cut(io::get_u64(in));
+    largest_A_ = io::get_double(in);
+  }
+  void finish() override { file_.flush(); }
+  std::vector<AveragedQuantity> averages() const override {
+    return {{"record", "largest_x_A", largest_A_}};
+  }
+  std::vector<std::string> notes() const override { return {"the record stands"}; }
+  Pictures draw() override { return {{"drawn by hand"}, {"the paper is torn"}}; }
+
+ private:
+  Settings settings_;
+  io::AppendFile file_;
+  double largest_A_ = -std::numeric_limits<double>::infinity();
+};
+
+ObserverMaker record(Record::Settings settings = {}) {
+  return [settings](const RunInfo& run) { return std::make_unique<Record>(run, settings); };
+}
+
+class OwnObservers : public ::testing::Test {
+ protected:
+  OwnObservers() : path_(std::getenv("PATH")) { ::setenv("PATH", "/nowhere", 1); }
+  ~OwnObservers() override { ::setenv("PATH", path_.c_str(), 1); }
+
+  static Deck deck(std::int64_t steps, const std::string& more = "") {
+    return parse_deck(
+        "[system]\nmodel = \"tip3p\"\nmolecules = 3\nreplicas = 3\n"
+        "[integrator]\nscheme = \"zss-stiff\"\ntimestep_fs = 2.0\n"
+        "[run]\nsteps = " +
+            std::to_string(steps) + "\n" + more,
+        "test.toml");
+  }
+  RunResult run(const Deck& d, std::vector<ObserverMaker> observers, RunOptions options = {}) {
+    options.out_dir = out_;
+    options.observers = std::move(observers);
+    options.on_warning = [this](const std::string& text) {
+      if (text.find("gnuplot") == std::string::npos) warnings_.push_back(text);
+    };
+    RunParts parts;
+    parts.make_start = [](const Deck& of) {
+      return Start{fake_start(kMolecules, of.system.replicas), {}};
+    };
+    parts.make_engine = [this](const System& system, const State& start,
+                               const PairCountRequest& counts, const DeviceRequest&) {
+      return std::make_unique<FakeEngine>(
+          start, counts, units::ps_from_akma(system.integrator.timestep_akma), script_);
+    };
+    return run_deck(d, options, parts);
+  }
+  RunResult resume(const Deck& d, std::vector<ObserverMaker> observers) {
+    RunOptions options;
+    options.resume = true;
+    return run(d, std::move(observers), options);
+  }
+  /// What the run with these observers is refused for.
+  std::string refusal(std::vector<ObserverMaker> observers) {
+    const std::string message =
+        message_of<InputError>([&] { run(deck(10), std::move(observers)); });
+    EXPECT_FALSE(fs::exists(out_)) << "a refused run leaves nothing";
+    return message;
+  }
+  /// All files but run.json, which tells of times.
+  std::map<std::string, std::string> files() const {
+    auto files = contents_of_run(out_);
+    files.erase("run.json");
+    return files;
+  }
+
+  std::string path_;
+  ScratchFolder folder_;
+  std::string out_ = folder_.file("out/x");
+  FakeScript script_;
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(OwnObservers, ATableHasTheValuesTheirMeansAndErrors) {
+  Deck d = deck(70);
+  d.run.equilibration_ps = 0.042;  // 21 steps
+  const RunResult result = run(d, {quantity_table(first_coordinates())});
+  const auto table = columns_of(out_ + "/mine.csv");
+  // The same by an engine alone.
+  FakeEngine engine(fake_start(kMolecules, 3), {}, 0.002);
+  Frame frame;
+  std::size_t row = 0;
+  double sum = 0.0;
+  for (int step = 0; step <= 70; step += 7) {
+    if (step > 0) engine.advance(7);
+    engine.snapshot(kPositions, frame);
+    for (std::size_t r = 0; r < 3; ++r, ++row) {
+      const double x = frame.positions_A[r * 9 * kMolecules];
+      ASSERT_LT(row, table.at("x_A").size());
+      EXPECT_EQ(table.at("step")[row], step);
+      EXPECT_EQ(table.at("time_ps")[row], step * 2.0 / 1000.0);
+      EXPECT_EQ(table.at("replica")[row], static_cast<double>(r));
+      EXPECT_EQ(table.at("x_A")[row], x);
+      EXPECT_EQ(table.at("x_squared_A2")[row], x * x);
+      EXPECT_LT(std::abs(x), 1.0);
+      if (step >= 21) sum += x;
+    }
+  }
+  EXPECT_EQ(table.at("x_A").size(), row);
+  ASSERT_EQ(result.averages.size(), 2u);
+  const AveragedQuantity& x = result.averages[0];
+  EXPECT_EQ(x.table, "mine");
+  EXPECT_EQ(x.quantity, "x_A");
+  EXPECT_EQ(x.samples, 24);
+  EXPECT_NEAR(x.mean, sum / 24.0,
+              1e-14);  // 24 roundings of numbers below 1, and as many in the sum
+  EXPECT_GT(x.error, 0.0);
+  EXPECT_EQ(result.averages[1].quantity, "x_squared_A2");
+  EXPECT_TRUE(contains(read_text(out_ + "/averages.csv"), "\nmine,x_A,"));
+  EXPECT_TRUE(
+      contains(read_text(out_ + "/run.json"), "{\"table\": \"mine\", \"quantity\": \"x_A\""));
+}
+
+TEST_F(OwnObservers, ATableHasItsPicture) {
+  ::setenv("PATH", path_.c_str(), 1);
+  if (!io::can_draw()) GTEST_SKIP() << "without gnuplot there are no pictures";
+  QuantityTable wide = first_coordinates();
+  wide.file = "wide";
+  wide.columns = {"a", "b", "c", "d", "e", "f", "g"};
+  wide.replicas = {ReplicaSelection::Kind::first, 2};
+  wide.may_be_unknown = true;
+  wide.values = [](const Frame& frame, std::size_t r, std::span<double> values) {
+    for (double& value : values) value = first_coordinate(frame, r);
+    values[1] = std::nan("");
+  };
+  for (const std::string& more : {std::string(), kLadder}) {
+    fs::remove_all(out_);
+    const RunResult result =
+        run(deck(70, more), {quantity_table(first_coordinates()), quantity_table(wide)});
+    std::set<std::string> pictures(result.pictures.begin(), result.pictures.end());
+    for (const char* name : {"/mine.svg", "/mine.png", "/wide.svg"}) {
+      EXPECT_TRUE(pictures.contains(out_ + name)) << name;
+    }
+    const std::string svg = read_text(out_ + "/wide.svg");
+    EXPECT_TRUE(contains(svg, ">f<"));
+    EXPECT_FALSE(contains(svg, ">g<")) << "six are enough";
+    EXPECT_TRUE(contains(svg, "wide: tip3p, 3 molecules, 3 replicas"));
+    // `tarn plot` draws them again, the same, and what is no such table not at all.
+    fs::remove(out_ + "/wide.svg");
+    test::write_text(out_ + "/theirs.csv", "step,time_ps,replica,x\n0,0,0,1\n");
+    test::write_text(out_ + "/other.csv", "# tarn 0.1.0; something\nx,y\n0,1\n");
+    const std::vector<std::string> again = draw_run(out_, {io::PictureFormat::svg}).paths;
+    EXPECT_TRUE(std::ranges::count(again, out_ + "/mine.svg") == 1);
+    EXPECT_FALSE(std::ranges::count(again, out_ + "/theirs.svg") > 0);
+    EXPECT_FALSE(std::ranges::count(again, out_ + "/other.svg") > 0);
+    EXPECT_EQ(read_text(out_ + "/wide.svg"), svg);
+  }
+}
+
+TEST_F(OwnObservers, AResumedRunIsTheSameBytes) {
+  const auto memory = std::make_shared<double>(0.0);
+  const auto observers = [&]() -> std::vector<ObserverMaker> {
+    QuantityTable sum = first_coordinates();  // of all that was seen
+    sum.file = "sum";
+    sum.columns = {"sum_A"};
+    sum.values = [=](const Frame& frame, std::size_t r, std::span<double> values) {
+      values[0] = *memory += first_coordinate(frame, r);
+    };
+    sum.save = [=](std::ostream& out) { io::put(out, *memory); };
+    sum.load = [=](std::istream& in) { *memory = io::get_double(in); };
+    QuantityTable mean = first_coordinates();
+    mean.file = "mean";
+    mean.replicas = {ReplicaSelection::Kind::mean};
+    *memory = 0.0;
+    return {quantity_table(first_coordinates()), record(), quantity_table(sum),
+            quantity_table(mean)};
+  };
+  const std::string energies = "[observe.energies]\nevery = 7\n[checkpoint]\nevery = 50\n";
+  for (const std::string& more : {energies, energies + kLadder}) {
+    for (const bool stops : {false, true}) {
+      script_.blow_ups.clear();
+      if (stops) script_.blow_ups = {{1, 56}};
+      fs::remove_all(out_);
+      run(deck(300, more), observers());
+      const auto straight = files();
+      ASSERT_TRUE(straight.contains("record.txt"));
+      for (const std::int64_t first : {1, 49, 50, 51, 133, 299}) {
+        fs::remove_all(out_);
+        run(deck(first, more), observers());
+        resume(deck(300, more), observers());
+        EXPECT_EQ(files(), straight) << "stopped at " << first;
+      }
+    }
+  }
+}
+
+TEST_F(OwnObservers, WithExchangeTheySeeTheStateBeforeIt) {
+  QuantityTable energy = first_coordinates();
+  energy.columns = {"mine"};
+  energy.every = 5;
+  energy.fields = kEnergies;
+  energy.values = [](const Frame& frame, std::size_t r, std::span<double> values) {
+    values[0] = frame.energies[r].potential_kcal_per_mol;
+  };
+  const RunResult result =
+      run(deck(100, kLadder + "[observe.energies]\nevery = 5\n"), {quantity_table(energy)});
+  ASSERT_TRUE(result.exchange);
+  EXPECT_GT(result.exchange->pairs[0].accepted + result.exchange->pairs[1].accepted, 0);
+  EXPECT_EQ(columns_of(out_ + "/mine.csv").at("mine"),
+            columns_of(out_ + "/energies.csv").at("potential_kcal_per_mol"));
+  // Means are those of each bath.
+  std::map<double, std::vector<double>> means;
+  for (const AveragedQuantity& a : result.averages) {
+    if (a.quantity != "mine" && a.quantity != "potential_kcal_per_mol") continue;
+    ASSERT_TRUE(a.bath_K);
+    means[*a.bath_K].push_back(a.mean);
+  }
+  ASSERT_EQ(means.size(), 3u);
+  for (const auto& [bath_K, both] : means) {
+    ASSERT_EQ(both.size(), 2u);
+    EXPECT_EQ(both[0], both[1]);
+  }
+}
+
+TEST_F(OwnObservers, AveragesOfBathsAreToldWhateverStandsFirst) {
+  run(deck(35, kLadder), {record(), quantity_table(first_coordinates())});
+  const std::string averages = read_text(out_ + "/averages.csv");
+  EXPECT_TRUE(contains(averages, "table,quantity,bath_K,mean,"));
+  EXPECT_TRUE(contains(averages, "\nrecord,largest_x_A,nan,"));
+  EXPECT_TRUE(contains(averages, "\nmine,x_A,150,"));
+}
+
+TEST_F(OwnObservers, NotesPicturesAndAveragesReachTheResult) {
+  const RunResult result = run(deck(10), {record()});
+  EXPECT_EQ(result.pictures, std::vector<std::string>{"drawn by hand"});
+  EXPECT_EQ(warnings_, (std::vector<std::string>{"the record stands", "the paper is torn"}));
+  ASSERT_EQ(result.averages.size(), 1u);
+  EXPECT_EQ(result.averages[0].quantity, "largest_x_A");
+}
+
+TEST_F(OwnObservers, StoppedReplicasAreLeftOut) {
+  script_.blow_ups = {{1, 20}};
+  const RunResult result = run(deck(35), {quantity_table(first_coordinates())});
+  const auto table = columns_of(out_ + "/mine.csv");
+  EXPECT_EQ(table.at("replica"),
+            (std::vector<double>{0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 2, 0, 2, 0, 2}));
+  EXPECT_EQ(result.averages[0].samples, 15);
+}
+
+TEST_F(OwnObservers, UnknownValuesAreInNoAverage) {
+  QuantityTable table = first_coordinates();
+  table.values = [](const Frame& frame, std::size_t r, std::span<double> values) {
+    values[0] = first_coordinate(frame, r);
+    if (frame.step % 14 == 0) values[1] = 2.0;  // and no number otherwise
+  };
+  EXPECT_TRUE(contains(message_of<NumericalError>([&] { run(deck(28), {quantity_table(table)}); }),
+                       "x_squared_A2"));
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "may_be_unknown"));
+  fs::remove_all(out_);
+  table.may_be_unknown = true;
+  const RunResult result = run(deck(28), {quantity_table(table)});
+  EXPECT_TRUE(contains(read_text(out_ + "/mine.csv"), ",nan\n"));
+  ASSERT_EQ(result.averages.size(), 2u);
+  EXPECT_EQ(result.averages[0].samples, 15);
+  EXPECT_EQ(result.averages[1].samples, 9);
+  EXPECT_EQ(result.averages[1].mean, 2.0);
+  // A column of which nothing is ever known has no average.
+  fs::remove_all(out_);
+  table.values = [](const Frame&, std::size_t, std::span<double> values) { values[0] = 1.0; };
+  EXPECT_EQ(run(deck(28), {quantity_table(table)}).averages.size(), 1u);
+}
+
+TEST_F(OwnObservers, AnotherSetIsRefusedAndNothingIsChanged) {
+  const auto mine = quantity_table(first_coordinates());
+  run(deck(30), {mine, record()});
+  const auto before = contents_of(out_);
+  const auto refused = [&](std::vector<ObserverMaker> observers, std::int64_t steps) {
+    const std::string message =
+        message_of<InputError>([&] { resume(deck(steps), std::move(observers)); });
+    EXPECT_EQ(contents_of(out_), before);
+    return message;
+  };
+  EXPECT_TRUE(contains(refused({mine}, 40), "the run had an observer 'record'"));
+  EXPECT_TRUE(contains(refused({}, 40), "had an observer 'mine every 7 replicas all of x_A, "));
+  Record::Settings other;
+  other.name = "other", other.file = "other.txt";
+  EXPECT_TRUE(contains(refused({mine, record(), record(other)}, 40), "'other' is new"));
+  EXPECT_TRUE(contains(refused({mine, record(), record(other)}, 30), "'other' is new"))
+      << "of a run that has ended, too";
+  // A table with other settings is another one.
+  for (int change = 0; change < 4; ++change) {
+    QuantityTable changed = first_coordinates();
+    if (change == 0) changed.every = 14;
+    if (change == 1) changed.columns[1] = "x_cubed_A3";
+    if (change == 2) changed.settings = "within 3 A";
+    if (change == 3) changed.may_be_unknown = true;
+    EXPECT_TRUE(contains(refused({quantity_table(changed), record()}, 40), "mine"));
+  }
+  EXPECT_TRUE(resume(deck(30), {mine, record()}).already_finished);
+  EXPECT_EQ(resume(deck(40), {record(), mine}).steps_done, 40) << "their order is free";
+}
+
+TEST_F(OwnObservers, NamesAndFilesAreTheirOwn) {
+  EXPECT_TRUE(contains(refusal({record(), record()}), "another observer writes that file"));
+  Record::Settings settings;
+  settings.file = "other.txt";
+  EXPECT_TRUE(contains(refusal({record(), record(settings)}), "two observers have the name 'rec"));
+  for (const char* file : {"", ".", "..", "../x", "/tmp/x", "a/b"}) {
+    settings.file = file;
+    EXPECT_TRUE(contains(refusal({record(settings)}), "not the name of a file"));
+  }
+  for (const char* file : {"run.json", "checkpoint.bin", "energies.csv", "trajectory-0003.dcd"}) {
+    settings.file = file;
+    EXPECT_TRUE(contains(refusal({record(settings)}), "a run has a file of that name itself"));
+  }
+  QuantityTable energies = first_coordinates();
+  energies.file = "energies";
+  EXPECT_TRUE(contains(refusal({quantity_table(energies)}), "'energies.csv'"));
+  QuantityTable often = first_coordinates();
+  often.every = 1;
+  EXPECT_TRUE(contains(refusal({quantity_table(first_coordinates()), quantity_table(often)}),
+                       "another observer writes that file"));
+  EXPECT_TRUE(contains(refusal({{}}), "empty function"));
+  // None at all is fine.
+  EXPECT_EQ(run(deck(5), {[](const RunInfo&) { return nullptr; }}).steps_done, 5);
+}
+
+TEST_F(OwnObservers, ATableThatCannotBeIsRefusedAtOnce) {
+  const auto refused = [](auto change) {
+    QuantityTable table = first_coordinates();
+    change(table);
+    return message_of<InputError>([&] { quantity_table(table); });
+  };
+  using T = QuantityTable;
+  for (const char* file : {"", "a/b", "mine.csv", "my table"}) {
+    EXPECT_TRUE(contains(refused([&](T& t) { t.file = file; }), "becomes that of a file"));
+  }
+  EXPECT_TRUE(contains(refused([](T& t) { t.columns.clear(); }), "no columns"));
+  for (const char* column : {"", "a,b", "a\nb", "#a", "a\"b"}) {
+    EXPECT_TRUE(contains(refused([&](T& t) { t.columns[0] = column; }), "name of a column"));
+  }
+  for (const char* column : {"x_squared_A2", "x_squared_A2_err", "step", "replica"}) {
+    EXPECT_TRUE(contains(refused([&](T& t) { t.columns[0] = column; }), "another column"));
+  }
+  EXPECT_TRUE(contains(refused([](T& t) { t.every = 0; }), "every = 0"));
+  EXPECT_TRUE(contains(refused([](T& t) { t.values = nullptr; }), "no function"));
+  EXPECT_TRUE(contains(refused([](T& t) { t.save = [](std::ostream&) {}; }), "both or none"));
+  EXPECT_TRUE(contains(refused([](T& t) { t.load = [](std::istream&) {}; }), "both or none"));
+  EXPECT_TRUE(contains(refused([](T& t) {
+                         t.replicas = {ReplicaSelection::Kind::first, 0};
+                       }),
+                       "choose 1 or more"));
+}
+
+TEST_F(OwnObservers, AnIntervalBelowOneEndsTheRun) {
+  Record::Settings never;
+  never.every = 0;
+  EXPECT_TRUE(contains(message_of<InputError>([&] { run(deck(5), {record(never)}); }),
+                       "'record' wants to be called every 0 steps"));
+}
+
+TEST_F(OwnObservers, WhatTheyThrowComesOutAndTheRunCanGoOn) {
+  const Deck d = deck(100, "[observe.energies]\nevery = 5\n[checkpoint]\nevery = 30\n");
+  run(d, {record()});
+  const auto straight = files();
+  Record::Settings bad;
+  bad.fails_at = 75;
+  fs::remove_all(out_);
+  EXPECT_EQ(message_of<std::runtime_error>([&] { run(d, {record(bad)}); }), "mine has failed");
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "\"status\": \"failed\""));
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "mine has failed"));
+  EXPECT_EQ(io::read_checkpoint(out_ + "/checkpoint.bin").state.step, 60);
+  bad.fails_with_a_number = true;
+  EXPECT_THROW(resume(d, {record(bad)}), int);
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "\"status\": \"failed\""));
+  EXPECT_FALSE(fs::exists(out_ + "/.tarn-lock"));
+  resume(d, {record()});
+  EXPECT_EQ(files(), straight);
+}
+
+TEST_F(OwnObservers, AFrameTellsOfAFieldThatNobodyAskedFor) {
+  QuantityTable table = first_coordinates();
+  table.fields = kEnergies;
+  EXPECT_TRUE(contains(
+      message_of<std::out_of_range>([&] { run(deck(7), {quantity_table(table)}); }), "asked for"));
+  Frame frame;
+  FakeEngine(fake_start(2, 3), {}, 0.002).snapshot(kPositions | kVelocities | kOwnPositions, frame);
+  EXPECT_EQ(frame.live(), 3u);
+  EXPECT_EQ(frame.coordinates(), 18u);
+  for (std::size_t r = 0; r < 3; ++r) {
+    EXPECT_EQ(frame.positions_A_of(r).data(), &frame.positions_A[18 * r]);
+    EXPECT_EQ(frame.positions_A_of(r).size(), 18u);
+    EXPECT_EQ(frame.own_positions_A_of(r).data(), &frame.own_positions_A[18 * r]);
+    EXPECT_EQ(frame.velocities_A_per_akma_of(r).data(), &frame.velocities_A_per_akma[18 * r]);
+  }
+  EXPECT_THROW(frame.positions_A_of(3), std::out_of_range);
+}
+
+TEST_F(OwnObservers, FieldsReachTheSnapshot) {
+  std::vector<unsigned> snapshots;
+  script_.snapshots = &snapshots;
+  QuantityTable table = first_coordinates();
+  table.fields = kPositions | kMultipliers;
+  run(deck(7), {quantity_table(table)});
+  std::size_t asked = 0;
+  for (const unsigned fields : snapshots) asked += (fields & kMultipliers) != 0;
+  EXPECT_EQ(asked, 2u) << "at steps 0 and 7";
+}
+
+TEST_F(OwnObservers, OverwriteReplacesTheirFiles) {
+  run(deck(10), {record(), quantity_table(first_coordinates())});
+  test::write_text(out_ + "/mine.svg", "of the older run");
+  RunOptions overwrite;
+  overwrite.overwrite = true;
+  run(deck(10), {quantity_table(first_coordinates())}, overwrite);
+  EXPECT_FALSE(fs::exists(out_ + "/mine.svg"));
+  EXPECT_TRUE(fs::exists(out_ + "/record.txt")) << "nobody says whose that is";
+}
+
+TEST_F(OwnObservers, MechanicalSystemsHaveNone) {
+  const Deck d = parse_deck(
+      "[system]\nkind = \"double-pendulum\"\n[integrator]\nscheme = \"zs\"\nstep = 0.1\n"
+      "[run]\nduration = 1.0\n",
+      "pendulum.toml");
+  RunOptions options;
+  options.out_dir = out_;
+  EXPECT_THROW(run_deck(d, options, RunParts{}), InputError);
+  EXPECT_EQ(run_deck(d, options).steps_done, 10);
+  fs::remove_all(out_);
+  options.observers = {record()};
+  EXPECT_TRUE(contains(message_of<InputError>([&] { run_deck(d, options); }), "double-pendulum"));
+  EXPECT_FALSE(fs::exists(out_));
+}
+
+TEST_F(OwnObservers, EmptyPartsAreThoseOfARun) {
+  const Deck d = deck(20, "[observe.energies]\nevery = 5\n");
+  RunOptions options;
+  options.device = "cpu";
+  options.threads = 1;
+  options.out_dir = folder_.file("whole");
+  run_deck(d, options);
+  const std::string whole = read_text(options.out_dir + "/energies.csv");
+  // The start alone, and nothing of one's own.
+  RunParts parts;
+  options.out_dir = folder_.file("none");
+  run_deck(d, options, parts);
+  EXPECT_EQ(read_text(options.out_dir + "/energies.csv"), whole);
+  parts.make_start = [](const Deck& of) { return make_start(of); };
+  options.out_dir = folder_.file("start");
+  run_deck(d, options, parts);
+  EXPECT_EQ(read_text(options.out_dir + "/energies.csv"), whole);
+}
+
+}  // namespace
+}  // namespace tarn
