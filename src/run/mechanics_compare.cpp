@@ -207,6 +207,10 @@ class MechanicsComparison {
     for (std::size_t k = 0; k < contestants_.size(); ++k) {
       if (plan_.variants[k].reference == place) own.push_back(k);
     }
+    if (std::all_of(own.begin(), own.end(),
+                    [&](std::size_t k) { return !result_.mechanics[k].failure.empty(); })) {
+      return;
+    }
     const MechanicsReference::OnSteps on_steps = [&](std::int64_t steps) {
       tell_progress(steps);
       return goes_on();
@@ -339,6 +343,7 @@ class MechanicsComparison {
       dashed[v.scheme] = several && !solves_rigid_equations(v.deck);
     }
     std::vector<io::Plot> plots = error_plots(result_.mechanics, schemes_, result_.orders, dashed);
+    if (plots.front().series.empty()) return;
     const bool both = std::count(dashed.begin(), dashed.end(), true) > 0;
     plots.front().title = fmt::format(
         "Error of {} up to t = {:g}, against {}{}", plan_.variants.front().deck.system.kind,

@@ -145,7 +145,7 @@ std::vector<io::Plot> error_plots(const std::vector<MechanicsSchemeResult>& resu
   for (const std::string& scheme : schemes) {
     labels.push_back(scheme);
     for (const SchemeOrder& o : orders) {
-      if (o.label != scheme || o.quantity != "q" || !std::isfinite(o.fit.order)) continue;
+      if (o.label != scheme || o.quantity != "q" || o.fit.points == 0) continue;
       labels.back() += ", order " + order_text(o.fit);
     }
   }
@@ -173,9 +173,10 @@ std::vector<CheapestMechanicsScheme> cheapest_schemes(
   std::vector<CheapestMechanicsScheme> all;
   for (const std::string& reference : references) {
     const Range& range = ranges[reference];
-    // From the power of ten that not all reach to the smallest one that one of them does.
-    for (int power = static_cast<int>(std::ceil(std::log10(range.high))) - 1;
-         power >= static_cast<int>(std::ceil(std::log10(range.low))); --power) {
+    // From the power of ten that not all reach, if there is one, to the smallest that one reaches.
+    const int last = static_cast<int>(std::ceil(std::log10(range.low)));
+    const int first = std::max(last, static_cast<int>(std::ceil(std::log10(range.high))) - 1);
+    for (int power = first; power >= last; --power) {
       CheapestMechanicsScheme& best = all.emplace_back();
       best.reference = reference;
       best.within = std::pow(10.0, power);

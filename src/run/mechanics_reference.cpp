@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -49,9 +50,12 @@ std::string reference_for(const Deck& deck) {
 MechanicsReference::MechanicsReference(const Deck& deck, std::string scheme, double step,
                                        const analysis::CommonTimes& times, std::int64_t look_every)
     : deck_(deck), scheme_(std::move(scheme)), step_(step), times_(times), look_every_(look_every) {
-  const MechanicsScheme chosen = deck_with(step).mechanics.integrator.scheme;
-  if (chosen == MechanicsScheme::slow_manifold) {
-    throw InputError("--reference " + scheme_ + ": it makes no steps in time");
+  try {
+    deck_with(step);
+  } catch (const InputError& error) {
+    std::vector<Problem> problems = error.problems();
+    for (Problem& problem : problems) problem.file = "--reference " + label();
+    throw InputError(std::move(problems));
   }
 }
 
