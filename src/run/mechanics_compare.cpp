@@ -109,7 +109,7 @@ MechanicsPlan plan_by_step(const Deck& deck, const std::vector<std::string>& sch
     const auto same = [&](const MechanicsReference& r) { return r.scheme() == scheme; };
     const auto found = std::find_if(all.begin(), all.end(), same);
     const auto place = static_cast<std::size_t>(found - all.begin());
-    if (found == all.end()) all.emplace_back(decks[k], scheme, step, times, look_every);
+    if (found == all.end()) all.emplace_back(deck, scheme, step, times, look_every);
     for (const double h : options.steps) {
       MechanicsVariant& v = plan.variants.emplace_back();
       v.label = fmt::format("{}:step={}", schemes[k], h);
@@ -209,6 +209,7 @@ class MechanicsComparison {
     }
     if (std::all_of(own.begin(), own.end(),
                     [&](std::size_t k) { return !result_.mechanics[k].failure.empty(); })) {
+      total_ -= reference.steps_of(reference.step()) + reference.steps_of(2.0 * reference.step());
       return;
     }
     const MechanicsReference::OnSteps on_steps = [&](std::int64_t steps) {
@@ -266,6 +267,13 @@ class MechanicsComparison {
       if (!(r.errors.q_max >= analysis::kBelieved * r.reference_errors.q_max)) ++doubtful;
     }
     if (doubtful == 0 || result_.interrupted) return;
+    if (reference.samples().q.empty()) {
+      warn(
+          fmt::format("the reference {} failed, so that no error against it is known; give another "
+                      "with --reference",
+                      reference.label()));
+      return;
+    }
     warn(
         fmt::format("the reference {} has an error of up to {:.1e} itself, so that {} of {} errors "
                     "against it are not believed. A shorter run.duration may help where "
@@ -346,10 +354,9 @@ class MechanicsComparison {
     if (plots.front().series.empty()) return;
     const bool both = std::count(dashed.begin(), dashed.end(), true) > 0;
     plots.front().title = fmt::format(
-        "Error of {} up to t = {:g}, against {}{}", plan_.variants.front().deck.system.kind,
-        plan_.time,
-        several ? "the exact solution of its own equations" : plan_.references.front().label(),
-        both ? " (dashed: with a penalty)" : "");
+        "Error of {} up to t = {:g}{}{}{}", plan_.variants.front().deck.system.kind, plan_.time,
+        several ? ", each against its own exact solution" : "", both ? " (dashed: penalty)" : "",
+        options_.reference.empty() ? "" : ", against " + options_.reference);
     const io::Drawing drawing = io::draw(plots, result_.out_dir + "/errors");
     result_.pictures = drawing.paths;
     if (!drawing.warning.empty()) warn(drawing.warning);

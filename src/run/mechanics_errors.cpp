@@ -1,6 +1,7 @@
 #include "mechanics_errors.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -13,8 +14,16 @@ namespace {
 
 /// A reference whose error lies further than this below the errors against it has no line.
 constexpr double kFarBelow = 0.02;
-/// More points than this do not have their steps beside them.
-constexpr std::size_t kMostMarks = 16;
+
+/// For more curves than the palette of pictures has, by Tol: there dashes would tell curves apart.
+constexpr std::array<const char*, 7> kMoreColours{"#882255", "#999933", "#44AA99", "#AA4499",
+                                                  "#661100", "#6699CC", "#777777"};
+constexpr std::size_t kPalette = 7;
+
+std::string colour_of(std::size_t curve) {
+  const std::size_t place = curve % (kPalette + kMoreColours.size());
+  return place < kPalette ? io::palette_colour(place) : kMoreColours[place - kPalette];
+}
 
 bool is_drawn(const MechanicsSchemeResult& r) {
   return std::isfinite(r.errors.q_max) && r.errors.q_max > 0.0;
@@ -47,14 +56,12 @@ io::Plot error_plot(const std::vector<MechanicsSchemeResult>& results,
   p.log_x = p.log_y = true;
   p.height_pixels = 420;
   Range x, y;
-  std::size_t drawn = 0;
   for (const MechanicsSchemeResult& r : results) {
     if (!is_drawn(r)) continue;
-    ++drawn;
     x.take(number_of_axis(r, cost));
     y.take(r.errors.q_max);
   }
-  if (drawn == 0) return p;
+  if (y.high == 0.0) return p;
   // By reference.
   struct Floor {
     Range x, errors;
@@ -78,6 +85,7 @@ io::Plot error_plot(const std::vector<MechanicsSchemeResult>& results,
     io::Series& s = p.series.emplace_back();
     s.label = labels[scheme];
     s.style = io::Series::Style::marked_line;
+    s.colour = colour_of(scheme);
     s.dashed = dashed[scheme];
     std::vector<double> of_reference;
     for (const MechanicsSchemeResult& r : results) {
@@ -85,7 +93,6 @@ io::Plot error_plot(const std::vector<MechanicsSchemeResult>& results,
       s.x.push_back(number_of_axis(r, cost));
       s.y.push_back(r.errors.q_max);
       of_reference.push_back(r.reference_errors.q_max);
-      if (cost && drawn <= kMostMarks) s.marks.push_back(fmt::format("{:g}", r.step));
       if (is_believed(r)) continue;
       spoiled.x.push_back(s.x.back());
       spoiled.y.push_back(s.y.back());
@@ -149,13 +156,7 @@ std::vector<io::Plot> error_plots(const std::vector<MechanicsSchemeResult>& resu
       labels.back() += ", order " + order_text(o.fit);
     }
   }
-  std::vector<io::Plot> plots{error_plot(results, labels, dashed, false),
-                              error_plot(results, labels, dashed, true)};
-  if (std::any_of(plots.back().series.begin(), plots.back().series.end(),
-                  [](const io::Series& s) { return !s.marks.empty(); })) {
-    plots.back().x_label += "     beside points: step";
-  }
-  return plots;
+  return {error_plot(results, labels, dashed, false), error_plot(results, labels, dashed, true)};
 }
 
 std::vector<CheapestMechanicsScheme> cheapest_schemes(
