@@ -153,9 +153,10 @@ std::vector<CheapestMechanicsScheme> cheapest_schemes(
 /// solves, which are those of rigid constraints or those of a penalty with its omega. The reference
 /// has a quarter of the smallest step, halved until its own error, estimated by the difference from
 /// twice its step, is a hundredth of the smallest error, or until that does not help or would take
-/// more than four million steps and 64 times those of the smallest step. `orders.csv` has the
-/// orders of convergence, analysis::fit_order(), and `errors.svg` draws errors against step and
-/// against cost. Runs of less than 50 ms are timed five times in turns, and the shortest counts.
+/// more than 64 times the steps of the smallest step and 3e7 positions and velocities. `orders.csv`
+/// has the orders of convergence, analysis::fit_order(), and `errors.svg` draws errors against step
+/// and against cost. All are timed five times in turns, as far as that takes four seconds, and the
+/// shortest time counts.
 ///
 /// @param schemes "scheme" or "scheme:key=value:...", keys of [integrator]
 /// @throws InputError, IoError, NumericalError, DeviceError

@@ -26,14 +26,15 @@ using Clock = std::chrono::steady_clock;
 constexpr std::int64_t kSamples = 1000;
 /// Numbers that all samples together may take.
 constexpr double kMostNumbers = 3e7;
-/// Runs that are shorter are timed so often.
-constexpr double kShortRun_s = 0.05;
+/// Runs are timed so often, as far as that takes no longer than so many seconds.
 constexpr int kTimings = 5;
+constexpr double kMostTiming_s = 4.0;
 /// The error of a reference that is small enough, beside the smallest that is measured with it.
 constexpr double kSmallEnough = 0.01;
-/// Steps of a reference: so many times those of the smallest step, or so many, if that is more.
+/// Steps of a reference: so many times those of the smallest step, or until all positions and
+/// velocities together are so many numbers, if that is more.
 constexpr std::int64_t kMostTimesTheSteps = 64;
-constexpr std::int64_t kAnyhow = 4'000'000;
+constexpr double kMostReferenceNumbers = 3e7;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -195,8 +196,12 @@ class MechanicsComparison {
       total_ += r.steps_of(r.step()) + r.steps_of(2.0 * r.step());
     }
     tell();
+    const Clock::time_point begin = Clock::now();
     for (int k = 1; by_step() && k < kTimings && goes_on(); ++k) {
-      for (MechanicsContestant& c : contestants_) c.time_again(kShortRun_s);
+      double round = 0.0;
+      for (const MechanicsContestant& c : contestants_) round += c.seconds();
+      if (seconds_since(begin) + round > kMostTiming_s) break;
+      for (MechanicsContestant& c : contestants_) c.time_again();
     }
   }
 
@@ -218,15 +223,17 @@ class MechanicsComparison {
     };
     bool goes = reference.run(on_steps);
     take_errors(reference, own);
-    const std::int64_t most = std::max(kMostTimesTheSteps * longest_, kAnyhow);
-    while (goes && plan_.refines && !is_good_enough(own)) {
-      const std::int64_t steps = reference.steps_of(0.5 * reference.step());
+    const Samples& samples = contestants_[own.front()].samples();
+    const double columns = samples.q.empty() ? 1.0 : static_cast<double>(2 * samples.q[0].size());
+    const std::int64_t most = std::max(kMostTimesTheSteps * longest_,
+                                       static_cast<std::int64_t>(kMostReferenceNumbers / columns));
+    while (goes && plan_.refines && reference.can_be_refined() && !is_good_enough(own)) {
+      const std::int64_t steps = reference.steps_of(0.5 * reference.last_step());
       if (steps > most) break;
       total_ += steps;
-      bool helped = false;
-      goes = reference.refine(on_steps, helped);
-      if (!goes || !helped) break;
-      take_errors(reference, own);
+      const auto refined = reference.refine(on_steps);
+      goes = refined != MechanicsReference::Refined::ended;
+      if (refined == MechanicsReference::Refined::better) take_errors(reference, own);
     }
     result_.interrupted = result_.interrupted || !goes;
     warn_of(reference, own);

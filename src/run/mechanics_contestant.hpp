@@ -34,9 +34,11 @@ class MechanicsContestant {
   /// Makes its part of a run that has come to `at` of `total` steps. Only the steps are timed. A
   /// scheme that fails stays where it is. It looks at the last step too.
   void advance_to(std::int64_t at, std::int64_t total);
-  /// Makes all of the steps once more without a look, if that takes less than so long; the shortest
-  /// time counts.
-  void time_again(double most_seconds);
+  /// Makes all of the steps once more without a look, unless it has failed; the shortest time
+  /// counts.
+  void time_again();
+  /// That the steps took.
+  double seconds() const { return seconds_; }
 
   MechanicsSchemeResult result() const;
   const Samples& samples() const { return samples_; }

@@ -16,6 +16,24 @@ namespace {
 /// Of a magnet, in place of a scheme.
 constexpr std::string_view kRungeKutta = "runge-kutta";
 
+/// A smaller error than this part of another is a better one.
+constexpr double kBetter = 0.7;
+/// An error of less than this part of the numbers themselves is known, and goes on to fall with the
+/// step until rounding stops it.
+constexpr double kKnown = 1e-3;
+constexpr int kMostInVain = 3;
+
+/// The largest norm.
+double size_of(const std::vector<std::vector<double>>& rows) {
+  double largest = 0.0;
+  for (const std::vector<double>& row : rows) {
+    double squares = 0.0;
+    for (const double x : row) squares += x * x;
+    largest = std::max(largest, std::sqrt(squares));
+  }
+  return largest;
+}
+
 /// ":omega=20" where the scheme's section has it; elsewhere it is the system's.
 std::string omega_key(const Deck& deck) {
   const auto& omega = deck.mechanics.integrator.omega;
@@ -109,23 +127,35 @@ bool MechanicsReference::run(const OnSteps& on_steps) {
   if (!run_with(2.0 * step_, on_steps, coarse)) return false;
   if (!run_with(step_, on_steps, samples_)) return false;
   errors_ = difference(samples_, coarse);
+  last_ = samples_;
+  last_step_ = step_;
   return true;
 }
 
-bool MechanicsReference::refine(const OnSteps& on_steps, bool& helped) {
+MechanicsReference::Refined MechanicsReference::refine(const OnSteps& on_steps) {
   Samples fine;
-  helped = false;
-  if (!run_with(0.5 * step_, on_steps, fine)) return false;
-  const TrajectoryErrors errors = difference(fine, samples_);
-  // Where nothing is known yet, a failure is no reason to stop.
-  helped = !std::isfinite(errors_.q_max) ||
-           (errors.q_max < 0.7 * errors_.q_max && errors.v_max < 1.5 * errors_.v_max) ||
-           (errors.v_max < 0.7 * errors_.v_max && errors.q_max < 1.5 * errors_.q_max);
-  if (!helped) return true;
-  step_ *= 0.5;
-  samples_ = std::move(fine);
+  if (!run_with(0.5 * last_step_, on_steps, fine)) return Refined::ended;
+  const TrajectoryErrors errors = difference(fine, last_);
+  last_step_ *= 0.5;
+  last_ = std::move(fine);
+  const auto better = [](double now, double before) {
+    return std::isfinite(now) && !(now > kBetter * before);
+  };
+  const auto worse = [](double now, double before) { return now > before / kBetter; };
+  const bool helped =
+      (better(errors.q_max, errors_.q_max) && !worse(errors.v_max, errors_.v_max)) ||
+      (better(errors.v_max, errors_.v_max) && !worse(errors.q_max, errors_.q_max));
+  if (!helped) {
+    // As long as it fails, there is no error that could get better.
+    if (std::isfinite(errors_.q_max)) ++in_vain_;
+    is_final_ = in_vain_ == kMostInVain || errors_.q_max < kKnown * size_of(last_.q);
+    return Refined::no_better;
+  }
+  in_vain_ = 0;
+  step_ = last_step_;
+  samples_ = last_;
   errors_ = errors;
-  return true;
+  return Refined::better;
 }
 
 }  // namespace tarn

@@ -31,9 +31,15 @@ class MechanicsReference {
   /// Runs it with twice the step, if that is not known yet, and with the step.
   /// @return false when that was ended
   bool run(const OnSteps& on_steps);
-  /// The same with half of the step. What it found is kept only where it is closer to what was
-  /// known than that was to what came before. @param helped whether it is
-  bool refine(const OnSteps& on_steps, bool& helped);
+  /// What another halving of the step has done.
+  enum class Refined { ended, better, no_better };
+  /// Runs it with half of the step of the last run. What that found is kept where it is closer to
+  /// the last run than what was kept is to its own. A step that is no better is the last, for that
+  /// is rounding, unless nothing is known yet: where trajectories part, the first halvings may not
+  /// help.
+  Refined refine(const OnSteps& on_steps);
+  bool can_be_refined() const { return !is_final_; }
+  double last_step() const { return last_step_; }
 
   /// The scheme with the step of its samples.
   std::string label() const;
@@ -56,6 +62,10 @@ class MechanicsReference {
   std::int64_t look_every_;
   Samples samples_;
   TrajectoryErrors errors_;
+  Samples last_;
+  double last_step_ = 0.0;
+  int in_vain_ = 0;  // halvings in a row
+  bool is_final_ = false;
 };
 
 }  // namespace tarn

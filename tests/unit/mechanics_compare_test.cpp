@@ -235,6 +235,18 @@ TEST_F(MechanicsCompare, TheReferenceHasTheKeysOfTheDeck) {
   EXPECT_NEAR(order_of(result, "zs:omega=3"), 2.0, 0.1);
 }
 
+/// Verlet's step on bonds with omega = 1000 is stable up to some 0.0005, 1/50 of the first.
+TEST_F(MechanicsCompare, TheReferenceOfStiffBondsIsHalvedUntilItIsStable) {
+  const Deck deck = input("three-body-plane", {"run.duration=0.5"});
+  const CompareResult result = compare(deck, {"midpoint:omega=1000"}, {0.1, 0.05});
+  for (const MechanicsSchemeResult& r : result.mechanics) {
+    EXPECT_TRUE(std::isfinite(r.errors.q_max)) << r.reference;
+    EXPECT_LT(r.reference_errors.q_max, 0.1 * r.errors.q_max);
+  }
+  const std::string& label = result.mechanics.front().reference;
+  EXPECT_LT(std::stod(label.substr(label.rfind('=') + 1)), 0.0005) << label;
+}
+
 /// Verlet's step with omega = 20 is too long in both runs of the reference.
 TEST_F(MechanicsCompare, SaysWhenTheReferenceFails) {
   const Deck deck = input("double-pendulum", {"run.duration=2"});
