@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tarn/analysis/convergence.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
@@ -23,9 +25,11 @@ struct CompareOptions {
   std::optional<std::string> device;  ///< replaces the deck's
   std::optional<int> threads;
   /// Each scheme with each of these steps, against a reference. Of water in fs; empty: every scheme
-  /// has its own step, and the first one is the reference.
+  /// has its own step, and of water the first one is the reference.
   std::vector<double> steps;
-  /// A scheme as in `--schemes`; empty: of water `settle` with half of the smallest of the steps.
+  /// A scheme as in `--schemes`; empty: of water `settle` with half of the smallest of the steps,
+  /// of a mechanical system the exact solution of the equations that each scheme solves. There
+  /// `rigid` is that with rigid constraints, for all of them.
   std::string reference;
   std::function<void(const Progress&)> on_progress;
   std::function<void(const std::string&)> on_warning;
@@ -65,23 +69,46 @@ struct SchemeResult {
   std::vector<BlowUp> blow_ups;
 };
 
+/// Euclidean norms of the difference of two trajectories in the columns `q0`... and `v0`... of
+/// trajectory.csv; NaN: not known, or the columns hold something else.
+struct TrajectoryErrors {
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  double q_max = kNone, q_end = kNone;  ///< largest of the samples, and at the end
+  double v_max = kNone, v_end = kNone;
+};
+
 /// What came of one scheme of a mechanical system. Costs are means of a step.
 struct MechanicsSchemeResult {
   std::string label;
   std::int64_t steps = 0;
   double step = 0.0;  ///< its length
   double steps_per_second = 0.0;
+  double us_per_time = TrajectoryErrors::kNone;  ///< for a unit of time; NaN when it failed
   double linear_solves_per_step = 0.0;
   double iterations_per_step = 0.0;  ///< of Newton's method or of sweeps
   /// Largest change of each conserved quantity since the start, of the samples; names and values.
   std::vector<std::pair<std::string, double>> changes;
   std::string failure;  ///< why it stopped; empty when it did not
+  // With CompareOptions::steps:
+  std::size_t scheme = 0;  ///< which of the schemes, by its place
+  std::string reference;   ///< what the errors are against, with its step
+  TrajectoryErrors errors;
+  TrajectoryErrors reference_errors;  ///< of the reference itself: bounds by its step doubled
+};
+
+/// How fast the error of a scheme vanishes with its step.
+struct SchemeOrder {
+  std::string label;
+  std::string quantity;  ///< "q" or "v", the largest error of the samples
+  analysis::OrderFit fit;
 };
 
 struct CompareResult {
   std::string out_dir;
   std::vector<SchemeResult> schemes;             ///< of water
   std::vector<MechanicsSchemeResult> mechanics;  ///< of a mechanical system
+  std::vector<SchemeOrder> orders;               ///< of one with CompareOptions::steps
+  double time = 0.0;                             ///< and its length in time
   std::vector<std::string> pictures;
   std::string device;
   bool interrupted = false;
@@ -93,9 +120,19 @@ struct CheapestScheme {
   std::string label;   ///< empty: none
   double us_per_ps = 0.0;
 };
+struct CheapestMechanicsScheme {
+  std::string reference;  ///< those against another solve other equations
+  double within = 0.0;
+  std::string label;
+  double us_per_time = 0.0;
+};
 /// Which schemes take the least time for an error that, with twice its own uncertainty, is at most
 /// so large. The first scheme is the reference. Those that have lost a replica are left out.
 std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& schemes);
+/// The same of a mechanical system, in µs for a unit of time: the largest error of q, by decades,
+/// of those with the same reference. None counts as less than ten times the reference's own.
+std::vector<CheapestMechanicsScheme> cheapest_schemes(
+    const std::vector<MechanicsSchemeResult>& schemes);
 
 /// Runs a deck with each scheme, all from the same structure, which penalty schemes relax first
 /// unless the deck says `relax = false`, and over the same time, in turns of about a quarter of a
@@ -109,7 +146,17 @@ std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& sc
 /// as far as their steps allow, and `errors.svg` draws errors against cost. Such a deck has a
 /// thermostat: without one averages are those of the start.
 ///
-/// Of a mechanical system only `compare.csv` is written, with other columns.
+/// Of a mechanical system `compare.csv` has other columns, and there is no `rdf.csv`. With
+/// CompareOptions::steps each of the schemes runs with each of the steps, to the last time before
+/// the end that is a whole number of all of them, and what it finds is compared at up to 1000
+/// common times with a reference: by default an accurate solution of the equations that the scheme
+/// solves, which are those of rigid constraints or those of a penalty with its omega. The reference
+/// has a quarter of the smallest step, halved until its own error, estimated by the difference from
+/// twice its step, is a hundredth of the smallest error, or until that does not help or would take
+/// more than 64 times the steps of the smallest step and 3e7 positions and velocities. `orders.csv`
+/// has the orders of convergence, analysis::fit_order(), and `errors.svg` draws errors against step
+/// and against cost. All are timed five times in turns, as far as that takes four seconds, and the
+/// shortest time counts.
 ///
 /// @param schemes "scheme" or "scheme:key=value:...", keys of [integrator]
 /// @throws InputError, IoError, NumericalError, DeviceError

@@ -4,9 +4,11 @@
 
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "commands.hpp"
 #include "deck_arguments.hpp"
+#include "run/mechanics_errors.hpp"
 #include "tarn/core/error.hpp"
 #include "terminal.hpp"
 
@@ -41,6 +43,56 @@ std::string steps_text(const std::vector<Result>& schemes, Number Result::*step,
   return differ ? text : fmt::format("{}{}", schemes.front().*step, unit);
 }
 
+/// A number, or "-" where there is none.
+std::string number(double value, const char* format) {
+  return std::isfinite(value) ? fmt::format(fmt::runtime(format), value) : "-";
+}
+
+void print_table(std::FILE* out, const std::vector<std::vector<std::string>>& rows) {
+  for (const std::string& line : aligned(rows)) fmt::print(out, "{}\n", line);
+}
+
+/// Errors beside costs of a mechanical system, of runs with several steps.
+void print_mechanics_errors(std::FILE* out, const Deck& deck, const CompareResult& result) {
+  fmt::print(out, "{}, {}, {:g} of time\n\n", deck.name, deck.system.kind, result.time);
+  std::vector<std::vector<std::string>> rows{{"scheme", "us for 1", "error of q", "at the end",
+                                              "error of v", "of the reference", "change of energy",
+                                              "stopped at"}};
+  for (const MechanicsSchemeResult& s : result.mechanics) {
+    double energy = TrajectoryErrors::kNone;
+    for (const auto& [name, change] : s.changes) {
+      if (name == "energy") energy = change;
+    }
+    const bool known = s.errors.q_max >= analysis::kBelieved * s.reference_errors.q_max;
+    rows.push_back(
+        {s.label, number(s.us_per_time, "{:.4g}"),
+         number(s.errors.q_max, "{:.2e}") + (std::isfinite(s.errors.q_max) && !known ? "?" : ""),
+         number(s.errors.q_end, "{:.2e}"), number(s.errors.v_max, "{:.2e}"),
+         number(s.reference_errors.q_max, "{:.0e}"), number(energy, "{:.1e}"),
+         s.failure.empty() ? "-" : fmt::format("step {}", s.steps)});
+  }
+  print_table(out, rows);
+  rows = {{"scheme", "order of q", "of v", "from steps", "against"}};
+  for (std::size_t k = 0; k + 1 < result.orders.size(); k += 2) {
+    const analysis::OrderFit& q = result.orders[k].fit;
+    rows.push_back(
+        {result.orders[k].label, order_text(q), order_text(result.orders[k + 1].fit),
+         q.points > 0 ? fmt::format("{:g} to {:g}", q.smallest_step, q.largest_step) : "-", "-"});
+    for (const MechanicsSchemeResult& s : result.mechanics) {
+      if (s.scheme == k / 2 && !s.reference.empty()) rows.back().back() = s.reference;
+    }
+  }
+  fmt::print(out, "\n");
+  print_table(out, rows);
+  std::string reference;
+  for (const CheapestMechanicsScheme& best : cheapest_schemes(result.mechanics)) {
+    if (std::exchange(reference, best.reference) != best.reference) {
+      fmt::print(out, "\nThe least time for an error of q against {}\n", best.reference);
+    }
+    fmt::print(out, "{:.0e}  {}, {:.4g} us for 1\n", best.within, best.label, best.us_per_time);
+  }
+}
+
 void print_mechanics(std::FILE* out, const Deck& deck, const CompareResult& result) {
   fmt::print(out, "{}, {}, {} steps of {}\n\n", deck.name, deck.system.kind,
              deck.mechanics.run.steps,
@@ -59,14 +111,9 @@ void print_mechanics(std::FILE* out, const Deck& deck, const CompareResult& resu
       rows.back().push_back(fmt::format("{:.1e}", change));
     rows.back().push_back(s.failure.empty() ? "-" : fmt::format("step {}", s.steps));
   }
-  for (const std::string& line : aligned(rows)) fmt::print(out, "{}\n", line);
-  fmt::print(out, "\nTable: {}/compare.csv\n", result.out_dir);
+  print_table(out, rows);
 }
 
-/// A number, or "-" where there is none.
-std::string number(double value, const char* format) {
-  return std::isfinite(value) ? fmt::format(fmt::runtime(format), value) : "-";
-}
 std::string percent(double share) { return number(100.0 * share, "{:.0f} %"); }
 std::string mean_text(const analysis::MeanError& mean, int digits) {
   return std::isfinite(mean.mean)
@@ -93,14 +140,14 @@ void print_errors(std::FILE* out, const CompareResult& result) {
          is_reference ? "-" : number(s.oo_total_variation_noise, "{:.4f}"),
          mean_text(s.temperature_K, 3), fmt::format("{}", s.blow_ups.size())});
   }
-  for (const std::string& line : aligned(rows)) fmt::print(out, "{}\n", line);
+  print_table(out, rows);
   fmt::print(out, "\nThe least time for an error that, with twice its own, is within\n");
   rows.clear();
   for (const CheapestScheme& best : cheapest_schemes(result.schemes)) {
     rows.push_back({best.within, best.label.empty() ? "none" : best.label,
                     best.label.empty() ? "" : fmt::format("{:.4g} us for 1 ps", best.us_per_ps)});
   }
-  for (const std::string& line : aligned(rows)) fmt::print(out, "{}\n", line);
+  print_table(out, rows);
 }
 
 void print_schemes(std::FILE* out, const CompareResult& result) {
@@ -120,7 +167,7 @@ void print_schemes(std::FILE* out, const CompareResult& result) {
          mean_text(s.potential_kcal_per_mol, 4), fmt::format("{:.1e}", s.constraint_max_A2),
          number(s.oo_total_variation, "{:.4f}"), fmt::format("{}", s.blow_ups.size())});
   }
-  for (const std::string& line : aligned(rows)) fmt::print(out, "{}\n", line);
+  print_table(out, rows);
 }
 
 void compare(const Arguments& a, Events& events, int& exit_code) {
@@ -142,7 +189,14 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
     }
     if (result.interrupted) exit_code = interrupted_exit_code();
     events.ended(result.out_dir, result.interrupted, exit_code);
-    print_mechanics(out, deck, result);
+    if (options.steps.empty()) {
+      print_mechanics(out, deck, result);
+      fmt::print(out, "\nTable: {}/compare.csv\n", result.out_dir);
+    } else {
+      print_mechanics_errors(out, deck, result);
+      fmt::print(out, "\nTables: {0}/compare.csv, {0}/orders.csv\n", result.out_dir);
+    }
+    for (const std::string& picture : result.pictures) fmt::print(out, "Picture: {}\n", picture);
     return;
   }
   fmt::print(out, "{}, {} x {} replicas, {}, {}\n\n", deck.name,
@@ -186,12 +240,16 @@ void add_compare(CLI::App& app, int& exit_code) {
                    "system rattle,variational-of:rk4:bias=0.5")
       ->required();
   command
-      ->add_option("--steps", a->steps,
-                   "each scheme with each of these steps (fs): errors against cost, in errors.svg")
+      ->add_option(
+          "--steps", a->steps,
+          "each scheme with each of these steps (of water fs): errors against cost, and of a "
+          "mechanical system orders of convergence, in errors.svg")
       ->delimiter(',');
-  command->add_option("--reference", a->reference,
-                      "with --steps, what errors are against; default settle with half of the "
-                      "smallest step");
+  command->add_option(
+      "--reference", a->reference,
+      "with --steps, what errors are against; default: of water settle with half of "
+      "the smallest step, of a mechanical system what the scheme itself converges "
+      "to; there rigid is the solution with rigid constraints");
   command->callback([a, &exit_code] {
     catch_interrupts();
     Events events(a->json);

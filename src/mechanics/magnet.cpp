@@ -144,4 +144,27 @@ void exact_magnet(const Magnet& magnet, double time, double step, Matrix3d& rota
   }
 }
 
+RungeKuttaMagnet::RungeKuttaMagnet(const Magnet& magnet) : magnet_(magnet) {
+  q = rows_of(magnet.rotation);
+  v = magnet.angular_velocity;
+}
+
+void RungeKuttaMagnet::step() {
+  Matrix3d r = matrix_of(q);
+  Vector3d w = v;
+  exact_magnet(magnet_, magnet_.h, magnet_.h, r, w);
+  q = rows_of(r);
+  v = w;
+  ++costs_.steps;
+}
+
+double RungeKuttaMagnet::energy() const { return 0.5 * v.squaredNorm() + magnet_.b_mu * q[8]; }
+
+std::vector<Invariant> RungeKuttaMagnet::invariants() const {
+  const Matrix3d r = matrix_of(q);
+  return {{"spatial_jz", (r * Vector3d(v))[2]},
+          {"body_j3", v[2]},
+          {"rotation_error", (r.transpose() * r - Matrix3d::Identity()).norm()}};
+}
+
 }  // namespace tarn::mechanics

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,6 +19,7 @@
 #include "mechanics_compare.hpp"
 #include "mechanics_run.hpp"
 #include "progress.hpp"
+#include "step_options.hpp"
 #include "tarn/analysis/histogram.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/core/error.hpp"
@@ -143,35 +145,12 @@ std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::s
                      ": --steps compares averages, which without a thermostat are those of the "
                      "start; give the deck a [thermostat]");
   }
-  for (const double step : options.steps) {
-    if (!(step > 0.0) || !std::isfinite(step)) {
-      throw InputError(fmt::format("--steps {}: a step must be greater than 0 fs", step));
-    }
-  }
-  if (std::set<double>(options.steps.begin(), options.steps.end()).size() != options.steps.size()) {
-    throw InputError("a step is named twice in --steps");
-  }
-  const std::string_view key = ":timestep_fs=";
-  for (const std::string& scheme : schemes) {
-    if (scheme.find(key) == std::string::npos) continue;
-    throw InputError("--schemes " + scheme +
-                     ": with --steps every scheme gets these steps; leave its timestep_fs out");
-  }
+  check_steps(schemes, options, "timestep_fs", " fs");
   const double smallest = *std::min_element(options.steps.begin(), options.steps.end());
-  // Its own step, if it has one, stands at the end.
-  std::string scheme = options.reference.empty() ? "settle" : options.reference;
-  double step = 0.5 * smallest;
-  if (const std::size_t at = scheme.find(key); at != std::string::npos) {
-    const std::string number = scheme.substr(at + key.size());
-    char* end = nullptr;
-    step = std::strtod(number.c_str(), &end);
-    if (*end != '\0' || !(step > 0.0)) {
-      throw InputError("--reference " + scheme +
-                       ": timestep_fs stands last, and is a number of fs");
-    }
-    scheme.resize(at);
-  }
-  std::vector<Variant> variants{with_step(deck, scheme, step)};
+  const ReferenceScheme chosen = reference_scheme(
+      options.reference.empty() ? "settle" : options.reference, "timestep_fs", " fs");
+  std::vector<Variant> variants{
+      with_step(deck, chosen.scheme, chosen.step.value_or(0.5 * smallest))};
   Variant& reference = variants.front();
   reference.label = "reference " + reference.label;
   reference.curve = schemes.size();
@@ -190,9 +169,8 @@ std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::s
 /// The deck once for each scheme, with what the options replace.
 std::vector<Variant> make_variants(const Deck& deck, const std::vector<std::string>& schemes,
                                    const CompareOptions& options) {
-  refuse_what_cannot_be_compared(deck, schemes, options);
   std::vector<Variant> variants;
-  if (!options.steps.empty() && !is_mechanical(deck.system.kind)) {
+  if (!options.steps.empty()) {
     variants = variants_by_step(deck, schemes, options);
   } else {
     for (std::size_t k = 0; k < schemes.size(); ++k) {
@@ -563,18 +541,21 @@ std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& sc
 
 CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& schemes,
                               const CompareOptions& options) {
-  const std::vector<Variant> variants = make_variants(deck, schemes, options);
+  refuse_what_cannot_be_compared(deck, schemes, options);
   CompareResult result;
   result.out_dir = options.out_dir.empty() ? "out/" + deck.name + "-compare" : options.out_dir;
-  const bool mechanical = is_mechanical(deck.system.kind);
-  if (mechanical) refuse_cuda(options.device);
-  prepare_folder(result.out_dir, options.overwrite);
-  const FolderLock lock(result.out_dir);
-  if (mechanical) {
-    std::vector<Deck> decks;
-    for (const Variant& variant : variants) decks.push_back(variant.deck);
-    compare_mechanics(decks, schemes, options, result);
+  const auto lock_folder = [&] {
+    prepare_folder(result.out_dir, options.overwrite);
+    return std::make_unique<FolderLock>(result.out_dir);
+  };
+  if (is_mechanical(deck.system.kind)) {
+    MechanicsPlan plan = plan_mechanics(deck, schemes, options);
+    refuse_cuda(options.device);
+    const auto lock = lock_folder();
+    compare_mechanics(std::move(plan), schemes, options, result);
   } else {
+    const std::vector<Variant> variants = make_variants(deck, schemes, options);
+    const auto lock = lock_folder();
     Comparison(deck, variants, schemes, options, result).go();
   }
   return result;

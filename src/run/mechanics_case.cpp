@@ -510,14 +510,19 @@ mechanics::Pendula pendula_of(const Deck& deck) {
   return pendula;
 }
 
-std::unique_ptr<mechanics::Dynamics> make_magnet(const Deck& deck) {
+mechanics::Magnet magnet_of(const Deck& deck) {
   const MechanicsSystemSection& system = deck.mechanics.system;
-  const MechanicsIntegratorSection& integrator = deck.mechanics.integrator;
   mechanics::Magnet magnet;
   magnet.b_mu = system.b_mu;
-  magnet.h = integrator.step;
+  magnet.h = deck.mechanics.integrator.step;
   magnet.rotation = square_matrix(system.rotation, 3);
   magnet.angular_velocity = vector_of(system.angular_velocity);
+  return magnet;
+}
+
+std::unique_ptr<mechanics::Dynamics> make_magnet(const Deck& deck) {
+  const MechanicsIntegratorSection& integrator = deck.mechanics.integrator;
+  const mechanics::Magnet magnet = magnet_of(deck);
   if (integrator.scheme == MechanicsScheme::cayley_variational_euler) {
     return std::make_unique<mechanics::CayleyVariationalEuler>(magnet);
   }
@@ -692,6 +697,19 @@ std::unique_ptr<MechanicsCase> make_mechanics_case(const Deck& deck) {
     return std::make_unique<DynamicsCase>(deck, make_variational(deck));
   }
   return std::make_unique<RnCase>(deck);
+}
+
+std::unique_ptr<MechanicsCase> make_runge_kutta_magnet(const Deck& deck) {
+  return std::make_unique<DynamicsCase>(
+      deck, std::make_unique<mechanics::RungeKuttaMagnet>(magnet_of(with_initial_data(deck))));
+}
+
+bool solves_rigid_equations(const Deck& deck) {
+  const std::string& kind = deck.system.kind;
+  const MechanicsScheme scheme = deck.mechanics.integrator.scheme;
+  if (kind == "magnet") return scheme == MechanicsScheme::cayley_variational_euler;
+  return kind == "dna" || kind == "free-body" || kind == "heavy-top" || is_in_space(deck) ||
+         is_rigid(scheme);
 }
 
 }  // namespace tarn

@@ -42,6 +42,14 @@ class MechanicsCase {
 /// @throws InputError when a scheme with rigid constraints cannot start from the given data
 std::unique_ptr<MechanicsCase> make_mechanics_case(const Deck& deck);
 
+/// Of a magnet, whatever the deck's scheme: classical Runge-Kutta steps, for solutions that others
+/// are measured against.
+std::unique_ptr<MechanicsCase> make_runge_kutta_magnet(const Deck& deck);
+
+/// Whether the scheme of a deck keeps constraints, or the system has none that could vibrate; the
+/// others solve the equations of a penalty.
+bool solves_rigid_equations(const Deck& deck);
+
 /// The deck with the paper's masses, lengths and initial data where it gives none.
 Deck with_initial_data(Deck deck);
 

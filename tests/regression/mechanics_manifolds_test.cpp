@@ -211,6 +211,43 @@ TEST(MechanicsMagnet, OrdersOfTheMethods) {
               1.0, 0.05);
 }
 
+/// Without a field R = exp(t Ω) for the constant angular velocity w. The quadrature of R' is then
+/// R+ = (1 + hΩ + ... + (hΩ)⁴/24) R, with the error (h|w|)⁵/120 a step in the plane that turns.
+TEST(MechanicsMagnet, RungeKuttaTurnsFreely) {
+  Magnet magnet;
+  magnet.b_mu = 0.0;
+  magnet.h = 0.05;
+  RungeKuttaMagnet body(magnet);
+  constexpr int kSteps = 40;
+  for (int k = 0; k < kSteps; ++k) body.step();
+  EXPECT_EQ(body.costs().steps, kSteps);
+  EXPECT_EQ((body.v - Vector(magnet.angular_velocity)).norm(), 0.0);
+  const double w = magnet.angular_velocity.norm();
+  const Eigen::Matrix3d rows =
+      Eigen::AngleAxisd(kSteps * magnet.h * w, magnet.angular_velocity / w).matrix().transpose();
+  const double error = (body.q - Eigen::Map<const Vector>(rows.data(), 9)).norm();
+  // Of both directions in that plane, hence √2; the next term is smaller by h|w|/6.
+  const double expected = std::sqrt(2.0) * kSteps * std::pow(magnet.h * w, 5) / 120.0;
+  EXPECT_NEAR(error, expected, magnet.h * w / 6.0 * expected);
+}
+
+/// What the field leaves changes by O(h⁴): a factor of sixteen, up to O(h).
+TEST(MechanicsMagnet, RungeKuttaKeepsWhatTheFieldLeaves) {
+  const auto change = [](double h, const char* name) {
+    Magnet magnet;
+    magnet.h = h;
+    RungeKuttaMagnet body(magnet);
+    const int steps = static_cast<int>(std::lround(10.0 / h));
+    if (std::string(name) != "energy") return change_of(body, steps, name);
+    return largest_change(body, steps, [](const Dynamics& d) { return d.energy(); });
+  };
+  for (const char* name : {"energy", "spatial_jz", "rotation_error"}) {
+    const double order = std::log2(change(0.05, name) / change(0.025, name));
+    EXPECT_GT(order, 3.8) << name;
+    EXPECT_LT(order, 5.2) << name;  // 5 where terms of the error rotate and cancel
+  }
+}
+
 // --- MS 6.1 and 6.2 ------------------------------------------------------------------------------
 
 Matrix some_momentum(Index n) {

@@ -84,6 +84,19 @@ class CayleyVariationalEuler : public Dynamics {
 void exact_magnet(const Magnet& magnet, double time, double step, Eigen::Matrix3d& rotation,
                   Eigen::Vector3d& angular_velocity);
 
+/// exact_magnet() as a system, a step of its own at a time: for solutions that others are measured
+/// against. q is R, v the body's angular velocity.
+class RungeKuttaMagnet : public Dynamics {
+ public:
+  explicit RungeKuttaMagnet(const Magnet& magnet);
+  void step() override;
+  double energy() const override;
+  std::vector<Invariant> invariants() const override;
+
+ private:
+  Magnet magnet_;
+};
+
 // --- rigid bodies, MS 6.1 and 6.2 ----------------------------------------------------------------
 
 /// Solves ωᵀJ - Jω = t m for a rotation ω near 1 by the iteration (i), (ii) of MS 6.2.

@@ -1,0 +1,195 @@
+#include "mechanics_errors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace tarn {
+namespace {
+
+/// A reference whose error lies further than this below the errors against it has no line.
+constexpr double kFarBelow = 0.02;
+
+/// For more curves than the palette of pictures has, by Tol: there dashes would tell curves apart.
+constexpr std::array<const char*, 7> kMoreColours{"#882255", "#999933", "#44AA99", "#AA4499",
+                                                  "#661100", "#6699CC", "#777777"};
+constexpr std::size_t kPalette = 7;
+
+std::string colour_of(std::size_t curve) {
+  const std::size_t place = curve % (kPalette + kMoreColours.size());
+  return place < kPalette ? io::palette_colour(place) : kMoreColours[place - kPalette];
+}
+
+bool is_drawn(const MechanicsSchemeResult& r) {
+  return std::isfinite(r.errors.q_max) && r.errors.q_max > 0.0;
+}
+
+bool is_believed(const MechanicsSchemeResult& r) {
+  return r.errors.q_max >= analysis::kBelieved * r.reference_errors.q_max;
+}
+
+/// What is on an axis, and some more on both sides.
+struct Range {
+  double low = std::numeric_limits<double>::infinity(), high = 0.0;  // of nothing
+  void take(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  std::array<double, 2> widened(double by) const { return {low / by, high * by}; }
+};
+
+double number_of_axis(const MechanicsSchemeResult& r, bool cost) {
+  return cost ? r.us_per_time : r.step;
+}
+
+io::Plot error_plot(const std::vector<MechanicsSchemeResult>& results,
+                    const std::vector<std::string>& labels, const std::vector<bool>& dashed,
+                    bool cost) {
+  io::Plot p;
+  p.x_label = cost ? "time for a unit of time (µs)" : "step";
+  p.y_label = "largest error of q";
+  p.log_x = p.log_y = true;
+  p.height_pixels = 420;
+  Range x, y;
+  for (const MechanicsSchemeResult& r : results) {
+    if (!is_drawn(r)) continue;
+    x.take(number_of_axis(r, cost));
+    y.take(r.errors.q_max);
+  }
+  if (y.high == 0.0) return p;
+  // By reference.
+  struct Floor {
+    Range x, errors;
+    double error = 0.0;
+  };
+  std::map<std::string, Floor> floors;
+  for (const MechanicsSchemeResult& r : results) {
+    if (!is_drawn(r) || !std::isfinite(r.reference_errors.q_max)) continue;
+    Floor& floor = floors[r.reference];
+    floor.x.take(number_of_axis(r, cost));
+    floor.errors.take(r.errors.q_max);
+    floor.error = r.reference_errors.q_max;
+  }
+  std::erase_if(floors,
+                [](const auto& f) { return !(f.second.error > kFarBelow * f.second.errors.low); });
+  for (const auto& [reference, floor] : floors) y.take(floor.error);
+  p.x_range = x.widened(1.3);
+  p.y_range = y.widened(2.0);
+  io::Series spoiled;
+  for (std::size_t scheme = 0; scheme < labels.size(); ++scheme) {
+    io::Series& s = p.series.emplace_back();
+    s.label = labels[scheme];
+    s.style = io::Series::Style::marked_line;
+    s.colour = colour_of(scheme);
+    s.dashed = dashed[scheme];
+    std::vector<double> of_reference;
+    for (const MechanicsSchemeResult& r : results) {
+      if (r.scheme != scheme || !is_drawn(r)) continue;
+      s.x.push_back(number_of_axis(r, cost));
+      s.y.push_back(r.errors.q_max);
+      of_reference.push_back(r.reference_errors.q_max);
+      if (is_believed(r)) continue;
+      spoiled.x.push_back(s.x.back());
+      spoiled.y.push_back(s.y.back());
+    }
+    s.set_error(of_reference);
+  }
+  spoiled.style = io::Series::Style::points;
+  spoiled.colour = "#bbbbbb";
+  if (!spoiled.x.empty()) {
+    spoiled.label = "uncertain by the reference";
+    p.series.push_back(spoiled);
+  }
+  bool named = false;
+  for (const auto& [reference, floor] : floors) {
+    io::Series& s = p.series.emplace_back();
+    if (!std::exchange(named, true)) s.label = "error of the reference";
+    s.x = {floor.x.low / 1.2, floor.x.high * 1.2};
+    s.y = {floor.error, floor.error};
+    s.colour = "#888888";
+    s.dashed = true;
+  }
+  return p;
+}
+
+}  // namespace
+
+std::vector<SchemeOrder> orders_of(const std::vector<MechanicsSchemeResult>& results,
+                                   const std::vector<std::string>& schemes) {
+  std::vector<SchemeOrder> orders;
+  for (std::size_t scheme = 0; scheme < schemes.size(); ++scheme) {
+    for (const char* quantity : {"q", "v"}) {
+      const auto value = *quantity == 'q' ? &TrajectoryErrors::q_max : &TrajectoryErrors::v_max;
+      std::vector<double> steps, errors, of_reference;
+      for (const MechanicsSchemeResult& r : results) {
+        if (r.scheme != scheme) continue;
+        steps.push_back(r.step);
+        errors.push_back(r.errors.*value);
+        of_reference.push_back(r.reference_errors.*value);
+      }
+      orders.push_back(
+          {schemes[scheme], quantity, analysis::fit_order(steps, errors, of_reference)});
+    }
+  }
+  return orders;
+}
+
+std::string order_text(const analysis::OrderFit& fit) {
+  if (!std::isfinite(fit.order)) return "-";
+  return fmt::format("{:.2f}{}", fit.order, fit.points < 3 ? "?" : "");
+}
+
+std::vector<io::Plot> error_plots(const std::vector<MechanicsSchemeResult>& results,
+                                  const std::vector<std::string>& schemes,
+                                  const std::vector<SchemeOrder>& orders,
+                                  const std::vector<bool>& dashed) {
+  std::vector<std::string> labels;
+  for (const std::string& scheme : schemes) {
+    labels.push_back(scheme);
+    for (const SchemeOrder& o : orders) {
+      if (o.label != scheme || o.quantity != "q" || o.fit.points == 0) continue;
+      labels.back() += ", order " + order_text(o.fit);
+    }
+  }
+  return {error_plot(results, labels, dashed, false), error_plot(results, labels, dashed, true)};
+}
+
+std::vector<CheapestMechanicsScheme> cheapest_schemes(
+    const std::vector<MechanicsSchemeResult>& schemes) {
+  const auto known = [](const MechanicsSchemeResult& r) {
+    return std::max(r.errors.q_max, analysis::kBelieved * r.reference_errors.q_max);
+  };
+  std::vector<std::string> references;
+  std::map<std::string, Range> ranges;
+  for (const MechanicsSchemeResult& r : schemes) {
+    if (!is_drawn(r) || !std::isfinite(known(r))) continue;
+    if (!ranges.contains(r.reference)) references.push_back(r.reference);
+    ranges[r.reference].take(known(r));
+  }
+  std::vector<CheapestMechanicsScheme> all;
+  for (const std::string& reference : references) {
+    const Range& range = ranges[reference];
+    // From the power of ten that not all reach, if there is one, to the smallest that one reaches.
+    const int last = static_cast<int>(std::ceil(std::log10(range.low)));
+    const int first = std::max(last, static_cast<int>(std::ceil(std::log10(range.high))) - 1);
+    for (int power = first; power >= last; --power) {
+      CheapestMechanicsScheme& best = all.emplace_back();
+      best.reference = reference;
+      best.within = std::pow(10.0, power);
+      for (const MechanicsSchemeResult& r : schemes) {
+        if (r.reference != reference || !is_drawn(r) || !(known(r) <= best.within)) continue;
+        if (!best.label.empty() && best.us_per_time <= r.us_per_time) continue;
+        best.label = r.label;
+        best.us_per_time = r.us_per_time;
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace tarn

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tarn/compare.hpp"
+#include "tarn/io/plot.hpp"
+
+/// @file
+/// What schemes of a mechanical system get wrong by step and by cost.
+
+namespace tarn {
+
+/// The orders of q and of v, scheme by scheme.
+std::vector<SchemeOrder> orders_of(const std::vector<MechanicsSchemeResult>& results,
+                                   const std::vector<std::string>& schemes);
+
+/// "2.00", "2.00?" where only two points tell it, or "-".
+std::string order_text(const analysis::OrderFit& fit);
+
+/// The largest error of q against step, with orders in the legend, and against cost; the error of
+/// the reference as bars, and as a line where it matters. Errors that it may have spoiled are grey.
+/// @param dashed by scheme
+std::vector<io::Plot> error_plots(const std::vector<MechanicsSchemeResult>& results,
+                                  const std::vector<std::string>& schemes,
+                                  const std::vector<SchemeOrder>& orders,
+                                  const std::vector<bool>& dashed);
+
+}  // namespace tarn

@@ -1,0 +1,50 @@
+#include "step_options.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "tarn/core/error.hpp"
+
+namespace tarn {
+namespace {
+
+std::string with_colon(std::string_view key) { return fmt::format(":{}=", key); }
+
+}  // namespace
+
+void check_steps(const std::vector<std::string>& schemes, const CompareOptions& options,
+                 std::string_view key, std::string_view unit) {
+  for (const double step : options.steps) {
+    if (!(step > 0.0) || !std::isfinite(step)) {
+      throw InputError(fmt::format("--steps {}: a step must be greater than 0{}", step, unit));
+    }
+  }
+  if (std::set<double>(options.steps.begin(), options.steps.end()).size() != options.steps.size()) {
+    throw InputError("a step is named twice in --steps");
+  }
+  for (const std::string& scheme : schemes) {
+    if (scheme.find(with_colon(key)) == std::string::npos) continue;
+    throw InputError(fmt::format(
+        "--schemes {}: with --steps every scheme gets these steps; leave its {} out", scheme, key));
+  }
+}
+
+ReferenceScheme reference_scheme(const std::string& spec, std::string_view key,
+                                 std::string_view unit) {
+  const std::string begins = with_colon(key);
+  const std::size_t at = spec.find(begins);
+  if (at == std::string::npos) return {spec, {}};
+  const std::string number = spec.substr(at + begins.size());
+  char* end = nullptr;
+  const double step = std::strtod(number.c_str(), &end);
+  if (*end != '\0' || !(step > 0.0) || !std::isfinite(step)) {
+    throw InputError(fmt::format("--reference {}: {} stands last, and is a number greater than 0{}",
+                                 spec, key, unit));
+  }
+  return {spec.substr(0, at), step};
+}
+
+}  // namespace tarn
