@@ -41,9 +41,8 @@ struct QuantityTable {
 };
 
 /// The observer that writes the table, for RunOptions::observers.
-/// @throws InputError for a name, an interval or columns that cannot be, a table without values,
-/// and
-///         for one of save and load without the other
+/// @throws InputError for a name, an interval or columns that cannot be, a table without values, or
+///         one of save and load without the other
 ObserverMaker quantity_table(QuantityTable table);
 
 }  // namespace tarn
