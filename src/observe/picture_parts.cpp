@@ -1,0 +1,113 @@
+#include "picture_parts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tarn/io/atomic_file.hpp"
+
+namespace tarn {
+namespace {
+
+/// A key of the deck that a run's record holds, as it stands there; nothing without a record.
+std::string deck_value(const std::string& folder, std::string_view section, std::string_view key) {
+  const std::string record = folder + "/run.json";
+  if (!std::filesystem::exists(record)) return {};
+  const std::string text = io::read_file(record);
+  // The deck is a string of JSON: its lines end with a backslash and an n.
+  const std::size_t at = text.find(fmt::format("[{}]\\n", section));
+  if (at == std::string::npos) return {};
+  const std::string line = fmt::format("\\n{} = ", key);
+  const std::size_t begin = text.find(line, at);
+  if (begin == std::string::npos || begin > text.find("\\n[", at)) return {};
+  const std::size_t value = begin + line.size();
+  return text.substr(value, text.find("\\n", value) - value);
+}
+
+/// Warm colours of hot baths.
+std::string colour_of_warmth(double warmth) {
+  constexpr std::array<std::array<double, 3>, 7> kRamp{{{49, 54, 149},
+                                                        {0, 114, 178},
+                                                        {86, 180, 233},
+                                                        {0, 158, 115},
+                                                        {230, 159, 0},
+                                                        {213, 94, 0},
+                                                        {128, 0, 38}}};
+  const double place = warmth * (kRamp.size() - 1);
+  const std::size_t low = std::min(static_cast<std::size_t>(place), kRamp.size() - 2);
+  const double share = place - static_cast<double>(low);
+  std::array<int, 3> colour{};
+  for (std::size_t c = 0; c < colour.size(); ++c) {
+    colour[c] =
+        static_cast<int>(std::lround((1.0 - share) * kRamp[low][c] + share * kRamp[low + 1][c]));
+  }
+  return fmt::format("#{:02x}{:02x}{:02x}", colour[0], colour[1], colour[2]);
+}
+
+}  // namespace
+
+double equilibration_ps(const std::string& folder) {
+  const std::string text = deck_value(folder, "run", "equilibration_ps");
+  double value = 0.0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+bool has_thermostat(const std::string& folder) {
+  const std::string kind = deck_value(folder, "thermostat", "kind");
+  return !kind.empty() && kind.find("none") == std::string::npos;
+}
+
+std::vector<double> baths_of_run(const std::string& folder) {
+  if (!has_thermostat(folder)) return {};
+  std::string text = deck_value(folder, "thermostat", "temperatures_K");
+  if (text.empty()) text = deck_value(folder, "thermostat", "temperature_K");
+  std::vector<double> baths;
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at != end;) {
+    double bath_K = 0.0;
+    const auto read = std::from_chars(at, end, bath_K);
+    if (read.ec == std::errc{}) baths.push_back(bath_K);
+    at = read.ec == std::errc{} ? read.ptr : at + 1;
+  }
+  return baths;
+}
+
+std::string title_of(std::string_view what, std::string_view provenance) {
+  const std::size_t begin = provenance.find("; ");
+  if (begin == std::string_view::npos) return std::string(what);
+  const std::string_view rest = provenance.substr(begin + 2);
+  return fmt::format("{}: {}", what, rest.substr(0, std::min(rest.find(", seed"), rest.find(';'))));
+}
+
+std::string choose_baths(std::vector<io::Series>& curves) {
+  constexpr std::size_t kMost = 7;
+  const std::size_t all = curves.size(), last = all - 1;
+  const std::size_t steps = std::min(last, kMost - 1);
+  std::vector<io::Series> chosen;
+  for (std::size_t k = 0; k <= steps; ++k) {
+    io::Series& curve =
+        chosen.emplace_back(std::move(curves[k * last / std::max<std::size_t>(steps, 1)]));
+    curve.colour =
+        colour_of_warmth(steps > 0 ? static_cast<double>(k) / static_cast<double>(steps) : 0.0);
+  }
+  curves = std::move(chosen);
+  return curves.size() < all ? fmt::format("     {} of {} baths", curves.size(), all) : "";
+}
+
+std::string bath_text(double bath_K) { return fmt::format("{:g} K", bath_K); }
+
+Pictures pictures_of(io::Drawing drawing) {
+  Pictures pictures;
+  pictures.paths = std::move(drawing.paths);
+  if (!drawing.warning.empty()) pictures.warnings.push_back(std::move(drawing.warning));
+  return pictures;
+}
+
+}  // namespace tarn

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tarn/io/plot.hpp"
+#include "tarn/observer.hpp"
+
+/// @file
+/// What pictures of a run have in common.
+
+namespace tarn {
+
+using Cells = std::vector<std::string_view>;
+
+/// The time that averages leave out.
+double equilibration_ps(const std::string& folder);
+
+bool has_thermostat(const std::string& folder);
+
+/// Of replica r: element r modulo the length; empty: no thermostat, or no record.
+std::vector<double> baths_of_run(const std::string& folder);
+
+/// "<what>: <model, molecules, replicas>" from the second part of the provenance.
+std::string title_of(std::string_view what, std::string_view provenance);
+
+/// "298.15 K"; with more digits only where they are needed.
+std::string bath_text(double bath_K);
+
+/// Leaves at most seven of the baths, from blue to dark red as they rise.
+/// @return for the name of the last axis, how many of them; empty: all
+std::string choose_baths(std::vector<io::Series>& curves);
+
+Pictures pictures_of(io::Drawing drawing);
+
+/// What rows of a table of replicas begin with.
+inline constexpr std::array<std::string_view, 3> kRowColumns{"step", "time_ps", "replica"};
+
+}  // namespace tarn
