@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "commands.hpp"
+#include "compare/mechanics_errors.hpp"
 #include "deck_arguments.hpp"
-#include "run/mechanics_errors.hpp"
 #include "tarn/core/error.hpp"
 #include "terminal.hpp"
 

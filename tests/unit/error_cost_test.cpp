@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "run/error_cost.hpp"
+#include "compare/error_cost.hpp"
 #include "tarn/compare.hpp"
 
 namespace tarn {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "run/mechanics_errors.hpp"
+#include "compare/mechanics_errors.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/core/error.hpp"

@@ -10,7 +10,7 @@
 
 #include "mechanics_contestant.hpp"
 #include "mechanics_errors.hpp"
-#include "progress.hpp"
+#include "run/progress.hpp"
 #include "step_options.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"

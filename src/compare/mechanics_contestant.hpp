@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "mechanics_case.hpp"
+#include "run/mechanics_case.hpp"
 #include "tarn/compare.hpp"
 
 namespace tarn {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "figure_page.hpp"
-#include "replicas.hpp"
+#include "run/replicas.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/analysis/line_fit.hpp"
 #include "tarn/physics/pair_force.hpp"

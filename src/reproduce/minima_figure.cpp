@@ -1,4 +1,4 @@
-#include "minima.hpp"
+#include "minima_figure.hpp"
 
 #include <algorithm>
 #include <limits>

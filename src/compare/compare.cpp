@@ -12,13 +12,13 @@
 
 #include <fmt/format.h>
 
-#include "blow_up.hpp"
 #include "contestant.hpp"
 #include "error_cost.hpp"
-#include "folder_lock.hpp"
 #include "mechanics_compare.hpp"
-#include "mechanics_run.hpp"
-#include "progress.hpp"
+#include "run/blow_up.hpp"
+#include "run/folder_lock.hpp"
+#include "run/mechanics_run.hpp"
+#include "run/progress.hpp"
 #include "step_options.hpp"
 #include "tarn/analysis/histogram.hpp"
 #include "tarn/analysis/rdf.hpp"

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "contestant.hpp"
-#include "error_cost.hpp"
+#include "compare/contestant.hpp"
+#include "compare/error_cost.hpp"
 #include "figure_page.hpp"
 #include "step_cost.hpp"
 #include "tarn/analysis/rdf.hpp"

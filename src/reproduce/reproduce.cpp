@@ -12,7 +12,7 @@
 #include "isomers_figure.hpp"
 #include "mechanics_figures.hpp"
 #include "melting_figure.hpp"
-#include "minima.hpp"
+#include "minima_figure.hpp"
 #include "precision_figure.hpp"
 #include "resonance_figure.hpp"
 #include "spectrum_figure.hpp"

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "figure_page.hpp"
-#include "mechanics_case.hpp"
 #include "mechanics_figures.hpp"
+#include "run/mechanics_case.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/mechanics/dynamics.hpp"
 #include "tarn/mechanics/variational_of.hpp"

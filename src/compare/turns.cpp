@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pace.hpp"
+#include "run/pace.hpp"
 
 namespace tarn {
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "contestant.hpp"
+#include "compare/contestant.hpp"
 #include "figure_page.hpp"
 
 namespace tarn {

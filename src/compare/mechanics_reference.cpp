@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "pace.hpp"
+#include "run/pace.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn {
