@@ -143,6 +143,12 @@ struct ObserveRdf {
   int bins = 240;
   bool operator==(const ObserveRdf&) const = default;
 };
+struct ObserveProfile {
+  std::int64_t every = 100;
+  double r_max_A = 12.0;
+  int bins = 60;
+  bool operator==(const ObserveProfile&) const = default;
+};
 struct ObserveSpectrum {
   std::int64_t every = 1;
   double resolution_per_cm = 5.0;
@@ -190,6 +196,7 @@ struct Deck {
   std::optional<ObserveCluster> cluster;
   std::optional<ObserveMultipliers> multipliers;
   std::optional<ObserveRdf> rdf;
+  std::optional<ObserveProfile> profile;
   std::optional<ObserveSpectrum> spectrum;
   std::optional<ObserveMinima> minima;
   std::optional<ObserveTrajectory> trajectory;

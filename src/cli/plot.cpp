@@ -40,10 +40,10 @@ void plot(const Arguments& a) {
   const std::set<std::string> warnings(pictures.warnings.begin(), pictures.warnings.end());
   if (!warnings.empty()) throw IoError(fmt::format("{}", fmt::join(warnings, "\n")));
   if (pictures.paths.empty()) {
-    terminal.warning(
-        fmt::format("'{}' has no table that has a picture: energies.csv, conservation.csv, "
-                    "heat.csv, cluster.csv, rdf.csv, spectrum.csv, isomers.csv, exchange.csv",
-                    a.folder));
+    terminal.warning(fmt::format(
+        "'{}' has no table that has a picture: energies.csv, conservation.csv, "
+        "heat.csv, cluster.csv, rdf.csv, profile.csv, spectrum.csv, isomers.csv, exchange.csv",
+        a.folder));
   }
 }
 

@@ -139,8 +139,8 @@ void say_exchange(const std::optional<ExchangeSummary>& exchange, const Deck& de
 
 bool observes_nothing(const Deck& d) {
   return !is_mechanical(d.system.kind) && !d.energies && !d.conservation && !d.heat &&
-         !d.temperatures && !d.geometry && !d.cluster && !d.multipliers && !d.rdf && !d.spectrum &&
-         !d.minima && !d.trajectory && !d.final_structures;
+         !d.temperatures && !d.geometry && !d.cluster && !d.multipliers && !d.rdf && !d.profile &&
+         !d.spectrum && !d.minima && !d.trajectory && !d.final_structures;
 }
 
 void run(const Arguments& a, Events& events, int& exit_code) {

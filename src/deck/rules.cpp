@@ -119,6 +119,35 @@ void segments_fit(Checker& checker) {
   if (message) checker.problem("observe.spectrum.resolution_per_cm", *message);
 }
 
+void profile_fits(Checker& checker) {
+  const Deck& deck = checker.deck();
+  if (!deck.profile || !checker.trusted({"system.replicas", "thermostat.kind",
+                                         "thermostat.temperature_K", "thermostat.temperatures_K",
+                                         "run.steps", "run.duration_ps", "integrator.timestep_fs",
+                                         "observe.profile.every", "observe.profile.bins"})) {
+    return;
+  }
+  // 8 bytes each, in every checkpoint too.
+  constexpr double kMostNumbers = 1e8;
+  const auto samples = static_cast<double>(deck.run.steps / deck.profile->every + 1);
+  const auto of_replicas = [&](std::size_t replicas) {
+    return analysis::PooledBlocking::of_replicas(static_cast<int>(replicas)).most_numbers(samples);
+  };
+  const auto replicas = static_cast<std::size_t>(deck.system.replicas);
+  double of_shell = of_replicas(replicas);
+  if (const auto& ladder_K = deck.thermostat.temperatures_K; has_several_baths(ladder_K)) {
+    const std::size_t baths = std::set(ladder_K.begin(), ladder_K.end()).size();
+    of_shell += static_cast<double>(baths) * of_replicas(replicas / baths + 1);
+  }
+  // Mass, oxygens, hydrogens, orientation.
+  const double numbers = 4.0 * deck.profile->bins * of_shell;
+  if (numbers <= kMostNumbers) return;
+  checker.problem("observe.profile.bins",
+                  fmt::format("the error bars of {} shells are {:.2g} numbers, and at most {:.0e} "
+                              "are allowed; write fewer bins or a larger every",
+                              deck.profile->bins, numbers, kMostNumbers));
+}
+
 void minima_fit(Checker& checker) {
   if (!checker.trusted({"system.molecules", "system.replicas", "thermostat.kind",
                         "thermostat.temperature_K", "thermostat.temperatures_K", "run.steps",
@@ -469,6 +498,8 @@ const std::vector<Rule>& rules() {
       {"`[observe.spectrum]` remembers at most 10⁸ numbers: a segment of all its replicas, and the "
        "sums behind its error bars.",
        segments_fit},
+      {"`[observe.profile]` remembers at most 10⁸ numbers, the sums behind its error bars by bath.",
+       profile_fits},
       {"`[observe.minima]` remembers at most 10⁸ numbers: a structure of each isomer, and the sums "
        "behind its error bars by bath.",
        minima_fit},

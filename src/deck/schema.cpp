@@ -97,6 +97,13 @@ std::vector<Section> make_sections() {
                                         "distances and numbers of neighbours, all replicas pooled. "
                                         "Of several baths `rdf_by_bath.csv` and the picture have "
                                         "each by itself."}),
+      optional_section<&Deck::profile>(
+          {.name = "observe.profile",
+           .meaning =
+               "Writes `profile.csv` and its picture: density by the distance from the centre of "
+               "mass of the cluster, and how the dipoles of the molecules there point, all "
+               "replicas pooled, from the end of the equilibration on. Of several baths "
+               "`profile_by_bath.csv` and the picture have each by itself."}),
       optional_section<&Deck::spectrum>(
           {.name = "observe.spectrum",
            .meaning =
@@ -668,6 +675,24 @@ std::vector<Key> make_keys() {
                                           .type = Type::integer,
                                           .range = from_to(1, 100000),
                                           .meaning = "Number of bins, of equal width."}),
+      row<&Deck::profile, &ObserveProfile::every>({.section = "observe.profile",
+                                                   .name = "every",
+                                                   .type = Type::integer,
+                                                   .unit = "steps",
+                                                   .range = from_to(1, kMostSteps),
+                                                   .meaning = "Interval between samples."}),
+      row<&Deck::profile, &ObserveProfile::r_max_A>({.section = "observe.profile",
+                                                     .name = "r_max_A",
+                                                     .type = Type::number,
+                                                     .unit = "Å",
+                                                     .range = above_to(0, 1000),
+                                                     .meaning = "End of the last shell."}),
+      row<&Deck::profile, &ObserveProfile::bins>(
+          {.section = "observe.profile",
+           .name = "bins",
+           .type = Type::integer,
+           .range = from_to(1, 1000),
+           .meaning = "Number of shells, of equal thickness."}),
       row<&Deck::spectrum, &ObserveSpectrum::every>(
           {.section = "observe.spectrum",
            .name = "every",

@@ -37,6 +37,9 @@ std::unique_ptr<Observer> make_multipliers(const ObserveMultipliers& section, co
                                            const RunInfo& info);
 /// rdf.csv: radial distribution functions with errors. @param counts what the engine counts
 std::unique_ptr<Observer> make_rdf(const PairCountRequest& counts, const RunInfo& info);
+/// profile.csv: density and orientation by the distance from the centre of mass.
+std::unique_ptr<Observer> make_profile(const ObserveProfile& section, const Deck& deck,
+                                       const RunInfo& info);
 /// spectrum.csv: density of vibrational states and infrared absorption.
 std::unique_ptr<Observer> make_spectrum(const ObserveSpectrum& section, const Deck& deck,
                                         const RunInfo& info);

@@ -35,6 +35,7 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
   if (deck.cluster) observers.push_back(make_cluster(*deck.cluster, deck, info));
   if (deck.multipliers) observers.push_back(make_multipliers(*deck.multipliers, deck, info));
   if (deck.rdf) observers.push_back(make_rdf(make_pair_count_request(deck), info));
+  if (deck.profile) observers.push_back(make_profile(*deck.profile, deck, info));
   if (deck.spectrum) observers.push_back(make_spectrum(*deck.spectrum, deck, info));
   if (deck.minima) observers.push_back(make_minima(*deck.minima, deck, info));
   if (deck.trajectory) observers.push_back(make_trajectory(*deck.trajectory, deck, info));
@@ -42,14 +43,27 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
 }
 
 std::vector<std::string> observer_file_names() {
-  std::vector<std::string> names{
-      "averages.csv",    "heat_capacity.csv",     "baths.svg",        "baths.png",
-      "rdf_by_bath.csv", "iterations.csv",        "temperatures.csv", "geometry.csv",
-      "topology.pdb",    "multipliers.csv",       "trajectory-",      "final.xyz",
-      "final-",          "walkers.csv",           "minima.csv",       "isomers_by_bath.csv",
-      "isomers.xyz",     "isomers_structures.svg"};
-  for (const char* table : {"energies", "conservation", "heat", "cluster", "rdf", "spectrum",
-                            "isomers", "exchange", "trajectory"}) {
+  std::vector<std::string> names{"averages.csv",
+                                 "heat_capacity.csv",
+                                 "baths.svg",
+                                 "baths.png",
+                                 "rdf_by_bath.csv",
+                                 "profile_by_bath.csv",
+                                 "iterations.csv",
+                                 "temperatures.csv",
+                                 "geometry.csv",
+                                 "topology.pdb",
+                                 "multipliers.csv",
+                                 "trajectory-",
+                                 "final.xyz",
+                                 "final-",
+                                 "walkers.csv",
+                                 "minima.csv",
+                                 "isomers_by_bath.csv",
+                                 "isomers.xyz",
+                                 "isomers_structures.svg"};
+  for (const char* table : {"energies", "conservation", "heat", "cluster", "rdf", "profile",
+                            "spectrum", "isomers", "exchange", "trajectory"}) {
     for (const char* extension : {".csv", ".svg", ".png"}) {
       names.push_back(std::string(table) + extension);
     }

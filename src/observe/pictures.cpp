@@ -22,35 +22,6 @@
 namespace tarn {
 namespace {
 
-/// One class of pairs in a table of radial distribution functions.
-struct RdfClass {
-  std::string name;
-  std::size_t g, err;                // columns
-  std::vector<io::Series> curves{};  // of each bath
-};
-
-double highest_of(const io::Plot& plot) {
-  double highest = 0.0;
-  for (const io::Series& curve : plot.series) {
-    for (const double high : curve.high) highest = std::max(highest, high);
-  }
-  return highest;
-}
-
-/// Up to where anything can be seen of g.
-double seen_to_A(const std::vector<io::Plot>& plots) {
-  double last = 0.0;
-  for (const io::Plot& plot : plots) {
-    const double seen = 0.004 * highest_of(plot);
-    for (const io::Series& curve : plot.series) {
-      for (std::size_t i = 0; i < curve.x.size(); ++i) {
-        if (curve.high[i] > seen) last = std::max(last, curve.x[i]);
-      }
-    }
-  }
-  return last > 0.0 ? 1.05 * last : std::numeric_limits<double>::infinity();
-}
-
 /// Tables of replicas that no deck writes, without extension: those of a program's own observers.
 std::vector<std::string> own_tables(const std::string& folder) {
   const std::vector<std::string> known = observer_file_names();
@@ -196,79 +167,6 @@ Pictures draw_exchange(const std::string& folder, const io::PictureFormats& form
   return pictures_of(io::draw(plots, folder + "/exchange", formats));
 }
 
-namespace {
-
-Pictures draw_distributions(const std::string& table, const std::string& path_without_extension,
-                            const io::PictureFormats& formats, const std::string& end_of_title) {
-  io::CsvReader csv(table);
-  const bool by_bath = csv.has_column("bath_K");
-  const std::size_t r_column = csv.column("r_A");
-  std::vector<RdfClass> classes;
-  for (const std::string_view pair : {"OO", "OH", "HH"}) {
-    if (!csv.has_column(fmt::format("{}_g", pair))) continue;
-    classes.push_back({fmt::format("{}–{}", pair[0], pair[1]),
-                       csv.column(fmt::format("{}_g", pair)),
-                       csv.column(fmt::format("{}_g_err", pair))});
-  }
-  double last_r = 0.0;
-  double width = 0.0;
-  Cells cells;
-  while (csv.next(cells)) {
-    const double r = csv.number(cells[r_column]);
-    if (r <= last_r || classes.front().curves.empty()) {
-      width = 2.0 * r;  // the first bin begins at 0
-      for (RdfClass& c : classes) {
-        c.curves.emplace_back().label =
-            by_bath ? bath_text(csv.number(cells[csv.column("bath_K")])) : c.name;
-      }
-    }
-    last_r = r;
-    for (RdfClass& c : classes) {
-      const double g = csv.number(cells[c.g]);
-      const double err = csv.number(cells[c.err]);
-      io::Series& curve = c.curves.back();
-      curve.x.push_back(r);
-      curve.y.push_back(g);
-      curve.low.push_back(std::max(0.0, g - err));
-      curve.high.push_back(g + err);
-    }
-  }
-  // A panel a class with the baths in it, or one with all classes.
-  std::vector<io::Plot> plots(by_bath ? classes.size() : 1);
-  std::string note;
-  for (std::size_t c = 0; c < classes.size(); ++c) {
-    io::Plot& plot = plots[by_bath ? c : 0];
-    plot.y_label =
-        by_bath ? fmt::format("g(r) of {}", classes[c].name) : "g(r), relative to an even spread";
-    if (by_bath) note = choose_baths(classes[c].curves);
-    for (io::Series& curve : classes[c].curves) plot.series.push_back(std::move(curve));
-  }
-  const double r_end = std::min(last_r + 0.5 * width, seen_to_A(plots));
-  for (io::Plot& plot : plots) {
-    plot.title = title_of("Radial distribution", csv.provenance()) + end_of_title;
-    plot.x_label = "r (Å)";
-    plot.x_range = {{0.0, r_end}};
-    plot.y_range = {{0.0, highest_of(plot) > 0.0 ? 1.08 * highest_of(plot) : 1.0}};
-  }
-  plots.back().x_label += "     band: standard error" + note;
-  return pictures_of(io::draw(plots, path_without_extension, formats));
-}
-
-}  // namespace
-
-Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats) {
-  const std::string by_bath = folder + "/rdf_by_bath.csv";
-  const bool several = std::filesystem::exists(by_bath);
-  const std::vector<double> baths = baths_of_run(folder);
-  return draw_distributions(several ? by_bath : folder + "/rdf.csv", folder + "/rdf", formats,
-                            several || baths.empty() ? "" : ", " + bath_text(baths.front()));
-}
-
-Pictures draw_rdf_table(const std::string& table, const std::string& path_without_extension,
-                        const io::PictureFormats& formats) {
-  return draw_distributions(table, path_without_extension, formats, "");
-}
-
 Pictures draw_modes_table(const std::string& table, const std::string& path_without_extension,
                           const io::PictureFormats& formats) {
   io::CsvReader csv(table);
@@ -402,6 +300,7 @@ Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) 
   add("/heat.csv", draw_heat);
   add("/cluster.csv", draw_cluster);
   add("/rdf.csv", draw_rdf);
+  add("/profile.csv", draw_profile);
   add("/exchange.csv", draw_exchange);
   add("/spectrum.csv", draw_spectrum);
   add("/isomers.csv", draw_isomers);

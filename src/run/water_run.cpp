@@ -142,10 +142,10 @@ class Run {
     if (deck_.energies && !obstacle.empty()) {
       warn("there will be no heat_capacity.csv: " + obstacle);
     }
-    if (!deck_.rdf && !deck_.energies && !deck_.cluster && !deck_.heat) return;
+    if (!deck_.rdf && !deck_.profile && !deck_.energies && !deck_.cluster && !deck_.heat) return;
     warn(
-        "the baths have several temperatures: rdf.csv and means over the replicas pool them; "
-        "averages.csv, rdf_by_bath.csv and the pictures do not");
+        "the baths have several temperatures: rdf.csv, profile.csv and means over the replicas "
+        "pool them; averages.csv, the tables by bath and the pictures do not");
   }
 
   RunInfo info() const {

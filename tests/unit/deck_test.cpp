@@ -68,6 +68,10 @@ every = 9
 pairs = ["HH", "OO"]
 r_max_A = 10.5
 bins = 100
+[observe.profile]
+every = 15
+r_max_A = 9.5
+bins = 33
 [observe.spectrum]
 every = 2
 resolution_per_cm = 2.5
@@ -181,6 +185,10 @@ TEST(Deck, ReadsEveryKey) {
   EXPECT_EQ(deck.rdf->pairs, (std::array<bool, 3>{true, false, true}));
   EXPECT_EQ(deck.rdf->r_max_A, 10.5);
   EXPECT_EQ(deck.rdf->bins, 100);
+  ASSERT_TRUE(deck.profile);
+  EXPECT_EQ(deck.profile->every, 15);
+  EXPECT_EQ(deck.profile->r_max_A, 9.5);
+  EXPECT_EQ(deck.profile->bins, 33);
   ASSERT_TRUE(deck.spectrum);
   EXPECT_EQ(deck.spectrum->every, 2);
   EXPECT_EQ(deck.spectrum->resolution_per_cm, 2.5);

@@ -1199,7 +1199,7 @@ TEST_F(ObserversTest, DrawsWhatThereIs) {
   const Deck d = deck(3,
                       "[observe.energies]\nevery = 1\n[observe.conservation]\nevery = 10\n"
                       "[observe.trajectory]\nevery = 100\n[observe.cluster]\nevery = 10\n"
-                      "[observe.spectrum]\nresolution_per_cm = 50\n" +
+                      "[observe.profile]\n[observe.spectrum]\nresolution_per_cm = 50\n" +
                           kRdf);
   run(d, 3000);
   std::vector<std::string> paths;
@@ -1208,8 +1208,8 @@ TEST_F(ObserversTest, DrawsWhatThereIs) {
     EXPECT_TRUE(pictures.warnings.empty());
     paths.insert(paths.end(), pictures.paths.begin(), pictures.paths.end());
   }
-  EXPECT_EQ(paths.size(), 10u);
-  EXPECT_EQ(draw_run(folder_.path()).paths.size(), 10u);
+  EXPECT_EQ(paths.size(), 12u);
+  EXPECT_EQ(draw_run(folder_.path()).paths.size(), 12u);
   EXPECT_TRUE(contains(read_text(folder_.file("rdf.svg")), "3 molecules, 3 replicas"));
   EXPECT_TRUE(contains(read_text(folder_.file("rdf.svg")), "band: standard error"));
   // What line and band are; what a run leaves out of averages, and what its thermostat does.

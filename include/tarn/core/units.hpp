@@ -32,6 +32,8 @@ inline constexpr double absorption_km_per_mol_A2_Da_per_D2 =
 inline constexpr double quantum_kcal_cm_per_mol =
     6.62607015e-34 * 6.02214076e23 * (speed_of_light_cm_per_fs * 1e15) / 4184.0;
 inline constexpr double angstrom_per_bohr = 0.529177210903;
+/// A dalton per cubic angstrom [g/cm^3].
+inline constexpr double g_per_cm3_of_Da_per_A3 = 10.0 / 6.02214076;
 inline constexpr double mass_hydrogen_Da = 1.008;
 inline constexpr double mass_oxygen_Da = 15.9994;
 

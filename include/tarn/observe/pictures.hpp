@@ -58,6 +58,11 @@ Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats =
 Pictures draw_rdf_table(const std::string& table, const std::string& path_without_extension,
                         const io::PictureFormats& formats = io::kAllPictures);
 
+/// Density and orientation by the distance from the centre of mass, with bands of one standard
+/// error, of at most seven baths.
+Pictures draw_profile(const std::string& folder,
+                      const io::PictureFormats& formats = io::kAllPictures);
+
 /// Density of states and infrared absorption with bands of one standard error, up to somewhat
 /// behind where 99 % of both is seen.
 Pictures draw_spectrum(const std::string& folder,

@@ -1,0 +1,201 @@
+#include "tarn/analysis/profile.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "baths.hpp"
+#include "makers.hpp"
+#include "tarn/analysis/blocking.hpp"
+#include "tarn/analysis/rdf.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/observe/pictures.hpp"
+
+namespace tarn {
+namespace {
+
+using analysis::PooledBlocking;
+using analysis::RadialSums;
+
+/// The means of a table, shell by shell, over all replicas or those of one bath.
+class ProfileMeans {
+ public:
+  ProfileMeans(int replicas, int bins)
+      : series_(PooledBlocking::series_of_replicas(replicas)),
+        mass_(static_cast<std::size_t>(bins), PooledBlocking::of_replicas(replicas)),
+        oxygens_(mass_),
+        hydrogens_(mass_),
+        cosines_(mass_) {}
+
+  std::size_t series() const { return series_; }
+  /// The sums over so many replicas of a series at one time.
+  void add(std::size_t series, const RadialSums& sums, double replicas) {
+    for (std::size_t b = 0; b < mass_.size(); ++b) {
+      mass_[b].add(series, sums.mass_Da[b], replicas);
+      oxygens_[b].add(series, sums.oxygens[b], replicas);
+      hydrogens_[b].add(series, sums.hydrogens[b], replicas);
+      if (sums.oxygens[b] > 0.0) cosines_[b].add(series, sums.cosines[b], sums.oxygens[b]);
+    }
+  }
+  /// Rows of the table, after `bath_K` if there is one.
+  void append_rows(std::optional<double> bath_K, double r_max_A, io::CsvFormat& csv,
+                   std::string& text) const;
+
+  void save(std::ostream& out) const {
+    for (const Shells* shells : {&mass_, &oxygens_, &hydrogens_, &cosines_}) {
+      for (const PooledBlocking& mean : *shells) {
+        io::put(out, std::span<const double>(mean.memory()));
+      }
+    }
+  }
+  void load(std::istream& in) {
+    for (Shells* shells : {&mass_, &oxygens_, &hydrogens_, &cosines_}) {
+      for (PooledBlocking& mean : *shells) mean.restore(io::get_doubles(in));
+    }
+  }
+
+ private:
+  using Shells = std::vector<PooledBlocking>;
+
+  std::size_t series_;
+  Shells mass_, oxygens_, hydrogens_, cosines_;
+};
+
+void ProfileMeans::append_rows(std::optional<double> bath_K, double r_max_A, io::CsvFormat& csv,
+                               std::string& text) const {
+  const int bins = static_cast<int>(mass_.size());
+  const std::vector<double> r_A = analysis::bin_centres_A(r_max_A, bins);
+  const std::vector<double> volumes_A3 = analysis::shell_volumes_A3(r_max_A, bins);
+  double within = 0.0;
+  for (std::size_t b = 0; b < mass_.size(); ++b) {
+    const auto density = [&](const PooledBlocking& sums, double unit) {
+      const analysis::Blocking mean = sums.result();
+      csv.cell(unit / volumes_A3[b] * mean.mean).cell(unit / volumes_A3[b] * mean.error);
+    };
+    if (bath_K) csv.cell(*bath_K);
+    csv.cell(r_A[b]);
+    density(mass_[b], units::g_per_cm3_of_Da_per_A3);
+    density(oxygens_[b], 1.0);
+    density(hydrogens_[b], 1.0);
+    const bool known = cosines_[b].samples() > 0.0;
+    const analysis::Blocking cosine = cosines_[b].result();
+    const double unknown = std::numeric_limits<double>::quiet_NaN();
+    csv.cell_or_nan(known ? cosine.mean : unknown).cell_or_nan(known ? cosine.error : unknown);
+    within += oxygens_[b].result().mean;
+    csv.cell(within);
+    text += csv.row();
+  }
+}
+
+/// profile.csv, and profile_by_bath.csv where there are several baths.
+class ProfileObserver final : public Observer {
+ public:
+  ProfileObserver(const ObserveProfile& section, const WaterModel& model, const RunInfo& info)
+      : section_(section), model_(model), info_(info), baths_(info) {
+    tables_.emplace_back(info.replicas, section.bins);
+    if (baths_.size() > 1) {
+      for (const int replicas : baths_.replicas()) tables_.emplace_back(replicas, section.bins);
+    }
+  }
+
+  std::string name() const override {
+    return fmt::format("profile every {} from step {} bins {} r_max_A {:.17g} baths {}",
+                       section_.every, info_.first_averaged_step, section_.bins, section_.r_max_A,
+                       baths_.size());
+  }
+  unsigned fields() const override { return kPositions; }
+  std::int64_t every() const override { return section_.every; }
+  void begin() override {}
+  void observe(const Frame& frame) override;
+  void save(std::ostream& out) override {
+    for (const ProfileMeans& table : tables_) table.save(out);
+  }
+  void load(std::istream& in) override {
+    for (ProfileMeans& table : tables_) table.load(in);
+  }
+  void finish() override {
+    write("profile", std::span(tables_).first(1));
+    if (tables_.size() > 1) write("profile_by_bath", std::span(tables_).subspan(1));
+  }
+  Pictures draw() override { return draw_profile(info_.out_dir); }
+
+ private:
+  void write(const char* name, std::span<const ProfileMeans> tables) const;
+
+  ObserveProfile section_;
+  WaterModel model_;
+  RunInfo info_;
+  Baths baths_;
+  std::vector<ProfileMeans> tables_;  // of all replicas, then of each bath
+};
+
+void ProfileObserver::observe(const Frame& frame) {
+  if (frame.step < info_.first_averaged_step) return;
+  struct Part {
+    RadialSums sums;
+    double replicas = 0.0;
+  };
+  // By table and series, in the order of the replicas.
+  std::map<std::pair<std::size_t, std::size_t>, Part> parts;
+  const auto part = [&](std::size_t table, std::int64_t replica) -> Part& {
+    const std::size_t series = static_cast<std::size_t>(replica) % tables_[table].series();
+    return parts.try_emplace({table, series}, Part{RadialSums(section_.bins)}).first->second;
+  };
+  for (std::size_t r = 0; r < frame.live(); ++r) {
+    const auto add = [&](Part& to) {
+      to.replicas += 1.0;
+      analysis::add_radial(frame.positions_A_of(r), model_.mass_o_Da, model_.mass_h_Da,
+                           section_.r_max_A, to.sums);
+    };
+    const std::int64_t id = frame.replica_ids[r];
+    add(part(0, id));
+    if (tables_.size() > 1) add(part(1 + baths_.of(id), baths_.place(id)));
+  }
+  for (const auto& [at, sums] : parts) tables_[at.first].add(at.second, sums.sums, sums.replicas);
+}
+
+void ProfileObserver::write(const char* name, std::span<const ProfileMeans> tables) const {
+  const std::string path = fmt::format("{}/{}.csv", info_.out_dir, name);
+  const bool by_bath = &tables.front() != &tables_.front();
+  std::vector<std::string> header{"r_A"};
+  if (by_bath) header.insert(header.begin(), "bath_K");
+  for (const char* column :
+       {"density_g_per_cm3", "oxygens_per_A3", "hydrogens_per_A3", "cos_dipole"}) {
+    header.emplace_back(column);
+    header.push_back(fmt::format("{}_err", column));
+  }
+  header.emplace_back("molecules_within");
+  io::CsvFormat csv(path, header);
+  std::string text = csv.head(fmt::format(
+      "{}; {} pooled, r from the centre of mass; cos_dipole = mean cosine between the dipole of "
+      "the "
+      "molecules whose oxygen is in the shell and the way out, nan where there was none; "
+      "molecules_within = oxygens up to the end of the bin; standard errors by blocking",
+      info_.provenance, by_bath ? "replicas of a bath" : "all replicas"));
+  for (std::size_t t = 0; t < tables.size(); ++t) {
+    tables[t].append_rows(by_bath ? baths_.temperature_K(t) : std::nullopt, section_.r_max_A, csv,
+                          text);
+  }
+  io::write_file(path, text);
+}
+
+}  // namespace
+
+std::unique_ptr<Observer> make_profile(const ObserveProfile& section, const Deck& deck,
+                                       const RunInfo& info) {
+  return std::make_unique<ProfileObserver>(section, find_water_model(deck.system.model).value(),
+                                           info);
+}
+
+}  // namespace tarn
