@@ -35,6 +35,23 @@ struct Bound {
   double clock_Hz = 0.0;
 };
 
+/// Seconds that the pairs of so many steps take at the bound; 0 for a device that is not known.
+double bound_seconds(const Case& c, double steps, const Bound& bound) {
+  const bool floats = c.precision != Precision::double_;
+  const int lanes = gpu::lanes_of(bound.device.compute_capability, floats);
+  if (lanes == 0) return 0.0;
+  return gpu::bound_seconds(steps * bench::pairs_of(c) * c.replicas,
+                            gpu::instructions_of_pair(gpu::path_of(c.molecules), false),
+                            bound.device.multiprocessors, lanes, bound.clock_Hz);
+}
+
+/// Whether the fewest steps that run_case() makes take longer than anybody wants to wait: doubles
+/// on a device that has few units for them.
+bool is_hopeless(const Case& c, const Bound& bound) {
+  constexpr double kMost_s = 5.0, kFewest = 4.0 * bench::kFewSteps;
+  return bound_seconds(c, kFewest, bound) > kMost_s;
+}
+
 bool all_measured = true;
 void fail(benchmark::State& state, const char* why) {
   all_measured = false;
@@ -61,13 +78,8 @@ void run_case(benchmark::State& state, const Case& c, const Bound& bound) {
     state.counters["cluster_steps_per_s"] = Counter(done * c.replicas, Counter::kIsRate);
     state.counters["steps_per_s"] = Counter(done, Counter::kIsRate);
     state.counters["pairs_per_s"] = Counter(done * pairs, Counter::kIsRate);
-    const bool floats = c.precision != Precision::double_;
-    const int lanes = gpu::lanes_of(bound.device.compute_capability, floats);
-    if (lanes > 0 && seconds > 0.0) {
-      state.counters["share_of_bound"] = gpu::share_of_bound(
-          done * pairs / seconds, gpu::instructions_of_pair(gpu::path_of(c.molecules), false),
-          bound.device.multiprocessors, lanes, bound.clock_Hz);
-    }
+    const double at_bound = bound_seconds(c, done, bound);
+    if (at_bound > 0.0 && seconds > 0.0) state.counters["share_of_bound"] = at_bound / seconds;
     if (!engine->blow_ups().empty()) fail(state, "a replica blew up");
   } catch (const Error& error) {
     fail(state, error.what());
@@ -115,6 +127,10 @@ void add_cases(const Bound& bound) {
     const std::string name = std::string(c.name) + "/" + precision +
                              "/N:" + std::to_string(c.molecules) +
                              "/replicas:" + std::to_string(c.replicas);
+    if (is_hopeless(c, bound)) {
+      std::printf("%s is left out: it would take too long on this device\n", name.c_str());
+      continue;
+    }
     benchmark::RegisterBenchmark(name.c_str(),
                                  [c, bound](benchmark::State& state) { run_case(state, c, bound); })
         ->UseManualTime()

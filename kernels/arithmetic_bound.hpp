@@ -50,10 +50,10 @@ inline int lanes_of(const std::string& compute_capability, bool floats) {
   return 0;
 }
 
-/// Share of the bound that so many pairs a second are.
-inline double share_of_bound(double pairs_per_s, int instructions_of_pair, int multiprocessors,
-                             int lanes, double clock_Hz) {
-  return pairs_per_s * instructions_of_pair / (clock_Hz * multiprocessors * lanes);
+/// Seconds that so many pairs take at the bound.
+inline double bound_seconds(double pairs, int instructions_of_pair, int multiprocessors, int lanes,
+                            double clock_Hz) {
+  return pairs * instructions_of_pair / (clock_Hz * multiprocessors * lanes);
 }
 
 }  // namespace gpu

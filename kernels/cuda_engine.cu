@@ -468,7 +468,8 @@ class CudaEngine final : public Engine {
     net_ = DeviceBuffer<double>(3 * replicas * static_cast<std::size_t>(pair_tiles(n_, slices)));
     wall_ = DeviceBuffer<double>(replicas * kWallNumbers);
     device_step_ = DeviceBuffer<long long>(std::vector<long long>{step_});
-    begun_ = DeviceBuffer<unsigned>(static_cast<std::size_t>(device_state_.slots));
+    // Where the move is free nobody writes them, and who ends a step still loads them.
+    begun_ = DeviceBuffer<unsigned>(static_cast<std::size_t>(device_state_.slots), 0);
     tiles_ = {sites_.get(), partial_.get(),     net_.get(),
               wall_.get(),  device_step_.get(), begun_.get()};
   }

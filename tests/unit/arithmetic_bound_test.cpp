@@ -49,7 +49,7 @@ TEST(ArithmeticBound, PathsCountAPairOnceOrFromEachSide) {
 
 /// A device of two multiprocessors, 4 lanes each and 10 cycles a second does 80 instructions.
 TEST(ArithmeticBound, SharesAreOfLanesAndClock) {
-  EXPECT_DOUBLE_EQ(share_of_bound(2.0, 20, 2, 4, 10.0), 0.5);
+  EXPECT_DOUBLE_EQ(bound_seconds(2.0, 20, 2, 4, 10.0), 0.5);
   EXPECT_EQ(lanes_of("9.0", true), 128);
   EXPECT_EQ(lanes_of("9.0", false), 64);
   EXPECT_EQ(lanes_of("1.0", true), 0);
