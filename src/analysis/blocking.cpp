@@ -9,6 +9,8 @@ namespace {
 constexpr int kMostSeries = 32;
 /// From this many whole series on, their spread tells the error.
 constexpr double kEnoughSeries = 16.0;
+/// Fewer blocks look alike by chance too often to end the search for longer ones.
+constexpr double kEnoughBlocks = 8.0;
 
 using Means = BlockSums<1>::Value;
 using Products = BlockSums<3>::Value;  // sums of x, y, x y and 1
@@ -94,15 +96,16 @@ Blocking BlockSums<kMoments>::errors(Value (*residual_of)(const Value& sum)) con
     const Level& level = levels_[l];
     // Fewer than four blocks say nothing about their own spread.
     if (level.blocks < (l == 0 ? 2.0 : 4.0)) break;
-    // Less than the naive error is noise in the series that MD gives: a level may only raise it.
-    const double here = std::max(error(level, residual_of), naive);
-    const double ratio = naive > 0.0 ? here / naive : 1.0;
+    // In the series that MD gives a fall from one level to the next is noise.
+    const double here = error(level, residual_of);
+    const bool rises = l == 0 || here > result.error;
+    result.error = std::max(here, result.error);
+    const double ratio = naive > 0.0 ? result.error / naive : 1.0;
     const double length = std::ldexp(1.0, static_cast<int>(l));
-    result.converged = length * length * length > 2.0 * levels_.front().blocks * std::pow(ratio, 4);
-    // Without convergence the largest estimate is the best lower bound.
-    if (result.converged || here > result.error) {
-      result.error = here;
-      result.error_of_error = here / std::sqrt(2.0 * (level.blocks - 1.0));
+    result.converged = level.blocks >= kEnoughBlocks &&
+                       length * length * length > 2.0 * levels_.front().blocks * std::pow(ratio, 4);
+    if (result.converged || rises) {
+      result.error_of_error = result.error / std::sqrt(2.0 * (level.blocks - 1.0));
       result.block_length = std::size_t{1} << l;
     }
     const bool whole_series = level.blocks <= static_cast<double>(series_);

@@ -40,6 +40,7 @@ std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const De
   spec.columns = {"potential_kcal_per_mol", "penalty_kcal_per_mol", "kinetic_kcal_per_mol",
                   "total_kcal_per_mol", "temperature_K"};
   spec.averaged_columns = spec.columns.size();
+  spec.steady_columns = {0, 4};
   spec.append_values = append_energies;
   spec.fluctuation = heat_capacity(make_system(deck, info.molecules), info.molecules);
   spec.draw = draw_energies;

@@ -33,6 +33,7 @@ TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSe
     bath.averages.assign(spec_.averaged_columns, analysis::PooledBlocking::of_replicas(n));
     bath.fluctuation = analysis::PooledCovariance::of_replicas(n);
     bath.results.resize(spec_.result_columns);
+    bath.halves.assign(spec_.steady_columns.size(), analysis::Halves::of_replicas(n));
   }
 }
 
@@ -83,6 +84,12 @@ void TableObserver::average(const Frame& frame, const std::vector<double>& value
       bath.results[c - bath.averages.size()] = analysis::mean_and_error(column);
     }
   }
+  for (std::size_t k = 0; k < bath.halves.size(); ++k) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      column[i] = values[rows[i] * spec_.columns.size() + spec_.steady_columns[k]];
+    }
+    bath.halves[k].add_replicas(ids, column);
+  }
   if (fluctuates(bath_number)) {
     std::vector<double> other(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -127,6 +134,40 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
     for (AveragedQuantity& a : spec_.more_averages()) all.push_back(std::move(a));
   }
   return all;
+}
+
+std::vector<std::string> TableObserver::notes() const {
+  // By chance in one run of two thousand; the second is for the largest of many.
+  constexpr double kTogether = 3.5, kOne = 4.5;
+  std::vector<std::string> notes;
+  for (std::size_t k = 0; k < spec_.steady_columns.size(); ++k) {
+    double sigmas = 0.0, rise = 0.0, count = 0.0;
+    analysis::Halves::Rise largest;
+    for (const Averages& bath : of_bath_) {
+      const double error = bath.averages[spec_.steady_columns[k]].result().error;
+      const analysis::Halves::Rise of_bath = bath.halves[k].rise(error);
+      if (of_bath.sigmas == 0.0) continue;
+      sigmas += of_bath.sigmas;
+      rise += of_bath.mean;
+      count += 1.0;
+      if (std::abs(of_bath.sigmas) > std::abs(largest.sigmas)) largest = of_bath;
+    }
+    if (count == 0.0) continue;
+    const double together = sigmas / std::sqrt(count);
+    const bool all = std::abs(together) > kTogether;
+    if (!all && std::abs(largest.sigmas) <= kOne) continue;
+    const double mean = all ? rise / count : largest.mean;
+    notes.push_back(fmt::format(
+        "{} of the second half of the samples is {:.2g} {} than that of the first{}, {:.1f} "
+        "standard errors of such a difference: the run was not in equilibrium, or is too short for "
+        "its slowest motions; try a longer [run] equilibration_ps",
+        spec_.columns[spec_.steady_columns[k]], std::abs(mean), mean > 0.0 ? "higher" : "lower",
+        count == 1.0 ? ""
+        : all        ? ", in the mean of the baths"
+                     : ", of one bath",
+        std::abs(all ? together : largest.sigmas)));
+  }
+  return notes;
 }
 
 AveragedQuantity TableObserver::average_of(const analysis::Blocking& b, double samples,
@@ -176,6 +217,9 @@ void TableObserver::save(std::ostream& out) {
       io::put(out, result.error);
     }
     io::put(out, bath.result_replicas);
+    for (const analysis::Halves& halves : bath.halves) {
+      io::put(out, std::span<const double>(halves.memory()));
+    }
   }
   if (spec_.save) spec_.save(out);
 }
@@ -191,6 +235,7 @@ void TableObserver::load(std::istream& in) {
       result.error = io::get_double(in);
     }
     bath.result_replicas = io::get_i64(in);
+    for (analysis::Halves& halves : bath.halves) halves.restore(io::get_doubles(in));
   }
   if (spec_.load) spec_.load(in);
 }

@@ -12,6 +12,7 @@
 #include "replica_table.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
+#include "tarn/analysis/halves.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/observe/observers.hpp"
 #include "tarn/observer.hpp"
@@ -37,7 +38,9 @@ struct TableSpec {
   std::size_t averaged_columns = 0;
   std::size_t result_columns = 0;
   std::int64_t first_result_step = 0;  ///< rows before it give no averages and results
-  bool rows_may_be_unknown = false;    ///< values that are nan count in no average
+  /// Averaged columns whose means do not move in equilibrium; where they do, a note says so.
+  std::vector<std::size_t> steady_columns{};
+  bool rows_may_be_unknown = false;  ///< values that are nan count in no average
   /// How a message about a value that is not a number goes on; a literal.
   std::string_view likely = io::kLikelyBlowUp;
   /// Without a temperature above 0 there is none.
@@ -80,6 +83,7 @@ class TableObserver final : public Observer {
     if (spec_.finish) spec_.finish();
   }
   std::vector<AveragedQuantity> averages() const override;
+  std::vector<std::string> notes() const override;
   Pictures draw() override {
     return spec_.draw ? spec_.draw(info_.out_dir, io::kAllPictures) : Pictures{};
   }
@@ -91,6 +95,7 @@ class TableObserver final : public Observer {
     analysis::PooledCovariance fluctuation{};
     std::vector<analysis::MeanError> results{};  // [result column], over the replicas, the last
     std::int64_t result_replicas = 0;
+    std::vector<analysis::Halves> halves{};  // [steady column]; of the series of `averages`
   };
   /// Whether it has the average of FluctuationSpec.
   bool fluctuates(std::size_t bath) const;

@@ -152,6 +152,32 @@ void push_anew(const Deck& deck, StartState& start) {
   }
 }
 
+std::string no_momentum_note(const std::string& who_had) {
+  return who_had +
+         " no momentum: with remove_momentum = true this run has none either, and its temperatures "
+         "leave out those six degrees of freedom";
+}
+
+/// Velocities of a cluster that neither moves nor turns, in a run that does not know.
+std::optional<std::string> note_on_momentum(const Deck& deck, const std::string& path,
+                                            const WaterModel& model, const io::Structure& file) {
+  if (deck.system.remove_momentum || deck.thermostat.kind != Thermostat::none) return std::nullopt;
+  // A part in the motion as a whole that six degrees of freedom of many would not have by chance,
+  // and that velocities of six digits leave.
+  constexpr double kMost = 1e-6;
+  const std::vector<double>& v = file.velocities_A_per_akma;
+  std::vector<double> without = v;
+  start::remove_momentum(model, file.positions_A, without);
+  double whole = 0.0, all = 0.0;
+  for (std::size_t c = 0; c < v.size(); ++c) {
+    const double mass_Da = model.mass_Da(static_cast<int>(c / 3 % 3));
+    whole += mass_Da * (v[c] - without[c]) * (v[c] - without[c]);
+    all += mass_Da * v[c] * v[c];
+  }
+  if (!(whole <= kMost * all) || all == 0.0) return std::nullopt;
+  return no_momentum_note("the cluster of " + path + " has");
+}
+
 /// Puts the molecules of a state where scheme and model want them. A state of the same scheme, step
 /// and model is already there, to the last bit.
 /// @throws InputError for molecules that are no water of the model
@@ -178,10 +204,7 @@ void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
   if (deck.system.velocities == VelocityKind::state && !deck.system.remove_momentum &&
       deck.thermostat.kind == Thermostat::none &&
       make_system(then, start.state.molecules).motionless) {
-    notes.push_back(
-        fmt::format("the run of {} had no momentum: with remove_momentum = true this one has none "
-                    "either, and its temperatures leave out those six degrees of freedom",
-                    start.path));
+    notes.push_back(no_momentum_note("the run of " + start.path + " had"));
   }
   if (same_shape && same_bonds) return;
   std::vector<double>& x = start.state.positions_A;
@@ -292,6 +315,7 @@ Start make_start(const Deck& deck, const StartWatch& watch) {
       throw InputError({Problem{deck.path, 0, 0, no_velocities_message(*path)}});
     }
     if (const auto note = note_on_push(deck, *path, *file)) start.notes.push_back(*note);
+    if (const auto note = note_on_momentum(deck, *path, model, *file)) start.notes.push_back(*note);
     if (rigid) {
       start::project_onto_constraints(model, file->positions_A, file->velocities_A_per_akma);
     }

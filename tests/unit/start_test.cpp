@@ -569,6 +569,39 @@ TEST_F(StartFromFile, SaysWhenTheFileIsOfAnotherModel) {
   EXPECT_NE(start.notes[1].find("rigid geometry"), std::string::npos) << start.notes[1];
 }
 
+TEST_F(StartFromFile, SaysWhenItsVelocitiesHaveNoMomentum) {
+  Deck deck = deck_of(seven());
+  deck.system.temperature_K = 100.0;
+  for (const bool rests : {true, false}) {
+    deck.system.remove_momentum = rests;
+    deck.system.velocities = VelocityKind::tangent;
+    const Start drawn = make_start(deck);
+    io::Structure file;
+    file.molecules = 7;
+    file.positions_A = drawn.state.positions_A;
+    file.velocities_A_per_akma = drawn.state.velocities_A_per_akma;
+    const std::string path = (folder_ / "moving.xyz").string();
+    io::write_structure(path, file);
+    Deck again = deck;
+    again.system.file = path;
+    again.system.velocities = VelocityKind::file;
+    again.system.remove_momentum = false;
+    const Start start = make_start(again);
+    EXPECT_EQ(start.notes.size(), rests ? 1u : 0u);
+    if (rests) {
+      EXPECT_NE(start.notes[0].find("has no momentum: with remove_momentum = true"),
+                std::string::npos);
+    }
+    again.system.remove_momentum = true;
+    EXPECT_TRUE(make_start(again).notes.empty()) << "it knows";
+    again.system.remove_momentum = false;
+    again.thermostat.kind = Thermostat::gla;
+    again.thermostat.friction_per_ps = 1.0;
+    again.thermostat.temperature_K = 100.0;
+    EXPECT_TRUE(make_start(again).notes.empty()) << "noise moves it";
+  }
+}
+
 TEST_F(StartFromFile, RefusesAnotherNumberOfMolecules) {
   Deck deck = deck_of(seven());
   deck.system.molecules = 8;

@@ -25,11 +25,11 @@ struct Blocking {
 };
 
 /// Blocking (Flyvbjerg & Petersen 1989): neighbours are merged, level by level, until the blocks
-/// are independent. The level is the first one whose block length B satisfies
-/// B^3 > 2 n (s_B / s_1)^4 (Lee et al. 2011, a balance of bias and noise). s_B is the error
-/// estimate at that level, and at least s_1: series of MD have no anticorrelation that would last.
-/// Of white noise in b blocks the square of the error is too large by (pi b)^-1/2 of itself,
-/// therefore.
+/// are independent. The level is the first one of eight blocks or more whose length B satisfies
+/// B^3 > 2 n (s_B / s_1)^4 (Lee et al. 2011, a balance of bias and noise). s_B is the largest of
+/// the error estimates up to that level: series of MD have no anticorrelation that would last, and
+/// a level that came out low by chance must not end the search. Of white noise in b blocks the
+/// square of the error is too large by (pi b)^-1/2 of itself, or up to twice that, therefore.
 ///
 /// A last value without a partner is left out at its level; the mean is that of all values.
 Blocking blocking(std::span<const double> series);

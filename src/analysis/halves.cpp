@@ -1,0 +1,98 @@
+#include "tarn/analysis/halves.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tarn/analysis/blocking.hpp"
+#include "tarn/analysis/errors.hpp"
+
+namespace tarn::analysis {
+namespace {
+
+constexpr std::size_t kMost = 64, kFewest = 8;
+/// Fewer series tell no spread.
+constexpr std::size_t kEnoughSeries = 4;
+
+/// A normal number that is as rare as this one of Student's t distribution.
+double normal_of_t(double t, double degrees) {
+  const double size = std::sqrt(degrees * std::log1p(t * t / degrees)) * (8.0 * degrees + 1.0) /
+                      (8.0 * degrees + 3.0);
+  return std::copysign(size, t);
+}
+
+}  // namespace
+
+Halves Halves::of_replicas(int replicas) {
+  return Halves(PooledBlocking::series_of_replicas(replicas));
+}
+
+void Halves::add_replicas(std::span<const std::int64_t> ids, std::span<const double> values) {
+  for (std::size_t r = 0; r < ids.size(); ++r) {
+    Sum& sum = last_[static_cast<std::size_t>(ids[r]) % series_];
+    sum = {sum.of_values + values[r], sum.weight + 1.0};
+  }
+  if (++times_ < length_) return;
+  blocks_.push_back(last_);
+  std::fill(last_.begin(), last_.end(), Sum{});
+  times_ = 0;
+  if (blocks_.size() < kMost) return;
+  for (std::size_t b = 0; b < kMost / 2; ++b) {
+    const std::vector<Sum> one = blocks_[2 * b], next = blocks_[2 * b + 1];
+    for (std::size_t s = 0; s < series_; ++s) {
+      blocks_[b][s] = {one[s].of_values + next[s].of_values, one[s].weight + next[s].weight};
+    }
+  }
+  blocks_.resize(kMost / 2);
+  length_ *= 2;
+}
+
+Halves::Rise Halves::rise(double error) const {
+  if (blocks_.size() < kFewest) return {};
+  const std::size_t half = blocks_.size() / 2;
+  const auto mean_of = [&](std::size_t s, std::size_t begin) {
+    Sum sum;
+    for (std::size_t b = begin; b < begin + half; ++b) {
+      sum = {sum.of_values + blocks_[b][s].of_values, sum.weight + blocks_[b][s].weight};
+    }
+    return sum.of_values / sum.weight;
+  };
+  std::vector<double> rises;
+  for (std::size_t s = 0; s < series_; ++s) {
+    const double rise = mean_of(s, blocks_.size() - half) - mean_of(s, 0);
+    if (std::isfinite(rise)) rises.push_back(rise);  // not of replicas that were stopped
+  }
+  if (rises.empty()) return {};
+  const MeanError all = mean_and_error(rises);
+  if (rises.size() >= kEnoughSeries) {
+    if (!(all.error > 0.0)) return {all.mean, 0.0};
+    return {all.mean, normal_of_t(all.mean / all.error, static_cast<double>(rises.size() - 1))};
+  }
+  return {all.mean, error > 0.0 ? all.mean / (2.0 * error) : 0.0};
+}
+
+std::vector<double> Halves::memory() const {
+  std::vector<double> memory{static_cast<double>(length_), static_cast<double>(times_)};
+  const auto put = [&](const std::vector<Sum>& sums) {
+    for (const Sum& sum : sums) memory.insert(memory.end(), {sum.of_values, sum.weight});
+  };
+  put(last_);
+  for (const std::vector<Sum>& block : blocks_) put(block);
+  return memory;
+}
+
+void Halves::restore(std::span<const double> memory) {
+  length_ = static_cast<std::int64_t>(memory[0]);
+  times_ = static_cast<std::int64_t>(memory[1]);
+  memory = memory.subspan(2);
+  const auto take = [&](std::vector<Sum>& sums) {
+    for (Sum& sum : sums) {
+      sum = {memory[0], memory[1]};
+      memory = memory.subspan(2);
+    }
+  };
+  take(last_);
+  blocks_.clear();
+  while (!memory.empty()) take(blocks_.emplace_back(series_));
+}
+
+}  // namespace tarn::analysis

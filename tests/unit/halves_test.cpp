@@ -1,0 +1,109 @@
+#include "tarn/analysis/halves.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+namespace tarn::analysis {
+namespace {
+
+using Ids = std::vector<std::int64_t>;
+using Values = std::vector<double>;
+
+TEST(Halves, ARampRisesByHalfOfItself) {
+  // 1000 times: blocks of 16, 62 of them whole, 992 times; means of 0 ... 495 and 496 ... 991.
+  Halves halves = Halves::of_replicas(1);
+  Values rises;
+  for (int t = 0; t < 1000; ++t) {
+    const double value = t;
+    halves.add_replicas(Ids{0}, Values{value});
+    rises.push_back(halves.rise(1.0).mean);
+  }
+  EXPECT_EQ(rises[6], 0.0) << "fewer than eight blocks";
+  EXPECT_EQ(rises[7], 4.0);
+  EXPECT_EQ(rises[8], 5.0) << "of nine the middle one is in neither";
+  EXPECT_DOUBLE_EQ(halves.rise(31.0).mean, 496.0);
+  EXPECT_DOUBLE_EQ(halves.rise(31.0).sigmas, 8.0) << "twice the error of the mean of all";
+  EXPECT_EQ(halves.rise(0.0).sigmas, 0.0);
+}
+
+TEST(Halves, SeriesTellTheErrorByTheirSpread) {
+  // Four replicas that rise by 1, 2, 3 and 6: 3 +- sqrt(14 / 12), t of 3 degrees of freedom.
+  Halves halves = Halves::of_replicas(4);
+  for (int t = 0; t < 64; ++t) {
+    const double late = t < 32 ? 0.0 : 1.0;
+    halves.add_replicas(Ids{0, 1, 2, 3}, Values{late, 10.0 + 2.0 * late, 3.0 * late, 6.0 * late});
+  }
+  const Halves::Rise rise = halves.rise(1e-9);
+  EXPECT_DOUBLE_EQ(rise.mean, 3.0);
+  const double one_sided = 0.5 * std::erfc(rise.sigmas / std::sqrt(2.0));
+  // F(t) of 3 degrees: 1/2 + (x/(1 + x^2) + atan x)/pi with x = t/sqrt 3.
+  const double x = 3.0 / std::sqrt(14.0 / 12.0) / std::sqrt(3.0);
+  const double exact = 0.5 - (x / (1.0 + x * x) + std::atan(x)) / M_PI;
+  // Wallace's is right to 0.02 of a standard deviation from 3 degrees on.
+  const double density = std::exp(-0.5 * rise.sigmas * rise.sigmas) / std::sqrt(2.0 * M_PI);
+  EXPECT_NEAR(one_sided, exact, 0.02 * density);
+}
+
+TEST(Halves, ReplicasThatStoppedAreLeftOut) {
+  Halves halves = Halves::of_replicas(5);
+  for (int t = 0; t < 64; ++t) {
+    const double late = t < 32 ? 0.0 : 1.0;
+    Ids ids{0, 1, 2, 3};
+    Values values{late, late, late + 0.1 * late, late};
+    if (t < 20) {
+      ids.push_back(4);
+      values.push_back(-1e6);
+    }
+    halves.add_replicas(ids, values);
+  }
+  EXPECT_NEAR(halves.rise(0.0).mean, 1.025, 1e-12);
+}
+
+/// Series in equilibrium are called apart as often as normal numbers are, correlated or not.
+TEST(Halves, AreAlikeInEquilibrium) {
+  constexpr int kRuns = 2000;
+  double squares = 0.0;
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  for (int run = 0; run < kRuns; ++run) {
+    Halves halves = Halves::of_replicas(8);
+    Values x(8);
+    for (double& v : x) v = normal(random);
+    const Ids ids{0, 1, 2, 3, 4, 5, 6, 7};
+    for (int t = 0; t < 200; ++t) {
+      for (double& v : x) v = 0.9 * v + std::sqrt(0.19) * normal(random);
+      halves.add_replicas(ids, x);
+    }
+    const double sigmas = halves.rise(0.0).sigmas;
+    squares += sigmas * sigmas / kRuns;
+  }
+  // The square of a normal number has mean 1 and variance 2. That the half means of one series are
+  // correlated does not matter: the spread of the series has it.
+  EXPECT_NEAR(squares, 1.0, 4.5 * std::sqrt(2.0 / kRuns) + 0.01);
+}
+
+TEST(Halves, GoOnFromTheirMemory) {
+  const auto see = [](Halves& halves, int begin, int end) {
+    for (int t = begin; t < end; ++t) {
+      halves.add_replicas(Ids{0, 1, 2, 3, 4},
+                          Values{std::sin(t), std::cos(t), std::sin(2.0 * t), 1.0 * t, 0.5});
+    }
+  };
+  Halves straight = Halves::of_replicas(5);
+  see(straight, 0, 300);
+  for (const int stop : {0, 7, 64, 130, 300}) {
+    Halves first = Halves::of_replicas(5), second = Halves::of_replicas(5);
+    see(first, 0, stop);
+    second.restore(first.memory());
+    see(second, stop, 300);
+    EXPECT_EQ(second.memory(), straight.memory()) << stop;
+    EXPECT_EQ(second.rise(1.0).sigmas, straight.rise(1.0).sigmas);
+  }
+}
+
+}  // namespace
+}  // namespace tarn::analysis
