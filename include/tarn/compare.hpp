@@ -77,11 +77,15 @@ struct TrajectoryErrors {
   double v_max = kNone, v_end = kNone;
 };
 
-/// What came of one scheme of a mechanical system. Costs are means of a step.
+/// What came of one scheme of a mechanical system.
 struct MechanicsSchemeResult {
   std::string label;
   std::int64_t steps = 0;
   double step = 0.0;  ///< its length
+  /// mechanics::Costs of the start and all steps.
+  std::int64_t force_evaluations = 0, hessian_evaluations = 0, third_derivative_evaluations = 0;
+  std::int64_t iterations = 0;
+  double forces_per_time = TrajectoryErrors::kNone;  ///< for a unit of time; NaN when it failed
   double steps_per_second = 0.0;
   double us_per_time = TrajectoryErrors::kNone;  ///< for a unit of time; NaN when it failed
   double linear_solves_per_step = 0.0;
@@ -101,6 +105,9 @@ struct SchemeOrder {
   std::string label;
   std::string quantity;  ///< "q" or "v", the largest error of the samples
   analysis::OrderFit fit;
+  /// What a step costs, on average of the runs with all steps.
+  double forces_per_step = TrajectoryErrors::kNone, hessians_per_step = TrajectoryErrors::kNone;
+  double iterations_per_step = TrajectoryErrors::kNone;
 };
 
 struct CompareResult {

@@ -294,14 +294,20 @@ class MechanicsComparison {
 
   void write_table() const {
     const std::string path = result_.out_dir + "/compare.csv";
-    std::vector<std::string> header{"scheme", "steps", "steps_per_s", "linear_solves_per_step",
-                                    "iterations_per_step"};
+    std::vector<std::string> header{"scheme",
+                                    "steps",
+                                    "steps_per_s",
+                                    "linear_solves_per_step",
+                                    "iterations_per_step",
+                                    "force_evaluations",
+                                    "hessian_evaluations",
+                                    "third_derivative_evaluations"};
     // One that could not begin has none.
     const auto with_most = std::max_element(
         result_.mechanics.begin(), result_.mechanics.end(),
         [](const auto& a, const auto& b) { return a.changes.size() < b.changes.size(); });
     for (const auto& [name, change] : with_most->changes) header.push_back(name + "_change_max");
-    header.insert(header.end(), {"step", "us_per_time"});
+    header.insert(header.end(), {"step", "us_per_time", "forces_per_time"});
     if (by_step()) {
       header.insert(header.end(), {"error_q_max", "error_q_end", "error_v_max", "error_v_end",
                                    "reference_error_q_max", "reference_error_q_end",
@@ -317,10 +323,12 @@ class MechanicsComparison {
     for (const MechanicsSchemeResult& s : result_.mechanics) {
       csv.cell(std::string_view(s.label)).cell(s.steps).cell(s.steps_per_second);
       csv.cell(s.linear_solves_per_step).cell(s.iterations_per_step);
+      csv.cell(s.force_evaluations).cell(s.hessian_evaluations);
+      csv.cell(s.third_derivative_evaluations);
       for (std::size_t k = 0; k < with_most->changes.size(); ++k) {
         csv.cell_or_nan(k < s.changes.size() ? s.changes[k].second : kNone);
       }
-      csv.cell(s.step).cell_or_nan(s.us_per_time);
+      csv.cell(s.step).cell_or_nan(s.us_per_time).cell_or_nan(s.forces_per_time);
       if (by_step()) {
         for (const TrajectoryErrors* e : {&s.errors, &s.reference_errors}) {
           for (const double error : {e->q_max, e->q_end, e->v_max, e->v_end}) {
@@ -338,13 +346,16 @@ class MechanicsComparison {
   void write_orders() const {
     const std::string path = result_.out_dir + "/orders.csv";
     io::CsvFormat csv(
-        path, {"scheme", "quantity", "order", "spread", "points", "smallest_step", "largest_step"});
+        path, {"scheme", "quantity", "order", "spread", "points", "smallest_step", "largest_step",
+               "forces_per_step", "hessians_per_step", "iterations_per_step"});
     std::string text = csv.head(provenance("order of the largest error by step"));
     for (const SchemeOrder& o : result_.orders) {
       csv.cell(std::string_view(o.label)).cell(std::string_view(o.quantity));
       csv.cell_or_nan(o.fit.order).cell_or_nan(o.fit.spread);
       csv.cell(static_cast<std::int64_t>(o.fit.points));
       csv.cell_or_nan(o.fit.smallest_step).cell_or_nan(o.fit.largest_step);
+      csv.cell_or_nan(o.forces_per_step).cell_or_nan(o.hessians_per_step);
+      csv.cell_or_nan(o.iterations_per_step);
       text += csv.row();
     }
     io::write_file(path, text);

@@ -99,9 +99,17 @@ MechanicsSchemeResult MechanicsContestant::result() const {
   MechanicsSchemeResult result = result_;
   if (case_ == nullptr) return result;
   const mechanics::Costs costs = case_->costs();
+  result.force_evaluations = costs.forces;
+  result.hessian_evaluations = costs.hessians;
+  result.third_derivative_evaluations = costs.third_derivatives;
+  result.iterations = costs.iterations;
   const double steps = static_cast<double>(std::max<std::int64_t>(costs.steps, 1));
   result.linear_solves_per_step = static_cast<double>(costs.linear_solves) / steps;
   result.iterations_per_step = static_cast<double>(costs.iterations) / steps;
+  if (result.failure.empty() && result.steps > 0) {
+    const double time = static_cast<double>(result.steps) * result.step;
+    result.forces_per_time = static_cast<double>(costs.forces) / time;
+  }
   if (seconds_ > 0.0 && result.steps > 0) {
     result.steps_per_second = static_cast<double>(result.steps) / seconds_;
     if (result.failure.empty()) {
