@@ -108,6 +108,7 @@ void print_mechanics(std::FILE* out, const Deck& deck, const CompareResult& resu
   std::vector<std::vector<std::string>> rows{header};
   for (const MechanicsSchemeResult& s : result.mechanics) {
     const auto a_step = [&](std::int64_t count) {
+      if (!s.failure.empty()) return std::string("-");
       return number(static_cast<double>(count) / static_cast<double>(s.steps), "{:.2f}");
     };
     rows.push_back({s.label, fmt::format("{:.0f}", s.steps_per_second), a_step(s.force_evaluations),
@@ -197,7 +198,7 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
     events.ended(result.out_dir, result.interrupted, exit_code);
     if (options.steps.empty()) {
       print_mechanics(out, deck, result);
-      fmt::print(out, "\nTable: {}/compare.csv\n", result.out_dir);
+      fmt::print(out, "\nTables: {0}/compare.csv, {0}/drift.csv\n", result.out_dir);
     } else {
       print_mechanics_errors(out, deck, result);
       fmt::print(out, "\nTables: {0}/compare.csv, {0}/orders.csv\n", result.out_dir);

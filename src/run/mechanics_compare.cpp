@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "mechanics_contestant.hpp"
+#include "mechanics_drift.hpp"
 #include "mechanics_errors.hpp"
 #include "progress.hpp"
 #include "step_options.hpp"
@@ -153,7 +154,10 @@ class MechanicsComparison {
     for (std::size_t k = 0; k < plan_.references.size() && !result_.interrupted; ++k) measure(k);
     tell_progress(0);
     write_table();
-    if (!by_step()) return;
+    if (!by_step()) {
+      show_drift();
+      return;
+    }
     result_.time = plan_.time;
     result_.orders = orders_of(result_.mechanics, schemes_);
     write_orders();
@@ -361,6 +365,24 @@ class MechanicsComparison {
     io::write_file(path, text);
   }
 
+  void show_drift() {
+    std::vector<Drift> drifts;
+    for (const MechanicsContestant& c : contestants_) drifts.push_back(c.drift());
+    const std::string path = result_.out_dir + "/drift.csv";
+    io::write_file(path, drift_table(drifts, path, provenance("changes since the start")));
+    std::vector<io::Plot> plots = drift_plots(drifts);
+    if (plots.empty()) return;
+    plots.front().title =
+        fmt::format("Largest change since the start in each hundredth of the time, {}",
+                    plan_.variants.front().deck.system.kind);
+    take(io::draw(plots, result_.out_dir + "/drift"));
+  }
+
+  void take(const io::Drawing& drawing) {
+    result_.pictures = drawing.paths;
+    if (!drawing.warning.empty()) warn(drawing.warning);
+  }
+
   void draw() {
     // Where each is measured against its own equations, those with a penalty stand out.
     const bool several = plan_.references.size() > 1;
@@ -375,9 +397,7 @@ class MechanicsComparison {
         "Error of {} up to t = {:g}{}{}{}", plan_.variants.front().deck.system.kind, plan_.time,
         several ? ", each against its own exact solution" : "", both ? " (dashed: penalty)" : "",
         options_.reference.empty() ? "" : ", against " + options_.reference);
-    const io::Drawing drawing = io::draw(plots, result_.out_dir + "/errors");
-    result_.pictures = drawing.paths;
-    if (!drawing.warning.empty()) warn(drawing.warning);
+    take(io::draw(plots, result_.out_dir + "/errors"));
   }
 
   void warn(const std::string& text) const {

@@ -20,11 +20,6 @@ constexpr std::array<const char*, 7> kMoreColours{"#882255", "#999933", "#44AA99
                                                   "#661100", "#6699CC", "#777777"};
 constexpr std::size_t kPalette = 7;
 
-std::string colour_of(std::size_t curve) {
-  const std::size_t place = curve % (kPalette + kMoreColours.size());
-  return place < kPalette ? io::palette_colour(place) : kMoreColours[place - kPalette];
-}
-
 bool is_drawn(const MechanicsSchemeResult& r) {
   return std::isfinite(r.errors.q_max) && r.errors.q_max > 0.0;
 }
@@ -94,7 +89,7 @@ io::Plot error_plot(const std::vector<MechanicsSchemeResult>& results,
     io::Series& s = p.series.emplace_back();
     s.label = labels[scheme];
     s.style = io::Series::Style::marked_line;
-    s.colour = colour_of(scheme);
+    s.colour = colour_of_curve(scheme);
     s.dashed = dashed[scheme];
     std::vector<double> of_reference;
     for (const MechanicsSchemeResult& r : results) {
@@ -127,6 +122,11 @@ io::Plot error_plot(const std::vector<MechanicsSchemeResult>& results,
 }
 
 }  // namespace
+
+std::string colour_of_curve(std::size_t curve) {
+  const std::size_t place = curve % (kPalette + kMoreColours.size());
+  return place < kPalette ? io::palette_colour(place) : kMoreColours[place - kPalette];
+}
 
 std::vector<SchemeOrder> orders_of(const std::vector<MechanicsSchemeResult>& results,
                                    const std::vector<std::string>& schemes) {

@@ -15,6 +15,9 @@ namespace tarn {
 std::vector<SchemeOrder> orders_of(const std::vector<MechanicsSchemeResult>& results,
                                    const std::vector<std::string>& schemes);
 
+/// "#rrggbb" of a scheme by its place, for more of them than the palette has.
+std::string colour_of_curve(std::size_t curve);
+
 /// "2.00", "2.00?" where only two points tell it, or "-".
 std::string order_text(const analysis::OrderFit& fit);
 
