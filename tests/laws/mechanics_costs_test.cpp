@@ -165,6 +165,7 @@ TEST_F(MechanicsCosts, WhatIsTakenOverIsWhatBeginFinds) {
     second->take_over(s);
     second->begin(anew);
     EXPECT_LE((s.f - anew.f).norm(), 1e-10 * (1.0 + anew.f.norm()));
+    EXPECT_LE((s.lambda - anew.lambda).norm(), 1e-10 * (1.0 + anew.lambda.norm()));
     second->step(s);
     second->step(anew);
     EXPECT_LE((s.x - anew.x).norm() + (s.v - anew.v).norm(), 1e-11);
