@@ -77,11 +77,15 @@ struct TrajectoryErrors {
   double v_max = kNone, v_end = kNone;
 };
 
-/// What came of one scheme of a mechanical system. Costs are means of a step.
+/// What came of one scheme of a mechanical system.
 struct MechanicsSchemeResult {
   std::string label;
   std::int64_t steps = 0;
   double step = 0.0;  ///< its length
+  /// mechanics::Costs of the start and all steps.
+  std::int64_t force_evaluations = 0, hessian_evaluations = 0, third_derivative_evaluations = 0;
+  std::int64_t iterations = 0;
+  double forces_per_time = TrajectoryErrors::kNone;  ///< for a unit of time; NaN when it failed
   double steps_per_second = 0.0;
   double us_per_time = TrajectoryErrors::kNone;  ///< for a unit of time; NaN when it failed
   double linear_solves_per_step = 0.0;
@@ -101,6 +105,9 @@ struct SchemeOrder {
   std::string label;
   std::string quantity;  ///< "q" or "v", the largest error of the samples
   analysis::OrderFit fit;
+  /// What a step costs, on average of the runs with all steps.
+  double forces_per_step = TrajectoryErrors::kNone, hessians_per_step = TrajectoryErrors::kNone;
+  double iterations_per_step = TrajectoryErrors::kNone;
 };
 
 struct CompareResult {
@@ -146,17 +153,19 @@ std::vector<CheapestMechanicsScheme> cheapest_schemes(
 /// as far as their steps allow, and `errors.svg` draws errors against cost. Such a deck has a
 /// thermostat: without one averages are those of the start.
 ///
-/// Of a mechanical system `compare.csv` has other columns, and there is no `rdf.csv`. With
-/// CompareOptions::steps each of the schemes runs with each of the steps, to the last time before
-/// the end that is a whole number of all of them, and what it finds is compared at up to 1000
-/// common times with a reference: by default an accurate solution of the equations that the scheme
-/// solves, which are those of rigid constraints or those of a penalty with its omega. The reference
-/// has a quarter of the smallest step, halved until its own error, estimated by the difference from
-/// twice its step, is a hundredth of the smallest error, or until that does not help or would take
-/// more than 64 times the steps of the smallest step and 3e7 positions and velocities. `orders.csv`
-/// has the orders of convergence, analysis::fit_order(), and `errors.svg` draws errors against step
-/// and against cost. All are timed five times in turns, as far as that takes four seconds, and the
-/// shortest time counts.
+/// Of a mechanical system `compare.csv` has other columns, and there is no `rdf.csv`. `drift.csv`
+/// and `drift.svg` tell how the conserved quantities change, at up to 2000 times.
+///
+/// With CompareOptions::steps each of the schemes runs with each of the steps, to the last time
+/// before the end that is a whole number of all of them, and what it finds is compared at up to
+/// 1000 common times with a reference: by default an accurate solution of the equations that the
+/// scheme solves, which are those of rigid constraints or those of a penalty with its omega. The
+/// reference has a quarter of the smallest step, halved until its own error, estimated by the
+/// difference from twice its step, is a hundredth of the smallest error, or until that does not
+/// help or would take more than 64 times the steps of the smallest step and 3e7 positions and
+/// velocities. `orders.csv` has the orders of convergence, analysis::fit_order(), and `errors.svg`
+/// draws errors against step, time and evaluations of the force; there is no `drift.csv` then. All
+/// are timed five times in turns, as far as that takes four seconds, and the shortest time counts.
 ///
 /// @param schemes "scheme" or "scheme:key=value:...", keys of [integrator]
 /// @throws InputError, IoError, NumericalError, DeviceError

@@ -55,9 +55,9 @@ void print_table(std::FILE* out, const std::vector<std::vector<std::string>>& ro
 /// Errors beside costs of a mechanical system, of runs with several steps.
 void print_mechanics_errors(std::FILE* out, const Deck& deck, const CompareResult& result) {
   fmt::print(out, "{}, {}, {:g} of time\n\n", deck.name, deck.system.kind, result.time);
-  std::vector<std::vector<std::string>> rows{{"scheme", "us for 1", "error of q", "at the end",
-                                              "error of v", "of the reference", "change of energy",
-                                              "stopped at"}};
+  std::vector<std::vector<std::string>> rows{{"scheme", "us for 1", "forces for 1", "error of q",
+                                              "at the end", "error of v", "of the reference",
+                                              "change of energy", "stopped at"}};
   for (const MechanicsSchemeResult& s : result.mechanics) {
     double energy = TrajectoryErrors::kNone;
     for (const auto& [name, change] : s.changes) {
@@ -65,19 +65,21 @@ void print_mechanics_errors(std::FILE* out, const Deck& deck, const CompareResul
     }
     const bool known = s.errors.q_max >= analysis::kBelieved * s.reference_errors.q_max;
     rows.push_back(
-        {s.label, number(s.us_per_time, "{:.4g}"),
+        {s.label, number(s.us_per_time, "{:.4g}"), number(s.forces_per_time, "{:.4g}"),
          number(s.errors.q_max, "{:.2e}") + (std::isfinite(s.errors.q_max) && !known ? "?" : ""),
          number(s.errors.q_end, "{:.2e}"), number(s.errors.v_max, "{:.2e}"),
          number(s.reference_errors.q_max, "{:.0e}"), number(energy, "{:.1e}"),
          s.failure.empty() ? "-" : fmt::format("step {}", s.steps)});
   }
   print_table(out, rows);
-  rows = {{"scheme", "order of q", "of v", "from steps", "against"}};
+  rows = {{"scheme", "order of q", "of v", "from steps", "forces a step", "Hessians", "against"}};
   for (std::size_t k = 0; k + 1 < result.orders.size(); k += 2) {
     const analysis::OrderFit& q = result.orders[k].fit;
     rows.push_back(
         {result.orders[k].label, order_text(q), order_text(result.orders[k + 1].fit),
-         q.points > 0 ? fmt::format("{:g} to {:g}", q.smallest_step, q.largest_step) : "-", "-"});
+         q.points > 0 ? fmt::format("{:g} to {:g}", q.smallest_step, q.largest_step) : "-",
+         number(result.orders[k].forces_per_step, "{:.2f}"),
+         number(result.orders[k].hessians_per_step, "{:.2f}"), "-"});
     for (const MechanicsSchemeResult& s : result.mechanics) {
       if (s.scheme == k / 2 && !s.reference.empty()) rows.back().back() = s.reference;
     }
@@ -97,15 +99,20 @@ void print_mechanics(std::FILE* out, const Deck& deck, const CompareResult& resu
   fmt::print(out, "{}, {}, {} steps of {}\n\n", deck.name, deck.system.kind,
              deck.mechanics.run.steps,
              steps_text(result.mechanics, &MechanicsSchemeResult::step, ""));
-  std::vector<std::string> header{"scheme", "steps/s", "linear solves", "iterations"};
+  std::vector<std::string> header{"scheme",   "steps/s",       "forces a step",
+                                  "Hessians", "linear solves", "iterations"};
   for (const auto& [name, change] : result.mechanics.front().changes) {
     header.push_back("max change of " + name);
   }
   header.push_back("stopped at");
   std::vector<std::vector<std::string>> rows{header};
   for (const MechanicsSchemeResult& s : result.mechanics) {
-    rows.push_back({s.label, fmt::format("{:.0f}", s.steps_per_second),
-                    fmt::format("{:.1f}", s.linear_solves_per_step),
+    const auto a_step = [&](std::int64_t count) {
+      if (!s.failure.empty()) return std::string("-");
+      return number(static_cast<double>(count) / static_cast<double>(s.steps), "{:.2f}");
+    };
+    rows.push_back({s.label, fmt::format("{:.0f}", s.steps_per_second), a_step(s.force_evaluations),
+                    a_step(s.hessian_evaluations), fmt::format("{:.1f}", s.linear_solves_per_step),
                     fmt::format("{:.1f}", s.iterations_per_step)});
     for (const auto& [name, change] : s.changes)
       rows.back().push_back(fmt::format("{:.1e}", change));
@@ -191,7 +198,7 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
     events.ended(result.out_dir, result.interrupted, exit_code);
     if (options.steps.empty()) {
       print_mechanics(out, deck, result);
-      fmt::print(out, "\nTable: {}/compare.csv\n", result.out_dir);
+      fmt::print(out, "\nTables: {0}/compare.csv, {0}/drift.csv\n", result.out_dir);
     } else {
       print_mechanics_errors(out, deck, result);
       fmt::print(out, "\nTables: {0}/compare.csv, {0}/orders.csv\n", result.out_dir);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "mechanics_contestant.hpp"
+#include "mechanics_drift.hpp"
 #include "mechanics_errors.hpp"
 #include "run/progress.hpp"
 #include "step_options.hpp"
@@ -153,7 +154,10 @@ class MechanicsComparison {
     for (std::size_t k = 0; k < plan_.references.size() && !result_.interrupted; ++k) measure(k);
     tell_progress(0);
     write_table();
-    if (!by_step()) return;
+    if (!by_step()) {
+      show_drift();
+      return;
+    }
     result_.time = plan_.time;
     result_.orders = orders_of(result_.mechanics, schemes_);
     write_orders();
@@ -294,14 +298,20 @@ class MechanicsComparison {
 
   void write_table() const {
     const std::string path = result_.out_dir + "/compare.csv";
-    std::vector<std::string> header{"scheme", "steps", "steps_per_s", "linear_solves_per_step",
-                                    "iterations_per_step"};
+    std::vector<std::string> header{"scheme",
+                                    "steps",
+                                    "steps_per_s",
+                                    "linear_solves_per_step",
+                                    "iterations_per_step",
+                                    "force_evaluations",
+                                    "hessian_evaluations",
+                                    "third_derivative_evaluations"};
     // One that could not begin has none.
     const auto with_most = std::max_element(
         result_.mechanics.begin(), result_.mechanics.end(),
         [](const auto& a, const auto& b) { return a.changes.size() < b.changes.size(); });
     for (const auto& [name, change] : with_most->changes) header.push_back(name + "_change_max");
-    header.insert(header.end(), {"step", "us_per_time"});
+    header.insert(header.end(), {"step", "us_per_time", "forces_per_time"});
     if (by_step()) {
       header.insert(header.end(), {"error_q_max", "error_q_end", "error_v_max", "error_v_end",
                                    "reference_error_q_max", "reference_error_q_end",
@@ -317,10 +327,12 @@ class MechanicsComparison {
     for (const MechanicsSchemeResult& s : result_.mechanics) {
       csv.cell(std::string_view(s.label)).cell(s.steps).cell(s.steps_per_second);
       csv.cell(s.linear_solves_per_step).cell(s.iterations_per_step);
+      csv.cell(s.force_evaluations).cell(s.hessian_evaluations);
+      csv.cell(s.third_derivative_evaluations);
       for (std::size_t k = 0; k < with_most->changes.size(); ++k) {
         csv.cell_or_nan(k < s.changes.size() ? s.changes[k].second : kNone);
       }
-      csv.cell(s.step).cell_or_nan(s.us_per_time);
+      csv.cell(s.step).cell_or_nan(s.us_per_time).cell_or_nan(s.forces_per_time);
       if (by_step()) {
         for (const TrajectoryErrors* e : {&s.errors, &s.reference_errors}) {
           for (const double error : {e->q_max, e->q_end, e->v_max, e->v_end}) {
@@ -338,16 +350,37 @@ class MechanicsComparison {
   void write_orders() const {
     const std::string path = result_.out_dir + "/orders.csv";
     io::CsvFormat csv(
-        path, {"scheme", "quantity", "order", "spread", "points", "smallest_step", "largest_step"});
+        path, {"scheme", "quantity", "order", "spread", "points", "smallest_step", "largest_step",
+               "forces_per_step", "hessians_per_step", "iterations_per_step"});
     std::string text = csv.head(provenance("order of the largest error by step"));
     for (const SchemeOrder& o : result_.orders) {
       csv.cell(std::string_view(o.label)).cell(std::string_view(o.quantity));
       csv.cell_or_nan(o.fit.order).cell_or_nan(o.fit.spread);
       csv.cell(static_cast<std::int64_t>(o.fit.points));
       csv.cell_or_nan(o.fit.smallest_step).cell_or_nan(o.fit.largest_step);
+      csv.cell_or_nan(o.forces_per_step).cell_or_nan(o.hessians_per_step);
+      csv.cell_or_nan(o.iterations_per_step);
       text += csv.row();
     }
     io::write_file(path, text);
+  }
+
+  void show_drift() {
+    std::vector<Drift> drifts;
+    for (const MechanicsContestant& c : contestants_) drifts.push_back(c.drift());
+    const std::string path = result_.out_dir + "/drift.csv";
+    io::write_file(path, drift_table(drifts, path, provenance("changes since the start")));
+    std::vector<io::Plot> plots = drift_plots(drifts);
+    if (plots.empty()) return;
+    plots.front().title =
+        fmt::format("Largest change since the start in each hundredth of the time, {}",
+                    plan_.variants.front().deck.system.kind);
+    take(io::draw(plots, result_.out_dir + "/drift"));
+  }
+
+  void take(const io::Drawing& drawing) {
+    result_.pictures = drawing.paths;
+    if (!drawing.warning.empty()) warn(drawing.warning);
   }
 
   void draw() {
@@ -364,9 +397,7 @@ class MechanicsComparison {
         "Error of {} up to t = {:g}{}{}{}", plan_.variants.front().deck.system.kind, plan_.time,
         several ? ", each against its own exact solution" : "", both ? " (dashed: penalty)" : "",
         options_.reference.empty() ? "" : ", against " + options_.reference);
-    const io::Drawing drawing = io::draw(plots, result_.out_dir + "/errors");
-    result_.pictures = drawing.paths;
-    if (!drawing.warning.empty()) warn(drawing.warning);
+    take(io::draw(plots, result_.out_dir + "/errors"));
   }
 
   void warn(const std::string& text) const {

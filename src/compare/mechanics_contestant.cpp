@@ -57,7 +57,7 @@ MechanicsContestant::MechanicsContestant(const Deck& deck, const std::string& la
     : deck_(deck), last_step_(steps), look_every_(look_every), keeps_samples_(keeps_samples) {
   // The mean of a multiplier is no part of the scheme.
   deck_.mechanics.trajectory.reset();
-  result_.label = label;
+  result_.label = drift_.label = label;
   result_.step = deck.mechanics.integrator.step;
   try {
     case_ = make_mechanics_case(deck_);
@@ -68,6 +68,8 @@ MechanicsContestant::MechanicsContestant(const Deck& deck, const std::string& la
   for (const Quantity& q : case_->conserved()) {
     at_start_.push_back(q.value);
     result_.changes.emplace_back(q.name, 0.0);
+    drift_.names.push_back(q.name);
+    drift_.changes.emplace_back();
   }
 }
 
@@ -99,9 +101,17 @@ MechanicsSchemeResult MechanicsContestant::result() const {
   MechanicsSchemeResult result = result_;
   if (case_ == nullptr) return result;
   const mechanics::Costs costs = case_->costs();
+  result.force_evaluations = costs.forces;
+  result.hessian_evaluations = costs.hessians;
+  result.third_derivative_evaluations = costs.third_derivatives;
+  result.iterations = costs.iterations;
   const double steps = static_cast<double>(std::max<std::int64_t>(costs.steps, 1));
   result.linear_solves_per_step = static_cast<double>(costs.linear_solves) / steps;
   result.iterations_per_step = static_cast<double>(costs.iterations) / steps;
+  if (result.failure.empty() && result.steps > 0) {
+    const double time = static_cast<double>(result.steps) * result.step;
+    result.forces_per_time = static_cast<double>(costs.forces) / time;
+  }
   if (seconds_ > 0.0 && result.steps > 0) {
     result.steps_per_second = static_cast<double>(result.steps) / seconds_;
     if (result.failure.empty()) {
@@ -111,16 +121,26 @@ MechanicsSchemeResult MechanicsContestant::result() const {
   return result;
 }
 
+Drift MechanicsContestant::drift() const {
+  Drift drift = drift_;
+  drift.has_failed = !result_.failure.empty();
+  return drift;
+}
+
 void MechanicsContestant::look() {
   const std::vector<Quantity> now = case_->conserved();
   for (std::size_t k = 0; k < now.size(); ++k) {
-    const double change = std::abs(now[k].value - at_start_[k]);
+    const double change = now[k].value - at_start_[k];
     if (!std::isfinite(change)) {
       throw NumericalError(
           fmt::format("{} is not finite after step {}", now[k].name, result_.steps));
     }
     double& worst = result_.changes[k].second;
-    worst = std::max(worst, change);
+    worst = std::max(worst, std::abs(change));
+  }
+  drift_.times.push_back(static_cast<double>(result_.steps) * result_.step);
+  for (std::size_t k = 0; k < now.size(); ++k) {
+    drift_.changes[k].push_back(now[k].value - at_start_[k]);
   }
   if (keeps_samples_) add_sample(*case_, samples_);
 }

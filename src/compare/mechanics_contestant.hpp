@@ -18,6 +18,15 @@ struct Samples {
 /// Adds what a case tells now.
 void add_sample(const MechanicsCase& mechanics_case, Samples& samples);
 
+/// How the conserved quantities change with time.
+struct Drift {
+  std::string label;
+  std::vector<std::string> names;
+  std::vector<double> times;
+  std::vector<std::vector<double>> changes;  ///< since the start, by quantity and time
+  bool has_failed = false;                   ///< after the last of these times
+};
+
 /// Differences of two trajectories at the same times. NaN where one has fewer samples than the
 /// other, or other columns.
 TrajectoryErrors difference(const Samples& a, const Samples& b);
@@ -42,6 +51,7 @@ class MechanicsContestant {
 
   MechanicsSchemeResult result() const;
   const Samples& samples() const { return samples_; }
+  Drift drift() const;
   std::int64_t step() const { return result_.steps; }
 
  private:
@@ -54,6 +64,7 @@ class MechanicsContestant {
   MechanicsSchemeResult result_;
   std::vector<double> at_start_;
   Samples samples_;
+  Drift drift_;
   double seconds_ = 0.0;
 };
 

@@ -20,11 +20,6 @@ constexpr std::array<const char*, 7> kMoreColours{"#882255", "#999933", "#44AA99
                                                   "#661100", "#6699CC", "#777777"};
 constexpr std::size_t kPalette = 7;
 
-std::string colour_of(std::size_t curve) {
-  const std::size_t place = curve % (kPalette + kMoreColours.size());
-  return place < kPalette ? io::palette_colour(place) : kMoreColours[place - kPalette];
-}
-
 bool is_drawn(const MechanicsSchemeResult& r) {
   return std::isfinite(r.errors.q_max) && r.errors.q_max > 0.0;
 }
@@ -43,22 +38,31 @@ struct Range {
   std::array<double, 2> widened(double by) const { return {low / by, high * by}; }
 };
 
-double number_of_axis(const MechanicsSchemeResult& r, bool cost) {
-  return cost ? r.us_per_time : r.step;
+/// What an error is drawn against.
+struct Axis {
+  double MechanicsSchemeResult::*value;
+  const char* label;
+};
+bool is_drawn(const MechanicsSchemeResult& r, const Axis& axis) {
+  return is_drawn(r) && r.*axis.value > 0.0;
 }
+constexpr Axis kStep{&MechanicsSchemeResult::step, "step"};
+constexpr Axis kTime{&MechanicsSchemeResult::us_per_time, "time for a unit of time (µs)"};
+constexpr Axis kForces{&MechanicsSchemeResult::forces_per_time,
+                       "evaluations of the force for a unit of time"};
 
 io::Plot error_plot(const std::vector<MechanicsSchemeResult>& results,
                     const std::vector<std::string>& labels, const std::vector<bool>& dashed,
-                    bool cost) {
+                    const Axis& axis) {
   io::Plot p;
-  p.x_label = cost ? "time for a unit of time (µs)" : "step";
+  p.x_label = axis.label;
   p.y_label = "largest error of q";
   p.log_x = p.log_y = true;
   p.height_pixels = 420;
   Range x, y;
   for (const MechanicsSchemeResult& r : results) {
-    if (!is_drawn(r)) continue;
-    x.take(number_of_axis(r, cost));
+    if (!is_drawn(r, axis)) continue;
+    x.take(r.*axis.value);
     y.take(r.errors.q_max);
   }
   if (y.high == 0.0) return p;
@@ -69,9 +73,9 @@ io::Plot error_plot(const std::vector<MechanicsSchemeResult>& results,
   };
   std::map<std::string, Floor> floors;
   for (const MechanicsSchemeResult& r : results) {
-    if (!is_drawn(r) || !std::isfinite(r.reference_errors.q_max)) continue;
+    if (!is_drawn(r, axis) || !std::isfinite(r.reference_errors.q_max)) continue;
     Floor& floor = floors[r.reference];
-    floor.x.take(number_of_axis(r, cost));
+    floor.x.take(r.*axis.value);
     floor.errors.take(r.errors.q_max);
     floor.error = r.reference_errors.q_max;
   }
@@ -85,12 +89,12 @@ io::Plot error_plot(const std::vector<MechanicsSchemeResult>& results,
     io::Series& s = p.series.emplace_back();
     s.label = labels[scheme];
     s.style = io::Series::Style::marked_line;
-    s.colour = colour_of(scheme);
+    s.colour = colour_of_curve(scheme);
     s.dashed = dashed[scheme];
     std::vector<double> of_reference;
     for (const MechanicsSchemeResult& r : results) {
-      if (r.scheme != scheme || !is_drawn(r)) continue;
-      s.x.push_back(number_of_axis(r, cost));
+      if (r.scheme != scheme || !is_drawn(r, axis)) continue;
+      s.x.push_back(r.*axis.value);
       s.y.push_back(r.errors.q_max);
       of_reference.push_back(r.reference_errors.q_max);
       if (is_believed(r)) continue;
@@ -119,10 +123,23 @@ io::Plot error_plot(const std::vector<MechanicsSchemeResult>& results,
 
 }  // namespace
 
+std::string colour_of_curve(std::size_t curve) {
+  const std::size_t place = curve % (kPalette + kMoreColours.size());
+  return place < kPalette ? io::palette_colour(place) : kMoreColours[place - kPalette];
+}
+
 std::vector<SchemeOrder> orders_of(const std::vector<MechanicsSchemeResult>& results,
                                    const std::vector<std::string>& schemes) {
   std::vector<SchemeOrder> orders;
   for (std::size_t scheme = 0; scheme < schemes.size(); ++scheme) {
+    double all_steps = 0.0, forces = 0.0, hessians = 0.0, iterations = 0.0;
+    for (const MechanicsSchemeResult& r : results) {
+      if (r.scheme != scheme) continue;
+      all_steps += static_cast<double>(r.steps);
+      forces += static_cast<double>(r.force_evaluations);
+      hessians += static_cast<double>(r.hessian_evaluations);
+      iterations += static_cast<double>(r.iterations);
+    }
     for (const char* quantity : {"q", "v"}) {
       const auto value = *quantity == 'q' ? &TrajectoryErrors::q_max : &TrajectoryErrors::v_max;
       std::vector<double> steps, errors, of_reference;
@@ -132,8 +149,8 @@ std::vector<SchemeOrder> orders_of(const std::vector<MechanicsSchemeResult>& res
         errors.push_back(r.errors.*value);
         of_reference.push_back(r.reference_errors.*value);
       }
-      orders.push_back(
-          {schemes[scheme], quantity, analysis::fit_order(steps, errors, of_reference)});
+      orders.push_back({schemes[scheme], quantity, analysis::fit_order(steps, errors, of_reference),
+                        forces / all_steps, hessians / all_steps, iterations / all_steps});
     }
   }
   return orders;
@@ -156,7 +173,14 @@ std::vector<io::Plot> error_plots(const std::vector<MechanicsSchemeResult>& resu
       labels.back() += ", order " + order_text(o.fit);
     }
   }
-  return {error_plot(results, labels, dashed, false), error_plot(results, labels, dashed, true)};
+  std::vector<io::Plot> plots{error_plot(results, labels, dashed, kStep),
+                              error_plot(results, labels, dashed, kTime)};
+  // Nothing where no scheme has a force.
+  const auto has_forces = [](const MechanicsSchemeResult& r) { return r.forces_per_time > 0.0; };
+  if (std::any_of(results.begin(), results.end(), has_forces)) {
+    plots.push_back(error_plot(results, labels, dashed, kForces));
+  }
+  return plots;
 }
 
 std::vector<CheapestMechanicsScheme> cheapest_schemes(

@@ -53,6 +53,9 @@ Matrix3d LinearisedSo3::force(const Matrix3d& r) {
     system.col(k) = rows_of(c_ * a + weight_ * h);
   }
   const Matrix3d a = matrix_of(system.partialPivLu().solve(-rows_of(gradient)));
+  ++costs_.forces;
+  ++costs_.hessians;
+  ++costs_.third_derivatives;
   ++costs_.linear_solves;
   return c_ * a - 2.0 * omega2_ * weight_ * weight_ *
                       (r * a.transpose() * a + a * r.transpose() * a + a * a.transpose() * r);
@@ -99,6 +102,7 @@ void CayleyVariationalEuler::step() {
   const Matrix3d r = matrix_of(q);
   const Vector3d w = v;
   const Vector3d right = w * (1.0 + quarter * w.squaredNorm()) + h * torque(magnet_.b_mu, r);
+  ++costs_.forces;
   // s (1 + h²s²/4) = |right|: increasing and convex, so that Newton's method from above converges.
   const double size = right.norm();
   double s = size;
@@ -155,6 +159,7 @@ void RungeKuttaMagnet::step() {
   exact_magnet(magnet_, magnet_.h, magnet_.h, r, w);
   q = rows_of(r);
   v = w;
+  costs_.forces += 4;
   ++costs_.steps;
 }
 

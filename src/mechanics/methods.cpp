@@ -95,12 +95,12 @@ void Newmark::step(State& s) {
 void NewmarkOneStep::step(State& s) {
   const double w = beta_ * h_ * h_;
   const Vector c = s.x + h_ * s.v + (0.5 - beta_) * h_ * h_ * s.f;
-  const Vector residual = system_.mass_times(c - s.x) - w * system_.gradient(s.x);
+  const Vector residual = system_.mass_times(c - s.x + w * s.f);
   s.x += system_.shifted_mass(s.x, w).solve(residual);
-  const Vector a =
-      kind_ == Acceleration::linearised ? Vector((s.x - c) / w) : system_.acceleration(s.x);
+  const Vector force = system_.acceleration(s.x);
+  const Vector a = kind_ == Acceleration::linearised ? Vector((s.x - c) / w) : force;
   s.v += 0.5 * h_ * (s.f + a);
-  s.f = system_.acceleration(s.x);
+  s.f = force;
   ++costs_.steps;
   ++costs_.linear_solves;
 }
@@ -121,8 +121,8 @@ void Midpoint::step(State& s) {
 
 // --- constraints ---------------------------------------------------------------------------------
 
-void ConstrainedMethod::solve_multipliers(const Vector& x, const Vector& y, double weight,
-                                          State& s) {
+void ConstrainedMethod::solve_multipliers(const Vector& x, const Vector& gradient, const Vector& y,
+                                          double weight, State& s) {
   Vector q = y - weight * system_.mass_solve(constraint_.forces(x, s.lambda));
   double last = std::numeric_limits<double>::infinity();
   double change = last;
@@ -143,26 +143,39 @@ void ConstrainedMethod::solve_multipliers(const Vector& x, const Vector& y, doub
     if (change <= kRoundOff || (change < 1e-12 && change >= 0.25 * last)) break;
     last = change;
   }
-  s.f = -system_.mass_solve(system_.gradient(x) + constraint_.forces(x, s.lambda));
+  s.f = -system_.mass_solve(gradient + constraint_.forces(x, s.lambda));
 }
 
 void ConstrainedMethod::begin(State& s) {
   s.lambda = Vector::Zero(constraint_.count());
+  start_from(system_.gradient(s.x), s);
+}
+
+void ConstrainedMethod::take_over(State& s) {
+  // f holds the gradient, and lambda differs by terms of the order of the steps.
+  start_from(-system_.mass_times(s.f) - constraint_.forces(s.x, s.lambda), s);
+}
+
+void ConstrainedMethod::start_from(const Vector& gradient, State& s) {
   const double weight = 0.5 * h_ * h_;
-  solve_multipliers(s.x, s.x + h_ * s.v + weight * system_.acceleration(s.x), weight, s);
+  const Vector a = system_.mass_solve(-gradient);
+  solve_multipliers(s.x, gradient, s.x + h_ * s.v + weight * a, weight, s);
 }
 
 void Shake::step(State& s) {
   s.x += h_ * s.v + 0.5 * h_ * h_ * s.f;
   const Vector half = s.v + 0.5 * h_ * s.f;
-  solve_multipliers(s.x, s.x + h_ * half + h_ * h_ * system_.acceleration(s.x), h_ * h_, s);
+  const Vector gradient = system_.gradient(s.x);
+  const Vector a = system_.mass_solve(-gradient);
+  solve_multipliers(s.x, gradient, s.x + h_ * half + h_ * h_ * a, h_ * h_, s);
   s.v = half + 0.5 * h_ * s.f;
   ++costs_.steps;
 }
 
 void Rattle::step(State& s) {
   s.x += h_ * s.v + 0.5 * h_ * h_ * s.f;
-  const Vector a = system_.acceleration(s.x);
+  const Vector gradient = system_.gradient(s.x);
+  const Vector a = system_.mass_solve(-gradient);
   s.v += 0.5 * h_ * (s.f + a);
   BandMatrix gram(constraint_.count(), constraint_.coupling());
   constraint_.add_gram(s.x, s.x, system_.masses(), 1.0, gram);
@@ -170,25 +183,29 @@ void Rattle::step(State& s) {
   s.v -= system_.mass_solve(constraint_.forces(s.x, mu));
   ++costs_.linear_solves;
   const double weight = 0.5 * h_ * h_;
-  solve_multipliers(s.x, s.x + h_ * s.v + weight * a, weight, s);
+  solve_multipliers(s.x, gradient, s.x + h_ * s.v + weight * a, weight, s);
   ++costs_.steps;
 }
 
-Vector ConstrainedMidpoint::solve_gram(const Vector& x, const Vector& values) const {
+Vector ConstrainedMidpoint::solve_gram(const Vector& x, const Vector& values) {
+  ++costs_.linear_solves;
   BandMatrix gram(constraint_.count(), constraint_.coupling());
   constraint_.add_gram(x, x, system_.masses(), 1.0, gram);
   return gram.solve(values);
 }
 
-Vector ConstrainedMidpoint::multipliers(const Vector& x, const Vector& v) const {
-  return solve_gram(x,
-                    constraint_.curvatures(x, v) + constraint_.rates(x, system_.acceleration(x)));
+Vector ConstrainedMidpoint::multipliers(const Vector& x, const Vector& v, const Vector& a) {
+  return solve_gram(x, constraint_.curvatures(x, v) + constraint_.rates(x, a));
 }
 
-std::pair<Vector, Vector> ConstrainedMidpoint::rates(const Vector& x, const Vector& v) const {
-  const Vector lambda = multipliers(x, v);
-  const Vector pull = system_.mass_solve(constraint_.forces(x, lambda));
+void ConstrainedMidpoint::begin(State& s) {
+  s.lambda = multipliers(s.x, s.v, system_.acceleration(s.x));
+}
+
+std::pair<Vector, Vector> ConstrainedMidpoint::rates(const Vector& x, const Vector& v) {
   const Vector a = system_.acceleration(x);
+  const Vector lambda = multipliers(x, v, a);
+  const Vector pull = system_.mass_solve(constraint_.forces(x, lambda));
   if (equations_ == Equations::newton) return {v, a - pull};
   // Of g·lambda = w·(vᵀ Hess g v + G a) with w = (G M⁻¹ Gᵀ)⁻¹ g, the derivatives by which g itself
   // is left alone; those of g are the pull.
@@ -209,7 +226,6 @@ void ConstrainedMidpoint::step(State& s) {
   double change = 0.0, last = 0.0;
   for (int i = 0;; ++i) {
     const auto [x_rate, v_rate] = rates(x, v);
-    ++costs_.linear_solves;
     const Vector next_x = s.x + 0.5 * h_ * x_rate, next_v = s.v + 0.5 * h_ * v_rate;
     const double largest =
         std::max(next_x.lpNorm<Eigen::Infinity>(), next_v.lpNorm<Eigen::Infinity>());
@@ -227,7 +243,7 @@ void ConstrainedMidpoint::step(State& s) {
   }
   s.x = 2.0 * x - s.x;
   s.v = 2.0 * v - s.v;
-  s.lambda = multipliers(s.x, s.v);
+  begin(s);
   ++costs_.steps;
 }
 
@@ -239,17 +255,24 @@ Yoshida4::Yoshida4(double h, const std::function<std::unique_ptr<Method>(double 
   inner_ = make((1.0 - 2.0 * gamma) * h);
 }
 
+void Yoshida4::begin(State& s) {
+  outer_->begin(s);
+  add_up(costs_.steps);
+}
+
 void Yoshida4::step(State& s) {
-  // What a method keeps belongs to its own step, so that each begins anew.
-  outer_->begin(s);
   outer_->step(s);
-  inner_->begin(s);
+  inner_->take_over(s);
   inner_->step(s);
-  outer_->begin(s);
+  // What this keeps is for the next step too, which begins with the same method.
+  outer_->take_over(s);
   outer_->step(s);
-  costs_.steps += 1;
-  costs_.linear_solves = outer_->costs().linear_solves + inner_->costs().linear_solves;
-  costs_.iterations = outer_->costs().iterations + inner_->costs().iterations;
+  add_up(costs_.steps + 1);
+}
+
+void Yoshida4::add_up(std::int64_t steps) {
+  costs_ = outer_->costs() + inner_->costs();
+  costs_.steps = steps;
 }
 
 }  // namespace tarn::mechanics

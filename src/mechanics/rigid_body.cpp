@@ -115,16 +115,25 @@ HeavyTop::HeavyTop(Scheme scheme, const Eigen::Vector3d& alpha, const Eigen::Vec
   v = direction;
 }
 
+const Eigen::Matrix3d& HeavyTop::torque_over_c() {
+  if (torque_at_.size() != v.size() || torque_at_ != v) {
+    torque_at_ = v;
+    torque_over_c_ = wedge(v, chi_);
+    ++costs_.forces;
+  }
+  return torque_over_c_;
+}
+
 /// RATTLE: half a kick, ωᵀJ - Jω = t m₂, v+ = ω v, m₃ = (Jωᵀ - ωJ)/t, half a kick. Of first order:
 /// the whole kick at once, before.
 void HeavyTop::step() {
   const Matrix inertia = alpha_.asDiagonal();
   const double kick = (scheme_ == Scheme::rattle ? 0.5 : 1.0) * t_ * c_;
-  const Matrix m = matrix_of(q, 3) - kick * wedge(v, chi_);
+  const Matrix m = matrix_of(q, 3) - kick * torque_over_c();
   const Matrix w = solve_rotation(alpha_, t_, m, costs_.iterations);
   v = w * v;
   Matrix next = (inertia * w.transpose() - w * inertia) / t_;
-  if (scheme_ == Scheme::rattle) next -= kick * wedge(v, chi_);
+  if (scheme_ == Scheme::rattle) next -= kick * torque_over_c();
   q = rows_of(next);
   ++costs_.steps;
 }

@@ -116,7 +116,9 @@ typename VariationalOf<System>::template Point<T> VariationalOf<System>::project
 template <class System>
 template <class T>
 typename VariationalOf<System>::template Point<T> VariationalOf<System>::acceleration(
-    const Point<T>& x, const Point<T>& u) const {
+    const Point<T>& x, const Point<T>& u) {
+  ++costs_.forces;
+  ++costs_.hessians;  // the dual numbers' derivatives
   std::array<std::array<T, System::d>, System::d> a;
   std::array<T, System::d> right;
   for (std::size_t i = 0; i < System::d; ++i) {
@@ -145,7 +147,7 @@ typename VariationalOf<System>::template Point<T> VariationalOf<System>::acceler
 /// R_t on (q, v) and on the action, which it returns.
 template <class System>
 template <class T>
-T VariationalOf<System>::run_layer(double t, Point<T>& x, Point<T>& u) const {
+T VariationalOf<System>::run_layer(double t, Point<T>& x, Point<T>& u) {
   const Point<T> a1 = acceleration(x, u);
   const T l1 = system_.lagrangian(x, u);
   if (layer_ == Layer::euler) {
@@ -174,7 +176,7 @@ T VariationalOf<System>::run_layer(double t, Point<T>& x, Point<T>& u) const {
 
 template <class System>
 typename VariationalOf<System>::End VariationalOf<System>::end(double t, const Point<Number>& x,
-                                                               const Point<Number>& u) const {
+                                                               const Point<Number>& u) {
   Point<Number> x1 = x, u1 = u;
   const Number action = run_layer(t, x1, u1);
   x1 = projected(x1);
@@ -193,8 +195,7 @@ typename VariationalOf<System>::End VariationalOf<System>::end(double t, const P
 /// ∂± and p± at (q, v), from the derivatives along a basis of T_(q,v)TQ: columns (B, X) and (0, B),
 /// X = -Gᵀ(GGᵀ)⁻¹ (vᵀ D²g) B.
 template <class System>
-typename VariationalOf<System>::Ends VariationalOf<System>::ends(const Vector& x,
-                                                                 const Vector& u) const {
+typename VariationalOf<System>::Ends VariationalOf<System>::ends(const Vector& x, const Vector& u) {
   const Matrix b = tangent_basis(x), g = slopes(x);
   Matrix curvature(kD, kFree);
   const auto u_point = plain_point<Point<double>>(u);

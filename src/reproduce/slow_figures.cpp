@@ -4,6 +4,7 @@
 
 #include "figure_page.hpp"
 #include "mechanics_figures.hpp"
+#include "tarn/mechanics/costs.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
 #include "tarn/mechanics/dormand_prince.hpp"
 #include "tarn/mechanics/slow_manifold.hpp"
@@ -12,7 +13,6 @@
 namespace tarn {
 namespace {
 
-using mechanics::BandMatrix;
 using mechanics::Experiment;
 using mechanics::Index;
 using mechanics::MechanicalSystem;
@@ -40,29 +40,6 @@ mechanics::State slow_solution(const Experiment& p, double omega) {
   return mechanics::advanced(fine, start.x, start.v, std::lround(kEnd / step));
 }
 
-/// Counts the forces that anybody asks for.
-class Counted : public MechanicalSystem {
- public:
-  explicit Counted(const MechanicalSystem& system)
-      : MechanicalSystem(system.masses()), system_(system) {}
-  double potential(const Vector& q) const override { return system_.potential(q); }
-  Vector gradient(const Vector& q) const override {
-    ++count_;
-    return system_.gradient(q);
-  }
-  void add_hessian(const Vector& q, double factor, BandMatrix& a) const override {
-    system_.add_hessian(q, factor, a);
-  }
-  Vector third_derivative(const Vector& q, const Vector& a) const override {
-    return system_.third_derivative(q, a);
-  }
-  std::int64_t count() const { return count_; }
-
- private:
-  const MechanicalSystem& system_;
-  mutable std::int64_t count_ = 0;
-};
-
 /// AST Figs. 3 to 5: errors of the stiff equations at kEnd against evaluations of the forces.
 /// @param projections of the start, and then at t = 1, 2, ... as long as there are any
 void make_stiff_figure(const Reproduction& r, const ReproduceOptions& options, int projections) {
@@ -84,7 +61,8 @@ void make_stiff_figure(const Reproduction& r, const ReproduceOptions& options, i
     const mechanics::State exact = slow_solution(p, omega);
     for (io::Plot& axes : plots) axes.series.emplace_back().label = fmt::format("ω = {}", omega);
     for (double relative = 1e-3; relative > 0.5e-8; relative *= 0.1) {
-      const Counted system(p.whole());
+      mechanics::Costs costs;
+      const mechanics::CountedSystem system(p.whole(), costs);
       mechanics::DormandPrince method(system, relative, 1e-3 * relative);
       Vector x = kX, v = kV;
       for (int unit = 0; unit < std::lround(kEnd); ++unit) {
@@ -96,13 +74,13 @@ void make_stiff_figure(const Reproduction& r, const ReproduceOptions& options, i
         method.advance(x, v, 1.0);
       }
       const double errors[] = {(x - exact.x).norm(), (v - exact.v).norm()};
-      figure.csv().cell(omega).cell(relative).cell(system.count());
+      figure.csv().cell(omega).cell(relative).cell(costs.forces);
       figure.csv().cell(errors[0]).cell(errors[1]);
       figure.end_row();
       figure.text(fmt::format("| {} | {:.0e} | {} | {:.1e} | {:.1e} |\n", omega, relative,
-                              system.count(), errors[0], errors[1]));
+                              costs.forces, errors[0], errors[1]));
       for (std::size_t k = 0; k < plots.size(); ++k) {
-        plots[k].series.back().x.push_back(static_cast<double>(system.count()));
+        plots[k].series.back().x.push_back(static_cast<double>(costs.forces));
         plots[k].series.back().y.push_back(errors[k]);
       }
     }

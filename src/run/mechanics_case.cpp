@@ -398,8 +398,9 @@ class SlowManifoldCase : public MechanicsCase {
   explicit SlowManifoldCase(const Deck& deck)
       : problem_(make_experiment(deck)),
         iterates_(mechanics::project_onto_slow_manifold(
-            *problem_.penalised, *problem_.constraint, omega_of(deck), problem_.position,
-            problem_.velocity, deck.mechanics.integrator.tolerance)) {
+            mechanics::CountedSystem(*problem_.penalised, costs_), *problem_.constraint,
+            omega_of(deck), problem_.position, problem_.velocity,
+            deck.mechanics.integrator.tolerance)) {
     costs_.iterations = costs_.steps = static_cast<std::int64_t>(iterates_.size()) - 1;
   }
 
@@ -440,8 +441,8 @@ class SlowManifoldCase : public MechanicsCase {
   const mechanics::SlowIterate& now() const { return iterates_[static_cast<std::size_t>(step_)]; }
 
   Experiment problem_;
-  std::vector<mechanics::SlowIterate> iterates_;
   mechanics::Costs costs_;
+  std::vector<mechanics::SlowIterate> iterates_;
   std::int64_t step_ = 0;
 };
 

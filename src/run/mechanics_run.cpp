@@ -285,6 +285,12 @@ class MechanicsRun {
         .add("wall_seconds", io::json(p.elapsed_seconds))
         .add("steps_per_second", io::json(p.steps_per_second))
         .add("stage_shares", "null")  // a step is too short to be timed by its parts
+        .add("counted_steps", io::json(costs.steps))
+        .add("force_evaluations", io::json(costs.forces))
+        .add("hessian_evaluations", io::json(costs.hessians))
+        .add("third_derivative_evaluations", io::json(costs.third_derivatives))
+        .add("linear_solves", io::json(costs.linear_solves))
+        .add("iterations", io::json(costs.iterations))
         .add("linear_solves_per_step", a_step(costs.linear_solves))
         .add("iterations_per_step", a_step(costs.iterations))
         .add("warnings", io::json_strings(warnings_))

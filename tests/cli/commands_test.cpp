@@ -15,6 +15,7 @@
 #include "plain_water.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
+#include "tarn/io/plot.hpp"
 #include "tarn/io/xyz.hpp"
 
 /// @file
@@ -1110,6 +1111,9 @@ TEST_F(Commands, CompareOfAMechanicalSystemNamesEachOfItsSchemes) {
   ASSERT_EQ(compare.exit_code, 0) << compare.text;
   EXPECT_TRUE(contains(compare.text, "variational-of:euler:bias=0.5"));
   EXPECT_TRUE(contains(compare.text, "spherical-pendulum, 100 steps of 0.1\n")) << compare.text;
+  EXPECT_TRUE(contains(compare.text, path("out") + "/drift.csv\n")) << compare.text;
+  EXPECT_TRUE(fs::exists(folder_ / "out/drift.csv"));
+  EXPECT_EQ(fs::exists(folder_ / "out/drift.svg"), tarn::io::can_draw());
   const Outcome finer = tarn("compare " + deck + " --schemes rattle,rattle:step=0.05 " +
                              "--set run.steps=10 --out " + path("finer"));
   EXPECT_TRUE(contains(finer.text, "10 steps of 0.1 (rattle), 0.05 (rattle:step=0.05)\n"))

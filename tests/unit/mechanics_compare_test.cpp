@@ -101,7 +101,35 @@ TEST_F(MechanicsCompare, FindsTheErrorsOfALinearSystem) {
     }
     EXPECT_LE(r.errors.q_end, r.errors.q_max);
     EXPECT_GT(r.us_per_time, 0.0);
+    EXPECT_NEAR(r.forces_per_time, static_cast<double>(r.force_evaluations) / 5.0, 1e-12);
+    // One at the start, and one a step or, of Newmark's equations, an iteration.
+    EXPECT_EQ(r.force_evaluations, 1 + (k < 8 ? r.steps : r.iterations)) << r.label;
+    EXPECT_EQ(r.hessian_evaluations, k < 4 ? 0 : r.force_evaluations - (k < 8 ? 0 : 1));
+    EXPECT_EQ(r.third_derivative_evaluations, k / 4 == 1 ? r.force_evaluations : 0);
   }
+  for (std::size_t k = 12; k < 16; ++k) {
+    EXPECT_EQ(result.mechanics[k].force_evaluations, 3 * result.mechanics[k].steps + 1);
+  }
+  // Of all steps: 25 + 50 + 100 + 200, and four starts.
+  EXPECT_NEAR(result.orders[0].forces_per_step, 379.0 / 375.0, 1e-12);
+  EXPECT_EQ(result.orders[0].hessians_per_step, 0.0);
+  EXPECT_NEAR(result.orders[2].hessians_per_step, 379.0 / 375.0, 1e-12);
+  EXPECT_NEAR(result.orders[6].forces_per_step, 1129.0 / 375.0, 1e-12);
+  EXPECT_GE(result.orders[4].iterations_per_step, 2.0);
+  io::CsvReader csv(folder_.file("out/compare.csv"));
+  std::vector<std::string_view> cells;
+  for (const MechanicsSchemeResult& r : result.mechanics) {
+    ASSERT_TRUE(csv.next(cells));
+    EXPECT_EQ(cells[csv.column("force_evaluations")], std::to_string(r.force_evaluations));
+    EXPECT_EQ(cells[csv.column("hessian_evaluations")], std::to_string(r.hessian_evaluations));
+    EXPECT_EQ(cells[csv.column("third_derivative_evaluations")],
+              std::to_string(r.third_derivative_evaluations));
+    EXPECT_EQ(csv.number(cells[csv.column("forces_per_time")]), r.forces_per_time);
+  }
+  io::CsvReader orders(folder_.file("out/orders.csv"));
+  ASSERT_TRUE(orders.next(cells));
+  EXPECT_EQ(orders.number(cells[orders.column("forces_per_step")]),
+            result.orders[0].forces_per_step);
   for (const MechanicsSchemeResult& r : result.mechanics) {
     EXPECT_LE(r.reference_errors.q_max, 0.01 * r.errors.q_max) << r.label;
   }
@@ -196,6 +224,7 @@ TEST_F(MechanicsCompare, AFailureDoesNotStopTheOthers) {
   EXPECT_FALSE(result.mechanics[0].failure.empty());
   EXPECT_TRUE(std::isnan(result.mechanics[0].errors.q_max));
   EXPECT_TRUE(std::isnan(result.mechanics[0].us_per_time));
+  EXPECT_TRUE(std::isnan(result.mechanics[0].forces_per_time));
   for (std::size_t k = 1; k < 6; ++k) {
     EXPECT_TRUE(result.mechanics[k].failure.empty()) << result.mechanics[k].failure;
     EXPECT_TRUE(std::isfinite(result.mechanics[k].errors.q_max));
@@ -319,6 +348,15 @@ TEST(MechanicsErrors, OrdersAndCostsOfSeveralSchemes) {
   EXPECT_EQ(plots[0].series[3].y, (std::vector<double>{3e-6}));
   EXPECT_EQ(plots[0].series[4].y, (std::vector<double>{1e-6, 1e-6}));
   EXPECT_LT((*plots[0].y_range)[0], 1e-6);
+
+  // A panel more where forces are evaluated; a scheme without any has no place on its axis.
+  for (MechanicsSchemeResult& r : results) r.forces_per_time = r.scheme == 1 ? 0.0 : 4.0 / r.step;
+  const auto panels = error_plots(results, {"a", "b", "c"}, orders, {false, false, true});
+  ASSERT_EQ(panels.size(), 3u);
+  EXPECT_EQ(panels[2].series[0].x, (std::vector<double>{40.0, 80.0, 160.0}));
+  EXPECT_EQ(panels[2].series[0].y, panels[0].series[0].y);
+  EXPECT_TRUE(panels[2].series[1].x.empty());
+  EXPECT_GT((*panels[2].x_range)[0], 0.0);
 }
 
 }  // namespace

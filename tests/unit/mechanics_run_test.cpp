@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "json_reader.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
@@ -154,6 +155,31 @@ TEST(MechanicsRun, ProjectionWritesItsIterates) {
   ASSERT_EQ(rows.size(), 6u);
   EXPECT_NEAR(rows[0][1], 3.08e-2, 1e-4);  // the input
   EXPECT_NEAR(rows[5][1], 1.01e-6, 1e-8);
+}
+
+/// One force, Hessian, third derivative and solve a step and at the start. The mean of the
+/// penalty's multiplier looks one step ahead; a run that goes on counts its 13 steps, and the start
+/// and the one step that it looks ahead from there once more.
+TEST(MechanicsRun, RecordsTellWhatWasEvaluated) {
+  const test::ScratchFolder scratch;
+  const auto counts = [&](const char* folder, const std::vector<std::string>& keys) {
+    const test::Json record = test::json_of(test::read_text(scratch.file(folder) + "/run.json"));
+    std::vector<double> values;
+    for (const std::string& key : keys) values.push_back(record[key].number);
+    return values;
+  };
+  const std::vector<std::string> keys{"counted_steps", "force_evaluations", "hessian_evaluations",
+                                      "third_derivative_evaluations", "linear_solves"};
+  run_into(input("double-pendulum", {"run.steps=7"}), scratch.file("zs"));
+  EXPECT_EQ(counts("zs", keys), (std::vector<double>{8, 9, 9, 9, 9}));
+  run_into(input("double-pendulum", {"run.steps=20"}), scratch.file("zs"), true);
+  EXPECT_EQ(counts("zs", keys), (std::vector<double>{14, 15, 15, 15, 15}));
+  run_into(input("double-spherical-pendulum", {"run.steps=20", "integrator.compose=yoshida4"}),
+           scratch.file("rattle"));
+  EXPECT_EQ(counts("rattle", {"counted_steps", "force_evaluations", "hessian_evaluations"}),
+            (std::vector<double>{20, 61, 0}));
+  run_into(input("double-spring"), scratch.file("slow"));
+  EXPECT_EQ(counts("slow", {"iterations", "force_evaluations"}), (std::vector<double>{5, 175}));
 }
 
 TEST(MechanicsRun, RodsAreToldFromTheirJoints) {

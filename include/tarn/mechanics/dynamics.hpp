@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "tarn/mechanics/methods.hpp"
+#include "tarn/mechanics/costs.hpp"
 
 /// @file
 /// Systems on manifolds, each with the integrators that its paper has for it.
@@ -130,10 +130,15 @@ class HeavyTop : public Dynamics {
   std::vector<Invariant> invariants() const override;
 
  private:
+  /// v χᵀ - χ vᵀ, which a step leaves to the next.
+  const Eigen::Matrix3d& torque_over_c();
+
   Scheme scheme_;
   Vector alpha_;
   Eigen::Vector3d chi_;
   double c_, t_;
+  Vector torque_at_;
+  Eigen::Matrix3d torque_over_c_;
 };
 
 }  // namespace tarn::mechanics

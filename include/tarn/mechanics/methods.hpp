@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "tarn/mechanics/system.hpp"
+#include "tarn/mechanics/costs.hpp"
 
 /// @file
 /// One-step methods for M q'' = -grad V(q), with or without constraints.
@@ -23,18 +23,16 @@ struct State {
   Vector lambda;  ///< multipliers at x, M q'' = -grad V - Gᵀ lambda; empty without constraints
 };
 
-/// What the steps so far have cost.
-struct Costs {
-  std::int64_t steps = 0;
-  std::int64_t linear_solves = 0;
-  std::int64_t iterations = 0;  ///< of Newton's method
-};
-
 class Method {
  public:
+  Method() = default;
+  Method(const Method&) = delete;  // its systems count into its costs
+  Method& operator=(const Method&) = delete;
   virtual ~Method() = default;
   /// Fills f and lambda from x and v.
   virtual void begin(State& s) = 0;
+  /// The same where the steps so far were those of this method with another length.
+  virtual void take_over(State& s) { begin(s); }
   /// @throws NumericalError when an iteration does not converge
   virtual void step(State& s) = 0;
   const Costs& costs() const { return costs_; }
@@ -56,10 +54,10 @@ class AccelerationMethod : public Method {
   void step(State& s) override;
 
  protected:
-  AccelerationMethod(const MechanicalSystem& system, double h) : system_(system), h_(h) {}
+  AccelerationMethod(const MechanicalSystem& system, double h) : system_(system, costs_), h_(h) {}
   virtual Vector acceleration(const Vector& x) = 0;
 
-  const MechanicalSystem& system_;
+  CountedSystem system_;
   double h_;
 };
 
@@ -68,6 +66,7 @@ class Verlet : public AccelerationMethod {
  public:
   static constexpr bool is_symplectic = true;
   Verlet(const MechanicalSystem& system, double h) : AccelerationMethod(system, h) {}
+  void take_over(State&) override {}
 
  private:
   Vector acceleration(const Vector& x) override { return system_.acceleration(x); }
@@ -136,12 +135,13 @@ class Newmark : public Method {
   static constexpr bool is_symplectic = false;
   static constexpr bool is_reversible = true;
   Newmark(const MechanicalSystem& system, double h, double beta)
-      : system_(system), h_(h), beta_(beta) {}
+      : system_(system, costs_), h_(h), beta_(beta) {}
   void begin(State& s) override { s.f = system_.acceleration(s.x); }
+  void take_over(State&) override {}
   void step(State& s) override;
 
  private:
-  const MechanicalSystem& system_;
+  CountedSystem system_;
   double h_, beta_;
 };
 
@@ -156,12 +156,13 @@ class NewmarkOneStep : public Method {
   static constexpr bool is_reversible = false;
   NewmarkOneStep(const MechanicalSystem& system, double h, double beta,
                  Acceleration acceleration = Acceleration::linearised)
-      : system_(system), h_(h), beta_(beta), kind_(acceleration) {}
+      : system_(system, costs_), h_(h), beta_(beta), kind_(acceleration) {}
   void begin(State& s) override { s.f = system_.acceleration(s.x); }
+  void take_over(State&) override {}
   void step(State& s) override;
 
  private:
-  const MechanicalSystem& system_;
+  CountedSystem system_;
   double h_, beta_;
   Acceleration kind_;
 };
@@ -172,12 +173,12 @@ class VariationalEuler : public Method {
   static constexpr int order = 1;
   static constexpr bool is_symplectic = true;
   static constexpr bool is_reversible = false;
-  VariationalEuler(const MechanicalSystem& system, double h) : system_(system), h_(h) {}
+  VariationalEuler(const MechanicalSystem& system, double h) : system_(system, costs_), h_(h) {}
   void begin(State&) override {}
   void step(State& s) override;
 
  private:
-  const MechanicalSystem& system_;
+  CountedSystem system_;
   double h_;
 };
 
@@ -187,12 +188,12 @@ class Midpoint : public Method {
   static constexpr int order = 2;
   static constexpr bool is_symplectic = true;
   static constexpr bool is_reversible = true;
-  Midpoint(const MechanicalSystem& system, double h) : system_(system), h_(h) {}
+  Midpoint(const MechanicalSystem& system, double h) : system_(system, costs_), h_(h) {}
   void begin(State&) override {}
   void step(State& s) override;
 
  private:
-  const MechanicalSystem& system_;
+  CountedSystem system_;
   double h_;
 };
 
@@ -205,15 +206,20 @@ class ConstrainedMethod : public Method {
   static constexpr bool is_symplectic = true;
   static constexpr bool is_reversible = true;
   void begin(State& s) override;
+  void take_over(State& s) override;
 
  protected:
   ConstrainedMethod(const MechanicalSystem& system, const Constraint& constraint, double h)
-      : system_(system), constraint_(constraint), h_(h) {}
+      : system_(system, costs_), constraint_(constraint), h_(h) {}
   /// Multipliers for which y - weight M⁻¹ G(x)ᵀ lambda lies on the constraints, by Newton's method
   /// from `lambda`; and f = -M⁻¹ (grad V(x) + G(x)ᵀ lambda).
-  void solve_multipliers(const Vector& x, const Vector& y, double weight, State& s);
+  /// @param gradient grad V(x)
+  void solve_multipliers(const Vector& x, const Vector& gradient, const Vector& y, double weight,
+                         State& s);
+  /// Multipliers and f of a first step, from `lambda`.
+  void start_from(const Vector& gradient, State& s);
 
-  const MechanicalSystem& system_;
+  CountedSystem system_;
   const Constraint& constraint_;
   double h_;
 };
@@ -246,17 +252,19 @@ class ConstrainedMidpoint : public Method {
   enum class Equations { newton, hamilton };
   ConstrainedMidpoint(const MechanicalSystem& system, const Constraint& constraint, double h,
                       Equations equations = Equations::newton)
-      : system_(system), constraint_(constraint), h_(h), equations_(equations) {}
-  void begin(State& s) override { s.lambda = multipliers(s.x, s.v); }
+      : system_(system, costs_), constraint_(constraint), h_(h), equations_(equations) {}
+  void begin(State& s) override;
+  void take_over(State&) override {}
   void step(State& s) override;
 
  private:
-  Vector solve_gram(const Vector& x, const Vector& values) const;
-  Vector multipliers(const Vector& x, const Vector& v) const;
+  Vector solve_gram(const Vector& x, const Vector& values);
+  /// @param a -M⁻¹ grad V(x)
+  Vector multipliers(const Vector& x, const Vector& v, const Vector& a);
   /// x' and v'.
-  std::pair<Vector, Vector> rates(const Vector& x, const Vector& v) const;
+  std::pair<Vector, Vector> rates(const Vector& x, const Vector& v);
 
-  const MechanicalSystem& system_;
+  CountedSystem system_;
   const Constraint& constraint_;
   double h_;
   Equations equations_;
@@ -272,10 +280,12 @@ class Yoshida4 : public Method {
   static constexpr bool is_reversible = true;
   /// @param make the method with a step of that length
   Yoshida4(double h, const std::function<std::unique_ptr<Method>(double h)>& make);
-  void begin(State& s) override { outer_->begin(s); }
+  void begin(State& s) override;
   void step(State& s) override;
 
  private:
+  void add_up(std::int64_t steps);
+
   std::unique_ptr<Method> outer_, inner_;
 };
 

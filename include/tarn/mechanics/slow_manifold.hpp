@@ -33,7 +33,7 @@ class Rk4 : public Method {
   static constexpr int order = 4;
   static constexpr bool is_symplectic = false;
   static constexpr bool is_reversible = false;
-  Rk4(const MechanicalSystem& system, double h) : system_(system), h_(h) {}
+  Rk4(const MechanicalSystem& system, double h) : system_(system, costs_), h_(h) {}
   void begin(State&) override {}
   void step(State& s) override;
 
@@ -42,7 +42,7 @@ class Rk4 : public Method {
   virtual void project(Vector&, Vector&) {}
 
  private:
-  const MechanicalSystem& system_;
+  CountedSystem system_;
   double h_;
 };
 
@@ -53,7 +53,7 @@ class ProjectedRk4 : public Rk4 {
   ProjectedRk4(const MechanicalSystem& system, const Constraint& constraint, double omega,
                double tolerance, double h)
       : Rk4(system, h),
-        system_(system),
+        system_(system, costs_),
         constraint_(constraint),
         omega_(omega),
         tolerance_(tolerance) {}
@@ -61,7 +61,7 @@ class ProjectedRk4 : public Rk4 {
  private:
   void project(Vector& x, Vector& v) override;
 
-  const MechanicalSystem& system_;
+  CountedSystem system_;
   const Constraint& constraint_;
   double omega_, tolerance_;
 };

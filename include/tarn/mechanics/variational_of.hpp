@@ -120,11 +120,11 @@ class VariationalOf : public Dynamics {
   template <class T>
   Point<T> projected(const Point<T>& q) const;
   template <class T>
-  Point<T> acceleration(const Point<T>& q, const Point<T>& v) const;
+  Point<T> acceleration(const Point<T>& q, const Point<T>& v);
   template <class T>
-  T run_layer(double t, Point<T>& q, Point<T>& v) const;
-  End end(double t, const Point<Number>& q, const Point<Number>& v) const;
-  Ends ends(const Vector& q, const Vector& v) const;
+  T run_layer(double t, Point<T>& q, Point<T>& v);
+  End end(double t, const Point<Number>& q, const Point<Number>& v);
+  Ends ends(const Vector& q, const Vector& v);
   Vector mass_vector() const;
 
   System system_;

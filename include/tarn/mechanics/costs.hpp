@@ -1,0 +1,67 @@
+#pragma once
+
+#include <cstdint>
+
+#include "tarn/mechanics/system.hpp"
+
+/// @file
+/// What methods cost, in evaluations rather than in time.
+
+namespace tarn::mechanics {
+
+/// What the start and the steps so far have cost. Evaluations that a method keeps for its next step
+/// count once.
+struct Costs {
+  std::int64_t steps = 0;
+  /// Gradients of V, or of a system on a manifold right-hand sides, torques.
+  std::int64_t forces = 0;
+  /// Hessians of V, all of it or the stiff part; of VariationalOf derivatives of right-hand sides.
+  std::int64_t hessians = 0;
+  std::int64_t third_derivatives = 0;  ///< V‴[a, a]
+  std::int64_t linear_solves = 0;
+  /// Of Newton's method, of sweeps, or of a projection onto the slow manifold.
+  std::int64_t iterations = 0;
+
+  friend bool operator==(const Costs&, const Costs&) = default;
+  friend Costs operator+(const Costs& a, const Costs& b) {
+    return {a.steps + b.steps,
+            a.forces + b.forces,
+            a.hessians + b.hessians,
+            a.third_derivatives + b.third_derivatives,
+            a.linear_solves + b.linear_solves,
+            a.iterations + b.iterations};
+  }
+};
+
+/// Another system, of which each evaluation is counted.
+class CountedSystem final : public MechanicalSystem {
+ public:
+  /// Both must outlive this.
+  CountedSystem(const MechanicalSystem& system, Costs& costs)
+      : MechanicalSystem(system.masses()), system_(system), costs_(costs) {}
+
+  double potential(const Vector& q) const override { return system_.potential(q); }
+  Vector gradient(const Vector& q) const override {
+    ++costs_.forces;
+    return system_.gradient(q);
+  }
+  Sparsity sparsity() const override { return system_.sparsity(); }
+  void add_hessian(const Vector& q, double factor, BandMatrix& a) const override {
+    ++costs_.hessians;
+    system_.add_hessian(q, factor, a);
+  }
+  void add_stiff_hessian(const Vector& q, double factor, BandMatrix& a) const override {
+    ++costs_.hessians;
+    system_.add_stiff_hessian(q, factor, a);
+  }
+  Vector third_derivative(const Vector& q, const Vector& a) const override {
+    ++costs_.third_derivatives;
+    return system_.third_derivative(q, a);
+  }
+
+ private:
+  const MechanicalSystem& system_;
+  Costs& costs_;
+};
+
+}  // namespace tarn::mechanics
