@@ -1,5 +1,5 @@
 // What schemes of a mechanical system keep, as curves of time.
-#include "run/mechanics_drift.hpp"
+#include "compare/mechanics_drift.hpp"
 
 #include <gtest/gtest.h>
 
