@@ -15,6 +15,7 @@ void add_modes(CLI::App& app, int& exit_code);
 void add_compare(CLI::App& app, int& exit_code);
 void add_reproduce(CLI::App& app);
 void add_rdf(CLI::App& app);
+void add_analyse(CLI::App& app);
 void add_plot(CLI::App& app);
 void add_convert(CLI::App& app, int& exit_code);
 void add_draw(CLI::App& app);

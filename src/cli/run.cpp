@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "averages_text.hpp"
 #include "commands.hpp"
 #include "deck/notes.hpp"
 #include "deck_arguments.hpp"
 #include "progress_text.hpp"
-#include "tarn/analysis/errors.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
@@ -25,37 +25,6 @@ namespace {
 struct Arguments : DeckArguments {
   bool resume = false;
 };
-
-/// What varies by rounding only has no error worth telling, and no correlation.
-bool is_constant(const AveragedQuantity& a) { return a.error <= 1e-12 * std::abs(a.mean); }
-
-/// "-57.553 +- 0.032", the error with two digits, and a star where it is a lower bound. Powers of
-/// ten where that would be mostly zeros.
-std::string mean_text(const AveragedQuantity& a) {
-  if (is_constant(a)) return fmt::format("{:.6g}", a.mean);
-  const int digits = analysis::decimals_for(a.error);
-  if (digits > 6 && std::abs(a.mean) < 1e-3) {
-    return fmt::format("{:.2e} +- {:.1e}{}", a.mean, a.error, a.converged ? "" : " *");
-  }
-  return fmt::format("{:.{}f} +- {:.{}f}{}", a.mean, digits, a.error, digits,
-                     a.converged ? "" : " *");
-}
-
-/// A row a quantity.
-void say_each(const std::vector<AveragedQuantity>& averages, const std::string& head,
-              Terminal& terminal) {
-  std::vector<std::vector<std::string>> rows{
-      {head, "mean", "autocorrelation / ps", "independent samples"}};
-  for (const AveragedQuantity& a : averages) {
-    std::vector<std::string> row{a.table + " " + a.quantity, mean_text(a), "-", "-"};
-    if (!is_constant(a)) {
-      if (a.autocorrelation_ps) row[2] = fmt::format("{:.3g}", *a.autocorrelation_ps);
-      row[3] = fmt::format("{:.0f}", a.independent_samples);
-    }
-    rows.push_back(std::move(row));
-  }
-  for (const std::string& line : aligned(rows)) terminal.say(line);
-}
 
 /// A table for each file with a row a bath and a column a quantity that varies.
 void say_by_bath(const std::vector<AveragedQuantity>& averages, const std::string& head,
@@ -99,10 +68,7 @@ void say_averages(const std::vector<AveragedQuantity>& averages, const Deck& dec
   if (averages.empty()) return;
   const auto say = averages.front().bath_K ? say_by_bath : say_each;
   say(averages, fmt::format("average from {:g} ps on", deck.run.equilibration_ps), terminal);
-  const auto is_short = [](const AveragedQuantity& a) { return !is_constant(a) && !a.converged; };
-  if (std::any_of(averages.begin(), averages.end(), is_short)) {
-    terminal.say("* too short for its correlation: lower bounds of the error and of the time");
-  }
+  say_what_is_short(averages, terminal);
   if (deck.run.equilibration_ps == 0.0) {
     terminal.say("the start is part of these averages; [run] equilibration_ps leaves it out");
   }

@@ -1,8 +1,6 @@
 #include "tarn/observe/trajectory_rdf.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
@@ -10,8 +8,8 @@
 #include "rdf_counts.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/io/formats.hpp"
 #include "tarn/version.hpp"
+#include "trajectory_frames.hpp"
 
 namespace tarn {
 namespace {
@@ -35,24 +33,6 @@ PairCountRequest request_of(const TrajectoryRdfOptions& options) {
   return request;
 }
 
-/// The replica that a frame says it is of.
-std::string replica_of(const io::Structure& frame) {
-  const auto found = frame.comment.find("replica");
-  return found == frame.comment.end() ? std::string{} : found->second;
-}
-
-/// Whether the replica of a frame is among the numbers. @throws InputError if it names none
-bool is_among(const std::vector<std::int64_t>& numbers, const std::string& file,
-              const io::Structure& frame) {
-  const std::optional<std::int64_t> number = frame.replica();
-  if (!number) {
-    throw InputError({Problem{file, 0, 0,
-                              "its frames do not say of which replica they are; leave out the "
-                              "numbers of replicas"}});
-  }
-  return std::find(numbers.begin(), numbers.end(), *number) != numbers.end();
-}
-
 }  // namespace
 
 TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std::string& path) {
@@ -60,41 +40,20 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
   TrajectoryRdf result;
   std::optional<RdfCounts> sums;
   std::string model;
-  for (const std::string& file : options.files) {
-    const std::unique_ptr<io::FrameReader> reader = io::open_frames(file);
-    std::optional<std::string> replica;
-    std::int64_t frames_of_replica = 0;
-    bool any = false;
-    while (const std::optional<io::Structure> frame = reader->next()) {
-      any = true;
-      if (!options.replicas.empty() && !is_among(options.replicas, file, *frame)) {
-        continue;
-      }
-      if (replica != replica_of(*frame)) {
-        replica = replica_of(*frame);
-        ++result.replicas;
-        frames_of_replica = 0;
-      }
-      if (!sums) {
-        sums.emplace(request, frame->molecules, request.groups);
-        result.molecules = frame->molecules;
-        model = frame->model().value_or("water");
-      }
-      if (frame->molecules != result.molecules) {
-        throw InputError({Problem{file, reader->line_of_atom(0), 0,
-                                  fmt::format("this frame has {} molecules, the first one had {}: "
-                                              "give trajectories of one cluster only",
-                                              frame->molecules, result.molecules)}});
-      }
-      if (frames_of_replica++ < options.skip_frames) continue;
-      const auto group = static_cast<std::size_t>((result.replicas - 1) % request.groups);
-      analysis::count_pairs(frame->positions_A, request.r_max_A, request.bins, sums->group(group));
-      ++sums->samples[group];
-      ++result.frames;
-      if (result.frames % sums->block_length() == 0) sums->end_block();
+  TrajectoryFrames frames(options.files, options.replicas, options.skip_frames);
+  while (const std::optional<io::Structure> frame = frames.next()) {
+    if (!sums) {
+      sums.emplace(request, frame->molecules, request.groups);
+      model = frame->model().value_or("water");
     }
-    if (!any) throw InputError({Problem{file, 0, 0, "the file holds no frame"}});
+    const auto group = static_cast<std::size_t>(frames.replica() % request.groups);
+    analysis::count_pairs(frame->positions_A, request.r_max_A, request.bins, sums->group(group));
+    ++sums->samples[group];
+    ++result.frames;
+    if (result.frames % sums->block_length() == 0) sums->end_block();
   }
+  result.molecules = frames.molecules();
+  result.replicas = frames.replicas_seen();
   if (result.frames == 0) {
     throw InputError(
         "no frame is left: skip fewer of them, or give longer trajectories, or other replicas");

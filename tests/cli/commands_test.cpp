@@ -137,7 +137,7 @@ TEST_F(Commands, WithoutACommandThereIsHelp) {
   const Outcome help = tarn("--help");
   EXPECT_EQ(help.exit_code, 0);
   for (const char* command : {"run", "check", "energy", "cluster", "minimise", "compare", "rdf",
-                              "plot", "draw", "doctor"}) {
+                              "analyse", "plot", "draw", "doctor"}) {
     EXPECT_TRUE(contains(help.text, command)) << command;
   }
   EXPECT_EQ(tarn("rnu").exit_code, 2);
@@ -740,6 +740,21 @@ TEST_F(Commands, ARunStartsFromEveryStructureFormat) {
   const Outcome bad = tarn("check " + path("d.toml"));
   EXPECT_EQ(bad.exit_code, 2);
   EXPECT_TRUE(contains(bad.text, "start.pdb:1:13: 'CA' of residue ALA 1 is no atom of water"));
+}
+
+TEST_F(Commands, AnalyseWritesTablesOfStructures) {
+  ASSERT_EQ(tarn("cluster --quiet --molecules 4 -o " + path("a.xyz")).exit_code, 0);
+  ASSERT_EQ(tarn("cluster --quiet --molecules 4 --seed 2 -o " + path("b.xyz")).exit_code, 0);
+  const Outcome both = tarn("analyse " + path("a.xyz") + " " + path("b.xyz") + " -o " + path("t"));
+  EXPECT_EQ(both.exit_code, 0) << both.text;
+  EXPECT_TRUE(contains(both.text, "4 molecules of tip3p, 2 frames of 2 replicas")) << both.text;
+  EXPECT_TRUE(contains(both.text, "radius_of_gyration_A"));
+  for (const char* table : {"potential.csv", "cluster.csv", "profile.csv", "averages.csv"}) {
+    EXPECT_TRUE(fs::exists(path("t") + "/" + table)) << table;
+  }
+  EXPECT_EQ(tarn("analyse " + path("a.xyz")).exit_code, 2) << "without a folder";
+  EXPECT_EQ(tarn("analyse " + path("no.xyz") + " -o " + path("t")).exit_code, 4);
+  EXPECT_EQ(tarn("analyse --model tip9p " + path("a.xyz") + " -o " + path("t")).exit_code, 2);
 }
 
 TEST_F(Commands, RdfOfATrajectoryIsThatOfTheRun) {

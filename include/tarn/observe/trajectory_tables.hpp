@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tarn/observer.hpp"
+
+/// @file
+/// What a run would have written of trajectories that are files already, of tarn or another
+/// program.
+
+namespace tarn {
+
+struct TrajectoryTablesOptions {
+  std::vector<std::string> files;  ///< of any format that tarn reads, of one cluster
+  std::string folder;              ///< for the tables; made where it is not there
+  std::string model{};             ///< empty: what the first frame says, or tip3p
+  std::int64_t skip_frames = 0;    ///< at the beginning of each replica
+  /// Of files that hold several, the numbers of those that count; empty: all.
+  std::vector<std::int64_t> replicas{};
+};
+
+struct TrajectoryTables {
+  std::int64_t frames = 0, replicas = 0;
+  int molecules = 0;
+  std::string model;
+  std::vector<AveragedQuantity> averages;
+  std::vector<std::string> notes;
+  Pictures pictures;
+};
+
+/// Writes potential.csv, cluster.csv, profile.csv, averages.csv and their pictures, as runs do.
+/// `step` is the place of the frame in its replica, and `time_ps` follows from the times of the
+/// first two frames, or counts frames where they have none. The files are read twice, once to
+/// count.
+/// @throws IoError; InputError for files that cannot be read, that differ in their number of
+///         molecules or that hold no frame, where no frame is left, for a model that is not known,
+///         and for the folder of a run
+TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options);
+
+}  // namespace tarn

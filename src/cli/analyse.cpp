@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "averages_text.hpp"
+#include "commands.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/observe/trajectory_tables.hpp"
+#include "terminal.hpp"
+#include "water_models.hpp"
+#include "whole_number.hpp"
+
+namespace tarn::cli {
+namespace {
+
+void analyse(const TrajectoryTablesOptions& options) {
+  if (!options.model.empty()) water_model_named(options.model);
+  Terminal terminal(false);
+  const TrajectoryTables result = write_trajectory_tables(options);
+  terminal.say(fmt::format("{} of {}, {} of {}", counted(result.molecules, "molecule"),
+                           result.model, counted(result.frames, "frame"),
+                           counted(result.replicas, "replica")));
+  say_each(result.averages, fmt::format("average of {}", counted(result.frames, "frame")),
+           terminal);
+  say_what_is_short(result.averages, terminal);
+  for (const std::string& note : result.notes) terminal.warning(note);
+  for (const std::string& warning : result.pictures.warnings) terminal.warning(warning);
+  for (const std::string& path : result.pictures.paths) {
+    if (path.ends_with(".svg")) terminal.say("picture: " + path);
+  }
+  terminal.say("tables: " + options.folder);
+}
+
+}  // namespace
+
+void add_analyse(CLI::App& app) {
+  auto a = std::make_shared<TrajectoryTablesOptions>();
+  CLI::App* command = app.add_subcommand(
+      "analyse", "energy, shape, hydrogen bonds, dipole and density profile of trajectories");
+  command->add_option("trajectories", a->files, "files of one cluster, of tarn or another program")
+      ->required();
+  command->add_option("-o,--out", a->folder, "folder for the tables and pictures")->required();
+  command->add_option("--model", a->model, "water model; default what the file says, or tip3p");
+  command
+      ->add_option("--skip", a->skip_frames, "frames to leave out at the beginning of each replica")
+      ->check(whole_number(0));
+  command->add_option("--replicas", a->replicas, "numbers of the replicas that count; default all")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->callback([a] { analyse(*a); });
+}
+
+}  // namespace tarn::cli

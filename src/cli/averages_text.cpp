@@ -1,0 +1,46 @@
+#include "averages_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tarn/analysis/errors.hpp"
+
+namespace tarn::cli {
+
+bool is_constant(const AveragedQuantity& a) { return a.error <= 1e-12 * std::abs(a.mean); }
+
+std::string mean_text(const AveragedQuantity& a) {
+  if (is_constant(a)) return fmt::format("{:.6g}", a.mean);
+  const int digits = analysis::decimals_for(a.error);
+  if (digits > 6 && std::abs(a.mean) < 1e-3) {
+    return fmt::format("{:.2e} +- {:.1e}{}", a.mean, a.error, a.converged ? "" : " *");
+  }
+  return fmt::format("{:.{}f} +- {:.{}f}{}", a.mean, digits, a.error, digits,
+                     a.converged ? "" : " *");
+}
+
+void say_each(const std::vector<AveragedQuantity>& averages, const std::string& head,
+              Terminal& terminal) {
+  std::vector<std::vector<std::string>> rows{
+      {head, "mean", "autocorrelation / ps", "independent samples"}};
+  for (const AveragedQuantity& a : averages) {
+    std::vector<std::string> row{a.table + " " + a.quantity, mean_text(a), "-", "-"};
+    if (!is_constant(a)) {
+      if (a.autocorrelation_ps) row[2] = fmt::format("{:.3g}", *a.autocorrelation_ps);
+      row[3] = fmt::format("{:.0f}", a.independent_samples);
+    }
+    rows.push_back(std::move(row));
+  }
+  for (const std::string& line : aligned(rows)) terminal.say(line);
+}
+
+void say_what_is_short(const std::vector<AveragedQuantity>& averages, Terminal& terminal) {
+  const auto is_short = [](const AveragedQuantity& a) { return !is_constant(a) && !a.converged; };
+  if (std::any_of(averages.begin(), averages.end(), is_short)) {
+    terminal.say("* too short for its correlation: lower bounds of the error and of the time");
+  }
+}
+
+}  // namespace tarn::cli

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tarn/io/structure.hpp"
+
+namespace tarn {
+
+/// The frames of several trajectories of one cluster, replica after replica. A file is a replica,
+/// or several where its frames say so.
+class TrajectoryFrames {
+ public:
+  /// @param replicas numbers, as the frames name them, of those that count; empty: all
+  TrajectoryFrames(std::vector<std::string> files, std::vector<std::int64_t> replicas,
+                   std::int64_t skipped);
+
+  /// The next frame that counts, nothing at the end. @throws IoError; InputError for files that
+  /// cannot be read, that differ in their number of molecules or that hold no frame
+  std::optional<io::Structure> next();
+  /// Of the frame: the replica, counted from 0 over all files, and its place in that, counted from
+  /// 0 with those that are skipped.
+  std::int64_t replica() const { return replicas_seen_ - 1; }
+  std::int64_t place() const { return place_; }
+
+  /// So far, with replicas all of whose frames are skipped.
+  std::int64_t replicas_seen() const { return replicas_seen_; }
+  int molecules() const { return molecules_; }
+
+ private:
+  std::vector<std::string> files_;
+  std::vector<std::int64_t> replicas_;
+  std::int64_t skipped_;
+  std::size_t file_ = 0;
+  std::unique_ptr<io::FrameReader> reader_;
+  bool any_ = false;                    // frame of this file
+  std::optional<std::string> replica_;  // as this file names it
+  std::int64_t replicas_seen_ = 0, place_ = -1;
+  int molecules_ = 0;
+};
+
+}  // namespace tarn

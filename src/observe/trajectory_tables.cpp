@@ -1,0 +1,201 @@
+#include "tarn/observe/trajectory_tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "makers.hpp"
+#include "tarn/analysis/cluster.hpp"
+#include "tarn/analysis/errors.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/force_field.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/observe/quantity_table.hpp"
+#include "tarn/version.hpp"
+#include "trajectory_frames.hpp"
+
+namespace tarn {
+namespace {
+
+/// What one pass over the frames finds out.
+struct Contents {
+  std::int64_t frames = 0, replicas = 0;
+  int molecules = 0;
+  std::string model;
+  /// Between the first two frames of the first replica; nothing: the file does not say.
+  std::optional<double> interval_ps;
+};
+
+std::optional<double> time_ps_of(const io::Structure& frame) {
+  const auto found = frame.comment.find("time_ps");
+  if (found == frame.comment.end()) return std::nullopt;
+  char* end = nullptr;
+  const double time_ps = std::strtod(found->second.c_str(), &end);
+  if (end == found->second.c_str() || !std::isfinite(time_ps)) return std::nullopt;
+  return time_ps;
+}
+
+TrajectoryFrames frames_of(const TrajectoryTablesOptions& options) {
+  return {options.files, options.replicas, options.skip_frames};
+}
+
+Contents contents_of(const TrajectoryTablesOptions& options) {
+  Contents contents;
+  TrajectoryFrames frames = frames_of(options);
+  std::optional<double> first_ps;
+  while (const std::optional<io::Structure> frame = frames.next()) {
+    if (contents.frames == 0) {
+      contents.model = frame->model().value_or("tip3p");
+      first_ps = time_ps_of(*frame);
+    } else if (contents.frames == 1 && frames.replica() == 0 && first_ps) {
+      const std::optional<double> next_ps = time_ps_of(*frame);
+      if (next_ps && *next_ps > *first_ps) contents.interval_ps = *next_ps - *first_ps;
+    }
+    ++contents.frames;
+  }
+  if (contents.frames == 0) {
+    throw InputError(
+        "no frame is left: skip fewer of them, or give longer trajectories, or other replicas");
+  }
+  contents.replicas = frames.replicas_seen();
+  contents.molecules = frames.molecules();
+  return contents;
+}
+
+ObserverMaker potential_table(const WaterModel& model, int molecules) {
+  const auto force_field = std::make_shared<ForceField>(model, molecules);
+  QuantityTable table;
+  table.file = "potential";
+  table.columns = {"potential_kcal_per_mol"};
+  table.every = 1;
+  table.values = [force_field](const Frame& frame, std::size_t r, std::span<double> values) {
+    values[0] = force_field->energy(frame.positions_A_of(r)).total_kcal_per_mol();
+  };
+  return quantity_table(std::move(table));
+}
+
+/// Puts the rows of a table, which were written replica after replica, into the order of a run's.
+void sort_by_step(const std::string& path) {
+  const std::string text = io::read_file(path);
+  std::size_t begin = 0;
+  for (int line = 0; line < 2; ++line) begin = text.find('\n', begin) + 1;
+  std::vector<std::pair<std::int64_t, std::string_view>> rows;
+  for (std::size_t at = begin; at < text.size();) {
+    const std::size_t end = text.find('\n', at) + 1;
+    rows.emplace_back(std::strtoll(&text[at], nullptr, 10),
+                      std::string_view(text).substr(at, end - at));
+    at = end;
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::string sorted = text.substr(0, begin);
+  for (const auto& [step, row] : rows) sorted += row;
+  io::write_file(path, sorted);
+}
+
+/// Over all replicas, of which the observer saw the last one last.
+void pool(const std::map<std::int64_t, analysis::LindemannIndex>& indices, AveragedQuantity& a) {
+  std::vector<double> values;
+  for (const auto& [replica, index] : indices) {
+    if (!std::isnan(index.value())) values.push_back(index.value());
+  }
+  const analysis::MeanError all = analysis::mean_and_error(values);
+  a.mean = all.mean;
+  a.error = all.error;
+  a.samples = static_cast<std::int64_t>(values.size());
+  a.independent_samples = static_cast<double>(values.size());
+  a.converged = values.size() >= 8;
+}
+
+}  // namespace
+
+TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options) {
+  if (std::filesystem::exists(options.folder + "/run.json")) {
+    throw InputError(options.folder +
+                     " is the folder of a run, whose tables would be lost: give "
+                     "another one");
+  }
+  const Contents contents = contents_of(options);
+  TrajectoryTables result;
+  result.frames = contents.frames;
+  result.replicas = contents.replicas;
+  result.molecules = contents.molecules;
+  result.model = options.model.empty() ? contents.model : options.model;
+  const std::optional<WaterModel> model = find_water_model(result.model);
+  if (!model) {
+    throw InputError(
+        fmt::format("there is no water model '{}'; 'tarn doctor' lists them", result.model));
+  }
+  if (!contents.interval_ps && contents.frames > 1) {
+    result.notes.emplace_back("the frames have no times: time_ps counts them");
+  }
+  const auto count = [](std::int64_t n, const char* what) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+  };
+  RunInfo info;
+  info.out_dir = options.folder;
+  info.molecules = contents.molecules;
+  info.replicas = static_cast<int>(contents.replicas);
+  info.provenance = fmt::format(
+      "tarn {}; {}, {}, {}, {}", kVersion, result.model, count(contents.molecules, "molecule"),
+      count(contents.replicas, "replica"), count(contents.frames, "frame"));
+  info.timestep_fs = 1000.0 * contents.interval_ps.value_or(1.0);
+  Deck deck;
+  deck.system.model = result.model;
+  deck.system.molecules = contents.molecules;
+  std::vector<std::unique_ptr<Observer>> observers;
+  observers.push_back(potential_table(*model, contents.molecules)(info));
+  ObserveCluster cluster;
+  cluster.every = 1;
+  // Two numbers a pair of molecules, as in runs.
+  const std::int64_t n = contents.molecules;
+  cluster.lindemann = n * (n - 1) / 2 * contents.replicas <= 10'000'000;
+  observers.push_back(make_cluster(cluster, deck, info));
+  ObserveProfile profile;
+  profile.every = 1;
+  observers.push_back(make_profile(profile, deck, info));
+
+  std::filesystem::create_directories(options.folder);
+  for (const auto& observer : observers) observer->begin();
+  TrajectoryFrames frames = frames_of(options);
+  // One replica is over when the next one begins, and its index is what it is at its end.
+  std::map<std::int64_t, analysis::LindemannIndex> indices;
+  while (const std::optional<io::Structure> structure = frames.next()) {
+    if (cluster.lindemann) indices[frames.replica()].add(structure->positions_A);
+    Frame frame;
+    frame.step = frames.place();
+    frame.time_ps = info.time_ps(frame.step);
+    frame.molecules = structure->molecules;
+    frame.replica_ids = {frames.replica()};
+    frame.positions_A = structure->positions_A;
+    for (const auto& observer : observers) observer->observe(frame);
+  }
+  for (const auto& observer : observers) {
+    observer->finish();
+    for (AveragedQuantity& a : observer->averages()) {
+      if (a.quantity == "lindemann") pool(indices, a);
+      result.averages.push_back(std::move(a));
+    }
+    for (std::string& note : observer->notes()) result.notes.push_back(std::move(note));
+  }
+  for (const char* table : {"/potential.csv", "/cluster.csv"}) sort_by_step(options.folder + table);
+  write_averages(options.folder + "/averages.csv", info.provenance, result.averages);
+  for (const auto& observer : observers) {
+    const Pictures pictures = observer->draw();
+    result.pictures.paths.insert(result.pictures.paths.end(), pictures.paths.begin(),
+                                 pictures.paths.end());
+    result.pictures.warnings.insert(result.pictures.warnings.end(), pictures.warnings.begin(),
+                                    pictures.warnings.end());
+  }
+  return result;
+}
+
+}  // namespace tarn

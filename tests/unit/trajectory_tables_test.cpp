@@ -1,0 +1,173 @@
+#include "tarn/observe/trajectory_tables.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "csv_columns.hpp"
+#include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/io/formats.hpp"
+#include "tarn/run.hpp"
+
+namespace tarn {
+namespace {
+
+using test::contains;
+using test::message_of;
+using test::read_text;
+using test::ScratchFolder;
+
+using Row = std::vector<std::string>;
+
+std::vector<Row> rows_of(const std::string& path) {
+  std::vector<Row> rows;
+  io::CsvReader csv(path);
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) rows.emplace_back(cells.begin(), cells.end());
+  return rows;
+}
+
+/// Runs of two molecules in three replicas, 40 frames each, with all that is measured of a
+/// trajectory measured at its frames.
+class TrajectoryTablesTest : public ::testing::Test {
+ protected:
+  std::string run(const std::string& format, const std::string& model = "tip3p") {
+    const std::string out = folder_.file("run-" + format);
+    RunOptions options;
+    options.out_dir = out;
+    options.threads = 1;
+    const Deck deck = parse_deck(
+        "[system]\nmolecules = 4\nreplicas = 3\nmodel = \"" + model +
+            "\"\n[integrator]\nscheme = \"settle\"\ntimestep_fs = 2.0\n"
+            "[thermostat]\nkind = \"gla\"\ntemperature_K = 60.0\nfriction_per_ps = 5.0\n"
+            "[run]\nsteps = 390\n[observe.energies]\nevery = 10\n[observe.cluster]\nevery = 10\n"
+            "[observe.profile]\nevery = 10\n[observe.trajectory]\nevery = 10\nformat = \"" +
+            format + "\"\n",
+        "test.toml");
+    run_deck(deck, options);
+    return out;
+  }
+  TrajectoryTables tables(const std::vector<std::string>& files, std::int64_t skipped = 0) {
+    TrajectoryTablesOptions options;
+    options.files = files;
+    options.folder = folder_.file("tables");
+    options.skip_frames = skipped;
+    return write_trajectory_tables(options);
+  }
+  std::string refusal(const TrajectoryTablesOptions& options) {
+    return message_of<InputError>([&] { write_trajectory_tables(options); });
+  }
+
+  ScratchFolder folder_;
+};
+
+/// What a run measured while it went on is what its files tell afterwards, to the last bit in
+/// formats that keep all digits.
+TEST_F(TrajectoryTablesTest, AreThoseOfTheRun) {
+  for (const std::string format : {"xyz", "h5md"}) {
+    if (format == "h5md" && !io::has_h5md()) continue;
+    const std::string out = run(format);
+    const TrajectoryTables result =
+        format == "h5md" ? tables({out + "/trajectory.h5"})
+                         : tables({out + "/trajectory-0000.xyz", out + "/trajectory-0001.xyz",
+                                   out + "/trajectory-0002.xyz"});
+    EXPECT_EQ(result.frames, 120);
+    EXPECT_EQ(result.replicas, 3);
+    EXPECT_EQ(result.molecules, 4);
+    EXPECT_EQ(result.model, "tip3p");
+    EXPECT_TRUE(result.notes.empty()) << "the files have times";
+    const std::vector<Row> of_run = rows_of(out + "/cluster.csv");
+    const std::vector<Row> of_files = rows_of(folder_.file("tables/cluster.csv"));
+    const std::vector<Row> energies = rows_of(out + "/energies.csv");
+    const std::vector<Row> potential = rows_of(folder_.file("tables/potential.csv"));
+    ASSERT_EQ(of_files.size(), 120u);
+    ASSERT_EQ(of_run.size(), 120u);
+    ASSERT_EQ(potential.size(), 120u);
+    for (std::size_t i = 0; i < of_run.size(); ++i) {
+      EXPECT_EQ(std::stoi(of_run[i][0]), 10 * std::stoi(of_files[i][0]));
+      EXPECT_NEAR(std::stod(of_run[i][1]), std::stod(of_files[i][1]), 1e-12);
+      EXPECT_TRUE(std::equal(of_run[i].begin() + 2, of_run[i].end(), of_files[i].begin() + 2)) << i;
+      // The same sum in another order.
+      EXPECT_NEAR(std::stod(energies[i][3]), std::stod(potential[i][3]), 1e-11);
+    }
+    // Sums over the replicas are of other groups.
+    const std::vector<Row> profile = rows_of(out + "/profile.csv");
+    const std::vector<Row> again = rows_of(folder_.file("tables/profile.csv"));
+    ASSERT_EQ(profile.size(), again.size());
+    for (std::size_t i = 0; i < profile.size(); ++i) {
+      for (std::size_t c : {0u, 1u, 3u, 5u, 9u}) {
+        const double value = std::stod(profile[i][c]);
+        EXPECT_NEAR(value, std::stod(again[i][c]), 1e-13 * (1.0 + value));
+      }
+    }
+    for (const Row& row : rows_of(out + "/averages.csv")) {
+      if (row[0] != "cluster") continue;
+      const auto found = std::find_if(
+          result.averages.begin(), result.averages.end(),
+          [&](const AveragedQuantity& a) { return a.table == row[0] && a.quantity == row[1]; });
+      ASSERT_NE(found, result.averages.end()) << row[1];
+      EXPECT_NEAR(found->mean, std::stod(row[2]), 1e-12 * std::abs(found->mean)) << row[1];
+      EXPECT_NEAR(found->error, std::stod(row[3]), 1e-9 * found->error + 1e-12) << row[1];
+    }
+  }
+}
+
+TEST_F(TrajectoryTablesTest, SkipWhatIsAskedFor) {
+  const std::string out = run("xyz");
+  const TrajectoryTables result = tables({out + "/trajectory-0001.xyz"}, 30);
+  EXPECT_EQ(result.frames, 10);
+  const std::vector<Row> rows = rows_of(folder_.file("tables/cluster.csv"));
+  ASSERT_EQ(rows.size(), 10u);
+  EXPECT_EQ(rows[0][0], "30") << "the place of the frame in its replica";
+  EXPECT_EQ(rows[0][2], "0") << "replicas are counted";
+}
+
+TEST_F(TrajectoryTablesTest, FramesWithoutTimesAreCounted) {
+  const std::string text = read_text(run("xyz") + "/trajectory-0000.xyz");
+  const std::string path = folder_.file("timeless.xyz");
+  std::ofstream(path) << std::regex_replace(text, std::regex(" time_ps=[^ ]*"), "");
+  const TrajectoryTables result = tables({path});
+  ASSERT_EQ(result.notes.size(), 1u);
+  EXPECT_TRUE(contains(result.notes[0], "no times"));
+  EXPECT_EQ(rows_of(folder_.file("tables/cluster.csv"))[7][1], "7");
+}
+
+TEST_F(TrajectoryTablesTest, TheModelDecidesTheEnergy) {
+  const std::string xyz = run("xyz", "spce") + "/trajectory-0000.xyz";
+  EXPECT_EQ(tables({xyz}).model, "spce");
+  const std::string own = rows_of(folder_.file("tables/potential.csv"))[0][3];
+  TrajectoryTablesOptions options;
+  options.files = {xyz};
+  options.folder = folder_.file("other");
+  options.model = "tip3p";
+  EXPECT_EQ(write_trajectory_tables(options).model, "tip3p");
+  EXPECT_NE(rows_of(folder_.file("other/potential.csv"))[0][3], own);
+  options.model = "tip9p";
+  EXPECT_TRUE(contains(refusal(options), "tip9p"));
+}
+
+TEST_F(TrajectoryTablesTest, RefuseWhatTheyCannotDo) {
+  const std::string out = run("xyz");
+  TrajectoryTablesOptions options;
+  options.files = {out + "/trajectory-0000.xyz"};
+  options.folder = out;
+  EXPECT_TRUE(contains(refusal(options), "is the folder of a run"));
+  EXPECT_EQ(rows_of(out + "/cluster.csv").size(), 120u) << "nothing is lost";
+  options.folder = folder_.file("tables");
+  options.skip_frames = 40;
+  EXPECT_TRUE(contains(refusal(options), "no frame is left"));
+  options.skip_frames = 0;
+  options.replicas = {7};
+  EXPECT_TRUE(contains(refusal(options), "no frame is left"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("tables"))) << "before anything is written";
+}
+
+}  // namespace
+}  // namespace tarn
