@@ -153,8 +153,9 @@ void print_errors(std::FILE* out, const CompareResult& result) {
 void print_schemes(std::FILE* out, const CompareResult& result) {
   std::vector<std::vector<std::string>> rows{
       {"scheme", "cluster-steps/s", "pairs", "bonds", "noise", "rest", "iterations", "T / K",
-       "T trans, rot, bond", "<V0> / kcal/mol", "max |g| / A^2", "TV(OO)", "stopped"}};
+       "T trans, rot, bond", "<V0> / kcal/mol", "max |g| / A^2", "TV(OO), of noise", "stopped"}};
   for (const SchemeResult& s : result.schemes) {
+    const bool is_reference = &s == &result.schemes.front();
     rows.push_back(
         {s.label, number(s.steps_per_second, "{:.0f}"), percent(s.pair_share),
          percent(s.bond_share), percent(s.noise_share), percent(s.rest_share),
@@ -165,7 +166,10 @@ void print_schemes(std::FILE* out, const CompareResult& result) {
              : fmt::format("{:.2f} {:.2f} {}", s.translation_K.mean, s.rotation_K.mean,
                            s.bond_K.mean > 0.0 ? fmt::format("{:.2f}", s.bond_K.mean) : "-"),
          mean_text(s.potential_kcal_per_mol, 4), fmt::format("{:.1e}", s.constraint_max_A2),
-         number(s.oo_total_variation, "{:.4f}"), fmt::format("{}", s.blow_ups.size())});
+         is_reference || !std::isfinite(s.oo_total_variation)
+             ? "-"
+             : fmt::format("{:.4f} {:.4f}", s.oo_total_variation, s.oo_total_variation_noise),
+         fmt::format("{}", s.blow_ups.size())});
   }
   print_table(out, rows);
 }
@@ -220,7 +224,9 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
   } else {
     print_errors(out, result);
   }
-  fmt::print(out, "\nTV(OO): total variation of the OO distance histogram against {}.\n",
+  fmt::print(out,
+             "\nTV(OO): total variation of the OO distance histogram against {}; of noise: what it "
+             "would be of equal distributions.\n",
              result.schemes.front().label);
   fmt::print(out, "Tables: {0}/compare.csv, {0}/rdf.csv\n", result.out_dir);
   for (const std::string& picture : result.pictures) fmt::print(out, "Picture: {}\n", picture);
