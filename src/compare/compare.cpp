@@ -115,6 +115,27 @@ struct Variant {
   std::size_t curve = 0;  // number of its scheme, where one has several steps
 };
 
+/// "[observe.cluster]", ... of the deck that only a run heeds. Of [observe.energies] and
+/// [observe.rdf] a comparison takes what it measures by.
+std::vector<std::string> unused_sections(const Deck& deck) {
+  std::vector<std::string> names;
+  const auto add = [&](bool is_there, const char* name) {
+    if (is_there) names.push_back(fmt::format("[observe.{}]", name));
+  };
+  add(deck.conservation.has_value(), "conservation");
+  add(deck.heat.has_value(), "heat");
+  add(deck.temperatures.has_value(), "temperatures");
+  add(deck.geometry.has_value(), "geometry");
+  add(deck.cluster.has_value(), "cluster");
+  add(deck.multipliers.has_value(), "multipliers");
+  add(deck.profile.has_value(), "profile");
+  add(deck.spectrum.has_value(), "spectrum");
+  add(deck.minima.has_value(), "minima");
+  add(deck.trajectory.has_value(), "trajectory");
+  add(deck.final_structures.has_value(), "final");
+  return names;
+}
+
 void refuse_what_cannot_be_compared(const Deck& deck, const std::vector<std::string>& schemes,
                                     const CompareOptions& options) {
   if (!options.reference.empty() && options.steps.empty()) {
@@ -243,6 +264,7 @@ class Comparison {
         options_(options),
         result_(result),
         wall_seconds_(variants.size()) {
+    tell_what_is_left_out();
     for (const Variant& v : variants) {
       std::vector<std::string> notes;
       contestants_.push_back(make_contestant(v.deck, v.label, notes));
@@ -259,6 +281,9 @@ class Comparison {
     for (std::size_t k = 0; k < contestants_.size(); ++k) {
       result_.schemes.push_back(result_of(k));
       tell_blow_ups(result_.schemes.back(), contestants_[k]);
+      for (const std::string& note : end_notes(contestants_[k])) {
+        warn(contestants_[k].label + ": " + note);
+      }
     }
     // The schemes' own keys are in the labels; what is left is the same for all of them.
     const std::string provenance = provenance_of(contestants_.front().deck, molecules_);
@@ -269,6 +294,17 @@ class Comparison {
   }
 
  private:
+  void tell_what_is_left_out() const {
+    const std::vector<std::string> unused = unused_sections(deck_);
+    if (!unused.empty()) {
+      warn(fmt::format("a comparison does not use {} of the deck; tarn run does",
+                       fmt::join(unused, ", ")));
+    }
+    if (has_several_baths(baths_K(deck_))) {
+      warn("the baths have several temperatures: means and histograms of a scheme pool them");
+    }
+  }
+
   void run() {
     const std::int64_t total = deck_.run.steps;
     const auto count = static_cast<std::int64_t>(contestants_.size());

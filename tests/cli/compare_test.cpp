@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "program.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/io/csv.hpp"
@@ -155,6 +157,72 @@ TEST_F(Comparisons, StepsThatMakeNoSenseAreRefused) {
     EXPECT_FALSE(std::filesystem::exists(out_ + "/compare.csv"));
     std::filesystem::remove(log_);
   }
+}
+
+/// A run of the same deck gives the same numbers, and the same notes of them.
+TEST_F(Comparisons, TellWhatARunWouldTell) {
+  struct Case {
+    std::string deck;
+    std::vector<std::string> changes;
+    std::string note;  // begins so
+  };
+  const std::vector<Case> cases{
+      // At 600 K molecules fly off within some picoseconds, and are seen each thousand steps.
+      {"water7-modern.toml",
+       {"thermostat.temperature_K=600", "run.duration_ps=20", "run.equilibration_ps=2",
+        "system.replicas=1"},
+       "replica 0: molecule "},
+      // Oxygens need 80 ps to take up the paper's friction.
+      {"water7.toml", {"run.duration_ps=20", "run.equilibration_ps=2"}, "the mean temperature is "},
+  };
+  for (const Case& c : cases) {
+    std::vector<std::string> settings;
+    for (const std::string& change : c.changes) {
+      settings.push_back("--set");
+      settings.push_back(change);
+    }
+    std::vector<std::string> of_run{TARN_BINARY,         "run",        kInputs + c.deck, "--out",
+                                    folder_.file("run"), "--overwrite"};
+    of_run.insert(of_run.end(), settings.begin(), settings.end());
+    const std::string run_log = folder_.file("run.log");
+    std::filesystem::remove(run_log);
+    EXPECT_EQ(test::Program(of_run, lines_, run_log).wait().code, 0) << read_text(run_log);
+    std::vector<std::string> of_compare = settings;
+    of_compare.insert(of_compare.end(), {"--schemes", "zss-stiff", "--overwrite"});
+    std::filesystem::remove(log_);
+    EXPECT_EQ(run(kInputs + c.deck, of_compare).code, 0) << read_text(log_);
+    const std::string told = read_text(run_log);
+    const std::size_t at = told.find(c.note);
+    ASSERT_NE(at, std::string::npos) << told;
+    const std::string note = told.substr(at, told.find('\n', at) - at);
+    EXPECT_TRUE(contains(read_text(log_), "zss-stiff: " + note)) << note << '\n' << read_text(log_);
+  }
+}
+
+TEST_F(Comparisons, NameTheSectionsThatTheyDoNotUse) {
+  ASSERT_EQ(run(kInputs + "water7-modern.toml",
+                {"--schemes", "settle", "--set", "run.steps=10", "--set", "run.equilibration_ps=0",
+                 "--set", "system.replicas=1", "--set", "observe.conservation.every=5", "--set",
+                 "observe.cluster.every=5"})
+                .code,
+            0);
+  const std::string log = read_text(log_);
+  EXPECT_TRUE(contains(log, "does not use [observe.conservation], [observe.cluster] of the deck"))
+      << log;
+}
+
+/// A distance of histograms says nothing without what it would be of equal distributions.
+TEST_F(Comparisons, PrintTheNoiseOfADistanceBesideIt) {
+  ASSERT_EQ(run(kInputs + "water7-modern.toml",
+                {"--schemes", "settle,shake", "--set", "run.steps=500", "--set",
+                 "run.equilibration_ps=0", "--set", "system.replicas=4"})
+                .code,
+            0);
+  const auto number = [&](const std::string& name) { return std::stod(column(name)[1]); };
+  ASSERT_GT(number("oo_total_variation_noise"), 0.0);
+  const std::string both = fmt::format("{:.4f} {:.4f}", number("oo_total_variation"),
+                                       number("oo_total_variation_noise"));
+  EXPECT_TRUE(contains(read_text(log_), both)) << both << '\n' << read_text(log_);
 }
 
 /// Order 2 beside order 4, and the files that tell it.
