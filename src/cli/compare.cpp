@@ -174,6 +174,37 @@ void print_schemes(std::FILE* out, const CompareResult& result) {
   print_table(out, rows);
 }
 
+/// Of a deck without a thermostat.
+void print_conservation(std::FILE* out, const CompareResult& result) {
+  std::vector<std::vector<std::string>> rows{
+      {"scheme", "us for 1 ps", "rms change of E / kcal/mol", "largest", "drift / kcal/mol/ps",
+       "largest change of P / Da A/ps", "of L / Da A^2/ps", "stopped"}};
+  for (const SchemeResult& s : result.schemes) {
+    const auto& [rms, rms_error] = s.energy_rms_kcal_per_mol;
+    const auto& [drift, drift_error] = s.energy_drift_kcal_per_mol_per_ps;
+    rows.push_back(
+        {s.label, number(s.us_per_ps, "{:.4g}"),
+         std::isfinite(rms) ? fmt::format("{:.2e} +- {:.0e}", rms, rms_error) : "-",
+         number(s.energy_max_kcal_per_mol, "{:.2e}"),
+         std::isfinite(drift) ? fmt::format("{:.1e} +- {:.0e}", drift, drift_error) : "-",
+         number(s.momentum_max_Da_A_per_ps, "{:.0e}"),
+         number(s.angular_momentum_max_Da_A2_per_ps, "{:.0e}"),
+         fmt::format("{}", s.blow_ups.size())});
+  }
+  print_table(out, rows);
+}
+
+void print_energy_orders(std::FILE* out, const CompareResult& result) {
+  std::vector<std::vector<std::string>> rows{{"scheme", "order of E", "from steps"}};
+  for (const SchemeOrder& o : result.orders) {
+    rows.push_back({o.label, order_text(o.fit),
+                    o.fit.points > 0
+                        ? fmt::format("{:g} to {:g} fs", o.fit.smallest_step, o.fit.largest_step)
+                        : "-"});
+  }
+  print_table(out, rows);
+}
+
 void compare(const Arguments& a, Events& events, int& exit_code) {
   const Deck deck = a.load();
   Terminal terminal(a.quiet);
@@ -219,10 +250,22 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
   }
   if (result.interrupted) exit_code = interrupted_exit_code();
   events.ended(result.out_dir, result.interrupted, exit_code);
+  const bool has_bath = deck.thermostat.kind != Thermostat::none;
   if (options.steps.empty()) {
     print_schemes(out, result);
-  } else {
-    print_errors(out, result);
+    if (!has_bath) fmt::print(out, "\n");
+  }
+  if (!has_bath) print_conservation(out, result);
+  if (!options.steps.empty()) {
+    if (has_bath) {
+      print_errors(out, result);
+    } else {
+      fmt::print(out, "\n");
+      print_energy_orders(out, result);
+      fmt::print(out, "\nTables: {0}/compare.csv, {0}/orders.csv, {0}/rdf.csv\n", result.out_dir);
+      for (const std::string& picture : result.pictures) fmt::print(out, "Picture: {}\n", picture);
+      return;
+    }
   }
   fmt::print(out,
              "\nTV(OO): total variation of the OO distance histogram against {}; of noise: what it "
@@ -249,7 +292,8 @@ void add_compare(CLI::App& app, int& exit_code) {
       ->add_option(
           "--steps", a->steps,
           "each scheme with each of these steps (of water fs): errors against cost, and of a "
-          "mechanical system orders of convergence, in errors.svg")
+          "mechanical system orders of convergence, in errors.svg; of water without a thermostat "
+          "errors of the energy, and their order")
       ->delimiter(',');
   command->add_option(
       "--reference", a->reference,

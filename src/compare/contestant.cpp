@@ -36,6 +36,7 @@ void Contestant::sample() {
     constraint_max_A2 = std::max(constraint_max_A2, c.constraint_max_A2);
   }
   if (frame.step < first_step) return;
+  if (deck.thermostat.kind == Thermostat::none) conservation.add(frame);
   const auto add = [&](analysis::PooledBlocking& to, double Energies::*member) {
     std::vector<double> values;
     for (const Energies& e : frame.energies) values.push_back(e.*member);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "energy_conservation.hpp"
 #include "observe/baths.hpp"
 #include "run/evaporation.hpp"
 #include "tarn/analysis/blocking.hpp"
@@ -29,6 +30,7 @@ struct Contestant {
   analysis::PooledBlocking temperature, translation, rotation, bond, potential;
   std::optional<Baths> baths;
   std::vector<analysis::PooledBlocking> temperature_of_bath;  ///< [bath]
+  EnergyConservation conservation;                            ///< without a thermostat
   double constraint_max_A2 = 0.0;
   std::int64_t sample_every = 100;
   std::int64_t first_step = 0;  ///< that counts in averages

@@ -147,8 +147,9 @@ TEST_F(Comparisons, StepsThatMakeNoSenseAreRefused) {
                         Case{{"--schemes", "settle", "--steps", "2,2"}, "named twice"},
                         Case{{"--schemes", "settle:timestep_fs=1", "--steps", "2"}, "leave its"},
                         Case{{"--schemes", "settle", "--reference", "shake"}, "goes with --steps"},
-                        Case{{"--schemes", "settle", "--steps", "2", "--unset", "thermostat"},
-                             "give the deck a [thermostat]"},
+                        Case{{"--schemes", "settle", "--steps", "2", "--reference", "shake",
+                              "--unset", "thermostat"},
+                             "leave --reference out"},
                         Case{{"--schemes", "settle", "--steps", "2", "--reference",
                               "shake:timestep_fs=1:tolerance=1e-6"},
                              "timestep_fs stands last"}}) {
@@ -157,6 +158,67 @@ TEST_F(Comparisons, StepsThatMakeNoSenseAreRefused) {
     EXPECT_FALSE(std::filesystem::exists(out_ + "/compare.csv"));
     std::filesystem::remove(log_);
   }
+}
+
+/// Without a thermostat: the drift that a run tells, and nothing of it with one.
+TEST_F(Comparisons, TellHowTheEnergyIsConserved) {
+  const std::vector<std::string> settings{"--set", "run.steps=1000", "--set", "system.replicas=4"};
+  std::vector<std::string> of_run{TARN_BINARY, "run", kInputs + "conservation7.toml", "--out",
+                                  folder_.file("run")};
+  of_run.insert(of_run.end(), settings.begin(), settings.end());
+  ASSERT_EQ(test::Program(of_run, lines_, log_).wait().code, 0) << read_text(log_);
+  std::vector<std::string> of_compare = settings;
+  of_compare.insert(of_compare.end(), {"--schemes", "settle,zss-stiff"});
+  ASSERT_EQ(run(kInputs + "conservation7.toml", of_compare).code, 0) << read_text(log_);
+  io::CsvReader csv(folder_.file("run") + "/averages.csv");
+  std::vector<std::string_view> cells;
+  std::string drift, error;
+  while (csv.next(cells)) {
+    if (cells[csv.column("quantity")] != "energy_drift_kcal_per_mol_per_ps") continue;
+    drift = cells[csv.column("mean")];
+    error = cells[csv.column("error")];
+  }
+  // The same engine and samples; times are multiplied in another order.
+  EXPECT_NEAR(std::stod(column("energy_drift_kcal_per_mol_per_ps")[1]) / std::stod(drift), 1.0,
+              1e-12);
+  EXPECT_NEAR(std::stod(column("energy_drift_kcal_per_mol_per_ps_err")[1]) / std::stod(error), 1.0,
+              1e-12);
+  for (std::size_t row = 0; row < 2; ++row) {
+    const double rms = std::stod(column("energy_rms_kcal_per_mol")[row]);
+    EXPECT_GT(rms, 0.0);
+    EXPECT_GT(std::stod(column("energy_max_kcal_per_mol")[row]), rms);
+  }
+  EXPECT_TRUE(contains(read_text(log_), "rms change of E"));
+  ASSERT_EQ(run(kInputs + "water7-modern.toml",
+                {"--schemes", "settle", "--set", "run.steps=10", "--set", "run.equilibration_ps=0",
+                 "--set", "system.replicas=1", "--overwrite"})
+                .code,
+            0);
+  EXPECT_EQ(column("energy_rms_kcal_per_mol")[0], "nan");
+  EXPECT_EQ(column("departed_replicas")[0], "0");
+}
+
+/// Both have order 2 (docs/methods.md).
+TEST_F(Comparisons, OrdersOfTheEnergyByStep) {
+  ASSERT_EQ(run(kInputs + "conservation7.toml",
+                {"--schemes", "settle,zss-stiff", "--steps", "0.5,1,2", "--set",
+                 "run.duration_ps=4", "--unset", "run.steps", "--set", "system.replicas=4"})
+                .code,
+            0)
+      << read_text(log_);
+  EXPECT_EQ(column("scheme").front(), "settle:timestep_fs=0.5") << "there is no reference";
+  io::CsvReader csv(out_ + "/orders.csv");
+  std::vector<std::string_view> cells;
+  int rows = 0;
+  for (; csv.next(cells); ++rows) {
+    EXPECT_EQ(cells[csv.column("quantity")], "energy");
+    // C h² (1 + O(w² h²)), where w h of the fastest librations, of some 40 fs, is 0.3 at 2 fs.
+    EXPECT_NEAR(csv.number(cells[csv.column("order")]), 2.0, 0.1);
+    EXPECT_EQ(cells[csv.column("points")], "3");
+  }
+  EXPECT_EQ(rows, 2);
+  EXPECT_TRUE(contains(read_text(log_), "order of E"));
+  EXPECT_EQ(std::filesystem::exists(out_ + "/errors.svg"), io::can_draw());
 }
 
 /// A run of the same deck gives the same numbers, and the same notes of them.
