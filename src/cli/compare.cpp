@@ -174,6 +174,11 @@ void print_schemes(std::FILE* out, const CompareResult& result) {
   print_table(out, rows);
 }
 
+/// The error is left out where it is 0, not known.
+std::string number_with_error(double value, double error, const char* format) {
+  return number(value, format) + (error > 0.0 ? fmt::format(" +- {:.0e}", error) : "");
+}
+
 /// Of a deck without a thermostat.
 void print_conservation(std::FILE* out, const CompareResult& result) {
   std::vector<std::vector<std::string>> rows{
@@ -182,14 +187,13 @@ void print_conservation(std::FILE* out, const CompareResult& result) {
   for (const SchemeResult& s : result.schemes) {
     const auto& [rms, rms_error] = s.energy_rms_kcal_per_mol;
     const auto& [drift, drift_error] = s.energy_drift_kcal_per_mol_per_ps;
-    rows.push_back(
-        {s.label, number(s.us_per_ps, "{:.4g}"),
-         std::isfinite(rms) ? fmt::format("{:.2e} +- {:.0e}", rms, rms_error) : "-",
-         number(s.energy_max_kcal_per_mol, "{:.2e}"),
-         std::isfinite(drift) ? fmt::format("{:.1e} +- {:.0e}", drift, drift_error) : "-",
-         number(s.momentum_max_Da_A_per_ps, "{:.0e}"),
-         number(s.angular_momentum_max_Da_A2_per_ps, "{:.0e}"),
-         fmt::format("{}", s.blow_ups.size())});
+    rows.push_back({s.label, number(s.us_per_ps, "{:.4g}"),
+                    number_with_error(rms, rms_error, "{:.2e}"),
+                    number(s.energy_max_kcal_per_mol, "{:.2e}"),
+                    number_with_error(drift, drift_error, "{:.1e}"),
+                    number(s.momentum_max_Da_A_per_ps, "{:.0e}"),
+                    number(s.angular_momentum_max_Da_A2_per_ps, "{:.0e}"),
+                    fmt::format("{}", s.blow_ups.size())});
   }
   print_table(out, rows);
 }

@@ -603,7 +603,12 @@ class Comparison {
     result_.orders = energy_orders(points, schemes_);
     write_energy_orders(result_, provenance);
     std::vector<io::Plot> plots = energy_plots(points, result_.orders);
-    if (plots.front().series.empty()) return;
+    if (plots.front().series.empty()) {
+      warn(
+          "there is no errors.svg: no scheme has all of its replicas and two different energies; a "
+          "longer run or a smaller every of [observe.energies] may give them");
+      return;
+    }
     plots.front().title = fmt::format("Conservation of energy, {} water molecules ({}), {:.4g} ps",
                                       molecules_, deck_.system.model, duration_ps());
     const io::Drawing drawing = io::draw(plots, result_.out_dir + "/errors");

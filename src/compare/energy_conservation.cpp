@@ -79,7 +79,7 @@ void EnergyConservation::add(const Frame& frame) {
 EnergyConservation::Result EnergyConservation::result() const {
   Result result;
   result.drift = {kNone, kNone};
-  if (last_ids_.empty()) {
+  if (last_ids_.empty() || of_replica_.at(last_ids_.front()).samples < 2.0) {
     result.rms = {kNone, kNone};
     result.max = result.momentum_max = result.angular_max = kNone;
     return result;

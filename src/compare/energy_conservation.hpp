@@ -29,8 +29,8 @@ class EnergyConservation {
     double momentum_max = 0.0;  ///< Euclidean norm [Da Å/AKMA time]
     double angular_max = 0.0;   ///< likewise, about the origin [Da Å²/AKMA time]
   };
-  /// Of the replicas that came last. All are NaN without samples; the drift is with fewer than
-  /// three.
+  /// Of the replicas that came last. All are NaN with fewer than two samples, the drift with fewer
+  /// than three.
   Result result() const;
 
  private:
