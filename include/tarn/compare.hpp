@@ -64,6 +64,15 @@ struct SchemeResult {
   double oo_total_variation_noise = 0.0;  ///< what it would be without any difference
   double oo_kolmogorov_smirnov = 0.0;     ///< the same, largest difference of the sums
   double oo_mean_distance_A = 0.0;
+  // Without a thermostat, else NaN. Of the replicas that are left; changes are those since the
+  // first sample after the equilibration.
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  /// Slope of the total energy of a cluster against time; the error is that of the replicas' mean.
+  analysis::MeanError energy_drift_kcal_per_mol_per_ps{kNone, kNone};
+  analysis::MeanError energy_rms_kcal_per_mol{kNone, kNone};  ///< of its change, a cluster
+  double energy_max_kcal_per_mol = kNone;                     ///< largest change of a cluster
+  double momentum_max_Da_A_per_ps = kNone, angular_momentum_max_Da_A2_per_ps = kNone;  ///< likewise
+  std::int64_t departed_replicas = 0;  ///< that a molecule left; 0 behind a wall
   std::int64_t steps = 0;
   double timestep_fs = 0.0;
   std::vector<BlowUp> blow_ups;
@@ -103,7 +112,7 @@ struct MechanicsSchemeResult {
 /// How fast the error of a scheme vanishes with its step.
 struct SchemeOrder {
   std::string label;
-  std::string quantity;  ///< "q" or "v", the largest error of the samples
+  std::string quantity;  ///< "q" or "v", the largest error of the samples; of water "energy", rms
   analysis::OrderFit fit;
   /// What a step costs, on average of the runs with all steps.
   double forces_per_step = TrajectoryErrors::kNone, hessians_per_step = TrajectoryErrors::kNone;
@@ -114,8 +123,9 @@ struct CompareResult {
   std::string out_dir;
   std::vector<SchemeResult> schemes;             ///< of water
   std::vector<MechanicsSchemeResult> mechanics;  ///< of a mechanical system
-  std::vector<SchemeOrder> orders;               ///< of one with CompareOptions::steps
-  double time = 0.0;                             ///< and its length in time
+  /// With CompareOptions::steps, of a mechanical system and of water without a thermostat.
+  std::vector<SchemeOrder> orders;
+  double time = 0.0;  ///< of a mechanical system with CompareOptions::steps, its length
   std::vector<std::string> pictures;
   std::string device;
   bool interrupted = false;
@@ -150,8 +160,9 @@ std::vector<CheapestMechanicsScheme> cheapest_schemes(
 ///
 /// With CompareOptions::steps the first of the schemes is the reference, which runs twice as long
 /// and with other noise; each of the others runs with each of the steps, all look at the same times
-/// as far as their steps allow, and `errors.svg` draws errors against cost. Such a deck has a
-/// thermostat: without one averages are those of the start.
+/// as far as their steps allow, and `errors.svg` draws errors against cost. Without a thermostat
+/// averages are those of the start: there is no reference then, `errors.svg` draws the rms change
+/// of the total energy against step and cost, and `orders.csv` has its order by scheme.
 ///
 /// Of a mechanical system `compare.csv` has other columns, and there is no `rdf.csv`. `drift.csv`
 /// and `drift.svg` tell how the conserved quantities change, at up to 2000 times.

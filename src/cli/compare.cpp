@@ -160,8 +160,9 @@ void print_errors(std::FILE* out, const CompareResult& result) {
 void print_schemes(std::FILE* out, const CompareResult& result) {
   std::vector<std::vector<std::string>> rows{
       {"scheme", "cluster-steps/s", "pairs", "bonds", "noise", "rest", "iterations", "T / K",
-       "T trans, rot, bond", "<V0> / kcal/mol", "max |g| / A^2", "TV(OO)", "stopped"}};
+       "T trans, rot, bond", "<V0> / kcal/mol", "max |g| / A^2", "TV(OO), of noise", "stopped"}};
   for (const SchemeResult& s : result.schemes) {
+    const bool is_reference = &s == &result.schemes.front();
     rows.push_back(
         {s.label, number(s.steps_per_second, "{:.0f}"), percent(s.pair_share),
          percent(s.bond_share), percent(s.noise_share), percent(s.rest_share),
@@ -172,7 +173,45 @@ void print_schemes(std::FILE* out, const CompareResult& result) {
              : fmt::format("{:.2f} {:.2f} {}", s.translation_K.mean, s.rotation_K.mean,
                            s.bond_K.mean > 0.0 ? fmt::format("{:.2f}", s.bond_K.mean) : "-"),
          mean_text(s.potential_kcal_per_mol, 4), fmt::format("{:.1e}", s.constraint_max_A2),
-         number(s.oo_total_variation, "{:.4f}"), fmt::format("{}", s.blow_ups.size())});
+         is_reference || !std::isfinite(s.oo_total_variation)
+             ? "-"
+             : fmt::format("{:.4f} {:.4f}", s.oo_total_variation, s.oo_total_variation_noise),
+         fmt::format("{}", s.blow_ups.size())});
+  }
+  print_table(out, rows);
+}
+
+/// The error is left out where it is 0, not known.
+std::string number_with_error(double value, double error, const char* format) {
+  return number(value, format) + (error > 0.0 ? fmt::format(" +- {:.0e}", error) : "");
+}
+
+/// Of a deck without a thermostat.
+void print_conservation(std::FILE* out, const CompareResult& result) {
+  std::vector<std::vector<std::string>> rows{
+      {"scheme", "us for 1 ps", "rms change of E / kcal/mol", "largest", "drift / kcal/mol/ps",
+       "largest change of P / Da A/ps", "of L / Da A^2/ps", "stopped"}};
+  for (const SchemeResult& s : result.schemes) {
+    const auto& [rms, rms_error] = s.energy_rms_kcal_per_mol;
+    const auto& [drift, drift_error] = s.energy_drift_kcal_per_mol_per_ps;
+    rows.push_back({s.label, number(s.us_per_ps, "{:.4g}"),
+                    number_with_error(rms, rms_error, "{:.2e}"),
+                    number(s.energy_max_kcal_per_mol, "{:.2e}"),
+                    number_with_error(drift, drift_error, "{:.1e}"),
+                    number(s.momentum_max_Da_A_per_ps, "{:.0e}"),
+                    number(s.angular_momentum_max_Da_A2_per_ps, "{:.0e}"),
+                    fmt::format("{}", s.blow_ups.size())});
+  }
+  print_table(out, rows);
+}
+
+void print_energy_orders(std::FILE* out, const CompareResult& result) {
+  std::vector<std::vector<std::string>> rows{{"scheme", "order of E", "from steps"}};
+  for (const SchemeOrder& o : result.orders) {
+    rows.push_back({o.label, order_text(o.fit),
+                    o.fit.points > 0
+                        ? fmt::format("{:g} to {:g} fs", o.fit.smallest_step, o.fit.largest_step)
+                        : "-"});
   }
   print_table(out, rows);
 }
@@ -222,12 +261,26 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
   }
   if (result.interrupted) exit_code = interrupted_exit_code();
   events.ended(result.out_dir, result.interrupted, exit_code);
+  const bool has_bath = deck.thermostat.kind != Thermostat::none;
   if (options.steps.empty()) {
     print_schemes(out, result);
-  } else {
-    print_errors(out, result);
+    if (!has_bath) fmt::print(out, "\n");
   }
-  fmt::print(out, "\nTV(OO): total variation of the OO distance histogram against {}.\n",
+  if (!has_bath) print_conservation(out, result);
+  if (!options.steps.empty()) {
+    if (has_bath) {
+      print_errors(out, result);
+    } else {
+      fmt::print(out, "\n");
+      print_energy_orders(out, result);
+      fmt::print(out, "\nTables: {0}/compare.csv, {0}/orders.csv, {0}/rdf.csv\n", result.out_dir);
+      for (const std::string& picture : result.pictures) fmt::print(out, "Picture: {}\n", picture);
+      return;
+    }
+  }
+  fmt::print(out,
+             "\nTV(OO): total variation of the OO distance histogram against {}; of noise: what it "
+             "would be of equal distributions.\n",
              result.schemes.front().label);
   fmt::print(out, "Tables: {0}/compare.csv, {0}/rdf.csv\n", result.out_dir);
   for (const std::string& picture : result.pictures) fmt::print(out, "Picture: {}\n", picture);
@@ -250,7 +303,8 @@ void add_compare(CLI::App& app, int& exit_code) {
       ->add_option(
           "--steps", a->steps,
           "each scheme with each of these steps (of water fs): errors against cost, and of a "
-          "mechanical system orders of convergence, in errors.svg")
+          "mechanical system orders of convergence, in errors.svg; of water without a thermostat "
+          "errors of the energy, and their order")
       ->delimiter(',');
   command->add_option(
       "--reference", a->reference,

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "contestant.hpp"
+#include "energy_conservation.hpp"
 #include "error_cost.hpp"
 #include "mechanics_compare.hpp"
 #include "run/blow_up.hpp"
@@ -23,6 +24,7 @@
 #include "tarn/analysis/histogram.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
@@ -71,7 +73,15 @@ void write_table(const CompareResult& result, const std::string& provenance) {
                            "potential_difference_kcal_per_mol",
                            "potential_difference_kcal_per_mol_err",
                            "oo_total_variation_err",
-                           "oo_total_variation_noise"});
+                           "oo_total_variation_noise",
+                           "departed_replicas",
+                           "energy_drift_kcal_per_mol_per_ps",
+                           "energy_drift_kcal_per_mol_per_ps_err",
+                           "energy_rms_kcal_per_mol",
+                           "energy_rms_kcal_per_mol_err",
+                           "energy_max_kcal_per_mol",
+                           "momentum_max_Da_A_per_ps",
+                           "angular_momentum_max_Da_A2_per_ps"});
   std::string text = csv.head(provenance);
   for (const SchemeResult& s : result.schemes) {
     csv.cell(std::string_view(s.label));
@@ -103,6 +113,14 @@ void write_table(const CompareResult& result, const std::string& provenance) {
                                 s.oo_total_variation_noise}) {
       csv.cell_or_nan(number);
     }
+    csv.cell(s.departed_replicas);
+    for (const double number :
+         {s.energy_drift_kcal_per_mol_per_ps.mean, s.energy_drift_kcal_per_mol_per_ps.error,
+          s.energy_rms_kcal_per_mol.mean, s.energy_rms_kcal_per_mol.error,
+          s.energy_max_kcal_per_mol, s.momentum_max_Da_A_per_ps,
+          s.angular_momentum_max_Da_A2_per_ps}) {
+      csv.cell_or_nan(number);
+    }
     text += csv.row();
   }
   io::write_file(path, text);
@@ -114,6 +132,44 @@ struct Variant {
   Deck deck;
   std::size_t curve = 0;  // number of its scheme, where one has several steps
 };
+
+/// "[observe.cluster]", ... of the deck that only a run heeds. Of [observe.energies] and
+/// [observe.rdf] a comparison takes what it measures by.
+std::vector<std::string> unused_sections(const Deck& deck) {
+  std::vector<std::string> names;
+  const auto add = [&](bool is_there, const char* name) {
+    if (is_there) names.push_back(fmt::format("[observe.{}]", name));
+  };
+  add(deck.conservation.has_value(), "conservation");
+  add(deck.heat.has_value(), "heat");
+  add(deck.temperatures.has_value(), "temperatures");
+  add(deck.geometry.has_value(), "geometry");
+  add(deck.cluster.has_value(), "cluster");
+  add(deck.multipliers.has_value(), "multipliers");
+  add(deck.profile.has_value(), "profile");
+  add(deck.spectrum.has_value(), "spectrum");
+  add(deck.minima.has_value(), "minima");
+  add(deck.trajectory.has_value(), "trajectory");
+  add(deck.final_structures.has_value(), "final");
+  return names;
+}
+
+bool has_bath(const Deck& deck) { return deck.thermostat.kind != Thermostat::none; }
+
+void write_energy_orders(const CompareResult& result, const std::string& provenance) {
+  const std::string path = result.out_dir + "/orders.csv";
+  io::CsvFormat csv(path, {"scheme", "quantity", "order", "spread", "points",
+                           "smallest_timestep_fs", "largest_timestep_fs"});
+  std::string text = csv.head(provenance + "; order of the rms change of the total energy by step");
+  for (const SchemeOrder& o : result.orders) {
+    csv.cell(std::string_view(o.label)).cell(std::string_view(o.quantity));
+    csv.cell_or_nan(o.fit.order).cell_or_nan(o.fit.spread);
+    csv.cell(static_cast<std::int64_t>(o.fit.points));
+    csv.cell_or_nan(o.fit.smallest_step).cell_or_nan(o.fit.largest_step);
+    text += csv.row();
+  }
+  io::write_file(path, text);
+}
 
 void refuse_what_cannot_be_compared(const Deck& deck, const std::vector<std::string>& schemes,
                                     const CompareOptions& options) {
@@ -136,33 +192,41 @@ Variant with_step(const Deck& deck, const std::string& scheme, double timestep_f
           with_scheme_and_step(deck, scheme, timestep_fs)};
 }
 
-/// The reference, and each scheme with each step.
+/// Each scheme with each step, after the reference where there is one.
 std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::string>& schemes,
                                       const CompareOptions& options) {
   constexpr int kReferenceLonger = 2;
-  if (deck.thermostat.kind == Thermostat::none) {
-    throw InputError(deck.path +
-                     ": --steps compares averages, which without a thermostat are those of the "
-                     "start; give the deck a [thermostat]");
-  }
   check_steps(schemes, options, "timestep_fs", " fs");
+  std::vector<Variant> variants;
+  const auto add_all = [&] {
+    for (std::size_t k = 0; k < schemes.size(); ++k) {
+      for (const double timestep_fs : options.steps) {
+        variants.push_back(with_step(deck, schemes[k], timestep_fs));
+        variants.back().curve = k;
+      }
+    }
+  };
+  if (!has_bath(deck)) {
+    if (!options.reference.empty()) {
+      throw InputError(deck.path +
+                       ": without a thermostat --steps tells how well schemes conserve the energy, "
+                       "against nothing else; leave --reference out, or give the deck a "
+                       "[thermostat]");
+    }
+    add_all();
+    return variants;
+  }
   const double smallest = *std::min_element(options.steps.begin(), options.steps.end());
   const ReferenceScheme chosen = reference_scheme(
       options.reference.empty() ? "settle" : options.reference, "timestep_fs", " fs");
-  std::vector<Variant> variants{
-      with_step(deck, chosen.scheme, chosen.step.value_or(0.5 * smallest))};
+  variants.push_back(with_step(deck, chosen.scheme, chosen.step.value_or(0.5 * smallest)));
   Variant& reference = variants.front();
   reference.label = "reference " + reference.label;
   reference.curve = schemes.size();
   // Other noise than that of the others, which share theirs where their steps are the same.
   ++reference.deck.system.seed;
   reference.deck.run.steps *= kReferenceLonger;
-  for (std::size_t k = 0; k < schemes.size(); ++k) {
-    for (const double timestep_fs : options.steps) {
-      variants.push_back(with_step(deck, schemes[k], timestep_fs));
-      variants.back().curve = k;
-    }
-  }
+  add_all();
   return variants;
 }
 
@@ -243,6 +307,7 @@ class Comparison {
         options_(options),
         result_(result),
         wall_seconds_(variants.size()) {
+    tell_what_is_left_out();
     for (const Variant& v : variants) {
       std::vector<std::string> notes;
       contestants_.push_back(make_contestant(v.deck, v.label, notes));
@@ -259,16 +324,35 @@ class Comparison {
     for (std::size_t k = 0; k < contestants_.size(); ++k) {
       result_.schemes.push_back(result_of(k));
       tell_blow_ups(result_.schemes.back(), contestants_[k]);
+      for (const std::string& note : end_notes(contestants_[k])) {
+        warn(contestants_[k].label + ": " + note);
+      }
     }
     // The schemes' own keys are in the labels; what is left is the same for all of them.
     const std::string provenance = provenance_of(contestants_.front().deck, molecules_);
     write_table(result_, provenance);
     write_rdf(provenance);
     draw_oo();
-    if (!options_.steps.empty()) draw_errors();
+    if (options_.steps.empty()) return;
+    if (has_bath(deck_)) {
+      draw_errors();
+    } else {
+      tell_energy_orders(provenance);
+    }
   }
 
  private:
+  void tell_what_is_left_out() const {
+    const std::vector<std::string> unused = unused_sections(deck_);
+    if (!unused.empty()) {
+      warn(fmt::format("a comparison does not use {} of the deck; tarn run does",
+                       fmt::join(unused, ", ")));
+    }
+    if (has_several_baths(baths_K(deck_))) {
+      warn("the baths have several temperatures: means and histograms of a scheme pool them");
+    }
+  }
+
   void run() {
     const std::int64_t total = deck_.run.steps;
     const auto count = static_cast<std::int64_t>(contestants_.size());
@@ -319,6 +403,9 @@ class Comparison {
     s.timestep_fs = c.deck.integrator.timestep_fs;
     s.blow_ups = c.engine->blow_ups();
     s.constraint_max_A2 = c.constraint_max_A2;
+    if (c.evaporation) {
+      s.departed_replicas = static_cast<std::int64_t>(c.evaporation->departures().size());
+    }
     if (is_gone(c)) {
       forget_numbers(s);
       return s;
@@ -338,6 +425,7 @@ class Comparison {
         2.0 * c.potential.result().autocorrelation_time * static_cast<double>(c.sample_every);
     s.autocorrelation_ps = 0.5 * steps_per_sample * c.deck.integrator.timestep_fs * 1e-3;
     s.independent_samples_per_second = s.steps_per_second / steps_per_sample;
+    if (!has_bath(c.deck)) take_conservation(c, s);
     const std::vector<double>& first = distances_.front()[kOO].counts;
     const std::vector<double>& own = distances_[k][kOO].counts;
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
@@ -365,6 +453,17 @@ class Comparison {
           std::inner_product(own.begin(), own.end(), centres.begin(), 0.0) / count;
     }
     return s;
+  }
+
+  static void take_conservation(const Contestant& c, SchemeResult& s) {
+    const EnergyConservation::Result r = c.conservation.result();
+    const double interval_ps =
+        static_cast<double>(c.sample_every) * c.deck.integrator.timestep_fs * 1e-3;
+    s.energy_drift_kcal_per_mol_per_ps = {r.drift.mean / interval_ps, r.drift.error / interval_ps};
+    s.energy_rms_kcal_per_mol = r.rms;
+    s.energy_max_kcal_per_mol = r.max;
+    s.momentum_max_Da_A_per_ps = r.momentum_max / units::picoseconds_per_akma;
+    s.angular_momentum_max_Da_A2_per_ps = r.angular_max / units::picoseconds_per_akma;
   }
 
   static void take_report(const EngineReport& r, SchemeResult& s) {
@@ -492,6 +591,35 @@ class Comparison {
     const io::Drawing drawing = io::draw(plots, result_.out_dir + "/errors");
     result_.pictures.insert(result_.pictures.end(), drawing.paths.begin(), drawing.paths.end());
     if (!drawing.warning.empty()) warn(drawing.warning);
+  }
+
+  void tell_energy_orders(const std::string& provenance) {
+    std::vector<EnergyPoint> points;
+    for (std::size_t k = 0; k < result_.schemes.size(); ++k) {
+      const SchemeResult& s = result_.schemes[k];
+      points.push_back(
+          {curves_[k], s.timestep_fs, s.us_per_ps, s.energy_rms_kcal_per_mol, s.blow_ups.empty()});
+    }
+    result_.orders = energy_orders(points, schemes_);
+    write_energy_orders(result_, provenance);
+    std::vector<io::Plot> plots = energy_plots(points, result_.orders);
+    if (plots.front().series.empty()) {
+      warn(
+          "there is no errors.svg: no scheme has all of its replicas and two different energies; a "
+          "longer run or a smaller every of [observe.energies] may give them");
+      return;
+    }
+    plots.front().title = fmt::format("Conservation of energy, {} water molecules ({}), {:.4g} ps",
+                                      molecules_, deck_.system.model, duration_ps());
+    const io::Drawing drawing = io::draw(plots, result_.out_dir + "/errors");
+    result_.pictures.insert(result_.pictures.end(), drawing.paths.begin(), drawing.paths.end());
+    if (!drawing.warning.empty()) warn(drawing.warning);
+  }
+
+  /// That was done.
+  double duration_ps() const {
+    const SchemeResult& s = result_.schemes.front();
+    return static_cast<double>(s.steps) * s.timestep_fs * 1e-3;
   }
 
   void warn(const std::string& text) const {

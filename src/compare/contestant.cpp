@@ -5,18 +5,38 @@
 #include <ctime>
 #include <numeric>
 
+#include "run/temperature_warning.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn {
+namespace {
+
+bool is_due(const Engine& engine, std::int64_t every) { return engine.step() % every == 0; }
+
+/// The first multiple after a step.
+std::int64_t next_multiple(std::int64_t step, std::int64_t every) {
+  return step - step % every + every;
+}
+
+}  // namespace
 
 void Contestant::sample() {
+  const bool is_watched = evaporation && is_due(*engine, evaporation->every());
+  const bool is_sampled = is_due(*engine, sample_every);
+  unsigned fields = kNoFields;
+  if (is_watched) fields |= evaporation->fields();
+  if (is_sampled) fields |= kEnergies | kConservation;
+  if (fields == kNoFields) return;
   Frame frame;
-  engine->snapshot(kEnergies | kConservation, frame);
+  engine->snapshot(fields, frame);
   if (frame.replica_ids.empty()) return;
+  if (is_watched) evaporation->observe(frame);
+  if (!is_sampled) return;
   for (const Conservation& c : frame.conservation) {
     constraint_max_A2 = std::max(constraint_max_A2, c.constraint_max_A2);
   }
   if (frame.step < first_step) return;
+  if (deck.thermostat.kind == Thermostat::none) conservation.add(frame);
   const auto add = [&](analysis::PooledBlocking& to, double Energies::*member) {
     std::vector<double> values;
     for (const Energies& e : frame.energies) values.push_back(e.*member);
@@ -27,22 +47,56 @@ void Contestant::sample() {
   add(rotation, &Energies::temperature_rotation_K);
   add(bond, &Energies::temperature_bond_K);
   add(potential, &Energies::potential_kcal_per_mol);
+  for (std::size_t bath = 0; bath < temperature_of_bath.size(); ++bath) {
+    std::vector<std::int64_t> places;
+    std::vector<double> values;
+    for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+      const std::int64_t id = frame.replica_ids[r];
+      if (baths->of(id) != bath) continue;
+      places.push_back(baths->place(id));
+      values.push_back(frame.energies[r].temperature_K);
+    }
+    if (!places.empty()) temperature_of_bath[bath].add_replicas(places, values);
+  }
 }
 
 Elapsed Contestant::advance_to(std::int64_t step) {
   Elapsed elapsed;
   while (engine->step() < step) {
     const std::int64_t now = engine->step();
-    const std::int64_t stop = std::min(step, now - now % sample_every + sample_every);
+    std::int64_t stop = std::min(step, next_multiple(now, sample_every));
+    if (evaporation) stop = std::min(stop, next_multiple(now, evaporation->every()));
     const auto start = std::chrono::steady_clock::now();
     const std::clock_t core_start = std::clock();
     engine->advance(stop - now);
     elapsed.core_seconds += static_cast<double>(std::clock() - core_start) / CLOCKS_PER_SEC;
     elapsed.wall_seconds +=
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (stop % sample_every == 0) sample();
+    sample();
   }
   return elapsed;
+}
+
+std::vector<std::string> end_notes(const Contestant& c) {
+  std::vector<std::string> notes;
+  if (c.evaporation && !c.evaporation->departures().empty()) {
+    notes.push_back(describe(c.evaporation->departures()));
+  }
+  if (c.deck.thermostat.kind == Thermostat::none) return notes;
+  for (std::size_t bath = 0; bath < c.temperature_of_bath.size(); ++bath) {
+    const analysis::PooledBlocking& of_bath = c.temperature_of_bath[bath];
+    if (of_bath.samples() == 0.0) continue;
+    const analysis::Blocking b = of_bath.result();
+    AveragedQuantity temperature_K;
+    temperature_K.mean = b.mean;
+    temperature_K.error = b.error;
+    temperature_K.independent_samples = of_bath.samples() / (2.0 * b.autocorrelation_time);
+    const double bath_K = c.baths->temperature_K(bath).value_or(baths_K(c.deck).front());
+    if (const auto note = temperature_warning(temperature_K, bath_K, c.deck)) {
+      notes.push_back(*note);
+    }
+  }
+  return notes;
 }
 
 Contestant make_contestant(const Deck& deck, const std::string& label,
@@ -59,6 +113,15 @@ Contestant make_contestant(const Deck& deck, const std::string& label,
        {&c.temperature, &c.translation, &c.rotation, &c.bond, &c.potential}) {
     *q = analysis::PooledBlocking::of_replicas(deck.system.replicas);
   }
+  RunInfo of_baths;
+  of_baths.replicas = deck.system.replicas;
+  of_baths.baths_K = baths_K(deck);
+  c.baths.emplace(of_baths);
+  for (const int replicas : c.baths->replicas()) {
+    c.temperature_of_bath.push_back(analysis::PooledBlocking::of_replicas(replicas));
+  }
+  // Behind a wall a molecule may be in the gas.
+  if (!deck.confinement) c.evaporation = std::make_unique<EvaporationWatch>();
   c.sample_every = deck.energies ? deck.energies->every : ObserveEnergies{}.every;
   c.first_step = counts.first_step;
   return c;

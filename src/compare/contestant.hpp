@@ -2,9 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "energy_conservation.hpp"
+#include "observe/baths.hpp"
+#include "run/evaporation.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/deck.hpp"
@@ -24,15 +28,24 @@ struct Contestant {
   Deck deck;
   std::unique_ptr<Engine> engine;
   analysis::PooledBlocking temperature, translation, rotation, bond, potential;
+  std::optional<Baths> baths;
+  std::vector<analysis::PooledBlocking> temperature_of_bath;  ///< [bath]
+  EnergyConservation conservation;                            ///< without a thermostat
   double constraint_max_A2 = 0.0;
   std::int64_t sample_every = 100;
   std::int64_t first_step = 0;  ///< that counts in averages
 
-  /// Its energies at this step, if it counts.
+  std::unique_ptr<EvaporationWatch> evaporation;  ///< null behind a wall
+
+  /// What is due at this step: its energies, if it counts, and a look whether clusters are whole.
   void sample();
   /// Advances and takes samples on the way; only the steps are timed.
   Elapsed advance_to(std::int64_t step);
 };
+
+/// What a run of its deck would tell of it at the end, from the same measurements: molecules that
+/// left, and mean temperatures that are not their baths'.
+std::vector<std::string> end_notes(const Contestant& contestant);
 
 /// Start and engine of a deck. @param notes out: remarks about the start
 /// @throws what make_start() and make_engine() throw

@@ -19,8 +19,9 @@ const analysis::MeanError& error_of(const CostPoint& point, CostOf what) {
   return what == CostOf::potential ? point.potential : point.distance;
 }
 
+/// @param moved out: gets the points that are drawn at `lowest` and not where they are
 io::Series curve_of(const std::vector<CostPoint>& points, std::size_t number,
-                    const CostCurve& curve, CostOf what, double lowest) {
+                    const CostCurve& curve, CostOf what, double lowest, io::Series& moved) {
   io::Series s;
   s.label = curve.label;
   s.colour = curve.colour;
@@ -36,6 +37,11 @@ io::Series curve_of(const std::vector<CostPoint>& points, std::size_t number,
     if (curve.marked) s.marks.push_back(fmt::format("{:g}", point.timestep_fs));
   }
   s.set_error(errors);
+  for (std::size_t k = 0; k < s.x.size(); ++k) {
+    if (s.y[k] >= lowest) continue;
+    moved.x.push_back(s.x[k]);
+    moved.y.push_back(lowest);
+  }
   for (std::vector<double>* values : {&s.y, &s.low, &s.high}) {
     for (double& y : *values) y = std::max(y, lowest);
   }
@@ -103,8 +109,9 @@ io::Plot error_cost_plot(const std::vector<CostPoint>& points, const std::vector
   noise /= count;
   p.x_range = {{0.85 * low, 1.2 * high}};
   if (noise > 0.0) p.y_range = {{0.4 * noise, std::max(2.0 * top, 4.0 * noise)}};
+  io::Series moved;
   for (std::size_t curve = 0; curve < curves.size(); ++curve) {
-    p.series.push_back(curve_of(points, curve, curves[curve], what, kLowest * noise));
+    p.series.push_back(curve_of(points, curve, curves[curve], what, kLowest * noise, moved));
   }
   io::Series& floor = p.series.emplace_back();
   floor.label = "noise";
@@ -112,6 +119,12 @@ io::Plot error_cost_plot(const std::vector<CostPoint>& points, const std::vector
   floor.y = {noise, noise};
   floor.colour = "#888888";
   floor.dashed = true;
+  if (!moved.x.empty()) {
+    moved.label = "less than half of the noise, drawn at it";
+    moved.style = io::Series::Style::points;
+    moved.colour = "#bbbbbb";
+    p.series.push_back(std::move(moved));
+  }
   return p;
 }
 

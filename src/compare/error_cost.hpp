@@ -47,7 +47,7 @@ struct CostCurve {
 enum class CostOf { potential, distance };
 
 /// Errors against cost, a curve a scheme, and the noise below which no error can be seen. Errors
-/// below half of it are drawn there.
+/// below half of it are drawn there, in grey.
 io::Plot error_cost_plot(const std::vector<CostPoint>& points, const std::vector<CostCurve>& curves,
                          CostOf what);
 

@@ -24,6 +24,19 @@ std::string describe(const Departure& departure) {
       departure.replica, departure.molecule, departure.step, analysis::kLink_A);
 }
 
+std::string describe(const std::vector<Departure>& departures) {
+  constexpr std::size_t kMostNamed = 20;
+  std::string text = describe(departures.front());
+  if (departures.size() == 1) return text;
+  text += departures.size() > 2 ? ". The same befell replicas " : ". The same befell replica ";
+  for (std::size_t k = 1; k < departures.size(); ++k) {
+    if (k > kMostNamed) return text + fmt::format(" and {} more", departures.size() - k);
+    text +=
+        fmt::format("{}{} (step {})", k > 1 ? ", " : "", departures[k].replica, departures[k].step);
+  }
+  return text;
+}
+
 std::int64_t EvaporationWatch::every() const { return kEvery; }
 
 void EvaporationWatch::observe(const Frame& frame) {

@@ -18,6 +18,11 @@ struct Departure {
 /// Which molecule, when, and the cure.
 std::string describe(const Departure& departure);
 
+/// The same of several, in one text: that of the first, and which other replicas follow it, the
+/// first 20 of them by number.
+/// @param departures at least one
+std::string describe(const std::vector<Departure>& departures);
+
 /// Looks from time to time whether clusters still hang together, and remembers the first departure
 /// of each replica. Writes no file.
 class EvaporationWatch final : public Observer {

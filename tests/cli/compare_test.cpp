@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "program.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/io/csv.hpp"
@@ -145,8 +147,9 @@ TEST_F(Comparisons, StepsThatMakeNoSenseAreRefused) {
                         Case{{"--schemes", "settle", "--steps", "2,2"}, "named twice"},
                         Case{{"--schemes", "settle:timestep_fs=1", "--steps", "2"}, "leave its"},
                         Case{{"--schemes", "settle", "--reference", "shake"}, "goes with --steps"},
-                        Case{{"--schemes", "settle", "--steps", "2", "--unset", "thermostat"},
-                             "give the deck a [thermostat]"},
+                        Case{{"--schemes", "settle", "--steps", "2", "--reference", "shake",
+                              "--unset", "thermostat"},
+                             "leave --reference out"},
                         Case{{"--schemes", "settle", "--steps", "2", "--reference",
                               "shake:timestep_fs=1:tolerance=1e-6"},
                              "timestep_fs stands last"}}) {
@@ -155,6 +158,133 @@ TEST_F(Comparisons, StepsThatMakeNoSenseAreRefused) {
     EXPECT_FALSE(std::filesystem::exists(out_ + "/compare.csv"));
     std::filesystem::remove(log_);
   }
+}
+
+/// Without a thermostat: the drift that a run tells, and nothing of it with one.
+TEST_F(Comparisons, TellHowTheEnergyIsConserved) {
+  const std::vector<std::string> settings{"--set", "run.steps=1000", "--set", "system.replicas=4"};
+  std::vector<std::string> of_run{TARN_BINARY, "run", kInputs + "conservation7.toml", "--out",
+                                  folder_.file("run")};
+  of_run.insert(of_run.end(), settings.begin(), settings.end());
+  ASSERT_EQ(test::Program(of_run, lines_, log_).wait().code, 0) << read_text(log_);
+  std::vector<std::string> of_compare = settings;
+  of_compare.insert(of_compare.end(), {"--schemes", "settle,zss-stiff"});
+  ASSERT_EQ(run(kInputs + "conservation7.toml", of_compare).code, 0) << read_text(log_);
+  io::CsvReader csv(folder_.file("run") + "/averages.csv");
+  std::vector<std::string_view> cells;
+  std::string drift, error;
+  while (csv.next(cells)) {
+    if (cells[csv.column("quantity")] != "energy_drift_kcal_per_mol_per_ps") continue;
+    drift = cells[csv.column("mean")];
+    error = cells[csv.column("error")];
+  }
+  // The same engine and samples; times are multiplied in another order.
+  EXPECT_NEAR(std::stod(column("energy_drift_kcal_per_mol_per_ps")[1]) / std::stod(drift), 1.0,
+              1e-12);
+  EXPECT_NEAR(std::stod(column("energy_drift_kcal_per_mol_per_ps_err")[1]) / std::stod(error), 1.0,
+              1e-12);
+  for (std::size_t row = 0; row < 2; ++row) {
+    const double rms = std::stod(column("energy_rms_kcal_per_mol")[row]);
+    EXPECT_GT(rms, 0.0);
+    EXPECT_GT(std::stod(column("energy_max_kcal_per_mol")[row]), rms);
+  }
+  EXPECT_TRUE(contains(read_text(log_), "rms change of E"));
+  ASSERT_EQ(run(kInputs + "water7-modern.toml",
+                {"--schemes", "settle", "--set", "run.steps=10", "--set", "run.equilibration_ps=0",
+                 "--set", "system.replicas=1", "--overwrite"})
+                .code,
+            0);
+  EXPECT_EQ(column("energy_rms_kcal_per_mol")[0], "nan");
+  EXPECT_EQ(column("departed_replicas")[0], "0");
+}
+
+/// Both have order 2 (docs/methods.md).
+TEST_F(Comparisons, OrdersOfTheEnergyByStep) {
+  ASSERT_EQ(run(kInputs + "conservation7.toml",
+                {"--schemes", "settle,zss-stiff", "--steps", "0.5,1,2", "--set",
+                 "run.duration_ps=4", "--unset", "run.steps", "--set", "system.replicas=4"})
+                .code,
+            0)
+      << read_text(log_);
+  EXPECT_EQ(column("scheme").front(), "settle:timestep_fs=0.5") << "there is no reference";
+  io::CsvReader csv(out_ + "/orders.csv");
+  std::vector<std::string_view> cells;
+  int rows = 0;
+  for (; csv.next(cells); ++rows) {
+    EXPECT_EQ(cells[csv.column("quantity")], "energy");
+    // C h² (1 + O(w² h²)), where w h of the fastest librations, of some 40 fs, is 0.3 at 2 fs.
+    EXPECT_NEAR(csv.number(cells[csv.column("order")]), 2.0, 0.1);
+    EXPECT_EQ(cells[csv.column("points")], "3");
+  }
+  EXPECT_EQ(rows, 2);
+  EXPECT_TRUE(contains(read_text(log_), "order of E"));
+  EXPECT_EQ(std::filesystem::exists(out_ + "/errors.svg"), io::can_draw());
+}
+
+/// A run of the same deck gives the same numbers, and the same notes of them.
+TEST_F(Comparisons, TellWhatARunWouldTell) {
+  struct Case {
+    std::string deck;
+    std::vector<std::string> changes;
+    std::string note;  // begins so
+  };
+  const std::vector<Case> cases{
+      // At 600 K molecules fly off within some picoseconds, and are seen each thousand steps.
+      {"water7-modern.toml",
+       {"thermostat.temperature_K=600", "run.duration_ps=20", "run.equilibration_ps=2",
+        "system.replicas=1"},
+       "replica 0: molecule "},
+      // Oxygens need 80 ps to take up the paper's friction.
+      {"water7.toml", {"run.duration_ps=20", "run.equilibration_ps=2"}, "the mean temperature is "},
+  };
+  for (const Case& c : cases) {
+    std::vector<std::string> settings;
+    for (const std::string& change : c.changes) {
+      settings.push_back("--set");
+      settings.push_back(change);
+    }
+    std::vector<std::string> of_run{TARN_BINARY,         "run",        kInputs + c.deck, "--out",
+                                    folder_.file("run"), "--overwrite"};
+    of_run.insert(of_run.end(), settings.begin(), settings.end());
+    const std::string run_log = folder_.file("run.log");
+    std::filesystem::remove(run_log);
+    EXPECT_EQ(test::Program(of_run, lines_, run_log).wait().code, 0) << read_text(run_log);
+    std::vector<std::string> of_compare = settings;
+    of_compare.insert(of_compare.end(), {"--schemes", "zss-stiff", "--overwrite"});
+    std::filesystem::remove(log_);
+    EXPECT_EQ(run(kInputs + c.deck, of_compare).code, 0) << read_text(log_);
+    const std::string told = read_text(run_log);
+    const std::size_t at = told.find(c.note);
+    ASSERT_NE(at, std::string::npos) << told;
+    const std::string note = told.substr(at, told.find('\n', at) - at);
+    EXPECT_TRUE(contains(read_text(log_), "zss-stiff: " + note)) << note << '\n' << read_text(log_);
+  }
+}
+
+TEST_F(Comparisons, NameTheSectionsThatTheyDoNotUse) {
+  ASSERT_EQ(run(kInputs + "water7-modern.toml",
+                {"--schemes", "settle", "--set", "run.steps=10", "--set", "run.equilibration_ps=0",
+                 "--set", "system.replicas=1", "--set", "observe.conservation.every=5", "--set",
+                 "observe.cluster.every=5"})
+                .code,
+            0);
+  const std::string log = read_text(log_);
+  EXPECT_TRUE(contains(log, "does not use [observe.conservation], [observe.cluster] of the deck"))
+      << log;
+}
+
+/// A distance of histograms says nothing without what it would be of equal distributions.
+TEST_F(Comparisons, PrintTheNoiseOfADistanceBesideIt) {
+  ASSERT_EQ(run(kInputs + "water7-modern.toml",
+                {"--schemes", "settle,shake", "--set", "run.steps=500", "--set",
+                 "run.equilibration_ps=0", "--set", "system.replicas=4"})
+                .code,
+            0);
+  const auto number = [&](const std::string& name) { return std::stod(column(name)[1]); };
+  ASSERT_GT(number("oo_total_variation_noise"), 0.0);
+  const std::string both = fmt::format("{:.4f} {:.4f}", number("oo_total_variation"),
+                                       number("oo_total_variation_noise"));
+  EXPECT_TRUE(contains(read_text(log_), both)) << both << '\n' << read_text(log_);
 }
 
 /// Order 2 beside order 4, and the files that tell it.

@@ -61,13 +61,19 @@ TEST(ErrorCost, DrawsWhatIsLeftDownToHalfOfTheNoise) {
   points[1] = {0, 2.0, 100.0, {0.001, 0.1}, {}, 0.0, true};
   points[2] = {1, 2.0, 50.0, {40.0, 9.0}, {}, 0.0, false};
   const io::Plot p = error_cost_plot(points, {{"a"}, {"b"}}, CostOf::potential);
-  ASSERT_EQ(p.series.size(), 3u);
+  ASSERT_EQ(p.series.size(), 4u);
   EXPECT_EQ(p.series[0].x, (std::vector<double>{200.0, 100.0}));
   EXPECT_DOUBLE_EQ(p.series[0].y[0], 0.5);
   EXPECT_DOUBLE_EQ(p.series[0].y[1], 0.05);
   EXPECT_EQ(p.series[0].marks, (std::vector<std::string>{"1", "2"}));
   EXPECT_TRUE(p.series[1].x.empty()) << "it lost a replica";
   EXPECT_DOUBLE_EQ(p.series[2].y[0], 0.1);
+  // The one that is drawn higher than it is, and no other, is told apart.
+  EXPECT_EQ(p.series[3].label, "less than half of the noise, drawn at it");
+  EXPECT_EQ(p.series[3].x, (std::vector<double>{100.0}));
+  EXPECT_EQ(p.series[3].y, (std::vector<double>{p.series[0].y[1]}));
+  points[1].potential.mean = 0.06;
+  EXPECT_EQ(error_cost_plot(points, {{"a"}, {"b"}}, CostOf::potential).series.size(), 3u);
   // Nothing is left.
   EXPECT_TRUE(error_cost_plot({points[2]}, {{"a"}, {"b"}}, CostOf::distance).series.empty());
 }
