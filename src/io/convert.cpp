@@ -56,7 +56,7 @@ struct Contents {
   std::int64_t frames = 0;  ///< of the file, those that are left out among them
   int molecules = 0;
   std::string model;
-  bool steps = true, times = true, even = true, velocities = false;
+  bool steps = true, times = true, even = true, velocities = false, box = false;
   std::int64_t first_step = 0, every = 1;
   double first_time_ps = 0.0, interval_ps = 0.0;
 };
@@ -151,6 +151,7 @@ class Converter {
                         frame->molecules, contents_.molecules)}});
       }
       look_at_time(*frame, replica.frames++);
+      contents_.box = contents_.box || frame->has_box;
       contents_.velocities = contents_.velocities || !frame->velocities_A_per_akma.empty();
     }
     if (contents_.frames == 0) {
@@ -194,6 +195,7 @@ class Converter {
 
   std::vector<std::string> notes() const {
     std::vector<std::string> notes;
+    if (contents_.box) notes.push_back(note_on_box(options_.from));
     const bool keeps_velocities = format_.id == FileFormat::xyz || format_.id == FileFormat::gro;
     if (contents_.velocities && !keeps_velocities) {
       notes.push_back(

@@ -210,8 +210,14 @@ Structure read_structure(const std::string& path, const FrameChoice& choice, Fra
   });
   if (!problems.empty()) throw InputError(std::move(problems));
   reader->check_rest();
+  if (structure.has_box) structure.notes.push_back(note_on_box(path));
   if (counts != nullptr && !choice.is_given()) *counts = count_rest(*reader, structure);
   return structure;
+}
+
+std::string note_on_box(const std::string& path) {
+  return fmt::format("{} has a periodic box, which is ignored: tarn computes clusters in vacuum",
+                     path);
 }
 
 std::optional<std::string> note_on_frames(const std::string& path, const FrameCounts& counts) {

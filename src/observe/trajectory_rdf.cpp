@@ -64,7 +64,7 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
     const std::unique_ptr<io::FrameReader> reader = io::open_frames(file);
     std::optional<std::string> replica;
     std::int64_t frames_of_replica = 0;
-    bool any = false;
+    bool any = false, has_box = false;
     while (const std::optional<io::Structure> frame = reader->next()) {
       any = true;
       if (!options.replicas.empty() && !is_among(options.replicas, file, *frame)) {
@@ -87,6 +87,7 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
                                               frame->molecules, result.molecules)}});
       }
       if (frames_of_replica++ < options.skip_frames) continue;
+      has_box = has_box || frame->has_box;
       const auto group = static_cast<std::size_t>((result.replicas - 1) % request.groups);
       analysis::count_pairs(frame->positions_A, request.r_max_A, request.bins, sums->group(group));
       ++sums->samples[group];
@@ -94,6 +95,7 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
       if (result.frames % sums->block_length() == 0) sums->end_block();
     }
     if (!any) throw InputError({Problem{file, 0, 0, "the file holds no frame"}});
+    if (has_box) result.notes.push_back(io::note_on_box(file));
   }
   if (result.frames == 0) {
     throw InputError(

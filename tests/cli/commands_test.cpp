@@ -369,6 +369,62 @@ TEST_F(Commands, FramesAreChosenOrTold) {
       "frame is that of a file, and [system] has no file"));
 }
 
+TEST_F(Commands, ABoxThatIsIgnoredIsTold) {
+  const auto xyz = [](const std::string& keys) {
+    return "3\n" + keys + "\nO 0 0 0\nH 0.9572 0 0\nH -.239987 .926627 0\n";
+  };
+  const auto gro = [](const std::string& box) {
+    return "water\n 3\n    1SOL     OW    1   0.000   0.000   0.000\n"
+           "    1SOL    HW1    2   0.096   0.000   0.000\n"
+           "    1SOL    HW2    3  -0.024   0.093   0.000\n" +
+           box + "\n";
+  };
+  const auto pdb = [](const std::string& box) {
+    return box +
+           "ATOM      1  O   HOH     1       0.000   0.000   0.000  1.00  0.00           O\n"
+           "ATOM      2  H1  HOH     1       0.957   0.000   0.000  1.00  0.00           H\n"
+           "ATOM      3  H2  HOH     1      -0.240   0.927   0.000  1.00  0.00           H\nEND\n";
+  };
+  const std::string lattice = "Lattice=\"20 0 0 0 20 0 0 0 20\"";
+  const std::string angles = "  90.00  90.00  90.00 P 1           1\n";
+  const std::vector<std::string> with{
+      write("a.xyz", xyz(lattice + " pbc=\"T T T\"")), write("b.xyz", xyz(lattice)),
+      write("a.gro", gro("   2.00000   2.00000   2.00000")),
+      write("a.pdb", pdb("CRYST1   20.000   20.000   20.000" + angles))};
+  const std::vector<std::string> without{
+      write("c.xyz", xyz(lattice + " pbc=\"F F F\"")), write("d.xyz", xyz("water")),
+      write("c.gro", gro("   0.00000   0.00000   0.00000")), write("c.pdb", pdb("")),
+      write("d.pdb", pdb("CRYST1    1.000    1.000    1.000" + angles))};
+  const auto times_told = [&](const std::string& words) {
+    const Outcome outcome = tarn(words);
+    EXPECT_EQ(outcome.exit_code, 0) << words << outcome.text;
+    std::size_t times = 0;
+    const std::string note = "has a periodic box, which is ignored";
+    for (std::size_t at = outcome.text.find(note); at != std::string::npos;
+         at = outcome.text.find(note, at + 1)) {
+      ++times;
+    }
+    return times;
+  };
+  const std::string deck = write("d.toml",
+                                 "[system]\nfile = \"d.xyz\"\n[integrator]\nscheme = "
+                                 "\"settle\"\n[run]\nsteps = 1\n");
+  for (const std::size_t told : {1u, 0u}) {
+    for (const std::string& file : told == 1 ? with : without) {
+      for (const std::string& words :
+           {"energy " + file, "minimise " + file + " -o " + path("m.gro"),
+            "convert " + file + " -o " + path("converted.gro"), "rdf " + file,
+            "run " + deck + " --overwrite --out " + path("out") + " --set system.file=" + file}) {
+        EXPECT_EQ(times_told(words), told) << words;
+      }
+      // What tarn writes has no box, whatever it read.
+      for (const char* written : {"m.gro", "converted.gro"}) {
+        EXPECT_EQ(times_told("energy " + path(written)), 0u) << file;
+      }
+    }
+  }
+}
+
 TEST_F(Commands, AFourthSiteIsTold) {
   const std::string file = write(
       "m.gro",

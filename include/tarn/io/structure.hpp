@@ -27,6 +27,8 @@ struct Structure {
   std::vector<int> file_order;
   /// Whether the file has sites without mass beside the atoms (M, EPW, LP, ...); they are left out.
   bool has_sites = false;
+  /// Whether the file gives the frame a periodic box, which nothing here looks at.
+  bool has_box = false;
   /// What the reader did to the atoms beyond reading them, for people.
   std::vector<std::string> notes{};
 
@@ -65,6 +67,9 @@ struct FrameCounts {
   std::int64_t replicas = 1;
   bool all = true;  ///< false: there are more, which nobody counted
 };
+
+/// What people are told of a file whose frames have a periodic box.
+std::string note_on_box(const std::string& path);
 
 /// Reads a structure to start from: one frame, checked further than a trajectory. The format
 /// follows from the extension and the contents.

@@ -27,6 +27,7 @@ struct TrajectoryRdf {
   std::int64_t frames = 0;
   std::int64_t replicas = 0;  ///< files, or the groups of H5MD files
   int molecules = 0;
+  std::vector<std::string> notes{};  ///< on what the files hold and is not counted, for people
 };
 
 /// Counts the distances between atoms of different molecules in all frames of all files.
