@@ -11,6 +11,7 @@
 #include "gro.hpp"
 #include "h5md.hpp"
 #include "pdb.hpp"
+#include "readable_path.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/io_error.hpp"
 #include "tarn/io/xyz.hpp"
@@ -54,7 +55,7 @@ const Format* format_of_name(const std::string& path) {
 }
 
 std::string beginning_of(const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "rb");
+  std::FILE* file = std::fopen(readable_path(path).c_str(), "rb");
   if (file == nullptr) throw_io_error("read", path, errno);
   std::string text(1 << 13, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file));

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "hdf5.hpp"
+#include "readable_path.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/formats.hpp"
@@ -450,6 +451,12 @@ class H5mdReader final : public FrameReader {
 }  // namespace
 
 std::unique_ptr<FrameReader> open_h5md(const std::string& path) {
+  // The library wants a name that leads to the file.
+  if (readable_path(path) != path) {
+    throw InputError({Problem{path, 0, 0,
+                              "H5MD cannot be read from a pipe: write it to a file, and give "
+                              "that"}});
+  }
   return std::make_unique<H5mdReader>(path);
 }
 

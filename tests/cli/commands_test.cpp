@@ -849,6 +849,39 @@ TEST_F(Commands, TrajectoriesAreConverted) {
   EXPECT_FALSE(fs::exists(path("b.xyz")));
 }
 
+/// A pipe gives what it holds once, and readers open a file again to see what it is.
+TEST_F(Commands, PipesAreReadLikeFiles) {
+  ASSERT_EQ(tarn("run " + small_deck() + " --quiet --out " + path("run")).exit_code, 0);
+  const std::string trajectory = path("run") + "/trajectory-0000.xyz";
+  std::vector<std::string> files{trajectory};
+  for (const char* name : {"a.gro", "a.pdb", "a.dcd"}) {
+    files.push_back(path(name));
+    ASSERT_EQ(tarn("convert --quiet " + trajectory + " -o " + files.back()).exit_code, 0);
+  }
+  for (const std::string& file : files) {
+    for (const std::string& words : {std::string("energy --model tip3p "), std::string("rdf "),
+                                     "convert -o " + path("b.xyz") + " --model tip3p ",
+                                     "minimise --quiet -o " + path("m.xyz") + " --model tip3p "}) {
+      fs::remove(path("b.xyz"));
+      const std::string written = words.starts_with("convert") ? path("b.xyz") : path("m.xyz");
+      const Outcome of_file = tarn(words + file);
+      const std::string expected = contents(written);
+      ASSERT_EQ(of_file.exit_code, 0) << of_file.text;
+      const Outcome of_pipe = tarn(words + "/dev/stdin", "cat " + file + " | ");
+      EXPECT_EQ(of_pipe.exit_code, 0) << file << ": " << of_pipe.text;
+      EXPECT_EQ(contents(written), expected) << words << file;
+      if (words.starts_with("rdf")) {
+        EXPECT_EQ(of_pipe.text, of_file.text) << file;
+      }
+    }
+  }
+  if (!tarn::io::has_h5md()) return;
+  ASSERT_EQ(tarn("convert --quiet " + trajectory + " -o " + path("a.h5")).exit_code, 0);
+  const Outcome h5md = tarn("rdf /dev/stdin", "cat " + path("a.h5") + " | ");
+  EXPECT_EQ(h5md.exit_code, 2);
+  EXPECT_TRUE(contains(h5md.text, "H5MD cannot be read from a pipe"));
+}
+
 TEST_F(Commands, TheBarFitsTheTerminal) {
   if (std::system("script -qec true /dev/null >/dev/null 2>&1") != 0) {
     GTEST_SKIP() << "script is missing, or has no terminal to give";
