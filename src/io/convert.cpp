@@ -57,6 +57,7 @@ struct Contents {
   int molecules = 0;
   std::string model;
   bool steps = true, times = true, even = true, velocities = false, box = false;
+  bool all_velocities = true;
   std::int64_t first_step = 0, every = 1;
   double first_time_ps = 0.0, interval_ps = 0.0;
 };
@@ -152,7 +153,9 @@ class Converter {
       }
       look_at_time(*frame, replica.frames++);
       contents_.box = contents_.box || frame->has_box;
-      contents_.velocities = contents_.velocities || !frame->velocities_A_per_akma.empty();
+      const bool moves = !frame->velocities_A_per_akma.empty();
+      contents_.velocities = contents_.velocities || moves;
+      contents_.all_velocities = contents_.all_velocities && moves;
     }
     if (contents_.frames == 0) {
       throw InputError({Problem{options_.from, 0, 0, "the file holds no frame"}});
@@ -196,8 +199,10 @@ class Converter {
   std::vector<std::string> notes() const {
     std::vector<std::string> notes;
     if (contents_.box) notes.push_back(note_on_box(options_.from));
-    const bool keeps_velocities = format_.id == FileFormat::xyz || format_.id == FileFormat::gro;
-    if (contents_.velocities && !keeps_velocities) {
+    if (contents_.velocities && !contents_.all_velocities && format_.id == FileFormat::h5md) {
+      notes.push_back(fmt::format(
+          "velocities are left out: not all frames have some, as those of {} must", format_.name));
+    } else if (contents_.velocities && !format_.has_velocities) {
       notes.push_back(
           fmt::format("velocities are left out: trajectories in {} have none here", format_.name));
     }
@@ -253,6 +258,7 @@ class Converter {
     info.model = contents_.model;
     info.every = contents_.every;
     info.first_step = contents_.first_step;
+    info.velocities = contents_.all_velocities;
     info.timestep_fs = 1000.0 * contents_.interval_ps / static_cast<double>(contents_.every);
     info.replicas =
         format_.id == FileFormat::h5md ? static_cast<int>(contents_.replicas.size()) : 1;

@@ -882,6 +882,70 @@ TEST_F(Commands, PipesAreReadLikeFiles) {
   EXPECT_TRUE(contains(h5md.text, "H5MD cannot be read from a pipe"));
 }
 
+/// The frame of that step in a trajectory of any format.
+tarn::io::Structure frame_at(const std::string& file, const std::string& step) {
+  const auto reader = tarn::io::open_frames(file);
+  while (auto frame = reader->next()) {
+    if (frame->comment["step"] == step) return *frame;
+  }
+  ADD_FAILURE() << file << " has no step " << step;
+  return {};
+}
+
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double largest = a.empty() ? 1.0 : 0.0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    largest = std::max(largest, std::abs(a[i] - b[i]));
+  }
+  return largest;
+}
+
+TEST_F(Commands, TrajectoriesHaveVelocities) {
+  std::vector<std::string> formats{"xyz", "gro"};
+  if (tarn::io::has_h5md()) formats.push_back("h5md");
+  const std::string run = "run " + small_deck() + " --quiet --set system.replicas=1";
+  for (const std::string& format : formats) {
+    const std::string words = run + " --set observe.trajectory.format=" + format +
+                              " --set observe.trajectory.velocities=true --out ";
+    const std::string whole = path(format), pieces = path(format + "-pieces");
+    ASSERT_EQ(tarn(words + whole).exit_code, 0);
+    // As ever, a run in pieces leaves the same files.
+    ASSERT_EQ(tarn(words + pieces + " --set run.steps=150").exit_code, 0);
+    ASSERT_EQ(tarn(words + pieces + " --resume").exit_code, 0);
+    const std::string extension = format == "h5md" ? ".h5" : "." + format;
+    const std::string file = whole + "/trajectory" + extension;
+    const tarn::io::Structure last = frame_at(file, "400");
+    const tarn::io::Structure resumed = frame_at(pieces + "/trajectory" + extension, "400");
+    EXPECT_EQ(last.velocities_A_per_akma, resumed.velocities_A_per_akma) << format;
+    EXPECT_FALSE(frame_at(file, "0").velocities_A_per_akma.empty());
+    // GRO has 10 decimals of nm/ps, half of the last of which is 2.5e-11 A/akma; the rest is
+    // rounding and how exactly SETTLE's velocities keep the constraints.
+    const tarn::io::Structure end = tarn::io::read_structure(whole + "/final.xyz");
+    EXPECT_LT(largest_difference(last.velocities_A_per_akma, end.velocities_A_per_akma), 1e-10)
+        << format;
+    for (const std::string& name : {std::string("a.xyz"), std::string("a.h5")}) {
+      if (name == "a.h5" && !tarn::io::has_h5md()) continue;
+      const std::string copy = path(name);
+      ASSERT_EQ(tarn("convert --quiet " + file + " -o " + copy).exit_code, 0);
+      EXPECT_LT(largest_difference(frame_at(copy, "400").velocities_A_per_akma,
+                                   last.velocities_A_per_akma),
+                1e-14)
+          << format << name;
+    }
+    const Outcome lost = tarn("convert " + file + " -o " + path("a.dcd"));
+    EXPECT_TRUE(contains(lost.text, "velocities are left out")) << lost.text;
+  }
+  for (const char* format : {"dcd", "pdb"}) {
+    const Outcome refused =
+        tarn(run + " --out " + path("none") + " --set observe.trajectory.format=" + format +
+             " --set observe.trajectory.velocities=true");
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_TRUE(contains(refused.text, "velocities is not used with [observe.trajectory] format"));
+    EXPECT_TRUE(contains(refused.text, "it is used with \"xyz\", \"h5md\", \"gro\""));
+  }
+}
+
 TEST_F(Commands, TheBarFitsTheTerminal) {
   if (std::system("script -qec true /dev/null >/dev/null 2>&1") != 0) {
     GTEST_SKIP() << "script is missing, or has no terminal to give";
