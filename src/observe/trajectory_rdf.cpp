@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -53,13 +56,33 @@ bool is_among(const std::vector<std::int64_t>& numbers, const std::string& file,
   return std::find(numbers.begin(), numbers.end(), *number) != numbers.end();
 }
 
+/// A file that is given twice would count as two replicas that agree. @throws InputError
+void check_given_once(const std::vector<std::string>& files) {
+  std::map<std::filesystem::path, std::string> seen;
+  for (const std::string& file : files) {
+    // What cannot be looked at is told by who reads it.
+    std::error_code ignored;
+    std::filesystem::path place = std::filesystem::canonical(file, ignored);
+    if (ignored) place = file;
+    const auto [first, is_new] = seen.try_emplace(place, file);
+    if (is_new) continue;
+    const std::string as =
+        first->second == file ? "" : fmt::format(", first as '{}'", first->second);
+    throw InputError({Problem{file, 0, 0,
+                              fmt::format("the same file is given twice{}: its frames would count "
+                                          "as another replica. Give each file once",
+                                          as)}});
+  }
+}
+
 }  // namespace
 
 TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std::string& path) {
   const PairCountRequest request = request_of(options);
   TrajectoryRdf result;
   std::optional<RdfCounts> sums;
-  std::string model;
+  std::string model;  // of the first frame that names one
+  check_given_once(options.files);
   for (const std::string& file : options.files) {
     const std::unique_ptr<io::FrameReader> reader = io::open_frames(file);
     std::optional<std::string> replica;
@@ -78,7 +101,14 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
       if (!sums) {
         sums.emplace(request, frame->molecules, request.groups);
         result.molecules = frame->molecules;
-        model = frame->model().value_or("water");
+      }
+      const std::string own = frame->model().value_or("");
+      if (model.empty()) model = own;
+      if (!own.empty() && own != model) {
+        throw InputError({Problem{file, reader->line_of_atom(0), 0,
+                                  fmt::format("this frame is of {}, others were of {}: give "
+                                              "trajectories of one water model only",
+                                              own, model)}});
       }
       if (frame->molecules != result.molecules) {
         throw InputError({Problem{file, reader->line_of_atom(0), 0,
@@ -104,11 +134,12 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
   const auto count = [](std::int64_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
-  result.csv = rdf_csv(
-      path,
-      fmt::format("tarn {}; {}, {}, {}, {}", kVersion, model, count(result.molecules, "molecule"),
-                  count(result.replicas, "replica"), count(result.frames, "frame")),
-      request, errors_are_from_groups(result.replicas), {&*sums, 1});
+  result.csv =
+      rdf_csv(path,
+              fmt::format("tarn {}; {}, {}, {}, {}", kVersion, model.empty() ? "water" : model,
+                          count(result.molecules, "molecule"), count(result.replicas, "replica"),
+                          count(result.frames, "frame")),
+              request, errors_are_from_groups(result.replicas), {&*sums, 1});
   return result;
 }
 

@@ -31,7 +31,8 @@ class Arguments : public ::testing::Test {
 
 /// An option that takes a list does not take the file after it.
 TEST_F(Arguments, OptionsMayComeFirst) {
-  const std::string files = structure_ + " " + structure_;
+  const std::string files = structure_ + " " + folder_.file("copy.xyz");
+  std::filesystem::copy_file(structure_, folder_.file("copy.xyz"));
   const Outcome last = command("rdf " + files + " --skip 0 --pairs OO,HH");
   ASSERT_EQ(last.exit_code, 0) << last.text;
   EXPECT_EQ(command("rdf --pairs OO,HH " + files + " --skip 0").text, last.text);

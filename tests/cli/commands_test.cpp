@@ -831,6 +831,28 @@ TEST_F(Commands, RdfOfATrajectoryIsThatOfTheRun) {
   EXPECT_EQ(tarn("rdf " + out + "/trajectory-0000.xyz --plot a.pdf").exit_code, 2);
 }
 
+TEST_F(Commands, RdfPoolsWhatBelongsTogether) {
+  const auto xyz = [&](const std::string& name, const std::string& keys) {
+    return write(name, "6\n" + keys +
+                           "\nO 0 0 0\nH .96 0 0\nH -.24 .93 0\nO 3 0 0\nH 3.96 0 0\nH 2.76 .93 "
+                           "0\n");
+  };
+  const std::string a = xyz("a.xyz", "model=tip3p"), b = xyz("b.xyz", "model=spce"),
+                    c = xyz("c.xyz", ""), d = xyz("d.xyz", "model=tip3p");
+  const auto refused = [&](const std::string& files, const std::string& why) {
+    const Outcome outcome = tarn("rdf " + files);
+    EXPECT_EQ(outcome.exit_code, 2) << files;
+    EXPECT_TRUE(contains(outcome.text, why)) << outcome.text;
+  };
+  refused(a + " " + b, "this frame is of spce, others were of tip3p");
+  refused(c + " " + a + " " + b, "this frame is of spce, others were of tip3p");
+  refused(a + " " + d + " " + a, "the same file is given twice");
+  refused(a + " " + path(".") + "/a.xyz", "the same file is given twice, first as");
+  EXPECT_TRUE(
+      contains(tarn("rdf " + c + " " + a + " " + d).text, "tip3p, 2 molecules, 3 replicas"));
+  EXPECT_TRUE(contains(tarn("rdf " + c).text, "water, 2 molecules, 1 replica"));
+}
+
 TEST_F(Commands, TrajectoriesAreConverted) {
   const std::string deck = small_deck();
   ASSERT_EQ(tarn("run " + deck + " --quiet --out " + path("run")).exit_code, 0);
