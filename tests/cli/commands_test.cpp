@@ -204,6 +204,28 @@ TEST_F(Commands, WhatIsUnsetIsNotInTheDeck) {
   EXPECT_TRUE(contains(absent.text, "(did you mean thermostat.kind?)")) << absent.text;
 }
 
+TEST_F(Commands, KeysThatSetLeavesWithoutUseComeWithTheirUnset) {
+  const std::string deck =
+      write("d.toml",
+            "[system]\nmolecules = 2\n[integrator]\nscheme = \"zss-stiff\"\nbeta = 0.42\nomega = "
+            "100\n[run]\nsteps = 1\n");
+  const std::string words = "check " + deck + " --set integrator.scheme=settle";
+  const Outcome refused = tarn(words);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_TRUE(contains(refused.text, "(--unset integrator.beta reads the deck without it)"));
+  EXPECT_TRUE(contains(refused.text, "(--unset integrator.omega reads the deck without it)"));
+  EXPECT_EQ(tarn(words + " --unset integrator.beta --unset integrator.omega").exit_code, 0);
+  // Not for what the command line adds itself, nor where it changes nothing.
+  const Outcome own = tarn(words + " --unset integrator --set integrator.beta=0.42");
+  EXPECT_EQ(own.exit_code, 2);
+  EXPECT_FALSE(contains(own.text, "reads the deck without it")) << own.text;
+  const std::string wrong =
+      write("e.toml",
+            "[system]\nmolecules = 2\n[integrator]\nscheme = \"settle\"\nbeta = 0.42\n[run]\nsteps "
+            "= 1\n");
+  EXPECT_FALSE(contains(tarn("check " + wrong).text, "reads the deck without it"));
+}
+
 TEST_F(Commands, MechanicalSystemsRunAndTellWhatFails) {
   const std::string deck = (kSource / "inputs/double-pendulum.toml").string();
   const Outcome check = tarn("check " + deck);
