@@ -1021,6 +1021,24 @@ TEST_F(Commands, MoreReplicasThanThereAreAreTold) {
   EXPECT_FALSE(contains(tarn(run + "3").text, "all of them are written"));
 }
 
+// With TIP3P's 18.015 Da and 2 fs, ten steps are a swing at k = m (2 pi / 20 fs)^2, which is
+// 18.015 (0.31416 x 48.888)^2 = 4250 kcal/mol/A^2.
+TEST_F(Commands, AWallThatIsTooStiffForTheStepIsTold) {
+  const auto run = [&](const std::string& stiffness) {
+    return tarn("run " + small_deck() + " --overwrite --out " + path("out") +
+                " --set integrator.timestep_fs=2 --set run.steps=40 --set "
+                "confinement.radius_A=1 --set confinement.stiffness_kcal_per_mol_A2=" +
+                stiffness);
+  };
+  const std::string note = "is too stiff for timestep_fs = 2: a molecule in this wall would swing";
+  EXPECT_TRUE(contains(run("4300").text, note));
+  EXPECT_FALSE(contains(run("4200").text, "too stiff"));
+  const Outcome lost = run("100000");
+  EXPECT_EQ(lost.exit_code, 3) << lost.text;
+  EXPECT_TRUE(contains(lost.text, "Likely cause: [confinement] stiffness")) << lost.text;
+  EXPECT_TRUE(contains(lost.text, "try a stiffness of 4.2e+03 or less")) << lost.text;
+}
+
 TEST_F(Commands, ADeckThatObservesNothingIsTold) {
   const std::string deck = write("n.toml", "[system]\nmolecules = 1\n[run]\nsteps = 1\n");
   const Outcome run = tarn("run " + deck + " --out " + path("out"));

@@ -77,7 +77,7 @@ std::string note_on_box(const std::string& path);
 ///        files as much as a moment shows
 /// @throws IoError; InputError as FrameReader::next(), and for no such frame, for coincident
 ///         atoms (closer than 0.1 A), for oxygens closer than 0.5 A, for an O-H distance above
-///         3 A and for lengths that look like nm
+///         3 A and for lengths that look like nm or bohr
 Structure read_structure(const std::string& path, const FrameChoice& choice = {},
                          FrameCounts* counts = nullptr);
 
