@@ -164,6 +164,7 @@ struct ObserveMinima {
 struct ObserveTrajectory {
   std::int64_t every = 1000;
   io::FileFormat format = io::FileFormat::xyz;
+  bool velocities = false;
   ReplicaSelection replicas;
   bool operator==(const ObserveTrajectory&) const = default;
 };

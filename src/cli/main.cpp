@@ -1,11 +1,14 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "commands.hpp"
 #include "failure.hpp"
@@ -59,8 +62,19 @@ int main(int argc, char** argv) {
   tarn::cli::add_plot(app);
   tarn::cli::add_draw(app);
   tarn::cli::add_doctor(app);
+  // "tarn help run" is "tarn run --help"; a command that is not known is told as one.
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    const auto is_named = [&](const CLI::App* c) { return c->get_name() == words.front(); };
+    const std::vector<CLI::App*> commands = app.get_subcommands({});
+    if (words.empty() || std::any_of(commands.begin(), commands.end(), is_named)) {
+      words.insert(words.begin() + (words.empty() ? 0 : 1), "--help");
+    }
+  }
+  std::reverse(words.begin(), words.end());  // as the parser takes them
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     const bool help = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
     app.exit(error);

@@ -65,6 +65,7 @@ void rdf(const Arguments& a) {
   options.skip_frames = a.skip;
   options.replicas = a.replicas;
   const TrajectoryRdf result = rdf_of_trajectories(options, files.table);
+  for (const std::string& note : result.notes) terminal.warning(note);
   terminal.say(fmt::format("{}, {} of {}", counted(result.molecules, "molecule"),
                            counted(result.frames, "frame"), counted(result.replicas, "replica")));
   if (files.table.empty()) {

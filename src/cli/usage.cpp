@@ -11,6 +11,20 @@ namespace tarn::cli {
 
 std::string usage_text(const CLI::App& app, const CLI::Error& error) {
   if (!app.get_subcommands().empty()) {
+    // What is missing may only be so because an option was not understood.
+    const CLI::App& command = *app.get_subcommands().front();
+    for (const std::string& word : command.remaining()) {
+      if (!word.starts_with("--")) continue;
+      std::vector<std::string> names;
+      for (const CLI::Option* option : command.get_options()) {
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+      }
+      const std::vector<std::string_view> views(names.begin(), names.end());
+      const std::string meant = decks::nearest(word, views).name;
+      return fmt::format("tarn: {} has no option {}{}\nRun with --help for more information.\n",
+                         command.get_name(), word,
+                         meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant));
+    }
     return fmt::format("tarn: {}\nRun with --help for more information.\n", error.what());
   }
   std::vector<std::string_view> names;

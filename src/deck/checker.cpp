@@ -224,6 +224,7 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
     return key != nullptr && key->type == Type::file;
   };
   for (const Override& override_ : overrides) {
+    has_set_ = has_set_ || override_.label.starts_with("--set ");
     try {
       given.push_back(read_override(override_, wants_text));
     } catch (const InputError& error) {
@@ -618,18 +619,24 @@ void Checker::check_conditions() {
   }
 }
 
+std::string Checker::unset_hint(const Key& key, const Place& place) const {
+  if (!has_set_ || place.file != path_) return {};
+  return fmt::format(" (--unset {} reads the deck without it)", key.path());
+}
+
 bool Checker::check_condition(const Key& key, const Condition& condition) {
   if (condition.path.empty() || !trusted({condition.path}) || holds(condition, deck_)) return true;
   const Place& place = values_.find(key.path())->second.place;
   const Key& other = *schema_->find_key(condition.path);
   if (condition.words.empty()) {
-    tell(place, fmt::format("{} is not used with {}; remove one of them", key.name, other.name));
+    tell(place, fmt::format("{} is not used with {}; remove one of them{}", key.name, other.name,
+                            unset_hint(key, place)));
     return false;
   }
-  tell(place,
-       fmt::format("{} is not used with [{}] {} = {}{}; it is used with {}", key.name,
-                   other.section, other.name, toml_text(other, other.get(other, deck_)),
-                   has(other.path()) ? "" : " (the default)", comma_list(condition.words, true)));
+  tell(place, fmt::format("{} is not used with [{}] {} = {}{}; it is used with {}{}", key.name,
+                          other.section, other.name, toml_text(other, other.get(other, deck_)),
+                          has(other.path()) ? "" : " (the default)",
+                          comma_list(condition.words, true), unset_hint(key, place)));
   return false;
 }
 

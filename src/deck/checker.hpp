@@ -62,6 +62,8 @@ class Checker {
   void check_conditions();
   /// @return whether it holds; where it does not, that is told
   bool check_condition(const Key& key, const Condition& condition);
+  /// How the command line is rid of a key of the deck that its own changes leave without a use.
+  std::string unset_hint(const Key& key, const Place& place) const;
   void read_structure_file();
   void read_start_state();
   void fill_defaults();
@@ -90,6 +92,7 @@ class Checker {
   const Schema* schema_ = &water_schema();
   std::string path_;
   bool look_at_files_ = false;
+  bool has_set_ = false;  ///< whether the command line changes keys
   Deck deck_;
   std::vector<Problem> problems_;
   std::vector<Entry> entries_;  ///< in known sections only

@@ -1,13 +1,40 @@
 #include "notes.hpp"
 
+#include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <variant>
 
 #include <fmt/format.h>
 
 #include "schema.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/physics/water_model.hpp"
 
 namespace tarn::decks {
+namespace {
+
+/// Steps that a molecule needs at least to swing once in a wall that is not too stiff for them.
+constexpr double kFewestSteps = 10.0;
+
+}  // namespace
+
+std::optional<std::string> note_on_stiff_wall(const Deck& deck) {
+  const std::optional<WaterModel> model = find_water_model(deck.system.model);
+  if (!deck.confinement || !model) return std::nullopt;
+  const double stiffness = deck.confinement->stiffness_kcal_per_mol_A2;
+  const double mass_Da = model->molecule_mass_Da();
+  const double h_fs = deck.integrator.timestep_fs;
+  const double turn = 2.0 * std::numbers::pi;
+  const double period_fs = turn * std::sqrt(mass_Da / stiffness) * units::femtoseconds_per_akma;
+  if (!(period_fs < kFewestSteps * h_fs)) return std::nullopt;
+  const double rate_per_akma = turn * units::femtoseconds_per_akma / (kFewestSteps * h_fs);
+  return fmt::format(
+      "[confinement] stiffness_kcal_per_mol_A2 = {:g} is too stiff for timestep_fs = {:g}: a "
+      "molecule in this wall would swing once in {:.2g} fs, and {:g} steps are the least; try a "
+      "stiffness of {:.2g} or less",
+      stiffness, h_fs, period_fs, kFewestSteps, mass_Da * rate_per_akma * rate_per_akma);
+}
 
 std::vector<std::string> notes_on(const Deck& deck) {
   std::vector<std::string> notes;
@@ -19,6 +46,7 @@ std::vector<std::string> notes_on(const Deck& deck) {
     notes.push_back(fmt::format("[{}] replicas = {}, and the run has {}: all of them are written",
                                 key.section, *count, deck.system.replicas));
   }
+  if (const auto note = note_on_stiff_wall(deck)) notes.push_back(*note);
   return notes;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,8 +8,12 @@
 
 namespace tarn::decks {
 
+/// What is wrong with a wall in which a molecule would swing, with the frequency sqrt(k / m), once
+/// in fewer than ten steps; nothing for others.
+std::optional<std::string> note_on_stiff_wall(const Deck& deck);
+
 /// What a deck asks for and does not get, without being wrong: observers of more replicas than
-/// there are.
+/// there are, a wall that its step cannot follow.
 std::vector<std::string> notes_on(const Deck& deck);
 
 }  // namespace tarn::decks

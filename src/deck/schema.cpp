@@ -30,6 +30,14 @@ std::vector<Word> trajectory_formats() {
   return words;
 }
 
+std::vector<std::string_view> formats_with_velocities() {
+  std::vector<std::string_view> names;
+  for (const io::Format& format : io::formats()) {
+    if (format.has_velocities) names.push_back(format.name);
+  }
+  return names;
+}
+
 constexpr double kLargestTemperature_K = 1e6;
 constexpr double kLargestFriction = 1e6;
 
@@ -751,6 +759,13 @@ std::vector<Key> make_keys() {
                                                           .type = Type::word,
                                                           .words = trajectory_formats(),
                                                           .meaning = "File format."}),
+      row<&Deck::trajectory, &ObserveTrajectory::velocities>(
+          {.section = "observe.trajectory",
+           .name = "velocities",
+           .type = Type::boolean,
+           .meaning = "Whether frames have velocities too: those of the scheme at the end of the "
+                      "step, on the constraints for rigid ones. In Å/akma, GRO nm/ps, H5MD Å/ps.",
+           .used_with = {"observe.trajectory.format", formats_with_velocities()}}),
       row<&Deck::trajectory, &ObserveTrajectory::replicas>(
           {.section = "observe.trajectory",
            .name = "replicas",

@@ -56,7 +56,8 @@ struct Contents {
   std::int64_t frames = 0;  ///< of the file, those that are left out among them
   int molecules = 0;
   std::string model;
-  bool steps = true, times = true, even = true, velocities = false;
+  bool steps = true, times = true, even = true, velocities = false, box = false;
+  bool all_velocities = true;
   std::int64_t first_step = 0, every = 1;
   double first_time_ps = 0.0, interval_ps = 0.0;
 };
@@ -151,7 +152,10 @@ class Converter {
                         frame->molecules, contents_.molecules)}});
       }
       look_at_time(*frame, replica.frames++);
-      contents_.velocities = contents_.velocities || !frame->velocities_A_per_akma.empty();
+      contents_.box = contents_.box || frame->has_box;
+      const bool moves = !frame->velocities_A_per_akma.empty();
+      contents_.velocities = contents_.velocities || moves;
+      contents_.all_velocities = contents_.all_velocities && moves;
     }
     if (contents_.frames == 0) {
       throw InputError({Problem{options_.from, 0, 0, "the file holds no frame"}});
@@ -194,8 +198,11 @@ class Converter {
 
   std::vector<std::string> notes() const {
     std::vector<std::string> notes;
-    const bool keeps_velocities = format_.id == FileFormat::xyz || format_.id == FileFormat::gro;
-    if (contents_.velocities && !keeps_velocities) {
+    if (contents_.box) notes.push_back(note_on_box(options_.from));
+    if (contents_.velocities && !contents_.all_velocities && format_.id == FileFormat::h5md) {
+      notes.push_back(fmt::format(
+          "velocities are left out: not all frames have some, as those of {} must", format_.name));
+    } else if (contents_.velocities && !format_.has_velocities) {
       notes.push_back(
           fmt::format("velocities are left out: trajectories in {} have none here", format_.name));
     }
@@ -251,6 +258,7 @@ class Converter {
     info.model = contents_.model;
     info.every = contents_.every;
     info.first_step = contents_.first_step;
+    info.velocities = contents_.all_velocities;
     info.timestep_fs = 1000.0 * contents_.interval_ps / static_cast<double>(contents_.every);
     info.replicas =
         format_.id == FileFormat::h5md ? static_cast<int>(contents_.replicas.size()) : 1;

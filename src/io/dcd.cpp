@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "pdb.hpp"
+#include "readable_path.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/append_file.hpp"
@@ -209,7 +210,8 @@ std::string DcdReader::read_block(std::string_view what) {
   return block;
 }
 
-DcdReader::DcdReader(const std::string& path) : path_(path), stream_(path, std::ios::binary) {
+DcdReader::DcdReader(const std::string& path)
+    : path_(path), stream_(readable_path(path), std::ios::binary) {
   if (!stream_) throw_io_error("read", path, errno);
   std::string mark(4, '\0');
   stream_.read(mark.data(), 4);

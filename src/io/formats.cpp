@@ -11,6 +11,7 @@
 #include "gro.hpp"
 #include "h5md.hpp"
 #include "pdb.hpp"
+#include "readable_path.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/io_error.hpp"
 #include "tarn/io/xyz.hpp"
@@ -54,7 +55,7 @@ const Format* format_of_name(const std::string& path) {
 }
 
 std::string beginning_of(const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "rb");
+  std::FILE* file = std::fopen(readable_path(path).c_str(), "rb");
   if (file == nullptr) throw_io_error("read", path, errno);
   std::string text(1 << 13, '\0');
   text.resize(std::fread(text.data(), 1, text.size(), file));
@@ -85,7 +86,8 @@ const std::vector<Format>& formats() {
        looks_like_xyz,
        open_as<XyzReader>,
        write_xyz,
-       xyz_text},
+       xyz_text,
+       true},
       {FileFormat::h5md,
        "h5md",
        "H5MD 1.1, all digits, one file `trajectory.h5` for all replicas",
@@ -93,7 +95,8 @@ const std::vector<Format>& formats() {
        looks_like_h5md,
        open_h5md,
        write_h5md,
-       nullptr},
+       nullptr,
+       true},
       {FileFormat::dcd,
        "dcd",
        "DCD in single precision, with a `topology.pdb` beside it",
@@ -109,7 +112,8 @@ const std::vector<Format>& formats() {
        looks_like_gro,
        open_as<GroReader>,
        write_gro,
-       gro_text},
+       gro_text,
+       true},
       {FileFormat::pdb,
        "pdb",
        "PDB with a model a frame, 0.001 Å",

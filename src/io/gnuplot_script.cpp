@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -27,6 +28,11 @@ constexpr double kPixelsPerLegendLetter = 10.0;
 constexpr double kPixelsBesideLegendText = 52.0;
 constexpr double kPixelsPerLabelLetter = 7.6;
 constexpr double kWidthOfAxes = 750.0;
+/// Letters left of the axes: at least, and of them those of the axis' name and of the gaps.
+constexpr std::size_t kLeastLeftMargin = 12;
+constexpr std::size_t kLettersOfAxisName = 6;
+constexpr std::size_t kLettersOfLogTicks = 6;  // "1e+100", "10 000"
+constexpr int kMostTicks = 64;
 /// Of a plot, what its axes leave to the ticks and their names.
 constexpr int kHeightAroundAxes = 90;
 constexpr int kHeightAroundOnlyAxes = 160;
@@ -232,6 +238,66 @@ std::string range_command(char axis, const std::optional<std::array<double, 2>>&
   return fmt::format("set {}range [{:.9g}:{:.9g}]\n", axis, (*range)[0], (*range)[1]);
 }
 
+/// What the ticks of a vertical axis need.
+struct Ticks {
+  std::size_t letters = 0;  ///< of the widest label
+  int digits = 6;           ///< significant ones that tell the labels apart
+};
+
+/// The values between which gnuplot puts its ticks: the range of the plot, or that of its data.
+std::array<double, 2> tick_range(const Plot& plot) {
+  if (plot.y_range) return *plot.y_range;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const Series& series : plot.series) {
+    for (std::size_t i = 0; i < series.y.size(); ++i) {
+      if (!can_show(plot, series.x[i], series.y[i])) continue;
+      const bool spread = has_spread(series);
+      for (const double y : {series.y[i], spread ? series.low[i] : series.y[i],
+                             spread ? series.high[i] : series.y[i]}) {
+        if (!std::isfinite(y)) continue;
+        low = std::min(low, y);
+        high = std::max(high, y);
+      }
+    }
+  }
+  if (low > high) return {0.0, 1.0};
+  // As gnuplot widens what has no height.
+  if (low == high) {
+    const double half = low == 0.0 ? 1.0 : 0.01 * std::abs(low);
+    return {low - half, high + half};
+  }
+  return {low, high};
+}
+
+/// The labels that gnuplot would write at its finest ticks, up to 20 of them on an axis; where it
+/// takes fewer their step is longer, and needs no more digits.
+Ticks ticks_of(const Plot& plot) {
+  if (plot.log_y) return {kLettersOfLogTicks};
+  const auto [low, high] = tick_range(plot);
+  const double power = std::pow(10.0, std::floor(std::log10(high - low)));
+  const double leading = (high - low) / power;
+  const double step = power * (leading < 2.0 ? 0.1 : leading < 5.0 ? 0.2 : 0.5);
+  const double largest = std::max(std::abs(low), std::abs(high)) + step;
+  Ticks ticks;
+  // An axis as long as the largest number, or shorter than the smallest one.
+  if (!std::isfinite(largest / step)) return ticks;
+  const double apart = std::floor(std::log10(largest)) - std::floor(std::log10(step)) + 1.0;
+  ticks.digits = static_cast<int>(std::clamp(apart, 6.0, 15.0));
+  const double first = std::floor(low / step);
+  for (int i = 0; i <= kMostTicks && (first + i - 1.0) * step < high; ++i) {
+    ticks.letters =
+        std::max(ticks.letters, fmt::format("{:.{}g}", (first + i) * step, ticks.digits).size());
+  }
+  return ticks;
+}
+
+/// Left of the axes, in letters: the same for all plots, which stand one above the other.
+std::size_t left_margin(const std::vector<Plot>& plots) {
+  std::size_t letters = 0;
+  for (const Plot& plot : plots) letters = std::max(letters, ticks_of(plot).letters);
+  return std::max(kLeastLeftMargin, letters + kLettersOfAxisName);
+}
+
 /// "10 000".
 std::string power_of_ten_text(int power) {
   std::string text = "1" + std::string(static_cast<std::size_t>(power), '0');
@@ -276,14 +342,17 @@ std::string log_ticks_command(char axis, const std::optional<std::array<double, 
                      fmt::join(ticks, ", "));
 }
 
-std::string linear_ticks_command(char axis) {
-  return fmt::format("set {0}tics autofreq\nunset logscale {0}\nset format {0} '%g'\n", axis);
+/// @param digits significant ones of the labels; 6 is what %g has by itself
+std::string linear_ticks_command(char axis, int digits = 6) {
+  return fmt::format("set {0}tics autofreq\nunset logscale {0}\nset format {0} '%{1}g'\n", axis,
+                     digits > 6 ? fmt::format(".{}", digits) : "");
 }
 
 std::string axes_commands(const Plot& plot, bool has_legend, bool beside) {
   std::string text;
   text += plot.log_x ? log_ticks_command('x', plot.x_range) : linear_ticks_command('x');
-  text += plot.log_y ? log_ticks_command('y', plot.y_range) : linear_ticks_command('y');
+  text += plot.log_y ? log_ticks_command('y', plot.y_range)
+                     : linear_ticks_command('y', ticks_of(plot).digits);
   text += range_command('x', plot.x_range) + range_command('y', plot.y_range);
   text += plot.shaded_until > 0.0
               ? fmt::format(
@@ -312,9 +381,11 @@ std::string plot_command(const Plot& plot, std::size_t panel) {
   return fmt::format("plot {}\n", fmt::join(all, ", \\\n  "));
 }
 
-std::string header(PictureFormat format, std::size_t panels, int height, std::size_t legend,
-                   const std::string& output_path) {
-  const int width = kWidth + static_cast<int>(kPixelsPerLetter * static_cast<double>(legend));
+/// @param left,legend letters beside the axes
+std::string header(PictureFormat format, std::size_t panels, int height, std::size_t left,
+                   std::size_t legend, const std::string& output_path) {
+  const std::size_t beside = legend + left - kLeastLeftMargin;
+  const int width = kWidth + static_cast<int>(kPixelsPerLetter * static_cast<double>(beside));
   const std::string terminal =
       format == PictureFormat::svg
           ? fmt::format(
@@ -332,10 +403,10 @@ std::string header(PictureFormat format, std::size_t panels, int height, std::si
       "set border 3 lc rgb '#555555' lw 1\n"
       "set tics nomirror out scale 0.6 textcolor rgb '#333333'\n"
       "set grid back lt 1 lc rgb '#e6e6e6' lw 0.8\n"
-      "set lmargin 12\n"
+      "set lmargin {}\n"
       "set rmargin {}\n"
       "set bmargin {}\n",
-      terminal, quoted(output_path), 3 + legend, panels == 1 ? 4.2 : 3.2);
+      terminal, quoted(output_path), left, 3 + legend, panels == 1 ? 4.2 : 3.2);
 }
 
 }  // namespace
@@ -348,7 +419,7 @@ std::string gnuplot_script(const std::vector<Plot>& plots, PictureFormat format,
   const std::vector<int> heights = heights_of(plots, legend > 0);
   const int all = std::accumulate(heights.begin(), heights.end(), 0);
   const int height = plots.size() == 1 ? all : all + kHeightOfTitle + kHeightBelow;
-  std::string text = header(format, plots.size(), height, legend, output_path);
+  std::string text = header(format, plots.size(), height, left_margin(plots), legend, output_path);
   for (std::size_t panel = 0; panel < plots.size(); ++panel) {
     for (std::size_t i = 0; i < plots[panel].series.size(); ++i) {
       const Series& series = plots[panel].series[i];

@@ -114,12 +114,14 @@ int GroReader::read_count() {
   return atoms;
 }
 
-void GroReader::read_box() {
+bool GroReader::read_box() {
   if (!lines_.next()) lines_.fail(0, "the file ends where the line of the box is needed");
   const std::vector<std::string_view> words = words_of(lines_.line());
-  double ignored = 0.0;
+  bool has_size = false;
   for (const std::string_view word : words) {
-    const std::string problem = parse_number(word, ignored);
+    double length_nm = 0.0;
+    const std::string problem = parse_number(word, length_nm);
+    has_size = has_size || length_nm != 0.0;
     if (problem.empty()) continue;
     lines_.fail(static_cast<int>(word.data() - lines_.line().data()) + 1,
                 problem +
@@ -129,6 +131,7 @@ void GroReader::read_box() {
   if (words.size() != 3 && words.size() != 9) {
     lines_.fail(1, fmt::format("{} numbers where the box has three or nine", words.size()));
   }
+  return has_size;
 }
 
 std::optional<Structure> GroReader::next() {
@@ -160,7 +163,7 @@ std::optional<Structure> GroReader::next() {
     AtomLine(lines_.line(), lines_.line_number(), builder).parse(width);
   }
   Structure structure = builder.take(atom_lines_);
-  read_box();
+  structure.has_box = read_box();
   read_title(title, structure);
   if (structure.molecules == 0) lines_.fail(0, "the frame holds no water molecule");
   return structure;

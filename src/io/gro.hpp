@@ -22,7 +22,8 @@ class GroReader final : public FrameReader {
 
  private:
   int read_count();
-  void read_box();
+  /// @return whether it is one: that of a cluster has no size
+  bool read_box();
 
   LineReader lines_;
   std::vector<int> atom_lines_;

@@ -1,6 +1,7 @@
 #include "h5md.hpp"
 
 #include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
 
 #ifdef TARN_HAVE_HDF5
 
@@ -16,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "hdf5.hpp"
+#include "readable_path.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/formats.hpp"
@@ -81,12 +83,19 @@ class H5mdWriter final : public TrajectoryWriter {
 
   void append(const TrajectoryFrame& frame) override {
     for (const double x : frame.positions_A) check_finite(x);
+    for (const double v : frame.velocities_A_per_akma) check_finite(v);
     Replica& replica = replicas_[static_cast<std::size_t>(frame.replica)];
     replica.steps.push_back(frame.step);
     replica.times_ps.push_back(frame.time_ps);
     replica.positions_A.insert(replica.positions_A.end(), frame.positions_A.begin(),
                                frame.positions_A.end());
     buffered_ += frame.positions_A.size_bytes();
+    if (info_.velocities) {
+      for (const double v : frame.velocities_A_per_akma) {
+        replica.velocities_A_per_ps.push_back(v / units::picoseconds_per_akma);
+      }
+      buffered_ += frame.velocities_A_per_akma.size_bytes();
+    }
     if (buffered_ >= most_buffered_ || Clock::now() >= next_flush_) flush();
   }
 
@@ -119,6 +128,7 @@ class H5mdWriter final : public TrajectoryWriter {
     std::vector<std::int64_t> steps;
     std::vector<double> times_ps;
     std::vector<double> positions_A;
+    std::vector<double> velocities_A_per_ps{};
   };
 
   void begin_appending() {
@@ -162,6 +172,14 @@ class H5mdWriter final : public TrajectoryWriter {
     file.make_growing(position + "/value", H5T_IEEE_F64LE, {static_cast<hsize_t>(atoms), 3}, rows);
     file.set_attribute(position + "/time", "unit", "ps");
     file.set_attribute(position + "/value", "unit", "Angstrom");
+    if (!info_.velocities) return;
+    const std::string velocity = group + "/velocity";
+    file.make_group(velocity);
+    file.make_growing(velocity + "/value", H5T_IEEE_F64LE, {static_cast<hsize_t>(atoms), 3}, rows);
+    file.set_attribute(velocity + "/value", "unit", "Angstrom ps-1");
+    // Elements of the same steps may share them.
+    file.link(position + "/step", velocity + "/step");
+    file.link(position + "/time", velocity + "/time");
   }
 
   void flush() {
@@ -186,8 +204,12 @@ class H5mdWriter final : public TrajectoryWriter {
       const hsize_t rows = replica.steps.size();
       if (rows == 0) continue;
       // The values first, so that a reader that finds a step finds its positions, too.
-      const hdf5::Handle position =
-          file_->open(group_of(static_cast<std::int64_t>(r)) + "/position");
+      const std::string group = group_of(static_cast<std::int64_t>(r));
+      if (info_.velocities) {
+        file_->append(file_->open(group + "/velocity"), "value", H5T_NATIVE_DOUBLE,
+                      replica.velocities_A_per_ps.data(), rows);
+      }
+      const hdf5::Handle position = file_->open(group + "/position");
       file_->append(position, "value", H5T_NATIVE_DOUBLE, replica.positions_A.data(), rows);
       file_->append(position, "time", H5T_NATIVE_DOUBLE, replica.times_ps.data(), rows);
       file_->append(position, "step", H5T_NATIVE_INT64, replica.steps.data(), rows);
@@ -207,7 +229,12 @@ class H5mdWriter final : public TrajectoryWriter {
     }
   }
 
-  static constexpr const char* kElements[] = {"/step", "/time", "/value"};
+  /// What grows in the group of a replica.
+  std::vector<std::string> elements() const {
+    std::vector<std::string> names{"/position/step", "/position/time", "/position/value"};
+    if (info_.velocities) names.emplace_back("/velocity/value");
+    return names;
+  }
 
   /// Whether the file was closed, and with the frames that the checkpoint remembers.
   /// @throws IoError if it holds less
@@ -215,8 +242,8 @@ class H5mdWriter final : public TrajectoryWriter {
     const File file(path_, File::Mode::read);
     bool as_remembered = !file.has_writer();
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
-      for (const char* element : kElements) {
-        const std::string name = group_of(static_cast<std::int64_t>(r)) + "/position" + element;
+      for (const std::string& element : elements()) {
+        const std::string name = group_of(static_cast<std::int64_t>(r)) + element;
         const std::vector<hsize_t> shape =
             file.has(name) ? file.shape_of(name) : std::vector<hsize_t>{0};
         if (shape.empty() || shape[0] < replicas_[r].frames) {
@@ -246,9 +273,8 @@ class H5mdWriter final : public TrajectoryWriter {
   void cut(const std::string& path) const {
     File file(path, File::Mode::change);
     for (std::size_t r = 0; r < replicas_.size(); ++r) {
-      for (const char* element : kElements) {
-        file.resize(group_of(static_cast<std::int64_t>(r)) + "/position" + element,
-                    replicas_[r].frames);
+      for (const std::string& element : elements()) {
+        file.resize(group_of(static_cast<std::int64_t>(r)) + element, replicas_[r].frames);
       }
     }
     file.close();
@@ -272,10 +298,10 @@ class H5mdWriter final : public TrajectoryWriter {
   TrajectoryInfo info_;
   std::string path_;
   std::size_t coordinates_;    // of one frame
-  std::size_t most_buffered_;  // bytes of positions
+  std::size_t most_buffered_;  // bytes of positions and velocities
   std::vector<Replica> replicas_;
   std::optional<File> file_;
-  std::size_t buffered_ = 0;  // bytes of positions
+  std::size_t buffered_ = 0;  // bytes of positions and velocities
   Clock::time_point next_flush_{};
 };
 
@@ -295,6 +321,16 @@ std::optional<double> time_ps(std::string_view unit) {
   if (unit == "ns") return 1e3;
   if (unit == "s") return 1e12;
   return std::nullopt;
+}
+
+/// A/akma in a unit of velocity, "nm ps-1", or nothing.
+std::optional<double> speed_A_per_akma(std::string_view unit) {
+  const std::size_t blank = unit.find(' ');
+  if (blank == std::string_view::npos || !unit.ends_with("-1")) return std::nullopt;
+  const auto length = length_A(unit.substr(0, blank));
+  const auto time = time_ps(unit.substr(blank + 1, unit.size() - blank - 3));
+  if (!length || !time) return std::nullopt;
+  return *length / *time * units::picoseconds_per_akma;
 }
 
 /// Floats that a byte of a file can stand for when deflated.
@@ -319,16 +355,8 @@ class H5mdReader final : public FrameReader {
     }
     Structure structure;
     structure.molecules = molecules_;
-    structure.positions_A.resize(static_cast<std::size_t>(molecules_) * kCoordinatesPerMolecule);
-    file_.read(position_ + "/value", H5T_NATIVE_DOUBLE, structure.positions_A.data(), frame_, 1);
-    for (double& x : structure.positions_A) {
-      x *= unit_A_;
-      if (!std::isfinite(x)) {
-        fail(fmt::format(
-            "{}/value: a coordinate of frame {} (counted from 0) is not a finite number", position_,
-            frame_));
-      }
-    }
+    structure.positions_A = values_of(position_, unit_A_);
+    if (velocity_unit_) structure.velocities_A_per_akma = values_of(velocity_, *velocity_unit_);
     structure.comment["replica"] = groups_[group_ - 1];
     if (!model_.empty()) structure.comment["model"] = model_;
     if (steps_) structure.comment["step"] = fmt::to_string((*steps_)[frame_]);
@@ -342,6 +370,21 @@ class H5mdReader final : public FrameReader {
  private:
   [[noreturn]] void fail(const std::string& message) const {
     throw InputError({Problem{file_.path(), 0, 0, message}});
+  }
+
+  /// Three numbers an atom of the next frame.
+  std::vector<double> values_of(const std::string& element, double unit) const {
+    std::vector<double> values(static_cast<std::size_t>(molecules_) * kCoordinatesPerMolecule);
+    file_.read(element + "/value", H5T_NATIVE_DOUBLE, values.data(), frame_, 1);
+    for (double& x : values) {
+      x *= unit;
+      if (!std::isfinite(x)) {
+        fail(fmt::format(
+            "{}/value: a coordinate of frame {} (counted from 0) is not a finite number", element,
+            frame_));
+      }
+    }
+    return values;
   }
 
   /// A damaged number must not ask for more memory or time than the file can fill.
@@ -385,8 +428,8 @@ class H5mdReader final : public FrameReader {
     frames_ = shape[0];
     check_species(group + "/species", shape[1]);
     // A writer that lives or was killed may have left the last of the three behind.
-    steps_ = numbers<std::int64_t>("/step", H5T_NATIVE_INT64);
-    times_ps_ = numbers<double>("/time", H5T_NATIVE_DOUBLE);
+    steps_ = numbers<std::int64_t>(position_ + "/step", H5T_NATIVE_INT64);
+    times_ps_ = numbers<double>(position_ + "/time", H5T_NATIVE_DOUBLE);
     if (steps_) frames_ = std::min<hsize_t>(frames_, steps_->size());
     if (times_ps_) {
       frames_ = std::min<hsize_t>(frames_, times_ps_->size());
@@ -398,12 +441,25 @@ class H5mdReader final : public FrameReader {
         times_ps_.reset();
       }
     }
+    open_velocity(group + "/velocity", shape);
+  }
+
+  /// Velocities count where they are of the same atoms at the same steps, in a unit that is known.
+  void open_velocity(const std::string& name, const std::vector<hsize_t>& of_positions) {
+    velocity_ = name;
+    velocity_unit_.reset();
+    if (!steps_ || !file_.has(name + "/value")) return;
+    const std::vector<hsize_t> shape = file_.shape_of(name + "/value");
+    if (shape.size() != 3 || shape[1] != of_positions[1] || shape[2] != 3) return;
+    if (numbers<std::int64_t>(name + "/step", H5T_NATIVE_INT64) != steps_) return;
+    check_size(name + "/value", shape);
+    velocity_unit_ = speed_A_per_akma(file_.text_attribute(name + "/value", "unit"));
+    if (velocity_unit_) frames_ = std::min<hsize_t>(frames_, shape[0]);
   }
 
   /// Step or time of each frame; none where the file has a fixed interval instead.
   template <class T>
-  std::optional<std::vector<T>> numbers(const char* element, hid_t type) const {
-    const std::string name = position_ + element;
+  std::optional<std::vector<T>> numbers(const std::string& name, hid_t type) const {
     if (!file_.has(name)) return std::nullopt;
     const std::vector<hsize_t> shape = file_.shape_of(name);
     if (shape.size() != 1) return std::nullopt;
@@ -440,6 +496,8 @@ class H5mdReader final : public FrameReader {
   std::string position_;
   int molecules_ = 0;
   double unit_A_ = 1.0;
+  std::string velocity_;
+  std::optional<double> velocity_unit_;  // in A/akma; none: no velocities
   hsize_t frames_ = 0;
   hsize_t frame_ = 0;
   std::optional<std::vector<std::int64_t>> steps_;
@@ -450,6 +508,12 @@ class H5mdReader final : public FrameReader {
 }  // namespace
 
 std::unique_ptr<FrameReader> open_h5md(const std::string& path) {
+  // The library wants a name that leads to the file.
+  if (readable_path(path) != path) {
+    throw InputError({Problem{path, 0, 0,
+                              "H5MD cannot be read from a pipe: write it to a file, and give "
+                              "that"}});
+  }
   return std::make_unique<H5mdReader>(path);
 }
 

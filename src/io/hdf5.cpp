@@ -234,6 +234,12 @@ void File::make_numbers(const std::string& name, const std::vector<int>& values)
           "write");
 }
 
+void File::link(const std::string& dataset, const std::string& name) const {
+  checked(H5Lcreate_hard(file_.id(), dataset.c_str(), file_.id(), name.c_str(), H5P_DEFAULT,
+                         H5P_DEFAULT),
+          "write");
+}
+
 void File::make_growing(const std::string& name, hid_t type, const std::vector<hsize_t>& row,
                         hsize_t rows_in_chunk) const {
   std::vector<hsize_t> shape{0}, most{H5S_UNLIMITED}, chunk{rows_in_chunk};

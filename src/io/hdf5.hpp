@@ -68,6 +68,8 @@ class File {
   /// All with full names from the root. @throws IoError
   bool has(const std::string& name) const;
   void make_group(const std::string& name) const;
+  /// Another name for a dataset.
+  void link(const std::string& dataset, const std::string& name) const;
   Handle open(const std::string& name) const;
   std::vector<std::string> names_in(const std::string& group) const;
 

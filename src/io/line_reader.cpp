@@ -2,13 +2,14 @@
 
 #include <cerrno>
 
+#include "readable_path.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/io_error.hpp"
 #include "words.hpp"
 
 namespace tarn::io {
 
-LineReader::LineReader(const std::string& path) : path_(path), stream_(path) {
+LineReader::LineReader(const std::string& path) : path_(path), stream_(readable_path(path)) {
   if (!stream_) throw_io_error("read", path, errno);
   if (stream_.peek() == std::ifstream::traits_type::eof() && stream_.bad()) {
     throw_io_error("read", path, errno);  // a folder opens, but cannot be read

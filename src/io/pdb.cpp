@@ -61,6 +61,19 @@ void read_atom(std::string_view line, int line_number, MoleculeBuilder& builder)
   builder.add(atom);
 }
 
+/// Whether a CRYST1 record gives a box. Where the format demands one and there is none, all lengths
+/// are 1 A, as wwPDB asks for, or 0.
+bool is_box(std::string_view line) {
+  constexpr double kDummy_A = 1.0;
+  for (const std::size_t first : {7u, 16u, 25u}) {
+    double length_A = 0.0;
+    const std::string problem = parse_number(trimmed(columns(line, first, first + 8)), length_A);
+    if (!problem.empty() || length_A == 0.0) return false;
+    if (length_A != kDummy_A) return true;
+  }
+  return false;
+}
+
 /// As many of three decimals as fit.
 std::string coordinate(double value) {
   check_finite(value);
@@ -95,6 +108,8 @@ std::optional<Structure> PdbReader::next() {
     const std::string_view line = lines_.line();
     if (is_atom(line)) {
       read_atom(line, lines_.line_number(), builder);
+    } else if (line.starts_with("CRYST1")) {
+      has_box_ = is_box(line);  // of all models that follow
     } else if (line.starts_with("TITLE ")) {
       for (const CommentEntry& entry : parse_comment(columns(line, 11, line.size()))) {
         comment[entry.key] = entry.value;
@@ -105,6 +120,7 @@ std::optional<Structure> PdbReader::next() {
   }
   Structure structure = builder.take(atom_lines_);
   structure.comment = std::move(comment);
+  structure.has_box = has_box_;
   if (structure.molecules > 0) {
     ++frames_;
     return structure;

@@ -13,7 +13,7 @@ namespace tarn::io {
 
 /// Reads PDB files, one model or many. Atoms are ATOM and HETATM records, by their columns; serial
 /// and residue numbers may be anything; END, ENDMDL and MODEL end a frame; other records are left
-/// out, the box of CRYST1 among them.
+/// out, and of the box of CRYST1 is noted only that it is there.
 class PdbReader final : public FrameReader {
  public:
   /// @throws IoError
@@ -27,6 +27,7 @@ class PdbReader final : public FrameReader {
   LineReader lines_;
   std::vector<int> atom_lines_;
   int frames_ = 0;
+  bool has_box_ = false;
 };
 
 /// One model with its title before it: 0.001 A, the columns of the format. A coordinate beyond

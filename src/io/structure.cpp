@@ -23,8 +23,9 @@ constexpr double kClosestOxygens_A = 0.5;
 constexpr double kLongestBond_A = 3.0;
 /// Frames that are counted, beyond the first; a moment's work.
 constexpr std::int64_t kMostCounted = 1000;
-/// O-H in nm, for coordinates that are taken as angstrom.
-constexpr double kShortestInNm = 0.085, kLongestInNm = 0.115;
+/// O-H of water [A], and other units in which coordinates are met that are taken as angstrom.
+constexpr double kShortestOh_A = 0.85, kLongestOh_A = 1.15;
+constexpr double kNm_A = 10.0, kBohr_A = 0.529177210903;
 /// How far a length of a start may be from the model's [A].
 constexpr double kBondTolerance_A = 0.2;
 
@@ -99,18 +100,26 @@ void check_bonds(const std::vector<Point>& points, const FrameReader& reader,
   }
 }
 
-/// Coordinates in nm, which all formats but GRO have in angstrom.
-void check_unit(const std::vector<Point>& points, const std::string& path) {
+/// Whether every O-H distance is one of water, if the coordinates are in a unit of that length.
+bool is_in(double unit_A, const std::vector<Point>& points) {
   for (std::size_t atom = 0; atom < points.size(); ++atom) {
     const std::size_t oxygen = atom - atom % kAtomsPerMolecule;
-    const double distance = distance_A(points[atom], points[oxygen]);
-    if (atom != oxygen && !(distance > kShortestInNm && distance < kLongestInNm)) return;
+    const double distance = unit_A * distance_A(points[atom], points[oxygen]);
+    if (atom != oxygen && !(distance > kShortestOh_A && distance < kLongestOh_A)) return false;
   }
+  return true;
+}
+
+/// Coordinates in nm or bohr, which all formats but GRO have in angstrom.
+void check_unit(const std::vector<Point>& points, const std::string& path) {
+  const bool nm = is_in(kNm_A, points);
+  if (!nm && !is_in(kBohr_A, points)) return;
   throw InputError({Problem{
       path, 0, 0,
-      fmt::format("every O-H distance is about {:.2g} where 0.96 A is expected: this looks like "
-                  "nm. Multiply all coordinates by 10, or give a GRO file, which is in nm",
-                  distance_A(points[0], points[1]))}});
+      fmt::format("every O-H distance is about {:.2g} where 0.96 A is expected: this looks like {}",
+                  distance_A(points[0], points[1]),
+                  nm ? "nm. Multiply all coordinates by 10, or give a GRO file, which is in nm"
+                     : "bohr. Multiply all coordinates by 0.529177")}});
 }
 
 /// One of the three distances that a model fixes, between atoms `begin` and `end` of a molecule.
@@ -210,8 +219,14 @@ Structure read_structure(const std::string& path, const FrameChoice& choice, Fra
   });
   if (!problems.empty()) throw InputError(std::move(problems));
   reader->check_rest();
+  if (structure.has_box) structure.notes.push_back(note_on_box(path));
   if (counts != nullptr && !choice.is_given()) *counts = count_rest(*reader, structure);
   return structure;
+}
+
+std::string note_on_box(const std::string& path) {
+  return fmt::format("{} has a periodic box, which is ignored: tarn computes clusters in vacuum",
+                     path);
 }
 
 std::optional<std::string> note_on_frames(const std::string& path, const FrameCounts& counts) {

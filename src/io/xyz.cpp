@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,16 @@ AtomKind kind_of_species(std::string_view species) {
   if (species == "8") return AtomKind::oxygen;
   if (species == "1") return AtomKind::hydrogen;
   return kind_of_atom(species);
+}
+
+/// Whether the keys of a comment line tell of a periodic box: pbc says so, and where it is missing
+/// the format takes a frame with a lattice as periodic.
+bool tells_of_box(const std::map<std::string, std::string>& comment) {
+  const auto pbc = comment.find("pbc");
+  if (pbc != comment.end()) return pbc->second.find_first_of("Tt1") != std::string::npos;
+  const auto lattice = comment.find("Lattice");
+  return lattice != comment.end() &&
+         lattice->second.find_first_of("123456789") != std::string::npos;
 }
 
 /// Reads the atom lines of one frame and gathers what is wrong with them.
@@ -150,6 +162,8 @@ std::optional<Structure> XyzReader::next() {
       structure.comment[entry.key] = entry.value;
     }
   }
+
+  structure.has_box = tells_of_box(structure.comment);
 
   AtomParser parser(path(), columns);
   for (int atom = 0; atom < atoms; ++atom) {

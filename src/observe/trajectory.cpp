@@ -12,7 +12,7 @@
 namespace tarn {
 namespace {
 
-/// Writes the reported positions in the format of the deck.
+/// Writes the reported positions, and velocities where asked for, in the format of the deck.
 class TrajectoryObserver final : public Observer {
  public:
   TrajectoryObserver(const ObserveTrajectory& section, const RunInfo& run,
@@ -23,17 +23,22 @@ class TrajectoryObserver final : public Observer {
         writer_(io::format_of(section.format).write(info)) {}
 
   std::string name() const override {
-    return fmt::format("trajectory {} every {} replicas {}", io::format_of(section_.format).name,
-                       section_.every, selection_text(section_.replicas));
+    return fmt::format("trajectory {} every {} replicas {}{}", io::format_of(section_.format).name,
+                       section_.every, selection_text(section_.replicas),
+                       section_.velocities ? " velocities" : "");
   }
-  unsigned fields() const override { return kPositions; }
+  unsigned fields() const override {
+    return kPositions | (section_.velocities ? unsigned{kVelocities} : 0u);
+  }
   std::int64_t every() const override { return section_.every; }
   void begin() override { writer_->create(); }
   void observe(const Frame& frame) override {
     for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
       const std::int64_t id = frame.replica_ids[r];
       if (id >= replicas_) continue;
-      writer_->append({id, frame.step, run_.time_ps(frame.step), frame.positions_A_of(r)});
+      io::TrajectoryFrame out{id, frame.step, run_.time_ps(frame.step), frame.positions_A_of(r)};
+      if (section_.velocities) out.velocities_A_per_akma = frame.velocities_A_per_akma_of(r);
+      writer_->append(out);
     }
   }
   void save(std::ostream& out) override { writer_->save(out); }
@@ -65,6 +70,7 @@ std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, cons
   trajectory.molecules = info.molecules;
   trajectory.model = deck.system.model;
   trajectory.every = section.every;
+  trajectory.velocities = section.velocities;
   trajectory.timestep_fs = deck.integrator.timestep_fs;
   trajectory.provenance = info.provenance;
   return std::make_unique<TrajectoryObserver>(section, info, trajectory);

@@ -1,6 +1,9 @@
 #include "trajectory_frames.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,11 +32,32 @@ bool is_among(const std::vector<std::int64_t>& numbers, const std::string& file,
   return std::find(numbers.begin(), numbers.end(), *number) != numbers.end();
 }
 
+/// A file that is given twice would count as two replicas that agree. @throws InputError
+void check_given_once(const std::vector<std::string>& files) {
+  std::map<std::filesystem::path, std::string> seen;
+  for (const std::string& file : files) {
+    // What cannot be looked at is told by who reads it.
+    std::error_code ignored;
+    std::filesystem::path place = std::filesystem::canonical(file, ignored);
+    if (ignored) place = file;
+    const auto [first, is_new] = seen.try_emplace(place, file);
+    if (is_new) continue;
+    const std::string as =
+        first->second == file ? "" : fmt::format(", first as '{}'", first->second);
+    throw InputError({Problem{file, 0, 0,
+                              fmt::format("the same file is given twice{}: its frames would count "
+                                          "as another replica. Give each file once",
+                                          as)}});
+  }
+}
+
 }  // namespace
 
 TrajectoryFrames::TrajectoryFrames(std::vector<std::string> files,
                                    std::vector<std::int64_t> replicas, std::int64_t skipped)
-    : files_(std::move(files)), replicas_(std::move(replicas)), skipped_(skipped) {}
+    : files_(std::move(files)), replicas_(std::move(replicas)), skipped_(skipped) {
+  check_given_once(files_);
+}
 
 std::optional<io::Structure> TrajectoryFrames::next() {
   for (; file_ < files_.size(); ++file_) {
@@ -52,13 +76,25 @@ std::optional<io::Structure> TrajectoryFrames::next() {
         place_ = -1;
       }
       if (molecules_ == 0) molecules_ = frame->molecules;
+      const std::string own = frame->model().value_or("");
+      if (model_.empty()) model_ = own;
+      if (!own.empty() && own != model_) {
+        throw InputError({Problem{file, reader_->line_of_atom(0), 0,
+                                  fmt::format("this frame is of {}, others were of {}: give "
+                                              "trajectories of one water model only",
+                                              own, model_)}});
+      }
       if (frame->molecules != molecules_) {
         throw InputError({Problem{file, reader_->line_of_atom(0), 0,
                                   fmt::format("this frame has {} molecules, the first one had {}: "
                                               "give trajectories of one cluster only",
                                               frame->molecules, molecules_)}});
       }
-      if (++place_ >= skipped_) return frame;
+      if (++place_ < skipped_) continue;
+      if (frame->has_box && (notes_.empty() || notes_.back() != io::note_on_box(file))) {
+        notes_.push_back(io::note_on_box(file));
+      }
+      return frame;
     }
     if (!any_) throw InputError({Problem{file, 0, 0, "the file holds no frame"}});
     reader_.reset();

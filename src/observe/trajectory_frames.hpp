@@ -15,11 +15,12 @@ namespace tarn {
 class TrajectoryFrames {
  public:
   /// @param replicas numbers, as the frames name them, of those that count; empty: all
+  /// @throws InputError for a file that is given twice
   TrajectoryFrames(std::vector<std::string> files, std::vector<std::int64_t> replicas,
                    std::int64_t skipped);
 
   /// The next frame that counts, nothing at the end. @throws IoError; InputError for files that
-  /// cannot be read, that differ in their number of molecules or that hold no frame
+  /// cannot be read, that differ in their number of molecules or their model, or that hold no frame
   std::optional<io::Structure> next();
   /// Of the frame: the replica, counted from 0 over all files, and its place in that, counted from
   /// 0 with those that are skipped.
@@ -29,6 +30,9 @@ class TrajectoryFrames {
   /// So far, with replicas all of whose frames are skipped.
   std::int64_t replicas_seen() const { return replicas_seen_; }
   int molecules() const { return molecules_; }
+  const std::string& model() const { return model_; }  ///< of the first that names one; or empty
+  /// On what the files hold and nobody looks at, for people.
+  const std::vector<std::string>& notes() const { return notes_; }
 
  private:
   std::vector<std::string> files_;
@@ -40,6 +44,8 @@ class TrajectoryFrames {
   std::optional<std::string> replica_;  // as this file names it
   std::int64_t replicas_seen_ = 0, place_ = -1;
   int molecules_ = 0;
+  std::string model_;
+  std::vector<std::string> notes_;
 };
 
 }  // namespace tarn

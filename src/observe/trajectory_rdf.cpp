@@ -39,13 +39,9 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
   const PairCountRequest request = request_of(options);
   TrajectoryRdf result;
   std::optional<RdfCounts> sums;
-  std::string model;
   TrajectoryFrames frames(options.files, options.replicas, options.skip_frames);
   while (const std::optional<io::Structure> frame = frames.next()) {
-    if (!sums) {
-      sums.emplace(request, frame->molecules, request.groups);
-      model = frame->model().value_or("water");
-    }
+    if (!sums) sums.emplace(request, frame->molecules, request.groups);
     const auto group = static_cast<std::size_t>(frames.replica() % request.groups);
     analysis::count_pairs(frame->positions_A, request.r_max_A, request.bins, sums->group(group));
     ++sums->samples[group];
@@ -54,6 +50,8 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
   }
   result.molecules = frames.molecules();
   result.replicas = frames.replicas_seen();
+  result.notes = frames.notes();
+  const std::string model = frames.model().empty() ? "water" : frames.model();
   if (result.frames == 0) {
     throw InputError(
         "no frame is left: skip fewer of them, or give longer trajectories, or other replicas");

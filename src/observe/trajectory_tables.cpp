@@ -30,6 +30,7 @@ struct Contents {
   std::int64_t frames = 0, replicas = 0;
   int molecules = 0;
   std::string model;
+  std::vector<std::string> notes;
   /// Between the first two frames of the first replica; nothing: the file does not say.
   std::optional<double> interval_ps;
 };
@@ -53,7 +54,6 @@ Contents contents_of(const TrajectoryTablesOptions& options) {
   std::optional<double> first_ps;
   while (const std::optional<io::Structure> frame = frames.next()) {
     if (contents.frames == 0) {
-      contents.model = frame->model().value_or("tip3p");
       first_ps = time_ps_of(*frame);
     } else if (contents.frames == 1 && frames.replica() == 0 && first_ps) {
       const std::optional<double> next_ps = time_ps_of(*frame);
@@ -67,6 +67,8 @@ Contents contents_of(const TrajectoryTablesOptions& options) {
   }
   contents.replicas = frames.replicas_seen();
   contents.molecules = frames.molecules();
+  contents.model = frames.model().empty() ? "tip3p" : frames.model();
+  contents.notes = frames.notes();
   return contents;
 }
 
@@ -123,12 +125,18 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
                      " is the folder of a run, whose tables would be lost: give "
                      "another one");
   }
+  for (const std::string& file : options.files) {
+    if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) {
+      throw InputError({Problem{file, 0, 0, "is no file that can be read twice; save it in one"}});
+    }
+  }
   const Contents contents = contents_of(options);
   TrajectoryTables result;
   result.frames = contents.frames;
   result.replicas = contents.replicas;
   result.molecules = contents.molecules;
   result.model = options.model.empty() ? contents.model : options.model;
+  result.notes = contents.notes;
   const std::optional<WaterModel> model = find_water_model(result.model);
   if (!model) {
     throw InputError(

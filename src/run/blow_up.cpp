@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "deck/notes.hpp"
+
 namespace tarn {
 namespace {
 
@@ -42,6 +44,7 @@ std::string cause_and_cure(const BlowUp& blow_up, const Deck& deck,
         "hessian = \"gauss-newton\", or a smaller omega or timestep_fs",
         indefinite_hessians, indefinite_hessians == 1 ? "" : "s");
   }
+  if (const auto wall = decks::note_on_stiff_wall(deck)) return *wall;
   const double largest_fs = usual_largest_timestep_fs(integrator);
   if (h_fs > 0.75 * largest_fs) {
     return fmt::format(

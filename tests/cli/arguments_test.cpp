@@ -31,7 +31,8 @@ class Arguments : public ::testing::Test {
 
 /// An option that takes a list does not take the file after it.
 TEST_F(Arguments, OptionsMayComeFirst) {
-  const std::string files = structure_ + " " + structure_;
+  const std::string files = structure_ + " " + folder_.file("copy.xyz");
+  std::filesystem::copy_file(structure_, folder_.file("copy.xyz"));
   const Outcome last = command("rdf " + files + " --skip 0 --pairs OO,HH");
   ASSERT_EQ(last.exit_code, 0) << last.text;
   EXPECT_EQ(command("rdf --pairs OO,HH " + files + " --skip 0").text, last.text);
@@ -93,8 +94,20 @@ TEST_F(Arguments, WhatIsWrongIsNamed) {
   expect_refused("--bogus", 2, "tarn: there is no option --bogus" + commands);
   expect_refused("", 2, "tarn: no command is given" + commands);
   expect_refused("run", 2, "tarn: deck is required");
-  expect_refused("run --bogus a.toml", 2, "tarn: The following argument was not expected: --bogus");
+  expect_refused("run --bogus a.toml", 2, "tarn: run has no option --bogus");
+  expect_refused("run --hepl", 2, "tarn: run has no option --hepl (did you mean '--help'?)");
+  expect_refused("help bogus", 2, "tarn: there is no command 'bogus'" + commands);
   expect_refused("plot . --format pdf", 2, "tarn: --format: pdf not in {svg,png}");
+}
+
+TEST_F(Arguments, HelpIsAWordToo) {
+  for (const std::string& command : {std::string(), std::string("run"), std::string("energy")}) {
+    const test::Outcome word = test::command("help " + command);
+    const test::Outcome option = test::command(command + " --help");
+    EXPECT_EQ(word.exit_code, 0) << word.text;
+    EXPECT_EQ(word.text, option.text);
+    EXPECT_NE(word.text.find("--help"), std::string::npos);
+  }
 }
 
 TEST_F(Arguments, WhatIsMissingIsAnErrorOfReading) {

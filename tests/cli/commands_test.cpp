@@ -205,6 +205,28 @@ TEST_F(Commands, WhatIsUnsetIsNotInTheDeck) {
   EXPECT_TRUE(contains(absent.text, "(did you mean thermostat.kind?)")) << absent.text;
 }
 
+TEST_F(Commands, KeysThatSetLeavesWithoutUseComeWithTheirUnset) {
+  const std::string deck =
+      write("d.toml",
+            "[system]\nmolecules = 2\n[integrator]\nscheme = \"zss-stiff\"\nbeta = 0.42\nomega = "
+            "100\n[run]\nsteps = 1\n");
+  const std::string words = "check " + deck + " --set integrator.scheme=settle";
+  const Outcome refused = tarn(words);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_TRUE(contains(refused.text, "(--unset integrator.beta reads the deck without it)"));
+  EXPECT_TRUE(contains(refused.text, "(--unset integrator.omega reads the deck without it)"));
+  EXPECT_EQ(tarn(words + " --unset integrator.beta --unset integrator.omega").exit_code, 0);
+  // Not for what the command line adds itself, nor where it changes nothing.
+  const Outcome own = tarn(words + " --unset integrator --set integrator.beta=0.42");
+  EXPECT_EQ(own.exit_code, 2);
+  EXPECT_FALSE(contains(own.text, "reads the deck without it")) << own.text;
+  const std::string wrong =
+      write("e.toml",
+            "[system]\nmolecules = 2\n[integrator]\nscheme = \"settle\"\nbeta = 0.42\n[run]\nsteps "
+            "= 1\n");
+  EXPECT_FALSE(contains(tarn("check " + wrong).text, "reads the deck without it"));
+}
+
 TEST_F(Commands, MechanicalSystemsRunAndTellWhatFails) {
   const std::string deck = (kSource / "inputs/double-pendulum.toml").string();
   const Outcome check = tarn("check " + deck);
@@ -368,6 +390,62 @@ TEST_F(Commands, FramesAreChosenOrTold) {
       tarn("check " + deck + " --unset system.file --set system.molecules=1 --set system.frame=0")
           .text,
       "frame is that of a file, and [system] has no file"));
+}
+
+TEST_F(Commands, ABoxThatIsIgnoredIsTold) {
+  const auto xyz = [](const std::string& keys) {
+    return "3\n" + keys + "\nO 0 0 0\nH 0.9572 0 0\nH -.239987 .926627 0\n";
+  };
+  const auto gro = [](const std::string& box) {
+    return "water\n 3\n    1SOL     OW    1   0.000   0.000   0.000\n"
+           "    1SOL    HW1    2   0.096   0.000   0.000\n"
+           "    1SOL    HW2    3  -0.024   0.093   0.000\n" +
+           box + "\n";
+  };
+  const auto pdb = [](const std::string& box) {
+    return box +
+           "ATOM      1  O   HOH     1       0.000   0.000   0.000  1.00  0.00           O\n"
+           "ATOM      2  H1  HOH     1       0.957   0.000   0.000  1.00  0.00           H\n"
+           "ATOM      3  H2  HOH     1      -0.240   0.927   0.000  1.00  0.00           H\nEND\n";
+  };
+  const std::string lattice = "Lattice=\"20 0 0 0 20 0 0 0 20\"";
+  const std::string angles = "  90.00  90.00  90.00 P 1           1\n";
+  const std::vector<std::string> with{
+      write("a.xyz", xyz(lattice + " pbc=\"T T T\"")), write("b.xyz", xyz(lattice)),
+      write("a.gro", gro("   2.00000   2.00000   2.00000")),
+      write("a.pdb", pdb("CRYST1   20.000   20.000   20.000" + angles))};
+  const std::vector<std::string> without{
+      write("c.xyz", xyz(lattice + " pbc=\"F F F\"")), write("d.xyz", xyz("water")),
+      write("c.gro", gro("   0.00000   0.00000   0.00000")), write("c.pdb", pdb("")),
+      write("d.pdb", pdb("CRYST1    1.000    1.000    1.000" + angles))};
+  const auto times_told = [&](const std::string& words) {
+    const Outcome outcome = tarn(words);
+    EXPECT_EQ(outcome.exit_code, 0) << words << outcome.text;
+    std::size_t times = 0;
+    const std::string note = "has a periodic box, which is ignored";
+    for (std::size_t at = outcome.text.find(note); at != std::string::npos;
+         at = outcome.text.find(note, at + 1)) {
+      ++times;
+    }
+    return times;
+  };
+  const std::string deck = write("d.toml",
+                                 "[system]\nfile = \"d.xyz\"\n[integrator]\nscheme = "
+                                 "\"settle\"\n[run]\nsteps = 1\n");
+  for (const std::size_t told : {1u, 0u}) {
+    for (const std::string& file : told == 1 ? with : without) {
+      for (const std::string& words :
+           {"energy " + file, "minimise " + file + " -o " + path("m.gro"),
+            "convert " + file + " -o " + path("converted.gro"), "rdf " + file,
+            "run " + deck + " --overwrite --out " + path("out") + " --set system.file=" + file}) {
+        EXPECT_EQ(times_told(words), told) << words;
+      }
+      // What tarn writes has no box, whatever it read.
+      for (const char* written : {"m.gro", "converted.gro"}) {
+        EXPECT_EQ(times_told("energy " + path(written)), 0u) << file;
+      }
+    }
+  }
 }
 
 TEST_F(Commands, AFourthSiteIsTold) {
@@ -791,6 +869,28 @@ TEST_F(Commands, RdfOfATrajectoryIsThatOfTheRun) {
   EXPECT_EQ(tarn("rdf " + out + "/trajectory-0000.xyz --plot a.pdf").exit_code, 2);
 }
 
+TEST_F(Commands, RdfPoolsWhatBelongsTogether) {
+  const auto xyz = [&](const std::string& name, const std::string& keys) {
+    return write(name, "6\n" + keys +
+                           "\nO 0 0 0\nH .96 0 0\nH -.24 .93 0\nO 3 0 0\nH 3.96 0 0\nH 2.76 .93 "
+                           "0\n");
+  };
+  const std::string a = xyz("a.xyz", "model=tip3p"), b = xyz("b.xyz", "model=spce"),
+                    c = xyz("c.xyz", ""), d = xyz("d.xyz", "model=tip3p");
+  const auto refused = [&](const std::string& files, const std::string& why) {
+    const Outcome outcome = tarn("rdf " + files);
+    EXPECT_EQ(outcome.exit_code, 2) << files;
+    EXPECT_TRUE(contains(outcome.text, why)) << outcome.text;
+  };
+  refused(a + " " + b, "this frame is of spce, others were of tip3p");
+  refused(c + " " + a + " " + b, "this frame is of spce, others were of tip3p");
+  refused(a + " " + d + " " + a, "the same file is given twice");
+  refused(a + " " + path(".") + "/a.xyz", "the same file is given twice, first as");
+  EXPECT_TRUE(
+      contains(tarn("rdf " + c + " " + a + " " + d).text, "tip3p, 2 molecules, 3 replicas"));
+  EXPECT_TRUE(contains(tarn("rdf " + c).text, "water, 2 molecules, 1 replica"));
+}
+
 TEST_F(Commands, TrajectoriesAreConverted) {
   const std::string deck = small_deck();
   ASSERT_EQ(tarn("run " + deck + " --quiet --out " + path("run")).exit_code, 0);
@@ -807,6 +907,103 @@ TEST_F(Commands, TrajectoriesAreConverted) {
   EXPECT_EQ(tarn("convert " + path("none.xyz") + " -o " + path("b.xyz")).exit_code, 4);
   EXPECT_EQ(tarn("convert " + first + " -o " + path("no/b.xyz")).exit_code, 4);
   EXPECT_FALSE(fs::exists(path("b.xyz")));
+}
+
+/// A pipe gives what it holds once, and readers open a file again to see what it is.
+TEST_F(Commands, PipesAreReadLikeFiles) {
+  ASSERT_EQ(tarn("run " + small_deck() + " --quiet --out " + path("run")).exit_code, 0);
+  const std::string trajectory = path("run") + "/trajectory-0000.xyz";
+  std::vector<std::string> files{trajectory};
+  for (const char* name : {"a.gro", "a.pdb", "a.dcd"}) {
+    files.push_back(path(name));
+    ASSERT_EQ(tarn("convert --quiet " + trajectory + " -o " + files.back()).exit_code, 0);
+  }
+  for (const std::string& file : files) {
+    for (const std::string& words : {std::string("energy --model tip3p "), std::string("rdf "),
+                                     "convert -o " + path("b.xyz") + " --model tip3p ",
+                                     "minimise --quiet -o " + path("m.xyz") + " --model tip3p "}) {
+      fs::remove(path("b.xyz"));
+      const std::string written = words.starts_with("convert") ? path("b.xyz") : path("m.xyz");
+      const Outcome of_file = tarn(words + file);
+      const std::string expected = contents(written);
+      ASSERT_EQ(of_file.exit_code, 0) << of_file.text;
+      const Outcome of_pipe = tarn(words + "/dev/stdin", "cat " + file + " | ");
+      EXPECT_EQ(of_pipe.exit_code, 0) << file << ": " << of_pipe.text;
+      EXPECT_EQ(contents(written), expected) << words << file;
+      if (words.starts_with("rdf")) {
+        EXPECT_EQ(of_pipe.text, of_file.text) << file;
+      }
+    }
+  }
+  if (!tarn::io::has_h5md()) return;
+  ASSERT_EQ(tarn("convert --quiet " + trajectory + " -o " + path("a.h5")).exit_code, 0);
+  const Outcome h5md = tarn("rdf /dev/stdin", "cat " + path("a.h5") + " | ");
+  EXPECT_EQ(h5md.exit_code, 2);
+  EXPECT_TRUE(contains(h5md.text, "H5MD cannot be read from a pipe"));
+}
+
+/// The frame of that step in a trajectory of any format.
+tarn::io::Structure frame_at(const std::string& file, const std::string& step) {
+  const auto reader = tarn::io::open_frames(file);
+  while (auto frame = reader->next()) {
+    if (frame->comment["step"] == step) return *frame;
+  }
+  ADD_FAILURE() << file << " has no step " << step;
+  return {};
+}
+
+double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double largest = a.empty() ? 1.0 : 0.0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    largest = std::max(largest, std::abs(a[i] - b[i]));
+  }
+  return largest;
+}
+
+TEST_F(Commands, TrajectoriesHaveVelocities) {
+  std::vector<std::string> formats{"xyz", "gro"};
+  if (tarn::io::has_h5md()) formats.push_back("h5md");
+  const std::string run = "run " + small_deck() + " --quiet --set system.replicas=1";
+  for (const std::string& format : formats) {
+    const std::string words = run + " --set observe.trajectory.format=" + format +
+                              " --set observe.trajectory.velocities=true --out ";
+    const std::string whole = path(format), pieces = path(format + "-pieces");
+    ASSERT_EQ(tarn(words + whole).exit_code, 0);
+    // As ever, a run in pieces leaves the same files.
+    ASSERT_EQ(tarn(words + pieces + " --set run.steps=150").exit_code, 0);
+    ASSERT_EQ(tarn(words + pieces + " --resume").exit_code, 0);
+    const std::string extension = format == "h5md" ? ".h5" : "." + format;
+    const std::string file = whole + "/trajectory" + extension;
+    const tarn::io::Structure last = frame_at(file, "400");
+    const tarn::io::Structure resumed = frame_at(pieces + "/trajectory" + extension, "400");
+    EXPECT_EQ(last.velocities_A_per_akma, resumed.velocities_A_per_akma) << format;
+    EXPECT_FALSE(frame_at(file, "0").velocities_A_per_akma.empty());
+    // GRO has 10 decimals of nm/ps, half of the last of which is 2.5e-11 A/akma; the rest is
+    // rounding and how exactly SETTLE's velocities keep the constraints.
+    const tarn::io::Structure end = tarn::io::read_structure(whole + "/final.xyz");
+    EXPECT_LT(largest_difference(last.velocities_A_per_akma, end.velocities_A_per_akma), 1e-10)
+        << format;
+    for (const std::string& name : {std::string("a.xyz"), std::string("a.h5")}) {
+      if (name == "a.h5" && !tarn::io::has_h5md()) continue;
+      const std::string copy = path(name);
+      ASSERT_EQ(tarn("convert --quiet " + file + " -o " + copy).exit_code, 0);
+      EXPECT_LT(largest_difference(frame_at(copy, "400").velocities_A_per_akma,
+                                   last.velocities_A_per_akma),
+                1e-14)
+          << format << name;
+    }
+    const Outcome lost = tarn("convert " + file + " -o " + path("a.dcd"));
+    EXPECT_TRUE(contains(lost.text, "velocities are left out")) << lost.text;
+  }
+  for (const char* format : {"dcd", "pdb"}) {
+    const Outcome refused =
+        tarn(run + " --out " + path("none") + " --set observe.trajectory.format=" + format +
+             " --set observe.trajectory.velocities=true");
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_TRUE(contains(refused.text, "velocities is not used with [observe.trajectory] format"));
+    EXPECT_TRUE(contains(refused.text, "it is used with \"xyz\", \"h5md\", \"gro\""));
+  }
 }
 
 TEST_F(Commands, TheBarFitsTheTerminal) {
@@ -838,6 +1035,24 @@ TEST_F(Commands, MoreReplicasThanThereAreAreTold) {
   EXPECT_TRUE(contains(tarn(run + "9").text,
                        "[observe.energies] replicas = 9, and the run has 3: all of them"));
   EXPECT_FALSE(contains(tarn(run + "3").text, "all of them are written"));
+}
+
+// With TIP3P's 18.015 Da and 2 fs, ten steps are a swing at k = m (2 pi / 20 fs)^2, which is
+// 18.015 (0.31416 x 48.888)^2 = 4250 kcal/mol/A^2.
+TEST_F(Commands, AWallThatIsTooStiffForTheStepIsTold) {
+  const auto run = [&](const std::string& stiffness) {
+    return tarn("run " + small_deck() + " --overwrite --out " + path("out") +
+                " --set integrator.timestep_fs=2 --set run.steps=40 --set "
+                "confinement.radius_A=1 --set confinement.stiffness_kcal_per_mol_A2=" +
+                stiffness);
+  };
+  const std::string note = "is too stiff for timestep_fs = 2: a molecule in this wall would swing";
+  EXPECT_TRUE(contains(run("4300").text, note));
+  EXPECT_FALSE(contains(run("4200").text, "too stiff"));
+  const Outcome lost = run("100000");
+  EXPECT_EQ(lost.exit_code, 3) << lost.text;
+  EXPECT_TRUE(contains(lost.text, "Likely cause: [confinement] stiffness")) << lost.text;
+  EXPECT_TRUE(contains(lost.text, "try a stiffness of 4.2e+03 or less")) << lost.text;
 }
 
 TEST_F(Commands, ADeckThatObservesNothingIsTold) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -211,6 +212,45 @@ TEST_F(Drawn, LegendsAboveTakeNoHeightFromTheAxes) {
     EXPECT_NEAR(heights[0], heights[1], 27.0) << letters;
     EXPECT_GT(heights[0], 160.0) << letters;
   }
+}
+
+/// The texts that begin so.
+std::vector<std::string> texts_of(const std::string& svg, const std::string& beginning) {
+  std::vector<std::string> labels;
+  for (std::size_t at = svg.find(">" + beginning); at != std::string::npos;
+       at = svg.find(">" + beginning, at + 1)) {
+    labels.push_back(svg.substr(at + 1, svg.find('<', at) - at - 1));
+  }
+  return labels;
+}
+
+// Letters of 14 pixels are at least 6 wide and reach at most 14 over the line of a turned name.
+TEST_F(Drawn, WideLabelsLeaveRoomForTheNameOfTheAxis) {
+  Plot wide = example(), narrow = example();
+  wide.y_label = "total (kcal/mol)";
+  wide.series.resize(1);
+  for (std::size_t i = 0; i < wide.series[0].y.size(); ++i) {
+    wide.series[0].y[i] = -69.0005 + 1e-6 * static_cast<double>(i);
+  }
+  wide.series[0].low.clear();
+  wide.series[0].high.clear();
+  narrow.y_range = {{70.0, 90.0}};
+  narrow.y_label = "narrow axis";
+  ASSERT_EQ(draw({wide, narrow}, folder_.file("a"), {PictureFormat::svg}).warning, "");
+  const std::string svg = read_text(folder_.file("a.svg"));
+  const auto names = places_of(svg, "total (kcal/mol)"), ticks = places_of(svg, "-69.000");
+  ASSERT_EQ(names.size(), 1u);
+  ASSERT_GT(ticks.size(), 2u);
+  EXPECT_GE(names[0][0], 14.0);
+  std::vector<std::string> labels = texts_of(svg, "-69.000");
+  std::size_t widest = 0;
+  for (const std::string& label : labels) widest = std::max(widest, label.size());
+  EXPECT_GT(ticks[0][0] - 6.0 * static_cast<double>(widest), names[0][0]);
+  // Ticks that six digits would not tell apart.
+  std::sort(labels.begin(), labels.end());
+  EXPECT_EQ(std::adjacent_find(labels.begin(), labels.end()), labels.end());
+  // The axes of both begin at one place.
+  EXPECT_EQ(ticks[0][0], places_of(svg, "80<").at(0)[0]);
 }
 
 // Values and bins of which all edges are known: bins of 1 about 1, 2 and 3.

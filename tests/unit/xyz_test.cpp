@@ -135,6 +135,13 @@ TEST_F(Xyz, TellsCoordinatesInNanometres) {
   EXPECT_FALSE(contains(refusal("3\n\nO 0 0 0\nH .0957 0 0\nH 0 .01 0\n"), hint));
 }
 
+TEST_F(Xyz, TellsCoordinatesInBohr) {
+  const std::string hint = "this looks like bohr. Multiply all coordinates by 0.529177";
+  EXPECT_TRUE(contains(refusal("3\n\nO 0 0 0\nH 1.809 0 0\nH -.4535 1.7511 0\n"), hint));
+  // One bond of another length, and nothing is known of the unit.
+  EXPECT_EQ(read("3\n\nO 0 0 0\nH 1.809 0 0\nH -.24 .9266 0\n").molecules, 1);
+}
+
 TEST_F(Xyz, TellsEqualProblemsFiveTimes) {
   std::string text = "21\n\n";
   for (int i = 0; i < 18; ++i) text += "C 0 0 " + std::to_string(i) + "\n";

@@ -31,7 +31,7 @@ struct Conversion {
   std::int64_t frames = 0;         ///< of all replicas
   std::int64_t replicas = 0;
   int molecules = 0;
-  std::vector<std::string> notes;  ///< what the new files do not hold
+  std::vector<std::string> notes;  ///< what the new files do not hold of the old one
 };
 
 /// Writes the frames of a trajectory in another format. The file is read twice: first to see what

@@ -27,6 +27,7 @@ struct Format {
   std::unique_ptr<TrajectoryWriter> (*write)(const TrajectoryInfo& info) = nullptr;
   /// A file that holds one structure, or nothing where the format is for trajectories only.
   std::string (*structure_text)(const Structure& structure) = nullptr;
+  bool has_velocities = false;  ///< whether trajectories in it have a place for velocities
 };
 
 /// In the order of the documentation.

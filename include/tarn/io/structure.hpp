@@ -27,6 +27,8 @@ struct Structure {
   std::vector<int> file_order;
   /// Whether the file has sites without mass beside the atoms (M, EPW, LP, ...); they are left out.
   bool has_sites = false;
+  /// Whether the file gives the frame a periodic box, which nothing here looks at.
+  bool has_box = false;
   /// What the reader did to the atoms beyond reading them, for people.
   std::vector<std::string> notes{};
 
@@ -66,13 +68,16 @@ struct FrameCounts {
   bool all = true;  ///< false: there are more, which nobody counted
 };
 
+/// What people are told of a file whose frames have a periodic box.
+std::string note_on_box(const std::string& path);
+
 /// Reads a structure to start from: one frame, checked further than a trajectory. The format
 /// follows from the extension and the contents.
 /// @param counts receives, where it is not null and no frame is chosen, what else there is; of long
 ///        files as much as a moment shows
 /// @throws IoError; InputError as FrameReader::next(), and for no such frame, for coincident
 ///         atoms (closer than 0.1 A), for oxygens closer than 0.5 A, for an O-H distance above
-///         3 A and for lengths that look like nm
+///         3 A and for lengths that look like nm or bohr
 Structure read_structure(const std::string& path, const FrameChoice& choice = {},
                          FrameCounts* counts = nullptr);
 

@@ -25,6 +25,8 @@ struct TrajectoryInfo {
   /// Nothing is written beside it then.
   std::string path{};
   std::int64_t first_step = 0;  ///< of the first frame
+  /// Whether all frames have velocities; H5MD takes them only where it was told so.
+  bool velocities = false;
 };
 
 /// One configuration of one replica.

@@ -27,15 +27,18 @@ struct TrajectoryRdf {
   std::int64_t frames = 0;
   std::int64_t replicas = 0;  ///< files, or the groups of H5MD files
   int molecules = 0;
+  std::vector<std::string> notes{};  ///< on what the files hold and is not counted, for people
 };
 
 /// Counts the distances between atoms of different molecules in all frames of all files.
 ///
-/// All replicas are pooled. Errors come from their spread if there are 16 or more, and otherwise
-/// from blocks of frames, replica after replica.
+/// All replicas are pooled; frames that name no model are taken as of that of the others. Errors
+/// come from their spread if there are 16 or more, and otherwise from blocks of frames, replica
+/// after replica.
 /// @param path named in messages only
 /// @throws IoError; InputError for files that cannot be read, that differ in their number of
-///         molecules or that hold no frame, and for options that make no sense
+///         molecules or their model, that are given twice or hold no frame, and for options that
+///         make no sense
 TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std::string& path);
 
 }  // namespace tarn

@@ -35,8 +35,8 @@ struct TrajectoryTables {
 /// first two frames, or counts frames where they have none. The files are read twice, once to
 /// count.
 /// @throws IoError; InputError for files that cannot be read, that differ in their number of
-///         molecules or that hold no frame, where no frame is left, for a model that is not known,
-///         and for the folder of a run
+///         molecules or their model, that are given twice or hold no frame, where no frame is left,
+///         for a model that is not known, and for the folder of a run
 TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options);
 
 }  // namespace tarn
