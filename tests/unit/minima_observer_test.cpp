@@ -68,7 +68,7 @@ TEST(MinimaObserver, QuenchesACopyOfEveryReplica) {
       io::XyzReader reader(folder.file("out/trajectory-000" + std::to_string(replica) + ".xyz"));
       for (std::size_t frame = 0; frame < 7; ++frame) {
         std::vector<double> x = reader.next().value().positions_A;
-        const double energy = quench_rigid(force_field, x, {1e-6}).energy_kcal_per_mol;
+        const double energy = quench_to_minimum(force_field, x, {1e-6}).energy_kcal_per_mol;
         const std::size_t row = 2 * frame + static_cast<std::size_t>(replica);
         EXPECT_EQ(minima.at("replica")[row], replica);
         EXPECT_EQ(minima.at("minimum_kcal_per_mol")[row], energy);
@@ -231,7 +231,7 @@ TEST(MinimaObserver, MeansAreOfWhatIsKnown) {
   double sum = 0.0;
   for (std::size_t r = 0; r < 2; ++r) {
     std::vector<double> x(&frame.positions_A[54 * r], &frame.positions_A[54 * r] + 54);
-    sum += quench_rigid(force_field, x, {1e-6}).energy_kcal_per_mol;
+    sum += quench_to_minimum(force_field, x, {1e-6}).energy_kcal_per_mol;
   }
   for (const std::size_t atom : {0, 3, 6}) frame.positions_A[108 + atom] += 3000.0;
   observers[0]->begin();
