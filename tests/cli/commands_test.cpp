@@ -679,8 +679,8 @@ TEST_F(Commands, MinimisingLeavesASaddlePoint) {
   EXPECT_EQ(down.exit_code, 0) << down.text;
   EXPECT_TRUE(contains(down.text, note)) << down.text;
   EXPECT_TRUE(contains(tarn("modes " + path("down.xyz")).text, "\"imaginary\": 0"));
+  // To 1e-8 kcal/mol/A forces alone lead off this one, which is off the true one by 1e-6.
   const Outcome modes = tarn("modes --minimise " + saddle);
-  EXPECT_TRUE(contains(modes.text, note)) << modes.text;
   EXPECT_TRUE(contains(modes.text, "\"imaginary\": 0")) << modes.text;
 }
 

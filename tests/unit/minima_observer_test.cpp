@@ -241,7 +241,9 @@ TEST(MinimaObserver, ASaddlePointIsNoIsomer) {
   observers[0]->begin();
   observers[0]->observe(frame);
   observers[0]->finish();
-  for (const double energy : columns_of(folder.file("minima.csv")).at("minimum_kcal_per_mol")) {
+  const auto minima = columns_of(folder.file("minima.csv"));
+  ASSERT_EQ(minima.at("minimum_kcal_per_mol").size(), 2u);
+  for (const double energy : minima.at("minimum_kcal_per_mol")) {
     EXPECT_NEAR(energy, -38.753990251, 1e-8);
   }
   EXPECT_EQ(columns_of(folder.file("isomers.csv")).at("samples"), std::vector<double>{2.0});
