@@ -31,6 +31,7 @@ struct MinimiseResult {
   double max_gradient_kcal_per_mol_A = 0.0;
   int iterations = 0;
   bool converged = false;  ///< false: max_iterations, or no descent was possible any more
+  int saddle_points = 0;   ///< that quench_to_minimum() came to and left
 };
 
 /// Minimises V0 over the positions and orientations of rigid molecules.
@@ -44,6 +45,18 @@ struct MinimiseResult {
 /// NumericalError if atoms of two molecules coincide
 MinimiseResult quench_rigid(ForceField& force_field, std::span<double> positions_A,
                             const MinimiseOptions& options = {});
+
+/// quench_rigid(), and on from saddle points, at which forces vanish too: from each the cluster is
+/// moved by 0.1 A both ways along its lowest mode, and goes on from the lower of the minima to
+/// which these lead.
+///
+/// Curvatures below 10/(A Da) times the tolerance are not told from none: at 1e-6 kcal/mol/A, modes
+/// below 0.35 cm^-1. Clusters too large for normal_modes() are left where quench_rigid() ends. The
+/// result follows from the positions alone.
+/// @param positions_A, options, @throws as above
+/// @return iterations are those of all quenches on the way
+MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> positions_A,
+                                 const MinimiseOptions& options = {});
 
 /// Minimises V0 + V1, V1 = omega^2/2 sum g_c^2 (TO 4.4), over all atoms. The cluster stays in the
 /// basin that it starts in as far as steps of at most 0.1 A can tell.

@@ -74,4 +74,14 @@ void check_modes(int molecules, double omega);
 NormalModes normal_modes(const WaterModel& model, std::span<const double> positions_A,
                          double omega = std::numeric_limits<double>::infinity());
 
+/// Whether the energy of rigid molecules falls along some motion of the cluster, beside those of it
+/// as a whole: whether a stationary point is a saddle point. A factorisation, which costs less than
+/// a tenth of normal_modes().
+/// @param positions_A as above, at a stationary point
+/// @param curvature_kcal_per_mol_A2_Da what counts as falling: an eigenvalue of K (equation 60)
+/// below minus this, which is positive
+/// @throws as normal_modes()
+bool curves_down(const WaterModel& model, std::span<const double> positions_A,
+                 double curvature_kcal_per_mol_A2_Da);
+
 }  // namespace tarn

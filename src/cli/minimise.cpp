@@ -37,7 +37,7 @@ void minimise(const Arguments& a, int& exit_code) {
                              r.iterations, r.energy_kcal_per_mol, r.max_gradient_kcal_per_mol_A));
   };
   ForceField force_field(model, structure.molecules);
-  const MinimiseResult r = quench_rigid(force_field, structure.positions_A, options);
+  const MinimiseResult r = quench_to_minimum(force_field, structure.positions_A, options);
   fmt::print(
       "{:.9f} kcal/mol before, {:.9f} kcal/mol after {} iterations; largest force or torque left "
       "{:.1e} kcal/mol/A\n",
@@ -53,6 +53,7 @@ void minimise(const Arguments& a, int& exit_code) {
                     "is left",
                     options.tolerance_kcal_per_mol_A));
   }
+  if (const std::string note = saddle_points_note(r); !note.empty()) terminal.warning(note);
   io::write_structure(a.out, minimum_structure(std::string(model.name), structure.positions_A,
                                                r.energy_kcal_per_mol));
   terminal.say("written: " + a.out);

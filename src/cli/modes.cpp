@@ -45,7 +45,7 @@ bool minimise(const WaterModel& model, double omega, std::vector<double>& positi
   MinimiseResult r;
   if (std::isinf(omega)) {
     options.tolerance_kcal_per_mol_A = 1e-8;
-    r = quench_rigid(force_field, positions_A, options);
+    r = quench_to_minimum(force_field, positions_A, options);
   } else {
     // Rounding of the bonds leaves forces of 2e-14 omega^2.
     options.tolerance_kcal_per_mol_A = 1e-8 + 1e-13 * omega * omega;
@@ -61,6 +61,7 @@ bool minimise(const WaterModel& model, double omega, std::vector<double>& positi
         "stopped before the minimum: a force or torque of more than {:.0e} kcal/mol/A is left",
         options.tolerance_kcal_per_mol_A));
   }
+  if (const std::string note = saddle_points_note(r); !note.empty()) terminal.warning(note);
   return r.converged;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tarn/io/structure.hpp"
+#include "tarn/minimise.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "terminal.hpp"
 
@@ -41,5 +42,8 @@ void check_apart(const std::vector<std::string>& written, const std::vector<std:
 /// A minimum as it is written: with its model and energy, and nothing else.
 io::Structure minimum_structure(const std::string& model, std::vector<double> positions_A,
                                 double energy_kcal_per_mol);
+
+/// That a search came to saddle points, and went on from them; empty where it did not.
+std::string saddle_points_note(const MinimiseResult& result);
 
 }  // namespace tarn::cli

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <algorithm>
@@ -51,6 +52,24 @@ double wavenumber_per_cm(double eigenvalue) {
   return std::copysign(units::wavenumber_per_cm(std::sqrt(std::abs(eigenvalue))), eigenvalue);
 }
 
+void check_size(std::span<const double> positions_A, double omega) {
+  if (positions_A.empty() || positions_A.size() % 9 != 0) {
+    throw InputError(fmt::format("a cluster has nine coordinates a molecule, not {} in all",
+                                 positions_A.size()));
+  }
+  check_modes(static_cast<int>(positions_A.size() / 9), omega);
+}
+
+MatrixXd finite_hessian(const modes::ModeCoordinates& coordinates, double strength,
+                        std::span<const double> forces) {
+  MatrixXd hessian = coordinates.hessian(strength, forces);
+  if (!hessian.allFinite()) {
+    throw NumericalError(
+        "the second derivatives of the energy are not finite; do atoms of two molecules coincide?");
+  }
+  return hessian;
+}
+
 }  // namespace
 
 double NormalMode::ir_intensity_km_per_mol() const {
@@ -92,11 +111,7 @@ void check_modes(int molecules, double omega) {
 
 NormalModes normal_modes(const WaterModel& model, std::span<const double> positions_A,
                          double omega) {
-  if (positions_A.empty() || positions_A.size() % 9 != 0) {
-    throw InputError(fmt::format("a cluster has nine coordinates a molecule, not {} in all",
-                                 positions_A.size()));
-  }
-  check_modes(static_cast<int>(positions_A.size() / 9), omega);
+  check_size(positions_A, omega);
   const bool rigid = std::isinf(omega);
   const modes::ModeCoordinates coordinates(model, positions_A, rigid);
   std::vector<double> forces(positions_A.size());
@@ -105,11 +120,7 @@ NormalModes normal_modes(const WaterModel& model, std::span<const double> positi
                                    .energy_and_forces(positions_A, forces)
                                    .total_kcal_per_mol();
   const double strength = rigid ? 0.0 : omega;
-  MatrixXd hessian = coordinates.hessian(strength, forces);
-  if (!hessian.allFinite()) {
-    throw NumericalError(
-        "the second derivatives of the energy are not finite; do atoms of two molecules coincide?");
-  }
+  MatrixXd hessian = finite_hessian(coordinates, strength, forces);
   if (!rigid) {
     const BondReference<double> reference = bond_reference(model);
     for (std::size_t k = 0; k < positions_A.size() / 9; ++k) {
@@ -141,6 +152,22 @@ NormalModes normal_modes(const WaterModel& model, std::span<const double> positi
     add(wavenumber_per_cm(spectrum.values[i]), spectrum.vectors.col(i));
   }
   return result;
+}
+
+bool curves_down(const WaterModel& model, std::span<const double> positions_A,
+                 double curvature_kcal_per_mol_A2_Da) {
+  check_size(positions_A, std::numeric_limits<double>::infinity());
+  const modes::ModeCoordinates coordinates(model, positions_A, true);
+  if (coordinates.molecules() < 2) return false;
+  std::vector<double> forces(positions_A.size());
+  ForceField(model, coordinates.molecules()).energy_and_forces(positions_A, forces);
+  MatrixXd hessian = finite_hessian(coordinates, 0.0, forces);
+  // What costs nothing is made to cost what other motions do, and the rest a little more.
+  const MatrixXd whole = coordinates.whole_motions();
+  const double stiffness = hessian.trace() / static_cast<double>(hessian.rows());
+  hessian.noalias() += std::abs(stiffness) * (whole * whole.transpose());
+  hessian.diagonal().array() += curvature_kcal_per_mol_A2_Da;
+  return Eigen::LLT<Eigen::Ref<MatrixXd>>(hessian).info() != Eigen::Success;
 }
 
 }  // namespace tarn

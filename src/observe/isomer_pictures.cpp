@@ -106,6 +106,11 @@ io::Plot shares_by_energy(const std::string& table) {
     points.y.push_back(csv.number(cells[share]));
     errors.push_back(csv.number(cells[error]));
   }
+  double highest = 0.0;
+  for (std::size_t i = 0; i < errors.size(); ++i) {
+    highest = std::max(highest, points.y[i] + (std::isfinite(errors[i]) ? errors[i] : 0.0));
+  }
+  if (highest > 0.0) plot.y_range = {{0.0, 1.05 * highest}};
   points.set_error(errors);
   if (!points.x.empty())
     plot.x_range = {{-0.03 * points.x.back() - 0.01, 1.03 * points.x.back() + 0.01}};

@@ -38,7 +38,8 @@ constexpr std::string_view kErrors =
 /// Moves a cluster to a minimum. @return its energy; nan where the cluster has none
 double minimum_near(ForceField& force_field, std::span<double> positions_A) {
   try {
-    const MinimiseResult r = quench_rigid(force_field, positions_A, {kTolerance_kcal_per_mol_A});
+    const MinimiseResult r =
+        quench_to_minimum(force_field, positions_A, {kTolerance_kcal_per_mol_A});
     const bool whole = !analysis::departed_molecule(positions_A, analysis::kLink_A);
     if (r.converged && whole) return r.energy_kcal_per_mol;
   } catch (const InputError&) {

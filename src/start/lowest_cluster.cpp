@@ -60,12 +60,16 @@ class Search {
     replica_ = static_cast<std::uint64_t>(start);
     const int n = force_field_.molecules();
     const int limit = quench_iterations(n);
-    const auto quench = [&](Minimum& m, double tolerance) {
+    const auto quench_hop = [&](Minimum& m) {
+      m.energy = quench_rigid(force_field_, m.positions_A, {kHopTolerance, limit, go_on_})
+                     .energy_kcal_per_mol;
+    };
+    const auto quench = [&](Minimum& m) {
       m.energy =
-          quench_rigid(force_field_, m.positions_A, {tolerance, limit, go_on_}).energy_kcal_per_mol;
+          quench_to_minimum(force_field_, m.positions_A, {1e-6, limit, go_on_}).energy_kcal_per_mol;
     };
     Minimum here{random_cluster(model_, n, seed, start), 0.0};
-    quench(here, kHopTolerance);
+    quench_hop(here);
     Minimum lowest = here;
     std::vector<Minimum> met;  // to kHopTolerance, from the lowest on
     for (int hop = 0; hop < hops(n) && (!go_on_ || go_on_()); ++hop) {
@@ -74,19 +78,22 @@ class Search {
       const auto u = start::uniforms(seed_, replica_, frames_.size(), draw_);
       Minimum there = here;
       perturb(static_cast<int>(3.0 * u[0]), u[1], there.positions_A);
-      quench(there, kHopTolerance);
+      quench_hop(there);
       if (keep_ > 1) note_minimum(there.energy < lowest.energy ? lowest : there, met);
       if (there.energy < lowest.energy) lowest = there;
       // Also false for an energy that is not a number.
       if (there.energy - here.energy < -kTemperature * std::log(u[2])) here = std::move(there);
     }
-    quench(lowest, 1e-6);
+    quench(lowest);
     std::vector<Minimum> minima{std::move(lowest)};
     for (Minimum& m : met) {
-      quench(m, 1e-6);
+      quench(m);
       if (!std::isfinite(m.energy) || is_among(m, minima)) continue;
       minima.push_back(std::move(m));
     }
+    // From a saddle point one may have come below what was the lowest.
+    std::stable_sort(minima.begin(), minima.end(),
+                     [](const Minimum& a, const Minimum& b) { return a.energy < b.energy; });
     return minima;
   }
 

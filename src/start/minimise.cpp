@@ -4,16 +4,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "cluster_coordinates.hpp"
 #include "lbfgs.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/modes.hpp"
 
 namespace tarn {
 namespace {
 
 /// No water cluster has minima as low as this [kcal/mol a molecule].
 constexpr double kTornApart = -200.0;
+/// What the atom that moves farthest is moved by, off a saddle point.
+constexpr double kPush_A = 0.1;
+/// More than these one after the other are no saddle points, but rounding.
+constexpr int kMostSaddlePoints = 20;
 
 void check_size(const ForceField& force_field, std::span<const double> positions_A) {
   if (positions_A.size() != 9 * static_cast<std::size_t>(force_field.molecules())) {
@@ -32,6 +38,42 @@ MinimiseResult quench_rigid(ForceField& force_field, std::span<double> positions
   const MinimiseResult result = start::minimise(cluster, options);
   cluster.write(positions_A);
   return result;
+}
+
+MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> positions_A,
+                                 const MinimiseOptions& options) {
+  MinimiseResult here = quench_rigid(force_field, positions_A, options);
+  if (6 * force_field.molecules() > kMostModeCoordinates) return here;
+  const WaterModel& model = force_field.model();
+  // Pushed by so much where it falls less, it would meet no force above the tolerance.
+  const double curvature = options.tolerance_kcal_per_mol_A / kPush_A;
+  while (here.converged && here.saddle_points < kMostSaddlePoints &&
+         curves_down(model, positions_A, curvature)) {
+    const std::vector<double> way = normal_modes(model, positions_A).displacements_per_sqrt_Da;
+    const std::span<const double> lowest = std::span(way).first(positions_A.size());
+    const double largest =
+        std::abs(*std::max_element(lowest.begin(), lowest.end(),
+                                   [](double a, double b) { return std::abs(a) < std::abs(b); }));
+    const std::vector<double> saddle(positions_A.begin(), positions_A.end());
+    MinimiseResult lower = here;
+    int iterations = here.iterations;
+    for (const double push : {kPush_A / largest, -kPush_A / largest}) {
+      std::vector<double> x = saddle;
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] += push * lowest[i];
+      const MinimiseResult r = quench_rigid(force_field, x, options);
+      iterations += r.iterations;
+      if (!(r.energy_kcal_per_mol < lower.energy_kcal_per_mol)) continue;
+      lower = r;
+      std::copy(x.begin(), x.end(), positions_A.begin());
+    }
+    const bool left = lower.energy_kcal_per_mol < here.energy_kcal_per_mol;
+    lower.start_energy_kcal_per_mol = here.start_energy_kcal_per_mol;
+    lower.iterations = iterations;
+    lower.saddle_points = here.saddle_points + (left ? 1 : 0);
+    here = lower;
+    if (!left) break;
+  }
+  return here;
 }
 
 MinimiseResult relax_penalised(ForceField& force_field, double omega, std::span<double> positions_A,

@@ -748,6 +748,21 @@ TEST_F(Commands, FilesOfOneCommandAreApart) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2);
 }
 
+/// Forces vanish at a saddle point too: searches go on from there, and say so.
+TEST_F(Commands, MinimisingLeavesASaddlePoint) {
+  const std::string saddle =
+      std::string(TARN_SOURCE_DIR) + "/tests/data/structures/tip3p-5-saddle.xyz";
+  const std::string note = "note: it came to a saddle point, where forces vanish too, and went on";
+  EXPECT_TRUE(contains(tarn("modes " + saddle).text, "\"imaginary\": 1"));
+  const Outcome down = tarn("minimise " + saddle + " -o " + path("down.xyz"));
+  EXPECT_EQ(down.exit_code, 0) << down.text;
+  EXPECT_TRUE(contains(down.text, note)) << down.text;
+  EXPECT_TRUE(contains(tarn("modes " + path("down.xyz")).text, "\"imaginary\": 0"));
+  // To 1e-8 kcal/mol/A forces alone lead off this one, which is off the true one by 1e-6.
+  const Outcome modes = tarn("modes --minimise " + saddle);
+  EXPECT_TRUE(contains(modes.text, "\"imaginary\": 0")) << modes.text;
+}
+
 /// Two molecules that hardly see each other are not followed to the end.
 TEST_F(Commands, ModesSayWhereMinimisingStopped) {
   const std::string far = write("far.xyz",

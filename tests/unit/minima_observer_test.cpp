@@ -15,6 +15,7 @@
 #include "tarn/force_field.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
+#include "tarn/io/structure.hpp"
 #include "tarn/io/xyz.hpp"
 #include "tarn/minimise.hpp"
 #include "tarn/observe/observers.hpp"
@@ -68,7 +69,7 @@ TEST(MinimaObserver, QuenchesACopyOfEveryReplica) {
       io::XyzReader reader(folder.file("out/trajectory-000" + std::to_string(replica) + ".xyz"));
       for (std::size_t frame = 0; frame < 7; ++frame) {
         std::vector<double> x = reader.next().value().positions_A;
-        const double energy = quench_rigid(force_field, x, {1e-6}).energy_kcal_per_mol;
+        const double energy = quench_to_minimum(force_field, x, {1e-6}).energy_kcal_per_mol;
         const std::size_t row = 2 * frame + static_cast<std::size_t>(replica);
         EXPECT_EQ(minima.at("replica")[row], replica);
         EXPECT_EQ(minima.at("minimum_kcal_per_mol")[row], energy);
@@ -216,6 +217,38 @@ TEST(MinimaObserver, AReplicaWithoutAMinimumIsLeftOut) {
   }
 }
 
+/// A sample that a quench leaves at a flat saddle point counts to the minimum below it, 6.6e-6
+/// kcal/mol lower (unit/minimise_test), as one that is there already does.
+TEST(MinimaObserver, ASaddlePointIsNoIsomer) {
+  const ScratchFolder folder;
+  const Deck deck = parse_deck(
+      "[system]\nmolecules = 5\nreplicas = 2\n[integrator]\nscheme = \"settle\"\n"
+      "timestep_fs = 2.0\n[run]\nsteps = 100\n[observe.minima]\n",
+      "deck.toml");
+  const RunInfo info{folder.path(), 5, 2, "test", 2.0, 0};
+  const auto observers = make_observers(deck, info);
+  const std::vector<double> saddle =
+      io::read_structure(std::string(TARN_SOURCE_DIR) + "/tests/data/structures/tip3p-5-saddle.xyz")
+          .positions_A;
+  std::vector<double> minimum = saddle;
+  ForceField force_field(find_water_model("tip3p").value(), 5);
+  quench_to_minimum(force_field, minimum);
+  Frame frame;
+  frame.molecules = 5;
+  frame.replica_ids = {0, 1};
+  frame.positions_A = saddle;
+  frame.positions_A.insert(frame.positions_A.end(), minimum.begin(), minimum.end());
+  observers[0]->begin();
+  observers[0]->observe(frame);
+  observers[0]->finish();
+  const auto minima = columns_of(folder.file("minima.csv"));
+  ASSERT_EQ(minima.at("minimum_kcal_per_mol").size(), 2u);
+  for (const double energy : minima.at("minimum_kcal_per_mol")) {
+    EXPECT_NEAR(energy, -38.753990251, 1e-8);
+  }
+  EXPECT_EQ(columns_of(folder.file("isomers.csv")).at("samples"), std::vector<double>{2.0});
+}
+
 /// A row of means is that of the replicas that have a minimum.
 TEST(MinimaObserver, MeansAreOfWhatIsKnown) {
   const ScratchFolder folder;
@@ -231,7 +264,7 @@ TEST(MinimaObserver, MeansAreOfWhatIsKnown) {
   double sum = 0.0;
   for (std::size_t r = 0; r < 2; ++r) {
     std::vector<double> x(&frame.positions_A[54 * r], &frame.positions_A[54 * r] + 54);
-    sum += quench_rigid(force_field, x, {1e-6}).energy_kcal_per_mol;
+    sum += quench_to_minimum(force_field, x, {1e-6}).energy_kcal_per_mol;
   }
   for (const std::size_t atom : {0, 3, 6}) frame.positions_A[108 + atom] += 3000.0;
   observers[0]->begin();
