@@ -76,8 +76,8 @@ std::vector<Section> make_sections() {
            .meaning = "Writes `energies.csv` and its picture; of `dna` also the mean angle."}),
       optional_section<&MechanicsDeck::conservation>(
           {.name = "observe.conservation",
-           .meaning = "Writes `conservation.csv`: energy, momenta where the system keeps them, "
-                      "worst constraint."}),
+           .meaning = "Writes `conservation.csv` and its picture: energy, momenta where the system "
+                      "keeps them, worst constraint."}),
       {.name = "checkpoint",
        .meaning = "A checkpoint is always written at the end of a run and when it is interrupted."},
   };

@@ -1,6 +1,7 @@
 #include "tarn/observe/pictures.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <string>
@@ -16,6 +17,11 @@ namespace {
 
 constexpr std::size_t kMostPoints = 2000;  // of a curve
 constexpr std::size_t kMostCurves = 4;
+/// Of positions, among which those that say something are looked for.
+constexpr std::size_t kMostCandidates = 24;
+/// A change that oscillates would be a band of more points.
+constexpr double kPartsOfTime = 200.0;
+constexpr std::size_t kMostConserved = 6;
 
 /// Columns of a table against another, at most so many points.
 std::vector<io::Series> read_series(io::CsvReader& csv, const std::string& against,
@@ -56,21 +62,102 @@ std::string system_and_scheme(std::string_view provenance) {
   return std::string(rest.substr(0, rest.find(';')));
 }
 
-/// What is drawn of a table, and how the axis calls it.
-struct Curves {
-  std::vector<std::string> names;
-  std::string axis;
-};
+/// Whether two curves are the same but for rounding, or one of them the other turned over.
+bool are_alike(const std::vector<double>& a, const std::vector<double>& b) {
+  double size = 0.0, difference = 0.0, sum = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    size = std::max({size, std::abs(a[i]), std::abs(b[i])});
+    difference = std::max(difference, std::abs(a[i] - b[i]));
+    sum = std::max(sum, std::abs(a[i] + b[i]));
+  }
+  return std::min(difference, sum) <= 1e-9 * size;
+}
 
-/// The first of the positions, which stand after step and time and before the velocities.
-Curves curves_of_trajectory(const std::vector<std::string>& header) {
+/// Positions stand after step and time and before the velocities. Of them the first few that move,
+/// and not as another one does: matrices hold zeros, and some of them numbers twice.
+io::Plot plot_of_trajectory(io::CsvReader& csv, const std::string& against) {
+  const std::vector<std::string> header = csv.header();
   const auto begin = header.begin() + 2;
   const auto end = std::find_if(begin, header.end(),
                                 [](const std::string& name) { return name.starts_with('v'); });
   const auto all = static_cast<std::size_t>(end - begin);
-  const std::size_t drawn = std::min(all, kMostCurves);
-  return {{begin, begin + static_cast<std::ptrdiff_t>(drawn)},
-          drawn < all ? fmt::format("the first {} of {} positions", drawn, all) : "position"};
+  const auto candidates = static_cast<std::ptrdiff_t>(std::min(all, kMostCandidates));
+  io::Plot plot;
+  std::vector<io::Series> read = read_series(csv, against, {begin, begin + candidates});
+  for (io::Series& series : read) {
+    if (plot.series.size() == kMostCurves) break;
+    const auto [low, high] = std::minmax_element(series.y.begin(), series.y.end());
+    const bool rests = series.y.empty() || *low == *high;
+    const bool is_another =
+        std::any_of(plot.series.begin(), plot.series.end(),
+                    [&](const io::Series& shown) { return are_alike(shown.y, series.y); });
+    if (!rests && !is_another) plot.series.push_back(std::move(series));
+  }
+  if (plot.series.empty() && !read.empty()) plot.series.push_back(std::move(read.front()));
+  const std::size_t shown = plot.series.size();
+  plot.y_label = shown < all ? fmt::format("{} of {} positions", shown, all) : "position";
+  return plot;
+}
+
+/// Energies, and how the total changes, which the scale of the others would hide.
+std::vector<io::Plot> plots_of_energies(io::CsvReader& csv, const std::string& against) {
+  std::vector<io::Plot> plots(1);
+  plots[0].series = read_series(csv, against, {"potential", "kinetic", "total"});
+  plots[0].y_label = "energy";
+  for (const io::Series& series : plots[0].series) {
+    if (series.label != "total" || series.y.empty()) continue;
+    io::Series change = series;
+    change.label.clear();
+    for (double& y : change.y) y -= series.y.front();
+    io::Plot plot;
+    plot.series.push_back(std::move(change));
+    plot.y_label = "change of the total";
+    plots.push_back(std::move(plot));
+    break;
+  }
+  return plots;
+}
+
+/// Sizes of the changes of conserved quantities since the first row, on a logarithmic axis: the
+/// largest of each part of the time, and in the legend the largest of all. What does not change is
+/// left out.
+io::Plot plot_of_conserved(const std::string& path, const std::string& against) {
+  io::CsvReader csv(path);
+  const std::vector<std::string> header = csv.header();
+  const std::vector<std::string> names(header.begin() + 2, header.end());
+  const std::size_t x = csv.column(against);
+  double last = 0.0;
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) last = csv.number(cells[x]);
+  io::Plot plot;
+  plot.log_y = true;
+  plot.y_label = "size of the change";
+  io::CsvReader again(path);
+  std::vector<io::Series> curves(names.size());
+  std::vector<double> first, most(names.size(), 0.0);
+  double part = -1.0;
+  while (again.next(cells)) {
+    const double at = again.number(cells[x]);
+    const double own = last > 0.0 ? std::ceil(at / last * kPartsOfTime * (1.0 - 1e-12)) : 0.0;
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      const double value = again.number(cells[k + 2]);
+      if (first.size() < names.size()) first.push_back(value);
+      if (own != part) {
+        curves[k].x.push_back(at);
+        curves[k].y.push_back(0.0);
+      }
+      curves[k].x.back() = at;
+      curves[k].y.back() = std::max(curves[k].y.back(), std::abs(value - first[k]));
+      most[k] = std::max(most[k], curves[k].y.back());
+    }
+    part = own;
+  }
+  for (std::size_t k = 0; k < names.size() && plot.series.size() < kMostConserved; ++k) {
+    if (most[k] == 0.0) continue;
+    curves[k].label = fmt::format("{}, at most {:.2g}", names[k], most[k]);
+    plot.series.push_back(std::move(curves[k]));
+  }
+  return plot;
 }
 
 /// Whether time does not pass in a table: its rows are those of an iteration.
@@ -98,23 +185,31 @@ bool is_mechanical_run(const std::string& folder) {
 
 Pictures draw_mechanical_run(const std::string& folder, const io::PictureFormats& formats) {
   Pictures pictures;
-  for (const char* name : {"trajectory", "energies"}) {
+  for (const std::string name : {"trajectory", "energies", "conservation"}) {
     const std::string path = folder + '/' + name;
     if (!std::filesystem::exists(path + ".csv")) continue;
     io::CsvReader csv(path + ".csv");
-    io::Plot plot;
-    plot.title = system_and_scheme(csv.provenance());
     const bool iterates = stands_still(path + ".csv");
-    plot.x_label = iterates ? "iteration" : "time";
-    const Curves curves = csv.has_column("total")
-                              ? Curves{{"potential", "kinetic", "total"}, "energy"}
-                              : curves_of_trajectory(csv.header());
-    plot.y_label = curves.axis;
-    plot.series = read_series(csv, iterates ? "step" : "time", curves.names);
-    if (iterates) {
+    const std::string against = iterates ? "step" : "time";
+    std::vector<io::Plot> plots;
+    if (name == "trajectory") {
+      plots.push_back(plot_of_trajectory(csv, against));
+    } else if (name == "energies") {
+      plots = plots_of_energies(csv, against);
+    } else {
+      plots.push_back(plot_of_conserved(path + ".csv", against));
+      if (plots.back().series.empty()) continue;  // nothing changes
+    }
+    plots.front().title = system_and_scheme(csv.provenance());
+    for (io::Plot& plot : plots) {
+      plot.x_label = iterates ? "iteration" : "time";
+      if (name == "conservation" && !iterates) {
+        plot.x_label += fmt::format("     points: the largest in 1/{:g} of it", kPartsOfTime);
+      }
+      if (!iterates) continue;
       for (io::Series& s : plot.series) s.style = io::Series::Style::marked_line;
     }
-    io::Drawing drawing = io::draw(plot, path, formats);
+    io::Drawing drawing = io::draw(plots, path, formats);
     std::move(drawing.paths.begin(), drawing.paths.end(), std::back_inserter(pictures.paths));
     if (!drawing.warning.empty()) pictures.warnings.push_back(std::move(drawing.warning));
   }

@@ -1,6 +1,7 @@
 // Mechanical decks: their files, restarts, failures.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -9,6 +10,8 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "json_reader.hpp"
 #include "scratch_folder.hpp"
@@ -535,6 +538,29 @@ TEST(MechanicsRun, PicturesCanBeDrawnAgain) {
     EXPECT_EQ(draw_run(folder).paths, pictures) << name;
     for (const auto& [path, picture] : drawn) EXPECT_TRUE(test::read_text(path) == picture) << path;
   }
+}
+
+TEST(MechanicsRun, PicturesShowWhatChanges) {
+  if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
+  const test::ScratchFolder scratch;
+  const std::string folder = scratch.file("out");
+  run_into(input("heavy-top", {"run.steps=400"}), folder);
+  // An antisymmetric matrix: zeros, and each of the others twice.
+  const std::string trajectory = test::read_text(folder + "/trajectory.svg");
+  EXPECT_TRUE(test::contains(trajectory, "3 of 9 positions"));
+  for (const char* shown : {">q1<", ">q2<", ">q5<"}) {
+    EXPECT_TRUE(test::contains(trajectory, shown)) << shown;
+  }
+  // The largest change of each, by the table.
+  const auto rows = rows_of(folder + "/conservation.csv");
+  double energy = 0.0;
+  for (const auto& row : rows) energy = std::max(energy, std::abs(row[2] - rows.front()[2]));
+  EXPECT_GT(energy, 0.0);
+  EXPECT_TRUE(test::contains(test::read_text(folder + "/conservation.svg"),
+                             fmt::format("energy, at most {:.2g}", energy)));
+  const std::string pendulum = scratch.file("pendulum");
+  run_into(input("double-pendulum", {"run.steps=50"}), pendulum);
+  EXPECT_TRUE(test::contains(test::read_text(pendulum + "/energies.svg"), "change of the total"));
 }
 
 TEST(MechanicsRun, GivenDataReplaceThePapers) {
