@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -32,15 +31,6 @@ std::optional<std::int64_t> step_of(const Structure& frame) {
   const auto [stop, error] = std::from_chars(found->second.data(), end, step);
   if (error != std::errc{} || stop != end || step < 0) return std::nullopt;
   return step;
-}
-
-std::optional<double> time_of(const Structure& frame) {
-  const auto found = frame.comment.find("time_ps");
-  if (found == frame.comment.end()) return std::nullopt;
-  char* end = nullptr;
-  const double time_ps = std::strtod(found->second.c_str(), &end);
-  if (end == found->second.c_str() || !std::isfinite(time_ps)) return std::nullopt;
-  return time_ps;
 }
 
 /// What the frames of one replica that are taken have in common.
@@ -177,7 +167,7 @@ class Converter {
   /// @param index of the frame among those taken of its replica
   void look_at_time(const Structure& frame, std::int64_t index) {
     const std::optional<std::int64_t> step = step_of(frame);
-    const std::optional<double> time_ps = time_of(frame);
+    const std::optional<double> time_ps = frame.time_ps();
     contents_.steps = contents_.steps && step;
     contents_.times = contents_.times && time_ps;
     if (!contents_.steps) return;
@@ -289,7 +279,7 @@ class Converter {
                                                    : replica.number;
       const std::int64_t index = (seen - options_.skip) / options_.every;
       out.step = contents_.steps ? *step_of(*frame) : index;
-      out.time_ps = contents_.times ? *time_of(*frame) : static_cast<double>(index);
+      out.time_ps = contents_.times ? *frame->time_ps() : static_cast<double>(index);
       out.positions_A = frame->positions_A;
       out.velocities_A_per_akma = frame->velocities_A_per_akma;
       writers_[in_one_file() ? 0 : found->second]->append(out);

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <numeric>
 
@@ -153,6 +154,15 @@ std::optional<std::int64_t> Structure::replica() const {
       std::from_chars(text.data() + digits, text.data() + text.size(), number);
   if (error != std::errc{}) return std::nullopt;
   return number;
+}
+
+std::optional<double> Structure::time_ps() const {
+  const auto found = comment.find("time_ps");
+  if (found == comment.end()) return std::nullopt;
+  char* end = nullptr;
+  const double time_ps = std::strtod(found->second.c_str(), &end);
+  if (end == found->second.c_str() || !std::isfinite(time_ps)) return std::nullopt;
+  return time_ps;
 }
 
 namespace {

@@ -35,15 +35,6 @@ struct Contents {
   std::optional<double> interval_ps;
 };
 
-std::optional<double> time_ps_of(const io::Structure& frame) {
-  const auto found = frame.comment.find("time_ps");
-  if (found == frame.comment.end()) return std::nullopt;
-  char* end = nullptr;
-  const double time_ps = std::strtod(found->second.c_str(), &end);
-  if (end == found->second.c_str() || !std::isfinite(time_ps)) return std::nullopt;
-  return time_ps;
-}
-
 TrajectoryFrames frames_of(const TrajectoryTablesOptions& options) {
   return {options.files, options.replicas, options.skip_frames};
 }
@@ -54,9 +45,9 @@ Contents contents_of(const TrajectoryTablesOptions& options) {
   std::optional<double> first_ps;
   while (const std::optional<io::Structure> frame = frames.next()) {
     if (contents.frames == 0) {
-      first_ps = time_ps_of(*frame);
+      first_ps = frame->time_ps();
     } else if (contents.frames == 1 && frames.replica() == 0 && first_ps) {
-      const std::optional<double> next_ps = time_ps_of(*frame);
+      const std::optional<double> next_ps = frame->time_ps();
       if (next_ps && *next_ps > *first_ps) contents.interval_ps = *next_ps - *first_ps;
     }
     ++contents.frames;

@@ -36,6 +36,8 @@ struct Structure {
   std::optional<std::string> model() const;
   /// The number of the replica that the comment names, "3" or "replica-0003".
   std::optional<std::int64_t> replica() const;
+  /// The time that the comment names.
+  std::optional<double> time_ps() const;
 };
 
 /// Reads the frames of a file one after another. A reader takes no more of the file than that.
