@@ -10,6 +10,7 @@
 
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
+#include "tarn/version.hpp"
 
 namespace tarn {
 namespace {
@@ -94,12 +95,25 @@ std::optional<io::Structure> TrajectoryFrames::next() {
       if (frame->has_box && (notes_.empty() || notes_.back() != io::note_on_box(file))) {
         notes_.push_back(io::note_on_box(file));
       }
+      ++frames_taken_;
       return frame;
     }
     if (!any_) throw InputError({Problem{file, 0, 0, "the file holds no frame"}});
     reader_.reset();
   }
+  if (frames_taken_ == 0) {
+    throw InputError(
+        "no frame is left: skip fewer of them, or give longer trajectories, or other replicas");
+  }
   return std::nullopt;
+}
+
+std::string TrajectoryFrames::provenance(const std::string& model) const {
+  const auto count = [](std::int64_t n, const char* what) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+  };
+  return fmt::format("tarn {}; {}, {}, {}, {}", kVersion, model, count(molecules_, "molecule"),
+                     count(replicas_seen_, "replica"), count(frames_taken_, "frame"));
 }
 
 }  // namespace tarn

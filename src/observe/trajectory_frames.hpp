@@ -20,7 +20,8 @@ class TrajectoryFrames {
                    std::int64_t skipped);
 
   /// The next frame that counts, nothing at the end. @throws IoError; InputError for files that
-  /// cannot be read, that differ in their number of molecules or their model, or that hold no frame
+  /// cannot be read, that differ in their number of molecules or their model, or that hold no
+  /// frame, and where none was left
   std::optional<io::Structure> next();
   /// Of the frame: the replica, counted from 0 over all files, and its place in that, counted from
   /// 0 with those that are skipped.
@@ -29,8 +30,11 @@ class TrajectoryFrames {
 
   /// So far, with replicas all of whose frames are skipped.
   std::int64_t replicas_seen() const { return replicas_seen_; }
+  std::int64_t frames_taken() const { return frames_taken_; }
   int molecules() const { return molecules_; }
   const std::string& model() const { return model_; }  ///< of the first that names one; or empty
+  /// Beginning of the `#` line of a table of all of them, of molecules that are called so.
+  std::string provenance(const std::string& model) const;
   /// On what the files hold and nobody looks at, for people.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -42,7 +46,7 @@ class TrajectoryFrames {
   std::unique_ptr<io::FrameReader> reader_;
   bool any_ = false;                    // frame of this file
   std::optional<std::string> replica_;  // as this file names it
-  std::int64_t replicas_seen_ = 0, place_ = -1;
+  std::int64_t replicas_seen_ = 0, place_ = -1, frames_taken_ = 0;
   int molecules_ = 0;
   std::string model_;
   std::vector<std::string> notes_;

@@ -8,7 +8,6 @@
 #include "rdf_counts.hpp"
 #include "tarn/analysis/rdf.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/version.hpp"
 #include "trajectory_frames.hpp"
 
 namespace tarn {
@@ -51,19 +50,8 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
   result.molecules = frames.molecules();
   result.replicas = frames.replicas_seen();
   result.notes = frames.notes();
-  const std::string model = frames.model().empty() ? "water" : frames.model();
-  if (result.frames == 0) {
-    throw InputError(
-        "no frame is left: skip fewer of them, or give longer trajectories, or other replicas");
-  }
-  const auto count = [](std::int64_t n, const char* what) {
-    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-  };
-  result.csv = rdf_csv(
-      path,
-      fmt::format("tarn {}; {}, {}, {}, {}", kVersion, model, count(result.molecules, "molecule"),
-                  count(result.replicas, "replica"), count(result.frames, "frame")),
-      request, errors_are_from_groups(result.replicas), {&*sums, 1});
+  result.csv = rdf_csv(path, frames.provenance(frames.model().empty() ? "water" : frames.model()),
+                       request, errors_are_from_groups(result.replicas), {&*sums, 1});
   return result;
 }
 

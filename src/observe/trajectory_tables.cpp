@@ -19,7 +19,6 @@
 #include "tarn/force_field.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/observe/quantity_table.hpp"
-#include "tarn/version.hpp"
 #include "trajectory_frames.hpp"
 
 namespace tarn {
@@ -29,7 +28,7 @@ namespace {
 struct Contents {
   std::int64_t frames = 0, replicas = 0;
   int molecules = 0;
-  std::string model;
+  std::string model, provenance;
   std::vector<std::string> notes;
   /// Between the first two frames of the first replica; nothing: the file does not say.
   std::optional<double> interval_ps;
@@ -52,13 +51,11 @@ Contents contents_of(const TrajectoryTablesOptions& options) {
     }
     ++contents.frames;
   }
-  if (contents.frames == 0) {
-    throw InputError(
-        "no frame is left: skip fewer of them, or give longer trajectories, or other replicas");
-  }
   contents.replicas = frames.replicas_seen();
   contents.molecules = frames.molecules();
-  contents.model = frames.model().empty() ? "tip3p" : frames.model();
+  const std::string named = frames.model().empty() ? "tip3p" : frames.model();
+  contents.model = options.model.empty() ? named : options.model;
+  contents.provenance = frames.provenance(contents.model);
   contents.notes = frames.notes();
   return contents;
 }
@@ -126,7 +123,7 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   result.frames = contents.frames;
   result.replicas = contents.replicas;
   result.molecules = contents.molecules;
-  result.model = options.model.empty() ? contents.model : options.model;
+  result.model = contents.model;
   result.notes = contents.notes;
   const std::optional<WaterModel> model = find_water_model(result.model);
   if (!model) {
@@ -136,16 +133,11 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   if (!contents.interval_ps && contents.frames > 1) {
     result.notes.emplace_back("the frames have no times: time_ps counts them");
   }
-  const auto count = [](std::int64_t n, const char* what) {
-    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-  };
   RunInfo info;
   info.out_dir = options.folder;
   info.molecules = contents.molecules;
   info.replicas = static_cast<int>(contents.replicas);
-  info.provenance = fmt::format(
-      "tarn {}; {}, {}, {}, {}", kVersion, result.model, count(contents.molecules, "molecule"),
-      count(contents.replicas, "replica"), count(contents.frames, "frame"));
+  info.provenance = contents.provenance;
   info.timestep_fs = 1000.0 * contents.interval_ps.value_or(1.0);
   Deck deck;
   deck.system.model = result.model;
