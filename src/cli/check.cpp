@@ -3,12 +3,14 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "deck/notes.hpp"
 #include "deck_arguments.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/checkpoint.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/run.hpp"
+#include "terminal.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -24,6 +26,8 @@ void check(const Arguments& a) {
   }
   if (a.deck.empty()) throw InputError("no deck given: tarn check DECK");
   const Deck deck = a.load();
+  Terminal terminal(false);
+  for (const std::string& note : decks::notes_on(deck)) terminal.warning(note);
   if (is_mechanical(deck.system.kind)) {
     fmt::print("{}", resolved_deck(check_mechanics(deck)));
     return;

@@ -103,12 +103,6 @@ void say_exchange(const std::optional<ExchangeSummary>& exchange, const Deck& de
       100.0 * exchange->even->acceptance, fmt::join(temperatures_K, ", ")));
 }
 
-bool observes_nothing(const Deck& d) {
-  return !is_mechanical(d.system.kind) && !d.energies && !d.conservation && !d.heat &&
-         !d.temperatures && !d.geometry && !d.cluster && !d.multipliers && !d.rdf && !d.profile &&
-         !d.spectrum && !d.minima && !d.trajectory && !d.final_structures;
-}
-
 void run(const Arguments& a, Events& events, int& exit_code) {
   const Deck deck = a.load();
   Terminal terminal(a.quiet);
@@ -127,10 +121,6 @@ void run(const Arguments& a, Events& events, int& exit_code) {
   options.on_checkpoint = [&events](std::int64_t step) { events.checkpoint(step); };
 
   for (const std::string& note : decks::notes_on(deck)) terminal.warning(note);
-  if (observes_nothing(deck)) {
-    terminal.warning(
-        "the deck has no [observe.*] section: only run.json and a checkpoint are kept");
-  }
   options.on_making_start = [&](int done, int replicas) { terminal.making_start(done, replicas); };
 
   RunResult result;

@@ -17,6 +17,12 @@ namespace {
 /// Steps that a molecule needs at least to swing once in a wall that is not too stiff for them.
 constexpr double kFewestSteps = 10.0;
 
+bool observes_nothing(const Deck& d) {
+  return !is_mechanical(d.system.kind) && !d.energies && !d.conservation && !d.heat &&
+         !d.temperatures && !d.geometry && !d.cluster && !d.multipliers && !d.rdf && !d.profile &&
+         !d.spectrum && !d.minima && !d.trajectory && !d.final_structures;
+}
+
 }  // namespace
 
 std::optional<std::string> note_on_stiff_wall(const Deck& deck) {
@@ -47,6 +53,10 @@ std::vector<std::string> notes_on(const Deck& deck) {
                                 key.section, *count, deck.system.replicas));
   }
   if (const auto note = note_on_stiff_wall(deck)) notes.push_back(*note);
+  if (observes_nothing(deck)) {
+    notes.emplace_back(
+        "the deck has no [observe.*] section: only run.json and a checkpoint are kept");
+  }
   return notes;
 }
 

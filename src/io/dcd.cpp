@@ -1,5 +1,6 @@
 #include "dcd.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -45,6 +46,8 @@ enum Number : std::size_t {
 };
 // CHARMM 24: the time step is a float, and the flags of cell and fourth coordinate count.
 constexpr std::int32_t kCharmmVersion = 24;
+// Programs that write a cell to clusters make it so long, or 0.
+constexpr double kDummyLength_A = 1.0;
 
 void put_i32(std::string& out, std::int32_t value) {
   const auto bits = static_cast<std::uint32_t>(value);
@@ -237,11 +240,8 @@ DcdReader::DcdReader(const std::string& path)
   first_step_ = number(kFirstStep);
   every_ = std::max(number(kEvery), 1);
   double timestep_akma = std::bit_cast<float>(number(kTimestep));
-  if (!charmm) {  // X-PLOR: a double, in the place of two numbers
-    const auto low = static_cast<std::uint32_t>(number(swapped_ ? kHasCell : kTimestep));
-    const auto high = static_cast<std::uint32_t>(number(swapped_ ? kTimestep : kHasCell));
-    timestep_akma = std::bit_cast<double>(std::uint64_t{high} << 32 | low);
-  }
+  // X-PLOR: a double, in the place of two numbers.
+  if (!charmm) timestep_akma = double_at(block, kMagic.size() + 4 * kTimestep);
   timestep_ps_ = units::ps_from_akma(timestep_akma);
   read_block("its title");
   const std::string atoms = read_block("its number of atoms");
@@ -254,14 +254,29 @@ DcdReader::DcdReader(const std::string& path)
   }
 }
 
+double DcdReader::double_at(const std::string& block, std::size_t offset) const {
+  const auto low = static_cast<std::uint32_t>(i32_at(block, offset + (swapped_ ? 4 : 0)));
+  const auto high = static_cast<std::uint32_t>(i32_at(block, offset + (swapped_ ? 0 : 4)));
+  return std::bit_cast<double>(std::uint64_t{high} << 32 | low);
+}
+
+bool DcdReader::is_box(const std::string& cell) const {
+  constexpr std::array<std::size_t, 3> kLengths{0, 2, 5};  // between them the angles
+  if (cell.size() < 6 * sizeof(double)) return false;
+  return std::any_of(kLengths.begin(), kLengths.end(), [&](std::size_t k) {
+    const double length_A = double_at(cell, k * sizeof(double));
+    return std::isfinite(length_A) && length_A > kDummyLength_A;
+  });
+}
+
 std::optional<Structure> DcdReader::next() {
   if (stream_.peek() == std::ifstream::traits_type::eof()) {
     if (stream_.bad()) throw_io_error("read", path_, errno);
     return std::nullopt;
   }
   const std::string what = fmt::format("frame {} (counted from 0)", frame_);
-  if (has_cell_) read_block(what);
   Structure structure;
+  if (has_cell_) structure.has_box = is_box(read_block(what));
   structure.molecules = atoms_ / kAtomsPerMolecule;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::string block = read_block(what);

@@ -33,6 +33,9 @@ class DcdReader final : public FrameReader {
   /// The bytes between two marks of their length, the first of which is the next thing to read.
   std::string read_block(std::string_view what);
   std::int32_t i32_at(const std::string& block, std::size_t offset) const;
+  double double_at(const std::string& block, std::size_t offset) const;
+  /// Whether a cell (A, gamma, B, beta, alpha, C) is more than a dummy.
+  bool is_box(const std::string& cell) const;
 
   std::string path_;
   std::ifstream stream_;

@@ -355,6 +355,7 @@ class H5mdReader final : public FrameReader {
     }
     Structure structure;
     structure.molecules = molecules_;
+    structure.has_box = has_box_;
     structure.positions_A = values_of(position_, unit_A_);
     if (velocity_unit_) structure.velocities_A_per_akma = values_of(velocity_, *velocity_unit_);
     structure.comment["replica"] = groups_[group_ - 1];
@@ -427,6 +428,11 @@ class H5mdReader final : public FrameReader {
     unit_A_ = *unit_A;
     frames_ = shape[0];
     check_species(group + "/species", shape[1]);
+    has_box_ = false;
+    if (file_.has(group + "/box")) {
+      const std::vector<std::string> boundary = file_.text_attributes(group + "/box", "boundary");
+      has_box_ = std::find(boundary.begin(), boundary.end(), "periodic") != boundary.end();
+    }
     // A writer that lives or was killed may have left the last of the three behind.
     steps_ = numbers<std::int64_t>(position_ + "/step", H5T_NATIVE_INT64);
     times_ps_ = numbers<double>(position_ + "/time", H5T_NATIVE_DOUBLE);
@@ -495,6 +501,7 @@ class H5mdReader final : public FrameReader {
   std::size_t group_ = 0;  // the next one
   std::string position_;
   int molecules_ = 0;
+  bool has_box_ = false;
   double unit_A_ = 1.0;
   std::string velocity_;
   std::optional<double> velocity_unit_;  // in A/akma; none: no velocities

@@ -2,6 +2,7 @@
 
 #include "hdf5.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -22,6 +23,9 @@ std::string reason() {
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, first, &text);
   return text.empty() ? "the HDF5 library gives no reason" : text;
 }
+
+/// A damaged count must not ask for more memory.
+constexpr hssize_t kMostTexts = 16;
 
 Handle text_type() {
   Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
@@ -187,6 +191,11 @@ void File::set_attribute(const std::string& object, const char* name,
 }
 
 std::string File::text_attribute(const std::string& object, const char* name) const {
+  const std::vector<std::string> texts = text_attributes(object, name);
+  return texts.size() == 1 ? texts.front() : "";
+}
+
+std::vector<std::string> File::text_attributes(const std::string& object, const char* name) const {
   const std::string action = fmt::format("read {} of {} in", name, object);
   const htri_t exists = H5Aexists_by_name(file_.id(), object.c_str(), name, H5P_DEFAULT);
   if (checked(exists, action) == 0) return {};
@@ -195,19 +204,28 @@ std::string File::text_attribute(const std::string& object, const char* name) co
       H5Aclose);
   const Handle type(H5Aget_type(attribute.id()), H5Tclose);
   const Handle space(H5Aget_space(attribute.id()), H5Sclose);
-  if (H5Tget_class(type.id()) != H5T_STRING || H5Sget_simple_extent_npoints(space.id()) != 1) {
-    return {};
-  }
+  const hssize_t points = H5Sget_simple_extent_npoints(space.id());
+  const bool is_text = H5Tget_class(type.id()) == H5T_STRING;
+  if (!is_text || points < 1 || points > kMostTexts) return {};
+  const auto count = static_cast<std::size_t>(points);
+  std::vector<std::string> texts(count);
   if (H5Tis_variable_str(type.id()) > 0) {
-    char* value = nullptr;
-    checked(H5Aread(attribute.id(), type.id(), &value), action);
-    std::string text = value == nullptr ? "" : value;
-    H5free_memory(value);
-    return text;
+    std::vector<char*> values(count, nullptr);
+    checked(H5Aread(attribute.id(), type.id(), values.data()), action);
+    for (std::size_t k = 0; k < count; ++k) {
+      if (values[k] != nullptr) texts[k] = values[k];
+      H5free_memory(values[k]);
+    }
+    return texts;
   }
-  std::string text(H5Tget_size(type.id()), '\0');
-  checked(H5Aread(attribute.id(), type.id(), text.data()), action);
-  return text.substr(0, text.find('\0'));
+  const std::size_t length = H5Tget_size(type.id());
+  std::string values(count * length, '\0');
+  checked(H5Aread(attribute.id(), type.id(), values.data()), action);
+  for (std::size_t k = 0; k < count; ++k) {
+    texts[k] = values.substr(k * length, length);
+    texts[k].resize(std::min(texts[k].find('\0'), length));
+  }
+  return texts;
 }
 
 std::vector<hsize_t> File::shape_of(const Handle& dataset, const std::string& name) const {

@@ -80,6 +80,8 @@ class File {
                      const std::vector<int>& numbers) const;
   /// Empty where there is none.
   std::string text_attribute(const std::string& object, const char* name) const;
+  /// All of an array of a few.
+  std::vector<std::string> text_attributes(const std::string& object, const char* name) const;
 
   std::vector<hsize_t> shape_of(const std::string& dataset) const;
   void make_numbers(const std::string& name, const std::vector<int>& values) const;

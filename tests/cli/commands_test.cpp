@@ -1063,6 +1063,11 @@ TEST_F(Commands, AWallThatIsTooStiffForTheStepIsTold) {
   };
   const std::string note = "is too stiff for timestep_fs = 2: a molecule in this wall would swing";
   EXPECT_TRUE(contains(run("4300").text, note));
+  EXPECT_TRUE(contains(tarn("check " + small_deck() +
+                            " --set integrator.timestep_fs=2 --set confinement.radius_A=1 "
+                            "--set confinement.stiffness_kcal_per_mol_A2=4300")
+                           .text,
+                       note));
   EXPECT_FALSE(contains(run("4200").text, "too stiff"));
   const Outcome lost = run("100000");
   EXPECT_EQ(lost.exit_code, 3) << lost.text;

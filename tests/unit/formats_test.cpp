@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -421,8 +423,16 @@ TEST_F(Formats, TheHeaderOfADcdFileIsWhatCharmmWrites) {
   EXPECT_TRUE(contains(test::read_text(folder_.file("topology.pdb")), "CONECT    4    5    6\n"));
 }
 
+std::string f64(double value, bool swapped) {
+  std::string bytes(sizeof value, '\0');
+  std::memcpy(bytes.data(), &value, sizeof value);
+  if (swapped) std::reverse(bytes.begin(), bytes.end());
+  return bytes;
+}
+
 /// A DCD file of two frames, as other programs may write it.
-std::string other_dcd(bool swapped, bool with_cell, bool charmm) {
+/// @param length_A of the sides of the cell
+std::string other_dcd(bool swapped, bool with_cell, bool charmm, double length_A = 0.0) {
   const auto put = [&](std::int32_t v) { return i32(v, swapped); };
   const auto record = [&](const std::string& bytes) {
     const std::string mark = put(static_cast<std::int32_t>(bytes.size()));
@@ -443,7 +453,13 @@ std::string other_dcd(bool swapped, bool with_cell, bool charmm) {
   head += put(charmm ? 24 : 0);
   std::string text = record(head) + record(put(1) + std::string(80, ' ')) + record(put(3));
   for (int frame = 0; frame < 2; ++frame) {
-    if (with_cell) text += record(std::string(48, '\0'));
+    if (with_cell) {
+      std::string cell;
+      for (const double number : {length_A, 90.0, length_A, 90.0, 90.0, length_A}) {
+        cell += f64(number, swapped);
+      }
+      text += record(cell);
+    }
     for (int axis = 0; axis < 3; ++axis) {
       std::string values;
       for (int atom = 0; atom < 3; ++atom) {
@@ -469,6 +485,16 @@ TEST_F(Formats, DcdOfOtherPrograms) {
         EXPECT_FALSE(reader->next());
       }
     }
+  }
+}
+
+TEST_F(Formats, CellsOfDcdFilesAreSeen) {
+  for (const bool swapped : {false, true}) {
+    for (const double length_A : {0.0, 1.0, 20.0}) {
+      const auto reader = open_frames(file("a.dcd", other_dcd(swapped, true, true, length_A)));
+      EXPECT_EQ(reader->next()->has_box, length_A == 20.0) << length_A;
+    }
+    EXPECT_FALSE(open_frames(file("a.dcd", other_dcd(swapped, false, true)))->next()->has_box);
   }
 }
 

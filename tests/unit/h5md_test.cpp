@@ -19,6 +19,10 @@
 #include "tarn/io/formats.hpp"
 #include "trajectory_fixtures.hpp"
 
+#ifdef TARN_HAVE_HDF5
+#include "io/hdf5.hpp"
+#endif
+
 // What the death of the program leaves of trajectory.h5, and what a full disk. HDF5 writes by
 // pwrite and ftruncate, which are replaced here by functions that kill the program, or fail, at a
 // given call: every moment at which the file can be found half-changed is tried.
@@ -241,6 +245,53 @@ TEST_F(H5md, HoldsEveryReplicaWithStepsAndTimes) {
   }
   EXPECT_FALSE(reader->next());
 }
+
+#ifdef TARN_HAVE_HDF5
+/// A file of one molecule as another program may write it.
+/// @param width of texts of one length, as MDAnalysis has them; 0: of any length, as tarn has them
+void write_other_h5md(const std::string& path, std::size_t width, const std::string& boundary) {
+  using hdf5::File;
+  using hdf5::Handle;
+  File file(path, File::Mode::create);
+  for (const char* group :
+       {"h5md", "particles", "particles/all", "particles/all/box", "particles/all/position"}) {
+    file.make_group(group);
+  }
+  const std::string position = "particles/all/position";
+  file.make_growing(position + "/value", H5T_IEEE_F64LE, {3, 3}, 1);
+  file.set_attribute(position + "/value", "unit", "Angstrom");
+  const std::vector<double> x{0, 0, 0, 1, 0, 0, 0, 1, 0};
+  file.append(file.open(position), "value", H5T_NATIVE_DOUBLE, x.data(), 1);
+  const Handle box = file.open("particles/all/box");
+  if (width == 0) {
+    file.set_attribute("particles/all/box", "boundary", std::vector<std::string>(3, boundary));
+  } else {
+    const hsize_t three = 3;
+    const Handle space(H5Screate_simple(1, &three, nullptr), H5Sclose);
+    const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+    ASSERT_GE(H5Tset_size(type.id(), width), 0);
+    const Handle attribute(
+        H5Acreate2(box.id(), "boundary", type.id(), space.id(), H5P_DEFAULT, H5P_DEFAULT),
+        H5Aclose);
+    std::string texts(3 * width, '\0');
+    for (std::size_t k = 0; k < 3; ++k) texts.replace(k * width, boundary.size(), boundary);
+    ASSERT_GE(H5Awrite(attribute.id(), type.id(), texts.data()), 0);
+  }
+}
+
+TEST_F(H5md, PeriodicBoxesOfOtherProgramsAreSeen) {
+  const std::string path = new_folder() + "/other.h5";
+  for (const std::size_t width : {0u, 8u, 20u}) {
+    for (const char* boundary : {"periodic", "none"}) {
+      write_other_h5md(path, width, boundary);
+      const auto frame = open_frames(path)->next();
+      ASSERT_TRUE(frame);
+      EXPECT_EQ(frame->has_box, std::string_view(boundary) == "periodic") << width;
+      EXPECT_EQ(frame->positions_A[3], 1.0);
+    }
+  }
+}
+#endif
 
 TEST_F(H5md, ADeathAtAnyWriteLosesNothingOfTheLastCheckpoint) { EXPECT_GT(deaths_of_a_run(1), 30); }
 
