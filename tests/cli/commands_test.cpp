@@ -190,7 +190,7 @@ TEST_F(Commands, WhatIsUnsetIsNotInTheDeck) {
   const Outcome check = tarn("check" + change + " " + deck);
   EXPECT_EQ(check.exit_code, 0) << check.text;
   EXPECT_TRUE(contains(check.text, "friction_amu_per_ps = 0.2")) << check.text;
-  EXPECT_FALSE(contains(check.text, "friction_per_ps") || contains(check.text, "[observe"));
+  EXPECT_FALSE(contains(check.text, "friction_per_ps") || contains(check.text, "\n[observe"));
   ASSERT_EQ(tarn("run " + deck + change + " --out " + path("out")).exit_code, 0);
   EXPECT_FALSE(fs::exists(folder_ / "out/energies.csv"));
   EXPECT_FALSE(contains(contents(folder_ / "out/run.json"), "observe."));
