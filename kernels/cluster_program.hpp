@@ -18,7 +18,6 @@
 ///   partner(k), meeting(k)   Index of the lane that is met in round k, and of the one that meets
 ///   first()                  Index of the lane of the cluster's first molecule
 ///   pair<R>(k)               mask of the lanes whose meeting in round k counts, for numbers R
-///   real()                   mask of the lanes with a molecule
 ///   sum(vector)              over the lanes of a cluster, in a fixed order, the same in each lane
 ///   normals<T>(step)         nine normal numbers of each molecule
 ///   kick_scale<T>()          see ou_step
@@ -239,15 +238,10 @@ TARN_HD Triple<lane_t<W, S>> cluster_forces(const W& w, const SystemNumbers<S>& 
   }
   if (system.wall.stiffness > S(0)) {
     const Masses<S>& m = system.step.masses;
-    const auto of_real = [&](const Vec3<T>& a) -> Vec3<T> {
-      const T zero = T(S(0));
-      return {select(w.real(), a.x, zero), select(w.real(), a.y, zero),
-              select(w.real(), a.z, zero)};
-    };
     const auto with_wall = [&](const Triple<T>& at) {
       const T share = T(S(1) / (static_cast<S>(system.molecules) * (m.o + S(2) * m.h)));
-      const Vec3<T> centre = share * w.sum(of_real(mass_moment(at, m)));
-      const Vec3<T> push = of_real(wall_force(at.o - centre, system.wall));
+      const Vec3<T> centre = share * w.sum(mass_moment(at, m));
+      const Vec3<T> push = wall_force(at.o - centre, system.wall);
       on_atoms.o = on_atoms.o + push;
       on_atoms = remove_net_force(on_atoms, per_molecule * w.sum(push), m);
     };

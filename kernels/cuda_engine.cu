@@ -339,11 +339,11 @@ class CudaEngine final : public Engine {
  private:
   void use_device() const { cuda_check(cudaSetDevice(device_)); }
 
-  int width() const { return path_ == Path::warp ? segment_width(n_) : 0; }
+  int per_warp() const { return path_ == Path::warp ? clusters_per_warp(n_) : 0; }
 
   void gather(const std::vector<double>& c, std::size_t replica, double* out) const {
     for (int m = 0; m < n_; ++m) {
-      const std::int64_t slot = slot_of(static_cast<std::int64_t>(replica), m, n_, width());
+      const std::int64_t slot = slot_of(static_cast<std::int64_t>(replica), m, n_, per_warp());
       for (int k = 0; k < 9; ++k) {
         out[9 * m + k] = c[static_cast<std::size_t>(k * device_state_.slots + slot)];
       }
@@ -352,7 +352,7 @@ class CudaEngine final : public Engine {
 
   void gather_heat(const std::vector<double>& heat, std::size_t replica, double* out) const {
     for (int m = 0; m < n_; ++m) {
-      const std::int64_t slot = slot_of(static_cast<std::int64_t>(replica), m, n_, width());
+      const std::int64_t slot = slot_of(static_cast<std::int64_t>(replica), m, n_, per_warp());
       out[m] = heat[static_cast<std::size_t>(slot)];
     }
   }
@@ -371,7 +371,7 @@ class CudaEngine final : public Engine {
     }
     for (std::int64_t r = 0; r < replicas; ++r) {
       for (int m = 0; m < n_; ++m) {
-        const std::int64_t slot = slot_of(r, m, n_, width());
+        const std::int64_t slot = slot_of(r, m, n_, per_warp());
         const std::size_t from = static_cast<std::size_t>((r * n_ + m) * 9);
         for (std::size_t k = 0; k < 9; ++k) {
           const std::size_t to =
@@ -385,7 +385,7 @@ class CudaEngine final : public Engine {
       std::vector<double> heat(static_cast<std::size_t>(slots), 0.0);
       for (std::int64_t r = 0; r < replicas; ++r) {
         for (int m = 0; m < n_; ++m) {
-          heat[static_cast<std::size_t>(slot_of(r, m, n_, width()))] =
+          heat[static_cast<std::size_t>(slot_of(r, m, n_, per_warp()))] =
               start.heat_kcal_per_mol[static_cast<std::size_t>(r * n_ + m)];
         }
       }
@@ -414,7 +414,7 @@ class CudaEngine final : public Engine {
     device_state_ = {slots,
                      replicas,
                      n_,
-                     width(),
+                     per_warp(),
                      x_.get(),
                      v_.get(),
                      a_.get(),

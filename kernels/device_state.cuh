@@ -20,7 +20,7 @@ struct DeviceState {
   std::int64_t slots;
   std::int64_t replicas;
   int molecules;
-  int width;  ///< lanes of a cluster on the warp path, else 0
+  int per_warp;  ///< clusters of a warp on the warp path, else 0
   double *x, *v, *a;
   double* v_thermal;               ///< with BAOAB, else null
   double *kept_x, *kept_v;         ///< the last state that was kept

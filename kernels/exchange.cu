@@ -32,8 +32,8 @@ __global__ void __launch_bounds__(kThreads)
   if (thread >= count * d.molecules) return;
   const PlacedExchange pair = pairs[thread / d.molecules];
   const int molecule = static_cast<int>(thread % d.molecules);
-  const std::int64_t first = slot_of(pair.first, molecule, d.molecules, d.width);
-  const std::int64_t second = slot_of(pair.second, molecule, d.molecules, d.width);
+  const std::int64_t first = slot_of(pair.first, molecule, d.molecules, d.per_warp);
+  const std::int64_t second = slot_of(pair.second, molecule, d.molecules, d.per_warp);
   for (int k = 0; k < 9; ++k) {
     const std::int64_t i = k * d.slots + first, j = k * d.slots + second;
     const Coordinate a = load_coordinate(d, i), b = load_coordinate(d, j);

@@ -30,29 +30,24 @@ constexpr Path path_of(int molecules, bool together = false) {
 
 // --- warp ----------------------------------------------------------------------------------------
 
-/// Lanes that a cluster takes: the power of two that holds it.
-TARN_HD constexpr int segment_width(int molecules) {
-  int width = 1;
-  while (width < molecules) width *= 2;
-  return width;
-}
-constexpr int clusters_per_warp(int molecules) { return kWarpLanes / segment_width(molecules); }
+/// Clusters of a warp, side by side; the lanes that are left over are idle.
+TARN_HD constexpr int clusters_per_warp(int molecules) { return kWarpLanes / molecules; }
 constexpr std::int64_t warps_for(std::int64_t replicas, int molecules) {
   const int per_warp = clusters_per_warp(molecules);
   return (replicas + per_warp - 1) / per_warp;
 }
 
-/// Lane `lane` of warp `warp`.
+/// What lane `lane` of warp `warp` works on: both -1 if it is idle.
 struct LanePlace {
-  std::int64_t replica;  ///< -1 if there is none
-  int molecule;          ///< within the cluster; -1 if the lane is idle
+  std::int64_t replica;
+  int molecule;  ///< within the cluster
 };
-TARN_HD constexpr LanePlace place_of(std::int64_t warp, int lane, int molecules, int width,
+TARN_HD constexpr LanePlace place_of(std::int64_t warp, int lane, int molecules,
                                      std::int64_t replicas) {
-  const std::int64_t replica = warp * (kWarpLanes / width) + lane / width;
-  const int molecule = lane % width;
-  if (replica >= replicas) return {-1, -1};
-  return {replica, molecule < molecules ? molecule : -1};
+  const int per_warp = clusters_per_warp(molecules);
+  const std::int64_t replica = warp * per_warp + lane / molecules;
+  if (lane / molecules >= per_warp || replica >= replicas) return {-1, -1};
+  return {replica, lane % molecules};
 }
 
 /// Round k = 1 .. N/2 of the pairs of a cluster: molecule i meets i + k (modulo N), so that each
@@ -61,19 +56,27 @@ TARN_HD constexpr int rounds(int molecules) { return molecules / 2; }
 TARN_HD constexpr bool meets(int molecule, int round, int molecules) {
   return molecule >= 0 && (2 * round < molecules || molecule < round);
 }
-/// Lane of the molecule that lane `lane` meets in a round, and of the one that meets it; an idle
-/// lane is its own partner.
-TARN_HD constexpr int partner_lane(int lane, int round, int molecules, int width) {
-  const int molecule = lane % width;
-  if (molecule >= molecules) return lane;
-  const int partner = molecule + round;
-  return lane - molecule + (partner < molecules ? partner : partner - molecules);
+/// Lane of the molecule that `molecule`, of lane `lane`, meets in a round, and of the one that
+/// meets it; an idle lane, of molecule -1, is its own partner.
+TARN_HD constexpr int partner_lane(int lane, int molecule, int round, int molecules) {
+  if (molecule < 0) return lane;
+  return molecule + round < molecules ? lane + round : lane + round - molecules;
 }
-TARN_HD constexpr int meeting_lane(int lane, int round, int molecules, int width) {
-  const int molecule = lane % width;
-  if (molecule >= molecules) return lane;
-  const int other = molecule - round;
-  return lane - molecule + (other >= 0 ? other : other + molecules);
+TARN_HD constexpr int meeting_lane(int lane, int molecule, int round, int molecules) {
+  if (molecule < 0) return lane;
+  return molecule >= round ? lane - round : lane - round + molecules;
+}
+
+/// A sum over a cluster halves what is left: with offset o = first_offset(N), o / 2, ..., 1
+/// molecule i adds what molecule i + o has, if there is one. The first molecule has the sum in the
+/// end. Who adds what is a function of N only.
+TARN_HD constexpr int first_offset(int molecules) {
+  int offset = 1;
+  while (2 * offset < molecules) offset *= 2;
+  return molecules > 1 ? offset : 0;
+}
+TARN_HD constexpr bool adds(int molecule, int offset, int molecules) {
+  return molecule >= 0 && molecule + offset < molecules;
 }
 
 // --- block and tiles -----------------------------------------------------------------------------
@@ -158,12 +161,11 @@ constexpr std::int64_t slots_for(Path path, std::int64_t replicas, int molecules
   return path == Path::warp ? warps_for(replicas, molecules) * kWarpLanes : replicas * molecules;
 }
 /// Slot of a molecule; coordinate c of it is element c * slots + slot.
-/// @param width segment_width() on the warp path, 0 on the others
+/// @param per_warp clusters_per_warp() on the warp path, 0 on the others
 TARN_HD constexpr std::int64_t slot_of(std::int64_t replica, int molecule, int molecules,
-                                       int width) {
-  if (width == 0) return replica * molecules + molecule;
-  const int per_warp = kWarpLanes / width;
-  return replica / per_warp * kWarpLanes + replica % per_warp * width + molecule;
+                                       int per_warp) {
+  if (per_warp == 0) return replica * molecules + molecule;
+  return replica / per_warp * kWarpLanes + replica % per_warp * molecules + molecule;
 }
 
 // --- dense solves --------------------------------------------------------------------------------

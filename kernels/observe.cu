@@ -16,7 +16,7 @@ __device__ Triple<double> reported(const DeviceState& d, double bh2, std::int64_
 
 /// Slot of a molecule on any path.
 __device__ std::int64_t device_slot(const DeviceState& d, std::int64_t replica, int molecule) {
-  return slot_of(replica, molecule, d.molecules, d.width);
+  return slot_of(replica, molecule, d.molecules, d.per_warp);
 }
 
 /// Those of a slice that come after molecule i.

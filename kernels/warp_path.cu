@@ -21,10 +21,10 @@ class DeviceWarp {
   using Index = int;
 
   __device__ DeviceWarp(const DeviceState& d, std::uint64_t seed, const DeviceCounts& counts,
-                        std::int64_t warp, int width)
-      : d_(d), counts_(counts), seed_(seed), width_(width) {
+                        std::int64_t warp)
+      : d_(d), counts_(counts), seed_(seed) {
     lane_ = static_cast<int>(threadIdx.x) % kWarpLanes;
-    const LanePlace place = place_of(warp, lane_, d.molecules, width, d.replicas);
+    const LanePlace place = place_of(warp, lane_, d.molecules, d.replicas);
     replica_ = place.replica;
     molecule_ = place.molecule;
     slot_ = warp * kWarpLanes + lane_;
@@ -32,8 +32,8 @@ class DeviceWarp {
     id_ = d.ids[source];
     kick_scale_ = molecule_ < 0 ? 0.0 : d.kick_scale[source];
     running_ = molecule_ >= 0 && d.stopped[source] == 0;
-    const unsigned of_segment = width == kWarpLanes ? kAllLanes : (1u << width) - 1u;
-    segment_ = of_segment << (lane_ / width * width);
+    const unsigned of_cluster = d.molecules == kWarpLanes ? kAllLanes : (1u << d.molecules) - 1u;
+    cluster_ = of_cluster << first();
   }
 
   __device__ std::int64_t slot() const { return slot_; }
@@ -42,23 +42,25 @@ class DeviceWarp {
   __device__ T shuffle(T value, int from) const {
     return __shfl_sync(kAllLanes, value, from);
   }
-  __device__ int partner(int k) const { return partner_lane(lane_, k, d_.molecules, width_); }
-  __device__ int meeting(int k) const { return meeting_lane(lane_, k, d_.molecules, width_); }
-  __device__ int first() const { return lane_ / width_ * width_; }
+  __device__ int partner(int k) const { return partner_lane(lane_, molecule_, k, d_.molecules); }
+  __device__ int meeting(int k) const { return meeting_lane(lane_, molecule_, k, d_.molecules); }
+  __device__ int first() const { return molecule_ < 0 ? lane_ : lane_ - molecule_; }
   template <class R>
   __device__ bool pair(int k) const {
     return meets(molecule_, k, d_.molecules);
   }
-  __device__ bool real() const { return molecule_ >= 0; }
   template <class T>
   __device__ Vec3<T> sum(Vec3<T> a) const {
-    if (molecule_ < 0) a = {T(0), T(0), T(0)};
-    for (int o = width_ / 2; o > 0; o /= 2) {
-      a.x += __shfl_xor_sync(kAllLanes, a.x, o);
-      a.y += __shfl_xor_sync(kAllLanes, a.y, o);
-      a.z += __shfl_xor_sync(kAllLanes, a.z, o);
+    for (int o = first_offset(d_.molecules); o > 0; o /= 2) {
+      const Vec3<T> other = from_lane(a, lane_ + o);
+      if (adds(molecule_, o, d_.molecules)) a = a + other;
     }
-    return a;
+    return from_lane(a, first());
+  }
+  template <class T>
+  __device__ static Vec3<T> from_lane(const Vec3<T>& a, int lane) {
+    return {__shfl_sync(kAllLanes, a.x, lane), __shfl_sync(kAllLanes, a.y, lane),
+            __shfl_sync(kAllLanes, a.z, lane)};
   }
   __device__ static float to_float(double value) { return static_cast<float>(value); }
   __device__ static double to_double(float value) { return static_cast<double>(value); }
@@ -88,12 +90,12 @@ class DeviceWarp {
   __device__ bool idle() const { return __ballot_sync(kAllLanes, running_) == 0; }
   template <class M>
   __device__ void stop(bool bad, std::int64_t step, M& s) {
-    const unsigned bad_lanes = __ballot_sync(kAllLanes, bad && running_) & segment_;
+    const unsigned bad_lanes = __ballot_sync(kAllLanes, bad && running_) & cluster_;
     if (bad_lanes == 0) return;
     if (molecule_ == 0) {
       d_.stopped[replica_] = 1;
       d_.blow_step[replica_] = step;
-      d_.blow_molecule[replica_] = (__ffs(static_cast<int>(bad_lanes)) - 1) % width_;
+      d_.blow_molecule[replica_] = __ffs(static_cast<int>(bad_lanes)) - 1 - lane_;
     }
     running_ = false;
     s = at_rest<decltype(s.v.o.x)>(d_, slot_);
@@ -124,8 +126,8 @@ class DeviceWarp {
   const DeviceCounts& counts_;
   std::uint64_t seed_, id_;
   std::int64_t replica_, slot_;
-  int width_, lane_, molecule_;
-  unsigned segment_;
+  int lane_, molecule_;
+  unsigned cluster_;
   double kick_scale_;
   bool running_;
   unsigned long long iterations_ = 0, indefinite_ = 0;
@@ -137,12 +139,12 @@ __device__ std::int64_t warp_number() {
 
 template <class S, class R, bool kMSite>
 __global__ void __launch_bounds__(kThreads)
-    prepare_warps_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair, int width,
+    prepare_warps_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                          std::int64_t step, Prepare what) {
   const std::int64_t warp = warp_number();
   if (warp * kWarpLanes >= d.slots) return;
   const DeviceCounts none{};
-  DeviceWarp<false> w(d, system.step.seed, none, warp, width);
+  DeviceWarp<false> w(d, system.step.seed, none, warp);
   DeviceMolecule<S> s = load_state<S>(d, w.slot());
   Triple<S> f;
   if (what == Prepare::forces) {
@@ -164,11 +166,11 @@ inline constexpr int kBlocksAtOnce = std::is_same_v<S, float>   ? 4
 
 template <class S, class R, bool kMSite, bool kHeat>
 __global__ void __launch_bounds__(kThreads, kBlocksAtOnce<S, R>)
-    advance_warps_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair, int width,
+    advance_warps_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                          DeviceCounts counts, std::int64_t first, std::int64_t n) {
   const std::int64_t warp = warp_number();
   if (warp * kWarpLanes >= d.slots) return;
-  DeviceWarp<kHeat> w(d, system.step.seed, counts, warp, width);
+  DeviceWarp<kHeat> w(d, system.step.seed, counts, warp);
   if (w.idle()) return;
   DeviceMolecule<S> s = load_state<S>(d, w.slot());
   Triple<S> v_thermal = s.v;
@@ -186,16 +188,14 @@ template <class S, class R, bool kMSite>
 void prepare(const DeviceState& d, const ClusterSystem& system, std::int64_t step, Prepare what,
              cudaStream_t stream) {
   launch_kernel(prepare_warps_kernel<S, R, kMSite>, blocks_for(d), kThreads, 0, stream, d,
-                rounded_system<S>(system), rounded_parameters<R>(system.pair),
-                segment_width(d.molecules), step, what);
+                rounded_system<S>(system), rounded_parameters<R>(system.pair), step, what);
 }
 template <class S, class R, bool kMSite>
 void advance(const DeviceState& d, const ClusterSystem& system, const DeviceCounts& counts,
              std::int64_t first, std::int64_t n, cudaStream_t stream) {
   with_heat(d, [&]<bool kHeat>() {
     launch_kernel(advance_warps_kernel<S, R, kMSite, kHeat>, blocks_for(d), kThreads, 0, stream, d,
-                  rounded_system<S>(system), rounded_parameters<R>(system.pair),
-                  segment_width(d.molecules), counts, first, n);
+                  rounded_system<S>(system), rounded_parameters<R>(system.pair), counts, first, n);
   });
 }
 

@@ -199,7 +199,7 @@ TEST_P(EngineDevices, NoiseIsTheSame) {
 TEST_P(EngineDevices, LawsHold) {
   const std::int64_t first = kKeptSteps - 5;  // past a step at which states are kept
   for (const EngineCase& c : engine_cases()) {
-    for (int n : {2, 7, 17, 32, 33, 129}) {
+    for (int n : {2, 7, 10, 17, 32, 33, 129}) {
       if (!worth_it(c, n)) continue;
       for (Precision precision : precisions_of(c.scheme)) {
         SCOPED_TRACE(c.name() + ", N = " + std::to_string(n) + ", " + name_of(precision));

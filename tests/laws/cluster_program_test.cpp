@@ -97,11 +97,10 @@ class HostWarp {
   using Word = U;
   using Index = Lanes<int>;
 
-  HostWarp(Batch& batch, std::int64_t warp)
-      : batch_(batch), n_(batch.system.molecules), width_(gpu::segment_width(n_)) {
+  HostWarp(Batch& batch, std::int64_t warp) : batch_(batch), n_(batch.system.molecules) {
     for (std::size_t l = 0; l < kLanes; ++l) {
-      const gpu::LanePlace p = gpu::place_of(warp, static_cast<int>(l), n_, width_,
-                                             static_cast<std::int64_t>(batch.ids.size()));
+      const gpu::LanePlace p =
+          gpu::place_of(warp, static_cast<int>(l), n_, static_cast<std::int64_t>(batch.ids.size()));
       replica_[l] = p.replica;
       molecule_[l] = p.molecule;
       running_.v[l] = p.molecule >= 0 && !batch.stopped[static_cast<std::size_t>(p.replica)];
@@ -120,14 +119,15 @@ class HostWarp {
   }
   Index partner(int k) const {
     return Index::of(
-        [&](std::size_t l) { return gpu::partner_lane(static_cast<int>(l), k, n_, width_); });
+        [&](std::size_t l) { return gpu::partner_lane(static_cast<int>(l), molecule_[l], k, n_); });
   }
   Index meeting(int k) const {
     return Index::of(
-        [&](std::size_t l) { return gpu::meeting_lane(static_cast<int>(l), k, n_, width_); });
+        [&](std::size_t l) { return gpu::meeting_lane(static_cast<int>(l), molecule_[l], k, n_); });
   }
   Index first() const {
-    return Index::of([&](std::size_t l) { return static_cast<int>(l) / width_ * width_; });
+    return Index::of(
+        [&](std::size_t l) { return static_cast<int>(l) - std::max(molecule_[l], 0); });
   }
   template <class R>
   LaneMask pair(int k) const {
@@ -135,20 +135,18 @@ class HostWarp {
     for (std::size_t l = 0; l < kLanes; ++l) m.v[l] = gpu::meets(molecule_[l], k, n_);
     return m;
   }
-  LaneMask real() const {
-    LaneMask m;
-    for (std::size_t l = 0; l < kLanes; ++l) m.v[l] = molecule_[l] >= 0;
-    return m;
-  }
   template <class T>
   Vec3<Lanes<T>> sum(const Vec3<Lanes<T>>& a) const {
     const auto over_lanes = [&](const Lanes<T>& number) {
-      Lanes<T> value = select(real(), number, Lanes<T>(T(0)));
-      for (int o = width_ / 2; o > 0; o /= 2) {
-        value = value +
-                shuffle(value, Index::of([&](std::size_t l) { return static_cast<int>(l) ^ o; }));
+      Lanes<T> value = number;
+      for (int o = gpu::first_offset(n_); o > 0; o /= 2) {
+        LaneMask adds;
+        for (std::size_t l = 0; l < kLanes; ++l) adds.v[l] = gpu::adds(molecule_[l], o, n_);
+        const auto other = shuffle(
+            value, Index::of([&](std::size_t l) { return (static_cast<int>(l) + o) % 32; }));
+        value = select(adds, value + other, value);
       }
-      return value;
+      return shuffle(value, first());
     };
     return {over_lanes(a.x), over_lanes(a.y), over_lanes(a.z)};
   }
@@ -248,7 +246,7 @@ class HostWarp {
 
  private:
   Batch& batch_;
-  int n_, width_;
+  int n_;
   std::array<std::int64_t, kLanes> replica_{};
   std::array<int, kLanes> molecule_{};
   LaneMask running_;
@@ -376,7 +374,7 @@ TEST_P(ClusterProgram, IsTheCpuEngine) {
   Worst exact("log10_double"), mixed("log10_mixed"), single("log10_single");
   for (const WaterModel& model : {tip3p(), tip4p()}) {
     for (Precision precision : precisions_of(GetParam().scheme)) {
-      for (int n : {1, 2, 3, 7, 8, 31, 32}) {
+      for (int n : {1, 2, 3, 5, 7, 8, 10, 31, 32}) {
         SCOPED_TRACE(std::string(model.name) + ", " + name_of(precision) +
                      ", N = " + std::to_string(n));
         System system = make_system(GetParam(), model, n, precision);

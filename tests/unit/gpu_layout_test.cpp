@@ -69,28 +69,41 @@ TEST(GpuLayout, MoleculesAndCouplingsCoverTheLowerHalf) {
   EXPECT_EQ(dense_size(5, false), 9);
 }
 
-TEST(GpuLayout, SegmentsHoldTheirCluster) {
+/// As many clusters as fit, and the sum over one takes every molecule once.
+TEST(GpuLayout, WarpsAreFull) {
   for (int n = 1; n <= kMostInWarp; ++n) {
-    const int width = segment_width(n);
-    EXPECT_GE(width, n);
-    EXPECT_LT(width, 2 * n);
-    EXPECT_EQ(width & (width - 1), 0);
-    EXPECT_EQ(clusters_per_warp(n) * width, kWarpLanes);
+    EXPECT_LE(clusters_per_warp(n) * n, kWarpLanes);
+    EXPECT_GT((clusters_per_warp(n) + 1) * n, kWarpLanes);
+    std::vector<std::vector<int>> holds;
+    for (int i = 0; i < n; ++i) holds.push_back({i});
+    for (int o = first_offset(n); o > 0; o /= 2) {
+      const auto before = holds;
+      for (int i = 0; i < n; ++i) {
+        if (!adds(i, o, n)) continue;
+        const auto& other = before[static_cast<std::size_t>(i + o)];
+        auto& own = holds[static_cast<std::size_t>(i)];
+        own.insert(own.end(), other.begin(), other.end());
+      }
+    }
+    std::sort(holds[0].begin(), holds[0].end());
+    ASSERT_EQ(holds[0].size(), static_cast<std::size_t>(n));
+    for (int i = 0; i < n; ++i) EXPECT_EQ(holds[0][static_cast<std::size_t>(i)], i);
+    EXPECT_FALSE(adds(-1, 1, n));
   }
 }
 
 /// Every molecule has one lane, and the lane knows it.
 TEST(GpuLayout, PlacesAndSlotsAreInverse) {
-  for (int n : {1, 2, 3, 7, 8, 31, 32}) {
+  for (int n = 1; n <= kMostInWarp; ++n) {
     for (std::int64_t replicas : {1, 2, 5, 33}) {
       std::set<std::pair<std::int64_t, int>> seen;
-      const int width = segment_width(n);
       for (std::int64_t warp = 0; warp < warps_for(replicas, n); ++warp) {
         for (int lane = 0; lane < kWarpLanes; ++lane) {
-          const LanePlace p = place_of(warp, lane, n, width, replicas);
+          const LanePlace p = place_of(warp, lane, n, replicas);
           if (p.molecule < 0) continue;
           EXPECT_TRUE(seen.emplace(p.replica, p.molecule).second);
-          EXPECT_EQ(slot_of(p.replica, p.molecule, n, width), warp * kWarpLanes + lane);
+          EXPECT_EQ(slot_of(p.replica, p.molecule, n, clusters_per_warp(n)),
+                    warp * kWarpLanes + lane);
         }
       }
       EXPECT_EQ(seen.size(), static_cast<std::size_t>(replicas * n));
@@ -103,25 +116,20 @@ TEST(GpuLayout, PlacesAndSlotsAreInverse) {
 
 /// Each pair of a cluster meets in one round, from one side, and what one lane sends back arrives.
 TEST(GpuLayout, EveryPairMeetsOnce) {
+  EXPECT_EQ(partner_lane(31, -1, 1, 7), 31);
+  EXPECT_EQ(meeting_lane(31, -1, 1, 7), 31);
+  EXPECT_FALSE(meets(-1, 1, 7));
   for (int n = 1; n <= kMostInWarp; ++n) {
-    const int width = segment_width(n);
-    for (int first = 0; first < kWarpLanes; first += width) {
+    for (int first = 0; first + n <= kWarpLanes; first += n) {
       std::set<std::pair<int, int>> met;
       for (int k = 1; k <= rounds(n); ++k) {
-        for (int lane = first; lane < first + width; ++lane) {
-          const int molecule = lane - first < n ? lane - first : -1;
-          const int partner = partner_lane(lane, k, n, width);
-          EXPECT_GE(partner, first);
-          EXPECT_LT(partner, first + width);
-          if (molecule < 0) {
-            EXPECT_EQ(partner, lane);
-            EXPECT_EQ(meeting_lane(lane, k, n, width), lane);
-            EXPECT_FALSE(meets(molecule, k, n));
-            continue;
-          }
-          EXPECT_EQ(meeting_lane(partner, k, n, width), lane);
+        for (int molecule = 0; molecule < n; ++molecule) {
+          const int lane = first + molecule;
+          const int other = partner_lane(lane, molecule, k, n) - first;
+          EXPECT_GE(other, 0);
+          EXPECT_LT(other, n);
+          EXPECT_EQ(meeting_lane(first + other, other, k, n), lane);
           if (!meets(molecule, k, n)) continue;
-          const int other = partner - first;
           EXPECT_NE(other, molecule);
           EXPECT_TRUE(met.emplace(std::min(molecule, other), std::max(molecule, other)).second)
               << n << ": " << molecule << ", " << other;
