@@ -245,19 +245,22 @@ struct Ticks {
 };
 
 /// The values between which gnuplot puts its ticks: the range of the plot, or that of its data.
-std::array<double, 2> tick_range(const Plot& plot) {
-  if (plot.y_range) return *plot.y_range;
+std::array<double, 2> tick_range(const Plot& plot, char axis) {
+  const auto& range = axis == 'x' ? plot.x_range : plot.y_range;
+  if (range) return *range;
   double low = std::numeric_limits<double>::infinity(), high = -low;
+  const auto add = [&](double value) {
+    if (!std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  };
   for (const Series& series : plot.series) {
     for (std::size_t i = 0; i < series.y.size(); ++i) {
       if (!can_show(plot, series.x[i], series.y[i])) continue;
-      const bool spread = has_spread(series);
-      for (const double y : {series.y[i], spread ? series.low[i] : series.y[i],
-                             spread ? series.high[i] : series.y[i]}) {
-        if (!std::isfinite(y)) continue;
-        low = std::min(low, y);
-        high = std::max(high, y);
-      }
+      add(axis == 'x' ? series.x[i] : series.y[i]);
+      if (axis == 'x' || !has_spread(series)) continue;
+      add(shown_low(plot, series, i));
+      add(series.high[i]);
     }
   }
   if (low > high) return {0.0, 1.0};
@@ -273,7 +276,7 @@ std::array<double, 2> tick_range(const Plot& plot) {
 /// takes fewer their step is longer, and needs no more digits.
 Ticks ticks_of(const Plot& plot) {
   if (plot.log_y) return {kLettersOfLogTicks};
-  const auto [low, high] = tick_range(plot);
+  const auto [low, high] = tick_range(plot, 'y');
   const double power = std::pow(10.0, std::floor(std::log10(high - low)));
   const double leading = (high - low) / power;
   const double step = power * (leading < 2.0 ? 0.1 : leading < 5.0 ? 0.2 : 0.5);
@@ -320,15 +323,19 @@ std::string counted_ticks(double low, double high) {
 }
 
 /// A logarithmic axis of less than two decades has ticks at 1, 2 and 5 times powers of ten; one of
-/// more has them at the powers, written out where they count something.
-std::string log_ticks_command(char axis, const std::optional<std::array<double, 2>>& range) {
+/// more has them at the powers, written out where they count something or are near 1.
+std::string log_ticks_command(const Plot& plot, char axis) {
   constexpr double kFewDecades = 100.0;
   constexpr double kMostCounted = 1e5;
+  constexpr double kLeastPlain = 1e-3, kMostPlain = 1e5;
+  const auto& range = axis == 'x' ? plot.x_range : plot.y_range;
   if (!range || (*range)[1] > kFewDecades * (*range)[0]) {
-    const bool counted = range && (*range)[0] >= 1.0 && (*range)[1] <= kMostCounted;
-    return fmt::format(
-        "set {0}tics {1}\nset logscale {0}\nset format {0} '1e%+T'\n", axis,
-        counted ? fmt::format("({})", counted_ticks((*range)[0], (*range)[1])) : "autofreq");
+    const auto [low, high] = tick_range(plot, axis);
+    const bool counted = range && low >= 1.0 && high <= kMostCounted;
+    const bool plain = low >= kLeastPlain && high <= kMostPlain;
+    return fmt::format("set {0}tics {1}\nset logscale {0}\nset format {0} '{2}'\n", axis,
+                       counted ? fmt::format("({})", counted_ticks(low, high)) : "autofreq",
+                       plain ? "%g" : "1e%+T");
   }
   std::vector<std::string> ticks;
   for (double power = std::pow(10.0, std::floor(std::log10((*range)[0]))); power <= (*range)[1];
@@ -350,9 +357,9 @@ std::string linear_ticks_command(char axis, int digits = 6) {
 
 std::string axes_commands(const Plot& plot, bool has_legend, bool beside) {
   std::string text;
-  text += plot.log_x ? log_ticks_command('x', plot.x_range) : linear_ticks_command('x');
-  text += plot.log_y ? log_ticks_command('y', plot.y_range)
-                     : linear_ticks_command('y', ticks_of(plot).digits);
+  text += plot.log_x ? log_ticks_command(plot, 'x') : linear_ticks_command('x');
+  text +=
+      plot.log_y ? log_ticks_command(plot, 'y') : linear_ticks_command('y', ticks_of(plot).digits);
   text += range_command('x', plot.x_range) + range_command('y', plot.y_range);
   text += plot.shaded_until > 0.0
               ? fmt::format(
@@ -362,7 +369,7 @@ std::string axes_commands(const Plot& plot, bool has_legend, bool beside) {
               : "unset object\n";
   text += fmt::format("set ylabel {} offset -1,0\n", quoted(plot.y_label));
   text += has_legend ? fmt::format("set key {} samplen 2 spacing 1.25 textcolor rgb '#333333'\n",
-                                   beside ? "outside right top Left reverse"
+                                   beside ? "at graph 1.03,graph 1 left top Left reverse"
                                           : "outside top center horizontal Left reverse")
                      : "unset key\n";
   return text;

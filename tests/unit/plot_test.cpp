@@ -159,7 +159,7 @@ TEST(Plot, LegendsDoNotLieOnTheData) {
   EXPECT_TRUE(contains(few, "rectangle from graph 0,graph 0 to first 1.5,graph 1 behind"));
   for (int more = 0; more < 4; ++more) plot.series.push_back(plot.series[0]);
   EXPECT_TRUE(
-      contains(gnuplot_script({plot}, PictureFormat::svg, "a.svg"), "set key outside right"));
+      contains(gnuplot_script({plot}, PictureFormat::svg, "a.svg"), "set key at graph 1.03,"));
 }
 
 /// Where gnuplot writes the texts of an SVG that begin so.
@@ -193,6 +193,20 @@ TEST_F(Drawn, ALongLegendStandsInOneColumnBesideTheAxes) {
       for (const auto& place : places) EXPECT_EQ(place[0], places[0][0]) << name;
     }
   }
+}
+
+TEST_F(Drawn, LegendsBesideTheAxesOfSeveralPlotsBeginInOneColumn) {
+  Plot plot = example();
+  const Series series = plot.series[0];
+  plot.series.assign(5, series);
+  for (Series& each : plot.series) each.label = "curve";
+  Plot with_more = plot;
+  with_more.series.push_back(series);
+  with_more.series.back().label = "a label that is much longer than the others are";
+  ASSERT_EQ(draw({with_more, plot}, folder_.file("a"), {PictureFormat::svg}).warning, "");
+  const auto places = places_of(read_text(folder_.file("a.svg")), "curve");
+  ASSERT_EQ(places.size(), 10u);
+  for (const auto& place : places) EXPECT_NEAR(place[0], places[0][0], 0.5);
 }
 
 // The ticks of an axis stand between its ends.
@@ -313,9 +327,25 @@ TEST_F(Drawn, NumbersOfThingsAreWrittenOut) {
     EXPECT_EQ(places_of(svg, tick + "<").size(), 1u) << tick;
   }
   EXPECT_FALSE(contains(svg, "1e+"));
-  plot.x_range = {{1e-3, 3e4}};
+  plot.x_range = {{1e-5, 3e4}};
   draw(plot, folder_.file("b"), {PictureFormat::svg});
   EXPECT_TRUE(contains(read_text(folder_.file("b.svg")), "1e-2"));
+  // Near 1 as decimals, whether the range is given or that of the data.
+  plot.x_range = {{1e-3, 3e4}};
+  plot.log_y = true;
+  plot.y_range.reset();
+  plot.series.assign(1, {});
+  plot.series[0].x = {1.0, 2.0};
+  plot.series[0].y = {0.02, 30.0};
+  draw(plot, folder_.file("c"), {PictureFormat::svg});
+  const std::string plain = read_text(folder_.file("c.svg"));
+  for (const std::string tick : {"0.001", "0.01", "0.1", "100"}) {
+    EXPECT_TRUE(contains(plain, tick + "<")) << tick;
+  }
+  EXPECT_FALSE(contains(plain, "1e+") || contains(plain, "1e-"));
+  plot.series[0].y[0] = 1e-6;
+  draw(plot, folder_.file("d"), {PictureFormat::svg});
+  EXPECT_TRUE(contains(read_text(folder_.file("d.svg")), "1e-6"));
 }
 
 TEST_F(Drawn, AFolderThatIsMissingIsAWarning) {
