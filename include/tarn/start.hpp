@@ -62,24 +62,33 @@ struct LowestCluster {
 /// @param lowest_kcal_per_mol of the starts so far
 using SearchProgress = std::function<void(int done, int starts, double lowest_kcal_per_mol)>;
 
-/// Starts that lowest_cluster() takes by default: enough that N <= 8 finds the lowest minimum
-/// known with any seed; larger clusters are searched for some ten seconds of one core or more,
-/// with no such promise.
-int default_starts(int molecules);
+/// How lowest_cluster() searches.
+struct SearchOptions {
+  /// Independent searches; 0: default_starts(), or as many as make as many hops in all.
+  int starts = 0;
+  int hops = 0;  ///< of each, from minimum to minimum; 0: default_hops()
+  /// Of how many minima the structures are kept; those of more than one cost a few quenches a
+  /// start.
+  int keep = 1;
+  int threads = 0;  ///< over the starts; 0: all
+  SearchProgress progress{};
+  /// Asked often, by any thread; false ends the search with the lowest cluster so far, which need
+  /// not be a minimum.
+  std::function<bool()> go_on{};
+};
 
-/// The lowest minimum of `starts` independent searches: basin hopping (Wales & Doye 1997) from
-/// random_cluster(model, molecules, seed, start), a fixed number of hops each. Threads over the
-/// starts; the result does not depend on the number of threads.
-/// @param starts 0: default_starts(molecules)
-/// @param threads 0: all
-/// @param keep of how many minima the structures are kept; those of more than one cost a few
-///        quenches a start
-/// @param go_on asked often, by any thread; false ends the search with the lowest cluster so far,
-/// which need not be a minimum
-/// @throws InputError if `molecules` is below 1 or `starts` below 0
+/// Starts and hops that lowest_cluster() takes by default: enough that N <= 8 finds the lowest
+/// minimum known with any seed; larger clusters are searched for some ten seconds to a minute of
+/// one core, with no such promise.
+int default_starts(int molecules);
+int default_hops(int molecules);
+
+/// The lowest minimum of independent searches: basin hopping (Wales & Doye 1997) from
+/// random_cluster(model, molecules, seed, start), by moves of all molecules, of those that are held
+/// most weakly, and of chains of hydrogen bonds. The result does not depend on the threads.
+/// @throws InputError if `molecules` is below 1, or `starts` or `hops` below 0
 LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
-                             int starts = 0, const SearchProgress& progress = {}, int threads = 0,
-                             const std::function<bool()>& go_on = {}, int keep = 1);
+                             const SearchOptions& options = {});
 
 /// Puts the molecules of a structure file onto the rigid geometry of the model
 /// (fit_rigid_geometry).

@@ -28,7 +28,7 @@ struct Arguments {
   std::uint64_t seed = 1;
   std::string model = "tip3p", out;
   bool minimise = false, quiet = false;
-  int starts = 0;  // 0: by the number of molecules
+  int starts = 0, hops = 0;  // 0: by the number of molecules
   int threads = 0, keep = 1;
 };
 
@@ -46,6 +46,7 @@ void write_minima(const Arguments& a, const std::vector<FoundMinimum>& minima) {
 
 void cluster(const Arguments& a, int& exit_code) {
   if (a.starts > 0 && !a.minimise) throw InputError("--starts goes with --minimise only");
+  if (a.hops > 0 && !a.minimise) throw InputError("--hops goes with --minimise only");
   if (a.keep > 1 && !a.minimise) throw InputError("--keep goes with --minimise only");
   // Before a long search.
   check_structure_path(a.out);
@@ -70,9 +71,13 @@ void cluster(const Arguments& a, int& exit_code) {
       terminal.say(fmt::format("start {} of {}: lowest {:.6f} kcal/mol", done, starts, lowest));
     };
     catch_interrupts();
-    LowestCluster lowest = lowest_cluster(
-        model, a.molecules, a.seed, a.starts, progress, a.threads, [] { return !interrupted(); },
-        a.keep);
+    LowestCluster lowest = lowest_cluster(model, a.molecules, a.seed,
+                                          {.starts = a.starts,
+                                           .hops = a.hops,
+                                           .keep = a.keep,
+                                           .threads = a.threads,
+                                           .progress = progress,
+                                           .go_on = [] { return !interrupted(); }});
     if (interrupted()) {
       exit_code = interrupted_exit_code();
       terminal.warning(fmt::format("interrupted: the lowest of {}, not followed to the end",
@@ -81,9 +86,9 @@ void cluster(const Arguments& a, int& exit_code) {
     fmt::print("{:.9f} kcal/mol, found by {}\n", lowest.energy_kcal_per_mol,
                counted(lowest.starts_that_hit, "start"));
     if (lowest.starts_that_hit == 1 && lowest.starts_done > 1) {
-      terminal.warning(
-          fmt::format("found by 1 start only, of {}: there may be lower ones; more --starts",
-                      lowest.starts_done));
+      terminal.warning(fmt::format(
+          "found by 1 start only, of {}: there may be lower ones; more --starts or --hops",
+          lowest.starts_done));
     }
     if (a.keep > 1) {
       write_minima(a, lowest.minima);
@@ -120,7 +125,14 @@ void add_cluster(CLI::App& app, int& exit_code) {
   command->add_flag("--minimise", a->minimise, "search for the lowest minimum of rigid molecules");
   command
       ->add_option("--starts", a->starts,
-                   "independent searches; default enough for the lowest minimum up to N = 8")
+                   "independent searches; default enough for the lowest minimum up to N = 8, or as "
+                   "many as make "
+                   "as many hops in all")
+      ->check(whole_number(1, std::numeric_limits<int>::max()));
+  command
+      ->add_option("--hops", a->hops,
+                   "hops of each search from minimum to minimum; default 50 up to N = 8, and more "
+                   "beyond")
       ->check(whole_number(1, std::numeric_limits<int>::max()));
   command
       ->add_option("--keep", a->keep,

@@ -36,7 +36,7 @@ struct Minimum {
   std::vector<double> positions_A{};
 };
 Minimum find_minimum(const WaterModel& model, int molecules, int threads) {
-  const LowestCluster found = lowest_cluster(model, molecules, kSeed, 0, {}, threads);
+  const LowestCluster found = lowest_cluster(model, molecules, kSeed, {.threads = threads});
   const NormalModes modes = normal_modes(model, found.positions_A);
   return {molecules,
           found.energy_kcal_per_mol,

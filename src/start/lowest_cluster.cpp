@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,33 +9,36 @@
 #include <vector>
 
 #include "centre.hpp"
+#include "cluster_moves.hpp"
 #include "core/parallel.hpp"
-#include "molecule_frame.hpp"
 #include "tarn/analysis/isomers.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
-#include "uniform.hpp"
 
 namespace tarn {
 namespace {
 
-using Eigen::Vector3d;
-
 /// Metropolis temperature of the hops [kcal/mol].
-constexpr double kTemperature = 0.6;
+constexpr double kTemperature = 0.7;
 /// Hops are quenched to this, the result of each start to 1e-6 [kcal/mol/A].
 constexpr double kHopTolerance = 1e-2;
-constexpr int kHops = 50;
 /// Hops that end so near each other are taken for one minimum: what kHopTolerance leaves of the
 /// energy along a mode of 0.05 kcal/mol/A^2 [kcal/mol].
 constexpr double kSameHop = 1e-3;
 /// As many as this for each that is kept are followed to the end, since some are the same.
 constexpr std::size_t kFollowed = 4;
 
-/// Hops of a start: kHops, fewer for clusters so large that one quench takes a second.
-int hops(int molecules) {
-  const double pairs = 0.5 * molecules * (molecules - 1.0);
-  return molecules < 2 ? 0 : static_cast<int>(std::min<double>(kHops, 4e6 / pairs));
+/// Quenches of all starts by default, and those of clusters so large that these would be more than
+/// 1e7 pairs of molecules (about a minute of one core); a quench takes some 200 iterations.
+constexpr double kMostQuenches = 32'000.0, kMostPairs = 1e7;
+/// Where 96 searches of 50 hops are more than enough.
+constexpr int kEasyMolecules = 8, kEasyStarts = 96, kEasyHops = 50;
+/// Searches of larger clusters, at least, and hops of each.
+constexpr int kMostStarts = 64, kFewestStarts = 16, kMostHops = 2000;
+
+double pairs_of(int molecules) { return 0.5 * molecules * (molecules - 1.0); }
+double default_quenches(int molecules) {
+  return std::min(kMostQuenches, kMostPairs / pairs_of(molecules));
 }
 
 struct Minimum {
@@ -44,20 +49,18 @@ struct Minimum {
 /// One search: a random cluster, quenched, then hops from minimum to minimum.
 class Search {
  public:
-  /// @param keep how many minima each search tells
-  Search(const WaterModel& model, int molecules, int keep, const std::function<bool()>& go_on)
-      : go_on_(go_on),
-        keep_(static_cast<std::size_t>(keep)),
+  /// @param options of which it takes hops, keep and go_on
+  Search(const WaterModel& model, int molecules, const SearchOptions& options)
+      : go_on_(options.go_on),
+        hops_(options.hops),
+        keep_(static_cast<std::size_t>(options.keep)),
         model_(model),
-        triangle_(model),
         force_field_(model, molecules),
-        frames_(static_cast<std::size_t>(molecules)) {}
+        moves_(model, molecules) {}
 
   /// @return the lowest minimum and, where more are kept, the next ones that hops led to, from the
   /// lowest on
   std::vector<Minimum> run(std::uint64_t seed, int start) {
-    seed_ = seed;
-    replica_ = static_cast<std::uint64_t>(start);
     const int n = force_field_.molecules();
     const int limit = quench_iterations(n);
     const auto quench_hop = [&](Minimum& m) {
@@ -72,17 +75,17 @@ class Search {
     quench_hop(here);
     Minimum lowest = here;
     std::vector<Minimum> met;  // to kHopTolerance, from the lowest on
-    for (int hop = 0; hop < hops(n) && (!go_on_ || go_on_()); ++hop) {
-      // Draws of one hop; random_cluster() has those below 2^32.
-      draw_ = static_cast<std::uint64_t>(hop + 1) << 32;
-      const auto u = start::uniforms(seed_, replica_, frames_.size(), draw_);
+    for (int hop = 0; hop < hops_ && (!go_on_ || go_on_()); ++hop) {
+      start::HopDraws draws(seed, static_cast<std::uint64_t>(start),
+                            static_cast<std::uint64_t>(hop));
+      const double luck = draws.next();
       Minimum there = here;
-      perturb(static_cast<int>(3.0 * u[0]), u[1], there.positions_A);
+      moves_.move(draws, there.positions_A);
       quench_hop(there);
       if (keep_ > 1) note_minimum(there.energy < lowest.energy ? lowest : there, met);
       if (there.energy < lowest.energy) lowest = there;
       // Also false for an energy that is not a number.
-      if (there.energy - here.energy < -kTemperature * std::log(u[2])) here = std::move(there);
+      if (there.energy - here.energy < -kTemperature * std::log(luck)) here = std::move(there);
     }
     quench(lowest);
     std::vector<Minimum> minima{std::move(lowest)};
@@ -114,61 +117,12 @@ class Search {
     if (met.size() > kFollowed * keep_) met.pop_back();
   }
 
-  /// @param kind 0: shake all molecules, 1: turn all molecules at random, 2: take one out and put
-  /// it back elsewhere
-  void perturb(int kind, double choice, std::vector<double>& x) {
-    for (std::size_t m = 0; m < frames_.size(); ++m) {
-      start::MoleculeFrame::nearest_rigid(model_, &x[9 * m], frames_[m]);
-    }
-    if (kind == 2) {
-      reinsert(std::min(static_cast<std::size_t>(choice * static_cast<double>(frames_.size())),
-                        frames_.size() - 1));
-    } else {
-      for (std::size_t m = 0; m < frames_.size(); ++m) {
-        const auto u = start::uniforms(seed_, replica_, m, draw_);
-        const Vector3d axis = start::random_direction(u[0], u[1]);
-        if (kind == 0) {
-          const Vector3d shift(u[3] - 0.5, u[4] - 0.5, u[5] - 0.5);
-          frames_[m] = frames_[m].moved(0.6 * shift, 2.4 * u[2] * axis);
-        } else {
-          frames_[m].rotation = start::random_rotation(u[0], u[1], u[2]);
-        }
-      }
-    }
-    for (std::size_t m = 0; m < frames_.size(); ++m) frames_[m].place(triangle_, &x[9 * m]);
-  }
-
-  /// Puts molecule k at a random place within the cluster or on it, clear of the others.
-  void reinsert(std::size_t k) {
-    Vector3d centre = Vector3d::Zero();
-    for (const start::MoleculeFrame& f : frames_) centre += f.origin;
-    centre /= static_cast<double>(frames_.size());
-    double radius = 0.0;
-    for (const start::MoleculeFrame& f : frames_) {
-      radius = std::max(radius, (f.origin - centre).norm());
-    }
-    for (std::uint64_t t = 0; t < 200; ++t) {
-      const auto u = start::uniforms(seed_, replica_, k, draw_ + t);
-      const Vector3d place =
-          centre + (radius + 1.0) * std::cbrt(u[0]) * start::random_direction(u[1], u[2]);
-      bool clear = true;
-      for (std::size_t m = 0; m < frames_.size(); ++m) {
-        clear = clear && (m == k || (frames_[m].origin - place).norm() > 2.4);
-      }
-      if (clear) {
-        frames_[k] = {place, start::random_rotation(u[3], u[4], u[5])};
-        return;
-      }
-    }
-  }
-
   std::function<bool()> go_on_;
+  int hops_;
   std::size_t keep_;
   WaterModel model_;
-  start::Triangle triangle_;
   ForceField force_field_;
-  std::vector<start::MoleculeFrame> frames_;
-  std::uint64_t seed_ = 0, replica_ = 0, draw_ = 0;
+  start::ClusterMoves moves_;
 };
 
 /// The lowest minima of all starts. Which start stands for each does not depend on which one ends
@@ -225,38 +179,58 @@ class KeptMinima {
 
 }  // namespace
 
-int default_starts(int molecules) {
-  if (molecules < 2) return 1;
-  if (molecules <= 8) return 96;
-  // About 2e9 pairs of molecules in all, with 200 iterations a quench.
-  const double pairs = 0.5 * molecules * (molecules - 1.0);
-  return static_cast<int>(std::clamp(2e9 / (pairs * 200.0 * (hops(molecules) + 1)), 1.0, 256.0));
+int default_hops(int molecules) {
+  if (molecules < 2) return 0;
+  if (molecules <= kEasyMolecules) return kEasyHops;
+  // What clusters of 8, 12 and 16 molecules need goes up about so; then half of what there is room
+  // for among the fewest starts; and some hops where a quench takes a second.
+  const double harder = kEasyHops * std::pow(static_cast<double>(molecules) / kEasyMolecules, 5.0);
+  const double room = default_quenches(molecules) / kFewestStarts;
+  const double least = std::min<double>(kEasyHops, 4e6 / pairs_of(molecules));
+  return static_cast<int>(std::max(std::min({harder, room, double{kMostHops}}), least));
 }
 
-LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed, int starts,
-                             const SearchProgress& progress, int threads,
-                             const std::function<bool()>& go_on, int keep) {
+int default_starts(int molecules) {
+  if (molecules < 2) return 1;
+  if (molecules <= kEasyMolecules) return kEasyStarts;
+  const double starts = default_quenches(molecules) / (default_hops(molecules) + 1);
+  return static_cast<int>(std::clamp(starts, 1.0, double{kMostStarts}));
+}
+
+LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
+                             const SearchOptions& wanted) {
   if (molecules < 1) {
     throw InputError("a cluster needs at least one molecule, not " + std::to_string(molecules));
   }
-  if (starts < 0) {
-    throw InputError("the number of starts must be positive, not " + std::to_string(starts));
+  SearchOptions options = wanted;
+  for (const auto& [count, name] :
+       {std::pair(options.starts, "starts"), std::pair(options.hops, "hops")}) {
+    if (count < 0) {
+      throw InputError(fmt::format("the number of {} must be positive, not {}", name, count));
+    }
   }
-  if (starts == 0) starts = default_starts(molecules);
+  if (options.hops == 0 || molecules < 2) options.hops = default_hops(molecules);
+  if (options.starts == 0) {
+    // As many hops in all as by default.
+    const std::int64_t hops = std::int64_t{default_starts(molecules)} * default_hops(molecules);
+    options.starts = static_cast<int>(std::max<std::int64_t>(1, hops / std::max(options.hops, 1)));
+  }
+  options.keep = std::max(options.keep, 1);
+  const int starts = options.starts, keep = options.keep;
 
   // The order of (energy to 1e-6 kcal/mol, start) does not depend on which start ends first.
   const auto key = [](double energy) { return std::round(1e6 * energy); };
   LowestCluster lowest;
   lowest.energy_kcal_per_mol = std::numeric_limits<double>::infinity();
   std::vector<double> energies(static_cast<std::size_t>(starts), lowest.energy_kcal_per_mol);
-  KeptMinima kept(static_cast<std::size_t>(std::max(keep, 1)));
+  KeptMinima kept(static_cast<std::size_t>(keep));
   std::mutex mutex;
   for_each_index(
-      starts, threads, [&](int) { return Search(model, molecules, std::max(keep, 1), go_on); },
+      starts, options.threads, [&](int) { return Search(model, molecules, options); },
       [&](Search& search, std::int64_t i) {
         const int start = static_cast<int>(i);
         // The first one is looked at whatever comes, so that there is a cluster.
-        if (start > 0 && go_on && !go_on()) return;
+        if (start > 0 && options.go_on && !options.go_on()) return;
         std::vector<Minimum> minima = search.run(seed, start);
         Minimum& m = minima.front();
         const std::lock_guard lock(mutex);
@@ -270,7 +244,9 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
           lowest.start = start;
         }
         ++lowest.starts_done;
-        if (progress) progress(lowest.starts_done, starts, lowest.energy_kcal_per_mol);
+        if (options.progress) {
+          options.progress(lowest.starts_done, starts, lowest.energy_kcal_per_mol);
+        }
       });
   lowest.starts_that_hit =
       static_cast<int>(std::count_if(energies.begin(), energies.end(), [&](double energy) {

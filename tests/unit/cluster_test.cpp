@@ -195,8 +195,12 @@ TEST(LindemannIndex, IsTheFormulaOverAllSamplesAndSurvivesARestore) {
 
 /// The lowest trimer is a ring with three bonds, the dimer has one.
 TEST(ClusterShape, OfKnownMinima) {
-  EXPECT_EQ(cluster_shape(lowest_cluster(kWaterModels[0], 2, 1, 4).positions_A).hydrogen_bonds, 1);
-  EXPECT_EQ(cluster_shape(lowest_cluster(kWaterModels[0], 3, 1, 4).positions_A).hydrogen_bonds, 3);
+  EXPECT_EQ(cluster_shape(lowest_cluster(kWaterModels[0], 2, 1, {.starts = 4}).positions_A)
+                .hydrogen_bonds,
+            1);
+  EXPECT_EQ(cluster_shape(lowest_cluster(kWaterModels[0], 3, 1, {.starts = 4}).positions_A)
+                .hydrogen_bonds,
+            3);
 }
 
 }  // namespace

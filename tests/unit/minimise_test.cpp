@@ -420,7 +420,8 @@ TEST(QuenchToMinimum, AllMinimaOfASearchAreMinima) {
     const WaterModel model = *find_water_model(name);
     for (const int n : {2, 4, 5, 6}) {
       for (const std::uint64_t seed : {1, 2}) {
-        const LowestCluster found = lowest_cluster(model, n, seed, 24, {}, 2, {}, 30);
+        const LowestCluster found =
+            lowest_cluster(model, n, seed, {.starts = 24, .keep = 30, .threads = 2});
         for (const FoundMinimum& m : found.minima) {
           const NormalModes modes = normal_modes(model, m.positions_A);
           EXPECT_TRUE(modes.is_stationary());

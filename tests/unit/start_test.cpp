@@ -190,9 +190,9 @@ TEST(QuenchIterations, FallWithTheNumberOfPairs) {
 // -------------------------------------------------------------------
 
 TEST(LowestCluster, DoesNotDependOnThreads) {
-  const LowestCluster one = lowest_cluster(tip3p(), 6, 3, 5, {}, 1);
+  const LowestCluster one = lowest_cluster(tip3p(), 6, 3, {.starts = 5, .threads = 1});
   for (int threads : {2, 3, 8}) {
-    const LowestCluster other = lowest_cluster(tip3p(), 6, 3, 5, {}, threads);
+    const LowestCluster other = lowest_cluster(tip3p(), 6, 3, {.starts = 5, .threads = threads});
     EXPECT_EQ(one.positions_A, other.positions_A);
     EXPECT_EQ(one.energy_kcal_per_mol, other.energy_kcal_per_mol);
     EXPECT_EQ(one.start, other.start);
@@ -207,18 +207,18 @@ TEST(LowestCluster, DoesNotDependOnThreads) {
 
 // All starts find the minimum of two molecules; the first of them is kept.
 TEST(LowestCluster, TiesGoToTheFirstStart) {
-  const LowestCluster r = lowest_cluster(tip3p(), 2, 3, 8, {}, 3);
+  const LowestCluster r = lowest_cluster(tip3p(), 2, 3, {.starts = 8, .threads = 3});
   EXPECT_EQ(r.start, 0);
   EXPECT_EQ(r.starts_that_hit, 8);
-  EXPECT_EQ(r.positions_A, lowest_cluster(tip3p(), 2, 3, 1).positions_A);
+  EXPECT_EQ(r.positions_A, lowest_cluster(tip3p(), 2, 3, {.starts = 1}).positions_A);
 }
 
 /// The minima that are kept are minima, distinct, in order, and the lowest is what it is without.
 TEST(LowestCluster, KeepsTheLowestDistinctMinima) {
-  const LowestCluster alone = lowest_cluster(tip3p(), 6, 3, 4, {}, 2);
+  const LowestCluster alone = lowest_cluster(tip3p(), 6, 3, {.starts = 4, .threads = 2});
   ASSERT_EQ(alone.minima.size(), 1u);
   EXPECT_EQ(alone.minima[0].positions_A, alone.positions_A);
-  const LowestCluster some = lowest_cluster(tip3p(), 6, 3, 4, {}, 3, {}, 4);
+  const LowestCluster some = lowest_cluster(tip3p(), 6, 3, {.starts = 4, .keep = 4, .threads = 3});
   EXPECT_EQ(some.positions_A, alone.positions_A);
   ASSERT_EQ(some.minima.size(), 4u);
   EXPECT_EQ(some.minima[0].positions_A, alone.positions_A);
@@ -239,7 +239,7 @@ TEST(LowestCluster, KeepsTheLowestDistinctMinima) {
     EXPECT_LE(r.iterations, 1) << i;
     EXPECT_NEAR(r.energy_kcal_per_mol, m.energy_kcal_per_mol, 1e-10);
   }
-  const LowestCluster other = lowest_cluster(tip3p(), 6, 3, 4, {}, 1, {}, 4);
+  const LowestCluster other = lowest_cluster(tip3p(), 6, 3, {.starts = 4, .keep = 4, .threads = 1});
   for (std::size_t i = 0; i < some.minima.size(); ++i) {
     EXPECT_EQ(other.minima[i].positions_A, some.minima[i].positions_A);
     EXPECT_EQ(other.minima[i].starts_that_hit, some.minima[i].starts_that_hit);
@@ -255,41 +255,67 @@ TEST(LowestCluster, OneMolecule) {
 TEST(LowestCluster, ReportsProgress) {
   int calls = 0;
   double last = kInfinity;
-  lowest_cluster(tip3p(), 3, 1, 6, [&](int done, int starts, double lowest) {
+  const auto progress = [&](int done, int starts, double lowest) {
     EXPECT_EQ(done, ++calls);
     EXPECT_EQ(starts, 6);
     // Starts that find the same minimum agree to 1e-6.
     EXPECT_LE(lowest, last + 1e-6);
     last = lowest;
-  });
+  };
+  lowest_cluster(tip3p(), 3, 1, {.starts = 6, .progress = progress});
   EXPECT_EQ(calls, 6);
   EXPECT_NEAR(last, -17.440225, 1e-6);
   // What it throws comes through the threads.
   const auto fail = [](int, int, double) { throw std::runtime_error("enough"); };
-  EXPECT_EQ(message_of<std::runtime_error>([&] { lowest_cluster(tip3p(), 3, 1, 6, fail, 2); }),
+  EXPECT_EQ(message_of<std::runtime_error>([&] {
+              lowest_cluster(tip3p(), 3, 1, {.starts = 6, .threads = 2, .progress = fail});
+            }),
             "enough");
 }
 
 TEST(LowestCluster, KeepsTheLowestWhenItIsInterrupted) {
   int done = 0;
-  const LowestCluster some = lowest_cluster(
-      tip3p(), 5, 1, 20, [&](int d, int, double) { done = d; }, 1, [&] { return done < 2; });
+  const LowestCluster some = lowest_cluster(tip3p(), 5, 1,
+                                            {.starts = 20,
+                                             .threads = 1,
+                                             .progress = [&](int d, int, double) { done = d; },
+                                             .go_on = [&] { return done < 2; }});
   EXPECT_EQ(some.starts_done, 2);
-  EXPECT_EQ(some.positions_A, lowest_cluster(tip3p(), 5, 1, 2, {}, 1).positions_A);
-  const LowestCluster none = lowest_cluster(tip3p(), 5, 1, 20, {}, 2, [] { return false; });
+  EXPECT_EQ(some.positions_A,
+            lowest_cluster(tip3p(), 5, 1, {.starts = 2, .threads = 1}).positions_A);
+  const LowestCluster none =
+      lowest_cluster(tip3p(), 5, 1, {.starts = 20, .threads = 2, .go_on = [] { return false; }});
   EXPECT_EQ(none.positions_A.size(), 45u);
 }
 
 TEST(LowestCluster, RefusesBadNumbers) {
   EXPECT_THROW(lowest_cluster(tip3p(), 0, 1), InputError);
-  EXPECT_THROW(lowest_cluster(tip3p(), 2, 1, -1), InputError);
+  EXPECT_THROW(lowest_cluster(tip3p(), 2, 1, {.starts = -1}), InputError);
+  EXPECT_THROW(lowest_cluster(tip3p(), 2, 1, {.hops = -1}), InputError);
+}
+
+TEST(LowestCluster, HopsAreThoseOfAllStarts) {
+  // Half as many starts of twice the hops; one start goes on from where fewer hops end.
+  int starts = 0;
+  const auto note = [&](int, int all, double) { starts = all; };
+  lowest_cluster(tip3p(), 3, 1, {.hops = 2 * default_hops(3), .progress = note});
+  EXPECT_EQ(starts, default_starts(3) / 2);
+  const double few = lowest_cluster(tip3p(), 9, 1, {.starts = 1, .hops = 1}).energy_kcal_per_mol;
+  const double more = lowest_cluster(tip3p(), 9, 1, {.starts = 1, .hops = 50}).energy_kcal_per_mol;
+  EXPECT_LT(more, few - 1.0);
 }
 
 TEST(LowestCluster, DefaultStarts) {
   EXPECT_GE(default_starts(7), 48);
+  EXPECT_EQ(default_hops(8), 50);
+  EXPECT_GT(default_hops(12), 300);
   for (int n : {1, 2, 9, 20, 100, 1000, 100'000}) {
     EXPECT_GE(default_starts(n), 1) << n;
-    EXPECT_LE(default_starts(n), 256) << n;
+    EXPECT_LE(default_starts(n), 96) << n;
+    // At most a minute or so of one core: 32 000 quenches, or 1e7 pairs; but a start at least.
+    const double hops = default_hops(n), pairs = 0.5 * n * (n - 1.0);
+    EXPECT_LE(default_starts(n) * hops, 32'000.0) << n;
+    EXPECT_LE(default_hops(n) * pairs, 1e7) << n;
   }
 }
 

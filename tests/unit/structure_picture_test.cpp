@@ -36,7 +36,7 @@ std::vector<double> values(const std::string& text, const std::string& attribute
 
 TEST(StructurePicture, HasEveryAtomBondAndHydrogenBond) {
   const std::vector<double> x =
-      lowest_cluster(find_water_model("tip3p").value(), 6, 1, 4).positions_A;
+      lowest_cluster(find_water_model("tip3p").value(), 6, 1, {.starts = 4}).positions_A;
   const std::string svg = structure_svg(std::vector<DrawnCluster>{{x, "six"}}, "title");
   const auto bonds = static_cast<std::size_t>(analysis::cluster_shape(x).hydrogen_bonds);
   ASSERT_GT(bonds, 4u);
