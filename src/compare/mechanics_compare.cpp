@@ -11,6 +11,7 @@
 #include "mechanics_contestant.hpp"
 #include "mechanics_drift.hpp"
 #include "mechanics_errors.hpp"
+#include "run/mechanics_experiment.hpp"
 #include "run/progress.hpp"
 #include "step_options.hpp"
 #include "tarn/core/error.hpp"

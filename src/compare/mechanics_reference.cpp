@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "run/mechanics_experiment.hpp"
 #include "run/pace.hpp"
 #include "tarn/core/error.hpp"
 

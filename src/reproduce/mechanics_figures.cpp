@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "figure_page.hpp"
-#include "run/mechanics_case.hpp"
+#include "run/mechanics_experiment.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/mechanics/diagnostics.hpp"

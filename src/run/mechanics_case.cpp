@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "mechanics_experiment.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
 #include "tarn/mechanics/slow_manifold.hpp"
-#include "tarn/mechanics/variational_of.hpp"
 
 namespace tarn {
 namespace {
@@ -29,10 +29,6 @@ constexpr double kOnConstraints = 1e-9;
 // Longest half window of a multiplier's mean, in steps.
 constexpr double kMostHalfWindow = 1e5;
 
-Vector vector_of(const std::vector<double>& values) {
-  return Eigen::Map<const Vector>(values.data(), static_cast<Index>(values.size()));
-}
-
 void put(std::ostream& out, const Vector& v) {
   io::put(out, std::span<const double>(v.data(), static_cast<std::size_t>(v.size())));
 }
@@ -43,56 +39,6 @@ void append_columns(std::vector<std::string>& columns, const char* letter, Index
 
 void append(std::vector<double>& row, const Vector& v) {
   row.insert(row.end(), v.begin(), v.end());
-}
-
-bool is_in_space(const Deck& deck) { return deck.system.kind.ends_with("spherical-pendulum"); }
-
-/// Strength of the penalty, from either section; without a penalty it is not used.
-double omega_of(const Deck& deck) {
-  return deck.mechanics.system.omega.value_or(deck.mechanics.integrator.omega.value_or(1.0));
-}
-
-/// Two points in space as their differences from the joints, and back.
-Vector between_joints(Vector points) {
-  points.tail(3) -= points.head(3).eval();
-  return points;
-}
-Vector from_joints(Vector rods) {
-  rods.tail(3) += rods.head(3).eval();
-  return rods;
-}
-
-/// Gives rods other lengths, each in the direction that it has.
-void set_lengths(mechanics::Pendula& pendula, const std::vector<double>& lengths) {
-  if (lengths.empty()) return;
-  const Index dimensions = pendula.position.size() / pendula.masses.size();
-  Vector rods = pendula.position;
-  const Index rest = rods.size() - dimensions;
-  rods.tail(rest) -= pendula.position.head(rest);
-  for (std::size_t k = 0; k < lengths.size(); ++k) {
-    rods.segment(dimensions * static_cast<Index>(k), dimensions) *= lengths[k] / pendula.lengths[k];
-  }
-  for (Index i = dimensions; i < rods.size(); ++i) rods[i] += rods[i - dimensions];
-  pendula.position = rods;
-  pendula.lengths = lengths;
-}
-
-/// @throws InputError where the gradients of the constraints at the start do not determine the
-/// multipliers
-void check_gradients(const Deck& deck, const Experiment& problem) {
-  const mechanics::Constraint& g = *problem.constraint;
-  mechanics::BandMatrix gram(g.count(), g.coupling());
-  g.add_gram(problem.position, problem.position, problem.soft->masses(), 1.0, gram);
-  if (gram.solve(Vector::Ones(g.count())).allFinite()) return;
-  std::string which = "their gradients depend on each other";
-  for (Index i = 0; i < g.count(); ++i) {
-    if (!g.gradient(i, g.at(i, problem.position)).isZero(0.0)) continue;
-    which = fmt::format("constraint {} has no gradient there", i + 1);
-    break;
-  }
-  throw InputError({Problem{
-      deck.path, 0, 0,
-      fmt::format("the constraints are singular at the start: {}; start elsewhere", which)}});
 }
 
 /// Systems in R^n.
@@ -446,271 +392,20 @@ class SlowManifoldCase : public MechanicsCase {
   std::int64_t step_ = 0;
 };
 
-mechanics::Matrix square_matrix(const std::vector<double>& rows, Index n) {
-  using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  return Eigen::Map<const RowMatrix>(rows.data(), n, n);
-}
-
-std::vector<double> rows_of(const mechanics::Matrix& matrix) {
-  std::vector<double> rows;
-  for (Index i = 0; i < matrix.rows(); ++i) append(rows, matrix.row(i).transpose());
-  return rows;
-}
-
-/// Takes the paper's numbers where the deck gives none.
-template <class Values>
-void fill(std::vector<double>& list, const Values& values) {
-  if (list.empty()) list.assign(values.begin(), values.end());
-}
-
-/// The angular momentum in the body where the deck gives none.
-mechanics::Matrix paper_momentum(bool heavy, Index n) {
-  mechanics::Matrix momentum = mechanics::Matrix::Zero(n, n);
-  if (heavy) {
-    // On H = 1 for the other defaults, with m·v = 0.
-    momentum(0, 1) = std::sqrt(2.0 * 0.94 * (1.0 - 0.5 / 1.5));
-    momentum(1, 2) = -1.0;
-  } else {
-    for (Index i = 0; i < n; ++i) {
-      for (Index j = i + 1; j < n; ++j) {
-        momentum(i, j) = std::cos(static_cast<double>(i + 1 + 2 * (j + 1)));
-      }
-    }
-  }
-  momentum -= momentum.transpose().eval();
-  return momentum;
-}
-
-void fill_magnet(MechanicsSystemSection& system) {
-  const mechanics::Magnet paper;
-  fill(system.rotation, rows_of(paper.rotation));
-  fill(system.angular_velocity, paper.angular_velocity);
-}
-
-void fill_rigid_body(MechanicsSystemSection& system, bool heavy) {
-  fill(system.alpha, Eigen::Vector3d(0.44, 0.5, 1.0));
-  const auto n = static_cast<Index>(system.alpha.size());
-  fill(system.rotation, rows_of(mechanics::Matrix::Identity(n, n)));
-  fill(system.momentum, rows_of(paper_momentum(heavy, n)));
-  fill(system.chi, Eigen::Vector3d(0.0, 0.0, 1.0));
-  fill(system.direction, Eigen::Vector3d(0.0, 1.0, 0.0));
-}
-
-/// The pendula of a deck, with the paper's start.
-mechanics::Pendula pendula_of(const Deck& deck) {
-  const std::string& kind = deck.system.kind;
-  const MechanicsSystemSection& system = deck.mechanics.system;
-  mechanics::Pendula pendula = kind == "double-pendulum"  ? mechanics::double_pendulum()
-                               : kind == "pendulum-chain" ? mechanics::pendulum_chain(system.n)
-                               : kind == "double-spherical-pendulum"
-                                   ? mechanics::double_spherical_pendulum()
-                                   : mechanics::spherical_pendulum();
-  if (!system.masses.empty()) pendula.masses = vector_of(system.masses);
-  set_lengths(pendula, system.lengths);
-  pendula.gravity = system.gravity;
-  return pendula;
-}
-
-mechanics::Magnet magnet_of(const Deck& deck) {
-  const MechanicsSystemSection& system = deck.mechanics.system;
-  mechanics::Magnet magnet;
-  magnet.b_mu = system.b_mu;
-  magnet.h = deck.mechanics.integrator.step;
-  magnet.rotation = square_matrix(system.rotation, 3);
-  magnet.angular_velocity = vector_of(system.angular_velocity);
-  return magnet;
-}
-
-std::unique_ptr<mechanics::Dynamics> make_magnet(const Deck& deck) {
-  const MechanicsIntegratorSection& integrator = deck.mechanics.integrator;
-  const mechanics::Magnet magnet = magnet_of(deck);
-  if (integrator.scheme == MechanicsScheme::cayley_variational_euler) {
-    return std::make_unique<mechanics::CayleyVariationalEuler>(magnet);
-  }
-  using L = mechanics::LinearisedSo3;
-  return std::make_unique<L>(
-      magnet, *integrator.omega, *integrator.beta,
-      integrator.quadrature == MagnetQuadrature::first_order ? L::Quadrature::first_order
-                                                             : L::Quadrature::trapezoidal,
-      integrator.a_mass == MagnetAMass::paper ? L::AMass::paper : L::AMass::consistent);
-}
-
-std::unique_ptr<mechanics::Dynamics> make_rigid_body(const Deck& deck) {
-  const MechanicsSystemSection& system = deck.mechanics.system;
-  const MechanicsIntegratorSection& integrator = deck.mechanics.integrator;
-  const Vector alpha = vector_of(system.alpha);
-  const Index n = alpha.size();
-  const mechanics::Matrix momentum = square_matrix(system.momentum, n);
-  if (deck.system.kind == "free-body") {
-    return std::make_unique<mechanics::MoserVeselov>(alpha, square_matrix(system.rotation, n),
-                                                     momentum, integrator.step);
-  }
-  using Top = mechanics::HeavyTop;
-  return std::make_unique<Top>(integrator.scheme == MechanicsScheme::rattle
-                                   ? Top::Scheme::rattle
-                                   : Top::Scheme::constrained_euler,
-                               alpha, vector_of(system.chi), system.c, momentum,
-                               vector_of(system.direction), integrator.step);
-}
-
-std::unique_ptr<mechanics::Dynamics> make_variational(const Deck& deck) {
-  const MechanicsIntegratorSection& integrator = deck.mechanics.integrator;
-  const Experiment experiment = make_experiment(deck);
-  check_gradients(deck, experiment);
-  const mechanics::SphericalPendulum pendulum{
-      {1.0}, {experiment.position.norm()}, deck.mechanics.system.gravity};
-  using mechanics::Layer;
-  const Layer layer = integrator.scheme == MechanicsScheme::variational_of_euler ? Layer::euler
-                      : integrator.scheme == MechanicsScheme::variational_of_rk2 ? Layer::rk2
-                                                                                 : Layer::rk4;
-  return std::make_unique<mechanics::VariationalOf<mechanics::SphericalPendulum>>(
-      pendulum, layer, integrator.step, integrator.bias, experiment.position, experiment.velocity);
-}
-
 }  // namespace
 
-Experiment make_experiment(const Deck& deck) {
-  const MechanicsSystemSection& system = deck.mechanics.system;
-  const double omega = omega_of(deck);
-  Experiment problem;
-  if (deck.system.kind == "dna") {
-    const mechanics::Dna::Parameters parameters{system.n, system.a, system.x0, system.epsilon,
-                                                system.ends == DnaEnds::periodic};
-    const Vector xi = system.xi.empty() ? mechanics::standard_normals(system.seed, system.n)
-                                        : vector_of(system.xi);
-    problem = mechanics::make_dna(parameters, xi);
-  } else if (deck.system.kind == "three-body-plane") {
-    problem = mechanics::make_three_body_plane(omega);
-  } else if (deck.system.kind == "double-spring") {
-    problem = mechanics::make_double_spring(omega);
-    if (deck.mechanics.integrator.scheme != MechanicsScheme::slow_manifold) {
-      // AST (31)-(32), on the constraints: there its solutions in time start.
-      problem.position = Eigen::Vector4d(1.0, 0.0, 2.0, 0.0);
-    }
-  } else if (is_in_space(deck)) {
-    const bool two = deck.system.kind == "double-spherical-pendulum";
-    mechanics::Pendula pendula = pendula_of(deck);
-    const auto points = [&](const std::vector<double>& given) {
-      return two ? from_joints(vector_of(given)) : vector_of(given);
-    };
-    if (!system.position.empty()) pendula.position = points(system.position);
-    if (!system.velocity.empty()) pendula.velocity = points(system.velocity);
-    if (!two) pendula.lengths = {pendula.position.norm()};
-    return mechanics::make_spherical_pendula(pendula, omega);
-  } else {
-    problem = mechanics::make_pendula(pendula_of(deck), omega);
-  }
-  if (!system.position.empty()) problem.position = vector_of(system.position);
-  if (!system.velocity.empty()) problem.velocity = vector_of(system.velocity);
-  return problem;
-}
-
-std::unique_ptr<mechanics::Method> make_method(const Deck& deck, const Experiment& problem) {
-  const MechanicsIntegratorSection& integrator = deck.mechanics.integrator;
-  const bool in_space = is_in_space(deck);
-  using S = MechanicsScheme;
-  using mechanics::NewmarkOneStep;
-  const mechanics::MechanicalSystem& whole = problem.whole();
-  const double beta = integrator.beta.value_or(0.0);
-  const auto make = [&](double h) -> std::unique_ptr<mechanics::Method> {
-    switch (integrator.scheme) {
-      case S::verlet:
-        return std::make_unique<mechanics::Verlet>(whole, h);
-      case S::zs:
-        return std::make_unique<mechanics::Zs>(whole, h, beta);
-      case S::zss:
-        return std::make_unique<mechanics::Zss>(whole, h, beta);
-      case S::zss_stiff:
-        return std::make_unique<mechanics::ZssStiff>(whole, h, beta);
-      case S::pushforward_newmark:
-        return std::make_unique<mechanics::PushforwardNewmark>(whole, h, beta);
-      case S::newmark:
-        return std::make_unique<mechanics::Newmark>(whole, h, beta);
-      case S::newmark_one_step:
-        return std::make_unique<NewmarkOneStep>(
-            whole, h, beta,
-            integrator.acceleration == OneStepAcceleration::force
-                ? NewmarkOneStep::Acceleration::force
-                : NewmarkOneStep::Acceleration::linearised);
-      case S::variational_euler:
-        return std::make_unique<mechanics::VariationalEuler>(whole, h);
-      case S::midpoint:
-        if (in_space) {
-          return std::make_unique<mechanics::ConstrainedMidpoint>(*problem.soft,
-                                                                  *problem.constraint, h);
-        }
-        return std::make_unique<mechanics::Midpoint>(whole, h);
-      case S::midpoint_hamilton:
-        return std::make_unique<mechanics::ConstrainedMidpoint>(
-            *problem.soft, *problem.constraint, h,
-            mechanics::ConstrainedMidpoint::Equations::hamilton);
-      case S::shake:
-        return std::make_unique<mechanics::Shake>(*problem.soft, *problem.constraint, h);
-      case S::rattle:
-        return std::make_unique<mechanics::Rattle>(*problem.soft, *problem.constraint, h);
-      case S::rk4:
-        return std::make_unique<mechanics::Rk4>(whole, h);
-      case S::rk4_projected:
-        return std::make_unique<mechanics::ProjectedRk4>(*problem.penalised, *problem.constraint,
-                                                         omega_of(deck), integrator.tolerance, h);
-      default:  // of systems on manifolds
-        return nullptr;
-    }
-  };
-  if (integrator.compose == Composition::none) return make(integrator.step);
-  return std::make_unique<mechanics::Yoshida4>(integrator.step, make);
-}
-
-Deck with_initial_data(Deck deck) {
-  MechanicsSystemSection& system = deck.mechanics.system;
-  const std::string& kind = deck.system.kind;
-  if (kind == "magnet") {
-    fill_magnet(system);
-  } else if (kind == "free-body" || kind == "heavy-top") {
-    fill_rigid_body(system, kind == "heavy-top");
-  } else {
-    if (kind.ends_with("pendulum") || kind == "pendulum-chain") {
-      const mechanics::Pendula pendula = pendula_of(deck);
-      fill(system.masses, pendula.masses);
-      fill(system.lengths, pendula.lengths);
-    }
-    const Experiment start = make_experiment(deck);
-    const bool rods = kind == "double-spherical-pendulum";
-    // Of a strand the positions are told by n, the noise and the seed.
-    if (kind != "dna")
-      fill(system.position, rods ? between_joints(start.position) : start.position);
-    fill(system.velocity, rods ? between_joints(start.velocity) : start.velocity);
-  }
-  return deck;
-}
-
 std::unique_ptr<MechanicsCase> make_mechanics_case(const Deck& deck) {
-  using S = MechanicsScheme;
-  const std::string& kind = deck.system.kind;
-  const S scheme = deck.mechanics.integrator.scheme;
-  if (scheme == S::slow_manifold) return std::make_unique<SlowManifoldCase>(deck);
-  if (kind == "magnet")
-    return std::make_unique<DynamicsCase>(deck, make_magnet(with_initial_data(deck)));
-  if (kind == "free-body" || kind == "heavy-top") {
-    return std::make_unique<DynamicsCase>(deck, make_rigid_body(with_initial_data(deck)));
+  if (deck.mechanics.integrator.scheme == MechanicsScheme::slow_manifold) {
+    return std::make_unique<SlowManifoldCase>(deck);
   }
-  if (kind == "spherical-pendulum" && scheme != S::rattle) {
-    return std::make_unique<DynamicsCase>(deck, make_variational(deck));
+  if (auto dynamics = make_dynamics(deck)) {
+    return std::make_unique<DynamicsCase>(deck, std::move(dynamics));
   }
   return std::make_unique<RnCase>(deck);
 }
 
 std::unique_ptr<MechanicsCase> make_runge_kutta_magnet(const Deck& deck) {
-  return std::make_unique<DynamicsCase>(
-      deck, std::make_unique<mechanics::RungeKuttaMagnet>(magnet_of(with_initial_data(deck))));
-}
-
-bool solves_rigid_equations(const Deck& deck) {
-  const std::string& kind = deck.system.kind;
-  const MechanicsScheme scheme = deck.mechanics.integrator.scheme;
-  if (kind == "magnet") return scheme == MechanicsScheme::cayley_variational_euler;
-  return kind == "dna" || kind == "free-body" || kind == "heavy-top" || is_in_space(deck) ||
-         is_rigid(scheme);
+  return std::make_unique<DynamicsCase>(deck, make_runge_kutta_dynamics(deck));
 }
 
 }  // namespace tarn

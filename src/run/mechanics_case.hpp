@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "tarn/deck.hpp"
-#include "tarn/mechanics/methods.hpp"
-#include "tarn/mechanics/systems.hpp"
+#include "tarn/mechanics/costs.hpp"
 
 namespace tarn {
 
@@ -45,17 +44,5 @@ std::unique_ptr<MechanicsCase> make_mechanics_case(const Deck& deck);
 /// Of a magnet, whatever the deck's scheme: classical Runge-Kutta steps, for solutions that others
 /// are measured against.
 std::unique_ptr<MechanicsCase> make_runge_kutta_magnet(const Deck& deck);
-
-/// Whether the scheme of a deck keeps constraints, or the system has none that could vibrate; the
-/// others solve the equations of a penalty.
-bool solves_rigid_equations(const Deck& deck);
-
-/// The deck with the paper's masses, lengths and initial data where it gives none.
-Deck with_initial_data(Deck deck);
-
-/// The system of a deck in R^n, its start, and its method.
-mechanics::Experiment make_experiment(const Deck& deck);
-std::unique_ptr<mechanics::Method> make_method(const Deck& deck,
-                                               const mechanics::Experiment& problem);
 
 }  // namespace tarn

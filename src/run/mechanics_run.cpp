@@ -14,6 +14,7 @@
 
 #include "checkpointer.hpp"
 #include "mechanics_case.hpp"
+#include "mechanics_experiment.hpp"
 #include "progress.hpp"
 #include "run_folder.hpp"
 #include "run_record.hpp"

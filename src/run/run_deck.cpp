@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "mechanics_case.hpp"
+#include "mechanics_experiment.hpp"
 #include "mechanics_run.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/run.hpp"
