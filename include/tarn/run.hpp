@@ -87,6 +87,14 @@ struct ExchangeSummary {
   std::optional<analysis::EvenLadder> even;
 };
 
+/// What a mechanical system conserves, over the rows of `conservation.csv`.
+struct ConservedQuantity {
+  std::string name;
+  double start = 0.0;
+  double largest_change = 0.0;  ///< from the start, without its sign
+  double last_change = 0.0;
+};
+
 struct RunResult {
   std::string out_dir;
   std::int64_t steps_done = 0;  ///< step number reached
@@ -97,8 +105,9 @@ struct RunResult {
   double steps_per_second = 0.0;
   double ns_per_day_per_replica = 0.0;  ///< 0 for systems without units
   double ns_per_day_total = 0.0;
-  std::vector<BlowUp> blow_ups;            ///< of the whole run, also before it was resumed
-  std::vector<AveragedQuantity> averages;  ///< after equilibration; see averages.csv
+  std::vector<BlowUp> blow_ups;              ///< of the whole run, also before it was resumed
+  std::vector<AveragedQuantity> averages;    ///< after equilibration; see averages.csv
+  std::vector<ConservedQuantity> conserved;  ///< of mechanical systems
   std::optional<ExchangeSummary> exchange;
   std::vector<std::string> pictures;
   std::string device;

@@ -74,6 +74,17 @@ void say_averages(const std::vector<AveragedQuantity>& averages, const Deck& dec
   }
 }
 
+void say_conserved(const std::vector<ConservedQuantity>& conserved, Terminal& terminal) {
+  if (conserved.empty()) return;
+  std::vector<std::vector<std::string>> rows{
+      {"conserved (conservation.csv)", "start", "largest change", "at the end"}};
+  for (const ConservedQuantity& q : conserved) {
+    rows.push_back({q.name, fmt::format("{:.6g}", q.start), fmt::format("{:.2g}", q.largest_change),
+                    fmt::format("{:+.2g}", q.last_change)});
+  }
+  for (const std::string& line : aligned(rows)) terminal.say(line);
+}
+
 /// Fewer round trips than this leave too much of the start.
 constexpr double kFewRoundTrips = 3.0;
 /// A ladder is even enough whose rarest exchange has this part of what an even one has.
@@ -145,6 +156,7 @@ void run(const Arguments& a, Events& events, int& exit_code) {
                              speed_text(result.steps_per_second, result.ns_per_day_per_replica,
                                         result.ns_per_day_total)));
     say_averages(result.averages, deck, terminal);
+    say_conserved(result.conserved, terminal);
     say_exchange(result.exchange, deck, terminal);
   }
   if (!result.blow_ups.empty()) {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <exception>
 #include <filesystem>
 #include <functional>
 #include <optional>
 #include <sstream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -72,6 +74,25 @@ class Table {
   Values values_;
   io::CsvWriter csv_;
 };
+
+/// Of all rows of a table, also of those before a restart.
+std::vector<ConservedQuantity> changes_in(const std::string& path) {
+  io::CsvReader csv(path);
+  std::vector<ConservedQuantity> quantities;
+  constexpr std::size_t kStepAndTime = 2;
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) {
+    const bool first = quantities.empty();
+    for (std::size_t k = kStepAndTime; k < cells.size(); ++k) {
+      const double value = csv.number(cells[k]);
+      if (first) quantities.push_back({csv.header()[k], value});
+      ConservedQuantity& q = quantities[k - kStepAndTime];
+      q.last_change = value - q.start;
+      q.largest_change = std::max(q.largest_change, std::abs(q.last_change));
+    }
+  }
+  return quantities;
+}
 
 class MechanicsRun {
  public:
@@ -242,6 +263,7 @@ class MechanicsRun {
       state.csv().create(provenance(state));
       state.write(step_, time());
       state.csv().sync();
+      tell_changes();
       draw();
       return fmt::format("; the state before is in '{}'", folder_.file(name + ".csv"));
     } catch (const Error&) {  // the first error is the one to tell
@@ -252,8 +274,13 @@ class MechanicsRun {
   void finish() {
     save();
     for (auto& table : tables_) table->csv().flush();
+    tell_changes();
     if (!interrupted_) draw();
     write_run_json(interrupted_ ? "interrupted" : "finished");
+  }
+
+  void tell_changes() {
+    if (deck_.mechanics.conservation) conserved_ = changes_in(folder_.file("conservation.csv"));
   }
 
   void draw() {
@@ -262,6 +289,19 @@ class MechanicsRun {
     if (pictures.warnings.empty()) return;
     warnings_.push_back(pictures.warnings.front());
     if (options_.on_warning) options_.on_warning(warnings_.back());
+  }
+
+  std::vector<std::string> changes_json() const {
+    std::vector<std::string> objects;
+    for (const ConservedQuantity& q : conserved_) {
+      io::JsonObject object;
+      object.add("name", io::json(std::string_view(q.name)))
+          .add("start", io::json(q.start))
+          .add("largest_change", io::json(q.largest_change))
+          .add("last_change", io::json(q.last_change));
+      objects.push_back(object.line());
+    }
+    return objects;
   }
 
   void write_run_json(const std::string& status, const std::string& error = {}) const {
@@ -294,6 +334,7 @@ class MechanicsRun {
         .add("iterations", io::json(costs.iterations))
         .add("linear_solves_per_step", a_step(costs.linear_solves))
         .add("iterations_per_step", a_step(costs.iterations))
+        .add("conserved", io::json_array(changes_json()))
         .add("warnings", io::json_strings(warnings_))
         .add("pictures", io::json_strings(pictures_));
     io::write_file(folder_.record(), object.text() + "\n");
@@ -317,6 +358,7 @@ class MechanicsRun {
     r.already_finished = already_finished;
     r.wall_seconds = p.elapsed_seconds;
     r.steps_per_second = p.steps_per_second;
+    r.conserved = conserved_;
     r.pictures = pictures_;
     r.device = "cpu";
     return r;
@@ -333,6 +375,7 @@ class MechanicsRun {
   bool interrupted_ = false;
   std::optional<Clock::time_point> began_, ended_;  // of stepping
   Clock::time_point saved_ = Clock::now();
+  std::vector<ConservedQuantity> conserved_;
   std::vector<std::string> warnings_, pictures_;
 };
 

@@ -185,6 +185,47 @@ TEST(MechanicsRun, RecordsTellWhatWasEvaluated) {
   EXPECT_EQ(counts("slow", {"iterations", "force_evaluations"}), (std::vector<double>{5, 175}));
 }
 
+/// The terminal and run.json tell what the rows of conservation.csv hold, also after a restart.
+TEST(MechanicsRun, ChangesOfConservedQuantitiesAreTold) {
+  const test::ScratchFolder scratch;
+  const std::vector<std::string> each{"observe.conservation.every=3"};
+  const auto with_steps = [&](const char* steps) {
+    std::vector<std::string> set = each;
+    set.emplace_back(steps);
+    return input("heavy-top", set);
+  };
+  const RunResult whole = run_into(with_steps("run.steps=600"), scratch.file("whole"));
+  run_into(with_steps("run.steps=400"), scratch.file("parts"));
+  const RunResult parts = run_into(with_steps("run.steps=600"), scratch.file("parts"), true);
+  const io::CsvReader csv(scratch.file("whole/conservation.csv"));
+  const auto rows = rows_of(scratch.file("whole/conservation.csv"));
+  ASSERT_EQ(rows.size(), 201u);
+  ASSERT_EQ(whole.conserved.size(), csv.header().size() - 2);
+  for (std::size_t k = 0; k < whole.conserved.size(); ++k) {
+    const ConservedQuantity& q = whole.conserved[k];
+    EXPECT_EQ(q.name, csv.header()[k + 2]);
+    EXPECT_EQ(q.start, rows.front()[k + 2]);
+    EXPECT_EQ(q.last_change, rows.back()[k + 2] - q.start);
+    double largest = 0.0;
+    for (const auto& row : rows) largest = std::max(largest, std::abs(row[k + 2] - q.start));
+    EXPECT_EQ(q.largest_change, largest);
+    EXPECT_EQ(parts.conserved[k].largest_change, largest);
+    EXPECT_EQ(parts.conserved[k].start, q.start);
+  }
+  EXPECT_EQ(whole.conserved[0].name, "energy");
+  EXPECT_GT(whole.conserved[0].largest_change, std::abs(whole.conserved[0].last_change) * 0.99);
+  const std::string record = test::read_text(scratch.file("whole/run.json"));
+  EXPECT_NE(
+      record.find(fmt::format("\"name\": \"energy\", \"start\": 1, \"largest_change\": {:.17g}",
+                              whole.conserved[0].largest_change)),
+      std::string::npos)
+      << record;
+  // Without the table there is nothing to tell.
+  const Deck deck =
+      load_deck(kInputs + "heavy-top.toml", {"run.steps=20"}, {"observe.conservation"});
+  EXPECT_TRUE(run_into(deck, scratch.file("none")).conserved.empty());
+}
+
 TEST(MechanicsRun, RodsAreToldFromTheirJoints) {
   const test::ScratchFolder scratch;
   run_into(input("double-spherical-pendulum", {"run.steps=100"}), scratch.file("out"));
