@@ -68,18 +68,19 @@ using SearchProgress = std::function<void(int done, int starts, double lowest_kc
 int default_starts(int molecules);
 
 /// The lowest minimum of `starts` independent searches: basin hopping (Wales & Doye 1997) from
-/// random_cluster(model, molecules, seed, start), a fixed number of hops each. Threads over the
+/// random_cluster(model, molecules, seed, start), as many hops each. Threads over the
 /// starts; the result does not depend on the number of threads.
-/// @param starts 0: default_starts(molecules)
+/// @param starts 0: default_starts(molecules), or as many as make as many hops in all
 /// @param threads 0: all
 /// @param keep of how many minima the structures are kept; those of more than one cost a few
 ///        quenches a start
 /// @param go_on asked often, by any thread; false ends the search with the lowest cluster so far,
 /// which need not be a minimum
-/// @throws InputError if `molecules` is below 1 or `starts` below 0
+/// @param hops of each start; 0: 50, from nine molecules on 500, fewer for clusters of hundreds
+/// @throws InputError if `molecules` is below 1, or `starts` or `hops` below 0
 LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
                              int starts = 0, const SearchProgress& progress = {}, int threads = 0,
-                             const std::function<bool()>& go_on = {}, int keep = 1);
+                             const std::function<bool()>& go_on = {}, int keep = 1, int hops = 0);
 
 /// Puts the molecules of a structure file onto the rigid geometry of the model
 /// (fit_rigid_geometry).

@@ -28,7 +28,7 @@ struct Arguments {
   std::uint64_t seed = 1;
   std::string model = "tip3p", out;
   bool minimise = false, quiet = false;
-  int starts = 0;  // 0: by the number of molecules
+  int starts = 0, hops = 0;  // 0: by the number of molecules
   int threads = 0, keep = 1;
 };
 
@@ -46,6 +46,7 @@ void write_minima(const Arguments& a, const std::vector<FoundMinimum>& minima) {
 
 void cluster(const Arguments& a, int& exit_code) {
   if (a.starts > 0 && !a.minimise) throw InputError("--starts goes with --minimise only");
+  if (a.hops > 0 && !a.minimise) throw InputError("--hops goes with --minimise only");
   if (a.keep > 1 && !a.minimise) throw InputError("--keep goes with --minimise only");
   // Before a long search.
   check_structure_path(a.out);
@@ -72,7 +73,7 @@ void cluster(const Arguments& a, int& exit_code) {
     catch_interrupts();
     LowestCluster lowest = lowest_cluster(
         model, a.molecules, a.seed, a.starts, progress, a.threads, [] { return !interrupted(); },
-        a.keep);
+        a.keep, a.hops);
     if (interrupted()) {
       exit_code = interrupted_exit_code();
       terminal.warning(fmt::format("interrupted: the lowest of {}, not followed to the end",
@@ -121,6 +122,12 @@ void add_cluster(CLI::App& app, int& exit_code) {
   command
       ->add_option("--starts", a->starts,
                    "independent searches; default enough for the lowest minimum up to N = 8")
+      ->check(whole_number(1, std::numeric_limits<int>::max()));
+  command
+      ->add_option(
+          "--hops", a->hops,
+          "hops from minimum to minimum of each search; default 50, from nine molecules on "
+          "500")
       ->check(whole_number(1, std::numeric_limits<int>::max()));
   command
       ->add_option("--keep", a->keep,

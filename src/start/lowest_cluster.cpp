@@ -23,17 +23,26 @@ using Eigen::Vector3d;
 constexpr double kTemperature = 0.6;
 /// Hops are quenched to this, the result of each start to 1e-6 [kcal/mol/A].
 constexpr double kHopTolerance = 1e-2;
-constexpr int kHops = 50;
+constexpr int kHops = 50, kHopsOfLarge = 500;
 /// Hops that end so near each other are taken for one minimum: what kHopTolerance leaves of the
 /// energy along a mode of 0.05 kcal/mol/A^2 [kcal/mol].
 constexpr double kSameHop = 1e-3;
 /// As many as this for each that is kept are followed to the end, since some are the same.
 constexpr std::size_t kFollowed = 4;
 
-/// Hops of a start: kHops, fewer for clusters so large that one quench takes a second.
-int hops(int molecules) {
+/// Clusters of more molecules take moves of some of them too: a minimum whose every molecule is
+/// turned or shaken at once is lost, and nothing near it is found.
+constexpr int kLargestMovedWhole = 8;
+/// How many of them, on average.
+constexpr double kMovedOfLarge = 2.0;
+
+/// Hops of a start by default, fewer for clusters so large that one quench takes a second. Small
+/// clusters have no minimum that is far from a random start; of larger ones a long search finds
+/// more than many short ones.
+int default_hops(int molecules) {
   const double pairs = 0.5 * molecules * (molecules - 1.0);
-  return molecules < 2 ? 0 : static_cast<int>(std::min<double>(kHops, 4e6 / pairs));
+  const int most = molecules <= kLargestMovedWhole ? kHops : kHopsOfLarge;
+  return molecules < 2 ? 0 : static_cast<int>(std::min<double>(most, 4e6 / pairs));
 }
 
 struct Minimum {
@@ -45,8 +54,10 @@ struct Minimum {
 class Search {
  public:
   /// @param keep how many minima each search tells
-  Search(const WaterModel& model, int molecules, int keep, const std::function<bool()>& go_on)
+  Search(const WaterModel& model, int molecules, int hops, int keep,
+         const std::function<bool()>& go_on)
       : go_on_(go_on),
+        hops_(hops),
         keep_(static_cast<std::size_t>(keep)),
         model_(model),
         triangle_(model),
@@ -72,7 +83,7 @@ class Search {
     quench_hop(here);
     Minimum lowest = here;
     std::vector<Minimum> met;  // to kHopTolerance, from the lowest on
-    for (int hop = 0; hop < hops(n) && (!go_on_ || go_on_()); ++hop) {
+    for (int hop = 0; hop < hops_ && (!go_on_ || go_on_()); ++hop) {
       // Draws of one hop; random_cluster() has those below 2^32.
       draw_ = static_cast<std::uint64_t>(hop + 1) << 32;
       const auto u = start::uniforms(seed_, replica_, frames_.size(), draw_);
@@ -124,8 +135,11 @@ class Search {
       reinsert(std::min(static_cast<std::size_t>(choice * static_cast<double>(frames_.size())),
                         frames_.size() - 1));
     } else {
+      const auto n = static_cast<double>(frames_.size());
+      const bool some = frames_.size() > kLargestMovedWhole && choice < 0.75;
       for (std::size_t m = 0; m < frames_.size(); ++m) {
         const auto u = start::uniforms(seed_, replica_, m, draw_);
+        if (some && start::uniforms(seed_, replica_, m, draw_ + 1)[0] * n > kMovedOfLarge) continue;
         const Vector3d axis = start::random_direction(u[0], u[1]);
         if (kind == 0) {
           const Vector3d shift(u[3] - 0.5, u[4] - 0.5, u[5] - 0.5);
@@ -163,6 +177,7 @@ class Search {
   }
 
   std::function<bool()> go_on_;
+  int hops_;
   std::size_t keep_;
   WaterModel model_;
   start::Triangle triangle_;
@@ -228,21 +243,29 @@ class KeptMinima {
 int default_starts(int molecules) {
   if (molecules < 2) return 1;
   if (molecules <= 8) return 96;
-  // About 2e9 pairs of molecules in all, with 200 iterations a quench.
+  // About 2e9 pairs of molecules in all, with 200 iterations a quench, and at most 13 000 quenches.
   const double pairs = 0.5 * molecules * (molecules - 1.0);
-  return static_cast<int>(std::clamp(2e9 / (pairs * 200.0 * (hops(molecules) + 1)), 1.0, 256.0));
+  const double quenches = std::min(2e9 / (pairs * 200.0), 13e3);
+  return static_cast<int>(std::max(quenches / (default_hops(molecules) + 1), 1.0));
 }
 
 LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed, int starts,
                              const SearchProgress& progress, int threads,
-                             const std::function<bool()>& go_on, int keep) {
+                             const std::function<bool()>& go_on, int keep, int hops) {
   if (molecules < 1) {
     throw InputError("a cluster needs at least one molecule, not " + std::to_string(molecules));
   }
   if (starts < 0) {
     throw InputError("the number of starts must be positive, not " + std::to_string(starts));
   }
-  if (starts == 0) starts = default_starts(molecules);
+  if (hops < 0)
+    throw InputError("the number of hops must be positive, not " + std::to_string(hops));
+  if (hops == 0) hops = default_hops(molecules);
+  if (starts == 0) {
+    // As many hops in all as by default.
+    const std::int64_t all = std::int64_t{default_starts(molecules)} * default_hops(molecules);
+    starts = static_cast<int>(std::max<std::int64_t>(all / std::max(hops, 1), 1));
+  }
 
   // The order of (energy to 1e-6 kcal/mol, start) does not depend on which start ends first.
   const auto key = [](double energy) { return std::round(1e6 * energy); };
@@ -252,7 +275,8 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
   KeptMinima kept(static_cast<std::size_t>(std::max(keep, 1)));
   std::mutex mutex;
   for_each_index(
-      starts, threads, [&](int) { return Search(model, molecules, std::max(keep, 1), go_on); },
+      starts, threads,
+      [&](int) { return Search(model, molecules, hops, std::max(keep, 1), go_on); },
       [&](Search& search, std::int64_t i) {
         const int start = static_cast<int>(i);
         // The first one is looked at whatever comes, so that there is a cluster.

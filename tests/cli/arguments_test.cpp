@@ -53,6 +53,8 @@ TEST_F(Arguments, WholeNumbersAreTakenAsTheyAreWritten) {
                  2, "; the largest integer is 2^63 - 1 = 9223372036854775807");
   expect_refused(cluster + " --minimise --starts 0", 2, "--starts: 0: give a whole number from 1");
   expect_refused(cluster + " --minimise --starts -3", 2, "-3: give a whole number from 1");
+  expect_refused(cluster + " --minimise --hops 0", 2, "--hops: 0: give a whole number from 1");
+  expect_refused(cluster + " --hops 5", 2, "--hops goes with --minimise only");
   expect_refused("cluster --molecules 0 -o " + folder_.file("c.xyz"), 2, "from 1 to 100000");
   expect_refused("rdf " + structure_ + " --skip -1", 2, any);
   EXPECT_TRUE(test::contents_of(folder_.path()).empty());

@@ -213,6 +213,29 @@ TEST(LowestCluster, TiesGoToTheFirstStart) {
   EXPECT_EQ(r.positions_A, lowest_cluster(tip3p(), 2, 3, 1).positions_A);
 }
 
+/// More hops are those of a shorter search and then others, whether moves are of all molecules or
+/// of some: what they find is no higher, but for what a hop's quench leaves of an energy.
+TEST(LowestCluster, MoreHopsGoOnFromFewer) {
+  for (const int molecules : {6, 12}) {
+    const auto lowest = [&](int hops) {
+      return lowest_cluster(tip3p(), molecules, 3, 1, {}, 1, {}, 1, hops).energy_kcal_per_mol;
+    };
+    const double one = lowest(1), ten = lowest(10), fifty = lowest(50);
+    EXPECT_LT(ten, one + 1e-3);
+    EXPECT_LT(fifty, ten + 1e-3);
+    EXPECT_LT(fifty, one - 0.1) << "one hop from a random cluster";
+    EXPECT_EQ(lowest(0), molecules == 6 ? fifty : lowest(500)) << "the default";
+  }
+}
+
+TEST(LowestCluster, ManyHopsAreOfFewStarts) {
+  ASSERT_EQ(default_starts(2), 96);
+  EXPECT_EQ(lowest_cluster(tip3p(), 2, 3, 0, {}, 2, {}, 1, 1200).starts_done, 96 * 50 / 1200);
+  EXPECT_EQ(lowest_cluster(tip3p(), 2, 3, 0, {}, 2, {}, 1, 10'000).starts_done, 1);
+  EXPECT_EQ(lowest_cluster(tip3p(), 2, 3, 3, {}, 2, {}, 1, 2).starts_done, 3);
+  EXPECT_THROW(lowest_cluster(tip3p(), 2, 3, 1, {}, 1, {}, 1, -1), InputError);
+}
+
 /// The minima that are kept are minima, distinct, in order, and the lowest is what it is without.
 TEST(LowestCluster, KeepsTheLowestDistinctMinima) {
   const LowestCluster alone = lowest_cluster(tip3p(), 6, 3, 4, {}, 2);
