@@ -59,7 +59,8 @@ int main(int argc, char** argv) {
   CLI::App app{"tarn: molecular dynamics of water clusters", "tarn"};
   app.set_version_flag("--version", "tarn " + std::string(tarn::kVersion));
   app.require_subcommand(1);
-  app.footer("'tarn COMMAND --help' explains a command; 'tarn check --reference' explains decks.\n");
+  app.footer(
+      "'tarn COMMAND --help' explains a command; 'tarn check --reference' explains decks.\n");
   app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
     return tarn::cli::usage_text(*failed, error);
   });

@@ -95,10 +95,24 @@ std::size_t rows_above(const std::vector<std::string_view>& labels) {
   return (labels.size() + columns - 1) / columns;
 }
 
-/// Whether a plot shows its legend: not one that the plot above has shown.
+/// What a legend shows: labels with their lines.
+std::vector<std::string> legend_of(const Plot& plot) {
+  std::vector<std::string> entries;
+  for (std::size_t i = 0; i < plot.series.size(); ++i) {
+    const Series& series = plot.series[i];
+    if (!series.label.empty()) entries.push_back(series.label + '\n' + line_of(series, i));
+  }
+  return entries;
+}
+
+/// Whether a plot shows its legend: not one that the plot above has, by itself or among others.
 bool shows_legend(const std::vector<Plot>& plots, std::size_t panel) {
-  const auto labels = labels_of(plots[panel]);
-  return !labels.empty() && (panel == 0 || labels != labels_of(plots[panel - 1]));
+  const auto own = legend_of(plots[panel]);
+  if (own.empty() || panel == 0) return !own.empty();
+  const auto above = legend_of(plots[panel - 1]);
+  return !std::all_of(own.begin(), own.end(), [&](const std::string& entry) {
+    return std::find(above.begin(), above.end(), entry) != above.end();
+  });
 }
 
 int pixels(double value) { return static_cast<int>(std::ceil(value)); }

@@ -214,6 +214,25 @@ TEST_F(Drawn, LegendsAboveTakeNoHeightFromTheAxes) {
   }
 }
 
+// What the plot above has said of a line need not be said again; another line of that name is.
+TEST_F(Drawn, ALegendThatThePlotAboveHasIsNotShownAgain) {
+  Plot first = example();
+  ASSERT_GE(first.series.size(), 2u);
+  for (std::size_t i = 0; i < first.series.size(); ++i) {
+    first.series[i].label = "curve" + std::to_string(i);
+    first.series[i].colour.clear();
+  }
+  Plot second = first;
+  second.series.resize(first.series.size() - 1);
+  const auto shown = [&] {
+    EXPECT_EQ(draw({first, second}, folder_.file("a"), {PictureFormat::svg}).warning, "");
+    return places_of(read_text(folder_.file("a.svg")), "curve0<").size();
+  };
+  EXPECT_EQ(shown(), 1u);
+  second.series[0].dashed = true;
+  EXPECT_EQ(shown(), 2u);
+}
+
 /// The texts that begin so.
 std::vector<std::string> texts_of(const std::string& svg, const std::string& beginning) {
   std::vector<std::string> labels;
