@@ -333,8 +333,23 @@ std::string counted_ticks(double low, double high) {
   return fmt::format("{}", fmt::join(ticks, ", "));
 }
 
-/// A logarithmic axis of less than two decades has ticks at 1, 2 and 5 times powers of ten; one of
-/// more has them at the powers, written out where they count something.
+/// The products of digits and powers of ten that lie on an axis.
+std::vector<std::string> ticks_at(const std::vector<double>& digits,
+                                  const std::array<double, 2>& range) {
+  std::vector<std::string> ticks;
+  for (double power = std::pow(10.0, std::floor(std::log10(range[0]))); power <= range[1];
+       power *= 10.0) {
+    for (const double digit : digits) {
+      const double tick = digit * power;
+      if (tick >= range[0] && tick <= range[1]) ticks.push_back(fmt::format("{:.9g}", tick));
+    }
+  }
+  return ticks;
+}
+
+/// A logarithmic axis of less than two decades has ticks at 1, 2 and 5 times powers of ten, and at
+/// more places where these are fewer than three; one of more decades has them at the powers,
+/// written out where they count something.
 std::string log_ticks_command(char axis, const std::optional<std::array<double, 2>>& range) {
   constexpr double kFewDecades = 100.0;
   constexpr double kMostCounted = 1e5;
@@ -344,14 +359,8 @@ std::string log_ticks_command(char axis, const std::optional<std::array<double, 
         "set {0}tics {1}\nset logscale {0}\nset format {0} '1e%+T'\n", axis,
         counted ? fmt::format("({})", counted_ticks((*range)[0], (*range)[1])) : "autofreq");
   }
-  std::vector<std::string> ticks;
-  for (double power = std::pow(10.0, std::floor(std::log10((*range)[0]))); power <= (*range)[1];
-       power *= 10.0) {
-    for (double digit : {1.0, 2.0, 5.0}) {
-      const double tick = digit * power;
-      if (tick >= (*range)[0] && tick <= (*range)[1]) ticks.push_back(fmt::format("{:.9g}", tick));
-    }
-  }
+  std::vector<std::string> ticks = ticks_at({1.0, 2.0, 5.0}, *range);
+  if (ticks.size() < 3) ticks = ticks_at({1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0}, *range);
   return fmt::format("set {0}tics ({1})\nset logscale {0}\nset format {0} '%g'\n", axis,
                      fmt::join(ticks, ", "));
 }

@@ -149,6 +149,13 @@ TEST_F(Drawn, MarksColoursAndTicksAreThoseOfThePlot) {
     EXPECT_TRUE(contains(svg, ">" + tick + "<")) << tick;
   }
   EXPECT_FALSE(contains(svg, "1e+"));
+  EXPECT_FALSE(contains(svg, ">70<"));
+  // Of 1, 2 and 5 only 20 and 50 would be there.
+  plot.x_range = {{11.5, 80.0}};
+  EXPECT_EQ(draw({plot}, folder_.file("a")).warning, "");
+  for (const std::string tick : {"15", "20", "30", "40", "50", "70"}) {
+    EXPECT_TRUE(contains(read_text(folder_.file("a.svg")), ">" + tick + "<")) << tick;
+  }
 }
 
 TEST(Plot, LegendsDoNotLieOnTheData) {
