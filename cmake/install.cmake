@@ -1,5 +1,6 @@
 # One library with all rooms in it, tarn::tarn; cmake --install: the program, the public headers and
-# that library, which another project finds by find_package(tarn), the decks and the documents.
+# that library, which another project finds by find_package(tarn), the decks, the documents and the
+# completion for bash.
 include(GNUInstallDirs)
 
 get_property(rooms GLOBAL PROPERTY TARN_BUILT_ROOMS)
@@ -28,6 +29,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tarn)
 install(TARGETS tarn EXPORT tarn)
 if(TARGET tarn_cli)
   install(TARGETS tarn_cli)
+  install(FILES src/cli/completion.bash RENAME tarn
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 endif()
 install(DIRECTORY include/tarn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${TARN_GENERATED_DIR}/tarn/version.hpp

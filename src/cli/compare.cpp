@@ -223,6 +223,7 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
   a.apply_to(options, terminal, events);
   options.steps = a.steps;
   options.reference = a.reference;
+  if (const auto note = a.note_on_threads(deck)) terminal.warning(*note);
 
   const CompareResult result = compare_schemes(deck, split(a.schemes), options);
   terminal.close_bar();

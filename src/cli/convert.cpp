@@ -22,7 +22,7 @@ struct Arguments {
   std::string trajectory, out, model;
   std::int64_t skip = 0, every = 1;
   std::vector<std::int64_t> replicas;
-  bool quiet = false;
+  bool sites = false, quiet = false;
 };
 
 void convert(const Arguments& a, int& exit_code) {
@@ -33,7 +33,7 @@ void convert(const Arguments& a, int& exit_code) {
   catch_interrupts();
   Terminal terminal(a.quiet);
   NowAndThen is_due;
-  io::ConvertOptions options{a.trajectory, a.out, a.model, a.skip, a.every, a.replicas};
+  io::ConvertOptions options{a.trajectory, a.out, a.model, a.skip, a.every, a.replicas, a.sites};
   options.watch = [&](bool writing, std::int64_t done, std::int64_t frames) {
     if (is_due()) {
       terminal.say(writing ? fmt::format("written: {} of {} frames", done, frames)
@@ -81,6 +81,9 @@ void add_convert(CLI::App& app, int& exit_code) {
   command->add_option("--replicas", a->replicas, "numbers of those that are taken; default all")
       ->delimiter(',')
       ->allow_extra_args(false);
+  command->add_flag("--sites", a->sites,
+                    "write M of four-site models behind the atoms of each molecule, as GROMACS and "
+                    "OpenMM have it: .xyz, .gro, .pdb");
   command->add_flag("--quiet", a->quiet, "no progress");
   command->callback([a, &exit_code] { convert(*a, exit_code); });
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/threads.hpp"
 #include "events.hpp"
 #include "tarn/deck.hpp"
 #include "terminal.hpp"
@@ -67,6 +68,20 @@ struct DeckArguments : ChangedDeck {
     for (const std::string& change : set) text += " --set " + in_quotes(change);
     for (const std::string& change : unset) text += " --unset " + in_quotes(change);
     return text;
+  }
+
+  /// Where a run would have more threads than there are processors for this process, which makes it
+  /// slower: what to do about it.
+  std::optional<std::string> note_on_threads(const Deck& loaded) const {
+    const int given = threads.value_or(loaded.run.threads);
+    const int count = given > 0 ? given : default_threads();
+    if (is_mechanical(loaded.system.kind) || count <= processors()) return std::nullopt;
+    return fmt::format(
+        "{} threads, {}, for {}: more than there are make a run slower, and change no "
+        "result; give --threads {}",
+        count, given > 0 ? "as asked for" : "as OMP_NUM_THREADS says",
+        processors() == 1 ? "1 processor" : fmt::format("{} processors", processors()),
+        processors());
   }
 
   /// Fills the options that RunOptions and CompareOptions share, and catches interrupts.

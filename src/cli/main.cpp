@@ -25,6 +25,22 @@ int lost_output(int number) {
   return static_cast<int>(tarn::ExitCode::io);
 }
 
+/// What is wrong where a word is empty, or an option with an equals sign ends there: as a rule a
+/// variable of a script that was not set, in whose place no default may step.
+std::string empty_word_problem(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const bool no_value = word.starts_with("--") && word.find('=') + 1 == word.size();
+    if (!word.empty() && !no_value) continue;
+    const std::string where = no_value ? " of " + word
+                              : i > 0  ? " after '" + words[i - 1] + "'"
+                                       : std::string{};
+    return "tarn: the argument" + where +
+           " is empty; is a variable not set? Leave it out, or give it a value.\n";
+  }
+  return {};
+}
+
 /// The exit code, once all that was printed has left the program.
 int after_printing(int exit_code) {
   errno = 0;
@@ -43,7 +59,8 @@ int main(int argc, char** argv) {
   CLI::App app{"tarn: molecular dynamics of water clusters", "tarn"};
   app.set_version_flag("--version", "tarn " + std::string(tarn::kVersion));
   app.require_subcommand(1);
-  app.footer("'tarn COMMAND --help' explains a command; docs/decks.md explains decks.\n");
+  app.footer(
+      "'tarn COMMAND --help' explains a command; 'tarn check --reference' explains decks.\n");
   app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
     return tarn::cli::usage_text(*failed, error);
   });
@@ -71,6 +88,10 @@ int main(int argc, char** argv) {
     if (words.empty() || std::any_of(commands.begin(), commands.end(), is_named)) {
       words.insert(words.begin() + (words.empty() ? 0 : 1), "--help");
     }
+  }
+  if (const std::string problem = empty_word_problem(words); !problem.empty()) {
+    fmt::print(stderr, "{}", problem);
+    return static_cast<int>(tarn::ExitCode::bad_input);
   }
   std::reverse(words.begin(), words.end());  // as the parser takes them
   try {

@@ -116,7 +116,8 @@ void Terminal::say(const std::string& text) {
 }
 
 void catch_interrupts() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  // The last two are those by which batch systems warn of the end of a job.
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
     // nohup, and a shell that starts a program in the background, tell it to ignore some.
     if (std::signal(signal, on_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
   }

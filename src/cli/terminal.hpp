@@ -59,12 +59,12 @@ std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& ro
 /// "1 frame", "2 frames".
 std::string counted(std::int64_t n, const char* what);
 
-/// Makes SIGINT, SIGTERM and SIGHUP, the end of the terminal, set a flag, but those that are
-/// ignored already; a second signal ends the program at once.
+/// Makes SIGINT, SIGTERM, SIGHUP (the end of the terminal), SIGUSR1 and SIGUSR2 set a flag, but
+/// those that are ignored already; a second signal ends the program at once.
 void catch_interrupts();
 bool interrupted();
 /// That of a program which the signal ended, as shells give it: 130 for SIGINT, 143 for
-/// SIGTERM, 129 for SIGHUP.
+/// SIGTERM, 129 for SIGHUP, 138 and 140 for the last two.
 int interrupted_exit_code();
 
 }  // namespace tarn::cli

@@ -47,7 +47,7 @@ bool is_drawn(const MechanicsSchemeResult& r, const Axis& axis) {
   return is_drawn(r) && r.*axis.value > 0.0;
 }
 constexpr Axis kStep{&MechanicsSchemeResult::step, "step"};
-constexpr Axis kTime{&MechanicsSchemeResult::us_per_time, "time for a unit of time (µs)"};
+constexpr Axis kTime{&MechanicsSchemeResult::us_per_time, "wall time for a unit of time (µs)"};
 constexpr Axis kForces{&MechanicsSchemeResult::forces_per_time,
                        "evaluations of the force for a unit of time"};
 

@@ -15,6 +15,7 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/trajectory.hpp"
+#include "tarn/physics/water_model.hpp"
 #include "tarn/version.hpp"
 
 namespace tarn::io {
@@ -38,6 +39,7 @@ struct Replica {
   std::int64_t number = 0;  ///< in the old file
   std::int64_t frames = 0;  ///< taken
   std::int64_t seen = 0;
+  std::optional<double> bath_K{};  ///< of the first frame that is taken
 };
 
 /// What the first reading of the file shows.
@@ -68,6 +70,7 @@ class Converter {
     result.replicas = static_cast<std::int64_t>(contents_.replicas.size());
     result.molecules = contents_.molecules;
     result.notes = notes();
+    if (options_.sites) find_site();
     name_files();
     try {
       if (!write()) {
@@ -141,6 +144,7 @@ class Converter {
                         "cluster",
                         frame->molecules, contents_.molecules)}});
       }
+      if (replica.frames == 0) replica.bath_K = frame->bath_K();
       look_at_time(*frame, replica.frames++);
       contents_.box = contents_.box || frame->has_box;
       const bool moves = !frame->velocities_A_per_akma.empty();
@@ -213,6 +217,42 @@ class Converter {
     return notes;
   }
 
+  /// The weight of M, by the model. @throws InputError
+  void find_site() {
+    const auto refuse = [&](const std::string& why) {
+      throw InputError(fmt::format("{}: {}", options_.from, why));
+    };
+    if (format_.structure_text == nullptr) {
+      refuse(fmt::format("sites beside the atoms are written to .xyz, .gro and .pdb, not to {}",
+                         format_.name));
+    }
+    if (contents_.model.empty()) {
+      refuse(
+          "the file does not say of which water model it is, and the site M depends on that; "
+          "name it by --model");
+    }
+    const std::optional<WaterModel> model = find_water_model(contents_.model);
+    if (!model || !model->has_m_site()) {
+      refuse(fmt::format("molecules of {} have no site beside their atoms", contents_.model));
+    }
+    site_weight_ = model->m_site_weight();
+  }
+
+  /// The vectors of O, H, H, and those of M, r_O + w (r_H1 + r_H2 - 2 r_O), behind each three.
+  /// @param atoms [molecule][9] @return [molecule][12]
+  std::vector<double> with_site(const std::vector<double>& atoms) const {
+    std::vector<double> sites;
+    sites.reserve(atoms.size() / 3 * 4);
+    for (std::size_t i = 0; i < atoms.size(); i += 9) {
+      const double* const o = &atoms[i];
+      sites.insert(sites.end(), o, o + 9);
+      for (std::size_t c = 0; c < 3; ++c) {
+        sites.push_back(o[c] + site_weight_ * (o[c + 3] + o[c + 6] - 2.0 * o[c]));
+      }
+    }
+    return sites;
+  }
+
   bool in_one_file() const {
     return contents_.replicas.size() == 1 || format_.id == FileFormat::h5md;
   }
@@ -249,6 +289,7 @@ class Converter {
     info.every = contents_.every;
     info.first_step = contents_.first_step;
     info.velocities = contents_.all_velocities;
+    info.sites_per_molecule = options_.sites ? 4 : 3;
     info.timestep_fs = 1000.0 * contents_.interval_ps / static_cast<double>(contents_.every);
     info.replicas =
         format_.id == FileFormat::h5md ? static_cast<int>(contents_.replicas.size()) : 1;
@@ -256,8 +297,14 @@ class Converter {
                                   contents_.model.empty() ? "" : contents_.model + ", ",
                                   contents_.molecules, contents_.molecules == 1 ? "" : "s",
                                   std::filesystem::path(options_.from).filename().string());
-    for (const std::string& path : paths_) {
-      info.path = path + std::string(kTemporarySuffix);
+    const bool all_tell = std::all_of(contents_.replicas.begin(), contents_.replicas.end(),
+                                      [](const Replica& r) { return r.bath_K.has_value(); });
+    for (std::size_t p = 0; p < paths_.size(); ++p) {
+      info.baths_K.clear();
+      for (std::size_t r = 0; all_tell && r < contents_.replicas.size(); ++r) {
+        if (in_one_file() || r == p) info.baths_K.push_back(*contents_.replicas[r].bath_K);
+      }
+      info.path = paths_[p] + std::string(kTemporarySuffix);
       writers_.push_back(format_.write(info));
       writers_.back()->create();
     }
@@ -282,6 +329,11 @@ class Converter {
       out.time_ps = contents_.times ? *frame->time_ps() : static_cast<double>(index);
       out.positions_A = frame->positions_A;
       out.velocities_A_per_akma = frame->velocities_A_per_akma;
+      std::vector<double> positions_A, velocities_A_per_akma;
+      if (options_.sites) {
+        out.positions_A = positions_A = with_site(frame->positions_A);
+        out.velocities_A_per_akma = velocities_A_per_akma = with_site(frame->velocities_A_per_akma);
+      }
       writers_[in_one_file() ? 0 : found->second]->append(out);
     }
     for (const auto& writer : writers_) writer->finish();
@@ -313,6 +365,7 @@ class Converter {
   Contents contents_;
   std::map<std::int64_t, std::size_t> places_;  // of replicas, by their numbers
   std::vector<double> first_positions_A_;
+  double site_weight_ = 0.0;
   std::vector<std::string> paths_;
   std::vector<std::unique_ptr<TrajectoryWriter>> writers_;
 };

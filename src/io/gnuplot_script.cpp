@@ -95,10 +95,24 @@ std::size_t rows_above(const std::vector<std::string_view>& labels) {
   return (labels.size() + columns - 1) / columns;
 }
 
-/// Whether a plot shows its legend: not one that the plot above has shown.
+/// What a legend shows: labels with their lines.
+std::vector<std::string> legend_of(const Plot& plot) {
+  std::vector<std::string> entries;
+  for (std::size_t i = 0; i < plot.series.size(); ++i) {
+    const Series& series = plot.series[i];
+    if (!series.label.empty()) entries.push_back(series.label + '\n' + line_of(series, i));
+  }
+  return entries;
+}
+
+/// Whether a plot shows its legend: not one that the plot above has, by itself or among others.
 bool shows_legend(const std::vector<Plot>& plots, std::size_t panel) {
-  const auto labels = labels_of(plots[panel]);
-  return !labels.empty() && (panel == 0 || labels != labels_of(plots[panel - 1]));
+  const auto own = legend_of(plots[panel]);
+  if (own.empty() || panel == 0) return !own.empty();
+  const auto above = legend_of(plots[panel - 1]);
+  return !std::all_of(own.begin(), own.end(), [&](const std::string& entry) {
+    return std::find(above.begin(), above.end(), entry) != above.end();
+  });
 }
 
 int pixels(double value) { return static_cast<int>(std::ceil(value)); }
@@ -322,8 +336,23 @@ std::string counted_ticks(double low, double high) {
   return fmt::format("{}", fmt::join(ticks, ", "));
 }
 
-/// A logarithmic axis of less than two decades has ticks at 1, 2 and 5 times powers of ten; one of
-/// more has them at the powers, written out where they count something or are near 1.
+/// The products of digits and powers of ten that lie on an axis.
+std::vector<std::string> ticks_at(const std::vector<double>& digits,
+                                  const std::array<double, 2>& range) {
+  std::vector<std::string> ticks;
+  for (double power = std::pow(10.0, std::floor(std::log10(range[0]))); power <= range[1];
+       power *= 10.0) {
+    for (const double digit : digits) {
+      const double tick = digit * power;
+      if (tick >= range[0] && tick <= range[1]) ticks.push_back(fmt::format("{:.9g}", tick));
+    }
+  }
+  return ticks;
+}
+
+/// A logarithmic axis of less than two decades has ticks at 1, 2 and 5 times powers of ten, and at
+/// more places where these are fewer than three; one of more decades has them at the powers,
+/// written out where they count something or are near 1.
 std::string log_ticks_command(const Plot& plot, char axis) {
   constexpr double kFewDecades = 100.0;
   constexpr double kMostCounted = 1e5;
@@ -337,14 +366,8 @@ std::string log_ticks_command(const Plot& plot, char axis) {
                        counted ? fmt::format("({})", counted_ticks(low, high)) : "autofreq",
                        plain ? "%g" : "1e%+T");
   }
-  std::vector<std::string> ticks;
-  for (double power = std::pow(10.0, std::floor(std::log10((*range)[0]))); power <= (*range)[1];
-       power *= 10.0) {
-    for (double digit : {1.0, 2.0, 5.0}) {
-      const double tick = digit * power;
-      if (tick >= (*range)[0] && tick <= (*range)[1]) ticks.push_back(fmt::format("{:.9g}", tick));
-    }
-  }
+  std::vector<std::string> ticks = ticks_at({1.0, 2.0, 5.0}, *range);
+  if (ticks.size() < 3) ticks = ticks_at({1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0}, *range);
   return fmt::format("set {0}tics ({1})\nset logscale {0}\nset format {0} '%g'\n", axis,
                      fmt::join(ticks, ", "));
 }

@@ -170,7 +170,9 @@ std::optional<Structure> GroReader::next() {
 }
 
 std::string gro_frame(std::span<const double> positions_A,
-                      std::span<const double> velocities_A_per_akma, std::string_view title) {
+                      std::span<const double> velocities_A_per_akma, std::string_view title,
+                      int sites_per_molecule) {
+  const auto sites = static_cast<std::size_t>(sites_per_molecule);
   const std::size_t atoms = positions_A.size() / 3;
   std::string text = fmt::format("{}\n{:5}\n", title, atoms);
   const auto add = [&text](double value, int decimals) {
@@ -186,9 +188,8 @@ std::string gro_frame(std::span<const double> positions_A,
     text += word;
   };
   for (std::size_t a = 0; a < atoms; ++a) {
-    fmt::format_to(std::back_inserter(text), "{:5}{:<5}{:>5}{:5}",
-                   (a / kAtomsPerMolecule + 1) % 100000, kGroResidue,
-                   kGroNames[a % kAtomsPerMolecule], (a + 1) % 100000);
+    fmt::format_to(std::back_inserter(text), "{:5}{:<5}{:>5}{:5}", (a / sites + 1) % 100000,
+                   kGroResidue, kGroNames[a % sites], (a + 1) % 100000);
     for (std::size_t c = 3 * a; c < 3 * a + 3; ++c) add(positions_A[c] / kAngstromPerNm, kDecimals);
     if (!velocities_A_per_akma.empty()) {
       for (std::size_t c = 3 * a; c < 3 * a + 3; ++c) {

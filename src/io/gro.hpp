@@ -33,9 +33,11 @@ class GroReader final : public FrameReader {
 /// none.
 /// @param velocities_A_per_akma empty, or as long as the positions
 /// @param title one line; GROMACS takes time and step from "t=<ps> step=<step>" in it
+/// @param sites_per_molecule 3, or 4 with M behind the atoms of each
 /// @throws NumericalError when a number is not finite; IoError when one does not fit its column
 std::string gro_frame(std::span<const double> positions_A,
-                      std::span<const double> velocities_A_per_akma, std::string_view title);
+                      std::span<const double> velocities_A_per_akma, std::string_view title,
+                      int sites_per_molecule = 3);
 
 /// A file that holds one structure. @throws NumericalError, IoError
 std::string gro_text(const Structure& structure);

@@ -74,7 +74,7 @@ class H5mdWriter final : public TrajectoryWriter {
     put_in_place([this](const std::string& temporary) {
       File file(temporary, File::Mode::create);
       write_head(file);
-      for (int r = 0; r < info_.replicas; ++r) make_replica(file, group_of(r));
+      for (int r = 0; r < info_.replicas; ++r) make_replica(file, r);
       file.close();
     });
     for (Replica& replica : replicas_) replica = {};
@@ -154,11 +154,15 @@ class H5mdWriter final : public TrajectoryWriter {
     file.make_group("particles");
   }
 
-  void make_replica(const File& file, const std::string& group) const {
+  void make_replica(const File& file, int r) const {
+    const std::string group = group_of(r);
     const int atoms = kAtomsPerMolecule * info_.molecules;
     std::vector<int> species(static_cast<std::size_t>(atoms), kHydrogen);
     for (std::size_t a = 0; a < species.size(); a += kAtomsPerMolecule) species[a] = kOxygen;
     file.make_group(group);
+    if (!info_.baths_K.empty()) {
+      file.set_attribute(group, "bath_K", info_.baths_K.at(static_cast<std::size_t>(r)));
+    }
     file.make_group(group + "/box");
     file.set_attribute(group + "/box", "dimension", std::vector<int>{3});
     file.set_attribute(group + "/box", "boundary", std::vector<std::string>(3, "none"));
@@ -360,6 +364,7 @@ class H5mdReader final : public FrameReader {
     if (velocity_unit_) structure.velocities_A_per_akma = values_of(velocity_, *velocity_unit_);
     structure.comment["replica"] = groups_[group_ - 1];
     if (!model_.empty()) structure.comment["model"] = model_;
+    if (bath_K_) structure.comment["bath_K"] = fmt::to_string(*bath_K_);
     if (steps_) structure.comment["step"] = fmt::to_string((*steps_)[frame_]);
     if (times_ps_) structure.comment["time_ps"] = fmt::format("{:.17g}", (*times_ps_)[frame_]);
     ++frame_;
@@ -427,6 +432,7 @@ class H5mdReader final : public FrameReader {
     }
     unit_A_ = *unit_A;
     frames_ = shape[0];
+    bath_K_ = file_.number_attribute(group, "bath_K");
     check_species(group + "/species", shape[1]);
     has_box_ = false;
     if (file_.has(group + "/box")) {
@@ -502,6 +508,7 @@ class H5mdReader final : public FrameReader {
   std::string position_;
   int molecules_ = 0;
   bool has_box_ = false;
+  std::optional<double> bath_K_;
   double unit_A_ = 1.0;
   std::string velocity_;
   std::optional<double> velocity_unit_;  // in A/akma; none: no velocities

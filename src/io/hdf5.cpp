@@ -190,6 +190,31 @@ void File::set_attribute(const std::string& object, const char* name,
   checked(H5Awrite(attribute.id(), H5T_NATIVE_INT, numbers.data()), "write");
 }
 
+void File::set_attribute(const std::string& object, const char* name, double number) const {
+  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
+  const Handle attribute(H5Acreate_by_name(file_.id(), object.c_str(), name, H5T_IEEE_F64LE,
+                                           space.id(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+                         H5Aclose);
+  checked(H5Awrite(attribute.id(), H5T_NATIVE_DOUBLE, &number), "write");
+}
+
+std::optional<double> File::number_attribute(const std::string& object, const char* name) const {
+  const std::string action = fmt::format("read {} of {} in", name, object);
+  const htri_t exists = H5Aexists_by_name(file_.id(), object.c_str(), name, H5P_DEFAULT);
+  if (checked(exists, action) == 0) return std::nullopt;
+  const Handle attribute(
+      checked(H5Aopen_by_name(file_.id(), object.c_str(), name, H5P_DEFAULT, H5P_DEFAULT), action),
+      H5Aclose);
+  const Handle type(H5Aget_type(attribute.id()), H5Tclose);
+  const Handle space(H5Aget_space(attribute.id()), H5Sclose);
+  const H5T_class_t kind = H5Tget_class(type.id());
+  const bool is_number = kind == H5T_FLOAT || kind == H5T_INTEGER;
+  if (!is_number || H5Sget_simple_extent_npoints(space.id()) != 1) return std::nullopt;
+  double number = 0.0;
+  checked(H5Aread(attribute.id(), H5T_NATIVE_DOUBLE, &number), action);
+  return number;
+}
+
 std::string File::text_attribute(const std::string& object, const char* name) const {
   const std::vector<std::string> texts = text_attributes(object, name);
   return texts.size() == 1 ? texts.front() : "";

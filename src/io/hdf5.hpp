@@ -3,6 +3,7 @@
 #include <hdf5.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -78,8 +79,11 @@ class File {
                      const std::vector<std::string>& texts) const;
   void set_attribute(const std::string& object, const char* name,
                      const std::vector<int>& numbers) const;
+  void set_attribute(const std::string& object, const char* name, double number) const;
   /// Empty where there is none.
   std::string text_attribute(const std::string& object, const char* name) const;
+  /// Nothing where there is none, or no single number.
+  std::optional<double> number_attribute(const std::string& object, const char* name) const;
   /// All of an array of a few.
   std::vector<std::string> text_attributes(const std::string& object, const char* name) const;
 

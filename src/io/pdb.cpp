@@ -84,16 +84,16 @@ std::string coordinate(double value) {
   return fmt::format("{:8.0f}", value);
 }
 
-std::string atom_records(std::span<const double> positions_A) {
+std::string atom_records(std::span<const double> positions_A, int sites_per_molecule) {
+  const auto sites = static_cast<std::size_t>(sites_per_molecule);
   std::string text;
   for (std::size_t a = 0; a < positions_A.size() / 3; ++a) {
-    const std::size_t in_molecule = a % kAtomsPerMolecule;
+    const std::size_t in_molecule = a % sites;
     const double* x = &positions_A[3 * a];
     fmt::format_to(std::back_inserter(text),
                    "ATOM  {:5}  {:<3} {:>3}  {:4}    {}{}{}  1.00  0.00          {:>2}\n",
-                   (a + 1) % 100000, kPdbNames[in_molecule], kPdbResidue,
-                   (a / kAtomsPerMolecule + 1) % 10000, coordinate(x[0]), coordinate(x[1]),
-                   coordinate(x[2]), kSpecies[in_molecule]);
+                   (a + 1) % 100000, kPdbNames[in_molecule], kPdbResidue, (a / sites + 1) % 10000,
+                   coordinate(x[0]), coordinate(x[1]), coordinate(x[2]), kSpecies[in_molecule]);
   }
   return text;
 }
@@ -134,14 +134,14 @@ std::optional<Structure> PdbReader::next() {
 }
 
 std::string pdb_frame(std::span<const double> positions_A, std::int64_t model,
-                      std::string_view title) {
+                      std::string_view title, int sites_per_molecule) {
   return fmt::format("TITLE     {}\nMODEL {:>8}\n{}ENDMDL\n", title, model,
-                     atom_records(positions_A));
+                     atom_records(positions_A, sites_per_molecule));
 }
 
 std::string pdb_text(const Structure& structure) {
   std::string text = fmt::format("TITLE     {}\n", comment_line(structure.comment)) +
-                     atom_records(structure.positions_A);
+                     atom_records(structure.positions_A, kAtomsPerMolecule);
   const std::size_t atoms = structure.positions_A.size() / 3;
   if (atoms < 100000) {
     for (std::size_t o = 1; o < atoms; o += kAtomsPerMolecule) {

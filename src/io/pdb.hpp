@@ -32,9 +32,10 @@ class PdbReader final : public FrameReader {
 
 /// One model with its title before it: 0.001 A, the columns of the format. A coordinate beyond
 /// them keeps its columns and loses decimals.
+/// @param sites_per_molecule 3, or 4 with M behind the atoms of each
 /// @throws NumericalError when a number is not finite
 std::string pdb_frame(std::span<const double> positions_A, std::int64_t model,
-                      std::string_view title);
+                      std::string_view title, int sites_per_molecule = 3);
 
 /// A file that holds one structure, with the bonds as CONECT records where the serial numbers
 /// suffice. Velocities have no place in it. @throws NumericalError

@@ -156,14 +156,23 @@ std::optional<std::int64_t> Structure::replica() const {
   return number;
 }
 
-std::optional<double> Structure::time_ps() const {
-  const auto found = comment.find("time_ps");
+namespace {
+
+/// The number that a comment gives for a key, or nothing.
+std::optional<double> number_of(const std::map<std::string, std::string>& comment,
+                                const char* key) {
+  const auto found = comment.find(key);
   if (found == comment.end()) return std::nullopt;
   char* end = nullptr;
-  const double time_ps = std::strtod(found->second.c_str(), &end);
-  if (end == found->second.c_str() || !std::isfinite(time_ps)) return std::nullopt;
-  return time_ps;
+  const double number = std::strtod(found->second.c_str(), &end);
+  if (end == found->second.c_str() || !std::isfinite(number)) return std::nullopt;
+  return number;
 }
+
+}  // namespace
+
+std::optional<double> Structure::time_ps() const { return number_of(comment, "time_ps"); }
+std::optional<double> Structure::bath_K() const { return number_of(comment, "bath_K"); }
 
 namespace {
 

@@ -52,22 +52,33 @@ std::string model_key(const TrajectoryInfo& info) {
   return info.model.empty() ? "" : fmt::format("model={} ", info.model);
 }
 
+/// " bath_K=120", or nothing where there is one bath or nobody knows.
+std::string bath_key(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
+  if (info.baths_K.empty()) return "";
+  const auto at = info.path.empty() ? static_cast<std::size_t>(frame.replica) : 0;
+  return fmt::format(" bath_K={}", info.baths_K.at(at));
+}
+
 std::string as_xyz(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
-  return xyz_frame(frame.positions_A, frame.velocities_A_per_akma,
-                   fmt::format("{}step={} time_ps={:.17g} replica={} pbc=\"F F F\"",
-                               model_key(info), frame.step, frame.time_ps, frame.replica));
+  return xyz_frame(
+      frame.positions_A, frame.velocities_A_per_akma,
+      fmt::format("{}step={} time_ps={:.17g} replica={}{} pbc=\"F F F\"", model_key(info),
+                  frame.step, frame.time_ps, frame.replica, bath_key(info, frame)),
+      info.sites_per_molecule);
 }
 
 std::string as_gro(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
   return gro_frame(frame.positions_A, frame.velocities_A_per_akma,
-                   fmt::format("{}replica={} t={:.17g} step={}", model_key(info), frame.replica,
-                               frame.time_ps, frame.step));
+                   fmt::format("{}replica={}{} t={:.17g} step={}", model_key(info), frame.replica,
+                               bath_key(info, frame), frame.time_ps, frame.step),
+                   info.sites_per_molecule);
 }
 
 std::string as_pdb(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
   return pdb_frame(frame.positions_A, (frame.step - info.first_step) / info.every + 1,
-                   fmt::format("{}replica={} step={} time_ps={}", model_key(info), frame.replica,
-                               frame.step, frame.time_ps));
+                   fmt::format("{}replica={}{} step={} time_ps={}", model_key(info), frame.replica,
+                               bath_key(info, frame), frame.step, frame.time_ps),
+                   info.sites_per_molecule);
 }
 
 }  // namespace

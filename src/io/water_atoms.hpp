@@ -14,10 +14,11 @@
 
 namespace tarn::io {
 
-inline constexpr std::array<std::string_view, 3> kSpecies{"O", "H", "H"};
-/// Names of the atoms and of their residue, as tarn writes them.
-inline constexpr std::array<std::string_view, 3> kPdbNames{"O", "H1", "H2"};
-inline constexpr std::array<std::string_view, 3> kGroNames{"OW", "HW1", "HW2"};
+/// Of O, H, H, and of the site M where it is written: "X" stands for no element.
+inline constexpr std::array<std::string_view, 4> kSpecies{"O", "H", "H", "X"};
+/// Names of the atoms, of M, and of their residue, as tarn writes them.
+inline constexpr std::array<std::string_view, 4> kPdbNames{"O", "H1", "H2", "M"};
+inline constexpr std::array<std::string_view, 4> kGroNames{"OW", "HW1", "HW2", "MW"};
 inline constexpr std::string_view kPdbResidue = "HOH";
 inline constexpr std::string_view kGroResidue = "SOL";
 

@@ -184,7 +184,8 @@ void XyzReader::check_rest() {
 }
 
 std::string xyz_frame(std::span<const double> positions_A,
-                      std::span<const double> velocities_A_per_akma, std::string_view keys) {
+                      std::span<const double> velocities_A_per_akma, std::string_view keys,
+                      int sites_per_molecule) {
   const bool with_velocities = !velocities_A_per_akma.empty();
   std::string text =
       fmt::format("{}\nProperties=species:S:1:pos:R:3{}{}{}\n", positions_A.size() / 3,
@@ -196,7 +197,7 @@ std::string xyz_frame(std::span<const double> positions_A,
     }
   };
   for (std::size_t i = 0; i < positions_A.size(); i += 3) {
-    text += kSpecies[i / 3 % kAtomsPerMolecule];
+    text += kSpecies[i / 3 % static_cast<std::size_t>(sites_per_molecule)];
     add(positions_A.subspan(i, 3));
     if (with_velocities) add(velocities_A_per_akma.subspan(i, 3));
     text += '\n';

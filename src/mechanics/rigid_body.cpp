@@ -142,9 +142,12 @@ double HeavyTop::energy() const { return kinetic(alpha_, matrix_of(q, 3)) + c_ *
 
 std::vector<Invariant> HeavyTop::invariants() const {
   const Matrix m = matrix_of(q, 3);
-  return {{"direction_norm2", v.squaredNorm()},
-          {"momentum_dot_direction", -m(1, 2) * v[0] + m(0, 2) * v[1] - m(0, 1) * v[2]},
-          {"m12", m(0, 1)}};
+  std::vector<Invariant> kept{
+      {"direction_norm2", v.squaredNorm()},
+      {"momentum_dot_direction", -m(1, 2) * v[0] + m(0, 2) * v[1] - m(0, 1) * v[2]}};
+  const bool is_lagrange = alpha_[0] == alpha_[1] && chi_[0] == 0.0 && chi_[1] == 0.0;
+  if (is_lagrange) kept.push_back({"m12", m(0, 1)});
+  return kept;
 }
 
 }  // namespace tarn::mechanics

@@ -131,7 +131,6 @@ io::Plot plot_of_conserved(const std::string& path, const std::string& against) 
   while (csv.next(cells)) last = csv.number(cells[x]);
   io::Plot plot;
   plot.log_y = true;
-  plot.y_label = "size of the change";
   io::CsvReader again(path);
   std::vector<io::Series> curves(names.size());
   std::vector<double> first, most(names.size(), 0.0);
@@ -152,10 +151,15 @@ io::Plot plot_of_conserved(const std::string& path, const std::string& against) 
     }
     part = own;
   }
-  for (std::size_t k = 0; k < names.size() && plot.series.size() < kMostConserved; ++k) {
-    if (most[k] == 0.0) continue;
+  std::size_t changing = 0;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (most[k] == 0.0 || ++changing > kMostConserved) continue;
     curves[k].label = fmt::format("{}, at most {:.2g}", names[k], most[k]);
     plot.series.push_back(std::move(curves[k]));
+  }
+  plot.y_label = "size of the change";
+  if (changing > kMostConserved) {
+    plot.y_label += fmt::format(", {} of {} quantities", kMostConserved, changing);
   }
   return plot;
 }

@@ -73,6 +73,11 @@ std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, cons
   trajectory.velocities = section.velocities;
   trajectory.timestep_fs = deck.integrator.timestep_fs;
   trajectory.provenance = info.provenance;
+  if (has_several_baths(info.baths_K)) {
+    for (std::size_t r = 0; r < static_cast<std::size_t>(trajectory.replicas); ++r) {
+      trajectory.baths_K.push_back(info.baths_K[r % info.baths_K.size()]);
+    }
+  }
   return std::make_unique<TrajectoryObserver>(section, info, trajectory);
 }
 

@@ -95,6 +95,7 @@ std::optional<io::Structure> TrajectoryFrames::next() {
       if (frame->has_box && (notes_.empty() || notes_.back() != io::note_on_box(file))) {
         notes_.push_back(io::note_on_box(file));
       }
+      note_on_bath(*frame);
       ++frames_taken_;
       return frame;
     }
@@ -106,6 +107,18 @@ std::optional<io::Structure> TrajectoryFrames::next() {
         "no frame is left: skip fewer of them, or give longer trajectories, or other replicas");
   }
   return std::nullopt;
+}
+
+void TrajectoryFrames::note_on_bath(const io::Structure& frame) {
+  const std::optional<double> bath_K = frame.bath_K();
+  if (!bath_K) return;
+  if (!bath_K_) bath_K_ = bath_K;
+  if (several_baths_ || *bath_K == *bath_K_) return;
+  several_baths_ = true;
+  notes_.push_back(fmt::format(
+      "the frames are of baths of several temperatures ({:g} and {:g} K among them), which are "
+      "pooled: give the trajectories of one bath, whose frames name it as bath_K",
+      *bath_K_, *bath_K));
 }
 
 std::string TrajectoryFrames::provenance(const std::string& model) const {

@@ -39,6 +39,8 @@ class TrajectoryFrames {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
+  void note_on_bath(const io::Structure& frame);
+
   std::vector<std::string> files_;
   std::vector<std::int64_t> replicas_;
   std::int64_t skipped_;
@@ -49,6 +51,8 @@ class TrajectoryFrames {
   std::int64_t replicas_seen_ = 0, place_ = -1, frames_taken_ = 0;
   int molecules_ = 0;
   std::string model_;
+  std::optional<double> bath_K_;  // of the first frame that names one
+  bool several_baths_ = false;
   std::vector<std::string> notes_;
 };
 

@@ -1263,6 +1263,11 @@ TEST_F(Commands, ThreadsAreWithinBoundsAndReplaceTheDecks) {
   // All of them is what this variable says.
   EXPECT_TRUE(
       contains(device(" --set run.threads=3 --threads 0", "OMP_NUM_THREADS=5 "), "5 threads\""));
+  // More than any machine here has processors.
+  EXPECT_TRUE(contains(tarn(run + " --threads 4096").text, "4096 threads, as asked for, for "));
+  EXPECT_TRUE(contains(tarn(run, "OMP_NUM_THREADS=4096 ").text,
+                       "4096 threads, as OMP_NUM_THREADS says, for "));
+  EXPECT_FALSE(contains(tarn(run + " --threads 1").text, "as asked for"));
 }
 
 TEST_F(Commands, ARunThatIsThereIsNotTouched) {

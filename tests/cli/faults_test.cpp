@@ -250,7 +250,7 @@ std::vector<std::string> with_steps(std::vector<std::string> words, std::int64_t
 }
 
 TEST_F(Faults, AnInterruptedRunSaysHowToGoOnAndDoes) {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
     fs::remove_all(out_);
     fs::remove_all(whole_);
     {

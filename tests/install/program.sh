@@ -31,6 +31,7 @@ for deck in "$prefix"/share/tarn/inputs/*.toml; do
     exit 1
   }
 done
+[[ -s $prefix/share/bash-completion/completions/tarn ]]
 for document in README.md CHANGELOG.md LICENSE docs/library.md; do
   [[ -s $prefix/share/doc/tarn/$document ]]
 done

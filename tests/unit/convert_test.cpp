@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
+#include <numbers>
+#include <sstream>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,6 +18,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/xyz.hpp"
+#include "tarn/physics/water_model.hpp"
 #include "trajectory_fixtures.hpp"
 
 namespace tarn::io {
@@ -149,6 +154,106 @@ TEST_F(Convert, TellsWhatIsNotThere) {
   EXPECT_TRUE(
       contains(convert_trajectory({folder_.file("v.xyz"), folder_.file("w.pdb")}).notes.at(0),
                "velocities"));
+}
+
+/// M lies on the line that halves the angle of the hydrogens, at the model's distance from the
+/// oxygen, and moves with its molecule. GRO rounds by 5e-9 A, which two positions have: 1e-8 A with
+/// room for what is rounded thrice more; PDB 5e-4 A.
+TEST_F(Convert, WritesTheFourthSite) {
+  const WaterModel model = *find_water_model("tip4p2005");
+  const double half = model.angle_hoh_degrees * std::numbers::pi / 360.0;
+  const double across = model.r_oh_A * std::sin(half), along = model.r_oh_A * std::cos(half);
+  // The second molecule is the first, a quarter of a turn about z and 3 A away.
+  const std::vector<double> positions_A{
+      1.0, 2.0, 3.0, 1.0 + across, 2.0 + along,  3.0, 1.0 - across, 2.0 + along,  3.0,
+      4.0, 2.0, 3.0, 4.0 - along,  2.0 + across, 3.0, 4.0 - along,  2.0 - across, 3.0};
+  // A turn about z through the first oxygen: v = (-y, x) from there.
+  std::vector<double> velocities(positions_A.size(), 0.0);
+  for (std::size_t i = 0; i < positions_A.size(); i += 3) {
+    velocities[i] = -(positions_A[i + 1] - 2.0);
+    velocities[i + 1] = positions_A[i] - 1.0;
+  }
+  test::write_text(folder_.file("in.xyz"), xyz_frame(positions_A, velocities,
+                                                     "model=tip4p2005 step=0 time_ps=0 replica=0"));
+  const double m_A[2][3]{{1.0, 2.0 + model.r_om_A, 3.0}, {4.0 - model.r_om_A, 2.0, 3.0}};
+  ConvertOptions options{folder_.file("in.xyz"), folder_.file("out.xyz")};
+  options.sites = true;
+  convert_trajectory(options);
+  std::istringstream xyz(test::read_text(folder_.file("out.xyz")));
+  std::string line;
+  std::getline(xyz, line);
+  EXPECT_EQ(line, "8");
+  std::getline(xyz, line);
+  for (int k = 0; std::getline(xyz, line); ++k) {
+    if (k % 4 != 3) continue;
+    std::istringstream words(line);
+    std::string species;
+    double x[6];
+    words >> species >> x[0] >> x[1] >> x[2] >> x[3] >> x[4] >> x[5];
+    EXPECT_EQ(species, "X");
+    for (int c = 0; c < 3; ++c) EXPECT_NEAR(x[c], m_A[k / 4][c], 1e-14) << line;
+    EXPECT_NEAR(x[3], -(x[1] - 2.0), 1e-14) << line;
+    EXPECT_NEAR(x[4], x[0] - 1.0, 1e-14) << line;
+  }
+  // The atoms are what they were, whichever format they come back from, and the site is seen.
+  for (const auto& [name, site, rounding] : {std::tuple{"out.xyz", "X ", 0.0},
+                                             {"out.gro", "MW    4", 1e-8},
+                                             {"out.pdb", " M   HOH", 5.1e-4}}) {
+    options.to = folder_.file(name);
+    convert_trajectory(options);
+    EXPECT_TRUE(contains(test::read_text(options.to), site)) << name;
+    const std::vector<Structure> frames = frames_of(name);
+    ASSERT_EQ(frames.size(), 1u);
+    EXPECT_TRUE(frames[0].has_sites);
+    ASSERT_EQ(frames[0].molecules, 2);
+    for (std::size_t i = 0; i < positions_A.size(); ++i) {
+      EXPECT_NEAR(frames[0].positions_A[i], positions_A[i], rounding) << name;
+    }
+  }
+  EXPECT_TRUE(contains(test::read_text(folder_.file("out.gro")),
+                       fmt::format("{:5}{:<5}{:>5}{:5}{:14.9f}{:14.9f}", 2, "SOL", "MW", 8,
+                                   m_A[1][0] / 10.0, m_A[1][1] / 10.0)));
+}
+
+TEST_F(Convert, RefusesSitesThatAreNot) {
+  ConvertOptions options{trajectory(1, 2), folder_.file("out.gro")};
+  options.sites = true;
+  const auto why_not = [&] { return message_of<InputError>([&] { convert_trajectory(options); }); };
+  EXPECT_TRUE(contains(why_not(), "molecules of spce have no site"));
+  options.model = "tip4p";
+  options.to = folder_.file("out.dcd");
+  EXPECT_TRUE(contains(why_not(), ".xyz, .gro and .pdb, not to dcd"));
+  options.model.clear();
+  options.from = trajectory(1, 2, false);
+  options.to = folder_.file("out.pdb");
+  EXPECT_TRUE(contains(why_not(), "--model"));
+  EXPECT_FALSE(std::filesystem::exists(options.to));
+}
+
+/// Frames keep the temperature of their bath, replica by replica, in every format with a place for
+/// it.
+TEST_F(Convert, KeepsTheBathsOfReplicas) {
+  std::string text;
+  for (int r = 0; r < 3; ++r) {
+    text += xyz_frame(some_positions(kMolecules, 0, r), {},
+                      fmt::format("step=0 time_ps=0 replica={} bath_K={}", r, 100.5 + 20 * r));
+  }
+  test::write_text(folder_.file("in.xyz"), text);
+  for (const Format& format : formats()) {
+    if (format.id == FileFormat::dcd) continue;
+    if (format.id == FileFormat::h5md && !has_h5md()) continue;
+    SCOPED_TRACE(format.name);
+    const std::string name = "all" + std::string(format.extensions.front());
+    ConvertOptions options{folder_.file("in.xyz"), folder_.file(name)};
+    options.replicas = {0, 2};
+    const Conversion done = convert_trajectory(options);
+    std::vector<double> baths_K;
+    for (const std::string& file : done.files) {
+      const auto reader = open_frames(file);
+      while (const auto frame = reader->next()) baths_K.push_back(frame->bath_K().value_or(0.0));
+    }
+    EXPECT_EQ(baths_K, (std::vector<double>{100.5, 140.5}));
+  }
 }
 
 /// Nothing half written, whatever ends it, and what was there stays.

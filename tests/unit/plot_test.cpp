@@ -149,6 +149,13 @@ TEST_F(Drawn, MarksColoursAndTicksAreThoseOfThePlot) {
     EXPECT_TRUE(contains(svg, ">" + tick + "<")) << tick;
   }
   EXPECT_FALSE(contains(svg, "1e+"));
+  EXPECT_FALSE(contains(svg, ">70<"));
+  // Of 1, 2 and 5 only 20 and 50 would be there.
+  plot.x_range = {{11.5, 80.0}};
+  EXPECT_EQ(draw({plot}, folder_.file("a")).warning, "");
+  for (const std::string tick : {"15", "20", "30", "40", "50", "70"}) {
+    EXPECT_TRUE(contains(read_text(folder_.file("a.svg")), ">" + tick + "<")) << tick;
+  }
 }
 
 TEST(Plot, LegendsDoNotLieOnTheData) {
@@ -201,6 +208,7 @@ TEST_F(Drawn, LegendsBesideTheAxesOfSeveralPlotsBeginInOneColumn) {
   plot.series.assign(5, series);
   for (Series& each : plot.series) each.label = "curve";
   Plot with_more = plot;
+  plot.series[0].dashed = true;  // so that both legends are shown
   with_more.series.push_back(series);
   with_more.series.back().label = "a label that is much longer than the others are";
   ASSERT_EQ(draw({with_more, plot}, folder_.file("a"), {PictureFormat::svg}).warning, "");
@@ -226,6 +234,25 @@ TEST_F(Drawn, LegendsAboveTakeNoHeightFromTheAxes) {
     EXPECT_NEAR(heights[0], heights[1], 27.0) << letters;
     EXPECT_GT(heights[0], 160.0) << letters;
   }
+}
+
+// What the plot above has said of a line need not be said again; another line of that name is.
+TEST_F(Drawn, ALegendThatThePlotAboveHasIsNotShownAgain) {
+  Plot first = example();
+  ASSERT_GE(first.series.size(), 2u);
+  for (std::size_t i = 0; i < first.series.size(); ++i) {
+    first.series[i].label = "curve" + std::to_string(i);
+    first.series[i].colour.clear();
+  }
+  Plot second = first;
+  second.series.resize(first.series.size() - 1);
+  const auto shown = [&] {
+    EXPECT_EQ(draw({first, second}, folder_.file("a"), {PictureFormat::svg}).warning, "");
+    return places_of(read_text(folder_.file("a.svg")), "curve0<").size();
+  };
+  EXPECT_EQ(shown(), 1u);
+  second.series[0].dashed = true;
+  EXPECT_EQ(shown(), 2u);
 }
 
 /// The texts that begin so.

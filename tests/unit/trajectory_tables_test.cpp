@@ -5,15 +5,19 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <regex>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "csv_columns.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
+#include "tarn/io/structure.hpp"
 #include "tarn/run.hpp"
 
 namespace tarn {
@@ -38,7 +42,8 @@ std::vector<Row> rows_of(const std::string& path) {
 /// trajectory measured at its frames.
 class TrajectoryTablesTest : public ::testing::Test {
  protected:
-  std::string run(const std::string& format, const std::string& model = "tip3p") {
+  std::string run(const std::string& format, const std::string& model = "tip3p",
+                  const std::string& bath = "temperature_K = 60.0") {
     const std::string out = folder_.file("run-" + format);
     RunOptions options;
     options.out_dir = out;
@@ -46,7 +51,9 @@ class TrajectoryTablesTest : public ::testing::Test {
     const Deck deck = parse_deck(
         "[system]\nmolecules = 4\nreplicas = 3\nmodel = \"" + model +
             "\"\n[integrator]\nscheme = \"settle\"\ntimestep_fs = 2.0\n"
-            "[thermostat]\nkind = \"gla\"\ntemperature_K = 60.0\nfriction_per_ps = 5.0\n"
+            "[thermostat]\nkind = \"gla\"\n" +
+            bath +
+            "\nfriction_per_ps = 5.0\n"
             "[run]\nsteps = 390\n[observe.energies]\nevery = 10\n[observe.cluster]\nevery = 10\n"
             "[observe.profile]\nevery = 10\n[observe.trajectory]\nevery = 10\nformat = \"" +
             format + "\"\n",
@@ -83,6 +90,9 @@ TEST_F(TrajectoryTablesTest, AreThoseOfTheRun) {
     EXPECT_EQ(result.molecules, 4);
     EXPECT_EQ(result.model, "tip3p");
     EXPECT_TRUE(result.notes.empty()) << "the files have times";
+    if (format == "xyz") {
+      EXPECT_FALSE(io::read_structure(out + "/trajectory-0000.xyz").bath_K()) << "of one bath";
+    }
     const std::vector<Row> of_run = rows_of(out + "/cluster.csv");
     const std::vector<Row> of_files = rows_of(folder_.file("tables/cluster.csv"));
     const std::vector<Row> energies = rows_of(out + "/energies.csv");
@@ -137,6 +147,35 @@ TEST_F(TrajectoryTablesTest, FramesWithoutTimesAreCounted) {
   ASSERT_EQ(result.notes.size(), 1u);
   EXPECT_TRUE(contains(result.notes[0], "no times"));
   EXPECT_EQ(rows_of(folder_.file("tables/cluster.csv"))[7][1], "7");
+}
+
+/// Frames of several baths name theirs; one average of all of them is told as what it is.
+TEST_F(TrajectoryTablesTest, BathsThatArePooledAreTold) {
+  const std::string several = "temperatures_K = [60.0, 90.5]";
+  for (const std::string format : {"xyz", "gro", "pdb", "h5md"}) {
+    if (format == "h5md" && !io::has_h5md()) continue;
+    SCOPED_TRACE(format);
+    const std::string out = run(format, "tip3p", several);
+    std::vector<std::string> files;
+    std::vector<std::optional<double>> baths_K;
+    for (int r = 0; r < 3; ++r) {
+      files.push_back(format == "h5md" ? out + "/trajectory.h5"
+                                       : fmt::format("{}/trajectory-000{}.{}", out, r, format));
+      const io::FrameChoice last{39, r};
+      baths_K.push_back(io::read_structure(files.back(), last).bath_K());
+    }
+    EXPECT_EQ(baths_K, (std::vector<std::optional<double>>{60.0, 90.5, 60.0}));
+    TrajectoryTablesOptions options;
+    options.folder = folder_.file("tables");
+    options.files = files;
+    if (format == "h5md") options.files.resize(1);
+    const std::vector<std::string> told = write_trajectory_tables(options).notes;
+    ASSERT_EQ(told.size(), 1u);
+    EXPECT_TRUE(contains(told[0], "60 and 90.5 K among them"));
+    options.replicas = {0, 2};
+    if (format != "h5md") options.files = {files[0], files[2]};
+    EXPECT_TRUE(write_trajectory_tables(options).notes.empty());
+  }
 }
 
 TEST_F(TrajectoryTablesTest, TheModelDecidesTheEnergy) {

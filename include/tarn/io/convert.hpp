@@ -20,6 +20,8 @@ struct ConvertOptions {
   std::int64_t skip = 0;                 ///< frames at the beginning of each replica
   std::int64_t every = 1;                ///< frames: after those, the first, and each so many-th
   std::vector<std::int64_t> replicas{};  ///< numbers of those that are taken; empty: all
+  /// Whether M of a four-site model stands behind the atoms of each molecule, in .xyz, .gro, .pdb.
+  bool sites = false;
   /// Called often: whether the file is being read or written, frames so far, and of how many (0:
   /// not known yet). False ends it.
   std::function<bool(bool writing, std::int64_t done, std::int64_t frames)> watch{};
@@ -37,8 +39,8 @@ struct Conversion {
 /// Writes the frames of a trajectory in another format. The file is read twice: first to see what
 /// is there, so that nothing is begun of what cannot be finished. What is written appears under its
 /// name when all of it is whole. DCD has a "-topology.pdb" beside it, which names its atoms.
-/// @throws IoError; InputError for a file that cannot be read, a name that says no format, and
-///         options that leave no frame
+/// @throws IoError; InputError for a file that cannot be read, a name that says no format, options
+///         that leave no frame, and sites that model or format do not have
 Conversion convert_trajectory(const ConvertOptions& options);
 
 }  // namespace tarn::io

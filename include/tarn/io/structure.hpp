@@ -38,6 +38,8 @@ struct Structure {
   std::optional<std::int64_t> replica() const;
   /// The time that the comment names.
   std::optional<double> time_ps() const;
+  /// The temperature of its bath that the comment names, `bath_K`.
+  std::optional<double> bath_K() const;
 };
 
 /// Reads the frames of a file one after another. A reader takes no more of the file than that.

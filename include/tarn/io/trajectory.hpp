@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <span>
 #include <string>
+#include <vector>
 
 /// @file
 /// Trajectories of a run: what is written of its replicas, in whatever format.
@@ -27,6 +28,12 @@ struct TrajectoryInfo {
   std::int64_t first_step = 0;  ///< of the first frame
   /// Whether all frames have velocities; H5MD takes them only where it was told so.
   bool velocities = false;
+  /// 3, or 4 where the site M stands behind the atoms of each molecule: text formats have a place
+  /// for it.
+  int sites_per_molecule = 3;
+  /// Of the replicas that are written, where their baths have several temperatures, or of the only
+  /// one; else empty.
+  std::vector<double> baths_K{};
 };
 
 /// One configuration of one replica.
@@ -34,8 +41,8 @@ struct TrajectoryFrame {
   std::int64_t replica = 0;
   std::int64_t step = 0;
   double time_ps = 0.0;
-  std::span<const double> positions_A;  ///< [molecule][9]
-  /// [molecule][9], or empty; formats that have no place for them leave them out.
+  std::span<const double> positions_A;  ///< [molecule][3 sites_per_molecule]
+  /// As many, or empty; formats that have no place for them leave them out.
   std::span<const double> velocities_A_per_akma{};
 };
 

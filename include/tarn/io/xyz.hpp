@@ -44,9 +44,11 @@ class XyzReader final : public FrameReader {
 /// One frame as text, 17 significant digits.
 /// @param velocities_A_per_akma empty, or as long as the positions
 /// @param keys what the comment line holds after Properties, as "key=value key=value"
+/// @param sites_per_molecule 3, or 4 with M, as species X, behind the atoms of each
 /// @throws NumericalError when a number is not finite
 std::string xyz_frame(std::span<const double> positions_A,
-                      std::span<const double> velocities_A_per_akma, std::string_view keys);
+                      std::span<const double> velocities_A_per_akma, std::string_view keys,
+                      int sites_per_molecule = 3);
 
 /// A file that holds one structure. @throws NumericalError
 std::string xyz_text(const Structure& structure);
