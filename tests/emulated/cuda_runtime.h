@@ -22,7 +22,8 @@
 /// are fibers that take turns, blocks follow each other, every second grid from its last thread to
 /// its first. The tests of devices run on it what would run on a GPU. It is for finding wrong indices
 /// and missing synchronisation, not for speed: a barrier that not all threads reach is an error here,
-/// and what a stream is given is done when somebody waits for it, no earlier.
+/// and what a stream is given is done when somebody waits for it, no earlier. Reciprocal roots are
+/// those of estimates.hpp.
 
 #define __global__
 #define __device__
