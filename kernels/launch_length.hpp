@@ -48,9 +48,9 @@ constexpr double cycles_of_step(Path path, int molecules, std::int64_t replicas,
 /// Steps of a launch that is done after kLongestLaunch_s, or one step. It is done earlier, but not
 /// much more than a hundredfold: with a fifth of the instructions, and four cycles in place of
 /// kWait or 1/4 in place of kWait / kAtOnce. So a second has some two hundred launches of a few
-/// microseconds each at most, a thousandth of it. A launch reads and writes the state once, which
-/// is a step's work or less; fewer than ten steps are in it only from a thousand warps a
-/// multiprocessor on.
+/// microseconds each at most, a thousandth of it. A launch also reads and writes the state once,
+/// less than a step's work; fewer than ten steps are in it from some hundred warps a multiprocessor
+/// on only.
 constexpr std::int64_t most_steps_in_launch(Path path, int molecules, std::int64_t replicas,
                                             const IssueRate& rate) {
   const double steps =
