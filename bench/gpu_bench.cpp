@@ -113,11 +113,16 @@ void add_cases(const Bound& bound) {
     for (int molecules : {32, 64, 100, 128, 216, 512, 1000, 2000, 4000, 10'000, 20'000}) {
       add(precision, molecules, 1);
     }
+    // 30 of the 32 lanes of a warp have work, by three clusters and by five; 28 with seven
+    // molecules.
+    add(precision, 10, 100'000);
+    add(precision, 6, 200'000);
     add(precision, 32, 10'000);
     add(precision, 100, 1'000);
   }
   for (int molecules : {7, 32, 100, 1000}) add(Precision::single, molecules, 1);
   add(Precision::single, 7, 200'000);
+  add(Precision::single, 10, 100'000);
   add(Precision::single, 32, 10'000);
   add(Precision::single, 100, 1'000);
   for (const Case& c : cases) {

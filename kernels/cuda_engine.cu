@@ -15,10 +15,12 @@
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "kernels/arithmetic_bound.hpp"
 #include "kernels/dense_solver.hpp"
 #include "kernels/device_buffer.hpp"
 #include "kernels/device_probe.hpp"
 #include "kernels/launch.hpp"
+#include "kernels/launch_length.hpp"
 #include "kernels/newmark_solver.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/exchange.hpp"
@@ -33,6 +35,21 @@ namespace {
 /// next the last is no graph.
 constexpr std::int64_t kStepsInGraph = 21;
 static_assert((kKeptSteps - 1) % kStepsInGraph == 0);
+
+IssueRate issue_rate(int device) {
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    cuda_check(cudaDeviceGetAttribute(&value, which, device));
+    return value;
+  };
+  const std::string capability = std::to_string(attribute(cudaDevAttrComputeCapabilityMajor)) +
+                                 "." + std::to_string(attribute(cudaDevAttrComputeCapabilityMinor));
+  IssueRate rate;
+  rate.multiprocessors = attribute(cudaDevAttrMultiProcessorCount);
+  rate.double_lanes = std::max(rate.double_lanes, lanes_of(capability, false));
+  rate.clock_Hz = 1e3 * attribute(cudaDevAttrClockRate);
+  return rate;
+}
 
 /// A stream and, on the tile path, the graphs of one step and of several.
 class StreamAndGraph {
@@ -135,6 +152,7 @@ class CudaEngine final : public Engine {
         step_(start.step),
         first_step_(start.step),
         replica_ids_(start.replica_ids),
+        most_steps_(most_steps_in_launch(path_, n_, start.replicas(), issue_rate(device))),
         counting_(counts),
         stream_(device) {
     use_device();
@@ -523,9 +541,9 @@ class CudaEngine final : public Engine {
   /// The warp path counts by itself; the others stop at every step that is to be counted, and tiles
   /// at every state that is to be kept.
   std::int64_t steps_in_one_go(std::int64_t left) const {
-    if (path_ == Path::warp) return left;
+    if (path_ == Path::warp) return std::min(left, most_steps_);
     if (counting_.enabled) left = std::min(left, counting_.every - step_ % counting_.every);
-    return path_ == Path::tiles ? std::min(left, kKeptSteps - step_ % kKeptSteps) : left;
+    return std::min(left, path_ == Path::tiles ? kKeptSteps - step_ % kKeptSteps : most_steps_);
   }
 
   void fill(unsigned fields, const std::vector<std::size_t>& live, Frame& frame) {
@@ -607,6 +625,7 @@ class CudaEngine final : public Engine {
   bool m_site_;
   std::int64_t step_, first_step_;
   std::vector<std::int64_t> replica_ids_;
+  std::int64_t most_steps_;  ///< of a launch, on the paths that take many
   PairCountRequest counting_;
   ClusterSystem cluster_{};
   EngineReport report_;

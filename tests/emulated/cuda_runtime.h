@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <functional>
@@ -22,7 +23,8 @@
 /// are fibers that take turns, blocks follow each other, every second grid from its last thread to
 /// its first. The tests of devices run on it what would run on a GPU. It is for finding wrong indices
 /// and missing synchronisation, not for speed: a barrier that not all threads reach is an error here,
-/// and what a stream is given is done when somebody waits for it, no earlier.
+/// and what a stream is given is done when somebody waits for it, no earlier. Reciprocal roots are
+/// those of estimates.hpp.
 
 #define __global__
 #define __device__
@@ -172,6 +174,11 @@ enum cudaError_t {
 };
 namespace tarn::emulated {
 
+/// TARN_TEST_CLOCK_KHZ, or 1 GHz: launches on slow machines have few steps.
+inline int usual_clock_kHz() {
+  const char* const told = std::getenv("TARN_TEST_CLOCK_KHZ");
+  return told != nullptr ? std::atoi(told) : 1'000'000;
+}
 /// What the runtime tells of the machine; tests change it.
 struct Machine {
   int driver = 13000;
@@ -179,8 +186,10 @@ struct Machine {
   int devices = 1;
   std::size_t memory = std::size_t{64} << 30;  ///< bytes of the device
   cudaError_t launch = cudaSuccess;            ///< of the next launch
+  int clock_kHz = usual_clock_kHz();
 };
 inline Machine machine;
+inline std::int64_t launches = 0;
 inline std::map<void*, std::size_t> allocated;
 inline std::size_t allocated_bytes() {
   std::size_t sum = 0;
@@ -214,6 +223,7 @@ inline void launch(Stream* stream, const void* kernel, std::function<void()> run
   if (loaded.insert(kernel).second && stream != nullptr && stream->capturing) {
     throw std::logic_error("a kernel that is first launched while a stream is captured");
   }
+  ++launches;
   last_error = std::exchange(machine.launch, cudaSuccess);
   if (last_error == cudaSuccess) put(stream, std::move(run));
 }
@@ -245,9 +255,17 @@ inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   *properties = {"a CPU that stands in", 9, 0, 1, std::size_t{1} << 30};
   return cudaSuccess;
 }
-enum cudaDeviceAttr { cudaDevAttrClockRate };
-inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
-  *value = 1000000;
+enum cudaDeviceAttr {
+  cudaDevAttrClockRate,
+  cudaDevAttrMultiProcessorCount,
+  cudaDevAttrComputeCapabilityMajor,
+  cudaDevAttrComputeCapabilityMinor
+};
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
+  *value = which == cudaDevAttrClockRate                ? tarn::emulated::machine.clock_kHz
+           : which == cudaDevAttrMultiProcessorCount    ? 1
+           : which == cudaDevAttrComputeCapabilityMajor ? 9
+                                                        : 0;
   return cudaSuccess;
 }
 inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }

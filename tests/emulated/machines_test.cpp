@@ -6,7 +6,9 @@
 #include "engine_fixtures.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
+#include "kernels/launch_length.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/steps/step_parameters.hpp"
 
 /// @file
 /// Machines that lack something: the search for devices, or the engine, says what.
@@ -131,6 +133,56 @@ TEST_F(Machines, WithBlockingLaunchesSayWhichKernelOfAStepFails) {
     ADD_FAILURE();
   } catch (const DeviceError& error) {
     EXPECT_NE(std::string(error.what()).find("(tile_path.cu:"), std::string::npos) << error.what();
+  }
+}
+
+/// Where steps take long an advance is several launches, to the same bits: with heat, with
+/// distances that are counted and where a replica is stopped.
+TEST_F(Machines, ThatAreSlowGetShortLaunches) {
+  for (const auto& [scheme, bath, n] : {std::tuple{"zss_structured", Bath::gla_per_mass, 7},
+                                        {"settle", Bath::baoab, 7},
+                                        {"zss_structured", Bath::baoab_per_mass, 33},
+                                        {"shake", Bath::gla, 33}}) {
+    for (Precision precision : precisions_of(scheme)) {
+      SCOPED_TRACE(std::string(scheme) + ", N = " + std::to_string(n) + ", " + name_of(precision));
+      const System system = make_system({scheme, bath}, tip3p(), n, precision);
+      PairCountRequest counts;
+      counts.enabled = true;
+      counts.r_max_A = 6.0;
+      counts.bins = 60;
+      counts.every = 4;
+      State start = tallied(start_state(system, spread_ids(5), kKeptSteps - 6));
+      // The third one flies apart after a few steps.
+      start.velocities_A_per_akma[2 * start.coordinates()] = 200.0;
+      const gpu::Path path = gpu::path_of(n);
+      const auto launches_of = [&](Engine& engine, int steps) {
+        const std::int64_t before = emulated::launches;
+        engine.advance(steps);
+        return emulated::launches - before;
+      };
+      emulated::machine = {};
+      const auto whole = make_cuda_engine(system, start, counts);
+      const double cycles = gpu::cycles_of_step(path, n, 5, {1, 64, 1e9});
+      // Room for three steps and a half.
+      emulated::machine.clock_kHz = static_cast<int>(3.5e-3 * cycles / gpu::kLongestLaunch_s);
+      const auto slow = make_cuda_engine(system, start, counts);
+      // Blocks end a launch where distances are counted too, and count them in one of their own.
+      const bool block = path == gpu::Path::block;
+      const std::int64_t one_go = launches_of(*whole, 10), pieces = launches_of(*slow, 10);
+      EXPECT_EQ(one_go, block ? 6 : 1);
+      EXPECT_EQ(pieces, block ? 8 : 4);
+      EXPECT_TRUE(same_bits(bits_by_replica(*whole), bits_by_replica(*slow)));
+      Frame a, b;
+      whole->snapshot(kPairCounts, a);
+      slow->snapshot(kPairCounts, b);
+      EXPECT_EQ(a.pair_counts, b.pair_counts);
+      EXPECT_EQ(a.pair_samples, b.pair_samples);
+      ASSERT_EQ(whole->blow_ups().size(), 1u);
+      ASSERT_EQ(slow->blow_ups().size(), 1u);
+      EXPECT_EQ(whole->blow_ups()[0].step, slow->blow_ups()[0].step);
+      EXPECT_EQ(whole->report().molecule_steps, slow->report().molecule_steps);
+      EXPECT_EQ(whole->report().constraint_iterations, slow->report().constraint_iterations);
+    }
   }
 }
 

@@ -370,6 +370,9 @@ struct ReferenceForces {
   std::vector<Real> f;  ///< on the atoms [kcal/mol/A]
   Real coulomb = 0, lj = 0;
   Real size = 0;  ///< sum of the sizes of all energies that were added
+  /// Sums of the sizes of df/d(ln y) over all pairs of sites, y their reciprocal distance: what a
+  /// relative error of each 1/r can change f by, times that error.
+  std::vector<Real> by_roots;
 };
 
 /// The plain double sum over sites in long double, by the definition of the model.
@@ -388,12 +391,15 @@ inline ReferenceForces reference_forces(const WaterModel& model, std::span<const
   };
   ReferenceForces r;
   r.f.assign(x.size(), 0);
-  const auto push = [&](std::size_t m, std::size_t s, const Vector& f) {
+  r.by_roots.assign(x.size(), 0);
+  const auto push = [&](std::size_t m, std::size_t s, const Vector& f, const Vector& by_root) {
     const Real share[4] = {s == 3 ? 1 - 2 * w : Real(s == 0), s == 3 ? w : Real(s == 1),
                            s == 3 ? w : Real(s == 2)};
     for (std::size_t a = 0; a < 3; ++a) {
       for (std::size_t c = 0; c < 3; ++c) {
         r.f[9 * m + 3 * a + c] += share[a] * f[static_cast<Eigen::Index>(c)];
+        r.by_roots[9 * m + 3 * a + c] +=
+            std::fabs(share[a] * by_root[static_cast<Eigen::Index>(c)]);
       }
     }
   };
@@ -406,8 +412,9 @@ inline ReferenceForces reference_forces(const WaterModel& model, std::span<const
           const Real e = k * q[a] * q[b] / d.norm();
           r.coulomb += e;
           r.size += std::fabs(e);
-          push(i, a, e / d.squaredNorm() * d);
-          push(j, b, -e / d.squaredNorm() * d);
+          const Vector f = e / d.squaredNorm() * d;
+          push(i, a, f, 3 * f);
+          push(j, b, -f, 3 * f);
         }
       }
       const Vector d = atom(i, 0) - atom(j, 0);
@@ -417,8 +424,9 @@ inline ReferenceForces reference_forces(const WaterModel& model, std::span<const
       r.lj += repulsion - dispersion;
       r.size += repulsion + dispersion;
       const Vector f = (12 * repulsion - 6 * dispersion) / d.squaredNorm() * d;
-      push(i, 0, f);
-      push(j, 0, -f);
+      const Vector by_root = (14 * 12 * repulsion + 8 * 6 * dispersion) / d.squaredNorm() * d;
+      push(i, 0, f, by_root);
+      push(j, 0, -f, by_root);
     }
   }
   return r;
@@ -456,6 +464,12 @@ inline std::vector<double> forces_shown(Engine& engine, const WaterModel& model)
   return forces;
 }
 
+template <class A>
+double norm(const A& a) {
+  Real size = 0;
+  for (const auto& number : a) size += number * number;
+  return static_cast<double>(std::sqrt(size));
+}
 /// rms of a - b over rms of b.
 template <class A, class B>
 double relative_rms(const A& a, const B& b) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/launch_length.hpp"
 #include "kernels/layout.hpp"
 #include "tarn/deck.hpp"
 
@@ -213,6 +214,47 @@ TEST(GpuLayout, ChunksCoverAllMoleculesOnce) {
     }
     EXPECT_EQ(seen.size(), static_cast<std::size_t>(3 * n));
   }
+}
+
+/// By hand: 32 lanes of one cluster a warp, 16 rounds; 128 molecules in 12 warps, 43 partners.
+TEST(LaunchLength, IsThatOfAllInstructions) {
+  const IssueRate one{1, 32, 1e9}, slow{2, 2, 1e9};
+  EXPECT_DOUBLE_EQ(instructions_of_step(Path::warp, 32), 8000.0 + 16 * 270.0);
+  EXPECT_DOUBLE_EQ(instructions_of_step(Path::block, 128), 8000.0 + 43 * 191.0);
+  EXPECT_DOUBLE_EQ(cycles_of_step(Path::warp, 32, 8, one), 12320.0 * (50.0 + 6.25 * 8));
+  EXPECT_DOUBLE_EQ(cycles_of_step(Path::warp, 16, 8, slow), 10160.0 * (50.0 + 16.0 * 4 / 2));
+  EXPECT_DOUBLE_EQ(cycles_of_step(Path::block, 128, 3, slow), 16213.0 * (50.0 + 16.0 * 36 / 2));
+}
+
+/// On a GPU of a few lanes and on a large one: a launch is not longer than it may be, unless it is
+/// one step, and never empty; half a second is not cut into more than some hundred parts by what
+/// the large one does at its best.
+TEST(LaunchLength, IsShortAndNotTooShort) {
+  const IssueRate small{6, 2, 420e6}, large{132, 64, 1.98e9};
+  for (const IssueRate& rate : {small, large}) {
+    for (Path path : {Path::warp, Path::block}) {
+      for (int n : {1, 7, 32, 33, 128}) {
+        if (path_of(n) != path) continue;
+        std::int64_t last = std::numeric_limits<std::int64_t>::max();
+        for (std::int64_t replicas : {0, 1, 100, 10'000, 1'000'000, 100'000'000}) {
+          const std::int64_t steps = most_steps_in_launch(path, n, replicas, rate);
+          EXPECT_GE(steps, 1);
+          EXPECT_LE(steps, last) << "more replicas, more steps";
+          last = steps;
+          const double s = cycles_of_step(path, n, replicas, rate) / rate.clock_Hz;
+          if (steps > 1) {
+            EXPECT_LE(static_cast<double>(steps) * s, 0.5);
+            EXPECT_GT(static_cast<double>(steps + 1) * s, 0.5 * (1.0 - 1e-9));
+          }
+        }
+      }
+    }
+  }
+  // The pairs alone, at the rate of all lanes.
+  const double pairs = 200'000 * 21.0 * 145.0 / (132 * 64 * 1.98e9);
+  const auto steps = static_cast<double>(most_steps_in_launch(Path::warp, 7, 200'000, large));
+  EXPECT_GT(steps * pairs, 1e-3);
+  EXPECT_GT(most_steps_in_launch(Path::warp, 7, 1, large), 1000);
 }
 
 }  // namespace

@@ -6,6 +6,9 @@
 
 #include "tarn/core/host_device.hpp"
 #include "tarn/core/vec3.hpp"
+#if defined(TARN_ESTIMATES)
+#include TARN_ESTIMATES  // approximate_rsqrt() of what stands in for a GPU in the tests
+#endif
 
 /// @file
 /// What formulas ask of a number beside arithmetic, for plain numbers. Packs (pack.hpp) and the
@@ -59,15 +62,14 @@ TARN_HD T refined_rsqrt(const T& a, const T& estimate) {
 #if defined(__CUDA_ARCH__)
 TARN_HD double sqrt(double a) { return __dsqrt_rn(a); }
 TARN_HD float sqrt(float a) { return __fsqrt_rn(a); }
-/// What ::rsqrt() does too, without its branch for other numbers, which keeps a thread from working
-/// on several roots at once: for 1e-300 < a < 1e305, and not a number for 0.
-TARN_HD double rsqrt(double a) {
-  double y;  // good to the 20 bits of its high word
+/// Good to the 20 bits of its high word, for 1e-300 < a < 1e305.
+TARN_HD double approximate_rsqrt(double a) {
+  double y;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
-  return refined_rsqrt(a, y);
+  return y;
 }
-/// One instruction where rsqrtf() takes four: squares below 1e-38 count as zero.
-TARN_HD float rsqrt(float a) {
+/// Good to 2^-22.9; squares below 1e-38 count as zero.
+TARN_HD float approximate_rsqrt(float a) {
   float y;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
   return y;
@@ -75,6 +77,14 @@ TARN_HD float rsqrt(float a) {
 #else
 TARN_HD double sqrt(double a) { return __builtin_sqrt(a); }
 TARN_HD float sqrt(float a) { return __builtin_sqrtf(a); }
+#endif
+#if defined(__CUDA_ARCH__) || defined(TARN_ESTIMATES)
+/// What ::rsqrt() does too, without its branch for other numbers, which keeps a thread from working
+/// on several roots at once: for 1e-300 < a < 1e305, and not a number for 0.
+TARN_HD double rsqrt(double a) { return refined_rsqrt(a, approximate_rsqrt(a)); }
+/// One instruction where rsqrtf() takes four.
+TARN_HD float rsqrt(float a) { return approximate_rsqrt(a); }
+#else
 TARN_HD double rsqrt(double a) { return 1.0 / sqrt(a); }
 TARN_HD float rsqrt(float a) { return 1.0f / sqrt(a); }
 #endif
@@ -94,7 +104,8 @@ TARN_HD T sqrt_in_range(const T& a) {
 }
 #if defined(__CUDA_ARCH__)
 /// What __fsqrt_rn() does too, without its branch for other numbers, which keeps a thread from
-/// working on several roots at once.
+/// working on several roots at once. To the last bit for the roots that the instruction gives, not
+/// for all that its bound allows.
 TARN_HD float sqrt_in_range(float a) {
   const float y = rsqrt(a), s = a * y;
   const float root = fma(fma(-s, s, a), 0.5f * y, s);

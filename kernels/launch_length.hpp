@@ -1,0 +1,61 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/layout.hpp"
+
+/// @file
+/// How many steps one launch may hold on the paths that take many. Where a GPU shows a desktop too,
+/// the picture stands still during a launch, and one of some two seconds is killed. Pieces change
+/// no bit (the first law); that steps are not cut more often than they must is all that they cost.
+
+namespace tarn::gpu {
+
+/// What a device issues.
+struct IssueRate {
+  int multiprocessors = 1;
+  int double_lanes = 2;  ///< instructions in double a multiprocessor and cycle (lanes_of())
+  double clock_Hz = 1e9;
+};
+
+inline constexpr double kLongestLaunch_s = 0.5;
+
+/// Instructions of a thread in a step, no fewer than there are: of a pair those that are counted in
+/// docs/architecture.md, and beside the pairs as many as the whole kernel has for all schemes.
+constexpr double instructions_of_step(Path path, int molecules) {
+  constexpr double kOfMeeting = 270.0, kOfPartner = 191.0, kBeside = 8000.0;
+  return kBeside + (path == Path::warp
+                        ? kOfMeeting * rounds(molecules)
+                        : kOfPartner * ((molecules + kBlockSlices - 1) / kBlockSlices));
+}
+
+/// Cycles of a step of all replicas, no fewer than it takes: all instructions in double, each of
+/// which a warp waits for until the next, and of all warps of a multiprocessor at the rate at which
+/// it issues them or eight warps wait, whichever is slower: so many find their registers at once.
+constexpr double cycles_of_step(Path path, int molecules, std::int64_t replicas,
+                                const IssueRate& rate) {
+  constexpr double kWait = 50.0, kAtOnce = 8.0;
+  const double warps =
+      path == Path::warp
+          ? static_cast<double>(warps_for(replicas, molecules))
+          : static_cast<double>(replicas) * block_threads(molecules) * kBlockSlices / kWarpLanes;
+  const double of_warp =
+      std::max(kWarpLanes / static_cast<double>(rate.double_lanes), kWait / kAtOnce);
+  return instructions_of_step(path, molecules) * (kWait + of_warp * warps / rate.multiprocessors);
+}
+
+/// Steps of a launch that is done after kLongestLaunch_s, or one step. It is done earlier, but not
+/// much more than a hundredfold: with a fifth of the instructions, and four cycles in place of
+/// kWait or 1/4 in place of kWait / kAtOnce. So a second has some two hundred launches of a few
+/// microseconds each at most, a thousandth of it. A launch also reads and writes the state once,
+/// less than a step's work; fewer than ten steps are in it from some hundred warps a multiprocessor
+/// on only.
+constexpr std::int64_t most_steps_in_launch(Path path, int molecules, std::int64_t replicas,
+                                            const IssueRate& rate) {
+  const double steps =
+      kLongestLaunch_s * rate.clock_Hz / cycles_of_step(path, molecules, replicas, rate);
+  return std::max(std::int64_t{1}, static_cast<std::int64_t>(steps));
+}
+
+}  // namespace tarn::gpu
