@@ -1,5 +1,6 @@
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -7,11 +8,11 @@
 #include <vector>
 
 #include "bench/bench_system.hpp"
-#include "bench/gpu_timer.hpp"
 #include "bench/molecule_solves.hpp"
 #include "kernels/arithmetic_bound.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
+#include "kernels/gpu_timer.hpp"
 #include "tarn/core/error.hpp"
 
 /// @file
@@ -45,10 +46,20 @@ double bound_seconds(const Case& c, double steps, const Bound& bound) {
                             bound.device.multiprocessors, lanes, bound.clock_Hz);
 }
 
+/// Steps that are timed at a time: some 20 ms, which hide a launch and let clocks rise, whatever
+/// the device and the system; on the tile path whole rows of graphs, from one kept state to the
+/// next.
+/// @param seconds_of_few what kFewSteps took, once everything was loaded
+constexpr std::int64_t kFewSteps = 64, kMostTimes = 10'000;
+std::int64_t steps_to_time(double seconds_of_few) {
+  const double times = 0.02 / std::max(seconds_of_few, 1e-6);
+  return kFewSteps * std::clamp(static_cast<std::int64_t>(times), std::int64_t{1}, kMostTimes);
+}
+
 /// Whether the fewest steps that run_case() makes take longer than anybody wants to wait: doubles
 /// on a device that has few units for them.
 bool is_hopeless(const Case& c, const Bound& bound) {
-  constexpr double kMost_s = 5.0, kFewest = 4.0 * bench::kFewSteps;
+  constexpr double kMost_s = 5.0, kFewest = 4.0 * kFewSteps;
   return bound_seconds(c, kFewest, bound) > kMost_s;
 }
 
@@ -61,12 +72,11 @@ void fail(benchmark::State& state, const char* why) {
 void run_case(benchmark::State& state, const Case& c, const Bound& bound) {
   try {
     const auto engine = make_cuda_engine(bench::bench_system(c), bench::bench_start(c), {}, 0);
-    bench::GpuTimer timer;
+    gpu::GpuTimer timer;
     const double pairs = bench::pairs_of(c) * c.replicas;
     // Kernels are loaded when they are first needed, and clocks rise under load.
-    engine->advance(bench::kFewSteps);
-    const std::int64_t steps =
-        bench::steps_to_time(timer.seconds([&] { engine->advance(bench::kFewSteps); }));
+    engine->advance(kFewSteps);
+    const std::int64_t steps = steps_to_time(timer.seconds([&] { engine->advance(kFewSteps); }));
     engine->advance(steps);
     double seconds = 0.0;
     for (auto _ : state) {

@@ -7,6 +7,15 @@ set -euo pipefail
 rooms=$(realpath "$1")
 cd "${2:-.}"
 
+# The headers of CUDA, also for what is no room; tests/emulated has one of its own to stand in.
+others=()
+for folder in bench tests docs; do [[ -d $folder ]] && others+=("$folder"); done
+if ((${#others[@]})) && grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' \
+  --exclude-dir=emulated '^[[:space:]]*#[[:space:]]*include[[:space:]]*<(cuda|cub/|thrust/|cusolver)' \
+  "${others[@]}"; then
+  echo "headers of CUDA belong under kernels/ only" && exit 1
+fi
+
 # Includes as "file:line:what", angle brackets and quotes taken off.
 folders=()
 for folder in include src kernels; do [[ -d $folder ]] && folders+=("$folder"); done

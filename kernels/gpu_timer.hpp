@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "kernels/cuda_check.hpp"
+
+namespace tarn::gpu {
+
+/// Seconds between two events of a stream, by the clock of the device.
+class GpuTimer {
+ public:
+  GpuTimer() {
+    cuda_check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    cuda_check(cudaEventCreate(&begin_));
+    cuda_check(cudaEventCreate(&end_));
+  }
+  GpuTimer(const GpuTimer&) = delete;
+  GpuTimer& operator=(const GpuTimer&) = delete;
+  ~GpuTimer() {
+    cudaEventDestroy(begin_);
+    cudaEventDestroy(end_);
+    cudaStreamDestroy(stream_);
+  }
+
+  cudaStream_t stream() const { return stream_; }
+  /// What `work` puts on stream(), or does elsewhere and waits for: then its launches count too.
+  template <class Work>
+  double seconds(const Work& work) {
+    cuda_check(cudaEventRecord(begin_, stream_));
+    work();
+    cuda_check(cudaEventRecord(end_, stream_));
+    cuda_check(cudaEventSynchronize(end_));
+    float milliseconds = 0.0f;
+    cuda_check(cudaEventElapsedTime(&milliseconds, begin_, end_));
+    return 1e-3 * static_cast<double>(milliseconds);
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t begin_ = nullptr, end_ = nullptr;
+};
+
+}  // namespace tarn::gpu
