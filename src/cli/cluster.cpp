@@ -126,8 +126,7 @@ void add_cluster(CLI::App& app, int& exit_code) {
   command
       ->add_option("--starts", a->starts,
                    "independent searches; default enough for the lowest minimum up to N = 8, or as "
-                   "many as make "
-                   "as many hops in all")
+                   "many as make as many hops in all")
       ->check(whole_number(1, std::numeric_limits<int>::max()));
   command
       ->add_option("--hops", a->hops,
