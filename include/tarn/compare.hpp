@@ -156,7 +156,8 @@ std::vector<CheapestMechanicsScheme> cheapest_schemes(
 /// second, a few per cent of the run at most, so that whatever else the machine does falls on all
 /// of them alike. Where it is interrupted, all end at the same time, to a step. Writes
 /// `compare.csv` (a row a scheme), `rdf.csv` (pair counts, probability densities and their errors
-/// by scheme) and the picture `rdf.svg`, which leaves out schemes that have lost all replicas.
+/// by scheme) and the picture `rdf.svg`, which leaves out schemes that have lost all replicas, and
+/// `compare.json` with the deck, the schemes and how it ended.
 ///
 /// With CompareOptions::steps the first of the schemes is the reference, which runs twice as long
 /// and with other noise; each of the others runs with each of the steps, all look at the same times

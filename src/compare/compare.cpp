@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <filesystem>
 #include <limits>
 #include <memory>
 #include <numeric>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "compare_record.hpp"
 #include "contestant.hpp"
 #include "energy_conservation.hpp"
 #include "error_cost.hpp"
@@ -676,15 +679,32 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
     prepare_folder(result.out_dir, options.overwrite);
     return std::make_unique<FolderLock>(result.out_dir);
   };
+  // Tells beside the tables what they are of, whatever comes.
+  const auto recorded = [&](const auto& go) {
+    const auto record = [&](std::string_view status, std::string_view error = {}) {
+      write_compare_record(deck, schemes, options, result, status, error);
+    };
+    record("running");
+    try {
+      go();
+    } catch (const std::exception& failure) {
+      try {
+        record("failed", failure.what());
+      } catch (const std::exception&) {  // the first error is the one to tell
+      }
+      throw;
+    }
+    record(result.interrupted ? "interrupted" : "finished");
+  };
   if (is_mechanical(deck.system.kind)) {
     MechanicsPlan plan = plan_mechanics(deck, schemes, options);
     refuse_cuda(options.device);
     const auto lock = lock_folder();
-    compare_mechanics(std::move(plan), schemes, options, result);
+    recorded([&] { compare_mechanics(std::move(plan), schemes, options, result); });
   } else {
     const std::vector<Variant> variants = make_variants(deck, schemes, options);
     const auto lock = lock_folder();
-    Comparison(deck, variants, schemes, options, result).go();
+    recorded([&] { Comparison(deck, variants, schemes, options, result).go(); });
   }
   return result;
 }

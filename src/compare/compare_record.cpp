@@ -1,0 +1,36 @@
+#include "compare_record.hpp"
+
+#include <fmt/format.h>
+
+#include "run/mechanics_experiment.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/json.hpp"
+#include "tarn/version.hpp"
+
+namespace tarn {
+
+void write_compare_record(const Deck& deck, const std::vector<std::string>& schemes,
+                          const CompareOptions& options, const CompareResult& result,
+                          std::string_view status, std::string_view error) {
+  const bool mechanical = is_mechanical(deck.system.kind);
+  std::vector<std::string> steps;
+  for (const double step : options.steps) steps.push_back(io::json(step));
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? std::string("null") : io::json(std::string_view(text));
+  };
+  io::JsonObject object;
+  object.add("status", io::json(status));
+  if (!error.empty()) object.add("error", io::json(error));
+  object.add("tarn_version", io::json(std::string_view(kVersion)))
+      .add("deck_path", io::json(std::string_view(deck.path)))
+      .add("deck",
+           io::json(std::string_view(resolved_deck(mechanical ? with_initial_data(deck) : deck))))
+      .add("schemes", io::json_strings(schemes))
+      .add(mechanical ? "steps" : "steps_fs", io::json_array(steps))
+      .add("reference", text_or_null(options.reference))
+      .add("device", text_or_null(result.device))
+      .add("pictures", io::json_strings(result.pictures));
+  io::write_file(result.out_dir + "/compare.json", object.text() + "\n");
+}
+
+}  // namespace tarn
