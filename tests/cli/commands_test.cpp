@@ -1354,12 +1354,12 @@ TEST_F(Commands, CompareWritesATableAndAPicture) {
   const std::string table = contents(folder_ / "out/compare.csv");
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 5);  // provenance, header, schemes
   EXPECT_TRUE(fs::exists(folder_ / "out/rdf.csv"));
-  const test::Json record = test::json_of(contents(folder_ / "out/compare.json"));
+  const tarn::test::Json record = tarn::test::json_of(contents(folder_ / "out/compare.json"));
   EXPECT_EQ(record["status"].text, "finished");
   ASSERT_EQ(record["schemes"].items.size(), 3u);
   EXPECT_EQ(record["schemes"].items[2].text, "zss-stiff:omega=200");
   EXPECT_TRUE(contains(record["deck"].text, "replicas = ")) << record["deck"].text;
-  EXPECT_EQ(record["device"].text, "cpu");
+  EXPECT_TRUE(record["device"].text.starts_with("CPU, ")) << record["device"].text;
   EXPECT_EQ(tarn("compare " + small_deck() + " --schemes shake --out " + path("out")).exit_code, 2);
   EXPECT_EQ(tarn("compare " + small_deck() + " --schemes shkae --out " + path("o2")).exit_code, 2);
 }
