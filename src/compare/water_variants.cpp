@@ -1,0 +1,79 @@
+#include "water_variants.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "error_cost.hpp"
+#include "step_options.hpp"
+#include "tarn/core/error.hpp"
+
+namespace tarn {
+namespace {
+
+Variant with_step(const Deck& deck, const std::string& scheme, double timestep_fs) {
+  return {fmt::format("{}:timestep_fs={}", scheme, timestep_fs),
+          with_scheme_and_step(deck, scheme, timestep_fs)};
+}
+
+/// Each scheme with each step, after the reference where there is one.
+std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::string>& schemes,
+                                      const CompareOptions& options) {
+  constexpr int kReferenceLonger = 2;
+  check_steps(schemes, options, "timestep_fs", " fs");
+  std::vector<Variant> variants;
+  const auto add_all = [&] {
+    for (std::size_t k = 0; k < schemes.size(); ++k) {
+      for (const double timestep_fs : options.steps) {
+        variants.push_back(with_step(deck, schemes[k], timestep_fs));
+        variants.back().curve = k;
+      }
+    }
+  };
+  if (!has_bath(deck)) {
+    if (!options.reference.empty()) {
+      throw InputError(deck.path +
+                       ": without a thermostat --steps tells how well schemes conserve the energy, "
+                       "against nothing else; leave --reference out, or give the deck a "
+                       "[thermostat]");
+    }
+    add_all();
+    return variants;
+  }
+  const double smallest = *std::min_element(options.steps.begin(), options.steps.end());
+  const ReferenceScheme chosen = reference_scheme(
+      options.reference.empty() ? "settle" : options.reference, "timestep_fs", " fs");
+  variants.push_back(with_step(deck, chosen.scheme, chosen.step.value_or(0.5 * smallest)));
+  Variant& reference = variants.front();
+  reference.label = "reference " + reference.label;
+  reference.curve = schemes.size();
+  // Other noise than that of the others, which share theirs where their steps are the same.
+  ++reference.deck.system.seed;
+  reference.deck.run.steps *= kReferenceLonger;
+  add_all();
+  return variants;
+}
+
+}  // namespace
+
+bool has_bath(const Deck& deck) { return deck.thermostat.kind != Thermostat::none; }
+
+std::vector<Variant> make_variants(const Deck& deck, const std::vector<std::string>& schemes,
+                                   const CompareOptions& options) {
+  std::vector<Variant> variants;
+  if (!options.steps.empty()) {
+    variants = variants_by_step(deck, schemes, options);
+  } else {
+    for (std::size_t k = 0; k < schemes.size(); ++k) {
+      variants.push_back({schemes[k], with_scheme(deck, schemes[k]), k});
+    }
+  }
+  for (Variant& variant : variants) {
+    if (!variant.deck.rdf) variant.deck.rdf = ObserveRdf{};
+    if (options.device) variant.deck.run.device = *options.device;
+    if (options.threads) variant.deck.run.threads = *options.threads;
+  }
+  return variants;
+}
+
+}  // namespace tarn
