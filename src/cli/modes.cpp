@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "structure_files.hpp"
 #include "table_files.hpp"
+#include "tarn/analysis/symmetry.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/json.hpp"
@@ -98,7 +99,7 @@ std::string csv_text(const std::string& path, const std::string& provenance,
   return text;
 }
 
-std::string json_text(const WaterModel& model, int molecules, double omega,
+std::string json_text(const WaterModel& model, std::span<const double> positions_A, double omega,
                       const NormalModes& modes) {
   std::vector<std::string> wavenumbers, intensities;
   for (const NormalMode& m : modes.modes) {
@@ -107,13 +108,14 @@ std::string json_text(const WaterModel& model, int molecules, double omega,
   }
   io::JsonObject json;
   json.add("model", io::json(model.name));
-  json.add("molecules", io::json(std::int64_t{molecules}));
+  json.add("molecules", io::json(static_cast<std::int64_t>(positions_A.size() / 9)));
   json.add("omega", io::json(omega));
   json.add("energy_kcal_per_mol", io::json(modes.energy_kcal_per_mol));
   json.add("max_gradient_kcal_per_mol_A", io::json(modes.max_gradient_kcal_per_mol_A));
   json.add("stationary", modes.is_stationary() ? "true" : "false");
   json.add("zero_point_energy_kcal_per_mol", io::json(modes.zero_point_energy_kcal_per_mol()));
   json.add("imaginary", io::json(std::int64_t{modes.imaginary()}));
+  json.add("symmetry_order", io::json(std::int64_t{analysis::symmetry_order(positions_A)}));
   json.add("wavenumbers_per_cm", io::json_array(wavenumbers));
   json.add("ir_intensities_km_per_mol", io::json_array(intensities));
   return json.text();
@@ -159,7 +161,7 @@ void modes(const Arguments& a, int& exit_code) {
   }
   const NormalModes result = normal_modes(model, structure.positions_A, a.omega);
   warn(result, a.minimise, stopped, terminal);
-  fmt::print("{}\n", json_text(model, structure.molecules, a.omega, result));
+  fmt::print("{}\n", json_text(model, structure.positions_A, a.omega, result));
   const std::string bonds = rigid ? "rigid" : fmt::format("omega = {:g}", a.omega);
   const std::string provenance = fmt::format(
       "tarn {}; {}, {} molecule{}, {}; normal modes at {:.9f} kcal/mol, equations (59) to (61)",

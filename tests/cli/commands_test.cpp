@@ -786,6 +786,7 @@ TEST_F(Commands, ModesOfOneMolecule) {
   EXPECT_EQ(numbers_of(rigid.text, "wavenumbers_per_cm"), std::vector<double>(6, 0.0));
   EXPECT_TRUE(contains(rigid.text, "a rigid molecule alone has no vibrations")) << rigid.text;
   EXPECT_TRUE(contains(rigid.text, "\"model\": \"opc\"")) << rigid.text;
+  EXPECT_TRUE(contains(rigid.text, "\"symmetry_order\": 4,")) << rigid.text;  // C2v
   EXPECT_TRUE(fs::exists(path("one.csv")));
   EXPECT_FALSE(fs::exists(path("one.svg")));
   const Outcome stiff = tarn("modes " + path("one.xyz") + " --omega 50 -o /dev/null");
