@@ -198,13 +198,21 @@ void File::set_attribute(const std::string& object, const char* name, double num
   checked(H5Awrite(attribute.id(), H5T_NATIVE_DOUBLE, &number), "write");
 }
 
+bool File::has_attribute(const std::string& object, const char* name,
+                         const std::string& action) const {
+  return checked(H5Aexists_by_name(file_.id(), object.c_str(), name, H5P_DEFAULT), action) > 0;
+}
+Handle File::open_attribute(const std::string& object, const char* name,
+                            const std::string& action) const {
+  return {
+      checked(H5Aopen_by_name(file_.id(), object.c_str(), name, H5P_DEFAULT, H5P_DEFAULT), action),
+      H5Aclose};
+}
+
 std::optional<double> File::number_attribute(const std::string& object, const char* name) const {
   const std::string action = fmt::format("read {} of {} in", name, object);
-  const htri_t exists = H5Aexists_by_name(file_.id(), object.c_str(), name, H5P_DEFAULT);
-  if (checked(exists, action) == 0) return std::nullopt;
-  const Handle attribute(
-      checked(H5Aopen_by_name(file_.id(), object.c_str(), name, H5P_DEFAULT, H5P_DEFAULT), action),
-      H5Aclose);
+  if (!has_attribute(object, name, action)) return std::nullopt;
+  const Handle attribute = open_attribute(object, name, action);
   const Handle type(H5Aget_type(attribute.id()), H5Tclose);
   const Handle space(H5Aget_space(attribute.id()), H5Sclose);
   const H5T_class_t kind = H5Tget_class(type.id());
@@ -222,11 +230,8 @@ std::string File::text_attribute(const std::string& object, const char* name) co
 
 std::vector<std::string> File::text_attributes(const std::string& object, const char* name) const {
   const std::string action = fmt::format("read {} of {} in", name, object);
-  const htri_t exists = H5Aexists_by_name(file_.id(), object.c_str(), name, H5P_DEFAULT);
-  if (checked(exists, action) == 0) return {};
-  const Handle attribute(
-      checked(H5Aopen_by_name(file_.id(), object.c_str(), name, H5P_DEFAULT, H5P_DEFAULT), action),
-      H5Aclose);
+  if (!has_attribute(object, name, action)) return {};
+  const Handle attribute = open_attribute(object, name, action);
   const Handle type(H5Aget_type(attribute.id()), H5Tclose);
   const Handle space(H5Aget_space(attribute.id()), H5Sclose);
   const hssize_t points = H5Sget_simple_extent_npoints(space.id());

@@ -104,6 +104,9 @@ class File {
  private:
   [[noreturn]] void fail(std::string_view action) const;
   std::vector<hsize_t> shape_of(const Handle& dataset, const std::string& name) const;
+  bool has_attribute(const std::string& object, const char* name, const std::string& action) const;
+  Handle open_attribute(const std::string& object, const char* name,
+                        const std::string& action) const;
 
   std::string path_;
   Handle file_;

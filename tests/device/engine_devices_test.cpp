@@ -98,6 +98,24 @@ class EngineDevices : public ::testing::TestWithParam<std::string> {
     }
     return s;
   }
+  /// After two steps replicas of a batch are what they are alone: the first, the last, one between,
+  /// and the last of a batch of cuSOLVER.
+  void expect_replicas_alone(const System& system, const State& start) const {
+    const auto engine = make(system, start);
+    engine->advance(2);
+    EXPECT_TRUE(engine->blow_ups().empty());
+    const State all = engine->state();
+    const std::size_t last = start.replica_ids.size() - 1;
+    for (std::size_t r : {std::size_t{0}, last / 2, std::min<std::size_t>(last, 32'767), last}) {
+      const auto alone = make(system, replica_of(start, r));
+      alone->advance(2);
+      const State in_batch = replica_of(all, r), by_itself = alone->state();
+      EXPECT_TRUE(in_batch.positions_A == by_itself.positions_A &&
+                  in_batch.velocities_A_per_akma == by_itself.velocities_A_per_akma)
+          << "replica " << r << " in a batch is not what it is alone; its velocities differ by "
+          << relative_rms(in_batch.velocities_A_per_akma, by_itself.velocities_A_per_akma);
+    }
+  }
   /// A CPU that stands in for a GPU is slow: there, large clusters are run with
   /// two schemes only, and 33 molecules with what is solved for all molecules at once too.
   bool worth_it(const EngineCase& c, int n) const {
@@ -812,19 +830,7 @@ TEST_P(EngineDevices, LargeBatchesAreReplicasAlone) {
       SCOPED_TRACE("N = " + std::to_string(batch.molecules) + ", " + name_of(precision));
       const System system =
           make_system({"zss_structured", Bath::gla}, tip3p(), batch.molecules, precision);
-      const State start = many_replicas(system, replicas);
-      const auto engine = make(system, start);
-      engine->advance(2);
-      EXPECT_TRUE(engine->blow_ups().empty());
-      const State all = engine->state();
-      const auto last = static_cast<std::size_t>(replicas - 1);
-      for (std::size_t r : {std::size_t{0}, last / 2, std::min<std::size_t>(last, 32'767), last}) {
-        const auto alone = make(system, replica_of(start, r));
-        alone->advance(2);
-        const State in_batch = replica_of(all, r);
-        EXPECT_EQ(in_batch.positions_A, alone->state().positions_A) << r;
-        EXPECT_EQ(in_batch.velocities_A_per_akma, alone->state().velocities_A_per_akma) << r;
-      }
+      expect_replicas_alone(system, many_replicas(system, replicas));
     }
   }
 }
@@ -843,21 +849,7 @@ TEST_P(EngineDevices, CusolverDoesNotSeeTheBatch) {
     SCOPED_TRACE(std::string(scheme) + ", N = " + std::to_string(n) + ", " +
                  std::to_string(replicas) + " replicas");
     const System system = make_system({scheme, Bath::gla}, tip3p(), n);
-    const State start = many_replicas(system, replicas);
-    const auto engine = make(system, start);
-    engine->advance(2);
-    EXPECT_TRUE(engine->blow_ups().empty());
-    const State all = engine->state();
-    const auto last = static_cast<std::size_t>(replicas - 1);
-    for (std::size_t r : {std::size_t{0}, last / 2, std::min<std::size_t>(last, 32'767), last}) {
-      const auto alone = make(system, replica_of(start, r));
-      alone->advance(2);
-      const State in_batch = replica_of(all, r), by_itself = alone->state();
-      EXPECT_TRUE(in_batch.positions_A == by_itself.positions_A &&
-                  in_batch.velocities_A_per_akma == by_itself.velocities_A_per_akma)
-          << "replica " << r << " in a batch is not what it is alone; its velocities differ by "
-          << relative_rms(in_batch.velocities_A_per_akma, by_itself.velocities_A_per_akma);
-    }
+    expect_replicas_alone(system, many_replicas(system, replicas));
   }
 }
 
