@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <fstream>
 #include <stdexcept>
 #include <utility>
 
@@ -34,6 +35,20 @@ CsvFormat::CsvFormat(std::string path, std::vector<std::string> header, std::str
 
 std::string CsvFormat::head(std::string_view provenance) const {
   return fmt::format("# {}\n{}\n", provenance, fmt::join(header_, ","));
+}
+
+void CsvFormat::check_columns_of_file() const {
+  std::ifstream file(path_);
+  std::string first, names;
+  // What is missing is the business of who goes on with it.
+  if (!std::getline(file, first) || !std::getline(file, names)) return;
+  const std::string own = fmt::format("{}", fmt::join(header_, ","));
+  if (names == own) return;
+  throw InputError(
+      fmt::format("{}: its columns are not those that this version of tarn writes ({} here, {} in "
+                  "the file); go "
+                  "on with the version that began it, or begin anew with --overwrite",
+                  path_, own, names));
 }
 
 CsvFormat& CsvFormat::cell(std::int64_t value) {

@@ -24,6 +24,8 @@ class CsvFormat {
 
   /// The two first lines. @param provenance without the '#'; no time, path or step count
   std::string head(std::string_view provenance) const;
+  /// @throws InputError where the file is there and its second line names other columns
+  void check_columns_of_file() const;
   CsvFormat& cell(std::int64_t value);
   /// @throws NumericalError when the value is not finite
   CsvFormat& cell(double value);
@@ -57,8 +59,12 @@ class CsvWriter {
 
   /// Starts a new file. @throws IoError
   void create(std::string_view provenance);
-  /// Continues a file after its first `length` bytes. @throws IoError
-  void cut(std::uint64_t length) { file_.cut(length); }
+  /// Continues a file after its first `length` bytes.
+  /// @throws IoError; InputError, and leaves it as it is, where its columns are others
+  void cut(std::uint64_t length) {
+    format_.check_columns_of_file();
+    file_.cut(length);
+  }
 
   template <class T>
   CsvWriter& cell(const T& value) {
