@@ -28,8 +28,9 @@ constexpr double kSameHop = 1e-3;
 /// As many as this for each that is kept are followed to the end, since some are the same.
 constexpr std::size_t kFollowed = 4;
 
-/// Quenches of all starts by default, and those of clusters so large that these would be more than
-/// 1e7 pairs of molecules (about a minute of one core); a quench takes some 200 iterations.
+/// Quenches of all starts by default, and pairs of molecules in all of them, which leave large
+/// clusters fewer; a quench takes some 200 iterations, and all some ten seconds to a minute of one
+/// core.
 constexpr double kMostQuenches = 32'000.0, kMostPairs = 1e7;
 /// Where 96 searches of 50 hops are more than enough.
 constexpr int kEasyMolecules = 8, kEasyStarts = 96, kEasyHops = 50;
@@ -182,8 +183,8 @@ class KeptMinima {
 int default_hops(int molecules) {
   if (molecules < 2) return 0;
   if (molecules <= kEasyMolecules) return kEasyHops;
-  // What clusters of 8, 12 and 16 molecules need goes up about so; then half of what there is room
-  // for among the fewest starts; and some hops where a quench takes a second.
+  // What clusters of 8, 12 and 16 molecules need goes up about so; at most what there is room for
+  // among the fewest starts; and some hops where a quench takes a second.
   const double harder = kEasyHops * std::pow(static_cast<double>(molecules) / kEasyMolecules, 5.0);
   const double room = default_quenches(molecules) / kFewestStarts;
   const double least = std::min<double>(kEasyHops, 4e6 / pairs_of(molecules));
