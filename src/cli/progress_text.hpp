@@ -33,10 +33,12 @@ inline std::string rate_text(double per_second) {
 inline std::string speed_text(double steps_per_second, double ns_per_day_per_replica,
                               double ns_per_day_total) {
   std::string text = rate_text(steps_per_second) + "steps/s";
-  if (ns_per_day_total > 0.0) text += fmt::format("  {:.3g} ns/day", ns_per_day_per_replica);
-  if (ns_per_day_total > ns_per_day_per_replica) {
-    text += fmt::format(", {:.3g} in all", ns_per_day_total);
-  }
+  const auto digits = [](double x) {
+    return x < 1000.0 ? fmt::format("{:.3g}", x) : fmt::format("{:.0f}", x);
+  };
+  if (ns_per_day_total > 0.0) text += "  " + digits(ns_per_day_per_replica) + " ns/day";
+  if (ns_per_day_total > ns_per_day_per_replica)
+    text += ", " + digits(ns_per_day_total) + " in all";
   return text;
 }
 

@@ -10,6 +10,7 @@
 
 #include "checker.hpp"
 #include "tarn/analysis/blocking.hpp"
+#include "tarn/analysis/cluster.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/steps/step_parameters.hpp"
@@ -619,15 +620,12 @@ std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecul
 
 std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t molecules) {
   if (!deck.cluster || !deck.cluster->lindemann) return std::nullopt;
-  // 16 bytes each, in every checkpoint too.
-  constexpr std::int64_t kMostPairs = 10'000'000;
   const std::int64_t pairs = molecules * (molecules - 1) / 2 * deck.system.replicas;
-  if (pairs <= kMostPairs) return std::nullopt;
+  if (pairs <= analysis::LindemannIndex::kMostPairs) return std::nullopt;
   return fmt::format(
       "the Lindemann index remembers every pair of molecules of every replica, {} here, and at "
-      "most "
-      "{} are allowed; write lindemann = false",
-      pairs, kMostPairs);
+      "most {} are allowed; write lindemann = false",
+      pairs, analysis::LindemannIndex::kMostPairs);
 }
 
 }  // namespace tarn::decks

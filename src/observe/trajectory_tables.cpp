@@ -146,9 +146,8 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   observers.push_back(potential_table(*model, contents.molecules)(info));
   ObserveCluster cluster;
   cluster.every = 1;
-  // Two numbers a pair of molecules, as in runs.
   const std::int64_t n = contents.molecules;
-  cluster.lindemann = n * (n - 1) / 2 * contents.replicas <= 10'000'000;
+  cluster.lindemann = n * (n - 1) / 2 * contents.replicas <= analysis::LindemannIndex::kMostPairs;
   observers.push_back(make_cluster(cluster, deck, info));
   ObserveProfile profile;
   profile.every = 1;

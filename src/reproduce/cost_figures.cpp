@@ -101,6 +101,18 @@ double exponent(const std::vector<Size>& sizes, std::size_t precision, int from,
   return x.size() < 2 ? 0.0 : analysis::fit_line(x, y).slope;
 }
 
+/// "41.5 ns", "2.24 ms".
+std::string time_text(double ns) {
+  const char* unit = "ns";
+  for (const char* next : {"µs", "ms", "s"}) {
+    // 999.5 has four digits.
+    if (ns < 999.5) break;
+    ns *= 1e-3;
+    unit = next;
+  }
+  return fmt::format("{:.3g} {}", ns, unit);
+}
+
 std::string memory_text(const Reproduction& r, const ReproduceOptions& options) {
   if (bytes_in_use() == 0.0) return "The C library does not tell what memory is in use.\n\n";
   const auto bytes = [&](int molecules, int replicas, const char* precision) {
@@ -159,14 +171,15 @@ void make_growth_figure(const Reproduction& r, const ReproduceOptions& options) 
       "Core time of a whole step, one thread, median of {} turns. Up to {} molecules 64 replicas "
       "fill the lanes; larger clusters are alone. The last two columns count pairs: all of them, "
       "and how many times those that lie within {:.0f} Å in the liquid ({:.0f} a molecule).\n\n"
-      "| molecules | double (µs) | mixed (µs) | ns a pair, double | mixed | pairs a molecule | "
+      "| molecules | double | mixed | ns a pair, double | mixed | pairs a molecule | "
       "against a cut-off |\n|---|---|---|---|---|---|---|\n",
       kTurns, kFew, kCutoff_A, within));
   for (const Size& s : sizes) {
     const double each = s.pairs() / s.molecules;
-    page.text(fmt::format("| {} | {:.3g} | {:.3g} | {:.2f} | {:.2f} | {:.1f} | {} |\n", s.molecules,
-                          1e-3 * s.ns[0], 1e-3 * s.ns[1], s.ns[0] / s.pairs(), s.ns[1] / s.pairs(),
-                          each, each > within ? fmt::format("{:.1f}", each / within) : "–"));
+    page.text(fmt::format("| {} | {} | {} | {:.2f} | {:.2f} | {:.1f} | {} |\n", s.molecules,
+                          time_text(s.ns[0]), time_text(s.ns[1]), s.ns[0] / s.pairs(),
+                          s.ns[1] / s.pairs(), each,
+                          each > within ? fmt::format("{:.1f}", each / within) : "–"));
   }
   page.text("\n");
   for (std::size_t p = 0; p < kPrecisions.size(); ++p) {

@@ -60,6 +60,10 @@ ClusterDipole cluster_dipole(std::span<const double> positions_A, double dipole_
 /// that is liquid-like. Memory: two numbers a pair of molecules.
 class LindemannIndex {
  public:
+  /// What a program may remember of all its indices together: 16 bytes a pair, in every checkpoint
+  /// too.
+  static constexpr std::int64_t kMostPairs = 10'000'000;
+
   /// @param positions_A [molecule][9]; the number of molecules must not change
   void add(std::span<const double> positions_A);
   /// nan for fewer than two samples or molecules.
