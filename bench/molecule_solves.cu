@@ -8,6 +8,7 @@
 #include "kernels/dense_solver.hpp"
 #include "kernels/gpu_timer.hpp"
 #include "kernels/launch_kernel.hpp"
+#include "kernels/layout.hpp"
 
 namespace tarn::bench {
 namespace {
@@ -78,12 +79,15 @@ struct MoleculeSolves::Impl {
   /// Accelerations, [coordinate][molecule].
   std::vector<double> accelerations() const {
     if (!dense) return d_a.download();
-    std::vector<double> by_molecule(x.size()), a(x.size());
-    cuda_check(cudaMemcpy(by_molecule.data(), dense->solution().right, a.size() * sizeof(double),
+    std::vector<double> right(static_cast<std::size_t>(dense_rights(state.slots, 1, false)));
+    cuda_check(cudaMemcpy(right.data(), dense->solution().right, right.size() * sizeof(double),
                           cudaMemcpyDeviceToHost));
     const std::size_t n = x.size() / 9;
+    std::vector<double> a(x.size());
     for (std::size_t m = 0; m < n; ++m) {
-      for (std::size_t c = 0; c < 9; ++c) a[c * n + m] = by_molecule[9 * m + c];
+      const auto first =
+          static_cast<std::size_t>(dense_right(static_cast<std::int64_t>(m), 1, false));
+      for (std::size_t c = 0; c < 9; ++c) a[c * n + m] = right[first + c];
     }
     return a;
   }

@@ -243,7 +243,8 @@ class CudaEngine final : public Engine {
     }
     const DeviceBuffer<PlacedExchange> on_device(placed);
     wait_for_copies();
-    launch_exchange(device_state_, on_device.get(), static_cast<std::int64_t>(placed.size()),
+    launch_exchange(device_state_, newmark_solver_ ? newmark_solver_->solution() : nullptr,
+                    on_device.get(), static_cast<std::int64_t>(placed.size()),
                     system_.precision == Precision::single, stream_.stream());
     stream_.wait();
   }

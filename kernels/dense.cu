@@ -35,8 +35,8 @@ __global__ void __launch_bounds__(kThreads)
                       work.hessian != Hessian::gauss_newton, system.pair.m_weight, sites);
   const bool total = work.hessian == Hessian::total;
   const int size = dense_size(d.molecules, total);
-  double* const matrix =
-      work.matrices + (total ? dense_element(9 * molecule, 9 * molecule, size) : 81 * k);
+  double* const matrix = work.matrices + (total ? dense_element(9 * molecule, 9 * molecule, size)
+                                                : k * dense_stride(81));
   for (int a = 0; a < 3; ++a) {
     for (int b = 0; b <= a; ++b) {
       for_each_element(block(m, a, b), a != b, [&](int row, int column, double value) {
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kThreads)
   }
   const Triple<double> right =
       load_triple(d.f, d.slots, slot) + penalty_force(x, step.bonds, work.omega);
-  store_triple(right, work.right + 9 * slot, 1, 0);
+  store_triple(right, work.right + dense_right(slot, d.molecules, total), 1, 0);
 }
 
 /// What couples molecules k and l < k of a replica: atoms a and b of them a thread.

@@ -34,9 +34,10 @@ DenseSolver::DenseSolver(const DeviceState& d, const ClusterSystem& system,
   const bool total = integrator.hessian == Hessian::total;
   const int size = dense_size(system.molecules, total);
   const std::int64_t together = total ? 1 : d.slots;  // matrices that are there at the same time
-  const std::int64_t elements = static_cast<std::int64_t>(size) * size;
+  const std::int64_t elements = dense_stride(static_cast<std::int64_t>(size) * size);
   matrices_ = DeviceBuffer<double>(static_cast<std::size_t>(together * elements));
-  right_ = DeviceBuffer<double>(static_cast<std::size_t>(9 * d.slots));
+  right_ = DeviceBuffer<double>(
+      static_cast<std::size_t>(dense_rights(d.slots, system.molecules, total)));
   info_ = DeviceBuffer<int>(static_cast<std::size_t>(total ? d.replicas : d.slots), 0);
   solve_info_ = DeviceBuffer<int>(1, 0);
   work_ = {matrices_.get(),  right_.get(),
@@ -49,7 +50,7 @@ DenseSolver::DenseSolver(const DeviceState& d, const ClusterSystem& system,
     scratch_ = DeviceBuffer<double>(static_cast<std::size_t>(length));
   } else {
     matrix_of_ = DeviceBuffer<double*>(every(work_.matrices, elements, together));
-    right_of_ = DeviceBuffer<double*>(every(work_.right, size, together));
+    right_of_ = DeviceBuffer<double*>(every(work_.right, dense_stride(size), together));
   }
 }
 
@@ -74,8 +75,8 @@ void DenseSolver::solve(const DeviceState& d, const ClusterSystem& system, cudaS
     launch_dense_matrices(d, system, work_, m_site_, r * d.molecules, d.molecules, stream);
     cusolver_check(call.factorise(handle, kLower, size, work_.matrices, size, scratch_.get(),
                                   static_cast<int>(scratch_.size()), work_.info + r));
-    cusolver_check(call.solve(handle, kLower, size, 1, work_.matrices, size, work_.right + r * size,
-                              size, solve_info_.get()));
+    cusolver_check(call.solve(handle, kLower, size, 1, work_.matrices, size,
+                              work_.right + r * dense_stride(size), size, solve_info_.get()));
   }
 }
 

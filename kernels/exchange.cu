@@ -27,7 +27,8 @@ __device__ inline void store_coordinate(const DeviceState& d, const Coordinate& 
 }
 
 __global__ void __launch_bounds__(kThreads)
-    exchange_kernel(DeviceState d, const PlacedExchange* pairs, std::int64_t count, bool floats) {
+    exchange_kernel(DeviceState d, double* solution, const PlacedExchange* pairs,
+                    std::int64_t count, bool floats) {
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (thread >= count * d.molecules) return;
   const PlacedExchange pair = pairs[thread / d.molecules];
@@ -39,6 +40,11 @@ __global__ void __launch_bounds__(kThreads)
     const Coordinate a = load_coordinate(d, i), b = load_coordinate(d, j);
     store_coordinate(d, b, pair.to_first, floats, i);
     store_coordinate(d, a, pair.to_second, floats, j);
+    if (solution != nullptr) {
+      const double q = solution[i];
+      solution[i] = solution[j];
+      solution[j] = q;
+    }
   }
   if (d.heat == nullptr) return;
   d.kept_heat[first] = d.heat[first];
@@ -47,11 +53,11 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void launch_exchange(const DeviceState& d, const PlacedExchange* pairs, std::int64_t count,
-                     bool floats, cudaStream_t stream) {
+void launch_exchange(const DeviceState& d, double* solution, const PlacedExchange* pairs,
+                     std::int64_t count, bool floats, cudaStream_t stream) {
   const std::int64_t blocks = (count * d.molecules + kThreads - 1) / kThreads;
-  launch_kernel(exchange_kernel, static_cast<unsigned>(blocks), kThreads, 0, stream, d, pairs,
-                count, floats);
+  launch_kernel(exchange_kernel, static_cast<unsigned>(blocks), kThreads, 0, stream, d, solution,
+                pairs, count, floats);
 }
 
 }  // namespace tarn::gpu

@@ -44,8 +44,8 @@ inline constexpr int kWallNumbers = 9;
 
 /// Work space and numbers of dense solves.
 struct DenseWork {
-  double* matrices;  ///< [slot] of 9x9, or one of 9N x 9N; see dense_element()
-  double* right;     ///< [slot][9]: right-hand sides, then accelerations
+  double* matrices;  ///< [slot] of 9x9, or one of 9N x 9N; see dense_element(), dense_stride()
+  double* right;     ///< right-hand sides, then accelerations; see dense_right()
   int* info;         ///< [slot] or [replica]: not 0 where a matrix is not positive definite
   Hessian hessian;
   double omega, bh2;
@@ -97,9 +97,10 @@ struct PlacedExchange {
   std::int64_t first, second;
   double to_first, to_second;
 };
+/// @param solution NewmarkSolver::solution(), or null
 /// @param pairs on the device; a replica is in one of them at most
 /// @param floats velocities are rounded to floats
-void launch_exchange(const DeviceState& d, const PlacedExchange* pairs, std::int64_t count,
-                     bool floats, cudaStream_t stream);
+void launch_exchange(const DeviceState& d, double* solution, const PlacedExchange* pairs,
+                     std::int64_t count, bool floats, cudaStream_t stream);
 
 }  // namespace tarn::gpu

@@ -179,6 +179,22 @@ inline constexpr std::int64_t kMostInBatch = 65535;
 TARN_HD constexpr std::int64_t dense_element(int row, int column, int size) {
   return static_cast<std::int64_t>(column) * size + row;
 }
+/// Numbers from one matrix or right-hand side to the next: an even number, so that all lie as the
+/// first one does for who loads two at once. Then nothing tells a replica of a batch from one
+/// alone.
+TARN_HD constexpr std::int64_t dense_stride(std::int64_t elements) {
+  return elements + elements % 2;
+}
+/// Elements of the right-hand sides of so many slots, and where that of a molecule begins.
+constexpr std::int64_t dense_rights(std::int64_t slots, int molecules, bool total) {
+  return total ? slots / molecules * dense_stride(dense_size(molecules, true))
+               : slots * dense_stride(dense_size(molecules, false));
+}
+TARN_HD constexpr std::int64_t dense_right(std::int64_t slot, int molecules, bool total) {
+  if (!total) return slot * dense_stride(dense_size(molecules, false));
+  const std::int64_t replica = slot / molecules;
+  return replica * dense_stride(dense_size(molecules, true)) + 9 * (slot - replica * molecules);
+}
 /// What thread t works on: atoms a of molecule k and b of l. Only l < k is worth it.
 struct DenseCoupling {
   int k, l, a, b;

@@ -25,7 +25,9 @@ class NewmarkSolver {
   void solve(const DeviceState& d, const ClusterSystem& system, bool m_site,
              const TileScratch& scratch, bool counted, cudaStream_t stream);
 
-  /// The state with the positions q = x + b h^2 a of the last solution in place of x.
+  /// The positions q = x + b h^2 a of the last solution, laid out as x.
+  double* solution() const { return work_.q; }
+  /// The state with these in place of x.
   DeviceState at_solution(DeviceState d) const {
     d.x = work_.q;
     return d;

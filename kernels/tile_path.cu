@@ -143,11 +143,16 @@ __device__ Vec3<S> sum_over_tile(Vec3<S> a) {
           of_warp[0][2] + of_warp[1][2]};
 }
 
+/// Blocks of pairs that a multiprocessor must hold at once. Told no number, the compiler saves
+/// registers and takes the roots of a pair one after the other, each waited for: by the waits in
+/// the code some 410 cycles a partner for a warp of mixed pairs alone, and with this some 190.
+constexpr int kTileBlocksAtOnce = 2;
+
 /// Partial forces of one tile: block (replica, slice, tile), thread i of the tile and group g,
 /// which takes a quarter of the slice. With pairs in float also their sum.
 /// @param of_step counts the step on; nobody else looks at its number meanwhile
 template <class S, class R, bool kMSite>
-__global__ void __launch_bounds__(kTileGroups* kTile)
+__global__ void __launch_bounds__(kTileGroups* kTile, kTileBlocksAtOnce)
     pairs_kernel(DeviceState d, PairParameters<R> pair, S m_weight, TileScratch scratch,
                  bool of_step) {
   __shared__ PackedSite<R, kMSite> shared_sites[kTileGroups][kTile];
@@ -163,7 +168,8 @@ __global__ void __launch_bounds__(kTileGroups* kTile)
   const std::int64_t first_slot = replica * n;
   const PackedSite<R, kMSite>* const sites = all_sites<R, kMSite>(scratch) + first_slot;
   PackedSite<R, kMSite>* const partners = shared_sites[group];
-  const ClusterSite<R> own = unpacked(sites[molecule ? i : 0]);
+  const PackedSite<R, kMSite> mine = sites[molecule ? i : 0];  // in one go, 16 bytes at a time
+  const ClusterSite<R> own = unpacked(mine);
   SiteForces<S> sum = no_site_forces<S>();
   const int parts = kTileGroups * slices;
   const Range range = slice_range(kTileGroups * block.slice + group, parts, n);
@@ -442,7 +448,7 @@ __global__ void __launch_bounds__(kThreads)
     const bool definite = work.info[total ? p.replica : p.slot] == 0;
     if (!prepare && !definite && !(total && p.molecule > 0)) counts.indefinite = 1;
     const Triple<double> v = s.v;
-    s.a = load_triple(work.right + 9 * p.slot, 1, 0);
+    s.a = load_triple(work.right + dense_right(p.slot, d.molecules, total), 1, 0);
     kick(s, system.step.h);
     if (prepare) {
       end_preparation(d, p, definite, v, step, s);

@@ -416,6 +416,7 @@ TEST_P(EngineDevices, Exchanges) {
                                         {"zss_dense", Bath::gla, 2},
                                         {"zss_total", Bath::gla_per_mass, 2},
                                         {"pushforward", Bath::baoab, 2},
+                                        {"pushforward_infinite", Bath::gla, 3},
                                         {"one_step", Bath::gla_per_mass, 2}}) {
     if (!solvable(scheme)) continue;
     for (Precision precision : precisions_of(scheme)) {
@@ -434,6 +435,12 @@ TEST_P(EngineDevices, Exchanges) {
       // What BAOAB's temperature is taken of is not in the state.
       if (system.thermostat.kind != Thermostat::baoab) {
         EXPECT_TRUE(same_bits(expected, found)) << "at once";
+      }
+      if (!is_rigid(system.integrator.scheme)) {
+        Frame of_engine, of_anew;
+        engine->snapshot(kMultipliers, of_engine);
+        anew->snapshot(kMultipliers, of_anew);
+        EXPECT_EQ(of_engine.multipliers_kcal_per_mol_A2, of_anew.multipliers_kcal_per_mol_A2);
       }
       engine->advance(5);
       anew->advance(5);

@@ -70,6 +70,27 @@ TEST(GpuLayout, MoleculesAndCouplingsCoverTheLowerHalf) {
   EXPECT_EQ(dense_size(5, false), 9);
 }
 
+/// Right-hand sides of a batch do not overlap, and each system begins at 16 bytes.
+TEST(GpuLayout, RightHandSidesLieAlike) {
+  for (bool total : {false, true}) {
+    for (int n : {1, 2, 7}) {
+      std::set<std::int64_t> seen;
+      const std::int64_t slots = 5 * n;
+      for (std::int64_t slot = 0; slot < slots; ++slot) {
+        const std::int64_t first = dense_right(slot, n, total);
+        if (!total || slot % n == 0) {
+          EXPECT_EQ(first % 2, 0) << n;
+        } else {
+          EXPECT_EQ(first, dense_right(slot - 1, n, total) + 9) << n;
+        }
+        for (int k = 0; k < 9; ++k) EXPECT_TRUE(seen.insert(first + k).second) << n;
+      }
+      EXPECT_LT(*seen.rbegin(), dense_rights(slots, n, total));
+    }
+  }
+  EXPECT_EQ(dense_stride(81), 82);
+}
+
 /// As many clusters as fit, and the sum over one takes every molecule once.
 TEST(GpuLayout, WarpsAreFull) {
   for (int n = 1; n <= kMostInWarp; ++n) {
