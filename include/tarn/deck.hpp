@@ -133,7 +133,7 @@ struct ObserveCluster {
 struct ObserveMultipliers {
   std::int64_t every = 1;
   std::int64_t window_steps = 1;  ///< odd; 1: instantaneous
-  int replicas = 1;               ///< the first n
+  ReplicaSelection replicas{ReplicaSelection::Kind::first, 1};
   bool operator==(const ObserveMultipliers&) const = default;
 };
 struct ObserveRdf {

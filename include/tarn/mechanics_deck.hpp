@@ -87,7 +87,10 @@ struct MechanicsIntegratorSection {
 
 struct MechanicsRunSection {
   std::int64_t steps = 0;  ///< from steps or duration
-  bool operator==(const MechanicsRunSection&) const = default;
+  /// `duration` as it is written, up to which steps of other lengths may go. Decks with the same
+  /// steps are the same.
+  std::optional<double> duration;
+  bool operator==(const MechanicsRunSection& other) const { return steps == other.steps; }
 };
 
 struct ObserveMechanicsTrajectory {

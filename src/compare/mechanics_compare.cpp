@@ -56,8 +56,9 @@ std::string list_of(const std::vector<double>& numbers) {
 }
 
 analysis::CommonTimes times_of(const Deck& deck, const std::vector<double>& steps) {
+  const MechanicsRunSection& run = deck.mechanics.run;
   const double duration =
-      static_cast<double>(deck.mechanics.run.steps) * deck.mechanics.integrator.step;
+      run.duration.value_or(static_cast<double>(run.steps) * deck.mechanics.integrator.step);
   if (!(duration > 0.0)) {
     refuse(deck, "--steps compares runs of some length; give [run] a duration");
   }

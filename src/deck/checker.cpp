@@ -689,6 +689,9 @@ void Checker::fill_defaults() {
   if (!has("system.relax")) {
     deck_.system.relax = default_relax(deck_);
   }
+  if (deck_.cluster && deck_.exchange && !has("observe.cluster.lindemann")) {
+    deck_.cluster->lindemann = false;
+  }
 }
 
 }  // namespace tarn::decks

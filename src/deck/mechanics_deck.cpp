@@ -624,6 +624,7 @@ void fill_mechanics_defaults(Checker& checker) {
   const std::string& kind = deck.system.kind;
   if (const auto duration = checker.number("run.duration")) {
     m.run.steps = static_cast<std::int64_t>(steps_in(*duration, 1e3 * m.integrator.step));
+    m.run.duration = duration;
   }
   const auto used = [&](const char* path) {
     return is_used(*mechanics_schema().find_key(path), deck);

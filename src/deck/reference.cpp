@@ -93,8 +93,9 @@ std::string deck_reference() {
 
 A deck is a TOML file that describes one run. Every key is listed here, with its unit in its name.
 `tarn check DECK` tells every problem of a deck at once, by line and column, and prints the deck
-with all defaults filled in. `--set section.key=value` replaces or adds one key; a value that is
-not TOML is taken as a string. `--unset section.key` reads the deck without a key, and `--unset
+with all defaults filled in. `--set section.key=value` replaces or adds one key (`steps` and
+`duration_ps` take each other's place, and so do the two frictions); a value that is not TOML is
+taken as a string. `--unset section.key` reads the deck without a key, and `--unset
 section` without a section, as in `--unset observe.rdf` or, for all of them, `--unset observe`; what
 is set comes after what is unset. An integer will do for a number, a number will not do for an
 integer. A key that the chosen scheme or thermostat does not use is an error, and so is an unknown

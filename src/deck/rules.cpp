@@ -217,7 +217,8 @@ void states_stay_where_they_are(Checker& checker) {
                     "[observe.heat] does not go with [exchange]: what states bring along when "
                     "they change places is neither heat nor work");
   }
-  if (deck.cluster && deck.cluster->lindemann && checker.trusted({"observe.cluster.lindemann"})) {
+  if (deck.cluster && deck.cluster->lindemann && checker.has("observe.cluster.lindemann") &&
+      checker.trusted({"observe.cluster.lindemann"})) {
     checker.problem("observe.cluster.lindemann",
                     "the Lindemann index follows the molecules of one replica, which [exchange] "
                     "replaces by others; write lindemann = false");
@@ -294,6 +295,8 @@ void distances_fit(Checker& checker) {
   if (!checker.trusted({"system.molecules", "system.replicas", "observe.cluster.lindemann"})) {
     return;
   }
+  // It is off where it was not asked for.
+  if (checker.deck().exchange && !checker.has("observe.cluster.lindemann")) return;
   const auto message = lindemann_problem(checker.deck(), checker.molecules());
   if (message) checker.problem("observe.cluster.lindemann", *message);
 }

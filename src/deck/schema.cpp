@@ -637,6 +637,7 @@ std::vector<Key> make_keys() {
           {.section = "observe.cluster",
            .name = "lindemann",
            .type = Type::boolean,
+           .fallback = "`true`, or `false` with `[exchange]`",
            .meaning = "Also the Lindemann index of each replica up to each row, from the end of "
                       "the equilibration on. It remembers every pair of molecules: at most 10⁷ of "
                       "all replicas together."}),
@@ -657,9 +658,10 @@ std::vector<Key> make_keys() {
       row<&Deck::multipliers, &ObserveMultipliers::replicas>(
           {.section = "observe.multipliers",
            .name = "replicas",
-           .type = Type::integer,
+           .type = Type::selection,
            .range = from_to(1, kMaxReplicas),
-           .meaning = "How many replicas, the first ones (all of them if there are fewer)."}),
+           .words = {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"}},
+           .meaning = "Which replicas: all, or the first n (all of them if there are fewer)."}),
       row<&Deck::rdf, &ObserveRdf::every>({.section = "observe.rdf",
                                            .name = "every",
                                            .type = Type::integer,

@@ -159,6 +159,7 @@ class HeatCapacity final : public Observer {
   double capacity(const Reweighting& r, double temperature_K) const {
     return capacity(r.at(beta_mol_per_kcal(temperature_K)), temperature_K);
   }
+  void tell_cuts(const Reweighting& all);
   void find_peak(const MultiHistogram::Result& result, const std::vector<double>& temperatures_K,
                  const std::vector<double>& capacities);
 
@@ -208,11 +209,15 @@ void HeatCapacity::find_peak(const MultiHistogram::Result& result,
   peak_ = {{values[0], values[1]}, {errors[0], errors[1]}, !grow};
 }
 
-void HeatCapacity::finish() {
-  const auto result = histogram_.result();
-  notes_.clear();
-  if (!result) return;
-  const Reweighting& all = result->all();
+void HeatCapacity::tell_cuts(const Reweighting& all) {
+  const double of_a_bath = histogram_.samples() / static_cast<double>(baths_.size());
+  if (!all.cuts().empty() && of_a_bath < kFewSamples) {
+    notes_.push_back(
+        fmt::format("{:.3g} samples a bath are too few for heat_capacity.csv: run "
+                    "longer, or take energies more often",
+                    of_a_bath));
+    return;
+  }
   for (const Reweighting::Cut& cut : all.cuts()) {
     notes_.push_back(
         fmt::format("the baths up to {:g} K and from {:g} K share {:.2g} samples: "
@@ -220,6 +225,14 @@ void HeatCapacity::finish() {
                     "temperature between them",
                     bath_K(cut.below), bath_K(cut.above), cut.shared));
   }
+}
+
+void HeatCapacity::finish() {
+  const auto result = histogram_.result();
+  notes_.clear();
+  if (!result) return;
+  const Reweighting& all = result->all();
+  tell_cuts(all);
   for (const MultiHistogram::Contradiction& c : result->contradictions()) {
     notes_.push_back(fmt::format(
         "the energy of the bath at {:g} K is {:.1f} standard errors {} what the other baths "

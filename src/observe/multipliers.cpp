@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "makers.hpp"
+#include "replica_table.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/csv.hpp"
 
@@ -38,7 +39,7 @@ class MultipliersObserver final : public Observer {
 
   std::string name() const override {
     return fmt::format("multipliers every {} window {} replicas {}", section_.every,
-                       section_.window_steps, section_.replicas);
+                       section_.window_steps, selection_text(section_.replicas));
   }
   unsigned fields() const override { return kMultipliers; }
   /// A window needs every step.
@@ -52,7 +53,10 @@ class MultipliersObserver final : public Observer {
     Sample sample{frame.step, info_.time_ps(frame.step), {}, {}};
     const std::size_t size = static_cast<std::size_t>(frame.molecules) * 3;
     for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
-      if (frame.replica_ids[r] >= section_.replicas) continue;
+      if (section_.replicas.kind == ReplicaSelection::Kind::first &&
+          frame.replica_ids[r] >= section_.replicas.count) {
+        continue;
+      }
       sample.replicas.push_back(frame.replica_ids[r]);
       const auto begin =
           frame.multipliers_kcal_per_mol_A2.begin() + static_cast<std::ptrdiff_t>(r * size);

@@ -33,9 +33,9 @@ namespace tarn {
 namespace {
 
 // More of them say nothing new; run.json has them all.
-constexpr std::size_t kMostBlowUpWarnings = 20;
+constexpr std::size_t kMostBlowUpWarnings = 3;
 constexpr std::size_t kMostBlowUpFiles = 100;
-constexpr std::size_t kMostDepartureWarnings = 20;
+constexpr std::size_t kMostDepartureWarnings = 5;
 /// Acceptance of neighbours below which a ladder is nearly cut in two.
 constexpr double kRareExchange = 0.07;
 

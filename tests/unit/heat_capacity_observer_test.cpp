@@ -181,6 +181,21 @@ TEST(HeatCapacityObserver, KnowsWhatItDoesNotKnow) {
   EXPECT_TRUE(notes[0].starts_with("the baths up to 1 K and from 300 K share ")) << notes[0];
 }
 
+/// A bath between them is no help where nearly nothing was sampled.
+TEST(HeatCapacityObserver, SaysThatSamplesAreFew) {
+  const ScratchFolder folder;
+  const Deck deck = deck_of("[100, 300, 500]", 3);
+  const auto observer = curve_of(deck, folder.path());
+  Frames frames(deck, [](std::mt19937_64& random, double t_K) {
+    return std::gamma_distribution(9.0, k * t_K)(random);
+  });
+  frames.show(*observer, 0, 2);
+  observer->finish();
+  EXPECT_EQ(observer->notes(),
+            std::vector<std::string>{"2 samples a bath are too few for heat_capacity.csv: run "
+                                     "longer, or take energies more often"});
+}
+
 /// Steps of a tenth of a kelvin are told as such.
 TEST(HeatCapacityObserver, TellsRoundTemperatures) {
   const ScratchFolder folder;

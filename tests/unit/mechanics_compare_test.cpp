@@ -53,11 +53,11 @@ class MechanicsCompare : public ::testing::Test {
 };
 
 /// Four bases with springs only, V = ½ Σ (θ_{k+1} - θ_k)², in their fastest mode: θ = ±cos 2t.
-Deck springs() {
+Deck springs(const std::string& step = "0.1", const std::string& duration = "5") {
   return parse_deck(
       "[system]\nkind = \"dna\"\nn = 4\nepsilon = 0\nposition = [1.0, -1.0, 1.0, -1.0]\n"
-      "velocity = [0.0, 0.0, 0.0, 0.0]\n[integrator]\nscheme = \"verlet\"\nstep = 0.1\n"
-      "[run]\nduration = 5\n",
+      "velocity = [0.0, 0.0, 0.0, 0.0]\n[integrator]\nscheme = \"verlet\"\nstep = " +
+          step + "\n[run]\nduration = " + duration + "\n",
       "springs.toml");
 }
 
@@ -143,6 +143,15 @@ TEST_F(MechanicsCompare, FindsTheErrorsOfALinearSystem) {
   // Its terms of order h⁶ are larger.
   EXPECT_NEAR(order_of(result, "verlet:compose=yoshida4"), 4.0, 0.1);
   EXPECT_NEAR(order_of(result, "verlet", "v"), 2.0, 0.06);
+}
+
+/// The step of the deck, which nothing here takes, does not round the time up.
+TEST_F(MechanicsCompare, TheTimeIsThatOfTheDeck) {
+  for (const char* step : {"0.1", "2.0", "0.7"}) {
+    const CompareResult result = compare(springs(step, "1"), {"verlet"}, {0.1, 0.05});
+    EXPECT_EQ(result.mechanics.at(0).steps, 10) << step;
+    EXPECT_EQ(result.mechanics.at(1).steps, 20) << step;
+  }
 }
 
 TEST_F(MechanicsCompare, EachSchemeIsMeasuredAgainstItsOwnEquations) {

@@ -660,6 +660,7 @@ TEST(MechanicsRun, GivenDataReplaceThePapers) {
     EXPECT_NEAR(start[2 + k], 0.8 + 0.1 * number, 1e-15);
     EXPECT_NEAR(start[6 + k], std::cos(std::acos(-1.0) * number) / 2.0, 1e-15);
   }
+  EXPECT_EQ(io::CsvReader(dna.file("out/energies.csv")).header().back(), "theta_bar");
   EXPECT_NEAR(rows_of(dna.file("out/energies.csv"))[0].back(), 1.05, 1e-14);  // the mean angle
 }
 

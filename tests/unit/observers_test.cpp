@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <random>
 #include <set>
@@ -132,6 +133,26 @@ class ObserversTest : public ::testing::Test {
 
   ScratchFolder folder_;
 };
+
+TEST_F(ObserversTest, MultipliersOfTheChosenReplicas) {
+  const auto rows = [&](const std::string& replicas) {
+    RunOptions options;
+    options.out_dir = folder_.file("of-" + replicas);
+    options.threads = 1;
+    run_deck(parse_deck("[system]\nmolecules = 2\nreplicas = 3\n[run]\nsteps = 4\n"
+                        "[observe.multipliers]\nevery = 2\nreplicas = " +
+                            replicas + "\n",
+                        "test.toml"),
+             options);
+    std::map<double, int> of_replica;
+    for (const auto& row : table("of-" + replicas + "/multipliers.csv").rows) ++of_replica[row[2]];
+    return of_replica;
+  };
+  // Three moments, two molecules.
+  EXPECT_EQ(rows("\"all\""), (std::map<double, int>{{0, 6}, {1, 6}, {2, 6}}));
+  EXPECT_EQ(rows("2"), (std::map<double, int>{{0, 6}, {1, 6}}));
+  EXPECT_EQ(rows("9"), (std::map<double, int>{{0, 6}, {1, 6}, {2, 6}}));
+}
 
 TEST_F(ObserversTest, MultipliersNameTheEquationOfTheirScheme) {
   const auto first_line = [&](const std::string& integrator) {
@@ -336,6 +357,9 @@ TEST_F(ObserversTest, TimesAreStepsOfTheDecksTimeStep) {
                 "[observe.trajectory]\nevery = 1\n[observe.cluster]\nevery = 1\n"
                 "replicas = \"mean\"\n"),
            options);
+  EXPECT_EQ(table("run/multipliers.csv").header,
+            (std::vector<std::string>{"step", "time_ps", "replica", "molecule", "lambda_OH1",
+                                      "lambda_OH2", "lambda_HH"}));
   for (const char* name : {"run/energies.csv", "run/multipliers.csv", "run/cluster.csv"}) {
     const Table t = table(name);
     EXPECT_GE(t.rows.size(), 101u) << name;

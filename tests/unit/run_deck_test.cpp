@@ -557,7 +557,7 @@ TEST_F(RunDeck, ManyDeparturesAreToldInRunJsonOnly) {
   Deck d = deck(1000, "");
   d.system.replicas = 30;
   run(d);
-  EXPECT_EQ(warnings_.size(), 1u + 20u + 1u);
+  EXPECT_EQ(warnings_.size(), 1u + 5u + 1u);
   EXPECT_TRUE(contains(warnings_.back(), "run.json only"));
   EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "{\"replica\": 29, "));
 }
@@ -692,6 +692,15 @@ TEST_F(RunDeck, AStoppedReplicaTakesNoPartInExchanges) {
   EXPECT_EQ(files(), straight);
 }
 
+/// Molecules change places with those of other replicas: the index of one is off if nobody asks.
+TEST_F(RunDeck, ClustersOfLaddersHaveNoLindemannIndexByDefault) {
+  EXPECT_FALSE(deck(9, kLadders + "[observe.cluster]\n").cluster->lindemann);
+  EXPECT_TRUE(deck(9, "[observe.cluster]\n").cluster->lindemann);
+  EXPECT_TRUE(contains(
+      message_of<InputError>([&] { deck(9, kLadders + "[observe.cluster]\nlindemann = true\n"); }),
+      "write lindemann = false"));
+}
+
 TEST_F(RunDeck, PairsThatWereNeverAskedHaveNoAcceptance) {
   const RunResult result = run(deck(9, kLadders));  // one attempt: (1, 2), at step 5
   EXPECT_EQ(result.exchange->pairs[0].attempts, 0);
@@ -739,6 +748,21 @@ TEST_F(RunDeck, OtherReplicasGoOnAfterABlowUp) {
   resume(deck(150));
   EXPECT_TRUE(warnings_.empty());
   EXPECT_TRUE(contains(read_text(out_ + "/run.json"), told));
+}
+
+/// The fourth of a kind says nothing new.
+TEST_F(RunDeck, AFewBlowUpsAreTold) {
+  Deck d = deck(100);
+  d.system.replicas = 6;
+  script_.blow_ups = {{0, 50}, {1, 51}, {2, 52}, {3, 53}, {4, 54}};
+  const RunResult result = run(d);
+  EXPECT_EQ(result.blow_ups.size(), 5u);
+  const auto told = [&](const std::string& part) {
+    return std::count_if(warnings_.begin(), warnings_.end(),
+                         [&](const std::string& w) { return contains(w, part); });
+  };
+  EXPECT_EQ(told(" blew up at step "), 3);
+  EXPECT_EQ(told("more blow-ups are told in run.json only"), 1);
 }
 
 TEST_F(RunDeck, ABlowUpNearAResonanceNamesBeta) {
