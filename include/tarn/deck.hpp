@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tarn/engine.hpp"
@@ -51,7 +52,8 @@ struct SystemSection {
   StartProjection project = StartProjection::none;
   bool remove_momentum = false;
   double hydrogen_mass_Da = units::mass_hydrogen_Da;
-  bool recentre = false;  ///< positions are reported about the centre of mass
+  std::optional<double> oxygen_mass_Da;  ///< nothing: what is left of the molecule's
+  bool recentre = false;                 ///< positions are reported about the centre of mass
   bool operator==(const SystemSection&) const = default;
 };
 
@@ -66,6 +68,17 @@ struct IntegratorSection {
   double tolerance = 1e-8;
   ShakeIteration iteration = ShakeIteration::newton;
   bool operator==(const IntegratorSection&) const = default;
+};
+
+/// The water model of `model = "own"`; numbers as those of WaterModel.
+struct ModelSection {
+  double oh_A = 0.0;
+  double hoh_degrees = 0.0;
+  double sigma_A = 0.0;
+  double epsilon_kcal_per_mol = 0.0;
+  double charge_hydrogen_e = 0.0;  ///< O, or M where there is one, has -2 of it
+  double om_A = 0.0;               ///< 0: three sites
+  bool operator==(const ModelSection&) const = default;
 };
 
 struct ThermostatSection {
@@ -184,6 +197,7 @@ struct Deck {
   std::string path;  ///< file it was read from
   std::string name;  ///< file name without folder and extension
   SystemSection system;
+  std::optional<ModelSection> model;
   IntegratorSection integrator;
   ThermostatSection thermostat;
   std::optional<ExchangeSection> exchange;
@@ -255,6 +269,13 @@ std::optional<std::string> state_path(const Deck& deck);
 
 /// Markdown page of every section and key, made from the table that the reader uses.
 std::string deck_reference();
+
+/// Name of the model that a deck has in a section of its own.
+inline constexpr std::string_view kOwnModel = "own";
+/// The water model of a deck, with the masses of its isotopes, if it names any. Hydrogens that are
+/// made heavier at the cost of the oxygen are a matter of the dynamics: make_system() has them.
+/// @throws InputError for an unknown name
+WaterModel water_model(const Deck& deck);
 
 /// Internal units.
 /// @param deck a deck

@@ -14,8 +14,13 @@
 namespace tarn::cli {
 namespace {
 
-void analyse(const TrajectoryTablesOptions& options) {
-  if (!options.model.empty()) water_model_named(options.model);
+void analyse(TrajectoryTablesOptions options) {
+  if (const std::optional<Deck> deck = deck_of_model(options.model)) {
+    options.model = deck->system.model;
+    options.own_model = deck->model;
+  } else if (!options.model.empty()) {
+    water_model_named(options.model);
+  }
   Terminal terminal(false);
   const TrajectoryTables result = write_trajectory_tables(options);
   terminal.say(fmt::format("{} of {}, {} of {}", counted(result.molecules, "molecule"),
@@ -41,7 +46,8 @@ void add_analyse(CLI::App& app) {
   command->add_option("trajectories", a->files, "files of one cluster, of tarn or another program")
       ->required();
   command->add_option("-o,--out", a->folder, "folder for the tables and pictures")->required();
-  command->add_option("--model", a->model, "water model; default what the file says, or tip3p");
+  command->add_option("--model", a->model,
+                      std::string(kModelHelp) + "; default what the file says, or tip3p");
   command
       ->add_option("--skip", a->skip_frames, "frames to leave out at the beginning of each replica")
       ->check(whole_number(0));

@@ -60,7 +60,7 @@ void cluster(const Arguments& a, int& exit_code) {
   Terminal terminal(a.quiet);
   io::Structure structure;
   structure.molecules = a.molecules;
-  structure.comment["model"] = a.model;
+  structure.comment["model"] = model.name;
   if (!a.minimise) {
     structure.positions_A = random_cluster(model, a.molecules, a.seed, 0);
     terminal.say(fmt::format("random cluster of {}", counted(a.molecules, "molecule")));
@@ -104,8 +104,8 @@ void cluster(const Arguments& a, int& exit_code) {
                                    : fmt::format("{} minima", lowest.minima.size())));
       return;
     }
-    structure =
-        minimum_structure(a.model, std::move(lowest.positions_A), lowest.energy_kcal_per_mol);
+    structure = minimum_structure(std::string(model.name), std::move(lowest.positions_A),
+                                  lowest.energy_kcal_per_mol);
   }
   io::write_structure(a.out, structure);
   terminal.say("written: " + a.out);
@@ -121,7 +121,7 @@ void add_cluster(CLI::App& app, int& exit_code) {
       ->check(whole_number(1, kMaxMolecules));
   command->add_option("--seed", a->seed, "seed of the random numbers; default 1")
       ->check(whole_number(0));
-  command->add_option("--model", a->model, "water model; default tip3p");
+  command->add_option("--model", a->model, std::string(kModelHelp) + "; default tip3p");
   command->add_flag("--minimise", a->minimise, "search for the lowest minimum of rigid molecules");
   command
       ->add_option("--starts", a->starts,

@@ -27,13 +27,17 @@ struct Arguments {
 
 void convert(const Arguments& a, int& exit_code) {
   io::trajectory_format_of(a.out);
-  if (!a.model.empty()) water_model_named(a.model);
+  std::optional<WaterModel> model;
+  if (!a.model.empty()) model = water_model_named(a.model);
   check_folder_of(a.out);
   check_apart({a.out}, {a.trajectory});
   catch_interrupts();
   Terminal terminal(a.quiet);
   NowAndThen is_due;
-  io::ConvertOptions options{a.trajectory, a.out, a.model, a.skip, a.every, a.replicas, a.sites};
+  io::ConvertOptions options{a.trajectory, a.out,   model ? std::string(model->name) : "",
+                             a.skip,       a.every, a.replicas,
+                             a.sites};
+  options.own_model = model;
   options.watch = [&](bool writing, std::int64_t done, std::int64_t frames) {
     if (is_due()) {
       terminal.say(writing ? fmt::format("written: {} of {} frames", done, frames)
@@ -73,7 +77,8 @@ void add_convert(CLI::App& app, int& exit_code) {
                    "file to write: .xyz, .h5, .dcd, .gro or .pdb; several replicas become one .h5, "
                    "or files with their numbers in the names")
       ->required();
-  command->add_option("--model", a->model, "water model to name in it; default what the file says");
+  command->add_option("--model", a->model,
+                      std::string(kModelHelp) + ", to name in it; default what the file says");
   command->add_option("--skip", a->skip, "frames to leave out at the beginning of each replica")
       ->check(whole_number(0));
   command->add_option("--every", a->every, "take each so many-th frame; default 1")

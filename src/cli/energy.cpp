@@ -11,6 +11,7 @@
 #include "tarn/single_point.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
+#include "water_models.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -79,7 +80,8 @@ void add_energy(CLI::App& app) {
   command->add_option("structure", a->structure, "extended XYZ, GRO or PDB, or a trajectory")
       ->required();
   add_frame_options(*command, a->choice);
-  command->add_option("--model", a->model, "water model; default what the file says, or tip3p");
+  command->add_option("--model", a->model,
+                      std::string(kModelHelp) + "; default what the file says, or tip3p");
   command->add_option("--device", a->device, "auto, cpu, cuda or cuda:<number>; default cpu");
   command->add_flag("--rigid", a->rigid, "put the molecules onto the model's geometry first");
   command->callback([a] { energy(*a); });

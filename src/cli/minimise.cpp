@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <string>
 
 #include "commands.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
+#include "water_models.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -68,7 +70,8 @@ void add_minimise(CLI::App& app, int& exit_code) {
   command->add_option("structure", a->structure, "extended XYZ, GRO or PDB, or a trajectory")
       ->required();
   add_frame_options(*command, a->choice);
-  command->add_option("--model", a->model, "water model; default what the file says, or tip3p");
+  command->add_option("--model", a->model,
+                      std::string(kModelHelp) + "; default what the file says, or tip3p");
   command->add_option("-o,--out", a->out, "file to write: .xyz, .gro or .pdb")->required();
   command->add_flag("--quiet", a->quiet, "no progress");
   command->callback([a, &exit_code] { minimise(*a, exit_code); });

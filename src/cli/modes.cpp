@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "commands.hpp"
 #include "structure_files.hpp"
@@ -19,6 +20,7 @@
 #include "tarn/start.hpp"
 #include "tarn/version.hpp"
 #include "terminal.hpp"
+#include "water_models.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -188,7 +190,8 @@ void add_modes(CLI::App& app, int& exit_code) {
   command->add_option("structure", a->structure, "extended XYZ, GRO or PDB, or a trajectory")
       ->required();
   add_frame_options(*command, a->choice);
-  command->add_option("--model", a->model, "water model; default what the file says, or tip3p");
+  command->add_option("--model", a->model,
+                      std::string(kModelHelp) + "; default what the file says, or tip3p");
   command->add_option("--omega", a->omega,
                       "penalty of the bonds, sqrt(kcal/mol)/A^2; default rigid molecules");
   command->add_flag("--minimise", a->minimise, "follow it down to the next minimum first");

@@ -654,9 +654,10 @@ void Checker::read_structure_file() {
     if (deck_.system.velocities == VelocityKind::file && structure.velocities_A_per_akma.empty()) {
       problem("system.velocities", no_velocities_message(*path));
     }
-    const auto model = find_water_model(deck_.system.model);
-    if (!model || !trusted({"system.model"})) return;
-    for (Problem& bond : io::bond_length_problems(*model, structure.positions_A, *path)) {
+    if (!trusted({"system.model", "model.oh_A", "model.hoh_degrees"})) return;
+    if (deck_.system.model == kOwnModel && !(has("model.oh_A") && has("model.hoh_degrees"))) return;
+    const WaterModel model = water_model(deck_);
+    for (Problem& bond : io::bond_length_problems(model, structure.positions_A, *path)) {
       problems_.push_back(std::move(bond));
     }
   } catch (const InputError& error) {

@@ -176,6 +176,25 @@ Deck with_scheme(const Deck& deck, const std::string& spec) {
   }
 }
 
+WaterModel water_model(const Deck& deck) {
+  std::optional<WaterModel> model = find_water_model(deck.system.model);
+  if (deck.system.model == kOwnModel && deck.model) {
+    const ModelSection& own = *deck.model;
+    model = of_sigma_epsilon(kOwnModel, own.oh_A, own.hoh_degrees, own.sigma_A,
+                             own.epsilon_kcal_per_mol, own.charge_hydrogen_e, own.om_A);
+  }
+  if (!model) {
+    throw InputError(
+        {Problem{deck.path, 0, 0,
+                 fmt::format("model = {} is not known", decks::toml_string(deck.system.model))}});
+  }
+  if (deck.system.oxygen_mass_Da) {
+    model->mass_o_Da = *deck.system.oxygen_mass_Da;
+    model->mass_h_Da = deck.system.hydrogen_mass_Da;
+  }
+  return *model;
+}
+
 System make_system(const Deck& deck, int molecules) {
   const auto refuse = [&](const std::string& message) {
     throw InputError({Problem{deck.path, 0, 0, message}});
@@ -205,14 +224,14 @@ System make_system(const Deck& deck, int molecules) {
   if (const auto problem = decks::spectrum_problem(deck, molecules)) {
     refuse("[observe.spectrum] " + *problem);
   }
-  const std::optional<WaterModel> model = find_water_model(deck.system.model);
-  if (!model) refuse(fmt::format("model = {} is not known", decks::toml_string(deck.system.model)));
 
   System system;
-  system.model = *model;
-  const double molecule_mass_Da = system.model.molecule_mass_Da();
-  system.model.mass_h_Da = deck.system.hydrogen_mass_Da;
-  system.model.mass_o_Da = molecule_mass_Da - 2.0 * deck.system.hydrogen_mass_Da;
+  system.model = water_model(deck);
+  if (!deck.system.oxygen_mass_Da) {
+    const double molecule_mass_Da = system.model.molecule_mass_Da();
+    system.model.mass_h_Da = deck.system.hydrogen_mass_Da;
+    system.model.mass_o_Da = molecule_mass_Da - 2.0 * deck.system.hydrogen_mass_Da;
+  }
   if (deck.confinement) {
     system.confinement = {deck.confinement->radius_A, deck.confinement->stiffness_kcal_per_mol_A2};
   }

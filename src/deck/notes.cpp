@@ -26,10 +26,9 @@ bool observes_nothing(const Deck& d) {
 }  // namespace
 
 std::optional<std::string> note_on_stiff_wall(const Deck& deck) {
-  const std::optional<WaterModel> model = find_water_model(deck.system.model);
-  if (!deck.confinement || !model) return std::nullopt;
+  if (!deck.confinement) return std::nullopt;
   const double stiffness = deck.confinement->stiffness_kcal_per_mol_A2;
-  const double mass_Da = model->molecule_mass_Da();
+  const double mass_Da = water_model(deck).molecule_mass_Da();
   const double h_fs = deck.integrator.timestep_fs;
   const double turn = 2.0 * std::numbers::pi;
   const double period_fs = turn * std::sqrt(mass_Da / stiffness) * units::femtoseconds_per_akma;

@@ -26,6 +26,29 @@ void start_is_given(Checker& checker) {
   checker.problem("system.molecules", "[system] needs molecules, file or state");
 }
 
+void own_model_is_complete(Checker& checker) {
+  const Deck& deck = checker.deck();
+  if (!checker.trusted({"system.model"})) return;
+  const bool is_own = deck.system.model == kOwnModel;
+  if (is_own && !deck.model) {
+    return checker.problem("system.model",
+                           "model = \"own\" needs the section [model], with the numbers of it");
+  }
+  if (!deck.model) return;
+  if (!is_own) {
+    return checker.problem("system.model",
+                           fmt::format("[model] is for model = \"own\", and this is {}; write "
+                                       "model = \"own\", or take [model] out",
+                                       toml_string(deck.system.model)));
+  }
+  for (const char* key : {"model.oh_A", "model.hoh_degrees", "model.sigma_A",
+                          "model.epsilon_kcal_per_mol", "model.charge_hydrogen_e"}) {
+    if (!checker.has(key) && checker.trusted({key})) {
+      checker.problem(key, fmt::format("[model] needs {}", std::string_view(key).substr(6)));
+    }
+  }
+}
+
 void frame_has_a_file(Checker& checker) {
   if (!checker.has("system.frame") || !checker.trusted({"system.frame", "system.file"})) return;
   if (checker.has("system.file") || checker.has("system.state")) return;
@@ -465,6 +488,8 @@ void dcd_can_count_the_interval(Checker& checker) {
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> table{
       {"`[system]` needs `molecules`, `file` or `state`.", start_is_given},
+      {"`model = \"own\"` and `[model]` need each other, and that all its numbers but `om_A`.",
+       own_model_is_complete},
       {"`frame` needs `file`.", frame_has_a_file},
       {"With both `molecules` and `file` or `state`, that must hold as many molecules.",
        start_has_the_molecules},

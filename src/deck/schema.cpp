@@ -18,6 +18,7 @@ std::vector<Word> models() {
   for (std::size_t i = 0; i < kWaterModels.size(); ++i) {
     words.push_back({kWaterModels[i].name, static_cast<int>(i)});
   }
+  words.push_back({kOwnModel, static_cast<int>(kWaterModels.size()), "that of `[model]`"});
   return words;
 }
 
@@ -44,6 +45,13 @@ constexpr double kLargestFriction = 1e6;
 std::vector<Section> make_sections() {
   return {
       {.name = "system", .meaning = "What is simulated, and how it starts."},
+      optional_section<&Deck::model>(
+          {.name = "model",
+           .meaning =
+               "A water model of one's own, for `model = \"own\"`: a triangle of O, H and H, "
+               "Lennard-Jones 4 epsilon ((sigma/r)¹² - (sigma/r)⁶) between oxygens, charges "
+               "on the hydrogens and, twice as large and negative, on O or M. "
+               "[running.md](running.md#a-water-model-of-ones-own)."}),
       {.name = "integrator", .meaning = "The deterministic step."},
       {.name = "thermostat", .meaning = "Noise and friction; without this section there are none."},
       optional_section<&Deck::exchange>(
@@ -313,12 +321,67 @@ std::vector<Key> make_keys() {
            .meaning = "Mass of a hydrogen; the oxygen gets what is left of the molecule's. Heavy "
                       "hydrogens turn slower and allow longer steps; averages of positions stay "
                       "what they are."}),
+      row<&Deck::system, &SystemSection::oxygen_mass_Da>(
+          {.section = "system",
+           .name = "oxygen_mass_Da",
+           .type = Type::number,
+           .unit = "Da",
+           .range = from_to(1, 30),
+           .fallback = "what is left of the molecule's mass",
+           .meaning = "Mass of the oxygen. With it both masses are those of isotopes: D₂O has "
+                      "`hydrogen_mass_Da = 2.014` and `oxygen_mass_Da = 15.999`."}),
       row<&Deck::system, &SystemSection::recentre>(
           {.section = "system",
            .name = "recentre",
            .type = Type::boolean,
            .meaning = "Write positions about the centre of mass of each replica, which drifts "
                       "under noise. The run itself is the same, bit for bit."}),
+
+      row<&Deck::model, &ModelSection::oh_A>({.section = "model",
+                                              .name = "oh_A",
+                                              .type = Type::number,
+                                              .unit = "Å",
+                                              .range = from_to(0.5, 2),
+                                              .fallback = "required",
+                                              .meaning = "Distance of O and H."}),
+      row<&Deck::model, &ModelSection::hoh_degrees>({.section = "model",
+                                                     .name = "hoh_degrees",
+                                                     .type = Type::number,
+                                                     .unit = "°",
+                                                     .range = from_to(60, 170),
+                                                     .fallback = "required",
+                                                     .meaning = "Angle of the bonds."}),
+      row<&Deck::model, &ModelSection::sigma_A>({.section = "model",
+                                                 .name = "sigma_A",
+                                                 .type = Type::number,
+                                                 .unit = "Å",
+                                                 .range = from_to(1, 10),
+                                                 .fallback = "required",
+                                                 .meaning = "Lennard-Jones sigma of the oxygens."}),
+      row<&Deck::model, &ModelSection::epsilon_kcal_per_mol>(
+          {.section = "model",
+           .name = "epsilon_kcal_per_mol",
+           .type = Type::number,
+           .unit = "kcal/mol",
+           .range = above_to(0, 10),
+           .fallback = "required",
+           .meaning = "Lennard-Jones epsilon of the oxygens."}),
+      row<&Deck::model, &ModelSection::charge_hydrogen_e>({.section = "model",
+                                                           .name = "charge_hydrogen_e",
+                                                           .type = Type::number,
+                                                           .unit = "e",
+                                                           .range = from_to(0, 2),
+                                                           .fallback = "required",
+                                                           .meaning = "Charge of a hydrogen."}),
+      row<&Deck::model, &ModelSection::om_A>(
+          {.section = "model",
+           .name = "om_A",
+           .type = Type::number,
+           .unit = "Å",
+           .range = from_to(0, 0.5),
+           .meaning =
+               "Distance of O and a massless site M on the line that halves the angle, which "
+               "has the negative charge then; 0: there is none, and O has it."}),
 
       row<&Deck::integrator, &IntegratorSection::scheme>(
           {.section = "integrator",

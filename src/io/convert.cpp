@@ -231,8 +231,14 @@ class Converter {
           "the file does not say of which water model it is, and the site M depends on that; "
           "name it by --model");
     }
-    const std::optional<WaterModel> model = find_water_model(contents_.model);
-    if (!model || !model->has_m_site()) {
+    const std::optional<WaterModel> model =
+        options_.own_model ? options_.own_model : find_water_model(contents_.model);
+    if (!model) {
+      refuse(
+          fmt::format("there is no water model '{}': name it, or the deck that has it, by --model",
+                      contents_.model));
+    }
+    if (!model->has_m_site()) {
       refuse(fmt::format("molecules of {} have no site beside their atoms", contents_.model));
     }
     site_weight_ = model->m_site_weight();

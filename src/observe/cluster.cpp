@@ -56,7 +56,7 @@ std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Deck
     spec.save = [indices](std::ostream& out) { save(*indices, out); };
     spec.load = [indices](std::istream& in) { load(*indices, in); };
   }
-  const double dipole_charge_e = find_water_model(deck.system.model).value().dipole_charge_e();
+  const double dipole_charge_e = water_model(deck).dipole_charge_e();
   const std::int64_t first_step = info.first_averaged_step;
   spec.append_values = [=](const Frame& frame, std::size_t r, std::vector<double>& values) {
     const auto positions_A = frame.positions_A_of(r);

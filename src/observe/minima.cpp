@@ -59,7 +59,7 @@ struct Share {
 class Minima {
  public:
   Minima(const ObserveMinima& section, const Deck& deck, const RunInfo& info)
-      : model_(find_water_model(deck.system.model).value()),
+      : model_(water_model(deck)),
         info_(info),
         baths_(info),
         part_(baths_.size() > 1 ? static_cast<std::int64_t>(info.baths_K.size()) : 1),

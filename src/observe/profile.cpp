@@ -194,8 +194,7 @@ void ProfileObserver::write(const char* name, std::span<const ProfileMeans> tabl
 
 std::unique_ptr<Observer> make_profile(const ObserveProfile& section, const Deck& deck,
                                        const RunInfo& info) {
-  return std::make_unique<ProfileObserver>(section, find_water_model(deck.system.model).value(),
-                                           info);
+  return std::make_unique<ProfileObserver>(section, water_model(deck), info);
 }
 
 }  // namespace tarn

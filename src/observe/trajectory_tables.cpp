@@ -125,7 +125,15 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   result.molecules = contents.molecules;
   result.model = contents.model;
   result.notes = contents.notes;
-  const std::optional<WaterModel> model = find_water_model(result.model);
+  Deck deck;
+  deck.system.model = result.model;
+  deck.model = options.own_model;
+  if (result.model == kOwnModel && !deck.model) {
+    throw InputError(
+        "the frames are of a water model of one's own: name the deck that has it by --model");
+  }
+  const std::optional<WaterModel> model =
+      deck.model ? water_model(deck) : find_water_model(result.model);
   if (!model) {
     throw InputError(
         fmt::format("there is no water model '{}'; 'tarn doctor' lists them", result.model));
@@ -139,8 +147,6 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   info.replicas = static_cast<int>(contents.replicas);
   info.provenance = contents.provenance;
   info.timestep_fs = 1000.0 * contents.interval_ps.value_or(1.0);
-  Deck deck;
-  deck.system.model = result.model;
   deck.system.molecules = contents.molecules;
   std::vector<std::unique_ptr<Observer>> observers;
   observers.push_back(potential_table(*model, contents.molecules)(info));

@@ -185,12 +185,16 @@ void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
                    std::vector<std::string>& notes) {
   const Deck& then = start.deck;
   push_anew(deck, start);
-  const WaterModel other = *find_water_model(then.system.model);
+  const WaterModel other = water_model(then);
   const bool same_shape = other.r_oh_A == model.r_oh_A && other.r_hh_A() == model.r_hh_A();
   const bool same_bonds =
       !keeps_bonds_rigid(deck) ||
       (pushes_alike(then, deck) && then.integrator.scheme == deck.integrator.scheme);
-  if (then.system.model != deck.system.model) {
+  if (then.system.model == kOwnModel && deck.system.model == kOwnModel) {
+    if (then.model != deck.model) {
+      notes.push_back(fmt::format("{} is of a run whose [model] has other numbers", start.path));
+    }
+  } else if (then.system.model != deck.system.model) {
     notes.push_back(fmt::format("{} is of a run of {}, and this deck takes {}", start.path,
                                 then.system.model, model.name));
   }
@@ -200,6 +204,11 @@ void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
         fmt::format("hydrogen_mass_Da was {}, is {}: velocities are the same, so that "
                     "the temperature is not",
                     then.system.hydrogen_mass_Da, deck.system.hydrogen_mass_Da));
+  } else if (then.system.oxygen_mass_Da != deck.system.oxygen_mass_Da &&
+             deck.system.velocities == VelocityKind::state) {
+    notes.emplace_back(
+        "oxygen_mass_Da is not that of the other run: velocities are the same, so that the "
+        "temperature is not");
   }
   if (deck.system.velocities == VelocityKind::state && !deck.system.remove_momentum &&
       deck.thermostat.kind == Thermostat::none &&

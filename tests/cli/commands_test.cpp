@@ -1430,6 +1430,54 @@ TEST_F(Commands, DrawShowsStructuresAndFrames) {
   EXPECT_EQ(tarn("draw " + write("empty.xyz", "") + " -o " + picture).exit_code, 2);
 }
 
+/// A model that a deck has in a section: every command takes it from there, and nobody guesses it.
+TEST_F(Commands, TakeAModelOfADeck) {
+  const std::string opc =
+      "[model]\noh_A = 0.8724\nhoh_degrees = 103.6\nsigma_A = 3.16655\n"
+      "epsilon_kcal_per_mol = 0.21280\ncharge_hydrogen_e = 0.6791\nom_A = 0.1594\n";
+  const std::string deck =
+      write("opc.toml", "[system]\nmodel = \"own\"\nmolecules = 3\n" + opc +
+                            "[integrator]\nscheme = \"settle\"\n[run]\nsteps = 20\n"
+                            "[observe.trajectory]\nevery = 10\n[observe.cluster]\nevery = 10\n"
+                            "[observe.final]\n[observe.energies]\nevery = 10\n");
+  ASSERT_EQ(tarn("run " + deck + " --out " + path("own")).exit_code, 0);
+  ASSERT_EQ(tarn("run " + deck + " --set system.model=opc --unset model --out " + path("known"))
+                .exit_code,
+            0);
+  for (const char* file : {"/energies.csv", "/cluster.csv"}) {
+    const std::string own = read_text(path("own") + file), known = read_text(path("known") + file);
+    EXPECT_EQ(own.substr(own.find('\n')), known.substr(known.find('\n'))) << file;
+  }
+  const std::string last = path("own") + "/final.xyz";
+  const std::string needs = "is that of a deck: name it by --model DECK.toml";
+  EXPECT_TRUE(contains(tarn("energy " + last).text, needs));
+  EXPECT_EQ(tarn("energy " + last).exit_code, 2);
+  const auto number = [&](const std::string& model) {
+    const std::string text = tarn("energy " + last + " --model " + model).text;
+    const std::string key = "\"potential_kcal_per_mol\": ";
+    const std::size_t at = text.find(key);
+    EXPECT_NE(at, std::string::npos) << text;
+    return text.substr(at, text.find(',', at) - at);
+  };
+  EXPECT_EQ(number(deck), number("opc"));
+  const std::string trajectory = path("own") + "/trajectory.xyz";
+  EXPECT_TRUE(contains(tarn("analyse " + trajectory + " -o " + path("a")).text, "by --model"));
+  EXPECT_EQ(tarn("analyse " + trajectory + " -o " + path("a") + " --model " + deck).exit_code, 0);
+  EXPECT_TRUE(
+      contains(tarn("convert " + trajectory + " --sites -o " + path("s.gro")).text, "by --model"));
+  EXPECT_EQ(
+      tarn("convert " + trajectory + " --sites -o " + path("s.gro") + " --model " + deck).exit_code,
+      0);
+  EXPECT_TRUE(contains(read_text(path("s.gro")), " MW "));
+  // Other numbers are another run.
+  const Outcome other =
+      tarn("run " + deck + " --set model.om_A=0.16 --resume --out " + path("own"));
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_TRUE(contains(other.text, "[model] was 'om_A = 0.1594'")) << other.text;
+  EXPECT_EQ(tarn("energy " + last + " --model " + (kSource / "inputs/dna.toml").string()).exit_code,
+            2);
+}
+
 /// Every deck of the project, a few steps of it.
 TEST_F(Commands, EveryDeckRuns) {
   int decks = 0;

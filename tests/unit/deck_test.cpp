@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "deck/suggest.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
@@ -766,6 +768,59 @@ TEST(MakeSystem, HeavyHydrogensLeaveTheMassOfTheMoleculeAlone) {
               2.5e-7 * 0.01 / oxygen_Da);
   // The run's record has it.
   EXPECT_NE(resolved_deck(parse(text)).find("hydrogen_mass_Da = 3.024\n"), std::string::npos);
+}
+
+/// The numbers of a model that is known, to the last bit.
+TEST(MakeSystem, AModelOfOnesOwnIsItsNumbers) {
+  for (const char* name : {"opc", "opc3", "tip4p2005", "tip4pew"}) {
+    const WaterModel known = find_water_model(name).value();
+    const double sigma_A =
+        std::pow(known.lj_a_kcal_A12_per_mol / known.lj_c_kcal_A6_per_mol, 1.0 / 6);
+    const double epsilon = known.lj_c_kcal_A6_per_mol * known.lj_c_kcal_A6_per_mol /
+                           (4.0 * known.lj_a_kcal_A12_per_mol);
+    const WaterModel own = water_model(parse(fmt::format(
+        "[system]\nmodel = \"own\"\nmolecules = 7\n[model]\noh_A = {:.17g}\nhoh_degrees = {:.17g}\n"
+        "sigma_A = {:.17g}\nepsilon_kcal_per_mol = {:.17g}\ncharge_hydrogen_e = {:.17g}\n{}[run]\n"
+        "steps = 1\n",
+        known.r_oh_A, known.angle_hoh_degrees, sigma_A, epsilon, known.charge_h_e,
+        known.has_m_site() ? fmt::format("om_A = {:.17g}\n", known.r_om_A) : "")));
+    EXPECT_EQ(own.name, "own");
+    EXPECT_EQ(own.r_oh_A, known.r_oh_A);
+    EXPECT_EQ(own.angle_hoh_degrees, known.angle_hoh_degrees);
+    EXPECT_EQ(own.charge_o_e, known.charge_o_e);
+    EXPECT_EQ(own.charge_h_e, known.charge_h_e);
+    EXPECT_EQ(own.charge_m_e, known.charge_m_e);
+    EXPECT_EQ(own.r_om_A, known.r_om_A);
+    EXPECT_EQ(own.molecule_mass_Da(), known.molecule_mass_Da());
+    // A and C go through the twelfth power of a root: 12 (1/6 + 2) and some more roundings.
+    EXPECT_NEAR(own.lj_a_kcal_A12_per_mol / known.lj_a_kcal_A12_per_mol, 1.0, 40 * 0x1p-53);
+    EXPECT_NEAR(own.lj_c_kcal_A6_per_mol / known.lj_c_kcal_A6_per_mol, 1.0, 30 * 0x1p-53);
+  }
+  // Printed numbers are those of the known model.
+  const WaterModel opc = water_model(parse(
+      "[system]\nmodel = \"own\"\nmolecules = 7\n[model]\noh_A = 0.8724\nhoh_degrees = 103.6\n"
+      "sigma_A = 3.16655\nepsilon_kcal_per_mol = 0.21280\ncharge_hydrogen_e = 0.6791\n"
+      "om_A = 0.1594\n[run]\nsteps = 1\n"));
+  EXPECT_EQ(opc.lj_a_kcal_A12_per_mol, find_water_model("opc")->lj_a_kcal_A12_per_mol);
+  EXPECT_EQ(opc.lj_c_kcal_A6_per_mol, find_water_model("opc")->lj_c_kcal_A6_per_mol);
+}
+
+TEST(MakeSystem, IsotopesHaveTheirMasses) {
+  const std::string text =
+      "[system]\nmolecules = 7\nhydrogen_mass_Da = 2.014\noxygen_mass_Da = 15.999\n[run]\n"
+      "steps = 1\n";
+  const Deck deck = parse(text);
+  const WaterModel of_system = make_system(deck, 7).model, of_deck = water_model(deck);
+  for (const WaterModel& model : {of_system, of_deck}) {
+    EXPECT_EQ(model.mass_h_Da, 2.014);
+    EXPECT_EQ(model.mass_o_Da, 15.999);
+  }
+  EXPECT_EQ(parse(resolved_deck(deck)), deck);
+  EXPECT_NE(physics_fingerprint(deck),
+            physics_fingerprint(parse(text, {"system.oxygen_mass_Da=16"})));
+  // Heavy hydrogens alone are no isotopes: normal modes do not have them.
+  EXPECT_EQ(water_model(parse(text, {}, {"system.oxygen_mass_Da"})).mass_h_Da,
+            units::mass_hydrogen_Da);
 }
 
 TEST(MakeSystem, OneRateIsTheSameForAllAtoms) {

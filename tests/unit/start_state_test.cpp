@@ -177,6 +177,18 @@ TEST_F(StartStateTest, APenaltyTakesRigidMoleculesAsTheyAre) {
   EXPECT_LT(slow.slow->fast_after_kcal_per_mol, slow.slow->fast_before_kcal_per_mol);
 }
 
+TEST_F(StartStateTest, NumbersOfAModelAreTold) {
+  const std::string model =
+      "molecules = 5\nmodel = \"own\"\n[model]\noh_A = 1.0\nhoh_degrees = 109.47\nsigma_A = 3.166\n"
+      "epsilon_kcal_per_mol = 0.1553\ncharge_hydrogen_e = ";
+  leave("a", model + "0.41\n", scheme("\"settle\""));
+  EXPECT_TRUE(
+      start(model.substr(model.find("model")) + "0.41\n", scheme("\"settle\"")).notes.empty());
+  const Start other = start(model.substr(model.find("model")) + "0.42\n", scheme("\"settle\""));
+  ASSERT_EQ(other.notes.size(), 1u);
+  EXPECT_TRUE(contains(other.notes[0], "[model] has other numbers"));
+}
+
 TEST_F(StartStateTest, MoleculesTakeTheShapeOfAnotherModel) {
   const State before = leave("a", "molecules = 5\n", scheme("\"settle\""));
   for (const char* words : {"\"settle\"", "\"zss-stiff\""}) {

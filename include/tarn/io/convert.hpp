@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "tarn/physics/water_model.hpp"
+
 /// @file
 /// From one format of trajectories to another.
 
@@ -22,6 +24,7 @@ struct ConvertOptions {
   std::vector<std::int64_t> replicas{};  ///< numbers of those that are taken; empty: all
   /// Whether M of a four-site model stands behind the atoms of each molecule, in .xyz, .gro, .pdb.
   bool sites = false;
+  std::optional<WaterModel> own_model{};  ///< in place of the known one of that name
   /// Called often: whether the file is being read or written, frames so far, and of how many (0:
   /// not known yet). False ends it.
   std::function<bool(bool writing, std::int64_t done, std::int64_t frames)> watch{};

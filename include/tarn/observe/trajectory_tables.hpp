@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tarn/deck.hpp"
 #include "tarn/observer.hpp"
 
 /// @file
@@ -13,10 +15,11 @@
 namespace tarn {
 
 struct TrajectoryTablesOptions {
-  std::vector<std::string> files;  ///< of any format that tarn reads, of one cluster
-  std::string folder;              ///< for the tables; made where it is not there
-  std::string model{};             ///< empty: what the first frame says, or tip3p
-  std::int64_t skip_frames = 0;    ///< at the beginning of each replica
+  std::vector<std::string> files;           ///< of any format that tarn reads, of one cluster
+  std::string folder;                       ///< for the tables; made where it is not there
+  std::string model{};                      ///< empty: what the first frame says, or tip3p
+  std::optional<ModelSection> own_model{};  ///< the numbers of `model = "own"`
+  std::int64_t skip_frames = 0;             ///< at the beginning of each replica
   /// Of files that hold several, the numbers of those that count; empty: all.
   std::vector<std::int64_t> replicas{};
 };
