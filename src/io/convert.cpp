@@ -48,6 +48,7 @@ struct Contents {
   std::int64_t frames = 0;  ///< of the file, those that are left out among them
   int molecules = 0;
   std::string model;
+  std::string cut;  ///< what was left out of a file that ends within a frame
   bool steps = true, times = true, even = true, velocities = false, box = false;
   bool all_velocities = true;
   std::int64_t first_step = 0, every = 1;
@@ -65,7 +66,10 @@ class Converter {
     for (const Replica& replica : contents_.replicas) result.frames += replica.frames;
     if (result.frames == 0) {
       throw InputError(fmt::format(
-          "{}: no frame is left: skip fewer of them, or take other replicas", options_.from));
+          "{}: {}", options_.from,
+          contents_.replicas.empty() && !options_.replicas.empty()
+              ? fmt::format("the file holds no replica {}", fmt::join(options_.replicas, " or "))
+              : "no frame is left: skip fewer of them"));
     }
     result.replicas = static_cast<std::int64_t>(contents_.replicas.size());
     result.molecules = contents_.molecules;
@@ -126,7 +130,8 @@ class Converter {
   /// Reads all of the file. @return false if nobody wants it any more
   bool look() {
     const std::unique_ptr<FrameReader> reader = open_frames(options_.from);
-    while (const std::optional<Structure> frame = reader->next()) {
+    while (const std::optional<Structure> frame =
+               next_whole_frame(*reader, contents_.frames, contents_.cut)) {
       if (!go_on(false, contents_.frames++)) return false;
       const std::optional<std::size_t> place = place_of(*frame, *reader);
       if (!place) continue;
@@ -192,6 +197,7 @@ class Converter {
 
   std::vector<std::string> notes() const {
     std::vector<std::string> notes;
+    if (!contents_.cut.empty()) notes.push_back(contents_.cut);
     if (contents_.box) notes.push_back(note_on_box(options_.from));
     if (contents_.velocities && !contents_.all_velocities && format_.id == FileFormat::h5md) {
       notes.push_back(fmt::format(
@@ -319,7 +325,9 @@ class Converter {
   bool write() {
     make_writers();
     const std::unique_ptr<FrameReader> reader = open_frames(options_.from);
-    for (std::int64_t i = 0; const std::optional<Structure> frame = reader->next(); ++i) {
+    std::string told;
+    for (std::int64_t i = 0;
+         const std::optional<Structure> frame = next_whole_frame(*reader, i, told); ++i) {
       if (!go_on(true, i)) return false;
       const std::optional<std::int64_t> number = frame->replica();
       const auto found = places_.find(number.value_or(0));

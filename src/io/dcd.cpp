@@ -274,6 +274,7 @@ std::optional<Structure> DcdReader::next() {
     if (stream_.bad()) throw_io_error("read", path_, errno);
     return std::nullopt;
   }
+  frame_begin_ = stream_.tellg();
   const std::string what = fmt::format("frame {} (counted from 0)", frame_);
   Structure structure;
   if (has_cell_) structure.has_box = is_box(read_block(what));
@@ -299,6 +300,7 @@ std::optional<Structure> DcdReader::next() {
   structure.comment["step"] = fmt::to_string(step);
   structure.comment["time_ps"] = fmt::format("{}", static_cast<double>(step) * timestep_ps_);
   ++frame_;
+  frame_bytes_ = stream_.tellg() - frame_begin_;
   return structure;
 }
 

@@ -25,6 +25,10 @@ class DcdReader final : public FrameReader {
 
   std::optional<Structure> next() override;
   int line_of_atom(int /*atom*/) const override { return 0; }
+  /// All frames are as long as the first one.
+  bool is_cut_off() const override {
+    return frame_bytes_ > 0 && file_bytes_ - frame_begin_ < frame_bytes_;
+  }
   const std::string& path() const override { return path_; }
 
  private:
@@ -40,6 +44,7 @@ class DcdReader final : public FrameReader {
   std::string path_;
   std::ifstream stream_;
   std::streamoff file_bytes_ = 0;
+  std::streamoff frame_begin_ = 0, frame_bytes_ = 0;  // of the last frame, and of each
   bool swapped_ = false;
   bool has_cell_ = false;
   bool has_fourth_ = false;

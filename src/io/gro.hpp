@@ -18,6 +18,7 @@ class GroReader final : public FrameReader {
 
   std::optional<Structure> next() override;
   int line_of_atom(int atom) const override { return atom_lines_[static_cast<std::size_t>(atom)]; }
+  bool is_cut_off() const override { return lines_.at_end(); }
   const std::string& path() const override { return lines_.path(); }
 
  private:

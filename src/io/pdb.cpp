@@ -122,6 +122,8 @@ std::optional<Structure> PdbReader::next() {
   structure.comment = std::move(comment);
   structure.has_box = has_box_;
   if (structure.molecules > 0) {
+    if (!has_end && has_ends_) lines_.fail(0, "the file ends within a model");
+    has_ends_ = has_end;
     ++frames_;
     return structure;
   }

@@ -21,6 +21,7 @@ class PdbReader final : public FrameReader {
 
   std::optional<Structure> next() override;
   int line_of_atom(int atom) const override { return atom_lines_[static_cast<std::size_t>(atom)]; }
+  bool is_cut_off() const override { return lines_.at_end(); }
   const std::string& path() const override { return lines_.path(); }
 
  private:
@@ -28,6 +29,7 @@ class PdbReader final : public FrameReader {
   std::vector<int> atom_lines_;
   int frames_ = 0;
   bool has_box_ = false;
+  bool has_ends_ = false;  // of the models
 };
 
 /// One model with its title before it: 0.001 A, the columns of the format. A coordinate beyond

@@ -243,6 +243,18 @@ Structure read_structure(const std::string& path, const FrameChoice& choice, Fra
   return structure;
 }
 
+std::optional<Structure> next_whole_frame(FrameReader& reader, std::int64_t frames,
+                                          std::string& note) {
+  try {
+    return reader.next();
+  } catch (const InputError&) {
+    if (frames == 0 || !reader.is_cut_off()) throw;
+    note = fmt::format("{}: the file ends within its frame {} (counted from 0), which is left out",
+                       reader.path(), frames);
+    return std::nullopt;
+  }
+}
+
 std::string note_on_box(const std::string& path) {
   return fmt::format("{} has a periodic box, which is ignored: tarn computes clusters in vacuum",
                      path);

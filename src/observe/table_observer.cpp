@@ -173,7 +173,8 @@ std::vector<std::string> TableObserver::notes() const {
 AveragedQuantity TableObserver::average_of(const analysis::Blocking& b, double samples,
                                            const std::string& quantity, std::size_t bath) const {
   AveragedQuantity a{spec_.file, quantity, b.mean, b.error};
-  a.autocorrelation_ps = b.autocorrelation_time * info_.time_ps(every_);
+  // Of one sample nothing is known.
+  if (samples > 1.0) a.autocorrelation_ps = b.autocorrelation_time * info_.time_ps(every_);
   a.independent_samples = samples / (2.0 * b.autocorrelation_time);
   a.samples = static_cast<std::int64_t>(samples);
   a.converged = b.converged;

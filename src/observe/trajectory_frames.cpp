@@ -65,11 +65,13 @@ std::optional<io::Structure> TrajectoryFrames::next() {
     const std::string& file = files_[file_];
     if (!reader_) {
       reader_ = io::open_frames(file);
-      any_ = false;
+      frames_of_file_ = 0;
       replica_.reset();
     }
-    while (std::optional<io::Structure> frame = reader_->next()) {
-      any_ = true;
+    std::string cut;
+    while (std::optional<io::Structure> frame =
+               io::next_whole_frame(*reader_, frames_of_file_, cut)) {
+      ++frames_of_file_;
       if (!replicas_.empty() && !is_among(replicas_, file, *frame)) continue;
       if (replica_ != replica_of(*frame)) {
         replica_ = replica_of(*frame);
@@ -99,12 +101,16 @@ std::optional<io::Structure> TrajectoryFrames::next() {
       ++frames_taken_;
       return frame;
     }
-    if (!any_) throw InputError({Problem{file, 0, 0, "the file holds no frame"}});
+    if (frames_of_file_ == 0) throw InputError({Problem{file, 0, 0, "the file holds no frame"}});
+    if (!cut.empty()) notes_.push_back(cut);
     reader_.reset();
   }
   if (frames_taken_ == 0) {
-    throw InputError(
-        "no frame is left: skip fewer of them, or give longer trajectories, or other replicas");
+    const bool none_of_them = !replicas_.empty() && replicas_seen_ == 0;
+    throw InputError(none_of_them
+                         ? fmt::format("the files hold no replica {}", fmt::join(replicas_, " or "))
+                         : "no frame is left: skip fewer of them, or give longer "
+                           "trajectories");
   }
   return std::nullopt;
 }

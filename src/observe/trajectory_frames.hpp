@@ -46,7 +46,7 @@ class TrajectoryFrames {
   std::int64_t skipped_;
   std::size_t file_ = 0;
   std::unique_ptr<io::FrameReader> reader_;
-  bool any_ = false;                    // frame of this file
+  std::int64_t frames_of_file_ = 0;     // so far
   std::optional<std::string> replica_;  // as this file names it
   std::int64_t replicas_seen_ = 0, place_ = -1, frames_taken_ = 0;
   int molecules_ = 0;

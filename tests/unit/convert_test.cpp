@@ -117,7 +117,7 @@ TEST_F(Convert, TakesWhatIsAskedFor) {
   EXPECT_EQ(frames_of("some.xyz").front().model(), "tip4p");
   const auto why_not = [&] { return message_of<InputError>([&] { convert_trajectory(options); }); };
   options.replicas = {3};
-  EXPECT_TRUE(contains(why_not(), "no frame is left"));
+  EXPECT_TRUE(contains(why_not(), "the file holds no replica 3"));
   options.replicas = {};
   options.skip = 7;
   EXPECT_TRUE(contains(why_not(), "no frame is left"));
@@ -282,6 +282,50 @@ TEST_F(Convert, LeavesNothingHalfDone) {
                          convert_trajectory({from, from});
                        }),
                        "would be written over"));
+}
+
+/// A run that was killed leaves a last frame that is not whole: the others are taken, and a note
+/// says so. Cut within its first frame a file holds none, and what is wrong in the middle stays
+/// wrong.
+TEST_F(Convert, TheEndMayBeMissing) {
+  const std::string from = trajectory(1, 4);
+  for (const Format& format : formats()) {
+    if (format.id == FileFormat::h5md) continue;
+    SCOPED_TRACE(format.name);
+    const std::string name = "whole" + std::string(format.extensions.front());
+    convert_trajectory({from, folder_.file(name)});
+    const std::string whole = test::read_text(folder_.file(name));
+    const std::string cut = folder_.file("cut" + std::string(format.extensions.front()));
+    // A DCD file has three blocks of floats a frame, each between marks of four bytes.
+    const std::size_t last_frame =
+        format.id == FileFormat::dcd ? 3 * (8 + sizeof(float) * 3 * kMolecules) : whole.size() / 4;
+    int left_out = 0;
+    for (std::size_t less = 1; less < last_frame * 3 / 4; less += 7) {
+      test::write_text(cut, whole.substr(0, whole.size() - less));
+      const Conversion done = convert_trajectory({cut, folder_.file("out.xyz")});
+      ASSERT_TRUE(done.frames == 3 || done.frames == 4) << less;
+      EXPECT_EQ(done.notes.size(), done.frames == 3 ? 1u : 0u) << less;
+      EXPECT_EQ(frames_of("out.xyz").size(), static_cast<std::size_t>(done.frames)) << less;
+      if (done.frames == 4) continue;
+      ++left_out;
+      EXPECT_TRUE(contains(done.notes[0],
+                           "ends within its frame 3 (counted from 0), which is "
+                           "left out"))
+          << done.notes[0];
+    }
+    EXPECT_GT(left_out, 10);
+    // What lies before the last frame is another matter.
+    std::string damaged = whole;
+    const std::size_t middle =
+        whole.size() / 2 + (format.id == FileFormat::dcd ? 0 : last_frame / 2);
+    damaged.replace(middle, last_frame / 3, last_frame / 3, '?');
+    test::write_text(cut, damaged);
+    EXPECT_THROW(convert_trajectory({cut, folder_.file("none.xyz")}), InputError);
+    if (format.id == FileFormat::pdb) continue;  // one model needs no end
+    test::write_text(cut, whole.substr(0, last_frame / 2));
+    EXPECT_THROW(convert_trajectory({cut, folder_.file("none.xyz")}), InputError);
+    EXPECT_FALSE(std::filesystem::exists(folder_.file("none.xyz")));
+  }
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ using test::contains;
 using test::message_of;
 using test::read_text;
 using test::ScratchFolder;
+using test::write_text;
 
 using Row = std::vector<std::string>;
 
@@ -192,6 +193,17 @@ TEST_F(TrajectoryTablesTest, TheModelDecidesTheEnergy) {
   EXPECT_TRUE(contains(refusal(options), "tip9p"));
 }
 
+TEST_F(TrajectoryTablesTest, TakeTheWholeFramesOfAFileThatWasCut) {
+  const std::string path = run("xyz") + "/trajectory-0000.xyz";
+  const TrajectoryTables whole = tables({path});
+  const std::string text = read_text(path);
+  write_text(path, text.substr(0, text.size() - 200));
+  const TrajectoryTables cut = tables({path});
+  EXPECT_EQ(cut.frames, whole.frames - 1);
+  ASSERT_EQ(cut.notes.size(), whole.notes.size() + 1);
+  EXPECT_TRUE(contains(cut.notes.front(), "ends within its frame")) << cut.notes.front();
+}
+
 TEST_F(TrajectoryTablesTest, RefuseWhatTheyCannotDo) {
   const std::string out = run("xyz");
   TrajectoryTablesOptions options;
@@ -204,7 +216,7 @@ TEST_F(TrajectoryTablesTest, RefuseWhatTheyCannotDo) {
   EXPECT_TRUE(contains(refusal(options), "no frame is left"));
   options.skip_frames = 0;
   options.replicas = {7};
-  EXPECT_TRUE(contains(refusal(options), "no frame is left"));
+  EXPECT_TRUE(contains(refusal(options), "the files hold no replica 7"));
   EXPECT_FALSE(std::filesystem::exists(folder_.file("tables"))) << "before anything is written";
 }
 

@@ -17,6 +17,9 @@ class LineReader {
   /// The next line that is not blank.
   bool next_not_blank();
 
+  /// Whether the file ended with or within the last line, or before a next one that was wanted.
+  bool at_end() const { return stream_.eof(); }
+
   std::string_view line() const { return line_; }
   int line_number() const { return line_number_; }
   const std::string& path() const { return path_; }

@@ -55,8 +55,18 @@ class FrameReader {
   /// Checks, as far as the format allows it, that nothing else than frames follows.
   /// @throws InputError
   virtual void check_rest() {}
+  /// Whether the frame that next() could not read is the last thing in the file, and not all of it.
+  virtual bool is_cut_off() const { return false; }
   virtual const std::string& path() const = 0;
 };
+
+/// The next frame of a trajectory whose last one may not be whole: the run that wrote it was
+/// killed, or still writes.
+/// @param frames that were read before; without any an error stays one
+/// @param note receives what was left out, where anything was; there is no next frame then
+/// @throws as FrameReader::next() where the file does not just end
+std::optional<Structure> next_whole_frame(FrameReader& reader, std::int64_t frames,
+                                          std::string& note);
 
 /// Which frame of a file; both count from 0.
 struct FrameChoice {

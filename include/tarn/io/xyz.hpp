@@ -31,6 +31,7 @@ class XyzReader final : public FrameReader {
   int line_of_atom(int atom) const override { return atom_lines_[static_cast<std::size_t>(atom)]; }
   /// After the last frame there is the end of the file or the count of another frame.
   void check_rest() override;
+  bool is_cut_off() const override { return lines_.at_end(); }
   const std::string& path() const override { return lines_.path(); }
 
  private:
