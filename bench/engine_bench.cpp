@@ -1,10 +1,10 @@
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include <benchmark/benchmark.h>
 
 #include "bench/bench_system.hpp"
 #include "bench/pair_bound.hpp"

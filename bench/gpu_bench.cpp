@@ -1,11 +1,11 @@
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
+
+#include <benchmark/benchmark.h>
 
 #include "bench/bench_system.hpp"
 #include "bench/molecule_solves.hpp"

@@ -1,7 +1,6 @@
 #include "kernels/cusolver_calls.hpp"
 
 #include <dlfcn.h>
-
 #include <string>
 
 namespace tarn::gpu {

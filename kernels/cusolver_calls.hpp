@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cusolverDn.h>
-
 #include <string>
+
+#include <cusolverDn.h>
 
 #include "tarn/core/error.hpp"
 

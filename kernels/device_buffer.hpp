@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <cuda_runtime.h>
 
 #include "kernels/cuda_check.hpp"
 

@@ -1,8 +1,8 @@
 #include "kernels/device_probe.hpp"
 
-#include <cuda_runtime.h>
-
 #include <utility>
+
+#include <cuda_runtime.h>
 
 #include "kernels/probe_message.hpp"
 

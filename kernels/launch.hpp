@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <cstdint>
+
+#include <cuda_runtime.h>
 
 #include "kernels/device_state.cuh"
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include <cstddef>
+
+#include <cuda_runtime.h>
 
 #include "kernels/cuda_check.hpp"
 

@@ -6,8 +6,6 @@
 //        openmm_run INPUT time      PLATFORM CUTOFF_NM THREADS TEMPERATURE_K FRICTION_PER_PS STEPS
 //
 // A cutoff of 0 is none. `time` does a quarter of the steps before its clock starts.
-#include <OpenMM.h>
-
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -18,6 +16,8 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <OpenMM.h>
 
 namespace {
 

@@ -1,9 +1,10 @@
 #include "tarn/analysis/multi_histogram.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <limits>
 #include <utility>
+
+#include <Eigen/Dense>
 
 namespace tarn::analysis {
 namespace {

@@ -1,10 +1,11 @@
 #include "tarn/analysis/symmetry.hpp"
 
+#include <cmath>
+#include <cstddef>
+
 #include <Eigen/Core>
 #include <Eigen/Geometry>
 #include <Eigen/LU>
-#include <cmath>
-#include <cstddef>
 
 namespace tarn::analysis {
 namespace {

@@ -1,9 +1,9 @@
 #include "averages_text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+
+#include <fmt/format.h>
 
 #include "tarn/analysis/errors.hpp"
 

@@ -1,10 +1,10 @@
 #include "tarn/compare.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <memory>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "commands.hpp"
 #include "compare/mechanics_errors.hpp"

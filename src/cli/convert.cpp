@@ -1,11 +1,11 @@
 #include "tarn/io/convert.hpp"
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "commands.hpp"
 #include "structure_files.hpp"

@@ -1,9 +1,9 @@
-#include <fmt/format.h>
-
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "commands.hpp"
 #include "structure_files.hpp"

@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -9,6 +7,8 @@
 #include <system_error>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "commands.hpp"
 #include "failure.hpp"

@@ -1,9 +1,9 @@
 #include "tarn/minimise.hpp"
 
-#include <fmt/format.h>
-
 #include <memory>
 #include <string>
+
+#include <fmt/format.h>
 
 #include "commands.hpp"
 #include "structure_files.hpp"

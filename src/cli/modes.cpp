@@ -1,12 +1,12 @@
 #include "tarn/modes.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <span>
 #include <string>
+
+#include <fmt/format.h>
 
 #include "commands.hpp"
 #include "structure_files.hpp"

@@ -1,9 +1,9 @@
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "commands.hpp"
 #include "tarn/core/error.hpp"

@@ -1,9 +1,9 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <optional>
+
+#include <fmt/format.h>
 
 #include "commands.hpp"
 #include "structure_files.hpp"

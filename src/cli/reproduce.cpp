@@ -1,12 +1,12 @@
 #include "tarn/reproduce.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
 #include <system_error>
+
+#include <fmt/format.h>
 
 #include "commands.hpp"
 #include "tarn/build_features.hpp"

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include "tarn/run.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,13 +9,14 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "averages_text.hpp"
 #include "commands.hpp"
 #include "deck/notes.hpp"
 #include "deck_arguments.hpp"
 #include "progress_text.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/run.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
 

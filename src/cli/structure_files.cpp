@@ -1,13 +1,13 @@
 #include "structure_files.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
 #include <system_error>
+#include <unistd.h>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"

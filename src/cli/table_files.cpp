@@ -1,8 +1,8 @@
 #include "table_files.hpp"
 
-#include <fmt/format.h>
-
 #include <filesystem>
+
+#include <fmt/format.h>
 
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"

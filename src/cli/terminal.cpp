@@ -1,16 +1,16 @@
 #include "terminal.hpp"
 
-#include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "progress_text.hpp"
 

@@ -1,9 +1,9 @@
 #include "usage.hpp"
 
-#include <fmt/format.h>
-
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "deck/suggest.hpp"
 

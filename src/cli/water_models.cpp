@@ -1,9 +1,9 @@
 #include "water_models.hpp"
 
-#include <fmt/format.h>
-
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "deck/suggest.hpp"
 #include "tarn/core/error.hpp"

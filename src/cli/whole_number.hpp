@@ -1,12 +1,12 @@
 #pragma once
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstdint>
 #include <limits>
 #include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 namespace tarn::cli {
 

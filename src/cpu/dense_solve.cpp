@@ -1,10 +1,11 @@
 #include "dense_solve.hpp"
 
-#include <Eigen/Cholesky>
-#include <Eigen/Core>
 #include <cstddef>
 #include <limits>
 #include <vector>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
 
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/dense_matrix.hpp"

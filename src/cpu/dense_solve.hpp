@@ -1,8 +1,9 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <functional>
 #include <span>
+
+#include <Eigen/Core>
 
 #include "tarn/system.hpp"
 

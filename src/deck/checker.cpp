@@ -1,7 +1,5 @@
 #include "checker.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -12,6 +10,8 @@
 #include <system_error>
 #include <tuple>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "suggest.hpp"
 #include "tarn/io/structure.hpp"

@@ -1,12 +1,13 @@
-#include <fmt/format.h>
+#include "tarn/mechanics_deck.hpp"
 
-#include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
 
+#include <Eigen/LU>
+#include <fmt/format.h>
+
 #include "checker.hpp"
 #include "schema_row.hpp"
-#include "tarn/mechanics_deck.hpp"
 
 namespace tarn {
 namespace decks {

@@ -1,6 +1,6 @@
-#include <fmt/format.h>
-
 #include <string>
+
+#include <fmt/format.h>
 
 #include "checker.hpp"
 #include "mechanics_columns.hpp"

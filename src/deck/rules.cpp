@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -7,6 +5,8 @@
 #include <limits>
 #include <set>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "checker.hpp"
 #include "tarn/analysis/blocking.hpp"

@@ -1,13 +1,12 @@
 #include "schema.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "checker.hpp"
 #include "schema_row.hpp"
-
 #include "tarn/io/formats.hpp"
 
 namespace tarn::decks {

@@ -1,9 +1,9 @@
 #include "source.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "schema.hpp"
 

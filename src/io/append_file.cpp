@@ -1,10 +1,9 @@
 #include "tarn/io/append_file.hpp"
 
+#include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cerrno>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <hdf5.h>
-
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include <hdf5.h>
 
 /// @file
 /// What tarn needs of the HDF5 library, with errors as IoError and without anything on the

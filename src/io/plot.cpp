@@ -1,17 +1,16 @@
 #include "tarn/io/plot.hpp"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <memory>
+#include <spawn.h>
 #include <sstream>
 #include <string_view>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <fmt/format.h>
 

@@ -2,17 +2,16 @@
 
 #if defined(__linux__)
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <fcntl.h>
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <sys/mman.h>
 #include <system_error>
+#include <unistd.h>
 #include <vector>
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
-#include <Eigen/Geometry>
 #include <cmath>
+
+#include <Eigen/Geometry>
 
 #include "tarn/mechanics/dynamics.hpp"
 

@@ -1,12 +1,12 @@
 #include "mode_coordinates.hpp"
 
-#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>
 #include <Eigen/QR>
-#include <algorithm>
-#include <cmath>
+#include <fmt/format.h>
 
 #include "cpu/dense_solve.hpp"
 #include "tarn/core/error.hpp"

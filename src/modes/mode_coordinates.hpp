@@ -1,8 +1,9 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <span>
 #include <vector>
+
+#include <Eigen/Core>
 
 #include "tarn/physics/water_model.hpp"
 

@@ -1,14 +1,14 @@
 #include "tarn/modes.hpp"
 
-#include <fmt/format.h>
-
-#include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
-#include <Eigen/QR>
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <utility>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <Eigen/QR>
+#include <fmt/format.h>
 
 #include "mode_coordinates.hpp"
 #include "tarn/core/error.hpp"

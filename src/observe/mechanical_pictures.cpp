@@ -1,5 +1,3 @@
-#include "tarn/observe/pictures.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -11,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "tarn/io/csv.hpp"
+#include "tarn/observe/pictures.hpp"
 
 namespace tarn {
 namespace {

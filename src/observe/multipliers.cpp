@@ -1,7 +1,7 @@
-#include <fmt/format.h>
-
 #include <deque>
 #include <string_view>
+
+#include <fmt/format.h>
 
 #include "makers.hpp"
 #include "replica_table.hpp"

@@ -1,5 +1,3 @@
-#include "tarn/observe/pictures.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,6 +13,7 @@
 #include "picture_parts.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
+#include "tarn/observe/pictures.hpp"
 
 namespace tarn {
 namespace {

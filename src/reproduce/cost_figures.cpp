@@ -1,13 +1,13 @@
 #include "cost_figures.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 #include <cstdlib>
 #include <numbers>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #if defined(__GLIBC__)
 #include <malloc.h>

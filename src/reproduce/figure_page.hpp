@@ -1,6 +1,5 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <Eigen/Core>
 #include <fmt/format.h>
 
 #include "tarn/io/atomic_file.hpp"

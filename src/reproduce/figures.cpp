@@ -1,7 +1,5 @@
 #include "figures.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +7,8 @@
 #include <span>
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "figure_page.hpp"
 #include "tarn/analysis/line_fit.hpp"

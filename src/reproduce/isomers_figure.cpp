@@ -1,7 +1,5 @@
 #include "isomers_figure.hpp"
 
-#include <Eigen/Core>
-#include <Eigen/LU>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -14,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include <Eigen/Core>
+#include <Eigen/LU>
 #include <fmt/format.h>
 
 #include "changed_run.hpp"

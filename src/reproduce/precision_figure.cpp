@@ -1,12 +1,12 @@
 #include "precision_figure.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "figure_page.hpp"
 #include "run/replicas.hpp"

@@ -1,10 +1,10 @@
 #include "tarn/reproduce.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "cost_figures.hpp"
 #include "figure_page.hpp"

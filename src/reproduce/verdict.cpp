@@ -1,7 +1,5 @@
 #include "verdict.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -11,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "compare/contestant.hpp"
 #include "compare/error_cost.hpp"

@@ -1,11 +1,10 @@
 #include "folder_lock.hpp"
 
+#include <cerrno>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cerrno>
 #include <utility>
 
 #include <fmt/format.h>

@@ -1,11 +1,10 @@
 #include "run_folder.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <string_view>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 

@@ -1,10 +1,11 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
+
+#include <Eigen/Core>
 
 namespace tarn::start {
 

@@ -1,7 +1,8 @@
 #include "centre.hpp"
 
-#include <Eigen/Core>
 #include <cstddef>
+
+#include <Eigen/Core>
 
 namespace tarn::start {
 

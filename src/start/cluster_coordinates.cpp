@@ -1,11 +1,11 @@
 #include "cluster_coordinates.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "tarn/core/error.hpp"
 

@@ -1,8 +1,9 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <span>
 #include <vector>
+
+#include <Eigen/Core>
 
 #include "molecule_frame.hpp"
 #include "tarn/force_field.hpp"

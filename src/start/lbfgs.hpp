@@ -1,10 +1,11 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <deque>
 #include <utility>
+
+#include <Eigen/Core>
 
 #include "tarn/core/error.hpp"
 #include "tarn/minimise.hpp"

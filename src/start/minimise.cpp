@@ -1,10 +1,10 @@
 #include "tarn/minimise.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "cluster_coordinates.hpp"
 #include "lbfgs.hpp"

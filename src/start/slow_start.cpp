@@ -1,9 +1,10 @@
 #include "slow_start.hpp"
 
-#include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <vector>
+
+#include <Eigen/Core>
+#include <Eigen/Eigenvalues>
 
 #include "atoms.hpp"
 #include "tarn/core/slow_point.hpp"

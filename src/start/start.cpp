@@ -1,7 +1,5 @@
 #include "tarn/start.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -9,6 +7,8 @@
 #include <optional>
 #include <span>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "centre.hpp"
 #include "core/parallel.hpp"

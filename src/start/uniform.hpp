@@ -1,10 +1,11 @@
 #pragma once
 
-#include <Eigen/Core>
-#include <Eigen/Geometry>
 #include <array>
 #include <cmath>
 #include <cstdint>
+
+#include <Eigen/Core>
+#include <Eigen/Geometry>
 
 #include "tarn/core/units.hpp"
 #include "tarn/physics/noise.hpp"

@@ -1,10 +1,11 @@
 #include "velocities.hpp"
 
-#include <Eigen/Core>
-#include <Eigen/Eigenvalues>
 #include <array>
 #include <cmath>
 #include <cstddef>
+
+#include <Eigen/Core>
+#include <Eigen/Eigenvalues>
 
 #include "atoms.hpp"
 #include "tarn/core/units.hpp"

@@ -1,8 +1,8 @@
 #include "kernels/device_probe.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
+
+#include <gtest/gtest.h>
 
 namespace tarn {
 namespace {

@@ -1,5 +1,6 @@
-#include <Eigen/Core>
 #include <cmath>
+
+#include <Eigen/Core>
 
 #include "kernels/cusolver_calls.hpp"
 

@@ -1,9 +1,9 @@
-#include <Eigen/Cholesky>
-#include <Eigen/Core>
 #include <cmath>
 #include <limits>
 #include <random>
 
+#include <Eigen/Cholesky>
+#include <Eigen/Core>
 #include <gtest/gtest.h>
 
 #include "kernels/cusolver_calls.hpp"

@@ -1,12 +1,11 @@
 #include "fibers.hpp"
 
-#include <ucontext.h>
-#include <csetjmp>
-
 #include <algorithm>
+#include <csetjmp>
 #include <exception>
 #include <memory>
 #include <stdexcept>
+#include <ucontext.h>
 #include <utility>
 #include <vector>
 

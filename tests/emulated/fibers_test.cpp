@@ -1,10 +1,10 @@
 #include "fibers.hpp"
 
-#include <cuda_runtime.h>
-#include <gtest/gtest.h>
-
 #include <stdexcept>
 #include <vector>
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
 
 /// @file
 /// The stand-in itself: barriers hold, shuffles move values, and what would hang a GPU is an error.

@@ -1,7 +1,7 @@
-#include <cuda_runtime.h>
-
-#include <gtest/gtest.h>
 #include <stdlib.h>
+
+#include <cuda_runtime.h>
+#include <gtest/gtest.h>
 
 #include "engine_fixtures.hpp"
 #include "kernels/cuda_engine.hpp"

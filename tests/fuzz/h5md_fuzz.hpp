@@ -1,8 +1,5 @@
 #pragma once
 
-#include <hdf5.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -14,7 +11,10 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <unistd.h>
 #include <vector>
+
+#include <hdf5.h>
 
 #include "structure_fuzz.hpp"
 #include "tarn/core/error.hpp"

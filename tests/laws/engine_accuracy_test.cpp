@@ -1,8 +1,7 @@
-#include "engine_fixtures.hpp"
-
 #include <Eigen/Cholesky>
 #include <Eigen/LU>
 
+#include "engine_fixtures.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/steps/step_parameters.hpp"
 #include "worst.hpp"

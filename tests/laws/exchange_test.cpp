@@ -1,8 +1,9 @@
+#include "tarn/exchange.hpp"
+
 #include <functional>
 
 #include "engine_fixtures.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/exchange.hpp"
 
 /// @file
 /// Replicas that change places on the CPU engine, bit by bit.

@@ -1,13 +1,12 @@
 // How often each method evaluates forces, Hessians and third derivatives.
-#include "tarn/mechanics/costs.hpp"
-
-#include <gtest/gtest.h>
-
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
+#include "tarn/mechanics/costs.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
 #include "tarn/mechanics/dynamics.hpp"
 #include "tarn/mechanics/methods.hpp"

@@ -1,15 +1,14 @@
 // Order, symplecticity, reversibility, momenta and stability of the methods in R^n.
-#include "tarn/mechanics/methods.hpp"
-
-#include <gtest/gtest.h>
-
 #include <array>
 #include <cmath>
 #include <memory>
 #include <type_traits>
 
+#include <gtest/gtest.h>
+
 #include "tarn/core/error.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
+#include "tarn/mechanics/methods.hpp"
 #include "tarn/mechanics/systems.hpp"
 
 namespace tarn::mechanics {

@@ -1,9 +1,5 @@
 // Systems on manifolds: the magnetised body of TO 4.5, the rigid bodies and the double spherical
 // pendulum of MS, the variational methods of PCSZ.
-#include <gtest/gtest.h>
-
-#include <Eigen/Geometry>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -11,6 +7,9 @@
 #include <numbers>
 #include <string>
 #include <vector>
+
+#include <Eigen/Geometry>
+#include <gtest/gtest.h>
 
 #include "tarn/core/error.hpp"
 #include "tarn/mechanics/diagnostics.hpp"

@@ -1,11 +1,11 @@
 // Numbers of the double pendulum and of the chain of pendula, TO 4.1 and 4.2. Those of the double
 // pendulum are what pendulum_numbers.py prints, which has the equations in another language and
 // nothing of this program: python3 tests/regression/pendulum_numbers.py (half a minute).
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <memory>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "pendulum_reference.hpp"
 #include "tarn/mechanics/diagnostics.hpp"

@@ -1,14 +1,13 @@
 // The double spring of AST 5 and 6: projections onto the slow manifold, and slow solutions.
-#include "tarn/mechanics/slow_manifold.hpp"
-
-#include <gtest/gtest.h>
-
 #include <array>
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "tarn/core/error.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
 #include "tarn/mechanics/dormand_prince.hpp"
+#include "tarn/mechanics/slow_manifold.hpp"
 #include "tarn/mechanics/systems.hpp"
 
 namespace tarn::mechanics {

@@ -1,12 +1,12 @@
-#include <gtest/gtest.h>
-
-#include <Eigen/Dense>
 #include <cmath>
 #include <cstdint>
 #include <map>
 #include <ostream>
 #include <string>
 #include <vector>
+
+#include <Eigen/Dense>
+#include <gtest/gtest.h>
 
 #include "plain_water.hpp"
 #include "tarn/force_field.hpp"

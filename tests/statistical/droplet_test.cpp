@@ -1,4 +1,5 @@
 #include "droplet.hpp"
+
 #include "engine_fixtures.hpp"
 
 /// @file

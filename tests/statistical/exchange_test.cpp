@@ -1,4 +1,4 @@
-#include <gtest/gtest.h>
+#include "tarn/exchange.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,12 +7,12 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/deck.hpp"
-#include "tarn/exchange.hpp"
 #include "tarn/physics/exchange.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"

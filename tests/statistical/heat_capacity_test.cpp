@@ -1,10 +1,10 @@
-#include <gtest/gtest.h>
-
 #include <array>
 #include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
 #include "tarn/core/units.hpp"

@@ -1,8 +1,8 @@
 // The DNA model of TO 4.4 over twenty seeds: when the strand opens, and the energy it keeps.
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "tarn/mechanics/diagnostics.hpp"
 #include "tarn/mechanics/methods.hpp"

@@ -1,13 +1,12 @@
-#include <gtest/gtest.h>
-
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include <Eigen/Eigenvalues>
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
 #include "tarn/core/units.hpp"

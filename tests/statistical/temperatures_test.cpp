@@ -1,9 +1,8 @@
-#include <gtest/gtest.h>
-
 #include <array>
 #include <cmath>
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "tarn/core/error.hpp"
 #include "tarn/cpu_engine.hpp"

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <sys/wait.h>
-
 #include <array>
 #include <cstdio>
 #include <string>
+#include <sys/wait.h>
 
 namespace tarn::test {
 

@@ -1,9 +1,10 @@
 #pragma once
 
-#include <Eigen/Dense>
 #include <cmath>
 #include <numbers>
 #include <vector>
+
+#include <Eigen/Dense>
 
 #include "tarn/mechanics/diagnostics.hpp"
 

@@ -1,15 +1,15 @@
 #pragma once
 
-#include <fcntl.h>
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <csignal>
+#include <fcntl.h>
 #include <functional>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace tarn::test {
 

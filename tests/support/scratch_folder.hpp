@@ -1,14 +1,13 @@
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
 
 namespace tarn::test {
 

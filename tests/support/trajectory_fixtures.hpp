@@ -1,12 +1,12 @@
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "scratch_folder.hpp"
 #include "tarn/io/formats.hpp"

@@ -13,10 +13,9 @@
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include <Eigen/Core>
 #include <Eigen/Geometry>
+#include <gtest/gtest.h>
 
 #include "dense.hpp"
 #include "tarn/core/pack.hpp"

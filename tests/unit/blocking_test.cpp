@@ -1,7 +1,5 @@
 #include "tarn/analysis/blocking.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -9,6 +7,8 @@
 #include <random>
 #include <span>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "tarn/analysis/errors.hpp"
 

@@ -1,10 +1,10 @@
 #include "tarn/io/checkpoint.hpp"
 
-#include <gtest/gtest.h>
-
 #include <limits>
 #include <sstream>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"

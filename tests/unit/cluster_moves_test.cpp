@@ -1,13 +1,13 @@
 #include "start/cluster_moves.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "tarn/minimise.hpp"
 #include "tarn/physics/water_model.hpp"

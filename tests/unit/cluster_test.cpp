@@ -1,12 +1,12 @@
 #include "tarn/analysis/cluster.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <optional>
 #include <random>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "plain_water.hpp"
 #include "tarn/start.hpp"

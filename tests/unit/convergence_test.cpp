@@ -1,10 +1,10 @@
 #include "tarn/analysis/convergence.hpp"
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <cmath>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace tarn::analysis {
 namespace {

@@ -1,9 +1,9 @@
-#include "src/cpu/layout.hpp"
+#include <map>
+#include <utility>
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <utility>
+#include "src/cpu/layout.hpp"
 
 /// @file
 /// How the CPU engine deals a large cluster out to threads.

@@ -1,11 +1,11 @@
 #include "src/cpu/crew.hpp"
 
-#include <gtest/gtest.h>
-
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 /// @file
 /// Threads that work on one thing.

@@ -1,7 +1,5 @@
 #include "tarn/deck.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "deck/suggest.hpp"
 #include "tarn/core/error.hpp"

@@ -1,7 +1,6 @@
-#include "cli/doctor_text.hpp"
-
 #include <gtest/gtest.h>
 
+#include "cli/doctor_text.hpp"
 #include "scratch_folder.hpp"
 
 /// @file

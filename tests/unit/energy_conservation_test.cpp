@@ -1,8 +1,8 @@
 #include "compare/energy_conservation.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 namespace tarn {
 namespace {

@@ -1,11 +1,12 @@
-#include <gtest/gtest.h>
+#include "compare/error_cost.hpp"
 
 #include <cmath>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "compare/error_cost.hpp"
+#include <gtest/gtest.h>
+
 #include "tarn/compare.hpp"
 
 namespace tarn {

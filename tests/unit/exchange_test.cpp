@@ -1,13 +1,14 @@
-#include <gtest/gtest.h>
+#include "tarn/exchange.hpp"
 
 #include <cmath>
 #include <cstdint>
 #include <random>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
-#include "tarn/exchange.hpp"
 #include "tarn/physics/exchange.hpp"
 
 // Equations (34) and (35): who changes places, and with what probability.

@@ -1,10 +1,10 @@
 #include "tarn/physics/extremes.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace tarn {
 namespace {

@@ -1,11 +1,11 @@
-#include <gtest/gtest.h>
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <random>
 #include <string>
+#include <sys/resource.h>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "fuzz/checkpoint_fuzz.hpp"
 #include "fuzz/deck_fuzz.hpp"

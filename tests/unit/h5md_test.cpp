@@ -1,10 +1,3 @@
-#include <gtest/gtest.h>
-
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -13,6 +6,12 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"

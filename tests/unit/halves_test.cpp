@@ -1,11 +1,11 @@
 #include "tarn/analysis/halves.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <cstdint>
 #include <random>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace tarn::analysis {
 namespace {

@@ -1,13 +1,13 @@
 #include "tarn/analysis/isomers.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <random>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace tarn::analysis {
 namespace {

@@ -1,9 +1,9 @@
 #include "tarn/analysis/line_fit.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 namespace tarn {
 namespace {

@@ -1,6 +1,4 @@
 // Errors, orders and costs of schemes of mechanical systems, by step.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +6,8 @@
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "compare/mechanics_errors.hpp"
 #include "scratch_folder.hpp"

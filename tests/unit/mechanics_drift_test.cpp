@@ -1,13 +1,13 @@
 // What schemes of a mechanical system keep, as curves of time.
 #include "compare/mechanics_drift.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
 #include "tarn/compare.hpp"

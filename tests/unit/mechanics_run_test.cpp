@@ -1,6 +1,4 @@
 // Mechanical decks: their files, restarts, failures.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "json_reader.hpp"
 #include "scratch_folder.hpp"

@@ -1,12 +1,11 @@
 // Derivatives of the systems by differences, and the solvers against Eigen's.
-#include "tarn/mechanics/systems.hpp"
-
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <stdexcept>
 
+#include <gtest/gtest.h>
+
 #include "tarn/mechanics/diagnostics.hpp"
+#include "tarn/mechanics/systems.hpp"
 
 namespace tarn::mechanics {
 namespace {

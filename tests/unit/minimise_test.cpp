@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
 #include <Eigen/Dense>
+#include <gtest/gtest.h>
 
 #include "start/cluster_coordinates.hpp"
 #include "start/lbfgs.hpp"

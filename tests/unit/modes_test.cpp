@@ -1,8 +1,5 @@
 #include "tarn/modes.hpp"
 
-#include <gtest/gtest.h>
-
-#include <Eigen/Dense>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,6 +8,9 @@
 #include <numeric>
 #include <string>
 #include <vector>
+
+#include <Eigen/Dense>
+#include <gtest/gtest.h>
 
 #include "dual.hpp"
 #include "modes/mode_coordinates.hpp"

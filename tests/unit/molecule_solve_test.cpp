@@ -1,5 +1,4 @@
 #include "tarn/physics/molecule_solve.hpp"
-#include "tarn/core/pack.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "dual.hpp"
+#include "tarn/core/pack.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

@@ -1,4 +1,4 @@
-#include <gtest/gtest.h>
+#include "tarn/analysis/multi_histogram.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tarn/analysis/multi_histogram.hpp"
+#include <gtest/gtest.h>
 
 /// @file
 /// Harmonic oscillators, whose energies have the gamma distribution and whose every moment is known

@@ -1,9 +1,5 @@
 #include "tarn/observe/observers.hpp"
 
-#include <gtest/gtest.h>
-
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -15,6 +11,9 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "fake_engine.hpp"
 #include "scratch_folder.hpp"

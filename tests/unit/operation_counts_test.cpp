@@ -1,10 +1,10 @@
-#include <fmt/format.h>
-#include <gtest/gtest.h>
-
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "counting.hpp"
 #include "tarn/physics/noise.hpp"

@@ -1,5 +1,4 @@
 #include "tarn/physics/ou.hpp"
-#include "tarn/core/pack.hpp"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tarn/core/pack.hpp"
 #include "tarn/physics/noise.hpp"
 #include "tarn/steps/step_program.hpp"
 #include "water_fixtures.hpp"

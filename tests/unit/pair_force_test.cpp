@@ -1,5 +1,4 @@
 #include "tarn/physics/pair_force.hpp"
-#include "tarn/core/pack.hpp"
 
 #include <array>
 #include <cmath>
@@ -10,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "dual.hpp"
+#include "tarn/core/pack.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

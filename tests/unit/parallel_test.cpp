@@ -1,11 +1,11 @@
 #include "src/core/parallel.hpp"
 
-#include <gtest/gtest.h>
-
 #include <atomic>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 /// @file
 /// Loops over threads: each index once, and no exception is lost.

@@ -1,5 +1,4 @@
 #include "tarn/physics/penalty.hpp"
-#include "tarn/core/pack.hpp"
 
 #include <array>
 #include <cmath>
@@ -8,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "dual.hpp"
+#include "tarn/core/pack.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

@@ -1,5 +1,4 @@
 #include "tarn/core/philox.hpp"
-#include "tarn/core/pack.hpp"
 
 #include <array>
 #include <bit>
@@ -13,6 +12,7 @@
 #include <Random123/philox.h>
 #include <gtest/gtest.h>
 
+#include "tarn/core/pack.hpp"
 #include "tarn/physics/noise.hpp"
 
 namespace tarn {

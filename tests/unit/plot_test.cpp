@@ -1,7 +1,5 @@
 #include "tarn/io/plot.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,6 +8,8 @@
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "io/gnuplot_script.hpp"
 #include "scratch_folder.hpp"

@@ -1,7 +1,5 @@
 #include "tarn/analysis/profile.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <filesystem>
 #include <memory>
@@ -9,6 +7,8 @@
 #include <sstream>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
 #include "tarn/core/units.hpp"

@@ -1,9 +1,9 @@
 #include "cli/progress_text.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
 

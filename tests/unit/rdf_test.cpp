@@ -1,12 +1,12 @@
 #include "tarn/analysis/rdf.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <random>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "tarn/analysis/histogram.hpp"
 

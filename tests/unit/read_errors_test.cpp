@@ -1,17 +1,17 @@
 // A disk that fails in the middle of a file: an error and not its end.
-#include <fcntl.h>
-#include <gtest/gtest.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdint>
+#include <fcntl.h>
 #include <filesystem>
 #include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"

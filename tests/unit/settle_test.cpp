@@ -1,5 +1,4 @@
 #include "tarn/physics/settle.hpp"
-#include "tarn/core/pack.hpp"
 
 #include <array>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "constraint_fixtures.hpp"
+#include "tarn/core/pack.hpp"
 #include "tarn/physics/shake.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"

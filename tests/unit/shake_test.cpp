@@ -1,5 +1,4 @@
 #include "tarn/physics/shake.hpp"
-#include "tarn/core/pack.hpp"
 
 #include <array>
 #include <cmath>
@@ -7,12 +6,12 @@
 #include <set>
 #include <string>
 
-#include <gtest/gtest.h>
-
 #include <Eigen/Eigenvalues>
 #include <Eigen/LU>
+#include <gtest/gtest.h>
 
 #include "constraint_fixtures.hpp"
+#include "tarn/core/pack.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

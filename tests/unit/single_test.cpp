@@ -1,5 +1,3 @@
-#include "tarn/steps/step_program.hpp"
-
 #include <array>
 #include <bit>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tarn/core/pack.hpp"
+#include "tarn/steps/step_program.hpp"
 #include "water_fixtures.hpp"
 #include "worst.hpp"
 

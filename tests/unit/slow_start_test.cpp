@@ -1,13 +1,13 @@
 // Starts without vibration of the bonds: the filter, one molecule, and what a deck gives.
 #include "start/slow_start.hpp"
 
-#include <gtest/gtest.h>
-
 #include <array>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
 #include <span>
+
+#include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
 #include "start/velocities.hpp"

@@ -1,12 +1,12 @@
 #include "tarn/analysis/spectrum.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <complex>
 #include <numeric>
 #include <random>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "tarn/core/units.hpp"
 

@@ -1,7 +1,5 @@
 #include "tarn/start.hpp"
 
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <cmath>
@@ -9,10 +7,11 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
-#include <gtest/gtest.h>
 #include <Eigen/Dense>
+#include <gtest/gtest.h>
 
 #include "start/cell_grid.hpp"
 #include "start/uniform.hpp"

@@ -1,11 +1,11 @@
 #include "tarn/observe/structure_picture.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <regex>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/core/error.hpp"

@@ -1,12 +1,12 @@
 #include "tarn/analysis/symmetry.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "tarn/io/xyz.hpp"
 

@@ -1,7 +1,5 @@
 #include "tarn/observe/trajectory_tables.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include "csv_columns.hpp"
 #include "scratch_folder.hpp"

@@ -1,10 +1,10 @@
 #include "tarn/io/xyz.hpp"
 
-#include <gtest/gtest.h>
-
 #include <limits>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <functional>
+
+#include <Eigen/Core>
 
 /// @file
 /// Slow points of stiff systems by averaging over the fast motion: the iterative projection

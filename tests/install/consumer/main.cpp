@@ -1,5 +1,6 @@
 #include <cstdint>
 #include <cstdio>
+
 #include <tarn/deck.hpp>
 #include <tarn/engine.hpp>
 #include <tarn/run.hpp>

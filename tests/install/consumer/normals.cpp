@@ -1,5 +1,6 @@
 #include <bit>
 #include <cstdint>
+
 #include <tarn/core/philox.hpp>
 
 /// A sum over the bits of many normal numbers, by a formula in the headers.
