@@ -37,8 +37,9 @@ inline std::string speed_text(double steps_per_second, double ns_per_day_per_rep
     return x < 1000.0 ? fmt::format("{:.3g}", x) : fmt::format("{:.0f}", x);
   };
   if (ns_per_day_total > 0.0) text += "  " + digits(ns_per_day_per_replica) + " ns/day";
-  if (ns_per_day_total > ns_per_day_per_replica)
+  if (ns_per_day_total > ns_per_day_per_replica) {
     text += ", " + digits(ns_per_day_total) + " in all";
+  }
   return text;
 }
 

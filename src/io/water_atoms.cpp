@@ -18,9 +18,10 @@ struct NameRow {
   AtomKind kind;
 };
 
-// "M" and "OM" are the charge site of four-site models, "LP" and "EP" also those of five-site ones;
-// "X", "Xx" and "Du" stand for atoms that are none.
-constexpr std::array<NameRow, 33> kNames{{
+// "D" and the like are hydrogens too: masses are a matter of the deck. "M" and "OM" are the charge
+// site of four-site models, "LP" and "EP" also those of five-site ones; "X", "Xx" and "Du" stand
+// for atoms that are none.
+constexpr std::array<NameRow, 36> kNames{{
     {"O", AtomKind::oxygen},         {"OW", AtomKind::oxygen},
     {"OH2", AtomKind::oxygen},       {"OW1", AtomKind::oxygen},
     {"O1", AtomKind::oxygen},        {"OT", AtomKind::oxygen},
@@ -30,14 +31,15 @@ constexpr std::array<NameRow, 33> kNames{{
     {"HW3", AtomKind::hydrogen},     {"H3", AtomKind::hydrogen},
     {"HT", AtomKind::hydrogen},      {"HT1", AtomKind::hydrogen},
     {"HT2", AtomKind::hydrogen},     {"1H", AtomKind::hydrogen},
-    {"2H", AtomKind::hydrogen},      {"M", AtomKind::virtual_site},
-    {"MW", AtomKind::virtual_site},  {"MW1", AtomKind::virtual_site},
-    {"EPW", AtomKind::virtual_site}, {"EP", AtomKind::virtual_site},
-    {"EP1", AtomKind::virtual_site}, {"EP2", AtomKind::virtual_site},
-    {"OM", AtomKind::virtual_site},  {"LP", AtomKind::virtual_site},
-    {"LP1", AtomKind::virtual_site}, {"LP2", AtomKind::virtual_site},
-    {"X", AtomKind::virtual_site},   {"XX", AtomKind::virtual_site},
-    {"DU", AtomKind::virtual_site},
+    {"2H", AtomKind::hydrogen},      {"D", AtomKind::hydrogen},
+    {"D1", AtomKind::hydrogen},      {"D2", AtomKind::hydrogen},
+    {"M", AtomKind::virtual_site},   {"MW", AtomKind::virtual_site},
+    {"MW1", AtomKind::virtual_site}, {"EPW", AtomKind::virtual_site},
+    {"EP", AtomKind::virtual_site},  {"EP1", AtomKind::virtual_site},
+    {"EP2", AtomKind::virtual_site}, {"OM", AtomKind::virtual_site},
+    {"LP", AtomKind::virtual_site},  {"LP1", AtomKind::virtual_site},
+    {"LP2", AtomKind::virtual_site}, {"X", AtomKind::virtual_site},
+    {"XX", AtomKind::virtual_site},  {"DU", AtomKind::virtual_site},
 }};
 
 bool same_but_case(std::string_view a, std::string_view b) {

@@ -124,6 +124,7 @@ TEST_F(Xyz, LeavesOutSitesAndTakesAtomicNumbers) {
   const Structure s = read("3\n\n8 0 0 0\n1 .9 0 0\n1 0 .9 0\n");
   EXPECT_EQ(s.molecules, 1);
   EXPECT_FALSE(s.has_sites);
+  EXPECT_EQ(read("3\n\nO 0 0 0\nD .9 0 0\nD 0 .9 0\n").positions_A, s.positions_A);
   EXPECT_TRUE(contains(refusal("3\n\n6 0 0 0\n1 .9 0 0\n1 0 .9 0\n"), "'6' is no atom of water"));
 }
 
