@@ -1340,6 +1340,22 @@ TEST_F(Commands, ABlowUpByAnIndefiniteHessianIsToldAsSuch) {
   EXPECT_FALSE(contains(record, "\"indefinite_hessians\": 0,"));
 }
 
+TEST_F(Commands, TheRecordHasTheSharesOfTheStages) {
+  ASSERT_EQ(tarn("run " + small_deck() + " --out " + path("out")).exit_code, 0);
+  const std::string record = contents(folder_ / "out/run.json");
+  std::size_t at = record.find("\"stage_shares\": {");
+  ASSERT_NE(at, std::string::npos) << record;
+  double sum = 0.0;
+  for (const char* stage : {"\"pair\": ", "\"bond\": ", "\"noise\": ", "\"rest\": "}) {
+    at = record.find(stage, at);
+    ASSERT_NE(at, std::string::npos) << stage;
+    const double share = std::stod(record.substr(at + std::string(stage).size(), 30));
+    EXPECT_GE(share, 0.0) << stage;
+    sum += share;
+  }
+  EXPECT_NEAR(sum, 1.0, 1e-12);
+}
+
 TEST_F(Commands, CompareWritesATableAndAPicture) {
   const Outcome compare = tarn("compare " + small_deck() +
                                " --schemes shake,settle,zss-stiff:omega=200 --out " + path("out"));
