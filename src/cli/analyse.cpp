@@ -5,11 +5,11 @@
 
 #include "averages_text.hpp"
 #include "commands.hpp"
+#include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/observe/trajectory_tables.hpp"
 #include "terminal.hpp"
 #include "water_models.hpp"
-#include "whole_number.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -48,12 +48,7 @@ void add_analyse(CLI::App& app) {
   command->add_option("-o,--out", a->folder, "folder for the tables and pictures")->required();
   command->add_option("--model", a->model,
                       std::string(kModelHelp) + "; default what the file says, or tip3p");
-  command
-      ->add_option("--skip", a->skip_frames, "frames to leave out at the beginning of each replica")
-      ->check(whole_number(0));
-  command->add_option("--replicas", a->replicas, "numbers of the replicas that count; default all")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_frame_selection(*command, a->frames);
   command->callback([a] { analyse(*a); });
 }
 

@@ -13,15 +13,13 @@
 #include "tarn/io/formats.hpp"
 #include "terminal.hpp"
 #include "water_models.hpp"
-#include "whole_number.hpp"
 
 namespace tarn::cli {
 namespace {
 
 struct Arguments {
   std::string trajectory, out, model;
-  std::int64_t skip = 0, every = 1;
-  std::vector<std::int64_t> replicas;
+  io::FrameSelection frames;
   bool sites = false, quiet = false;
 };
 
@@ -34,8 +32,7 @@ void convert(const Arguments& a, int& exit_code) {
   catch_interrupts();
   Terminal terminal(a.quiet);
   NowAndThen is_due;
-  io::ConvertOptions options{a.trajectory, a.out,   model ? std::string(model->name) : "",
-                             a.skip,       a.every, a.replicas,
+  io::ConvertOptions options{a.trajectory, a.out, model ? std::string(model->name) : "", a.frames,
                              a.sites};
   options.own_model = model;
   options.watch = [&](bool writing, std::int64_t done, std::int64_t frames) {
@@ -79,13 +76,7 @@ void add_convert(CLI::App& app, int& exit_code) {
       ->required();
   command->add_option("--model", a->model,
                       std::string(kModelHelp) + ", to name in it; default what the file says");
-  command->add_option("--skip", a->skip, "frames to leave out at the beginning of each replica")
-      ->check(whole_number(0));
-  command->add_option("--every", a->every, "take each so many-th frame; default 1")
-      ->check(whole_number(1));
-  command->add_option("--replicas", a->replicas, "numbers of those that are taken; default all")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_frame_selection(*command, a->frames);
   command->add_flag("--sites", a->sites,
                     "write M of four-site models behind the atoms of each molecule, as GROMACS and "
                     "OpenMM have it: .xyz, .gro, .pdb");

@@ -12,7 +12,6 @@
 #include "tarn/observe/pictures.hpp"
 #include "tarn/observe/trajectory_rdf.hpp"
 #include "terminal.hpp"
-#include "whole_number.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -21,8 +20,7 @@ struct Arguments {
   std::vector<std::string> files, pairs{"OO", "OH", "HH"};
   double bin_width_A = 0.05;
   std::optional<double> r_max_A;
-  std::int64_t skip = 0;
-  std::vector<std::int64_t> replicas;
+  io::FrameSelection frames;
   std::string out, plot;
 };
 
@@ -62,8 +60,7 @@ void rdf(const Arguments& a) {
                              options.r_max_A));
     options.r_max_A = end;
   }
-  options.skip_frames = a.skip;
-  options.replicas = a.replicas;
+  options.frames = a.frames;
   const TrajectoryRdf result = rdf_of_trajectories(options, files.table);
   for (const std::string& note : result.notes) terminal.warning(note);
   terminal.say(fmt::format("{}, {} of {}", counted(result.molecules, "molecule"),
@@ -88,11 +85,7 @@ void add_rdf(CLI::App& app) {
       ->allow_extra_args(false);
   command->add_option("--bin-width-A", a->bin_width_A, "width of a bin; default 0.05");
   command->add_option("--r-max-A", a->r_max_A, "end of the last bin; default 12, or next to it");
-  command->add_option("--skip", a->skip, "frames to leave out at the beginning of each replica")
-      ->check(whole_number(0));
-  command->add_option("--replicas", a->replicas, "numbers of the replicas that count; default all")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  add_frame_selection(*command, a->frames);
   command->add_option("-o,--out", a->out, "CSV file; default standard output, or beside --plot");
   command->add_option("--plot", a->plot, "picture, .svg or .png");
   command->callback([a] { rdf(*a); });

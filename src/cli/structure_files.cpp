@@ -29,6 +29,21 @@ void add_frame_options(CLI::App& command, io::FrameChoice& choice) {
       ->check(whole_number(0));
 }
 
+void add_frame_selection(CLI::App& command, io::FrameSelection& selection) {
+  command
+      .add_option("--skip", selection.skip, "frames to leave out at the beginning of each replica")
+      ->check(whole_number(0));
+  command.add_option("--every", selection.every, "take each so many-th frame; default 1")
+      ->check(whole_number(1));
+  command.add_option("--most", selection.most, "frames to take of each replica; default all")
+      ->check(whole_number(1));
+  command
+      .add_option("--replicas", selection.replicas,
+                  "numbers of the replicas that count; default all")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
 io::Structure read_told(const std::string& path, const io::FrameChoice& choice,
                         Terminal& terminal) {
   io::FrameCounts counts;

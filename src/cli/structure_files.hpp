@@ -15,6 +15,9 @@ namespace tarn::cli {
 /// --frame and --replica of a command that takes one structure.
 void add_frame_options(CLI::App& command, io::FrameChoice& choice);
 
+/// --skip, --every, --most and --replicas of a command that takes trajectories.
+void add_frame_selection(CLI::App& command, io::FrameSelection& selection);
+
 /// The structure that a command begins with. What was done to it, and that it is one of several
 /// which nobody chose among, is told as a warning. @throws what io::read_structure() throws
 io::Structure read_told(const std::string& path, const io::FrameChoice& choice, Terminal& terminal);

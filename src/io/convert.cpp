@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -44,8 +45,9 @@ struct Replica {
 
 /// What the first reading of the file shows.
 struct Contents {
-  std::vector<Replica> replicas;
-  std::int64_t frames = 0;  ///< of the file, those that are left out among them
+  std::vector<Replica> replicas;  ///< of which some frame is taken
+  std::set<std::int64_t> found;   ///< numbers of all that count
+  std::int64_t frames = 0;        ///< of the file, those that are left out among them
   int molecules = 0;
   std::string model;
   std::string cut;  ///< what was left out of a file that ends within a frame
@@ -67,9 +69,7 @@ class Converter {
     if (result.frames == 0) {
       throw InputError(fmt::format(
           "{}: {}", options_.from,
-          contents_.replicas.empty() && !options_.replicas.empty()
-              ? fmt::format("the file holds no replica {}", fmt::join(options_.replicas, " or "))
-              : "no frame is left: skip fewer of them"));
+          contents_.found.empty() ? absent_replicas() : "no frame is left: skip fewer of them"));
     }
     result.replicas = static_cast<std::int64_t>(contents_.replicas.size());
     result.molecules = contents_.molecules;
@@ -107,24 +107,11 @@ class Converter {
   /// The place of a frame's replica among those that are taken, or nothing.
   /// @param counts one more frame of it seen
   std::optional<std::size_t> place_of(const Structure& frame, const FrameReader& reader) {
-    const std::optional<std::int64_t> number = frame.replica();
-    const std::vector<std::int64_t>& wanted = options_.replicas;
-    if (!wanted.empty() && !number) {
-      throw InputError({Problem{reader.path(), reader.line_of_atom(0), 0,
-                                "this frame does not say of which replica it is; leave out the "
-                                "numbers of replicas"}});
-    }
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), *number) == wanted.end()) {
-      return std::nullopt;
-    }
-    const auto [found, is_new] = places_.try_emplace(number.value_or(0), contents_.replicas.size());
-    if (is_new) contents_.replicas.push_back({number.value_or(0)});
+    if (!is_of_chosen_replica(frame, reader, options_.frames)) return std::nullopt;
+    const std::int64_t number = frame.replica().value_or(0);
+    const auto [found, is_new] = places_.try_emplace(number, contents_.replicas.size());
+    if (is_new) contents_.replicas.push_back({number});
     return found->second;
-  }
-
-  bool is_taken(std::int64_t frame_of_replica) const {
-    const std::int64_t after = frame_of_replica - options_.skip;
-    return after >= 0 && after % options_.every == 0;
   }
 
   /// Reads all of the file. @return false if nobody wants it any more
@@ -136,7 +123,7 @@ class Converter {
       const std::optional<std::size_t> place = place_of(*frame, *reader);
       if (!place) continue;
       Replica& replica = contents_.replicas[*place];
-      if (!is_taken(replica.seen++)) continue;
+      if (!options_.frames.takes(replica.seen++)) continue;
       if (contents_.molecules == 0) {
         contents_.molecules = frame->molecules;
         contents_.model = options_.model.empty() ? frame->model().value_or("") : options_.model;
@@ -159,6 +146,7 @@ class Converter {
     if (contents_.frames == 0) {
       throw InputError({Problem{options_.from, 0, 0, "the file holds no frame"}});
     }
+    for (const Replica& replica : contents_.replicas) contents_.found.insert(replica.number);
     std::erase_if(contents_.replicas, [](const Replica& r) { return r.frames == 0; });
     places_.clear();
     for (std::size_t r = 0; r < contents_.replicas.size(); ++r) {
@@ -195,8 +183,13 @@ class Converter {
     }
   }
 
+  std::string absent_replicas() const {
+    return note_on_absent_replicas("the file holds", options_.frames, contents_.found);
+  }
+
   std::vector<std::string> notes() const {
     std::vector<std::string> notes;
+    if (std::string absent = absent_replicas(); !absent.empty()) notes.push_back(std::move(absent));
     if (!contents_.cut.empty()) notes.push_back(contents_.cut);
     if (contents_.box) notes.push_back(note_on_box(options_.from));
     if (contents_.velocities && !contents_.all_velocities && format_.id == FileFormat::h5md) {
@@ -334,11 +327,11 @@ class Converter {
       if (found == places_.end()) continue;
       Replica& replica = contents_.replicas[found->second];
       const std::int64_t seen = replica.seen++;
-      if (!is_taken(seen)) continue;
+      if (!options_.frames.takes(seen)) continue;
       TrajectoryFrame out;
       out.replica = format_.id == FileFormat::h5md ? static_cast<std::int64_t>(found->second)
                                                    : replica.number;
-      const std::int64_t index = (seen - options_.skip) / options_.every;
+      const std::int64_t index = options_.frames.index(seen);
       out.step = contents_.steps ? *step_of(*frame) : index;
       out.time_ps = contents_.times ? *frame->time_ps() : static_cast<double>(index);
       out.positions_A = frame->positions_A;

@@ -255,6 +255,29 @@ std::optional<Structure> next_whole_frame(FrameReader& reader, std::int64_t fram
   }
 }
 
+bool is_of_chosen_replica(const Structure& frame, const FrameReader& reader,
+                          const FrameSelection& selection) {
+  if (selection.replicas.empty()) return true;
+  const std::optional<std::int64_t> number = frame.replica();
+  if (!number) {
+    throw InputError({Problem{reader.path(), reader.line_of_atom(0), 0,
+                              "this frame does not say of which replica it is; leave out the "
+                              "numbers of replicas"}});
+  }
+  return std::find(selection.replicas.begin(), selection.replicas.end(), *number) !=
+         selection.replicas.end();
+}
+
+std::string note_on_absent_replicas(const std::string& where, const FrameSelection& selection,
+                                    const std::set<std::int64_t>& found) {
+  std::vector<std::int64_t> absent;
+  for (const std::int64_t number : selection.replicas) {
+    if (!found.contains(number)) absent.push_back(number);
+  }
+  if (absent.empty()) return {};
+  return fmt::format("{} no replica {}", where, fmt::join(absent, " or "));
+}
+
 std::string note_on_box(const std::string& path) {
   return fmt::format("{} has a periodic box, which is ignored: tarn computes clusters in vacuum",
                      path);

@@ -1,6 +1,5 @@
 #include "trajectory_frames.hpp"
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -19,18 +18,6 @@ namespace {
 std::string replica_of(const io::Structure& frame) {
   const auto found = frame.comment.find("replica");
   return found == frame.comment.end() ? std::string{} : found->second;
-}
-
-/// Whether the replica of a frame is among the numbers. @throws InputError if it names none
-bool is_among(const std::vector<std::int64_t>& numbers, const std::string& file,
-              const io::Structure& frame) {
-  const std::optional<std::int64_t> number = frame.replica();
-  if (!number) {
-    throw InputError({Problem{file, 0, 0,
-                              "its frames do not say of which replica they are; leave out the "
-                              "numbers of replicas"}});
-  }
-  return std::find(numbers.begin(), numbers.end(), *number) != numbers.end();
 }
 
 /// A file that is given twice would count as two replicas that agree. @throws InputError
@@ -54,9 +41,8 @@ void check_given_once(const std::vector<std::string>& files) {
 
 }  // namespace
 
-TrajectoryFrames::TrajectoryFrames(std::vector<std::string> files,
-                                   std::vector<std::int64_t> replicas, std::int64_t skipped)
-    : files_(std::move(files)), replicas_(std::move(replicas)), skipped_(skipped) {
+TrajectoryFrames::TrajectoryFrames(std::vector<std::string> files, io::FrameSelection selection)
+    : files_(std::move(files)), selection_(std::move(selection)) {
   check_given_once(files_);
 }
 
@@ -72,7 +58,8 @@ std::optional<io::Structure> TrajectoryFrames::next() {
     while (std::optional<io::Structure> frame =
                io::next_whole_frame(*reader_, frames_of_file_, cut)) {
       ++frames_of_file_;
-      if (!replicas_.empty() && !is_among(replicas_, file, *frame)) continue;
+      if (!io::is_of_chosen_replica(*frame, *reader_, selection_)) continue;
+      if (const std::optional<std::int64_t> number = frame->replica()) found_.insert(*number);
       if (replica_ != replica_of(*frame)) {
         replica_ = replica_of(*frame);
         ++replicas_seen_;
@@ -93,7 +80,7 @@ std::optional<io::Structure> TrajectoryFrames::next() {
                                               "give trajectories of one cluster only",
                                               frame->molecules, molecules_)}});
       }
-      if (++place_ < skipped_) continue;
+      if (!selection_.takes(++place_)) continue;
       if (frame->has_box && (notes_.empty() || notes_.back() != io::note_on_box(file))) {
         notes_.push_back(io::note_on_box(file));
       }
@@ -106,11 +93,14 @@ std::optional<io::Structure> TrajectoryFrames::next() {
     reader_.reset();
   }
   if (frames_taken_ == 0) {
-    const bool none_of_them = !replicas_.empty() && replicas_seen_ == 0;
-    throw InputError(none_of_them
-                         ? fmt::format("the files hold no replica {}", fmt::join(replicas_, " or "))
+    throw InputError(replicas_seen_ == 0
+                         ? io::note_on_absent_replicas("the files hold", selection_, found_)
                          : "no frame is left: skip fewer of them, or give longer "
                            "trajectories");
+  }
+  if (std::string absent = io::note_on_absent_replicas("the files hold", selection_, found_);
+      !absent.empty()) {
+    notes_.push_back(std::move(absent));
   }
   return std::nullopt;
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,21 +15,19 @@ namespace tarn {
 /// or several where its frames say so.
 class TrajectoryFrames {
  public:
-  /// @param replicas numbers, as the frames name them, of those that count; empty: all
   /// @throws InputError for a file that is given twice
-  TrajectoryFrames(std::vector<std::string> files, std::vector<std::int64_t> replicas,
-                   std::int64_t skipped);
+  TrajectoryFrames(std::vector<std::string> files, io::FrameSelection selection);
 
   /// The next frame that counts, nothing at the end. @throws IoError; InputError for files that
   /// cannot be read, that differ in their number of molecules or their model, or that hold no
   /// frame, and where none was left
   std::optional<io::Structure> next();
   /// Of the frame: the replica, counted from 0 over all files, and its place in that, counted from
-  /// 0 with those that are skipped.
+  /// 0 with those that are left out.
   std::int64_t replica() const { return replicas_seen_ - 1; }
   std::int64_t place() const { return place_; }
 
-  /// So far, with replicas all of whose frames are skipped.
+  /// So far, with replicas all of whose frames are left out.
   std::int64_t replicas_seen() const { return replicas_seen_; }
   std::int64_t frames_taken() const { return frames_taken_; }
   int molecules() const { return molecules_; }
@@ -42,8 +41,7 @@ class TrajectoryFrames {
   void note_on_bath(const io::Structure& frame);
 
   std::vector<std::string> files_;
-  std::vector<std::int64_t> replicas_;
-  std::int64_t skipped_;
+  io::FrameSelection selection_;
   std::size_t file_ = 0;
   std::unique_ptr<io::FrameReader> reader_;
   std::int64_t frames_of_file_ = 0;     // so far
@@ -53,6 +51,7 @@ class TrajectoryFrames {
   std::string model_;
   std::optional<double> bath_K_;  // of the first frame that names one
   bool several_baths_ = false;
+  std::set<std::int64_t> found_;  // numbers of replicas
   std::vector<std::string> notes_;
 };
 

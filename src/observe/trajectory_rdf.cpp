@@ -38,7 +38,7 @@ TrajectoryRdf rdf_of_trajectories(const TrajectoryRdfOptions& options, const std
   const PairCountRequest request = request_of(options);
   TrajectoryRdf result;
   std::optional<RdfCounts> sums;
-  TrajectoryFrames frames(options.files, options.replicas, options.skip_frames);
+  TrajectoryFrames frames(options.files, options.frames);
   while (const std::optional<io::Structure> frame = frames.next()) {
     if (!sums) sums.emplace(request, frame->molecules, request.groups);
     const auto group = static_cast<std::size_t>(frames.replica() % request.groups);

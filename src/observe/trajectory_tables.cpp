@@ -30,12 +30,13 @@ struct Contents {
   int molecules = 0;
   std::string model, provenance;
   std::vector<std::string> notes;
-  /// Between the first two frames of the first replica; nothing: the file does not say.
+  /// Between a frame and the next of the file, by the first two of the first replica that are
+  /// taken; nothing: the file does not say.
   std::optional<double> interval_ps;
 };
 
 TrajectoryFrames frames_of(const TrajectoryTablesOptions& options) {
-  return {options.files, options.replicas, options.skip_frames};
+  return {options.files, options.frames};
 }
 
 Contents contents_of(const TrajectoryTablesOptions& options) {
@@ -47,7 +48,9 @@ Contents contents_of(const TrajectoryTablesOptions& options) {
       first_ps = frame->time_ps();
     } else if (contents.frames == 1 && frames.replica() == 0 && first_ps) {
       const std::optional<double> next_ps = frame->time_ps();
-      if (next_ps && *next_ps > *first_ps) contents.interval_ps = *next_ps - *first_ps;
+      if (next_ps && *next_ps > *first_ps) {
+        contents.interval_ps = (*next_ps - *first_ps) / static_cast<double>(options.frames.every);
+      }
     }
     ++contents.frames;
   }
@@ -60,12 +63,12 @@ Contents contents_of(const TrajectoryTablesOptions& options) {
   return contents;
 }
 
-ObserverMaker potential_table(const WaterModel& model, int molecules) {
+ObserverMaker potential_table(const WaterModel& model, int molecules, std::int64_t every) {
   const auto force_field = std::make_shared<ForceField>(model, molecules);
   QuantityTable table;
   table.file = "potential";
   table.columns = {"potential_kcal_per_mol"};
-  table.every = 1;
+  table.every = every;
   table.values = [force_field](const Frame& frame, std::size_t r, std::span<double> values) {
     values[0] = force_field->energy(frame.positions_A_of(r)).total_kcal_per_mol();
   };
@@ -149,14 +152,14 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   info.timestep_fs = 1000.0 * contents.interval_ps.value_or(1.0);
   deck.system.molecules = contents.molecules;
   std::vector<std::unique_ptr<Observer>> observers;
-  observers.push_back(potential_table(*model, contents.molecules)(info));
+  observers.push_back(potential_table(*model, contents.molecules, options.frames.every)(info));
   ObserveCluster cluster;
-  cluster.every = 1;
+  cluster.every = options.frames.every;
   const std::int64_t n = contents.molecules;
   cluster.lindemann = n * (n - 1) / 2 * contents.replicas <= analysis::LindemannIndex::kMostPairs;
   observers.push_back(make_cluster(cluster, deck, info));
   ObserveProfile profile;
-  profile.every = 1;
+  profile.every = options.frames.every;
   observers.push_back(make_profile(profile, deck, info));
 
   std::filesystem::create_directories(options.folder);

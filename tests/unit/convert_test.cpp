@@ -95,9 +95,9 @@ TEST_F(Convert, ThereAndBack) {
 TEST_F(Convert, TakesWhatIsAskedFor) {
   const std::string from = trajectory(3, 7);
   ConvertOptions options{from, folder_.file("some.xyz")};
-  options.skip = 2;
-  options.every = 3;
-  options.replicas = {2, 0};
+  options.frames.skip = 2;
+  options.frames.every = 3;
+  options.frames.replicas = {2, 0};
   const Conversion done = convert_trajectory(options);
   EXPECT_EQ(done.frames, 4);
   EXPECT_EQ(done.files, (std::vector<std::string>{folder_.file("some-0000.xyz"),
@@ -110,15 +110,23 @@ TEST_F(Convert, TakesWhatIsAskedFor) {
   EXPECT_EQ(frames[1].comment.at("replica"), "2");
   EXPECT_EQ(frames[1].model(), "spce");
 
-  options.replicas = {1};
+  options.frames.most = 1;
+  options.frames.replicas = {0, 5, 2};
+  const Conversion fewer = convert_trajectory(options);
+  EXPECT_EQ(fewer.frames, 2);
+  ASSERT_EQ(fewer.notes.size(), 1u);
+  EXPECT_EQ(fewer.notes[0], "the file holds no replica 5");
+  EXPECT_EQ(frames_of("some-0002.xyz").size(), 1u);
+
+  options.frames.replicas = {1};
   options.model = "tip4p";
   convert_trajectory(options);
   EXPECT_EQ(frames_of("some.xyz").front().model(), "tip4p");
   const auto why_not = [&] { return message_of<InputError>([&] { convert_trajectory(options); }); };
-  options.replicas = {3};
+  options.frames.replicas = {3};
   EXPECT_TRUE(contains(why_not(), "the file holds no replica 3"));
-  options.replicas = {};
-  options.skip = 7;
+  options.frames.replicas = {};
+  options.frames.skip = 7;
   EXPECT_TRUE(contains(why_not(), "no frame is left"));
   options.to = folder_.file("a.foo");
   EXPECT_TRUE(contains(why_not(), "one of .xyz"));
@@ -244,7 +252,7 @@ TEST_F(Convert, KeepsTheBathsOfReplicas) {
     SCOPED_TRACE(format.name);
     const std::string name = "all" + std::string(format.extensions.front());
     ConvertOptions options{folder_.file("in.xyz"), folder_.file(name)};
-    options.replicas = {0, 2};
+    options.frames.replicas = {0, 2};
     const Conversion done = convert_trajectory(options);
     std::vector<double> baths_K;
     for (const std::string& file : done.files) {

@@ -880,7 +880,7 @@ TEST_F(ObserversTest, RdfOfTheTrajectoryIsThatOfTheRun) {
       TrajectoryRdfOptions options;
       options.r_max_A = 8.0;
       options.bin_width_A = 0.25;
-      options.skip_frames = 1;  // a run does not count step 0
+      options.frames.skip = 1;  // a run does not count step 0
       for (int r = 0; r < replicas; ++r) {
         options.files.push_back(folder_.file(
             replicas == 1 ? "trajectory.xyz" : fmt::format("trajectory-{:04}.xyz", r)));
@@ -918,12 +918,17 @@ TEST_F(ObserversTest, RdfOfSomeReplicas) {
   run(deck(3, "[observe.trajectory]\nevery = 2\n"), 100);
   TrajectoryRdfOptions some, files;
   some.files = {folder_.file("trajectory.h5")};
-  some.replicas = {0, 2};
+  some.frames.replicas = {0, 2};
   files.files = {folder_.file("trajectory-0000.xyz"), folder_.file("trajectory-0002.xyz")};
   const TrajectoryRdf rdf = rdf_of_trajectories(some, "test");
   EXPECT_EQ(rdf.replicas, 2);
   EXPECT_EQ(rdf.csv, rdf_of_trajectories(files, "test").csv);
-  some.replicas = {7};
+  some.frames.replicas = {2, 7, 0};
+  const TrajectoryRdf told = rdf_of_trajectories(some, "test");
+  EXPECT_EQ(told.csv, rdf.csv);
+  ASSERT_EQ(told.notes.size(), 1u);
+  EXPECT_EQ(told.notes[0], "the files hold no replica 7");
+  some.frames.replicas = {7};
   EXPECT_THROW(rdf_of_trajectories(some, "test"), InputError);
 }
 
@@ -935,7 +940,7 @@ TEST_F(ObserversTest, RdfOfTrajectoriesRefusesWhatMakesNoSense) {
     return test::message_of<InputError>([&] { rdf_of_trajectories(o, "test"); });
   };
   TrajectoryRdfOptions bad = options;
-  bad.skip_frames = 3;
+  bad.frames.skip = 3;
   EXPECT_TRUE(contains(refusal(bad), "no frame is left"));
   bad = options;
   bad.bin_width_A = 0.07;

@@ -1,6 +1,7 @@
 #include "tarn/observe/trajectory_tables.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "csv_columns.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/io/convert.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/structure.hpp"
@@ -65,7 +67,7 @@ class TrajectoryTablesTest : public ::testing::Test {
     TrajectoryTablesOptions options;
     options.files = files;
     options.folder = folder_.file("tables");
-    options.skip_frames = skipped;
+    options.frames.skip = skipped;
     return write_trajectory_tables(options);
   }
   std::string refusal(const TrajectoryTablesOptions& options) {
@@ -172,7 +174,7 @@ TEST_F(TrajectoryTablesTest, BathsThatArePooledAreTold) {
     const std::vector<std::string> told = write_trajectory_tables(options).notes;
     ASSERT_EQ(told.size(), 1u);
     EXPECT_TRUE(contains(told[0], "60 and 90.5 K among them"));
-    options.replicas = {0, 2};
+    options.frames.replicas = {0, 2};
     if (format != "h5md") options.files = {files[0], files[2]};
     EXPECT_TRUE(write_trajectory_tables(options).notes.empty());
   }
@@ -190,6 +192,45 @@ TEST_F(TrajectoryTablesTest, TheModelDecidesTheEnergy) {
   EXPECT_NE(rows_of(folder_.file("other/potential.csv"))[0][3], own);
   options.model = "tip9p";
   EXPECT_TRUE(contains(refusal(options), "tip9p"));
+}
+
+/// Some frames of a file are as good as a file of these frames.
+TEST_F(TrajectoryTablesTest, TakeTheFramesThatAreChosen) {
+  const std::string path = run("xyz") + "/trajectory-0000.xyz";
+  const io::FrameSelection chosen{.skip = 4, .every = 3, .most = 9};
+  io::convert_trajectory({.from = path, .to = folder_.file("some.xyz"), .frames = chosen});
+  const TrajectoryTables of_all = tables({path});
+  const std::vector<Row> all = rows_of(folder_.file("tables/cluster.csv"));
+  const TrajectoryTables of_some = tables({folder_.file("some.xyz")});
+  TrajectoryTablesOptions options;
+  options.files = {path};
+  options.folder = folder_.file("tables");
+  options.frames = chosen;
+  const TrajectoryTables result = write_trajectory_tables(options);
+  EXPECT_EQ(result.frames, 9);
+  const std::vector<Row> rows = rows_of(folder_.file("tables/cluster.csv"));
+  ASSERT_EQ(rows.size(), 9u);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i][0], all[4 + 3 * i][0]) << "steps are places in the file";
+    EXPECT_NEAR(std::stod(rows[i][1]), std::stod(all[4 + 3 * i][1]), 1e-12);
+    // All but the Lindemann index, which is of the frames so far.
+    EXPECT_TRUE(std::equal(rows[i].begin() + 2, rows[i].end() - 1, all[4 + 3 * i].begin() + 2))
+        << i;
+  }
+  ASSERT_EQ(result.averages.size(), of_some.averages.size());
+  for (std::size_t i = 0; i < result.averages.size(); ++i) {
+    const AveragedQuantity &own = result.averages[i], &other = of_some.averages[i];
+    EXPECT_EQ(own.mean, other.mean) << own.quantity;
+    EXPECT_NEAR(own.error, other.error, 1e-12 * other.error) << own.quantity;
+    // Times are differences of decimals.
+    ASSERT_EQ(own.autocorrelation_ps.has_value(), other.autocorrelation_ps.has_value());
+    if (own.autocorrelation_ps && !std::isnan(*own.autocorrelation_ps)) {
+      EXPECT_NEAR(*own.autocorrelation_ps, *other.autocorrelation_ps,
+                  1e-9 * *other.autocorrelation_ps)
+          << own.quantity;
+    }
+  }
+  EXPECT_NE(result.averages[0].mean, of_all.averages[0].mean);
 }
 
 TEST_F(TrajectoryTablesTest, TakeTheWholeFramesOfAFileThatWasCut) {
@@ -211,10 +252,10 @@ TEST_F(TrajectoryTablesTest, RefuseWhatTheyCannotDo) {
   EXPECT_TRUE(contains(refusal(options), "is the folder of a run"));
   EXPECT_EQ(rows_of(out + "/cluster.csv").size(), 120u) << "nothing is lost";
   options.folder = folder_.file("tables");
-  options.skip_frames = 40;
+  options.frames.skip = 40;
   EXPECT_TRUE(contains(refusal(options), "no frame is left"));
-  options.skip_frames = 0;
-  options.replicas = {7};
+  options.frames.skip = 0;
+  options.frames.replicas = {7};
   EXPECT_TRUE(contains(refusal(options), "the files hold no replica 7"));
   EXPECT_FALSE(std::filesystem::exists(folder_.file("tables"))) << "before anything is written";
 }

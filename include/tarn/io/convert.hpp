@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tarn/io/structure.hpp"
 #include "tarn/physics/water_model.hpp"
 
 /// @file
@@ -18,10 +19,8 @@ struct ConvertOptions {
   /// Its name says the format. Where several replicas go to a format of one replica a file,
   /// "a.xyz" stands for "a-0000.xyz" and so on.
   std::string to;
-  std::string model{};                   ///< empty: what the file says
-  std::int64_t skip = 0;                 ///< frames at the beginning of each replica
-  std::int64_t every = 1;                ///< frames: after those, the first, and each so many-th
-  std::vector<std::int64_t> replicas{};  ///< numbers of those that are taken; empty: all
+  std::string model{};      ///< empty: what the file says
+  FrameSelection frames{};  ///< those that are taken
   /// Whether M of a four-site model stands behind the atoms of each molecule, in .xyz, .gro, .pdb.
   bool sites = false;
   std::optional<WaterModel> own_model{};  ///< in place of the known one of that name

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -74,6 +76,32 @@ struct FrameChoice {
   std::optional<std::int64_t> replica{};  ///< default that of the first frame
   bool is_given() const { return frame || replica; }
 };
+
+/// Which frames of trajectories count.
+struct FrameSelection {
+  /// Of files that hold several, the numbers of those that count; empty: all.
+  std::vector<std::int64_t> replicas{};
+  std::int64_t skip = 0;   ///< frames at the beginning of each replica
+  std::int64_t every = 1;  ///< frames: after those, the first, and each so many-th
+  std::int64_t most = std::numeric_limits<std::int64_t>::max();  ///< frames of each replica
+
+  /// @param place of a frame in its replica, counted from 0
+  bool takes(std::int64_t place) const {
+    return place >= skip && (place - skip) % every == 0 && index(place) < most;
+  }
+  /// Of a frame that is taken, among those of its replica.
+  std::int64_t index(std::int64_t place) const { return (place - skip) / every; }
+};
+
+/// Whether a frame is of a replica that counts.
+/// @throws InputError if the selection names replicas, and the frame none
+bool is_of_chosen_replica(const Structure& frame, const FrameReader& reader,
+                          const FrameSelection& selection);
+
+/// "the file holds no replica 7 or 8" of the numbers that were asked for, or nothing.
+/// @param found those that are there
+std::string note_on_absent_replicas(const std::string& where, const FrameSelection& selection,
+                                    const std::set<std::int64_t>& found);
 
 /// How much a file holds from where a structure was read.
 struct FrameCounts {

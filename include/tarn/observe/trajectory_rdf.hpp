@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tarn/engine.hpp"
+#include "tarn/io/structure.hpp"
 
 /// @file
 /// Radial distribution functions of trajectories that are files already.
@@ -16,10 +17,8 @@ struct TrajectoryRdfOptions {
   std::vector<std::string> files;  ///< of any format that tarn reads
   std::array<bool, kPairClasses> pairs{true, true, true};
   double r_max_A = 12.0;
-  double bin_width_A = 0.05;     ///< r_max_A is a whole number of them
-  std::int64_t skip_frames = 0;  ///< at the beginning of each replica
-  /// Of files that hold several, the numbers of those that count; empty: all.
-  std::vector<std::int64_t> replicas{};
+  double bin_width_A = 0.05;  ///< r_max_A is a whole number of them
+  io::FrameSelection frames{};
 };
 
 struct TrajectoryRdf {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tarn/deck.hpp"
+#include "tarn/io/structure.hpp"
 #include "tarn/observer.hpp"
 
 /// @file
@@ -19,9 +20,7 @@ struct TrajectoryTablesOptions {
   std::string folder;                       ///< for the tables; made where it is not there
   std::string model{};                      ///< empty: what the first frame says, or tip3p
   std::optional<ModelSection> own_model{};  ///< the numbers of `model = "own"`
-  std::int64_t skip_frames = 0;             ///< at the beginning of each replica
-  /// Of files that hold several, the numbers of those that count; empty: all.
-  std::vector<std::int64_t> replicas{};
+  io::FrameSelection frames{};
 };
 
 struct TrajectoryTables {
