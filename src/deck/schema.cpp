@@ -127,7 +127,7 @@ std::vector<Section> make_sections() {
                "the whole cluster, from the end of the equilibration on. Segments have Hann's "
                "window and overlap by half. A thermostat broadens each line by its friction, 5/ps "
                "by 27 cm⁻¹: clean lines take a run without one, from the `state` of a run that "
-               "had one. [running.md](running.md#spectra) has conventions and cost."}),
+               "had one. [measuring.md](measuring.md#spectra) has conventions and cost."}),
       optional_section<&Deck::minima>(
           {.name = "observe.minima",
            .meaning =
@@ -136,7 +136,7 @@ std::vector<Section> make_sections() {
                "the end `isomers.csv` and its picture have the lowest minima that were met and the "
                "share of samples that went to each, and `isomers.xyz` their structures, from the "
                "end of the equilibration on; of several baths `isomers_by_bath.csv` and the "
-               "picture have each by itself. [running.md](running.md#inherent-structures) has "
+               "picture have each by itself. [measuring.md](measuring.md#inherent-structures) has "
                "accuracy and cost."}),
       optional_section<&Deck::trajectory>(
           {.name = "observe.trajectory",

@@ -36,6 +36,8 @@ finds include_graph src/deck/bad.cpp '#include "cpu/cpu_engine.hpp"'
 finds include_graph src/deck/bad.cpp '#include "../cpu/cpu_engine.hpp"'
 finds documents docs/bad.md "see /""home/somebody/file"
 finds documents docs/bad.md '[text](nowhere.md)'
+finds documents docs/bad.md '[text](#nowhere)'
+finds documents docs/bad.md '[text](bad.md#nowhere)'
 finds documents docs/bad.md 'run inputs/nowhere.toml'
 finds documents docs/bad.md 'blank at the end '
 printf 'int main() {}\n' >"$tree/docs/good.cpp"

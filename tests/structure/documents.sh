@@ -24,6 +24,12 @@ refuse() {
   [[ -z $found ]] || complain "$1:
 $found"
 }
+without_code() { sed '/^```/,/^```/d' "$1"; }
+# The names by which links find the headings of a page.
+parts_of() {
+  without_code "$1" | sed -nE 's/^#+ //p' | tr '[:upper:]' '[:lower:]' |
+    sed -E 's/[^[:alnum:]_ -]//g; s/ /-/g'
+}
 refuse "paths of one machine" '(^|[^[:alnum:]._/-])/(home|root|Users|work|mnt)/[[:alnum:]_.]'
 refuse "merge markers" '^(<<<<<<<|>>>>>>>) '
 refuse "white space at the end of a line" '[[:blank:]]+$'
@@ -34,9 +40,15 @@ for file in "${files[@]}"; do
   [[ $file == *.md ]] || continue
   # Links and pictures of the tree, but not of code: [text](path#part).
   while read -r link; do
-    [[ -e $(dirname "$file")/$link ]] || complain "$file: dead link to $link"
-  done < <(sed '/^```/,/^```/d' "$file" | grep -oE '\]\([^)]+\)' | sed -E 's/^\]\(([^)# ]*).*/\1/' |
-    grep -vE '^([a-z]+:|$)' || true)
+    path=${link%%#*}
+    [[ -z $path || -e $(dirname "$file")/$path ]] || complain "$file: dead link to $path"
+    [[ $link == *#* && (-z $path || $path == *.md) ]] || continue
+    page=$file
+    [[ -z $path ]] || page=$(dirname "$file")/$path
+    [[ ! -f $page ]] || parts_of "$page" | grep -qxF -e "${link#*#}" ||
+      complain "$file: $page has no part #${link#*#}"
+  done < <(without_code "$file" | grep -oE '\]\([^) ]+' | sed -E 's/^\]\(//' |
+    grep -vE '^[a-z]+:' || true)
   # The block after "<!-- source: PATH -->" is that file, whole; after "excerpt" a part of it.
   while IFS=: read -r line what path; do
     block=$(awk -v from="$line" 'NR > from && /^```/ { if (inside) exit; inside = 1; next } inside' "$file")
