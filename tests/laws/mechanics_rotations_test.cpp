@@ -1,0 +1,245 @@
+// What the schemes on rotations keep of the geometry: the canonical form of the cotangent bundle,
+// the bracket of Lie and Poisson, and time's reversal.
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Geometry>
+#include <gtest/gtest.h>
+
+#include "tarn/mechanics/diagnostics.hpp"
+#include "tarn/mechanics/dynamics.hpp"
+
+namespace tarn::mechanics {
+namespace {
+
+using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Matrix matrix_of(const Vector& rows, Index n) { return Rows::Map(rows.data(), n, n); }
+
+Vector rows_of(const Matrix& m) {
+  const Rows rows = m;
+  return Vector::Map(rows.data(), rows.size());
+}
+
+/// The antisymmetric matrix of the numbers below its diagonal, for n = 3 in the order of vectors:
+/// a × b = matrix a times b.
+Matrix antisymmetric(const Vector& of, Index n) {
+  Matrix m = Matrix::Zero(n, n);
+  if (n == 3) {
+    m << 0.0, -of[2], of[1], of[2], 0.0, -of[0], -of[1], of[0], 0.0;
+    return m;
+  }
+  Index k = 0;
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < i; ++j, ++k) m(j, i) = -(m(i, j) = of[k]);
+  }
+  return m;
+}
+
+Vector numbers_of(const Matrix& m) {
+  const Index n = m.rows();
+  if (n == 3) return Eigen::Vector3d(m(2, 1), m(0, 2), m(1, 0));
+  Vector of(n * (n - 1) / 2);
+  Index k = 0;
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < i; ++j) of[k++] = m(i, j);
+  }
+  return of;
+}
+
+/// <m, [E_k, E_l]> with <a, b> = ½ tr(aᵀb) over the basis of antisymmetric(): the bracket of Lie
+/// and Poisson at m.
+Matrix bracket(const Matrix& m) {
+  const Index n = m.rows(), d = n * (n - 1) / 2;
+  Matrix b(d, d);
+  for (Index k = 0; k < d; ++k) {
+    for (Index l = 0; l < d; ++l) {
+      const Matrix e = antisymmetric(Vector::Unit(d, k), n);
+      const Matrix f = antisymmetric(Vector::Unit(d, l), n);
+      b(k, l) = 0.5 * (m.transpose() * (e * f - f * e)).trace();
+    }
+  }
+  return b;
+}
+
+/// The canonical form of the cotangent bundle in left-trivialised coordinates (eta, pi), R exp(eta)
+/// and the body momentum pi: dpi_1 . eta_2 - dpi_2 . eta_1 - pi . [eta_1, eta_2].
+Matrix form(const Matrix& momentum) {
+  const Index n = momentum.rows(), d = n * (n - 1) / 2;
+  Matrix w = Matrix::Zero(2 * d, 2 * d);
+  w.topLeftCorner(d, d) = -bracket(momentum);
+  w.topRightCorner(d, d) = -Matrix::Identity(d, d);
+  w.bottomLeftCorner(d, d) = Matrix::Identity(d, d);
+  return w;
+}
+
+/// R cay(eta), which is R exp(eta) to second order, and what it was turned by.
+Matrix turned(const Matrix& r, const Matrix& eta) {
+  const Matrix one = Matrix::Identity(r.rows(), r.rows());
+  return r * (one - 0.5 * eta).inverse() * (one + 0.5 * eta);
+}
+Matrix turn_from(const Matrix& from, const Matrix& to) {
+  const Matrix one = Matrix::Identity(from.rows(), from.rows()), c = from.transpose() * to;
+  return 2.0 * (c - one) * (c + one).inverse();
+}
+
+Matrix some_rotation(Index n) {
+  return turned(Matrix::Identity(n, n),
+                antisymmetric(Vector::LinSpaced(n * (n - 1) / 2, -0.4, 0.9), n));
+}
+
+Vector some_momentum(Index n) { return Vector::LinSpaced(n * (n - 1) / 2, 1.0, -0.6); }
+
+/// Largest entry of Jᵀ form(end) J - form(start) of a step, rotation and momentum to rotation and
+/// momentum (numbers).
+using OnTheBundle = std::function<std::pair<Matrix, Vector>(const Matrix&, const Vector&)>;
+double defect(Index n, const OnTheBundle& step) {
+  const Matrix start = some_rotation(n);
+  const Vector momentum = some_momentum(n);
+  const Index d = momentum.size();
+  const auto [end, end_momentum] = step(start, momentum);
+  const auto map = [&, &end = end](const Vector& z) {
+    const auto [r, m] = step(turned(start, antisymmetric(z.head(d), n)), momentum + z.tail(d));
+    Vector to(2 * d);
+    to << numbers_of(turn_from(end, r)), m;
+    return to;
+  };
+  const Matrix j = derivative(map, Vector::Zero(2 * d));
+  const Matrix before = form(antisymmetric(momentum, n)),
+               after = form(antisymmetric(end_momentum, n));
+  return (j.transpose() * after * j - before).cwiseAbs().maxCoeff();
+}
+
+// Sweeps end where angles round, by some 1e-16, and momenta by that over t = 0.1. See derivative():
+// over a spacing of 0.01 that is 2.5e-13, and twice that in the form, whose entries are of order
+// one.
+TEST(MechanicsRotations, MoserVeselovIsSymplectic) {
+  for (Index n = 3; n <= 5; ++n) {
+    const OnTheBundle step = [&](const Matrix& r, const Vector& m) {
+      MoserVeselov body(Vector::LinSpaced(n, 0.5, 1.3), r, antisymmetric(m, n), 0.1);
+      body.step();
+      return std::pair<Matrix, Vector>(matrix_of(body.q, n), numbers_of(matrix_of(body.v, n)));
+    };
+    EXPECT_LT(defect(n, step), 5e-13) << n;
+  }
+}
+
+// The momentum of the discretisation is Omega (1 + h² |Omega|² / 4); Omega itself is none. A cubic
+// equation is solved to rounding.
+TEST(MechanicsRotations, CayleyVariationalEulerIsSymplectic) {
+  const Magnet magnet;
+  const auto momentum_of = [&](const Vector& w) {
+    return Vector(w * (1.0 + 0.25 * magnet.h * magnet.h * w.squaredNorm()));
+  };
+  const auto velocity_of = [&](const Vector& m) {
+    Vector w = m;
+    for (int k = 0; k < 40; ++k) w = m / (1.0 + 0.25 * magnet.h * magnet.h * w.squaredNorm());
+    return w;
+  };
+  const auto step = [&](const Matrix& r, const Vector& w) {
+    CayleyVariationalEuler method(magnet);
+    method.q = rows_of(r);
+    method.v = w;
+    method.step();
+    return std::pair<Matrix, Vector>(matrix_of(method.q, 3), method.v);
+  };
+  EXPECT_LT(defect(3,
+                   [&](const Matrix& r, const Vector& m) {
+                     const auto [end, w] = step(r, velocity_of(m));
+                     return std::pair<Matrix, Vector>(end, momentum_of(w));
+                   }),
+            1e-12);
+  EXPECT_GT(defect(3, step), 1e-4) << "not with the velocity as the momentum";
+}
+
+/// Largest entry of J B(start) Jᵀ - B(end) of a step of (m, v) with the bracket of e(3)*.
+double defect_of_top(const std::function<Vector(const Vector&)>& step) {
+  const auto bracket_at = [](const Vector& z) {
+    Matrix b = Matrix::Zero(6, 6);
+    b.topLeftCorner(3, 3) = antisymmetric(z.head(3), 3);
+    b.topRightCorner(3, 3) = b.bottomLeftCorner(3, 3) = antisymmetric(z.tail(3), 3);
+    return b;
+  };
+  Vector start(6);
+  start << 0.3, -0.5, 0.8, 0.48, 0.6, 0.64;
+  const Matrix j = derivative(step, start);
+  return (j * bracket_at(start) * j.transpose() - bracket_at(step(start))).cwiseAbs().maxCoeff();
+}
+
+// As above.
+TEST(MechanicsRotations, HeavyTopIsAPoissonMap) {
+  using S = HeavyTop::Scheme;
+  const Eigen::Vector3d alpha(0.44, 0.5, 1.0), chi(0.0, 0.6, 0.8);
+  for (const S scheme : {S::rattle, S::constrained_euler}) {
+    const auto step = [&](const Vector& z) {
+      HeavyTop top(scheme, alpha, chi, 1.0, antisymmetric(z.head(3), 3), z.tail(3), 0.05);
+      top.step();
+      Vector to(6);
+      to << numbers_of(matrix_of(top.q, 3)), top.v;
+      return to;
+    };
+    EXPECT_LT(defect_of_top(step), 5e-13);
+  }
+  // Euler's explicit rule for the same equations is none.
+  const auto euler = [&](const Vector& z) {
+    const Eigen::Vector3d m = z.head(3), v = z.tail(3);
+    const Eigen::Vector3d w(m[0] / (alpha[1] + alpha[2]), m[1] / (alpha[2] + alpha[0]),
+                            m[2] / (alpha[0] + alpha[1]));
+    Vector to(6);
+    to << m + 0.05 * (m.cross(w) + v.cross(chi)), v + 0.05 * v.cross(w);
+    return to;
+  };
+  EXPECT_GT(defect_of_top(euler), 1e-4);
+}
+
+/// What 100 steps and as many of the other sign leave of the state, as a part of it.
+double reversal_error(const std::function<std::unique_ptr<Dynamics>(double)>& make, double h) {
+  const auto there = make(h), back = make(-h);
+  const Vector q = there->q, v = there->v;
+  for (int k = 0; k < 100; ++k) there->step();
+  back->q = there->q;
+  back->v = there->v;
+  for (int k = 0; k < 100; ++k) back->step();
+  return ((back->q - q).norm() + (back->v - v).norm()) / (q.norm() + v.norm());
+}
+
+// Two hundred steps, with roundings of 1e-16 that a division by t = 0.05, or a penalty of omega =
+// 10, makes into some 1e-15.
+TEST(MechanicsRotations, StepBackWhereTheySaySo) {
+  using L = LinearisedSo3;
+  using S = HeavyTop::Scheme;
+  const auto magnet = [](double h) {
+    Magnet with;
+    with.h = h;
+    return with;
+  };
+  const auto linearised = [&](L::Quadrature quadrature) {
+    return [=](double h) {
+      return std::make_unique<L>(magnet(h), 10.0, 0.4, quadrature, L::AMass::paper);
+    };
+  };
+  const auto top = [](S scheme) {
+    return [=](double h) {
+      return std::make_unique<HeavyTop>(
+          scheme, Eigen::Vector3d(0.44, 0.5, 1.0), Eigen::Vector3d(0.0, 0.6, 0.8), 1.0,
+          antisymmetric(some_momentum(3), 3), Eigen::Vector3d(0.48, 0.6, 0.64), h);
+    };
+  };
+  const auto free_body = [](double h) {
+    return std::make_unique<MoserVeselov>(Vector::LinSpaced(4, 0.5, 1.3), some_rotation(4),
+                                          antisymmetric(some_momentum(4), 4), h);
+  };
+  const auto cayley = [&](double h) { return std::make_unique<CayleyVariationalEuler>(magnet(h)); };
+  EXPECT_LT(reversal_error(linearised(L::Quadrature::trapezoidal), 0.05), 2e-13);
+  EXPECT_LT(reversal_error(free_body, 0.05), 2e-13);
+  EXPECT_LT(reversal_error(top(S::rattle), 0.05), 2e-13);
+  EXPECT_GT(reversal_error(linearised(L::Quadrature::first_order), 0.05), 1e-6);
+  EXPECT_GT(reversal_error(top(S::constrained_euler), 0.05), 1e-6);
+  EXPECT_GT(reversal_error(cayley, 0.05), 1e-6);
+}
+
+}  // namespace
+}  // namespace tarn::mechanics
