@@ -38,7 +38,7 @@ enum class MechanicsScheme {
 enum class DnaEnds { periodic, free };
 enum class DnaNoise { normal };
 enum class OneStepAcceleration { linearised, force };
-enum class Composition { none, yoshida4 };
+enum class Composition { none, yoshida4, suzuki4 };
 enum class MagnetQuadrature { first_order, trapezoidal };
 enum class MagnetAMass { paper, consistent };
 enum class MechanicsTrajectoryFormat { csv };

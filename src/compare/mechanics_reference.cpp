@@ -14,9 +14,6 @@
 namespace tarn {
 namespace {
 
-/// Of a magnet, in place of a scheme.
-constexpr std::string_view kRungeKutta = "runge-kutta";
-
 /// A smaller error than this part of another is a better one.
 constexpr double kBetter = 0.7;
 /// An error of less than this part of the numbers themselves is known, and goes on to fall with the
@@ -46,10 +43,7 @@ std::string omega_key(const Deck& deck) {
 std::string rigid_reference_for(const Deck& deck) {
   const std::string& kind = deck.system.kind;
   if (kind == "dna") return "verlet:compose=yoshida4";
-  if (kind == "magnet") return std::string(kRungeKutta);
-  if (kind == "free-body") return "moser-veselov";
-  if (kind == "heavy-top") return "rattle";
-  if (kind == "spherical-pendulum") return "variational-of:rk4";
+  if (kind == "magnet" || kind == "free-body" || kind == "heavy-top") return "rk4";
   return "rattle:compose=yoshida4";
 }
 
@@ -79,11 +73,6 @@ MechanicsReference::MechanicsReference(const Deck& deck, std::string scheme, dou
 }
 
 Deck MechanicsReference::deck_with(double step) const {
-  if (scheme_ == kRungeKutta && deck_.system.kind == "magnet") {
-    Deck deck = deck_;
-    deck.mechanics.integrator.step = step;
-    return deck;
-  }
   Deck deck = with_scheme(deck_, fmt::format("{}:step={}", scheme_, step));
   deck.mechanics.trajectory.reset();
   return deck;
@@ -103,8 +92,7 @@ bool MechanicsReference::run_with(double step, const OnSteps& on_steps, Samples&
   std::int64_t told = 0;
   try {
     const Deck deck = deck_with(step);
-    const auto reference =
-        scheme_ == kRungeKutta ? make_runge_kutta_magnet(deck) : make_mechanics_case(deck);
+    const auto reference = make_mechanics_case(deck);
     for (std::int64_t done = 0; done < total;) {
       const std::int64_t due = std::min((done / look_every + 1) * look_every, total);
       const std::int64_t stop = std::min(due, done + pace.steps());

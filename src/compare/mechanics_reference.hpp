@@ -20,7 +20,7 @@ std::string rigid_reference_for(const Deck& deck);
 /// An accurate trajectory, with an estimate of its own error.
 class MechanicsReference {
  public:
-  /// @param scheme without its step; `runge-kutta` of a magnet is no scheme of decks
+  /// @param scheme without its step
   /// @param look_every intervals between samples
   /// @throws InputError where that is no scheme of the system
   MechanicsReference(const Deck& deck, std::string scheme, double step,

@@ -626,6 +626,7 @@ std::string Checker::unset_hint(const Key& key, const Place& place) const {
 
 bool Checker::check_condition(const Key& key, const Condition& condition) {
   if (condition.path.empty() || !trusted({condition.path}) || holds(condition, deck_)) return true;
+  if (!condition.where.empty() && !trusted({condition.where})) return true;
   const Place& place = values_.find(key.path())->second.place;
   const Key& other = *schema_->find_key(condition.path);
   if (condition.words.empty()) {
@@ -633,9 +634,13 @@ bool Checker::check_condition(const Key& key, const Condition& condition) {
                             unset_hint(key, place)));
     return false;
   }
-  tell(place, fmt::format("{} is not used with [{}] {} = {}{}; it is used with {}{}", key.name,
+  const std::string where =
+      condition.where.empty() ? std::string()
+                              : fmt::format(" of {} = {}", schema_->find_key(condition.where)->name,
+                                            comma_list(condition.where_words, true));
+  tell(place, fmt::format("{} is not used with [{}] {} = {}{}{}; it is used with {}{}", key.name,
                           other.section, other.name, toml_text(other, other.get(other, deck_)),
-                          has(other.path()) ? "" : " (the default)",
+                          has(other.path()) ? "" : " (the default)", where,
                           comma_list(condition.words, true), unset_hint(key, place)));
   return false;
 }

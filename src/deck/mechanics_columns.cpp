@@ -29,6 +29,7 @@ const std::vector<Columns>& table() {
       {"three-body-plane", "", kPoints, kVelocities},
       {"magnet", "cayley-variational-euler", "the rotation R, row by row",
        "the angular velocity in the body"},
+      {"magnet", "rk4", "the rotation R, row by row", "the angular velocity in the body"},
       {"magnet", "", "the matrix R, row by row", "p = R'/2, row by row"},
       {"double-spring", "", kPoints, kVelocities},
       {"free-body", "", "the rotation, row by row", "the momentum m in the body, row by row"},

@@ -45,17 +45,18 @@ const std::vector<KindOfSystem>& kinds_of_systems() {
                               "newmark-one-step",
                               "variational-euler",
                               "midpoint",
+                              "rk4",
                               "shake",
                               "rattle"};
   static const std::vector<KindOfSystem> table{
       {"double-pendulum", in_space},
       {"pendulum-chain", in_space},
       {"three-body-plane", in_space},
-      {"dna", {"verlet", "zs", "zss", "newmark", "pushforward-newmark"}},
-      {"magnet", {"so3-linearised", "cayley-variational-euler"}},
+      {"dna", {"verlet", "zs", "zss", "newmark", "pushforward-newmark", "rk4"}},
+      {"magnet", {"so3-linearised", "cayley-variational-euler", "rk4"}},
       {"double-spring", {"slow-manifold", "rattle", "verlet", "rk4", "rk4-projected"}},
-      {"free-body", {"moser-veselov"}},
-      {"heavy-top", {"rattle", "constrained-euler"}},
+      {"free-body", {"moser-veselov", "rk4"}},
+      {"heavy-top", {"rattle", "constrained-euler", "rk4"}},
       {"double-spherical-pendulum", {"rattle", "midpoint", "midpoint-hamilton"}},
       {"spherical-pendulum",
        {"variational-of:euler", "variational-of:rk2", "variational-of:rk4", "rattle"}}};
@@ -106,7 +107,8 @@ std::vector<Word> schemes() {
        "of ½ vᵀMv + V + g·λ(q, v); symplectic, and it drifts off the constraints"},
       {"shake", code(S::shake), "rigid constraints; multipliers of order 2"},
       {"rattle", code(S::rattle), "rigid constraints, velocities on them; multipliers of order 1"},
-      {"rk4", code(S::rk4), "the classical Runge-Kutta method on the penalised system"},
+      {"rk4", code(S::rk4),
+       "the classical Runge-Kutta method, of a penalised system or of a body that turns"},
       {"rk4-projected", code(S::rk4_projected), "every stage projected onto the slow manifold"},
       {"slow-manifold", code(S::slow_manifold),
        "no steps in time: projects the start onto the slow manifold and writes each iterate"},
@@ -171,6 +173,8 @@ std::vector<Key> make_keys() {
   Words omega_words = kPenaltySchemes;
   omega_words.insert(omega_words.end(), {"slow-manifold", "so3-linearised"});
   const Condition stiff{"integrator.scheme", omega_words};
+  // The other equations of a magnet have no penalty.
+  const Condition of_a_magnet{"integrator.scheme", {"so3-linearised"}, "system.kind", {"magnet"}};
   Words stepping;  // every scheme but the projection
   static const std::vector<Word> all = schemes();
   for (const Word& word : all) {
@@ -317,7 +321,7 @@ std::vector<Key> make_keys() {
                                                  "pendula, 2 for `three-body-plane`, 1000 for "
                                                  "`double-spring`, 10 for `magnet`.",
                                       .used_with = with_omega,
-                                      .also_with = {stiff}}),
+                                      .also_with = {stiff, of_a_magnet}}),
       row<&M::integrator, &I::beta>({.section = "integrator",
                                      .name = "beta",
                                      .type = Type::number,
@@ -340,7 +344,9 @@ std::vector<Key> make_keys() {
            .name = "compose",
            .type = Type::word,
            .words = {{"none", code(Composition::none), "the scheme as it is"},
-                     {"yoshida4", code(Composition::yoshida4), "three steps of it: order 4"}},
+                     {"yoshida4", code(Composition::yoshida4), "three steps of it: order 4"},
+                     {"suzuki4", code(Composition::suzuki4),
+                      "five steps of it, none longer than `step`: order 4, with smaller errors"}},
            .meaning = "Composition of a symmetric scheme. In place of `shake` take `rattle`, whose "
                       "positions are the same.",
            .used_with = {"integrator.scheme",
@@ -348,7 +354,7 @@ std::vector<Key> make_keys() {
                           "midpoint", "rattle"}},
            .also_with = {{"system.kind",
                           {"double-pendulum", "pendulum-chain", "three-body-plane", "dna",
-                           "double-spring", "double-spherical-pendulum"}}}}),
+                           "double-spring", "double-spherical-pendulum", "spherical-pendulum"}}}}),
       row<&M::integrator, &I::quadrature>(
           {.section = "integrator",
            .name = "quadrature",

@@ -23,11 +23,17 @@ std::string condition_text(const decks::Schema& schema, const decks::Condition& 
   if (condition.path.empty()) return {};
   const Key& other = *schema.find_key(condition.path);
   if (condition.words.empty()) return "no " + code(other.name);
-  std::string words;
-  for (std::string_view word : condition.words) {
-    words += (words.empty() ? "" : ", ") + code(decks::toml_string(word));
-  }
-  return fmt::format("{} = {}", code(other.name), words);
+  const auto one_of = [](const Key& key, const std::vector<std::string_view>& words) {
+    std::string list;
+    for (std::string_view word : words) {
+      list += (list.empty() ? "" : ", ") + code(decks::toml_string(word));
+    }
+    return fmt::format("{} = {}", code(key.name), list);
+  };
+  const std::string text = one_of(other, condition.words);
+  if (condition.where.empty()) return text;
+  return fmt::format("where {}, {}",
+                     one_of(*schema.find_key(condition.where), condition.where_words), text);
 }
 
 std::string condition_text(const decks::Schema& schema, const Key& key) {

@@ -910,13 +910,21 @@ const Key* Schema::find_key(std::string_view path) const {
 }
 
 bool holds(const Condition& condition, const Deck& deck) {
+  const auto value_of = [&](std::string_view path) {
+    const Key& key = *schema_of(deck).find_key(path);
+    return key.get(key, deck);
+  };
+  const auto is_one_of = [](const Value& value, const std::vector<std::string_view>& words) {
+    const auto* word = std::get_if<std::string>(&value);
+    return word != nullptr && std::find(words.begin(), words.end(), *word) != words.end();
+  };
   if (condition.path.empty()) return true;
-  const Key& other = *schema_of(deck).find_key(condition.path);
-  const Value value = other.get(other, deck);
-  if (condition.words.empty()) return std::holds_alternative<std::monostate>(value);
-  const auto* word = std::get_if<std::string>(&value);
-  return word != nullptr &&
-         std::find(condition.words.begin(), condition.words.end(), *word) != condition.words.end();
+  if (!condition.where.empty() && !is_one_of(value_of(condition.where), condition.where_words)) {
+    return true;
+  }
+  const Value value = value_of(condition.path);
+  return condition.words.empty() ? std::holds_alternative<std::monostate>(value)
+                                 : is_one_of(value, condition.words);
 }
 
 bool is_used(const Key& key, const Deck& deck) {

@@ -52,6 +52,9 @@ struct Range {
 struct Condition {
   std::string_view path = {};
   std::vector<std::string_view> words = {};
+  /// It counts only where this third key has one of these words; an empty path: everywhere.
+  std::string_view where = {};
+  std::vector<std::string_view> where_words = {};
 };
 
 struct Key {

@@ -2,6 +2,7 @@
 
 #include <Eigen/Geometry>
 
+#include "runge_kutta.hpp"
 #include "tarn/mechanics/dynamics.hpp"
 
 namespace tarn::mechanics {
@@ -140,12 +141,7 @@ void exact_magnet(const Magnet& magnet, double time, double step, Matrix3d& rota
     return std::pair<Matrix3d, Vector3d>(r * hat(w), torque(magnet.b_mu, r));
   };
   for (std::int64_t k = 0; k < steps; ++k) {
-    const auto [r1, w1] = rate(rotation, angular_velocity);
-    const auto [r2, w2] = rate(rotation + 0.5 * step * r1, angular_velocity + 0.5 * step * w1);
-    const auto [r3, w3] = rate(rotation + 0.5 * step * r2, angular_velocity + 0.5 * step * w2);
-    const auto [r4, w4] = rate(rotation + step * r3, angular_velocity + step * w3);
-    rotation += step / 6.0 * (r1 + 2.0 * r2 + 2.0 * r3 + r4);
-    angular_velocity += step / 6.0 * (w1 + 2.0 * w2 + 2.0 * w3 + w4);
+    runge_kutta_step(step, rate(rotation, angular_velocity), rate, rotation, angular_velocity);
   }
 }
 

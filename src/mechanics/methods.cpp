@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "runge_kutta.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn::mechanics {
@@ -116,6 +117,19 @@ void Midpoint::step(State& s) {
   solve_acceleration(system_, s.x + 0.5 * h_ * s.v, 0.25 * h_ * h_, a, costs_);
   s.x += h_ * s.v + 0.5 * h_ * h_ * a;
   s.v += h_ * a;
+  ++costs_.steps;
+}
+
+void Rk4::step(State& s) {
+  project(s.x, s.v);
+  const auto rates_here = [&](const Vector& x, const Vector& v) {
+    return std::pair<Vector, Vector>(v, system_.acceleration(x));
+  };
+  const auto rates = [&](Vector x, Vector v) {
+    project(x, v);
+    return rates_here(x, v);
+  };
+  runge_kutta_step(h_, rates_here(s.x, s.v), rates, s.x, s.v);
   ++costs_.steps;
 }
 
@@ -249,28 +263,31 @@ void ConstrainedMidpoint::step(State& s) {
 
 // --- composition ---------------------------------------------------------------------------------
 
-Yoshida4::Yoshida4(double h, const std::function<std::unique_ptr<Method>(double h)>& make) {
-  const double gamma = 1.0 / (2.0 - std::cbrt(2.0));
+Composed::Composed(Kind kind, double h,
+                   const std::function<std::unique_ptr<Method>(double h)>& make)
+    : steps_a_side_(kind == Kind::triple_jump ? 1 : 2) {
+  const double outer_steps = 2.0 * steps_a_side_;
+  const double gamma = 1.0 / (outer_steps - std::cbrt(outer_steps));
   outer_ = make(gamma * h);
-  inner_ = make((1.0 - 2.0 * gamma) * h);
+  inner_ = make((1.0 - outer_steps * gamma) * h);
 }
 
-void Yoshida4::begin(State& s) {
+void Composed::begin(State& s) {
   outer_->begin(s);
   add_up(costs_.steps);
 }
 
-void Yoshida4::step(State& s) {
-  outer_->step(s);
+void Composed::step(State& s) {
+  for (int k = 0; k < steps_a_side_; ++k) outer_->step(s);
   inner_->take_over(s);
   inner_->step(s);
   // What this keeps is for the next step too, which begins with the same method.
   outer_->take_over(s);
-  outer_->step(s);
+  for (int k = 0; k < steps_a_side_; ++k) outer_->step(s);
   add_up(costs_.steps + 1);
 }
 
-void Yoshida4::add_up(std::int64_t steps) {
+void Composed::add_up(std::int64_t steps) {
   costs_ = outer_->costs() + inner_->costs();
   costs_.steps = steps;
 }

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <string>
 
+#include "runge_kutta.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/mechanics/dynamics.hpp"
 
@@ -30,6 +31,12 @@ double kinetic(const Vector& alpha, const Matrix& m) {
     }
   }
   return sum;
+}
+
+/// Ω = I⁻¹(m), m_ij / (α_i + α_j)
+Matrix angular_velocity(const Vector& alpha, const Matrix& m) {
+  const Index n = alpha.size();
+  return m.cwiseQuotient(alpha.replicate(1, n) + alpha.transpose().replicate(n, 1));
 }
 
 /// v χᵀ - χ vᵀ
@@ -68,26 +75,36 @@ Matrix solve_rotation(const Vector& alpha, double t, const Matrix& m, std::int64
                        std::to_string(t * m.norm()) + ". A smaller step may help");
 }
 
-MoserVeselov::MoserVeselov(const Vector& alpha, const Matrix& rotation, const Matrix& momentum,
-                           double t)
-    : alpha_(alpha), t_(t) {
+FreeBody::FreeBody(Scheme scheme, const Vector& alpha, const Matrix& rotation,
+                   const Matrix& momentum, double t)
+    : scheme_(scheme), alpha_(alpha), t_(t) {
   q = rows_of(rotation);
   v = rows_of(momentum);
 }
 
-/// ωᵀJ - Jω = t m, q+ = q ωᵀ, m+ = ω m ωᵀ.
-void MoserVeselov::step() {
+/// Moser & Veselov: ωᵀJ - Jω = t m, q+ = q ωᵀ, m+ = ω m ωᵀ.
+void FreeBody::step() {
   const Index n = alpha_.size();
-  const Matrix m = matrix_of(v, n);
-  const Matrix w = solve_rotation(alpha_, t_, m, costs_.iterations);
-  q = rows_of(matrix_of(q, n) * w.transpose());
-  v = rows_of(w * m * w.transpose());
+  Matrix r = matrix_of(q, n), m = matrix_of(v, n);
+  if (scheme_ == Scheme::moser_veselov) {
+    const Matrix w = solve_rotation(alpha_, t_, m, costs_.iterations);
+    r = r * w.transpose();
+    m = w * m * w.transpose();
+  } else {
+    const auto rates = [&](const Matrix& at, const Matrix& momentum) {
+      const Matrix omega = angular_velocity(alpha_, momentum);
+      return std::pair<Matrix, Matrix>(at * omega, momentum * omega - omega * momentum);
+    };
+    runge_kutta_step(t_, rates(r, m), rates, r, m);
+  }
+  q = rows_of(r);
+  v = rows_of(m);
   ++costs_.steps;
 }
 
-double MoserVeselov::energy() const { return kinetic(alpha_, matrix_of(v, alpha_.size())); }
+double FreeBody::energy() const { return kinetic(alpha_, matrix_of(v, alpha_.size())); }
 
-std::vector<Invariant> MoserVeselov::invariants() const {
+std::vector<Invariant> FreeBody::invariants() const {
   const Index n = alpha_.size();
   const Matrix r = matrix_of(q, n), m = matrix_of(v, n);
   const Matrix spatial = r * m * r.transpose();
@@ -127,6 +144,7 @@ const Eigen::Matrix3d& HeavyTop::torque_over_c() {
 /// RATTLE: half a kick, ωᵀJ - Jω = t m₂, v+ = ω v, m₃ = (Jωᵀ - ωJ)/t, half a kick. Of first order:
 /// the whole kick at once, before.
 void HeavyTop::step() {
+  if (scheme_ == Scheme::runge_kutta) return runge_kutta();
   const Matrix inertia = alpha_.asDiagonal();
   const double kick = (scheme_ == Scheme::rattle ? 0.5 : 1.0) * t_ * c_;
   const Matrix m = matrix_of(q, 3) - kick * torque_over_c();
@@ -135,6 +153,19 @@ void HeavyTop::step() {
   Matrix next = (inertia * w.transpose() - w * inertia) / t_;
   if (scheme_ == Scheme::rattle) next -= kick * torque_over_c();
   q = rows_of(next);
+  ++costs_.steps;
+}
+
+void HeavyTop::runge_kutta() {
+  const auto rates = [&](const Matrix& m, const Vector& direction) {
+    ++costs_.forces;
+    const Matrix omega = angular_velocity(alpha_, m);
+    return std::pair<Matrix, Vector>(m * omega - omega * m - c_ * wedge(direction, chi_),
+                                     -omega * direction);
+  };
+  Matrix m = matrix_of(q, 3);
+  runge_kutta_step(t_, rates(m, v), rates, m, v);
+  q = rows_of(m);
   ++costs_.steps;
 }
 

@@ -36,24 +36,6 @@ std::vector<SlowIterate> project_onto_slow_manifold(const MechanicalSystem& syst
   return iterates;
 }
 
-void Rk4::step(State& s) {
-  project(s.x, s.v);
-  // (v, a) is the rate at each stage; the first stage is (x, v) itself.
-  const auto stage = [&](double length, const Vector& dx, const Vector& dv) {
-    State z{s.x + length * dx, s.v + length * dv, {}, {}};
-    project(z.x, z.v);
-    z.f = system_.acceleration(z.x);
-    return z;
-  };
-  const Vector a1 = system_.acceleration(s.x);
-  const State z2 = stage(0.5 * h_, s.v, a1);
-  const State z3 = stage(0.5 * h_, z2.v, z2.f);
-  const State z4 = stage(h_, z3.v, z3.f);
-  s.x += h_ / 6.0 * (s.v + 2.0 * z2.v + 2.0 * z3.v + z4.v);
-  s.v += h_ / 6.0 * (a1 + 2.0 * z2.f + 2.0 * z3.f + z4.f);
-  ++costs_.steps;
-}
-
 void ProjectedRk4::project(Vector& x, Vector& v) {
   const std::vector<SlowIterate> iterates =
       project_onto_slow_manifold(system_, constraint_, omega_, x, v, tolerance_);

@@ -404,8 +404,4 @@ std::unique_ptr<MechanicsCase> make_mechanics_case(const Deck& deck) {
   return std::make_unique<RnCase>(deck);
 }
 
-std::unique_ptr<MechanicsCase> make_runge_kutta_magnet(const Deck& deck) {
-  return std::make_unique<DynamicsCase>(deck, make_runge_kutta_dynamics(deck));
-}
-
 }  // namespace tarn

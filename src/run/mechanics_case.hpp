@@ -41,8 +41,4 @@ class MechanicsCase {
 /// @throws InputError when a scheme with rigid constraints cannot start from the given data
 std::unique_ptr<MechanicsCase> make_mechanics_case(const Deck& deck);
 
-/// Of a magnet, whatever the deck's scheme: classical Runge-Kutta steps, for solutions that others
-/// are measured against.
-std::unique_ptr<MechanicsCase> make_runge_kutta_magnet(const Deck& deck);
-
 }  // namespace tarn

@@ -117,6 +117,9 @@ mechanics::Magnet magnet_of(const Deck& deck) {
 std::unique_ptr<mechanics::Dynamics> make_magnet(const Deck& deck) {
   const MechanicsIntegratorSection& integrator = deck.mechanics.integrator;
   const mechanics::Magnet magnet = magnet_of(deck);
+  if (integrator.scheme == MechanicsScheme::rk4) {
+    return std::make_unique<mechanics::RungeKuttaMagnet>(magnet);
+  }
   if (integrator.scheme == MechanicsScheme::cayley_variational_euler) {
     return std::make_unique<mechanics::CayleyVariationalEuler>(magnet);
   }
@@ -135,14 +138,18 @@ std::unique_ptr<mechanics::Dynamics> make_rigid_body(const Deck& deck) {
   const Index n = alpha.size();
   const mechanics::Matrix momentum = square_matrix(system.momentum, n);
   if (deck.system.kind == "free-body") {
-    return std::make_unique<mechanics::MoserVeselov>(alpha, square_matrix(system.rotation, n),
-                                                     momentum, integrator.step);
+    using Body = mechanics::FreeBody;
+    return std::make_unique<Body>(
+        integrator.scheme == MechanicsScheme::rk4 ? Body::Scheme::runge_kutta
+                                                  : Body::Scheme::moser_veselov,
+        alpha, square_matrix(system.rotation, n), momentum, integrator.step);
   }
   using Top = mechanics::HeavyTop;
-  return std::make_unique<Top>(integrator.scheme == MechanicsScheme::rattle
-                                   ? Top::Scheme::rattle
-                                   : Top::Scheme::constrained_euler,
-                               alpha, vector_of(system.chi), system.c, momentum,
+  const Top::Scheme scheme = integrator.scheme == MechanicsScheme::rattle ? Top::Scheme::rattle
+                             : integrator.scheme == MechanicsScheme::rk4
+                                 ? Top::Scheme::runge_kutta
+                                 : Top::Scheme::constrained_euler;
+  return std::make_unique<Top>(scheme, alpha, vector_of(system.chi), system.c, momentum,
                                vector_of(system.direction), integrator.step);
 }
 
@@ -282,7 +289,11 @@ std::unique_ptr<mechanics::Method> make_method(const Deck& deck, const Experimen
     }
   };
   if (integrator.compose == Composition::none) return make(integrator.step);
-  return std::make_unique<mechanics::Yoshida4>(integrator.step, make);
+  using mechanics::Composed;
+  return std::make_unique<Composed>(integrator.compose == Composition::yoshida4
+                                        ? Composed::Kind::triple_jump
+                                        : Composed::Kind::suzuki,
+                                    integrator.step, make);
 }
 
 Deck with_initial_data(Deck deck) {
@@ -318,14 +329,10 @@ std::unique_ptr<mechanics::Dynamics> make_dynamics(const Deck& deck) {
   return nullptr;
 }
 
-std::unique_ptr<mechanics::Dynamics> make_runge_kutta_dynamics(const Deck& deck) {
-  return std::make_unique<mechanics::RungeKuttaMagnet>(magnet_of(with_initial_data(deck)));
-}
-
 bool solves_rigid_equations(const Deck& deck) {
   const std::string& kind = deck.system.kind;
   const MechanicsScheme scheme = deck.mechanics.integrator.scheme;
-  if (kind == "magnet") return scheme == MechanicsScheme::cayley_variational_euler;
+  if (kind == "magnet") return scheme != MechanicsScheme::so3_linearised;
   return kind == "dna" || kind == "free-body" || kind == "heavy-top" || is_in_space(deck) ||
          is_rigid(scheme);
 }

@@ -22,10 +22,6 @@ std::unique_ptr<mechanics::Method> make_method(const Deck& deck,
 /// @throws InputError where a pendulum cannot start from the given data
 std::unique_ptr<mechanics::Dynamics> make_dynamics(const Deck& deck);
 
-/// Of a magnet, whatever the deck's scheme: classical Runge-Kutta steps, for solutions that others
-/// are measured against.
-std::unique_ptr<mechanics::Dynamics> make_runge_kutta_dynamics(const Deck& deck);
-
 /// The deck with the paper's masses, lengths and initial data where it gives none.
 Deck with_initial_data(Deck deck);
 

@@ -313,7 +313,7 @@ TEST_F(Comparisons, OfMechanicalSystemsTellOrdersByStep) {
                                                "variational-of:rk4"}));
   for (const char* text : {"order of q",
                            "The least time for an error of q against "
-                           "variational-of:rk4:step="}) {
+                           "rattle:compose=yoshida4:step="}) {
     EXPECT_TRUE(contains(read_text(log_), text)) << text;
   }
   EXPECT_TRUE(contains(read_text(lines_), "/orders.csv\""));

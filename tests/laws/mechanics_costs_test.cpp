@@ -62,8 +62,8 @@ class MechanicsCosts : public testing::Test {
       return std::make_unique<M>(soft_, *problem_.constraint, h, arguments...);
     };
   }
-  static Make yoshida(const Make& make) {
-    return [make](double h) { return std::make_unique<Yoshida4>(h, make); };
+  static Make composed(Composed::Kind kind, const Make& make) {
+    return [=](double h) { return std::make_unique<Composed>(kind, h, make); };
   }
 
   Experiment problem_ = make_three_body_plane(kOmega);
@@ -119,20 +119,24 @@ TEST_F(MechanicsCosts, OfConstraints) {
         {0, 0, 1}, kNone, {1, 1, 2});
 }
 
-/// Three steps; where what is kept belongs to the length of the step, it is made anew twice.
-TEST_F(MechanicsCosts, OfYoshidasComposition) {
-  check("verlet", yoshida(on_whole<Verlet>()), {1, 3, 0});
-  check("variational-euler", yoshida(on_whole<VariationalEuler>()), {0, 3, 0});
-  const Law five{1, 5, 0};
-  check("zs", yoshida(on_whole<Zs>(kBeta)), five, five, five, five);
-  check("zss", yoshida(on_whole<Zss>(kBeta)), five, five, kNone, five);
-  const Law each{0, 0, 1};
-  check("newmark", yoshida(on_whole<Newmark>(kBeta)), {1, 0, 1}, each, kNone, each);
-  check("pushforward-newmark", yoshida(on_whole<PushforwardNewmark>(kBeta)), each, each, kNone,
-        each);
-  check("midpoint", yoshida(on_whole<Midpoint>()), {0, 3, 1}, each, kNone, each);
-  check("shake", yoshida(constrained<Shake>()), {1, 3, 0}, kNone, kNone, each);
-  check("rattle", yoshida(constrained<Rattle>()), {1, 3, 0}, kNone, kNone, {0, 3, 1});
+/// Three steps or five; where what is kept belongs to the length of the step, it is made anew
+/// twice.
+TEST_F(MechanicsCosts, OfCompositions) {
+  for (const auto& [kind, n] :
+       {std::pair(Composed::Kind::triple_jump, 3), {Composed::Kind::suzuki, 5}}) {
+    const auto of = [kind = kind](const Make& make) { return composed(kind, make); };
+    check("verlet", of(on_whole<Verlet>()), {1, n, 0});
+    check("variational-euler", of(on_whole<VariationalEuler>()), {0, n, 0});
+    const Law anew{1, n + 2, 0};
+    check("zs", of(on_whole<Zs>(kBeta)), anew, anew, anew, anew);
+    check("zss", of(on_whole<Zss>(kBeta)), anew, anew, kNone, anew);
+    const Law each{0, 0, 1};
+    check("newmark", of(on_whole<Newmark>(kBeta)), {1, 0, 1}, each, kNone, each);
+    check("pushforward-newmark", of(on_whole<PushforwardNewmark>(kBeta)), each, each, kNone, each);
+    check("midpoint", of(on_whole<Midpoint>()), {0, n, 1}, each, kNone, each);
+    check("shake", of(constrained<Shake>()), {1, n, 0}, kNone, kNone, each);
+    check("rattle", of(constrained<Rattle>()), {1, n, 0}, kNone, kNone, {0, n, 1});
+  }
 }
 
 /// An iteration of the projection is 17 steps of Verlet to each side of one point; four stages.
@@ -203,8 +207,11 @@ TEST(MechanicsManifoldCosts, OfRigidBodies) {
   Eigen::Matrix3d momentum;
   momentum << 0.0, 0.9, 0.3, -0.9, 0.0, -1.0, -0.3, 1.0, 0.0;
   const Eigen::Vector3d alpha(0.44, 0.5, 1.0);
-  MoserVeselov body(alpha, Eigen::Matrix3d::Identity(), momentum, kStep);
+  using Body = FreeBody::Scheme;
+  FreeBody body(Body::moser_veselov, alpha, Eigen::Matrix3d::Identity(), momentum, kStep);
   check(body, kNone);
+  FreeBody exact(Body::runge_kutta, alpha, Eigen::Matrix3d::Identity(), momentum, kStep);
+  check(exact, kNone);
   EXPECT_GE(body.costs().iterations, 2 * kSteps);
   using Scheme = HeavyTop::Scheme;
   const Eigen::Vector3d chi(0.0, 0.0, 1.0), direction(0.0, 1.0, 0.0);
@@ -212,6 +219,8 @@ TEST(MechanicsManifoldCosts, OfRigidBodies) {
   check(rattle, {1, 1, 0});
   HeavyTop euler(Scheme::constrained_euler, alpha, chi, 0.94, momentum, direction, kStep);
   check(euler, {0, 1, 0});
+  HeavyTop fourth(Scheme::runge_kutta, alpha, chi, 0.94, momentum, direction, kStep);
+  check(fourth, {0, 4, 0});
 }
 
 /// The stages of the layer, from both ends.

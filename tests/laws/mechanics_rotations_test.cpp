@@ -119,7 +119,8 @@ double defect(Index n, const OnTheBundle& step) {
 TEST(MechanicsRotations, MoserVeselovIsSymplectic) {
   for (Index n = 3; n <= 5; ++n) {
     const OnTheBundle step = [&](const Matrix& r, const Vector& m) {
-      MoserVeselov body(Vector::LinSpaced(n, 0.5, 1.3), r, antisymmetric(m, n), 0.1);
+      FreeBody body(FreeBody::Scheme::moser_veselov, Vector::LinSpaced(n, 0.5, 1.3), r,
+                    antisymmetric(m, n), 0.1);
       body.step();
       return std::pair<Matrix, Vector>(matrix_of(body.q, n), numbers_of(matrix_of(body.v, n)));
     };
@@ -195,6 +196,105 @@ TEST(MechanicsRotations, HeavyTopIsAPoissonMap) {
   EXPECT_GT(defect_of_top(euler), 1e-4);
 }
 
+// --- solutions -----------------------------------------------------------------------------------
+
+template <class Body>
+Vector at_one(const std::function<Body(double)>& make, int steps) {
+  Body body = make(1.0 / steps);
+  for (int k = 0; k < steps; ++k) body.step();
+  Vector state(body.q.size() + body.v.size());
+  state << body.q, body.v;
+  return state;
+}
+
+const Eigen::Vector3d kHeavy(0.44, 0.5, 1.0), kSlanted(0.0, 0.6, 0.8);
+
+HeavyTop some_top(HeavyTop::Scheme scheme, double h, double c = 1.0) {
+  return {scheme,
+          kHeavy,
+          kSlanted,
+          c,
+          antisymmetric(some_momentum(3), 3),
+          Eigen::Vector3d(0.48, 0.6, 0.64),
+          h};
+}
+
+FreeBody some_body(FreeBody::Scheme scheme, Index n, double h) {
+  return {scheme, Vector::LinSpaced(n, 0.5, 1.3), some_rotation(n),
+          antisymmetric(some_momentum(n), n), h};
+}
+
+// Euler's equations with two equal moments: m_1 + i m_2 turns clockwise by the angle
+// (1/I_3 - 1/I_1) m_3 t, and so does the body about its axis the other way, and about the spatial
+// momentum by |m| t / I_1. A step of 0.01 errs by 1e-10 a unit of time at most.
+TEST(MechanicsRotations, RungeKuttaTurnsASymmetricBody) {
+  const Eigen::Vector3d alpha(0.4, 0.4, 0.9), m(0.6, -0.3, 0.8);
+  const Eigen::Vector3d moments(1.3, 1.3, 0.8);  // sums of two of alpha
+  FreeBody body(FreeBody::Scheme::runge_kutta, alpha, Matrix::Identity(3, 3), antisymmetric(m, 3),
+                0.01);
+  for (int k = 0; k < 200; ++k) body.step();
+  const double angle = 2.0 * m[2] * (1.0 / moments[2] - 1.0 / moments[0]);
+  const Eigen::AngleAxisd about_axis(angle, Eigen::Vector3d::UnitZ());
+  const Eigen::AngleAxisd about_momentum(2.0 * m.norm() / moments[0], m.normalized());
+  EXPECT_LT((numbers_of(matrix_of(body.v, 3)) - about_axis.inverse() * m).norm(), 1e-9);
+  EXPECT_LT((matrix_of(body.q, 3) - (about_momentum * about_axis).toRotationMatrix()).norm(), 1e-9);
+}
+
+// Without weight a top is a free body, whose rotation takes a direction in space to qᵀ of it. With
+// weight and one axis it is a pendulum, I θ'' = -c sin θ, of which half a swing from the lowest
+// point with the velocity θ' = 2 k √(c/I) takes the time 2 √(I/c) K(k).
+TEST(MechanicsRotations, RungeKuttaSwingsATop) {
+  HeavyTop light = some_top(HeavyTop::Scheme::runge_kutta, 0.01, 0.0);
+  const Vector direction = light.v;
+  FreeBody body(FreeBody::Scheme::runge_kutta, kHeavy, Matrix::Identity(3, 3),
+                antisymmetric(some_momentum(3), 3), 0.01);
+  for (int k = 0; k < 100; ++k) {
+    light.step();
+    body.step();
+  }
+  EXPECT_LT((light.q - body.v).norm(), 1e-14);
+  EXPECT_LT((light.v - matrix_of(body.q, 3).transpose() * direction).norm(), 1e-9);
+
+  const double c = 1.7, moment = kHeavy[1] + kHeavy[2], k = 0.8;
+  const double omega = std::sqrt(c / moment), half = 2.0 * std::comp_ellint_1(k) / omega;
+  HeavyTop pendulum(HeavyTop::Scheme::runge_kutta, kHeavy, Eigen::Vector3d::UnitZ(), c,
+                    antisymmetric(Eigen::Vector3d(2.0 * k * omega * moment, 0.0, 0.0), 3),
+                    -Eigen::Vector3d::UnitZ(), half / 400);
+  // A quarter: at the turning point, where sin θ/2 = k. It turns by θ about its first axis, and
+  // what hangs down then points to -sin θ of the second.
+  for (int step = 0; step < 200; ++step) pendulum.step();
+  const double sine = 2.0 * k * std::sqrt(1.0 - k * k), cosine = 1.0 - 2.0 * k * k;
+  EXPECT_LT((pendulum.v - Eigen::Vector3d(0.0, -sine, -cosine)).norm(), 1e-8);
+  for (int step = 0; step < 200; ++step) pendulum.step();
+  EXPECT_LT((pendulum.v + Eigen::Vector3d::UnitZ()).norm(), 1e-8);
+  EXPECT_NEAR(pendulum.q[7], -2.0 * k * omega * moment, 1e-8);  // m_32
+}
+
+// Against classical Runge-Kutta with short steps, whose error is 1e-11.
+TEST(MechanicsRotations, AreOfTheirOrderToTheSolution) {
+  using S = HeavyTop::Scheme;
+  const auto order = [](const auto& make, const Vector& exact, int steps) {
+    return std::log2((at_one(make, steps) - exact).norm() /
+                     (at_one(make, 2 * steps) - exact).norm());
+  };
+  const auto top = [](S scheme) {
+    return std::function<HeavyTop(double)>([=](double h) { return some_top(scheme, h); });
+  };
+  const Vector exact = at_one(top(S::runge_kutta), 1000);
+  EXPECT_NEAR(order(top(S::runge_kutta), exact, 40), 4.0, 0.1);
+  EXPECT_NEAR(order(top(S::rattle), exact, 100), 2.0, 0.05);
+  EXPECT_NEAR(order(top(S::constrained_euler), exact, 200), 1.0, 0.05);
+  using B = FreeBody::Scheme;
+  for (Index n = 3; n <= 5; ++n) {
+    const auto body = [n](B scheme) {
+      return std::function<FreeBody(double)>([=](double h) { return some_body(scheme, n, h); });
+    };
+    const Vector turned = at_one(body(B::runge_kutta), 1000);
+    EXPECT_NEAR(order(body(B::runge_kutta), turned, 40), 4.0, 0.1);
+    EXPECT_NEAR(order(body(B::moser_veselov), turned, 100), 2.0, 0.05);
+  }
+}
+
 /// What 100 steps and as many of the other sign leave of the state, as a part of it.
 double reversal_error(const std::function<std::unique_ptr<Dynamics>(double)>& make, double h) {
   const auto there = make(h), back = make(-h);
@@ -222,15 +322,10 @@ TEST(MechanicsRotations, StepBackWhereTheySaySo) {
     };
   };
   const auto top = [](S scheme) {
-    return [=](double h) {
-      return std::make_unique<HeavyTop>(
-          scheme, Eigen::Vector3d(0.44, 0.5, 1.0), Eigen::Vector3d(0.0, 0.6, 0.8), 1.0,
-          antisymmetric(some_momentum(3), 3), Eigen::Vector3d(0.48, 0.6, 0.64), h);
-    };
+    return [=](double h) { return std::make_unique<HeavyTop>(some_top(scheme, h)); };
   };
   const auto free_body = [](double h) {
-    return std::make_unique<MoserVeselov>(Vector::LinSpaced(4, 0.5, 1.3), some_rotation(4),
-                                          antisymmetric(some_momentum(4), 4), h);
+    return std::make_unique<FreeBody>(some_body(FreeBody::Scheme::moser_veselov, 4, h));
   };
   const auto cayley = [&](double h) { return std::make_unique<CayleyVariationalEuler>(magnet(h)); };
   EXPECT_LT(reversal_error(linearised(L::Quadrature::trapezoidal), 0.05), 2e-13);

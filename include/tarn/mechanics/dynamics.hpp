@@ -104,16 +104,20 @@ class RungeKuttaMagnet : public Dynamics {
 /// @throws NumericalError when it does not converge, as for t |m| of some 1 and more
 Matrix solve_rotation(const Vector& alpha, double t, const Matrix& m, std::int64_t& sweeps);
 
-/// Free rigid body in n dimensions by Moser & Veselov; q is the rotation, v is m = qᵀp.
-class MoserVeselov : public Dynamics {
+/// Free rigid body in n dimensions; q is the rotation, v is m = qᵀp.
+class FreeBody : public Dynamics {
  public:
-  MoserVeselov(const Vector& alpha, const Matrix& rotation, const Matrix& momentum, double t);
+  /// Moser & Veselov's, or classical Runge-Kutta on q' = q Ω, m' = mΩ - Ωm.
+  enum class Scheme { moser_veselov, runge_kutta };
+  FreeBody(Scheme scheme, const Vector& alpha, const Matrix& rotation, const Matrix& momentum,
+           double t);
   void step() override;
   double energy() const override;
   /// Spatial momentum's norm and tr (m + J²)^k of Manakov.
   std::vector<Invariant> invariants() const override;
 
  private:
+  Scheme scheme_;
   Vector alpha_;
   double t_;
 };
@@ -121,7 +125,8 @@ class MoserVeselov : public Dynamics {
 /// Heavy top in body coordinates; q is m (antisymmetric), v the direction of gravity in the body.
 class HeavyTop : public Dynamics {
  public:
-  enum class Scheme { rattle, constrained_euler };
+  /// The last is classical Runge-Kutta on m' = mΩ - Ωm - c (v χᵀ - χ vᵀ), v' = -Ωv.
+  enum class Scheme { rattle, constrained_euler, runge_kutta };
   HeavyTop(Scheme scheme, const Eigen::Vector3d& alpha, const Eigen::Vector3d& chi, double c,
            const Eigen::Matrix3d& momentum, const Eigen::Vector3d& direction, double t);
   void step() override;
@@ -130,6 +135,7 @@ class HeavyTop : public Dynamics {
   std::vector<Invariant> invariants() const override;
 
  private:
+  void runge_kutta();
   /// v χᵀ - χ vᵀ, which a step leaves to the next.
   const Eigen::Matrix3d& torque_over_c();
 

@@ -197,6 +197,25 @@ class Midpoint : public Method {
   double h_;
 };
 
+/// The classical Runge-Kutta method.
+class Rk4 : public Method {
+ public:
+  static constexpr int order = 4;
+  static constexpr bool is_symplectic = false;
+  static constexpr bool is_reversible = false;
+  Rk4(const MechanicalSystem& system, double h) : system_(system, costs_), h_(h) {}
+  void begin(State&) override {}
+  void step(State& s) override;
+
+ protected:
+  /// Where the right-hand side is evaluated.
+  virtual void project(Vector&, Vector&) {}
+
+ private:
+  CountedSystem system_;
+  double h_;
+};
+
 // --- with constraints ----------------------------------------------------------------------------
 
 /// Verlet with forces -Gᵀ lambda that put the next position on the constraints.
@@ -272,20 +291,23 @@ class ConstrainedMidpoint : public Method {
 
 // --- composition ---------------------------------------------------------------------------------
 
-/// Three steps of a symmetric method of order 2, γh, (1 - 2γ)h, γh with γ = 1/(2 - ∛2) (Yoshida
-/// 1990, triple jump): order 4.
-class Yoshida4 : public Method {
+/// Steps of a symmetric method of order 2, k on either side with γh and one with (1 - 2kγ)h
+/// between, γ = 1/(2k - ∛2k): order 4.
+class Composed : public Method {
  public:
+  /// Yoshida 1990 with k = 1, and Suzuki 1990 with k = 2, of which no step is longer than h.
+  enum class Kind { triple_jump, suzuki };
   static constexpr int order = 4;
   static constexpr bool is_reversible = true;
   /// @param make the method with a step of that length
-  Yoshida4(double h, const std::function<std::unique_ptr<Method>(double h)>& make);
+  Composed(Kind kind, double h, const std::function<std::unique_ptr<Method>(double h)>& make);
   void begin(State& s) override;
   void step(State& s) override;
 
  private:
   void add_up(std::int64_t steps);
 
+  int steps_a_side_;
   std::unique_ptr<Method> outer_, inner_;
 };
 

@@ -27,27 +27,8 @@ std::vector<SlowIterate> project_onto_slow_manifold(const MechanicalSystem& syst
                                                     const Vector& x, const Vector& v,
                                                     double tolerance);
 
-/// The classical Runge-Kutta method.
-class Rk4 : public Method {
- public:
-  static constexpr int order = 4;
-  static constexpr bool is_symplectic = false;
-  static constexpr bool is_reversible = false;
-  Rk4(const MechanicalSystem& system, double h) : system_(system, costs_), h_(h) {}
-  void begin(State&) override {}
-  void step(State& s) override;
-
- protected:
-  /// Where the right-hand side is evaluated.
-  virtual void project(Vector&, Vector&) {}
-
- private:
-  CountedSystem system_;
-  double h_;
-};
-
-/// The same with every stage projected onto the slow manifold, AST 6.5; stages start from P z_n and
-/// not from z_n (equation 48).
+/// The classical Runge-Kutta method with every stage projected onto the slow manifold, AST 6.5;
+/// stages start from P z_n and not from z_n (equation 48).
 class ProjectedRk4 : public Rk4 {
  public:
   ProjectedRk4(const MechanicalSystem& system, const Constraint& constraint, double omega,
