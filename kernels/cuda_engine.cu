@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "interface/exchange_places.hpp"
+#include "interface/measure.hpp"
 #include "kernels/arithmetic_bound.hpp"
 #include "kernels/dense_solver.hpp"
 #include "kernels/device_buffer.hpp"
@@ -23,9 +25,7 @@
 #include "kernels/launch_length.hpp"
 #include "kernels/newmark_solver.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/exchange.hpp"
 #include "tarn/flat_coordinates.hpp"
-#include "tarn/measure.hpp"
 
 namespace tarn {
 namespace gpu {
@@ -139,8 +139,10 @@ void forces_on_host(const PairParameters<double>& pair, const std::vector<double
 
 class CudaEngine final : public Engine {
  public:
-  CudaEngine(const System& system, const State& start, const PairCountRequest& counts, int device)
+  CudaEngine(const System& system, const State& start, const PairCountRequest& counts, int device,
+             int threads)
       : device_(device),
+        threads_(threads),
         system_(system),
         measure_(system),
         n_(system.molecules),
@@ -232,14 +234,10 @@ class CudaEngine final : public Engine {
     for (std::size_t r = 0; r < replica_ids_.size(); ++r) {
       if (!stopped[r]) live[replica_ids_[r]] = static_cast<std::int64_t>(r);
     }
-    const auto place = [&](std::int64_t id) {
-      const auto found = live.find(id);
-      if (found == live.end()) throw_not_there(id);
-      return found->second;
-    };
+    const auto places = exchange_places(pairs, live);
     std::vector<PlacedExchange> placed;
-    for (const StateExchange& p : pairs) {
-      placed.push_back({place(p.first), place(p.second), p.to_first, p.to_second});
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+      placed.push_back({places[k].first, places[k].second, pairs[k].to_first, pairs[k].to_second});
     }
     const DeviceBuffer<PlacedExchange> on_device(placed);
     wait_for_copies();
@@ -575,7 +573,7 @@ class CudaEngine final : public Engine {
     const std::vector<double> x = x_.download(), v = v_.download(), a = a_.download();
     const std::vector<double> v_thermal = v_thermal_.download(), heat = heat_.download();
     for_each_index(
-        static_cast<std::int64_t>(live.size()), 0, [&](int) { return Measure::Replica(n_); },
+        static_cast<std::int64_t>(live.size()), threads_, [&](int) { return Measure::Replica(n_); },
         [&](Measure::Replica& replica, std::int64_t at) {
           const auto k = static_cast<std::size_t>(at);
           const std::size_t r = live[k];
@@ -617,6 +615,7 @@ class CudaEngine final : public Engine {
   }
 
   int device_;
+  int threads_;  ///< of the host, which measures
   System system_;
   Measure measure_;
   int n_;
@@ -655,7 +654,8 @@ class CudaEngine final : public Engine {
 std::string cusolver_problem() { return gpu::cusolver_problem(); }
 
 std::unique_ptr<Engine> make_cuda_engine(const System& system, const State& start,
-                                         const PairCountRequest& counts, int device_index) {
+                                         const PairCountRequest& counts, int device_index,
+                                         int threads) {
   const DeviceProbe probe = probe_devices();
   if (probe.status != ProbeStatus::ok) throw DeviceError(probe.message);
   if (device_index < 0 || device_index >= static_cast<int>(probe.devices.size())) {
@@ -669,7 +669,7 @@ std::unique_ptr<Engine> make_cuda_engine(const System& system, const State& star
                         problem);
     }
   }
-  return std::make_unique<gpu::CudaEngine>(system, start, counts, device_index);
+  return std::make_unique<gpu::CudaEngine>(system, start, counts, device_index, threads);
 }
 
 }  // namespace tarn

@@ -6,7 +6,7 @@ namespace tarn {
 
 std::string cusolver_problem() { return probe_devices().message; }
 
-std::unique_ptr<Engine> make_cuda_engine(const System&, const State&, const PairCountRequest&,
+std::unique_ptr<Engine> make_cuda_engine(const System&, const State&, const PairCountRequest&, int,
                                          int) {
   throw DeviceError(probe_devices().message);
 }

@@ -36,7 +36,11 @@ struct CompareOptions {
   /// As in RunOptions; the text begins with the scheme. Told at the end.
   std::function<void(const BlowUp&, const std::string& text)> on_blow_up;
   std::function<void(const RunStart&)> on_start;
-  std::function<bool()> interrupted;  ///< asked about twice a second; true ends all of them
+  /// As in RunOptions, of all schemes together.
+  std::function<void(int done, int replicas)> on_making_start;
+  /// Asked about twice a second; true ends all of them. Asked more often while the starts of water
+  /// are made; there true throws StartInterrupted.
+  std::function<bool()> interrupted;
 };
 
 /// What came of one scheme. Means leave out the equilibration; a replica that blew up counts in

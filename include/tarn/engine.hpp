@@ -48,7 +48,8 @@ struct Energies {
   double physical_kcal_per_mol = 0.0;
 };
 
-/// Conserved quantities of one replica at one step, from the scheme's own x and v.
+/// Conserved quantities of one replica at one step. Momenta are those of the scheme's own x and v;
+/// the energy is the total one of Energies, and constraints are those of the reported positions.
 struct Conservation {
   double energy_kcal_per_mol = 0.0;
   std::array<double, 3> momentum_Da_A_per_akma{};
@@ -178,7 +179,7 @@ class Engine {
   /// Lets replicas change places, each one at most once: positions and velocities, as
   /// exchange_states() does it; noise, bath and heat stay with the replica id. The engine then is,
   /// bit for bit, one made anew from that state, but that sums and counts go on.
-  /// @throws InputError when there is no such replica, or it was stopped
+  /// @throws InputError when there is no such replica, it was stopped, or one is named twice
   virtual void exchange(std::span<const StateExchange> pairs) = 0;
   /// The whole state of all replicas; from it and the System the run goes on bit for bit.
   /// A stopped replica holds a good state from shortly before it was stopped.

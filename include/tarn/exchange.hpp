@@ -37,10 +37,7 @@ std::vector<StateExchange> accepted_exchanges(const System& system,
                                               std::span<const ExchangeAttempt> attempts);
 
 /// What Engine::exchange() does to its state. Heat stays where it is.
-/// @throws InputError when there is no such replica
+/// @throws InputError when there is no such replica, or one is named twice
 void exchange_states(State& state, std::span<const StateExchange> pairs);
-
-/// @throws InputError always: of a replica that is to be exchanged and is not there
-[[noreturn]] void throw_not_there(std::int64_t replica_id);
 
 }  // namespace tarn

@@ -122,7 +122,7 @@ using StartWatch = std::function<bool(int done, int replicas)>;
 class StartInterrupted : public Error {
  public:
   StartInterrupted()
-      : Error(ExitCode::numerical, "interrupted while the start was made: nothing was written") {}
+      : Error(ExitCode::numerical, "interrupted while the start was made: no step was taken") {}
 };
 
 /// Structure and velocities of every replica of a deck, at step 0.
@@ -137,5 +137,9 @@ class StartInterrupted : public Error {
 /// @throws InputError for structures that cannot be used, IoError for files that cannot be read,
 /// NumericalError where the projection does not settle, StartInterrupted where go_on() ends it
 Start make_start(const Deck& deck, const StartWatch& go_on = {});
+
+/// Whether the starts of two decks are surely the same, to the last bit: they differ in keys that a
+/// start does not depend on. Starts from files and states depend on the step, too.
+bool start_alike(const Deck& first, const Deck& second);
 
 }  // namespace tarn

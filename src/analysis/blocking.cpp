@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "memory.hpp"
+
 namespace tarn::analysis {
 namespace {
 
@@ -139,17 +141,15 @@ std::vector<double> BlockSums<kMoments>::memory() const {
 
 template <std::size_t kMoments>
 void BlockSums<kMoments>::restore(std::span<const double> memory) {
-  std::copy_n(memory.begin(), kShifts, shift_.begin());
-  memory = memory.subspan(kShifts);
-  levels_.clear();
-  const auto take = [&memory](auto& into) {
-    std::copy_n(memory.begin(), into.size(), into.begin());
-    memory = memory.subspan(into.size());
+  MemoryReader reader(memory);
+  const auto take = [&reader](auto& into) {
+    std::ranges::copy(reader.take(into.size()), into.begin());
   };
-  while (!memory.empty()) {
+  take(shift_);
+  levels_.clear();
+  while (!reader.empty()) {
     Level& level = levels_.emplace_back();
-    level.blocks = memory.front();
-    memory = memory.subspan(1);
+    level.blocks = reader.number();
     take(level.sum);
     take(level.products);
     level.waiting.resize(series_);

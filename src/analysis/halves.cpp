@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "memory.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
 
@@ -81,18 +82,18 @@ std::vector<double> Halves::memory() const {
 }
 
 void Halves::restore(std::span<const double> memory) {
-  length_ = static_cast<std::int64_t>(memory[0]);
-  times_ = static_cast<std::int64_t>(memory[1]);
-  memory = memory.subspan(2);
+  MemoryReader reader(memory);
+  length_ = static_cast<std::int64_t>(reader.number());
+  times_ = static_cast<std::int64_t>(reader.number());
   const auto take = [&](std::vector<Sum>& sums) {
     for (Sum& sum : sums) {
-      sum = {memory[0], memory[1]};
-      memory = memory.subspan(2);
+      sum.of_values = reader.number();
+      sum.weight = reader.number();
     }
   };
   take(last_);
   blocks_.clear();
-  while (!memory.empty()) take(blocks_.emplace_back(series_));
+  while (!reader.empty()) take(blocks_.emplace_back(series_));
 }
 
 }  // namespace tarn::analysis

@@ -6,6 +6,8 @@
 
 #include <Eigen/Dense>
 
+#include "memory.hpp"
+
 namespace tarn::analysis {
 namespace {
 
@@ -530,20 +532,17 @@ std::vector<double> MultiHistogram::memory() const {
 }
 
 void MultiHistogram::restore(std::span<const double> memory) {
-  std::size_t at = 0;
-  const auto next = [&] { return memory[at++]; };
-  block_length_ = static_cast<std::int64_t>(next());
-  moments_in_block_ = static_cast<std::int64_t>(next());
-  block_is_open_ = next() != 0.0;
-  parts_.assign(static_cast<std::size_t>(next()), Part(beta_.size()));
+  MemoryReader reader(memory);
+  block_length_ = static_cast<std::int64_t>(reader.number());
+  moments_in_block_ = static_cast<std::int64_t>(reader.number());
+  block_is_open_ = reader.number() != 0.0;
+  parts_.assign(reader.count(), Part(beta_.size()));
   for (Part& part : parts_) {
     for (Bins& bins : part) {
-      const auto count = static_cast<std::size_t>(next());
-      for (std::size_t i = 0; i < count; ++i) {
-        const auto number = static_cast<std::int64_t>(next());
-        EnergyBin& bin = bins[number];
+      for (std::size_t left = reader.count(); left > 0; --left) {
+        EnergyBin& bin = bins[static_cast<std::int64_t>(reader.number())];
         for (double* value : {&bin.samples, &bin.energy, &bin.value, &bin.product}) {
-          *value = next();
+          *value = reader.number();
         }
       }
     }

@@ -10,6 +10,7 @@
 #include "compare/mechanics_errors.hpp"
 #include "deck_arguments.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/start.hpp"
 #include "terminal.hpp"
 
 namespace tarn::cli {
@@ -225,7 +226,15 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
   options.reference = a.reference;
   if (const auto note = a.note_on_threads(deck)) terminal.warning(*note);
 
-  const CompareResult result = compare_schemes(deck, split(a.schemes), options);
+  CompareResult result;
+  try {
+    result = compare_schemes(deck, split(a.schemes), options);
+  } catch (const StartInterrupted& interruption) {
+    exit_code = interrupted_exit_code();
+    events.ended({}, true, exit_code);
+    terminal.warning(interruption.what());
+    return;
+  }
   terminal.close_bar();
   if (result.interrupted) terminal.warning("interrupted: the table is of what was done until then");
   // With --json standard output is for programs.

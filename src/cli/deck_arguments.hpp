@@ -93,6 +93,9 @@ struct DeckArguments : ChangedDeck {
     if (!device.empty()) options.device = device;
     options.threads = threads;
     options.on_start = [&events](const RunStart& start) { events.started(start); };
+    options.on_making_start = [&terminal](int done, int replicas) {
+      terminal.making_start(done, replicas);
+    };
     options.on_progress = [&](const Progress& p) {
       terminal.progress(p);
       events.progress(p);

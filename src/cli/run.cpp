@@ -134,7 +134,6 @@ void run(const Arguments& a, Events& events, int& exit_code) {
 
   for (const std::string& note : decks::notes_on(deck)) terminal.warning(note);
   if (const auto note = a.note_on_threads(deck)) terminal.warning(*note);
-  options.on_making_start = [&](int done, int replicas) { terminal.making_start(done, replicas); };
 
   RunResult result;
   try {

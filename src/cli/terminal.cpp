@@ -1,6 +1,7 @@
 #include "terminal.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
@@ -17,14 +18,14 @@
 namespace tarn::cli {
 namespace {
 
-volatile std::sig_atomic_t g_signal = 0;
+/// Set by a handler, and read by any thread.
+std::atomic<int> g_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 
 extern "C" void on_signal(int signal) {
-  if (g_signal) {
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-  }
-  g_signal = signal;
+  if (g_signal.exchange(signal) == 0) return;
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
 }
 
 /// Columns of the terminal that standard error is; 80 where it does not say.

@@ -2,10 +2,12 @@
 
 #include <exception>
 #include <filesystem>
-#include <memory>
 #include <set>
+#include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
+#include <vector>
 
 #include "compare_record.hpp"
 #include "mechanics_compare.hpp"
@@ -13,19 +15,46 @@
 #include "run/mechanics_run.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
+#include "tarn/io/io_error.hpp"
+#include "tarn/start.hpp"
 #include "water_compare.hpp"
 
 namespace tarn {
 namespace {
 
-void prepare_folder(const std::string& folder, bool overwrite) {
+namespace fs = std::filesystem;
+
+/// Of all files that a comparison may write, but its lock.
+std::vector<std::string> comparison_file_names() {
+  std::vector<std::string> names{"compare.json", "compare.csv", "orders.csv"};
+  for (const char* name : {"rdf", "drift", "errors"}) {
+    for (const char* extension : {".csv", ".svg", ".png"}) {
+      names.push_back(std::string(name) + extension);
+    }
+  }
+  return names;
+}
+
+/// Makes and locks the folder, and takes out what an earlier comparison left there.
+FolderLock take_folder(const std::string& folder, bool overwrite) {
+  io::make_folder(folder);
+  FolderLock lock(folder);
   std::error_code error;
-  if (!overwrite && std::filesystem::exists(folder + "/compare.csv", error)) {
+  if (fs::exists(folder + "/run.json", error)) {
+    throw InputError(folder +
+                     " holds a run, whose tables would be lost: choose another folder with --out");
+  }
+  if (!overwrite && fs::exists(folder + "/compare.csv", error)) {
     throw InputError(folder +
                      " holds a comparison already: choose another folder with --out, or "
                      "use --overwrite");
   }
-  io::make_folder(folder);
+  for (const std::string& name : comparison_file_names()) {
+    const std::string path = folder + "/" + name;
+    fs::remove(path, error);
+    if (error) io::throw_io_error("remove", path, error.value());
+  }
+  return lock;
 }
 
 void refuse_what_cannot_be_compared(const Deck& deck, const std::vector<std::string>& schemes,
@@ -51,10 +80,6 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
   refuse_what_cannot_be_compared(deck, schemes, options);
   CompareResult result;
   result.out_dir = options.out_dir.empty() ? "out/" + deck.name + "-compare" : options.out_dir;
-  const auto lock_folder = [&] {
-    prepare_folder(result.out_dir, options.overwrite);
-    return std::make_unique<FolderLock>(result.out_dir);
-  };
   // Tells beside the tables what they are of, whatever comes.
   const auto recorded = [&](const auto& go) {
     const auto record = [&](std::string_view status, std::string_view error = {}) {
@@ -63,6 +88,9 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
     record("running");
     try {
       go();
+    } catch (const StartInterrupted&) {
+      record("interrupted");
+      throw;
     } catch (const std::exception& failure) {
       try {
         record("failed", failure.what());
@@ -75,11 +103,11 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
   if (is_mechanical(deck.system.kind)) {
     MechanicsPlan plan = plan_mechanics(deck, schemes, options);
     refuse_cuda(options.device);
-    const auto lock = lock_folder();
+    const FolderLock lock = take_folder(result.out_dir, options.overwrite);
     recorded([&] { compare_mechanics(std::move(plan), schemes, options, result); });
   } else {
     const std::vector<Variant> variants = make_variants(deck, schemes, options);
-    const auto lock = lock_folder();
+    const FolderLock lock = take_folder(result.out_dir, options.overwrite);
     recorded([&] { compare_water(deck, variants, schemes, options, result); });
   }
   return result;

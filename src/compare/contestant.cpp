@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "run/temperature_warning.hpp"
-#include "tarn/start.hpp"
 
 namespace tarn {
 namespace {
@@ -99,13 +98,10 @@ std::vector<std::string> end_notes(const Contestant& c) {
   return notes;
 }
 
-Contestant make_contestant(const Deck& deck, const std::string& label,
-                           std::vector<std::string>& notes) {
+Contestant make_contestant(const Deck& deck, const std::string& label, const Start& start) {
   Contestant c;
   c.label = label;
   c.deck = deck;
-  const Start start = make_start(deck);
-  notes = start.notes;
   const PairCountRequest counts = make_pair_count_request(deck);
   c.engine = make_engine(make_system(deck, start.state.molecules), start.state, counts,
                          {deck.run.device, deck.run.threads});

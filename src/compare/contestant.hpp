@@ -13,6 +13,7 @@
 #include "tarn/analysis/errors.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
+#include "tarn/start.hpp"
 
 namespace tarn {
 
@@ -47,10 +48,9 @@ struct Contestant {
 /// left, and mean temperatures that are not their baths'.
 std::vector<std::string> end_notes(const Contestant& contestant);
 
-/// Start and engine of a deck. @param notes out: remarks about the start
-/// @throws what make_start() and make_engine() throw
-Contestant make_contestant(const Deck& deck, const std::string& label,
-                           std::vector<std::string>& notes);
+/// The engine of a deck at a start that make_start() gave, and what is measured.
+/// @throws what make_engine() throws
+Contestant make_contestant(const Deck& deck, const std::string& label, const Start& start);
 
 /// Pair counts of one class: by group of replicas, all together, and the density of the distance
 /// with errors.

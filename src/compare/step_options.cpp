@@ -1,8 +1,9 @@
 #include "step_options.hpp"
 
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <set>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -38,9 +39,9 @@ ReferenceScheme reference_scheme(const std::string& spec, std::string_view key,
   const std::size_t at = spec.find(begins);
   if (at == std::string::npos) return {spec, {}};
   const std::string number = spec.substr(at + begins.size());
-  char* end = nullptr;
-  const double step = std::strtod(number.c_str(), &end);
-  if (*end != '\0' || !(step > 0.0) || !std::isfinite(step)) {
+  double step = 0.0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), step);
+  if (error != std::errc{} || *end != '\0' || !(step > 0.0) || !std::isfinite(step)) {
     throw InputError(fmt::format("--reference {}: {} stands last, and is a number greater than 0{}",
                                  spec, key, unit));
   }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -108,11 +109,13 @@ class Comparison {
         result_(result),
         wall_seconds_(variants.size()) {
     tell_what_is_left_out();
-    for (const Variant& v : variants) {
-      std::vector<std::string> notes;
-      contestants_.push_back(make_contestant(v.deck, v.label, notes));
+    std::vector<std::shared_ptr<const Start>> starts;
+    for (std::size_t k = 0; k < variants.size(); ++k) {
+      const Variant& v = variants[k];
+      starts.push_back(start_of(variants, starts));
+      contestants_.push_back(make_contestant(v.deck, v.label, *starts.back()));
       curves_.push_back(v.curve);
-      for (const std::string& note : notes) warn(v.label + ": " + note);
+      for (const std::string& note : starts.back()->notes) warn(v.label + ": " + note);
     }
     result_.device = contestants_.front().engine->description();
     molecules_ = contestants_.front().engine->state().molecules;
@@ -142,6 +145,25 @@ class Comparison {
   }
 
  private:
+  /// Of the first variant that has none yet: that of an earlier one, where these are the same.
+  /// @throws StartInterrupted
+  std::shared_ptr<const Start> start_of(
+      const std::vector<Variant>& variants,
+      const std::vector<std::shared_ptr<const Start>>& starts) const {
+    const Deck& deck = variants[starts.size()].deck;
+    for (std::size_t k = 0; k < starts.size(); ++k) {
+      if (start_alike(variants[k].deck, deck)) return starts[k];
+    }
+    const auto go_on = [&](int done, int replicas) {
+      const auto earlier = static_cast<int>(starts.size()) * replicas;
+      if (options_.on_making_start) {
+        options_.on_making_start(earlier + done, static_cast<int>(variants.size()) * replicas);
+      }
+      return !(options_.interrupted && options_.interrupted());
+    };
+    return std::make_shared<const Start>(make_start(deck, go_on));
+  }
+
   void tell_what_is_left_out() const {
     const std::vector<std::string> unused = unused_sections(deck_);
     if (!unused.empty()) {

@@ -15,13 +15,13 @@
 #include "group_forces.hpp"
 #include "group_solvers.hpp"
 #include "interface/check_start.hpp"
+#include "interface/exchange_places.hpp"
+#include "interface/measure.hpp"
 #include "kernel_table.hpp"
 #include "stage_clock.hpp"
 #include "stopped_replicas.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/exchange.hpp"
 #include "tarn/force_field.hpp"
-#include "tarn/measure.hpp"
 
 namespace tarn {
 namespace cpu {
@@ -80,10 +80,11 @@ class CpuEngine final : public Engine {
   std::int64_t step() const override { return step_; }
 
   void exchange(std::span<const StateExchange> pairs) override {
-    const std::vector<Place> places = places_of(pairs);
+    if (pairs.empty()) return;
+    const auto places = exchange_places(pairs, live_places());
     for_each_index(static_cast<std::int64_t>(pairs.size()), threads_, [&](std::int64_t i) {
       const auto k = static_cast<std::size_t>(i);
-      exchange(pairs[k], places[2 * k], places[2 * k + 1]);
+      exchange(pairs[k], places[k].first, places[k].second);
     });
   }
 
@@ -101,9 +102,11 @@ class CpuEngine final : public Engine {
         const std::size_t at = static_cast<std::size_t>(group.first_replica + r) * s.coordinates();
         if (group.stopped[static_cast<std::size_t>(r)]) {
           const StoppedReplica& stop = stopped_.find(g, r);
-          std::copy(stop.x.begin(), stop.x.end(), s.positions_A.begin() + at);
-          std::copy(stop.v.begin(), stop.v.end(), s.velocities_A_per_akma.begin() + at);
-          std::copy(stop.heat.begin(), stop.heat.end(), s.heat_kcal_per_mol.begin() + at / 9);
+          std::copy(stop.x.begin(), stop.x.end(), &s.positions_A[at]);
+          std::copy(stop.v.begin(), stop.v.end(), &s.velocities_A_per_akma[at]);
+          if (tallies_heat_) {
+            std::copy(stop.heat.begin(), stop.heat.end(), &s.heat_kcal_per_mol[at / 9]);
+          }
         } else {
           layout_.gather(group, group.x, r, &s.positions_A[at]);
           layout_.gather(group, group.v, r, &s.velocities_A_per_akma[at]);
@@ -167,8 +170,8 @@ class CpuEngine final : public Engine {
     std::size_t group;
     int replica;  ///< of the group
   };
-  /// Of the replicas of some pairs, one after the other.
-  std::vector<Place> places_of(std::span<const StateExchange> pairs) const;
+  /// Of the replicas that run, by their ids.
+  std::unordered_map<std::int64_t, Place> live_places() const;
   void exchange(const StateExchange& pair, const Place& first, const Place& second);
   PassReport finish_step(Group& group, WorkSpace& space, Hand& hand, EngineReport& report,
                          StageClock& clock);
@@ -210,24 +213,16 @@ class CpuEngine final : public Engine {
   StoppedReplicas stopped_;
 };
 
-std::vector<CpuEngine::Place> CpuEngine::places_of(std::span<const StateExchange> pairs) const {
+std::unordered_map<std::int64_t, CpuEngine::Place> CpuEngine::live_places() const {
   std::unordered_map<std::int64_t, Place> live;
-  for (std::size_t g = 0; g < groups_.size() && !pairs.empty(); ++g) {
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
     const Group& group = groups_[g];
     for (int r = 0; r < group.replicas; ++r) {
       if (group.stopped[static_cast<std::size_t>(r)]) continue;
       live[replica_ids_[static_cast<std::size_t>(group.first_replica + r)]] = {g, r};
     }
   }
-  std::vector<Place> places;
-  for (const StateExchange& pair : pairs) {
-    for (const std::int64_t id : {pair.first, pair.second}) {
-      const auto found = live.find(id);
-      if (found == live.end()) throw_not_there(id);
-      places.push_back(found->second);
-    }
-  }
-  return places;
+  return live;
 }
 
 /// Accelerations are a function of the positions, and go with them. All else is as after a start:

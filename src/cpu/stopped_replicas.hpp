@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "group.hpp"
+#include "interface/measure.hpp"
 #include "tarn/engine.hpp"
-#include "tarn/measure.hpp"
 
 namespace tarn::cpu {
 

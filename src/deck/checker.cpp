@@ -4,7 +4,6 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <system_error>
@@ -85,10 +84,9 @@ std::string_view kind_text(Raw::Kind kind) {
 }
 
 bool is_number(const std::string& text) {
-  if (text.empty() || std::isspace(static_cast<unsigned char>(text[0]))) return false;
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  return *end == '\0' && std::isfinite(number);
+  double number = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && *end == '\0' && std::isfinite(number);
 }
 
 constexpr std::int64_t kLargestInteger = std::numeric_limits<std::int64_t>::max();
@@ -245,6 +243,7 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
   check_conditions();
   read_structure_file();
   read_start_state();
+  count_steps();
   for (const Rule& rule : schema_->rules) rule.check(*this);
   if (!problems_.empty()) give_up();
   is_mechanical(deck_.system.kind) ? fill_mechanics_defaults(*this) : fill_defaults();
@@ -683,11 +682,15 @@ void Checker::read_start_state() {
   }
 }
 
+void Checker::count_steps() {
+  const auto duration_ps = number("run.duration_ps");
+  if (!duration_ps) return;
+  const double steps = steps_in(*duration_ps, deck_.integrator.timestep_fs);
+  // More than that, and what is no number, is a problem that a rule tells.
+  if (steps <= static_cast<double>(kMaxSteps)) deck_.run.steps = static_cast<std::int64_t>(steps);
+}
+
 void Checker::fill_defaults() {
-  if (const auto duration_ps = number("run.duration_ps")) {
-    deck_.run.steps =
-        static_cast<std::int64_t>(steps_in(*duration_ps, deck_.integrator.timestep_fs));
-  }
   if (!has("system.temperature_K") && deck_.thermostat.kind != Thermostat::none &&
       is_drawn(deck_.system.velocities)) {
     deck_.system.temperature_K = deck_.thermostat.temperature_K;

@@ -66,6 +66,8 @@ class Checker {
   std::string unset_hint(const Key& key, const Place& place) const;
   void read_structure_file();
   void read_start_state();
+  /// Of a duration.
+  void count_steps();
   void fill_defaults();
 
   void tell(const Place& place, std::string message);

@@ -35,7 +35,7 @@ std::unique_ptr<Engine> make_engine(const System& system, const State& start,
   }
   const int index = cuda_index(device.name);
   try {
-    return make_cuda_engine(system, start, counts, index);
+    return make_cuda_engine(system, start, counts, index, device.threads);
   } catch (const DeviceError& error) {
     throw DeviceError("device '" + device.name + "': " + error.what() +
                       "; or use --device cpu or device = \"auto\"");

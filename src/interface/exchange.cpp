@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <string>
 #include <unordered_map>
 
-#include "tarn/core/error.hpp"
+#include "exchange_places.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/physics/exchange.hpp"
 #include "tarn/physics/noise.hpp"
@@ -75,29 +74,22 @@ std::vector<StateExchange> accepted_exchanges(const System& system,
   return pairs;
 }
 
-void throw_not_there(std::int64_t replica_id) {
-  throw InputError("replica " + std::to_string(replica_id) +
-                   " cannot be exchanged: there is none, or it was stopped");
-}
-
 void exchange_states(State& state, std::span<const StateExchange> pairs) {
-  std::unordered_map<std::int64_t, std::size_t> places;
-  for (std::size_t r = 0; r < state.replica_ids.size(); ++r) places[state.replica_ids[r]] = r;
   const std::size_t size = state.coordinates();
-  const auto begin = [&](std::int64_t id) {
-    const auto place = places.find(id);
-    if (place == places.end()) throw_not_there(id);
-    return static_cast<std::ptrdiff_t>(place->second * size);
-  };
-  const auto length = static_cast<std::ptrdiff_t>(size);
-  std::vector<double>&x = state.positions_A, &v = state.velocities_A_per_akma;
-  for (const StateExchange& pair : pairs) {
-    const std::ptrdiff_t first = begin(pair.first), second = begin(pair.second);
-    for (std::vector<double>* c : {&x, &v}) {
-      std::swap_ranges(c->begin() + first, c->begin() + first + length, c->begin() + second);
-    }
-    std::for_each_n(v.begin() + first, length, [&](double& u) { u *= pair.to_first; });
-    std::for_each_n(v.begin() + second, length, [&](double& u) { u *= pair.to_second; });
+  std::unordered_map<std::int64_t, std::size_t> begins;
+  for (std::size_t r = 0; r < state.replica_ids.size(); ++r)
+    begins[state.replica_ids[r]] = r * size;
+  const auto places = exchange_places(pairs, begins);
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    const auto [first, second] = places[k];
+    const auto part = [size](std::vector<double>& of, std::size_t begin) {
+      return std::span(of).subspan(begin, size);
+    };
+    std::vector<double>&x = state.positions_A, &v = state.velocities_A_per_akma;
+    std::ranges::swap_ranges(part(x, first), part(x, second));
+    std::ranges::swap_ranges(part(v, first), part(v, second));
+    for (double& u : part(v, first)) u *= pairs[k].to_first;
+    for (double& u : part(v, second)) u *= pairs[k].to_second;
   }
 }
 

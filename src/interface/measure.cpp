@@ -1,4 +1,4 @@
-#include "tarn/measure.hpp"
+#include "measure.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -27,9 +27,7 @@ void put_all(std::ostream& out, std::span<const T> values) {
   for (const T value : values) put(out, value);
 }
 
-[[noreturn]] void throw_short() {
-  throw IoError("a checkpoint record ends too early: the checkpoint does not fit this program");
-}
+[[noreturn]] void throw_short() { throw IoError("bytes of a checkpoint end too early"); }
 
 template <class T>
 T get_bytes(std::istream& in) {
@@ -59,6 +57,13 @@ std::vector<T> get_all(std::istream& in, T (*get)(std::istream&)) {
   std::vector<T> values(get_count(in, kBytes));
   for (T& value : values) value = get(in);
   return values;
+}
+
+template <class T>
+std::vector<T> counted(std::vector<T> values, std::size_t count) {
+  if (values.size() == count) return values;
+  throw IoError("there are " + std::to_string(values.size()) + " values in place of " +
+                std::to_string(count));
 }
 
 }  // namespace
@@ -94,6 +99,16 @@ std::vector<float> get_floats(std::istream& in) {
 }
 std::vector<std::int64_t> get_i64s(std::istream& in) { return get_all(in, get_i64); }
 std::vector<std::uint64_t> get_u64s(std::istream& in) { return get_all(in, get_u64); }
+
+std::vector<double> get_doubles(std::istream& in, std::size_t count) {
+  return counted(get_doubles(in), count);
+}
+std::vector<std::int64_t> get_i64s(std::istream& in, std::size_t count) {
+  return counted(get_i64s(in), count);
+}
+std::vector<std::uint64_t> get_u64s(std::istream& in, std::size_t count) {
+  return counted(get_u64s(in), count);
+}
 
 std::uint64_t checksum(std::string_view bytes) {
   std::uint64_t hash = 0xcbf29ce484222325u;

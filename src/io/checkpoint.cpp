@@ -182,4 +182,14 @@ Checkpoint read_checkpoint(const std::string& path) {
   return parse_contents(std::move(contents));
 }
 
+void read_record(const ObserverRecord& record, const std::function<void(std::istream&)>& load) {
+  std::istringstream bytes(record.bytes);
+  try {
+    load(bytes);
+  } catch (const IoError& error) {
+    throw IoError(fmt::format("the checkpoint's record of '{}' does not fit this program: {}",
+                              record.name, error.what()));
+  }
+}
+
 }  // namespace tarn::io

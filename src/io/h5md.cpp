@@ -65,7 +65,7 @@ class H5mdWriter final : public TrajectoryWriter {
   ~H5mdWriter() override {
     try {
       finish();
-    } catch (const Error&) {  // a destructor has nobody to tell
+    } catch (const std::exception&) {  // a destructor has nobody to tell
     }
   }
 
@@ -190,7 +190,7 @@ class H5mdWriter final : public TrajectoryWriter {
     const auto began = Clock::now();
     try {
       write_buffers();
-    } catch (const Error&) {
+    } catch (...) {
       cut_back();
       throw;
     }
@@ -291,7 +291,7 @@ class H5mdWriter final : public TrajectoryWriter {
     const std::string temporary = final_path + std::string(kTemporarySuffix);
     try {
       make(temporary);
-    } catch (const Error&) {
+    } catch (...) {
       std::error_code ignored;
       std::filesystem::remove(temporary, ignored);
       throw;

@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "system_calls.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/io_error.hpp"
 
@@ -53,16 +54,6 @@ std::size_t read_some(int from, std::vector<char>& buffer, const std::string& pa
   }
 }
 
-void write_all(int to, const char* data, std::size_t bytes, const std::string& path) {
-  while (bytes > 0) {
-    const ssize_t written = ::write(to, data, bytes);
-    if (written < 0 && errno != EINTR) throw_io_error("keep in memory", path, errno);
-    if (written <= 0) continue;
-    data += written;
-    bytes -= static_cast<std::size_t>(written);
-  }
-}
-
 /// @return the descriptor of a file in memory that holds all that comes
 int copied(const std::string& path) {
   const Descriptor from(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -78,7 +69,9 @@ int copied(const std::string& path) {
                                 "more than 4 GiB come from this pipe or device: write them to a "
                                 "file, and give that"}});
     }
-    write_all(to.number(), buffer.data(), bytes, path);
+    if (const int error = write_all(to.number(), {buffer.data(), bytes})) {
+      throw_io_error("keep in memory", path, error);
+    }
   }
   return to.release();
 }

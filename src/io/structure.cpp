@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <memory>
 #include <numeric>
 
@@ -12,9 +11,11 @@
 
 #include "alike_problems.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/state.hpp"
+#include "words.hpp"
 
 namespace tarn::io {
 namespace {
@@ -26,7 +27,7 @@ constexpr double kLongestBond_A = 3.0;
 constexpr std::int64_t kMostCounted = 1000;
 /// O-H of water [A], and other units in which coordinates are met that are taken as angstrom.
 constexpr double kShortestOh_A = 0.85, kLongestOh_A = 1.15;
-constexpr double kNm_A = 10.0, kBohr_A = 0.529177210903;
+constexpr double kNm_A = 10.0, kBohr_A = units::angstrom_per_bohr;
 /// How far a length of a start may be from the model's [A].
 constexpr double kBondTolerance_A = 0.2;
 
@@ -163,16 +164,15 @@ std::optional<double> number_of(const std::map<std::string, std::string>& commen
                                 const char* key) {
   const auto found = comment.find(key);
   if (found == comment.end()) return std::nullopt;
-  char* end = nullptr;
-  const double number = std::strtod(found->second.c_str(), &end);
-  if (end == found->second.c_str() || !std::isfinite(number)) return std::nullopt;
-  return number;
+  double number = 0.0;
+  return parse_number(found->second, number).empty() ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace
 
 std::optional<double> Structure::time_ps() const { return number_of(comment, "time_ps"); }
 std::optional<double> Structure::bath_K() const { return number_of(comment, "bath_K"); }
+std::optional<double> Structure::push_fs2() const { return number_of(comment, "push_fs2"); }
 
 namespace {
 

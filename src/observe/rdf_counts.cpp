@@ -103,8 +103,8 @@ void RdfCounts::save(std::ostream& out) const {
 }
 
 void RdfCounts::load(std::istream& in) {
-  counts = io::get_u64s(in);
-  samples = io::get_i64s(in);
+  counts = io::get_u64s(in, counts.size());
+  samples = io::get_i64s(in, samples.size());
   blocks_.load(in);
 }
 

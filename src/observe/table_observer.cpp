@@ -10,12 +10,6 @@
 #include "tarn/io/binary.hpp"
 
 namespace tarn {
-namespace {
-
-/// The error that fewer replicas tell by their spread is itself unknown by a quarter and more.
-constexpr std::int64_t kEnoughResults = 8;
-
-}  // namespace
 
 TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSelection& replicas,
                              const RunInfo& info)

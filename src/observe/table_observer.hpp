@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <memory>
@@ -18,6 +19,9 @@
 #include "tarn/observer.hpp"
 
 namespace tarn {
+
+/// The error that fewer replicas tell by their spread is itself unknown by a quarter and more.
+inline constexpr std::int64_t kEnoughResults = 8;
 
 /// An average that the covariance of two values over the replicas and the time gives.
 struct FluctuationSpec {

@@ -61,11 +61,12 @@ void TimeBlocks::save(std::ostream& out) const {
 
 void TimeBlocks::load(std::istream& in) {
   length_ = io::get_i64(in);
-  last_sums_ = io::get_u64s(in);
+  last_sums_ = io::get_u64s(in, last_sums_.size());
   last_samples_ = io::get_i64(in);
   samples_ = io::get_i64s(in);
   sums_.clear();
-  for (std::size_t b = 0; b < samples_.size(); ++b) sums_.push_back(io::get_u64s(in));
+  for (std::size_t b = 0; b < samples_.size(); ++b)
+    sums_.push_back(io::get_u64s(in, last_sums_.size()));
 }
 
 }  // namespace tarn

@@ -29,7 +29,6 @@ class TrajectoryFrames {
 
   /// So far, with replicas all of whose frames are left out.
   std::int64_t replicas_seen() const { return replicas_seen_; }
-  std::int64_t frames_taken() const { return frames_taken_; }
   int molecules() const { return molecules_; }
   const std::string& model() const { return model_; }  ///< of the first that names one; or empty
   /// Beginning of the `#` line of a table of all of them, of molecules that are called so.

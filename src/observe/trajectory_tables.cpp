@@ -4,15 +4,19 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "io/staged_folder.hpp"
 #include "makers.hpp"
+#include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/core/error.hpp"
@@ -34,6 +38,8 @@ struct Contents {
   /// taken; nothing: the file does not say.
   std::optional<double> interval_ps;
 };
+
+using Indices = std::map<std::int64_t, analysis::LindemannIndex>;  // by replica
 
 TrajectoryFrames frames_of(const TrajectoryTablesOptions& options) {
   return {options.files, options.frames};
@@ -95,7 +101,7 @@ void sort_by_step(const std::string& path) {
 }
 
 /// Over all replicas, of which the observer saw the last one last.
-void pool(const std::map<std::int64_t, analysis::LindemannIndex>& indices, AveragedQuantity& a) {
+void pool(const Indices& indices, AveragedQuantity& a) {
   std::vector<double> values;
   for (const auto& [replica, index] : indices) {
     if (!std::isnan(index.value())) values.push_back(index.value());
@@ -105,70 +111,45 @@ void pool(const std::map<std::int64_t, analysis::LindemannIndex>& indices, Avera
   a.error = all.error;
   a.samples = static_cast<std::int64_t>(values.size());
   a.independent_samples = static_cast<double>(values.size());
-  a.converged = values.size() >= 8;
+  a.converged = a.samples >= kEnoughResults;
 }
 
-}  // namespace
-
-TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options) {
-  if (std::filesystem::exists(options.folder + "/run.json")) {
+/// @throws InputError for the folder of a run, and for files that cannot be read twice
+void refuse_what_cannot_be_done(const TrajectoryTablesOptions& options) {
+  namespace fs = std::filesystem;
+  if (fs::exists(options.folder + "/run.json")) {
     throw InputError(options.folder +
                      " is the folder of a run, whose tables would be lost: give "
                      "another one");
   }
   for (const std::string& file : options.files) {
-    if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) {
+    if (fs::exists(file) && !fs::is_regular_file(file)) {
       throw InputError({Problem{file, 0, 0, "is no file that can be read twice; save it in one"}});
     }
   }
-  const Contents contents = contents_of(options);
-  TrajectoryTables result;
-  result.frames = contents.frames;
-  result.replicas = contents.replicas;
-  result.molecules = contents.molecules;
-  result.model = contents.model;
-  result.notes = contents.notes;
-  Deck deck;
-  deck.system.model = result.model;
-  deck.model = options.own_model;
-  if (result.model == kOwnModel && !deck.model) {
+}
+
+/// @throws InputError for one that is not known
+WaterModel model_of(const Deck& deck) {
+  if (deck.system.model == kOwnModel && !deck.model) {
     throw InputError(
         "the frames are of a water model of one's own: name the deck that has it by --model");
   }
   const std::optional<WaterModel> model =
-      deck.model ? water_model(deck) : find_water_model(result.model);
-  if (!model) {
-    throw InputError(
-        fmt::format("there is no water model '{}'; 'tarn doctor' lists them", result.model));
-  }
-  if (!contents.interval_ps && contents.frames > 1) {
-    result.notes.emplace_back("the frames have no times: time_ps counts them");
-  }
-  RunInfo info;
-  info.out_dir = options.folder;
-  info.molecules = contents.molecules;
-  info.replicas = static_cast<int>(contents.replicas);
-  info.provenance = contents.provenance;
-  info.timestep_fs = 1000.0 * contents.interval_ps.value_or(1.0);
-  deck.system.molecules = contents.molecules;
-  std::vector<std::unique_ptr<Observer>> observers;
-  observers.push_back(potential_table(*model, contents.molecules, options.frames.every)(info));
-  ObserveCluster cluster;
-  cluster.every = options.frames.every;
-  const std::int64_t n = contents.molecules;
-  cluster.lindemann = n * (n - 1) / 2 * contents.replicas <= analysis::LindemannIndex::kMostPairs;
-  observers.push_back(make_cluster(cluster, deck, info));
-  ObserveProfile profile;
-  profile.every = options.frames.every;
-  observers.push_back(make_profile(profile, deck, info));
+      deck.model ? water_model(deck) : find_water_model(deck.system.model);
+  if (model) return *model;
+  throw InputError(
+      fmt::format("there is no water model '{}'; 'tarn doctor' lists them", deck.system.model));
+}
 
-  std::filesystem::create_directories(options.folder);
+/// Shows all frames to the observers. One replica is over when the next one begins.
+/// @return the indices of the replicas at their ends, where these are wanted
+Indices observe_all(TrajectoryFrames frames, const RunInfo& info, bool lindemann,
+                    const std::vector<std::unique_ptr<Observer>>& observers) {
+  Indices indices;
   for (const auto& observer : observers) observer->begin();
-  TrajectoryFrames frames = frames_of(options);
-  // One replica is over when the next one begins, and its index is what it is at its end.
-  std::map<std::int64_t, analysis::LindemannIndex> indices;
   while (const std::optional<io::Structure> structure = frames.next()) {
-    if (cluster.lindemann) indices[frames.replica()].add(structure->positions_A);
+    if (lindemann) indices[frames.replica()].add(structure->positions_A);
     Frame frame;
     frame.step = frames.place();
     frame.time_ps = info.time_ps(frame.step);
@@ -177,6 +158,58 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
     frame.positions_A = structure->positions_A;
     for (const auto& observer : observers) observer->observe(frame);
   }
+  return indices;
+}
+
+/// Those of an earlier analysis: there may be fewer of this one.
+void remove_pictures(const std::string& folder) {
+  std::error_code ignored;
+  for (const char* table : {"potential", "cluster", "profile"}) {
+    for (const char* extension : {".svg", ".png"}) {
+      std::filesystem::remove(folder + "/" + table + extension, ignored);
+    }
+  }
+}
+
+}  // namespace
+
+TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options) {
+  refuse_what_cannot_be_done(options);
+  const Contents contents = contents_of(options);
+  TrajectoryTables result;
+  result.frames = contents.frames;
+  result.replicas = contents.replicas;
+  result.molecules = contents.molecules;
+  result.model = contents.model;
+  result.notes = contents.notes;
+  if (!contents.interval_ps && contents.frames > 1) {
+    result.notes.emplace_back("the frames have no times: time_ps counts them");
+  }
+  Deck deck;
+  deck.system.model = contents.model;
+  deck.system.molecules = contents.molecules;
+  deck.model = options.own_model;
+  const WaterModel model = model_of(deck);
+
+  io::StagedFolder folder(options.folder);
+  RunInfo info;
+  info.out_dir = folder.path();
+  info.molecules = contents.molecules;
+  info.replicas = static_cast<int>(contents.replicas);
+  info.provenance = contents.provenance;
+  info.timestep_fs = 1000.0 * contents.interval_ps.value_or(1.0);
+  ObserveCluster cluster;
+  cluster.every = options.frames.every;
+  const std::int64_t n = contents.molecules;
+  cluster.lindemann = n * (n - 1) / 2 * contents.replicas <= analysis::LindemannIndex::kMostPairs;
+  ObserveProfile profile;
+  profile.every = options.frames.every;
+  std::vector<std::unique_ptr<Observer>> observers;
+  observers.push_back(potential_table(model, contents.molecules, options.frames.every)(info));
+  observers.push_back(make_cluster(cluster, deck, info));
+  observers.push_back(make_profile(profile, deck, info));
+
+  const Indices indices = observe_all(frames_of(options), info, cluster.lindemann, observers);
   for (const auto& observer : observers) {
     observer->finish();
     for (AveragedQuantity& a : observer->averages()) {
@@ -185,15 +218,17 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
     }
     for (std::string& note : observer->notes()) result.notes.push_back(std::move(note));
   }
-  for (const char* table : {"/potential.csv", "/cluster.csv"}) sort_by_step(options.folder + table);
-  write_averages(options.folder + "/averages.csv", info.provenance, result.averages);
+  for (const char* table : {"/potential.csv", "/cluster.csv"}) sort_by_step(folder.path() + table);
+  write_averages(folder.path() + "/averages.csv", info.provenance, result.averages);
   for (const auto& observer : observers) {
-    const Pictures pictures = observer->draw();
-    result.pictures.paths.insert(result.pictures.paths.end(), pictures.paths.begin(),
-                                 pictures.paths.end());
-    result.pictures.warnings.insert(result.pictures.warnings.end(), pictures.warnings.begin(),
-                                    pictures.warnings.end());
+    Pictures pictures = observer->draw();
+    for (const std::string& path : pictures.paths) {
+      result.pictures.paths.push_back(folder.place_of(path));
+    }
+    std::ranges::move(pictures.warnings, std::back_inserter(result.pictures.warnings));
   }
+  remove_pictures(options.folder);
+  folder.commit();
   return result;
 }
 

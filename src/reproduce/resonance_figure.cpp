@@ -43,10 +43,9 @@ void make_resonance_figure(const Reproduction& r, const ReproduceOptions& option
     series.label = fmt::format("ω = {}", omega);
     std::string row = fmt::format("| {} |", omega);
     for (int k = 0; k < kBetas; ++k) {
-      std::vector<std::string> notes;
-      Contestant c = make_contestant(
-          with_scheme(deck, fmt::format("zss-stiff:omega={}:beta={:.3f}", omega, beta_of(k))),
-          series.label, notes);
+      const Deck variant =
+          with_scheme(deck, fmt::format("zss-stiff:omega={}:beta={:.3f}", omega, beta_of(k)));
+      Contestant c = make_contestant(variant, series.label, make_start(variant));
       c.engine->advance(deck.run.steps);
       const auto stopped = static_cast<std::int64_t>(c.engine->blow_ups().size());
       figure.csv().cell(static_cast<std::int64_t>(omega)).cell(beta_of(k));

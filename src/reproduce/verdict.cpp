@@ -247,13 +247,11 @@ void make_verdict(const Reproduction& r, const ReproduceOptions& options) {
   Deck base = load_deck(options.inputs_dir + "/" + r.deck, r.overrides);
   base.run.device = "cpu";
   base.run.threads = 1;
-  std::vector<std::string> notes;
-
   // Other noise than that of the contestants, which share theirs.
   Deck reference_deck = with_scheme_and_step(base, "settle", kReferenceStep_fs);
   reference_deck.run.steps *= kReferenceLonger;
   reference_deck.system.seed = base.system.seed + 1;
-  Contestant reference = make_contestant(reference_deck, "reference", notes);
+  Contestant reference = make_contestant(reference_deck, "reference", make_start(reference_deck));
   reference.advance_to(reference_deck.run.steps);
   const Samples truth = samples_of(reference);
   const Basins basins = basins_of(reference);
@@ -269,7 +267,7 @@ void make_verdict(const Reproduction& r, const ReproduceOptions& options) {
         Deck deck = with_scheme_and_step(base, std::string(kCurves[curve].scheme), h);
         deck.thermostat.kind = kBaths[bath].kind;
         deck.system.hydrogen_mass_Da = kCurves[curve].hydrogen_mass_Da;
-        run.contestant = make_contestant(deck, std::string(kCurves[curve].label), notes);
+        run.contestant = make_contestant(deck, std::string(kCurves[curve].label), make_start(deck));
       }
     }
   }

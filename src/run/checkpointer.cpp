@@ -135,8 +135,8 @@ void refuse_other_observers(const std::string& path, const io::Checkpoint& check
 void restore(const io::Checkpoint& checkpoint,
              const std::vector<std::unique_ptr<Observer>>& observers) {
   for (const auto& observer : observers) {
-    std::istringstream bytes(record_of(checkpoint, observer->name())->bytes);
-    observer->load(bytes);
+    io::read_record(*record_of(checkpoint, observer->name()),
+                    [&](std::istream& bytes) { observer->load(bytes); });
   }
 }
 

@@ -29,6 +29,11 @@ constexpr double kOnConstraints = 1e-9;
 // Longest half window of a multiplier's mean, in steps.
 constexpr double kMostHalfWindow = 1e5;
 
+/// Of a checkpoint. @throws IoError for another number of values
+Vector get_vector(std::istream& in, Index size) {
+  return vector_of(io::get_doubles(in, static_cast<std::size_t>(size)));
+}
+
 void put(std::ostream& out, const Vector& v) {
   io::put(out, std::span<const double>(v.data(), static_cast<std::size_t>(v.size())));
 }
@@ -163,12 +168,19 @@ class RnCase : public MechanicsCase {
     step_ = io::get_i64(in);
     first_mean_ = io::get_i64(in);
     failure_ = io::get_string(in);
-    ahead_.resize(io::get_u64(in));
-    for (State& s : ahead_) {
-      for (Vector* v : {&s.x, &s.v, &s.f, &s.lambda}) *v = vector_of(io::get_doubles(in));
+    const State start = now();
+    ahead_.clear();
+    for (std::uint64_t left = io::get_u64(in); left > 0; --left) {
+      State& s = ahead_.emplace_back();
+      for (Vector State::*part : {&State::x, &State::v, &State::f, &State::lambda}) {
+        s.*part = get_vector(in, (start.*part).size());
+      }
     }
-    means_.resize(io::get_u64(in));
-    for (Vector& v : means_) v = vector_of(io::get_doubles(in));
+    if (ahead_.empty()) throw IoError("it has no state");
+    means_.clear();
+    for (std::uint64_t left = io::get_u64(in); left > 0; --left) {
+      means_.push_back(get_vector(in, problem_.constraint->count()));
+    }
   }
 
  private:
@@ -325,8 +337,8 @@ class DynamicsCase : public MechanicsCase {
   }
   void load(std::istream& in) override {
     step_ = io::get_i64(in);
-    dynamics_->q = vector_of(io::get_doubles(in));
-    dynamics_->v = vector_of(io::get_doubles(in));
+    dynamics_->q = get_vector(in, dynamics_->q.size());
+    dynamics_->v = get_vector(in, dynamics_->v.size());
   }
 
  private:

@@ -227,8 +227,8 @@ void ReplicaExchange::load(std::istream& in) {
     pair.accepted = io::get_i64(in);
     pair.probability.restore(io::get_doubles(in));
   }
-  walker_at_ = io::get_i64s(in);
-  last_end_ = io::get_i64s(in);
+  walker_at_ = io::get_i64s(in, walker_at_.size());
+  last_end_ = io::get_i64s(in, last_end_.size());
   energies_.restore(io::get_doubles(in));
   round_trips_ = io::get_i64(in);
   last_step_ = io::get_i64(in);

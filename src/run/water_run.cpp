@@ -110,7 +110,9 @@ class Run {
   }
 
   State new_start(const RunParts& parts) {
-    Start start = parts.make_start(deck_);
+    Deck deck = deck_;
+    deck.run.threads = threads();
+    Start start = parts.make_start(deck);
     for (const std::string& note : start.notes) warn(note);
     slow_start_ = start.slow;
     if (deck_.heat) start.state.heat_kcal_per_mol.assign(start.state.positions_A.size() / 9, 0.0);
@@ -119,9 +121,7 @@ class Run {
 
   void make_engine(const RunParts& parts, const State& start) {
     first_step_ = start.step;
-    DeviceRequest device{deck_.run.device, deck_.run.threads};
-    if (options_.device) device.name = *options_.device;
-    if (options_.threads) device.threads = *options_.threads;
+    const DeviceRequest device{options_.device.value_or(deck_.run.device), threads()};
     const System system = make_system(deck_, molecules_);
     engine_ = parts.make_engine(system, start, make_pair_count_request(deck_), device);
     if (deck_.system.recentre) engine_ = centred(std::move(engine_), system.model);
@@ -148,6 +148,8 @@ class Run {
         "pool them; averages.csv, the tables by bath and the pictures do not");
   }
 
+  int threads() const { return options_.threads.value_or(deck_.run.threads); }
+
   RunInfo info() const {
     return {folder_.path(),
             molecules_,
@@ -156,7 +158,7 @@ class Run {
             deck_.integrator.timestep_fs,
             first_averaged_step(deck_),
             baths_K(deck_),
-            options_.threads.value_or(deck_.run.threads)};
+            threads()};
   }
 
   /// All but the checkpointer; none has begun.

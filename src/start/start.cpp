@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -227,16 +226,14 @@ void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
 /// What final.xyz of another step does to bonds that vibrate; see push_anew().
 std::optional<std::string> note_on_push(const Deck& deck, const std::string& path,
                                         const io::Structure& file) {
-  const auto given = file.comment.find("push_fs2");
-  if (given == file.comment.end() || keeps_bonds_rigid(deck)) return std::nullopt;
+  const std::optional<double> old_push = file.push_fs2();
   const double push = push_fs2(deck.integrator);
-  const double old_push = std::strtod(given->second.c_str(), nullptr);
-  if (push == old_push) return std::nullopt;
+  if (!old_push || push == *old_push || keeps_bonds_rigid(deck)) return std::nullopt;
   return fmt::format(
       "positions of {} are x = q - b h^2 a with b h^2 = {:.4g} fs^2, and this deck has {:.4g}: "
       "bonds "
       "that vibrate will do so more or less. Start from that run by state, or with project",
-      path, old_push, push);
+      path, *old_push, push);
 }
 
 /// Copies that nothing makes differ.
@@ -247,6 +244,183 @@ std::optional<std::string> note_on_copies(const Deck& deck, bool one_start) {
   return "all replicas have the same positions and velocities, and without a thermostat they stay "
          "the same: draw velocities, or take one replica";
 }
+
+/// Makes the starts of all replicas from one source.
+class StartMaker {
+ public:
+  StartMaker(const Deck& deck, const StartWatch& watch)
+      : deck_(deck),
+        watch_(watch),
+        path_(structure_path(deck)),
+        file_(path_ ? std::optional(io::read_structure(*path_, {deck.system.frame}, &counts_))
+                    : std::nullopt),
+        before_(deck.system.state ? std::optional(checked_state(deck)) : std::nullopt),
+        system_(make_system(deck, file_     ? file_->molecules
+                                  : before_ ? before_->state.molecules
+                                            : deck.system.molecules)),
+        rigid_(is_rigid(deck.integrator.scheme)),
+        on_constraints_(keeps_bonds_rigid(deck)),
+        relaxed_(deck.system.relax && !on_constraints_),
+        projected_(deck.system.project == StartProjection::slow_manifold && !on_constraints_),
+        sources_(before_ ? before_->state.replicas()
+                 : file_ ? 1
+                         : deck.system.replicas) {}
+
+  Start make() {
+    make_room();
+    if (file_) prepare_source_file();
+    if (before_) prepare_state(deck_, system_.model, *before_, start_.notes);
+    if (const auto note = note_on_copies(deck_, sources_ == 1)) start_.notes.push_back(*note);
+    if (deck_.system.velocities == VelocityKind::file) prepare_velocities_of_file();
+    for_each_index(
+        deck_.system.replicas, deck_.run.threads,
+        [&](int) { return ForceField(system_.model, system_.molecules); },
+        [&](ForceField& worker, std::int64_t r) {
+          make_replica(worker, r);
+          const std::lock_guard lock(mutex_);
+          ++done_;
+        });
+    if (stopped_) throw StartInterrupted();
+    report();
+    return std::move(start_);
+  }
+
+ private:
+  /// Asked by any thread.
+  bool goes_on() {
+    const std::lock_guard lock(mutex_);
+    if (watch_ && !stopped_) stopped_ = !watch_(done_, deck_.system.replicas);
+    return !stopped_;
+  }
+
+  void make_room() {
+    State& state = start_.state;
+    state.molecules = system_.molecules;
+    state.replica_ids.resize(static_cast<std::size_t>(deck_.system.replicas));
+    state.positions_A.resize(state.coordinates() * state.replica_ids.size());
+    state.velocities_A_per_akma.resize(state.positions_A.size());
+    if (projected_) slow_.resize(state.replica_ids.size());
+  }
+
+  void prepare_source_file() {
+    start_.notes = file_->notes;
+    if (const auto note = io::note_on_frames(*path_, counts_)) {
+      start_.notes.push_back(*note + "; [system] frame takes another one");
+    }
+    if (const auto note = io::note_on_sites(*path_, *file_, system_.model)) {
+      start_.notes.push_back(*note + ", which [system] model names");
+    }
+    prepare_file(*path_, system_, on_constraints_, relaxed_, go_on_, *file_, start_.notes);
+  }
+
+  /// @throws InputError for a file that has none
+  void prepare_velocities_of_file() {
+    if (file_->velocities_A_per_akma.empty()) {
+      throw InputError({Problem{deck_.path, 0, 0, no_velocities_message(*path_)}});
+    }
+    if (const auto note = note_on_push(deck_, *path_, *file_)) start_.notes.push_back(*note);
+    if (const auto note = note_on_momentum(deck_, *path_, system_.model, *file_)) {
+      start_.notes.push_back(*note);
+    }
+    if (rigid_) {
+      start::project_onto_constraints(system_.model, file_->positions_A,
+                                      file_->velocities_A_per_akma);
+    }
+  }
+
+  void make_replica(ForceField& worker, std::int64_t r) {
+    if (!goes_on()) throw StartInterrupted();
+    State& state = start_.state;
+    const auto index = static_cast<std::size_t>(r);
+    const std::size_t size = state.coordinates();
+    state.replica_ids[index] = r;
+    const std::span<double> x(&state.positions_A[size * index], size);
+    const std::span<double> v(&state.velocities_A_per_akma[size * index], size);
+    make_positions(worker, r, x);
+    if (!goes_on()) throw StartInterrupted();
+    make_velocities(r, x, v);
+    if (deck_.system.remove_momentum) start::remove_momentum(system_.model, x, v);
+    if (!projected_) return;
+    try {
+      slow_[index] = start::project_onto_slow_manifold(worker, system_.integrator.omega, x, v);
+    } catch (const NumericalError& error) {
+      throw NumericalError(
+          fmt::format("{}: the start of replica {}: {}", deck_.path, r, error.what()));
+    }
+    // The projection does not quite keep angular momentum.
+    if (deck_.system.remove_momentum) start::remove_momentum(system_.model, x, v);
+  }
+
+  std::size_t source_of(std::int64_t r, std::size_t size) const {
+    return sources_ == 1 ? 0 : size * static_cast<std::size_t>(r);
+  }
+
+  void make_positions(ForceField& worker, std::int64_t r, std::span<double> x) {
+    if (file_) {
+      std::copy(file_->positions_A.begin(), file_->positions_A.end(), x.begin());
+    } else if (before_) {
+      std::copy_n(&before_->state.positions_A[source_of(r, x.size())], x.size(), x.begin());
+    } else {
+      const WaterModel& model = system_.model;
+      MinimiseResult quench;
+      quench.converged = true;
+      const std::vector<double> cluster =
+          deck_.system.start == StartKind::quenched
+              ? quenched_cluster(model, system_.molecules, system_.seed, r, &quench, go_on_)
+              : random_cluster(model, system_.molecules, system_.seed, r);
+      std::copy(cluster.begin(), cluster.end(), x.begin());
+      quench_report_.add(quench);
+      if (relaxed_) relax_report_.add(relax(worker, system_.integrator.omega, x, go_on_));
+    }
+  }
+
+  void make_velocities(std::int64_t r, std::span<const double> x, std::span<double> v) const {
+    const VelocityKind kind = deck_.system.velocities;
+    if (const auto temperature_K = velocity_temperature(deck_, static_cast<std::size_t>(r))) {
+      const bool tangent = rigid_ || kind == VelocityKind::tangent;
+      start::draw_velocities(system_.model, x, *temperature_K, tangent, system_.seed, r, v);
+    } else if (kind == VelocityKind::file) {
+      std::copy(file_->velocities_A_per_akma.begin(), file_->velocities_A_per_akma.end(),
+                v.begin());
+    } else if (kind == VelocityKind::state) {
+      std::copy_n(&before_->state.velocities_A_per_akma[source_of(r, v.size())], v.size(),
+                  v.begin());
+    }
+  }
+
+  void report() {
+    const int replicas = deck_.system.replicas;
+    // A quench that is relaxed afterwards need not have ended.
+    if (!relaxed_) quench_report_.note("the quench", replicas, start_.notes);
+    relax_report_.note("the relaxation", replicas, start_.notes);
+    if (!projected_) return;
+    start_.slow = mean_of(slow_);
+    start_.notes.push_back(fmt::format(
+        "projected onto the slow manifold: the energy of the bonds' vibration went from {:.3g} to "
+        "{:.3g} kcal/mol in {} iterations{}",
+        start_.slow->fast_before_kcal_per_mol, start_.slow->fast_after_kcal_per_mol,
+        start_.slow->iterations, replicas > 1 ? ", means of the replicas" : ""));
+  }
+
+  const Deck& deck_;
+  const StartWatch& watch_;
+  const std::function<bool()> go_on_ = [this] { return goes_on(); };
+  std::optional<std::string> path_;  // of file_
+  io::FrameCounts counts_;
+  // Where the positions come from; random clusters where there is neither.
+  std::optional<io::Structure> file_;
+  std::optional<StartState> before_;
+  System system_;
+  bool rigid_, on_constraints_, relaxed_, projected_;
+  int sources_;  ///< different starts: one for each replica, or one for all
+
+  Start start_;
+  std::vector<SlowStart> slow_;  // [replica]
+  Unconverged quench_report_, relax_report_;
+  std::mutex mutex_;  // of what follows
+  int done_ = 0;
+  bool stopped_ = false;
+};
 
 }  // namespace
 
@@ -271,130 +445,17 @@ std::vector<std::string> make_rigid(const WaterModel& model, std::span<double> p
       path, model.name, fit.largest_move_A, place)};
 }
 
+bool start_alike(const Deck& first, const Deck& second) {
+  const IntegratorSection &a = first.integrator, &b = second.integrator;
+  const bool same_source = first.path == second.path && first.system == second.system &&
+                           first.model == second.model && first.thermostat == second.thermostat;
+  if (!same_source || is_rigid(a.scheme) != is_rigid(b.scheme)) return false;
+  if (first.system.file || first.system.state) return a == b;
+  return is_rigid(a.scheme) || a.omega == b.omega;
+}
+
 Start make_start(const Deck& deck, const StartWatch& watch) {
-  const std::optional<std::string> path = structure_path(deck);
-  std::optional<io::Structure> file;
-  io::FrameCounts counts;
-  if (path) file = io::read_structure(*path, {deck.system.frame}, &counts);
-  std::optional<StartState> state_before;
-  if (deck.system.state) state_before = checked_state(deck);
-  const System system = make_system(deck, file           ? file->molecules
-                                          : state_before ? state_before->state.molecules
-                                                         : deck.system.molecules);
-  const WaterModel& model = system.model;
-  const int n = system.molecules, replicas = deck.system.replicas;
-  const double omega = system.integrator.omega;
-  const bool rigid = is_rigid(system.integrator.scheme);
-  const bool on_constraints = keeps_bonds_rigid(deck);
-  const bool relaxed = deck.system.relax && !on_constraints;
-  const bool quenched = deck.system.start == StartKind::quenched;
-
-  std::mutex mutex;
-  int done = 0;
-  bool stopped = false;
-  const auto go_on = [&] {
-    const std::lock_guard lock(mutex);
-    if (watch && !stopped) stopped = !watch(done, replicas);
-    return !stopped;
-  };
-
-  Start start;
-  State& state = start.state;
-  state.molecules = n;
-  state.replica_ids.resize(static_cast<std::size_t>(replicas));
-  const std::size_t size = state.coordinates();
-  state.positions_A.resize(size * state.replica_ids.size());
-  state.velocities_A_per_akma.resize(state.positions_A.size());
-
-  if (file) {
-    start.notes = file->notes;
-    if (const auto note = io::note_on_frames(*path, counts)) {
-      start.notes.push_back(*note + "; [system] frame takes another one");
-    }
-    if (const auto note = io::note_on_sites(*path, *file, model)) {
-      start.notes.push_back(*note + ", which [system] model names");
-    }
-  }
-  if (file) prepare_file(*path, system, on_constraints, relaxed, go_on, *file, start.notes);
-  if (state_before) prepare_state(deck, model, *state_before, start.notes);
-  const int sources = state_before ? state_before->state.replicas() : file ? 1 : replicas;
-  if (const auto note = note_on_copies(deck, sources == 1)) start.notes.push_back(*note);
-  if (deck.system.velocities == VelocityKind::file) {
-    if (file->velocities_A_per_akma.empty()) {
-      throw InputError({Problem{deck.path, 0, 0, no_velocities_message(*path)}});
-    }
-    if (const auto note = note_on_push(deck, *path, *file)) start.notes.push_back(*note);
-    if (const auto note = note_on_momentum(deck, *path, model, *file)) start.notes.push_back(*note);
-    if (rigid) {
-      start::project_onto_constraints(model, file->positions_A, file->velocities_A_per_akma);
-    }
-  }
-
-  const bool tangent = rigid || deck.system.velocities == VelocityKind::tangent;
-  const bool projected = deck.system.project == StartProjection::slow_manifold && !on_constraints;
-  std::vector<SlowStart> slow(projected ? state.replica_ids.size() : 0);
-  Unconverged quench_report, relax_report;
-  const auto prepare = [&](ForceField& worker, std::int64_t r) {
-    if (!go_on()) throw StartInterrupted();
-    const auto index = static_cast<std::size_t>(r);
-    state.replica_ids[index] = r;
-    const std::span<double> x(&state.positions_A[size * index], size);
-    const std::span<double> v(&state.velocities_A_per_akma[size * index], size);
-    const std::size_t source = sources == 1 ? 0 : size * index;
-    if (file) {
-      std::copy(file->positions_A.begin(), file->positions_A.end(), x.begin());
-    } else if (state_before) {
-      std::copy_n(&state_before->state.positions_A[source], size, x.begin());
-    } else {
-      MinimiseResult quench;
-      quench.converged = true;
-      const std::vector<double> cluster =
-          quenched ? quenched_cluster(model, n, system.seed, r, &quench, go_on)
-                   : random_cluster(model, n, system.seed, r);
-      std::copy(cluster.begin(), cluster.end(), x.begin());
-      quench_report.add(quench);
-      if (relaxed) relax_report.add(relax(worker, omega, x, go_on));
-    }
-    if (!go_on()) throw StartInterrupted();
-    const std::optional<double> temperature_K = velocity_temperature(deck, index);
-    if (temperature_K) {
-      start::draw_velocities(model, x, *temperature_K, tangent, system.seed, r, v);
-    } else if (deck.system.velocities == VelocityKind::file) {
-      std::copy(file->velocities_A_per_akma.begin(), file->velocities_A_per_akma.end(), v.begin());
-    } else if (deck.system.velocities == VelocityKind::state) {
-      std::copy_n(&state_before->state.velocities_A_per_akma[source], size, v.begin());
-    }
-    if (deck.system.remove_momentum) start::remove_momentum(model, x, v);
-    if (!projected) return;
-    try {
-      slow[index] = start::project_onto_slow_manifold(worker, omega, x, v);
-    } catch (const NumericalError& error) {
-      throw NumericalError(
-          fmt::format("{}: the start of replica {}: {}", deck.path, r, error.what()));
-    }
-    // The projection does not quite keep angular momentum.
-    if (deck.system.remove_momentum) start::remove_momentum(model, x, v);
-  };
-  for_each_index(
-      replicas, deck.run.threads, [&](int) { return ForceField(model, n); },
-      [&](ForceField& worker, std::int64_t r) {
-        prepare(worker, r);
-        const std::lock_guard lock(mutex);
-        ++done;
-      });
-  if (stopped) throw StartInterrupted();
-  // A quench that is relaxed afterwards need not have ended.
-  if (!relaxed) quench_report.note("the quench", replicas, start.notes);
-  relax_report.note("the relaxation", replicas, start.notes);
-  if (projected) {
-    start.slow = mean_of(slow);
-    start.notes.push_back(fmt::format(
-        "projected onto the slow manifold: the energy of the bonds' vibration went from {:.3g} to "
-        "{:.3g} kcal/mol in {} iterations{}",
-        start.slow->fast_before_kcal_per_mol, start.slow->fast_after_kcal_per_mol,
-        start.slow->iterations, replicas > 1 ? ", means of the replicas" : ""));
-  }
-  return start;
+  return StartMaker(deck, watch).make();
 }
 
 }  // namespace tarn

@@ -137,6 +137,44 @@ TEST_F(Comparisons, ErrorsAgainstCostByStep) {
   EXPECT_EQ(std::filesystem::exists(out_ + "/errors.svg"), io::can_draw());
 }
 
+TEST_F(Comparisons, ReplaceAllFilesOfTheOneBefore) {
+  const std::vector<std::string> few{
+      "--schemes", "settle,shake",           "--set", "run.steps=20",
+      "--set",     "run.equilibration_ps=0", "--set", "system.replicas=1"};
+  ASSERT_EQ(run(kInputs + "water7-modern.toml", few).code, 0) << read_text(log_);
+  for (const char* name : {"orders.csv", "errors.svg", "drift.png", "mine.txt"}) {
+    test::write_text(out_ + "/" + name, "old");
+  }
+  ASSERT_EQ(run(kInputs + "water7-modern.toml", few).code, 2);
+  EXPECT_TRUE(std::filesystem::exists(out_ + "/orders.csv"));
+  std::vector<std::string> anew = few;
+  anew.push_back("--overwrite");
+  ASSERT_EQ(run(kInputs + "water7-modern.toml", anew).code, 0) << read_text(log_);
+  for (const char* name : {"orders.csv", "errors.svg", "drift.png"}) {
+    EXPECT_FALSE(std::filesystem::exists(out_ + "/" + name)) << name;
+  }
+  EXPECT_TRUE(std::filesystem::exists(out_ + "/mine.txt"));
+}
+
+/// A quench of so many molecules takes minutes.
+TEST_F(Comparisons, EndWhileTheirStartsAreMade) {
+  const std::string record = out_ + "/compare.json";
+  test::Program program(words(kInputs + "water7-modern.toml",
+                              {"--schemes", "settle,zss-stiff", "--unset", "system.file", "--set",
+                               "system.molecules=2000", "--set", "system.replicas=1"}),
+                        lines_, log_);
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point limit = Clock::now() + std::chrono::minutes(1);
+  while (program.runs() && !std::filesystem::exists(record) && Clock::now() < limit) {
+    ::usleep(10'000);
+  }
+  program.signal(SIGINT);
+  EXPECT_EQ(program.wait().code, 130) << read_text(log_);
+  EXPECT_TRUE(contains(read_text(record), "\"status\": \"interrupted\"")) << read_text(record);
+  EXPECT_TRUE(contains(read_text(log_), "interrupted while the start was made"));
+  EXPECT_FALSE(std::filesystem::exists(out_ + "/compare.csv"));
+}
+
 TEST_F(Comparisons, StepsThatMakeNoSenseAreRefused) {
   const std::string deck = kInputs + "water7-modern.toml";
   struct Case {

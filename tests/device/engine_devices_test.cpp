@@ -470,6 +470,8 @@ TEST_P(EngineDevices, ExchangesWhatABlowUpGoesBackTo) {
     EXPECT_TRUE(same_bits(bits_by_replica(*anew), bits_by_replica(*engine)));
     EXPECT_THROW(engine->exchange(std::vector<StateExchange>{{2, 1, 1.0, 1.0}}), InputError);
     EXPECT_THROW(engine->exchange(std::vector<StateExchange>{{2, 7, 1.0, 1.0}}), InputError);
+    const std::vector<StateExchange> twice{{2, 0, 1.0, 1.0}, {0, 2, 1.0, 1.0}};
+    EXPECT_THROW(engine->exchange(twice), InputError);
     engine->exchange(std::vector<StateExchange>{{2, 0, 1.0, 1.0}});
   }
 }

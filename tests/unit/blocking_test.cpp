@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "tarn/analysis/errors.hpp"
+#include "tarn/core/error.hpp"
 
 namespace tarn::analysis {
 namespace {
@@ -303,7 +304,12 @@ TEST(PooledBlocking, GoesOnBitByBitAndStaysSmall) {
   for (std::size_t t = 0; t < series.size(); ++t) whole.add(t % 2, series[t]);
   for (std::size_t t = 0; t < 33'333; ++t) first.add(t % 2, series[t]);
   PooledBlocking second(2);
-  second.restore(first.memory());
+  const std::vector<double> memory = first.memory();
+  for (std::size_t less = 1; less < 4; ++less) {
+    EXPECT_THROW(second.restore(std::span(memory).first(memory.size() - less)), IoError);
+  }
+  EXPECT_THROW(second.restore({}), IoError);
+  second.restore(memory);
   for (std::size_t t = 33'333; t < series.size(); ++t) second.add(t % 2, series[t]);
   EXPECT_EQ(second.memory(), whole.memory());
   EXPECT_EQ(second.result().error, whole.result().error);

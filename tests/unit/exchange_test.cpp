@@ -188,7 +188,12 @@ TEST(Exchange, OfAState) {
     EXPECT_EQ(t.velocities_A_per_akma[9 + k], s.velocities_A_per_akma[9 + k]);
     EXPECT_EQ(t.velocities_A_per_akma[18 + k], 0.5 * s.velocities_A_per_akma[k]);
   }
+  const State kept = t;
   EXPECT_THROW(exchange_states(t, std::vector<StateExchange>{{9, 5, 1.0, 1.0}}), InputError);
+  EXPECT_THROW(exchange_states(t, std::vector<StateExchange>{{9, 4, 1.0, 1.0}, {2, 9, 1.0, 1.0}}),
+               InputError);
+  EXPECT_THROW(exchange_states(t, std::vector<StateExchange>{{2, 2, 1.0, 1.0}}), InputError);
+  EXPECT_EQ(t.positions_A, kept.positions_A);
 }
 
 /// What the energy of Newmark's family has beside the physical one is (b - 1/4) h^2/2 a.Ma with GLA

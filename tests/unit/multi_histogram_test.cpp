@@ -4,10 +4,13 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "tarn/core/error.hpp"
 
 /// @file
 /// Harmonic oscillators, whose energies have the gamma distribution and whose every moment is known
@@ -425,7 +428,11 @@ TEST(MultiHistogram, GoesOnFromItsMemory) {
         }
         if (i == all.size() / 2) {
           MultiHistogram fresh(beta, ladders);
-          fresh.restore(twice.memory());
+          const std::vector<double> memory = twice.memory();
+          for (std::size_t k = 0; k < memory.size(); k += 7) {
+            EXPECT_THROW(fresh.restore(std::span(memory).first(k)), IoError) << k;
+          }
+          fresh.restore(memory);
           twice = fresh;
         }
       }

@@ -68,11 +68,13 @@ class RunDeck : public ::testing::Test {
     RunParts parts;
     parts.make_start = [this](const Deck& d) {
       ++starts_;
+      threads_of_start_ = d.run.threads;
       return Start{fake_start(kMolecules, d.system.replicas), {"a note"}};
     };
     parts.make_engine = [this](const System& system, const State& start,
                                const PairCountRequest& counts, const DeviceRequest& device) {
       device_ = device.name;
+      threads_of_engine_ = device.threads;
       return std::make_unique<FakeEngine>(
           start, counts, units::ps_from_akma(system.integrator.timestep_akma), script_);
     };
@@ -112,6 +114,7 @@ class RunDeck : public ::testing::Test {
   std::vector<std::string> warnings_;
   int starts_ = 0;
   std::string device_;
+  int threads_of_start_ = -1, threads_of_engine_ = -1;
 };
 
 TEST_F(RunDeck, WritesEveryFile) {
@@ -322,6 +325,32 @@ TEST_F(RunDeck, AFolderHasOneWriter) {
   test::write_text(out_ + "/.tarn-lock", "");
   EXPECT_EQ(resume(deck(20)).steps_done, 20);
   EXPECT_FALSE(fs::exists(out_ + "/.tarn-lock"));
+}
+
+TEST_F(RunDeck, TheStartIsMadeWithTheThreadsOfTheOptions) {
+  run(deck(1));
+  EXPECT_EQ(threads_of_start_, deck(1).run.threads);
+  RunOptions options;
+  options.overwrite = true;
+  options.threads = 3;
+  run(deck(1), options);
+  EXPECT_EQ(threads_of_start_, 3);
+  EXPECT_EQ(threads_of_engine_, 3);
+}
+
+/// A comparison would replace rdf.csv of a run.
+TEST_F(RunDeck, IsNotComparedInItsFolder) {
+  run(deck(10));
+  const auto before = contents_of(out_);
+  CompareOptions compare;
+  compare.out_dir = out_;
+  for (const bool overwrite : {false, true}) {
+    compare.overwrite = overwrite;
+    EXPECT_TRUE(
+        contains(message_of<InputError>([&] { compare_schemes(deck(10), {"settle"}, compare); }),
+                 "holds a run"));
+  }
+  EXPECT_EQ(contents_of(out_), before);
 }
 
 TEST_F(RunDeck, ARunThatBeganInTheMeantimeIsNotTouched) {

@@ -775,6 +775,47 @@ TEST(Start, RemovesMomentum) {
   }
 }
 
+/// What a comparison makes once for several schemes.
+TEST(Start, IsAlikeForDecksThatDifferInWhatItDoesNotDependOn) {
+  Deck deck = random_deck(3, 2);
+  deck.integrator.scheme = Scheme::settle;
+  deck.system.relax = false;
+  const auto alike = [&](const auto& change) {
+    Deck other = deck;
+    change(other);
+    const State a = make_start(deck).state, b = make_start(other).state;
+    const bool same =
+        a.positions_A == b.positions_A && a.velocities_A_per_akma == b.velocities_A_per_akma;
+    EXPECT_EQ(start_alike(deck, other), start_alike(other, deck));
+    EXPECT_TRUE(same || !start_alike(deck, other));
+    return start_alike(deck, other);
+  };
+  EXPECT_TRUE(alike([](Deck& d) { d.integrator.scheme = Scheme::shake; }));
+  EXPECT_TRUE(alike([](Deck& d) { d.integrator.timestep_fs = 4.0; }));
+  EXPECT_TRUE(alike([](Deck& d) { d.run.steps = 9; }));
+  EXPECT_FALSE(alike([](Deck& d) { d.integrator.scheme = Scheme::zss_stiff; }));
+  EXPECT_FALSE(alike([](Deck& d) { d.system.seed = 2; }));
+  EXPECT_FALSE(alike([](Deck& d) { d.system.replicas = 3; }));
+  EXPECT_FALSE(alike([](Deck& d) { d.system.temperature_K = 50.0; }));
+  EXPECT_FALSE(alike([](Deck& d) { d.system.model = "spce"; }));
+  deck.integrator.scheme = Scheme::zss_stiff;
+  deck.system.relax = true;
+  EXPECT_TRUE(alike([](Deck& d) { d.integrator.scheme = Scheme::verlet; }));
+  EXPECT_TRUE(alike([](Deck& d) { d.integrator.beta = 0.3; }));
+  EXPECT_FALSE(alike([](Deck& d) { d.integrator.omega = 20.0; }));
+  EXPECT_FALSE(alike([](Deck& d) { d.system.relax = false; }));
+}
+
+/// Its positions say by how much they were pushed, which goes with the step.
+TEST_F(StartFromFile, IsAlikeForTheSameStep) {
+  const Deck deck = deck_of(seven());
+  Deck other = deck;
+  other.run.steps += 1;
+  EXPECT_TRUE(start_alike(deck, other));
+  other.integrator.timestep_fs *= 2.0;
+  EXPECT_FALSE(start_alike(deck, other));
+}
+
 TEST(Start, EndsWhereItsWatchSaysSo) {
   const Deck deck = random_deck(6, 5);
   int calls = 0, last = 0;

@@ -194,6 +194,25 @@ TEST_F(TrajectoryTablesTest, TheModelDecidesTheEnergy) {
   EXPECT_TRUE(contains(refusal(options), "tip9p"));
 }
 
+/// What fails on the way leaves the tables of before, and nothing else.
+TEST_F(TrajectoryTablesTest, ReplaceOlderOnesWhenTheyAreWhole) {
+  const std::string path = run("xyz") + "/trajectory-0000.xyz";
+  tables({path});
+  const auto before = test::contents_of(folder_.file("tables"));
+  ASSERT_FALSE(before.empty());
+  const std::string water = "O 0 0 0\nH 0.9572 0 0\nH -0.2399872 0.92662721 0\n";
+  const std::string apart = "O 5 0 0\nH 5.9572 0 0\nH 4.7600128 0.92662721 0\n";
+  const std::string bad = folder_.file("bad.xyz");
+  test::write_text(bad, "6\n\n" + water + apart + "6\n\n" + water + water);
+  EXPECT_THROW(tables({bad}), NumericalError);
+  EXPECT_EQ(test::contents_of(folder_.file("tables")), before);
+  test::write_text(bad, "6\n\n" + water + apart);
+  tables({bad});
+  const auto after = test::contents_of(folder_.file("tables"));
+  EXPECT_NE(after.at("potential.csv"), before.at("potential.csv"));
+  for (const auto& [name, text] : after) EXPECT_TRUE(before.contains(name)) << name;
+}
+
 /// Some frames of a file are as good as a file of these frames.
 TEST_F(TrajectoryTablesTest, TakeTheFramesThatAreChosen) {
   const std::string path = run("xyz") + "/trajectory-0000.xyz";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <span>
@@ -32,6 +33,10 @@ std::vector<double> get_doubles(std::istream& in);
 std::vector<float> get_floats(std::istream& in);
 std::vector<std::int64_t> get_i64s(std::istream& in);
 std::vector<std::uint64_t> get_u64s(std::istream& in);
+/// The same, of so many values. @throws IoError for another number of them
+std::vector<double> get_doubles(std::istream& in, std::size_t count);
+std::vector<std::int64_t> get_i64s(std::istream& in, std::size_t count);
+std::vector<std::uint64_t> get_u64s(std::istream& in, std::size_t count);
 
 /// 64-bit FNV-1a hash: finds damage, is no protection against intent.
 std::uint64_t checksum(std::string_view bytes);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -39,5 +41,9 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 /// @throws IoError saying whether the file cannot be read, is no checkpoint, has another format
 ///         version, was cut off, is damaged or holds what no run has
 Checkpoint read_checkpoint(const std::string& path);
+
+/// Gives what one observer saved to what loads it.
+/// @throws IoError naming the record where that does not fit
+void read_record(const ObserverRecord& record, const std::function<void(std::istream&)>& load);
 
 }  // namespace tarn::io

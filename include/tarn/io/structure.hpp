@@ -42,6 +42,8 @@ struct Structure {
   std::optional<double> time_ps() const;
   /// The temperature of its bath that the comment names, `bath_K`.
   std::optional<double> bath_K() const;
+  /// b h^2 of positions x = q - b h^2 a, of schemes that push them forward.
+  std::optional<double> push_fs2() const;
 };
 
 /// Reads the frames of a file one after another. A reader takes no more of the file than that.

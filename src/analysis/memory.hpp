@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "tarn/core/error.hpp"
+
+namespace tarn::analysis {
+
+/// Takes from the front what a memory() remembered.
+class MemoryReader {
+ public:
+  explicit MemoryReader(std::span<const double> numbers) : numbers_(numbers) {}
+
+  bool empty() const { return numbers_.empty(); }
+
+  /// @throws IoError where there are not as many
+  std::span<const double> take(std::size_t count) {
+    if (count > numbers_.size()) throw_other_layout();
+    const std::span<const double> taken = numbers_.first(count);
+    numbers_ = numbers_.subspan(count);
+    return taken;
+  }
+  double number() { return take(1).front(); }
+  /// Of things of at least one number each. @throws IoError for what is none
+  std::size_t count() {
+    const double value = number();
+    if (!(value >= 0.0 && value <= static_cast<double>(numbers_.size()))) throw_other_layout();
+    return static_cast<std::size_t>(value);
+  }
+
+ private:
+  [[noreturn]] static void throw_other_layout() {
+    throw IoError("what a checkpoint remembers of a mean is of another layout");
+  }
+
+  std::span<const double> numbers_;
+};
+
+}  // namespace tarn::analysis

@@ -1,0 +1,38 @@
+#include "staged_folder.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "tarn/io/atomic_file.hpp"
+
+namespace tarn::io {
+
+namespace fs = std::filesystem;
+
+StagedFolder::StagedFolder(std::string folder)
+    : folder_(std::move(folder)), staged_(folder_ + "/new" + std::string(kTemporarySuffix)) {
+  std::error_code ignored;
+  fs::remove_all(staged_, ignored);  // of a program that was killed
+  make_folder(staged_);
+}
+
+StagedFolder::~StagedFolder() {
+  std::error_code ignored;
+  fs::remove_all(staged_, ignored);
+}
+
+std::string StagedFolder::place_of(const std::string& staged_file) const {
+  return folder_ + "/" + fs::path(staged_file).filename().string();
+}
+
+void StagedFolder::commit() {
+  std::vector<std::string> files;
+  for (const auto& entry : fs::directory_iterator(staged_)) files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  for (const std::string& file : files) commit_file(file, through_links(place_of(file)));
+}
+
+}  // namespace tarn::io
