@@ -16,10 +16,12 @@
 #include "precision_figure.hpp"
 #include "resonance_figure.hpp"
 #include "spectrum_figure.hpp"
+#include "stability_figure.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/io_error.hpp"
 #include "verdict.hpp"
+#include "work_precision_figure.hpp"
 
 namespace tarn {
 namespace {
@@ -307,6 +309,35 @@ const std::vector<Reproduction>& reproductions() {
        "half the size, Newmark five. The sign of the potential is that of gravity pointing down; "
        "the printed one makes the pendulum stand on its head.",
        make_double_pendulum_figure},
+      {"pendulum-stability",
+       "How long schemes last on the double pendulum",
+       "double-pendulum.toml",
+       {},
+       {"zs:beta=0.25", "zs:beta=0.333333", "zs:beta=0.4", "zs:beta=0.5", "zss:beta=0.333333",
+        "zss:beta=0.4", "pushforward-newmark", "newmark", "midpoint"},
+       "Z&S is stable for linear problems with β from 1/4 on, whatever ω h. Nothing on nonlinear "
+       "ones.",
+       "Z&S, with the whole Hessian of the penalty at the last positions, gets energy from nowhere "
+       "from ω h = 2 on, with every β; the simplified method, with Gauss-Newton's Hessian, from "
+       "ω h = 10 on. Newmark's method solved to the end loses no start. At the paper's ω h = 2 and "
+       "β = 0.4, 12 of 16 are left after 10 000 steps.",
+       make_stability_figure},
+      {"work-precision",
+       "Errors against cost of mechanical schemes",
+       "three-body-plane.toml",
+       {},
+       {"verlet", "zs", "midpoint", "rk4", "verlet:compose=yoshida4", "verlet:compose=suzuki4",
+        "midpoint:compose=suzuki4"},
+       "No such comparison.",
+       "With slow bonds explicit schemes are best, and from an error of 1e-2 on Suzuki's "
+       "composition of Verlet lies lowest. With fast bonds Z&S with h ω = 2.5 takes a quarter of "
+       "the "
+       "forces of Verlet at its limit of stability, and as much time, since forces are cheap here; "
+       "Verlet's error is then 60 times smaller. At 1e-5 curves are flat, whatever the order: that "
+       "is the vibration of the bonds, which is wrong until a step resolves it. "
+       "Energies of symmetric schemes stay where they are; those of "
+       "Runge-Kutta and of Newmark's one-step method drift.",
+       make_work_precision_figure},
       {"penalty-limit",
        "Constraints and multipliers of the penalty (Tao & Owhadi, Fig. 2)",
        "double-pendulum.toml",

@@ -208,6 +208,44 @@ TEST(Reproductions, OfResonancesCountLostReplicasByBeta) {
   }
 }
 
+TEST(Reproductions, OfPendulaTellWhichSchemesAreLost) {
+  const auto rows = short_page("pendulum-stability", 0,
+                               {"scheme", "omega", "start", "steps_survived", "lost_by"});
+  ASSERT_EQ(rows.size(), 9u * 9u * 16u);
+  std::map<std::string, int> left;  // after 100 steps, by scheme and omega
+  for (const auto& row : rows) {
+    EXPECT_EQ(row.at("lost_by") == "nothing", number(row, "steps_survived") == 100.0);
+    if (row.at("lost_by") == "nothing") ++left[row.at("scheme") + ' ' + row.at("omega")];
+  }
+  EXPECT_EQ(left["zs:beta=0.4 10"], 16);
+  EXPECT_EQ(left["zs:beta=0.4 200"], 0);
+  EXPECT_EQ(left["zss:beta=0.4 70"], 16);
+  EXPECT_EQ(left["newmark 1000"], 16);
+}
+
+TEST(Reproductions, OfWorkAndPrecisionTellWhatErrorsCost) {
+  const auto rows = short_page(
+      "work-precision", 0,
+      {"scheme", "omega", "step", "forces_per_time", "us_per_time", "q_error_max", "v_error_max"});
+  ASSERT_EQ(rows.size(), 7u * (7u + 8u));
+  std::map<std::string, double> error;  // by scheme, omega and step
+  for (const auto& row : rows) {
+    const bool failed = row.at("q_error_max") == "nan";
+    EXPECT_EQ(failed, row.at("us_per_time") == "nan");
+    if (!failed)
+      error[row.at("scheme") + ' ' + row.at("omega") + ' ' + row.at("step")] =
+          number(row, "q_error_max");
+  }
+  // Verlet is stable to h omega < 2 about, and the orders are 2 and 4.
+  EXPECT_FALSE(error.contains("verlet 50 0.10000000000000001"));
+  EXPECT_NEAR(std::log2(error.at("verlet 2 0.025000000000000001") /
+                        error.at("verlet 2 0.012500000000000001")),
+              2.0, 0.1);
+  EXPECT_NEAR(
+      std::log2(error.at("rk4 2 0.025000000000000001") / error.at("rk4 2 0.012500000000000001")),
+      4.0, 0.2);
+}
+
 TEST(Reproductions, OfGrowthTimeEverySizeInBothPrecisions) {
   const auto rows =
       short_page("growth", 100,
