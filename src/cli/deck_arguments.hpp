@@ -49,7 +49,7 @@ struct DeckArguments : ChangedDeck {
 
   void add_to(CLI::App& command, const std::string& out_help, const std::string& overwrite_help) {
     command.add_option("deck", deck, "the deck, a TOML file")->required();
-    command.add_option("--out", out, out_help);
+    command.add_option("-o,--out", out, out_help);
     command.add_option("--device", device, "auto, cpu, cuda or cuda:<number>");
     command
         .add_option("--threads", threads,

@@ -66,7 +66,7 @@ void add_reproduce(CLI::App& app) {
   command->add_option("--inputs", a->inputs,
                       "folder of the decks; default inputs, or where there is none that of the "
                       "installation");
-  command->add_option("--out", a->out, "folder for the results; default docs/results");
+  command->add_option("-o,--out", a->out, "folder for the results; default docs/results");
   command->add_option("--threads", a->threads, "threads of the CPU; default 0: all of them")
       ->check(number_of_threads());
   command->callback([a] { run(*a); });

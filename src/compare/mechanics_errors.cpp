@@ -121,6 +121,23 @@ io::Plot error_plot(const std::vector<MechanicsSchemeResult>& results,
   return p;
 }
 
+/// Of q, with that of v where this is far lower.
+std::string order_label(const std::string& scheme, const std::vector<SchemeOrder>& orders) {
+  constexpr double kFar = 0.5;
+  std::string label;
+  double of_q = std::numeric_limits<double>::quiet_NaN();
+  for (const SchemeOrder& o : orders) {
+    if (o.label != scheme || o.fit.points == 0) continue;
+    if (o.quantity == "q") {
+      of_q = o.fit.order;
+      label = ", order " + order_text(o.fit);
+    } else if (o.fit.order < of_q - kFar) {
+      label += fmt::format(", of v {}", order_text(o.fit));
+    }
+  }
+  return label;
+}
+
 }  // namespace
 
 std::string colour_of_curve(std::size_t curve) {
@@ -166,13 +183,7 @@ std::vector<io::Plot> error_plots(const std::vector<MechanicsSchemeResult>& resu
                                   const std::vector<SchemeOrder>& orders,
                                   const std::vector<bool>& dashed) {
   std::vector<std::string> labels;
-  for (const std::string& scheme : schemes) {
-    labels.push_back(scheme);
-    for (const SchemeOrder& o : orders) {
-      if (o.label != scheme || o.quantity != "q" || o.fit.points == 0) continue;
-      labels.back() += ", order " + order_text(o.fit);
-    }
-  }
+  for (const std::string& scheme : schemes) labels.push_back(scheme + order_label(scheme, orders));
   std::vector<io::Plot> plots{error_plot(results, labels, dashed, kStep),
                               error_plot(results, labels, dashed, kTime)};
   // Nothing where no scheme has a force.

@@ -42,15 +42,16 @@ Vector mean_about(const SlowProjection& p, const Vector& x, const Vector& v) {
 
 [[noreturn]] void throw_unsettled(int iterations, double change) {
   if (!std::isfinite(change)) {
-    throw NumericalError("the projection onto the slow manifold blew up in iteration " +
-                         std::to_string(iterations) +
-                         ". A start nearer to the constraints or a larger omega may help");
+    throw NumericalError(
+        "the projection onto the slow manifold blew up in iteration " + std::to_string(iterations) +
+        ". A start nearer to the constraints, a larger omega or a larger tolerance may help");
   }
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", change);
-  throw NumericalError("the projection onto the slow manifold did not settle in " +
-                       std::to_string(iterations) + " iterations; the last change is " + text +
-                       ". A start nearer to the constraints or a larger omega may help");
+  throw NumericalError(
+      "the projection onto the slow manifold did not settle in " + std::to_string(iterations) +
+      " iterations; the last change is " + text +
+      ". A start nearer to the constraints, a larger omega or a larger tolerance may help");
 }
 
 }  // namespace

@@ -346,6 +346,16 @@ TEST(MechanicsErrors, OrdersAndCostsOfSeveralSchemes) {
   EXPECT_EQ(best[1].reference, "s");
   EXPECT_NEAR(best[1].within, 1e-5, 1e-18);
 
+  // An order of v that is far below that of q is told, too.
+  std::vector<SchemeOrder> of_v = orders;
+  ASSERT_EQ(of_v[1].quantity, "v");
+  of_v[1].fit = orders[0].fit;
+  for (const double order : {1.6, 1.4}) {
+    of_v[1].fit.order = order;
+    EXPECT_EQ(error_plots(results, {"a"}, of_v, {false})[0].series[0].label,
+              order > 1.5 ? "a, order 2.00" : "a, order 2.00, of v 1.40");
+  }
+
   const auto plots = error_plots(results, {"a", "b", "c"}, orders, {false, false, true});
   ASSERT_EQ(plots.size(), 2u);
   ASSERT_EQ(plots[0].series.size(), 5u);  // three curves, what is grey, one reference
