@@ -366,7 +366,9 @@ const std::vector<Reproduction>& reproductions() {
        "Z&S with h = 2 opens the strand like Verlet with h = 0.2; its energy is lower; the times "
        "were 3.24 s and 23.26 s.",
        "The same: all of twenty seeds open, with Z&S later by some 20 of the time, and its energy "
-       "is lower.",
+       "is lower. The short step of Verlet is more than this needs: with h = 0.8 it opens the "
+       "strand "
+       "when the Runge-Kutta method does, in less than half the time of Z&S.",
        make_dna_figure},
       {"magnet",
        "The magnetised rigid body (Tao & Owhadi, Figs. 9 and 10)",
