@@ -377,57 +377,9 @@ class CudaEngine final : public Engine {
   void upload(const State& start) {
     const std::int64_t replicas = start.replicas();
     const std::int64_t slots = slots_for(path_, replicas, n_);
-    const std::size_t size = static_cast<std::size_t>(9 * slots);
-    std::vector<double> x(size), v(size, 0.0);
-    // Slots without a molecule hold molecule 0 of the first replica, at rest.
-    if (replicas > 0) {
-      for (int k = 0; k < 9; ++k) {
-        std::fill_n(x.begin() + static_cast<std::ptrdiff_t>(k * slots), slots,
-                    start.positions_A[static_cast<std::size_t>(k)]);
-      }
-    }
-    for (std::int64_t r = 0; r < replicas; ++r) {
-      for (int m = 0; m < n_; ++m) {
-        const std::int64_t slot = slot_of(r, m, n_, per_warp());
-        const std::size_t from = static_cast<std::size_t>((r * n_ + m) * 9);
-        for (std::size_t k = 0; k < 9; ++k) {
-          const std::size_t to =
-              k * static_cast<std::size_t>(slots) + static_cast<std::size_t>(slot);
-          x[to] = start.positions_A[from + k];
-          v[to] = start.velocities_A_per_akma[from + k];
-        }
-      }
-    }
-    if (!start.heat_kcal_per_mol.empty()) {
-      std::vector<double> heat(static_cast<std::size_t>(slots), 0.0);
-      for (std::int64_t r = 0; r < replicas; ++r) {
-        for (int m = 0; m < n_; ++m) {
-          heat[static_cast<std::size_t>(slot_of(r, m, n_, per_warp()))] =
-              start.heat_kcal_per_mol[static_cast<std::size_t>(r * n_ + m)];
-        }
-      }
-      heat_ = DeviceBuffer<double>(heat);
-      kept_heat_ = DeviceBuffer<double>(heat);
-    }
-    std::vector<std::uint64_t> ids;
-    std::vector<double> scales;
-    for (std::int64_t id : start.replica_ids) {
-      ids.push_back(static_cast<std::uint64_t>(id));
-      scales.push_back(kick_scale_of(system_.thermostat, id));
-    }
-    x_ = DeviceBuffer<double>(x);
-    v_ = DeviceBuffer<double>(v);
-    a_ = DeviceBuffer<double>(size, 0);
-    f_ = DeviceBuffer<double>(size, 0);
-    kept_x_ = DeviceBuffer<double>(x);
-    kept_v_ = DeviceBuffer<double>(v);
-    if (system_.thermostat.kind == Thermostat::baoab) v_thermal_ = DeviceBuffer<double>(v);
-    ids_ = DeviceBuffer<std::uint64_t>(ids);
-    kick_scale_ = DeviceBuffer<double>(scales);
-    stopped_ = DeviceBuffer<int>(ids.size(), 0);
-    blow_step_ = DeviceBuffer<long long>(std::vector<long long>(ids.size(), kNoStep));
-    blow_molecule_ = DeviceBuffer<int>(std::vector<int>(ids.size(), kNoMolecule));
-    sums_ = DeviceBuffer<unsigned long long>(2, 0);
+    upload_coordinates(start, slots);
+    if (!start.heat_kcal_per_mol.empty()) upload_heat(start, slots);
+    upload_replicas(start);
     device_state_ = {slots,
                      replicas,
                      n_,
@@ -450,6 +402,65 @@ class CudaEngine final : public Engine {
                      kept_heat_.get(),
                      system_.model.mass_o_Da,
                      system_.model.mass_h_Da};
+  }
+
+  void upload_coordinates(const State& start, std::int64_t slots) {
+    const std::int64_t replicas = start.replicas();
+    const std::size_t size = static_cast<std::size_t>(9 * slots);
+    std::vector<double> x(size), v(size, 0.0);
+    // Slots without a molecule hold molecule 0 of the first replica, at rest.
+    if (replicas > 0) {
+      for (int k = 0; k < 9; ++k) {
+        std::fill_n(x.begin() + static_cast<std::ptrdiff_t>(k * slots), slots,
+                    start.positions_A[static_cast<std::size_t>(k)]);
+      }
+    }
+    for (std::int64_t r = 0; r < replicas; ++r) {
+      for (int m = 0; m < n_; ++m) {
+        const std::int64_t slot = slot_of(r, m, n_, per_warp());
+        const std::size_t from = static_cast<std::size_t>((r * n_ + m) * 9);
+        for (std::size_t k = 0; k < 9; ++k) {
+          const std::size_t to =
+              k * static_cast<std::size_t>(slots) + static_cast<std::size_t>(slot);
+          x[to] = start.positions_A[from + k];
+          v[to] = start.velocities_A_per_akma[from + k];
+        }
+      }
+    }
+    x_ = DeviceBuffer<double>(x);
+    v_ = DeviceBuffer<double>(v);
+    a_ = DeviceBuffer<double>(size, 0);
+    f_ = DeviceBuffer<double>(size, 0);
+    kept_x_ = DeviceBuffer<double>(x);
+    kept_v_ = DeviceBuffer<double>(v);
+    if (system_.thermostat.kind == Thermostat::baoab) v_thermal_ = DeviceBuffer<double>(v);
+  }
+
+  void upload_heat(const State& start, std::int64_t slots) {
+    std::vector<double> heat(static_cast<std::size_t>(slots), 0.0);
+    for (std::int64_t r = 0; r < start.replicas(); ++r) {
+      for (int m = 0; m < n_; ++m) {
+        heat[static_cast<std::size_t>(slot_of(r, m, n_, per_warp()))] =
+            start.heat_kcal_per_mol[static_cast<std::size_t>(r * n_ + m)];
+      }
+    }
+    heat_ = DeviceBuffer<double>(heat);
+    kept_heat_ = DeviceBuffer<double>(heat);
+  }
+
+  void upload_replicas(const State& start) {
+    std::vector<std::uint64_t> ids;
+    std::vector<double> scales;
+    for (std::int64_t id : start.replica_ids) {
+      ids.push_back(static_cast<std::uint64_t>(id));
+      scales.push_back(kick_scale_of(system_.thermostat, id));
+    }
+    ids_ = DeviceBuffer<std::uint64_t>(ids);
+    kick_scale_ = DeviceBuffer<double>(scales);
+    stopped_ = DeviceBuffer<int>(ids.size(), 0);
+    blow_step_ = DeviceBuffer<long long>(std::vector<long long>(ids.size(), kNoStep));
+    blow_molecule_ = DeviceBuffer<int>(std::vector<int>(ids.size(), kNoMolecule));
+    sums_ = DeviceBuffer<unsigned long long>(2, 0);
   }
 
   void make_counts() {

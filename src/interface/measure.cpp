@@ -19,6 +19,13 @@ void put(const Triple<double>& t, int k, std::vector<double>& c) {
   put_molecule(t, c.data(), static_cast<std::size_t>(k));
 }
 
+/// Of a cluster of n molecules.
+Vec3<double> centre_of_mass(const std::vector<double>& x, int n, const Masses<double>& m) {
+  Vec3<double> moment{0, 0, 0};
+  for (int k = 0; k < n; ++k) moment = moment + mass_moment(molecule(x, k), m);
+  return 1.0 / (n * (m.o + 2.0 * m.h)) * moment;
+}
+
 /// A symmetric matrix, by rows.
 struct Inertia {
   Vec3<double> x{0, 0, 0}, y{0, 0, 0}, z{0, 0, 0};
@@ -102,9 +109,8 @@ void Measure::energies(const Replica& r, double potential, Energies& out,
   Energies e;
   double a_m_a = 0.0, worst = 0.0;
   double thermal = 0.0, translation = 0.0, rotation = 0.0, stretching = 0.0;
-  Vec3<double> p{0, 0, 0}, l{0, 0, 0}, centre{0, 0, 0};
-  for (int k = 0; k < n; ++k) centre = centre + mass_moment(molecule(r.q, k), m);
-  centre = 1.0 / (n * (m.o + 2.0 * m.h)) * centre;
+  Vec3<double> p{0, 0, 0}, l{0, 0, 0};
+  const Vec3<double> centre = centre_of_mass(r.q, n, m);
   for (int k = 0; k < n; ++k) {
     const Triple<double> xk = molecule(r.x, k), vk = molecule(r.v, k);
     const Triple<double> ak = molecule(r.a, k), qk = molecule(r.q, k);
@@ -165,9 +171,7 @@ Measure::DegreesOfFreedom Measure::degrees_of_freedom(const std::vector<double>&
   if (!system_.motionless) return degrees;
   if (n == 1) return {0.0, 0.0, degrees.bonds};
   const double molecule_mass = m.o + 2.0 * m.h;
-  Vec3<double> centre{0, 0, 0};
-  for (int k = 0; k < n; ++k) centre = centre + mass_moment(molecule(x, k), m);
-  centre = 1.0 / (n * molecule_mass) * centre;
+  const Vec3<double> centre = centre_of_mass(x, n, m);
   Inertia of_molecules, of_atoms;
   for (int k = 0; k < n; ++k) {
     const Triple<double> xk = molecule(x, k);
@@ -243,9 +247,8 @@ void Measure::add_wall(const std::vector<double>& x, std::vector<double>& f) con
   if (wall_.stiffness <= 0.0) return;
   const Masses<double>& m = parameters_.masses;
   const int n = system_.molecules;
-  Vec3<double> centre{0, 0, 0}, net{0, 0, 0};
-  for (int k = 0; k < n; ++k) centre = centre + mass_moment(molecule(x, k), m);
-  centre = 1.0 / (n * (m.o + 2.0 * m.h)) * centre;
+  const Vec3<double> centre = centre_of_mass(x, n, m);
+  Vec3<double> net{0, 0, 0};
   std::vector<Triple<double>> on_atoms;
   for (int k = 0; k < n; ++k) {
     Triple<double> fk = molecule(f, k);

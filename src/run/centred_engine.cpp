@@ -1,10 +1,11 @@
 #include "centred_engine.hpp"
 
-#include <array>
 #include <cstddef>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "start/centre.hpp"
 
 namespace tarn {
 namespace {
@@ -12,13 +13,7 @@ namespace {
 void centre(const WaterModel& model, std::size_t molecules, std::vector<double>& positions_A) {
   const std::size_t size = molecules * kCoordinatesPerMolecule;
   for (std::size_t begin = 0; begin < positions_A.size(); begin += size) {
-    std::array<double, 3> moment{};
-    for (std::size_t i = 0; i < size; ++i) {
-      const int atom = static_cast<int>(i % kCoordinatesPerMolecule) / 3;
-      moment[i % 3] += model.mass_Da(atom) * positions_A[begin + i];
-    }
-    const double mass_Da = model.molecule_mass_Da() * static_cast<double>(molecules);
-    for (std::size_t i = 0; i < size; ++i) positions_A[begin + i] -= moment[i % 3] / mass_Da;
+    start::move_centre_to_origin(model, std::span(positions_A).subspan(begin, size));
   }
 }
 
