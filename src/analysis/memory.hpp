@@ -14,7 +14,7 @@ class MemoryReader {
 
   bool empty() const { return numbers_.empty(); }
 
-  /// @throws IoError where there are not as many
+  /// @throws LayoutError where there are not as many
   std::span<const double> take(std::size_t count) {
     if (count > numbers_.size()) throw_other_layout();
     const std::span<const double> taken = numbers_.first(count);
@@ -22,7 +22,7 @@ class MemoryReader {
     return taken;
   }
   double number() { return take(1).front(); }
-  /// Of things of at least one number each. @throws IoError for what is none
+  /// Of things of at least one number each. @throws LayoutError for what is none
   std::size_t count() {
     const double value = number();
     if (!(value >= 0.0 && value <= static_cast<double>(numbers_.size()))) throw_other_layout();
@@ -31,7 +31,7 @@ class MemoryReader {
 
  private:
   [[noreturn]] static void throw_other_layout() {
-    throw IoError("what a checkpoint remembers of a mean is of another layout");
+    throw LayoutError("there are not as many numbers of a mean as there should be");
   }
 
   std::span<const double> numbers_;

@@ -1,5 +1,6 @@
 #include "tarn/compare.hpp"
 
+#include <array>
 #include <exception>
 #include <filesystem>
 #include <set>
@@ -7,7 +8,6 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "compare_record.hpp"
 #include "mechanics_compare.hpp"
@@ -24,16 +24,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of all files that a comparison may write, but its lock.
-std::vector<std::string> comparison_file_names() {
-  std::vector<std::string> names{"compare.json", "compare.csv", "orders.csv"};
-  for (const char* name : {"rdf", "drift", "errors"}) {
-    for (const char* extension : {".csv", ".svg", ".png"}) {
-      names.push_back(std::string(name) + extension);
-    }
-  }
-  return names;
-}
+/// All files that a comparison may write; the one by which it is known as such goes last.
+constexpr std::array kFiles{"compare.csv", "orders.csv", "drift.csv",   "drift.svg",
+                            "drift.png",   "rdf.csv",    "rdf.svg",     "rdf.png",
+                            "errors.svg",  "errors.png", "compare.json"};
 
 /// Makes and locks the folder, and takes out what an earlier comparison left there.
 FolderLock take_folder(const std::string& folder, bool overwrite) {
@@ -49,7 +43,10 @@ FolderLock take_folder(const std::string& folder, bool overwrite) {
                      " holds a comparison already: choose another folder with --out, or "
                      "use --overwrite");
   }
-  for (const std::string& name : comparison_file_names()) {
+  if (!fs::exists(folder + "/compare.json", error) && !fs::exists(folder + "/compare.csv", error)) {
+    return lock;
+  }
+  for (const char* name : kFiles) {
     const std::string path = folder + "/" + name;
     fs::remove(path, error);
     if (error) io::throw_io_error("remove", path, error.value());

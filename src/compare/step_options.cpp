@@ -1,12 +1,12 @@
 #include "step_options.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <set>
-#include <system_error>
+#include <string_view>
 
 #include <fmt/format.h>
 
+#include "io/words.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn {
@@ -38,10 +38,8 @@ ReferenceScheme reference_scheme(const std::string& spec, std::string_view key,
   const std::string begins = with_colon(key);
   const std::size_t at = spec.find(begins);
   if (at == std::string::npos) return {spec, {}};
-  const std::string number = spec.substr(at + begins.size());
-  double step = 0.0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), step);
-  if (error != std::errc{} || *end != '\0' || !(step > 0.0) || !std::isfinite(step)) {
+  const auto step = io::finite_number(std::string_view(spec).substr(at + begins.size()));
+  if (!step || *step <= 0.0) {
     throw InputError(fmt::format("--reference {}: {} stands last, and is a number greater than 0{}",
                                  spec, key, unit));
   }

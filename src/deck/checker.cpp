@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "io/words.hpp"
 #include "suggest.hpp"
 #include "tarn/io/structure.hpp"
 
@@ -83,12 +84,6 @@ std::string_view kind_text(Raw::Kind kind) {
   return "a date or time";
 }
 
-bool is_number(const std::string& text) {
-  double number = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && *end == '\0' && std::isfinite(number);
-}
-
 constexpr std::int64_t kLargestInteger = std::numeric_limits<std::int64_t>::max();
 
 /// Digits of a number that an integer of TOML does not hold.
@@ -117,7 +112,7 @@ std::string remedy(const Key& key, const Raw& raw) {
       if (key.type == Type::integer && is_too_large(raw.string)) {
         return fmt::format("; the largest integer is 2^63 - 1 = {}", kLargestInteger);
       }
-      if ((wants_number && is_number(raw.string)) ||
+      if ((wants_number && io::finite_number(raw.string)) ||
           (key.type == Type::boolean && (raw.string == "true" || raw.string == "false"))) {
         return "; write it without quotes";
       }
@@ -459,7 +454,8 @@ std::optional<Value> Checker::read_value(const Key& key, const Raw& raw) {
     case Type::number:
       return read_number(key, raw);
     case Type::selection:
-      if (raw.kind == Raw::Kind::string && !is_number(raw.string)) return read_word(key, raw);
+      if (raw.kind == Raw::Kind::string && !io::finite_number(raw.string))
+        return read_word(key, raw);
       return read_number(key, raw);
     case Type::word:
       return read_word(key, raw);

@@ -186,9 +186,9 @@ void read_record(const ObserverRecord& record, const std::function<void(std::ist
   std::istringstream bytes(record.bytes);
   try {
     load(bytes);
-  } catch (const IoError& error) {
-    throw IoError(fmt::format("the checkpoint's record of '{}' does not fit this program: {}",
-                              record.name, error.what()));
+  } catch (const LayoutError& error) {
+    throw LayoutError(fmt::format("the checkpoint's record of '{}' does not fit this program: {}",
+                                  record.name, error.what()));
   }
 }
 

@@ -164,8 +164,7 @@ std::optional<double> number_of(const std::map<std::string, std::string>& commen
                                 const char* key) {
   const auto found = comment.find(key);
   if (found == comment.end()) return std::nullopt;
-  double number = 0.0;
-  return parse_number(found->second, number).empty() ? std::optional(number) : std::nullopt;
+  return finite_number(found->second);
 }
 
 }  // namespace

@@ -36,6 +36,14 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
+std::optional<double> finite_number(std::string_view word) {
+  double value = 0.0;
+  const char* end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, value);
+  if (error != std::errc{} || stop != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
 std::string parse_number(std::string_view word, double& value) {
   const bool plus = word.size() > 1 && word[0] == '+' && word[1] != '-';
   const char* begin = word.data() + (plus ? 1 : 0);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,8 @@ std::string_view trimmed(std::string_view text);
 /// The words between blanks.
 std::vector<std::string_view> words_of(std::string_view line);
 
+/// The finite number that the word is, or nothing.
+std::optional<double> finite_number(std::string_view word);
 /// What is wrong with the word as a coordinate, or nothing and the number.
 std::string parse_number(std::string_view word, double& value);
 /// A number of atoms, at least 1, or 0 if the word is none.

@@ -29,7 +29,7 @@ constexpr double kOnConstraints = 1e-9;
 // Longest half window of a multiplier's mean, in steps.
 constexpr double kMostHalfWindow = 1e5;
 
-/// Of a checkpoint. @throws IoError for another number of values
+/// Of a checkpoint. @throws LayoutError for another number of values
 Vector get_vector(std::istream& in, Index size) {
   return vector_of(io::get_doubles(in, static_cast<std::size_t>(size)));
 }
@@ -176,7 +176,7 @@ class RnCase : public MechanicsCase {
         s.*part = get_vector(in, (start.*part).size());
       }
     }
-    if (ahead_.empty()) throw IoError("it has no state");
+    if (ahead_.empty()) throw LayoutError("it has no state");
     means_.clear();
     for (std::uint64_t left = io::get_u64(in); left > 0; --left) {
       means_.push_back(get_vector(in, problem_.constraint->count()));

@@ -142,9 +142,12 @@ TEST_F(Comparisons, ReplaceAllFilesOfTheOneBefore) {
       "--schemes", "settle,shake",           "--set", "run.steps=20",
       "--set",     "run.equilibration_ps=0", "--set", "system.replicas=1"};
   ASSERT_EQ(run(kInputs + "water7-modern.toml", few).code, 0) << read_text(log_);
-  for (const char* name : {"orders.csv", "errors.svg", "drift.png", "mine.txt"}) {
-    test::write_text(out_ + "/" + name, "old");
-  }
+  const auto leave_old_files = [&] {
+    for (const char* name : {"orders.csv", "errors.svg", "drift.png", "mine.txt"}) {
+      test::write_text(out_ + "/" + name, "old");
+    }
+  };
+  leave_old_files();
   ASSERT_EQ(run(kInputs + "water7-modern.toml", few).code, 2);
   EXPECT_TRUE(std::filesystem::exists(out_ + "/orders.csv"));
   std::vector<std::string> anew = few;
@@ -154,6 +157,13 @@ TEST_F(Comparisons, ReplaceAllFilesOfTheOneBefore) {
     EXPECT_FALSE(std::filesystem::exists(out_ + "/" + name)) << name;
   }
   EXPECT_TRUE(std::filesystem::exists(out_ + "/mine.txt"));
+  // In a folder that holds no comparison they are somebody else's.
+  for (const char* name : {"compare.csv", "compare.json"}) {
+    std::filesystem::remove(out_ + "/" + name);
+  }
+  leave_old_files();
+  ASSERT_EQ(run(kInputs + "water7-modern.toml", few).code, 0) << read_text(log_);
+  EXPECT_EQ(read_text(out_ + "/orders.csv"), "old");
 }
 
 /// A quench of so many molecules takes minutes.

@@ -306,9 +306,9 @@ TEST(PooledBlocking, GoesOnBitByBitAndStaysSmall) {
   PooledBlocking second(2);
   const std::vector<double> memory = first.memory();
   for (std::size_t less = 1; less < 4; ++less) {
-    EXPECT_THROW(second.restore(std::span(memory).first(memory.size() - less)), IoError);
+    EXPECT_THROW(second.restore(std::span(memory).first(memory.size() - less)), LayoutError);
   }
-  EXPECT_THROW(second.restore({}), IoError);
+  EXPECT_THROW(second.restore({}), LayoutError);
   second.restore(memory);
   for (std::size_t t = 33'333; t < series.size(); ++t) second.add(t % 2, series[t]);
   EXPECT_EQ(second.memory(), whole.memory());

@@ -1,8 +1,10 @@
 #include "tarn/io/checkpoint.hpp"
 
 #include <limits>
+#include <span>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -133,6 +135,32 @@ TEST(Binary, AWrongCountIsNotBelieved) {
   EXPECT_THROW(get_string(text), IoError);
   std::istringstream empty;
   EXPECT_THROW(get_u64(empty), IoError);
+}
+
+TEST(Binary, AnotherNumberOfValuesIsRefused) {
+  std::ostringstream out;
+  put(out, std::span<const double>(std::vector<double>{1.0, 2.0, 3.0}));
+  for (std::size_t count : {0, 2, 3, 4}) {
+    std::istringstream in(out.str());
+    if (count == 3) {
+      EXPECT_EQ(get_doubles(in, count).back(), 3.0);
+    } else {
+      EXPECT_THROW(get_doubles(in, count), LayoutError) << count;
+    }
+  }
+}
+
+/// What does not fit names the record; what else fails is told as it is.
+TEST(Record, OfAnotherLayoutIsNamed) {
+  const ObserverRecord record{"rdf", "1234"};
+  EXPECT_EQ(
+      message_of<LayoutError>([&] { read_record(record, [](std::istream& in) { get_u64(in); }); }),
+      "the checkpoint's record of 'rdf' does not fit this program: bytes of a checkpoint end "
+      "too early");
+  EXPECT_EQ(message_of<IoError>([&] {
+              read_record(record, [](std::istream&) { throw IoError("the disk is full"); });
+            }),
+            "the disk is full");
 }
 
 TEST(Binary, ChecksumIsFnv1a) {

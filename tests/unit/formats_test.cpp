@@ -183,6 +183,14 @@ TEST_F(Formats, GroAsGromacsWritesIt) {
   const Structure s = read("a.gro", text + kBox);
   EXPECT_EQ(s.comment.at("step"), "750");
   EXPECT_EQ(s.comment.at("time_ps"), "1.50000");
+  EXPECT_EQ(s.time_ps(), 1.5);
+  Structure late = s;
+  late.comment["time_ps"] = "2500000.5";
+  EXPECT_EQ(late.time_ps(), 2500000.5) << "runs may be longer than clusters are wide";
+  for (const char* none : {"1.5ps", "inf", ""}) {
+    late.comment["time_ps"] = none;
+    EXPECT_EQ(late.time_ps(), std::nullopt) << none;
+  }
   EXPECT_EQ(s.molecules, 2);
   EXPECT_DOUBLE_EQ(s.positions_A[0], 1.0);
   EXPECT_DOUBLE_EQ(s.positions_A[2], -3.0);

@@ -430,7 +430,7 @@ TEST(MultiHistogram, GoesOnFromItsMemory) {
           MultiHistogram fresh(beta, ladders);
           const std::vector<double> memory = twice.memory();
           for (std::size_t k = 0; k < memory.size(); k += 7) {
-            EXPECT_THROW(fresh.restore(std::span(memory).first(k)), IoError) << k;
+            EXPECT_THROW(fresh.restore(std::span(memory).first(k)), LayoutError) << k;
           }
           fresh.restore(memory);
           twice = fresh;

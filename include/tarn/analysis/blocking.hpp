@@ -54,7 +54,7 @@ class BlockSums {
   double most_numbers(double values) const;
   /// All that it remembers, for a checkpoint.
   std::vector<double> memory() const;
-  /// @throws IoError for what is no memory() of these
+  /// @throws LayoutError for what is no memory() of these
   void restore(std::span<const double> memory);
 
  protected:

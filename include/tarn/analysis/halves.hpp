@@ -30,7 +30,7 @@ class Halves {
 
   /// All that it remembers, for a checkpoint.
   std::vector<double> memory() const;
-  /// @throws IoError for what is no memory() of these
+  /// @throws LayoutError for what is no memory() of these
   void restore(std::span<const double> memory);
 
  private:

@@ -57,6 +57,12 @@ class IoError : public Error {
   explicit IoError(const std::string& message) : Error(ExitCode::io, message) {}
 };
 
+/// What a checkpoint remembers is not of the layout that this program reads.
+class LayoutError : public IoError {
+ public:
+  using IoError::IoError;
+};
+
 /// A device that was asked for and cannot be used.
 class DeviceError : public Error {
  public:

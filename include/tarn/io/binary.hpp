@@ -24,7 +24,7 @@ void put(std::ostream& out, std::span<const float> values);
 void put(std::ostream& out, std::span<const std::int64_t> values);
 void put(std::ostream& out, std::span<const std::uint64_t> values);
 
-/// The inverse of put(). @throws IoError when the stream ends too early
+/// The inverse of put(). @throws LayoutError when the stream ends too early
 std::uint64_t get_u64(std::istream& in);
 std::int64_t get_i64(std::istream& in);
 double get_double(std::istream& in);
@@ -33,7 +33,7 @@ std::vector<double> get_doubles(std::istream& in);
 std::vector<float> get_floats(std::istream& in);
 std::vector<std::int64_t> get_i64s(std::istream& in);
 std::vector<std::uint64_t> get_u64s(std::istream& in);
-/// The same, of so many values. @throws IoError for another number of them
+/// The same, of so many values. @throws LayoutError for another number of them
 std::vector<double> get_doubles(std::istream& in, std::size_t count);
 std::vector<std::int64_t> get_i64s(std::istream& in, std::size_t count);
 std::vector<std::uint64_t> get_u64s(std::istream& in, std::size_t count);

@@ -43,7 +43,7 @@ void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 Checkpoint read_checkpoint(const std::string& path);
 
 /// Gives what one observer saved to what loads it.
-/// @throws IoError naming the record where that does not fit
+/// @throws LayoutError naming the record where that does not fit; what else `load` throws
 void read_record(const ObserverRecord& record, const std::function<void(std::istream&)>& load);
 
 }  // namespace tarn::io
