@@ -42,8 +42,8 @@ double bound_seconds(const Case& c, double steps, const Bound& bound) {
   const int lanes = gpu::lanes_of(bound.device.compute_capability, floats);
   if (lanes == 0) return 0.0;
   return gpu::bound_seconds(steps * bench::pairs_of(c) * c.replicas,
-                            gpu::instructions_of_pair(gpu::path_of(c.molecules), false),
-                            bound.device.multiprocessors, lanes, bound.clock_Hz);
+                            gpu::instructions_of_pair(false), bound.device.multiprocessors, lanes,
+                            bound.clock_Hz);
 }
 
 /// Steps that are timed at a time: some 20 ms, which hide a launch and let clocks rise, whatever

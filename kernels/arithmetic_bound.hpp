@@ -16,24 +16,10 @@
 namespace tarn {
 namespace gpu {
 
-/// Instructions of one pair of molecules.
-struct PairInstructions {
-  int all = 0;         ///< with the forces on both molecules
-  int on_partner = 0;  ///< of these, what only adds the force on the second one
-};
-
-/// As a number that counts finds them (tests/support/counting.hpp), checked by
-/// unit/arithmetic_bound_test. @param m_site four sites
-constexpr PairInstructions pair_instructions(bool m_site) {
-  return m_site ? PairInstructions{169, 30} : PairInstructions{145, 27};
-}
-
-/// Instructions that a path spends on a pair: once for both molecules on the warp path, from each
-/// side on the others.
-inline int instructions_of_pair(Path path, bool m_site) {
-  const PairInstructions p = pair_instructions(m_site);
-  return path == Path::warp ? p.all : 2 * (p.all - p.on_partner);
-}
+/// Instructions of one pair of molecules, with the forces on both, as a number that counts finds
+/// them (tests/support/counting.hpp), checked by unit/arithmetic_bound_test. @param m_site four
+/// sites
+constexpr int instructions_of_pair(bool m_site) { return m_site ? 169 : 145; }
 
 /// Instructions a multiprocessor and cycle, of floats or doubles; 0 for a device that is not known.
 /// (CUDA C++ Programming Guide, throughput of native arithmetic instructions.)
@@ -51,9 +37,9 @@ inline int lanes_of(const std::string& compute_capability, bool floats) {
 }
 
 /// Seconds that so many pairs take at the bound.
-inline double bound_seconds(double pairs, int instructions_of_pair, int multiprocessors, int lanes,
+inline double bound_seconds(double pairs, int instructions, int multiprocessors, int lanes,
                             double clock_Hz) {
-  return pairs * instructions_of_pair / (clock_Hz * multiprocessors * lanes);
+  return pairs * instructions / (clock_Hz * multiprocessors * lanes);
 }
 
 }  // namespace gpu

@@ -4,32 +4,33 @@
 
 /// @file
 /// Clusters of 33 to 128 molecules: a thread block each, positions in shared memory, as many steps
-/// a launch as are due. Thread (i, s) sums the partners of molecule i in slice s; thread (i, 0)
-/// owns the molecule.
+/// a launch as are due. Thread (i, s) takes a part of the pairs of molecule i, slice s of the turns
+/// of its strip (layout.hpp); thread (i, 0) owns the molecule.
 
 namespace tarn::gpu {
 namespace {
 
 constexpr int kMostThreads = kMostInBlock * kBlockSlices;
 
-/// Shared memory of a block: sites, partial forces of the slices 1 .. S-1, and a row for sums.
+/// Shared memory of a block: sites, forces by slice, and a row for sums.
 template <class S, class R, bool kMSite>
 struct BlockMemory {
   using PackedSite = gpu::PackedSite<R, kMSite>;
   PackedSite* sites;  ///< [thread]
-  S* partial;         ///< [slice - 1][9][thread]
+  S* partial;         ///< [slice][9][thread]
   S* sums;            ///< [3][thread]
   int width;          ///< threads along the molecules
 
   __device__ BlockMemory(unsigned char* memory, int threads) : width(threads) {
     sites = reinterpret_cast<PackedSite*>(memory);
     partial = reinterpret_cast<S*>(sites + threads);
-    sums = partial + (kBlockSlices - 1) * 9 * threads;
+    sums = partial + kBlockSlices * 9 * threads;
   }
   static constexpr std::size_t bytes(int threads) {
     return static_cast<std::size_t>(threads) *
-           (((kBlockSlices - 1) * 9 + 3) * sizeof(S) + sizeof(PackedSite));
+           ((kBlockSlices * 9 + 3) * sizeof(S) + sizeof(PackedSite));
   }
+  __device__ S* of_slice(int slice) const { return partial + slice * 9 * width; }
 };
 
 /// Sum over the molecules by halving, the same in all threads. All threads of the block call it;
@@ -66,26 +67,22 @@ __device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
   const Masses<S>& m = system.step.masses;
   const Vec3<S> zero{S(0), S(0), S(0)};
   __syncthreads();
-  if (owner) {
+  if (slice == 0) {  // threads without a molecule, too: all sites are numbers
     memory.sites[i] =
         packed<R, kMSite>(make_site<PlainNumbers, R, kMSite>(x, system.pair.m_weight));
   }
   __syncthreads();
   Triple<S> f{zero, zero, zero};
-  if (molecule) {
-    SiteForces<S> sum = no_site_forces<S>();
-    const Range partners = slice_range(slice, kBlockSlices, system.molecules);
-    add_partners(pair, unpacked(memory.sites[i]), memory.sites, partners.first, partners.last, i,
-                 sum);
-    f = forces_on_atoms<kMSite>(sum, system.pair.m_weight);
-    if (slice > 0) {
-      store_triple(f, memory.partial + (slice - 1) * 9 * memory.width, memory.width, i);
-    }
-  }
+  const SharedStrips<S, R, kMSite> cluster{memory.sites, system.molecules, memory.of_slice(slice),
+                                           memory.width};
+  const Range turns =
+      slice_range(slice, kBlockSlices, turns_of_strip(strips_for(system.molecules)));
+  add_meetings(pair, system.pair.m_weight, cluster, i / kStrip, i % kStrip, turns, f);
+  if (slice > 0) store_triple(f, memory.of_slice(slice), memory.width, i);
   __syncthreads();
   if (owner) {
     for (int s = 1; s < kBlockSlices; ++s) {
-      f = f + load_triple<S>(memory.partial + (s - 1) * 9 * memory.width, memory.width, i);
+      f = f + load_triple<S>(memory.of_slice(s), memory.width, i);
     }
   }
   const S per_molecule = S(1) / static_cast<S>(system.molecules);

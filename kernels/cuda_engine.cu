@@ -491,9 +491,8 @@ class CudaEngine final : public Engine {
     // Multipliers at infinite omega take forces in double, whatever the precision of the steps.
     const std::size_t replicas = replica_ids_.size();
     sites_ = DeviceBuffer<unsigned char>(slots * kMostSiteBytes);
-    const int slices = force_slices(n_);
-    partial_ = DeviceBuffer<double>(9 * slots * static_cast<std::size_t>(slices));
-    net_ = DeviceBuffer<double>(3 * replicas * static_cast<std::size_t>(pair_tiles(n_, slices)));
+    partial_ = DeviceBuffer<double>(9 * slots * static_cast<std::size_t>(force_rows(n_)));
+    net_ = DeviceBuffer<double>(3 * replicas * static_cast<std::size_t>(pair_blocks(n_)));
     wall_ = DeviceBuffer<double>(replicas * kWallNumbers);
     device_step_ = DeviceBuffer<long long>(std::vector<long long>{step_});
     // Where the move is free nobody writes them, and who ends a step still loads them.

@@ -31,8 +31,8 @@ void launch_block_advance(const DeviceState& d, const ClusterSystem& system, Pre
 /// Work space of the tile path.
 struct TileScratch {
   void* sites;    ///< [slot] of PackedSite, in numbers of pairs
-  void* partial;  ///< [slice][9][slot]: forces, in numbers of the state
-  void* net;      ///< [replica][tile and slice][3]: sums of these, in the same numbers
+  void* partial;  ///< [row][9][slot]: forces, in numbers of the state
+  void* net;      ///< [replica][band and slice][3]: sums of these, in the same numbers
   double* wall;   ///< [replica][9]: origin, centre of mass, net push
   /// The number of the step that is under way, and after its pairs the one that it ends with; a
   /// graph must read it from memory.

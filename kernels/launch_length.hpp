@@ -24,10 +24,10 @@ inline constexpr double kLongestLaunch_s = 0.5;
 /// Instructions of a thread in a step, no fewer than there are: of a pair those that are counted in
 /// docs/architecture.md, and beside the pairs as many as the whole kernel has for all schemes.
 constexpr double instructions_of_step(Path path, int molecules) {
-  constexpr double kOfMeeting = 270.0, kOfPartner = 191.0, kBeside = 8000.0;
-  return kBeside + (path == Path::warp
-                        ? kOfMeeting * rounds(molecules)
-                        : kOfPartner * ((molecules + kBlockSlices - 1) / kBlockSlices));
+  constexpr double kOfMeeting = 270.0, kBeside = 8000.0;
+  const int turns = turns_of_strip(strips_for(molecules));
+  return kBeside + kOfMeeting * (path == Path::warp ? rounds(molecules)
+                                                    : (turns + kBlockSlices - 1) / kBlockSlices);
 }
 
 /// Cycles of a step of all replicas, no fewer than it takes: all instructions in double, each of

@@ -85,21 +85,12 @@ TARN_HD constexpr bool adds(int molecule, int offset, int molecules) {
 constexpr int block_threads(int molecules) {
   return (molecules + kWarpLanes - 1) / kWarpLanes * kWarpLanes;
 }
-/// Slices: parts that the partners of a molecule are dealt to. How many is a function of N only, so
-/// that sums have one order. Three in a block of the block path: with four, the largest one leaves
-/// its threads too few registers.
+/// Slices: parts that the work on a molecule is dealt to. How many is a function of N only, so that
+/// sums have one order. Three in a block of the block path: with four, the largest one leaves its
+/// threads too few registers.
 inline constexpr int kBlockSlices = 3;
-inline constexpr int kTile = 64;  ///< molecules of a tile
+inline constexpr int kTile = 64;  ///< molecules of a tile of an observation
 TARN_HD constexpr int tiles_for(int molecules) { return (molecules + kTile - 1) / kTile; }
-/// Groups of threads of a block of forces: each takes a slice of the partners of the same tile, and
-/// they are added before they go to memory.
-inline constexpr int kTileGroups = 4;
-/// Partial sums of the force on a molecule in memory: enough blocks to fill a chip with one cluster
-/// of 1000, and no more, because they are what goes to and from memory.
-TARN_HD constexpr int force_slices(int molecules) {
-  const int tiles = tiles_for(molecules);
-  return tiles > 16 ? 16 : tiles;
-}
 /// Slices of an observation.
 TARN_HD constexpr int observed_slices(int molecules) {
   const int slices = molecules / 16;
@@ -131,6 +122,128 @@ TARN_HD constexpr PairTile pair_tile(std::int64_t block, int molecules, int slic
   const std::int64_t replica = block / tiles / slices;
   return {replica, static_cast<int>(block % tiles), static_cast<int>(block / tiles % slices)};
 }
+
+// --- pairs of the block and the tile path --------------------------------------------------------
+
+/// A strip is 32 molecules, those of a warp. Lane l of it meets partner l + t (modulo 32) of
+/// another strip, or of its own, in turn t.
+inline constexpr int kStrip = kWarpLanes;
+TARN_HD constexpr int strips_for(int molecules) { return (molecules + kStrip - 1) / kStrip; }
+TARN_HD constexpr int partner_of_turn(int lane, int turn) { return (lane + turn) % kStrip; }
+
+/// Up to four strips that lie in shared memory meet each other in rounds, so that each pair is met
+/// once and all strips have equally much to do. Strip s meets itself in turns 1 .. 16 of round 0,
+/// and strip s + k (modulo T) in round k = 1 .. T/2: in all 32 turns, or where 2k = T in half of
+/// them, 0 .. 15 from the one and 1 .. 16 from the other side.
+struct StripMeeting {
+  int partner;
+  Range turns;
+};
+TARN_HD constexpr int turns_of_strip(int strips) { return kStrip / 2 * strips; }
+/// @param all of all turns of all rounds, those that are to be done
+TARN_HD constexpr StripMeeting strip_meeting(int strip, int round, int strips, const Range& all) {
+  constexpr int half = kStrip / 2;
+  const bool shared = 2 * round == strips;
+  const int begin = round == 0 ? 0 : half + kStrip * (round - 1);
+  const int end = begin + (round == 0 || shared ? half : kStrip);
+  const int turn = (round == 0 || (shared && strip >= round) ? 1 : 0) - begin;
+  const int first = all.first > begin ? all.first : begin;
+  const int last = all.last < end ? all.last : end;
+  return {strip + round < strips ? strip + round : strip + round - strips,
+          {first + turn, last + turn}};
+}
+/// A lane meets its partners in turns before this one: in turn 16 of its own strip, it or its
+/// partner does.
+TARN_HD constexpr int turns_to_meet(int lane, int round) {
+  return round > 0 || lane < kStrip / 2 ? kStrip : kStrip / 2;
+}
+
+/// A band is up to four strips, a thread each molecule. The bands of a cluster meet each other in
+/// rounds, too: band b meets the strips of band b + k (modulo B), one after the other, in round
+/// k = 1 .. B/2; where 2k = B the second half of the bands rests. In round 0 its own strips meet
+/// each other.
+inline constexpr int kBandStrips = 4;
+inline constexpr int kBand = kBandStrips * kStrip;
+TARN_HD constexpr int bands_for(int molecules) { return (molecules + kBand - 1) / kBand; }
+/// Strips of a band that are there.
+TARN_HD constexpr int strips_of_band(int band, int molecules) {
+  const int strips = strips_for(molecules) - band * kBandStrips;
+  return strips < kBandStrips ? strips : kBandStrips;
+}
+/// Few bands would leave the chip empty: there the turns with a strip are dealt to two blocks.
+TARN_HD constexpr int strip_parts(int molecules) {
+  return molecules > kBand && molecules <= 1024 ? 2 : 1;
+}
+/// What is dealt to the blocks of a band, its slices: pieces of round 0, and the meetings with
+/// strips of other bands. Enough slices to fill a chip with one cluster of 1000, and no more,
+/// because each adds a sum to memory.
+TARN_HD constexpr int own_pieces(int molecules) {
+  return strips_of_band(0, molecules) * strip_parts(molecules);
+}
+TARN_HD constexpr int force_pieces(int molecules) {
+  return own_pieces(molecules) +
+         rounds(bands_for(molecules)) * kBandStrips * strip_parts(molecules);
+}
+TARN_HD constexpr int force_slices(int molecules) {
+  return force_pieces(molecules) < 40 ? force_pieces(molecules) : 40;
+}
+/// Sums of the force on a molecule in memory, in the order in which they are added: one of each
+/// slice of its own band, and those of the bands that meet it.
+TARN_HD constexpr int force_rows(int molecules) {
+  return force_slices(molecules) + rounds(bands_for(molecules)) * strip_parts(molecules);
+}
+/// Whether there is such a sum for the molecules of a band.
+TARN_HD constexpr bool has_row(int row, int band, int molecules) {
+  const int bands = bands_for(molecules), slices = force_slices(molecules);
+  if (row < slices) return true;
+  const int round = 1 + (row - slices) / strip_parts(molecules);
+  return meets(band >= round ? band - round : band - round + bands, round, bands);
+}
+
+/// What a block of pairs works on.
+struct PairBlock {
+  std::int64_t replica;
+  int band, slice;
+};
+TARN_HD constexpr int pair_blocks(int molecules) {
+  return bands_for(molecules) * force_slices(molecules);
+}
+TARN_HD constexpr PairBlock pair_block(std::int64_t block, int molecules) {
+  const int bands = bands_for(molecules), slices = force_slices(molecules);
+  return {block / bands / slices, static_cast<int>(block % bands),
+          static_cast<int>(block / bands % slices)};
+}
+struct PairWork {
+  Range own_turns;  ///< of the strips of the band with each other; see strip_meeting()
+  Range meetings;   ///< with strips of other bands; see band_meeting()
+};
+TARN_HD constexpr PairWork pair_work(int band, int slice, int molecules) {
+  const Range pieces = slice_range(slice, force_slices(molecules), force_pieces(molecules));
+  const int own = own_pieces(molecules), turns = turns_of_strip(strips_of_band(band, molecules));
+  const auto turn = [&](int piece) { return turns * (piece < own ? piece : own) / own; };
+  const auto meeting = [&](int piece) { return piece < own ? 0 : piece - own; };
+  return {{turn(pieces.first), turn(pieces.last)}, {meeting(pieces.first), meeting(pieces.last)}};
+}
+struct BandMeeting {
+  int first, count;  ///< molecules of the strip; none if it is not there or not met
+  Range turns;
+  int row;  ///< of what the strip feels
+};
+TARN_HD constexpr BandMeeting band_meeting(int meeting, int band, int molecules) {
+  const int bands = bands_for(molecules), parts = strip_parts(molecules);
+  const int strip = meeting / parts, part = meeting % parts;
+  const int round = 1 + strip / kBandStrips;
+  const int other = band + round < bands ? band + round : band + round - bands;
+  const int first = other * kBand + strip % kBandStrips * kStrip;
+  const int left = meets(band, round, bands) ? molecules - first : 0;
+  return {first,
+          left < 0        ? 0
+          : left < kStrip ? left
+                          : kStrip,
+          slice_range(part, parts, kStrip), force_slices(molecules) + (round - 1) * parts + part};
+}
+
+// --- the end of a step on the tile path ----------------------------------------------------------
 
 /// What a block of the end of a step works on: some molecules of one replica.
 struct MoleculeChunk {

@@ -6,9 +6,8 @@
 #include "kernels/device_state.cuh"
 
 /// @file
-/// The forces on one molecule from a range of partners that lie in shared memory. Each pair is
-/// computed from both sides: no two threads add to the same number, and the order of the sum is
-/// that of the partners.
+/// Pairs of the molecules of a warp with those of a strip in shared memory, each pair once. No two
+/// threads add to the same number, and sums have one order.
 
 namespace tarn::gpu {
 
@@ -58,45 +57,75 @@ __device__ inline PackedSite<R, kMSite> packed(const ClusterSite<R>& s) {
   return p;
 }
 
-/// Sums of floats begin anew after so many partners, and go into the sum of all.
-inline constexpr int kPartnersInFloat = 32;
-
-template <class S>
-__device__ inline void add_chunk(const SiteForces<float>& f, SiteForces<S>& sum) {
-  const auto add = [](const Vec3<float>& from, Vec3<S>& to) {
-    to.x += static_cast<S>(from.x);
-    to.y += static_cast<S>(from.y);
-    to.z += static_cast<S>(from.z);
-  };
-  add(f.o, sum.o);
-  add(f.h1, sum.h1);
-  add(f.h2, sum.h2);
-  add(f.m, sum.m);
+/// A vector of another lane. All lanes of a warp call.
+template <class T>
+__device__ inline Vec3<T> from_lane(const Vec3<T>& a, int lane) {
+  constexpr unsigned all = 0xffffffffu;
+  return {__shfl_sync(all, a.x, lane), __shfl_sync(all, a.y, lane), __shfl_sync(all, a.z, lane)};
 }
 
-/// Adds the forces on `own` from shared partners first .. last - 1, without number `self`.
-template <class R, bool kMSite, class S>
-__device__ inline void add_partners(const PairParameters<R>& pair, const ClusterSite<R>& own,
-                                    const PackedSite<R, kMSite>* sites, int first, int last,
-                                    int self, SiteForces<S>& sum) {
+/// Forces of a meeting, in numbers of pairs: sums of up to 32.
+template <class R>
+struct Meeting {
+  SiteForces<R> own;      ///< on the molecule of the lane
+  SiteForces<R> partner;  ///< on the partner that the lane would meet next
+};
+/// Meets the partners of a strip, `sites`, in some turns. The sum of what a partner feels goes from
+/// lane to lane with it. All lanes of a warp call.
+/// @param count partners that there are; the others have positions, too
+/// @param before the lane meets its partners in turns before this one only
+template <class R, bool kMSite>
+__device__ inline Meeting<R> meet_strip(const PairParameters<R>& pair, const ClusterSite<R>& own,
+                                        const PackedSite<R, kMSite>* sites, int count,
+                                        const Range& turns, int before) {
   constexpr bool floats = std::is_same_v<R, float>;
-  const auto add = [&](int j, SiteForces<R>& f) {
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes, next = (lane + 1) % kWarpLanes;
+  Meeting<R> f{no_site_forces<R>(), no_site_forces<R>()};
+  for (int turn = turns.first; turn < turns.last; ++turn) {
+    const int j = partner_of_turn(lane, turn);
     const ClusterSite<R> other = unpacked(sites[j]);
-    const Vec3<R> r = no_force_unless(j != self, oxygen_vector<R, floats>(own, other));
-    // What the partner feels is its own thread's business: never used, never computed.
-    SiteForces<R> ignored = no_site_forces<R>();
-    add_pair_forces<kMSite>(pair, r, own.d, other.d, AllLanes{}, f, ignored);
-  };
-  if constexpr (floats) {
-    for (int chunk = first; chunk < last; chunk += kPartnersInFloat) {
-      const int end = chunk + kPartnersInFloat < last ? chunk + kPartnersInFloat : last;
-      SiteForces<R> f = no_site_forces<R>();
-      for (int j = chunk; j < end; ++j) add(j, f);
-      add_chunk(f, sum);
+    const bool counts = j < count && turn < before;
+    const Vec3<R> r = no_force_unless(counts, oxygen_vector<R, floats>(own, other));
+    add_pair_forces<kMSite>(pair, r, own.d, other.d, AllLanes{}, f.own, f.partner);
+    f.partner.o = from_lane(f.partner.o, next);
+    f.partner.h1 = from_lane(f.partner.h1, next);
+    f.partner.h2 = from_lane(f.partner.h2, next);
+    if constexpr (kMSite) f.partner.m = from_lane(f.partner.m, next);
+  }
+  return f;
+}
+
+/// Molecules in shared memory that meet each other: those of a cluster, or of a band of one.
+template <class S, class R, bool kMSite>
+struct SharedStrips {
+  const PackedSite<R, kMSite>* sites;  ///< [strip][lane]
+  int molecules;
+  S* rows;    ///< [9][width], for what partners feel
+  int width;  ///< of a row, all lanes of all strips
+};
+/// Adds to the force f on the molecule of a thread, of lane `lane` of strip `strip`, what comes
+/// from some turns with strips of its own kind. All threads of the block call, with whole warps of
+/// one strip, all strips, and the same turns for all that share rows. Sites must be there for all.
+template <class S, class R, bool kMSite>
+__device__ inline void add_meetings(const PairParameters<R>& pair, S m_weight,
+                                    const SharedStrips<S, R, kMSite>& shared, int strip, int lane,
+                                    const Range& turns, Triple<S>& f) {
+  const int strips = strips_for(shared.molecules), i = kStrip * strip + lane;
+  for (int round = 0; round <= rounds(strips); ++round) {
+    const StripMeeting with = strip_meeting(strip, round, strips, turns);
+    const bool any = strip < strips && with.turns.first < with.turns.last;
+    if (any) {
+      const int first = kStrip * with.partner;
+      const int before = i < shared.molecules ? turns_to_meet(lane, round) : 0;
+      const Meeting<R> g = meet_strip(pair, unpacked(shared.sites[i]), shared.sites + first,
+                                      shared.molecules - first, with.turns, before);
+      f = f + forces_on_atoms<kMSite>(as_sums<PlainNumbers, S>(g.own), m_weight);
+      store_triple(forces_on_atoms<kMSite>(as_sums<PlainNumbers, S>(g.partner), m_weight),
+                   shared.rows, shared.width, first + partner_of_turn(lane, with.turns.last));
     }
-  } else {
-    // No sums of their own, which would take registers.
-    for (int j = first; j < last; ++j) add(j, sum);
+    __syncthreads();
+    if (any) f = f + load_triple<S>(shared.rows, shared.width, i);
+    __syncthreads();
   }
 }
 

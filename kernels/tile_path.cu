@@ -3,17 +3,17 @@
 #include "kernels/partner_loop.cuh"
 
 /// @file
-/// Clusters of more than 128 molecules. A step is two kernels: the pairs, in tiles of 64 molecules
-/// by slices of their partners, and the rest, which adds the slices in order, ends the step and
-/// begins the next one. A replica that goes bad is left alone from the next step on, and put to
-/// rest when the steps of a launch are over.
+/// Clusters of more than 128 molecules. A step is two kernels: the pairs, bands of molecules by
+/// slices of their partners, each pair once (layout.hpp), and the rest, which adds the sums in
+/// order, ends the step and begins the next one. A replica that goes bad is left alone from the
+/// next step on, and put to rest when the steps of a launch are over.
 
 namespace tarn::gpu {
 namespace {
 
 constexpr int kThreads = 128;
 constexpr int kWallThreads = 256;
-/// Threads that sum the forces of a molecule, each some of the slices.
+/// Threads that sum the forces of a molecule, each some of the rows.
 constexpr int kSumming = 4;
 constexpr int kChunkThreads = kSumming * kChunk;
 
@@ -42,16 +42,10 @@ __device__ void store_site(const DeviceMolecule<S>& s, const SystemNumbers<S>& s
       packed<R, kMSite>(make_site<PlainNumbers, R, kMSite>(s.x, system.pair.m_weight));
 }
 
-/// Partial forces of a slice.
+/// Partial forces of a row.
 template <class S>
-__device__ S* partial_forces(const DeviceState& d, const TileScratch& scratch, int slice) {
-  return static_cast<S*>(scratch.partial) + static_cast<std::int64_t>(slice) * 9 * d.slots;
-}
-/// Net forces of the blocks of pairs of a replica.
-template <class S>
-__device__ S* net_forces(const DeviceState& d, const TileScratch& scratch, std::int64_t replica) {
-  const int blocks = pair_tiles(d.molecules, force_slices(d.molecules));
-  return static_cast<S*>(scratch.net) + replica * blocks * 3;
+__device__ S* partial_forces(const DeviceState& d, const TileScratch& scratch, int row) {
+  return static_cast<S*>(scratch.partial) + static_cast<std::int64_t>(row) * 9 * d.slots;
 }
 
 /// Kick and drift of a step, and the noise in between with BAOAB; then the sites.
@@ -122,81 +116,98 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Sum over the 64 threads of the first group. All threads of the block call.
+/// Sum over a band, in its first thread. All threads of the block call.
 template <class S>
-__device__ Vec3<S> sum_over_tile(Vec3<S> a) {
-  __shared__ S of_warp[kTile / kWarpLanes][3];
+__device__ Vec3<S> sum_over_band(Vec3<S> a) {
+  __shared__ S of_warp[kBandStrips][3];
   for (int o = kWarpLanes / 2; o > 0; o /= 2) {
     a.x += __shfl_xor_sync(0xffffffffu, a.x, o);
     a.y += __shfl_xor_sync(0xffffffffu, a.y, o);
     a.z += __shfl_xor_sync(0xffffffffu, a.z, o);
   }
   const int t = static_cast<int>(threadIdx.x);
-  if (threadIdx.y == 0 && t % kWarpLanes == 0) {
-    of_warp[t / kWarpLanes][0] = a.x;
-    of_warp[t / kWarpLanes][1] = a.y;
-    of_warp[t / kWarpLanes][2] = a.z;
+  if (t % kWarpLanes == 0) {
+    S* const mine = of_warp[t / kWarpLanes];
+    mine[0] = a.x;
+    mine[1] = a.y;
+    mine[2] = a.z;
   }
   __syncthreads();
-  static_assert(kTile == 2 * kWarpLanes);
-  return {of_warp[0][0] + of_warp[1][0], of_warp[0][1] + of_warp[1][1],
-          of_warp[0][2] + of_warp[1][2]};
+  for (int w = 1; w < kBandStrips; ++w) {
+    a = a + Vec3<S>{of_warp[w][0], of_warp[w][1], of_warp[w][2]};
+  }
+  return a;
 }
 
 /// Blocks of pairs that a multiprocessor must hold at once. Told no number, the compiler saves
-/// registers and takes the roots of a pair one after the other, each waited for: by the waits in
-/// the code some 410 cycles a partner for a warp of mixed pairs alone, and with this some 190.
-constexpr int kTileBlocksAtOnce = 2;
+/// registers and takes the roots of a pair one after the other, each waited for.
+template <class R>
+inline constexpr int kPairBlocksAtOnce = std::is_same_v<R, float> ? 4 : 3;
 
-/// Partial forces of one tile: block (replica, slice, tile), thread i of the tile and group g,
-/// which takes a quarter of the slice. With pairs in float also their sum.
+/// Partial forces: block (replica, slice, band), thread i of the band. With pairs in float also
+/// their sum.
 /// @param of_step counts the step on; nobody else looks at its number meanwhile
 template <class S, class R, bool kMSite>
-__global__ void __launch_bounds__(kTileGroups* kTile, kTileBlocksAtOnce)
+__global__ void __launch_bounds__(kBand, kPairBlocksAtOnce<R>)
     pairs_kernel(DeviceState d, PairParameters<R> pair, S m_weight, TileScratch scratch,
                  bool of_step) {
-  __shared__ PackedSite<R, kMSite> shared_sites[kTileGroups][kTile];
-  __shared__ S shared_forces[kTileGroups - 1][9][kTile];
-  const int t = static_cast<int>(threadIdx.x), group = static_cast<int>(threadIdx.y);
-  if (of_step && blockIdx.x == 0 && group == 0 && t == 0) ++*scratch.step;
-  const int n = d.molecules, slices = force_slices(n);
-  const PairTile block = pair_tile(blockIdx.x, n, slices);
-  const std::int64_t replica = block.replica;
-  if (d.stopped[replica] != 0) return;
-  const int i = block.tile * kTile + t;
-  const bool molecule = i < n;
-  const std::int64_t first_slot = replica * n;
+  __shared__ PackedSite<R, kMSite> shared_sites[kBand];
+  __shared__ S rows[9][kBand];
+  const int t = static_cast<int>(threadIdx.x), strip = t / kStrip, lane = t % kStrip;
+  if (of_step && blockIdx.x == 0 && t == 0) ++*scratch.step;
+  const int n = d.molecules;
+  const PairBlock block = pair_block(blockIdx.x, n);
+  if (d.stopped[block.replica] != 0) return;
+  const std::int64_t first_slot = block.replica * n;
   const PackedSite<R, kMSite>* const sites = all_sites<R, kMSite>(scratch) + first_slot;
-  PackedSite<R, kMSite>* const partners = shared_sites[group];
-  const PackedSite<R, kMSite> mine = sites[molecule ? i : 0];  // in one go, 16 bytes at a time
-  const ClusterSite<R> own = unpacked(mine);
-  SiteForces<S> sum = no_site_forces<S>();
-  const int parts = kTileGroups * slices;
-  const Range range = slice_range(kTileGroups * block.slice + group, parts, n);
-  // As often for all groups, the longest of which has n / parts partners, rounded up.
-  for (int begun = 0; begun * parts < n; begun += kTile) {
-    const int first = range.first + begun;
-    const int left = range.last - first;
-    const int count = left < kTile ? left : kTile;
+  const int begin = block.band * kBand, i = begin + t;
+  const int strips = strips_of_band(block.band, n);
+  const bool there = i < n;
+  const PackedSite<R, kMSite> mine = sites[there ? i : begin];  // in one go, 16 bytes at a time
+  const PairWork work = pair_work(block.band, block.slice, n);
+  const Vec3<S> zero{S(0), S(0), S(0)};
+  Triple<S> f{zero, zero, zero};
+  Vec3<S> net = zero;
+  if (work.own_turns.first < work.own_turns.last) {
+    shared_sites[t] = mine;
     __syncthreads();
-    if (t < count) partners[t] = sites[first + t];
-    __syncthreads();
-    add_partners(pair, own, partners, 0, count, i - first, sum);
+    const SharedStrips<S, R, kMSite> band{shared_sites, n - begin < kBand ? n - begin : kBand,
+                                          &rows[0][0], kBand};
+    add_meetings(pair, m_weight, band, strip, lane, work.own_turns, f);
   }
-  Triple<S> f = forces_on_atoms<kMSite>(sum, m_weight);
-  if (group > 0) store_triple(f, &shared_forces[group - 1][0][0], kTile, t);
-  __syncthreads();
-  if (group == 0) {
-    for (const auto& other : shared_forces) f = f + load_triple<S>(&other[0][0], kTile, t);
-    if (molecule) {
-      store_triple(f, partial_forces<S>(d, scratch, block.slice), d.slots, first_slot + i);
+  const ClusterSite<R> own = unpacked(mine);
+  for (int k = work.meetings.first; k < work.meetings.last; ++k) {
+    const BandMeeting with = band_meeting(k, block.band, n);
+    if (with.count == 0) continue;
+    __syncthreads();
+    if (strip == 0) shared_sites[lane] = sites[with.first + (lane < with.count ? lane : 0)];
+    __syncthreads();
+    if (strip < strips) {
+      const Meeting<R> g =
+          meet_strip(pair, own, shared_sites, with.count, with.turns, there ? kStrip : 0);
+      f = f + forces_on_atoms<kMSite>(as_sums<PlainNumbers, S>(g.own), m_weight);
+      store_triple(forces_on_atoms<kMSite>(as_sums<PlainNumbers, S>(g.partner), m_weight),
+                   &rows[0][0], kBand, kStrip * strip + partner_of_turn(lane, with.turns.last));
+    }
+    __syncthreads();
+    if (t < with.count) {
+      Triple<S> g = load_triple<S>(&rows[0][0], kBand, t);
+      for (int s = 1; s < strips; ++s) {
+        g = g + load_triple<S>(&rows[0][0], kBand, kStrip * s + t);
+      }
+      store_triple(g, partial_forces<S>(d, scratch, with.row), d.slots,
+                   first_slot + with.first + t);
+      net = net + total(g);
     }
   }
+  if (there) {
+    store_triple(f, partial_forces<S>(d, scratch, block.slice), d.slots, first_slot + i);
+    net = net + total(f);
+  }
   if constexpr (std::is_same_v<R, float>) {
-    const Vec3<S> zero{S(0), S(0), S(0)};
-    const Vec3<S> net = sum_over_tile(molecule ? total(f) : zero);
-    if (group == 0 && t == 0) {
-      S* const out = net_forces<S>(d, scratch, replica) + 3 * (blockIdx.x % pair_tiles(n, slices));
+    net = sum_over_band(net);
+    if (t == 0) {
+      S* const out = static_cast<S*>(scratch.net) + 3 * static_cast<std::int64_t>(blockIdx.x);
       out[0] = net.x;
       out[1] = net.y;
       out[2] = net.z;
@@ -293,7 +304,7 @@ __device__ MoleculePlace chunk_place(const DeviceState& d) {
   return {chunk.replica * d.molecules + molecule, chunk.replica, molecule, molecule < d.molecules};
 }
 
-/// Adds the slices up, takes off what rounding leaves of the net force, and adds the push of the
+/// Adds the rows up, takes off what rounding leaves of the net force, and adds the push of the
 /// wall. All threads of a block call; those with y = 0 get the forces on their molecule.
 template <class S, class R, bool kMSite>
 __device__ Triple<S> whole_force(const DeviceState& d, const SystemNumbers<S>& system,
@@ -306,8 +317,8 @@ __device__ Triple<S> whole_force(const DeviceState& d, const SystemNumbers<S>& s
   const Vec3<S> zero{S(0), S(0), S(0)};
   Vec3<S> net = zero;
   if constexpr (std::is_same_v<R, float>) {
-    const S* const of_block = net_forces<S>(d, scratch, p.replica);
-    const int blocks = pair_tiles(d.molecules, force_slices(d.molecules));
+    const int blocks = pair_blocks(d.molecules);
+    const S* const of_block = static_cast<const S*>(scratch.net) + p.replica * blocks * 3;
     for (int b = part * kChunk + i; b < blocks; b += kChunkThreads) {
       net = net + Vec3<S>{of_block[3 * b], of_block[3 * b + 1], of_block[3 * b + 2]};
     }
@@ -315,10 +326,11 @@ __device__ Triple<S> whole_force(const DeviceState& d, const SystemNumbers<S>& s
     __syncthreads();
   }
   Triple<S> f{zero, zero, zero};
-  const Range slices = slice_range(part, kSumming, force_slices(d.molecules));
+  const Range rows = slice_range(part, kSumming, force_rows(d.molecules));
   if (p.there) {
-    for (int s = slices.first; s < slices.last; ++s) {
-      f = f + load_triple<S>(partial_forces<S>(d, scratch, s), d.slots, p.slot);
+    for (int row = rows.first; row < rows.last; ++row) {
+      if (!has_row(row, p.molecule / kBand, d.molecules)) continue;
+      f = f + load_triple<S>(partial_forces<S>(d, scratch, row), d.slots, p.slot);
     }
   }
   constexpr int component = (kSumming - 1) * kChunk;
@@ -491,15 +503,15 @@ unsigned blocks_for(std::int64_t threads) {
 unsigned chunks_of(const DeviceState& d) {
   return static_cast<unsigned>(d.replicas * molecule_chunks(d.molecules));
 }
-const dim3 kOfChunk{kChunk, kSumming, 1}, kOfTile{kTile, kTileGroups, 1};
+const dim3 kOfChunk{kChunk, kSumming, 1};
 
 /// The forces of the sites that are there, but for their last sum.
 template <class S, class R, bool kMSite>
 void launch_pairs(const DeviceState& d, const ClusterSystem& system, const TileScratch& scratch,
                   bool of_step, cudaStream_t stream) {
   const SystemNumbers<S> numbers = rounded_system<S>(system);
-  const std::int64_t blocks = d.replicas * pair_tiles(d.molecules, force_slices(d.molecules));
-  launch_kernel(pairs_kernel<S, R, kMSite>, static_cast<unsigned>(blocks), kOfTile, 0, stream, d,
+  const std::int64_t blocks = d.replicas * pair_blocks(d.molecules);
+  launch_kernel(pairs_kernel<S, R, kMSite>, static_cast<unsigned>(blocks), kBand, 0, stream, d,
                 rounded_parameters<R>(system.pair), numbers.pair.m_weight, scratch, of_step);
   if (system.wall.stiffness > 0.0) {
     launch_kernel(wall_kernel<S, R, kMSite>, static_cast<unsigned>(d.replicas), kWallThreads, 0,

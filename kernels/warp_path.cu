@@ -1,5 +1,6 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
+#include "kernels/partner_loop.cuh"
 
 /// @file
 /// Clusters of up to 32 molecules: several a warp, a molecule a lane, as many steps a launch as are
@@ -56,11 +57,6 @@ class DeviceWarp {
       if (adds(molecule_, o, d_.molecules)) a = a + other;
     }
     return from_lane(a, first());
-  }
-  template <class T>
-  __device__ static Vec3<T> from_lane(const Vec3<T>& a, int lane) {
-    return {__shfl_sync(kAllLanes, a.x, lane), __shfl_sync(kAllLanes, a.y, lane),
-            __shfl_sync(kAllLanes, a.z, lane)};
   }
   __device__ static float to_float(double value) { return static_cast<float>(value); }
   __device__ static double to_double(float value) { return static_cast<double>(value); }

@@ -152,7 +152,7 @@ TEST_P(EngineDevices, ForcesAreThoseOfThePlainSum) {
   Worst double_error("log10_double"), float_error("log10_float");
   Worst share("log10_share_of_float_bound");
   for (const WaterModel& model : kWaterModels) {
-    for (int n : {1, 2, 7, 16, 17, 31, 33, 100, 257}) {
+    for (int n : {1, 2, 7, 16, 17, 31, 33, 65, 100, 129, 257, 400}) {
       if (n > 33 && model.name != "tip3p" && model.name != "tip4p") continue;
       const std::vector<double> x = lattice_cluster(model, n, 7);
       const ReferenceForces reference = reference_forces(model, std::span<const double>(x));

@@ -29,22 +29,14 @@ TEST(ArithmeticBound, CountsThePairAsByHand) {
   constexpr int kCommon = 3 + 1 + 6, kCoulomb = kCommon + 3, kOxygens = kCommon + 6;
   // Three sites: the charges of the oxygens are one more; vectors from O to H twice, H to O twice,
   // H to H four times.
-  const PairInstructions three = pair_instructions(false);
-  EXPECT_EQ(three.all, kOxygens + 1 + 8 * kCoulomb + 3 * (2 + 2 + 4));
-  EXPECT_EQ(three.all, counted<false>());
-  EXPECT_EQ(three.on_partner, 9 * 3);
+  const int three = instructions_of_pair(false);
+  EXPECT_EQ(three, kOxygens + 1 + 8 * kCoulomb + 3 * (2 + 2 + 4));
+  EXPECT_EQ(three, counted<false>());
   // Four: one Coulomb force more; vectors from M to O, M to M, M to H twice, H to O twice, H to M
   // twice, H to H four times.
-  const PairInstructions four = pair_instructions(true);
-  EXPECT_EQ(four.all, kOxygens + 9 * kCoulomb + 3 * (1 + 1 + 2 + 2 + 2 + 4));
-  EXPECT_EQ(four.all, counted<true>());
-  EXPECT_EQ(four.on_partner, 10 * 3);
-}
-
-TEST(ArithmeticBound, PathsCountAPairOnceOrFromEachSide) {
-  EXPECT_EQ(instructions_of_pair(Path::warp, false), 145);
-  EXPECT_EQ(instructions_of_pair(Path::block, false), 2 * (145 - 27));
-  EXPECT_EQ(instructions_of_pair(Path::tiles, true), 2 * (169 - 30));
+  const int four = instructions_of_pair(true);
+  EXPECT_EQ(four, kOxygens + 9 * kCoulomb + 3 * (1 + 1 + 2 + 2 + 2 + 4));
+  EXPECT_EQ(four, counted<true>());
 }
 
 /// A device of two multiprocessors, 4 lanes each and 10 cycles a second does 80 instructions.

@@ -164,14 +164,12 @@ TEST(GpuLayout, EveryPairMeetsOnce) {
 
 TEST(GpuLayout, SlicesCoverAllPartnersOnce) {
   for (int n : {33, 100, 128, 129, 257, 1000, 10000}) {
-    for (int slices : {kBlockSlices, observed_slices(n), kTileGroups * force_slices(n)}) {
+    for (int slices : {kBlockSlices, observed_slices(n), force_slices(n)}) {
       int next = 0;
       for (int s = 0; s < slices; ++s) {
         const Range r = slice_range(s, slices, n);
         EXPECT_EQ(r.first, next);
         EXPECT_GE(r.last, r.first);
-        // As pairs_kernel counts its tiles.
-        EXPECT_LE(r.last - r.first, (n + slices - 1) / slices);
         next = r.last;
       }
       EXPECT_EQ(next, n);
@@ -179,25 +177,132 @@ TEST(GpuLayout, SlicesCoverAllPartnersOnce) {
     EXPECT_GE(tiles_for(n) * kTile, n);
     EXPECT_LT((tiles_for(n) - 1) * kTile, n);
   }
-  // Blocks of pairs: every (replica, slice, tile) has one.
+  // Every (replica, slice, tile) of an observation has a block.
   for (int n : {7, 129}) {
-    for (int slices : {observed_slices(n), force_slices(n)}) {
-      std::set<std::tuple<std::int64_t, int, int>> seen;
-      for (std::int64_t block = 0; block < 3 * pair_tiles(n, slices); ++block) {
-        const PairTile p = pair_tile(block, n, slices);
-        EXPECT_LT(p.replica, 3);
-        EXPECT_LT(p.tile, tiles_for(n));
-        EXPECT_LT(p.slice, slices);
-        EXPECT_TRUE(seen.emplace(p.replica, p.tile, p.slice).second);
-      }
+    const int slices = observed_slices(n);
+    std::set<std::tuple<std::int64_t, int, int>> seen;
+    for (std::int64_t block = 0; block < 3 * pair_tiles(n, slices); ++block) {
+      const PairTile p = pair_tile(block, n, slices);
+      EXPECT_LT(p.replica, 3);
+      EXPECT_LT(p.tile, tiles_for(n));
+      EXPECT_LT(p.slice, slices);
+      EXPECT_TRUE(seen.emplace(p.replica, p.tile, p.slice).second);
     }
   }
   EXPECT_EQ(observed_slices(7), 1);
   EXPECT_EQ(observed_slices(10000), 64);
-  EXPECT_EQ(force_slices(129), 3);
-  EXPECT_EQ(force_slices(10000), 16);
   EXPECT_EQ(block_threads(33), 64);
   EXPECT_EQ(block_threads(128), 128);
+}
+
+/// Pairs of molecules of a cluster, each of which is to be met once.
+class MetPairs {
+ public:
+  explicit MetPairs(int molecules)
+      : molecules_(molecules), met_(static_cast<std::size_t>(molecules) * molecules, 0) {}
+  void meet(int i, int j) {
+    EXPECT_NE(i, j);
+    ++met_[static_cast<std::size_t>(std::min(i, j)) * molecules_ + std::max(i, j)];
+  }
+  /// Turns of strip `strip` of those that begin with molecule `first`, as add_meetings has them.
+  void meet_strips(int first, int strip, int strips, const Range& turns) {
+    for (int round = 0; round <= rounds(strips); ++round) {
+      const StripMeeting with = strip_meeting(strip, round, strips, turns);
+      ASSERT_LT(with.partner, strips);
+      for (int turn = with.turns.first; turn < with.turns.last; ++turn) {
+        for (int lane = 0; lane < kStrip; ++lane) {
+          const int i = kStrip * strip + lane;
+          const int j = kStrip * with.partner + partner_of_turn(lane, turn);
+          if (turn >= turns_to_meet(lane, round) || first + std::max(i, j) >= molecules_) continue;
+          meet(first + i, first + j);
+        }
+      }
+    }
+  }
+  void expect_each_once() const {
+    for (int i = 0; i < molecules_; ++i) {
+      for (int j = i + 1; j < molecules_; ++j) {
+        ASSERT_EQ(met_[static_cast<std::size_t>(i) * molecules_ + j], 1)
+            << molecules_ << ": " << i << ", " << j;
+      }
+    }
+  }
+
+ private:
+  int molecules_;
+  std::vector<int> met_;
+};
+
+TEST(GpuLayout, StripsMeetOnce) {
+  for (int n : {1, 2, 31, 32, 33, 64, 65, 96, 100, 127, 128}) {
+    for (int slices : {1, kBlockSlices, 7}) {
+      MetPairs met(n);
+      const int strips = strips_for(n);
+      for (int slice = 0; slice < slices; ++slice) {
+        const Range turns = slice_range(slice, slices, turns_of_strip(strips));
+        for (int strip = 0; strip < strips; ++strip) {
+          met.meet_strips(0, strip, strips, turns);
+          // All strips have a meeting in the same rounds, as add_meetings takes for granted.
+          for (int round = 0; round <= rounds(strips); ++round) {
+            const Range a = strip_meeting(0, round, strips, turns).turns;
+            const Range b = strip_meeting(strip, round, strips, turns).turns;
+            EXPECT_EQ(b.last - b.first, a.last - a.first);
+          }
+        }
+      }
+      met.expect_each_once();
+    }
+  }
+}
+
+/// And every sum on a strip has a row of its own, which those who add the rows know of.
+TEST(GpuLayout, BandsMeetOnce) {
+  for (int n :
+       {1, 33, 128, 129, 200, 256, 257, 400, 512, 600, 1000, 1024, 1025, 1100, 2048, 2500}) {
+    MetPairs met(n);
+    const int bands = bands_for(n);
+    std::set<std::pair<int, int>> rows;  // row, molecule
+    std::set<std::tuple<std::int64_t, int, int>> blocks;
+    for (std::int64_t number = 0; number < 2 * pair_blocks(n); ++number) {
+      const PairBlock block = pair_block(number, n);
+      EXPECT_LT(block.replica, 2);
+      EXPECT_TRUE(blocks.emplace(block.replica, block.band, block.slice).second);
+      if (block.replica > 0) continue;
+      const int begin = block.band * kBand, strips = strips_of_band(block.band, n);
+      const int end = std::min(begin + kStrip * strips, n);
+      for (int i = begin; i < end; ++i) {
+        EXPECT_TRUE(rows.emplace(block.slice, i).second);
+      }
+      const PairWork work = pair_work(block.band, block.slice, n);
+      for (int strip = 0; strip < strips; ++strip) {
+        met.meet_strips(begin, strip, strips, work.own_turns);
+      }
+      for (int k = work.meetings.first; k < work.meetings.last; ++k) {
+        const BandMeeting with = band_meeting(k, block.band, n);
+        for (int j = 0; j < with.count; ++j) {
+          EXPECT_TRUE(rows.emplace(with.row, with.first + j).second);
+        }
+        for (int turn = with.turns.first; turn < with.turns.last; ++turn) {
+          for (int i = begin; i < end; ++i) {
+            const int j = partner_of_turn((i - begin) % kStrip, turn);
+            if (j < with.count) met.meet(i, with.first + j);
+          }
+        }
+      }
+    }
+    met.expect_each_once();
+    for (int row = 0; row < force_rows(n); ++row) {
+      for (int i = 0; i < n; ++i) {
+        ASSERT_EQ(rows.erase({row, i}) == 1, has_row(row, i / kBand, n)) << n << ": " << row;
+      }
+    }
+    EXPECT_TRUE(rows.empty());
+    EXPECT_EQ(strips_of_band(bands - 1, n), strips_for(n) - kBandStrips * (bands - 1));
+  }
+  EXPECT_EQ(force_slices(7), 1);
+  EXPECT_EQ(force_slices(200), 16);
+  EXPECT_EQ(force_slices(10000), 40);
+  EXPECT_EQ(force_rows(10000), 40 + 39);
 }
 
 /// Whatever a deck may ask for, the blocks of a kernel are fewer than a grid may have, 2^31 - 1,
@@ -209,13 +314,14 @@ TEST(GpuLayout, GridsHoldWhatDecksMayAskFor) {
   for (int n : sizes) {
     const std::int64_t replicas = std::min<std::int64_t>(kMaxReplicas, kMaxTotalMolecules / n);
     const std::int64_t observed = observed_slices(n), forces = force_slices(n);
-    // Products that pair_tiles() and pairs_kernel take in 32 bits.
+    // Products that pair_tiles(), pair_blocks() and pairs_kernel take in 32 bits.
     constexpr std::int64_t largest = std::numeric_limits<int>::max();
-    EXPECT_LE(tiles_for(n) * std::max(observed, forces), largest) << n;
-    EXPECT_LE(n + std::int64_t{kTile} * kTileGroups * forces, largest) << n;
+    EXPECT_LE(tiles_for(n) * observed, largest) << n;
+    EXPECT_LE(bands_for(n) * forces, largest) << n;
+    EXPECT_LE(3 * std::int64_t{kBand} * bands_for(n) + kBand, largest) << n;
     for (std::int64_t blocks :
-         {replicas * observed_tiles(n), replicas * pair_tiles(n, force_slices(n)),
-          replicas * molecule_chunks(n), slots_for(path_of(n), replicas, n) / kWarpLanes + 1}) {
+         {replicas * observed_tiles(n), replicas * pair_blocks(n), replicas * molecule_chunks(n),
+          slots_for(path_of(n), replicas, n) / kWarpLanes + 1}) {
       EXPECT_LE(blocks, largest) << n;
     }
   }
@@ -237,14 +343,14 @@ TEST(GpuLayout, ChunksCoverAllMoleculesOnce) {
   }
 }
 
-/// By hand: 32 lanes of one cluster a warp, 16 rounds; 128 molecules in 12 warps, 43 partners.
+/// By hand: 32 lanes of one cluster a warp, 16 rounds; 128 molecules in 12 warps, 22 turns.
 TEST(LaunchLength, IsThatOfAllInstructions) {
   const IssueRate one{1, 32, 1e9}, slow{2, 2, 1e9};
   EXPECT_DOUBLE_EQ(instructions_of_step(Path::warp, 32), 8000.0 + 16 * 270.0);
-  EXPECT_DOUBLE_EQ(instructions_of_step(Path::block, 128), 8000.0 + 43 * 191.0);
+  EXPECT_DOUBLE_EQ(instructions_of_step(Path::block, 128), 8000.0 + 22 * 270.0);
   EXPECT_DOUBLE_EQ(cycles_of_step(Path::warp, 32, 8, one), 12320.0 * (50.0 + 6.25 * 8));
   EXPECT_DOUBLE_EQ(cycles_of_step(Path::warp, 16, 8, slow), 10160.0 * (50.0 + 16.0 * 4 / 2));
-  EXPECT_DOUBLE_EQ(cycles_of_step(Path::block, 128, 3, slow), 16213.0 * (50.0 + 16.0 * 36 / 2));
+  EXPECT_DOUBLE_EQ(cycles_of_step(Path::block, 128, 3, slow), 13940.0 * (50.0 + 16.0 * 36 / 2));
 }
 
 /// On a GPU of a few lanes and on a large one: a launch is not longer than it may be, unless it is
