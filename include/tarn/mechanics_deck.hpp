@@ -37,6 +37,7 @@ enum class MechanicsScheme {
 };
 enum class DnaEnds { periodic, free };
 enum class DnaNoise { normal };
+enum class PenaltyHessian { full, gauss_newton };
 enum class OneStepAcceleration { linearised, force };
 enum class Composition { none, yoshida4, suzuki4 };
 enum class MagnetQuadrature { first_order, trapezoidal };
@@ -76,6 +77,7 @@ struct MechanicsIntegratorSection {
   double step = 0.0;            ///< time step h
   std::optional<double> omega;  ///< strength of the penalty, omega^2 |g|^2 / 2
   std::optional<double> beta;   ///< scheme parameter of Newmark's family
+  PenaltyHessian hessian = PenaltyHessian::full;
   OneStepAcceleration acceleration = OneStepAcceleration::linearised;
   Composition compose = Composition::none;
   MagnetQuadrature quadrature = MagnetQuadrature::trapezoidal;

@@ -329,6 +329,16 @@ std::vector<Key> make_keys() {
                                      .fallback = "0.4, or 0.3 for `dna` and `three-body-plane`",
                                      .meaning = "Scheme parameter β.",
                                      .used_with = with_beta}),
+      row<&M::integrator, &I::hessian>(
+          {.section = "integrator",
+           .name = "hessian",
+           .type = Type::word,
+           .words = {{"full", code(PenaltyHessian::full), "all of it, as in the paper"},
+                     {"gauss-newton", code(PenaltyHessian::gauss_newton),
+                      "without second derivatives of the constraints: a matrix that is always "
+                      "positive definite"}},
+           .meaning = "Hessian of the penalty in the linear solve.",
+           .used_with = {"integrator.scheme", {"zss-stiff"}}}),
       row<&M::integrator, &I::acceleration>(
           {.section = "integrator",
            .name = "acceleration",

@@ -12,6 +12,11 @@ State advanced(Method& method, const Vector& x, const Vector& v, std::int64_t st
   return s;
 }
 
+double energy(const MechanicalSystem& system, const Method& method, const State& s) {
+  const Method::EnergyPlace at = method.energy_place(system, s);
+  return system.kinetic(s.v) + system.potential(at.q) + at.beside;
+}
+
 double energy(const MechanicalSystem& system, const State& s) {
   return system.kinetic(s.v) + system.potential(s.x);
 }

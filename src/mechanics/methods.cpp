@@ -60,6 +60,11 @@ void AccelerationMethod::step(State& s) {
   ++costs_.steps;
 }
 
+Method::EnergyPlace Zs::energy_place(const MechanicalSystem& system, const State& s) const {
+  const Vector a = system.shifted_mass(s.x, beta_ * h_ * h_).solve(-system.gradient(s.x));
+  return newmark_place(s, a, beta_);
+}
+
 Vector Zs::acceleration(const Vector& x) {
   const double w = beta_ * h_ * h_;
   const Vector a = system_.shifted_mass(x, w).solve(-system_.gradient(x));
@@ -74,7 +79,10 @@ Vector Zss::acceleration(const Vector& x) {
 
 Vector ZssStiff::acceleration(const Vector& x) {
   ++costs_.linear_solves;
-  return system_.stiff_shifted_mass(x, beta_ * h_ * h_).solve(-system_.gradient(x));
+  const double w = beta_ * h_ * h_;
+  const BandMatrix matrix = hessian_ == Hessian::full ? system_.stiff_shifted_mass(x, w)
+                                                      : system_.gauss_newton_shifted_mass(x, w);
+  return matrix.solve(-system_.gradient(x));
 }
 
 Vector PushforwardNewmark::acceleration(const Vector& x) {
@@ -113,7 +121,8 @@ void VariationalEuler::step(State& s) {
 }
 
 void Midpoint::step(State& s) {
-  Vector a = system_.acceleration(s.x);
+  // Not from the acceleration at s.x: off stiff constraints it is large, and leads to other roots.
+  Vector a = Vector::Zero(s.x.size());
   solve_acceleration(system_, s.x + 0.5 * h_ * s.v, 0.25 * h_ * h_, a, costs_);
   s.x += h_ * s.v + 0.5 * h_ * h_ * a;
   s.v += h_ * a;

@@ -26,6 +26,13 @@ BandMatrix MechanicalSystem::stiff_shifted_mass(const Vector& q, double c) const
   return a;
 }
 
+BandMatrix MechanicalSystem::gauss_newton_shifted_mass(const Vector& q, double c) const {
+  BandMatrix a(size(), sparsity());
+  a.add_diagonal(masses_);
+  add_gauss_newton_hessian(q, c, a);
+  return a;
+}
+
 Local Constraint::at(Index i, const Vector& q) const {
   const std::vector<Index>& where = support(i);
   Local x(static_cast<Index>(where.size()));
@@ -126,19 +133,29 @@ void Penalised::add_hessian(const Vector& q, double factor, BandMatrix& a) const
   add_stiff_hessian(q, factor, a);
 }
 
-/// omega² (GᵀG + Σ g_i Hess g_i)
 void Penalised::add_stiff_hessian(const Vector& q, double factor, BandMatrix& a) const {
+  add_penalty_hessian(q, factor, true, a);
+}
+
+void Penalised::add_gauss_newton_hessian(const Vector& q, double factor, BandMatrix& a) const {
+  add_penalty_hessian(q, factor, false, a);
+}
+
+/// omega² (GᵀG + Σ g_i Hess g_i)
+/// @param curved with the second term
+void Penalised::add_penalty_hessian(const Vector& q, double factor, bool curved,
+                                    BandMatrix& a) const {
   for (Index i = 0; i < constraint_.count(); ++i) {
     const std::vector<Index>& where = constraint_.support(i);
     const Local x = constraint_.at(i, q);
     const Local row = constraint_.gradient(i, x);
-    const LocalMatrix h = constraint_.hessian(i, x);
-    const double g = constraint_.value(i, x);
     const Index n = x.size();
+    LocalMatrix h = LocalMatrix::Zero(n, n);
+    if (curved) h = constraint_.value(i, x) * constraint_.hessian(i, x);
     for (Index k = 0; k < n; ++k) {
       for (Index l = 0; l < n; ++l) {
         a.add(where[static_cast<std::size_t>(k)], where[static_cast<std::size_t>(l)],
-              factor * omega2_ * (row[k] * row[l] + g * h(k, l)));
+              factor * omega2_ * (row[k] * row[l] + h(k, l)));
       }
     }
   }

@@ -55,14 +55,14 @@ struct Survival {
 Survival survival(const Deck& deck, const Experiment& setup, Point s, std::int64_t steps) {
   const auto method = make_method(deck, setup);
   method->begin(s);
-  const double start = mechanics::energy(setup.whole(), s);
+  const double start = mechanics::energy(setup.whole(), *method, s);
   for (std::int64_t step = 0; step < steps; ++step) {
     try {
       method->step(s);
     } catch (const NumericalError&) {
       return {step, "solve"};
     }
-    if (!(std::abs(mechanics::energy(setup.whole(), s) - start) < kMuchEnergy)) {
+    if (!(std::abs(mechanics::energy(setup.whole(), *method, s) - start) < kMuchEnergy)) {
       return {step, "energy"};
     }
   }

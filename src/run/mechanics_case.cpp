@@ -117,11 +117,12 @@ class RnCase : public MechanicsCase {
 
   std::vector<Quantity> energies() const override {
     const double kinetic = problem_.soft->kinetic(now().v);
-    const double potential = problem_.soft->potential(now().x);
+    const mechanics::Method::EnergyPlace at = method_->energy_place(of_method(), now());
+    const double potential = problem_.soft->potential(at.q);
     std::vector<Quantity> values{{"potential", potential}};
-    double total = potential + kinetic;
+    double total = potential + kinetic + at.beside;
     if (problem_.constraint) {
-      const double penalty = rigid_ ? 0.0 : problem_.whole().potential(now().x) - potential;
+      const double penalty = rigid_ ? 0.0 : problem_.whole().potential(at.q) - potential;
       values.push_back({"penalty", penalty});
       total += penalty;
     }
@@ -132,8 +133,8 @@ class RnCase : public MechanicsCase {
   }
 
   std::vector<Quantity> conserved() const override {
-    const mechanics::MechanicalSystem& system = rigid_ ? *problem_.soft : problem_.whole();
-    std::vector<Quantity> values{{"energy", mechanics::energy(system, now())}};
+    const mechanics::MechanicalSystem& system = of_method();
+    std::vector<Quantity> values{{"energy", mechanics::energy(system, *method_, now())}};
     if (is_free_) {
       const Vector p = mechanics::linear_momentum(system, now().v, 2);
       values.push_back({"px", p[0]});
@@ -186,6 +187,10 @@ class RnCase : public MechanicsCase {
  private:
   static Problem problem_at(const Deck& deck, std::string message) {
     return {deck.path, 0, 0, std::move(message)};
+  }
+
+  const mechanics::MechanicalSystem& of_method() const {
+    return rigid_ ? *problem_.soft : problem_.whole();
   }
 
   void check_start(const Deck& deck) const {

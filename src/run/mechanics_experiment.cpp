@@ -252,7 +252,11 @@ std::unique_ptr<mechanics::Method> make_method(const Deck& deck, const Experimen
       case S::zss:
         return std::make_unique<mechanics::Zss>(whole, h, beta);
       case S::zss_stiff:
-        return std::make_unique<mechanics::ZssStiff>(whole, h, beta);
+        return std::make_unique<mechanics::ZssStiff>(
+            whole, h, beta,
+            integrator.hessian == PenaltyHessian::gauss_newton
+                ? mechanics::ZssStiff::Hessian::gauss_newton
+                : mechanics::ZssStiff::Hessian::full);
       case S::pushforward_newmark:
         return std::make_unique<mechanics::PushforwardNewmark>(whole, h, beta);
       case S::newmark:

@@ -287,6 +287,35 @@ TEST(MechanicsOscillator, StableForEveryStepFromAQuarterOn) {
   }
 }
 
+/// In the coordinates of Newmark's method, whatever the step; at x it goes up and down by half of
+/// itself and more.
+TEST(MechanicsOscillator, NewmarksEnergyIsKept) {
+  for (const double h : {0.5, 5.0}) {
+    const Springs spring(2, 1.0);
+    Zs zs(spring, h, kBeta);
+    Zss zss(spring, h, kBeta);
+    ZssStiff stiff(spring, h, kBeta);
+    PushforwardNewmark pushed(spring, h, kBeta);
+    Newmark newmark(spring, h, kBeta);
+    for (Method* method :
+         {static_cast<Method*>(&zs), static_cast<Method*>(&zss), static_cast<Method*>(&stiff),
+          static_cast<Method*>(&pushed), static_cast<Method*>(&newmark)}) {
+      State s{Eigen::Vector2d(1.0, -0.5), Eigen::Vector2d(0.3, 0.7), {}, {}};
+      method->begin(s);
+      const double start = energy(spring, *method, s), at_x = energy(spring, s);
+      double worst = 0.0, worst_at_x = 0.0;
+      for (int k = 0; k < 1000; ++k) {
+        method->step(s);
+        worst = std::max(worst, std::abs(energy(spring, *method, s) - start));
+        worst_at_x = std::max(worst_at_x, std::abs(energy(spring, s) - at_x));
+      }
+      // A thousand steps of some ten roundings of numbers of the size of the energy at x.
+      EXPECT_LT(worst, 1e4 * 2.2e-16 * (at_x + worst_at_x)) << h;
+      EXPECT_GT(worst_at_x, h > 1.0 ? 0.5 * at_x : 0.0) << h;
+    }
+  }
+}
+
 // Of 1 + z + z²/2 + z³/6 + z⁴/24 with z = ih the square of the size is 1 - h⁶/72 + h⁸/576.
 TEST(MechanicsOscillator, RungeKuttasStableStep) {
   const Springs spring(1, 1.0);

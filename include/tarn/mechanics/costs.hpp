@@ -54,6 +54,10 @@ class CountedSystem final : public MechanicalSystem {
     ++costs_.hessians;
     system_.add_stiff_hessian(q, factor, a);
   }
+  void add_gauss_newton_hessian(const Vector& q, double factor, BandMatrix& a) const override {
+    ++costs_.hessians;
+    system_.add_gauss_newton_hessian(q, factor, a);
+  }
   Vector third_derivative(const Vector& q, const Vector& a) const override {
     ++costs_.third_derivatives;
     return system_.third_derivative(q, a);

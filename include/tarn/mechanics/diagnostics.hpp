@@ -14,6 +14,8 @@ State advanced(Method& method, const Vector& x, const Vector& v, std::int64_t st
 
 /// ½ vᵀ M v + V(x)
 double energy(const MechanicalSystem& system, const State& s);
+/// What a method conserves, up to its order: its energies where it takes them.
+double energy(const MechanicalSystem& system, const Method& method, const State& s);
 /// Σ m v over points of that many coordinates.
 Vector linear_momentum(const MechanicalSystem& system, const Vector& v, Index dimensions);
 /// Σ m (x v_y - y v_x) of the first two coordinates of each point.

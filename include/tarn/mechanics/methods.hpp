@@ -35,11 +35,27 @@ class Method {
   virtual void take_over(State& s) { begin(s); }
   /// @throws NumericalError when an iteration does not converge
   virtual void step(State& s) = 0;
+  /// Where energies are taken, which is where forces are.
+  struct EnergyPlace {
+    Vector q;
+    double beside = 0.0;  ///< what is conserved, up to the order, is ½ vᵀMv + V(q) and this
+  };
+  /// @param system that of the method
+  virtual EnergyPlace energy_place(const MechanicalSystem& /*system*/, const State& s) const {
+    return {s.x, 0.0};
+  }
   const Costs& costs() const { return costs_; }
 
  protected:
   Costs costs_;
 };
+
+/// ½(β - ¼)h² aᵀMa: with the energy at q, Newmark's method keeps the sum exactly where forces are
+/// linear.
+inline double newmark_energy(const MechanicalSystem& system, double h, double beta,
+                             const Vector& a) {
+  return 0.5 * (beta - 0.25) * h * h * a.dot(system.mass_times(a));
+}
 
 // --- x+ = x + h v + h²/2 f(x), v+ = v + h/2 (f(x) + f(x+))
 // -----------------------------------------
@@ -56,6 +72,10 @@ class AccelerationMethod : public Method {
  protected:
   AccelerationMethod(const MechanicalSystem& system, double h) : system_(system, costs_), h_(h) {}
   virtual Vector acceleration(const Vector& x) = 0;
+  /// Of methods conjugate to Newmark's, or nearly so, TO 2.2: q = x + βh² a.
+  EnergyPlace newmark_place(const State& s, const Vector& a, double beta) const {
+    return {s.x + beta * h_ * h_ * a, newmark_energy(system_, h_, beta, a)};
+  }
 
   CountedSystem system_;
   double h_;
@@ -78,6 +98,7 @@ class Zs : public AccelerationMethod {
   static constexpr bool is_symplectic = true;
   Zs(const MechanicalSystem& system, double h, double beta)
       : AccelerationMethod(system, h), beta_(beta) {}
+  EnergyPlace energy_place(const MechanicalSystem& system, const State& s) const override;
 
  private:
   Vector acceleration(const Vector& x) override;
@@ -90,6 +111,9 @@ class Zss : public AccelerationMethod {
   static constexpr bool is_symplectic = false;
   Zss(const MechanicalSystem& system, double h, double beta)
       : AccelerationMethod(system, h), beta_(beta) {}
+  EnergyPlace energy_place(const MechanicalSystem&, const State& s) const override {
+    return newmark_place(s, s.f, beta_);
+  }
 
  private:
   Vector acceleration(const Vector& x) override;
@@ -100,12 +124,19 @@ class Zss : public AccelerationMethod {
 class ZssStiff : public AccelerationMethod {
  public:
   static constexpr bool is_symplectic = false;
-  ZssStiff(const MechanicalSystem& system, double h, double beta)
-      : AccelerationMethod(system, h), beta_(beta) {}
+  /// All of it, or without second derivatives of constraints, which leaves the matrix positive
+  /// definite.
+  enum class Hessian { full, gauss_newton };
+  ZssStiff(const MechanicalSystem& system, double h, double beta, Hessian hessian = Hessian::full)
+      : AccelerationMethod(system, h), beta_(beta), hessian_(hessian) {}
+  EnergyPlace energy_place(const MechanicalSystem&, const State& s) const override {
+    return newmark_place(s, s.f, beta_);
+  }
 
  private:
   Vector acceleration(const Vector& x) override;
   double beta_;
+  Hessian hessian_;
 };
 
 /// TO 2.2: f = -M⁻¹ grad V(x + βh² f), solved to round-off.
@@ -114,6 +145,9 @@ class PushforwardNewmark : public AccelerationMethod {
   static constexpr bool is_symplectic = true;
   PushforwardNewmark(const MechanicalSystem& system, double h, double beta)
       : AccelerationMethod(system, h), beta_(beta) {}
+  EnergyPlace energy_place(const MechanicalSystem&, const State& s) const override {
+    return newmark_place(s, s.f, beta_);
+  }
 
   /// η: from the coordinates of Newmark's method to those of this one, x = q + βh² M⁻¹ grad V(q).
   static Vector push_forward(const MechanicalSystem& system, double h, double beta,
@@ -139,6 +173,9 @@ class Newmark : public Method {
   void begin(State& s) override { s.f = system_.acceleration(s.x); }
   void take_over(State&) override {}
   void step(State& s) override;
+  EnergyPlace energy_place(const MechanicalSystem&, const State& s) const override {
+    return {s.x, newmark_energy(system_, h_, beta_, s.f)};
+  }
 
  private:
   CountedSystem system_;

@@ -36,12 +36,17 @@ class MechanicalSystem {
   virtual void add_stiff_hessian(const Vector& q, double factor, BandMatrix& a) const {
     add_hessian(q, factor, a);
   }
+  /// The stiff part without what second derivatives of constraints add; the same where it has none.
+  virtual void add_gauss_newton_hessian(const Vector& q, double factor, BandMatrix& a) const {
+    add_stiff_hessian(q, factor, a);
+  }
   /// V‴(q)[a, a]: the gradient of aᵀ Hess V(q) a over q.
   virtual Vector third_derivative(const Vector& q, const Vector& a) const = 0;
 
-  /// M + c Hess V(q), and with the Hessian of the stiff part only.
+  /// M + c Hess V(q), and with the other Hessians.
   BandMatrix shifted_mass(const Vector& q, double c) const;
   BandMatrix stiff_shifted_mass(const Vector& q, double c) const;
+  BandMatrix gauss_newton_shifted_mass(const Vector& q, double c) const;
 
  private:
   Vector masses_;
@@ -111,9 +116,12 @@ class Penalised : public MechanicalSystem {
   Sparsity sparsity() const override;
   void add_hessian(const Vector& q, double factor, BandMatrix& a) const override;
   void add_stiff_hessian(const Vector& q, double factor, BandMatrix& a) const override;
+  void add_gauss_newton_hessian(const Vector& q, double factor, BandMatrix& a) const override;
   Vector third_derivative(const Vector& q, const Vector& a) const override;
 
  private:
+  void add_penalty_hessian(const Vector& q, double factor, bool curved, BandMatrix& a) const;
+
   const MechanicalSystem& soft_;
   const Constraint& constraint_;
   double omega2_;
