@@ -48,6 +48,22 @@ io::Series curve_of(const std::vector<CostPoint>& points, std::size_t number,
   return s;
 }
 
+/// Of the total variation, by leaving out one group of replicas of `a` after the other.
+double jackknife_error(const Distances& a, const Distances& b) {
+  std::vector<double> without;
+  for (const std::vector<double>& group : a.of_groups) {
+    std::vector<double> rest = a.counts;
+    for (std::size_t k = 0; k < rest.size(); ++k) rest[k] -= group[k];
+    without.push_back(analysis::total_variation(rest, b.counts));
+  }
+  const double n = static_cast<double>(without.size());
+  if (n < 2.0) return 0.0;
+  double mean = 0.0, squares = 0.0;
+  for (double d : without) mean += d / n;
+  for (double d : without) squares += (d - mean) * (d - mean);
+  return std::sqrt((n - 1.0) / n * squares);
+}
+
 }  // namespace
 
 Deck with_scheme_and_step(const Deck& deck, const std::string& scheme, double timestep_fs) {
@@ -64,20 +80,8 @@ Deck with_scheme_and_step(const Deck& deck, const std::string& scheme, double ti
 }
 
 analysis::MeanError total_variation_of(const Distances& own, const Distances& reference) {
-  const auto to_reference = [&](const std::vector<double>& counts) {
-    return analysis::total_variation(counts, reference.counts);
-  };
-  std::vector<double> without;
-  for (const std::vector<double>& group : own.of_groups) {
-    std::vector<double> rest = own.counts;
-    for (std::size_t b = 0; b < rest.size(); ++b) rest[b] -= group[b];
-    without.push_back(to_reference(rest));
-  }
-  const double n = static_cast<double>(without.size());
-  double mean = 0.0, squares = 0.0;
-  for (double d : without) mean += d / n;
-  for (double d : without) squares += (d - mean) * (d - mean);
-  return {to_reference(own.counts), std::sqrt((n - 1.0) / n * squares)};
+  const double all = analysis::total_variation(own.counts, reference.counts);
+  return {all, std::hypot(jackknife_error(own, reference), jackknife_error(reference, own))};
 }
 
 double noise_of_total_variation(const Distances& a, const Distances& b, double width_A) {

@@ -18,8 +18,9 @@ namespace tarn {
 /// @throws InputError
 Deck with_scheme_and_step(const Deck& deck, const std::string& scheme, double timestep_fs);
 
-/// Total variation of two histograms; its error by leaving out one group of replicas of the first
-/// after the other (jackknife).
+/// Total variation of two histograms; its error by leaving out one group of replicas of the one and
+/// of the other after the other (jackknife). It is never negative, and of equal distributions it is
+/// noise_of_total_variation(): below some twice that nothing is seen, whatever the error.
 analysis::MeanError total_variation_of(const Distances& own, const Distances& reference);
 
 /// The total variation that would be seen without any difference: the mean of half the sum of

@@ -305,7 +305,8 @@ PairCountRequest make_pair_count_request(const Deck& deck) {
   if (has_several_baths(baths)) {
     // As many of each bath as there would be of all replicas.
     const int most = std::max(1, kMostCountedBins / request.bins / length);
-    request.groups = length * std::min({deck.system.replicas / length, request.groups, most});
+    const int of_bath = (deck.system.replicas + length - 1) / length;
+    request.groups = length * std::min({of_bath, request.groups, most});
   }
   return request;
 }

@@ -16,7 +16,8 @@ namespace tarn {
 namespace {
 
 constexpr std::array<std::string_view, kPairClasses> kPairNames{"OO", "OH", "HH"};
-// From this many groups of replicas on, their spread tells the error; with fewer, time blocks do.
+// From this many groups of replicas on, their spread tells the error; with fewer it is known badly,
+// and time blocks, which do not see how replicas differ, must not lower it.
 constexpr int kGroupsForErrors = 16;
 
 }  // namespace
@@ -47,6 +48,10 @@ std::int64_t RdfCounts::pooled_samples() const {
   return std::accumulate(samples.begin(), samples.end(), std::int64_t{0});
 }
 
+std::vector<double> RdfCounts::samples_of_groups() const {
+  return {samples.begin(), samples.end()};
+}
+
 /// The count of each group, or block of time, in one bin.
 std::vector<double> RdfCounts::parts(std::size_t value, bool from_groups) const {
   if (!from_groups) return blocks_.sums(value);
@@ -67,6 +72,17 @@ double RdfCounts::error_of(std::span<const double> parts, std::span<const double
   return std::max(analysis::mean_and_error(means).error, analysis::blocking(means).error);
 }
 
+namespace {
+
+/// Groups of replicas, or blocks of time.
+struct Parts {
+  std::vector<double> samples;
+  std::vector<double> sums;  ///< of the bins so far
+  bool groups;
+};
+
+}  // namespace
+
 RdfCounts::Column RdfCounts::column_of(std::size_t pair_class, bool from_groups) const {
   const std::vector<std::uint64_t> pooled = pooled_counts();
   const std::size_t first = pair_class * bins_;
@@ -79,19 +95,22 @@ RdfCounts::Column RdfCounts::column_of(std::size_t pair_class, bool from_groups)
   const double per_pair = analysis::neighbours_per_pair(molecules_)[pair_class];
   const auto all_samples = static_cast<double>(pooled_samples());
   double sum = 0.0;
-  const std::vector<double> part_samples =
-      from_groups ? std::vector<double>(samples.begin(), samples.end()) : blocks_.samples();
-  std::vector<double> sum_of_parts(part_samples.size(), 0.0);
-  const auto error = [&](const std::vector<double>& of_parts) {
-    return error_of(of_parts, part_samples, from_groups);
-  };
+  Parts of_groups{samples_of_groups(), {}, true}, of_blocks{blocks_.samples(), {}, false};
+  std::vector<Parts*> kinds{&of_groups};
+  if (!from_groups) kinds.push_back(&of_blocks);
   for (std::size_t b = 0; b < bins_; ++b) {
-    const std::vector<double> in_bin = parts(first + b, from_groups);
-    column.err.push_back(pairs > 0.0 ? error(in_bin) / pairs * weights[b] : 0.0);
+    double error = 0.0, error_of_sum = 0.0;
+    for (Parts* kind : kinds) {
+      const std::vector<double> in_bin = parts(first + b, kind->groups);
+      kind->sums.resize(in_bin.size(), 0.0);
+      for (std::size_t i = 0; i < in_bin.size(); ++i) kind->sums[i] += in_bin[i];
+      error = std::max(error, error_of(in_bin, kind->samples, kind->groups));
+      error_of_sum = std::max(error_of_sum, error_of(kind->sums, kind->samples, kind->groups));
+    }
+    column.err.push_back(pairs > 0.0 ? error / pairs * weights[b] : 0.0);
     sum += static_cast<double>(column.counts[b]);
-    for (std::size_t i = 0; i < in_bin.size(); ++i) sum_of_parts[i] += in_bin[i];
     column.neighbours.push_back(all_samples > 0.0 ? sum / all_samples * per_pair : 0.0);
-    column.neighbours_err.push_back(error(sum_of_parts) * per_pair);
+    column.neighbours_err.push_back(error_of_sum * per_pair);
   }
   return column;
 }
@@ -132,7 +151,9 @@ std::string rdf_csv(const std::string& path, std::string_view provenance,
       "spread evenly over a ball of radius r_max = {:.17g} A; n = neighbours of an atom up to the "
       "end of the bin, OH: hydrogens of an oxygen; standard errors from {}",
       provenance, baths_K.empty() ? "all replicas" : "replicas of a bath", request.r_max_A,
-      from_groups ? "groups of replicas" : "blocks of time (0: fewer than two)"));
+      from_groups
+          ? "groups of replicas"
+          : "blocks of time or the spread of the replicas, the larger (0: fewer than two)"));
   const std::vector<double> r_A = analysis::bin_centres_A(request.r_max_A, request.bins);
   for (std::size_t t = 0; t < tables.size(); ++t) {
     std::vector<RdfCounts::Column> columns;

@@ -39,7 +39,7 @@ class RdfCounts {
     /// Mean number of neighbours of an atom up to the end of the bin.
     std::vector<double> neighbours, neighbours_err;
   };
-  /// @param from_groups errors by the spread of the groups, else by blocks of time
+  /// @param from_groups errors by the spread of the groups; else blocks of time may raise them
   Column column_of(std::size_t pair_class, bool from_groups) const;
 
   void save(std::ostream& out) const;
@@ -47,6 +47,7 @@ class RdfCounts {
 
  private:
   std::vector<std::uint64_t> pooled_counts() const;
+  std::vector<double> samples_of_groups() const;
   std::vector<double> parts(std::size_t value, bool from_groups) const;
   double error_of(std::span<const double> parts, std::span<const double> part_samples,
                   bool from_groups) const;
@@ -57,7 +58,7 @@ class RdfCounts {
   TimeBlocks blocks_;
 };
 
-/// Whether the spread of that many replicas tells the error; with fewer, blocks of time do.
+/// Whether the spread of that many replicas tells the error; with fewer, blocks of time do too.
 bool errors_are_from_groups(std::int64_t replicas);
 
 /// The table of one RdfCounts, or of those of several baths one below the other, after a first

@@ -930,7 +930,7 @@ TEST(MakePairCountRequest, KeepsBathsApart) {
   };
   EXPECT_EQ(groups_of(1000, 1, 10.0), 32);
   EXPECT_EQ(groups_of(1000, 5, 0.0), 32) << "one temperature";
-  EXPECT_EQ(groups_of(7, 5, 10.0), 5);
+  EXPECT_EQ(groups_of(7, 5, 10.0), 10) << "two replicas of a bath are two groups";
   EXPECT_EQ(groups_of(100, 5, 10.0), 100);
   EXPECT_EQ(groups_of(1000, 5, 10.0), 160);
   EXPECT_EQ(groups_of(100'000, 200, 0.1), 6400);

@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_engine.hpp"
+#include "observe/rdf_counts.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/cluster.hpp"
@@ -725,6 +726,28 @@ TEST_F(ObserversTest, RdfIsTheSumOverAllSamples) {
     EXPECT_GT(total, 0.0) << "no error bars";
     EXPECT_TRUE(contains(t.provenance, replicas >= 16 ? "groups of replicas" : "blocks of time"));
   }
+}
+
+/// Two replicas of which one has twice as many pairs as the other, all the time: blocks of time are
+/// all the same, and only the spread tells how little two replicas say.
+TEST(RdfCounts, ErrorsSeeHowFewReplicasDiffer) {
+  PairCountRequest request;
+  request.bins = 1;
+  request.r_max_A = 1.0;
+  RdfCounts sums(request, 2, request.groups);
+  constexpr int kSamples = 128;
+  for (int i = 1; i <= kSamples; ++i) {
+    for (std::size_t replica : {0, 1}) {
+      sums.group(replica)[0] += replica + 1;
+      ++sums.samples[replica];
+    }
+    if (i % sums.block_length() == 0) sums.end_block();
+  }
+  // A mean of 3/2 from 1 and 2: the standard error is 1/2.
+  const RdfCounts::Column column = sums.column_of(0, false);
+  EXPECT_DOUBLE_EQ(column.g[0], 1.5);
+  EXPECT_DOUBLE_EQ(column.err[0], 0.5);
+  EXPECT_DOUBLE_EQ(column.neighbours_err[0] / column.neighbours[0], 0.5 / 1.5);
 }
 
 TEST_F(ObserversTest, RdfWritesOnlyWhatWasAskedForAndLeavesOutTheTransient) {
