@@ -2,6 +2,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,15 +34,16 @@ struct Arguments {
 };
 
 /// As frames of one file, from the lowest on.
-void write_minima(const Arguments& a, const std::vector<FoundMinimum>& minima) {
+void write_minima(const std::string& path, std::string_view model,
+                  const std::vector<FoundMinimum>& minima) {
   std::string text;
   for (std::size_t i = 0; i < minima.size(); ++i) {
     const FoundMinimum& m = minima[i];
     text += io::xyz_frame(m.positions_A, {},
                           fmt::format("model={} energy_kcal_per_mol={:.17g} starts={} minimum={}",
-                                      a.model, m.energy_kcal_per_mol, m.starts_that_hit, i));
+                                      model, m.energy_kcal_per_mol, m.starts_that_hit, i));
   }
-  io::write_file(a.out, text);
+  io::write_file(path, text);
 }
 
 void cluster(const Arguments& a, int& exit_code) {
@@ -91,7 +93,7 @@ void cluster(const Arguments& a, int& exit_code) {
           lowest.starts_done));
     }
     if (a.keep > 1) {
-      write_minima(a, lowest.minima);
+      write_minima(a.out, model.name, lowest.minima);
       if (static_cast<int>(lowest.minima.size()) < a.keep) {
         terminal.warning(fmt::format("no more than {} met; more --starts may find others",
                                      lowest.minima.size() == 1

@@ -34,9 +34,7 @@ std::string files_in(const std::string& folder) {
 
 }  // namespace
 
-Events::Events(bool on) : on_(on) {
-  if (on_) std::signal(SIGPIPE, SIG_IGN);
-}
+Events::Events(bool on) : on_(on) { std::signal(SIGPIPE, SIG_IGN); }
 
 void Events::say(const io::JsonObject& object) const {
   if (!on_) return;

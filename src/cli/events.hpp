@@ -10,7 +10,8 @@
 namespace tarn::cli {
 
 /// Tells programs that watch: one JSON object a line on standard output, each with the key `event`.
-/// Does nothing unless it is on. When the reader goes away, the run goes on without it.
+/// Says nothing unless it is on. When the reader of standard output or error goes away, the run
+/// goes on without it, on or not.
 class Events {
  public:
   explicit Events(bool on);

@@ -14,6 +14,7 @@
 #include "failure.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/version.hpp"
+#include "terminal.hpp"
 #include "usage.hpp"
 
 namespace {
@@ -21,7 +22,8 @@ namespace {
 /// @param number errno, or 0 where it is not known any more
 int lost_output(int number) {
   const std::string why = number == 0 ? "" : " (" + std::generic_category().message(number) + ")";
-  fmt::print(stderr, "tarn: cannot write standard output{}: what was printed is not whole\n", why);
+  tarn::cli::say_on_stderr(
+      fmt::format("tarn: cannot write standard output{}: what was printed is not whole\n", why));
   return static_cast<int>(tarn::ExitCode::io);
 }
 
@@ -54,6 +56,7 @@ int after_printing(int exit_code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  tarn::cli::open_standard_streams();
   // A file that reaches a size limit is then an error like any other, with a message.
   std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app{"tarn: molecular dynamics of water clusters", "tarn"};
@@ -90,7 +93,7 @@ int main(int argc, char** argv) {
     }
   }
   if (const std::string problem = empty_word_problem(words); !problem.empty()) {
-    fmt::print(stderr, "{}", problem);
+    tarn::cli::say_on_stderr(problem);
     return static_cast<int>(tarn::ExitCode::bad_input);
   }
   std::reverse(words.begin(), words.end());  // as the parser takes them
@@ -107,7 +110,7 @@ int main(int argc, char** argv) {
       return lost_output(system_error->code().value());
     }
     const tarn::cli::Failure failure = tarn::cli::failure_of(error);
-    fmt::print(stderr, "tarn: {}\n", failure.message);
+    tarn::cli::say_on_stderr(fmt::format("tarn: {}\n", failure.message));
     return failure.exit_code;
   }
   return after_printing(exit_code);

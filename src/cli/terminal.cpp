@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <string_view>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -42,6 +43,18 @@ bool can_redraw() {
 
 }  // namespace
 
+void say_on_stderr(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+void open_standard_streams() {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // The lowest number that is free is the one that is taken.
+    if (::fcntl(number, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) return;
+  }
+}
+
 std::string counted(std::int64_t n, const char* what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
@@ -72,7 +85,7 @@ void Terminal::progress(const Progress& p) {
   if (is_terminal_) {
     redraw(text.line(columns()));
   } else if (p.elapsed_seconds >= next_line_seconds_) {
-    fmt::print(stderr, "{}\n", text.whole());
+    say_on_stderr(text.whole() + "\n");
     next_line_seconds_ = p.elapsed_seconds + std::min(60.0, 0.5 * p.elapsed_seconds + 5.0);
   }
 }
@@ -90,30 +103,29 @@ void Terminal::making_start(int done, int replicas) {
   if (is_terminal_) {
     redraw(text.substr(0, columns() - 1));
   } else {
-    fmt::print(stderr, "{}\n", text);
+    say_on_stderr(text + "\n");
   }
 }
 
 void Terminal::redraw(const std::string& line) {
-  fmt::print(stderr, "\r{}\x1b[K", line);
-  std::fflush(stderr);
+  say_on_stderr(fmt::format("\r{}\x1b[K", line));
   bar_open_ = true;
 }
 
 void Terminal::close_bar() {
-  if (bar_open_) fmt::print(stderr, "\n");
+  if (bar_open_) say_on_stderr("\n");
   bar_open_ = false;
 }
 
 void Terminal::warning(const std::string& text) {
   close_bar();
-  fmt::print(stderr, "note: {}\n", text);
+  say_on_stderr("note: " + text + "\n");
 }
 
 void Terminal::say(const std::string& text) {
   if (quiet_) return;
   close_bar();
-  fmt::print(stderr, "{}\n", text);
+  say_on_stderr(text + "\n");
 }
 
 void catch_interrupts() {

@@ -4,11 +4,20 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tarn/run.hpp"
 
 namespace tarn::cli {
+
+/// Opens standard input, output and error as /dev/null where who started the program closed them:
+/// a file that is opened later would get their number, and what is said.
+void open_standard_streams();
+
+/// Writes to standard error. What cannot be written, as when the terminal was closed, is lost: no
+/// run ends for it.
+void say_on_stderr(std::string_view text);
 
 /// Shows the progress of a run: a bar that is drawn anew on a terminal, a plain line now and then
 /// elsewhere, nothing when quiet. Warnings are always shown. Everything goes to standard error.

@@ -29,10 +29,8 @@ constexpr std::array kFiles{"compare.csv", "orders.csv", "drift.csv",   "drift.s
                             "drift.png",   "rdf.csv",    "rdf.svg",     "rdf.png",
                             "errors.svg",  "errors.png", "compare.json"};
 
-/// Makes and locks the folder, and takes out what an earlier comparison left there.
-FolderLock take_folder(const std::string& folder, bool overwrite) {
-  io::make_folder(folder);
-  FolderLock lock(folder);
+/// Refuses a folder whose tables would be lost.
+void look_at_folder(const std::string& folder, bool overwrite) {
   std::error_code error;
   if (fs::exists(folder + "/run.json", error)) {
     throw InputError(folder +
@@ -43,6 +41,14 @@ FolderLock take_folder(const std::string& folder, bool overwrite) {
                      " holds a comparison already: choose another folder with --out, or "
                      "use --overwrite");
   }
+}
+
+/// Makes and locks the folder, and takes out what an earlier comparison left there.
+FolderLock take_folder(const std::string& folder, bool overwrite) {
+  io::make_folder(folder);
+  FolderLock lock(folder);
+  look_at_folder(folder, overwrite);
+  std::error_code error;
   if (!fs::exists(folder + "/compare.json", error) && !fs::exists(folder + "/compare.csv", error)) {
     return lock;
   }
@@ -77,36 +83,34 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
   refuse_what_cannot_be_compared(deck, schemes, options);
   CompareResult result;
   result.out_dir = options.out_dir.empty() ? "out/" + deck.name + "-compare" : options.out_dir;
-  // Tells beside the tables what they are of, whatever comes.
-  const auto recorded = [&](const auto& go) {
-    const auto record = [&](std::string_view status, std::string_view error = {}) {
-      write_compare_record(deck, schemes, options, result, status, error);
-    };
-    record("running");
-    try {
-      go();
-    } catch (const StartInterrupted&) {
-      record("interrupted");
-      throw;
-    } catch (const std::exception& failure) {
-      try {
-        record("failed", failure.what());
-      } catch (const std::exception&) {  // the first error is the one to tell
-      }
-      throw;
-    }
-    record(result.interrupted ? "interrupted" : "finished");
+  look_at_folder(result.out_dir, options.overwrite);
+  const auto record = [&](std::string_view status, std::string_view error = {}) {
+    write_compare_record(deck, schemes, options, result, status, error);
   };
-  if (is_mechanical(deck.system.kind)) {
-    MechanicsPlan plan = plan_mechanics(deck, schemes, options);
-    refuse_cuda(options.device);
-    const FolderLock lock = take_folder(result.out_dir, options.overwrite);
-    recorded([&] { compare_mechanics(std::move(plan), schemes, options, result); });
-  } else {
-    const std::vector<Variant> variants = make_variants(deck, schemes, options);
-    const FolderLock lock = take_folder(result.out_dir, options.overwrite);
-    recorded([&] { compare_water(deck, variants, schemes, options, result); });
+  // Once starts and engines are there. From then on compare.json tells beside the tables what they
+  // are of, whatever comes; before, nothing is touched.
+  FolderLock lock;
+  const auto begin = [&] {
+    lock = take_folder(result.out_dir, options.overwrite);
+    record("running");
+  };
+  try {
+    if (is_mechanical(deck.system.kind)) {
+      MechanicsPlan plan = plan_mechanics(deck, schemes, options);
+      refuse_cuda(options.device);
+      begin();
+      compare_mechanics(std::move(plan), schemes, options, result);
+    } else {
+      compare_water(deck, make_variants(deck, schemes, options), schemes, options, begin, result);
+    }
+  } catch (const std::exception& failure) {
+    try {
+      if (lock.locked()) record("failed", failure.what());
+    } catch (const std::exception&) {  // the first error is the one to tell
+    }
+    throw;
   }
+  record(result.interrupted ? "interrupted" : "finished");
   return result;
 }
 

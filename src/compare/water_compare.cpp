@@ -491,8 +491,10 @@ std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& sc
 
 void compare_water(const Deck& deck, const std::vector<Variant>& variants,
                    const std::vector<std::string>& schemes, const CompareOptions& options,
-                   CompareResult& result) {
-  Comparison(deck, variants, schemes, options, result).go();
+                   const std::function<void()>& begin, CompareResult& result) {
+  Comparison comparison(deck, variants, schemes, options, result);
+  begin();
+  comparison.go();
 }
 
 }  // namespace tarn

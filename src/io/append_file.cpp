@@ -10,6 +10,7 @@
 
 #include "system_calls.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/io_error.hpp"
 
 namespace tarn::io {
@@ -106,10 +107,7 @@ void AppendFile::flush() {
 void AppendFile::sync() {
   flush();
   if (on_disk_) return;
-  const int descriptor = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
-  const int error = descriptor < 0 || ::fsync(descriptor) != 0 ? errno : 0;
-  if (descriptor >= 0) ::close(descriptor);
-  if (error) throw_io_error("write", path_, error);
+  sync_file(path_);
   on_disk_ = true;
 }
 

@@ -1,5 +1,6 @@
 #include "tarn/io/atomic_file.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
@@ -8,6 +9,8 @@
 #include <system_error>
 #include <unistd.h>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "system_calls.hpp"
 #include "tarn/io/io_error.hpp"
@@ -24,6 +27,15 @@ bool is_no_regular_file(const std::string& path) {
 }
 
 }  // namespace
+
+std::string temporary_name(const std::string& path) {
+  static std::atomic<unsigned> count = 0;
+  while (true) {
+    std::string name = fmt::format("{}.{}-{}{}", path, ::getpid(), ++count, kTemporarySuffix);
+    std::error_code ignored;
+    if (!std::filesystem::exists(name, ignored)) return name;
+  }
+}
 
 std::string through_links(std::string path) {
   const std::string link = path;
@@ -42,8 +54,8 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
     final_path_ = through_links(path_);
-    temporary_path_ = final_path_ + std::string(kTemporarySuffix);
-    descriptor_ = ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    temporary_path_ = temporary_name(final_path_);
+    descriptor_ = ::open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   }
   if (descriptor_ < 0) throw_io_error("write", path_, errno);
 }

@@ -87,7 +87,7 @@ class Converter {
       remove_temporary();
       throw;
     }
-    for (const std::string& path : paths_) commit_file(path + std::string(kTemporarySuffix), path);
+    for (std::size_t p = 0; p < paths_.size(); ++p) commit_file(temporary_paths_[p], paths_[p]);
     result.files = paths_;
     if (format_.id == FileFormat::dcd) result.files.push_back(write_topology());
     return result;
@@ -309,7 +309,7 @@ class Converter {
       for (std::size_t r = 0; all_tell && r < contents_.replicas.size(); ++r) {
         if (in_one_file() || r == p) info.baths_K.push_back(*contents_.replicas[r].bath_K);
       }
-      info.path = paths_[p] + std::string(kTemporarySuffix);
+      info.path = temporary_paths_.emplace_back(temporary_name(paths_[p]));
       writers_.push_back(format_.write(info));
       writers_.back()->create();
     }
@@ -349,9 +349,9 @@ class Converter {
   }
 
   void remove_temporary() const {
-    for (const std::string& path : paths_) {
+    for (const std::string& path : temporary_paths_) {
       std::error_code ignored;
-      std::filesystem::remove(path + std::string(kTemporarySuffix), ignored);
+      std::filesystem::remove(path, ignored);
     }
   }
 
@@ -373,7 +373,7 @@ class Converter {
   std::map<std::int64_t, std::size_t> places_;  // of replicas, by their numbers
   std::vector<double> first_positions_A_;
   double site_weight_ = 0.0;
-  std::vector<std::string> paths_;
+  std::vector<std::string> paths_, temporary_paths_;
   std::vector<std::unique_ptr<TrajectoryWriter>> writers_;
 };
 

@@ -288,7 +288,7 @@ class H5mdWriter final : public TrajectoryWriter {
   template <class Make>
   void put_in_place(const Make& make) const {
     const std::string final_path = through_links(path_);
-    const std::string temporary = final_path + std::string(kTemporarySuffix);
+    const std::string temporary = temporary_name(final_path);
     try {
       make(temporary);
     } catch (...) {

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "gnuplot_script.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 
 extern char** environ;
@@ -133,7 +134,7 @@ Drawing draw(const std::vector<Plot>& plots, const std::string& path_without_ext
   for (const PictureFormat format : formats) {
     const std::string path = path_without_extension + std::string(extension_of(format));
     const std::string final_path = through_links(path);
-    const std::string temporary = final_path + std::string(kTemporarySuffix);
+    const std::string temporary = temporary_name(final_path);
     std::string problem = run_gnuplot(gnuplot, gnuplot_script(plots, format, temporary));
     if (problem.empty() && !std::filesystem::exists(temporary)) problem = "it wrote nothing";
     if (!problem.empty()) {
@@ -143,7 +144,12 @@ Drawing draw(const std::vector<Plot>& plots, const std::string& path_without_ext
                                     path, problem);
       return drawing;
     }
-    commit_file(temporary, final_path);
+    try {
+      commit_file(temporary, final_path);
+    } catch (const tarn::IoError& error) {
+      drawing.warning = fmt::format("{}. The CSV files are complete.", error.what());
+      return drawing;
+    }
     drawing.paths.push_back(path);
   }
   return drawing;

@@ -13,9 +13,7 @@ namespace tarn::io {
 namespace fs = std::filesystem;
 
 StagedFolder::StagedFolder(std::string folder)
-    : folder_(std::move(folder)), staged_(folder_ + "/new" + std::string(kTemporarySuffix)) {
-  std::error_code ignored;
-  fs::remove_all(staged_, ignored);  // of a program that was killed
+    : folder_(std::move(folder)), staged_(temporary_name(folder_ + "/new")) {
   make_folder(staged_);
 }
 

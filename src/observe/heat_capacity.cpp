@@ -38,9 +38,10 @@ double beta_mol_per_kcal(double temperature_K) {
   return 1.0 / (units::boltzmann_kcal_per_mol_K * temperature_K);
 }
 
+constexpr int kMostTemperatures = 240;
 /// Both ends, and the multiples of a round step between them, 240 at most.
 std::vector<double> temperatures_between(double coldest_K, double hottest_K) {
-  const double least_K = (hottest_K - coldest_K) / 240.0;
+  const double least_K = (hottest_K - coldest_K) / kMostTemperatures;
   const double power = std::pow(10.0, std::floor(std::log10(least_K)));
   double step_K = 10.0 * power;
   for (const double round : {5.0, 2.5, 2.0, 1.0}) {
@@ -49,8 +50,9 @@ std::vector<double> temperatures_between(double coldest_K, double hottest_K) {
   // A multiple of 0.1 is not what is nearest to it; a number over 10 is.
   const double per_K = std::round(1e6 / step_K) / 1e6;
   std::vector<double> temperatures_K{coldest_K};
-  for (double i = std::floor(coldest_K * per_K) + 1.0; i / per_K < hottest_K; ++i) {
-    temperatures_K.push_back(i / per_K);
+  const double first = std::floor(coldest_K * per_K) + 1.0;
+  for (int i = 0; i < kMostTemperatures && (first + i) / per_K < hottest_K; ++i) {
+    if ((first + i) / per_K > temperatures_K.back()) temperatures_K.push_back((first + i) / per_K);
   }
   temperatures_K.push_back(hottest_K);
   return temperatures_K;

@@ -41,12 +41,13 @@ std::int64_t EvaporationWatch::every() const { return kEvery; }
 
 void EvaporationWatch::observe(const Frame& frame) {
   std::unordered_set<std::int64_t> known;
-  for (const Departure& d : departures_) known.insert(d.replica);
+  for (const Departure& d : departures_) known.insert(d.walker);
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
-    if (known.contains(id)) continue;
+    const std::int64_t walker = walker_at_ ? walker_at_(id) : id;
+    if (known.contains(walker)) continue;
     const auto gone = analysis::departed_molecule(frame.positions_A_of(r), analysis::kLink_A);
-    if (gone) departures_.push_back({id, frame.step, *gone});
+    if (gone) departures_.push_back({id, frame.step, *gone, walker});
   }
 }
 
@@ -56,6 +57,7 @@ void EvaporationWatch::save(std::ostream& out) {
     io::put(out, d.replica);
     io::put(out, d.step);
     io::put(out, std::int64_t{d.molecule});
+    io::put(out, d.walker);
   }
 }
 
@@ -66,6 +68,7 @@ void EvaporationWatch::load(std::istream& in) {
     d.replica = io::get_i64(in);
     d.step = io::get_i64(in);
     d.molecule = static_cast<int>(io::get_i64(in));
+    d.walker = io::get_i64(in);
     departures_.push_back(d);
   }
 }

@@ -8,7 +8,7 @@ namespace tarn {
 /// this object or with the program, however that ends. The file goes with the object; one that a
 /// killed program left is nobody's and is taken over.
 ///
-/// Where the file system has no locks, it does nothing.
+/// Where the file system has no locks, nobody is kept out.
 class FolderLock {
  public:
   /// Nothing is locked.

@@ -36,6 +36,10 @@ class ReplicaExchange final : public Observer {
 
   /// Counts since the end of the equilibration.
   ExchangeSummary summary() const;
+  /// The state that a replica has: that which replica w began with is walker w.
+  std::int64_t walker_at(std::int64_t replica) const {
+    return walker_at_[static_cast<std::size_t>(replica)];
+  }
 
  private:
   /// Of the neighbours k, k + 1 of all ladders.

@@ -38,7 +38,7 @@ bool matches(std::string_view name, std::string_view pattern) {
 /// Of all files that a run may write, as matches() reads them.
 std::vector<std::string> run_file_patterns() {
   std::vector<std::string> patterns = observer_file_names();
-  patterns.insert(patterns.end(), {"checkpoint.bin", "run.json", "blow-up-"});
+  patterns.insert(patterns.end(), {"checkpoint.bin", "run.json", "blow-up-", "blow-up-0000.csv"});
   return patterns;
 }
 
@@ -88,9 +88,12 @@ RunFolder::RunFolder(const Deck& deck, const RunOptions& options)
   if (resume_ && overwrite_) {
     throw InputError("--resume and --overwrite exclude each other: choose one");
   }
-  check_writable(path_);
+  // A run that is finished says so where nothing can be written, too.
+  if (!resume_) check_writable(path_);
   std::error_code ignored;
-  if (fs::is_directory(path_, ignored)) lock_ = FolderLock(path_);
+  if (fs::is_directory(path_, ignored) && ::access(path_.c_str(), W_OK) == 0) {
+    lock_ = FolderLock(path_);
+  }
   if (!resume_) keep_the_start(deck);
   look();
 }
@@ -114,6 +117,12 @@ void RunFolder::look() {
   const auto has = [&](const char* name) {
     return std::find(files.begin(), files.end(), name) != files.end();
   };
+  std::error_code ignored;
+  if (fs::exists(file("compare.json"), ignored)) {
+    throw InputError(fmt::format(
+        "'{}' holds a comparison, whose tables would be lost: choose another folder with --out",
+        path_));
+  }
   if (resume_) {
     resumes_ = has("checkpoint.bin");
     if (!resumes_ && !files.empty()) {
@@ -138,6 +147,7 @@ void RunFolder::look() {
 }
 
 void RunFolder::prepare(const std::vector<std::string>& own) {
+  check_writable(path_);
   io::make_folder(path_);
   if (!lock_.locked()) {
     lock_ = FolderLock(path_);
@@ -157,7 +167,10 @@ void RunFolder::prepare(const std::vector<std::string>& own) {
     const std::string name = entry.path().filename().string();
     if (name.ends_with(io::kTemporarySuffix)) leftovers.push_back(name);
   }
-  for (const std::string& name : leftovers) remove(name);
+  for (const std::string& name : leftovers) {
+    fs::remove_all(file(name), error);  // some are folders
+    if (error) io::throw_io_error("remove", file(name), error.value());
+  }
 }
 
 bool is_file_of_runs(const std::string& name) { return is_one_of(run_file_patterns(), name); }

@@ -21,6 +21,7 @@
 #include "replicas.hpp"
 #include "run_folder.hpp"
 #include "run_record.hpp"
+#include "start_record.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/structure.hpp"
 #include "tarn/observe/observers.hpp"
@@ -114,7 +115,8 @@ class Run {
     deck.run.threads = threads();
     Start start = parts.make_start(deck);
     for (const std::string& note : start.notes) warn(note);
-    slow_start_ = start.slow;
+    start_.notes_of_start = start.notes;
+    start_.slow = start.slow;
     if (deck_.heat) start.state.heat_kcal_per_mol.assign(start.state.positions_A.size() / 9, 0.0);
     return std::move(start.state);
   }
@@ -167,6 +169,9 @@ class Run {
     observers_ = tarn::make_observers(deck_, info);
     for (auto& observer : own_) observers_.push_back(std::move(observer));
     own_.clear();
+    auto record = std::make_unique<StartRecord>(std::move(start_));
+    start_record_ = record.get();
+    observers_.push_back(std::move(record));
     // Behind a wall a molecule may be in the gas.
     if (!deck_.confinement) {
       auto watch = std::make_unique<EvaporationWatch>();
@@ -185,6 +190,9 @@ class Run {
       auto exchange =
           std::make_unique<ReplicaExchange>(deck_, make_system(deck_, molecules_), info, *engine_);
       exchange_ = exchange.get();
+      if (evaporation_) {
+        evaporation_->set_walkers([this](std::int64_t r) { return exchange_->walker_at(r); });
+      }
       observers_.push_back(std::move(exchange));
     }
     refuse_equal_names(observers_);
@@ -195,6 +203,8 @@ class Run {
     warn_about_several_baths();
     if (folder_.resumes()) {
       restore(checkpoint_, observers_);
+      const std::vector<std::string>& notes = start_record_->notes_of_start;
+      warnings_.insert(warnings_.begin(), notes.begin(), notes.end());
       if (evaporation_) told_departures_ = evaporation_->departures().size();
     } else {
       for (const auto& observer : observers_) observer->begin();
@@ -378,7 +388,7 @@ class Run {
         record.steps_done = std::max(record.steps_done, b.step);
       }
     }
-    record.slow_start = slow_start_;
+    record.slow_start = start_record_->slow;
     record.engine = engine_->report();
     record.warnings = warnings_;
     record.averages = averages_;
@@ -439,13 +449,14 @@ class Run {
   io::Checkpoint checkpoint_;  // that the run goes on from
   io::Checkpoint before_;      // what every checkpoint of this run holds; replicas stopped earlier
   int molecules_ = 0;
-  std::optional<SlowStart> slow_start_;
+  StartRecord start_;  // of a new run, until it joins the observers
   std::int64_t first_step_ = 0;
   std::unique_ptr<Engine> engine_;
   std::string device_;
   std::vector<std::unique_ptr<Observer>> own_;        // of the options, until they join the others
   std::vector<std::unique_ptr<Observer>> observers_;  // the checkpointer is the last one
   Checkpointer* checkpointer_ = nullptr;
+  StartRecord* start_record_ = nullptr;
   EvaporationWatch* evaporation_ = nullptr;  // null behind a wall
   HessianWatch* hessians_ = nullptr;         // null with Gauss-Newton
   ReplicaExchange* exchange_ = nullptr;      // null without [exchange]

@@ -536,6 +536,15 @@ TEST_F(Commands, ClusterKeepsSeveralMinima) {
   EXPECT_TRUE(contains(once.text, "found by 1 start\n"));
   EXPECT_FALSE(contains(once.text, "only"));
   EXPECT_EQ(tarn(search + path("k.pdb") + " --keep 3").exit_code, 2);
+  // Of a model of one's own, whose deck has a name that is no word of a comment.
+  const std::string own = path("my model.toml");
+  std::filesystem::copy_file(std::string(TARN_SOURCE_DIR) + "/inputs/own-model.toml", own);
+  ASSERT_EQ(
+      tarn("cluster --molecules 2 --minimise --keep 2 --model '" + own + "' -o " + path("own.xyz"))
+          .exit_code,
+      0);
+  const auto of_own = tarn::io::open_frames(path("own.xyz"));
+  EXPECT_EQ(of_own->next()->comment.at("model"), "own");
   EXPECT_EQ(tarn("cluster --molecules 5 --keep 2 -o " + path("r.xyz")).exit_code, 2);
 }
 

@@ -168,21 +168,30 @@ TEST_F(Comparisons, ReplaceAllFilesOfTheOneBefore) {
 
 /// A quench of so many molecules takes minutes.
 TEST_F(Comparisons, EndWhileTheirStartsAreMade) {
-  const std::string record = out_ + "/compare.json";
   test::Program program(words(kInputs + "water7-modern.toml",
                               {"--schemes", "settle,zss-stiff", "--unset", "system.file", "--set",
                                "system.molecules=2000", "--set", "system.replicas=1"}),
                         lines_, log_);
   using Clock = std::chrono::steady_clock;
   const Clock::time_point limit = Clock::now() + std::chrono::minutes(1);
-  while (program.runs() && !std::filesystem::exists(record) && Clock::now() < limit) {
-    ::usleep(10'000);
-  }
+  while (program.runs() && !program.catches(SIGINT) && Clock::now() < limit) ::usleep(10'000);
   program.signal(SIGINT);
   EXPECT_EQ(program.wait().code, 130) << read_text(log_);
-  EXPECT_TRUE(contains(read_text(record), "\"status\": \"interrupted\"")) << read_text(record);
   EXPECT_TRUE(contains(read_text(log_), "interrupted while the start was made"));
-  EXPECT_FALSE(std::filesystem::exists(out_ + "/compare.csv"));
+  EXPECT_FALSE(std::filesystem::exists(out_)) << "nothing was begun";
+}
+
+/// What cannot begin takes nothing away.
+TEST_F(Comparisons, ThatCannotBeginLeaveTheOldOne) {
+  const std::string deck = kInputs + "water7-modern.toml";
+  const std::vector<std::string> few{"--schemes",    "settle", "--set",
+                                     "run.steps=20", "--set",  "run.equilibration_ps=0"};
+  ASSERT_EQ(run(deck, few).code, 0) << read_text(log_);
+  const auto before = test::contents_of(out_);
+  std::vector<std::string> again = few;
+  for (const char* word : {"--overwrite", "--device", "cuda:4096"}) again.push_back(word);
+  EXPECT_EQ(run(deck, again).code, 5) << read_text(log_);
+  EXPECT_EQ(test::contents_of(out_), before);
 }
 
 TEST_F(Comparisons, StepsThatMakeNoSenseAreRefused) {

@@ -1,7 +1,10 @@
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <grp.h>
 #include <map>
 #include <random>
@@ -294,7 +297,79 @@ TEST_F(Faults, ASecondSignalEndsTheProgramAndLosesNoFile) {
   expect_same_files(out_, whole_);
 }
 
+// --- nobody who listens ---
+
+/// The end of the terminal that a run writes its bar to: a signal, and errors of all that is said.
+TEST_F(Faults, TheTerminalMayClose) {
+  const int master = ::posix_openpt(O_RDWR | O_NOCTTY);
+  ASSERT_GE(master, 0);
+  ASSERT_EQ(::grantpt(master) | ::unlockpt(master), 0);
+  const std::string slave = ::ptsname(master);
+  Program program(run_words(out_, kEndless), folder_.file("lines"), log_, [&] {
+    ::setenv("PATH", "/nowhere", 1);
+    ::setenv("TERM", "xterm", 1);
+    ::setsid();
+    const int terminal = ::open(slave.c_str(), O_RDWR);  // the one of this session
+    if (terminal < 0 || ::dup2(terminal, STDERR_FILENO) < 0) ::_exit(126);
+    ::close(terminal);
+    ::close(master);
+  });
+  ASSERT_TRUE(wait_until(program, [&] { return fs::exists(out_ + "/checkpoint.bin"); }));
+  ::close(master);
+  const Ending ending = program.wait();
+  EXPECT_FALSE(ending.by_signal) << ending.code;
+  EXPECT_EQ(ending.code, 128 + SIGHUP);
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "\"status\": \"interrupted\""));
+  EXPECT_GT(io::read_checkpoint(out_ + "/checkpoint.bin").state.step, 0);
+}
+
+/// Standard error that is closed, or that takes nothing: files are those of a run that is heard.
+TEST_F(Faults, NobodyNeedsToListen) {
+  std::vector<std::string> more;
+  if (io::has_h5md()) more = {"--set", "observe.trajectory.format=h5md"};
+  ASSERT_EQ(run(whole_, more), 0) << log();
+  const auto close_all = [] {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(stream);
+  };
+  const auto fill = [] {
+    const int full = ::open("/dev/full", O_WRONLY);
+    if (full < 0 || ::dup2(full, STDERR_FILENO) < 0) ::_exit(126);
+  };
+  const auto hang_up = [] {
+    int ends[2];
+    if (::pipe(ends) != 0 || ::dup2(ends[1], STDERR_FILENO) < 0) ::_exit(126);
+    ::close(ends[0]);
+    ::close(ends[1]);
+  };
+  for (const std::function<void()>& before :
+       {std::function<void()>(close_all), {fill}, {hang_up}}) {
+    fs::remove_all(out_);
+    ASSERT_EQ(run(out_, more, before), 0);
+    expect_same_files(out_, whole_);
+  }
+}
+
 // --- two at once ---
+
+/// Each makes a file of its own, and one of them is there in the end.
+TEST_F(Faults, TwoProgramsMayMakeTheSameFile) {
+  ASSERT_EQ(run(out_, {"--set", "observe.trajectory.every=20"}), 0) << log();
+  const std::string from = out_ + "/trajectory-0000.xyz";
+  const std::string alone = folder_.file("alone.gro"), both = folder_.file("both.gro");
+  const auto words = [&](const std::string& to) {
+    return std::vector<std::string>{TARN_BINARY, "convert", from, "-o", to};
+  };
+  ASSERT_EQ(Program(words(alone), log_, log_).wait().code, 0) << log();
+  {
+    Program first(words(both), log_, log_), second(words(both), log_, log_);
+    EXPECT_EQ(first.wait().code, 0) << log();
+    EXPECT_EQ(second.wait().code, 0) << log();
+  }
+  EXPECT_EQ(read_text(both), read_text(alone));
+  for (const auto& entry : fs::directory_iterator(folder_.path())) {
+    EXPECT_FALSE(entry.path().string().ends_with("tarn-tmp")) << entry.path();
+  }
+}
 
 TEST_F(Faults, ASecondProgramDoesNotWriteIntoARun) {
   {
@@ -450,6 +525,14 @@ TEST_F(Wants, AFolderThatMayNotBeWritten) {
   }
   EXPECT_EQ(test::contents_of(out_), before);
   EXPECT_TRUE(test::contents_of(folder_.file("new")).empty());
+  // A run that is done says so without writing.
+  fs::permissions(folder_.path(), fs::perms::others_exec | fs::perms::owner_all);
+  const Ending done =
+      Program(run_words(out_, {"--resume", "--set", "run.steps=3000"}), log_, log_, become_nobody)
+          .wait();
+  EXPECT_EQ(done.code, 0) << log();
+  EXPECT_EQ(test::contents_of(out_), before);
+  fs::permissions(folder_.path(), fs::perms::all);
   fs::permissions(out_, fs::perms::all);
   expect_resumes();
 }

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <fcntl.h>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <sys/wait.h>
@@ -49,6 +50,16 @@ class Program {
 
   void signal(int number) const {
     if (id_ > 0) ::kill(id_, number);
+  }
+  /// Whether it has a handler for a signal.
+  bool catches(int number) const {
+    std::ifstream status("/proc/" + std::to_string(id_) + "/status");
+    std::string word;
+    unsigned long long mask = 0;
+    while (status >> word) {
+      if (word == "SigCgt:" && status >> std::hex >> mask) break;
+    }
+    return (mask >> (number - 1) & 1) != 0;
   }
   /// Whether it still runs.
   bool runs() {

@@ -115,6 +115,23 @@ TEST(HeatCapacityObserver, OfOscillators) {
   }
 }
 
+/// Baths that differ in the last bit of their temperature have no multiples of a step between them.
+TEST(HeatCapacityObserver, OfBathsThatAreNearlyTheSame) {
+  const ScratchFolder folder;
+  const Deck deck = deck_of("[300.0, 300.00000000000006]", 32);
+  const auto observer = curve_of(deck, folder.path(), 0);
+  ASSERT_TRUE(observer);
+  Frames frames(deck, [](std::mt19937_64& random, double t_K) {
+    return std::gamma_distribution(9.0, k * t_K)(random);
+  });
+  frames.show(*observer, 0, 100);
+  observer->finish();
+  const auto t = columns_of(folder.file("heat_capacity.csv"));
+  const std::vector<double>& t_K = t.at("temperature_K");
+  EXPECT_LE(t_K.size(), 3u);
+  for (std::size_t i = 1; i < t_K.size(); ++i) EXPECT_GT(t_K[i], t_K[i - 1]);
+}
+
 /// Two levels D apart, the upper one g times as many: C - 3 N k = D^2/(k T^2) p (1 - p), whose
 /// maximum is found between the baths.
 TEST(HeatCapacityObserver, FindsTheMaximumOfTwoLevels) {

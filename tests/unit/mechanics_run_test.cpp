@@ -392,6 +392,17 @@ TEST(MechanicsRun, BlowUpIsAnErrorThatNamesTheStep) {
             message);
 }
 
+TEST(MechanicsRun, OverwritingTakesTheStateBeforeABlowUpAway) {
+  const test::ScratchFolder scratch;
+  RunOptions options;
+  options.out_dir = scratch.file("out");
+  EXPECT_THROW(run_deck(input("magnet", {"integrator.omega=1000"}), options), NumericalError);
+  EXPECT_TRUE(std::filesystem::exists(scratch.file("out/blow-up-0000.csv")));
+  options.overwrite = true;
+  run_deck(input("magnet", {"run.steps=3"}), options);
+  EXPECT_FALSE(std::filesystem::exists(scratch.file("out/blow-up-0000.csv")));
+}
+
 TEST(MechanicsRun, AFailureOfAnyKindIsRecorded) {
   const test::ScratchFolder scratch;
   RunOptions options;

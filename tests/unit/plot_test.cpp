@@ -385,6 +385,14 @@ TEST_F(Drawn, AFolderThatIsMissingIsAWarning) {
   EXPECT_TRUE(drawing.paths.empty());
 }
 
+/// A run that is done is not a failure for it.
+TEST_F(Drawn, APictureThatCannotBePutInPlaceIsAWarning) {
+  std::filesystem::create_directories(folder_.file("rdf.svg/in the way"));
+  const Drawing drawing = draw(example(), folder_.file("rdf"), {PictureFormat::svg});
+  EXPECT_TRUE(contains(drawing.warning, "rdf.svg"));
+  EXPECT_TRUE(drawing.paths.empty());
+}
+
 TEST(Plot, WithoutGnuplotThereIsAWarning) {
   const ScratchFolder folder;
   const Path path(folder.path());

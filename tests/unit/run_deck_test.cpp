@@ -196,6 +196,8 @@ TEST_F(RunDeck, AKilledRunGoesOnFromItsLastCheckpoint) {
   }
   fs::remove(out_ + "/rdf.csv");
   test::write_text(out_ + "/checkpoint.bin.tarn-tmp", "half");
+  fs::create_directories(out_ + "/new.1-1.tarn-tmp");
+  test::write_text(out_ + "/new.1-1.tarn-tmp/cluster.csv", "half");
   resume(d);
   EXPECT_EQ(files(), straight);
 }
@@ -317,6 +319,8 @@ TEST_F(RunDeck, AFolderHasOneWriter) {
   };
   run(small, first);
   ASSERT_EQ(refused.size(), 4u);
+  EXPECT_TRUE(contains(refused.back(), "holds a run"));
+  refused.pop_back();
   for (const std::string& message : refused) {
     EXPECT_TRUE(contains(message, "another tarn writes into '" + out_ + "'"));
   }
@@ -351,6 +355,45 @@ TEST_F(RunDeck, IsNotComparedInItsFolder) {
                  "holds a run"));
   }
   EXPECT_EQ(contents_of(out_), before);
+}
+
+/// And a run would leave the tables of a comparison beside its own, or replace them.
+TEST_F(RunDeck, DoesNotRunInTheFolderOfAComparison) {
+  fs::create_directories(out_);
+  for (const char* name : {"compare.json", "compare.csv", "rdf.csv"}) {
+    test::write_text(out_ + "/" + name, "of a comparison");
+  }
+  const auto before = contents_of(out_);
+  for (const bool overwrite : {false, true}) {
+    RunOptions options;
+    options.out_dir = out_;
+    options.overwrite = overwrite;
+    EXPECT_TRUE(contains(message_of<InputError>([&] { run_deck(deck(10), options, parts()); }),
+                         "holds a comparison"));
+  }
+  EXPECT_EQ(contents_of(out_), before);
+}
+
+/// What was told of the start is not made again, and not forgotten.
+TEST_F(RunDeck, AResumedRunKnowsWhatWasToldOfItsStart) {
+  RunParts slow = parts();
+  slow.make_start = [](const Deck& d) {
+    Start start{fake_start(kMolecules, d.system.replicas), {"a note of the start"}};
+    start.slow = SlowStart{1.5, 0.25, 7};
+    return start;
+  };
+  RunOptions options;
+  options.out_dir = out_;
+  run_deck(deck(10), options, slow);
+  std::vector<std::string> told;
+  options.resume = true;
+  options.on_warning = [&](const std::string& text) { told.push_back(text); };
+  run_deck(deck(20), options, slow);
+  EXPECT_EQ(std::count(told.begin(), told.end(), "a note of the start"), 0);
+  const std::string record = read_text(out_ + "/run.json");
+  EXPECT_TRUE(contains(record, "\"a note of the start\""));
+  EXPECT_TRUE(contains(record, "\"iterations\": 7"));
+  EXPECT_TRUE(contains(record, "0.25"));
 }
 
 TEST_F(RunDeck, ARunThatBeganInTheMeantimeIsNotTouched) {

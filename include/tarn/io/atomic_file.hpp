@@ -8,6 +8,11 @@ namespace tarn::io {
 /// Ends the name of a file that is still being written; only a killed program leaves one behind.
 inline constexpr std::string_view kTemporarySuffix = ".tarn-tmp";
 
+/// A name beside `path` that nobody uses: for a file or folder that is to take its place when it is
+/// whole. Programs, and threads of them, that make the same file at the same time have names of
+/// their own; the one that is done last is there in the end.
+std::string temporary_name(const std::string& path);
+
 /// The file at the end of symbolic links, which need not exist; `path` itself where it is no link.
 /// @throws IoError
 std::string through_links(std::string path);
@@ -18,7 +23,6 @@ std::string through_links(std::string path);
 /// returns, an older file of that name stays as it was; without commit() nothing is left behind. A
 /// link stays, and the file that it leads to is the one; what is no file, /dev/null or a pipe, is
 /// written to as it stands.
-/// Not guaranteed: two programs that write the same file at the same time.
 class AtomicFile {
  public:
   /// @throws IoError when the temporary file cannot be made
