@@ -270,8 +270,6 @@ std::optional<std::string> state_path(const Deck& deck);
 /// Markdown page of every section and key, made from the table that the reader uses.
 std::string deck_reference();
 
-/// Name of the model that a deck has in a section of its own.
-inline constexpr std::string_view kOwnModel = "own";
 /// The water model of a deck, with the masses of its isotopes, if it names any. Hydrogens that are
 /// made heavier at the cost of the oxygen are a matter of the dynamics: make_system() has them.
 /// @throws InputError for an unknown name

@@ -27,8 +27,8 @@ void convert(const Arguments& a, int& exit_code) {
   io::trajectory_format_of(a.out);
   std::optional<WaterModel> model;
   if (!a.model.empty()) model = water_model_named(a.model);
-  check_folder_of(a.out);
   check_apart({a.out}, {a.trajectory});
+  check_folder_of(a.out);
   catch_interrupts();
   Terminal terminal(a.quiet);
   NowAndThen is_due;

@@ -45,6 +45,7 @@ void draw(const Arguments& a) {
                     "formats are made of it: rsvg-convert {} -o {}",
                     a.out, svg, a.out));
   }
+  check_folder_of(a.out);
   Terminal terminal(false);
   std::vector<DrawnCluster> clusters;
   bool more = false;

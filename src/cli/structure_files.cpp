@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "run/run_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
@@ -59,10 +60,12 @@ io::Structure read_told(const std::string& path, const io::FrameChoice& choice,
 WaterModel told_model_of(const std::string& path, const io::Structure& structure,
                          const std::string& name, Terminal& terminal) {
   const WaterModel model = water_model_of(structure, name);
-  if (name.empty()) {
-    if (const auto note = io::note_on_sites(path, structure, model)) {
-      terminal.warning(*note + ", which --model names");
-    }
+  if (!name.empty() || structure.model()) return model;
+  if (const auto note = io::note_on_sites(path, structure, model)) {
+    terminal.warning(*note + ", which --model names");
+  } else {
+    terminal.warning(fmt::format("{} names no water model: {} was taken; --model names another",
+                                 path, model.name));
   }
   return model;
 }
@@ -81,6 +84,13 @@ void check_folder_of(const std::string& path) {
   if (std::filesystem::is_directory(file)) io::throw_io_error("write", path, EISDIR);
   if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) return;
   const std::filesystem::path folder = file.parent_path();
+  if (std::filesystem::exists(file) && is_file_of_runs(file.filename().string()) &&
+      std::filesystem::exists(folder / "checkpoint.bin")) {
+    throw InputError(fmt::format(
+        "'{}' is a file of the run in that folder, which could not be gone on with: give what is "
+        "written another name",
+        path));
+  }
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {
     io::throw_io_error("write", path, errno);
   }

@@ -37,6 +37,7 @@ void check_structure_path(const std::string& path);
 
 /// Whether a file can be written into its folder, before a long computation of it; a pipe or
 /// device is written to as it stands. @throws IoError
+/// @throws InputError for a file of a run, which could then not be gone on with
 void check_folder_of(const std::string& path);
 
 /// That no file is written twice, nor over one that is read; a pipe or device may be.

@@ -303,13 +303,18 @@ class Comparison {
   }
 
   void tell_blow_ups(const SchemeResult& s, const Contestant& c) const {
+    constexpr std::size_t kMostTold = 3;  // more of them say nothing new
     const bool gone = is_gone(c);
-    for (const BlowUp& b : s.blow_ups) {
+    for (std::size_t k = 0; k < s.blow_ups.size(); ++k) {
+      const BlowUp& b = s.blow_ups[k];
       const std::string text = s.label + ": " +
                                describe(b, c.deck, c.engine->report().indefinite_hessians) +
                                (gone ? "" : " Its samples until then stay in the means.");
       if (options_.on_blow_up) options_.on_blow_up(b, text);
-      warn(text);
+      if (k < kMostTold) warn(text);
+    }
+    if (s.blow_ups.size() > kMostTold) {
+      warn(fmt::format("{}: {} more replicas blew up", s.label, s.blow_ups.size() - kMostTold));
     }
     if (gone) warn(s.label + ": no replica is left, so it has no speed and no means");
   }

@@ -75,7 +75,9 @@ std::vector<Section> make_sections() {
                       "with constraints the multipliers `lambda0`..., M q'' = -∇V - Gᵀλ."}),
       optional_section<&MechanicsDeck::energies>(
           {.name = "observe.energies",
-           .meaning = "Writes `energies.csv` and its picture; of `dna` also the mean angle."}),
+           .meaning =
+               "Writes `energies.csv` and its picture, at the positions that the scheme takes its "
+               "forces at; of `dna` also the mean angle."}),
       optional_section<&MechanicsDeck::conservation>(
           {.name = "observe.conservation",
            .meaning = "Writes `conservation.csv` and its picture: energy, momenta where the system "

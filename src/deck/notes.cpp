@@ -16,11 +16,33 @@ namespace {
 
 /// Steps that a molecule needs at least to swing once in a wall that is not too stiff for them.
 constexpr double kFewestSteps = 10.0;
+/// Shorter ones are picoseconds by mistake, as a rule.
+constexpr double kShortStep_fs = 0.02;
 
 bool observes_nothing(const Deck& d) {
   return !is_mechanical(d.system.kind) && !d.energies && !d.conservation && !d.heat &&
          !d.temperatures && !d.geometry && !d.cluster && !d.multipliers && !d.rdf && !d.profile &&
          !d.spectrum && !d.minima && !d.trajectory && !d.final_structures;
+}
+
+void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
+  const IntegratorSection& integrator = deck.integrator;
+  if (deck.spectrum && deck.spectrum->every > 1 && !is_rigid(integrator.scheme) &&
+      std::isfinite(integrator.omega)) {
+    notes.push_back(fmt::format(
+        "[observe.spectrum] every = {}: bonds of a penalty vibrate once in a few steps, and their "
+        "lines are folded to wavenumbers at which nothing vibrates; every = 1 folds fewer",
+        deck.spectrum->every));
+  }
+  if (deck.thermostat.kind == Thermostat::none && !deck.system.temperature_K &&
+      deck.system.velocities == VelocityKind::maxwell) {
+    notes.emplace_back(
+        "there is neither a bath nor [system] temperature_K: molecules begin at rest");
+  }
+  if (integrator.timestep_fs < kShortStep_fs) {
+    notes.push_back(
+        fmt::format("timestep_fs = {:g} is short: it is in femtoseconds", integrator.timestep_fs));
+  }
 }
 
 }  // namespace
@@ -52,6 +74,7 @@ std::vector<std::string> notes_on(const Deck& deck) {
                                 key.section, *count, deck.system.replicas));
   }
   if (const auto note = note_on_stiff_wall(deck)) notes.push_back(*note);
+  if (!is_mechanical(deck.system.kind)) add_notes_on_water(deck, notes);
   if (observes_nothing(deck)) {
     notes.emplace_back(
         "the deck has no [observe.*] section: only run.json and a checkpoint are kept");

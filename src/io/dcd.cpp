@@ -19,6 +19,7 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/io_error.hpp"
+#include "tarn/physics/water_model.hpp"
 #include "tarn/state.hpp"
 #include "trajectory_files.hpp"
 #include "water_atoms.hpp"
@@ -176,6 +177,25 @@ std::unique_ptr<TrajectoryWriter> write_dcd(const TrajectoryInfo& info) {
   return std::make_unique<DcdWriter>(info);
 }
 
+namespace {
+
+/// In a title of ours, "tarn 0.1.0; tip4p, 7 molecules ...": the only place where a DCD file can
+/// name its model. Empty where there is none.
+std::string model_in(std::string_view title) {
+  constexpr std::string_view kProgram = "tarn ";
+  constexpr std::size_t kNumberOfLines = 4;
+  if (title.size() <= kNumberOfLines) return {};
+  title.remove_prefix(kNumberOfLines);
+  if (!title.starts_with(kProgram)) return {};
+  const std::size_t begin = title.find("; ");
+  if (begin == std::string_view::npos) return {};
+  const std::string_view name =
+      title.substr(begin + 2, title.find(',', begin) - std::min(title.size(), begin + 2));
+  return name == kOwnModel || find_water_model(name) ? std::string(name) : std::string{};
+}
+
+}  // namespace
+
 bool looks_like_dcd(std::string_view beginning) {
   return beginning.size() > 8 && beginning.substr(4, 4) == kMagic;
 }
@@ -243,7 +263,7 @@ DcdReader::DcdReader(const std::string& path)
   // X-PLOR: a double, in the place of two numbers.
   if (!charmm) timestep_akma = double_at(block, kMagic.size() + 4 * kTimestep);
   timestep_ps_ = units::ps_from_akma(timestep_akma);
-  read_block("its title");
+  model_ = model_in(read_block("its title"));
   const std::string atoms = read_block("its number of atoms");
   atoms_ = atoms.size() == 4 ? i32_at(atoms, 0) : 0;
   if (atoms_ < 1 || atoms_ % kAtomsPerMolecule != 0) {
@@ -296,6 +316,7 @@ std::optional<Structure> DcdReader::next() {
     }
   }
   if (has_fourth_) read_block(what);
+  if (!model_.empty()) structure.comment["model"] = model_;
   const std::int64_t step = first_step_ + every_ * frame_;
   structure.comment["step"] = fmt::to_string(step);
   structure.comment["time_ps"] = fmt::format("{}", static_cast<double>(step) * timestep_ps_);

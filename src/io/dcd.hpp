@@ -48,6 +48,7 @@ class DcdReader final : public FrameReader {
   bool swapped_ = false;
   bool has_cell_ = false;
   bool has_fourth_ = false;
+  std::string model_;  // of the title; empty: it names none
   std::int32_t atoms_ = 0;
   std::int32_t frame_ = 0;
   std::int64_t first_step_ = 0;

@@ -52,6 +52,7 @@ std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Deck
   if (section.lindemann) {
     spec.columns.push_back("lindemann");
     spec.result_columns = 1;
+    spec.results_settle = true;
     indices = std::make_shared<Indices>();
     spec.save = [indices](std::ostream& out) { save(*indices, out); };
     spec.load = [indices](std::istream& in) { load(*indices, in); };

@@ -208,7 +208,9 @@ void HeatCapacity::find_peak(const MultiHistogram::Result& result,
   // Errors that grow by a half with the length of the blocks go on to do so.
   constexpr double kGrows = 1.5;
   const bool grow = errors[0] > kGrows * of_parts[0] || errors[1] > kGrows * of_parts[1];
-  peak_ = {{values[0], values[1]}, {errors[0], errors[1]}, !grow};
+  // Errors say nothing of baths that are not in equilibrium.
+  const bool converged = !grow && result.contradictions().empty();
+  peak_ = {{values[0], values[1]}, {errors[0], errors[1]}, converged};
 }
 
 void HeatCapacity::tell_cuts(const Reweighting& all) {

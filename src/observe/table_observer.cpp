@@ -1,7 +1,9 @@
 #include "table_observer.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <span>
 #include <utility>
 
@@ -27,6 +29,8 @@ TableObserver::TableObserver(TableSpec spec, std::int64_t every, const ReplicaSe
     bath.averages.assign(spec_.averaged_columns, analysis::PooledBlocking::of_replicas(n));
     bath.fluctuation = analysis::PooledCovariance::of_replicas(n);
     bath.results.resize(spec_.result_columns);
+    bath.late.assign(spec_.result_columns, 0.0);
+    bath.early = bath.late;
     bath.halves.assign(spec_.steady_columns.size(), analysis::Halves::of_replicas(n));
   }
 }
@@ -93,6 +97,9 @@ void TableObserver::average(const Frame& frame, const std::vector<double>& value
     bath.fluctuation.add_replicas(ids, column, other);
   }
   bath.result_replicas = static_cast<std::int64_t>(rows.size());
+  if (!std::has_single_bit(static_cast<std::uint64_t>(++bath.result_rows))) return;
+  bath.early = bath.late;
+  for (std::size_t c = 0; c < bath.results.size(); ++c) bath.late[c] = bath.results[c].mean;
 }
 
 void TableObserver::add_known(const std::vector<std::int64_t>& ids,
@@ -151,6 +158,7 @@ std::vector<std::string> TableObserver::notes() const {
     const bool all = std::abs(together) > kTogether;
     if (!all && std::abs(largest.sigmas) <= kOne) continue;
     const double mean = all ? rise / count : largest.mean;
+    if (std::abs(mean) < 1e-9) continue;  // rounding of what does not move
     notes.push_back(fmt::format(
         "{} of the second half of the samples is {:.2g} {} than that of the first{}, {:.1f} "
         "standard errors of such a difference: the run was not in equilibrium, or is too short for "
@@ -186,6 +194,17 @@ AveragedQuantity TableObserver::fluctuation_of(std::size_t bath) const {
   return a;
 }
 
+bool TableObserver::has_settled(const Averages& bath, std::size_t column) const {
+  if (!spec_.results_settle) return true;
+  // A running mean that has converged changes by less than its error in its second half.
+  constexpr double kMoves = 2.0;
+  const auto of_late =
+      static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(bath.result_rows)));
+  const double before = 2 * bath.result_rows < 3 * of_late ? bath.early[column] : bath.late[column];
+  const analysis::MeanError& result = bath.results[column];
+  return std::abs(result.mean - before) <= kMoves * result.error;
+}
+
 AveragedQuantity TableObserver::result_of(std::size_t bath, std::size_t column) const {
   const Averages& of_bath = of_bath_[bath];
   const analysis::MeanError& result = of_bath.results[column];
@@ -193,7 +212,7 @@ AveragedQuantity TableObserver::result_of(std::size_t bath, std::size_t column) 
                      result.error};
   a.independent_samples = static_cast<double>(of_bath.result_replicas);
   a.samples = of_bath.result_replicas;
-  a.converged = of_bath.result_replicas >= kEnoughResults;
+  a.converged = of_bath.result_replicas >= kEnoughResults && has_settled(of_bath, column);
   a.bath_K = baths_.temperature_K(bath);
   return a;
 }
@@ -212,6 +231,9 @@ void TableObserver::save(std::ostream& out) {
       io::put(out, result.error);
     }
     io::put(out, bath.result_replicas);
+    io::put(out, bath.result_rows);
+    io::put(out, std::span<const double>(bath.late));
+    io::put(out, std::span<const double>(bath.early));
     for (const analysis::Halves& halves : bath.halves) {
       io::put(out, std::span<const double>(halves.memory()));
     }
@@ -230,6 +252,9 @@ void TableObserver::load(std::istream& in) {
       result.error = io::get_double(in);
     }
     bath.result_replicas = io::get_i64(in);
+    bath.result_rows = io::get_i64(in);
+    bath.late = io::get_doubles(in, bath.late.size());
+    bath.early = io::get_doubles(in, bath.early.size());
     for (analysis::Halves& halves : bath.halves) halves.restore(io::get_doubles(in));
   }
   if (spec_.load) spec_.load(in);

@@ -41,6 +41,8 @@ struct TableSpec {
   /// whole run so far, of which the last is kept; nan as long as there is none.
   std::size_t averaged_columns = 0;
   std::size_t result_columns = 0;
+  /// Results that still move by more than their errors have not converged.
+  bool results_settle = false;
   std::int64_t first_result_step = 0;  ///< rows before it give no averages and results
   /// Averaged columns whose means do not move in equilibrium; where they do, a note says so.
   std::vector<std::size_t> steady_columns{};
@@ -99,6 +101,10 @@ class TableObserver final : public Observer {
     analysis::PooledCovariance fluctuation{};
     std::vector<analysis::MeanError> results{};  // [result column], over the replicas, the last
     std::int64_t result_replicas = 0;
+    std::int64_t result_rows = 0;
+    /// Means of the results after the last number of rows that is a power of two, and after half of
+    /// that; [result column]
+    std::vector<double> late{}, early{};
     std::vector<analysis::Halves> halves{};  // [steady column]; of the series of `averages`
   };
   /// Whether it has the average of FluctuationSpec.
@@ -111,6 +117,8 @@ class TableObserver final : public Observer {
   AveragedQuantity average_of(const analysis::Blocking& b, double samples,
                               const std::string& quantity, std::size_t bath) const;
   AveragedQuantity fluctuation_of(std::size_t bath) const;
+  /// Whether a result is what it was after a third to two thirds of its rows.
+  bool has_settled(const Averages& bath, std::size_t column) const;
   AveragedQuantity result_of(std::size_t bath, std::size_t column) const;
 
   TableSpec spec_;

@@ -22,8 +22,9 @@ PairCountRequest request_of(const TrajectoryRdfOptions& options) {
         options.bin_width_A, options.r_max_A, kMostBins));
   }
   if (std::abs(bins * options.bin_width_A - options.r_max_A) > 1e-9 * options.r_max_A) {
-    throw InputError(fmt::format("{} A is no whole number of bins of {} A; the next one is {} A",
-                                 options.r_max_A, options.bin_width_A, bins * options.bin_width_A));
+    throw InputError(
+        fmt::format("{} A is no whole number of bins of {} A; the next one is {:.9g} A",
+                    options.r_max_A, options.bin_width_A, bins * options.bin_width_A));
   }
   PairCountRequest request;
   request.pairs = options.pairs;

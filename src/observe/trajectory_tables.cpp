@@ -66,6 +66,10 @@ Contents contents_of(const TrajectoryTablesOptions& options) {
   contents.model = options.model.empty() ? named : options.model;
   contents.provenance = frames.provenance(contents.model);
   contents.notes = frames.notes();
+  if (frames.model().empty() && options.model.empty()) {
+    contents.notes.push_back(
+        "the frames name no water model: tip3p was taken; --model names another");
+  }
   return contents;
 }
 

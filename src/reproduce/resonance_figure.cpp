@@ -31,8 +31,8 @@ void make_resonance_figure(const Reproduction& r, const ReproduceOptions& option
   deck.run.device = "cpu";
   if (options.threads > 0) deck.run.threads = options.threads;
   FigurePage figure(r, options, {"omega", "beta", "replicas", "stopped_replicas"});
-  io::Plot lost = plot(r.title, "β", fmt::format("replicas lost, of {}", deck.system.replicas));
-  std::string head = "| omega \\ beta |", line = "|---|";
+  io::Plot lost = plot(r.title, "b", fmt::format("replicas lost, of {}", deck.system.replicas));
+  std::string head = "| omega \\ b |", line = "|---|";
   for (int k = 0; k < kBetas; k += kInTable) {
     head += fmt::format(" {:.2f} |", beta_of(k));
     line += "---|";
@@ -58,7 +58,7 @@ void make_resonance_figure(const Reproduction& r, const ReproduceOptions& option
     figure.text(row + "\n");
   }
   figure.text(
-      fmt::format("\nReplicas lost within {} steps of {:g} fs; every 0.005 in beta in "
+      fmt::format("\nReplicas lost within {} steps of {:g} fs; every 0.005 in b in "
                   "[the table](resonances.csv).\n",
                   deck.run.steps, deck.integrator.timestep_fs));
   figure.write({lost});

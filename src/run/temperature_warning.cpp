@@ -12,6 +12,7 @@ std::optional<std::string> temperature_warning(const AveragedQuantity& temperatu
   const AveragedQuantity& t = temperature_K;
   const double off_K = t.mean - bath_K;
   if (!(t.error > 0.0) || t.independent_samples < kFew) return std::nullopt;
+  if (std::abs(off_K) <= 1e-9) return std::nullopt;  // rounding of what is at rest
   if (std::abs(off_K) <= 5.0 * t.error || std::abs(off_K) <= 0.03 * bath_K) return std::nullopt;
   const bool with_start = deck.run.equilibration_ps == 0.0;
   const std::string found =

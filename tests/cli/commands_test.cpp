@@ -916,6 +916,25 @@ TEST_F(Commands, RdfPoolsWhatBelongsTogether) {
   EXPECT_TRUE(contains(tarn("rdf " + c).text, "water, 2 molecules, 1 replica"));
 }
 
+/// A model that is a guess is told as one; a DCD file of ours names it in its title.
+TEST_F(Commands, ModelsThatAreGuessedAreTold) {
+  const std::string xyz = path("named.xyz"), dcd = path("ours.dcd"), bare = path("bare.xyz");
+  ASSERT_EQ(tarn("cluster --molecules 3 --model tip4p2005 -o " + xyz).exit_code, 0);
+  ASSERT_EQ(tarn("convert " + xyz + " -o " + dcd).exit_code, 0);
+  const std::string note = "names no water model: tip3p was taken";
+  EXPECT_FALSE(contains(tarn("energy " + xyz).text, note));
+  const Outcome of_dcd = tarn("energy " + dcd);
+  EXPECT_FALSE(contains(of_dcd.text, note)) << of_dcd.text;
+  EXPECT_TRUE(contains(of_dcd.text, "\"model\": \"tip4p2005\"")) << of_dcd.text;
+  std::string text = contents(xyz);
+  text.replace(text.find("model=tip4p2005"), 15, "nothing=0");
+  std::ofstream(bare) << text;
+  EXPECT_TRUE(contains(tarn("energy " + bare).text, note));
+  EXPECT_FALSE(contains(tarn("energy --model tip4p2005 " + bare).text, note));
+  EXPECT_TRUE(contains(tarn("analyse " + bare + " -o " + path("shape")).text,
+                       "the frames name no water model: tip3p was taken"));
+}
+
 TEST_F(Commands, TrajectoriesAreConverted) {
   const std::string deck = small_deck();
   ASSERT_EQ(tarn("run " + deck + " --quiet --out " + path("run")).exit_code, 0);
@@ -926,6 +945,20 @@ TEST_F(Commands, TrajectoriesAreConverted) {
   ASSERT_EQ(tarn("convert --quiet " + first + " -o " + path("a.xyz")).exit_code, 0);
   EXPECT_TRUE(contents(path("a.xyz")) == contents(first));
   EXPECT_TRUE(contains(tarn("convert " + first + " -o " + first).text, "would be written over"));
+  // A run whose files are replaced cannot be gone on with.
+  const std::string before = contents(first);
+  for (const std::string& command :
+       {"convert " + path("a.gro"), "draw " + first, std::string("cluster --molecules 2"),
+        "rdf " + path("a.gro")}) {
+    const std::string name = command.starts_with("draw")  ? "/energies.svg"
+                             : command.starts_with("rdf") ? "/energies.csv"
+                                                          : "/trajectory-0000.xyz";
+    if (!std::filesystem::exists(path("run") + name)) continue;  // without gnuplot
+    const Outcome refused = tarn(command + " -o " + path("run") + name);
+    EXPECT_EQ(refused.exit_code, 2) << command;
+    EXPECT_TRUE(contains(refused.text, "is a file of the run")) << refused.text;
+  }
+  EXPECT_EQ(contents(first), before);
   EXPECT_EQ(tarn("convert " + first + " -o " + path("a.txt")).exit_code, 2);
   EXPECT_EQ(tarn("convert " + first + " --every 0 -o " + path("b.xyz")).exit_code, 2);
   EXPECT_EQ(tarn("convert " + first + " --model nope -o " + path("b.xyz")).exit_code, 2);

@@ -17,6 +17,7 @@
 
 #include "fake_engine.hpp"
 #include "observe/rdf_counts.hpp"
+#include "observe/table_observer.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/cluster.hpp"
@@ -725,6 +726,35 @@ TEST_F(ObserversTest, RdfIsTheSumOverAllSamples) {
     }
     EXPECT_GT(total, 0.0) << "no error bars";
     EXPECT_TRUE(contains(t.provenance, replicas >= 16 ? "groups of replicas" : "blocks of time"));
+  }
+}
+
+/// A running mean, as a Lindemann index is: many replicas agree on a number that still rises.
+TEST(TableObserver, ResultsThatStillMoveHaveNotConverged) {
+  for (const bool rises : {false, true}) {
+    const test::ScratchFolder folder;
+    TableSpec spec;
+    spec.file = "table";
+    spec.columns = {"result"};
+    spec.averaged_columns = 0;
+    spec.result_columns = 1;
+    spec.results_settle = true;
+    spec.append_values = [=](const Frame& frame, std::size_t r, std::vector<double>& values) {
+      values.push_back((rises ? static_cast<double>(frame.step) : 7.0) +
+                       static_cast<double>(r % 2));
+    };
+    constexpr int kReplicas = 32;
+    TableObserver observer(spec, 1, {}, {folder.path(), 1, kReplicas, "", 1.0, 0});
+    observer.begin();
+    for (const int last : {70, 100}) {  // shortly after a power of two, and later
+      Frame frame;
+      frame.molecules = 1;
+      for (std::int64_t id = 0; id < kReplicas; ++id) frame.replica_ids.push_back(id);
+      for (frame.step = last == 70 ? 0 : 70; frame.step < last; ++frame.step)
+        observer.observe(frame);
+      ASSERT_EQ(observer.averages().size(), 1u);
+      EXPECT_EQ(observer.averages()[0].converged, !rises) << last;
+    }
   }
 }
 

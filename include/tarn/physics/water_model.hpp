@@ -87,4 +87,7 @@ inline constexpr std::array<WaterModel, 11> kWaterModels{{
 /// The model of that name, or nothing.
 std::optional<WaterModel> find_water_model(std::string_view name);
 
+/// Name of the model that a deck has in a section of its own.
+inline constexpr std::string_view kOwnModel = "own";
+
 }  // namespace tarn
