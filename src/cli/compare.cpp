@@ -56,13 +56,13 @@ void print_table(std::FILE* out, const std::vector<std::vector<std::string>>& ro
 /// Errors beside costs of a mechanical system, of runs with several steps.
 void print_mechanics_errors(std::FILE* out, const Deck& deck, const CompareResult& result) {
   fmt::print(out, "{}, {}, {:g} of time\n\n", deck.name, deck.system.kind, result.time);
-  std::vector<std::vector<std::string>> rows{{"scheme", "us for 1", "forces for 1", "error of q",
-                                              "at the end", "error of v", "of the reference",
-                                              "change of energy", "stopped at"}};
+  std::vector<std::vector<std::string>> rows{
+      {"scheme", "us a unit of time", "forces a unit of time", "error of q", "at the end",
+       "error of v", "reference's own", "change of energy", "stopped at"}};
   for (const MechanicsSchemeResult& s : result.mechanics) {
     double energy = TrajectoryErrors::kNone;
     for (const auto& [name, change] : s.changes) {
-      if (name == "energy") energy = change;
+      if (name == "energy" && s.failure.empty()) energy = change;
     }
     const bool known = s.errors.q_max >= analysis::kBelieved * s.reference_errors.q_max;
     rows.push_back(
@@ -92,7 +92,8 @@ void print_mechanics_errors(std::FILE* out, const Deck& deck, const CompareResul
     if (std::exchange(reference, best.reference) != best.reference) {
       fmt::print(out, "\nThe least time for an error of q against {}\n", best.reference);
     }
-    fmt::print(out, "{:.0e}  {}, {:.4g} us for 1\n", best.within, best.label, best.us_per_time);
+    fmt::print(out, "{:.0e}  {}, {:.4g} us a unit of time\n", best.within, best.label,
+               best.us_per_time);
   }
 }
 
@@ -115,8 +116,10 @@ void print_mechanics(std::FILE* out, const Deck& deck, const CompareResult& resu
     rows.push_back({s.label, fmt::format("{:.0f}", s.steps_per_second), a_step(s.force_evaluations),
                     a_step(s.hessian_evaluations), fmt::format("{:.1f}", s.linear_solves_per_step),
                     fmt::format("{:.1f}", s.iterations_per_step)});
-    for (const auto& [name, change] : s.changes)
-      rows.back().push_back(fmt::format("{:.1e}", change));
+    for (const auto& [name, change] : s.changes) {
+      // What was seen before a blow-up says nothing of it.
+      rows.back().push_back(s.failure.empty() ? number(change, "{:.1e}") : "-");
+    }
     rows.back().push_back(s.failure.empty() ? "-" : fmt::format("step {}", s.steps));
   }
   print_table(out, rows);

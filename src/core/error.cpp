@@ -1,8 +1,17 @@
 #include "tarn/core/error.hpp"
 
+#include <array>
+#include <charconv>
 #include <utility>
 
 namespace tarn {
+
+std::string number_text(double value) {
+  std::array<char, 32> text;
+  const auto end =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 3);
+  return {text.data(), end.ptr};
+}
 namespace {
 
 std::string join(const std::vector<Problem>& problems) {

@@ -1,7 +1,6 @@
 #include "tarn/core/slow_point.hpp"
 
 #include <cmath>
-#include <cstdio>
 #include <numbers>
 #include <string>
 
@@ -46,11 +45,9 @@ Vector mean_about(const SlowProjection& p, const Vector& x, const Vector& v) {
         "the projection onto the slow manifold blew up in iteration " + std::to_string(iterations) +
         ". A start nearer to the constraints, a larger omega or a larger tolerance may help");
   }
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", change);
   throw NumericalError(
       "the projection onto the slow manifold did not settle in " + std::to_string(iterations) +
-      " iterations; the last change is " + text +
+      " iterations; the last change is " + number_text(change) +
       ". A start nearer to the constraints, a larger omega or a larger tolerance may help");
 }
 

@@ -14,17 +14,11 @@ namespace {
 constexpr int kMostIterations = 60;
 constexpr double kRoundOff = 2e-15;
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
-
 [[noreturn]] void no_convergence(const char* what, double change,
                                  const char* iterations = "iterations of Newton's method") {
   throw NumericalError(std::string(what) + " did not converge in " +
                        std::to_string(kMostIterations) + " " + iterations +
-                       "; the last change, relative, was " + number(change) +
+                       "; the last change, relative, was " + number_text(change) +
                        ". A smaller step may help");
 }
 

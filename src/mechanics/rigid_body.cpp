@@ -71,8 +71,8 @@ Matrix solve_rotation(const Vector& alpha, double t, const Matrix& m, std::int64
   }
   throw NumericalError("the iteration for the rotation did not converge in " +
                        std::to_string(kMostSweeps) + " sweeps; the last change was " +
-                       std::to_string(change) + ", and step times momentum is " +
-                       std::to_string(t * m.norm()) + ". A smaller step may help");
+                       number_text(change) + ", and step times momentum is " +
+                       number_text(t * m.norm()) + ". A smaller step may help");
 }
 
 FreeBody::FreeBody(Scheme scheme, const Vector& alpha, const Matrix& rotation,

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "work_folder.hpp"
 
 namespace tarn {
 
@@ -20,13 +21,13 @@ RunResult run_changed(const Reproduction& r, const ReproduceOptions& options,
   overrides.push_back(fmt::format("run.steps={}", std::max<std::int64_t>(steps, 1)));
   overrides.push_back(fmt::format("run.equilibration_ps={}", equilibration_ps));
   RunOptions run;
-  run.out_dir = fmt::format("{}/.{}-run", options.out_dir, r.name);
+  const WorkFolder folder(options.out_dir + "/" + r.name);
+  run.out_dir = folder.path();
   run.overwrite = true;
   run.threads = options.threads;
   run.on_progress = options.on_progress;
   RunResult result = run_deck(load_deck(path, overrides, removals), run);
   if (look) look(run.out_dir);
-  std::filesystem::remove_all(run.out_dir);
   return result;
 }
 

@@ -21,6 +21,7 @@
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/io_error.hpp"
 #include "verdict.hpp"
+#include "work_folder.hpp"
 #include "work_precision_figure.hpp"
 
 namespace tarn {
@@ -326,15 +327,11 @@ const std::vector<Reproduction>& reproductions() {
        "Z&S is stable for linear problems with β from 1/4 on, whatever ω h. Nothing on nonlinear "
        "ones.",
        "Z&S, with its third derivative, gets energy from nowhere from ω h = 2 on, with every β; "
-       "the "
-       "simplified method, without it and with the whole Hessian of the penalty, from ω h = 10 on. "
-       "With the Hessian of Gauss and Newton and β = 0.4 it loses no start, and neither do "
-       "Newmark's "
-       "method solved to the end and its push-forward; with β = 1/3, where stiff motion has a "
-       "period "
-       "of three steps, it does. The midpoint rule is lost from ω h = 40 on. At the paper's ω h = "
-       "2 "
-       "and β = 0.4, Z&S has 12 of 16 left after 10 000 steps.",
+       "the simplified method, without it and with the whole Hessian of the penalty, from ω h = "
+       "10 on. With the Hessian of Gauss and Newton and β = 0.4 it loses no start, and neither do"
+       " Newmark's method solved to the end and its push-forward; with β = 1/3, where stiff "
+       "motion has a period of three steps, it does. The midpoint rule is lost from ω h = 40 on. "
+       "At the paper's ω h = 2 and β = 0.4, Z&S has 12 of 16 left after 10 000 steps.",
        make_stability_figure},
       {"work-precision",
        "Errors against cost of mechanical schemes",
@@ -556,7 +553,8 @@ void reproduce(const std::vector<std::string>& names, const ReproduceOptions& op
     }
     const Deck deck = load_deck(options.inputs_dir + "/" + r->deck, r->overrides);
     CompareOptions compare;
-    compare.out_dir = options.out_dir + "/" + r->name + ".tarn-tmp";
+    const WorkFolder folder(options.out_dir + "/" + r->name);
+    compare.out_dir = folder.path();
     compare.overwrite = true;
     compare.threads = options.threads;
     compare.on_progress = options.on_progress;
@@ -568,7 +566,6 @@ void reproduce(const std::vector<std::string>& names, const ReproduceOptions& op
       const std::string picture = compare.out_dir + "/rdf" + extension;
       if (std::filesystem::exists(picture)) move_file(picture, base + extension);
     }
-    std::filesystem::remove_all(compare.out_dir);
     io::write_file(base + ".md", page(*r, result));
   }
 }

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -24,6 +23,7 @@
 #include "tarn/observe/observers.hpp"
 #include "tarn/run.hpp"
 #include "tarn/start.hpp"
+#include "work_folder.hpp"
 
 namespace tarn {
 namespace {
@@ -240,7 +240,6 @@ void run_batch(Case& c, std::size_t batch, std::uint64_t seed, const std::string
   for (const auto& observer : observers) observer->finish();
   c.batches[batch] = read_spectrum(folder + "/spectrum.csv");
   c.stopped[batch] = static_cast<std::int64_t>(engine->blow_ups().size());
-  std::filesystem::remove_all(folder);
 }
 
 void run_all(std::vector<Case>& cases, const Reproduction& r, const ReproduceOptions& options) {
@@ -252,7 +251,7 @@ void run_all(std::vector<Case>& cases, const Reproduction& r, const ReproduceOpt
     const auto& [k, batch] = jobs[static_cast<std::size_t>(i)];
     Case& c = cases[k];
     run_batch(c, batch, c.deck.system.seed + static_cast<std::uint64_t>(i),
-              fmt::format("{}/.{}-{}", options.out_dir, r.name, i));
+              WorkFolder(options.out_dir + "/" + r.name).path());
   });
 }
 

@@ -119,11 +119,9 @@ void make_stability_figure(const Reproduction& r, const ReproduceOptions& option
   }
   figure.text(fmt::format(
       "\nOf {} starts, points of one motion {} apart in time, those left at time {:g}, and when "
-      "the "
-      "middle one of the others was lost: a solve that did not end, or a change of the energy by "
-      "more than {:g}. Energies are those that Newmark's methods keep, at q = x + βh²a. The step "
-      "is "
-      "{:g}.\n",
+      "the middle one of the others was lost: a solve that did not end, or a change of the energy"
+      " by more than {:g}. Energies are those that Newmark's methods keep, at q = x + βh²a. The "
+      "step is {:g}.\n",
       kStarts, kBetweenStarts, h * static_cast<double>(steps), kMuchEnergy, h));
   figure.write({p});
 }

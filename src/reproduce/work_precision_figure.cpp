@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "run/mechanics_experiment.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
+#include "work_folder.hpp"
 
 namespace tarn {
 namespace {
@@ -52,11 +52,11 @@ std::vector<double> steps_of(const Half& half) {
 io::Plot draw_half(const Half& half, const Deck& deck, const Reproduction& r,
                    const ReproduceOptions& options, FigurePage& figure) {
   CompareOptions compare;
-  compare.out_dir = options.out_dir + "/" + r.name + ".tarn-tmp";
+  const WorkFolder folder(options.out_dir + "/" + r.name);
+  compare.out_dir = folder.path();
   compare.steps = steps_of(half);
   compare.on_progress = options.on_progress;
   const CompareResult result = compare_schemes(deck, r.schemes, compare);
-  std::filesystem::remove_all(compare.out_dir);
   io::Plot p =
       plot("", fmt::format("µs for a unit of time, ω = {}", half.omega), "largest error of q");
   p.log_x = p.log_y = true;

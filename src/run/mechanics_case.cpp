@@ -197,14 +197,19 @@ class RnCase : public MechanicsCase {
     const Vector g = problem_.constraint->values(problem_.position);
     const Vector rates = problem_.constraint->rates(problem_.position, problem_.velocity);
     std::vector<Problem> problems;
-    for (const auto& [what, values] : {std::pair("position", g), {"velocity", rates}}) {
+    for (const std::string_view what : {"position", "velocity"}) {
+      const bool is_rate = what == "velocity";
+      const Vector& values = is_rate ? rates : g;
       Index worst = 0;
       const double size = values.cwiseAbs().maxCoeff(&worst);
       if (size <= kOnConstraints) continue;
       problems.push_back(problem_at(
-          deck, fmt::format("the start {} does not keep constraint {} (it is {:.3g} and not 0); "
-                            "\"{}\" needs a start on the constraints",
-                            what, worst + 1, values[worst], name_)));
+          deck,
+          fmt::format("the start {0} does not keep constraint {1} ({2} is {3:.3g} and not 0); "
+                      "\"{4}\" needs a start on the constraints{5}: give another {0}, or leave "
+                      "it out for the paper's",
+                      what, worst + 1, is_rate ? "its rate" : "it", values[worst], name_,
+                      is_rate ? ", with velocities along them" : "")));
     }
     if (!problems.empty()) throw InputError(std::move(problems));
     check_gradients(deck, problem_);

@@ -73,10 +73,10 @@ TEST_F(CheckpointFile, IsTheSameBytesEachTime) {
   const std::string bytes = read_text(path_);
   write_checkpoint(path_, example());
   EXPECT_EQ(read_text(path_), bytes);
-  // The format itself, so that a change does not go unnoticed: magic, then version 3 with its low
+  // The format itself, so that a change does not go unnoticed: magic, then version 4 with its low
   // byte first.
   EXPECT_EQ(bytes.substr(0, 8), "\x89TARN\r\n\n");
-  EXPECT_EQ(bytes.substr(8, 8), std::string("\3\0\0\0\0\0\0\0", 8));
+  EXPECT_EQ(bytes.substr(8, 8), std::string("\4\0\0\0\0\0\0\0", 8));
 }
 
 TEST_F(CheckpointFile, RefusesEachFaultInItsOwnWords) {
@@ -85,7 +85,7 @@ TEST_F(CheckpointFile, RefusesEachFaultInItsOwnWords) {
   EXPECT_TRUE(contains(refusal(""), "empty"));
   std::string other_version = good;
   other_version[8] = 1;
-  EXPECT_TRUE(contains(refusal(other_version), "format version 1, this program reads version 3"));
+  EXPECT_TRUE(contains(refusal(other_version), "format version 1, this program reads version 4"));
   std::string damaged = good;
   damaged[good.size() / 2] ^= 1;
   EXPECT_TRUE(contains(refusal(damaged), "damaged"));

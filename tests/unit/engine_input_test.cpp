@@ -60,7 +60,7 @@ const std::vector<Mistake> kMistakes{
        in.system.integrator = integrator("pushforward");
        in.system.precision = Precision::single;
      }},
-    {"timestep_akma = 0.000000; that must be a number above 0",
+    {"timestep_akma = 0; that must be a number above 0",
      [](Input& in) { in.system.integrator.timestep_akma = 0.0; }},
     {"timestep_akma = nan",
      [](Input& in) {
@@ -94,7 +94,7 @@ const std::vector<Mistake> kMistakes{
      }},
     {"an atom of mass = 0", [](Input& in) { in.system.model.mass_h_Da = 0.0; }},
     {"temperature_K = -5", [](Input& in) { in.system.thermostat.temperature_K = -5.0; }},
-    {"temperatures_K = -5.000000; that must be 0 or more",
+    {"temperatures_K = -5; that must be 0 or more",
      [](Input& in) {
        in.system.thermostat.temperatures_K = {5.0, -5.0};
      }},

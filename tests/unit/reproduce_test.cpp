@@ -211,7 +211,7 @@ TEST(Reproductions, OfResonancesCountLostReplicasByBeta) {
 TEST(Reproductions, OfPendulaTellWhichSchemesAreLost) {
   const auto rows = short_page("pendulum-stability", 0,
                                {"scheme", "omega", "start", "steps_survived", "lost_by"});
-  ASSERT_EQ(rows.size(), 9u * 9u * 16u);
+  ASSERT_EQ(rows.size(), 11u * 9u * 16u);
   std::map<std::string, int> left;  // after 100 steps, by scheme and omega
   for (const auto& row : rows) {
     EXPECT_EQ(row.at("lost_by") == "nothing", number(row, "steps_survived") == 100.0);
@@ -220,7 +220,12 @@ TEST(Reproductions, OfPendulaTellWhichSchemesAreLost) {
   EXPECT_EQ(left["zs:beta=0.4 10"], 16);
   EXPECT_EQ(left["zs:beta=0.4 200"], 0);
   EXPECT_EQ(left["zss:beta=0.4 70"], 16);
+  // Conjugate to each other.
   EXPECT_EQ(left["newmark 1000"], 16);
+  EXPECT_EQ(left["pushforward-newmark 1000"], 16);
+  EXPECT_EQ(left["zss-stiff:hessian=gauss-newton:beta=0.4 1000"], 16);
+  EXPECT_LT(left["zss:beta=0.4 1000"], 16);
+  EXPECT_EQ(left["midpoint 200"], 16);
 }
 
 TEST(Reproductions, OfWorkAndPrecisionTellWhatErrorsCost) {

@@ -23,6 +23,9 @@ class Error : public std::runtime_error {
   ExitCode code_;
 };
 
+/// A number for messages, in three digits and whatever the locale: "0.005", "1.2e-09".
+std::string number_text(double value);
+
 /// One thing wrong with an input file; line and column count from 1, 0 means the whole file.
 struct Problem {
   std::string file;

@@ -12,7 +12,7 @@
 namespace tarn::io {
 
 /// Version of the format of the file; other versions are refused.
-inline constexpr std::uint64_t kCheckpointFormat = 3;
+inline constexpr std::uint64_t kCheckpointFormat = 4;
 
 /// What one observer must remember, under its name.
 struct ObserverRecord {
