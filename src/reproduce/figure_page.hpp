@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,6 +27,18 @@ inline io::Series series(std::string label, const std::vector<double>& x,
   s.label = std::move(label);
   s.x = x;
   s.y.assign(y.begin(), y.end());
+  return s;
+}
+
+/// The line that errors of an order lie along on logarithmic axes, through (x, y) and down to
+/// x_low: dashed and grey, behind the curves that come after it.
+inline io::Series order_guide(int order, double x, double y, double x_low) {
+  io::Series s;
+  s.label = fmt::format("order {}", order);
+  s.x = {x_low, x};
+  s.y = {y * std::pow(x_low / x, order), y};
+  s.colour = "#888888";
+  s.dashed = true;
   return s;
 }
 

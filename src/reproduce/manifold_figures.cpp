@@ -237,11 +237,15 @@ void make_variational_figure(const Reproduction& r, const ReproduceOptions& opti
     axes.log_x = axes.log_y = true;
     axes.x_range = {5e-3, 0.5};
     axes.y_range = {1e-11, 1.0};
+    for (const int order : {1, 2, 4}) {
+      axes.series.push_back(order_guide(order, 0.2, order == 4 ? 1e-4 : 0.3, 6e-3));
+    }
     double sweeps = 0.0;
     const Vector exact = at_one(methods.back(), kFine, sweeps);
     for (std::size_t k = 0; k < methods.size(); ++k) {
       const std::string label = methods[k].scheme + (methods[k].bias > 0.0 ? " with bias 0.5" : "");
       axes.series.emplace_back().label = label;
+      axes.series.back().style = io::Series::Style::marked_line;
       double before = 0.0, order = 0.0;
       for (int steps = 5; steps <= 160; steps *= 2) {
         const double error = (at_one(methods[k], steps, sweeps) - exact).norm();

@@ -59,7 +59,10 @@ void make_stiff_figure(const Reproduction& r, const ReproduceOptions& options, i
   for (double omega : {1e2, 1e3, 1e4}) {
     const Experiment p = mechanics::make_double_spring(omega);
     const mechanics::State exact = slow_solution(p, omega);
-    for (io::Plot& axes : plots) axes.series.emplace_back().label = fmt::format("ω = {}", omega);
+    for (io::Plot& axes : plots) {
+      axes.series.emplace_back().label = fmt::format("ω = {}", omega);
+      axes.series.back().style = io::Series::Style::marked_line;
+    }
     for (double relative = 1e-3; relative > 0.5e-8; relative *= 0.1) {
       mechanics::Costs costs;
       const mechanics::CountedSystem system(p.whole(), costs);
@@ -114,7 +117,11 @@ void make_slow_manifold_figure(const Reproduction& r, const ReproduceOptions& op
   }
   std::vector<io::Plot> plots{plot(r.title, "", "error of q at t = 10"),
                               plot("", "step", "error of p at t = 10")};
-  for (io::Plot& p : plots) p.log_x = p.log_y = true;
+  for (io::Plot& p : plots) {
+    p.log_x = p.log_y = true;
+    p.x_range = {{5e-3, 1.0}};
+    p.series = {order_guide(2, 0.5, 3.0, 8e-3), order_guide(4, 0.5, 0.1, 8e-3)};
+  }
   figure.text(
       "Errors of q at t = 10 with a step H, from q = (1, 0, 2, 0), p = (0, -1/2, 0, 1/2) "
       "on the constraints, against the slow solution from its projection (tolerance 1e-7 "
@@ -127,7 +134,10 @@ void make_slow_manifold_figure(const Reproduction& r, const ReproduceOptions& op
   const auto add = [&](std::string_view name, double omega, const mechanics::State& slow,
                        auto make) {
     const std::string label = fmt::format("{}, ω = {}", name, omega);
-    for (io::Plot& p : plots) p.series.emplace_back().label = label;
+    for (io::Plot& p : plots) {
+      p.series.emplace_back().label = label;
+      p.series.back().style = io::Series::Style::marked_line;
+    }
     figure.text(fmt::format("| `{}` | {} |", name, omega));
     for (int steps = kCoarsest; steps <= kFinest; steps *= 2) {
       const double h = kEnd / steps;
