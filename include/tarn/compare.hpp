@@ -103,7 +103,8 @@ struct MechanicsSchemeResult {
   double us_per_time = TrajectoryErrors::kNone;  ///< for a unit of time; NaN when it failed
   double linear_solves_per_step = 0.0;
   double iterations_per_step = 0.0;  ///< of Newton's method or of sweeps
-  /// Largest change of each conserved quantity since the start, of the samples; names and values.
+  /// Largest change of each conserved quantity since the start, of the samples; names and values,
+  /// which are NaN when it failed.
   std::vector<std::pair<std::string, double>> changes;
   std::string failure;  ///< why it stopped; empty when it did not
   // With CompareOptions::steps:

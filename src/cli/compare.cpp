@@ -62,7 +62,7 @@ void print_mechanics_errors(std::FILE* out, const Deck& deck, const CompareResul
   for (const MechanicsSchemeResult& s : result.mechanics) {
     double energy = TrajectoryErrors::kNone;
     for (const auto& [name, change] : s.changes) {
-      if (name == "energy" && s.failure.empty()) energy = change;
+      if (name == "energy") energy = change;
     }
     const bool known = s.errors.q_max >= analysis::kBelieved * s.reference_errors.q_max;
     rows.push_back(
@@ -116,10 +116,7 @@ void print_mechanics(std::FILE* out, const Deck& deck, const CompareResult& resu
     rows.push_back({s.label, fmt::format("{:.0f}", s.steps_per_second), a_step(s.force_evaluations),
                     a_step(s.hessian_evaluations), fmt::format("{:.1f}", s.linear_solves_per_step),
                     fmt::format("{:.1f}", s.iterations_per_step)});
-    for (const auto& [name, change] : s.changes) {
-      // What was seen before a blow-up says nothing of it.
-      rows.back().push_back(s.failure.empty() ? number(change, "{:.1e}") : "-");
-    }
+    for (const auto& [name, change] : s.changes) rows.back().push_back(number(change, "{:.1e}"));
     rows.back().push_back(s.failure.empty() ? "-" : fmt::format("step {}", s.steps));
   }
   print_table(out, rows);

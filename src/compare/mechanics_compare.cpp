@@ -332,8 +332,7 @@ class MechanicsComparison {
       csv.cell(s.force_evaluations).cell(s.hessian_evaluations);
       csv.cell(s.third_derivative_evaluations);
       for (std::size_t k = 0; k < with_most->changes.size(); ++k) {
-        const bool known = s.failure.empty() && k < s.changes.size();
-        csv.cell_or_nan(known ? s.changes[k].second : kNone);
+        csv.cell_or_nan(k < s.changes.size() ? s.changes[k].second : kNone);
       }
       csv.cell(s.step).cell_or_nan(s.us_per_time).cell_or_nan(s.forces_per_time);
       if (by_step()) {

@@ -108,6 +108,10 @@ MechanicsSchemeResult MechanicsContestant::result() const {
   const double steps = static_cast<double>(std::max<std::int64_t>(costs.steps, 1));
   result.linear_solves_per_step = static_cast<double>(costs.linear_solves) / steps;
   result.iterations_per_step = static_cast<double>(costs.iterations) / steps;
+  if (!result.failure.empty()) {
+    // What was seen before a blow-up says nothing of it.
+    for (auto& [name, change] : result.changes) change = TrajectoryErrors::kNone;
+  }
   if (result.failure.empty() && result.steps > 0) {
     const double time = static_cast<double>(result.steps) * result.step;
     result.forces_per_time = static_cast<double>(costs.forces) / time;

@@ -189,8 +189,8 @@ std::string model_in(std::string_view title) {
   if (!title.starts_with(kProgram)) return {};
   const std::size_t begin = title.find("; ");
   if (begin == std::string_view::npos) return {};
-  const std::string_view name =
-      title.substr(begin + 2, title.find(',', begin) - std::min(title.size(), begin + 2));
+  const std::string_view rest = title.substr(begin + 2);
+  const std::string_view name = rest.substr(0, rest.find(','));
   return name == kOwnModel || find_water_model(name) ? std::string(name) : std::string{};
 }
 

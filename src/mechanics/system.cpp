@@ -10,27 +10,27 @@ void add_at(const std::vector<Index>& where, const Local& values, Vector& sum) {
   for (std::size_t k = 0; k < where.size(); ++k) sum[where[k]] += values[static_cast<Index>(k)];
 }
 
+/// M and what `add` adds to it.
+template <class Add>
+BandMatrix mass_and(const MechanicalSystem& system, const Add& add) {
+  BandMatrix a(system.size(), system.sparsity());
+  a.add_diagonal(system.masses());
+  add(a);
+  return a;
+}
+
 }  // namespace
 
 BandMatrix MechanicalSystem::shifted_mass(const Vector& q, double c) const {
-  BandMatrix a(size(), sparsity());
-  a.add_diagonal(masses_);
-  add_hessian(q, c, a);
-  return a;
+  return mass_and(*this, [&](BandMatrix& a) { add_hessian(q, c, a); });
 }
 
 BandMatrix MechanicalSystem::stiff_shifted_mass(const Vector& q, double c) const {
-  BandMatrix a(size(), sparsity());
-  a.add_diagonal(masses_);
-  add_stiff_hessian(q, c, a);
-  return a;
+  return mass_and(*this, [&](BandMatrix& a) { add_stiff_hessian(q, c, a); });
 }
 
 BandMatrix MechanicalSystem::gauss_newton_shifted_mass(const Vector& q, double c) const {
-  BandMatrix a(size(), sparsity());
-  a.add_diagonal(masses_);
-  add_gauss_newton_hessian(q, c, a);
-  return a;
+  return mass_and(*this, [&](BandMatrix& a) { add_gauss_newton_hessian(q, c, a); });
 }
 
 Local Constraint::at(Index i, const Vector& q) const {

@@ -48,10 +48,6 @@ std::int64_t RdfCounts::pooled_samples() const {
   return std::accumulate(samples.begin(), samples.end(), std::int64_t{0});
 }
 
-std::vector<double> RdfCounts::samples_of_groups() const {
-  return {samples.begin(), samples.end()};
-}
-
 /// The count of each group, or block of time, in one bin.
 std::vector<double> RdfCounts::parts(std::size_t value, bool from_groups) const {
   if (!from_groups) return blocks_.sums(value);
@@ -95,7 +91,8 @@ RdfCounts::Column RdfCounts::column_of(std::size_t pair_class, bool from_groups)
   const double per_pair = analysis::neighbours_per_pair(molecules_)[pair_class];
   const auto all_samples = static_cast<double>(pooled_samples());
   double sum = 0.0;
-  Parts of_groups{samples_of_groups(), {}, true}, of_blocks{blocks_.samples(), {}, false};
+  Parts of_groups{{samples.begin(), samples.end()}, {}, true};
+  Parts of_blocks{blocks_.samples(), {}, false};
   std::vector<Parts*> kinds{&of_groups};
   if (!from_groups) kinds.push_back(&of_blocks);
   for (std::size_t b = 0; b < bins_; ++b) {

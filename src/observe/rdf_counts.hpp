@@ -47,7 +47,6 @@ class RdfCounts {
 
  private:
   std::vector<std::uint64_t> pooled_counts() const;
-  std::vector<double> samples_of_groups() const;
   std::vector<double> parts(std::size_t value, bool from_groups) const;
   double error_of(std::span<const double> parts, std::span<const double> part_samples,
                   bool from_groups) const;
