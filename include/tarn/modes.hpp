@@ -78,7 +78,7 @@ NormalModes normal_modes(const WaterModel& model, std::span<const double> positi
 /// as a whole: whether a stationary point is a saddle point. A factorisation, which costs less than
 /// a tenth of normal_modes().
 /// @param positions_A as above, at a stationary point
-/// @param curvature_kcal_per_mol_A2_Da what counts as falling: an eigenvalue of K (equation 60)
+/// @param curvature_kcal_per_mol_A2_Da what counts as falling: an eigenvalue of K (equation 59)
 /// below minus this, which is positive
 /// @throws as normal_modes()
 bool curves_down(const WaterModel& model, std::span<const double> positions_A,

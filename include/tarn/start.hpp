@@ -83,9 +83,9 @@ struct SearchOptions {
 int default_starts(int molecules);
 int default_hops(int molecules);
 
-/// The lowest minimum of independent searches: basin hopping (Wales & Doye 1997) from
-/// random_cluster(model, molecules, seed, start), by moves of all molecules, of those that are held
-/// most weakly, and of chains of hydrogen bonds. The result does not depend on the threads.
+/// The lowest minimum of independent searches: basin hopping (Wales & Doye 1997, equation (64))
+/// from random_cluster(model, molecules, seed, start), by moves of all molecules, of those that are
+/// held most weakly, and of chains of hydrogen bonds. The result does not depend on the threads.
 /// @throws InputError if `molecules` is below 1, or `starts` or `hops` below 0
 LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
                              const SearchOptions& options = {});

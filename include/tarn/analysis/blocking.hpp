@@ -24,12 +24,13 @@ struct Blocking {
   bool converged = false;
 };
 
-/// Blocking (Flyvbjerg & Petersen 1989): neighbours are merged, level by level, until the blocks
-/// are independent. The level is the first one of eight blocks or more whose length B satisfies
-/// B^3 > 2 n (s_B / s_1)^4 (Lee et al. 2011, a balance of bias and noise). s_B is the largest of
-/// the error estimates up to that level: series of MD have no anticorrelation that would last, and
-/// a level that came out low by chance must not end the search. Of white noise in b blocks the
-/// square of the error is too large by (pi b)^-1/2 of itself, or up to twice that, therefore.
+/// Blocking (Flyvbjerg & Petersen 1989), equation (30): neighbours are merged, level by level,
+/// until the blocks are independent. The level is the first one of eight blocks or more whose
+/// length B satisfies B^3 > 2 n (s_B / s_1)^4 (Lee et al. 2011, a balance of bias and noise). s_B
+/// is the largest of the error estimates up to that level: series of MD have no anticorrelation
+/// that would last, and a level that came out low by chance must not end the search. Of white noise
+/// in b blocks the square of the error is too large by (pi b)^-1/2 of itself, or up to twice that,
+/// therefore.
 ///
 /// A last value without a partner is left out at its level; the mean is that of all values.
 Blocking blocking(std::span<const double> series);
@@ -108,9 +109,9 @@ class PooledBlocking : public BlockSums<1> {
 };
 
 /// Covariance of two numbers of several series about the means of them all, with its error by
-/// blocking: to first order x and y add (x - mean)(y - mean) - covariance to it. That vanishes
-/// where half of the values lie at each of two places, so the error is at least that of the product
-/// of the means to second order.
+/// blocking, equation (53): to first order x and y add (x - mean)(y - mean) - covariance to it.
+/// That vanishes where half of the values lie at each of two places, so the error is at least that
+/// of the product of the means to second order.
 class PooledCovariance : public BlockSums<3> {
  public:
   explicit PooledCovariance(std::size_t series = 1) : BlockSums(series) {}

@@ -8,7 +8,8 @@
 
 namespace tarn::analysis {
 
-/// O-H...O with O-O below 3.5 A and the angle H-O...O below 30 degrees (Luzar & Chandler 1996).
+/// O-H...O with O-O below 3.5 A and the angle H-O...O below 30 degrees (Luzar & Chandler 1996):
+/// equation (39).
 struct HydrogenBond {
   int donor = 0, acceptor = 0;  ///< molecules
   int hydrogen = 1;             ///< of the donor, 1 or 2
@@ -18,7 +19,7 @@ struct HydrogenBond {
 /// @param positions_A [molecule][9], atoms O H H
 std::vector<HydrogenBond> hydrogen_bonds(std::span<const double> positions_A);
 
-/// Shape and bonding of one cluster.
+/// Shape and bonding of one cluster, equation (39).
 struct ClusterShape {
   /// Root mean square distance of the molecules' oxygens from their centre [A].
   double radius_of_gyration_A = 0.0;
@@ -44,7 +45,7 @@ inline constexpr double kLink_A = 8.0;
 /// @return its number from 0, or nothing when the cluster is whole
 std::optional<int> departed_molecule(std::span<const double> positions_A, double link_A);
 
-/// Electric dipole moments of one cluster of neutral molecules.
+/// Electric dipole moments of one cluster of neutral molecules, equation (28).
 struct ClusterDipole {
   double cluster_D = 0.0;   ///< length of the sum over the molecules [debye]
   double molecule_D = 0.0;  ///< mean length of the moment of a molecule [debye]
@@ -56,8 +57,8 @@ ClusterDipole cluster_dipole(std::span<const double> positions_A, double dipole_
 
 /// Fluctuations of the oxygen-oxygen distances of one cluster, gathered sample by sample:
 ///   delta = 2/(N(N-1)) sum over pairs of sqrt(<r^2> - <r>^2) / <r>
-/// (Berry, Beck, Davis & Jellinek 1988): below 0.1 for a solid-like cluster, 0.2 and more for one
-/// that is liquid-like. Memory: two numbers a pair of molecules.
+/// (Berry, Beck, Davis & Jellinek 1988; equation (29)): below 0.1 for a solid-like cluster, 0.2 and
+/// more for one that is liquid-like. Memory: two numbers a pair of molecules.
 class LindemannIndex {
  public:
   /// What a program may remember of all its indices together: 16 bytes a pair, in every checkpoint

@@ -11,7 +11,8 @@
 
 namespace tarn::analysis {
 
-/// The order of convergence, error = C step^order, by least squares in the logarithms.
+/// The order of convergence, error = C step^order, by least squares in the logarithms: equation
+/// (67).
 struct OrderFit {
   static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 

@@ -16,7 +16,7 @@ MeanError mean_and_error(std::span<const double> values);
 /// Ratio sum(counts) / sum(samples) over independent groups that may differ in size, with the
 /// standard error of a ratio estimator (Cochran, Sampling Techniques, 3rd ed., eq. 6.12):
 ///   err^2 = G/(G-1) sum_g (n_g - R s_g)^2 / (sum_g s_g)^2.
-/// Groups without samples are left out.
+/// Blocking has the same, equation (30). Groups without samples are left out.
 MeanError ratio_and_error(std::span<const double> counts, std::span<const double> samples);
 
 /// Decimals of a number that tell two digits of its error, "-57.553 ± 0.032"; 3 if that is 0.

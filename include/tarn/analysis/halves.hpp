@@ -21,7 +21,7 @@ class Halves {
   struct Rise {
     double mean = 0.0;  ///< of the second half less the first, over the series
     /// The mean by its error from the spread of the series, Student's t, as a normal number of the
-    /// same probability (Wallace 1959); 0 where it is not known.
+    /// same probability (Wallace 1959, equation (65)); 0 where it is not known.
     double sigmas = 0.0;
   };
   /// @param error of the mean of all values, that tells where there are fewer than four series:

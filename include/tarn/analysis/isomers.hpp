@@ -35,9 +35,9 @@ struct QuenchedCluster {
 };
 
 /// Counts how often clusters are quenched to each of their lowest minima, the inherent structures
-/// of Stillinger & Weber 1982. Memory is that of the lowest minima, however many there are: one
-/// that is not among them leaves the list, and never comes back, so that the counts of those in it
-/// are whole.
+/// of Stillinger & Weber 1982, whose shares equation (62) estimates. Memory is that of the lowest
+/// minima, however many there are: one that is not among them leaves the list, and never comes
+/// back, so that the counts of those in it are whole.
 class IsomerCensus {
  public:
   /// @param most how many minima to remember

@@ -4,7 +4,7 @@
 
 namespace tarn::analysis {
 
-/// A straight line through points by least squares.
+/// A straight line through points by least squares, as equation (67) takes it.
 struct LineFit {
   double slope = 0.0;
   double intercept = 0.0;

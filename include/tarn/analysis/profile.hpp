@@ -22,7 +22,7 @@ struct RadialSums {
 void add_radial(std::span<const double> positions_A, double mass_o_Da, double mass_h_Da,
                 double r_max_A, RadialSums& sums);
 
-/// 4 pi/3 (r_hi^3 - r_lo^3) of each of `bins` shells on [0, r_max) [A^3].
+/// 4 pi/3 (r_hi^3 - r_lo^3) of each of `bins` shells on [0, r_max) [A^3], equation (38).
 std::vector<double> shell_volumes_A3(double r_max_A, int bins);
 
 }  // namespace tarn::analysis

@@ -19,7 +19,7 @@ std::array<double, 3> neighbours_per_pair(int molecules);
 /// Centres of `bins` bins of equal width on [0, r_max) [A].
 std::vector<double> bin_centres_A(double r_max_A, int bins);
 
-/// What turns the count of each bin into g, for one sample of one pair:
+/// What turns the count of each bin into g, for one sample of one pair, equation (38):
 ///
 ///   g = count / (samples * pairs * (r_hi^3 - r_lo^3) / r_max^3)
 ///

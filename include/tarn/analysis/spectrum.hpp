@@ -5,7 +5,7 @@
 #include <span>
 
 /// @file
-/// Power spectra by segments (Welch 1967), with the window of Hann.
+/// Power spectra by segments (Welch 1967), with the window of Hann: equation (56).
 
 namespace tarn::analysis {
 

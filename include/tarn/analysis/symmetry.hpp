@@ -7,7 +7,8 @@ namespace tarn::analysis {
 /// Order of the point group of a cluster: how many rotations, reflections and improper rotations
 /// about its centre map every atom onto one of the same element. With h of them a minimum of N
 /// molecules has 2 N! 2^N / h copies in space, those with molecules or hydrogens exchanged and
-/// their mirror images, so that its share of the classical partition function goes as 1/h.
+/// their mirror images, so that its share of the classical partition function goes as 1/h, equation
+/// (62).
 /// @param positions_A [molecule][9], atoms O H H; not all on a line
 /// @param tolerance_A how far an image may be from its atom
 int symmetry_order(std::span<const double> positions_A, double tolerance_A = 0.01);

@@ -71,7 +71,7 @@ TARN_HD void philox_rounds(const Words (&c)[count], const PhiloxKeys& keys, Out 
 }  // namespace detail
 
 /// Philox4x32-10 (Salmon et al. 2011): ten rounds on each of `count` counters under a 64-bit key,
-/// side by side, because one alone would wait for its own multiplications.
+/// side by side, because one alone would wait for its own multiplications. Equation (22).
 /// The low halves of the result equal Random123's, bit for bit.
 ///
 /// Words of a counter that are the same in all lanes may be plain numbers beside packs: the first
@@ -89,7 +89,8 @@ TARN_HD PhiloxWords<U> philox4x32_10(const PhiloxWords<U>& counter, const Philox
   return r[0];
 }
 
-/// Two independent standard normal numbers from 27 and 24 bits (Box-Muller in float).
+/// Two independent standard normal numbers from 27 and 24 bits (Box & Muller 1958 in float,
+/// equation (23)).
 ///
 /// Multiplications and additions are rounded one by one and the square root is correctly rounded,
 /// so that every instruction set and the GPU give the same bits. The largest value is 6.23.

@@ -6,8 +6,8 @@
 
 /// @file
 /// Slow points of stiff systems by averaging over the fast motion: the iterative projection
-/// algorithm IPA of Ariel, Sanz-Serna & Tsai 2012 (AST), for whoever has an acceleration and
-/// constraints.
+/// algorithm IPA of Ariel, Sanz-Serna & Tsai 2012 (AST), equation (48), for whoever has an
+/// acceleration and constraints.
 
 namespace tarn {
 

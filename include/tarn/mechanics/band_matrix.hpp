@@ -19,8 +19,8 @@ struct Sparsity {
 inline Sparsity dense(Index size) { return {size - 1}; }
 
 /// A square matrix with a solver that fits: Eigen's LU when dense, LU with row exchanges in O(n)
-/// when banded, and the Sherman-Morrison formula on top of that when cyclic. The matrices of
-/// linearly implicit methods may be indefinite, so that no Cholesky factorisation is used.
+/// when banded, and the formula of Sherman & Morrison 1950 on top of that when cyclic. The matrices
+/// of linearly implicit methods may be indefinite, so that no Cholesky factorisation is used.
 class BandMatrix {
  public:
   /// All zero. @throws std::logic_error for a cyclic band that is not tridiagonal or has fewer

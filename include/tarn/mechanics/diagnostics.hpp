@@ -22,12 +22,12 @@ Vector linear_momentum(const MechanicalSystem& system, const Vector& v, Index di
 double angular_momentum_z(const MechanicalSystem& system, const Vector& x, const Vector& v,
                           Index dimensions);
 
-/// Derivative of a map by central differences of order 12. With a spacing of 0.01 the error is some
-/// 1e-13 for smooth maps on lengths of one.
+/// Derivative of a map by central differences of order 12, equation (67). With a spacing of 0.01
+/// the error is some 1e-13 for smooth maps on lengths of one.
 Matrix derivative(const std::function<Vector(const Vector&)>& map, const Vector& at,
                   double spacing = 0.01);
 
-/// Largest entry of Jᵀ Ω J - Ω of one step, in the variables (x, M v).
+/// Largest entry of Jᵀ Ω J - Ω of one step, in the variables (x, M v): equation (67).
 double symplectic_defect(const MechanicalSystem& system, Method& method, const Vector& x,
                          const Vector& v, double spacing = 0.01);
 

@@ -11,7 +11,7 @@ namespace tarn::mechanics {
 
 /// The pair of orders 5 and 4 of Dormand & Prince (1980) on x' = v, v' = -M⁻¹ grad V(x). A step is
 /// taken when the largest estimated error of a coordinate or velocity y is below
-/// max(relative |y|, absolute).
+/// max(relative |y|, absolute). Equation (66).
 class DormandPrince {
  public:
   DormandPrince(const MechanicalSystem& system, double relative, double absolute)

@@ -43,7 +43,8 @@ struct Magnet {
   Eigen::Vector3d angular_velocity{1.0, 0.2, 0.1};
 };
 
-/// Z&S on matrices R with the penalty ½ omega² |RᵀR - 1|²; q is R, v is p = ½ dR/dt.
+/// Z&S on matrices R with the penalty ½ omega² |RᵀR - 1|², equation (46); q is R, v is
+/// p = ½ dR/dt.
 class LinearisedSo3 : public Dynamics {
  public:
   enum class Quadrature { first_order, trapezoidal };
@@ -68,7 +69,8 @@ class LinearisedSo3 : public Dynamics {
   bool trapezoidal_;
 };
 
-/// Variational Euler with the Cayley map, TO (4.12) and (4.13); v is the body's angular velocity.
+/// Variational Euler with the Cayley map, TO (4.12) and (4.13), equation (47); v is the body's
+/// angular velocity.
 class CayleyVariationalEuler : public Dynamics {
  public:
   explicit CayleyVariationalEuler(const Magnet& magnet);
@@ -99,21 +101,22 @@ class RungeKuttaMagnet : public Dynamics {
 
 // --- rigid bodies, MS 6.1 and 6.2 ----------------------------------------------------------------
 
-/// Solves ωᵀJ - Jω = t m for a rotation ω near 1 by the iteration (i), (ii) of MS 6.2.
+/// Solves ωᵀJ - Jω = t m for a rotation ω near 1 by the iteration (i), (ii) of MS 6.2,
+/// equation (49).
 /// @return sweeps in `sweeps`
 /// @throws NumericalError when it does not converge, as for t |m| of some 1 and more
 Matrix solve_rotation(const Vector& alpha, double t, const Matrix& m, std::int64_t& sweeps);
 
-/// Free rigid body in n dimensions; q is the rotation, v is m = qᵀp.
+/// Free rigid body in n dimensions, equation (49); q is the rotation, v is m = qᵀp.
 class FreeBody : public Dynamics {
  public:
-  /// Moser & Veselov's, or classical Runge-Kutta on q' = q Ω, m' = mΩ - Ωm.
+  /// Moser & Veselov's of 1991, or classical Runge-Kutta on q' = q Ω, m' = mΩ - Ωm.
   enum class Scheme { moser_veselov, runge_kutta };
   FreeBody(Scheme scheme, const Vector& alpha, const Matrix& rotation, const Matrix& momentum,
            double t);
   void step() override;
   double energy() const override;
-  /// Spatial momentum's norm and tr (m + J²)^k of Manakov.
+  /// Spatial momentum's norm and tr (m + J²)^k of Manakov 1976.
   std::vector<Invariant> invariants() const override;
 
  private:
@@ -122,7 +125,8 @@ class FreeBody : public Dynamics {
   double t_;
 };
 
-/// Heavy top in body coordinates; q is m (antisymmetric), v the direction of gravity in the body.
+/// Heavy top in body coordinates, equation (50); q is m (antisymmetric), v the direction of gravity
+/// in the body.
 class HeavyTop : public Dynamics {
  public:
   /// The last is classical Runge-Kutta on m' = mΩ - Ωm - c (v χᵀ - χ vᵀ), v' = -Ωv.

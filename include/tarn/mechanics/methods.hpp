@@ -10,9 +10,10 @@
 /// @file
 /// One-step methods for M q'' = -grad V(q), with or without constraints.
 ///
-/// TO is Tao & Owhadi 2016. Each method is a small type with its properties as constants: `order`,
-/// `is_symplectic` (its map (x, v) keeps dx ∧ M dv), `is_reversible` (steps back undo steps). `h`
-/// is the length of its step. A method refers to its system and constraint, which must outlive it.
+/// TO is Tao & Owhadi 2016; equations are those of docs/equations.md. Each method is a small type
+/// with its properties as constants: `order`, `is_symplectic` (its map (x, v) keeps dx ∧ M dv),
+/// `is_reversible` (steps back undo steps). `h` is the length of its step. A method refers to its
+/// system and constraint, which must outlive it.
 
 namespace tarn::mechanics {
 
@@ -50,8 +51,8 @@ class Method {
   Costs costs_;
 };
 
-/// ½(β - ¼)h² aᵀMa: with the energy at q, Newmark's method keeps the sum exactly where forces are
-/// linear.
+/// ½(β - ¼)h² aᵀMa, equation (41): with the energy at q, Newmark's method keeps the sum exactly
+/// where forces are linear.
 inline double newmark_energy(const MechanicalSystem& system, double h, double beta,
                              const Vector& a) {
   return 0.5 * (beta - 0.25) * h * h * a.dot(system.mass_times(a));
@@ -60,7 +61,7 @@ inline double newmark_energy(const MechanicalSystem& system, double h, double be
 // --- x+ = x + h v + h²/2 f(x), v+ = v + h/2 (f(x) + f(x+))
 // -----------------------------------------
 
-/// The step that the following methods share; f is kept from step to step.
+/// The step that the following methods share, equation (40); f is kept from step to step.
 class AccelerationMethod : public Method {
  public:
   static constexpr int order = 2;
@@ -162,7 +163,7 @@ class PushforwardNewmark : public AccelerationMethod {
 
 // --- others without constraints ------------------------------------------------------------------
 
-/// Newmark's method with γ = ½, TO 2.1. Conjugate to a symplectic method.
+/// Newmark's method with γ = ½, TO 2.1, equation (41). Conjugate to a symplectic method.
 class Newmark : public Method {
  public:
   static constexpr int order = 2;
@@ -182,7 +183,7 @@ class Newmark : public Method {
   double h_, beta_;
 };
 
-/// Newmark's method with a single Newton step from the old position, TO 4.1.
+/// Newmark's method with a single Newton step from the old position, TO 4.1, equation (41).
 class NewmarkOneStep : public Method {
  public:
   /// The new acceleration in the update of v: what the Newton step found, or the force there. The
@@ -204,7 +205,7 @@ class NewmarkOneStep : public Method {
   Acceleration kind_;
 };
 
-/// v+ = v - h M⁻¹ grad V(x), x+ = x + h v+
+/// v+ = v - h M⁻¹ grad V(x), x+ = x + h v+, equation (66).
 class VariationalEuler : public Method {
  public:
   static constexpr int order = 1;
@@ -219,7 +220,7 @@ class VariationalEuler : public Method {
   double h_;
 };
 
-/// The implicit midpoint rule.
+/// The implicit midpoint rule, equation (66).
 class Midpoint : public Method {
  public:
   static constexpr int order = 2;
@@ -234,7 +235,7 @@ class Midpoint : public Method {
   double h_;
 };
 
-/// The classical Runge-Kutta method.
+/// The classical Runge-Kutta method, equation (66).
 class Rk4 : public Method {
  public:
   static constexpr int order = 4;
@@ -255,7 +256,7 @@ class Rk4 : public Method {
 
 // --- with constraints ----------------------------------------------------------------------------
 
-/// Verlet with forces -Gᵀ lambda that put the next position on the constraints.
+/// Verlet with forces -Gᵀ lambda that put the next position on the constraints, equation (43).
 class ConstrainedMethod : public Method {
  public:
   static constexpr int order = 2;
@@ -298,7 +299,8 @@ class Rattle : public ConstrainedMethod {
 };
 
 /// The midpoint rule on the constrained equations with the multipliers written out,
-/// G M⁻¹ Gᵀ lambda = vᵀ Hess g v - G M⁻¹ grad V. It leaves the constraints, MS 6.3.
+/// G M⁻¹ Gᵀ lambda = vᵀ Hess g v - G M⁻¹ grad V. It leaves the constraints, MS 6.3:
+/// equation (51).
 class ConstrainedMidpoint : public Method {
  public:
   static constexpr int order = 2;
@@ -329,7 +331,7 @@ class ConstrainedMidpoint : public Method {
 // --- composition ---------------------------------------------------------------------------------
 
 /// Steps of a symmetric method of order 2, k on either side with γh and one with (1 - 2kγ)h
-/// between, γ = 1/(2k - ∛2k): order 4.
+/// between, γ = 1/(2k - ∛(2k)): order 4, equation (55).
 class Composed : public Method {
  public:
   /// Yoshida 1990 with k = 1, and Suzuki 1990 with k = 2, of which no step is longer than h.

@@ -16,9 +16,9 @@ struct SlowIterate {
   Vector g, g_rate;
 };
 
-/// The iterative projection algorithm IPA, AST 3.2 and 5.2: a short integration to both sides with
-/// 18 Verlet steps of (2π/omega)/6, filtered by a cubic kernel, until g and its rate change by less
-/// than `tolerance` from one iterate to the next.
+/// The iterative projection algorithm IPA, AST 3.2 and 5.2, equation (48): a short integration to
+/// both sides with 18 Verlet steps of (2π/omega)/6, filtered by a cubic kernel, until g and its
+/// rate change by less than `tolerance` from one iterate to the next.
 /// @param system with the penalty of that omega
 /// @return the iterates, the first of them the input and the last the slow point
 /// @throws NumericalError when they do not settle

@@ -105,7 +105,7 @@ class Constraint {
   Local at(Index i, const Vector& q) const;
 };
 
-/// V + ½ omega² |g|². The penalty is the stiff part.
+/// V + ½ omega² |g|², equation (42). The penalty is the stiff part.
 class Penalised : public MechanicalSystem {
  public:
   /// Both must outlive this.

@@ -64,7 +64,7 @@ class Weight : public MechanicalSystem {
 };
 
 /// Bases of a DNA strand as angles, TO (4.9):
-/// V = Σ ½ (θ_{k+1} - θ_k)² + epsilon U(θ_k), U = (exp(-a [1 - cos θ - x0]) - 1)².
+/// V = Σ ½ (θ_{k+1} - θ_k)² + epsilon U(θ_k), U = (exp(-a [1 - cos θ - x0]) - 1)², equation (45).
 class Dna : public MechanicalSystem {
  public:
   struct Parameters {
@@ -106,7 +106,8 @@ struct Experiment {
   const MechanicalSystem& whole() const { return penalised ? *penalised : *soft; }
 };
 
-/// Pendula that hang on each other, TO 4.1 and 4.2, with V = + gravity Σ m y (TO prints a minus).
+/// Pendula that hang on each other, TO 4.1 and 4.2, with V = + gravity Σ m y (TO prints a minus):
+/// equation (44).
 struct Pendula {
   Vector masses;
   std::vector<double> lengths;
@@ -120,7 +121,8 @@ Pendula double_pendulum();
 Pendula pendulum_chain(Index n);
 Experiment make_pendula(const Pendula& pendula, double omega);
 
-/// Pendula in space, MS 6.3: z is up; positions and velocities of points, not of rods.
+/// Pendula in space, MS 6.3, equation (51): z is up; positions and velocities of points, not of
+/// rods.
 Experiment make_spherical_pendula(const Pendula& pendula, double omega);
 /// One rod of length 1 from (0.6, 0, -0.8), and two from there to (0, 0.6, -0.8) further.
 Pendula spherical_pendulum();

@@ -82,7 +82,7 @@ struct HangingPoints {
 ///
 ///     ∂± = P∘R^q at the times h α±,    DL_h = p⁺ D∂⁺ - p⁻ D∂⁻ on T_(q,v)TQ,
 ///
-/// P projects along Gᵀ and L_h is the action that the layer R itself computes. Then
+/// equation (52). P projects along Gᵀ and L_h is the action that the layer R itself computes. Then
 /// (q̄, μ) ← (∂⁺, p⁺). The order is that of the layer.
 template <class System>
 class VariationalOf : public Dynamics {

@@ -5,7 +5,7 @@
 #include "tarn/physics/penalty.hpp"
 
 /// @file
-/// The matrix of a dense solve, M + b h^2 H, in 3x3 blocks between two atoms.
+/// The matrix of a dense solve, M + b h^2 H, in 3x3 blocks between two atoms: equations (9), (27).
 
 namespace tarn {
 inline namespace TARN_ARCH {

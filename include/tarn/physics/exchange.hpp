@@ -19,7 +19,7 @@ TARN_HD T exchange_log_ratio(const T& b_first, const T& b_second, const T& u_fir
 /// (35) [kcal/mol].
 /// @param potential of non-bonded forces, bonds and the wall at the reported positions
 /// @param conserved that and what the energy of the scheme has beside it, (b - 1/4) h^2/2 a.Ma
-/// @param b scheme parameter of Newmark's family, else 0
+/// @param b scheme parameter of Newmark's family, above 1/4, else 0
 /// @param noise_in_the_middle with BAOAB
 template <class T>
 TARN_HD T exchange_energy(const T& potential, const T& conserved, double b,

@@ -4,7 +4,7 @@
 
 /// @file
 /// A molecule in the two vectors between its atoms (Jacobi vectors), in which masses are diagonal
-/// and rigid bonds are |s|^2, |d|^2 and s.d, which is 0.
+/// and rigid bonds are |s|^2, |d|^2 and s.d, which is 0: equation (16).
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -77,8 +77,8 @@ TARN_HD JacobiVectors<T> change_along_bonds(const JacobiVectors<T>& old, const J
 }
 
 /// The y for which products_of_change(x, change_along_bonds(old, y, w)) are r, by cofactors, with
-/// one division. With p = x.s.old.s, q = x.s.old.d, u = x.d.old.s, t = x.d.old.d the matrix is
-/// (p 0 wq; 0 t u; u q p + wt), of determinant (pt - qu)(p + wt).
+/// one division, equation (18). With p = x.s.old.s, q = x.s.old.d, u = x.d.old.s, t = x.d.old.d the
+/// matrix is (p 0 wq; 0 t u; u q p + wt), of determinant (pt - qu)(p + wt).
 /// @return y in the lanes that are active, 0 in the others
 template <class T>
 TARN_HD JacobiProducts<T> solve_along_bonds(const JacobiVectors<T>& x, const JacobiVectors<T>& old,

@@ -33,8 +33,8 @@ TARN_HD BondValues<T> solve(const SymmetricMatrix3<T>& s, const BondValues<T>& r
 
 /// shift I + J M^-1 J^T, symmetric positive definite for shift >= 0.
 ///
-/// S_ce = 4 (d_c . d_e) kappa_ce, kappa from the inverse masses of shared atoms; the dot products
-/// follow from the three squared lengths.
+/// J M^-1 J^T has 4 (d_c . d_e) kappa_ce, kappa from the inverse masses of shared atoms; the dot
+/// products follow from the three squared lengths: equation (12).
 template <class T, class S>
 TARN_HD SymmetricMatrix3<T> bond_matrix(const Bonds<T>& b, const Masses<S>& m, const T& shift) {
   const T l1 = b.length2.oh1, l2 = b.length2.oh2, l3 = b.length2.hh;
@@ -53,7 +53,7 @@ TARN_HD BondValues<T> solve_bonds(const Bonds<T>& b, const Masses<S>& m, const T
 }
 
 /// y of the Gauss-Newton solve with g given, which never forms omega^2 g:
-///   (I/(b h^2 omega^2) + J M^-1 J^T) y = J M^-1 F0 + g/(b h^2).
+///   (I/(b h^2 omega^2) + J M^-1 J^T) y = J M^-1 F0 + g/(b h^2),   equation (11).
 /// @param b bonds at x
 /// @param f0 force without the bonds, -grad V0 [kcal/mol/A]
 template <class T, class S>
@@ -68,7 +68,7 @@ TARN_HD BondValues<T> zss_bond_solution(const Bonds<T>& b, const Triple<T>& f0,
 }
 
 /// The solution of (M + b h^2 omega^2 J^T J) a = F0 - omega^2 J^T g with g given, as
-/// a = M^-1 (F0 - J^T y) [A/akma^2].
+/// a = M^-1 (F0 - J^T y) [A/akma^2], equation (11).
 template <class T, class S>
 TARN_HD Triple<T> gauss_newton_solve(const Bonds<T>& b, const Triple<T>& f0, const BondValues<T>& g,
                                      const Masses<S>& m, const ZssParameters<S>& p) {
@@ -85,10 +85,10 @@ TARN_HD Triple<T> zss_acceleration(const Triple<T>& x, const Triple<T>& f0,
   return gauss_newton_solve(b, f0, constraint_values(b, reference), m, p);
 }
 
-/// The full Hessian of the penalty (TO 2.6 as printed): besides omega^2 J^T J the curvature of the
-/// constraints, omega^2 sum g_c Hess g_c, which makes D x I3 out of the masses with
-/// D = diag(m) + 2 b h^2 omega^2 sum g_c e_c e_c^T, e_c = (-1 at the start, +1 at the end of bond
-/// c):
+/// The full Hessian of the penalty (TO 2.6 as printed, equation (13)): besides omega^2 J^T J the
+/// curvature of the constraints, omega^2 sum g_c Hess g_c, which makes D x I3 out of the masses
+/// with D = diag(m) + 2 b h^2 omega^2 sum g_c e_c e_c^T, e_c = (-1 at the start, +1 at the end of
+/// bond c):
 ///   (I/(b h^2 omega^2) + J D^-1 J^T) y = J D^-1 F0 + g/(b h^2),   a = D^-1 (F0 - J^T y).
 /// The 9x9 matrix is positive definite exactly when the 3x3 matrix D is.
 template <class T>
@@ -159,7 +159,8 @@ TARN_HD FullAcceleration<T> zss_full_acceleration(const Triple<T>& x, const Trip
 }
 
 /// The multipliers lambda = -y of the acceleration a at x, M a = F0 + J^T lambda, from
-/// y = omega^2 (g + b h^2 J a); for finite omega.
+/// y = omega^2 (g + b h^2 J a), equation (14) [kcal/mol/A^2]; for finite omega. With the full
+/// Hessian M a has another term.
 template <class T, class S>
 TARN_HD BondValues<T> zss_multipliers(const Triple<T>& x, const Triple<T>& a,
                                       const BondReference<S>& reference, const S& bh2,
@@ -174,7 +175,8 @@ TARN_HD BondValues<T> zss_multipliers(const Triple<T>& x, const Triple<T>& a,
 /// The multipliers of rigid bonds from the state alone: M a = f + J^T lambda with the acceleration
 /// that keeps the second time derivative of g at zero,
 ///   J M^-1 J^T lambda = -J M^-1 f - 2 |d_c'|^2,   equation (31).
-/// @param f force without the bonds [kcal/mol/A]; @param v velocities with J v = 0
+/// @param f force without the bonds [kcal/mol/A]; @param v velocities with J v = 0 [A/akma]
+/// @return [kcal/mol/A^2]
 template <class T, class S>
 TARN_HD BondValues<T> rigid_multipliers(const Triple<T>& x, const Triple<T>& v, const Triple<T>& f,
                                         const Masses<S>& m) {
@@ -188,7 +190,8 @@ TARN_HD BondValues<T> rigid_multipliers(const Triple<T>& x, const Triple<T>& v, 
 }
 
 /// The part of a change u of s and d that forces along the bonds of x make: M^-1 J^T (J M^-1
-/// J^T)^-1 J u. The rest of it leaves the bonds as they are, to first order.
+/// J^T)^-1 J u, I - P of equation (20). The rest of it leaves the bonds as they are, to first
+/// order.
 template <class T, class S>
 TARN_HD JacobiVectors<T> part_along_bonds(const JacobiVectors<T>& x, const JacobiVectors<T>& u,
                                           const Masses<S>& m) {
@@ -206,7 +209,7 @@ TARN_HD JacobiVectors<T> part_along_bonds(const JacobiVectors<T>& x, const Jacob
   return change_along_bonds(x, y, T(m.w));
 }
 
-/// Velocities with J v = 0: v less its part along the bonds.
+/// Velocities with J v = 0, equation (20): v less its part along the bonds.
 /// @param p where the bonds hold: SettleParameters
 template <class T, class S, class... P>
 TARN_HD Triple<T> project_velocities(const JacobiVectors<T>& x, const Triple<T>& v,

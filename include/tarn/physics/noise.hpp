@@ -17,7 +17,7 @@ enum class NoiseStream : std::uint32_t {
   exchange = 3  ///< the replica is the first one of a ladder, the molecule the place in it
 };
 
-/// Philox counter: (step, stream and call, molecule, replica), keyed by the seed.
+/// Philox counter: (step, stream and call, molecule, replica), keyed by the seed; equation (22).
 /// Steps below 2^56, molecules and replicas below 2^32.
 template <class R, class M>
 TARN_HD PhiloxWords<std::uint64_t, std::uint64_t, M, R> noise_counter(const R& replica,
@@ -40,7 +40,7 @@ TARN_HD PhiloxWords<U> noise_words(std::uint64_t seed, const U& replica, const U
 
 /// The bits of five pairs of normal numbers, from eight words, each bit used once: four pairs take
 /// the high bits of two words each, the fifth what they leave. As box_muller() wants them: the
-/// highest 27 and 24 bits.
+/// highest 27 and 24 bits. Equation (23).
 template <class U>
 struct NormalBits {
   U radius[5], angle[5];

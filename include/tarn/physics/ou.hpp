@@ -5,7 +5,8 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// The exact Ornstein-Uhlenbeck flow over one step, v <- decay v + scale kick xi.
+/// The exact Ornstein-Uhlenbeck flow over one step, v <- decay v + scale kick xi: equation (21).
+/// @param v velocities [A/akma]
 /// @param xi nine independent standard normal numbers
 /// @param kick_scale 1, or sqrt(T/T0) for a temperature T other than the T0 of p
 template <class T, class S>
@@ -16,7 +17,8 @@ TARN_HD Triple<T> ou_step(const Triple<T>& v, const Triple<T>& xi, const OuParam
           fma(T(p.decay_h), v.h2, kh * xi.h2)};
 }
 
-/// The heat that a molecule takes up in such a step, what its kinetic energy gains: equation (32).
+/// The heat that a molecule takes up in such a step, what its kinetic energy gains: equation (32)
+/// [kcal/mol].
 /// @param before, after velocities; those of rigid molecules along the constraints
 template <class T>
 TARN_HD T ou_heat(const T& mass_o, const T& mass_h, const Triple<T>& before,

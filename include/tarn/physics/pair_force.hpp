@@ -5,8 +5,9 @@
 #include "tarn/physics/triple.hpp"
 
 /// @file
-/// The non-bonded interaction of two water molecules (TO 4.2): Coulomb between the charged sites
-/// (H1, H2 and either O or the massless site M) and Lennard-Jones between the oxygens.
+/// The non-bonded interaction of two water molecules, TO (4.2) and equations (3) to (5): Coulomb
+/// between the charged sites (H1, H2 and either O or the massless site M) and Lennard-Jones between
+/// the oxygens.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -24,6 +25,7 @@ struct SiteForces {
   Vec3<T> o, h1, h2, m;
 };
 
+/// M is where equation (2) has it.
 template <bool kMSite, class T>
 TARN_HD SiteOffsets<T> site_offsets(const Triple<T>& x, const T& m_weight) {
   SiteOffsets<T> d;
@@ -34,7 +36,7 @@ TARN_HD SiteOffsets<T> site_offsets(const Triple<T>& x, const T& m_weight) {
 }
 
 /// Forces on the atoms from forces on the sites: the force on M is spread linearly,
-/// (1 - 2w) to O and w to each H.
+/// (1 - 2w) to O and w to each H: equation (5).
 template <bool kMSite, class T>
 TARN_HD Triple<T> forces_on_atoms(const SiteForces<T>& f, const T& m_weight) {
   if constexpr (kMSite) {
@@ -96,7 +98,8 @@ inline constexpr SideBySide kSideBySide = std::is_floating_point_v<T> ? SideBySi
                                           : kManyVectorRegisters      ? SideBySide::of_two_sites
                                                                       : SideBySide::of_a_site;
 
-/// Adds the forces of one pair to f_i and subtracts them from f_j; each pair is done once.
+/// Adds the forces of one pair to f_i and subtracts them from f_j, equation (4); each pair is done
+/// once.
 ///
 /// @param r_oo oxygen of i minus oxygen of j [A]; must not vanish, in unused lanes either
 /// @param lanes lanes that count
@@ -191,7 +194,7 @@ TARN_HD Triple<T> remove_net_force(const Triple<T>& f, const Vec3<T>& net_per_mo
           fma(h, net_per_molecule, f.h2)};
 }
 
-/// Coulomb and Lennard-Jones energies of one pair [kcal/mol], added to the sums.
+/// Coulomb and Lennard-Jones energies of one pair [kcal/mol], added to the sums: equation (3).
 template <bool kMSite, class T, class S, class Lanes>
 TARN_HD void add_pair_energy(const PairParameters<S>& p, const Vec3<T>& r_oo,
                              const SiteOffsets<T>& i, const SiteOffsets<T>& j, const Lanes& lanes,

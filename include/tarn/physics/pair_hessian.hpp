@@ -6,7 +6,7 @@
 /// @file
 /// Second derivatives of the energies between two sites, d = site of i minus site of j. With
 /// force s d on the site of i, the Hessian is t d d^T - s I for (i, i) and (j, j), and minus that
-/// for (i, j).
+/// for (i, j): equation (27).
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -37,7 +37,8 @@ TARN_HD SiteHessian<T> lj_hessian(const PairParameters<S>& p, const Vec3<T>& d) 
           (y8 * y2) * fma(T(S(14) * p.lj_12a), y6, -T(S(8) * p.lj_6c))};
 }
 
-/// The penalty of one bond, omega^2/2 g^2 with g = |d|^2 - r0^2: s = -2 omega^2 g, t = 4 omega^2.
+/// The penalty of one bond, omega^2/2 g^2 with g = |d|^2 - r0^2: s = -2 omega^2 g, t = 4 omega^2,
+/// which is equation (9).
 /// Gauss-Newton leaves g out.
 template <class T, class S>
 TARN_HD SiteHessian<T> bond_hessian(const T& g, const S& omega) {

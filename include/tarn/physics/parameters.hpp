@@ -29,10 +29,10 @@ struct PairParameters {
   S qq_nn, qq_nh, qq_hh;
   S lj_12a;    ///< 12 A [kcal A^12/mol]
   S lj_6c;     ///< 6 C [kcal A^6/mol]
-  S m_weight;  ///< w of r_M = r_O + w (r_H1 + r_H2 - 2 r_O)
+  S m_weight;  ///< w of r_M = r_O + w (r_H1 + r_H2 - 2 r_O), equation (2)
 };
 
-/// Numbers of Z&Ss for stiff systems (TO 2.6) that do not change from step to step.
+/// Numbers of Z&Ss for stiff systems (TO 2.6, equation (11)) that do not change from step to step.
 template <class S>
 struct ZssParameters {
   S inverse_bh2;    ///< 1/(b h^2)
@@ -40,7 +40,7 @@ struct ZssParameters {
 };
 
 /// Numbers of the rigid triangle in its vectors s and d (see JacobiVectors), of lengths l_s and l_d
-/// and at a right angle; w is the inverse mass of s over that of d.
+/// and at a right angle; w is the inverse mass of s over that of d. Equation (19).
 template <class S>
 struct SettleParameters {
   S inverse_s, inverse_d;  ///< 1/l_s, 1/l_d [1/A]
@@ -50,8 +50,8 @@ struct SettleParameters {
   S inverse_turn;          ///< 1/(l_s^2 + w l_d^2) [1/A^2]
 };
 
-/// The exact Ornstein-Uhlenbeck flow over one step (TO 4.5), by atom: v <- decay v + kick xi with
-/// decay = exp(-rate h), kick = sqrt(kT/m (1 - decay^2)).
+/// The exact Ornstein-Uhlenbeck flow over one step, TO (4.5) and equation (21), by atom: v <- decay
+/// v + kick xi with decay = exp(-rate h), kick = sqrt(kT/m (1 - decay^2)).
 template <class S>
 struct OuParameters {
   S decay_o, decay_h;
@@ -60,7 +60,8 @@ struct OuParameters {
 
 /// A wall that acts on oxygens beyond a radius R from the centre of mass of the cluster:
 /// V = K/2 max(0, r - R)^2. The centre moves with the molecules, so that the cluster as a whole
-/// takes the recoil: what the wall does to all oxygens is taken off every atom by mass.
+/// takes the recoil: what the wall does to all oxygens is taken off every atom by mass. Equation
+/// (24).
 template <class S>
 struct Confinement {
   S radius;     ///< R [A]

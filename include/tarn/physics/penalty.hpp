@@ -4,7 +4,7 @@
 
 /// @file
 /// The three bonds of a molecule, c = (O,H1), (O,H2), (H1,H2): g_c = |d_c|^2 - r0_c^2, and the
-/// penalty V1 = omega^2/2 sum g_c^2 (TO 4.3, 4.4).
+/// penalty V1 = omega^2/2 sum g_c^2: TO (4.3), (4.4), equations (6) to (8).
 
 namespace tarn {
 inline namespace TARN_ARCH {

@@ -5,9 +5,10 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// SETTLE: what takes `free` to the rigid triangle that constraint forces along the bonds of `old`
-/// reach. `old` must hold the constraints; what it lacks of them is taken out to first order. Where
-/// the move is too large for any solution the result is not a number.
+/// SETTLE (Miyamoto & Kollman 1992), equation (19): what takes `free` to the rigid triangle that
+/// constraint forces along the bonds of `old` reach. `old` must hold the constraints; what it lacks
+/// of them is taken out to first order. Where the move is too large for any solution the result is
+/// not a number.
 template <class T, class S>
 TARN_HD JacobiVectors<T> settle(const JacobiVectors<T>& old, const JacobiVectors<T>& free,
                                 const SettleParameters<S>& p) {

@@ -3,10 +3,10 @@
 #include "tarn/physics/jacobi_vectors.hpp"
 
 /// @file
-/// SHAKE: the position x = x_free + M^-1 J(x_old)^T mu at which the three bond lengths hold, by
-/// iteration. Both iterations stop when no bond vector moves any more by more than a tolerance
-/// relative to its length, and both keep a lane still once it has converged, so that a molecule's
-/// result does not depend on the other lanes.
+/// SHAKE: the position x = x_free + M^-1 J(x_old)^T mu at which the three bond lengths hold,
+/// equation (16), by iteration. Both iterations stop when no bond vector moves any more by more
+/// than a tolerance relative to its length, and both keep a lane still once it has converged, so
+/// that a molecule's result does not depend on the other lanes.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -28,7 +28,7 @@ TARN_HD mask_t<T> is_number(const JacobiVectors<T>& x) {
 }
 
 /// Newton's iteration on the three multipliers of a molecule together (M-SHAKE, Kraeutler, van
-/// Gunsteren & Huenenberger 2001): converges quadratically.
+/// Gunsteren & Huenenberger 2001), equation (18): converges quadratically.
 template <class T, class S>
 TARN_HD ShakeResult<T> shake_newton(const JacobiVectors<T>& old, const JacobiVectors<T>& free,
                                     const BondReference<S>& reference, const Masses<S>& m,
@@ -59,8 +59,8 @@ TARN_HD ShakeResult<T> shake_newton(const JacobiVectors<T>& old, const JacobiVec
   return r;
 }
 
-/// The classical sweep (Ryckaert, Ciccotti & Berendsen 1977): one bond after the other, until a
-/// sweep moves none.
+/// The classical sweep (Ryckaert, Ciccotti & Berendsen 1977), equation (17): one bond after the
+/// other, until a sweep moves none.
 template <class T, class S>
 TARN_HD ShakeResult<T> shake_sweeps(const JacobiVectors<T>& old, const JacobiVectors<T>& free,
                                     const BondReference<S>& reference, const Masses<S>& m,

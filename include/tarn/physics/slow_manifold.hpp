@@ -3,7 +3,7 @@
 #include "tarn/physics/molecule_solve.hpp"
 
 /// @file
-/// Fast and slow parts of the motion of one molecule's bonds under the penalty.
+/// Fast and slow parts of the motion of one molecule's bonds under the penalty, equation (48).
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -31,6 +31,7 @@ TARN_HD void move_bonds(const BondValues<T>& g, const BondValues<T>& rates,
 ///   omega^2/2 |g - g_s|^2 + 1/2 (J v)^T (J M^-1 J^T)^-1 J v.
 /// On the slow manifold J v is of order 1/omega^2, and so is the root of what this returns.
 /// @param f force without the bonds [kcal/mol/A]
+/// @return [kcal/mol]
 template <class T, class S>
 TARN_HD T fast_bond_energy(const Triple<T>& x, const Triple<T>& v, const Triple<T>& f,
                            const BondReference<S>& reference, const Masses<S>& m, const S& omega) {

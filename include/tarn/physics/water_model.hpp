@@ -28,11 +28,12 @@ struct WaterModel {
   constexpr bool has_m_site() const { return r_om_A != 0.0; }
   /// Charge of the site that carries the negative charge: M if there is one, O otherwise.
   constexpr double negative_charge_e() const { return has_m_site() ? charge_m_e : charge_o_e; }
-  /// Distance between the hydrogens, 2 r_OH sin(angle/2) [A].
+  /// Distance between the hydrogens, 2 r_OH sin(angle/2) [A]: equation (1).
   double r_hh_A() const;
-  /// Weight w of r_M = r_O + w (r_H1 + r_H2 - 2 r_O); 0 for three-site models.
+  /// Weight w of r_M = r_O + w (r_H1 + r_H2 - 2 r_O), equation (2); 0 for three-site models.
   double m_site_weight() const;
-  /// Charge c of the molecule's dipole moment c (r_H1 + r_H2 - 2 r_O), its M site among it [e].
+  /// Charge c of the molecule's dipole moment c (r_H1 + r_H2 - 2 r_O), its M site among it [e]:
+  /// equation (28).
   double dipole_charge_e() const;
   /// Squared reference lengths of (O,H1), (O,H2), (H1,H2) [A^2].
   std::array<double, 3> squared_lengths_A2() const;

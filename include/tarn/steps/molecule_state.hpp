@@ -19,7 +19,7 @@ struct MoleculeState {
 template <class M>
 using number_t = typename M::Number;
 
-/// v <- v + h/2 a.
+/// v <- v + h/2 a, of equations (10) and (54).
 template <class M>
 TARN_HD void kick(M& s, const number_t<M>& h) {
   using T = number_t<M>;

@@ -23,12 +23,13 @@ TARN_HD bool is_solved_to_round_off(double change2, double size2) {
   return change2 <= kSolvedToRoundOff * kSolvedToRoundOff * size2;
 }
 
-/// One step of Newton's method for the acceleration of push-forward Newmark (TO 2.2),
+/// One step of Newton's method for the acceleration of push-forward Newmark, TO 2.2 and equation
+/// (25),
 ///   M a = -grad V(q) at q = x + b h^2 a, V = V0 + V1,
 /// with the Gauss-Newton matrix M + b h^2 omega^2 J^T J at q in place of the whole derivative:
 /// it converges linearly, with a factor of about b h^2 |M^-1 Hess V0|.
 /// @param f0 force without the bonds at q, for the molecules as they are there
-/// @return what is to be added to a
+/// @return what is to be added to a [A/akma^2]
 template <class T, class S>
 TARN_HD Triple<T> pushforward_newmark_correction(const Triple<T>& q, const Triple<T>& a,
                                                  const Triple<T>& f0,
@@ -37,7 +38,7 @@ TARN_HD Triple<T> pushforward_newmark_correction(const Triple<T>& q, const Tripl
   return zss_acceleration(q, f0 - scale(T(m.o), T(m.h), a), reference, m, p);
 }
 
-/// The drift of one-step Newmark, after the first kick:
+/// The drift of one-step Newmark, after the first kick, equation (26):
 ///   (M + b h^2 H1(q)) dq = M (h v + h^2/2 a),  H1 = omega^2 J^T J (Gauss-Newton).
 template <class T, class S>
 TARN_HD void newmark_drift(MoleculeState<T>& s, const T& h, const Masses<S>& m,

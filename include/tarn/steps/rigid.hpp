@@ -9,7 +9,7 @@
 
 /// @file
 /// Velocity Verlet with rigid bonds: the constraint force of the position update goes into the
-/// velocity as (x+ - x_free)/h.
+/// velocity as (x+ - x_free)/h: equation (54).
 ///
 /// SHAKE leaves the bond part of the velocity to the next position update; RATTLE and SETTLE remove
 /// it at the end of the step. All give the same positions.
@@ -56,7 +56,7 @@ struct ConstrainBySettle {
     return part_along_bonds(x, u, masses, triangle);
   }
 };
-/// Takes velocities at x onto the constraints.
+/// Takes velocities at x onto the constraints, equation (20).
 template <class T, class Constrain>
 TARN_HD Triple<T> project(const Constrain& constrain, const JacobiVectors<T>& x,
                           const Triple<T>& v) {
@@ -100,7 +100,7 @@ TARN_HD void shake_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h,
   kick(s, h);
 }
 
-/// Forces less what acts along the bonds.
+/// Forces less what acts along the bonds, the transpose of equation (20) on them.
 template <class T, class Constrain>
 TARN_HD Triple<T> project_forces(const Constrain& constrain, const JacobiVectors<T>& x,
                                  const Triple<T>& f) {

@@ -11,6 +11,7 @@
 /// Langevin dynamics by splitting. The geometric Langevin algorithm (Bou-Rabee & Owhadi 2010) puts
 /// one exact Ornstein-Uhlenbeck step O after a deterministic step. BAOAB (Leimkuhler & Matthews
 /// 2013; rigid bonds: 2016) puts it into the middle: kick, half drift, O, half drift, forces, kick.
+/// Equations (21) and (37).
 
 namespace tarn {
 inline namespace TARN_ARCH {

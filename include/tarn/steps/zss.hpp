@@ -5,12 +5,12 @@
 
 /// @file
 /// Penalised bonds: x+ = x + h v + h^2/2 a(x), v+ = v + h/2 (a(x) + a(x+)). The schemes differ in
-/// the acceleration only.
+/// the acceleration only. Equation (10).
 
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// Z&Ss for stiff systems (TO 2.6) with the Gauss-Newton Hessian: one linear solve.
+/// Z&Ss for stiff systems (TO 2.6) with the Gauss-Newton Hessian, equation (11): one linear solve.
 /// @param f0 non-bonded force at the new x
 template <class M, class S>
 TARN_HD void zss_end(M& s, const Triple<number_t<M>>& f0, const number_t<M>& h,
@@ -20,7 +20,7 @@ TARN_HD void zss_end(M& s, const Triple<number_t<M>>& f0, const number_t<M>& h,
   kick(s, h);
 }
 
-/// The same with the full Hessian of the penalty.
+/// The same with the full Hessian of the penalty, equation (13).
 /// @return where the matrix is positive definite; elsewhere the state means nothing any more
 template <class M, class S>
 TARN_HD mask_t<number_t<M>> zss_full_end(M& s, const Triple<number_t<M>>& f0, const number_t<M>& h,
@@ -33,7 +33,7 @@ TARN_HD mask_t<number_t<M>> zss_full_end(M& s, const Triple<number_t<M>>& f0, co
   return full.definite;
 }
 
-/// Velocity Verlet on the penalised system: stable for h omega < 0.44 only.
+/// Velocity Verlet on the penalised system: stable for h omega < 0.44 only, equation (9).
 template <class M, class S>
 TARN_HD void verlet_end(M& s, const Triple<number_t<M>>& f0, const number_t<M>& h,
                         const BondReference<S>& reference, const Masses<S>& m, const S& omega) {
@@ -43,7 +43,7 @@ TARN_HD void verlet_end(M& s, const Triple<number_t<M>>& f0, const number_t<M>& 
   kick(s, h);
 }
 
-/// The pushed-back position q = x + b h^2 a, which is what is reported.
+/// The pushed-back position q = x + b h^2 a, which is what is reported: equation (15) [A].
 template <class T>
 TARN_HD Triple<T> pushed_back(const MoleculeState<T>& s, const T& bh2) {
   return fma(bh2, s.a, s.x);
