@@ -40,6 +40,15 @@ finds documents docs/bad.md '[text](#nowhere)'
 finds documents docs/bad.md '[text](bad.md#nowhere)'
 finds documents docs/bad.md 'run inputs/nowhere.toml'
 finds documents docs/bad.md 'blank at the end '
+finds equations docs/equations.md '**(2) The first has no number.**'
+finds equations docs/equations.md 'as in (1)'
+finds equations docs/equations.md 'by `nobody`'
+finds equations docs/equations.md 'by `unit/nowhere_test`'
+echo '**(1) A number.**' >"$tree/docs/equations.md"
+finds equations src/cpu/bad.cpp '// equations (1) and (2)'
+finds equations docs/bad.md '[equation 2](equations.md)'
+finds equations docs/bad.md $'equation\n(2)'
+rm "$tree/docs/equations.md"
 printf 'int main() {}\n' >"$tree/docs/good.cpp"
 quoted='<!-- source: good.cpp -->\n```cpp\nint main() {}\n```\n'
 part=${quoted/int main/main}
