@@ -356,7 +356,7 @@ __device__ Triple<S> whole_force(const DeviceState& d, const SystemNumbers<S>& s
 /// next one, so that all molecules of a replica are judged.
 __device__ void stop_if(bool bad, const DeviceState& d, const MoleculePlace& p, std::int64_t step) {
   if (!bad) return;
-  d.blow_step[p.replica] = step;
+  atomicMin(d.blow_step + p.replica, static_cast<long long>(step));
   atomicMin(d.blow_molecule + p.replica, p.molecule);
 }
 template <class S>

@@ -35,6 +35,8 @@ class DeviceWarp {
     running_ = molecule_ >= 0 && d.stopped[source] == 0;
     const unsigned of_cluster = d.molecules == kWarpLanes ? kAllLanes : (1u << d.molecules) - 1u;
     cluster_ = of_cluster << first();
+    // A lane that stops its cluster writes what the others have read here.
+    __syncwarp();
   }
 
   __device__ std::int64_t slot() const { return slot_; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -46,21 +47,29 @@ struct Here {
   unsigned number = 0;  ///< of the thread in its block
 };
 inline Here here;
+#if defined(__SANITIZE_THREAD__)
+#define TARN_TEST_NOT_SANITIZED __attribute__((noinline, no_sanitize("thread")))
+#else
+#define TARN_TEST_NOT_SANITIZED
+#endif
+/// A copy: the original changes with each turn.
+TARN_TEST_NOT_SANITIZED inline Here here_now() { return here; }
+
 inline std::vector<unsigned char> dynamic_shared;
 
 /// One value a lane, on its way between the lanes of a warp.
 inline std::array<std::uint64_t, 1024> exchanged;
 
 template <class T>
-T exchange(T value, unsigned from_lane) {
+TARN_TEST_NOT_SANITIZED T exchange(T value, unsigned from_lane) {
   static_assert(sizeof(T) <= sizeof(std::uint64_t));
   const unsigned warp = here.number / 32 * 32;
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
   exchanged[here.number] = bits;
-  wait_for_warp();
+  wait_for_lanes();
   bits = exchanged[warp + from_lane % 32];
-  wait_for_warp();
+  wait_for_lanes();
   std::memcpy(&value, &bits, sizeof(T));
   return value;
 }
@@ -123,12 +132,13 @@ inline void finish_all() {
 
 }  // namespace tarn::emulated
 
-#define threadIdx (::tarn::emulated::here.thread)
-#define blockIdx (::tarn::emulated::here.block)
-#define blockDim (::tarn::emulated::here.block_size)
+#define threadIdx (::tarn::emulated::here_now().thread)
+#define blockIdx (::tarn::emulated::here_now().block)
+#define blockDim (::tarn::emulated::here_now().block_size)
 
 inline void __syncthreads() { tarn::emulated::wait_for_block(); }
-/// Masks have all lanes, and all lanes must come; see wait_for_warp().
+inline void __syncwarp() { tarn::emulated::wait_for_warp(); }
+/// Masks have all lanes, and all lanes must come; see wait_for_lanes().
 inline void all_lanes(unsigned mask) {
   if (mask != 0xffffffffu) throw std::logic_error("a mask without some lanes");
 }
@@ -141,7 +151,7 @@ template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int with) {
   all_lanes(mask);
   return tarn::emulated::exchange(value,
-                                  tarn::emulated::here.number % 32 ^ static_cast<unsigned>(with));
+                                  tarn::emulated::here_now().number % 32 ^ static_cast<unsigned>(with));
 }
 inline unsigned __ballot_sync(unsigned mask, bool vote) {
   all_lanes(mask);
@@ -154,9 +164,16 @@ inline unsigned __ballot_sync(unsigned mask, bool vote) {
 inline int __ffs(int bits) { return __builtin_ffs(bits); }
 template <class T>
 T atomicAdd(T* to, T value) {
-  return std::exchange(*to, *to + value);
+  return std::atomic_ref(*to).fetch_add(value, std::memory_order_relaxed);
 }
-inline int atomicMin(int* to, int value) { return std::exchange(*to, *to < value ? *to : value); }
+template <class T>
+T atomicMin(T* to, T value) {
+  const std::atomic_ref place(*to);
+  T old = place.load(std::memory_order_relaxed);
+  while (old > value && !place.compare_exchange_weak(old, value, std::memory_order_relaxed)) {
+  }
+  return old;
+}
 
 // --- the runtime ---------------------------------------------------------------------------------
 

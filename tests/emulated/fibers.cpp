@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <csetjmp>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <stdexcept>
 #include <ucontext.h>
 #include <utility>
-#include <vector>
+
+#if defined(TARN_TEST_THREAD_SANITIZER)
+#include <sanitizer/tsan_interface.h>
+#elif defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 namespace tarn::emulated {
 namespace {
@@ -17,26 +23,86 @@ constexpr unsigned kWarp = 32;
 
 enum class Wait { none, warp, block, ended };
 
-// A context is entered once and jumped to from then on: swapcontext asks the kernel each time.
-struct Fiber {
-  std::unique_ptr<unsigned char[]> stack;
-  std::jmp_buf place;
-  Wait wait = Wait::none;
-  const std::function<void()>* run = nullptr;
+/// Where a stack can be gone on with, and what a sanitizer has to know of it. To the thread
+/// sanitizer each fiber is a thread.
+struct Place {
+  ucontext_t context;
+#if defined(TARN_TEST_THREAD_SANITIZER)
+  void* thread = nullptr;
+#elif defined(__SANITIZE_ADDRESS__)
+  void* fake_stack = nullptr;
+  const void* bottom = nullptr;
+  std::size_t bytes = 0;
+#else
+  // A context is entered once and jumped to from then on: swapcontext asks the kernel each time.
+  std::jmp_buf at;
+  bool entered = false;
+#endif
 };
 
-std::vector<Fiber> fibers;  // kept from block to block, each where its last run ended
-std::jmp_buf scheduler;
+struct Fiber {
+  std::unique_ptr<unsigned char[]> stack;
+  Place place;
+  Wait wait = Wait::none;
+  const std::function<void()>* run = nullptr;
+
+  ~Fiber() {
+#if defined(TARN_TEST_THREAD_SANITIZER)
+    if (stack) __tsan_destroy_fiber(place.thread);
+#endif
+  }
+};
+
+std::deque<Fiber> fibers;  // kept from block to block, each where its last run ended; never moved
+Place scheduler;
 unsigned current = 0;
 std::exception_ptr failure;
 
+/// Leaves a stack for another one; returns when somebody jumps back.
+void jump(Place& from, Place& to) {
+#if defined(TARN_TEST_THREAD_SANITIZER)
+  __tsan_switch_to_fiber(to.thread, __tsan_switch_to_fiber_no_sync);
+  swapcontext(&from.context, &to.context);
+#elif defined(__SANITIZE_ADDRESS__)
+  __sanitizer_start_switch_fiber(&from.fake_stack, to.bottom, to.bytes);
+  swapcontext(&from.context, &to.context);
+  __sanitizer_finish_switch_fiber(from.fake_stack, nullptr, nullptr);
+#else
+  from.entered = true;
+  if (_setjmp(from.at) != 0) return;
+  if (to.entered) std::longjmp(to.at, 1);
+  setcontext(&to.context);
+#endif
+}
+
+// What orders memory, in the eyes of the thread sanitizer: the beginning and the end of a block,
+// its barriers, and those of a warp, which come last; but no shuffle.
+enum Order : unsigned { of_begin, of_barrier, of_end, of_warp };
+[[maybe_unused]] char orders[of_warp + 1024 / kWarp];
+void happens_before([[maybe_unused]] unsigned later) {
+#if defined(TARN_TEST_THREAD_SANITIZER)
+  __tsan_release(&orders[later]);
+#endif
+}
+void happens_after([[maybe_unused]] unsigned earlier) {
+#if defined(TARN_TEST_THREAD_SANITIZER)
+  __tsan_acquire(&orders[earlier]);
+#endif
+}
+
 void wait(Wait kind) {
-  fibers[current].wait = kind;
-  if (_setjmp(fibers[current].place) == 0) std::longjmp(scheduler, 1);
+  Fiber& f = fibers[current];
+  f.wait = kind;
+  happens_before(of_end);  // which may be that of all in the midst of their runs
+  jump(f.place, scheduler);
 }
 
 void body() {
+#if defined(__SANITIZE_ADDRESS__)
+  __sanitizer_finish_switch_fiber(nullptr, &scheduler.bottom, &scheduler.bytes);
+#endif
   for (;;) {
+    happens_after(of_begin);
     try {
       (*fibers[current].run)();
     } catch (...) {
@@ -47,16 +113,21 @@ void body() {
 }
 
 void take_turn(Fiber& f) {
-  if (_setjmp(scheduler) != 0) return;
-  if (f.stack) std::longjmp(f.place, 1);
-  f.stack = std::make_unique<unsigned char[]>(kStackBytes);
-  ucontext_t context;
-  getcontext(&context);
-  context.uc_stack.ss_sp = f.stack.get();
-  context.uc_stack.ss_size = kStackBytes;
-  context.uc_link = nullptr;
-  makecontext(&context, body, 0);
-  setcontext(&context);
+  if (!f.stack) {
+    f.stack = std::make_unique<unsigned char[]>(kStackBytes);
+    getcontext(&f.place.context);
+    f.place.context.uc_stack.ss_sp = f.stack.get();
+    f.place.context.uc_stack.ss_size = kStackBytes;
+    f.place.context.uc_link = nullptr;
+    makecontext(&f.place.context, body, 0);
+#if defined(TARN_TEST_THREAD_SANITIZER)
+    f.place.thread = __tsan_create_fiber(0);
+#elif defined(__SANITIZE_ADDRESS__)
+    f.place.bottom = f.stack.get();
+    f.place.bytes = kStackBytes;
+#endif
+  }
+  jump(scheduler, f.place);
 }
 
 /// Lets those go on that wait for each other: for a block all that have not ended, for a warp all,
@@ -76,6 +147,7 @@ bool release(unsigned first, unsigned last, Wait kind) {
 
 /// Leaves the fibers where they stand, in the midst of their runs.
 [[noreturn]] void give_up(const std::exception_ptr& why) {
+  happens_after(of_end);
   fibers.clear();
   std::rethrow_exception(why);
 }
@@ -86,6 +158,10 @@ void run_fibers(unsigned count,
                 const std::function<const std::function<void()>&(unsigned number)>& enter,
                 bool backwards) {
   if (fibers.size() < count) fibers.resize(count);
+#if defined(TARN_TEST_THREAD_SANITIZER)
+  scheduler.thread = __tsan_get_current_fiber();
+#endif
+  happens_before(of_begin);
   for (unsigned i = 0; i < count; ++i) {
     fibers[i].wait = Wait::none;
     fibers[i].run = nullptr;
@@ -103,7 +179,10 @@ void run_fibers(unsigned count,
       }
       ended += f.wait == Wait::ended;
     }
-    if (ended == count) return;
+    if (ended == count) {
+      happens_after(of_end);
+      return;
+    }
     bool goes_on = release(0, count, Wait::block);
     for (unsigned first = 0; first < count; first += kWarp) {
       goes_on = release(first, std::min(first + kWarp, count), Wait::warp) || goes_on;
@@ -114,7 +193,17 @@ void run_fibers(unsigned count,
   }
 }
 
-void wait_for_block() { wait(Wait::block); }
-void wait_for_warp() { wait(Wait::warp); }
+void wait_for_block() {
+  happens_before(of_barrier);
+  wait(Wait::block);
+  happens_after(of_barrier);
+}
+void wait_for_lanes() { wait(Wait::warp); }
+void wait_for_warp() {
+  const unsigned warp = of_warp + current / kWarp;
+  happens_before(warp);
+  wait(Wait::warp);
+  happens_after(warp);
+}
 
 }  // namespace tarn::emulated

@@ -4,6 +4,8 @@
 
 /// @file
 /// Fibers that take turns on one thread, with the two kinds of barriers that a block of a GPU has.
+/// The address sanitizer sees where they write; the thread sanitizer takes them for threads, so
+/// that it finds what two of them do to the same place with no barrier between.
 
 namespace tarn::emulated {
 
@@ -17,9 +19,11 @@ void run_fibers(unsigned count,
                 const std::function<const std::function<void()>&(unsigned number)>& enter,
                 bool backwards = false);
 
-/// Waits for all fibers that have not ended.
+/// Waits for all fibers that have not ended, whose memory is then seen.
 void wait_for_block();
-/// Waits for the others of the same 32, none of which may have ended.
+/// Waits for the others of the same 32, none of which may have ended; then their memory is seen.
 void wait_for_warp();
+/// The same, as a shuffle does: nobody's memory is ordered by it.
+void wait_for_lanes();
 
 }  // namespace tarn::emulated

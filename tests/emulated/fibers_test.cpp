@@ -1,5 +1,6 @@
 #include "fibers.hpp"
 
+#include <cstdlib>
 #include <stdexcept>
 #include <vector>
 
@@ -19,15 +20,13 @@ void run(unsigned threads, const std::function<void()>& kernel) {
 }
 
 TEST(Fibers, ABarrierIsReachedByAllBeforeAnyGoesOn) {
-  int arrived = 0;
-  bool all_saw_all = true;
+  int arrived = 0, saw_all = 0;
   run(100, [&] {
-    ++arrived;
+    atomicAdd(&arrived, 1);
     __syncthreads();
-    all_saw_all = all_saw_all && arrived == 100;
-    __syncthreads();
+    if (arrived == 100) atomicAdd(&saw_all, 1);
   });
-  EXPECT_TRUE(all_saw_all);
+  EXPECT_EQ(saw_all, 100);
 }
 
 TEST(Fibers, ShufflesMoveValuesWithinAWarp) {
@@ -75,6 +74,38 @@ TEST(Fibers, AShuffleThatNotAllLanesReachIsAnError) {
 TEST(Fibers, ErrorsOfAThreadComeOut) {
   EXPECT_THROW(run(3, [] { throw std::runtime_error("no"); }), std::runtime_error);
 }
+
+#if defined(__SANITIZE_THREAD__)
+/// What one thread writes and another one reads wants a barrier between; a shuffle is none.
+TEST(Fibers, RacesAreFound) {
+  const auto exchange_by = [](void (*barrier)()) {
+    run(64, [barrier] {
+      __shared__ int told[64];
+      told[threadIdx.x] = 1;
+      barrier();
+      if (told[threadIdx.x ^ 1u] != 1) throw std::logic_error("not told");
+    });
+    std::exit(0);
+  };
+  EXPECT_EXIT(exchange_by([] { __syncthreads(); }), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(exchange_by([] { __syncwarp(); }), ::testing::ExitedWithCode(0), "");
+  constexpr int kWithReports = 66;
+  EXPECT_EXIT(exchange_by([] { __shfl_sync(0xffffffffu, 1, 0); }),
+              ::testing::ExitedWithCode(kWithReports), "data race");
+}
+#elif defined(__SANITIZE_ADDRESS__)
+TEST(Fibers, PlacesOutsideAreFound) {
+  const auto write_to = [](unsigned place) {
+    int* data = nullptr;
+    cudaMalloc(&data, 64 * sizeof(int));
+    run(64, [data, place] { data[threadIdx.x + place] = 1; });
+    cudaFree(data);
+    std::exit(0);
+  };
+  EXPECT_EXIT(write_to(0), ::testing::ExitedWithCode(0), "");
+  EXPECT_DEATH(write_to(1), "heap-buffer-overflow");
+}
+#endif
 
 TEST(Streams, WorkWhenSomebodyWaitsAndNotForCopies) {
   cudaStream_t stream = nullptr;
