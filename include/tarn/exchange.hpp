@@ -15,6 +15,7 @@
 namespace tarn {
 
 /// The energy U whose canonical distribution the scheme has, equation (35) [kcal/mol].
+/// @throws InputError with BAOAB and 0 < beta <= 1/4, where the energies do not tell it
 double canonical_energy_kcal_per_mol(const System& system, const Energies& energies);
 
 /// Neighbours in temperature that were asked whether they change places.

@@ -93,7 +93,7 @@ void check_number(const char* what, double value, bool may_be_zero) {
 
 void check_integrator(const IntegratorSpec& i) {
   check_number("timestep_akma", i.timestep_akma, false);
-  if (has_beta(i.scheme)) check_number("beta", i.beta, true);
+  if (has_beta(i.scheme)) check_number("beta", i.beta, false);
   if (i.scheme == Scheme::shake || i.scheme == Scheme::rattle) {
     check_number("tolerance", i.tolerance, false);
   }

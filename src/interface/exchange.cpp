@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "exchange_places.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/physics/exchange.hpp"
 #include "tarn/physics/noise.hpp"
@@ -26,9 +27,15 @@ double uniform(std::uint64_t seed, std::int64_t first_of_ladder, std::size_t k, 
 
 double canonical_energy_kcal_per_mol(const System& system, const Energies& e) {
   const double potential = e.potential_kcal_per_mol + e.penalty_kcal_per_mol + e.wall_kcal_per_mol;
-  return exchange_energy(potential, e.total_kcal_per_mol - e.kinetic_kcal_per_mol,
-                         has_beta(system.integrator.scheme) ? system.integrator.beta : 0.0,
-                         system.thermostat.kind == Thermostat::baoab);
+  const double b = has_beta(system.integrator.scheme) ? system.integrator.beta : 0.0;
+  const bool in_the_middle = system.thermostat.kind == Thermostat::baoab;
+  // The energies that are known lack what (35) adds where beta is 1/4.
+  if (in_the_middle && b > 0.0 && b <= 0.25) {
+    throw InputError("exchange and heat capacities with BAOAB want beta above 1/4; this is " +
+                     number_text(b));
+  }
+  return exchange_energy(potential, e.total_kcal_per_mol - e.kinetic_kcal_per_mol, b,
+                         in_the_middle);
 }
 
 std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_t every,

@@ -77,6 +77,22 @@ TEST(Exchange, EqualsAnEngineOfTheExchangedState) {
   });
 }
 
+/// With BAOAB the energy of (35) is the reported one and more, unless beta is too small to tell.
+TEST(Exchange, WantsABetaThatTellsTheEnergy) {
+  System s = make_system({"zss_structured", Bath::baoab}, tip3p(), 1);
+  const Energies e{-10.0, 1.0, 0.0, 5.0, -3.0};
+  for (const double beta : {1e-3, 0.25}) {
+    s.integrator.beta = beta;
+    EXPECT_THROW(canonical_energy_kcal_per_mol(s, e), InputError) << beta;
+  }
+  s.integrator.beta = 0.42;
+  // -3 - 5 is V and (b - 1/4) h^2/2 a.Ma = 1, of which b/(b - 1/4) is wanted.
+  EXPECT_NEAR(canonical_energy_kcal_per_mol(s, e), -9.0 + 0.42 / 0.17, 1e-13);
+  s.thermostat.kind = Thermostat::gla;
+  s.integrator.beta = 0.25;
+  EXPECT_EQ(canonical_energy_kcal_per_mol(s, e), -8.0);
+}
+
 TEST(Exchange, OfNobodyChangesNothing) {
   for_systems([](const System& system) {
     const auto e = engine(system, start_state(system, ids(0, 3)));

@@ -66,10 +66,10 @@ const std::vector<Mistake> kMistakes{
      [](Input& in) {
        in.system.integrator.timestep_akma = std::numeric_limits<double>::quiet_NaN();
      }},
-    {"beta = -0.1",
+    {"beta = 0",
      [](Input& in) {
        in.system.integrator = integrator("zss-stiff");
-       in.system.integrator.beta = -0.1;
+       in.system.integrator.beta = 0.0;
      }},
     {"omega = 0",
      [](Input& in) {
