@@ -48,12 +48,30 @@ std::vector<std::string_view> section_names(const Schema& schema) {
   return names;
 }
 
-std::vector<std::string_view> key_names(const Schema& schema, std::string_view section) {
+/// Whether a condition leaves a key to this kind of system.
+bool goes_with_kind(const Condition& condition, const Deck& deck) {
+  return condition.path != "system.kind" || holds(condition, deck);
+}
+
+/// Those of the keys that this kind of system has.
+std::vector<std::string_view> key_names(const Schema& schema, std::string_view section,
+                                        const Deck& deck) {
   std::vector<std::string_view> names;
   for (const Key& key : schema.keys) {
-    if (key.section == section) names.push_back(key.name);
+    if (key.section != section || !goes_with_kind(key.used_with, deck)) continue;
+    if (std::all_of(key.also_with.begin(), key.also_with.end(),
+                    [&](const Condition& also) { return goes_with_kind(also, deck); })) {
+      names.push_back(key.name);
+    }
   }
   return names;
+}
+
+/// The key with those of its words that go with the deck.
+Key offered(const Key& key, const Deck& deck) {
+  Key here = key;
+  std::erase_if(here.words, [&](const Word& word) { return !holds(word.with, deck); });
+  return here;
 }
 
 std::vector<std::string_view> sections_with(const Schema& schema, std::string_view key_name) {
@@ -424,7 +442,7 @@ void Checker::unknown_key(const Entry& entry) {
                                   bracket_list(section_names(*schema_))));
     return;
   }
-  const std::vector<std::string_view> known = key_names(*schema_, entry.section);
+  const std::vector<std::string_view> known = key_names(*schema_, entry.section, deck_);
   Suggestion here = nearest(entry.name, known);
   std::vector<std::string_view> all;
   for (const Key& key : schema_->keys) all.push_back(key.name);
@@ -522,8 +540,9 @@ std::optional<Value> Checker::read_word(const Key& key, const Raw& raw) {
                                 wanted(key)));
     return std::nullopt;
   }
+  const Key here = offered(key, deck_);
   tell(raw.place, fmt::format("{} = {} is not known{}; want {}", key.name, raw.text,
-                              word_suggestion(key, raw.string), wanted(key)));
+                              word_suggestion(here, raw.string), wanted(here)));
   return std::nullopt;
 }
 
@@ -577,7 +596,7 @@ void Checker::wrong_type(const Key& key, const Raw& raw) {
   const bool shown = raw.kind != Raw::Kind::other;
   tell(raw.place,
        fmt::format("{}{} is {}; want {}{}", key.name, shown ? " = " + raw.text : std::string{},
-                   kind_text(raw.kind), wanted(key), remedy(key, raw)));
+                   kind_text(raw.kind), wanted(offered(key, deck_)), remedy(key, raw)));
 }
 
 void Checker::check_conditions() {

@@ -94,7 +94,7 @@ int code(Enum value) {
 
 std::vector<Word> schemes() {
   using S = MechanicsScheme;
-  return {
+  std::vector<Word> words{
       {"verlet", code(S::verlet), "velocity Verlet"},
       {"zs", code(S::zs), "Zhang & Skeel: one linear solve a step, symplectic"},
       {"zss", code(S::zss), "the same without the third derivative"},
@@ -122,6 +122,15 @@ std::vector<Word> schemes() {
        "the variational method of an explicit Euler step"},
       {"variational-of:rk2", code(S::variational_of_rk2), "of the explicit midpoint rule"},
       {"variational-of:rk4", code(S::variational_of_rk4), "of the classical Runge-Kutta method"}};
+  for (Word& word : words) {
+    word.with.path = "system.kind";
+    for (const KindOfSystem& k : kinds_of_systems()) {
+      if (std::count(k.schemes.begin(), k.schemes.end(), word.text) > 0) {
+        word.with.words.push_back(k.name);
+      }
+    }
+  }
+  return words;
 }
 
 constexpr Range kAny{};

@@ -34,12 +34,6 @@ enum class Type {
 /// In place of the value of a Word: it makes no sense here; `meaning` says why.
 inline constexpr int kRefused = -1;
 
-struct Word {
-  std::string_view text;
-  int value = 0;  ///< of the enum, or kRefused
-  std::string_view meaning = {};
-};
-
 struct Range {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
@@ -55,6 +49,13 @@ struct Condition {
   /// It counts only where this third key has one of these words; an empty path: everywhere.
   std::string_view where = {};
   std::vector<std::string_view> where_words = {};
+};
+
+struct Word {
+  std::string_view text;
+  int value = 0;  ///< of the enum, or kRefused
+  std::string_view meaning = {};
+  Condition with = {};  ///< elsewhere messages do not offer it
 };
 
 struct Key {
