@@ -2,9 +2,14 @@
 
 #include <span>
 
+#include <Eigen/Core>
+
 #include "tarn/physics/water_model.hpp"
 
 namespace tarn::start {
+
+/// Of a cluster [A].
+Eigen::Vector3d centre_of_mass(const WaterModel& model, std::span<const double> positions_A);
 
 /// Moves a cluster so that its centre of mass is at the origin.
 /// @param positions_A 9 N numbers; replaced

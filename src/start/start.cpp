@@ -245,6 +245,31 @@ std::optional<std::string> note_on_copies(const Deck& deck, bool one_start) {
          "the same: draw velocities, or take one replica";
 }
 
+/// A start far outside of the wall: its radius may have been meant in another unit.
+std::optional<std::string> note_on_wall(const System& system, const State& state) {
+  // Thermal motion takes molecules about that far into a soft wall.
+  constexpr double kNoted_A = 1.0;
+  const double radius_A = system.confinement.radius_A;
+  if (system.confinement.stiffness_kcal_per_mol_A2 == 0.0) return std::nullopt;
+  double furthest_A = 0.0;
+  int replicas = 0;
+  for (std::size_t first = 0; first < state.positions_A.size(); first += state.coordinates()) {
+    const std::span<const double> x(&state.positions_A[first], state.coordinates());
+    const Eigen::Vector3d centre = start::centre_of_mass(system.model, x);
+    double here_A = 0.0;
+    for (std::size_t at = 0; at < x.size(); at += 9) {
+      here_A = std::max(here_A, (Eigen::Map<const Eigen::Vector3d>(&x[at]) - centre).norm());
+    }
+    furthest_A = std::max(furthest_A, here_A);
+    replicas += here_A > radius_A + kNoted_A;
+  }
+  if (replicas == 0) return std::nullopt;
+  return fmt::format(
+      "{} of {} replicas begin{} outside of the wall, with oxygens up to {:.3g} A from the centre "
+      "of mass and radius_A = {:.4g}: it pushes them in, which heats the cluster",
+      replicas, state.replicas(), replicas == 1 ? "s" : "", furthest_A, radius_A);
+}
+
 /// Makes the starts of all replicas from one source.
 class StartMaker {
  public:
@@ -393,6 +418,7 @@ class StartMaker {
     // A quench that is relaxed afterwards need not have ended.
     if (!relaxed_) quench_report_.note("the quench", replicas, start_.notes);
     relax_report_.note("the relaxation", replicas, start_.notes);
+    if (const auto note = note_on_wall(system_, start_.state)) start_.notes.push_back(*note);
     if (!projected_) return;
     start_.slow = mean_of(slow_);
     start_.notes.push_back(fmt::format(

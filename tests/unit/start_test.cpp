@@ -651,6 +651,19 @@ TEST_F(StartFromFile, RefusesAnotherNumberOfMolecules) {
   EXPECT_THROW(make_start(deck), IoError);
 }
 
+/// A radius in nanometres, say.
+TEST(Start, TellsWhatIsFarOutsideOfTheWall) {
+  Deck deck = random_deck(6, 3);
+  for (const double radius_A : {0.3, 30.0}) {
+    deck.confinement = ConfinementSection{.radius_A = radius_A, .stiffness_kcal_per_mol_A2 = 5.0};
+    const Start start = make_start(deck);
+    ASSERT_EQ(start.notes.size(), radius_A < 1.0 ? 1u : 0u);
+    if (start.notes.empty()) continue;
+    EXPECT_NE(start.notes[0].find("3 of 3 replicas begin outside"), std::string::npos);
+    EXPECT_NE(start.notes[0].find("radius_A = 0.3:"), std::string::npos) << start.notes[0];
+  }
+}
+
 TEST(Start, ClusterForEachReplica) {
   const Deck deck = random_deck(6, 3);
   const Start start = make_start(deck);
