@@ -355,12 +355,9 @@ class Comparison {
     io::write_file(path, text);
   }
 
+  /// Densities of the distances, and below them what each scheme has more than the first one: there
+  /// is where schemes that agree can be told apart, and from their noise.
   void draw_oo() {
-    io::Plot plot;
-    plot.title = "Oxygen-oxygen distances, " + std::to_string(molecules_) + " water molecules (" +
-                 deck_.system.model + ")";
-    plot.x_label = "r (Å)";
-    plot.y_label = "probability density (1/Å)";
     const std::vector<double> centres = bin_centres_A();
     std::vector<std::size_t> drawn;
     for (std::size_t k = 0; k < contestants_.size(); ++k) {
@@ -373,22 +370,41 @@ class Comparison {
     std::size_t low = 0, high = centres.size();
     while (low < high && !occupied(low)) ++low;
     while (high > low && !occupied(high - 1)) --high;
-    double top = 0.0;
+    io::Plot densities;
+    densities.title = "Oxygen-oxygen distances, " + std::to_string(molecules_) +
+                      " water molecules (" + deck_.system.model + ")";
+    densities.x_label = "r (Å)";
+    densities.y_label = "probability density (1/Å)";
+    densities.height_pixels = 380;
+    if (low < high) densities.x_range = {{centres[low] - 0.2, centres[high - 1] + 0.2}};
+    io::Plot differences = densities;
+    differences.y_label = "from " + contestants_.front().label + " (1/Å)";
+    differences.height_pixels = 260;
+    double top = 0.0, least = 0.0, most = 0.0;
     for (const std::size_t k : drawn) {
-      for (double density : distances_[k][kOO].density_per_A) top = std::max(top, density);
-    }
-    if (top > 0.0) plot.y_range = {{0.0, 1.1 * top}};
-    if (low < high) plot.x_range = {{centres[low] - 0.2, centres[high - 1] + 0.2}};
-    for (const std::size_t k : drawn) {
+      const Distances& d = distances_[k][kOO];
       io::Series series;
       series.label = contestants_[k].label;
       series.x = centres;
-      series.y = distances_[k][kOO].density_per_A;
-      series.set_error(distances_[k][kOO].error_per_A);
+      series.y = d.density_per_A;
+      series.set_error(d.error_per_A);
       series.style = io::Series::Style::steps;
-      plot.series.push_back(std::move(series));
+      densities.series.push_back(series);
+      for (std::size_t b = 0; b < series.y.size(); ++b) {
+        top = std::max(top, series.y[b]);
+        series.y[b] -= distances_[0][kOO].density_per_A[b];
+        least = std::min(least, series.y[b]);
+        most = std::max(most, series.y[b]);
+      }
+      series.set_error(d.error_per_A);
+      differences.series.push_back(std::move(series));
     }
-    const io::Drawing drawing = io::draw(plot, result_.out_dir + "/rdf");
+    if (top > 0.0) densities.y_range = {{0.0, 1.1 * top}};
+    const double margin = 0.1 * (most - least);
+    differences.y_range = {{least - margin, most + margin}};
+    std::vector<io::Plot> plots{densities};
+    if (margin > 0.0 && !is_gone(contestants_.front())) plots.push_back(differences);
+    const io::Drawing drawing = io::draw(plots, result_.out_dir + "/rdf");
     result_.pictures = drawing.paths;
     if (!drawing.warning.empty()) warn(drawing.warning);
   }
