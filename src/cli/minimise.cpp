@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "minimise_told.hpp"
 #include "structure_files.hpp"
-#include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
 #include "water_models.hpp"
@@ -30,32 +30,14 @@ void minimise(const Arguments& a, int& exit_code) {
   for (const std::string& note : make_rigid(model, structure.positions_A, a.structure)) {
     terminal.warning(note);
   }
-  NowAndThen is_due;
-  MinimiseOptions options;
-  options.go_on = [] { return !interrupted(); };
-  options.watch = [&](const MinimiseResult& r) {
-    if (!is_due()) return;
-    terminal.say(fmt::format("iteration {}: {:.6f} kcal/mol, largest force {:.1e} kcal/mol/A",
-                             r.iterations, r.energy_kcal_per_mol, r.max_gradient_kcal_per_mol_A));
-  };
   ForceField force_field(model, structure.molecules);
-  const MinimiseResult r = quench_to_minimum(force_field, structure.positions_A, options);
-  fmt::print(
-      "{:.9f} kcal/mol before, {:.9f} kcal/mol after {} iterations; largest force or torque left "
-      "{:.1e} kcal/mol/A\n",
-      r.start_energy_kcal_per_mol, r.energy_kcal_per_mol, r.iterations,
-      r.max_gradient_kcal_per_mol_A);
-  if (interrupted()) {
-    exit_code = interrupted_exit_code();
-    terminal.warning("interrupted: not followed to the minimum");
-  } else if (!r.converged) {
-    exit_code = static_cast<int>(ExitCode::numerical);
-    terminal.warning(
-        fmt::format("stopped before the minimum: a force or torque of more than {:.0e} kcal/mol/A "
-                    "is left",
-                    options.tolerance_kcal_per_mol_A));
-  }
-  if (const std::string note = saddle_points_note(r); !note.empty()) terminal.warning(note);
+  const MinimiseResult r = minimise_told(
+      {},
+      [&](const MinimiseOptions& options) {
+        return quench_to_minimum(force_field, structure.positions_A, options);
+      },
+      terminal, exit_code);
+  fmt::print("{}\n", text_of(r));
   io::write_structure(a.out, minimum_structure(std::string(model.name), structure.positions_A,
                                                r.energy_kcal_per_mol));
   terminal.say("written: " + a.out);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "minimise_told.hpp"
 #include "structure_files.hpp"
 #include "table_files.hpp"
 #include "tarn/analysis/symmetry.hpp"
@@ -36,35 +37,20 @@ struct Arguments {
 
 /// Down to the next minimum. @return whether it was reached
 bool minimise(const WaterModel& model, double omega, std::vector<double>& positions_A,
-              Terminal& terminal) {
-  NowAndThen is_due;
-  MinimiseOptions options;
-  options.watch = [&](const MinimiseResult& r) {
-    if (!is_due()) return;
-    terminal.say(fmt::format("iteration {}: {:.6f} kcal/mol, largest force {:.1e} kcal/mol/A",
-                             r.iterations, r.energy_kcal_per_mol, r.max_gradient_kcal_per_mol_A));
-  };
+              Terminal& terminal, int& exit_code) {
+  const bool rigid = std::isinf(omega);
   ForceField force_field(model, static_cast<int>(positions_A.size() / 9));
-  MinimiseResult r;
-  if (std::isinf(omega)) {
-    options.tolerance_kcal_per_mol_A = 1e-8;
-    r = quench_to_minimum(force_field, positions_A, options);
-  } else {
-    // Rounding of the bonds leaves forces of 2e-14 omega^2.
-    options.tolerance_kcal_per_mol_A = 1e-8 + 1e-13 * omega * omega;
-    r = relax_penalised(force_field, omega, positions_A, options);
-  }
-  terminal.say(fmt::format(
-      "{:.9f} kcal/mol before, {:.9f} kcal/mol after {} iterations; largest force or torque left "
-      "{:.1e} kcal/mol/A",
-      r.start_energy_kcal_per_mol, r.energy_kcal_per_mol, r.iterations,
-      r.max_gradient_kcal_per_mol_A));
-  if (!r.converged) {
-    terminal.warning(fmt::format(
-        "stopped before the minimum: a force or torque of more than {:.0e} kcal/mol/A is left",
-        options.tolerance_kcal_per_mol_A));
-  }
-  if (const std::string note = saddle_points_note(r); !note.empty()) terminal.warning(note);
+  MinimiseOptions options;
+  // Rounding of the bonds leaves forces of 2e-14 omega^2.
+  options.tolerance_kcal_per_mol_A = 1e-8 + (rigid ? 0.0 : 1e-13 * omega * omega);
+  const MinimiseResult r = minimise_told(
+      options,
+      [&](const MinimiseOptions& all) {
+        return rigid ? quench_to_minimum(force_field, positions_A, all)
+                     : relax_penalised(force_field, omega, positions_A, all);
+      },
+      terminal, exit_code);
+  terminal.say(text_of(r));
   return r.converged;
 }
 
@@ -141,6 +127,7 @@ void modes(const Arguments& a, int& exit_code) {
     if (!path.empty()) check_folder_of(path);
   }
   check_modes(1, a.omega);
+  if (a.minimise) catch_interrupts();
   Terminal terminal(false);
   io::Structure structure = read_told(a.structure, a.choice, terminal);
   check_modes(structure.molecules, a.omega);
@@ -155,8 +142,9 @@ void modes(const Arguments& a, int& exit_code) {
              !problems.empty()) {
     throw InputError(std::move(problems));
   }
-  const bool stopped = a.minimise && !minimise(model, a.omega, structure.positions_A, terminal);
-  if (stopped) exit_code = static_cast<int>(ExitCode::numerical);
+  const bool stopped =
+      a.minimise && !minimise(model, a.omega, structure.positions_A, terminal, exit_code);
+  if (interrupted()) return;
   if (const int rows = (rigid ? 6 : 9) * structure.molecules; 2 * rows >= kMostModeCoordinates) {
     terminal.say(fmt::format("a matrix of {} rows: a minute or two where it has {}", rows,
                              kMostModeCoordinates));

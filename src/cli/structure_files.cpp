@@ -135,12 +135,4 @@ io::Structure minimum_structure(const std::string& model, std::vector<double> po
   return structure;
 }
 
-std::string saddle_points_note(const MinimiseResult& result) {
-  if (result.saddle_points == 0) return {};
-  return fmt::format("it came to {}, where forces vanish too, and went on from there to a minimum",
-                     result.saddle_points == 1
-                         ? std::string("a saddle point")
-                         : fmt::format("{} saddle points", result.saddle_points));
-}
-
 }  // namespace tarn::cli

@@ -48,7 +48,4 @@ void check_apart(const std::vector<std::string>& written, const std::vector<std:
 io::Structure minimum_structure(const std::string& model, std::vector<double> positions_A,
                                 double energy_kcal_per_mol);
 
-/// That a search came to saddle points, and went on from them; empty where it did not.
-std::string saddle_points_note(const MinimiseResult& result);
-
 }  // namespace tarn::cli
