@@ -28,11 +28,10 @@ MinimiseResult minimise_told(
         options.tolerance_kcal_per_mol_A));
   }
   if (result.saddle_points > 0) {
-    terminal.warning(
-        fmt::format("it came to {}, where forces vanish too, and went on from there to a minimum",
-                    result.saddle_points == 1
-                        ? std::string("a saddle point")
-                        : fmt::format("{} saddle points", result.saddle_points)));
+    terminal.warning(fmt::format(
+        "it came to {}, where forces vanish too, and went on from there to a minimum",
+        result.saddle_points == 1 ? std::string("a saddle point")
+                                  : fmt::format("{} saddle points", result.saddle_points)));
   }
   return result;
 }

@@ -143,6 +143,12 @@ void segments_fit(Checker& checker) {
   if (message) checker.problem("observe.spectrum.resolution_per_cm", *message);
 }
 
+/// Baths of different temperatures.
+std::size_t baths_of(const Deck& deck) {
+  const std::vector<double>& ladder_K = deck.thermostat.temperatures_K;
+  return has_several_baths(ladder_K) ? std::set(ladder_K.begin(), ladder_K.end()).size() : 1;
+}
+
 void profile_fits(Checker& checker) {
   const Deck& deck = checker.deck();
   if (!deck.profile || !checker.trusted({"system.replicas", "thermostat.kind",
@@ -159,8 +165,7 @@ void profile_fits(Checker& checker) {
   };
   const auto replicas = static_cast<std::size_t>(deck.system.replicas);
   double of_shell = of_replicas(replicas);
-  if (const auto& ladder_K = deck.thermostat.temperatures_K; has_several_baths(ladder_K)) {
-    const std::size_t baths = std::set(ladder_K.begin(), ladder_K.end()).size();
+  if (const std::size_t baths = baths_of(deck); baths > 1) {
     of_shell += static_cast<double>(baths) * of_replicas(replicas / baths + 1);
   }
   // Mass, oxygens, hydrogens, orientation.
@@ -626,10 +631,7 @@ std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecul
   if (!deck.minima) return std::nullopt;
   // 8 bytes each, in every checkpoint too.
   constexpr double kMostNumbers = 1e8;
-  std::size_t baths = 1;
-  if (const auto& ladder_K = deck.thermostat.temperatures_K; has_several_baths(ladder_K)) {
-    baths = std::set(ladder_K.begin(), ladder_K.end()).size();
-  }
+  const std::size_t baths = baths_of(deck);
   const auto of_bath = static_cast<int>(
       std::max<std::size_t>(1, static_cast<std::size_t>(deck.system.replicas) / baths));
   const auto samples = static_cast<double>(deck.run.steps / deck.minima->every + 1);

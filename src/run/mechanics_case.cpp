@@ -24,8 +24,6 @@ using mechanics::Vector;
 
 // Coordinates or velocities beyond this many times the start's are no motion of the system.
 constexpr double kBlownUp = 1e6;
-// A start is on the constraints when it is so to rounding of what people write in decks.
-constexpr double kOnConstraints = 1e-9;
 // Longest half window of a multiplier's mean, in steps.
 constexpr double kMostHalfWindow = 1e5;
 
@@ -74,7 +72,7 @@ class RnCase : public MechanicsCase {
       }
       half_ = static_cast<Index>(half);
     }
-    if (rigid_) check_start(deck);
+    if (rigid_) check_on_constraints(deck, problem_);
     State start{problem_.position, problem_.velocity, {}, {}};
     largest_x_ = kBlownUp * (1.0 + start.x.lpNorm<Eigen::Infinity>());
     largest_v_ = kBlownUp * (1.0 + start.v.lpNorm<Eigen::Infinity>());
@@ -191,28 +189,6 @@ class RnCase : public MechanicsCase {
 
   const mechanics::MechanicalSystem& of_method() const {
     return rigid_ ? *problem_.soft : problem_.whole();
-  }
-
-  void check_start(const Deck& deck) const {
-    const Vector g = problem_.constraint->values(problem_.position);
-    const Vector rates = problem_.constraint->rates(problem_.position, problem_.velocity);
-    std::vector<Problem> problems;
-    for (const std::string_view what : {"position", "velocity"}) {
-      const bool is_rate = what == "velocity";
-      const Vector& values = is_rate ? rates : g;
-      Index worst = 0;
-      const double size = values.cwiseAbs().maxCoeff(&worst);
-      if (size <= kOnConstraints) continue;
-      problems.push_back(problem_at(
-          deck,
-          fmt::format("the start {0} does not keep constraint {1} ({2} is {3:.3g} and not 0); "
-                      "\"{4}\" needs a start on the constraints{5}: give another {0}, or leave "
-                      "it out for the paper's",
-                      what, worst + 1, is_rate ? "its rate" : "it", values[worst], name_,
-                      is_rate ? ", with velocities along them" : "")));
-    }
-    if (!problems.empty()) throw InputError(std::move(problems));
-    check_gradients(deck, problem_);
   }
 
   const State& now() const { return ahead_.front(); }

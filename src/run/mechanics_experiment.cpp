@@ -16,6 +16,9 @@ using mechanics::Experiment;
 using mechanics::Index;
 using mechanics::Vector;
 
+// A start is on the constraints when it is so to rounding of what people write in decks.
+constexpr double kOnConstraints = 1e-9;
+
 /// What between_joints() takes apart.
 Vector from_joints(Vector rods) {
   rods.tail(3) += rods.head(3).eval();
@@ -156,7 +159,7 @@ std::unique_ptr<mechanics::Dynamics> make_rigid_body(const Deck& deck) {
 std::unique_ptr<mechanics::Dynamics> make_variational(const Deck& deck) {
   const MechanicsIntegratorSection& integrator = deck.mechanics.integrator;
   const Experiment experiment = make_experiment(deck);
-  check_gradients(deck, experiment);
+  check_on_constraints(deck, experiment);
   const mechanics::SphericalPendulum pendulum{
       {1.0}, {experiment.position.norm()}, deck.mechanics.system.gravity};
   using mechanics::Layer;
@@ -165,6 +168,23 @@ std::unique_ptr<mechanics::Dynamics> make_variational(const Deck& deck) {
                                                                                  : Layer::rk4;
   return std::make_unique<mechanics::VariationalOf<mechanics::SphericalPendulum>>(
       pendulum, layer, integrator.step, integrator.bias, experiment.position, experiment.velocity);
+}
+
+/// @throws InputError where the gradients of the constraints depend on each other
+void check_gradients(const Deck& deck, const Experiment& problem) {
+  const mechanics::Constraint& g = *problem.constraint;
+  mechanics::BandMatrix gram(g.count(), g.coupling());
+  g.add_gram(problem.position, problem.position, problem.soft->masses(), 1.0, gram);
+  if (gram.solve(Vector::Ones(g.count())).allFinite()) return;
+  std::string which = "their gradients depend on each other";
+  for (Index i = 0; i < g.count(); ++i) {
+    if (!g.gradient(i, g.at(i, problem.position)).isZero(0.0)) continue;
+    which = fmt::format("constraint {} has no gradient there", i + 1);
+    break;
+  }
+  throw InputError({Problem{
+      deck.path, 0, 0,
+      fmt::format("the constraints are singular at the start: {}; start elsewhere", which)}});
 }
 
 }  // namespace
@@ -184,20 +204,27 @@ Vector between_joints(Vector points) {
   return points;
 }
 
-void check_gradients(const Deck& deck, const Experiment& problem) {
-  const mechanics::Constraint& g = *problem.constraint;
-  mechanics::BandMatrix gram(g.count(), g.coupling());
-  g.add_gram(problem.position, problem.position, problem.soft->masses(), 1.0, gram);
-  if (gram.solve(Vector::Ones(g.count())).allFinite()) return;
-  std::string which = "their gradients depend on each other";
-  for (Index i = 0; i < g.count(); ++i) {
-    if (!g.gradient(i, g.at(i, problem.position)).isZero(0.0)) continue;
-    which = fmt::format("constraint {} has no gradient there", i + 1);
-    break;
+void check_on_constraints(const Deck& deck, const Experiment& problem) {
+  const Vector g = problem.constraint->values(problem.position);
+  const Vector rates = problem.constraint->rates(problem.position, problem.velocity);
+  std::vector<Problem> problems;
+  for (const std::string_view what : {"position", "velocity"}) {
+    const bool is_rate = what == "velocity";
+    const Vector& values = is_rate ? rates : g;
+    Index worst = 0;
+    const double size = values.cwiseAbs().maxCoeff(&worst);
+    if (size <= kOnConstraints) continue;
+    problems.push_back(
+        {deck.path, 0, 0,
+         fmt::format("the start {0} does not keep constraint {1} ({2} is {3:.3g} and not 0); "
+                     "\"{4}\" needs a start on the constraints{5}: give another {0}, or leave "
+                     "it out for the paper's",
+                     what, worst + 1, is_rate ? "its rate" : "it", values[worst],
+                     scheme_name(deck.mechanics.integrator.scheme),
+                     is_rate ? ", with velocities along them" : "")});
   }
-  throw InputError({Problem{
-      deck.path, 0, 0,
-      fmt::format("the constraints are singular at the start: {}; start elsewhere", which)}});
+  if (!problems.empty()) throw InputError(std::move(problems));
+  check_gradients(deck, problem);
 }
 
 Experiment make_experiment(const Deck& deck) {

@@ -35,9 +35,9 @@ bool is_in_space(const Deck& deck);
 /// Strength of the penalty, from either section; without a penalty it is not used.
 double omega_of(const Deck& deck);
 
-/// @throws InputError where the gradients of the constraints at the start do not determine the
-/// multipliers
-void check_gradients(const Deck& deck, const mechanics::Experiment& problem);
+/// @throws InputError where the start is not on the constraints with a velocity along them, or
+/// where their gradients there do not determine the multipliers
+void check_on_constraints(const Deck& deck, const mechanics::Experiment& problem);
 
 /// Two points in space as their differences from the joints.
 mechanics::Vector between_joints(mechanics::Vector points);

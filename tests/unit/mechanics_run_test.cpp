@@ -459,6 +459,23 @@ TEST(MechanicsRun, RigidSchemesRefuseAStartOffTheConstraints) {
   EXPECT_NE(message.find("velocity does not keep constraint 1"), std::string::npos) << message;
 }
 
+TEST(MechanicsRun, VariationalSchemesRefuseAVelocityOffTheSphere) {
+  const auto deck = [](const std::string& velocity) {
+    return parse_deck(
+        "[system]\nkind = \"spherical-pendulum\"\nposition = [0, 0.6, -0.8]\n"
+        "velocity = " +
+            velocity +
+            "\n[integrator]\nscheme = \"variational-of:rk2\"\nstep = 0.02\n"
+            "[run]\nsteps = 1\n",
+        "sphere.toml");
+  };
+  const std::string message =
+      test::message_of<InputError>([&] { check_mechanics(deck("[0.5, 0.3, 0.3]")); });
+  EXPECT_TRUE(test::contains(message, "velocity does not keep constraint 1 (its rate is -0.12"))
+      << message;
+  EXPECT_NO_THROW(check_mechanics(deck("[0.5, 0.4, 0.3]")));
+}
+
 TEST(MechanicsRun, DirectionsOfATopHaveLengthOne) {
   const auto top = [](const std::string& more) {
     return parse_deck("[system]\nkind = \"heavy-top\"\n" + more +
