@@ -23,6 +23,17 @@ struct Conserved {
   double constraint = 0.0;  ///< largest |g|
 };
 
+/// What a fluctuation of that rms over that time can show as a drift at most, by Schwarz's
+/// inequality: all of it a straight line.
+double largest_drift(double rms, double duration) { return std::sqrt(12.0) * rms / duration; }
+
+/// Of a component of momentum: each step rounds some ten numbers an atom. Oxygen's momentum at 10 K
+/// is 0.6 and a kick of 20 kcal/mol/A is 1; up to twice that. Measured are 0.06 to 0.3 of it.
+double momentum_rounding(double steps) { return rounding(steps, 21 * 10, 2.0); }
+/// Of angular momentum: two terms with arms of up to 4 A, which round as well. Measured are 0.1 to
+/// 0.4 of it.
+double angular_rounding(double steps) { return 2.0 * 4.0 * momentum_rounding(steps); }
+
 /// Runs for `duration` and looks at every tenth step.
 Conserved run(const System& system, const State& start, double duration) {
   const auto engine = make_cpu_engine(system, start, {}, 1);
@@ -70,65 +81,93 @@ struct Row {
   std::string name;
   IntegratorSpec integrator;
   Precision precision;
-  double drift, rms, momentum, angular_momentum;
+  double c;                                       ///< the rms is c h^2
+  double trend;                                   ///< part of the largest drift
+  double momentum = 0.0, angular_momentum = 0.0;  ///< 0: roundings of double
   friend std::ostream& operator<<(std::ostream& out, const Row& r) { return out << r.name; }
 };
 
 class EngineConservation : public ::testing::TestWithParam<Row> {};
 
-/// The numbers that the schemes must keep for 1000 units at h = 0.05.
+/// What the schemes must keep for 1000 units at h = 0.05. The fluctuation of the energy is c h^2,
+/// with a c that was measured at this step, its half and its fourth, within 10 % for rigid bonds
+/// and up to a factor of 1.5 elsewhere: a factor of 2 either way.
 TEST_P(EngineConservation, KeepsEnergyAndMomenta) {
   const Row& row = GetParam();
   System system = cold_system(row.integrator);
   system.precision = row.precision;
-  const Conserved c = run(system, cold_start(row.integrator), 1000.0);
-  EXPECT_LT(c.drift, row.drift);
-  EXPECT_LT(c.rms, row.rms);
-  EXPECT_LT(c.momentum, row.momentum);
-  EXPECT_LT(c.angular_momentum, row.angular_momentum);
-  // Something moves, and the energy of a step of finite length is not exact.
-  EXPECT_GT(c.rms, 1e-6);
-  EXPECT_GT(c.momentum, 0.0);
+  constexpr double kDuration = 1000.0;
+  const Conserved c = run(system, cold_start(row.integrator), kDuration);
+  const double h = row.integrator.timestep_akma, rms = row.c * h * h, steps = kDuration / h;
+  EXPECT_LT(c.rms, 2.0 * rms);
+  EXPECT_GT(c.rms, 0.5 * rms);
+  EXPECT_LT(c.drift, row.trend * largest_drift(c.rms, kDuration));
+  EXPECT_LT(c.momentum, row.momentum > 0.0 ? row.momentum : momentum_rounding(steps));
+  EXPECT_LT(c.angular_momentum,
+            row.angular_momentum > 0.0 ? row.angular_momentum : angular_rounding(steps));
+  EXPECT_GT(c.momentum, 0.0);  // something moves
 }
+
+// Vibrations of a frequency above 0.2, some 20/cm, look like a drift of 12 sqrt(2) rms/(0.2 T^2) at
+// most, 0.025 of the largest.
+constexpr double kNoTrend = 0.025;
+// Single precision rounds positions by 1.5e-8/sqrt(3) A at forces of 10 kcal/mol/A on 63
+// coordinates: by 20000 steps at random the energy has gone 1e-4, which is 0.3 of the rms.
+// Measured: 0.03 at most.
+constexpr double kSingleTrend = 0.3;
+// Bonds that vibrate share their energy with the rest slowly, and by no more than the rms. Over
+// 1000 units zss_omega_20 has 0.1 of the largest drift; the stiff and pushed ones have 0.6, which
+// with 0.8 would be two thirds of the square of the rms, and at half the step a tenth of that
+// drift.
+constexpr double kSlowExchange = 0.3, kSlowestExchange = 0.8;
 
 INSTANTIATE_TEST_SUITE_P(
     All, EngineConservation,
     ::testing::Values(
-        Row{"settle", integrator("settle"), Precision::double_, 2e-6, 3e-3, 1e-7, 1e-7},
-        Row{"shake", integrator("shake"), Precision::double_, 2e-6, 3e-3, 1e-7, 1e-7},
-        Row{"shake_sweeps", integrator("shake_sweeps"), Precision::double_, 2e-6, 3e-3, 1e-7, 1e-7},
-        Row{"rattle", integrator("rattle"), Precision::double_, 2e-6, 3e-3, 1e-7, 1e-7},
+        Row{"settle", integrator("settle"), Precision::double_, 0.13, kNoTrend},
+        Row{"shake", integrator("shake"), Precision::double_, 0.13, kNoTrend},
+        Row{"shake_sweeps", integrator("shake_sweeps"), Precision::double_, 0.13, kNoTrend},
+        Row{"rattle", integrator("rattle"), Precision::double_, 0.13, kNoTrend},
         // At a step for which it is stable, 0.02.
-        Row{"verlet_omega_20", integrator("verlet", 0.05, 20.0), Precision::double_, 2e-5, 5e-3,
-            1e-10, 1e-10},
-        Row{"zss_omega_20", integrator("zss_structured", 0.05, 20.0), Precision::double_, 2e-5,
-            5e-3, 1e-10, 1e-10},
-        Row{"zss_dense_omega_20", integrator("zss_dense", 0.05, 20.0), Precision::double_, 2e-5,
-            5e-3, 1e-10, 1e-10},
-        Row{"zss_omega_500", integrator("zss_structured", 0.05, 500.0), Precision::double_, 2e-4,
-            5e-2, 1e-8, 1e-8},
+        Row{"verlet_omega_20", integrator("verlet", 0.05, 20.0), Precision::double_, 0.11,
+            kNoTrend},
+        Row{"zss_omega_20", integrator("zss_structured", 0.05, 20.0), Precision::double_, 0.23,
+            kSlowExchange},
+        Row{"zss_dense_omega_20", integrator("zss_dense", 0.05, 20.0), Precision::double_, 0.23,
+            kSlowExchange},
+        Row{"zss_omega_500", integrator("zss_structured", 0.05, 500.0), Precision::double_, 0.26,
+            kSlowestExchange},
         // Mixed precision keeps momentum as double does; its forces are not gradients to the last
         // bit, and torques of pairs do not cancel, by 1e-7 of forces of 10 kcal/mol/A and arms of
-        // 3 A at random: over 20000 steps that is about 1e-4 of angular momentum.
-        Row{"settle_mixed", integrator("settle"), Precision::mixed, 2e-5, 5e-3, 1e-7, 2e-3},
-        Row{"zss_omega_20_mixed", integrator("zss_structured", 0.05, 20.0), Precision::mixed, 2e-5,
-            5e-3, 1e-10, 2e-3},
+        // 3 A at random: over 20000 steps of 0.05, 21 atoms and 4.5 standard deviations that is
+        // 4.5 * 0.05 * 1e-7 * 30 * sqrt(20000 * 21/3) = 2.5e-4. Measured: 1.3e-4.
+        Row{"settle_mixed", integrator("settle"), Precision::mixed, 0.13, kNoTrend, 0.0, 2.5e-4},
+        Row{"zss_omega_20_mixed", integrator("zss_structured", 0.05, 20.0), Precision::mixed, 0.23,
+            kSlowExchange, 0.0, 2.5e-4},
         // Single: forces sum to a net force of some 1e-7 of their size, and velocities of 0.3
-        // A/akma are rounded by 1e-8 at each of 20000 steps, both at random.
+        // A/akma are rounded by 1e-8 at each of 20000 steps, both at random: oxygen's momentum by
+        // 16 * 1.5e-8 = 2.4e-7, of seven, is 4.5 * 2.4e-7 * sqrt(20000 * 7/3) = 2.3e-4, and with
+        // arms of up to 4 A in two terms 1.3e-3. Measured: 5e-5 and 8e-4.
         Row{"zss_omega_20_single", integrator("zss_structured", 0.05, 20.0), Precision::single,
-            5e-5, 5e-3, 2e-4, 2e-3},
-        Row{"zss_infinite_single", integrator("zss_infinite"), Precision::single, 2e-4, 5e-2, 2e-4,
-            2e-3},
-        Row{"settle_single", integrator("settle"), Precision::single, 2e-5, 5e-3, 2e-4, 2e-3},
-        Row{"rattle_single", integrator("rattle"), Precision::single, 2e-5, 5e-3, 2e-4, 2e-3},
+            0.23, kSlowExchange, 2.3e-4, 1.3e-3},
+        Row{"zss_infinite_single", integrator("zss_infinite"), Precision::single, 0.26,
+            kSlowestExchange, 2.3e-4, 1.3e-3},
+        Row{"settle_single", integrator("settle"), Precision::single, 0.13, kSingleTrend, 2.3e-4,
+            1.3e-3},
+        Row{"rattle_single", integrator("rattle"), Precision::single, 0.13, kSingleTrend, 2.3e-4,
+            1.3e-3},
         // The forces along the bonds go into the velocities of SHAKE and out of them, 10 kcal/mol/A
-        // at 20000 steps, and the inverse masses of them are rounded: that adds up.
-        Row{"shake_single", integrator("shake"), Precision::single, 2e-5, 5e-3, 1e-2, 5e-2},
-        Row{"shake_sweeps_single", integrator("shake_sweeps"), Precision::single, 2e-5, 5e-3, 1e-2,
-            5e-2},
-        // Exactly symplectic and symmetric under rotations.
-        Row{"pushforward_omega_20", integrator("pushforward", 0.05, 20.0), Precision::double_, 2e-5,
-            5e-3, 1e-10, 1e-9}),
+        // at 20000 steps, and the inverse masses of them are rounded by up to 6e-8: that adds up,
+        // to 20000 * 0.05 * 10 * 6e-8 = 6e-4 an atom, and over 21 atoms to 1.3e-2 where all are on
+        // the same side; angular momentum has arms of 3 A. Measured: 4e-3 and 2.9e-2.
+        Row{"shake_single", integrator("shake"), Precision::single, 0.13, kSingleTrend, 1.3e-2,
+            3.9e-2},
+        Row{"shake_sweeps_single", integrator("shake_sweeps"), Precision::single, 0.13,
+            kSingleTrend, 1.3e-2, 3.9e-2},
+        // Exactly symplectic and symmetric under rotations. Its c goes from 0.12 at this step to
+        // 0.05 at half of it.
+        Row{"pushforward_omega_20", integrator("pushforward", 0.05, 20.0), Precision::double_, 0.08,
+            kSlowestExchange}),
     [](const auto& row) { return row.param.name; });
 
 /// Each step finds the bond lengths anew: in 10^5 steps of single precision they do not wander. A
@@ -173,7 +212,7 @@ TEST(SingleRigid, BondsDoNotWander) {
 TEST(FullHessian, DoesNotKeepAngularMomentum) {
   const IntegratorSpec full = integrator("zss_full", 0.05, 20.0);
   const Conserved c = run(cold_system(full), cold_start(full), 100.0);
-  EXPECT_LT(c.momentum, 1e-10);
+  EXPECT_LT(c.momentum, momentum_rounding(100.0 / full.timestep_akma));
   EXPECT_GT(c.angular_momentum, 1e-3);
 }
 
@@ -182,7 +221,8 @@ TEST(FullHessian, DoesNotKeepAngularMomentum) {
 TEST(StudyHessians, TotalKeepsMomentumAndMoleculeDoesNot) {
   IntegratorSpec spec = integrator("zss_total", 0.05, 20.0);
   spec.omega = 20.0;
-  EXPECT_LT(run(cold_system(spec), cold_start(spec), 20.0).momentum, 1e-10);
+  EXPECT_LT(run(cold_system(spec), cold_start(spec), 20.0).momentum,
+            momentum_rounding(20.0 / spec.timestep_akma));
   spec.hessian = Hessian::molecule;
   EXPECT_GT(run(cold_system(spec), cold_start(spec), 20.0).momentum, 1e-4);
 }
@@ -207,38 +247,45 @@ TEST(OneStepNewmark, Drifts) {
 /// SHAKE by sweeps: a loose tolerance shows as a drift of the energy, which Newton's iteration does
 /// not have at the same tolerance, because its last step squares the error.
 TEST(ShakeTolerance, ShowsAsDrift) {
-  const auto drift = [](const std::string& scheme, double tolerance) {
+  constexpr double kDuration = 1000.0;
+  const auto conserved = [](const std::string& scheme, double tolerance) {
     IntegratorSpec spec = integrator(scheme);
     spec.tolerance = tolerance;
-    return run(cold_system(spec), cold_start(spec), 1000.0).drift;
+    return run(cold_system(spec), cold_start(spec), kDuration);
   };
-  const double loose = drift("shake_sweeps", 1e-4), tight = drift("shake_sweeps", 1e-8);
-  record("loose", loose);
-  record("tight", tight);
-  record("newton", drift("shake", 1e-4));
-  EXPECT_GT(loose, 10.0 * tight);
-  EXPECT_LT(tight, 2e-6);
-  EXPECT_LT(drift("shake", 1e-4), 2e-6);
+  const Conserved loose = conserved("shake_sweeps", 1e-4), tight = conserved("shake_sweeps", 1e-8),
+                  newton = conserved("shake", 1e-4);
+  record("loose", loose.drift);
+  record("tight", tight.drift);
+  record("newton", newton.drift);
+  EXPECT_GT(loose.drift, 10.0 * tight.drift);
+  for (const Conserved& c : {tight, newton}) {
+    EXPECT_LT(c.drift, kNoTrend * largest_drift(c.rms, kDuration));
+  }
 }
 
 /// A wall about the centre of mass, with recoil, keeps energy and both momenta too: about the
-/// centre it is a central force. It must be felt for that to mean anything.
+/// centre it is a central force. It must be felt for that to mean anything. Where its force bends a
+/// step is less accurate: the rms is c h^2 with c of 0.7 to 0.8 and 1.8 to 2.3, measured at this
+/// step, its half and its fourth. A drift is at most that of such a fluctuation.
 TEST(Wall, KeepsEnergyAndMomenta) {
-  for (const std::string scheme : {"settle", "zss_structured"}) {
+  for (const auto& [scheme, c] : {std::pair{"settle", 0.75}, {"zss_structured", 2.0}}) {
     System system = cold_system(integrator(scheme));
+    const double h = system.integrator.timestep_akma;
     const State start = cold_start(system.integrator);
     const Conserved without = run(system, start, 200.0);
     system.confinement = {2.0, 5.0};
     const Conserved with = run(system, start, 200.0);
-    EXPECT_LT(with.momentum, 1e-7) << scheme;
-    EXPECT_LT(with.angular_momentum, 1e-7) << scheme;
-    EXPECT_LT(with.drift, 2e-4) << scheme;  // where its force bends, a step is less accurate
-    EXPECT_LT(with.rms, 0.03) << scheme;
+    EXPECT_LT(with.momentum, momentum_rounding(200.0 / h)) << scheme;
+    EXPECT_LT(with.angular_momentum, angular_rounding(200.0 / h)) << scheme;
+    EXPECT_LT(with.rms, 2.0 * c * h * h) << scheme;
     EXPECT_GT(with.rms, 1.5 * without.rms) << scheme;
   }
 }
 
-/// E_N is kept to second order: its fluctuation is four times smaller at half the step.
+/// E_N is kept to second order: its fluctuation is four times smaller at half the step. The next
+/// term is smaller by h^2, and so the order is off by a fourth at half the step: 0.023 and 0.007
+/// were measured. Twice that.
 TEST(EngineOrder, ConservedEnergyIsKeptToSecondOrder) {
   for (const std::string scheme : {"zss_structured", "verlet", "shake", "rattle", "settle"}) {
     SCOPED_TRACE(scheme);
@@ -249,8 +296,9 @@ TEST(EngineOrder, ConservedEnergyIsKeptToSecondOrder) {
     }
     record("order_1_" + scheme, std::log2(rms[0] / rms[1]));
     record("order_2_" + scheme, std::log2(rms[1] / rms[2]));
-    EXPECT_NEAR(std::log2(rms[0] / rms[1]), 2.0, 0.3);
-    EXPECT_NEAR(std::log2(rms[1] / rms[2]), 2.0, 0.15);
+    constexpr double kNextTerm = 0.05;
+    EXPECT_NEAR(std::log2(rms[0] / rms[1]), 2.0, kNextTerm);
+    EXPECT_NEAR(std::log2(rms[1] / rms[2]), 2.0, kNextTerm / 4.0);
   }
 }
 
@@ -342,8 +390,13 @@ class PenalisedVerlet {
   std::vector<double> x_, v_, f_;
 };
 
+// The next term is smaller by x^2, with x = 0.45 and less the step times the fastest frequency of
+// the bonds, 4.5438 omega. A factor of a before it makes the order off by 1.1 a x^2 at the longest
+// step and a fourth of that at its half; a = 2. Measured are 0.28 of 0.45 and 0.019 of 0.11. The
+// reference is off by 1/4000 of the finest error.
 TEST(EngineOrder, ZssIsOfSecondOrder) {
-  constexpr double kOmega = 20.0, kTime = 0.4;
+  constexpr double kOmega = 20.0, kTime = 0.4, kLongest = 0.005;
+  const double next_term = 2.0 * 0.75 / std::log(2.0) * std::pow(kLongest * 4.5438 * kOmega, 2);
   const State start = cold_start(integrator("zss_structured", 0.05, kOmega));
   PenalisedVerlet exact(kOmega, start, 2e-5);
   exact.advance(20000);
@@ -352,7 +405,7 @@ TEST(EngineOrder, ZssIsOfSecondOrder) {
     SCOPED_TRACE(scheme);
     double x_error[3], v_error[3], q_error[3];
     for (int k = 0; k < 3; ++k) {
-      const double h = 0.005 / (1 << k);
+      const double h = kLongest / (1 << k);
       IntegratorSpec spec = integrator(scheme, h, kOmega);
       spec.omega = kOmega;
       const auto engine = make_cpu_engine(cold_system(spec), start, {}, 1);
@@ -368,13 +421,17 @@ TEST(EngineOrder, ZssIsOfSecondOrder) {
       const double order = std::log2(error[1] / error[2]);
       record("order_" + scheme + "_" + name, order);
       record("error_" + scheme + "_" + name, error[2]);
-      EXPECT_NEAR(order, 2.0, 0.15) << name;
-      EXPECT_NEAR(std::log2(error[0] / error[1]), 2.0, 0.5) << name;
+      EXPECT_NEAR(order, 2.0, next_term / 4.0) << name;
+      EXPECT_NEAR(std::log2(error[0] / error[1]), 2.0, next_term) << name;
     }
   }
 }
 
-/// Both rigid schemes approach the same motion, at second order: three step lengths tell.
+/// All rigid schemes approach the same motion, at second order: three step lengths tell. The next
+/// term makes the order of the constrained ones off by 0.012 at twice the step and by a fourth of
+/// it here, as was measured; the reference, of 1/40 of the finer step, by 0.0007. Z&Ss at infinite
+/// omega has at x an oscillation of order h^2 of its own, whose phase at the end is any: the order
+/// is off by 0.02 to 0.04 at each of three steps, to either side.
 TEST(EngineOrder, RigidSchemesAreOfSecondOrder) {
   constexpr double kTime = 0.4;
   const State start = cold_start(integrator("settle"));
@@ -390,13 +447,15 @@ TEST(EngineOrder, RigidSchemesAreOfSecondOrder) {
     const double order =
         std::log2(relative_rms(end(scheme, 0.02), exact) / relative_rms(end(scheme, 0.01), exact));
     record("order_" + scheme, order);
-    EXPECT_NEAR(order, 2.0, 0.15) << scheme;
+    EXPECT_NEAR(order, 2.0, scheme == "zss_infinite" ? 0.1 : 0.01) << scheme;
   }
 }
 
 class EngineReversal : public ::testing::TestWithParam<std::string> {};
 
-/// 200 steps out, velocities turned, 200 steps back.
+/// 200 steps out, velocities turned, 200 steps back. Each of 400 steps rounds positions of 3.2 A,
+/// and velocities of 0.5 A/akma some four times, which go 20 akma on. Rigid schemes put the bonds
+/// of the start right first.
 TEST_P(EngineReversal, FindsTheWayBack) {
   for (double omega : {20.0, 100.0}) {
     IntegratorSpec spec = integrator(GetParam(), 0.05, omega);
@@ -420,7 +479,9 @@ TEST_P(EngineReversal, FindsTheWayBack) {
     if (spec.scheme == Scheme::newmark_one_step) {
       EXPECT_GT(worst, 1e-5);  // it is not reversible
     } else {
-      EXPECT_LT(worst, is_rigid(spec.scheme) ? 1e-10 : 1e-11);
+      EXPECT_LT(worst,
+                rounding(400, 4, 3.2 + 0.5 * 20.0) +
+                    (is_rigid(spec.scheme) ? 2.0 * worst_length(tip3p(), start.positions_A) : 0.0));
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "pendulum_reference.hpp"
+#include "rounding.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
 #include "tarn/mechanics/methods.hpp"
 #include "tarn/mechanics/systems.hpp"
@@ -101,7 +102,8 @@ double worst_of_kept_energy(const Experiment& p, Method& method, int steps) {
 }
 
 /// Newmark's method and its push-forward are conjugate to each other: the same energies, from
-/// starts that differ by βh² a. By an independent program 6e-3 for omega from 200 to 1000.
+/// starts that differ by βh² a. By an independent program 6e-3 for omega from 200 to 1000, here
+/// 3e-3 and 5e-3: no more than thrice that, and heat would be tens.
 TEST(MechanicsDoublePendulum, StiffRodsDoNotHeatNewmarksMethod) {
   for (const double omega : {200.0, 1000.0}) {
     const Experiment p = pendulum(omega);
@@ -113,12 +115,13 @@ TEST(MechanicsDoublePendulum, StiffRodsDoNotHeatNewmarksMethod) {
 }
 
 /// With the Hessian of Gauss and Newton the matrix is positive definite, and no step of the
-/// simplified method is far off; with the whole one it is lost.
+/// simplified method is far off: energy changes by 8e-4, and may by twice that. With the whole one
+/// it is lost.
 TEST(MechanicsDoublePendulum, GaussNewtonStandsStiffRods) {
   const Experiment p = pendulum(1000.0);
   using Hessian = ZssStiff::Hessian;
   ZssStiff gauss_newton(p.whole(), 0.1, kBeta, Hessian::gauss_newton);
-  EXPECT_LT(worst_of_kept_energy(p, gauss_newton, 2000), 0.02);
+  EXPECT_LT(worst_of_kept_energy(p, gauss_newton, 2000), 1.6e-3);
   ZssStiff full(p.whole(), 0.1, kBeta, Hessian::full);
   EXPECT_GT(worst_of_kept_energy(p, full, 2000), 10.0);
   // M + c ω² GᵀG, by hand: the two rods are constraints of four coordinates.
@@ -136,7 +139,8 @@ TEST(MechanicsDoublePendulum, GaussNewtonStandsStiffRods) {
   for (Index i = 0; i < q.size(); ++i) {
     const Vector unit = Vector::Unit(q.size(), i);
     const Vector column = p.whole().gauss_newton_shifted_mass(q, c).solve(by_hand * unit);
-    EXPECT_LT((column - unit).norm(), 1e-9);
+    // A condition of c ω² |G|², |G|² up to 4, and some four roundings.
+    EXPECT_LT((column - unit).norm(), 4.0 * test::kEpsilon * c * 1e6 * 4.0);
   }
 }
 
@@ -159,7 +163,8 @@ TEST(MechanicsDoublePendulum, EnergyToAThousand) {
   EXPECT_GT(worst_energy_error(p, one_step, 10000), 0.2);
 }
 
-// Errors of all four coordinates at t = 10 against RATTLE with a step of 1e-3, which is 8e-8 off.
+// Errors of all four coordinates at t = 10 against RATTLE with a step of 1e-3, which is 1e-4 times
+// the first of them off, up to what is of the next order: 3 % of it.
 TEST(MechanicsDoublePendulum, RattleAtTen) {
   const Experiment p = pendulum(20.0);
   const auto at_ten = [&](double h) {
@@ -167,7 +172,8 @@ TEST(MechanicsDoublePendulum, RattleAtTen) {
     return advanced(method, p.position, p.velocity, std::lround(10.0 / h)).x;
   };
   const Vector reference = at_ten(1e-3);
-  EXPECT_LT((reference.tail<2>() - test::double_pendulum_reference(10.0, 0.1).back()).norm(), 1e-6);
+  EXPECT_LT((reference.tail<2>() - test::double_pendulum_reference(10.0, 0.1).back()).norm(),
+            1.03 * 1e-4 * 3.43e-3);
   for (const auto& [h, error] : {std::pair(0.1, 3.43e-3), {0.05, 8.73e-4}, {0.025, 2.19e-4}}) {
     EXPECT_NEAR((at_ten(h) - reference).norm(), error, kThreeFigures * error) << h;
   }
@@ -251,11 +257,13 @@ TEST(MechanicsDoublePendulum, ShakeConvergesAtTheShortestSteps) {
 
 TEST(MechanicsMultipliers, AtTheStart) {
   const Experiment p = pendulum(20.0);
-  Shake shake(*p.soft, *p.constraint, 1e-3);
+  const double h = 1e-3;
+  Shake shake(*p.soft, *p.constraint, h);
   const State s = advanced(shake, p.position, p.velocity, 0);
-  // The error at a start at rest is h²/18.
-  EXPECT_NEAR(s.lambda[0], 2.0 / 3.0, 1e-7);
-  EXPECT_NEAR(s.lambda[1], 1.0 / 6.0, 1e-7);
+  // The error at a start at rest is h²/18, and rounding over h².
+  const double error = h * h / 18.0 + 4.0 * test::kEpsilon / (h * h);
+  EXPECT_NEAR(s.lambda[0], 2.0 / 3.0, error);
+  EXPECT_NEAR(s.lambda[1], 1.0 / 6.0, error);
 }
 
 TEST(MechanicsMultipliers, OrdersOfShakeAndRattle) {
@@ -270,8 +278,11 @@ TEST(MechanicsMultipliers, OrdersOfShakeAndRattle) {
     return std::log2((lambda(coarse, 0.02) - reference).norm() /
                      (lambda(fine, 0.01) - reference).norm());
   };
-  EXPECT_NEAR(order(std::type_identity<Shake>{}), 2.0, 0.05);
-  EXPECT_NEAR(order(std::type_identity<Rattle>{}), 1.0, 0.05);
+  // The reference's positions round by some 1e-16, which is 1e-8 over h², a hundredth of errors of
+  // 1e-6 at half of the finer step and a fourth of that here: off by 0.016 there, 0.005 here.
+  // RATTLE by the next term: 0.006 at twice the step, 0.003 here.
+  EXPECT_NEAR(order(std::type_identity<Shake>{}), 2.0, 0.012);
+  EXPECT_NEAR(order(std::type_identity<Rattle>{}), 1.0, 0.006);
 }
 
 // TO Theorem 1.3: omega² g converges in the mean over a window only, here of 0.2 about each time.
@@ -337,10 +348,9 @@ TEST(MechanicsChain, ErrorsToFiftyAndCosts) {
     of_shake = std::max(of_shake, (a.x - r.x).lpNorm<Eigen::Infinity>());
     of_zs = std::max(of_zs, (b.x - r.x).lpNorm<Eigen::Infinity>());
   }
-  EXPECT_LT(of_shake, 0.004);
-  EXPECT_LT(of_zs, 0.04);
-  EXPECT_GT(of_shake, 1e-3);
-  EXPECT_GT(of_zs, 1e-2);
+  // As in docs/results/pendulum-chain.md, to half of the last decimal.
+  EXPECT_NEAR(of_shake, 0.0032, 0.5e-4);
+  EXPECT_NEAR(of_zs, 0.0338, 0.5e-4);
   // One solve a step, and one at the start.
   EXPECT_EQ(zs.costs().linear_solves, zs.costs().steps + 1);
   const double iterations =

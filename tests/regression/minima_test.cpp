@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "plain_water.hpp"
+#include "rounding.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/xyz.hpp"
@@ -192,7 +193,8 @@ TEST(LowestMinimum, OfLargerClustersIsFound) {
   for (const Known known : {Known{9, -82.322124}, Known{10, -93.456817}, Known{12, -117.808102}}) {
     const LowestCluster found =
         lowest_cluster(model, known.molecules, 1, {.starts = 12, .hops = 400});
-    EXPECT_NEAR(found.energy_kcal_per_mol, known.energy_kcal_per_mol, 1e-6) << known.molecules;
+    EXPECT_NEAR(found.energy_kcal_per_mol, known.energy_kcal_per_mol, test::kSixDecimals)
+        << known.molecules;
     EXPECT_EQ(normal_modes(model, found.positions_A).imaginary(), 0);
   }
 }
@@ -228,7 +230,7 @@ TEST(Minima, DimersOnFileAreMinimaAndAreFoundAgain) {
     EXPECT_GT(force_field.energy(positions).total_kcal_per_mol(), energy + 0.01);
     const MinimiseResult result = quench_rigid(force_field, positions);
     EXPECT_TRUE(result.converged);
-    EXPECT_NEAR(result.energy_kcal_per_mol, energy, 1e-6);
+    EXPECT_NEAR(result.energy_kcal_per_mol, energy, test::kSixDecimals);
     expect_minimum(name, positions, energy);
   }
 }

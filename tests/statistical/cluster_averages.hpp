@@ -146,6 +146,42 @@ inline double largest_distance(const std::vector<double>& a, const std::vector<d
   return most;
 }
 
+// --- what chance does
+// ------------------------------------------------------------------------------
+
+/// Scatter of a replica's averages over 1000 units, as 384 replicas of 5000 had it: it goes as one
+/// over the root of the time.
+inline constexpr double kPotentialScatter = 0.042;      ///< of <V0> [kcal/mol]
+inline constexpr double kSoftPotentialScatter = 0.085;  ///< with omega = 20
+inline constexpr double kTemperatureScatter = 1.15;     ///< [K]
+
+/// Largest standard error of so many replicas: their scatter is known to one over the root of twice
+/// their number, here 4.5 times that.
+inline double largest_error(double scatter, int replicas, double duration) {
+  return scatter * std::sqrt(1000.0 / (duration * replicas)) *
+         (1.0 + 4.5 / std::sqrt(2.0 * (replicas - 1)));
+}
+
+/// One over the root of the replicas times their time in units of 32 * 1000, of two runs together.
+inline double noise(double duration, int replicas, double duration_b, int replicas_b) {
+  return std::sqrt(32e3 / (duration * replicas) + 32e3 / (duration_b * replicas_b));
+}
+/// Total variation of two histograms of the same, at most: 0.010 times the noise, as measured at
+/// two noises 6 apart, with a scatter of a fourth of that, as of a sum over some 20 bins.
+inline double largest_variation(double noise) { return 0.010 * noise * (1.0 + 4.5 / 4.0); }
+/// Distance of the two distribution functions: 0.0016 times the noise, measured as above, with a
+/// scatter of half of that; Kolmogorov's has a third, of independent samples.
+inline double largest_distance_by_chance(double noise) {
+  return 0.0016 * noise * (1.0 + 4.5 / 2.0);
+}
+/// What soft bonds change of both at omega = 20; elsewhere it goes as omega^-2.
+inline constexpr double kSoftVariation = 0.155, kSoftDistance = 0.078;
+inline double of_soft_bonds(double at_20, double omega) {
+  return omega > 0.0 ? at_20 * (20.0 / omega) * (20.0 / omega) : 0.0;
+}
+/// Scatter of the difference of mean distances, as measured, times the noise [A].
+inline constexpr double kMeanDistanceScatter = 4e-4;
+
 inline void record_averages(const std::string& name, const ClusterAverages& a,
                             const ClusterAverages& reference) {
   const auto record = [&](const std::string& what, double value) {

@@ -9,45 +9,56 @@ namespace {
 
 using namespace test;
 
-/// The scatter of <V0> over replicas of 1000 units is 0.04 kcal/mol, so that 192 of them give it to
-/// 0.003 and 32 to 0.007: the tolerances of 0.03 and 0.06 are those of the reference numbers. The
-/// histogram of 32 replicas is within 0.01 of that of many, in total variation.
+/// The reference numbers are told to a digit, and known to half of it: <V0> within that and 4.5
+/// standard errors.
 TEST(ClusterAverages, AreThoseOfRigidWaterWhereBondsAreStiff) {
   constexpr double kSpinUp = 200.0, kDuration = 1000.0;
-  const ClusterAverages shake = averages(paper_system("shake", 0.0, 1), 192, kSpinUp, kDuration);
+  constexpr int kOfShake = 192, kReplicas = 32;
+  const auto expect_potential = [](const ClusterAverages& a, double expected, double digit) {
+    EXPECT_NEAR(a.potential, expected, 4.5 * a.potential_error + 0.5 * digit);
+  };
+  const auto expect_errors = [](const ClusterAverages& a, double scatter, int replicas) {
+    EXPECT_LT(a.potential_error, largest_error(scatter, replicas, kDuration));
+    EXPECT_LT(a.temperature_error, largest_error(kTemperatureScatter, replicas, kDuration));
+    EXPECT_NEAR(a.temperature, 10.06, 4.5 * a.temperature_error);
+  };
+  const ClusterAverages shake =
+      averages(paper_system("shake", 0.0, 1), kOfShake, kSpinUp, kDuration);
   record_averages("shake", shake, shake);
-  EXPECT_NEAR(shake.potential, -57.553, 0.03);
-  EXPECT_LT(shake.potential_error, 0.006);
-  EXPECT_NEAR(shake.temperature, 10.06, 4.5 * shake.temperature_error);
-  EXPECT_LT(shake.temperature_error, 0.1);
+  expect_potential(shake, -57.553, 0.001);
+  expect_errors(shake, kPotentialScatter, kOfShake);
 
+  const double chance = noise(kDuration, kReplicas, kDuration, kOfShake);
   const auto run = [&](const std::string& scheme, double omega) {
     const std::string name = scheme + "_" + std::to_string(static_cast<int>(omega));
     SCOPED_TRACE(name);
-    const ClusterAverages a = averages(paper_system(scheme, omega, 3), 32, kSpinUp, kDuration);
+    const ClusterAverages a =
+        averages(paper_system(scheme, omega, 3), kReplicas, kSpinUp, kDuration);
     record_averages(name, a, shake);
-    EXPECT_NEAR(a.temperature, 10.06, 4.5 * a.temperature_error);
-    EXPECT_LT(a.temperature_error, 0.25);
-    EXPECT_LT(a.potential_error, 0.02);
+    expect_errors(a, omega == 20.0 ? kSoftPotentialScatter : kPotentialScatter, kReplicas);
     if (omega != 20.0) {
-      EXPECT_LT(total_variation(a.oo, shake.oo), 0.028);
-      EXPECT_LT(largest_distance(a.oo, shake.oo), 0.015);
+      EXPECT_LT(total_variation(a.oo, shake.oo),
+                of_soft_bonds(kSoftVariation, omega) + largest_variation(chance));
+      EXPECT_LT(largest_distance(a.oo, shake.oo),
+                of_soft_bonds(kSoftDistance, omega) + largest_distance_by_chance(chance));
       // No difference at all would mean that nothing was sampled.
       EXPECT_GT(total_variation(a.oo, shake.oo), 0.002);
     }
     return a;
   };
-  EXPECT_NEAR(run("settle", 0.0).potential, -57.553, 0.03);
-  EXPECT_NEAR(run("zss_structured", 100.0).potential, -57.81, 0.06);
+  expect_potential(run("settle", 0.0), -57.553, 0.001);
+  expect_potential(run("zss_structured", 100.0), -57.81, 0.01);
   // A 25th of what soft bonds give at omega = 100, and what a step of 0.05 takes off (measured in
   // the long test: 0.022 at infinite omega, a fourth of it at half the step).
-  EXPECT_NEAR(run("zss_structured", 500.0).potential, -57.553 - 0.24 / 25.0 - 0.022, 0.03);
+  expect_potential(run("zss_structured", 500.0), -57.553 - 0.24 / 25.0 - 0.022, 0.001);
 
   // omega = 20 is not rigid water, and its histogram shows it.
   const ClusterAverages soft = run("zss_structured", 20.0);
-  EXPECT_NEAR(soft.potential, -63.84, 0.06);
-  EXPECT_NEAR(total_variation(soft.oo, shake.oo), 0.16, 0.02);
-  EXPECT_NEAR(soft.mean_distance - shake.mean_distance, -0.024, 0.002);
+  expect_potential(soft, -63.84, 0.01);
+  EXPECT_NEAR(total_variation(soft.oo, shake.oo), kSoftVariation,
+              0.5e-3 + largest_variation(chance));
+  EXPECT_NEAR(soft.mean_distance - shake.mean_distance, -0.024,
+              0.5e-3 + 4.5 * kMeanDistanceScatter * chance);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ TEST(DropletLong, AveragesAreThoseOfTheVerdict) {
   for (const std::string step : {"1", "2", "4", "8"}) {
     const analysis::MeanError v0 = run("settle", step, "baoab");
     expect_mean(v0, -243.4, 0.3, "settle, baoab, " + step + " fs");
-    EXPECT_LT(v0.error, 0.4);
+    EXPECT_LT(v0.error, 0.4);  // what others are off by is 2 and more
   }
   expect_mean(run("settle", "4", "gla"), -241.5, 0.3, "settle, gla, 4 fs");
   expect_mean(run("settle", "8", "gla"), -232.6, 1.0, "settle, gla, 8 fs");

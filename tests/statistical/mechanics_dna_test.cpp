@@ -66,6 +66,7 @@ TEST(MechanicsDna, StrandsOpenAtTheKnownTimes) {
   EXPECT_NEAR(zs.crossing.mean(), 188.0, 20.0);
   EXPECT_NEAR(verlet.energies.mean(), 2.15, 4.5 * verlet.energies.error());
   EXPECT_NEAR(zs.energies.mean(), 1.4, 4.5 * zs.energies.error());
+  // Small enough to tell one from the other.
   EXPECT_LT(verlet.energies.error(), 0.1);
   EXPECT_LT(zs.energies.error(), 0.1);
 }

@@ -53,6 +53,7 @@ double line_between(double x, double spacing, double power, double next) {
 /// A lone molecule near 0 K: three lines, where sin(theta/2) = Omega' h/2 turns by theta a step,
 /// with Omega'^2 = Omega^2 / (1 + b h^2 Omega^2) for Z&Ss and Omega for Verlet.
 TEST(Spectrum, OfALoneMoleculeIsThreeLinesWhereTheStepHasThem) {
+  // To half of the last decimal.
   EXPECT_NEAR(bond_frequencies()[0], 1.1625, 5e-5);
   EXPECT_NEAR(bond_frequencies()[1], 1.9805, 5e-5);
   EXPECT_NEAR(bond_frequencies()[2], 4.5438, 5e-5);

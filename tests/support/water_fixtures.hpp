@@ -18,6 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "dense.hpp"
+#include "rounding.hpp"
 #include "tarn/core/pack.hpp"
 #include "tarn/physics/penalty.hpp"
 #include "tarn/physics/triple.hpp"
@@ -31,9 +32,6 @@ namespace tarn::test {
 using Vector9 = Eigen::Matrix<Real, 9, 1>;
 using Matrix9 = Eigen::Matrix<Real, 9, 9>;
 using Matrix39 = Eigen::Matrix<Real, 3, 9>;
-
-inline constexpr double kEpsilon = 0x1p-53;       ///< unit roundoff of double
-inline constexpr double kFloatEpsilon = 0x1p-24;  ///< unit roundoff of float
 
 /// Random numbers that are the same on every platform.
 class Random {

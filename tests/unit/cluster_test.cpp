@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "plain_water.hpp"
+#include "rounding.hpp"
 #include "tarn/start.hpp"
 
 namespace tarn {
@@ -188,7 +189,7 @@ TEST(LindemannIndex, IsTheFormulaOverAllSamplesAndSurvivesARestore) {
     (t < 17 ? first : second).add(samples[t]);
     if (t == 16) second.restore(first.memory());
   }
-  EXPECT_NEAR(whole.value(), expected, 1e-14);
+  EXPECT_NEAR(whole.value(), expected, test::few_roundings());
   EXPECT_EQ(second.value(), whole.value());
   EXPECT_GT(whole.value(), 0.01);
 }

@@ -6,11 +6,16 @@
 
 #include <gtest/gtest.h>
 
+#include "rounding.hpp"
+
 namespace tarn::analysis {
 namespace {
 
 const std::vector<double> kSteps{0.4, 0.2, 0.1, 0.05, 0.025};
 const std::vector<double> kExact(5, 0.0);
+
+/// Logarithms up to 10 over those of steps.
+constexpr double kOfLogarithms = test::few_roundings(10.0);
 
 std::vector<double> errors(double (*error)(double h)) {
   std::vector<double> all;
@@ -23,8 +28,8 @@ TEST(OrderFit, FindsThePowerOfTheStep) {
     std::vector<double> of_power;
     for (const double h : kSteps) of_power.push_back(3.0 * std::pow(h, order));
     const OrderFit fit = fit_order(kSteps, of_power, kExact);
-    EXPECT_NEAR(fit.order, order, 1e-13);
-    EXPECT_LT(fit.spread, 1e-13);
+    EXPECT_NEAR(fit.order, order, kOfLogarithms);
+    EXPECT_LT(fit.spread, kOfLogarithms);
     EXPECT_EQ(fit.points, 5u);
     EXPECT_EQ(fit.smallest_step, 0.025);
     EXPECT_EQ(fit.largest_step, 0.4);
@@ -38,7 +43,7 @@ TEST(OrderFit, TakesStepsWhoseSlopesAgree) {
   const OrderFit fit = fit_order(kSteps, e, kExact);
   EXPECT_EQ(fit.points, 4u);
   EXPECT_EQ(fit.largest_step, 0.2);
-  EXPECT_NEAR(fit.spread, std::log2((1.6 / 1.3) / (1.15 / 1.075)), 1e-13);
+  EXPECT_NEAR(fit.spread, std::log2((1.6 / 1.3) / (1.15 / 1.075)), kOfLogarithms);
   EXPECT_GT(fit.order, 2.10);
   EXPECT_LT(fit.order, 2.30);
   // In any order, and with errors that are not known.
@@ -53,7 +58,7 @@ TEST(OrderFit, LeavesOutWhatTheReferenceMaySpoil) {
   const OrderFit fit = fit_order(kSteps, e, std::vector<double>(5, 2e-4));
   EXPECT_EQ(fit.points, 4u);
   EXPECT_EQ(fit.smallest_step, 0.05);
-  EXPECT_NEAR(fit.order, 2.0, 1e-13);
+  EXPECT_NEAR(fit.order, 2.0, kOfLogarithms);
   // An unknown error of the reference is no small one.
   EXPECT_EQ(fit_order(kSteps, e, std::vector<double>(5, std::nan(""))).points, 0u);
 }
@@ -63,7 +68,7 @@ TEST(OrderFit, SaysWhenOnlyTwoPointsTellIt) {
   const OrderFit fit =
       fit_order(kSteps, errors([](double h) { return h > 0.04 ? h * h : 0.05 * h; }), kExact);
   EXPECT_EQ(fit.points, 2u);
-  EXPECT_NEAR(fit.order, 1.0, 1e-13);
+  EXPECT_NEAR(fit.order, 1.0, kOfLogarithms);
   EXPECT_TRUE(std::isnan(fit.spread));
 }
 
@@ -82,7 +87,7 @@ TEST(CommonTimes, AreWholeNumbersOfEachStep) {
   EXPECT_EQ(halves->count, 500);
   const auto others = common_times(std::array{0.04, 0.1}, 1.05);
   ASSERT_TRUE(others);
-  EXPECT_NEAR(others->interval, 0.2, 1e-15);
+  EXPECT_NEAR(others->interval, 0.2, test::few_roundings());
   EXPECT_EQ(others->count, 5);
 }
 

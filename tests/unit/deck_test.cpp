@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "deck/suggest.hpp"
+#include "rounding.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 
@@ -742,7 +743,7 @@ TEST(MakeSystem, ConvertsUnitsOnce) {
   EXPECT_EQ(system.seed, 9u);
   EXPECT_EQ(system.precision, Precision::mixed);
   EXPECT_EQ(system.integrator.scheme, Scheme::zss_stiff);
-  EXPECT_NEAR(system.integrator.timestep_akma, 0.05, 1e-15);
+  EXPECT_NEAR(system.integrator.timestep_akma, 0.05, test::few_roundings());
   EXPECT_EQ(system.integrator.beta, 0.4);
   EXPECT_EQ(system.integrator.omega, 20.0);
   EXPECT_EQ(system.integrator.solver, Solver::dense);
@@ -759,7 +760,8 @@ TEST(MakeSystem, HeavyHydrogensLeaveTheMassOfTheMoleculeAlone) {
       "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.0\nfriction_amu_per_ps = 0.2045483\n";
   const System light = make_system(parse(kSmallest), 7), heavy = make_system(parse(text), 7);
   EXPECT_EQ(heavy.model.mass_h_Da, 3.024);
-  EXPECT_NEAR(heavy.model.molecule_mass_Da(), light.model.molecule_mass_Da(), 1e-14);
+  EXPECT_NEAR(heavy.model.molecule_mass_Da(), light.model.molecule_mass_Da(),
+              test::few_roundings(18.0));
   // Friction per mass is that of the masses that move.
   EXPECT_NEAR(heavy.thermostat.friction_hydrogen_per_akma, 0.01 / 3.024, 2.5e-7 * 0.01 / 3.024);
   const double oxygen_Da = 15.9994 - 2.0 * (3.024 - 1.008);

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rounding.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/physics/exchange.hpp"
@@ -48,7 +49,7 @@ TEST(Exchange, ProbabilityIsThatOfMetropolis) {
     const auto against = exchange_attempts(s, 10, frame_of(20, {u0, u1}));
     const auto with = exchange_attempts(s, 10, frame_of(20, {u1, u0}));
     ASSERT_EQ(against.size(), 1u);
-    EXPECT_NEAR(against[0].probability, std::exp((b0 - b1) * (u0 - u1)), 1e-15);
+    EXPECT_NEAR(against[0].probability, std::exp((b0 - b1) * (u0 - u1)), test::few_roundings());
     EXPECT_EQ(with[0].probability, 1.0);
     EXPECT_TRUE(with[0].accepted);
     // Detailed balance of the canonical distributions of both baths.

@@ -355,6 +355,7 @@ TEST_F(Formats, FarAwayAtomsStayInTheirColumns) {
   s.molecules = 1;
   s.positions_A = {-123456.7, 99999.96, 0, -123456.7, 99999.0, 0, -123456.7, 100000.9, 0};
   write_structure(folder_.file("a.pdb"), s);
+  // Half of the last decimal that has room: none.
   EXPECT_LE(difference(read_structure(folder_.file("a.pdb")).positions_A, s.positions_A), 0.5);
   EXPECT_TRUE(contains(message_of<IoError>([&] { write_structure(folder_.file("a.gro"), s); }),
                        "does not fit the columns of a GRO file"));
@@ -488,7 +489,8 @@ TEST_F(Formats, DcdOfOtherPrograms) {
         EXPECT_EQ(reader->next()->comment.at("step"), "500");
         const auto frame = reader->next();
         EXPECT_EQ(frame->positions_A, (std::vector<double>{1, 1, 1, 1.5, 1.25, 1.25, 2, 2, 2}));
-        EXPECT_NEAR(std::stod(frame->comment.at("time_ps")), 0.6, 1e-7);
+        // The file has a step of time in single precision.
+        EXPECT_NEAR(std::stod(frame->comment.at("time_ps")), 0.6, 0.6 * 0x1p-24);
         EXPECT_FALSE(reader->next());
       }
     }

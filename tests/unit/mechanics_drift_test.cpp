@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rounding.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/compare.hpp"
 #include "tarn/io/csv.hpp"
@@ -46,8 +47,8 @@ TEST(MechanicsDrift, CurvesAreTheLargestOfEachHundredth) {
     ASSERT_EQ(fine.x.size(), 100u);
     for (std::size_t k = 0; k < 100; ++k) {
       const double t = 0.1 * static_cast<double>(k + 1);
-      EXPECT_NEAR(fine.x[k], t, 1e-12);
-      EXPECT_NEAR(fine.y[k], panel == 0 ? t : t * t, 1e-11);
+      EXPECT_NEAR(fine.x[k], t, test::few_roundings(10.0));
+      EXPECT_NEAR(fine.y[k], panel == 0 ? t : t * t, test::few_roundings(100.0));
     }
   }
   // Fewer samples than parts stay as they are.
@@ -77,8 +78,8 @@ TEST(MechanicsDrift, OneThatFailsLeavesTheAxisToTheOthers) {
   ASSERT_EQ(plots.size(), 1u);
   EXPECT_EQ(plots[0].series[0].label, "failed, failed after 1");
   ASSERT_TRUE(plots[0].y_range);
-  EXPECT_NEAR((*plots[0].y_range)[0], 0.5e-4, 1e-15);
-  EXPECT_NEAR((*plots[0].y_range)[1], 1e-1, 1e-12);
+  EXPECT_NEAR((*plots[0].y_range)[0], 0.5e-4, test::few_roundings());
+  EXPECT_NEAR((*plots[0].y_range)[1], 1e-1, test::few_roundings());
   plots = drift_plots({failed});
   ASSERT_EQ(plots.size(), 1u);
   EXPECT_FALSE(plots[0].y_range);
@@ -101,7 +102,8 @@ TEST(MechanicsDrift, ComparisonsWriteAndDrawIt) {
   while (csv.next(cells)) {
     const std::size_t scheme = cells[0] == "rattle" ? 0 : 1;
     ++rows[scheme];
-    EXPECT_NEAR(csv.number(cells[1]), rows[scheme] * (scheme == 0 ? 0.1 : 0.05), 1e-12);
+    EXPECT_NEAR(csv.number(cells[1]), rows[scheme] * (scheme == 0 ? 0.1 : 0.05),
+                test::few_roundings(20.0));
     for (std::size_t k = 0; k < 2; ++k) {
       largest[scheme][k] = std::max(largest[scheme][k], std::abs(csv.number(cells[2 + k])));
     }

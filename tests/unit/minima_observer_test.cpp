@@ -244,6 +244,7 @@ TEST(MinimaObserver, ASaddlePointIsNoIsomer) {
   const auto minima = columns_of(folder.file("minima.csv"));
   ASSERT_EQ(minima.at("minimum_kcal_per_mol").size(), 2u);
   for (const double energy : minima.at("minimum_kcal_per_mol")) {
+    // What a gradient of 1e-6 leaves of its softest mode (minimise_test).
     EXPECT_NEAR(energy, -38.753990251, 1e-8);
   }
   EXPECT_EQ(columns_of(folder.file("isomers.csv")).at("samples"), std::vector<double>{2.0});

@@ -35,12 +35,6 @@ std::vector<double> flat(const std::vector<Triple<double>>& molecules) {
   return x;
 }
 
-/// Coordinates up to 8 A are rounded to 0.9e-15 A when they are stored; a length has two in each of
-/// three directions, and the frame that it was placed in as many again.
-constexpr double kLengthRounding_A = 6e-15;
-/// A minimum told to six decimals; a gradient of 1e-6 leaves 1e-12 besides.
-constexpr double kSixDecimals = 0.5001e-6;
-
 /// Molecules bent and stretched by up to `size` A.
 std::vector<double> distorted(std::vector<double> x, double size, std::uint64_t seed) {
   Random random(seed);
@@ -152,6 +146,7 @@ TEST(MoleculeFrame, MovesAboutTheOxygen) {
     frame.place(t, x);
     frame.moved(shift, angle * axis).place(t, y);
     const Eigen::Map<const Vector3d> o(x), h(x + 3), o_new(y), h_new(y + 3);
+    // One rounding of coordinates of 4 A in each of three directions.
     EXPECT_LT((o_new - o - shift).norm(), 1e-15);
     const Vector3d expected = Eigen::AngleAxisd(angle, axis) * (h - o);
     // Roundings of coordinates of 4 A.
@@ -168,7 +163,7 @@ TEST(RigidFit, MovesTheAtomsLeast) {
       const auto a = to_array(old);
       std::vector<double> x(a.begin(), a.end());
       const RigidFit fit = fit_rigid_geometry(model, x);
-      EXPECT_LT(worst_length(model, x), 1e-12);
+      EXPECT_LT(worst_length(model, x), length_rounding_A());
       EXPECT_EQ(fit.molecule, 0);
       EXPECT_GT(fit.largest_move_A, 0.0);
       EXPECT_LT(fit.largest_move_A, 0.2);
@@ -233,13 +228,15 @@ double gradient_error(Problem& problem) {
 }
 
 // Central differences with e = 1e-5 of energies up to 1e3 kcal/mol: rounding 1e-13/e = 1e-8,
-// truncation e^2 V'''/6 with V''' < 1e5; relative to gradients of 1e2 both stay below 1e-7.
+// truncation e^2 V'''/6 with V''' < 1e5, 1.7e-6; relative to gradients of 1e2.
+constexpr double kOfDifferences = 1.7e-8;
+
 TEST(Gradient, RigidClusterMatchesDifferences) {
   for_models([](const WaterModel& model) {
     const std::vector<double> x = random_cluster(model, 5, 3, 0);
     ForceField force_field(model, 5);
     start::RigidCluster problem(force_field, x);
-    EXPECT_LT(gradient_error(problem), 1e-7);
+    EXPECT_LT(gradient_error(problem), kOfDifferences);
   });
 }
 
@@ -249,7 +246,7 @@ TEST(Gradient, PenalisedClusterMatchesDifferences) {
       const std::vector<double> x = distorted(random_cluster(model, 5, 3, 0), 0.03, 7);
       ForceField force_field(model, 5);
       start::PenalisedCluster problem(force_field, omega, x);
-      EXPECT_LT(gradient_error(problem), 1e-7) << omega;
+      EXPECT_LT(gradient_error(problem), kOfDifferences) << omega;
       // The energy is that of the engines' formulas.
       VectorXd gradient(problem.size());
       const PenalisedPoint p = penalised_point(force_field, omega, x);
@@ -295,7 +292,8 @@ TEST(Lbfgs, FollowsRosenbrocksValley) {
   Rosenbrock f(10);
   const MinimiseResult r = start::minimise(f, {1e-9, 1000});
   EXPECT_TRUE(r.converged);
-  EXPECT_LT((f.x - VectorXd::Ones(10)).norm(), 1e-8);
+  // The least curvature at the end is 0.399.
+  EXPECT_LT((f.x - VectorXd::Ones(10)).norm(), std::sqrt(10.0) * 1e-9 / 0.39);
   // Quasi-Newton methods need some 40; steepest descent needs thousands.
   EXPECT_LT(r.iterations, 100);
   EXPECT_LT(f.evaluations, 200);
@@ -320,8 +318,8 @@ TEST(Quench, TwoMolecules) {
     ForceField force_field(tip3p(), 2);
     const MinimiseResult r = quench_rigid(force_field, x);
     EXPECT_TRUE(r.converged);
-    EXPECT_NEAR(r.energy_kcal_per_mol, -6.539941, 1e-6);
-    EXPECT_LT(worst_length(tip3p(), x), 1e-12);
+    EXPECT_NEAR(r.energy_kcal_per_mol, -6.539941, kSixDecimals);
+    EXPECT_LT(worst_length(tip3p(), x), length_rounding_A());
     // A gradient of 1e-6 against stiffnesses above 1 leaves an error of 1e-12.
     EXPECT_NEAR(force_field.energy(x).total_kcal_per_mol(), r.energy_kcal_per_mol, 1e-11);
   }
@@ -335,7 +333,7 @@ TEST(Quench, OneMoleculeStays) {
   EXPECT_TRUE(r.converged);
   EXPECT_EQ(r.iterations, 0);
   EXPECT_EQ(r.energy_kcal_per_mol, 0.0);
-  for (std::size_t c = 0; c < 9; ++c) EXPECT_NEAR(x[c], old[c], 1e-14);
+  for (std::size_t c = 0; c < 9; ++c) EXPECT_NEAR(x[c], old[c], length_rounding_A());
 }
 
 TEST(Quench, ReferenceStructureIsTheMinimum) {
@@ -344,7 +342,8 @@ TEST(Quench, ReferenceStructureIsTheMinimum) {
   ForceField force_field(tip3p(), 7);
   const MinimiseResult r = quench_rigid(force_field, x);
   EXPECT_TRUE(r.converged);
-  EXPECT_NEAR(r.energy_kcal_per_mol, -57.918723, 1e-6);
+  EXPECT_NEAR(r.energy_kcal_per_mol, -57.918723, kSixDecimals);
+  // What a gradient of 1e-6 leaves of coordinates held by 0.01 kcal/mol/A^2 and more.
   for (std::size_t c = 0; c < x.size(); ++c) EXPECT_NEAR(x[c], old[c], 1e-4);
 }
 
@@ -359,6 +358,7 @@ TEST(Quench, EndsAtAMinimum) {
     for (std::size_t m = 0; m < 6; ++m) {
       const Triple<double> t = molecule(x, m);
       const Vector9 force = to_vector(molecule(f, m));
+      // Three components of 1e-6 at most, and √3 of it.
       EXPECT_LT(total(force).norm(), 2e-6);
       EXPECT_LT(torque({t.o - t.o, t.h1 - t.o, t.h2 - t.o}, force).norm(), 2e-6);
     }
@@ -389,10 +389,12 @@ TEST(QuenchToMinimum, LeavesASaddlePoint) {
   EXPECT_TRUE(r.converged);
   EXPECT_EQ(r.saddle_points, 1);
   EXPECT_GT(r.iterations, 0);
-  EXPECT_NEAR(r.start_energy_kcal_per_mol, -38.7539836, 1e-7);
+  EXPECT_NEAR(r.start_energy_kcal_per_mol, -38.7539836, 0.5e-7);
+  // What the gradient leaves, as above.
   EXPECT_NEAR(r.energy_kcal_per_mol, -38.753990251, 1e-8);
+  // As of two molecules.
   EXPECT_NEAR(force_field.energy(x).total_kcal_per_mol(), r.energy_kcal_per_mol, 1e-11);
-  EXPECT_LT(worst_length(tip3p(), x), 1e-12);
+  EXPECT_LT(worst_length(tip3p(), x), length_rounding_A());
   EXPECT_FALSE(curves_down(tip3p(), x, 1e-5));
   EXPECT_EQ(normal_modes(tip3p(), x).imaginary(), 0);
 }
@@ -446,7 +448,7 @@ TEST(Quench, OverlappingMoleculesMoveApart) {
     const MinimiseResult r = quench_rigid(force_field, x);
     EXPECT_TRUE(r.converged);
     EXPECT_LT(r.energy_kcal_per_mol, -35.0);
-    EXPECT_LT(worst_length(tip3p(), x), 1e-12);
+    EXPECT_LT(worst_length(tip3p(), x), length_rounding_A(30.0));
     for (double c : x) EXPECT_LT(std::abs(c), 30.0);
   }
 }
@@ -456,7 +458,7 @@ TEST(Quench, PutsMoleculesOntoTheRigidGeometry) {
   ForceField force_field(tip3p(), 7);
   const MinimiseResult r = quench_rigid(force_field, x);
   EXPECT_NEAR(r.energy_kcal_per_mol, -57.918723, kSixDecimals);
-  EXPECT_LT(worst_length(tip3p(), x), kLengthRounding_A);
+  EXPECT_LT(worst_length(tip3p(), x), length_rounding_A());
 }
 
 TEST(Quench, IterationLimit) {
@@ -468,7 +470,9 @@ TEST(Quench, IterationLimit) {
   EXPECT_EQ(r.iterations, 5);
   EXPECT_GT(r.max_gradient_kcal_per_mol_A, 1e-6);
   EXPECT_LT(r.energy_kcal_per_mol, before);
-  EXPECT_NEAR(force_field.energy(x).total_kcal_per_mol(), r.energy_kcal_per_mol, 1e-10);
+  // The same sum of 190 pairs of nine distances, up to 120 kcal/mol each.
+  EXPECT_NEAR(force_field.energy(x).total_kcal_per_mol(), r.energy_kcal_per_mol,
+              rounding(190 * 9, 5, 120.0));
 }
 
 TEST(Quench, TellsHowFarItIsBeforeEachIteration) {
@@ -485,7 +489,7 @@ TEST(Quench, TellsHowFarItIsBeforeEachIteration) {
   ASSERT_EQ(energies.size(), static_cast<std::size_t>(r.iterations));
   EXPECT_EQ(energies.front(), r.start_energy_kcal_per_mol);
   // The molecules are rigid already, to rounding; forces are below 1e3 kcal/mol/A.
-  EXPECT_NEAR(r.start_energy_kcal_per_mol, before, 54 * kLengthRounding_A * 1e3);
+  EXPECT_NEAR(r.start_energy_kcal_per_mol, before, 54 * length_rounding_A() * 1e3);
   EXPECT_LT(r.energy_kcal_per_mol, r.start_energy_kcal_per_mol);
   std::size_t asked = 0;
   options.watch = nullptr;

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rounding.hpp"
 #include "tarn/core/error.hpp"
 
 /// @file
@@ -75,6 +76,11 @@ Reweighting reweighting(const std::vector<double>& beta,
   }
   return {beta, samples, all, neighbour_free_energies(beta, bins)};
 }
+/// What is left of the equations of the free energies, relative.
+constexpr double kOfEquations = 1e-8;
+/// Of two solutions, free energies: twice that over what baths share, a fifth and more.
+constexpr double kOfFreeEnergies = 2.0 * kOfEquations / 0.2;
+
 double capacity(const Reweighting& r, double beta) { return beta * beta * r.at(beta).covariance; }
 
 /// A bath whose samples are of another temperature, and baths that agree: with the energies as they
@@ -173,7 +179,8 @@ TEST(MultiHistogram, LaddersThatStayApartAreTheParts) {
   const auto f = [](const Reweighting& r) { return std::vector<double>{r.at(2.0).mean}; };
   std::vector<double> of_parts;
   const std::vector<double> error = result->errors(f(result->all()), f, &of_parts);
-  EXPECT_NEAR(error[0], std::sqrt(squares / 7.0 / 8.0), 1e-9);
+  // Sums of 800 energies up to 6.
+  EXPECT_NEAR(error[0], std::sqrt(squares / 7.0 / 8.0), 800.0 * 6.0 * test::kEpsilon);
   EXPECT_LT(of_parts[0], 0.9 * error[0]);
 }
 
@@ -216,14 +223,16 @@ TEST(MultiHistogram, FreeEnergiesSolveTheirEquations) {
     }
     for (std::size_t k = 0; k < 4; ++k) z[k] += std::exp(-beta[k] * s.energy) / mixture;
   }
-  for (const std::size_t k : {0u, 1u, 3u}) EXPECT_NEAR(-std::log(z[k]), f[k], 1e-7);
+  for (const std::size_t k : {0u, 1u, 3u}) EXPECT_NEAR(-std::log(z[k]), f[k], kOfEquations);
 
   std::vector<double> rising(beta.rbegin(), beta.rend());
   std::vector<std::vector<EnergyBin>> bins = alone(all, 4);
   std::reverse(bins.begin(), bins.end());
   const Reweighting again = reweighting(rising, bins);
-  EXPECT_NEAR(again.free_energies()[3] - again.free_energies()[0], f[0] - f[3], 1e-7);
-  EXPECT_NEAR(again.at(1.6).covariance, r.at(1.6).covariance, 1e-6 * r.at(1.6).covariance);
+  EXPECT_NEAR(again.free_energies()[3] - again.free_energies()[0], f[0] - f[3], kOfFreeEnergies);
+  // Weights change by as much as free energies, and a covariance by ten times that at most.
+  EXPECT_NEAR(again.at(1.6).covariance, r.at(1.6).covariance,
+              10.0 * kOfFreeEnergies * r.at(1.6).covariance);
 }
 
 /// The bins of the run hold what one sample a bin does, but for what weights change within a bin:
@@ -277,7 +286,7 @@ TEST(MultiHistogram, FindsFreeEnergiesFromAfar) {
     const Reweighting far(beta, n, all, std::vector<double>{0.0, off, -off});
     ASSERT_TRUE(far.converged()) << off;
     for (std::size_t k = 0; k < 3; ++k) {
-      EXPECT_NEAR(far.free_energies()[k], near.free_energies()[k], 1e-6);
+      EXPECT_NEAR(far.free_energies()[k], near.free_energies()[k], kOfFreeEnergies);
     }
   }
 }
@@ -289,9 +298,11 @@ TEST(MultiHistogram, AGapHasFewSamples) {
   const std::vector<double> g = histogram.inefficiencies();
   const auto result = histogram.result();
   EXPECT_TRUE(result->all().converged());
-  EXPECT_NEAR(result->all().at(1000.0).effective_samples, 2000.0 / g[0], 1e-6);
+  // Two sums of 2000 weights, one of them squared.
+  constexpr double kSums = 2000.0 * 4.0 * 2000.0 * test::kEpsilon;
+  EXPECT_NEAR(result->all().at(1000.0).effective_samples, 2000.0 / g[0], kSums);
   EXPECT_LT(result->all().at(50.0).effective_samples, 100.0);
-  EXPECT_NEAR(result->all().at(1.0).effective_samples, 2000.0 / g[1], 1e-6);
+  EXPECT_NEAR(result->all().at(1.0).effective_samples, 2000.0 / g[1], kSums);
   // The variance of the square of a gamma variable's deviation: n (3 n + 6) - n^2 for the shape n.
   const double error = std::sqrt(kShape * (2.0 * kShape + 6.0) / 2000.0);
   EXPECT_NEAR(capacity(result->all(), 1000.0), kShape, 4.5 * error);
@@ -321,33 +332,55 @@ TEST(MultiHistogram, AcceptanceOfAnyTwoBaths) {
     };
     EXPECT_NEAR(acceptance(result->all()), exact_acceptance(colder, hotter),
                 4.5 * error(*result, acceptance) + 1e-12);
-    EXPECT_LT(error(*result, acceptance), 0.01);
+    // Less than that of 16 000 pairs of independent samples.
+    EXPECT_LT(error(*result, acceptance), 0.5 / std::sqrt(20.0 * 800.0));
   }
-  EXPECT_NEAR(exact_acceptance(2.0, 2.0), 1.0, 1e-12);
+  // Twelve terms with powers, of some 25 roundings each.
+  EXPECT_NEAR(exact_acceptance(2.0, 2.0), 1.0, 12 * 25 * test::kEpsilon);
 }
 
-/// Of oscillators equal acceptances are equal ratios of the temperatures.
+/// Of oscillators equal acceptances are equal ratios of the temperatures. A step's acceptance is
+/// known to 4.5 standard errors, and the logarithm of its ratio to that over the slope; with both
+/// ends fixed, the middle one of five temperatures is off by two steps at most.
 TEST(MultiHistogram, AnEvenLadderOfOscillatorsIsGeometric) {
   const std::vector<double> beta{4.0, 2.2, 1.0};
-  const auto reweighting = collected(beta, 20, 1000, 17).reweighting();
+  const auto result = collected(beta, 20, 1000, 17).result();
+  const Reweighting& reweighting = result->all();
   constexpr double k = 0.5;
-  const auto even = even_ladder(*reweighting, k, 1.0 / (k * 4.0), 1.0 / (k * 1.0), 5);
+  const auto even = even_ladder(reweighting, k, 1.0 / (k * 4.0), 1.0 / (k * 1.0), 5);
   ASSERT_TRUE(even);
   ASSERT_EQ(even->temperatures_K.size(), 5u);
-  EXPECT_NEAR(even->acceptance, exact_acceptance(4.0, 4.0 / std::sqrt(2.0)), 0.01);
+  const double ratio = std::sqrt(2.0);
+  // Bisected to 1e-4, for which three steps before the last change it by as much each; temperatures
+  // to 1e-5, and a slope of one at most.
+  constexpr double kBisection = 1e-4, kLastStep = 4.0 * kBisection + 4.0 * 1e-5;
+  double step_error = 0.0;
+  for (int i = 1; i < 5; ++i) {
+    const double colder = 4.0 / std::pow(ratio, i - 1);
+    const auto acceptance = [&](const Reweighting& r) {
+      return r.acceptance(colder, colder / ratio);
+    };
+    step_error = std::max(step_error, error(*result, acceptance));
+  }
+  const double exact = exact_acceptance(4.0, 4.0 / ratio),
+               tolerance = 4.5 * step_error + kBisection;
+  const double slope = (exact - exact_acceptance(4.0, 4.0 / (1.01 * ratio))) / std::log(1.01);
+  EXPECT_NEAR(even->acceptance, exact, tolerance);
   for (std::size_t i = 0; i < 5; ++i) {
-    EXPECT_NEAR(even->temperatures_K[i], 0.5 * std::pow(std::sqrt(2.0), i),
-                0.01 * even->temperatures_K[i]);
+    EXPECT_NEAR(std::log(even->temperatures_K[i] / 0.5), static_cast<double>(i) * std::log(ratio),
+                2.0 * tolerance / slope);
     if (i == 0) continue;
-    EXPECT_NEAR(reweighting->acceptance(1.0 / (k * even->temperatures_K[i - 1]),
-                                        1.0 / (k * even->temperatures_K[i])),
-                even->acceptance, 2e-3);
+    EXPECT_NEAR(reweighting.acceptance(1.0 / (k * even->temperatures_K[i - 1]),
+                                       1.0 / (k * even->temperatures_K[i])),
+                even->acceptance, kLastStep);
   }
   // Two baths are the ends, and what the samples say nothing of is not told.
-  const auto two = even_ladder(*reweighting, k, 0.5, 2.0, 2);
+  const auto two = even_ladder(reweighting, k, 0.5, 2.0, 2);
   EXPECT_EQ(two->temperatures_K, (std::vector<double>{0.5, 2.0}));
-  EXPECT_NEAR(two->acceptance, exact_acceptance(4.0, 1.0), 0.01);
-  EXPECT_FALSE(even_ladder(*reweighting, k, 0.01, 2.0, 4));
+  const auto of_ends = [](const Reweighting& r) { return r.acceptance(4.0, 1.0); };
+  EXPECT_NEAR(two->acceptance, exact_acceptance(4.0, 1.0),
+              4.5 * error(*result, of_ends) + kBisection);
+  EXPECT_FALSE(even_ladder(reweighting, k, 0.01, 2.0, 4));
 }
 
 /// The coldest bath gives each of its samples 64 times over, however the ladders are: they are

@@ -18,6 +18,7 @@
 #include "fake_engine.hpp"
 #include "observe/rdf_counts.hpp"
 #include "observe/table_observer.hpp"
+#include "rounding.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/cluster.hpp"
@@ -570,7 +571,7 @@ TEST_F(ObserversTest, ErrorsOfABathAreThoseOfItsReplicasAlone) {
         if (d.thermostat.temperatures_K[bath] == a.bath_K) energies.push_back(energy(id));
       }
       ASSERT_EQ(energies.size(), 16u);
-      EXPECT_NEAR(a.error, analysis::mean_and_error(energies).error, 1e-12)
+      EXPECT_NEAR(a.error, analysis::mean_and_error(energies).error, test::few_roundings())
           << baths << " baths, " << a.bath_K.value() << " K";
       EXPECT_TRUE(a.converged);
     }
@@ -718,9 +719,11 @@ TEST_F(ObserversTest, RdfIsTheSumOverAllSamples) {
       for (std::size_t c = 0; c < 3; ++c) {
         const auto count = static_cast<double>(counts[c * 32 + b]);
         EXPECT_EQ(t.rows[b][1 + 3 * c], count);
-        EXPECT_NEAR(t.rows[b][2 + 3 * c], count / (150.0 * replicas * pairs[c]) * weights[b], 1e-9);
+        EXPECT_NEAR(t.rows[b][2 + 3 * c], count / (150.0 * replicas * pairs[c]) * weights[b],
+                    test::few_roundings(10.0));
         sums[c] += count;
-        EXPECT_NEAR(t.rows[b][10 + 2 * c], sums[c] / (150.0 * replicas * atoms[c]), 1e-12);
+        EXPECT_NEAR(t.rows[b][10 + 2 * c], sums[c] / (150.0 * replicas * atoms[c]),
+                    test::few_roundings(10.0));
         total += t.rows[b][3 + 3 * c];
       }
     }
@@ -840,7 +843,7 @@ TEST_F(ObserversTest, RdfErrorsOfManyReplicasAreTheirSpread) {
     }
     const analysis::MeanError expected = analysis::mean_and_error(g);
     EXPECT_NEAR(t.rows[b][3], expected.error, 1e-12 + 1e-12 * expected.error);
-    EXPECT_NEAR(t.rows[b][11], analysis::mean_and_error(neighbours).error, 1e-12);
+    EXPECT_NEAR(t.rows[b][11], analysis::mean_and_error(neighbours).error, test::few_roundings());
   }
 }
 
@@ -1176,7 +1179,7 @@ TEST_F(ObserversTest, OnlyEnergiesThatAreConservedHaveADrift) {
       continue;
     }
     ASSERT_EQ(averages.size(), 1u);
-    EXPECT_NEAR(averages[0].mean, 1.0 / kStepPs, 1e-9);
+    EXPECT_NEAR(averages[0].mean, 1.0 / kStepPs, test::few_roundings(1.0 / kStepPs));
     EXPECT_EQ(averages[0].samples, 1);
   }
 }

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rounding.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
@@ -73,7 +74,7 @@ TEST(RadialSums, DoNotDependOnWhereTheClusterIsAndHowItIsTurned) {
   add_radial(x, kO, kH, 6.0, sums);
   EXPECT_EQ(sum(sums.oxygens), 3.0);
   EXPECT_EQ(sum(sums.hydrogens), 6.0);
-  EXPECT_NEAR(sum(sums.mass_Da), 3.0 * kO + 6.0 * kH, 1e-12);
+  EXPECT_NEAR(sum(sums.mass_Da), 3.0 * kO + 6.0 * kH, test::few_roundings(54.0));
   const double c = std::cos(0.7), s = std::sin(0.7);
   std::vector<double> moved(x.size());
   for (std::size_t a = 0; a < x.size(); a += 3) {
@@ -85,13 +86,16 @@ TEST(RadialSums, DoNotDependOnWhereTheClusterIsAndHowItIsTurned) {
   add_radial(moved, kO, kH, 6.0, of_moved);
   EXPECT_EQ(of_moved.oxygens, sums.oxygens);
   EXPECT_EQ(of_moved.hydrogens, sums.hydrogens);
-  for (std::size_t b = 0; b < 20; ++b) EXPECT_NEAR(of_moved.cosines[b], sums.cosines[b], 1e-13);
+  // Of coordinates up to 12 A, over distances above 1 A.
+  for (std::size_t b = 0; b < 20; ++b)
+    EXPECT_NEAR(of_moved.cosines[b], sums.cosines[b], test::few_roundings(12.0));
 }
 
 TEST(ShellVolumes, FillTheBall) {
   const std::vector<double> volumes = analysis::shell_volumes_A3(3.0, 60);
-  EXPECT_NEAR(volumes[0], 4.0 / 3.0 * units::pi * 0.05 * 0.05 * 0.05, 1e-16);
-  EXPECT_NEAR(sum(volumes), 36.0 * units::pi, 1e-11);
+  EXPECT_NEAR(volumes[0], 4.0 / 3.0 * units::pi * 0.05 * 0.05 * 0.05,
+              test::few_roundings(volumes[0]));
+  EXPECT_NEAR(sum(volumes), 36.0 * units::pi, test::few_roundings(36.0 * units::pi));
 }
 
 /// A gram of water is its mass in daltons times the atomic mass constant, 1.66053906660e-24 g
@@ -171,12 +175,16 @@ TEST_F(ProfileObserverTest, WritesDensitiesAndOrientationAfterEquilibration) {
   const std::vector<double> volumes = analysis::shell_volumes_A3(4.0, 8);
   const std::optional<WaterModel> model = find_water_model("tip3p");
   EXPECT_EQ(all[4].r_A, 2.25);
-  EXPECT_NEAR(all[4].oxygens, 1.5 / volumes[4], 1e-15);
-  EXPECT_NEAR(all[2].oxygens, 0.5 / volumes[2], 1e-15);
-  EXPECT_NEAR(all[3].hydrogens, 2.0 / volumes[3], 1e-15) << "of the second, both times";
-  EXPECT_NEAR(all[5].hydrogens, 2.0 / volumes[5], 1e-15);
-  EXPECT_NEAR(all[5].density, 2.0 * model->mass_h_Da * 1.66053906660 / volumes[5], 1e-9);
-  EXPECT_NEAR(all[4].density, 1.5 * model->mass_o_Da * 1.66053906660 / volumes[4], 1e-8);
+  EXPECT_NEAR(all[4].oxygens, 1.5 / volumes[4], test::few_roundings());
+  EXPECT_NEAR(all[2].oxygens, 0.5 / volumes[2], test::few_roundings());
+  EXPECT_NEAR(all[3].hydrogens, 2.0 / volumes[3], test::few_roundings())
+      << "of the second, both times";
+  EXPECT_NEAR(all[5].hydrogens, 2.0 / volumes[5], test::few_roundings());
+  // One over Avogadro's number is 3.4e-10 more than the measured constant.
+  EXPECT_NEAR(all[5].density, 2.0 * model->mass_h_Da * 1.66053906660 / volumes[5],
+              4e-10 * all[5].density);
+  EXPECT_NEAR(all[4].density, 1.5 * model->mass_o_Da * 1.66053906660 / volumes[4],
+              4e-10 * all[4].density);
   // Of three pairs in shell 4 two point out.
   EXPECT_NEAR(all[4].cosine, 1.0 / 3.0, 1e-14);
   EXPECT_NEAR(all[2].cosine, 1.0, 1e-14);
@@ -208,10 +216,11 @@ TEST_F(ProfileObserverTest, EachBathHasItsOwn) {
   // The colder bath first: replicas 1 and 3.
   EXPECT_NEAR(all[2].oxygens, 2.0 / volumes[2], 1e-15);
   EXPECT_NEAR(all[2].cosine, 0.0, 1e-15);
-  EXPECT_NEAR(all[8 + 4].oxygens, 1.0 / volumes[4], 1e-15);
-  EXPECT_NEAR(all[8 + 6].oxygens, 1.0 / volumes[6], 1e-15);
+  EXPECT_NEAR(all[8 + 4].oxygens, 1.0 / volumes[4], test::few_roundings());
+  EXPECT_NEAR(all[8 + 6].oxygens, 1.0 / volumes[6], test::few_roundings());
   EXPECT_EQ(all[15].within, 2.0);
-  EXPECT_NEAR(rows()[2].oxygens, 1.0 / volumes[2], 1e-15) << "profile.csv has all of them";
+  EXPECT_NEAR(rows()[2].oxygens, 1.0 / volumes[2], test::few_roundings())
+      << "profile.csv has all of them";
   if (!io::can_draw()) return;
   profile->draw();
   EXPECT_TRUE(contains(read_text(folder_.file("profile.svg")), ">100 K<"));

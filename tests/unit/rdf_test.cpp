@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rounding.hpp"
 #include "tarn/analysis/histogram.hpp"
 
 namespace tarn::analysis {
@@ -53,7 +54,7 @@ TEST(Rdf, NormalisationIsThatOfTheBall) {
     // (r + h)^3 - (r - h)^3 = 6 r^2 h (1 + h^2 / (3 r^2)), h = dr / 2.
     EXPECT_NEAR(weights[b] * (1.0 + dr * dr / (12.0 * r[b] * r[b])), textbook, 1e-12 * textbook);
   }
-  EXPECT_NEAR(volume, 1.0, 1e-13);
+  EXPECT_NEAR(volume, 1.0, 2.0 * bins * test::kEpsilon);
   EXPECT_DOUBLE_EQ(r[0], 0.025);
   EXPECT_DOUBLE_EQ(r[239], 11.975);
 }

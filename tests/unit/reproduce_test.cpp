@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "rounding.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/csv.hpp"
@@ -241,14 +242,15 @@ TEST(Reproductions, OfWorkAndPrecisionTellWhatErrorsCost) {
       error[row.at("scheme") + ' ' + row.at("omega") + ' ' + row.at("step")] =
           number(row, "q_error_max");
   }
-  // Verlet is stable to h omega < 2 about, and the orders are 2 and 4.
+  // Verlet is stable to h omega < 2 about, and the orders are 2 and 4, off by the
+  // next term: 0.001 and 0.03 as measured.
   EXPECT_FALSE(error.contains("verlet 50 0.10000000000000001"));
   EXPECT_NEAR(std::log2(error.at("verlet 2 0.025000000000000001") /
                         error.at("verlet 2 0.012500000000000001")),
-              2.0, 0.1);
+              2.0, 0.002);
   EXPECT_NEAR(
       std::log2(error.at("rk4 2 0.025000000000000001") / error.at("rk4 2 0.012500000000000001")),
-      4.0, 0.2);
+      4.0, 0.06);
 }
 
 TEST(Reproductions, OfGrowthTimeEverySizeInBothPrecisions) {
@@ -263,7 +265,7 @@ TEST(Reproductions, OfGrowthTimeEverySizeInBothPrecisions) {
     const double n = number(row, "molecules");
     EXPECT_NEAR(
         number(row, "core_ns_per_pair") * 0.5 * n * (n - 1.0) / number(row, "core_ns_per_step"),
-        1.0, 1e-12);
+        1.0, test::few_roundings());
   }
   // 2, 4, 7, 12, 16, 17, 32, 64 and 100 molecules, up to 64 with 64 replicas and alone.
   EXPECT_EQ(cases.size(), 2u * (8 * 2 + 1));
@@ -281,7 +283,8 @@ TEST(Reproductions, OfSchemeCostPutEverySchemeBesideTheFirst) {
     EXPECT_EQ(rows[k].at("molecules"), k < 7 ? "7" : "32");
     EXPECT_EQ(first.at("scheme"), "zss-stiff");
     EXPECT_NEAR(number(rows[k], "ratio"),
-                number(rows[k], "core_ns_per_step") / number(first, "core_ns_per_step"), 1e-12);
+                number(rows[k], "core_ns_per_step") / number(first, "core_ns_per_step"),
+                test::few_roundings(10.0));
   }
 }
 

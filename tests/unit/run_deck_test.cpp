@@ -718,6 +718,7 @@ TEST_F(RunDeck, ExchangesAreInTheResultTheTablesAndTheRecord) {
   io::CsvReader csv(out_ + "/exchange.csv");
   std::vector<std::string_view> cells;
   for (const ExchangePair& p : result.exchange->pairs) {
+    // Of each ladder every other attempt is this pair's, and so is one more or none.
     EXPECT_NEAR(static_cast<double>(p.attempts), 2 * 1000.0, 2.0);
     EXPECT_GT(p.accepted, 0);
     // The mean probability, and how often that happened.

@@ -162,7 +162,9 @@ TEST(Settle, GivesNotANumberOrTheRightAnswer) {
   EXPECT_GT(solved, 1000);
 }
 
-// As far as moves of 0.4 A: where SHAKE finds a triangle SETTLE finds the same.
+// As far as moves of 0.4 A: where SHAKE finds a triangle SETTLE finds the same. SHAKE stops at
+// 1e-12, which is more of positions where old and new bonds are nearly across each other: 1.5e-11
+// was the worst of 4000, as of angles of 4 degrees; ten times that is for those of half a degree.
 TEST(Settle, FindsWhatShakeFinds) {
   Random random(6);
   int unsolved = 0;
@@ -174,7 +176,7 @@ TEST(Settle, FindsWhatShakeFinds) {
       ++unsolved;
       EXPECT_FALSE(s.converged);
     } else if (s.converged) {
-      EXPECT_LT((to_vector(x) - to_vector(s.x)).norm(), 1e-9);
+      EXPECT_LT((to_vector(x) - to_vector(s.x)).norm(), 1.5e-10);
     }
   });
   EXPECT_GT(unsolved, 0);

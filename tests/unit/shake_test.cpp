@@ -104,7 +104,7 @@ TYPED_TEST(Shake, LeavesARigidMoleculeAlone) {
     const Constrained<double> r = run<TypeParam>(c, 1e-12);
     EXPECT_TRUE(r.converged);
     EXPECT_EQ(r.iterations, 1.0);
-    EXPECT_LT((to_vector(r.x) - to_vector(c.x_old)).norm(), 1e-14);
+    EXPECT_LT((to_vector(r.x) - to_vector(c.x_old)).norm(), few_roundings(8.0));
   });
 }
 
@@ -117,7 +117,8 @@ TYPED_TEST(Shake, SaysWhenItDoesNotConverge) {
     const Constrained<double> r = run<TypeParam>(c, 1e-8);
     if (r.converged) {
       ++done;
-      EXPECT_LT(dense_constraint(r.x, c.reference).norm(), 1e-6);
+      // Three constraints, each to the tolerance of squared lengths up to 2.3 A^2, twice.
+      EXPECT_LT(dense_constraint(r.x, c.reference).norm(), std::sqrt(3.0) * 2.0 * 2.3 * 1e-8);
     } else {
       ++failed;
     }

@@ -11,7 +11,6 @@
 
 #include "scratch_folder.hpp"
 #include "start/velocities.hpp"
-#include "tarn/analysis/line_fit.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/slow_point.hpp"
 #include "tarn/core/units.hpp"
@@ -28,8 +27,11 @@ using Vector = Eigen::VectorXd;
 
 // --- the filter ---
 
+/// Some 40 terms of order one, each of a step that rounds and a weight that does: 90 roundings.
+constexpr double kFilterRounding = 90.0 * kEpsilon;
+
 // AST 5.2: mass one and three vanishing moments. A free point at x + v t averages t, t² and t³ to
-// nothing; each of some 40 terms of order one rounds.
+// nothing.
 TEST(SlowPoint, FilterKeepsCubics) {
   for (const double ratio : {1.0, 1.4, 3.9}) {
     SlowProjection p;
@@ -46,13 +48,13 @@ TEST(SlowPoint, FilterKeepsCubics) {
     p.move = [&](const Vector& m, Vector&, Vector&) { mean = m; };
     Vector x = Vector::Zero(1), v = Vector::Constant(1, 1.0 / half);
     EXPECT_EQ(move_to_slow_point(p, x, v), 1);
-    EXPECT_NEAR(mean[0], 1.0, 1e-14) << ratio;
-    for (int power = 1; power < 4; ++power) EXPECT_NEAR(mean[power], 0.0, 1e-14) << ratio;
+    EXPECT_NEAR(mean[0], 1.0, kFilterRounding) << ratio;
+    for (int power = 1; power < 4; ++power) EXPECT_NEAR(mean[power], 0.0, kFilterRounding) << ratio;
   }
 }
 
-// Of cos and sin of an oscillator the middle is left, times the response; 40 terms of order one
-// round. The slowest frequency of the window is left by a thirtieth, a third of it nearly whole.
+// Of cos and sin of an oscillator the middle is left, times the response. The slowest frequency of
+// the window is left by a thirtieth, a third of it nearly whole.
 TEST(SlowPoint, ResponseIsWhatTheFilterLeaves) {
   SlowProjection p;
   p.window = slow_window(1.0, 3.9);
@@ -67,10 +69,10 @@ TEST(SlowPoint, ResponseIsWhatTheFilterLeaves) {
     Vector x = Vector::Constant(1, 0.7), v = Vector::Constant(1, -1.3);
     move_to_slow_point(p, x, v);
     const double response = filter_response(p.window, frequency);
-    EXPECT_NEAR(mean[0], 0.7 * response, 1e-14);
-    EXPECT_NEAR(mean[1], -1.3 * response, 1e-14);
+    EXPECT_NEAR(mean[0], 0.7 * response, kFilterRounding);
+    EXPECT_NEAR(mean[1], -1.3 * response, kFilterRounding);
   }
-  EXPECT_NEAR(filter_response(p.window, 1.0), 0.032, 0.001);
+  EXPECT_NEAR(filter_response(p.window, 1.0), 0.032, 0.5e-3);  // half of the last digit
   EXPECT_GT(filter_response(p.window, 0.3), 0.5);
 }
 
@@ -80,7 +82,7 @@ TEST(SlowPoint, WindowOfThePaper) {
   EXPECT_DOUBLE_EQ(paper.step, 2.0 * M_PI / 1000.0 / 6.0);
   const SlowWindow two = slow_window(1.0, 3.909);  // 70.4 steps, and an even number of them
   EXPECT_EQ(two.steps, 72);
-  EXPECT_NEAR(two.step * two.steps, 6.0 * M_PI, 1e-13);
+  EXPECT_NEAR(two.step * two.steps, 6.0 * M_PI, 4.0 * kEpsilon * 6.0 * M_PI);  // four operations
 }
 
 // --- one molecule ---
@@ -102,7 +104,10 @@ struct Molecule {
 
 // Where J v is the whole motion, its energy is all of the kinetic energy; where v is tangent and g
 // balances rigid bonds, there is none; without forces at rest it is the penalty.
+// Differences of g and of rates pass through a system of three equations whose condition is some
+// 10, in 100 operations: 1000 roundings of the energies at most. Measured: 20 at most.
 TEST(FastBondEnergy, ClosedForms) {
+  constexpr double kRounding = 1e3 * kEpsilon;
   Random random(3);
   const double omega = 70.0;
   const Triple<double> zero{};
@@ -113,12 +118,12 @@ TEST(FastBondEnergy, ClosedForms) {
       return fast_bond_energy(w.x, v, f, r, w.m, omega);
     };
     const double penalty = penalty_energy(w.x, w.reference, omega);
-    EXPECT_NEAR(energy(zero, zero, w.reference), penalty, 1e-12 * penalty);
+    EXPECT_NEAR(energy(zero, zero, w.reference), penalty, kRounding * penalty);
 
     const Triple<double> tangent = project_velocities(w.x, w.v, w.m);
     const Triple<double> f = random.triple(20.0);
     const double all = energy(w.v, f, w.reference) - energy(tangent, f, w.reference);
-    EXPECT_NEAR(all, w.kinetic(w.v - tangent), 1e-12 * (all + penalty));
+    EXPECT_NEAR(all, w.kinetic(w.v - tangent), kRounding * (all + penalty));
 
     const Bonds<double> b = bonds(w.x);
     const BondValues<double> lambda = rigid_multipliers(w.x, tangent, f, w.m);
@@ -128,13 +133,15 @@ TEST(FastBondEnergy, ClosedForms) {
     const BondReference<double> balanced{b.length2.oh1 - g.oh1, b.length2.hh - g.hh};
     const double left = b.length2.oh2 - balanced.oh2 - g.oh2;
     EXPECT_NEAR(energy(tangent, f, balanced), 0.5 * omega * omega * left * left,
-                1e-12 * (1.0 + penalty));
+                kRounding * (1.0 + penalty));
   }
 }
 
 // Rates exactly, to rounding; g with an error of second order in the change; momentum and centre of
-// mass as they were.
+// mass as they were. Rates are sums of six products of order three, after a solve with a condition
+// of some 10; in momentum, oxygen's 16 Da times velocities of one round six times.
 TEST(MoveBonds, ReachesGAndItsRate) {
+  constexpr double kRates = 6 * 3 * 10 * kEpsilon, kMomenta = 6 * 16 * kEpsilon;
   Random random(4);
   for (int k = 0; k < 20; ++k) {
     const Molecule w(random);
@@ -151,16 +158,16 @@ TEST(MoveBonds, ReachesGAndItsRate) {
       const BondValues<double> found_rates = apply_jacobian(b, v);
       error[static_cast<std::size_t>(half)] =
           std::hypot(found.oh1 - wanted.oh1, found.oh2 - wanted.oh2, found.hh - wanted.hh);
-      EXPECT_NEAR(found_rates.oh1, rates.oh1, 1e-13);
-      EXPECT_NEAR(found_rates.oh2, rates.oh2, 1e-13);
-      EXPECT_NEAR(found_rates.hh, rates.hh, 1e-13);
+      EXPECT_NEAR(found_rates.oh1, rates.oh1, kRates);
+      EXPECT_NEAR(found_rates.oh2, rates.oh2, kRates);
+      EXPECT_NEAR(found_rates.hh, rates.hh, kRates);
       for (const Triple<double>& d : {x - w.x, v - w.v}) {
         const Vec3<double> sum = w.m.o * d.o + w.m.h * (d.h1 + d.h2);
-        EXPECT_LT(std::hypot(sum.x, sum.y, sum.z), 1e-13);
+        EXPECT_LT(std::hypot(sum.x, sum.y, sum.z), kMomenta);
       }
     }
-    // Exactly quadratic: g is.
-    EXPECT_NEAR(error[0] / error[1], 4.0, 1e-9);
+    // Exactly quadratic: g is. Squares of 1 A round some ten times, and twice in a ratio.
+    EXPECT_NEAR(error[0] / error[1], 4.0, 4.0 * 2.0 * 10.0 * kEpsilon / error[1]);
   }
 }
 
@@ -208,33 +215,34 @@ std::array<Eigen::Vector3d, 3> momenta(const Cluster& c) {
   return sums;
 }
 
-/// Slope of log y over log omega.
+/// What a sum of that many terms and of that size rounds by, of both the terms and the sum.
+double sum_rounding(double terms, double size) { return 2.0 * terms * kEpsilon * size; }
+
+/// That y goes as a power of omega, whose next term is smaller by omega^-2: what it makes the power
+/// off by between 100 and 200, it makes a fourth of between 200 and 400.
 template <class F>
-double slope(F y_of) {
-  std::vector<double> x, y;
-  for (const double omega : {100.0, 200.0, 400.0}) {
-    x.push_back(std::log(omega));
-    y.push_back(std::log(y_of(omega)));
-  }
-  return analysis::fit_line(x, y).slope;
+void expect_power(F y_of, double power, double off) {
+  const double y[] = {y_of(100.0), y_of(200.0), y_of(400.0)};
+  EXPECT_NEAR(std::log2(y[1] / y[0]), power, off);
+  EXPECT_NEAR(std::log2(y[2] / y[1]), power, off / 4.0);
 }
 
 // The energy left is that of the slow rates J v, of order omega^-2; that of tangent velocities is
-// centrifugal, g off by order omega^-2. Corrections are of order omega^-2: 0.04 between 100 and 400
-// would be a relative correction of 0.06.
+// centrifugal, g off by order omega^-2. Powers are off by 0.003 to 0.007 as measured: twice that.
 TEST(SlowStart, EnergyFallsAsTheFourthPower) {
+  constexpr double kOff = 0.014;
   for (const From from : {From::maxwell, From::tangent, From::rigid}) {
-    EXPECT_NEAR(slope([&](double omega) {
-                  Cluster c = seven(omega, from);
-                  return project(omega, c).fast_after_kcal_per_mol;
-                }),
-                -4.0, 0.04);
+    const auto after = [&](double omega) {
+      Cluster c = seven(omega, from);
+      return project(omega, c).fast_after_kcal_per_mol;
+    };
+    expect_power(after, -4.0, kOff);
   }
-  EXPECT_NEAR(slope([&](double omega) {
-                Cluster c = seven(omega, From::tangent);
-                return project(omega, c).fast_before_kcal_per_mol;
-              }),
-              -2.0, 0.04);
+  const auto before = [](double omega) {
+    Cluster c = seven(omega, From::tangent);
+    return project(omega, c).fast_before_kcal_per_mol;
+  };
+  expect_power(before, -2.0, kOff);
 }
 
 // Three modes of kT/2 a molecule, to 4.5 standard errors of chi-squared with 3 N R degrees.
@@ -257,7 +265,8 @@ TEST(SlowStart, EnergyBeforeIsThatOfMaxwell) {
 // Largest excursion of any g over three periods of the slowest vibration, by Verlet with a 50th of
 // the fastest period: of a vibration of fixed energy as 1/omega, of one that begins
 // without the forces' stretch as 1/omega², and of slow motion as 1/omega³, a value of order
-// omega^-2 that changes at its own pace.
+// omega^-2 that changes at its own pace. Powers are off by 0.002 at most of vibrations, and by 0.08
+// of slow motion, which lasts over three periods for less and less of its own: twice that.
 TEST(SlowStart, BondsDoNotVibrate) {
   const auto excursion = [](double omega, const Cluster& c) {
     System system;
@@ -294,36 +303,37 @@ TEST(SlowStart, BondsDoNotVibrate) {
     for (std::size_t k = 0; k < low.size(); ++k) worst = std::max(worst, high[k] - low[k]);
     return worst;
   };
-  const auto power = [&](From from, bool projected) {
-    return slope([&](double omega) {
+  const auto of = [&](From from, bool projected) {
+    return [&, from, projected](double omega) {
       Cluster c = seven(omega, from);
       if (projected) project(omega, c);
       return excursion(omega, c);
-    });
+    };
   };
-  EXPECT_NEAR(power(From::maxwell, false), -1.0, 0.1);
-  EXPECT_NEAR(power(From::rigid, false), -2.0, 0.1);
-  EXPECT_NEAR(power(From::maxwell, true), -3.0, 0.1);
-  EXPECT_NEAR(power(From::rigid, true), -3.0, 0.1);
+  constexpr double kOfVibration = 0.004, kOfSlowMotion = 0.16;
+  expect_power(of(From::maxwell, false), -1.0, kOfVibration);
+  expect_power(of(From::rigid, false), -2.0, kOfVibration);
+  expect_power(of(From::maxwell, true), -3.0, kOfSlowMotion);
+  expect_power(of(From::rigid, true), -3.0, kOfSlowMotion);
 }
 
-// The rates J v are of order omega^-2: tangent in the limit.
+// The rates J v are of order omega^-2: tangent in the limit. The power is off by 0.0003 and
+// 0.0001 as measured, where the largest rate is one of several: four times that.
 TEST(SlowStart, VelocitiesBecomeTangent) {
-  EXPECT_NEAR(
-      slope([&](double omega) {
-        Cluster c = seven(omega, From::maxwell);
-        project(omega, c);
-        double worst = 0.0;
-        for (std::size_t k = 0; k < c.x.size(); k += 9) {
-          std::array<double, 9> x, v;
-          std::copy_n(c.x.begin() + static_cast<std::ptrdiff_t>(k), 9, x.begin());
-          std::copy_n(c.v.begin() + static_cast<std::ptrdiff_t>(k), 9, v.begin());
-          const BondValues<double> rate = apply_jacobian(bonds(to_triple(x)), to_triple(v));
-          worst = std::max({worst, std::abs(rate.oh1), std::abs(rate.oh2), std::abs(rate.hh)});
-        }
-        return worst;
-      }),
-      -2.0, 0.1);
+  const auto largest_rate = [](double omega) {
+    Cluster c = seven(omega, From::maxwell);
+    project(omega, c);
+    double worst = 0.0;
+    for (std::size_t k = 0; k < c.x.size(); k += 9) {
+      std::array<double, 9> x, v;
+      std::copy_n(c.x.begin() + static_cast<std::ptrdiff_t>(k), 9, x.begin());
+      std::copy_n(c.v.begin() + static_cast<std::ptrdiff_t>(k), 9, v.begin());
+      const BondValues<double> rate = apply_jacobian(bonds(to_triple(x)), to_triple(v));
+      worst = std::max({worst, std::abs(rate.oh1), std::abs(rate.oh2), std::abs(rate.hh)});
+    }
+    return worst;
+  };
+  expect_power(largest_rate, -2.0, 1.2e-3);
 }
 
 // It stops when omega g and J v change by less than 1e-7; the next change is smaller, and moves
@@ -336,36 +346,41 @@ TEST(SlowStart, SettlesInFewIterations) {
   }
 }
 
+// The changes of a second projection are the next ones: below 1e-7 times the thirtieth that an
+// iteration leaves at most, over the 2 d of atoms. Measured: 1e-3 of it.
 TEST(SlowStart, IsIdempotent) {
+  constexpr double kNextChange = 1e-7 / 30.0 / (2.0 * 0.9);
   const double omega = 100.0;
   Cluster once = seven(omega, From::maxwell);
   project(omega, once);
   Cluster twice = once;
   project(omega, twice);
   for (std::size_t k = 0; k < once.x.size(); ++k) {
-    EXPECT_NEAR(twice.x[k], once.x[k], 1e-7 / omega);
-    EXPECT_NEAR(twice.v[k], once.v[k], 1e-7);
+    EXPECT_NEAR(twice.x[k], once.x[k], kNextChange / omega);
+    EXPECT_NEAR(twice.v[k], once.v[k], kNextChange);
   }
 }
 
 // Momentum and centre of mass to rounding. The angular momentum changes with the positions, which
-// move by the order of omega^-2; not at all it would be no loss to speak of.
+// move by the order of omega^-2; not at all it would be no loss to speak of. Its power is off by
+// 0.025 as measured: twice that.
 TEST(SlowStart, KeepsMomentum) {
   for (const double omega : {100.0, 400.0}) {
     Cluster c = seven(omega, From::maxwell);
     const auto before = momenta(c);
     project(omega, c);
     const auto after = momenta(c);
-    EXPECT_LT((after[0] - before[0]).norm(), 1e-12);
-    EXPECT_LT((after[1] - before[1]).norm(), 1e-12);
+    // Of both: momenta of an atom are 1 at most, and positions of 3 A weigh 16.
+    EXPECT_LT((after[0] - before[0]).norm(), 2.0 * sum_rounding(21, 1.0));
+    EXPECT_LT((after[1] - before[1]).norm(), 2.0 * sum_rounding(21, 16.0 * 3.0));
   }
-  EXPECT_NEAR(slope([](double omega) {
-                Cluster c = seven(omega, From::maxwell);
-                const Eigen::Vector3d before = momenta(c)[2];
-                project(omega, c);
-                return (momenta(c)[2] - before).norm();
-              }),
-              -2.0, 0.1);
+  const auto turned = [](double omega) {
+    Cluster c = seven(omega, From::maxwell);
+    const Eigen::Vector3d before = momenta(c)[2];
+    project(omega, c);
+    return (momenta(c)[2] - before).norm();
+  };
+  expect_power(turned, -2.0, 0.05);
 }
 
 // Law 2 and law 4, and with remove_momentum the cluster neither moves nor turns.
@@ -393,8 +408,9 @@ TEST(SlowStart, ReplicaAloneAndThreads) {
   EXPECT_EQ(alone.positions_A, first(batch.state.positions_A));
   EXPECT_EQ(alone.velocities_A_per_akma, first(batch.state.velocities_A_per_akma));
   const auto sums = momenta({alone.positions_A, alone.velocities_A_per_akma});
-  EXPECT_LT(sums[0].norm(), 1e-12);
-  EXPECT_LT(sums[2].norm(), 1e-11);
+  // Momenta of up to 5 and arms of up to 5 A.
+  EXPECT_LT(sums[0].norm(), sum_rounding(12, 5.0));
+  EXPECT_LT(sums[2].norm(), sum_rounding(12, 5.0 * 5.0));
 }
 
 TEST(SlowStart, OtherModelsAndMasses) {

@@ -131,7 +131,7 @@ TEST_F(StartStateTest, VelocitiesMayBeDrawnAnew) {
             scheme("\"settle\""));
   EXPECT_EQ(drawn.state.positions_A, before.positions_A);
   EXPECT_NE(drawn.state.velocities_A_per_akma, before.velocities_A_per_akma);
-  EXPECT_LT(largest_bond_rate(drawn.state), 1e-13);
+  EXPECT_LT(largest_bond_rate(drawn.state), few_roundings(3.0));
   const Start rest = start("replicas = 2\nvelocities = \"zero\"\n", scheme("\"settle\""));
   for (const double v : rest.state.velocities_A_per_akma) EXPECT_EQ(v, 0.0);
 }
@@ -153,8 +153,8 @@ TEST_F(StartStateTest, RigidSchemesPutItOntoTheConstraints) {
   ASSERT_GT(largest_bond_rate(before), 1e-2);
   for (const char* words : {"\"shake\"", "\"rattle\"", "\"settle\""}) {
     const Start s = start("", scheme(words));
-    EXPECT_LT(longest_of_bonds(s.state, "tip3p"), 1e-12);
-    EXPECT_LT(largest_bond_rate(s.state), 1e-13);
+    EXPECT_LT(longest_of_bonds(s.state, "tip3p"), length_rounding_A());
+    EXPECT_LT(largest_bond_rate(s.state), few_roundings(3.0));
     ASSERT_EQ(s.notes.size(), 1u);
     EXPECT_TRUE(contains(s.notes[0], "were put onto the rigid geometry of tip3p"));
   }
@@ -193,7 +193,7 @@ TEST_F(StartStateTest, MoleculesTakeTheShapeOfAnotherModel) {
   const State before = leave("a", "molecules = 5\n", scheme("\"settle\""));
   for (const char* words : {"\"settle\"", "\"zss-stiff\""}) {
     const Start s = start("model = \"spc\"\n", scheme(words));
-    EXPECT_LT(longest_of_bonds(s.state, "spc"), 1e-12);
+    EXPECT_LT(longest_of_bonds(s.state, "spc"), length_rounding_A());
     ASSERT_EQ(s.notes.size(), 2u);
     EXPECT_TRUE(contains(s.notes[0], "is of a run of tip3p, and this deck takes spc"));
     EXPECT_TRUE(contains(s.notes[1], "rigid geometry of spc"));
@@ -380,8 +380,8 @@ TEST_F(StartStateTest, VelocitiesOfAFileAreTakenWhereTheDeckSaysSo) {
     EXPECT_NEAR(gro.state.velocities_A_per_akma[i], before.velocities_A_per_akma[i], 2.5e-11);
   }
   const Start rigid = from("s.xyz", scheme("\"settle\""));
-  EXPECT_LT(longest_of_bonds(rigid.state, "tip3p"), 1e-12);
-  EXPECT_LT(largest_bond_rate(rigid.state), 1e-13);
+  EXPECT_LT(longest_of_bonds(rigid.state, "tip3p"), length_rounding_A());
+  EXPECT_LT(largest_bond_rate(rigid.state), few_roundings(3.0));
 }
 
 TEST_F(StartStateTest, PositionsOfAnotherStepAreTold) {

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include "csv_columns.hpp"
+#include "rounding.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/convert.hpp"
@@ -104,7 +105,7 @@ TEST_F(TrajectoryTablesTest, AreThoseOfTheRun) {
     ASSERT_EQ(potential.size(), 120u);
     for (std::size_t i = 0; i < of_run.size(); ++i) {
       EXPECT_EQ(std::stoi(of_run[i][0]), 10 * std::stoi(of_files[i][0]));
-      EXPECT_NEAR(std::stod(of_run[i][1]), std::stod(of_files[i][1]), 1e-12);
+      EXPECT_NEAR(std::stod(of_run[i][1]), std::stod(of_files[i][1]), test::few_roundings(10.0));
       EXPECT_TRUE(std::equal(of_run[i].begin() + 2, of_run[i].end(), of_files[i].begin() + 2)) << i;
       // The same sum in another order.
       EXPECT_NEAR(std::stod(energies[i][3]), std::stod(potential[i][3]), 1e-11);
@@ -231,7 +232,7 @@ TEST_F(TrajectoryTablesTest, TakeTheFramesThatAreChosen) {
   ASSERT_EQ(rows.size(), 9u);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     EXPECT_EQ(rows[i][0], all[4 + 3 * i][0]) << "steps are places in the file";
-    EXPECT_NEAR(std::stod(rows[i][1]), std::stod(all[4 + 3 * i][1]), 1e-12);
+    EXPECT_NEAR(std::stod(rows[i][1]), std::stod(all[4 + 3 * i][1]), test::few_roundings(10.0));
     // All but the Lindemann index, which is of the frames so far.
     EXPECT_TRUE(std::equal(rows[i].begin() + 2, rows[i].end() - 1, all[4 + 3 * i].begin() + 2))
         << i;
