@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -15,6 +14,7 @@
 
 #include "figure_page.hpp"
 #include "run/mechanics_experiment.hpp"
+#include "step_cost.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
@@ -28,9 +28,10 @@ using mechanics::Index;
 using mechanics::State;
 using mechanics::Vector;
 
-constexpr int kRepeats = 5;
+constexpr int kRepeats = 20;
 
-/// A run of a deck, its states at every so many steps; `seconds` is the shortest of kRepeats runs.
+/// A run of a deck, its states at every so many steps; `seconds` is the core time of
+/// the shortest of kRepeats runs.
 struct Watched {
   std::string label;
   Experiment setup;
@@ -57,7 +58,7 @@ Watched watch(const Deck& deck, const std::string& label, std::int64_t every,
     w.states.clear();
     const auto method = make_method(deck, w.setup);
     State s{w.setup.position, w.setup.velocity, {}, {}};
-    const auto began = std::chrono::steady_clock::now();
+    const double began = core_seconds();
     method->begin(s);
     for (std::int64_t step = 0;; ++step) {
       if (step % every == 0) {
@@ -67,8 +68,7 @@ Watched watch(const Deck& deck, const std::string& label, std::int64_t every,
       if (step == m.run.steps) break;
       method->step(s);
     }
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    const double seconds = core_seconds() - began;
     w.seconds = repeat == 0 ? seconds : std::min(w.seconds, seconds);
     w.costs = method->costs();
   }
@@ -81,6 +81,18 @@ Deck with_step(const Deck& deck, const std::string& scheme, double factor) {
   other.mechanics.run.steps = static_cast<std::int64_t>(
       std::llround(static_cast<double>(deck.mechanics.run.steps) / factor));
   return other;
+}
+
+/// Points of a curve, one of so many, that do not hide the curve below them.
+io::Series points_of(const io::Series& whole, std::size_t first, std::size_t every) {
+  io::Series points;
+  points.label = whole.label;
+  points.style = io::Series::Style::points;
+  for (std::size_t k = first; k < whole.x.size(); k += every) {
+    points.x.push_back(whole.x[k]);
+    points.y.push_back(whole.y[k]);
+  }
+  return points;
 }
 
 /// Seconds of the paper, by scheme; "zs" is among them.
@@ -204,27 +216,38 @@ void make_chain_figure(const Reproduction& r, const ReproduceOptions& options) {
   const Watched reference = watch(with_step(deck, "rattle", kFine), "reference", 100, 1);
   const Watched zs = watch(deck, "zs", 1);
   const Index last = zs.setup.position.size() - 2;
-  FigurePage figure(r, options, {"scheme", "time", "x_last", "y_last"});
+  FigurePage figure(r, options, {"scheme", "time", "x_last", "y_last", "error_max"});
   figure.text(fmt::format(
       "| scheme | max error of all coordinates | steps | {} |\n|---|---|---|---|---|---|---|\n",
       kCostsHeader));
-  const PaperSeconds paper{{"shake", 8.1}, {"zs", 1.1}};
+  const PaperSeconds paper{{"shake", 8.1}, {"shake:step=0.025", 16.5}, {"zs", 1.1}};
   std::vector<io::Plot> plots{plot(r.title, "time", "x of the last point"),
-                              plot("", "time", "y of the last point")};
+                              plot("", "time", "y of the last point"),
+                              plot("", "time", "largest error")};
+  plots[2].log_y = true;
+  plots[2].y_range = {1e-6, 1e-1};
   for (const std::string& scheme : r.schemes) {
-    const Watched w = watch(with_scheme(deck, scheme), scheme, 1);
-    double worst = 0.0;
+    const Deck own = with_scheme(deck, scheme);
+    const Watched w = watch(
+        own, scheme, std::llround(deck.mechanics.integrator.step / own.mechanics.integrator.step));
+    Vector errors(static_cast<Index>(w.states.size()));
     for (std::size_t k = 0; k < w.states.size(); ++k) {
-      worst = std::max(worst, (w.states[k].x - reference.states[k].x).lpNorm<Eigen::Infinity>());
+      double& error = errors[static_cast<Index>(k)];
+      error = (w.states[k].x - reference.states[k].x).lpNorm<Eigen::Infinity>();
       figure.csv().cell(std::string_view(scheme)).cell(w.times[k]);
-      figure.csv().cell(w.states[k].x[last]).cell(w.states[k].x[last + 1]);
+      figure.csv().cell(w.states[k].x[last]).cell(w.states[k].x[last + 1]).cell(error);
       figure.end_row();
     }
-    figure.text(fmt::format("| `{}` | {:.4f} | {} |\n", scheme, worst, costs_text(w, zs, paper)));
+    figure.text(fmt::format("| `{}` | {:.4f} | {} |\n", scheme, errors.maxCoeff(),
+                            costs_text(w, zs, paper)));
     for (Index i : {0, 1}) {
-      plots[static_cast<std::size_t>(i)].series.push_back(
-          series(scheme, w.times, w.coordinate(last + i)));
+      std::vector<io::Series>& curves = plots[static_cast<std::size_t>(i)].series;
+      const io::Series whole = series(scheme, w.times, w.coordinate(last + i));
+      curves.push_back(curves.size() < 2 ? whole : points_of(whole, 10 * curves.size(), 40));
     }
+    plots[2].series.push_back(series(scheme, w.times, errors));
+    // What lies on top of another curve lets it be seen.
+    for (io::Plot& p : plots) p.series.back().dashed = p.series.size() % 2 == 0;
   }
   figure.text(kCostsRemark);
   figure.text("The reference is RATTLE with a step a hundred times shorter.\n");
@@ -273,13 +296,14 @@ std::string opening_by_seed(Deck deck, const std::string& scheme, std::int64_t e
 void make_dna_figure(const Reproduction& r, const ReproduceOptions& options) {
   const Deck deck = load_deck(options.inputs_dir + "/" + r.deck, r.overrides);
   const Watched zs = watch(deck, "zs", 1);
-  FigurePage figure(r, options, {"scheme", "time", "theta_bar", "energy"});
+  FigurePage figure(r, options, {"scheme", "time", "theta_bar", "theta_bar_rate", "energy"});
   figure.text(fmt::format(
       "| scheme | step | time at which the mean angle passes 5 | mean energy | steps | {} |\n"
       "|---|---|---|---|---|---|---|---|---|\n",
       kCostsHeader));
   const PaperSeconds paper{{"verlet", 23.26}, {"zs", 3.24}};
-  std::vector<io::Plot> plots{plot(r.title, "time", "mean angle"), plot("", "time", "energy")};
+  std::vector<io::Plot> plots{plot(r.title, "time", "mean angle"), plot("", "time", "energy"),
+                              plot("", "mean angle", "rate of the mean angle")};
   std::string seeds = fmt::format(
       "\nThe picture and this table are of seed {}. Seeds 1 to {}, the time with its scatter:\n\n"
       "| scheme | seeds that open | time at which the mean angle passes 5 | mean energy |\n"
@@ -297,12 +321,14 @@ void make_dna_figure(const Reproduction& r, const ReproduceOptions& options) {
     const auto every = static_cast<std::int64_t>(std::lround(1.0 / factor));
     seeds += opening_by_seed(other, label, every);
     const Watched w = watch(other, label, every);
-    Vector angle(static_cast<Index>(w.states.size())), energy(angle.size());
+    Vector angle(static_cast<Index>(w.states.size())), rate(angle.size()), energy(angle.size());
     for (std::size_t k = 0; k < w.states.size(); ++k) {
       const auto i = static_cast<Index>(k);
       angle[i] = w.states[k].x.mean();
+      rate[i] = w.states[k].v.mean();
       energy[i] = mechanics::energy(w.setup.whole(), w.states[k]);
-      figure.csv().cell(std::string_view(label)).cell(w.times[k]).cell(angle[i]).cell(energy[i]);
+      figure.csv().cell(std::string_view(label)).cell(w.times[k]);
+      figure.csv().cell(angle[i]).cell(rate[i]).cell(energy[i]);
       figure.end_row();
     }
     figure.text(fmt::format("| `{}` | {} | {:.0f} | {:.3f} | {} |\n", label,
@@ -311,6 +337,7 @@ void make_dna_figure(const Reproduction& r, const ReproduceOptions& options) {
                             mean_energy(w), costs_text(w, zs, paper)));
     plots[0].series.push_back(series(label, w.times, angle));
     plots[1].series.push_back(series(label, w.times, energy));
+    plots[2].series.push_back(series(label, {angle.begin(), angle.end()}, rate));
   }
   figure.text(kCostsRemark);
   figure.text(seeds);

@@ -8,9 +8,9 @@ namespace tarn {
 void make_double_pendulum_figure(const Reproduction& r, const ReproduceOptions& options);
 /// TO Fig. 2: constraints against omega, multipliers against time.
 void make_penalty_figure(const Reproduction& r, const ReproduceOptions& options);
-/// TO Fig. 3: the last point of a chain of pendula.
+/// TO Fig. 3: the last point of a chain of pendula, and errors of all.
 void make_chain_figure(const Reproduction& r, const ReproduceOptions& options);
-/// TO Fig. 8: mean angle and energy of the DNA model.
+/// TO Fig. 8: mean angle, energy and phase portrait of the DNA model.
 void make_dna_figure(const Reproduction& r, const ReproduceOptions& options);
 
 /// AST Table 1 and Figs. 2 and 6: projections onto the slow manifold, errors against the step.
@@ -20,7 +20,7 @@ void make_slow_manifold_figure(const Reproduction& r, const ReproduceOptions& op
 void make_stiff_from_constraints_figure(const Reproduction& r, const ReproduceOptions& options);
 void make_stiff_from_slow_point_figure(const Reproduction& r, const ReproduceOptions& options);
 void make_stiff_projected_back_figure(const Reproduction& r, const ReproduceOptions& options);
-/// TO Figs. 9 and 10: errors of the magnetised body.
+/// TO Figs. 9 and 10: snapshots and errors of the magnetised body.
 void make_magnet_figure(const Reproduction& r, const ReproduceOptions& options);
 /// MS Fig. 1: Poincaré section of the heavy top.
 void make_heavy_top_figure(const Reproduction& r, const ReproduceOptions& options);

@@ -228,6 +228,43 @@ TEST(Reproductions, OfPendulaTellWhichSchemesAreLost) {
   EXPECT_EQ(left["midpoint 200"], 16);
 }
 
+TEST(Reproductions, OfTheChainHaveHalfTheStepAndErrorsOfItsOrder) {
+  const auto rows =
+      short_page("pendulum-chain", 0, {"scheme", "time", "x_last", "y_last", "error_max"});
+  ASSERT_EQ(rows.size(), 4u * 1001u);
+  std::map<std::string, double> largest;
+  for (const auto& row : rows) {
+    double& error = largest[row.at("scheme")];
+    error = std::max(error, number(row, "error_max"));
+  }
+  EXPECT_LT(largest.at("shake"), 0.004);
+  EXPECT_LT(largest.at("zs"), 0.04);
+  EXPECT_NEAR(std::log2(largest.at("shake") / largest.at("shake:step=0.025")), 2.0, 0.1);
+}
+
+TEST(Reproductions, OfTheMagnetDrawBothBodiesAtEveryTime) {
+  const test::ScratchFolder folder;
+  ReproduceOptions options;
+  options.inputs_dir = kInputs;
+  options.out_dir = folder.path();
+  reproduce({"magnet"}, options);
+  const std::string picture = test::read_text(folder.file("magnet-snapshots.svg"));
+  const std::string page = test::read_text(folder.file("magnet.md"));
+  EXPECT_TRUE(test::contains(page, "(magnet-snapshots.svg)"));
+  for (const char* label : {"t = 0", "t = 4", "t = 50"}) {
+    const std::string text = fmt::format(">{}</text>", label);
+    const std::size_t first = picture.find(text);
+    ASSERT_NE(first, std::string::npos) << label;
+    EXPECT_NE(picture.find(text, first + 1), std::string::npos) << label;
+  }
+  // Three faces and two arrows each.
+  std::size_t polygons = 0;
+  for (std::size_t at = 0; (at = picture.find("<polygon", at)) != std::string::npos; ++at) {
+    ++polygons;
+  }
+  EXPECT_EQ(polygons, 2u * 8u * 5u);
+}
+
 TEST(Reproductions, OfWorkAndPrecisionTellWhatErrorsCost) {
   const auto rows = short_page(
       "work-precision", 0,
