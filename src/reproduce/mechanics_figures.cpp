@@ -150,64 +150,172 @@ void make_double_pendulum_figure(const Reproduction& r, const ReproduceOptions& 
   figure.write(plots);
 }
 
+namespace {
+
+constexpr double kWindow = 0.2, kSampled = 0.01, kMultipliersUntil = 10.0;
+
+/// ω² g at all steps of a run.
+std::vector<Vector> penalty_multipliers(const Watched& w, double omega) {
+  std::vector<Vector> all;
+  for (const State& s : w.states) {
+    all.push_back(omega * omega * w.setup.constraint->values(s.x));
+  }
+  return all;
+}
+
+/// Multipliers at kWindow / 2 and on, kSampled apart, as long as windows about them are whole: one
+/// that ends with the run is of one side, and off.
+struct Sampled {
+  std::vector<double> times;
+  std::vector<Vector> values;
+};
+
+/// @param window 0 for the values themselves
+Sampled sampled(const std::vector<Vector>& all, double step, double window) {
+  // Sums by the trapezoidal rule from the start.
+  std::vector<Vector> sums{Vector::Zero(all.front().size())};
+  for (std::size_t k = 1; k < all.size(); ++k) {
+    sums.emplace_back(sums.back() + 0.5 * (all[k - 1] + all[k]));
+  }
+  const auto steps = [&](double time) {
+    return static_cast<std::size_t>(std::lround(time / step));
+  };
+  const std::size_t half = steps(0.5 * window);
+  Sampled result;
+  for (std::size_t k = steps(0.5 * kWindow); k + steps(0.5 * kWindow) <= steps(kMultipliersUntil);
+       k += steps(kSampled)) {
+    result.times.push_back(static_cast<double>(k) * step);
+    result.values.push_back(
+        half == 0 ? all[k]
+                  : Vector((sums[k + half] - sums[k - half]) / static_cast<double>(2 * half)));
+  }
+  return result;
+}
+
+/// Of the larger error of the two multipliers, over the times.
+struct MultiplierError {
+  double median = 0.0, rms = 0.0, largest = 0.0;
+};
+
+MultiplierError error_of(const Sampled& s, const Sampled& rigid) {
+  std::vector<double> errors;
+  double squares = 0.0;
+  for (std::size_t k = 0; k < s.values.size(); ++k) {
+    errors.push_back((s.values[k] - rigid.values[k]).lpNorm<Eigen::Infinity>());
+    squares += errors.back() * errors.back();
+  }
+  return {quantile_of(errors, 0.5), std::sqrt(squares / static_cast<double>(errors.size())),
+          quantile_of(errors, 1.0)};
+}
+
+double largest_of(const std::vector<Vector>& all) {
+  double largest = 0.0;
+  for (const Vector& v : all) largest = std::max(largest, v.norm());
+  return largest;
+}
+
+io::Series first_of(std::string label, const Sampled& s) {
+  io::Series series;
+  series.label = std::move(label);
+  series.x = s.times;
+  for (const Vector& v : s.values) series.y.push_back(v[0]);
+  return series;
+}
+
+}  // namespace
+
 void make_penalty_figure(const Reproduction& r, const ReproduceOptions& options) {
   const std::string path = options.inputs_dir + "/" + r.deck;
-  FigurePage figure(r, options, {"omega", "exact_omega2_g_max", "zs_omega2_g_max"});
-  figure.text("| ω | ω² max \\|g\\|, exact | the same by Z&S with h = 0.01 |\n|---|---|---|\n");
-  io::Plot of_omega = plot(r.title, "ω", "ω² max |g|");
-  io::Series exact{"exact", {}, {}, {}, {}, io::Series::Style::points};
-  io::Series of_zs{"zs, h = 0.01", {}, {}, {}, {}, io::Series::Style::points};
-  const auto worst = [](const Watched& w, double omega) {
-    double largest = 0.0;
-    for (const mechanics::State& s : w.states) {
-      largest = std::max(largest, w.setup.constraint->values(s.x).norm());
-    }
-    return omega * omega * largest;
+  constexpr double kStep = 0.01;
+  constexpr double kAside = 1.025;  // of points of Z&S, which would hide others
+  FigurePage figure(
+      r, options,
+      {"omega", "scheme", "omega2_g_max", "omega2_g_end", "instant_error_rms", "instant_error_max",
+       "window_error_median", "window_error_rms", "window_error_max"});
+  figure.text(
+      "| ω | ω² max \\|g\\|, exact | at t = 50 | by Z&S with h = 0.01, max | error of the mean, "
+      "exact: rms | largest | by Z&S: rms | largest | error of ω² g, exact: rms | largest |\n"
+      "|---|---|---|---|---|---|---|---|---|---|\n");
+  io::Plot of_omega = plot(r.title, "ω", "ω² |g|"), errors = plot("", "ω", "error of multipliers");
+  of_omega.y_range = {0.0, 5.0};
+  errors.y_range = {5e-3, 5.0};
+  for (io::Plot* p : {&of_omega, &errors}) {
+    p->log_x = true;
+    p->x_range = {8.0, 200.0};
+  }
+  errors.log_y = true;
+  const auto points = [](io::Plot& p, const char* label, std::size_t colour) {
+    io::Series& s = p.series.emplace_back();
+    s.label = label;
+    s.style = io::Series::Style::points;
+    s.colour = io::palette_colour(colour);
   };
-  for (double omega : {10.0, 20.0, 40.0, 80.0, 160.0}) {
-    const std::string set = fmt::format("integrator.omega={}", omega);
-    const Deck fine = load_deck(path, {set, "integrator.step=0.01", "run.duration=50"});
-    const double a = worst(watch(with_step(fine, "verlet", 2.0 / omega), "", 1, 1), omega);
-    const double b = worst(watch(fine, "", 1, 1), omega);
-    figure.text(fmt::format("| {} | {:.3f} | {:.3f} |\n", omega, a, b));
-    figure.csv().cell(omega).cell(a).cell(b);
-    figure.end_row();
-    exact.x.push_back(omega);
-    exact.y.push_back(a);
-    of_zs.x.push_back(omega);
-    of_zs.y.push_back(b);
-  }
-  of_omega.log_x = true;
-  of_omega.y_range = {0.0, 6.0};
-  of_omega.series = {exact, of_zs};
-
-  const Deck deck = load_deck(path, {"integrator.step=0.01", "run.duration=10"});
-  const Watched shake = watch(with_scheme(deck, "shake"), "shake", 1);
-  const Watched zs = watch(deck, "zs", 1);
-  const double omega2 = std::pow(*deck.mechanics.integrator.omega, 2);
-  constexpr std::size_t kHalf = 10;  // of a window of 0.2
-  std::vector<double> times;
-  Vector mean(static_cast<Index>(zs.states.size() - 2 * kHalf));
-  for (std::size_t k = kHalf; k + kHalf < zs.states.size(); ++k) {
-    double sum = 0.0;
-    for (std::size_t j = k - kHalf; j <= k + kHalf; ++j) {
-      const double end = j == k - kHalf || j == k + kHalf ? 0.5 : 1.0;
-      sum += end * omega2 * zs.setup.constraint->values(zs.states[j].x)[0];
+  points(of_omega, "largest, exact", 0);
+  points(of_omega, "largest, Z&S with h = 0.01", 1);
+  points(of_omega, "at t = 50, exact", 2);
+  points(errors, "ω² g, exact", 3);
+  points(errors, "mean over 0.2, exact", 0);
+  points(errors, "mean over 0.2, Z&S with h = 0.01", 1);
+  const Deck until = load_deck(path, {fmt::format("integrator.step={}", kStep),
+                                      fmt::format("run.duration={}", kMultipliersUntil)});
+  const Watched shake = watch(with_scheme(until, "shake"), "shake", 1, 1);
+  std::vector<Vector> lambda;
+  for (const mechanics::State& s : shake.states) lambda.push_back(s.lambda);
+  const Sampled rigid = sampled(lambda, kStep, 0.0);
+  for (int k = 0; k <= 16; ++k) {
+    // Even, so that all times are steps of the exact run.
+    const double omega = 2.0 * std::round(5.0 * std::pow(2.0, 0.25 * k));
+    const Deck deck =
+        load_deck(path, {fmt::format("integrator.omega={}", omega),
+                         fmt::format("integrator.step={}", kStep), "run.duration=50"});
+    const double fine = 0.02 / omega;
+    const auto exact =
+        penalty_multipliers(watch(with_step(deck, "verlet", fine / kStep), "verlet", 1, 1), omega);
+    const auto by_zs = penalty_multipliers(watch(deck, "zs", 1, 1), omega);
+    figure.text(fmt::format("| {} | {:.3f} | {:.3f} | {:.3f} |", omega, largest_of(exact),
+                            exact.back().norm(), largest_of(by_zs)));
+    std::array<MultiplierError, 2> instant, window;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto& all = i == 0 ? exact : by_zs;
+      const double step = i == 0 ? fine : kStep;
+      instant[i] = error_of(sampled(all, step, 0.0), rigid);
+      window[i] = error_of(sampled(all, step, kWindow), rigid);
+      figure.csv().cell(omega).cell(i == 0 ? "exact" : "zs");
+      figure.csv().cell(largest_of(all)).cell(all.back().norm());
+      figure.csv().cell(instant[i].rms).cell(instant[i].largest);
+      figure.csv().cell(window[i].median).cell(window[i].rms).cell(window[i].largest);
+      figure.end_row();
+      figure.text(fmt::format(" {:.3f} | {:.3f} |", window[i].rms, window[i].largest));
     }
-    times.push_back(zs.times[k]);
-    mean[static_cast<Index>(k - kHalf)] = sum / (2.0 * kHalf);
+    figure.text(fmt::format(" {:.3f} | {:.3f} |\n", instant[0].rms, instant[0].largest));
+    const std::array values{largest_of(exact), largest_of(by_zs), exact.back().norm()};
+    const std::array of_errors{instant[0], window[0], window[1]};
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      of_omega.series[i].x.push_back(i == 1 ? kAside * omega : omega);
+      of_omega.series[i].y.push_back(values[i]);
+      io::Series& s = errors.series[i];
+      s.x.push_back(i == 2 ? kAside * omega : omega);
+      s.y.push_back(of_errors[i].rms);
+      s.low.push_back(of_errors[i].median);
+      s.high.push_back(of_errors[i].largest);
+    }
   }
-  Vector rigid(static_cast<Index>(shake.states.size()));
-  Vector instant(rigid.size());
-  for (std::size_t k = 0; k < shake.states.size(); ++k) {
-    rigid[static_cast<Index>(k)] = shake.states[k].lambda[0];
-    instant[static_cast<Index>(k)] = omega2 * zs.setup.constraint->values(zs.states[k].x)[0];
-  }
+
+  const double omega = *until.mechanics.integrator.omega;
+  const auto by_zs = penalty_multipliers(watch(until, "zs", 1, 1), omega);
   io::Plot of_time = plot("", "time", "first multiplier");
   of_time.y_range = {0.0, 2.5};
-  of_time.series = {series("ω² g, ω = 20", zs.times, instant), series("SHAKE", shake.times, rigid),
-                    series("mean of ω² g over 0.2", times, mean)};
-  figure.write({of_omega, of_time});
+  of_time.series = {first_of(fmt::format("ω² g, ω = {}", omega), sampled(by_zs, kStep, 0.0)),
+                    first_of("SHAKE", rigid),
+                    first_of("mean of ω² g over 0.2", sampled(by_zs, kStep, kWindow))};
+  figure.text(
+      "\nMultipliers are compared with SHAKE's, with h = 0.01, from t = 0.1 to 9.9, every 0.01; "
+      "the "
+      "larger error of the two. Windows are centred. Where one would reach over an end of the run "
+      "it "
+      "is left out: of one side only, it is off. Bars go from the median to the largest "
+      "error, points are root mean squares. *Exact* is velocity Verlet with h ω = 0.02.\n");
+  figure.write({of_omega, of_time, errors});
 }
 
 void make_chain_figure(const Reproduction& r, const ReproduceOptions& options) {

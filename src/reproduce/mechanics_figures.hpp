@@ -6,7 +6,7 @@ namespace tarn {
 
 /// TO Fig. 1: errors of the double pendulum's second point.
 void make_double_pendulum_figure(const Reproduction& r, const ReproduceOptions& options);
-/// TO Fig. 2: constraints against omega, multipliers against time.
+/// TO Fig. 2: constraints against omega, multipliers against time and their errors against omega.
 void make_penalty_figure(const Reproduction& r, const ReproduceOptions& options);
 /// TO Fig. 3: the last point of a chain of pendula, and errors of all.
 void make_chain_figure(const Reproduction& r, const ReproduceOptions& options);

@@ -357,8 +357,11 @@ const std::vector<Reproduction>& reproductions() {
        "ω² g at a fixed time, as a function of ω, stays bounded; the mean of ω² g over a window of "
        "0.2 follows the multiplier of SHAKE.",
        "ω² max |g| is 2.43 from ω = 20 on, and that of Z&S with h = 0.01 grows when h ω passes 1. "
-       "The "
-       "value at one time only oscillates. ω² g itself is 0.67 off at the start for every ω.",
+       "The value at t = 50, which the paper draws, only oscillates below it. ω² g itself is some "
+       "0.65 "
+       "off at most, whatever ω. Its mean over 0.2 is 0.11 off at ω = 20, 0.07 at 80 and 0.04 at "
+       "160, about as 1/ω, and better where a whole number of vibrations fits the window. That of "
+       "Z&S is as good to ω = 28, and gets worse from 40 on.",
        make_penalty_figure},
       {"pendulum-chain",
        "A chain of ten pendula (Tao & Owhadi, Fig. 3)",

@@ -242,6 +242,29 @@ TEST(Reproductions, OfTheChainHaveHalfTheStepAndErrorsOfItsOrder) {
   EXPECT_NEAR(std::log2(largest.at("shake") / largest.at("shake:step=0.025")), 2.0, 0.1);
 }
 
+TEST(Reproductions, OfThePenaltyAverageItsMultipliersOverWholeWindows) {
+  const auto rows = short_page(
+      "penalty-limit", 0,
+      {"omega", "scheme", "omega2_g_max", "omega2_g_end", "instant_error_rms", "instant_error_max",
+       "window_error_median", "window_error_rms", "window_error_max"});
+  ASSERT_EQ(rows.size(), 17u * 2u);
+  std::map<std::string, double> largest;  // error of a mean, by omega, exact
+  for (const auto& row : rows) {
+    EXPECT_LE(number(row, "omega2_g_end"), number(row, "omega2_g_max"));
+    EXPECT_LE(number(row, "window_error_median"), number(row, "window_error_max"));
+    EXPECT_LE(number(row, "window_error_rms"), number(row, "window_error_max"));
+    if (row.at("scheme") != "exact") continue;
+    largest[row.at("omega")] = number(row, "window_error_max");
+    // At the start of vibrations ω² g is nothing, and the multiplier 2/3.
+    EXPECT_NEAR(number(row, "instant_error_max"), 2.0 / 3.0, 0.03) << row.at("omega");
+  }
+  // By a prototype, to 5 %.
+  EXPECT_NEAR(largest.at("20"), 0.108, 0.0054);
+  EXPECT_NEAR(largest.at("40"), 0.102, 0.0051);
+  EXPECT_NEAR(largest.at("80"), 0.067, 0.0034);
+  EXPECT_NEAR(largest.at("160"), 0.036, 0.0018);
+}
+
 TEST(Reproductions, OfTheMagnetDrawBothBodiesAtEveryTime) {
   const test::ScratchFolder folder;
   ReproduceOptions options;
