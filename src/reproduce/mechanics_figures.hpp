@@ -13,7 +13,7 @@ void make_chain_figure(const Reproduction& r, const ReproduceOptions& options);
 /// TO Fig. 8: mean angle, energy and phase portrait of the DNA model.
 void make_dna_figure(const Reproduction& r, const ReproduceOptions& options);
 
-/// AST Table 1 and Figs. 2 and 6: projections onto the slow manifold, errors against the step.
+/// AST Table 1 and Figs. 2 and 6: projections onto the slow manifold, errors against step and cost.
 void make_slow_manifold_figure(const Reproduction& r, const ReproduceOptions& options);
 /// AST Figs. 3, 4 and 5: errors of the stiff equations against their cost, from a point on the
 /// constraints, from a slow point, and put back onto the slow manifold at t = 1, 2, ..., 9.

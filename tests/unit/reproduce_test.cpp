@@ -265,6 +265,29 @@ TEST(Reproductions, OfThePenaltyAverageItsMultipliersOverWholeWindows) {
   EXPECT_NEAR(largest.at("160"), 0.036, 0.0018);
 }
 
+TEST(Reproductions, OfSlowSolutionsTellWhatErrorsCost) {
+  const auto rows =
+      short_page("slow-manifold", 0,
+                 {"method", "omega", "step", "q_error", "p_error", "forces", "time_ratio"});
+  // Twelve steps of RATTLE and seven of the projected method, and six tolerances twice.
+  ASSERT_EQ(rows.size(), 3u * (12u + 7u) + 2u * 6u);
+  std::map<std::string, std::map<std::string, double>> q_error, forces;
+  for (const auto& row : rows) {
+    EXPECT_GT(number(row, "time_ratio"), 0.0);
+    const std::string run = row.at("method") + ' ' + row.at("omega");
+    q_error[run][row.at("step")] = number(row, "q_error");
+    forces[run][row.at("step")] = number(row, "forces");
+  }
+  EXPECT_NEAR(q_error.at("rattle 10000").at("0.125"), 2.81e-2, 1e-3);
+  EXPECT_NEAR(q_error.at("rattle 100").at("0.000244140625"), 8.2e-3, 1e-4);
+  EXPECT_NEAR(q_error.at("rk4-projected 10000").at("0.0625"), 3.0e-5, 3e-6);
+  // A force a step and one at the start; what a projection costs does not depend on ω.
+  EXPECT_EQ(forces.at("rattle 1000").at("0.5"), 21.0);
+  EXPECT_NEAR(
+      forces.at("rk4-projected 1000").at("0.5") / forces.at("rk4-projected 10000").at("0.5"), 1.0,
+      0.02);
+}
+
 TEST(Reproductions, OfTheMagnetDrawBothBodiesAtEveryTime) {
   const test::ScratchFolder folder;
   ReproduceOptions options;
