@@ -5,7 +5,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "figure_page.hpp"
 #include "run/mechanics_experiment.hpp"
 #include "step_cost.hpp"
+#include "tarn/analysis/line_fit.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/mechanics/diagnostics.hpp"
@@ -359,6 +362,117 @@ void make_chain_figure(const Reproduction& r, const ReproduceOptions& options) {
   }
   figure.text(kCostsRemark);
   figure.text("The reference is RATTLE with a step a hundred times shorter.\n");
+  figure.write(plots);
+}
+
+namespace {
+
+constexpr std::array kPoints{10, 32, 100, 316, 1000, 3162, 10000};
+constexpr int kFitFrom = 100;  // points
+
+/// A scheme on a chain. Every step is the first: a long chain soon hangs in another way than a
+/// short one.
+struct TimedChain {
+  Experiment setup;
+  std::unique_ptr<mechanics::Method> method;
+  State start;
+  std::int64_t steps = 1;                                    // of a turn
+  double seconds = std::numeric_limits<double>::infinity();  // of a step
+
+  double turn() {
+    const double began = core_seconds();
+    for (std::int64_t k = 0; k < steps; ++k) {
+      State s = start;
+      method->step(s);
+    }
+    return core_seconds() - began;
+  }
+};
+
+}  // namespace
+
+void make_chain_cost_figure(const Reproduction& r, const ReproduceOptions& options) {
+  constexpr int kTurns = 7;
+  const double of_a_turn = 0.05 * options.share_of_time;  // seconds
+  std::vector<std::vector<TimedChain>> all;               // by scheme and number of points
+  for (const std::string& scheme : r.schemes) {
+    std::vector<TimedChain>& chains = all.emplace_back();
+    for (const int points : kPoints) {
+      const Deck deck = with_scheme(
+          load_deck(options.inputs_dir + "/" + r.deck, {fmt::format("system.n={}", points)}),
+          scheme);
+      TimedChain& c = chains.emplace_back();
+      c.setup = make_experiment(deck);
+      c.method = make_method(deck, c.setup);
+      c.start = {c.setup.position, c.setup.velocity, {}, {}};
+      c.method->begin(c.start);
+      while (c.turn() < of_a_turn) c.steps *= 2;
+    }
+  }
+  // In turns, so that what else the machine does falls on all alike.
+  for (int turn = 0; turn < kTurns; ++turn) {
+    for (auto& chains : all) {
+      for (TimedChain& c : chains) {
+        c.seconds = std::min(c.seconds, c.turn() / static_cast<double>(c.steps));
+      }
+    }
+  }
+
+  FigurePage figure(r, options, {"scheme", "points", "core_us_per_step", "ratio", "iterations"});
+  figure.text("| scheme |");
+  for (const int points : kPoints) figure.text(fmt::format(" n = {} |", points));
+  figure.text(fmt::format(" exponent from n = {} on |\n|---|", kFitFrom));
+  for (std::size_t k = 0; k < kPoints.size() + 1; ++k) figure.text("---|");
+  figure.text("\n");
+  std::vector<io::Plot> plots{plot(r.title, "", "step (ratio)"),
+                              plot("", "number of points n", "for each point")};
+  for (io::Plot& p : plots) {
+    p.log_x = p.log_y = true;
+    p.x_range = {7.0, 14000.0};
+  }
+  plots[1].y_range = {0.05, 0.5};
+  io::Series& guide = plots[0].series.emplace_back(order_guide(1, 10000.0, 300.0, 10.0));
+  guide.label = "as n";
+  const double one = all[0][0].seconds;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::vector<double> log_n, log_time;
+    io::Series of_step, of_point;
+    figure.text(fmt::format("| `{}` |", r.schemes[i]));
+    for (std::size_t k = 0; k < kPoints.size(); ++k) {
+      const TimedChain& c = all[i][k];
+      const double n = kPoints[k], ratio = c.seconds / one;
+      const Costs costs = c.method->costs();
+      const auto iterations =
+          std::llround(static_cast<double>(costs.iterations) / static_cast<double>(costs.steps));
+      figure.csv().cell(std::string_view(r.schemes[i])).cell(std::int64_t{kPoints[k]});
+      figure.csv().cell(1e6 * c.seconds).cell(ratio).cell(std::int64_t{iterations});
+      figure.end_row();
+      figure.text(fmt::format(" {:.{}f}{} |", ratio, ratio < 99.5 ? 1 : 0,
+                              iterations > 0 ? fmt::format(" ({})", iterations) : ""));
+      of_step.x.push_back(n);
+      of_step.y.push_back(ratio);
+      of_point.x.push_back(n);
+      of_point.y.push_back(ratio / n);
+      if (kPoints[k] < kFitFrom) continue;
+      log_n.push_back(std::log(n));
+      log_time.push_back(std::log(ratio / static_cast<double>(std::max(1LL, iterations))));
+    }
+    figure.text(fmt::format(" {:.2f} |\n", analysis::fit_line(log_n, log_time).slope));
+    for (io::Series* s : {&of_step, &of_point}) {
+      s->label = r.schemes[i];
+      s->style = io::Series::Style::marked_line;
+      s->colour = io::palette_colour(i);
+    }
+    plots[0].series.push_back(std::move(of_step));
+    plots[1].series.push_back(std::move(of_point));
+  }
+  figure.text(
+      "\nCore time of a step from the start, again and again, as a ratio to the first scheme's "
+      "with "
+      "ten points, and in brackets Newton iterations a step; the shortest of seven turns, which "
+      "all schemes and sizes took one after the other on one thread. The exponent is the slope of "
+      "a "
+      "line through logarithms, of SHAKE and RATTLE of the time of an iteration.\n");
   figure.write(plots);
 }
 

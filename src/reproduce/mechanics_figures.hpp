@@ -10,6 +10,8 @@ void make_double_pendulum_figure(const Reproduction& r, const ReproduceOptions& 
 void make_penalty_figure(const Reproduction& r, const ReproduceOptions& options);
 /// TO Fig. 3: the last point of a chain of pendula, and errors of all.
 void make_chain_figure(const Reproduction& r, const ReproduceOptions& options);
+/// What a step costs by the number of points of a chain.
+void make_chain_cost_figure(const Reproduction& r, const ReproduceOptions& options);
 /// TO Fig. 8: mean angle, energy and phase portrait of the DNA model.
 void make_dna_figure(const Reproduction& r, const ReproduceOptions& options);
 

@@ -288,6 +288,24 @@ TEST(Reproductions, OfSlowSolutionsTellWhatErrorsCost) {
       0.02);
 }
 
+TEST(Reproductions, OfChainsTimeEveryLength) {
+  const auto rows =
+      short_page("chain-cost", 0, {"scheme", "points", "core_us_per_step", "ratio", "iterations"});
+  ASSERT_EQ(rows.size(), 4u * 7u);
+  EXPECT_EQ(rows.front().at("scheme"), "zs");
+  EXPECT_EQ(number(rows.front(), "ratio"), 1.0);
+  for (const auto& row : rows) {
+    EXPECT_NEAR(number(row, "ratio") * number(rows.front(), "core_us_per_step") /
+                    number(row, "core_us_per_step"),
+                1.0, 1e-12);
+    const bool newton = row.at("scheme") == "shake" || row.at("scheme") == "rattle";
+    EXPECT_EQ(number(row, "iterations") > 0.0, newton) << row.at("scheme");
+  }
+  // A thousand times the points: n² would be a million times the time, and n is a thousand.
+  EXPECT_GT(number(rows[6], "ratio"), 100.0);
+  EXPECT_LT(number(rows[6], "ratio"), 20000.0);
+}
+
 TEST(Reproductions, OfTheMagnetDrawBothBodiesAtEveryTime) {
   const test::ScratchFolder folder;
   ReproduceOptions options;
