@@ -145,6 +145,26 @@ void make_magnet_figure(const Reproduction& r, const ReproduceOptions& options) 
   figure.write(plots);
 }
 
+namespace {
+
+/// From dark blue to yellow, so that orbits that lie within one another have colours near each
+/// other.
+std::string colour_between(double share) {
+  constexpr std::array<std::array<double, 3>, 5> kColours{
+      {{68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {244, 160, 20}}};
+  const double at = share * (kColours.size() - 1);
+  const auto below = std::min(static_cast<std::size_t>(at), kColours.size() - 2);
+  std::string colour = "#";
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double low = kColours[below][k], high = kColours[below + 1][k];
+    colour +=
+        fmt::format("{:02x}", std::lround(low + (at - static_cast<double>(below)) * (high - low)));
+  }
+  return colour;
+}
+
+}  // namespace
+
 void make_heavy_top_figure(const Reproduction& r, const ReproduceOptions& options) {
   const Deck deck = load_deck(options.inputs_dir + "/" + r.deck, r.overrides);
   FigurePage figure(r, options, {"orbit", "m13", "m12"});
@@ -152,6 +172,7 @@ void make_heavy_top_figure(const Reproduction& r, const ReproduceOptions& option
   const double h = deck.mechanics.integrator.step;
   constexpr int kOrbits = 19, kSteps = 60000;
   io::Plot section = plot(r.title, "m₁₃", "m₁₂");
+  section.x_range = {-1.8, 1.8};
   figure.text("| orbit | largest error of the energy | points |\n|---|---|---|\n");
   for (int orbit = 0; orbit < kOrbits; ++orbit) {
     // On the section v₃ = 0, on H = 1 and with m·v = 0: v = (0, 1, 0), m₁₃ = 0.
@@ -167,6 +188,7 @@ void make_heavy_top_figure(const Reproduction& r, const ReproduceOptions& option
     double worst = 0.0;
     io::Series points;
     points.style = io::Series::Style::points;
+    points.colour = colour_between(static_cast<double>(orbit) / (kOrbits - 1));
     for (int step = 0; step < kSteps; ++step) {
       const Vector q = top.q, v = top.v;
       top.step();
