@@ -130,6 +130,8 @@ void make_magnet_figure(const Reproduction& r, const ReproduceOptions& options) 
     for (std::size_t k = 0; k < 3; ++k) {
       series[k].label = scheme;
       plots[k].series.push_back(std::move(series[k]));
+      // Lies on the first, of the other quadrature.
+      plots[k].series.back().dashed = plots[k].series.size() == 2;
     }
     const double seconds = seconds_of(variant);
     if (first_seconds == 0.0) first_seconds = seconds;
