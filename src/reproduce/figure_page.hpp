@@ -90,8 +90,8 @@ inline constexpr const char* kCostsHeader =
     "solves a step | Newton iterations a step | time | the paper's time";
 /// Times of runs in the same process, and of the paper's.
 inline constexpr const char* kCostsRemark =
-    "\nThe time is that of the whole run, as a ratio to Z&S in the same process; so is the "
-    "paper's.\n";
+    "\nThe time is the core time of the whole run, as a ratio to Z&S in the same process; the "
+    "paper's is a ratio to its own Z&S.\n";
 
 /// A row of these columns.
 /// @param time as a ratio to Z&S

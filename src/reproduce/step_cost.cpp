@@ -6,25 +6,27 @@
 namespace tarn {
 namespace {
 
-double core_seconds(Engine& engine, std::int64_t steps) {
-  const std::clock_t begin = std::clock();
+double core_seconds_of(Engine& engine, std::int64_t steps) {
+  const double begin = core_seconds();
   engine.advance(steps);
-  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  return core_seconds() - begin;
 }
 
 /// Steps that take so long: doubled until they take a good part of it.
 std::int64_t steps_in(Engine& engine, double seconds) {
   std::int64_t steps = 1;
-  double taken = core_seconds(engine, steps);
+  double taken = core_seconds_of(engine, steps);
   while (taken < 0.2 * seconds) {
     steps *= 2;
-    taken = core_seconds(engine, steps);
+    taken = core_seconds_of(engine, steps);
   }
   return std::max<std::int64_t>(
       1, static_cast<std::int64_t>(static_cast<double>(steps) * seconds / taken));
 }
 
 }  // namespace
+
+double core_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 double quantile_of(std::vector<double> values, double share) {
   if (values.empty()) return 0.0;
@@ -39,7 +41,7 @@ void time_in_turns(std::vector<Timed>& all, int turns, double seconds) {
   for (Timed& t : all) steps.push_back(steps_in(*t.engine, seconds));
   for (int turn = 0; turn < turns; ++turn) {
     for (std::size_t k = 0; k < all.size(); ++k) {
-      const double taken = core_seconds(*all[k].engine, steps[k]);
+      const double taken = core_seconds_of(*all[k].engine, steps[k]);
       all[k].ns_per_step.push_back(1e9 * taken / static_cast<double>(steps[k]) / all[k].replicas);
     }
   }

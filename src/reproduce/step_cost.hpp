@@ -8,6 +8,9 @@
 
 namespace tarn {
 
+/// Core time of the process so far [s]: what else the machine does counts little.
+double core_seconds();
+
 /// An engine whose steps are timed.
 struct Timed {
   std::unique_ptr<Engine> engine;

@@ -229,6 +229,107 @@ TEST(Reproductions, OfPendulaTellWhichSchemesAreLost) {
   EXPECT_EQ(left["midpoint 200"], 16);
 }
 
+TEST(Reproductions, OfTheChainHaveHalfTheStepAndErrorsOfItsOrder) {
+  const auto rows =
+      short_page("pendulum-chain", 0, {"scheme", "time", "x_last", "y_last", "error_max"});
+  ASSERT_EQ(rows.size(), 4u * 1001u);
+  std::map<std::string, double> largest;
+  for (const auto& row : rows) {
+    double& error = largest[row.at("scheme")];
+    error = std::max(error, number(row, "error_max"));
+  }
+  EXPECT_LT(largest.at("shake"), 0.004);
+  EXPECT_LT(largest.at("zs"), 0.04);
+  EXPECT_NEAR(std::log2(largest.at("shake") / largest.at("shake:step=0.025")), 2.0, 0.1);
+}
+
+TEST(Reproductions, OfThePenaltyAverageItsMultipliersOverWholeWindows) {
+  const auto rows = short_page(
+      "penalty-limit", 0,
+      {"omega", "scheme", "omega2_g_max", "omega2_g_end", "instant_error_rms", "instant_error_max",
+       "window_error_median", "window_error_rms", "window_error_max"});
+  ASSERT_EQ(rows.size(), 17u * 2u);
+  std::map<std::string, double> largest;  // error of a mean, by omega, exact
+  for (const auto& row : rows) {
+    EXPECT_LE(number(row, "omega2_g_end"), number(row, "omega2_g_max"));
+    EXPECT_LE(number(row, "window_error_median"), number(row, "window_error_max"));
+    EXPECT_LE(number(row, "window_error_rms"), number(row, "window_error_max"));
+    if (row.at("scheme") != "exact") continue;
+    largest[row.at("omega")] = number(row, "window_error_max");
+    // At the start of vibrations ω² g is nothing, and the multiplier 2/3.
+    EXPECT_NEAR(number(row, "instant_error_max"), 2.0 / 3.0, 0.03) << row.at("omega");
+  }
+  // By a prototype, to 5 %.
+  EXPECT_NEAR(largest.at("20"), 0.108, 0.0054);
+  EXPECT_NEAR(largest.at("40"), 0.102, 0.0051);
+  EXPECT_NEAR(largest.at("80"), 0.067, 0.0034);
+  EXPECT_NEAR(largest.at("160"), 0.036, 0.0018);
+}
+
+TEST(Reproductions, OfSlowSolutionsTellWhatErrorsCost) {
+  const auto rows =
+      short_page("slow-manifold", 0,
+                 {"method", "omega", "step", "q_error", "p_error", "forces", "time_ratio"});
+  // Twelve steps of RATTLE and seven of the projected method, and six tolerances twice.
+  ASSERT_EQ(rows.size(), 3u * (12u + 7u) + 2u * 6u);
+  std::map<std::string, std::map<std::string, double>> q_error, forces;
+  for (const auto& row : rows) {
+    EXPECT_GT(number(row, "time_ratio"), 0.0);
+    const std::string run = row.at("method") + ' ' + row.at("omega");
+    q_error[run][row.at("step")] = number(row, "q_error");
+    forces[run][row.at("step")] = number(row, "forces");
+  }
+  EXPECT_NEAR(q_error.at("rattle 10000").at("0.125"), 2.81e-2, 1e-3);
+  EXPECT_NEAR(q_error.at("rattle 100").at("0.000244140625"), 8.2e-3, 1e-4);
+  EXPECT_NEAR(q_error.at("rk4-projected 10000").at("0.0625"), 3.0e-5, 3e-6);
+  // A force a step and one at the start; what a projection costs does not depend on ω.
+  EXPECT_EQ(forces.at("rattle 1000").at("0.5"), 21.0);
+  EXPECT_NEAR(
+      forces.at("rk4-projected 1000").at("0.5") / forces.at("rk4-projected 10000").at("0.5"), 1.0,
+      0.02);
+}
+
+TEST(Reproductions, OfChainsTimeEveryLength) {
+  const auto rows =
+      short_page("chain-cost", 0, {"scheme", "points", "core_us_per_step", "ratio", "iterations"});
+  ASSERT_EQ(rows.size(), 4u * 7u);
+  EXPECT_EQ(rows.front().at("scheme"), "zs");
+  EXPECT_EQ(number(rows.front(), "ratio"), 1.0);
+  for (const auto& row : rows) {
+    EXPECT_NEAR(number(row, "ratio") * number(rows.front(), "core_us_per_step") /
+                    number(row, "core_us_per_step"),
+                1.0, 1e-12);
+    const bool newton = row.at("scheme") == "shake" || row.at("scheme") == "rattle";
+    EXPECT_EQ(number(row, "iterations") > 0.0, newton) << row.at("scheme");
+  }
+  // A thousand times the points: n² would be a million times the time, and n is a thousand.
+  EXPECT_GT(number(rows[6], "ratio"), 100.0);
+  EXPECT_LT(number(rows[6], "ratio"), 20000.0);
+}
+
+TEST(Reproductions, OfTheMagnetDrawBothBodiesAtEveryTime) {
+  const test::ScratchFolder folder;
+  ReproduceOptions options;
+  options.inputs_dir = kInputs;
+  options.out_dir = folder.path();
+  reproduce({"magnet"}, options);
+  const std::string picture = test::read_text(folder.file("magnet-snapshots.svg"));
+  const std::string page = test::read_text(folder.file("magnet.md"));
+  EXPECT_TRUE(test::contains(page, "(magnet-snapshots.svg)"));
+  for (const char* label : {"t = 0", "t = 4", "t = 50"}) {
+    const std::string text = fmt::format(">{}</text>", label);
+    const std::size_t first = picture.find(text);
+    ASSERT_NE(first, std::string::npos) << label;
+    EXPECT_NE(picture.find(text, first + 1), std::string::npos) << label;
+  }
+  // Three faces and two arrows each.
+  std::size_t polygons = 0;
+  for (std::size_t at = 0; (at = picture.find("<polygon", at)) != std::string::npos; ++at) {
+    ++polygons;
+  }
+  EXPECT_EQ(polygons, 2u * 8u * 5u);
+}
+
 TEST(Reproductions, OfWorkAndPrecisionTellWhatErrorsCost) {
   const auto rows = short_page(
       "work-precision", 0,
