@@ -378,7 +378,7 @@ class Comparison {
     densities.height_pixels = 380;
     if (low < high) densities.x_range = {{centres[low] - 0.2, centres[high - 1] + 0.2}};
     io::Plot differences = densities;
-    differences.y_label = "from " + contestants_.front().label + " (1/Å)";
+    differences.y_label = "difference from " + contestants_.front().label + " (1/Å)";
     differences.height_pixels = 260;
     double top = 0.0, least = 0.0, most = 0.0;
     for (const std::size_t k : drawn) {

@@ -446,7 +446,7 @@ const std::vector<Reproduction>& reproductions() {
        "with "
        "its looser tolerance; halving H costs 1.8 times as much. At ω = 10 000 RATTLE is the "
        "cheaper "
-       "one, by nine times at 4e-4 in q, until it saturates at 5e-7, and from there on the "
+       "one, by some ten times at 4e-4 in q, until it saturates at 5e-7, and from there on the "
        "projected "
        "method. The stiff equations, put back onto the manifold, take ten times as long as that at "
        "an error of 2e-5 and twice as long at 2e-7, but with little more they reach 1e-11.",
