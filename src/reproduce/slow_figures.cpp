@@ -160,7 +160,7 @@ void make_slow_manifold_figure(const Reproduction& r, const ReproduceOptions& op
                               plot("", cost, fmt::format("error of q, ω = {}", kOmegas.back()))};
   for (io::Plot& p : plots) {
     p.log_x = p.log_y = true;
-    p.x_range = {0.1, 1e3};
+    p.x_range = {0.1, 2e3};
     p.y_range = {1e-8, 10.0};
   }
   plots[0].x_range = {2e-4, 0.6};
