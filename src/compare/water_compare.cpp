@@ -379,7 +379,6 @@ class Comparison {
     if (low < high) densities.x_range = {{centres[low] - 0.2, centres[high - 1] + 0.2}};
     io::Plot differences = densities;
     differences.y_label = "difference from " + contestants_.front().label + " (1/Å)";
-    differences.height_pixels = 260;
     double top = 0.0, least = 0.0, most = 0.0;
     for (const std::size_t k : drawn) {
       const Distances& d = distances_[k][kOO];

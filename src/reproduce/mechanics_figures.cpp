@@ -319,10 +319,8 @@ void make_penalty_figure(const Reproduction& r, const ReproduceOptions& options)
                     first_of("mean of ω² g over 0.2", sampled(by_zs, kStep, kWindow))};
   figure.text(
       "\nMultipliers are compared with SHAKE's, with h = 0.01, from t = 0.1 to 9.9, every 0.01; "
-      "the "
-      "larger error of the two. Windows are centred. Where one would reach over an end of the run "
-      "it "
-      "is left out: of one side only, it is off. Bars go from the median to the largest "
+      "the larger error of the two. Windows are centred. Where one would reach over an end of the "
+      "run it is left out: of one side only, it is off. Bars go from the median to the largest "
       "error, points are root mean squares. *Exact* is velocity Verlet with h ω = 0.02.\n");
   figure.write({of_omega, of_time, errors});
 }
