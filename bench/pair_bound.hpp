@@ -21,8 +21,9 @@
 
 namespace tarn::bench {
 
-/// Vector instructions of arithmetic that add_pair_forces() takes for one pack of pairs of
-/// molecules, without loads, stores and conversions; 0 where roots and divisions bound it.
+/// Vector instructions of arithmetic that the forces of one pack of pairs of molecules take,
+/// without loads, stores, conversions, and differences computed again; 0 where roots and divisions
+/// bound it.
 struct PairSlots {
   int slots = 0;
   int lanes = 1;  ///< pairs in a pack
@@ -30,9 +31,10 @@ struct PairSlots {
 
 /// Per pair of molecules: the vector between the oxygens (3; from two parts each in mixed, 9), the
 /// other differences, for each of the distances a square (3), an estimate of its reciprocal root
-/// (rsqrt14 of 512 bits is 3 instructions inside; that of AVX2 is 1, with conversions of doubles to
-/// float and back 3) and its force on both molecules (6), for all but the oxygens' the scaled cube
-/// of the root, for the oxygens the root's corrections and Lennard-Jones with their charges.
+/// (rsqrt14 of 512 bits is 3 instructions inside; that of AVX2 is 1, with what makes floats of
+/// doubles and doubles of floats 3) and its force on both molecules (6), for all but the oxygens'
+/// the scaled cube of the root, for the oxygens the root's corrections and Lennard-Jones with their
+/// charges.
 inline PairSlots pair_slots(const std::string& instruction_set, bool mixed, bool m_site) {
   const bool wide = instruction_set == "avx512";
   if (!wide && instruction_set != "avx2") return {};

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -121,6 +122,44 @@ Real largest(const Vector9& v) { return v.cwiseAbs().maxCoeff(); }
 // which enters with the power 14 at most; a dozen roundings of sums and products follow. Hence
 // 14 * 4 + 12 units of roundoff, relative to the sum of the magnitudes of all terms.
 constexpr double kRoundings = 68 * kEpsilon;
+
+template <bool kMSite, class T>
+void expect_the_same_sums(const PairParameters<T>& p, const Triple<T>& x_i, const Triple<T>& x_j) {
+  const auto d_i = site_offsets<kMSite>(x_i, p.m_weight);
+  const auto d_j = site_offsets<kMSite>(x_j, p.m_weight);
+  const Vec3<T> none{};
+  SiteForces<T> f_i[3], f_j[3];
+  for (int k = 0; k < 3; ++k) f_i[k] = f_j[k] = {none, none, none, none};
+  // Twice, so that there is something to add to.
+  for (const Vec3<T>& r : {x_i.o - x_j.o, x_j.o - x_i.o}) {
+    add_pair_forces_one_by_one<kMSite>(p, r, d_i, d_j, AllLanes{}, f_i[0], f_j[0]);
+    add_pair_forces_in_stages<kMSite>(p, r, d_i, d_j, AllLanes{}, f_i[1], f_j[1]);
+    add_pair_forces_of_two_sites<kMSite>(p, r, d_i, d_j, AllLanes{}, f_i[2], f_j[2]);
+  }
+  for (int k = 1; k < 3; ++k) {
+    EXPECT_EQ(std::memcmp(&f_i[k], &f_i[0], sizeof(f_i[0])), 0) << "order " << k;
+    EXPECT_EQ(std::memcmp(&f_j[k], &f_j[0], sizeof(f_j[0])), 0) << "order " << k;
+  }
+}
+
+TEST(PairForce, IsTheSameSumInEveryOrder) {
+  Random random(9);
+  for_models_and_sites([&](const WaterModel& model, auto m_site) {
+    for (int n = 0; n < 200; ++n) {
+      const Molecules x = random_pair(model, random, random.uniform(2.3, 14.0), 10.0);
+      expect_the_same_sums<m_site()>(pair_parameters<double>(model), x[0], x[1]);
+      const auto rounded = [](const Vec3<double>& a) {
+        return Vec3<float>{static_cast<float>(a.x), static_cast<float>(a.y),
+                           static_cast<float>(a.z)};
+      };
+      Triple<float> y[2];
+      for (int k = 0; k < 2; ++k) {
+        y[k] = {rounded(x[k].o), rounded(x[k].h1), rounded(x[k].h2)};
+      }
+      expect_the_same_sums<m_site()>(pair_parameters<float>(model), y[0], y[1]);
+    }
+  });
+}
 
 TEST(PairForce, EqualsThePlainSumOverSites) {
   Random random(1);

@@ -13,6 +13,13 @@
 #define TARN_HD inline __attribute__((always_inline))
 #endif
 
+/// After the parameters of a lambda that belongs into the function around it.
+#if defined(__CUDACC__)
+#define TARN_INLINE_LAMBDA
+#else
+#define TARN_INLINE_LAMBDA __attribute__((always_inline))
+#endif
+
 /// Unrolls the loop that follows; nvcc does it by itself where the count is known.
 #if defined(__CUDACC__)
 #define TARN_UNROLL(n)

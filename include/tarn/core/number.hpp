@@ -52,6 +52,11 @@ TARN_HD bool any(bool m) { return m; }
 /// c - a b on plain numbers.
 TARN_HD double fnma(double a, double b, double c) { return fma(-a, b, c); }
 TARN_HD float fnma(float a, float b, float c) { return fma(-a, b, c); }
+/// b - s a.
+template <class T>
+TARN_HD Vec3<T> fnma(const T& s, const Vec3<T>& a, const Vec3<T>& b) {
+  return {fnma(s, a.x, b.x), fnma(s, a.y, b.y), fnma(s, a.z, b.z)};
+}
 /// 1/sqrt(a) from an estimate of it, by a step of third order: from an error of 2^-19 to the last
 /// bit or the one before it.
 template <class T>
@@ -121,8 +126,19 @@ TARN_HD T rsqrt_estimate(const T& a) {
 template <int count, class T>
 TARN_HD void scaled_rsqrt_cubed(const T (&s)[count], const T (&)[count], const T (&y)[count],
                                 T (&out)[count]) {
-  TARN_UNROLL(3)
+  TARN_UNROLL(4)
   for (int k = 0; k < count; ++k) out[k] = (s[k] * y[k]) * (y[k] * y[k]);
+}
+
+/// Tells the compiler to compute anew what it has computed from `a` before, rather than to keep
+/// that in memory; packs overload it.
+template <class T>
+TARN_HD void forget_what_follows_from(const T&) {}
+/// No instruction moves past it when the compiler orders them.
+TARN_HD void end_of_stage() {
+#if !defined(__CUDACC__)
+  asm volatile("");
+#endif
 }
 
 template <class T>

@@ -191,9 +191,13 @@ TARN_HD Pack<float> fnma(const Pack<float>& a, const Pack<float>& b, const Pack<
 }
 TARN_HD Pack<double> sqrt(const Pack<double>& a) { return {_mm256_sqrt_pd(a.v)}; }
 TARN_HD Pack<float> sqrt(const Pack<float>& a) { return {_mm256_sqrt_ps(a.v)}; }
-/// 1/sqrt(a) to 11 bits; a must lie in the range of float.
+/// 1/sqrt(a) to 11 bits; a must lie in the range of float. The bits of a double become those of a
+/// float, and back, by a difference of exponents and a shift, which waits less than conversions do.
 TARN_HD Pack<double> rsqrt_estimate(const Pack<double>& a) {
-  return {_mm256_cvtps_pd(_mm_rsqrt_ps(_mm256_cvtpd_ps(a.v)))};
+  const __m256i bias = _mm256_set1_epi64x(std::int64_t{1023 - 127} << 52);
+  const __m256i in = _mm256_srli_epi64(_mm256_sub_epi64(_mm256_castpd_si256(a.v), bias), 29);
+  const __m256i out = _mm256_castps_si256(_mm256_rsqrt_ps(_mm256_castsi256_ps(in)));
+  return {_mm256_castsi256_pd(_mm256_add_epi64(_mm256_slli_epi64(out, 29), bias))};
 }
 TARN_HD Pack<float> rsqrt_estimate(const Pack<float>& a) { return {_mm256_rsqrt_ps(a.v)}; }
 #elif defined(TARN_PACK_NEON)
@@ -283,44 +287,51 @@ TARN_HD void scaled_rsqrt_cubed(const Pack<double> (&s)[count], const Pack<doubl
                                 const Pack<double> (&y)[count], Pack<double> (&out)[count]) {
   using P = Pack<double>;
   P sy3[count], y2[count], e[count], p[count];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) y2[k] = y[k] * y[k];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) sy3[k] = s[k] * y[k];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) e[k] = fnma(a[k], y2[k], P(1.0));
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) sy3[k] = sy3[k] * y2[k];
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) y2[k] = y[k] * y[k];
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) sy3[k] = s[k] * y[k];
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) e[k] = fnma(a[k], y2[k], P(1.0));
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) sy3[k] = sy3[k] * y2[k];
 #if defined(TARN_ESTIMATE_OF_14_BITS)
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) p[k] = fma(P(35.0 / 16.0), e[k], P(15.0 / 8.0));
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) p[k] = fma(P(35.0 / 16.0), e[k], P(15.0 / 8.0));
 #else
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) p[k] = fma(P(315.0 / 128.0), e[k], P(35.0 / 16.0));
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) p[k] = fma(p[k], e[k], P(15.0 / 8.0));
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) p[k] = fma(P(315.0 / 128.0), e[k], P(35.0 / 16.0));
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) p[k] = fma(p[k], e[k], P(15.0 / 8.0));
 #endif
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) p[k] = fma(p[k], e[k], P(1.5));
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) e[k] = sy3[k] * e[k];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) out[k] = fma(e[k], p[k], sy3[k]);
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) p[k] = fma(p[k], e[k], P(1.5));
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) e[k] = sy3[k] * e[k];
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) out[k] = fma(e[k], p[k], sy3[k]);
 }
 template <int count>
 TARN_HD void scaled_rsqrt_cubed(const Pack<float> (&s)[count], const Pack<float> (&a)[count],
                                 const Pack<float> (&y)[count], Pack<float> (&out)[count]) {
   using P = Pack<float>;
   P sy3[count], y2[count], e[count];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) y2[k] = y[k] * y[k];
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) y2[k] = y[k] * y[k];
 #if defined(TARN_ESTIMATE_OF_14_BITS)
   // 1 + 3/2 e = 3/2 (5/3 - a y^2); the 3/2 goes to s, which is a constant.
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) sy3[k] = (P(1.5f) * s[k]) * y[k];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) e[k] = fnma(a[k], y2[k], P(5.0f / 3.0f));
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) sy3[k] = sy3[k] * y2[k];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) out[k] = sy3[k] * e[k];
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) sy3[k] = (P(1.5f) * s[k]) * y[k];
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) e[k] = fnma(a[k], y2[k], P(5.0f / 3.0f));
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) sy3[k] = sy3[k] * y2[k];
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) out[k] = sy3[k] * e[k];
 #else
   P p[count];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) sy3[k] = s[k] * y[k];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) e[k] = fnma(a[k], y2[k], P(1.0f));
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) sy3[k] = sy3[k] * y2[k];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) p[k] = fma(P(1.875f), e[k], P(1.5f));
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) e[k] = sy3[k] * e[k];
-  TARN_UNROLL(3) for (int k = 0; k < count; ++k) out[k] = fma(e[k], p[k], sy3[k]);
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) sy3[k] = s[k] * y[k];
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) e[k] = fnma(a[k], y2[k], P(1.0f));
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) sy3[k] = sy3[k] * y2[k];
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) p[k] = fma(P(1.875f), e[k], P(1.5f));
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) e[k] = sy3[k] * e[k];
+  TARN_UNROLL(4) for (int k = 0; k < count; ++k) out[k] = fma(e[k], p[k], sy3[k]);
 #endif
 }
 #else
 TARN_HD Pack<float> rsqrt(const Pack<float>& a) { return Pack<float>(1.0f) / sqrt(a); }
+#endif
+
+#if defined(__x86_64__) && defined(__GNUC__)
+template <class T>
+TARN_HD void forget_what_follows_from(Pack<T>& a) {
+  asm("" : "+x"(a.v));
+}
 #endif
 
 /// 0, 1, 2 ... in the lanes.

@@ -72,6 +72,140 @@ TARN_HD T oxygen_force_over_r(const PairParameters<S>& p, const T& r2) {
   return s * y2;
 }
 
+/// Sites of a molecule by number. N is the one with the negative charge, O or M.
+enum SiteNumber { kSiteO, kSiteH1, kSiteH2, kSiteM, kSites };
+template <bool kMSite>
+inline constexpr SiteNumber kSiteN = kMSite ? kSiteM : kSiteO;
+/// Distances between two molecules by number: four N-H, four H-H, O-O, and N-N unless that is O-O.
+enum DistanceNumber { kDistanceNH, kDistanceHH = 4, kDistanceOO = 8, kDistanceNN, kDistances };
+
+/// The vectors from the oxygen to the sites, or their components c, by number.
+template <class T>
+struct NumberedOffsets {
+  T to[kSites];
+};
+template <bool kMSite, class T>
+TARN_HD NumberedOffsets<Vec3<T>> numbered(const SiteOffsets<T>& d) {
+  return {{{}, d.h1, d.h2, kMSite ? d.m : Vec3<T>{}}};
+}
+template <bool kMSite, class T>
+TARN_HD NumberedOffsets<T> numbered(const SiteOffsets<T>& d, T Vec3<T>::*c) {
+  return {{{}, d.h1.*c, d.h2.*c, kMSite ? d.m.*c : T{}}};
+}
+template <class T>
+TARN_HD Vec3<T>& force_on(int site, SiteForces<T>& f) {
+  return site == kSiteO ? f.o : site == kSiteH1 ? f.h1 : site == kSiteH2 ? f.h2 : f.m;
+}
+
+/// Calls op(number of the distance, site of i, site of j, difference) for each distance between the
+/// sites of two molecules that matters.
+/// @param r oxygen of i minus oxygen of j; V is Vec3<T>, or T for one component
+template <bool kMSite, class V, class Op>
+TARN_HD void for_each_site_distance(const V& r, const NumberedOffsets<V>& i,
+                                    const NumberedOffsets<V>& j, const Op& op) {
+  constexpr int n = kSiteN<kMSite>;
+  const V n_i = kMSite ? r + i.to[n] : r;
+  if constexpr (kMSite) op(kDistanceNN, n, n, n_i - j.to[n]);
+  op(kDistanceNH, n, kSiteH1, n_i - j.to[kSiteH1]);
+  op(kDistanceNH + 1, n, kSiteH2, n_i - j.to[kSiteH2]);
+  const V h1_i = r + i.to[kSiteH1];
+  op(kDistanceNH + 2, kSiteH1, n, kMSite ? h1_i - j.to[n] : h1_i);
+  op(kDistanceHH, kSiteH1, kSiteH1, h1_i - j.to[kSiteH1]);
+  op(kDistanceHH + 1, kSiteH1, kSiteH2, h1_i - j.to[kSiteH2]);
+  const V h2_i = r + i.to[kSiteH2];
+  op(kDistanceNH + 3, kSiteH2, n, kMSite ? h2_i - j.to[n] : h2_i);
+  op(kDistanceHH + 2, kSiteH2, kSiteH1, h2_i - j.to[kSiteH1]);
+  op(kDistanceHH + 3, kSiteH2, kSiteH2, h2_i - j.to[kSiteH2]);
+  op(kDistanceOO, kSiteO, kSiteO, r);
+}
+
+/// s <- -dV/dr / r = qq r^-3 of charges, from s = r^2, for several distances side by side.
+template <int count, class T>
+TARN_HD void charge_forces_over_r(const T& qq, T* s) {
+  T factor[count], r2[count], y[count], result[count];
+  TARN_UNROLL(4)
+  for (int k = 0; k < count; ++k) {
+    factor[k] = qq;
+    r2[k] = s[k];
+    y[k] = rsqrt_estimate(s[k]);
+  }
+  scaled_rsqrt_cubed(factor, r2, y, result);
+  TARN_UNROLL(4)
+  for (int k = 0; k < count; ++k) s[k] = result[k];
+}
+
+/// The force s d on one of two sites, and against it on the other; V is Vec3<T> or T.
+template <class T, class V>
+TARN_HD void exert(const T& s, const V& d, V& on_i, V& on_j) {
+  on_i = fma(s, d, on_i);
+  on_j = fnma(s, d, on_j);
+}
+
+/// How the distances of a pair are worked on: one after another (a thread of a GPU has other
+/// threads beside it); in stages, all squares, then the roots of four at a time, then all forces by
+/// component, which takes few registers; or those of a site of i side by side with those of its
+/// next site, which takes many. Each force is the same sum.
+enum class PairOrder { one_by_one, in_stages, two_sites };
+template <class T>
+inline constexpr bool kIsPack = requires {
+  typename T::Native;
+};
+template <class T>
+inline constexpr PairOrder kPairOrder = !kIsPack<T>            ? PairOrder::one_by_one
+                                        : kManyVectorRegisters ? PairOrder::two_sites
+                                                               : PairOrder::in_stages;
+
+template <bool kMSite, class T, class S, class Lanes>
+TARN_HD void add_pair_forces_one_by_one(const PairParameters<S>& p, const Vec3<T>& r_oo,
+                                        const SiteOffsets<T>& i, const SiteOffsets<T>& j,
+                                        const Lanes& lanes, SiteForces<T>& f_i,
+                                        SiteForces<T>& f_j) {
+  const auto op = [&](int number, int site_i, int site_j, const Vec3<T>& d) TARN_INLINE_LAMBDA {
+    T s = norm2(d);
+    if (number == kDistanceOO) {
+      s = oxygen_force_over_r<kMSite>(p, s);
+    } else {
+      const S qq = number == kDistanceNN ? p.qq_nn : number < kDistanceHH ? p.qq_nh : p.qq_hh;
+      charge_forces_over_r<1>(T(qq), &s);
+    }
+    exert(lanes.keep(s), d, force_on(site_i, f_i), force_on(site_j, f_j));
+  };
+  for_each_site_distance<kMSite>(r_oo, numbered<kMSite>(i), numbered<kMSite>(j), op);
+}
+
+/// What is kept between stages are a number a distance, and the sums of one component. Differences
+/// are computed twice: a store delays multiply-adds (AMD Zen 3), an addition does not.
+template <bool kMSite, class T, class S, class Lanes>
+TARN_HD void add_pair_forces_in_stages(const PairParameters<S>& p, const Vec3<T>& r_oo,
+                                       const SiteOffsets<T>& i, const SiteOffsets<T>& j,
+                                       const Lanes& lanes, SiteForces<T>& f_i, SiteForces<T>& f_j) {
+  T s[kDistances];
+  const auto square = [&](int number, int, int, const Vec3<T>& d)
+                          TARN_INLINE_LAMBDA { s[number] = norm2(d); };
+  for_each_site_distance<kMSite>(r_oo, numbered<kMSite>(i), numbered<kMSite>(j), square);
+  end_of_stage();
+  if constexpr (kMSite) charge_forces_over_r<1>(T(p.qq_nn), s + kDistanceNN);
+  charge_forces_over_r<4>(T(p.qq_nh), s + kDistanceNH);
+  s[kDistanceOO] = oxygen_force_over_r<kMSite>(p, s[kDistanceOO]);
+  end_of_stage();
+  charge_forces_over_r<4>(T(p.qq_hh), s + kDistanceHH);
+  TARN_UNROLL(10)
+  for (int k = 0; k < kDistances - !kMSite; ++k) s[k] = lanes.keep(s[k]);
+  const auto component = [&](T Vec3<T>::*c) TARN_INLINE_LAMBDA {
+    end_of_stage();
+    T r = r_oo.*c;
+    forget_what_follows_from(r);
+    const auto forces = [&](int number, int site_i, int site_j, const T& d) TARN_INLINE_LAMBDA {
+      exert(s[number], d, force_on(site_i, f_i).*c, force_on(site_j, f_j).*c);
+    };
+    for_each_site_distance<kMSite>(r, numbered<kMSite>(i, c), numbered<kMSite>(j, c), forces);
+  };
+  component(&Vec3<T>::x);
+  component(&Vec3<T>::y);
+  component(&Vec3<T>::z);
+  end_of_stage();
+}
+
 /// A site of one molecule with sites of the other.
 template <int count, class T>
 struct ChargePairs {
@@ -89,14 +223,49 @@ struct ChargePairs {
   TARN_HD void end(T (&s)[count]) const { scaled_rsqrt_cubed(qq, r2, y, s); }
 };
 
-/// How many distances are worked on at a time, which hides the time that roots take and costs
-/// registers: one (a thread of a GPU has other threads beside it), those of one site of i, or also
-/// the beginning of those of the next site. The bits are the same.
-enum class SideBySide { one, of_a_site, of_two_sites };
-template <class T>
-inline constexpr SideBySide kSideBySide = std::is_floating_point_v<T> ? SideBySide::one
-                                          : kManyVectorRegisters      ? SideBySide::of_two_sites
-                                                                      : SideBySide::of_a_site;
+template <bool kMSite, class T, class S, class Lanes>
+TARN_HD void add_pair_forces_of_two_sites(const PairParameters<S>& p, const Vec3<T>& r_oo,
+                                          const SiteOffsets<T>& i, const SiteOffsets<T>& j,
+                                          const Lanes& lanes, SiteForces<T>& f_i,
+                                          SiteForces<T>& f_j) {
+  const T nn(p.qq_nn), nh(p.qq_nh), hh(p.qq_hh);
+  const auto negative = [&]() TARN_INLINE_LAMBDA {
+    if constexpr (kMSite) {
+      const Vec3<T> m_i = r_oo + i.m;  // minus oxygen of j, as below
+      return ChargePairs<3, T>{{m_i - j.m, m_i - j.h1, m_i - j.h2}, {nn, nh, nh}, {}, {}};
+    } else {
+      return ChargePairs<2, T>{{r_oo - j.h1, r_oo - j.h2}, {nh, nh}, {}, {}};
+    }
+  };
+  const auto hydrogen = [&](const Vec3<T>& offset) TARN_INLINE_LAMBDA {
+    const Vec3<T> h_i = r_oo + offset;
+    return ChargePairs<3, T>{
+        {kMSite ? h_i - j.m : h_i, h_i - j.h1, h_i - j.h2}, {nh, hh, hh}, {}, {}};
+  };
+  const auto end = [&](const auto& x, Vec3<T>& a, auto&... b) TARN_INLINE_LAMBDA {
+    T s[sizeof...(b)];
+    x.end(s);
+    int k = 0;
+    ((exert(lanes.keep(s[k]), x.d[k], a, b), ++k), ...);
+  };
+  Vec3<T>& fn_i = kMSite ? f_i.m : f_i.o;
+  Vec3<T>& fn_j = kMSite ? f_j.m : f_j.o;
+  auto n = negative();
+  n.begin();
+  auto h1 = hydrogen(i.h1);
+  h1.begin();
+  if constexpr (kMSite) {
+    end(n, fn_i, fn_j, f_j.h1, f_j.h2);
+  } else {
+    end(n, fn_i, f_j.h1, f_j.h2);
+  }
+  auto h2 = hydrogen(i.h2);
+  h2.begin();
+  end(h1, f_i.h1, fn_j, f_j.h1, f_j.h2);
+  const T oxygens = oxygen_force_over_r<kMSite>(p, norm2(r_oo));
+  end(h2, f_i.h2, fn_j, f_j.h1, f_j.h2);
+  exert(lanes.keep(oxygens), r_oo, f_i.o, f_j.o);
+}
 
 /// Adds the forces of one pair to f_i and subtracts them from f_j, equation (4); each pair is done
 /// once.
@@ -107,72 +276,12 @@ template <bool kMSite, class T, class S, class Lanes>
 TARN_HD void add_pair_forces(const PairParameters<S>& p, const Vec3<T>& r_oo,
                              const SiteOffsets<T>& i, const SiteOffsets<T>& j, const Lanes& lanes,
                              SiteForces<T>& f_i, SiteForces<T>& f_j) {
-  const auto apply = [](const T& s, const Vec3<T>& d, Vec3<T>& a, Vec3<T>& b) {
-    a.x = fma(s, d.x, a.x);
-    a.y = fma(s, d.y, a.y);
-    a.z = fma(s, d.z, a.z);
-    b.x = fnma(s, d.x, b.x);
-    b.y = fnma(s, d.y, b.y);
-    b.z = fnma(s, d.z, b.z);
-  };
-  const T nn(p.qq_nn), nh(p.qq_nh), hh(p.qq_hh);
-  const auto negative = [&] {
-    if constexpr (kMSite) {
-      const Vec3<T> m_i = r_oo + i.m;  // minus oxygen of j, as below
-      return ChargePairs<3, T>{{m_i - j.m, m_i - j.h1, m_i - j.h2}, {nn, nh, nh}, {}, {}};
-    } else {
-      return ChargePairs<2, T>{{r_oo - j.h1, r_oo - j.h2}, {nh, nh}, {}, {}};
-    }
-  };
-  const auto hydrogen = [&](const Vec3<T>& offset) {
-    const Vec3<T> h_i = r_oo + offset;
-    return ChargePairs<3, T>{
-        {kMSite ? h_i - j.m : h_i, h_i - j.h1, h_i - j.h2}, {nh, hh, hh}, {}, {}};
-  };
-  const auto end = [&](const auto& x, Vec3<T>& a, auto&... b) {
-    T s[sizeof...(b)];
-    x.end(s);
-    int k = 0;
-    ((apply(lanes.keep(s[k]), x.d[k], a, b), ++k), ...);
-  };
-  Vec3<T>& fn_i = kMSite ? f_i.m : f_i.o;
-  Vec3<T>& fn_j = kMSite ? f_j.m : f_j.o;
-  const auto end_negative = [&](const auto& x, const auto& how) {
-    if constexpr (kMSite) {
-      how(x, fn_i, f_j.m, f_j.h1, f_j.h2);
-    } else {
-      how(x, fn_i, f_j.h1, f_j.h2);
-    }
-  };
-  if constexpr (kSideBySide<T> != SideBySide::one) {
-    constexpr bool ahead = kSideBySide<T> == SideBySide::of_two_sites;
-    auto n = negative();
-    n.begin();
-    if constexpr (!ahead) end_negative(n, end);
-    auto h1 = hydrogen(i.h1);
-    h1.begin();
-    if constexpr (ahead) end_negative(n, end);
-    if constexpr (!ahead) end(h1, f_i.h1, fn_j, f_j.h1, f_j.h2);
-    auto h2 = hydrogen(i.h2);
-    h2.begin();
-    if constexpr (ahead) end(h1, f_i.h1, fn_j, f_j.h1, f_j.h2);
-    const T oxygens = oxygen_force_over_r<kMSite>(p, norm2(r_oo));
-    end(h2, f_i.h2, fn_j, f_j.h1, f_j.h2);
-    apply(lanes.keep(oxygens), r_oo, f_i.o, f_j.o);
+  if constexpr (kPairOrder<T> == PairOrder::one_by_one) {
+    add_pair_forces_one_by_one<kMSite>(p, r_oo, i, j, lanes, f_i, f_j);
+  } else if constexpr (kPairOrder<T> == PairOrder::in_stages) {
+    add_pair_forces_in_stages<kMSite>(p, r_oo, i, j, lanes, f_i, f_j);
   } else {
-    const auto one_by_one = [&](const auto& x, Vec3<T>& a, auto&... b) {
-      const auto one = [&](int k, Vec3<T>& to) {
-        ChargePairs<1, T> pair{{x.d[k]}, {x.qq[k]}, {}, {}};
-        pair.begin();
-        end(pair, a, to);
-      };
-      int k = 0;
-      ((one(k, b), ++k), ...);
-    };
-    end_negative(negative(), one_by_one);
-    one_by_one(hydrogen(i.h1), f_i.h1, fn_j, f_j.h1, f_j.h2);
-    one_by_one(hydrogen(i.h2), f_i.h2, fn_j, f_j.h1, f_j.h2);
-    apply(lanes.keep(oxygen_force_over_r<kMSite>(p, norm2(r_oo))), r_oo, f_i.o, f_j.o);
+    add_pair_forces_of_two_sites<kMSite>(p, r_oo, i, j, lanes, f_i, f_j);
   }
 }
 
