@@ -31,10 +31,9 @@ struct PairSlots {
 
 /// Per pair of molecules: the vector between the oxygens (3; from two parts each in mixed, 9), the
 /// other differences, for each of the distances a square (3), an estimate of its reciprocal root
-/// (rsqrt14 of 512 bits is 3 instructions inside; that of AVX2 is 1, with what makes floats of
-/// doubles and doubles of floats 3) and its force on both molecules (6), for all but the oxygens'
-/// the scaled cube of the root, for the oxygens the root's corrections and Lennard-Jones with their
-/// charges.
+/// (rsqrt14 of 512 bits is 3 instructions inside; that of AVX2 is 1, with conversions of doubles to
+/// float and back 3) and its force on both molecules (6), for all but the oxygens' the scaled cube
+/// of the root, for the oxygens the root's corrections and Lennard-Jones with their charges.
 inline PairSlots pair_slots(const std::string& instruction_set, bool mixed, bool m_site) {
   const bool wide = instruction_set == "avx512";
   if (!wide && instruction_set != "avx2") return {};

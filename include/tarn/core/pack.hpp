@@ -191,13 +191,9 @@ TARN_HD Pack<float> fnma(const Pack<float>& a, const Pack<float>& b, const Pack<
 }
 TARN_HD Pack<double> sqrt(const Pack<double>& a) { return {_mm256_sqrt_pd(a.v)}; }
 TARN_HD Pack<float> sqrt(const Pack<float>& a) { return {_mm256_sqrt_ps(a.v)}; }
-/// 1/sqrt(a) to 11 bits; a must lie in the range of float. The bits of a double become those of a
-/// float, and back, by a difference of exponents and a shift, which waits less than conversions do.
+/// 1/sqrt(a) to 11 bits; a must lie in the range of float.
 TARN_HD Pack<double> rsqrt_estimate(const Pack<double>& a) {
-  const __m256i bias = _mm256_set1_epi64x(std::int64_t{1023 - 127} << 52);
-  const __m256i in = _mm256_srli_epi64(_mm256_sub_epi64(_mm256_castpd_si256(a.v), bias), 29);
-  const __m256i out = _mm256_castps_si256(_mm256_rsqrt_ps(_mm256_castsi256_ps(in)));
-  return {_mm256_castsi256_pd(_mm256_add_epi64(_mm256_slli_epi64(out, 29), bias))};
+  return {_mm256_cvtps_pd(_mm_rsqrt_ps(_mm256_cvtpd_ps(a.v)))};
 }
 TARN_HD Pack<float> rsqrt_estimate(const Pack<float>& a) { return {_mm256_rsqrt_ps(a.v)}; }
 #elif defined(TARN_PACK_NEON)
