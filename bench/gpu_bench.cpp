@@ -179,7 +179,7 @@ int main(int argc, char** argv) {
   bound.device = probe.devices.front();
   int clock_kHz = 0;
   gpu::cuda_check(cudaDeviceGetAttribute(&clock_kHz, cudaDevAttrClockRate, 0));
-  bound.clock_Hz = 1e3 * clock_kHz;
+  bound.clock_Hz = gpu::clock_Hz_of(clock_kHz);
   benchmark::AddCustomContext("device", bound.device.name);
   benchmark::AddCustomContext("multiprocessors", std::to_string(bound.device.multiprocessors));
   benchmark::AddCustomContext("clock_MHz", std::to_string(clock_kHz / 1000));

@@ -47,7 +47,7 @@ IssueRate issue_rate(int device) {
   IssueRate rate;
   rate.multiprocessors = attribute(cudaDevAttrMultiProcessorCount);
   rate.double_lanes = std::max(rate.double_lanes, lanes_of(capability, false));
-  rate.clock_Hz = 1e3 * attribute(cudaDevAttrClockRate);
+  rate.clock_Hz = clock_Hz_of(attribute(cudaDevAttrClockRate));
   return rate;
 }
 

@@ -77,5 +77,8 @@ grep -q '^zss_gla/double 3.0' "$box/out/gpu_bench.txt" || complain "what the ben
 check --only device_probe || complain "nothing failed, and the exit status is not 0"
 expect 'nothing failed$'
 ! check --only runs,bench || complain "an unknown step is not refused"
+program build/tests/device/engine_devices_test <<<'exit 0'
+! check --only engine_devices || complain "no tests are no failure"
+expect '^engine_devices: FAILED, there are no tests'
 (($(find "$box/out" -type f | wc -l) <= 5)) || complain "more than five files"
 echo "tools/gpu-check tells its steps apart"

@@ -45,6 +45,8 @@ TEST(ArithmeticBound, SharesAreOfLanesAndClock) {
   EXPECT_EQ(lanes_of("9.0", true), 128);
   EXPECT_EQ(lanes_of("9.0", false), 64);
   EXPECT_EQ(lanes_of("1.0", true), 0);
+  EXPECT_EQ(clock_Hz_of(1980000), 1.98e9);
+  EXPECT_EQ(clock_Hz_of(0), 1e9);
 }
 
 }  // namespace
