@@ -55,8 +55,9 @@ void count_pairs(std::span<const double> positions_A, double r_max_A, int bins,
       const double dy = positions_A[3 * a + 1] - positions_A[3 * b + 1];
       const double dz = positions_A[3 * a + 2] - positions_A[3 * b + 2];
       const double r = std::sqrt(dx * dx + dy * dy + dz * dz);
+      if (!(r < r_max_A)) continue;
       const auto bin = static_cast<std::size_t>(r * (bins / r_max_A));
-      if (!(r < r_max_A) || bin >= static_cast<std::size_t>(bins)) continue;
+      if (bin >= static_cast<std::size_t>(bins)) continue;  // by rounding
       const std::size_t hydrogens = (a % kAtoms != 0 ? 1 : 0) + (b % kAtoms != 0 ? 1 : 0);
       ++counts[hydrogens * static_cast<std::size_t>(bins) + bin];
     }

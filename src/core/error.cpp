@@ -6,7 +6,7 @@
 
 namespace tarn {
 
-std::string number_text(double value) {
+std::string three_digits(double value) {
   std::array<char, 32> text;
   const auto end =
       std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 3);

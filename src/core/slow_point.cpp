@@ -47,7 +47,7 @@ Vector mean_about(const SlowProjection& p, const Vector& x, const Vector& v) {
   }
   throw NumericalError(
       "the projection onto the slow manifold did not settle in " + std::to_string(iterations) +
-      " iterations; the last change is " + number_text(change) +
+      " iterations; the last change is " + three_digits(change) +
       ". A start nearer to the constraints, a larger omega or a larger tolerance may help");
 }
 

@@ -60,7 +60,7 @@ void check_counts(const PairCountRequest& counts) {
                      " groups of replicas; there must be 1 or more");
   }
   if (!(counts.r_max_A > 0.0) || !std::isfinite(counts.r_max_A)) {
-    throw InputError("pairs are to be counted up to r_max_A = " + number_text(counts.r_max_A) +
+    throw InputError("pairs are to be counted up to r_max_A = " + three_digits(counts.r_max_A) +
                      "; that must be a number above 0");
   }
 }
@@ -87,7 +87,7 @@ void check_single(const System& system, const State& start) {
 /// A number that must be above 0, or at least 0.
 void check_number(const char* what, double value, bool may_be_zero) {
   if (std::isfinite(value) && (value > 0.0 || (may_be_zero && value == 0.0))) return;
-  throw InputError("the system has " + std::string(what) + " = " + number_text(value) +
+  throw InputError("the system has " + std::string(what) + " = " + three_digits(value) +
                    "; that must be " + (may_be_zero ? "0 or more" : "a number above 0"));
 }
 

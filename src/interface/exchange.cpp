@@ -32,7 +32,7 @@ double canonical_energy_kcal_per_mol(const System& system, const Energies& e) {
   // The energies that are known lack what (35) adds where beta is 1/4.
   if (in_the_middle && b > 0.0 && b <= 0.25) {
     throw InputError("exchange and heat capacities with BAOAB want beta above 1/4; this is " +
-                     number_text(b));
+                     three_digits(b));
   }
   return exchange_energy(potential, e.total_kcal_per_mol - e.kinetic_kcal_per_mol, b,
                          in_the_middle);

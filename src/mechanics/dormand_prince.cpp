@@ -54,7 +54,7 @@ void DormandPrince::advance(Vector& x, Vector& v, double time) {
       const double size = std::max(std::abs(y[i]), std::abs(next[i]));
       error = std::max(error, std::abs(estimate[i]) / std::max(relative_ * size, absolute_));
     }
-    if (!(error < 1e30)) error = 1e30;  // NaN too
+    if (!next.allFinite() || !estimate.allFinite() || error > 1e30) error = 1e30;
     const double factor = std::clamp(0.9 * std::pow(error, -0.2), 0.2, 5.0);
     if (error <= 1.0) {
       y = next;

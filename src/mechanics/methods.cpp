@@ -18,7 +18,7 @@ constexpr double kRoundOff = 2e-15;
                                  const char* iterations = "iterations of Newton's method") {
   throw NumericalError(std::string(what) + " did not converge in " +
                        std::to_string(kMostIterations) + " " + iterations +
-                       "; the last change, relative, was " + number_text(change) +
+                       "; the last change, relative, was " + three_digits(change) +
                        ". A smaller step may help");
 }
 
@@ -156,7 +156,8 @@ void ConstrainedMethod::solve_multipliers(const Vector& x, const Vector& gradien
     ++costs_.iterations;
     ++costs_.linear_solves;
     // Not the change of lambda: at small h it is rounding of q, enlarged by 1/h².
-    change = moved.lpNorm<Eigen::Infinity>() / q.lpNorm<Eigen::Infinity>();
+    change = moved.lpNorm<Eigen::Infinity>() /
+             std::max(q.lpNorm<Eigen::Infinity>(), std::numeric_limits<double>::min());
     if (change <= kRoundOff || (change < 1e-12 && change >= 0.25 * last)) break;
     last = change;
   }

@@ -71,8 +71,8 @@ Matrix solve_rotation(const Vector& alpha, double t, const Matrix& m, std::int64
   }
   throw NumericalError("the iteration for the rotation did not converge in " +
                        std::to_string(kMostSweeps) + " sweeps; the last change was " +
-                       number_text(change) + ", and step times momentum is " +
-                       number_text(t * m.norm()) + ". A smaller step may help");
+                       three_digits(change) + ", and step times momentum is " +
+                       three_digits(t * m.norm()) + ". A smaller step may help");
 }
 
 FreeBody::FreeBody(Scheme scheme, const Vector& alpha, const Matrix& rotation,

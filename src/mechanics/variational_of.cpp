@@ -258,7 +258,7 @@ void VariationalOf<System>::step() {
   }
   throw NumericalError("the variational equations did not converge in " +
                        std::to_string(kMostSweeps) + " sweeps; the last change was " +
-                       number_text(change) + ". A smaller step may help");
+                       three_digits(change) + ". A smaller step may help");
 }
 
 template <class System>

@@ -61,17 +61,17 @@ Watched watch(const Deck& deck, const std::string& label, std::int64_t every,
     w.states.clear();
     const auto method = make_method(deck, w.setup);
     State s{w.setup.position, w.setup.velocity, {}, {}};
-    const double began = core_seconds();
-    method->begin(s);
-    for (std::int64_t step = 0;; ++step) {
-      if (step % every == 0) {
-        w.times.push_back(static_cast<double>(step) * m.integrator.step);
-        w.states.push_back(s);
+    const double seconds = core_seconds_of([&] {
+      method->begin(s);
+      for (std::int64_t step = 0;; ++step) {
+        if (step % every == 0) {
+          w.times.push_back(static_cast<double>(step) * m.integrator.step);
+          w.states.push_back(s);
+        }
+        if (step == m.run.steps) break;
+        method->step(s);
       }
-      if (step == m.run.steps) break;
-      method->step(s);
-    }
-    const double seconds = core_seconds() - began;
+    });
     w.seconds = repeat == 0 ? seconds : std::min(w.seconds, seconds);
     w.costs = method->costs();
   }
@@ -384,12 +384,12 @@ struct TimedChain {
   double seconds = std::numeric_limits<double>::infinity();  // of a step
 
   double turn() {
-    const double began = core_seconds();
-    for (std::int64_t k = 0; k < steps; ++k) {
-      State s = start;
-      method->step(s);
-    }
-    return core_seconds() - began;
+    return core_seconds_of([&] {
+      for (std::int64_t k = 0; k < steps; ++k) {
+        State s = start;
+        method->step(s);
+      }
+    });
   }
 };
 

@@ -77,9 +77,7 @@ double shortest_seconds(double share, Run run) {
   constexpr double kEnough = 0.05;
   double shortest = std::numeric_limits<double>::infinity(), all = 0.0;
   for (int repeat = 0; repeat < 1 || repeat < 3.0 * share || all < share * kEnough; ++repeat) {
-    const double began = core_seconds();
-    run();
-    const double taken = core_seconds() - began;
+    const double taken = core_seconds_of(run);
     shortest = std::min(shortest, taken);
     all += taken;
   }

@@ -6,19 +6,17 @@
 namespace tarn {
 namespace {
 
-double core_seconds_of(Engine& engine, std::int64_t steps) {
-  const double begin = core_seconds();
-  engine.advance(steps);
-  return core_seconds() - begin;
+double seconds_of_steps(Engine& engine, std::int64_t steps) {
+  return core_seconds_of([&] { engine.advance(steps); });
 }
 
 /// Steps that take so long: doubled until they take a good part of it.
 std::int64_t steps_in(Engine& engine, double seconds) {
   std::int64_t steps = 1;
-  double taken = core_seconds_of(engine, steps);
+  double taken = seconds_of_steps(engine, steps);
   while (taken < 0.2 * seconds) {
     steps *= 2;
-    taken = core_seconds_of(engine, steps);
+    taken = seconds_of_steps(engine, steps);
   }
   return std::max<std::int64_t>(
       1, static_cast<std::int64_t>(static_cast<double>(steps) * seconds / taken));
@@ -41,7 +39,7 @@ void time_in_turns(std::vector<Timed>& all, int turns, double seconds) {
   for (Timed& t : all) steps.push_back(steps_in(*t.engine, seconds));
   for (int turn = 0; turn < turns; ++turn) {
     for (std::size_t k = 0; k < all.size(); ++k) {
-      const double taken = core_seconds_of(*all[k].engine, steps[k]);
+      const double taken = seconds_of_steps(*all[k].engine, steps[k]);
       all[k].ns_per_step.push_back(1e9 * taken / static_cast<double>(steps[k]) / all[k].replicas);
     }
   }

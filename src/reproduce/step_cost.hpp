@@ -10,6 +10,13 @@ namespace tarn {
 
 /// Core time of the process so far [s]: what else the machine does counts little.
 double core_seconds();
+/// Core time of run() [s].
+template <class Run>
+double core_seconds_of(const Run& run) {
+  const double began = core_seconds();
+  run();
+  return core_seconds() - began;
+}
 
 /// An engine whose steps are timed.
 struct Timed {

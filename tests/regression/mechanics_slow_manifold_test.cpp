@@ -209,6 +209,35 @@ TEST(MechanicsDormandPrince, IsOfOrderFive) {
   EXPECT_NEAR(std::log2(one_step(0.2) / one_step(0.1)), 6.0, 0.3);
 }
 
+/// A free point, beyond x = 1 of no potential at all, or of one beyond all numbers.
+class Edge final : public FreeSystem {
+ public:
+  explicit Edge(double beyond) : FreeSystem(Vector::Ones(1)), beyond_(beyond) {}
+  Vector gradient(const Vector& q) const override {
+    return Vector::Constant(1, q[0] < 1.0 ? 0.0 : beyond_);
+  }
+
+ private:
+  double beyond_;
+};
+
+TEST(MechanicsDormandPrince, DoesNotStepBeyondNumbers) {
+  for (const double beyond : {std::nan(""), HUGE_VAL}) {
+    const Edge edge(beyond);
+    for (const double time : {0.9, 2.0}) {
+      DormandPrince method(edge, 1e-8, 1e-8);
+      Vector x = Vector::Zero(1), v = Vector::Ones(1);
+      if (time < 1.0) {
+        method.advance(x, v, time);
+        EXPECT_NEAR(x[0], time, 1e-8);
+      } else {
+        EXPECT_THROW(method.advance(x, v, time), NumericalError);
+        EXPECT_EQ(x[0], 0.0);  // as it was
+      }
+    }
+  }
+}
+
 TEST(MechanicsRk4, IsOfOrderFour) {
   const Experiment p = make_three_body_plane(2.0);
   const auto at_end = [&](int steps) {

@@ -24,7 +24,7 @@ class Error : public std::runtime_error {
 };
 
 /// A number for messages, in three digits and whatever the locale: "0.005", "1.2e-09".
-std::string number_text(double value);
+std::string three_digits(double value);
 
 /// One thing wrong with an input file; line and column count from 1, 0 means the whole file.
 struct Problem {
