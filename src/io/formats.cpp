@@ -1,6 +1,7 @@
 #include "tarn/io/formats.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -107,7 +108,7 @@ const std::vector<Format>& formats() {
        nullptr},
       {FileFormat::gro,
        "gro",
-       "GROMACS, 10⁻⁸ Å",
+       "GROMACS, 10⁻⁶ Å",
        {".gro"},
        looks_like_gro,
        open_as<GroReader>,
@@ -152,6 +153,33 @@ const Format& trajectory_format_of(const std::string& path) {
   return *format;
 }
 
+namespace {
+
+/// How to come by a file that is read here, from one of another program; empty: not known.
+std::string cure_for(const std::string& path) {
+  struct Foreign {
+    const char* extension;
+    const char* cure;
+  };
+  constexpr std::array kForeign{
+      Foreign{".xtc",
+              "GROMACS turns it into one that is: gmx trjconv -f in.xtc -s in.tpr -o out.gro"},
+      Foreign{".trr",
+              "GROMACS turns it into one that is: gmx trjconv -f in.trr -s in.tpr -o out.gro"},
+      Foreign{".tng",
+              "GROMACS turns it into one that is: gmx trjconv -f in.tng -s in.tpr -o out.gro"},
+      Foreign{".nc", "cpptraj of Amber turns it into one that is: trajout out.dcd"},
+      Foreign{".lammpstrj",
+              "have LAMMPS write one that is: dump ID all xyz 100 out.xyz, and dump_modify "
+              "ID sort id element O H"}};
+  for (const Foreign& f : kForeign) {
+    if (path.ends_with(f.extension)) return f.cure;
+  }
+  return {};
+}
+
+}  // namespace
+
 std::unique_ptr<FrameReader> open_frames(const std::string& path) {
   const std::string beginning = beginning_of(path);
   const Format* by_name = format_of_name(path);
@@ -167,6 +195,9 @@ std::unique_ptr<FrameReader> open_frames(const std::string& path) {
   }
   // The reader of that format says where it fails.
   if (by_name != nullptr) return by_name->open(path);
+  if (const std::string cure = cure_for(path); !cure.empty()) {
+    throw InputError({Problem{path, 0, 0, "this format is not read here; " + cure}});
+  }
   throw InputError({Problem{path, 0, 0,
                             fmt::format("neither the name nor the contents tell the format: give "
                                         "it a name that ends with one of {}",

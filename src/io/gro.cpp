@@ -19,7 +19,9 @@ constexpr double kAngstromPerNm = 10.0;
 constexpr double kAngstromPerAkmaPerNmPerPs = 10.0 * units::picoseconds_per_akma;
 // Residue number, residue, atom and atom number, five columns each, stand before the coordinates.
 constexpr std::size_t kFirstCoordinate = 20;
-constexpr int kDecimals = 9;
+// Programs of GROMACS make compressed trajectories in the precision of the GRO file they read, as
+// 32-bit integers: seven decimals let those hold 214 nm to both sides, nine would not hold 3 nm.
+constexpr int kDecimals = 7;
 
 /// The coordinates of an atom line. Their width is the distance between two decimal points.
 class AtomLine {

@@ -30,7 +30,7 @@ class GroReader final : public FrameReader {
   std::vector<int> atom_lines_;
 };
 
-/// One frame: nm with 9 decimals, nm/ps with 10, and a box of zeros, which means that there is
+/// One frame: nm with 7 decimals, nm/ps with 8, and a box of zeros, which means that there is
 /// none.
 /// @param velocities_A_per_akma empty, or as long as the positions
 /// @param title one line; GROMACS takes time and step from "t=<ps> step=<step>" in it

@@ -62,8 +62,12 @@ class AtomParser {
     if (kind == AtomKind::other) {
       note("atoms that are not of water", column_of(species),
            fmt::format("'{}' is no atom of water: tarn simulates water only. Known are O, H, 8, 1, "
-                       "OW, OH2, HW1, HW2 and the like",
-                       species));
+                       "OW, OH2, HW1, HW2 and the like{}",
+                       species,
+                       species.find_first_not_of("0123456789") == std::string_view::npos
+                           ? "; if these are types of LAMMPS, have it write elements by "
+                             "dump_modify ID element O H"
+                           : ""));
     }
     const bool is_oxygen = kind == AtomKind::oxygen;
     in_order_ = in_order_ && is_oxygen == (is_oxygen_.size() % kAtomsPerMolecule == 0);

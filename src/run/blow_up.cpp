@@ -84,7 +84,7 @@ std::string cause_and_cure(const BlowUp& blow_up, const Deck& deck,
 }
 
 std::string atom_text(AtomId id) {
-  return fmt::format("{} of molecule {}", atom_name(id), id.molecule);
+  return fmt::format("{} of molecule {}", atom_name(id), id.molecule + 1);
 }
 
 std::string atom_json(AtomId id) {
@@ -111,8 +111,8 @@ std::string atoms_text(const BlowUp& blow_up) {
 }  // namespace
 
 std::string headline(const BlowUp& blow_up) {
-  return fmt::format("replica {} blew up at step {} (molecule {})", blow_up.replica, blow_up.step,
-                     blow_up.molecule);
+  return fmt::format("replica {} blew up at step {} (molecule {}, counted from 1)", blow_up.replica,
+                     blow_up.step, blow_up.molecule + 1);
 }
 
 std::string describe(const BlowUp& blow_up, const Deck& deck, std::int64_t indefinite_hessians) {

@@ -77,7 +77,7 @@ TEST_F(Convert, ThereAndBack) {
     ASSERT_EQ(after.size(), before.size());
     const double rounding = format.id == FileFormat::pdb   ? 5.1e-4
                             : format.id == FileFormat::dcd ? 2.4e-7
-                            : format.id == FileFormat::gro ? 5.1e-9
+                            : format.id == FileFormat::gro ? 5.1e-7
                                                            : 0.0;
     for (std::size_t i = 0; i < after.size(); ++i) {
       for (std::size_t k = 0; k < after[i].positions_A.size(); ++k) {
@@ -156,16 +156,16 @@ TEST_F(Convert, TellsWhatIsNotThere) {
                    xyz_frame(some_positions(kMolecules, 0), some_positions(kMolecules, 1),
                              "step=0 time_ps=0 replica=0"));
   convert_trajectory({folder_.file("v.xyz"), folder_.file("w.gro")});
-  // Half of the last of ten decimals of nm/ps, 1e-9 A/ps, is 2.4e-11 A per AKMA unit of time.
+  // Half of the last of eight decimals of nm/ps, 1e-7 A/ps, is 2.4e-9 A per AKMA unit of time.
   EXPECT_NEAR(frames_of("w.gro")[0].velocities_A_per_akma.at(3), some_positions(kMolecules, 1)[3],
-              3e-11);
+              3e-9);
   EXPECT_TRUE(
       contains(convert_trajectory({folder_.file("v.xyz"), folder_.file("w.pdb")}).notes.at(0),
                "velocities"));
 }
 
 /// M lies on the line that halves the angle of the hydrogens, at the model's distance from the
-/// oxygen, and moves with its molecule. GRO rounds by 5e-9 A, which two positions have: 1e-8 A with
+/// oxygen, and moves with its molecule. GRO rounds by 5e-7 A, which two positions have: 1e-6 A with
 /// room for what is rounded thrice more; PDB 5e-4 A.
 TEST_F(Convert, WritesTheFourthSite) {
   const WaterModel model = *find_water_model("tip4p2005");
@@ -205,7 +205,7 @@ TEST_F(Convert, WritesTheFourthSite) {
   }
   // The atoms are what they were, whichever format they come back from, and the site is seen.
   for (const auto& [name, site, rounding] : {std::tuple{"out.xyz", "X ", 0.0},
-                                             {"out.gro", "MW    4", 1e-8},
+                                             {"out.gro", "MW    4", 1e-6},
                                              {"out.pdb", " M   HOH", 5.1e-4}}) {
     options.to = folder_.file(name);
     convert_trajectory(options);
@@ -219,7 +219,7 @@ TEST_F(Convert, WritesTheFourthSite) {
     }
   }
   EXPECT_TRUE(contains(test::read_text(folder_.file("out.gro")),
-                       fmt::format("{:5}{:<5}{:>5}{:5}{:14.9f}{:14.9f}", 2, "SOL", "MW", 8,
+                       fmt::format("{:5}{:<5}{:>5}{:5}{:12.7f}{:12.7f}", 2, "SOL", "MW", 8,
                                    m_A[1][0] / 10.0, m_A[1][1] / 10.0)));
 }
 

@@ -93,7 +93,7 @@ TEST_F(Formats, EveryTrajectoryIsReadBackToItsPrecision) {
     writer->finish();
     // Half of the last digit; single precision at 6 A is 2^-22 A.
     const double precision = format.id == FileFormat::pdb   ? 0.5001e-3
-                             : format.id == FileFormat::gro ? 0.5001e-8
+                             : format.id == FileFormat::gro ? 0.5001e-6
                              : format.id == FileFormat::dcd ? std::ldexp(1.0, -22)
                                                             : 0.0;
     const bool one_file = format.id == FileFormat::h5md;
@@ -127,7 +127,7 @@ TEST_F(Formats, AStructureIsWrittenAsItsNameSays) {
   s.velocities_A_per_akma = some_positions(4, 5);
   s.comment = {{"model", "tip4p"}, {"note", "two words"}};
   for (const auto& [name, precision] :
-       {std::pair{"a.xyz", 0.0}, {"a.GRO", 0.5001e-8}, {"a.pdb", 0.5001e-3}}) {
+       {std::pair{"a.xyz", 0.0}, {"a.GRO", 0.5001e-6}, {"a.pdb", 0.5001e-3}}) {
     SCOPED_TRACE(name);
     write_structure(folder_.file(name), s);
     const Structure t = read_structure(folder_.file(name));
@@ -137,7 +137,7 @@ TEST_F(Formats, AStructureIsWrittenAsItsNameSays) {
     if (std::string(name) == "a.pdb") {
       EXPECT_TRUE(t.velocities_A_per_akma.empty());
     } else {
-      // GRO: 10 decimals of nm/ps, which is 0.49 A/akma.
+      // GRO: 8 decimals of nm/ps, which is 0.49 A/akma.
       EXPECT_LE(difference(t.velocities_A_per_akma, s.velocities_A_per_akma), precision);
     }
   }
@@ -154,6 +154,9 @@ TEST_F(Formats, NamesAndContentsMustAgree) {
   EXPECT_EQ(read("a.unknown", xyz).molecules, 1);
   EXPECT_EQ(read("b", xyz).molecules, 1);
   EXPECT_TRUE(contains(refusal("c.txt", "hello\n"), "neither the name nor the contents"));
+  EXPECT_TRUE(contains(refusal("c.xtc", "hello\n"), "not read here; GROMACS turns it into"));
+  EXPECT_TRUE(contains(refusal("c.lammpstrj", "hello\n"), "element O H"));
+  EXPECT_TRUE(contains(refusal("c.xyz", "3\n\n1 0 0 0\n2 0 0 1\n2 0 1 0\n"), "dump_modify"));
   write_structure(folder_.file("d.pdb"), read("a.xyz", xyz));
   EXPECT_TRUE(contains(refusal("d.xyz", test::read_text(folder_.file("d.pdb"))), "look like pdb"));
   EXPECT_THROW(open_frames(folder_.file("none.gro")), IoError);
@@ -383,7 +386,7 @@ TEST_F(Formats, ManyAtomsWrapTheirNumbers) {
     write_structure(folder_.file(name), s);
     const Structure t = read_structure(folder_.file(name));
     EXPECT_EQ(t.molecules, s.molecules) << name;
-    EXPECT_LE(difference(t.positions_A, s.positions_A), 1e-9) << name;
+    EXPECT_LE(difference(t.positions_A, s.positions_A), 1e-9) << name;  // two decimals
   }
 }
 

@@ -591,10 +591,11 @@ TEST_F(RunDeck, AMoleculeThatLeavesIsToldOncePerReplica) {
   script_.departures = {{0, 1500}, {2, 2999}};
   run(deck(6000, ""));
   ASSERT_EQ(warnings_.size(), 3u);
-  EXPECT_TRUE(contains(warnings_[1], "replica 0: molecule 2 has left the cluster"));
+  EXPECT_TRUE(
+      contains(warnings_[1], "replica 0: molecule 3 (counted from 1) has left the cluster"));
   EXPECT_TRUE(contains(warnings_[1], "at step 2000"));
   EXPECT_TRUE(contains(warnings_[1], "[confinement]"));
-  EXPECT_TRUE(contains(warnings_[2], "replica 2: molecule 2 has left"));
+  EXPECT_TRUE(contains(warnings_[2], "replica 2: molecule 3 (counted from 1) has left"));
   EXPECT_TRUE(contains(warnings_[2], "at step 3000"));
   const std::string json = read_text(out_ + "/run.json");
   EXPECT_TRUE(contains(json,
@@ -609,7 +610,7 @@ TEST_F(RunDeck, AResumedRunDoesNotTellADepartureAgain) {
   warnings_.clear();
   resume(deck(6000));
   ASSERT_EQ(warnings_.size(), 1u);
-  EXPECT_TRUE(contains(warnings_[0], "replica 2: molecule 2 has left"));
+  EXPECT_TRUE(contains(warnings_[0], "replica 2: molecule 3 (counted from 1) has left"));
   EXPECT_TRUE(contains(read_text(out_ + "/run.json"),
                        "[{\"replica\": 0, \"step\": 1000, \"molecule\": 2}, "
                        "{\"replica\": 2, \"step\": 4000, \"molecule\": 2}]"));
@@ -799,7 +800,7 @@ TEST_F(RunDeck, OtherReplicasGoOnAfterABlowUp) {
   ASSERT_EQ(result.blow_ups.size(), 1u);
   EXPECT_EQ(result.blow_ups[0].replica, 1);
   ASSERT_EQ(warnings_.size(), 2u);
-  EXPECT_TRUE(contains(warnings_[1], "replica 1 blew up at step 55 (molecule 1)"));
+  EXPECT_TRUE(contains(warnings_[1], "replica 1 blew up at step 55 (molecule 2, counted from 1)"));
   EXPECT_TRUE(contains(warnings_[1], "try timestep_fs = 1"));
   FakeEngine good(fake_start(kMolecules, 3), {}, 0.002);
   good.advance(54);
@@ -808,8 +809,8 @@ TEST_F(RunDeck, OtherReplicasGoOnAfterABlowUp) {
   EXPECT_TRUE(std::equal(kept.positions_A.begin(), kept.positions_A.end(),
                          expected.positions_A.begin() + 27));
   EXPECT_TRUE(contains(warnings_[1],
-                       "Closest atoms of the last good state: O of molecule 0 and H2 of molecule 1 "
-                       "are 0.5 A apart; largest force: 2e+05 kcal/mol/A on H2 of molecule 1."));
+                       "Closest atoms of the last good state: O of molecule 1 and H2 of molecule 2 "
+                       "are 0.5 A apart; largest force: 2e+05 kcal/mol/A on H2 of molecule 2."));
   const std::string told =
       "\"blow_ups\": [{\"replica\": 1, \"step\": 55, \"molecule\": 1, \"closest_atoms\": "
       "[{\"molecule\": 0, \"atom\": \"O\"}, {\"molecule\": 1, \"atom\": \"H2\"}], "
@@ -952,7 +953,7 @@ TEST_F(RunDeck, NoReplicaLeftIsAnErrorAfterTheFilesAreDone) {
   script_.blow_ups = {{0, 60}, {1, 55}, {2, 80}};
   const std::string message = message_of<NumericalError>([&] { run(deck(100)); });
   EXPECT_TRUE(contains(message, "no replica is left"));
-  EXPECT_TRUE(contains(message, "replica 1 blew up at step 55 (molecule 1)"));
+  EXPECT_TRUE(contains(message, "replica 1 blew up at step 55 (molecule 2, counted from 1)"));
   EXPECT_TRUE(contains(message, "blow-up-0001.xyz"));
   // Nothing was done after the last of them, at whatever speed.
   const std::string record = read_text(out_ + "/run.json");
