@@ -355,9 +355,9 @@ TEST(ProjectedThermostat, HoldsTheTemperatureOfRigidMolecules) {
       t.friction_hydrogen_per_akma = gamma / model.mass_h_Da;
       return 1.0 - stationary_temperature(model, ou_parameters(model, t, h), kT);
     };
-    EXPECT_GT(per_mass(0.01, 0.05), 0.0);
-    EXPECT_LT(per_mass(0.01, 0.05), 1e-4);
-    EXPECT_LT(per_mass(1.0, 0.05), 0.01);
+    // What is told of it, to the digits there; models differ by their angle.
+    EXPECT_NEAR(per_mass(0.01, 0.05), 4e-5, 0.5e-5);
+    EXPECT_NEAR(per_mass(1.0, 0.05), 4e-3, 0.5e-3);
     expect_ratio({per_mass(0.1, 0.1), per_mass(0.1, 0.05), per_mass(0.1, 0.025)}, 2.0);
   });
 }
