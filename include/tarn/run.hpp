@@ -81,7 +81,11 @@ struct ExchangeSummary {
   std::vector<ExchangePair> pairs;
   /// Of states that were in the coldest bath, then in the hottest one, and in the coldest again.
   std::int64_t round_trips = 0;
-  double round_trips_per_ns = 0.0;  ///< of one state
+  double round_trips_each = 0.0;    ///< of one state
+  double round_trips_per_ns = 0.0;  ///< likewise
+  /// With fewer round trips averages by bath may remember the start: their errors are lower bounds.
+  static constexpr double kEnoughRoundTrips = 3.0;
+  bool has_mixed() const { return round_trips_each >= kEnoughRoundTrips; }
   /// As many baths with one acceptance between all neighbours, by the energies that were seen;
   /// nothing for two baths, where too little is known, and before the run has ended.
   std::optional<analysis::EvenLadder> even;

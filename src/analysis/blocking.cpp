@@ -69,16 +69,21 @@ double BlockSums<kMoments>::error(const Level& level, Value (*residual_of)(const
 }
 
 template <std::size_t kMoments>
+void BlockSums<kMoments>::Level::add(const Value& value) {
+  blocks += 1.0;
+  std::size_t product = 0;
+  for (std::size_t i = 0; i < kNumbers; ++i) {
+    sum[i] += value[i];
+    for (std::size_t j = i; j < kNumbers; ++j) products[product++] += value[i] * value[j];
+  }
+}
+
+template <std::size_t kMoments>
 void BlockSums<kMoments>::add(std::size_t series, Value value) {
   for (std::size_t l = 0;; ++l) {
     if (l == levels_.size()) levels_.emplace_back().waiting.resize(series_);
     Level& level = levels_[l];
-    level.blocks += 1.0;
-    std::size_t product = 0;
-    for (std::size_t i = 0; i < kNumbers; ++i) {
-      level.sum[i] += value[i];
-      for (std::size_t j = i; j < kNumbers; ++j) level.products[product++] += value[i] * value[j];
-    }
+    level.add(value);
     Value& waiting = level.waiting[series];
     if (waiting.back() == 0.0) {
       waiting = value;
@@ -90,29 +95,46 @@ void BlockSums<kMoments>::add(std::size_t series, Value value) {
 }
 
 template <std::size_t kMoments>
+typename BlockSums<kMoments>::Level BlockSums<kMoments>::whole_series() const {
+  Level whole;
+  for (std::size_t s = 0; s < series_; ++s) {
+    // Of each value of the series just one block that it is in waits.
+    Value total{};
+    for (const Level& level : levels_) {
+      for (std::size_t i = 0; i < kNumbers; ++i) total[i] += level.waiting[s][i];
+    }
+    if (total.back() > 0.0) whole.add(total);
+  }
+  return whole;
+}
+
+template <std::size_t kMoments>
 Blocking BlockSums<kMoments>::errors(Value (*residual_of)(const Value& sum)) const {
   Blocking result;
   if (levels_.empty()) return result;
-  const double naive = error(levels_.front(), residual_of);
+  const double naive = error(levels_.front(), residual_of), values = levels_.front().blocks;
+  const double enough_for_one = static_cast<double>(series_);
   for (std::size_t l = 0; l < levels_.size(); ++l) {
-    const Level& level = levels_[l];
+    // No more than a block of each series, with a part of its values: all of them then.
+    const bool is_whole = levels_[l].blocks <= enough_for_one;
+    const Level& level = is_whole ? whole_series() : levels_[l];
     // Fewer than four blocks say nothing about their own spread.
     if (level.blocks < (l == 0 ? 2.0 : 4.0)) break;
-    // In the series that MD gives a fall from one level to the next is noise.
-    const double here = error(level, residual_of);
+    // Of the mean of all values, not of those in the blocks only. In the series that MD gives a
+    // fall from one level to the next is noise.
+    const double here = error(level, residual_of) * std::sqrt(level.sum.back() / samples());
     const bool rises = l == 0 || here > result.error;
     result.error = std::max(here, result.error);
     const double ratio = naive > 0.0 ? result.error / naive : 1.0;
-    const double length = std::ldexp(1.0, static_cast<int>(l));
+    const double length = is_whole ? values / level.blocks : std::ldexp(1.0, static_cast<int>(l));
     result.converged = level.blocks >= kEnoughBlocks &&
-                       length * length * length > 2.0 * levels_.front().blocks * std::pow(ratio, 4);
+                       length * length * length > 2.0 * values * std::pow(ratio, 4);
     if (result.converged || rises) {
       result.error_of_error = result.error / std::sqrt(2.0 * (level.blocks - 1.0));
-      result.block_length = std::size_t{1} << l;
+      result.block_length = static_cast<std::size_t>(std::lround(length));
     }
-    const bool whole_series = level.blocks <= static_cast<double>(series_);
-    result.converged = result.converged || (whole_series && level.blocks >= kEnoughSeries);
-    if (result.converged) break;
+    result.converged = result.converged || (is_whole && level.blocks >= kEnoughSeries);
+    if (result.converged || is_whole) break;
   }
   if (naive > 0.0) result.autocorrelation_time = 0.5 * std::pow(result.error / naive, 2);
   return result;

@@ -43,8 +43,14 @@ MeanError ratio_and_error(std::span<const double> counts, std::span<const double
   return result;
 }
 
+double normal_of_t(double t, double degrees_of_freedom) {
+  const double n = degrees_of_freedom;
+  const double size = std::sqrt(n * std::log1p(t * t / n)) * (8.0 * n + 1.0) / (8.0 * n + 3.0);
+  return std::copysign(size, t);
+}
+
 int decimals_for(double error) {
-  if (!(error > 0.0)) return 3;
+  if (!(error > 0.0) || !std::isfinite(error)) return 3;
   return std::clamp(1 - static_cast<int>(std::floor(std::log10(error))), 0, 9);
 }
 

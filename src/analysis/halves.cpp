@@ -10,16 +10,9 @@
 namespace tarn::analysis {
 namespace {
 
-constexpr std::size_t kMost = 64, kFewest = 8;
+constexpr std::size_t kMost = 64, kFewest = 8, kFewestForBeginning = 32;
 /// Fewer series tell no spread.
 constexpr std::size_t kEnoughSeries = 4;
-
-/// A normal number that is as rare as this one of Student's t distribution.
-double normal_of_t(double t, double degrees) {
-  const double size = std::sqrt(degrees * std::log1p(t * t / degrees)) * (8.0 * degrees + 1.0) /
-                      (8.0 * degrees + 3.0);
-  return std::copysign(size, t);
-}
 
 }  // namespace
 
@@ -47,14 +40,42 @@ void Halves::add_replicas(std::span<const std::int64_t> ids, std::span<const dou
   length_ *= 2;
 }
 
+Halves::Sum Halves::sum_of(std::size_t series, std::size_t begin, std::size_t end) const {
+  Sum sum;
+  for (std::size_t b = begin; b < end; ++b) {
+    const Sum& block = blocks_[b][series];
+    sum = {sum.of_values + block.of_values, sum.weight + block.weight};
+  }
+  return sum;
+}
+
+Halves::Rise Halves::rise_from_beginning() const {
+  const std::size_t n = blocks_.size();
+  if (n < kFewestForBeginning) return {};
+  PooledBlocking second_half(series_);
+  Sum beginning;
+  for (std::size_t s = 0; s < series_; ++s) {
+    const Sum first = sum_of(s, 0, n / 8);
+    if (sum_of(s, n - 1, n).weight == 0.0) continue;  // of replicas that were stopped
+    beginning = {beginning.of_values + first.of_values, beginning.weight + first.weight};
+    for (std::size_t b = n - n / 2; b < n; ++b) {
+      second_half.add(s, blocks_[b][s].of_values, blocks_[b][s].weight);
+    }
+  }
+  const Blocking later = second_half.result();
+  if (!(later.error_of_error > 0.0) || beginning.weight == 0.0) return {};
+  const double mean = later.mean - beginning.of_values / beginning.weight;
+  // The square of the error of a mean goes as one over the number of values.
+  const double error = later.error * std::sqrt(1.0 + second_half.samples() / beginning.weight);
+  const double degrees = 0.5 * std::pow(later.error / later.error_of_error, 2);
+  return {mean, normal_of_t(mean / error, degrees)};
+}
+
 Halves::Rise Halves::rise(double error) const {
   if (blocks_.size() < kFewest) return {};
   const std::size_t half = blocks_.size() / 2;
   const auto mean_of = [&](std::size_t s, std::size_t begin) {
-    Sum sum;
-    for (std::size_t b = begin; b < begin + half; ++b) {
-      sum = {sum.of_values + blocks_[b][s].of_values, sum.weight + blocks_[b][s].weight};
-    }
+    const Sum sum = sum_of(s, begin, begin + half);
     return sum.of_values / sum.weight;
   };
   std::vector<double> rises;

@@ -7,6 +7,7 @@
 #include <Eigen/Dense>
 
 #include "memory.hpp"
+#include "tarn/analysis/errors.hpp"
 
 namespace tarn::analysis {
 namespace {
@@ -376,11 +377,31 @@ MultiHistogram::Part MultiHistogram::whole() const {
   return sum;
 }
 
+namespace {
+
+/// Takes out of ln g what is noise: draws the known ones to their mean by the share of their
+/// variance that noise makes (James & Stein 1961). Baths would otherwise weigh by chance, those
+/// whose parts happen to be alike the most.
+/// @param noise sum of the variances
+void draw_together(const std::vector<std::size_t>& known, double noise, std::vector<double>& g) {
+  const auto n = static_cast<double>(known.size());
+  double mean = 0.0, squares = 0.0;
+  for (const std::size_t k : known) mean += std::log(g[k]) / n;
+  for (const std::size_t k : known) squares += std::pow(std::log(g[k]) - mean, 2);
+  if (squares == 0.0) return;
+  const double keep = std::max(0.0, 1.0 - (n - 1.0) / n * noise / squares);
+  for (const std::size_t k : known) g[k] = std::exp(mean + keep * (std::log(g[k]) - mean));
+}
+
+}  // namespace
+
 std::vector<double> MultiHistogram::inefficiencies() const {
   struct Sums {
     double samples = 0.0, energy = 0.0;
   };
   std::vector<double> inefficiencies;
+  std::vector<std::size_t> known;
+  double noise = 0.0;  // variance of ln g that the number of parts makes, summed over the baths
   for (std::size_t bath = 0; bath < beta_.size(); ++bath) {
     std::vector<Sums> of_parts(parts_.size()), of_groups(groups_);
     Sums all;
@@ -402,18 +423,26 @@ std::vector<double> MultiHistogram::inefficiencies() const {
       }
     }
     if (squares == 0.0) continue;
+    double noise_here = 0.0;
     const auto raise = [&](const std::vector<Sums>& sums) {
       double square = 0.0, parts = 0.0;
       for (const Sums& s : sums) {
         square += std::pow(s.energy - mean * s.samples, 2);
         parts += s.samples > 0.0 ? 1.0 : 0.0;
       }
-      if (parts > 1.0) g = std::max(g, parts / (parts - 1.0) * square / squares);
+      if (!(parts > 1.0)) return;
+      const double by_these = parts / (parts - 1.0) * square / squares;
+      if (by_these > g || noise_here == 0.0) noise_here = 2.0 / (parts - 1.0);
+      g = std::max(g, by_these);
     };
     raise(of_parts);
     if (groups_ >= kLeastLadders && groups_ < kGroups) raise(of_groups);
+    if (noise_here == 0.0) continue;
     g = std::min(g, all.samples);
+    known.push_back(bath);
+    noise += noise_here;
   }
+  draw_together(known, noise, inefficiencies);
   return inefficiencies;
 }
 
@@ -499,6 +528,10 @@ std::vector<double> MultiHistogram::Result::differences(const Reweighting& r,
   return differences;
 }
 
+double MultiHistogram::Result::sigmas(double value, double error) const {
+  return normal_of_t(value / error, static_cast<double>(without_.front().size()) - 1.0);
+}
+
 std::vector<MultiHistogram::Contradiction> MultiHistogram::Result::contradictions() const {
   constexpr std::size_t kEnoughParts = 8;
   constexpr double kApart = 4.5;
@@ -508,7 +541,7 @@ std::vector<MultiHistogram::Contradiction> MultiHistogram::Result::contradiction
   const std::vector<double> errors = jackknife(
       values, [this](const Without& w) { return differences(w.rest, w.own_means); }, nullptr);
   for (std::size_t k = 0; k < values.size(); ++k) {
-    if (errors[k] > 0.0 && std::abs(values[k]) > kApart * errors[k]) {
+    if (errors[k] > 0.0 && std::abs(sigmas(values[k], errors[k])) > kApart) {
       found.push_back({k, values[k], errors[k]});
     }
   }

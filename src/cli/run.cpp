@@ -86,22 +86,15 @@ void say_conserved(const std::vector<ConservedQuantity>& conserved, Terminal& te
   for (const std::string& line : aligned(rows)) terminal.say(line);
 }
 
-/// Fewer round trips than this leave too much of the start.
-constexpr double kFewRoundTrips = 3.0;
 /// A ladder is even enough whose rarest exchange has this part of what an even one has.
 constexpr double kEvenEnough = 0.5;
 
-void say_exchange(const std::optional<ExchangeSummary>& exchange, const Deck& deck,
-                  Terminal& terminal) {
+void say_exchange(const std::optional<ExchangeSummary>& exchange, Terminal& terminal) {
   if (!exchange) return;
-  const double each = static_cast<double>(exchange->round_trips) / deck.system.replicas;
   terminal.say(fmt::format(
       "exchange: {} round trips of states between the coldest and the hottest bath, {:.2g} each, "
       "{:.3g} a state and ns",
-      exchange->round_trips, each, exchange->round_trips_per_ns));
-  if (each < kFewRoundTrips) {
-    terminal.say("that is few: averages of cold baths may remember the start");
-  }
+      exchange->round_trips, exchange->round_trips_each, exchange->round_trips_per_ns));
   if (!exchange->even) return;
   double least = 1.0;
   for (const ExchangePair& p : exchange->pairs) least = std::min(least, p.acceptance);
@@ -158,7 +151,7 @@ void run(const Arguments& a, Events& events, int& exit_code) {
                                         result.ns_per_day_total)));
     say_averages(result.averages, deck, terminal);
     say_conserved(result.conserved, terminal);
-    say_exchange(result.exchange, deck, terminal);
+    say_exchange(result.exchange, terminal);
   }
   if (!result.blow_ups.empty()) {
     terminal.warning(fmt::format("{} of {} replicas were stopped; {}/run.json tells why",

@@ -40,6 +40,12 @@ std::unique_ptr<Observer> make_energies(const ObserveEnergies& section, const De
   spec.columns = {"potential_kcal_per_mol", "penalty_kcal_per_mol", "kinetic_kcal_per_mol",
                   "total_kcal_per_mol", "temperature_K"};
   spec.averaged_columns = spec.columns.size();
+  if (has_beta(deck.integrator.scheme)) {
+    spec.remark =
+        "; total: what the scheme conserves, with (beta - 1/4) h^2/2 sum m a^2 and the wall";
+  } else if (deck.confinement) {
+    spec.remark = "; total: with the wall";
+  }
   spec.steady_columns = {0, 4};
   spec.append_values = append_energies;
   spec.fluctuation = heat_capacity(make_system(deck, info.molecules), info.molecules);

@@ -30,7 +30,7 @@ using analysis::Reweighting;
 
 /// A row with fewer samples' worth is not known.
 constexpr double kFewSamples = 100.0;
-/// A maximum is told that stands out by so many of its standard errors.
+/// A maximum is told that stands out by so many standard errors.
 constexpr double kStandsOut = 4.5;
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -204,7 +204,7 @@ void HeatCapacity::find_peak(const MultiHistogram::Result& result,
   const std::vector<double> values = peak_of(result.all());
   std::vector<double> of_parts;
   const std::vector<double> errors = result.errors(values, peak_of, &of_parts);
-  if (maximum->stands_out < kStandsOut * errors[1]) return;
+  if (result.sigmas(maximum->stands_out, errors[1]) < kStandsOut) return;
   // Errors that grow by a half with the length of the blocks go on to do so.
   constexpr double kGrows = 1.5;
   const bool grow = errors[0] > kGrows * of_parts[0] || errors[1] > kGrows * of_parts[1];

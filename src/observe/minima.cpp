@@ -109,8 +109,9 @@ class Minima {
   /// Of the samples of a bath, or of all of them.
   Share share(const analysis::Isomer& isomer, std::size_t group) const {
     const analysis::Blocking share = isomer.shares[group].result();
+    const bool forgot_the_start = !info_.has_mixed || info_.has_mixed();
     return {std::round(share.mean * census_.samples(group)), share.mean, share.error,
-            share.converged};
+            share.converged && forgot_the_start};
   }
   void put_share(const analysis::Isomer& isomer, std::size_t group, io::CsvFormat& csv) const {
     const Share s = share(isomer, group);

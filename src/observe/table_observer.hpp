@@ -47,6 +47,8 @@ struct TableSpec {
   /// Averaged columns whose means do not move in equilibrium; where they do, a note says so.
   std::vector<std::size_t> steady_columns{};
   bool rows_may_be_unknown = false;  ///< values that are nan count in no average
+  /// What the first line of the table tells of its columns, after the provenance.
+  std::string_view remark{};
   /// How a message about a value that is not a number goes on; a literal.
   std::string_view likely = io::kLikelyBlowUp;
   /// Without a temperature above 0 there is none.
@@ -80,7 +82,7 @@ class TableObserver final : public Observer {
   }
   unsigned fields() const override { return spec_.fields; }
   std::int64_t every() const override { return every_; }
-  void begin() override { table_.create(info_.provenance); }
+  void begin() override { table_.create(info_.provenance + std::string(spec_.remark)); }
   void observe(const Frame& frame) override;
   void save(std::ostream& out) override;
   void load(std::istream& in) override;
@@ -120,6 +122,14 @@ class TableObserver final : public Observer {
   /// Whether a result is what it was after a third to two thirds of its rows.
   bool has_settled(const Averages& bath, std::size_t column) const;
   AveragedQuantity result_of(std::size_t bath, std::size_t column) const;
+  /// How a steady column moved, more than by chance.
+  struct Drift {
+    double mean, sigmas;
+    const char* of_which;  ///< of the baths, as the note says it
+  };
+  /// @param rise_of of one bath
+  std::optional<Drift> drift_by(
+      const std::function<analysis::Halves::Rise(const Averages&)>& rise_of) const;
 
   TableSpec spec_;
   std::int64_t every_;

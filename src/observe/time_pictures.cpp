@@ -135,10 +135,12 @@ std::vector<io::Plot> panels_by_bath(const std::string& title,
     plots[p].y_label = y_labels[p];
     std::vector<io::Series>& series = plots[p].series;
     for (const auto& [bath_K, of_bath] : curves) {
-      series.push_back(of_bath[p].series(bath_text(bath_K)));
-      series.back().low.clear();
-      series.back().high.clear();
-      smooth(series.back());
+      io::Series& curve = series.emplace_back(of_bath[p].series(bath_text(bath_K)));
+      curve.low.clear();
+      curve.high.clear();
+      // Means begin later and end earlier.
+      if (curve.x.size() > 1) plots[p].x_range = {{curve.x.front(), curve.x.back()}};
+      smooth(curve);
     }
     if (!series.empty()) note = choose_baths(series);
   }
@@ -181,6 +183,17 @@ std::vector<io::Plot> panels_of_baths(const BathOfRow& bath, const std::string& 
                    band);
 }
 
+/// Leaves out panels of what was never known, where others are left.
+void leave_out_empty(std::vector<io::Plot>& plots) {
+  const auto is_empty = [](const io::Plot& plot) {
+    return std::ranges::all_of(plot.series, [](const io::Series& s) { return s.x.empty(); });
+  };
+  if (std::ranges::all_of(plots, is_empty)) return;
+  const std::string x_label = plots.back().x_label;  // the last panel has the legend
+  std::erase_if(plots, is_empty);
+  plots.back().x_label = x_label;
+}
+
 /// Columns of a table against time, one above the other.
 /// @return none for means over several baths
 template <std::size_t kPanels>
@@ -214,11 +227,15 @@ std::vector<io::Plot> column_panels(const std::string& folder, const std::string
   const double begin_ps = equilibration_ps(folder);
   // A curve may begin later than those above it.
   const std::vector<double>& times_ps = plots[0].series[0].x;
+  if (!plots[0].x_range && times_ps.size() > 1) {
+    plots[0].x_range = {{times_ps.front(), times_ps.back()}};
+  }
   for (io::Plot& plot : plots) {
     plot.shaded_until = begin_ps;
-    if (times_ps.size() > 1) plot.x_range = {{times_ps.front(), times_ps.back()}};
+    plot.x_range = plots[0].x_range;
   }
   if (begin_ps > 0.0) plots.back().x_label += "     grey: left out of averages";
+  leave_out_empty(plots);
   return plots;
 }
 

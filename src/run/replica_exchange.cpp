@@ -33,8 +33,7 @@ ReplicaExchange::ReplicaExchange(const Deck& deck, const System& system, const R
       info_(info),
       engine_(engine),
       temperatures_K_(deck.thermostat.temperatures_K),
-      // Errors are not asked for: all samples are one part.
-      energies_(betas(temperatures_K_), analysis::MultiHistogram::kGroups) {
+      energies_(betas(temperatures_K_), info.replicas / static_cast<std::int64_t>(length())) {
   const auto ladders = static_cast<std::size_t>(info.replicas) / length();
   for (std::size_t k = 0; k + 1 < length(); ++k) {
     pairs_.push_back({0, 0, analysis::PooledBlocking::of_replicas(static_cast<int>(ladders))});
@@ -76,8 +75,10 @@ void ReplicaExchange::observe(const Frame& frame) {
     count_round_trips();
     for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
       const double energy = canonical_energy_kcal_per_mol(system_, frame.energies[r]);
-      energies_.add(static_cast<std::size_t>(frame.replica_ids[r]) % length(), 0, energy, energy);
+      const auto place = static_cast<std::size_t>(frame.replica_ids[r]);
+      energies_.add(place % length(), static_cast<std::int64_t>(place / length()), energy, energy);
     }
+    energies_.end_of_moment();
   }
   note_paths();
 }
@@ -149,10 +150,10 @@ ExchangeSummary ReplicaExchange::summary() const {
   }
   s.even = even_;
   s.round_trips = round_trips_;
-  const double walkers_ns =
-      1e-3 * static_cast<double>(walker_at_.size()) *
-      info_.time_ps(std::max<std::int64_t>(0, last_step_ - info_.first_averaged_step));
-  s.round_trips_per_ns = walkers_ns > 0.0 ? static_cast<double>(round_trips_) / walkers_ns : 0.0;
+  s.round_trips_each = static_cast<double>(round_trips_) / static_cast<double>(walker_at_.size());
+  const double ns =
+      1e-3 * info_.time_ps(std::max<std::int64_t>(0, last_step_ - info_.first_averaged_step));
+  s.round_trips_per_ns = ns > 0.0 ? s.round_trips_each / ns : 0.0;
   return s;
 }
 

@@ -160,7 +160,8 @@ class Run {
             deck_.integrator.timestep_fs,
             first_averaged_step(deck_),
             baths_K(deck_),
-            threads()};
+            threads(),
+            [this] { return has_mixed(); }};
   }
 
   /// All but the checkpointer; none has begun.
@@ -296,15 +297,19 @@ class Run {
     for (const auto& observer : observers_) observer->finish();
     average();
     warn_about_temperatures();
-    warn_about_rare_exchanges();
+    warn_about_exchange();
     keep_last_good_structures();
     if (!interrupted_) draw();
     write_run_json(interrupted_ ? "interrupted" : live_replicas() == 0 ? "failed" : "finished");
   }
 
+  bool has_mixed() const { return !exchange_ || exchange_->summary().has_mixed(); }
   void average() {
     for (const auto& observer : observers_) {
-      const std::vector<AveragedQuantity> some = observer->averages();
+      std::vector<AveragedQuantity> some = observer->averages();
+      if (observer.get() != exchange_ && !has_mixed()) {
+        for (AveragedQuantity& a : some) a.converged = false;
+      }
       averages_.insert(averages_.end(), some.begin(), some.end());
       for (const std::string& note : observer->notes()) warn(note);
     }
@@ -321,8 +326,15 @@ class Run {
       warn_if(temperature_warning(a, a.bath_K.value_or(baths_K(deck_).front()), deck_));
     }
   }
-  void warn_about_rare_exchanges() {
+  void warn_about_exchange() {
     if (!exchange_) return;
+    if (!has_mixed()) {
+      warn(
+          fmt::format("states made {:.2g} round trips each between the coldest and the hottest "
+                      "bath, fewer than "
+                      "{:g}: averages may remember the start, and their errors are lower bounds",
+                      exchange_->summary().round_trips_each, ExchangeSummary::kEnoughRoundTrips));
+    }
     for (const ExchangePair& p : exchange_->summary().pairs) {
       if (p.attempts == 0 || p.acceptance + 2.0 * p.error >= kRareExchange) continue;
       warn(

@@ -81,6 +81,30 @@ TEST(Blocking, ErrorsCoverTheTruth) {
   EXPECT_GT(sum, 0.7);
 }
 
+TEST(Blocking, ErrorsOfManySeriesCoverTheTruthWhateverTheirLength) {
+  // 40 correlation times and more each: the error is that of the whole series. Blocks of 256 of 501
+  // values alone would make it 1.4 times as large, and the mean of squares half.
+  constexpr int kTrials = 1000, kSeries = 16;
+  const double tau = 5.0, phi = (2.0 * tau - 1.0) / (2.0 * tau + 1.0);
+  for (const std::size_t n : {501u, 512u, 600u}) {
+    double sum = 0.0;
+    for (std::uint64_t trial = 0; trial < kTrials; ++trial) {
+      PooledBlocking pooled(kSeries);
+      for (std::size_t s = 0; s < kSeries; ++s) {
+        for (const double x : ar1(phi, n, kSeries * trial + s)) pooled.add(s, x);
+      }
+      const Blocking b = pooled.result();
+      EXPECT_TRUE(b.converged);
+      sum += b.mean * b.mean / (b.error * b.error) / kTrials;
+    }
+    // Between a normal number squared and t squared of 15 degrees of freedom, of which two squares
+    // more; the largest of several levels makes errors some 5 % larger.
+    const double noise = 4.5 * 15.0 / 13.0 * std::sqrt(2.4 / kTrials);
+    EXPECT_GT(sum, 1.0 / (1.05 * 1.05) - noise) << n;
+    EXPECT_LT(sum, 15.0 / 13.0 + noise) << n;
+  }
+}
+
 TEST(Blocking, ShortSeriesDoNotLookTooGood) {
   // White noise, as many values as a run has blocks of time. A level that came out low by accident
   // must not be preferred. Between the same bounds as WhiteNoiseIsRight, down to 6 blocks; a square
@@ -205,7 +229,8 @@ TEST(PooledBlocking, OneSeriesIsBlockingByItsDefinition) {
       merged[i] = 0.5 * (blocks[2 * i] + blocks[2 * i + 1]);
     }
     blocks = merged;
-    largest = std::max(largest, mean_and_error(blocks).error);
+    const double in_blocks = static_cast<double>(2 * length * blocks.size());
+    largest = std::max(largest, mean_and_error(blocks).error * std::sqrt(in_blocks / 10'007.0));
   }
   EXPECT_TRUE(b.converged);
   EXPECT_GT(b.block_length, 16u);

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -68,7 +70,7 @@ TEST(Halves, ReplicasThatStoppedAreLeftOut) {
 /// Series in equilibrium are called apart as often as normal numbers are, correlated or not.
 TEST(Halves, AreAlikeInEquilibrium) {
   constexpr int kRuns = 2000;
-  double squares = 0.0;
+  double squares = 0.0, beyond_two = 0.0;
   std::mt19937_64 random(5);
   std::normal_distribution<double> normal;
   for (int run = 0; run < kRuns; ++run) {
@@ -82,10 +84,71 @@ TEST(Halves, AreAlikeInEquilibrium) {
     }
     const double sigmas = halves.rise(0.0).sigmas;
     squares += sigmas * sigmas / kRuns;
+    beyond_two += (std::abs(sigmas) > 2.0 ? 1.0 : 0.0) / kRuns;
   }
   // The square of a normal number has mean 1 and variance 2. That the half means of one series are
   // correlated does not matter: the spread of the series has it.
   EXPECT_NEAR(squares, 1.0, 4.5 * std::sqrt(2.0 / kRuns) + 0.01);
+  // Of normal numbers 4.55 % are beyond 2; of t with seven degrees of freedom 8.6 %.
+  constexpr double kBeyondTwo = 0.0455;
+  EXPECT_NEAR(beyond_two, kBeyondTwo, 4.5 * std::sqrt(kBeyondTwo * (1.0 - kBeyondTwo) / kRuns));
+}
+
+/// Correlated numbers in equilibrium, and in `halves`.
+void add_in_equilibrium(int series, int times, double phi, std::mt19937_64& random,
+                        const std::function<double(int t)>& start, Halves& halves) {
+  std::normal_distribution<double> normal;
+  Values x(static_cast<std::size_t>(series)), seen(x.size());
+  Ids ids(x.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  for (double& v : x) v = normal(random);
+  for (int t = 0; t < times; ++t) {
+    for (std::size_t s = 0; s < x.size(); ++s) {
+      x[s] = phi * x[s] + std::sqrt(1.0 - phi * phi) * normal(random);
+      seen[s] = x[s] + start(t);
+    }
+    halves.add_replicas(ids, seen);
+  }
+}
+
+/// The beginning of series in equilibrium is called apart no more often than normal numbers are.
+/// The error of the second half is the largest of several levels, which makes it some per cent
+/// larger than it must be.
+TEST(Halves, BeginLikeTheyGoOnInEquilibrium) {
+  constexpr int kRuns = 2000;
+  constexpr double kBeyondTwo = 0.0455, kNoise = 4.5 * 0.00466;  // binomial, of 2000
+  for (const int series : {1, 4, 16}) {
+    std::mt19937_64 random(6);
+    double beyond_two = 0.0, beyond_four = 0.0;
+    for (int run = 0; run < kRuns; ++run) {
+      Halves halves = Halves::of_replicas(series);
+      add_in_equilibrium(
+          series, 640, 0.5, random, [](int) { return 0.0; }, halves);
+      const double sigmas = std::abs(halves.rise_from_beginning().sigmas);
+      beyond_two += (sigmas > 2.0 ? 1.0 : 0.0) / kRuns;
+      beyond_four += sigmas > 4.0 ? 1.0 : 0.0;
+    }
+    EXPECT_LT(beyond_two, kBeyondTwo + kNoise) << series;
+    EXPECT_GT(beyond_two, 0.5 * kBeyondTwo - kNoise) << series;
+    EXPECT_LE(beyond_four, 2.0) << series;  // 0.13 of normal numbers
+  }
+}
+
+/// A start that is off for a twentieth of the run, by five standard deviations of four series or
+/// twenty of one, whose second half tells its error from fewer blocks.
+TEST(Halves, SeeAStartThatIsForgotten) {
+  for (const auto& [series, off] : {std::pair{1, 20.0}, {4, 5.0}}) {
+    std::mt19937_64 random(7);
+    for (int run = 0; run < 20; ++run) {
+      Halves halves = Halves::of_replicas(series);
+      const auto start = [size = off](int t) { return -size * std::exp(-t / 32.0); };
+      add_in_equilibrium(series, 640, 0.5, random, start, halves);
+      EXPECT_GT(halves.rise_from_beginning().sigmas, 3.8) << series;
+      // The mean of the start over 80 times.
+      EXPECT_NEAR(halves.rise_from_beginning().mean, off * 0.4 * (1.0 - std::exp(-2.5)), 1.0);
+    }
+  }
+  EXPECT_EQ(Halves::of_replicas(4).rise_from_beginning().sigmas, 0.0);
 }
 
 TEST(Halves, GoOnFromTheirMemory) {

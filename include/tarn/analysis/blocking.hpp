@@ -18,7 +18,7 @@ struct Blocking {
   /// Integrated autocorrelation time 1/2 + sum_t rho(t), in sampling intervals; 1/2 for white
   /// noise, and never less.
   double autocorrelation_time = 0.5;
-  std::size_t block_length = 1;  ///< that the error was taken at
+  std::size_t block_length = 1;  ///< that the error was taken at; of whole series their mean length
   /// False when the series is too short for its correlation, and there are not sixteen or more of
   /// them whose spread tells the error: it is then a lower bound.
   bool converged = false;
@@ -32,7 +32,9 @@ struct Blocking {
 /// in b blocks the square of the error is too large by (pi b)^-1/2 of itself, or up to twice that,
 /// therefore.
 ///
-/// A last value without a partner is left out at its level; the mean is that of all values.
+/// Values without a partner are in no block of their level and longer ones, and the error is that
+/// of the mean of all values: that of the mean of those in the blocks by the square root of their
+/// share. Of several series the last level is the whole of each.
 Blocking blocking(std::span<const double> series);
 
 /// Sums over blocks of 1, 2, 4, ... values of several independent series side by side, value by
@@ -85,7 +87,11 @@ class BlockSums {
     Value sum{};
     std::array<double, kProducts> products{};  // of numbers i <= j of a block, row by row
     std::vector<Value> waiting;                // [series] a block without a partner; weight 0: none
+
+    void add(const Value& value);
   };
+  /// All values of a series as one block of it.
+  Level whole_series() const;
   static double error(const Level& level, Value (*residual_of)(const Value& sum));
 
   std::size_t series_;

@@ -19,7 +19,12 @@ MeanError mean_and_error(std::span<const double> values);
 /// Blocking has the same, equation (30). Groups without samples are left out.
 MeanError ratio_and_error(std::span<const double> counts, std::span<const double> samples);
 
-/// Decimals of a number that tell two digits of its error, "-57.553 ± 0.032"; 3 if that is 0.
+/// A normal number that is as rare as this one of Student's t distribution, nearly (Wallace 1959):
+/// equation (65).
+double normal_of_t(double t, double degrees_of_freedom);
+
+/// Decimals of a number that tell two digits of its error, "-57.553 ± 0.032"; 3 if that is 0 or not
+/// finite.
 int decimals_for(double error);
 
 }  // namespace tarn::analysis

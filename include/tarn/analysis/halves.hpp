@@ -8,7 +8,7 @@
 namespace tarn::analysis {
 
 /// Several growing time series, each in 32 to 64 blocks of equal length: whether their second
-/// halves are like their first ones.
+/// halves are like their first ones, and like their beginning.
 class Halves {
  public:
   /// For so many replicas: a series each, or shared by several, as in PooledBlocking.
@@ -17,16 +17,20 @@ class Halves {
   /// One number of each replica that still runs, at one time.
   void add_replicas(std::span<const std::int64_t> ids, std::span<const double> values);
 
-  /// How far the second half is from the first.
+  /// How far the second half is from what was before.
   struct Rise {
-    double mean = 0.0;  ///< of the second half less the first, over the series
-    /// The mean by its error from the spread of the series, Student's t, as a normal number of the
-    /// same probability (Wallace 1959, equation (65)); 0 where it is not known.
+    double mean = 0.0;  ///< of the second half less the other part, over the series
+    /// The mean by its error, Student's t, as a normal number of the same probability (Wallace
+    /// 1959, equation (65)); 0 where it is not known.
     double sigmas = 0.0;
   };
+  /// From the first half, with the error from the spread of the series.
   /// @param error of the mean of all values, that tells where there are fewer than four series:
   /// that of the difference of its halves is twice as large; 0: not known
   Rise rise(double error) const;
+  /// From the first eighth (Geweke 1992), with the error from the blocks of the second half: it
+  /// sees a start that was forgotten soon, of few series too.
+  Rise rise_from_beginning() const;
 
   /// All that it remembers, for a checkpoint.
   std::vector<double> memory() const;
@@ -38,6 +42,8 @@ class Halves {
     double of_values = 0.0, weight = 0.0;
   };
   explicit Halves(std::size_t series) : series_(series), last_(series) {}
+  /// Of a series, over blocks from begin to before end.
+  Sum sum_of(std::size_t series, std::size_t begin, std::size_t end) const;
 
   std::size_t series_;
   std::int64_t length_ = 1;               // times in a block

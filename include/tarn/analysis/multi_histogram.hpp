@@ -146,7 +146,9 @@ class MultiHistogram {
   double samples() const;
   /// g = max(1, n err^2/var U) of each bath: how many of its n samples are worth an independent
   /// one, with the error err of their mean from the spread of the parts, and of whole ladders where
-  /// there are 3 to 15, whichever is larger. 1 of a bath that has no samples, or one part of them.
+  /// there are 3 to 15, whichever is larger. The noise that so few parts make in them is taken out:
+  /// ln g is drawn to its mean over the baths. 1 of a bath that has no samples, or one part of
+  /// them.
   std::vector<double> inefficiencies() const;
 
   /// What a bath's own samples say of its mean of A, less what those of all baths do.
@@ -174,8 +176,12 @@ class MultiHistogram {
           values, [&f](const Without& w) { return f(w.rest); }, of_parts);
     }
 
-    /// Of the baths whose two means are further apart than 4.5 standard errors, as they are where
-    /// baths are not in equilibrium. Nothing with fewer than eight parts.
+    /// How far a value is from 0 by its error from errors(), which so many parts tell: Student's t
+    /// as a normal number of the same probability, equation (65). For knows_errors().
+    double sigmas(double value, double error) const;
+
+    /// Of the baths whose two means are more than 4.5 sigmas() apart, as they are where baths are
+    /// not in equilibrium. Nothing with fewer than eight parts.
     std::vector<Contradiction> contradictions() const;
 
    private:

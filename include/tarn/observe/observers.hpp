@@ -22,6 +22,9 @@ struct RunInfo {
   /// Temperature of the bath of replica r: element r modulo the length; empty: there is no bath.
   std::vector<double> baths_K{};
   int threads = 0;  ///< of work that an observer does itself; 0: as many as there are
+  /// With replica exchange: whether states went between the baths often enough for averages by bath
+  /// to forget the start. Asked at the end; may be empty.
+  std::function<bool()> has_mixed{};
 
   /// Of the time step as the deck has it, which the engine's own units would round.
   double time_ps(std::int64_t step) const {
