@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -51,6 +52,10 @@ TableSpec spec_of(const QuantityTable& table) {
   spec.columns = table.columns;
   spec.averaged_columns = table.columns.size();
   spec.rows_may_be_unknown = table.may_be_unknown;
+  if (table.steady) {
+    spec.steady_columns.resize(table.columns.size());
+    std::iota(spec.steady_columns.begin(), spec.steady_columns.end(), std::size_t{0});
+  }
   spec.likely =
       ": its function gave it, or gave none. Where that can happen set "
       "QuantityTable::may_be_unknown";

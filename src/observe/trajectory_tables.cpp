@@ -79,6 +79,7 @@ ObserverMaker potential_table(const WaterModel& model, int molecules, std::int64
   table.file = "potential";
   table.columns = {"potential_kcal_per_mol"};
   table.every = every;
+  table.steady = true;
   table.values = [force_field](const Frame& frame, std::size_t r, std::span<double> values) {
     values[0] = force_field->energy(frame.positions_A_of(r)).total_kcal_per_mol();
   };

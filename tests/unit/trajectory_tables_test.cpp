@@ -142,6 +142,28 @@ TEST_F(TrajectoryTablesTest, SkipWhatIsAskedFor) {
   EXPECT_EQ(rows[0][2], "0") << "replicas are counted";
 }
 
+/// Two molecules that swing about a distance, in the first sixteen of 128 frames about another.
+TEST_F(TrajectoryTablesTest, AStartThatIsStillInThemIsTold) {
+  const auto notes_of = [&](double start_A) {
+    const std::string path = folder_.file("swing.xyz");
+    std::string text;
+    for (int k = 0; k < 128; ++k) {
+      const double x = (k < 16 ? start_A : 3.0) + 0.1 * std::sin(2.0 * k);
+      text += fmt::format(
+          "6\nmodel=tip3p step={0} time_ps={0} replica=0\nO 0 0 0\nH 0.9572 0 0\nH -0.24 0.9266 0\n"
+          "O {1} 0 0\nH {2} 0.7569 0\nH {2} -0.7569 0\n",
+          k, x, x + 0.5859);
+    }
+    write_text(path, text);
+    return tables({path}).notes;
+  };
+  EXPECT_TRUE(notes_of(3.0).empty());
+  const std::vector<std::string> notes = notes_of(3.6);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_TRUE(contains(notes[0], "potential_kcal_per_mol of the second half"));
+  EXPECT_TRUE(contains(notes[0], "--skip"));
+}
+
 TEST_F(TrajectoryTablesTest, FramesWithoutTimesAreCounted) {
   const std::string text = read_text(run("xyz") + "/trajectory-0000.xyz");
   const std::string path = folder_.file("timeless.xyz");
