@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -182,7 +183,7 @@ int main(int argc, char** argv) {
   bound.clock_Hz = gpu::clock_Hz_of(clock_kHz);
   benchmark::AddCustomContext("device", bound.device.name);
   benchmark::AddCustomContext("multiprocessors", std::to_string(bound.device.multiprocessors));
-  benchmark::AddCustomContext("clock_MHz", std::to_string(clock_kHz / 1000));
+  benchmark::AddCustomContext("clock_MHz", std::to_string(std::lround(bound.clock_Hz / 1e6)));
   benchmark::AddCustomContext("driver", probe.driver_version);
   benchmark::AddCustomContext("runtime", probe.runtime_version);
   add_cases(bound);

@@ -9,8 +9,9 @@ namespace tarn::analysis {
 namespace {
 
 constexpr int kMostSeries = 32;
-/// From this many whole series on, their spread tells the error.
-constexpr double kEnoughSeries = 16.0;
+/// From this many whole series on, their spread tells the error, if some that stopped early leave
+/// as much as the second number of one length.
+constexpr double kEnoughSeries = 16.0, kEnoughAlike = 12.0;
 /// Fewer blocks look alike by chance too often to end the search for longer ones.
 constexpr double kEnoughBlocks = 8.0;
 
@@ -113,27 +114,32 @@ Blocking BlockSums<kMoments>::errors(Value (*residual_of)(const Value& sum)) con
   Blocking result;
   if (levels_.empty()) return result;
   const double naive = error(levels_.front(), residual_of), values = levels_.front().blocks;
-  const double enough_for_one = static_cast<double>(series_);
+  const Level whole = whole_series();
+  // So many series of one length tell as much: some may have stopped early.
+  const double series = whole.sum.back() * whole.sum.back() / whole.products.back();
+  result.error = naive;
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     // No more than a block of each series, with a part of its values: all of them then.
-    const bool is_whole = levels_[l].blocks <= enough_for_one;
-    const Level& level = is_whole ? whole_series() : levels_[l];
+    const bool is_whole = levels_[l].blocks <= series + 0.5;
+    const Level& level = is_whole ? whole : levels_[l];
+    const double blocks = is_whole ? series : level.blocks;
     // Fewer than four blocks say nothing about their own spread.
-    if (level.blocks < (l == 0 ? 2.0 : 4.0)) break;
+    if (blocks < (l == 0 ? 2.0 : 4.0)) break;
     // Of the mean of all values, not of those in the blocks only. In the series that MD gives a
     // fall from one level to the next is noise.
     const double here = error(level, residual_of) * std::sqrt(level.sum.back() / samples());
     const bool rises = l == 0 || here > result.error;
     result.error = std::max(here, result.error);
     const double ratio = naive > 0.0 ? result.error / naive : 1.0;
-    const double length = is_whole ? values / level.blocks : std::ldexp(1.0, static_cast<int>(l));
-    result.converged = level.blocks >= kEnoughBlocks &&
-                       length * length * length > 2.0 * values * std::pow(ratio, 4);
+    const double length = is_whole ? values / series : std::ldexp(1.0, static_cast<int>(l));
+    result.converged =
+        blocks >= kEnoughBlocks && length * length * length > 2.0 * values * std::pow(ratio, 4);
     if (result.converged || rises) {
-      result.error_of_error = result.error / std::sqrt(2.0 * (level.blocks - 1.0));
+      result.error_of_error = result.error / std::sqrt(2.0 * (blocks - 1.0));
       result.block_length = static_cast<std::size_t>(std::lround(length));
     }
-    result.converged = result.converged || (is_whole && level.blocks >= kEnoughSeries);
+    result.converged =
+        result.converged || (is_whole && level.blocks >= kEnoughSeries && blocks >= kEnoughAlike);
     if (result.converged || is_whole) break;
   }
   if (naive > 0.0) result.autocorrelation_time = 0.5 * std::pow(result.error / naive, 2);

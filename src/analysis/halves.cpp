@@ -74,14 +74,15 @@ Halves::Rise Halves::rise_from_beginning() const {
 Halves::Rise Halves::rise(double error) const {
   if (blocks_.size() < kFewest) return {};
   const std::size_t half = blocks_.size() / 2;
-  const auto mean_of = [&](std::size_t s, std::size_t begin) {
-    const Sum sum = sum_of(s, begin, begin + half);
-    return sum.of_values / sum.weight;
-  };
   std::vector<double> rises;
+  double all_weight = 0.0, first_weight = 0.0, second_weight = 0.0;
   for (std::size_t s = 0; s < series_; ++s) {
-    const double rise = mean_of(s, blocks_.size() - half) - mean_of(s, 0);
-    if (std::isfinite(rise)) rises.push_back(rise);  // not of replicas that were stopped
+    const Sum first = sum_of(s, 0, half), second = sum_of(s, blocks_.size() - half, blocks_.size());
+    all_weight += sum_of(s, 0, blocks_.size()).weight;
+    if (first.weight == 0.0 || second.weight == 0.0) continue;  // of replicas that were stopped
+    rises.push_back(second.of_values / second.weight - first.of_values / first.weight);
+    first_weight += first.weight;
+    second_weight += second.weight;
   }
   if (rises.empty()) return {};
   const MeanError all = mean_and_error(rises);
@@ -89,7 +90,9 @@ Halves::Rise Halves::rise(double error) const {
     if (!(all.error > 0.0)) return {all.mean, 0.0};
     return {all.mean, normal_of_t(all.mean / all.error, static_cast<double>(rises.size() - 1))};
   }
-  return {all.mean, error > 0.0 ? all.mean / (2.0 * error) : 0.0};
+  const double of_difference =
+      error * std::sqrt(all_weight * (1.0 / first_weight + 1.0 / second_weight));
+  return {all.mean, of_difference > 0.0 ? all.mean / of_difference : 0.0};
 }
 
 std::vector<double> Halves::memory() const {

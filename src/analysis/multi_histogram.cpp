@@ -383,6 +383,7 @@ namespace {
 /// variance that noise makes (James & Stein 1961). Baths would otherwise weigh by chance, those
 /// whose parts happen to be alike the most.
 /// @param noise sum of the variances
+/// @param known of those that are drawn, by bath
 void draw_together(const std::vector<std::size_t>& known, double noise, std::vector<double>& g) {
   const auto n = static_cast<double>(known.size());
   double mean = 0.0, squares = 0.0;
@@ -401,7 +402,9 @@ std::vector<double> MultiHistogram::inefficiencies() const {
   };
   std::vector<double> inefficiencies;
   std::vector<std::size_t> known;
-  double noise = 0.0;  // variance of ln g that the number of parts makes, summed over the baths
+  double noise = 0.0;  // variance of ln g that the number of parts makes, summed over these
+  constexpr double kMostNoise = 2.0 / 7.0;      // of eight parts
+  std::vector<double> most(beta_.size(), 1.0);  // samples
   for (std::size_t bath = 0; bath < beta_.size(); ++bath) {
     std::vector<Sums> of_parts(parts_.size()), of_groups(groups_);
     Sums all;
@@ -438,11 +441,16 @@ std::vector<double> MultiHistogram::inefficiencies() const {
     raise(of_parts);
     if (groups_ >= kLeastLadders && groups_ < kGroups) raise(of_groups);
     if (noise_here == 0.0) continue;
+    most[bath] = all.samples;
     g = std::min(g, all.samples);
+    if (noise_here > kMostNoise) continue;
     known.push_back(bath);
     noise += noise_here;
   }
   draw_together(known, noise, inefficiencies);
+  for (std::size_t bath = 0; bath < most.size(); ++bath) {
+    inefficiencies[bath] = std::clamp(inefficiencies[bath], 1.0, most[bath]);
+  }
   return inefficiencies;
 }
 
@@ -528,8 +536,8 @@ std::vector<double> MultiHistogram::Result::differences(const Reweighting& r,
   return differences;
 }
 
-double MultiHistogram::Result::sigmas(double value, double error) const {
-  return normal_of_t(value / error, static_cast<double>(without_.front().size()) - 1.0);
+double MultiHistogram::Result::Errors::sigmas(std::size_t i, double value) const {
+  return normal_of_t(value / largest[i], static_cast<double>(parts[i]) - 1.0);
 }
 
 std::vector<MultiHistogram::Contradiction> MultiHistogram::Result::contradictions() const {
@@ -538,11 +546,11 @@ std::vector<MultiHistogram::Contradiction> MultiHistogram::Result::contradiction
   std::vector<Contradiction> found;
   if (without_.front().size() < kEnoughParts || !all_.converged()) return found;
   const std::vector<double> values = differences(all_, own_means_);
-  const std::vector<double> errors = jackknife(
-      values, [this](const Without& w) { return differences(w.rest, w.own_means); }, nullptr);
+  const Errors errors =
+      jackknife(values, [this](const Without& w) { return differences(w.rest, w.own_means); });
   for (std::size_t k = 0; k < values.size(); ++k) {
-    if (errors[k] > 0.0 && std::abs(sigmas(values[k], errors[k])) > kApart) {
-      found.push_back({k, values[k], errors[k]});
+    if (errors.largest[k] > 0.0 && std::abs(errors.sigmas(k, values[k])) > kApart) {
+      found.push_back({k, values[k], errors.largest[k]});
     }
   }
   return found;

@@ -173,7 +173,7 @@ std::string cure_for(const std::string& path) {
               "have LAMMPS write one that is: dump ID all xyz 100 out.xyz, and dump_modify "
               "ID sort id element O H"}};
   for (const Foreign& f : kForeign) {
-    if (path.ends_with(f.extension)) return f.cure;
+    if (extension_of(path) == f.extension) return f.cure;
   }
   return {};
 }

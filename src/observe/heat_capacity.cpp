@@ -202,15 +202,15 @@ void HeatCapacity::find_peak(const MultiHistogram::Result& result,
     return std::vector<double>{at_K, capacity(r, at_K)};
   };
   const std::vector<double> values = peak_of(result.all());
-  std::vector<double> of_parts;
-  const std::vector<double> errors = result.errors(values, peak_of, &of_parts);
-  if (result.sigmas(maximum->stands_out, errors[1]) < kStandsOut) return;
+  const auto errors = result.errors_of(values, peak_of);
+  if (errors.sigmas(1, maximum->stands_out) < kStandsOut) return;
   // Errors that grow by a half with the length of the blocks go on to do so.
   constexpr double kGrows = 1.5;
-  const bool grow = errors[0] > kGrows * of_parts[0] || errors[1] > kGrows * of_parts[1];
+  const bool grow = errors.largest[0] > kGrows * errors.of_shortest[0] ||
+                    errors.largest[1] > kGrows * errors.of_shortest[1];
   // Errors say nothing of baths that are not in equilibrium.
   const bool converged = !grow && result.contradictions().empty();
-  peak_ = {{values[0], values[1]}, {errors[0], errors[1]}, converged};
+  peak_ = {{values[0], values[1]}, {errors.largest[0], errors.largest[1]}, converged};
 }
 
 void HeatCapacity::tell_cuts(const Reweighting& all) {

@@ -38,6 +38,9 @@ void check(const QuantityTable& table) {
   }
   if (table.every < 1) refuse(fmt::format("every = {}: choose 1 or more", table.every));
   if (!table.values) refuse("it has no function of its values");
+  if (table.steady && table.may_be_unknown) {
+    refuse("values that may be unknown cannot be steady: choose one");
+  }
   if (!table.save != !table.load) refuse("save and load belong together: give both or none");
   if (table.replicas.kind == ReplicaSelection::Kind::first && table.replicas.count < 1) {
     refuse(fmt::format("of the first {} replicas nothing is written: choose 1 or more",
@@ -66,9 +69,10 @@ TableSpec spec_of(const QuantityTable& table) {
   };
   spec.save = table.save;
   spec.load = table.load;
-  spec.remembers = fmt::format(" of {}{}{}{}", fmt::join(table.columns, ", "),
+  spec.remembers = fmt::format(" of {}{}{}{}{}", fmt::join(table.columns, ", "),
                                table.may_be_unknown ? ", which may be unknown" : "",
-                               table.settings.empty() ? "" : "; ", table.settings);
+                               table.steady ? ", steady" : "", table.settings.empty() ? "" : "; ",
+                               table.settings);
   spec.draw = [file = table.file](const std::string& folder, const io::PictureFormats& formats) {
     return draw_table(folder, file, formats);
   };

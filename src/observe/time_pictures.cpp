@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -122,6 +123,13 @@ void smooth(io::Series& curve) {
   }
 }
 
+/// Makes a range hold these times too, which rise.
+void widen(std::optional<std::array<double, 2>>& range, const std::vector<double>& times) {
+  if (times.empty()) return;
+  if (!range) range = {{times.front(), times.back()}};
+  *range = {std::min((*range)[0], times.front()), std::max((*range)[1], times.back())};
+}
+
 /// One panel a quantity with a curve a bath. They would hide each other's bands.
 template <std::size_t kPanels>
 std::vector<io::Plot> panels_by_bath(const std::string& title,
@@ -138,8 +146,7 @@ std::vector<io::Plot> panels_by_bath(const std::string& title,
       io::Series& curve = series.emplace_back(of_bath[p].series(bath_text(bath_K)));
       curve.low.clear();
       curve.high.clear();
-      // Means begin later and end earlier.
-      if (curve.x.size() > 1) plots[p].x_range = {{curve.x.front(), curve.x.back()}};
+      widen(plots[p].x_range, curve.x);  // means begin later and end earlier
       smooth(curve);
     }
     if (!series.empty()) note = choose_baths(series);
@@ -225,14 +232,15 @@ std::vector<io::Plot> column_panels(const std::string& folder, const std::string
       panels_of_baths<kPanels>(bath, title_of(title, csv.provenance()), curves, y_labels,
                                means ? "standard error" : kExtremes);
   const double begin_ps = equilibration_ps(folder);
-  // A curve may begin later than those above it.
-  const std::vector<double>& times_ps = plots[0].series[0].x;
-  if (!plots[0].x_range && times_ps.size() > 1) {
-    plots[0].x_range = {{times_ps.front(), times_ps.back()}};
+  // A curve may begin later than those above it, and baths may end earlier.
+  std::optional<std::array<double, 2>> range;
+  for (const io::Plot& plot : plots) {
+    if (plot.x_range) widen(range, {plot.x_range->begin(), plot.x_range->end()});
+    for (const io::Series& curve : plot.series) widen(range, curve.x);
   }
   for (io::Plot& plot : plots) {
     plot.shaded_until = begin_ps;
-    plot.x_range = plots[0].x_range;
+    if (range && (*range)[0] < (*range)[1]) plot.x_range = range;
   }
   if (begin_ps > 0.0) plots.back().x_label += "     grey: left out of averages";
   leave_out_empty(plots);

@@ -73,13 +73,14 @@ Contents contents_of(const TrajectoryTablesOptions& options) {
   return contents;
 }
 
-ObserverMaker potential_table(const WaterModel& model, int molecules, std::int64_t every) {
+ObserverMaker potential_table(const WaterModel& model, int molecules, std::int64_t every,
+                              bool one_replica) {
   const auto force_field = std::make_shared<ForceField>(model, molecules);
   QuantityTable table;
   table.file = "potential";
   table.columns = {"potential_kcal_per_mol"};
   table.every = every;
-  table.steady = true;
+  table.steady = one_replica;  // of several one comes after the other
   table.values = [force_field](const Frame& frame, std::size_t r, std::span<double> values) {
     values[0] = force_field->energy(frame.positions_A_of(r)).total_kcal_per_mol();
   };
@@ -210,7 +211,8 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   ObserveProfile profile;
   profile.every = options.frames.every;
   std::vector<std::unique_ptr<Observer>> observers;
-  observers.push_back(potential_table(model, contents.molecules, options.frames.every)(info));
+  observers.push_back(potential_table(model, contents.molecules, options.frames.every,
+                                      contents.replicas == 1)(info));
   observers.push_back(make_cluster(cluster, deck, info));
   observers.push_back(make_profile(profile, deck, info));
 

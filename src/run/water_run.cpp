@@ -329,11 +329,11 @@ class Run {
   void warn_about_exchange() {
     if (!exchange_) return;
     if (!has_mixed()) {
-      warn(
-          fmt::format("states made {:.2g} round trips each between the coldest and the hottest "
-                      "bath, fewer than "
-                      "{:g}: averages may remember the start, and their errors are lower bounds",
-                      exchange_->summary().round_trips_each, ExchangeSummary::kEnoughRoundTrips));
+      warn(fmt::format(
+          "{} states made {} round trips between the coldest and the hottest bath, fewer than {:g} "
+          "each: averages may remember the start, and their errors are lower bounds",
+          deck_.system.replicas, exchange_->summary().round_trips,
+          ExchangeSummary::kEnoughRoundTrips));
     }
     for (const ExchangePair& p : exchange_->summary().pairs) {
       if (p.attempts == 0 || p.acceptance + 2.0 * p.error >= kRareExchange) continue;

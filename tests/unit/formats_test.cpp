@@ -154,7 +154,7 @@ TEST_F(Formats, NamesAndContentsMustAgree) {
   EXPECT_EQ(read("a.unknown", xyz).molecules, 1);
   EXPECT_EQ(read("b", xyz).molecules, 1);
   EXPECT_TRUE(contains(refusal("c.txt", "hello\n"), "neither the name nor the contents"));
-  EXPECT_TRUE(contains(refusal("c.xtc", "hello\n"), "not read here; GROMACS turns it into"));
+  EXPECT_TRUE(contains(refusal("c.XTC", "hello\n"), "not read here; GROMACS turns it into"));
   EXPECT_TRUE(contains(refusal("c.lammpstrj", "hello\n"), "element O H"));
   EXPECT_TRUE(contains(refusal("c.xyz", "3\n\n1 0 0 0\n2 0 0 1\n2 0 1 0\n"), "dump_modify"));
   write_structure(folder_.file("d.pdb"), read("a.xyz", xyz));

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "rounding.hpp"
+#include "tarn/analysis/errors.hpp"
 #include "tarn/core/error.hpp"
 
 /// @file
@@ -201,11 +202,13 @@ TEST(MultiHistogram, LaddersThatStayApartAreTheParts) {
   }
   const auto result = h.result();
   const auto f = [](const Reweighting& r) { return std::vector<double>{r.at(2.0).mean}; };
-  std::vector<double> of_parts;
-  const std::vector<double> error = result->errors(f(result->all()), f, &of_parts);
+  const auto errors = result->errors_of(f(result->all()), f);
   // Sums of 800 energies up to 6.
-  EXPECT_NEAR(error[0], std::sqrt(squares / 7.0 / 8.0), 800.0 * 6.0 * test::kEpsilon);
-  EXPECT_LT(of_parts[0], 0.9 * error[0]);
+  EXPECT_NEAR(errors.largest[0], std::sqrt(squares / 7.0 / 8.0), 800.0 * 6.0 * test::kEpsilon);
+  EXPECT_LT(errors.of_shortest[0], 0.9 * errors.largest[0]);
+  EXPECT_EQ(errors.parts[0], 8u);
+  // Student's t of 7 degrees of freedom, as a normal number.
+  EXPECT_EQ(errors.sigmas(0, 3.0 * errors.largest[0]), normal_of_t(3.0, 7.0));
 }
 
 /// One bath: its own moments, and elsewhere plain weights exp(-(b - b0) U).

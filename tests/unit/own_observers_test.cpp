@@ -383,12 +383,13 @@ TEST_F(OwnObservers, AnotherSetIsRefusedAndNothingIsChanged) {
   EXPECT_TRUE(contains(refused({mine, record(), record(other)}, 30), "'other' is new"))
       << "of a run that has ended, too";
   // A table with other settings is another one.
-  for (int change = 0; change < 4; ++change) {
+  for (int change = 0; change < 5; ++change) {
     QuantityTable changed = first_coordinates();
     if (change == 0) changed.every = 14;
     if (change == 1) changed.columns[1] = "x_cubed_A3";
     if (change == 2) changed.settings = "within 3 A";
     if (change == 3) changed.may_be_unknown = true;
+    if (change == 4) changed.steady = true;
     EXPECT_TRUE(contains(refused({quantity_table(changed), record()}, 40), "mine"));
   }
   EXPECT_TRUE(resume(deck(30), {mine, record()}).already_finished);
@@ -416,6 +417,9 @@ TEST_F(OwnObservers, NamesAndFilesAreTheirOwn) {
   EXPECT_TRUE(contains(refusal({quantity_table(first_coordinates()), quantity_table(often)}),
                        "another observer writes that file"));
   EXPECT_TRUE(contains(refusal({{}}), "empty function"));
+  QuantityTable both = first_coordinates();
+  both.steady = both.may_be_unknown = true;
+  EXPECT_TRUE(contains(message_of<InputError>([&] { quantity_table(both); }), "choose one"));
   // None at all is fine.
   EXPECT_EQ(run(deck(5), {[](const RunInfo&) { return nullptr; }}).steps_done, 5);
 }

@@ -751,6 +751,41 @@ TEST_F(RunDeck, ExchangesAreInTheResultTheTablesAndTheRecord) {
   EXPECT_EQ(result.averages.back().mean, result.exchange->pairs[1].acceptance);
 }
 
+/// With fewer than three round trips a state, errors of averages are lower bounds, and it is told.
+TEST_F(RunDeck, FewRoundTripsAreTold) {
+  const auto is_told = [&] {
+    return std::ranges::any_of(warnings_, [](const std::string& warning) {
+      return contains(warning, "6 states made ") && contains(warning, "fewer than 3 each");
+    });
+  };
+  const auto result_of = [&](std::int64_t steps) {
+    fs::remove_all(out_);
+    warnings_.clear();
+    Deck d = deck(steps, kLadders + "[observe.energies]\nevery = 5\n");
+    d.system.replicas = 6;
+    return run(d);
+  };
+  const RunResult few = result_of(40);
+  EXPECT_FALSE(few.exchange->has_mixed());
+  EXPECT_TRUE(is_told());
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "fewer than 3 each"));
+  int of_energies = 0;
+  for (const AveragedQuantity& a : few.averages) {
+    if (a.table != "energies") continue;
+    EXPECT_FALSE(a.converged) << a.quantity;
+    ++of_energies;
+  }
+  EXPECT_GT(of_energies, 0);
+  const RunResult many = result_of(20000);
+  EXPECT_TRUE(many.exchange->has_mixed()) << many.exchange->round_trips_each;
+  EXPECT_DOUBLE_EQ(many.exchange->round_trips_each,
+                   static_cast<double>(many.exchange->round_trips) / 6.0);
+  EXPECT_FALSE(is_told());
+  EXPECT_TRUE(std::ranges::any_of(many.averages, [](const AveragedQuantity& a) {
+    return a.table == "energies" && a.converged;
+  }));
+}
+
 TEST_F(RunDeck, AStoppedReplicaTakesNoPartInExchanges) {
   script_.blow_ups = {{1, 56}};
   const Deck d = deck(200, kLadders + "[observe.energies]\nevery = 5\n");

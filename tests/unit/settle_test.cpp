@@ -62,9 +62,9 @@ TEST(Settle, SolvesTheConstraintEquations) {
   error.expect_below(2e-14);
 }
 
-// Newton's last change is nothing but rounding, as above. A sweep that moves bonds of up to 1.6 A by
-// 1e-14 of themselves leaves some three times that, since each leaves up to 0.7 of what it finds, in
-// three bonds.
+// Newton's last change is nothing but rounding, as above. The last sweep moves each of three bonds
+// of up to 1.6 A by 1e-14 of itself; as each sweep leaves up to 0.7 of what it finds, some 2.3
+// times that is left of each.
 TEST(Settle, EqualsShake) {
   Random random(2);
   Worst sweeps("settle_to_shake_sweeps"), newton("settle_to_shake_newton");

@@ -144,8 +144,7 @@ TEST_F(TrajectoryTablesTest, SkipWhatIsAskedFor) {
 
 /// Two molecules that swing about a distance, in the first sixteen of 128 frames about another.
 TEST_F(TrajectoryTablesTest, AStartThatIsStillInThemIsTold) {
-  const auto notes_of = [&](double start_A) {
-    const std::string path = folder_.file("swing.xyz");
+  const auto notes_of = [&](double start_A, int replicas) {
     std::string text;
     for (int k = 0; k < 128; ++k) {
       const double x = (k < 16 ? start_A : 3.0) + 0.1 * std::sin(2.0 * k);
@@ -154,11 +153,17 @@ TEST_F(TrajectoryTablesTest, AStartThatIsStillInThemIsTold) {
           "O {1} 0 0\nH {2} 0.7569 0\nH {2} -0.7569 0\n",
           k, x, x + 0.5859);
     }
-    write_text(path, text);
-    return tables({path}).notes;
+    std::vector<std::string> files;
+    for (int r = 0; r < replicas; ++r) {
+      files.push_back(folder_.file(fmt::format("swing-{}.xyz", r)));
+      write_text(files.back(), text);
+    }
+    return tables(files).notes;
   };
-  EXPECT_TRUE(notes_of(3.0).empty());
-  const std::vector<std::string> notes = notes_of(3.6);
+  EXPECT_TRUE(notes_of(3.0, 1).empty());
+  // Of several replicas one comes after the other: nothing is known.
+  EXPECT_TRUE(notes_of(3.6, 3).empty());
+  const std::vector<std::string> notes = notes_of(3.6, 1);
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_TRUE(contains(notes[0], "potential_kcal_per_mol of the second half"));
   EXPECT_TRUE(contains(notes[0], "--skip"));

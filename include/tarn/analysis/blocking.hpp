@@ -34,7 +34,7 @@ struct Blocking {
 ///
 /// Values without a partner are in no block of their level and longer ones, and the error is that
 /// of the mean of all values: that of the mean of those in the blocks by the square root of their
-/// share. Of several series the last level is the whole of each.
+/// share. Of four series or more the last level is the whole of each.
 Blocking blocking(std::span<const double> series);
 
 /// Sums over blocks of 1, 2, 4, ... values of several independent series side by side, value by

@@ -26,7 +26,7 @@ class Halves {
   };
   /// From the first half, with the error from the spread of the series.
   /// @param error of the mean of all values, that tells where there are fewer than four series:
-  /// that of the difference of its halves is twice as large; 0: not known
+  /// that of the difference of the halves of all is twice as large; 0: not known
   Rise rise(double error) const;
   /// From the first eighth (Geweke 1992), with the error from the blocks of the second half: it
   /// sees a start that was forgotten soon, of few series too.

@@ -163,25 +163,33 @@ class MultiHistogram {
     const Reweighting& all() const { return all_; }
     /// Whether there are two parts and errors are known.
     bool knows_errors() const { return without_.front().size() > 1; }
-    /// Standard errors of the numbers that f makes of a Reweighting, by the jackknife for parts of
-    /// any size: err^2 = sum over the parts of (1 - share) (f(without it) - f(all))^2. With fewer
-    /// than 16 ladders also for two and four blocks of time as one part, and for whole ladders
-    /// where there are 6: the largest one.
+    /// Standard errors of several numbers.
+    struct Errors {
+      std::vector<double> largest;      ///< of all ways to make parts
+      std::vector<double> of_shortest;  ///< from the shortest parts
+      std::vector<std::size_t> parts;   ///< how many made the largest one
+
+      /// How far a value is from 0 by the largest error of number i: Student's t as a normal number
+      /// of the same probability, equation (65).
+      double sigmas(std::size_t i, double value) const;
+    };
+    /// Of the numbers that f makes of a Reweighting, by the jackknife for parts of any size:
+    /// err^2 = sum over the parts of (1 - share) (f(without it) - f(all))^2. With fewer than 16
+    /// ladders also for two and four blocks of time as one part, and for whole ladders where there
+    /// are 6.
     /// @param values f(all())
-    /// @param of_parts if not null: the errors from the shortest parts
     template <class F>
-    std::vector<double> errors(const std::vector<double>& values, const F& f,
-                               std::vector<double>* of_parts = nullptr) const {
-      return jackknife(
-          values, [&f](const Without& w) { return f(w.rest); }, of_parts);
+    Errors errors_of(const std::vector<double>& values, const F& f) const {
+      return jackknife(values, [&f](const Without& w) { return f(w.rest); });
+    }
+    /// The largest ones.
+    template <class F>
+    std::vector<double> errors(const std::vector<double>& values, const F& f) const {
+      return errors_of(values, f).largest;
     }
 
-    /// How far a value is from 0 by its error from errors(), which so many parts tell: Student's t
-    /// as a normal number of the same probability, equation (65). For knows_errors().
-    double sigmas(double value, double error) const;
-
-    /// Of the baths whose two means are more than 4.5 sigmas() apart, as they are where baths are
-    /// not in equilibrium. Nothing with fewer than eight parts.
+    /// Of the baths whose two means are more than 4.5 Errors::sigmas() apart, as they are where
+    /// baths are not in equilibrium. Nothing with fewer than eight parts.
     std::vector<Contradiction> contradictions() const;
 
    private:
@@ -194,9 +202,9 @@ class MultiHistogram {
     explicit Result(Reweighting all) : all_(std::move(all)) {}
 
     template <class F>
-    std::vector<double> jackknife(const std::vector<double>& values, const F& f,
-                                  std::vector<double>* of_parts) const {
-      std::vector<double> largest(values.size(), 0.0);
+    Errors jackknife(const std::vector<double>& values, const F& f) const {
+      Errors errors{
+          std::vector<double>(values.size()), {}, std::vector<std::size_t>(values.size())};
       for (const std::vector<Without>& parts : without_) {
         std::vector<double> squares(values.size(), 0.0);
         for (const Without& w : parts) {
@@ -206,11 +214,13 @@ class MultiHistogram {
           }
         }
         for (std::size_t i = 0; i < values.size(); ++i) {
-          largest[i] = std::fmax(largest[i], std::sqrt(squares[i]));
+          const double error = std::sqrt(squares[i]);
+          if (error > errors.largest[i] || errors.parts[i] == 0) errors.parts[i] = parts.size();
+          errors.largest[i] = std::fmax(errors.largest[i], error);
         }
-        if (of_parts != nullptr && &parts == &without_.front()) *of_parts = largest;
+        if (&parts == &without_.front()) errors.of_shortest = errors.largest;
       }
-      return largest;
+      return errors;
     }
     std::vector<double> differences(const Reweighting& r, std::span<const double> own_means) const;
 

@@ -23,7 +23,7 @@ struct RunInfo {
   std::vector<double> baths_K{};
   int threads = 0;  ///< of work that an observer does itself; 0: as many as there are
   /// With replica exchange: whether states went between the baths often enough for averages by bath
-  /// to forget the start. Asked at the end; may be empty.
+  /// to forget the start. Asked at the end, while the run is there; may be empty.
   std::function<bool()> has_mixed{};
 
   /// Of the time step as the deck has it, which the engine's own units would round.

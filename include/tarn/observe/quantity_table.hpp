@@ -32,7 +32,8 @@ struct QuantityTable {
   /// Whether a value may be nan: it is written so, and counts in no average. Otherwise it ends the
   /// run.
   bool may_be_unknown = false;
-  /// Whether means do not move in equilibrium: where they do, a note says so.
+  /// Whether means do not move in equilibrium: where they do, a note says so. Not of values that
+  /// may be unknown.
   bool steady = false;
   /// What else decides the values, "within 3.5 A": a run that is resumed must have the same.
   std::string settings{};

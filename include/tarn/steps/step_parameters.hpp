@@ -60,9 +60,9 @@ inline StepParameters step_parameters(const System& system) {
 }
 
 /// Numbers of a step in single precision. The kick of the noise belongs to the decay as it is
-/// rounded, so that the temperature is right to rounding however small the friction; one below
-/// 2^-25 of a step rounds away, and its noise with it. SHAKE stops at the least tolerance at which
-/// floats let it.
+/// rounded, so that the temperature is right to rounding however small the friction; below 2^-25
+/// over the time step it rounds away, and its noise with it. SHAKE stops at the least tolerance at
+/// which floats let it.
 inline StepNumbers<float> rounded_to_float(const StepParameters& p) {
   const auto f = [](double a) { return static_cast<float>(a); };
   const auto kick_of = [&](double decay, double kick) {
