@@ -28,8 +28,8 @@ inline int lanes_of(const std::string& compute_capability, bool floats) {
     const char* capability;
     int floats, doubles;
   };
-  constexpr Row rows[] = {{"7.5", 64, 2},   {"8.0", 64, 32},   {"8.6", 128, 2},  {"8.9", 128, 2},
-                          {"9.0", 128, 64}, {"10.0", 128, 64}, {"10.3", 128, 2}, {"12.0", 128, 2}};
+  constexpr Row rows[] = {{"7.5", 64, 2},   {"8.0", 64, 32},   {"8.6", 128, 2}, {"8.9", 128, 2},
+                          {"9.0", 128, 64}, {"10.0", 128, 64}, {"12.0", 128, 2}};
   for (const Row& row : rows) {
     if (compute_capability == row.capability) return floats ? row.floats : row.doubles;
   }
