@@ -56,7 +56,7 @@ Halves::Rise Halves::rise_from_beginning() const {
   Sum beginning;
   for (std::size_t s = 0; s < series_; ++s) {
     const Sum first = sum_of(s, 0, n / 8);
-    if (sum_of(s, n - 1, n).weight == 0.0) continue;  // of replicas that were stopped
+    if (blocks_.back()[s].weight == 0.0) continue;  // of replicas that were stopped
     beginning = {beginning.of_values + first.of_values, beginning.weight + first.weight};
     for (std::size_t b = n - n / 2; b < n; ++b) {
       second_half.add(s, blocks_[b][s].of_values, blocks_[b][s].weight);

@@ -20,6 +20,8 @@ constexpr double kMostMove = 10.0;
 constexpr double kFewShared = 20.0;
 /// Numbers of bins are below it, so that doubles hold them.
 constexpr double kMostBins = 1e15;
+/// Fewer parts tell too little of their spread.
+constexpr double kEnoughParts = 8.0;
 
 /// ln sum exp of numbers that are not all -infinity.
 double log_sum_exp(const Eigen::ArrayXd& x) {
@@ -377,79 +379,70 @@ MultiHistogram::Part MultiHistogram::whole() const {
   return sum;
 }
 
-namespace {
-
-/// Takes out of ln g what is noise: draws the known ones to their mean by the share of their
-/// variance that noise makes (James & Stein 1961). Baths would otherwise weigh by chance, those
-/// whose parts happen to be alike the most.
-/// @param noise sum of the variances
-/// @param known of those that are drawn, by bath
-void draw_together(const std::vector<std::size_t>& known, double noise, std::vector<double>& g) {
-  const auto n = static_cast<double>(known.size());
-  double mean = 0.0, squares = 0.0;
-  for (const std::size_t k : known) mean += std::log(g[k]) / n;
-  for (const std::size_t k : known) squares += std::pow(std::log(g[k]) - mean, 2);
-  if (squares == 0.0) return;
-  const double keep = std::max(0.0, 1.0 - (n - 1.0) / n * noise / squares);
-  for (const std::size_t k : known) g[k] = std::exp(mean + keep * (std::log(g[k]) - mean));
-}
-
-}  // namespace
-
-std::vector<double> MultiHistogram::inefficiencies() const {
+MultiHistogram::Inefficiency MultiHistogram::inefficiency_of(std::size_t bath) const {
   struct Sums {
     double samples = 0.0, energy = 0.0;
   };
-  std::vector<double> inefficiencies;
-  std::vector<std::size_t> known;
-  double noise = 0.0;  // variance of ln g that the number of parts makes, summed over these
-  constexpr double kMostNoise = 2.0 / 7.0;      // of eight parts
-  std::vector<double> most(beta_.size(), 1.0);  // samples
-  for (std::size_t bath = 0; bath < beta_.size(); ++bath) {
-    std::vector<Sums> of_parts(parts_.size()), of_groups(groups_);
-    Sums all;
-    for (std::size_t p = 0; p < parts_.size(); ++p) {
-      for (const auto& [number, bin] : parts_[p][bath]) {
-        for (Sums* sums : {&of_parts[p], &of_groups[p % groups_], &all}) {
-          sums->samples += bin.samples;
-          sums->energy += bin.energy;
-        }
+  std::vector<Sums> of_parts(parts_.size()), of_groups(groups_);
+  Sums all;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    for (const auto& [number, bin] : parts_[p][bath]) {
+      for (Sums* sums : {&of_parts[p], &of_groups[p % groups_], &all}) {
+        sums->samples += bin.samples;
+        sums->energy += bin.energy;
       }
     }
-    double& g = inefficiencies.emplace_back(1.0);
-    if (all.samples == 0.0) continue;
-    const double mean = all.energy / all.samples;
-    double squares = 0.0;  // of single samples, about their mean
-    for (const Part& part : parts_) {
-      for (const auto& [number, bin] : part[bath]) {
-        squares += std::pow(bin.energy - mean * bin.samples, 2) / bin.samples;
-      }
-    }
-    if (squares == 0.0) continue;
-    double noise_here = 0.0;
-    const auto raise = [&](const std::vector<Sums>& sums) {
-      double square = 0.0, parts = 0.0;
-      for (const Sums& s : sums) {
-        square += std::pow(s.energy - mean * s.samples, 2);
-        parts += s.samples > 0.0 ? 1.0 : 0.0;
-      }
-      if (!(parts > 1.0)) return;
-      const double by_these = parts / (parts - 1.0) * square / squares;
-      if (by_these > g || noise_here == 0.0) noise_here = 2.0 / (parts - 1.0);
-      g = std::max(g, by_these);
-    };
-    raise(of_parts);
-    if (groups_ >= kLeastLadders && groups_ < kGroups) raise(of_groups);
-    if (noise_here == 0.0) continue;
-    most[bath] = all.samples;
-    g = std::min(g, all.samples);
-    if (noise_here > kMostNoise) continue;
-    known.push_back(bath);
-    noise += noise_here;
   }
-  draw_together(known, noise, inefficiencies);
-  for (std::size_t bath = 0; bath < most.size(); ++bath) {
-    inefficiencies[bath] = std::clamp(inefficiencies[bath], 1.0, most[bath]);
+  if (all.samples == 0.0) return {};
+  const double mean = all.energy / all.samples;
+  double squares = 0.0;  // of single samples, about their mean
+  for (const Part& part : parts_) {
+    for (const auto& [number, bin] : part[bath]) {
+      squares += std::pow(bin.energy - mean * bin.samples, 2) / bin.samples;
+    }
+  }
+  if (squares == 0.0) return {};
+  Inefficiency r{1.0, all.samples, 0.0};
+  const auto raise = [&](const std::vector<Sums>& sums) {
+    double square = 0.0, parts = 0.0;
+    for (const Sums& s : sums) {
+      square += std::pow(s.energy - mean * s.samples, 2);
+      parts += s.samples > 0.0 ? 1.0 : 0.0;
+    }
+    if (!(parts > 1.0)) return;
+    const double g = parts / (parts - 1.0) * square / squares;
+    if (g > r.g || r.parts == 0.0) r.parts = parts;
+    r.g = std::max(r.g, g);
+  };
+  raise(of_parts);
+  if (groups_ >= kLeastLadders && groups_ < kGroups) raise(of_groups);
+  r.g = std::min(r.g, r.most);
+  return r;
+}
+
+std::vector<double> MultiHistogram::inefficiencies() const {
+  std::vector<Inefficiency> all;
+  for (std::size_t bath = 0; bath < beta_.size(); ++bath) all.push_back(inefficiency_of(bath));
+  // Noise is taken out of ln g (James & Stein 1961). Baths would otherwise weigh by chance, those
+  // whose parts happen to be alike the most.
+  double known = 0.0, sum = 0.0, noise = 0.0, squares = 0.0;
+  const auto is_known = [](const Inefficiency& i) { return i.parts >= kEnoughParts; };
+  for (const Inefficiency& i : all) {
+    if (!is_known(i)) continue;
+    known += 1.0;
+    sum += std::log(i.g);
+    noise += 2.0 / (i.parts - 1.0);
+  }
+  const double mean = sum / known;
+  for (const Inefficiency& i : all) {
+    if (is_known(i)) squares += std::pow(std::log(i.g) - mean, 2);
+  }
+  std::vector<double> inefficiencies;
+  for (const Inefficiency& i : all) {
+    double& g = inefficiencies.emplace_back(i.g);
+    if (squares == 0.0 || !is_known(i)) continue;
+    const double keep = std::max(0.0, 1.0 - (known - 1.0) / known * noise / squares);
+    g = std::clamp(std::exp(mean + keep * (std::log(g) - mean)), 1.0, i.most);
   }
   return inefficiencies;
 }
@@ -541,10 +534,10 @@ double MultiHistogram::Result::Errors::sigmas(std::size_t i, double value) const
 }
 
 std::vector<MultiHistogram::Contradiction> MultiHistogram::Result::contradictions() const {
-  constexpr std::size_t kEnoughParts = 8;
   constexpr double kApart = 4.5;
   std::vector<Contradiction> found;
-  if (without_.front().size() < kEnoughParts || !all_.converged()) return found;
+  const auto parts = static_cast<double>(without_.front().size());
+  if (parts < kEnoughParts || !all_.converged()) return found;
   const std::vector<double> values = differences(all_, own_means_);
   const Errors errors =
       jackknife(values, [this](const Without& w) { return differences(w.rest, w.own_means); });

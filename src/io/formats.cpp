@@ -1,7 +1,6 @@
 #include "tarn/io/formats.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -74,6 +73,21 @@ std::string extension_list(bool of_structures) {
     list += fmt::format("{}{}", list.empty() ? "" : ", ", format.extensions.front());
   }
   return list;
+}
+
+/// How to come by a file that is read here, from one of another program; empty: not known.
+std::string cure_for(const std::string& path) {
+  const std::string extension = extension_of(path);
+  if (extension == ".xtc" || extension == ".trr" || extension == ".tng") {
+    return fmt::format(
+        "GROMACS turns it into one that is: gmx trjconv -f in{} -s in.tpr -o out.gro", extension);
+  }
+  if (extension == ".nc") return "cpptraj of Amber turns it into one that is: trajout out.dcd";
+  if (extension == ".lammpstrj") {
+    return "have LAMMPS write one that is: dump ID all xyz 100 out.xyz, and dump_modify ID sort id "
+           "element O H";
+  }
+  return {};
 }
 
 }  // namespace
@@ -152,33 +166,6 @@ const Format& trajectory_format_of(const std::string& path) {
   }
   return *format;
 }
-
-namespace {
-
-/// How to come by a file that is read here, from one of another program; empty: not known.
-std::string cure_for(const std::string& path) {
-  struct Foreign {
-    const char* extension;
-    const char* cure;
-  };
-  constexpr std::array kForeign{
-      Foreign{".xtc",
-              "GROMACS turns it into one that is: gmx trjconv -f in.xtc -s in.tpr -o out.gro"},
-      Foreign{".trr",
-              "GROMACS turns it into one that is: gmx trjconv -f in.trr -s in.tpr -o out.gro"},
-      Foreign{".tng",
-              "GROMACS turns it into one that is: gmx trjconv -f in.tng -s in.tpr -o out.gro"},
-      Foreign{".nc", "cpptraj of Amber turns it into one that is: trajout out.dcd"},
-      Foreign{".lammpstrj",
-              "have LAMMPS write one that is: dump ID all xyz 100 out.xyz, and dump_modify "
-              "ID sort id element O H"}};
-  for (const Foreign& f : kForeign) {
-    if (extension_of(path) == f.extension) return f.cure;
-  }
-  return {};
-}
-
-}  // namespace
 
 std::unique_ptr<FrameReader> open_frames(const std::string& path) {
   const std::string beginning = beginning_of(path);

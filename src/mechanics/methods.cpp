@@ -22,6 +22,11 @@ constexpr double kRoundOff = 2e-15;
                        ". A smaller step may help");
 }
 
+/// A change over the size of what changes, which may be 0.
+double relative(double change, double size) {
+  return change / std::max(size, std::numeric_limits<double>::min());
+}
+
 /// Solves a = -M⁻¹ grad V(c + w a) to round-off by Newton's method from `a`.
 void solve_acceleration(const MechanicalSystem& system, const Vector& c, double w, Vector& a,
                         Costs& costs) {
@@ -34,8 +39,7 @@ void solve_acceleration(const MechanicalSystem& system, const Vector& c, double 
     a -= step;
     ++costs.iterations;
     ++costs.linear_solves;
-    change = step.lpNorm<Eigen::Infinity>() /
-             std::max(a.lpNorm<Eigen::Infinity>(), std::numeric_limits<double>::min());
+    change = relative(step.lpNorm<Eigen::Infinity>(), a.lpNorm<Eigen::Infinity>());
     // Near the end rounding of the residual, not Newton's method, makes the change.
     if (change <= kRoundOff || (change < 1e-9 && change >= 0.25 * last)) return;
     if (!std::isfinite(change)) break;
@@ -156,8 +160,7 @@ void ConstrainedMethod::solve_multipliers(const Vector& x, const Vector& gradien
     ++costs_.iterations;
     ++costs_.linear_solves;
     // Not the change of lambda: at small h it is rounding of q, enlarged by 1/h².
-    change = moved.lpNorm<Eigen::Infinity>() /
-             std::max(q.lpNorm<Eigen::Infinity>(), std::numeric_limits<double>::min());
+    change = relative(moved.lpNorm<Eigen::Infinity>(), q.lpNorm<Eigen::Infinity>());
     if (change <= kRoundOff || (change < 1e-12 && change >= 0.25 * last)) break;
     last = change;
   }
@@ -247,9 +250,9 @@ void ConstrainedMidpoint::step(State& s) {
     const Vector next_x = s.x + 0.5 * h_ * x_rate, next_v = s.v + 0.5 * h_ * v_rate;
     const double largest =
         std::max(next_x.lpNorm<Eigen::Infinity>(), next_v.lpNorm<Eigen::Infinity>());
-    change =
-        std::max((next_x - x).lpNorm<Eigen::Infinity>(), (next_v - v).lpNorm<Eigen::Infinity>()) /
-        std::max(largest, std::numeric_limits<double>::min());
+    change = relative(
+        std::max((next_x - x).lpNorm<Eigen::Infinity>(), (next_v - v).lpNorm<Eigen::Infinity>()),
+        largest);
     x = next_x;
     v = next_v;
     ++costs_.iterations;

@@ -180,8 +180,7 @@ std::vector<std::string> TableObserver::notes() const {
         "{} of the second half of the samples is {:.2g} {} than that of the first{}{}, {:.1f} "
         "standard errors of such a difference: the run was not in equilibrium, or is too short for "
         "its slowest motions; leave out more of its beginning, by a longer [run] equilibration_ps "
-        "or "
-        "by --skip of tarn analyse",
+        "or by --skip of tarn analyse",
         spec_.columns[column], std::abs(drift.mean), drift.mean > 0.0 ? "higher" : "lower",
         early ? " eighth" : "", drift.of_which, drift.sigmas));
   }

@@ -123,11 +123,17 @@ void smooth(io::Series& curve) {
   }
 }
 
+using Range = std::array<double, 2>;
 /// Makes a range hold these times too, which rise.
-void widen(std::optional<std::array<double, 2>>& range, const std::vector<double>& times) {
+void widen(std::optional<Range>& range, const std::vector<double>& times) {
   if (times.empty()) return;
   if (!range) range = {{times.front(), times.back()}};
   *range = {std::min((*range)[0], times.front()), std::max((*range)[1], times.back())};
+}
+/// Gives all panels that range of times, if it is one.
+void show(const std::optional<Range>& range, std::vector<io::Plot>& plots) {
+  if (!range || !((*range)[0] < (*range)[1])) return;
+  for (io::Plot& plot : plots) plot.x_range = range;
 }
 
 /// One panel a quantity with a curve a bath. They would hide each other's bands.
@@ -136,6 +142,7 @@ std::vector<io::Plot> panels_by_bath(const std::string& title,
                                      const std::map<double, Curves<kPanels>>& curves,
                                      const std::array<std::string_view, kPanels>& y_labels) {
   std::vector<io::Plot> plots(kPanels);
+  std::optional<Range> range;
   std::string note;
   for (std::size_t p = 0; p < kPanels; ++p) {
     plots[p].title = title;
@@ -146,11 +153,12 @@ std::vector<io::Plot> panels_by_bath(const std::string& title,
       io::Series& curve = series.emplace_back(of_bath[p].series(bath_text(bath_K)));
       curve.low.clear();
       curve.high.clear();
-      widen(plots[p].x_range, curve.x);  // means begin later and end earlier
+      widen(range, curve.x);  // means begin later and end earlier
       smooth(curve);
     }
     if (!series.empty()) note = choose_baths(series);
   }
+  show(range, plots);
   plots.back().x_label += "     lines: means of a bath" + note;
   return plots;
 }
@@ -232,15 +240,12 @@ std::vector<io::Plot> column_panels(const std::string& folder, const std::string
       panels_of_baths<kPanels>(bath, title_of(title, csv.provenance()), curves, y_labels,
                                means ? "standard error" : kExtremes);
   const double begin_ps = equilibration_ps(folder);
-  // A curve may begin later than those above it, and baths may end earlier.
-  std::optional<std::array<double, 2>> range;
-  for (const io::Plot& plot : plots) {
-    if (plot.x_range) widen(range, {plot.x_range->begin(), plot.x_range->end()});
-    for (const io::Series& curve : plot.series) widen(range, curve.x);
-  }
-  for (io::Plot& plot : plots) {
-    plot.shaded_until = begin_ps;
-    if (range && (*range)[0] < (*range)[1]) plot.x_range = range;
+  for (io::Plot& plot : plots) plot.shaded_until = begin_ps;
+  if (!bath.several()) {
+    // A curve may begin later than those above it.
+    std::optional<Range> range;
+    for (const io::Plot& plot : plots) widen(range, plot.series[0].x);
+    show(range, plots);
   }
   if (begin_ps > 0.0) plots.back().x_label += "     grey: left out of averages";
   leave_out_empty(plots);

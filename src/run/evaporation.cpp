@@ -20,8 +20,7 @@ std::string describe(const Departure& departure) {
   return fmt::format(
       "replica {}: molecule {} (counted from 1) has left the cluster (seen at step {}, more than "
       "{:g} A from what is left of it). Averages will be those of the parts. A wall keeps a "
-      "cluster together: "
-      "[confinement] radius_A, stiffness_kcal_per_mol_A2",
+      "cluster together: [confinement] radius_A, stiffness_kcal_per_mol_A2",
       departure.replica, departure.molecule + 1, departure.step, analysis::kLink_A);
 }
 

@@ -150,7 +150,7 @@ ExchangeSummary ReplicaExchange::summary() const {
   }
   s.even = even_;
   s.round_trips = round_trips_;
-  s.round_trips_each = static_cast<double>(round_trips_) / static_cast<double>(walker_at_.size());
+  s.round_trips_each = round_trips_each();
   const double ns =
       1e-3 * info_.time_ps(std::max<std::int64_t>(0, last_step_ - info_.first_averaged_step));
   s.round_trips_per_ns = ns > 0.0 ? s.round_trips_each / ns : 0.0;

@@ -303,7 +303,7 @@ class Run {
     write_run_json(interrupted_ ? "interrupted" : live_replicas() == 0 ? "failed" : "finished");
   }
 
-  bool has_mixed() const { return !exchange_ || exchange_->summary().has_mixed(); }
+  bool has_mixed() const { return !exchange_ || exchange_->has_mixed(); }
   void average() {
     for (const auto& observer : observers_) {
       std::vector<AveragedQuantity> some = observer->averages();
@@ -328,14 +328,14 @@ class Run {
   }
   void warn_about_exchange() {
     if (!exchange_) return;
-    if (!has_mixed()) {
+    const ExchangeSummary summary = exchange_->summary();
+    if (!summary.has_mixed()) {
       warn(fmt::format(
           "{} states made {} round trips between the coldest and the hottest bath, fewer than {:g} "
           "each: averages may remember the start, and their errors are lower bounds",
-          deck_.system.replicas, exchange_->summary().round_trips,
-          ExchangeSummary::kEnoughRoundTrips));
+          deck_.system.replicas, summary.round_trips, ExchangeSummary::kEnoughRoundTrips));
     }
-    for (const ExchangePair& p : exchange_->summary().pairs) {
+    for (const ExchangePair& p : summary.pairs) {
       if (p.attempts == 0 || p.acceptance + 2.0 * p.error >= kRareExchange) continue;
       warn(
           fmt::format("{:g} K and {:g} K change places in {:.2g} % of the attempts only; put a "

@@ -242,6 +242,12 @@ class MultiHistogram {
   using Bins = std::map<std::int64_t, EnergyBin>;  // by number
   using Part = std::vector<Bins>;                  // [bath]
 
+  /// g of a bath by the spread of so many parts, 0 if it is not known, and the most that it can be.
+  struct Inefficiency {
+    double g = 1.0, most = 1.0, parts = 0.0;
+  };
+  Inefficiency inefficiency_of(std::size_t bath) const;
+
   static double samples_of_part(const Part& part);
   /// Of A, by bath; nan without samples.
   static std::vector<double> own_means(const Part& part);
