@@ -11,7 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -230,11 +230,12 @@ class CudaEngine final : public Engine {
     if (pairs.empty()) return;
     use_device();
     const std::vector<int> stopped = stopped_.download();
-    std::unordered_map<std::int64_t, std::int64_t> live;
+    PlacesOfReplicas<std::int64_t> live;
+    live.reserve(replica_ids_.size());
     for (std::size_t r = 0; r < replica_ids_.size(); ++r) {
-      if (!stopped[r]) live[replica_ids_[r]] = static_cast<std::int64_t>(r);
+      if (!stopped[r]) live.add(replica_ids_[r], static_cast<std::int64_t>(r));
     }
-    const auto places = exchange_places(pairs, live);
+    const auto places = exchange_places(pairs, std::move(live));
     std::vector<PlacedExchange> placed;
     for (std::size_t k = 0; k < pairs.size(); ++k) {
       placed.push_back({places[k].first, places[k].second, pairs[k].to_first, pairs[k].to_second});

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <unordered_map>
 #include <utility>
 
 #include "aligned.hpp"
@@ -171,7 +170,7 @@ class CpuEngine final : public Engine {
     int replica;  ///< of the group
   };
   /// Of the replicas that run, by their ids.
-  std::unordered_map<std::int64_t, Place> live_places() const;
+  PlacesOfReplicas<Place> live_places() const;
   void exchange(const StateExchange& pair, const Place& first, const Place& second);
   PassReport finish_step(Group& group, WorkSpace& space, Hand& hand, EngineReport& report,
                          StageClock& clock);
@@ -213,13 +212,14 @@ class CpuEngine final : public Engine {
   StoppedReplicas stopped_;
 };
 
-std::unordered_map<std::int64_t, CpuEngine::Place> CpuEngine::live_places() const {
-  std::unordered_map<std::int64_t, Place> live;
+PlacesOfReplicas<CpuEngine::Place> CpuEngine::live_places() const {
+  PlacesOfReplicas<Place> live;
+  live.reserve(replica_ids_.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const Group& group = groups_[g];
     for (int r = 0; r < group.replicas; ++r) {
       if (group.stopped[static_cast<std::size_t>(r)]) continue;
-      live[replica_ids_[static_cast<std::size_t>(group.first_replica + r)]] = {g, r};
+      live.add(replica_ids_[static_cast<std::size_t>(group.first_replica + r)], {g, r});
     }
   }
   return live;

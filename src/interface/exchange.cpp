@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <unordered_map>
+#include <utility>
 
 #include "exchange_places.hpp"
 #include "tarn/core/error.hpp"
@@ -43,20 +43,21 @@ std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_
   const std::vector<double>& temperatures_K = system.thermostat.temperatures_K;
   const auto n = static_cast<std::int64_t>(temperatures_K.size());
   std::vector<ExchangeAttempt> attempts;
-  std::unordered_map<std::int64_t, std::size_t> places;
-  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) places[frame.replica_ids[r]] = r;
+  PlacesOfReplicas<std::size_t> places;
+  places.reserve(frame.replica_ids.size());
+  for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) places.add(frame.replica_ids[r], r);
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
     const std::int64_t k = id % n;
     if (k % 2 != frame.step / every % 2 || k + 1 == n) continue;
-    const auto upper = places.find(id + 1);
-    if (upper == places.end()) continue;
+    const std::size_t* upper = places.find(id + 1);
+    if (upper == nullptr) continue;
     const auto place = static_cast<std::size_t>(k);
     const double ratio =
         exchange_log_ratio(1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place]),
                            1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place + 1]),
                            canonical_energy_kcal_per_mol(system, frame.energies[r]),
-                           canonical_energy_kcal_per_mol(system, frame.energies[upper->second]));
+                           canonical_energy_kcal_per_mol(system, frame.energies[*upper]));
     // What is not a number is refused.
     const double probability = ratio >= 0.0 ? 1.0 : ratio < 0.0 ? std::exp(ratio) : 0.0;
     attempts.push_back(
@@ -83,10 +84,12 @@ std::vector<StateExchange> accepted_exchanges(const System& system,
 
 void exchange_states(State& state, std::span<const StateExchange> pairs) {
   const std::size_t size = state.coordinates();
-  std::unordered_map<std::int64_t, std::size_t> begins;
-  for (std::size_t r = 0; r < state.replica_ids.size(); ++r)
-    begins[state.replica_ids[r]] = r * size;
-  const auto places = exchange_places(pairs, begins);
+  PlacesOfReplicas<std::size_t> begins;
+  begins.reserve(state.replica_ids.size());
+  for (std::size_t r = 0; r < state.replica_ids.size(); ++r) {
+    begins.add(state.replica_ids[r], r * size);
+  }
+  const auto places = exchange_places(pairs, std::move(begins));
   for (std::size_t k = 0; k < pairs.size(); ++k) {
     const auto [first, second] = places[k];
     const auto part = [size](std::vector<double>& of, std::size_t begin) {

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <utility>
@@ -239,8 +239,23 @@ class MultiHistogram {
   void restore(std::span<const double> memory);
 
  private:
-  using Bins = std::map<std::int64_t, EnergyBin>;  // by number
-  using Part = std::vector<Bins>;                  // [bath]
+  /// By number, in rising order and one behind the other in memory: samples come by the million.
+  class Bins {
+   public:
+    using Entry = std::pair<std::int64_t, EnergyBin>;
+    EnergyBin& operator[](std::int64_t number) {
+      const auto at = std::ranges::lower_bound(entries_, number, {}, &Entry::first);
+      if (at != entries_.end() && at->first == number) return at->second;
+      return entries_.emplace(at, number, EnergyBin{})->second;
+    }
+    auto begin() const { return entries_.begin(); }
+    auto end() const { return entries_.end(); }
+    std::size_t size() const { return entries_.size(); }
+
+   private:
+    std::vector<Entry> entries_;
+  };
+  using Part = std::vector<Bins>;  // [bath]
 
   /// g of a bath by the spread of so many parts, 0 if it is not known, and the most that it can be.
   struct Inefficiency {
