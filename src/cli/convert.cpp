@@ -66,13 +66,14 @@ void convert(const Arguments& a, int& exit_code) {
 
 void add_convert(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "convert", "write a trajectory in another format: xyz, h5md, dcd, gro, pdb");
+  CLI::App* command =
+      app.add_subcommand("convert", "write a trajectory in another format: " + io::format_names());
   command->add_option("trajectory", a->trajectory, "a trajectory or structure")->required();
   command
       ->add_option("-o,--out", a->out,
-                   "file to write: .xyz, .h5, .dcd, .gro or .pdb; several replicas become one .h5, "
-                   "or files with their numbers in the names")
+                   "file to write: " + io::format_extensions() +
+                       "; several replicas become one .h5, or files with their numbers in the "
+                       "names")
       ->required();
   command->add_option("--model", a->model,
                       std::string(kModelHelp) + ", to name in it; default what the file says");

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -52,6 +53,7 @@ void draw(const Arguments& a) {
   for (const std::string& file : a.files) {
     const auto reader = io::open_frames(file);
     std::int64_t of_file = 0, drawn = 0;
+    bool has_box = false;
     std::map<std::int64_t, std::int64_t> frames;  // so far, by replica
     std::optional<std::int64_t> replica = a.choice.replica;
     while (auto structure = reader->next()) {
@@ -65,9 +67,13 @@ void draw(const Arguments& a) {
         more = true;
         break;
       }
+      io::check_molecules(*structure, *reader, of_file - 1);
       clusters.push_back(
           {structure->positions_A, label_of(*structure, file, of_file - 1, a.files.size() > 1)});
       for (const std::string& note : structure->notes) terminal.warning(note);
+      if (structure->has_box && !std::exchange(has_box, true)) {
+        terminal.warning(io::note_on_box(file));
+      }
       ++drawn;
       if (a.choice.frame) break;
     }

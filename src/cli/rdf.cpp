@@ -9,6 +9,7 @@
 #include "structure_files.hpp"
 #include "table_files.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/io/formats.hpp"
 #include "tarn/observe/pictures.hpp"
 #include "tarn/observe/trajectory_rdf.hpp"
 #include "terminal.hpp"
@@ -80,7 +81,7 @@ void rdf(const Arguments& a) {
 void add_rdf(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
-      "rdf", "radial distribution functions of trajectories: xyz, h5md, dcd, gro, pdb");
+      "rdf", "radial distribution functions of trajectories: " + io::format_names());
   command->add_option("trajectories", a->files, "files of one cluster; they are pooled")
       ->required();
   command->add_option("--pairs", a->pairs, "some of OO,OH,HH; default all")

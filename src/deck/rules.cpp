@@ -488,6 +488,19 @@ void dcd_can_count_the_interval(Checker& checker) {
                               trajectory->every));
 }
 
+void frames_can_count_their_steps(Checker& checker) {
+  if (!checker.trusted({"observe.trajectory.format", "run.steps", "run.duration_ps",
+                        "integrator.timestep_fs"})) {
+    return;
+  }
+  const auto& trajectory = checker.deck().trajectory;
+  if (!trajectory || !io::has_steps_of_32_bits(trajectory->format)) return;
+  if (checker.deck().run.steps <= std::numeric_limits<std::int32_t>::max()) return;
+  checker.problem("observe.trajectory.format",
+                  fmt::format("{} counts steps in 32 bits, and the run has {} of them: take h5md",
+                              io::format_of(trajectory->format).name, checker.deck().run.steps));
+}
+
 }  // namespace
 
 const std::vector<Rule>& rules() {
@@ -561,6 +574,7 @@ const std::vector<Rule>& rules() {
       {"`format = \"h5md\"` needs a build with HDF5; `tarn doctor` says which this is.",
        trajectory_format_is_built},
       {"`format = \"dcd\"` needs `every` below 2³¹.", dcd_can_count_the_interval},
+      {"`format = \"xtc\"` and `\"trr\"` need fewer than 2³¹ steps.", frames_can_count_their_steps},
   };
   return table;
 }

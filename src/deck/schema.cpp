@@ -827,8 +827,9 @@ std::vector<Key> make_keys() {
           {.section = "observe.trajectory",
            .name = "velocities",
            .type = Type::boolean,
-           .meaning = "Whether frames have velocities too: those of the scheme at the end of the "
-                      "step, on the constraints for rigid ones. In Å/akma, GRO nm/ps, H5MD Å/ps.",
+           .meaning =
+               "Whether frames have velocities too: those of the scheme at the end of the "
+               "step, on the constraints for rigid ones. In Å/akma, GRO and TRR nm/ps, H5MD Å/ps.",
            .used_with = {"observe.trajectory.format", formats_with_velocities()}}),
       row<&Deck::trajectory, &ObserveTrajectory::replicas>(
           {.section = "observe.trajectory",

@@ -108,8 +108,8 @@ std::vector<KeyProblem> problems_of(const Deck& deck, const StartState& start) {
 std::string no_velocities_message(const std::string& path) {
   return fmt::format(
       "velocities = \"file\": {} has none, or not for every atom; extended XYZ has them as "
-      "vel_A_per_akma:R:3 in its Properties, GRO as three more columns. Leave velocities out to "
-      "draw them",
+      "vel_A_per_akma:R:3 in its Properties, GRO as three more columns, and frames of TRR and H5MD "
+      "may have them. Leave velocities out to draw them",
       path);
 }
 

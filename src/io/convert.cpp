@@ -51,7 +51,9 @@ struct Contents {
   int molecules = 0;
   std::string model;
   std::string cut;  ///< what was left out of a file that ends within a frame
-  bool steps = true, times = true, even = true, velocities = false, box = false;
+  bool steps = true, times = true, even = true, velocities = false, box = false, sites = false;
+  std::int64_t last_step = 0;
+  std::string broken;  ///< the first problem with a molecule
   bool all_velocities = true;
   std::int64_t first_step = 0, every = 1;
   double first_time_ps = 0.0, interval_ps = 0.0;
@@ -89,7 +91,7 @@ class Converter {
     }
     for (std::size_t p = 0; p < paths_.size(); ++p) commit_file(temporary_paths_[p], paths_[p]);
     result.files = paths_;
-    if (format_.id == FileFormat::dcd) result.files.push_back(write_topology());
+    if (!format_.names_atoms) result.files.push_back(write_topology());
     return result;
   }
 
@@ -139,6 +141,8 @@ class Converter {
       if (replica.frames == 0) replica.bath_K = frame->bath_K();
       look_at_time(*frame, replica.frames++);
       contents_.box = contents_.box || frame->has_box;
+      contents_.sites = contents_.sites || frame->has_sites;
+      note_broken_molecules(*frame, *reader);
       const bool moves = !frame->velocities_A_per_akma.empty();
       contents_.velocities = contents_.velocities || moves;
       contents_.all_velocities = contents_.all_velocities && moves;
@@ -160,6 +164,16 @@ class Converter {
     return true;
   }
 
+  /// They are written as they are.
+  void note_broken_molecules(const Structure& frame, const FrameReader& reader) {
+    if (!contents_.broken.empty()) return;
+    try {
+      check_molecules(frame, reader, contents_.frames - 1);
+    } catch (const InputError& error) {
+      contents_.broken = error.problems().front().text();
+    }
+  }
+
   /// Steps and times of the first replica tell the interval.
   /// @param index of the frame among those taken of its replica
   void look_at_time(const Structure& frame, std::int64_t index) {
@@ -168,6 +182,7 @@ class Converter {
     contents_.steps = contents_.steps && step;
     contents_.times = contents_.times && time_ps;
     if (!contents_.steps) return;
+    contents_.last_step = std::max(contents_.last_step, *step);
     if (index == 0 && contents_.replicas.size() == 1) {
       contents_.first_step = *step;
       contents_.first_time_ps = time_ps.value_or(0.0);
@@ -192,6 +207,13 @@ class Converter {
     if (std::string absent = absent_replicas(); !absent.empty()) notes.push_back(std::move(absent));
     if (!contents_.cut.empty()) notes.push_back(contents_.cut);
     if (contents_.box) notes.push_back(note_on_box(options_.from));
+    if (!contents_.broken.empty()) notes.push_back(contents_.broken);
+    if (contents_.sites && !options_.sites) {
+      notes.push_back(fmt::format(
+          "the sites beside the atoms are left out{}",
+          contents_.model.empty() ? ", and nobody says of which water model they are: --model does"
+                                  : ""));
+    }
     if (contents_.velocities && !contents_.all_velocities && format_.id == FileFormat::h5md) {
       notes.push_back(fmt::format(
           "velocities are left out: not all frames have some, as those of {} must", format_.name));
@@ -212,6 +234,11 @@ class Converter {
       notes.push_back(
           "frames are not evenly spaced in time, and a DCD file has one interval, that of the "
           "first two");
+    }
+    if (has_steps_of_32_bits(format_.id) && contents_.last_step > INT32_MAX) {
+      notes.push_back(fmt::format(
+          "{} counts steps in 32 bits: those beyond {} are written as that; times go on",
+          format_.name, INT32_MAX));
     }
     return notes;
   }
@@ -355,7 +382,7 @@ class Converter {
     }
   }
 
-  /// DCD names no atoms. @return its name
+  /// For a format that names no atoms. @return its name
   std::string write_topology() const {
     Structure first;
     first.molecules = contents_.molecules;

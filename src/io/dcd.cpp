@@ -11,12 +11,10 @@
 
 #include <fmt/format.h>
 
-#include "pdb.hpp"
 #include "readable_path.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/append_file.hpp"
-#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
 #include "tarn/io/io_error.hpp"
 #include "tarn/physics/water_model.hpp"
@@ -64,17 +62,14 @@ std::string record(std::string_view bytes) {
   return text;
 }
 
-std::int32_t clamped(std::int64_t value) {
-  return static_cast<std::int32_t>(std::min<std::int64_t>(value, INT32_MAX));
-}
-
 /// The numbers that change when frames are added: their count, and the first and last step.
 std::string counts(std::int64_t frames, const TrajectoryInfo& info) {
   std::string text;
-  put_i32(text, clamped(frames));
-  put_i32(text, clamped(info.first_step));
-  put_i32(text, clamped(info.every));
-  put_i32(text, clamped(info.first_step + std::max<std::int64_t>(frames - 1, 0) * info.every));
+  put_i32(text, step_of_32_bits(frames));
+  put_i32(text, step_of_32_bits(info.first_step));
+  put_i32(text, step_of_32_bits(info.every));
+  put_i32(text,
+          step_of_32_bits(info.first_step + std::max<std::int64_t>(frames - 1, 0) * info.every));
   return text;
 }
 
@@ -117,7 +112,9 @@ class DcdWriter final : public TrajectoryWriter {
   void append(const TrajectoryFrame& frame) override {
     const bool is_of_run = info_.path.empty();
     AppendFile& file = files_[is_of_run ? static_cast<std::size_t>(frame.replica) : 0];
-    if (is_of_run && frame.replica == 0 && file.length() == header_.size()) write_topology(frame);
+    if (is_of_run && frame.replica == 0 && file.length() == header_.size()) {
+      write_topology(info_, frame);
+    }
     const std::size_t atoms = frame.positions_A.size() / 3;
     std::string text;
     text.reserve(frame_bytes_);
@@ -156,13 +153,6 @@ class DcdWriter final : public TrajectoryWriter {
  private:
   std::int64_t frames_in(const AppendFile& file) const {
     return static_cast<std::int64_t>((file.length() - header_.size()) / frame_bytes_);
-  }
-  void write_topology(const TrajectoryFrame& frame) const {
-    Structure structure;
-    structure.molecules = info_.molecules;
-    structure.positions_A.assign(frame.positions_A.begin(), frame.positions_A.end());
-    structure.comment["model"] = info_.model;
-    write_file(info_.folder + "/" + std::string(kTopologyName), pdb_text(structure));
   }
 
   TrajectoryInfo info_;
@@ -266,12 +256,7 @@ DcdReader::DcdReader(const std::string& path)
   model_ = model_in(read_block("its title"));
   const std::string atoms = read_block("its number of atoms");
   atoms_ = atoms.size() == 4 ? i32_at(atoms, 0) : 0;
-  if (atoms_ < 1 || atoms_ % kAtomsPerMolecule != 0) {
-    fail(
-        fmt::format("{} atoms are no whole number of water molecules: a DCD file names no atoms, "
-                    "so they must be O H H, molecule by molecule, and nothing else",
-                    atoms_));
-  }
+  check_water_without_names(path_, atoms_);
 }
 
 double DcdReader::double_at(const std::string& block, std::size_t offset) const {
@@ -296,26 +281,27 @@ std::optional<Structure> DcdReader::next() {
   }
   frame_begin_ = stream_.tellg();
   const std::string what = fmt::format("frame {} (counted from 0)", frame_);
-  Structure structure;
-  if (has_cell_) structure.has_box = is_box(read_block(what));
-  structure.molecules = atoms_ / kAtomsPerMolecule;
+  const bool has_box = has_cell_ && is_box(read_block(what));
+  std::vector<double> positions_A;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::string block = read_block(what);
     if (block.size() != 4 * static_cast<std::size_t>(atoms_)) {
       fail(fmt::format("{} has {} bytes where {} atoms have {}", what, block.size(), atoms_,
                        std::int64_t{4} * atoms_));
     }
-    structure.positions_A.resize(3 * static_cast<std::size_t>(atoms_));
+    positions_A.resize(3 * static_cast<std::size_t>(atoms_));
     for (std::size_t a = 0; a < static_cast<std::size_t>(atoms_); ++a) {
       const double value = std::bit_cast<float>(i32_at(block, 4 * a));
       if (!std::isfinite(value)) {
         fail(fmt::format("{}: a coordinate of atom {} (counted from 1) is not a finite number",
                          what, a + 1));
       }
-      structure.positions_A[3 * a + axis] = value;
+      positions_A[3 * a + axis] = value;
     }
   }
   if (has_fourth_) read_block(what);
+  Structure structure = water_without_names(path_, std::move(positions_A), {});
+  structure.has_box = has_box;
   if (!model_.empty()) structure.comment["model"] = model_;
   const std::int64_t step = first_step_ + every_ * frame_;
   structure.comment["step"] = fmt::to_string(step);

@@ -15,9 +15,8 @@
 
 namespace tarn::io {
 
-/// Reads DCD files of either byte order, with or without unit cells and fourth coordinates. Atoms
-/// are taken as O H H, by threes. What the header says of the number of frames is not relied on: a
-/// program that was killed leaves more.
+/// Reads DCD files of either byte order, with or without unit cells and fourth coordinates. What
+/// the header says of the number of frames is not relied on: a program that was killed leaves more.
 class DcdReader final : public FrameReader {
  public:
   /// @throws IoError; InputError when the file is no DCD file, or not of water

@@ -16,7 +16,9 @@
 #include "tarn/io/io_error.hpp"
 #include "tarn/io/xyz.hpp"
 #include "trajectory_files.hpp"
+#include "trr.hpp"
 #include "words.hpp"
+#include "xtc.hpp"
 
 namespace tarn::io {
 namespace {
@@ -65,7 +67,7 @@ std::string beginning_of(const std::string& path) {
   return text;
 }
 
-/// ".xyz, .pdb and .gro".
+/// ".xyz, .gro, .pdb".
 std::string extension_list(bool of_structures) {
   std::string list;
   for (const Format& format : formats()) {
@@ -78,9 +80,8 @@ std::string extension_list(bool of_structures) {
 /// How to come by a file that is read here, from one of another program; empty: not known.
 std::string cure_for(const std::string& path) {
   const std::string extension = extension_of(path);
-  if (extension == ".xtc" || extension == ".trr" || extension == ".tng") {
-    return fmt::format(
-        "GROMACS turns it into one that is: gmx trjconv -f in{} -s in.tpr -o out.gro", extension);
+  if (extension == ".tng") {
+    return "GROMACS turns it into one that is: gmx trjconv -f in.tng -o out.trr";
   }
   if (extension == ".nc") return "cpptraj of Amber turns it into one that is: trajout out.dcd";
   if (extension == ".lammpstrj") {
@@ -119,7 +120,29 @@ const std::vector<Format>& formats() {
        looks_like_dcd,
        open_as<DcdReader>,
        write_dcd,
-       nullptr},
+       nullptr,
+       false,
+       false},
+      {FileFormat::xtc,
+       "xtc",
+       "GROMACS, compressed, 10⁻⁴ Å, with a `topology.pdb` beside it",
+       {".xtc"},
+       looks_like_xtc,
+       open_as<XtcReader>,
+       write_xtc,
+       nullptr,
+       false,
+       false},
+      {FileFormat::trr,
+       "trr",
+       "GROMACS, double precision, with a `topology.pdb` beside it",
+       {".trr"},
+       looks_like_trr,
+       open_as<TrrReader>,
+       write_trr,
+       nullptr,
+       true,
+       false},
       {FileFormat::gro,
        "gro",
        "GROMACS, 10⁻⁶ Å",
@@ -145,6 +168,16 @@ const Format& format_of(FileFormat id) {
   return *std::find_if(formats().begin(), formats().end(),
                        [id](const Format& format) { return format.id == id; });
 }
+
+std::string format_names() {
+  std::string list;
+  for (const Format& format : formats()) {
+    list += fmt::format("{}{}", list.empty() ? "" : ", ", format.name);
+  }
+  return list;
+}
+
+std::string format_extensions() { return extension_list(false); }
 
 const Format& format_for_writing(const std::string& path) {
   const Format* format = format_of_name(path);

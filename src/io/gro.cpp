@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "gromacs.hpp"
 #include "tarn/core/error.hpp"
-#include "tarn/core/units.hpp"
 #include "tarn/state.hpp"
 #include "water_atoms.hpp"
 #include "words.hpp"
@@ -15,8 +15,6 @@
 namespace tarn::io {
 namespace {
 
-constexpr double kAngstromPerNm = 10.0;
-constexpr double kAngstromPerAkmaPerNmPerPs = 10.0 * units::picoseconds_per_akma;
 // Residue number, residue, atom and atom number, five columns each, stand before the coordinates.
 constexpr std::size_t kFirstCoordinate = 20;
 // Programs of GROMACS make compressed trajectories in the precision of the GRO file they read, as

@@ -96,8 +96,8 @@ void check_bonds(const std::vector<Point>& points, const FrameReader& reader,
             reader, atom,
             fmt::format(
                 "this hydrogen is {:.3g} A from its oxygen in {}: the atoms of a molecule must "
-                "stand together in the order O H H, not broken over a periodic boundary (gmx "
-                "trjconv -pbc mol makes them whole)",
+                "stand together in the order O H H, of water only, and not broken over a periodic "
+                "boundary (gmx trjconv -pbc mol makes them whole)",
                 distance, place_of(reader, oxygen))));
   }
 }
@@ -240,6 +240,17 @@ Structure read_structure(const std::string& path, const FrameChoice& choice, Fra
   if (structure.has_box) structure.notes.push_back(note_on_box(path));
   if (counts != nullptr && !choice.is_given()) *counts = count_rest(*reader, structure);
   return structure;
+}
+
+void check_molecules(const Structure& frame, const FrameReader& reader, std::int64_t number) {
+  AlikeProblems found;
+  check_bonds(points_of(frame.positions_A), reader, found);
+  std::vector<Problem> problems = found.take();
+  for (Problem& problem : problems) {
+    if (problem.line > 0) continue;
+    problem.message = fmt::format("frame {} (counted from 0): {}", number, problem.message);
+  }
+  if (!problems.empty()) throw InputError(std::move(problems));
 }
 
 std::optional<Structure> next_whole_frame(FrameReader& reader, std::int64_t frames,

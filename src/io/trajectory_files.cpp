@@ -1,32 +1,41 @@
 #include "trajectory_files.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include "gro.hpp"
 #include "pdb.hpp"
+#include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
+#include "tarn/io/structure.hpp"
 #include "tarn/io/xyz.hpp"
 
 namespace tarn::io {
 namespace {
 
-using FrameText = std::string (*)(const TrajectoryInfo& info, const TrajectoryFrame& frame);
-
-class TextTrajectory final : public TrajectoryWriter {
+class GrowingFiles final : public TrajectoryWriter {
  public:
-  TextTrajectory(const TrajectoryInfo& info, std::string_view extension, FrameText frame_text)
-      : info_(info), frame_text_(frame_text), files_(trajectory_files(info, extension)) {}
+  GrowingFiles(const TrajectoryInfo& info, std::string_view extension, FrameBytes frame_bytes,
+               AtomNames names)
+      : info_(info),
+        frame_bytes_(frame_bytes),
+        names_(names),
+        files_(trajectory_files(info, extension)) {}
 
   void create() override {
     for (AppendFile& file : files_) file.create();
   }
   void append(const TrajectoryFrame& frame) override {
     // A name of its own is that of the only replica, whatever number that has.
-    const auto file = info_.path.empty() ? static_cast<std::size_t>(frame.replica) : 0;
-    files_[file].append(frame_text_(info_, frame));
+    const bool is_of_run = info_.path.empty();
+    AppendFile& file = files_[is_of_run ? static_cast<std::size_t>(frame.replica) : 0];
+    if (names_ == AtomNames::beside && is_of_run && frame.replica == 0 && file.length() == 0) {
+      write_topology(info_, frame);
+    }
+    file.append(frame_bytes_(info_, frame));
   }
   void save(std::ostream& out) override {
     for (AppendFile& file : files_) {
@@ -43,7 +52,8 @@ class TextTrajectory final : public TrajectoryWriter {
 
  private:
   TrajectoryInfo info_;
-  FrameText frame_text_;
+  FrameBytes frame_bytes_;
+  AtomNames names_;
   std::vector<AppendFile> files_;  // by replica
 };
 
@@ -97,14 +107,32 @@ std::vector<AppendFile> trajectory_files(const TrajectoryInfo& info, std::string
   return files;
 }
 
+std::unique_ptr<TrajectoryWriter> write_frames(const TrajectoryInfo& info,
+                                               std::string_view extension, FrameBytes frame_bytes,
+                                               AtomNames names) {
+  return std::make_unique<GrowingFiles>(info, extension, frame_bytes, names);
+}
+
+void write_topology(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
+  Structure structure;
+  structure.molecules = info.molecules;
+  structure.positions_A.assign(frame.positions_A.begin(), frame.positions_A.end());
+  structure.comment["model"] = info.model;
+  write_file(info.folder + "/" + std::string(kTopologyName), pdb_text(structure));
+}
+
+std::int32_t step_of_32_bits(std::int64_t step) {
+  return static_cast<std::int32_t>(std::min<std::int64_t>(step, INT32_MAX));
+}
+
 std::unique_ptr<TrajectoryWriter> write_xyz(const TrajectoryInfo& info) {
-  return std::make_unique<TextTrajectory>(info, ".xyz", as_xyz);
+  return write_frames(info, ".xyz", as_xyz, AtomNames::in_frames);
 }
 std::unique_ptr<TrajectoryWriter> write_gro(const TrajectoryInfo& info) {
-  return std::make_unique<TextTrajectory>(info, ".gro", as_gro);
+  return write_frames(info, ".gro", as_gro, AtomNames::in_frames);
 }
 std::unique_ptr<TrajectoryWriter> write_pdb(const TrajectoryInfo& info) {
-  return std::make_unique<TextTrajectory>(info, ".pdb", as_pdb);
+  return write_frames(info, ".pdb", as_pdb, AtomNames::in_frames);
 }
 
 }  // namespace tarn::io

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -9,16 +11,30 @@
 
 namespace tarn::io {
 
-/// Written beside DCD trajectories: the names of their atoms.
+/// Beside trajectories that do not name their atoms: a structure that does, the first one of
+/// replica 0.
 inline constexpr std::string_view kTopologyName = "topology.pdb";
+void write_topology(const TrajectoryInfo& info, const TrajectoryFrame& frame);
 
 /// trajectory<extension>, or trajectory-0000<extension> and so on, by replica; or the one name that
 /// the trajectory has.
 std::vector<AppendFile> trajectory_files(const TrajectoryInfo& info, std::string_view extension);
 
-/// One text file a replica, which grows by frames.
+using FrameBytes = std::string (*)(const TrajectoryInfo& info, const TrajectoryFrame& frame);
+
+/// Where the names of atoms are: in each frame, or in a topology beside the trajectory.
+enum class AtomNames { in_frames, beside };
+
+/// One file a replica, which grows by frames.
+std::unique_ptr<TrajectoryWriter> write_frames(const TrajectoryInfo& info,
+                                               std::string_view extension, FrameBytes frame_bytes,
+                                               AtomNames names);
+
 std::unique_ptr<TrajectoryWriter> write_xyz(const TrajectoryInfo& info);
 std::unique_ptr<TrajectoryWriter> write_gro(const TrajectoryInfo& info);
 std::unique_ptr<TrajectoryWriter> write_pdb(const TrajectoryInfo& info);
+
+/// As formats have it that count steps in 32 bits: those beyond are as the last one.
+std::int32_t step_of_32_bits(std::int64_t step);
 
 }  // namespace tarn::io

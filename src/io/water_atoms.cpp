@@ -133,6 +133,77 @@ Structure MoleculeBuilder::take(std::vector<int>& lines) {
   return std::exchange(structure_, {});
 }
 
+namespace {
+
+/// Of molecules of so many sites, the fraction whose H are beside their O, and whose M is.
+double likeness(const std::vector<double>& positions_A, std::size_t sites) {
+  constexpr double kBond_A = 1.5, kSite_A = 0.5;
+  const std::size_t size = 3 * sites;
+  if (positions_A.empty() || positions_A.size() % size != 0) return 0.0;
+  const auto is_near = [&](std::size_t o, std::size_t site, double most_A) {
+    double square = 0.0;
+    for (std::size_t c = 0; c < 3; ++c) {
+      const double d = positions_A[o + 3 * site + c] - positions_A[o + c];
+      square += d * d;
+    }
+    return square <= most_A * most_A;
+  };
+  std::size_t alike = 0;
+  for (std::size_t o = 0; o < positions_A.size(); o += size) {
+    alike +=
+        is_near(o, 1, kBond_A) && is_near(o, 2, kBond_A) && (sites == 3 || is_near(o, 3, kSite_A));
+  }
+  return static_cast<double>(alike * size) / static_cast<double>(positions_A.size());
+}
+
+/// The first three of every four vectors.
+std::vector<double> without_sites(const std::vector<double>& vectors) {
+  std::vector<double> atoms;
+  atoms.reserve(vectors.size() / 4 * 3);
+  for (std::size_t o = 0; o < vectors.size(); o += 12) {
+    atoms.insert(atoms.end(), vectors.begin() + static_cast<std::ptrdiff_t>(o),
+                 vectors.begin() + static_cast<std::ptrdiff_t>(o + 9));
+  }
+  return atoms;
+}
+
+}  // namespace
+
+void check_water_without_names(const std::string& path, std::int64_t atoms) {
+  if (atoms > 0 && (atoms % 3 == 0 || atoms % 4 == 0)) return;
+  throw InputError({Problem{
+      path, 0, 0,
+      fmt::format("{} atoms are no whole number of water molecules: the file names no atoms, so "
+                  "they must be O H H, or O H H M, molecule by molecule, and nothing else",
+                  atoms)}});
+}
+
+Structure water_without_names(const std::string& path, std::vector<double> positions_A,
+                              std::vector<double> velocities_A_per_akma) {
+  check_water_without_names(path, static_cast<std::int64_t>(positions_A.size() / 3));
+  const double three = likeness(positions_A, 3), four = likeness(positions_A, 4);
+  // Molecules on the faces of a periodic box may be broken, but hardly half of them.
+  constexpr double kEnough = 0.5;
+  if (std::max(three, four) < kEnough) {
+    throw InputError({Problem{
+        path, 0, 0,
+        fmt::format("of its {} atoms hardly any three or four are a water molecule: the file names "
+                    "no atoms, so they must be O H H, or O H H M, molecule by molecule, and "
+                    "nothing else; whole, too: gmx trjconv -pbc mol and the like make them so",
+                    positions_A.size() / 3)}});
+  }
+  Structure structure;
+  structure.has_sites = four > three;
+  if (structure.has_sites) {
+    positions_A = without_sites(positions_A);
+    velocities_A_per_akma = without_sites(velocities_A_per_akma);
+  }
+  structure.molecules = static_cast<int>(positions_A.size() / 9);
+  structure.positions_A = std::move(positions_A);
+  structure.velocities_A_per_akma = std::move(velocities_A_per_akma);
+  return structure;
+}
+
 void check_finite(double value) {
   if (std::isfinite(value)) return;
   throw NumericalError(

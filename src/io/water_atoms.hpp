@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -79,6 +80,18 @@ class MoleculeBuilder {
   std::vector<int> lines_;
   bool has_velocities_ = true;
 };
+
+/// @throws InputError for a number of atoms, of a file that names none, that is no water
+void check_water_without_names(const std::string& path, std::int64_t atoms);
+
+/// Molecules of a file that names no atoms: they are taken as O H H, or as O H H M where their
+/// distances fit that better; M is left out.
+/// @param path of the file, named in errors
+/// @param positions_A of all atoms
+/// @param velocities_A_per_akma as many, or none
+/// @throws InputError for a number of atoms that is neither
+Structure water_without_names(const std::string& path, std::vector<double> positions_A,
+                              std::vector<double> velocities_A_per_akma);
 
 /// @throws NumericalError, for a structure that holds a number that is not finite
 void check_finite(double value);

@@ -81,6 +81,8 @@ std::optional<io::Structure> TrajectoryFrames::next() {
                                               frame->molecules, molecules_)}});
       }
       if (!selection_.takes(++place_)) continue;
+      io::check_molecules(*frame, *reader_, frames_of_file_ - 1);
+      has_sites_ = has_sites_ || frame->has_sites;
       if (frame->has_box && (notes_.empty() || notes_.back() != io::note_on_box(file))) {
         notes_.push_back(io::note_on_box(file));
       }

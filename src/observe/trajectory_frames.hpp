@@ -20,7 +20,7 @@ class TrajectoryFrames {
 
   /// The next frame that counts, nothing at the end. @throws IoError; InputError for files that
   /// cannot be read, that differ in their number of molecules or their model, or that hold no
-  /// frame, and where none was left
+  /// frame, for molecules that are broken, and where no frame was left
   std::optional<io::Structure> next();
   /// Of the frame: the replica, counted from 0 over all files, and its place in that, counted from
   /// 0 with those that are left out.
@@ -31,6 +31,7 @@ class TrajectoryFrames {
   std::int64_t replicas_seen() const { return replicas_seen_; }
   int molecules() const { return molecules_; }
   const std::string& model() const { return model_; }  ///< of the first that names one; or empty
+  bool has_sites() const { return has_sites_; }        ///< any frame, beside its atoms
   /// Beginning of the `#` line of a table of all of them, of molecules that are called so.
   std::string provenance(const std::string& model) const;
   /// On what the files hold and nobody looks at, for people.
@@ -48,6 +49,7 @@ class TrajectoryFrames {
   std::int64_t replicas_seen_ = 0, place_ = -1, frames_taken_ = 0;
   int molecules_ = 0;
   std::string model_;
+  bool has_sites_ = false;
   std::optional<double> bath_K_;  // of the first frame that names one
   bool several_baths_ = false;
   std::set<std::int64_t> found_;  // numbers of replicas

@@ -613,6 +613,34 @@ TEST_F(Commands, MinimiseRefusesWhatNoRunWouldStartFrom) {
   expect_refused(one + " -o " + path("none/out.xyz"), 4, "cannot write");
 }
 
+/// Molecules on both sides of a periodic box have energies and dipoles that are none.
+TEST_F(Commands, BrokenMoleculesAreNotAnalysed) {
+  const std::string other = "O 0 0 3\nH 0.9572 0 3\nH -0.24 0.9266 3\n";
+  const std::string whole =
+      "6\nstep=0 time_ps=0\nO 0 0 0\nH 0.9572 0 0\nH -0.24 0.9266 0\n" + other;
+  const std::string broken =
+      "6\nstep=1 time_ps=1\nO 0 0 0\nH -18.9 0 0\nH -0.24 0.9266 0\n" + other;
+  const std::string xyz = write("broken.xyz", whole + broken);
+  for (const std::string& words : {"analyse " + xyz + " -o " + path("analysed"), "rdf " + xyz,
+                                   "draw " + xyz + " -o " + path("a.svg")}) {
+    const Outcome refused = tarn(words);
+    EXPECT_EQ(refused.exit_code, 2) << words;
+    EXPECT_TRUE(contains(refused.text, "broken.xyz:12:1: this hydrogen is 18.9 A from its oxygen"))
+        << refused.text;
+    EXPECT_TRUE(contains(refused.text, "gmx trjconv -pbc mol")) << refused.text;
+  }
+  // A frame that is left out may be what it likes.
+  EXPECT_EQ(tarn("rdf " + xyz + " --most 1").exit_code, 0);
+  const Outcome converted = tarn("convert " + xyz + " -o " + path("a.trr"));
+  EXPECT_EQ(converted.exit_code, 0);
+  EXPECT_TRUE(contains(converted.text, "this hydrogen is 18.9 A from its oxygen"))
+      << converted.text;
+  const Outcome binary = tarn("rdf " + path("a.trr"));
+  EXPECT_EQ(binary.exit_code, 2);
+  EXPECT_TRUE(contains(binary.text, "frame 1 (counted from 0): atom 2 (counted from 1)"))
+      << binary.text;
+}
+
 /// A cluster of this size takes minutes; what was reached until the signal is kept.
 TEST_F(Commands, MinimiseKeepsWhatItHasWhenItIsInterrupted) {
   ASSERT_EQ(tarn("cluster --quiet --molecules 3000 -o " + path("start.xyz")).exit_code, 0);
@@ -1022,7 +1050,7 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
 }
 
 TEST_F(Commands, TrajectoriesHaveVelocities) {
-  std::vector<std::string> formats{"xyz", "gro"};
+  std::vector<std::string> formats{"xyz", "trr", "gro"};
   if (tarn::io::has_h5md()) formats.push_back("h5md");
   const std::string run = "run " + small_deck() + " --quiet --set system.replicas=1";
   for (const std::string& format : formats) {
@@ -1056,13 +1084,13 @@ TEST_F(Commands, TrajectoriesHaveVelocities) {
     const Outcome lost = tarn("convert " + file + " -o " + path("a.dcd"));
     EXPECT_TRUE(contains(lost.text, "velocities are left out")) << lost.text;
   }
-  for (const char* format : {"dcd", "pdb"}) {
+  for (const char* format : {"dcd", "xtc", "pdb"}) {
     const Outcome refused =
         tarn(run + " --out " + path("none") + " --set observe.trajectory.format=" + format +
              " --set observe.trajectory.velocities=true");
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_TRUE(contains(refused.text, "velocities is not used with [observe.trajectory] format"));
-    EXPECT_TRUE(contains(refused.text, "it is used with \"xyz\", \"h5md\", \"gro\""));
+    EXPECT_TRUE(contains(refused.text, "it is used with \"xyz\", \"h5md\", \"trr\", \"gro\""));
   }
 }
 

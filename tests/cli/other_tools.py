@@ -17,7 +17,7 @@ warnings.simplefilter("ignore")
 
 MOLECULES, FRAMES, EVERY, STEP_PS = 5, 9, 50, 0.002
 # Half of the last digit of each format, and the single precision that MDAnalysis holds.
-PRECISION_A = {"dcd": 2e-7, "pdb": 5.1e-4, "gro": 1e-6, "h5": 2e-7}
+PRECISION_A = {"dcd": 2e-7, "xtc": 5.1e-5, "trr": 4e-7, "pdb": 5.1e-4, "gro": 1e-6, "h5": 2e-7}
 
 
 def check(condition, what):
@@ -68,6 +68,8 @@ def check_with_mdanalysis(folder, expected):
         for name, frames, options in (
             (f"xyz/trajectory-{replica:04}.xyz", FRAMES, {}),
             (f"dcd/trajectory-{replica:04}.dcd", FRAMES, {}),
+            (f"xtc/trajectory-{replica:04}.xtc", FRAMES, {}),
+            (f"trr/trajectory-{replica:04}.trr", FRAMES, {}),
             (f"pdb/trajectory-{replica:04}.pdb", FRAMES, {}),
             # MDAnalysis reads the first frame of a GRO file, and the first group of H5MD.
             (f"gro/trajectory-{replica:04}.gro", 1, {}),
@@ -82,12 +84,12 @@ def check_with_mdanalysis(folder, expected):
                 check(moment.dimensions is None, f"{name}: it has a box")
                 worst = abs(moment.positions - positions[frame]).max()
                 check(worst <= tolerance, f"{name}: frame {frame} is off by {worst} A")
-                if "dcd" in name or "h5" in name:
+                if any(format in name for format in ("dcd", "xtc", "trr", "h5")):
                     check(abs(moment.time - frame * EVERY * STEP_PS) < 1e-6, f"{name}: time")
 
 
 def check_what_mdanalysis_writes(tarn, folder):
-    """Its PDB, GRO and DCD are read by tarn, and have the energy of the XYZ file."""
+    """Its PDB, GRO, DCD, TRR and XTC are read by tarn, and have the energy of the XYZ file."""
     import MDAnalysis
 
     def energy(path):
@@ -97,11 +99,15 @@ def check_what_mdanalysis_writes(tarn, folder):
     universe = MDAnalysis.Universe(f"{folder}/dcd/topology.pdb", f"{folder}/xyz/trajectory-0000.xyz")
     expected = energy(f"{folder}/xyz/trajectory-0000.xyz")
     # Forces of a quenched cluster on single atoms are below 100 kcal/mol/A.
-    for name, precision_A in (("a.pdb", 5e-4), ("a.gro", 5e-3), ("a.dcd", 1e-6)):
+    for name, precision_A in (("a.pdb", 5e-4), ("a.gro", 5e-3), ("a.dcd", 1e-6), ("a.trr", 1e-6), ("a.xtc", 5e-5)):
         path = f"{folder}/{name}"
         if name == "a.gro":
             universe.dimensions = [20, 20, 20, 90, 90, 90]
-        universe.atoms.write(path)
+        if name == "a.xtc":
+            with MDAnalysis.Writer(path, universe.atoms.n_atoms, precision=5) as writer:
+                writer.write(universe.atoms)
+        else:
+            universe.atoms.write(path)
         off = abs(energy(path) - expected)
         check(off < 9 * MOLECULES * 100 * precision_A, f"{name}: energy is off by {off}")
 

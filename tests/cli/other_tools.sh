@@ -34,7 +34,7 @@ steps = 400
 every = 50
 DECK
 run() { "$tarn" run "$box/deck.toml" --quiet --threads 1 "$@"; }
-for format in xyz h5md dcd gro pdb; do
+for format in xyz h5md dcd xtc trr gro pdb; do
   run --set "observe.trajectory.format=$format" --out "$box/$format"
 done
 

@@ -57,8 +57,9 @@ class Convert : public ::testing::Test {
   ScratchFolder folder_;
 };
 
-/// Every format, there and back, to what it holds: rounding of GRO is 5e-9 A, of PDB 5e-4 A, and
-/// of DCD half a unit in the last place of a float below 8, 2.4e-7 A.
+/// Every format, there and back, to what it holds: rounding of GRO is 5e-7 A, of PDB 5e-4 A, and
+/// of DCD half a unit in the last place of a float below 8, 2.4e-7 A; of XTC, in nm, of one below
+/// 10 / 8, and of TRR twice half a unit of a double below 8 A.
 TEST_F(Convert, ThereAndBack) {
   const std::string from = trajectory(1, 4);
   const std::vector<Structure> before = frames_of("in.xyz");
@@ -77,6 +78,8 @@ TEST_F(Convert, ThereAndBack) {
     ASSERT_EQ(after.size(), before.size());
     const double rounding = format.id == FileFormat::pdb   ? 5.1e-4
                             : format.id == FileFormat::dcd ? 2.4e-7
+                            : format.id == FileFormat::xtc ? 4.8e-7
+                            : format.id == FileFormat::trr ? 1.8e-15
                             : format.id == FileFormat::gro ? 5.1e-7
                                                            : 0.0;
     for (std::size_t i = 0; i < after.size(); ++i) {
@@ -84,7 +87,7 @@ TEST_F(Convert, ThereAndBack) {
         ASSERT_NEAR(after[i].positions_A[k], before[i].positions_A[k], rounding);
       }
       EXPECT_EQ(after[i].comment.at("step"), before[i].comment.at("step"));
-      // The step of DCD is a float: 2 fs to 6e-8 of itself.
+      // The step of DCD is a float: 2 fs to 6e-8 of itself; so is the time of XTC.
       EXPECT_NEAR(std::stod(after[i].comment.at("time_ps")),
                   std::stod(before[i].comment.at("time_ps")), 1e-7);
     }
@@ -223,6 +226,32 @@ TEST_F(Convert, WritesTheFourthSite) {
                                    m_A[1][0] / 10.0, m_A[1][1] / 10.0)));
 }
 
+/// What a format cannot hold is told.
+TEST_F(Convert, TellsWhatIsLost) {
+  const auto notes_of = [&](const std::string& from, const char* to) {
+    const Conversion done = convert_trajectory({from, folder_.file(to)});
+    return fmt::format("{}", fmt::join(done.notes, "\n"));
+  };
+  std::string late;
+  for (const std::int64_t step : {0, 1, 2}) {
+    late += xyz_frame(some_positions(kMolecules, step), {},
+                      fmt::format("step={} time_ps={}", step << 30, step));
+  }
+  test::write_text(folder_.file("late.xyz"), late);
+  for (const char* name : {"late.xtc", "late.trr"}) {
+    EXPECT_TRUE(contains(notes_of(folder_.file("late.xyz"), name),
+                         "steps in 32 bits: those beyond 2147483647 are written as that"));
+  }
+  EXPECT_EQ(notes_of(folder_.file("late.xyz"), "late.h5"), "");
+  const std::string with_sites =
+      xyz_frame(std::vector<double>{0, 0, 0, 0.96, 0, 0, -0.24, 0.93, 0, 0.1, 0.1, 0}, {},
+                "step=0 time_ps=0", 4);
+  test::write_text(folder_.file("sites.xyz"), with_sites);
+  EXPECT_TRUE(contains(notes_of(folder_.file("sites.xyz"), "sites.trr"),
+                       "the sites beside the atoms are left out, and nobody says of which water "
+                       "model they are"));
+}
+
 TEST_F(Convert, RefusesSitesThatAreNot) {
   ConvertOptions options{trajectory(1, 2), folder_.file("out.gro")};
   options.sites = true;
@@ -248,7 +277,7 @@ TEST_F(Convert, KeepsTheBathsOfReplicas) {
   }
   test::write_text(folder_.file("in.xyz"), text);
   for (const Format& format : formats()) {
-    if (format.id == FileFormat::dcd) continue;
+    if (!format.names_atoms) continue;
     if (format.id == FileFormat::h5md && !has_h5md()) continue;
     SCOPED_TRACE(format.name);
     const std::string name = "all" + std::string(format.extensions.front());
@@ -325,7 +354,7 @@ TEST_F(Convert, TheEndMayBeMissing) {
     // What lies before the last frame is another matter.
     std::string damaged = whole;
     const std::size_t middle =
-        whole.size() / 2 + (format.id == FileFormat::dcd ? 0 : last_frame / 2);
+        whole.size() / 2 + (format.names_atoms ? last_frame / 2 : 0);  // a length is there
     damaged.replace(middle, last_frame / 3, last_frame / 3, '?');
     test::write_text(cut, damaged);
     EXPECT_THROW(convert_trajectory({cut, folder_.file("none.xyz")}), InputError);

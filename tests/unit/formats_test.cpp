@@ -91,10 +91,13 @@ TEST_F(Formats, EveryTrajectoryIsReadBackToItsPrecision) {
       }
     }
     writer->finish();
-    // Half of the last digit; single precision at 6 A is 2^-22 A.
+    // Half of the last digit; single precision at 6 A is 2^-22 A. Of so few molecules XTC has
+    // floats, and TRR has nm, with two roundings at 6 A of 2^-51 A each.
     const double precision = format.id == FileFormat::pdb   ? 0.5001e-3
                              : format.id == FileFormat::gro ? 0.5001e-6
                              : format.id == FileFormat::dcd ? std::ldexp(1.0, -22)
+                             : format.id == FileFormat::xtc ? 10.0 * std::ldexp(1.0, -25)
+                             : format.id == FileFormat::trr ? std::ldexp(1.0, -50)
                                                             : 0.0;
     const bool one_file = format.id == FileFormat::h5md;
     const auto name = [&](int replica) {
@@ -110,10 +113,10 @@ TEST_F(Formats, EveryTrajectoryIsReadBackToItsPrecision) {
         EXPECT_EQ(frame->molecules, 3);
         EXPECT_LE(difference(frame->positions_A, some_positions(3, step, replica)), precision);
         EXPECT_EQ(frame->comment.at("step"), std::to_string(step));
-        // DCD: the time step is in single precision.
+        // DCD: the time step is in single precision; XTC: the time.
         EXPECT_NEAR(std::stod(frame->comment.at("time_ps")), 0.002 * static_cast<double>(step),
                     1e-8);
-        EXPECT_EQ(frame->model().value_or("spce"), "spce");  // a DCD file has none
+        EXPECT_EQ(frame->model().value_or("spce"), "spce");  // binary ones of atoms have none
       }
       EXPECT_TRUE((one_file && replica == 0) || !reader->next());
     }
@@ -154,7 +157,7 @@ TEST_F(Formats, NamesAndContentsMustAgree) {
   EXPECT_EQ(read("a.unknown", xyz).molecules, 1);
   EXPECT_EQ(read("b", xyz).molecules, 1);
   EXPECT_TRUE(contains(refusal("c.txt", "hello\n"), "neither the name nor the contents"));
-  EXPECT_TRUE(contains(refusal("c.XTC", "hello\n"), "not read here; GROMACS turns it into"));
+  EXPECT_TRUE(contains(refusal("c.TNG", "hello\n"), "not read here; GROMACS turns it into"));
   EXPECT_TRUE(contains(refusal("c.lammpstrj", "hello\n"), "element O H"));
   EXPECT_TRUE(contains(refusal("c.xyz", "3\n\n1 0 0 0\n2 0 0 1\n2 0 1 0\n"), "dump_modify"));
   write_structure(folder_.file("d.pdb"), read("a.xyz", xyz));
@@ -475,7 +478,7 @@ std::string other_dcd(bool swapped, bool with_cell, bool charmm, double length_A
       std::string values;
       for (int atom = 0; atom < 3; ++atom) {
         values += put(std::bit_cast<std::int32_t>(
-            static_cast<float>(frame + (axis == 0 ? 0.5 * atom : 0.25 * atom * atom))));
+            static_cast<float>(frame + (axis == 0 ? 0.5 * atom : 0.125 * atom * atom))));
       }
       text += record(values);
     }
@@ -491,7 +494,8 @@ TEST_F(Formats, DcdOfOtherPrograms) {
         const auto reader = open_frames(file("a.dcd", other_dcd(swapped, with_cell, charmm)));
         EXPECT_EQ(reader->next()->comment.at("step"), "500");
         const auto frame = reader->next();
-        EXPECT_EQ(frame->positions_A, (std::vector<double>{1, 1, 1, 1.5, 1.25, 1.25, 2, 2, 2}));
+        EXPECT_EQ(frame->positions_A,
+                  (std::vector<double>{1, 1, 1, 1.5, 1.125, 1.125, 2, 1.5, 1.5}));
         // The file has a step of time in single precision.
         EXPECT_NEAR(std::stod(frame->comment.at("time_ps")), 0.6, 0.6 * 0x1p-24);
         EXPECT_FALSE(reader->next());
@@ -527,10 +531,10 @@ TEST_F(Formats, DcdRefusesWhatItCannotRead) {
   std::string fixed = good;
   fixed[8 + 32] = 1;
   EXPECT_TRUE(contains(problem(fixed), "atoms are fixed"));
-  std::string four = good;
+  std::string five = good;
   const std::size_t atoms = 92 + 8 + 84 + 4;
-  four[atoms] = 4;
-  EXPECT_TRUE(contains(problem(four), "4 atoms are no whole number of water molecules"));
+  five[atoms] = 5;
+  EXPECT_TRUE(contains(problem(five), "5 atoms are no whole number of water molecules"));
   std::string infinite = good;
   infinite.replace(atoms + 8 + 4, 4, i32(std::bit_cast<std::int32_t>(INFINITY)));
   EXPECT_TRUE(contains(problem(infinite), "atom 1 (counted from 1) is not a finite number"));

@@ -57,6 +57,7 @@ TEST(FuzzCorpus, Decks) {
 TEST(FuzzCorpus, Structures) {
   replay("/tests/data/fuzz/structure", fuzz::structure);
   replay("/tests/data/minima", fuzz::structure);
+  replay("/tests/data/trajectories", fuzz::structure);
 }
 
 TEST(FuzzCorpus, Checkpoints) { replay("/tests/data/fuzz/checkpoint", fuzz::checkpoint); }

@@ -13,7 +13,7 @@
 
 namespace tarn::io {
 
-enum class FileFormat { xyz, h5md, dcd, gro, pdb };
+enum class FileFormat { xyz, h5md, dcd, xtc, trr, gro, pdb };
 
 struct Format {
   FileFormat id = FileFormat::xyz;
@@ -28,11 +28,16 @@ struct Format {
   /// A file that holds one structure, or nothing where the format is for trajectories only.
   std::string (*structure_text)(const Structure& structure) = nullptr;
   bool has_velocities = false;  ///< whether trajectories in it have a place for velocities
+  bool names_atoms = true;      ///< whether it says what its atoms are
 };
 
 /// In the order of the documentation.
 const std::vector<Format>& formats();
 const Format& format_of(FileFormat id);
+
+/// "xyz, h5md, ..." and ".xyz, .h5, ...": those of trajectories.
+std::string format_names();
+std::string format_extensions();
 
 /// The format in which a structure is written under that name. @throws InputError
 const Format& format_for_writing(const std::string& path);
@@ -44,6 +49,11 @@ const Format& trajectory_format_of(const std::string& path);
 /// and contents that are another's are refused; where the name says nothing, the contents decide.
 /// @throws IoError, InputError
 std::unique_ptr<FrameReader> open_frames(const std::string& path);
+
+/// Whether each frame has its own step, in 32 bits.
+inline bool has_steps_of_32_bits(FileFormat id) {
+  return id == FileFormat::xtc || id == FileFormat::trr;
+}
 
 /// Whether this build reads and writes H5MD.
 bool has_h5md();

@@ -64,6 +64,10 @@ class FrameReader {
   virtual const std::string& path() const = 0;
 };
 
+/// @param number of the frame in its file, counted from 0
+/// @throws InputError with the first hydrogens that are more than 3 A from their oxygen
+void check_molecules(const Structure& frame, const FrameReader& reader, std::int64_t number);
+
 /// The next frame of a trajectory whose last one may not be whole: the run that wrote it was
 /// killed, or still writes.
 /// @param frames that were read before; without any an error stays one

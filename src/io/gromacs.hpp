@@ -1,0 +1,21 @@
+#pragma once
+
+#include <algorithm>
+#include <span>
+
+#include "tarn/core/units.hpp"
+
+/// @file
+/// What the files of GROMACS have in common.
+
+namespace tarn::io {
+
+inline constexpr double kAngstromPerNm = 10.0;
+inline constexpr double kAngstromPerAkmaPerNmPerPs = kAngstromPerNm * units::picoseconds_per_akma;
+
+/// Whether vectors of a box are one: those of a cluster have no length.
+inline bool is_box(std::span<const double> vectors_nm) {
+  return std::ranges::any_of(vectors_nm, [](double length) { return length != 0.0; });
+}
+
+}  // namespace tarn::io

@@ -1,0 +1,148 @@
+#include "trr.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "gromacs.hpp"
+#include "tarn/core/error.hpp"
+#include "trajectory_files.hpp"
+#include "water_atoms.hpp"
+
+namespace tarn::io {
+namespace {
+
+constexpr std::int32_t kMagic = 1993;
+constexpr std::string_view kVersion = "GMX_trn_file";
+
+/// The numbers of a header, in this order: first the bytes of what follows it.
+enum Number : std::size_t {
+  kInputs,
+  kEnergies,
+  kBox,
+  kVirial,
+  kPressure,
+  kTopology,
+  kSymbols,
+  kPositions,
+  kVelocities,
+  kForces,
+  kAtoms,
+  kStep,
+  kResults,
+  kNumbers
+};
+
+std::string frame_bytes(const TrajectoryInfo& /*info*/, const TrajectoryFrame& frame) {
+  const auto bytes = [](std::size_t numbers) {
+    return static_cast<std::int32_t>(numbers * sizeof(double));
+  };
+  std::array<std::int32_t, kNumbers> header{};
+  header[kBox] = bytes(9);
+  header[kPositions] = bytes(frame.positions_A.size());
+  header[kVelocities] = bytes(frame.velocities_A_per_akma.size());
+  header[kAtoms] = static_cast<std::int32_t>(frame.positions_A.size() / 3);
+  header[kStep] = step_of_32_bits(frame.step);
+  std::string text;
+  put_xdr(text, kMagic);
+  put_xdr(text, static_cast<std::int32_t>(kVersion.size()) + 1);
+  put_xdr(text, static_cast<std::int32_t>(kVersion.size()));
+  text += kVersion;
+  pad_xdr(text);
+  for (const std::int32_t number : header) put_xdr(text, number);
+  put_xdr(text, frame.time_ps);
+  put_xdr(text, 0.0);                              // lambda
+  for (int i = 0; i < 9; ++i) put_xdr(text, 0.0);  // no box
+  const auto put = [&](std::span<const double> values, double unit) {
+    for (const double value : values) {
+      check_finite(value);
+      put_xdr(text, value / unit);
+    }
+  };
+  put(frame.positions_A, kAngstromPerNm);
+  put(frame.velocities_A_per_akma, kAngstromPerAkmaPerNmPerPs);
+  return text;
+}
+
+}  // namespace
+
+std::optional<Structure> TrrReader::next() {
+  while (input_.begin_frame()) {
+    input_.expect(kMagic, "TRR");
+    // The length with and without the 0 behind it, and the text.
+    constexpr auto kLength = static_cast<std::int32_t>(kVersion.size());
+    if (input_.i32() != kLength + 1 || input_.i32() != kLength ||
+        input_.bytes(kLength) != kVersion) {
+      input_.fail("the file is damaged, or of another kind: GMX_trn_file is missing");
+    }
+    std::array<std::int64_t, kNumbers> header{};
+    for (std::int64_t& number : header) number = input_.i32();
+    const std::int64_t numbers = 3 * header[kAtoms];
+    // A length that is none must not be taken for the end of a file that was cut off: GROMACS has
+    // none of inputs, energies, topology and symbols.
+    std::size_t real = 0;
+    for (const auto& [bytes, count] : {std::pair{header[kInputs], std::int64_t{0}},
+                                       {header[kEnergies], 0},
+                                       {header[kBox], 9},
+                                       {header[kVirial], 9},
+                                       {header[kPressure], 9},
+                                       {header[kTopology], 0},
+                                       {header[kSymbols], 0},
+                                       {header[kPositions], numbers},
+                                       {header[kVelocities], numbers},
+                                       {header[kForces], numbers}}) {
+      if (bytes == 0) continue;
+      const auto of_each = static_cast<std::size_t>(bytes == 4 * count ? 4 : 8);
+      if (header[kAtoms] < 1 || bytes != static_cast<std::int64_t>(of_each) * count ||
+          (real != 0 && real != of_each)) {
+        input_.fail("the file is damaged: its lengths are not those of its number of atoms");
+      }
+      real = of_each;
+    }
+    if (real == 0) real = sizeof(float);  // nothing but what is passed over
+    const double time_ps = input_.real(real);
+    input_.real(real);  // lambda
+    std::vector<double> box_nm, positions_A, velocities_A_per_akma;
+    if (header[kBox] != 0) box_nm = input_.reals(9, real, 1.0);
+    input_.bytes(header[kVirial]);
+    input_.bytes(header[kPressure]);
+    if (header[kPositions] != 0) positions_A = input_.reals(numbers, real, kAngstromPerNm);
+    if (header[kVelocities] != 0) {
+      velocities_A_per_akma = input_.reals(numbers, real, kAngstromPerAkmaPerNmPerPs);
+    }
+    input_.bytes(header[kForces]);
+    if (positions_A.empty()) {
+      ++passed_over_;
+      input_.pass_over();
+      continue;
+    }
+    has_positions_ = true;
+    Structure structure = water_without_names(input_.path(), std::move(positions_A),
+                                              std::move(velocities_A_per_akma));
+    structure.has_box = is_box(box_nm);
+    structure.comment["step"] = fmt::to_string(header[kStep]);
+    structure.comment["time_ps"] =
+        real == 4 ? fmt::format("{}", static_cast<float>(time_ps)) : fmt::format("{}", time_ps);
+    return structure;
+  }
+  if (passed_over_ > 0 && !has_positions_) {
+    throw InputError({Problem{path(), 0, 0,
+                              fmt::format("none of its {} frames has positions (nstxout = 0 in the "
+                                          "run that wrote it?): take its XTC file",
+                                          passed_over_)}});
+  }
+  return std::nullopt;
+}
+
+std::unique_ptr<TrajectoryWriter> write_trr(const TrajectoryInfo& info) {
+  return write_frames(info, ".trr", frame_bytes, AtomNames::beside);
+}
+
+bool looks_like_trr(std::string_view beginning) { return first_xdr_number(beginning) == kMagic; }
+
+}  // namespace tarn::io

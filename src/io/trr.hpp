@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "tarn/io/structure.hpp"
+#include "tarn/io/trajectory.hpp"
+#include "xdr.hpp"
+
+/// @file
+/// TRR, the full trajectories of GROMACS: positions, velocities and forces in single or double
+/// precision, no names of atoms.
+
+namespace tarn::io {
+
+/// Reads TRR files in either precision. Frames without positions are passed over, and do not count.
+class TrrReader final : public FrameReader {
+ public:
+  /// @throws IoError
+  explicit TrrReader(const std::string& path) : input_(path) {}
+
+  /// @throws InputError also at the end of a file none of whose frames has positions
+  std::optional<Structure> next() override;
+  int line_of_atom(int /*atom*/) const override { return 0; }
+  bool is_cut_off() const override { return input_.is_cut_off(); }
+  const std::string& path() const override { return input_.path(); }
+
+ private:
+  XdrInput input_;
+  std::int64_t passed_over_ = 0;
+  bool has_positions_ = false;  ///< any frame so far
+};
+
+/// In double precision. One file a replica, and topology.pdb, which names the atoms.
+std::unique_ptr<TrajectoryWriter> write_trr(const TrajectoryInfo& info);
+
+bool looks_like_trr(std::string_view beginning);
+
+}  // namespace tarn::io

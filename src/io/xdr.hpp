@@ -1,0 +1,67 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// @file
+/// External data representation (RFC 4506), of which the trajectories of GROMACS are made: numbers
+/// of four or eight bytes, the most significant one first. Atoms have no names in them.
+
+namespace tarn::io {
+
+void put_xdr(std::string& out, std::int32_t value);
+void put_xdr(std::string& out, float value);
+void put_xdr(std::string& out, double value);
+/// To the next multiple of four bytes.
+void pad_xdr(std::string& out);
+
+/// The first number of a file; 0 where there is none.
+std::int32_t first_xdr_number(std::string_view beginning);
+
+/// Reads the frames of a file number by number.
+class XdrInput {
+ public:
+  /// @throws IoError
+  explicit XdrInput(const std::string& path);
+
+  /// Whether there is another frame; errors speak of that.
+  bool begin_frame();
+  /// The frame that was read is none that counts.
+  void pass_over() { --frame_; }
+
+  // @throws InputError where the file ends, or damage shows
+  /// The number with which frames begin. @param format its name
+  void expect(std::int32_t magic, std::string_view format);
+  std::int32_t i32() { return std::bit_cast<std::int32_t>(static_cast<std::uint32_t>(bits(4))); }
+  float f32() { return std::bit_cast<float>(static_cast<std::uint32_t>(bits(4))); }
+  double f64() { return std::bit_cast<double>(bits(8)); }
+  /// Of four or eight bytes.
+  double real(std::size_t bytes) { return bytes == 8 ? f64() : static_cast<double>(f32()); }
+  /// With the bytes that fill the last four. Never more memory than the file has bytes.
+  std::string bytes(std::int64_t count);
+  /// So many reals, each times `unit`. @throws InputError also for one that is not finite
+  std::vector<double> reals(std::int64_t count, std::size_t bytes_of_each, double unit);
+
+  /// Whether the file ended in the midst of a frame.
+  bool is_cut_off() const { return is_cut_off_; }
+  const std::string& path() const { return path_; }
+  /// @param why "the file is damaged", for example; the frame is named with it
+  [[noreturn]] void fail(std::string_view why) const;
+
+ private:
+  std::uint64_t bits(std::size_t count);
+  void need(std::int64_t count);
+
+  std::string path_;
+  std::ifstream stream_;
+  std::int64_t left_ = 0;  ///< bytes of the file
+  std::int64_t frame_ = -1;
+  bool is_cut_off_ = false;
+};
+
+}  // namespace tarn::io

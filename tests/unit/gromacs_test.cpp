@@ -1,0 +1,427 @@
+// XTC and TRR. What the files hold, and what GROMACS itself wrote: tests/data/trajectories.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "io/xdr.hpp"
+#include "scratch_folder.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/io/formats.hpp"
+#include "tarn/io/io_error.hpp"
+#include "trajectory_fixtures.hpp"
+
+namespace tarn::io {
+namespace {
+
+using test::contains;
+using test::message_of;
+using test::ScratchFolder;
+using test::some_positions;
+
+const std::string kFolder = std::string(TARN_SOURCE_DIR) + "/tests/data/trajectories/";
+
+double difference(const std::vector<double>& a, const std::vector<double>& b) {
+  EXPECT_EQ(a.size(), b.size());
+  double largest = 0.0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    largest = std::max(largest, std::abs(a[i] - b[i]));
+  }
+  return largest;
+}
+
+std::vector<Structure> frames_of(const std::string& path) {
+  std::vector<Structure> frames;
+  const auto reader = open_frames(path);
+  while (std::optional<Structure> frame = reader->next()) frames.push_back(std::move(*frame));
+  return frames;
+}
+
+class Gromacs : public ::testing::Test {
+ protected:
+  /// One frame in a file of that name.
+  std::string written(const std::string& name, const std::vector<double>& positions_A,
+                      std::int64_t step = 0) {
+    TrajectoryInfo info;
+    info.path = folder_.file(name);
+    info.molecules = static_cast<int>(positions_A.size() / 9);
+    const auto writer = trajectory_format_of(name).write(info);
+    writer->create();
+    writer->append({0, step, 0.5, positions_A});
+    writer->finish();
+    return info.path;
+  }
+  std::string problem(const std::string& name, const std::string& bytes) {
+    const std::string path = folder_.file(name);
+    test::write_text(path, bytes);
+    return message_of<InputError>([&] { frames_of(path); });
+  }
+  ScratchFolder folder_;
+};
+
+/// gmx trjconv made both from the GRO file, whose decimals are 10^-6 A: the XTC file in units of
+/// 10^-3 A, the TRR file in single precision. Half a unit in the last place of a float is 2^-25 nm
+/// for positions below 1 nm, and 2^-23 nm/ps for velocities below 4 nm/ps.
+TEST_F(Gromacs, WhatItWritesIsRead) {
+  const std::vector<Structure> gro = frames_of(kFolder + "gromacs.gro");
+  ASSERT_EQ(gro.size(), 3u);
+  for (const auto& [name, rounding_A] :
+       {std::pair{"gromacs.xtc", 0.5e-3}, {"gromacs.trr", 10.0 * std::ldexp(1.0, -25)}}) {
+    SCOPED_TRACE(name);
+    const std::vector<Structure> frames = frames_of(kFolder + name);
+    ASSERT_EQ(frames.size(), gro.size());
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      EXPECT_EQ(frames[i].molecules, 12);
+      EXPECT_FALSE(frames[i].has_box);
+      EXPECT_FALSE(frames[i].has_sites);
+      EXPECT_LE(difference(frames[i].positions_A, gro[i].positions_A), rounding_A + 1e-9);
+      EXPECT_EQ(frames[i].comment.at("step"), std::to_string(250 * i));
+      EXPECT_EQ(frames[i].time_ps(), 0.5 * static_cast<double>(i));
+      if (name == std::string("gromacs.xtc")) {
+        EXPECT_TRUE(frames[i].velocities_A_per_akma.empty());
+      } else {
+        EXPECT_LE(difference(frames[i].velocities_A_per_akma, gro[i].velocities_A_per_akma),
+                  0.489 * std::ldexp(1.0, -23));
+      }
+    }
+  }
+}
+
+/// Around the largest number of atoms that stands there uncompressed, near and far from the origin;
+/// wide, so that integers are no longer packed together (16.7 million units of 10^-4 A), and with a
+/// molecule so long that its atoms are not told beside each other.
+TEST_F(Gromacs, CompressedPositionsAreRightToTheirUnit) {
+  const auto check = [&](std::vector<double> positions_A, double rounding_A) {
+    const std::vector<Structure> frames = frames_of(written("a.xtc", positions_A, 7));
+    ASSERT_EQ(frames.size(), 1u);
+    EXPECT_LE(difference(frames[0].positions_A, positions_A), rounding_A);
+    EXPECT_EQ(frames[0].comment.at("step"), "7");
+  };
+  constexpr double kHalf_A = 0.5e-4 + 1e-11;
+  for (const int molecules : {1, 2, 3, 4, 5, 32, 33, 100}) {
+    SCOPED_TRACE(molecules);
+    // Uncompressed, a float in nm below 1.
+    check(some_positions(molecules, 1), molecules <= 3 ? 10.0 * std::ldexp(1.0, -25) : kHalf_A);
+  }
+  // The largest size of a difference is 838.8608 A to both sides.
+  for (const double shift_A : {-3000.0, -800.0, 5.0, 100.0, 700.0, 830.0, 900.0, 40000.0}) {
+    SCOPED_TRACE(shift_A);
+    std::vector<double> x = some_positions(6, 2);
+    for (double& value : x) value += shift_A;
+    check(x, kHalf_A);
+    x = some_positions(6, 2);
+    for (std::size_t i = 0; i < 9; ++i) x[i] += shift_A;
+    check(x, kHalf_A);
+    x = some_positions(6, 2);
+    x[3] += shift_A;  // one atom
+    check(x, kHalf_A);
+  }
+  std::vector<double> far = some_positions(4, 0);
+  far[0] = 2e5;
+  EXPECT_TRUE(contains(message_of<IoError>([&] { written("b.xtc", far); }), "does not fit an XTC"));
+}
+
+/// A hundred molecules: H1 by itself takes the bits of the extent of the cluster, and O and H2 each
+/// the smallest size above what they are from their neighbour, with one bit a molecule to say that
+/// nothing changes.
+TEST_F(Gromacs, CompressedWaterTakesTheBitsOfItsExtent) {
+  const std::vector<double> x =
+      read_structure(std::string(TARN_SOURCE_DIR) + "/inputs/structures/tip3p-100.xyz").positions_A;
+  constexpr double kUnit_A = 1e-4;
+  double product = 1.0, widest = 0.0;
+  for (std::size_t c = 0; c < 3; ++c) {
+    double least = x[c], most = x[c];
+    for (std::size_t i = c; i < x.size(); i += 3) {
+      least = std::min(least, x[i]);
+      most = std::max(most, x[i]);
+    }
+    product *= (most - least) / kUnit_A;
+  }
+  for (std::size_t o = 0; o < x.size(); o += 9) {
+    for (std::size_t h = o + 3; h < o + 9; ++h) {
+      widest = std::max(widest, std::abs(x[h] - x[o + (h - o) % 3]));
+    }
+  }
+  // Sizes are 2^(bits/3), and hold differences of both signs.
+  const double bits = std::ceil(std::log2(product)) + 1.0 +
+                      2.0 * std::ceil(3.0 * std::log2(2.0 * widest / kUnit_A));
+  const auto bytes = static_cast<double>(test::read_text(written("a.xtc", x)).size());
+  constexpr double kHeader = 92.0;
+  // One bit more where a size is just above or below.
+  EXPECT_NEAR(8.0 * (bytes - kHeader) / 100.0, bits, 3.0);
+  EXPECT_LT(bytes, 0.55 * static_cast<double>(sizeof(float) * x.size()));
+}
+
+TEST_F(Gromacs, AllDigitsOfTrr) {
+  std::vector<double> x = some_positions(5, 3), v = some_positions(5, 4);
+  TrajectoryInfo info;
+  info.path = folder_.file("a.trr");
+  info.molecules = 5;
+  const auto writer = trajectory_format_of(info.path).write(info);
+  writer->create();
+  writer->append({0, 5, 0.01, x, v});
+  writer->append({0, std::int64_t{1} << 40, 1e9 / 3.0, x, v});
+  writer->finish();
+  const std::vector<Structure> frames = frames_of(info.path);
+  ASSERT_EQ(frames.size(), 2u);
+  for (const Structure& frame : frames) {
+    // Two roundings of numbers below 16 A.
+    EXPECT_LE(difference(frame.positions_A, x), std::ldexp(1.0, -49));
+    EXPECT_LE(difference(frame.velocities_A_per_akma, v), std::ldexp(1.0, -49));
+  }
+  EXPECT_EQ(frames[0].comment.at("step"), "5");
+  EXPECT_EQ(frames[1].comment.at("step"), "2147483647");  // 32 bits hold no more
+  EXPECT_EQ(frames[1].time_ps(), 1e9 / 3.0);
+}
+
+/// The site M of TIP4P is left out, and is not taken for a hydrogen where twelve atoms are three
+/// molecules or four.
+TEST_F(Gromacs, FourthSitesAreFound) {
+  const auto with_site = [](const std::vector<double>& atoms) {
+    std::vector<double> sites;
+    for (std::size_t m = 0; m < atoms.size(); m += 9) {
+      sites.insert(sites.end(), &atoms[m], &atoms[m] + 9);
+      sites.insert(sites.end(), {atoms[m] + 0.1, atoms[m + 1] + 0.1, atoms[m + 2]});
+    }
+    return sites;
+  };
+  for (const std::string name : {"a.trr", "a.xtc", "a.dcd"}) {
+    SCOPED_TRACE(name);
+    const std::vector<double> atoms = some_positions(3, 1);
+    const std::vector<Structure> frames = frames_of(written(name, with_site(atoms)));
+    ASSERT_EQ(frames.size(), 1u);
+    EXPECT_TRUE(frames[0].has_sites);
+    EXPECT_EQ(frames[0].molecules, 3);
+    EXPECT_LE(difference(frames[0].positions_A, atoms), 0.5001e-4);
+    const std::vector<Structure> plain = frames_of(written(name, some_positions(4, 1)));
+    EXPECT_FALSE(plain[0].has_sites);
+    EXPECT_EQ(plain[0].molecules, 4);
+  }
+  // Numbers of atoms that threes do not divide, and velocities. DCD and XTC are written by threes.
+  for (const int molecules : {1, 2, 4}) {
+    TrajectoryInfo info;
+    info.path = folder_.file("b.trr");
+    const std::vector<double> x = some_positions(molecules, 2), v = some_positions(molecules, 3);
+    const auto writer = trajectory_format_of(info.path).write(info);
+    writer->create();
+    writer->append({0, 0, 0.0, with_site(x), with_site(v)});
+    writer->finish();
+    const std::vector<Structure> frames = frames_of(info.path);
+    EXPECT_TRUE(frames[0].has_sites);
+    EXPECT_LE(difference(frames[0].positions_A, x), std::ldexp(1.0, -49));
+    EXPECT_LE(difference(frames[0].velocities_A_per_akma, v), std::ldexp(1.0, -49));
+  }
+}
+
+/// What is not water is refused, whatever its number of atoms; some broken molecules are left to
+/// those who need whole ones.
+TEST_F(Gromacs, WhatIsNoWaterIsRefused) {
+  std::vector<double> x;
+  for (int atom = 0; atom < 12; ++atom) x.insert(x.end(), {3.0 * atom, 0.0, 0.0});
+  for (const std::string name : {"a.trr", "a.xtc", "a.dcd"}) {
+    const std::string path = written(name, x);
+    EXPECT_TRUE(contains(message_of<InputError>([&] { frames_of(path); }),
+                         "hardly any three or four are a water molecule"));
+  }
+  std::vector<double> broken = some_positions(6, 0);
+  broken[3] += 18.0;
+  const std::string path = written("b.xtc", broken);
+  const std::vector<Structure> frames = frames_of(path);
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_TRUE(
+      contains(message_of<InputError>([&] { check_molecules(frames[0], *open_frames(path), 7); }),
+               "frame 7 (counted from 0): atom 2 (counted from 1): this hydrogen is 19 A"));
+  std::string five;
+  for (const std::int32_t number : {1995, 5, 0, 0}) put_xdr(five, number);
+  for (int i = 0; i < 9; ++i) put_xdr(five, 0.0f);
+  put_xdr(five, std::int32_t{5});
+  for (int i = 0; i < 15; ++i) put_xdr(five, 0.5f);
+  EXPECT_TRUE(contains(problem("c.xtc", five), "5 atoms are no whole number of water molecules"));
+}
+
+/// Runs of GROMACS write velocities and forces oftener than positions, if they are told to.
+TEST_F(Gromacs, FramesWithoutPositionsArePassedOver) {
+  const std::string with = test::read_text(written("a.trr", some_positions(1, 0), 12));
+  const auto number = [](std::int32_t value) {
+    std::string text;
+    put_xdr(text, value);
+    return text;
+  };
+  // As the frame with positions, of 1 molecule, but with forces in their place.
+  std::string without = with;
+  constexpr std::size_t kFirstNumber = 4 + 8 + 12;
+  ASSERT_EQ(with.substr(kFirstNumber + 7 * 4, 4), number(72));
+  without.replace(kFirstNumber + 7 * 4, 4, number(0));
+  without.replace(kFirstNumber + 9 * 4, 4, number(72));
+  test::write_text(folder_.file("b.trr"), without + with + without);
+  const std::vector<Structure> frames = frames_of(folder_.file("b.trr"));
+  ASSERT_EQ(frames.size(), 1u);
+  EXPECT_EQ(frames[0].comment.at("step"), "12");
+  EXPECT_TRUE(contains(problem("c.trr", without + without), "none of its 2 frames has positions"));
+  // Frames are counted as everywhere, those with positions.
+  EXPECT_TRUE(contains(problem("d.trr", with + without + with.substr(0, 90)), "in frame 1"));
+}
+
+TEST_F(Gromacs, VirialsAndNoBox) {
+  const std::string with = test::read_text(written("a.trr", some_positions(1, 0), 3));
+  const auto number = [](std::int32_t value) {
+    std::string text;
+    put_xdr(text, value);
+    return text;
+  };
+  constexpr std::size_t kFirstNumber = 4 + 8 + 12, kBox = kFirstNumber + 13 * 4 + 16;
+  // Virial and pressure stand between box and positions.
+  std::string more = with;
+  more.replace(kFirstNumber + 3 * 4, 8, number(72) + number(72));
+  more.insert(kBox + 72, 144, '\1');
+  test::write_text(folder_.file("b.trr"), more);
+  EXPECT_EQ(frames_of(folder_.file("b.trr"))[0].positions_A,
+            frames_of(folder_.file("a.trr"))[0].positions_A);
+  std::string less = with;
+  less.replace(kFirstNumber + 2 * 4, 4, number(0));
+  less.erase(kBox, 72);
+  test::write_text(folder_.file("c.trr"), less);
+  EXPECT_EQ(frames_of(folder_.file("c.trr"))[0].positions_A,
+            frames_of(folder_.file("a.trr"))[0].positions_A);
+  // A precision that is not the same all along.
+  std::string mixed = with;
+  mixed.replace(kFirstNumber + 2 * 4, 4, number(36));
+  EXPECT_TRUE(contains(problem("d.trr", mixed), "lengths are not those of its number of atoms"));
+}
+
+TEST_F(Gromacs, ABoxIsSeen) {
+  for (const std::string name : {"a.trr", "a.xtc"}) {
+    std::string bytes = test::read_text(written(name, some_positions(1, 0)));
+    std::string length;
+    put_xdr(length, 2.5f);
+    // Its first number: behind the header and time, and lambda.
+    bytes.replace(name == "a.xtc" ? 16 : 24 + 13 * 4 + 16, 4, length);
+    test::write_text(folder_.file(name), bytes);
+    EXPECT_TRUE(frames_of(folder_.file(name))[0].has_box) << name;
+  }
+}
+
+/// Cut anywhere, a file gives its whole frames and then says that it ends; where a frame ends it
+/// says nothing.
+TEST_F(Gromacs, CutFilesSaySo) {
+  for (const auto& [name, ends] :
+       {std::pair{"gromacs.xtc", std::vector<std::size_t>{268, 536, 808}},
+        {"gromacs.trr", std::vector<std::size_t>{984, 1968, 2952}}}) {
+    SCOPED_TRACE(name);
+    const std::string whole = test::read_text(kFolder + name);
+    ASSERT_EQ(whole.size(), ends.back());
+    for (std::size_t length = 4; length < whole.size(); ++length) {
+      const std::string path = folder_.file(name);
+      test::write_text(path, whole.substr(0, length));
+      const auto reader = open_frames(path);
+      const auto expected = std::ranges::count_if(ends, [&](auto end) { return end <= length; });
+      std::int64_t frames = 0;
+      std::string message;
+      try {
+        while (reader->next()) ++frames;
+      } catch (const InputError& error) {
+        message = error.what();
+      }
+      ASSERT_EQ(frames, expected) << length;
+      ASSERT_EQ(message.empty(), std::ranges::count(ends, length) == 1) << length;
+      if (message.empty()) continue;
+      EXPECT_TRUE(reader->is_cut_off());
+      EXPECT_TRUE(contains(message, "cut off or damaged in frame " + std::to_string(frames)));
+    }
+  }
+}
+
+/// What is damaged in the middle is an error, and not the end of a file that was cut off: no good
+/// frame is lost without a word.
+TEST_F(Gromacs, DamagedLengthsAreNoEnd) {
+  struct Place {
+    const char* name;
+    std::size_t frame, first, last;  // bytes, the latter ones in the frame
+  };
+  // Magic, both lengths of the version and all numbers of the header but step and results.
+  for (const Place& p : {Place{"gromacs.trr", 984, 0, 11}, Place{"gromacs.trr", 984, 24, 67},
+                         Place{"gromacs.xtc", 268, 0, 7}, Place{"gromacs.xtc", 268, 52, 55},
+                         Place{"gromacs.xtc", 268, 88, 88}}) {
+    const std::string whole = test::read_text(kFolder + p.name);
+    for (std::size_t at = p.first; at <= p.last; ++at) {
+      std::string bytes = whole;
+      bytes[p.frame + at] = static_cast<char>(bytes[p.frame + at] ^ 0x10);
+      const std::string path = folder_.file(p.name);
+      test::write_text(path, bytes);
+      const auto reader = open_frames(path);
+      std::string note;
+      EXPECT_TRUE(next_whole_frame(*reader, 0, note));
+      EXPECT_THROW(next_whole_frame(*reader, 1, note), InputError) << p.name << " " << at;
+    }
+  }
+}
+
+/// A byte that is another one is told, or makes other numbers, finite ones; never anything else.
+TEST_F(Gromacs, DamagedBytesAreNoDisaster) {
+  for (const std::string name : {"gromacs.xtc", "gromacs.trr"}) {
+    SCOPED_TRACE(name);
+    const std::string whole = test::read_text(kFolder + name);
+    int refused = 0;
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+      for (const int bits : {0xff, 0x80, 0x01}) {
+        std::string bytes = whole;
+        bytes[at] = static_cast<char>(bytes[at] ^ bits);
+        const std::string path = folder_.file(name);
+        test::write_text(path, bytes);
+        try {
+          for (const Structure& frame : frames_of(path)) {
+            EXPECT_EQ(frame.positions_A.size(), 9 * static_cast<std::size_t>(frame.molecules));
+            for (const double x : frame.positions_A) ASSERT_TRUE(std::isfinite(x));
+          }
+        } catch (const InputError&) {
+          ++refused;
+        }
+      }
+    }
+    // Each byte of three magic numbers at least.
+    EXPECT_GE(refused, 3 * 4 * 3);
+  }
+}
+
+TEST_F(Gromacs, WhatIsWrongIsNamed) {
+  const std::string xtc = test::read_text(kFolder + "gromacs.xtc");
+  const auto with = [&](std::size_t at, std::int32_t value) {
+    std::string bytes = xtc, number;
+    put_xdr(number, value);
+    return problem("a.xtc", bytes.replace(at, 4, number));
+  };
+  EXPECT_TRUE(
+      contains(with(0, 1994), "this is no XTC file: it does not begin with the number 1995"));
+  EXPECT_TRUE(contains(with(0, 1993), "the name says xtc and the contents look like trr"));
+  EXPECT_TRUE(contains(with(4, 35), "its number of atoms is not the same twice in frame 0"));
+  EXPECT_TRUE(contains(with(56, 0), "its precision is no number above 0"));
+  EXPECT_TRUE(contains(with(56, 0x7f800000), "its precision is no number above 0"));
+  EXPECT_TRUE(contains(with(72, -100000), "its largest positions are below the least"));
+  EXPECT_TRUE(contains(with(84, 73), "the compressed positions are damaged"));
+  EXPECT_TRUE(contains(with(84, 8), "the compressed positions are damaged"));
+  EXPECT_TRUE(contains(with(88, 1 << 30), "its length is not one of its number of atoms"));
+  EXPECT_TRUE(contains(with(88, -1), "its length is not one of its number of atoms"));
+  EXPECT_TRUE(contains(problem("b.trr", xtc), "the name says trr and the contents look like xtc"));
+  const std::string trr = test::read_text(kFolder + "gromacs.trr");
+  std::string other = trr;
+  EXPECT_TRUE(contains(problem("a.trr", other.replace(14, 3, "new")), "GMX_trn_file is missing"));
+  other = trr;
+  other[24 + 10 * 4 + 3] = 35;
+  EXPECT_TRUE(contains(problem("a.trr", other), "lengths are not those of its number of atoms"));
+  other = trr;
+  std::string infinite;
+  put_xdr(infinite, std::numeric_limits<float>::infinity());
+  EXPECT_TRUE(
+      contains(problem("a.trr", other.replace(984 - 4, 4, infinite)), "a number is not finite"));
+}
+
+}  // namespace
+}  // namespace tarn::io
