@@ -80,7 +80,7 @@ void add_convert(CLI::App& app, int& exit_code) {
   add_frame_selection(*command, a->frames);
   command->add_flag("--sites", a->sites,
                     "write M of four-site models behind the atoms of each molecule, as GROMACS and "
-                    "OpenMM have it: .xyz, .gro, .pdb");
+                    "OpenMM have it: all formats but h5md");
   command->add_flag("--quiet", a->quiet, "no progress");
   command->callback([a, &exit_code] { convert(*a, exit_code); });
 }

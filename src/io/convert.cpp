@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "pdb.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
@@ -248,9 +249,8 @@ class Converter {
     const auto refuse = [&](const std::string& why) {
       throw InputError(fmt::format("{}: {}", options_.from, why));
     };
-    if (format_.structure_text == nullptr) {
-      refuse(fmt::format("sites beside the atoms are written to .xyz, .gro and .pdb, not to {}",
-                         format_.name));
+    if (format_.id == FileFormat::h5md) {
+      refuse("h5md has no place for sites beside the atoms; all other formats have");
     }
     if (contents_.model.empty()) {
       refuse(
@@ -384,13 +384,11 @@ class Converter {
 
   /// For a format that names no atoms. @return its name
   std::string write_topology() const {
-    Structure first;
-    first.molecules = contents_.molecules;
-    first.positions_A = first_positions_A_;
-    if (!contents_.model.empty()) first.comment["model"] = contents_.model;
     const std::filesystem::path to(options_.to);
     const std::string path = (to.parent_path() / (to.stem().string() + "-topology.pdb")).string();
-    write_structure(path, first);
+    write_file(path, pdb_text(options_.sites ? with_site(first_positions_A_) : first_positions_A_,
+                              contents_.model.empty() ? "" : "model=" + contents_.model,
+                              options_.sites ? 4 : 3));
     return path;
   }
 

@@ -89,7 +89,7 @@ std::string header(const TrajectoryInfo& info) {
     title += fmt::format("{:<80}", line.substr(0, kTitleBytes));
   }
   std::string atoms;
-  put_i32(atoms, kAtomsPerMolecule * info.molecules);
+  put_i32(atoms, info.sites_per_molecule * info.molecules);
   return record(numbers) + record(title) + record(atoms);
 }
 
@@ -98,7 +98,7 @@ class DcdWriter final : public TrajectoryWriter {
   explicit DcdWriter(const TrajectoryInfo& info)
       : info_(info),
         header_(header(info)),
-        frame_bytes_(3 * (8 + 4 * static_cast<std::uint64_t>(kAtomsPerMolecule) *
+        frame_bytes_(3 * (8 + 4 * static_cast<std::uint64_t>(info.sites_per_molecule) *
                                   static_cast<std::uint64_t>(info.molecules))),
         files_(trajectory_files(info, ".dcd")) {}
 

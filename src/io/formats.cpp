@@ -83,6 +83,16 @@ std::string cure_for(const std::string& path) {
   if (extension == ".tng") {
     return "GROMACS turns it into one that is: gmx trjconv -f in.tng -o out.trr";
   }
+  if (extension == ".tpr") {
+    return "GROMACS turns it into one that is: gmx editconf -f in.tpr -o out.gro";
+  }
+  if (extension == ".cpt" || extension == ".g96") {
+    return fmt::format(
+        "GROMACS turns it into one that is: gmx trjconv -f in{} -s in.tpr -o out.gro", extension);
+  }
+  if (extension == ".gz" || extension == ".xz" || extension == ".bz2") {
+    return "it is compressed: unpack it first, or give <(zcat in.gz) or the like";
+  }
   if (extension == ".nc") return "cpptraj of Amber turns it into one that is: trajout out.dcd";
   if (extension == ".lammpstrj") {
     return "have LAMMPS write one that is: dump ID all xyz 100 out.xyz, and dump_modify ID sort id "

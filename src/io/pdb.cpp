@@ -142,11 +142,16 @@ std::string pdb_frame(std::span<const double> positions_A, std::int64_t model,
 }
 
 std::string pdb_text(const Structure& structure) {
-  std::string text = fmt::format("TITLE     {}\n", comment_line(structure.comment)) +
-                     atom_records(structure.positions_A, kAtomsPerMolecule);
-  const std::size_t atoms = structure.positions_A.size() / 3;
+  return pdb_text(structure.positions_A, comment_line(structure.comment), kAtomsPerMolecule);
+}
+
+std::string pdb_text(std::span<const double> positions_A, std::string_view title,
+                     int sites_per_molecule) {
+  std::string text =
+      fmt::format("TITLE     {}\n", title) + atom_records(positions_A, sites_per_molecule);
+  const std::size_t atoms = positions_A.size() / 3;
   if (atoms < 100000) {
-    for (std::size_t o = 1; o < atoms; o += kAtomsPerMolecule) {
+    for (std::size_t o = 1; o < atoms; o += static_cast<std::size_t>(sites_per_molecule)) {
       fmt::format_to(std::back_inserter(text), "CONECT{:5}{:5}{:5}\n", o, o + 1, o + 2);
     }
   }

@@ -42,6 +42,9 @@ std::string pdb_frame(std::span<const double> positions_A, std::int64_t model,
 /// A file that holds one structure, with the bonds as CONECT records where the serial numbers
 /// suffice. Velocities have no place in it. @throws NumericalError
 std::string pdb_text(const Structure& structure);
+/// The same of positions. @param sites_per_molecule as of pdb_frame()
+std::string pdb_text(std::span<const double> positions_A, std::string_view title,
+                     int sites_per_molecule);
 
 bool looks_like_pdb(std::string_view beginning);
 

@@ -170,13 +170,17 @@ std::vector<Integers> integers_of(std::span<const double> positions_A) {
   return atoms;
 }
 
-/// H1, then O beside it, then H2 beside O: readers take the first two in this order.
-std::array<Integers, 2> beside(const std::vector<Integers>& atoms, std::size_t molecule) {
-  const Integers* const o = &atoms[molecule];
-  return {difference(o[0], o[1]), difference(o[2], o[0])};
+/// Of the molecule that begins there, O beside H1, H2 beside O and M beside H2: readers put the
+/// first one before the atom that it is beside.
+std::vector<Integers> beside(const std::vector<Integers>& atoms, std::size_t begin,
+                             std::size_t sites) {
+  std::vector<Integers> result{difference(atoms[begin], atoms[begin + 1]),
+                               difference(atoms[begin + 2], atoms[begin])};
+  if (sites == 4) result.push_back(difference(atoms[begin + 3], atoms[begin + 2]));
+  return result;
 }
 
-std::string compressed(std::span<const double> positions_A) {
+std::string compressed(std::span<const double> positions_A, std::size_t sites) {
   const std::vector<Integers> atoms = integers_of(positions_A);
   Integers least = atoms[0], most = atoms[0];
   std::int64_t widest = 0;
@@ -185,8 +189,8 @@ std::string compressed(std::span<const double> positions_A) {
       least[c] = std::min(least[c], atoms[a][c]);
       most[c] = std::max(most[c], atoms[a][c]);
     }
-    if (a % 3 != 0) continue;
-    for (const Integers& d : beside(atoms, a)) {
+    if (a % sites != 0) continue;
+    for (const Integers& d : beside(atoms, a, sites)) {
       for (const std::int64_t value : d) widest = std::max(widest, std::abs(value));
     }
   }
@@ -205,13 +209,14 @@ std::string compressed(std::span<const double> positions_A) {
     writer.packed(packing, difference(atoms[first], least));
     writer.bits(1, has_runs && !told);
     if (!has_runs) continue;
-    // Six more integers follow, here and behind all others; and their size stays.
-    if (!std::exchange(told, true)) writer.bits(5, 6 + 1);
-    for (Integers d : beside(atoms, a)) {
+    // So many integers follow, here and behind all others; and their size stays.
+    const auto run = static_cast<std::uint32_t>(3 * (sites - 1));
+    if (!std::exchange(told, true)) writer.bits(5, run + 1);
+    for (Integers d : beside(atoms, a, sites)) {
       for (std::int64_t& value : d) value += size / 2;
       writer.together(of, {size, size, size}, d);
     }
-    a += 2;
+    a += sites - 1;
   }
 
   std::string text;
@@ -226,7 +231,7 @@ std::string compressed(std::span<const double> positions_A) {
   return text;
 }
 
-std::string frame_bytes(const TrajectoryInfo& /*info*/, const TrajectoryFrame& frame) {
+std::string frame_bytes(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
   const auto atoms = static_cast<std::int32_t>(frame.positions_A.size() / 3);
   std::string text;
   put_xdr(text, kMagic);
@@ -235,7 +240,9 @@ std::string frame_bytes(const TrajectoryInfo& /*info*/, const TrajectoryFrame& f
   put_xdr(text, static_cast<float>(frame.time_ps));
   for (int i = 0; i < 9; ++i) put_xdr(text, 0.0f);  // no box
   put_xdr(text, atoms);
-  if (atoms > kNotCompressed) return text + compressed(frame.positions_A);
+  if (atoms > kNotCompressed) {
+    return text + compressed(frame.positions_A, static_cast<std::size_t>(info.sites_per_molecule));
+  }
   for (const double x : frame.positions_A) {
     check_finite(x);
     put_xdr(text, static_cast<float>(x / kAngstromPerNm));

@@ -185,10 +185,8 @@ void make_melting_figure(const Reproduction& r, const ReproduceOptions& options)
   plots.back().x_label += "     points: of one bath, bars: standard error";
   page.text(
       "\\* Too short for its correlation, or a Lindemann index that still moves: the error is a "
-      "lower "
-      "bound. The heat capacity is that of rigid bonds, with the kinetic part 3 N k = 47.7 "
-      "cal/mol/K; the lines, and their maxima, are "
-      "from the energies of all baths "
+      "lower bound. The heat capacity is that of rigid bonds, with the kinetic part 3 N k = 47.7 "
+      "cal/mol/K; the lines, and their maxima, are from the energies of all baths "
       "([how](../measuring.md#heat-capacity-at-all-temperatures)). One model: "
       "`tarn run inputs/melting8.toml`, and `baths.svg` has its curves.\n");
   page.write(plots);

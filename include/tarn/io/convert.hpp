@@ -21,7 +21,8 @@ struct ConvertOptions {
   std::string to;
   std::string model{};      ///< empty: what the file says
   FrameSelection frames{};  ///< those that are taken
-  /// Whether M of a four-site model stands behind the atoms of each molecule, in .xyz, .gro, .pdb.
+  /// Whether M of a four-site model stands behind the atoms of each molecule, in all formats but
+  /// H5MD.
   bool sites = false;
   std::optional<WaterModel> own_model{};  ///< in place of the known one of that name
   /// Called often: whether the file is being read or written, frames so far, and of how many (0:

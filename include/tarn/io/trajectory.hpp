@@ -28,8 +28,8 @@ struct TrajectoryInfo {
   std::int64_t first_step = 0;  ///< of the first frame
   /// Whether all frames have velocities; H5MD takes them only where it was told so.
   bool velocities = false;
-  /// 3, or 4 where the site M stands behind the atoms of each molecule: text formats have a place
-  /// for it.
+  /// 3, or 4 where the site M stands behind the atoms of each molecule: all formats but H5MD have a
+  /// place for it.
   int sites_per_molecule = 3;
   /// Of the replicas that are written, where their baths have several temperatures, or of the only
   /// one; else empty.
