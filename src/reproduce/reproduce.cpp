@@ -240,7 +240,7 @@ const std::vector<Reproduction>& reproductions() {
        "No such run.",
        "The cube D2d is TIP3P's lowest minimum, but S4, 0.26 kcal/mol above it, has twice as many "
        "copies and softer modes: at 86 K there is as much of the one as of the other, from some "
-       "100 K on more of S4 (1.37 ± 0.19 times as much at 104 K), and about 115 K both melt. "
+       "100 K on more of S4 (1.37 ± 0.16 times as much at 104 K), and about 115 K both melt. "
        "TIP4P's lowest is S4, by 0.03 kcal/mol, with 2.5 of it for one D2d up to 180 K. At 60 K "
        "both ratios are those of the harmonic superposition within their errors; with the "
        "temperature S4 gains more than that, and has twice its harmonic share at 300 K.",

@@ -117,7 +117,7 @@ class FakeEngine final : public Engine {
       for (std::size_t c = r * size; c < (r + 1) * size; ++c) {
         double& x = state_.positions_A[c];
         double& v = state_.velocities_A_per_akma[c];
-        v = 0.9 * v + 0.1 * std::sin(3.0 * x + static_cast<double>(id));
+        v = 0.9 * v + 0.1 * std::sin(4.0 * x + static_cast<double>(id));  // no hydrogen gets far
         x += 0.05 * v;
       }
       const auto departure = script_.departures.find(id);
