@@ -18,6 +18,7 @@
 #include "tarn/io/formats.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/io/xyz.hpp"
+#include "trajectory_fixtures.hpp"
 
 /// @file
 /// The program as its users meet it: exit codes, messages, files.
@@ -25,6 +26,7 @@
 namespace {
 
 namespace fs = std::filesystem;
+using tarn::test::largest_difference;
 using tarn::test::Outcome;
 
 const fs::path kSource = TARN_SOURCE_DIR;
@@ -1040,15 +1042,6 @@ tarn::io::Structure frame_at(const std::string& file, const std::string& step) {
   return {};
 }
 
-double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
-  EXPECT_EQ(a.size(), b.size());
-  double largest = a.empty() ? 1.0 : 0.0;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    largest = std::max(largest, std::abs(a[i] - b[i]));
-  }
-  return largest;
-}
-
 TEST_F(Commands, TrajectoriesHaveVelocities) {
   std::vector<std::string> formats{"xyz", "trr", "gro"};
   if (tarn::io::has_h5md()) formats.push_back("h5md");
@@ -1067,6 +1060,7 @@ TEST_F(Commands, TrajectoriesHaveVelocities) {
     const tarn::io::Structure resumed = frame_at(pieces + "/trajectory" + extension, "400");
     EXPECT_EQ(last.velocities_A_per_akma, resumed.velocities_A_per_akma) << format;
     EXPECT_FALSE(frame_at(file, "0").velocities_A_per_akma.empty());
+    EXPECT_FALSE(last.velocities_A_per_akma.empty());
     // GRO has 8 decimals of nm/ps, half of the last of which is 2.5e-9 A/akma; the rest is
     // rounding and how exactly SETTLE's velocities keep the constraints.
     const tarn::io::Structure end = tarn::io::read_structure(whole + "/final.xyz");

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -12,6 +16,14 @@
 #include "tarn/io/formats.hpp"
 
 namespace tarn::test {
+
+/// Of two lists of numbers; infinity where they are of different lengths.
+inline double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  double largest = 0.0;
+  for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
+  return largest;
+}
 
 /// Positions of a few molecules on a line, O-H 0.96 A, shifted a little from step to step.
 inline std::vector<double> some_positions(int molecules, std::int64_t step,

@@ -21,19 +21,10 @@ namespace tarn::io {
 namespace {
 
 using test::contains;
+using test::largest_difference;
 using test::message_of;
 using test::ScratchFolder;
 using test::some_positions;
-
-/// Largest difference of two lists of the same length.
-double difference(const std::vector<double>& a, const std::vector<double>& b) {
-  EXPECT_EQ(a.size(), b.size());
-  double largest = 0.0;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    largest = std::max(largest, std::abs(a[i] - b[i]));
-  }
-  return largest;
-}
 
 class Formats : public ::testing::Test {
  protected:
@@ -111,7 +102,8 @@ TEST_F(Formats, EveryTrajectoryIsReadBackToItsPrecision) {
         const auto frame = reader->next();
         ASSERT_TRUE(frame) << "step " << step;
         EXPECT_EQ(frame->molecules, 3);
-        EXPECT_LE(difference(frame->positions_A, some_positions(3, step, replica)), precision);
+        EXPECT_LE(largest_difference(frame->positions_A, some_positions(3, step, replica)),
+                  precision);
         EXPECT_EQ(frame->comment.at("step"), std::to_string(step));
         // DCD: the time step is in single precision; XTC: the time.
         EXPECT_NEAR(std::stod(frame->comment.at("time_ps")), 0.002 * static_cast<double>(step),
@@ -134,14 +126,14 @@ TEST_F(Formats, AStructureIsWrittenAsItsNameSays) {
     SCOPED_TRACE(name);
     write_structure(folder_.file(name), s);
     const Structure t = read_structure(folder_.file(name));
-    EXPECT_LE(difference(t.positions_A, s.positions_A), precision);
+    EXPECT_LE(largest_difference(t.positions_A, s.positions_A), precision);
     EXPECT_EQ(t.model(), "tip4p");
     EXPECT_EQ(t.comment.at("note"), "two words");
     if (std::string(name) == "a.pdb") {
       EXPECT_TRUE(t.velocities_A_per_akma.empty());
     } else {
       // GRO: 8 decimals of nm/ps, which is 0.49 A/akma.
-      EXPECT_LE(difference(t.velocities_A_per_akma, s.velocities_A_per_akma), precision);
+      EXPECT_LE(largest_difference(t.velocities_A_per_akma, s.velocities_A_per_akma), precision);
     }
   }
   EXPECT_TRUE(contains(message_of<InputError>([&] { write_structure(folder_.file("a.dcd"), s); }),
@@ -362,7 +354,8 @@ TEST_F(Formats, FarAwayAtomsStayInTheirColumns) {
   s.positions_A = {-123456.7, 99999.96, 0, -123456.7, 99999.0, 0, -123456.7, 100000.9, 0};
   write_structure(folder_.file("a.pdb"), s);
   // Half of the last decimal that has room: none.
-  EXPECT_LE(difference(read_structure(folder_.file("a.pdb")).positions_A, s.positions_A), 0.5);
+  EXPECT_LE(largest_difference(read_structure(folder_.file("a.pdb")).positions_A, s.positions_A),
+            0.5);
   EXPECT_TRUE(contains(message_of<IoError>([&] { write_structure(folder_.file("a.gro"), s); }),
                        "does not fit the columns of a GRO file"));
 }
@@ -389,7 +382,7 @@ TEST_F(Formats, ManyAtomsWrapTheirNumbers) {
     write_structure(folder_.file(name), s);
     const Structure t = read_structure(folder_.file(name));
     EXPECT_EQ(t.molecules, s.molecules) << name;
-    EXPECT_LE(difference(t.positions_A, s.positions_A), 1e-9) << name;  // two decimals
+    EXPECT_LE(largest_difference(t.positions_A, s.positions_A), 1e-9) << name;  // two decimals
   }
 }
 
@@ -433,7 +426,7 @@ TEST_F(Formats, TheHeaderOfADcdFileIsWhatCharmmWrites) {
   // Marks, header, title, atoms; then three records of nine floats a frame.
   EXPECT_EQ(dcd.size(), 92u + (8 + 4 + 160) + 12 + 4 * 3 * (8 + 9 * 4));
   const Structure topology = read_structure(folder_.file("topology.pdb"));
-  EXPECT_LE(difference(topology.positions_A, some_positions(3, 0)), 0.5001e-3);
+  EXPECT_LE(largest_difference(topology.positions_A, some_positions(3, 0)), 0.5001e-3);
   EXPECT_TRUE(contains(test::read_text(folder_.file("topology.pdb")), "CONECT    4    5    6\n"));
 }
 

@@ -24,26 +24,24 @@ namespace tarn::io {
 namespace {
 
 using test::contains;
+using test::largest_difference;
 using test::message_of;
 using test::ScratchFolder;
 using test::some_positions;
 
 const std::string kFolder = std::string(TARN_SOURCE_DIR) + "/tests/data/trajectories/";
 
-double difference(const std::vector<double>& a, const std::vector<double>& b) {
-  EXPECT_EQ(a.size(), b.size());
-  double largest = 0.0;
-  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    largest = std::max(largest, std::abs(a[i] - b[i]));
-  }
-  return largest;
-}
-
 std::vector<Structure> frames_of(const std::string& path) {
   std::vector<Structure> frames;
   const auto reader = open_frames(path);
   while (std::optional<Structure> frame = reader->next()) frames.push_back(std::move(*frame));
   return frames;
+}
+
+std::string number(std::int32_t value) {
+  std::string text;
+  put_xdr(text, value);
+  return text;
 }
 
 class Gromacs : public ::testing::Test {
@@ -83,13 +81,13 @@ TEST_F(Gromacs, WhatItWritesIsRead) {
       EXPECT_EQ(frames[i].molecules, 12);
       EXPECT_FALSE(frames[i].has_box);
       EXPECT_FALSE(frames[i].has_sites);
-      EXPECT_LE(difference(frames[i].positions_A, gro[i].positions_A), rounding_A + 1e-9);
+      EXPECT_LE(largest_difference(frames[i].positions_A, gro[i].positions_A), rounding_A + 1e-9);
       EXPECT_EQ(frames[i].comment.at("step"), std::to_string(250 * i));
       EXPECT_EQ(frames[i].time_ps(), 0.5 * static_cast<double>(i));
       if (name == std::string("gromacs.xtc")) {
         EXPECT_TRUE(frames[i].velocities_A_per_akma.empty());
       } else {
-        EXPECT_LE(difference(frames[i].velocities_A_per_akma, gro[i].velocities_A_per_akma),
+        EXPECT_LE(largest_difference(frames[i].velocities_A_per_akma, gro[i].velocities_A_per_akma),
                   0.489 * std::ldexp(1.0, -23));
       }
     }
@@ -103,7 +101,7 @@ TEST_F(Gromacs, CompressedPositionsAreRightToTheirUnit) {
   const auto check = [&](std::vector<double> positions_A, double rounding_A) {
     const std::vector<Structure> frames = frames_of(written("a.xtc", positions_A, 7));
     ASSERT_EQ(frames.size(), 1u);
-    EXPECT_LE(difference(frames[0].positions_A, positions_A), rounding_A);
+    EXPECT_LE(largest_difference(frames[0].positions_A, positions_A), rounding_A);
     EXPECT_EQ(frames[0].comment.at("step"), "7");
   };
   constexpr double kHalf_A = 0.5e-4 + 1e-11;
@@ -175,8 +173,8 @@ TEST_F(Gromacs, AllDigitsOfTrr) {
   ASSERT_EQ(frames.size(), 2u);
   for (const Structure& frame : frames) {
     // Two roundings of numbers below 16 A.
-    EXPECT_LE(difference(frame.positions_A, x), std::ldexp(1.0, -49));
-    EXPECT_LE(difference(frame.velocities_A_per_akma, v), std::ldexp(1.0, -49));
+    EXPECT_LE(largest_difference(frame.positions_A, x), std::ldexp(1.0, -49));
+    EXPECT_LE(largest_difference(frame.velocities_A_per_akma, v), std::ldexp(1.0, -49));
   }
   EXPECT_EQ(frames[0].comment.at("step"), "5");
   EXPECT_EQ(frames[1].comment.at("step"), "2147483647");  // 32 bits hold no more
@@ -201,7 +199,7 @@ TEST_F(Gromacs, FourthSitesAreFound) {
     ASSERT_EQ(frames.size(), 1u);
     EXPECT_TRUE(frames[0].has_sites);
     EXPECT_EQ(frames[0].molecules, 3);
-    EXPECT_LE(difference(frames[0].positions_A, atoms), 0.5001e-4);
+    EXPECT_LE(largest_difference(frames[0].positions_A, atoms), 0.5001e-4);
     const std::vector<Structure> plain = frames_of(written(name, some_positions(4, 1)));
     EXPECT_FALSE(plain[0].has_sites);
     EXPECT_EQ(plain[0].molecules, 4);
@@ -221,10 +219,10 @@ TEST_F(Gromacs, FourthSitesAreFound) {
       writer->finish();
       const std::vector<Structure> frames = frames_of(info.path);
       EXPECT_TRUE(frames[0].has_sites);
-      EXPECT_LE(difference(frames[0].positions_A, x),
+      EXPECT_LE(largest_difference(frames[0].positions_A, x),
                 name == "b.trr" ? std::ldexp(1.0, -49) : 0.5001e-4);
       if (name != "b.trr") continue;
-      EXPECT_LE(difference(frames[0].velocities_A_per_akma, v), std::ldexp(1.0, -49));
+      EXPECT_LE(largest_difference(frames[0].velocities_A_per_akma, v), std::ldexp(1.0, -49));
     }
   }
 }
@@ -258,11 +256,6 @@ TEST_F(Gromacs, WhatIsNoWaterIsRefused) {
 /// Runs of GROMACS write velocities and forces oftener than positions, if they are told to.
 TEST_F(Gromacs, FramesWithoutPositionsArePassedOver) {
   const std::string with = test::read_text(written("a.trr", some_positions(1, 0), 12));
-  const auto number = [](std::int32_t value) {
-    std::string text;
-    put_xdr(text, value);
-    return text;
-  };
   // As the frame with positions, of 1 molecule, but with forces in their place.
   std::string without = with;
   constexpr std::size_t kFirstNumber = 4 + 8 + 12;
@@ -280,11 +273,6 @@ TEST_F(Gromacs, FramesWithoutPositionsArePassedOver) {
 
 TEST_F(Gromacs, VirialsAndNoBox) {
   const std::string with = test::read_text(written("a.trr", some_positions(1, 0), 3));
-  const auto number = [](std::int32_t value) {
-    std::string text;
-    put_xdr(text, value);
-    return text;
-  };
   constexpr std::size_t kFirstNumber = 4 + 8 + 12, kBox = kFirstNumber + 13 * 4 + 16;
   // Virial and pressure stand between box and positions.
   std::string more = with;
@@ -402,9 +390,8 @@ TEST_F(Gromacs, DamagedBytesAreNoDisaster) {
 TEST_F(Gromacs, WhatIsWrongIsNamed) {
   const std::string xtc = test::read_text(kFolder + "gromacs.xtc");
   const auto with = [&](std::size_t at, std::int32_t value) {
-    std::string bytes = xtc, number;
-    put_xdr(number, value);
-    return problem("a.xtc", bytes.replace(at, 4, number));
+    std::string bytes = xtc;
+    return problem("a.xtc", bytes.replace(at, 4, number(value)));
   };
   EXPECT_TRUE(
       contains(with(0, 1994), "this is no XTC file: it does not begin with the number 1995"));
