@@ -497,7 +497,8 @@ void frames_can_count_their_steps(Checker& checker) {
   if (!trajectory || !io::has_steps_of_32_bits(trajectory->format)) return;
   if (checker.deck().run.steps <= std::numeric_limits<std::int32_t>::max()) return;
   checker.problem("observe.trajectory.format",
-                  fmt::format("{} counts steps in 32 bits, and the run has {} of them: take h5md",
+                  fmt::format("{} counts steps in 32 bits, and the run has {} of them: take xyz or "
+                              "h5md",
                               io::format_of(trajectory->format).name, checker.deck().run.steps));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -208,12 +209,11 @@ class Converter {
     if (std::string absent = absent_replicas(); !absent.empty()) notes.push_back(std::move(absent));
     if (!contents_.cut.empty()) notes.push_back(contents_.cut);
     if (contents_.box) notes.push_back(note_on_box(options_.from));
-    if (!contents_.broken.empty()) notes.push_back(contents_.broken);
+    if (!contents_.broken.empty()) notes.push_back(contents_.broken + "; written as it is");
     if (contents_.sites && !options_.sites) {
       notes.push_back(fmt::format(
           "the sites beside the atoms are left out{}",
-          contents_.model.empty() ? ", and nobody says of which water model they are: --model does"
-                                  : ""));
+          contents_.model.empty() ? ", and the file names no water model: --model does" : ""));
     }
     if (contents_.velocities && !contents_.all_velocities && format_.id == FileFormat::h5md) {
       notes.push_back(fmt::format(

@@ -300,7 +300,7 @@ std::optional<Structure> DcdReader::next() {
     }
   }
   if (has_fourth_) read_block(what);
-  Structure structure = water_without_names(path_, std::move(positions_A), {});
+  Structure structure = water_.take(path_, std::move(positions_A), {});
   structure.has_box = has_box;
   if (!model_.empty()) structure.comment["model"] = model_;
   const std::int64_t step = first_step_ + every_ * frame_;

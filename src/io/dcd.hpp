@@ -8,6 +8,7 @@
 
 #include "tarn/io/structure.hpp"
 #include "tarn/io/trajectory.hpp"
+#include "water_atoms.hpp"
 
 /// @file
 /// DCD, the binary trajectories of CHARMM, NAMD, OpenMM and LAMMPS: positions in single precision,
@@ -49,6 +50,7 @@ class DcdReader final : public FrameReader {
   bool has_fourth_ = false;
   std::string model_;  // of the title; empty: it names none
   std::int32_t atoms_ = 0;
+  WaterWithoutNames water_;
   std::int32_t frame_ = 0;
   std::int64_t first_step_ = 0;
   std::int64_t every_ = 1;

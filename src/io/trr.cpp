@@ -122,8 +122,8 @@ std::optional<Structure> TrrReader::next() {
       continue;
     }
     has_positions_ = true;
-    Structure structure = water_without_names(input_.path(), std::move(positions_A),
-                                              std::move(velocities_A_per_akma));
+    Structure structure =
+        water_.take(input_.path(), std::move(positions_A), std::move(velocities_A_per_akma));
     structure.has_box = is_box(box_nm);
     structure.comment["step"] = fmt::to_string(header[kStep]);
     structure.comment["time_ps"] =

@@ -8,6 +8,7 @@
 
 #include "tarn/io/structure.hpp"
 #include "tarn/io/trajectory.hpp"
+#include "water_atoms.hpp"
 #include "xdr.hpp"
 
 /// @file
@@ -30,6 +31,7 @@ class TrrReader final : public FrameReader {
 
  private:
   XdrInput input_;
+  WaterWithoutNames water_;
   std::int64_t passed_over_ = 0;
   bool has_positions_ = false;  ///< any frame so far
 };

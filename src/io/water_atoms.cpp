@@ -178,22 +178,34 @@ void check_water_without_names(const std::string& path, std::int64_t atoms) {
                   atoms)}});
 }
 
-Structure water_without_names(const std::string& path, std::vector<double> positions_A,
-                              std::vector<double> velocities_A_per_akma) {
-  check_water_without_names(path, static_cast<std::int64_t>(positions_A.size() / 3));
-  const double three = likeness(positions_A, 3), four = likeness(positions_A, 4);
-  // Molecules on the faces of a periodic box may be broken, but hardly half of them.
-  constexpr double kEnough = 0.5;
-  if (std::max(three, four) < kEnough) {
-    throw InputError({Problem{
-        path, 0, 0,
-        fmt::format("of its {} atoms hardly any three or four are a water molecule: the file names "
-                    "no atoms, so they must be O H H, or O H H M, molecule by molecule, and "
-                    "nothing else; whole, too: gmx trjconv -pbc mol and the like make them so",
-                    positions_A.size() / 3)}});
+Structure WaterWithoutNames::take(const std::string& path, std::vector<double> positions_A,
+                                  std::vector<double> velocities_A_per_akma) {
+  const std::size_t atoms = positions_A.size() / 3;
+  check_water_without_names(path, static_cast<std::int64_t>(atoms));
+  if (sites_ == 0) {
+    const double three = likeness(positions_A, 3), four = likeness(positions_A, 4);
+    // Molecules on the faces of a periodic box may be broken, but hardly half of them.
+    constexpr double kEnough = 0.5;
+    if (std::max(three, four) < kEnough) {
+      throw InputError({Problem{
+          path, 0, 0,
+          fmt::format("fewer than half of the {} atoms of its first frame are of a molecule O H H "
+                      "or O H H M. The file names no atoms, so that they must stand molecule by "
+                      "molecule, of water only, and not broken over a periodic boundary (gmx "
+                      "trjconv -pbc mol makes them whole)",
+                      atoms)}});
+    }
+    sites_ = four > three ? 4 : 3;
+  }
+  if (atoms % sites_ != 0) {
+    throw InputError(
+        {Problem{path, 0, 0,
+                 fmt::format("a frame has {} atoms, and the molecules of the first one "
+                             "have {} each",
+                             atoms, sites_)}});
   }
   Structure structure;
-  structure.has_sites = four > three;
+  structure.has_sites = sites_ == 4;
   if (structure.has_sites) {
     positions_A = without_sites(positions_A);
     velocities_A_per_akma = without_sites(velocities_A_per_akma);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -84,14 +85,21 @@ class MoleculeBuilder {
 /// @throws InputError for a number of atoms, of a file that names none, that is no water
 void check_water_without_names(const std::string& path, std::int64_t atoms);
 
-/// Molecules of a file that names no atoms: they are taken as O H H, or as O H H M where their
-/// distances fit that better; M is left out.
-/// @param path of the file, named in errors
-/// @param positions_A of all atoms
-/// @param velocities_A_per_akma as many, or none
-/// @throws InputError for a number of atoms that is neither
-Structure water_without_names(const std::string& path, std::vector<double> positions_A,
-                              std::vector<double> velocities_A_per_akma);
+/// The molecules of a file that names no atoms. They are taken as O H H, or as O H H M where the
+/// distances of the first frame fit that better; M is left out.
+class WaterWithoutNames {
+ public:
+  /// @param path of the file, named in errors
+  /// @param positions_A of all atoms of a frame, the first one first
+  /// @param velocities_A_per_akma as many, or none
+  /// @throws InputError for a first frame of which fewer than half of the atoms are of such
+  ///         molecules, and for a number of atoms that is no whole number of them
+  Structure take(const std::string& path, std::vector<double> positions_A,
+                 std::vector<double> velocities_A_per_akma);
+
+ private:
+  std::size_t sites_ = 0;  // of a molecule; 0: not known yet
+};
 
 /// @throws NumericalError, for a structure that holds a number that is not finite
 void check_finite(double value);

@@ -60,15 +60,16 @@ bool XdrInput::begin_frame() {
 }
 
 void XdrInput::fail(std::string_view why) const {
-  throw InputError({Problem{path_, 0, 0,
-                            fmt::format("{} in frame {} (counted from 0); {} whole frames stand "
-                                        "before it",
-                                        why, frame_, frame_)}});
+  throw InputError(
+      {Problem{path_, 0, 0, fmt::format("{} in frame {} (counted from 0)", why, frame_)}});
 }
 
 void XdrInput::expect(std::int32_t magic, std::string_view format) {
-  if (i32() == magic) return;
-  if (frame_ > 0) fail(fmt::format("the file is damaged: the number {} is missing", magic));
+  if (i32() == magic) {
+    has_magic_ = true;
+    return;
+  }
+  if (has_magic_) fail(fmt::format("the file is damaged: the number {} is missing", magic));
   throw InputError({Problem{
       path_, 0, 0,
       fmt::format("this is no {} file: it does not begin with the number {}", format, magic)}});

@@ -62,6 +62,7 @@ class XdrInput {
   std::int64_t left_ = 0;  ///< bytes of the file
   std::int64_t frame_ = -1;
   bool is_cut_off_ = false;
+  bool has_magic_ = false;  ///< some frame began as it should
 };
 
 }  // namespace tarn::io

@@ -265,7 +265,7 @@ std::optional<Structure> XtcReader::next() {
   std::vector<double> positions_A = atoms > kNotCompressed
                                         ? compressed_positions_A(atoms)
                                         : input_.reals(3 * atoms, sizeof(float), kAngstromPerNm);
-  Structure structure = water_without_names(input_.path(), std::move(positions_A), {});
+  Structure structure = water_.take(input_.path(), std::move(positions_A), {});
   structure.has_box = is_box(box_nm);
   structure.comment["step"] = fmt::to_string(step);
   structure.comment["time_ps"] = fmt::format("{}", time_ps);

@@ -9,6 +9,7 @@
 
 #include "tarn/io/structure.hpp"
 #include "tarn/io/trajectory.hpp"
+#include "water_atoms.hpp"
 #include "xdr.hpp"
 
 /// @file
@@ -32,6 +33,7 @@ class XtcReader final : public FrameReader {
   std::vector<double> compressed_positions_A(std::int64_t atoms);
 
   XdrInput input_;
+  WaterWithoutNames water_;
 };
 
 /// In units of 10^-4 A. One file a replica, and topology.pdb, which names the atoms.

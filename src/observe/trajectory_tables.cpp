@@ -67,9 +67,9 @@ Contents contents_of(const TrajectoryTablesOptions& options) {
   contents.provenance = frames.provenance(contents.model);
   contents.notes = frames.notes();
   if (frames.model().empty() && options.model.empty()) {
-    contents.notes.push_back(fmt::format(
-        "the frames name no water model{}: tip3p was taken; --model names another",
-        frames.has_sites() ? ", and have a fourth site, which is left out and tip3p has not" : ""));
+    contents.notes.push_back(
+        fmt::format("the frames name no water model: tip3p was taken{}; --model names another",
+                    frames.has_sites() ? ", which has no fourth site as they have" : ""));
   }
   return contents;
 }

@@ -217,7 +217,7 @@ const std::vector<Reproduction>& reproductions() {
        "run of 320 clusters at twenty temperatures gives each curve, with errors. At 110 K and "
        "below TIP3P's averages are of what lies near the start: its points leave the line, since "
        "baths that are not in equilibrium do not agree. With [exchange](exchange.md) they do, and "
-       "the maximum is at 118 K.",
+       "the maximum is at 118 to 119 K.",
        make_melting_figure},
       {"exchange",
        "The water cube melts, with and without replica exchange",
@@ -228,9 +228,10 @@ const std::vector<Reproduction>& reproductions() {
        "With exchange the start decides nothing: after eight round trips a state the averages from "
        "the cube and from random clusters agree at all temperatures, within 2.2 standard errors. "
        "Without it they are 1.4 kcal/mol apart at 60 K and 0.5 at 100 K, and the maxima of the "
-       "heat capacity differ by a tenth. No error bar knows of what a run has not visited: from "
-       "the cube ⟨V₀⟩ at 60 K has the smallest error of all four, and is fifty of them off. From "
-       "100 to 140 K the errors of ⟨V₀⟩ with exchange are a third to a ninth of those without.",
+       "heat capacity differ by a tenth. No error bar knows of what a run has not visited: "
+       "without exchange, ⟨V₀⟩ at 60 K from the cube has the smallest error of all four, and is "
+       "fifty such errors off. From 100 to 140 K the errors of ⟨V₀⟩ with exchange are a third to a "
+       "ninth of those without.",
        make_exchange_figure},
       {"isomers",
        "The two cubes of eight molecules: shares by temperature, TIP3P and TIP4P",

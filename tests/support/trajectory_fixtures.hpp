@@ -17,9 +17,9 @@
 
 namespace tarn::test {
 
-/// Of two lists of numbers; infinity where they are of different lengths.
+/// Of two lists of numbers; infinity where they are of different lengths, or empty.
 inline double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  if (a.size() != b.size() || a.empty()) return std::numeric_limits<double>::infinity();
   double largest = 0.0;
   for (std::size_t i = 0; i < a.size(); ++i) largest = std::max(largest, std::abs(a[i] - b[i]));
   return largest;

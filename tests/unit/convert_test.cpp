@@ -58,8 +58,8 @@ class Convert : public ::testing::Test {
 };
 
 /// Every format, there and back, to what it holds: rounding of GRO is 5e-7 A, of PDB 5e-4 A, and
-/// of DCD half a unit in the last place of a float below 8, 2.4e-7 A; of XTC, in nm, of one below
-/// 10 / 8, and of TRR twice half a unit of a double below 8 A.
+/// of DCD half a unit in the last place of a float below 8, 2.4e-7 A; of XTC, of so few atoms, that
+/// of a float below 1 nm, 3.0e-7 A, and of TRR two roundings of a double below 8 A, 8.9e-16 A.
 TEST_F(Convert, ThereAndBack) {
   const std::string from = trajectory(1, 4);
   const std::vector<Structure> before = frames_of("in.xyz");
@@ -78,8 +78,8 @@ TEST_F(Convert, ThereAndBack) {
     ASSERT_EQ(after.size(), before.size());
     const double rounding = format.id == FileFormat::pdb   ? 5.1e-4
                             : format.id == FileFormat::dcd ? 2.4e-7
-                            : format.id == FileFormat::xtc ? 4.8e-7
-                            : format.id == FileFormat::trr ? 1.8e-15
+                            : format.id == FileFormat::xtc ? 3.0e-7
+                            : format.id == FileFormat::trr ? 8.9e-16
                             : format.id == FileFormat::gro ? 5.1e-7
                                                            : 0.0;
     for (std::size_t i = 0; i < after.size(); ++i) {
@@ -251,9 +251,9 @@ TEST_F(Convert, TellsWhatIsLost) {
       xyz_frame(std::vector<double>{0, 0, 0, 0.96, 0, 0, -0.24, 0.93, 0, 0.1, 0.1, 0}, {},
                 "step=0 time_ps=0", 4);
   test::write_text(folder_.file("sites.xyz"), with_sites);
-  EXPECT_TRUE(contains(notes_of(folder_.file("sites.xyz"), "sites.trr"),
-                       "the sites beside the atoms are left out, and nobody says of which water "
-                       "model they are"));
+  EXPECT_TRUE(
+      contains(notes_of(folder_.file("sites.xyz"), "sites.trr"),
+               "the sites beside the atoms are left out, and the file names no water model"));
 }
 
 TEST_F(Convert, RefusesSitesThatAreNot) {

@@ -108,7 +108,7 @@ TEST_F(Formats, EveryTrajectoryIsReadBackToItsPrecision) {
         // DCD: the time step is in single precision; XTC: the time.
         EXPECT_NEAR(std::stod(frame->comment.at("time_ps")), 0.002 * static_cast<double>(step),
                     1e-8);
-        EXPECT_EQ(frame->model().value_or("spce"), "spce");  // binary ones of atoms have none
+        EXPECT_EQ(frame->model().value_or("spce"), "spce");  // XTC and TRR name none
       }
       EXPECT_TRUE((one_file && replica == 0) || !reader->next());
     }

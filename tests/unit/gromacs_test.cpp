@@ -234,8 +234,9 @@ TEST_F(Gromacs, WhatIsNoWaterIsRefused) {
   for (int atom = 0; atom < 12; ++atom) x.insert(x.end(), {3.0 * atom, 0.0, 0.0});
   for (const std::string name : {"a.trr", "a.xtc", "a.dcd"}) {
     const std::string path = written(name, x);
-    EXPECT_TRUE(contains(message_of<InputError>([&] { frames_of(path); }),
-                         "hardly any three or four are a water molecule"));
+    EXPECT_TRUE(
+        contains(message_of<InputError>([&] { frames_of(path); }),
+                 "fewer than half of the 12 atoms of its first frame are of a molecule O H H"));
   }
   std::vector<double> broken = some_positions(6, 0);
   broken[3] += 18.0;
@@ -245,6 +246,22 @@ TEST_F(Gromacs, WhatIsNoWaterIsRefused) {
   EXPECT_TRUE(
       contains(message_of<InputError>([&] { check_molecules(frames[0], *open_frames(path), 7); }),
                "frame 7 (counted from 0): atom 2 (counted from 1): this hydrogen is 19 A"));
+  // Later frames are read as they are.
+  const std::string four = test::read_text(written("d.trr", some_positions(4, 0)));
+  std::vector<double> apart = some_positions(4, 0);
+  for (std::size_t i = 3; i < apart.size(); i += 9) apart[i] += 20.0;
+  std::string other = four;
+  const std::string moved = [&] {
+    std::string numbers;
+    for (const double value : apart) put_xdr(numbers, value / 10.0);
+    return numbers;
+  }();
+  other.replace(other.size() - moved.size(), moved.size(), moved);
+  test::write_text(folder_.file("e.trr"), four + other);
+  const std::vector<Structure> both = frames_of(folder_.file("e.trr"));
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_LE(largest_difference(both[1].positions_A, apart), 1e-13);
+  EXPECT_FALSE(problem("f.trr", other).empty());  // alone it is not water
   std::string five;
   for (const std::int32_t number : {1995, 5, 0, 0}) put_xdr(five, number);
   for (int i = 0; i < 9; ++i) put_xdr(five, 0.0f);
@@ -267,6 +284,8 @@ TEST_F(Gromacs, FramesWithoutPositionsArePassedOver) {
   ASSERT_EQ(frames.size(), 1u);
   EXPECT_EQ(frames[0].comment.at("step"), "12");
   EXPECT_TRUE(contains(problem("c.trr", without + without), "none of its 2 frames has positions"));
+  EXPECT_TRUE(contains(problem("e.trr", without + "garbage, and more of it"),
+                       "the number 1993 is missing in frame 0"));
   // Frames are counted as everywhere, those with positions.
   EXPECT_TRUE(contains(problem("d.trr", with + without + with.substr(0, 90)), "in frame 1"));
 }

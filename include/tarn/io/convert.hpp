@@ -36,12 +36,12 @@ struct Conversion {
   std::int64_t frames = 0;         ///< of all replicas
   std::int64_t replicas = 0;
   int molecules = 0;
-  std::vector<std::string> notes;  ///< what the new files do not hold of the old one
+  std::vector<std::string> notes;  ///< what the new files do not hold, and what is odd
 };
 
 /// Writes the frames of a trajectory in another format. The file is read twice: first to see what
 /// is there, so that nothing is begun of what cannot be finished. What is written appears under its
-/// name when all of it is whole. DCD has a "-topology.pdb" beside it, which names its atoms.
+/// name when all of it is whole. Formats that name no atoms have a "-topology.pdb" beside them.
 /// @throws IoError; InputError for a file that cannot be read, a name that says no format, options
 ///         that leave no frame, and sites that model or format do not have
 Conversion convert_trajectory(const ConvertOptions& options);
