@@ -10,6 +10,7 @@
 
 #include "commands.hpp"
 #include "tarn/build_features.hpp"
+#include "tarn/core/error.hpp"
 #include "terminal.hpp"
 #include "whole_number.hpp"
 
@@ -34,7 +35,17 @@ std::string default_inputs() {
   return fs::is_directory(installed, error) ? installed.string() : here;
 }
 
-void run(const Arguments& a) {
+/// Leaves what is being made through the watcher of its progress, so that its folder goes with it.
+class Interruption : public Error {
+ public:
+  Interruption() : Error(ExitCode::numerical, "interrupted") {}
+};
+
+void leave_if_interrupted() {
+  if (interrupted()) throw Interruption();
+}
+
+void run(const Arguments& a, int& exit_code) {
   if (a.list) {
     std::size_t width = 0;
     for (const Reproduction& r : reproductions()) width = std::max(width, r.name.size());
@@ -48,16 +59,29 @@ void run(const Arguments& a) {
   options.inputs_dir = a.inputs.empty() ? default_inputs() : a.inputs;
   options.out_dir = a.out;
   options.threads = a.threads;
-  options.on_begin = [&](const std::string& name) { terminal.say(name); };
-  options.on_progress = [&](const Progress& p) { terminal.progress(p); };
+  options.on_begin = [&](const std::string& name) {
+    leave_if_interrupted();
+    terminal.say(name);
+  };
+  options.on_progress = [&](const Progress& p) {
+    leave_if_interrupted();
+    terminal.progress(p);
+  };
   options.on_warning = [&](const std::string& text) { terminal.warning(text); };
-  reproduce(a.names, options);
+  catch_interrupts();
+  try {
+    reproduce(a.names, options);
+  } catch (const Interruption&) {
+    exit_code = interrupted_exit_code();
+    terminal.warning("interrupted: what was made whole until then is in " + a.out);
+    return;
+  }
   terminal.say("results are in " + a.out);
 }
 
 }  // namespace
 
-void add_reproduce(CLI::App& app) {
+void add_reproduce(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("reproduce", "make figures and statements of the papers again");
@@ -69,7 +93,7 @@ void add_reproduce(CLI::App& app) {
   command->add_option("-o,--out", a->out, "folder for the results; default docs/results");
   command->add_option("--threads", a->threads, "threads of the CPU; default 0: all of them")
       ->check(number_of_threads());
-  command->callback([a] { run(*a); });
+  command->callback([a, &exit_code] { run(*a, exit_code); });
 }
 
 }  // namespace tarn::cli

@@ -615,6 +615,20 @@ TEST_F(Commands, MinimiseRefusesWhatNoRunWouldStartFrom) {
   expect_refused(one + " -o " + path("none/out.xyz"), 4, "cannot write");
 }
 
+/// What is half made goes, whatever it was in.
+TEST_F(Commands, ReproduceCleansUpWhenItIsInterrupted) {
+  const std::string out = path("results");
+  for (const char* name : {"melting", "water7-oo"}) {
+    const Outcome ended = tarn(std::string("reproduce ") + name + " --inputs " +
+                                   (kSource / "inputs").string() + " --out " + out,
+                               "timeout --foreground --preserve-status -s INT 2 ");
+    EXPECT_EQ(ended.exit_code, 130) << ended.text;
+    EXPECT_TRUE(contains(ended.text, "interrupted: what was made whole until then is in"))
+        << ended.text;
+    EXPECT_TRUE(fs::is_empty(out)) << name;
+  }
+}
+
 /// The energy and dipole of a molecule on both sides of a periodic box would be wrong.
 TEST_F(Commands, BrokenMoleculesAreNotAnalysed) {
   const std::string other = "O 0 0 3\nH 0.9572 0 3\nH -0.24 0.9266 3\n";
