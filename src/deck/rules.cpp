@@ -494,7 +494,7 @@ void frames_can_count_their_steps(Checker& checker) {
     return;
   }
   const auto& trajectory = checker.deck().trajectory;
-  if (!trajectory || !io::has_steps_of_32_bits(trajectory->format)) return;
+  if (!trajectory || !io::format_of(trajectory->format).has_steps_of_32_bits) return;
   if (checker.deck().run.steps <= std::numeric_limits<std::int32_t>::max()) return;
   checker.problem("observe.trajectory.format",
                   fmt::format("{} counts steps in 32 bits, and the run has {} of them: take xyz or "

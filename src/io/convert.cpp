@@ -13,13 +13,13 @@
 
 #include <fmt/format.h>
 
-#include "pdb.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/io/trajectory.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "tarn/version.hpp"
+#include "trajectory_files.hpp"
 
 namespace tarn::io {
 namespace {
@@ -236,7 +236,7 @@ class Converter {
           "frames are not evenly spaced in time, and a DCD file has one interval, that of the "
           "first two");
     }
-    if (has_steps_of_32_bits(format_.id) && contents_.last_step > INT32_MAX) {
+    if (format_.has_steps_of_32_bits && contents_.last_step > INT32_MAX) {
       notes.push_back(fmt::format(
           "{} counts steps in 32 bits: those beyond {} are written as that; times go on",
           format_.name, INT32_MAX));
@@ -386,9 +386,9 @@ class Converter {
   std::string write_topology() const {
     const std::filesystem::path to(options_.to);
     const std::string path = (to.parent_path() / (to.stem().string() + "-topology.pdb")).string();
-    write_file(path, pdb_text(options_.sites ? with_site(first_positions_A_) : first_positions_A_,
-                              contents_.model.empty() ? "" : "model=" + contents_.model,
-                              options_.sites ? 4 : 3));
+    io::write_topology(path, contents_.model,
+                       options_.sites ? with_site(first_positions_A_) : first_positions_A_,
+                       options_.sites ? 4 : 3);
     return path;
   }
 

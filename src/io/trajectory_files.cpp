@@ -10,7 +10,6 @@
 #include "pdb.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/binary.hpp"
-#include "tarn/io/structure.hpp"
 #include "tarn/io/xyz.hpp"
 
 namespace tarn::io {
@@ -113,12 +112,15 @@ std::unique_ptr<TrajectoryWriter> write_frames(const TrajectoryInfo& info,
   return std::make_unique<GrowingFiles>(info, extension, frame_bytes, names);
 }
 
+void write_topology(const std::string& path, const std::string& model,
+                    std::span<const double> positions_A, int sites_per_molecule) {
+  write_file(path,
+             pdb_text(positions_A, model.empty() ? "" : "model=" + model, sites_per_molecule));
+}
+
 void write_topology(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
-  Structure structure;
-  structure.molecules = info.molecules;
-  structure.positions_A.assign(frame.positions_A.begin(), frame.positions_A.end());
-  structure.comment["model"] = info.model;
-  write_file(info.folder + "/" + std::string(kTopologyName), pdb_text(structure));
+  write_topology(info.folder + "/topology.pdb", info.model, frame.positions_A,
+                 info.sites_per_molecule);
 }
 
 std::int32_t step_of_32_bits(std::int64_t step) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,9 +12,12 @@
 
 namespace tarn::io {
 
-/// Beside trajectories that do not name their atoms: a structure that does, the first one of
-/// replica 0.
-inline constexpr std::string_view kTopologyName = "topology.pdb";
+/// Writes a structure that names the atoms of a trajectory whose frames do not: its first one.
+/// @param model empty: not known
+/// @param sites_per_molecule 3, or 4 with M behind the atoms of each
+void write_topology(const std::string& path, const std::string& model,
+                    std::span<const double> positions_A, int sites_per_molecule);
+/// The same of a run: topology.pdb in its folder.
 void write_topology(const TrajectoryInfo& info, const TrajectoryFrame& frame);
 
 /// trajectory<extension>, or trajectory-0000<extension> and so on, by replica; or the one name that

@@ -121,7 +121,6 @@ std::optional<Structure> TrrReader::next() {
       input_.pass_over();
       continue;
     }
-    has_positions_ = true;
     Structure structure =
         water_.take(input_.path(), std::move(positions_A), std::move(velocities_A_per_akma));
     structure.has_box = is_box(box_nm);
@@ -130,7 +129,7 @@ std::optional<Structure> TrrReader::next() {
         real == 4 ? fmt::format("{}", static_cast<float>(time_ps)) : fmt::format("{}", time_ps);
     return structure;
   }
-  if (passed_over_ > 0 && !has_positions_) {
+  if (passed_over_ > 0 && input_.frames() == 0) {
     throw InputError({Problem{path(), 0, 0,
                               fmt::format("none of its {} frames has positions (nstxout = 0 in the "
                                           "run that wrote it?): take its XTC file",

@@ -33,7 +33,6 @@ class TrrReader final : public FrameReader {
   XdrInput input_;
   WaterWithoutNames water_;
   std::int64_t passed_over_ = 0;
-  bool has_positions_ = false;  ///< any frame so far
 };
 
 /// In double precision. One file a replica, and topology.pdb, which names the atoms.

@@ -1,6 +1,6 @@
 #include "xdr.hpp"
 
-#include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cmath>
 #include <cstddef>
@@ -24,6 +24,15 @@ std::uint64_t bits_of(std::string_view bytes) {
   return bits;
 }
 
+std::int32_t i32_of(std::string_view bytes) { return static_cast<std::int32_t>(bits_of(bytes)); }
+
+/// Of four or eight bytes.
+double real_of(std::string_view bytes) {
+  const std::uint64_t bits = bits_of(bytes);
+  if (bytes.size() == sizeof(double)) return std::bit_cast<double>(bits);
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+}
+
 }  // namespace
 
 void put_xdr(std::string& out, std::int32_t value) {
@@ -40,8 +49,7 @@ void pad_xdr(std::string& out) {
 }
 
 std::int32_t first_xdr_number(std::string_view beginning) {
-  if (beginning.size() < 4) return 0;
-  return static_cast<std::int32_t>(bits_of(beginning.substr(0, 4)));
+  return beginning.size() < 4 ? 0 : i32_of(beginning.substr(0, 4));
 }
 
 XdrInput::XdrInput(const std::string& path)
@@ -81,9 +89,9 @@ void XdrInput::need(std::int64_t count) {
   fail("the file is cut off or damaged");
 }
 
-std::uint64_t XdrInput::bits(std::size_t count) {
-  return bits_of(bytes(static_cast<std::int64_t>(count)));
-}
+std::int32_t XdrInput::i32() { return i32_of(bytes(4)); }
+
+double XdrInput::real(std::size_t size) { return real_of(bytes(static_cast<std::int64_t>(size))); }
 
 std::string XdrInput::bytes(std::int64_t count) {
   if (count < 0) fail("the file is damaged: a length is negative");
@@ -105,11 +113,7 @@ std::vector<double> XdrInput::reals(std::int64_t count, std::size_t bytes_of_eac
   const std::string block = bytes(count * static_cast<std::int64_t>(bytes_of_each));
   std::vector<double> values(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::uint64_t bits =
-        bits_of(std::string_view(block).substr(i * bytes_of_each, bytes_of_each));
-    const double value = bytes_of_each == 8
-                             ? std::bit_cast<double>(bits)
-                             : std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    const double value = real_of(std::string_view(block).substr(i * bytes_of_each, bytes_of_each));
     if (!std::isfinite(value)) fail("a number is not finite");
     values[i] = unit * value;
   }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <fstream>
@@ -31,17 +30,17 @@ class XdrInput {
 
   /// Whether there is another frame; errors speak of that.
   bool begin_frame();
+  /// That were begun and count.
+  std::int64_t frames() const { return frame_ + 1; }
   /// The frame that was read is none that counts.
   void pass_over() { --frame_; }
 
   // @throws InputError where the file ends, or damage shows
   /// The number with which frames begin. @param format its name
   void expect(std::int32_t magic, std::string_view format);
-  std::int32_t i32() { return std::bit_cast<std::int32_t>(static_cast<std::uint32_t>(bits(4))); }
-  float f32() { return std::bit_cast<float>(static_cast<std::uint32_t>(bits(4))); }
-  double f64() { return std::bit_cast<double>(bits(8)); }
+  std::int32_t i32();
   /// Of four or eight bytes.
-  double real(std::size_t bytes) { return bytes == 8 ? f64() : static_cast<double>(f32()); }
+  double real(std::size_t bytes);
   /// With the bytes that fill the last four. Never more memory than the file has bytes.
   std::string bytes(std::int64_t count);
   /// So many reals, each times `unit`. @throws InputError also for one that is not finite
@@ -54,7 +53,6 @@ class XdrInput {
   [[noreturn]] void fail(std::string_view why) const;
 
  private:
-  std::uint64_t bits(std::size_t count);
   void need(std::int64_t count);
 
   std::string path_;

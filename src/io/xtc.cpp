@@ -257,7 +257,7 @@ std::optional<Structure> XtcReader::next() {
   input_.expect(kMagic, "XTC");
   const std::int64_t atoms = input_.i32();
   const std::int32_t step = input_.i32();
-  const float time_ps = input_.f32();
+  const auto time_ps = static_cast<float>(input_.real(sizeof(float)));
   const std::vector<double> box_nm = input_.reals(9, sizeof(float), 1.0);
   if (input_.i32() != atoms || atoms < 1) {
     input_.fail("the file is damaged: its number of atoms is not the same twice");
@@ -273,7 +273,7 @@ std::optional<Structure> XtcReader::next() {
 }
 
 std::vector<double> XtcReader::compressed_positions_A(std::int64_t atoms) {
-  const auto units_per_nm = static_cast<double>(input_.f32());
+  const double units_per_nm = input_.real(sizeof(float));
   if (!(units_per_nm > 0.0) || !std::isfinite(units_per_nm)) {
     input_.fail("the file is damaged: its precision is no number above 0");
   }

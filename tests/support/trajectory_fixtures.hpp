@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -37,6 +38,13 @@ inline std::vector<double> some_positions(int molecules, std::int64_t step,
                        -1.0 / 7.0});
   }
   return x;
+}
+
+inline std::vector<io::Structure> frames_of(const std::string& path) {
+  std::vector<io::Structure> frames;
+  const auto reader = io::open_frames(path);
+  while (auto frame = reader->next()) frames.push_back(std::move(*frame));
+  return frames;
 }
 
 /// All frames of a trajectory as text: what must be the same, where bytes need not be.

@@ -49,10 +49,7 @@ class Convert : public ::testing::Test {
     return folder_.file("in.xyz");
   }
   std::vector<Structure> frames_of(const std::string& name) {
-    std::vector<Structure> frames;
-    const auto reader = open_frames(folder_.file(name));
-    while (auto frame = reader->next()) frames.push_back(*frame);
-    return frames;
+    return test::frames_of(folder_.file(name));
   }
   ScratchFolder folder_;
 };

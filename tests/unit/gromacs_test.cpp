@@ -24,19 +24,13 @@ namespace tarn::io {
 namespace {
 
 using test::contains;
+using test::frames_of;
 using test::largest_difference;
 using test::message_of;
 using test::ScratchFolder;
 using test::some_positions;
 
 const std::string kFolder = std::string(TARN_SOURCE_DIR) + "/tests/data/trajectories/";
-
-std::vector<Structure> frames_of(const std::string& path) {
-  std::vector<Structure> frames;
-  const auto reader = open_frames(path);
-  while (std::optional<Structure> frame = reader->next()) frames.push_back(std::move(*frame));
-  return frames;
-}
 
 std::string number(std::int32_t value) {
   std::string text;

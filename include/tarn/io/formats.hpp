@@ -27,8 +27,9 @@ struct Format {
   std::unique_ptr<TrajectoryWriter> (*write)(const TrajectoryInfo& info) = nullptr;
   /// A file that holds one structure, or nothing where the format is for trajectories only.
   std::string (*structure_text)(const Structure& structure) = nullptr;
-  bool has_velocities = false;  ///< whether trajectories in it have a place for velocities
-  bool names_atoms = true;      ///< whether it says what its atoms are
+  bool has_velocities = false;        ///< whether trajectories in it have a place for velocities
+  bool names_atoms = true;            ///< whether it says what its atoms are
+  bool has_steps_of_32_bits = false;  ///< whether each frame has its own step, in 32 bits
 };
 
 /// In the order of the documentation.
@@ -49,11 +50,6 @@ const Format& trajectory_format_of(const std::string& path);
 /// and contents that are another's are refused; where the name says nothing, the contents decide.
 /// @throws IoError, InputError
 std::unique_ptr<FrameReader> open_frames(const std::string& path);
-
-/// Whether each frame has its own step, in 32 bits.
-inline bool has_steps_of_32_bits(FileFormat id) {
-  return id == FileFormat::xtc || id == FileFormat::trr;
-}
 
 /// Whether this build reads and writes H5MD.
 bool has_h5md();
