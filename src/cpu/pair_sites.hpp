@@ -32,26 +32,22 @@ struct MixedPairs {
   template <bool kMSite>
   static TARN_HD void build(const double* const parts[], double m_weight, float* site) {
     constexpr int n = F::lanes;
-    const Triple<D> x0 = load_triple(parts[0]), x1 = load_triple(parts[1]);
-    const SiteOffsets<D> d0 = site_offsets<kMSite>(x0, D(m_weight));
-    const SiteOffsets<D> d1 = site_offsets<kMSite>(x1, D(m_weight));
-    const auto narrow3 = [](const Vec3<D>& a, const Vec3<D>& b, float* out) {
-      round_to_float(a.x, b.x).store(out);
-      round_to_float(a.y, b.y).store(out + n);
-      round_to_float(a.z, b.z).store(out + 2 * n);
-    };
-    narrow3(x0.o, x1.o, site);
-    const auto low = [](const D& a, const D& b, const float* high, float* out) {
-      D h0, h1;
-      widen(F::load(high), h0, h1);
-      round_to_float(a - h0, b - h1).store(out);
-    };
-    low(x0.o.x, x1.o.x, site, site + 3 * n);
-    low(x0.o.y, x1.o.y, site + n, site + 4 * n);
-    low(x0.o.z, x1.o.z, site + 2 * n, site + 5 * n);
-    narrow3(d0.h1, d1.h1, site + 6 * n);
-    narrow3(d0.h2, d1.h2, site + 9 * n);
-    if constexpr (kMSite) narrow3(d0.m, d1.m, site + 12 * n);
+    for (int half = 0; half < 2; ++half) {
+      float* to = site + half * kLanes;
+      const auto put = [&](const Vec3<D>& a, int c) {
+        store_rounded(a.x, to + c * n);
+        store_rounded(a.y, to + (c + 1) * n);
+        store_rounded(a.z, to + (c + 2) * n);
+      };
+      const auto rest = [](const D& a) { return a - widened(rounded(a)); };
+      const Triple<D> x = load_triple(parts[half]);
+      const SiteOffsets<D> d = site_offsets<kMSite>(x, D(m_weight));
+      put(x.o, 0);
+      put({rest(x.o.x), rest(x.o.y), rest(x.o.z)}, 3);
+      put(d.h1, 6);
+      put(d.h2, 9);
+      if constexpr (kMSite) put(d.m, 12);
+    }
   }
 };
 

@@ -71,21 +71,31 @@ TARN_HD void each_pair_once(int n, const PairParameters<T> p, const T* sites, T*
   constexpr int site_size = kSiteComponents * P::lanes;
   constexpr int force_size = kSiteForceComponents * P::lanes;
   const int half = n / 2;
-  for (int k = 0; k < n + half; ++k) {
-    store_site_forces<kMSite>(no_forces<P>(), work + k * force_size);
+  // Zeros are read where no partner has been met, or stored first where vectors are narrow.
+  alignas(sizeof(P)) static constexpr T kNone[force_size] = {};
+  int reached = 0;  // molecules 1 ... reached have met one as j
+  const auto forces_as_j = [&](int k) {
+    const bool met = !kManyVectorRegisters || (0 < k && k <= reached);
+    return load_site_forces<kMSite>(met ? work + k * force_size : kNone);
+  };
+  if constexpr (!kManyVectorRegisters) {
+    for (int k = 0; k < n + half; ++k) {
+      store_site_forces<kMSite>(no_forces<P>(), work + k * force_size);
+    }
   }
   for (int i = 0; i < n; ++i) {
     const Site<P> site_i = load_site<kMSite>(sites + i * site_size);
     SiteForces<P> f_i = no_forces<P>();
-    const int furthest = i < molecules_that_meet(half, n) ? half : half - 1;
-    for (int k = i + furthest; k > i; --k) {
+    const int furthest = i + (i < molecules_that_meet(half, n) ? half : half - 1);
+    for (int k = furthest; k > i; --k) {
       const Site<P> site_j = load_site<kMSite>(sites + (k < n ? k : k - n) * site_size);
-      SiteForces<P> f_j = load_site_forces<kMSite>(work + k * force_size);
+      SiteForces<P> f_j = forces_as_j(k);
       add_pair_forces<kMSite>(p, oxygen_vector<T>(site_i, site_j), site_i.d, site_j.d, AllLanes{},
                               f_i, f_j);
       store_site_forces<kMSite>(f_j, work + k * force_size);
     }
-    add<kMSite>(load_site_forces<kMSite>(work + i * force_size), f_i);
+    add<kMSite>(forces_as_j(i), f_i);
+    reached = furthest > reached ? furthest : reached;
     if (i < half) {
       store_site_forces<kMSite>(f_i, work + i * force_size);
     } else {
@@ -94,7 +104,7 @@ TARN_HD void each_pair_once(int n, const PairParameters<T> p, const T* sites, T*
   }
   for (int i = 0; i < half; ++i) {
     SiteForces<P> f_i = load_site_forces<kMSite>(work + i * force_size);
-    add<kMSite>(load_site_forces<kMSite>(work + (n + i) * force_size), f_i);
+    add<kMSite>(forces_as_j(n + i), f_i);
     put(i, f_i);
   }
 }

@@ -433,10 +433,18 @@ TEST_F(IntegerPack, FloatsWidenExactlyAndDoublesRoundToNearest) {
       low.v[i] = static_cast<double>(engine_()) * 0x1p-64;
       high.v[i] = -static_cast<double>(engine_()) * 0x1p-60;
     }
-    const Pack<float> rounded = round_to_float(low, high);
+    const Pack<float> both = round_to_float(low, high);
+    alignas(kPackBytes) float in_memory[2 * n];
+    store_rounded(low, in_memory);
+    store_rounded(high, in_memory + n);
+    const Pack<double> again = load_widened(in_memory), high_again = load_widened(in_memory + n);
     for (int i = 0; i < n; ++i) {
-      ASSERT_EQ(rounded[i], static_cast<float>(low[i]));
-      ASSERT_EQ(rounded[n + i], static_cast<float>(high[i]));
+      ASSERT_EQ(both[i], static_cast<float>(low[i]));
+      ASSERT_EQ(both[n + i], static_cast<float>(high[i]));
+      ASSERT_EQ(in_memory[i], both[i]);
+      ASSERT_EQ(in_memory[n + i], both[n + i]);
+      ASSERT_EQ(again[i], static_cast<double>(both[i]));
+      ASSERT_EQ(high_again[i], static_cast<double>(both[n + i]));
     }
   }
   // A tie goes to the even neighbour.

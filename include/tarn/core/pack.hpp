@@ -518,10 +518,32 @@ TARN_HD void widen(const Vec3<Pack<float>>& a, Vec3<Pack<double>>& low, Vec3<Pac
   widen(a.y, low.y, high.y);
   widen(a.z, low.z, high.z);
 }
+/// A double pack from as many floats, and rounded to them.
+TARN_HD Pack<double> widened(const HalfNative<float>& a) {
+#if defined(TARN_PACK_AVX512)
+  return {_mm512_cvtps_pd(a)};
+#elif defined(TARN_PACK_AVX2)
+  return {_mm256_cvtps_pd(a)};
+#else
+  return {__builtin_convertvector(a, Pack<double>::Native)};
+#endif
+}
+TARN_HD HalfNative<float> rounded(const Pack<double>& a) {
+  return __builtin_convertvector(a.v, HalfNative<float>);
+}
+/// The same from and to memory that is aligned to half a pack.
+TARN_HD Pack<double> load_widened(const float* p) {
+  HalfNative<float> a;
+  std::memcpy(&a, __builtin_assume_aligned(p, kPackBytes / 2), sizeof(a));
+  return widened(a);
+}
+TARN_HD void store_rounded(const Pack<double>& a, float* p) {
+  const HalfNative<float> floats = rounded(a);
+  std::memcpy(__builtin_assume_aligned(p, kPackBytes / 2), &floats, sizeof(floats));
+}
 /// Two double packs rounded to one float pack.
 TARN_HD Pack<float> round_to_float(const Pack<double>& low, const Pack<double>& high) {
-  return join_halves<float>(__builtin_convertvector(low.v, HalfNative<float>),
-                            __builtin_convertvector(high.v, HalfNative<float>));
+  return join_halves<float>(rounded(low), rounded(high));
 }
 
 TARN_HD Pack<float> float_of_int(const Pack<std::uint32_t>& a) {
