@@ -153,6 +153,11 @@ class CpuEngine final : public Engine {
     return static_cast<int>(
         std::clamp(groups_.size(), std::size_t{1}, static_cast<std::size_t>(threads_)));
   }
+  /// Whether accelerations are found molecule by molecule, from the forces.
+  bool passes_end_steps() const {
+    const IntegratorSpec& i = system_.integrator;
+    return i.scheme != Scheme::pushforward_newmark && !solves_densely(i);
+  }
   /// Bins of one group of replicas, all classes of pairs.
   std::size_t counts_of_group() const {
     return static_cast<std::size_t>(kPairClasses) * static_cast<std::size_t>(counting_.bins + 1);
@@ -185,6 +190,8 @@ class CpuEngine final : public Engine {
   void prepare_group(Steps& steps, std::size_t g);
   template <class Steps>
   void advance_group(Steps& steps, std::size_t g, std::int64_t n_steps);
+  template <class Steps>
+  bool goes_on(Steps& steps, std::int64_t step);
 
   bool counts_are_due(std::int64_t step) const {
     return counting_.enabled && step >= counting_.first_step && step % counting_.every == 0;
@@ -263,14 +270,14 @@ PassReport CpuEngine::finish_step(Group& group, WorkSpace& space, Hand& hand, En
   const IntegratorSpec& i = system_.integrator;
   const MoleculePacks packs = layout_.packs_of(group, space, hand);
   PassReport pass;
-  if (i.scheme == Scheme::pushforward_newmark) {
+  if (passes_end_steps()) {
+    pass = kernels_.step.end[static_cast<int>(passes_.end)](parameters_, packs);
+  } else if (i.scheme == Scheme::pushforward_newmark) {
     solve_newmark(parameters_, layout_, forces_, kernels_, group, space, hand, report, clock);
     pass = kernels_.end_kick(parameters_, packs);
-  } else if (solves_densely(i)) {
+  } else {
     hand.alone([&] { solve_dense(system_, layout_, group, space, report); });
     pass = kernels_.end_kick(parameters_, packs);
-  } else {
-    pass = kernels_.step.end[static_cast<int>(passes_.end)](parameters_, packs);
   }
   report.indefinite_hessians += pass.indefinite;
   clock.add_to(report.bond_seconds);
@@ -285,6 +292,7 @@ struct CpuEngine::DoubleSteps {
   Hand& hand;
   Tally& tally;
   MoleculePacks packs = engine.layout_.packs_of(group, space, hand);
+  AlignedVector<double>&next_x = space.next_x, &next_v = space.next_v;
   const StepParameters& numbers = engine.parameters_;
   const StepKernels<double, MoleculePacks>& kernels = engine.kernels_.step;
 
@@ -295,6 +303,12 @@ struct CpuEngine::DoubleSteps {
     copy_packs(packs, pack, group.x, group.kept_x);
     copy_packs(packs, pack, group.v, group.kept_v);
     engine.keep_heat(packs, group);
+  }
+  void take_next() {
+    group.x.swap(next_x);
+    group.v.swap(next_v);
+    packs.x = group.x.data();
+    packs.v = group.v.data();
   }
   void forces() { engine.forces_.compute(group.x.data(), group, space, hand); }
   PassReport finish(EngineReport& report, StageClock& clock) {
@@ -310,6 +324,8 @@ struct CpuEngine::SingleSteps {
   Hand& hand;
   Tally& tally;
   SinglePacks packs = engine.layout_.single_packs_of(group, space, hand);
+  AlignedVector<std::uint32_t>& next_x = space.single.next_x;
+  AlignedVector<float>& next_v = space.single.next_v;
   const StepNumbers<float>& numbers = engine.single_parameters_;
   const StepKernels<float, SinglePacks>& kernels = engine.kernels_.single_step;
   bool kept = false;
@@ -335,6 +351,12 @@ struct CpuEngine::SingleSteps {
     copy_packs(packs, 9 * lanes, space.single.v, space.single.kept_v);
     engine.keep_heat(engine.layout_.packs_of(group, space, hand), group);
     kept = true;
+  }
+  void take_next() {
+    space.single.x.swap(next_x);
+    space.single.v.swap(next_v);
+    packs.x = space.single.x.data();
+    packs.v = space.single.v.data();
   }
   void forces() { engine.forces_.compute(packs, space, hand); }
   PassReport finish(EngineReport& report, StageClock& clock) {
@@ -416,6 +438,27 @@ void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
   });
 }
 
+/// From the forces of a step to those of the next one in one pass, where it does what the passes
+/// after each other do.
+/// @return whether it did; if not, the state is as before
+template <class Steps>
+bool CpuEngine::goes_on(Steps& steps, std::int64_t step) {
+  const auto pass =
+      steps.kernels.between_forces[static_cast<int>(system_.thermostat.kind)]
+                                  [static_cast<int>(passes_.move)][static_cast<int>(passes_.end)];
+  if (pass == nullptr || !passes_end_steps() || tallies_heat_ || steps.hand.size() > 1)
+    return false;
+  auto next = steps.packs;
+  next.x = steps.next_x.data();
+  next.v = steps.next_v.data();
+  const PassReport done = pass(steps.numbers, steps.packs, next, step);
+  if (done.bad_pack >= 0) return false;
+  steps.take_next();
+  steps.tally.report.constraint_iterations += done.iterations;
+  steps.tally.report.indefinite_hessians += done.indefinite;
+  return true;
+}
+
 template <class Steps>
 void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps) {
   Group& group = groups_[g];
@@ -430,21 +473,30 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
   const bool baoab = thermostat == Thermostat::baoab;
   EngineReport& report = steps.tally.report;
 
+  // Steps at which states are kept, times are taken or pairs are counted are apart from the others.
+  static_assert(kKeptSteps % kTimedSteps == 0);
+  const auto is_apart = [](std::int64_t step) { return step % kTimedSteps == 0; };
+  bool has_begun = false;
   steps.load();
   for (std::int64_t step = step_; step < step_ + n_steps; ++step) {
     if (step % kKeptSteps == 0) steps.keep();
     replica_steps += going;
-    StageClock clock(step % kTimedSteps == 0);
-    PassReport pass =
-        baoab ? noise.baoab[move](numbers, packs, step) : kernels.begin[move](numbers, packs);
-    report.constraint_iterations += pass.iterations;
-    report.indefinite_hessians += pass.indefinite;
-    clock.add_to(baoab                        ? report.noise_seconds
-                 : passes_.move == Move::free ? report.rest_seconds
-                                              : report.bond_seconds);
+    StageClock clock(is_apart(step));
+    if (!has_begun) {
+      const PassReport begun =
+          baoab ? noise.baoab[move](numbers, packs, step) : kernels.begin[move](numbers, packs);
+      report.constraint_iterations += begun.iterations;
+      report.indefinite_hessians += begun.indefinite;
+      clock.add_to(baoab                        ? report.noise_seconds
+                   : passes_.move == Move::free ? report.rest_seconds
+                                                : report.bond_seconds);
+    }
     steps.forces();
     clock.add_to(report.pair_seconds);
-    pass = steps.finish(report, clock);
+    has_begun = step + 1 < step_ + n_steps && !is_apart(step) && !is_apart(step + 1) &&
+                !counts_are_due(step + 1) && goes_on(steps, step);
+    if (has_begun) continue;
+    const PassReport pass = steps.finish(report, clock);
     // Before the noise, so that each replica is judged by the same velocities in any batch.
     if (steps.hand.any(pass.bad_pack >= 0)) {
       steps.store();

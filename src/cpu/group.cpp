@@ -134,13 +134,19 @@ void GroupLayout::prepare_to_step(const Group& group, WorkSpace& s) const {
   } else {
     s.block_f.resize(block_force_size(padded_molecules(n_), blocks()) / (wide_ ? 2 : 1));
   }
-  if (!single_) return;
+  if (!single_) {
+    s.next_x.resize(group.x.size());
+    s.next_v.resize(group.v.size());
+    return;
+  }
   SingleGroup& f = s.single;
   const std::size_t size = static_cast<std::size_t>(packs_in(group, wide_slots()) * wide_slots());
   f.x.resize(size * kFixedComponents);
   f.kept_x.resize(f.x.size());
   f.v.resize(size * 9);
   f.kept_v.resize(f.v.size());
+  f.next_x.resize(f.x.size());
+  f.next_v.resize(f.v.size());
   f.a.resize(size * 9);
   f.f.resize(size * 9);
   f.totals.resize(size * 3);

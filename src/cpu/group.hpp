@@ -40,14 +40,15 @@ struct Group {
 /// Single precision: the state of a group while it is being stepped, and its forces. Packs have
 /// twice as many lanes as those of double.
 struct SingleGroup {
-  AlignedVector<std::uint32_t> x, kept_x;
-  AlignedVector<float> v, a, kept_v, v_thermal, f, totals, sites, work;
+  AlignedVector<std::uint32_t> x, kept_x, next_x;
+  AlignedVector<float> v, a, kept_v, next_v, v_thermal, f, totals, sites, work;
 };
 
 /// What steps of a group need beside its state.
 struct WorkSpace {
   SingleGroup single;
   AlignedVector<double> f, work, q, totals;      ///< work: of small clusters
+  AlignedVector<double> next_x, next_v;          ///< packs; see StepKernels::between_forces
   AlignedVector<double> sites, block_f;          ///< doubles hold floats too
   AlignedVector<double> active, change2, size2;  ///< of NewmarkCorrection
 };

@@ -62,6 +62,7 @@ struct PassReport {
 
 inline constexpr int kMoves = 6;
 inline constexpr int kEnds = 6;
+inline constexpr int kThermostats = 3;
 
 /// Sites of a molecule pack in pair precision, component by component: oxygen (0-2), its low part
 /// in mixed precision (3-5), offsets of H1 (6-8), H2 (9-11) and M (12-14).
@@ -159,6 +160,11 @@ struct StepKernels {
   /// Accelerations and the second kick, by End.
   PassReport (*end[kEnds])(const StepNumbers<S>&, const Packs&);
   NoisePasses<S, Packs> noise[2];  ///< [heat is tallied?]
+  /// All from the forces of step `step` to those of the next one, without heat, by Thermostat, Move
+  /// and End: reads x and v of `packs`, writes those of `next`, and leaves the accelerations.
+  PassReport (*between_forces[kThermostats][kMoves][kEnds])(const StepNumbers<S>&,
+                                                            const Packs& packs, const Packs& next,
+                                                            std::int64_t step);
   /// The forces on whole molecules: [pack][3][lane].
   void (*total_forces)(const Packs&, const S* f, S* totals);
   /// Takes the net force that rounded pair forces leave off f, so that momentum is kept.

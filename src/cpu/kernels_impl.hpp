@@ -25,17 +25,45 @@ constexpr cpu::NoisePasses<S, Packs> noise_passes() {
        thermostat_pass<Move::newton, kHeat, S, Packs>,
        thermostat_pass<Move::settle, kHeat, S, Packs>}};
 }
+/// For the moves and ends that step_passes() gives.
+template <Thermostat kThermostat, class S, class Packs, class Table>
+constexpr void put_between_forces(Table& table) {
+  const auto put = [&]<Move kMove, End kEnd>() {
+    table[static_cast<int>(kThermostat)][static_cast<int>(kMove)][static_cast<int>(kEnd)] =
+        between_forces<kThermostat, kMove, kEnd, S, Packs>;
+  };
+  put.template operator()<Move::free, End::gauss_newton>();
+  put.template operator()<Move::free, End::full>();
+  put.template operator()<Move::free, End::verlet>();
+  if constexpr (kThermostat != Thermostat::baoab) {
+    put.template operator()<Move::newton, End::shake>();
+    put.template operator()<Move::sweeps, End::shake>();
+  }
+  if constexpr (kThermostat == Thermostat::gla) {
+    put.template operator()<Move::settle, End::shake>();
+  } else {
+    put.template operator()<Move::newton, End::rattle>();
+    put.template operator()<Move::sweeps, End::rattle>();
+    put.template operator()<Move::settle, End::settle>();
+  }
+}
 template <class S, class Packs>
 constexpr cpu::StepKernels<S, Packs> step_kernels() {
-  return {{begin_pass<Move::free, S, Packs>, nullptr, nullptr, begin_pass<Move::newton, S, Packs>,
-           begin_pass<Move::sweeps, S, Packs>, begin_pass<Move::settle, S, Packs>},
-          {end_pass<End::gauss_newton, S, Packs>, end_pass<End::full, S, Packs>,
-           end_pass<End::verlet, S, Packs>, end_pass<End::shake, S, Packs>,
-           end_pass<End::rattle, S, Packs>, end_pass<End::settle, S, Packs>},
-          {noise_passes<false, S, Packs>(), noise_passes<true, S, Packs>()},
-          total_forces<S, Packs>,
-          remove_net_force_of_cluster<S, Packs>,
-          confine};
+  cpu::StepKernels<S, Packs> kernels{
+      {begin_pass<Move::free, S, Packs>, nullptr, nullptr, begin_pass<Move::newton, S, Packs>,
+       begin_pass<Move::sweeps, S, Packs>, begin_pass<Move::settle, S, Packs>},
+      {end_pass<End::gauss_newton, S, Packs>, end_pass<End::full, S, Packs>,
+       end_pass<End::verlet, S, Packs>, end_pass<End::shake, S, Packs>,
+       end_pass<End::rattle, S, Packs>, end_pass<End::settle, S, Packs>},
+      {noise_passes<false, S, Packs>(), noise_passes<true, S, Packs>()},
+      {},
+      total_forces<S, Packs>,
+      remove_net_force_of_cluster<S, Packs>,
+      confine};
+  put_between_forces<Thermostat::none, S, Packs>(kernels.between_forces);
+  put_between_forces<Thermostat::gla, S, Packs>(kernels.between_forces);
+  put_between_forces<Thermostat::baoab, S, Packs>(kernels.between_forces);
+  return kernels;
 }
 constexpr cpu::StepKernels<double, MoleculePacks> double_step_kernels() {
   auto kernels = step_kernels<double, MoleculePacks>();

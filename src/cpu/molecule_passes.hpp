@@ -130,15 +130,29 @@ TARN_HD void take_note(const Packs& packs, int p, const StepNote<number_t<M>>& n
   }
 }
 
+// The parts of a step at a pack.
+
+template <Move kMove, class S, class Packs>
+TARN_HD void begin_at(const StepNumbers<S>& q, const Packs& packs, int p, State<Packs>& s,
+                      PassReport& report) {
+  take_note<kMove>(packs, p, begin_step(q, kMove, s), s, report);
+}
+template <End kEnd, class S, class Packs>
+TARN_HD void end_at(const StepNumbers<S>& q, const Packs& packs, int p, State<Packs>& s,
+                    PassReport& report) {
+  const auto good = end_step(q, kEnd, load_triple(packs.f + nine_at<Number<Packs>>(p)), s);
+  if constexpr (kEnd == End::full) flag_indefinite(good, s, report);
+  check(p, s, report);
+}
+
 // Passes copy the numbers of the step: no store can change them, so that they are read once.
 
 template <Move kMove, class S, class Packs>
 PassReport begin_pass(const StepNumbers<S>& numbers, const Packs& packs) {
   const StepNumbers<S> q = numbers;
   PassReport report;
-  for_each_pack<kChangesXV>(packs, [&](int p, State<Packs>& s) {
-    take_note<kMove>(packs, p, begin_step(q, kMove, s), s, report);
-  });
+  for_each_pack<kChangesXV>(
+      packs, [&](int p, State<Packs>& s) { begin_at<kMove>(q, packs, p, s, report); });
   return report;
 }
 
@@ -183,11 +197,8 @@ template <End kEnd, class S, class Packs>
 PassReport end_pass(const StepNumbers<S>& numbers, const Packs& packs) {
   const StepNumbers<S> q = numbers;
   PassReport report;
-  for_each_pack<kChangesVA>(packs, [&](int p, State<Packs>& s) {
-    const auto good = end_step(q, kEnd, load_triple(packs.f + nine_at<Number<Packs>>(p)), s);
-    if constexpr (kEnd == End::full) flag_indefinite(good, s, report);
-    check(p, s, report);
-  });
+  for_each_pack<kChangesVA>(packs,
+                            [&](int p, State<Packs>& s) { end_at<kEnd>(q, packs, p, s, report); });
   return report;
 }
 /// After accelerations that were solved elsewhere.
@@ -221,29 +232,26 @@ PassReport end_kick(const StepParameters& q, const MoleculePacks& packs) {
             lane_numbers<std::uint64_t>() + U64(static_cast<std::uint64_t>(p.number * kLanes))};
   });
 }
-/// Calls step(pack number, state, noise) for each pack. Noise is made for two packs at a time. Long
-/// steps are inlined by force: called twice, they would take their state through memory.
-template <Changes kChanges, class Step>
-TARN_HD void for_each_pack_with_noise(const PhiloxKeys& seed, const MoleculePacks& packs,
-                                      std::int64_t step_number, const Step& step) {
-  for (int p = packs.first_pack; p < packs.last_pack; p += 2) {
-    const int second = p + 1 < packs.last_pack ? p + 1 : p;
-    Triple<D> xi[2];
-    widen(normals_of(seed, packs, double_pack(packs, p), double_pack(packs, second), step_number),
-          xi);
-    at_pack<kChanges>(packs, p, [&](int, MoleculeState<D>& s) { step(p, s, xi[0]); });
-    if (second == p) break;
-    at_pack<kChanges>(packs, second, [&](int, MoleculeState<D>& s) { step(second, s, xi[1]); });
+/// Calls op(pack number, noise) for each pack; noise() is a Triple. It is made for two packs of
+/// doubles at a time, and stays in memory as floats until it is asked for.
+template <class Op>
+TARN_HD void for_each_noise(const PhiloxKeys& seed, const MoleculePacks& packs,
+                            std::int64_t step_number, const Op& op) {
+  for (int first = packs.first_pack; first < packs.last_pack; first += 2) {
+    const int end = first + 2 < packs.last_pack ? first + 2 : packs.last_pack;
+    const Triple<F> normals = normals_of(seed, packs, double_pack(packs, first),
+                                         double_pack(packs, end - 1), step_number);
+    for (int p = first; p < end; ++p) op(p, [&] { return widened_half(normals, p - first); });
   }
 }
-template <Changes kChanges, class Step>
-TARN_HD void for_each_pack_with_noise(const PhiloxKeys& seed, const SinglePacks& packs,
-                                      std::int64_t step_number, const Step& step) {
-  for_each_pack<kChanges>(packs, [&](int p, SingleState<F, U>& s) {
-    step(
-        p, s,
-        normals_of(seed, packs, half_of_pack(packs, p, 0), half_of_pack(packs, p, 1), step_number));
-  });
+template <class Op>
+TARN_HD void for_each_noise(const PhiloxKeys& seed, const SinglePacks& packs,
+                            std::int64_t step_number, const Op& op) {
+  for (int p = packs.first_pack; p < packs.last_pack; ++p) {
+    const Triple<F> normals =
+        normals_of(seed, packs, half_of_pack(packs, p, 0), half_of_pack(packs, p, 1), step_number);
+    op(p, [&] { return normals; });
+  }
 }
 /// Adds the heat of a pack of doubles to the molecules' own.
 TARN_HD void add_heat_of(const PackLanes& packs, std::ptrdiff_t p, const Triple<D>& before,
@@ -278,28 +286,70 @@ TARN_HD auto looker(const Packs& packs, int p) {
 }
 
 template <Move kMove, bool kHeat, class S, class Packs>
+TARN_HD void thermostat_at(const StepNumbers<S>& q, const Packs& packs, int p,
+                           const Triple<Number<Packs>>& xi, State<Packs>& s) {
+  thermostat_step(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s, looker<kHeat>(packs, p));
+}
+template <Move kMove, bool kHeat, class S, class Packs>
+TARN_HD void begin_baoab_at(const StepNumbers<S>& q, const Packs& packs, int p,
+                            const Triple<Number<Packs>>& xi, State<Packs>& s, PassReport& report) {
+  Triple<Number<Packs>> v;
+  const auto note = begin_baoab(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s, v,
+                                looker<kHeat>(packs, p));
+  store_triple(v, packs.v_thermal + nine_at<Number<Packs>>(p));
+  take_note<kMove>(packs, p, note, s, report);
+}
+
+template <Move kMove, bool kHeat, class S, class Packs>
 void thermostat_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
   const StepNumbers<S> q = numbers;
-  for_each_pack_with_noise<kChangesV>(
-      q.seed, packs, step,
-      [&](int p, State<Packs>& s, const Triple<Number<Packs>>& xi) __attribute__((always_inline)) {
-        thermostat_step(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s,
-                        looker<kHeat>(packs, p));
-      });
+  for_each_noise(q.seed, packs, step, [&](int p, const auto& noise) {
+    at_pack<kChangesV>(packs, p, [&](int, State<Packs>& s) {
+      thermostat_at<kMove, kHeat>(q, packs, p, noise(), s);
+    });
+  });
 }
 template <Move kMove, bool kHeat, class S, class Packs>
 PassReport baoab_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
   const StepNumbers<S> q = numbers;
   PassReport report;
-  for_each_pack_with_noise<kChangesXV>(
-      q.seed, packs, step,
-      [&](int p, State<Packs>& s, const Triple<Number<Packs>>& xi) __attribute__((always_inline)) {
-        Triple<Number<Packs>> v;
-        const auto note = begin_baoab(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s, v,
-                                      looker<kHeat>(packs, p));
-        store_triple(v, packs.v_thermal + nine_at<Number<Packs>>(p));
-        take_note<kMove>(packs, p, note, s, report);
-      });
+  for_each_noise(q.seed, packs, step, [&](int p, const auto& noise) {
+    at_pack<kChangesXV>(packs, p, [&](int, State<Packs>& s) {
+      begin_baoab_at<kMove, kHeat>(q, packs, p, noise(), s, report);
+    });
+  });
+  return report;
+}
+
+/// The passes from the forces of a step to those of the next one as a single one, so that a state
+/// is loaded and stored once. Accelerations are not stored.
+template <Thermostat kThermostat, Move kMove, End kEnd, class S, class Packs>
+PassReport between_forces(const StepNumbers<S>& numbers, const Packs& packs, const Packs& next,
+                          std::int64_t step) {
+  const StepNumbers<S> q = numbers;
+  PassReport report;
+  const auto at = [&](int p, const auto& noise) TARN_INLINE_LAMBDA {
+    State<Packs> s = load_state(packs, p);
+    end_at<kEnd>(q, packs, p, s, report);
+    // Positions are loaded again rather than kept on the stack, and noise not before this.
+    read_memory_again();
+    s.x = load_state(packs, p).x;
+    if constexpr (kThermostat == Thermostat::baoab) {
+      begin_baoab_at<kMove, false>(q, packs, p, noise(), s, report);
+    } else {
+      if constexpr (kThermostat == Thermostat::gla) {
+        thermostat_at<kMove, false>(q, packs, p, noise(), s);
+      }
+      begin_at<kMove>(q, packs, p, s, report);
+    }
+    store_positions(s, next, p);
+    store_triple(s.v, next.v + nine_at<Number<Packs>>(p));
+  };
+  if constexpr (kThermostat == Thermostat::none) {
+    for (int p = packs.first_pack; p < packs.last_pack; ++p) at(p, nullptr);
+  } else {
+    for_each_noise(q.seed, packs, kThermostat == Thermostat::baoab ? step + 1 : step, at);
+  }
   return report;
 }
 

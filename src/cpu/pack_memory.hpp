@@ -67,6 +67,16 @@ TARN_HD void widen(const Triple<F>& a, Triple<D> (&out)[2]) {
   widen(a.h1, out[0].h1, out[1].h1);
   widen(a.h2, out[0].h2, out[1].h2);
 }
+/// A half of the lanes of numbers in memory.
+TARN_HD Triple<D> widened_half(const Triple<F>& a, int half) {
+  const auto lanes = [&](const F& of) {
+    return load_widened(reinterpret_cast<const float*>(&of) + half * kLanes);
+  };
+  const auto vec3 = [&](const Vec3<F>& of) -> Vec3<D> {
+    return {lanes(of.x), lanes(of.y), lanes(of.z)};
+  };
+  return {vec3(a.o), vec3(a.h1), vec3(a.h2)};
+}
 template <bool kMSite, class T>
 TARN_HD SiteForces<Pack<T>> load_site_forces(const T* p) {
   constexpr int n = 3 * Pack<T>::lanes;

@@ -5,7 +5,8 @@
 
 namespace tarn::cpu {
 
-/// Stage times are taken at every step whose number is a multiple of this, and scaled.
+/// Stage times are taken at every step whose number is a multiple of this, and scaled. The stages
+/// of such a step are passes of their own.
 inline constexpr std::int64_t kTimedSteps = 32;
 
 /// Tells how long each stage of such a step takes.

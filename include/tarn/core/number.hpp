@@ -141,6 +141,13 @@ TARN_HD void end_of_stage() {
 #endif
 }
 
+/// Nothing that was read before is kept for use after it, but what is held in variables.
+TARN_HD void read_memory_again() {
+#if !defined(__CUDACC__)
+  asm volatile("" ::: "memory");
+#endif
+}
+
 template <class T>
 TARN_HD T abs(const T& a) {
   return select(a < T(0), -a, a);
