@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -10,6 +9,7 @@
 #include "bench/bench_system.hpp"
 #include "bench/pair_bound.hpp"
 #include "src/cpu/dense_solve.hpp"
+#include "src/cpu/stage_clock.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/molecule_solve.hpp"
@@ -39,10 +39,11 @@ void run_case(benchmark::State& state, const Case& c, const std::string& instruc
       std::max<std::int64_t>(1, static_cast<std::int64_t>(2e5 / ((pairs + 1.0) * c.replicas)));
   engine->advance(steps);
   const double before = bench::multiply_adds_per_ns(instruction_set);
-  const double pairs_before_s = engine->report().pair_seconds;
-  const auto start = std::chrono::steady_clock::now();
+  // From the step after a timed one on.
+  while (engine->step() % cpu::kTimedSteps != 1) engine->advance(1);
+  const std::int64_t first_step = engine->step();
+  const double seconds_before = engine->report().pair_seconds;
   for (auto _ : state) engine->advance(steps);
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   const double multiply_adds = 0.5 * (before + bench::multiply_adds_per_ns(instruction_set));
   const double done = static_cast<double>(steps) * static_cast<double>(state.iterations());
   state.counters["cluster_steps_per_s"] =
@@ -51,13 +52,14 @@ void run_case(benchmark::State& state, const Case& c, const std::string& instruc
     state.counters["time_per_pair"] = benchmark::Counter(
         done * c.replicas * pairs, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
   }
-  const double pair_share = (engine->report().pair_seconds - pairs_before_s) / elapsed.count();
+  const std::int64_t timed_steps = (engine->step() - first_step) / cpu::kTimedSteps;
   const bench::PairSlots slots =
       bench::pair_slots(instruction_set, c.precision != Precision::double_, false);
-  if (pairs > 0.0 && multiply_adds > 0.0) {
-    state.counters["share_of_bound"] = benchmark::Counter(
-        done * c.replicas * pairs * 1e-9 * slots.slots / (slots.lanes * multiply_adds * pair_share),
-        benchmark::Counter::kIsRate);
+  if (pairs > 0.0 && multiply_adds > 0.0 && timed_steps > 0) {
+    const double pair_ns_per_step = 1e9 * (engine->report().pair_seconds - seconds_before) /
+                                    static_cast<double>(timed_steps * cpu::kTimedSteps);
+    state.counters["share_of_bound"] =
+        c.replicas * pairs * slots.slots / (slots.lanes * multiply_adds * pair_ns_per_step);
   }
   if (!engine->blow_ups().empty()) state.SkipWithError("a replica blew up");
 }

@@ -17,8 +17,9 @@ void doctor() {
   fmt::print("flags: {}\n\n", build::kFlags);
 
   const std::vector<std::string> sets = cpu_instruction_sets();
-  fmt::print("CPU: {} thread{}; instruction set {}", default_threads(),
-             default_threads() == 1 ? "" : "s", sets.front());
+  const std::string name = processor_name();
+  fmt::print("CPU: {}{} thread{}; instruction set {}", name.empty() ? "" : name + ", ",
+             default_threads(), default_threads() == 1 ? "" : "s", sets.front());
   fmt::print(" (in this build: {})\n", build::kInstructionSets);
 #if defined(__aarch64__)
   fmt::print("     portable means NEON here: 16 bytes at a time.\n");

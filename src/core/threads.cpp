@@ -9,7 +9,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -117,6 +119,27 @@ class Threads {
 };
 
 }  // namespace
+
+std::string processor_name(const std::string& cpuinfo) {
+  std::ifstream lines(cpuinfo);
+  std::map<std::string, std::string> values;
+  for (std::string line; std::getline(lines, line) && !line.empty();) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos) continue;
+    std::istringstream key_words(line.substr(0, colon)), value_words(line.substr(colon + 1));
+    const auto joined = [](std::istringstream& words) {
+      std::string all;
+      for (std::string word; words >> word;) all += (all.empty() ? "" : " ") + word;
+      return all;
+    };
+    values[joined(key_words)] = joined(value_words);
+  }
+  std::string name = values["model name"];
+  if (!name.empty() && !values["cpu family"].empty() && !values["model"].empty()) {
+    name += " (family " + values["cpu family"] + ", model " + values["model"] + ")";
+  }
+  return name;
+}
 
 double quota_of_control_group(const std::string& groups, const std::string& root) {
   std::ifstream lines(groups);

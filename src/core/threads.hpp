@@ -15,6 +15,10 @@ int processors();
 /// OpenMP, or all processors.
 int default_threads();
 
+/// What the processor says it is, as "AMD EPYC (family 25, model 17)"; empty where it says nothing.
+/// @param cpuinfo as /proc/cpuinfo; that of its first processor counts
+std::string processor_name(const std::string& cpuinfo = "/proc/cpuinfo");
+
 /// Processors by the quotas of a process's control group and those above it; 0: no quota.
 /// @param groups as /proc/self/cgroup; only version 2 of control groups is read
 /// @param root as /sys/fs/cgroup

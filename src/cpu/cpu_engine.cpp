@@ -134,8 +134,9 @@ class CpuEngine final : public Engine {
   }
 
   std::string description() const override {
+    const std::string name = processor_name();
     return arithmetic() + ", " + std::to_string(threads_) +
-           (threads_ == 1 ? " thread" : " threads");
+           (threads_ == 1 ? " thread" : " threads") + (name.empty() ? "" : ", " + name);
   }
   std::string arithmetic() const override { return std::string("CPU, ") + kernels_.name; }
 
@@ -446,8 +447,7 @@ bool CpuEngine::goes_on(Steps& steps, std::int64_t step) {
   const auto pass =
       steps.kernels.between_forces[static_cast<int>(system_.thermostat.kind)]
                                   [static_cast<int>(passes_.move)][static_cast<int>(passes_.end)];
-  if (pass == nullptr || !passes_end_steps() || tallies_heat_ || steps.hand.size() > 1)
-    return false;
+  if (pass == nullptr || !layout_.is_small() || !passes_end_steps() || tallies_heat_) return false;
   auto next = steps.packs;
   next.x = steps.next_x.data();
   next.v = steps.next_v.data();

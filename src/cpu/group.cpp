@@ -128,30 +128,30 @@ void GroupLayout::prepare_to_step(const Group& group, WorkSpace& s) const {
   s.f.resize(molecules * 9);
   s.totals.resize(molecules * 3);
   s.sites.resize(molecules * kSiteComponents);
-  if (small_) {
-    // Doubles that hold floats too.
-    if (!single_) s.work.resize(small_work_size(group) / (wide_ ? 2 : 1) + 1);
-  } else {
+  if (!small_) {
     s.block_f.resize(block_force_size(padded_molecules(n_), blocks()) / (wide_ ? 2 : 1));
-  }
-  if (!single_) {
+  } else if (!single_) {
+    // Doubles that hold floats too.
+    s.work.resize(small_work_size(group) / (wide_ ? 2 : 1) + 1);
     s.next_x.resize(group.x.size());
     s.next_v.resize(group.v.size());
-    return;
   }
+  if (!single_) return;
   SingleGroup& f = s.single;
   const std::size_t size = static_cast<std::size_t>(packs_in(group, wide_slots()) * wide_slots());
   f.x.resize(size * kFixedComponents);
   f.kept_x.resize(f.x.size());
   f.v.resize(size * 9);
   f.kept_v.resize(f.v.size());
-  f.next_x.resize(f.x.size());
-  f.next_v.resize(f.v.size());
   f.a.resize(size * 9);
   f.f.resize(size * 9);
   f.totals.resize(size * 3);
   f.sites.resize(size * kSiteComponents);
-  if (small_) f.work.resize(small_work_size(group));
+  if (small_) {
+    f.work.resize(small_work_size(group));
+    f.next_x.resize(f.x.size());
+    f.next_v.resize(f.v.size());
+  }
   if (!group.v_thermal.empty()) f.v_thermal.resize(size * 9);
 }
 

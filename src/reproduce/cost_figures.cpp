@@ -250,6 +250,7 @@ void make_scheme_cost_figure(const Reproduction& r, const ReproduceOptions& opti
   for (const std::string& scheme : r.schemes) page.text(fmt::format(" `{}` |", scheme));
   page.text("\n|---|---|");
   for (std::size_t k = 0; k < r.schemes.size(); ++k) page.text("---|");
+  std::string description;
   for (int n : kStructures) {
     if (n > options.most_molecules) break;
     const int replicas = n <= kFew ? 64 : 1;
@@ -261,6 +262,7 @@ void make_scheme_cost_figure(const Reproduction& r, const ReproduceOptions& opti
       Timed& t = timed.emplace_back();
       t.engine = engine_of(with_scheme(deck, scheme));
       t.replicas = replicas;
+      description = t.engine->description();
     }
     time_in_turns(timed, kTurns, kTurnSeconds * options.share_of_time);
     page.text(fmt::format("\n| {} | {} |", n, replicas));
@@ -295,7 +297,7 @@ void make_scheme_cost_figure(const Reproduction& r, const ReproduceOptions& opti
     paper.y.push_back(ratio);
     paper.marks.push_back(fmt::format("paper: {}", ratio));
   }
-  page.text("\n");
+  page.text("\n\n" + description + ".\n");
   page.write({p});
 }
 

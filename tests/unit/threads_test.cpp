@@ -123,5 +123,21 @@ TEST(Processors, ThereIsOneAtLeastAndAVariableSaysHowManyThreads) {
   if (before != nullptr) setenv("OMP_NUM_THREADS", kept.c_str(), 1);
 }
 
+TEST(ProcessorName, IsThatOfTheFirstProcessor) {
+  const test::ScratchFolder folder;
+  const std::string file = folder.file("cpuinfo");
+  const auto name_of = [&](const std::string& text) {
+    std::ofstream(file) << text;
+    return processor_name(file);
+  };
+  EXPECT_EQ(name_of("processor\t: 0\ncpu family\t: 6\nmodel\t\t: 143\n"
+                    "model name\t: Intel(R) Xeon(R)   Platinum 8488C\n\n"
+                    "processor\t: 1\nmodel name\t: another\n"),
+            "Intel(R) Xeon(R) Platinum 8488C (family 6, model 143)");
+  EXPECT_EQ(name_of("model name : one of its kind\n"), "one of its kind");
+  EXPECT_EQ(name_of("CPU implementer\t: 0x41\nno colon\n"), "");
+  EXPECT_EQ(processor_name(folder.file("none")), "");
+}
+
 }  // namespace
 }  // namespace tarn
