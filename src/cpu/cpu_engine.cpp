@@ -441,7 +441,8 @@ void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
 
 /// From the forces of a step to those of the next one in one pass, where it does what the passes
 /// after each other do.
-/// @return whether it did; if not, the state is as before
+/// @return whether it did; if not, the state is as before, but for v_thermal, which the next step
+/// sets
 template <class Steps>
 bool CpuEngine::goes_on(Steps& steps, std::int64_t step) {
   const auto pass =
@@ -455,7 +456,6 @@ bool CpuEngine::goes_on(Steps& steps, std::int64_t step) {
   if (done.bad_pack >= 0) return false;
   steps.take_next();
   steps.tally.report.constraint_iterations += done.iterations;
-  steps.tally.report.indefinite_hessians += done.indefinite;
   return true;
 }
 

@@ -133,8 +133,12 @@ void GroupLayout::prepare_to_step(const Group& group, WorkSpace& s) const {
   } else if (!single_) {
     // Doubles that hold floats too.
     s.work.resize(small_work_size(group) / (wide_ ? 2 : 1) + 1);
-    s.next_x.resize(group.x.size());
     s.next_v.resize(group.v.size());
+    if (group.lanes_are_replicas) {
+      s.next_x.resize(group.x.size());
+    } else {
+      s.next_x = group.x;  // packs that only fill up are read too, and no pass writes them
+    }
   }
   if (!single_) return;
   SingleGroup& f = s.single;

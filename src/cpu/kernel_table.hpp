@@ -161,7 +161,8 @@ struct StepKernels {
   PassReport (*end[kEnds])(const StepNumbers<S>&, const Packs&);
   NoisePasses<S, Packs> noise[2];  ///< [heat is tallied?]
   /// All from the forces of step `step` to those of the next one, without heat, by Thermostat, Move
-  /// and End: reads x and v of `packs`, writes those of `next`, and leaves the accelerations.
+  /// and End: reads x and v of `packs`, writes those of `next` and v_thermal, and leaves the
+  /// accelerations. Indefinite Hessians make packs bad.
   PassReport (*between_forces[kThermostats][kMoves][kEnds])(const StepNumbers<S>&,
                                                             const Packs& packs, const Packs& next,
                                                             std::int64_t step);

@@ -29,7 +29,7 @@ PairCountRequest count_requests() {
   c.enabled = true;
   c.r_max_A = 6.0;
   c.bins = 60;
-  c.every = 2;
+  c.every = 4;
   return c;
 }
 
