@@ -500,24 +500,6 @@ TARN_HD Pack<std::uint32_t> narrow(const Pack<T>& low, const Pack<T>& high) {
   }
 }
 
-/// A float pack as two double packs: lanes 0 .. L-1 and L .. 2L-1.
-TARN_HD void widen(const Pack<float>& a, Pack<double>& low, Pack<double>& high) {
-#if defined(TARN_PACK_AVX512)
-  low = {_mm512_cvtps_pd(_mm512_castps512_ps256(a.v))};
-  high = {_mm512_cvtps_pd(_mm512_extractf32x8_ps(a.v, 1))};
-#elif defined(TARN_PACK_AVX2)
-  low = {_mm256_cvtps_pd(_mm256_castps256_ps128(a.v))};
-  high = {_mm256_cvtps_pd(_mm256_extractf128_ps(a.v, 1))};
-#else
-  low = Pack<double>(__builtin_convertvector(first_half(a), Pack<double>::Native));
-  high = Pack<double>(__builtin_convertvector(second_half(a), Pack<double>::Native));
-#endif
-}
-TARN_HD void widen(const Vec3<Pack<float>>& a, Vec3<Pack<double>>& low, Vec3<Pack<double>>& high) {
-  widen(a.x, low.x, high.x);
-  widen(a.y, low.y, high.y);
-  widen(a.z, low.z, high.z);
-}
 /// A double pack from as many floats, and rounded to them.
 TARN_HD Pack<double> widened(const HalfNative<float>& a) {
 #if defined(TARN_PACK_AVX512)
@@ -530,6 +512,16 @@ TARN_HD Pack<double> widened(const HalfNative<float>& a) {
 }
 TARN_HD HalfNative<float> rounded(const Pack<double>& a) {
   return __builtin_convertvector(a.v, HalfNative<float>);
+}
+/// A float pack as two double packs: lanes 0 .. L-1 and L .. 2L-1.
+TARN_HD void widen(const Pack<float>& a, Pack<double>& low, Pack<double>& high) {
+  low = widened(first_half(a));
+  high = widened(second_half(a));
+}
+TARN_HD void widen(const Vec3<Pack<float>>& a, Vec3<Pack<double>>& low, Vec3<Pack<double>>& high) {
+  widen(a.x, low.x, high.x);
+  widen(a.y, low.y, high.y);
+  widen(a.z, low.z, high.z);
 }
 /// The same from and to memory that is aligned to half a pack.
 TARN_HD Pack<double> load_widened(const float* p) {
