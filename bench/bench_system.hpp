@@ -8,7 +8,7 @@
 #include "tarn/system.hpp"
 
 /// @file
-/// What the benchmarks of engines run: TIP3P clusters of one size, steps of 0.5 fs.
+/// What the benchmarks of engines run: clusters of one size, TIP3P if not told, steps of 0.5 fs.
 
 namespace tarn::bench {
 
@@ -20,11 +20,12 @@ struct Case {
   Precision precision;
   Thermostat thermostat;
   Solver solver = Solver::structured;
+  const char* model = "tip3p";
 };
 
 inline System bench_system(const Case& c) {
   System system;
-  system.model = kWaterModels[0];
+  system.model = *find_water_model(c.model);
   system.molecules = c.molecules;
   system.integrator.scheme = c.scheme;
   system.integrator.solver = c.solver;
@@ -44,7 +45,7 @@ inline System bench_system(const Case& c) {
 inline State bench_start(const Case& c) {
   State state;
   state.molecules = c.molecules;
-  const std::vector<double> x = random_cluster(kWaterModels[0], c.molecules, 1, 0);
+  const std::vector<double> x = random_cluster(*find_water_model(c.model), c.molecules, 1, 0);
   for (int r = 0; r < c.replicas; ++r) {
     state.replica_ids.push_back(r);
     state.positions_A.insert(state.positions_A.end(), x.begin(), x.end());

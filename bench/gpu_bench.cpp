@@ -43,8 +43,8 @@ double bound_seconds(const Case& c, double steps, const Bound& bound) {
   const int lanes = gpu::lanes_of(bound.device.compute_capability, floats);
   if (lanes == 0) return 0.0;
   return gpu::bound_seconds(steps * bench::pairs_of(c) * c.replicas,
-                            gpu::instructions_of_pair(false), bound.device.multiprocessors, lanes,
-                            bound.clock_Hz);
+                            gpu::instructions_of_pair(bench::bench_system(c).model.has_m_site()),
+                            bound.device.multiprocessors, lanes, bound.clock_Hz);
 }
 
 /// Steps that are timed at a time: some 20 ms, which hide a launch and let clocks rise, whatever
@@ -119,6 +119,11 @@ void add_cases(const Bound& bound) {
     cases.push_back(
         {"zss_gla", molecules, replicas, Scheme::zss_stiff, precision, Thermostat::gla});
   };
+  const auto add_tip4p = [&](Precision precision, int molecules, int replicas) {
+    add(precision, molecules, replicas);
+    cases.back().name = "zss_gla_tip4p";
+    cases.back().model = "tip4p";
+  };
   for (Precision precision : {Precision::mixed, Precision::double_}) {
     for (int replicas : {1, 10, 100, 1'000, 10'000, 50'000, 200'000}) add(precision, 7, replicas);
     for (int molecules : {32, 64, 100, 128, 216, 512, 1000, 2000, 4000, 10'000, 20'000}) {
@@ -130,6 +135,9 @@ void add_cases(const Bound& bound) {
     add(precision, 6, 200'000);
     add(precision, 32, 10'000);
     add(precision, 100, 1'000);
+    add_tip4p(precision, 7, 200'000);
+    add_tip4p(precision, 100, 1'000);
+    add_tip4p(precision, 1000, 1);
   }
   for (int molecules : {7, 32, 100, 1000}) add(Precision::single, molecules, 1);
   add(Precision::single, 7, 200'000);

@@ -13,6 +13,7 @@ inline std::string cuda_cure(cudaError_t error) {
   switch (error) {
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:
+    case cudaErrorUnsupportedPtxVersion:
       return "; this build has no code for this GPU: configure with "
              "-DCMAKE_CUDA_ARCHITECTURES=native, or with -DTARN_CUDA_RELEASE_ARCHS=ON";
     case cudaErrorIllegalAddress:

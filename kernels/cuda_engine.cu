@@ -359,7 +359,7 @@ class CudaEngine final : public Engine {
 
   int per_warp() const { return path_ == Path::warp ? clusters_per_warp(n_) : 0; }
 
-  void gather(const std::vector<double>& c, std::size_t replica, double* out) const {
+  void gather(std::span<const double> c, std::size_t replica, double* out) const {
     for (int m = 0; m < n_; ++m) {
       const std::int64_t slot = slot_of(static_cast<std::int64_t>(replica), m, n_, per_warp());
       for (int k = 0; k < 9; ++k) {
@@ -368,7 +368,7 @@ class CudaEngine final : public Engine {
     }
   }
 
-  void gather_heat(const std::vector<double>& heat, std::size_t replica, double* out) const {
+  void gather_heat(std::span<const double> heat, std::size_t replica, double* out) const {
     for (int m = 0; m < n_; ++m) {
       const std::int64_t slot = slot_of(static_cast<std::int64_t>(replica), m, n_, per_warp());
       out[m] = heat[static_cast<std::size_t>(slot)];
@@ -557,16 +557,12 @@ class CudaEngine final : public Engine {
   }
 
   void fill(unsigned fields, const std::vector<std::size_t>& live, Frame& frame) {
-    const bool measures = fields & (kEnergies | kConservation);
-    std::vector<double> energies;
     const std::size_t tiles = static_cast<std::size_t>(observed_tiles(n_));
-    if (measures && !replica_ids_.empty()) {
-      const DeviceBuffer<double> parts(replica_ids_.size() * tiles);
-      launch_energy(device_state_, cluster_, m_site_, parts.get(), stream_.stream());
-      stream_.wait();
-      energies = parts.download();
+    if ((fields & (kEnergies | kConservation)) && !replica_ids_.empty()) {
+      if (energies_.size() == 0) energies_ = DeviceBuffer<double>(replica_ids_.size() * tiles);
+      launch_energy(device_state_, cluster_, m_site_, energies_.get(), stream_.stream());
+      host_.energies.take(energies_, stream_.stream());
     }
-    std::vector<double> f;
     const IntegratorSpec& i = system_.integrator;
     if ((fields & kMultipliers) && !is_rigid(i.scheme) && !std::isfinite(i.omega)) {
       ClusterSystem without_wall = cluster_;
@@ -578,21 +574,31 @@ class CudaEngine final : public Engine {
       } else {
         prepare(Prepare::forces, without_wall, Precision::double_);
       }
-      stream_.wait();
-      f = f_.download();
+      host_.f.take(f_, stream_.stream());
     }
-    const std::vector<double> x = x_.download(), v = v_.download(), a = a_.download();
-    const std::vector<double> v_thermal = v_thermal_.download(), heat = heat_.download();
+    host_.x.take(x_, stream_.stream());
+    host_.a.take(a_, stream_.stream());
+    const bool moving =
+        fields & ~static_cast<unsigned>(kPositions | kOwnPositions | kHeat | kPairCounts);
+    if (moving) {
+      host_.v.take(v_, stream_.stream());
+      host_.v_thermal.take(v_thermal_, stream_.stream());
+    }
+    host_.heat.take(heat_, stream_.stream());
+    stream_.wait();
+    const std::span<const double> energies = host_.energies.values(), f = host_.f.values();
     for_each_index(
         static_cast<std::int64_t>(live.size()), threads_, [&](int) { return Measure::Replica(n_); },
         [&](Measure::Replica& replica, std::int64_t at) {
           const auto k = static_cast<std::size_t>(at);
           const std::size_t r = live[k];
-          gather(x, r, replica.x.data());
-          gather(v, r, replica.v.data());
-          gather(a, r, replica.a.data());
-          if (!heat.empty()) gather_heat(heat, r, replica.heat.data());
-          if (!v_thermal.empty()) gather(v_thermal, r, replica.v_thermal.data());
+          gather(host_.x.values(), r, replica.x.data());
+          gather(host_.a.values(), r, replica.a.data());
+          if (moving) gather(host_.v.values(), r, replica.v.data());
+          if (moving && v_thermal_.size() > 0) {
+            gather(host_.v_thermal.values(), r, replica.v_thermal.data());
+          }
+          if (heat_.size() > 0) gather_heat(host_.heat.values(), r, replica.heat.data());
           for (std::size_t c = 0; c < replica.q.size(); ++c) {
             replica.q[c] = std::fma(cluster_.step.bh2, replica.a[c], replica.x[c]);
           }
@@ -651,6 +657,10 @@ class CudaEngine final : public Engine {
   DeviceBuffer<double> partial_, net_, wall_;
   DeviceBuffer<long long> device_step_;
   DeviceBuffer<unsigned> begun_;
+  DeviceBuffer<double> energies_;  ///< [replica][observed_tiles(N)], once they were asked for
+  struct {
+    HostCopy<double> x, v, a, v_thermal, heat, f, energies;
+  } host_;  ///< of what the last Frame was made of
   DeviceState device_state_{};
   DeviceCounts counts_{};
   TileScratch tiles_{};

@@ -67,6 +67,44 @@ class DeviceBuffer {
   std::size_t size_ = 0;
 };
 
+/// A copy on the host, in page-locked memory where there is some, which the device writes without a
+/// detour. Made when it is first taken; what is taken often finds its place ready.
+template <class T>
+class HostCopy {
+ public:
+  HostCopy() = default;
+  HostCopy(const HostCopy&) = delete;
+  HostCopy& operator=(const HostCopy&) = delete;
+  ~HostCopy() { cudaFreeHost(locked_); }
+
+  /// Begins to copy. The numbers are there when the stream was waited for.
+  void take(const DeviceBuffer<T>& from, cudaStream_t stream) {
+    if (size_ != from.size()) reserve(from.size());
+    if (size_ == 0) return;
+    cuda_check(
+        cudaMemcpyAsync(place(), from.get(), size_ * sizeof(T), cudaMemcpyDeviceToHost, stream));
+  }
+  std::span<const T> values() const {
+    return {locked_ != nullptr ? locked_ : pageable_.data(), size_};
+  }
+
+ private:
+  T* place() { return locked_ != nullptr ? locked_ : pageable_.data(); }
+  void reserve(std::size_t size) {
+    cudaFreeHost(std::exchange(locked_, nullptr));
+    pageable_.clear();
+    size_ = size;
+    if (size == 0 || cudaMallocHost(&locked_, size * sizeof(T)) == cudaSuccess) return;
+    cudaGetLastError();  // forget it
+    locked_ = nullptr;
+    pageable_.resize(size);
+  }
+
+  T* locked_ = nullptr;
+  std::vector<T> pageable_;
+  std::size_t size_ = 0;
+};
+
 /// Waits for copies and fills, which have no order with the streams of engines. Not for the whole
 /// device: another thread's engine may be at work there, or capture a graph, which that would
 /// spoil.

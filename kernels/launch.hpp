@@ -39,7 +39,7 @@ struct TileScratch {
   long long* step;
   unsigned* begun;  ///< [slot]: see StepCounts; not used where the move is free
 };
-inline constexpr int kMostSiteBytes = 96;
+inline constexpr int kMostSiteBytes = 112;
 inline constexpr int kWallNumbers = 9;
 
 /// Work space and numbers of dense solves.

@@ -12,11 +12,13 @@
 namespace tarn::gpu {
 
 /// A site in shared or device memory: oxygen, its low part with pairs in float, offsets of H1, H2
-/// and M. Numbers that are read together lie side by side, so that they come 16 bytes at a time.
+/// and M. Numbers that are read together lie side by side, so that they come 16 bytes at a time; of
+/// which a site has an odd number, so that those of eight neighbours lie in different banks.
 template <class R, bool kMSite>
 struct alignas(16) PackedSite {
   static constexpr int kVectors = 3 + (std::is_same_v<R, float> ? 1 : 0) + (kMSite ? 1 : 0);
-  R c[3 * kVectors];
+  static constexpr int kUnits = ((3 * kVectors * static_cast<int>(sizeof(R)) + 15) / 16) | 1;
+  R c[kUnits * 16 / static_cast<int>(sizeof(R))];
 
   __device__ Vec3<R> vector(int k) const { return {c[3 * k], c[3 * k + 1], c[3 * k + 2]}; }
   __device__ void put(int k, const Vec3<R>& v) {

@@ -328,9 +328,21 @@ __device__ Triple<S> whole_force(const DeviceState& d, const SystemNumbers<S>& s
   Triple<S> f{zero, zero, zero};
   const Range rows = slice_range(part, kSumming, force_rows(d.molecules));
   if (p.there) {
-    for (int row = rows.first; row < rows.last; ++row) {
-      if (!has_row(row, p.molecule / kBand, d.molecules)) continue;
-      f = f + load_triple<S>(partial_forces<S>(d, scratch, row), d.slots, p.slot);
+    const auto load = [&](int row) {
+      return load_triple<S>(partial_forces<S>(d, scratch, row), d.slots, p.slot);
+    };
+    // Rows that all molecules have, some at a time, so that one does not wait for the other.
+    constexpr int kAtOnce = 4;
+    const int slices = force_slices(d.molecules);
+    const int last_of_slices = rows.last < slices ? rows.last : slices;
+    int row = rows.first;
+    for (; row + kAtOnce <= last_of_slices; row += kAtOnce) {
+      Triple<S> loaded[kAtOnce];
+      for (int k = 0; k < kAtOnce; ++k) loaded[k] = load(row + k);
+      for (int k = 0; k < kAtOnce; ++k) f = f + loaded[k];
+    }
+    for (; row < rows.last; ++row) {
+      if (has_row(row, p.molecule / kBand, d.molecules)) f = f + load(row);
     }
   }
   constexpr int component = (kSumming - 1) * kChunk;

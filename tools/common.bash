@@ -35,10 +35,10 @@ cmake --preset $preset -DTARN_WERROR=OFF"
 # The programs that tools/gpu-check runs: paths in a build folder, and their targets.
 # shellcheck disable=SC2034  # who sources this uses it
 gpu_programs=(bin/tarn bin/gpu_bench tests/device/device_probe_test
-  tests/device/engine_devices_test tests/device/single_point_test)
+  tests/device/engine_devices_test tests/device/roots_test tests/device/single_point_test)
 # shellcheck disable=SC2034
 gpu_targets=(tarn_cli gpu_bench device_device_probe_test device_engine_devices_test
-  device_single_point_test)
+  device_roots_test device_single_point_test)
 # One number for all that they are made of.
 gpu_sources() {
   find include src kernels bench tests/device tests/support cmake CMakeLists.txt -type f -print0 |

@@ -22,10 +22,10 @@
 /// @file
 /// The part of the CUDA language and runtime that kernels/ uses, on the CPU: the threads of a block
 /// are fibers that take turns, blocks follow each other, every second grid from its last thread to
-/// its first. The tests of devices run on it what would run on a GPU. It is for finding wrong indices
-/// and missing synchronisation, not for speed: a barrier that not all threads reach is an error here,
-/// and what a stream is given is done when somebody waits for it, no earlier. Reciprocal roots are
-/// those of estimates.hpp.
+/// its first. The tests of devices run on it what would run on a GPU. It is for finding wrong
+/// indices and missing synchronisation, not for speed: a barrier that not all threads reach is an
+/// error here, and what a stream is given is done when somebody waits for it, no earlier.
+/// Reciprocal roots are those of estimates.hpp.
 
 #define __global__
 #define __device__
@@ -150,8 +150,8 @@ T __shfl_sync(unsigned mask, T value, int from) {
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int with) {
   all_lanes(mask);
-  return tarn::emulated::exchange(value,
-                                  tarn::emulated::here_now().number % 32 ^ static_cast<unsigned>(with));
+  return tarn::emulated::exchange(
+      value, tarn::emulated::here_now().number % 32 ^ static_cast<unsigned>(with));
 }
 inline unsigned __ballot_sync(unsigned mask, bool vote) {
   all_lanes(mask);
@@ -185,6 +185,7 @@ enum cudaError_t {
   cudaErrorInvalidDeviceFunction = 98,
   cudaErrorNoDevice = 100,
   cudaErrorNoKernelImageForDevice = 209,
+  cudaErrorUnsupportedPtxVersion = 222,
   cudaErrorIllegalAddress = 700,
   cudaErrorMisalignedAddress = 716,
   cudaErrorLaunchFailure = 719
@@ -204,6 +205,7 @@ struct Machine {
   std::size_t memory = std::size_t{64} << 30;  ///< bytes of the device
   cudaError_t launch = cudaSuccess;            ///< of the next launch
   int clock_kHz = usual_clock_kHz();
+  bool locks_pages = true;
 };
 inline Machine machine;
 inline std::int64_t launches = 0;
@@ -331,6 +333,26 @@ inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cud
   }
   tarn::emulated::legacy_stream.finish();
   std::memcpy(to, from, bytes);
+  return cudaSuccess;
+}
+template <class T>
+cudaError_t cudaMallocHost(T** data, std::size_t bytes) {
+  tarn::emulated::not_in_a_capture();
+  if (!tarn::emulated::machine.locks_pages) return cudaErrorMemoryAllocation;
+  *data = static_cast<T*>(::operator new(bytes));
+  std::memset(static_cast<void*>(*data), 0xff, bytes);
+  return cudaSuccess;
+}
+inline cudaError_t cudaFreeHost(void* data) {
+  if (data == nullptr) return cudaSuccess;
+  tarn::emulated::finish_all();
+  ::operator delete(data);
+  return cudaSuccess;
+}
+/// To the host only.
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
+                                   cudaStream_t stream) {
+  tarn::emulated::put(stream, [=] { std::memcpy(to, from, bytes); });
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {

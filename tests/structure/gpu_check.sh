@@ -23,6 +23,7 @@ echo "ERROR OCCURRED: no"
 exit 1
 END
 program build/tests/device/device_probe_test <<<'exit 0'
+program build/tests/device/roots_test <<<'exit 0'
 program build/tests/device/single_point_test <<<'exit 0'
 program build/tests/device/engine_devices_test <<'END'
 case $* in
@@ -58,6 +59,7 @@ expect 'something FAILED$'
 expect '^All.E.Slow.cuda: passed'
 expect '^    CUDA: no \(warp_path.cu:1\)'
 expect '^single_points: passed'
+expect '^roots: passed'
 expect '^run_cuda_single: passed'
 expect '^gpu_bench: FAILED with status 1'
 expect '^zss_gla/double 3.0'
