@@ -1,5 +1,6 @@
 #include "tarn/compare.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -32,16 +33,21 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-/// "2 fs", or that of each scheme where they differ: "2 fs (settle), 0.5 fs (verlet)".
-template <class Result, class Number>
-std::string steps_text(const std::vector<Result>& schemes, Number Result::*step, const char* unit) {
+/// "100 steps of 2 fs", or those of each scheme where they differ: "100 steps of 2 fs (settle), 400
+/// of 0.5 fs (verlet)".
+template <class Result>
+std::string steps_text(const std::vector<Result>& schemes, double time, double Result::*step,
+                       const char* unit) {
   std::string text;
   bool differ = false;
   for (const Result& s : schemes) {
     differ = differ || s.*step != schemes.front().*step;
-    text += fmt::format("{}{}{} ({})", text.empty() ? "" : ", ", s.*step, unit, s.label);
+    text +=
+        fmt::format("{}{}{} of {}{} ({})", text.empty() ? "" : ", ", std::llround(time / s.*step),
+                    text.empty() ? " steps" : "", s.*step, unit, s.label);
   }
-  return differ ? text : fmt::format("{}{}", schemes.front().*step, unit);
+  const double one = schemes.front().*step;
+  return differ ? text : fmt::format("{} steps of {}{}", std::llround(time / one), one, unit);
 }
 
 /// A number, or "-" where there is none.
@@ -98,14 +104,18 @@ void print_mechanics_errors(std::FILE* out, const Deck& deck, const CompareResul
 }
 
 void print_mechanics(std::FILE* out, const Deck& deck, const CompareResult& result) {
-  fmt::print(out, "{}, {}, {} steps of {}\n\n", deck.name, deck.system.kind,
-             deck.mechanics.run.steps,
-             steps_text(result.mechanics, &MechanicsSchemeResult::step, ""));
+  const double time =
+      static_cast<double>(deck.mechanics.run.steps) * deck.mechanics.integrator.step;
+  fmt::print(out, "{}, {}, {}\n\n", deck.name, deck.system.kind,
+             steps_text(result.mechanics, time, &MechanicsSchemeResult::step, ""));
   std::vector<std::string> header{"scheme",   "steps/s",       "forces a step",
                                   "Hessians", "linear solves", "iterations"};
-  for (const auto& [name, change] : result.mechanics.front().changes) {
-    header.push_back("max change of " + name);
-  }
+  // What a scheme conserves is not known where it failed before its first step.
+  const auto most = std::max_element(result.mechanics.begin(), result.mechanics.end(),
+                                     [](const MechanicsSchemeResult& a, const auto& b) {
+                                       return a.changes.size() < b.changes.size();
+                                     });
+  for (const auto& [name, change] : most->changes) header.push_back("max change of " + name);
   header.push_back("stopped at");
   std::vector<std::vector<std::string>> rows{header};
   for (const MechanicsSchemeResult& s : result.mechanics) {
@@ -117,6 +127,7 @@ void print_mechanics(std::FILE* out, const Deck& deck, const CompareResult& resu
                     a_step(s.hessian_evaluations), fmt::format("{:.1f}", s.linear_solves_per_step),
                     fmt::format("{:.1f}", s.iterations_per_step)});
     for (const auto& [name, change] : s.changes) rows.back().push_back(number(change, "{:.1e}"));
+    rows.back().resize(header.size() - 1, "-");
     rows.back().push_back(s.failure.empty() ? "-" : fmt::format("step {}", s.steps));
   }
   print_table(out, rows);
@@ -124,9 +135,9 @@ void print_mechanics(std::FILE* out, const Deck& deck, const CompareResult& resu
 
 std::string percent(double share) { return number(100.0 * share, "{:.0f} %"); }
 std::string mean_text(const analysis::MeanError& mean, int digits) {
-  return std::isfinite(mean.mean)
-             ? fmt::format("{:.{}f} +- {:.{}f}", mean.mean, digits, mean.error, digits)
-             : "-";
+  if (!std::isfinite(mean.mean)) return "-";
+  if (!std::isfinite(mean.error)) return fmt::format("{:.{}f} +- ?", mean.mean, digits);
+  return fmt::format("{:.{}f} +- {:.{}f}", mean.mean, digits, mean.error, digits);
 }
 
 /// Errors beside costs, of runs with several steps.
@@ -176,7 +187,8 @@ void print_schemes(std::FILE* out, const CompareResult& result) {
          mean_text(s.potential_kcal_per_mol, 4), fmt::format("{:.1e}", s.constraint_max_A2),
          is_reference || !std::isfinite(s.oo_total_variation)
              ? "-"
-             : fmt::format("{:.4f} {:.4f}", s.oo_total_variation, s.oo_total_variation_noise),
+             : fmt::format("{:.4f} {}", s.oo_total_variation,
+                           number(s.oo_total_variation_noise, "{:.4f}")),
          fmt::format("{}", s.blow_ups.size())});
   }
   print_table(out, rows);
@@ -261,8 +273,9 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
                  : "molecules of " + deck.system.file.value_or(deck.system.state.value_or("")),
              deck.system.replicas,
              options.steps.empty()
-                 ? fmt::format("{} steps of {}", result.schemes.front().steps,
-                               steps_text(result.schemes, &SchemeResult::timestep_fs, " fs"))
+                 ? steps_text(result.schemes,
+                              static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs,
+                              &SchemeResult::timestep_fs, " fs")
                  : fmt::format("{:g} ps", static_cast<double>(deck.run.steps) *
                                               deck.integrator.timestep_fs * 1e-3),
              result.device);

@@ -60,8 +60,9 @@ std::string counted(std::int64_t n, const char* what) {
 }
 
 std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> width(rows.front().size(), 0);
+  std::vector<std::size_t> width;
   for (const auto& row : rows) {
+    width.resize(std::max(width.size(), row.size()), 0);
     for (std::size_t c = 0; c < row.size(); ++c) width[c] = std::max(width[c], row[c].size());
   }
   std::vector<std::string> lines;

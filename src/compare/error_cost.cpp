@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numbers>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@ namespace {
 
 /// Errors below this share of the noise are drawn there.
 constexpr double kLowest = 0.5;
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 const analysis::MeanError& error_of(const CostPoint& point, CostOf what) {
   return what == CostOf::potential ? point.potential : point.distance;
@@ -33,7 +35,7 @@ io::Series curve_of(const std::vector<CostPoint>& points, std::size_t number,
     const analysis::MeanError& e = error_of(point, what);
     s.x.push_back(point.us_per_ps);
     s.y.push_back(std::fabs(e.mean));
-    errors.push_back(e.error);
+    errors.push_back(std::isfinite(e.error) ? e.error : 0.0);
     if (curve.marked) s.marks.push_back(fmt::format("{:g}", point.timestep_fs));
   }
   s.set_error(errors);
@@ -48,16 +50,19 @@ io::Series curve_of(const std::vector<CostPoint>& points, std::size_t number,
   return s;
 }
 
-/// Of the total variation, by leaving out one group of replicas of `a` after the other.
+/// Of the total variation, by leaving out one group of replicas of `a` after the other; those that
+/// hold no replica are none. Not known of fewer than two.
 double jackknife_error(const Distances& a, const Distances& b) {
   std::vector<double> without;
   for (const std::vector<double>& group : a.of_groups) {
+    if (std::all_of(group.begin(), group.end(), [](double count) { return count == 0.0; }))
+      continue;
     std::vector<double> rest = a.counts;
     for (std::size_t k = 0; k < rest.size(); ++k) rest[k] -= group[k];
     without.push_back(analysis::total_variation(rest, b.counts));
   }
   const double n = static_cast<double>(without.size());
-  if (n < 2.0) return 0.0;
+  if (n < 2.0) return kUnknown;
   double mean = 0.0, squares = 0.0;
   for (double d : without) mean += d / n;
   for (double d : without) squares += (d - mean) * (d - mean);
@@ -85,6 +90,11 @@ analysis::MeanError total_variation_of(const Distances& own, const Distances& re
 }
 
 double noise_of_total_variation(const Distances& a, const Distances& b, double width_A) {
+  const auto is_known = [](const Distances& d) {
+    return std::any_of(d.error_per_A.begin(), d.error_per_A.end(),
+                       [](double error) { return error > 0.0; });
+  };
+  if (!is_known(a) || !is_known(b)) return kUnknown;
   double sum = 0.0;
   for (std::size_t k = 0; k < a.error_per_A.size(); ++k) {
     sum += std::hypot(a.error_per_A[k], b.error_per_A[k]);
@@ -105,7 +115,9 @@ io::Plot error_cost_plot(const std::vector<CostPoint>& points, const std::vector
     if (!point.survived) continue;
     low = std::min(low, point.us_per_ps);
     high = std::max(high, point.us_per_ps);
-    noise += what == CostOf::potential ? point.potential.error : point.distance_of_noise;
+    const double of_point =
+        what == CostOf::potential ? point.potential.error : point.distance_of_noise;
+    noise += std::isfinite(of_point) ? of_point : 0.0;
     count += 1.0;
     top = std::max(top, std::fabs(error_of(point, what).mean));
   }

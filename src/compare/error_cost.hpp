@@ -20,11 +20,13 @@ Deck with_scheme_and_step(const Deck& deck, const std::string& scheme, double ti
 
 /// Total variation of two histograms; its error by leaving out one group of replicas of the one and
 /// of the other after the other (jackknife). It is never negative, and of equal distributions it is
-/// noise_of_total_variation(): below some twice that nothing is seen, whatever the error.
+/// noise_of_total_variation(): below some twice that nothing is seen, whatever the error. The error
+/// of a single group is not known: NaN.
 analysis::MeanError total_variation_of(const Distances& own, const Distances& reference);
 
 /// The total variation that would be seen without any difference: the mean of half the sum of
-/// |p - q| when the bins differ by Gaussian noise only. @param width_A of a bin
+/// |p - q| when the bins differ by Gaussian noise only; NaN where the errors of the bins are not
+/// known. @param width_A of a bin
 double noise_of_total_variation(const Distances& a, const Distances& b, double width_A);
 
 /// A scheme with a step, against a reference.

@@ -257,7 +257,8 @@ class Comparison {
     if (!is_gone(contestants_.front())) {
       const Distances& own_oo = distances_[k][kOO];
       const Distances& first_oo = distances_.front()[kOO];
-      const analysis::MeanError distance = total_variation_of(own_oo, first_oo);
+      const analysis::MeanError distance =
+          k == 0 ? analysis::MeanError{} : total_variation_of(own_oo, first_oo);
       s.oo_total_variation = distance.mean;
       s.oo_total_variation_err = distance.error;
       s.oo_total_variation_noise =
@@ -395,7 +396,11 @@ class Comparison {
         least = std::min(least, series.y[b]);
         most = std::max(most, series.y[b]);
       }
-      series.set_error(d.error_per_A);
+      std::vector<double> errors = d.error_per_A;
+      for (std::size_t b = 0; b < errors.size() && k > 0; ++b) {
+        errors[b] = std::hypot(errors[b], distances_[0][kOO].error_per_A[b]);
+      }
+      series.set_error(errors);
       differences.series.push_back(std::move(series));
     }
     if (top > 0.0) densities.y_range = {{0.0, 1.1 * top}};

@@ -19,7 +19,7 @@ Variant with_step(const Deck& deck, const std::string& scheme, double timestep_f
 /// Each scheme with each step, after the reference where there is one.
 std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::string>& schemes,
                                       const CompareOptions& options) {
-  constexpr int kReferenceLonger = 2;
+  constexpr int kReferenceLonger = 2, kSeedOfReference = 1'000'003;
   check_steps(schemes, options, "timestep_fs", " fs");
   std::vector<Variant> variants;
   const auto add_all = [&] {
@@ -47,8 +47,10 @@ std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::s
   Variant& reference = variants.front();
   reference.label = "reference " + reference.label;
   reference.curve = schemes.size();
-  // Other noise than that of the others, which share theirs where their steps are the same.
-  ++reference.deck.system.seed;
+  // Other noise than that of the others, which share theirs where their steps are the same; and
+  // than that of the run whose state they start from, which is likely to have a seed next to
+  // theirs.
+  reference.deck.system.seed += kSeedOfReference;
   reference.deck.run.steps *= kReferenceLonger;
   add_all();
   return variants;

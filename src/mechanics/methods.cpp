@@ -27,7 +27,13 @@ double relative(double change, double size) {
   return change / std::max(size, std::numeric_limits<double>::min());
 }
 
+/// What rounding may leave of a solution: some hundred of its units.
+constexpr double kRest = 100.0 * std::numeric_limits<double>::epsilon();
+
 /// Solves a = -M⁻¹ grad V(c + w a) to round-off by Newton's method from `a`.
+///
+/// What rounding of q = c + w a does to the gradient moves q by some of its own roundings, however
+/// stiff V is, but `a` by these over w, which is much where `a` is small.
 void solve_acceleration(const MechanicalSystem& system, const Vector& c, double w, Vector& a,
                         Costs& costs) {
   double last = std::numeric_limits<double>::infinity();
@@ -40,8 +46,10 @@ void solve_acceleration(const MechanicalSystem& system, const Vector& c, double 
     ++costs.iterations;
     ++costs.linear_solves;
     change = relative(step.lpNorm<Eigen::Infinity>(), a.lpNorm<Eigen::Infinity>());
+    const double moved = relative(w * step.lpNorm<Eigen::Infinity>(), q.lpNorm<Eigen::Infinity>());
     // Near the end rounding of the residual, not Newton's method, makes the change.
-    if (change <= kRoundOff || (change < 1e-9 && change >= 0.25 * last)) return;
+    const bool is_near = change < 1e-9 || moved < kRest;
+    if (change <= kRoundOff || (is_near && change >= 0.25 * last)) return;
     if (!std::isfinite(change)) break;
     last = change;
   }

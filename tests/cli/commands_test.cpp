@@ -1445,7 +1445,7 @@ TEST_F(Commands, CompareWritesATableAndAPicture) {
   const Outcome steps = tarn("compare " + small_deck() + " --set run.steps=40 --out " + path("s") +
                              " --schemes settle,settle:timestep_fs=1.5");
   EXPECT_TRUE(
-      contains(steps.text, ", 40 steps of 2 fs (settle), 1.5 fs (settle:timestep_fs=1.5), "))
+      contains(steps.text, ", 40 steps of 2 fs (settle), 53 of 1.5 fs (settle:timestep_fs=1.5), "))
       << steps.text;
   const std::string table = contents(folder_ / "out/compare.csv");
   EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 5);  // provenance, header, schemes
@@ -1474,7 +1474,7 @@ TEST_F(Commands, CompareOfAMechanicalSystemNamesEachOfItsSchemes) {
   EXPECT_EQ(fs::exists(folder_ / "out/drift.svg"), tarn::io::can_draw());
   const Outcome finer = tarn("compare " + deck + " --schemes rattle,rattle:step=0.05 " +
                              "--set run.steps=10 --out " + path("finer"));
-  EXPECT_TRUE(contains(finer.text, "10 steps of 0.1 (rattle), 0.05 (rattle:step=0.05)\n"))
+  EXPECT_TRUE(contains(finer.text, "10 steps of 0.1 (rattle), 20 of 0.05 (rattle:step=0.05)\n"))
       << finer.text;
   tarn::io::CsvReader table(path("out/compare.csv"));
   std::vector<std::string_view> cells;

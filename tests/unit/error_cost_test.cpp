@@ -25,18 +25,44 @@ Distances distances(std::vector<std::vector<double>> groups) {
 
 TEST(ErrorCost, TotalVariationAndItsJackknife) {
   // Shares 3/4, 1/4 against halves; without the first group 1, 0, without the second 2/3, 1/3.
+  // Two groups alike, of which it does not matter which one is left out.
+  const auto exact = [](double first, double second) {
+    return distances({{first, second}, {first, second}});
+  };
   const analysis::MeanError e =
-      total_variation_of(distances({{2.0, 1.0}, {1.0, 0.0}}), distances({{5.0, 5.0}}));
+      total_variation_of(distances({{2.0, 1.0}, {1.0, 0.0}}), exact(5.0, 5.0));
   EXPECT_DOUBLE_EQ(e.mean, 0.25);
   EXPECT_NEAR(e.error, 1.0 / 6.0, test::few_roundings());
   // The error of the reference counts as much: both have it, and they are independent.
   const Distances a = distances({{2.0, 1.0}, {1.0, 0.0}}), b = distances({{1.0, 1.0}, {0.0, 2.0}});
-  const double of_a = total_variation_of(a, distances({{1.0, 3.0}})).error;
-  const double of_b = total_variation_of(b, distances({{3.0, 1.0}})).error;
+  const double of_a = total_variation_of(a, exact(1.0, 3.0)).error;
+  const double of_b = total_variation_of(b, exact(3.0, 1.0)).error;
   EXPECT_GT(of_a, 0.0);
   EXPECT_GT(of_b, 0.0);
   EXPECT_NEAR(total_variation_of(a, b).error, std::hypot(of_a, of_b), test::few_roundings());
   EXPECT_DOUBLE_EQ(total_variation_of(a, b).error, total_variation_of(b, a).error);
+}
+
+/// Groups without a replica, as of fewer replicas than groups, are none; one alone tells no error.
+TEST(ErrorCost, EmptyGroupsTellNothing) {
+  const Distances reference = distances({{5.0, 5.0}, {5.0, 5.0}});
+  const Distances full = distances({{2.0, 1.0}, {1.0, 0.0}});
+  const Distances some = distances({{2.0, 1.0}, {0.0, 0.0}, {1.0, 0.0}, {0.0, 0.0}});
+  EXPECT_DOUBLE_EQ(total_variation_of(some, reference).error,
+                   total_variation_of(full, reference).error);
+  const Distances one = distances({{2.0, 1.0}, {0.0, 0.0}});
+  for (const analysis::MeanError& e :
+       {total_variation_of(one, reference), total_variation_of(reference, one)}) {
+    EXPECT_NEAR(e.mean, 1.0 / 6.0, test::few_roundings());
+    EXPECT_TRUE(std::isnan(e.error)) << e.error;
+  }
+  CostPoint point;
+  point.distance = total_variation_of(one, reference);
+  EXPECT_FALSE(is_within(point, CostOf::distance, 1.0));
+  Distances a, b;
+  a.error_per_A = {0.0, 0.0};
+  b.error_per_A = {0.1, 0.1};
+  EXPECT_TRUE(std::isnan(noise_of_total_variation(a, b, 0.1)));
 }
 
 /// Histograms of two samples of one distribution: bins with independent errors.

@@ -342,6 +342,10 @@ class Composed : public Method {
   Composed(Kind kind, double h, const std::function<std::unique_ptr<Method>(double h)>& make);
   void begin(State& s) override;
   void step(State& s) override;
+  /// That of the last step on the outside, where the forces of the state are.
+  EnergyPlace energy_place(const MechanicalSystem& system, const State& s) const override {
+    return outer_->energy_place(system, s);
+  }
 
  private:
   void add_up(std::int64_t steps);
