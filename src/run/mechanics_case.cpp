@@ -22,7 +22,8 @@ using mechanics::Index;
 using mechanics::State;
 using mechanics::Vector;
 
-// Coordinates or velocities beyond this many times the start's are no motion of the system.
+// Coordinates beyond this many times the start's are no motion of the system; nor are velocities,
+// if their energy is so many times that of the start.
 constexpr double kBlownUp = 1e6;
 // Longest half window of a multiplier's mean, in steps.
 constexpr double kMostHalfWindow = 1e5;
@@ -75,7 +76,11 @@ class RnCase : public MechanicsCase {
     if (rigid_) check_on_constraints(deck, problem_);
     State start{problem_.position, problem_.velocity, {}, {}};
     largest_x_ = kBlownUp * (1.0 + start.x.lpNorm<Eigen::Infinity>());
-    largest_v_ = kBlownUp * (1.0 + start.v.lpNorm<Eigen::Infinity>());
+    const double energy = problem_.soft->kinetic(start.v) +
+                          std::abs((rigid_ ? *problem_.soft : problem_.whole()).potential(start.x));
+    largest_v_ =
+        std::sqrt(kBlownUp) * (1.0 + start.v.lpNorm<Eigen::Infinity>() +
+                               std::sqrt(2.0 * energy / problem_.soft->masses().minCoeff()));
     try {
       method_->begin(start);
     } catch (const NumericalError& error) {

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <tuple>
 #include <type_traits>
 
 #include <gtest/gtest.h>
@@ -312,6 +313,31 @@ TEST(MechanicsOscillator, StableForEveryStepFromAQuarterOn) {
   }
 }
 
+/// Suzuki's composition of steps that are always stable is not: eigenvalues of the product of the
+/// five maps leave the unit circle for hΩ of 2.91 ... 3.82 and 7.59 ... 10.7 where β = 1/4, and of
+/// 3.11 ... 4.33 where β = 0.4. Yoshida's does not.
+TEST(MechanicsOscillator, SuzukisCompositionHasUnstableSteps) {
+  const Springs spring(1, 1.0);
+  for (const auto& [h, beta, stable] : {std::tuple(2.8, 0.25, true),
+                                        {3.4, 0.25, false},
+                                        {4.0, 0.25, true},
+                                        {9.0, 0.25, false},
+                                        {11.0, 0.25, true},
+                                        {3.0, 0.4, true},
+                                        {3.7, 0.4, false},
+                                        {4.5, 0.4, true}}) {
+    for (const Composed::Kind kind : {Composed::Kind::suzuki, Composed::Kind::triple_jump}) {
+      Composed method(kind, h, [&, b = beta](double part) {
+        return std::make_unique<Zss>(spring, part, b);
+      });
+      const double q = largest(method);
+      // Where it is stable |q| is bounded by the condition of the eigenvectors, some tens here.
+      EXPECT_TRUE(stable || kind == Composed::Kind::triple_jump ? q < 1e3 : q > 1e10)
+          << h << ' ' << beta << ' ' << q;
+    }
+  }
+}
+
 /// In the coordinates of Newmark's method, whatever the step; at x it goes up and down by half of
 /// itself and more.
 TEST(MechanicsOscillator, NewmarksEnergyIsKept) {
@@ -417,6 +443,37 @@ TEST(MechanicsPenalty, LinearExampleOfTheLimit) {
   EXPECT_NEAR(worst_instant, 1.0, 0.25 * std::pow(h * omega, 2) + 1.0 / (omega * omega));
   // The window's own bias is w²/24 = 0.0017, the slow phase 2/(2 omega²).
   EXPECT_LT(worst_mean, 2.0 / (omega * window) + 0.002);
+}
+
+/// Accelerations are found as well as they can be where rounding of the positions makes forces much
+/// larger than they are: with stiff bonds, with small steps, and at rest.
+TEST(MechanicsNewton, ConvergesWhereAccelerationsAreSmallBesideStiffForces) {
+  for (const auto& [omega, h, off] : {std::tuple(1e3, 1e-3, 0.3),
+                                      {1e4, 1e-4, 0.3},
+                                      {1e4, 1e-2, 0.3},
+                                      {20.0, 0.1, 1e-3},
+                                      {20.0, 0.1, 0.0},
+                                      {20.0, 1e-4, 1e-9}}) {
+    // Hanging down, and turned by `off`: under its weight, or without it at rest on its bonds.
+    for (const double gravity : {9.81, 0.0}) {
+      Pendula pendula;
+      pendula.lengths = {1.0, 1.0};
+      pendula.masses = Vector::Ones(2);
+      pendula.gravity = gravity;
+      const Experiment p = make_pendula(pendula, omega);
+      Vector x(4);
+      x << std::sin(off), -std::cos(off), 2.0 * std::sin(off), -2.0 * std::cos(off);
+      const Vector v = Vector::Zero(4);
+      Newmark newmark(p.whole(), h, kBeta);
+      PushforwardNewmark pushed(p.whole(), h, kBeta);
+      Midpoint midpoint(p.whole(), h);
+      for (Method* method : {static_cast<Method*>(&newmark), static_cast<Method*>(&pushed),
+                             static_cast<Method*>(&midpoint)}) {
+        ASSERT_NO_THROW(advanced(*method, x, v, 2000)) << omega << ' ' << h << ' ' << off;
+        EXPECT_LT(method->costs().iterations, 10 * 2001);
+      }
+    }
+  }
 }
 
 TEST(MechanicsNewton, SaysWhenItDoesNotConverge) {

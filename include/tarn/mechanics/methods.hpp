@@ -342,10 +342,8 @@ class Composed : public Method {
   Composed(Kind kind, double h, const std::function<std::unique_ptr<Method>(double h)>& make);
   void begin(State& s) override;
   void step(State& s) override;
-  /// That of the last step on the outside, where the forces of the state are.
-  EnergyPlace energy_place(const MechanicalSystem& system, const State& s) const override {
-    return outer_->energy_place(system, s);
-  }
+  // Energies are taken at x, where the order holds. Newmark's place is another one for each length
+  // of steps, and order 2 is all that is left there.
 
  private:
   void add_up(std::int64_t steps);
