@@ -106,6 +106,8 @@ void Measure::energies(const Replica& r, double potential, Energies& out,
   const int n = system_.molecules;
   const bool baoab = system_.thermostat.kind == Thermostat::baoab;
   const std::vector<double>& hot_v = baoab ? r.v_thermal : r.v;
+  // At the start there was no noise, and the velocities are those at x.
+  const double half_a_drift = baoab && r.v_thermal != r.v ? 0.5 * h : 0.0;
   Energies e;
   double a_m_a = 0.0, worst = 0.0;
   double thermal = 0.0, translation = 0.0, rotation = 0.0, stretching = 0.0;
@@ -116,9 +118,12 @@ void Measure::energies(const Replica& r, double potential, Energies& out,
     const Triple<double> ak = molecule(r.a, k), qk = molecule(r.q, k);
     e.kinetic_kcal_per_mol += 0.5 * weighted_norm2(m.o, m.h, vk);
     const Triple<double> hot = molecule(hot_v, k);
-    const Triple<double> rigid_part = project_velocities(xk, hot, m);
     const double all = 0.5 * weighted_norm2(m.o, m.h, hot);
-    const double rigid = 0.5 * weighted_norm2(m.o, m.h, rigid_part);
+    // The noise of BAOAB comes half a drift before x. Rigid bonds hold there, too, and move along
+    // with it, so that x - v h/2 is not where it came, but nothing stretches them either.
+    const Triple<double> at = half_a_drift > 0.0 ? fma(-half_a_drift, hot, xk) : xk;
+    const double rigid =
+        rigid_ ? all : 0.5 * weighted_norm2(m.o, m.h, project_velocities(at, hot, m));
     const double moving = 0.5 * norm2(mass_moment(hot, m)) / (m.o + 2.0 * m.h);
     thermal += all;
     translation += moving;

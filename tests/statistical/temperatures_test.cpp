@@ -1,5 +1,6 @@
 #include <array>
 #include <cmath>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -85,6 +86,53 @@ steps = 1
       EXPECT_NEAR(all, 100.0, bound(6 * n - 6));
       EXPECT_NEAR(translation, 100.0, bound(n == 2 ? 1 : 3 * n - 6));
       EXPECT_NEAR(rotation, 100.0, bound(3 * n - 3));
+    }
+  }
+}
+
+/// Velocities right after the noise of BAOAB are told apart into classes at the positions where the
+/// noise came, half a drift before those of the Frame: with steps in which molecules turn by some
+/// tenth, and noise that leaves nothing of the velocities before it, each class has the bath's
+/// temperature.
+TEST(Temperatures, OfBaoabAreThoseAtItsNoise) {
+  constexpr int kReplicas = 6000;
+  for (const char* scheme : {"settle", "rattle", "zss-stiff"}) {
+    SCOPED_TRACE(scheme);
+    const Deck deck = parse_deck(fmt::format(R"(
+[system]
+molecules = 1
+replicas = {}
+[integrator]
+scheme = "{}"
+timestep_fs = 16.0
+[thermostat]
+kind = "baoab"
+temperature_K = 300.0
+friction_per_ps = 1e5
+[run]
+steps = 1
+)",
+                                             kReplicas, scheme),
+                                 "temperatures.toml");
+    const auto engine = make_cpu_engine(make_system(deck, 1), make_start(deck).state, {}, 1);
+    engine->advance(1);
+    Frame frame;
+    engine->snapshot(kEnergies, frame);
+    double translation = 0.0, rotation = 0.0, bonds = 0.0;
+    for (const Energies& e : frame.energies) {
+      translation += e.temperature_translation_K / kReplicas;
+      rotation += e.temperature_rotation_K / kReplicas;
+      bonds += e.temperature_bond_K / kReplicas;
+    }
+    // Three degrees of freedom each; 4.5 sigma. At the positions of the Frame molecules that turn
+    // would have 8 % less.
+    const double bound = 300.0 * 4.5 * std::sqrt(2.0 / 3.0 / kReplicas);
+    EXPECT_NEAR(translation, 300.0, bound);
+    EXPECT_NEAR(rotation, 300.0, bound);
+    if (std::string_view(scheme) == "zss-stiff") {
+      EXPECT_NEAR(bonds, 300.0, bound);
+    } else {
+      EXPECT_EQ(bonds, 0.0);
     }
   }
 }
