@@ -251,12 +251,15 @@ System make_system(const Deck& deck, int molecules) {
 
   const ThermostatSection& thermostat = deck.thermostat;
   system.thermostat.kind = thermostat.kind;
-  if (thermostat.kind == Thermostat::none) {
+  const bool has_noise =
+      thermostat.kind != Thermostat::none &&
+      thermostat.friction_per_ps.value_or(0.0) + thermostat.friction_amu_per_ps.value_or(0.0) > 0.0;
+  if (!has_noise) {
     const VelocityKind velocities = deck.system.velocities;
     system.motionless = deck.system.remove_momentum || velocities == VelocityKind::zero ||
                         (is_drawn(velocities) && !deck.system.temperature_K);
-    return system;
   }
+  if (thermostat.kind == Thermostat::none) return system;
   system.thermostat.temperatures_K = thermostat.temperatures_K;
   // With a list, the kicks are those of the hottest replica and the others scale them down.
   system.thermostat.temperature_K =

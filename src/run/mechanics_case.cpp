@@ -59,6 +59,7 @@ class RnCase : public MechanicsCase {
         dimensions_(is_in_space(deck) ? 3 : 2),
         rods_(deck.system.kind == "double-spherical-pendulum"),
         rigid_(is_rigid(deck.mechanics.integrator.scheme) || is_in_space(deck)),
+        composes_(deck.mechanics.integrator.compose != Composition::none),
         problem_(make_experiment(deck)),
         method_(make_method(deck, problem_)) {
     const MechanicsDeck& m = deck.mechanics;
@@ -231,8 +232,12 @@ class RnCase : public MechanicsCase {
     push(std::move(s));
   }
 
-  /// Of the rigid constraints, or the mean of omega² g by the trapezoidal rule.
+  /// Of the rigid constraints, or the mean of omega² g by the trapezoidal rule. Those of the last
+  /// step of a composition are of its order 1 only.
   Vector lambda() const {
+    if (rigid_ && composes_ && problem_.constraint) {
+      return mechanics::multipliers_at(*problem_.soft, *problem_.constraint, now().x, now().v);
+    }
     if (omega2_ == 0.0) return now().lambda;
     if (half_ == 0) return means_.front();
     // Steps from first_mean_ on, as far as they reach on both sides.
@@ -251,7 +256,7 @@ class RnCase : public MechanicsCase {
   bool is_dna_, is_free_;
   Index dimensions_;
   bool rods_;  // positions and velocities are told relative to the joints
-  bool rigid_;
+  bool rigid_, composes_;
   Experiment problem_;
   std::unique_ptr<mechanics::Method> method_;
   double omega2_ = 0.0;  // 0 where no mean is needed

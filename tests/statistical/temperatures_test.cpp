@@ -1,5 +1,6 @@
 #include <array>
 #include <cmath>
+#include <string>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -50,7 +51,7 @@ steps = 1
 
 /// Six degrees of freedom without energy are not counted: each class has the temperature drawn.
 TEST(Temperatures, OfAClusterThatNeitherMovesNorTurns) {
-  for (const char* scheme : {"settle", "verlet"}) {
+  for (const std::string scheme : {"settle", "verlet", "settle without noise"}) {
     for (const int molecules : {2, 3}) {
       SCOPED_TRACE(fmt::format("{}, {} molecules", scheme, molecules));
       constexpr int kReplicas = 4000;
@@ -63,10 +64,15 @@ temperature_K = 100.0
 remove_momentum = true
 [integrator]
 scheme = "{}"
+{}
 [run]
 steps = 1
 )",
-                                         molecules, kReplicas, scheme),
+                                         molecules, kReplicas, scheme.substr(0, 6),
+                                         scheme.size() > 6 ? "[thermostat]\nkind = \"gla\"\n"
+                                                             "temperature_K = 100\n"
+                                                             "friction_per_ps = 0.0\n"
+                                                           : ""),
                              "temperatures.toml");
       deck.system.relax = false;
       const Start start = make_start(deck);
