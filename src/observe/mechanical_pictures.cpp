@@ -94,14 +94,14 @@ io::Plot plot_of_trajectory(io::CsvReader& csv, const std::string& against) {
   }
   if (plot.series.empty() && !read.empty()) plot.series.push_back(std::move(read.front()));
   const std::size_t shown = plot.series.size();
-  plot.y_label = shown < all ? fmt::format("{} of {} positions", shown, all) : "position";
+  plot.y_label = shown < all ? fmt::format("{} of {} coordinates q", shown, all) : "coordinate q";
   return plot;
 }
 
 /// Energies, and how the total changes, which the scale of the others would hide.
 std::vector<io::Plot> plots_of_energies(io::CsvReader& csv, const std::string& against) {
   std::vector<io::Plot> plots(1);
-  plots[0].series = read_series(csv, against, {"potential", "kinetic", "total"});
+  plots[0].series = read_series(csv, against, {"potential", "penalty", "kinetic", "total"});
   plots[0].y_label = "energy";
   for (const io::Series& series : plots[0].series) {
     if (series.label != "total" || series.y.empty()) continue;
@@ -115,6 +115,34 @@ std::vector<io::Plot> plots_of_energies(io::CsvReader& csv, const std::string& a
     break;
   }
   return plots;
+}
+
+/// "spatial" of "spatial_12".
+std::string_view family_of(std::string_view name) {
+  const std::size_t end = name.find_last_not_of("0123456789");
+  return end != std::string_view::npos && name[end] == '_' ? name.substr(0, end) : name;
+}
+
+/// Those that change; of too many, of each family the one that changes most.
+/// @param most the largest change of each
+std::vector<std::size_t> conserved_to_show(const std::vector<std::string>& names,
+                                           const std::vector<double>& most) {
+  std::vector<std::size_t> all, of_families;
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (most[k] == 0.0) continue;
+    all.push_back(k);
+    const auto same = std::find_if(of_families.begin(), of_families.end(), [&](std::size_t i) {
+      return family_of(names[i]) == family_of(names[k]);
+    });
+    if (same == of_families.end()) {
+      of_families.push_back(k);
+    } else if (most[k] > most[*same]) {
+      *same = k;
+    }
+  }
+  if (all.size() <= kMostConserved) return all;
+  of_families.resize(std::min(of_families.size(), kMostConserved));
+  return of_families;
 }
 
 /// Sizes of the changes of conserved quantities since the first row, on a logarithmic axis: the
@@ -150,15 +178,16 @@ io::Plot plot_of_conserved(const std::string& path, const std::string& against) 
     }
     part = own;
   }
-  std::size_t changing = 0;
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    if (most[k] == 0.0 || ++changing > kMostConserved) continue;
+  const std::vector<std::size_t> shown = conserved_to_show(names, most);
+  for (const std::size_t k : shown) {
     curves[k].label = fmt::format("{}, at most {:.2g}", names[k], most[k]);
     plot.series.push_back(std::move(curves[k]));
   }
   plot.y_label = "size of the change";
-  if (changing > kMostConserved) {
-    plot.y_label += fmt::format(", {} of {} quantities", kMostConserved, changing);
+  const auto changing = static_cast<std::size_t>(
+      std::count_if(most.begin(), most.end(), [](double change) { return change > 0.0; }));
+  if (shown.size() < changing) {
+    plot.y_label += fmt::format(", {} of {} quantities", shown.size(), changing);
   }
   return plot;
 }

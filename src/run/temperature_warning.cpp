@@ -1,10 +1,88 @@
 #include "temperature_warning.hpp"
 
+#include <array>
 #include <cmath>
+#include <cstddef>
 
+#include <Eigen/Core>
 #include <fmt/format.h>
 
+#include "tarn/flat_coordinates.hpp"
+#include "tarn/physics/molecule_solve.hpp"
+#include "tarn/physics/ou.hpp"
+#include "tarn/steps/step_parameters.hpp"
+
 namespace tarn {
+namespace {
+
+using Matrix9 = Eigen::Matrix<double, 9, 9>;
+
+/// A molecule that holds its bonds.
+Triple<double> rigid_molecule(const WaterModel& model) {
+  const double half = 0.5 * model.angle_hoh_degrees * units::pi / 180.0, r = model.r_oh_A;
+  return {{0.0, 0.0, 0.0},
+          {r * std::cos(half), r * std::sin(half), 0.0},
+          {r * std::cos(half), -r * std::sin(half), 0.0}};
+}
+
+/// The matrix of a linear function of the nine velocities.
+template <class Function>
+Matrix9 matrix_of(const Function& function) {
+  Matrix9 matrix;
+  for (std::size_t k = 0; k < 9; ++k) {
+    std::array<double, 9> unit{};
+    unit[k] = 1.0;
+    const Triple<double> column = function(molecule_at(unit.data(), 0));
+    put_molecule(column, unit.data(), 0);
+    matrix.col(static_cast<Eigen::Index>(k)) =
+        Eigen::Map<const Eigen::Matrix<double, 9, 1>>(unit.data());
+  }
+  return matrix;
+}
+
+/// Temperatures of rigid molecules over the bath's where nothing but the bath acts.
+struct StationaryTemperature {
+  double all, translation;
+};
+StationaryTemperature stationary_temperature(const System& system) {
+  const Masses<double> m = masses(system.model);
+  const OuParameters<double> ou = step_parameters(system).ou;
+  const Triple<double> x = rigid_molecule(system.model), none{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+  const auto project = [&](const Triple<double>& v) { return project_velocities(x, v, m); };
+  Matrix9 map = matrix_of([&](const auto& v) { return project(ou_step(project(v), none, ou)); });
+  const Matrix9 noise = matrix_of([&](const auto& xi) { return project(ou_step(none, xi, ou)); });
+  // C = map C mapᵀ + noise noiseᵀ, by doubling the number of steps.
+  Matrix9 c = noise * noise.transpose();
+  for (int doubling = 0; doubling < 40; ++doubling) {
+    c += map * c * map.transpose();
+    map *= map;
+  }
+  const double kT = units::boltzmann_kcal_per_mol_K * system.thermostat.temperature_K;
+  const double masses_of[9] = {m.o, m.o, m.o, m.h, m.h, m.h, m.h, m.h, m.h};
+  double all = 0.0, moving = 0.0;
+  for (int i = 0; i < 9; ++i) {
+    all += masses_of[i] * c(i, i);
+    for (int j = i % 3; j < 9; j += 3) moving += masses_of[i] * masses_of[j] * c(i, j);
+  }
+  return {all / (6.0 * kT), moving / ((m.o + 2.0 * m.h) * 3.0 * kT)};
+}
+
+}  // namespace
+
+std::optional<std::string> friction_warning(const System& system) {
+  constexpr double kTold = 0.005;
+  const ThermostatSpec& bath = system.thermostat;
+  if (bath.kind == Thermostat::none || !is_rigid(system.integrator.scheme)) return std::nullopt;
+  if (bath.friction_oxygen_per_akma == bath.friction_hydrogen_per_akma) return std::nullopt;
+  if (!(bath.temperature_K > 0.0)) return std::nullopt;
+  const StationaryTemperature t = stationary_temperature(system);
+  if (t.all > 1.0 - kTold && t.translation > 1.0 - kTold) return std::nullopt;
+  return fmt::format(
+      "with rigid bonds, this step and friction_amu_per_ps the molecules are colder than their "
+      "bath: by {:.1f} % in "
+      "all, and by {:.1f} % where they move as a whole; friction_per_ps is exact",
+      100.0 * (1.0 - t.all), 100.0 * (1.0 - t.translation));
+}
 
 std::optional<std::string> temperature_warning(const AveragedQuantity& temperature_K, double bath_K,
                                                const Deck& deck) {

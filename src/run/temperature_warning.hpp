@@ -13,4 +13,8 @@ namespace tarn {
 std::optional<std::string> temperature_warning(const AveragedQuantity& temperature_K, double bath_K,
                                                const Deck& deck);
 
+/// What to tell of a bath that rigid molecules have no exact step of: the friction differs between
+/// atoms, and their temperature is lower by more than half a percent; equation (21).
+std::optional<std::string> friction_warning(const System& system);
+
 }  // namespace tarn

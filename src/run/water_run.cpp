@@ -125,6 +125,7 @@ class Run {
     first_step_ = start.step;
     const DeviceRequest device{options_.device.value_or(deck_.run.device), threads()};
     const System system = make_system(deck_, molecules_);
+    warn_if(friction_warning(system));
     engine_ = parts.make_engine(system, start, make_pair_count_request(deck_), device);
     if (deck_.system.recentre) engine_ = centred(std::move(engine_), system.model);
     device_ = engine_->description();

@@ -532,6 +532,31 @@ TEST_F(RunDeck, AMeanTemperatureThatIsNotTheBathsIsTold) {
   EXPECT_FALSE(temperature_warning(t, 180.0, d)) << "the start was cold";
 }
 
+/// A friction of the same force on all atoms has no exact step for rigid bonds; equation (21).
+TEST_F(RunDeck, BathsThatRigidMoleculesAreColderThanAreTold) {
+  System system;
+  system.model = kWaterModels[0];
+  system.integrator.scheme = Scheme::settle;
+  system.integrator.timestep_akma = units::akma_from_fs(2.0);
+  system.thermostat.kind = Thermostat::gla;
+  system.thermostat.temperature_K = 300.0;
+  const auto told = [&](double friction_Da_per_ps) {
+    const double rate = units::per_akma_from_per_ps(friction_Da_per_ps);
+    system.thermostat.friction_oxygen_per_akma = rate / system.model.mass_o_Da;
+    system.thermostat.friction_hydrogen_per_akma = rate / system.model.mass_h_Da;
+    return friction_warning(system).value_or("");
+  };
+  // As runs of 512 free molecules have it: 292.0 +- 0.3 K, and 284.6 +- 0.5 K of the translation.
+  EXPECT_TRUE(contains(told(200.0), "by 2.5 % in all, and by 4.8 %")) << told(200.0);
+  EXPECT_TRUE(contains(told(5000.0), "by 1.0 % in all, and by 2.0 %")) << told(5000.0);
+  EXPECT_EQ(told(5.0), "") << "less than half a percent";
+  system.integrator.scheme = Scheme::zss_stiff;
+  EXPECT_EQ(told(200.0), "") << "of atoms the step is exact";
+  system.integrator.scheme = Scheme::settle;
+  system.thermostat.friction_oxygen_per_akma = system.thermostat.friction_hydrogen_per_akma = 0.5;
+  EXPECT_FALSE(friction_warning(system)) << "a rate is exact";
+}
+
 TEST_F(RunDeck, BathsWithoutHeatCapacitiesAreToldWhy) {
   Deck d = deck(10);
   d.system.replicas = 2;
