@@ -93,7 +93,10 @@ class Converter {
     }
     for (std::size_t p = 0; p < paths_.size(); ++p) commit_file(temporary_paths_[p], paths_[p]);
     result.files = paths_;
-    if (!format_.names_atoms) result.files.push_back(write_topology());
+    if (!format_.names_atoms) {
+      write_topology();
+      result.files.push_back(topology_);
+    }
     return result;
   }
 
@@ -300,7 +303,19 @@ class Converter {
         paths_.push_back(through_links((to.parent_path() / name).string()));
       }
     }
-    for (const std::string& path : paths_) {
+    std::vector<std::string> written = paths_;
+    if (!format_.names_atoms) {
+      const std::string name = to.stem().string() + "-topology.pdb";
+      topology_ = through_links((to.parent_path() / name).string());
+      written.push_back(topology_);
+    }
+    check_names(written);
+  }
+
+  /// @throws InputError for what is read, what is no file, and what would be written twice
+  void check_names(const std::vector<std::string>& written) const {
+    std::set<std::string> seen;
+    for (const std::string& path : written) {
       std::error_code ignored;
       if (std::filesystem::equivalent(path, options_.from, ignored)) {
         throw InputError(fmt::format(
@@ -310,6 +325,10 @@ class Converter {
           !std::filesystem::is_regular_file(path, ignored)) {
         throw InputError(
             fmt::format("'{}' is no file: a trajectory is written to a file of its own", path));
+      }
+      if (!seen.insert(path).second) {
+        throw InputError(
+            fmt::format("'{}' would be written twice: give each file a name of its own", path));
       }
     }
   }
@@ -382,14 +401,11 @@ class Converter {
     }
   }
 
-  /// For a format that names no atoms. @return its name
-  std::string write_topology() const {
-    const std::filesystem::path to(options_.to);
-    const std::string path = (to.parent_path() / (to.stem().string() + "-topology.pdb")).string();
-    io::write_topology(path, contents_.model,
+  /// For a format that names no atoms.
+  void write_topology() const {
+    io::write_topology(topology_, contents_.model,
                        options_.sites ? with_site(first_positions_A_) : first_positions_A_,
                        options_.sites ? 4 : 3);
-    return path;
   }
 
   const ConvertOptions& options_;
@@ -399,6 +415,7 @@ class Converter {
   std::vector<double> first_positions_A_;
   double site_weight_ = 0.0;
   std::vector<std::string> paths_, temporary_paths_;
+  std::string topology_;  // its path; empty where the format names atoms
   std::vector<std::unique_ptr<TrajectoryWriter>> writers_;
 };
 

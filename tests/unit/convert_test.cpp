@@ -322,6 +322,38 @@ TEST_F(Convert, LeavesNothingHalfDone) {
                        "would be written over"));
 }
 
+/// Formats that name no atoms have a file beside them, which must spare what is read too.
+TEST_F(Convert, TheTopologyBesideSparesOtherFiles) {
+  convert_trajectory({trajectory(1, 4), folder_.file("x-topology.pdb")});
+  const auto refuse = [&](const std::string& from, const std::string& why) {
+    const auto before = test::contents_of(folder_.path());
+    for (const char* to : {"x.dcd", "x.xtc", "x.trr"}) {
+      EXPECT_TRUE(contains(message_of<InputError>([&] {
+                             convert_trajectory({folder_.file(from), folder_.file(to)});
+                           }),
+                           why))
+          << to;
+    }
+    EXPECT_EQ(test::contents_of(folder_.path()), before);
+  };
+  refuse("x-topology.pdb", "x-topology.pdb' is read, and would be written over");
+
+  namespace fs = std::filesystem;
+  const fs::path topology = folder_.file("x-topology.pdb");
+  fs::rename(topology, folder_.file("y.pdb"));
+  fs::create_symlink("y.pdb", topology);
+  refuse("y.pdb", "y.pdb' is read, and would be written over");
+  fs::remove(topology);
+  fs::create_symlink("/dev/null", topology);
+  refuse("y.pdb", "'/dev/null' is no file");
+  fs::remove(topology);
+  fs::create_symlink("x.dcd", topology);
+  EXPECT_TRUE(contains(message_of<InputError>([&] {
+                         convert_trajectory({folder_.file("y.pdb"), folder_.file("x.dcd")});
+                       }),
+                       "would be written twice"));
+}
+
 /// A run that was killed leaves a last frame that is not whole: the others are taken, and a note
 /// says so. Cut within its first frame a file holds none, and what is wrong in the middle stays
 /// wrong.
