@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "replica_places.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
@@ -39,9 +40,8 @@ std::optional<std::int64_t> step_of(const Structure& frame) {
 
 /// What the frames of one replica that are taken have in common.
 struct Replica {
-  std::int64_t number = 0;  ///< in the old file
-  std::int64_t frames = 0;  ///< taken
-  std::int64_t seen = 0;
+  std::int64_t number = 0;         ///< in the old file
+  std::int64_t frames = 0;         ///< taken
   std::optional<double> bath_K{};  ///< of the first frame that is taken
 };
 
@@ -52,7 +52,8 @@ struct Contents {
   std::int64_t frames = 0;        ///< of the file, those that are left out among them
   int molecules = 0;
   std::string model;
-  std::string cut;  ///< what was left out of a file that ends within a frame
+  std::string cut;                     ///< what was left out of a file that ends within a frame
+  std::vector<std::string> numbering;  ///< notes on numbers of replicas
   bool steps = true, times = true, even = true, velocities = false, box = false, sites = false;
   std::int64_t last_step = 0;
   std::string broken;  ///< the first problem with a molecule
@@ -111,26 +112,18 @@ class Converter {
     return !options_.watch || options_.watch(writing, done, writing ? contents_.frames : 0);
   }
 
-  /// The place of a frame's replica among those that are taken, or nothing.
-  /// @param counts one more frame of it seen
-  std::optional<std::size_t> place_of(const Structure& frame, const FrameReader& reader) {
-    if (!is_of_chosen_replica(frame, reader, options_.frames)) return std::nullopt;
-    const std::int64_t number = frame.replica().value_or(0);
-    const auto [found, is_new] = places_.try_emplace(number, contents_.replicas.size());
-    if (is_new) contents_.replicas.push_back({number});
-    return found->second;
-  }
-
   /// Reads all of the file. @return false if nobody wants it any more
   bool look() {
     const std::unique_ptr<FrameReader> reader = open_frames(options_.from);
+    ReplicaPlaces places(options_.frames.replicas);
     while (const std::optional<Structure> frame =
                next_whole_frame(*reader, contents_.frames, contents_.cut)) {
       if (!go_on(false, contents_.frames++)) return false;
-      const std::optional<std::size_t> place = place_of(*frame, *reader);
-      if (!place) continue;
-      Replica& replica = contents_.replicas[*place];
-      if (!options_.frames.takes(replica.seen++)) continue;
+      const std::optional<ReplicaPlace> place = places.next(*frame, *reader);
+      if (!place || !options_.frames.takes(place->frame)) continue;
+      const auto [found, is_new] = replicas_.try_emplace(place->number, contents_.replicas.size());
+      if (is_new) contents_.replicas.push_back({place->number});
+      Replica& replica = contents_.replicas[found->second];
       if (contents_.molecules == 0) {
         contents_.molecules = frame->molecules;
         contents_.model = options_.model.empty() ? frame->model().value_or("") : options_.model;
@@ -155,13 +148,8 @@ class Converter {
     if (contents_.frames == 0) {
       throw InputError({Problem{options_.from, 0, 0, "the file holds no frame"}});
     }
-    for (const Replica& replica : contents_.replicas) contents_.found.insert(replica.number);
-    std::erase_if(contents_.replicas, [](const Replica& r) { return r.frames == 0; });
-    places_.clear();
-    for (std::size_t r = 0; r < contents_.replicas.size(); ++r) {
-      contents_.replicas[r].seen = 0;
-      places_[contents_.replicas[r].number] = r;
-    }
+    contents_.found = places.numbers();
+    contents_.numbering = places.notes();
     if (!contents_.steps) {
       contents_.first_step = 0;
       contents_.every = 1;
@@ -208,7 +196,7 @@ class Converter {
   }
 
   std::vector<std::string> notes() const {
-    std::vector<std::string> notes;
+    std::vector<std::string> notes = contents_.numbering;
     if (std::string absent = absent_replicas(); !absent.empty()) notes.push_back(std::move(absent));
     if (!contents_.cut.empty()) notes.push_back(contents_.cut);
     if (contents_.box) notes.push_back(note_on_box(options_.from));
@@ -364,20 +352,18 @@ class Converter {
   bool write() {
     make_writers();
     const std::unique_ptr<FrameReader> reader = open_frames(options_.from);
+    ReplicaPlaces places(options_.frames.replicas);
     std::string told;
     for (std::int64_t i = 0;
          const std::optional<Structure> frame = next_whole_frame(*reader, i, told); ++i) {
       if (!go_on(true, i)) return false;
-      const std::optional<std::int64_t> number = frame->replica();
-      const auto found = places_.find(number.value_or(0));
-      if (found == places_.end()) continue;
-      Replica& replica = contents_.replicas[found->second];
-      const std::int64_t seen = replica.seen++;
-      if (!options_.frames.takes(seen)) continue;
+      const std::optional<ReplicaPlace> place = places.next(*frame, *reader);
+      if (!place || !options_.frames.takes(place->frame)) continue;
+      const std::size_t replica = replicas_.at(place->number);
       TrajectoryFrame out;
-      out.replica = format_.id == FileFormat::h5md ? static_cast<std::int64_t>(found->second)
-                                                   : replica.number;
-      const std::int64_t index = options_.frames.index(seen);
+      out.replica =
+          format_.id == FileFormat::h5md ? static_cast<std::int64_t>(replica) : place->number;
+      const std::int64_t index = options_.frames.index(place->frame);
       out.step = contents_.steps ? *step_of(*frame) : index;
       out.time_ps = contents_.times ? *frame->time_ps() : static_cast<double>(index);
       out.positions_A = frame->positions_A;
@@ -387,7 +373,7 @@ class Converter {
         out.positions_A = positions_A = with_site(frame->positions_A);
         out.velocities_A_per_akma = velocities_A_per_akma = with_site(frame->velocities_A_per_akma);
       }
-      writers_[in_one_file() ? 0 : found->second]->append(out);
+      writers_[in_one_file() ? 0 : replica]->append(out);
     }
     for (const auto& writer : writers_) writer->finish();
     writers_.clear();
@@ -411,7 +397,7 @@ class Converter {
   const ConvertOptions& options_;
   const Format& format_;
   Contents contents_;
-  std::map<std::int64_t, std::size_t> places_;  // of replicas, by their numbers
+  std::map<std::int64_t, std::size_t> replicas_;  // places in contents_, by number
   std::vector<double> first_positions_A_;
   double site_weight_ = 0.0;
   std::vector<std::string> paths_, temporary_paths_;

@@ -88,26 +88,32 @@ ObserverMaker potential_table(const WaterModel& model, int molecules, std::int64
   return quantity_table(std::move(table));
 }
 
-/// Puts the rows of a table, which were written replica after replica, into the order of a run's.
+/// Puts the rows of a table, which were written as frames came, into the order of a run's.
 void sort_by_step(const std::string& path) {
   const std::string text = io::read_file(path);
   std::size_t begin = 0;
   for (int line = 0; line < 2; ++line) begin = text.find('\n', begin) + 1;
-  std::vector<std::pair<std::int64_t, std::string_view>> rows;
+  struct Row {
+    std::int64_t step, replica;
+    std::string_view text;
+  };
+  std::vector<Row> rows;
   for (std::size_t at = begin; at < text.size();) {
     const std::size_t end = text.find('\n', at) + 1;
-    rows.emplace_back(std::strtoll(&text[at], nullptr, 10),
-                      std::string_view(text).substr(at, end - at));
+    const std::size_t replica = text.find(',', text.find(',', at) + 1) + 1;  // after step and time
+    rows.push_back({std::strtoll(&text[at], nullptr, 10), std::strtoll(&text[replica], nullptr, 10),
+                    std::string_view(text).substr(at, end - at)});
     at = end;
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::pair(a.step, a.replica) < std::pair(b.step, b.replica);
+  });
   std::string sorted = text.substr(0, begin);
-  for (const auto& [step, row] : rows) sorted += row;
+  for (const Row& row : rows) sorted += row.text;
   io::write_file(path, sorted);
 }
 
-/// Over all replicas, of which the observer saw the last one last.
+/// Over all replicas, each of which the observer saw alone.
 void pool(const Indices& indices, AveragedQuantity& a) {
   std::vector<double> values;
   for (const auto& [replica, index] : indices) {
@@ -149,7 +155,7 @@ WaterModel model_of(const Deck& deck) {
       fmt::format("there is no water model '{}'; 'tarn doctor' lists them", deck.system.model));
 }
 
-/// Shows all frames to the observers. One replica is over when the next one begins.
+/// Shows all frames to the observers.
 /// @return the indices of the replicas at their ends, where these are wanted
 Indices observe_all(TrajectoryFrames frames, const RunInfo& info, bool lindemann,
                     const std::vector<std::unique_ptr<Observer>>& observers) {

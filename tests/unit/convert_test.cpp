@@ -139,7 +139,7 @@ TEST_F(Convert, PutsAllReplicasIntoOneH5md) {
   EXPECT_EQ(convert_trajectory({from, folder_.file("all.h5")}).replicas, 3);
   const std::vector<Structure> frames = frames_of("all.h5");
   ASSERT_EQ(frames.size(), 12u);
-  EXPECT_EQ(frames[6].replica(), 1);
+  EXPECT_EQ(frames[6].replica_name(), "replica-0001");
   EXPECT_EQ(frames[6].positions_A, some_positions(kMolecules, 2, 1));
   convert_trajectory({folder_.file("all.h5"), folder_.file("again.xyz")});
   EXPECT_EQ(frames_of("again-0001.xyz")[2].positions_A, some_positions(kMolecules, 2, 1));
@@ -320,6 +320,57 @@ TEST_F(Convert, LeavesNothingHalfDone) {
                          convert_trajectory({from, from});
                        }),
                        "would be written over"));
+}
+
+/// Replicas whose frames take turns in a file are what they are one after another.
+TEST_F(Convert, ReplicasMayBeInterleaved) {
+  std::string text;
+  for (int i = 0; i < 10; ++i) {
+    text += xyz_frame(some_positions(kMolecules, i / 2, i % 2), {},
+                      fmt::format("replica={} step={} time_ps={}", i % 2, i / 2, 0.5 * (i / 2)));
+  }
+  test::write_text(folder_.file("turns.xyz"), text);
+  ConvertOptions options{folder_.file("turns.xyz"), folder_.file("out.xyz")};
+  options.frames.skip = 2;
+  const Conversion done = convert_trajectory(options);
+  EXPECT_EQ(done.replicas, 2);
+  EXPECT_EQ(done.frames, 6);
+  EXPECT_TRUE(done.notes.empty());
+  for (int r = 0; r < 2; ++r) {
+    const std::vector<Structure> frames = frames_of(fmt::format("out-000{}.xyz", r));
+    ASSERT_EQ(frames.size(), 3u);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(frames[i].positions_A, some_positions(kMolecules, i + 2, r));
+    }
+  }
+}
+
+/// Names of replicas are free: where no number is their own they are numbered as they appear.
+TEST_F(Convert, ReplicasNeedNoNumbers) {
+  std::string text;
+  for (const char* name : {"solute", "solvent"}) {
+    for (int i = 0; i < 3; ++i) {
+      text += xyz_frame(some_positions(kMolecules, i, name[3] == 'v'), {},
+                        fmt::format("replica={} step={} time_ps={}", name, i, i));
+    }
+  }
+  test::write_text(folder_.file("named.xyz"), text);
+  ConvertOptions options{folder_.file("named.xyz"), folder_.file("out.xyz")};
+  const Conversion done = convert_trajectory(options);
+  EXPECT_EQ(done.replicas, 2);
+  EXPECT_EQ(done.files.size(), 2u);
+  ASSERT_EQ(done.notes.size(), 1u);
+  EXPECT_TRUE(contains(done.notes[0], "numbered as they appear: solute is 0, solvent is 1"));
+  EXPECT_EQ(frames_of("out-0001.xyz").at(2).positions_A, some_positions(kMolecules, 2, 1));
+  EXPECT_EQ(frames_of("out-0001.xyz").at(2).comment.at("replica"), "1");
+
+  options.frames.replicas = {1};
+  EXPECT_EQ(convert_trajectory(options).frames, 3);
+  EXPECT_EQ(frames_of("out.xyz").at(2).positions_A, some_positions(kMolecules, 2, 1));
+  const Structure chosen = read_structure(options.from, {2, 1});
+  EXPECT_EQ(chosen.positions_A, some_positions(kMolecules, 2, 1));
+  ASSERT_EQ(chosen.notes.size(), 1u);
+  EXPECT_TRUE(contains(chosen.notes[0], "solvent is 1"));
 }
 
 /// Formats that name no atoms have a file beside them, which must spare what is read too.
