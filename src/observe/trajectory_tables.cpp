@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "io/replica_clock.hpp"
 #include "io/staged_folder.hpp"
 #include "makers.hpp"
 #include "table_observer.hpp"
@@ -48,17 +49,13 @@ TrajectoryFrames frames_of(const TrajectoryTablesOptions& options) {
 Contents contents_of(const TrajectoryTablesOptions& options) {
   Contents contents;
   TrajectoryFrames frames = frames_of(options);
-  std::optional<double> first_ps;
+  io::ReplicaClock clock;
   while (const std::optional<io::Structure> frame = frames.next()) {
-    if (contents.frames == 0) {
-      first_ps = frame->time_ps();
-    } else if (contents.frames == 1 && frames.replica() == 0 && first_ps) {
-      const std::optional<double> next_ps = frame->time_ps();
-      if (next_ps && *next_ps > *first_ps) {
-        contents.interval_ps = (*next_ps - *first_ps) / static_cast<double>(options.frames.every);
-      }
-    }
+    if (frames.replica() == 0) clock.add(std::nullopt, frame->time_ps());
     ++contents.frames;
+  }
+  if (clock.interval_ps() > 0.0) {
+    contents.interval_ps = clock.interval_ps() / static_cast<double>(options.frames.every);
   }
   contents.replicas = frames.replicas_seen();
   contents.molecules = frames.molecules();
