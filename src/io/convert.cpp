@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -13,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "replica_clock.hpp"
 #include "replica_places.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
@@ -24,9 +24,6 @@
 
 namespace tarn::io {
 namespace {
-
-/// Steps and times are even where they are so to what a single-precision step of DCD holds.
-constexpr double kEven = 1e-6;
 
 std::optional<std::int64_t> step_of(const Structure& frame) {
   const auto found = frame.comment.find("step");
@@ -40,8 +37,8 @@ std::optional<std::int64_t> step_of(const Structure& frame) {
 
 /// What the frames of one replica that are taken have in common.
 struct Replica {
-  std::int64_t number = 0;         ///< in the old file
-  std::int64_t frames = 0;         ///< taken
+  std::int64_t number = 0;  ///< in the old file
+  ReplicaClock clock{};
   std::optional<double> bath_K{};  ///< of the first frame that is taken
 };
 
@@ -54,12 +51,9 @@ struct Contents {
   std::string model;
   std::string cut;                     ///< what was left out of a file that ends within a frame
   std::vector<std::string> numbering;  ///< notes on numbers of replicas
-  bool steps = true, times = true, even = true, velocities = false, box = false, sites = false;
-  std::int64_t last_step = 0;
+  bool steps = true, times = true, velocities = false, box = false, sites = false;
   std::string broken;  ///< the first problem with a molecule
   bool all_velocities = true;
-  std::int64_t first_step = 0, every = 1;
-  double first_time_ps = 0.0, interval_ps = 0.0;
 };
 
 class Converter {
@@ -70,7 +64,7 @@ class Converter {
   Conversion run() {
     if (!look()) return interrupted();
     Conversion result;
-    for (const Replica& replica : contents_.replicas) result.frames += replica.frames;
+    for (const Replica& replica : contents_.replicas) result.frames += replica.clock.frames();
     if (result.frames == 0) {
       throw InputError(fmt::format(
           "{}: {}", options_.from,
@@ -136,8 +130,8 @@ class Converter {
                         "cluster",
                         frame->molecules, contents_.molecules)}});
       }
-      if (replica.frames == 0) replica.bath_K = frame->bath_K();
-      look_at_time(*frame, replica.frames++);
+      if (replica.clock.frames() == 0) replica.bath_K = frame->bath_K();
+      replica.clock.add(step_of(*frame), frame->time_ps());
       contents_.box = contents_.box || frame->has_box;
       contents_.sites = contents_.sites || frame->has_sites;
       note_broken_molecules(*frame, *reader);
@@ -150,9 +144,9 @@ class Converter {
     }
     contents_.found = places.numbers();
     contents_.numbering = places.notes();
-    if (!contents_.steps) {
-      contents_.first_step = 0;
-      contents_.every = 1;
+    for (const Replica& replica : contents_.replicas) {
+      contents_.steps = contents_.steps && replica.clock.has_steps();
+      contents_.times = contents_.times && replica.clock.has_times();
     }
     return true;
   }
@@ -164,30 +158,6 @@ class Converter {
       check_molecules(frame, reader, contents_.frames - 1);
     } catch (const InputError& error) {
       contents_.broken = error.problems().front().text();
-    }
-  }
-
-  /// Steps and times of the first replica tell the interval.
-  /// @param index of the frame among those taken of its replica
-  void look_at_time(const Structure& frame, std::int64_t index) {
-    const std::optional<std::int64_t> step = step_of(frame);
-    const std::optional<double> time_ps = frame.time_ps();
-    contents_.steps = contents_.steps && step;
-    contents_.times = contents_.times && time_ps;
-    if (!contents_.steps) return;
-    contents_.last_step = std::max(contents_.last_step, *step);
-    if (index == 0 && contents_.replicas.size() == 1) {
-      contents_.first_step = *step;
-      contents_.first_time_ps = time_ps.value_or(0.0);
-    } else if (index == 1 && contents_.replicas.size() == 1) {
-      contents_.every = std::max<std::int64_t>(*step - contents_.first_step, 1);
-      contents_.interval_ps = time_ps.value_or(0.0) - contents_.first_time_ps;
-    }
-    if (*step != contents_.first_step + index * contents_.every) contents_.even = false;
-    const double expected_ps =
-        contents_.first_time_ps + static_cast<double>(index) * contents_.interval_ps;
-    if (time_ps && std::abs(*time_ps - expected_ps) > kEven * (1.0 + std::abs(expected_ps))) {
-      contents_.even = false;
     }
   }
 
@@ -222,17 +192,54 @@ class Converter {
                       : contents_.times ? "their step"
                                         : "step and time"));
     }
-    if (format_.id == FileFormat::dcd && contents_.steps && !contents_.even) {
-      notes.push_back(
-          "frames are not evenly spaced in time, and a DCD file has one interval, that of the "
-          "first two");
-    }
-    if (format_.has_steps_of_32_bits && contents_.last_step > INT32_MAX) {
+    if (format_.id == FileFormat::dcd) note_on_interval(notes);
+    if (format_.has_steps_of_32_bits && largest_step() > INT32_MAX) {
       notes.push_back(fmt::format(
           "{} counts steps in 32 bits: those beyond {} are written as that; times go on",
           format_.name, INT32_MAX));
     }
     return notes;
+  }
+
+  /// What a file with one interval does not keep of steps and times.
+  void note_on_interval(std::vector<std::string>& notes) const {
+    const bool even = std::ranges::all_of(contents_.replicas, [&](const Replica& r) {
+      return (!contents_.steps || r.clock.has_even_steps()) &&
+             (!contents_.times || r.clock.has_even_times());
+    });
+    if (!even) {
+      notes.push_back(
+          "frames are not evenly spaced in time, and a DCD file has one interval, that of the "
+          "first two");
+    }
+    for (const Replica& r : contents_.replicas) {
+      const double first_ps = static_cast<double>(first_step(r.clock)) * step_ps(r.clock);
+      if (!contents_.times || are_one_time(first_ps, r.clock.first_ps())) continue;
+      notes.push_back(fmt::format(
+          "times in a DCD file follow from its steps: they begin at {:g} ps there, and at {:g} ps "
+          "in {}",
+          first_ps, r.clock.first_ps(), options_.from));
+      return;
+    }
+  }
+
+  /// Where not all frames tell their step, it is the number of the frame.
+  std::int64_t first_step(const ReplicaClock& clock) const {
+    return contents_.steps ? clock.first_step() : 0;
+  }
+  std::int64_t every(const ReplicaClock& clock) const {
+    return contents_.steps ? clock.every() : 1;
+  }
+  std::int64_t largest_step() const {
+    std::int64_t largest = 0;
+    for (const Replica& r : contents_.replicas) largest = std::max(largest, r.clock.largest_step());
+    return contents_.steps ? largest : 0;
+  }
+  /// By the first two frames, or the only one.
+  double step_ps(const ReplicaClock& clock) const {
+    const std::int64_t first = first_step(clock);
+    if (clock.frames() == 1 && first > 0) return clock.first_ps() / static_cast<double>(first);
+    return clock.interval_ps() / static_cast<double>(every(clock));
   }
 
   /// The weight of M, by the model. @throws InputError
@@ -325,11 +332,8 @@ class Converter {
     TrajectoryInfo info;
     info.molecules = contents_.molecules;
     info.model = contents_.model;
-    info.every = contents_.every;
-    info.first_step = contents_.first_step;
     info.velocities = contents_.all_velocities;
     info.sites_per_molecule = options_.sites ? 4 : 3;
-    info.timestep_fs = 1000.0 * contents_.interval_ps / static_cast<double>(contents_.every);
     info.replicas =
         format_.id == FileFormat::h5md ? static_cast<int>(contents_.replicas.size()) : 1;
     info.provenance = fmt::format("tarn {}; {}{} molecule{}; converted from {}", kVersion,
@@ -343,6 +347,10 @@ class Converter {
       for (std::size_t r = 0; all_tell && r < contents_.replicas.size(); ++r) {
         if (in_one_file() || r == p) info.baths_K.push_back(*contents_.replicas[r].bath_K);
       }
+      const ReplicaClock& clock = contents_.replicas[p].clock;
+      info.first_step = first_step(clock);
+      info.every = every(clock);
+      info.timestep_fs = 1000.0 * step_ps(clock);
       info.path = temporary_paths_.emplace_back(temporary_name(paths_[p]));
       writers_.push_back(format_.write(info));
       writers_.back()->create();

@@ -345,6 +345,79 @@ TEST_F(Convert, ReplicasMayBeInterleaved) {
   }
 }
 
+/// A DCD file has one interval, that of its own replica, whether frames tell steps or times only.
+TEST_F(Convert, DcdKeepsTimes) {
+  const auto write_frames = [&](int replicas, bool interleaved, bool steps, double first_ps) {
+    std::string text;
+    for (int i = 0; i < 4 * replicas; ++i) {
+      const int replica = interleaved ? i % replicas : i / 4;
+      const int frame = interleaved ? i / replicas : i % 4;
+      // Replicas have intervals of their own: 0.5 ps and 1 ps, of ten steps.
+      const double time_ps = first_ps + 0.5 * (1 + replica) * frame;
+      text += xyz_frame(some_positions(kMolecules, frame, replica), {},
+                        fmt::format("replica={}{} time_ps={}", replica,
+                                    steps ? fmt::format(" step={}", 10 * frame) : "", time_ps));
+    }
+    test::write_text(folder_.file("in.xyz"), text);
+  };
+  const auto times_of = [&](const std::string& name) {
+    std::vector<double> times_ps;
+    for (const Structure& frame : frames_of(name)) times_ps.push_back(*frame.time_ps());
+    return times_ps;
+  };
+  // A step of DCD is a float, to 6e-8 of itself.
+  const auto expect_times = [&](const std::string& name, double first_ps, double interval_ps) {
+    const std::vector<double> times_ps = times_of(name);
+    ASSERT_EQ(times_ps.size(), 4u);
+    for (int i = 0; i < 4; ++i) EXPECT_NEAR(times_ps[i], first_ps + interval_ps * i, 3e-7);
+  };
+  const auto notes_of_conversion = [&] {
+    return convert_trajectory({folder_.file("in.xyz"), folder_.file("out.dcd")}).notes;
+  };
+  write_frames(1, false, false, 0.0);
+  const std::vector<std::string> of_steps = notes_of_conversion();
+  expect_times("out.dcd", 0.0, 0.5);
+  ASSERT_EQ(of_steps.size(), 1u);
+  EXPECT_TRUE(contains(of_steps[0], "do not tell their step"));
+
+  for (const bool interleaved : {false, true}) {
+    for (const bool steps : {false, true}) {
+      write_frames(2, interleaved, steps, 0.0);
+      EXPECT_EQ(notes_of_conversion().size(), steps ? 0u : 1u);
+      expect_times("out-0000.dcd", 0.0, 0.5);
+      expect_times("out-0001.dcd", 0.0, 1.0);
+    }
+  }
+
+  // There is no place for a time of the first step.
+  write_frames(1, false, true, 7.0);
+  const std::vector<std::string> of_times = notes_of_conversion();
+  expect_times("out.dcd", 0.0, 0.5);
+  ASSERT_EQ(of_times.size(), 1u);
+  EXPECT_TRUE(contains(of_times[0], "they begin at 0 ps there, and at 7 ps in"));
+
+  // One frame alone tells the time of a step.
+  ConvertOptions options{folder_.file("in.xyz"), folder_.file("last.dcd")};
+  options.frames.skip = 3;
+  EXPECT_TRUE(convert_trajectory(options).notes.empty());
+  EXPECT_NEAR(times_of("last.dcd").at(0), 8.5, 8.5 * 6e-8);
+}
+
+/// Times that are not evenly spaced are told, with steps and without.
+TEST_F(Convert, DcdTellsOfUnevenTimes) {
+  for (const bool steps : {false, true}) {
+    std::string text;
+    for (const int i : {0, 1, 3}) {
+      text += xyz_frame(some_positions(kMolecules, i), {},
+                        fmt::format("{}time_ps={}", steps ? fmt::format("step={} ", i) : "", i));
+    }
+    test::write_text(folder_.file("in.xyz"), text);
+    const Conversion done = convert_trajectory({folder_.file("in.xyz"), folder_.file("out.dcd")});
+    ASSERT_FALSE(done.notes.empty());
+    EXPECT_TRUE(contains(done.notes.back(), "frames are not evenly spaced in time"));
+  }
+}
+
 /// Names of replicas are free: where no number is their own they are numbered as they appear.
 TEST_F(Convert, ReplicasNeedNoNumbers) {
   std::string text;

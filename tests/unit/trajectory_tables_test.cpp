@@ -132,6 +132,34 @@ TEST_F(TrajectoryTablesTest, AreThoseOfTheRun) {
   }
 }
 
+/// Replicas whose frames take turns in one file are what they are in files of their own.
+TEST_F(TrajectoryTablesTest, ReplicasMayBeInterleaved) {
+  const std::string out = run("xyz");
+  std::vector<std::string> files;
+  std::vector<std::vector<std::string>> lines(3);
+  for (int r = 0; r < 3; ++r) {
+    files.push_back(fmt::format("{}/trajectory-000{}.xyz", out, r));
+    std::ifstream file(files.back());
+    for (std::string line; std::getline(file, line);) lines[r].push_back(line + "\n");
+  }
+  constexpr std::size_t kLinesOfFrame = 14;
+  std::string text;
+  for (std::size_t begin = 0; begin < lines[0].size(); begin += kLinesOfFrame) {
+    for (int r = 0; r < 3; ++r) {
+      for (std::size_t k = 0; k < kLinesOfFrame; ++k) text += lines[r].at(begin + k);
+    }
+  }
+  write_text(folder_.file("turns.xyz"), text);
+  for (const std::int64_t skipped : {0, 30}) {
+    const TrajectoryTables apart = tables(files, skipped);
+    const std::string rows = read_text(folder_.file("tables/cluster.csv"));
+    const TrajectoryTables turns = tables({folder_.file("turns.xyz")}, skipped);
+    EXPECT_EQ(turns.replicas, 3);
+    EXPECT_EQ(turns.frames, apart.frames);
+    EXPECT_EQ(read_text(folder_.file("tables/cluster.csv")), rows);
+  }
+}
+
 TEST_F(TrajectoryTablesTest, SkipWhatIsAskedFor) {
   const std::string out = run("xyz");
   const TrajectoryTables result = tables({out + "/trajectory-0001.xyz"}, 30);
