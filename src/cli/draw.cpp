@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "io/replica_places.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
@@ -54,15 +54,14 @@ void draw(const Arguments& a) {
     const auto reader = io::open_frames(file);
     std::int64_t of_file = 0, drawn = 0;
     bool has_box = false;
-    std::map<std::int64_t, std::int64_t> frames;  // so far, by replica
+    io::ReplicaPlaces places;
     std::optional<std::int64_t> replica = a.choice.replica;
     while (auto structure = reader->next()) {
-      const std::int64_t own = structure->replica().value_or(0);
-      const std::int64_t frame = frames[own]++;
+      const std::optional<io::ReplicaPlace> place = places.next(*structure, *reader);
       ++of_file;
-      // As elsewhere, a frame without a replica is that of the first one.
-      if (!replica && a.choice.frame) replica = own;
-      if ((replica && own != *replica) || (a.choice.frame && frame != *a.choice.frame)) continue;
+      if (!replica && a.choice.frame) replica = place->number;
+      if (replica && place->number != *replica) continue;
+      if (a.choice.frame && place->frame != *a.choice.frame) continue;
       if (static_cast<std::int64_t>(clusters.size()) == a.frames) {
         more = true;
         break;
@@ -76,6 +75,9 @@ void draw(const Arguments& a) {
       }
       ++drawn;
       if (a.choice.frame) break;
+    }
+    if (a.choice.replica) {
+      for (const std::string& note : places.notes()) terminal.warning(note);
     }
     if (drawn > 0 || more) continue;
     throw InputError(of_file == 0 ? file + ": holds no frame"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -13,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "replica_clock.hpp"
+#include "replica_places.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
@@ -23,9 +24,6 @@
 
 namespace tarn::io {
 namespace {
-
-/// Steps and times are even where they are so to what a single-precision step of DCD holds.
-constexpr double kEven = 1e-6;
 
 std::optional<std::int64_t> step_of(const Structure& frame) {
   const auto found = frame.comment.find("step");
@@ -40,8 +38,7 @@ std::optional<std::int64_t> step_of(const Structure& frame) {
 /// What the frames of one replica that are taken have in common.
 struct Replica {
   std::int64_t number = 0;  ///< in the old file
-  std::int64_t frames = 0;  ///< taken
-  std::int64_t seen = 0;
+  ReplicaClock clock{};
   std::optional<double> bath_K{};  ///< of the first frame that is taken
 };
 
@@ -52,13 +49,11 @@ struct Contents {
   std::int64_t frames = 0;        ///< of the file, those that are left out among them
   int molecules = 0;
   std::string model;
-  std::string cut;  ///< what was left out of a file that ends within a frame
-  bool steps = true, times = true, even = true, velocities = false, box = false, sites = false;
-  std::int64_t last_step = 0;
+  std::string cut;                     ///< what was left out of a file that ends within a frame
+  std::vector<std::string> numbering;  ///< notes on numbers of replicas
+  bool steps = true, times = true, velocities = false, box = false, sites = false;
   std::string broken;  ///< the first problem with a molecule
   bool all_velocities = true;
-  std::int64_t first_step = 0, every = 1;
-  double first_time_ps = 0.0, interval_ps = 0.0;
 };
 
 class Converter {
@@ -69,7 +64,7 @@ class Converter {
   Conversion run() {
     if (!look()) return interrupted();
     Conversion result;
-    for (const Replica& replica : contents_.replicas) result.frames += replica.frames;
+    for (const Replica& replica : contents_.replicas) result.frames += replica.clock.frames();
     if (result.frames == 0) {
       throw InputError(fmt::format(
           "{}: {}", options_.from,
@@ -93,7 +88,10 @@ class Converter {
     }
     for (std::size_t p = 0; p < paths_.size(); ++p) commit_file(temporary_paths_[p], paths_[p]);
     result.files = paths_;
-    if (!format_.names_atoms) result.files.push_back(write_topology());
+    if (!format_.names_atoms) {
+      write_topology();
+      result.files.push_back(topology_);
+    }
     return result;
   }
 
@@ -108,26 +106,18 @@ class Converter {
     return !options_.watch || options_.watch(writing, done, writing ? contents_.frames : 0);
   }
 
-  /// The place of a frame's replica among those that are taken, or nothing.
-  /// @param counts one more frame of it seen
-  std::optional<std::size_t> place_of(const Structure& frame, const FrameReader& reader) {
-    if (!is_of_chosen_replica(frame, reader, options_.frames)) return std::nullopt;
-    const std::int64_t number = frame.replica().value_or(0);
-    const auto [found, is_new] = places_.try_emplace(number, contents_.replicas.size());
-    if (is_new) contents_.replicas.push_back({number});
-    return found->second;
-  }
-
   /// Reads all of the file. @return false if nobody wants it any more
   bool look() {
     const std::unique_ptr<FrameReader> reader = open_frames(options_.from);
+    ReplicaPlaces places(options_.frames.replicas);
     while (const std::optional<Structure> frame =
                next_whole_frame(*reader, contents_.frames, contents_.cut)) {
       if (!go_on(false, contents_.frames++)) return false;
-      const std::optional<std::size_t> place = place_of(*frame, *reader);
-      if (!place) continue;
-      Replica& replica = contents_.replicas[*place];
-      if (!options_.frames.takes(replica.seen++)) continue;
+      const std::optional<ReplicaPlace> place = places.next(*frame, *reader);
+      if (!place || !options_.frames.takes(place->frame)) continue;
+      const auto [found, is_new] = replicas_.try_emplace(place->number, contents_.replicas.size());
+      if (is_new) contents_.replicas.push_back({place->number});
+      Replica& replica = contents_.replicas[found->second];
       if (contents_.molecules == 0) {
         contents_.molecules = frame->molecules;
         contents_.model = options_.model.empty() ? frame->model().value_or("") : options_.model;
@@ -140,8 +130,8 @@ class Converter {
                         "cluster",
                         frame->molecules, contents_.molecules)}});
       }
-      if (replica.frames == 0) replica.bath_K = frame->bath_K();
-      look_at_time(*frame, replica.frames++);
+      if (replica.clock.frames() == 0) replica.bath_K = frame->bath_K();
+      replica.clock.add(step_of(*frame), frame->time_ps());
       contents_.box = contents_.box || frame->has_box;
       contents_.sites = contents_.sites || frame->has_sites;
       note_broken_molecules(*frame, *reader);
@@ -152,16 +142,11 @@ class Converter {
     if (contents_.frames == 0) {
       throw InputError({Problem{options_.from, 0, 0, "the file holds no frame"}});
     }
-    for (const Replica& replica : contents_.replicas) contents_.found.insert(replica.number);
-    std::erase_if(contents_.replicas, [](const Replica& r) { return r.frames == 0; });
-    places_.clear();
-    for (std::size_t r = 0; r < contents_.replicas.size(); ++r) {
-      contents_.replicas[r].seen = 0;
-      places_[contents_.replicas[r].number] = r;
-    }
-    if (!contents_.steps) {
-      contents_.first_step = 0;
-      contents_.every = 1;
+    contents_.found = places.numbers();
+    contents_.numbering = places.notes();
+    for (const Replica& replica : contents_.replicas) {
+      contents_.steps = contents_.steps && replica.clock.has_steps();
+      contents_.times = contents_.times && replica.clock.has_times();
     }
     return true;
   }
@@ -176,36 +161,12 @@ class Converter {
     }
   }
 
-  /// Steps and times of the first replica tell the interval.
-  /// @param index of the frame among those taken of its replica
-  void look_at_time(const Structure& frame, std::int64_t index) {
-    const std::optional<std::int64_t> step = step_of(frame);
-    const std::optional<double> time_ps = frame.time_ps();
-    contents_.steps = contents_.steps && step;
-    contents_.times = contents_.times && time_ps;
-    if (!contents_.steps) return;
-    contents_.last_step = std::max(contents_.last_step, *step);
-    if (index == 0 && contents_.replicas.size() == 1) {
-      contents_.first_step = *step;
-      contents_.first_time_ps = time_ps.value_or(0.0);
-    } else if (index == 1 && contents_.replicas.size() == 1) {
-      contents_.every = std::max<std::int64_t>(*step - contents_.first_step, 1);
-      contents_.interval_ps = time_ps.value_or(0.0) - contents_.first_time_ps;
-    }
-    if (*step != contents_.first_step + index * contents_.every) contents_.even = false;
-    const double expected_ps =
-        contents_.first_time_ps + static_cast<double>(index) * contents_.interval_ps;
-    if (time_ps && std::abs(*time_ps - expected_ps) > kEven * (1.0 + std::abs(expected_ps))) {
-      contents_.even = false;
-    }
-  }
-
   std::string absent_replicas() const {
     return note_on_absent_replicas("the file holds", options_.frames, contents_.found);
   }
 
   std::vector<std::string> notes() const {
-    std::vector<std::string> notes;
+    std::vector<std::string> notes = contents_.numbering;
     if (std::string absent = absent_replicas(); !absent.empty()) notes.push_back(std::move(absent));
     if (!contents_.cut.empty()) notes.push_back(contents_.cut);
     if (contents_.box) notes.push_back(note_on_box(options_.from));
@@ -231,17 +192,54 @@ class Converter {
                       : contents_.times ? "their step"
                                         : "step and time"));
     }
-    if (format_.id == FileFormat::dcd && contents_.steps && !contents_.even) {
-      notes.push_back(
-          "frames are not evenly spaced in time, and a DCD file has one interval, that of the "
-          "first two");
-    }
-    if (format_.has_steps_of_32_bits && contents_.last_step > INT32_MAX) {
+    if (format_.id == FileFormat::dcd) note_on_interval(notes);
+    if (format_.has_steps_of_32_bits && largest_step() > INT32_MAX) {
       notes.push_back(fmt::format(
           "{} counts steps in 32 bits: those beyond {} are written as that; times go on",
           format_.name, INT32_MAX));
     }
     return notes;
+  }
+
+  /// What a file with one interval does not keep of steps and times.
+  void note_on_interval(std::vector<std::string>& notes) const {
+    const bool even = std::ranges::all_of(contents_.replicas, [&](const Replica& r) {
+      return (!contents_.steps || r.clock.has_even_steps()) &&
+             (!contents_.times || r.clock.has_even_times());
+    });
+    if (!even) {
+      notes.push_back(
+          "frames are not evenly spaced in time, and a DCD file has one interval, that of the "
+          "first two");
+    }
+    for (const Replica& r : contents_.replicas) {
+      const double first_ps = static_cast<double>(first_step(r.clock)) * step_ps(r.clock);
+      if (!contents_.times || are_one_time(first_ps, r.clock.first_ps())) continue;
+      notes.push_back(fmt::format(
+          "times in a DCD file follow from its steps: they begin at {:g} ps there, and at {:g} ps "
+          "in {}",
+          first_ps, r.clock.first_ps(), options_.from));
+      return;
+    }
+  }
+
+  /// Where not all frames tell their step, it is the number of the frame.
+  std::int64_t first_step(const ReplicaClock& clock) const {
+    return contents_.steps ? clock.first_step() : 0;
+  }
+  std::int64_t every(const ReplicaClock& clock) const {
+    return contents_.steps ? clock.every() : 1;
+  }
+  std::int64_t largest_step() const {
+    std::int64_t largest = 0;
+    for (const Replica& r : contents_.replicas) largest = std::max(largest, r.clock.largest_step());
+    return contents_.steps ? largest : 0;
+  }
+  /// By the first two frames, or the only one.
+  double step_ps(const ReplicaClock& clock) const {
+    const std::int64_t first = first_step(clock);
+    if (clock.frames() == 1 && first > 0) return clock.first_ps() / static_cast<double>(first);
+    return clock.interval_ps() / static_cast<double>(every(clock));
   }
 
   /// The weight of M, by the model. @throws InputError
@@ -300,7 +298,19 @@ class Converter {
         paths_.push_back(through_links((to.parent_path() / name).string()));
       }
     }
-    for (const std::string& path : paths_) {
+    std::vector<std::string> written = paths_;
+    if (!format_.names_atoms) {
+      const std::string name = to.stem().string() + "-topology.pdb";
+      topology_ = through_links((to.parent_path() / name).string());
+      written.push_back(topology_);
+    }
+    check_names(written);
+  }
+
+  /// @throws InputError for what is read, what is no file, and what would be written twice
+  void check_names(const std::vector<std::string>& written) const {
+    std::set<std::string> seen;
+    for (const std::string& path : written) {
       std::error_code ignored;
       if (std::filesystem::equivalent(path, options_.from, ignored)) {
         throw InputError(fmt::format(
@@ -311,6 +321,10 @@ class Converter {
         throw InputError(
             fmt::format("'{}' is no file: a trajectory is written to a file of its own", path));
       }
+      if (!seen.insert(path).second) {
+        throw InputError(
+            fmt::format("'{}' would be written twice: give each file a name of its own", path));
+      }
     }
   }
 
@@ -318,11 +332,8 @@ class Converter {
     TrajectoryInfo info;
     info.molecules = contents_.molecules;
     info.model = contents_.model;
-    info.every = contents_.every;
-    info.first_step = contents_.first_step;
     info.velocities = contents_.all_velocities;
     info.sites_per_molecule = options_.sites ? 4 : 3;
-    info.timestep_fs = 1000.0 * contents_.interval_ps / static_cast<double>(contents_.every);
     info.replicas =
         format_.id == FileFormat::h5md ? static_cast<int>(contents_.replicas.size()) : 1;
     info.provenance = fmt::format("tarn {}; {}{} molecule{}; converted from {}", kVersion,
@@ -336,6 +347,10 @@ class Converter {
       for (std::size_t r = 0; all_tell && r < contents_.replicas.size(); ++r) {
         if (in_one_file() || r == p) info.baths_K.push_back(*contents_.replicas[r].bath_K);
       }
+      const ReplicaClock& clock = contents_.replicas[p].clock;
+      info.first_step = first_step(clock);
+      info.every = every(clock);
+      info.timestep_fs = 1000.0 * step_ps(clock);
       info.path = temporary_paths_.emplace_back(temporary_name(paths_[p]));
       writers_.push_back(format_.write(info));
       writers_.back()->create();
@@ -345,20 +360,18 @@ class Converter {
   bool write() {
     make_writers();
     const std::unique_ptr<FrameReader> reader = open_frames(options_.from);
+    ReplicaPlaces places(options_.frames.replicas);
     std::string told;
     for (std::int64_t i = 0;
          const std::optional<Structure> frame = next_whole_frame(*reader, i, told); ++i) {
       if (!go_on(true, i)) return false;
-      const std::optional<std::int64_t> number = frame->replica();
-      const auto found = places_.find(number.value_or(0));
-      if (found == places_.end()) continue;
-      Replica& replica = contents_.replicas[found->second];
-      const std::int64_t seen = replica.seen++;
-      if (!options_.frames.takes(seen)) continue;
+      const std::optional<ReplicaPlace> place = places.next(*frame, *reader);
+      if (!place || !options_.frames.takes(place->frame)) continue;
+      const std::size_t replica = replicas_.at(place->number);
       TrajectoryFrame out;
-      out.replica = format_.id == FileFormat::h5md ? static_cast<std::int64_t>(found->second)
-                                                   : replica.number;
-      const std::int64_t index = options_.frames.index(seen);
+      out.replica =
+          format_.id == FileFormat::h5md ? static_cast<std::int64_t>(replica) : place->number;
+      const std::int64_t index = options_.frames.index(place->frame);
       out.step = contents_.steps ? *step_of(*frame) : index;
       out.time_ps = contents_.times ? *frame->time_ps() : static_cast<double>(index);
       out.positions_A = frame->positions_A;
@@ -368,7 +381,7 @@ class Converter {
         out.positions_A = positions_A = with_site(frame->positions_A);
         out.velocities_A_per_akma = velocities_A_per_akma = with_site(frame->velocities_A_per_akma);
       }
-      writers_[in_one_file() ? 0 : found->second]->append(out);
+      writers_[in_one_file() ? 0 : replica]->append(out);
     }
     for (const auto& writer : writers_) writer->finish();
     writers_.clear();
@@ -382,23 +395,21 @@ class Converter {
     }
   }
 
-  /// For a format that names no atoms. @return its name
-  std::string write_topology() const {
-    const std::filesystem::path to(options_.to);
-    const std::string path = (to.parent_path() / (to.stem().string() + "-topology.pdb")).string();
-    io::write_topology(path, contents_.model,
+  /// For a format that names no atoms.
+  void write_topology() const {
+    io::write_topology(topology_, contents_.model,
                        options_.sites ? with_site(first_positions_A_) : first_positions_A_,
                        options_.sites ? 4 : 3);
-    return path;
   }
 
   const ConvertOptions& options_;
   const Format& format_;
   Contents contents_;
-  std::map<std::int64_t, std::size_t> places_;  // of replicas, by their numbers
+  std::map<std::int64_t, std::size_t> replicas_;  // places in contents_, by number
   std::vector<double> first_positions_A_;
   double site_weight_ = 0.0;
   std::vector<std::string> paths_, temporary_paths_;
+  std::string topology_;  // its path; empty where the format names atoms
   std::vector<std::unique_ptr<TrajectoryWriter>> writers_;
 };
 

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "alike_problems.hpp"
+#include "replica_places.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
@@ -145,16 +146,9 @@ std::optional<std::string> Structure::model() const {
   return found->second;
 }
 
-std::optional<std::int64_t> Structure::replica() const {
+std::string Structure::replica_name() const {
   const auto found = comment.find("replica");
-  if (found == comment.end()) return std::nullopt;
-  const std::string& text = found->second;
-  const std::size_t digits = text.find_last_not_of("0123456789") + 1;
-  std::int64_t number = 0;
-  const auto [end, error] =
-      std::from_chars(text.data() + digits, text.data() + text.size(), number);
-  if (error != std::errc{}) return std::nullopt;
-  return number;
+  return found == comment.end() ? std::string{} : found->second;
 }
 
 namespace {
@@ -176,18 +170,17 @@ std::optional<double> Structure::push_fs2() const { return number_of(comment, "p
 namespace {
 
 /// The frame that was chosen, without any check of its atoms.
-Structure chosen_frame(FrameReader& reader, const FrameChoice& choice) {
+Structure chosen_frame(FrameReader& reader, const FrameChoice& choice, ReplicaPlaces& places) {
   std::optional<std::int64_t> replica = choice.replica;
-  std::int64_t left = choice.frame.value_or(0), of_replica = 0;
+  std::int64_t of_replica = 0;
   bool any = false;
   while (std::optional<Structure> structure = reader.next()) {
-    // Where nothing says of which replica frames are, all are of replica 0.
-    const std::int64_t own = structure->replica().value_or(0);
+    const std::optional<ReplicaPlace> place = places.next(*structure, reader);
     any = true;
-    if (!replica) replica = own;
-    if (own != *replica) continue;
+    if (!replica) replica = place->number;
+    if (place->number != *replica) continue;
     ++of_replica;
-    if (left-- == 0) return std::move(*structure);
+    if (place->frame == choice.frame.value_or(0)) return std::move(*structure);
   }
   std::string message = "the file holds no structure";
   if (any && of_replica == 0) {
@@ -201,23 +194,20 @@ Structure chosen_frame(FrameReader& reader, const FrameChoice& choice) {
 }
 
 /// What follows the first frame. A later frame that cannot be read is none of this run's business.
-FrameCounts count_rest(FrameReader& reader, const Structure& first) {
+FrameCounts count_rest(FrameReader& reader, ReplicaPlaces& places) {
   FrameCounts counts;
   try {
-    std::string last = first.replica() ? first.comment.at("replica") : "";
     for (std::int64_t i = 0; const std::optional<Structure> next = reader.next(); ++i) {
       if (i == kMostCounted) {
         counts.all = false;
         break;
       }
-      const std::string own = next->replica() ? next->comment.at("replica") : "";
-      if (own != last) ++counts.replicas;
-      if (counts.replicas == 1) ++counts.frames;
-      last = own;
+      if (places.next(*next, reader)->replica == 0) ++counts.frames;
     }
   } catch (const Error&) {
     counts.all = false;
   }
+  counts.replicas = places.replicas();
   return counts;
 }
 
@@ -225,7 +215,8 @@ FrameCounts count_rest(FrameReader& reader, const Structure& first) {
 
 Structure read_structure(const std::string& path, const FrameChoice& choice, FrameCounts* counts) {
   const std::unique_ptr<FrameReader> reader = open_frames(path);
-  Structure structure = chosen_frame(*reader, choice);
+  ReplicaPlaces places;
+  Structure structure = chosen_frame(*reader, choice, places);
   AlikeProblems found;
   const std::vector<Point> points = points_of(structure.positions_A);
   check_unit(points, path);
@@ -238,7 +229,10 @@ Structure read_structure(const std::string& path, const FrameChoice& choice, Fra
   if (!problems.empty()) throw InputError(std::move(problems));
   reader->check_rest();
   if (structure.has_box) structure.notes.push_back(note_on_box(path));
-  if (counts != nullptr && !choice.is_given()) *counts = count_rest(*reader, structure);
+  if (counts != nullptr && !choice.is_given()) *counts = count_rest(*reader, places);
+  if (choice.replica) {
+    for (std::string& note : places.notes()) structure.notes.push_back(std::move(note));
+  }
   return structure;
 }
 
@@ -263,19 +257,6 @@ std::optional<Structure> next_whole_frame(FrameReader& reader, std::int64_t fram
                        reader.path(), frames);
     return std::nullopt;
   }
-}
-
-bool is_of_chosen_replica(const Structure& frame, const FrameReader& reader,
-                          const FrameSelection& selection) {
-  if (selection.replicas.empty()) return true;
-  const std::optional<std::int64_t> number = frame.replica();
-  if (!number) {
-    throw InputError({Problem{reader.path(), reader.line_of_atom(0), 0,
-                              "this frame does not say of which replica it is; leave out the "
-                              "numbers of replicas"}});
-  }
-  return std::find(selection.replicas.begin(), selection.replicas.end(), *number) !=
-         selection.replicas.end();
 }
 
 std::string note_on_absent_replicas(const std::string& where, const FrameSelection& selection,

@@ -61,6 +61,15 @@ std::string parse_number(std::string_view word, double& value) {
   return {};
 }
 
+std::optional<std::int64_t> number_at_end(std::string_view name) {
+  const std::size_t digits = name.find_last_not_of("0123456789") + 1;
+  std::int64_t number = 0;
+  const char* end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data() + digits, end, number);
+  if (error != std::errc{}) return std::nullopt;
+  return number;
+}
+
 int parse_count(std::string_view word) {
   int count = 0;
   const char* end = word.data() + word.size();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ std::vector<std::string_view> words_of(std::string_view line);
 std::optional<double> finite_number(std::string_view word);
 /// What is wrong with the word as a coordinate, or nothing and the number.
 std::string parse_number(std::string_view word, double& value);
+/// The number that the digits at the end of a name are, or nothing.
+std::optional<std::int64_t> number_at_end(std::string_view name);
 /// A number of atoms, at least 1, or 0 if the word is none.
 int parse_count(std::string_view word);
 

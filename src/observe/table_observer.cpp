@@ -45,7 +45,7 @@ void TableObserver::observe(const Frame& frame) {
   if (spec_.prepare) spec_.prepare(frame);
   std::vector<double> values;
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) spec_.append_values(frame, r, values);
-  table_.write(frame, info_.time_ps(frame.step), values);
+  table_.write(frame, info_.time_of(frame), values);
   if (frame.step < std::max(info_.first_averaged_step, spec_.first_result_step)) return;
   for (std::size_t bath = 0; bath < baths_.size(); ++bath) average(frame, values, bath);
 }

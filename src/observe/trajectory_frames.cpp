@@ -14,12 +14,6 @@
 namespace tarn {
 namespace {
 
-/// The replica that a frame says it is of.
-std::string replica_of(const io::Structure& frame) {
-  const auto found = frame.comment.find("replica");
-  return found == frame.comment.end() ? std::string{} : found->second;
-}
-
 /// A file that is given twice would count as two replicas that agree. @throws InputError
 void check_given_once(const std::vector<std::string>& files) {
   std::map<std::filesystem::path, std::string> seen;
@@ -42,7 +36,7 @@ void check_given_once(const std::vector<std::string>& files) {
 }  // namespace
 
 TrajectoryFrames::TrajectoryFrames(std::vector<std::string> files, io::FrameSelection selection)
-    : files_(std::move(files)), selection_(std::move(selection)) {
+    : files_(std::move(files)), selection_(std::move(selection)), places_(selection_.replicas) {
   check_given_once(files_);
 }
 
@@ -52,19 +46,14 @@ std::optional<io::Structure> TrajectoryFrames::next() {
     if (!reader_) {
       reader_ = io::open_frames(file);
       frames_of_file_ = 0;
-      replica_.reset();
     }
     std::string cut;
     while (std::optional<io::Structure> frame =
                io::next_whole_frame(*reader_, frames_of_file_, cut)) {
       ++frames_of_file_;
-      if (!io::is_of_chosen_replica(*frame, *reader_, selection_)) continue;
-      if (const std::optional<std::int64_t> number = frame->replica()) found_.insert(*number);
-      if (replica_ != replica_of(*frame)) {
-        replica_ = replica_of(*frame);
-        ++replicas_seen_;
-        place_ = -1;
-      }
+      const std::optional<io::ReplicaPlace> place = places_.next(*frame, *reader_);
+      if (!place) continue;
+      place_ = *place;
       if (molecules_ == 0) molecules_ = frame->molecules;
       const std::string own = frame->model().value_or("");
       if (model_.empty()) model_ = own;
@@ -80,7 +69,7 @@ std::optional<io::Structure> TrajectoryFrames::next() {
                                               "give trajectories of one cluster only",
                                               frame->molecules, molecules_)}});
       }
-      if (!selection_.takes(++place_)) continue;
+      if (!selection_.takes(place_.frame)) continue;
       io::check_molecules(*frame, *reader_, frames_of_file_ - 1);
       has_sites_ = has_sites_ || frame->has_sites;
       if (frame->has_box && (notes_.empty() || notes_.back() != io::note_on_box(file))) {
@@ -94,16 +83,14 @@ std::optional<io::Structure> TrajectoryFrames::next() {
     if (!cut.empty()) notes_.push_back(cut);
     reader_.reset();
   }
+  std::string absent = io::note_on_absent_replicas("the files hold", selection_, places_.numbers());
   if (frames_taken_ == 0) {
-    throw InputError(replicas_seen_ == 0
-                         ? io::note_on_absent_replicas("the files hold", selection_, found_)
-                         : "no frame is left: skip fewer of them, or give longer "
-                           "trajectories");
+    throw InputError(replicas_seen() == 0 ? absent
+                                          : "no frame is left: skip fewer of them, or give longer "
+                                            "trajectories");
   }
-  if (std::string absent = io::note_on_absent_replicas("the files hold", selection_, found_);
-      !absent.empty()) {
-    notes_.push_back(std::move(absent));
-  }
+  for (std::string& note : places_.notes()) notes_.push_back(std::move(note));
+  if (!absent.empty()) notes_.push_back(std::move(absent));
   return std::nullopt;
 }
 
@@ -124,7 +111,7 @@ std::string TrajectoryFrames::provenance(const std::string& model) const {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
   };
   return fmt::format("tarn {}; {}, {}, {}, {}", kVersion, model, count(molecules_, "molecule"),
-                     count(replicas_seen_, "replica"), count(frames_taken_, "frame"));
+                     count(replicas_seen(), "replica"), count(frames_taken_, "frame"));
 }
 
 }  // namespace tarn

@@ -3,16 +3,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
+#include "io/replica_places.hpp"
 #include "tarn/io/structure.hpp"
 
 namespace tarn {
 
-/// The frames of several trajectories of one cluster, replica after replica. A file is a replica,
-/// or several where its frames say so.
+/// The frames of several trajectories of one cluster, file after file. A file is a replica, or
+/// several where its frames say so, in any order.
 class TrajectoryFrames {
  public:
   /// @throws InputError for a file that is given twice
@@ -24,11 +24,11 @@ class TrajectoryFrames {
   std::optional<io::Structure> next();
   /// Of the frame: the replica, counted from 0 over all files, and its place in that, counted from
   /// 0 with those that are left out.
-  std::int64_t replica() const { return replicas_seen_ - 1; }
-  std::int64_t place() const { return place_; }
+  std::int64_t replica() const { return place_.replica; }
+  std::int64_t place() const { return place_.frame; }
 
   /// So far, with replicas all of whose frames are left out.
-  std::int64_t replicas_seen() const { return replicas_seen_; }
+  std::int64_t replicas_seen() const { return places_.replicas(); }
   int molecules() const { return molecules_; }
   const std::string& model() const { return model_; }  ///< of the first that names one; or empty
   bool has_sites() const { return has_sites_; }        ///< any frame, beside its atoms
@@ -44,15 +44,15 @@ class TrajectoryFrames {
   io::FrameSelection selection_;
   std::size_t file_ = 0;
   std::unique_ptr<io::FrameReader> reader_;
-  std::int64_t frames_of_file_ = 0;     // so far
-  std::optional<std::string> replica_;  // as this file names it
-  std::int64_t replicas_seen_ = 0, place_ = -1, frames_taken_ = 0;
+  std::int64_t frames_of_file_ = 0;  // so far
+  io::ReplicaPlaces places_;
+  io::ReplicaPlace place_;  // of the last frame
+  std::int64_t frames_taken_ = 0;
   int molecules_ = 0;
   std::string model_;
   bool has_sites_ = false;
   std::optional<double> bath_K_;  // of the first frame that names one
   bool several_baths_ = false;
-  std::set<std::int64_t> found_;  // numbers of replicas
   std::vector<std::string> notes_;
 };
 

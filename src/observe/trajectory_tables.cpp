@@ -1,6 +1,7 @@
 #include "tarn/observe/trajectory_tables.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +11,7 @@
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,16 +30,70 @@
 namespace tarn {
 namespace {
 
+/// The times of the frames of several replicas, which need not be known, nor evenly spaced.
+class FrameTimes {
+ public:
+  void add(std::int64_t replica, std::int64_t place, std::optional<double> time_ps) {
+    ++frames_;
+    if (!time_ps) return;
+    ++timed_;
+    const auto [last, is_first] = last_.try_emplace(replica, Place{place, *time_ps});
+    if (is_first) return;
+    spacings_ps_.push_back((*time_ps - last->second.time_ps) /
+                           static_cast<double>(place - last->second.number));
+    last->second = {place, *time_ps};
+  }
+  bool are_known() const { return frames_ > 0 && timed_ == frames_; }
+  /// From a frame to the next of its file, left out or not: the median.
+  std::optional<double> interval_ps() const {
+    if (!are_known() || spacings_ps_.empty()) return std::nullopt;
+    std::vector<double> sorted = spacings_ps_;
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+    std::nth_element(sorted.begin(), middle, sorted.end());
+    return *middle;
+  }
+  bool go_on() const {
+    return std::all_of(spacings_ps_.begin(), spacings_ps_.end(), [](double s) { return s > 0.0; });
+  }
+  /// To the digits that formats give of times.
+  bool are_even() const {
+    const double usual = interval_ps().value_or(0.0);
+    return std::all_of(spacings_ps_.begin(), spacings_ps_.end(),
+                       [&](double spacing) { return std::abs(spacing - usual) <= 1e-2 * usual; });
+  }
+
+ private:
+  struct Place {
+    std::int64_t number;
+    double time_ps;
+  };
+  std::map<std::int64_t, Place> last_;  // by replica
+  std::vector<double> spacings_ps_;
+  std::int64_t frames_ = 0, timed_ = 0;
+};
+
 /// What one pass over the frames finds out.
 struct Contents {
   std::int64_t frames = 0, replicas = 0;
   int molecules = 0;
   std::string model, provenance;
   std::vector<std::string> notes;
-  /// Between a frame and the next of the file, by the first two of the first replica that are
-  /// taken; nothing: the file does not say.
-  std::optional<double> interval_ps;
+  FrameTimes times;
 };
+
+/// What there is to say about times.
+std::optional<std::string> note_on_times(const FrameTimes& times) {
+  if (!times.are_known()) return "the frames have no times: time_ps counts them";
+  if (!times.go_on()) {
+    return "times of frames go back, or come twice: time_ps has them as they are, and "
+           "autocorrelation times count frames in place of ps";
+  }
+  if (!times.are_even()) {
+    return "the frames are not evenly spaced in time: autocorrelation times count frames in place "
+           "of ps";
+  }
+  return std::nullopt;
+}
 
 using Indices = std::map<std::int64_t, analysis::LindemannIndex>;  // by replica
 
@@ -48,16 +104,8 @@ TrajectoryFrames frames_of(const TrajectoryTablesOptions& options) {
 Contents contents_of(const TrajectoryTablesOptions& options) {
   Contents contents;
   TrajectoryFrames frames = frames_of(options);
-  std::optional<double> first_ps;
   while (const std::optional<io::Structure> frame = frames.next()) {
-    if (contents.frames == 0) {
-      first_ps = frame->time_ps();
-    } else if (contents.frames == 1 && frames.replica() == 0 && first_ps) {
-      const std::optional<double> next_ps = frame->time_ps();
-      if (next_ps && *next_ps > *first_ps) {
-        contents.interval_ps = (*next_ps - *first_ps) / static_cast<double>(options.frames.every);
-      }
-    }
+    contents.times.add(frames.replica(), frames.place(), frame->time_ps());
     ++contents.frames;
   }
   contents.replicas = frames.replicas_seen();
@@ -88,26 +136,36 @@ ObserverMaker potential_table(const WaterModel& model, int molecules, std::int64
   return quantity_table(std::move(table));
 }
 
-/// Puts the rows of a table, which were written replica after replica, into the order of a run's.
-void sort_by_step(const std::string& path) {
+/// Puts the rows of a table, which were written as frames came, into the order of a run's.
+void sort_by_time(const std::string& path) {
   const std::string text = io::read_file(path);
   std::size_t begin = 0;
   for (int line = 0; line < 2; ++line) begin = text.find('\n', begin) + 1;
-  std::vector<std::pair<std::int64_t, std::string_view>> rows;
+  struct Row {
+    double time_ps;
+    std::int64_t step, replica;
+    std::string_view text;
+  };
+  std::vector<Row> rows;
   for (std::size_t at = begin; at < text.size();) {
     const std::size_t end = text.find('\n', at) + 1;
-    rows.emplace_back(std::strtoll(&text[at], nullptr, 10),
-                      std::string_view(text).substr(at, end - at));
+    const std::size_t time = text.find(',', at) + 1, replica = text.find(',', time) + 1;
+    double time_ps = 0.0;
+    std::from_chars(&text[time], text.data() + replica, time_ps);
+    rows.push_back({time_ps, std::strtoll(&text[at], nullptr, 10),
+                    std::strtoll(&text[replica], nullptr, 10),
+                    std::string_view(text).substr(at, end - at)});
     at = end;
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    return std::tuple(a.time_ps, a.step, a.replica) < std::tuple(b.time_ps, b.step, b.replica);
+  });
   std::string sorted = text.substr(0, begin);
-  for (const auto& [step, row] : rows) sorted += row;
+  for (const Row& row : rows) sorted += row.text;
   io::write_file(path, sorted);
 }
 
-/// Over all replicas, of which the observer saw the last one last.
+/// Over all replicas, each of which the observer saw alone.
 void pool(const Indices& indices, AveragedQuantity& a) {
   std::vector<double> values;
   for (const auto& [replica, index] : indices) {
@@ -149,9 +207,9 @@ WaterModel model_of(const Deck& deck) {
       fmt::format("there is no water model '{}'; 'tarn doctor' lists them", deck.system.model));
 }
 
-/// Shows all frames to the observers. One replica is over when the next one begins.
+/// Shows all frames to the observers.
 /// @return the indices of the replicas at their ends, where these are wanted
-Indices observe_all(TrajectoryFrames frames, const RunInfo& info, bool lindemann,
+Indices observe_all(TrajectoryFrames frames, bool lindemann,
                     const std::vector<std::unique_ptr<Observer>>& observers) {
   Indices indices;
   for (const auto& observer : observers) observer->begin();
@@ -159,7 +217,7 @@ Indices observe_all(TrajectoryFrames frames, const RunInfo& info, bool lindemann
     if (lindemann) indices[frames.replica()].add(structure->positions_A);
     Frame frame;
     frame.step = frames.place();
-    frame.time_ps = info.time_ps(frame.step);
+    frame.time_ps = structure->time_ps().value_or(0.0);
     frame.molecules = structure->molecules;
     frame.replica_ids = {frames.replica()};
     frame.positions_A = structure->positions_A;
@@ -189,8 +247,9 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   result.molecules = contents.molecules;
   result.model = contents.model;
   result.notes = contents.notes;
-  if (!contents.interval_ps && contents.frames > 1) {
-    result.notes.emplace_back("the frames have no times: time_ps counts them");
+  const FrameTimes& times = contents.times;
+  if (const auto note = note_on_times(times); note && contents.frames > 1) {
+    result.notes.push_back(*note);
   }
   Deck deck;
   deck.system.model = contents.model;
@@ -204,7 +263,9 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   info.molecules = contents.molecules;
   info.replicas = static_cast<int>(contents.replicas);
   info.provenance = contents.provenance;
-  info.timestep_fs = 1000.0 * contents.interval_ps.value_or(1.0);
+  info.frames_have_times = times.are_known();
+  info.timestep_fs =
+      1000.0 * (times.go_on() && times.are_even() ? times.interval_ps().value_or(1.0) : 1.0);
   ObserveCluster cluster;
   cluster.every = options.frames.every;
   const std::int64_t n = contents.molecules;
@@ -217,7 +278,7 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   observers.push_back(make_cluster(cluster, deck, info));
   observers.push_back(make_profile(profile, deck, info));
 
-  const Indices indices = observe_all(frames_of(options), info, cluster.lindemann, observers);
+  const Indices indices = observe_all(frames_of(options), cluster.lindemann, observers);
   for (const auto& observer : observers) {
     observer->finish();
     for (AveragedQuantity& a : observer->averages()) {
@@ -226,7 +287,7 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
     }
     for (std::string& note : observer->notes()) result.notes.push_back(std::move(note));
   }
-  for (const char* table : {"/potential.csv", "/cluster.csv"}) sort_by_step(folder.path() + table);
+  for (const char* table : {"/potential.csv", "/cluster.csv"}) sort_by_time(folder.path() + table);
   write_averages(folder.path() + "/averages.csv", info.provenance, result.averages);
   for (const auto& observer : observers) {
     Pictures pictures = observer->draw();

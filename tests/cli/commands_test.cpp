@@ -962,6 +962,35 @@ TEST_F(Commands, RdfPoolsWhatBelongsTogether) {
   EXPECT_TRUE(contains(tarn("rdf " + c).text, "water, 2 molecules, 1 replica"));
 }
 
+/// Frames of several replicas in one file, in turns and by names: every command tells them apart.
+TEST_F(Commands, ReplicasOfAFileAreToldApart) {
+  std::string text;
+  for (int i = 0; i < 10; ++i) {
+    text += fmt::format(
+        "6\nmodel=tip3p replica={0}\nO 0 0 0\nH .96 0 0\nH -.24 .93 0\nO {1} 0 0\nH {1} .96 0\n"
+        "H {1} -.24 .93\n",
+        i % 2 == 0 ? "solute" : "solvent", 3.0 + 0.1 * i);
+  }
+  const std::string file = write("turns.xyz", text);
+  for (const std::string& command :
+       {"rdf " + file + " -o " + path("r.csv"), "analyse " + file + " -o " + path("tables"),
+        "convert " + file + " -o " + path("c.gro")}) {
+    const Outcome all = tarn(command);
+    EXPECT_TRUE(contains(all.text, "10 frames of 2 replicas")) << command << all.text;
+    EXPECT_TRUE(contains(all.text, "solute is 0, solvent is 1")) << command << all.text;
+    EXPECT_TRUE(contains(tarn(command + " --skip 2").text, "6 frames of 2 replicas")) << command;
+    const Outcome one = tarn(command + " --replicas 1 --most 3");
+    EXPECT_TRUE(contains(one.text, "3 frames of 1 replica")) << command << one.text;
+  }
+  EXPECT_TRUE(contains(tarn("energy " + file).text,
+                       "has 2 replicas, and frame 0 of the first one was taken, of 5"));
+  const Outcome last = tarn("energy " + file + " --replica 1 --frame 4");
+  EXPECT_EQ(last.exit_code, 0) << last.text;
+  EXPECT_TRUE(contains(last.text, "solvent is 1")) << last.text;
+  EXPECT_EQ(tarn("energy " + file + " --replica 1 --frame 5").exit_code, 2);
+  EXPECT_EQ(tarn("draw " + file + " --replica 1 --frame 4 -o " + path("d.svg")).exit_code, 0);
+}
+
 /// A model that is a guess is told as one; a DCD file of ours names it in its title.
 TEST_F(Commands, ModelsThatAreGuessedAreTold) {
   const std::string xyz = path("named.xyz"), dcd = path("ours.dcd"), bare = path("bare.xyz");

@@ -139,7 +139,7 @@ TEST_F(Convert, PutsAllReplicasIntoOneH5md) {
   EXPECT_EQ(convert_trajectory({from, folder_.file("all.h5")}).replicas, 3);
   const std::vector<Structure> frames = frames_of("all.h5");
   ASSERT_EQ(frames.size(), 12u);
-  EXPECT_EQ(frames[6].replica(), 1);
+  EXPECT_EQ(frames[6].replica_name(), "replica-0001");
   EXPECT_EQ(frames[6].positions_A, some_positions(kMolecules, 2, 1));
   convert_trajectory({folder_.file("all.h5"), folder_.file("again.xyz")});
   EXPECT_EQ(frames_of("again-0001.xyz")[2].positions_A, some_positions(kMolecules, 2, 1));
@@ -320,6 +320,162 @@ TEST_F(Convert, LeavesNothingHalfDone) {
                          convert_trajectory({from, from});
                        }),
                        "would be written over"));
+}
+
+/// Replicas whose frames take turns in a file are what they are one after another.
+TEST_F(Convert, ReplicasMayBeInterleaved) {
+  std::string text;
+  for (int i = 0; i < 10; ++i) {
+    text += xyz_frame(some_positions(kMolecules, i / 2, i % 2), {},
+                      fmt::format("replica={} step={} time_ps={}", i % 2, i / 2, 0.5 * (i / 2)));
+  }
+  test::write_text(folder_.file("turns.xyz"), text);
+  ConvertOptions options{folder_.file("turns.xyz"), folder_.file("out.xyz")};
+  options.frames.skip = 2;
+  const Conversion done = convert_trajectory(options);
+  EXPECT_EQ(done.replicas, 2);
+  EXPECT_EQ(done.frames, 6);
+  EXPECT_TRUE(done.notes.empty());
+  for (int r = 0; r < 2; ++r) {
+    const std::vector<Structure> frames = frames_of(fmt::format("out-000{}.xyz", r));
+    ASSERT_EQ(frames.size(), 3u);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(frames[i].positions_A, some_positions(kMolecules, i + 2, r));
+    }
+  }
+}
+
+/// A DCD file has one interval, that of its own replica, whether frames tell steps or times only.
+TEST_F(Convert, DcdKeepsTimes) {
+  const auto write_frames = [&](int replicas, bool interleaved, bool steps, double first_ps) {
+    std::string text;
+    for (int i = 0; i < 4 * replicas; ++i) {
+      const int replica = interleaved ? i % replicas : i / 4;
+      const int frame = interleaved ? i / replicas : i % 4;
+      // Replicas have intervals of their own: 0.5 ps and 1 ps, of ten steps.
+      const double time_ps = first_ps + 0.5 * (1 + replica) * frame;
+      text += xyz_frame(some_positions(kMolecules, frame, replica), {},
+                        fmt::format("replica={}{} time_ps={}", replica,
+                                    steps ? fmt::format(" step={}", 10 * frame) : "", time_ps));
+    }
+    test::write_text(folder_.file("in.xyz"), text);
+  };
+  const auto times_of = [&](const std::string& name) {
+    std::vector<double> times_ps;
+    for (const Structure& frame : frames_of(name)) times_ps.push_back(*frame.time_ps());
+    return times_ps;
+  };
+  // A step of DCD is a float, to 6e-8 of itself.
+  const auto expect_times = [&](const std::string& name, double first_ps, double interval_ps) {
+    const std::vector<double> times_ps = times_of(name);
+    ASSERT_EQ(times_ps.size(), 4u);
+    for (int i = 0; i < 4; ++i) EXPECT_NEAR(times_ps[i], first_ps + interval_ps * i, 3e-7);
+  };
+  const auto notes_of_conversion = [&] {
+    return convert_trajectory({folder_.file("in.xyz"), folder_.file("out.dcd")}).notes;
+  };
+  write_frames(1, false, false, 0.0);
+  const std::vector<std::string> of_steps = notes_of_conversion();
+  expect_times("out.dcd", 0.0, 0.5);
+  ASSERT_EQ(of_steps.size(), 1u);
+  EXPECT_TRUE(contains(of_steps[0], "do not tell their step"));
+
+  for (const bool interleaved : {false, true}) {
+    for (const bool steps : {false, true}) {
+      write_frames(2, interleaved, steps, 0.0);
+      EXPECT_EQ(notes_of_conversion().size(), steps ? 0u : 1u);
+      expect_times("out-0000.dcd", 0.0, 0.5);
+      expect_times("out-0001.dcd", 0.0, 1.0);
+    }
+  }
+
+  // There is no place for a time of the first step.
+  write_frames(1, false, true, 7.0);
+  const std::vector<std::string> of_times = notes_of_conversion();
+  expect_times("out.dcd", 0.0, 0.5);
+  ASSERT_EQ(of_times.size(), 1u);
+  EXPECT_TRUE(contains(of_times[0], "they begin at 0 ps there, and at 7 ps in"));
+
+  // One frame alone tells the time of a step.
+  ConvertOptions options{folder_.file("in.xyz"), folder_.file("last.dcd")};
+  options.frames.skip = 3;
+  EXPECT_TRUE(convert_trajectory(options).notes.empty());
+  EXPECT_NEAR(times_of("last.dcd").at(0), 8.5, 8.5 * 6e-8);
+}
+
+/// Times that are not evenly spaced are told, with steps and without.
+TEST_F(Convert, DcdTellsOfUnevenTimes) {
+  for (const bool steps : {false, true}) {
+    std::string text;
+    for (const int i : {0, 1, 3}) {
+      text += xyz_frame(some_positions(kMolecules, i), {},
+                        fmt::format("{}time_ps={}", steps ? fmt::format("step={} ", i) : "", i));
+    }
+    test::write_text(folder_.file("in.xyz"), text);
+    const Conversion done = convert_trajectory({folder_.file("in.xyz"), folder_.file("out.dcd")});
+    ASSERT_FALSE(done.notes.empty());
+    EXPECT_TRUE(contains(done.notes.back(), "frames are not evenly spaced in time"));
+  }
+}
+
+/// Names of replicas are free: where no number is their own they are numbered as they appear.
+TEST_F(Convert, ReplicasNeedNoNumbers) {
+  std::string text;
+  for (const char* name : {"solute", "solvent"}) {
+    for (int i = 0; i < 3; ++i) {
+      text += xyz_frame(some_positions(kMolecules, i, name[3] == 'v'), {},
+                        fmt::format("replica={} step={} time_ps={}", name, i, i));
+    }
+  }
+  test::write_text(folder_.file("named.xyz"), text);
+  ConvertOptions options{folder_.file("named.xyz"), folder_.file("out.xyz")};
+  const Conversion done = convert_trajectory(options);
+  EXPECT_EQ(done.replicas, 2);
+  EXPECT_EQ(done.files.size(), 2u);
+  ASSERT_EQ(done.notes.size(), 1u);
+  EXPECT_TRUE(contains(done.notes[0], "numbered as they appear: solute is 0, solvent is 1"));
+  EXPECT_EQ(frames_of("out-0001.xyz").at(2).positions_A, some_positions(kMolecules, 2, 1));
+  EXPECT_EQ(frames_of("out-0001.xyz").at(2).comment.at("replica"), "1");
+
+  options.frames.replicas = {1};
+  EXPECT_EQ(convert_trajectory(options).frames, 3);
+  EXPECT_EQ(frames_of("out.xyz").at(2).positions_A, some_positions(kMolecules, 2, 1));
+  const Structure chosen = read_structure(options.from, {2, 1});
+  EXPECT_EQ(chosen.positions_A, some_positions(kMolecules, 2, 1));
+  ASSERT_EQ(chosen.notes.size(), 1u);
+  EXPECT_TRUE(contains(chosen.notes[0], "solvent is 1"));
+}
+
+/// Formats that name no atoms have a file beside them, which must spare what is read too.
+TEST_F(Convert, TheTopologyBesideSparesOtherFiles) {
+  convert_trajectory({trajectory(1, 4), folder_.file("x-topology.pdb")});
+  const auto refuse = [&](const std::string& from, const std::string& why) {
+    const auto before = test::contents_of(folder_.path());
+    for (const char* to : {"x.dcd", "x.xtc", "x.trr"}) {
+      EXPECT_TRUE(contains(message_of<InputError>([&] {
+                             convert_trajectory({folder_.file(from), folder_.file(to)});
+                           }),
+                           why))
+          << to;
+    }
+    EXPECT_EQ(test::contents_of(folder_.path()), before);
+  };
+  refuse("x-topology.pdb", "x-topology.pdb' is read, and would be written over");
+
+  namespace fs = std::filesystem;
+  const fs::path topology = folder_.file("x-topology.pdb");
+  fs::rename(topology, folder_.file("y.pdb"));
+  fs::create_symlink("y.pdb", topology);
+  refuse("y.pdb", "y.pdb' is read, and would be written over");
+  fs::remove(topology);
+  fs::create_symlink("/dev/null", topology);
+  refuse("y.pdb", "'/dev/null' is no file");
+  fs::remove(topology);
+  fs::create_symlink("x.dcd", topology);
+  EXPECT_TRUE(contains(message_of<InputError>([&] {
+                         convert_trajectory({folder_.file("y.pdb"), folder_.file("x.dcd")});
+                       }),
+                       "would be written twice"));
 }
 
 /// A run that was killed leaves a last frame that is not whole: the others are taken, and a note

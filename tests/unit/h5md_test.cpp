@@ -15,6 +15,7 @@
 
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/io/convert.hpp"
 #include "tarn/io/formats.hpp"
 #include "trajectory_fixtures.hpp"
 
@@ -289,6 +290,34 @@ TEST_F(H5md, PeriodicBoxesOfOtherProgramsAreSeen) {
       EXPECT_EQ(frame->positions_A[3], 1.0);
     }
   }
+}
+
+/// Names of groups are free.
+TEST_F(H5md, GroupsAreReplicasWhateverTheirNames) {
+  const std::string folder = new_folder(), path = folder + "/named.h5";
+  {
+    hdf5::File file(path, hdf5::File::Mode::create);
+    file.make_group("h5md");
+    file.make_group("particles");
+    for (const std::string group : {"particles/solute", "particles/solvent"}) {
+      file.make_group(group);
+      file.make_group(group + "/position");
+      file.make_growing(group + "/position/value", H5T_IEEE_F64LE, {3, 3}, 1);
+      file.set_attribute(group + "/position/value", "unit", "Angstrom");
+      const double z = group.ends_with("solvent") ? 5.0 : 0.0;
+      const std::vector<double> x{0, 0, z, 1, 0, z, 0, 1, z};
+      const hdf5::Handle position = file.open(group + "/position");
+      for (int frame = 0; frame < 3; ++frame) {
+        file.append(position, "value", H5T_NATIVE_DOUBLE, x.data(), 1);
+      }
+    }
+  }
+  const Conversion done = convert_trajectory({path, folder + "/named.xyz"});
+  EXPECT_EQ(done.replicas, 2);
+  EXPECT_EQ(done.frames, 6);
+  ASSERT_EQ(done.files.size(), 2u);
+  EXPECT_EQ(test::frames_of(done.files[0]).at(2).positions_A[2], 0.0);
+  EXPECT_EQ(test::frames_of(done.files[1]).at(2).positions_A[2], 5.0);
 }
 #endif
 

@@ -132,6 +132,34 @@ TEST_F(TrajectoryTablesTest, AreThoseOfTheRun) {
   }
 }
 
+/// Replicas whose frames take turns in one file are what they are in files of their own.
+TEST_F(TrajectoryTablesTest, ReplicasMayBeInterleaved) {
+  const std::string out = run("xyz");
+  std::vector<std::string> files;
+  std::vector<std::vector<std::string>> lines(3);
+  for (int r = 0; r < 3; ++r) {
+    files.push_back(fmt::format("{}/trajectory-000{}.xyz", out, r));
+    std::ifstream file(files.back());
+    for (std::string line; std::getline(file, line);) lines[r].push_back(line + "\n");
+  }
+  constexpr std::size_t kLinesOfFrame = 14;
+  std::string text;
+  for (std::size_t begin = 0; begin < lines[0].size(); begin += kLinesOfFrame) {
+    for (int r = 0; r < 3; ++r) {
+      for (std::size_t k = 0; k < kLinesOfFrame; ++k) text += lines[r].at(begin + k);
+    }
+  }
+  write_text(folder_.file("turns.xyz"), text);
+  for (const std::int64_t skipped : {0, 30}) {
+    const TrajectoryTables apart = tables(files, skipped);
+    const std::string rows = read_text(folder_.file("tables/cluster.csv"));
+    const TrajectoryTables turns = tables({folder_.file("turns.xyz")}, skipped);
+    EXPECT_EQ(turns.replicas, 3);
+    EXPECT_EQ(turns.frames, apart.frames);
+    EXPECT_EQ(read_text(folder_.file("tables/cluster.csv")), rows);
+  }
+}
+
 TEST_F(TrajectoryTablesTest, SkipWhatIsAskedFor) {
   const std::string out = run("xyz");
   const TrajectoryTables result = tables({out + "/trajectory-0001.xyz"}, 30);
@@ -177,6 +205,58 @@ TEST_F(TrajectoryTablesTest, FramesWithoutTimesAreCounted) {
   ASSERT_EQ(result.notes.size(), 1u);
   EXPECT_TRUE(contains(result.notes[0], "no times"));
   EXPECT_EQ(rows_of(folder_.file("tables/cluster.csv"))[7][1], "7");
+}
+
+/// Each frame has its own time, whatever the others have; times of correlation are told in ps where
+/// the frames are evenly spaced, and are not otherwise.
+TEST_F(TrajectoryTablesTest, FramesHaveTheirOwnTimes) {
+  const auto file_of = [&](const std::string& name, const std::vector<double>& times) {
+    std::string text;
+    for (const double time : times) {
+      const double x = 3.0 + 0.1 * std::sin(20.0 * time);
+      text += fmt::format(
+          "6\nmodel=tip3p time_ps={0} replica=0\nO 0 0 0\nH 0.9572 0 0\nH -0.24 0.9266 0\n"
+          "O {1} 0 0\nH {2} 0.7569 0\nH {2} -0.7569 0\n",
+          time, x, x + 0.5859);
+    }
+    write_text(folder_.file(name), text);
+    return folder_.file(name);
+  };
+  const auto told = [](const TrajectoryTables& result, const char* text) {
+    return std::count_if(result.notes.begin(), result.notes.end(),
+                         [&](const std::string& note) { return contains(note, text); });
+  };
+  const auto times_of = [&] {
+    std::vector<std::string> times;
+    for (const Row& row : rows_of(folder_.file("tables/potential.csv"))) times.push_back(row[1]);
+    return times;
+  };
+  using Times = std::vector<std::string>;
+  // What begins late, and is evenly spaced; a file of one frame does not tell otherwise.
+  const std::string late = file_of("late.xyz", {100.5, 101.0, 101.5, 102.0});
+  TrajectoryTables result = tables({file_of("one.xyz", {7.0}), late});
+  EXPECT_TRUE(result.notes.empty());
+  EXPECT_EQ(times_of(), (Times{"7", "100.5", "101", "101.5", "102"}));
+  for (const AveragedQuantity& a : result.averages) {
+    if (a.quantity != "potential_kcal_per_mol") continue;
+    EXPECT_GE(a.autocorrelation_ps, 0.5 * 0.5);
+  }
+  // A gap, and another interval than that of the others.
+  result = tables({file_of("gap.xyz", {0.0, 0.5, 1.0, 10.0, 10.5})});
+  EXPECT_EQ(told(result, "not evenly spaced"), 1);
+  EXPECT_EQ(times_of(), (Times{"0", "0.5", "1", "10", "10.5"}));
+  for (const bool sparse_first : {false, true}) {
+    const std::string dense = file_of("dense.xyz", {0.0, 0.5, 1.0, 1.5});
+    const std::string sparse = file_of("sparse.xyz", {0.0, 5.0, 10.0});
+    result = sparse_first ? tables({sparse, dense}) : tables({dense, sparse});
+    EXPECT_EQ(told(result, "not evenly spaced"), 1);
+    EXPECT_EQ(times_of(), (Times{"0", "0", "0.5", "1", "1.5", "5", "10"}));
+  }
+  // A frame that comes twice, as where two pieces of a run were put together.
+  result = tables({file_of("twice.xyz", {0.0, 0.0, 0.5, 1.0})});
+  EXPECT_EQ(told(result, "come twice"), 1);
+  EXPECT_EQ(told(result, "no times"), 0);
+  EXPECT_EQ(times_of(), (Times{"0", "0", "0.5", "1"}));
 }
 
 /// Frames of several baths name theirs; one average of all of them is told as what it is.

@@ -36,8 +36,8 @@ struct Structure {
 
   /// The water model that the comment names.
   std::optional<std::string> model() const;
-  /// The number of the replica that the comment names, "3" or "replica-0003".
-  std::optional<std::int64_t> replica() const;
+  /// The replica that the comment names, "3" or "replica-0003"; empty where it names none.
+  std::string replica_name() const;
   /// The time that the comment names.
   std::optional<double> time_ps() const;
   /// The temperature of its bath that the comment names, `bath_K`.
@@ -98,11 +98,6 @@ struct FrameSelection {
   /// Of a frame that is taken, among those of its replica.
   std::int64_t index(std::int64_t place) const { return (place - skip) / every; }
 };
-
-/// Whether a frame is of a replica that counts.
-/// @throws InputError if the selection names replicas, and the frame none
-bool is_of_chosen_replica(const Structure& frame, const FrameReader& reader,
-                          const FrameSelection& selection);
 
 /// "the file holds no replica 7 or 8" of the numbers that were asked for, or nothing.
 /// @param found those that are there

@@ -26,9 +26,15 @@ struct RunInfo {
   /// to forget the start. Asked at the end, while the run is there; may be empty.
   std::function<bool()> has_mixed{};
 
+  /// Of frames of a trajectory: their times are their own, and need not be evenly spaced.
+  bool frames_have_times = false;
+
   /// Of the time step as the deck has it, which the engine's own units would round.
   double time_ps(std::int64_t step) const {
     return static_cast<double>(step) * timestep_fs / 1000.0;
+  }
+  double time_of(const Frame& frame) const {
+    return frames_have_times ? frame.time_ps : time_ps(frame.step);
   }
 };
 

@@ -24,7 +24,7 @@ struct TrajectoryRdfOptions {
 struct TrajectoryRdf {
   std::string csv;  ///< with the columns of the rdf.csv of a run
   std::int64_t frames = 0;
-  std::int64_t replicas = 0;  ///< files, or the groups of H5MD files
+  std::int64_t replicas = 0;  ///< files, or those that the frames of a file name
   int molecules = 0;
   std::vector<std::string> notes{};  ///< on what the files hold and is not counted, for people
 };
@@ -32,8 +32,8 @@ struct TrajectoryRdf {
 /// Counts the distances between atoms of different molecules in all frames of all files.
 ///
 /// All replicas are pooled; frames that name no model are taken as of that of the others. Errors
-/// come from their spread if there are 16 or more, and otherwise from blocks of frames, replica
-/// after replica.
+/// come from their spread if there are 16 or more, and otherwise from blocks of frames, in
+/// their order.
 /// @param path named in messages only
 /// @throws IoError; InputError for files that cannot be read, that differ in their number of
 ///         molecules or their model, that are given twice or hold no frame, and for options that

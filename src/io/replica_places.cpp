@@ -1,0 +1,68 @@
+#include "replica_places.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "tarn/core/error.hpp"
+#include "words.hpp"
+
+namespace tarn::io {
+
+std::optional<ReplicaPlace> ReplicaPlaces::next(const std::string& file, const std::string& name) {
+  if (files_.empty() || files_.back().name != file) files_.push_back({file, {}, {}, {}});
+  File& of = files_.back();
+  auto found = of.next.find(name);
+  if (found == of.next.end()) found = of.next.emplace(name, first_place(of, name)).first;
+  const std::optional<ReplicaPlace> place = found->second;
+  if (place) ++found->second->frame;
+  return place;
+}
+
+std::optional<ReplicaPlace> ReplicaPlaces::next(const Structure& frame, const FrameReader& reader) {
+  const std::string name = frame.replica_name();
+  if (name.empty() && !chosen_.empty()) {
+    throw InputError({Problem{reader.path(), reader.line_of_atom(0), 0,
+                              "this frame does not say of which replica it is; leave out the "
+                              "numbers of replicas"}});
+  }
+  return next(reader.path(), name);
+}
+
+std::optional<ReplicaPlace> ReplicaPlaces::first_place(File& file, const std::string& name) {
+  const std::optional<std::int64_t> own = number_at_end(name);
+  std::int64_t number = own.value_or(0);
+  if (!own || file.numbers.contains(number)) {
+    number = static_cast<std::int64_t>(file.next.size());
+    while (file.numbers.contains(number)) ++number;
+    file.unnumbered.emplace_back(name, number);
+  }
+  file.numbers.insert(number);
+  const bool counts =
+      chosen_.empty() || std::find(chosen_.begin(), chosen_.end(), number) != chosen_.end();
+  if (!counts) return std::nullopt;
+  numbers_.insert(number);
+  return ReplicaPlace{replicas_++, number, 0};
+}
+
+std::vector<std::string> ReplicaPlaces::notes() const {
+  constexpr std::size_t kMostNamed = 5;
+  std::vector<std::string> notes;
+  for (const File& file : files_) {
+    if (file.next.size() < 2 || file.unnumbered.empty()) continue;
+    std::vector<std::string> named;
+    for (const auto& [name, number] : file.unnumbered) {
+      if (named.size() == kMostNamed) break;
+      named.push_back(fmt::format("{} is {}", name.empty() ? "that without a name" : name, number));
+    }
+    if (file.unnumbered.size() > kMostNamed) named.emplace_back("and so on");
+    notes.push_back(
+        fmt::format("{}: replicas whose names do not end in a number of their own are numbered as "
+                    "they appear: {}",
+                    file.name, fmt::join(named, ", ")));
+  }
+  return notes;
+}
+
+}  // namespace tarn::io

@@ -1,0 +1,97 @@
+#include "io/replica_places.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "scratch_folder.hpp"
+
+namespace tarn::io {
+namespace {
+
+using test::contains;
+
+using Numbers = std::vector<std::int64_t>;
+
+/// The number, the replica over all files and the place of the next frame, or nothing.
+Numbers next(ReplicaPlaces& places, const std::string& name, const std::string& file = "a.xyz") {
+  const std::optional<ReplicaPlace> place = places.next(file, name);
+  if (!place) return {};
+  return {place->number, place->replica, place->frame};
+}
+
+TEST(ReplicaPlaces, FramesStandInAnyOrder) {
+  for (const bool interleaved : {false, true}) {
+    ReplicaPlaces places;
+    for (std::int64_t i = 0; i < 6; ++i) {
+      const std::int64_t replica = interleaved ? i % 2 : i / 3;
+      const std::int64_t frame = interleaved ? i / 2 : i % 3;
+      EXPECT_EQ(next(places, std::to_string(replica)), (Numbers{replica, replica, frame}));
+    }
+    EXPECT_EQ(places.replicas(), 2);
+    EXPECT_TRUE(places.notes().empty());
+  }
+}
+
+TEST(ReplicaPlaces, NamesEndInTheirNumbers) {
+  ReplicaPlaces places;
+  EXPECT_EQ(next(places, "replica-0012"), (Numbers{12, 0, 0}));
+  EXPECT_EQ(next(places, "3"), (Numbers{3, 1, 0}));
+  EXPECT_EQ(next(places, "replica-0012"), (Numbers{12, 0, 1}));
+  EXPECT_TRUE(places.notes().empty());
+}
+
+TEST(ReplicaPlaces, OtherNamesAreNumberedAsTheyAppear) {
+  ReplicaPlaces places;
+  EXPECT_EQ(next(places, "solute"), (Numbers{0, 0, 0}));
+  EXPECT_TRUE(places.notes().empty()) << "one replica needs no number";
+  EXPECT_EQ(next(places, "solvent"), (Numbers{1, 1, 0}));
+  EXPECT_EQ(next(places, "solute"), (Numbers{0, 0, 1}));
+  // Too large a number is none.
+  EXPECT_EQ(next(places, "99999999999999999999"), (Numbers{2, 2, 0}));
+  ASSERT_EQ(places.notes().size(), 1u);
+  EXPECT_TRUE(contains(places.notes()[0], "a.xyz: replicas whose names do not end in a number"));
+  EXPECT_TRUE(contains(places.notes()[0], "solute is 0, solvent is 1, 9"));
+}
+
+TEST(ReplicaPlaces, NoNumberIsGivenTwice) {
+  ReplicaPlaces places;
+  EXPECT_EQ(next(places, "left-1"), (Numbers{1, 0, 0}));
+  EXPECT_EQ(next(places, "right-1"), (Numbers{2, 1, 0})) << "the place, 1, is not free";
+  EXPECT_EQ(next(places, "2"), (Numbers{3, 2, 0}));
+  EXPECT_EQ(next(places, ""), (Numbers{4, 3, 0}));
+  EXPECT_EQ(next(places, "0"), (Numbers{0, 4, 0}));
+  ASSERT_EQ(places.notes().size(), 1u);
+  EXPECT_TRUE(contains(places.notes()[0], "right-1 is 2, 2 is 3, that without a name is 4"));
+  EXPECT_FALSE(contains(places.notes()[0], "left-1"));
+}
+
+TEST(ReplicaPlaces, AnotherFileHasOtherReplicas) {
+  ReplicaPlaces places;
+  EXPECT_EQ(next(places, "", "a.xyz"), (Numbers{0, 0, 0}));
+  EXPECT_EQ(next(places, "", "a.xyz"), (Numbers{0, 0, 1}));
+  EXPECT_EQ(next(places, "", "b.xyz"), (Numbers{0, 1, 0}));
+  EXPECT_EQ(next(places, "7", "c.xyz"), (Numbers{7, 2, 0}));
+  EXPECT_EQ(next(places, "0", "d.xyz"), (Numbers{0, 3, 0}));
+  EXPECT_EQ(places.replicas(), 4);
+  EXPECT_EQ(places.numbers(), (std::set<std::int64_t>{0, 7}));
+  EXPECT_TRUE(places.notes().empty());
+}
+
+TEST(ReplicaPlaces, OnlyThoseChosenCount) {
+  ReplicaPlaces places({1, 5});
+  EXPECT_EQ(next(places, "solute"), Numbers{});
+  EXPECT_EQ(next(places, "solvent"), (Numbers{1, 0, 0}));
+  EXPECT_EQ(next(places, "5"), (Numbers{5, 1, 0}));
+  EXPECT_EQ(next(places, "solute"), Numbers{});
+  EXPECT_EQ(next(places, "solvent"), (Numbers{1, 0, 1}));
+  EXPECT_EQ(places.replicas(), 2);
+  EXPECT_EQ(places.numbers(), (std::set<std::int64_t>{1, 5}));
+}
+
+}  // namespace
+}  // namespace tarn::io
