@@ -15,6 +15,9 @@ namespace tarn {
 struct Pictures {
   std::vector<std::string> paths;
   std::vector<std::string> warnings;
+  /// Whether one of the warnings is of a picture that could not be drawn; else they are of tables
+  /// that hold nothing to draw.
+  bool failed = false;
 };
 
 /// Mean of one column of a table after equilibration, over all replicas, or all of one bath.
