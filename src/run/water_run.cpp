@@ -12,6 +12,7 @@
 #include "blow_up.hpp"
 #include "centred_engine.hpp"
 #include "checkpointer.hpp"
+#include "deck/notes.hpp"
 #include "evaporation.hpp"
 #include "final_structures.hpp"
 #include "hessian_watch.hpp"
@@ -208,6 +209,7 @@ class Run {
       warnings_.insert(warnings_.begin(), notes.begin(), notes.end());
       if (evaporation_) told_departures_ = evaporation_->departures().size();
     } else {
+    warn_if(decks::note_on_samples(deck_));
       for (const auto& observer : observers_) observer->begin();
     }
     auto checkpointer =

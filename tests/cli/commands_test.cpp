@@ -1195,6 +1195,30 @@ TEST_F(Commands, PlotDrawsThePicturesOfARunAgain) {
   EXPECT_EQ(tarn("plot " + path("out") + " --format pdf").exit_code, 2);
 }
 
+/// Tables without a sample have no picture, and that is no failure.
+TEST_F(Commands, RunsWithoutASampleSaySo) {
+  const std::string words = small_deck() +
+                            " --set run.steps=90 --set run.equilibration_ps=0.16"
+                            " --set observe.rdf.every=100 --set observe.minima.every=100";
+  const std::string said =
+      "no step of [observe.temperatures], [observe.geometry], [observe.cluster], [observe.rdf], "
+      "[observe.minima] lies between the end of the equilibration (step 80) and that of the run "
+      "(step 90)";
+  EXPECT_TRUE(contains(tarn("check " + words).text, said)) << tarn("check " + words).text;
+  const Outcome run = tarn("run " + words + " --out " + path("out"));
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_TRUE(contains(run.text, said)) << run.text;
+  EXPECT_TRUE(contains(run.text, "rdf.csv has no pair of molecules, and no picture")) << run.text;
+  if (!tarn::io::can_draw()) return;
+  EXPECT_TRUE(fs::exists(path("out/energies.svg")));
+  fs::remove(path("out/energies.svg"));
+  const Outcome plot = tarn("plot " + path("out"));
+  EXPECT_EQ(plot.exit_code, 0) << plot.text;
+  EXPECT_TRUE(contains(plot.text, "isomers.csv has no rows, and no picture")) << plot.text;
+  EXPECT_TRUE(fs::exists(path("out/energies.svg")));
+  EXPECT_FALSE(fs::exists(path("out/rdf.svg")));
+}
+
 TEST_F(Commands, ARunIsTheSameWithOtherThreadsAndInPieces) {
   const std::string deck = small_deck();
   const Outcome whole = tarn("run " + deck + " --quiet --threads 1 --out " + path("whole"));

@@ -546,6 +546,27 @@ TEST_F(RunDeck, BathsWithoutHeatCapacitiesAreToldWhy) {
   };
   EXPECT_EQ(told(), 1);
   EXPECT_FALSE(fs::exists(out_ + "/heat_capacity.csv"));
+/// Samples that count are of steps after the equilibration; where there are none, it is said.
+TEST_F(RunDeck, ObserversWithoutASampleAreTold) {
+  const auto told = [&](const std::string& run_keys) {
+    warnings_.clear();
+    fs::remove_all(out_);
+    run(deck(900, run_keys + "[observe.energies]\nevery = 1000\n[observe.cluster]\nevery = 800\n"
+                             "[observe.trajectory]\nevery = 1000\n"));
+    for (const std::string& warning : warnings_) {
+      if (contains(warning, "no step of")) return warning;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(told(""), "");
+  EXPECT_TRUE(contains(told("equilibration_ps = 1.6\n"),
+                       "no step of [observe.energies] lies between the end of the equilibration "
+                       "(step 800) and that of the run (step 900)"));
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "no step of [observe.energies]"));
+  EXPECT_TRUE(contains(told("equilibration_ps = 1.602\n"),
+                       "no step of [observe.energies], [observe.cluster] lies"));
+}
+
   warnings_.clear();
   d.thermostat.temperatures_K = {5.0, 10.0};
   fs::remove_all(out_);
