@@ -442,6 +442,31 @@ TEST_F(ObserversTest, AveragesLeaveOutTheTransientAndTakeAllReplicas) {
     analysis::PooledBlocking potential(3);
     std::array<analysis::LindemannIndex, 3> lindemann;
     FakeEngine again = engine(d);
+/// A mean temperature that falls tells so, and one that rests does not.
+TEST_F(ObserversTest, AveragesTellWhetherTheyDrift) {
+  const Deck d = deck(1, "[observe.energies]\nevery = 1\n");
+  const auto drift_of = [&](double fall_K) {
+    const Observers observers = make_observers(d, info(d));
+    observers[0]->begin();
+    Frame frame;
+    frame.molecules = kMolecules;
+    frame.replica_ids = {0};
+    for (frame.step = 0; frame.step < 4096; ++frame.step) {
+      const auto t = static_cast<double>(frame.step);
+      Energies energies{};
+      energies.temperature_K = 100.0 + std::sin(12.9898 * t * t) + fall_K * std::exp(-t / 200.0);
+      frame.energies = {energies};
+      observers[0]->observe(frame);
+    }
+    for (const AveragedQuantity& a : observers[0]->averages()) {
+      if (a.quantity == "temperature_K") return a.drift;
+    }
+    return std::nan("");
+  };
+  EXPECT_EQ(drift_of(0.0), 0.0);
+  EXPECT_LT(drift_of(30.0), -5.0);
+}
+
     again.advance(40);
     Frame frame;
     for (int step = 50; step <= 200; step += 10) {

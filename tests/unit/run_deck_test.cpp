@@ -598,6 +598,12 @@ TEST_F(RunDeck, AveragesAreInTheResultTheTableAndTheRecord) {
     EXPECT_TRUE(contains(json, "{\"table\": \"" + a.table + "\", \"quantity\": \"" + a.quantity +
                                    "\", \"mean\": " + io::json(a.mean)));
   }
+  t.drift = 2.0;
+  EXPECT_TRUE(contains(temperature_warning(t, 150.0, d).value_or(""), "the step of 2 fs heats"));
+  t.drift = -2.0;
+  EXPECT_TRUE(contains(temperature_warning(t, 150.0, d).value_or(""),
+                       "150 K: it falls, and the start is not forgotten"));
+  t.drift = 0.0;
   EXPECT_FALSE(csv.next(cells));
   EXPECT_EQ(result.averages[0].samples, 3 * 101);
   // Without a table there is nothing to average.
