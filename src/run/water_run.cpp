@@ -265,7 +265,7 @@ class Run {
   void warn_about_blow_ups() {
     for (const BlowUp& blow_up : engine_->blow_ups()) {
       if (!told_.insert(blow_up.replica).second) continue;
-      const std::string text = describe(blow_up, deck_, indefinite_hessians());
+      const std::string text = describe(blow_up, deck_, indefinite_hessians(), molecules_);
       if (options_.on_blow_up) options_.on_blow_up(blow_up, text);
       if (told_.size() <= kMostBlowUpWarnings) warn(text);
       if (told_.size() == kMostBlowUpWarnings) warn("more blow-ups are told in run.json only");

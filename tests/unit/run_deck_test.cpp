@@ -923,7 +923,9 @@ TEST_F(RunDeck, ABlowUpNamesTheLikelyCause) {
     BlowUp b;
     b.step = step;
     b.closest = {{0, 0}, {1, 2}, closest_A};
-    return describe(b, with_scheme(deck(10'000), scheme), 0);
+    Deck d = with_scheme(deck(10'000), scheme);
+    d.system.start = StartKind::random;
+    return describe(b, d, 0);
   };
   // A hydrogen bond is no overlap; one step of Newton's method drifts.
   EXPECT_TRUE(contains(cause("newmark-one-step", 4329, 1.7), "pushforward-newmark"));
@@ -986,6 +988,25 @@ TEST_F(RunDeck, FinalStructuresAreOfTheEndAndOfReplicasThatReachedIt) {
     EXPECT_EQ(s.comment.at("time_ps"), "0.20000000000000001");
     EXPECT_EQ(s.comment.at("replica"), std::to_string(replica));
     EXPECT_EQ(s.comment.at("push_fs2"), "1.6799999999999999");  // 0.42 (2 fs)^2
+  // A quenched cluster has no overlap.
+  BlowUp early;
+  early.step = 10;
+  early.closest = {{0, 0}, {1, 2}, 0.5};
+  Deck quenched = with_scheme(deck(10'000), "zss-stiff");
+  EXPECT_TRUE(contains(describe(early, quenched, 0), "two atoms came too close"));
+  // A ball of 1 A and half a distance of neighbours, 2.4 A: 57.9 A^3 for all eight.
+  quenched.confinement = ConfinementSection{};
+  quenched.confinement->stiffness_kcal_per_mol_A2 = 1000.0;
+  quenched.integrator.timestep_fs = 2.0;
+  quenched.confinement->radius_A = 1.0;
+  const std::string crushed = describe(early, quenched, 0, 8);
+  EXPECT_TRUE(contains(crushed,
+                       "[confinement] crushes the cluster: a ball of radius_A + 1.4 A = 2.4 A has "
+                       "7.2 A^3 for each of 8 molecules"))
+      << crushed;
+  EXPECT_TRUE(contains(crushed, "a radius_A of 2.5 or more")) << crushed;
+  quenched.confinement->radius_A = 2.5;
+  EXPECT_FALSE(contains(describe(early, quenched, 0, 8), "[confinement]"));
   }
   EXPECT_FALSE(fs::exists(out_ + "/final-0002.xyz"));
   // What a replica left before is none of its end.
