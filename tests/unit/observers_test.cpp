@@ -1287,11 +1287,12 @@ TEST_F(ObserversTest, NeighbouringIsomersAreToldApart) {
   if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
   std::string text =
       "# tarn; tip3p, 8 molecules, 2 replicas, seed 1; x\n"
-      "bath_K,isomer,above_lowest_kcal_per_mol,share,share_err,of_samples\n";
+      "bath_K,isomer,above_lowest_kcal_per_mol,share,share_err,of_samples,"
+      "converged\n";
   for (const char* bath : {"100", "200"}) {
     int isomer = 0;
     for (const char* above : {"0", "0.00234", "0.0456", "1.234"}) {
-      text += fmt::format("{},{},{},0.25,0.01,100\n", bath, ++isomer, above);
+      text += fmt::format("{},{},{},0.25,0.01,100,1\n", bath, ++isomer, above);
     }
   }
   test::write_text(folder_.file("isomers_by_bath.csv"), text);
@@ -1320,6 +1321,7 @@ TEST_F(ObserversTest, DrawsWhatThereIs) {
   EXPECT_EQ(paths.size(), 12u);
   EXPECT_EQ(draw_run(folder_.path()).paths.size(), 12u);
   EXPECT_TRUE(contains(read_text(folder_.file("rdf.svg")), "3 molecules, 3 replicas"));
+  EXPECT_FALSE(contains(svg, "a lower bound"));
   EXPECT_TRUE(contains(read_text(folder_.file("rdf.svg")), "band: standard error"));
   // What line and band are; what a run leaves out of averages, and what its thermostat does.
   EXPECT_TRUE(contains(read_text(folder_.file("energies.svg")),
