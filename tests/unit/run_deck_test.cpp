@@ -546,6 +546,48 @@ TEST_F(RunDeck, BathsWithoutHeatCapacitiesAreToldWhy) {
   };
   EXPECT_EQ(told(), 1);
   EXPECT_FALSE(fs::exists(out_ + "/heat_capacity.csv"));
+/// The temperature of the start velocities follows from that of the bath, and was not changed.
+TEST_F(RunDeck, RefusesToResumeByTheKeyThatWasChanged) {
+  const auto with = [](const char* of_start, const char* of_bath) {
+    Deck d = deck(200, std::string("[thermostat]\nkind = \"gla\"\nfriction_per_ps = 1.0\n") +
+                           "temperature_K = " + of_bath + "\n");
+    if (*of_start != '\0') d.system.temperature_K = std::stod(of_start);
+    return d;
+  };
+  const auto refusal = [&](const char* of_start, const char* of_bath) {
+    return message_of<InputError>([&] { resume(with(of_start, of_bath)); });
+  };
+  run(with("", "100.0"));
+  const std::string follows = refusal("", "120.0");
+  EXPECT_TRUE(
+      contains(follows, "[thermostat] was 'temperature_K = 100.0', is 'temperature_K = 120.0'"))
+      << follows;
+  const std::string own = refusal("120.0", "100.0");
+  EXPECT_TRUE(contains(own, "[system] was 'temperature_K = 100.0', is 'temperature_K = 120.0'"))
+      << own;
+}
+
+/// Samples that count are of steps after the equilibration; where there are none, it is said.
+TEST_F(RunDeck, ObserversWithoutASampleAreTold) {
+  const auto told = [&](const std::string& run_keys) {
+    warnings_.clear();
+    fs::remove_all(out_);
+    run(deck(900, run_keys + "[observe.energies]\nevery = 1000\n[observe.cluster]\nevery = 800\n"
+                             "[observe.trajectory]\nevery = 1000\n"));
+    for (const std::string& warning : warnings_) {
+      if (contains(warning, "no step of")) return warning;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(told(""), "");
+  EXPECT_TRUE(contains(told("equilibration_ps = 1.6\n"),
+                       "no step of [observe.energies] lies between the end of the equilibration "
+                       "(step 800) and that of the run (step 900)"));
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "no step of [observe.energies]"));
+  EXPECT_TRUE(contains(told("equilibration_ps = 1.602\n"),
+                       "no step of [observe.energies], [observe.cluster] lies"));
+}
+
 /// Samples that count are of steps after the equilibration; where there are none, it is said.
 TEST_F(RunDeck, ObserversWithoutASampleAreTold) {
   const auto told = [&](const std::string& run_keys) {
