@@ -1538,7 +1538,8 @@ TEST_F(Commands, DrawShowsStructuresAndFrames) {
   const Outcome some = tarn("draw " + trajectory + " " + seven + " --frames 2 -o " + picture);
   EXPECT_EQ(some.exit_code, 0);
   EXPECT_TRUE(contains(some.text, "the first 2 frames; --frames takes more"));
-  EXPECT_TRUE(contains(read_text(picture), ">trajectory-0001: replica 1, 0.200"));
+  EXPECT_TRUE(contains(read_text(picture), ">trajectory-0001: replica 1, 0 ps</text>"));
+  EXPECT_TRUE(contains(read_text(picture), ">trajectory-0…: replica 1, 0.200 ps</text>"));
   EXPECT_FALSE(contains(read_text(picture), "tip3p-7"));
 
   EXPECT_EQ(tarn("draw " + path("none.xyz") + " -o " + picture).exit_code, 4);
