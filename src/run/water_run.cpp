@@ -41,6 +41,12 @@ constexpr std::size_t kMostDepartureWarnings = 5;
 /// Acceptance of neighbours below which a ladder is nearly cut in two.
 constexpr double kRareExchange = 0.07;
 
+std::string how_often(double percent) {
+  constexpr double kNever_percent = 1e-6;
+  if (percent < kNever_percent) return "never change places";
+  return fmt::format("change places in {:.2g} % of the attempts only", percent);
+}
+
 /// One run: an engine, its observers, and what has to be told about them.
 class Run {
  public:
@@ -203,13 +209,13 @@ class Run {
 
   void begin_observers() {
     warn_about_several_baths();
+    warn_if(decks::note_on_samples(deck_));
     if (folder_.resumes()) {
       restore(checkpoint_, observers_);
       const std::vector<std::string>& notes = start_record_->notes_of_start;
       warnings_.insert(warnings_.begin(), notes.begin(), notes.end());
       if (evaporation_) told_departures_ = evaporation_->departures().size();
     } else {
-    warn_if(decks::note_on_samples(deck_));
       for (const auto& observer : observers_) observer->begin();
     }
     auto checkpointer =
@@ -339,10 +345,8 @@ class Run {
     }
     for (const ExchangePair& p : summary.pairs) {
       if (p.attempts == 0 || p.acceptance + 2.0 * p.error >= kRareExchange) continue;
-      warn(
-          fmt::format("{:g} K and {:g} K change places in {:.2g} % of the attempts only; put a "
-                      "temperature between them into temperatures_K",
-                      p.lower_bath_K, p.upper_bath_K, 100.0 * p.acceptance));
+      warn(fmt::format("{:g} K and {:g} K {}; put a temperature between them into temperatures_K",
+                       p.lower_bath_K, p.upper_bath_K, how_often(100.0 * p.acceptance)));
     }
   }
   void warn_if(const std::optional<std::string>& text) {

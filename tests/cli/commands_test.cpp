@@ -1285,6 +1285,10 @@ every = 20
       tarn("run " + deck + " --set thermostat.temperatures_K=[20.0,400.0] --out " + path("rare"));
   EXPECT_TRUE(contains(rare.text, "20 K and 400 K change places in 0")) << rare.text;
   EXPECT_TRUE(contains(rare.text, "% of the attempts only; put a temperature between them"));
+  const Outcome never =
+      tarn("run " + deck + " --set thermostat.temperatures_K=[1.0,400.0] --out " + path("never"));
+  EXPECT_TRUE(contains(never.text, "1 K and 400 K never change places; put a temperature between"))
+      << never.text;
   const Outcome compared =
       tarn("compare " + deck + " --schemes settle,shake --out " + path("compared"));
   EXPECT_EQ(compared.exit_code, 2);
