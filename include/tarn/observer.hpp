@@ -15,6 +15,9 @@ namespace tarn {
 struct Pictures {
   std::vector<std::string> paths;
   std::vector<std::string> warnings;
+  /// Whether one of the warnings is of a picture that could not be drawn; else they are of tables
+  /// that hold nothing to draw.
+  bool failed = false;
 };
 
 /// Mean of one column of a table after equilibration, over all replicas, or all of one bath.
@@ -30,6 +33,9 @@ struct AveragedQuantity {
   bool converged = true;             ///< false: error and autocorrelation time are lower bounds
   /// Where replicas have different baths: the one of those that are meant; nothing: all of them.
   std::optional<double> bath_K{};
+  /// Of the second half of the samples from the first half or eighth, where it is more than chance;
+  /// else 0.
+  double drift = 0.0;
 };
 
 /// Reads Frames and writes one kind of file.

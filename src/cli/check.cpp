@@ -28,6 +28,7 @@ void check(const Arguments& a) {
   const Deck deck = a.load();
   Terminal terminal(false);
   for (const std::string& note : decks::notes_on(deck)) terminal.warning(note);
+  if (const auto note = decks::note_on_samples(deck)) terminal.warning(*note);
   if (is_mechanical(deck.system.kind)) {
     fmt::print("{}", resolved_deck(check_mechanics(deck)));
     return;

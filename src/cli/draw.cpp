@@ -30,12 +30,14 @@ struct Arguments {
 };
 
 /// Of a frame that says nothing of itself: the file and the place in it.
-std::string label_of(const io::Structure& structure, const std::string& file, std::int64_t frame,
-                     bool several_files) {
-  const std::string stem = std::filesystem::path(file).stem().string();
-  const std::string own = label_of_frame(structure);
-  if (own.empty()) return frame == 0 ? stem : fmt::format("{}, frame {}", stem, frame);
-  return several_files ? stem + ": " + own : own;
+DrawnCluster drawn_cluster(const io::Structure& structure, const std::string& file,
+                           std::int64_t frame, bool several_files) {
+  DrawnCluster cluster{structure.positions_A, label_of_frame(structure)};
+  if (several_files || cluster.label.empty()) {
+    cluster.file = std::filesystem::path(file).stem().string();
+  }
+  if (cluster.label.empty() && frame > 0) cluster.label = fmt::format("frame {}", frame);
+  return cluster;
 }
 
 void draw(const Arguments& a) {
@@ -67,8 +69,7 @@ void draw(const Arguments& a) {
         break;
       }
       io::check_molecules(*structure, *reader, of_file - 1);
-      clusters.push_back(
-          {structure->positions_A, label_of(*structure, file, of_file - 1, a.files.size() > 1)});
+      clusters.push_back(drawn_cluster(*structure, file, of_file - 1, a.files.size() > 1));
       for (const std::string& note : structure->notes) terminal.warning(note);
       if (structure->has_box && !std::exchange(has_box, true)) {
         terminal.warning(io::note_on_box(file));

@@ -38,8 +38,9 @@ void plot(const Arguments& a) {
   Terminal terminal(false);
   for (const std::string& path : pictures.paths) terminal.say("picture: " + path);
   const std::set<std::string> warnings(pictures.warnings.begin(), pictures.warnings.end());
-  if (!warnings.empty()) throw IoError(fmt::format("{}", fmt::join(warnings, "\n")));
-  if (pictures.paths.empty()) {
+  if (pictures.failed) throw IoError(fmt::format("{}", fmt::join(warnings, "\n")));
+  for (const std::string& warning : warnings) terminal.warning(warning);
+  if (pictures.paths.empty() && warnings.empty()) {
     terminal.warning(fmt::format(
         "'{}' has no table that has a picture: energies.csv, conservation.csv, "
         "heat.csv, cluster.csv, rdf.csv, profile.csv, spectrum.csv, isomers.csv, exchange.csv",

@@ -114,7 +114,9 @@ void run(const Arguments& a, Events& events, int& exit_code) {
   RunOptions options;
   a.apply_to(options, terminal, events);
   options.resume = a.resume;
+  bool can_go_on = false;  // from a checkpoint
   options.on_start = [&](const RunStart& start) {
+    can_go_on = a.resume;
     if (a.resume) {
       terminal.say(
           fmt::format("goes on from its checkpoint of step {}; what was written after it "
@@ -123,7 +125,10 @@ void run(const Arguments& a, Events& events, int& exit_code) {
     }
     events.started(start);
   };
-  options.on_checkpoint = [&events](std::int64_t step) { events.checkpoint(step); };
+  options.on_checkpoint = [&](std::int64_t step) {
+    can_go_on = true;
+    events.checkpoint(step);
+  };
 
   for (const std::string& note : decks::notes_on(deck)) terminal.warning(note);
   if (const auto note = a.note_on_threads(deck)) terminal.warning(*note);
@@ -136,6 +141,14 @@ void run(const Arguments& a, Events& events, int& exit_code) {
     events.ended({}, true, exit_code);
     terminal.warning(interruption.what());
     return;
+  } catch (const IoError& error) {
+    const bool is_layout = dynamic_cast<const LayoutError*>(&error) != nullptr;
+    if (!can_go_on || is_layout) throw;
+    const std::string what = error.what();
+    throw IoError(
+        fmt::format("{}{} What was complete is kept: once this is mended, the run goes on with "
+                    "--resume.",
+                    what, what.ends_with('.') ? "" : "."));
   }
   terminal.close_bar();
   if (!result.blow_ups.empty()) exit_code = static_cast<int>(ExitCode::numerical);

@@ -39,7 +39,8 @@ void write_table(const TableFiles& files, std::string_view csv,
   if (!files.picture) return;
   const Pictures pictures = draw(files.table, files.picture_without_extension, {*files.picture});
   for (const std::string& path : pictures.paths) terminal.say("picture: " + path);
-  if (!pictures.warnings.empty()) throw IoError(pictures.warnings.front());
+  if (pictures.failed) throw IoError(pictures.warnings.front());
+  for (const std::string& warning : pictures.warnings) terminal.warning(warning);
 }
 
 }  // namespace tarn::cli

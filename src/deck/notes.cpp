@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <string_view>
 #include <variant>
 
 #include <fmt/format.h>
@@ -23,6 +24,12 @@ bool observes_nothing(const Deck& d) {
   return !is_mechanical(d.system.kind) && !d.energies && !d.conservation && !d.heat &&
          !d.temperatures && !d.geometry && !d.cluster && !d.multipliers && !d.rdf && !d.profile &&
          !d.spectrum && !d.minima && !d.trajectory && !d.final_structures;
+}
+
+/// Whether steps before the end of the equilibration count for nothing.
+bool takes_averages(const Deck& deck, std::string_view section) {
+  if (section == "observe.conservation") return deck.thermostat.kind == Thermostat::none;
+  return section != "observe.trajectory" && section != "observe.multipliers";
 }
 
 void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
@@ -61,6 +68,26 @@ std::optional<std::string> note_on_stiff_wall(const Deck& deck) {
       "molecule in this wall would swing once in {:.2g} fs, and {:g} steps are the least; try a "
       "stiffness of {:.2g} or less",
       stiffness, h_fs, period_fs, kFewestSteps, mass_Da * rate_per_akma * rate_per_akma);
+}
+
+std::optional<std::string> note_on_samples(const Deck& deck) {
+  if (is_mechanical(deck.system.kind)) return std::nullopt;
+  const std::int64_t first = first_averaged_step(deck), last = deck.run.steps;
+  std::vector<std::string> without;
+  for (const Key& key : schema_of(deck).keys) {
+    if (!key.section.starts_with("observe.") || key.name != "every") continue;
+    if (!takes_averages(deck, key.section)) continue;
+    const Value value = key.get(key, deck);
+    const auto* every = std::get_if<std::int64_t>(&value);
+    if (every == nullptr || last / *every * *every >= first) continue;
+    without.push_back(fmt::format("[{}]", key.section));
+  }
+  if (without.empty()) return std::nullopt;
+  return fmt::format(
+      "no step of {} lies between the end of the equilibration (step {}) and that of the run (step "
+      "{}): there will be no averages of {}. Make the run longer, or [run] equilibration_ps or "
+      "every smaller",
+      fmt::join(without, ", "), first, last, without.size() == 1 ? "it" : "them");
 }
 
 std::vector<std::string> notes_on(const Deck& deck) {

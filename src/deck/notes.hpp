@@ -12,6 +12,10 @@ namespace tarn::decks {
 /// in fewer than ten steps; nothing for others.
 std::optional<std::string> note_on_stiff_wall(const Deck& deck);
 
+/// Which observers have no step between the end of the equilibration and that of the run, and so no
+/// sample that counts; nothing where all have one.
+std::optional<std::string> note_on_samples(const Deck& deck);
+
 /// What a deck asks for and does not get, without being wrong: observers of more replicas than
 /// there are, a wall that its step cannot follow.
 std::vector<std::string> notes_on(const Deck& deck);

@@ -543,10 +543,9 @@ std::vector<Key> make_keys() {
            .type = Type::integer,
            .unit = "steps",
            .range = from_to(1, kMostSteps),
-           .meaning =
-               "Interval between attempts, not at step 0. Attempts 2, 4, ... are of the "
-               "neighbours (0, 1), (2, 3) and so on of each ladder, the others of (1, 2), "
-               "(3, 4). An attempt costs as much as five to eight steps of eight molecules."}),
+           .meaning = "Interval between attempts, not at step 0. Attempts 2, 4, ... are of the "
+                      "neighbours (0, 1), (2, 3) and so on of each ladder, the others of (1, 2), "
+                      "(3, 4). An attempt costs as much as four to six steps of eight molecules."}),
 
       row<&Deck::confinement, &ConfinementSection::kind>(
           {.section = "confinement",

@@ -1,5 +1,6 @@
 #include "gro.hpp"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 
@@ -20,6 +21,7 @@ constexpr std::size_t kFirstCoordinate = 20;
 // Programs of GROMACS make compressed trajectories in the precision of the GRO file they read, as
 // 32-bit integers: seven decimals let those hold 214 nm to both sides, nine would not hold 3 nm.
 constexpr int kDecimals = 7;
+constexpr std::size_t kWidth = kDecimals + 5;
 
 /// The coordinates of an atom line. Their width is the distance between two decimal points.
 class AtomLine {
@@ -102,6 +104,27 @@ void read_title(std::string_view title, Structure& structure) {
   }
 }
 
+std::string columns_of(double value, int decimals) {
+  return fmt::format("{:{}.{}f}", value, kWidth, decimals);
+}
+
+/// With a blank before it, so that it ends where the number before it does.
+bool fits(double value, int decimals) {
+  const std::string word = columns_of(value, decimals);
+  return word.size() == kWidth && word[0] == ' ';
+}
+
+/// Smallest and largest of some numbers, and 0. @throws NumericalError
+std::array<double, 2> extremes(std::span<const double> values, double unit) {
+  std::array<double, 2> both{0.0, 0.0};
+  for (const double value : values) {
+    check_finite(value);
+    both[0] = std::min(both[0], value / unit);
+    both[1] = std::max(both[1], value / unit);
+  }
+  return both;
+}
+
 }  // namespace
 
 int GroReader::read_count() {
@@ -169,31 +192,41 @@ std::optional<Structure> GroReader::next() {
   return structure;
 }
 
+int gro_decimals(std::span<const double> positions_A,
+                 std::span<const double> velocities_A_per_akma) {
+  const auto places = extremes(positions_A, kAngstromPerNm);
+  const auto velocities = extremes(velocities_A_per_akma, kAngstromPerAkmaPerNmPerPs);
+  int decimals = kDecimals;
+  for (std::size_t i = 0; i < 2; ++i) {
+    while (decimals > 0 && !(fits(places[i], decimals) && fits(velocities[i], decimals + 1))) {
+      --decimals;
+    }
+  }
+  if (decimals == 0) {
+    throw IoError(
+        "an atom is too far away, or too fast, for the columns of a GRO file: write this "
+        "trajectory as xyz or h5md, or keep the cluster together by [confinement]");
+  }
+  return decimals;
+}
+
 std::string gro_frame(std::span<const double> positions_A,
                       std::span<const double> velocities_A_per_akma, std::string_view title,
                       int sites_per_molecule) {
   const auto sites = static_cast<std::size_t>(sites_per_molecule);
   const std::size_t atoms = positions_A.size() / 3;
+  // Readers find the columns by the decimal points of one atom.
+  const int decimals = gro_decimals(positions_A, velocities_A_per_akma);
   std::string text = fmt::format("{}\n{:5}\n", title, atoms);
-  const auto add = [&text](double value, int decimals) {
-    check_finite(value);
-    const std::string word = fmt::format("{:{}.{}f}", value, kDecimals + 5, decimals);
-    if (word.size() > kDecimals + 5 || word[0] != ' ') {
-      throw IoError(
-          fmt::format("{} nm or nm/ps does not fit the columns of a GRO file: write this "
-                      "trajectory as xyz or h5md, or keep the cluster together by "
-                      "[confinement]",
-                      word));
-    }
-    text += word;
-  };
   for (std::size_t a = 0; a < atoms; ++a) {
     fmt::format_to(std::back_inserter(text), "{:5}{:<5}{:>5}{:5}", (a / sites + 1) % 100000,
                    kGroResidue, kGroNames[a % sites], (a + 1) % 100000);
-    for (std::size_t c = 3 * a; c < 3 * a + 3; ++c) add(positions_A[c] / kAngstromPerNm, kDecimals);
+    for (std::size_t c = 3 * a; c < 3 * a + 3; ++c) {
+      text += columns_of(positions_A[c] / kAngstromPerNm, decimals);
+    }
     if (!velocities_A_per_akma.empty()) {
       for (std::size_t c = 3 * a; c < 3 * a + 3; ++c) {
-        add(velocities_A_per_akma[c] / kAngstromPerAkmaPerNmPerPs, kDecimals + 1);
+        text += columns_of(velocities_A_per_akma[c] / kAngstromPerAkmaPerNmPerPs, decimals + 1);
       }
     }
     text += '\n';

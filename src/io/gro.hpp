@@ -30,12 +30,17 @@ class GroReader final : public FrameReader {
   std::vector<int> atom_lines_;
 };
 
-/// One frame: nm with 7 decimals, nm/ps with 8, and a box of zeros, which means that there is
-/// none.
+/// Decimals of all positions of a frame in nm: 7, or as many as fit where an atom is farther away
+/// than 99 nm to the left or 999 nm to the right. Velocities in nm/ps have one more.
+/// @throws NumericalError when a number is not finite; IoError when one does not fit with 1
+int gro_decimals(std::span<const double> positions_A,
+                 std::span<const double> velocities_A_per_akma);
+
+/// One frame: nm and nm/ps with gro_decimals(), and a box of zeros, which means that there is none.
 /// @param velocities_A_per_akma empty, or as long as the positions
 /// @param title one line; GROMACS takes time and step from "t=<ps> step=<step>" in it
 /// @param sites_per_molecule 3, or 4 with M behind the atoms of each
-/// @throws NumericalError when a number is not finite; IoError when one does not fit its column
+/// @throws NumericalError, IoError as gro_decimals()
 std::string gro_frame(std::span<const double> positions_A,
                       std::span<const double> velocities_A_per_akma, std::string_view title,
                       int sites_per_molecule = 3);

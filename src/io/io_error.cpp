@@ -14,9 +14,7 @@ std::string_view advice(int error_number) {
   switch (error_number) {
     case ENOSPC:
     case EDQUOT:
-      return "Free some space there or choose another folder. What was complete is kept, and a run "
-             "goes "
-             "on with --resume.";
+      return "Free some space there or choose another folder.";
     case EFBIG:
       return "The file reached the size limit of this shell or disk: raise it (ulimit -f) or write "
              "less often.";

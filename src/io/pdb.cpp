@@ -26,6 +26,7 @@ bool is_atom(std::string_view line) {
 
 constexpr std::array<std::size_t, 3> kCoordinateColumns{31, 39, 47};
 constexpr std::size_t kCoordinateWidth = 8;
+constexpr int kMostDecimals = 3;
 
 void read_atom(std::string_view line, int line_number, MoleculeBuilder& builder) {
   NamedAtom atom;
@@ -74,15 +75,19 @@ bool is_box(std::string_view line) {
   return false;
 }
 
-/// As many of three decimals as fit.
-std::string coordinate(double value) {
+/// As many of three decimals as fit. @throws NumericalError, IoError
+int decimals_of(double value) {
   check_finite(value);
-  for (int decimals = 3; decimals > 0; --decimals) {
-    std::string word = fmt::format("{:8.{}f}", value, decimals);
-    if (word.size() == kCoordinateWidth) return word;
+  for (int decimals = kMostDecimals; decimals >= 0; --decimals) {
+    if (fmt::formatted_size("{:8.{}f}", value, decimals) == kCoordinateWidth) return decimals;
   }
-  return fmt::format("{:8.0f}", value);
+  throw IoError(
+      fmt::format("{:.0f} A does not fit the columns of a PDB file: write this trajectory as xyz "
+                  "or h5md, or keep the cluster together by [confinement]",
+                  value));
 }
+
+std::string coordinate(double value) { return fmt::format("{:8.{}f}", value, decimals_of(value)); }
 
 std::string atom_records(std::span<const double> positions_A, int sites_per_molecule) {
   const auto sites = static_cast<std::size_t>(sites_per_molecule);
@@ -133,6 +138,12 @@ std::optional<Structure> PdbReader::next() {
                               "file?"}});
   }
   return std::nullopt;
+}
+
+int pdb_decimals(std::span<const double> positions_A) {
+  int decimals = kMostDecimals;
+  for (const double value : positions_A) decimals = std::min(decimals, decimals_of(value));
+  return decimals;
 }
 
 std::string pdb_frame(std::span<const double> positions_A, std::int64_t model,

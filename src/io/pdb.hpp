@@ -32,15 +32,19 @@ class PdbReader final : public FrameReader {
   bool has_ends_ = false;  // of the models
 };
 
+/// The fewest decimals of any coordinate of a frame: 3, or as many as fit.
+/// @throws NumericalError when a number is not finite; IoError when one does not fit without any
+int pdb_decimals(std::span<const double> positions_A);
+
 /// One model with its title before it: 0.001 A, the columns of the format. A coordinate beyond
 /// them keeps its columns and loses decimals.
 /// @param sites_per_molecule 3, or 4 with M behind the atoms of each
-/// @throws NumericalError when a number is not finite
+/// @throws NumericalError, IoError as pdb_decimals()
 std::string pdb_frame(std::span<const double> positions_A, std::int64_t model,
                       std::string_view title, int sites_per_molecule = 3);
 
 /// A file that holds one structure, with the bonds as CONECT records where the serial numbers
-/// suffice. Velocities have no place in it. @throws NumericalError
+/// suffice. Velocities have no place in it. @throws NumericalError, IoError
 std::string pdb_text(const Structure& structure);
 /// The same of positions. @param sites_per_molecule as of pdb_frame()
 std::string pdb_text(std::span<const double> positions_A, std::string_view title,

@@ -15,13 +15,18 @@
 namespace tarn::io {
 namespace {
 
+/// With fewer decimals than these bonds are no longer those of the model.
+constexpr int kFewDecimals = 3;
+
 class GrowingFiles final : public TrajectoryWriter {
  public:
   GrowingFiles(const TrajectoryInfo& info, std::string_view extension, FrameBytes frame_bytes,
-               AtomNames names)
+               AtomNames names, FrameDecimals decimals)
       : info_(info),
         frame_bytes_(frame_bytes),
         names_(names),
+        decimals_(decimals),
+        extension_(extension),
         files_(trajectory_files(info, extension)) {}
 
   void create() override {
@@ -35,6 +40,7 @@ class GrowingFiles final : public TrajectoryWriter {
       write_topology(info_, frame);
     }
     file.append(frame_bytes_(info_, frame));
+    if (decimals_ != nullptr) note_decimals(frame);
   }
   void save(std::ostream& out) override {
     for (AppendFile& file : files_) {
@@ -48,11 +54,29 @@ class GrowingFiles final : public TrajectoryWriter {
   void finish() override {
     for (AppendFile& file : files_) file.flush();
   }
+  std::vector<std::string> notes() const override {
+    if (note_.empty()) return {};
+    return {note_};
+  }
 
  private:
+  /// Of the first frame that has few.
+  void note_decimals(const TrajectoryFrame& frame) {
+    if (!note_.empty()) return;
+    const int decimals = decimals_(frame);
+    if (decimals >= kFewDecimals) return;
+    note_ = fmt::format(
+        "a molecule is so far away that coordinates in {} have {} decimal{}, from step {} of "
+        "replica {} on: write the trajectory as xyz or h5md, or keep the cluster together by "
+        "[confinement]",
+        extension_, decimals, decimals == 1 ? "" : "s", frame.step, frame.replica);
+  }
+
   TrajectoryInfo info_;
   FrameBytes frame_bytes_;
   AtomNames names_;
+  FrameDecimals decimals_;
+  std::string extension_, note_;
   std::vector<AppendFile> files_;  // by replica
 };
 
@@ -90,6 +114,11 @@ std::string as_pdb(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
                    info.sites_per_molecule);
 }
 
+int decimals_of_gro(const TrajectoryFrame& frame) {
+  return gro_decimals(frame.positions_A, frame.velocities_A_per_akma);
+}
+int decimals_of_pdb(const TrajectoryFrame& frame) { return pdb_decimals(frame.positions_A); }
+
 }  // namespace
 
 std::vector<AppendFile> trajectory_files(const TrajectoryInfo& info, std::string_view extension) {
@@ -108,8 +137,8 @@ std::vector<AppendFile> trajectory_files(const TrajectoryInfo& info, std::string
 
 std::unique_ptr<TrajectoryWriter> write_frames(const TrajectoryInfo& info,
                                                std::string_view extension, FrameBytes frame_bytes,
-                                               AtomNames names) {
-  return std::make_unique<GrowingFiles>(info, extension, frame_bytes, names);
+                                               AtomNames names, FrameDecimals decimals) {
+  return std::make_unique<GrowingFiles>(info, extension, frame_bytes, names, decimals);
 }
 
 void write_topology(const std::string& path, const std::string& model,
@@ -131,10 +160,10 @@ std::unique_ptr<TrajectoryWriter> write_xyz(const TrajectoryInfo& info) {
   return write_frames(info, ".xyz", as_xyz, AtomNames::in_frames);
 }
 std::unique_ptr<TrajectoryWriter> write_gro(const TrajectoryInfo& info) {
-  return write_frames(info, ".gro", as_gro, AtomNames::in_frames);
+  return write_frames(info, ".gro", as_gro, AtomNames::in_frames, decimals_of_gro);
 }
 std::unique_ptr<TrajectoryWriter> write_pdb(const TrajectoryInfo& info) {
-  return write_frames(info, ".pdb", as_pdb, AtomNames::in_frames);
+  return write_frames(info, ".pdb", as_pdb, AtomNames::in_frames, decimals_of_pdb);
 }
 
 }  // namespace tarn::io

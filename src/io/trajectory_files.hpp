@@ -29,10 +29,14 @@ using FrameBytes = std::string (*)(const TrajectoryInfo& info, const TrajectoryF
 /// Where the names of atoms are: in each frame, or in a topology beside the trajectory.
 enum class AtomNames { in_frames, beside };
 
+/// Decimals of the coordinates of a frame in text.
+using FrameDecimals = int (*)(const TrajectoryFrame& frame);
+
 /// One file a replica, which grows by frames.
+/// @param decimals of formats that have fewer of them for atoms that are far away; or null
 std::unique_ptr<TrajectoryWriter> write_frames(const TrajectoryInfo& info,
                                                std::string_view extension, FrameBytes frame_bytes,
-                                               AtomNames names);
+                                               AtomNames names, FrameDecimals decimals = nullptr);
 
 std::unique_ptr<TrajectoryWriter> write_xyz(const TrajectoryInfo& info);
 std::unique_ptr<TrajectoryWriter> write_gro(const TrajectoryInfo& info);

@@ -26,14 +26,16 @@ void save(const Indices& indices, std::ostream& out) {
   }
 }
 
-void load(Indices& indices, std::istream& in) {
+/// @param molecules of each replica @throws LayoutError for memories of another number of them
+void load(Indices& indices, std::size_t molecules, std::istream& in) {
   indices.clear();
   for (std::uint64_t n = io::get_u64(in); n > 0; --n) {
     const std::int64_t id = io::get_i64(in);
     analysis::LindemannIndex::Memory memory;
     memory.samples = io::get_i64(in);
-    memory.means_A = io::get_doubles(in);
-    memory.squares_A2 = io::get_doubles(in);
+    const std::size_t pairs = memory.samples == 0 ? 0 : molecules * (molecules - 1) / 2;
+    memory.means_A = io::get_doubles(in, pairs);
+    memory.squares_A2 = io::get_doubles(in, pairs);
     indices[id].restore(std::move(memory));
   }
 }
@@ -55,7 +57,8 @@ std::unique_ptr<Observer> make_cluster(const ObserveCluster& section, const Deck
     spec.results_settle = true;
     indices = std::make_shared<Indices>();
     spec.save = [indices](std::ostream& out) { save(*indices, out); };
-    spec.load = [indices](std::istream& in) { load(*indices, in); };
+    const auto molecules = static_cast<std::size_t>(info.molecules);
+    spec.load = [=](std::istream& in) { load(*indices, molecules, in); };
   }
   const double dipole_charge_e = water_model(deck).dipole_charge_e();
   const std::int64_t first_step = info.first_averaged_step;

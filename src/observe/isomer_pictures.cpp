@@ -30,6 +30,18 @@ std::string isomer_label(double number, double above_kcal_per_mol) {
                      decimals);
 }
 
+/// Of a share whose error is a lower bound.
+const char* mark_of(double converged) { return converged != 0.0 ? "" : "*"; }
+
+/// In the name of the axis, where there is a mark.
+void explain_marks(io::Plot& plot) {
+  for (const io::Series& series : plot.series) {
+    if (std::find(series.marks.begin(), series.marks.end(), "*") == series.marks.end()) continue;
+    plot.x_label += "     *: a lower bound, the run is too short";
+    return;
+  }
+}
+
 /// Shares against the temperature, of the minima with the largest ones.
 io::Plot shares_by_bath(const std::string& table) {
   constexpr std::size_t kMost = 6;
@@ -37,7 +49,7 @@ io::Plot shares_by_bath(const std::string& table) {
   const std::size_t bath = csv.column("bath_K"), isomer = csv.column("isomer");
   const std::size_t above = csv.column("above_lowest_kcal_per_mol");
   const std::size_t share = csv.column("share"), error = csv.column("share_err");
-  const std::size_t samples = csv.column("of_samples");
+  const std::size_t samples = csv.column("of_samples"), converged = csv.column("converged");
   io::Plot plot;
   plot.title = title_of("Inherent structures", csv.provenance());
   plot.x_label = "temperature of the bath (K)     bars: standard error";
@@ -55,6 +67,7 @@ io::Plot shares_by_bath(const std::string& table) {
     curve.x.push_back(bath_K);
     curve.y.push_back(csv.number(cells[share]));
     errors[number].push_back(csv.number(cells[error]));
+    curve.marks.emplace_back(mark_of(csv.number(cells[converged])));
     rest.try_emplace(bath_K, 1.0);
   }
   const auto largest = [&](double number) {
@@ -81,6 +94,7 @@ io::Plot shares_by_bath(const std::string& table) {
     others.x.push_back(bath_K);
     others.y.push_back(std::max(value, 0.0));
   }
+  explain_marks(plot);
   if (!rest.empty()) {
     const double margin = 0.02 * (rest.rbegin()->first - rest.begin()->first);
     plot.x_range = {{rest.begin()->first - margin, rest.rbegin()->first + margin}};
@@ -93,6 +107,7 @@ io::Plot shares_by_energy(const std::string& table) {
   io::CsvReader csv(table);
   const std::size_t above = csv.column("above_lowest_kcal_per_mol");
   const std::size_t share = csv.column("share"), error = csv.column("share_err");
+  const std::size_t converged = csv.column("converged");
   io::Plot plot;
   plot.title = title_of("Inherent structures", csv.provenance());
   plot.x_label = "energy above the lowest minimum (kcal/mol)     bars: standard error";
@@ -105,7 +120,9 @@ io::Plot shares_by_energy(const std::string& table) {
     points.x.push_back(csv.number(cells[above]));
     points.y.push_back(csv.number(cells[share]));
     errors.push_back(csv.number(cells[error]));
+    points.marks.emplace_back(mark_of(csv.number(cells[converged])));
   }
+  explain_marks(plot);
   double highest = 0.0;
   for (std::size_t i = 0; i < errors.size(); ++i) {
     highest = std::max(highest, points.y[i] + (std::isfinite(errors[i]) ? errors[i] : 0.0));

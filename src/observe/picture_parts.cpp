@@ -106,7 +106,8 @@ std::string bath_text(double bath_K) { return fmt::format("{:g} K", bath_K); }
 Pictures pictures_of(io::Drawing drawing) {
   Pictures pictures;
   pictures.paths = std::move(drawing.paths);
-  if (!drawing.warning.empty()) pictures.warnings.push_back(std::move(drawing.warning));
+  pictures.failed = !drawing.warning.empty();
+  if (pictures.failed) pictures.warnings.push_back(std::move(drawing.warning));
   return pictures;
 }
 

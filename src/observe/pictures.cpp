@@ -290,6 +290,7 @@ Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) 
   const auto take = [&](const Pictures& some) {
     all.paths.insert(all.paths.end(), some.paths.begin(), some.paths.end());
     all.warnings.insert(all.warnings.end(), some.warnings.begin(), some.warnings.end());
+    all.failed = all.failed || some.failed;
   };
   const auto add = [&](const char* table,
                        Pictures (*draw)(const std::string&, const io::PictureFormats&)) {

@@ -47,8 +47,10 @@ double seen_to_A(const std::vector<io::Plot>& plots) {
   return last > 0.0 ? 1.05 * last : std::numeric_limits<double>::infinity();
 }
 
+/// @param why_empty what a table without a pair may come from
 Pictures draw_distributions(const std::string& table, const std::string& path_without_extension,
-                            const io::PictureFormats& formats, const std::string& end_of_title) {
+                            const io::PictureFormats& formats, const std::string& end_of_title,
+                            std::string_view why_empty) {
   io::CsvReader csv(table);
   const bool by_bath = csv.has_column("bath_K");
   const std::size_t r_column = csv.column("r_A");
@@ -92,6 +94,12 @@ Pictures draw_distributions(const std::string& table, const std::string& path_wi
     if (by_bath) note = choose_baths(classes[c].curves);
     for (io::Series& curve : classes[c].curves) plot.series.push_back(std::move(curve));
   }
+  if (std::all_of(plots.begin(), plots.end(),
+                  [](const io::Plot& plot) { return highest_of(plot) == 0.0; })) {
+    return {{},
+            {fmt::format("{} has no pair of molecules, and no picture: {}",
+                         std::filesystem::path(table).filename().string(), why_empty)}};
+  }
   const double r_end = std::min(last_r + 0.5 * width, seen_to_A(plots));
   for (io::Plot& plot : plots) {
     plot.title = title_of("Radial distribution", csv.provenance()) + end_of_title;
@@ -110,12 +118,15 @@ Pictures draw_rdf(const std::string& folder, const io::PictureFormats& formats) 
   const bool several = std::filesystem::exists(by_bath);
   const std::vector<double> baths = baths_of_run(folder);
   return draw_distributions(several ? by_bath : folder + "/rdf.csv", folder + "/rdf", formats,
-                            several || baths.empty() ? "" : ", " + bath_text(baths.front()));
+                            several || baths.empty() ? "" : ", " + bath_text(baths.front()),
+                            "no step of [observe.rdf] came after the equilibration, or none was "
+                            "within r_max_A");
 }
 
 Pictures draw_rdf_table(const std::string& table, const std::string& path_without_extension,
                         const io::PictureFormats& formats) {
-  return draw_distributions(table, path_without_extension, formats, "");
+  return draw_distributions(table, path_without_extension, formats, "",
+                            "none was within the last distance");
 }
 
 Pictures draw_profile(const std::string& folder, const io::PictureFormats& formats) {
@@ -157,7 +168,9 @@ Pictures draw_profile(const std::string& folder, const io::PictureFormats& forma
     }
   }
   if (densest == 0.0) {
-    return {{}, {"profile.csv has no samples, and no picture: the run ended before equilibration"}};
+    return {{},
+            {"profile.csv has no samples, and no picture: no step of [observe.profile] came after "
+             "the equilibration"}};
   }
   std::vector<io::Plot> plots(panels.size());
   const std::vector<double> baths = baths_of_run(folder);

@@ -218,16 +218,46 @@ class ClusterDrawing {
   std::array<double, 2> low_{1e300, 1e300}, high_{-1e300, -1e300};  // of on_page()
 };
 
+/// Whether a byte of UTF-8 is the first of a character.
+bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
+
+std::size_t characters_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+std::size_t characters_in(double width) {
+  constexpr double kCharacter = 7.6;  // of 13 pixels, on average
+  return static_cast<std::size_t>(width / kCharacter);
+}
+
+/// Its first characters.
+std::string_view first_of(std::string_view text, std::size_t characters) {
+  std::size_t end = 0;
+  while (end < text.size() && (!begins_character(text[end]) || characters-- > 0)) ++end;
+  return text.substr(0, end);
+}
+
+/// The label of a cluster after the name of its file, of which the end is left out where both are
+/// too long.
+std::string caption(const DrawnCluster& cluster, double width) {
+  constexpr std::size_t kShortest = 4;
+  if (cluster.file.empty()) return cluster.label;
+  const std::string file = io::valid_utf8(cluster.file);
+  const std::string own = cluster.label.empty() ? "" : ": " + cluster.label;
+  const std::size_t most = characters_in(width), taken = characters_of(own);
+  if (taken + characters_of(file) <= most) return file + own;
+  if (taken + kShortest > most) return cluster.label;
+  return fmt::format("{}…{}", first_of(file, most - taken - 1), own);
+}
+
 /// What XML can hold, no wider than the cell.
 std::string escaped(std::string_view text, double width) {
-  constexpr double kCharacter = 7.6;  // of 13 pixels, on average
-  const auto most = static_cast<std::size_t>(width / kCharacter);
+  const std::size_t most = characters_in(width);
   const std::string valid = io::valid_utf8(text);
   std::string safe;
   std::size_t characters = 0;
   for (const char c : valid) {
-    const bool begins = (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-    if (begins && ++characters > most) return safe + "…";
+    if (begins_character(c) && ++characters > most) return safe + "…";
     switch (c) {
       case '&':
         safe += "&amp;";
@@ -277,7 +307,9 @@ std::string label_of_frame(const io::Structure& structure) {
       replica.erase(0, std::min(replica.find_first_not_of('0'), replica.size() - 1));
     }
     if (!replica.empty()) label = "replica " + replica + ", ";
-    label += rounded("time_ps", 3) + " ps";
+    std::string time_ps = rounded("time_ps", 3);
+    if (time_ps.ends_with(".000")) time_ps.resize(time_ps.size() - 4);
+    label += time_ps + " ps";
   }
   const std::string minimum = rounded("minimum_kcal_per_mol", 3);
   if (!minimum.empty()) label += (label.empty() ? "" : ", ") + minimum + " kcal/mol";
@@ -324,7 +356,7 @@ std::string structure_svg(std::span<const DrawnCluster> clusters, std::string_vi
     const double x = cell * (static_cast<double>(i % columns) + 0.5);
     const double y = top + (cell + kLabel) * static_cast<double>(i / columns) + 0.5 * cell;
     text += drawings[i].svg(x, y, pixels_per_A);
-    text += written(x, y + 0.5 * cell + 10.0, 13, clusters[i].label, cell);
+    text += written(x, y + 0.5 * cell + 10.0, 13, caption(clusters[i], cell), cell);
   }
   return text + "</svg>\n";
 }

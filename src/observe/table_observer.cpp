@@ -118,6 +118,8 @@ void TableObserver::add_known(const std::vector<std::int64_t>& ids,
 
 std::vector<AveragedQuantity> TableObserver::averages() const {
   std::vector<AveragedQuantity> all;
+  std::vector<std::optional<Drift>> drifts;  // [steady column]
+  for (std::size_t k = 0; k < spec_.steady_columns.size(); ++k) drifts.push_back(drift_of(k));
   for (std::size_t b = 0; b < baths_.size(); ++b) {
     const Averages& bath = of_bath_[b];
     if (bath.result_replicas == 0) continue;
@@ -125,6 +127,10 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
       const analysis::PooledBlocking& average = bath.averages[c];
       if (average.samples() == 0.0) continue;  // none was known
       all.push_back(average_of(average.result(), average.samples(), spec_.columns[c], b));
+      for (std::size_t k = 0; k < drifts.size(); ++k) {
+        if (spec_.steady_columns[k] != c || !drifts[k]) continue;
+        all.back().drift = rise_of(bath, k, drifts[k]->early).mean;
+      }
     }
     if (fluctuates(b)) all.push_back(fluctuation_of(b));
     for (std::size_t c = 0; c < bath.results.size(); ++c) {
@@ -137,15 +143,21 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
   return all;
 }
 
-std::optional<TableObserver::Drift> TableObserver::drift_by(
-    const std::function<analysis::Halves::Rise(const Averages&)>& rise_of) const {
+analysis::Halves::Rise TableObserver::rise_of(const Averages& bath, std::size_t steady,
+                                              bool early) const {
+  const analysis::Halves& halves = bath.halves[steady];
+  if (early) return halves.rise_from_beginning();
+  return halves.rise(bath.averages[spec_.steady_columns[steady]].result().error);
+}
+
+std::optional<TableObserver::Drift> TableObserver::drift_by(std::size_t steady, bool early) const {
   // By chance in one run of two thousand, of two columns that are looked at in two ways; the second
   // is for the largest of many.
   constexpr double kTogether = 3.8, kOne = 4.5;
   double sigmas = 0.0, rise = 0.0, count = 0.0;
   analysis::Halves::Rise largest;
   for (const Averages& bath : of_bath_) {
-    const analysis::Halves::Rise of_bath = rise_of(bath);
+    const analysis::Halves::Rise of_bath = rise_of(bath, steady, early);
     if (of_bath.sigmas == 0.0) continue;
     sigmas += of_bath.sigmas;
     rise += of_bath.mean;
@@ -161,28 +173,29 @@ std::optional<TableObserver::Drift> TableObserver::drift_by(
   return Drift{mean, std::abs(all ? together : largest.sigmas),
                count == 1.0 ? ""
                : all        ? ", in the mean of the baths"
-                            : ", of one bath"};
+                            : ", of one bath",
+               early};
+}
+
+std::optional<TableObserver::Drift> TableObserver::drift_of(std::size_t steady) const {
+  const auto halves = drift_by(steady, false), beginning = drift_by(steady, true);
+  if (!halves || !beginning) return halves ? halves : beginning;
+  return beginning->sigmas > halves->sigmas ? beginning : halves;
 }
 
 std::vector<std::string> TableObserver::notes() const {
   std::vector<std::string> notes;
   for (std::size_t k = 0; k < spec_.steady_columns.size(); ++k) {
-    const std::size_t column = spec_.steady_columns[k];
-    const auto halves = drift_by([&](const Averages& bath) {
-      return bath.halves[k].rise(bath.averages[column].result().error);
-    });
-    const auto beginning =
-        drift_by([&](const Averages& bath) { return bath.halves[k].rise_from_beginning(); });
-    if (!halves && !beginning) continue;
-    const bool early = !halves || (beginning && beginning->sigmas > halves->sigmas);
-    const Drift& drift = early ? *beginning : *halves;
+    const auto drift = drift_of(k);
+    if (!drift) continue;
     notes.push_back(fmt::format(
         "{} of the second half of the samples is {:.2g} {} than that of the first{}{}, {:.1f} "
         "standard errors of such a difference: the run was not in equilibrium, or is too short for "
         "its slowest motions; leave out more of its beginning, by a longer [run] equilibration_ps "
         "or by --skip of tarn analyse",
-        spec_.columns[column], std::abs(drift.mean), drift.mean > 0.0 ? "higher" : "lower",
-        early ? " eighth" : "", drift.of_which, drift.sigmas));
+        spec_.columns[spec_.steady_columns[k]], std::abs(drift->mean),
+        drift->mean > 0.0 ? "higher" : "lower", drift->early ? " eighth" : "", drift->of_which,
+        drift->sigmas));
   }
   return notes;
 }

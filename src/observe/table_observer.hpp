@@ -126,10 +126,13 @@ class TableObserver final : public Observer {
   struct Drift {
     double mean, sigmas;
     const char* of_which;  ///< of the baths, as the note says it
+    bool early = false;    ///< from the first eighth, and not from the first half
   };
-  /// @param rise_of of one bath
-  std::optional<Drift> drift_by(
-      const std::function<analysis::Halves::Rise(const Averages&)>& rise_of) const;
+  /// Of one bath. @param early from the first eighth
+  analysis::Halves::Rise rise_of(const Averages& bath, std::size_t steady, bool early) const;
+  std::optional<Drift> drift_by(std::size_t steady, bool early) const;
+  /// The clearer one of both.
+  std::optional<Drift> drift_of(std::size_t steady) const;
 
   TableSpec spec_;
   std::int64_t every_;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -44,6 +45,7 @@ class TrajectoryObserver final : public Observer {
   void save(std::ostream& out) override { writer_->save(out); }
   void load(std::istream& in) override { writer_->load(in); }
   void finish() override { writer_->finish(); }
+  std::vector<std::string> notes() const override { return writer_->notes(); }
 
  private:
   ObserveTrajectory section_;

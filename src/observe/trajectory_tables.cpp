@@ -295,6 +295,7 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
       result.pictures.paths.push_back(folder.place_of(path));
     }
     std::ranges::move(pictures.warnings, std::back_inserter(result.pictures.warnings));
+    result.pictures.failed = result.pictures.failed || pictures.failed;
   }
   remove_pictures(options.folder);
   folder.commit();

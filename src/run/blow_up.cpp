@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -34,8 +36,24 @@ std::string other_beta(const IntegratorSection& integrator) {
   return fmt::format(", or beta = 0.42 in place of {:g}", integrator.beta);
 }
 
+/// A wall that leaves the molecules less room than they need.
+std::optional<std::string> narrow_wall(const Deck& deck, int molecules) {
+  constexpr double kVolume_A3 = 30.0;  // of a molecule of the liquid
+  constexpr double kHalf_A = 1.4;      // of the distance of neighbours: the wall holds centres
+  if (!deck.confinement || molecules == 0) return std::nullopt;
+  const double sphere = 4.0 / 3.0 * std::numbers::pi;
+  const double radius_A = deck.confinement->radius_A;
+  const double room_A3 = sphere * std::pow(radius_A + kHalf_A, 3) / molecules;
+  if (room_A3 >= kVolume_A3) return std::nullopt;
+  return fmt::format(
+      "the wall of [confinement] crushes the cluster: a ball of radius_A + {:g} A = {:.3g} A has "
+      "{:.2g} A^3 for each of {} molecules, and the liquid {:g}; try a radius_A of {:.1f} or more",
+      kHalf_A, radius_A + kHalf_A, room_A3, molecules, kVolume_A3,
+      std::cbrt(kVolume_A3 * molecules / sphere) - kHalf_A + 0.05);
+}
+
 std::string cause_and_cure(const BlowUp& blow_up, const Deck& deck,
-                           std::int64_t indefinite_hessians) {
+                           std::int64_t indefinite_hessians, int molecules) {
   const IntegratorSection& integrator = deck.integrator;
   const double h_fs = integrator.timestep_fs;
   if (indefinite_hessians > 0 && integrator.hessian != Hessian::gauss_newton) {
@@ -59,8 +77,11 @@ std::string cause_and_cure(const BlowUp& blow_up, const Deck& deck,
         "beta = 0.42",
         integrator.beta);
   }
-  // A bad start shows within a fraction of a picosecond.
-  const bool is_early = static_cast<double>(blow_up.step) * h_fs < 500.0;
+  if (const auto wall = narrow_wall(deck, molecules)) return *wall;
+  // A bad start shows within a fraction of a picosecond. At a minimum nothing overlaps.
+  const SystemSection& system = deck.system;
+  const bool is_quenched = system.start == StartKind::quenched && !system.file && !system.state;
+  const bool is_early = !is_quenched && static_cast<double>(blow_up.step) * h_fs < 500.0;
   const bool overlap = blow_up.closest.a.molecule != blow_up.closest.b.molecule &&
                        blow_up.closest.distance_A < kOverlap_A;
   if (is_early && overlap) {
@@ -115,9 +136,12 @@ std::string headline(const BlowUp& blow_up) {
                      blow_up.step, blow_up.molecule + 1);
 }
 
-std::string describe(const BlowUp& blow_up, const Deck& deck, std::int64_t indefinite_hessians) {
+std::string describe(const BlowUp& blow_up, const Deck& deck, std::int64_t indefinite_hessians,
+                     int molecules) {
+  if (molecules == 0) molecules = deck.system.molecules;
   return fmt::format("{} and was stopped. {}Likely cause: {}.", headline(blow_up),
-                     atoms_text(blow_up), cause_and_cure(blow_up, deck, indefinite_hessians));
+                     atoms_text(blow_up),
+                     cause_and_cure(blow_up, deck, indefinite_hessians, molecules));
 }
 
 void add_to(io::JsonObject& object, const BlowUp& blow_up, std::string_view text) {

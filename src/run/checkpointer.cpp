@@ -18,9 +18,11 @@
 namespace tarn {
 namespace {
 
+using Sections = std::map<std::string, std::vector<std::string>>;
+
 /// The lines of each section of a deck.
-std::map<std::string, std::vector<std::string>> sections_of(const std::string& deck) {
-  std::map<std::string, std::vector<std::string>> sections;
+Sections sections_of(const std::string& deck) {
+  Sections sections;
   std::istringstream lines(deck);
   std::string section;
   for (std::string line; std::getline(lines, line);) {
@@ -35,9 +37,32 @@ std::map<std::string, std::vector<std::string>> sections_of(const std::string& d
   return sections;
 }
 
+/// The line of a temperature in a section; empty: there is none.
+std::string temperature_line(const Sections& deck, const std::string& section) {
+  const auto found = deck.find(section);
+  if (found == deck.end()) return {};
+  for (const std::string& line : found->second) {
+    if (line.starts_with("temperature_K = ")) return line;
+  }
+  return {};
+}
+
+/// Takes out what may only follow from another key: start velocities have the temperature of the
+/// bath where a deck does not give them theirs.
+void leave_out_temperatures_of_baths(Sections& before, Sections& after) {
+  for (const Sections* deck : {&before, &after}) {
+    const std::string line = temperature_line(*deck, "[system]");
+    if (line.empty() || line != temperature_line(*deck, "[thermostat]")) return;
+  }
+  for (Sections* deck : {&before, &after}) {
+    std::erase(deck->at("[system]"), temperature_line(*deck, "[system]"));
+  }
+}
+
 /// The first line in which two decks differ.
 std::string first_difference(const std::string& then, const std::string& now) {
-  const auto before = sections_of(then), after = sections_of(now);
+  Sections before = sections_of(then), after = sections_of(now);
+  leave_out_temperatures_of_baths(before, after);
   for (const auto& [section, lines] : before) {
     if (!after.contains(section)) return fmt::format("{} was there, and is not now", section);
   }

@@ -24,13 +24,22 @@ bool is_file_of(int descriptor, const std::string& path) {
          open_file.st_dev == named_file.st_dev && open_file.st_ino == named_file.st_ino;
 }
 
+/// @return whether somebody else has the lock; a file system without locks has none
+bool is_locked_by_another(int descriptor) {
+  int result = 0;
+  do {
+    result = ::flock(descriptor, LOCK_EX | LOCK_NB);
+  } while (result != 0 && errno == EINTR);
+  return result != 0 && errno == EWOULDBLOCK;
+}
+
 }  // namespace
 
 FolderLock::FolderLock(const std::string& folder) : path_(folder + "/.tarn-lock") {
   while (true) {
     descriptor_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor_ < 0) io::throw_io_error("write", path_, errno);
-    if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (is_locked_by_another(descriptor_)) {
       ::close(std::exchange(descriptor_, -1));
       throw InputError(fmt::format(
           "another tarn writes into '{}' now. Wait until it has ended, end it, or choose another "

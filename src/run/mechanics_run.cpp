@@ -110,15 +110,15 @@ class MechanicsRun {
   }
 
   RunResult go() {
+    io::Checkpoint before;
     if (folder_.resumes()) {
-      const io::Checkpoint before =
-          checkpoint_for(folder_.checkpoint(), checkpoint_.physics, last_step_);
+      before = checkpoint_for(folder_.checkpoint(), checkpoint_.physics, last_step_);
       step_ = first_step_ = before.state.step;
       if (step_ == last_step_ && says_finished(folder_.record())) return result(true);
-      load(before);
     }
     folder_.prepare();
     try {
+      if (folder_.resumes()) load(before);
       write_run_json("running");
       if (options_.on_start) {
         options_.on_start({folder_.path(), checkpoint_.device, 0, 1, first_step_, last_step_});
@@ -287,9 +287,11 @@ class MechanicsRun {
   void draw() {
     const Pictures pictures = draw_run(folder_.path());
     pictures_ = pictures.paths;
-    if (pictures.warnings.empty()) return;
-    warnings_.push_back(pictures.warnings.front());
-    if (options_.on_warning) options_.on_warning(warnings_.back());
+    for (const std::string& warning : pictures.warnings) {
+      if (std::find(warnings_.begin(), warnings_.end(), warning) != warnings_.end()) continue;
+      warnings_.push_back(warning);
+      if (options_.on_warning) options_.on_warning(warning);
+    }
   }
 
   std::vector<std::string> changes_json() const {

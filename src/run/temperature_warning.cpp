@@ -100,6 +100,9 @@ std::optional<std::string> temperature_warning(const AveragedQuantity& temperatu
     if (with_start) return std::nullopt;
     return found + "try a longer [run] equilibration_ps, or a shorter timestep_fs";
   }
+  if (t.drift < 0.0) {
+    return found + "it falls, and the start is not forgotten; try a longer [run] equilibration_ps";
+  }
   const std::string step =
       fmt::format("the step of {:g} fs heats; try a shorter timestep_fs or more friction",
                   deck.integrator.timestep_fs);

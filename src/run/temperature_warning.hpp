@@ -9,7 +9,8 @@
 namespace tarn {
 
 /// What to tell of a mean temperature that is not its bath's: more than 3 % and five standard
-/// errors off. Colder means count only where the start was left out.
+/// errors off. Colder means count only where the start was left out; of hotter ones that fall while
+/// the run lasts the start is blamed, and of others the step.
 std::optional<std::string> temperature_warning(const AveragedQuantity& temperature_K, double bath_K,
                                                const Deck& deck);
 

@@ -12,6 +12,7 @@
 #include "blow_up.hpp"
 #include "centred_engine.hpp"
 #include "checkpointer.hpp"
+#include "deck/notes.hpp"
 #include "evaporation.hpp"
 #include "final_structures.hpp"
 #include "hessian_watch.hpp"
@@ -39,6 +40,12 @@ constexpr std::size_t kMostBlowUpFiles = 100;
 constexpr std::size_t kMostDepartureWarnings = 5;
 /// Acceptance of neighbours below which a ladder is nearly cut in two.
 constexpr double kRareExchange = 0.07;
+
+std::string how_often(double percent) {
+  constexpr double kNever_percent = 1e-6;
+  if (percent < kNever_percent) return "never change places";
+  return fmt::format("change places in {:.2g} % of the attempts only", percent);
+}
 
 /// One run: an engine, its observers, and what has to be told about them.
 class Run {
@@ -203,6 +210,7 @@ class Run {
 
   void begin_observers() {
     warn_about_several_baths();
+    warn_if(decks::note_on_samples(deck_));
     if (folder_.resumes()) {
       restore(checkpoint_, observers_);
       const std::vector<std::string>& notes = start_record_->notes_of_start;
@@ -264,7 +272,7 @@ class Run {
   void warn_about_blow_ups() {
     for (const BlowUp& blow_up : engine_->blow_ups()) {
       if (!told_.insert(blow_up.replica).second) continue;
-      const std::string text = describe(blow_up, deck_, indefinite_hessians());
+      const std::string text = describe(blow_up, deck_, indefinite_hessians(), molecules_);
       if (options_.on_blow_up) options_.on_blow_up(blow_up, text);
       if (told_.size() <= kMostBlowUpWarnings) warn(text);
       if (told_.size() == kMostBlowUpWarnings) warn("more blow-ups are told in run.json only");
@@ -338,10 +346,8 @@ class Run {
     }
     for (const ExchangePair& p : summary.pairs) {
       if (p.attempts == 0 || p.acceptance + 2.0 * p.error >= kRareExchange) continue;
-      warn(
-          fmt::format("{:g} K and {:g} K change places in {:.2g} % of the attempts only; put a "
-                      "temperature between them into temperatures_K",
-                      p.lower_bath_K, p.upper_bath_K, 100.0 * p.acceptance));
+      warn(fmt::format("{:g} K and {:g} K {}; put a temperature between them into temperatures_K",
+                       p.lower_bath_K, p.upper_bath_K, how_often(100.0 * p.acceptance)));
     }
   }
   void warn_if(const std::optional<std::string>& text) {

@@ -15,6 +15,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/io/structure.hpp"
+#include "tarn/physics/extremes.hpp"
 #include "tarn/start_state.hpp"
 #include "velocities.hpp"
 
@@ -270,6 +271,25 @@ std::optional<std::string> note_on_wall(const System& system, const State& state
       replicas, state.replicas(), replicas == 1 ? "s" : "", furthest_A, radius_A);
 }
 
+/// A model whose Lennard-Jones term does not keep charges apart has no minimum: in its quench atoms
+/// of different molecules fall into each other.
+/// @throws InputError
+void refuse_fused(const Deck& deck, std::span<const double> quenched_A, std::int64_t replica) {
+  constexpr double kFused_A = 0.8;  // hydrogen bonds of water models are 1.7 A and longer
+  if (deck.system.model != kOwnModel) return;
+  const ClosestAtoms closest = closest_atoms(quenched_A);
+  if (closest.a.molecule == closest.b.molecule || closest.distance_A >= kFused_A) return;
+  throw InputError({Problem{
+      deck.path, 0, 0,
+      fmt::format("the quenched start of replica {} has {} of molecule {} and {} of molecule {} "
+                  "(counted from 1) {:.2g} A apart: [model] sigma_A = {:g} and "
+                  "epsilon_kcal_per_mol = {:g} do not keep its charges apart; make them larger, or "
+                  "the charges smaller",
+                  replica, atom_name(closest.a), closest.a.molecule + 1, atom_name(closest.b),
+                  closest.b.molecule + 1, closest.distance_A, deck.model->sigma_A,
+                  deck.model->epsilon_kcal_per_mol)}});
+}
+
 /// Makes the starts of all replicas from one source.
 class StartMaker {
  public:
@@ -389,10 +409,11 @@ class StartMaker {
       const WaterModel& model = system_.model;
       MinimiseResult quench;
       quench.converged = true;
+      const bool quenched = deck_.system.start == StartKind::quenched;
       const std::vector<double> cluster =
-          deck_.system.start == StartKind::quenched
-              ? quenched_cluster(model, system_.molecules, system_.seed, r, &quench, go_on_)
-              : random_cluster(model, system_.molecules, system_.seed, r);
+          quenched ? quenched_cluster(model, system_.molecules, system_.seed, r, &quench, go_on_)
+                   : random_cluster(model, system_.molecules, system_.seed, r);
+      if (quenched) refuse_fused(deck_, cluster, r);
       std::copy(cluster.begin(), cluster.end(), x.begin());
       quench_report_.add(quench);
       if (relaxed_) relax_report_.add(relax(worker, system_.integrator.omega, x, go_on_));

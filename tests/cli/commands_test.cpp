@@ -1224,6 +1224,30 @@ TEST_F(Commands, PlotDrawsThePicturesOfARunAgain) {
   EXPECT_EQ(tarn("plot " + path("out") + " --format pdf").exit_code, 2);
 }
 
+/// Tables without a sample have no picture, and that is no failure.
+TEST_F(Commands, RunsWithoutASampleSaySo) {
+  const std::string words = small_deck() +
+                            " --set run.steps=90 --set run.equilibration_ps=0.16"
+                            " --set observe.rdf.every=100 --set observe.minima.every=100";
+  const std::string said =
+      "no step of [observe.temperatures], [observe.geometry], [observe.cluster], [observe.rdf], "
+      "[observe.minima] lies between the end of the equilibration (step 80) and that of the run "
+      "(step 90)";
+  EXPECT_TRUE(contains(tarn("check " + words).text, said)) << tarn("check " + words).text;
+  const Outcome run = tarn("run " + words + " --out " + path("out"));
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_TRUE(contains(run.text, said)) << run.text;
+  EXPECT_TRUE(contains(run.text, "rdf.csv has no pair of molecules, and no picture")) << run.text;
+  if (!tarn::io::can_draw()) return;
+  EXPECT_TRUE(fs::exists(path("out/energies.svg")));
+  fs::remove(path("out/energies.svg"));
+  const Outcome plot = tarn("plot " + path("out"));
+  EXPECT_EQ(plot.exit_code, 0) << plot.text;
+  EXPECT_TRUE(contains(plot.text, "isomers.csv has no rows, and no picture")) << plot.text;
+  EXPECT_TRUE(fs::exists(path("out/energies.svg")));
+  EXPECT_FALSE(fs::exists(path("out/rdf.svg")));
+}
+
 TEST_F(Commands, ARunIsTheSameWithOtherThreadsAndInPieces) {
   const std::string deck = small_deck();
   const Outcome whole = tarn("run " + deck + " --quiet --threads 1 --out " + path("whole"));
@@ -1290,6 +1314,10 @@ every = 20
       tarn("run " + deck + " --set thermostat.temperatures_K=[20.0,400.0] --out " + path("rare"));
   EXPECT_TRUE(contains(rare.text, "20 K and 400 K change places in 0")) << rare.text;
   EXPECT_TRUE(contains(rare.text, "% of the attempts only; put a temperature between them"));
+  const Outcome never =
+      tarn("run " + deck + " --set thermostat.temperatures_K=[1.0,400.0] --out " + path("never"));
+  EXPECT_TRUE(contains(never.text, "1 K and 400 K never change places; put a temperature between"))
+      << never.text;
   const Outcome compared =
       tarn("compare " + deck + " --schemes settle,shake --out " + path("compared"));
   EXPECT_EQ(compared.exit_code, 2);
@@ -1543,7 +1571,8 @@ TEST_F(Commands, DrawShowsStructuresAndFrames) {
   const Outcome some = tarn("draw " + trajectory + " " + seven + " --frames 2 -o " + picture);
   EXPECT_EQ(some.exit_code, 0);
   EXPECT_TRUE(contains(some.text, "the first 2 frames; --frames takes more"));
-  EXPECT_TRUE(contains(read_text(picture), ">trajectory-0001: replica 1, 0.200"));
+  EXPECT_TRUE(contains(read_text(picture), ">trajectory-0001: replica 1, 0 ps</text>"));
+  EXPECT_TRUE(contains(read_text(picture), ">trajectory-0…: replica 1, 0.200 ps</text>"));
   EXPECT_FALSE(contains(read_text(picture), "tip3p-7"));
 
   EXPECT_EQ(tarn("draw " + path("none.xyz") + " -o " + picture).exit_code, 4);

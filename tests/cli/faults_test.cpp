@@ -484,6 +484,7 @@ TEST_F(Wants, ADiskThatIsFull) {
     ASSERT_TRUE(disk.resize(size));
     expect_failure_told(run(out_), "Free some space");
     EXPECT_EQ(fs::exists(out_ + "/checkpoint.bin"), std::string(size) != "100k");
+    EXPECT_EQ(contains(log(), "the run goes on with --resume"), std::string(size) != "100k");
     ASSERT_TRUE(disk.resize("10M"));
     expect_resumes();
   }

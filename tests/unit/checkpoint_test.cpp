@@ -1,5 +1,6 @@
 #include "tarn/io/checkpoint.hpp"
 
+#include <cerrno>
 #include <limits>
 #include <span>
 #include <sstream>
@@ -11,6 +12,7 @@
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/binary.hpp"
+#include "tarn/io/io_error.hpp"
 
 namespace tarn::io {
 namespace {
@@ -163,6 +165,14 @@ TEST(Record, OfAnotherLayoutIsNamed) {
               read_record(record, [](std::istream&) { throw IoError("the disk is full"); });
             }),
             "the disk is full");
+}
+
+/// Only runs go on where they were, and they say so themselves.
+TEST(IoError, AFullDiskPromisesNothing) {
+  const std::string message =
+      message_of<tarn::IoError>([] { throw_io_error("write", "a.csv", ENOSPC); });
+  EXPECT_NE(message.find("Free some space there"), std::string::npos) << message;
+  EXPECT_EQ(message.find("--resume"), std::string::npos) << message;
 }
 
 TEST(Binary, ChecksumIsFnv1a) {

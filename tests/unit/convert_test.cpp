@@ -308,13 +308,14 @@ TEST_F(Convert, LeavesNothingHalfDone) {
     EXPECT_TRUE(convert_trajectory(options).interrupted);
     EXPECT_EQ(test::contents_of(folder_.path()), before);
   }
-  // 1000 nm does not fit the columns of GRO.
-  std::vector<double> far = some_positions(kMolecules, 0);
-  for (double& x : far) x += 2e5;
-  test::write_text(folder_.file("far.xyz"), xyz_frame(some_positions(kMolecules, 0), {}, "step=0") +
-                                                xyz_frame(far, {}, "step=1"));
+  // So far away that it does not fit the integers of XTC, which more than nine atoms have.
+  const std::vector<double> near = some_positions(4, 0);
+  std::vector<double> far = near;
+  for (double& x : far) x += 3e5;
+  test::write_text(folder_.file("far.xyz"),
+                   xyz_frame(near, {}, "step=0") + xyz_frame(far, {}, "step=1"));
   const auto with_far = test::contents_of(folder_.path());
-  EXPECT_THROW(convert_trajectory({folder_.file("far.xyz"), folder_.file("far.gro")}), IoError);
+  EXPECT_THROW(convert_trajectory({folder_.file("far.xyz"), folder_.file("far.xtc")}), IoError);
   EXPECT_EQ(test::contents_of(folder_.path()), with_far);
   EXPECT_TRUE(contains(message_of<InputError>([&] {
                          convert_trajectory({from, from});

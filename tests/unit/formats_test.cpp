@@ -8,11 +8,14 @@
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "io/gro.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
@@ -359,8 +362,59 @@ TEST_F(Formats, FarAwayAtomsStayInTheirColumns) {
   // Half of the last decimal that has room: none.
   EXPECT_LE(largest_difference(read_structure(folder_.file("a.pdb")).positions_A, s.positions_A),
             0.5);
-  EXPECT_TRUE(contains(message_of<IoError>([&] { write_structure(folder_.file("a.gro"), s); }),
-                       "does not fit the columns of a GRO file"));
+  // 12 346 nm, with five decimals: half of the last one is 5e-5 A.
+  write_structure(folder_.file("a.gro"), s);
+  EXPECT_LE(largest_difference(read_structure(folder_.file("a.gro")).positions_A, s.positions_A),
+            5.1e-5);
+  for (double& x : s.positions_A) x *= 1e6;
+  for (const std::string format : {"GRO", "PDB"}) {
+    const std::string path = folder_.file(format == "GRO" ? "a.gro" : "a.pdb");
+    EXPECT_TRUE(contains(message_of<IoError>([&] { write_structure(path, s); }),
+                         "the columns of a " + format + " file"));
+  }
+}
+
+/// A molecule that has left costs decimals, of its frame only, and does not end the run.
+TEST_F(Formats, GroHasFewerDecimalsWhereAnAtomIsFarAway) {
+  const std::vector<double> near = some_positions(3, 0);
+  const std::vector<double> velocities(near.size(), 0.1);
+  const auto writer = format_of(FileFormat::gro).write(info());
+  writer->create();
+  std::vector<std::vector<double>> frames;
+  // 99 nm to the left have 7 decimals, 100 nm have 6, and so on.
+  const std::vector<std::pair<double, int>> far_A{{-960.0, 7},  {-1040.0, 6}, {9960.0, 7},
+                                                  {10040.0, 6}, {1e6, 4},     {0.0, 7}};
+  for (const auto& [shift_A, decimals] : far_A) {
+    std::vector<double>& x = frames.emplace_back(near);
+    for (std::size_t i = 18; i < 27; ++i) x[i] += shift_A;
+    EXPECT_EQ(gro_decimals(x, velocities), decimals) << shift_A;
+    writer->append({0, static_cast<std::int64_t>(frames.size()), 0.0, x, velocities});
+  }
+  writer->finish();
+  EXPECT_TRUE(writer->notes().empty());
+  const auto reader = open_frames(folder_.file("trajectory.gro"));
+  for (std::size_t k = 0; k < frames.size(); ++k) {
+    const Structure s = *reader->next();
+    const double half_A = 5.1 * std::pow(10.0, -far_A[k].second);  // of the last decimal of nm
+    EXPECT_LE(largest_difference(s.positions_A, frames[k]), half_A) << k;
+    EXPECT_LE(largest_difference(s.velocities_A_per_akma, velocities), half_A) << k;
+  }
+}
+
+TEST_F(Formats, FewDecimalsAreToldOnce) {
+  for (const auto& [id, far_A, decimals] :
+       {std::tuple{FileFormat::gro, 1e8, "2"}, {FileFormat::pdb, 2e4, "2"}}) {
+    const auto writer = format_of(id).write(info());
+    writer->create();
+    std::vector<double> x = some_positions(3, 0);
+    writer->append({0, 10, 0.0, x});
+    EXPECT_TRUE(writer->notes().empty());
+    for (std::size_t i = 18; i < 27; ++i) x[i] += far_A;
+    for (const std::int64_t step : {20, 30}) writer->append({0, step, 0.0, x});
+    ASSERT_EQ(writer->notes().size(), 1u);
+    EXPECT_TRUE(
+        contains(writer->notes().front(), fmt::format("have {} decimals, from step 20", decimals)));
+  }
 }
 
 TEST_F(Formats, WhatIsNotANumberIsNeverWritten) {

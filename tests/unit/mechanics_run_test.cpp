@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <new>
@@ -244,6 +245,33 @@ TEST(MechanicsRun, TablesWithOtherColumnsAreNotGoneOnWith) {
         << error.what();
   }
   EXPECT_EQ(test::read_text(path), text);
+  const std::string record = test::read_text(scratch.file("out/run.json"));
+  EXPECT_TRUE(test::contains(record, "\"status\": \"failed\"")) << record;
+  EXPECT_TRUE(test::contains(record, "its columns are not those"));
+}
+
+/// A gnuplot that fails is told for each picture.
+TEST(MechanicsRun, EveryPictureThatIsMissingIsTold) {
+  const test::ScratchFolder scratch;
+  std::filesystem::create_directories(scratch.file("bin"));
+  test::write_text(scratch.file("bin/gnuplot"), "#!/bin/sh\nexit 1\n");
+  std::filesystem::permissions(scratch.file("bin/gnuplot"), std::filesystem::perms::all);
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", (scratch.file("bin") + ":" + path).c_str(), 1);
+  std::vector<std::string> warnings;
+  RunOptions options;
+  options.out_dir = scratch.file("out");
+  options.on_warning = [&](const std::string& text) { warnings.push_back(text); };
+  run_deck(input("heavy-top", {"run.steps=50"}), options);
+  ::setenv("PATH", path.c_str(), 1);
+  const std::string record = test::read_text(scratch.file("out/run.json"));
+  ASSERT_GT(warnings.size(), 1u);
+  for (const std::string& warning : warnings) {
+    EXPECT_TRUE(test::contains(warning, "gnuplot could not draw")) << warning;
+  }
+  for (const char* table : {"trajectory.svg", "conservation.svg"}) {
+    EXPECT_TRUE(test::contains(record, table)) << table;
+  }
 }
 
 TEST(MechanicsRun, RodsAreToldFromTheirJoints) {

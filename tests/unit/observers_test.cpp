@@ -419,8 +419,52 @@ TEST_F(ObserversTest, ClusterHasDipolesAndTheLindemannIndexAfterEquilibration) {
   EXPECT_FALSE(has_lindemann(50)) << "one sample";
   EXPECT_TRUE(has_lindemann(55));
 
+  // What it remembers is of three molecules, and not of four.
+  std::ostringstream saved;
+  const Observers three = make_observers(d, info(d));
+  FakeEngine some = engine(d);
+  three[0]->begin();
+  run_loop(some, three, 100, true, [](std::int64_t) { return true; });
+  three[0]->save(saved);
+  for (const int molecules : {3, 4}) {
+    RunInfo other = info(d);
+    other.molecules = molecules;
+    const Observers restored = make_observers(d, other);
+    std::istringstream in(saved.str());
+    if (molecules == 3) {
+      EXPECT_NO_THROW(restored[0]->load(in));
+    } else {
+      EXPECT_THROW(restored[0]->load(in), LayoutError);
+    }
+  }
+
   run(deck(2, "[observe.cluster]\nlindemann = false\n"), 100);
   EXPECT_EQ(table("cluster.csv").header.back(), "molecule_dipole_D");
+}
+
+/// A mean temperature that falls tells so, and one that rests does not.
+TEST_F(ObserversTest, AveragesTellWhetherTheyDrift) {
+  const Deck d = deck(1, "[observe.energies]\nevery = 1\n");
+  const auto drift_of = [&](double fall_K) {
+    const Observers observers = make_observers(d, info(d));
+    observers[0]->begin();
+    Frame frame;
+    frame.molecules = kMolecules;
+    frame.replica_ids = {0};
+    for (frame.step = 0; frame.step < 4096; ++frame.step) {
+      const auto t = static_cast<double>(frame.step);
+      Energies energies{};
+      energies.temperature_K = 100.0 + std::sin(12.9898 * t * t) + fall_K * std::exp(-t / 200.0);
+      frame.energies = {energies};
+      observers[0]->observe(frame);
+    }
+    for (const AveragedQuantity& a : observers[0]->averages()) {
+      if (a.quantity == "temperature_K") return a.drift;
+    }
+    return std::nan("");
+  };
+  EXPECT_EQ(drift_of(0.0), 0.0);
+  EXPECT_LT(drift_of(30.0), -5.0);
 }
 
 // --- averages ---
@@ -1262,11 +1306,12 @@ TEST_F(ObserversTest, NeighbouringIsomersAreToldApart) {
   if (!io::can_draw()) GTEST_SKIP() << "gnuplot is not installed";
   std::string text =
       "# tarn; tip3p, 8 molecules, 2 replicas, seed 1; x\n"
-      "bath_K,isomer,above_lowest_kcal_per_mol,share,share_err,of_samples\n";
+      "bath_K,isomer,above_lowest_kcal_per_mol,share,share_err,of_samples,"
+      "converged\n";
   for (const char* bath : {"100", "200"}) {
     int isomer = 0;
     for (const char* above : {"0", "0.00234", "0.0456", "1.234"}) {
-      text += fmt::format("{},{},{},0.25,0.01,100\n", bath, ++isomer, above);
+      text += fmt::format("{},{},{},0.25,0.01,100,1\n", bath, ++isomer, above);
     }
   }
   test::write_text(folder_.file("isomers_by_bath.csv"), text);
@@ -1276,6 +1321,7 @@ TEST_F(ObserversTest, NeighbouringIsomersAreToldApart) {
                             "isomer 3, +0.046 kcal/mol", "isomer 4, +1.23 kcal/mol"}) {
     EXPECT_TRUE(contains(svg, label)) << label;
   }
+  EXPECT_FALSE(contains(svg, "a lower bound"));
 }
 
 TEST_F(ObserversTest, DrawsWhatThereIs) {

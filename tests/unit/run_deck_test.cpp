@@ -1,10 +1,14 @@
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -27,6 +31,21 @@
 #include "trajectory_fixtures.hpp"
 
 // Runs into folders, with an engine of arithmetic instead of physics.
+
+namespace {
+/// So many of the next locks are interrupted by a signal.
+int interrupted_locks = 0;
+}  // namespace
+
+/// In place of the system's.
+extern "C" int flock(int descriptor, int operation) noexcept {
+  if (interrupted_locks > 0) {
+    --interrupted_locks;
+    errno = EINTR;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_flock, descriptor, operation));
+}
 
 namespace tarn {
 namespace {
@@ -331,6 +350,23 @@ TEST_F(RunDeck, AFolderHasOneWriter) {
   EXPECT_FALSE(fs::exists(out_ + "/.tarn-lock"));
 }
 
+/// A signal may come while the lock is asked for.
+TEST_F(RunDeck, ALockThatIsInterruptedIsAskedForAgain) {
+  interrupted_locks = 3;
+  RunOptions options;
+  std::string refused;
+  options.on_start = [&](const RunStart&) {
+    interrupted_locks = 3;
+    RunOptions second;
+    second.out_dir = out_;
+    second.resume = true;
+    refused = message_of<InputError>([&] { run_deck(deck(10), second, parts()); });
+  };
+  run(deck(10), options);
+  EXPECT_EQ(interrupted_locks, 0);
+  EXPECT_TRUE(contains(refused, "another tarn writes into"));
+}
+
 TEST_F(RunDeck, TheStartIsMadeWithTheThreadsOfTheOptions) {
   run(deck(1));
   EXPECT_EQ(threads_of_start_, deck(1).run.threads);
@@ -510,6 +546,48 @@ TEST_F(RunDeck, AFailedRunTellsItsTimeAndAnyReason) {
   }
 }
 
+/// The temperature of the start velocities follows from that of the bath, and was not changed.
+TEST_F(RunDeck, RefusesToResumeByTheKeyThatWasChanged) {
+  const auto with = [](const char* of_start, const char* of_bath) {
+    Deck d = deck(200, std::string("[thermostat]\nkind = \"gla\"\nfriction_per_ps = 1.0\n") +
+                           "temperature_K = " + of_bath + "\n");
+    if (*of_start != '\0') d.system.temperature_K = std::stod(of_start);
+    return d;
+  };
+  const auto refusal = [&](const char* of_start, const char* of_bath) {
+    return message_of<InputError>([&] { resume(with(of_start, of_bath)); });
+  };
+  run(with("", "100.0"));
+  const std::string follows = refusal("", "120.0");
+  EXPECT_TRUE(
+      contains(follows, "[thermostat] was 'temperature_K = 100.0', is 'temperature_K = 120.0'"))
+      << follows;
+  const std::string own = refusal("120.0", "100.0");
+  EXPECT_TRUE(contains(own, "[system] was 'temperature_K = 100.0', is 'temperature_K = 120.0'"))
+      << own;
+}
+
+/// Samples that count are of steps after the equilibration; where there are none, it is said.
+TEST_F(RunDeck, ObserversWithoutASampleAreTold) {
+  const auto told = [&](const std::string& run_keys) {
+    warnings_.clear();
+    fs::remove_all(out_);
+    run(deck(900, run_keys + "[observe.energies]\nevery = 1000\n[observe.cluster]\nevery = 800\n"
+                             "[observe.trajectory]\nevery = 1000\n"));
+    for (const std::string& warning : warnings_) {
+      if (contains(warning, "no step of")) return warning;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(told(""), "");
+  EXPECT_TRUE(contains(told("equilibration_ps = 1.6\n"),
+                       "no step of [observe.energies] lies between the end of the equilibration "
+                       "(step 800) and that of the run (step 900)"));
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "no step of [observe.energies]"));
+  EXPECT_TRUE(contains(told("equilibration_ps = 1.602\n"),
+                       "no step of [observe.energies], [observe.cluster] lies"));
+}
+
 // --- averages ---
 
 TEST_F(RunDeck, AMeanTemperatureThatIsNotTheBathsIsTold) {
@@ -520,6 +598,12 @@ TEST_F(RunDeck, AMeanTemperatureThatIsNotTheBathsIsTold) {
   const std::string text = temperature_warning(t, 150.0, d).value_or("");
   EXPECT_TRUE(contains(text, "168.6 +- 1.1 K and the bath's 150 K: the step of 2 fs heats"))
       << text;
+  t.drift = 2.0;
+  EXPECT_TRUE(contains(temperature_warning(t, 150.0, d).value_or(""), "the step of 2 fs heats"));
+  t.drift = -2.0;
+  EXPECT_TRUE(contains(temperature_warning(t, 150.0, d).value_or(""),
+                       "150 K: it falls, and the start is not forgotten"));
+  t.drift = 0.0;
   EXPECT_FALSE(temperature_warning(t, 164.0, d)) << "2.8 %";
   t.error = 4.0;
   EXPECT_FALSE(temperature_warning(t, 150.0, d)) << "4.6 sigma";
@@ -921,12 +1005,33 @@ TEST_F(RunDeck, ABlowUpNamesTheLikelyCause) {
     BlowUp b;
     b.step = step;
     b.closest = {{0, 0}, {1, 2}, closest_A};
-    return describe(b, with_scheme(deck(10'000), scheme), 0);
+    Deck d = with_scheme(deck(10'000), scheme);
+    d.system.start = StartKind::random;
+    return describe(b, d, 0);
   };
   // A hydrogen bond is no overlap; one step of Newton's method drifts.
   EXPECT_TRUE(contains(cause("newmark-one-step", 4329, 1.7), "pushforward-newmark"));
   EXPECT_TRUE(contains(cause("newmark-one-step", 4329, 0.5), "came too close"));
   EXPECT_TRUE(contains(cause("newmark-one-step", 10, 0.5), "overlapped at the start"));
+  // A quenched cluster has no overlap.
+  BlowUp early;
+  early.step = 10;
+  early.closest = {{0, 0}, {1, 2}, 0.5};
+  Deck quenched = with_scheme(deck(10'000), "zss-stiff");
+  EXPECT_TRUE(contains(describe(early, quenched, 0), "two atoms came too close"));
+  // A ball of 1 A and half a distance of neighbours, 2.4 A: 57.9 A^3 for all eight.
+  quenched.confinement = ConfinementSection{};
+  quenched.confinement->stiffness_kcal_per_mol_A2 = 1000.0;
+  quenched.integrator.timestep_fs = 2.0;
+  quenched.confinement->radius_A = 1.0;
+  const std::string crushed = describe(early, quenched, 0, 8);
+  EXPECT_TRUE(contains(crushed,
+                       "[confinement] crushes the cluster: a ball of radius_A + 1.4 A = 2.4 A has "
+                       "7.2 A^3 for each of 8 molecules"))
+      << crushed;
+  EXPECT_TRUE(contains(crushed, "a radius_A of 2.5 or more")) << crushed;
+  quenched.confinement->radius_A = 2.5;
+  EXPECT_FALSE(contains(describe(early, quenched, 0, 8), "[confinement]"));
   EXPECT_TRUE(contains(cause("zss-stiff", 4329, 0.5), "came too close"));
   // No beta holds such a step.
   const std::string longer = cause("zss-stiff:omega=20:beta=0.36:timestep_fs=10", 4329, 1.7);

@@ -671,6 +671,24 @@ TEST(Start, TellsWhatIsFarOutsideOfTheWall) {
   }
 }
 
+/// Oxygens of 1 A let the charges of other molecules into them.
+TEST(Start, RefusesAQuenchInWhichAtomsFuse) {
+  Deck deck = random_deck(3, 2);
+  deck.system.model = kOwnModel;
+  deck.model = ModelSection{.oh_A = 0.9572,
+                            .hoh_degrees = 104.52,
+                            .sigma_A = 3.15061,
+                            .epsilon_kcal_per_mol = 0.1521,
+                            .charge_hydrogen_e = 0.417};
+  EXPECT_NO_THROW(make_start(deck));
+  deck.model->sigma_A = 1.0;
+  const std::string message = message_of<InputError>([&] { make_start(deck); });
+  EXPECT_NE(message.find("the quenched start of replica "), std::string::npos) << message;
+  EXPECT_NE(message.find("[model] sigma_A = 1 and"), std::string::npos) << message;
+  deck.system.start = StartKind::random;
+  EXPECT_NO_THROW(make_start(deck));
+}
+
 TEST(Start, ClusterForEachReplica) {
   const Deck deck = random_deck(6, 3);
   const Start start = make_start(deck);

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "scratch_folder.hpp"
 #include "tarn/analysis/cluster.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/start.hpp"
@@ -110,6 +111,9 @@ TEST(StructurePicture, AFrameSaysWhatItIs) {
   EXPECT_EQ(label_of_frame(structure), "");
   structure.comment["time_ps"] = "0.29999999999999999";
   EXPECT_EQ(label_of_frame(structure), "0.300 ps");
+  structure.comment["time_ps"] = "8";
+  EXPECT_EQ(label_of_frame(structure), "8 ps");
+  structure.comment["time_ps"] = "0.29999999999999999";
   structure.comment["replica"] = "7";
   EXPECT_EQ(label_of_frame(structure), "replica 7, 0.300 ps");
   structure.comment["replica"] = "replica-0000";  // as H5MD has it
@@ -123,6 +127,22 @@ TEST(StructurePicture, AFrameSaysWhatItIs) {
   EXPECT_EQ(label_of_frame(structure), "isomer 3, -17.440 kcal/mol");
   structure.comment["minimum_kcal_per_mol"] = "low";
   EXPECT_EQ(label_of_frame(structure), "isomer 3, low kcal/mol");
+}
+
+TEST(StructurePicture, TheNameOfTheFileIsShortenedBeforeTheLabel) {
+  const auto svg = [](const std::string& file, const std::string& label) {
+    return structure_svg(
+        std::vector<DrawnCluster>{{cluster(1), label, file}, {cluster(1), "other"}}, "");
+  };
+  // 34 characters fit below a cluster.
+  const std::string label = "replica 0, 8 ps, -17.440 kcal/mol";
+  EXPECT_TRUE(test::contains(svg("short", "8 ps"), ">short: 8 ps</text>"));
+  EXPECT_TRUE(test::contains(svg("short", ""), ">short</text>"));
+  EXPECT_TRUE(test::contains(svg("short", label), ">" + label + "</text>"));
+  EXPECT_TRUE(test::contains(svg("a-trajectory-of-a-long-name", "replica 0, 8 ps"),
+                             ">a-trajectory-of-…: replica 0, 8 ps</text>"));
+  EXPECT_TRUE(test::contains(svg("wässrige-lösung-von-nichts", "replica 0, 8 ps"),
+                             ">wässrige-lösung-…: replica 0, 8 ps</text>"));
 }
 
 TEST(StructurePicture, RefusesNothingAndTooMuch) {

@@ -77,6 +77,7 @@ class LindemannIndex {
     std::vector<double> squares_A2;  ///< sum of (r - <r>)^2
   };
   const Memory& memory() const { return memory_; }
+  /// @param memory of as many molecules as add() will get
   void restore(Memory memory) { memory_ = std::move(memory); }
 
  private:

@@ -62,6 +62,8 @@ class TrajectoryWriter {
   virtual void load(std::istream& in) = 0;
   /// Leaves complete files. @throws IoError
   virtual void finish() = 0;
+  /// What has to be told of what was written since create() or load().
+  virtual std::vector<std::string> notes() const { return {}; }
 };
 
 }  // namespace tarn::io

@@ -14,6 +14,7 @@ namespace tarn {
 struct DrawnCluster {
   std::vector<double> positions_A;  ///< [molecule][9], atoms O H H
   std::string label;                ///< below it
+  std::string file{};  ///< before the label, and shortened where there is no room for both
 };
 
 /// What a frame says of itself: its isomer or time, and the energy of its minimum. Empty where it
