@@ -22,12 +22,13 @@ struct Arguments : DeckArguments {
   std::vector<double> steps;
 };
 
+/// Parts between commas, empty ones too; none of an empty text.
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts;
   std::size_t begin = 0;
-  while (begin <= text.size()) {
+  while (!text.empty() && begin <= text.size()) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    if (end > begin) parts.push_back(text.substr(begin, end - begin));
+    parts.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
   return parts;

@@ -1,5 +1,6 @@
 #include "tarn/compare.hpp"
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <filesystem>
@@ -66,6 +67,9 @@ void refuse_what_cannot_be_compared(const Deck& deck, const std::vector<std::str
     throw InputError("--reference goes with --steps; without, the first of the schemes is it");
   }
   if (schemes.empty()) throw InputError("no schemes to compare: give --schemes shake,zss-stiff");
+  if (std::find(schemes.begin(), schemes.end(), "") != schemes.end()) {
+    throw InputError("a scheme of --schemes is empty: there is a comma too many");
+  }
   if (std::set<std::string>(schemes.begin(), schemes.end()).size() != schemes.size()) {
     throw InputError("a scheme is named twice in --schemes");
   }

@@ -169,6 +169,20 @@ TEST_F(Comparisons, ReplaceAllFilesOfTheOneBefore) {
   EXPECT_EQ(read_text(out_ + "/orders.csv"), "old");
 }
 
+TEST_F(Comparisons, SchemesThatMakeNoSenseAreRefused) {
+  struct Case {
+    std::string schemes, told;
+  };
+  for (const Case& c : {Case{"settle,,rattle", "a scheme of --schemes is empty"},
+                        Case{"settle,", "a scheme of --schemes is empty"},
+                        Case{",", "a scheme of --schemes is empty"},
+                        Case{"zss-stiff:omega", "--schemes zss-stiff:omega: want key=value"}}) {
+    std::filesystem::remove(log_);
+    EXPECT_EQ(run(kInputs + "water7-modern.toml", {"--schemes", c.schemes}).code, 2) << c.schemes;
+    EXPECT_TRUE(contains(read_text(log_), c.told)) << read_text(log_);
+  }
+}
+
 /// A quench of so many molecules takes minutes.
 TEST_F(Comparisons, EndWhileTheirStartsAreMade) {
   test::Program program(words(kInputs + "water7-modern.toml",
