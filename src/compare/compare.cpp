@@ -10,6 +10,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "compare_record.hpp"
 #include "mechanics_compare.hpp"
 #include "run/folder_lock.hpp"
@@ -30,17 +32,20 @@ constexpr std::array kFiles{"compare.csv", "orders.csv", "drift.csv",   "drift.s
                             "drift.png",   "rdf.csv",    "rdf.svg",     "rdf.png",
                             "errors.svg",  "errors.png", "compare.json"};
 
-/// Refuses a folder whose tables would be lost.
+/// Refuses a folder whose files would be lost.
 void look_at_folder(const std::string& folder, bool overwrite) {
   std::error_code error;
   if (fs::exists(folder + "/run.json", error)) {
     throw InputError(folder +
                      " holds a run, whose tables would be lost: choose another folder with --out");
   }
-  if (!overwrite && fs::exists(folder + "/compare.csv", error)) {
-    throw InputError(folder +
-                     " holds a comparison already: choose another folder with --out, or "
-                     "use --overwrite");
+  if (overwrite) return;
+  for (const char* name : kFiles) {
+    if (!fs::exists(folder + "/" + name, error)) continue;
+    throw InputError(
+        fmt::format("{} already holds {}, which a comparison would replace: choose another folder "
+                    "with --out, or use --overwrite",
+                    folder, name));
   }
 }
 
@@ -50,9 +55,6 @@ FolderLock take_folder(const std::string& folder, bool overwrite) {
   FolderLock lock(folder);
   look_at_folder(folder, overwrite);
   std::error_code error;
-  if (!fs::exists(folder + "/compare.json", error) && !fs::exists(folder + "/compare.csv", error)) {
-    return lock;
-  }
   for (const char* name : kFiles) {
     const std::string path = folder + "/" + name;
     fs::remove(path, error);

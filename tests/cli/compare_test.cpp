@@ -160,13 +160,26 @@ TEST_F(Comparisons, ReplaceAllFilesOfTheOneBefore) {
     EXPECT_FALSE(std::filesystem::exists(out_ + "/" + name)) << name;
   }
   EXPECT_TRUE(std::filesystem::exists(out_ + "/mine.txt"));
-  // In a folder that holds no comparison they are somebody else's.
-  for (const char* name : {"compare.csv", "compare.json"}) {
+}
+
+/// Somebody's own, in a folder that holds no comparison.
+TEST_F(Comparisons, ReplaceNoFileUnasked) {
+  std::vector<std::string> few{
+      "--schemes", "settle",           "--set", "run.steps=20", "--set", "run.equilibration_ps=0",
+      "--set",     "system.replicas=1"};
+  std::filesystem::create_directories(out_);
+  for (const std::string name : {"rdf.csv", "errors.svg", "compare.json"}) {
+    test::write_text(out_ + "/" + name, "mine");
+    std::filesystem::remove(log_);
+    EXPECT_EQ(run(kInputs + "water7-modern.toml", few).code, 2) << name;
+    EXPECT_TRUE(contains(read_text(log_), "already holds " + name)) << read_text(log_);
+    EXPECT_EQ(test::contents_of(out_).size(), 1u);
+    EXPECT_EQ(read_text(out_ + "/" + name), "mine");
     std::filesystem::remove(out_ + "/" + name);
   }
-  leave_old_files();
-  ASSERT_EQ(run(kInputs + "water7-modern.toml", few).code, 0) << read_text(log_);
-  EXPECT_EQ(read_text(out_ + "/orders.csv"), "old");
+  test::write_text(out_ + "/mine.txt", "mine");
+  EXPECT_EQ(run(kInputs + "water7-modern.toml", few).code, 0) << read_text(log_);
+  EXPECT_EQ(read_text(out_ + "/mine.txt"), "mine");
 }
 
 TEST_F(Comparisons, SchemesThatMakeNoSenseAreRefused) {
