@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "equilibrium_note.hpp"
 #include "tarn/io/binary.hpp"
 
 namespace tarn {
@@ -137,52 +138,17 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
   return all;
 }
 
-std::optional<TableObserver::Drift> TableObserver::drift_by(
-    const std::function<analysis::Halves::Rise(const Averages&)>& rise_of) const {
-  // By chance in one run of two thousand, of two columns that are looked at in two ways; the second
-  // is for the largest of many.
-  constexpr double kTogether = 3.8, kOne = 4.5;
-  double sigmas = 0.0, rise = 0.0, count = 0.0;
-  analysis::Halves::Rise largest;
-  for (const Averages& bath : of_bath_) {
-    const analysis::Halves::Rise of_bath = rise_of(bath);
-    if (of_bath.sigmas == 0.0) continue;
-    sigmas += of_bath.sigmas;
-    rise += of_bath.mean;
-    count += 1.0;
-    if (std::abs(of_bath.sigmas) > std::abs(largest.sigmas)) largest = of_bath;
-  }
-  if (count == 0.0) return std::nullopt;
-  const double together = sigmas / std::sqrt(count);
-  const bool all = std::abs(together) > kTogether;
-  if (!all && std::abs(largest.sigmas) <= kOne) return std::nullopt;
-  const double mean = all ? rise / count : largest.mean;
-  if (std::abs(mean) < 1e-9) return std::nullopt;  // rounding of what does not move
-  return Drift{mean, std::abs(all ? together : largest.sigmas),
-               count == 1.0 ? ""
-               : all        ? ", in the mean of the baths"
-                            : ", of one bath"};
-}
-
 std::vector<std::string> TableObserver::notes() const {
   std::vector<std::string> notes;
   for (std::size_t k = 0; k < spec_.steady_columns.size(); ++k) {
     const std::size_t column = spec_.steady_columns[k];
-    const auto halves = drift_by([&](const Averages& bath) {
-      return bath.halves[k].rise(bath.averages[column].result().error);
-    });
-    const auto beginning =
-        drift_by([&](const Averages& bath) { return bath.halves[k].rise_from_beginning(); });
-    if (!halves && !beginning) continue;
-    const bool early = !halves || (beginning && beginning->sigmas > halves->sigmas);
-    const Drift& drift = early ? *beginning : *halves;
-    notes.push_back(fmt::format(
-        "{} of the second half of the samples is {:.2g} {} than that of the first{}{}, {:.1f} "
-        "standard errors of such a difference: the run was not in equilibrium, or is too short for "
-        "its slowest motions; leave out more of its beginning, by a longer [run] equilibration_ps "
-        "or by --skip of tarn analyse",
-        spec_.columns[column], std::abs(drift.mean), drift.mean > 0.0 ? "higher" : "lower",
-        early ? " eighth" : "", drift.of_which, drift.sigmas));
+    std::vector<analysis::Halves::Rise> from_first_half, from_beginning;
+    for (const Averages& bath : of_bath_) {
+      from_first_half.push_back(bath.halves[k].rise(bath.averages[column].result().error));
+      from_beginning.push_back(bath.halves[k].rise_from_beginning());
+    }
+    const auto note = note_on_equilibrium(spec_.columns[column], from_first_half, from_beginning);
+    if (note) notes.push_back(*note + " or by --skip of tarn analyse");
   }
   return notes;
 }

@@ -122,14 +122,6 @@ class TableObserver final : public Observer {
   /// Whether a result is what it was after a third to two thirds of its rows.
   bool has_settled(const Averages& bath, std::size_t column) const;
   AveragedQuantity result_of(std::size_t bath, std::size_t column) const;
-  /// How a steady column moved, more than by chance.
-  struct Drift {
-    double mean, sigmas;
-    const char* of_which;  ///< of the baths, as the note says it
-  };
-  /// @param rise_of of one bath
-  std::optional<Drift> drift_by(
-      const std::function<analysis::Halves::Rise(const Averages&)>& rise_of) const;
 
   TableSpec spec_;
   std::int64_t every_;
