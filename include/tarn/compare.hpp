@@ -62,6 +62,7 @@ struct SchemeResult {
   double independent_samples_per_second = 0.0;
   double constraint_max_A2 = 0.0;  ///< largest |d.d - r0^2| of the reported positions
   double us_per_ps = 0.0;          ///< time for a picosecond of one cluster
+  double us_per_ps_err = 0.0;      ///< standard error by the spread of the turns; NaN: not known
   analysis::MeanError potential_difference_kcal_per_mol;  ///< from the mean of the first scheme
   double oo_total_variation = 0.0;  ///< of the OO histogram against the first scheme
   double oo_total_variation_err = 0.0;
@@ -141,6 +142,10 @@ struct CheapestScheme {
   std::string within;  ///< "<V0> to 1 %", "OO histogram to 0.01"
   std::string label;   ///< empty: none
   double us_per_ps = 0.0;
+  double us_per_ps_err = 0.0;
+  /// Others that are within and take as long, to twice the error of the difference; the fastest
+  /// first.
+  std::vector<std::string> ties{};
 };
 struct CheapestMechanicsScheme {
   std::string reference;  ///< those against another solve other equations

@@ -196,6 +196,23 @@ TEST_F(Comparisons, SchemesThatMakeNoSenseAreRefused) {
   }
 }
 
+TEST_F(Comparisons, TellHowWellCostsAreKnown) {
+  ASSERT_EQ(run(kInputs + "water7-modern.toml",
+                {"--schemes", "settle,shake", "--steps", "2", "--set", "run.duration_ps=1", "--set",
+                 "run.equilibration_ps=0", "--set", "system.replicas=4"})
+                .code,
+            0)
+      << read_text(log_);
+  EXPECT_TRUE(contains(read_text(log_), "costs are uncertain: 3 of 3 schemes")) << read_text(log_);
+  io::CsvReader csv(out_ + "/compare.csv");
+  std::vector<std::string_view> cells;
+  for (int row = 0; row < 3; ++row) {
+    ASSERT_TRUE(csv.next(cells));
+    EXPECT_EQ(csv.column("us_per_ps_err"), cells.size() - 1) << "new columns come last";
+    EXPECT_GT(csv.number(cells.back()), 0.0);
+  }
+}
+
 /// A quench of so many molecules takes minutes.
 TEST_F(Comparisons, EndWhileTheirStartsAreMade) {
   test::Program program(words(kInputs + "water7-modern.toml",
