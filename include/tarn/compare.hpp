@@ -169,9 +169,10 @@ std::vector<CheapestMechanicsScheme> cheapest_schemes(
 /// by scheme) and the picture `rdf.svg`, which leaves out schemes that have lost all replicas, and
 /// `compare.json` with the deck, the schemes and how it ended.
 ///
-/// With CompareOptions::steps the first of the schemes is the reference, which runs twice as long
-/// and with other noise; each of the others runs with each of the steps, all look at the same times
-/// as far as their steps allow, and `errors.svg` draws errors against cost. Without a thermostat
+/// With CompareOptions::steps the first of the schemes is the reference, which has other noise and
+/// twice the replicas, unless the deck's state or its baths allow no other number; each of the
+/// others runs with each of the steps, all look at the same times as far as their steps allow, and
+/// `errors.svg` draws errors against cost. Without a thermostat
 /// averages are those of the start: there is no reference then, `errors.svg` draws the rms change
 /// of the total energy against step and cost, and `orders.csv` has its order by scheme.
 ///

@@ -157,10 +157,15 @@ class Comparison {
     for (std::size_t k = 0; k < starts.size(); ++k) {
       if (start_alike(variants[k].deck, deck)) return starts[k];
     }
-    const auto go_on = [&](int done, int replicas) {
-      const auto earlier = static_cast<int>(starts.size()) * replicas;
+    const auto replicas_before = [&](std::size_t end) {
+      int replicas = 0;
+      for (std::size_t k = 0; k < end; ++k) replicas += variants[k].deck.system.replicas;
+      return replicas;
+    };
+    const auto go_on = [&](int done, int) {
       if (options_.on_making_start) {
-        options_.on_making_start(earlier + done, static_cast<int>(variants.size()) * replicas);
+        options_.on_making_start(replicas_before(starts.size()) + done,
+                                 replicas_before(variants.size()));
       }
       return !(options_.interrupted && options_.interrupted());
     };

@@ -196,6 +196,27 @@ TEST_F(Comparisons, SchemesThatMakeNoSenseAreRefused) {
   }
 }
 
+/// From the lowest minimum on, where the first picosecond is all heating.
+TEST_F(Comparisons, OfASchemeWithItselfTellNoErrorWhereTheStartIsNotForgotten) {
+  ASSERT_EQ(run(kInputs + "water7-modern.toml",
+                {"--schemes", "settle", "--steps", "2", "--reference", "settle:timestep_fs=2",
+                 "--set", "thermostat.temperature_K=100", "--set", "run.duration_ps=1", "--set",
+                 "run.equilibration_ps=0", "--set", "observe.energies.every=10", "--set",
+                 "system.replicas=256"})
+                .code,
+            0)
+      << read_text(log_);
+  const double error = std::stod(column("potential_difference_kcal_per_mol_err")[1]);
+  const double difference = std::stod(column("potential_difference_kcal_per_mol")[1]);
+  EXPECT_LT(std::abs(difference), 4.5 * error);
+  // Both tell that they were not in equilibrium.
+  for (const char* label : {"reference settle:timestep_fs=2", "settle:timestep_fs=2"}) {
+    EXPECT_TRUE(contains(read_text(log_), std::string("note: ") + label +
+                                              ": potential_kcal_per_mol of the second half of "))
+        << read_text(log_);
+  }
+}
+
 TEST_F(Comparisons, TellHowWellCostsAreKnown) {
   ASSERT_EQ(run(kInputs + "water7-modern.toml",
                 {"--schemes", "settle,shake", "--steps", "2", "--set", "run.duration_ps=1", "--set",
