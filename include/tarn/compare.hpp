@@ -62,6 +62,7 @@ struct SchemeResult {
   double independent_samples_per_second = 0.0;
   double constraint_max_A2 = 0.0;  ///< largest |d.d - r0^2| of the reported positions
   double us_per_ps = 0.0;          ///< time for a picosecond of one cluster
+  double us_per_ps_err = 0.0;      ///< standard error by the spread of the turns; NaN: not known
   analysis::MeanError potential_difference_kcal_per_mol;  ///< from the mean of the first scheme
   double oo_total_variation = 0.0;  ///< of the OO histogram against the first scheme
   double oo_total_variation_err = 0.0;
@@ -141,6 +142,10 @@ struct CheapestScheme {
   std::string within;  ///< "<V0> to 1 %", "OO histogram to 0.01"
   std::string label;   ///< empty: none
   double us_per_ps = 0.0;
+  double us_per_ps_err = 0.0;
+  /// Others that are within and take as long, to twice the error of the difference; the fastest
+  /// first.
+  std::vector<std::string> ties{};
 };
 struct CheapestMechanicsScheme {
   std::string reference;  ///< those against another solve other equations
@@ -164,9 +169,10 @@ std::vector<CheapestMechanicsScheme> cheapest_schemes(
 /// by scheme) and the picture `rdf.svg`, which leaves out schemes that have lost all replicas, and
 /// `compare.json` with the deck, the schemes and how it ended.
 ///
-/// With CompareOptions::steps the first of the schemes is the reference, which runs twice as long
-/// and with other noise; each of the others runs with each of the steps, all look at the same times
-/// as far as their steps allow, and `errors.svg` draws errors against cost. Without a thermostat
+/// With CompareOptions::steps the first of the schemes is the reference, which has other noise and
+/// twice the replicas, unless the deck's state or its baths allow no other number; each of the
+/// others runs with each of the steps, all look at the same times as far as their steps allow, and
+/// `errors.svg` draws errors against cost. Without a thermostat
 /// averages are those of the start: there is no reference then, `errors.svg` draws the rms change
 /// of the total energy against step and cost, and `orders.csv` has its order by scheme.
 ///

@@ -22,12 +22,13 @@ struct Arguments : DeckArguments {
   std::vector<double> steps;
 };
 
+/// Parts between commas, empty ones too; none of an empty text.
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts;
   std::size_t begin = 0;
-  while (begin <= text.size()) {
+  while (!text.empty() && begin <= text.size()) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    if (end > begin) parts.push_back(text.substr(begin, end - begin));
+    parts.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
   return parts;
@@ -140,6 +141,30 @@ std::string mean_text(const analysis::MeanError& mean, int digits) {
   return fmt::format("{:.{}f} +- {:.{}f}", mean.mean, digits, mean.error, digits);
 }
 
+std::string cost_text(double us_per_ps, double error) {
+  if (!(error > 0.0)) return number(us_per_ps, "{:.4g}");
+  return mean_text({us_per_ps, error}, analysis::decimals_for(error));
+}
+
+/// "settle, or shake: as fast within errors".
+std::string names_of(const CheapestScheme& best) {
+  if (best.label.empty()) return "none";
+  if (best.ties.empty()) return best.label;
+  return fmt::format("{}, or {}: as fast within errors", best.label, fmt::join(best.ties, ", or "));
+}
+
+void print_cheapest(std::FILE* out, const std::vector<CheapestScheme>& all) {
+  std::vector<std::vector<std::string>> rows;
+  for (const CheapestScheme& best : all) {
+    const std::string cost = cost_text(best.us_per_ps, best.us_per_ps_err) + " us for 1 ps";
+    rows.push_back({best.within, best.label.empty() ? "" : cost});
+  }
+  const std::vector<std::string> lines = aligned(rows);
+  for (std::size_t k = 0; k < lines.size(); ++k) {
+    fmt::print(out, "{}  {}\n", lines[k], names_of(all[k]));
+  }
+}
+
 /// Errors beside costs, of runs with several steps.
 void print_errors(std::FILE* out, const CompareResult& result) {
   std::vector<std::vector<std::string>> rows{{"scheme", "us for 1 ps", "error of <V0> / kcal/mol",
@@ -152,7 +177,7 @@ void print_errors(std::FILE* out, const CompareResult& result) {
       continue;
     }
     rows.push_back(
-        {s.label, number(s.us_per_ps, "{:.4g}"),
+        {s.label, cost_text(s.us_per_ps, s.us_per_ps_err),
          is_reference ? mean_text(s.potential_kcal_per_mol, 4) + " itself"
                       : mean_text(s.potential_difference_kcal_per_mol, 4),
          is_reference ? "-" : mean_text({s.oo_total_variation, s.oo_total_variation_err}, 4),
@@ -161,12 +186,7 @@ void print_errors(std::FILE* out, const CompareResult& result) {
   }
   print_table(out, rows);
   fmt::print(out, "\nThe least time for an error that, with twice its own, is within\n");
-  rows.clear();
-  for (const CheapestScheme& best : cheapest_schemes(result.schemes)) {
-    rows.push_back({best.within, best.label.empty() ? "none" : best.label,
-                    best.label.empty() ? "" : fmt::format("{:.4g} us for 1 ps", best.us_per_ps)});
-  }
-  print_table(out, rows);
+  print_cheapest(out, cheapest_schemes(result.schemes));
 }
 
 void print_schemes(std::FILE* out, const CompareResult& result) {
@@ -207,7 +227,7 @@ void print_conservation(std::FILE* out, const CompareResult& result) {
   for (const SchemeResult& s : result.schemes) {
     const auto& [rms, rms_error] = s.energy_rms_kcal_per_mol;
     const auto& [drift, drift_error] = s.energy_drift_kcal_per_mol_per_ps;
-    rows.push_back({s.label, number(s.us_per_ps, "{:.4g}"),
+    rows.push_back({s.label, cost_text(s.us_per_ps, s.us_per_ps_err),
                     number_with_error(rms, rms_error, "{:.2e}"),
                     number(s.energy_max_kcal_per_mol, "{:.2e}"),
                     number_with_error(drift, drift_error, "{:.1e}"),

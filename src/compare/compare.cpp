@@ -1,5 +1,6 @@
 #include "tarn/compare.hpp"
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <filesystem>
@@ -8,6 +9,8 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "compare_record.hpp"
 #include "mechanics_compare.hpp"
@@ -29,17 +32,20 @@ constexpr std::array kFiles{"compare.csv", "orders.csv", "drift.csv",   "drift.s
                             "drift.png",   "rdf.csv",    "rdf.svg",     "rdf.png",
                             "errors.svg",  "errors.png", "compare.json"};
 
-/// Refuses a folder whose tables would be lost.
+/// Refuses a folder whose files would be lost.
 void look_at_folder(const std::string& folder, bool overwrite) {
   std::error_code error;
   if (fs::exists(folder + "/run.json", error)) {
     throw InputError(folder +
                      " holds a run, whose tables would be lost: choose another folder with --out");
   }
-  if (!overwrite && fs::exists(folder + "/compare.csv", error)) {
-    throw InputError(folder +
-                     " holds a comparison already: choose another folder with --out, or "
-                     "use --overwrite");
+  if (overwrite) return;
+  for (const char* name : kFiles) {
+    if (!fs::exists(folder + "/" + name, error)) continue;
+    throw InputError(
+        fmt::format("{} already holds {}, which a comparison would replace: choose another folder "
+                    "with --out, or use --overwrite",
+                    folder, name));
   }
 }
 
@@ -49,9 +55,6 @@ FolderLock take_folder(const std::string& folder, bool overwrite) {
   FolderLock lock(folder);
   look_at_folder(folder, overwrite);
   std::error_code error;
-  if (!fs::exists(folder + "/compare.json", error) && !fs::exists(folder + "/compare.csv", error)) {
-    return lock;
-  }
   for (const char* name : kFiles) {
     const std::string path = folder + "/" + name;
     fs::remove(path, error);
@@ -66,6 +69,9 @@ void refuse_what_cannot_be_compared(const Deck& deck, const std::vector<std::str
     throw InputError("--reference goes with --steps; without, the first of the schemes is it");
   }
   if (schemes.empty()) throw InputError("no schemes to compare: give --schemes shake,zss-stiff");
+  if (std::find(schemes.begin(), schemes.end(), "") != schemes.end()) {
+    throw InputError("a scheme of --schemes is empty: there is a comma too many");
+  }
   if (std::set<std::string>(schemes.begin(), schemes.end()).size() != schemes.size()) {
     throw InputError("a scheme is named twice in --schemes");
   }

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <ctime>
 #include <numeric>
+#include <string_view>
 
+#include "observe/equilibrium_note.hpp"
 #include "run/temperature_warning.hpp"
 
 namespace tarn {
@@ -17,7 +19,28 @@ std::int64_t next_multiple(std::int64_t step, std::int64_t every) {
   return step - step % every + every;
 }
 
+/// What to tell of a quantity that is not steady.
+std::optional<std::string> note_on(std::string_view quantity,
+                                   const std::vector<SteadyQuantity>& of_baths) {
+  std::vector<analysis::Halves::Rise> from_first_half, from_beginning;
+  for (const SteadyQuantity& of_bath : of_baths) {
+    from_first_half.push_back(of_bath.halves.rise(of_bath.mean.result().error));
+    from_beginning.push_back(of_bath.halves.rise_from_beginning());
+  }
+  return note_on_equilibrium(quantity, from_first_half, from_beginning);
+}
+
 }  // namespace
+
+SteadyQuantity SteadyQuantity::of_replicas(int replicas) {
+  return {analysis::PooledBlocking::of_replicas(replicas), analysis::Halves::of_replicas(replicas)};
+}
+
+void SteadyQuantity::add_replicas(std::span<const std::int64_t> ids,
+                                  std::span<const double> values) {
+  mean.add_replicas(ids, values);
+  halves.add_replicas(ids, values);
+}
 
 void Contestant::sample() {
   const bool is_watched = evaporation && is_due(*engine, evaporation->every());
@@ -48,14 +71,17 @@ void Contestant::sample() {
   add(potential, &Energies::potential_kcal_per_mol);
   for (std::size_t bath = 0; bath < temperature_of_bath.size(); ++bath) {
     std::vector<std::int64_t> places;
-    std::vector<double> values;
+    std::vector<double> temperatures, potentials;
     for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
       const std::int64_t id = frame.replica_ids[r];
       if (baths->of(id) != bath) continue;
       places.push_back(baths->place(id));
-      values.push_back(frame.energies[r].temperature_K);
+      temperatures.push_back(frame.energies[r].temperature_K);
+      potentials.push_back(frame.energies[r].potential_kcal_per_mol);
     }
-    if (!places.empty()) temperature_of_bath[bath].add_replicas(places, values);
+    if (places.empty()) continue;
+    temperature_of_bath[bath].add_replicas(places, temperatures);
+    potential_of_bath[bath].add_replicas(places, potentials);
   }
 }
 
@@ -81,9 +107,15 @@ std::vector<std::string> end_notes(const Contestant& c) {
   if (c.evaporation && !c.evaporation->departures().empty()) {
     notes.push_back(describe(c.evaporation->departures()));
   }
+  const auto add = [&](const std::optional<std::string>& note) {
+    if (note) notes.push_back(*note);
+  };
+  // By the names of their columns in energies.csv.
+  add(note_on("potential_kcal_per_mol", c.potential_of_bath));
+  add(note_on("temperature_K", c.temperature_of_bath));
   if (c.deck.thermostat.kind == Thermostat::none) return notes;
   for (std::size_t bath = 0; bath < c.temperature_of_bath.size(); ++bath) {
-    const analysis::PooledBlocking& of_bath = c.temperature_of_bath[bath];
+    const analysis::PooledBlocking& of_bath = c.temperature_of_bath[bath].mean;
     if (of_bath.samples() == 0.0) continue;
     const analysis::Blocking b = of_bath.result();
     AveragedQuantity temperature_K;
@@ -91,9 +123,7 @@ std::vector<std::string> end_notes(const Contestant& c) {
     temperature_K.error = b.error;
     temperature_K.independent_samples = of_bath.samples() / (2.0 * b.autocorrelation_time);
     const double bath_K = c.baths->temperature_K(bath).value_or(baths_K(c.deck).front());
-    if (const auto note = temperature_warning(temperature_K, bath_K, c.deck)) {
-      notes.push_back(*note);
-    }
+    add(temperature_warning(temperature_K, bath_K, c.deck));
   }
   return notes;
 }
@@ -114,7 +144,8 @@ Contestant make_contestant(const Deck& deck, const std::string& label, const Sta
   of_baths.baths_K = baths_K(deck);
   c.baths.emplace(of_baths);
   for (const int replicas : c.baths->replicas()) {
-    c.temperature_of_bath.push_back(analysis::PooledBlocking::of_replicas(replicas));
+    c.temperature_of_bath.push_back(SteadyQuantity::of_replicas(replicas));
+    c.potential_of_bath.push_back(SteadyQuantity::of_replicas(replicas));
   }
   // Behind a wall a molecule may be in the gas.
   if (!deck.confinement) c.evaporation = std::make_unique<EvaporationWatch>();

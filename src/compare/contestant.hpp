@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "run/evaporation.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
+#include "tarn/analysis/halves.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/start.hpp"
@@ -23,6 +25,15 @@ struct Elapsed {
   double core_seconds = 0.0;  ///< of all threads of the program together
 };
 
+/// A quantity of the replicas of one bath, whose mean does not move in equilibrium.
+struct SteadyQuantity {
+  analysis::PooledBlocking mean;
+  analysis::Halves halves;
+
+  static SteadyQuantity of_replicas(int replicas);
+  void add_replicas(std::span<const std::int64_t> ids, std::span<const double> values);
+};
+
 /// One of several schemes that run side by side, in turns.
 struct Contestant {
   std::string label;
@@ -30,8 +41,8 @@ struct Contestant {
   std::unique_ptr<Engine> engine;
   analysis::PooledBlocking temperature, translation, rotation, bond, potential;
   std::optional<Baths> baths;
-  std::vector<analysis::PooledBlocking> temperature_of_bath;  ///< [bath]
-  EnergyConservation conservation;                            ///< without a thermostat
+  std::vector<SteadyQuantity> temperature_of_bath, potential_of_bath;  ///< [bath]
+  EnergyConservation conservation;                                     ///< without a thermostat
   double constraint_max_A2 = 0.0;
   std::int64_t sample_every = 100;
   std::int64_t first_step = 0;  ///< that counts in averages
@@ -45,7 +56,8 @@ struct Contestant {
 };
 
 /// What a run of its deck would tell of it at the end, from the same measurements: molecules that
-/// left, and mean temperatures that are not their baths'.
+/// left, means of energy and temperature that move, and mean temperatures that are not their
+/// baths'.
 std::vector<std::string> end_notes(const Contestant& contestant);
 
 /// The engine of a deck at a start that make_start() gave, and what is measured.

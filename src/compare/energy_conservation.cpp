@@ -33,13 +33,14 @@ io::Plot energy_plot(const std::vector<EnergyPoint>& points, const std::vector<S
     if (orders[curve].fit.points > 0) s.label += ", order " + order_text(orders[curve].fit);
     s.style = io::Series::Style::marked_line;
     s.colour = io::palette_colour(curve);
-    std::vector<double> errors;
+    std::vector<double> errors, cost_errors;
     for (const EnergyPoint& point : points) {
       if (point.curve != curve || !point.survived || !(point.energy_rms.mean > 0.0)) continue;
       s.x.push_back(cost ? point.us_per_ps : point.timestep_fs);
       if (cost) s.marks.push_back(fmt::format("{:g}", point.timestep_fs));
       s.y.push_back(point.energy_rms.mean);
       errors.push_back(point.energy_rms.error);
+      cost_errors.push_back(std::isfinite(point.us_per_ps_err) ? point.us_per_ps_err : 0.0);
       left = std::min(left, s.x.back());
       right = std::max(right, s.x.back());
       low = std::min(low, s.y.back());
@@ -47,6 +48,7 @@ io::Plot energy_plot(const std::vector<EnergyPoint>& points, const std::vector<S
     }
     if (s.x.empty()) continue;
     s.set_error(errors);
+    if (cost) s.set_x_error(cost_errors);
     p.series.push_back(std::move(s));
   }
   if (p.series.empty()) return p;

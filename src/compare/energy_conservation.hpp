@@ -52,6 +52,7 @@ struct EnergyPoint {
   double us_per_ps = 0.0;          ///< time for a picosecond of one cluster
   analysis::MeanError energy_rms;  ///< [kcal/mol]
   bool survived = true;            ///< false: a replica was lost; it is not drawn and has no order
+  double us_per_ps_err = 0.0;      ///< standard error; NaN: not known
 };
 
 /// The order of the rms change of the energy by step, scheme by scheme.

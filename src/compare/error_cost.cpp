@@ -21,6 +21,8 @@ const analysis::MeanError& error_of(const CostPoint& point, CostOf what) {
   return what == CostOf::potential ? point.potential : point.distance;
 }
 
+double known_or_zero(double error) { return std::isfinite(error) ? error : 0.0; }
+
 /// @param moved out: gets the points that are drawn at `lowest` and not where they are
 io::Series curve_of(const std::vector<CostPoint>& points, std::size_t number,
                     const CostCurve& curve, CostOf what, double lowest, io::Series& moved) {
@@ -29,16 +31,20 @@ io::Series curve_of(const std::vector<CostPoint>& points, std::size_t number,
   s.colour = curve.colour;
   s.dashed = curve.dashed;
   s.style = io::Series::Style::marked_line;
-  std::vector<double> errors;
+  std::vector<double> errors, cost_errors;
   for (const CostPoint& point : points) {
     if (point.curve != number || !point.survived) continue;
     const analysis::MeanError& e = error_of(point, what);
     s.x.push_back(point.us_per_ps);
     s.y.push_back(std::fabs(e.mean));
-    errors.push_back(std::isfinite(e.error) ? e.error : 0.0);
+    errors.push_back(known_or_zero(e.error));
+    cost_errors.push_back(known_or_zero(point.us_per_ps_err));
     if (curve.marked) s.marks.push_back(fmt::format("{:g}", point.timestep_fs));
   }
   s.set_error(errors);
+  const bool has_cost_errors =
+      std::any_of(cost_errors.begin(), cost_errors.end(), [](double error) { return error > 0.0; });
+  if (has_cost_errors) s.set_x_error(cost_errors);
   for (std::size_t k = 0; k < s.x.size(); ++k) {
     if (s.y[k] >= lowest) continue;
     moved.x.push_back(s.x[k]);
@@ -113,11 +119,13 @@ io::Plot error_cost_plot(const std::vector<CostPoint>& points, const std::vector
   double low = 1e300, high = 0.0, noise = 0.0, count = 0.0, top = 0.0;
   for (const CostPoint& point : points) {
     if (!point.survived) continue;
-    low = std::min(low, point.us_per_ps);
-    high = std::max(high, point.us_per_ps);
+    // Of the bar of a cost that is hardly known, no more than is worth its room.
+    const double bar = std::min(known_or_zero(point.us_per_ps_err), 0.5 * point.us_per_ps);
+    low = std::min(low, point.us_per_ps - bar);
+    high = std::max(high, point.us_per_ps + bar);
     const double of_point =
         what == CostOf::potential ? point.potential.error : point.distance_of_noise;
-    noise += std::isfinite(of_point) ? of_point : 0.0;
+    noise += known_or_zero(of_point);
     count += 1.0;
     top = std::max(top, std::fabs(error_of(point, what).mean));
   }
@@ -142,6 +150,11 @@ io::Plot error_cost_plot(const std::vector<CostPoint>& points, const std::vector
     p.series.push_back(std::move(moved));
   }
   return p;
+}
+
+bool as_fast_within_errors(const CostPoint& faster, const CostPoint& slower) {
+  return slower.us_per_ps - faster.us_per_ps <=
+         2.0 * std::hypot(faster.us_per_ps_err, slower.us_per_ps_err);
 }
 
 bool is_within(const CostPoint& point, CostOf what, double most) {

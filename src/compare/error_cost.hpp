@@ -37,7 +37,8 @@ struct CostPoint {
   analysis::MeanError potential;  ///< difference of the means [kcal/mol]
   analysis::MeanError distance;   ///< total variation of the OO histograms
   double distance_of_noise = 0.0;
-  bool survived = true;  ///< false: a replica was lost, and it is not drawn
+  bool survived = true;        ///< false: a replica was lost, and it is not drawn
+  double us_per_ps_err = 0.0;  ///< standard error; NaN: not known
 };
 
 struct CostCurve {
@@ -53,6 +54,9 @@ enum class CostOf { potential, distance };
 /// below half of it are drawn there, in grey.
 io::Plot error_cost_plot(const std::vector<CostPoint>& points, const std::vector<CostCurve>& curves,
                          CostOf what);
+
+/// Whether what takes longer does so by no more than twice the error of the difference.
+bool as_fast_within_errors(const CostPoint& faster, const CostPoint& slower);
 
 /// Whether the error and twice its own uncertainty lie below that.
 bool is_within(const CostPoint& point, CostOf what, double most);

@@ -59,8 +59,8 @@ void forget_numbers(SchemeResult& s) {
         &SchemeResult::iterations_per_step, &SchemeResult::autocorrelation_ps,
         &SchemeResult::independent_samples_per_second, &SchemeResult::oo_total_variation,
         &SchemeResult::oo_kolmogorov_smirnov, &SchemeResult::oo_mean_distance_A,
-        &SchemeResult::us_per_ps, &SchemeResult::oo_total_variation_err,
-        &SchemeResult::oo_total_variation_noise}) {
+        &SchemeResult::us_per_ps, &SchemeResult::us_per_ps_err,
+        &SchemeResult::oo_total_variation_err, &SchemeResult::oo_total_variation_noise}) {
     s.*number = kNone;
   }
   for (analysis::MeanError SchemeResult::*mean :
@@ -75,6 +75,7 @@ CostPoint cost_point(const SchemeResult& s) {
   CostPoint p;
   p.timestep_fs = s.timestep_fs;
   p.us_per_ps = s.us_per_ps;
+  p.us_per_ps_err = s.us_per_ps_err;
   p.potential = s.potential_difference_kcal_per_mol;
   p.distance = {s.oo_total_variation, s.oo_total_variation_err};
   p.distance_of_noise = s.oo_total_variation_noise;
@@ -107,7 +108,8 @@ class Comparison {
         schemes_(schemes),
         options_(options),
         result_(result),
-        wall_seconds_(variants.size()) {
+        wall_seconds_(variants.size()),
+        us_per_ps_(variants.size()) {
     tell_what_is_left_out();
     std::vector<std::shared_ptr<const Start>> starts;
     for (std::size_t k = 0; k < variants.size(); ++k) {
@@ -132,6 +134,7 @@ class Comparison {
       }
     }
     // The schemes' own keys are in the labels; what is left is the same for all of them.
+    tell_short_timings();
     const std::string provenance = provenance_of(contestants_.front().deck, molecules_);
     write_water_table(result_, provenance);
     write_rdf(provenance);
@@ -154,10 +157,15 @@ class Comparison {
     for (std::size_t k = 0; k < starts.size(); ++k) {
       if (start_alike(variants[k].deck, deck)) return starts[k];
     }
-    const auto go_on = [&](int done, int replicas) {
-      const auto earlier = static_cast<int>(starts.size()) * replicas;
+    const auto replicas_before = [&](std::size_t end) {
+      int replicas = 0;
+      for (std::size_t k = 0; k < end; ++k) replicas += variants[k].deck.system.replicas;
+      return replicas;
+    };
+    const auto go_on = [&](int done, int) {
       if (options_.on_making_start) {
-        options_.on_making_start(earlier + done, static_cast<int>(variants.size()) * replicas);
+        options_.on_making_start(replicas_before(starts.size()) + done,
+                                 replicas_before(variants.size()));
       }
       return !(options_.interrupted && options_.interrupted());
     };
@@ -194,8 +202,7 @@ class Comparison {
         total,
         [&](std::int64_t step) {
           for (std::size_t k = 0; k < contestants_.size(); ++k) {
-            Contestant& c = contestants_[k];
-            wall_seconds_[k] += c.advance_to(own_part(c.deck.run.steps, step, total)).wall_seconds;
+            take_turn(k, own_part(contestants_[k].deck.run.steps, step, total));
           }
         },
         [&](std::int64_t step) {
@@ -204,6 +211,16 @@ class Comparison {
         });
     tell_progress(done);
     result_.interrupted = done < total;
+  }
+
+  void take_turn(std::size_t k, std::int64_t step) {
+    Contestant& c = contestants_[k];
+    const std::int64_t before = replica_steps(c);
+    const double seconds = c.advance_to(step).wall_seconds;
+    wall_seconds_[k] += seconds;
+    const auto steps = static_cast<double>(replica_steps(c) - before);
+    const double ps = steps * c.deck.integrator.timestep_fs * 1e-3;
+    if (ps > 0.0) us_per_ps_[k].add(0, 1e6 * seconds, ps);
   }
 
   static bool is_gone(const Contestant& c) {
@@ -237,6 +254,8 @@ class Comparison {
     }
     s.ns_per_day = ns_per_day(s.steps_per_second, c.deck.integrator.timestep_fs);
     s.us_per_ps = 1e9 / (s.steps_per_second * s.timestep_fs);
+    const analysis::Blocking of_turns = us_per_ps_[k].result();
+    s.us_per_ps_err = of_turns.error > 0.0 ? of_turns.error : SchemeResult::kNone;
     take_report(c.engine->report(), s);
     s.temperature_K = mean_and_error(c.temperature);
     s.translation_K = mean_and_error(c.translation);
@@ -318,6 +337,22 @@ class Comparison {
       warn(fmt::format("{}: {} more replicas blew up", s.label, s.blow_ups.size() - kMostTold));
     }
     if (gone) warn(s.label + ": no replica is left, so it has no speed and no means");
+  }
+
+  /// What a short time tells of a cost is another number the next time.
+  void tell_short_timings() const {
+    constexpr double kEnoughSeconds = 1.0;
+    std::size_t count = 0, shortest = 0;
+    for (std::size_t k = 0; k < contestants_.size(); ++k) {
+      if (is_gone(contestants_[k]) || wall_seconds_[k] >= kEnoughSeconds) continue;
+      if (count++ == 0 || wall_seconds_[k] < wall_seconds_[shortest]) shortest = k;
+    }
+    if (count == 0) return;
+    warn(fmt::format(
+        "costs are uncertain: {} of {} schemes were stepped for less than {:g} s, {} for {:.2g} s; "
+        "a longer run or more replicas tell them better",
+        count, contestants_.size(), kEnoughSeconds, contestants_[shortest].label,
+        wall_seconds_[shortest]));
   }
 
   void write_rdf(const std::string& provenance) const {
@@ -444,8 +479,8 @@ class Comparison {
     std::vector<EnergyPoint> points;
     for (std::size_t k = 0; k < result_.schemes.size(); ++k) {
       const SchemeResult& s = result_.schemes[k];
-      points.push_back(
-          {curves_[k], s.timestep_fs, s.us_per_ps, s.energy_rms_kcal_per_mol, s.blow_ups.empty()});
+      points.push_back({curves_[k], s.timestep_fs, s.us_per_ps, s.energy_rms_kcal_per_mol,
+                        s.blow_ups.empty(), s.us_per_ps_err});
     }
     result_.orders = energy_orders(points, schemes_);
     write_energy_orders(result_, provenance);
@@ -483,8 +518,10 @@ class Comparison {
   const CompareOptions& options_;
   CompareResult& result_;
   std::vector<Contestant> contestants_;
-  std::vector<std::size_t> curves_;          // [contestant]
-  std::vector<double> wall_seconds_;         // [contestant], of steps
+  std::vector<std::size_t> curves_;   // [contestant]
+  std::vector<double> wall_seconds_;  // [contestant], of steps
+  // [contestant], a value a turn, weighed by its ps of one cluster.
+  std::vector<analysis::PooledBlocking> us_per_ps_;
   std::vector<DistancesByClass> distances_;  // [contestant]
   int molecules_ = 0;
 };
@@ -496,13 +533,23 @@ std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& sc
   if (schemes.empty()) return all;
   const double potential = std::abs(schemes.front().potential_kcal_per_mol.mean);
   const auto add = [&](std::string within, CostOf what, double most) {
-    CheapestScheme& best = all.emplace_back(CheapestScheme{std::move(within), {}, 0.0});
+    CheapestScheme& best = all.emplace_back();
+    best.within = std::move(within);
+    std::vector<const SchemeResult*> good;
     for (std::size_t k = 1; k < schemes.size(); ++k) {
-      const CostPoint point = cost_point(schemes[k]);
-      if (!is_within(point, what, most)) continue;
-      if (!best.label.empty() && best.us_per_ps <= point.us_per_ps) continue;
-      best.label = schemes[k].label;
-      best.us_per_ps = point.us_per_ps;
+      if (is_within(cost_point(schemes[k]), what, most)) good.push_back(&schemes[k]);
+    }
+    if (good.empty()) return;
+    std::stable_sort(good.begin(), good.end(), [](const SchemeResult* a, const SchemeResult* b) {
+      return a->us_per_ps < b->us_per_ps;
+    });
+    const SchemeResult& fastest = *good.front();
+    best.label = fastest.label;
+    best.us_per_ps = fastest.us_per_ps;
+    best.us_per_ps_err = fastest.us_per_ps_err;
+    for (std::size_t k = 1; k < good.size(); ++k) {
+      if (!as_fast_within_errors(cost_point(fastest), cost_point(*good[k]))) continue;
+      best.ties.push_back(good[k]->label);
     }
   };
   for (const double share : {0.03, 0.01, 0.003, 0.001}) {

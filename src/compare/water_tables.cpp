@@ -44,7 +44,8 @@ void write_water_table(const CompareResult& result, const std::string& provenanc
                            "energy_rms_kcal_per_mol_err",
                            "energy_max_kcal_per_mol",
                            "momentum_max_Da_A_per_ps",
-                           "angular_momentum_max_Da_A2_per_ps"});
+                           "angular_momentum_max_Da_A2_per_ps",
+                           "us_per_ps_err"});
   std::string text = csv.head(provenance);
   for (const SchemeResult& s : result.schemes) {
     csv.cell(std::string_view(s.label));
@@ -81,7 +82,7 @@ void write_water_table(const CompareResult& result, const std::string& provenanc
          {s.energy_drift_kcal_per_mol_per_ps.mean, s.energy_drift_kcal_per_mol_per_ps.error,
           s.energy_rms_kcal_per_mol.mean, s.energy_rms_kcal_per_mol.error,
           s.energy_max_kcal_per_mol, s.momentum_max_Da_A_per_ps,
-          s.angular_momentum_max_Da_A2_per_ps}) {
+          s.angular_momentum_max_Da_A2_per_ps, s.us_per_ps_err}) {
       csv.cell_or_nan(number);
     }
     text += csv.row();

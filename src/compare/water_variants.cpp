@@ -7,6 +7,7 @@
 #include "error_cost.hpp"
 #include "step_options.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/start_state.hpp"
 
 namespace tarn {
 namespace {
@@ -16,10 +17,16 @@ Variant with_step(const Deck& deck, const std::string& scheme, double timestep_f
           with_scheme_and_step(deck, scheme, timestep_fs)};
 }
 
+/// Whether the deck has a start for twice the replicas, with the same share of each bath.
+bool starts_twice_as_many(const Deck& deck) {
+  if (deck.system.replicas % static_cast<int>(baths_K(deck).size()) != 0) return false;
+  return !deck.system.state || read_start_state(deck).state.replicas() == 1;
+}
+
 /// Each scheme with each step, after the reference where there is one.
 std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::string>& schemes,
                                       const CompareOptions& options) {
-  constexpr int kReferenceLonger = 2, kSeedOfReference = 1'000'003;
+  constexpr int kReferenceMore = 2, kSeedOfReference = 1'000'003;
   check_steps(schemes, options, "timestep_fs", " fs");
   std::vector<Variant> variants;
   const auto add_all = [&] {
@@ -51,7 +58,9 @@ std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::s
   // than that of the run whose state they start from, which is likely to have a seed next to
   // theirs.
   reference.deck.system.seed += kSeedOfReference;
-  reference.deck.run.steps *= kReferenceLonger;
+  // More replicas and not a longer run: means over another window of time differ where the start
+  // is not forgotten.
+  if (starts_twice_as_many(reference.deck)) reference.deck.system.replicas *= kReferenceMore;
   add_all();
   return variants;
 }

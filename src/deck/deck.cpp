@@ -149,7 +149,7 @@ Deck with_scheme(const Deck& deck, const std::string& spec) {
     if (part.starts_with("scheme=")) {
       throw InputError({{label, 0, 0, "the scheme stands first, as in " + part.substr(7)}});
     }
-    overrides.push_back({"integrator." + part, label});
+    overrides.push_back({"integrator." + part, label, "key=value"});
   }
 
   other_step = other_step && (deck.run.steps > 0 || deck.mechanics.run.steps > 0);

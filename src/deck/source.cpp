@@ -208,11 +208,12 @@ Source read_source(const std::string& text, const std::string& path) {
 
 Entry read_override(const Override& override_, bool (*wants_text)(std::string_view path)) {
   const std::size_t equals = override_.text.find('=');
-  if (equals == std::string::npos) refuse(override_, "want section.key=value");
+  const std::string want = "want " + override_.wanted;
+  if (equals == std::string::npos) refuse(override_, want);
   const std::string path = trimmed(std::string_view(override_.text).substr(0, equals));
   const std::string value = trimmed(std::string_view(override_.text).substr(equals + 1));
-  if (!is_path(path)) refuse(override_, "want section.key=value");
-  if (value.empty()) refuse(override_, "there is no value; want section.key=value");
+  if (!is_path(path)) refuse(override_, want);
+  if (value.empty()) refuse(override_, "there is no value; " + want);
 
   Raw raw = bare_string(value);
   try {

@@ -56,6 +56,8 @@ struct Source {
 struct Override {
   std::string text;   ///< section.key=value
   std::string label;  ///< what messages name in place of a file
+  /// How whoever wrote it has to write it.
+  std::string wanted = "section.key=value";
 };
 
 /// Flattens a TOML text.

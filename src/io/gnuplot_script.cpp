@@ -141,6 +141,7 @@ std::vector<int> heights_of(const std::vector<Plot>& plots, bool beside) {
 }
 
 bool has_spread(const Series& series) { return series.low.size() == series.y.size(); }
+bool has_x_spread(const Series& series) { return series.x_low.size() == series.x.size(); }
 
 bool can_show(const Plot& plot, double x, double y) {
   return std::isfinite(x) && std::isfinite(y) && (!plot.log_x || x > 0.0) &&
@@ -152,7 +153,16 @@ double shown_low(const Plot& plot, const Series& series, std::size_t i) {
   return plot.log_y && series.low[i] <= 0.0 ? series.y[i] * 1e-3 : series.low[i];
 }
 
-/// A data block `$name` with columns x y low high, and what is written beside the value.
+/// The same along x.
+double shown_x_low(const Plot& plot, const Series& series, std::size_t i) {
+  return plot.log_x && series.x_low[i] <= 0.0 ? series.x[i] * 1e-3 : series.x_low[i];
+}
+
+/// The first column of a data block behind those of x, y and the spread about y.
+int column_behind(const Series& series) { return has_spread(series) ? 5 : 3; }
+
+/// A data block `$name` with columns x y low high, the spread about x, and what is written beside
+/// the value.
 std::string data_block(const Plot& plot, const Series& series, const std::string& name) {
   std::string text = fmt::format("${} << EOD\n", name);
   auto out = std::back_inserter(text);
@@ -161,6 +171,9 @@ std::string data_block(const Plot& plot, const Series& series, const std::string
     fmt::format_to(out, "{:.9g} {:.9g}", series.x[i], series.y[i]);
     if (has_spread(series)) {
       fmt::format_to(out, " {:.9g} {:.9g}", shown_low(plot, series, i), series.high[i]);
+    }
+    if (has_x_spread(series)) {
+      fmt::format_to(out, " {:.9g} {:.9g}", shown_x_low(plot, series, i), series.x_high[i]);
     }
     if (!series.marks.empty()) fmt::format_to(out, " \"{}\"", series.marks[i]);
     text += '\n';
@@ -225,7 +238,7 @@ void add_commands(const Series& series, const std::string& name, std::size_t ind
   if (!series.marks.empty()) {
     layers.texts.push_back(
         fmt::format("${} using 1:2:{} with labels left offset 0.6,0.4 font ',8' t{} notitle", name,
-                    has_spread(series) ? 5 : 3, colour.substr(1)));
+                    column_behind(series) + (has_x_spread(series) ? 2 : 0), colour.substr(1)));
   }
   const bool marked = series.style == Style::marked_line;
   if (series.style == Style::points || marked) {
@@ -233,6 +246,12 @@ void add_commands(const Series& series, const std::string& name, std::size_t ind
     if (has_spread(series)) {
       draw(fmt::format("1:3:(0):($4-$3) with vectors heads size screen 0.004,90 lw 1.5 {} notitle",
                        colour));
+    }
+    if (has_x_spread(series)) {
+      const int low = column_behind(series);
+      draw(fmt::format(
+          "{0}:2:(${1}-${0}):(0) with vectors heads size screen 0.004,90 lw 1.5 {2} notitle", low,
+          low + 1, colour));
     }
     draw(marked ? fmt::format("1:2 with linespoints lw 1.6 pt 7 ps 0.5 {} {}", line, title)
                 : fmt::format("1:2 with points pt 7 ps 0.6 {} {}", colour, title));

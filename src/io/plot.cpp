@@ -99,16 +99,21 @@ std::string run_gnuplot(const std::string& gnuplot, const std::string& script) {
   return said.empty() ? "it failed" : said;
 }
 
-}  // namespace
-
-void Series::set_error(std::span<const double> error) {
-  low = y;
-  high = y;
-  for (std::size_t i = 0; i < y.size(); ++i) {
+void set_spread(const std::vector<double>& about, std::span<const double> error,
+                std::vector<double>& low, std::vector<double>& high) {
+  low = about;
+  high = about;
+  for (std::size_t i = 0; i < about.size(); ++i) {
     low[i] -= error[i];
     high[i] += error[i];
   }
 }
+
+}  // namespace
+
+void Series::set_error(std::span<const double> error) { set_spread(y, error, low, high); }
+
+void Series::set_x_error(std::span<const double> error) { set_spread(x, error, x_low, x_high); }
 
 bool can_draw() { return !find_gnuplot().empty(); }
 

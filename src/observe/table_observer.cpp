@@ -4,11 +4,13 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "equilibrium_note.hpp"
 #include "tarn/io/binary.hpp"
 
 namespace tarn {
@@ -118,8 +120,13 @@ void TableObserver::add_known(const std::vector<std::int64_t>& ids,
 
 std::vector<AveragedQuantity> TableObserver::averages() const {
   std::vector<AveragedQuantity> all;
-  std::vector<std::optional<Drift>> drifts;  // [steady column]
-  for (std::size_t k = 0; k < spec_.steady_columns.size(); ++k) drifts.push_back(drift_of(k));
+  std::map<std::size_t, std::vector<analysis::Halves::Rise>> drifts;  // by column: [bath]
+  for (std::size_t k = 0; k < spec_.steady_columns.size(); ++k) {
+    const Rises rises = rises_of(k);
+    const auto drift = drift_of(rises.from_first_half, rises.from_beginning);
+    if (!drift) continue;
+    drifts[spec_.steady_columns[k]] = drift->early ? rises.from_beginning : rises.from_first_half;
+  }
   for (std::size_t b = 0; b < baths_.size(); ++b) {
     const Averages& bath = of_bath_[b];
     if (bath.result_replicas == 0) continue;
@@ -127,9 +134,8 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
       const analysis::PooledBlocking& average = bath.averages[c];
       if (average.samples() == 0.0) continue;  // none was known
       all.push_back(average_of(average.result(), average.samples(), spec_.columns[c], b));
-      for (std::size_t k = 0; k < drifts.size(); ++k) {
-        if (spec_.steady_columns[k] != c || !drifts[k]) continue;
-        all.back().drift = rise_of(bath, k, drifts[k]->early).mean;
+      if (const auto drift = drifts.find(c); drift != drifts.end()) {
+        all.back().drift = drift->second[b].mean;
       }
     }
     if (fluctuates(b)) all.push_back(fluctuation_of(b));
@@ -143,59 +149,24 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
   return all;
 }
 
-analysis::Halves::Rise TableObserver::rise_of(const Averages& bath, std::size_t steady,
-                                              bool early) const {
-  const analysis::Halves& halves = bath.halves[steady];
-  if (early) return halves.rise_from_beginning();
-  return halves.rise(bath.averages[spec_.steady_columns[steady]].result().error);
-}
-
-std::optional<TableObserver::Drift> TableObserver::drift_by(std::size_t steady, bool early) const {
-  // By chance in one run of two thousand, of two columns that are looked at in two ways; the second
-  // is for the largest of many.
-  constexpr double kTogether = 3.8, kOne = 4.5;
-  double sigmas = 0.0, rise = 0.0, count = 0.0;
-  analysis::Halves::Rise largest;
+TableObserver::Rises TableObserver::rises_of(std::size_t steady) const {
+  Rises rises;
   for (const Averages& bath : of_bath_) {
-    const analysis::Halves::Rise of_bath = rise_of(bath, steady, early);
-    if (of_bath.sigmas == 0.0) continue;
-    sigmas += of_bath.sigmas;
-    rise += of_bath.mean;
-    count += 1.0;
-    if (std::abs(of_bath.sigmas) > std::abs(largest.sigmas)) largest = of_bath;
+    const analysis::Halves& halves = bath.halves[steady];
+    const double error = bath.averages[spec_.steady_columns[steady]].result().error;
+    rises.from_first_half.push_back(halves.rise(error));
+    rises.from_beginning.push_back(halves.rise_from_beginning());
   }
-  if (count == 0.0) return std::nullopt;
-  const double together = sigmas / std::sqrt(count);
-  const bool all = std::abs(together) > kTogether;
-  if (!all && std::abs(largest.sigmas) <= kOne) return std::nullopt;
-  const double mean = all ? rise / count : largest.mean;
-  if (std::abs(mean) < 1e-9) return std::nullopt;  // rounding of what does not move
-  return Drift{mean, std::abs(all ? together : largest.sigmas),
-               count == 1.0 ? ""
-               : all        ? ", in the mean of the baths"
-                            : ", of one bath",
-               early};
-}
-
-std::optional<TableObserver::Drift> TableObserver::drift_of(std::size_t steady) const {
-  const auto halves = drift_by(steady, false), beginning = drift_by(steady, true);
-  if (!halves || !beginning) return halves ? halves : beginning;
-  return beginning->sigmas > halves->sigmas ? beginning : halves;
+  return rises;
 }
 
 std::vector<std::string> TableObserver::notes() const {
   std::vector<std::string> notes;
   for (std::size_t k = 0; k < spec_.steady_columns.size(); ++k) {
-    const auto drift = drift_of(k);
-    if (!drift) continue;
-    notes.push_back(fmt::format(
-        "{} of the second half of the samples is {:.2g} {} than that of the first{}{}, {:.1f} "
-        "standard errors of such a difference: the run was not in equilibrium, or is too short for "
-        "its slowest motions; leave out more of its beginning, by a longer [run] equilibration_ps "
-        "or by --skip of tarn analyse",
-        spec_.columns[spec_.steady_columns[k]], std::abs(drift->mean),
-        drift->mean > 0.0 ? "higher" : "lower", drift->early ? " eighth" : "", drift->of_which,
-        drift->sigmas));
+    const Rises rises = rises_of(k);
+    const auto note = note_on_equilibrium(spec_.columns[spec_.steady_columns[k]],
+                                          rises.from_first_half, rises.from_beginning);
+    if (note) notes.push_back(*note + " or by --skip of tarn analyse");
   }
   return notes;
 }

@@ -122,17 +122,11 @@ class TableObserver final : public Observer {
   /// Whether a result is what it was after a third to two thirds of its rows.
   bool has_settled(const Averages& bath, std::size_t column) const;
   AveragedQuantity result_of(std::size_t bath, std::size_t column) const;
-  /// How a steady column moved, more than by chance.
-  struct Drift {
-    double mean, sigmas;
-    const char* of_which;  ///< of the baths, as the note says it
-    bool early = false;    ///< from the first eighth, and not from the first half
+  /// How a steady column rose, [bath].
+  struct Rises {
+    std::vector<analysis::Halves::Rise> from_first_half, from_beginning;
   };
-  /// Of one bath. @param early from the first eighth
-  analysis::Halves::Rise rise_of(const Averages& bath, std::size_t steady, bool early) const;
-  std::optional<Drift> drift_by(std::size_t steady, bool early) const;
-  /// The clearer one of both.
-  std::optional<Drift> drift_of(std::size_t steady) const;
+  Rises rises_of(std::size_t steady) const;
 
   TableSpec spec_;
   std::int64_t every_;

@@ -160,13 +160,78 @@ TEST_F(Comparisons, ReplaceAllFilesOfTheOneBefore) {
     EXPECT_FALSE(std::filesystem::exists(out_ + "/" + name)) << name;
   }
   EXPECT_TRUE(std::filesystem::exists(out_ + "/mine.txt"));
-  // In a folder that holds no comparison they are somebody else's.
-  for (const char* name : {"compare.csv", "compare.json"}) {
+}
+
+/// Somebody's own, in a folder that holds no comparison.
+TEST_F(Comparisons, ReplaceNoFileUnasked) {
+  std::vector<std::string> few{
+      "--schemes", "settle",           "--set", "run.steps=20", "--set", "run.equilibration_ps=0",
+      "--set",     "system.replicas=1"};
+  std::filesystem::create_directories(out_);
+  for (const std::string name : {"rdf.csv", "errors.svg", "compare.json"}) {
+    test::write_text(out_ + "/" + name, "mine");
+    std::filesystem::remove(log_);
+    EXPECT_EQ(run(kInputs + "water7-modern.toml", few).code, 2) << name;
+    EXPECT_TRUE(contains(read_text(log_), "already holds " + name)) << read_text(log_);
+    EXPECT_EQ(test::contents_of(out_).size(), 1u);
+    EXPECT_EQ(read_text(out_ + "/" + name), "mine");
     std::filesystem::remove(out_ + "/" + name);
   }
-  leave_old_files();
-  ASSERT_EQ(run(kInputs + "water7-modern.toml", few).code, 0) << read_text(log_);
-  EXPECT_EQ(read_text(out_ + "/orders.csv"), "old");
+  test::write_text(out_ + "/mine.txt", "mine");
+  EXPECT_EQ(run(kInputs + "water7-modern.toml", few).code, 0) << read_text(log_);
+  EXPECT_EQ(read_text(out_ + "/mine.txt"), "mine");
+}
+
+TEST_F(Comparisons, SchemesThatMakeNoSenseAreRefused) {
+  struct Case {
+    std::string schemes, told;
+  };
+  for (const Case& c : {Case{"settle,,rattle", "a scheme of --schemes is empty"},
+                        Case{"settle,", "a scheme of --schemes is empty"},
+                        Case{",", "a scheme of --schemes is empty"},
+                        Case{"zss-stiff:omega", "--schemes zss-stiff:omega: want key=value"}}) {
+    std::filesystem::remove(log_);
+    EXPECT_EQ(run(kInputs + "water7-modern.toml", {"--schemes", c.schemes}).code, 2) << c.schemes;
+    EXPECT_TRUE(contains(read_text(log_), c.told)) << read_text(log_);
+  }
+}
+
+/// From the lowest minimum on, where the first picosecond is all heating.
+TEST_F(Comparisons, OfASchemeWithItselfTellNoErrorWhereTheStartIsNotForgotten) {
+  ASSERT_EQ(run(kInputs + "water7-modern.toml",
+                {"--schemes", "settle", "--steps", "2", "--reference", "settle:timestep_fs=2",
+                 "--set", "thermostat.temperature_K=100", "--set", "run.duration_ps=1", "--set",
+                 "run.equilibration_ps=0", "--set", "observe.energies.every=10", "--set",
+                 "system.replicas=256"})
+                .code,
+            0)
+      << read_text(log_);
+  const double error = std::stod(column("potential_difference_kcal_per_mol_err")[1]);
+  const double difference = std::stod(column("potential_difference_kcal_per_mol")[1]);
+  EXPECT_LT(std::abs(difference), 4.5 * error);
+  // Both tell that they were not in equilibrium.
+  for (const char* label : {"reference settle:timestep_fs=2", "settle:timestep_fs=2"}) {
+    EXPECT_TRUE(contains(read_text(log_), std::string("note: ") + label +
+                                              ": potential_kcal_per_mol of the second half of "))
+        << read_text(log_);
+  }
+}
+
+TEST_F(Comparisons, TellHowWellCostsAreKnown) {
+  ASSERT_EQ(run(kInputs + "water7-modern.toml",
+                {"--schemes", "settle,shake", "--steps", "2", "--set", "run.duration_ps=1", "--set",
+                 "run.equilibration_ps=0", "--set", "system.replicas=4"})
+                .code,
+            0)
+      << read_text(log_);
+  EXPECT_TRUE(contains(read_text(log_), "costs are uncertain: 3 of 3 schemes")) << read_text(log_);
+  io::CsvReader csv(out_ + "/compare.csv");
+  std::vector<std::string_view> cells;
+  for (int row = 0; row < 3; ++row) {
+    ASSERT_TRUE(csv.next(cells));
+    EXPECT_EQ(csv.column("us_per_ps_err"), cells.size() - 1) << "new columns come last";
+    EXPECT_GT(csv.number(cells.back()), 0.0);
+  }
 }
 
 /// A quench of so many molecules takes minutes.
@@ -286,7 +351,8 @@ TEST_F(Comparisons, TellWhatARunWouldTell) {
   struct Case {
     std::string deck;
     std::vector<std::string> changes;
-    std::string note;  // begins so
+    std::string note;     // begins so
+    std::string until{};  // of a run only; empty: nothing
   };
   const std::vector<Case> cases{
       // At 600 K molecules fly off within some picoseconds, and are seen each thousand steps.
@@ -296,6 +362,18 @@ TEST_F(Comparisons, TellWhatARunWouldTell) {
        "replica 0: molecule "},
       // Oxygens need 80 ps to take up the paper's friction.
       {"water7.toml", {"run.duration_ps=20", "run.equilibration_ps=2"}, "the mean temperature is "},
+      // From the lowest minimum on, where the first picosecond is all heating.
+      {"water7-modern.toml",
+       {"thermostat.temperature_K=100", "run.duration_ps=4", "run.equilibration_ps=0",
+        "observe.energies.every=10"},
+       "potential_kcal_per_mol of the second half of the samples is ",
+       " or by --skip of tarn analyse"},
+      // Librations that begin in step.
+      {"conservation7.toml",
+       {"run.steps=100", "system.replicas=64", "system.temperature_K=100",
+        "observe.energies.every=1"},
+       "potential_kcal_per_mol of the second half of the samples is ",
+       " or by --skip of tarn analyse"},
   };
   for (const Case& c : cases) {
     std::vector<std::string> settings;
@@ -316,7 +394,8 @@ TEST_F(Comparisons, TellWhatARunWouldTell) {
     const std::string told = read_text(run_log);
     const std::size_t at = told.find(c.note);
     ASSERT_NE(at, std::string::npos) << told;
-    const std::string note = told.substr(at, told.find('\n', at) - at);
+    std::string note = told.substr(at, told.find('\n', at) - at);
+    if (!c.until.empty()) note.erase(note.find(c.until));
     EXPECT_TRUE(contains(read_text(log_), "zss-stiff: " + note)) << note << '\n' << read_text(log_);
   }
 }

@@ -573,7 +573,7 @@ TEST(WithScheme, ProblemsNameIt) {
        "omega"},
       {"settle:omega=3", "--schemes settle:omega=3: omega is not used with"},
       {"zss-stiff:omga=3", "--schemes zss-stiff:omga=3: unknown key \"omga\""},
-      {"shake:tolerance", "--schemes shake:tolerance: want section.key=value"},
+      {"shake:tolerance", "--schemes shake:tolerance: want key=value"},
       {"zss-stiff:scheme=shake",
        "--schemes zss-stiff:scheme=shake: the scheme stands first, as in shake"},
       {"zss-stiff:omega=inf:solver=dense", "solver = \"dense\" needs finite omega"},

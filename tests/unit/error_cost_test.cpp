@@ -114,6 +114,17 @@ TEST(ErrorCost, DrawsWhatIsLeftDownToHalfOfTheNoise) {
   EXPECT_TRUE(error_cost_plot({points[2]}, {{"a"}, {"b"}}, CostOf::distance).series.empty());
 }
 
+TEST(ErrorCost, DrawsErrorsOfCosts) {
+  std::vector<CostPoint> points(2);
+  points[0] = {0, 1.0, 200.0, {-0.5, 0.1}, {}, 0.0, true, 20.0};
+  points[1] = {0, 2.0, 100.0, {0.3, 0.1}, {}, 0.0, true, std::nan("")};
+  const io::Series s = error_cost_plot(points, {{"a"}}, CostOf::potential).series[0];
+  EXPECT_EQ(s.x_low, (std::vector<double>{180.0, 100.0})) << "of one it is not known";
+  EXPECT_EQ(s.x_high, (std::vector<double>{220.0, 100.0}));
+  points[0].us_per_ps_err = 0.0;
+  EXPECT_TRUE(error_cost_plot(points, {{"a"}}, CostOf::potential).series[0].x_low.empty());
+}
+
 TEST(ErrorCost, TheCheapestIsTheFastestOfThoseThatAreWithin) {
   const auto scheme = [](const char* label, double us_per_ps, double error, double uncertainty) {
     SchemeResult s;
@@ -139,6 +150,39 @@ TEST(ErrorCost, TheCheapestIsTheFastestOfThoseThatAreWithin) {
   EXPECT_EQ(label("<V0> to 0.3 %"), "exact");
   EXPECT_EQ(label("OO histogram to 0.05"), "vague");
   EXPECT_EQ(label("OO histogram to 0.02"), "");
+}
+
+TEST(ErrorCost, CostsThatErrorsDoNotTellApartAreTies) {
+  const auto scheme = [](const char* label, double us_per_ps, double error) {
+    SchemeResult s;
+    s.label = label;
+    s.us_per_ps = us_per_ps;
+    s.us_per_ps_err = error;
+    s.potential_kcal_per_mol.mean = -100.0;
+    s.oo_total_variation = 0.03;
+    return s;
+  };
+  // 20 is twice the error of the difference of the fastest and the first of these.
+  std::vector<SchemeResult> all{scheme("reference", 1.0, 0.0),
+                                scheme("slower", 120.5, 8.0),
+                                scheme("as fast", 119.5, 8.0),
+                                scheme("fastest", 100.0, 6.0),
+                                scheme("not known", 101.0, std::nan("")),
+                                scheme("vague", 130.0, 30.0)};
+  const auto row = [&](const std::string& within) {
+    for (const CheapestScheme& best : cheapest_schemes(all)) {
+      if (best.within == within) return best;
+    }
+    return CheapestScheme{};
+  };
+  EXPECT_EQ(row("<V0> to 1 %").label, "fastest");
+  EXPECT_EQ(row("<V0> to 1 %").us_per_ps_err, 6.0);
+  EXPECT_EQ(row("<V0> to 1 %").ties, (std::vector<std::string>{"as fast", "vague"}));
+  EXPECT_TRUE(row("OO histogram to 0.02").ties.empty());
+  // Only those that are within can be.
+  all[2].potential_difference_kcal_per_mol.mean = 2.0;
+  EXPECT_EQ(row("<V0> to 1 %").ties, std::vector<std::string>{"vague"});
+  EXPECT_EQ(row("<V0> to 3 %").ties, (std::vector<std::string>{"as fast", "vague"}));
 }
 
 }  // namespace

@@ -334,6 +334,28 @@ TEST_F(Drawn, ShortErrorBarsAreSeen) {
   }
 }
 
+TEST_F(Drawn, BarsAlongX) {
+  Plot plot;
+  plot.log_x = true;
+  Series& series = plot.series.emplace_back();
+  series.style = Series::Style::marked_line;
+  series.x = {10.0, 20.0};
+  series.y = {1.0, 2.0};
+  series.marks = {"a", "b"};
+  series.set_x_error(std::vector<double>{1.0, 30.0});
+  const auto script = [&] { return gnuplot_script({plot}, PictureFormat::svg, "a.svg"); };
+  // A logarithmic axis has no place below zero.
+  EXPECT_TRUE(contains(script(), "10 1 9 11 \"a\"\n20 2 0.02 50 \"b\"\n")) << script();
+  EXPECT_TRUE(contains(script(), "using 3:2:($4-$3):(0) with vectors")) << script();
+  EXPECT_TRUE(contains(script(), "using 1:2:5 with labels")) << script();
+  // Behind the spread about y.
+  series.set_error(std::vector<double>{0.5, 0.5});
+  EXPECT_TRUE(contains(script(), "10 1 0.5 1.5 9 11 \"a\"\n")) << script();
+  EXPECT_TRUE(contains(script(), "using 5:2:($6-$5):(0) with vectors")) << script();
+  EXPECT_TRUE(contains(script(), "using 1:2:7 with labels")) << script();
+  EXPECT_EQ(draw(plot, folder_.file("a"), {PictureFormat::svg}).warning, "");
+}
+
 TEST(Plot, TextsStandAboveCurves) {
   Plot plot = example();
   plot.series[0].marks.assign(plot.series[0].x.size(), "");

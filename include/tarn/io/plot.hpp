@@ -33,9 +33,13 @@ struct Series {
   std::vector<std::string> marks{};
   std::string colour{};  ///< "#rrggbb"; empty: one by the place among the curves
   bool dashed = false;
+  /// Both empty, or the spread about x: bars, for points and marked lines.
+  std::vector<double> x_low{}, x_high{};
 
   /// Sets the spread to y - error .. y + error.
   void set_error(std::span<const double> error);
+  /// Sets the spread about x likewise.
+  void set_x_error(std::span<const double> error);
 };
 
 /// One set of axes. Labels carry units.

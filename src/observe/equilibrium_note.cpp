@@ -1,0 +1,60 @@
+#include "equilibrium_note.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace tarn {
+namespace {
+
+using Rise = analysis::Halves::Rise;
+
+std::optional<EquilibriumDrift> drift_by(std::span<const Rise> of_baths, bool early) {
+  // By chance in one run of two thousand, of two columns that are looked at in two ways; the second
+  // is for the largest of many.
+  constexpr double kTogether = 3.8, kOne = 4.5;
+  double sigmas = 0.0, rise = 0.0, count = 0.0;
+  Rise largest;
+  for (const Rise& of_bath : of_baths) {
+    if (of_bath.sigmas == 0.0) continue;
+    sigmas += of_bath.sigmas;
+    rise += of_bath.mean;
+    count += 1.0;
+    if (std::abs(of_bath.sigmas) > std::abs(largest.sigmas)) largest = of_bath;
+  }
+  if (count == 0.0) return std::nullopt;
+  const double together = sigmas / std::sqrt(count);
+  const bool all = std::abs(together) > kTogether;
+  if (!all && std::abs(largest.sigmas) <= kOne) return std::nullopt;
+  const double mean = all ? rise / count : largest.mean;
+  if (std::abs(mean) < 1e-9) return std::nullopt;  // rounding of what does not move
+  return EquilibriumDrift{mean, std::abs(all ? together : largest.sigmas),
+                          count == 1.0 ? ""
+                          : all        ? ", in the mean of the baths"
+                                       : ", of one bath",
+                          early};
+}
+
+}  // namespace
+
+std::optional<EquilibriumDrift> drift_of(std::span<const Rise> from_first_half,
+                                         std::span<const Rise> from_beginning) {
+  const auto halves = drift_by(from_first_half, false), beginning = drift_by(from_beginning, true);
+  if (!halves || !beginning) return halves ? halves : beginning;
+  return beginning->sigmas > halves->sigmas ? beginning : halves;
+}
+
+std::optional<std::string> note_on_equilibrium(std::string_view quantity,
+                                               std::span<const Rise> from_first_half,
+                                               std::span<const Rise> from_beginning) {
+  const auto drift = drift_of(from_first_half, from_beginning);
+  if (!drift) return std::nullopt;
+  return fmt::format(
+      "{} of the second half of the samples is {:.2g} {} than that of the first{}{}, {:.1f} "
+      "standard errors of such a difference: the run was not in equilibrium, or is too short for "
+      "its slowest motions; leave out more of its beginning, by a longer [run] equilibration_ps",
+      quantity, std::abs(drift->mean), drift->mean > 0.0 ? "higher" : "lower",
+      drift->early ? " eighth" : "", drift->of_which, drift->sigmas);
+}
+
+}  // namespace tarn

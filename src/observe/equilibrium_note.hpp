@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "tarn/analysis/halves.hpp"
+
+namespace tarn {
+
+/// How a quantity whose mean does not move in equilibrium did, by more than chance: in the mean of
+/// the baths, or in one of them.
+struct EquilibriumDrift {
+  double mean, sigmas;
+  const char* of_which;  ///< of the baths, as the note says it
+  bool early = false;    ///< from the first eighth, and not from the first half
+};
+/// The clearer one of both, if there is one.
+/// @param from_first_half,from_beginning of each bath, the rises that Halves tells
+std::optional<EquilibriumDrift> drift_of(std::span<const analysis::Halves::Rise> from_first_half,
+                                         std::span<const analysis::Halves::Rise> from_beginning);
+/// What to tell of it.
+std::optional<std::string> note_on_equilibrium(
+    std::string_view quantity, std::span<const analysis::Halves::Rise> from_first_half,
+    std::span<const analysis::Halves::Rise> from_beginning);
+
+}  // namespace tarn
