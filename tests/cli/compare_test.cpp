@@ -208,7 +208,9 @@ TEST_F(Comparisons, OfASchemeWithItselfTellNoErrorWhereTheStartIsNotForgotten) {
       << read_text(log_);
   const double error = std::stod(column("potential_difference_kcal_per_mol_err")[1]);
   const double difference = std::stod(column("potential_difference_kcal_per_mol")[1]);
-  EXPECT_LT(std::abs(difference), 4.5 * error);
+  // The error holds what all replicas do alike, too: over seeds the difference scatters by 0.35 of
+  // it, and 1.6 are 4.5 standard deviations. Over twice the time it is 3 to 4.5 errors.
+  EXPECT_LT(std::abs(difference), 1.6 * error);
   // Both tell that they were not in equilibrium.
   for (const char* label : {"reference settle:timestep_fs=2", "settle:timestep_fs=2"}) {
     EXPECT_TRUE(contains(read_text(log_), std::string("note: ") + label +
