@@ -327,9 +327,9 @@ class Comparison {
     const bool gone = is_gone(c);
     for (std::size_t k = 0; k < s.blow_ups.size(); ++k) {
       const BlowUp& b = s.blow_ups[k];
-      const std::string text = s.label + ": " +
-                               describe(b, c.deck, c.engine->report().indefinite_hessians) +
-                               (gone ? "" : " Its samples until then stay in the means.");
+      const std::string text =
+          s.label + ": " + describe(b, c.deck, c.engine->report().indefinite_hessians, molecules_) +
+          (gone ? "" : " Its samples until then stay in the means.");
       if (options_.on_blow_up) options_.on_blow_up(b, text);
       if (k < kMostTold) warn(text);
     }

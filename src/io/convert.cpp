@@ -86,6 +86,7 @@ class Converter {
       remove_temporary();
       throw;
     }
+    result.notes.insert(result.notes.end(), of_writers_.begin(), of_writers_.end());
     for (std::size_t p = 0; p < paths_.size(); ++p) commit_file(temporary_paths_[p], paths_[p]);
     result.files = paths_;
     if (!format_.names_atoms) {
@@ -383,7 +384,11 @@ class Converter {
       }
       writers_[in_one_file() ? 0 : replica]->append(out);
     }
-    for (const auto& writer : writers_) writer->finish();
+    for (const auto& writer : writers_) {
+      writer->finish();
+      // The first one that has something to tell tells it for all.
+      if (of_writers_.empty()) of_writers_ = writer->notes();
+    }
     writers_.clear();
     return true;
   }
@@ -411,6 +416,7 @@ class Converter {
   std::vector<std::string> paths_, temporary_paths_;
   std::string topology_;  // its path; empty where the format names atoms
   std::vector<std::unique_ptr<TrajectoryWriter>> writers_;
+  std::vector<std::string> of_writers_;  ///< notes
 };
 
 }  // namespace

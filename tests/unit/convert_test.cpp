@@ -251,6 +251,15 @@ TEST_F(Convert, TellsWhatIsLost) {
   EXPECT_TRUE(
       contains(notes_of(folder_.file("sites.xyz"), "sites.trr"),
                "the sites beside the atoms are left out, and the file names no water model"));
+  // 300 000 A away the eight columns of a PDB have one decimal, and bonds are lost.
+  std::vector<double> distant(9, 3e5);
+  distant[3] += 0.9572;
+  distant[6] -= 0.24;
+  distant[7] += 0.9266;
+  test::write_text(folder_.file("distant.xyz"), xyz_frame(distant, {}, "step=0 time_ps=0"));
+  EXPECT_TRUE(contains(notes_of(folder_.file("distant.xyz"), "distant.pdb"),
+                       "coordinates in .pdb have 1 decimal, from step 0 of replica 0 on"));
+  EXPECT_EQ(notes_of(folder_.file("distant.xyz"), "distant.h5"), "");
 }
 
 TEST_F(Convert, RefusesSitesThatAreNot) {
