@@ -65,7 +65,7 @@ void print_mechanics_errors(std::FILE* out, const Deck& deck, const CompareResul
   fmt::print(out, "{}, {}, {:g} of time\n\n", deck.name, deck.system.kind, result.time);
   std::vector<std::vector<std::string>> rows{
       {"scheme", "us a unit of time", "forces a unit of time", "error of q", "at the end",
-       "error of v", "reference's own", "change of energy", "stopped at"}};
+       "error of v", "reference's own", "change of energy", "stopped after"}};
   for (const MechanicsSchemeResult& s : result.mechanics) {
     double energy = TrajectoryErrors::kNone;
     for (const auto& [name, change] : s.changes) {
@@ -117,7 +117,7 @@ void print_mechanics(std::FILE* out, const Deck& deck, const CompareResult& resu
                                        return a.changes.size() < b.changes.size();
                                      });
   for (const auto& [name, change] : most->changes) header.push_back("max change of " + name);
-  header.push_back("stopped at");
+  header.push_back("stopped after");
   std::vector<std::vector<std::string>> rows{header};
   for (const MechanicsSchemeResult& s : result.mechanics) {
     const auto a_step = [&](std::int64_t count) {

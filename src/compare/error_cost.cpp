@@ -129,7 +129,7 @@ io::Plot error_cost_plot(const std::vector<CostPoint>& points, const std::vector
     count += 1.0;
     top = std::max(top, std::fabs(error_of(point, what).mean));
   }
-  if (count == 0.0) return p;
+  if (!(top > 0.0)) return p;
   noise /= count;
   p.x_range = {{0.85 * low, 1.2 * high}};
   if (noise > 0.0) p.y_range = {{0.4 * noise, std::max(2.0 * top, 4.0 * noise)}};

@@ -51,7 +51,8 @@ struct CostCurve {
 enum class CostOf { potential, distance };
 
 /// Errors against cost, a curve a scheme, and the noise below which no error can be seen. Errors
-/// below half of it are drawn there, in grey.
+/// below half of it are drawn there, in grey. Without curves where no scheme has an error, as of
+/// the energy of a single molecule.
 io::Plot error_cost_plot(const std::vector<CostPoint>& points, const std::vector<CostCurve>& curves,
                          CostOf what);
 

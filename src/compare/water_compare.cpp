@@ -467,6 +467,8 @@ class Comparison {
     for (const std::string& scheme : schemes_) curves.push_back({scheme});
     std::vector<io::Plot> plots{error_cost_plot(points, curves, CostOf::potential),
                                 error_cost_plot(points, curves, CostOf::distance)};
+    std::erase_if(plots, [](const io::Plot& plot) { return plot.series.empty(); });
+    if (plots.empty()) return warn("there is no errors.svg: no scheme has an error");
     plots.front().title = fmt::format("Error against cost, {} water molecules ({}), against {}",
                                       molecules_, deck_.system.model, contestants_.front().label);
     plots.back().x_label += "     beside points: step (fs)";

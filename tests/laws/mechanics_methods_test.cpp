@@ -327,9 +327,8 @@ TEST(MechanicsOscillator, SuzukisCompositionHasUnstableSteps) {
                                         {3.7, 0.4, false},
                                         {4.5, 0.4, true}}) {
     for (const Composed::Kind kind : {Composed::Kind::suzuki, Composed::Kind::triple_jump}) {
-      Composed method(kind, h, [&, b = beta](double part) {
-        return std::make_unique<Zss>(spring, part, b);
-      });
+      Composed method(
+          kind, h, [&, b = beta](double part) { return std::make_unique<Zss>(spring, part, b); });
       const double q = largest(method);
       // Where it is stable |q| is bounded by the condition of the eigenvectors, some tens here.
       EXPECT_TRUE(stable || kind == Composed::Kind::triple_jump ? q < 1e3 : q > 1e10)

@@ -65,6 +65,15 @@ TEST(ErrorCost, EmptyGroupsTellNothing) {
   EXPECT_TRUE(std::isnan(noise_of_total_variation(a, b, 0.1)));
 }
 
+/// Nothing is drawn of errors that are all 0, which a logarithmic axis does not have.
+TEST(ErrorCost, NoErrorsAreNoCurves) {
+  CostPoint point;
+  point.us_per_ps = 10.0;
+  EXPECT_TRUE(error_cost_plot({point, point}, {{"settle"}}, CostOf::potential).series.empty());
+  point.potential = {0.1, 0.02};
+  EXPECT_FALSE(error_cost_plot({point, point}, {{"settle"}}, CostOf::potential).series.empty());
+}
+
 /// Histograms of two samples of one distribution: bins with independent errors.
 TEST(ErrorCost, NoiseIsTheMeanDistanceOfEqualDistributions) {
   constexpr int kBins = 20, kTimes = 2000;
