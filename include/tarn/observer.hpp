@@ -33,6 +33,8 @@ struct AveragedQuantity {
   bool converged = true;             ///< false: error and autocorrelation time are lower bounds
   /// Where replicas have different baths: the one of those that are meant; nothing: all of them.
   std::optional<double> bath_K{};
+  /// Standard deviation of `error` itself; nothing where it is not known.
+  std::optional<double> error_of_error{};
   /// Of the second half of the samples from the first half or eighth, where it is more than chance;
   /// else 0.
   double drift = 0.0;

@@ -19,15 +19,20 @@ std::int64_t next_multiple(std::int64_t step, std::int64_t every) {
   return step - step % every + every;
 }
 
-/// What to tell of a quantity that is not steady.
-std::optional<std::string> note_on(std::string_view quantity,
-                                   const std::vector<SteadyQuantity>& of_baths) {
+/// How a quantity rose, by bath.
+struct Rises {
   std::vector<analysis::Halves::Rise> from_first_half, from_beginning;
-  for (const SteadyQuantity& of_bath : of_baths) {
-    from_first_half.push_back(of_bath.halves.rise(of_bath.mean.result().error));
-    from_beginning.push_back(of_bath.halves.rise_from_beginning());
+
+  explicit Rises(const std::vector<SteadyQuantity>& of_baths) {
+    for (const SteadyQuantity& of_bath : of_baths) {
+      from_first_half.push_back(of_bath.halves.rise(of_bath.mean.result().error));
+      from_beginning.push_back(of_bath.halves.rise_from_beginning());
+    }
   }
-  return note_on_equilibrium(quantity, from_first_half, from_beginning);
+};
+/// What to tell of a quantity that is not steady.
+std::optional<std::string> note_on(std::string_view quantity, const Rises& rises) {
+  return note_on_equilibrium(quantity, rises.from_first_half, rises.from_beginning);
 }
 
 }  // namespace
@@ -111,9 +116,12 @@ std::vector<std::string> end_notes(const Contestant& c) {
     if (note) notes.push_back(*note);
   };
   // By the names of their columns in energies.csv.
-  add(note_on("potential_kcal_per_mol", c.potential_of_bath));
-  add(note_on("temperature_K", c.temperature_of_bath));
+  add(note_on("potential_kcal_per_mol", Rises(c.potential_of_bath)));
+  const Rises temperature(c.temperature_of_bath);
+  add(note_on("temperature_K", temperature));
   if (c.deck.thermostat.kind == Thermostat::none) return notes;
+  add(friction_warning(make_system(c.deck, c.engine->state().molecules)));
+  const auto drift = drift_of(temperature.from_first_half, temperature.from_beginning);
   for (std::size_t bath = 0; bath < c.temperature_of_bath.size(); ++bath) {
     const analysis::PooledBlocking& of_bath = c.temperature_of_bath[bath].mean;
     if (of_bath.samples() == 0.0) continue;
@@ -122,6 +130,7 @@ std::vector<std::string> end_notes(const Contestant& c) {
     temperature_K.mean = b.mean;
     temperature_K.error = b.error;
     temperature_K.independent_samples = of_bath.samples() / (2.0 * b.autocorrelation_time);
+    if (drift) temperature_K.drift = drift->of_baths[bath];
     const double bath_K = c.baths->temperature_K(bath).value_or(baths_K(c.deck).front());
     add(temperature_warning(temperature_K, bath_K, c.deck));
   }

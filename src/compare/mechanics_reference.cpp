@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,20 @@ double size_of(const std::vector<std::vector<double>>& rows) {
     largest = std::max(largest, std::sqrt(squares));
   }
   return largest;
+}
+
+/// The error of the coarser one of two solutions, but no less than what rounding makes of both,
+/// some ten units of the last place: two that agree may be as far from the truth.
+TrajectoryErrors error_of(const Samples& fine, const Samples& coarse) {
+  constexpr double kRounding = 10.0 * std::numeric_limits<double>::epsilon();
+  TrajectoryErrors errors = difference(fine, coarse);
+  for (double* error : {&errors.q_max, &errors.q_end}) {
+    *error = std::max(*error, kRounding * size_of(fine.q));
+  }
+  for (double* error : {&errors.v_max, &errors.v_end}) {
+    *error = std::max(*error, kRounding * size_of(fine.v));
+  }
+  return errors;
 }
 
 /// ":omega=20" where the scheme's section has it; elsewhere it is the system's.
@@ -115,7 +130,7 @@ bool MechanicsReference::run(const OnSteps& on_steps) {
   Samples coarse;
   if (!run_with(2.0 * step_, on_steps, coarse)) return false;
   if (!run_with(step_, on_steps, samples_)) return false;
-  errors_ = difference(samples_, coarse);
+  errors_ = error_of(samples_, coarse);
   last_ = samples_;
   last_step_ = step_;
   return true;
@@ -124,7 +139,7 @@ bool MechanicsReference::run(const OnSteps& on_steps) {
 MechanicsReference::Refined MechanicsReference::refine(const OnSteps& on_steps) {
   Samples fine;
   if (!run_with(0.5 * last_step_, on_steps, fine)) return Refined::ended;
-  const TrajectoryErrors errors = difference(fine, last_);
+  const TrajectoryErrors errors = error_of(fine, last_);
   last_step_ *= 0.5;
   last_ = std::move(fine);
   const auto better = [](double now, double before) {

@@ -1,6 +1,8 @@
 #include "water_variants.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -20,13 +22,21 @@ Variant with_step(const Deck& deck, const std::string& scheme, double timestep_f
 /// Whether the deck has a start for twice the replicas, with the same share of each bath.
 bool starts_twice_as_many(const Deck& deck) {
   if (deck.system.replicas % static_cast<int>(baths_K(deck).size()) != 0) return false;
+  if (deck.system.replicas > kMaxReplicas / 2) return false;
   return !deck.system.state || read_start_state(deck).state.replicas() == 1;
+}
+
+/// Another seed that a deck can have, far from this one.
+std::uint64_t other_seed(std::uint64_t seed) {
+  constexpr std::uint64_t kFar = 1'000'003;
+  constexpr auto kLargest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  return seed > kLargest - kFar ? seed - kFar : seed + kFar;
 }
 
 /// Each scheme with each step, after the reference where there is one.
 std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::string>& schemes,
                                       const CompareOptions& options) {
-  constexpr int kReferenceMore = 2, kSeedOfReference = 1'000'003;
+  constexpr int kReferenceMore = 2;
   check_steps(schemes, options, "timestep_fs", " fs");
   std::vector<Variant> variants;
   const auto add_all = [&] {
@@ -57,7 +67,7 @@ std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::s
   // Other noise than that of the others, which share theirs where their steps are the same; and
   // than that of the run whose state they start from, which is likely to have a seed next to
   // theirs.
-  reference.deck.system.seed += kSeedOfReference;
+  reference.deck.system.seed = other_seed(reference.deck.system.seed);
   // More replicas and not a longer run: means over another window of time differ where the start
   // is not forgotten.
   if (starts_twice_as_many(reference.deck)) reference.deck.system.replicas *= kReferenceMore;

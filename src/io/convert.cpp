@@ -236,8 +236,10 @@ class Converter {
     for (const Replica& r : contents_.replicas) largest = std::max(largest, r.clock.largest_step());
     return contents_.steps ? largest : 0;
   }
-  /// By the first two frames, or the only one.
+  /// By the first two frames, or the only one; where not all tell their time, frames are 1 ps
+  /// apart.
   double step_ps(const ReplicaClock& clock) const {
+    if (!contents_.times) return 1.0 / static_cast<double>(every(clock));
     const std::int64_t first = first_step(clock);
     if (clock.frames() == 1 && first > 0) return clock.first_ps() / static_cast<double>(first);
     return clock.interval_ps() / static_cast<double>(every(clock));

@@ -30,8 +30,9 @@ class GroReader final : public FrameReader {
   std::vector<int> atom_lines_;
 };
 
-/// Decimals of all positions of a frame in nm: 7, or as many as fit where an atom is farther away
-/// than 99 nm to the left or 999 nm to the right. Velocities in nm/ps have one more.
+/// Decimals of all positions of a frame in nm: 7, or as many as fit where an atom lies at -100 nm
+/// or beyond, or at 1000 nm or beyond on the other side. Velocities in nm/ps have one more, and may
+/// take decimals from the positions as well.
 /// @throws NumericalError when a number is not finite; IoError when one does not fit with 1
 int gro_decimals(std::span<const double> positions_A,
                  std::span<const double> velocities_A_per_akma);

@@ -15,7 +15,7 @@
 namespace tarn::io {
 namespace {
 
-/// With fewer decimals than these bonds are no longer those of the model.
+/// With fewer decimals of an angstrom than these bonds are no longer those of the model.
 constexpr int kFewDecimals = 3;
 
 class GrowingFiles final : public TrajectoryWriter {
@@ -66,8 +66,9 @@ class GrowingFiles final : public TrajectoryWriter {
     const int decimals = decimals_(frame);
     if (decimals >= kFewDecimals) return;
     note_ = fmt::format(
-        "a molecule is so far away that coordinates in {} have {} decimal{}, from step {} of "
-        "replica {} on: write the trajectory as xyz or h5md, or keep the cluster together by "
+        "a molecule is so far away that coordinates in {} have {} decimal{} of an angstrom, from "
+        "step {} of replica {} on: write the trajectory as xyz or h5md, or keep the cluster "
+        "together by "
         "[confinement]",
         extension_, decimals, decimals == 1 ? "" : "s", frame.step, frame.replica);
   }
@@ -114,8 +115,9 @@ std::string as_pdb(const TrajectoryInfo& info, const TrajectoryFrame& frame) {
                    info.sites_per_molecule);
 }
 
+/// Of angstroms, as of all formats.
 int decimals_of_gro(const TrajectoryFrame& frame) {
-  return gro_decimals(frame.positions_A, frame.velocities_A_per_akma);
+  return gro_decimals(frame.positions_A, frame.velocities_A_per_akma) - 1;
 }
 int decimals_of_pdb(const TrajectoryFrame& frame) { return pdb_decimals(frame.positions_A); }
 

@@ -29,7 +29,7 @@ using FrameBytes = std::string (*)(const TrajectoryInfo& info, const TrajectoryF
 /// Where the names of atoms are: in each frame, or in a topology beside the trajectory.
 enum class AtomNames { in_frames, beside };
 
-/// Decimals of the coordinates of a frame in text.
+/// Decimals of the coordinates of a frame in text, in A.
 using FrameDecimals = int (*)(const TrajectoryFrame& frame);
 
 /// One file a replica, which grows by frames.

@@ -18,7 +18,7 @@ void write_averages(const std::string& path, const std::string& provenance,
                     const std::vector<AveragedQuantity>& averages) {
   std::vector<std::string> header{"table",   "quantity",           "mean",
                                   "error",   "autocorrelation_ps", "independent_samples",
-                                  "samples", "converged"};
+                                  "samples", "converged",          "error_of_error"};
   const bool by_bath = std::any_of(averages.begin(), averages.end(),
                                    [](const AveragedQuantity& a) { return a.bath_K.has_value(); });
   if (by_bath) header.insert(header.begin() + 2, "bath_K");
@@ -39,6 +39,7 @@ void write_averages(const std::string& path, const std::string& provenance,
       csv.cell_or_nan(value);
     }
     csv.cell(a.samples).cell(std::int64_t{a.converged});
+    csv.cell_or_nan(a.error_of_error.value_or(kNotKnown));
     text += csv.row();
   }
   io::write_file(path, text);

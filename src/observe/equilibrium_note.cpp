@@ -28,11 +28,17 @@ std::optional<EquilibriumDrift> drift_by(std::span<const Rise> of_baths, bool ea
   if (!all && std::abs(largest.sigmas) <= kOne) return std::nullopt;
   const double mean = all ? rise / count : largest.mean;
   if (std::abs(mean) < 1e-9) return std::nullopt;  // rounding of what does not move
-  return EquilibriumDrift{mean, std::abs(all ? together : largest.sigmas),
-                          count == 1.0 ? ""
-                          : all        ? ", in the mean of the baths"
-                                       : ", of one bath",
-                          early};
+  EquilibriumDrift drift{mean,
+                         std::abs(all ? together : largest.sigmas),
+                         count == 1.0 ? ""
+                         : all        ? ", in the mean of the baths"
+                                      : ", of one bath",
+                         early,
+                         {}};
+  for (const Rise& of_bath : of_baths) {
+    drift.of_baths.push_back(all || std::abs(of_bath.sigmas) > kOne ? of_bath.mean : 0.0);
+  }
+  return drift;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tarn/analysis/halves.hpp"
 
@@ -13,8 +14,9 @@ namespace tarn {
 /// the baths, or in one of them.
 struct EquilibriumDrift {
   double mean, sigmas;
-  const char* of_which;  ///< of the baths, as the note says it
-  bool early = false;    ///< from the first eighth, and not from the first half
+  const char* of_which;          ///< of the baths, as the note says it
+  bool early = false;            ///< from the first eighth, and not from the first half
+  std::vector<double> of_baths;  ///< 0 where it is not clear of the bath, nor of all together
 };
 /// The clearer one of both, if there is one.
 /// @param from_first_half,from_beginning of each bath, the rises that Halves tells

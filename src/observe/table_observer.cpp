@@ -120,12 +120,11 @@ void TableObserver::add_known(const std::vector<std::int64_t>& ids,
 
 std::vector<AveragedQuantity> TableObserver::averages() const {
   std::vector<AveragedQuantity> all;
-  std::map<std::size_t, std::vector<analysis::Halves::Rise>> drifts;  // by column: [bath]
+  std::map<std::size_t, EquilibriumDrift> drifts;  // by column
   for (std::size_t k = 0; k < spec_.steady_columns.size(); ++k) {
     const Rises rises = rises_of(k);
     const auto drift = drift_of(rises.from_first_half, rises.from_beginning);
-    if (!drift) continue;
-    drifts[spec_.steady_columns[k]] = drift->early ? rises.from_beginning : rises.from_first_half;
+    if (drift) drifts[spec_.steady_columns[k]] = *drift;
   }
   for (std::size_t b = 0; b < baths_.size(); ++b) {
     const Averages& bath = of_bath_[b];
@@ -135,7 +134,7 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
       if (average.samples() == 0.0) continue;  // none was known
       all.push_back(average_of(average.result(), average.samples(), spec_.columns[c], b));
       if (const auto drift = drifts.find(c); drift != drifts.end()) {
-        all.back().drift = drift->second[b].mean;
+        all.back().drift = drift->second.of_baths[b];
       }
     }
     if (fluctuates(b)) all.push_back(fluctuation_of(b));
@@ -179,6 +178,7 @@ AveragedQuantity TableObserver::average_of(const analysis::Blocking& b, double s
   a.independent_samples = samples / (2.0 * b.autocorrelation_time);
   a.samples = static_cast<std::int64_t>(samples);
   a.converged = b.converged;
+  if (b.error_of_error > 0.0) a.error_of_error = b.error_of_error;
   a.bath_K = baths_.temperature_K(bath);
   return a;
 }
@@ -190,6 +190,7 @@ AveragedQuantity TableObserver::fluctuation_of(std::size_t bath) const {
       average_of(fluctuation.result(), fluctuation.samples(), spec_.fluctuation->quantity, bath);
   a.mean = spec_.fluctuation->offset + factor * a.mean;
   a.error *= factor;
+  if (a.error_of_error) *a.error_of_error *= factor;
   return a;
 }
 
@@ -211,6 +212,8 @@ AveragedQuantity TableObserver::result_of(std::size_t bath, std::size_t column) 
                      result.error};
   a.independent_samples = static_cast<double>(of_bath.result_replicas);
   a.samples = of_bath.result_replicas;
+  if (a.samples > 1)
+    a.error_of_error = result.error / std::sqrt(2.0 * (a.independent_samples - 1.0));
   a.converged = of_bath.result_replicas >= kEnoughResults && has_settled(of_bath, column);
   a.bath_K = baths_.temperature_K(bath);
   return a;

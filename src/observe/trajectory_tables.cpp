@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "io/replica_clock.hpp"
 #include "io/staged_folder.hpp"
 #include "makers.hpp"
 #include "table_observer.hpp"
@@ -35,41 +36,62 @@ class FrameTimes {
  public:
   void add(std::int64_t replica, std::int64_t place, std::optional<double> time_ps) {
     ++frames_;
-    if (!time_ps) return;
-    ++timed_;
-    const auto [last, is_first] = last_.try_emplace(replica, Place{place, *time_ps});
-    if (is_first) return;
-    spacings_ps_.push_back((*time_ps - last->second.time_ps) /
-                           static_cast<double>(place - last->second.number));
-    last->second = {place, *time_ps};
+    if (time_ps) by_replica_[replica].push_back({place, *time_ps});
   }
-  bool are_known() const { return frames_ > 0 && timed_ == frames_; }
-  /// From a frame to the next of its file, left out or not: the median.
+  /// Where frames have one time all, as in a file without a time step, it is none.
+  bool are_known() const {
+    std::int64_t timed = 0;
+    bool passes = frames_ == 1;
+    for (const auto& [replica, frames] : by_replica_) {
+      timed += static_cast<std::int64_t>(frames.size());
+      passes = passes || frames.size() == 1;
+      for (const Timed& frame : frames) passes = passes || frame.time_ps != frames[0].time_ps;
+    }
+    return timed == frames_ && passes;
+  }
+  bool are_told_by_some() const { return !are_known() && !by_replica_.empty(); }
+  /// From a frame to the next of its file, left out or not, by the longest replica.
   std::optional<double> interval_ps() const {
-    if (!are_known() || spacings_ps_.empty()) return std::nullopt;
-    std::vector<double> sorted = spacings_ps_;
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::nth_element(sorted.begin(), middle, sorted.end());
-    return *middle;
+    std::int64_t longest = 0;
+    double interval_ps = 0.0;
+    for (const auto& [replica, frames] : by_replica_) {
+      const Timed &first = frames.front(), &last = frames.back();
+      if (last.place - first.place <= longest) continue;
+      longest = last.place - first.place;
+      interval_ps = (last.time_ps - first.time_ps) / static_cast<double>(longest);
+    }
+    return longest > 0 ? std::optional(interval_ps) : std::nullopt;
   }
   bool go_on() const {
-    return std::all_of(spacings_ps_.begin(), spacings_ps_.end(), [](double s) { return s > 0.0; });
+    return std::all_of(by_replica_.begin(), by_replica_.end(), [](const auto& replica) {
+      const std::vector<Timed>& frames = replica.second;
+      return std::adjacent_find(frames.begin(), frames.end(), [](const Timed& a, const Timed& b) {
+               return a.time_ps >= b.time_ps;
+             }) == frames.end();
+    });
   }
-  /// To the digits that formats give of times.
+  /// To what formats hold of times: single precision, or the five decimals of GROMACS.
   bool are_even() const {
-    const double usual = interval_ps().value_or(0.0);
-    return std::all_of(spacings_ps_.begin(), spacings_ps_.end(),
-                       [&](double spacing) { return std::abs(spacing - usual) <= 1e-2 * usual; });
+    constexpr double kDecimals_ps = 1e-5;
+    const double interval = interval_ps().value_or(0.0);
+    for (const auto& [replica, frames] : by_replica_) {
+      for (const Timed& frame : frames) {
+        const double even =
+            frames[0].time_ps + static_cast<double>(frame.place - frames[0].place) * interval;
+        if (io::are_one_time(frame.time_ps, even)) continue;
+        if (std::abs(frame.time_ps - even) > kDecimals_ps) return false;
+      }
+    }
+    return true;
   }
 
  private:
-  struct Place {
-    std::int64_t number;
+  struct Timed {
+    std::int64_t place;
     double time_ps;
   };
-  std::map<std::int64_t, Place> last_;  // by replica
-  std::vector<double> spacings_ps_;
-  std::int64_t frames_ = 0, timed_ = 0;
+  std::map<std::int64_t, std::vector<Timed>> by_replica_;
+  std::int64_t frames_ = 0;
 };
 
 /// What one pass over the frames finds out.
@@ -83,6 +105,9 @@ struct Contents {
 
 /// What there is to say about times.
 std::optional<std::string> note_on_times(const FrameTimes& times) {
+  if (times.are_told_by_some()) {
+    return "not all frames have times of their own: time_ps counts the frames of a replica";
+  }
   if (!times.are_known()) return "the frames have no times: time_ps counts them";
   if (!times.go_on()) {
     return "times of frames go back, or come twice: time_ps has them as they are, and "
@@ -217,7 +242,7 @@ Indices observe_all(TrajectoryFrames frames, bool lindemann,
     if (lindemann) indices[frames.replica()].add(structure->positions_A);
     Frame frame;
     frame.step = frames.place();
-    frame.time_ps = structure->time_ps().value_or(0.0);
+    frame.time_ps = structure->time_ps().value_or(0.0);  // not looked at where some have none
     frame.molecules = structure->molecules;
     frame.replica_ids = {frames.replica()};
     frame.positions_A = structure->positions_A;
@@ -264,8 +289,8 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   info.replicas = static_cast<int>(contents.replicas);
   info.provenance = contents.provenance;
   info.frames_have_times = times.are_known();
-  info.timestep_fs =
-      1000.0 * (times.go_on() && times.are_even() ? times.interval_ps().value_or(1.0) : 1.0);
+  const bool even = times.are_known() && times.go_on() && times.are_even();
+  info.timestep_fs = 1000.0 * (even ? times.interval_ps().value_or(1.0) : 1.0);
   ObserveCluster cluster;
   cluster.every = options.frames.every;
   const std::int64_t n = contents.molecules;

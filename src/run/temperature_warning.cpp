@@ -79,8 +79,8 @@ std::optional<std::string> friction_warning(const System& system) {
   if (t.all > 1.0 - kTold && t.translation > 1.0 - kTold) return std::nullopt;
   return fmt::format(
       "with rigid bonds, this step and friction_amu_per_ps the molecules are colder than their "
-      "bath: by {:.1f} % in "
-      "all, and by {:.1f} % where they move as a whole; friction_per_ps is exact",
+      "bath: by {:.1f} % in all, and by {:.1f} % where they move as a whole; friction_per_ps is "
+      "exact",
       100.0 * (1.0 - t.all), 100.0 * (1.0 - t.translation));
 }
 

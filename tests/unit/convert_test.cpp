@@ -257,8 +257,9 @@ TEST_F(Convert, TellsWhatIsLost) {
   distant[6] -= 0.24;
   distant[7] += 0.9266;
   test::write_text(folder_.file("distant.xyz"), xyz_frame(distant, {}, "step=0 time_ps=0"));
-  EXPECT_TRUE(contains(notes_of(folder_.file("distant.xyz"), "distant.pdb"),
-                       "coordinates in .pdb have 1 decimal, from step 0 of replica 0 on"));
+  EXPECT_TRUE(
+      contains(notes_of(folder_.file("distant.xyz"), "distant.pdb"),
+               "coordinates in .pdb have 1 decimal of an angstrom, from step 0 of replica 0 on"));
   EXPECT_EQ(notes_of(folder_.file("distant.xyz"), "distant.h5"), "");
 }
 
@@ -398,6 +399,16 @@ TEST_F(Convert, DcdKeepsTimes) {
       expect_times("out-0001.dcd", 0.0, 1.0);
     }
   }
+
+  // Where one frame does not tell its time, the numbers of the frames stand in place of it.
+  std::string text;
+  for (int i = 0; i < 4; ++i) {
+    text += xyz_frame(some_positions(kMolecules, i, 0), {},
+                      i == 2 ? "replica=0" : fmt::format("replica=0 time_ps={}", 0.5 * i));
+  }
+  test::write_text(folder_.file("in.xyz"), text);
+  notes_of_conversion();
+  expect_times("out.dcd", 0.0, 1.0);
 
   // There is no place for a time of the first step.
   write_frames(1, false, true, 7.0);

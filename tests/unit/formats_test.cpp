@@ -403,7 +403,7 @@ TEST_F(Formats, GroHasFewerDecimalsWhereAnAtomIsFarAway) {
 
 TEST_F(Formats, FewDecimalsAreToldOnce) {
   for (const auto& [id, far_A, decimals] :
-       {std::tuple{FileFormat::gro, 1e8, "2"}, {FileFormat::pdb, 2e4, "2"}}) {
+       {std::tuple{FileFormat::gro, 1e8, "1 decimal"}, {FileFormat::pdb, 2e4, "2 decimals"}}) {
     const auto writer = format_of(id).write(info());
     writer->create();
     std::vector<double> x = some_positions(3, 0);
@@ -412,8 +412,8 @@ TEST_F(Formats, FewDecimalsAreToldOnce) {
     for (std::size_t i = 18; i < 27; ++i) x[i] += far_A;
     for (const std::int64_t step : {20, 30}) writer->append({0, step, 0.0, x});
     ASSERT_EQ(writer->notes().size(), 1u);
-    EXPECT_TRUE(
-        contains(writer->notes().front(), fmt::format("have {} decimals, from step 20", decimals)));
+    EXPECT_TRUE(contains(writer->notes().front(),
+                         fmt::format("have {} of an angstrom, from step 20", decimals)));
   }
 }
 

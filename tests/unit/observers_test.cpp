@@ -509,6 +509,7 @@ TEST_F(ObserversTest, AveragesLeaveOutTheTransientAndTakeAllReplicas) {
                      expected.autocorrelation_time * 10.0 * kStepPs);
     EXPECT_DOUBLE_EQ(energies[0].independent_samples, 24.0 / expected.autocorrelation_time);
     EXPECT_GT(energies[0].error, 0.0);
+    EXPECT_EQ(energies[0].error_of_error.value(), expected.error_of_error);
 
     EXPECT_TRUE(observers[1]->averages().empty()) << "conserved quantities have no averages";
     const AveragedQuantity index = observers[2]->averages().back();
@@ -519,6 +520,8 @@ TEST_F(ObserversTest, AveragesLeaveOutTheTransientAndTakeAllReplicas) {
     EXPECT_EQ(index.error, analysis::mean_and_error(last).error);
     EXPECT_FALSE(index.autocorrelation_ps);
     EXPECT_EQ(index.samples, 3);
+    EXPECT_DOUBLE_EQ(index.error_of_error.value(), 0.5 * index.error)
+        << "of two degrees of freedom";
   }
 }
 
@@ -531,7 +534,7 @@ TEST(Observers, AveragesThatAreNotFiniteAreNotKnown) {
   a.samples = 7;
   write_averages(folder.file("averages.csv"), "p", {a});
   EXPECT_TRUE(
-      contains(read_text(folder.file("averages.csv")), "\nenergies,x,1.5,nan,nan,nan,7,1\n"));
+      contains(read_text(folder.file("averages.csv")), "\nenergies,x,1.5,nan,nan,nan,7,1,nan\n"));
 }
 
 TEST_F(ObserversTest, AveragesOfSeveralBathsAreKeptApart) {

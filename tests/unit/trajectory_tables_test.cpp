@@ -237,10 +237,22 @@ TEST_F(TrajectoryTablesTest, FramesHaveTheirOwnTimes) {
   TrajectoryTables result = tables({file_of("one.xyz", {7.0}), late});
   EXPECT_TRUE(result.notes.empty());
   EXPECT_EQ(times_of(), (Times{"7", "100.5", "101", "101.5", "102"}));
-  for (const AveragedQuantity& a : result.averages) {
-    if (a.quantity != "potential_kcal_per_mol") continue;
-    EXPECT_GE(a.autocorrelation_ps, 0.5 * 0.5);
-  }
+  const auto correlation_ps = [&] {
+    for (const AveragedQuantity& a : result.averages) {
+      if (a.quantity == "potential_kcal_per_mol") return a.autocorrelation_ps.value();
+    }
+    return std::nan("");
+  };
+  const double in_ps = correlation_ps();
+  // The same frames without times count as 1 ps apart.
+  const std::string text = read_text(late);
+  write_text(folder_.file("counted.xyz"),
+             std::regex_replace(text, std::regex(" time_ps=[^ ]*"), ""));
+  result = tables({folder_.file("counted.xyz")});
+  const double in_frames = correlation_ps();
+  result = tables({late});
+  EXPECT_GT(in_ps, 0.0);
+  EXPECT_DOUBLE_EQ(correlation_ps(), 0.5 * in_frames);
   // A gap, and another interval than that of the others.
   result = tables({file_of("gap.xyz", {0.0, 0.5, 1.0, 10.0, 10.5})});
   EXPECT_EQ(told(result, "not evenly spaced"), 1);
@@ -252,6 +264,17 @@ TEST_F(TrajectoryTablesTest, FramesHaveTheirOwnTimes) {
     EXPECT_EQ(told(result, "not evenly spaced"), 1);
     EXPECT_EQ(times_of(), (Times{"0", "0", "0.5", "1", "1.5", "5", "10"}));
   }
+  // What single precision holds of late times is even.
+  std::vector<double> rounded;
+  for (int k = 0; k < 40; ++k)
+    rounded.push_back(static_cast<double>(200000.0f + 0.05f * static_cast<float>(k)));
+  result = tables({file_of("rounded.xyz", rounded)});
+  EXPECT_EQ(told(result, "evenly"), 0);
+  EXPECT_EQ(told(result, "twice"), 0);
+  // Frames of one time all, as of a file without a time step, are counted.
+  result = tables({file_of("same.xyz", {5.0, 5.0, 5.0})});
+  EXPECT_EQ(told(result, "no times") + told(result, "not all frames have times"), 1);
+  EXPECT_EQ(times_of(), (Times{"0", "1", "2"}));
   // A frame that comes twice, as where two pieces of a run were put together.
   result = tables({file_of("twice.xyz", {0.0, 0.0, 0.5, 1.0})});
   EXPECT_EQ(told(result, "come twice"), 1);
