@@ -75,7 +75,7 @@ class HostCopy {
   HostCopy() = default;
   HostCopy(const HostCopy&) = delete;
   HostCopy& operator=(const HostCopy&) = delete;
-  ~HostCopy() { cudaFreeHost(locked_); }
+  ~HostCopy() { release(); }
 
   /// Begins to copy. The numbers are there when the stream was waited for.
   void take(const DeviceBuffer<T>& from, cudaStream_t stream) {
@@ -90,8 +90,12 @@ class HostCopy {
 
  private:
   T* place() { return locked_ != nullptr ? locked_ : pageable_.data(); }
+  /// cudaFreeHost() does not say what it does with a null pointer.
+  void release() {
+    if (locked_ != nullptr) cudaFreeHost(std::exchange(locked_, nullptr));
+  }
   void reserve(std::size_t size) {
-    cudaFreeHost(std::exchange(locked_, nullptr));
+    release();
     pageable_.clear();
     size_ = size;
     if (size == 0 || cudaMallocHost(&locked_, size * sizeof(T)) == cudaSuccess) return;

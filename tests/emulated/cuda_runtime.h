@@ -344,7 +344,7 @@ cudaError_t cudaMallocHost(T** data, std::size_t bytes) {
   return cudaSuccess;
 }
 inline cudaError_t cudaFreeHost(void* data) {
-  if (data == nullptr) return cudaSuccess;
+  if (data == nullptr) throw std::logic_error("nothing to be freed");
   tarn::emulated::finish_all();
   ::operator delete(data);
   return cudaSuccess;
