@@ -133,8 +133,8 @@ class Comparison {
         warn(contestants_[k].label + ": " + note);
       }
     }
+    if (!options_.steps.empty()) tell_short_timings();
     // The schemes' own keys are in the labels; what is left is the same for all of them.
-    tell_short_timings();
     const std::string provenance = provenance_of(contestants_.front().deck, molecules_);
     write_water_table(result_, provenance);
     write_rdf(provenance);
