@@ -82,30 +82,28 @@ class HostCopy {
     if (size_ != from.size()) reserve(from.size());
     if (size_ == 0) return;
     cuda_check(
-        cudaMemcpyAsync(place(), from.get(), size_ * sizeof(T), cudaMemcpyDeviceToHost, stream));
+        cudaMemcpyAsync(data_, from.get(), size_ * sizeof(T), cudaMemcpyDeviceToHost, stream));
   }
-  std::span<const T> values() const {
-    return {locked_ != nullptr ? locked_ : pageable_.data(), size_};
-  }
+  std::span<const T> values() const { return {data_, size_}; }
 
  private:
-  T* place() { return locked_ != nullptr ? locked_ : pageable_.data(); }
   /// cudaFreeHost() does not say what it does with a null pointer.
   void release() {
-    if (locked_ != nullptr) cudaFreeHost(std::exchange(locked_, nullptr));
+    if (data_ != nullptr && pageable_.empty()) cudaFreeHost(data_);
+    data_ = nullptr;
+    pageable_.clear();
   }
   void reserve(std::size_t size) {
     release();
-    pageable_.clear();
     size_ = size;
-    if (size == 0 || cudaMallocHost(&locked_, size * sizeof(T)) == cudaSuccess) return;
+    if (size == 0 || cudaMallocHost(&data_, size * sizeof(T)) == cudaSuccess) return;
     cudaGetLastError();  // forget it
-    locked_ = nullptr;
     pageable_.resize(size);
+    data_ = pageable_.data();
   }
 
-  T* locked_ = nullptr;
-  std::vector<T> pageable_;
+  T* data_ = nullptr;          // page-locked, or of pageable_
+  std::vector<T> pageable_{};  // empty where there was page-locked memory
   std::size_t size_ = 0;
 };
 

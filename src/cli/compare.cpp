@@ -111,12 +111,9 @@ void print_mechanics(std::FILE* out, const Deck& deck, const CompareResult& resu
              steps_text(result.mechanics, time, &MechanicsSchemeResult::step, ""));
   std::vector<std::string> header{"scheme",   "steps/s",       "forces a step",
                                   "Hessians", "linear solves", "iterations"};
-  // What a scheme conserves is not known where it failed before its first step.
-  const auto most = std::max_element(result.mechanics.begin(), result.mechanics.end(),
-                                     [](const MechanicsSchemeResult& a, const auto& b) {
-                                       return a.changes.size() < b.changes.size();
-                                     });
-  for (const auto& [name, change] : most->changes) header.push_back("max change of " + name);
+  for (const std::string& name : conserved_names(result.mechanics)) {
+    header.push_back("max change of " + name);
+  }
   header.push_back("stopped after");
   std::vector<std::vector<std::string>> rows{header};
   for (const MechanicsSchemeResult& s : result.mechanics) {
@@ -287,17 +284,15 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
     for (const std::string& picture : result.pictures) fmt::print(out, "Picture: {}\n", picture);
     return;
   }
+  const double duration_fs = static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs;
   fmt::print(out, "{}, {} x {} replicas, {}, {}\n\n", deck.name,
              deck.system.molecules > 0
                  ? fmt::format("{} molecules", deck.system.molecules)
                  : "molecules of " + deck.system.file.value_or(deck.system.state.value_or("")),
              deck.system.replicas,
              options.steps.empty()
-                 ? steps_text(result.schemes,
-                              static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs,
-                              &SchemeResult::timestep_fs, " fs")
-                 : fmt::format("{:g} ps", static_cast<double>(deck.run.steps) *
-                                              deck.integrator.timestep_fs * 1e-3),
+                 ? steps_text(result.schemes, duration_fs, &SchemeResult::timestep_fs, " fs")
+                 : fmt::format("{:g} ps", duration_fs * 1e-3),
              result.device);
   for (const SchemeResult& s : result.schemes) {
     if (!s.blow_ups.empty()) exit_code = static_cast<int>(ExitCode::numerical);

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <ctime>
 #include <numeric>
-#include <string_view>
 
 #include "observe/equilibrium_note.hpp"
 #include "run/temperature_warning.hpp"
@@ -19,20 +18,12 @@ std::int64_t next_multiple(std::int64_t step, std::int64_t every) {
   return step - step % every + every;
 }
 
-/// How a quantity rose, by bath.
-struct Rises {
-  std::vector<analysis::Halves::Rise> from_first_half, from_beginning;
-
-  explicit Rises(const std::vector<SteadyQuantity>& of_baths) {
-    for (const SteadyQuantity& of_bath : of_baths) {
-      from_first_half.push_back(of_bath.halves.rise(of_bath.mean.result().error));
-      from_beginning.push_back(of_bath.halves.rise_from_beginning());
-    }
+Rises rises_of(const std::vector<SteadyQuantity>& of_baths) {
+  Rises rises;
+  for (const SteadyQuantity& of_bath : of_baths) {
+    rises.add(of_bath.halves, of_bath.mean.result().error);
   }
-};
-/// What to tell of a quantity that is not steady.
-std::optional<std::string> note_on(std::string_view quantity, const Rises& rises) {
-  return note_on_equilibrium(quantity, rises.from_first_half, rises.from_beginning);
+  return rises;
 }
 
 }  // namespace
@@ -116,12 +107,12 @@ std::vector<std::string> end_notes(const Contestant& c) {
     if (note) notes.push_back(*note);
   };
   // By the names of their columns in energies.csv.
-  add(note_on("potential_kcal_per_mol", Rises(c.potential_of_bath)));
-  const Rises temperature(c.temperature_of_bath);
-  add(note_on("temperature_K", temperature));
+  add(note_on_equilibrium("potential_kcal_per_mol", rises_of(c.potential_of_bath)));
+  const Rises temperature = rises_of(c.temperature_of_bath);
+  add(note_on_equilibrium("temperature_K", temperature));
   if (c.deck.thermostat.kind == Thermostat::none) return notes;
-  add(friction_warning(make_system(c.deck, c.engine->state().molecules)));
-  const auto drift = drift_of(temperature.from_first_half, temperature.from_beginning);
+  add(friction_warning(make_system(c.deck, c.molecules)));
+  const auto drift = drift_of(temperature);
   for (std::size_t bath = 0; bath < c.temperature_of_bath.size(); ++bath) {
     const analysis::PooledBlocking& of_bath = c.temperature_of_bath[bath].mean;
     if (of_bath.samples() == 0.0) continue;
@@ -141,8 +132,9 @@ Contestant make_contestant(const Deck& deck, const std::string& label, const Sta
   Contestant c;
   c.label = label;
   c.deck = deck;
+  c.molecules = start.state.molecules;
   const PairCountRequest counts = make_pair_count_request(deck);
-  c.engine = make_engine(make_system(deck, start.state.molecules), start.state, counts,
+  c.engine = make_engine(make_system(deck, c.molecules), start.state, counts,
                          {deck.run.device, deck.run.threads});
   for (analysis::PooledBlocking* q :
        {&c.temperature, &c.translation, &c.rotation, &c.bond, &c.potential}) {

@@ -38,6 +38,7 @@ struct SteadyQuantity {
 struct Contestant {
   std::string label;
   Deck deck;
+  int molecules = 0;  ///< of a replica
   std::unique_ptr<Engine> engine;
   analysis::PooledBlocking temperature, translation, rotation, bond, potential;
   std::optional<Baths> baths;

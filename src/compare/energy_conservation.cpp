@@ -40,7 +40,7 @@ io::Plot energy_plot(const std::vector<EnergyPoint>& points, const std::vector<S
       if (cost) s.marks.push_back(fmt::format("{:g}", point.timestep_fs));
       s.y.push_back(point.energy_rms.mean);
       errors.push_back(point.energy_rms.error);
-      cost_errors.push_back(std::isfinite(point.us_per_ps_err) ? point.us_per_ps_err : 0.0);
+      cost_errors.push_back(point.us_per_ps_err);
       left = std::min(left, s.x.back());
       right = std::max(right, s.x.back());
       low = std::min(low, s.y.back());

@@ -38,13 +38,11 @@ io::Series curve_of(const std::vector<CostPoint>& points, std::size_t number,
     s.x.push_back(point.us_per_ps);
     s.y.push_back(std::fabs(e.mean));
     errors.push_back(known_or_zero(e.error));
-    cost_errors.push_back(known_or_zero(point.us_per_ps_err));
+    cost_errors.push_back(point.us_per_ps_err);
     if (curve.marked) s.marks.push_back(fmt::format("{:g}", point.timestep_fs));
   }
   s.set_error(errors);
-  const bool has_cost_errors =
-      std::any_of(cost_errors.begin(), cost_errors.end(), [](double error) { return error > 0.0; });
-  if (has_cost_errors) s.set_x_error(cost_errors);
+  s.set_x_error(cost_errors);
   for (std::size_t k = 0; k < s.x.size(); ++k) {
     if (s.y[k] >= lowest) continue;
     moved.x.push_back(s.x[k]);
@@ -61,8 +59,9 @@ io::Series curve_of(const std::vector<CostPoint>& points, std::size_t number,
 double jackknife_error(const Distances& a, const Distances& b) {
   std::vector<double> without;
   for (const std::vector<double>& group : a.of_groups) {
-    if (std::all_of(group.begin(), group.end(), [](double count) { return count == 0.0; }))
-      continue;
+    const bool is_empty =
+        std::all_of(group.begin(), group.end(), [](double count) { return count == 0.0; });
+    if (is_empty) continue;
     std::vector<double> rest = a.counts;
     for (std::size_t k = 0; k < rest.size(); ++k) rest[k] -= group[k];
     without.push_back(analysis::total_variation(rest, b.counts));

@@ -308,11 +308,8 @@ class MechanicsComparison {
                                     "force_evaluations",
                                     "hessian_evaluations",
                                     "third_derivative_evaluations"};
-    // One that could not begin has none.
-    const auto with_most = std::max_element(
-        result_.mechanics.begin(), result_.mechanics.end(),
-        [](const auto& a, const auto& b) { return a.changes.size() < b.changes.size(); });
-    for (const auto& [name, change] : with_most->changes) header.push_back(name + "_change_max");
+    const std::vector<std::string> conserved = conserved_names(result_.mechanics);
+    for (const std::string& name : conserved) header.push_back(name + "_change_max");
     header.insert(header.end(), {"step", "us_per_time", "forces_per_time"});
     if (by_step()) {
       header.insert(header.end(), {"error_q_max", "error_q_end", "error_v_max", "error_v_end",
@@ -331,7 +328,7 @@ class MechanicsComparison {
       csv.cell(s.linear_solves_per_step).cell(s.iterations_per_step);
       csv.cell(s.force_evaluations).cell(s.hessian_evaluations);
       csv.cell(s.third_derivative_evaluations);
-      for (std::size_t k = 0; k < with_most->changes.size(); ++k) {
+      for (std::size_t k = 0; k < conserved.size(); ++k) {
         csv.cell_or_nan(k < s.changes.size() ? s.changes[k].second : kNone);
       }
       csv.cell(s.step).cell_or_nan(s.us_per_time).cell_or_nan(s.forces_per_time);

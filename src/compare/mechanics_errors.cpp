@@ -145,6 +145,16 @@ std::string colour_of_curve(std::size_t curve) {
   return place < kPalette ? io::palette_colour(place) : kMoreColours[place - kPalette];
 }
 
+std::vector<std::string> conserved_names(const std::vector<MechanicsSchemeResult>& results) {
+  const auto most = std::max_element(
+      results.begin(), results.end(),
+      [](const auto& a, const auto& b) { return a.changes.size() < b.changes.size(); });
+  std::vector<std::string> names;
+  if (most == results.end()) return names;
+  for (const auto& [name, change] : most->changes) names.push_back(name);
+  return names;
+}
+
 std::vector<SchemeOrder> orders_of(const std::vector<MechanicsSchemeResult>& results,
                                    const std::vector<std::string>& schemes) {
   std::vector<SchemeOrder> orders;

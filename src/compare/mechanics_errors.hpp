@@ -11,6 +11,10 @@
 
 namespace tarn {
 
+/// Names of the conserved quantities that the results have changes of; one that failed before its
+/// first step has none.
+std::vector<std::string> conserved_names(const std::vector<MechanicsSchemeResult>& results);
+
 /// The orders of q and of v, scheme by scheme, with what a step costs.
 std::vector<SchemeOrder> orders_of(const std::vector<MechanicsSchemeResult>& results,
                                    const std::vector<std::string>& schemes);

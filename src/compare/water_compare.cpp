@@ -120,7 +120,7 @@ class Comparison {
       for (const std::string& note : starts.back()->notes) warn(v.label + ": " + note);
     }
     result_.device = contestants_.front().engine->description();
-    molecules_ = contestants_.front().engine->state().molecules;
+    molecules_ = contestants_.front().molecules;
   }
 
   void go() {

@@ -1,6 +1,5 @@
 #include "gro.hpp"
 
-#include <algorithm>
 #include <array>
 #include <iterator>
 
@@ -114,17 +113,6 @@ bool fits(double value, int decimals) {
   return word.size() == kWidth && word[0] == ' ';
 }
 
-/// Smallest and largest of some numbers, and 0. @throws NumericalError
-std::array<double, 2> extremes(std::span<const double> values, double unit) {
-  std::array<double, 2> both{0.0, 0.0};
-  for (const double value : values) {
-    check_finite(value);
-    both[0] = std::min(both[0], value / unit);
-    both[1] = std::max(both[1], value / unit);
-  }
-  return both;
-}
-
 }  // namespace
 
 int GroReader::read_count() {
@@ -194,13 +182,13 @@ std::optional<Structure> GroReader::next() {
 
 int gro_decimals(std::span<const double> positions_A,
                  std::span<const double> velocities_A_per_akma) {
-  const auto places = extremes(positions_A, kAngstromPerNm);
-  const auto velocities = extremes(velocities_A_per_akma, kAngstromPerAkmaPerNmPerPs);
+  const auto places = extremes(positions_A);
+  const auto velocities = extremes(velocities_A_per_akma);
   int decimals = kDecimals;
   for (std::size_t i = 0; i < 2; ++i) {
-    while (decimals > 0 && !(fits(places[i], decimals) && fits(velocities[i], decimals + 1))) {
-      --decimals;
-    }
+    const double nm = places[i] / kAngstromPerNm;
+    const double nm_per_ps = velocities[i] / kAngstromPerAkmaPerNmPerPs;
+    while (decimals > 0 && !(fits(nm, decimals) && fits(nm_per_ps, decimals + 1))) --decimals;
   }
   if (decimals == 0) {
     throw IoError(

@@ -76,10 +76,11 @@ bool is_box(std::string_view line) {
 }
 
 /// As many of three decimals as fit. @throws NumericalError, IoError
-int decimals_of(double value) {
+std::string coordinate(double value) {
   check_finite(value);
   for (int decimals = kMostDecimals; decimals >= 0; --decimals) {
-    if (fmt::formatted_size("{:8.{}f}", value, decimals) == kCoordinateWidth) return decimals;
+    std::string word = fmt::format("{:8.{}f}", value, decimals);
+    if (word.size() == kCoordinateWidth) return word;
   }
   throw IoError(
       fmt::format("{:.0f} A does not fit the columns of a PDB file: write this trajectory as xyz "
@@ -87,7 +88,11 @@ int decimals_of(double value) {
                   value));
 }
 
-std::string coordinate(double value) { return fmt::format("{:8.{}f}", value, decimals_of(value)); }
+int decimals_of(double value) {
+  const std::string word = coordinate(value);
+  const std::size_t point = word.find('.');
+  return point == std::string::npos ? 0 : static_cast<int>(word.size() - point - 1);
+}
 
 std::string atom_records(std::span<const double> positions_A, int sites_per_molecule) {
   const auto sites = static_cast<std::size_t>(sites_per_molecule);
@@ -141,9 +146,8 @@ std::optional<Structure> PdbReader::next() {
 }
 
 int pdb_decimals(std::span<const double> positions_A) {
-  int decimals = kMostDecimals;
-  for (const double value : positions_A) decimals = std::min(decimals, decimals_of(value));
-  return decimals;
+  const auto [least, most] = extremes(positions_A);
+  return std::min(decimals_of(least), decimals_of(most));
 }
 
 std::string pdb_frame(std::span<const double> positions_A, std::int64_t model,

@@ -1,6 +1,8 @@
 #include "tarn/io/plot.hpp"
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
@@ -113,7 +115,13 @@ void set_spread(const std::vector<double>& about, std::span<const double> error,
 
 void Series::set_error(std::span<const double> error) { set_spread(y, error, low, high); }
 
-void Series::set_x_error(std::span<const double> error) { set_spread(x, error, x_low, x_high); }
+void Series::set_x_error(std::span<const double> error) {
+  std::vector<double> known(error.begin(), error.end());
+  for (double& e : known) e = std::isfinite(e) ? e : 0.0;
+  if (std::any_of(known.begin(), known.end(), [](double e) { return e > 0.0; })) {
+    set_spread(x, known, x_low, x_high);
+  }
+}
 
 bool can_draw() { return !find_gnuplot().empty(); }
 

@@ -68,8 +68,7 @@ class GrowingFiles final : public TrajectoryWriter {
     note_ = fmt::format(
         "a molecule is so far away that coordinates in {} have {} decimal{} of an angstrom, from "
         "step {} of replica {} on: write the trajectory as xyz or h5md, or keep the cluster "
-        "together by "
-        "[confinement]",
+        "together by [confinement]",
         extension_, decimals, decimals == 1 ? "" : "s", frame.step, frame.replica);
   }
 

@@ -223,4 +223,14 @@ void check_finite(double value) {
       "Try a smaller timestep or a start without overlaps.");
 }
 
+std::array<double, 2> extremes(std::span<const double> values) {
+  std::array<double, 2> both{0.0, 0.0};
+  for (const double value : values) {
+    check_finite(value);
+    both[0] = std::min(both[0], value);
+    both[1] = std::max(both[1], value);
+  }
+  return both;
+}
+
 }  // namespace tarn::io

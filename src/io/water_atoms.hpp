@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -103,5 +104,7 @@ class WaterWithoutNames {
 
 /// @throws NumericalError, for a structure that holds a number that is not finite
 void check_finite(double value);
+/// Smallest and largest of some numbers, and 0. @throws NumericalError
+std::array<double, 2> extremes(std::span<const double> values);
 
 }  // namespace tarn::io

@@ -33,13 +33,6 @@ double angular_momentum_z(const MechanicalSystem& system, const Vector& x, const
   return sum;
 }
 
-Vector multipliers_at(const MechanicalSystem& system, const Constraint& constraint, const Vector& x,
-                      const Vector& v) {
-  BandMatrix gram(constraint.count(), constraint.coupling());
-  constraint.add_gram(x, x, system.masses(), 1.0, gram);
-  return gram.solve(constraint.curvatures(x, v) + constraint.rates(x, system.acceleration(x)));
-}
-
 Matrix derivative(const std::function<Vector(const Vector&)>& map, const Vector& at,
                   double spacing) {
   constexpr std::array<double, 6> weights{6.0 / 7.0,   -15.0 / 56.0, 5.0 / 63.0,

@@ -150,6 +150,18 @@ void Rk4::step(State& s) {
 
 // --- constraints ---------------------------------------------------------------------------------
 
+Vector solve_gram(const Constraint& constraint, const Vector& masses, const Vector& x,
+                  const Vector& values) {
+  BandMatrix gram(constraint.count(), constraint.coupling());
+  constraint.add_gram(x, x, masses, 1.0, gram);
+  return gram.solve(values);
+}
+
+Vector multipliers_at(const Constraint& constraint, const Vector& masses, const Vector& x,
+                      const Vector& v, const Vector& a) {
+  return solve_gram(constraint, masses, x, constraint.curvatures(x, v) + constraint.rates(x, a));
+}
+
 void ConstrainedMethod::solve_multipliers(const Vector& x, const Vector& gradient, const Vector& y,
                                           double weight, State& s) {
   Vector q = y - weight * system_.mass_solve(constraint_.forces(x, s.lambda));
@@ -206,9 +218,7 @@ void Rattle::step(State& s) {
   const Vector gradient = system_.gradient(s.x);
   const Vector a = system_.mass_solve(-gradient);
   s.v += 0.5 * h_ * (s.f + a);
-  BandMatrix gram(constraint_.count(), constraint_.coupling());
-  constraint_.add_gram(s.x, s.x, system_.masses(), 1.0, gram);
-  const Vector mu = gram.solve(constraint_.rates(s.x, s.v));
+  const Vector mu = solve_gram(constraint_, system_.masses(), s.x, constraint_.rates(s.x, s.v));
   s.v -= system_.mass_solve(constraint_.forces(s.x, mu));
   ++costs_.linear_solves;
   const double weight = 0.5 * h_ * h_;
@@ -218,13 +228,12 @@ void Rattle::step(State& s) {
 
 Vector ConstrainedMidpoint::solve_gram(const Vector& x, const Vector& values) {
   ++costs_.linear_solves;
-  BandMatrix gram(constraint_.count(), constraint_.coupling());
-  constraint_.add_gram(x, x, system_.masses(), 1.0, gram);
-  return gram.solve(values);
+  return mechanics::solve_gram(constraint_, system_.masses(), x, values);
 }
 
 Vector ConstrainedMidpoint::multipliers(const Vector& x, const Vector& v, const Vector& a) {
-  return solve_gram(x, constraint_.curvatures(x, v) + constraint_.rates(x, a));
+  ++costs_.linear_solves;
+  return multipliers_at(constraint_, system_.masses(), x, v, a);
 }
 
 void ConstrainedMidpoint::begin(State& s) {

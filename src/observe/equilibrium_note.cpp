@@ -9,7 +9,7 @@ namespace {
 
 using Rise = analysis::Halves::Rise;
 
-std::optional<EquilibriumDrift> drift_by(std::span<const Rise> of_baths, bool early) {
+std::optional<EquilibriumDrift> drift_by(const std::vector<Rise>& of_baths, bool early) {
   // By chance in one run of two thousand, of two columns that are looked at in two ways; the second
   // is for the largest of many.
   constexpr double kTogether = 3.8, kOne = 4.5;
@@ -43,17 +43,20 @@ std::optional<EquilibriumDrift> drift_by(std::span<const Rise> of_baths, bool ea
 
 }  // namespace
 
-std::optional<EquilibriumDrift> drift_of(std::span<const Rise> from_first_half,
-                                         std::span<const Rise> from_beginning) {
-  const auto halves = drift_by(from_first_half, false), beginning = drift_by(from_beginning, true);
+void Rises::add(const analysis::Halves& halves, double error) {
+  from_first_half.push_back(halves.rise(error));
+  from_beginning.push_back(halves.rise_from_beginning());
+}
+
+std::optional<EquilibriumDrift> drift_of(const Rises& rises) {
+  const auto halves = drift_by(rises.from_first_half, false);
+  const auto beginning = drift_by(rises.from_beginning, true);
   if (!halves || !beginning) return halves ? halves : beginning;
   return beginning->sigmas > halves->sigmas ? beginning : halves;
 }
 
-std::optional<std::string> note_on_equilibrium(std::string_view quantity,
-                                               std::span<const Rise> from_first_half,
-                                               std::span<const Rise> from_beginning) {
-  const auto drift = drift_of(from_first_half, from_beginning);
+std::optional<std::string> note_on_equilibrium(std::string_view quantity, const Rises& rises) {
+  const auto drift = drift_of(rises);
   if (!drift) return std::nullopt;
   return fmt::format(
       "{} of the second half of the samples is {:.2g} {} than that of the first{}{}, {:.1f} "

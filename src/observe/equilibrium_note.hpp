@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,13 +17,16 @@ struct EquilibriumDrift {
   bool early = false;            ///< from the first eighth, and not from the first half
   std::vector<double> of_baths;  ///< 0 where it is not clear of the bath, nor of all together
 };
+/// How it rose in each bath, from the first half and from the first eighth.
+struct Rises {
+  std::vector<analysis::Halves::Rise> from_first_half, from_beginning;
+
+  /// The next bath. @param error of the mean of all of its samples
+  void add(const analysis::Halves& halves, double error);
+};
 /// The clearer one of both, if there is one.
-/// @param from_first_half,from_beginning of each bath, the rises that Halves tells
-std::optional<EquilibriumDrift> drift_of(std::span<const analysis::Halves::Rise> from_first_half,
-                                         std::span<const analysis::Halves::Rise> from_beginning);
+std::optional<EquilibriumDrift> drift_of(const Rises& rises);
 /// What to tell of it.
-std::optional<std::string> note_on_equilibrium(
-    std::string_view quantity, std::span<const analysis::Halves::Rise> from_first_half,
-    std::span<const analysis::Halves::Rise> from_beginning);
+std::optional<std::string> note_on_equilibrium(std::string_view quantity, const Rises& rises);
 
 }  // namespace tarn

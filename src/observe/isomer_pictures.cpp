@@ -30,14 +30,11 @@ std::string isomer_label(double number, double above_kcal_per_mol) {
                      decimals);
 }
 
-/// Of a share whose error is a lower bound.
-const char* mark_of(double converged) { return converged != 0.0 ? "" : "*"; }
-
 /// In the name of the axis, where there is a mark.
 void explain_marks(io::Plot& plot) {
   for (const io::Series& series : plot.series) {
     if (std::find(series.marks.begin(), series.marks.end(), "*") == series.marks.end()) continue;
-    plot.x_label += "     *: a lower bound, the run is too short";
+    plot.x_label += kLowerBoundExplained;
     return;
   }
 }
@@ -67,7 +64,7 @@ io::Plot shares_by_bath(const std::string& table) {
     curve.x.push_back(bath_K);
     curve.y.push_back(csv.number(cells[share]));
     errors[number].push_back(csv.number(cells[error]));
-    curve.marks.emplace_back(mark_of(csv.number(cells[converged])));
+    curve.marks.emplace_back(mark_of_lower_bound(csv.number(cells[converged]) != 0.0));
     rest.try_emplace(bath_K, 1.0);
   }
   const auto largest = [&](double number) {
@@ -120,7 +117,7 @@ io::Plot shares_by_energy(const std::string& table) {
     points.x.push_back(csv.number(cells[above]));
     points.y.push_back(csv.number(cells[share]));
     errors.push_back(csv.number(cells[error]));
-    points.marks.emplace_back(mark_of(csv.number(cells[converged])));
+    points.marks.emplace_back(mark_of_lower_bound(csv.number(cells[converged]) != 0.0));
   }
   explain_marks(plot);
   double highest = 0.0;

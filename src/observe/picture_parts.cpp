@@ -103,6 +103,8 @@ std::string choose_baths(std::vector<io::Series>& curves) {
 
 std::string bath_text(double bath_K) { return fmt::format("{:g} K", bath_K); }
 
+const char* mark_of_lower_bound(bool converged) { return converged ? "" : "*"; }
+
 Pictures pictures_of(io::Drawing drawing) {
   Pictures pictures;
   pictures.paths = std::move(drawing.paths);

@@ -33,6 +33,11 @@ std::string bath_text(double bath_K);
 /// @return for the name of the last axis, how many of them; empty: all
 std::string choose_baths(std::vector<io::Series>& curves);
 
+/// The mark of a point whose error is a lower bound, and what it means, behind the name of an axis.
+const char* mark_of_lower_bound(bool converged);
+inline constexpr std::string_view kLowerBoundExplained =
+    "     *: a lower bound, the run is too short";
+
 Pictures pictures_of(io::Drawing drawing);
 
 /// What rows of a table of replicas begin with.

@@ -92,7 +92,7 @@ Pictures draw_baths(const std::string& folder, const io::PictureFormats& formats
       curve.x.push_back(csv.number(cells[bath]));
       curve.y.push_back(panels[p].unit * csv.number(cells[mean]));
       errors[p].push_back(panels[p].unit * csv.number(cells[error]));
-      curve.marks.emplace_back(good ? "" : "*");
+      curve.marks.emplace_back(mark_of_lower_bound(good));
       all_converged = all_converged && good;
     }
   }
@@ -116,7 +116,7 @@ Pictures draw_baths(const std::string& folder, const io::PictureFormats& formats
   }
   if (plots.empty()) return {};
   plots.back().x_label += "     bars, band: standard error";
-  if (!all_converged) plots.back().x_label += "     *: a lower bound, the run is too short";
+  if (!all_converged) plots.back().x_label += kLowerBoundExplained;
   return pictures_of(io::draw(plots, folder + "/baths", formats));
 }
 

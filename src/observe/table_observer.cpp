@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "equilibrium_note.hpp"
 #include "tarn/io/binary.hpp"
 
 namespace tarn {
@@ -122,8 +121,7 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
   std::vector<AveragedQuantity> all;
   std::map<std::size_t, EquilibriumDrift> drifts;  // by column
   for (std::size_t k = 0; k < spec_.steady_columns.size(); ++k) {
-    const Rises rises = rises_of(k);
-    const auto drift = drift_of(rises.from_first_half, rises.from_beginning);
+    const auto drift = drift_of(rises_of(k));
     if (drift) drifts[spec_.steady_columns[k]] = *drift;
   }
   for (std::size_t b = 0; b < baths_.size(); ++b) {
@@ -148,13 +146,10 @@ std::vector<AveragedQuantity> TableObserver::averages() const {
   return all;
 }
 
-TableObserver::Rises TableObserver::rises_of(std::size_t steady) const {
+Rises TableObserver::rises_of(std::size_t steady) const {
   Rises rises;
   for (const Averages& bath : of_bath_) {
-    const analysis::Halves& halves = bath.halves[steady];
-    const double error = bath.averages[spec_.steady_columns[steady]].result().error;
-    rises.from_first_half.push_back(halves.rise(error));
-    rises.from_beginning.push_back(halves.rise_from_beginning());
+    rises.add(bath.halves[steady], bath.averages[spec_.steady_columns[steady]].result().error);
   }
   return rises;
 }
@@ -162,9 +157,7 @@ TableObserver::Rises TableObserver::rises_of(std::size_t steady) const {
 std::vector<std::string> TableObserver::notes() const {
   std::vector<std::string> notes;
   for (std::size_t k = 0; k < spec_.steady_columns.size(); ++k) {
-    const Rises rises = rises_of(k);
-    const auto note = note_on_equilibrium(spec_.columns[spec_.steady_columns[k]],
-                                          rises.from_first_half, rises.from_beginning);
+    const auto note = note_on_equilibrium(spec_.columns[spec_.steady_columns[k]], rises_of(k));
     if (note) notes.push_back(*note + " or by --skip of tarn analyse");
   }
   return notes;
@@ -212,8 +205,9 @@ AveragedQuantity TableObserver::result_of(std::size_t bath, std::size_t column) 
                      result.error};
   a.independent_samples = static_cast<double>(of_bath.result_replicas);
   a.samples = of_bath.result_replicas;
-  if (a.samples > 1)
+  if (a.samples > 1) {
     a.error_of_error = result.error / std::sqrt(2.0 * (a.independent_samples - 1.0));
+  }
   a.converged = of_bath.result_replicas >= kEnoughResults && has_settled(of_bath, column);
   a.bath_K = baths_.temperature_K(bath);
   return a;

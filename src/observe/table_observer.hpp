@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "baths.hpp"
+#include "equilibrium_note.hpp"
 #include "replica_table.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
@@ -122,10 +123,7 @@ class TableObserver final : public Observer {
   /// Whether a result is what it was after a third to two thirds of its rows.
   bool has_settled(const Averages& bath, std::size_t column) const;
   AveragedQuantity result_of(std::size_t bath, std::size_t column) const;
-  /// How a steady column rose, [bath].
-  struct Rises {
-    std::vector<analysis::Halves::Rise> from_first_half, from_beginning;
-  };
+  /// Of a steady column.
   Rises rises_of(std::size_t steady) const;
 
   TableSpec spec_;

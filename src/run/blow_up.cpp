@@ -40,7 +40,7 @@ std::string other_beta(const IntegratorSection& integrator) {
 std::optional<std::string> narrow_wall(const Deck& deck, int molecules) {
   constexpr double kVolume_A3 = 30.0;  // of a molecule of the liquid
   constexpr double kHalf_A = 1.4;      // of the distance of neighbours: the wall holds centres
-  if (!deck.confinement || molecules == 0) return std::nullopt;
+  if (!deck.confinement) return std::nullopt;
   const double sphere = 4.0 / 3.0 * std::numbers::pi;
   const double radius_A = deck.confinement->radius_A;
   const double room_A3 = sphere * std::pow(radius_A + kHalf_A, 3) / molecules;
@@ -138,7 +138,6 @@ std::string headline(const BlowUp& blow_up) {
 
 std::string describe(const BlowUp& blow_up, const Deck& deck, std::int64_t indefinite_hessians,
                      int molecules) {
-  if (molecules == 0) molecules = deck.system.molecules;
   return fmt::format("{} and was stopped. {}Likely cause: {}.", headline(blow_up),
                      atoms_text(blow_up),
                      cause_and_cure(blow_up, deck, indefinite_hessians, molecules));

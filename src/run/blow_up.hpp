@@ -17,9 +17,9 @@ std::string headline(const BlowUp& blow_up);
 /// Step, replica, molecule, closest atoms, largest force, likely cause and cure, in a few
 /// sentences.
 /// @param indefinite_hessians of all replicas; each stops its own
-/// @param molecules of a replica; 0: as the deck says, if it does
+/// @param molecules of a replica
 std::string describe(const BlowUp& blow_up, const Deck& deck, std::int64_t indefinite_hessians,
-                     int molecules = 0);
+                     int molecules);
 
 /// Adds the same for programs: numbers, and the text of describe().
 void add_to(io::JsonObject& object, const BlowUp& blow_up, std::string_view text);

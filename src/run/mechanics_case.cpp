@@ -236,7 +236,8 @@ class RnCase : public MechanicsCase {
   /// step of a composition are of its order 1 only.
   Vector lambda() const {
     if (rigid_ && composes_ && problem_.constraint) {
-      return mechanics::multipliers_at(*problem_.soft, *problem_.constraint, now().x, now().v);
+      return mechanics::multipliers_at(*problem_.constraint, problem_.soft->masses(), now().x,
+                                       now().v, problem_.soft->acceleration(now().x));
     }
     if (omega2_ == 0.0) return now().lambda;
     if (half_ == 0) return means_.front();

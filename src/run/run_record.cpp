@@ -87,12 +87,11 @@ std::string list_of(const std::vector<Departure>& departures) {
   return io::json_array(values);
 }
 
-std::string list_of(const std::vector<BlowUp>& blow_ups, const Deck& deck,
-                    std::int64_t indefinite_hessians) {
+std::string list_of_blow_ups(const RunRecord& record, const Deck& deck) {
   std::vector<std::string> values;
-  for (const BlowUp& blow_up : blow_ups) {
+  for (const BlowUp& blow_up : record.blow_ups) {
     io::JsonObject object;
-    add_to(object, blow_up, describe(blow_up, deck, indefinite_hessians));
+    add_to(object, blow_up, describe(blow_up, deck, record.indefinite_hessians, record.molecules));
     values.push_back(object.line());
   }
   return io::json_array(values);
@@ -133,7 +132,7 @@ void write_record(const std::string& path, const Deck& deck, const RunRecord& re
       .add("exchange", exchange(record.exchange))
       .add("departures", list_of(record.departures))
       .add("indefinite_hessians", json(record.indefinite_hessians))
-      .add("blow_ups", list_of(record.blow_ups, deck, record.indefinite_hessians))
+      .add("blow_ups", list_of_blow_ups(record, deck))
       .add("pictures", io::json_strings(record.pictures));
   io::write_file(path, object.text() + "\n");
 }

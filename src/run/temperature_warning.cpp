@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <vector>
 
 #include <Eigen/Core>
 #include <fmt/format.h>
@@ -10,20 +11,13 @@
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/molecule_solve.hpp"
 #include "tarn/physics/ou.hpp"
+#include "tarn/start.hpp"
 #include "tarn/steps/step_parameters.hpp"
 
 namespace tarn {
 namespace {
 
 using Matrix9 = Eigen::Matrix<double, 9, 9>;
-
-/// A molecule that holds its bonds.
-Triple<double> rigid_molecule(const WaterModel& model) {
-  const double half = 0.5 * model.angle_hoh_degrees * units::pi / 180.0, r = model.r_oh_A;
-  return {{0.0, 0.0, 0.0},
-          {r * std::cos(half), r * std::sin(half), 0.0},
-          {r * std::cos(half), -r * std::sin(half), 0.0}};
-}
 
 /// The matrix of a linear function of the nine velocities.
 template <class Function>
@@ -47,7 +41,9 @@ struct StationaryTemperature {
 StationaryTemperature stationary_temperature(const System& system) {
   const Masses<double> m = masses(system.model);
   const OuParameters<double> ou = step_parameters(system).ou;
-  const Triple<double> x = rigid_molecule(system.model), none{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+  const std::vector<double> molecule = random_cluster(system.model, 1, 1, 0);
+  const Triple<double> x = molecule_at(molecule.data(), 0);
+  const Triple<double> none{{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
   const auto project = [&](const Triple<double>& v) { return project_velocities(x, v, m); };
   Matrix9 map = matrix_of([&](const auto& v) { return project(ou_step(project(v), none, ou)); });
   const Matrix9 noise = matrix_of([&](const auto& xi) { return project(ou_step(none, xi, ou)); });

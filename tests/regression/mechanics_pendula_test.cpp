@@ -294,7 +294,7 @@ TEST(MechanicsMultipliers, OfCompositionsAreOfTheirOrder) {
       return std::make_unique<Rattle>(*p.soft, *p.constraint, part);
     });
     const State s = advanced(method, p.position, p.velocity, std::lround(1.0 / h));
-    return multipliers_at(*p.soft, *p.constraint, s.x, s.v);
+    return multipliers_at(*p.constraint, p.soft->masses(), s.x, s.v, p.soft->acceleration(s.x));
   };
   const Vector reference = lambda(1.0 / 640.0);
   const double order =

@@ -15,6 +15,7 @@
 
 #include "fake_engine.hpp"
 #include "run/blow_up.hpp"
+#include "run/run_record.hpp"
 #include "run/temperature_warning.hpp"
 #include "scratch_folder.hpp"
 #include "tarn/compare.hpp"
@@ -1007,7 +1008,7 @@ TEST_F(RunDeck, ABlowUpNamesTheLikelyCause) {
     b.closest = {{0, 0}, {1, 2}, closest_A};
     Deck d = with_scheme(deck(10'000), scheme);
     d.system.start = StartKind::random;
-    return describe(b, d, 0);
+    return describe(b, d, 0, d.system.molecules);
   };
   // A hydrogen bond is no overlap; one step of Newton's method drifts.
   EXPECT_TRUE(contains(cause("newmark-one-step", 4329, 1.7), "pushforward-newmark"));
@@ -1018,7 +1019,8 @@ TEST_F(RunDeck, ABlowUpNamesTheLikelyCause) {
   early.step = 10;
   early.closest = {{0, 0}, {1, 2}, 0.5};
   Deck quenched = with_scheme(deck(10'000), "zss-stiff");
-  EXPECT_TRUE(contains(describe(early, quenched, 0), "two atoms came too close"));
+  EXPECT_TRUE(contains(describe(early, quenched, 0, quenched.system.molecules),
+                       "two atoms came too close"));
   // A ball of 1 A and half a distance of neighbours, 2.4 A: 57.9 A^3 for all eight.
   quenched.confinement = ConfinementSection{};
   quenched.confinement->stiffness_kcal_per_mol_A2 = 1000.0;
@@ -1030,6 +1032,16 @@ TEST_F(RunDeck, ABlowUpNamesTheLikelyCause) {
                        "7.2 A^3 for each of 8 molecules"))
       << crushed;
   EXPECT_TRUE(contains(crushed, "a radius_A of 2.5 or more")) << crushed;
+  // run.json tells the same, also where only the file of the start tells how many there are.
+  RunRecord record;
+  record.molecules = 8;
+  record.blow_ups = {early};
+  Deck of_file = quenched;
+  of_file.system.molecules = 0;
+  of_file.system.file = "eight.xyz";
+  fs::create_directories(out_);
+  write_record(out_ + "/run.json", of_file, record);
+  EXPECT_TRUE(contains(test::read_text(out_ + "/run.json"), "7.2 A^3 for each of 8 molecules"));
   quenched.confinement->radius_A = 2.5;
   EXPECT_FALSE(contains(describe(early, quenched, 0, 8), "[confinement]"));
   EXPECT_TRUE(contains(cause("zss-stiff", 4329, 0.5), "came too close"));

@@ -38,7 +38,8 @@ struct Series {
 
   /// Sets the spread to y - error .. y + error.
   void set_error(std::span<const double> error);
-  /// Sets the spread about x likewise.
+  /// Sets the spread about x likewise. An error that is not finite is none, and there are no bars
+  /// where there is no error.
   void set_x_error(std::span<const double> error);
 };
 

@@ -22,10 +22,6 @@ Vector linear_momentum(const MechanicalSystem& system, const Vector& v, Index di
 double angular_momentum_z(const MechanicalSystem& system, const Vector& x, const Vector& v,
                           Index dimensions);
 
-/// The multipliers with which g'' = 0 at x and v: (G M⁻¹ Gᵀ) λ = vᵀ Hess g v - G M⁻¹ grad V.
-Vector multipliers_at(const MechanicalSystem& system, const Constraint& constraint, const Vector& x,
-                      const Vector& v);
-
 /// Derivative of a map by central differences of order 12, equation (67). With a spacing of 0.01
 /// the error is some 1e-13 for smooth maps on lengths of one.
 Matrix derivative(const std::function<Vector(const Vector&)>& map, const Vector& at,

@@ -256,6 +256,14 @@ class Rk4 : public Method {
 
 // --- with constraints ----------------------------------------------------------------------------
 
+/// (G M⁻¹ Gᵀ)⁻¹ times some values of the constraints, G at x.
+Vector solve_gram(const Constraint& constraint, const Vector& masses, const Vector& x,
+                  const Vector& values);
+/// The multipliers with which g'' = 0: (G M⁻¹ Gᵀ) λ = vᵀ Hess g v + G a.
+/// @param a accelerations without constraints
+Vector multipliers_at(const Constraint& constraint, const Vector& masses, const Vector& x,
+                      const Vector& v, const Vector& a);
+
 /// Verlet with forces -Gᵀ lambda that put the next position on the constraints, equation (43).
 class ConstrainedMethod : public Method {
  public:
@@ -316,6 +324,7 @@ class ConstrainedMidpoint : public Method {
   void step(State& s) override;
 
  private:
+  /// Counted.
   Vector solve_gram(const Vector& x, const Vector& values);
   /// @param a -M⁻¹ grad V(x)
   Vector multipliers(const Vector& x, const Vector& v, const Vector& a);
@@ -332,6 +341,9 @@ class ConstrainedMidpoint : public Method {
 
 /// Steps of a symmetric method of order 2, k on either side with γh and one with (1 - 2kγ)h
 /// between, γ = 1/(2k - ∛(2k)): order 4, equation (55).
+///
+/// Energies are taken at x, where the order holds. Newmark's place is another one for each length
+/// of steps, and order 2 is all that is left there.
 class Composed : public Method {
  public:
   /// Yoshida 1990 with k = 1, and Suzuki 1990 with k = 2, of which no step is longer than h.
@@ -342,8 +354,6 @@ class Composed : public Method {
   Composed(Kind kind, double h, const std::function<std::unique_ptr<Method>(double h)>& make);
   void begin(State& s) override;
   void step(State& s) override;
-  // Energies are taken at x, where the order holds. Newmark's place is another one for each length
-  // of steps, and order 2 is all that is left there.
 
  private:
   void add_up(std::int64_t steps);
