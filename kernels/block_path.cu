@@ -4,90 +4,99 @@
 
 /// @file
 /// Clusters of 33 to 128 molecules: a thread block each, positions in shared memory, as many steps
-/// a launch as are due. Thread (i, s) takes a part of the pairs of molecule i, slice s of the turns
-/// of its strip (layout.hpp); thread (i, 0) owns the molecule.
+/// a launch as are due. Thread (i, r) takes a part of the pairs of molecule i, slice r of the turns
+/// of its strip, or all of them one after another if r = 0 is the only row (layout.hpp); thread
+/// (i, 0) owns the molecule.
 
 namespace tarn::gpu {
 namespace {
 
-constexpr int kMostThreads = kMostInBlock * kBlockSlices;
+constexpr int kMostThreads = kBlockWarps * kWarpLanes;
 
-/// Shared memory of a block: sites, forces by slice, and a row for sums.
+/// Sums over a cluster that a step needs at most, each in a place of its own.
+enum SumNumber { kNetForce, kCentre, kPush, kSums };
+
+/// Shared memory of a block: sites, forces by row, and parts of sums.
 template <class S, class R, bool kMSite>
 struct BlockMemory {
   using PackedSite = gpu::PackedSite<R, kMSite>;
   PackedSite* sites;  ///< [thread]
-  S* partial;         ///< [slice][9][thread]
-  S* sums;            ///< [3][thread]
-  int width;          ///< threads along the molecules
+  S* partial;         ///< [row][9][thread of the row], and as much again if there is one row
+  S* sums;            ///< [sum][warp][3]
+  int width;          ///< threads of a row
 
-  __device__ BlockMemory(unsigned char* memory, int threads) : width(threads) {
+  __device__ BlockMemory(unsigned char* memory, int threads, int rows) : width(threads) {
     sites = reinterpret_cast<PackedSite*>(memory);
     partial = reinterpret_cast<S*>(sites + threads);
-    sums = partial + kBlockSlices * 9 * threads;
+    sums = partial + parts(rows) * 9 * threads;
   }
-  static constexpr std::size_t bytes(int threads) {
-    return static_cast<std::size_t>(threads) *
-           ((kBlockSlices * 9 + 3) * sizeof(S) + sizeof(PackedSite));
+  TARN_HD static constexpr int parts(int rows) { return rows == 1 ? 2 : rows; }
+  static constexpr std::size_t bytes(int threads, int rows) {
+    return static_cast<std::size_t>(threads) * (parts(rows) * 9 * sizeof(S) + sizeof(PackedSite)) +
+           kSums * (kMostInBlock / kWarpLanes) * 3 * sizeof(S);
   }
-  __device__ S* of_slice(int slice) const { return partial + slice * 9 * width; }
+  /// What partners of a row feel.
+  __device__ S* of_row(int row) const { return partial + row * 9 * width; }
+  /// Sums of its slices: where they come one after another, in a place of their own.
+  __device__ S* sum_of(int row, int rows) const { return of_row(rows == 1 ? 1 : row); }
 };
 
-/// Sum over the molecules by halving, the same in all threads. All threads of the block call it;
-/// those that own no molecule bring zero.
+/// Sum over the molecules: over each warp by halves, then over the warps. All threads of row 0
+/// call; those that own no molecule bring zero.
 template <class S, class R, bool kMSite>
-__device__ Vec3<S> block_sum(const BlockMemory<S, R, kMSite>& memory, const Vec3<S>& mine) {
-  S* p = memory.sums + threadIdx.x;
-  __syncthreads();
-  if (threadIdx.y == 0) {
-    p[0] = mine.x;
-    p[memory.width] = mine.y;
-    p[2 * memory.width] = mine.z;
+__device__ Vec3<S> sum_of_row(const BlockMemory<S, R, kMSite>& memory, SumNumber number,
+                              const Vec3<S>& mine) {
+  const Vec3<S> of_warp = sum_over_warp(mine);
+  S* const parts = memory.sums + number * (kMostInBlock / kWarpLanes) * 3;
+  const auto part = [&](int w) -> Vec3<S> {
+    return {parts[3 * w], parts[3 * w + 1], parts[3 * w + 2]};
+  };
+  if (threadIdx.x % kWarpLanes == 0) {
+    S* const p = parts + threadIdx.x / kWarpLanes * 3;
+    p[0] = of_warp.x;
+    p[1] = of_warp.y;
+    p[2] = of_warp.z;
   }
-  int n = memory.width;
-  while (n > 1) {
-    const int half = (n + 1) / 2;
-    __syncthreads();
-    if (threadIdx.y == 0 && static_cast<int>(threadIdx.x) + half < n) {
-      for (int c = 0; c < 3; ++c) p[c * memory.width] += p[c * memory.width + half];
-    }
-    n = half;
-  }
-  __syncthreads();
-  return {memory.sums[0], memory.sums[memory.width], memory.sums[2 * memory.width]};
+  sync_row();
+  Vec3<S> sum = part(0);
+  for (int w = 1; w < memory.width / kWarpLanes; ++w) sum = sum + part(w);
+  return sum;
 }
 
-/// Forces without the bonds on the molecule of thread (i, 0), at its positions x. All threads call.
+/// Forces without the bonds on the molecule of thread (i, 0), at its positions x. All threads call,
+/// with a barrier of the block since the last call.
 template <class S, class R, bool kMSite, class X>
 __device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
                                   const SystemNumbers<S>& system, const PairParameters<R>& pair,
                                   const X& x) {
-  const int i = static_cast<int>(threadIdx.x), slice = static_cast<int>(threadIdx.y);
-  const bool molecule = i < system.molecules, owner = molecule && slice == 0;
+  const int i = static_cast<int>(threadIdx.x), row = static_cast<int>(threadIdx.y);
+  const int rows = static_cast<int>(blockDim.y);
+  const bool molecule = i < system.molecules;
   const Masses<S>& m = system.step.masses;
   const Vec3<S> zero{S(0), S(0), S(0)};
-  __syncthreads();
-  if (slice == 0) {  // threads without a molecule, too: all sites are numbers
+  if (row == 0) {  // threads without a molecule, too: all sites are numbers
     memory.sites[i] =
         packed<R, kMSite>(make_site<PlainNumbers, R, kMSite>(x, system.pair.m_weight));
   }
   __syncthreads();
-  Triple<S> f{zero, zero, zero};
-  const SharedStrips<S, R, kMSite> cluster{memory.sites, system.molecules, memory.of_slice(slice),
+  const SharedStrips<S, R, kMSite> cluster{memory.sites, system.molecules, memory.of_row(row),
                                            memory.width};
-  const Range turns =
-      slice_range(slice, kBlockSlices, turns_of_strip(strips_for(system.molecules)));
-  add_meetings(pair, system.pair.m_weight, cluster, i / kStrip, i % kStrip, turns, f);
-  if (slice > 0) store_triple(f, memory.of_slice(slice), memory.width, i);
-  __syncthreads();
-  if (owner) {
-    for (int s = 1; s < kBlockSlices; ++s) {
-      f = f + load_triple<S>(memory.of_slice(s), memory.width, i);
-    }
+  const int slices = block_slices(system.molecules);
+  S* const sum = memory.sum_of(row, rows);
+  for (int slice = row; slice < slices; slice += rows) {
+    const Range turns = slice_range(slice, slices, turns_of_strip(strips_for(system.molecules)));
+    Triple<S> f{zero, zero, zero};
+    add_meetings(pair, system.pair.m_weight, cluster, i / kStrip, i % kStrip, turns, f);
+    if (slice > row) f = load_triple<S>(sum, memory.width, i) + f;
+    store_triple(f, sum, memory.width, i);
   }
+  __syncthreads();
+  if (row > 0) return {zero, zero, zero};
+  Triple<S> f = load_triple<S>(sum, memory.width, i);
+  for (int r = 1; r < rows; ++r) f = f + load_triple<S>(memory.of_row(r), memory.width, i);
   const S per_molecule = S(1) / static_cast<S>(system.molecules);
   if constexpr (std::is_same_v<R, float>) {
-    const Vec3<S> net = per_molecule * block_sum(memory, owner ? total(f) : zero);
+    const Vec3<S> net = per_molecule * sum_of_row(memory, kNetForce, molecule ? total(f) : zero);
     f = remove_net_force(f, net, m);
   }
   if (system.wall.stiffness > S(0)) {
@@ -99,10 +108,10 @@ __device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
       }
     }();
     const S share = S(1) / (static_cast<S>(system.molecules) * (m.o + S(2) * m.h));
-    const Vec3<S> centre = share * block_sum(memory, owner ? mass_moment(at, m) : zero);
-    const Vec3<S> push = owner ? wall_force(at.o - centre, system.wall) : zero;
+    const Vec3<S> centre = share * sum_of_row(memory, kCentre, molecule ? mass_moment(at, m) : zero);
+    const Vec3<S> push = molecule ? wall_force(at.o - centre, system.wall) : zero;
     f.o = f.o + push;
-    f = remove_net_force(f, per_molecule * block_sum(memory, push), m);
+    f = remove_net_force(f, per_molecule * sum_of_row(memory, kPush, push), m);
   }
   return f;
 }
@@ -110,19 +119,18 @@ __device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
 /// Stops the cluster of the block if any of its molecules is bad. All threads call.
 __device__ bool block_stop(const DeviceState& d, bool bad, std::int64_t replica,
                            std::int64_t step) {
+  if (!__syncthreads_or(bad)) return false;
   __shared__ int first_bad;
   if (threadIdx.x == 0 && threadIdx.y == 0) first_bad = kMostInBlock;
   __syncthreads();
   if (bad) atomicMin(&first_bad, static_cast<int>(threadIdx.x));
   __syncthreads();
-  const bool stopped = first_bad < kMostInBlock;
-  if (stopped && threadIdx.x == 0 && threadIdx.y == 0) {
+  if (threadIdx.x == 0 && threadIdx.y == 0) {
     d.stopped[replica] = 1;
     d.blow_step[replica] = step;
     d.blow_molecule[replica] = first_bad;
   }
-  __syncthreads();
-  return stopped;
+  return true;
 }
 
 template <class S, class R, bool kMSite>
@@ -130,7 +138,8 @@ __global__ void __launch_bounds__(kMostThreads)
     prepare_blocks_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                           std::int64_t step, Prepare what) {
   TARN_DYNAMIC_SHARED(memory_bytes);
-  const BlockMemory<S, R, kMSite> memory(memory_bytes, static_cast<int>(blockDim.x));
+  const BlockMemory<S, R, kMSite> memory(memory_bytes, static_cast<int>(blockDim.x),
+                                         static_cast<int>(blockDim.y));
   const std::int64_t replica = blockIdx.x;
   const int i = static_cast<int>(threadIdx.x);
   const bool owner = i < d.molecules && threadIdx.y == 0;
@@ -163,7 +172,8 @@ __global__ void __launch_bounds__(kMostThreads)
     advance_blocks_kernel(DeviceState d, SystemNumbers<S> system, PairParameters<R> pair,
                           std::int64_t first, std::int64_t n) {
   TARN_DYNAMIC_SHARED(memory_bytes);
-  const BlockMemory<S, R, kMSite> memory(memory_bytes, static_cast<int>(blockDim.x));
+  const BlockMemory<S, R, kMSite> memory(memory_bytes, static_cast<int>(blockDim.x),
+                                         static_cast<int>(blockDim.y));
   const std::int64_t replica = blockIdx.x;
   if (d.stopped[replica] != 0) return;
   const int i = static_cast<int>(threadIdx.x);
@@ -222,45 +232,53 @@ __global__ void __launch_bounds__(kMostThreads)
   }
 }
 
-dim3 threads_for(const DeviceState& d) {
-  return {static_cast<unsigned>(block_threads(d.molecules)), kBlockSlices, 1};
-}
+/// Threads of a block, and its shared memory.
+template <class S, class R, bool kMSite>
+struct BlockShape {
+  dim3 threads;
+  std::size_t bytes;
+
+  BlockShape(int molecules, int rows)
+      : threads(static_cast<unsigned>(block_threads(molecules)), static_cast<unsigned>(rows)),
+        bytes(BlockMemory<S, R, kMSite>::bytes(block_threads(molecules), rows)) {}
+};
 
 template <class S, class R, bool kMSite>
-void prepare(const DeviceState& d, const ClusterSystem& system, std::int64_t step, Prepare what,
-             cudaStream_t stream) {
-  const dim3 threads = threads_for(d);
-  launch_kernel(prepare_blocks_kernel<S, R, kMSite>, static_cast<unsigned>(d.replicas), threads,
-                BlockMemory<S, R, kMSite>::bytes(static_cast<int>(threads.x)), stream, d,
-                rounded_system<S>(system), rounded_parameters<R>(system.pair), step, what);
+void prepare(const DeviceState& d, const ClusterSystem& system, int rows, std::int64_t step,
+             Prepare what, cudaStream_t stream) {
+  const BlockShape<S, R, kMSite> block(d.molecules, rows);
+  launch_kernel(prepare_blocks_kernel<S, R, kMSite>, static_cast<unsigned>(d.replicas),
+                block.threads, block.bytes, stream, d, rounded_system<S>(system), rounded_parameters<R>(system.pair), step, what);
 }
 template <class S, class R, bool kMSite>
-void advance(const DeviceState& d, const ClusterSystem& system, std::int64_t first, std::int64_t n,
-             cudaStream_t stream) {
-  const dim3 threads = threads_for(d);
+void advance(const DeviceState& d, const ClusterSystem& system, int rows, std::int64_t first,
+             std::int64_t n, cudaStream_t stream) {
+  const BlockShape<S, R, kMSite> block(d.molecules, rows);
   with_heat(d, [&]<bool kHeat>() {
     launch_kernel(advance_blocks_kernel<S, R, kMSite, kHeat>, static_cast<unsigned>(d.replicas),
-                  threads, BlockMemory<S, R, kMSite>::bytes(static_cast<int>(threads.x)), stream, d,
-                  rounded_system<S>(system), rounded_parameters<R>(system.pair), first, n);
+                  block.threads, block.bytes, stream, d, rounded_system<S>(system), rounded_parameters<R>(system.pair), first, n);
   });
 }
 
 // The largest block must find its shared memory on every device, without asking for more.
-static_assert(BlockMemory<double, double, true>::bytes(kMostInBlock) <= 48 * 1024);
+static_assert(BlockMemory<double, double, true>::bytes(kMostInBlock, block_slices(kMostInBlock)) <=
+              48 * 1024);
 
 }  // namespace
 
 void launch_block_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                          bool m_site, std::int64_t step, Prepare what, cudaStream_t stream) {
+                          bool m_site, int rows, std::int64_t step, Prepare what,
+                          cudaStream_t stream) {
   with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    prepare<S, R, kMSite>(d, system, step, what, stream);
+    prepare<S, R, kMSite>(d, system, rows, step, what, stream);
   });
 }
 
 void launch_block_advance(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                          bool m_site, std::int64_t first, std::int64_t n, cudaStream_t stream) {
+                          bool m_site, int rows, std::int64_t first, std::int64_t n,
+                          cudaStream_t stream) {
   with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
-    advance<S, R, kMSite>(d, system, first, n, stream);
+    advance<S, R, kMSite>(d, system, rows, first, n, stream);
   });
 }
 

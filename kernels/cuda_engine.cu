@@ -51,6 +51,15 @@ IssueRate issue_rate(int device) {
   return rate;
 }
 
+/// Whether a kernel may be launched before the one before it has ended, in graphs too: from compute
+/// capability 9 and drivers of CUDA 12.3 on.
+bool can_launch_early(int device) {
+  int capability = 0, driver = 0;
+  cuda_check(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, device));
+  cuda_check(cudaDriverGetVersion(&driver));
+  return capability >= 9 && driver >= 12030;
+}
+
 /// A stream and, on the tile path, the graphs of one step and of several.
 class StreamAndGraph {
  public:
@@ -154,10 +163,12 @@ class CudaEngine final : public Engine {
         step_(start.step),
         first_step_(start.step),
         replica_ids_(start.replica_ids),
-        most_steps_(most_steps_in_launch(path_, n_, start.replicas(), issue_rate(device))),
         counting_(counts),
         stream_(device) {
     use_device();
+    const IssueRate rate = issue_rate(device);
+    most_steps_ = most_steps_in_launch(path_, n_, start.replicas(), rate);
+    block_rows_ = block_rows(n_, start.replicas(), rate.multiprocessors);
     cluster_.step = step_parameters(system);
     cluster_.passes = step_passes(system);
     cluster_.thermostat = system.thermostat.kind;
@@ -167,7 +178,7 @@ class CudaEngine final : public Engine {
     upload(start);
     make_counts();
     const bool tiles = path_ == Path::tiles && !replica_ids_.empty();
-    if (tiles) make_tiles();
+    if (tiles) make_tiles(rate.multiprocessors);
     if (dense_ && tiles) {
       dense_solver_.emplace(device_state_, cluster_, system.integrator, m_site_, stream_.stream());
     }
@@ -206,7 +217,7 @@ class CudaEngine final : public Engine {
         launch_warp_advance(device_state_, cluster_, precision_, m_site_, counts_, step_, n,
                             stream_.stream());
       } else if (path_ == Path::block) {
-        launch_block_advance(device_state_, cluster_, precision_, m_site_, step_, n,
+        launch_block_advance(device_state_, cluster_, precision_, m_site_, block_rows_, step_, n,
                              stream_.stream());
       } else if (dense_solver_ || newmark_solver_) {
         for (std::int64_t k = 0; k < n; ++k) solved_step(step_ + k, false);
@@ -487,7 +498,7 @@ class CudaEngine final : public Engine {
                pair_samples_.get()};
   }
 
-  void make_tiles() {
+  void make_tiles(int multiprocessors) {
     const std::size_t slots = static_cast<std::size_t>(device_state_.slots);
     // Multipliers at infinite omega take forces in double, whatever the precision of the steps.
     const std::size_t replicas = replica_ids_.size();
@@ -498,8 +509,14 @@ class CudaEngine final : public Engine {
     device_step_ = DeviceBuffer<long long>(std::vector<long long>{step_});
     // Where the move is free nobody writes them, and who ends a step still loads them.
     begun_ = DeviceBuffer<unsigned>(static_cast<std::size_t>(device_state_.slots), 0);
-    tiles_ = {sites_.get(), partial_.get(),     net_.get(),
-              wall_.get(),  device_step_.get(), begun_.get()};
+    tiles_ = {sites_.get(),
+              partial_.get(),
+              net_.get(),
+              wall_.get(),
+              device_step_.get(),
+              begun_.get(),
+              sum_rows(n_, device_state_.replicas, multiprocessors),
+              can_launch_early(device_)};
   }
 
   void prepare(Prepare what, const ClusterSystem& cluster, Precision precision) {
@@ -508,7 +525,7 @@ class CudaEngine final : public Engine {
       launch_warp_prepare(device_state_, cluster, precision, m_site_, step_, what,
                           stream_.stream());
     } else if (path_ == Path::block) {
-      launch_block_prepare(device_state_, cluster, precision, m_site_, step_, what,
+      launch_block_prepare(device_state_, cluster, precision, m_site_, block_rows_, step_, what,
                            stream_.stream());
     } else {
       launch_tile_prepare(device_state_, cluster, precision, m_site_, tiles_, step_, what,
@@ -642,7 +659,8 @@ class CudaEngine final : public Engine {
   bool m_site_;
   std::int64_t step_, first_step_;
   std::vector<std::int64_t> replica_ids_;
-  std::int64_t most_steps_;  ///< of a launch, on the paths that take many
+  std::int64_t most_steps_ = 1;  ///< of a launch, on the paths that take many
+  int block_rows_ = 1;           ///< of threads of a block, on the block path
   PairCountRequest counting_;
   ClusterSystem cluster_{};
   EngineReport report_;

@@ -88,6 +88,19 @@ __device__ inline void store_triple(const Triple<T>& t, P* c, std::int64_t slots
   put(8, t.h2.z);
 }
 
+template <class T, class P>
+__device__ inline Vec3<T> load_vector(const P* c, std::int64_t slots, std::int64_t slot) {
+  const auto number = [&](int k) { return static_cast<T>(c[k * slots + slot]); };
+  return {number(0), number(1), number(2)};
+}
+template <class T, class P>
+__device__ inline void store_vector(const Vec3<T>& v, P* c, std::int64_t slots,
+                                    std::int64_t slot) {
+  c[slot] = static_cast<P>(v.x);
+  c[slots + slot] = static_cast<P>(v.y);
+  c[2 * slots + slot] = static_cast<P>(v.z);
+}
+
 /// The state of a molecule in numbers of S; all that lies in memory is doubles.
 template <class S>
 using DeviceMolecule = typename StateInMemory<S>::type;

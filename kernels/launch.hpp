@@ -22,10 +22,13 @@ void launch_warp_advance(const DeviceState& d, const ClusterSystem& system, Prec
                          std::int64_t n, cudaStream_t stream);
 
 // block_path.cu
+/// @param rows of threads of a block, block_slices(N) or 1; see block_rows()
 void launch_block_prepare(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                          bool m_site, std::int64_t step, Prepare what, cudaStream_t stream);
+                          bool m_site, int rows, std::int64_t step, Prepare what,
+                          cudaStream_t stream);
 void launch_block_advance(const DeviceState& d, const ClusterSystem& system, Precision precision,
-                          bool m_site, std::int64_t first, std::int64_t n, cudaStream_t stream);
+                          bool m_site, int rows, std::int64_t first, std::int64_t n,
+                          cudaStream_t stream);
 
 // tile_path.cu
 /// Work space of the tile path.
@@ -38,6 +41,8 @@ struct TileScratch {
   /// graph must read it from memory.
   long long* step;
   unsigned* begun;  ///< [slot]: see StepCounts; not used where the move is free
+  int sum_rows;     ///< see sum_rows()
+  bool early;       ///< kernels of a step may be launched before those before them have ended
 };
 inline constexpr int kMostSiteBytes = 112;
 inline constexpr int kWallNumbers = 9;

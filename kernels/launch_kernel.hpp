@@ -18,6 +18,27 @@
 
 namespace tarn::gpu {
 
+#if !defined(__CUDACC__)
+inline void sync_row() {
+  const dim3 threads = blockDim;
+  emulated::wait_for_some(threadIdx.y * threads.x, threads.x);
+}
+inline void wait_for_previous() {}
+#else
+/// A barrier of the threads with the same threadIdx.y, which are whole warps; there are 15 at most.
+__device__ inline void sync_row() {
+  asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "r"(blockDim.x) : "memory");
+}
+/// First in a kernel of launch_early(): lets the next one be launched, whose blocks wait where
+/// there is room, and waits until those before are done and what they wrote is seen.
+__device__ inline void wait_for_previous() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+#endif
+
 /// A stream, and the place where it is named: that of the launch.
 struct LaunchStream {
   cudaStream_t stream;
@@ -43,6 +64,32 @@ void launch_kernel(void (*kernel)(Parameters...), const dim3& grid, const dim3& 
   });
 #endif
   cuda_check(cudaGetLastError(), on.file, on.line);
+}
+
+/// Launches a kernel that calls wait_for_previous() first.
+/// @param early it may be launched before the one before it in the stream has ended
+template <class... Parameters, class... Arguments>
+void launch_early([[maybe_unused]] bool early, void (*kernel)(Parameters...), const dim3& grid,
+                  const dim3& threads, std::size_t shared_bytes, const LaunchStream& on,
+                  const Arguments&... arguments) {
+#if defined(__CUDACC__) && CUDART_VERSION >= 12030
+  if (early) {
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = grid;
+    config.blockDim = threads;
+    config.dynamicSmemBytes = shared_bytes;
+    config.stream = on.stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    cuda_check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), on.file,
+               on.line);
+    return;
+  }
+#endif
+  launch_kernel(kernel, grid, threads, shared_bytes, on, arguments...);
 }
 
 /// Brings a kernel onto the device, as its first launch would do. Drivers before that of CUDA 12.3

@@ -86,9 +86,19 @@ constexpr int block_threads(int molecules) {
   return (molecules + kWarpLanes - 1) / kWarpLanes * kWarpLanes;
 }
 /// Slices: parts that the work on a molecule is dealt to. How many is a function of N only, so that
-/// sums have one order. Three in a block of the block path: with four, the largest one leaves its
-/// threads too few registers.
-inline constexpr int kBlockSlices = 3;
+/// sums have one order. On the block path as many as make twelve warps at most: with more, threads
+/// have too few registers.
+inline constexpr int kBlockWarps = 12;
+TARN_HD constexpr int block_slices(int molecules) {
+  return kBlockWarps / ((molecules + kWarpLanes - 1) / kWarpLanes);
+}
+/// Rows of threads that the slices of a cluster are dealt to: a row each; or, where there are
+/// clusters enough to fill a device twice with one row each, that one, which does them one after
+/// another: then no row waits while the first one ends a step. No bit depends on it.
+constexpr int block_rows(int molecules, std::int64_t replicas, int multiprocessors) {
+  const std::int64_t warps = replicas * block_threads(molecules) / kWarpLanes;
+  return warps < std::int64_t{2} * kBlockWarps * multiprocessors ? block_slices(molecules) : 1;
+}
 inline constexpr int kTile = 64;  ///< molecules of a tile of an observation
 TARN_HD constexpr int tiles_for(int molecules) { return (molecules + kTile - 1) / kTile; }
 /// Slices of an observation.
@@ -101,9 +111,13 @@ TARN_HD constexpr int observed_slices(int molecules) {
 struct Range {
   int first, last;
 };
+/// In 32 bits, which a GPU divides five times as fast: there are 64 slices at most.
 TARN_HD constexpr Range slice_range(int slice, int slices, int molecules) {
-  const std::int64_t n = molecules;
-  return {static_cast<int>(n * slice / slices), static_cast<int>(n * (slice + 1) / slices)};
+  const auto end = [&](int k) {
+    return static_cast<int>(static_cast<unsigned>(molecules) * static_cast<unsigned>(k) /
+                            static_cast<unsigned>(slices));
+  };
+  return {end(slice), end(slice + 1)};
 }
 
 /// What a block works on: pairs of the molecules of a tile with those of a slice.
@@ -129,7 +143,9 @@ TARN_HD constexpr PairTile pair_tile(std::int64_t block, int molecules, int slic
 /// another strip, or of its own, in turn t.
 inline constexpr int kStrip = kWarpLanes;
 TARN_HD constexpr int strips_for(int molecules) { return (molecules + kStrip - 1) / kStrip; }
-TARN_HD constexpr int partner_of_turn(int lane, int turn) { return (lane + turn) % kStrip; }
+TARN_HD constexpr int partner_of_turn(int lane, int turn) {
+  return static_cast<int>(static_cast<unsigned>(lane + turn) % kStrip);
+}
 
 /// Up to four strips that lie in shared memory meet each other in rounds, so that each pair is met
 /// once and all strips have equally much to do. Strip s meets itself in turns 1 .. 16 of round 0,
@@ -208,8 +224,9 @@ struct PairBlock {
 TARN_HD constexpr int pair_blocks(int molecules) {
   return bands_for(molecules) * force_slices(molecules);
 }
-TARN_HD constexpr PairBlock pair_block(std::int64_t block, int molecules) {
-  const int bands = bands_for(molecules), slices = force_slices(molecules);
+TARN_HD constexpr PairBlock pair_block(unsigned block, int molecules) {
+  const auto bands = static_cast<unsigned>(bands_for(molecules));
+  const auto slices = static_cast<unsigned>(force_slices(molecules));
   return {block / bands / slices, static_cast<int>(block % bands),
           static_cast<int>(block / bands % slices)};
 }
@@ -250,10 +267,16 @@ struct MoleculeChunk {
   std::int64_t replica;
   int first;
 };
-inline constexpr int kChunk = 32;  ///< molecules of a chunk, the last one may have fewer
+inline constexpr int kChunk = kWarpLanes;  ///< molecules of a chunk, the last one may have fewer
 TARN_HD constexpr int molecule_chunks(int molecules) { return (molecules + kChunk - 1) / kChunk; }
-TARN_HD constexpr MoleculeChunk molecule_chunk(std::int64_t block, int molecules) {
-  const int chunks = molecule_chunks(molecules);
+/// Parts of the sums of a molecule. Rows of threads that they are dealt to: a row each, or, where
+/// chunks fill a device anyway, one row, which does them one after another. No bit depends on it.
+inline constexpr int kSumParts = 8;
+constexpr int sum_rows(int molecules, std::int64_t replicas, int multiprocessors) {
+  return replicas * molecule_chunks(molecules) < std::int64_t{8} * multiprocessors ? kSumParts : 1;
+}
+TARN_HD constexpr MoleculeChunk molecule_chunk(unsigned block, int molecules) {
+  const auto chunks = static_cast<unsigned>(molecule_chunks(molecules));
   return {block / chunks, static_cast<int>(block % chunks) * kChunk};
 }
 

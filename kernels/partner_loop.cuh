@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "kernels/device_state.cuh"
+#include "kernels/launch_kernel.hpp"
 
 /// @file
 /// Pairs of the molecules of a warp with those of a strip in shared memory, each pair once. No two
@@ -66,6 +67,17 @@ __device__ inline Vec3<T> from_lane(const Vec3<T>& a, int lane) {
   return {__shfl_sync(all, a.x, lane), __shfl_sync(all, a.y, lane), __shfl_sync(all, a.z, lane)};
 }
 
+/// Sum over the lanes of a warp by halves, the same in all of them. All lanes of a warp call.
+template <class T>
+__device__ inline Vec3<T> sum_over_warp(Vec3<T> a) {
+  for (int o = kWarpLanes / 2; o > 0; o /= 2) {
+    a.x += __shfl_xor_sync(0xffffffffu, a.x, o);
+    a.y += __shfl_xor_sync(0xffffffffu, a.y, o);
+    a.z += __shfl_xor_sync(0xffffffffu, a.z, o);
+  }
+  return a;
+}
+
 /// Forces of a meeting, in numbers of pairs: sums of up to 32.
 template <class R>
 struct Meeting {
@@ -106,8 +118,8 @@ struct SharedStrips {
   int width;  ///< of a row, all lanes of all strips
 };
 /// Adds to the force f on the molecule of a thread, of lane `lane` of strip `strip`, what comes
-/// from some turns with strips of its own kind. All threads of the block call, with whole warps of
-/// one strip, all strips, and the same turns for all that share rows. Sites must be there for all.
+/// from some turns with strips of its own kind. All threads of a row of the block call, with whole
+/// warps of one strip, all strips, the same turns and the same `rows`. Sites must be there for all.
 template <class S, class R, bool kMSite>
 __device__ inline void add_meetings(const PairParameters<R>& pair, S m_weight,
                                     const SharedStrips<S, R, kMSite>& shared, int strip, int lane,
@@ -125,9 +137,9 @@ __device__ inline void add_meetings(const PairParameters<R>& pair, S m_weight,
       store_triple(forces_on_atoms<kMSite>(as_sums<PlainNumbers, S>(g.partner), m_weight),
                    shared.rows, shared.width, first + partner_of_turn(lane, with.turns.last));
     }
-    __syncthreads();
+    sync_row();
     if (any) f = f + load_triple<S>(shared.rows, shared.width, i);
-    __syncthreads();
+    sync_row();
   }
 }
 

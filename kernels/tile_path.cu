@@ -13,9 +13,7 @@ namespace {
 
 constexpr int kThreads = 128;
 constexpr int kWallThreads = 256;
-/// Threads that sum the forces of a molecule, each some of the rows.
-constexpr int kSumming = 4;
-constexpr int kChunkThreads = kSumming * kChunk;
+constexpr int kMostChunkThreads = kSumParts * kChunk;
 
 /// One thread a molecule of a replica.
 struct MoleculePlace {
@@ -120,11 +118,7 @@ __global__ void __launch_bounds__(kThreads)
 template <class S>
 __device__ Vec3<S> sum_over_band(Vec3<S> a) {
   __shared__ S of_warp[kBandStrips][3];
-  for (int o = kWarpLanes / 2; o > 0; o /= 2) {
-    a.x += __shfl_xor_sync(0xffffffffu, a.x, o);
-    a.y += __shfl_xor_sync(0xffffffffu, a.y, o);
-    a.z += __shfl_xor_sync(0xffffffffu, a.z, o);
-  }
+  a = sum_over_warp(a);
   const int t = static_cast<int>(threadIdx.x);
   if (t % kWarpLanes == 0) {
     S* const mine = of_warp[t / kWarpLanes];
@@ -153,6 +147,7 @@ __global__ void __launch_bounds__(kBand, kPairBlocksAtOnce<R>)
                  bool of_step) {
   __shared__ PackedSite<R, kMSite> shared_sites[kBand];
   __shared__ S rows[9][kBand];
+  wait_for_previous();
   const int t = static_cast<int>(threadIdx.x), strip = t / kStrip, lane = t % kStrip;
   if (of_step && blockIdx.x == 0 && t == 0) ++*scratch.step;
   const int n = d.molecules;
@@ -297,65 +292,100 @@ __global__ void __launch_bounds__(kWallThreads)
   if (threadIdx.x == 0) wall.store(scratch, replica);
 }
 
-/// Thread (i, s) of a block: molecule i of a chunk of a replica, and some of the slices.
+/// Thread (i, r) of a block: molecule i of a chunk of a replica, and some parts of its sums.
 __device__ MoleculePlace chunk_place(const DeviceState& d) {
   const MoleculeChunk chunk = molecule_chunk(blockIdx.x, d.molecules);
   const int molecule = chunk.first + static_cast<int>(threadIdx.x);
   return {chunk.replica * d.molecules + molecule, chunk.replica, molecule, molecule < d.molecules};
 }
 
+/// The force on a molecule without the last sums.
+template <class S>
+struct SummedForce {
+  Triple<S> f;
+  Vec3<S> net;  ///< with pairs in float its part of what rounding leaves of the net force
+
+  __device__ void add(const SummedForce& other) {
+    f = f + other.f;
+    net = net + other.net;
+  }
+};
+
+/// Numbers of it that matter with pairs in R.
+template <class R>
+inline constexpr int kSumNumbers = std::is_same_v<R, float> ? 12 : 9;
+
+/// Part `part` of kSumParts of the rows, and with pairs in float of what is left of the net force.
+template <class S, class R>
+__device__ SummedForce<S> sum_part(const DeviceState& d, const TileScratch& scratch,
+                                   const MoleculePlace& p, int part) {
+  const Vec3<S> zero{S(0), S(0), S(0)};
+  SummedForce<S> sum{{zero, zero, zero}, zero};
+  if constexpr (std::is_same_v<R, float>) {
+    const int blocks = pair_blocks(d.molecules);
+    const S* const of_block = static_cast<const S*>(scratch.net) + p.replica * blocks * 3;
+    for (int b = part * kChunk + static_cast<int>(threadIdx.x); b < blocks;
+         b += kSumParts * kChunk) {
+      sum.net = sum.net + Vec3<S>{of_block[3 * b], of_block[3 * b + 1], of_block[3 * b + 2]};
+    }
+  }
+  if (!p.there) return sum;
+  const Range rows = slice_range(part, kSumParts, force_rows(d.molecules));
+  const int slices = force_slices(d.molecules), band = p.molecule / kBand;
+  // Some at a time, so that one does not wait for the other.
+  constexpr int kAtOnce = 6;
+  for (int row = rows.first; row < rows.last; row += kAtOnce) {
+    Triple<S> loaded[kAtOnce];
+    for (int k = 0; k < kAtOnce; ++k) {
+      const int at = row + k;
+      loaded[k] = {zero, zero, zero};
+      if (at < rows.last && (at < slices || has_row(at, band, d.molecules))) {
+        loaded[k] = load_triple<S>(partial_forces<S>(d, scratch, at), d.slots, p.slot);
+      }
+    }
+    for (int k = 0; k < kAtOnce; ++k) sum.f = sum.f + loaded[k];
+  }
+  return sum;
+}
+
+/// Bytes of shared memory that whole_force() takes.
+template <class S, class R>
+constexpr std::size_t summing_bytes(int rows) {
+  return (rows - 1) * kSumNumbers<R> * kChunk * sizeof(S);
+}
 /// Adds the rows up, takes off what rounding leaves of the net force, and adds the push of the
 /// wall. All threads of a block call; those with y = 0 get the forces on their molecule.
 template <class S, class R, bool kMSite>
 __device__ Triple<S> whole_force(const DeviceState& d, const SystemNumbers<S>& system,
                                  const TileScratch& scratch, const MoleculePlace& p) {
-  __shared__ union {
-    S sums[3][kChunkThreads];
-    S partial[9][kSumming - 1][kChunk];
-  } shared;
-  const int i = static_cast<int>(threadIdx.x), part = static_cast<int>(threadIdx.y);
-  const Vec3<S> zero{S(0), S(0), S(0)};
-  Vec3<S> net = zero;
-  if constexpr (std::is_same_v<R, float>) {
-    const int blocks = pair_blocks(d.molecules);
-    const S* const of_block = static_cast<const S*>(scratch.net) + p.replica * blocks * 3;
-    for (int b = part * kChunk + i; b < blocks; b += kChunkThreads) {
-      net = net + Vec3<S>{of_block[3 * b], of_block[3 * b + 1], of_block[3 * b + 2]};
-    }
-    net = reduce(shared.sums, net);
-    __syncthreads();
-  }
-  Triple<S> f{zero, zero, zero};
-  const Range rows = slice_range(part, kSumming, force_rows(d.molecules));
-  if (p.there) {
-    const auto load = [&](int row) {
-      return load_triple<S>(partial_forces<S>(d, scratch, row), d.slots, p.slot);
+  TARN_DYNAMIC_SHARED(memory);
+  constexpr bool floats = std::is_same_v<R, float>;
+  const int i = static_cast<int>(threadIdx.x), row = static_cast<int>(threadIdx.y);
+  const int rows = static_cast<int>(blockDim.y);
+  SummedForce<S> sum = sum_part<S, R>(d, scratch, p, row);
+  if (rows == 1) {
+    for (int part = 1; part < kSumParts; ++part) sum.add(sum_part<S, R>(d, scratch, p, part));
+  } else {
+    const auto of_row = [&](int r) {
+      return reinterpret_cast<S*>(memory) + (r - 1) * kSumNumbers<R> * kChunk;
     };
-    // Rows that all molecules have, some at a time, so that one does not wait for the other.
-    constexpr int kAtOnce = 4;
-    const int slices = force_slices(d.molecules);
-    const int last_of_slices = rows.last < slices ? rows.last : slices;
-    int row = rows.first;
-    for (; row + kAtOnce <= last_of_slices; row += kAtOnce) {
-      Triple<S> loaded[kAtOnce];
-      for (int k = 0; k < kAtOnce; ++k) loaded[k] = load(row + k);
-      for (int k = 0; k < kAtOnce; ++k) f = f + loaded[k];
+    if (row > 0) {
+      store_triple(sum.f, of_row(row), kChunk, i);
+      if constexpr (floats) store_vector(sum.net, of_row(row) + 9 * kChunk, kChunk, i);
     }
-    for (; row < rows.last; ++row) {
-      if (has_row(row, p.molecule / kBand, d.molecules)) f = f + load(row);
+    __syncthreads();
+    if (row > 0) return sum.f;
+    for (int r = 1; r < kSumParts; ++r) {
+      SummedForce<S> part{load_triple<S>(of_row(r), kChunk, i), {}};
+      if constexpr (floats) part.net = load_vector<S>(of_row(r) + 9 * kChunk, kChunk, i);
+      sum.add(part);
     }
   }
-  constexpr int component = (kSumming - 1) * kChunk;
-  if (part > 0) store_triple(f, &shared.partial[0][part - 1][0], component, i);
-  __syncthreads();
-  if (part > 0 || !p.there) return f;
-  for (int s = 0; s + 1 < kSumming; ++s) {
-    f = f + load_triple<S>(&shared.partial[0][s][0], component, i);
-  }
+  Triple<S> f = sum.f;
   const Masses<S>& m = system.step.masses;
   const S per_molecule = S(1) / static_cast<S>(d.molecules);
-  if constexpr (std::is_same_v<R, float>) f = remove_net_force(f, per_molecule * net, m);
-  if (system.wall.stiffness > S(0)) {
+  if constexpr (floats) f = remove_net_force(f, per_molecule * sum_over_warp(sum.net), m);
+  if (p.there && system.wall.stiffness > S(0)) {
     const Wall<S> wall = Wall<S>::load(scratch, p.replica);
     const Vec3<S> o = wall_positions<S, R, kMSite>(d, scratch, wall.origin, p.slot).o;
     f.o = f.o + wall_force(o - wall.centre, system.wall);
@@ -409,7 +439,7 @@ __device__ void end_preparation(const DeviceState& d, const MoleculePlace& p, bo
 
 /// The forces, for those who solve for accelerations elsewhere or look at them.
 template <class S, class R, bool kMSite>
-__global__ void __launch_bounds__(kChunkThreads)
+__global__ void __launch_bounds__(kMostChunkThreads)
     forces_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch) {
   const MoleculePlace p = chunk_place(d);
   if (d.stopped[p.replica] != 0) return;
@@ -419,7 +449,7 @@ __global__ void __launch_bounds__(kChunkThreads)
 
 /// Accelerations at the start.
 template <class S, class R, bool kMSite>
-__global__ void __launch_bounds__(kChunkThreads)
+__global__ void __launch_bounds__(kMostChunkThreads)
     prepare_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, std::int64_t step) {
   const MoleculePlace p = chunk_place(d);
   if (d.stopped[p.replica] != 0) return;
@@ -434,17 +464,20 @@ __global__ void __launch_bounds__(kChunkThreads)
 
 /// The end of a step, and the beginning of the next one.
 template <class S, class R, bool kMSite, bool kHeat>
-__global__ void __launch_bounds__(kChunkThreads)
+__global__ void __launch_bounds__(kMostChunkThreads)
     step_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, bool begin_next) {
+  wait_for_previous();
   const MoleculePlace p = chunk_place(d);
   const std::int64_t step = *scratch.step;
   // The replicas that this kernel stops get this very number.
   if (d.blow_step[p.replica] < step) return;
+  // Before the forces are there, so that it has come when they are.
+  DeviceMolecule<S> s{};
+  if (p.there && threadIdx.y == 0) s = load_state<S>(d, p.slot);
   const Triple<S> f = whole_force<S, R, kMSite>(d, system, scratch, p);
   if (threadIdx.y > 0) return;
   StepCounts counts;
   if (p.there) {
-    DeviceMolecule<S> s = load_state<S>(d, p.slot);
     const bool definite = end_step(system.step, system.passes.end, f, s);
     counts.indefinite += definite ? 0 : 1;
     counts.add_begun(scratch.begun[p.slot], system.passes.move);
@@ -515,7 +548,16 @@ unsigned blocks_for(std::int64_t threads) {
 unsigned chunks_of(const DeviceState& d) {
   return static_cast<unsigned>(d.replicas * molecule_chunks(d.molecules));
 }
-const dim3 kOfChunk{kChunk, kSumming, 1};
+template <class S, class R>
+struct ChunkShape {
+  dim3 threads;
+  std::size_t bytes;
+
+  explicit ChunkShape(const TileScratch& scratch)
+      : threads(kChunk, static_cast<unsigned>(scratch.sum_rows)),
+        bytes(summing_bytes<S, R>(scratch.sum_rows)) {}
+};
+static_assert(summing_bytes<double, float>(kSumParts) <= 48 * 1024);
 
 /// The forces of the sites that are there, but for their last sum.
 template <class S, class R, bool kMSite>
@@ -523,8 +565,9 @@ void launch_pairs(const DeviceState& d, const ClusterSystem& system, const TileS
                   bool of_step, cudaStream_t stream) {
   const SystemNumbers<S> numbers = rounded_system<S>(system);
   const std::int64_t blocks = d.replicas * pair_blocks(d.molecules);
-  launch_kernel(pairs_kernel<S, R, kMSite>, static_cast<unsigned>(blocks), kBand, 0, stream, d,
-                rounded_parameters<R>(system.pair), numbers.pair.m_weight, scratch, of_step);
+  launch_early(of_step && scratch.early, pairs_kernel<S, R, kMSite>, static_cast<unsigned>(blocks),
+               kBand, 0, stream, d, rounded_parameters<R>(system.pair), numbers.pair.m_weight,
+               scratch, of_step);
   if (system.wall.stiffness > 0.0) {
     launch_kernel(wall_kernel<S, R, kMSite>, static_cast<unsigned>(d.replicas), kWallThreads, 0,
                   stream, d, numbers, scratch);
@@ -541,12 +584,13 @@ void launch_tile_prepare(const DeviceState& d, const ClusterSystem& system, Prec
     launch_kernel(sites_kernel<S, R, kMSite>, blocks_for(d.slots), kThreads, 0, stream, d, numbers,
                   scratch);
     launch_pairs<S, R, kMSite>(d, system, scratch, false, stream);
+    const ChunkShape<S, R> chunk(scratch);
     if (what == Prepare::forces) {
-      launch_kernel(forces_kernel<S, R, kMSite>, chunks_of(d), kOfChunk, 0, stream, d, numbers,
-                    scratch);
+      launch_kernel(forces_kernel<S, R, kMSite>, chunks_of(d), chunk.threads, chunk.bytes, stream,
+                    d, numbers, scratch);
     } else {
-      launch_kernel(prepare_kernel<S, R, kMSite>, chunks_of(d), kOfChunk, 0, stream, d, numbers,
-                    scratch, step);
+      launch_kernel(prepare_kernel<S, R, kMSite>, chunks_of(d), chunk.threads, chunk.bytes, stream,
+                    d, numbers, scratch, step);
     }
   });
   if (what == Prepare::accelerations) launch_tile_rest(d, stream);
@@ -568,9 +612,11 @@ void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precisi
                       cudaStream_t stream) {
   with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
     launch_pairs<S, R, kMSite>(d, system, scratch, true, stream);
+    const ChunkShape<S, R> chunk(scratch);
     with_heat(d, [&]<bool kHeat>() {
-      launch_kernel(step_kernel<S, R, kMSite, kHeat>, chunks_of(d), kOfChunk, 0, stream, d,
-                    rounded_system<S>(system), scratch, begin_next);
+      launch_early(scratch.early && system.wall.stiffness == 0.0,
+                   step_kernel<S, R, kMSite, kHeat>, chunks_of(d), chunk.threads, chunk.bytes,
+                   stream, d, rounded_system<S>(system), scratch, begin_next);
     });
   });
 }
@@ -585,7 +631,8 @@ void launch_tile_forces(const DeviceState& d, const ClusterSystem& system, Preci
                         bool m_site, const TileScratch& scratch, cudaStream_t stream) {
   with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
     launch_pairs<S, R, kMSite>(d, system, scratch, false, stream);
-    launch_kernel(forces_kernel<S, R, kMSite>, chunks_of(d), kOfChunk, 0, stream, d,
+    const ChunkShape<S, R> chunk(scratch);
+    launch_kernel(forces_kernel<S, R, kMSite>, chunks_of(d), chunk.threads, chunk.bytes, stream, d,
                   rounded_system<S>(system), scratch);
   });
 }

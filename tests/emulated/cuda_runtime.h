@@ -137,6 +137,16 @@ inline void finish_all() {
 #define blockDim (::tarn::emulated::here_now().block_size)
 
 inline void __syncthreads() { tarn::emulated::wait_for_block(); }
+inline bool __syncthreads_or(bool mine) {
+  static bool any;
+  any = false;
+  tarn::emulated::wait_for_block();
+  if (mine) any = true;
+  tarn::emulated::wait_for_block();
+  const bool result = any;
+  tarn::emulated::wait_for_block();
+  return result;
+}
 inline void __syncwarp() { tarn::emulated::wait_for_warp(); }
 /// Masks have all lanes, and all lanes must come; see wait_for_lanes().
 inline void all_lanes(unsigned mask) {

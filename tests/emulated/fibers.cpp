@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t kStackBytes = 256 * 1024;
 constexpr unsigned kWarp = 32;
 
-enum class Wait { none, warp, block, ended };
+enum class Wait { none, warp, some, block, ended };
 
 /// Where a stack can be gone on with, and what a sanitizer has to know of it. To the thread
 /// sanitizer each fiber is a thread.
@@ -44,6 +44,7 @@ struct Fiber {
   std::unique_ptr<unsigned char[]> stack;
   Place place;
   Wait wait = Wait::none;
+  unsigned first = 0, count = 0;  ///< of those that Wait::some waits for
   const std::function<void()>* run = nullptr;
 
   ~Fiber() {
@@ -76,8 +77,8 @@ void jump(Place& from, Place& to) {
 }
 
 // What orders memory, in the eyes of the thread sanitizer: the beginning and the end of a block,
-// its barriers, and those of a warp, which come last; but no shuffle.
-enum Order : unsigned { of_begin, of_barrier, of_end, of_warp };
+// its barriers, those of some warps by the first one, and those of a warp; but no shuffle.
+enum Order : unsigned { of_begin, of_barrier, of_end, of_some, of_warp = of_some + 1024 / kWarp };
 [[maybe_unused]] char orders[of_warp + 1024 / kWarp];
 void happens_before([[maybe_unused]] unsigned later) {
 #if defined(TARN_TEST_THREAD_SANITIZER)
@@ -130,12 +131,12 @@ void take_turn(Fiber& f) {
   jump(scheduler, f.place);
 }
 
-/// Lets those go on that wait for each other: for a block all that have not ended, for a warp all,
-/// as its masks have all lanes.
+/// Lets those go on that wait for each other: for a block all that have not ended, else all, as
+/// masks have all lanes and barriers of some warps count them.
 bool release(unsigned first, unsigned last, Wait kind) {
   unsigned waiting = 0, needed = 0;
   for (unsigned i = first; i < last; ++i) {
-    needed += kind == Wait::warp || fibers[i].wait != Wait::ended;
+    needed += kind != Wait::block || fibers[i].wait != Wait::ended;
     waiting += fibers[i].wait == kind;
   }
   if (waiting == 0 || waiting < needed) return false;
@@ -185,6 +186,12 @@ void run_fibers(unsigned count,
     }
     bool goes_on = release(0, count, Wait::block);
     for (unsigned first = 0; first < count; first += kWarp) {
+      const Fiber& f = fibers[first];
+      if (f.wait == Wait::some && f.first == first && first + f.count <= count) {
+        goes_on = release(first, first + f.count, Wait::some) || goes_on;
+      }
+    }
+    for (unsigned first = 0; first < count; first += kWarp) {
       goes_on = release(first, std::min(first + kWarp, count), Wait::warp) || goes_on;
     }
     if (!goes_on) {
@@ -197,6 +204,13 @@ void wait_for_block() {
   happens_before(of_barrier);
   wait(Wait::block);
   happens_after(of_barrier);
+}
+void wait_for_some(unsigned first, unsigned count) {
+  fibers[current].first = first;
+  fibers[current].count = count;
+  happens_before(of_some + first / kWarp);
+  wait(Wait::some);
+  happens_after(of_some + first / kWarp);
 }
 void wait_for_lanes() { wait(Wait::warp); }
 void wait_for_warp() {

@@ -3,7 +3,7 @@
 #include <functional>
 
 /// @file
-/// Fibers that take turns on one thread, with the two kinds of barriers that a block of a GPU has.
+/// Fibers that take turns on one thread, with the kinds of barriers that a block of a GPU has.
 /// The address sanitizer sees where they write; the thread sanitizer takes them for threads, so
 /// that it finds what two of them do to the same place with no barrier between.
 
@@ -21,6 +21,9 @@ void run_fibers(unsigned count,
 
 /// Waits for all fibers that have not ended, whose memory is then seen.
 void wait_for_block();
+/// Waits for fibers first .. first + count - 1, which are whole warps and none of which may have
+/// ended; then their memory is seen.
+void wait_for_some(unsigned first, unsigned count);
 /// Waits for the others of the same 32, none of which may have ended; then their memory is seen.
 void wait_for_warp();
 /// The same, as a shuffle does: nobody's memory is ordered by it.

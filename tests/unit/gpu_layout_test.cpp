@@ -164,7 +164,7 @@ TEST(GpuLayout, EveryPairMeetsOnce) {
 
 TEST(GpuLayout, SlicesCoverAllPartnersOnce) {
   for (int n : {33, 100, 128, 129, 257, 1000, 10000}) {
-    for (int slices : {kBlockSlices, observed_slices(n), force_slices(n)}) {
+    for (int slices : {3, observed_slices(n), force_slices(n)}) {
       int next = 0;
       for (int s = 0; s < slices; ++s) {
         const Range r = slice_range(s, slices, n);
@@ -193,6 +193,18 @@ TEST(GpuLayout, SlicesCoverAllPartnersOnce) {
   EXPECT_EQ(observed_slices(10000), 64);
   EXPECT_EQ(block_threads(33), 64);
   EXPECT_EQ(block_threads(128), 128);
+  for (int n = kMostInWarp + 1; n <= kMostInBlock; ++n) {
+    EXPECT_LE(block_threads(n) * block_slices(n), kBlockWarps * kWarpLanes);
+    // A barrier each, of which a block has fifteen beside its own.
+    EXPECT_LE(block_slices(n), 15);
+  }
+  EXPECT_EQ(block_slices(64), 6);
+  EXPECT_EQ(block_slices(128), 3);
+  EXPECT_EQ(block_rows(128, 1, 132), 3);
+  EXPECT_EQ(block_rows(128, 791, 132), 3);
+  EXPECT_EQ(block_rows(128, 792, 132), 1);
+  EXPECT_EQ(block_rows(64, 1583, 132), 6);
+  EXPECT_EQ(block_rows(64, 1584, 132), 1);
 }
 
 /// Pairs of molecules of a cluster, each of which is to be met once.
@@ -235,7 +247,7 @@ class MetPairs {
 
 TEST(GpuLayout, StripsMeetOnce) {
   for (int n : {1, 2, 31, 32, 33, 64, 65, 96, 100, 127, 128}) {
-    for (int slices : {1, kBlockSlices, 7}) {
+    for (int slices : {1, block_slices(n), 7}) {
       MetPairs met(n);
       const int strips = strips_for(n);
       for (int slice = 0; slice < slices; ++slice) {
@@ -347,7 +359,8 @@ TEST(GpuLayout, ChunksCoverAllMoleculesOnce) {
 TEST(LaunchLength, IsThatOfAllInstructions) {
   const IssueRate one{1, 32, 1e9}, slow{2, 2, 1e9};
   EXPECT_DOUBLE_EQ(instructions_of_step(Path::warp, 32), 8000.0 + 16 * 270.0);
-  EXPECT_DOUBLE_EQ(instructions_of_step(Path::block, 128), 8000.0 + 22 * 270.0);
+  EXPECT_DOUBLE_EQ(instructions_of_step(Path::block, 128, 3), 8000.0 + 22 * 270.0);
+  EXPECT_DOUBLE_EQ(instructions_of_step(Path::block, 128), 8000.0 + 64 * 270.0);
   EXPECT_DOUBLE_EQ(cycles_of_step(Path::warp, 32, 8, one), 12320.0 * (50.0 + 6.25 * 8));
   EXPECT_DOUBLE_EQ(cycles_of_step(Path::warp, 16, 8, slow), 10160.0 * (50.0 + 16.0 * 4 / 2));
   EXPECT_DOUBLE_EQ(cycles_of_step(Path::block, 128, 3, slow), 13940.0 * (50.0 + 16.0 * 36 / 2));

@@ -1,0 +1,219 @@
+"""Steps rigid TIP3P water by OpenMM, in a process of its own; bench/peers/gpu starts and asks it.
+
+The argument is a task in JSON: what to build, and a reference to check it by. Each answer is one
+line of JSON on standard output. The first tells what was built; then, for each line of standard
+input that holds a number of steps, the seconds that they took; at the end of the input, what became
+of the clusters.
+"""
+
+import json
+import math
+import os
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import numpy
+import openmm
+
+import water
+from water import KJ_PER_KCAL, NM_PER_A
+
+ONE_4PI_EPS0 = 138.935457644382  # kJ nm/mol/e^2, OpenMM's own
+TIMESTEP_PS = 0.002
+
+
+def pair_energy():
+    """Of molecules p1 p2 p3 and p4 p5 p6, each O H H, in the words of CustomCompoundBondForce."""
+    o, h = water.CHARGE_O_E, water.CHARGE_H_E
+    terms = [f"{o * o!r}/r"]
+    for charge, pairs in (
+        (o * h, ((1, 5), (1, 6), (2, 4), (3, 4))),
+        (h * h, ((2, 5), (2, 6), (3, 5), (3, 6))),
+    ):
+        inverses = " + ".join(f"1/distance(p{i}, p{j})" for i, j in pairs)
+        terms.append(f"{charge!r}*({inverses})")
+    sigma_nm = water.LJ_SIGMA_A * NM_PER_A
+    epsilon = water.LJ_EPSILON_KCAL_PER_MOL * KJ_PER_KCAL
+    return (
+        f"{ONE_4PI_EPS0!r}*({' + '.join(terms)}) + {4.0 * epsilon!r}*(s6*s6 - s6); "
+        f"s6 = ({sigma_nm!r}/r)^6; r = distance(p1, p4)"
+    )
+
+
+def pairs_as_bonds(molecules, copies):
+    """Every pair of molecules of a cluster as one bond: no lists of neighbours, no cutoff."""
+    force = openmm.CustomCompoundBondForce(6, pair_energy())
+    add = force.addBond
+    for first in range(0, 3 * molecules * copies, 3 * molecules):
+        for a in range(first, first + 3 * molecules, 3):
+            for b in range(first, a, 3):
+                add((a, a + 1, a + 2, b, b + 1, b + 2))
+    return force
+
+
+def nonbonded(all_molecules, cutoff_A):
+    """@param cutoff_A 0: none"""
+    force = openmm.NonbondedForce()
+    sigma_nm = water.LJ_SIGMA_A * NM_PER_A
+    epsilon = water.LJ_EPSILON_KCAL_PER_MOL * KJ_PER_KCAL
+    add, exclude = force.addParticle, force.addException
+    for o in range(0, 3 * all_molecules, 3):
+        add(water.CHARGE_O_E, sigma_nm, epsilon)
+        add(water.CHARGE_H_E, sigma_nm, 0.0)
+        add(water.CHARGE_H_E, sigma_nm, 0.0)
+        exclude(o, o + 1, 0.0, 1.0, 0.0)
+        exclude(o, o + 2, 0.0, 1.0, 0.0)
+        exclude(o + 1, o + 2, 0.0, 1.0, 0.0)
+    force.setNonbondedMethod(force.CutoffNonPeriodic if cutoff_A else force.NoCutoff)
+    if cutoff_A:
+        force.setCutoffDistance(cutoff_A * NM_PER_A)
+    # Dielectric 1: the reaction field is a constant, which cancels for neutral molecules.
+    force.setReactionFieldDielectric(1.0)
+    force.setUseSwitchingFunction(False)
+    force.setUseDispersionCorrection(False)
+    return force
+
+
+def links(molecules, copies):
+    """Bonds without a force: OpenMM sorts linked atoms together, so that a cluster stays whole."""
+    force = openmm.HarmonicBondForce()
+    for first in range(0, 3 * molecules * copies, 3 * molecules):
+        for o in range(first + 3, first + 3 * molecules, 3):
+            force.addBond(o - 3, o, 0.3, 0.0)
+    return force
+
+
+def build(task, molecules):
+    copies, mode = task["copies"], task["mode"]
+    system = openmm.System()
+    add, constrain = system.addParticle, system.addConstraint
+    r_oh, r_hh = water.R_OH_A * NM_PER_A, water.R_HH_A * NM_PER_A
+    for o in range(0, 3 * molecules * copies, 3):
+        for mass in water.MASSES_DA:
+            add(mass)
+        # Three distances of three atoms: OpenMM takes SETTLE.
+        constrain(o, o + 1, r_oh)
+        constrain(o, o + 2, r_oh)
+        constrain(o + 1, o + 2, r_hh)
+    if mode == "pairs as bonds":
+        system.addForce(pairs_as_bonds(molecules, copies))
+    else:
+        system.addForce(nonbonded(molecules * copies, task["cutoff_A"]))
+    if mode == "linked":
+        system.addForce(links(molecules, copies))
+    return system
+
+
+def places_nm(positions_A, copies, spacing_A):
+    """All copies about the origin, on a cubic grid."""
+    one = numpy.array(positions_A)
+    one = (one - one.mean(axis=0)) * NM_PER_A
+    side = math.ceil(copies ** (1.0 / 3.0) - 1e-9)
+    index = numpy.arange(copies)
+    grid = numpy.stack([index // side**2, index // side % side, index % side], axis=1)
+    shifts = (grid - (side - 1) / 2.0) * spacing_A * NM_PER_A
+    return (shifts[:, None, :] + one[None, :, :]).reshape(-1, 3)
+
+
+def plain(quantity, unit):
+    return numpy.asarray(quantity.value_in_unit(unit))
+
+
+class Clusters:
+    def __init__(self, task):
+        positions_A = water.read_xyz(task["structure"])
+        self.copies = task["copies"]
+        name = task["platform"]
+        try:
+            platform = openmm.Platform.getPlatformByName(name)
+        except openmm.OpenMMException as error:
+            failures = [f for f in openmm.Platform.getPluginLoadFailures() if f"OpenMM{name}.so" in f]
+            raise water.BenchError("; ".join([str(error)] + failures[:1])) from None
+        properties = {}
+        if "Precision" in platform.getPropertyNames():
+            properties = {"Precision": task["precision"], "TempDirectory": task["folder"]}
+        system = build(task, len(positions_A) // 3)
+        self.integrator = openmm.LangevinMiddleIntegrator(
+            task["temperature_K"], task["friction_per_ps"], TIMESTEP_PS
+        )
+        self.integrator.setRandomNumberSeed(1)
+        self.context = openmm.Context(system, self.integrator, platform, properties)
+        self.context.setPositions(places_nm(positions_A, self.copies, task["spacing_A"]))
+        self.device = name
+        if "DeviceName" in platform.getPropertyNames():
+            self.device = platform.getPropertyValue(self.context, "DeviceName")
+
+    def energy_kcal_per_mol(self, state):
+        """Of one cluster, the mean."""
+        unit = openmm.unit.kilojoules_per_mole
+        return state.getPotentialEnergy().value_in_unit(unit) / KJ_PER_KCAL / self.copies
+
+    def check(self, reference):
+        """@return errors: of the energy relative to |Coulomb| + |LJ|, and of the worst force
+        component relative to the root mean square of all."""
+        state = self.context.getState(energy=True, forces=True)
+        energy = self.energy_kcal_per_mol(state)
+        scale = abs(reference["coulomb_kcal_per_mol"]) + abs(reference["lj_kcal_per_mol"])
+        right = numpy.array(reference["forces_kcal_per_mol_A"])
+        unit = openmm.unit.kilojoules_per_mole / openmm.unit.nanometer
+        forces = plain(state.getForces(asNumpy=True), unit) * NM_PER_A / KJ_PER_KCAL
+        worst = numpy.abs(forces.reshape(-1, *right.shape) - right).max()
+        return {
+            "energy_kcal_per_mol": energy,
+            "energy_error": abs(energy - reference["potential_kcal_per_mol"]) / scale,
+            "force_error": float(worst / math.sqrt((right**2).mean())),
+        }
+
+    def start(self, temperature_K):
+        self.context.setVelocitiesToTemperature(temperature_K, 1)
+
+    def seconds(self, steps):
+        """Until the last of the steps is done. The energy is asked for because that waits; what it
+        takes by itself is found by asking again, and left out."""
+        begin = time.perf_counter()
+        self.integrator.step(steps)
+        self.context.getState(energy=True)
+        done = time.perf_counter()
+        self.context.getState(energy=True)
+        return (done - begin) - (time.perf_counter() - done)
+
+    def state(self):
+        state = self.context.getState(energy=True, positions=True)
+        r = plain(state.getPositions(asNumpy=True), openmm.unit.angstrom).reshape(-1, 3, 3)
+        worst = 0.0
+        for a, b, length in ((0, 1, water.R_OH_A), (0, 2, water.R_OH_A), (1, 2, water.R_HH_A)):
+            distance = numpy.sqrt(((r[:, a] - r[:, b]) ** 2).sum(axis=1))
+            worst = max(worst, float(numpy.abs(distance - length).max()))
+        return {"energy_kcal_per_mol": self.energy_kcal_per_mol(state), "bond_error_A": worst}
+
+
+def main():
+    # What the libraries print goes to standard error: standard output is for answers alone.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def answer(values):
+        answers.write(json.dumps(values) + "\n")
+        answers.flush()
+
+    try:
+        task = json.loads(sys.argv[1])
+        with open(task["reference"]) as file:
+            reference = json.load(file)
+        clusters = Clusters(task)
+        built = clusters.check(reference)
+        clusters.start(task["temperature_K"])
+        answer(dict(built, version=openmm.__version__, device=clusters.device))
+        for line in sys.stdin:
+            answer({"seconds": clusters.seconds(int(line))})
+        answer(clusters.state())
+    except Exception as error:  # whatever it is, the bench tells it and goes on
+        answer({"error": " ".join(f"{type(error).__name__}: {error}".split())})
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
