@@ -134,7 +134,9 @@ void add_cases(const Bound& bound) {
     add(precision, 10, 100'000);
     add(precision, 6, 200'000);
     add(precision, 32, 10'000);
+    add(precision, 64, 4'000);
     add(precision, 100, 1'000);
+    add(precision, 216, 1'000);
     add_tip4p(precision, 7, 200'000);
     add_tip4p(precision, 100, 1'000);
     add_tip4p(precision, 1000, 1);

@@ -71,7 +71,7 @@ __device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
                                   const X& x) {
   const int i = static_cast<int>(threadIdx.x), row = static_cast<int>(threadIdx.y);
   const int rows = static_cast<int>(blockDim.y);
-  const bool molecule = i < system.molecules;
+  const bool molecule = molecule_of_thread(i, system.molecules) >= 0;
   const Masses<S>& m = system.step.masses;
   const Vec3<S> zero{S(0), S(0), S(0)};
   if (row == 0) {  // threads without a molecule, too: all sites are numbers
@@ -79,12 +79,13 @@ __device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
         packed<R, kMSite>(make_site<PlainNumbers, R, kMSite>(x, system.pair.m_weight));
   }
   __syncthreads();
-  const SharedStrips<S, R, kMSite> cluster{memory.sites, system.molecules, memory.of_row(row),
-                                           memory.width};
+  const int strips = strips_for(system.molecules), size = strip_size(system.molecules);
+  const SharedStrips<S, R, kMSite> cluster{memory.sites, system.molecules,   strips,
+                                           size,         memory.of_row(row), memory.width};
   const int slices = block_slices(system.molecules);
   S* const sum = memory.sum_of(row, rows);
   for (int slice = row; slice < slices; slice += rows) {
-    const Range turns = slice_range(slice, slices, turns_of_strip(strips_for(system.molecules)));
+    const Range turns = slice_range(slice, slices, turns_of_strip(strips, size));
     Triple<S> f{zero, zero, zero};
     add_meetings(pair, system.pair.m_weight, cluster, i / kStrip, i % kStrip, turns, f);
     if (slice > row) f = load_triple<S>(sum, memory.width, i) + f;
@@ -117,13 +118,13 @@ __device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
 }
 
 /// Stops the cluster of the block if any of its molecules is bad. All threads call.
-__device__ bool block_stop(const DeviceState& d, bool bad, std::int64_t replica,
+__device__ bool block_stop(const DeviceState& d, bool bad, std::int64_t replica, int molecule,
                            std::int64_t step) {
   if (!__syncthreads_or(bad)) return false;
   __shared__ int first_bad;
   if (threadIdx.x == 0 && threadIdx.y == 0) first_bad = kMostInBlock;
   __syncthreads();
-  if (bad) atomicMin(&first_bad, static_cast<int>(threadIdx.x));
+  if (bad) atomicMin(&first_bad, molecule);
   __syncthreads();
   if (threadIdx.x == 0 && threadIdx.y == 0) {
     d.stopped[replica] = 1;
@@ -141,8 +142,8 @@ __global__ void __launch_bounds__(kMostThreads)
   const BlockMemory<S, R, kMSite> memory(memory_bytes, static_cast<int>(blockDim.x),
                                          static_cast<int>(blockDim.y));
   const std::int64_t replica = blockIdx.x;
-  const int i = static_cast<int>(threadIdx.x);
-  const bool owner = i < d.molecules && threadIdx.y == 0;
+  const int i = molecule_of_thread(static_cast<int>(threadIdx.x), d.molecules);
+  const bool owner = i >= 0 && threadIdx.y == 0;
   const std::int64_t slot = replica * d.molecules + i;
   DeviceMolecule<S> s{};
   if (owner) s = load_state<S>(d, slot);
@@ -161,7 +162,7 @@ __global__ void __launch_bounds__(kMostThreads)
     }
   }
   if (what == Prepare::forces) return;
-  const bool stopped = block_stop(d, bad, replica, step);
+  const bool stopped = block_stop(d, bad, replica, i, step);
   if (!owner) return;
   if (stopped) s = at_rest<S>(d, slot);
   store_state(s, d, slot);
@@ -176,8 +177,8 @@ __global__ void __launch_bounds__(kMostThreads)
                                          static_cast<int>(blockDim.y));
   const std::int64_t replica = blockIdx.x;
   if (d.stopped[replica] != 0) return;
-  const int i = static_cast<int>(threadIdx.x);
-  const bool owner = i < d.molecules && threadIdx.y == 0;
+  const int i = molecule_of_thread(static_cast<int>(threadIdx.x), d.molecules);
+  const bool owner = i >= 0 && threadIdx.y == 0;
   const std::int64_t slot = replica * d.molecules + i;
   const std::uint64_t id = d.ids[replica];
   const S kick_scale = static_cast<S>(d.kick_scale[replica]);
@@ -216,7 +217,7 @@ __global__ void __launch_bounds__(kMostThreads)
       // Before the noise, so that a replica is judged by the velocities that it had.
       bad = !(weighted_norm2(S(1), S(1), s.v) < static_cast<S>(kLargestSpeed2));
     }
-    if (block_stop(d, bad, replica, step + 1)) {
+    if (block_stop(d, bad, replica, i, step + 1)) {
       if (owner) s = at_rest<S>(d, slot);
       break;
     }

@@ -26,7 +26,7 @@ inline constexpr double kLongestLaunch_s = 0.5;
 /// @param rows of threads of a block, on the block path
 constexpr double instructions_of_step(Path path, int molecules, int rows = 1) {
   constexpr double kOfMeeting = 270.0, kBeside = 8000.0;
-  const int turns = turns_of_strip(strips_for(molecules));
+  const int turns = turns_of_strip(strips_for(molecules), strip_size(molecules));
   return kBeside + kOfMeeting * (path == Path::warp ? rounds(molecules)
                                                     : (turns + rows - 1) / rows);
 }

@@ -139,39 +139,56 @@ TARN_HD constexpr PairTile pair_tile(std::int64_t block, int molecules, int slic
 
 // --- pairs of the block and the tile path --------------------------------------------------------
 
-/// A strip is 32 molecules, those of a warp. Lane l of it meets partner l + t (modulo 32) of
-/// another strip, or of its own, in turn t.
+/// A strip is up to 32 molecules, those of a warp. A cluster has as many as it must, with the same
+/// even number M of molecules each, of which the last strip may lack some. Lane l < M of a strip
+/// meets partner l + t (modulo M) of another strip, or of its own, in turn t.
 inline constexpr int kStrip = kWarpLanes;
 TARN_HD constexpr int strips_for(int molecules) { return (molecules + kStrip - 1) / kStrip; }
-TARN_HD constexpr int partner_of_turn(int lane, int turn) {
-  return static_cast<int>(static_cast<unsigned>(lane + turn) % kStrip);
+TARN_HD constexpr int strip_size(int molecules) {
+  const int halves = 2 * strips_for(molecules);
+  return 2 * ((molecules + halves - 1) / halves);
+}
+/// Molecule of a thread where each strip has 32 of them; -1 if it has none.
+TARN_HD constexpr int molecule_of_thread(int thread, int molecules) {
+  const int size = strip_size(molecules), lane = thread % kStrip;
+  const int molecule = thread / kStrip * size + lane;
+  return lane < size && molecule < molecules ? molecule : -1;
+}
+/// Of a lane that has no molecule it is the number of a lane all the same.
+TARN_HD constexpr int partner_of_turn(int lane, int turn, int size) {
+  return lane + turn < size ? lane + turn : lane + turn - size;
+}
+/// Who hands over what a partner of this lane feels next: its partner is the same one turn before.
+TARN_HD constexpr int next_lane(int lane, int size) {
+  return lane + 1 < size ? lane + 1 : lane < size ? 0 : lane;
 }
 
 /// Up to four strips that lie in shared memory meet each other in rounds, so that each pair is met
-/// once and all strips have equally much to do. Strip s meets itself in turns 1 .. 16 of round 0,
-/// and strip s + k (modulo T) in round k = 1 .. T/2: in all 32 turns, or where 2k = T in half of
-/// them, 0 .. 15 from the one and 1 .. 16 from the other side.
+/// once and all strips have equally much to do. Strip s meets itself in turns 1 .. M/2 of round 0,
+/// and strip s + k (modulo T) in round k = 1 .. T/2: in all M turns, or where 2k = T in half of
+/// them, 0 .. M/2 - 1 from the one and 1 .. M/2 from the other side.
 struct StripMeeting {
   int partner;
   Range turns;
 };
-TARN_HD constexpr int turns_of_strip(int strips) { return kStrip / 2 * strips; }
+TARN_HD constexpr int turns_of_strip(int strips, int size) { return size / 2 * strips; }
 /// @param all of all turns of all rounds, those that are to be done
-TARN_HD constexpr StripMeeting strip_meeting(int strip, int round, int strips, const Range& all) {
-  constexpr int half = kStrip / 2;
+TARN_HD constexpr StripMeeting strip_meeting(int strip, int round, int strips, int size,
+                                             const Range& all) {
+  const int half = size / 2;
   const bool shared = 2 * round == strips;
-  const int begin = round == 0 ? 0 : half + kStrip * (round - 1);
-  const int end = begin + (round == 0 || shared ? half : kStrip);
+  const int begin = round == 0 ? 0 : half + size * (round - 1);
+  const int end = begin + (round == 0 || shared ? half : size);
   const int turn = (round == 0 || (shared && strip >= round) ? 1 : 0) - begin;
   const int first = all.first > begin ? all.first : begin;
   const int last = all.last < end ? all.last : end;
   return {strip + round < strips ? strip + round : strip + round - strips,
           {first + turn, last + turn}};
 }
-/// A lane meets its partners in turns before this one: in turn 16 of its own strip, it or its
+/// A lane meets its partners in turns before this one: in turn M/2 of its own strip, it or its
 /// partner does.
-TARN_HD constexpr int turns_to_meet(int lane, int round) {
-  return round > 0 || lane < kStrip / 2 ? kStrip : kStrip / 2;
+TARN_HD constexpr int turns_to_meet(int lane, int round, int size) {
+  return round > 0 || lane < size / 2 ? size : size / 2;
 }
 
 /// A band is up to four strips, a thread each molecule. The bands of a cluster meet each other in
@@ -181,6 +198,8 @@ TARN_HD constexpr int turns_to_meet(int lane, int round) {
 inline constexpr int kBandStrips = 4;
 inline constexpr int kBand = kBandStrips * kStrip;
 TARN_HD constexpr int bands_for(int molecules) { return (molecules + kBand - 1) / kBand; }
+/// Molecules of a band, of which the last one may lack some.
+TARN_HD constexpr int band_size(int molecules) { return kBandStrips * strip_size(molecules); }
 /// Strips of a band that are there.
 TARN_HD constexpr int strips_of_band(int band, int molecules) {
   const int strips = strips_for(molecules) - band * kBandStrips;
@@ -236,7 +255,8 @@ struct PairWork {
 };
 TARN_HD constexpr PairWork pair_work(int band, int slice, int molecules) {
   const Range pieces = slice_range(slice, force_slices(molecules), force_pieces(molecules));
-  const int own = own_pieces(molecules), turns = turns_of_strip(strips_of_band(band, molecules));
+  const int own = own_pieces(molecules);
+  const int turns = turns_of_strip(strips_of_band(band, molecules), strip_size(molecules));
   const auto turn = [&](int piece) { return turns * (piece < own ? piece : own) / own; };
   const auto meeting = [&](int piece) { return piece < own ? 0 : piece - own; };
   return {{turn(pieces.first), turn(pieces.last)}, {meeting(pieces.first), meeting(pieces.last)}};
@@ -251,13 +271,14 @@ TARN_HD constexpr BandMeeting band_meeting(int meeting, int band, int molecules)
   const int strip = meeting / parts, part = meeting % parts;
   const int round = 1 + strip / kBandStrips;
   const int other = band + round < bands ? band + round : band + round - bands;
-  const int first = other * kBand + strip % kBandStrips * kStrip;
+  const int size = strip_size(molecules);
+  const int first = (other * kBandStrips + strip % kBandStrips) * size;
   const int left = meets(band, round, bands) ? molecules - first : 0;
   return {first,
-          left < 0        ? 0
-          : left < kStrip ? left
-                          : kStrip,
-          slice_range(part, parts, kStrip), force_slices(molecules) + (round - 1) * parts + part};
+          left < 0      ? 0
+          : left < size ? left
+                        : size,
+          slice_range(part, parts, size), force_slices(molecules) + (round - 1) * parts + part};
 }
 
 // --- the end of a step on the tile path ----------------------------------------------------------

@@ -86,17 +86,17 @@ struct Meeting {
 };
 /// Meets the partners of a strip, `sites`, in some turns. The sum of what a partner feels goes from
 /// lane to lane with it. All lanes of a warp call.
-/// @param count partners that there are; the others have positions, too
+/// @param size molecules of a strip @param count partners that there are; the others have positions
 /// @param before the lane meets its partners in turns before this one only
 template <class R, bool kMSite>
 __device__ inline Meeting<R> meet_strip(const PairParameters<R>& pair, const ClusterSite<R>& own,
-                                        const PackedSite<R, kMSite>* sites, int count,
+                                        const PackedSite<R, kMSite>* sites, int size, int count,
                                         const Range& turns, int before) {
   constexpr bool floats = std::is_same_v<R, float>;
-  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes, next = (lane + 1) % kWarpLanes;
+  const int lane = static_cast<int>(threadIdx.x) % kWarpLanes, next = next_lane(lane, size);
   Meeting<R> f{no_site_forces<R>(), no_site_forces<R>()};
   for (int turn = turns.first; turn < turns.last; ++turn) {
-    const int j = partner_of_turn(lane, turn);
+    const int j = partner_of_turn(lane, turn, size);
     const ClusterSite<R> other = unpacked(sites[j]);
     const bool counts = j < count && turn < before;
     const Vec3<R> r = no_force_unless(counts, oxygen_vector<R, floats>(own, other));
@@ -113,7 +113,8 @@ __device__ inline Meeting<R> meet_strip(const PairParameters<R>& pair, const Clu
 template <class S, class R, bool kMSite>
 struct SharedStrips {
   const PackedSite<R, kMSite>* sites;  ///< [strip][lane]
-  int molecules;
+  int molecules, strips;
+  int size;   ///< molecules of a strip
   S* rows;    ///< [9][width], for what partners feel
   int width;  ///< of a row, all lanes of all strips
 };
@@ -124,21 +125,25 @@ template <class S, class R, bool kMSite>
 __device__ inline void add_meetings(const PairParameters<R>& pair, S m_weight,
                                     const SharedStrips<S, R, kMSite>& shared, int strip, int lane,
                                     const Range& turns, Triple<S>& f) {
-  const int strips = strips_for(shared.molecules), i = kStrip * strip + lane;
+  const int strips = shared.strips, size = shared.size, i = kStrip * strip + lane;
+  const bool has_lane = lane < size, there = has_lane && strip * size + lane < shared.molecules;
   for (int round = 0; round <= rounds(strips); ++round) {
-    const StripMeeting with = strip_meeting(strip, round, strips, turns);
+    const StripMeeting with = strip_meeting(strip, round, strips, size, turns);
     const bool any = strip < strips && with.turns.first < with.turns.last;
     if (any) {
       const int first = kStrip * with.partner;
-      const int before = i < shared.molecules ? turns_to_meet(lane, round) : 0;
-      const Meeting<R> g = meet_strip(pair, unpacked(shared.sites[i]), shared.sites + first,
-                                      shared.molecules - first, with.turns, before);
+      const int before = there ? turns_to_meet(lane, round, size) : 0;
+      const Meeting<R> g = meet_strip(pair, unpacked(shared.sites[i]), shared.sites + first, size,
+                                      shared.molecules - with.partner * size, with.turns, before);
       f = f + forces_on_atoms<kMSite>(as_sums<PlainNumbers, S>(g.own), m_weight);
-      store_triple(forces_on_atoms<kMSite>(as_sums<PlainNumbers, S>(g.partner), m_weight),
-                   shared.rows, shared.width, first + partner_of_turn(lane, with.turns.last));
+      if (has_lane) {
+        store_triple(forces_on_atoms<kMSite>(as_sums<PlainNumbers, S>(g.partner), m_weight),
+                     shared.rows, shared.width,
+                     first + partner_of_turn(lane, with.turns.last, size));
+      }
     }
     sync_row();
-    if (any) f = f + load_triple<S>(shared.rows, shared.width, i);
+    if (any && has_lane) f = f + load_triple<S>(shared.rows, shared.width, i);
     sync_row();
   }
 }

@@ -155,9 +155,9 @@ __global__ void __launch_bounds__(kBand, kPairBlocksAtOnce<R>)
   if (d.stopped[block.replica] != 0) return;
   const std::int64_t first_slot = block.replica * n;
   const PackedSite<R, kMSite>* const sites = all_sites<R, kMSite>(scratch) + first_slot;
-  const int begin = block.band * kBand, i = begin + t;
-  const int strips = strips_of_band(block.band, n);
-  const bool there = i < n;
+  const int size = strip_size(n), begin = block.band * band_size(n);
+  const int i = begin + strip * size + lane, strips = strips_of_band(block.band, n);
+  const bool has_lane = lane < size, there = has_lane && i < n;
   const PackedSite<R, kMSite> mine = sites[there ? i : begin];  // in one go, 16 bytes at a time
   const PairWork work = pair_work(block.band, block.slice, n);
   const Vec3<S> zero{S(0), S(0), S(0)};
@@ -166,8 +166,8 @@ __global__ void __launch_bounds__(kBand, kPairBlocksAtOnce<R>)
   if (work.own_turns.first < work.own_turns.last) {
     shared_sites[t] = mine;
     __syncthreads();
-    const SharedStrips<S, R, kMSite> band{shared_sites, n - begin < kBand ? n - begin : kBand,
-                                          &rows[0][0], kBand};
+    const SharedStrips<S, R, kMSite> band{shared_sites, n - begin, strips, size, &rows[0][0],
+                                          kBand};
     add_meetings(pair, m_weight, band, strip, lane, work.own_turns, f);
   }
   const ClusterSite<R> own = unpacked(mine);
@@ -179,10 +179,13 @@ __global__ void __launch_bounds__(kBand, kPairBlocksAtOnce<R>)
     __syncthreads();
     if (strip < strips) {
       const Meeting<R> g =
-          meet_strip(pair, own, shared_sites, with.count, with.turns, there ? kStrip : 0);
+          meet_strip(pair, own, shared_sites, size, with.count, with.turns, there ? size : 0);
       f = f + forces_on_atoms<kMSite>(as_sums<PlainNumbers, S>(g.own), m_weight);
-      store_triple(forces_on_atoms<kMSite>(as_sums<PlainNumbers, S>(g.partner), m_weight),
-                   &rows[0][0], kBand, kStrip * strip + partner_of_turn(lane, with.turns.last));
+      if (has_lane) {
+        store_triple(forces_on_atoms<kMSite>(as_sums<PlainNumbers, S>(g.partner), m_weight),
+                     &rows[0][0], kBand,
+                     kStrip * strip + partner_of_turn(lane, with.turns.last, size));
+      }
     }
     __syncthreads();
     if (t < with.count) {
@@ -331,7 +334,7 @@ __device__ SummedForce<S> sum_part(const DeviceState& d, const TileScratch& scra
   }
   if (!p.there) return sum;
   const Range rows = slice_range(part, kSumParts, force_rows(d.molecules));
-  const int slices = force_slices(d.molecules), band = p.molecule / kBand;
+  const int slices = force_slices(d.molecules), band = p.molecule / band_size(d.molecules);
   // Some at a time, so that one does not wait for the other.
   constexpr int kAtOnce = 6;
   for (int row = rows.first; row < rows.last; row += kAtOnce) {

@@ -130,7 +130,9 @@ class Clusters:
         try:
             platform = openmm.Platform.getPlatformByName(name)
         except openmm.OpenMMException as error:
-            failures = [f for f in openmm.Platform.getPluginLoadFailures() if f"OpenMM{name}.so" in f]
+            failures = [
+                f for f in openmm.Platform.getPluginLoadFailures() if f"OpenMM{name}.so" in f
+            ]
             raise water.BenchError("; ".join([str(error)] + failures[:1])) from None
         properties = {}
         if "Precision" in platform.getPropertyNames():
@@ -211,7 +213,8 @@ def main():
             answer({"seconds": clusters.seconds(int(line))})
         answer(clusters.state())
     except Exception as error:  # whatever it is, the bench tells it and goes on
-        answer({"error": " ".join(f"{type(error).__name__}: {error}".split())})
+        kind = "" if isinstance(error, water.BenchError) else f"{type(error).__name__}: "
+        answer({"error": kind + " ".join(str(error).split())})
         sys.exit(1)
 
 

@@ -218,14 +218,15 @@ class MetPairs {
   }
   /// Turns of strip `strip` of those that begin with molecule `first`, as add_meetings has them.
   void meet_strips(int first, int strip, int strips, const Range& turns) {
+    const int size = strip_size(molecules_);
     for (int round = 0; round <= rounds(strips); ++round) {
-      const StripMeeting with = strip_meeting(strip, round, strips, turns);
+      const StripMeeting with = strip_meeting(strip, round, strips, size, turns);
       ASSERT_LT(with.partner, strips);
       for (int turn = with.turns.first; turn < with.turns.last; ++turn) {
-        for (int lane = 0; lane < kStrip; ++lane) {
-          const int i = kStrip * strip + lane;
-          const int j = kStrip * with.partner + partner_of_turn(lane, turn);
-          if (turn >= turns_to_meet(lane, round) || first + std::max(i, j) >= molecules_) continue;
+        for (int lane = 0; lane < size; ++lane) {
+          const int i = size * strip + lane;
+          const int j = size * with.partner + partner_of_turn(lane, turn, size);
+          if (turn >= turns_to_meet(lane, round, size) || first + std::max(i, j) >= molecules_) continue;
           meet(first + i, first + j);
         }
       }
@@ -245,19 +246,53 @@ class MetPairs {
   std::vector<int> met_;
 };
 
+/// Each molecule has a thread, strips are full but for the last one, and what a partner feels is
+/// handed over by who met it before, also on its way to memory.
+TEST(GpuLayout, StripsAreEven) {
+  for (int n = 1; n <= 1100; ++n) {
+    const int strips = strips_for(n), size = strip_size(n);
+    EXPECT_EQ(size % 2, 0);
+    EXPECT_LE(size, kStrip);
+    EXPECT_LT((strips - 1) * size, n);
+    EXPECT_GE(strips * size, n);
+    int next = 0;
+    for (int thread = 0; thread < kStrip * strips; ++thread) {
+      const int molecule = molecule_of_thread(thread, n);
+      if (molecule < 0) continue;
+      EXPECT_EQ(molecule, next++);
+    }
+    EXPECT_EQ(next, n);
+  }
+  EXPECT_EQ(strip_size(100), 26);
+  EXPECT_EQ(strip_size(1000), 32);
+  for (int size = 2; size <= kStrip; size += 2) {
+    for (int lane = 0; lane < kStrip; ++lane) {
+      for (int turn = 0; turn < size; ++turn) {
+        const int j = partner_of_turn(lane, turn, size);
+        EXPECT_GE(j, 0);
+        EXPECT_LT(j, lane < size ? size : kStrip);
+        if (lane >= size) continue;
+        EXPECT_EQ(j, (lane + turn) % size);
+        EXPECT_EQ(partner_of_turn(next_lane(lane, size), turn, size),
+                  partner_of_turn(lane, turn + 1, size));
+      }
+    }
+  }
+}
+
 TEST(GpuLayout, StripsMeetOnce) {
   for (int n : {1, 2, 31, 32, 33, 64, 65, 96, 100, 127, 128}) {
     for (int slices : {1, block_slices(n), 7}) {
       MetPairs met(n);
-      const int strips = strips_for(n);
+      const int strips = strips_for(n), size = strip_size(n);
       for (int slice = 0; slice < slices; ++slice) {
-        const Range turns = slice_range(slice, slices, turns_of_strip(strips));
+        const Range turns = slice_range(slice, slices, turns_of_strip(strips, size));
         for (int strip = 0; strip < strips; ++strip) {
           met.meet_strips(0, strip, strips, turns);
           // All strips have a meeting in the same rounds, as add_meetings takes for granted.
           for (int round = 0; round <= rounds(strips); ++round) {
-            const Range a = strip_meeting(0, round, strips, turns).turns;
-            const Range b = strip_meeting(strip, round, strips, turns).turns;
+            const Range a = strip_meeting(0, round, strips, size, turns).turns;
+            const Range b = strip_meeting(strip, round, strips, size, turns).turns;
             EXPECT_EQ(b.last - b.first, a.last - a.first);
           }
         }
@@ -272,7 +307,7 @@ TEST(GpuLayout, BandsMeetOnce) {
   for (int n :
        {1, 33, 128, 129, 200, 256, 257, 400, 512, 600, 1000, 1024, 1025, 1100, 2048, 2500}) {
     MetPairs met(n);
-    const int bands = bands_for(n);
+    const int bands = bands_for(n), size = strip_size(n);
     std::set<std::pair<int, int>> rows;  // row, molecule
     std::set<std::tuple<std::int64_t, int, int>> blocks;
     for (std::int64_t number = 0; number < 2 * pair_blocks(n); ++number) {
@@ -280,8 +315,8 @@ TEST(GpuLayout, BandsMeetOnce) {
       EXPECT_LT(block.replica, 2);
       EXPECT_TRUE(blocks.emplace(block.replica, block.band, block.slice).second);
       if (block.replica > 0) continue;
-      const int begin = block.band * kBand, strips = strips_of_band(block.band, n);
-      const int end = std::min(begin + kStrip * strips, n);
+      const int begin = block.band * band_size(n), strips = strips_of_band(block.band, n);
+      const int end = std::min(begin + size * strips, n);
       for (int i = begin; i < end; ++i) {
         EXPECT_TRUE(rows.emplace(block.slice, i).second);
       }
@@ -296,7 +331,7 @@ TEST(GpuLayout, BandsMeetOnce) {
         }
         for (int turn = with.turns.first; turn < with.turns.last; ++turn) {
           for (int i = begin; i < end; ++i) {
-            const int j = partner_of_turn((i - begin) % kStrip, turn);
+            const int j = partner_of_turn((i - begin) % size, turn, size);
             if (j < with.count) met.meet(i, with.first + j);
           }
         }
@@ -305,7 +340,7 @@ TEST(GpuLayout, BandsMeetOnce) {
     met.expect_each_once();
     for (int row = 0; row < force_rows(n); ++row) {
       for (int i = 0; i < n; ++i) {
-        ASSERT_EQ(rows.erase({row, i}) == 1, has_row(row, i / kBand, n)) << n << ": " << row;
+        ASSERT_EQ(rows.erase({row, i}) == 1, has_row(row, i / band_size(n), n)) << n << ": " << row;
       }
     }
     EXPECT_TRUE(rows.empty());
