@@ -41,37 +41,37 @@ struct BlockMemory {
   __device__ S* sum_of(int row, int rows) const { return of_row(rows == 1 ? 1 : row); }
 };
 
-/// Sum over the molecules: over each warp by halves, then over the warps. All threads of row 0
-/// call; those that own no molecule bring zero.
+/// Sum over the molecules: over each warp by halves, then over the warps. All threads of the block
+/// call; those that own no molecule bring zero, and those of other rows what they like.
 template <class S, class R, bool kMSite>
-__device__ Vec3<S> sum_of_row(const BlockMemory<S, R, kMSite>& memory, SumNumber number,
-                              const Vec3<S>& mine) {
+__device__ Vec3<S> block_sum(const BlockMemory<S, R, kMSite>& memory, SumNumber number,
+                             const Vec3<S>& mine) {
   const Vec3<S> of_warp = sum_over_warp(mine);
   S* const parts = memory.sums + number * (kMostInBlock / kWarpLanes) * 3;
   const auto part = [&](int w) -> Vec3<S> {
     return {parts[3 * w], parts[3 * w + 1], parts[3 * w + 2]};
   };
-  if (threadIdx.x % kWarpLanes == 0) {
+  if (threadIdx.y == 0 && threadIdx.x % kWarpLanes == 0) {
     S* const p = parts + threadIdx.x / kWarpLanes * 3;
     p[0] = of_warp.x;
     p[1] = of_warp.y;
     p[2] = of_warp.z;
   }
-  sync_row();
+  __syncthreads();
   Vec3<S> sum = part(0);
   for (int w = 1; w < memory.width / kWarpLanes; ++w) sum = sum + part(w);
   return sum;
 }
 
-/// Forces without the bonds on the molecule of thread (i, 0), at its positions x. All threads call,
-/// with a barrier of the block since the last call.
+/// Forces without the bonds on the molecule of thread (i, 0), at its positions x; other threads get
+/// something. All threads call, with a barrier of the block since the last call.
 template <class S, class R, bool kMSite, class X>
 __device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
                                   const SystemNumbers<S>& system, const PairParameters<R>& pair,
                                   const X& x) {
   const int i = static_cast<int>(threadIdx.x), row = static_cast<int>(threadIdx.y);
   const int rows = static_cast<int>(blockDim.y);
-  const bool molecule = molecule_of_thread(i, system.molecules) >= 0;
+  const bool owner = row == 0 && molecule_of_thread(i, system.molecules) >= 0;
   const Masses<S>& m = system.step.masses;
   const Vec3<S> zero{S(0), S(0), S(0)};
   if (row == 0) {  // threads without a molecule, too: all sites are numbers
@@ -92,12 +92,14 @@ __device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
     store_triple(f, sum, memory.width, i);
   }
   __syncthreads();
-  if (row > 0) return {zero, zero, zero};
-  Triple<S> f = load_triple<S>(sum, memory.width, i);
-  for (int r = 1; r < rows; ++r) f = f + load_triple<S>(memory.of_row(r), memory.width, i);
+  Triple<S> f{zero, zero, zero};
+  if (owner) {
+    f = load_triple<S>(sum, memory.width, i);
+    for (int r = 1; r < rows; ++r) f = f + load_triple<S>(memory.of_row(r), memory.width, i);
+  }
   const S per_molecule = S(1) / static_cast<S>(system.molecules);
   if constexpr (std::is_same_v<R, float>) {
-    const Vec3<S> net = per_molecule * sum_of_row(memory, kNetForce, molecule ? total(f) : zero);
+    const Vec3<S> net = per_molecule * block_sum(memory, kNetForce, total(f));
     f = remove_net_force(f, net, m);
   }
   if (system.wall.stiffness > S(0)) {
@@ -109,10 +111,10 @@ __device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
       }
     }();
     const S share = S(1) / (static_cast<S>(system.molecules) * (m.o + S(2) * m.h));
-    const Vec3<S> centre = share * sum_of_row(memory, kCentre, molecule ? mass_moment(at, m) : zero);
-    const Vec3<S> push = molecule ? wall_force(at.o - centre, system.wall) : zero;
+    const Vec3<S> centre = share * block_sum(memory, kCentre, owner ? mass_moment(at, m) : zero);
+    const Vec3<S> push = owner ? wall_force(at.o - centre, system.wall) : zero;
     f.o = f.o + push;
-    f = remove_net_force(f, per_molecule * sum_of_row(memory, kPush, push), m);
+    f = remove_net_force(f, per_molecule * block_sum(memory, kPush, push), m);
   }
   return f;
 }
@@ -249,7 +251,8 @@ void prepare(const DeviceState& d, const ClusterSystem& system, int rows, std::i
              Prepare what, cudaStream_t stream) {
   const BlockShape<S, R, kMSite> block(d.molecules, rows);
   launch_kernel(prepare_blocks_kernel<S, R, kMSite>, static_cast<unsigned>(d.replicas),
-                block.threads, block.bytes, stream, d, rounded_system<S>(system), rounded_parameters<R>(system.pair), step, what);
+                block.threads, block.bytes, stream, d, rounded_system<S>(system),
+                rounded_parameters<R>(system.pair), step, what);
 }
 template <class S, class R, bool kMSite>
 void advance(const DeviceState& d, const ClusterSystem& system, int rows, std::int64_t first,
@@ -257,7 +260,8 @@ void advance(const DeviceState& d, const ClusterSystem& system, int rows, std::i
   const BlockShape<S, R, kMSite> block(d.molecules, rows);
   with_heat(d, [&]<bool kHeat>() {
     launch_kernel(advance_blocks_kernel<S, R, kMSite, kHeat>, static_cast<unsigned>(d.replicas),
-                  block.threads, block.bytes, stream, d, rounded_system<S>(system), rounded_parameters<R>(system.pair), first, n);
+                  block.threads, block.bytes, stream, d, rounded_system<S>(system),
+                  rounded_parameters<R>(system.pair), first, n);
   });
 }
 

@@ -516,6 +516,7 @@ class CudaEngine final : public Engine {
               device_step_.get(),
               begun_.get(),
               sum_rows(n_, device_state_.replicas, multiprocessors),
+              few_pair_blocks(n_, device_state_.replicas, multiprocessors),
               can_launch_early(device_)};
   }
 

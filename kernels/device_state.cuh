@@ -94,8 +94,7 @@ __device__ inline Vec3<T> load_vector(const P* c, std::int64_t slots, std::int64
   return {number(0), number(1), number(2)};
 }
 template <class T, class P>
-__device__ inline void store_vector(const Vec3<T>& v, P* c, std::int64_t slots,
-                                    std::int64_t slot) {
+__device__ inline void store_vector(const Vec3<T>& v, P* c, std::int64_t slots, std::int64_t slot) {
   c[slot] = static_cast<P>(v.x);
   c[slots + slot] = static_cast<P>(v.y);
   c[2 * slots + slot] = static_cast<P>(v.z);

@@ -42,6 +42,7 @@ struct TileScratch {
   long long* step;
   unsigned* begun;  ///< [slot]: see StepCounts; not used where the move is free
   int sum_rows;     ///< see sum_rows()
+  bool few_blocks;  ///< of pairs: see few_pair_blocks()
   bool early;       ///< kernels of a step may be launched before those before them have ended
 };
 inline constexpr int kMostSiteBytes = 112;

@@ -24,17 +24,24 @@ inline void sync_row() {
   emulated::wait_for_some(threadIdx.y * threads.x, threads.x);
 }
 inline void wait_for_previous() {}
+inline void let_next_come() {}
 #else
 /// A barrier of the threads with the same threadIdx.y, which are whole warps; there are 15 at most.
 __device__ inline void sync_row() {
   asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "r"(blockDim.x) : "memory");
 }
-/// First in a kernel of launch_early(): lets the next one be launched, whose blocks wait where
-/// there is room, and waits until those before are done and what they wrote is seen.
+/// First in a kernel of launch_early(): waits until those before are done and what they wrote is
+/// seen.
 __device__ inline void wait_for_previous() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
   asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+/// When all blocks of a kernel have come here or ended, the next one, if it is one of
+/// launch_early(), may be launched: its blocks wait where there is room.
+__device__ inline void let_next_come() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 #endif

@@ -27,8 +27,8 @@ inline constexpr double kLongestLaunch_s = 0.5;
 constexpr double instructions_of_step(Path path, int molecules, int rows = 1) {
   constexpr double kOfMeeting = 270.0, kBeside = 8000.0;
   const int turns = turns_of_strip(strips_for(molecules), strip_size(molecules));
-  return kBeside + kOfMeeting * (path == Path::warp ? rounds(molecules)
-                                                    : (turns + rows - 1) / rows);
+  return kBeside +
+         kOfMeeting * (path == Path::warp ? rounds(molecules) : (turns + rows - 1) / rows);
 }
 
 /// Cycles of a step of all replicas, no fewer than it takes: all instructions in double, each of
@@ -37,15 +37,14 @@ constexpr double instructions_of_step(Path path, int molecules, int rows = 1) {
 constexpr double cycles_of_step(Path path, int molecules, std::int64_t replicas,
                                 const IssueRate& rate) {
   constexpr double kWait = 50.0, kAtOnce = 8.0;
-  const int rows =
-      path == Path::block ? block_rows(molecules, replicas, rate.multiprocessors) : 1;
-  const double warps =
-      path == Path::warp
-          ? static_cast<double>(warps_for(replicas, molecules))
-          : static_cast<double>(replicas) * block_threads(molecules) * rows / kWarpLanes;
+  const int rows = path == Path::block ? block_rows(molecules, replicas, rate.multiprocessors) : 1;
+  const double warps = path == Path::warp ? static_cast<double>(warps_for(replicas, molecules))
+                                          : static_cast<double>(replicas) *
+                                                block_threads(molecules) * rows / kWarpLanes;
   const double of_warp =
       std::max(kWarpLanes / static_cast<double>(rate.double_lanes), kWait / kAtOnce);
-  return instructions_of_step(path, molecules, rows) * (kWait + of_warp * warps / rate.multiprocessors);
+  return instructions_of_step(path, molecules, rows) *
+         (kWait + of_warp * warps / rate.multiprocessors);
 }
 
 /// Steps of a launch that is done after kLongestLaunch_s, or one step. It is done earlier, but not

@@ -36,6 +36,14 @@ constexpr std::int64_t warps_for(std::int64_t replicas, int molecules) {
   const int per_warp = clusters_per_warp(molecules);
   return (replicas + per_warp - 1) / per_warp;
 }
+TARN_HD constexpr bool is_power_of_two(int number) { return (number & (number - 1)) == 0; }
+/// Lanes from one cluster of a warp to the next: a power of two where as many clusters find room,
+/// so that sums over a cluster need not ask which lanes have something.
+TARN_HD constexpr int cluster_lanes(int molecules) {
+  int lanes = 1;
+  while (lanes < molecules) lanes *= 2;
+  return kWarpLanes / lanes == clusters_per_warp(molecules) ? lanes : molecules;
+}
 
 /// What lane `lane` of warp `warp` works on: both -1 if it is idle.
 struct LanePlace {
@@ -44,10 +52,11 @@ struct LanePlace {
 };
 TARN_HD constexpr LanePlace place_of(std::int64_t warp, int lane, int molecules,
                                      std::int64_t replicas) {
-  const int per_warp = clusters_per_warp(molecules);
-  const std::int64_t replica = warp * per_warp + lane / molecules;
-  if (lane / molecules >= per_warp || replica >= replicas) return {-1, -1};
-  return {replica, lane % molecules};
+  const int per_warp = clusters_per_warp(molecules), lanes = cluster_lanes(molecules);
+  const std::int64_t replica = warp * per_warp + lane / lanes;
+  const bool idle = lane / lanes >= per_warp || lane % lanes >= molecules || replica >= replicas;
+  if (idle) return {-1, -1};
+  return {replica, lane % lanes};
 }
 
 /// Round k = 1 .. N/2 of the pairs of a cluster: molecule i meets i + k (modulo N), so that each
@@ -69,7 +78,9 @@ TARN_HD constexpr int meeting_lane(int lane, int molecule, int round, int molecu
 
 /// A sum over a cluster halves what is left: with offset o = first_offset(N), o / 2, ..., 1
 /// molecule i adds what molecule i + o has, if there is one. The first molecule has the sum in the
-/// end. Who adds what is a function of N only.
+/// end. Who adds what is a function of N only. Where cluster_lanes(N) is a power of two, idle lanes
+/// can bring zeros, and each lane adds what the one o to its left or right has: the same sums, and
+/// all have the last one.
 TARN_HD constexpr int first_offset(int molecules) {
   int offset = 1;
   while (2 * offset < molecules) offset *= 2;
@@ -154,7 +165,7 @@ TARN_HD constexpr int molecule_of_thread(int thread, int molecules) {
   const int molecule = thread / kStrip * size + lane;
   return lane < size && molecule < molecules ? molecule : -1;
 }
-/// Of a lane that has no molecule it is the number of a lane all the same.
+/// @param lane below M
 TARN_HD constexpr int partner_of_turn(int lane, int turn, int size) {
   return lane + turn < size ? lane + turn : lane + turn - size;
 }
@@ -249,6 +260,10 @@ TARN_HD constexpr PairBlock pair_block(unsigned block, int molecules) {
   return {block / bands / slices, static_cast<int>(block % bands),
           static_cast<int>(block / bands % slices)};
 }
+/// Whether a multiprocessor has no more than three of them.
+constexpr bool few_pair_blocks(int molecules, std::int64_t replicas, int multiprocessors) {
+  return replicas * pair_blocks(molecules) <= std::int64_t{3} * multiprocessors;
+}
 struct PairWork {
   Range own_turns;  ///< of the strips of the band with each other; see strip_meeting()
   Range meetings;   ///< with strips of other bands; see band_meeting()
@@ -322,7 +337,7 @@ constexpr std::int64_t slots_for(Path path, std::int64_t replicas, int molecules
 TARN_HD constexpr std::int64_t slot_of(std::int64_t replica, int molecule, int molecules,
                                        int per_warp) {
   if (per_warp == 0) return replica * molecules + molecule;
-  return replica / per_warp * kWarpLanes + replica % per_warp * molecules + molecule;
+  return replica / per_warp * kWarpLanes + replica % per_warp * cluster_lanes(molecules) + molecule;
 }
 
 // --- dense solves --------------------------------------------------------------------------------

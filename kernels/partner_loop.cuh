@@ -95,8 +95,9 @@ __device__ inline Meeting<R> meet_strip(const PairParameters<R>& pair, const Clu
   constexpr bool floats = std::is_same_v<R, float>;
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes, next = next_lane(lane, size);
   Meeting<R> f{no_site_forces<R>(), no_site_forces<R>()};
+  // A lane without a molecule looks at those of others.
+  int j = lane < size ? partner_of_turn(lane, turns.first, size) : 0;
   for (int turn = turns.first; turn < turns.last; ++turn) {
-    const int j = partner_of_turn(lane, turn, size);
     const ClusterSite<R> other = unpacked(sites[j]);
     const bool counts = j < count && turn < before;
     const Vec3<R> r = no_force_unless(counts, oxygen_vector<R, floats>(own, other));
@@ -105,6 +106,7 @@ __device__ inline Meeting<R> meet_strip(const PairParameters<R>& pair, const Clu
     f.partner.h1 = from_lane(f.partner.h1, next);
     f.partner.h2 = from_lane(f.partner.h2, next);
     if constexpr (kMSite) f.partner.m = from_lane(f.partner.m, next);
+    j = j + 1 == size ? 0 : j + 1;
   }
   return f;
 }

@@ -133,20 +133,21 @@ __device__ Vec3<S> sum_over_band(Vec3<S> a) {
   return a;
 }
 
-/// Blocks of pairs that a multiprocessor must hold at once. Told no number, the compiler saves
-/// registers and takes the roots of a pair one after the other, each waited for.
-template <class R>
-inline constexpr int kPairBlocksAtOnce = std::is_same_v<R, float> ? 4 : 3;
+/// Blocks of pairs that a multiprocessor must hold at once; of few blocks it has no more than three
+/// anyway, and registers in which the roots of a pair wait for each other less.
+template <class R, bool kFew>
+inline constexpr int kPairBlocksAtOnce = (std::is_same_v<R, float> ? 4 : 3) - (kFew ? 1 : 0);
 
 /// Partial forces: block (replica, slice, band), thread i of the band. With pairs in float also
 /// their sum.
 /// @param of_step counts the step on; nobody else looks at its number meanwhile
-template <class S, class R, bool kMSite>
-__global__ void __launch_bounds__(kBand, kPairBlocksAtOnce<R>)
+template <class S, class R, bool kMSite, bool kFew>
+__global__ void __launch_bounds__(kBand, kPairBlocksAtOnce<R, kFew>)
     pairs_kernel(DeviceState d, PairParameters<R> pair, S m_weight, TileScratch scratch,
                  bool of_step) {
   __shared__ PackedSite<R, kMSite> shared_sites[kBand];
   __shared__ S rows[9][kBand];
+  let_next_come();
   wait_for_previous();
   const int t = static_cast<int>(threadIdx.x), strip = t / kStrip, lane = t % kStrip;
   if (of_step && blockIdx.x == 0 && t == 0) ++*scratch.step;
@@ -166,8 +167,8 @@ __global__ void __launch_bounds__(kBand, kPairBlocksAtOnce<R>)
   if (work.own_turns.first < work.own_turns.last) {
     shared_sites[t] = mine;
     __syncthreads();
-    const SharedStrips<S, R, kMSite> band{shared_sites, n - begin, strips, size, &rows[0][0],
-                                          kBand};
+    const SharedStrips<S, R, kMSite> band{shared_sites, n - begin,   strips,
+                                          size,         &rows[0][0], kBand};
     add_meetings(pair, m_weight, band, strip, lane, work.own_turns, f);
   }
   const ClusterSite<R> own = unpacked(mine);
@@ -478,6 +479,7 @@ __global__ void __launch_bounds__(kMostChunkThreads)
   DeviceMolecule<S> s{};
   if (p.there && threadIdx.y == 0) s = load_state<S>(d, p.slot);
   const Triple<S> f = whole_force<S, R, kMSite>(d, system, scratch, p);
+  let_next_come();  // not earlier: pairs that wait would crowd where there is room
   if (threadIdx.y > 0) return;
   StepCounts counts;
   if (p.there) {
@@ -568,9 +570,10 @@ void launch_pairs(const DeviceState& d, const ClusterSystem& system, const TileS
                   bool of_step, cudaStream_t stream) {
   const SystemNumbers<S> numbers = rounded_system<S>(system);
   const std::int64_t blocks = d.replicas * pair_blocks(d.molecules);
-  launch_early(of_step && scratch.early, pairs_kernel<S, R, kMSite>, static_cast<unsigned>(blocks),
-               kBand, 0, stream, d, rounded_parameters<R>(system.pair), numbers.pair.m_weight,
-               scratch, of_step);
+  const auto kernel =
+      scratch.few_blocks ? pairs_kernel<S, R, kMSite, true> : pairs_kernel<S, R, kMSite, false>;
+  launch_early(of_step && scratch.early, kernel, static_cast<unsigned>(blocks), kBand, 0, stream, d,
+               rounded_parameters<R>(system.pair), numbers.pair.m_weight, scratch, of_step);
   if (system.wall.stiffness > 0.0) {
     launch_kernel(wall_kernel<S, R, kMSite>, static_cast<unsigned>(d.replicas), kWallThreads, 0,
                   stream, d, numbers, scratch);
@@ -617,9 +620,9 @@ void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precisi
     launch_pairs<S, R, kMSite>(d, system, scratch, true, stream);
     const ChunkShape<S, R> chunk(scratch);
     with_heat(d, [&]<bool kHeat>() {
-      launch_early(scratch.early && system.wall.stiffness == 0.0,
-                   step_kernel<S, R, kMSite, kHeat>, chunks_of(d), chunk.threads, chunk.bytes,
-                   stream, d, rounded_system<S>(system), scratch, begin_next);
+      launch_early(scratch.early && system.wall.stiffness == 0.0, step_kernel<S, R, kMSite, kHeat>,
+                   chunks_of(d), chunk.threads, chunk.bytes, stream, d, rounded_system<S>(system),
+                   scratch, begin_next);
     });
   });
 }

@@ -34,7 +34,9 @@ class DeviceWarp {
     kick_scale_ = molecule_ < 0 ? 0.0 : d.kick_scale[source];
     running_ = molecule_ >= 0 && d.stopped[source] == 0;
     const unsigned of_cluster = d.molecules == kWarpLanes ? kAllLanes : (1u << d.molecules) - 1u;
-    cluster_ = of_cluster << first();
+    cluster_ = molecule_ < 0 ? 0 : of_cluster << first();
+    const int lanes = cluster_lanes(d.molecules);
+    halves_ = is_power_of_two(lanes) ? lanes / 2 : -1;
     // A lane that stops its cluster writes what the others have read here.
     __syncwarp();
   }
@@ -54,6 +56,14 @@ class DeviceWarp {
   }
   template <class T>
   __device__ Vec3<T> sum(Vec3<T> a) const {
+    if (halves_ >= 0) {
+      if (molecule_ < 0) a = {T(0), T(0), T(0)};
+      for (int o = halves_; o > 0; o /= 2) {
+        a = a + Vec3<T>{__shfl_xor_sync(kAllLanes, a.x, o), __shfl_xor_sync(kAllLanes, a.y, o),
+                        __shfl_xor_sync(kAllLanes, a.z, o)};
+      }
+      return a;
+    }
     for (int o = first_offset(d_.molecules); o > 0; o /= 2) {
       const Vec3<T> other = from_lane(a, lane_ + o);
       if (adds(molecule_, o, d_.molecules)) a = a + other;
@@ -125,6 +135,7 @@ class DeviceWarp {
   std::uint64_t seed_, id_;
   std::int64_t replica_, slot_;
   int lane_, molecule_;
+  int halves_;  ///< first offset of sums where all lanes add, else -1
   unsigned cluster_;
   double kick_scale_;
   bool running_;

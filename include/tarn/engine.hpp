@@ -204,8 +204,8 @@ struct DeviceRequest {
 /// or replicas of one id; when a number of the system is out of its range (a step of 0, as a System
 /// made by hand begins with); when pairs cannot be counted as asked for; when single precision has
 /// not the scheme, or cannot hold the molecules; when there is no such device name
-/// @throws DeviceError when an explicitly named device cannot be used; "auto" falls back to the
-/// CPU.
+/// @throws DeviceError when an explicitly named device cannot be used; "auto" takes the first CUDA
+/// device if there is one that can be used, else the CPU.
 std::unique_ptr<Engine> make_engine(const System& system, const State& start,
                                     const PairCountRequest& counts, const DeviceRequest& device);
 

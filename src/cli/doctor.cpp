@@ -34,14 +34,14 @@ void doctor() {
   } else {
     fmt::print("CUDA: built with {} for {}\n", build::kCudaVersion, build::kCudaArchitectures);
   }
-  fmt::print("{}", text_of(probe_devices()));
+  const DeviceProbe probe = probe_devices();
+  fmt::print("{}", text_of(probe));
   if (!build::kCudaVersion.empty()) {
     const std::string problem = cusolver_problem();
     fmt::print("      dense solves: {}\n", problem.empty() ? "cuSOLVER is there" : problem);
   }
-  fmt::print(
-      "      The CUDA engine has not been checked on a GPU yet: --device cuda runs it, and\n"
-      "      device = \"auto\" takes the CPU.\n");
+  fmt::print("      device = \"auto\" takes {}\n",
+             probe.status == ProbeStatus::ok ? "cuda:0" : "the CPU");
 
   fmt::print("pictures: {}\n", io::can_draw()
                                    ? "gnuplot found"

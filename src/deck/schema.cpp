@@ -614,8 +614,8 @@ std::vector<Key> make_keys() {
                                             .name = "device",
                                             .type = Type::device,
                                             .meaning = "Where it runs; a named device never falls "
-                                                       "back. `auto` takes the CPU until the CUDA "
-                                                       "engine has been checked on a GPU.",
+                                                       "back. `auto` takes the first GPU that CUDA "
+                                                       "finds, and the CPU where there is none.",
                                             .may_change_on_resume = true}),
       threads_row("CPU threads; 0: as many as there are processors for this process, or "
                   "`OMP_NUM_THREADS`. No result depends on it."),

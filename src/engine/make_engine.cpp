@@ -4,6 +4,7 @@
 
 #include "interface/check_start.hpp"
 #include "kernels/cuda_engine.hpp"
+#include "kernels/device_probe.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/engine.hpp"
@@ -29,7 +30,13 @@ int cuda_index(const std::string& name) {
 std::unique_ptr<Engine> make_engine(const System& system, const State& start,
                                     const PairCountRequest& counts, const DeviceRequest& device) {
   check_start(system, start, counts);
-  // The CUDA engine has not been checked on a GPU yet: nobody gets it without asking for it.
+  if (device.name == "auto" && probe_devices().status == ProbeStatus::ok) {
+    try {
+      return make_cuda_engine(system, start, counts, 0, device.threads);
+    } catch (const DeviceError&) {
+      // Too little memory, or no cuSOLVER for a dense solve.
+    }
+  }
   if (device.name == "auto" || device.name == "cpu") {
     return make_cpu_engine(system, start, counts, device.threads);
   }

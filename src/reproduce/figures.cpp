@@ -38,8 +38,8 @@ Watched watch(const Deck& deck, const std::string& label, unsigned fields, std::
   w.deck = deck;
   const Start start = make_start(deck);
   w.molecules = start.state.molecules;
-  const auto engine = make_engine(make_system(deck, w.molecules), start.state, {},
-                                  {deck.run.device, options.threads});
+  const auto engine =
+      make_engine(make_system(deck, w.molecules), start.state, {}, {"cpu", options.threads});
   for (std::int64_t step = 0; step <= deck.run.steps; step += every) {
     if (step > 0) engine->advance(every);
     Frame frame;

@@ -9,6 +9,7 @@
 #include "device_names.hpp"
 #include "engine_fixtures.hpp"
 #include "kernels/cuda_engine.hpp"
+#include "kernels/device_probe.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/exchange.hpp"
 #include "tarn/steps/newmark.hpp"
@@ -141,6 +142,16 @@ TEST_P(EngineDevices, SaysWhatItIs) {
   for (char& c : description) c = static_cast<char>(std::tolower(c));
   // Never something else in silence.
   EXPECT_NE(description.find(GetParam()), std::string::npos) << description;
+}
+
+/// "auto" is the first GPU where there is one, else the CPU.
+TEST_P(EngineDevices, IsWhatAutoTakes) {
+  const System system = make_system({"zss_structured", Bath::none}, tip3p(), 2);
+  const State start = start_state(system, {0});
+  const auto by_itself = make_engine(system, start, {}, {"auto", 1});
+  const bool gpu = probe_devices().status == ProbeStatus::ok;
+  EXPECT_EQ(by_itself->description() == make(system, start)->description(),
+            (GetParam() == "cuda") == gpu);
 }
 
 TEST_P(EngineDevices, FindsCusolver) {

@@ -111,6 +111,10 @@ TEST(GpuLayout, WarpsAreFull) {
     ASSERT_EQ(holds[0].size(), static_cast<std::size_t>(n));
     for (int i = 0; i < n; ++i) EXPECT_EQ(holds[0][static_cast<std::size_t>(i)], i);
     EXPECT_FALSE(adds(-1, 1, n));
+    const int lanes = cluster_lanes(n);
+    EXPECT_GE(lanes, n);
+    EXPECT_LE(lanes * clusters_per_warp(n), kWarpLanes);
+    EXPECT_TRUE(!is_power_of_two(lanes) || first_offset(n) == lanes / 2) << n;
   }
 }
 
@@ -226,7 +230,8 @@ class MetPairs {
         for (int lane = 0; lane < size; ++lane) {
           const int i = size * strip + lane;
           const int j = size * with.partner + partner_of_turn(lane, turn, size);
-          if (turn >= turns_to_meet(lane, round, size) || first + std::max(i, j) >= molecules_) continue;
+          if (turn >= turns_to_meet(lane, round, size) || first + std::max(i, j) >= molecules_)
+            continue;
           meet(first + i, first + j);
         }
       }
@@ -266,13 +271,10 @@ TEST(GpuLayout, StripsAreEven) {
   EXPECT_EQ(strip_size(100), 26);
   EXPECT_EQ(strip_size(1000), 32);
   for (int size = 2; size <= kStrip; size += 2) {
-    for (int lane = 0; lane < kStrip; ++lane) {
+    for (int lane = size; lane < kStrip; ++lane) EXPECT_EQ(next_lane(lane, size), lane);
+    for (int lane = 0; lane < size; ++lane) {
       for (int turn = 0; turn < size; ++turn) {
-        const int j = partner_of_turn(lane, turn, size);
-        EXPECT_GE(j, 0);
-        EXPECT_LT(j, lane < size ? size : kStrip);
-        if (lane >= size) continue;
-        EXPECT_EQ(j, (lane + turn) % size);
+        EXPECT_EQ(partner_of_turn(lane, turn, size), (lane + turn) % size);
         EXPECT_EQ(partner_of_turn(next_lane(lane, size), turn, size),
                   partner_of_turn(lane, turn + 1, size));
       }
