@@ -307,5 +307,38 @@ class WholeBench(unittest.TestCase):
             self.assertEqual(self.run_bench(folder, "--rounds", "0").returncode, 2)
 
 
+class GpuBench(unittest.TestCase):
+    """bench/peers/gpu on the CPU, where OpenMM may be missing."""
+
+    def run_bench(self, *arguments):
+        return subprocess.run(
+            [os.path.join(PEERS, "gpu"), "--tarn", TARN, "--device", "cpu", *arguments],
+            capture_output=True,
+            text=True,
+        )
+
+    def test_tarn_alone_on_the_cpu(self):
+        with tempfile.TemporaryDirectory() as folder:
+            said = self.run_bench(
+                *("--platform", "nowhere", "--only", "7x1,7x2", "--rounds", "2"),
+                *("--seconds", "0.02", "--limit", "60", "--out", folder),
+            )
+            self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
+            self.assertIn("OpenMM mixed, no cutoff is left out", said.stdout)
+            with open(os.path.join(folder, "gpu_peers.csv")) as file:
+                self.assertTrue(file.readline().startswith("# bench/peers/gpu"))
+                rows = list(csv.DictReader(file))
+            self.assertEqual([row["copies"] for row in rows], ["1", "2"])
+            for row in rows:
+                self.assertGreater(float(row["tarn_mixed_cluster_steps_per_s_min"]), 0.0)
+                self.assertEqual(row["ratio"], "nan")
+
+    def test_bad_arguments(self):
+        self.assertEqual(self.run_bench("--only", "7y2").returncode, 2)
+        self.assertEqual(self.run_bench("--rounds", "0").returncode, 2)
+        missing = self.run_bench("--tarn", TARN + "-not")
+        self.assertIn("there is no program", missing.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()
