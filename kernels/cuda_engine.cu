@@ -51,13 +51,13 @@ IssueRate issue_rate(int device) {
   return rate;
 }
 
-/// Whether a kernel may be launched before the one before it has ended, in graphs too: from compute
-/// capability 9 and drivers of CUDA 12.3 on.
+/// Whether a kernel of a step may be launched before the one before it has ended, in graphs too:
+/// from compute capability 9 and drivers of CUDA 12.3 on.
 bool can_launch_early(int device) {
   int capability = 0, driver = 0;
   cuda_check(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, device));
   cuda_check(cudaDriverGetVersion(&driver));
-  return capability >= 9 && driver >= 12030;
+  return capability >= 9 && driver >= 12030 && tile_kernels_wait();
 }
 
 /// A stream and, on the tile path, the graphs of one step and of several.

@@ -68,6 +68,9 @@ void launch_tile_begin(const DeviceState& d, const ClusterSystem& system, Precis
 void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precision precision,
                       bool m_site, const TileScratch& scratch, bool begin_next,
                       cudaStream_t stream);
+/// Whether the code of the kernels that is on the device waits where it is launched early: not if
+/// the driver has made it of PTX for older devices.
+bool tile_kernels_wait();
 /// Brings onto the device what a step launches and launch_tile_prepare() does not.
 void load_tile_step(const DeviceState& d, Precision precision, bool m_site);
 /// Puts replicas that went bad to rest.

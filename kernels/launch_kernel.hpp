@@ -101,11 +101,13 @@ void launch_early([[maybe_unused]] bool early, void (*kernel)(Parameters...), co
 
 /// Brings a kernel onto the device, as its first launch would do. Drivers before that of CUDA 12.3
 /// cannot do it while a stream is captured.
+/// @return what is known of it there
 template <class... Parameters>
-void load_kernel(void (*kernel)(Parameters...), const char* file = __builtin_FILE(),
-                 int line = __builtin_LINE()) {
+cudaFuncAttributes load_kernel(void (*kernel)(Parameters...), const char* file = __builtin_FILE(),
+                               int line = __builtin_LINE()) {
   cudaFuncAttributes attributes{};
   cuda_check(cudaFuncGetAttributes(&attributes, kernel), file, line);
+  return attributes;
 }
 
 }  // namespace tarn::gpu

@@ -133,8 +133,9 @@ __device__ Vec3<S> sum_over_band(Vec3<S> a) {
   return a;
 }
 
-/// Blocks of pairs that a multiprocessor must hold at once; of few blocks it has no more than three
-/// anyway, and registers in which the roots of a pair wait for each other less.
+/// Blocks of pairs that a multiprocessor must hold at once: four in float and three in double. Few
+/// blocks (few_pair_blocks()) are done sooner with one less at a time, and registers in which the
+/// roots of a pair wait for each other less.
 template <class R, bool kFew>
 inline constexpr int kPairBlocksAtOnce = (std::is_same_v<R, float> ? 4 : 3) - (kFew ? 1 : 0);
 
@@ -626,6 +627,8 @@ void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precisi
     });
   });
 }
+
+bool tile_kernels_wait() { return load_kernel(rest_kernel).ptxVersion >= 90; }
 
 void load_tile_step(const DeviceState& d, Precision precision, bool m_site) {
   with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {

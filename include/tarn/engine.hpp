@@ -199,13 +199,22 @@ struct DeviceRequest {
   int threads = 0;            ///< 0 or less: all that the process may use
 };
 
+/// What "auto" stands for: the first CUDA device, or the CPU where there is none, where the device
+/// has few units for doubles and pairs are in double, or where a dense solve lacks cuSOLVER. It is
+/// never a question of how many replicas there are, so that the bits of one are not either.
+struct AutoDevice {
+  std::string name;  ///< "cuda" or "cpu"
+  std::string note;  ///< why the CPU is taken though there is a device, or that it may be faster
+};
+/// @param threads of the CPU, as in DeviceRequest
+AutoDevice auto_device(const System& system, std::int64_t replicas, int threads);
+
 /// Makes the engine for a system in its start state. It keeps copies of both.
 /// @throws InputError when the state is not one of the system's, or has arrays of the wrong sizes
 /// or replicas of one id; when a number of the system is out of its range (a step of 0, as a System
 /// made by hand begins with); when pairs cannot be counted as asked for; when single precision has
 /// not the scheme, or cannot hold the molecules; when there is no such device name
-/// @throws DeviceError when an explicitly named device cannot be used; "auto" takes the first CUDA
-/// device if there is one that can be used, else the CPU.
+/// @throws DeviceError when the device cannot be used, or has too little memory
 std::unique_ptr<Engine> make_engine(const System& system, const State& start,
                                     const PairCountRequest& counts, const DeviceRequest& device);
 

@@ -119,6 +119,14 @@ class Comparison {
       curves_.push_back(v.curve);
       for (const std::string& note : starts.back()->notes) warn(v.label + ": " + note);
     }
+    if (!on_one_device()) {
+      warn("a scheme is run on the CPU, and so are the others, to be compared");
+      for (std::size_t k = 0; k < variants.size(); ++k) {
+        Deck on_cpu = variants[k].deck;
+        on_cpu.run.device = "cpu";
+        contestants_[k] = make_contestant(on_cpu, variants[k].label, *starts[k]);
+      }
+    }
     result_.device = contestants_.front().engine->description();
     molecules_ = contestants_.front().molecules;
   }
@@ -148,6 +156,12 @@ class Comparison {
   }
 
  private:
+  /// "auto" may be the CPU for some.
+  bool on_one_device() const {
+    const std::string first = contestants_.front().engine->arithmetic();
+    return std::all_of(contestants_.begin(), contestants_.end(),
+                       [&](const Contestant& c) { return c.engine->arithmetic() == first; });
+  }
   /// Of the first variant that has none yet: that of an earlier one, where these are the same.
   /// @throws StartInterrupted
   std::shared_ptr<const Start> start_of(

@@ -1,8 +1,11 @@
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
 
+#include "core/threads.hpp"
 #include "interface/check_start.hpp"
+#include "kernels/arithmetic_bound.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
 #include "tarn/core/error.hpp"
@@ -25,27 +28,45 @@ int cuda_index(const std::string& name) {
   throw InputError("unknown device '" + name + "': use auto, cpu, cuda or cuda:<number>");
 }
 
+/// A step of few pairs is as long on a GPU as one of many: some 2 us for clusters of seven or a
+/// thousand of them (NVIDIA H200), in which a thread of a CPU has done nine of them.
+constexpr double kPairsOfAThread = 200.0;
+
 }  // namespace
+
+AutoDevice auto_device(const System& system, std::int64_t replicas, int threads) {
+  const DeviceProbe probe = probe_devices();
+  if (probe.status != ProbeStatus::ok) return {"cpu", ""};
+  const ProbedDevice& device = probe.devices.front();
+  constexpr int kFewLanes = 16;
+  const int lanes = gpu::lanes_of(device.compute_capability, false);
+  if (pair_precision(system) == Precision::double_ && lanes > 0 && lanes < kFewLanes) {
+    return {"cpu", device.name +
+                       " has few units for double precision, so the CPU is taken; "
+                       "--device cuda or precision = \"mixed\" takes the GPU"};
+  }
+  if (solves_densely(system.integrator) && !cusolver_problem().empty()) {
+    return {"cpu", "dense solves are done on the CPU: " + cusolver_problem()};
+  }
+  const double pairs = 0.5 * system.molecules * (system.molecules - 1) * replicas;
+  const std::int64_t cores =
+      std::min<std::int64_t>(threads > 0 ? threads : default_threads(), replicas);
+  if (pairs > kPairsOfAThread * static_cast<double>(cores)) return {"cuda", ""};
+  return {"cuda", "a GPU is for more molecules or replicas: --device cpu is likely to be faster"};
+}
 
 std::unique_ptr<Engine> make_engine(const System& system, const State& start,
                                     const PairCountRequest& counts, const DeviceRequest& device) {
   check_start(system, start, counts);
-  if (device.name == "auto" && probe_devices().status == ProbeStatus::ok) {
-    try {
-      return make_cuda_engine(system, start, counts, 0, device.threads);
-    } catch (const DeviceError&) {
-      // Too little memory, or no cuSOLVER for a dense solve.
-    }
-  }
-  if (device.name == "auto" || device.name == "cpu") {
-    return make_cpu_engine(system, start, counts, device.threads);
-  }
-  const int index = cuda_index(device.name);
+  const std::string name = device.name == "auto"
+                               ? auto_device(system, start.replicas(), device.threads).name
+                               : device.name;
+  if (name == "cpu") return make_cpu_engine(system, start, counts, device.threads);
+  const int index = cuda_index(name);
   try {
     return make_cuda_engine(system, start, counts, index, device.threads);
   } catch (const DeviceError& error) {
-    throw DeviceError("device '" + device.name + "': " + error.what() +
-                      "; or use --device cpu or device = \"auto\"");
+    throw DeviceError("device '" + device.name + "': " + error.what() + "; or use --device cpu");
   }
 }
 

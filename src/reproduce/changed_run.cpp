@@ -25,6 +25,7 @@ RunResult run_changed(const Reproduction& r, const ReproduceOptions& options,
   run.out_dir = folder.path();
   run.overwrite = true;
   run.threads = options.threads;
+  run.device = "cpu";
   run.on_progress = options.on_progress;
   RunResult result = run_deck(load_deck(path, overrides, removals), run);
   if (look) look(run.out_dir);

@@ -593,6 +593,7 @@ void reproduce(const std::vector<std::string>& names, const ReproduceOptions& op
     compare.out_dir = folder.path();
     compare.overwrite = true;
     compare.threads = options.threads;
+    compare.device = "cpu";
     compare.on_progress = options.on_progress;
     compare.on_warning = options.on_warning;
     const CompareResult result = compare_schemes(deck, r->schemes, compare);

@@ -12,7 +12,6 @@
 #include "blow_up.hpp"
 #include "centred_engine.hpp"
 #include "checkpointer.hpp"
-#include "core/threads.hpp"
 #include "deck/notes.hpp"
 #include "evaporation.hpp"
 #include "final_structures.hpp"
@@ -137,7 +136,10 @@ class Run {
     engine_ = parts.make_engine(system, start, make_pair_count_request(deck_), device);
     if (deck_.system.recentre) engine_ = centred(std::move(engine_), system.model);
     device_ = engine_->description();
-    if (device.name == "auto") warn_if(few_pairs_note(start.replicas()));
+    if (device.name == "auto") {
+      const std::string note = auto_device(system, start.replicas(), device.threads).note;
+      if (!note.empty()) warn(note);
+    }
     before_.device = engine_->arithmetic();
     if (folder_.resumes() && checkpoint_.device != before_.device) {
       warn(
@@ -145,15 +147,6 @@ class Run {
                       "not",
                       before_.device, checkpoint_.device));
     }
-  }
-
-  /// A GPU takes 2 us a step for a cluster of seven or a thousand of them; a thread of a CPU needs
-  /// as long for some nine of them, or two hundred pairs.
-  std::string few_pairs_note(std::int64_t replicas) const {
-    const double pairs = 0.5 * molecules_ * (molecules_ - 1) * static_cast<double>(replicas);
-    const int cores = threads() > 0 ? threads() : default_threads();
-    if (!device_.starts_with("CUDA") || pairs > 200.0 * cores) return "";
-    return "a GPU is for more molecules or replicas: --device cpu is likely to be faster";
   }
 
   /// Averages are kept apart by bath; these are not.

@@ -137,7 +137,7 @@ inline void finish_all() {
 #define blockDim (::tarn::emulated::here_now().block_size)
 
 inline void __syncthreads() { tarn::emulated::wait_for_block(); }
-inline bool __syncthreads_or(bool mine) {
+TARN_TEST_NOT_SANITIZED inline bool __syncthreads_or(bool mine) {
   static bool any;
   any = false;
   tarn::emulated::wait_for_block();
@@ -216,6 +216,7 @@ struct Machine {
   cudaError_t launch = cudaSuccess;            ///< of the next launch
   int clock_kHz = usual_clock_kHz();
   bool locks_pages = true;
+  int major = 9, minor = 0;  ///< compute capability
 };
 inline Machine machine;
 inline std::int64_t launches = 0;
@@ -258,7 +259,9 @@ inline void launch(Stream* stream, const void* kernel, std::function<void()> run
 }
 
 }  // namespace tarn::emulated
-struct cudaFuncAttributes {};
+struct cudaFuncAttributes {
+  int ptxVersion = 90;
+};
 template <class Kernel>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes*, Kernel* kernel) {
   tarn::emulated::not_in_a_capture();
@@ -281,7 +284,8 @@ inline cudaError_t cudaGetDeviceCount(int* count) {
   return tarn::emulated::machine.error;
 }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
-  *properties = {"a CPU that stands in", 9, 0, 1, std::size_t{1} << 30};
+  *properties = {"a CPU that stands in", tarn::emulated::machine.major,
+                 tarn::emulated::machine.minor, 1, std::size_t{1} << 30};
   return cudaSuccess;
 }
 enum cudaDeviceAttr {
@@ -293,8 +297,8 @@ enum cudaDeviceAttr {
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
   *value = which == cudaDevAttrClockRate                ? tarn::emulated::machine.clock_kHz
            : which == cudaDevAttrMultiProcessorCount    ? 1
-           : which == cudaDevAttrComputeCapabilityMajor ? 9
-                                                        : 0;
+           : which == cudaDevAttrComputeCapabilityMajor ? tarn::emulated::machine.major
+                                                        : tarn::emulated::machine.minor;
   return cudaSuccess;
 }
 inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }

@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <stdlib.h>
+#include <string>
+#include <vector>
 
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
@@ -7,7 +10,10 @@
 #include "kernels/cuda_engine.hpp"
 #include "kernels/device_probe.hpp"
 #include "kernels/launch_length.hpp"
+#include "scratch_folder.hpp"
+#include "tarn/compare.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/deck.hpp"
 #include "tarn/steps/step_parameters.hpp"
 
 /// @file
@@ -69,6 +75,57 @@ TEST_F(Machines, WithoutCusolverRefuseDenseSolvesOnly) {
       EXPECT_EQ(error.code(), ExitCode::device);
     }
   }
+}
+
+/// "auto" is the GPU where there is one that is good for the precision and the solves. How many
+/// replicas there are only makes a note.
+TEST_F(Machines, AreTakenByAuto) {
+  const auto taken = [](const std::string& scheme, Precision precision, std::int64_t replicas) {
+    return auto_device(make_system({scheme, Bath::none}, tip3p(), 7, precision), replicas, 4);
+  };
+  const auto told = [](const AutoDevice& device, const std::string& words) {
+    return device.note.find(words) != std::string::npos;
+  };
+  for (std::int64_t replicas : {1, 30, 1'000'000}) {
+    const AutoDevice device = taken("zss_structured", Precision::double_, replicas);
+    EXPECT_EQ(device.name, "cuda");
+    EXPECT_EQ(told(device, "--device cpu"), replicas <= 30) << device.note;
+    EXPECT_EQ(device.note.empty(), replicas > 30) << device.note;
+  }
+  EXPECT_EQ(taken("zss_dense", Precision::double_, 1000).name,
+            cusolver_problem().empty() ? "cuda" : "cpu");
+  EXPECT_EQ(told(taken("zss_dense", Precision::double_, 1000), "cuSOLVER"),
+            !cusolver_problem().empty());
+
+  emulated::machine.major = 8;
+  emulated::machine.minor = 9;
+  EXPECT_EQ(taken("settle", Precision::mixed, 1000).name, "cuda");
+  const AutoDevice doubles = taken("settle", Precision::double_, 1000);
+  EXPECT_EQ(doubles.name, "cpu");
+  EXPECT_TRUE(told(doubles, "double precision")) << doubles.note;
+
+  emulated::machine = {};
+  emulated::machine.devices = 0;
+  EXPECT_EQ(taken("settle", Precision::mixed, 1000).name, "cpu");
+  EXPECT_EQ(taken("settle", Precision::mixed, 1000).note, "");
+}
+
+/// One scheme on the CPU takes the others there.
+TEST_F(Machines, CompareOnOneDevice) {
+  const ScratchFolder folder;
+  const Deck deck = load_deck(std::string(TARN_SOURCE_DIR) + "/inputs/water7.toml",
+                              {"system.replicas=2", "run.steps=20", "run.equilibration_ps=0"});
+  CompareOptions options;
+  options.out_dir = folder.file("compare");
+  options.threads = 1;
+  std::vector<std::string> warnings;
+  options.on_warning = [&](const std::string& text) { warnings.push_back(text); };
+  const CompareResult result = compare_schemes(deck, {"settle", "zss-stiff:solver=dense"}, options);
+  const bool there = cusolver_problem().empty();
+  EXPECT_EQ(result.device.find("stands in") != std::string::npos, there) << result.device;
+  EXPECT_EQ(std::count(warnings.begin(), warnings.end(),
+                       "a scheme is run on the CPU, and so are the others, to be compared"),
+            there ? 0 : 1);
 }
 
 /// Too little memory is told with what there is, and what was taken is given back.
