@@ -25,11 +25,16 @@ inline void sync_row() {
 }
 inline void wait_for_previous() {}
 inline void let_next_come() {}
+inline long long seen(const long long& number) {
+  return std::atomic_ref(const_cast<long long&>(number)).load(std::memory_order_relaxed);
+}
 #else
 /// A barrier of the threads with the same threadIdx.y, which are whole warps; there are 15 at most.
 __device__ inline void sync_row() {
   asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "r"(blockDim.x) : "memory");
 }
+/// A number that others may lower by atomicMin meanwhile.
+__device__ inline long long seen(const long long& number) { return number; }
 /// First in a kernel of launch_early(): waits until those before are done and what they wrote is
 /// seen.
 __device__ inline void wait_for_previous() {

@@ -474,8 +474,8 @@ __global__ void __launch_bounds__(kMostChunkThreads)
   wait_for_previous();
   const MoleculePlace p = chunk_place(d);
   const std::int64_t step = *scratch.step;
-  // The replicas that this kernel stops get this very number.
-  if (d.blow_step[p.replica] < step) return;
+  // The replicas that this kernel stops get this very number, so that none of it sees them.
+  if (seen(d.blow_step[p.replica]) < step) return;
   // Before the forces are there, so that it has come when they are.
   DeviceMolecule<S> s{};
   if (p.there && threadIdx.y == 0) s = load_state<S>(d, p.slot);
