@@ -93,7 +93,7 @@ TARN_HD constexpr bool adds(int molecule, int offset, int molecules) {
 // --- block and tiles -----------------------------------------------------------------------------
 
 /// Threads along the molecules of a block: whole warps.
-constexpr int block_threads(int molecules) {
+TARN_HD constexpr int block_threads(int molecules) {
   return (molecules + kWarpLanes - 1) / kWarpLanes * kWarpLanes;
 }
 /// Slices: parts that the work on a molecule is dealt to. How many is a function of N only, so that
@@ -101,7 +101,7 @@ constexpr int block_threads(int molecules) {
 /// have too few registers.
 inline constexpr int kBlockWarps = 12;
 TARN_HD constexpr int block_slices(int molecules) {
-  return kBlockWarps / ((molecules + kWarpLanes - 1) / kWarpLanes);
+  return kBlockWarps / (block_threads(molecules) / kWarpLanes);
 }
 /// Rows of threads that the slices of a cluster are dealt to: a row each; or, where there are
 /// clusters enough to fill a device twice with one row each, that one, which does them one after

@@ -67,15 +67,20 @@ __device__ inline Vec3<T> from_lane(const Vec3<T>& a, int lane) {
   return {__shfl_sync(all, a.x, lane), __shfl_sync(all, a.y, lane), __shfl_sync(all, a.z, lane)};
 }
 
-/// Sum over the lanes of a warp by halves, the same in all of them. All lanes of a warp call.
+/// Sum over groups of 2 `half` neighbouring lanes by halves, a power of two, the same in all of
+/// them. All lanes of a warp call.
 template <class T>
-__device__ inline Vec3<T> sum_over_warp(Vec3<T> a) {
-  for (int o = kWarpLanes / 2; o > 0; o /= 2) {
+__device__ inline Vec3<T> sum_over_lanes(Vec3<T> a, int half) {
+  for (int o = half; o > 0; o /= 2) {
     a.x += __shfl_xor_sync(0xffffffffu, a.x, o);
     a.y += __shfl_xor_sync(0xffffffffu, a.y, o);
     a.z += __shfl_xor_sync(0xffffffffu, a.z, o);
   }
   return a;
+}
+template <class T>
+__device__ inline Vec3<T> sum_over_warp(const Vec3<T>& a) {
+  return sum_over_lanes(a, kWarpLanes / 2);
 }
 
 /// Forces of a meeting, in numbers of pairs: sums of up to 32.

@@ -58,11 +58,7 @@ class DeviceWarp {
   __device__ Vec3<T> sum(Vec3<T> a) const {
     if (halves_ >= 0) {
       if (molecule_ < 0) a = {T(0), T(0), T(0)};
-      for (int o = halves_; o > 0; o /= 2) {
-        a = a + Vec3<T>{__shfl_xor_sync(kAllLanes, a.x, o), __shfl_xor_sync(kAllLanes, a.y, o),
-                        __shfl_xor_sync(kAllLanes, a.z, o)};
-      }
-      return a;
+      return sum_over_lanes(a, halves_);
     }
     for (int o = first_offset(d_.molecules); o > 0; o /= 2) {
       const Vec3<T> other = from_lane(a, lane_ + o);

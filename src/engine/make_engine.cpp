@@ -45,8 +45,9 @@ AutoDevice auto_device(const System& system, std::int64_t replicas, int threads)
                        " has few units for double precision, so the CPU is taken; "
                        "--device cuda or precision = \"mixed\" takes the GPU"};
   }
-  if (solves_densely(system.integrator) && !cusolver_problem().empty()) {
-    return {"cpu", "dense solves are done on the CPU: " + cusolver_problem()};
+  if (solves_densely(system.integrator)) {
+    const std::string problem = cusolver_problem();
+    if (!problem.empty()) return {"cpu", "dense solves are done on the CPU: " + problem};
   }
   const double pairs = 0.5 * system.molecules * (system.molecules - 1) * replicas;
   const std::int64_t cores =

@@ -130,16 +130,17 @@ class Run {
 
   void make_engine(const RunParts& parts, const State& start) {
     first_step_ = start.step;
-    const DeviceRequest device{options_.device.value_or(deck_.run.device), threads()};
+    DeviceRequest device{options_.device.value_or(deck_.run.device), threads()};
     const System system = make_system(deck_, molecules_);
     warn_if(friction_warning(system));
+    if (device.name == "auto") {
+      const AutoDevice taken = auto_device(system, start.replicas(), device.threads);
+      if (!taken.note.empty()) warn(taken.note);
+      device.name = taken.name;
+    }
     engine_ = parts.make_engine(system, start, make_pair_count_request(deck_), device);
     if (deck_.system.recentre) engine_ = centred(std::move(engine_), system.model);
     device_ = engine_->description();
-    if (device.name == "auto") {
-      const std::string note = auto_device(system, start.replicas(), device.threads).note;
-      if (!note.empty()) warn(note);
-    }
     before_.device = engine_->arithmetic();
     if (folder_.resumes() && checkpoint_.device != before_.device) {
       warn(

@@ -6,6 +6,8 @@ import importlib.util
 import json
 import math
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -338,6 +340,32 @@ class GpuBench(unittest.TestCase):
         self.assertEqual(self.run_bench("--rounds", "0").returncode, 2)
         missing = self.run_bench("--tarn", TARN + "-not")
         self.assertIn("there is no program", missing.stderr)
+
+
+@unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+class GpuPage(unittest.TestCase):
+    def test_the_page_follows_what_was_measured(self):
+        root = os.path.dirname(os.path.dirname(PEERS))
+        results = os.path.join(root, "docs", "results")
+        with tempfile.TemporaryDirectory() as folder:
+            own = os.path.join(folder, "docs", "results")
+            os.makedirs(own)
+            os.makedirs(os.path.join(folder, "bench"))
+            script = shutil.copy(os.path.join(root, "bench", "gpu-page"), os.path.join(folder, "bench"))
+            with open(os.path.join(results, "gpu.md")) as file:
+                page = file.read()
+            with open(os.path.join(own, "gpu.md"), "w") as file:
+                file.write(re.sub(r"^\|.*\n", "", page, flags=re.MULTILINE))  # no table is left
+            measured = [
+                os.path.join(results, name)
+                for name in ("gpu-bench.json", "gpu-peers.csv", "gpu-drift.csv")
+            ]
+            subprocess.run([script, *measured], check=True)
+            for name in ("gpu.md", "gpu.csv"):
+                with open(os.path.join(own, name)) as made, open(os.path.join(results, name)) as known:
+                    self.assertEqual(made.read(), known.read(), name)
+            for name in ("gpu.svg", "gpu.png"):
+                self.assertGreater(os.path.getsize(os.path.join(own, name)), 10_000)
 
 
 if __name__ == "__main__":

@@ -144,9 +144,9 @@ TEST_P(EngineDevices, SaysWhatItIs) {
   EXPECT_NE(description.find(GetParam()), std::string::npos) << description;
 }
 
-/// "auto" is the first GPU where there is one, else the CPU.
+/// "auto" is the first GPU where there is one, else the CPU: of any GPU, with pairs in float.
 TEST_P(EngineDevices, IsWhatAutoTakes) {
-  const System system = make_system({"zss_structured", Bath::none}, tip3p(), 2);
+  const System system = make_system({"zss_structured", Bath::none}, tip3p(), 2, Precision::mixed);
   const State start = start_state(system, {0});
   const auto by_itself = make_engine(system, start, {}, {"auto", 1});
   const bool gpu = probe_devices().status == ProbeStatus::ok;

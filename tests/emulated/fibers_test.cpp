@@ -29,6 +29,40 @@ TEST(Fibers, ABarrierIsReachedByAllBeforeAnyGoesOn) {
   EXPECT_EQ(saw_all, 100);
 }
 
+/// Barriers of a row of threads: each row waits for its own threads, and for nobody else.
+TEST(Fibers, ARowWaitsForItself) {
+  std::vector<int> arrived(2, 0), saw_all(2, 0);
+  const auto row_of_two_warps = [&](unsigned rounds_of_row_1) {
+    run_grid(dim3(1), dim3(64, 2), 0, [&] {
+      const unsigned row = threadIdx.y;
+      for (unsigned k = 1; k <= (row == 0 ? 1 : rounds_of_row_1); ++k) {
+        atomicAdd(&arrived[row], 1);
+        wait_for_some(64 * row, 64);
+        if (arrived[row] >= static_cast<int>(64 * k)) atomicAdd(&saw_all[row], 1);
+      }
+    });
+  };
+  row_of_two_warps(3);
+  EXPECT_EQ(saw_all, (std::vector<int>{64, 3 * 64}));
+  EXPECT_THROW(run_grid(dim3(1), dim3(64, 2), 0,
+                        [] {
+                          if (threadIdx.x == 40) return;
+                          wait_for_some(64 * threadIdx.y, 64);
+                        }),
+               std::logic_error);
+}
+
+TEST(Fibers, AVoteIsThatOfAll) {
+  std::vector<int> said(100);
+  for (const int voter : {-1, 0, 99}) {
+    run(100, [&] {
+      const int i = static_cast<int>(threadIdx.x);
+      said[threadIdx.x] = __syncthreads_or(i == voter) ? 1 : 0;
+    });
+    EXPECT_EQ(said, std::vector<int>(100, voter >= 0 ? 1 : 0)) << voter;
+  }
+}
+
 TEST(Fibers, ShufflesMoveValuesWithinAWarp) {
   std::vector<double> got(64);
   run(64, [&] {
