@@ -35,7 +35,7 @@ struct PairSlots {
 /// float and back 3) and its force on both molecules (6), for all but the oxygens' the scaled cube
 /// of the root, for the oxygens the root's corrections and Lennard-Jones with their charges.
 inline PairSlots pair_slots(const std::string& instruction_set, bool mixed, bool m_site) {
-  const bool wide = instruction_set == "avx512";
+  const bool wide = instruction_set.starts_with("avx512");
   if (!wide && instruction_set != "avx2") return {};
   const int distances = m_site ? 10 : 9;
   const int estimate = wide ? 3 : mixed ? 1 : 3;
@@ -51,7 +51,8 @@ inline PairSlots pair_slots(const std::string& instruction_set, bool mixed, bool
 /// median of some milliseconds; 0 where it cannot be told.
 inline double multiply_adds_per_ns([[maybe_unused]] const std::string& instruction_set) {
 #if defined(__x86_64__) && defined(__GNUC__)
-  if (instruction_set != "avx512" && instruction_set != "avx2") return 0.0;
+  const bool wide = instruction_set.starts_with("avx512");
+  if (!wide && instruction_set != "avx2") return 0.0;
   constexpr int kTimes = 1000, kUnrolled = 10, kSamples = 400;
   using Clock = std::chrono::steady_clock;
   std::vector<double> ns;
@@ -59,7 +60,7 @@ inline double multiply_adds_per_ns([[maybe_unused]] const std::string& instructi
     const auto start = Clock::now();
     // From zeros: other contents of the registers could be slow denormal numbers.
     asm volatile(TARN_ZERO_TEN_AND_TWO_REGISTERS::: TARN_TEN_AND_TWO_REGISTERS);
-    if (instruction_set == "avx512") {
+    if (wide) {
       for (int i = 0; i < kTimes; ++i) {
         asm volatile(
             "vfmadd231pd %%zmm15, %%zmm14, %%zmm0\n vfmadd231pd %%zmm15, %%zmm14, %%zmm1\n"
@@ -69,7 +70,7 @@ inline double multiply_adds_per_ns([[maybe_unused]] const std::string& instructi
             "vfmadd231pd %%zmm15, %%zmm14, %%zmm8\n vfmadd231pd %%zmm15, %%zmm14, %%zmm9\n" ::
                 : TARN_TEN_AND_TWO_REGISTERS);
       }
-    } else if (instruction_set == "avx2") {
+    } else {
       for (int i = 0; i < kTimes; ++i) {
         asm volatile(
             "vfmadd231pd %%ymm15, %%ymm14, %%ymm0\n vfmadd231pd %%ymm15, %%ymm14, %%ymm1\n"

@@ -11,7 +11,9 @@ int usable_kernels(const KernelTable** tables, int capacity) {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512cd")) {
-    add(kKernels_avx512);
+    const bool amd = __builtin_cpu_is("amd");
+    add(amd ? kKernels_avx512_amd : kKernels_avx512);
+    add(amd ? kKernels_avx512 : kKernels_avx512_amd);
   }
 #endif
 #if defined(TARN_HAVE_AVX2)

@@ -73,6 +73,8 @@ constexpr cpu::StepKernels<double, MoleculePacks> double_step_kernels() {
   return kernels;
 }
 
+/// @tparam kOrder of the arithmetic of a pair
+template <PairOrder kOrder = kPairOrder<D>>
 constexpr cpu::KernelTable make_table(const char* name) {
   return {name,
           kLanes,
@@ -81,19 +83,19 @@ constexpr cpu::KernelTable make_table(const char* name) {
           end_kick,
           correct_newmark,
           report_positions,
-          {{small_pairs<false, DoublePairs>, small_pairs<false, MixedPairs>},
-           {small_pairs<true, DoublePairs>, small_pairs<true, MixedPairs>}},
-          {{narrow_pairs<false, DoublePairs>, narrow_pairs<false, MixedPairs>},
-           {narrow_pairs<true, DoublePairs>, narrow_pairs<true, MixedPairs>}},
+          {{small_pairs<false, DoublePairs, kOrder>, small_pairs<false, MixedPairs, kOrder>},
+           {small_pairs<true, DoublePairs, kOrder>, small_pairs<true, MixedPairs, kOrder>}},
+          {{narrow_pairs<false, DoublePairs, kOrder>, narrow_pairs<false, MixedPairs, kOrder>},
+           {narrow_pairs<true, DoublePairs, kOrder>, narrow_pairs<true, MixedPairs, kOrder>}},
           {{build_sites<false, DoublePairs>, build_sites<false, MixedPairs>},
            {build_sites<true, DoublePairs>, build_sites<true, MixedPairs>}},
-          {{large_pairs<false, DoublePairs>, large_pairs<false, MixedPairs>},
-           {large_pairs<true, DoublePairs>, large_pairs<true, MixedPairs>}},
+          {{large_pairs<false, DoublePairs, kOrder>, large_pairs<false, MixedPairs, kOrder>},
+           {large_pairs<true, DoublePairs, kOrder>, large_pairs<true, MixedPairs, kOrder>}},
           {{sum_blocks<false, DoublePairs>, sum_blocks<false, MixedPairs>},
            {sum_blocks<true, DoublePairs>, sum_blocks<true, MixedPairs>}},
           {large_energy<false>, large_energy<true>},
           count_pairs,
-          single_kernels()};
+          single_kernels<kOrder>()};
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ struct ForcesToSum {
 /// Forces between the first `rows` molecules of a pack and `partners` full packs.
 /// @param f_partners their forces, to which these are added
 /// @return forces on the rows, which are the lanes
-template <bool kMSite, class T>
+template <bool kMSite, PairOrder kOrder, class T>
 TARN_HD SiteForces<Pack<T>> meet(const PairParameters<T> p, const T* own_site, int rows,
                                  const T* partner_sites, int partners,
                                  SiteForces<Pack<T>>* f_partners) {
@@ -145,8 +145,8 @@ TARN_HD SiteForces<Pack<T>> meet(const PairParameters<T> p, const T* own_site, i
     SiteForces<P> f_i = no_forces<P>();
     for (int partner = 0; partner < partners; ++partner) {
       const Site<P> j = load_site<kMSite>(partner_sites + partner * site_size);
-      add_pair_forces<kMSite>(p, oxygen_vector<T>(i, j), i.d, j.d, AllLanes{}, f_i,
-                              f_partners[partner]);
+      add_pair_forces<kMSite, kOrder>(p, oxygen_vector<T>(i, j), i.d, j.d, AllLanes{}, f_i,
+                                      f_partners[partner]);
     }
     f_rows.set(row, f_i);
   }
@@ -155,7 +155,7 @@ TARN_HD SiteForces<Pack<T>> meet(const PairParameters<T> p, const T* own_site, i
 }
 
 /// Forces between the first `rows` molecules of one pack, which are the lanes.
-template <bool kMSite, class T>
+template <bool kMSite, PairOrder kOrder, class T>
 TARN_HD SiteForces<Pack<T>> meet_itself(const PairParameters<T> p, const T* site, int rows) {
   using P = Pack<T>;
   SiteForces<P> f_own = no_forces<P>(), f_other = no_forces<P>();
@@ -165,7 +165,7 @@ TARN_HD SiteForces<Pack<T>> meet_itself(const PairParameters<T> p, const T* site
       [&](const auto& i, const auto& j, const auto& r, const auto& some)
           __attribute__((always_inline)) {
             f_other = rotated<kMSite>(f_other);
-            add_pair_forces<kMSite>(p, r, i.d, j.d, some, f_own, f_other);
+            add_pair_forces<kMSite, kOrder>(p, r, i.d, j.d, some, f_own, f_other);
           });
   // The lanes have been turned by half their number.
   for (int turn = P::lanes / 2; turn < P::lanes; ++turn) f_other = rotated<kMSite>(f_other);
@@ -176,7 +176,7 @@ TARN_HD SiteForces<Pack<T>> meet_itself(const PairParameters<T> p, const T* site
 /// Molecules on a side of a square of pairs, which the nearest memory holds.
 inline constexpr int kSquare = 128;
 
-template <bool kMSite, class Precision>
+template <bool kMSite, class Precision, PairOrder kOrder>
 void large_pairs(const LargePairs& args, const PairParameters<double>& parameters) {
   using T = typename Precision::T;
   using P = Pack<T>;
@@ -194,7 +194,7 @@ void large_pairs(const LargePairs& args, const PairParameters<double>& parameter
   };
   if (diagonal && rest > 0 && args.row_block == 0) {
     add_to<kMSite>(out(rest_pack, 0), true,
-                   meet_itself<kMSite>(p, sites + rest_pack * site_size, rest));
+                   meet_itself<kMSite, kOrder>(p, sites + rest_pack * site_size, rest));
   }
   SiteForces<P> f_partners[side];
   for (int first_row = rows.first; first_row < rows.last; first_row += side) {
@@ -203,15 +203,15 @@ void large_pairs(const LargePairs& args, const PairParameters<double>& parameter
     for (int first = diagonal ? first_row : partners.first; first < partners.last; first += side) {
       const int last = first + side < partners.last ? first + side : partners.last;
       const auto meet_packs = [&](int own, int n, int from, int to) {
-        return meet<kMSite>(p, sites + own * site_size, n, sites + from * site_size, to - from,
-                            f_partners + (from - first));
+        return meet<kMSite, kOrder>(p, sites + own * site_size, n, sites + from * site_size,
+                                    to - from, f_partners + (from - first));
       };
       for (int k = 0; k < last - first; ++k) f_partners[k] = no_forces<P>();
       if (diagonal && first == first_row) {
         for (int own = first_row; own < last_row; ++own) {
           SiteForces<P>& f_own = f_partners[own - first];
           add<kMSite>(meet_packs(own, lanes, own + 1, last), f_own);
-          add<kMSite>(meet_itself<kMSite>(p, sites + own * site_size, lanes), f_own);
+          add<kMSite>(meet_itself<kMSite, kOrder>(p, sites + own * site_size, lanes), f_own);
         }
         if (rest > 0) {
           add_to<kMSite>(out(rest_pack, args.row_block), first_of_rows && args.row_block > 0,

@@ -121,21 +121,21 @@ void build_single_sites(const SinglePairs& args, const PairParameters<float>& pa
     if constexpr (kMSite) store_vec3(d.m, site + 12 * n);
   }
 }
-template <bool kMSite>
+template <bool kMSite, PairOrder kOrder>
 void small_single(const SinglePairs& args, const PairParameters<float>& parameters) {
   build_single_sites<kMSite>(args, parameters);
-  each_pair_once<kMSite>(
+  each_pair_once<kMSite, kOrder>(
       args.molecules, parameters, args.sites, args.work, [&](int i, const SiteForces<F>& f) {
         store_triple(forces_on_atoms<kMSite>(f, F(parameters.m_weight)), args.f + nine_at<F>(i));
       });
 }
-template <bool kMSite>
+template <bool kMSite, PairOrder kOrder>
 void narrow_single(const SinglePairs& args, const PairParameters<float>& parameters) {
-  each_pair_once_in_lanes<kMSite>(args.molecules, parameters, args.sites, args.work,
-                                  args.row_length, [&](int own, const SiteForces<F>& f) {
-                                    store_triple(forces_on_atoms<kMSite>(f, F(parameters.m_weight)),
-                                                 args.f + nine_at<F>(own));
-                                  });
+  each_pair_once_in_lanes<kMSite, kOrder>(
+      args.molecules, parameters, args.sites, args.work, args.row_length,
+      [&](int own, const SiteForces<F>& f) {
+        store_triple(forces_on_atoms<kMSite>(f, F(parameters.m_weight)), args.f + nine_at<F>(own));
+      });
 }
 
 /// Positions count from the cell of the first molecule, so that nothing depends on how far the
@@ -163,11 +163,12 @@ void confine(const SinglePacks& packs, const Masses<float>& m, const Confinement
   });
 }
 
+template <PairOrder kOrder>
 constexpr cpu::SingleKernels single_kernels() {
   return {load_single,
           store_single,
-          {small_single<false>, small_single<true>},
-          {narrow_single<false>, narrow_single<true>},
+          {small_single<false, kOrder>, small_single<true, kOrder>},
+          {narrow_single<false, kOrder>, narrow_single<true, kOrder>},
           {build_single_sites<false>, build_single_sites<true>},
           round_forces};
 }

@@ -64,7 +64,7 @@ TARN_HD int molecules_that_meet(int further, int n) { return 2 * further == n ? 
 /// as j beyond n; sums over the few partners are in pair precision.
 /// @param work space of n + n/2 molecules
 /// @param put put(i, forces on the sites of molecule i)
-template <bool kMSite, class T, class Put>
+template <bool kMSite, PairOrder kOrder, class T, class Put>
 TARN_HD void each_pair_once(int n, const PairParameters<T> p, const T* sites, T* work,
                             const Put& put) {
   using P = Pack<T>;
@@ -90,8 +90,8 @@ TARN_HD void each_pair_once(int n, const PairParameters<T> p, const T* sites, T*
     for (int k = furthest; k > i; --k) {
       const Site<P> site_j = load_site<kMSite>(sites + (k < n ? k : k - n) * site_size);
       SiteForces<P> f_j = forces_as_j(k);
-      add_pair_forces<kMSite>(p, oxygen_vector<T>(site_i, site_j), site_i.d, site_j.d, AllLanes{},
-                              f_i, f_j);
+      add_pair_forces<kMSite, kOrder>(p, oxygen_vector<T>(site_i, site_j), site_i.d, site_j.d,
+                                      AllLanes{}, f_i, f_j);
       store_site_forces<kMSite>(f_j, work + k * force_size);
     }
     add<kMSite>(forces_as_j(i), f_i);
@@ -108,7 +108,7 @@ TARN_HD void each_pair_once(int n, const PairParameters<T> p, const T* sites, T*
     put(i, f_i);
   }
 }
-template <bool kMSite, class Precision>
+template <bool kMSite, class Precision, PairOrder kOrder>
 void small_pairs(const SmallPairs& args, const PairParameters<double>& parameters) {
   using T = typename Precision::T;
   constexpr int subs = Precision::sub_blocks;
@@ -119,22 +119,23 @@ void small_pairs(const SmallPairs& args, const PairParameters<double>& parameter
     const double* parts[2] = {args.x + m * 9 * kLanes, args.x + (n + m) * 9 * kLanes};
     Precision::template build<kMSite>(parts, parameters.m_weight, sites + m * site_size);
   }
-  each_pair_once<kMSite>(n, rounded<T>(parameters), sites, static_cast<T*>(args.work),
-                         [&](int i, const SiteForces<Pack<T>>& f_i) {
-                           SiteForces<D> f[subs];
-                           to_double<kMSite>(f_i, f);
-                           for (int s = 0; s < subs; ++s) {
-                             store_triple(forces_on_atoms<kMSite>(f[s], D(parameters.m_weight)),
-                                          args.f + (s * n + i) * 9 * kLanes);
-                           }
-                         });
+  each_pair_once<kMSite, kOrder>(n, rounded<T>(parameters), sites, static_cast<T*>(args.work),
+                                 [&](int i, const SiteForces<Pack<T>>& f_i) {
+                                   SiteForces<D> f[subs];
+                                   to_double<kMSite>(f_i, f);
+                                   for (int s = 0; s < subs; ++s) {
+                                     store_triple(
+                                         forces_on_atoms<kMSite>(f[s], D(parameters.m_weight)),
+                                         args.f + (s * n + i) * 9 * kLanes);
+                                   }
+                                 });
 }
 
 /// One small cluster with a molecule in each lane: a pack of molecules meets those n/2 ... 1 places
 /// further on. The forces have the bits of each_pair_once().
 /// @param work see cpu::NarrowPairs
 /// @param put put(pack, forces on the sites of its molecules, 0 in lanes without one)
-template <bool kMSite, class T, class Put>
+template <bool kMSite, PairOrder kOrder, class T, class Put>
 TARN_HD void each_pair_once_in_lanes(int n, const PairParameters<T> p, const T* sites, T* work,
                                      int row_length, const Put& put) {
   using P = Pack<T>;
@@ -165,10 +166,11 @@ TARN_HD void each_pair_once_in_lanes(int n, const PairParameters<T> p, const T* 
       SiteForces<P> f_j = forces.forces(k);
       const Vec3<P> r = oxygen_vector<T>(site_i, site_j);
       if ((own + 1) * lanes <= limit) {
-        add_pair_forces<kMSite>(p, r, site_i.d, site_j.d, AllLanes{}, f_i, f_j);
+        add_pair_forces<kMSite, kOrder>(p, r, site_i.d, site_j.d, AllLanes{}, f_i, f_j);
       } else {
         const SomeLanes<P> some{lanes_below(own, limit)};
-        add_pair_forces<kMSite>(p, far_elsewhere(r, some), site_i.d, site_j.d, some, f_i, f_j);
+        add_pair_forces<kMSite, kOrder>(p, far_elsewhere(r, some), site_i.d, site_j.d, some, f_i,
+                                        f_j);
       }
       forces.put_forces(f_j, k);
     }
@@ -182,12 +184,12 @@ TARN_HD void each_pair_once_in_lanes(int n, const PairParameters<T> p, const T* 
     put(own, f_i);
   }
 }
-template <bool kMSite, class Precision>
+template <bool kMSite, class Precision, PairOrder kOrder>
 void narrow_pairs(const NarrowPairs& args, const PairParameters<double>& parameters) {
   using T = typename Precision::T;
   constexpr int subs = Precision::sub_blocks;
   const int n = args.molecules;
-  each_pair_once_in_lanes<kMSite>(
+  each_pair_once_in_lanes<kMSite, kOrder>(
       n, rounded<T>(parameters), static_cast<const T*>(args.sites), static_cast<T*>(args.work),
       args.row_length, [&](int own, const SiteForces<Pack<T>>& sum) {
         SiteForces<D> wide[subs];

@@ -270,19 +270,26 @@ TARN_HD void add_pair_forces_of_two_sites(const PairParameters<S>& p, const Vec3
 /// Adds the forces of one pair to f_i and subtracts them from f_j, equation (4); each pair is done
 /// once.
 ///
+/// @tparam kOrder has no part in the result
 /// @param r_oo oxygen of i minus oxygen of j [A]; must not vanish, in unused lanes either
 /// @param lanes lanes that count
-template <bool kMSite, class T, class S, class Lanes>
+template <bool kMSite, PairOrder kOrder, class T, class S, class Lanes>
 TARN_HD void add_pair_forces(const PairParameters<S>& p, const Vec3<T>& r_oo,
                              const SiteOffsets<T>& i, const SiteOffsets<T>& j, const Lanes& lanes,
                              SiteForces<T>& f_i, SiteForces<T>& f_j) {
-  if constexpr (kPairOrder<T> == PairOrder::one_by_one) {
+  if constexpr (kOrder == PairOrder::one_by_one) {
     add_pair_forces_one_by_one<kMSite>(p, r_oo, i, j, lanes, f_i, f_j);
-  } else if constexpr (kPairOrder<T> == PairOrder::in_stages) {
+  } else if constexpr (kOrder == PairOrder::in_stages) {
     add_pair_forces_in_stages<kMSite>(p, r_oo, i, j, lanes, f_i, f_j);
   } else {
     add_pair_forces_of_two_sites<kMSite>(p, r_oo, i, j, lanes, f_i, f_j);
   }
+}
+template <bool kMSite, class T, class S, class Lanes>
+TARN_HD void add_pair_forces(const PairParameters<S>& p, const Vec3<T>& r_oo,
+                             const SiteOffsets<T>& i, const SiteOffsets<T>& j, const Lanes& lanes,
+                             SiteForces<T>& f_i, SiteForces<T>& f_j) {
+  add_pair_forces<kMSite, kPairOrder<T>>(p, r_oo, i, j, lanes, f_i, f_j);
 }
 
 /// Sum of the forces on the atoms of a molecule.
