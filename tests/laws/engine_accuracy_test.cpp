@@ -331,7 +331,7 @@ class EngineAccuracy : public ::testing::TestWithParam<EngineCase> {};
 TEST_P(EngineAccuracy, AStepSolvesTheEquations) {
   Worst x_error("log10_x_error"), v_error("log10_v_error"), q_error("log10_q_error");
   for (const WaterModel& model : {tip3p(), tip4p()}) {
-    for (const std::string& set : cpu_instruction_sets()) {
+    for (const std::string& set : different_instruction_sets()) {
       for (int n : {1, 2, 7, 16, 17, 20, 33, 65}) {
         if (n > most_molecules(GetParam().scheme)) continue;
         // The reference's second derivatives of so many pairs take ten seconds each time.
@@ -406,7 +406,7 @@ TEST(EngineForces, AreThoseOfThePlainSum) {
       energy_error.see((e.lj_kcal_per_mol - reference.lj) / reference.size, n);
 
       for (Precision precision : kPrecisions) {
-        for (const std::string& set : cpu_instruction_sets()) {
+        for (const std::string& set : different_instruction_sets()) {
           const State start = replicas_at(model, x, 1, 0.0, 1, false);
           const auto engine =
               make_cpu_engine(system_that_shows_forces(model, n, precision), start, {}, 1, set);
@@ -494,7 +494,7 @@ TEST(EngineForces, InstructionSetsAgree) {
         System system = make_system({scheme, Bath::gla_per_mass}, tip4p(), n, precision);
         const State start = start_state(system, spread_ids(9));
         std::vector<double> first;
-        for (const std::string& set : cpu_instruction_sets()) {
+        for (const std::string& set : different_instruction_sets()) {
           const auto engine = make_cpu_engine(system, start, {}, 1, set);
           EXPECT_NE(engine->description().find(set), std::string::npos);
           engine->advance(10);
@@ -514,6 +514,35 @@ TEST(EngineForces, InstructionSetsAgree) {
   double_error.expect_below(1e-14);
   mixed_error.expect_below(1e-7);
   single_error.expect_between(1e-10, 1e-6);
+}
+
+TEST(EngineForces, OrdersOfOneInstructionSetGiveTheSameBits) {
+  std::vector<std::string> orders;
+  for (const std::string& set : cpu_instruction_sets()) {
+    if (set.starts_with("avx512")) orders.push_back(set);
+  }
+  if (orders.size() < 2) GTEST_SKIP() << "this processor has no AVX-512";
+  for (const WaterModel& model : {tip3p(), tip4p()}) {
+    for (Precision precision : {Precision::double_, Precision::mixed, Precision::single}) {
+      // Lanes that are replicas and molecules, whole packs and parts.
+      for (const auto& [n, replicas] :
+           {std::pair(2, 1), std::pair(7, 1), std::pair(7, 20), std::pair(17, 1), std::pair(40, 1),
+            std::pair(65, 1), std::pair(300, 1)}) {
+        SCOPED_TRACE(testing::Message() << model.name << ", N = " << n << ", " << replicas
+                                        << " replicas, " << name_of(precision));
+        System system = make_system({"zss_structured", Bath::gla_per_mass}, model, n, precision);
+        const State start = start_state(system, spread_ids(replicas));
+        std::vector<double> first;
+        for (const std::string& order : orders) {
+          const auto engine = make_cpu_engine(system, start, {}, 1, order);
+          engine->advance(5);
+          const std::vector<double> x = engine->state().positions_A;
+          if (first.empty()) first = x;
+          EXPECT_EQ(x, first) << order;
+        }
+      }
+    }
+  }
 }
 
 TEST(EngineForces, UnknownInstructionSetsAreRefused) {

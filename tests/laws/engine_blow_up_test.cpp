@@ -258,7 +258,7 @@ State alone(const State& s, std::size_t r) {
 /// cut, or on threads. The noise alone takes replicas over the limit of speed here, at steps of
 /// their own; molecules that only fill up a pack must not matter.
 TEST_P(EngineBlowUp, HappensToAReplicaAsIfItWereAlone) {
-  for (const std::string& set : cpu_instruction_sets()) {
+  for (const std::string& set : different_instruction_sets()) {
     for (const Precision precision : precisions_of(GetParam().scheme)) {
       for (const auto& [n, replicas] :
            {std::pair{1, 33}, {2, 17}, {3, 9}, {7, 33}, {17, 5}, {65, 2}}) {
@@ -301,7 +301,7 @@ TEST_P(EngineBlowUp, HappensToAReplicaAsIfItWereAlone) {
 /// that is left over and has its molecules in the lanes: it must not see what a thread found in the
 /// memory of the others.
 TEST_P(EngineBlowUp, IsNotSeenByWhoComesNextOnTheThread) {
-  for (const std::string& set : cpu_instruction_sets()) {
+  for (const std::string& set : different_instruction_sets()) {
     for (const Precision precision : precisions_of(GetParam().scheme)) {
       for (const int n : {3, 5, 7}) {
         System system = make_system(GetParam(), tip3p(), n, precision);

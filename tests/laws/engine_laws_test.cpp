@@ -39,7 +39,7 @@ class EngineLaws : public ::testing::TestWithParam<EngineCase> {
   void for_variants(const std::vector<int>& sizes, const std::function<void(int)>& body) {
     for (const WaterModel& model : {tip3p(), tip4p()}) {
       for (Precision precision : precisions_of(GetParam().scheme)) {
-        for (const std::string& set : cpu_instruction_sets()) {
+        for (const std::string& set : different_instruction_sets()) {
           for (int n : sizes) {
             // The other instruction sets run the same code: half of the pairs will do, and the
             // largest cluster tells nothing there that smaller ones do not.

@@ -43,7 +43,7 @@ void count_naively(const PairCountRequest& request, const Frame& f, Histogram& c
 class EnginePairCounts : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(EnginePairCounts, AreThoseOfTheReportedPositions) {
-  for (const std::string& set : cpu_instruction_sets()) {
+  for (const std::string& set : different_instruction_sets()) {
     for (Precision precision : precisions_of(GetParam())) {
       for (int n : {1, 2, 7, 16, 17, 33, 70}) {
         if (n > most_molecules(GetParam())) continue;

@@ -227,6 +227,15 @@ inline State tallied(State s) {
   return s;
 }
 
+/// Those that differ in their numbers: of the orders of one instruction set only the first.
+inline std::vector<std::string> different_instruction_sets() {
+  std::vector<std::string> sets;
+  for (const std::string& set : cpu_instruction_sets()) {
+    if (sets.empty() || sets.back().substr(0, 6) != set.substr(0, 6)) sets.push_back(set);
+  }
+  return sets;
+}
+
 /// Ids 3, 10, 17, ... : not the places in the batch.
 inline std::vector<std::int64_t> spread_ids(int replicas) {
   std::vector<std::int64_t> ids;
