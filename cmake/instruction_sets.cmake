@@ -37,9 +37,11 @@ function(tarn_use_instruction_sets target)
     # inlined becomes a symbol that the linker may use for the whole program, on any processor.
     set(flags ${TARN_ARCH_FLAGS_${arch}} ${TARN_PACK_FLAGS} $<$<NOT:$<CONFIG:Release>>:-O2>)
     if(NOT arch STREQUAL "portable" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      # Scheduling before registers are given out hides more of the time that roots take. False
-      # alarms in GCC's own intrinsics (GCC bug 105593); the portable file keeps the warning.
-      list(APPEND flags -fschedule-insns -fsched-pressure
+      # Scheduling before registers are given out hides more of the time that roots take. Functions
+      # begin with a line of the cache: by chance of their places, a step took up to a tenth longer
+      # (Zen 5). False alarms in GCC's own intrinsics (GCC bug 105593); the portable file keeps the
+      # warning.
+      list(APPEND flags -fschedule-insns -fsched-pressure -falign-functions=64
            -Wno-uninitialized -Wno-maybe-uninitialized)
     endif()
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS ${flags})

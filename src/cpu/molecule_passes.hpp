@@ -137,10 +137,15 @@ TARN_HD void begin_at(const StepNumbers<S>& q, const Packs& packs, int p, State<
                       PassReport& report) {
   take_note<kMove>(packs, p, begin_step(q, kMove, s), s, report);
 }
-template <End kEnd, class S, class Packs>
-TARN_HD void end_at(const StepNumbers<S>& q, const Packs& packs, int p, State<Packs>& s,
-                    PassReport& report) {
-  const auto good = end_step(q, kEnd, load_triple(packs.f + nine_at<Number<Packs>>(p)), s);
+template <class Packs>
+TARN_HD auto load_forces(const Packs& packs, int p) {
+  return load_triple(packs.f + nine_at<Number<Packs>>(p));
+}
+/// @param ahead solve_ahead()
+template <End kEnd, class S, class Packs, class Ahead>
+TARN_HD void end_at(const StepNumbers<S>& q, const Packs& packs, int p, const Ahead& ahead,
+                    State<Packs>& s, PassReport& report) {
+  const auto good = end_step<kEnd>(q, load_forces(packs, p), ahead, s);
   if constexpr (kEnd == End::full) flag_indefinite(good, s, report);
   check(p, s, report);
 }
@@ -197,8 +202,9 @@ template <End kEnd, class S, class Packs>
 PassReport end_pass(const StepNumbers<S>& numbers, const Packs& packs) {
   const StepNumbers<S> q = numbers;
   PassReport report;
-  for_each_pack<kChangesVA>(packs,
-                            [&](int p, State<Packs>& s) { end_at<kEnd>(q, packs, p, s, report); });
+  for_each_pack<kChangesVA>(packs, [&](int p, State<Packs>& s) {
+    end_at<kEnd>(q, packs, p, solve_ahead<kEnd>(q, load_forces(packs, p), s), s, report);
+  });
   return report;
 }
 /// After accelerations that were solved elsewhere.
@@ -232,27 +238,44 @@ PassReport end_kick(const StepParameters& q, const MoleculePacks& packs) {
             lane_numbers<std::uint64_t>() + U64(static_cast<std::uint64_t>(p.number * kLanes))};
   });
 }
-/// Calls op(pack number, noise) for each pack; noise() is a Triple. It is made for two packs of
-/// doubles at a time, and stays in memory as floats until it is asked for.
-template <class Op>
-TARN_HD void for_each_noise(const PhiloxKeys& seed, const MoleculePacks& packs,
-                            std::int64_t step_number, const Op& op) {
-  for (int first = packs.first_pack; first < packs.last_pack; first += 2) {
-    const int end = first + 2 < packs.last_pack ? first + 2 : packs.last_pack;
-    const Triple<F> normals = normals_of(seed, packs, double_pack(packs, first),
-                                         double_pack(packs, end - 1), step_number);
-    for (int p = first; p < end; ++p) op(p, [&] { return widened_half(normals, p - first); });
+TARN_HD Triple<F> normals_of(const PhiloxKeys& seed, const MoleculePacks& packs, int first,
+                             int last, std::int64_t step) {
+  return normals_of(seed, packs, double_pack(packs, first), double_pack(packs, last), step);
+}
+TARN_HD Triple<F> normals_of(const PhiloxKeys& seed, const SinglePacks& packs, int p, int,
+                             std::int64_t step) {
+  return normals_of(seed, packs, half_of_pack(packs, p, 0), half_of_pack(packs, p, 1), step);
+}
+/// Those of one of the packs whose noise is made together.
+TARN_HD Triple<D> normals_of_pack(const MoleculePacks&, const Triple<F>& together, int number) {
+  return widened_half(together, number);
+}
+TARN_HD Triple<F> normals_of_pack(const SinglePacks&, const Triple<F>& together, int) {
+  return together;
+}
+/// Calls op(pack number, noise, ahead(pack number)) for each pack; noise() is a Triple. It is made
+/// for two packs of doubles at a time, after what is found ahead for both, and stays in memory as
+/// floats until it is asked for.
+template <bool kNoise = true, class Packs, class Ahead, class Op>
+TARN_HD void for_each_noise(const PhiloxKeys& seed, const Packs& packs, std::int64_t step,
+                            const Ahead& ahead, const Op& op) {
+  constexpr int most = F::lanes / Number<Packs>::lanes;  // one or two
+  for (int first = packs.first_pack; first < packs.last_pack; first += most) {
+    const int last = most == 1 || first + most > packs.last_pack ? first : first + most - 1;
+    decltype(ahead(first)) found[most];
+    for (int p = first; p <= last; ++p) found[p - first] = ahead(p);
+    if constexpr (kNoise) {
+      const Triple<F> normals = normals_of(seed, packs, first, last, step);
+      for (int p = first; p <= last; ++p) {
+        op(
+            p, [&] { return normals_of_pack(packs, normals, p - first); }, found[p - first]);
+      }
+    } else {
+      for (int p = first; p <= last; ++p) op(p, nullptr, found[p - first]);
+    }
   }
 }
-template <class Op>
-TARN_HD void for_each_noise(const PhiloxKeys& seed, const SinglePacks& packs,
-                            std::int64_t step_number, const Op& op) {
-  for (int p = packs.first_pack; p < packs.last_pack; ++p) {
-    const Triple<F> normals =
-        normals_of(seed, packs, half_of_pack(packs, p, 0), half_of_pack(packs, p, 1), step_number);
-    op(p, [&] { return normals; });
-  }
-}
+TARN_HD NothingAhead nothing_ahead(int) { return {}; }
 /// Adds the heat of a pack of doubles to the molecules' own.
 TARN_HD void add_heat_of(const PackLanes& packs, std::ptrdiff_t p, const Triple<D>& before,
                          const Triple<D>& after) {
@@ -303,7 +326,7 @@ TARN_HD void begin_baoab_at(const StepNumbers<S>& q, const Packs& packs, int p,
 template <Move kMove, bool kHeat, class S, class Packs>
 void thermostat_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
   const StepNumbers<S> q = numbers;
-  for_each_noise(q.seed, packs, step, [&](int p, const auto& noise) {
+  for_each_noise(q.seed, packs, step, nothing_ahead, [&](int p, const auto& noise, NothingAhead) {
     at_pack<kChangesV>(packs, p, [&](int, State<Packs>& s) {
       thermostat_at<kMove, kHeat>(q, packs, p, noise(), s);
     });
@@ -313,7 +336,7 @@ template <Move kMove, bool kHeat, class S, class Packs>
 PassReport baoab_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
   const StepNumbers<S> q = numbers;
   PassReport report;
-  for_each_noise(q.seed, packs, step, [&](int p, const auto& noise) {
+  for_each_noise(q.seed, packs, step, nothing_ahead, [&](int p, const auto& noise, NothingAhead) {
     at_pack<kChangesXV>(packs, p, [&](int, State<Packs>& s) {
       begin_baoab_at<kMove, kHeat>(q, packs, p, noise(), s, report);
     });
@@ -322,15 +345,19 @@ PassReport baoab_pass(const StepNumbers<S>& numbers, const Packs& packs, std::in
 }
 
 /// The passes from the forces of a step to those of the next one as a single one, so that a state
-/// is loaded and stored once. Accelerations are not stored.
+/// is loaded and stored once. Accelerations are not stored. Solves, which are long chains of
+/// operations, are ahead of the noise and of each other's ends.
 template <Thermostat kThermostat, Move kMove, End kEnd, class S, class Packs>
 PassReport between_forces(const StepNumbers<S>& numbers, const Packs& packs, const Packs& next,
                           std::int64_t step) {
   const StepNumbers<S> q = numbers;
   PassReport report;
-  const auto at = [&](int p, const auto& noise) TARN_INLINE_LAMBDA {
+  const auto ahead = [&](int p) TARN_INLINE_LAMBDA {
+    return solve_ahead<kEnd>(q, load_forces(packs, p), load_state(packs, p));
+  };
+  const auto at = [&](int p, const auto& noise, const auto& found) TARN_INLINE_LAMBDA {
     State<Packs> s = load_state(packs, p);
-    end_at<kEnd>(q, packs, p, s, report);
+    end_at<kEnd>(q, packs, p, found, s, report);
     // Positions are loaded again rather than kept on the stack, and noise not before this.
     read_memory_again();
     s.x = load_state(packs, p).x;
@@ -345,11 +372,8 @@ PassReport between_forces(const StepNumbers<S>& numbers, const Packs& packs, con
     store_positions(s, next, p);
     store_triple(s.v, next.v + nine_at<Number<Packs>>(p));
   };
-  if constexpr (kThermostat == Thermostat::none) {
-    for (int p = packs.first_pack; p < packs.last_pack; ++p) at(p, nullptr);
-  } else {
-    for_each_noise(q.seed, packs, kThermostat == Thermostat::baoab ? step + 1 : step, at);
-  }
+  const std::int64_t of_noise = kThermostat == Thermostat::baoab ? step + 1 : step;
+  for_each_noise<kThermostat != Thermostat::none>(q.seed, packs, of_noise, ahead, at);
   return report;
 }
 

@@ -67,13 +67,19 @@ TARN_HD BondValues<T> zss_bond_solution(const Bonds<T>& b, const Triple<T>& f0,
       BondValues<T>{fma(k, g.oh1, ju.oh1), fma(k, g.oh2, ju.oh2), fma(k, g.hh, ju.hh)});
 }
 
-/// The solution of (M + b h^2 omega^2 J^T J) a = F0 - omega^2 J^T g with g given, as
 /// a = M^-1 (F0 - J^T y) [A/akma^2], equation (11).
+/// @param y zss_bond_solution()
+template <class T, class S>
+TARN_HD Triple<T> gauss_newton_acceleration(const Bonds<T>& b, const Triple<T>& f0,
+                                            const BondValues<T>& y, const Masses<S>& m) {
+  return scale(T(m.inverse_o), T(m.inverse_h), f0 - apply_jacobian_transposed(b, y));
+}
+
+/// The solution a of (M + b h^2 omega^2 J^T J) a = F0 - omega^2 J^T g with g given, equation (11).
 template <class T, class S>
 TARN_HD Triple<T> gauss_newton_solve(const Bonds<T>& b, const Triple<T>& f0, const BondValues<T>& g,
                                      const Masses<S>& m, const ZssParameters<S>& p) {
-  const BondValues<T> y = zss_bond_solution(b, f0, g, m, p);
-  return scale(T(m.inverse_o), T(m.inverse_h), f0 - apply_jacobian_transposed(b, y));
+  return gauss_newton_acceleration(b, f0, zss_bond_solution(b, f0, g, m, p), m);
 }
 
 /// The Gauss-Newton acceleration at x.

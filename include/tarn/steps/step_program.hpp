@@ -127,6 +127,29 @@ TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, End end, const Triple<number
   return good;
 }
 
+/// What end_step() finds without the velocities, for who has something else to do until it is
+/// found.
+struct NothingAhead {};
+template <End kEnd, class S, class M>
+TARN_HD auto solve_ahead(const StepNumbers<S>& q, const Triple<number_t<M>>& f, const M& s) {
+  if constexpr (kEnd == End::gauss_newton) {
+    return zss_solve(s, f, q.bonds, q.masses, q.zss);
+  } else {
+    return NothingAhead{};
+  }
+}
+/// end_step() with what was found ahead.
+template <End kEnd, class S, class M, class Ahead, class T = number_t<M>>
+TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, const Triple<number_t<M>>& f,
+                           const Ahead& ahead, M& s) {
+  if constexpr (kEnd == End::gauss_newton) {
+    zss_end(s, f, ahead, T(q.h), q.masses);
+    return T(S(0)) < T(S(1));
+  } else {
+    return end_step(q, kEnd, f, s);
+  }
+}
+
 /// The noise after the step (GLA).
 /// @param look see thermostat_penalised
 template <class S, class M, class Look = NobodyLooks>

@@ -20,6 +20,21 @@ TARN_HD void zss_end(M& s, const Triple<number_t<M>>& f0, const number_t<M>& h,
   kick(s, h);
 }
 
+/// The two parts of zss_end(): the solve, in which velocities have no part, and what follows it.
+template <class M, class S>
+TARN_HD BondValues<number_t<M>> zss_solve(const M& s, const Triple<number_t<M>>& f0,
+                                          const BondReference<S>& reference, const Masses<S>& m,
+                                          const ZssParameters<S>& p) {
+  const Bonds<number_t<M>> b = bonds(shape_of(s));
+  return zss_bond_solution(b, f0, constraint_values(b, reference), m, p);
+}
+template <class M, class S>
+TARN_HD void zss_end(M& s, const Triple<number_t<M>>& f0, const BondValues<number_t<M>>& y,
+                     const number_t<M>& h, const Masses<S>& m) {
+  s.a = gauss_newton_acceleration(bonds(shape_of(s)), f0, y, m);
+  kick(s, h);
+}
+
 /// The same with the full Hessian of the penalty, equation (13).
 /// @return where the matrix is positive definite; elsewhere the state means nothing any more
 template <class M, class S>
