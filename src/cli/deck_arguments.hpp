@@ -31,8 +31,10 @@ struct ChangedDeck {
 
   void add_changes_to(CLI::App& command) {
     command
-        .add_option("--set", set,
-                    "section.key=value, replaces a key of the deck or adds one; after --unset")
+        .add_option(
+            "--set", set,
+            "section.key=value, replaces a key of the deck or adds one; once for each; after "
+            "--unset")
         ->allow_extra_args(false);
     command
         .add_option("--unset", unset, "section.key or section, which the deck is then read without")

@@ -25,6 +25,10 @@ std::string usage_text(const CLI::App& app, const CLI::Error& error) {
                          command.get_name(), word,
                          meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant));
     }
+    for (const std::string& word : command.remaining()) {
+      if (command.get_option_no_throw("--set") == nullptr || word.find('=') == word.npos) continue;
+      return fmt::format("tarn: each change of the deck has a --set of its own: --set {}\n", word);
+    }
     return fmt::format("tarn: {}\nRun with --help for more information.\n", error.what());
   }
   std::vector<std::string_view> names;

@@ -98,6 +98,8 @@ TEST_F(Arguments, WhatIsWrongIsNamed) {
   expect_refused("run", 2, "tarn: deck is required");
   expect_refused("run --bogus a.toml", 2, "tarn: run has no option --bogus");
   expect_refused("run --hepl", 2, "tarn: run has no option --hepl (did you mean '--help'?)");
+  expect_refused("run a.toml --set run.steps=1 run.seed=2", 2,
+                 "tarn: each change of the deck has a --set of its own: --set run.seed=2");
   expect_refused("help bogus", 2, "tarn: there is no command 'bogus'" + commands);
   expect_refused("plot . --format pdf", 2, "tarn: --format: pdf not in {svg,png}");
 }

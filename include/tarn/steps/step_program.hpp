@@ -127,9 +127,10 @@ TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, End end, const Triple<number
   return good;
 }
 
+/// Where nothing can be found ahead.
+struct NothingAhead {};
 /// What end_step() finds without the velocities, for who has something else to do until it is
 /// found.
-struct NothingAhead {};
 template <End kEnd, class S, class M>
 TARN_HD auto solve_ahead(const StepNumbers<S>& q, const Triple<number_t<M>>& f, const M& s) {
   if constexpr (kEnd == End::gauss_newton) {
@@ -138,7 +139,7 @@ TARN_HD auto solve_ahead(const StepNumbers<S>& q, const Triple<number_t<M>>& f, 
     return NothingAhead{};
   }
 }
-/// end_step() with what was found ahead.
+/// end_step() with what solve_ahead() has found.
 template <End kEnd, class S, class M, class Ahead, class T = number_t<M>>
 TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, const Triple<number_t<M>>& f,
                            const Ahead& ahead, M& s) {

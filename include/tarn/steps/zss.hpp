@@ -20,7 +20,7 @@ TARN_HD void zss_end(M& s, const Triple<number_t<M>>& f0, const number_t<M>& h,
   kick(s, h);
 }
 
-/// The two parts of zss_end(): the solve, in which velocities have no part, and what follows it.
+/// The first part of zss_end(), in which velocities have no part: y of equation (11).
 template <class M, class S>
 TARN_HD BondValues<number_t<M>> zss_solve(const M& s, const Triple<number_t<M>>& f0,
                                           const BondReference<S>& reference, const Masses<S>& m,
@@ -28,6 +28,7 @@ TARN_HD BondValues<number_t<M>> zss_solve(const M& s, const Triple<number_t<M>>&
   const Bonds<number_t<M>> b = bonds(shape_of(s));
   return zss_bond_solution(b, f0, constraint_values(b, reference), m, p);
 }
+/// The rest of it, with y = zss_solve().
 template <class M, class S>
 TARN_HD void zss_end(M& s, const Triple<number_t<M>>& f0, const BondValues<number_t<M>>& y,
                      const number_t<M>& h, const Masses<S>& m) {
