@@ -1,5 +1,6 @@
 #include "usage.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -25,9 +26,13 @@ std::string usage_text(const CLI::App& app, const CLI::Error& error) {
                          command.get_name(), word,
                          meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant));
     }
-    for (const std::string& word : command.remaining()) {
-      if (command.get_option_no_throw("--set") == nullptr || word.find('=') == word.npos) continue;
-      return fmt::format("tarn: each change of the deck has a --set of its own: --set {}\n", word);
+    const std::vector<std::string> rest = command.remaining();
+    const auto change = std::find_if(rest.begin(), rest.end(), [](const std::string& word) {
+      return word.find('=') != std::string::npos;
+    });
+    if (change != rest.end() && command.get_option_no_throw("--set") != nullptr) {
+      return fmt::format("tarn: each change of the deck has a --set of its own: --set {}\n",
+                         *change);
     }
     return fmt::format("tarn: {}\nRun with --help for more information.\n", error.what());
   }

@@ -256,6 +256,7 @@ TARN_HD Triple<F> normals_of_pack(const SinglePacks&, const Triple<F>& together,
 /// Calls op(pack number, noise, ahead(pack number)) for each pack; noise() is a Triple. It is made
 /// for two packs of doubles at a time, after what is found ahead for both, and stays in memory as
 /// floats until it is asked for.
+/// @tparam kNoise whether there is any; if not, op gets nullptr in its place
 template <bool kNoise = true, class Packs, class Ahead, class Op>
 TARN_HD void for_each_noise(const PhiloxKeys& seed, const Packs& packs, std::int64_t step,
                             const Ahead& ahead, const Op& op) {

@@ -227,11 +227,13 @@ inline State tallied(State s) {
   return s;
 }
 
-/// Those that differ in their numbers: of the orders of one instruction set only the first.
+/// Those that differ in their numbers: of the orders of one instruction set, which have names after
+/// a hyphen, only the first.
 inline std::vector<std::string> different_instruction_sets() {
+  const auto of_order = [](const std::string& set) { return set.substr(0, set.find('-')); };
   std::vector<std::string> sets;
   for (const std::string& set : cpu_instruction_sets()) {
-    if (sets.empty() || sets.back().substr(0, 6) != set.substr(0, 6)) sets.push_back(set);
+    if (sets.empty() || of_order(sets.back()) != of_order(set)) sets.push_back(set);
   }
   return sets;
 }
