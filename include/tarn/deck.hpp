@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -30,6 +31,8 @@ enum class StartProjection { none, slow_manifold };
 struct ReplicaSelection {
   enum class Kind { all, mean, first } kind = Kind::all;
   int count = 0;  ///< for `first`
+  /// How many of so many replicas are looked at.
+  int of(int replicas) const { return kind == Kind::first ? std::min(count, replicas) : replicas; }
   bool operator==(const ReplicaSelection&) const = default;
 };
 
@@ -168,6 +171,12 @@ struct ObserveSpectrum {
   ReplicaSelection replicas;
   bool operator==(const ObserveSpectrum&) const = default;
 };
+struct ObserveCorrelation {
+  std::int64_t every = 10;
+  double length_ps = 10.0;  ///< the longest lag
+  ReplicaSelection replicas;
+  bool operator==(const ObserveCorrelation&) const = default;
+};
 struct ObserveMinima {
   std::int64_t every = 1000;
   ReplicaSelection replicas;
@@ -213,6 +222,7 @@ struct Deck {
   std::optional<ObserveRdf> rdf;
   std::optional<ObserveProfile> profile;
   std::optional<ObserveSpectrum> spectrum;
+  std::optional<ObserveCorrelation> correlation;
   std::optional<ObserveMinima> minima;
   std::optional<ObserveTrajectory> trajectory;
   std::optional<ObserveFinal> final_structures;
@@ -289,6 +299,9 @@ std::int64_t first_averaged_step(const Deck& deck);
 
 /// Samples in a segment of the deck's spectrum, which it must have.
 std::size_t spectrum_samples(const Deck& deck);
+
+/// The longest lag of time correlation functions, in samples.
+std::size_t correlation_lags(const ObserveCorrelation& correlation, double timestep_fs);
 
 /// The pair counts that the deck's rdf observer needs. The groups of several baths are multiples of
 /// the length of their list: replicas of different baths are never in one.

@@ -42,13 +42,17 @@ void analyse(TrajectoryTablesOptions options) {
 void add_analyse(CLI::App& app) {
   auto a = std::make_shared<TrajectoryTablesOptions>();
   CLI::App* command = app.add_subcommand(
-      "analyse", "energy, shape, hydrogen bonds, dipole and density profile of trajectories");
+      "analyse",
+      "energy, shape, hydrogen bonds, dipole, density profile and dynamics of trajectories");
   command->add_option("trajectories", a->files, "files of one cluster, of tarn or another program")
       ->required();
   command->add_option("-o,--out", a->folder, "folder for the tables and pictures")->required();
   command->add_option("--model", a->model,
                       std::string(kModelHelp) + "; default what the file says, or tip3p");
   add_frame_selection(*command, a->frames);
+  command->add_option("--correlation-ps", a->correlation_ps,
+                      "also correlation.csv: how molecules turn and move and hydrogen bonds last, "
+                      "up to this time [ps]");
   command->callback([a] { analyse(*a); });
 }
 

@@ -41,10 +41,11 @@ void plot(const Arguments& a) {
   if (pictures.failed) throw IoError(fmt::format("{}", fmt::join(warnings, "\n")));
   for (const std::string& warning : warnings) terminal.warning(warning);
   if (pictures.paths.empty() && warnings.empty()) {
-    terminal.warning(fmt::format(
-        "'{}' has no table that has a picture: energies.csv, conservation.csv, "
-        "heat.csv, cluster.csv, rdf.csv, profile.csv, spectrum.csv, isomers.csv, exchange.csv",
-        a.folder));
+    terminal.warning(
+        fmt::format("'{}' has no table that has a picture: energies.csv, conservation.csv, "
+                    "heat.csv, cluster.csv, rdf.csv, profile.csv, spectrum.csv, correlation.csv, "
+                    "isomers.csv, exchange.csv",
+                    a.folder));
   }
 }
 

@@ -44,6 +44,7 @@ std::vector<std::string> unused_sections(const Deck& deck) {
   add(deck.multipliers.has_value(), "multipliers");
   add(deck.profile.has_value(), "profile");
   add(deck.spectrum.has_value(), "spectrum");
+  add(deck.correlation.has_value(), "correlation");
   add(deck.minima.has_value(), "minima");
   add(deck.trajectory.has_value(), "trajectory");
   add(deck.final_structures.has_value(), "final");

@@ -131,6 +131,9 @@ std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t rep
 /// What is wrong with the memory of a spectrum of that many molecules, if the deck has one.
 std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molecules);
 
+/// What is wrong with the time correlation functions of that many molecules, if the deck has them.
+std::optional<std::string> correlation_problem(const Deck& deck, std::int64_t molecules);
+
 /// What is wrong with the memory of the minima of that many molecules, if the deck has them.
 std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecules);
 

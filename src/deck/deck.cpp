@@ -1,6 +1,7 @@
 #include "tarn/deck.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -224,6 +225,9 @@ System make_system(const Deck& deck, int molecules) {
   if (const auto problem = decks::spectrum_problem(deck, molecules)) {
     refuse("[observe.spectrum] " + *problem);
   }
+  if (const auto problem = decks::correlation_problem(deck, molecules)) {
+    refuse("[observe.correlation] " + *problem);
+  }
 
   System system;
   system.model = water_model(deck);
@@ -292,6 +296,11 @@ std::size_t spectrum_samples(const Deck& deck) {
   const double interval_fs = static_cast<double>(spectrum.every) * deck.integrator.timestep_fs;
   return analysis::segment_samples(spectrum.resolution_per_cm,
                                    interval_fs * units::speed_of_light_cm_per_fs);
+}
+
+std::size_t correlation_lags(const ObserveCorrelation& correlation, double timestep_fs) {
+  const double interval_ps = static_cast<double>(correlation.every) * timestep_fs / 1000.0;
+  return static_cast<std::size_t>(std::max(1.0, std::round(correlation.length_ps / interval_ps)));
 }
 
 PairCountRequest make_pair_count_request(const Deck& deck) {

@@ -11,6 +11,7 @@
 #include "checker.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/cluster.hpp"
+#include "tarn/analysis/correlation.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/steps/step_parameters.hpp"
@@ -141,6 +142,27 @@ void segments_fit(Checker& checker) {
   }
   const auto message = spectrum_problem(checker.deck(), checker.molecules());
   if (message) checker.problem("observe.spectrum.resolution_per_cm", *message);
+}
+
+void correlation_has_one_temperature(Checker& checker) {
+  const Deck& deck = checker.deck();
+  if (!deck.correlation || !checker.trusted({"thermostat.kind", "thermostat.temperatures_K"})) {
+    return;
+  }
+  if (!has_several_baths(deck.thermostat.temperatures_K)) return;
+  checker.problem("observe.correlation.every",
+                  "[observe.correlation] averages over the replicas, and these have baths of "
+                  "several temperatures; run it with one");
+}
+
+void lags_fit(Checker& checker) {
+  if (!checker.trusted({"system.molecules", "system.replicas", "integrator.timestep_fs",
+                        "run.steps", "run.duration_ps", "observe.correlation.every",
+                        "observe.correlation.length_ps", "observe.correlation.replicas"})) {
+    return;
+  }
+  const auto message = correlation_problem(checker.deck(), checker.molecules());
+  if (message) checker.problem("observe.correlation.length_ps", *message);
 }
 
 /// Baths of different temperatures.
@@ -450,8 +472,7 @@ void files_are_few(Checker& checker, const char* key, const char* files,
                    const ReplicaSelection& selection) {
   if (!checker.trusted({"system.replicas", key})) return;
   const int replicas = checker.deck().system.replicas;
-  const bool all = selection.kind == ReplicaSelection::Kind::all;
-  const int count = all ? replicas : std::min(replicas, selection.count);
+  const int count = selection.of(replicas);
   if (count <= kMaxTrajectories) return;
   checker.problem(key, fmt::format("{} of {} replicas, at most {} are allowed; write replicas = n "
                                    "for the first n",
@@ -546,6 +567,11 @@ const std::vector<Rule>& rules() {
       {"`[observe.spectrum]` remembers at most 10⁸ numbers: a segment of all its replicas, and the "
        "sums behind its error bars.",
        segments_fit},
+      {"`[observe.correlation]` needs one temperature.", correlation_has_one_temperature},
+      {"`[observe.correlation]` remembers at most 10⁸ numbers: origins and sums of each replica, "
+       "and "
+       "the sums behind its error bars.",
+       lags_fit},
       {"`[observe.profile]` remembers at most 10⁸ numbers, the sums behind its error bars by bath.",
        profile_fits},
       {"`[observe.minima]` remembers at most 10⁸ numbers: a structure of each isomer, and the sums "
@@ -624,9 +650,7 @@ std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molec
   if (!deck.spectrum) return std::nullopt;
   // 4 bytes each, in every checkpoint too.
   constexpr double kMostNumbers = 1e8;
-  const ReplicaSelection& selection = deck.spectrum->replicas;
-  const bool all = selection.kind == ReplicaSelection::Kind::all;
-  const int replicas = all ? deck.system.replicas : std::min(deck.system.replicas, selection.count);
+  const int replicas = deck.spectrum->replicas.of(deck.system.replicas);
   const std::size_t samples = spectrum_samples(deck);
   const auto size = static_cast<double>(samples);
   const double velocities = 9.0 * static_cast<double>(molecules) * replicas * size;
@@ -640,6 +664,28 @@ std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molec
       "error bars, and at most {:.0e} are allowed; write a larger every, a coarser "
       "resolution_per_cm or replicas = n",
       samples, 9 * molecules, replicas, replicas == 1 ? "" : "s", velocities, sums, kMostNumbers);
+}
+
+std::optional<std::string> correlation_problem(const Deck& deck, std::int64_t molecules) {
+  if (!deck.correlation) return std::nullopt;
+  // 8 bytes each, in every checkpoint too.
+  constexpr double kMostNumbers = 1e8;
+  using analysis::TimeCorrelation;
+  const ObserveCorrelation& section = *deck.correlation;
+  const int replicas = section.replicas.of(deck.system.replicas);
+  const std::size_t longest = correlation_lags(section, deck.integrator.timestep_fs);
+  const auto lags = static_cast<double>(longest);
+  const double of_replica = TimeCorrelation::most_numbers(static_cast<double>(molecules), lags);
+  const double windows = static_cast<double>(deck.run.steps / section.every) /
+                         static_cast<double>(TimeCorrelation::window_samples(longest));
+  const double sums = static_cast<double>(analysis::kCorrelations) * (lags + 2.0) *
+                      analysis::PooledBlocking::of_replicas(replicas).most_numbers(windows);
+  if (replicas * of_replica + sums <= kMostNumbers) return std::nullopt;
+  return fmt::format(
+      "{} samples up to length_ps are {:.2g} numbers for each of {} replica{}, with {:.2g} for "
+      "error bars, and at most {:.0e} are allowed; write a larger every, a shorter length_ps or "
+      "replicas = n",
+      longest, of_replica, replicas, replicas == 1 ? "" : "s", sums, kMostNumbers);
 }
 
 std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecules) {

@@ -128,6 +128,15 @@ std::vector<Section> make_sections() {
                "window and overlap by half. A thermostat broadens each line by its friction, 5/ps "
                "by 27 cm⁻¹: clean lines take a run without one, from the `state` of a run that "
                "had one. [measuring.md](measuring.md#spectra) has conventions and cost."}),
+      optional_section<&Deck::correlation>(
+          {.name = "observe.correlation",
+           .meaning =
+               "Writes `correlation.csv` and its picture: how O-H bonds, H-H vectors and dipoles "
+               "of the molecules turn in time (P₁ and P₂), how long hydrogen bonds last, and how "
+               "far oxygens move from where they were, averaged over molecules, replicas and "
+               "origins in time, from the end of the equilibration on. A thermostat slows these "
+               "motions: their own take a run without one, from the `state` of a run that had one. "
+               "[measuring.md](measuring.md#correlations-in-time) has conventions and cost."}),
       optional_section<&Deck::minima>(
           {.name = "observe.minima",
            .meaning =
@@ -783,6 +792,31 @@ std::vector<Key> make_keys() {
                       "rows are 0.69 of it apart."}),
       row<&Deck::spectrum, &ObserveSpectrum::replicas>(
           {.section = "observe.spectrum",
+           .name = "replicas",
+           .type = Type::selection,
+           .range = from_to(1, kMaxReplicas),
+           .words = {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"}},
+           .meaning = "Which replicas: all, or the first n (all of them if there are fewer). All "
+                      "that are taken are averaged."}),
+      row<&Deck::correlation, &ObserveCorrelation::every>(
+          {.section = "observe.correlation",
+           .name = "every",
+           .type = Type::integer,
+           .unit = "steps",
+           .range = from_to(1, kMostSteps),
+           .meaning = "Interval between samples, and between rows. Hydrogen bonds that break for "
+                      "less are not seen to break."}),
+      row<&Deck::correlation, &ObserveCorrelation::length_ps>(
+          {.section = "observe.correlation",
+           .name = "length_ps",
+           .type = Type::number,
+           .unit = "ps",
+           .range = above_to(0, 1e6),
+           .meaning = "The longest time, to the next multiple of the interval. There is an origin "
+                      "each sixteenth of it; sixteen origins and the time behind them, twice "
+                      "`length_ps`, give the first rows."}),
+      row<&Deck::correlation, &ObserveCorrelation::replicas>(
+          {.section = "observe.correlation",
            .name = "replicas",
            .type = Type::selection,
            .range = from_to(1, kMaxReplicas),

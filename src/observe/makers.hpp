@@ -43,6 +43,10 @@ std::unique_ptr<Observer> make_profile(const ObserveProfile& section, const Deck
 /// spectrum.csv: density of vibrational states and infrared absorption.
 std::unique_ptr<Observer> make_spectrum(const ObserveSpectrum& section, const Deck& deck,
                                         const RunInfo& info);
+/// correlation.csv: time correlation functions of molecules that turn and move, and of hydrogen
+/// bonds.
+std::unique_ptr<Observer> make_correlation(const ObserveCorrelation& section, const Deck& deck,
+                                           const RunInfo& info);
 /// minima.csv: energies of inherent structures; isomers.csv, isomers_by_bath.csv, isomers.xyz: the
 /// lowest of them.
 std::unique_ptr<Observer> make_minima(const ObserveMinima& section, const Deck& deck,

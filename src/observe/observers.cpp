@@ -37,6 +37,7 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
   if (deck.rdf) observers.push_back(make_rdf(make_pair_count_request(deck), info));
   if (deck.profile) observers.push_back(make_profile(*deck.profile, deck, info));
   if (deck.spectrum) observers.push_back(make_spectrum(*deck.spectrum, deck, info));
+  if (deck.correlation) observers.push_back(make_correlation(*deck.correlation, deck, info));
   if (deck.minima) observers.push_back(make_minima(*deck.minima, deck, info));
   if (deck.trajectory) observers.push_back(make_trajectory(*deck.trajectory, deck, info));
   return observers;
@@ -63,7 +64,7 @@ std::vector<std::string> observer_file_names() {
                                  "isomers.xyz",
                                  "isomers_structures.svg"};
   for (const char* table : {"energies", "conservation", "heat", "cluster", "rdf", "profile",
-                            "spectrum", "isomers", "exchange", "trajectory"}) {
+                            "spectrum", "correlation", "isomers", "exchange", "trajectory"}) {
     for (const char* extension : {".csv", ".svg", ".png"}) {
       names.push_back(std::string(table) + extension);
     }

@@ -284,6 +284,59 @@ Pictures draw_spectrum(const std::string& folder, const io::PictureFormats& form
   return pictures_of(io::draw(plots, folder + "/spectrum", formats));
 }
 
+Pictures draw_correlation(const std::string& folder, const io::PictureFormats& formats) {
+  io::CsvReader csv(folder + "/correlation.csv");
+  struct Curve {
+    std::size_t panel;
+    std::string_view column, label;
+  };
+  constexpr std::array<Curve, 9> curves{{{0, "oh_p1", "O-H, P₁"},
+                                         {0, "oh_p2", "O-H, P₂"},
+                                         {0, "hh_p1", "H-H, P₁"},
+                                         {0, "hh_p2", "H-H, P₂"},
+                                         {0, "dipole_p1", "dipole, P₁"},
+                                         {0, "dipole_p2", "dipole, P₂"},
+                                         {1, "bonded_again", "bonded again"},
+                                         {1, "bonded_still", "bonded still"},
+                                         {2, "displacement_A2", ""}}};
+  std::vector<io::Plot> plots(3);
+  plots[0].y_label = "molecules turn";
+  plots[1].y_label = "hydrogen bonds";
+  plots[2].y_label = "displacement² (Å²)";
+  for (io::Plot& plot : plots) {
+    plot.title = title_of("Correlation in time", csv.provenance());
+    plot.x_label = "time (ps)";
+  }
+  std::array<io::Series, curves.size()> series;
+  std::array<std::size_t, curves.size()> columns{};
+  for (std::size_t c = 0; c < curves.size(); ++c) columns[c] = csv.column(curves[c].column);
+  Cells cells;
+  while (csv.next(cells)) {
+    for (std::size_t c = 0; c < curves.size(); ++c) {
+      const double value = csv.number(cells[columns[c]]);
+      const double error = csv.number(cells[columns[c] + 1]);
+      if (std::isnan(value)) continue;
+      series[c].x.push_back(csv.number(cells[0]));
+      series[c].y.push_back(value);
+      series[c].low.push_back(value - error);
+      series[c].high.push_back(value + error);
+    }
+  }
+  if (series[0].x.size() < 2) {
+    return {{},
+            {"correlation.csv has no rows, and no picture: the run after equilibration is shorter "
+             "than twice [observe.correlation] length_ps"}};
+  }
+  for (std::size_t c = 0; c < curves.size(); ++c) {
+    if (series[c].x.empty()) continue;
+    series[c].label = curves[c].label;
+    plots[curves[c].panel].series.push_back(std::move(series[c]));
+  }
+  std::erase_if(plots, [](const io::Plot& plot) { return plot.series.empty(); });
+  plots.back().x_label += "     bands: standard error";
+  return pictures_of(io::draw(plots, folder + "/correlation", formats));
+}
+
 Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) {
   if (is_mechanical_run(folder)) return draw_mechanical_run(folder, formats);
   Pictures all;
@@ -304,6 +357,7 @@ Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) 
   add("/profile.csv", draw_profile);
   add("/exchange.csv", draw_exchange);
   add("/spectrum.csv", draw_spectrum);
+  add("/correlation.csv", draw_correlation);
   add("/isomers.csv", draw_isomers);
   add("/averages.csv", draw_baths);
   for (const std::string& table : own_tables(folder)) take(draw_table(folder, table, formats));

@@ -43,9 +43,7 @@ class SpectrumObserver final : public Observer {
         info_(info),
         system_(make_system(deck, info.molecules)),
         samples_(spectrum_samples(deck)),
-        replicas_(section.replicas.kind == ReplicaSelection::Kind::all
-                      ? info.replicas
-                      : std::min(info.replicas, section.replicas.count)) {
+        replicas_(section.replicas.of(info.replicas)) {
     const double interval_fs = static_cast<double>(section.every) * info.timestep_fs;
     spacing_per_cm_ =
         1.0 / (static_cast<double>(samples_) * interval_fs * units::speed_of_light_cm_per_fs);

@@ -21,6 +21,7 @@
 #include "makers.hpp"
 #include "table_observer.hpp"
 #include "tarn/analysis/cluster.hpp"
+#include "tarn/analysis/correlation.hpp"
 #include "tarn/analysis/errors.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/force_field.hpp"
@@ -61,6 +62,20 @@ class FrameTimes {
       interval_ps = (last.time_ps - first.time_ps) / static_cast<double>(longest);
     }
     return longest > 0 ? std::optional(interval_ps) : std::nullopt;
+  }
+  /// Of the longest replica.
+  double span_ps() const {
+    double span_ps = 0.0;
+    for (const auto& [replica, frames] : by_replica_) {
+      span_ps = std::max(span_ps, frames.back().time_ps - frames.front().time_ps);
+    }
+    return span_ps;
+  }
+  /// Of a replica.
+  std::size_t most_frames() const {
+    std::size_t most = 0;
+    for (const auto& [replica, frames] : by_replica_) most = std::max(most, frames.size());
+    return most;
   }
   bool go_on() const {
     return std::all_of(by_replica_.begin(), by_replica_.end(), [](const auto& replica) {
@@ -232,6 +247,32 @@ WaterModel model_of(const Deck& deck) {
       fmt::format("there is no water model '{}'; 'tarn doctor' lists them", deck.system.model));
 }
 
+/// @throws InputError for frames that are not at even times, or too few for a single window
+ObserveCorrelation correlation_of(double length_ps, std::int64_t every, const FrameTimes& times) {
+  if (const auto note = note_on_times(times)) {
+    throw InputError("correlations in time need frames at known and even times: " + *note);
+  }
+  const double span_ps = times.span_ps();
+  if (!(length_ps > 0.0 && length_ps <= span_ps)) {
+    throw InputError(
+        fmt::format("correlations up to {:g} ps: the frames of a replica span {:g} ps, of which "
+                    "half can be had",
+                    length_ps, span_ps));
+  }
+  ObserveCorrelation correlation;
+  correlation.every = every;
+  correlation.length_ps = length_ps;
+  const std::size_t lags = correlation_lags(correlation, 1000.0 * times.interval_ps().value());
+  const std::size_t needed = analysis::TimeCorrelation::samples_of_window(lags);
+  if (needed > times.most_frames()) {
+    throw InputError(fmt::format(
+        "correlations up to {:g} ps take {} frames of a replica at these intervals, and there are "
+        "{}",
+        length_ps, needed, times.most_frames()));
+  }
+  return correlation;
+}
+
 /// Shows all frames to the observers.
 /// @return the indices of the replicas at their ends, where these are wanted
 Indices observe_all(TrajectoryFrames frames, bool lindemann,
@@ -251,10 +292,11 @@ Indices observe_all(TrajectoryFrames frames, bool lindemann,
   return indices;
 }
 
-/// Those of an earlier analysis: there may be fewer of this one.
-void remove_pictures(const std::string& folder) {
+/// Those of an earlier analysis, and its correlations: there may be fewer of this one.
+void remove_earlier(const std::string& folder) {
   std::error_code ignored;
-  for (const char* table : {"potential", "cluster", "profile"}) {
+  std::filesystem::remove(folder + "/correlation.csv", ignored);
+  for (const char* table : {"potential", "cluster", "profile", "correlation"}) {
     for (const char* extension : {".svg", ".png"}) {
       std::filesystem::remove(folder + "/" + table + extension, ignored);
     }
@@ -302,6 +344,11 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
                                       contents.replicas == 1)(info));
   observers.push_back(make_cluster(cluster, deck, info));
   observers.push_back(make_profile(profile, deck, info));
+  if (options.correlation_ps) {
+    const ObserveCorrelation correlation =
+        correlation_of(*options.correlation_ps, options.frames.every, times);
+    observers.push_back(make_correlation(correlation, deck, info));
+  }
 
   const Indices indices = observe_all(frames_of(options), cluster.lindemann, observers);
   for (const auto& observer : observers) {
@@ -322,7 +369,7 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
     std::ranges::move(pictures.warnings, std::back_inserter(result.pictures.warnings));
     result.pictures.failed = result.pictures.failed || pictures.failed;
   }
-  remove_pictures(options.folder);
+  remove_earlier(options.folder);
   folder.commit();
   return result;
 }

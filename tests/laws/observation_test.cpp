@@ -18,7 +18,8 @@ const std::string kEverything =
     "[observe.energies]\nevery = 7\n[observe.conservation]\nevery = 11\n"
     "[observe.temperatures]\nevery = 13\n[observe.geometry]\nevery = 17\n"
     "[observe.cluster]\nevery = 19\n[observe.rdf]\n[observe.trajectory]\nevery = 400\n"
-    "[observe.spectrum]\nevery = 5\nresolution_per_cm = 100\n[observe.minima]\nevery = 250\n";
+    "[observe.spectrum]\nevery = 5\nresolution_per_cm = 100\n[observe.minima]\nevery = 250\n"
+    "[observe.correlation]\nlength_ps = 0.5\n";
 
 Deck deck_of(const std::string& scheme, const std::string& system, const std::string& more) {
   return parse_deck("[system]\nmolecules = 7\nreplicas = 3\n" + system +
@@ -51,22 +52,28 @@ TEST(Observation, ChangesNoBitOfTheRun) {
   }
 }
 
-/// The spectrum of the first of three replicas is that of a run of one, on any number of threads.
-TEST(Observation, SpectraDependOnNoThreadAndNoBatch) {
+/// Spectrum and correlations of the first of three replicas are those of a run of one, on any
+/// number of threads.
+TEST(Observation, WhatIsSeenInTimeDependsOnNoThreadAndNoBatch) {
   const auto rows = [](int replicas, int threads, const std::string& chosen) {
     const test::ScratchFolder folder;
-    Deck deck =
-        deck_of("settle", "", "[observe.spectrum]\nevery = 5\nresolution_per_cm = 100\n" + chosen);
+    Deck deck = deck_of("settle", "",
+                        "[observe.spectrum]\nevery = 5\nresolution_per_cm = 100\n" + chosen +
+                            "[observe.correlation]\nevery = 5\nlength_ps = 0.7\n" + chosen);
     deck.system.replicas = replicas;
     RunOptions options;
     options.out_dir = folder.file("out");
     options.threads = threads;
     run_deck(deck, options);
-    const std::string text = test::read_text(folder.file("out/spectrum.csv"));
-    return text.substr(text.find('\n'));  // without provenance, which tells the replicas
+    std::vector<std::string> tables;
+    for (const char* table : {"out/spectrum.csv", "out/correlation.csv"}) {
+      const std::string text = test::read_text(folder.file(table));
+      tables.push_back(text.substr(text.find('\n')));  // provenance tells the replicas
+    }
+    return tables;
   };
-  const std::string first = rows(3, 1, "replicas = 1\n");
-  EXPECT_GT(first.size(), 1000u);
+  const auto first = rows(3, 1, "replicas = 1\n");
+  for (const std::string& table : first) EXPECT_GT(table.size(), 1000u);
   EXPECT_EQ(rows(1, 1, ""), first);
   EXPECT_EQ(rows(3, 4, "replicas = 1\n"), first);
   EXPECT_EQ(rows(3, 3, ""), rows(3, 1, ""));

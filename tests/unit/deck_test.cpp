@@ -78,6 +78,10 @@ bins = 33
 every = 2
 resolution_per_cm = 2.5
 replicas = 3
+[observe.correlation]
+every = 3
+length_ps = 4.5
+replicas = 2
 [observe.minima]
 every = 14
 replicas = 5
@@ -195,6 +199,10 @@ TEST(Deck, ReadsEveryKey) {
   EXPECT_EQ(deck.spectrum->every, 2);
   EXPECT_EQ(deck.spectrum->resolution_per_cm, 2.5);
   EXPECT_EQ(deck.spectrum->replicas, (ReplicaSelection{ReplicaSelection::Kind::first, 3}));
+  ASSERT_TRUE(deck.correlation);
+  EXPECT_EQ(deck.correlation->every, 3);
+  EXPECT_EQ(deck.correlation->length_ps, 4.5);
+  EXPECT_EQ(deck.correlation->replicas, (ReplicaSelection{ReplicaSelection::Kind::first, 2}));
   ASSERT_TRUE(deck.minima);
   EXPECT_EQ(deck.minima->every, 14);
   EXPECT_EQ(deck.minima->replicas, (ReplicaSelection{ReplicaSelection::Kind::first, 5}));
@@ -879,6 +887,23 @@ TEST(MakeSystem, CountsTheSumsBehindTheErrorsOfASpectrum) {
   ASSERT_GT(numbers(13), 1e8);
   EXPECT_EQ(make_system(parse(text + steps(4095)), 1).molecules, 1);
   EXPECT_THROW(make_system(parse(text + steps(4097)), 1), InputError);
+}
+
+TEST(MakeSystem, RefusesCorrelationsThatNeedTooMuchMemory) {
+  // 2 fs, every = 10, 10 ps: 500 lags, 9000 numbers in two windows, and 323 for each molecule in 17
+  // origins.
+  const std::string text =
+      "[system]\nfile = \"a.xyz\"\nreplicas = 100\n[run]\nsteps = 1\n[observe.correlation]\n";
+  const Deck deck = parse(text);
+  EXPECT_EQ(correlation_lags(*deck.correlation, 2.0), 500u);
+  EXPECT_EQ(make_system(deck, 3000).molecules, 3000);
+  try {
+    make_system(deck, 3200);
+    FAIL() << "100 * 323 * 3200 numbers are more than 10^8";
+  } catch (const InputError& error) {
+    EXPECT_TRUE(contains(error.what(), "[observe.correlation] 500 samples up to length_ps"));
+  }
+  EXPECT_EQ(make_system(parse(text + "replicas = 50\n"), 6000).molecules, 6000);
 }
 
 TEST(MakeSystem, WithoutAThermostatThereIsNoFriction) {

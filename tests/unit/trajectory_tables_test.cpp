@@ -51,6 +51,7 @@ class TrajectoryTablesTest : public ::testing::Test {
     RunOptions options;
     options.out_dir = out;
     options.threads = 1;
+    const bool one_bath = !contains(bath, "temperatures_K");
     const Deck deck = parse_deck(
         "[system]\nmolecules = 4\nreplicas = 3\nmodel = \"" + model +
             "\"\n[integrator]\nscheme = \"settle\"\ntimestep_fs = 2.0\n"
@@ -59,7 +60,8 @@ class TrajectoryTablesTest : public ::testing::Test {
             "\nfriction_per_ps = 5.0\n"
             "[run]\nsteps = 390\n[observe.energies]\nevery = 10\n[observe.cluster]\nevery = 10\n"
             "[observe.profile]\nevery = 10\n[observe.trajectory]\nevery = 10\nformat = \"" +
-            format + "\"\n",
+            format + "\"\n" +
+            (one_bath ? "[observe.correlation]\nevery = 10\nlength_ps = 0.2\n" : ""),
         "test.toml");
     run_deck(deck, options);
     return out;
@@ -130,6 +132,62 @@ TEST_F(TrajectoryTablesTest, AreThoseOfTheRun) {
       EXPECT_NEAR(found->error, std::stod(row[3]), 1e-9 * found->error + 1e-12) << row[1];
     }
   }
+}
+
+/// Correlations too, where they are asked for.
+TEST_F(TrajectoryTablesTest, CorrelationsAreThoseOfTheRun) {
+  const std::string out = run("xyz");
+  TrajectoryTablesOptions options;
+  for (const char* r : {"0", "1", "2"}) {
+    options.files.push_back(fmt::format("{}/trajectory-000{}.xyz", out, r));
+  }
+  options.folder = folder_.file("tables");
+  options.correlation_ps = 0.2;
+  const TrajectoryTables result = write_trajectory_tables(options);
+  const std::vector<Row> of_run = rows_of(out + "/correlation.csv");
+  const std::vector<Row> of_files = rows_of(folder_.file("tables/correlation.csv"));
+  ASSERT_EQ(of_run.size(), 11u);
+  ASSERT_EQ(of_files.size(), 11u);
+  for (std::size_t i = 0; i < of_run.size(); ++i) {
+    for (std::size_t c = 0; c < of_run[i].size(); c += c == 0 ? 1 : 2) {
+      // Sums of up to 4 molecules, 16 origins, 2 windows and 3 replicas.
+      EXPECT_NEAR(std::stod(of_run[i][c]), std::stod(of_files[i][c]),
+                  test::rounding(400, 4, 1.0 + std::stod(of_run[i][c])));
+    }
+  }
+  const auto found =
+      std::find_if(result.averages.begin(), result.averages.end(),
+                   [](const AveragedQuantity& a) { return a.quantity == "dipole_p1_time_ps"; });
+  ASSERT_NE(found, result.averages.end());
+  EXPECT_GT(found->mean, 0.0);
+  // Frames left out: half as many samples, at twice the interval.
+  options.frames.every = 2;
+  EXPECT_TRUE(contains(refusal(options),
+                       "take 21 frames of a replica at these intervals, and there "
+                       "are 20"));
+  options.correlation_ps = 0.16;
+  write_trajectory_tables(options);
+  const std::vector<Row> of_half = rows_of(folder_.file("tables/correlation.csv"));
+  ASSERT_EQ(of_half.size(), 5u);
+  EXPECT_NEAR(std::stod(of_half[4][0]), 0.16, 1e-12);
+
+  // What there is too little for, or no time of.
+  options.frames.every = 1;
+  for (const double length_ps : {-1.0, 0.0, 0.8, 1e300, std::nan("")}) {
+    options.correlation_ps = length_ps;
+    EXPECT_TRUE(contains(refusal(options), "span 0.78 ps, of which half can be had")) << length_ps;
+  }
+  options.correlation_ps = 0.2;
+  write_text(folder_.file("timeless.xyz"),
+             std::regex_replace(read_text(options.files[0]), std::regex(" time_ps=[^ \n]*"), ""));
+  options.files = {folder_.file("timeless.xyz")};
+  EXPECT_TRUE(
+      contains(refusal(options), "need frames at known and even times: the frames have no"));
+  // An analysis without them leaves none of an earlier one.
+  options.correlation_ps.reset();
+  write_trajectory_tables(options);
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("tables/correlation.csv")));
+  EXPECT_FALSE(std::filesystem::exists(folder_.file("tables/correlation.svg")));
 }
 
 /// Replicas whose frames take turns in one file are what they are in files of their own.

@@ -68,6 +68,11 @@ Pictures draw_profile(const std::string& folder,
 Pictures draw_spectrum(const std::string& folder,
                        const io::PictureFormats& formats = io::kAllPictures);
 
+/// Time correlation functions with bands of one standard error: how molecules turn, how long
+/// hydrogen bonds last, how far oxygens move.
+Pictures draw_correlation(const std::string& folder,
+                          const io::PictureFormats& formats = io::kAllPictures);
+
 /// Shares of the lowest minima against their energies, of isomers.csv; where there are several
 /// baths, of isomers_by_bath.csv against the temperature of the bath. Beside it
 /// `isomers_structures.svg`, the twelve lowest of isomers.xyz.

@@ -21,6 +21,8 @@ struct TrajectoryTablesOptions {
   std::string model{};                      ///< empty: what the first frame says, or tip3p
   std::optional<ModelSection> own_model{};  ///< the numbers of `model = "own"`
   io::FrameSelection frames{};
+  /// The longest time of correlation.csv; nothing: there is none.
+  std::optional<double> correlation_ps{};
 };
 
 struct TrajectoryTables {
@@ -32,13 +34,15 @@ struct TrajectoryTables {
   Pictures pictures;
 };
 
-/// Writes potential.csv, cluster.csv, profile.csv, averages.csv and their pictures, as runs do.
+/// Writes potential.csv, cluster.csv, profile.csv, averages.csv and their pictures, as runs do, and
+/// correlation.csv where it is asked for.
 /// `step` is the place of the frame in its replica, and `time_ps` follows from the times of the
 /// first two frames, or counts frames where they have none. The files are read twice, once to
 /// count.
 /// @throws IoError; InputError for files that cannot be read, that differ in their number of
 ///         molecules or their model, that are given twice or hold no frame, where no frame is left,
-///         for a model that is not known, and for the folder of a run
+///         for a model that is not known, for the folder of a run, and for correlations where
+///         the frames have no times that are evenly spaced, or too many numbers to remember
 TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options);
 
 }  // namespace tarn

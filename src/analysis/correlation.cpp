@@ -1,0 +1,210 @@
+#include "tarn/analysis/correlation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "memory.hpp"
+#include "tarn/analysis/cluster.hpp"
+
+namespace tarn::analysis {
+namespace {
+
+using Pairs = std::vector<std::int64_t>;
+
+Pairs in_both(const Pairs& a, const Pairs& b) {
+  Pairs both;
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+  return both;
+}
+
+/// The sum of cosines between two sets of unit vectors, and that of their squares.
+struct Cosines {
+  double sum = 0.0, squares = 0.0;
+};
+Cosines cosines(const double* a, const double* b, std::size_t n) {
+  Cosines c;
+  for (std::size_t m = 0; m < n; ++m) {
+    const double cosine = a[m] * b[m] + a[n + m] * b[n + m] + a[2 * n + m] * b[2 * n + m];
+    c.sum += cosine;
+    c.squares += cosine * cosine;
+  }
+  return c;
+}
+
+void put(const Pairs& pairs, std::vector<double>& numbers) {
+  numbers.push_back(static_cast<double>(pairs.size()));
+  numbers.insert(numbers.end(), pairs.begin(), pairs.end());
+}
+Pairs take_pairs(MemoryReader& numbers) {
+  const std::span<const double> taken = numbers.take(numbers.count());
+  return {taken.begin(), taken.end()};
+}
+
+}  // namespace
+
+double CorrelationWindow::count(std::size_t correlation) const {
+  if (is_of_bonds(correlation)) return bonds;
+  return correlation == kOhP1 || correlation == kOhP2 ? 2.0 * molecules : molecules;
+}
+
+TimeCorrelation::TimeCorrelation(std::size_t molecules, double mass_o_Da, double mass_h_Da,
+                                 std::size_t longest)
+    : molecules_(molecules),
+      longest_(longest),
+      share_o_(mass_o_Da / (mass_o_Da + 2.0 * mass_h_Da)),
+      share_h_(mass_h_Da / (mass_o_Da + 2.0 * mass_h_Da)) {}
+
+double TimeCorrelation::most_numbers(double molecules, double longest) {
+  // A molecule donates to two others; a pair that is bonded may still be so. Sixteen origins, and
+  // the one that is as old as the longest lag.
+  const double origin = 3.0 * kVectors * molecules + 2.0 * (2.0 * molecules) + 3.0;
+  return (kOrigins + 1) * origin +
+         2.0 * (static_cast<double>(kCorrelations) * (longest + 1.0) + 2.0) + 4.0;
+}
+
+TimeCorrelation::Configuration TimeCorrelation::configuration(
+    std::span<const double> positions_A) const {
+  const std::size_t n = molecules_;
+  Configuration c;
+  c.vectors.resize(3 * kVectors * n);
+  const auto put = [&](std::size_t vector, std::size_t m, const std::array<double, 3>& d,
+                       bool is_direction) {
+    const double length = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    for (std::size_t k = 0; k < 3; ++k) {
+      c.vectors[(3 * vector + k) * n + m] = is_direction ? d[k] / length : d[k];
+    }
+  };
+  std::array<double, 3> centre{};
+  for (std::size_t m = 0; m < n; ++m) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double* const at = &positions_A[9 * m + k];
+      centre[k] += (share_o_ * at[0] + share_h_ * (at[3] + at[6])) / static_cast<double>(n);
+    }
+  }
+  for (std::size_t m = 0; m < n; ++m) {
+    std::array<double, 3> oh1, oh2, hh, dipole, from_centre;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const double* const at = &positions_A[9 * m + k];
+      oh1[k] = at[3] - at[0];
+      oh2[k] = at[6] - at[0];
+      hh[k] = at[6] - at[3];
+      dipole[k] = oh1[k] + oh2[k];
+      from_centre[k] = at[0] - centre[k];
+    }
+    put(0, m, oh1, true);
+    put(1, m, oh2, true);
+    put(2, m, hh, true);
+    put(3, m, dipole, true);
+    put(kTurning, m, from_centre, false);
+  }
+  for (const HydrogenBond& bond : hydrogen_bonds(positions_A)) {
+    const auto [i, j] = std::minmax(bond.donor, bond.acceptor);
+    c.bonded.push_back(std::int64_t{i} * static_cast<std::int64_t>(n) + j);
+  }
+  std::sort(c.bonded.begin(), c.bonded.end());
+  c.bonded.erase(std::unique(c.bonded.begin(), c.bonded.end()), c.bonded.end());
+  return c;
+}
+
+void TimeCorrelation::compare(const Configuration& now, std::size_t lag, Origin& origin,
+                              CorrelationWindow& window) const {
+  const std::size_t n = molecules_;
+  const auto turned = [&](std::size_t vector, Correlation p1, Correlation p2) {
+    const std::size_t at = 3 * vector * n;
+    const Cosines c = cosines(&now.vectors[at], &origin.at.vectors[at], n);
+    window.sums[p1][lag] += c.sum;
+    window.sums[p2][lag] += 1.5 * c.squares - 0.5 * static_cast<double>(n);
+  };
+  turned(0, kOhP1, kOhP2);
+  turned(1, kOhP1, kOhP2);
+  turned(2, kHhP1, kHhP2);
+  turned(3, kDipoleP1, kDipoleP2);
+  double squares = 0.0;
+  for (std::size_t i = 3 * kTurning * n; i < 3 * kVectors * n; ++i) {
+    const double moved = now.vectors[i] - origin.at.vectors[i];
+    squares += moved * moved;
+  }
+  window.sums[kDisplacement][lag] += squares;
+  origin.still = in_both(origin.still, now.bonded);
+  window.sums[kBondedAgain][lag] +=
+      static_cast<double>(in_both(origin.at.bonded, now.bonded).size());
+  window.sums[kBondedStill][lag] += static_cast<double>(origin.still.size());
+}
+
+CorrelationWindow TimeCorrelation::empty_window() const {
+  CorrelationWindow window;
+  for (std::vector<double>& sums : window.sums) sums.assign(longest_ + 1, 0.0);
+  return window;
+}
+
+std::optional<CorrelationWindow> TimeCorrelation::add(std::span<const double> positions_A) {
+  const auto step = static_cast<std::int64_t>(spacing(longest_));
+  const Configuration now = configuration(positions_A);
+  if (samples_ % step == 0) {
+    const Origin& origin = origins_.emplace_back(Origin{samples_, now, now.bonded});
+    const auto place = static_cast<std::size_t>(window_of(origin) - first_window_);
+    if (place == windows_.size()) windows_.push_back(empty_window());
+    windows_[place].molecules += static_cast<double>(molecules_);
+    windows_[place].bonds += static_cast<double>(now.bonded.size());
+  }
+  for (Origin& origin : origins_) {
+    compare(now, static_cast<std::size_t>(samples_ - origin.born), origin,
+            windows_[static_cast<std::size_t>(window_of(origin) - first_window_)]);
+  }
+  ++samples_;
+  if (samples_ - origins_.front().born <= static_cast<std::int64_t>(longest_)) return std::nullopt;
+  const bool last = origins_.front().born / step % static_cast<std::int64_t>(kOrigins) ==
+                    static_cast<std::int64_t>(kOrigins) - 1;
+  origins_.pop_front();
+  if (!last) return std::nullopt;
+  CorrelationWindow whole = std::move(windows_.front());
+  windows_.pop_front();
+  ++first_window_;
+  return whole;
+}
+
+std::vector<double> TimeCorrelation::memory() const {
+  std::vector<double> numbers{static_cast<double>(samples_), static_cast<double>(first_window_),
+                              static_cast<double>(windows_.size())};
+  for (const CorrelationWindow& window : windows_) {
+    numbers.insert(numbers.end(), {window.molecules, window.bonds});
+    for (const auto& sums : window.sums) numbers.insert(numbers.end(), sums.begin(), sums.end());
+  }
+  numbers.push_back(static_cast<double>(origins_.size()));
+  for (const Origin& origin : origins_) {
+    numbers.push_back(static_cast<double>(origin.born));
+    numbers.insert(numbers.end(), origin.at.vectors.begin(), origin.at.vectors.end());
+    put(origin.at.bonded, numbers);
+    put(origin.still, numbers);
+  }
+  return numbers;
+}
+
+void TimeCorrelation::restore(std::span<const double> memory) {
+  MemoryReader numbers(memory);
+  samples_ = static_cast<std::int64_t>(numbers.number());
+  first_window_ = static_cast<std::int64_t>(numbers.number());
+  windows_.clear();
+  for (std::size_t left = numbers.count(); left > 0; --left) {
+    CorrelationWindow& window = windows_.emplace_back();
+    window.molecules = numbers.number();
+    window.bonds = numbers.number();
+    for (auto& sums : window.sums) {
+      const auto taken = numbers.take(longest_ + 1);
+      sums.assign(taken.begin(), taken.end());
+    }
+  }
+  origins_.clear();
+  for (std::size_t left = numbers.count(); left > 0; --left) {
+    Origin& origin = origins_.emplace_back();
+    origin.born = static_cast<std::int64_t>(numbers.number());
+    const auto taken = numbers.take(3 * kVectors * molecules_);
+    origin.at.vectors.assign(taken.begin(), taken.end());
+    origin.at.bonded = take_pairs(numbers);
+    origin.still = take_pairs(numbers);
+  }
+}
+
+}  // namespace tarn::analysis

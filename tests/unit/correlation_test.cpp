@@ -1,0 +1,234 @@
+#include "tarn/analysis/correlation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Geometry>
+#include <gtest/gtest.h>
+
+#include "tarn/analysis/cluster.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+
+namespace tarn::analysis {
+namespace {
+
+using Eigen::Vector3d;
+using Positions = std::vector<double>;
+
+constexpr double kMassO_Da = 15.9994, kMassH_Da = 1.008;
+constexpr double kHalfAngle = 0.5 * 104.52 * units::pi / 180.0;
+
+TimeCorrelation correlation_of(std::size_t molecules, std::size_t longest) {
+  return {molecules, kMassO_Da, kMassH_Da, longest};
+}
+double mean(const CorrelationWindow& window, Correlation c, std::size_t lag) {
+  return window.sums[c][lag] / window.count(c);
+}
+
+/// A molecule whose dipole is along the first axis, O at `at`, turned.
+void append_molecule(const Eigen::Quaterniond& turn, const Vector3d& at, Positions& x) {
+  constexpr double kOh_A = 0.9572;
+  const Vector3d arm(kOh_A * std::cos(kHalfAngle), kOh_A * std::sin(kHalfAngle), 0.0);
+  for (const Vector3d& atom : {Vector3d(0, 0, 0), arm, Vector3d(arm.x(), -arm.y(), 0.0)}) {
+    const Vector3d place = at + turn * atom;
+    x.insert(x.end(), place.begin(), place.end());
+  }
+}
+Positions lone_molecule(const Vector3d& axis, double angle) {
+  Positions x;
+  append_molecule(Eigen::Quaterniond(Eigen::AngleAxisd(angle, axis)), {1.0, 2.0, 3.0}, x);
+  return x;
+}
+/// The first window of what is at each sample.
+CorrelationWindow first_window(TimeCorrelation correlation,
+                               const std::function<Positions(int sample)>& at) {
+  for (int sample = 0;; ++sample) {
+    if (auto window = correlation.add(at(sample))) return *std::move(window);
+  }
+}
+
+/// Cosines of an angle that grows evenly, of what is across the axis; what is along it stays, and
+/// O-H bonds are in between.
+TEST(TimeCorrelation, OfAMoleculeThatTurnsEvenlyIsACosine) {
+  constexpr double kAngle = 0.03;
+  constexpr std::size_t kLongest = 50;
+  const auto turning = [](const Vector3d& axis) {
+    return first_window(correlation_of(1, kLongest),
+                        [&](int sample) { return lone_molecule(axis, kAngle * sample); });
+  };
+  const CorrelationWindow in_plane = turning({0, 0, 1}), about_dipole = turning({1, 0, 0});
+  const auto p2 = [](double cosine) { return 1.5 * cosine * cosine - 0.5; };
+  const double along = std::cos(kHalfAngle), across = std::sin(kHalfAngle);
+  for (std::size_t lag = 0; lag <= kLongest; ++lag) {
+    const double cosine = std::cos(kAngle * static_cast<double>(lag));
+    // Sums of 32 numbers of order 1.
+    constexpr double kRounding = 1e-14;
+    for (const Correlation p1 : {kOhP1, kHhP1, kDipoleP1}) {
+      EXPECT_NEAR(mean(in_plane, p1, lag), cosine, kRounding);
+      EXPECT_NEAR(mean(in_plane, static_cast<Correlation>(p1 + 1), lag), p2(cosine), kRounding);
+    }
+    EXPECT_NEAR(mean(about_dipole, kDipoleP1, lag), 1.0, kRounding);
+    EXPECT_NEAR(mean(about_dipole, kDipoleP2, lag), 1.0, kRounding);
+    EXPECT_NEAR(mean(about_dipole, kHhP1, lag), cosine, kRounding);
+    const double oh = along * along + across * across * cosine;
+    EXPECT_NEAR(mean(about_dipole, kOhP1, lag), oh, kRounding);
+    EXPECT_NEAR(mean(about_dipole, kOhP2, lag), p2(oh), kRounding);
+  }
+}
+
+/// Two molecules part by 2 v a sample, and a drift of both is none.
+TEST(TimeCorrelation, DisplacementsAreFromTheCentreOfMass) {
+  constexpr std::size_t kLongest = 20;
+  const Vector3d v(0.01, -0.02, 0.005), drift(3.0, 1.0, -2.0);
+  const CorrelationWindow window = first_window(correlation_of(2, kLongest), [&](int sample) {
+    const double time = sample;
+    Positions x;
+    append_molecule(Eigen::Quaterniond::Identity(), time * (drift + v), x);
+    append_molecule(Eigen::Quaterniond::Identity(), Vector3d(4, 0, 0) + time * (drift - v), x);
+    return x;
+  });
+  for (std::size_t lag = 0; lag <= kLongest; ++lag) {
+    const auto time = static_cast<double>(lag);
+    // Positions of up to 100 A are known to 1e-14, and displacements of 0.5 A are squared.
+    EXPECT_NEAR(mean(window, kDisplacement, lag), time * time * v.squaredNorm(), 1e-13);
+    EXPECT_NEAR(mean(window, kOhP1, lag), 1.0, 1e-14);
+  }
+}
+
+std::set<std::pair<int, int>> bonded_pairs(const Positions& x) {
+  std::set<std::pair<int, int>> pairs;
+  for (const HydrogenBond& bond : hydrogen_bonds(x)) {
+    pairs.insert(std::minmax(bond.donor, bond.acceptor));
+  }
+  return pairs;
+}
+
+/// Four molecules that jump about near each other, in each sample anew but half of them.
+std::vector<Positions> jumping(int samples) {
+  std::mt19937_64 random(5);
+  std::normal_distribution<double> normal;
+  const auto turn = [&] {
+    return Eigen::Quaterniond(normal(random), normal(random), normal(random), normal(random))
+        .normalized();
+  };
+  std::vector<Eigen::Quaterniond> turns(4);
+  std::vector<Positions> all;
+  for (int sample = 0; sample < samples; ++sample) {
+    Positions x;
+    for (std::size_t m = 0; m < turns.size(); ++m) {
+      if (sample == 0 || normal(random) > 0.0) turns[m] = turn();
+      append_molecule(turns[m], 2.8 * Vector3d(m & 1u ? 1 : 0, m & 2u ? 1 : 0, 0), x);
+    }
+    all.push_back(std::move(x));
+  }
+  return all;
+}
+
+/// Sums of one window by their definitions.
+CorrelationWindow plain_sums(const std::vector<Positions>& samples, std::size_t first,
+                             std::size_t longest) {
+  CorrelationWindow window;
+  for (auto& sums : window.sums) sums.assign(longest + 1, 0.0);
+  const auto vector = [](const Positions& x, std::size_t m, std::size_t which) -> Vector3d {
+    const auto atom = [&](std::size_t a) { return Vector3d(&x[9 * m + 3 * a]); };
+    const std::array<Vector3d, 4> all{atom(1) - atom(0), atom(2) - atom(0), atom(2) - atom(1),
+                                      atom(1) + atom(2) - 2.0 * atom(0)};
+    return all[which].normalized();
+  };
+  const std::size_t n = samples[0].size() / 9;
+  for (std::size_t k = 0; k < TimeCorrelation::kOrigins; ++k) {
+    const std::size_t origin = first + k * TimeCorrelation::spacing(longest);
+    const Positions& then = samples[origin];
+    const auto bonded = bonded_pairs(then);
+    auto still = bonded;
+    window.molecules += static_cast<double>(n);
+    window.bonds += static_cast<double>(bonded.size());
+    for (std::size_t lag = 0; lag <= longest; ++lag) {
+      const Positions& now = samples[origin + lag];
+      const auto bonded_now = bonded_pairs(now);
+      for (const auto& pair : bonded) {
+        if (!bonded_now.contains(pair)) still.erase(pair);
+        window.sums[kBondedAgain][lag] += bonded_now.contains(pair) ? 1.0 : 0.0;
+      }
+      window.sums[kBondedStill][lag] += static_cast<double>(still.size());
+      for (std::size_t m = 0; m < n; ++m) {
+        constexpr std::array kP1{kOhP1, kOhP1, kHhP1, kDipoleP1};
+        for (std::size_t which = 0; which < 4; ++which) {
+          const double cosine = vector(then, m, which).dot(vector(now, m, which));
+          const Correlation p1 = kP1[which];
+          window.sums[p1][lag] += cosine;
+          window.sums[p1 + 1][lag] += 1.5 * cosine * cosine - 0.5;
+        }
+      }
+    }
+  }
+  return window;
+}
+
+TEST(TimeCorrelation, IsTheSumsOfItsDefinition) {
+  const std::vector<Positions> samples = jumping(180);
+  for (const std::size_t longest : {1u, 2u, 15u, 16u, 17u, 33u}) {
+    SCOPED_TRACE(longest);
+    TimeCorrelation correlation = correlation_of(4, longest);
+    std::size_t windows = 0;
+    for (std::size_t s = 0; s < samples.size(); ++s) {
+      const auto window = correlation.add(samples[s]);
+      // One by one, a window apart from the first.
+      const std::size_t first = windows * TimeCorrelation::window_samples(longest);
+      const bool due = s + 1 == first + TimeCorrelation::samples_of_window(longest);
+      ASSERT_EQ(window.has_value(), due) << s;
+      if (!window) continue;
+      ++windows;
+      const CorrelationWindow plain = plain_sums(samples, first, longest);
+      EXPECT_EQ(window->molecules, plain.molecules);
+      EXPECT_EQ(window->bonds, plain.bonds);
+      EXPECT_GT(plain.bonds, 0.0);
+      for (std::size_t lag = 0; lag <= longest; ++lag) {
+        EXPECT_EQ(window->sums[kBondedAgain][lag], plain.sums[kBondedAgain][lag]);
+        EXPECT_EQ(window->sums[kBondedStill][lag], plain.sums[kBondedStill][lag]);
+        for (const Correlation c : {kOhP1, kOhP2, kHhP1, kHhP2, kDipoleP1, kDipoleP2}) {
+          // 128 numbers of order 1.
+          EXPECT_NEAR(window->sums[c][lag], plain.sums[c][lag], 1e-12);
+        }
+      }
+      EXPECT_LT(window->sums[kBondedStill][longest], window->sums[kBondedStill][0]);
+      EXPECT_GE(window->sums[kBondedAgain][longest], window->sums[kBondedStill][longest]);
+    }
+    EXPECT_GT(windows, 2u);
+  }
+}
+
+TEST(TimeCorrelation, GoesOnFromItsMemory) {
+  const std::vector<Positions> samples = jumping(80);
+  constexpr std::size_t kLongest = 17;
+  TimeCorrelation whole = correlation_of(4, kLongest);
+  for (std::size_t s = 0; s < samples.size(); ++s) {
+    const std::vector<double> memory = whole.memory();
+    EXPECT_LE(static_cast<double>(memory.size()), TimeCorrelation::most_numbers(4.0, kLongest));
+    TimeCorrelation restored = correlation_of(4, kLongest);
+    restored.restore(memory);
+    EXPECT_EQ(restored.memory(), memory);
+    const auto expected = whole.add(samples[s]), window = restored.add(samples[s]);
+    ASSERT_EQ(window.has_value(), expected.has_value());
+    if (window) {
+      EXPECT_EQ(window->sums, expected->sums);
+    }
+    EXPECT_EQ(restored.memory(), whole.memory());
+  }
+  const std::vector<double> memory = whole.memory();
+  TimeCorrelation other = correlation_of(4, kLongest);
+  for (const std::size_t less : {std::size_t{1}, memory.size() / 2, memory.size()}) {
+    EXPECT_THROW(other.restore(std::span(memory).first(memory.size() - less)), LayoutError);
+  }
+}
+
+}  // namespace
+}  // namespace tarn::analysis
