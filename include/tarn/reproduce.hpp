@@ -34,9 +34,9 @@ struct ReproduceOptions {
   std::string inputs_dir = "inputs";
   std::string out_dir = "docs/results";
   int threads = 0;
-  /// Of `scheme-cost`, `chain-cost`, `slow-manifold`, `growth`, `precision`, `melting`, `exchange`
-  /// and `spectrum`, so that a test can make them: larger clusters are left out, and runs and
-  /// timings last this share of what they should.
+  /// Of `scheme-cost`, `chain-cost`, `slow-manifold`, `growth`, `precision`, `melting`, `exchange`,
+  /// `spectrum` and `dynamics`, so that a test can make them: larger clusters are left out, and
+  /// runs and timings last this share of what they should.
   int most_molecules = std::numeric_limits<int>::max();
   double share_of_time = 1.0;
   std::function<void(const std::string& name)> on_begin;

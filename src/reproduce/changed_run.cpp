@@ -14,9 +14,10 @@ RunResult run_changed(const Reproduction& r, const ReproduceOptions& options,
                       std::vector<std::string> overrides, const std::vector<std::string>& removals,
                       const std::function<void(const std::string& folder)>& look) {
   const std::string path = options.inputs_dir + "/" + r.deck;
-  const Deck written = load_deck(path);
-  const auto steps =
-      static_cast<std::int64_t>(options.share_of_time * static_cast<double>(written.run.steps));
+  const Deck written = load_deck(path), changed = load_deck(path, overrides, removals);
+  const double longer = written.integrator.timestep_fs / changed.integrator.timestep_fs;
+  const auto steps = static_cast<std::int64_t>(options.share_of_time * longer *
+                                               static_cast<double>(written.run.steps));
   const double equilibration_ps = options.share_of_time * written.run.equilibration_ps;
   overrides.push_back(fmt::format("run.steps={}", std::max<std::int64_t>(steps, 1)));
   overrides.push_back(fmt::format("run.equilibration_ps={}", equilibration_ps));

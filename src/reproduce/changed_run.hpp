@@ -9,7 +9,8 @@
 
 namespace tarn {
 
-/// Runs the deck of a figure, changed, in a folder that goes away.
+/// Runs the deck of a figure, changed, in a folder that goes away, for as much time as the deck
+/// says with whatever step.
 /// @param look at the folder before it does; null: no need
 /// @throws what run_deck() throws
 RunResult run_changed(const Reproduction& reproduction, const ReproduceOptions& options,

@@ -24,11 +24,6 @@ namespace {
 constexpr int kTurns = 9;
 constexpr double kTurnSeconds = 0.05;
 
-std::unique_ptr<Engine> engine_of(const Deck& deck) {
-  const Start start = make_start(deck);
-  return make_engine(make_system(deck, start.state.molecules), start.state, {}, {"cpu", 1});
-}
-
 // --- growth --------------------------------------------------------------------------------------
 
 constexpr std::array kMolecules{2,   4,   7,   12,   16,   17,   32,    64,

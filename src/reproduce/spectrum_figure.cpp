@@ -170,11 +170,6 @@ Spectrum read_spectrum(const std::string& path) {
   return s;
 }
 
-std::unique_ptr<Engine> engine_of(const Deck& deck) {
-  const Start start = make_start(deck);
-  return make_engine(make_system(deck, start.state.molecules), start.state, {}, {"cpu", 1});
-}
-
 /// Librations of the cluster at rest, which no step has moved.
 struct HarmonicLibrations {
   int modes = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <ctime>
 
+#include "tarn/start.hpp"
+
 namespace tarn {
 namespace {
 
@@ -23,6 +25,11 @@ std::int64_t steps_in(Engine& engine, double seconds) {
 }
 
 }  // namespace
+
+std::unique_ptr<Engine> engine_of(const Deck& deck) {
+  const Start start = make_start(deck);
+  return make_engine(make_system(deck, start.state.molecules), start.state, {}, {"cpu", 1});
+}
 
 double core_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
 
 namespace tarn {
@@ -17,6 +18,9 @@ double core_seconds_of(const Run& run) {
   run();
   return core_seconds() - began;
 }
+
+/// An engine of the deck on one thread of the CPU, at its start.
+std::unique_ptr<Engine> engine_of(const Deck& deck);
 
 /// An engine whose steps are timed.
 struct Timed {

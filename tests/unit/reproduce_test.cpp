@@ -532,6 +532,32 @@ TEST(Reproductions, OfSpectraCompareEverySchemeWithTheReference) {
   EXPECT_FALSE(std::filesystem::exists(folder.file(".spectrum-0"))) << "the runs go away";
 }
 
+TEST(Reproductions, OfDynamicsCompareSchemesAndFrictions) {
+  const test::ScratchFolder folder;
+  ReproduceOptions options;
+  options.inputs_dir = kInputs;
+  options.out_dir = folder.path();
+  options.share_of_time = 0.003;
+  reproduce({"dynamics"}, options);
+  io::CsvReader csv(folder.file("dynamics.csv"));
+  int rows = 0;
+  for (std::vector<std::string_view> cells; csv.next(cells); ++rows) {
+    const auto value = [&](const char* column) { return csv.number(cells[csv.column(column)]); };
+    // 0.2 ps are seen: some half of a correlation is left.
+    for (const char* column : {"oh_p2_time_ps", "dipole_p1_time_ps", "bond_time_ps"}) {
+      EXPECT_GT(value(column), 0.05) << column;
+      EXPECT_LT(value(column), 0.2) << column;
+    }
+    EXPECT_GT(value("displacement_2ps_A2"), 0.0);
+    EXPECT_GT(value("core_us_per_ps"), 0.0);
+    EXPECT_EQ(value("stopped_replicas"), 0.0);
+  }
+  EXPECT_EQ(rows, 10 + 5);
+  const std::string page = test::read_text(folder.file("dynamics.md"));
+  EXPECT_TRUE(test::contains(page, "| Z&Ss, ω = 100 | 2 |"));
+  EXPECT_TRUE(test::contains(page, "\n| 0.3 | "));
+}
+
 TEST(Reproductions, RefuseUnknownNames) {
   ReproduceOptions options;
   options.inputs_dir = kInputs;
