@@ -13,13 +13,17 @@ namespace {
 constexpr double kBondLength_A = 3.5;
 const double kBondCosine = std::sqrt(3.0) / 2.0;  // of 30 degrees
 
-double difference(const double* a, const double* b, double* d) {
+/// d <- b - a. @return its square
+double difference2(const double* a, const double* b, double* d) {
   double square = 0.0;
   for (int k = 0; k < 3; ++k) {
     d[k] = b[k] - a[k];
     square += d[k] * d[k];
   }
-  return std::sqrt(square);
+  return square;
+}
+double difference(const double* a, const double* b, double* d) {
+  return std::sqrt(difference2(a, b, d));
 }
 
 /// Calls found(h) for the hydrogens of the molecule at `donor` that point to the oxygen at
@@ -27,8 +31,9 @@ double difference(const double* a, const double* b, double* d) {
 template <class Found>
 void donated(const double* donor, const double* acceptor, const Found& found) {
   double oo[3], oh[3];
-  const double distance = difference(donor, acceptor, oo);
-  if (distance >= kBondLength_A) return;
+  const double square = difference2(donor, acceptor, oo);
+  if (square >= kBondLength_A * kBondLength_A) return;
+  const double distance = std::sqrt(square);
   for (int h = 1; h <= 2; ++h) {
     const double length = difference(donor, donor + 3 * h, oh);
     const double dot = oo[0] * oh[0] + oo[1] * oh[1] + oo[2] * oh[2];

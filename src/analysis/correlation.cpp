@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <utility>
 
 #include "memory.hpp"
@@ -13,11 +12,18 @@ namespace {
 
 using Pairs = std::vector<std::int64_t>;
 
-Pairs in_both(const Pairs& a, const Pairs& b) {
-  Pairs both;
-  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
-  return both;
-}
+/// Tells of pairs that come in order whether they are among others, in order too.
+class Among {
+ public:
+  explicit Among(const Pairs& others) : at_(others.begin()), end_(others.end()) {}
+  bool operator()(std::int64_t pair) {
+    while (at_ != end_ && *at_ < pair) ++at_;
+    return at_ != end_ && *at_ == pair;
+  }
+
+ private:
+  Pairs::const_iterator at_, end_;
+};
 
 /// The sum of cosines between two sets of unit vectors, and that of their squares.
 struct Cosines {
@@ -127,9 +133,15 @@ void TimeCorrelation::compare(const Configuration& now, std::size_t lag, Origin&
     squares += moved * moved;
   }
   window.sums[kDisplacement][lag] += squares;
-  origin.still = in_both(origin.still, now.bonded);
-  window.sums[kBondedAgain][lag] +=
-      static_cast<double>(in_both(origin.at.bonded, now.bonded).size());
+  Among bonded(now.bonded), bonded_still(now.bonded);
+  double again = 0.0;
+  for (const std::int64_t pair : origin.at.bonded) again += bonded(pair) ? 1.0 : 0.0;
+  std::size_t still = 0;
+  for (const std::int64_t pair : origin.still) {
+    if (bonded_still(pair)) origin.still[still++] = pair;
+  }
+  origin.still.resize(still);
+  window.sums[kBondedAgain][lag] += again;
   window.sums[kBondedStill][lag] += static_cast<double>(origin.still.size());
 }
 
