@@ -1,5 +1,6 @@
 #include "notes.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "schema.hpp"
+#include "tarn/analysis/correlation.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/physics/water_model.hpp"
 
@@ -32,6 +34,25 @@ bool takes_averages(const Deck& deck, std::string_view section) {
   return section != "observe.trajectory" && section != "observe.multipliers";
 }
 
+/// Of those that a run takes after its equilibration.
+std::int64_t averaged_samples(const Deck& deck, std::int64_t every) {
+  const std::int64_t first = (first_averaged_step(deck) + every - 1) / every;
+  return std::max<std::int64_t>(0, deck.run.steps / every - first + 1);
+}
+
+/// For sections that write nothing before so many samples.
+std::optional<std::string> note_on_rows(const Deck& deck, const char* section, std::int64_t every,
+                                        std::size_t needed, const char* cure) {
+  const std::int64_t samples = averaged_samples(deck, every);
+  if (samples == 0 || samples >= static_cast<std::int64_t>(needed)) return std::nullopt;
+  const double interval_ps = static_cast<double>(every) * deck.integrator.timestep_fs / 1000.0;
+  return fmt::format(
+      "[{}] has its first rows after {} samples, {:.4g} ps, and the run after equilibration has "
+      "{}: "
+      "make the run longer, or {}",
+      section, needed, static_cast<double>(needed - 1) * interval_ps, samples, cure);
+}
+
 void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
   const IntegratorSection& integrator = deck.integrator;
   if (deck.spectrum && deck.spectrum->every > 1 && !is_rigid(integrator.scheme) &&
@@ -40,6 +61,18 @@ void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
         "[observe.spectrum] every = {}: bonds of a penalty vibrate once in a few steps, and their "
         "lines are folded to wavenumbers at which nothing vibrates; every = 1 folds fewer",
         deck.spectrum->every));
+  }
+  const auto add = [&](const std::optional<std::string>& note) {
+    if (note) notes.push_back(*note);
+  };
+  if (deck.spectrum) {
+    add(note_on_rows(deck, "observe.spectrum", deck.spectrum->every, spectrum_samples(deck),
+                     "resolution_per_cm coarser"));
+  }
+  if (deck.correlation) {
+    const std::size_t lags = correlation_lags(*deck.correlation, integrator.timestep_fs);
+    add(note_on_rows(deck, "observe.correlation", deck.correlation->every,
+                     analysis::TimeCorrelation::samples_of_window(lags), "length_ps smaller"));
   }
   if (deck.thermostat.kind == Thermostat::none && !deck.system.temperature_K &&
       deck.system.velocities == VelocityKind::maxwell) {

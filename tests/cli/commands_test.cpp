@@ -1241,6 +1241,13 @@ TEST_F(Commands, RunsWithoutASampleSaySo) {
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_TRUE(contains(run.text, said)) << run.text;
   EXPECT_TRUE(contains(run.text, "rdf.csv has no pair of molecules, and no picture")) << run.text;
+  // 50 lags of 4 fs, and an origin each fourth of them.
+  EXPECT_TRUE(contains(run.text,
+                       "[observe.correlation] has its first rows after 111 samples, 0.44 ps, and "
+                       "the run after equilibration has 6: make the run longer, or length_ps "
+                       "smaller"))
+      << run.text;
+  EXPECT_TRUE(contains(run.text, "[observe.spectrum] has its first rows after ")) << run.text;
   if (!tarn::io::can_draw()) return;
   EXPECT_TRUE(fs::exists(path("out/energies.svg")));
   fs::remove(path("out/energies.svg"));
