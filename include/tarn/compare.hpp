@@ -12,6 +12,7 @@
 #include "tarn/analysis/errors.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/engine.hpp"
+#include "tarn/observer.hpp"
 #include "tarn/run.hpp"
 
 /// @file
@@ -77,6 +78,8 @@ struct SchemeResult {
   analysis::MeanError energy_rms_kcal_per_mol{kNone, kNone};  ///< of its change, a cluster
   double energy_max_kcal_per_mol = kNone;                     ///< largest change of a cluster
   double momentum_max_Da_A_per_ps = kNone, angular_momentum_max_Da_A2_per_ps = kNone;  ///< likewise
+  /// With [observe.correlation], else empty: correlation times, as in averages.csv.
+  std::vector<AveragedQuantity> correlation_times{};
   std::int64_t departed_replicas = 0;  ///< that a molecule left; 0 behind a wall
   std::int64_t steps = 0;
   double timestep_fs = 0.0;
@@ -167,7 +170,9 @@ std::vector<CheapestMechanicsScheme> cheapest_schemes(
 /// of them alike. Where it is interrupted, all end at the same time, to a step. Writes
 /// `compare.csv` (a row a scheme), `rdf.csv` (pair counts, probability densities and their errors
 /// by scheme) and the picture `rdf.svg`, which leaves out schemes that have lost all replicas, and
-/// `compare.json` with the deck, the schemes and how it ended.
+/// `compare.json` with the deck, the schemes and how it ended. Of a deck with [observe.correlation]
+/// there are `correlation.csv` (time correlation functions, scheme after scheme),
+/// `correlation_times.csv` (a row a scheme) and `correlation.svg`.
 ///
 /// With CompareOptions::steps the first of the schemes is the reference, which has other noise and
 /// twice the replicas, unless the deck's state or its baths allow no other number; each of the

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "memory.hpp"
+#include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/cluster.hpp"
 
 namespace tarn::analysis {
@@ -62,7 +63,7 @@ TimeCorrelation::TimeCorrelation(std::size_t molecules, double mass_o_Da, double
       share_o_(mass_o_Da / (mass_o_Da + 2.0 * mass_h_Da)),
       share_h_(mass_h_Da / (mass_o_Da + 2.0 * mass_h_Da)) {}
 
-double TimeCorrelation::most_numbers(double molecules, double longest) {
+double TimeCorrelation::usual_numbers(double molecules, double longest) {
   // A molecule donates to two others; a pair that is bonded may still be so. Sixteen origins, and
   // the one that is as old as the longest lag.
   const double origin = 3.0 * kVectors * molecules + 2.0 * (2.0 * molecules) + 3.0;
@@ -216,7 +217,19 @@ void TimeCorrelation::restore(std::span<const double> memory) {
     origin.at.vectors.assign(taken.begin(), taken.end());
     origin.at.bonded = take_pairs(numbers);
     origin.still = take_pairs(numbers);
+    const std::int64_t age = samples_ - origin.born, window = window_of(origin) - first_window_;
+    MemoryReader::require(age >= 1 && age <= static_cast<std::int64_t>(longest_) && window >= 0 &&
+                          window < static_cast<std::int64_t>(windows_.size()));
   }
+  MemoryReader::require(numbers.empty());
+}
+
+double correlation_numbers(double molecules, int replicas, std::size_t longest, double samples) {
+  const auto lags = static_cast<double>(longest);
+  const double windows = samples / static_cast<double>(TimeCorrelation::window_samples(longest));
+  return replicas * TimeCorrelation::usual_numbers(molecules, lags) +
+         static_cast<double>(kCorrelations) * (lags + 2.0) *
+             PooledBlocking::of_replicas(replicas).most_numbers(windows);
 }
 
 }  // namespace tarn::analysis

@@ -22,6 +22,10 @@ class MemoryReader {
     return taken;
   }
   double number() { return take(1).front(); }
+  /// @throws LayoutError unless it holds
+  static void require(bool holds) {
+    if (!holds) throw_other_layout();
+  }
   /// Of things of at least one number each. @throws LayoutError for what is none
   std::size_t count() {
     const double value = number();

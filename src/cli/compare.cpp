@@ -1,8 +1,10 @@
 #include "tarn/compare.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -162,6 +164,50 @@ void print_cheapest(std::FILE* out, const std::vector<CheapestScheme>& all) {
   }
 }
 
+const AveragedQuantity* time_of(const SchemeResult& s, std::string_view quantity) {
+  const auto found =
+      std::find_if(s.correlation_times.begin(), s.correlation_times.end(),
+                   [&](const AveragedQuantity& a) { return a.quantity == quantity; });
+  return found == s.correlation_times.end() ? nullptr : &*found;
+}
+
+/// "0.522 +- 0.003, +3.6 +- 0.7 %": a time, and how much more it is than that of the first scheme.
+std::string time_text(const SchemeResult& own, const SchemeResult& first,
+                      std::string_view quantity) {
+  const AveragedQuantity* time = time_of(own, quantity);
+  // What was sampled before replicas were lost is no time of the scheme.
+  if (time == nullptr || !own.blow_ups.empty()) return "-";
+  const std::string text =
+      mean_text({time->mean, time->error}, analysis::decimals_for(time->error));
+  const AveragedQuantity* other = time_of(first, quantity);
+  if (&own == &first || other == nullptr) return text;
+  const double ratio = time->mean / other->mean;
+  const double error = ratio * std::hypot(time->error / time->mean, other->error / other->mean);
+  return fmt::format("{}, {:+.1f} +- {:.1f} %", text, 100.0 * (ratio - 1.0), 100.0 * error);
+}
+
+/// Some of the correlation times, where the deck has [observe.correlation].
+void print_correlation_times(std::FILE* out, const CompareResult& result) {
+  struct Told {
+    std::string_view quantity, heading;
+  };
+  constexpr std::array<Told, 3> all{{{"oh_p2_time_ps", "P2 of O-H turns in / ps"},
+                                     {"dipole_p1_time_ps", "P1 of dipoles / ps"},
+                                     {"bond_time_ps", "hydrogen bonds last / ps"}}};
+  const SchemeResult& first = result.schemes.front();
+  std::vector<std::vector<std::string>> rows{{"scheme", "us for 1 ps"}};
+  for (const Told& told : all) rows[0].emplace_back(told.heading);
+  bool known = false;
+  for (const SchemeResult& s : result.schemes) {
+    rows.push_back({s.label, cost_text(s.us_per_ps, s.us_per_ps_err)});
+    for (const Told& told : all) rows.back().push_back(time_text(s, first, told.quantity));
+    known = known || !s.correlation_times.empty();
+  }
+  if (!known) return;
+  fmt::print(out, "\n");
+  print_table(out, rows);
+}
+
 /// Errors beside costs, of runs with several steps.
 void print_errors(std::FILE* out, const CompareResult& result) {
   std::vector<std::vector<std::string>> rows{{"scheme", "us for 1 ps", "error of <V0> / kcal/mol",
@@ -309,6 +355,7 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
     if (has_bath) {
       print_errors(out, result);
     } else {
+      print_correlation_times(out, result);
       fmt::print(out, "\n");
       print_energy_orders(out, result);
       fmt::print(out, "\nTables: {0}/compare.csv, {0}/orders.csv, {0}/rdf.csv\n", result.out_dir);
@@ -316,11 +363,15 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
       return;
     }
   }
+  print_correlation_times(out, result);
   fmt::print(out,
              "\nTV(OO): total variation of the OO distance histogram against {}; of noise: what it "
              "would be of equal distributions.\n",
              result.schemes.front().label);
-  fmt::print(out, "Tables: {0}/compare.csv, {0}/rdf.csv\n", result.out_dir);
+  fmt::print(out, "Tables: {0}/compare.csv, {0}/rdf.csv{1}\n", result.out_dir,
+             deck.correlation
+                 ? fmt::format(", {0}/correlation_times.csv, {0}/correlation.csv", result.out_dir)
+                 : "");
   for (const std::string& picture : result.pictures) fmt::print(out, "Picture: {}\n", picture);
 }
 

@@ -28,9 +28,10 @@ namespace {
 namespace fs = std::filesystem;
 
 /// All files that a comparison may write; the one by which it is known as such goes last.
-constexpr std::array kFiles{"compare.csv", "orders.csv", "drift.csv",   "drift.svg",
-                            "drift.png",   "rdf.csv",    "rdf.svg",     "rdf.png",
-                            "errors.svg",  "errors.png", "compare.json"};
+constexpr std::array kFiles{
+    "compare.csv",     "orders.csv",      "drift.csv",  "drift.svg",       "drift.png",
+    "rdf.csv",         "rdf.svg",         "rdf.png",    "correlation.csv", "correlation_times.csv",
+    "correlation.svg", "correlation.png", "errors.svg", "errors.png",      "compare.json"};
 
 /// Refuses a folder whose files would be lost.
 void look_at_folder(const std::string& folder, bool overwrite) {

@@ -41,7 +41,10 @@ void SteadyQuantity::add_replicas(std::span<const std::int64_t> ids,
 void Contestant::sample() {
   const bool is_watched = evaporation && is_due(*engine, evaporation->every());
   const bool is_sampled = is_due(*engine, sample_every);
+  const bool is_correlated =
+      correlations && engine->step() >= first_step && is_due(*engine, deck.correlation->every);
   unsigned fields = kNoFields;
+  if (is_correlated) fields |= kPositions;
   if (is_watched) fields |= evaporation->fields();
   if (is_sampled) fields |= kEnergies | kConservation;
   if (fields == kNoFields) return;
@@ -49,6 +52,7 @@ void Contestant::sample() {
   engine->snapshot(fields, frame);
   if (frame.replica_ids.empty()) return;
   if (is_watched) evaporation->observe(frame);
+  if (is_correlated) correlations->observe(frame, deck.run.threads);
   if (!is_sampled) return;
   for (const Conservation& c : frame.conservation) {
     constraint_max_A2 = std::max(constraint_max_A2, c.constraint_max_A2);
@@ -87,6 +91,7 @@ Elapsed Contestant::advance_to(std::int64_t step) {
     const std::int64_t now = engine->step();
     std::int64_t stop = std::min(step, next_multiple(now, sample_every));
     if (evaporation) stop = std::min(stop, next_multiple(now, evaporation->every()));
+    if (correlations) stop = std::min(stop, next_multiple(now, deck.correlation->every));
     const auto start = std::chrono::steady_clock::now();
     const std::clock_t core_start = std::clock();
     engine->advance(stop - now);
@@ -110,6 +115,7 @@ std::vector<std::string> end_notes(const Contestant& c) {
   add(note_on_equilibrium("potential_kcal_per_mol", rises_of(c.potential_of_bath)));
   const Rises temperature = rises_of(c.temperature_of_bath);
   add(note_on_equilibrium("temperature_K", temperature));
+  if (c.correlations && !c.correlations->note().empty()) notes.push_back(c.correlations->note());
   if (c.deck.thermostat.kind == Thermostat::none) return notes;
   add(friction_warning(make_system(c.deck, c.molecules)));
   const auto drift = drift_of(temperature);
@@ -147,6 +153,10 @@ Contestant make_contestant(const Deck& deck, const std::string& label, const Sta
   for (const int replicas : c.baths->replicas()) {
     c.temperature_of_bath.push_back(SteadyQuantity::of_replicas(replicas));
     c.potential_of_bath.push_back(SteadyQuantity::of_replicas(replicas));
+  }
+  if (deck.correlation) {
+    c.correlations.emplace(*deck.correlation, water_model(deck), c.molecules, deck.system.replicas,
+                           deck.integrator.timestep_fs);
   }
   // Behind a wall a molecule may be in the gas.
   if (!deck.confinement) c.evaporation = std::make_unique<EvaporationWatch>();

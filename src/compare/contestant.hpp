@@ -9,6 +9,7 @@
 
 #include "energy_conservation.hpp"
 #include "observe/baths.hpp"
+#include "observe/correlations.hpp"
 #include "run/evaporation.hpp"
 #include "tarn/analysis/blocking.hpp"
 #include "tarn/analysis/errors.hpp"
@@ -45,12 +46,14 @@ struct Contestant {
   std::vector<SteadyQuantity> temperature_of_bath, potential_of_bath;  ///< [bath]
   EnergyConservation conservation;                                     ///< without a thermostat
   double constraint_max_A2 = 0.0;
+  std::optional<Correlations> correlations;  ///< where the deck has [observe.correlation]
   std::int64_t sample_every = 100;
   std::int64_t first_step = 0;  ///< that counts in averages
 
   std::unique_ptr<EvaporationWatch> evaporation;  ///< null behind a wall
 
-  /// What is due at this step: its energies, if it counts, and a look whether clusters are whole.
+  /// What is due at this step: its energies and correlations, if it counts, and a look whether
+  /// clusters are whole.
   void sample();
   /// Advances and takes samples on the way; only the steps are timed.
   Elapsed advance_to(std::int64_t step);

@@ -86,6 +86,7 @@ Deck with_scheme_and_step(const Deck& deck, const std::string& scheme, double ti
   if (!own.rdf) own.rdf = ObserveRdf{};
   own.energies->every = looks(own.energies->every);
   own.rdf->every = looks(own.rdf->every);
+  if (own.correlation) own.correlation->every = looks(own.correlation->every);
   return own;
 }
 

@@ -14,7 +14,7 @@
 namespace tarn {
 
 /// The deck with a scheme, as in `--schemes`, and a step: it runs for the same time and looks at
-/// energies and distances at the same times, as far as its step allows.
+/// energies, distances and correlations at the same times, as far as its step allows.
 /// @throws InputError
 Deck with_scheme_and_step(const Deck& deck, const std::string& scheme, double timestep_fs);
 

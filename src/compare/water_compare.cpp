@@ -24,13 +24,14 @@
 #include "tarn/io/plot.hpp"
 #include "tarn/observe/observers.hpp"
 #include "turns.hpp"
+#include "water_correlations.hpp"
 #include "water_tables.hpp"
 
 namespace tarn {
 namespace {
 
-/// "[observe.cluster]", ... of the deck that only a run heeds. Of [observe.energies] and
-/// [observe.rdf] a comparison takes what it measures by.
+/// "[observe.cluster]", ... of the deck that only a run heeds. Of [observe.energies], [observe.rdf]
+/// and [observe.correlation] a comparison takes what it measures by.
 std::vector<std::string> unused_sections(const Deck& deck) {
   std::vector<std::string> names;
   const auto add = [&](bool is_there, const char* name) {
@@ -44,7 +45,6 @@ std::vector<std::string> unused_sections(const Deck& deck) {
   add(deck.multipliers.has_value(), "multipliers");
   add(deck.profile.has_value(), "profile");
   add(deck.spectrum.has_value(), "spectrum");
-  add(deck.correlation.has_value(), "correlation");
   add(deck.minima.has_value(), "minima");
   add(deck.trajectory.has_value(), "trajectory");
   add(deck.final_structures.has_value(), "final");
@@ -148,6 +148,7 @@ class Comparison {
     write_water_table(result_, provenance);
     write_rdf(provenance);
     draw_oo();
+    if (deck_.correlation) tell_correlations(provenance);
     if (options_.steps.empty()) return;
     if (has_bath(deck_)) {
       draw_errors();
@@ -264,6 +265,7 @@ class Comparison {
       forget_numbers(s);
       return s;
     }
+    if (c.correlations) s.correlation_times = c.correlations->times();
     if (wall_seconds_[k] > 0.0) {
       s.steps_per_second = static_cast<double>(replica_steps(c)) / wall_seconds_[k];
     }
@@ -461,6 +463,29 @@ class Comparison {
     const io::Drawing drawing = io::draw(plots, result_.out_dir + "/rdf");
     result_.pictures = drawing.paths;
     if (!drawing.warning.empty()) warn(drawing.warning);
+  }
+
+  /// Tables and picture of what correlates in time, and the times that follow from it.
+  void tell_correlations(const std::string& provenance) {
+    std::vector<LabelledCorrelations> all;
+    for (std::size_t k = 0; k < contestants_.size(); ++k) {
+      if (!contestants_[k].correlations->has_rows()) {
+        warn(contestants_[k].label +
+             ": there are no correlations, as no replica was seen over a whole window, some twice "
+             "[observe.correlation] length_ps");
+        continue;
+      }
+      all.push_back({contestants_[k].label, &*contestants_[k].correlations, has_smallest_step(k)});
+    }
+    write_correlations(all, provenance, result_.out_dir);
+    write_correlation_times(result_, provenance);
+    const io::Drawing drawing = draw_correlations(all, correlation_title(), result_.out_dir);
+    result_.pictures.insert(result_.pictures.end(), drawing.paths.begin(), drawing.paths.end());
+    if (!drawing.warning.empty()) warn(drawing.warning);
+  }
+  std::string correlation_title() const {
+    return fmt::format("Correlation in time, {} water molecules ({})", molecules_,
+                       deck_.system.model);
   }
 
   /// Of those of its scheme.

@@ -668,24 +668,17 @@ std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molec
 
 std::optional<std::string> correlation_problem(const Deck& deck, std::int64_t molecules) {
   if (!deck.correlation) return std::nullopt;
-  // 8 bytes each, in every checkpoint too.
-  constexpr double kMostNumbers = 1e8;
-  using analysis::TimeCorrelation;
   const ObserveCorrelation& section = *deck.correlation;
   const int replicas = section.replicas.of(deck.system.replicas);
   const std::size_t longest = correlation_lags(section, deck.integrator.timestep_fs);
-  const auto lags = static_cast<double>(longest);
-  const double of_replica = TimeCorrelation::most_numbers(static_cast<double>(molecules), lags);
-  const double windows = static_cast<double>(deck.run.steps / section.every) /
-                         static_cast<double>(TimeCorrelation::window_samples(longest));
-  const double sums = static_cast<double>(analysis::kCorrelations) * (lags + 2.0) *
-                      analysis::PooledBlocking::of_replicas(replicas).most_numbers(windows);
-  if (replicas * of_replica + sums <= kMostNumbers) return std::nullopt;
+  const double numbers =
+      analysis::correlation_numbers(static_cast<double>(molecules), replicas, longest,
+                                    static_cast<double>(deck.run.steps / section.every));
+  if (numbers <= analysis::kMostCorrelationNumbers) return std::nullopt;
   return fmt::format(
-      "{} samples up to length_ps are {:.2g} numbers for each of {} replica{}, with {:.2g} for "
-      "error bars, and at most {:.0e} are allowed; write a larger every, a shorter length_ps or "
-      "replicas = n",
-      longest, of_replica, replicas, replicas == 1 ? "" : "s", sums, kMostNumbers);
+      "{} samples up to length_ps are {:.2g} numbers of {} replica{}, with those for error bars, "
+      "and at most {:.0e} are allowed; write a larger every, a shorter length_ps or replicas = n",
+      longest, numbers, replicas, replicas == 1 ? "" : "s", analysis::kMostCorrelationNumbers);
 }
 
 std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecules) {

@@ -812,9 +812,10 @@ std::vector<Key> make_keys() {
            .type = Type::number,
            .unit = "ps",
            .range = above_to(0, 1e6),
-           .meaning = "The longest time, to the next multiple of the interval. There is an origin "
-                      "each sixteenth of it; sixteen origins and the time behind them, twice "
-                      "`length_ps`, give the first rows."}),
+           .meaning =
+               "The longest time, to the nearest multiple of the interval, and at least one. "
+               "There is an origin each sixteenth of it, or at each sample; sixteen origins "
+               "and the time behind them, some twice `length_ps`, give the first rows."}),
       row<&Deck::correlation, &ObserveCorrelation::replicas>(
           {.section = "observe.correlation",
            .name = "replicas",

@@ -324,8 +324,9 @@ Pictures draw_correlation(const std::string& folder, const io::PictureFormats& f
   }
   if (series[0].x.size() < 2) {
     return {{},
-            {"correlation.csv has no rows, and no picture: the run after equilibration is shorter "
-             "than twice [observe.correlation] length_ps"}};
+            {"correlation.csv has no rows, and no picture: no replica was seen over a whole "
+             "window, which "
+             "is some twice [observe.correlation] length_ps, and 17 samples or more"}};
   }
   for (std::size_t c = 0; c < curves.size(); ++c) {
     if (series[c].x.empty()) continue;

@@ -32,6 +32,7 @@ class TrajectoryFrames {
   int molecules() const { return molecules_; }
   const std::string& model() const { return model_; }  ///< of the first that names one; or empty
   bool has_sites() const { return has_sites_; }        ///< any frame, beside its atoms
+  bool have_several_baths() const { return several_baths_; }
   /// Beginning of the `#` line of a table of all of them, of molecules that are called so.
   std::string provenance(const std::string& model) const;
   /// On what the files hold and nobody looks at, for people.

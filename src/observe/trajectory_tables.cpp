@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <tuple>
@@ -77,6 +78,13 @@ class FrameTimes {
     for (const auto& [replica, frames] : by_replica_) most = std::max(most, frames.size());
     return most;
   }
+  std::set<std::int64_t> replicas_with(std::size_t frames) const {
+    std::set<std::int64_t> replicas;
+    for (const auto& [replica, own] : by_replica_) {
+      if (own.size() >= frames) replicas.insert(replica);
+    }
+    return replicas;
+  }
   bool go_on() const {
     return std::all_of(by_replica_.begin(), by_replica_.end(), [](const auto& replica) {
       const std::vector<Timed>& frames = replica.second;
@@ -116,6 +124,7 @@ struct Contents {
   std::string model, provenance;
   std::vector<std::string> notes;
   FrameTimes times;
+  bool has_several_baths = false;
 };
 
 /// What there is to say about times.
@@ -154,6 +163,7 @@ Contents contents_of(const TrajectoryTablesOptions& options) {
   contents.model = options.model.empty() ? named : options.model;
   contents.provenance = frames.provenance(contents.model);
   contents.notes = frames.notes();
+  contents.has_several_baths = frames.have_several_baths();
   if (frames.model().empty() && options.model.empty()) {
     contents.notes.push_back(
         fmt::format("the frames name no water model: tip3p was taken{}; --model names another",
@@ -247,36 +257,59 @@ WaterModel model_of(const Deck& deck) {
       fmt::format("there is no water model '{}'; 'tarn doctor' lists them", deck.system.model));
 }
 
-/// @throws InputError for frames that are not at even times, or too few for a single window
-ObserveCorrelation correlation_of(double length_ps, std::int64_t every, const FrameTimes& times) {
+/// Correlations in time, and the replicas that are long enough to have some.
+struct CorrelationPlan {
+  ObserveCorrelation section;
+  std::set<std::int64_t> replicas;
+};
+
+/// @throws InputError for frames of several baths, at uneven times, too few, or too many to
+/// remember
+CorrelationPlan plan_correlations(double length_ps, std::int64_t every, const Contents& contents) {
+  const FrameTimes& times = contents.times;
+  const std::string what = fmt::format("correlations up to {:g} ps", length_ps);
+  if (!(length_ps > 0.0 && std::isfinite(length_ps))) {
+    throw InputError(what + ": want a time above 0");
+  }
+  if (contents.has_several_baths) {
+    throw InputError("correlations in time are of one temperature, and the frames have several");
+  }
   if (const auto note = note_on_times(times)) {
     throw InputError("correlations in time need frames at known and even times: " + *note);
   }
   const double span_ps = times.span_ps();
-  if (!(length_ps > 0.0 && length_ps <= span_ps)) {
-    throw InputError(
-        fmt::format("correlations up to {:g} ps: the frames of a replica span {:g} ps, of which "
-                    "half can be had",
-                    length_ps, span_ps));
-  }
-  ObserveCorrelation correlation;
-  correlation.every = every;
-  correlation.length_ps = length_ps;
-  const std::size_t lags = correlation_lags(correlation, 1000.0 * times.interval_ps().value());
-  const std::size_t needed = analysis::TimeCorrelation::samples_of_window(lags);
-  if (needed > times.most_frames()) {
+  if (length_ps > span_ps) {
     throw InputError(fmt::format(
-        "correlations up to {:g} ps take {} frames of a replica at these intervals, and there are "
-        "{}",
-        length_ps, needed, times.most_frames()));
+        "{}: the frames of a replica span {:g} ps, of which half can be had", what, span_ps));
   }
-  return correlation;
+  CorrelationPlan plan;
+  plan.section.every = every;
+  plan.section.length_ps = length_ps;
+  const std::size_t lags = correlation_lags(plan.section, 1000.0 * times.interval_ps().value());
+  const std::size_t needed = analysis::TimeCorrelation::samples_of_window(lags);
+  const std::size_t most = times.most_frames();
+  plan.replicas = times.replicas_with(needed);
+  if (plan.replicas.empty()) {
+    throw InputError(fmt::format(
+        "{} take {} frames of a replica at these intervals, and there are {}", what, needed, most));
+  }
+  const double numbers = analysis::correlation_numbers(
+      contents.molecules, static_cast<int>(plan.replicas.size()), lags, static_cast<double>(most));
+  if (numbers > analysis::kMostCorrelationNumbers) {
+    throw InputError(fmt::format(
+        "{} of {} replicas are {:.2g} numbers to remember, and at most {:.0e} are allowed; take a "
+        "shorter time, fewer frames by --every, or some of the replicas by --replicas",
+        what, plan.replicas.size(), numbers, analysis::kMostCorrelationNumbers));
+  }
+  return plan;
 }
 
 /// Shows all frames to the observers.
+/// @param correlations sees those of some replicas only; null: there is none
 /// @return the indices of the replicas at their ends, where these are wanted
 Indices observe_all(TrajectoryFrames frames, bool lindemann,
-                    const std::vector<std::unique_ptr<Observer>>& observers) {
+                    const std::vector<std::unique_ptr<Observer>>& observers,
+                    const Observer* correlations, const std::set<std::int64_t>& correlated) {
   Indices indices;
   for (const auto& observer : observers) observer->begin();
   while (const std::optional<io::Structure> structure = frames.next()) {
@@ -287,7 +320,10 @@ Indices observe_all(TrajectoryFrames frames, bool lindemann,
     frame.molecules = structure->molecules;
     frame.replica_ids = {frames.replica()};
     frame.positions_A = structure->positions_A;
-    for (const auto& observer : observers) observer->observe(frame);
+    for (const auto& observer : observers) {
+      if (observer.get() == correlations && !correlated.contains(frames.replica())) continue;
+      observer->observe(frame);
+    }
   }
   return indices;
 }
@@ -344,13 +380,16 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
                                       contents.replicas == 1)(info));
   observers.push_back(make_cluster(cluster, deck, info));
   observers.push_back(make_profile(profile, deck, info));
+  CorrelationPlan correlations;
+  const Observer* correlation_observer = nullptr;
   if (options.correlation_ps) {
-    const ObserveCorrelation correlation =
-        correlation_of(*options.correlation_ps, options.frames.every, times);
-    observers.push_back(make_correlation(correlation, deck, info));
+    correlations = plan_correlations(*options.correlation_ps, options.frames.every, contents);
+    observers.push_back(make_correlation(correlations.section, deck, info));
+    correlation_observer = observers.back().get();
   }
 
-  const Indices indices = observe_all(frames_of(options), cluster.lindemann, observers);
+  const Indices indices = observe_all(frames_of(options), cluster.lindemann, observers,
+                                      correlation_observer, correlations.replicas);
   for (const auto& observer : observers) {
     observer->finish();
     for (AveragedQuantity& a : observer->averages()) {

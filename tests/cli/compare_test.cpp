@@ -2,6 +2,7 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -415,6 +416,69 @@ TEST_F(Comparisons, TellWhatARunWouldTell) {
     if (!c.until.empty()) note.erase(note.find(c.until));
     EXPECT_TRUE(contains(read_text(log_), "zss-stiff: " + note)) << note << '\n' << read_text(log_);
   }
+}
+
+/// The same numbers as of a run, scheme after scheme, and times beside those of the first.
+TEST_F(Comparisons, TellHowMoleculesTurn) {
+  const std::vector<std::string> more{"--set", "run.steps=300",
+                                      "--set", "run.equilibration_ps=0.1",
+                                      "--set", "system.replicas=4",
+                                      "--set", "integrator.timestep_fs=2",
+                                      "--set", "observe.correlation.every=5",
+                                      "--set", "observe.correlation.length_ps=0.2"};
+  std::vector<std::string> compared = more;
+  compared.insert(compared.end(), {"--schemes", "settle,shake,settle:timestep_fs=1"});
+  ASSERT_EQ(run(kInputs + "water7-modern.toml", compared).code, 0) << read_text(log_);
+  std::vector<std::string> alone{
+      TARN_BINARY,         "run",   kInputs + "water7-modern.toml", "--quiet", "--out",
+      folder_.file("run"), "--set", "integrator.scheme=settle",     "--unset", "integrator.omega"};
+  alone.insert(alone.end(), more.begin(), more.end());
+  ASSERT_EQ(test::Program(alone, lines_, folder_.file("run.log")).wait().code, 0);
+  std::map<std::string, std::vector<std::string>> rows;  // by scheme
+  io::CsvReader csv(out_ + "/correlation.csv");
+  for (std::vector<std::string_view> cells; csv.next(cells);) {
+    std::string row;
+    for (std::size_t c = 1; c < cells.size(); ++c)
+      row += (c > 1 ? "," : "") + std::string(cells[c]);
+    rows[std::string(cells[0])].push_back(row);
+  }
+  EXPECT_EQ(rows["settle"].size(), 21u);
+  EXPECT_EQ(rows["shake"].size(), 21u);
+  EXPECT_EQ(rows["settle:timestep_fs=1"].size(), 41u) << "every five steps of 1 fs";
+  const std::string of_run = read_text(folder_.file("run/correlation.csv"));
+  for (const std::string& row : rows["settle"]) {
+    EXPECT_TRUE(contains(of_run, "\n" + row + "\n")) << row;
+  }
+  io::CsvReader times(out_ + "/correlation_times.csv");
+  std::vector<double> dipoles;
+  for (std::vector<std::string_view> cells; times.next(cells);) {
+    dipoles.push_back(times.number(cells[times.column("dipole_p1_time_ps")]));
+    EXPECT_GT(times.number(cells[times.column("us_per_ps")]), 0.0);
+  }
+  ASSERT_EQ(dipoles.size(), 3u);
+  EXPECT_TRUE(contains(read_text(folder_.file("run/averages.csv")),
+                       fmt::format("correlation,dipole_p1_time_ps,{:.17g},", dipoles[0])));
+  const std::string log = read_text(log_);
+  EXPECT_TRUE(contains(log, "hydrogen bonds last / ps")) << log;
+  EXPECT_TRUE(contains(log, " %")) << log;
+  EXPECT_TRUE(contains(log, "shake: correlation: after 0.2 ps there is still left of")) << log;
+  EXPECT_EQ(std::filesystem::exists(out_ + "/correlation.svg"), io::can_draw());
+
+  // With steps all look at the same times; too short a run has no rows, and says so.
+  compared = more;
+  compared.insert(compared.end(), {"--schemes", "settle", "--steps", "2,5", "--overwrite"});
+  ASSERT_EQ(run(kInputs + "water7-modern.toml", compared).code, 0) << read_text(log_);
+  rows.clear();
+  io::CsvReader by_step(out_ + "/correlation.csv");
+  for (std::vector<std::string_view> cells; by_step.next(cells);) {
+    rows[std::string(cells[0])].emplace_back(cells[1]);
+  }
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows["settle:timestep_fs=2"].size(), rows["settle:timestep_fs=5"].size());
+  compared.insert(compared.end(), {"--set", "observe.correlation.length_ps=0.4"});
+  ASSERT_EQ(run(kInputs + "water7-modern.toml", compared).code, 0) << read_text(log_);
+  EXPECT_TRUE(contains(read_text(log_), "settle:timestep_fs=5: there are no correlations"));
+  EXPECT_FALSE(std::filesystem::exists(out_ + "/correlation.svg"));
 }
 
 TEST_F(Comparisons, NameTheSectionsThatTheyDoNotUse) {

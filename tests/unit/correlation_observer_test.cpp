@@ -164,7 +164,7 @@ TEST_F(CorrelationObserverTest, WithoutAWholeWindowThereAreNoRows) {
   const Pictures pictures = correlation->draw();
   EXPECT_TRUE(pictures.paths.empty());
   ASSERT_EQ(pictures.warnings.size(), 1u);
-  EXPECT_TRUE(contains(pictures.warnings[0], "twice [observe.correlation] length_ps"));
+  EXPECT_TRUE(contains(pictures.warnings[0], "no replica was seen over a whole window"));
 }
 
 TEST_F(CorrelationObserverTest, GoesOnFromWhatItSaved) {

@@ -212,7 +212,7 @@ TEST(TimeCorrelation, GoesOnFromItsMemory) {
   TimeCorrelation whole = correlation_of(4, kLongest);
   for (std::size_t s = 0; s < samples.size(); ++s) {
     const std::vector<double> memory = whole.memory();
-    EXPECT_LE(static_cast<double>(memory.size()), TimeCorrelation::most_numbers(4.0, kLongest));
+    EXPECT_LE(static_cast<double>(memory.size()), TimeCorrelation::usual_numbers(4.0, kLongest));
     TimeCorrelation restored = correlation_of(4, kLongest);
     restored.restore(memory);
     EXPECT_EQ(restored.memory(), memory);
@@ -227,6 +227,15 @@ TEST(TimeCorrelation, GoesOnFromItsMemory) {
   TimeCorrelation other = correlation_of(4, kLongest);
   for (const std::size_t less : {std::size_t{1}, memory.size() / 2, memory.size()}) {
     EXPECT_THROW(other.restore(std::span(memory).first(memory.size() - less)), LayoutError);
+  }
+  // One number too many, a window that is not there, a sample before the origins.
+  std::vector<double> longer = memory;
+  longer.push_back(0.0);
+  EXPECT_THROW(other.restore(longer), LayoutError);
+  for (const std::size_t k : {0u, 1u}) {
+    std::vector<double> wrong = memory;
+    wrong[k] = 0.0;
+    EXPECT_THROW(other.restore(wrong), LayoutError) << k;
   }
 }
 

@@ -901,7 +901,8 @@ TEST(MakeSystem, RefusesCorrelationsThatNeedTooMuchMemory) {
     make_system(deck, 3200);
     FAIL() << "100 * 323 * 3200 numbers are more than 10^8";
   } catch (const InputError& error) {
-    EXPECT_TRUE(contains(error.what(), "[observe.correlation] 500 samples up to length_ps"));
+    EXPECT_TRUE(
+        contains(error.what(), "[observe.correlation] 500 samples up to length_ps are 1e+08"));
   }
   EXPECT_EQ(make_system(parse(text + "replicas = 50\n"), 6000).molecules, 6000);
 }

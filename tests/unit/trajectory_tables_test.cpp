@@ -173,7 +173,11 @@ TEST_F(TrajectoryTablesTest, CorrelationsAreThoseOfTheRun) {
 
   // What there is too little for, or no time of.
   options.frames.every = 1;
-  for (const double length_ps : {-1.0, 0.0, 0.8, 1e300, std::nan("")}) {
+  for (const double length_ps : {-1.0, 0.0, HUGE_VAL, std::nan("")}) {
+    options.correlation_ps = length_ps;
+    EXPECT_TRUE(contains(refusal(options), "want a time above 0")) << length_ps;
+  }
+  for (const double length_ps : {0.8, 1e300}) {
     options.correlation_ps = length_ps;
     EXPECT_TRUE(contains(refusal(options), "span 0.78 ps, of which half can be had")) << length_ps;
   }
@@ -183,6 +187,12 @@ TEST_F(TrajectoryTablesTest, CorrelationsAreThoseOfTheRun) {
   options.files = {folder_.file("timeless.xyz")};
   EXPECT_TRUE(
       contains(refusal(options), "need frames at known and even times: the frames have no"));
+  const std::string ladder = run("h5md", "tip3p", "temperatures_K = [60.0, 80.0, 100.0]");
+  options.files = {ladder + "/trajectory.h5"};
+  if (io::has_h5md()) {
+    EXPECT_TRUE(contains(refusal(options), "of one temperature, and the frames have several"));
+  }
+  options.files = {folder_.file("timeless.xyz")};
   // An analysis without them leaves none of an earlier one.
   options.correlation_ps.reset();
   write_trajectory_tables(options);

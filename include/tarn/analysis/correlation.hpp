@@ -67,8 +67,8 @@ class TimeCorrelation {
   static constexpr std::size_t samples_of_window(std::size_t longest) {
     return window_samples(longest) - spacing(longest) + longest + 1;
   }
-  /// At most that many numbers are in memory().
-  static double most_numbers(double molecules, double longest);
+  /// Numbers of memory() where each molecule is bonded to four others; there are hardly ever more.
+  static double usual_numbers(double molecules, double longest);
 
   /// @param positions_A [molecule][9], atoms O H H
   /// @return the window that the sample completes, if there is one
@@ -109,5 +109,11 @@ class TimeCorrelation {
   std::deque<Origin> origins_;             // the oldest first
   std::deque<CorrelationWindow> windows_;  // those that have origins
 };
+
+/// Numbers that so many replicas with so many samples each take, with the sums behind error bars of
+/// each lag (PooledBlocking).
+double correlation_numbers(double molecules, int replicas, std::size_t longest, double samples);
+/// At most so many are allowed: 8 bytes each, in every checkpoint too.
+inline constexpr double kMostCorrelationNumbers = 1e8;
 
 }  // namespace tarn::analysis

@@ -1,0 +1,113 @@
+#include "water_correlations.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/csv.hpp"
+
+namespace tarn {
+namespace {
+
+struct Panel {
+  std::string_view column, y_label;
+};
+constexpr std::array<Panel, 4> kPanels{{{"oh_p2", "O-H, P₂"},
+                                        {"dipole_p1", "dipole, P₁"},
+                                        {"bonded_still", "bonded still"},
+                                        {"displacement_A2", "displacement² (Å²)"}}};
+
+/// The table is the one place that knows all columns.
+std::vector<io::Series> read_curves(const std::string& path, const std::string& label) {
+  io::CsvReader csv(path);
+  std::vector<io::Series> curves(kPanels.size());
+  const std::size_t scheme = csv.column("scheme"), time = csv.column("time_ps");
+  for (std::vector<std::string_view> cells; csv.next(cells);) {
+    if (cells[scheme] != label) continue;
+    for (std::size_t p = 0; p < kPanels.size(); ++p) {
+      const std::size_t column = csv.column(kPanels[p].column);
+      const double value = csv.number(cells[column]), error = csv.number(cells[column + 1]);
+      if (std::isnan(value)) continue;
+      curves[p].x.push_back(csv.number(cells[time]));
+      curves[p].y.push_back(value);
+      curves[p].low.push_back(value - error);
+      curves[p].high.push_back(value + error);
+    }
+  }
+  return curves;
+}
+
+}  // namespace
+
+void write_correlations(const std::vector<LabelledCorrelations>& all, const std::string& provenance,
+                        const std::string& folder) {
+  const std::string path = folder + "/correlation.csv";
+  std::vector<std::string> header = Correlations::header();
+  header.insert(header.begin(), "scheme");
+  io::CsvFormat csv(path, header);
+  std::string text = csv.head(provenance + "; " + std::string(Correlations::kRemark));
+  for (const LabelledCorrelations& scheme : all) {
+    for (std::size_t lag = 0; lag <= scheme.correlations->longest(); ++lag) {
+      csv.cell(std::string_view(scheme.label));
+      scheme.correlations->append_cells(lag, csv);
+      text += csv.row();
+    }
+  }
+  io::write_file(path, text);
+}
+
+void write_correlation_times(const CompareResult& result, const std::string& provenance) {
+  const std::string path = result.out_dir + "/correlation_times.csv";
+  std::vector<std::string> header{"scheme", "timestep_fs", "us_per_ps"};
+  const std::vector<std::string> names = Correlations::names_of_times();
+  for (const std::string& name : names) {
+    header.push_back(name);
+    header.push_back(name + "_err");
+  }
+  io::CsvFormat csv(path, header);
+  std::string text = csv.head(provenance + "; integrals of the correlations up to the last row");
+  for (const SchemeResult& s : result.schemes) {
+    csv.cell(std::string_view(s.label)).cell(s.timestep_fs).cell_or_nan(s.us_per_ps);
+    for (const std::string& name : names) {
+      constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+      const auto time = std::find_if(s.correlation_times.begin(), s.correlation_times.end(),
+                                     [&](const AveragedQuantity& a) { return a.quantity == name; });
+      const bool known = time != s.correlation_times.end();
+      csv.cell_or_nan(known ? time->mean : kUnknown).cell_or_nan(known ? time->error : kUnknown);
+    }
+    text += csv.row();
+  }
+  io::write_file(path, text);
+}
+
+io::Drawing draw_correlations(const std::vector<LabelledCorrelations>& all,
+                              const std::string& title, const std::string& folder) {
+  std::vector<io::Plot> plots(kPanels.size());
+  for (std::size_t p = 0; p < kPanels.size(); ++p) {
+    plots[p].title = title;
+    plots[p].x_label = "time (ps)";
+    plots[p].y_label = kPanels[p].y_label;
+  }
+  for (const LabelledCorrelations& scheme : all) {
+    if (!scheme.is_drawn) continue;
+    std::vector<io::Series> curves = read_curves(folder + "/correlation.csv", scheme.label);
+    for (std::size_t p = 0; p < kPanels.size(); ++p) {
+      if (curves[p].x.size() < 2) continue;
+      curves[p].label = scheme.label;
+      plots[p].series.push_back(std::move(curves[p]));
+    }
+  }
+  std::erase_if(plots, [](const io::Plot& plot) { return plot.series.empty(); });
+  if (plots.empty()) return {};
+  plots.back().x_label += "     bands: standard error";
+  return io::draw(plots, folder + "/correlation");
+}
+
+}  // namespace tarn

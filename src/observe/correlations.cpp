@@ -1,0 +1,190 @@
+#include "correlations.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "core/parallel.hpp"
+#include "tarn/io/binary.hpp"
+
+namespace tarn {
+namespace {
+
+using analysis::CorrelationWindow;
+using analysis::kCorrelations;
+using analysis::PooledBlocking;
+
+struct Column {
+  std::string_view name;
+  std::string_view time;  ///< of its integral, in averages.csv; empty: it has none that means much
+};
+constexpr std::array<Column, kCorrelations> kColumns{{{"oh_p1", "oh_p1_time_ps"},
+                                                      {"oh_p2", "oh_p2_time_ps"},
+                                                      {"hh_p1", "hh_p1_time_ps"},
+                                                      {"hh_p2", "hh_p2_time_ps"},
+                                                      {"dipole_p1", "dipole_p1_time_ps"},
+                                                      {"dipole_p2", "dipole_p2_time_ps"},
+                                                      {"bonded_again", ""},
+                                                      {"bonded_still", "bond_time_ps"},
+                                                      {"displacement_A2", ""}}};
+
+/// The integral of a correlation up to the longest lag is too short by about what is left there.
+constexpr double kLittleLeft = 0.05;
+
+}  // namespace
+
+Correlations::Correlations(const ObserveCorrelation& section, const WaterModel& model,
+                           int molecules, int replicas, double timestep_fs)
+    : every_(section.every),
+      timestep_fs_(timestep_fs),
+      molecules_(static_cast<std::size_t>(molecules)),
+      longest_(correlation_lags(section, timestep_fs)),
+      mass_o_Da_(model.mass_o_Da),
+      mass_h_Da_(model.mass_h_Da),
+      replicas_(section.replicas.of(replicas)) {
+  const auto mean = PooledBlocking::of_replicas(replicas_);
+  means_.fill(std::vector(longest_ + 1, mean));
+  integrals_.fill(mean);
+}
+
+void Correlations::observe(const Frame& frame, int threads) {
+  struct Task {
+    std::size_t replica;
+    analysis::TimeCorrelation* cluster;
+  };
+  std::vector<Task> tasks;
+  for (std::size_t r = 0; r < frame.live(); ++r) {
+    const std::int64_t id = frame.replica_ids[r];
+    if (id >= replicas_) continue;
+    tasks.push_back({r, &clusters_.try_emplace(id, new_cluster()).first->second});
+  }
+  std::vector<std::optional<CorrelationWindow>> whole(tasks.size());
+  for_each_index(static_cast<std::int64_t>(tasks.size()), threads, [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    whole[at] = tasks[at].cluster->add(frame.positions_A_of(tasks[at].replica));
+  });
+  const std::size_t series = PooledBlocking::series_of_replicas(replicas_);
+  std::vector<std::vector<const CorrelationWindow*>> windows(series);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (!whole[i]) continue;
+    const auto id = static_cast<std::size_t>(frame.replica_ids[tasks[i].replica]);
+    windows[id % series].push_back(&*whole[i]);
+  }
+  for (std::size_t s = 0; s < series; ++s) {
+    if (!windows[s].empty()) add(s, windows[s]);
+  }
+}
+
+void Correlations::add(std::size_t series, const std::vector<const CorrelationWindow*>& windows) {
+  for (std::size_t c = 0; c < kCorrelations; ++c) {
+    double count = 0.0;
+    for (const CorrelationWindow* window : windows) {
+      count += window->count(c);
+      windows_[c] += window->count(c) > 0.0 ? 1 : 0;
+    }
+    if (count == 0.0) continue;  // no bond at any origin
+    double integral = 0.0;
+    for (std::size_t lag = 0; lag <= longest_; ++lag) {
+      double sum = 0.0;
+      for (const CorrelationWindow* window : windows) sum += window->sums[c][lag];
+      means_[c][lag].add(series, sum, count);
+      integral += (lag == 0 || lag == longest_ ? 0.5 : 1.0) * sum;
+    }
+    integrals_[c].add(series, integral, count);
+  }
+}
+
+std::vector<AveragedQuantity> Correlations::times() const {
+  std::vector<AveragedQuantity> all;
+  const double window_ps = lag_ps(analysis::TimeCorrelation::window_samples(longest_));
+  for (std::size_t c = 0; c < kCorrelations; ++c) {
+    if (kColumns[c].time.empty() || !(integrals_[c].samples() > 0.0)) continue;
+    const analysis::Blocking mean = integrals_[c].result();
+    AveragedQuantity& a =
+        all.emplace_back(AveragedQuantity{"correlation", std::string(kColumns[c].time),
+                                          lag_ps(1) * mean.mean, lag_ps(1) * mean.error});
+    a.autocorrelation_ps = mean.autocorrelation_time * window_ps;
+    a.independent_samples = static_cast<double>(windows_[c]) / (2.0 * mean.autocorrelation_time);
+    a.samples = windows_[c];
+    if (mean.error_of_error > 0.0) a.error_of_error = lag_ps(1) * mean.error_of_error;
+    a.converged = mean.converged;
+  }
+  return all;
+}
+
+std::vector<std::string> Correlations::names_of_times() {
+  std::vector<std::string> names;
+  for (const Column& column : kColumns) {
+    if (!column.time.empty()) names.emplace_back(column.time);
+  }
+  return names;
+}
+
+std::string Correlations::note() const {
+  std::vector<std::string> columns;
+  for (std::size_t c = 0; c < kCorrelations; ++c) {
+    if (kColumns[c].time.empty() || !(integrals_[c].samples() > 0.0)) continue;
+    const analysis::Blocking at_the_end = means_[c][longest_].result();
+    const double left = at_the_end.mean;
+    if (left - 2.0 * at_the_end.error > kLittleLeft)
+      columns.push_back(fmt::format("{} {:.2g}", kColumns[c].name, left));
+  }
+  if (columns.empty()) return {};
+  return fmt::format(
+      "correlation: after {:g} ps there is still left of {}: times are integrals up to there, too "
+      "short by these shares at least, and mean nothing where it does not go down to 0 at all",
+      lag_ps(longest_), fmt::join(columns, ", "));
+}
+
+std::vector<std::string> Correlations::header() {
+  std::vector<std::string> header{"time_ps"};
+  for (const Column& column : kColumns) {
+    header.emplace_back(column.name);
+    header.push_back(fmt::format("{}_err", column.name));
+  }
+  return header;
+}
+
+void Correlations::append_cells(std::size_t lag, io::CsvFormat& csv) const {
+  csv.cell(lag_ps(lag));
+  for (const std::vector<PooledBlocking>& means : means_) {
+    const bool known = means[lag].samples() > 0.0;
+    const analysis::Blocking mean = means[lag].result();
+    constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+    csv.cell_or_nan(known ? mean.mean : kUnknown).cell_or_nan(known ? mean.error : kUnknown);
+  }
+}
+
+void Correlations::save(std::ostream& out) const {
+  io::put(out, std::span<const std::int64_t>(windows_));
+  io::put(out, static_cast<std::uint64_t>(clusters_.size()));
+  for (const auto& [id, cluster] : clusters_) {
+    io::put(out, id);
+    io::put(out, std::span<const double>(cluster.memory()));
+  }
+  for (std::size_t c = 0; c < kCorrelations; ++c) {
+    for (const PooledBlocking& mean : means_[c]) {
+      io::put(out, std::span<const double>(mean.memory()));
+    }
+    io::put(out, std::span<const double>(integrals_[c].memory()));
+  }
+}
+
+void Correlations::load(std::istream& in) {
+  std::ranges::copy(io::get_i64s(in, windows_.size()), windows_.begin());
+  clusters_.clear();
+  for (std::uint64_t left = io::get_u64(in); left > 0; --left) {
+    const std::int64_t id = io::get_i64(in);
+    clusters_.try_emplace(id, new_cluster()).first->second.restore(io::get_doubles(in));
+  }
+  for (std::size_t c = 0; c < kCorrelations; ++c) {
+    for (PooledBlocking& mean : means_[c]) mean.restore(io::get_doubles(in));
+    integrals_[c].restore(io::get_doubles(in));
+  }
+}
+
+}  // namespace tarn
