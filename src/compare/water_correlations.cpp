@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "observe/picture_parts.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 
@@ -100,6 +101,7 @@ io::Drawing draw_correlations(const std::vector<LabelledCorrelations>& all,
     std::vector<io::Series> curves = read_curves(folder + "/correlation.csv", scheme.label);
     for (std::size_t p = 0; p < kPanels.size(); ++p) {
       if (curves[p].x.size() < 2) continue;
+      thin_behind_the_beginning(curves[p]);
       curves[p].label = scheme.label;
       plots[p].series.push_back(std::move(curves[p]));
     }

@@ -113,4 +113,20 @@ Pictures pictures_of(io::Drawing drawing) {
   return pictures;
 }
 
+void thin_behind_the_beginning(io::Series& series) {
+  constexpr std::size_t kBeginning = 50, kOthers = 250;
+  const std::size_t points = series.x.size();
+  const std::size_t each = points > kBeginning ? (points - kBeginning + kOthers - 1) / kOthers : 1;
+  for (std::vector<double>* numbers : {&series.x, &series.y, &series.low, &series.high}) {
+    if (numbers->size() != points) continue;  // it has no band
+    std::size_t kept = 0;
+    for (std::size_t k = 0; k < points; ++k) {
+      const bool last = k + 1 == points;
+      if (k >= kBeginning && !last && (k - kBeginning) % each != 0) continue;
+      (*numbers)[kept++] = (*numbers)[k];
+    }
+    numbers->resize(kept);
+  }
+}
+
 }  // namespace tarn

@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_engine.hpp"
+#include "observe/picture_parts.hpp"
 #include "observe/rdf_counts.hpp"
 #include "observe/table_observer.hpp"
 #include "rounding.hpp"
@@ -1327,6 +1328,28 @@ TEST_F(ObserversTest, NeighbouringIsomersAreToldApart) {
     EXPECT_TRUE(contains(svg, label)) << label;
   }
   EXPECT_FALSE(contains(svg, "a lower bound"));
+}
+
+TEST(PictureParts, LongCurvesKeepTheirBeginningAndTheirEnd) {
+  for (const std::size_t points : {2u, 50u, 51u, 300u, 1000u, 10000u}) {
+    io::Series series;
+    for (std::size_t k = 0; k < points; ++k) {
+      series.x.push_back(static_cast<double>(k));
+      series.y.push_back(2.0 * static_cast<double>(k));
+    }
+    thin_behind_the_beginning(series);
+    ASSERT_LE(series.x.size(), 302u);
+    ASSERT_GE(series.x.size(), std::min<std::size_t>(points, 170));
+    ASSERT_EQ(series.y.size(), series.x.size());
+    EXPECT_TRUE(series.low.empty());
+    EXPECT_EQ(series.x.back(), static_cast<double>(points - 1));
+    for (std::size_t k = 0; k < series.x.size(); ++k) {
+      EXPECT_EQ(series.y[k], 2.0 * series.x[k]);
+      if (k < 50) {
+        EXPECT_EQ(series.x[k], static_cast<double>(k));
+      }
+    }
+  }
 }
 
 TEST_F(ObserversTest, DrawsWhatThereIs) {
