@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -25,13 +26,13 @@ constexpr std::array<Panel, 4> kPanels{{{"oh_p2", "O-H, P₂"},
                                         {"bonded_still", "bonded still"},
                                         {"displacement_A2", "displacement² (Å²)"}}};
 
-/// The table is the one place that knows all columns.
-std::vector<io::Series> read_curves(const std::string& path, const std::string& label) {
+/// Of each scheme by panel. The table is the one place that knows all columns.
+std::map<std::string, std::array<io::Series, kPanels.size()>> read_curves(const std::string& path) {
   io::CsvReader csv(path);
-  std::vector<io::Series> curves(kPanels.size());
+  std::map<std::string, std::array<io::Series, kPanels.size()>> all;
   const std::size_t scheme = csv.column("scheme"), time = csv.column("time_ps");
   for (std::vector<std::string_view> cells; csv.next(cells);) {
-    if (cells[scheme] != label) continue;
+    auto& curves = all[std::string(cells[scheme])];
     for (std::size_t p = 0; p < kPanels.size(); ++p) {
       const std::size_t column = csv.column(kPanels[p].column);
       const double value = csv.number(cells[column]), error = csv.number(cells[column + 1]);
@@ -42,7 +43,7 @@ std::vector<io::Series> read_curves(const std::string& path, const std::string& 
       curves[p].high.push_back(value + error);
     }
   }
-  return curves;
+  return all;
 }
 
 }  // namespace
@@ -96,9 +97,10 @@ io::Drawing draw_correlations(const std::vector<LabelledCorrelations>& all,
     plots[p].x_label = "time (ps)";
     plots[p].y_label = kPanels[p].y_label;
   }
+  auto curves_of = read_curves(folder + "/correlation.csv");
   for (const LabelledCorrelations& scheme : all) {
     if (!scheme.is_drawn) continue;
-    std::vector<io::Series> curves = read_curves(folder + "/correlation.csv", scheme.label);
+    auto& curves = curves_of[scheme.label];
     for (std::size_t p = 0; p < kPanels.size(); ++p) {
       if (curves[p].x.size() < 2) continue;
       thin_behind_the_beginning(curves[p]);

@@ -569,8 +569,7 @@ const std::vector<Rule>& rules() {
        segments_fit},
       {"`[observe.correlation]` needs one temperature.", correlation_has_one_temperature},
       {"`[observe.correlation]` remembers at most 10⁸ numbers: origins and sums of each replica, "
-       "and "
-       "the sums behind its error bars.",
+       "and the sums behind its error bars.",
        lags_fit},
       {"`[observe.profile]` remembers at most 10⁸ numbers, the sums behind its error bars by bath.",
        profile_fits},

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -30,7 +29,7 @@ class CorrelationObserver final : public Observer {
   }
   unsigned fields() const override { return kPositions; }
   std::int64_t every() const override {
-    return correlations_.empty() ? first_step() : section_.every;
+    return correlations_.empty() ? info_.first_sample(section_.every) : section_.every;
   }
   void begin() override {}
   void observe(const Frame& frame) override {
@@ -47,13 +46,6 @@ class CorrelationObserver final : public Observer {
   Pictures draw() override { return draw_correlation(info_.out_dir); }
 
  private:
-  /// The first sample.
-  std::int64_t first_step() const {
-    const std::int64_t intervals =
-        (info_.first_averaged_step + section_.every - 1) / section_.every;
-    return std::max<std::int64_t>(intervals, 1) * section_.every;
-  }
-
   ObserveCorrelation section_;
   RunInfo info_;
   Correlations correlations_;

@@ -60,7 +60,9 @@ class SpectrumObserver final : public Observer {
                        samples_, info_.first_averaged_step, selection_text(section_.replicas));
   }
   unsigned fields() const override { return kVelocities; }
-  std::int64_t every() const override { return gathered_ == 0 ? first_step() : section_.every; }
+  std::int64_t every() const override {
+    return gathered_ == 0 ? info_.first_sample(section_.every) : section_.every;
+  }
   void begin() override {}
   void observe(const Frame& frame) override;
   void save(std::ostream& out) override;
@@ -70,12 +72,6 @@ class SpectrumObserver final : public Observer {
   Pictures draw() override { return draw_spectrum(info_.out_dir); }
 
  private:
-  /// The first sample after equilibration, or after step 0.
-  std::int64_t first_step() const {
-    const std::int64_t intervals =
-        (info_.first_averaged_step + section_.every - 1) / section_.every;
-    return std::max<std::int64_t>(intervals, 1) * section_.every;
-  }
   std::size_t coordinates() const { return static_cast<std::size_t>(info_.molecules) * 9; }
   void end_segment();
   /// @param velocities [sample][coordinate]

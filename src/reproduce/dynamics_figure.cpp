@@ -21,7 +21,8 @@
 namespace tarn {
 namespace {
 
-constexpr double kSample_fs = 20.0;
+/// A multiple of all steps.
+constexpr double kSample_fs = 24.0;
 constexpr int kTurns = 15;
 constexpr double kTurnSeconds = 0.1;
 
@@ -75,7 +76,9 @@ std::vector<Case> cases_of_schemes() {
   return {{kNoPenalty, 0.5, kFriction_per_ps, "#000000"},
           {kNoPenalty, 1.0, kFriction_per_ps},
           {kNoPenalty, 2.0, kFriction_per_ps},
-          {kNoPenalty, 4.0, kFriction_per_ps, "#0072B2"},
+          {kNoPenalty, 4.0, kFriction_per_ps},
+          {kNoPenalty, 6.0, kFriction_per_ps},
+          {kNoPenalty, 8.0, kFriction_per_ps, "#0072B2"},
           {500.0, 2.0, kFriction_per_ps},
           {100.0, 1.0, kFriction_per_ps},
           {100.0, 2.0, kFriction_per_ps, "#D55E00"},

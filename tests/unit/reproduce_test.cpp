@@ -552,7 +552,7 @@ TEST(Reproductions, OfDynamicsCompareSchemesAndFrictions) {
     EXPECT_GT(value("core_us_per_ps"), 0.0);
     EXPECT_EQ(value("stopped_replicas"), 0.0);
   }
-  EXPECT_EQ(rows, 10 + 5);
+  EXPECT_EQ(rows, 12 + 5);
   const std::string page = test::read_text(folder.file("dynamics.md"));
   EXPECT_TRUE(test::contains(page, "| Z&Ss, ω = 100 | 2 |"));
   EXPECT_TRUE(test::contains(page, "\n| 0.3 | "));

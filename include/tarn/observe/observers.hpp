@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -29,6 +31,10 @@ struct RunInfo {
   /// Of frames of a trajectory: their times are their own, and need not be evenly spaced.
   bool frames_have_times = false;
 
+  /// The first multiple of `every` that averages count, but step 0, which all see.
+  std::int64_t first_sample(std::int64_t every) const {
+    return std::max<std::int64_t>((first_averaged_step + every - 1) / every, 1) * every;
+  }
   /// Of the time step as the deck has it, which the engine's own units would round.
   double time_ps(std::int64_t step) const {
     return static_cast<double>(step) * timestep_fs / 1000.0;
