@@ -311,7 +311,7 @@ const std::vector<Reproduction>& reproductions() {
        "No such run.",
        "SETTLE with BAOAB has the dynamics of small steps up to 4 fs, within a percent or "
        "so, and turns molecules 2 % too slowly at 6 fs and 4 to 5 % at 8 fs, which changes "
-       "nothing about how long hydrogen bonds last. Z&Ss turns them as much too slowly at "
+       "nothing about how long hydrogen bonds last. Z&Ss turns them 1 to 4 % too slowly at "
        "2 fs with ω = 500 and 100, and bonds last 4 to 5 % too long: that is the step, for "
        "with ω = 100 all of it is 2 % or less at 1 fs and 8 to 15 % at 4 fs. With ω = 20 "
        "it is 27 to 32 %, which is the penalty. Friction slows how molecules turn as much "
