@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -177,13 +178,18 @@ std::string time_text(const SchemeResult& own, const SchemeResult& first,
   const AveragedQuantity* time = time_of(own, quantity);
   // What was sampled before replicas were lost is no time of the scheme.
   if (time == nullptr || !own.blow_ups.empty()) return "-";
-  const std::string text =
-      mean_text({time->mean, time->error}, analysis::decimals_for(time->error));
+  const auto error_of = [](const AveragedQuantity& a) {
+    return a.error > 0.0 ? a.error : std::numeric_limits<double>::quiet_NaN();
+  };
+  const int digits = time->error > 0.0 ? analysis::decimals_for(time->error) : 3;
+  const std::string text = mean_text({time->mean, error_of(*time)}, digits);
   const AveragedQuantity* other = time_of(first, quantity);
   if (&own == &first || other == nullptr) return text;
   const double ratio = time->mean / other->mean;
-  const double error = ratio * std::hypot(time->error / time->mean, other->error / other->mean);
-  return fmt::format("{}, {:+.1f} +- {:.1f} %", text, 100.0 * (ratio - 1.0), 100.0 * error);
+  const double error =
+      ratio * std::hypot(error_of(*time) / time->mean, error_of(*other) / other->mean);
+  return fmt::format("{}, {:+.1f} +- {} %", text, 100.0 * (ratio - 1.0),
+                     std::isfinite(error) ? fmt::format("{:.1f}", 100.0 * error) : "?");
 }
 
 /// Some of the correlation times, where the deck has [observe.correlation].
@@ -191,8 +197,8 @@ void print_correlation_times(std::FILE* out, const CompareResult& result) {
   struct Told {
     std::string_view quantity, heading;
   };
-  constexpr std::array<Told, 3> all{{{"oh_p2_time_ps", "P2 of O-H turns in / ps"},
-                                     {"dipole_p1_time_ps", "P1 of dipoles / ps"},
+  constexpr std::array<Told, 3> all{{{"oh_p2_time_ps", "time of O-H, P2 / ps"},
+                                     {"dipole_p1_time_ps", "of dipoles, P1 / ps"},
                                      {"bond_time_ps", "hydrogen bonds last / ps"}}};
   const SchemeResult& first = result.schemes.front();
   std::vector<std::vector<std::string>> rows{{"scheme", "us for 1 ps"}};

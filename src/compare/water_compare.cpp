@@ -18,6 +18,7 @@
 #include "run/progress.hpp"
 #include "tarn/analysis/histogram.hpp"
 #include "tarn/analysis/rdf.hpp"
+#include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
@@ -130,6 +131,7 @@ class Comparison {
     }
     result_.device = contestants_.front().engine->description();
     molecules_ = contestants_.front().molecules;
+    refuse_too_many_correlations();
   }
 
   void go() {
@@ -164,6 +166,24 @@ class Comparison {
     return std::all_of(contestants_.begin(), contestants_.end(),
                        [&](const Contestant& c) { return c.engine->arithmetic() == first; });
   }
+  /// A run may have as many as fit; here each scheme has its own.
+  /// @throws InputError
+  void refuse_too_many_correlations() const {
+    if (!deck_.correlation) return;
+    double numbers = 0.0;
+    for (const Contestant& c : contestants_) {
+      const ObserveCorrelation& section = *c.deck.correlation;
+      numbers += analysis::correlation_numbers(
+          c.molecules, section.replicas.of(c.deck.system.replicas), c.correlations->longest(),
+          static_cast<double>(c.deck.run.steps / section.every));
+    }
+    if (numbers <= analysis::kMostCorrelationNumbers) return;
+    throw InputError(fmt::format(
+        "correlations in time of {} schemes are {:.2g} numbers to remember, and at most {:.0e} are "
+        "allowed; compare fewer, or change every, length_ps or replicas of [observe.correlation]",
+        contestants_.size(), numbers, analysis::kMostCorrelationNumbers));
+  }
+
   /// Of the first variant that has none yet: that of an earlier one, where these are the same.
   /// @throws StartInterrupted
   std::shared_ptr<const Start> start_of(

@@ -479,6 +479,22 @@ TEST_F(Comparisons, TellHowMoleculesTurn) {
   ASSERT_EQ(run(kInputs + "water7-modern.toml", compared).code, 0) << read_text(log_);
   EXPECT_TRUE(contains(read_text(log_), "settle:timestep_fs=5: there are no correlations"));
   EXPECT_FALSE(std::filesystem::exists(out_ + "/correlation.svg"));
+
+  // One window of one replica has no error.
+  compared = more;
+  compared.insert(compared.end(), {"--schemes", "settle,shake", "--overwrite", "--set",
+                                   "system.replicas=1", "--set", "run.steps=180"});
+  ASSERT_EQ(run(kInputs + "water7-modern.toml", compared).code, 0) << read_text(log_);
+  EXPECT_TRUE(contains(read_text(log_), " +- ?, +")) << read_text(log_);
+  EXPECT_TRUE(contains(read_text(log_), " +- ? %")) << read_text(log_);
+  // Each scheme has its own numbers: together they are too many.
+  compared = more;
+  compared.insert(compared.end(), {"--schemes", "settle,shake,rattle", "--overwrite", "--set",
+                                   "system.replicas=200", "--set", "observe.correlation.every=1",
+                                   "--set", "observe.correlation.length_ps=30"});
+  EXPECT_EQ(run(kInputs + "water7-modern.toml", compared).code, 2);
+  EXPECT_TRUE(contains(read_text(log_), "correlations in time of 3 schemes are"))
+      << read_text(log_);
 }
 
 TEST_F(Comparisons, NameTheSectionsThatTheyDoNotUse) {
