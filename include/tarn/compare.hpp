@@ -80,7 +80,8 @@ struct SchemeResult {
   double momentum_max_Da_A_per_ps = kNone, angular_momentum_max_Da_A2_per_ps = kNone;  ///< likewise
   /// With [observe.correlation], else empty: correlation times, as in averages.csv.
   std::vector<AveragedQuantity> correlation_times{};
-  std::int64_t departed_replicas = 0;  ///< that a molecule left; 0 behind a wall
+  double correlation_interval_fs = 0.0;  ///< from one sample of them to the next
+  std::int64_t departed_replicas = 0;    ///< that a molecule left; 0 behind a wall
   std::int64_t steps = 0;
   double timestep_fs = 0.0;
   std::vector<BlowUp> blow_ups;
@@ -172,7 +173,8 @@ std::vector<CheapestMechanicsScheme> cheapest_schemes(
 /// by scheme) and the picture `rdf.svg`, which leaves out schemes that have lost all replicas, and
 /// `compare.json` with the deck, the schemes and how it ended. Of a deck with [observe.correlation]
 /// there are `correlation.csv` (time correlation functions, scheme after scheme),
-/// `correlation_times.csv` (a row a scheme) and `correlation.svg`.
+/// `correlation_times.csv` (a row a scheme) and `correlation.svg`, without schemes that have lost
+/// all replicas.
 ///
 /// With CompareOptions::steps the first of the schemes is the reference, which has other noise and
 /// twice the replicas, unless the deck's state or its baths allow no other number; each of the

@@ -224,10 +224,11 @@ void TimeCorrelation::restore(std::span<const double> memory) {
   MemoryReader::require(numbers.empty());
 }
 
-double correlation_numbers(double molecules, int replicas, std::size_t longest, double samples) {
+double correlation_numbers(double molecules, int followed, int replicas, std::size_t longest,
+                           double samples) {
   const auto lags = static_cast<double>(longest);
   const double windows = samples / static_cast<double>(TimeCorrelation::window_samples(longest));
-  return replicas * TimeCorrelation::usual_numbers(molecules, lags) +
+  return followed * TimeCorrelation::usual_numbers(molecules, lags) +
          static_cast<double>(kCorrelations) * (lags + 2.0) *
              PooledBlocking::of_replicas(replicas).most_numbers(windows);
 }

@@ -172,6 +172,9 @@ const AveragedQuantity* time_of(const SchemeResult& s, std::string_view quantity
   return found == s.correlation_times.end() ? nullptr : &*found;
 }
 
+constexpr std::string_view kBondTime = "bond_time_ps";
+const char* marked(const AveragedQuantity& a) { return a.converged ? "" : " *"; }
+
 /// "0.522 +- 0.003, +3.6 +- 0.7 %": a time, and how much more it is than that of the first scheme.
 std::string time_text(const SchemeResult& own, const SchemeResult& first,
                       std::string_view quantity) {
@@ -184,12 +187,17 @@ std::string time_text(const SchemeResult& own, const SchemeResult& first,
   const int digits = time->error > 0.0 ? analysis::decimals_for(time->error) : 3;
   const std::string text = mean_text({time->mean, error_of(*time)}, digits);
   const AveragedQuantity* other = time_of(first, quantity);
-  if (&own == &first || other == nullptr) return text;
+  const bool alike = own.correlation_interval_fs == first.correlation_interval_fs;
+  if (&own == &first || other == nullptr || !first.blow_ups.empty() ||
+      (quantity == kBondTime && !alike)) {
+    return text + marked(*time);
+  }
   const double ratio = time->mean / other->mean;
   const double error =
       ratio * std::hypot(error_of(*time) / time->mean, error_of(*other) / other->mean);
-  return fmt::format("{}, {:+.1f} +- {} %", text, 100.0 * (ratio - 1.0),
-                     std::isfinite(error) ? fmt::format("{:.1f}", 100.0 * error) : "?");
+  return fmt::format("{}, {:+.1f} +- {} %{}", text, 100.0 * (ratio - 1.0),
+                     std::isfinite(error) ? fmt::format("{:.1f}", 100.0 * error) : "?",
+                     marked(*time));
 }
 
 /// Some of the correlation times, where the deck has [observe.correlation].
@@ -199,7 +207,7 @@ void print_correlation_times(std::FILE* out, const CompareResult& result) {
   };
   constexpr std::array<Told, 3> all{{{"oh_p2_time_ps", "time of O-H, P2 / ps"},
                                      {"dipole_p1_time_ps", "of dipoles, P1 / ps"},
-                                     {"bond_time_ps", "hydrogen bonds last / ps"}}};
+                                     {kBondTime, "hydrogen bonds last / ps"}}};
   const SchemeResult& first = result.schemes.front();
   std::vector<std::vector<std::string>> rows{{"scheme", "us for 1 ps"}};
   for (const Told& told : all) rows[0].emplace_back(told.heading);
@@ -212,6 +220,17 @@ void print_correlation_times(std::FILE* out, const CompareResult& result) {
   if (!known) return;
   fmt::print(out, "\n");
   print_table(out, rows);
+  for (const SchemeResult& s : result.schemes) {
+    if (std::ranges::all_of(s.correlation_times, &AveragedQuantity::converged)) continue;
+    fmt::print(out, "* too short for its correlation: the error is a lower bound\n");
+    break;
+  }
+}
+
+/// To stand behind the names of other tables.
+std::string correlation_tables(const Deck& deck, const CompareResult& result) {
+  if (!deck.correlation) return {};
+  return fmt::format(", {0}/correlation_times.csv, {0}/correlation.csv", result.out_dir);
 }
 
 /// Errors beside costs, of runs with several steps.
@@ -364,7 +383,8 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
       print_correlation_times(out, result);
       fmt::print(out, "\n");
       print_energy_orders(out, result);
-      fmt::print(out, "\nTables: {0}/compare.csv, {0}/orders.csv, {0}/rdf.csv\n", result.out_dir);
+      fmt::print(out, "\nTables: {0}/compare.csv, {0}/orders.csv, {0}/rdf.csv{1}\n", result.out_dir,
+                 correlation_tables(deck, result));
       for (const std::string& picture : result.pictures) fmt::print(out, "Picture: {}\n", picture);
       return;
     }
@@ -375,9 +395,7 @@ void compare(const Arguments& a, Events& events, int& exit_code) {
              "would be of equal distributions.\n",
              result.schemes.front().label);
   fmt::print(out, "Tables: {0}/compare.csv, {0}/rdf.csv{1}\n", result.out_dir,
-             deck.correlation
-                 ? fmt::format(", {0}/correlation_times.csv, {0}/correlation.csv", result.out_dir)
-                 : "");
+             correlation_tables(deck, result));
   for (const std::string& picture : result.pictures) fmt::print(out, "Picture: {}\n", picture);
 }
 

@@ -76,17 +76,27 @@ double jackknife_error(const Distances& a, const Distances& b) {
 
 }  // namespace
 
+namespace {
+
+/// Steps of an interval that is `every` of the steps of another deck.
+std::int64_t steps_in(std::int64_t every, const Deck& of, const Deck& own) {
+  const double interval_fs = static_cast<double>(every) * of.integrator.timestep_fs;
+  return std::max<std::int64_t>(1, std::llround(interval_fs / own.integrator.timestep_fs));
+}
+
+}  // namespace
+
+void correlate_as_often(const Deck& deck, Deck& own) {
+  if (own.correlation) own.correlation->every = steps_in(own.correlation->every, deck, own);
+}
+
 Deck with_scheme_and_step(const Deck& deck, const std::string& scheme, double timestep_fs) {
   Deck own = with_scheme(deck, fmt::format("{}:timestep_fs={}", scheme, timestep_fs));
-  const auto looks = [&](std::int64_t every) {
-    const double interval_fs = static_cast<double>(every) * deck.integrator.timestep_fs;
-    return std::max<std::int64_t>(1, std::llround(interval_fs / timestep_fs));
-  };
   if (!own.energies) own.energies = ObserveEnergies{};
   if (!own.rdf) own.rdf = ObserveRdf{};
-  own.energies->every = looks(own.energies->every);
-  own.rdf->every = looks(own.rdf->every);
-  if (own.correlation) own.correlation->every = looks(own.correlation->every);
+  own.energies->every = steps_in(own.energies->every, deck, own);
+  own.rdf->every = steps_in(own.rdf->every, deck, own);
+  correlate_as_often(deck, own);
   return own;
 }
 

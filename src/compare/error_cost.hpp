@@ -18,6 +18,10 @@ namespace tarn {
 /// @throws InputError
 Deck with_scheme_and_step(const Deck& deck, const std::string& scheme, double timestep_fs);
 
+/// Gives a deck with another step correlations whose samples are as far apart in time as those of
+/// `deck`, as far as its step allows.
+void correlate_as_often(const Deck& deck, Deck& own);
+
 /// Total variation of two histograms; its error by leaving out one group of replicas of the one and
 /// of the other after the other (jackknife). It is never negative, and of equal distributions it is
 /// noise_of_total_variation(): below some twice that nothing is seen, whatever the error. The error

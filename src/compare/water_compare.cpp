@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "contestant.hpp"
+#include "deck/notes.hpp"
 #include "energy_conservation.hpp"
 #include "error_cost.hpp"
 #include "run/blow_up.hpp"
@@ -114,9 +115,11 @@ class Comparison {
         us_per_ps_(variants.size()) {
     tell_what_is_left_out();
     std::vector<std::shared_ptr<const Start>> starts;
-    for (std::size_t k = 0; k < variants.size(); ++k) {
-      const Variant& v = variants[k];
+    for (const Variant& v : variants) {
       starts.push_back(start_of(variants, starts));
+      if (starts.size() == 1) {
+        refuse_too_many_correlations(variants, starts.front()->state.molecules);
+      }
       contestants_.push_back(make_contestant(v.deck, v.label, *starts.back()));
       curves_.push_back(v.curve);
       for (const std::string& note : starts.back()->notes) warn(v.label + ": " + note);
@@ -131,7 +134,7 @@ class Comparison {
     }
     result_.device = contestants_.front().engine->description();
     molecules_ = contestants_.front().molecules;
-    refuse_too_many_correlations();
+    if (deck_.correlation) tell_of_correlations();
   }
 
   void go() {
@@ -168,20 +171,39 @@ class Comparison {
   }
   /// A run may have as many as fit; here each scheme has its own.
   /// @throws InputError
-  void refuse_too_many_correlations() const {
-    if (!deck_.correlation) return;
+  static void refuse_too_many_correlations(const std::vector<Variant>& variants, int molecules) {
     double numbers = 0.0;
-    for (const Contestant& c : contestants_) {
-      const ObserveCorrelation& section = *c.deck.correlation;
+    for (const Variant& v : variants) {
+      if (!v.deck.correlation) return;
+      const ObserveCorrelation& section = *v.deck.correlation;
+      const int replicas = section.replicas.of(v.deck.system.replicas);
       numbers += analysis::correlation_numbers(
-          c.molecules, section.replicas.of(c.deck.system.replicas), c.correlations->longest(),
-          static_cast<double>(c.deck.run.steps / section.every));
+          molecules, replicas, replicas, correlation_lags(section, v.deck.integrator.timestep_fs),
+          static_cast<double>(v.deck.run.steps / section.every));
     }
     if (numbers <= analysis::kMostCorrelationNumbers) return;
     throw InputError(fmt::format(
         "correlations in time of {} schemes are {:.2g} numbers to remember, and at most {:.0e} are "
         "allowed; compare fewer, or change every, length_ps or replicas of [observe.correlation]",
-        contestants_.size(), numbers, analysis::kMostCorrelationNumbers));
+        variants.size(), numbers, analysis::kMostCorrelationNumbers));
+  }
+
+  /// What is wanted of correlations and cannot be had.
+  void tell_of_correlations() const {
+    const auto interval_fs = [](const Contestant& c) {
+      return static_cast<double>(c.deck.correlation->every) * c.deck.integrator.timestep_fs;
+    };
+    std::vector<std::string> others;
+    for (const Contestant& c : contestants_) {
+      if (const auto note = decks::note_on_correlation(c.deck)) warn(c.label + ": " + *note);
+      if (interval_fs(c) == interval_fs(contestants_.front())) continue;
+      others.push_back(fmt::format("{:g} fs ({})", interval_fs(c), c.label));
+    }
+    if (others.empty()) return;
+    warn(fmt::format(
+        "correlations have samples each {:g} fs ({}), but {}: how long hydrogen bonds last depends "
+        "on that, and is not compared; an interval that is a multiple of all steps mends it",
+        interval_fs(contestants_.front()), contestants_.front().label, fmt::join(others, ", ")));
   }
 
   /// Of the first variant that has none yet: that of an earlier one, where these are the same.
@@ -285,7 +307,11 @@ class Comparison {
       forget_numbers(s);
       return s;
     }
-    if (c.correlations) s.correlation_times = c.correlations->times();
+    if (c.correlations) {
+      s.correlation_times = c.correlations->times();
+      s.correlation_interval_fs =
+          static_cast<double>(c.deck.correlation->every) * c.deck.integrator.timestep_fs;
+    }
     if (wall_seconds_[k] > 0.0) {
       s.steps_per_second = static_cast<double>(replica_steps(c)) / wall_seconds_[k];
     }
@@ -489,6 +515,7 @@ class Comparison {
   void tell_correlations(const std::string& provenance) {
     std::vector<LabelledCorrelations> all;
     for (std::size_t k = 0; k < contestants_.size(); ++k) {
+      if (is_gone(contestants_[k])) continue;
       if (!contestants_[k].correlations->has_rows()) {
         warn(contestants_[k].label +
              ": there are no correlations, as no replica was seen over a whole window, some twice "

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <string_view>
@@ -67,22 +68,27 @@ void write_correlations(const std::vector<LabelledCorrelations>& all, const std:
 
 void write_correlation_times(const CompareResult& result, const std::string& provenance) {
   const std::string path = result.out_dir + "/correlation_times.csv";
-  std::vector<std::string> header{"scheme", "timestep_fs", "us_per_ps"};
+  std::vector<std::string> header{"scheme", "timestep_fs", "us_per_ps", "stopped_replicas",
+                                  "interval_fs"};
   const std::vector<std::string> names = Correlations::names_of_times();
   for (const std::string& name : names) {
-    header.push_back(name);
-    header.push_back(name + "_err");
+    for (const char* what : {"", "_err", "_converged"}) header.push_back(name + what);
   }
   io::CsvFormat csv(path, header);
-  std::string text = csv.head(provenance + "; integrals of the correlations up to the last row");
+  std::string text = csv.head(
+      provenance +
+      "; integrals of the correlations up to the last row; converged = 0: the error is a lower "
+      "bound");
   for (const SchemeResult& s : result.schemes) {
     csv.cell(std::string_view(s.label)).cell(s.timestep_fs).cell_or_nan(s.us_per_ps);
+    csv.cell(static_cast<std::int64_t>(s.blow_ups.size())).cell(s.correlation_interval_fs);
     for (const std::string& name : names) {
       constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
       const auto time = std::find_if(s.correlation_times.begin(), s.correlation_times.end(),
                                      [&](const AveragedQuantity& a) { return a.quantity == name; });
       const bool known = time != s.correlation_times.end();
       csv.cell_or_nan(known ? time->mean : kUnknown).cell_or_nan(known ? time->error : kUnknown);
+      csv.cell(std::int64_t{known && time->converged});
     }
     text += csv.row();
   }

@@ -87,6 +87,8 @@ std::vector<Variant> make_variants(const Deck& deck, const std::vector<std::stri
   } else {
     for (std::size_t k = 0; k < schemes.size(); ++k) {
       variants.push_back({schemes[k], with_scheme(deck, schemes[k]), k});
+      // What a bond does between two samples is not seen: they are as far apart for all.
+      correlate_as_often(deck, variants.back().deck);
     }
   }
   for (Variant& variant : variants) {

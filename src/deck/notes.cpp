@@ -69,11 +69,7 @@ void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
     add(note_on_rows(deck, "observe.spectrum", deck.spectrum->every, spectrum_samples(deck),
                      "resolution_per_cm coarser"));
   }
-  if (deck.correlation) {
-    const std::size_t lags = correlation_lags(*deck.correlation, integrator.timestep_fs);
-    add(note_on_rows(deck, "observe.correlation", deck.correlation->every,
-                     analysis::TimeCorrelation::samples_of_window(lags), "length_ps smaller"));
-  }
+  add(note_on_correlation(deck));
   if (deck.thermostat.kind == Thermostat::none && !deck.system.temperature_K &&
       deck.system.velocities == VelocityKind::maxwell) {
     notes.emplace_back(
@@ -86,6 +82,13 @@ void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
 }
 
 }  // namespace
+
+std::optional<std::string> note_on_correlation(const Deck& deck) {
+  if (!deck.correlation) return std::nullopt;
+  const std::size_t lags = correlation_lags(*deck.correlation, deck.integrator.timestep_fs);
+  return note_on_rows(deck, "observe.correlation", deck.correlation->every,
+                      analysis::TimeCorrelation::samples_of_window(lags), "length_ps smaller");
+}
 
 std::optional<std::string> note_on_stiff_wall(const Deck& deck) {
   if (!deck.confinement) return std::nullopt;

@@ -16,6 +16,10 @@ std::optional<std::string> note_on_stiff_wall(const Deck& deck);
 /// sample that counts; nothing where all have one.
 std::optional<std::string> note_on_samples(const Deck& deck);
 
+/// That the run after equilibration is too short for a row of time correlation functions; nothing
+/// where there are none, or no sample at all.
+std::optional<std::string> note_on_correlation(const Deck& deck);
+
 /// What a deck asks for and does not get, without being wrong: observers of more replicas than
 /// there are, a wall that its step cannot follow.
 std::vector<std::string> notes_on(const Deck& deck);

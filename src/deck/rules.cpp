@@ -671,7 +671,7 @@ std::optional<std::string> correlation_problem(const Deck& deck, std::int64_t mo
   const int replicas = section.replicas.of(deck.system.replicas);
   const std::size_t longest = correlation_lags(section, deck.integrator.timestep_fs);
   const double numbers =
-      analysis::correlation_numbers(static_cast<double>(molecules), replicas, longest,
+      analysis::correlation_numbers(static_cast<double>(molecules), replicas, replicas, longest,
                                     static_cast<double>(deck.run.steps / section.every));
   if (numbers <= analysis::kMostCorrelationNumbers) return std::nullopt;
   return fmt::format(

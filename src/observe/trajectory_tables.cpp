@@ -261,6 +261,7 @@ WaterModel model_of(const Deck& deck) {
 struct CorrelationPlan {
   ObserveCorrelation section;
   std::set<std::int64_t> replicas;
+  std::optional<std::string> note;  // on those that are not
 };
 
 /// @throws InputError for frames of several baths, at uneven times, too few, or too many to
@@ -293,8 +294,15 @@ CorrelationPlan plan_correlations(double length_ps, std::int64_t every, const Co
     throw InputError(fmt::format(
         "{} take {} frames of a replica at these intervals, and there are {}", what, needed, most));
   }
+  const auto left_out = contents.replicas - static_cast<std::int64_t>(plan.replicas.size());
+  if (left_out > 0) {
+    plan.note = fmt::format(
+        "{} of {} replicas have fewer than {} frames and are left out of correlation.csv", left_out,
+        contents.replicas, needed);
+  }
   const double numbers = analysis::correlation_numbers(
-      contents.molecules, static_cast<int>(plan.replicas.size()), lags, static_cast<double>(most));
+      contents.molecules, static_cast<int>(plan.replicas.size()),
+      static_cast<int>(contents.replicas), lags, static_cast<double>(most));
   if (numbers > analysis::kMostCorrelationNumbers) {
     throw InputError(fmt::format(
         "{} of {} replicas are {:.2g} numbers to remember, and at most {:.0e} are allowed; take a "
@@ -360,6 +368,12 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   deck.model = options.own_model;
   const WaterModel model = model_of(deck);
 
+  CorrelationPlan correlations;
+  if (options.correlation_ps) {
+    correlations = plan_correlations(*options.correlation_ps, options.frames.every, contents);
+    if (correlations.note) result.notes.push_back(*correlations.note);
+  }
+
   io::StagedFolder folder(options.folder);
   RunInfo info;
   info.out_dir = folder.path();
@@ -380,10 +394,8 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
                                       contents.replicas == 1)(info));
   observers.push_back(make_cluster(cluster, deck, info));
   observers.push_back(make_profile(profile, deck, info));
-  CorrelationPlan correlations;
   const Observer* correlation_observer = nullptr;
   if (options.correlation_ps) {
-    correlations = plan_correlations(*options.correlation_ps, options.frames.every, contents);
     observers.push_back(make_correlation(correlations.section, deck, info));
     correlation_observer = observers.back().get();
   }

@@ -444,7 +444,7 @@ TEST_F(Comparisons, TellHowMoleculesTurn) {
   }
   EXPECT_EQ(rows["settle"].size(), 21u);
   EXPECT_EQ(rows["shake"].size(), 21u);
-  EXPECT_EQ(rows["settle:timestep_fs=1"].size(), 41u) << "every five steps of 1 fs";
+  EXPECT_EQ(rows["settle:timestep_fs=1"].size(), 21u) << "as often as with 2 fs";
   const std::string of_run = read_text(folder_.file("run/correlation.csv"));
   for (const std::string& row : rows["settle"]) {
     EXPECT_TRUE(contains(of_run, "\n" + row + "\n")) << row;
@@ -479,6 +479,29 @@ TEST_F(Comparisons, TellHowMoleculesTurn) {
   ASSERT_EQ(run(kInputs + "water7-modern.toml", compared).code, 0) << read_text(log_);
   EXPECT_TRUE(contains(read_text(log_), "settle:timestep_fs=5: there are no correlations"));
   EXPECT_FALSE(std::filesystem::exists(out_ + "/correlation.svg"));
+
+  // 10 fs are no multiple of 3 fs: how long bonds last is not compared. Lost replicas have no
+  // times.
+  compared = more;
+  compared.insert(compared.end(), {"--schemes", "settle:timestep_fs=3,settle,verlet:timestep_fs=8",
+                                   "--overwrite", "--set", "run.steps=600"});
+  ASSERT_EQ(run(kInputs + "water7-modern.toml", compared).code, 3);
+  EXPECT_TRUE(contains(read_text(log_),
+                       "samples each 9 fs (settle:timestep_fs=3), but 10 fs (settle), 8 fs "
+                       "(verlet:timestep_fs=8): how long hydrogen bonds last"))
+      << read_text(log_);
+  rows.clear();
+  io::CsvReader of_some(out_ + "/correlation.csv");
+  for (std::vector<std::string_view> cells; of_some.next(cells);) {
+    rows[std::string(cells[0])].emplace_back(cells[1]);
+  }
+  EXPECT_EQ(rows.size(), 2u);
+  io::CsvReader three(out_ + "/correlation_times.csv");
+  std::vector<double> stopped;
+  for (std::vector<std::string_view> cells; three.next(cells);) {
+    stopped.push_back(three.number(cells[three.column("stopped_replicas")]));
+  }
+  EXPECT_EQ(stopped, (std::vector<double>{0.0, 0.0, 4.0}));
 
   // One window of one replica has no error.
   compared = more;

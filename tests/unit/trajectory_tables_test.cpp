@@ -171,7 +171,23 @@ TEST_F(TrajectoryTablesTest, CorrelationsAreThoseOfTheRun) {
   ASSERT_EQ(of_half.size(), 5u);
   EXPECT_NEAR(std::stod(of_half[4][0]), 0.16, 1e-12);
 
-  // What there is too little for, or no time of.
+  // Replicas that are too short are left out, and told.
+  const std::string text = read_text(options.files[1]);
+  std::size_t end = 0;
+  for (int line = 0; line < 14 * 10; ++line) end = text.find('\n', end) + 1;
+  write_text(folder_.file("short.xyz"), text.substr(0, end));
+  options.frames.every = 1;
+  options.correlation_ps = 0.2;
+  const std::vector<std::string> whole = options.files;
+  options.files = {whole[0], folder_.file("short.xyz"), whole[2]};
+  const std::vector<std::string> told = write_trajectory_tables(options).notes;
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told[0],
+            "1 of 3 replicas have fewer than 26 frames and are left out of correlation.csv");
+  options.files = whole;
+
+  // What there is too little for, or no time of; no folder is left of it.
+  options.folder = folder_.file("none");
   options.frames.every = 1;
   for (const double length_ps : {-1.0, 0.0, HUGE_VAL, std::nan("")}) {
     options.correlation_ps = length_ps;
@@ -194,6 +210,8 @@ TEST_F(TrajectoryTablesTest, CorrelationsAreThoseOfTheRun) {
   }
   options.files = {folder_.file("timeless.xyz")};
   // An analysis without them leaves none of an earlier one.
+  EXPECT_FALSE(std::filesystem::exists(options.folder));
+  options.folder = folder_.file("tables");
   options.correlation_ps.reset();
   write_trajectory_tables(options);
   EXPECT_FALSE(std::filesystem::exists(folder_.file("tables/correlation.csv")));

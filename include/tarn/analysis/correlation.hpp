@@ -110,9 +110,11 @@ class TimeCorrelation {
   std::deque<CorrelationWindow> windows_;  // those that have origins
 };
 
-/// Numbers that so many replicas with so many samples each take, with the sums behind error bars of
-/// each lag (PooledBlocking).
-double correlation_numbers(double molecules, int replicas, std::size_t longest, double samples);
+/// Numbers of so many replicas that are followed, with so many samples each, and of the sums behind
+/// error bars of each lag (PooledBlocking).
+/// @param replicas of which those are some
+double correlation_numbers(double molecules, int followed, int replicas, std::size_t longest,
+                           double samples);
 /// At most so many are allowed: 8 bytes each, in every checkpoint too.
 inline constexpr double kMostCorrelationNumbers = 1e8;
 
