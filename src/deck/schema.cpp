@@ -629,80 +629,29 @@ std::vector<Key> make_keys() {
       threads_row("CPU threads; 0: as many as there are processors for this process, or "
                   "`OMP_NUM_THREADS`. No result depends on it."),
 
-      row<&Deck::energies, &ObserveEnergies::every>({.section = "observe.energies",
-                                                     .name = "every",
-                                                     .type = Type::integer,
-                                                     .unit = "steps",
-                                                     .range = from_to(1, kMostSteps),
-                                                     .meaning = "Interval; step 0 is written."}),
-      row<&Deck::energies, &ObserveEnergies::replicas>({.section = "observe.energies",
-                                                        .name = "replicas",
-                                                        .type = Type::selection,
-                                                        .range = from_to(1, kMaxReplicas),
-                                                        .words = selection,
-                                                        .meaning = selection_meaning}),
-      row<&Deck::conservation, &ObserveConservation::every>(
-          {.section = "observe.conservation",
-           .name = "every",
-           .type = Type::integer,
-           .unit = "steps",
-           .range = from_to(1, kMostSteps),
-           .meaning = "Interval; step 0 is written."}),
-      row<&Deck::conservation, &ObserveConservation::replicas>({.section = "observe.conservation",
-                                                                .name = "replicas",
-                                                                .type = Type::selection,
-                                                                .range = from_to(1, kMaxReplicas),
-                                                                .words = selection,
-                                                                .meaning = selection_meaning}),
-      row<&Deck::heat, &ObserveHeat::every>({.section = "observe.heat",
-                                             .name = "every",
-                                             .type = Type::integer,
-                                             .unit = "steps",
-                                             .range = from_to(1, kMostSteps),
-                                             .meaning = "Interval; step 0 is written."}),
-      row<&Deck::heat, &ObserveHeat::replicas>({.section = "observe.heat",
-                                                .name = "replicas",
-                                                .type = Type::selection,
-                                                .range = from_to(1, kMaxReplicas),
-                                                .words = selection,
-                                                .meaning = selection_meaning}),
-      row<&Deck::temperatures, &ObserveTemperatures::every>(
-          {.section = "observe.temperatures",
-           .name = "every",
-           .type = Type::integer,
-           .unit = "steps",
-           .range = from_to(1, kMostSteps),
-           .meaning = "Interval; step 0 is written."}),
-      row<&Deck::temperatures, &ObserveTemperatures::replicas>({.section = "observe.temperatures",
-                                                                .name = "replicas",
-                                                                .type = Type::selection,
-                                                                .range = from_to(1, kMaxReplicas),
-                                                                .words = selection,
-                                                                .meaning = selection_meaning}),
-      row<&Deck::geometry, &ObserveGeometry::every>({.section = "observe.geometry",
-                                                     .name = "every",
-                                                     .type = Type::integer,
-                                                     .unit = "steps",
-                                                     .range = from_to(1, kMostSteps),
-                                                     .meaning = "Interval; step 0 is written."}),
-      row<&Deck::geometry, &ObserveGeometry::replicas>({.section = "observe.geometry",
-                                                        .name = "replicas",
-                                                        .type = Type::selection,
-                                                        .range = from_to(1, kMaxReplicas),
-                                                        .words = selection,
-                                                        .meaning = selection_meaning}),
-      row<&Deck::cluster, &ObserveCluster::every>({.section = "observe.cluster",
-                                                   .name = "every",
-                                                   .type = Type::integer,
-                                                   .unit = "steps",
-                                                   .range = from_to(1, kMostSteps),
-                                                   .meaning = "Interval; step 0 is written."}),
-      row<&Deck::cluster, &ObserveCluster::replicas>({.section = "observe.cluster",
-                                                      .name = "replicas",
-                                                      .type = Type::selection,
-                                                      .range = from_to(1, kMaxReplicas),
-                                                      .words = selection,
-                                                      .meaning = selection_meaning}),
+      every_row<&Deck::energies, &ObserveEnergies::every>("observe.energies",
+                                                          "Interval; step 0 is written."),
+      replicas_row<&Deck::energies, &ObserveEnergies::replicas>("observe.energies", selection,
+                                                                selection_meaning),
+      every_row<&Deck::conservation, &ObserveConservation::every>("observe.conservation",
+                                                                  "Interval; step 0 is written."),
+      replicas_row<&Deck::conservation, &ObserveConservation::replicas>(
+          "observe.conservation", selection, selection_meaning),
+      every_row<&Deck::heat, &ObserveHeat::every>("observe.heat", "Interval; step 0 is written."),
+      replicas_row<&Deck::heat, &ObserveHeat::replicas>("observe.heat", selection,
+                                                        selection_meaning),
+      every_row<&Deck::temperatures, &ObserveTemperatures::every>("observe.temperatures",
+                                                                  "Interval; step 0 is written."),
+      replicas_row<&Deck::temperatures, &ObserveTemperatures::replicas>(
+          "observe.temperatures", selection, selection_meaning),
+      every_row<&Deck::geometry, &ObserveGeometry::every>("observe.geometry",
+                                                          "Interval; step 0 is written."),
+      replicas_row<&Deck::geometry, &ObserveGeometry::replicas>("observe.geometry", selection,
+                                                                selection_meaning),
+      every_row<&Deck::cluster, &ObserveCluster::every>("observe.cluster",
+                                                        "Interval; step 0 is written."),
+      replicas_row<&Deck::cluster, &ObserveCluster::replicas>("observe.cluster", selection,
+                                                              selection_meaning),
       row<&Deck::cluster, &ObserveCluster::lindemann>(
           {.section = "observe.cluster",
            .name = "lindemann",
@@ -711,12 +660,8 @@ std::vector<Key> make_keys() {
            .meaning = "Also the Lindemann index of each replica up to each row, from the end of "
                       "the equilibration on. It remembers every pair of molecules: at most 10⁷ of "
                       "all replicas together."}),
-      row<&Deck::multipliers, &ObserveMultipliers::every>({.section = "observe.multipliers",
-                                                           .name = "every",
-                                                           .type = Type::integer,
-                                                           .unit = "steps",
-                                                           .range = from_to(1, kMostSteps),
-                                                           .meaning = "Interval between rows."}),
+      every_row<&Deck::multipliers, &ObserveMultipliers::every>("observe.multipliers",
+                                                                "Interval between rows."),
       row<&Deck::multipliers, &ObserveMultipliers::window_steps>(
           {.section = "observe.multipliers",
            .name = "window_steps",
@@ -725,19 +670,11 @@ std::vector<Key> make_keys() {
            .range = from_to(1, 100001),
            .meaning = "Each row is the mean over this odd number of steps about it; 1: the value "
                       "at that step."}),
-      row<&Deck::multipliers, &ObserveMultipliers::replicas>(
-          {.section = "observe.multipliers",
-           .name = "replicas",
-           .type = Type::selection,
-           .range = from_to(1, kMaxReplicas),
-           .words = {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"}},
-           .meaning = "Which replicas: all, or the first n (all of them if there are fewer)."}),
-      row<&Deck::rdf, &ObserveRdf::every>({.section = "observe.rdf",
-                                           .name = "every",
-                                           .type = Type::integer,
-                                           .unit = "steps",
-                                           .range = from_to(1, kMostSteps),
-                                           .meaning = "Interval between counts."}),
+      replicas_row<&Deck::multipliers, &ObserveMultipliers::replicas>(
+          "observe.multipliers",
+          {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"}},
+          "Which replicas: all, or the first n (all of them if there are fewer)."),
+      every_row<&Deck::rdf, &ObserveRdf::every>("observe.rdf", "Interval between counts."),
       row<&Deck::rdf, &ObserveRdf::pairs>(
           {.section = "observe.rdf",
            .name = "pairs",
@@ -755,12 +692,8 @@ std::vector<Key> make_keys() {
                                           .type = Type::integer,
                                           .range = from_to(1, 100000),
                                           .meaning = "Number of bins, of equal width."}),
-      row<&Deck::profile, &ObserveProfile::every>({.section = "observe.profile",
-                                                   .name = "every",
-                                                   .type = Type::integer,
-                                                   .unit = "steps",
-                                                   .range = from_to(1, kMostSteps),
-                                                   .meaning = "Interval between samples."}),
+      every_row<&Deck::profile, &ObserveProfile::every>("observe.profile",
+                                                        "Interval between samples."),
       row<&Deck::profile, &ObserveProfile::r_max_A>({.section = "observe.profile",
                                                      .name = "r_max_A",
                                                      .type = Type::number,
@@ -773,14 +706,10 @@ std::vector<Key> make_keys() {
            .type = Type::integer,
            .range = from_to(1, 1000),
            .meaning = "Number of shells, of equal thickness."}),
-      row<&Deck::spectrum, &ObserveSpectrum::every>(
-          {.section = "observe.spectrum",
-           .name = "every",
-           .type = Type::integer,
-           .unit = "steps",
-           .range = from_to(1, kMostSteps),
-           .meaning = "Interval between samples. The spectrum ends at 16678 cm⁻¹ fs over the time "
-                      "between two, and what is faster folds back below: with 1 nothing can."}),
+      every_row<&Deck::spectrum, &ObserveSpectrum::every>(
+          "observe.spectrum",
+          "Interval between samples. The spectrum ends at 16678 cm⁻¹ fs over the time "
+          "between two, and what is faster folds back below: with 1 nothing can."),
       row<&Deck::spectrum, &ObserveSpectrum::resolution_per_cm>(
           {.section = "observe.spectrum",
            .name = "resolution_per_cm",
@@ -790,22 +719,15 @@ std::vector<Key> make_keys() {
            .meaning = "Width at half height of an infinitely sharp line, or somewhat less. A "
                       "segment takes 48 ps cm⁻¹ over it, 9.6 ps with 5, and at least 16 samples; "
                       "rows are 0.69 of it apart."}),
-      row<&Deck::spectrum, &ObserveSpectrum::replicas>(
-          {.section = "observe.spectrum",
-           .name = "replicas",
-           .type = Type::selection,
-           .range = from_to(1, kMaxReplicas),
-           .words = {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"}},
-           .meaning = "Which replicas: all, or the first n (all of them if there are fewer). All "
-                      "that are taken are averaged."}),
-      row<&Deck::correlation, &ObserveCorrelation::every>(
-          {.section = "observe.correlation",
-           .name = "every",
-           .type = Type::integer,
-           .unit = "steps",
-           .range = from_to(1, kMostSteps),
-           .meaning = "Interval between samples, and between rows. Hydrogen bonds that break for "
-                      "less are not seen to break."}),
+      replicas_row<&Deck::spectrum, &ObserveSpectrum::replicas>(
+          "observe.spectrum",
+          {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"}},
+          "Which replicas: all, or the first n (all of them if there are fewer). All "
+          "that are taken are averaged."),
+      every_row<&Deck::correlation, &ObserveCorrelation::every>(
+          "observe.correlation",
+          "Interval between samples, and between rows. Hydrogen bonds that break for "
+          "less are not seen to break."),
       row<&Deck::correlation, &ObserveCorrelation::length_ps>(
           {.section = "observe.correlation",
            .name = "length_ps",
@@ -816,28 +738,17 @@ std::vector<Key> make_keys() {
                "The longest time, to the nearest multiple of the interval, and at least one. "
                "There is an origin each sixteenth of it, or at each sample; sixteen origins "
                "and the time behind them, some twice `length_ps`, give the first rows."}),
-      row<&Deck::correlation, &ObserveCorrelation::replicas>(
-          {.section = "observe.correlation",
-           .name = "replicas",
-           .type = Type::selection,
-           .range = from_to(1, kMaxReplicas),
-           .words = {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"}},
-           .meaning = "Which replicas: all, or the first n (all of them if there are fewer). All "
-                      "that are taken are averaged."}),
-      row<&Deck::minima, &ObserveMinima::every>({.section = "observe.minima",
-                                                 .name = "every",
-                                                 .type = Type::integer,
-                                                 .unit = "steps",
-                                                 .range = from_to(1, kMostSteps),
-                                                 .meaning = "Interval; step 0 is written."}),
-      row<&Deck::minima, &ObserveMinima::replicas>(
-          {.section = "observe.minima",
-           .name = "replicas",
-           .type = Type::selection,
-           .range = from_to(1, kMaxReplicas),
-           .words = selection,
-           .meaning = "Which replicas have rows in `minima.csv`: all, the first n, or their mean "
-                      "with its standard error. All are quenched and counted."}),
+      replicas_row<&Deck::correlation, &ObserveCorrelation::replicas>(
+          "observe.correlation",
+          {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"}},
+          "Which replicas: all, or the first n (all of them if there are fewer). All "
+          "that are taken are averaged."),
+      every_row<&Deck::minima, &ObserveMinima::every>("observe.minima",
+                                                      "Interval; step 0 is written."),
+      replicas_row<&Deck::minima, &ObserveMinima::replicas>(
+          "observe.minima", selection,
+          "Which replicas have rows in `minima.csv`: all, the first n, or their mean "
+          "with its standard error. All are quenched and counted."),
       row<&Deck::minima, &ObserveMinima::isomers>(
           {.section = "observe.minima",
            .name = "isomers",
@@ -845,13 +756,8 @@ std::vector<Key> make_keys() {
            .range = from_to(1, 1000),
            .meaning = "How many minima are counted, the lowest. Those nearer than 10⁻⁷ kcal/mol "
                       "are one, as mirror images are."}),
-      row<&Deck::trajectory, &ObserveTrajectory::every>(
-          {.section = "observe.trajectory",
-           .name = "every",
-           .type = Type::integer,
-           .unit = "steps",
-           .range = from_to(1, kMostSteps),
-           .meaning = "Interval; step 0 is written."}),
+      every_row<&Deck::trajectory, &ObserveTrajectory::every>("observe.trajectory",
+                                                              "Interval; step 0 is written."),
       row<&Deck::trajectory, &ObserveTrajectory::format>({.section = "observe.trajectory",
                                                           .name = "format",
                                                           .type = Type::word,
@@ -865,22 +771,16 @@ std::vector<Key> make_keys() {
                "Whether frames have velocities too: those of the scheme at the end of the "
                "step, on the constraints for rigid ones. In Å/akma, GRO and TRR nm/ps, H5MD Å/ps.",
            .used_with = {"observe.trajectory.format", formats_with_velocities()}}),
-      row<&Deck::trajectory, &ObserveTrajectory::replicas>(
-          {.section = "observe.trajectory",
-           .name = "replicas",
-           .type = Type::selection,
-           .range = from_to(1, kMaxReplicas),
-           .words = {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"},
-                     {"mean", kRefused, "the mean of trajectories is no trajectory"}},
-           .meaning = "Which replicas: all, or the first n (all of them if there are fewer)."}),
-      row<&Deck::final_structures, &ObserveFinal::replicas>(
-          {.section = "observe.final",
-           .name = "replicas",
-           .type = Type::selection,
-           .range = from_to(1, kMaxReplicas),
-           .words = {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"},
-                     {"mean", kRefused, "the mean of structures is no structure"}},
-           .meaning = "Which replicas: all, or the first n (all of them if there are fewer)."}),
+      replicas_row<&Deck::trajectory, &ObserveTrajectory::replicas>(
+          "observe.trajectory",
+          {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"},
+           {"mean", kRefused, "the mean of trajectories is no trajectory"}},
+          "Which replicas: all, or the first n (all of them if there are fewer)."),
+      replicas_row<&Deck::final_structures, &ObserveFinal::replicas>(
+          "observe.final",
+          {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"},
+           {"mean", kRefused, "the mean of structures is no structure"}},
+          "Which replicas: all, or the first n (all of them if there are fewer)."),
 
       row<&Deck::checkpoint, &CheckpointSection::every>(
           {.section = "checkpoint",

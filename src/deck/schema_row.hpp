@@ -142,6 +142,27 @@ constexpr Range above_to(double low, double high) {
   return {.low = low, .high = high, .low_open = true};
 }
 
+/// How often an observer looks.
+template <auto section, auto field>
+Key every_row(std::string_view name, std::string_view meaning) {
+  return row<section, field>({.section = name,
+                              .name = "every",
+                              .type = Type::integer,
+                              .unit = "steps",
+                              .range = from_to(1, kMostSteps),
+                              .meaning = meaning});
+}
+/// The replicas that an observer looks at. @param words beside a number
+template <auto section, auto field>
+Key replicas_row(std::string_view name, std::vector<Word> words, std::string_view meaning) {
+  return row<section, field>({.section = name,
+                              .name = "replicas",
+                              .type = Type::selection,
+                              .range = from_to(1, kMaxReplicas),
+                              .words = std::move(words),
+                              .meaning = meaning});
+}
+
 /// run.threads, of both tables.
 inline Key threads_row(std::string_view meaning) {
   return row<&Deck::run, &RunSection::threads>({.section = "run",
