@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -81,7 +82,9 @@ struct SchemeResult {
   /// With [observe.correlation], else empty: correlation times, as in averages.csv.
   std::vector<AveragedQuantity> correlation_times{};
   double correlation_interval_fs = 0.0;  ///< from one sample of them to the next
-  std::int64_t departed_replicas = 0;    ///< that a molecule left; 0 behind a wall
+  /// One of the times by its name; null where there is none.
+  const AveragedQuantity* correlation_time(std::string_view quantity) const;
+  std::int64_t departed_replicas = 0;  ///< that a molecule left; 0 behind a wall
   std::int64_t steps = 0;
   double timestep_fs = 0.0;
   std::vector<BlowUp> blow_ups;

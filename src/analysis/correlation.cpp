@@ -76,14 +76,15 @@ TimeCorrelation::Configuration TimeCorrelation::configuration(
   const std::size_t n = molecules_;
   Configuration c;
   c.vectors.resize(3 * kVectors * n);
-  const auto put = [&](std::size_t vector, std::size_t m, const std::array<double, 3>& d,
-                       bool is_direction) {
-    const double length = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-    for (std::size_t k = 0; k < 3; ++k) {
-      c.vectors[(3 * vector + k) * n + m] = is_direction ? d[k] / length : d[k];
-    }
+  using Vector = std::array<double, 3>;
+  const auto put = [&](std::size_t vector, std::size_t m, const Vector& d) {
+    for (std::size_t k = 0; k < 3; ++k) c.vectors[(3 * vector + k) * n + m] = d[k];
   };
-  std::array<double, 3> centre{};
+  const auto direction = [](const Vector& d) -> Vector {
+    const double length = std::sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    return {d[0] / length, d[1] / length, d[2] / length};
+  };
+  Vector centre{};
   for (std::size_t m = 0; m < n; ++m) {
     for (std::size_t k = 0; k < 3; ++k) {
       const double* const at = &positions_A[9 * m + k];
@@ -91,7 +92,7 @@ TimeCorrelation::Configuration TimeCorrelation::configuration(
     }
   }
   for (std::size_t m = 0; m < n; ++m) {
-    std::array<double, 3> oh1, oh2, hh, dipole, from_centre;
+    Vector oh1, oh2, hh, dipole, from_centre;
     for (std::size_t k = 0; k < 3; ++k) {
       const double* const at = &positions_A[9 * m + k];
       oh1[k] = at[3] - at[0];
@@ -100,11 +101,11 @@ TimeCorrelation::Configuration TimeCorrelation::configuration(
       dipole[k] = oh1[k] + oh2[k];
       from_centre[k] = at[0] - centre[k];
     }
-    put(0, m, oh1, true);
-    put(1, m, oh2, true);
-    put(2, m, hh, true);
-    put(3, m, dipole, true);
-    put(kTurning, m, from_centre, false);
+    put(0, m, direction(oh1));
+    put(1, m, direction(oh2));
+    put(2, m, direction(hh));
+    put(3, m, direction(dipole));
+    put(kTurning, m, from_centre);
   }
   for (const HydrogenBond& bond : hydrogen_bonds(positions_A)) {
     const auto [i, j] = std::minmax(bond.donor, bond.acceptor);

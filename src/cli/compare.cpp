@@ -165,20 +165,13 @@ void print_cheapest(std::FILE* out, const std::vector<CheapestScheme>& all) {
   }
 }
 
-const AveragedQuantity* time_of(const SchemeResult& s, std::string_view quantity) {
-  const auto found =
-      std::find_if(s.correlation_times.begin(), s.correlation_times.end(),
-                   [&](const AveragedQuantity& a) { return a.quantity == quantity; });
-  return found == s.correlation_times.end() ? nullptr : &*found;
-}
-
 constexpr std::string_view kBondTime = "bond_time_ps";
 const char* marked(const AveragedQuantity& a) { return a.converged ? "" : " *"; }
 
 /// "0.522 +- 0.003, +3.6 +- 0.7 %": a time, and how much more it is than that of the first scheme.
 std::string time_text(const SchemeResult& own, const SchemeResult& first,
                       std::string_view quantity) {
-  const AveragedQuantity* time = time_of(own, quantity);
+  const AveragedQuantity* time = own.correlation_time(quantity);
   // What was sampled before replicas were lost is no time of the scheme.
   if (time == nullptr || !own.blow_ups.empty()) return "-";
   const auto error_of = [](const AveragedQuantity& a) {
@@ -186,7 +179,7 @@ std::string time_text(const SchemeResult& own, const SchemeResult& first,
   };
   const int digits = time->error > 0.0 ? analysis::decimals_for(time->error) : 3;
   const std::string text = mean_text({time->mean, error_of(*time)}, digits);
-  const AveragedQuantity* other = time_of(first, quantity);
+  const AveragedQuantity* other = first.correlation_time(quantity);
   const bool alike = own.correlation_interval_fs == first.correlation_interval_fs;
   if (&own == &first || other == nullptr || !first.blow_ups.empty() ||
       (quantity == kBondTime && !alike)) {

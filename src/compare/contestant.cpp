@@ -115,7 +115,7 @@ std::vector<std::string> end_notes(const Contestant& c) {
   add(note_on_equilibrium("potential_kcal_per_mol", rises_of(c.potential_of_bath)));
   const Rises temperature = rises_of(c.temperature_of_bath);
   add(note_on_equilibrium("temperature_K", temperature));
-  if (c.correlations && !c.correlations->note().empty()) notes.push_back(c.correlations->note());
+  if (c.correlations) add(c.correlations->note());
   if (c.deck.thermostat.kind == Thermostat::none) return notes;
   add(friction_warning(make_system(c.deck, c.molecules)));
   const auto drift = drift_of(temperature);

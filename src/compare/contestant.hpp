@@ -47,6 +47,10 @@ struct Contestant {
   EnergyConservation conservation;                                     ///< without a thermostat
   double constraint_max_A2 = 0.0;
   std::optional<Correlations> correlations;  ///< where the deck has [observe.correlation]
+  /// Where there are some.
+  double correlation_interval_fs() const {
+    return static_cast<double>(deck.correlation->every) * deck.integrator.timestep_fs;
+  }
   std::int64_t sample_every = 100;
   std::int64_t first_step = 0;  ///< that counts in averages
 

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "contestant.hpp"
+#include "deck/checker.hpp"
 #include "deck/notes.hpp"
 #include "energy_conservation.hpp"
 #include "error_cost.hpp"
@@ -173,14 +174,7 @@ class Comparison {
   /// @throws InputError
   static void refuse_too_many_correlations(const std::vector<Variant>& variants, int molecules) {
     double numbers = 0.0;
-    for (const Variant& v : variants) {
-      if (!v.deck.correlation) return;
-      const ObserveCorrelation& section = *v.deck.correlation;
-      const int replicas = section.replicas.of(v.deck.system.replicas);
-      numbers += analysis::correlation_numbers(
-          molecules, replicas, replicas, correlation_lags(section, v.deck.integrator.timestep_fs),
-          static_cast<double>(v.deck.run.steps / section.every));
-    }
+    for (const Variant& v : variants) numbers += decks::correlation_numbers(v.deck, molecules);
     if (numbers <= analysis::kMostCorrelationNumbers) return;
     throw InputError(fmt::format(
         "correlations in time of {} schemes are {:.2g} numbers to remember, and at most {:.0e} are "
@@ -190,20 +184,19 @@ class Comparison {
 
   /// What is wanted of correlations and cannot be had.
   void tell_of_correlations() const {
-    const auto interval_fs = [](const Contestant& c) {
-      return static_cast<double>(c.deck.correlation->every) * c.deck.integrator.timestep_fs;
-    };
+    const double first_fs = contestants_.front().correlation_interval_fs();
     std::vector<std::string> others;
     for (const Contestant& c : contestants_) {
       if (const auto note = decks::note_on_correlation(c.deck)) warn(c.label + ": " + *note);
-      if (interval_fs(c) == interval_fs(contestants_.front())) continue;
-      others.push_back(fmt::format("{:g} fs ({})", interval_fs(c), c.label));
+      const double interval_fs = c.correlation_interval_fs();
+      if (interval_fs == first_fs) continue;
+      others.push_back(fmt::format("{:g} fs ({})", interval_fs, c.label));
     }
     if (others.empty()) return;
     warn(fmt::format(
         "correlations have samples each {:g} fs ({}), but {}: how long hydrogen bonds last depends "
         "on that, and is not compared; an interval that is a multiple of all steps mends it",
-        interval_fs(contestants_.front()), contestants_.front().label, fmt::join(others, ", ")));
+        first_fs, contestants_.front().label, fmt::join(others, ", ")));
   }
 
   /// Of the first variant that has none yet: that of an earlier one, where these are the same.
@@ -309,8 +302,7 @@ class Comparison {
     }
     if (c.correlations) {
       s.correlation_times = c.correlations->times();
-      s.correlation_interval_fs =
-          static_cast<double>(c.deck.correlation->every) * c.deck.integrator.timestep_fs;
+      s.correlation_interval_fs = c.correlation_interval_fs();
     }
     if (wall_seconds_[k] > 0.0) {
       s.steps_per_second = static_cast<double>(replica_steps(c)) / wall_seconds_[k];
@@ -616,6 +608,11 @@ class Comparison {
 };
 
 }  // namespace
+
+const AveragedQuantity* SchemeResult::correlation_time(std::string_view quantity) const {
+  const auto found = std::ranges::find(correlation_times, quantity, &AveragedQuantity::quantity);
+  return found == correlation_times.end() ? nullptr : &*found;
+}
 
 std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& schemes) {
   std::vector<CheapestScheme> all;

@@ -1,8 +1,6 @@
 #include "water_correlations.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -27,21 +25,20 @@ constexpr std::array<Panel, 4> kPanels{{{"oh_p2", "O-H, P₂"},
                                         {"bonded_still", "bonded still"},
                                         {"displacement_A2", "displacement² (Å²)"}}};
 
+using Curves = std::array<io::Series, kPanels.size()>;
+
 /// Of each scheme by panel. The table is the one place that knows all columns.
-std::map<std::string, std::array<io::Series, kPanels.size()>> read_curves(const std::string& path) {
+std::map<std::string, Curves> read_curves(const std::string& path) {
   io::CsvReader csv(path);
-  std::map<std::string, std::array<io::Series, kPanels.size()>> all;
+  std::map<std::string, Curves> all;
   const std::size_t scheme = csv.column("scheme"), time = csv.column("time_ps");
-  for (std::vector<std::string_view> cells; csv.next(cells);) {
-    auto& curves = all[std::string(cells[scheme])];
+  std::array<std::size_t, kPanels.size()> columns{};
+  for (std::size_t p = 0; p < kPanels.size(); ++p) columns[p] = csv.column(kPanels[p].column);
+  for (Cells cells; csv.next(cells);) {
+    Curves& curves = all[std::string(cells[scheme])];
     for (std::size_t p = 0; p < kPanels.size(); ++p) {
-      const std::size_t column = csv.column(kPanels[p].column);
-      const double value = csv.number(cells[column]), error = csv.number(cells[column + 1]);
-      if (std::isnan(value)) continue;
-      curves[p].x.push_back(csv.number(cells[time]));
-      curves[p].y.push_back(value);
-      curves[p].low.push_back(value - error);
-      curves[p].high.push_back(value + error);
+      add_known_point(csv.number(cells[time]), csv.number(cells[columns[p]]),
+                      csv.number(cells[columns[p] + 1]), curves[p]);
     }
   }
   return all;
@@ -84,11 +81,9 @@ void write_correlation_times(const CompareResult& result, const std::string& pro
     csv.cell(static_cast<std::int64_t>(s.blow_ups.size())).cell(s.correlation_interval_fs);
     for (const std::string& name : names) {
       constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-      const auto time = std::find_if(s.correlation_times.begin(), s.correlation_times.end(),
-                                     [&](const AveragedQuantity& a) { return a.quantity == name; });
-      const bool known = time != s.correlation_times.end();
-      csv.cell_or_nan(known ? time->mean : kUnknown).cell_or_nan(known ? time->error : kUnknown);
-      csv.cell(std::int64_t{known && time->converged});
+      const AveragedQuantity* time = s.correlation_time(name);
+      csv.cell_or_nan(time ? time->mean : kUnknown).cell_or_nan(time ? time->error : kUnknown);
+      csv.cell(std::int64_t{time && time->converged});
     }
     text += csv.row();
   }
@@ -106,7 +101,7 @@ io::Drawing draw_correlations(const std::vector<LabelledCorrelations>& all,
   auto curves_of = read_curves(folder + "/correlation.csv");
   for (const LabelledCorrelations& scheme : all) {
     if (!scheme.is_drawn) continue;
-    auto& curves = curves_of[scheme.label];
+    Curves& curves = curves_of[scheme.label];
     for (std::size_t p = 0; p < kPanels.size(); ++p) {
       if (curves[p].x.size() < 2) continue;
       thin_behind_the_beginning(curves[p]);

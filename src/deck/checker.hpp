@@ -131,6 +131,8 @@ std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t rep
 /// What is wrong with the memory of a spectrum of that many molecules, if the deck has one.
 std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molecules);
 
+/// Numbers that the time correlation functions of that many molecules remember; 0 without them.
+double correlation_numbers(const Deck& deck, std::int64_t molecules);
 /// What is wrong with the time correlation functions of that many molecules, if the deck has them.
 std::optional<std::string> correlation_problem(const Deck& deck, std::int64_t molecules);
 

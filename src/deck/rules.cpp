@@ -665,19 +665,24 @@ std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molec
       samples, 9 * molecules, replicas, replicas == 1 ? "" : "s", velocities, sums, kMostNumbers);
 }
 
-std::optional<std::string> correlation_problem(const Deck& deck, std::int64_t molecules) {
-  if (!deck.correlation) return std::nullopt;
+double correlation_numbers(const Deck& deck, std::int64_t molecules) {
+  if (!deck.correlation) return 0.0;
   const ObserveCorrelation& section = *deck.correlation;
   const int replicas = section.replicas.of(deck.system.replicas);
-  const std::size_t longest = correlation_lags(section, deck.integrator.timestep_fs);
-  const double numbers =
-      analysis::correlation_numbers(static_cast<double>(molecules), replicas, replicas, longest,
-                                    static_cast<double>(deck.run.steps / section.every));
+  return analysis::correlation_numbers(static_cast<double>(molecules), replicas, replicas,
+                                       correlation_lags(section, deck.integrator.timestep_fs),
+                                       static_cast<double>(deck.run.steps / section.every));
+}
+
+std::optional<std::string> correlation_problem(const Deck& deck, std::int64_t molecules) {
+  const double numbers = correlation_numbers(deck, molecules);
   if (numbers <= analysis::kMostCorrelationNumbers) return std::nullopt;
+  const int replicas = deck.correlation->replicas.of(deck.system.replicas);
   return fmt::format(
       "{} samples up to length_ps are {:.2g} numbers of {} replica{}, with those for error bars, "
       "and at most {:.0e} are allowed; write a larger every, a shorter length_ps or replicas = n",
-      longest, numbers, replicas, replicas == 1 ? "" : "s", analysis::kMostCorrelationNumbers);
+      correlation_lags(*deck.correlation, deck.integrator.timestep_fs), numbers, replicas,
+      replicas == 1 ? "" : "s", analysis::kMostCorrelationNumbers);
 }
 
 std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecules) {

@@ -40,8 +40,8 @@ class CorrelationObserver final : public Observer {
   void finish() override;
   std::vector<AveragedQuantity> averages() const override { return correlations_.times(); }
   std::vector<std::string> notes() const override {
-    const std::string note = correlations_.note();
-    return note.empty() ? std::vector<std::string>{} : std::vector{note};
+    const auto note = correlations_.note();
+    return note ? std::vector{*note} : std::vector<std::string>{};
   }
   Pictures draw() override { return draw_correlation(info_.out_dir); }
 

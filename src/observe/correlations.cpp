@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <span>
 #include <string_view>
 
@@ -60,7 +59,9 @@ void Correlations::observe(const Frame& frame, int threads) {
   for (std::size_t r = 0; r < frame.live(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
     if (id >= replicas_) continue;
-    tasks.push_back({r, &clusters_.try_emplace(id, new_cluster()).first->second});
+    auto cluster = clusters_.find(id);
+    if (cluster == clusters_.end()) cluster = clusters_.emplace(id, new_cluster()).first;
+    tasks.push_back({r, &cluster->second});
   }
   std::vector<std::optional<CorrelationWindow>> whole(tasks.size());
   for_each_index(static_cast<std::int64_t>(tasks.size()), threads, [&](std::int64_t i) {
@@ -124,16 +125,16 @@ std::vector<std::string> Correlations::names_of_times() {
   return names;
 }
 
-std::string Correlations::note() const {
+std::optional<std::string> Correlations::note() const {
   std::vector<std::string> columns;
   for (std::size_t c = 0; c < kCorrelations; ++c) {
     if (kColumns[c].time.empty() || !(integrals_[c].samples() > 0.0)) continue;
     const analysis::Blocking at_the_end = means_[c][longest_].result();
     const double left = at_the_end.mean;
-    if (left - 2.0 * at_the_end.error > kLittleLeft)
-      columns.push_back(fmt::format("{} {:.2g}", kColumns[c].name, left));
+    if (left - 2.0 * at_the_end.error <= kLittleLeft) continue;
+    columns.push_back(fmt::format("{} {:.2g}", kColumns[c].name, left));
   }
-  if (columns.empty()) return {};
+  if (columns.empty()) return std::nullopt;
   return fmt::format(
       "correlation: after {:g} ps there is still left of {}: times are integrals up to there, too "
       "short by these shares at least, and mean nothing where it does not go down to 0 at all",

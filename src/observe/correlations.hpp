@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,8 +39,8 @@ class Correlations {
   std::vector<AveragedQuantity> times() const;
   /// All that there can be of them.
   static std::vector<std::string> names_of_times();
-  /// What is left of correlations at the longest lag, where it is much; empty: nothing to tell.
-  std::string note() const;
+  /// What is left of correlations at the longest lag, where it is much.
+  std::optional<std::string> note() const;
 
   /// What the first line of a table tells of the columns.
   static constexpr std::string_view kRemark =

@@ -113,6 +113,14 @@ Pictures pictures_of(io::Drawing drawing) {
   return pictures;
 }
 
+void add_known_point(double x, double y, double error, io::Series& series) {
+  if (std::isnan(y)) return;
+  series.x.push_back(x);
+  series.y.push_back(y);
+  series.low.push_back(y - error);
+  series.high.push_back(y + error);
+}
+
 void thin_behind_the_beginning(io::Series& series) {
   constexpr std::size_t kBeginning = 50, kOthers = 250;
   const std::size_t points = series.x.size();

@@ -43,6 +43,9 @@ Pictures pictures_of(io::Drawing drawing);
 /// What rows of a table of replicas begin with.
 inline constexpr std::array<std::string_view, 3> kRowColumns{"step", "time_ps", "replica"};
 
+/// Adds a point with its spread y +- error; none where y is not a number.
+void add_known_point(double x, double y, double error, io::Series& series);
+
 /// Leaves at most some 300 points of a curve that is smooth behind its beginning: all of the first
 /// ones, and each so many-th of the others.
 void thin_behind_the_beginning(io::Series& series);

@@ -313,20 +313,15 @@ Pictures draw_correlation(const std::string& folder, const io::PictureFormats& f
   Cells cells;
   while (csv.next(cells)) {
     for (std::size_t c = 0; c < curves.size(); ++c) {
-      const double value = csv.number(cells[columns[c]]);
-      const double error = csv.number(cells[columns[c] + 1]);
-      if (std::isnan(value)) continue;
-      series[c].x.push_back(csv.number(cells[0]));
-      series[c].y.push_back(value);
-      series[c].low.push_back(value - error);
-      series[c].high.push_back(value + error);
+      add_known_point(csv.number(cells[0]), csv.number(cells[columns[c]]),
+                      csv.number(cells[columns[c] + 1]), series[c]);
     }
   }
   if (series[0].x.size() < 2) {
     return {{},
             {"correlation.csv has no rows, and no picture: no replica was seen over a whole "
-             "window, which "
-             "is some twice [observe.correlation] length_ps, and 17 samples or more"}};
+             "window, which is some twice [observe.correlation] length_ps, and 17 samples or "
+             "more"}};
   }
   for (std::size_t c = 0; c < curves.size(); ++c) {
     if (series[c].x.empty()) continue;

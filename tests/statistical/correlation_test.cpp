@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -23,11 +24,12 @@ using test::ScratchFolder;
 
 constexpr double kTemperature_K = 300.0;
 
-/// What turns the dipole and the H-H vector: the sum of 1/I over the two axes across each.
-struct TurningAcross {
-  double dipole, hh;
+/// A vector of the molecule, and what turns it: the sum of 1/I over the two axes across.
+struct Turning {
+  const char* vector;
+  double inverse;
 };
-TurningAcross inverse_inertia() {
+std::array<Turning, 2> turning_vectors() {
   const WaterModel model = find_water_model("tip3p").value();
   const double half = 0.5 * model.angle_hoh_degrees * units::pi / 180.0;
   const double across = model.r_oh_A * std::sin(half), along = model.r_oh_A * std::cos(half);
@@ -35,7 +37,8 @@ TurningAcross inverse_inertia() {
   const double about_hh =
       model.mass_o_Da * 2.0 * model.mass_h_Da / model.molecule_mass_Da() * along * along;
   const double about_normal = about_dipole + about_hh;
-  return {1.0 / about_hh + 1.0 / about_normal, 1.0 / about_dipole + 1.0 / about_normal};
+  return {{{"dipole", 1.0 / about_hh + 1.0 / about_normal},
+           {"hh", 1.0 / about_dipole + 1.0 / about_normal}}};
 }
 
 using Columns = std::map<std::string, std::vector<double>>;
@@ -56,12 +59,7 @@ TEST(Correlation, BeginsAsFreeMoleculesTurn) {
   EXPECT_NEAR(columns.at("time_ps")[kRow], 0.005, 1e-12);
   const double t = units::akma_from_fs(5.0);
   const double kT = units::boltzmann_kcal_per_mol_K * kTemperature_K;
-  const TurningAcross inverse = inverse_inertia();
-  struct Case {
-    const char* vector;
-    double inverse;
-  };
-  for (const Case& c : {Case{"dipole", inverse.dipole}, Case{"hh", inverse.hh}}) {
+  for (const Turning& c : turning_vectors()) {
     SCOPED_TRACE(c.vector);
     const double first = 0.5 * kT * c.inverse * t * t;
     ASSERT_LT(first, 0.01);
@@ -100,12 +98,7 @@ TEST(Correlation, OfMoleculesThatDiffuseIsExponential) {
   const double friction = kFriction_per_ps * units::ps_from_akma(1.0);
   const double kept = 0.5 * h / std::tanh(0.5 * friction * h);
   const double kT = units::boltzmann_kcal_per_mol_K * kTemperature_K;
-  const TurningAcross inverse = inverse_inertia();
-  struct Case {
-    const char* vector;
-    double inverse;
-  };
-  for (const Case& c : {Case{"dipole", inverse.dipole}, Case{"hh", inverse.hh}}) {
+  for (const Turning& c : turning_vectors()) {
     SCOPED_TRACE(c.vector);
     const double rate = kT * c.inverse * kept;
     const double time_ps = units::ps_from_akma(1.0 / rate);
