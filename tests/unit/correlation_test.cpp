@@ -33,9 +33,9 @@ double mean(const CorrelationWindow& window, Correlation c, std::size_t lag) {
   return window.sums[c][lag] / window.count(c);
 }
 
+constexpr double kOh_A = 0.9572;
 /// A molecule whose dipole is along the first axis, O at `at`, turned.
 void append_molecule(const Eigen::Quaterniond& turn, const Vector3d& at, Positions& x) {
-  constexpr double kOh_A = 0.9572;
   const Vector3d arm(kOh_A * std::cos(kHalfAngle), kOh_A * std::sin(kHalfAngle), 0.0);
   for (const Vector3d& atom : {Vector3d(0, 0, 0), arm, Vector3d(arm.x(), -arm.y(), 0.0)}) {
     const Vector3d place = at + turn * atom;
@@ -75,6 +75,10 @@ TEST(TimeCorrelation, OfAMoleculeThatTurnsEvenlyIsACosine) {
       EXPECT_NEAR(mean(in_plane, p1, lag), cosine, kRounding);
       EXPECT_NEAR(mean(in_plane, static_cast<Correlation>(p1 + 1), lag), p2(cosine), kRounding);
     }
+    // Seen from the centre of mass the oxygen goes round, too.
+    const double arm_A = 2.0 * kMassH_Da / (kMassO_Da + 2.0 * kMassH_Da) * along * kOh_A;
+    EXPECT_NEAR(mean(in_plane, kDisplacement, lag), 2.0 * arm_A * arm_A * (1.0 - cosine),
+                kRounding);
     EXPECT_NEAR(mean(about_dipole, kDipoleP1, lag), 1.0, kRounding);
     EXPECT_NEAR(mean(about_dipole, kDipoleP2, lag), 1.0, kRounding);
     EXPECT_NEAR(mean(about_dipole, kHhP1, lag), cosine, kRounding);
