@@ -35,11 +35,9 @@ constexpr void put_between_forces(Table& table) {
   put.template operator()<Move::free, End::gauss_newton>();
   put.template operator()<Move::free, End::full>();
   put.template operator()<Move::free, End::verlet>();
-  if constexpr (kThermostat != Thermostat::baoab) {
-    put.template operator()<Move::newton, End::shake>();
-    put.template operator()<Move::sweeps, End::shake>();
-  }
-  if constexpr (kThermostat == Thermostat::gla) {
+  put.template operator()<Move::newton, End::shake>();
+  put.template operator()<Move::sweeps, End::shake>();
+  if constexpr (kThermostat != Thermostat::none) {
     put.template operator()<Move::settle, End::shake>();
   } else {
     put.template operator()<Move::newton, End::rattle>();

@@ -72,11 +72,7 @@ void Measure::prepare(unsigned fields, std::size_t replicas, Frame& frame) const
 
 void Measure::fill(unsigned fields, std::size_t k, Replica& r, const Potential& potential,
                    const Forces& forces, Frame& frame) const {
-  if (rigid_) {
-    for (int m = 0; m < system_.molecules; ++m) {
-      put(project_velocities(molecule(r.x, m), molecule(r.v, m), parameters_.masses), m, r.v);
-    }
-  }
+  if (rigid_) project(r);
   const std::size_t size = r.x.size();
   const auto copy = [&](const std::vector<double>& from, std::vector<double>& to) {
     std::copy(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(k * size));
@@ -96,6 +92,24 @@ void Measure::fill(unsigned fields, std::size_t k, Replica& r, const Potential& 
   energies(r, potential(r.q), e, c);
   if (fields & kEnergies) frame.energies[k] = e;
   if (fields & kConservation) frame.conservation[k] = c;
+}
+
+void Measure::project(Replica& r) const {
+  const Masses<double>& m = parameters_.masses;
+  const double half = 0.5 * system_.integrator.timestep_akma;
+  const bool baoab = system_.thermostat.kind == Thermostat::baoab;
+  // At the start there was no noise, and the velocities are those at x.
+  const bool was_half_before = baoab && r.v_thermal != r.v;
+  for (int k = 0; k < system_.molecules; ++k) {
+    const Triple<double> x = molecule(r.x, k), v = molecule(r.v, k);
+    if (baoab) {
+      // The velocity before the last kick is the one that led from there to x.
+      const Triple<double> at =
+          was_half_before ? fma(-half, fma(-half, molecule(r.a, k), v), x) : x;
+      put(project_velocities(at, molecule(r.v_thermal, k), m), k, r.v_thermal);
+    }
+    put(project_velocities(x, v, m), k, r.v);
+  }
 }
 
 void Measure::energies(const Replica& r, double potential, Energies& out,
@@ -119,8 +133,7 @@ void Measure::energies(const Replica& r, double potential, Energies& out,
     e.kinetic_kcal_per_mol += 0.5 * weighted_norm2(m.o, m.h, vk);
     const Triple<double> hot = molecule(hot_v, k);
     const double all = 0.5 * weighted_norm2(m.o, m.h, hot);
-    // The noise of BAOAB comes half a drift before x. Rigid bonds hold there, too, and move along
-    // with it, so that x - v h/2 is not where it came, but nothing stretches them either.
+    // The noise of BAOAB comes half a drift before x.
     const Triple<double> at = half_a_drift > 0.0 ? fma(-half_a_drift, hot, xk) : xk;
     const double rigid =
         rigid_ ? all : 0.5 * weighted_norm2(m.o, m.h, project_velocities(at, hot, m));

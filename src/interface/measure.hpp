@@ -21,7 +21,7 @@ class Measure {
     std::vector<double> v;          ///< velocities [A/akma]; fill() projects those of rigid schemes
     std::vector<double> a;          ///< accelerations that are kept from step to step [A/akma^2]
     std::vector<double> q;          ///< reported positions [A]
-    std::vector<double> v_thermal;  ///< right after the noise, with BAOAB; not looked at otherwise
+    std::vector<double> v_thermal;  ///< right after the noise, with BAOAB; likewise
     std::vector<double> heat;       ///< [molecule] [kcal/mol], 0 where it is not tallied
   };
   /// Non-bonded energy V0 of positions [kcal/mol], and the forces -grad V0 [kcal/mol/A].
@@ -44,6 +44,9 @@ class Measure {
   struct DegreesOfFreedom {
     double translation, rotation, bonds;
   };
+  /// Takes velocities of rigid molecules onto the constraints, each where it was: steps leave them
+  /// what they have along the bonds.
+  void project(Replica& r) const;
   DegreesOfFreedom degrees_of_freedom(const std::vector<double>& x) const;
   void energies(const Replica& r, double potential, Energies& energies,
                 Conservation& conservation) const;

@@ -41,22 +41,16 @@ void FinalStructures::load(std::istream& /*in*/) {
 
 void FinalStructures::finish() {
   Frame frame;
-  engine_.snapshot(kOwnPositions, frame);
-  const State state = engine_.state();
-  const std::size_t size = state.coordinates();
+  engine_.snapshot(kOwnPositions | kVelocities, frame);
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     const std::int64_t replica = frame.replica_ids[r];
     if (replica >= replicas_) continue;
-    const auto found = std::find(state.replica_ids.begin(), state.replica_ids.end(), replica);
-    const auto s = static_cast<std::size_t>(found - state.replica_ids.begin());
     std::string keys = fmt::format("model={} step={} time_ps={:.17g} replica={} pbc=\"F F F\"",
                                    model_, frame.step, info_.time_ps(frame.step), replica);
     // Whoever starts from it with another step is told.
     if (push_fs2_ > 0.0) keys += fmt::format(" push_fs2={:.17g}", push_fs2_);
-    io::write_file(
-        path_of(replica),
-        io::xyz_frame(std::span(frame.own_positions_A).subspan(r * size, size),
-                      std::span(state.velocities_A_per_akma).subspan(s * size, size), keys));
+    io::write_file(path_of(replica), io::xyz_frame(frame.own_positions_A_of(r),
+                                                   frame.velocities_A_per_akma_of(r), keys));
   }
 }
 

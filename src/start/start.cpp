@@ -215,8 +215,17 @@ void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
       make_system(then, start.state.molecules).motionless) {
     notes.push_back(no_momentum_note("the run of " + start.path + " had"));
   }
-  if (same_shape && same_bonds) return;
   std::vector<double>& x = start.state.positions_A;
+  // What velocities have along rigid bonds moves nothing there; to others it would be motion.
+  if (is_rigid(then.integrator.scheme)) {
+    const WaterModel then_model = make_system(then, start.state.molecules).model;
+    const bool same_masses =
+        then_model.mass_o_Da == model.mass_o_Da && then_model.mass_h_Da == model.mass_h_Da;
+    if (!same_masses || then.integrator.scheme != deck.integrator.scheme) {
+      start::project_onto_constraints(then_model, x, start.state.velocities_A_per_akma);
+    }
+  }
+  if (same_shape && same_bonds) return;
   for (std::string& note : make_rigid(model, x, start.path, start.state.molecules))
     notes.push_back(std::move(note));
   if (is_rigid(deck.integrator.scheme)) {

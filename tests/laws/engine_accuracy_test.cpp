@@ -34,6 +34,7 @@ class ReferenceStepper {
       v_.push_back(part(start.velocities_A_per_akma, k));
     }
     a_ = accelerations();
+    hot_ = v_;
   }
 
   void step() {
@@ -48,6 +49,7 @@ class ReferenceStepper {
         drift(k, h / 2);
         if (rigid()) v_[k] = tangent(x_[k], v_[k]);
         add_noise(k);
+        hot_[k] = v_[k];
         drift(k, h / 2);
         if (rigid()) v_[k] = tangent(x_[k], v_[k]);
       } else {
@@ -57,17 +59,22 @@ class ReferenceStepper {
     a_ = accelerations();
     for (std::size_t k = 0; k < x_.size(); ++k) {
       v_[k] += h / 2 * a_[k];
-      // SHAKE leaves the bond part of the velocity to the next step, but for BAOAB.
-      if (rigid() && (system_.integrator.scheme != Scheme::shake || baoab)) {
-        v_[k] = tangent(x_[k], v_[k]);
-      }
+      if (rigid()) v_[k] = tangent(x_[k], v_[k]);
       if (system_.thermostat.kind == Thermostat::gla) add_noise(k);
+      if (!baoab) hot_[k] = v_[k];
     }
     ++step_;
   }
 
   const std::vector<Vector9>& x() const { return x_; }
   const std::vector<Vector9>& v() const { return v_; }
+  /// Of the velocities right after the noise, or at the end of the step where there is none.
+  Real temperature_K() const {
+    Real twice_kinetic = 0;
+    for (const Vector9& v : hot_) twice_kinetic += v.dot(mass_.cwiseProduct(v));
+    return twice_kinetic / (static_cast<Real>(hot_.size()) * (rigid() ? 6 : 9) *
+                            Real(units::boltzmann_kcal_per_mol_K));
+  }
   /// q = x + b h^2 a, or x for rigid bonds.
   std::vector<Vector9> reported() const {
     std::vector<Vector9> q = x_;
@@ -298,7 +305,7 @@ class ReferenceStepper {
   std::int64_t id_;
   Vector9 mass_;
   Vector3 squares_;
-  std::vector<Vector9> x_, v_, a_;
+  std::vector<Vector9> x_, v_, a_, hot_;
 };
 
 Real largest_difference(const std::vector<Vector9>& a, const double* b) {
@@ -330,6 +337,7 @@ class EngineAccuracy : public ::testing::TestWithParam<EngineCase> {};
 /// Each step from a state of the engine's own, so that errors do not grow from step to step.
 TEST_P(EngineAccuracy, AStepSolvesTheEquations) {
   Worst x_error("log10_x_error"), v_error("log10_v_error"), q_error("log10_q_error");
+  Worst t_error("log10_temperature_error");
   for (const WaterModel& model : {tip3p(), tip4p()}) {
     for (const std::string& set : different_instruction_sets()) {
       for (int n : {1, 2, 7, 16, 17, 20, 33, 65}) {
@@ -348,17 +356,18 @@ TEST_P(EngineAccuracy, AStepSolvesTheEquations) {
           engine->advance(1);
           const State to = engine->state();
           Frame f;
-          engine->snapshot(kPositions, f);
+          engine->snapshot(kPositions | kVelocities | kEnergies, f);
           ASSERT_TRUE(engine->blow_ups().empty());
           const std::size_t r = before == 0 ? 1 : 0;
           ReferenceStepper reference(system, only(from, r));
           reference.step();
           x_error.see(largest_difference(reference.x(), &to.positions_A[r * to.coordinates()]), n);
           v_error.see(
-              largest_difference(reference.v(), &to.velocities_A_per_akma[r * to.coordinates()]),
-              n);
+              largest_difference(reference.v(), &f.velocities_A_per_akma[r * to.coordinates()]), n);
           q_error.see(
               largest_difference(reference.reported(), &f.positions_A[r * to.coordinates()]), n);
+          const Real t = reference.temperature_K();
+          t_error.see(std::fabs(f.energies[r].temperature_K - t) / t, n);
         }
       }
     }
@@ -370,6 +379,7 @@ TEST_P(EngineAccuracy, AStepSolvesTheEquations) {
   x_error.expect_below(x_bound);
   v_error.expect_below(1e-12);
   q_error.expect_below(x_bound);
+  t_error.expect_below(1e-11);  // twice that of velocities of 0.2 A/akma and more
 }
 
 std::vector<EngineCase> accuracy_cases() {

@@ -133,9 +133,7 @@ std::vector<Row> counted_rows() {
   rows.push_back({"end: SHAKE", of_end(End::shake)});
   rows.push_back({"end: RATTLE", of_end(End::rattle)});
   rows.push_back({"end: SETTLE", of_end(End::settle)});
-  rows.push_back({"O step, penalty", of_thermostat(Move::free)});
-  rows.push_back({"O step, RATTLE", of_thermostat(Move::newton)});
-  rows.push_back({"O step, SETTLE", of_thermostat(Move::settle)});
+  rows.push_back({"O step", of_thermostat(Move::free)});
   rows.push_back({"BAOAB begin, penalty", of_baoab(Move::free)});
   rows.push_back({"BAOAB begin, SETTLE", of_baoab(Move::settle)});
   rows.push_back({"Philox, one call", count([&] {

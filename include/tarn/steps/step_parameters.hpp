@@ -101,11 +101,10 @@ inline StepPasses step_passes(const System& system) {
     const Move move = i.scheme == Scheme::settle              ? Move::settle
                       : i.iteration == ShakeIteration::sweeps ? Move::sweeps
                                                               : Move::newton;
-    // With GLA the projection after the noise takes what the last kick adds along the bonds too.
-    // BAOAB needs velocities on the constraints, so SHAKE is RATTLE there.
-    const Thermostat thermostat = system.thermostat.kind;
-    const bool keeps_bond_part = thermostat == Thermostat::gla ||
-                                 (thermostat == Thermostat::none && i.scheme == Scheme::shake);
+    // With noise, what it and the kicks add along the bonds is left to the next drift, so that
+    // SHAKE is RATTLE.
+    const bool keeps_bond_part =
+        system.thermostat.kind != Thermostat::none || i.scheme == Scheme::shake;
     return {move, keeps_bond_part ? End::shake : move == Move::settle ? End::settle : End::rattle};
   }
   const bool full = i.hessian == Hessian::full;

@@ -33,28 +33,24 @@ TARN_HD void thermostat_penalised(M& s, const Triple<number_t<M>>& xi, const OuP
   look(before, s.v);
 }
 
-/// O for rigid bonds: velocities are projected after it, and before it too, which matters when the
-/// friction differs between the atoms, and for who looks.
-/// @param x those of s
-template <class M, class S, class Constrain, class Look = NobodyLooks>
-TARN_HD void thermostat_rigid(M& s, const JacobiVectors<number_t<M>>& x,
-                              const Triple<number_t<M>>& xi, const OuParameters<S>& p,
-                              const number_t<M>& kick_scale, const Constrain& constrain,
-                              const Look& look = {}) {
-  if (p.decay_o != p.decay_h) s.v = project(constrain, x, s.v);
-  if constexpr (std::is_same_v<Look, NobodyLooks>) {
-    s.v = project(constrain, x, ou_step(s.v, xi, p, kick_scale));
-  } else {
-    const Triple<number_t<M>> before = project(constrain, x, s.v);
-    s.v = project(constrain, x, ou_step(s.v, xi, p, kick_scale));
-    look(before, s.v);
-  }
-}
+/// O for rigid bonds. What velocities have along the bonds, from kicks and from the noise, needs no
+/// projection: the next drift takes it up in its multipliers, and positions are the same, since
+/// projections are linear. Only where the friction differs between the atoms O would make motion of
+/// it. Who looks sees projected velocities.
 template <class M, class S, class Constrain, class Look = NobodyLooks>
 TARN_HD void thermostat_rigid(M& s, const Triple<number_t<M>>& xi, const OuParameters<S>& p,
                               const number_t<M>& kick_scale, const Constrain& constrain,
                               const Look& look = {}) {
-  thermostat_rigid(s, jacobi_vectors(s), xi, p, kick_scale, constrain, look);
+  if constexpr (std::is_same_v<Look, NobodyLooks>) {
+    if (p.decay_o != p.decay_h) s.v = project(constrain, jacobi_vectors(s), s.v);
+    s.v = ou_step(s.v, xi, p, kick_scale);
+  } else {
+    const JacobiVectors<number_t<M>> x = jacobi_vectors(s);
+    const Triple<number_t<M>> before = project(constrain, x, s.v);
+    if (p.decay_o != p.decay_h) s.v = before;
+    s.v = ou_step(s.v, xi, p, kick_scale);
+    look(before, project(constrain, x, s.v));
+  }
 }
 
 /// From the kick to the second half drift of BAOAB, penalised bonds.
@@ -72,13 +68,10 @@ TARN_HD Triple<number_t<M>> baoab_penalised(M& s, const number_t<M>& h,
   return v;
 }
 
-/// The same for rigid bonds; the half drifts go along the constraints. Velocities are projected
-/// where O needs it, and by the end of the step. What a kick adds along the gradients of the
-/// constraints needs no projection of its own: the next half drift takes it up in its multipliers,
-/// and what that leaves of the kind goes in the next projection, since projections are linear.
+/// The same for rigid bonds; the half drifts go along the constraints.
 template <class T>
 struct BaoabRigid {
-  Triple<T> v;                   ///< right after O
+  Triple<T> v;                   ///< right after O, with what they have along the bonds
   ShakeResult<T> first, second;  ///< of the two half drifts
 };
 template <class M, class S, class Constrain, class Look = NobodyLooks>
@@ -91,7 +84,7 @@ TARN_HD BaoabRigid<number_t<M>> baoab_rigid(M& s, const number_t<M>& h,
   kick(s, h);
   JacobiVectors<number_t<M>> x = jacobi_vectors(s);
   r.first = constrained_drift(s, x, half, constrain);
-  thermostat_rigid(s, x, xi, p, kick_scale, constrain, look);
+  thermostat_rigid(s, xi, p, kick_scale, constrain, look);
   r.v = s.v;
   r.second = constrained_drift(s, x, half, constrain);
   return r;
