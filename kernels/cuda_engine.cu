@@ -25,6 +25,7 @@
 #include "kernels/launch_length.hpp"
 #include "kernels/newmark_solver.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/flat_coordinates.hpp"
 
 namespace tarn {
@@ -445,7 +446,9 @@ class CudaEngine final : public Engine {
     f_ = DeviceBuffer<double>(size, 0);
     kept_x_ = DeviceBuffer<double>(x);
     kept_v_ = DeviceBuffer<double>(v);
-    if (system_.thermostat.kind == Thermostat::baoab) v_thermal_ = DeviceBuffer<double>(v);
+    if (system_.thermostat.kind == Thermostat::baoab) {
+      v_thermal_ = DeviceBuffer<double>(std::vector<double>(v.size(), kNoNumber));
+    }
   }
 
   void upload_heat(const State& start, std::int64_t slots) {
@@ -581,8 +584,7 @@ class CudaEngine final : public Engine {
       launch_energy(device_state_, cluster_, m_site_, energies_.get(), stream_.stream());
       host_.energies.take(energies_, stream_.stream());
     }
-    const IntegratorSpec& i = system_.integrator;
-    if ((fields & kMultipliers) && !is_rigid(i.scheme) && !std::isfinite(i.omega)) {
+    if ((fields & kMultipliers) && measure_.multipliers_take_forces()) {
       ClusterSystem without_wall = cluster_;
       without_wall.wall.stiffness = 0.0;
       if (newmark_solver_) {
@@ -596,8 +598,7 @@ class CudaEngine final : public Engine {
     }
     host_.x.take(x_, stream_.stream());
     host_.a.take(a_, stream_.stream());
-    const bool moving =
-        fields & ~static_cast<unsigned>(kPositions | kOwnPositions | kHeat | kPairCounts);
+    const bool moving = Measure::looks_at_velocities(fields);
     if (moving) {
       host_.v.take(v_, stream_.stream());
       host_.v_thermal.take(v_thermal_, stream_.stream());

@@ -22,7 +22,7 @@ struct DeviceState {
   int molecules;
   int per_warp;  ///< clusters of a warp on the warp path, else 0
   double *x, *v, *a;
-  double* v_thermal;               ///< with BAOAB, else null
+  double* v_thermal;               ///< with BAOAB, else null; not numbers before the first noise
   double *kept_x, *kept_v;         ///< the last state that was kept
   double* f;                       ///< forces without the bonds
   const std::uint64_t* ids;        ///< [replica]

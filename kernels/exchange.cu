@@ -1,5 +1,6 @@
 #include "kernels/launch.hpp"
 #include "kernels/launch_kernel.hpp"
+#include "tarn/core/number.hpp"
 
 /// @file
 /// Replicas that change places: thread (pair, molecule).
@@ -22,7 +23,7 @@ __device__ inline void store_coordinate(const DeviceState& d, const Coordinate& 
   const double v = floats ? static_cast<double>(static_cast<float>(c.v * factor)) : c.v * factor;
   d.x[to] = d.kept_x[to] = c.x;
   d.v[to] = d.kept_v[to] = v;
-  if (d.v_thermal != nullptr) d.v_thermal[to] = v;
+  if (d.v_thermal != nullptr) d.v_thermal[to] = kNoNumber;
   d.a[to] = c.a;
 }
 

@@ -10,7 +10,8 @@ namespace tarn {
 
 /// Makes the CPU engine.
 /// @param threads number of threads, 0 for all
-/// @param instruction_set "portable", "avx2", "avx512", or empty for the widest that runs here
+/// @param instruction_set "portable", "avx2", "avx512", "avx512-amd", or empty for what runs
+/// fastest here
 /// @throws InputError when that instruction set does not run here, and as make_engine()
 std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start,
                                         const PairCountRequest& counts, int threads = 0,

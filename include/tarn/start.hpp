@@ -12,6 +12,7 @@
 #include "tarn/minimise.hpp"
 #include "tarn/physics/water_model.hpp"
 #include "tarn/state.hpp"
+#include "tarn/system.hpp"
 
 /// @file
 /// Start structures and velocities. Whatever is random follows from (seed, replica, molecule), so
@@ -34,6 +35,12 @@ std::vector<double> random_cluster(const WaterModel& model, int molecules, std::
 std::vector<double> quenched_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
                                      std::int64_t replica, MinimiseResult* result = nullptr,
                                      const std::function<bool()>& go_on = {});
+
+/// Takes out of the velocities of a state of rigid molecules what they have along the bonds, from
+/// kicks and noise. It moves nothing in that system; to another scheme, other masses or another
+/// model it would be motion, and to kinetic energies heat.
+/// @param system the one that the state comes from
+void project_onto_constraints(const System& system, State& state);
 
 /// Most iterations of a minimisation that only prepares a run: about 5e9 pairs of molecules (about
 /// a minute on one core), and at most 10 000.

@@ -13,8 +13,9 @@ inline constexpr int kCoordinatesPerMolecule = 9;
 ///
 /// Replica-major: coordinate c (0..8: x y z of O, then H1, then H2) of molecule m of replica r is
 /// element (r * N + m) * 9 + c. Positions and velocities are the scheme's own (not pushed back).
-/// Those of rigid molecules may have a part along the bonds, from kicks and noise, that moves
-/// nothing and that a Frame leaves out.
+/// Velocities of rigid molecules may have a part along the bonds, from kicks and noise, that moves
+/// nothing in their own scheme and that a Frame leaves out: project_onto_constraints() of start.hpp
+/// takes it out for others.
 struct State {
   int molecules = 0;
   std::int64_t step = 0;

@@ -20,6 +20,7 @@
 #include "stage_clock.hpp"
 #include "stopped_replicas.hpp"
 #include "tarn/core/error.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/force_field.hpp"
 
 namespace tarn {
@@ -243,7 +244,7 @@ void CpuEngine::exchange(const StateExchange& pair, const Place& first, const Pl
   const auto keep = [](Group& group, std::size_t at) {
     group.kept_x[at] = group.x[at];
     group.kept_v[at] = group.v[at];
-    if (!group.v_thermal.empty()) group.v_thermal[at] = group.v[at];
+    if (!group.v_thermal.empty()) group.v_thermal[at] = kNoNumber;
   };
   for (int m = 0; m < n_; ++m) {
     for (int c = 0; c < 9; ++c) {

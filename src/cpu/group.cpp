@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/parallel.hpp"
+#include "tarn/core/number.hpp"
 #include "tarn/steps/step_parameters.hpp"
 
 namespace tarn::cpu {
@@ -53,7 +54,7 @@ void fill(const GroupLayout& layout, const State& start, const ThermostatSpec& t
   if (!group.lanes_are_replicas) {
     for (int m = n; m < padded_molecules(n); ++m) copy(0, 0, m, 0, false);
   }
-  if (thermostat.kind == Thermostat::baoab) group.v_thermal = group.v;
+  if (thermostat.kind == Thermostat::baoab) group.v_thermal.assign(group.v.size(), kNoNumber);
 }
 
 }  // namespace

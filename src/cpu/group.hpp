@@ -25,8 +25,9 @@ struct Group {
   int first_replica = 0;          ///< index into the state
   int replicas = 0;               ///< fewer than slots where the last ones only repeat the first
   AlignedVector<double> x, v, a;  ///< packs
-  AlignedVector<double> kept_x, kept_v;   ///< the last state that was kept
-  AlignedVector<double> v_thermal;        ///< packs; velocities right after the noise of BAOAB
+  AlignedVector<double> kept_x, kept_v;  ///< the last state that was kept
+  /// Packs; velocities right after the noise of BAOAB, not numbers before the first of it.
+  AlignedVector<double> v_thermal;
   AlignedVector<double> heat, kept_heat;  ///< packs of one number a molecule; empty: not tallied
   AlignedVector<std::uint64_t> ids;       ///< [slot]
   AlignedVector<double> kick_scale;       ///< [slot] or [molecule]

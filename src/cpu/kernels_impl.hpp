@@ -35,10 +35,10 @@ constexpr void put_between_forces(Table& table) {
   put.template operator()<Move::free, End::gauss_newton>();
   put.template operator()<Move::free, End::full>();
   put.template operator()<Move::free, End::verlet>();
-  put.template operator()<Move::newton, End::shake>();
-  put.template operator()<Move::sweeps, End::shake>();
+  put.template operator()<Move::newton, End::kick>();
+  put.template operator()<Move::sweeps, End::kick>();
   if constexpr (kThermostat != Thermostat::none) {
-    put.template operator()<Move::settle, End::shake>();
+    put.template operator()<Move::settle, End::kick>();
   } else {
     put.template operator()<Move::newton, End::rattle>();
     put.template operator()<Move::sweeps, End::rattle>();
@@ -51,7 +51,7 @@ constexpr cpu::StepKernels<S, Packs> step_kernels() {
       {begin_pass<Move::free, S, Packs>, nullptr, nullptr, begin_pass<Move::newton, S, Packs>,
        begin_pass<Move::sweeps, S, Packs>, begin_pass<Move::settle, S, Packs>},
       {end_pass<End::gauss_newton, S, Packs>, end_pass<End::full, S, Packs>,
-       end_pass<End::verlet, S, Packs>, end_pass<End::shake, S, Packs>,
+       end_pass<End::verlet, S, Packs>, end_pass<End::kick, S, Packs>,
        end_pass<End::rattle, S, Packs>, end_pass<End::settle, S, Packs>},
       {noise_passes<false, S, Packs>(), noise_passes<true, S, Packs>()},
       {},

@@ -260,8 +260,9 @@ System make_system(const Deck& deck, int molecules) {
       thermostat.friction_per_ps.value_or(0.0) + thermostat.friction_amu_per_ps.value_or(0.0) > 0.0;
   if (!has_noise) {
     const VelocityKind velocities = deck.system.velocities;
-    system.motionless = deck.system.remove_momentum || velocities == VelocityKind::zero ||
-                        (is_drawn(velocities) && !deck.system.temperature_K);
+    system.motionless =
+        deck.system.remove_momentum || velocities == VelocityKind::zero ||
+        (is_drawn(velocities) && !deck.system.temperature_K && baths_K(deck).empty());
   }
   if (thermostat.kind == Thermostat::none) return system;
   system.thermostat.temperatures_K = thermostat.temperatures_K;

@@ -21,6 +21,8 @@ namespace {
 constexpr double kFewestSteps = 10.0;
 /// Shorter ones are picoseconds by mistake, as a rule.
 constexpr double kShortStep_fs = 0.02;
+/// Times the usual largest step: cold clusters hold half as much again.
+constexpr double kFarTooLong = 1.6;
 
 bool observes_nothing(const Deck& d) {
   return !is_mechanical(d.system.kind) && !d.energies && !d.conservation && !d.heat &&
@@ -75,6 +77,13 @@ void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
     notes.emplace_back(
         "there is neither a bath nor [system] temperature_K: molecules begin at rest");
   }
+  const double usual_fs = usual_largest_timestep_fs(deck);
+  if (integrator.timestep_fs > kFarTooLong * usual_fs) {
+    notes.push_back(fmt::format(
+        "timestep_fs = {:g} is far beyond what this scheme has been found to hold (about {:.2g} fs "
+        "at 298 K): the run will blow up, unless it is cold",
+        integrator.timestep_fs, usual_fs));
+  }
   if (integrator.timestep_fs < kShortStep_fs) {
     notes.push_back(
         fmt::format("timestep_fs = {:g} is short: it is in femtoseconds", integrator.timestep_fs));
@@ -82,6 +91,15 @@ void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
 }
 
 }  // namespace
+
+double usual_largest_timestep_fs(const Deck& deck) {
+  const IntegratorSection& integrator = deck.integrator;
+  const double by_mass = std::sqrt(deck.system.hydrogen_mass_Da / units::mass_hydrogen_Da);
+  // Velocity Verlet holds 1.08 fs at omega = 20, and the product of the two is what counts.
+  if (integrator.scheme == Scheme::verlet) return by_mass * 1.08 * 20.0 / integrator.omega;
+  if (is_rigid(integrator.scheme)) return by_mass * 8.0;
+  return by_mass * (integrator.omega < 100.0 ? 4.0 : 3.0);
+}
 
 std::optional<std::string> note_on_correlation(const Deck& deck) {
   if (!deck.correlation) return std::nullopt;

@@ -10,6 +10,7 @@
 
 #include "tarn/core/error.hpp"
 #include "tarn/steps/single.hpp"
+#include "tarn/steps/step_parameters.hpp"
 
 namespace tarn {
 namespace {
@@ -70,6 +71,17 @@ void check_single(const System& system, const State& start) {
     throw InputError(
         "precision = \"single\" is not for Newmark and dense solves; use \"mixed\" or \"double\"");
   }
+  const IntegratorSpec& i = system.integrator;
+  if (i.timestep_akma > kLargestSingleStep) {
+    throw InputError("precision = \"single\" takes steps of up to " +
+                     three_digits(kLargestSingleStep) + " akma; this one is " +
+                     three_digits(i.timestep_akma));
+  }
+  if (i.scheme == Scheme::zss_stiff && i.timestep_akma * i.omega < kLeastSingleHOmega) {
+    throw InputError(
+        "precision = \"single\" needs a larger omega or time step: 1/(h omega)^2 is beyond what "
+        "floats hold");
+  }
   const std::vector<double>& x = start.positions_A;
   for (std::size_t k = 0; k < x.size(); ++k) {
     const double from_oxygen = x[k] - x[k / 9 * 9 + k % 3];
@@ -108,10 +120,22 @@ void check_integrator(const IntegratorSpec& i) {
 
 void check_system(const System& s) {
   check_integrator(s.integrator);
+  if (s.integrator.scheme == Scheme::newmark_one_step && s.thermostat.kind == Thermostat::baoab) {
+    throw InputError("one-step Newmark has no half drift for BAOAB; use GLA");
+  }
   for (const int atom : {0, 1}) check_number("an atom of mass", s.model.mass_Da(atom), false);
   if (s.thermostat.kind != Thermostat::none) {
     check_number("temperature_K", s.thermostat.temperature_K, true);
-    for (const double t_K : s.thermostat.temperatures_K) check_number("temperatures_K", t_K, true);
+    double hottest_K = 0.0;
+    for (const double t_K : s.thermostat.temperatures_K) {
+      check_number("temperatures_K", t_K, true);
+      hottest_K = std::max(hottest_K, t_K);
+    }
+    if (hottest_K > 0.0 && !(s.thermostat.temperature_K > 0.0)) {
+      throw InputError(
+          "the system has temperatures_K and temperature_K = 0; the noise is that of temperature_K "
+          "and scaled to each of them: make it the highest");
+    }
     check_number("friction_oxygen_per_akma", s.thermostat.friction_oxygen_per_akma, true);
     check_number("friction_hydrogen_per_akma", s.thermostat.friction_hydrogen_per_akma, true);
   }

@@ -57,7 +57,13 @@ Measure::Measure(const System& system)
     : system_(system),
       parameters_(step_parameters(system)),
       wall_{system.confinement.radius_A, system.confinement.stiffness_kcal_per_mol_A2},
-      rigid_(is_rigid(system.integrator.scheme)) {}
+      rigid_(is_rigid(system.integrator.scheme)),
+      baoab_(system.thermostat.kind == Thermostat::baoab) {}
+
+bool Measure::multipliers_take_forces() const {
+  if (rigid_) return system_.precision == Precision::single;
+  return !std::isfinite(system_.integrator.omega);
+}
 
 void Measure::prepare(unsigned fields, std::size_t replicas, Frame& frame) const {
   const std::size_t size = replicas * static_cast<std::size_t>(system_.molecules) * 9;
@@ -68,11 +74,15 @@ void Measure::prepare(unsigned fields, std::size_t replicas, Frame& frame) const
   frame.energies.resize(fields & kEnergies ? replicas : 0);
   frame.conservation.resize(fields & kConservation ? replicas : 0);
   frame.heat_kcal_per_mol.resize(fields & kHeat ? replicas : 0);
+  if (!(fields & kPairCounts)) {
+    frame.pair_counts.clear();
+    frame.pair_samples.clear();
+  }
 }
 
 void Measure::fill(unsigned fields, std::size_t k, Replica& r, const Potential& potential,
                    const Forces& forces, Frame& frame) const {
-  if (rigid_) project(r);
+  if (rigid_ && looks_at_velocities(fields)) project(r);
   const std::size_t size = r.x.size();
   const auto copy = [&](const std::vector<double>& from, std::vector<double>& to) {
     std::copy(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(k * size));
@@ -94,21 +104,18 @@ void Measure::fill(unsigned fields, std::size_t k, Replica& r, const Potential& 
   if (fields & kConservation) frame.conservation[k] = c;
 }
 
+Triple<double> Measure::at_the_noise(const Replica& r, int k) const {
+  const double half = 0.5 * system_.integrator.timestep_akma;
+  return fma(-half, fma(-half, molecule(r.a, k), molecule(r.v, k)), molecule(r.x, k));
+}
+
 void Measure::project(Replica& r) const {
   const Masses<double>& m = parameters_.masses;
-  const double half = 0.5 * system_.integrator.timestep_akma;
-  const bool baoab = system_.thermostat.kind == Thermostat::baoab;
-  // At the start there was no noise, and the velocities are those at x.
-  const bool was_half_before = baoab && r.v_thermal != r.v;
   for (int k = 0; k < system_.molecules; ++k) {
-    const Triple<double> x = molecule(r.x, k), v = molecule(r.v, k);
-    if (baoab) {
-      // The velocity before the last kick is the one that led from there to x.
-      const Triple<double> at =
-          was_half_before ? fma(-half, fma(-half, molecule(r.a, k), v), x) : x;
-      put(project_velocities(at, molecule(r.v_thermal, k), m), k, r.v_thermal);
+    if (baoab_) {
+      put(project_velocities(at_the_noise(r, k), molecule(r.v_thermal, k), m), k, r.v_thermal);
     }
-    put(project_velocities(x, v, m), k, r.v);
+    put(project_velocities(molecule(r.x, k), molecule(r.v, k), m), k, r.v);
   }
 }
 
@@ -118,10 +125,8 @@ void Measure::energies(const Replica& r, double potential, Energies& out,
   const IntegratorSpec& integrator = system_.integrator;
   const double h = integrator.timestep_akma;
   const int n = system_.molecules;
-  const bool baoab = system_.thermostat.kind == Thermostat::baoab;
-  const std::vector<double>& hot_v = baoab ? r.v_thermal : r.v;
-  // At the start there was no noise, and the velocities are those at x.
-  const double half_a_drift = baoab && r.v_thermal != r.v ? 0.5 * h : 0.0;
+  const bool noise_was_before = baoab_ && !std::isnan(r.v_thermal.front());
+  const std::vector<double>& hot_v = noise_was_before ? r.v_thermal : r.v;
   Energies e;
   double a_m_a = 0.0, worst = 0.0;
   double thermal = 0.0, translation = 0.0, rotation = 0.0, stretching = 0.0;
@@ -133,8 +138,7 @@ void Measure::energies(const Replica& r, double potential, Energies& out,
     e.kinetic_kcal_per_mol += 0.5 * weighted_norm2(m.o, m.h, vk);
     const Triple<double> hot = molecule(hot_v, k);
     const double all = 0.5 * weighted_norm2(m.o, m.h, hot);
-    // The noise of BAOAB comes half a drift before x.
-    const Triple<double> at = half_a_drift > 0.0 ? fma(-half_a_drift, hot, xk) : xk;
+    const Triple<double> at = noise_was_before && !rigid_ ? at_the_noise(r, k) : xk;
     const double rigid =
         rigid_ ? all : 0.5 * weighted_norm2(m.o, m.h, project_velocities(at, hot, m));
     const double moving = 0.5 * norm2(mass_moment(hot, m)) / (m.o + 2.0 * m.h);
@@ -210,9 +214,10 @@ void Measure::multipliers(const Replica& r, const Forces& forces, double* lambda
   const Masses<double>& m = parameters_.masses;
   const bool solved_at_q = i.scheme == Scheme::pushforward_newmark;
   const bool infinite = !rigid_ && !std::isfinite(i.omega);
+  const bool takes_forces = multipliers_take_forces();
   std::vector<double> f(r.x.size());
-  if (infinite) {
-    // Only here no finite number holds the multipliers: they are those of the linear solve.
+  if (takes_forces) {
+    // Of infinite omega no finite number holds the multipliers: they are those of the linear solve.
     const std::vector<double>& at = solved_at_q ? r.q : r.x;
     forces(at, f);
     add_wall(at, f);
@@ -221,7 +226,8 @@ void Measure::multipliers(const Replica& r, const Forces& forces, double* lambda
     const Triple<double> x = molecule(r.x, k), a = molecule(r.a, k), q = molecule(r.q, k);
     BondValues<double> values;
     if (rigid_) {
-      values = rigid_multipliers(x, molecule(r.v, k), scale(m.o, m.h, a), m);
+      const Triple<double> forces_on = takes_forces ? molecule(f, k) : scale(m.o, m.h, a);
+      values = rigid_multipliers(x, molecule(r.v, k), forces_on, m);
     } else if (i.scheme == Scheme::zss_stiff && !infinite) {
       values = zss_multipliers(x, a, parameters_.bonds, parameters_.bh2, i.omega);
     } else {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tarn/engine.hpp"
+#include "tarn/physics/triple.hpp"
 #include "tarn/steps/step_parameters.hpp"
 
 namespace tarn {
@@ -17,16 +18,25 @@ class Measure {
   /// Coordinates of one replica as its engine has them, 9 N numbers each.
   struct Replica {
     explicit Replica(int molecules);
-    std::vector<double> x;          ///< the scheme's own positions [A]
-    std::vector<double> v;          ///< velocities [A/akma]; fill() projects those of rigid schemes
-    std::vector<double> a;          ///< accelerations that are kept from step to step [A/akma^2]
-    std::vector<double> q;          ///< reported positions [A]
-    std::vector<double> v_thermal;  ///< right after the noise, with BAOAB; likewise
-    std::vector<double> heat;       ///< [molecule] [kcal/mol], 0 where it is not tallied
+    std::vector<double> x;  ///< the scheme's own positions [A]
+    std::vector<double> v;  ///< velocities [A/akma]; fill() projects those of rigid schemes
+    std::vector<double> a;  ///< accelerations that are kept from step to step [A/akma^2]
+    std::vector<double> q;  ///< reported positions [A]
+    /// Right after the noise, with BAOAB, and not numbers before the first of it; likewise.
+    std::vector<double> v_thermal;
+    std::vector<double> heat;  ///< [molecule] [kcal/mol], 0 where it is not tallied
   };
   /// Non-bonded energy V0 of positions [kcal/mol], and the forces -grad V0 [kcal/mol/A].
   using Potential = std::function<double(const std::vector<double>& q)>;
   using Forces = std::function<void(const std::vector<double>& x, std::vector<double>& f)>;
+
+  /// Whether a replica's v and v_thermal are needed.
+  static constexpr bool looks_at_velocities(unsigned fields) {
+    return (fields & (kVelocities | kEnergies | kConservation | kMultipliers)) != 0;
+  }
+  /// Whether multipliers() calls for forces, without the wall: accelerations do not tell them where
+  /// the bonds are infinitely stiff, nor where they are those of projected forces.
+  bool multipliers_take_forces() const;
 
   /// Gives the fields of a Frame their sizes for `replicas` replicas, and empties the others.
   void prepare(unsigned fields, std::size_t replicas, Frame& frame) const;
@@ -44,6 +54,9 @@ class Measure {
   struct DegreesOfFreedom {
     double translation, rotation, bonds;
   };
+  /// Where v_thermal were: the noise of BAOAB comes half a drift before x, and the velocity before
+  /// the last kick led from there to x.
+  Triple<double> at_the_noise(const Replica& r, int molecule) const;
   /// Takes velocities of rigid molecules onto the constraints, each where it was: steps leave them
   /// what they have along the bonds.
   void project(Replica& r) const;
@@ -56,7 +69,7 @@ class Measure {
   System system_;
   StepParameters parameters_;
   Confinement<double> wall_;
-  bool rigid_;
+  bool rigid_, baoab_;
 };
 
 }  // namespace tarn

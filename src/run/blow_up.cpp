@@ -15,14 +15,6 @@ namespace {
 // Hydrogen bonds of liquid water are seldom shorter than 1.5 A.
 constexpr double kOverlap_A = 1.2;
 
-// Largest steps that held 298 K clusters of 32 molecules, measured.
-double usual_largest_timestep_fs(const IntegratorSection& integrator) {
-  // Velocity Verlet holds 1.08 fs at omega = 20, and the product of the two is what counts.
-  if (integrator.scheme == Scheme::verlet) return 1.08 * 20.0 / integrator.omega;
-  if (is_rigid(integrator.scheme)) return 8.0;
-  return integrator.omega < 100.0 ? 4.0 : 3.0;
-}
-
 // Stiff modes resonate near beta = 1/3 and 1/2, and at 1/4 positions diverge. Where about 1/3
 // depends on omega times the step (tarn reproduce resonances): seven molecules at 298 K and 2 fs
 // were lost from 0.28 to 0.35 with omega = 100, and from 0.32 to 0.36 with 500.
@@ -63,7 +55,7 @@ std::string cause_and_cure(const BlowUp& blow_up, const Deck& deck,
         indefinite_hessians, indefinite_hessians == 1 ? "" : "s");
   }
   if (const auto wall = decks::note_on_stiff_wall(deck)) return *wall;
-  const double largest_fs = usual_largest_timestep_fs(integrator);
+  const double largest_fs = decks::usual_largest_timestep_fs(deck);
   if (h_fs > 0.75 * largest_fs) {
     return fmt::format(
         "timestep_fs = {:g} is near or beyond what this scheme can hold (about {:g} fs at 298 K): "

@@ -9,7 +9,8 @@
 
 namespace tarn {
 
-/// Writes final.xyz when the run ends: positions and velocities as the scheme has them.
+/// Writes final.xyz when the run ends: positions as the scheme has them, and velocities without
+/// what moves nothing.
 class FinalStructures final : public Observer {
  public:
   FinalStructures(const Deck& deck, const RunInfo& info, Engine& engine);

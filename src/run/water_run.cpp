@@ -360,7 +360,10 @@ class Run {
   }
 
   void keep_last_good_structures() const {
-    const State state = join(engine_->state(), before_.state);
+    State state = join(engine_->state(), before_.state);
+    if (is_rigid(deck_.integrator.scheme)) {
+      project_onto_constraints(make_system(deck_, molecules_), state);
+    }
     std::vector<BlowUp> first = blow_ups();
     std::stable_sort(first.begin(), first.end(),
                      [](const BlowUp& a, const BlowUp& b) { return a.step < b.step; });
@@ -377,6 +380,9 @@ class Run {
       structure.comment = {{"model", deck_.system.model},
                            {"replica", fmt::to_string(blow_up.replica)},
                            {"blew_up_at_step", fmt::to_string(blow_up.step)}};
+      if (const double push = push_fs2(deck_.integrator); push > 0.0) {
+        structure.comment.emplace("push_fs2", fmt::format("{:.17g}", push));
+      }
       io::write_structure(folder_.file(blow_up_file_name(blow_up.replica)), structure);
     }
   }

@@ -185,7 +185,7 @@ void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
                    std::vector<std::string>& notes) {
   const Deck& then = start.deck;
   push_anew(deck, start);
-  const WaterModel other = water_model(then);
+  const WaterModel other = make_system(then, start.state.molecules).model;
   const bool same_shape = other.r_oh_A == model.r_oh_A && other.r_hh_A() == model.r_hh_A();
   const bool same_bonds =
       !keeps_bonds_rigid(deck) ||
@@ -217,13 +217,10 @@ void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
   }
   std::vector<double>& x = start.state.positions_A;
   // What velocities have along rigid bonds moves nothing there; to others it would be motion.
-  if (is_rigid(then.integrator.scheme)) {
-    const WaterModel then_model = make_system(then, start.state.molecules).model;
-    const bool same_masses =
-        then_model.mass_o_Da == model.mass_o_Da && then_model.mass_h_Da == model.mass_h_Da;
-    if (!same_masses || then.integrator.scheme != deck.integrator.scheme) {
-      start::project_onto_constraints(then_model, x, start.state.velocities_A_per_akma);
-    }
+  const bool same_masses = other.mass_o_Da == model.mass_o_Da && other.mass_h_Da == model.mass_h_Da;
+  if (is_rigid(then.integrator.scheme) &&
+      !(same_shape && same_masses && then.integrator.scheme == deck.integrator.scheme)) {
+    start::project_onto_constraints(other, x, start.state.velocities_A_per_akma);
   }
   if (same_shape && same_bonds) return;
   for (std::string& note : make_rigid(model, x, start.path, start.state.molecules))

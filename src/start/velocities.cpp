@@ -12,6 +12,7 @@
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/molecule_solve.hpp"
 #include "tarn/physics/noise.hpp"
+#include "tarn/start.hpp"
 
 namespace tarn::start {
 namespace {
@@ -89,3 +90,11 @@ void remove_momentum(const WaterModel& model, std::span<const double> positions_
 }
 
 }  // namespace tarn::start
+
+namespace tarn {
+
+void project_onto_constraints(const System& system, State& state) {
+  start::project_onto_constraints(system.model, state.positions_A, state.velocities_A_per_akma);
+}
+
+}  // namespace tarn

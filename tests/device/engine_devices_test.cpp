@@ -641,6 +641,37 @@ TEST_P(EngineDevices, MeasuresAsTheCpu) {
   }
 }
 
+/// Before any noise temperatures are those of the start, whatever the start is rounded to; and the
+/// multipliers of rigid bonds take all of the force, where steps at constant energy take what is
+/// not along them.
+TEST_P(EngineDevices, MeasuresTheStart) {
+  for (const std::string scheme : {"zss_structured", "shake", "rattle", "settle"}) {
+    for (const Bath bath : {Bath::none, Bath::baoab}) {
+      for (int n : {7, 33}) {
+        System system = make_system({scheme, bath}, tip3p(), n, Precision::single);
+        SCOPED_TRACE(scheme + ", N = " + std::to_string(n) + (bath == Bath::none ? "" : ", BAOAB"));
+        const State start = start_state(system, spread_ids(3));
+        const auto engine = make(system, start);
+        system.precision = Precision::double_;
+        const auto reference = make_cpu_engine(system, start, {}, 1);
+        Frame a, b;
+        engine->snapshot(kEnergies | kMultipliers, a);
+        reference->snapshot(kEnergies | kMultipliers, b);
+        // Of rigid bonds: velocities of floats, squared, and positions to 1.5e-8 of an A. The g of
+        // a penalty is rounded to 5e-5 of itself at omega = 100.
+        EXPECT_LT(relative_rms(a.multipliers_kcal_per_mol_A2, b.multipliers_kcal_per_mol_A2),
+                  is_rigid(system.integrator.scheme) ? 1e-5 : 1e-3);
+        for (std::size_t r = 0; r < b.energies.size(); ++r) {
+          EXPECT_NEAR(a.energies[r].temperature_rotation_K, b.energies[r].temperature_rotation_K,
+                      1e-6 * b.energies[r].temperature_rotation_K);
+          EXPECT_NEAR(a.energies[r].temperature_bond_K, b.energies[r].temperature_bond_K,
+                      1e-6 * b.energies[r].temperature_K);
+        }
+      }
+    }
+  }
+}
+
 /// One replica that flies apart is stopped with its name; the others go on as without it.
 TEST_P(EngineDevices, StopsABadReplicaAlone) {
   for (const auto& [scheme, n] : {std::pair{"settle", 2},

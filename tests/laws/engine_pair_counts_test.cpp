@@ -98,6 +98,9 @@ TEST_P(EnginePairCounts, AreEmptyWhenNotAskedFor) {
   EXPECT_TRUE(std::all_of(f.pair_counts.begin(), f.pair_counts.end(),
                           [](std::uint64_t c) { return c == 0; }));
   EXPECT_EQ(f.pair_samples, std::vector<std::int64_t>(32));
+  // As every field, they are left out of a snapshot that does not ask for them.
+  engine->snapshot(kPositions, f);
+  EXPECT_TRUE(f.pair_counts.empty() && f.pair_samples.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EnginePairCounts, ::testing::ValuesIn(kSchemeNames),

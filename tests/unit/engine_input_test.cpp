@@ -98,6 +98,27 @@ const std::vector<Mistake> kMistakes{
      [](Input& in) {
        in.system.thermostat.temperatures_K = {5.0, -5.0};
      }},
+    {"temperatures_K and temperature_K = 0",
+     [](Input& in) {
+       in.system.thermostat.temperature_K = 0.0;
+       in.system.thermostat.temperatures_K = {5.0, 0.0};
+     }},
+    {"no half drift for BAOAB",
+     [](Input& in) {
+       in.system.integrator = integrator("one_step");
+       in.system.thermostat.kind = Thermostat::baoab;
+     }},
+    {"steps of up to 0.25 akma; this one is 0.3",
+     [](Input& in) {
+       in.system.precision = Precision::single;
+       in.system.integrator.timestep_akma = 0.3;
+     }},
+    {"1/(h omega)^2 is beyond what floats hold",
+     [](Input& in) {
+       in.system.integrator = integrator("zss-stiff");
+       in.system.integrator.omega = 1e-5;
+       in.system.precision = Precision::single;
+     }},
     {"friction_oxygen_per_akma = -1",
      [](Input& in) { in.system.thermostat.friction_oxygen_per_akma = -1.0; }},
     {"friction_hydrogen_per_akma = -1",

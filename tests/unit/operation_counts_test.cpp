@@ -130,7 +130,7 @@ std::vector<Row> counted_rows() {
   rows.push_back({"end: Z&Ss, Gauss-Newton", of_end(End::gauss_newton)});
   rows.push_back({"end: Z&Ss, full", of_end(End::full)});
   rows.push_back({"end: Verlet with the penalty", of_end(End::verlet)});
-  rows.push_back({"end: SHAKE", of_end(End::shake)});
+  rows.push_back({"end: SHAKE", of_end(End::kick)});
   rows.push_back({"end: RATTLE", of_end(End::rattle)});
   rows.push_back({"end: SETTLE", of_end(End::settle)});
   rows.push_back({"O step", of_thermostat(Move::free)});

@@ -11,8 +11,8 @@
 /// Velocity Verlet with rigid bonds: the constraint force of the position update goes into the
 /// velocity as (x+ - x_free)/h: equation (54).
 ///
-/// SHAKE leaves the bond part of the velocity to the next position update; RATTLE and SETTLE remove
-/// it at the end of the step. All give the same positions.
+/// SHAKE leaves the bond part of the velocity to the next position update, and so do RATTLE and
+/// SETTLE with noise; without, they remove it at the end of the step. All give the same positions.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -91,10 +91,10 @@ TARN_HD ShakeResult<number_t<M>> constrained_drift(M& s, const number_t<M>& h,
   return constrained_drift(s, x, h, constrain);
 }
 
-/// The end of a SHAKE step: velocities keep a bond part.
+/// The end of a step with SHAKE, or with noise: velocities keep a bond part.
 template <class M, class S>
-TARN_HD void shake_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h,
-                       const Masses<S>& m) {
+TARN_HD void kick_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h,
+                      const Masses<S>& m) {
   using T = number_t<M>;
   s.a = scale(T(m.inverse_o), T(m.inverse_h), f);
   kick(s, h);
@@ -109,7 +109,8 @@ TARN_HD Triple<T> project_forces(const Constrain& constrain, const JacobiVectors
   return add_forces(T(scalar_t<T>(-1)), constrain.along_bonds(x, jacobi_vectors(a)), m, f);
 }
 
-/// The end of a RATTLE or SETTLE step: velocities on the constraints, by one linear solve.
+/// The end of a RATTLE or SETTLE step without noise: velocities on the constraints, by one linear
+/// solve.
 template <class M, class Constrain>
 TARN_HD void rattle_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h,
                         const Constrain& constrain) {
@@ -117,9 +118,9 @@ TARN_HD void rattle_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h
   if constexpr (kFloats<M>) {
     // What acts along the bonds would go into the velocities here and out of them in the next
     // drift, and leave its rounding.
-    shake_end(s, project_forces(constrain, x, f), h, constrain.masses);
+    kick_end(s, project_forces(constrain, x, f), h, constrain.masses);
   } else {
-    shake_end(s, f, h, constrain.masses);
+    kick_end(s, f, h, constrain.masses);
   }
   s.v = project(constrain, x, s.v);
 }

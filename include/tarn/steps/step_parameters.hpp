@@ -11,7 +11,7 @@ namespace tarn {
 
 /// How positions move, and how a step ends: the choices among the passes.
 enum class Move { free, newmark, newmark_full, newton, sweeps, settle };
-enum class End { gauss_newton, full, verlet, shake, rattle, settle };
+enum class End { gauss_newton, full, verlet, kick, rattle, settle };
 
 /// Squared speeds above this [A^2/akma^2], some 2000 A/ps, or not a number, are a blow-up.
 inline constexpr double kLargestSpeed2 = 1e4;
@@ -101,11 +101,11 @@ inline StepPasses step_passes(const System& system) {
     const Move move = i.scheme == Scheme::settle              ? Move::settle
                       : i.iteration == ShakeIteration::sweeps ? Move::sweeps
                                                               : Move::newton;
-    // With noise, what it and the kicks add along the bonds is left to the next drift, so that
-    // SHAKE is RATTLE.
+    // With noise, what it and the kicks add along the bonds is left to the next drift, as SHAKE
+    // always does: RATTLE is SHAKE there.
     const bool keeps_bond_part =
         system.thermostat.kind != Thermostat::none || i.scheme == Scheme::shake;
-    return {move, keeps_bond_part ? End::shake : move == Move::settle ? End::settle : End::rattle};
+    return {move, keeps_bond_part ? End::kick : move == Move::settle ? End::settle : End::rattle};
   }
   const bool full = i.hessian == Hessian::full;
   if (i.scheme == Scheme::verlet) return {Move::free, End::verlet};

@@ -117,8 +117,8 @@ TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, End end, const Triple<number
     good = zss_full_end(s, f, h, q.bonds, q.masses, q.zss);
   } else if (end == End::verlet) {
     verlet_end(s, f, h, q.bonds, q.masses, q.omega);
-  } else if (end == End::shake) {
-    shake_end(s, f, h, q.masses);
+  } else if (end == End::kick) {
+    kick_end(s, f, h, q.masses);
   } else if (end == End::rattle) {
     rattle_end(s, f, h, by_newton(q));
   } else {
