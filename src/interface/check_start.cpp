@@ -10,7 +10,6 @@
 
 #include "tarn/core/error.hpp"
 #include "tarn/steps/single.hpp"
-#include "tarn/steps/step_parameters.hpp"
 
 namespace tarn {
 namespace {
@@ -70,17 +69,6 @@ void check_single(const System& system, const State& start) {
   if (!runs_in_single(system.integrator)) {
     throw InputError(
         "precision = \"single\" is not for Newmark and dense solves; use \"mixed\" or \"double\"");
-  }
-  const IntegratorSpec& i = system.integrator;
-  if (i.timestep_akma > kLargestSingleStep) {
-    throw InputError("precision = \"single\" takes steps of up to " +
-                     three_digits(kLargestSingleStep) + " akma; this one is " +
-                     three_digits(i.timestep_akma));
-  }
-  if (i.scheme == Scheme::zss_stiff && i.timestep_akma * i.omega < kLeastSingleHOmega) {
-    throw InputError(
-        "precision = \"single\" needs a larger omega or time step: 1/(h omega)^2 is beyond what "
-        "floats hold");
   }
   const std::vector<double>& x = start.positions_A;
   for (std::size_t k = 0; k < x.size(); ++k) {

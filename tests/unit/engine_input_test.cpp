@@ -108,17 +108,6 @@ const std::vector<Mistake> kMistakes{
        in.system.integrator = integrator("one_step");
        in.system.thermostat.kind = Thermostat::baoab;
      }},
-    {"steps of up to 0.25 akma; this one is 0.3",
-     [](Input& in) {
-       in.system.precision = Precision::single;
-       in.system.integrator.timestep_akma = 0.3;
-     }},
-    {"1/(h omega)^2 is beyond what floats hold",
-     [](Input& in) {
-       in.system.integrator = integrator("zss-stiff");
-       in.system.integrator.omega = 1e-5;
-       in.system.precision = Precision::single;
-     }},
     {"friction_oxygen_per_akma = -1",
      [](Input& in) { in.system.thermostat.friction_oxygen_per_akma = -1.0; }},
     {"friction_hydrogen_per_akma = -1",

@@ -302,7 +302,7 @@ TEST_F(StartStateTest, TemperaturesCountSixDegreesUnlessTheClusterIsAtRest) {
   };
   EXPECT_FALSE(motionless(""));
   // Velocities are drawn at the temperatures of the baths, though nothing couples to these.
-  EXPECT_FALSE(motionless("velocities = \"maxwell\"\n",
+  EXPECT_FALSE(motionless("velocities = \"maxwell\"\nreplicas = 2\n",
                           "[thermostat]\nkind = \"gla\"\ntemperatures_K = [100.0, 200.0]\n"
                           "friction_per_ps = 0.0\n"));
   EXPECT_TRUE(motionless("remove_momentum = true\n"));
