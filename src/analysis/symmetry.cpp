@@ -29,7 +29,7 @@ bool maps_onto_itself(const Eigen::Matrix3d& map, const Atoms& atoms, double tol
 
 }  // namespace
 
-int symmetry_order(std::span<const double> positions_A, double tolerance_A) {
+PointGroup point_group(std::span<const double> positions_A, double tolerance_A) {
   Atoms atoms = Eigen::Map<const Atoms>(positions_A.data(), 3,
                                         static_cast<Eigen::Index>(positions_A.size() / 3));
   const Eigen::Vector3d centre = atoms.rowwise().mean();
@@ -58,7 +58,7 @@ int symmetry_order(std::span<const double> positions_A, double tolerance_A) {
   const auto same_length = [&](const Eigen::Vector3d& v, const Eigen::Vector3d& w) {
     return std::abs(v.norm() - w.norm()) < tolerance_A;
   };
-  int order = 0;
+  PointGroup group;
   for (Eigen::Index c = 0; c < atoms.cols(); ++c) {
     if (!same_element(a, c) || !same_length(atoms.col(a), atoms.col(c))) continue;
     for (Eigen::Index d = 0; d < atoms.cols(); ++d) {
@@ -67,11 +67,13 @@ int symmetry_order(std::span<const double> positions_A, double tolerance_A) {
       if (!same_length(between, atoms.col(c) - atoms.col(d))) continue;
       for (const double handedness : {1.0, -1.0}) {
         const Eigen::Matrix3d map = frame_of(c, d, handedness) * from;
-        order += maps_onto_itself(map, atoms, tolerance_A) ? 1 : 0;
+        if (!maps_onto_itself(map, atoms, tolerance_A)) continue;
+        ++group.order;
+        if (handedness > 0.0) ++group.rotations;
       }
     }
   }
-  return order;
+  return group;
 }
 
 }  // namespace tarn::analysis

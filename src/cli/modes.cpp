@@ -1,10 +1,12 @@
 #include "tarn/modes.hpp"
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -19,6 +21,7 @@
 #include "tarn/io/molden.hpp"
 #include "tarn/observe/pictures.hpp"
 #include "tarn/start.hpp"
+#include "tarn/thermochemistry.hpp"
 #include "tarn/version.hpp"
 #include "terminal.hpp"
 #include "water_models.hpp"
@@ -31,6 +34,7 @@ constexpr double kRigid = std::numeric_limits<double>::infinity();
 struct Arguments {
   io::FrameChoice choice;
   std::string structure, model, out, plot, molden;
+  std::vector<double> temperatures_K;
   double omega = kRigid;
   bool minimise = false;
 };
@@ -87,8 +91,23 @@ std::string csv_text(const std::string& path, const std::string& provenance,
   return text;
 }
 
+std::string json_of(const HarmonicState& s) {
+  io::JsonObject json;
+  json.add("energy_kcal_per_mol", io::json(s.energy_kcal_per_mol));
+  json.add("free_energy_kcal_per_mol", io::json(s.free_energy_kcal_per_mol));
+  json.add("entropy_cal_per_mol_K", io::json(s.entropy_cal_per_mol_K));
+  json.add("heat_capacity_cal_per_mol_K", io::json(s.heat_capacity_cal_per_mol_K));
+  return json.line();
+}
+
+std::string json_array_of(const std::array<double, 3>& numbers) {
+  std::vector<std::string> all;
+  for (const double x : numbers) all.push_back(io::json(x));
+  return io::json_array(all);
+}
+
 std::string json_text(const WaterModel& model, std::span<const double> positions_A, double omega,
-                      const NormalModes& modes) {
+                      const NormalModes& modes, std::span<const double> temperatures_K) {
   std::vector<std::string> wavenumbers, intensities;
   for (const NormalMode& m : modes.modes) {
     wavenumbers.push_back(io::json(m.wavenumber_per_cm));
@@ -103,9 +122,26 @@ std::string json_text(const WaterModel& model, std::span<const double> positions
   json.add("stationary", modes.is_stationary() ? "true" : "false");
   json.add("zero_point_energy_kcal_per_mol", io::json(modes.zero_point_energy_kcal_per_mol()));
   json.add("imaginary", io::json(std::int64_t{modes.imaginary()}));
-  json.add("symmetry_order", io::json(std::int64_t{analysis::symmetry_order(positions_A)}));
+  const analysis::PointGroup group = analysis::point_group(positions_A);
+  const RigidRotor rotor = rigid_rotor(model, positions_A);
+  json.add("symmetry_order", io::json(std::int64_t{group.order}));
+  json.add("symmetry_number", io::json(std::int64_t{group.rotations}));
+  json.add("rotational_constants_MHz", json_array_of(rotor.constants_MHz));
+  json.add("dipole_along_axes_D", json_array_of(rotor.dipole_D));
   json.add("wavenumbers_per_cm", io::json_array(wavenumbers));
   json.add("ir_intensities_km_per_mol", io::json_array(intensities));
+  std::vector<std::string> states;
+  for (const double t_K : temperatures_K) {
+    const auto state = [&](Statistics statistics) {
+      return json_of(harmonic_state(modes, rotor, group.rotations, t_K, statistics));
+    };
+    io::JsonObject at;
+    at.add("temperature_K", io::json(t_K));
+    at.add("quantum", state(Statistics::quantum));
+    at.add("classical", state(Statistics::classical));
+    states.push_back(at.line());
+  }
+  if (!states.empty()) json.add("thermochemistry", io::json_array(states));
   return json.text();
 }
 
@@ -151,7 +187,7 @@ void modes(const Arguments& a, int& exit_code) {
   }
   const NormalModes result = normal_modes(model, structure.positions_A, a.omega);
   warn(result, a.minimise, stopped, terminal);
-  fmt::print("{}\n", json_text(model, structure.positions_A, a.omega, result));
+  fmt::print("{}\n", json_text(model, structure.positions_A, a.omega, result, a.temperatures_K));
   const std::string bonds = rigid ? "rigid" : fmt::format("omega = {:g}", a.omega);
   const std::string provenance = fmt::format(
       "tarn {}; {}, {} molecule{}, {}; normal modes at {:.9f} kcal/mol, equations (59) to (61)",
@@ -182,6 +218,10 @@ void add_modes(CLI::App& app, int& exit_code) {
                       std::string(kModelHelp) + "; default what the file says, or tip3p");
   command->add_option("--omega", a->omega,
                       "penalty of the bonds, sqrt(kcal/mol)/A^2; default rigid molecules");
+  command
+      ->add_option("--temperatures-K", a->temperatures_K,
+                   "harmonic energy, entropy and heat capacity at these, as 50,100,300")
+      ->delimiter(',');
   command->add_flag("--minimise", a->minimise, "follow it down to the next minimum first");
   command->add_option("-o,--out", a->out, "CSV file of the modes; default none, or beside --plot");
   command->add_option("--plot", a->plot, "picture of the infrared lines, .svg or .png");

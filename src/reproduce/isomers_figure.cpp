@@ -12,8 +12,6 @@
 #include <string_view>
 #include <vector>
 
-#include <Eigen/Core>
-#include <Eigen/LU>
 #include <fmt/format.h>
 
 #include "changed_run.hpp"
@@ -24,6 +22,7 @@
 #include "tarn/io/xyz.hpp"
 #include "tarn/modes.hpp"
 #include "tarn/observe/structure_picture.hpp"
+#include "tarn/thermochemistry.hpp"
 
 namespace tarn {
 namespace {
@@ -65,27 +64,14 @@ struct Found {
   Cubes cubes;
 };
 
-/// ln of sqrt(Ia Ib Ic) / (h prod omega): rotation, copies and vibrations of a classical cluster of
-/// rigid molecules about a minimum (equation 62).
+/// ln of sqrt(Ia Ib Ic) / (h prod omega) up to what all clusters have: rotation, copies and
+/// vibrations of a classical cluster of rigid molecules about a minimum (equation 62).
 double harmonic_entropy(const WaterModel& model, std::span<const double> x,
                         const NormalModes& modes, int order) {
-  const std::array<double, 3> mass{model.mass_o_Da, model.mass_h_Da, model.mass_h_Da};
-  double total = 0.0;
-  Eigen::Vector3d centre = Eigen::Vector3d::Zero();
-  const auto atom = [&](std::size_t a) {
-    return Eigen::Vector3d(x[3 * a], x[3 * a + 1], x[3 * a + 2]);
-  };
-  for (std::size_t a = 0; a < x.size() / 3; ++a) {
-    total += mass[a % 3];
-    centre += mass[a % 3] * atom(a);
+  double entropy = -std::log(order);
+  for (const double constant_MHz : rigid_rotor(model, x).constants_MHz) {
+    entropy -= 0.5 * std::log(constant_MHz);
   }
-  centre /= total;
-  Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();
-  for (std::size_t a = 0; a < x.size() / 3; ++a) {
-    const Eigen::Vector3d d = atom(a) - centre;
-    inertia += mass[a % 3] * (d.squaredNorm() * Eigen::Matrix3d::Identity() - d * d.transpose());
-  }
-  double entropy = 0.5 * std::log(inertia.determinant()) - std::log(order);
   for (const NormalMode& mode : modes.modes) {
     if (mode.wavenumber_per_cm > 0.0) entropy -= std::log(mode.wavenumber_per_cm);
   }

@@ -1,8 +1,6 @@
 #include "final_structures.hpp"
 
-#include <algorithm>
 #include <filesystem>
-#include <span>
 #include <system_error>
 
 #include <fmt/format.h>

@@ -46,6 +46,9 @@ TEST(SymmetryOrder, OfRings) {
     EXPECT_EQ(symmetry_order(ring(n, upright)), 2 * n);  // Cnv
     EXPECT_EQ(symmetry_order(ring(n, flat)), 2 * n);     // Cnh
     EXPECT_EQ(symmetry_order(ring(n, twisted)), n);      // Cn
+    for (const auto& molecule : {upright, flat, twisted}) {
+      EXPECT_EQ(point_group(ring(n, molecule)).rotations, n);
+    }
   }
 }
 
@@ -70,6 +73,8 @@ TEST(SymmetryOrder, OfTheCubes) {
   const std::string folder = std::string(TARN_SOURCE_DIR) + "/inputs/structures/";
   EXPECT_EQ(symmetry_order(io::XyzReader(folder + "tip4p-8.xyz").next()->positions_A), 4);
   EXPECT_EQ(symmetry_order(io::XyzReader(folder + "tip3p-8.xyz").next()->positions_A), 8);
+  EXPECT_EQ(point_group(io::XyzReader(folder + "tip4p-8.xyz").next()->positions_A).rotations, 2);
+  EXPECT_EQ(point_group(io::XyzReader(folder + "tip3p-8.xyz").next()->positions_A).rotations, 4);
 }
 
 }  // namespace

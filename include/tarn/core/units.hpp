@@ -31,6 +31,7 @@ inline constexpr double absorption_km_per_mol_A2_Da_per_D2 =
 /// Energy of a quantum, Planck's constant times the speed of light [kcal/mol by 1/cm].
 inline constexpr double quantum_kcal_cm_per_mol =
     6.62607015e-34 * 6.02214076e23 * (speed_of_light_cm_per_fs * 1e15) / 4184.0;
+inline constexpr double megahertz_per_cm = speed_of_light_cm_per_fs * 1e9;
 inline constexpr double angstrom_per_bohr = 0.529177210903;
 /// A dalton per cubic angstrom [g/cm^3].
 inline constexpr double g_per_cm3_of_Da_per_A3 = 10.0 / 6.02214076;
@@ -48,6 +49,13 @@ constexpr double per_akma_from_per_ps(double rate_per_ps) {
 /// The wavenumber [1/cm] of an angular frequency [1/akma].
 constexpr double wavenumber_per_cm(double frequency_per_akma) {
   return frequency_per_akma / (2.0 * pi * speed_of_light_cm_per_fs * femtoseconds_per_akma);
+}
+
+/// h / (8 pi^2 I) of a moment of inertia [Da A^2].
+constexpr double rotational_constant_MHz(double inertia_Da_A2) {
+  // h in kcal/mol AKMA, from that of a wavenumber.
+  const double planck = quantum_kcal_cm_per_mol / (speed_of_light_cm_per_fs * femtoseconds_per_akma);
+  return planck / (8.0 * pi * pi * inertia_Da_A2) / femtoseconds_per_akma * 1e9;
 }
 
 }  // namespace tarn::units

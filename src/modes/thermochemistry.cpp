@@ -1,0 +1,92 @@
+#include "tarn/thermochemistry.hpp"
+
+#include <cmath>
+#include <cstddef>
+
+#include <Eigen/Core>
+#include <Eigen/Eigenvalues>
+#include <fmt/format.h>
+
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+
+namespace tarn {
+namespace {
+
+/// Of a mode, in units of kT or k; x is its quantum over kT.
+struct OfMode {
+  double energy, entropy, heat_capacity;
+};
+OfMode of_mode(double x, Statistics statistics) {
+  if (statistics == Statistics::classical) return {1.0, 1.0 - std::log(x), 1.0};
+  const double below = std::exp(-x), excited = -std::expm1(-x);  // e^-x and 1 - e^-x
+  const double quanta = below / excited;
+  return {x * (0.5 + quanta), x * quanta - std::log(excited), x * x * quanta / excited};
+}
+
+}  // namespace
+
+RigidRotor rigid_rotor(const WaterModel& model, std::span<const double> positions_A) {
+  const auto atoms = static_cast<Eigen::Index>(positions_A.size() / 3);
+  const Eigen::Map<const Eigen::Matrix3Xd> x(positions_A.data(), 3, atoms);
+  Eigen::Vector3d centre = Eigen::Vector3d::Zero(), dipole_e_A = Eigen::Vector3d::Zero();
+  double mass_Da = 0.0;
+  for (Eigen::Index a = 0; a < atoms; ++a) {
+    const int kind = static_cast<int>(a % 3);
+    centre += model.mass_Da(kind) * x.col(a);
+    mass_Da += model.mass_Da(kind);
+    dipole_e_A += (kind == 0 ? -2.0 : 1.0) * model.dipole_charge_e() * x.col(a);
+  }
+  centre /= mass_Da;
+  Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();
+  for (Eigen::Index a = 0; a < atoms; ++a) {
+    const Eigen::Vector3d d = x.col(a) - centre;
+    inertia += model.mass_Da(static_cast<int>(a % 3)) *
+               (d.squaredNorm() * Eigen::Matrix3d::Identity() - d * d.transpose());
+  }
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> axes(inertia);
+  const Eigen::Vector3d along = axes.eigenvectors().transpose() * dipole_e_A;
+  RigidRotor rotor;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const auto axis = static_cast<Eigen::Index>(k);
+    rotor.constants_MHz[k] = units::rotational_constant_MHz(axes.eigenvalues()[axis]);
+    rotor.dipole_D[k] = units::debye_per_e_A * std::abs(along[axis]);
+  }
+  return rotor;
+}
+
+HarmonicState harmonic_state(const NormalModes& modes, const RigidRotor& rotor, int rotations,
+                             double temperature_K, Statistics statistics) {
+  if (!(temperature_K > 0.0) || !std::isfinite(temperature_K)) {
+    throw InputError(
+        fmt::format("a temperature of {:g} K: want a number above 0", temperature_K));
+  }
+  if (!modes.is_stationary() || modes.imaginary() > 0) {
+    throw InputError("the structure is no minimum, about which it could vibrate: minimise it first");
+  }
+  const double kT = units::boltzmann_kcal_per_mol_K * temperature_K;
+  // A classical rotor: ln of sqrt(pi T^3/(A B C)) over the symmetry number, with A in kelvins.
+  double log_rotor = 0.5 * std::log(units::pi) - std::log(rotations);
+  for (const double constant_MHz : rotor.constants_MHz) {
+    log_rotor += 0.5 * std::log(kT / (units::quantum_kcal_cm_per_mol * constant_MHz /
+                                      units::megahertz_per_cm));
+  }
+  double energy = 1.5, entropy = 1.5 + log_rotor, heat_capacity = 1.5;
+  for (const NormalMode& mode : modes.modes) {
+    if (!(mode.wavenumber_per_cm > 0.0)) continue;
+    const OfMode m =
+        of_mode(units::quantum_kcal_cm_per_mol * mode.wavenumber_per_cm / kT, statistics);
+    energy += m.energy;
+    entropy += m.entropy;
+    heat_capacity += m.heat_capacity;
+  }
+  const double k_cal = 1000.0 * units::boltzmann_kcal_per_mol_K;
+  HarmonicState state;
+  state.energy_kcal_per_mol = modes.energy_kcal_per_mol + kT * energy;
+  state.free_energy_kcal_per_mol = modes.energy_kcal_per_mol + kT * (energy - entropy);
+  state.entropy_cal_per_mol_K = k_cal * entropy;
+  state.heat_capacity_cal_per_mol_K = k_cal * heat_capacity;
+  return state;
+}
+
+}  // namespace tarn
