@@ -58,18 +58,19 @@ RigidRotor rigid_rotor(const WaterModel& model, std::span<const double> position
 HarmonicState harmonic_state(const NormalModes& modes, const RigidRotor& rotor, int rotations,
                              double temperature_K, Statistics statistics) {
   if (!(temperature_K > 0.0) || !std::isfinite(temperature_K)) {
-    throw InputError(
-        fmt::format("a temperature of {:g} K: want a number above 0", temperature_K));
+    throw InputError(fmt::format("a temperature of {:g} K: want a number above 0", temperature_K));
   }
   if (!modes.is_stationary() || modes.imaginary() > 0) {
-    throw InputError("the structure is no minimum, about which it could vibrate: minimise it first");
+    throw InputError(
+        "the structure is no minimum, about which it could vibrate: minimise it first");
   }
   const double kT = units::boltzmann_kcal_per_mol_K * temperature_K;
   // A classical rotor: ln of sqrt(pi T^3/(A B C)) over the symmetry number, with A in kelvins.
   double log_rotor = 0.5 * std::log(units::pi) - std::log(rotations);
   for (const double constant_MHz : rotor.constants_MHz) {
-    log_rotor += 0.5 * std::log(kT / (units::quantum_kcal_cm_per_mol * constant_MHz /
-                                      units::megahertz_per_cm));
+    log_rotor +=
+        0.5 *
+        std::log(kT / (units::quantum_kcal_cm_per_mol * constant_MHz / units::megahertz_per_cm));
   }
   double energy = 1.5, entropy = 1.5 + log_rotor, heat_capacity = 1.5;
   for (const NormalMode& mode : modes.modes) {

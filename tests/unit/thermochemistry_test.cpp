@@ -24,8 +24,8 @@ namespace tarn {
 namespace {
 
 using namespace test;
-using analysis::PointGroup;
 using analysis::point_group;
+using analysis::PointGroup;
 
 constexpr std::array kBoth{Statistics::quantum, Statistics::classical};
 
@@ -38,7 +38,9 @@ struct Minimum {
 /// The minimum of a model next to that of tip3p or tip4p, whose cubes are D2d and S4.
 Minimum cube(const WaterModel& model, const std::string& of) {
   Minimum m;
-  m.x = io::XyzReader(std::string(TARN_SOURCE_DIR) + "/inputs/structures/" + of + "-8.xyz").next()->positions_A;
+  m.x = io::XyzReader(std::string(TARN_SOURCE_DIR) + "/inputs/structures/" + of + "-8.xyz")
+            .next()
+            ->positions_A;
   make_rigid(model, m.x, of);
   ForceField force_field(model, 8);
   MinimiseOptions options;
@@ -175,7 +177,7 @@ TEST(RigidRotor, DipoleIsThatOfTheCluster) {
   const Minimum m = cube(*find_water_model("tip4p"), "tip4p");
   const auto& d = m.rotor.dipole_D;
   EXPECT_NEAR(std::hypot(d[0], d[1], d[2]),
-              analysis::cluster_dipole(m.x, *find_water_model("tip4p").dipole_charge_e()).cluster_D,
+              analysis::cluster_dipole(m.x, find_water_model("tip4p")->dipole_charge_e()).cluster_D,
               few_roundings(100.0));
   EXPECT_TRUE(std::is_sorted(m.rotor.constants_MHz.rbegin(), m.rotor.constants_MHz.rend()));
 }

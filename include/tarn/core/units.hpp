@@ -54,7 +54,8 @@ constexpr double wavenumber_per_cm(double frequency_per_akma) {
 /// h / (8 pi^2 I) of a moment of inertia [Da A^2].
 constexpr double rotational_constant_MHz(double inertia_Da_A2) {
   // h in kcal/mol AKMA, from that of a wavenumber.
-  const double planck = quantum_kcal_cm_per_mol / (speed_of_light_cm_per_fs * femtoseconds_per_akma);
+  const double planck =
+      quantum_kcal_cm_per_mol / (speed_of_light_cm_per_fs * femtoseconds_per_akma);
   return planck / (8.0 * pi * pi * inertia_Da_A2) / femtoseconds_per_akma * 1e9;
 }
 
