@@ -135,6 +135,7 @@ struct SchemeOrder {
 struct CompareResult {
   std::string out_dir;
   std::vector<SchemeResult> schemes;             ///< of water
+  int molecules = 0;                             ///< of water
   std::vector<MechanicsSchemeResult> mechanics;  ///< of a mechanical system
   /// With CompareOptions::steps, of a mechanical system and of water without a thermostat.
   std::vector<SchemeOrder> orders;
@@ -146,7 +147,7 @@ struct CompareResult {
 
 /// Of water, as `timestep_fs` is in CompareOptions::steps.
 struct CheapestScheme {
-  std::string within;  ///< "<V0> to 1 %", "OO histogram to 0.01"
+  std::string within;  ///< "<V0> to 1 % of 3(N-1)kT", "OO histogram to 0.01"
   std::string label;   ///< empty: none
   double us_per_ps = 0.0;
   double us_per_ps_err = 0.0;
@@ -162,7 +163,12 @@ struct CheapestMechanicsScheme {
 };
 /// Which schemes take the least time for an error that, with twice its own uncertainty, is at most
 /// so large. The first scheme is the reference. Those that have lost a replica are left out.
-std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& schemes);
+///
+/// Of <V0> shares of 3 (N - 1) kT are wanted, what a harmonic cluster has above its minimum, at the
+/// temperature of the reference: of <V0> itself a cold cluster has next to nothing that moves.
+/// @param molecules N; of one there is no <V0>
+std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& schemes,
+                                             int molecules);
 /// The same of a mechanical system, in µs for a unit of time: the largest error of q, by decades,
 /// of those with the same reference. None counts as less than ten times the reference's own.
 std::vector<CheapestMechanicsScheme> cheapest_schemes(

@@ -247,7 +247,7 @@ void print_errors(std::FILE* out, const CompareResult& result) {
   }
   print_table(out, rows);
   fmt::print(out, "\nThe least time for an error that, with twice its own, is within\n");
-  print_cheapest(out, cheapest_schemes(result.schemes));
+  print_cheapest(out, cheapest_schemes(result.schemes, result.molecules));
 }
 
 void print_schemes(std::FILE* out, const CompareResult& result) {

@@ -134,7 +134,7 @@ class Comparison {
       }
     }
     result_.device = contestants_.front().engine->description();
-    molecules_ = contestants_.front().molecules;
+    molecules_ = result_.molecules = contestants_.front().molecules;
     if (deck_.correlation) tell_of_correlations();
   }
 
@@ -614,10 +614,12 @@ const AveragedQuantity* SchemeResult::correlation_time(std::string_view quantity
   return found == correlation_times.end() ? nullptr : &*found;
 }
 
-std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& schemes) {
+std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& schemes,
+                                             int molecules) {
   std::vector<CheapestScheme> all;
   if (schemes.empty()) return all;
-  const double potential = std::abs(schemes.front().potential_kcal_per_mol.mean);
+  const double thermal =
+      3.0 * (molecules - 1) * units::boltzmann_kcal_per_mol_K * schemes.front().temperature_K.mean;
   const auto add = [&](std::string within, CostOf what, double most) {
     CheapestScheme& best = all.emplace_back();
     best.within = std::move(within);
@@ -638,8 +640,10 @@ std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& sc
       best.ties.push_back(good[k]->label);
     }
   };
-  for (const double share : {0.03, 0.01, 0.003, 0.001}) {
-    add(fmt::format("<V0> to {:g} %", 100.0 * share), CostOf::potential, share * potential);
+  for (const double share : {0.3, 0.1, 0.03, 0.01}) {
+    if (!(thermal > 0.0)) break;
+    add(fmt::format("<V0> to {:g} % of 3(N-1)kT", 100.0 * share), CostOf::potential,
+        share * thermal);
   }
   for (const double most : {0.05, 0.02, 0.01}) {
     add(fmt::format("OO histogram to {:g}", most), CostOf::distance, most);

@@ -9,6 +9,7 @@
 
 #include "rounding.hpp"
 #include "tarn/compare.hpp"
+#include "tarn/core/units.hpp"
 
 namespace tarn {
 namespace {
@@ -134,12 +135,15 @@ TEST(ErrorCost, DrawsErrorsOfCosts) {
   EXPECT_TRUE(error_cost_plot(points, {{"a"}}, CostOf::potential).series[0].x_low.empty());
 }
 
+/// At which 3 (N - 1) kT of eleven molecules is 10 kcal/mol.
+constexpr double kTemperature_K = 10.0 / (30.0 * units::boltzmann_kcal_per_mol_K);
+
 TEST(ErrorCost, TheCheapestIsTheFastestOfThoseThatAreWithin) {
   const auto scheme = [](const char* label, double us_per_ps, double error, double uncertainty) {
     SchemeResult s;
     s.label = label;
     s.us_per_ps = us_per_ps;
-    s.potential_kcal_per_mol.mean = -100.0;
+    s.temperature_K.mean = kTemperature_K;
     s.potential_difference_kcal_per_mol = {error, uncertainty};
     s.oo_total_variation = 0.03;
     return s;
@@ -149,14 +153,15 @@ TEST(ErrorCost, TheCheapestIsTheFastestOfThoseThatAreWithin) {
                                 scheme("vague", 40.0, 0.5, 0.3), scheme("lost", 1.0, 0.0, 0.0)};
   all.back().blow_ups.emplace_back();
   const auto label = [&](const std::string& within) -> std::string {
-    for (const CheapestScheme& best : cheapest_schemes(all)) {
+    for (const CheapestScheme& best : cheapest_schemes(all, 11)) {
       if (best.within == within) return best.label;
     }
     return "no such row";
   };
-  EXPECT_EQ(label("<V0> to 3 %"), "vague");
-  EXPECT_EQ(label("<V0> to 1 %"), "good");  // 0.5 + 2 x 0.3 kcal/mol is more than one
-  EXPECT_EQ(label("<V0> to 0.3 %"), "exact");
+  EXPECT_EQ(label("<V0> to 30 % of 3(N-1)kT"), "vague");
+  EXPECT_EQ(label("<V0> to 10 % of 3(N-1)kT"), "good");  // 0.5 + 2 x 0.3 kcal/mol is more than one
+  EXPECT_EQ(label("<V0> to 3 % of 3(N-1)kT"), "exact");
+  EXPECT_EQ(cheapest_schemes(all, 1).front().within, "OO histogram to 0.05");
   EXPECT_EQ(label("OO histogram to 0.05"), "vague");
   EXPECT_EQ(label("OO histogram to 0.02"), "");
 }
@@ -167,7 +172,7 @@ TEST(ErrorCost, CostsThatErrorsDoNotTellApartAreTies) {
     s.label = label;
     s.us_per_ps = us_per_ps;
     s.us_per_ps_err = error;
-    s.potential_kcal_per_mol.mean = -100.0;
+    s.temperature_K.mean = kTemperature_K;
     s.oo_total_variation = 0.03;
     return s;
   };
@@ -179,19 +184,19 @@ TEST(ErrorCost, CostsThatErrorsDoNotTellApartAreTies) {
                                 scheme("not known", 101.0, std::nan("")),
                                 scheme("vague", 130.0, 30.0)};
   const auto row = [&](const std::string& within) {
-    for (const CheapestScheme& best : cheapest_schemes(all)) {
+    for (const CheapestScheme& best : cheapest_schemes(all, 11)) {
       if (best.within == within) return best;
     }
     return CheapestScheme{};
   };
-  EXPECT_EQ(row("<V0> to 1 %").label, "fastest");
-  EXPECT_EQ(row("<V0> to 1 %").us_per_ps_err, 6.0);
-  EXPECT_EQ(row("<V0> to 1 %").ties, (std::vector<std::string>{"as fast", "vague"}));
+  EXPECT_EQ(row("<V0> to 10 % of 3(N-1)kT").label, "fastest");
+  EXPECT_EQ(row("<V0> to 10 % of 3(N-1)kT").us_per_ps_err, 6.0);
+  EXPECT_EQ(row("<V0> to 10 % of 3(N-1)kT").ties, (std::vector<std::string>{"as fast", "vague"}));
   EXPECT_TRUE(row("OO histogram to 0.02").ties.empty());
   // Only those that are within can be.
   all[2].potential_difference_kcal_per_mol.mean = 2.0;
-  EXPECT_EQ(row("<V0> to 1 %").ties, std::vector<std::string>{"vague"});
-  EXPECT_EQ(row("<V0> to 3 %").ties, (std::vector<std::string>{"as fast", "vague"}));
+  EXPECT_EQ(row("<V0> to 10 % of 3(N-1)kT").ties, std::vector<std::string>{"vague"});
+  EXPECT_EQ(row("<V0> to 30 % of 3(N-1)kT").ties, (std::vector<std::string>{"as fast", "vague"}));
 }
 
 }  // namespace
