@@ -1,6 +1,5 @@
 #include "tarn/modes.hpp"
 
-#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -100,7 +99,7 @@ std::string json_of(const HarmonicState& s) {
   return json.line();
 }
 
-std::string json_array_of(const std::array<double, 3>& numbers) {
+std::string json_array_of(std::span<const double> numbers) {
   std::vector<std::string> all;
   for (const double x : numbers) all.push_back(io::json(x));
   return io::json_array(all);
@@ -108,10 +107,10 @@ std::string json_array_of(const std::array<double, 3>& numbers) {
 
 std::string json_text(const WaterModel& model, std::span<const double> positions_A, double omega,
                       const NormalModes& modes, std::span<const double> temperatures_K) {
-  std::vector<std::string> wavenumbers, intensities;
+  std::vector<double> wavenumbers, intensities;
   for (const NormalMode& m : modes.modes) {
-    wavenumbers.push_back(io::json(m.wavenumber_per_cm));
-    intensities.push_back(io::json(m.ir_intensity_km_per_mol()));
+    wavenumbers.push_back(m.wavenumber_per_cm);
+    intensities.push_back(m.ir_intensity_km_per_mol());
   }
   io::JsonObject json;
   json.add("model", io::json(model.name));
@@ -128,8 +127,8 @@ std::string json_text(const WaterModel& model, std::span<const double> positions
   json.add("symmetry_number", io::json(std::int64_t{group.rotations}));
   json.add("rotational_constants_MHz", json_array_of(rotor.constants_MHz));
   json.add("dipole_along_axes_D", json_array_of(rotor.dipole_D));
-  json.add("wavenumbers_per_cm", io::json_array(wavenumbers));
-  json.add("ir_intensities_km_per_mol", io::json_array(intensities));
+  json.add("wavenumbers_per_cm", json_array_of(wavenumbers));
+  json.add("ir_intensities_km_per_mol", json_array_of(intensities));
   std::vector<std::string> states;
   for (const double t_K : temperatures_K) {
     const auto state = [&](Statistics statistics) {

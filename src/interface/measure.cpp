@@ -138,9 +138,10 @@ void Measure::energies(const Replica& r, double potential, Energies& out,
     e.kinetic_kcal_per_mol += 0.5 * weighted_norm2(m.o, m.h, vk);
     const Triple<double> hot = molecule(hot_v, k);
     const double all = 0.5 * weighted_norm2(m.o, m.h, hot);
-    const Triple<double> at = noise_was_before && !rigid_ ? at_the_noise(r, k) : xk;
-    const double rigid =
-        rigid_ ? all : 0.5 * weighted_norm2(m.o, m.h, project_velocities(at, hot, m));
+    const auto rigid_part = [&] {
+      return project_velocities(noise_was_before ? at_the_noise(r, k) : xk, hot, m);
+    };
+    const double rigid = rigid_ ? all : 0.5 * weighted_norm2(m.o, m.h, rigid_part());
     const double moving = 0.5 * norm2(mass_moment(hot, m)) / (m.o + 2.0 * m.h);
     thermal += all;
     translation += moving;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "cpu/dense_solve.hpp"
+#include "inertia.hpp"
 #include "tarn/core/error.hpp"
 
 namespace tarn::modes {
@@ -27,14 +28,6 @@ Map<const Matrix3d> atoms(std::span<const double> numbers, int k) {
 }
 Vector3d masses(const WaterModel& model) {
   return {model.mass_o_Da, model.mass_h_Da, model.mass_h_Da};
-}
-Matrix3d moment_of_inertia(const Matrix3d& arms, const Vector3d& m) {
-  Matrix3d sum = Matrix3d::Zero();
-  for (int a = 0; a < 3; ++a) {
-    const Vector3d d = arms.col(a);
-    sum += m[a] * (d.squaredNorm() * Matrix3d::Identity() - d * d.transpose());
-  }
-  return sum;
 }
 
 }  // namespace

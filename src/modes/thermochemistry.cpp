@@ -7,6 +7,7 @@
 #include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 
+#include "inertia.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 
@@ -29,22 +30,16 @@ OfMode of_mode(double x, Statistics statistics) {
 RigidRotor rigid_rotor(const WaterModel& model, std::span<const double> positions_A) {
   const auto atoms = static_cast<Eigen::Index>(positions_A.size() / 3);
   const Eigen::Map<const Eigen::Matrix3Xd> x(positions_A.data(), 3, atoms);
-  Eigen::Vector3d centre = Eigen::Vector3d::Zero(), dipole_e_A = Eigen::Vector3d::Zero();
-  double mass_Da = 0.0;
+  Eigen::VectorXd masses_Da(atoms), charges_e(atoms);
   for (Eigen::Index a = 0; a < atoms; ++a) {
-    const int kind = static_cast<int>(a % 3);
-    centre += model.mass_Da(kind) * x.col(a);
-    mass_Da += model.mass_Da(kind);
-    dipole_e_A += (kind == 0 ? -2.0 : 1.0) * model.dipole_charge_e() * x.col(a);
+    masses_Da[a] = model.mass_Da(static_cast<int>(a % 3));
+    charges_e[a] = (a % 3 == 0 ? -2.0 : 1.0) * model.dipole_charge_e();
   }
-  centre /= mass_Da;
-  Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();
-  for (Eigen::Index a = 0; a < atoms; ++a) {
-    const Eigen::Vector3d d = x.col(a) - centre;
-    inertia += model.mass_Da(static_cast<int>(a % 3)) *
-               (d.squaredNorm() * Eigen::Matrix3d::Identity() - d * d.transpose());
-  }
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> axes(inertia);
+  const Eigen::Vector3d centre = x * masses_Da / masses_Da.sum();
+  const Eigen::Matrix3Xd arms = x.colwise() - centre;
+  const Eigen::Vector3d dipole_e_A = arms * charges_e;
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> axes(
+      modes::moment_of_inertia(arms, masses_Da));
   const Eigen::Vector3d along = axes.eigenvectors().transpose() * dipole_e_A;
   RigidRotor rotor;
   for (std::size_t k = 0; k < 3; ++k) {
