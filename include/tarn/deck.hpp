@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tarn/analysis/cluster.hpp"
 #include "tarn/engine.hpp"
 #include "tarn/io/formats.hpp"
 #include "tarn/mechanics_deck.hpp"
@@ -177,6 +178,11 @@ struct ObserveCorrelation {
   ReplicaSelection replicas;
   bool operator==(const ObserveCorrelation&) const = default;
 };
+struct ObserveEvaporation {
+  std::int64_t every = 100;
+  double link_A = analysis::kLink_A;  ///< what is farther from all the others has left
+  bool operator==(const ObserveEvaporation&) const = default;
+};
 struct ObserveMinima {
   std::int64_t every = 1000;
   ReplicaSelection replicas;
@@ -223,6 +229,7 @@ struct Deck {
   std::optional<ObserveProfile> profile;
   std::optional<ObserveSpectrum> spectrum;
   std::optional<ObserveCorrelation> correlation;
+  std::optional<ObserveEvaporation> evaporation;
   std::optional<ObserveMinima> minima;
   std::optional<ObserveTrajectory> trajectory;
   std::optional<ObserveFinal> final_structures;

@@ -79,9 +79,8 @@ ClusterShape cluster_shape(std::span<const double> positions_A) {
   return shape;
 }
 
-std::optional<int> departed_molecule(std::span<const double> positions_A, double link_A) {
+std::vector<int> departed_molecules(std::span<const double> positions_A, double link_A) {
   const std::size_t n = positions_A.size() / 9;
-  if (n == 0) return std::nullopt;
   std::vector<std::size_t> members, largest;
   std::vector<char> taken(n, 0);
   double unused[3];
@@ -98,11 +97,20 @@ std::optional<int> departed_molecule(std::span<const double> positions_A, double
       }
     }
     if (members.size() > largest.size()) largest = members;
-    if (largest.size() == n) return std::nullopt;
+    if (largest.size() == n) return {};
   }
   std::fill(taken.begin(), taken.end(), 0);
   for (const std::size_t m : largest) taken[m] = 1;
-  return static_cast<int>(std::find(taken.begin(), taken.end(), 0) - taken.begin());
+  std::vector<int> departed;
+  for (std::size_t m = 0; m < n; ++m) {
+    if (!taken[m]) departed.push_back(static_cast<int>(m));
+  }
+  return departed;
+}
+
+std::optional<int> departed_molecule(std::span<const double> positions_A, double link_A) {
+  const std::vector<int> departed = departed_molecules(positions_A, link_A);
+  return departed.empty() ? std::nullopt : std::optional(departed.front());
 }
 
 ClusterDipole cluster_dipole(std::span<const double> positions_A, double dipole_charge_e) {

@@ -44,7 +44,7 @@ void plot(const Arguments& a) {
     terminal.warning(
         fmt::format("'{}' has no table that has a picture: energies.csv, conservation.csv, "
                     "heat.csv, cluster.csv, rdf.csv, profile.csv, spectrum.csv, correlation.csv, "
-                    "isomers.csv, exchange.csv",
+                    "survival.csv, isomers.csv, exchange.csv",
                     a.folder));
   }
 }

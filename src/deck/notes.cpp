@@ -27,7 +27,8 @@ constexpr double kFarTooLong = 1.6;
 bool observes_nothing(const Deck& d) {
   return !is_mechanical(d.system.kind) && !d.energies && !d.conservation && !d.heat &&
          !d.temperatures && !d.geometry && !d.cluster && !d.multipliers && !d.rdf && !d.profile &&
-         !d.spectrum && !d.correlation && !d.minima && !d.trajectory && !d.final_structures;
+         !d.spectrum && !d.correlation && !d.evaporation && !d.minima && !d.trajectory &&
+         !d.final_structures;
 }
 
 /// Whether steps before the end of the equilibration count for nothing.

@@ -267,6 +267,11 @@ void states_stay_where_they_are(Checker& checker) {
                     "[observe.heat] does not go with [exchange]: what states bring along when "
                     "they change places is neither heat nor work");
   }
+  if (deck.evaporation) {
+    checker.problem("observe.evaporation.every",
+                    "[observe.evaporation] does not go with [exchange]: clusters that lost a "
+                    "molecule in one bath would be brought into others");
+  }
   if (deck.cluster && deck.cluster->lindemann && checker.has("observe.cluster.lindemann") &&
       checker.trusted({"observe.cluster.lindemann"})) {
     checker.problem("observe.cluster.lindemann",
@@ -548,9 +553,9 @@ const std::vector<Rule>& rules() {
       {"`[exchange]` needs a thermostat with two or more `temperatures_K`, above 0 and rising, and "
        "`replicas` a multiple of their number.",
        ladder_is_complete},
-      {"`[exchange]` does not go with `[observe.heat]`, `lindemann = true` and `window_steps` "
-       "above "
-       "1.",
+      {"`[exchange]` does not go with `[observe.heat]`, `[observe.evaporation]`, `lindemann = "
+       "true` "
+       "and `window_steps` above 1.",
        states_stay_where_they_are},
       {"`velocities` that are drawn need `[system] temperature_K` or a thermostat.",
        velocities_have_a_temperature},

@@ -137,6 +137,14 @@ std::vector<Section> make_sections() {
                "origins in time, from the end of the equilibration on. A thermostat slows these "
                "motions: their own take a run without one, from the `state` of a run that had one. "
                "[measuring.md](measuring.md#correlations-in-time) has conventions and cost."}),
+      optional_section<&Deck::evaporation>(
+          {.name = "observe.evaporation",
+           .meaning =
+               "Writes `evaporation.csv`: when each replica lost its first molecule, from the end "
+               "of the equilibration on, and `survival.csv` and `evaporation_rates.csv` with their "
+               "picture: the share of replicas that are still whole, and the rate at which they "
+               "lose molecules, of each bath by itself, with the activation energy of several. "
+               "[measuring.md](measuring.md#evaporation) has what these are."}),
       optional_section<&Deck::minima>(
           {.name = "observe.minima",
            .meaning =
@@ -748,6 +756,17 @@ std::vector<Key> make_keys() {
           {{"all", static_cast<int>(ReplicaSelection::Kind::all), "every replica"}},
           "Which replicas: all, or the first n (all of them if there are fewer). All "
           "that are taken are averaged."),
+      every_row<&Deck::evaporation, &ObserveEvaporation::every>(
+          "observe.evaporation", "Interval at which replicas are looked at."),
+      row<&Deck::evaporation, &ObserveEvaporation::link_A>(
+          {.section = "observe.evaporation",
+           .name = "link_A",
+           .type = Type::number,
+           .unit = "Å",
+           .range = above_to(0, 1000),
+           .meaning =
+               "A molecule has left when its oxygen is farther than this from those of the "
+               "largest part of its cluster, of which each is nearer than this to another."}),
       every_row<&Deck::minima, &ObserveMinima::every>("observe.minima",
                                                       "Interval; step 0 is written."),
       replicas_row<&Deck::minima, &ObserveMinima::replicas>(

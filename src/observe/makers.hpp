@@ -47,6 +47,9 @@ std::unique_ptr<Observer> make_spectrum(const ObserveSpectrum& section, const De
 /// bonds.
 std::unique_ptr<Observer> make_correlation(const ObserveCorrelation& section, const Deck& deck,
                                            const RunInfo& info);
+/// evaporation.csv: when replicas lost their first molecule; survival.csv, evaporation_rates.csv.
+std::unique_ptr<Observer> make_evaporation(const ObserveEvaporation& section, const Deck& deck,
+                                           const RunInfo& info);
 /// minima.csv: energies of inherent structures; isomers.csv, isomers_by_bath.csv, isomers.xyz: the
 /// lowest of them.
 std::unique_ptr<Observer> make_minima(const ObserveMinima& section, const Deck& deck,

@@ -38,6 +38,9 @@ std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const Ru
   if (deck.profile) observers.push_back(make_profile(*deck.profile, deck, info));
   if (deck.spectrum) observers.push_back(make_spectrum(*deck.spectrum, deck, info));
   if (deck.correlation) observers.push_back(make_correlation(*deck.correlation, deck, info));
+  if (deck.evaporation) {
+    observers.push_back(make_evaporation(*deck.evaporation, deck, info));
+  }
   if (deck.minima) observers.push_back(make_minima(*deck.minima, deck, info));
   if (deck.trajectory) observers.push_back(make_trajectory(*deck.trajectory, deck, info));
   return observers;
@@ -59,12 +62,15 @@ std::vector<std::string> observer_file_names() {
                                  "final.xyz",
                                  "final-",
                                  "walkers.csv",
+                                 "survival.csv",
+                                 "evaporation_rates.csv",
                                  "minima.csv",
                                  "isomers_by_bath.csv",
                                  "isomers.xyz",
                                  "isomers_structures.svg"};
-  for (const char* table : {"energies", "conservation", "heat", "cluster", "rdf", "profile",
-                            "spectrum", "correlation", "isomers", "exchange", "trajectory"}) {
+  for (const char* table :
+       {"energies", "conservation", "heat", "cluster", "rdf", "profile", "spectrum", "correlation",
+        "evaporation", "isomers", "exchange", "trajectory"}) {
     for (const char* extension : {".csv", ".svg", ".png"}) {
       names.push_back(std::string(table) + extension);
     }

@@ -355,6 +355,7 @@ Pictures draw_run(const std::string& folder, const io::PictureFormats& formats) 
   add("/exchange.csv", draw_exchange);
   add("/spectrum.csv", draw_spectrum);
   add("/correlation.csv", draw_correlation);
+  add("/survival.csv", draw_evaporation);
   add("/isomers.csv", draw_isomers);
   add("/averages.csv", draw_baths);
   for (const std::string& table : own_tables(folder)) take(draw_table(folder, table, formats));

@@ -8,6 +8,7 @@
 
 #include "cost_figures.hpp"
 #include "dynamics_figure.hpp"
+#include "evaporation_figure.hpp"
 #include "figure_page.hpp"
 #include "figures.hpp"
 #include "isomers_figure.hpp"
@@ -247,6 +248,23 @@ const std::vector<Reproduction>& reproductions() {
        "both ratios are those of the harmonic superposition within their errors; with the "
        "temperature S4 gains more than that, and has twice its harmonic share at 300 K.",
        make_isomers_figure},
+      {"evaporation",
+       "How fast seven warm molecules lose the first of them",
+       "evaporation7.toml",
+       {},
+       {},
+       "No such run.",
+       "Rates follow Arrhenius' law over two orders of magnitude. With a friction of 0.5/ps the "
+       "activation energy is 6.8 ± 0.2 kcal/mol, and a molecule's leaving takes 7.6 to 6.5 from "
+       "220 "
+       "to 325 K. Rates are largest from 0.5 to 2/ps, as Kramers has it: with less friction the "
+       "bath gives the energy too slowly, and most of all where clusters leave fast; with more "
+       "the molecules do not get away, and most come back. SETTLE has the same rates with 4 fs, "
+       "and "
+       "Z&Ss with omega = 500 and 100; with 20, whose bonds give way, they are a third (220 K) to "
+       "two "
+       "thirds (325 K) of that.",
+       make_evaporation_figure},
       {"resonances",
        "Where stiff bonds blow up, by b of the Newmark step",
        "resonances.toml",

@@ -186,8 +186,8 @@ class Run {
     auto record = std::make_unique<StartRecord>(std::move(start_));
     start_record_ = record.get();
     observers_.push_back(std::move(record));
-    // Behind a wall a molecule may be in the gas.
-    if (!deck_.confinement) {
+    // Behind a wall a molecule may be in the gas; who asks for evaporation waits for it.
+    if (!deck_.confinement && !deck_.evaporation) {
       auto watch = std::make_unique<EvaporationWatch>();
       evaporation_ = watch.get();
       observers_.push_back(std::move(watch));
@@ -487,7 +487,7 @@ class Run {
   std::vector<std::unique_ptr<Observer>> observers_;  // the checkpointer is the last one
   Checkpointer* checkpointer_ = nullptr;
   StartRecord* start_record_ = nullptr;
-  EvaporationWatch* evaporation_ = nullptr;  // null behind a wall
+  EvaporationWatch* evaporation_ = nullptr;  // null where molecules may leave
   HessianWatch* hessians_ = nullptr;         // null with Gauss-Newton
   ReplicaExchange* exchange_ = nullptr;      // null without [exchange]
   std::size_t told_departures_ = 0;

@@ -82,6 +82,9 @@ replicas = 3
 every = 3
 length_ps = 4.5
 replicas = 2
+[observe.evaporation]
+every = 16
+link_A = 7.5
 [observe.minima]
 every = 14
 replicas = 5
@@ -203,6 +206,9 @@ TEST(Deck, ReadsEveryKey) {
   EXPECT_EQ(deck.correlation->every, 3);
   EXPECT_EQ(deck.correlation->length_ps, 4.5);
   EXPECT_EQ(deck.correlation->replicas, (ReplicaSelection{ReplicaSelection::Kind::first, 2}));
+  ASSERT_TRUE(deck.evaporation);
+  EXPECT_EQ(deck.evaporation->every, 16);
+  EXPECT_EQ(deck.evaporation->link_A, 7.5);
   ASSERT_TRUE(deck.minima);
   EXPECT_EQ(deck.minima->every, 14);
   EXPECT_EQ(deck.minima->replicas, (ReplicaSelection{ReplicaSelection::Kind::first, 5}));

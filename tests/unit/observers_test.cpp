@@ -1079,7 +1079,7 @@ TEST_F(ObserversTest, FilesAfterARestoreAreTheSameBytes) {
       "[observe.energies]\nevery = 7\n[observe.conservation]\nevery = 10\nreplicas = \"mean\"\n"
       "[observe.trajectory]\nevery = 9\n[observe.cluster]\nevery = 13\n"
       "[observe.spectrum]\nevery = 3\nresolution_per_cm = 200\n"
-      "[observe.correlation]\nevery = 3\nlength_ps = 0.15\n" +
+      "[observe.correlation]\nevery = 3\nlength_ps = 0.15\n[observe.evaporation]\nevery = 5\n" +
       kRdf;
   for (const int replicas : {1, 17}) expect_restored_files_are_the_same(deck(replicas, observe));
 }
@@ -1108,6 +1108,7 @@ TEST_F(ObserversTest, NamesTellSettingsApart) {
   EXPECT_NE(name("[observe.rdf]\nbins = 10\n"), name("[observe.rdf]\nbins = 20\n"));
   EXPECT_NE(name("[observe.spectrum]\nresolution_per_cm = 10\n"), name("[observe.spectrum]\n"));
   EXPECT_NE(name("[observe.correlation]\nlength_ps = 1\n"), name("[observe.correlation]\n"));
+  EXPECT_NE(name("[observe.evaporation]\nlink_A = 7\n"), name("[observe.evaporation]\n"));
 }
 
 TEST_F(ObserversTest, NoObserverIsLegal) {
@@ -1358,7 +1359,7 @@ TEST_F(ObserversTest, DrawsWhatThereIs) {
                       "[observe.energies]\nevery = 1\n[observe.conservation]\nevery = 10\n"
                       "[observe.trajectory]\nevery = 100\n[observe.cluster]\nevery = 10\n"
                       "[observe.profile]\n[observe.spectrum]\nresolution_per_cm = 50\n"
-                      "[observe.correlation]\nlength_ps = 1\n" +
+                      "[observe.correlation]\nlength_ps = 1\n[observe.evaporation]\n" +
                           kRdf);
   run(d, 3000);
   std::vector<std::string> paths;
@@ -1367,8 +1368,8 @@ TEST_F(ObserversTest, DrawsWhatThereIs) {
     EXPECT_TRUE(pictures.warnings.empty());
     paths.insert(paths.end(), pictures.paths.begin(), pictures.paths.end());
   }
-  EXPECT_EQ(paths.size(), 14u);
-  EXPECT_EQ(draw_run(folder_.path()).paths.size(), 14u);
+  EXPECT_EQ(paths.size(), 16u);
+  EXPECT_EQ(draw_run(folder_.path()).paths.size(), 16u);
   EXPECT_TRUE(contains(read_text(folder_.file("rdf.svg")), "3 molecules, 3 replicas"));
   EXPECT_TRUE(contains(read_text(folder_.file("rdf.svg")), "band: standard error"));
   // What line and band are; what a run leaves out of averages, and what its thermostat does.

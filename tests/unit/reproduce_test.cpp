@@ -471,6 +471,32 @@ TEST(Reproductions, OfExchangeHaveEveryBathWithAndWithout) {
 }
 
 /// Two samples a replica: cold clusters are the cube that they start from, and hot ones are not.
+TEST(Reproductions, OfEvaporationHaveEveryFrictionAndScheme) {
+  const test::ScratchFolder folder;
+  ReproduceOptions options;
+  options.inputs_dir = kInputs;
+  options.out_dir = folder.path();
+  options.share_of_time = 5.0 / 400.0;
+  reproduce({"evaporation"}, options);
+  std::map<std::string, int> rows;  // by quantity
+  std::set<std::string> cases;
+  io::CsvReader csv(folder.file("evaporation.csv"));
+  std::vector<std::string_view> cells;
+  while (csv.next(cells)) {
+    const std::string quantity(cells[csv.column("quantity")]);
+    ++rows[quantity];
+    cases.insert(fmt::format("{} {} {}", cells[csv.column("scheme")],
+                             cells[csv.column("timestep_fs")],
+                             cells[csv.column("friction_per_ps")]));
+    EXPECT_GE(csv.number(cells[csv.column("mean")]), 0.0) << quantity;
+    EXPECT_GT(csv.number(cells[csv.column("error")]), 0.0) << quantity;
+  }
+  EXPECT_EQ(cases.size(), 9u);
+  EXPECT_EQ(rows["evaporation_rate_per_ns"], 9 * 8);
+  EXPECT_EQ(rows["potential_difference_kcal_per_mol"], 8);
+  EXPECT_FALSE(std::filesystem::exists(folder.file(".evaporation-run"))) << "the runs go away";
+}
+
 TEST(Reproductions, OfIsomersHaveEveryBathOfBothModels) {
   const test::ScratchFolder folder;
   ReproduceOptions options;

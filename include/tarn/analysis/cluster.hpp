@@ -38,11 +38,13 @@ ClusterShape cluster_shape(std::span<const double> positions_A);
 /// has left crosses a few angstroms in a picosecond.
 inline constexpr double kLink_A = 8.0;
 
-/// The first molecule that does not hang together with the largest part of the cluster: parts are
-/// oxygens nearer than `link_A` to one another, one after another. Of parts of one size the one
-/// with the first molecule counts as the larger.
+/// The molecules that do not hang together with the largest part of the cluster: parts are oxygens
+/// nearer than `link_A` to one another, one after another. Of parts of one size the one with the
+/// first molecule counts as the larger.
 /// @param positions_A [molecule][9]
-/// @return its number from 0, or nothing when the cluster is whole
+/// @return their numbers from 0, rising; none when the cluster is whole
+std::vector<int> departed_molecules(std::span<const double> positions_A, double link_A);
+/// The first of them.
 std::optional<int> departed_molecule(std::span<const double> positions_A, double link_A);
 
 /// Electric dipole moments of one cluster of neutral molecules, equation (28).

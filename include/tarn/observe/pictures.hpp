@@ -73,6 +73,12 @@ Pictures draw_spectrum(const std::string& folder,
 Pictures draw_correlation(const std::string& folder,
                           const io::PictureFormats& formats = io::kAllPictures);
 
+/// The share of replicas that are whole against time, with bands of one standard error and what a
+/// constant rate would leave, of at most seven baths; where two of them or more lost molecules, the
+/// rates against 1/T.
+Pictures draw_evaporation(const std::string& folder,
+                          const io::PictureFormats& formats = io::kAllPictures);
+
 /// Shares of the lowest minima against their energies, of isomers.csv; where there are several
 /// baths, of isomers_by_bath.csv against the temperature of the bath. Beside it
 /// `isomers_structures.svg`, the twelve lowest of isomers.xyz.

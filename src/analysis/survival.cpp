@@ -1,0 +1,211 @@
+#include "tarn/analysis/survival.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <set>
+
+#include "tarn/core/error.hpp"
+
+namespace tarn::analysis {
+namespace {
+
+/// Poisson regression of ln rate on a straight line, by Newton's method: its likelihood is concave.
+/// The line goes through the middle of what it was fitted to, which makes its two numbers nearly
+/// independent.
+class Line {
+ public:
+  Line(std::span<const double> beta, std::span<const Exposure> exposures)
+      : beta_(beta), exposures_(exposures) {
+    double events = 0.0, time = 0.0;
+    for (std::size_t i = 0; i < beta.size(); ++i) {
+      const auto n = static_cast<double>(exposures[i].events);
+      events += n;
+      time += exposures[i].time;
+      middle_ += n * beta[i];
+    }
+    middle_ /= events;
+    height_ = std::log(events / time);
+  }
+
+  double middle() const { return middle_; }
+  double height() const { return height_; }  ///< ln rate there
+  double slope() const { return slope_; }
+
+  double expected(std::size_t i) const {
+    return exposures_[i].time * std::exp(height_ + slope_ * (beta_[i] - middle_));
+  }
+
+  void fit() {
+    constexpr int kMostSteps = 100;
+    double likelihood = log_likelihood();
+    for (int k = 0; k < kMostSteps; ++k) {
+      const Derivatives d = derivatives();
+      const double determinant = d.hh * d.ss - d.hs * d.hs;
+      double by_height = (d.ss * d.h - d.hs * d.s) / determinant;
+      double by_slope = (d.hh * d.s - d.hs * d.h) / determinant;
+      const double height = height_, slope = slope_;
+      // A step that goes too far is halved.
+      for (int halvings = 0; halvings < 60; ++halvings) {
+        height_ = height + by_height;
+        slope_ = slope + by_slope;
+        const double next = log_likelihood();
+        if (next >= likelihood) {
+          likelihood = next;
+          break;
+        }
+        by_height *= 0.5;
+        by_slope *= 0.5;
+        height_ = height;
+        slope_ = slope;
+      }
+      if (height_ == height && slope_ == slope) return;
+    }
+  }
+
+  double slope_error() const {
+    const Derivatives d = derivatives();
+    return std::sqrt(d.hh / (d.hh * d.ss - d.hs * d.hs));
+  }
+
+  double deviance() const {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < beta_.size(); ++i) {
+      const auto n = static_cast<double>(exposures_[i].events);
+      const double mu = expected(i);
+      sum += (n > 0.0 ? n * std::log(n / mu) : 0.0) - (n - mu);
+    }
+    return std::max(0.0, 2.0 * sum);
+  }
+
+ private:
+  /// Of the logarithm of the likelihood: first ones, and the second ones with the other sign.
+  struct Derivatives {
+    double h = 0.0, s = 0.0, hh = 0.0, hs = 0.0, ss = 0.0;
+  };
+  Derivatives derivatives() const {
+    Derivatives d;
+    for (std::size_t i = 0; i < beta_.size(); ++i) {
+      const double x = beta_[i] - middle_, mu = expected(i);
+      const double more = static_cast<double>(exposures_[i].events) - mu;
+      d.h += more;
+      d.s += x * more;
+      d.hh += mu;
+      d.hs += x * mu;
+      d.ss += x * x * mu;
+    }
+    return d;
+  }
+  double log_likelihood() const {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < beta_.size(); ++i) {
+      sum += static_cast<double>(exposures_[i].events) * (height_ + slope_ * (beta_[i] - middle_)) -
+             expected(i);
+    }
+    return sum;
+  }
+
+  std::span<const double> beta_;
+  std::span<const Exposure> exposures_;
+  double middle_ = 0.0, height_ = 0.0, slope_ = 0.0;
+};
+
+}  // namespace
+
+Rate rate_of(const Exposure& exposure) {
+  if (!(exposure.time > 0.0)) {
+    const double unknown = std::numeric_limits<double>::quiet_NaN();
+    return {unknown, unknown};
+  }
+  const auto n = static_cast<double>(exposure.events);
+  return {n / exposure.time, std::sqrt(std::max(n, 1.0)) / exposure.time};
+}
+
+double ArrheniusFit::rate(double beta) const { return std::exp(log_prefactor - activation * beta); }
+
+std::optional<ArrheniusFit> fit_arrhenius(std::span<const double> beta,
+                                          std::span<const Exposure> exposures) {
+  std::vector<double> known_beta;
+  std::vector<Exposure> known;
+  std::set<double> with_events;
+  for (std::size_t i = 0; i < beta.size(); ++i) {
+    if (!(exposures[i].time > 0.0)) continue;
+    known_beta.push_back(beta[i]);
+    known.push_back(exposures[i]);
+    if (exposures[i].events > 0) with_events.insert(beta[i]);
+  }
+  if (with_events.size() < 2) return std::nullopt;
+  Line line(known_beta, known);
+  line.fit();
+  ArrheniusFit fit;
+  fit.activation = -line.slope();
+  fit.activation_error = line.slope_error();
+  fit.log_prefactor = line.height() - line.slope() * line.middle();
+  fit.deviance = line.deviance();
+  fit.degrees = static_cast<int>(known.size()) - 2;
+  return fit;
+}
+
+void SurvivalCurve::begin(std::int64_t step, std::int64_t at_risk) {
+  start_ = last_ = step;
+  left_ = at_risk;
+}
+
+void SurvivalCurve::look(std::int64_t step, std::int64_t at_risk, std::int64_t events) {
+  const bool some_went = at_risk != left_;
+  const bool told = last_ == (points_.empty() ? start_ : points_.back().step);
+  if (some_went && !told) put(last_, left_, 0);
+  if (events > 0) put(step, at_risk, events);
+  last_ = step;
+  left_ = at_risk - events;
+}
+
+void SurvivalCurve::put(std::int64_t step, std::int64_t at_risk, std::int64_t events) {
+  const double before = points_.empty() ? 1.0 : points_.back().survival;
+  const auto n = static_cast<double>(at_risk), d = static_cast<double>(events);
+  Point& point = points_.emplace_back(Point{step, at_risk, events});
+  point.survival = before * ((n - d) / n);
+  // Of none that are left the error is not known; it is told as 0.
+  if (events < at_risk) variance_sum_ += d / (n * (n - d));
+  point.error = point.survival * std::sqrt(variance_sum_);
+}
+
+Exposure SurvivalCurve::exposure(std::int64_t begin, std::int64_t end, std::int64_t every) const {
+  Exposure exposure;
+  std::int64_t waited = 0, from = start_;
+  const auto wait = [&](std::int64_t until, std::int64_t at_risk) {
+    const std::int64_t steps = std::min(until, end) - std::max(from, begin);
+    waited += std::max<std::int64_t>(steps, 0) * at_risk;
+    from = until;
+  };
+  for (const Point& point : points_) {
+    wait(point.step, point.at_risk);
+    if (begin < point.step && point.step <= end) exposure.events += point.events;
+  }
+  wait(last_, left_);
+  exposure.time = static_cast<double>(waited) -
+                  0.5 * static_cast<double>(every) * static_cast<double>(exposure.events);
+  return exposure;
+}
+
+std::vector<std::int64_t> SurvivalCurve::memory() const {
+  std::vector<std::int64_t> memory{start_, last_, left_};
+  for (const Point& point : points_) {
+    memory.insert(memory.end(), {point.step, point.at_risk, point.events});
+  }
+  return memory;
+}
+
+void SurvivalCurve::restore(std::span<const std::int64_t> memory) {
+  if (memory.size() < 3 || memory.size() % 3 != 0) {
+    throw LayoutError("the memory of a survival curve does not fit");
+  }
+  *this = {};
+  start_ = memory[0];
+  last_ = memory[1];
+  left_ = memory[2];
+  for (std::size_t i = 3; i < memory.size(); i += 3) put(memory[i], memory[i + 1], memory[i + 2]);
+}
+
+}  // namespace tarn::analysis

@@ -1,0 +1,400 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "baths.hpp"
+#include "makers.hpp"
+#include "tarn/analysis/cluster.hpp"
+#include "tarn/analysis/survival.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/io/csv.hpp"
+#include "tarn/observe/pictures.hpp"
+
+namespace tarn {
+namespace {
+
+using analysis::Exposure;
+using analysis::Rate;
+using analysis::SurvivalCurve;
+
+/// The error of a rate is known to a third.
+constexpr std::int64_t kEnoughDepartures = 10;
+constexpr double kSigmas = 4.5;
+
+/// Kinetic energy of the motion of some molecules, taken together, against the others [kcal/mol].
+double relative_kinetic_energy(std::span<const double> velocities_A_per_akma,
+                               const std::vector<int>& some, const WaterModel& model) {
+  const auto molecules = static_cast<int>(velocities_A_per_akma.size() / 9);
+  double momentum[2][3] = {};  // of the others, of some
+  for (int m = 0; m < molecules; ++m) {
+    const bool one = std::binary_search(some.begin(), some.end(), m);
+    const double* v = &velocities_A_per_akma[9 * static_cast<std::size_t>(m)];
+    for (int atom = 0; atom < 3; ++atom) {
+      for (int k = 0; k < 3; ++k) momentum[one][k] += model.mass_Da(atom) * v[3 * atom + k];
+    }
+  }
+  const double gone_Da = static_cast<double>(some.size()) * model.molecule_mass_Da();
+  const double rest_Da = molecules * model.molecule_mass_Da() - gone_Da;
+  double speed2 = 0.0;
+  for (int k = 0; k < 3; ++k) {
+    const double v = momentum[1][k] / gone_Da - momentum[0][k] / rest_Da;
+    speed2 += v * v;
+  }
+  return 0.5 * (gone_Da * rest_Da / (gone_Da + rest_Da)) * speed2;
+}
+
+/// Waits until each replica has lost its first molecule.
+class EvaporationObserver final : public Observer {
+ public:
+  EvaporationObserver(const ObserveEvaporation& section, const Deck& deck, const RunInfo& info)
+      : section_(section),
+        model_(make_system(deck, info.molecules).model),  // with the masses that move
+        info_(info),
+        baths_(info),
+        of_bath_(baths_.size()),
+        csv_(path("evaporation.csv"), columns()) {}
+
+  std::string name() const override {
+    return fmt::format("evaporation every {} link {} A from step {}", section_.every,
+                       io::exact(section_.link_A), info_.first_averaged_step);
+  }
+  std::vector<std::string> files() const override {
+    return {"evaporation.csv", "evaporation.svg", "evaporation.png", "survival.csv",
+            "evaporation_rates.csv"};
+  }
+  unsigned fields() const override { return kPositions | kVelocities; }
+  std::int64_t every() const override { return section_.every; }
+  void begin() override {
+    csv_.create(info_.provenance +
+                fmt::format("; a row where an oxygen of a replica is first seen farther than {:g} "
+                            "A from those of the largest part; molecule, from 0 = the first that "
+                            "is gone; relative_kinetic = of all that are gone against the rest",
+                            section_.link_A));
+  }
+  void observe(const Frame& frame) override;
+  void save(std::ostream& out) override;
+  void load(std::istream& in) override;
+  void finish() override;
+  std::vector<AveragedQuantity> averages() const override;
+  std::vector<std::string> notes() const override;
+  Pictures draw() override { return draw_evaporation(info_.out_dir); }
+
+ private:
+  /// What became of a replica that was whole at the first look.
+  enum class Fate : std::int64_t { whole, departed, returned };
+
+  struct Bath {
+    std::int64_t replicas = 0;  ///< whole at the first look
+    std::int64_t departures = 0, returns = 0;
+    SurvivalCurve curve{};
+  };
+
+  bool several() const { return baths_.size() > 1; }
+  std::string path(const char* name) const { return info_.out_dir + "/" + name; }
+  std::vector<std::string> columns() const {
+    std::vector<std::string> names{"step", "time_ps", "replica"};
+    if (several()) names.emplace_back("bath_K");
+    names.insert(names.end(), {"molecule", "molecules_gone", "relative_kinetic_kcal_per_mol"});
+    return names;
+  }
+  /// Nothing where no thermostat holds it.
+  std::optional<double> temperature_K(std::size_t bath) const {
+    if (several() || info_.baths_K.empty()) return baths_.temperature_K(bath);
+    return info_.baths_K.front();
+  }
+  /// Of the looks after step `begin` up to step `end` [ns].
+  Exposure exposure(const Bath& bath, std::int64_t begin, std::int64_t end) const {
+    Exposure e = bath.curve.exposure(begin, end, section_.every);
+    e.time *= info_.timestep_fs * 1e-6;
+    return e;
+  }
+  Exposure exposure(const Bath& bath) const { return exposure(bath, start_, last_); }
+  Rate rate(const Bath& bath) const { return rate_of(exposure(bath)); }
+  /// Of baths above 0 K that have several temperatures.
+  std::optional<analysis::ArrheniusFit> fit() const;
+  double beta(std::size_t bath) const {
+    return 1.0 / (units::boltzmann_kcal_per_mol_K * temperature_K(bath).value_or(0.0));
+  }
+  void begin_waiting(const Frame& frame);
+  void write_departure(const Frame& frame, std::size_t r, const std::vector<int>& gone);
+  std::string survival_table() const;
+  std::string rates_table() const;
+  bool rate_has_changed() const;
+
+  ObserveEvaporation section_;
+  WaterModel model_;
+  RunInfo info_;
+  Baths baths_;
+  std::int64_t start_ = -1, last_ = -1;  // steps of the first and the last look
+  std::map<std::int64_t, Fate> fates_;   // by replica id
+  std::vector<Bath> of_bath_;
+  io::CsvWriter csv_;
+};
+
+void EvaporationObserver::begin_waiting(const Frame& frame) {
+  start_ = frame.step;
+  for (std::size_t r = 0; r < frame.live(); ++r) {
+    const std::int64_t id = frame.replica_ids[r];
+    if (analysis::departed_molecule(frame.positions_A_of(r), section_.link_A)) continue;
+    fates_[id] = Fate::whole;
+    ++of_bath_[baths_.of(id)].replicas;
+  }
+  for (Bath& bath : of_bath_) bath.curve.begin(frame.step, bath.replicas);
+}
+
+void EvaporationObserver::observe(const Frame& frame) {
+  if (frame.step < info_.first_averaged_step) return;
+  last_ = frame.step;
+  if (start_ < 0) return begin_waiting(frame);
+  std::vector<std::int64_t> at_risk(of_bath_.size(), 0), events(of_bath_.size(), 0);
+  for (std::size_t r = 0; r < frame.live(); ++r) {
+    const std::int64_t id = frame.replica_ids[r];
+    const auto fate = fates_.find(id);
+    if (fate == fates_.end() || fate->second == Fate::returned) continue;
+    const std::vector<int> gone =
+        analysis::departed_molecules(frame.positions_A_of(r), section_.link_A);
+    const std::size_t bath = baths_.of(id);
+    if (fate->second == Fate::departed) {
+      if (!gone.empty()) continue;
+      fate->second = Fate::returned;
+      ++of_bath_[bath].returns;
+      continue;
+    }
+    ++at_risk[bath];
+    if (gone.empty()) continue;
+    ++events[bath];
+    fate->second = Fate::departed;
+    write_departure(frame, r, gone);
+  }
+  for (std::size_t b = 0; b < of_bath_.size(); ++b) {
+    of_bath_[b].curve.look(frame.step, at_risk[b], events[b]);
+    of_bath_[b].departures += events[b];
+  }
+}
+
+void EvaporationObserver::write_departure(const Frame& frame, std::size_t r,
+                                          const std::vector<int>& gone) {
+  const std::int64_t id = frame.replica_ids[r];
+  csv_.cell(frame.step).cell(info_.time_of(frame)).cell(id);
+  if (several()) csv_.cell(baths_.temperature_K(baths_.of(id)).value());
+  csv_.cell(std::int64_t{gone.front()}).cell(static_cast<std::int64_t>(gone.size()));
+  csv_.cell(relative_kinetic_energy(frame.velocities_A_per_akma_of(r), gone, model_));
+  csv_.end_row();
+}
+
+std::optional<analysis::ArrheniusFit> EvaporationObserver::fit() const {
+  if (!several()) return std::nullopt;
+  std::vector<double> betas;
+  std::vector<Exposure> exposures;
+  for (std::size_t b = 0; b < of_bath_.size(); ++b) {
+    if (!(baths_.temperature_K(b).value() > 0.0)) continue;
+    betas.push_back(beta(b));
+    exposures.push_back(exposure(of_bath_[b]));
+  }
+  return analysis::fit_arrhenius(betas, exposures);
+}
+
+std::string EvaporationObserver::survival_table() const {
+  std::vector<std::string> header{"time_ps",  "at_risk",      "departures",
+                                  "survival", "survival_err", "at_constant_rate"};
+  if (several()) header.insert(header.begin(), "bath_K");
+  io::CsvFormat csv(path("survival.csv"), std::move(header));
+  std::string text = csv.head(
+      info_.provenance +
+      "; share of the replicas that have lost no molecule since the first look, which is the first "
+      "row (Kaplan-Meier, error by Greenwood); at_constant_rate = what evaporation_rates.csv makes "
+      "of it");
+  for (std::size_t b = 0; b < of_bath_.size(); ++b) {
+    const Bath& bath = of_bath_[b];
+    if (bath.replicas == 0) continue;
+    const double per_ps = rate(bath).value * 1e-3;
+    const auto row = [&](const SurvivalCurve::Point& point) {
+      const double time_ps = info_.time_ps(point.step);
+      if (several()) csv.cell(baths_.temperature_K(b).value());
+      csv.cell(time_ps).cell(point.at_risk).cell(point.events);
+      csv.cell(point.survival).cell(point.error);
+      csv.cell_or_nan(std::exp(-per_ps * (time_ps - info_.time_ps(start_))));
+      text += csv.row();
+    };
+    SurvivalCurve::Point last{start_, bath.replicas, 0, 1.0, 0.0};
+    row(last);
+    for (const SurvivalCurve::Point& point : bath.curve.points()) {
+      if (point.events > 0) row(last = point);
+    }
+    if (last.step < last_) row({last_, bath.curve.left(), 0, last.survival, last.error});
+  }
+  return text;
+}
+
+std::string EvaporationObserver::rates_table() const {
+  std::vector<std::string> header{"replicas", "departures",  "returns",
+                                  "time_ns",  "rate_per_ns", "rate_err"};
+  if (temperature_K(0)) header.insert(header.begin(), "bath_K");
+  if (several()) header.emplace_back("arrhenius_rate_per_ns");
+  io::CsvFormat csv(path("evaporation_rates.csv"), std::move(header));
+  std::string text = csv.head(
+      info_.provenance +
+      "; rates at which whole clusters lose their first molecule: departures over the time of all "
+      "replicas that were whole (rate_err of none: the rate of one); returns = of those that were "
+      "whole again later" +
+      (several() ? "; arrhenius_rate = exp(log_prefactor - E/kT), maximum likelihood of all baths"
+                 : ""));
+  const auto fitted = fit();
+  for (std::size_t b = 0; b < of_bath_.size(); ++b) {
+    const Bath& bath = of_bath_[b];
+    if (const auto bath_K = temperature_K(b)) csv.cell(*bath_K);
+    csv.cell(bath.replicas).cell(bath.departures).cell(bath.returns);
+    csv.cell(exposure(bath).time);
+    csv.cell_or_nan(rate(bath).value);
+    csv.cell_or_nan(rate(bath).error);
+    if (several()) csv.cell_or_nan(fitted ? fitted->rate(beta(b)) : std::nan(""));
+    text += csv.row();
+  }
+  return text;
+}
+
+void EvaporationObserver::finish() {
+  csv_.flush();
+  io::write_file(path("survival.csv"), survival_table());
+  io::write_file(path("evaporation_rates.csv"), rates_table());
+}
+
+std::vector<AveragedQuantity> EvaporationObserver::averages() const {
+  std::vector<AveragedQuantity> all;
+  std::int64_t departures = 0;
+  for (std::size_t b = 0; b < of_bath_.size(); ++b) {
+    const Bath& bath = of_bath_[b];
+    const Rate r = rate(bath);
+    if (std::isnan(r.value)) continue;
+    AveragedQuantity& a = all.emplace_back();
+    a.table = "evaporation";
+    a.quantity = "evaporation_rate_per_ns";
+    a.mean = r.value;
+    a.error = r.error;
+    a.independent_samples = static_cast<double>(bath.departures);
+    a.samples = bath.replicas;
+    a.converged = bath.departures >= kEnoughDepartures;
+    a.bath_K = baths_.temperature_K(b);
+    departures += bath.departures;
+  }
+  if (const auto fitted = fit()) {
+    AveragedQuantity& a = all.emplace_back();
+    a.table = "evaporation";
+    a.quantity = "activation_energy_kcal_per_mol";
+    a.mean = fitted->activation;
+    a.error = fitted->activation_error;
+    a.independent_samples = static_cast<double>(departures);
+    a.samples = static_cast<std::int64_t>(fates_.size());
+    a.converged = departures >= kEnoughDepartures;
+  }
+  return all;
+}
+
+bool EvaporationObserver::rate_has_changed() const {
+  const std::int64_t middle = start_ + (last_ - start_) / 2;
+  return std::any_of(of_bath_.begin(), of_bath_.end(), [&](const Bath& bath) {
+    const Exposure early = exposure(bath, start_, middle), late = exposure(bath, middle, last_);
+    if (early.events + late.events < kEnoughDepartures) return false;
+    if (!(early.time > 0.0) || !(late.time > 0.0)) return false;
+    // Of all events, those of the early half are a binomial number where the rate is one.
+    const double n = static_cast<double>(early.events + late.events);
+    const double share = early.time / (early.time + late.time);
+    return std::abs(static_cast<double>(early.events) - n * share) >
+           kSigmas * std::sqrt(n * share * (1.0 - share));
+  });
+}
+
+std::vector<std::string> EvaporationObserver::notes() const {
+  std::vector<std::string> notes;
+  std::int64_t departures = 0, returns = 0;
+  for (const Bath& bath : of_bath_) {
+    departures += bath.departures;
+    returns += bath.returns;
+  }
+  if (departures > 0) {
+    notes.push_back(
+        fmt::format("evaporation: {} of {} replicas have lost a molecule; the averages of other "
+                    "tables are of their parts, too",
+                    departures, fates_.size()));
+  }
+  if (returns > 0) {
+    notes.push_back(fmt::format(
+        "evaporation: {} of the {} were whole again later, and yet count: less friction, which "
+        "turns molecules back in the vacuum, or a larger link_A leaves fewer of them",
+        returns, departures));
+  }
+  if (start_ >= 0 && rate_has_changed()) {
+    notes.emplace_back(
+        "evaporation: the second half of the run has another rate than the first, by more than "
+        "chance: clusters were not in equilibrium from the start ([run] equilibration_ps), or "
+        "some of their forms lose molecules faster than others");
+  }
+  if (const auto fitted = fit(); fitted && fitted->degrees > 0) {
+    const double degrees = fitted->degrees;
+    if (fitted->deviance > degrees + kSigmas * std::sqrt(2.0 * degrees)) {
+      notes.push_back(fmt::format(
+          "evaporation: the rates of the baths are not on one line of ln k against 1/T (chi "
+          "squared {:.3g} of {} degrees of freedom): the activation energy is a mean",
+          fitted->deviance, fitted->degrees));
+    }
+  }
+  return notes;
+}
+
+void EvaporationObserver::save(std::ostream& out) {
+  csv_.sync();
+  io::put(out, csv_.length());
+  io::put(out, start_);
+  io::put(out, last_);
+  std::vector<std::int64_t> numbers;
+  for (const auto& [id, fate] : fates_) {
+    numbers.insert(numbers.end(), {id, static_cast<std::int64_t>(fate)});
+  }
+  io::put(out, std::span<const std::int64_t>(numbers));
+  for (const Bath& bath : of_bath_) {
+    io::put(out, bath.replicas);
+    io::put(out, bath.departures);
+    io::put(out, bath.returns);
+    io::put(out, std::span<const std::int64_t>(bath.curve.memory()));
+  }
+}
+
+void EvaporationObserver::load(std::istream& in) {
+  csv_.cut(io::get_u64(in));
+  start_ = io::get_i64(in);
+  last_ = io::get_i64(in);
+  const std::vector<std::int64_t> numbers = io::get_i64s(in);
+  if (numbers.size() % 2 != 0) throw LayoutError("the fates of its replicas do not fit");
+  fates_.clear();
+  for (std::size_t i = 0; i < numbers.size(); i += 2) {
+    fates_[numbers[i]] = static_cast<Fate>(numbers[i + 1]);
+  }
+  for (Bath& bath : of_bath_) {
+    bath.replicas = io::get_i64(in);
+    bath.departures = io::get_i64(in);
+    bath.returns = io::get_i64(in);
+    bath.curve.restore(io::get_i64s(in));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Observer> make_evaporation(const ObserveEvaporation& section, const Deck& deck,
+                                           const RunInfo& info) {
+  return std::make_unique<EvaporationObserver>(section, deck, info);
+}
+
+}  // namespace tarn
