@@ -76,6 +76,7 @@ int main(int argc, char** argv) {
   tarn::cli::add_modes(app, exit_code);
   tarn::cli::add_compare(app, exit_code);
   tarn::cli::add_reproduce(app, exit_code);
+  tarn::cli::add_serve(app, exit_code);
   tarn::cli::add_rdf(app);
   tarn::cli::add_analyse(app);
   tarn::cli::add_convert(app, exit_code);

@@ -33,6 +33,8 @@ inline constexpr double quantum_kcal_cm_per_mol =
     6.62607015e-34 * 6.02214076e23 * (speed_of_light_cm_per_fs * 1e15) / 4184.0;
 inline constexpr double megahertz_per_cm = speed_of_light_cm_per_fs * 1e9;
 inline constexpr double angstrom_per_bohr = 0.529177210903;
+/// A hartree, of a mole [kcal/mol].
+inline constexpr double kcal_per_mol_per_hartree = 4.3597447222071e-18 * 6.02214076e23 / 4184.0;
 /// A dalton per cubic angstrom [g/cm^3].
 inline constexpr double g_per_cm3_of_Da_per_A3 = 10.0 / 6.02214076;
 inline constexpr double mass_hydrogen_Da = 1.008;

@@ -1,0 +1,143 @@
+#include "connection.hpp"
+
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tarn/core/error.hpp"
+
+namespace tarn::serve {
+namespace {
+
+constexpr int kPoll_ms = 200;
+
+std::string why(int number) { return std::generic_category().message(number); }
+
+/// Tries once. @return the socket, or -1 with errno
+int try_unix(const ServeAddress& address) {
+  sockaddr_un to{};
+  to.sun_family = AF_UNIX;
+  const std::string path = address.text();
+  if (path.size() >= sizeof(to.sun_path)) {
+    throw InputError(fmt::format("the name of the socket '{}' is longer than {} bytes", path,
+                                 sizeof(to.sun_path) - 1));
+  }
+  std::memcpy(to.sun_path, path.c_str(), path.size() + 1);
+  const int s = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (s < 0) return -1;
+  if (::connect(s, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0) return s;
+  const int number = errno;
+  ::close(s);
+  errno = number;
+  return -1;
+}
+
+int try_inet(const ServeAddress& address) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  const int problem =
+      ::getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &found);
+  if (problem != 0) {
+    throw IoError(
+        fmt::format("cannot find the host '{}': {}", address.host, ::gai_strerror(problem)));
+  }
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, &::freeaddrinfo);
+  int number = ECONNREFUSED;
+  for (const addrinfo* a = found; a != nullptr; a = a->ai_next) {
+    const int s = ::socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
+    if (s < 0) continue;
+    if (::connect(s, a->ai_addr, a->ai_addrlen) == 0) {
+      // Messages are short, and each waits for an answer.
+      const int on = 1;
+      ::setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+      return s;
+    }
+    number = errno;
+    ::close(s);
+  }
+  errno = number;
+  return -1;
+}
+
+}  // namespace
+
+Connection::Connection(const ServeAddress& address, double wait_seconds,
+                       std::function<bool()> interrupted,
+                       const std::function<void(const std::string&)>& on_wait)
+    : interrupted_(std::move(interrupted)) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::duration<double>(wait_seconds);
+  for (bool told = false;; told = true) {
+    socket_ = address.unix_name.empty() ? try_inet(address) : try_unix(address);
+    if (socket_ >= 0) return;
+    const int number = errno;
+    // Nobody listens yet; what else there is will not go away.
+    const bool may_come = number == ENOENT || number == ECONNREFUSED || number == EINTR;
+    if (!may_come || Clock::now() >= end) {
+      throw IoError(
+          fmt::format("cannot connect to {}: {}. Start the program that moves the atoms "
+                      "first, or within {:g} s",
+                      address.text(), why(number), wait_seconds));
+    }
+    if (!told && on_wait) on_wait("waiting for somebody to listen at " + address.text());
+    if (interrupted_ && interrupted_()) throw Interruption();
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
+Connection::~Connection() {
+  if (socket_ >= 0) ::close(socket_);
+}
+
+bool Connection::receive_or_end(std::span<std::byte> bytes) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    if (interrupted_ && interrupted_()) throw Interruption();
+    pollfd waiting{socket_, POLLIN, 0};
+    const int ready = ::poll(&waiting, 1, kPoll_ms);
+    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+    const ssize_t n = ::recv(socket_, bytes.data() + done, bytes.size() - done, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw IoError("the connection broke: " + why(errno));
+    if (n == 0) {
+      if (done == 0) return false;
+      throw IoError("the other side closed the connection within a message");
+    }
+    done += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+void Connection::receive(std::span<std::byte> bytes) {
+  if (!receive_or_end(bytes)) {
+    throw IoError("the other side closed the connection within a message");
+  }
+}
+
+void Connection::send(std::span<const std::byte> bytes) {
+  for (std::size_t done = 0; done < bytes.size();) {
+    const ssize_t n = ::send(socket_, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw IoError("the connection broke: " + why(errno));
+    done += static_cast<std::size_t>(n);
+  }
+}
+
+}  // namespace tarn::serve

@@ -1,0 +1,346 @@
+#include "tarn/serve.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <string>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "engine_fixtures.hpp"
+#include "json_reader.hpp"
+#include "scratch_folder.hpp"
+#include "tarn/analysis/cluster.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/force_field.hpp"
+#include "tarn/physics/parameters.hpp"
+#include "tarn/physics/penalty.hpp"
+
+namespace tarn {
+namespace {
+
+using test::contains;
+using test::message_of;
+using test::ScratchFolder;
+
+/// What came back for one set of positions, in atomic units.
+struct Forces {
+  double energy = 0.0;
+  std::vector<double> forces;
+  std::array<double, 9> virial{};
+  std::string extra;
+};
+
+/// The program that moves the atoms: it listens, and says what the protocol has it say.
+class Listener {
+ public:
+  explicit Listener(const std::string& path) {
+    sockaddr_un at{};
+    at.sun_family = AF_UNIX;
+    std::memcpy(at.sun_path, path.c_str(), path.size() + 1);
+    listening_ = ::socket(AF_UNIX, SOCK_STREAM, 0);
+    EXPECT_EQ(::bind(listening_, reinterpret_cast<const sockaddr*>(&at), sizeof(at)), 0);
+    EXPECT_EQ(::listen(listening_, 1), 0);
+  }
+  ~Listener() {
+    hang_up();
+    ::close(listening_);
+  }
+  Listener(const Listener&) = delete;
+
+  void accept() { connection_ = ::accept(listening_, nullptr, nullptr); }
+  void hang_up() {
+    if (connection_ >= 0) ::close(connection_);
+    connection_ = -1;
+  }
+  void send(const void* bytes, std::size_t size) {
+    EXPECT_EQ(::send(connection_, bytes, size, MSG_NOSIGNAL), static_cast<ssize_t>(size));
+  }
+  void say(std::string header) {
+    header.resize(12, ' ');
+    send(header.data(), header.size());
+  }
+  template <class T>
+  void send_number(T value) {
+    send(&value, sizeof(value));
+  }
+  void receive(void* bytes, std::size_t size) {
+    if (size == 0) return;  // recv() would wait for ever
+    EXPECT_EQ(::recv(connection_, bytes, size, MSG_WAITALL), static_cast<ssize_t>(size));
+  }
+  template <class T>
+  T number() {
+    T value{};
+    receive(&value, sizeof(value));
+    return value;
+  }
+  std::string header() {
+    std::string text(12, '\0');
+    receive(text.data(), text.size());
+    return text.substr(0, text.find_last_not_of(' ') + 1);
+  }
+  std::string status() {
+    say("STATUS");
+    return header();
+  }
+  void send_positions(const std::vector<double>& positions_bohr) {
+    say("POSDATA");
+    const std::array<double, 18> cell{};
+    send(cell.data(), sizeof(cell));
+    send_number(static_cast<std::int32_t>(positions_bohr.size() / 3));
+    send(positions_bohr.data(), positions_bohr.size() * sizeof(double));
+  }
+  Forces forces() {
+    say("GETFORCE");
+    EXPECT_EQ(header(), "FORCEREADY");
+    Forces f;
+    f.energy = number<double>();
+    f.forces.resize(3 * static_cast<std::size_t>(number<std::int32_t>()));
+    receive(f.forces.data(), f.forces.size() * sizeof(double));
+    receive(f.virial.data(), sizeof(f.virial));
+    f.extra.resize(static_cast<std::size_t>(number<std::int32_t>()));
+    receive(f.extra.data(), f.extra.size());
+    return f;
+  }
+  Forces evaluate(const std::vector<double>& positions_bohr) {
+    EXPECT_EQ(status(), "READY");
+    send_positions(positions_bohr);
+    EXPECT_EQ(status(), "HAVEDATA");
+    return forces();
+  }
+
+ private:
+  int listening_ = -1, connection_ = -1;
+};
+
+std::vector<double> in_bohr(const std::vector<double>& positions_A) {
+  std::vector<double> bohr = positions_A;
+  for (double& x : bohr) x /= units::angstrom_per_bohr;
+  return bohr;
+}
+
+class Serve : public ::testing::Test {
+ protected:
+  static constexpr int kMolecules = 4;
+
+  Serve() {
+    options_.molecules = kMolecules;
+    options_.wait_seconds = 10.0;
+  }
+  ServeAddress address() const { return {folder_.file("socket")}; }
+  /// Serves while `talk` is the other side.
+  ServeResult serve(const std::function<void(Listener&)>& talk) {
+    Listener listener(folder_.file("socket"));
+    std::thread other([&] {
+      listener.accept();
+      talk(listener);
+      listener.hang_up();
+    });
+    struct Joins {
+      std::thread& thread;
+      ~Joins() { thread.join(); }
+    } const joins{other};
+    struct Removes {
+      std::string path;
+      ~Removes() { ::unlink(path.c_str()); }
+    } const removes{folder_.file("socket")};
+    return serve_forces(address(), options_);
+  }
+
+  ScratchFolder folder_;
+  ServeOptions options_{*find_water_model("tip4p")};
+  std::vector<double> positions_A_ = test::lattice_cluster(options_.model, kMolecules, 5);
+};
+
+TEST_F(Serve, GivesEnergyForcesVirialAndDipole) {
+  ForceField force_field(options_.model, kMolecules);
+  std::vector<double> expected(positions_A_.size());
+  const NonbondedEnergy e = force_field.energy_and_forces(positions_A_, expected);
+  options_.extra = true;
+  Forces first, again;
+  const ServeResult result = serve([&](Listener& l) {
+    l.say("INIT");
+    l.send_number(std::int32_t{3});
+    l.send_number(std::int32_t{5});
+    l.send("hello", 5);
+    first = l.evaluate(in_bohr(positions_A_));
+    again = l.evaluate(in_bohr(positions_A_));
+    l.say("EXIT");
+  });
+  EXPECT_EQ(result.evaluations, 2);
+  EXPECT_FALSE(result.interrupted);
+  // Positions that were turned into bohr and back are off by some roundings of 10 A; bonds are as
+  // stiff as 2e3 kcal/mol/A^2 between molecules that overlap least.
+  constexpr double kHartree = 627.5094740631;
+  EXPECT_NEAR(first.energy * kHartree, e.total_kcal_per_mol(), 1e-11);
+  ASSERT_EQ(first.forces.size(), expected.size());
+  std::array<double, 9> virial{};
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_NEAR(first.forces[i] * kHartree / units::angstrom_per_bohr, expected[i], 1e-10);
+    for (std::size_t k = 0; k < 3; ++k) {
+      virial[3 * (i % 3) + k] += positions_A_[i] * expected[i - i % 3 + k];
+    }
+  }
+  for (std::size_t i = 0; i < 9; ++i) {
+    EXPECT_NEAR(first.virial[i] * kHartree, virial[i], 1e-9);
+    EXPECT_NEAR(first.virial[i], first.virial[3 * (i % 3) + i / 3], 1e-12) << "no torque";
+  }
+  EXPECT_EQ(again.energy, first.energy);
+  EXPECT_EQ(again.forces, first.forces);
+  const test::Json extra = test::JsonReader(first.extra).read();
+  double square = 0.0;
+  for (const test::Json& component : extra["dipole"].items) {
+    square += component.number * component.number;
+  }
+  EXPECT_NEAR(std::sqrt(square) * units::angstrom_per_bohr * units::debye_per_e_A,
+              analysis::cluster_dipole(positions_A_, options_.model.dipole_charge_e()).cluster_D,
+              1e-12);
+  EXPECT_NEAR(extra["coulomb_kcal_per_mol"].number, e.coulomb_kcal_per_mol, 1e-11);
+  EXPECT_NEAR(extra["lj_kcal_per_mol"].number, e.lj_kcal_per_mol, 1e-11);
+}
+
+TEST_F(Serve, TakesTheOrderOfTheOtherProgram) {
+  // All oxygens first.
+  for (int m = 0; m < kMolecules; ++m) options_.atoms.push_back(3 * m);
+  for (int m = 0; m < kMolecules; ++m) {
+    options_.atoms.push_back(3 * m + 1);
+    options_.atoms.push_back(3 * m + 2);
+  }
+  std::vector<double> theirs;
+  for (const int atom : options_.atoms) {
+    for (int k = 0; k < 3; ++k) {
+      theirs.push_back(positions_A_[static_cast<std::size_t>(3 * atom + k)]);
+    }
+  }
+  ForceField force_field(options_.model, kMolecules);
+  std::vector<double> expected(positions_A_.size());
+  force_field.energy_and_forces(positions_A_, expected);
+  Forces f;
+  serve([&](Listener& l) { f = l.evaluate(in_bohr(theirs)); });  // and hangs up without EXIT
+  EXPECT_TRUE(f.extra.empty()) << "ASE cannot take any";
+  ASSERT_EQ(f.forces.size(), expected.size());
+  for (std::size_t i = 0; i < options_.atoms.size(); ++i) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_NEAR(f.forces[3 * i + k] * units::kcal_per_mol_per_hartree / units::angstrom_per_bohr,
+                  expected[3 * static_cast<std::size_t>(options_.atoms[i]) + k], 1e-10);
+    }
+  }
+}
+
+/// With a penalty the forces are those of the energy along any direction.
+TEST_F(Serve, ForcesOfThePenaltyAreThoseOfItsEnergy) {
+  options_.omega = 20.0;
+  options_.extra = true;
+  std::vector<double> direction;
+  for (std::size_t i = 0; i < positions_A_.size(); ++i) {
+    positions_A_[i] += 0.02 * std::sin(3.0 * static_cast<double>(i));
+    direction.push_back(std::cos(5.0 * static_cast<double>(i)));
+  }
+  const double h = 1e-4;  // bohr
+  Forces here, ahead, behind;
+  serve([&](Listener& l) {
+    const auto at = [&](double s) {
+      std::vector<double> x = in_bohr(positions_A_);
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] += s * direction[i];
+      return l.evaluate(x);
+    };
+    here = at(0.0);
+    ahead = at(h);
+    behind = at(-h);
+    l.say("EXIT");
+  });
+  double along = 0.0;
+  for (std::size_t i = 0; i < direction.size(); ++i) along += here.forces[i] * direction[i];
+  // The third derivative of omega^2 g^2/2 is 12 omega^2 d: some 10 hartree/bohr^3 along 36 numbers,
+  // over 6 h^2, and the energy's rounding over h.
+  EXPECT_NEAR((behind.energy - ahead.energy) / (2.0 * h), along, 1e-5 * std::abs(along) + 1e-7);
+  EXPECT_GT(test::JsonReader(here.extra).read()["penalty_kcal_per_mol"].number, 0.1);
+}
+
+TEST_F(Serve, SaysOnceThatNothingHoldsTheBonds) {
+  std::vector<std::string> notes;
+  options_.on_note = [&](const std::string& text) { notes.push_back(text); };
+  positions_A_[3 + 9] += 0.5;
+  serve([&](Listener& l) {
+    l.evaluate(in_bohr(positions_A_));
+    l.evaluate(in_bohr(positions_A_));
+    l.say("EXIT");
+  });
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_TRUE(contains(notes[0], "molecule 2 (counted from 1)")) << notes[0];
+  EXPECT_TRUE(contains(notes[0], "give an omega")) << notes[0];
+}
+
+TEST_F(Serve, RefusesWhatItCannotTake) {
+  const auto other = [&](const std::function<void(Listener&)>& talk) {
+    return [this, talk] { serve(talk); };
+  };
+  EXPECT_TRUE(contains(
+      message_of<InputError>(other([&](Listener& l) { l.send_positions(std::vector<double>(9)); })),
+      "the other program has 3 atoms, and 4 molecules have 12"));
+  EXPECT_TRUE(contains(message_of<IoError>(other([](Listener& l) { l.say("GETFORCE"); })),
+                       "without positions"));
+  EXPECT_TRUE(
+      contains(message_of<IoError>(other([](Listener& l) { l.say("HELLO"); })), "'HELLO' came"));
+  EXPECT_TRUE(contains(message_of<IoError>(other([](Listener& l) { l.send("STAT", 4); })),
+                       "within a message"));
+  EXPECT_TRUE(contains(message_of<IoError>(other([](Listener& l) {
+                         l.say("INIT");
+                         l.send_number(std::int32_t{0});
+                         l.send_number(std::int32_t{-1});
+                       })),
+                       "INIT with -1 bytes"));
+  EXPECT_TRUE(contains(message_of<NumericalError>(other([&](Listener& l) {
+                         std::vector<double> x = in_bohr(positions_A_);
+                         x[4] = std::nan("");
+                         l.send_positions(x);
+                       })),
+                       "no numbers"));
+  EXPECT_TRUE(contains(message_of<NumericalError>(other([&](Listener& l) {
+                         std::vector<double> x = in_bohr(positions_A_);
+                         for (int k = 0; k < 9; ++k) x[9 + k] = x[k];
+                         l.send_positions(x);
+                       })),
+                       "in one place"));
+}
+
+TEST_F(Serve, WaitsForAProgramThatDoesNotListenYet) {
+  options_.wait_seconds = 0.0;
+  EXPECT_TRUE(contains(message_of<IoError>([&] { serve_forces(address(), options_); }),
+                       "cannot connect to " + folder_.file("socket")));
+  options_.wait_seconds = 10.0;
+  std::string note;
+  options_.on_note = [&](const std::string& text) { note = text; };
+  bool asked = false;
+  options_.interrupted = [&] { return std::exchange(asked, true); };
+  EXPECT_TRUE(serve_forces(address(), options_).interrupted);
+  EXPECT_TRUE(contains(note, "waiting for somebody to listen at " + folder_.file("socket")));
+}
+
+TEST_F(Serve, EndsWhenItIsAskedTo) {
+  options_.interrupted = [] { return true; };
+  const ServeResult result = serve([](Listener&) {});
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(result.evaluations, 0);
+}
+
+TEST(ServeAddresses, AreThoseOfOtherPrograms) {
+  EXPECT_EQ((ServeAddress{"water"}.text()), "/tmp/ipi_water");
+  EXPECT_EQ((ServeAddress{"./water"}.text()), "./water");
+  EXPECT_EQ((ServeAddress{"", "node7", 4}.text()), "node7:4");
+  const ServeOptions options{*find_water_model("tip3p")};
+  EXPECT_THROW(serve_forces({std::string(200, 'a')}, options), InputError);
+}
+
+}  // namespace
+}  // namespace tarn
