@@ -180,7 +180,7 @@ struct ObserveCorrelation {
 };
 struct ObserveEvaporation {
   std::int64_t every = 100;
-  double link_A = analysis::kLink_A;  ///< what is farther from all the others has left
+  double link_A = analysis::kLink_A;  ///< oxygens nearer than this are of one part
   bool operator==(const ObserveEvaporation&) const = default;
 };
 struct ObserveMinima {

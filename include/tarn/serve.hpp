@@ -24,7 +24,7 @@ struct ServeOptions {
   WaterModel model;
   int molecules = 1;
   /// Element i: the atom of the order O H H, O H H ... that is atom i of the other program; empty:
-  /// it has that order.
+  /// it has that order. Each atom once.
   std::vector<int> atoms{};
   /// Strength of the penalty of the bonds, sqrt(kcal/mol)/A^2; 0: they have no forces of their own.
   double omega = 0.0;
@@ -32,9 +32,11 @@ struct ServeOptions {
   /// and the parts of the energy. ASE cannot take any.
   bool extra = false;
   double wait_seconds = 60.0;  ///< how long for a program that does not listen yet
-  /// Asked five times a second; true ends it. May be empty.
+  /// Asked several times a second; true ends it. May be empty.
   std::function<bool()> interrupted{};
   std::function<void(const std::string&)> on_note{};  ///< may be empty
+  std::function<void(const std::string&)>
+      on_wait{};  ///< told once that nobody listens yet; may be empty
 };
 
 struct ServeResult {
@@ -47,7 +49,8 @@ struct ServeResult {
 /// vacuum: the cell of the other program is not looked at.
 ///
 /// With each energy go the forces and the virial, the sum of r f^T over the positions as they came.
-/// @throws InputError for another number of atoms than 3 N, and what is no address
+/// @throws InputError for another number of atoms than 3 N, for first positions that are not those
+/// of such molecules, and for what is no address
 /// @throws IoError where nobody listens, the connection breaks, or what comes is not the protocol
 /// @throws NumericalError for positions or forces that are not numbers
 ServeResult serve_forces(const ServeAddress& address, const ServeOptions& options);

@@ -81,17 +81,23 @@ ClusterShape cluster_shape(std::span<const double> positions_A) {
 
 std::vector<int> departed_molecules(std::span<const double> positions_A, double link_A) {
   const std::size_t n = positions_A.size() / 9;
+  double unused[3];
+  // As a rule all are near the first one.
+  const auto is_near = [&](std::size_t a, std::size_t b) {
+    return difference2(&positions_A[9 * a], &positions_A[9 * b], unused) < link_A * link_A;
+  };
+  std::size_t near = 0;
+  while (near < n && (near == 0 || is_near(0, near))) ++near;
+  if (near == n) return {};
   std::vector<std::size_t> members, largest;
   std::vector<char> taken(n, 0);
-  double unused[3];
   for (std::size_t first = 0; first < n; ++first) {
     if (taken[first]) continue;
     taken[first] = 1;
     members.assign(1, first);
     for (std::size_t k = 0; k < members.size(); ++k) {
-      const double* from = &positions_A[9 * members[k]];
       for (std::size_t m = first + 1; m < n; ++m) {
-        if (taken[m] || !(difference(from, &positions_A[9 * m], unused) < link_A)) continue;
+        if (taken[m] || !is_near(members[k], m)) continue;
         taken[m] = 1;
         members.push_back(m);
       }

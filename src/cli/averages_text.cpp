@@ -39,7 +39,9 @@ void say_each(const std::vector<AveragedQuantity>& averages, const std::string& 
 void say_what_is_short(const std::vector<AveragedQuantity>& averages, Terminal& terminal) {
   const auto is_short = [](const AveragedQuantity& a) { return !is_constant(a) && !a.converged; };
   if (std::any_of(averages.begin(), averages.end(), is_short)) {
-    terminal.say("* too short for its correlation: lower bounds of the error and of the time");
+    terminal.say(
+        "* too short for its correlation, or too few events: lower bounds of the error and of the "
+        "time");
   }
 }
 

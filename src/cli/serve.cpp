@@ -32,6 +32,7 @@ void serve(const Arguments& a, int& exit_code) {
   options.extra = a.extra;
   options.wait_seconds = a.wait_seconds;
   options.interrupted = interrupted;
+  options.on_wait = [&](const std::string& text) { terminal.say(text); };
   options.on_note = [&](const std::string& text) { terminal.warning(text); };
   const ServeResult result = serve_forces(a.address, options);
   terminal.say(fmt::format("{} of {} molecules of {} for {}",
@@ -66,7 +67,7 @@ void add_serve(CLI::App& app, int& exit_code) {
                    "penalty of the bonds, sqrt(kcal/mol)/A^2; default 0: they have no forces")
       ->check(CLI::Range(0.0, 1e6));
   command->add_option("--wait", a->wait_seconds, "seconds until somebody listens; default 60")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0.0, 1e9));
   command->add_flag("--extra", a->extra,
                     "send dipole and parts of the energy, for i-PI; not for ASE");
   command->add_flag("--quiet", a->quiet, "warnings only");

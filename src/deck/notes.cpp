@@ -73,6 +73,7 @@ void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
                      "resolution_per_cm coarser"));
   }
   add(note_on_correlation(deck));
+  add(note_on_evaporation(deck));
   if (deck.thermostat.kind == Thermostat::none && !deck.system.temperature_K &&
       deck.system.velocities == VelocityKind::maxwell) {
     notes.emplace_back(
@@ -107,6 +108,22 @@ std::optional<std::string> note_on_correlation(const Deck& deck) {
   const std::size_t lags = correlation_lags(*deck.correlation, deck.integrator.timestep_fs);
   return note_on_rows(deck, "observe.correlation", deck.correlation->every,
                       analysis::TimeCorrelation::samples_of_window(lags), "length_ps smaller");
+}
+
+std::optional<std::string> note_on_evaporation(const Deck& deck) {
+  if (!deck.evaporation || deck.system.state) return std::nullopt;
+  if (deck.thermostat.kind == Thermostat::none) return std::nullopt;
+  const double friction_per_ps = deck.thermostat.friction_per_ps.value_or(0.0);
+  // Energies come to within 5 % of those of the bath.
+  constexpr double kTimes = 3.0;
+  if (friction_per_ps == 0.0 || deck.run.equilibration_ps * friction_per_ps >= kTimes) {
+    return std::nullopt;
+  }
+  return fmt::format(
+      "[observe.evaporation] waits from {:g} ps on, when a friction of {:g}/ps has not brought the "
+      "start to the temperature of the bath: set [run] equilibration_ps = {:g} or more, or go on "
+      "from the state of a run with a wall",
+      deck.run.equilibration_ps, friction_per_ps, std::ceil(kTimes / friction_per_ps));
 }
 
 std::optional<std::string> note_on_stiff_wall(const Deck& deck) {

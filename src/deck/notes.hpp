@@ -24,6 +24,10 @@ std::optional<std::string> note_on_samples(const Deck& deck);
 /// where there are none, or no sample at all.
 std::optional<std::string> note_on_correlation(const Deck& deck);
 
+/// That evaporation is waited for from a start that the bath has not brought to its temperature;
+/// nothing where it has, or there is none.
+std::optional<std::string> note_on_evaporation(const Deck& deck);
+
 /// What a deck asks for and does not get, without being wrong: observers of more replicas than
 /// there are, a wall that its step cannot follow.
 std::vector<std::string> notes_on(const Deck& deck);

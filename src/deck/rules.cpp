@@ -259,6 +259,12 @@ void ladder_is_complete(Checker& checker) {
                               length, replicas, replicas / length * length));
 }
 
+void molecules_can_leave(Checker& checker) {
+  if (!checker.deck().evaporation || !checker.trusted({"system.molecules"})) return;
+  if (checker.molecules() != 1) return;
+  checker.problem("observe.evaporation.every", "[observe.evaporation] needs two molecules or more");
+}
+
 void states_stay_where_they_are(Checker& checker) {
   const Deck& deck = checker.deck();
   if (!deck.exchange) return;
@@ -557,6 +563,7 @@ const std::vector<Rule>& rules() {
        "true` "
        "and `window_steps` above 1.",
        states_stay_where_they_are},
+      {"`[observe.evaporation]` needs two molecules.", molecules_can_leave},
       {"`velocities` that are drawn need `[system] temperature_K` or a thermostat.",
        velocities_have_a_temperature},
       {"`velocities = \"file\"` needs `file`, with velocities in it, and `\"state\"` needs "

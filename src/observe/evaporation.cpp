@@ -15,6 +15,7 @@
 #include "baths.hpp"
 #include "makers.hpp"
 #include "tarn/analysis/cluster.hpp"
+#include "tarn/analysis/errors.hpp"
 #include "tarn/analysis/survival.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
@@ -56,6 +57,21 @@ double relative_kinetic_energy(std::span<const double> velocities_A_per_akma,
   return 0.5 * (gone_Da * rest_Da / (gone_Da + rest_Da)) * speed2;
 }
 
+/// Sums for a mean and its standard error.
+struct Sum {
+  double values = 0.0, squares = 0.0;
+
+  void add(double value) {
+    values += value;
+    squares += value * value;
+  }
+  analysis::MeanError mean(std::int64_t n) const {
+    const auto count = static_cast<double>(n);
+    const double mean = values / count, spread2 = std::max(0.0, squares / count - mean * mean);
+    return {n > 0 ? mean : std::nan(""), n > 1 ? std::sqrt(spread2 / (count - 1.0)) : 0.0};
+  }
+};
+
 /// Waits until each replica has lost its first molecule.
 class EvaporationObserver final : public Observer {
  public:
@@ -75,14 +91,17 @@ class EvaporationObserver final : public Observer {
     return {"evaporation.csv", "evaporation.svg", "evaporation.png", "survival.csv",
             "evaporation_rates.csv"};
   }
-  unsigned fields() const override { return kPositions | kVelocities; }
+  unsigned fields() const override { return kPositions | kVelocities | kEnergies; }
   std::int64_t every() const override { return section_.every; }
   void begin() override {
-    csv_.create(info_.provenance +
-                fmt::format("; a row where an oxygen of a replica is first seen farther than {:g} "
-                            "A from those of the largest part; molecule, from 0 = the first that "
-                            "is gone; relative_kinetic = of all that are gone against the rest",
-                            section_.link_A));
+    csv_.create(
+        info_.provenance +
+        fmt::format(
+            "; a row where an oxygen of a replica is first seen farther than {:g} "
+            "A from those of the largest part; molecule, from 0 = the first that "
+            "is gone; relative_kinetic = of all that are gone against the rest; potential = of "
+            "all parts together",
+            section_.link_A));
   }
   void observe(const Frame& frame) override;
   void save(std::ostream& out) override;
@@ -99,7 +118,11 @@ class EvaporationObserver final : public Observer {
   struct Bath {
     std::int64_t replicas = 0;  ///< whole at the first look
     std::int64_t departures = 0, returns = 0;
+    std::int64_t single = 0;  ///< departures of one molecule
     SurvivalCurve curve{};
+    Sum kinetic{}, potential{};  ///< at the departures [kcal/mol]
+    std::int64_t whole_looks = 0;
+    double whole_potentials = 0.0;  ///< sum over replicas that are whole and all looks [kcal/mol]
   };
 
   bool several() const { return baths_.size() > 1; }
@@ -107,7 +130,8 @@ class EvaporationObserver final : public Observer {
   std::vector<std::string> columns() const {
     std::vector<std::string> names{"step", "time_ps", "replica"};
     if (several()) names.emplace_back("bath_K");
-    names.insert(names.end(), {"molecule", "molecules_gone", "relative_kinetic_kcal_per_mol"});
+    names.insert(names.end(), {"molecule", "molecules_gone", "relative_kinetic_kcal_per_mol",
+                               "potential_kcal_per_mol"});
     return names;
   }
   /// Nothing where no thermostat holds it.
@@ -129,7 +153,7 @@ class EvaporationObserver final : public Observer {
     return 1.0 / (units::boltzmann_kcal_per_mol_K * temperature_K(bath).value_or(0.0));
   }
   void begin_waiting(const Frame& frame);
-  void write_departure(const Frame& frame, std::size_t r, const std::vector<int>& gone);
+  void take_departure(const Frame& frame, std::size_t r, const std::vector<int>& gone, Bath& bath);
   std::string survival_table() const;
   std::string rates_table() const;
   bool rate_has_changed() const;
@@ -139,6 +163,7 @@ class EvaporationObserver final : public Observer {
   RunInfo info_;
   Baths baths_;
   std::int64_t start_ = -1, last_ = -1;  // steps of the first and the last look
+  std::int64_t parted_ = 0;              // replicas that were in parts at the first look
   std::map<std::int64_t, Fate> fates_;   // by replica id
   std::vector<Bath> of_bath_;
   io::CsvWriter csv_;
@@ -148,7 +173,10 @@ void EvaporationObserver::begin_waiting(const Frame& frame) {
   start_ = frame.step;
   for (std::size_t r = 0; r < frame.live(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
-    if (analysis::departed_molecule(frame.positions_A_of(r), section_.link_A)) continue;
+    if (analysis::departed_molecule(frame.positions_A_of(r), section_.link_A)) {
+      ++parted_;
+      continue;
+    }
     fates_[id] = Fate::whole;
     ++of_bath_[baths_.of(id)].replicas;
   }
@@ -174,10 +202,14 @@ void EvaporationObserver::observe(const Frame& frame) {
       continue;
     }
     ++at_risk[bath];
-    if (gone.empty()) continue;
+    if (gone.empty()) {
+      ++of_bath_[bath].whole_looks;
+      of_bath_[bath].whole_potentials += frame.energies[r].potential_kcal_per_mol;
+      continue;
+    }
     ++events[bath];
     fate->second = Fate::departed;
-    write_departure(frame, r, gone);
+    take_departure(frame, r, gone, of_bath_[bath]);
   }
   for (std::size_t b = 0; b < of_bath_.size(); ++b) {
     of_bath_[b].curve.look(frame.step, at_risk[b], events[b]);
@@ -185,14 +217,19 @@ void EvaporationObserver::observe(const Frame& frame) {
   }
 }
 
-void EvaporationObserver::write_departure(const Frame& frame, std::size_t r,
-                                          const std::vector<int>& gone) {
+void EvaporationObserver::take_departure(const Frame& frame, std::size_t r,
+                                         const std::vector<int>& gone, Bath& bath) {
   const std::int64_t id = frame.replica_ids[r];
+  const double kinetic = relative_kinetic_energy(frame.velocities_A_per_akma_of(r), gone, model_);
+  const double potential = frame.energies[r].potential_kcal_per_mol;
   csv_.cell(frame.step).cell(info_.time_of(frame)).cell(id);
   if (several()) csv_.cell(baths_.temperature_K(baths_.of(id)).value());
   csv_.cell(std::int64_t{gone.front()}).cell(static_cast<std::int64_t>(gone.size()));
-  csv_.cell(relative_kinetic_energy(frame.velocities_A_per_akma_of(r), gone, model_));
+  csv_.cell(kinetic).cell(potential);
   csv_.end_row();
+  bath.single += gone.size() == 1;
+  bath.kinetic.add(kinetic);
+  bath.potential.add(potential);
 }
 
 std::optional<analysis::ArrheniusFit> EvaporationObserver::fit() const {
@@ -240,8 +277,18 @@ std::string EvaporationObserver::survival_table() const {
 }
 
 std::string EvaporationObserver::rates_table() const {
-  std::vector<std::string> header{"replicas", "departures",  "returns",
-                                  "time_ns",  "rate_per_ns", "rate_err"};
+  std::vector<std::string> header{"replicas",
+                                  "departures",
+                                  "of_one_molecule",
+                                  "returns",
+                                  "time_ns",
+                                  "rate_per_ns",
+                                  "rate_err",
+                                  "relative_kinetic_kcal_per_mol",
+                                  "relative_kinetic_err",
+                                  "potential_leaving_kcal_per_mol",
+                                  "potential_leaving_err",
+                                  "potential_whole_kcal_per_mol"};
   if (temperature_K(0)) header.insert(header.begin(), "bath_K");
   if (several()) header.emplace_back("arrhenius_rate_per_ns");
   io::CsvFormat csv(path("evaporation_rates.csv"), std::move(header));
@@ -249,17 +296,23 @@ std::string EvaporationObserver::rates_table() const {
       info_.provenance +
       "; rates at which whole clusters lose their first molecule: departures over the time of all "
       "replicas that were whole (rate_err of none: the rate of one); returns = of those that were "
-      "whole again later" +
+      "whole again later; relative_kinetic, potential_leaving = means at the departures, "
+      "potential_whole = of whole clusters at the looks" +
       (several() ? "; arrhenius_rate = exp(log_prefactor - E/kT), maximum likelihood of all baths"
                  : ""));
   const auto fitted = fit();
   for (std::size_t b = 0; b < of_bath_.size(); ++b) {
     const Bath& bath = of_bath_[b];
     if (const auto bath_K = temperature_K(b)) csv.cell(*bath_K);
-    csv.cell(bath.replicas).cell(bath.departures).cell(bath.returns);
+    const analysis::MeanError kinetic = bath.kinetic.mean(bath.departures);
+    const analysis::MeanError leaving = bath.potential.mean(bath.departures);
+    csv.cell(bath.replicas).cell(bath.departures).cell(bath.single).cell(bath.returns);
     csv.cell(exposure(bath).time);
-    csv.cell_or_nan(rate(bath).value);
-    csv.cell_or_nan(rate(bath).error);
+    for (const double value :
+         {rate(bath).value, rate(bath).error, kinetic.mean, kinetic.error, leaving.mean,
+          leaving.error, bath.whole_potentials / static_cast<double>(bath.whole_looks)}) {
+      csv.cell_or_nan(value);
+    }
     if (several()) csv.cell_or_nan(fitted ? fitted->rate(beta(b)) : std::nan(""));
     text += csv.row();
   }
@@ -274,7 +327,7 @@ void EvaporationObserver::finish() {
 
 std::vector<AveragedQuantity> EvaporationObserver::averages() const {
   std::vector<AveragedQuantity> all;
-  std::int64_t departures = 0;
+  std::int64_t departures = 0, most = 0;
   for (std::size_t b = 0; b < of_bath_.size(); ++b) {
     const Bath& bath = of_bath_[b];
     const Rate r = rate(bath);
@@ -289,6 +342,7 @@ std::vector<AveragedQuantity> EvaporationObserver::averages() const {
     a.converged = bath.departures >= kEnoughDepartures;
     a.bath_K = baths_.temperature_K(b);
     departures += bath.departures;
+    most = std::max(most, bath.departures);
   }
   if (const auto fitted = fit()) {
     AveragedQuantity& a = all.emplace_back();
@@ -298,53 +352,80 @@ std::vector<AveragedQuantity> EvaporationObserver::averages() const {
     a.error = fitted->activation_error;
     a.independent_samples = static_cast<double>(departures);
     a.samples = static_cast<std::int64_t>(fates_.size());
-    a.converged = departures >= kEnoughDepartures;
+    a.converged = departures - most >= kEnoughDepartures;
   }
   return all;
 }
 
 bool EvaporationObserver::rate_has_changed() const {
-  const std::int64_t middle = start_ + (last_ - start_) / 2;
-  return std::any_of(of_bath_.begin(), of_bath_.end(), [&](const Bath& bath) {
-    const Exposure early = exposure(bath, start_, middle), late = exposure(bath, middle, last_);
-    if (early.events + late.events < kEnoughDepartures) return false;
-    if (!(early.time > 0.0) || !(late.time > 0.0)) return false;
-    // Of all events, those of the early half are a binomial number where the rate is one.
-    const double n = static_cast<double>(early.events + late.events);
+  double more = 0.0, variance = 0.0;
+  bool one_has = false;
+  for (const Bath& bath : of_bath_) {
+    // The step up to which half of the waiting was done; of all events, those until then are a
+    // binomial number where the rate is one.
+    const double all = exposure(bath).time;
+    std::int64_t low = start_, high = last_;
+    while (high - low > section_.every) {
+      const std::int64_t middle = low + (high - low) / 2;
+      (exposure(bath, start_, middle).time < 0.5 * all ? low : high) = middle;
+    }
+    const Exposure early = exposure(bath, start_, low), late = exposure(bath, low, last_);
+    const auto n = static_cast<double>(early.events + late.events);
+    if (n == 0.0 || !(early.time > 0.0) || !(late.time > 0.0)) continue;
     const double share = early.time / (early.time + late.time);
-    return std::abs(static_cast<double>(early.events) - n * share) >
-           kSigmas * std::sqrt(n * share * (1.0 - share));
-  });
+    const double of_bath = static_cast<double>(early.events) - n * share;
+    one_has = one_has || std::abs(of_bath) > kSigmas * std::sqrt(n * share * (1.0 - share));
+    more += of_bath;
+    variance += n * share * (1.0 - share);
+  }
+  return one_has || std::abs(more) > kSigmas * std::sqrt(variance);
 }
 
 std::vector<std::string> EvaporationObserver::notes() const {
   std::vector<std::string> notes;
+  if (start_ >= 0 && fates_.empty()) {
+    notes.emplace_back(
+        fmt::format("evaporation: no replica was whole at step {}: is link_A = {:g} A longer than "
+                    "the distances of neighbours?",
+                    start_, section_.link_A));
+  }
   std::int64_t departures = 0, returns = 0;
   for (const Bath& bath : of_bath_) {
     departures += bath.departures;
     returns += bath.returns;
   }
-  if (departures > 0) {
-    notes.push_back(
-        fmt::format("evaporation: {} of {} replicas have lost a molecule; the averages of other "
-                    "tables are of their parts, too",
-                    departures, fates_.size()));
+  if (departures + parted_ > 0) {
+    notes.push_back(fmt::format(
+        "evaporation: {} of {} replicas have lost a molecule{}; the averages of other tables are "
+        "of "
+        "their parts, too",
+        departures, fates_.size(),
+        parted_ > 0 ? fmt::format(", and {} more were in parts before the first look, at {:g} ps",
+                                  parted_, info_.time_ps(start_))
+                    : ""));
   }
   if (returns > 0) {
     notes.push_back(fmt::format(
-        "evaporation: {} of the {} were whole again later, and yet count: less friction, which "
+        "evaporation: {} of the {} were whole again later, and yet count{}: less friction, which "
         "turns molecules back in the vacuum, or a larger link_A leaves fewer of them",
-        returns, departures));
+        returns, departures,
+        2 * returns > departures ? ", so that the rate is that of getting as far as link_A, and "
+                                   "not that of getting away"
+                                 : ""));
   }
   if (start_ >= 0 && rate_has_changed()) {
     notes.emplace_back(
-        "evaporation: the second half of the run has another rate than the first, by more than "
-        "chance: clusters were not in equilibrium from the start ([run] equilibration_ps), or "
-        "some of their forms lose molecules faster than others");
+        "evaporation: the second half of the waiting has another rate than the first, by more "
+        "than chance: clusters were not in equilibrium from the start ([run] equilibration_ps), "
+        "the "
+        "bath heats them more slowly than leaving cools those that are left, or some of them, by "
+        "energy or form, lose molecules faster than others");
   }
   if (const auto fitted = fit(); fitted && fitted->degrees > 0) {
-    const double degrees = fitted->degrees;
-    if (fitted->deviance > degrees + kSigmas * std::sqrt(2.0 * degrees)) {
+    // Chi squared as a normal number (Wilson & Hilferty 1931).
+    const double spread2 = 2.0 / (9.0 * fitted->degrees);
+    const double root = std::cbrt(fitted->deviance / fitted->degrees);
+    if ((root - (1.0 - spread2)) / std::sqrt(spread2) > kSigmas) {
       notes.push_back(fmt::format(
           "evaporation: the rates of the baths are not on one line of ln k against 1/T (chi "
           "squared {:.3g} of {} degrees of freedom): the activation energy is a mean",
@@ -359,6 +440,7 @@ void EvaporationObserver::save(std::ostream& out) {
   io::put(out, csv_.length());
   io::put(out, start_);
   io::put(out, last_);
+  io::put(out, parted_);
   std::vector<std::int64_t> numbers;
   for (const auto& [id, fate] : fates_) {
     numbers.insert(numbers.end(), {id, static_cast<std::int64_t>(fate)});
@@ -368,6 +450,12 @@ void EvaporationObserver::save(std::ostream& out) {
     io::put(out, bath.replicas);
     io::put(out, bath.departures);
     io::put(out, bath.returns);
+    io::put(out, bath.single);
+    io::put(out, bath.whole_looks);
+    for (const double sum : {bath.kinetic.values, bath.kinetic.squares, bath.potential.values,
+                             bath.potential.squares, bath.whole_potentials}) {
+      io::put(out, sum);
+    }
     io::put(out, std::span<const std::int64_t>(bath.curve.memory()));
   }
 }
@@ -376,6 +464,7 @@ void EvaporationObserver::load(std::istream& in) {
   csv_.cut(io::get_u64(in));
   start_ = io::get_i64(in);
   last_ = io::get_i64(in);
+  parted_ = io::get_i64(in);
   const std::vector<std::int64_t> numbers = io::get_i64s(in);
   if (numbers.size() % 2 != 0) throw LayoutError("the fates of its replicas do not fit");
   fates_.clear();
@@ -386,6 +475,12 @@ void EvaporationObserver::load(std::istream& in) {
     bath.replicas = io::get_i64(in);
     bath.departures = io::get_i64(in);
     bath.returns = io::get_i64(in);
+    bath.single = io::get_i64(in);
+    bath.whole_looks = io::get_i64(in);
+    for (double* sum : {&bath.kinetic.values, &bath.kinetic.squares, &bath.potential.values,
+                        &bath.potential.squares, &bath.whole_potentials}) {
+      *sum = io::get_double(in);
+    }
     bath.curve.restore(io::get_i64s(in));
   }
 }

@@ -70,10 +70,9 @@ std::vector<io::Plot> plot_of_rates(const std::string& table) {
   io::CsvReader csv(table);
   if (!csv.has_column("arrhenius_rate_per_ns")) return {};
   const std::size_t bath = csv.column("bath_K"), departures = csv.column("departures");
-  const std::size_t rate = csv.column("rate_per_ns"), error = csv.column("rate_err");
+  const std::size_t rate = csv.column("rate_per_ns");
   const std::size_t fitted = csv.column("arrhenius_rate_per_ns");
   io::Series seen, line;
-  std::vector<double> errors;
   Cells cells;
   while (csv.next(cells)) {
     if (csv.number(cells[bath]) <= 0.0) continue;
@@ -82,18 +81,20 @@ std::vector<io::Plot> plot_of_rates(const std::string& table) {
       line.x.push_back(inverse);
       line.y.push_back(csv.number(cells[fitted]));
     }
-    if (csv.number(cells[departures]) == 0.0) continue;
+    const double n = csv.number(cells[departures]), k = csv.number(cells[rate]);
+    if (n == 0.0) continue;
     seen.x.push_back(inverse);
-    seen.y.push_back(csv.number(cells[rate]));
-    errors.push_back(csv.number(cells[error]));
+    seen.y.push_back(k);
+    // Of ln k, so that the bar of a single departure ends above 0.
+    seen.low.push_back(k * std::exp(-1.0 / std::sqrt(n)));
+    seen.high.push_back(k * std::exp(1.0 / std::sqrt(n)));
   }
   if (seen.x.size() < 2) return {};
   seen.style = io::Series::Style::points;
-  seen.set_error(errors);
   seen.label = "seen";
   line.label = "Arrhenius";
   io::Plot plot;
-  plot.x_label = "1000 K / T     bars: standard error";
+  plot.x_label = "1000 K / T     bars: standard error of the logarithm";
   plot.y_label = "rate (1/ns)";
   plot.log_y = true;
   plot.series.push_back(std::move(seen));

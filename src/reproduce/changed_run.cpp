@@ -18,7 +18,7 @@ RunResult run_changed(const Reproduction& r, const ReproduceOptions& options,
   const double longer = written.integrator.timestep_fs / changed.integrator.timestep_fs;
   const auto steps = static_cast<std::int64_t>(options.share_of_time * longer *
                                                static_cast<double>(written.run.steps));
-  const double equilibration_ps = options.share_of_time * written.run.equilibration_ps;
+  const double equilibration_ps = options.share_of_time * changed.run.equilibration_ps;
   overrides.push_back(fmt::format("run.steps={}", std::max<std::int64_t>(steps, 1)));
   overrides.push_back(fmt::format("run.equilibration_ps={}", equilibration_ps));
   RunOptions run;

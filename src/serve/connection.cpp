@@ -83,18 +83,24 @@ Connection::Connection(const ServeAddress& address, double wait_seconds,
                        const std::function<void(const std::string&)>& on_wait)
     : interrupted_(std::move(interrupted)) {
   using Clock = std::chrono::steady_clock;
+  if (!(wait_seconds >= 0.0 && wait_seconds < 1e9)) {
+    throw InputError("how long to wait must be a number of seconds from 0 to 1e9");
+  }
   const auto end = Clock::now() + std::chrono::duration<double>(wait_seconds);
   for (bool told = false;; told = true) {
     socket_ = address.unix_name.empty() ? try_inet(address) : try_unix(address);
     if (socket_ >= 0) return;
     const int number = errno;
     // Nobody listens yet; what else there is will not go away.
-    const bool may_come = number == ENOENT || number == ECONNREFUSED || number == EINTR;
+    const bool may_come = number == ENOENT || number == ECONNREFUSED || number == EINTR ||
+                          number == EHOSTUNREACH || number == ETIMEDOUT;
     if (!may_come || Clock::now() >= end) {
-      throw IoError(
-          fmt::format("cannot connect to {}: {}. Start the program that moves the atoms "
-                      "first, or within {:g} s",
-                      address.text(), why(number), wait_seconds));
+      throw IoError(fmt::format(
+          "cannot connect to {}: {}{}", address.text(), why(number),
+          may_come ? fmt::format(". Nobody listened within {:g} s: is the program that moves the "
+                                 "atoms running?",
+                                 wait_seconds)
+                   : ""));
     }
     if (!told && on_wait) on_wait("waiting for somebody to listen at " + address.text());
     if (interrupted_ && interrupted_()) throw Interruption();
@@ -115,12 +121,13 @@ bool Connection::receive_or_end(std::span<std::byte> bytes) {
     if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
     const ssize_t n = ::recv(socket_, bytes.data() + done, bytes.size() - done, 0);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw IoError("the connection broke: " + why(errno));
-    if (n == 0) {
-      if (done == 0) return false;
-      throw IoError("the other side closed the connection within a message");
+    if (n > 0) {
+      done += static_cast<std::size_t>(n);
+      continue;
     }
-    done += static_cast<std::size_t>(n);
+    if (n < 0 && errno != ECONNRESET) throw IoError("the connection broke: " + why(errno));
+    if (done == 0) return false;
+    throw IoError("the other side closed the connection within a message");
   }
   return true;
 }
@@ -131,12 +138,20 @@ void Connection::receive(std::span<std::byte> bytes) {
   }
 }
 
-void Connection::send(std::span<const std::byte> bytes) {
+bool Connection::send_or_end(std::span<const std::byte> bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t n = ::send(socket_, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == EPIPE || errno == ECONNRESET)) return false;
     if (n < 0) throw IoError("the connection broke: " + why(errno));
     done += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+void Connection::send(std::span<const std::byte> bytes) {
+  if (!send_or_end(bytes)) {
+    throw IoError("the other side closed the connection before it had its answer");
   }
 }
 

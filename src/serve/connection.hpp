@@ -30,6 +30,8 @@ class Connection {
   void receive(std::span<std::byte> bytes);
   /// @throws IoError
   void send(std::span<const std::byte> bytes);
+  /// @return false where the other side has closed the connection
+  bool send_or_end(std::span<const std::byte> bytes);
 
   /// Numbers, and arrays of them.
   template <class T>

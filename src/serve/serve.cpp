@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -25,8 +26,10 @@ using serve::Connection;
 using units::angstrom_per_bohr;
 using units::kcal_per_mol_per_hartree;
 
-/// A bond that is farther off than this is held by nothing [A].
+/// A bond that is farther off than this is none, or is held by nothing [A].
 constexpr double kBroken_A = 0.3;
+/// Velocity Verlet with the penalty is stable for steps below this over omega.
+constexpr double kVerlet_fs = 21.6;
 
 bool all_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
@@ -48,9 +51,13 @@ class Server {
         bonds_(bond_reference(options.model)),
         positions_A_(9 * static_cast<std::size_t>(options.molecules)),
         forces_(positions_A_.size()) {
-    if (!options.atoms.empty() && options.atoms.size() != atoms()) {
-      throw InputError(fmt::format("an order of {} atoms for {} molecules", options.atoms.size(),
-                                   options.molecules));
+    std::vector<int> each = options.atoms;
+    std::sort(each.begin(), each.end());
+    for (std::size_t i = 0; !each.empty() && i < std::max(each.size(), atoms()); ++i) {
+      if (i < each.size() && i < atoms() && each[i] == static_cast<int>(i)) continue;
+      throw InputError(
+          fmt::format("the order of the atoms of {} molecules names each of 0 to {} once",
+                      options.molecules, atoms() - 1));
     }
   }
 
@@ -71,7 +78,7 @@ class Server {
   ForceField force_field_;
   BondReference<double> bonds_;
   std::vector<double> positions_A_, forces_;  // [molecule][O, H1, H2][x, y, z]
-  bool told_ = false;
+  bool first_ = true, told_ = false;
 };
 
 Triple<double> molecule(const std::vector<double>& x, std::size_t m) {
@@ -97,21 +104,31 @@ double Server::add_penalty() {
 }
 
 void Server::look_at_bonds() {
-  if (told_ || !options_.on_note) return;
+  const bool first = std::exchange(first_, false);
+  if (told_) return;
   for (std::size_t m = 0; m < atoms() / 3; ++m) {
     const BondValues<double> length2 = bonds(molecule(positions_A_, m)).length2;
     const double off_A = std::max({std::abs(std::sqrt(length2.oh1) - std::sqrt(bonds_.oh2)),
                                    std::abs(std::sqrt(length2.oh2) - std::sqrt(bonds_.oh2)),
                                    std::abs(std::sqrt(length2.hh) - std::sqrt(bonds_.hh2))});
-    if (off_A < kBroken_A) continue;
+    if (!(off_A > kBroken_A)) continue;
+    const std::string what =
+        fmt::format("a distance within molecule {} (counted from 1) is {:.2g} A off that of {}",
+                    m + 1, off_A, options_.model.name);
+    if (first) {
+      throw InputError(what +
+                       ": the atoms of the other program must be those of the structure, in its "
+                       "order");
+    }
     told_ = true;
-    options_.on_note(fmt::format(
-        "a distance within molecule {} (counted from 1) is {:.2g} A off that of {}; {}", m + 1,
-        off_A, options_.model.name,
-        options_.omega > 0.0
-            ? "are these its atoms, and is the step of the other program short enough?"
-            : "its bonds have no forces of their own: let the other program hold them, or give an "
-              "omega"));
+    if (!options_.on_note) return;
+    options_.on_note(
+        what + (options_.omega > 0.0
+                    ? fmt::format("; is the step of the other program short enough ({:.2g} fs for "
+                                  "velocity Verlet), or did it put atoms back into a cell?",
+                                  kVerlet_fs / options_.omega)
+                    : "; bonds have no forces of their own: let the other program hold them, or "
+                      "give an omega. Or did it put atoms back into a cell?"));
     return;
   }
 }
@@ -173,9 +190,11 @@ std::optional<std::string> receive_header(Connection& connection) {
   const std::string_view whole(text.data(), text.size());
   return std::string(whole.substr(0, whole.find_last_not_of(' ') + 1));
 }
-void send_header(Connection& connection, std::string_view text) {
-  const std::string header = fmt::format("{:<{}}", text, kHeader);
-  connection.send(std::as_bytes(std::span(header)));
+std::string header_of(std::string_view text) { return fmt::format("{:<{}}", text, kHeader); }
+
+std::string printable(std::string text) {
+  for (char& c : text) c = c < ' ' || c > '~' ? '?' : c;
+  return text;
 }
 
 /// The number of a replica, and a text: nothing of them is needed.
@@ -201,7 +220,8 @@ std::vector<double> receive_positions(Connection& connection, std::size_t atoms)
 }
 
 void send_answer(Connection& connection, const Answer& a) {
-  send_header(connection, "FORCEREADY");
+  const std::string ready = header_of("FORCEREADY");
+  connection.send(std::as_bytes(std::span(ready)));
   connection.send_number(a.energy_hartree);
   connection.send_number(static_cast<std::int32_t>(a.forces.size() / 3));
   connection.send(std::as_bytes(std::span(a.forces)));
@@ -216,7 +236,9 @@ void serve_connection(Connection& connection, const ServeOptions& options, Serve
   while (const auto header = receive_header(connection)) {
     if (*header == "EXIT") return;
     if (*header == "STATUS") {
-      send_header(connection, answer ? "HAVEDATA" : "READY");
+      // Who is done need not wait for what it hears.
+      const std::string status = header_of(answer ? "HAVEDATA" : "READY");
+      if (!connection.send_or_end(std::as_bytes(std::span(status))) && !answer) return;
     } else if (*header == "INIT") {
       receive_init(connection);
     } else if (*header == "POSDATA") {
@@ -226,7 +248,8 @@ void serve_connection(Connection& connection, const ServeOptions& options, Serve
       send_answer(connection, *answer);
       answer.reset();
     } else {
-      throw IoError(fmt::format("'{}' came{}, which the protocol of i-PI does not have", *header,
+      throw IoError(fmt::format("'{}' came{}, which the protocol of i-PI does not have",
+                                printable(*header),
                                 *header == "GETFORCE" ? " without positions" : ""));
     }
   }
@@ -242,7 +265,7 @@ std::string ServeAddress::text() const {
 ServeResult serve_forces(const ServeAddress& address, const ServeOptions& options) {
   ServeResult result;
   try {
-    Connection connection(address, options.wait_seconds, options.interrupted, options.on_note);
+    Connection connection(address, options.wait_seconds, options.interrupted, options.on_wait);
     serve_connection(connection, options, result);
   } catch (const serve::Interruption&) {
     result.interrupted = true;

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -69,6 +70,9 @@ class EvaporationObserverTest : public ::testing::Test {
                                          {is_gone ? 0.1 : 0.0, 0.01 * swing, 0.0});
         }
       }
+      // Bound by 8 kcal/mol a molecule.
+      f.energies.emplace_back().potential_kcal_per_mol =
+          -8.0 * static_cast<double>(4 - away.size()) - 0.1 * static_cast<double>(id);
     }
     return f;
   }
@@ -96,7 +100,7 @@ using Numbers = std::vector<double>;
 
 TEST_F(EvaporationObserverTest, TellsWhenEachReplicaLostItsFirstMolecule) {
   const auto o = observer(deck(3, ""));
-  EXPECT_EQ(o->fields(), static_cast<unsigned>(kPositions | kVelocities));
+  EXPECT_EQ(o->fields(), static_cast<unsigned>(kPositions | kVelocities | kEnergies));
   EXPECT_EQ(o->every(), kEvery);
   o->begin();
   // Replica 0 loses molecule 3 at step 100, and then molecule 0 too; replica 1 loses two at once.
@@ -117,6 +121,7 @@ TEST_F(EvaporationObserverTest, TellsWhenEachReplicaLostItsFirstMolecule) {
   const Numbers kinetic = column("evaporation.csv", "relative_kinetic_kcal_per_mol");
   EXPECT_NEAR(kinetic[0], 0.5 * (3.0 / 4.0 * mass) * 0.01, 1e-15);
   EXPECT_NEAR(kinetic[1], 0.5 * (4.0 / 4.0 * mass) * 0.01, 1e-15);
+  EXPECT_EQ(column("evaporation.csv", "potential_kcal_per_mol"), (Numbers{-24, -16.1}));
 
   EXPECT_EQ(column("survival.csv", "time_ps"), (Numbers{0, 0.2, 0.5, 0.8}));
   EXPECT_EQ(column("survival.csv", "at_risk"), (Numbers{3, 3, 2, 1}));
@@ -131,6 +136,20 @@ TEST_F(EvaporationObserverTest, TellsWhenEachReplicaLostItsFirstMolecule) {
   EXPECT_NEAR(column("evaporation_rates.csv", "time_ns").at(0), time_ns, 1e-18);
   EXPECT_NEAR(column("evaporation_rates.csv", "rate_per_ns").at(0), 2.0 / time_ns, 1e-9);
   EXPECT_NEAR(column("evaporation_rates.csv", "rate_err").at(0), std::sqrt(2.0) / time_ns, 1e-9);
+  EXPECT_EQ(column("evaporation_rates.csv", "of_one_molecule"), (Numbers{1}));
+  const auto mean_and_error = [&](const std::string& name) {
+    return std::pair{column("evaporation_rates.csv", name + "_kcal_per_mol").at(0),
+                     column("evaporation_rates.csv", name + "_err").at(0)};
+  };
+  const auto [leaving, leaving_err] = mean_and_error("potential_leaving");
+  EXPECT_NEAR(leaving, -20.05, 1e-12);
+  EXPECT_NEAR(leaving_err, 7.9 / 2.0, 1e-12);  // half the difference of two
+  const auto [release, release_err] = mean_and_error("relative_kinetic");
+  EXPECT_NEAR(release, 0.5 * (kinetic[0] + kinetic[1]), 1e-15);
+  EXPECT_NEAR(release_err, 0.5 * (kinetic[1] - kinetic[0]), 1e-12);
+  // Looks at whole clusters after the first one: 9, 24 and 40.
+  EXPECT_NEAR(column("evaporation_rates.csv", "potential_whole_kcal_per_mol").at(0),
+              -32.0 - (24 * 0.1 + 40 * 0.2) / 73.0, 1e-12);
   EXPECT_FALSE(io::CsvReader(folder_.file("evaporation_rates.csv")).has_column("bath_K"));
   EXPECT_NEAR(column("survival.csv", "at_constant_rate").back(), std::exp(-2.0 / time_ns * 800e-6),
               1e-12);
@@ -159,6 +178,9 @@ TEST_F(EvaporationObserverTest, WaitsForThoseThatAreWholeAfterTheEquilibration) 
   o->finish();
   EXPECT_EQ(column("evaporation.csv", "replica"), (Numbers{1}));
   EXPECT_EQ(column("evaporation_rates.csv", "replicas"), (Numbers{3}));
+  EXPECT_TRUE(contains(o->notes()[0],
+                       "1 of 3 replicas have lost a molecule, and 1 more were in parts before the "
+                       "first look, at 0.2 ps"));
   EXPECT_EQ(column("survival.csv", "at_risk"), (Numbers{3, 3, 1}));
   // From step 100: 45, 400 and 200 steps.
   EXPECT_NEAR(column("evaporation_rates.csv", "time_ns").at(0), (45 + 400 + 200) * 2e-6, 1e-15);
@@ -177,6 +199,7 @@ TEST_F(EvaporationObserverTest, TellsOfThoseThatCameBack) {
   EXPECT_EQ(column("evaporation_rates.csv", "returns"), (Numbers{1}));
   ASSERT_EQ(o->notes().size(), 2u);
   EXPECT_TRUE(contains(o->notes()[1], "1 of the 1 were whole again later"));
+  EXPECT_TRUE(contains(o->notes()[1], "that of getting as far as link_A"));
 }
 
 TEST_F(EvaporationObserverTest, WithoutDeparturesTellsTheRateOfOne) {
@@ -291,12 +314,31 @@ TEST_F(EvaporationObserverTest, SeesThatARateChanges) {
   EXPECT_TRUE(contains(notes_of(300)[1], "another rate than the first"));
 }
 
+/// Each bath by itself has too few departures to tell.
+TEST_F(EvaporationObserverTest, SeesThatTheRatesOfAllBathsChange) {
+  const auto o = observer(deck(160, baths("200.0, 220.0, 240.0, 260.0")));
+  std::vector<std::int64_t> ids;
+  for (std::int64_t r = 0; r < 160; ++r) ids.push_back(r);
+  o->begin();
+  // 12 of the 40 replicas of each leave, 11 of them in the first third.
+  see(*o, 0, 1200, ids, [](std::int64_t r, std::int64_t step) {
+    const std::int64_t place = r / 4;
+    return (place < 11 && step > place * 35) || (place == 11 && step > 1000) ? std::vector{0}
+                                                                             : std::vector<int>{};
+  });
+  const auto notes = o->notes();
+  ASSERT_EQ(notes.size(), 2u);
+  EXPECT_TRUE(contains(notes[1], "another rate than the first"));
+}
+
 TEST_F(EvaporationObserverTest, SaysWhereThereIsNothingToDraw) {
   const auto o = observer(deck(1, ""));
   o->begin();
   see(*o, 0, 100, {0}, [](std::int64_t, std::int64_t) { return std::vector{1}; });
   o->finish();
   EXPECT_TRUE(o->averages().empty());
+  ASSERT_EQ(o->notes().size(), 2u);
+  EXPECT_TRUE(contains(o->notes()[0], "no replica was whole at step 0: is link_A = 8 A"));
   const Pictures pictures = draw_evaporation(folder_.path());
   EXPECT_TRUE(pictures.paths.empty());
   ASSERT_EQ(pictures.warnings.size(), 1u);

@@ -470,33 +470,34 @@ TEST(Reproductions, OfExchangeHaveEveryBathWithAndWithout) {
   for (const auto& [what, count] : rows) EXPECT_EQ(count, rows_of(what, 10)) << what;
 }
 
-/// Two samples a replica: cold clusters are the cube that they start from, and hot ones are not.
 TEST(Reproductions, OfEvaporationHaveEveryFrictionAndScheme) {
   const test::ScratchFolder folder;
   ReproduceOptions options;
   options.inputs_dir = kInputs;
   options.out_dir = folder.path();
-  options.share_of_time = 5.0 / 400.0;
+  options.share_of_time = 8.0 / 400.0;
   reproduce({"evaporation"}, options);
-  std::map<std::string, int> rows;  // by quantity
+  int rows = 0;
   std::set<std::string> cases;
   io::CsvReader csv(folder.file("evaporation.csv"));
   std::vector<std::string_view> cells;
   while (csv.next(cells)) {
-    const std::string quantity(cells[csv.column("quantity")]);
-    ++rows[quantity];
+    ++rows;
     cases.insert(fmt::format("{} {} {}", cells[csv.column("scheme")],
                              cells[csv.column("timestep_fs")],
                              cells[csv.column("friction_per_ps")]));
-    EXPECT_GE(csv.number(cells[csv.column("mean")]), 0.0) << quantity;
-    EXPECT_GT(csv.number(cells[csv.column("error")]), 0.0) << quantity;
+    EXPECT_GT(csv.number(cells[csv.column("time_ns")]), 0.0);
+    EXPECT_GT(csv.number(cells[csv.column("rate_err")]), 0.0);
+    EXPECT_LT(csv.number(cells[csv.column("potential_whole_kcal_per_mol")]), -30.0);
   }
   EXPECT_EQ(cases.size(), 9u);
-  EXPECT_EQ(rows["evaporation_rate_per_ns"], 9 * 8);
-  EXPECT_EQ(rows["potential_difference_kcal_per_mol"], 8);
-  EXPECT_FALSE(std::filesystem::exists(folder.file(".evaporation-run"))) << "the runs go away";
+  EXPECT_EQ(rows, 9 * 8);
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    EXPECT_TRUE(entry.is_regular_file()) << entry.path() << ": the runs go away";
+  }
 }
 
+/// Two samples a replica: cold clusters are the cube that they start from, and hot ones are not.
 TEST(Reproductions, OfIsomersHaveEveryBathOfBothModels) {
   const test::ScratchFolder folder;
   ReproduceOptions options;

@@ -1,10 +1,12 @@
 #include "tarn/serve.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <netinet/in.h>
 #include <span>
 #include <string>
 #include <sys/socket.h>
@@ -44,6 +46,18 @@ struct Forces {
 /// The program that moves the atoms: it listens, and says what the protocol has it say.
 class Listener {
  public:
+  /// On the loopback, at a port that is free.
+  Listener() {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    listening_ = ::socket(AF_INET, SOCK_STREAM, 0);
+    EXPECT_EQ(::bind(listening_, reinterpret_cast<const sockaddr*>(&at), sizeof(at)), 0);
+    EXPECT_EQ(::listen(listening_, 1), 0);
+    socklen_t size = sizeof(at);
+    ::getsockname(listening_, reinterpret_cast<sockaddr*>(&at), &size);
+    port_ = ntohs(at.sin_port);
+  }
   explicit Listener(const std::string& path) {
     sockaddr_un at{};
     at.sun_family = AF_UNIX;
@@ -58,13 +72,15 @@ class Listener {
   }
   Listener(const Listener&) = delete;
 
+  int port() const { return port_; }
   void accept() { connection_ = ::accept(listening_, nullptr, nullptr); }
   void hang_up() {
     if (connection_ >= 0) ::close(connection_);
     connection_ = -1;
   }
+  /// Who refuses what came may be gone before the rest.
   void send(const void* bytes, std::size_t size) {
-    EXPECT_EQ(::send(connection_, bytes, size, MSG_NOSIGNAL), static_cast<ssize_t>(size));
+    [[maybe_unused]] const ssize_t sent = ::send(connection_, bytes, size, MSG_NOSIGNAL);
   }
   void say(std::string header) {
     header.resize(12, ' ');
@@ -120,7 +136,7 @@ class Listener {
   }
 
  private:
-  int listening_ = -1, connection_ = -1;
+  int listening_ = -1, connection_ = -1, port_ = 0;
 };
 
 std::vector<double> in_bohr(const std::vector<double>& positions_A) {
@@ -141,6 +157,14 @@ class Serve : public ::testing::Test {
   /// Serves while `talk` is the other side.
   ServeResult serve(const std::function<void(Listener&)>& talk) {
     Listener listener(folder_.file("socket"));
+    struct Removes {
+      std::string path;
+      ~Removes() { ::unlink(path.c_str()); }
+    } const removes{folder_.file("socket")};
+    return serve(listener, address(), talk);
+  }
+  ServeResult serve(Listener& listener, const ServeAddress& address,
+                    const std::function<void(Listener&)>& talk) {
     std::thread other([&] {
       listener.accept();
       talk(listener);
@@ -150,11 +174,7 @@ class Serve : public ::testing::Test {
       std::thread& thread;
       ~Joins() { thread.join(); }
     } const joins{other};
-    struct Removes {
-      std::string path;
-      ~Removes() { ::unlink(path.c_str()); }
-    } const removes{folder_.file("socket")};
-    return serve_forces(address(), options_);
+    return serve_forces(address, options_);
   }
 
   ScratchFolder folder_;
@@ -207,6 +227,66 @@ TEST_F(Serve, GivesEnergyForcesVirialAndDipole) {
               1e-12);
   EXPECT_NEAR(extra["coulomb_kcal_per_mol"].number, e.coulomb_kcal_per_mol, 1e-11);
   EXPECT_NEAR(extra["lj_kcal_per_mol"].number, e.lj_kcal_per_mol, 1e-11);
+}
+
+/// dE = -(virial) : strain, for a stretch and a shear, with a penalty too.
+TEST_F(Serve, TheVirialIsThatOfAStrain) {
+  options_.omega = 20.0;
+  constexpr double kStrain = 1e-5;
+  const std::vector<double> here = in_bohr(positions_A_);
+  serve([&](Listener& l) {
+    const std::array<double, 9> virial = l.evaluate(here).virial;
+    for (std::size_t k = 0; k < 3; ++k) {
+      for (std::size_t m = 0; m < 3; ++m) {
+        const auto energy = [&](double strain) {
+          std::vector<double> x = here;
+          for (std::size_t i = 0; i < x.size(); i += 3) x[i + m] += strain * here[i + k];
+          return l.evaluate(x).energy;
+        };
+        const double slope = (energy(kStrain) - energy(-kStrain)) / (2.0 * kStrain);
+        // Energies of 0.1 hartree are rounded to 1e-17 each, over 1e-5; the third derivative by the
+        // strain is some 1e3 times the slope, over 6, times 1e-10.
+        EXPECT_NEAR(-slope, virial[3 * k + m], 1e-9 + 1e-6 * std::abs(slope)) << k << ' ' << m;
+      }
+    }
+    l.say("EXIT");
+  });
+}
+
+TEST_F(Serve, SpeaksOverTcpToo) {
+  Listener listener;
+  const ServeAddress address{"", "127.0.0.1", listener.port()};
+  Forces over_tcp, over_unix;
+  EXPECT_EQ(serve(listener, address,
+                  [&](Listener& l) {
+                    over_tcp = l.evaluate(in_bohr(positions_A_));
+                    l.say("EXIT");
+                  })
+                .evaluations,
+            1);
+  serve([&](Listener& l) { over_unix = l.evaluate(in_bohr(positions_A_)); });
+  EXPECT_EQ(over_tcp.energy, over_unix.energy);
+  EXPECT_EQ(over_tcp.forces, over_unix.forces);
+}
+
+/// Who closes without reading the answer resets the connection.
+TEST_F(Serve, EndsWhenTheOtherSideIsGone) {
+  const ServeResult result = serve([](Listener& l) {
+    l.say("STATUS");
+    l.hang_up();
+  });
+  EXPECT_EQ(result.evaluations, 0);
+  EXPECT_FALSE(result.interrupted);
+}
+
+TEST_F(Serve, TakesEachAtomOnce) {
+  for (const std::vector<int>& atoms : {std::vector{0, 1, 2},
+                                        {0, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
+                                        {-1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12}}) {
+    options_.atoms = atoms;
+    EXPECT_TRUE(contains(message_of<InputError>([&] { serve([](Listener&) {}); }),
+                         "names each of 0 to 11 once"));
+  }
 }
 
 TEST_F(Serve, TakesTheOrderOfTheOtherProgram) {
@@ -270,10 +350,12 @@ TEST_F(Serve, ForcesOfThePenaltyAreThoseOfItsEnergy) {
 TEST_F(Serve, SaysOnceThatNothingHoldsTheBonds) {
   std::vector<std::string> notes;
   options_.on_note = [&](const std::string& text) { notes.push_back(text); };
-  positions_A_[3 + 9] += 0.5;
+  std::vector<double> later_A = positions_A_;
+  later_A[3 + 9] += 0.5;
   serve([&](Listener& l) {
     l.evaluate(in_bohr(positions_A_));
-    l.evaluate(in_bohr(positions_A_));
+    l.evaluate(in_bohr(later_A));
+    l.evaluate(in_bohr(later_A));
     l.say("EXIT");
   });
   ASSERT_EQ(notes.size(), 1u);
@@ -318,9 +400,12 @@ TEST_F(Serve, WaitsForAProgramThatDoesNotListenYet) {
   options_.wait_seconds = 0.0;
   EXPECT_TRUE(contains(message_of<IoError>([&] { serve_forces(address(), options_); }),
                        "cannot connect to " + folder_.file("socket")));
+  options_.wait_seconds = std::nan("");
+  EXPECT_TRUE(contains(message_of<InputError>([&] { serve_forces(address(), options_); }),
+                       "number of seconds"));
   options_.wait_seconds = 10.0;
   std::string note;
-  options_.on_note = [&](const std::string& text) { note = text; };
+  options_.on_wait = [&](const std::string& text) { note = text; };
   bool asked = false;
   options_.interrupted = [&] { return std::exchange(asked, true); };
   EXPECT_TRUE(serve_forces(address(), options_).interrupted);
