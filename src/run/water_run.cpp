@@ -186,8 +186,8 @@ class Run {
     auto record = std::make_unique<StartRecord>(std::move(start_));
     start_record_ = record.get();
     observers_.push_back(std::move(record));
-    // Behind a wall a molecule may be in the gas; who asks for evaporation waits for it.
-    if (!deck_.confinement && !deck_.evaporation) {
+    // Behind a wall a molecule may be in the gas.
+    if (!deck_.confinement) {
       auto watch = std::make_unique<EvaporationWatch>();
       evaporation_ = watch.get();
       observers_.push_back(std::move(watch));
@@ -285,6 +285,7 @@ class Run {
   }
 
   void warn_about_departures() {
+    if (deck_.evaporation) return;  // whose notes tell it
     const std::vector<Departure> all = departures();
     for (; told_departures_ < all.size(); ++told_departures_) {
       if (told_departures_ < kMostDepartureWarnings) warn(describe(all[told_departures_]));
@@ -487,7 +488,7 @@ class Run {
   std::vector<std::unique_ptr<Observer>> observers_;  // the checkpointer is the last one
   Checkpointer* checkpointer_ = nullptr;
   StartRecord* start_record_ = nullptr;
-  EvaporationWatch* evaporation_ = nullptr;  // null where molecules may leave
+  EvaporationWatch* evaporation_ = nullptr;  // null behind a wall
   HessianWatch* hessians_ = nullptr;         // null with Gauss-Newton
   ReplicaExchange* exchange_ = nullptr;      // null without [exchange]
   std::size_t told_departures_ = 0;

@@ -713,6 +713,22 @@ TEST_F(RunDeck, AMoleculeThatLeavesIsToldOncePerReplica) {
                        "{\"replica\": 2, \"step\": 3000, \"molecule\": 2}]"));
 }
 
+/// Who waits for evaporation is told by its notes, with more frequent looks; the record has both.
+TEST_F(RunDeck, DeparturesThatAreWaitedForAreNoWarnings) {
+  script_.departures = {{0, 1500}, {2, 2999}};
+  run(deck(6000, "[observe.evaporation]\nevery = 100\n"));
+  for (const std::string& warning : warnings_) {
+    EXPECT_FALSE(contains(warning, "has left the cluster")) << warning;
+  }
+  EXPECT_TRUE(std::any_of(warnings_.begin(), warnings_.end(), [](const std::string& warning) {
+    return contains(warning, "evaporation: 2 of 3 replicas have lost a molecule");
+  }));
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"),
+                       "\"departures\": [{\"replica\": 0, \"step\": 2000, \"molecule\": 2}, "
+                       "{\"replica\": 2, \"step\": 3000, \"molecule\": 2}]"));
+  EXPECT_TRUE(contains(read_text(out_ + "/evaporation.csv"), "\n1500,"));
+}
+
 TEST_F(RunDeck, AResumedRunDoesNotTellADepartureAgain) {
   script_.departures = {{0, 500}, {2, 4000}};
   run(deck(3000));
