@@ -35,8 +35,8 @@ struct ServeOptions {
   /// Asked several times a second; true ends it. May be empty.
   std::function<bool()> interrupted{};
   std::function<void(const std::string&)> on_note{};  ///< may be empty
-  std::function<void(const std::string&)>
-      on_wait{};  ///< told once that nobody listens yet; may be empty
+  /// Told once that nobody listens yet. May be empty.
+  std::function<void(const std::string&)> on_wait{};
 };
 
 struct ServeResult {

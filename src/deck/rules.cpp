@@ -560,8 +560,7 @@ const std::vector<Rule>& rules() {
        "`replicas` a multiple of their number.",
        ladder_is_complete},
       {"`[exchange]` does not go with `[observe.heat]`, `[observe.evaporation]`, `lindemann = "
-       "true` "
-       "and `window_steps` above 1.",
+       "true` and `window_steps` above 1.",
        states_stay_where_they_are},
       {"`[observe.evaporation]` needs two molecules.", molecules_can_leave},
       {"`velocities` that are drawn need `[system] temperature_K` or a thermostat.",

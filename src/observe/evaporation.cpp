@@ -116,7 +116,7 @@ class EvaporationObserver final : public Observer {
 
   struct Bath {
     std::int64_t replicas = 0;  ///< whole at the first look
-    std::int64_t departures = 0, returns = 0;
+    std::int64_t returns = 0;
     std::int64_t single = 0;  ///< departures of one molecule
     SurvivalCurve curve{};
     Sum kinetic{}, potential{};  ///< at the departures [kcal/mol]
@@ -145,6 +145,7 @@ class EvaporationObserver final : public Observer {
     return e;
   }
   Exposure exposure(const Bath& bath) const { return exposure(bath, start_, last_); }
+  std::int64_t departures(const Bath& bath) const { return exposure(bath).events; }
   Rate rate(const Bath& bath) const { return rate_of(exposure(bath)); }
   /// Of baths above 0 K that have several temperatures.
   std::optional<analysis::ArrheniusFit> fit() const;
@@ -212,7 +213,6 @@ void EvaporationObserver::observe(const Frame& frame) {
   }
   for (std::size_t b = 0; b < of_bath_.size(); ++b) {
     of_bath_[b].curve.look(frame.step, at_risk[b], events[b]);
-    of_bath_[b].departures += events[b];
   }
 }
 
@@ -303,9 +303,9 @@ std::string EvaporationObserver::rates_table() const {
   for (std::size_t b = 0; b < of_bath_.size(); ++b) {
     const Bath& bath = of_bath_[b];
     if (const auto bath_K = temperature_K(b)) csv.cell(*bath_K);
-    const analysis::MeanError kinetic = bath.kinetic.mean(bath.departures);
-    const analysis::MeanError leaving = bath.potential.mean(bath.departures);
-    csv.cell(bath.replicas).cell(bath.departures).cell(bath.single).cell(bath.returns);
+    const analysis::MeanError kinetic = bath.kinetic.mean(departures(bath));
+    const analysis::MeanError leaving = bath.potential.mean(departures(bath));
+    csv.cell(bath.replicas).cell(departures(bath)).cell(bath.single).cell(bath.returns);
     csv.cell(exposure(bath).time);
     for (const double value :
          {rate(bath).value, rate(bath).error, kinetic.mean, kinetic.error, leaving.mean,
@@ -326,9 +326,10 @@ void EvaporationObserver::finish() {
 
 std::vector<AveragedQuantity> EvaporationObserver::averages() const {
   std::vector<AveragedQuantity> all;
-  std::int64_t departures = 0, most = 0;
+  std::int64_t all_departures = 0, most = 0;
   for (std::size_t b = 0; b < of_bath_.size(); ++b) {
     const Bath& bath = of_bath_[b];
+    const std::int64_t of_bath = departures(bath);
     const Rate r = rate(bath);
     if (std::isnan(r.value)) continue;
     AveragedQuantity& a = all.emplace_back();
@@ -336,12 +337,12 @@ std::vector<AveragedQuantity> EvaporationObserver::averages() const {
     a.quantity = "evaporation_rate_per_ns";
     a.mean = r.value;
     a.error = r.error;
-    a.independent_samples = static_cast<double>(bath.departures);
+    a.independent_samples = static_cast<double>(of_bath);
     a.samples = bath.replicas;
-    a.converged = bath.departures >= kEnoughDepartures;
+    a.converged = of_bath >= kEnoughDepartures;
     a.bath_K = baths_.temperature_K(b);
-    departures += bath.departures;
-    most = std::max(most, bath.departures);
+    all_departures += of_bath;
+    most = std::max(most, of_bath);
   }
   if (const auto fitted = fit()) {
     AveragedQuantity& a = all.emplace_back();
@@ -349,9 +350,9 @@ std::vector<AveragedQuantity> EvaporationObserver::averages() const {
     a.quantity = "activation_energy_kcal_per_mol";
     a.mean = fitted->activation;
     a.error = fitted->activation_error;
-    a.independent_samples = static_cast<double>(departures);
+    a.independent_samples = static_cast<double>(all_departures);
     a.samples = static_cast<std::int64_t>(fates_.size());
-    a.converged = departures - most >= kEnoughDepartures;
+    a.converged = all_departures - most >= kEnoughDepartures;
   }
   return all;
 }
@@ -388,17 +389,17 @@ std::vector<std::string> EvaporationObserver::notes() const {
                     "the distances of neighbours?",
                     start_, section_.link_A));
   }
-  std::int64_t departures = 0, returns = 0;
+  std::int64_t gone = 0, returns = 0;
   for (const Bath& bath : of_bath_) {
-    departures += bath.departures;
+    gone += departures(bath);
     returns += bath.returns;
   }
-  if (departures + parted_ > 0) {
+  if (gone + parted_ > 0) {
     notes.push_back(fmt::format(
         "evaporation: {} of {} replicas have lost a molecule{}; the averages of other tables are "
         "of "
         "their parts, too",
-        departures, fates_.size(),
+        gone, fates_.size(),
         parted_ > 0 ? fmt::format(", and {} more were in parts before the first look, at {:g} ps",
                                   parted_, info_.time_ps(start_))
                     : ""));
@@ -407,10 +408,10 @@ std::vector<std::string> EvaporationObserver::notes() const {
     notes.push_back(fmt::format(
         "evaporation: {} of the {} were whole again later, and yet count{}: less friction, which "
         "turns molecules back in the vacuum, or a larger link_A leaves fewer of them",
-        returns, departures,
-        2 * returns > departures ? ", so that the rate is that of getting as far as link_A, and "
-                                   "not that of getting away"
-                                 : ""));
+        returns, gone,
+        2 * returns > gone ? ", so that the rate is that of getting as far as link_A, and "
+                             "not that of getting away"
+                           : ""));
   }
   if (start_ >= 0 && rate_has_changed()) {
     notes.emplace_back(
@@ -447,7 +448,6 @@ void EvaporationObserver::save(std::ostream& out) {
   io::put(out, std::span<const std::int64_t>(numbers));
   for (const Bath& bath : of_bath_) {
     io::put(out, bath.replicas);
-    io::put(out, bath.departures);
     io::put(out, bath.returns);
     io::put(out, bath.single);
     io::put(out, bath.whole_looks);
@@ -472,7 +472,6 @@ void EvaporationObserver::load(std::istream& in) {
   }
   for (Bath& bath : of_bath_) {
     bath.replicas = io::get_i64(in);
-    bath.departures = io::get_i64(in);
     bath.returns = io::get_i64(in);
     bath.single = io::get_i64(in);
     bath.whole_looks = io::get_i64(in);

@@ -10,6 +10,16 @@
 
 namespace tarn {
 
+RunOptions run_options(const ReproduceOptions& options, const std::string& folder) {
+  RunOptions run;
+  run.out_dir = folder;
+  run.overwrite = true;
+  run.threads = options.threads;
+  run.device = "cpu";
+  run.on_progress = options.on_progress;
+  return run;
+}
+
 RunResult run_changed(const Reproduction& r, const ReproduceOptions& options,
                       std::vector<std::string> overrides, const std::vector<std::string>& removals,
                       const std::function<void(const std::string& folder)>& look) {
@@ -21,15 +31,10 @@ RunResult run_changed(const Reproduction& r, const ReproduceOptions& options,
   const double equilibration_ps = options.share_of_time * changed.run.equilibration_ps;
   overrides.push_back(fmt::format("run.steps={}", std::max<std::int64_t>(steps, 1)));
   overrides.push_back(fmt::format("run.equilibration_ps={}", equilibration_ps));
-  RunOptions run;
   const WorkFolder folder(options.out_dir + "/" + r.name);
-  run.out_dir = folder.path();
-  run.overwrite = true;
-  run.threads = options.threads;
-  run.device = "cpu";
-  run.on_progress = options.on_progress;
-  RunResult result = run_deck(load_deck(path, overrides, removals), run);
-  if (look) look(run.out_dir);
+  RunResult result =
+      run_deck(load_deck(path, overrides, removals), run_options(options, folder.path()));
+  if (look) look(folder.path());
   return result;
 }
 

@@ -9,6 +9,9 @@
 
 namespace tarn {
 
+/// Of the runs of a figure: on the CPU, into a folder that may be there.
+RunOptions run_options(const ReproduceOptions& options, const std::string& folder);
+
 /// Runs the deck of a figure, changed, in a folder that goes away, for as much time as the deck
 /// says with whatever step.
 /// @param look at the folder before it does; null: no need

@@ -139,11 +139,7 @@ void time_all(const Reproduction& r, const ReproduceOptions& options, std::vecto
   }
 }
 
-/// "0.506 ± 0.003".
-std::string text_of(const analysis::MeanError& v) {
-  const int digits = analysis::decimals_for(v.error);
-  return fmt::format("{:.{}f} ± {:.{}f}", v.mean, digits, v.error, digits);
-}
+std::string text_of(const analysis::MeanError& v) { return value_and_error(v.mean, v.error); }
 /// By how much one is larger than another, in percent.
 analysis::MeanError excess(const analysis::MeanError& own, const analysis::MeanError& other) {
   const double ratio = own.mean / other.mean;

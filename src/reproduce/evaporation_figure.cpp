@@ -15,7 +15,6 @@
 
 #include "changed_run.hpp"
 #include "figure_page.hpp"
-#include "tarn/analysis/errors.hpp"
 #include "tarn/analysis/survival.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/csv.hpp"
@@ -60,11 +59,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-std::string text_of(double value, double error) {
-  const int digits = analysis::decimals_for(error);
-  return fmt::format("{:.{}f} ± {:.{}f}", value, digits, error, digits);
-}
-std::string text_of(const Rate& r) { return text_of(r.value, r.error); }
+std::string text_of(const Rate& r) { return value_and_error(r.value, r.error); }
 
 /// What became of the clusters of one bath.
 struct Bath {
@@ -112,18 +107,12 @@ Baths run_case(const Reproduction& r, const ReproduceOptions& options, const Cas
 void prepare(const Reproduction& r, const ReproduceOptions& options, const std::string& folder) {
   const std::string path = options.inputs_dir + "/" + r.deck;
   constexpr double kDuration_ps = 100.0;
-  RunOptions run;
-  run.out_dir = folder;
-  run.overwrite = true;
-  run.threads = options.threads;
-  run.device = "cpu";
-  run.on_progress = options.on_progress;
   run_deck(load_deck(path,
                      {"confinement.radius_A=6", "confinement.stiffness_kcal_per_mol_A2=5",
                       fmt::format("run.duration_ps={}", options.share_of_time * kDuration_ps),
                       "run.equilibration_ps=0"},
                      {"observe.evaporation"}),
-           run);
+           run_options(options, folder));
 }
 
 std::optional<analysis::ArrheniusFit> fit(const Baths& baths) {
@@ -240,7 +229,8 @@ void make_evaporation_figure(const Reproduction& r, const ReproduceOptions& opti
       add_point(c.friction_per_ps, escape_rate(bath), by_friction[bath_K].second);
     }
     const auto line = fit(baths);
-    rates += line ? fmt::format(" {} | {:.0f} |", text_of(line->activation, line->activation_error),
+    rates += line ? fmt::format(" {} | {:.0f} |",
+                                value_and_error(line->activation, line->activation_error),
                                 line->deviance)
                   : " ? | ? |";
     rates += fmt::format(" {} |\n", c.is_usual() ? "1" : text_of(ratio_of(baths, usual)));
@@ -258,9 +248,9 @@ void make_evaporation_figure(const Reproduction& r, const ReproduceOptions& opti
   std::string activation = "| activation by (73) |", single = "| of departures, single molecules |";
   for (const auto& [bath_K, bath] : usual) {
     whole += fmt::format(" {:.2f} |", bath.whole);
-    leaving += fmt::format(" {} |", text_of(bath.leaving, bath.leaving_error));
+    leaving += fmt::format(" {} |", value_and_error(bath.leaving, bath.leaving_error));
     activation += fmt::format(
-        " {} |", text_of(bath.leaving - bath.whole + 0.5 * kT(bath_K), bath.leaving_error));
+        " {} |", value_and_error(bath.leaving - bath.whole + 0.5 * kT(bath_K), bath.leaving_error));
     single +=
         fmt::format(" {:.0f} % |", 100.0 * bath.single / static_cast<double>(bath.exposure.events));
   }

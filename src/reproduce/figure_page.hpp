@@ -12,6 +12,7 @@
 #include <Eigen/Core>
 #include <fmt/format.h>
 
+#include "tarn/analysis/errors.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/csv.hpp"
 #include "tarn/io/plot.hpp"
@@ -20,6 +21,12 @@
 #include "tarn/version.hpp"
 
 namespace tarn {
+
+/// "0.506 ± 0.003", with as many digits as the error has.
+inline std::string value_and_error(double value, double error) {
+  const int digits = analysis::decimals_for(error);
+  return fmt::format("{:.{}f} ± {:.{}f}", value, digits, error, digits);
+}
 
 inline io::Series series(std::string label, const std::vector<double>& x,
                          const Eigen::VectorXd& y) {

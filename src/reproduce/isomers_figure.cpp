@@ -130,9 +130,7 @@ double harmonic_ratio(const Cubes& cubes, double bath_K) {
 }
 
 std::string text_of(const Share& s) {
-  if (std::isnan(s.value)) return "";
-  const int digits = analysis::decimals_for(s.error);
-  return fmt::format("{:.{}f} ± {:.{}f}", s.value, digits, s.error, digits);
+  return std::isnan(s.value) ? "" : value_and_error(s.value, s.error);
 }
 
 }  // namespace

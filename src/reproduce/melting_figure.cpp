@@ -67,9 +67,7 @@ std::vector<Bath> baths_of(const std::vector<AveragedQuantity>& averages) {
 }
 
 std::string text_of(const Value& v) {
-  const int digits = analysis::decimals_for(v.error);
-  return fmt::format("{:.{}f} ± {:.{}f}{}", v.mean, digits, v.error, digits,
-                     v.converged ? "" : " \\*");
+  return value_and_error(v.mean, v.error) + (v.converged ? "" : " \\*");
 }
 
 Outcome outcome_of(const Reproduction& r, const ReproduceOptions& options,
