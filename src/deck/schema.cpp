@@ -50,7 +50,7 @@ std::vector<Section> make_sections() {
                "A water model of one's own, for `model = \"own\"`: a triangle of O, H and H, "
                "Lennard-Jones 4 epsilon ((sigma/r)¹² - (sigma/r)⁶) between oxygens, charges "
                "on the hydrogens and, twice as large and negative, on O or M. "
-               "[running.md](running.md#a-water-model-of-ones-own)."}),
+               "[running.md](running.md#user-defined-water-models)."}),
       {.name = "integrator", .meaning = "The deterministic step."},
       {.name = "thermostat", .meaning = "Noise and friction; without this section there are none."},
       optional_section<&Deck::exchange>(
@@ -136,7 +136,8 @@ std::vector<Section> make_sections() {
                "far oxygens move from where they were, averaged over molecules, replicas and "
                "origins in time, from the end of the equilibration on. A thermostat slows these "
                "motions: their own take a run without one, from the `state` of a run that had one. "
-               "[measuring.md](measuring.md#correlations-in-time) has conventions and cost."}),
+               "[measuring.md](measuring.md#time-correlation-functions) has conventions and "
+               "cost."}),
       optional_section<&Deck::evaporation>(
           {.name = "observe.evaporation",
            .meaning =
@@ -245,7 +246,8 @@ std::vector<Key> make_keys() {
                "Where another run of water left off, relative to the deck: its folder, or its "
                "`checkpoint.bin`. Replica r starts from replica r there, or each from the only "
                "one. Steps and time begin at 0, and nothing is minimised; "
-               "[running.md](running.md#going-on-from-a-run) says what happens between schemes and "
+               "[running.md](running.md#starting-from-another-run) says what happens between "
+               "schemes and "
                "models.",
            .instead_of = "file"}),
       row<&Deck::system, &SystemSection::start>(

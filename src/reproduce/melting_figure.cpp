@@ -185,7 +185,7 @@ void make_melting_figure(const Reproduction& r, const ReproduceOptions& options)
       "\\* Too short for its correlation, or a Lindemann index that still moves: the error is a "
       "lower bound. The heat capacity is that of rigid bonds, with the kinetic part 3 N k = 47.7 "
       "cal/mol/K; the lines, and their maxima, are from the energies of all baths "
-      "([how](../measuring.md#heat-capacity-at-all-temperatures)). One model: "
+      "([how](../measuring.md#heat-capacity-curves)). One model: "
       "`tarn run inputs/melting8.toml`, and `baths.svg` has its curves.\n");
   page.write(plots);
 }
@@ -239,7 +239,7 @@ void make_exchange_figure(const Reproduction& r, const ReproduceOptions& options
   }
   page.text(
       "The heat capacity from all baths "
-      "([how](../measuring.md#heat-capacity-at-all-temperatures))\n\n" +
+      "([how](../measuring.md#heat-capacity-curves))\n\n" +
       peaks + "\n");
   for (std::size_t q = 0; q < kQuantities.size() - 1; ++q) {
     std::string table = "| bath (K) |", line = "|---|";
