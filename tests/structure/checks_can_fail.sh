@@ -44,11 +44,27 @@ finds equations docs/equations.md '**(2) The first has no number.**'
 finds equations docs/equations.md 'as in (1)'
 finds equations docs/equations.md 'by `nobody`'
 finds equations docs/equations.md 'by `unit/nowhere_test`'
-echo '**(1) A number.**' >"$tree/docs/equations.md"
+printf '| [part](#a-part) | (1) |\n\n## A part\n\n**(1) A number.**\n' >"$tree/docs/equations.md"
+finds equations docs/equations-more.md '**(1) A number twice.**'
+finds equations docs/equations-more.md '**(2) A number that the index lacks.**'
+finds equations docs/equations-more.md 'as in (2)'
+finds equations docs/equations-more.md 'by `nobody`'
+finds equations docs/equations-more.md 'by `unit/nowhere_test`'
 finds equations src/cpu/bad.cpp '// equations (1) and (2)'
 finds equations docs/bad.md '[equation 2](equations.md)'
 finds equations docs/bad.md $'equation\n(2)'
-rm "$tree/docs/equations.md"
+printf '## More\n\n**(2) Another number.**\n' >"$tree/docs/equations-more.md"
+sed -i 's/(1) |$/(1), (2) |/' "$tree/docs/equations.md"
+if "$here/equations.sh" "$tree" >/dev/null 2>&1; then
+  echo "equations does not find an index that names the wrong part"
+  exit 1
+fi
+sed -i 's/^| .*/| [part](#a-part) | (1) |\n| [more](equations-more.md#more) | (2) |/' "$tree/docs/equations.md"
+"$here/equations.sh" "$tree" >/dev/null || {
+  echo "equations finds a fault in an index of two pages"
+  exit 1
+}
+rm "$tree"/docs/equations*.md
 printf 'int main() {}\n' >"$tree/docs/good.cpp"
 quoted='<!-- source: good.cpp -->\n```cpp\nint main() {}\n```\n'
 part=${quoted/int main/main}

@@ -1,19 +1,39 @@
 #!/usr/bin/env bash
-# Checks docs/equations.md: its numbers, and that what it names exists, and what names it.
+# Checks docs/equations.md and docs/equations-*.md: their numbers, the index in the first, that the
+# tests and names they mention exist, and that the equations mentioned elsewhere exist.
 # usage: equations.sh [TREE]
 set -euo pipefail
 cd "${1:-.}"
-page=docs/equations.md
+entry=docs/equations.md
+shopt -s nullglob
+pages=("$entry" docs/equations-*.md)
 status=0
 complain() {
   printf '%s\n' "$1" >&2
   status=1
 }
 
-mapfile -t numbers < <({ grep -oE '^\*\*\([0-9]+\)' "$page" || true; } | tr -dc '0-9\n' | sort -n)
+mapfile -t numbers < <({ grep -hoE '^\*\*\([0-9]+\)' "${pages[@]}" || true; } | tr -dc '0-9\n' | sort -n)
 count=${#numbers[@]}
 [[ ${numbers[*]} == "$(seq -s ' ' "$count")" ]] ||
-  complain "$page: the numbers are not those from 1 to $count, each once"
+  complain "${pages[*]}: the numbers are not those from 1 to $count, each once"
+
+# Lines "page#part number": of each equation, and of each row "| [text](page#part) | (1), (2) |" of
+# the index.
+found=$(awk '
+  /^#+ / { part = tolower($0); sub(/^#+ /, "", part); gsub(/[^a-z0-9 _-]/, "", part); gsub(/ /, "-", part) }
+  /^\*\*\([0-9]+\)/ { match($0, /[0-9]+/); print FILENAME "#" part, substr($0, RSTART, RLENGTH) }' \
+  "${pages[@]}" | sort)
+index=$(awk -F '|' -v entry="$entry" '
+  /^\| \[[^]]*\]\([^)]*#[^)]*\) \| \([0-9]/ {
+    match($2, /\([^)]*\)/); link = substr($2, RSTART + 1, RLENGTH - 2)
+    link = (link ~ /^#/ ? entry : "docs/") link
+    n = split($3, list, /[^0-9]+/)
+    for (i = 1; i <= n; ++i) if (list[i] != "") print link, list[i]
+  }' "$entry" | sort)
+difference=$(diff <(printf '%s\n' "$index") <(printf '%s\n' "$found") | grep '^[<>]' || true)
+[[ -z $difference ]] || complain "$entry: the index (<) differs from the pages (>):
+$difference"
 
 # cited FILE PATTERN: the numbers in what matches, also over the end of a line.
 cited() {
@@ -35,19 +55,21 @@ for root in include src kernels tests bench docs *.md; do [[ ! -e $root ]] || ro
 mapfile -t files < <(grep -rlE '[Ee]quations?( \(?[0-9]|$)' --include='*.[hc]pp' --include='*.cu*' \
   --include='*.md' --include='*.py' -- "${roots[@]}" || true)
 for file in "${files[@]}"; do check "$file" "$words"; done
-check "$page" "$brackets"
+for page in "${pages[@]}"; do check "$page" "$brackets"; done
 if [[ -f include/tarn/mechanics_deck.hpp ]]; then check include/tarn/mechanics_deck.hpp "$brackets"; fi
 
 # Tests, and names of the code by their last part.
 known=$(grep -rhoE '[A-Za-z_][A-Za-z0-9_]*' include src | sort -u)
-while read -r name; do
-  case $name in
-    unit/* | laws/* | regression/* | statistical/*)
-      [[ -e tests/$name.cpp ]] || complain "$page: there is no test $name" ;;
-    */*) ;;
-    *)
-      grep -qxF -e "${name##*::}" <<<"$known" || complain "$page: nothing is called $name" ;;
-  esac
-done < <({ grep -oE '`[A-Za-z_][A-Za-z0-9_:/]*`' "$page" || true; } | tr -d '`' | sort -u)
+for page in "${pages[@]}"; do
+  while read -r name; do
+    case $name in
+      unit/* | laws/* | regression/* | statistical/*)
+        [[ -e tests/$name.cpp ]] || complain "$page: there is no test $name" ;;
+      */*) ;;
+      *)
+        grep -qxF -e "${name##*::}" <<<"$known" || complain "$page: nothing is called $name" ;;
+    esac
+  done < <({ grep -oE '`[A-Za-z_][A-Za-z0-9_:/]*`' "$page" || true; } | tr -d '`' | sort -u)
+done
 ((status)) || echo "$count equations"
 exit "$status"
