@@ -227,7 +227,8 @@ void make_dynamics_figure(const Reproduction& r, const ReproduceOptions& options
   page.text(fmt::format(
       "\nThe first row of a table has values, the others what they are more. Each row: {} "
       "replicas, {:g} ps of each after {:g} ps, a sample each {:g} fs; BAOAB. Times are integrals "
-      "up to {:g} ps ([equations 68 and 69](../equations.md)), the displacement is that after {:g} "
+      "up to {:g} ps ([equations 68 and 69](../equations-observables.md#correlations-in-time)), "
+      "the displacement is that after {:g} "
       "ps (70). ± is the standard error of either. How long bonds last is that by samples at these "
       "times: shorter breaks are not seen. Costs are medians of {} turns on one thread, "
       "without the observer. All of it took {:.1f} minutes.\n",

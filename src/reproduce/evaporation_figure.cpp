@@ -263,8 +263,9 @@ void make_evaporation_figure(const Reproduction& r, const ReproduceOptions& opti
       "\nOf those that were not whole again until the end of the run, in 1/ns, how many came back, "
       "and the kinetic energy of the molecules that leave against the rest, 2 kT in "
       "equilibrium:\n\n" +
-      escapes + "\nEnergies with 0.5/ps ([equation (73)](../equations.md)):\n\n" + energies +
-      whole + "\n" + leaving + "\n" + activation + "\n" + single + "\n");
+      escapes +
+      "\nEnergies with 0.5/ps ([equation (73)](../equations-observables.md#evaporation)):\n\n" +
+      energies + whole + "\n" + leaving + "\n" + activation + "\n" + single + "\n");
   bool shown = false;
   for (auto& [bath_K, curves] : by_friction) {
     shown = !shown;  // each second one

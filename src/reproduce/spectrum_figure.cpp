@@ -202,7 +202,8 @@ std::string harmonic_text(const std::vector<Case>& cases) {
   const Case& reference = cases.front();
   const HarmonicLibrations rigid = harmonic_librations(reference);
   std::string text = fmt::format(
-      "Normal modes of the minimum ([equation 59](../equations.md), `tarn modes`): {} librations "
+      "Normal modes of the minimum ([equation "
+      "59](../equations-observables.md#minima-and-normal-modes), `tarn modes`): {} librations "
       "from {:.0f} to {:.0f} cm⁻¹, of which the mean is {:.1f} with rigid bonds",
       rigid.modes, rigid.lowest_per_cm, rigid.highest_per_cm, rigid.mean_per_cm);
   for (const Curve& curve : kCurves) {
