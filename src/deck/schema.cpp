@@ -58,7 +58,7 @@ std::vector<Section> make_sections() {
            .meaning =
                "Replica exchange (parallel tempering): neighbours in `temperatures_K` change "
                "places now and then, so that cold replicas get over barriers by way of the hot "
-               "ones; [running.md](running.md#replica-exchange). Writes `exchange.csv`, "
+               "ones; [replica-exchange.md](replica-exchange.md). Writes `exchange.csv`, "
                "`walkers.csv` and their picture. Replica r keeps its bath, and averages by bath "
                "are those of that temperature."}),
       optional_section<&Deck::confinement>(
