@@ -169,7 +169,7 @@ std::unique_ptr<TrajectoryWriter> write_dcd(const TrajectoryInfo& info) {
 
 namespace {
 
-/// In a title of ours, "tarn 0.1.0; tip4p, 7 molecules ...": the only place where a DCD file can
+/// In a title of ours, "tarn 0.2.0; tip4p, 7 molecules ...": the only place where a DCD file can
 /// name its model. Empty where there is none.
 std::string model_in(std::string_view title) {
   constexpr std::string_view kProgram = "tarn ";
