@@ -156,10 +156,10 @@ class CudaEngine final : public Engine {
         system_(system),
         measure_(system),
         n_(system.molecules),
-        dense_(solves_densely(system.integrator)),
+        dense_(uses_dense_solver(system.integrator)),
         iterates_(system.integrator.scheme == Scheme::pushforward_newmark),
         path_(path_of(system.molecules, dense_ || iterates_)),
-        precision_(pair_precision(system)),
+        precision_(pair_force_precision(system)),
         m_site_(system.model.has_m_site()),
         step_(start.step),
         first_step_(start.step),
@@ -703,7 +703,7 @@ std::unique_ptr<Engine> make_cuda_engine(const System& system, const State& star
     throw DeviceError("there is no device cuda:" + std::to_string(device_index) +
                       "; the last one is cuda:" + std::to_string(probe.devices.size() - 1));
   }
-  if (solves_densely(system.integrator)) {
+  if (uses_dense_solver(system.integrator)) {
     const std::string problem = cusolver_problem();
     if (!problem.empty()) {
       throw DeviceError("solver = \"dense\", hessian = \"molecule\" and \"total\" need cuSOLVER: " +

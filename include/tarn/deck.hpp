@@ -33,7 +33,9 @@ struct ReplicaSelection {
   enum class Kind { all, mean, first } kind = Kind::all;
   int count = 0;  ///< for `first`
   /// How many of so many replicas are looked at.
-  int of(int replicas) const { return kind == Kind::first ? std::min(count, replicas) : replicas; }
+  int count_of(int replicas) const {
+    return kind == Kind::first ? std::min(count, replicas) : replicas;
+  }
   bool operator==(const ReplicaSelection&) const = default;
 };
 
@@ -315,7 +317,7 @@ std::size_t correlation_lags(const ObserveCorrelation& correlation, double times
 PairCountRequest make_pair_count_request(const Deck& deck);
 
 /// Temperature of the bath of replica r: element r modulo the length; empty: there is no bath.
-std::vector<double> baths_K(const Deck& deck);
+std::vector<double> bath_temperatures_K(const Deck& deck);
 /// Whether they are not all the same.
 bool has_several_baths(const std::vector<double>& baths_K);
 

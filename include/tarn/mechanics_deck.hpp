@@ -135,6 +135,6 @@ inline bool is_rigid(MechanicsScheme scheme) {
 std::string_view scheme_name(MechanicsScheme scheme);
 
 /// What the columns of trajectory.csv hold: "q: ...; v: ...".
-std::string trajectory_contents(std::string_view kind, MechanicsScheme scheme);
+std::string trajectory_column_text(std::string_view kind, MechanicsScheme scheme);
 
 }  // namespace tarn

@@ -20,9 +20,9 @@ struct MinimiseOptions {
   double tolerance_kcal_per_mol_A = 1e-6;
   int max_iterations = 10'000;
   /// Asked before each iteration; false ends it there, not converged.
-  std::function<bool()> go_on{};
+  std::function<bool()> should_continue{};
   /// Told before each iteration how far it is.
-  std::function<void(const MinimiseResult&)> watch{};
+  std::function<void(const MinimiseResult&)> on_iteration{};
 };
 
 struct MinimiseResult {

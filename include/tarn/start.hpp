@@ -29,12 +29,12 @@ std::vector<double> random_cluster(const WaterModel& model, int molecules, std::
                                    std::int64_t replica);
 
 /// A random cluster, quenched (quench_rigid). Every pair counts in every iteration: large clusters
-/// are not followed to the minimum, only as far as quench_iterations() goes.
+/// are not followed to the minimum, only as far as max_quench_iterations() goes.
 /// @param result how far it came; may be null
-/// @param go_on see MinimiseOptions
+/// @param should_continue see MinimiseOptions
 std::vector<double> quenched_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
                                      std::int64_t replica, MinimiseResult* result = nullptr,
-                                     const std::function<bool()>& go_on = {});
+                                     const std::function<bool()>& should_continue = {});
 
 /// Takes out of the velocities of a state of rigid molecules what they have along the bonds, from
 /// kicks and noise. It moves nothing in that system; to another scheme, other masses or another
@@ -44,7 +44,7 @@ void project_onto_constraints(const System& system, State& state);
 
 /// Most iterations of a minimisation that only prepares a run: about 5e9 pairs of molecules (about
 /// a minute on one core), and at most 10 000.
-int quench_iterations(int molecules);
+int max_quench_iterations(int molecules);
 
 /// A minimum of a search.
 struct FoundMinimum {
@@ -59,7 +59,7 @@ struct LowestCluster {
   double energy_kcal_per_mol = 0.0;
   int start = 0;            ///< the first start that found it
   int starts_that_hit = 0;  ///< how many starts found it, to 1e-7 kcal/mol
-  int starts_done = 0;      ///< fewer than were asked for where go_on() ended the search
+  int starts_done = 0;      ///< fewer than were asked for where should_continue() ended the search
   /// The lowest distinct minima that the starts met, from the lowest on: as many as were asked for,
   /// or fewer. Energies nearer than 1e-7 kcal/mol are one minimum, or mirror images.
   std::vector<FoundMinimum> minima{};
@@ -81,7 +81,7 @@ struct SearchOptions {
   SearchProgress progress{};
   /// Asked often, by any thread; false ends the search with the lowest cluster so far, which need
   /// not be a minimum.
-  std::function<bool()> go_on{};
+  std::function<bool()> should_continue{};
 };
 
 /// Starts and hops that lowest_cluster() takes by default: enough that N <= 8 finds the lowest
@@ -108,7 +108,7 @@ std::vector<std::string> make_rigid(const WaterModel& model, std::span<double> p
 
 /// A projection onto the slow manifold: energy of the vibration of all bonds of a cluster before
 /// and after (fast_bond_energy), and its iterations.
-struct SlowStart {
+struct SlowManifoldStart {
   double fast_before_kcal_per_mol = 0.0;
   double fast_after_kcal_per_mol = 0.0;
   int iterations = 0;
@@ -119,11 +119,11 @@ struct Start {
   State state;
   std::vector<std::string> notes;
   /// Where the deck asks for a projection: mean energies of the replicas, most iterations of any.
-  std::optional<SlowStart> slow = {};
+  std::optional<SlowManifoldStart> slow = {};
 };
 
 /// Told often, by one thread at a time, how many replicas have their start; false ends it.
-using StartWatch = std::function<bool(int done, int replicas)>;
+using StartProgress = std::function<bool(int done, int replicas)>;
 
 /// There is no start: whoever watched it did not want it to go on.
 class StartInterrupted : public Error {
@@ -142,11 +142,12 @@ class StartInterrupted : public Error {
 /// remove_momentum the cluster as a whole neither moves nor turns. With `project` the bonds do not
 /// vibrate.
 /// @throws InputError for structures that cannot be used, IoError for files that cannot be read,
-/// NumericalError where the projection does not settle, StartInterrupted where go_on() ends it
-Start make_start(const Deck& deck, const StartWatch& go_on = {});
+/// NumericalError where the projection does not settle, StartInterrupted where should_continue()
+/// ends it
+Start make_start(const Deck& deck, const StartProgress& should_continue = {});
 
 /// Whether the starts of two decks are surely the same, to the last bit: they differ in keys that a
 /// start does not depend on. Starts from files and states depend on the step, too.
-bool start_alike(const Deck& first, const Deck& second);
+bool have_equal_starts(const Deck& first, const Deck& second);
 
 }  // namespace tarn

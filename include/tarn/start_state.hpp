@@ -33,9 +33,9 @@ struct KeyProblem {
 };
 
 /// What keeps the deck from starting there, but for the number of molecules.
-std::vector<KeyProblem> problems_of(const Deck& deck, const StartState& start);
+std::vector<KeyProblem> start_state_problems(const Deck& deck, const StartState& start);
 
 /// What is wrong with `velocities = "file"` and a structure file without velocities.
-std::string no_velocities_message(const std::string& path);
+std::string missing_velocities_message(const std::string& path);
 
 }  // namespace tarn

@@ -36,7 +36,7 @@ constexpr bool has_beta(Scheme scheme) {
          scheme == Scheme::newmark_one_step;
 }
 /// True for the schemes whose own positions are pushed forward: q = x + b h^2 a is reported.
-constexpr bool pushes_forward(Scheme scheme) {
+constexpr bool uses_pushforward(Scheme scheme) {
   return scheme == Scheme::zss_stiff || scheme == Scheme::pushforward_newmark;
 }
 
@@ -61,16 +61,16 @@ struct IntegratorSpec {
 };
 
 /// True where the matrices of the linear solves are written out and factorised.
-constexpr bool solves_densely(const IntegratorSpec& i) {
+constexpr bool uses_dense_solver(const IntegratorSpec& i) {
   return i.scheme == Scheme::zss_stiff &&
          (i.solver == Solver::dense || i.hessian == Hessian::molecule ||
           i.hessian == Hessian::total);
 }
 
 /// True for the steps that single precision has (steps/single.hpp).
-constexpr bool runs_in_single(const IntegratorSpec& i) {
+constexpr bool supports_single_precision(const IntegratorSpec& i) {
   return is_rigid(i.scheme) || i.scheme == Scheme::verlet ||
-         (i.scheme == Scheme::zss_stiff && !solves_densely(i));
+         (i.scheme == Scheme::zss_stiff && !uses_dense_solver(i));
 }
 
 /// The Ornstein-Uhlenbeck step; rates differ when friction is given per mass.
@@ -99,14 +99,14 @@ struct System {
   ConfinementSpec confinement;
   /// The start neither moves nor turns as a whole, and no noise sets it in motion: six degrees of
   /// freedom stay without energy, and temperatures do not count them.
-  bool motionless = false;
+  bool zero_momentum = false;
   std::uint64_t seed = 1;
   Precision precision = Precision::double_;
 };
 
 /// Precision of the pair forces: push-forward Newmark, which is solved to round-off, would never
 /// get there with floats.
-inline Precision pair_precision(const System& s) {
+inline Precision pair_force_precision(const System& s) {
   return s.integrator.scheme == Scheme::pushforward_newmark ? Precision::double_ : s.precision;
 }
 

@@ -79,7 +79,7 @@ void cluster(const Arguments& a, int& exit_code) {
                                            .keep = a.keep,
                                            .threads = a.threads,
                                            .progress = progress,
-                                           .go_on = [] { return !interrupted(); }});
+                                           .should_continue = [] { return !interrupted(); }});
     if (interrupted()) {
       exit_code = interrupted_exit_code();
       terminal.warning(fmt::format("interrupted: the lowest of {}, not followed to the end",

@@ -11,8 +11,8 @@ MinimiseResult minimise_told(
     const std::function<MinimiseResult(const MinimiseOptions& options)>& minimise,
     Terminal& terminal, int& exit_code) {
   NowAndThen is_due;
-  options.go_on = [] { return !interrupted(); };
-  options.watch = [&](const MinimiseResult& r) {
+  options.should_continue = [] { return !interrupted(); };
+  options.on_iteration = [&](const MinimiseResult& r) {
     if (!is_due()) return;
     terminal.say(fmt::format("iteration {}: {:.6f} kcal/mol, largest force {:.1e} kcal/mol/A",
                              r.iterations, r.energy_kcal_per_mol, r.max_gradient_kcal_per_mol_A));

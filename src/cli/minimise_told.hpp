@@ -10,7 +10,7 @@ namespace tarn::cli {
 
 /// A minimisation that tells how far it is, ends when it is interrupted (see catch_interrupts()),
 /// and warns of what it did not reach.
-/// @param options without `go_on` and `watch`
+/// @param options without `should_continue` and `on_iteration`
 /// @param exit_code set where it did not reach a minimum
 MinimiseResult minimise_told(
     MinimiseOptions options,

@@ -128,7 +128,8 @@ std::vector<std::string> end_notes(const Contestant& c) {
     temperature_K.error = b.error;
     temperature_K.independent_samples = of_bath.samples() / (2.0 * b.autocorrelation_time);
     if (drift) temperature_K.drift = drift->of_baths[bath];
-    const double bath_K = c.baths->temperature_K(bath).value_or(baths_K(c.deck).front());
+    const double bath_K =
+        c.baths->temperature_K(bath).value_or(bath_temperatures_K(c.deck).front());
     add(temperature_warning(temperature_K, bath_K, c.deck));
   }
   return notes;
@@ -148,7 +149,7 @@ Contestant make_contestant(const Deck& deck, const std::string& label, const Sta
   }
   RunInfo of_baths;
   of_baths.replicas = deck.system.replicas;
-  of_baths.baths_K = baths_K(deck);
+  of_baths.baths_K = bath_temperatures_K(deck);
   c.baths.emplace(of_baths);
   for (const int replicas : c.baths->replicas()) {
     c.temperature_of_bath.push_back(SteadyQuantity::of_replicas(replicas));

@@ -206,21 +206,21 @@ class Comparison {
       const std::vector<std::shared_ptr<const Start>>& starts) const {
     const Deck& deck = variants[starts.size()].deck;
     for (std::size_t k = 0; k < starts.size(); ++k) {
-      if (start_alike(variants[k].deck, deck)) return starts[k];
+      if (have_equal_starts(variants[k].deck, deck)) return starts[k];
     }
     const auto replicas_before = [&](std::size_t end) {
       int replicas = 0;
       for (std::size_t k = 0; k < end; ++k) replicas += variants[k].deck.system.replicas;
       return replicas;
     };
-    const auto go_on = [&](int done, int) {
+    const auto should_continue = [&](int done, int) {
       if (options_.on_making_start) {
         options_.on_making_start(replicas_before(starts.size()) + done,
                                  replicas_before(variants.size()));
       }
       return !(options_.interrupted && options_.interrupted());
     };
-    return std::make_shared<const Start>(make_start(deck, go_on));
+    return std::make_shared<const Start>(make_start(deck, should_continue));
   }
 
   void tell_what_is_left_out() const {
@@ -229,7 +229,7 @@ class Comparison {
       warn(fmt::format("a comparison does not use {} of the deck; tarn run does",
                        fmt::join(unused, ", ")));
     }
-    if (has_several_baths(baths_K(deck_))) {
+    if (has_several_baths(bath_temperatures_K(deck_))) {
       warn("the baths have several temperatures: means and histograms of a scheme pool them");
     }
   }

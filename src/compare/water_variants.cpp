@@ -21,7 +21,7 @@ Variant with_step(const Deck& deck, const std::string& scheme, double timestep_f
 
 /// Whether the deck has a start for twice the replicas, with the same share of each bath.
 bool starts_twice_as_many(const Deck& deck) {
-  if (deck.system.replicas % static_cast<int>(baths_K(deck).size()) != 0) return false;
+  if (deck.system.replicas % static_cast<int>(bath_temperatures_K(deck).size()) != 0) return false;
   if (deck.system.replicas > kMaxReplicas / 2) return false;
   return !deck.system.state || read_start_state(deck).state.replicas() == 1;
 }

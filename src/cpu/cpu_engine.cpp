@@ -158,7 +158,7 @@ class CpuEngine final : public Engine {
   /// Whether accelerations are found molecule by molecule, from the forces.
   bool passes_end_steps() const {
     const IntegratorSpec& i = system_.integrator;
-    return i.scheme != Scheme::pushforward_newmark && !solves_densely(i);
+    return i.scheme != Scheme::pushforward_newmark && !uses_dense_solver(i);
   }
   /// Bins of one group of replicas, all classes of pairs.
   std::size_t counts_of_group() const {

@@ -64,7 +64,7 @@ GroupLayout::GroupLayout(const System& system, int lanes)
       lanes_(lanes),
       small_(is_small_cluster(system.molecules)),
       single_(system.precision == Precision::single),
-      wide_(single_ || pair_precision(system) == Precision::mixed),
+      wide_(single_ || pair_force_precision(system) == Precision::mixed),
       mass_o_Da_(system.model.mass_o_Da),
       mass_h_Da_(system.model.mass_h_Da) {}
 

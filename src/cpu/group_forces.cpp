@@ -30,7 +30,7 @@ GroupForces::GroupForces(const System& system, const GroupLayout& layout,
                          const KernelTable& kernels)
     : layout_(layout),
       kernels_(kernels),
-      mixed_(pair_precision(system) == Precision::mixed),
+      mixed_(pair_force_precision(system) == Precision::mixed),
       pairs_(kernels, system.model.has_m_site(), mixed_, layout.pairs_are_floats()),
       pair_(pair_parameters<double>(system.model)),
       single_pair_(pair_parameters<float>(system.model)),

@@ -671,7 +671,7 @@ void Checker::read_structure_file() {
     const io::Structure structure = io::read_structure(*path, {deck_.system.frame});
     start_molecules_ = structure.molecules;
     if (deck_.system.velocities == VelocityKind::file && structure.velocities_A_per_akma.empty()) {
-      problem("system.velocities", no_velocities_message(*path));
+      problem("system.velocities", missing_velocities_message(*path));
     }
     if (!trusted({"system.model", "model.oh_A", "model.hoh_degrees"})) return;
     if (deck_.system.model == kOwnModel && !(has("model.oh_A") && has("model.hoh_degrees"))) return;
@@ -691,7 +691,7 @@ void Checker::read_start_state() {
   try {
     const StartState start = tarn::read_start_state(deck_);
     start_molecules_ = start.state.molecules;
-    start_problems_ = problems_of(deck_, start);
+    start_problems_ = start_state_problems(deck_, start);
   } catch (const Error& error) {
     problem("system.state", error.what());
   }

@@ -260,9 +260,9 @@ System make_system(const Deck& deck, int molecules) {
       thermostat.friction_per_ps.value_or(0.0) + thermostat.friction_amu_per_ps.value_or(0.0) > 0.0;
   if (!has_noise) {
     const VelocityKind velocities = deck.system.velocities;
-    system.motionless =
+    system.zero_momentum =
         deck.system.remove_momentum || velocities == VelocityKind::zero ||
-        (is_drawn(velocities) && !deck.system.temperature_K && baths_K(deck).empty());
+        (is_drawn(velocities) && !deck.system.temperature_K && bath_temperatures_K(deck).empty());
   }
   if (thermostat.kind == Thermostat::none) return system;
   system.thermostat.temperatures_K = thermostat.temperatures_K;
@@ -283,7 +283,7 @@ System make_system(const Deck& deck, int molecules) {
 }
 
 double push_fs2(const IntegratorSection& integrator) {
-  if (!pushes_forward(integrator.scheme)) return 0.0;
+  if (!uses_pushforward(integrator.scheme)) return 0.0;
   return integrator.beta * integrator.timestep_fs * integrator.timestep_fs;
 }
 
@@ -313,7 +313,7 @@ PairCountRequest make_pair_count_request(const Deck& deck) {
   request.bins = deck.rdf->bins;
   request.every = deck.rdf->every;
   request.first_step = first_averaged_step(deck);
-  const std::vector<double> baths = baths_K(deck);
+  const std::vector<double> baths = bath_temperatures_K(deck);
   const int length = static_cast<int>(baths.size());
   if (has_several_baths(baths)) {
     // As many of each bath as there would be of all replicas.
@@ -324,7 +324,7 @@ PairCountRequest make_pair_count_request(const Deck& deck) {
   return request;
 }
 
-std::vector<double> baths_K(const Deck& deck) {
+std::vector<double> bath_temperatures_K(const Deck& deck) {
   if (deck.thermostat.kind == Thermostat::none) return {};
   if (!deck.thermostat.temperatures_K.empty()) return deck.thermostat.temperatures_K;
   return {deck.thermostat.temperature_K.value()};

@@ -56,7 +56,7 @@ std::string columns_table() {
 
 }  // namespace decks
 
-std::string trajectory_contents(std::string_view kind, MechanicsScheme scheme) {
+std::string trajectory_column_text(std::string_view kind, MechanicsScheme scheme) {
   for (const Columns& c : table()) {
     if (c.kind != kind || !scheme_name(scheme).starts_with(c.schemes)) continue;
     return fmt::format("q: {}; v: {}", c.q, c.v);

@@ -79,7 +79,7 @@ void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
     notes.emplace_back(
         "there is neither a bath nor [system] temperature_K: molecules begin at rest");
   }
-  const double usual_fs = usual_largest_timestep_fs(deck);
+  const double usual_fs = largest_stable_timestep_fs(deck);
   if (integrator.timestep_fs > kFarTooLong * usual_fs) {
     notes.push_back(fmt::format(
         "timestep_fs = {:g} is far beyond what this scheme has been found to hold (about {:.2g} fs "
@@ -94,7 +94,7 @@ void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
 
 }  // namespace
 
-double usual_largest_timestep_fs(const Deck& deck) {
+double largest_stable_timestep_fs(const Deck& deck) {
   const IntegratorSection& integrator = deck.integrator;
   const double by_mass = std::sqrt(deck.system.hydrogen_mass_Da / units::mass_hydrogen_Da);
   // Velocity Verlet holds 1.08 fs at omega = 20, and the product of the two is what counts.

@@ -10,7 +10,7 @@ namespace tarn::decks {
 
 /// The largest time step that held clusters of 32 molecules at 298 K with this scheme, measured;
 /// heavier hydrogens let it be longer.
-double usual_largest_timestep_fs(const Deck& deck);
+double largest_stable_timestep_fs(const Deck& deck);
 
 /// What is wrong with a wall in which a molecule would swing, with the frequency sqrt(k / m), once
 /// in fewer than ten steps; nothing for others.

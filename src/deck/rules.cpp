@@ -483,7 +483,7 @@ void files_are_few(Checker& checker, const char* key, const char* files,
                    const ReplicaSelection& selection) {
   if (!checker.trusted({"system.replicas", key})) return;
   const int replicas = checker.deck().system.replicas;
-  const int count = selection.of(replicas);
+  const int count = selection.count_of(replicas);
   if (count <= kMaxTrajectories) return;
   checker.problem(key, fmt::format("{} of {} replicas, at most {} are allowed; write replicas = n "
                                    "for the first n",
@@ -660,7 +660,7 @@ std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molec
   if (!deck.spectrum) return std::nullopt;
   // 4 bytes each, in every checkpoint too.
   constexpr double kMostNumbers = 1e8;
-  const int replicas = deck.spectrum->replicas.of(deck.system.replicas);
+  const int replicas = deck.spectrum->replicas.count_of(deck.system.replicas);
   const std::size_t samples = spectrum_samples(deck);
   const auto size = static_cast<double>(samples);
   const double velocities = 9.0 * static_cast<double>(molecules) * replicas * size;
@@ -679,7 +679,7 @@ std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molec
 double correlation_numbers(const Deck& deck, std::int64_t molecules) {
   if (!deck.correlation) return 0.0;
   const ObserveCorrelation& section = *deck.correlation;
-  const int replicas = section.replicas.of(deck.system.replicas);
+  const int replicas = section.replicas.count_of(deck.system.replicas);
   return analysis::correlation_numbers(static_cast<double>(molecules), replicas, replicas,
                                        correlation_lags(section, deck.integrator.timestep_fs),
                                        static_cast<double>(deck.run.steps / section.every));
@@ -688,7 +688,7 @@ double correlation_numbers(const Deck& deck, std::int64_t molecules) {
 std::optional<std::string> correlation_problem(const Deck& deck, std::int64_t molecules) {
   const double numbers = correlation_numbers(deck, molecules);
   if (numbers <= analysis::kMostCorrelationNumbers) return std::nullopt;
-  const int replicas = deck.correlation->replicas.of(deck.system.replicas);
+  const int replicas = deck.correlation->replicas.count_of(deck.system.replicas);
   return fmt::format(
       "{} samples up to length_ps are {:.2g} numbers of {} replica{}, with those for error bars, "
       "and at most {:.0e} are allowed; write a larger every, a shorter length_ps or replicas = n",

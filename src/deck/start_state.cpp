@@ -74,7 +74,7 @@ StartState read_start_state(const Deck& deck) {
   return start;
 }
 
-std::vector<KeyProblem> problems_of(const Deck& deck, const StartState& start) {
+std::vector<KeyProblem> start_state_problems(const Deck& deck, const StartState& start) {
   std::vector<KeyProblem> problems;
   const int given = start.state.replicas();
   const int wanted = deck.system.replicas;
@@ -105,7 +105,7 @@ std::vector<KeyProblem> problems_of(const Deck& deck, const StartState& start) {
   return problems;
 }
 
-std::string no_velocities_message(const std::string& path) {
+std::string missing_velocities_message(const std::string& path) {
   return fmt::format(
       "velocities = \"file\": {} has none, or not for every atom; extended XYZ has them as "
       "vel_A_per_akma:R:3 in its Properties, GRO as three more columns, and frames of TRR and H5MD "

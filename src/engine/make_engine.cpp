@@ -40,12 +40,12 @@ AutoDevice auto_device(const System& system, std::int64_t replicas, int threads)
   const ProbedDevice& device = probe.devices.front();
   constexpr int kFewLanes = 16;
   const int lanes = gpu::lanes_of(device.compute_capability, false);
-  if (pair_precision(system) == Precision::double_ && lanes > 0 && lanes < kFewLanes) {
+  if (pair_force_precision(system) == Precision::double_ && lanes > 0 && lanes < kFewLanes) {
     return {"cpu", device.name +
                        " has few units for double precision, so the CPU is taken; "
                        "--device cuda or precision = \"mixed\" takes the GPU"};
   }
-  if (solves_densely(system.integrator)) {
+  if (uses_dense_solver(system.integrator)) {
     const std::string problem = cusolver_problem();
     if (!problem.empty()) return {"cpu", "dense solves are done on the CPU: " + problem};
   }

@@ -66,7 +66,7 @@ void check_counts(const PairCountRequest& counts) {
 }
 
 void check_single(const System& system, const State& start) {
-  if (!runs_in_single(system.integrator)) {
+  if (!supports_single_precision(system.integrator)) {
     throw InputError(
         "precision = \"single\" is not for Newmark and dense solves; use \"mixed\" or \"double\"");
   }
@@ -98,9 +98,9 @@ void check_integrator(const IntegratorSpec& i) {
     check_number("tolerance", i.tolerance, false);
   }
   if (is_rigid(i.scheme)) return;
-  const bool may_be_infinite =
-      i.scheme == Scheme::pushforward_newmark ||
-      (i.scheme == Scheme::zss_stiff && i.hessian == Hessian::gauss_newton && !solves_densely(i));
+  const bool may_be_infinite = i.scheme == Scheme::pushforward_newmark ||
+                               (i.scheme == Scheme::zss_stiff &&
+                                i.hessian == Hessian::gauss_newton && !uses_dense_solver(i));
   if (i.omega == std::numeric_limits<double>::infinity() && may_be_infinite) return;
   // Velocity Verlet moves atoms without bonds, too.
   check_number("omega", i.omega, i.scheme == Scheme::verlet);

@@ -191,7 +191,7 @@ Measure::DegreesOfFreedom Measure::degrees_of_freedom(const std::vector<double>&
   const Masses<double>& m = parameters_.masses;
   const int n = system_.molecules;
   DegreesOfFreedom degrees{3.0 * n, 3.0 * n, rigid_ ? 0.0 : 3.0 * n};
-  if (!system_.motionless) return degrees;
+  if (!system_.zero_momentum) return degrees;
   if (n == 1) return {0.0, 0.0, degrees.bonds};
   const double molecule_mass = m.o + 2.0 * m.h;
   const Vec3<double> centre = centre_of_mass(x, n, m);

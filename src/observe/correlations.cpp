@@ -44,7 +44,7 @@ Correlations::Correlations(const ObserveCorrelation& section, const WaterModel& 
       longest_(correlation_lags(section, timestep_fs)),
       mass_o_Da_(model.mass_o_Da),
       mass_h_Da_(model.mass_h_Da),
-      replicas_(section.replicas.of(replicas)) {
+      replicas_(section.replicas.count_of(replicas)) {
   const auto mean = PooledBlocking::of_replicas(replicas_);
   means_.fill(std::vector(longest_ + 1, mean));
   integrals_.fill(mean);

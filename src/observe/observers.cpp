@@ -20,7 +20,7 @@ std::string provenance_of(const Deck& deck, int molecules) {
 
 std::vector<std::unique_ptr<Observer>> make_observers(const Deck& deck, const RunInfo& run) {
   RunInfo info = run;
-  info.baths_K = baths_K(deck);
+  info.baths_K = bath_temperatures_K(deck);
   std::vector<std::unique_ptr<Observer>> observers;
   if (deck.energies) {
     observers.push_back(make_energies(*deck.energies, deck, info));

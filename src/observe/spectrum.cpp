@@ -43,13 +43,13 @@ class SpectrumObserver final : public Observer {
         info_(info),
         system_(make_system(deck, info.molecules)),
         samples_(spectrum_samples(deck)),
-        replicas_(section.replicas.of(info.replicas)) {
+        replicas_(section.replicas.count_of(info.replicas)) {
     const double interval_fs = static_cast<double>(section.every) * info.timestep_fs;
     spacing_per_cm_ =
         1.0 / (static_cast<double>(samples_) * interval_fs * units::speed_of_light_cm_per_fs);
     if (!info.baths_K.empty()) kT_ = units::boltzmann_kcal_per_mol_K * info.baths_K.front();
     degrees_ = (is_rigid(system_.integrator.scheme) ? 6.0 : 9.0) * info.molecules;
-    if (system_.motionless) degrees_ -= 6.0;
+    if (system_.zero_momentum) degrees_ -= 6.0;
     const auto means = analysis::PooledBlocking::of_replicas(replicas_);
     states_.assign(samples_ / 2 + 2, means);
     absorption_.assign(samples_ / 2 + 2, means);

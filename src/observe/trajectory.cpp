@@ -64,7 +64,7 @@ std::unique_ptr<Observer> make_trajectory(const ObserveTrajectory& section, cons
   }
   io::TrajectoryInfo trajectory;
   trajectory.folder = info.out_dir;
-  trajectory.replicas = section.replicas.of(info.replicas);
+  trajectory.replicas = section.replicas.count_of(info.replicas);
   trajectory.numbered = info.replicas > 1;
   trajectory.molecules = info.molecules;
   trajectory.model = deck.system.model;

@@ -356,7 +356,7 @@ void make_slow_start_figure(const Reproduction& r, const ReproduceOptions& optio
       // The deck's step is for omega = 100.
       Deck deck = load_deck(options.inputs_dir + "/" + r.deck, overrides);
       deck.integrator.timestep_fs *= kPictured / omega;
-      const SlowStart slow = *make_start(deck).slow;
+      const SlowManifoldStart slow = *make_start(deck).slow;
       const Vibration calm = vibration_of(deck, options);
       deck.system.project = StartProjection::none;
       const Vibration wild = vibration_of(deck, options);

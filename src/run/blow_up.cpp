@@ -55,7 +55,7 @@ std::string cause_and_cure(const BlowUp& blow_up, const Deck& deck,
         indefinite_hessians, indefinite_hessians == 1 ? "" : "s");
   }
   if (const auto wall = decks::note_on_stiff_wall(deck)) return *wall;
-  const double largest_fs = decks::usual_largest_timestep_fs(deck);
+  const double largest_fs = decks::largest_stable_timestep_fs(deck);
   if (h_fs > 0.75 * largest_fs) {
     return fmt::format(
         "timestep_fs = {:g} is near or beyond what this scheme can hold (about {:g} fs at 298 K): "

@@ -16,7 +16,7 @@ FinalStructures::FinalStructures(const Deck& deck, const RunInfo& info, Engine& 
       push_fs2_(push_fs2(deck.integrator)),
       info_(info),
       engine_(engine),
-      replicas_(deck.final_structures->replicas.of(info.replicas)) {}
+      replicas_(deck.final_structures->replicas.count_of(info.replicas)) {}
 
 std::string FinalStructures::name() const {
   return fmt::format("final structures of {} replicas", replicas_);

@@ -175,7 +175,7 @@ class MechanicsRun {
                                    scheme_name(deck_.mechanics.integrator.scheme),
                                    io::checksum(checkpoint_.physics));
     if (table.name() == "trajectory") {
-      text += "; " + trajectory_contents(deck_.system.kind, deck_.mechanics.integrator.scheme);
+      text += "; " + trajectory_column_text(deck_.system.kind, deck_.mechanics.integrator.scheme);
     }
     return text;
   }

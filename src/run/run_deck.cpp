@@ -32,12 +32,13 @@ RunResult run_deck(const Deck& deck, const RunOptions& options, const RunParts& 
     throw InputError(fmt::format("{}: RunParts are of water, and kind = \"{}\" is another system",
                                  deck.path, deck.system.kind));
   }
-  const auto go_on = [&options](int done, int replicas) {
+  const auto should_continue = [&options](int done, int replicas) {
     if (options.on_making_start) options.on_making_start(done, replicas);
     return !(options.interrupted && options.interrupted());
   };
   RunParts all = parts;
-  if (!all.make_start) all.make_start = [&](const Deck& d) { return make_start(d, go_on); };
+  if (!all.make_start)
+    all.make_start = [&](const Deck& d) { return make_start(d, should_continue); };
   if (!all.make_engine) all.make_engine = make_engine;
   return run_water(deck, options, all);
 }

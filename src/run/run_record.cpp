@@ -32,7 +32,7 @@ std::string stages(const EngineReport& report) {
   return object.text();
 }
 
-std::string slow_start(const std::optional<SlowStart>& slow) {
+std::string slow_start(const std::optional<SlowManifoldStart>& slow) {
   if (!slow) return "null";
   io::JsonObject object;
   object.add("fast_energy_before_kcal_per_mol", json(slow->fast_before_kcal_per_mol))

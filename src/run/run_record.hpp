@@ -26,11 +26,11 @@ struct RunRecord {
   std::string error;   ///< why it failed
   int molecules = 0;
   std::string device;
-  std::int64_t first_step = 0;          ///< 0, or where it was resumed
-  std::int64_t steps_done = 0;          ///< where no replica is left, until the last was stopped
-  double wall_seconds = 0.0;            ///< of stepping, since first_step
-  std::optional<Speed> speed;           ///< nothing where no replica is left
-  std::optional<SlowStart> slow_start;  ///< of a start that was projected, unless resumed
+  std::int64_t first_step = 0;  ///< 0, or where it was resumed
+  std::int64_t steps_done = 0;  ///< where no replica is left, until the last was stopped
+  double wall_seconds = 0.0;    ///< of stepping, since first_step
+  std::optional<Speed> speed;   ///< nothing where no replica is left
+  std::optional<SlowManifoldStart> slow_start;  ///< of a start that was projected, unless resumed
   EngineReport engine;
   std::vector<std::string> warnings;
   std::vector<AveragedQuantity> averages;

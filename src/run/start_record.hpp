@@ -13,7 +13,7 @@ namespace tarn {
 class StartRecord final : public SilentObserver {
  public:
   std::vector<std::string> notes_of_start;
-  std::optional<SlowStart> slow;
+  std::optional<SlowManifoldStart> slow;
 
   std::string name() const override { return "start"; }
   void save(std::ostream& out) override;

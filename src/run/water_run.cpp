@@ -152,8 +152,8 @@ class Run {
 
   /// Averages are kept apart by bath; these are not.
   void warn_about_several_baths() {
-    if (!has_several_baths(baths_K(deck_))) return;
-    const std::string obstacle = heat_capacity_obstacle(baths_K(deck_));
+    if (!has_several_baths(bath_temperatures_K(deck_))) return;
+    const std::string obstacle = heat_capacity_obstacle(bath_temperatures_K(deck_));
     if (deck_.energies && !obstacle.empty()) {
       warn("there will be no heat_capacity.csv: " + obstacle);
     }
@@ -172,7 +172,7 @@ class Run {
             provenance_of(deck_, molecules_),
             deck_.integrator.timestep_fs,
             first_averaged_step(deck_),
-            baths_K(deck_),
+            bath_temperatures_K(deck_),
             threads(),
             [this] { return has_mixed(); }};
   }
@@ -338,7 +338,7 @@ class Run {
     if (deck_.thermostat.kind == Thermostat::none) return;
     for (const AveragedQuantity& a : averages_) {
       if (a.table != "energies" || a.quantity != "temperature_K") continue;
-      warn_if(temperature_warning(a, a.bath_K.value_or(baths_K(deck_).front()), deck_));
+      warn_if(temperature_warning(a, a.bath_K.value_or(bath_temperatures_K(deck_).front()), deck_));
     }
   }
   void warn_about_exchange() {

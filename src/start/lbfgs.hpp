@@ -95,8 +95,8 @@ MinimiseResult minimise(Problem& problem, const MinimiseOptions& options) {
     r.max_gradient_kcal_per_mol_A = problem.max_gradient(gradient);
     r.converged = r.max_gradient_kcal_per_mol_A <= options.tolerance_kcal_per_mol_A;
     if (r.converged || r.iterations >= options.max_iterations) return r;
-    if (options.go_on && !options.go_on()) return r;
-    if (options.watch) options.watch(r);
+    if (options.should_continue && !options.should_continue()) return r;
+    if (options.on_iteration) options.on_iteration(r);
 
     // Round-off of the energy, which decides nothing close to the minimum.
     const double slack = 1e-12 * (1.0 + std::abs(energy));

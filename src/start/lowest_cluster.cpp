@@ -50,9 +50,9 @@ struct Minimum {
 /// One search: a random cluster, quenched, then hops from minimum to minimum.
 class Search {
  public:
-  /// @param options of which it takes hops, keep and go_on
+  /// @param options of which it takes hops, keep and should_continue
   Search(const WaterModel& model, int molecules, const SearchOptions& options)
-      : go_on_(options.go_on),
+      : should_continue_(options.should_continue),
         hops_(options.hops),
         keep_(static_cast<std::size_t>(options.keep)),
         model_(model),
@@ -63,20 +63,20 @@ class Search {
   /// lowest on
   std::vector<Minimum> run(std::uint64_t seed, int start) {
     const int n = force_field_.molecules();
-    const int limit = quench_iterations(n);
+    const int limit = max_quench_iterations(n);
     const auto quench_hop = [&](Minimum& m) {
-      m.energy = quench_rigid(force_field_, m.positions_A, {kHopTolerance, limit, go_on_})
+      m.energy = quench_rigid(force_field_, m.positions_A, {kHopTolerance, limit, should_continue_})
                      .energy_kcal_per_mol;
     };
     const auto quench = [&](Minimum& m) {
-      m.energy =
-          quench_to_minimum(force_field_, m.positions_A, {1e-6, limit, go_on_}).energy_kcal_per_mol;
+      m.energy = quench_to_minimum(force_field_, m.positions_A, {1e-6, limit, should_continue_})
+                     .energy_kcal_per_mol;
     };
     Minimum here{random_cluster(model_, n, seed, start), 0.0};
     quench_hop(here);
     Minimum lowest = here;
     std::vector<Minimum> met;  // to kHopTolerance, from the lowest on
-    for (int hop = 0; hop < hops_ && (!go_on_ || go_on_()); ++hop) {
+    for (int hop = 0; hop < hops_ && (!should_continue_ || should_continue_()); ++hop) {
       start::HopDraws draws(seed, static_cast<std::uint64_t>(start),
                             static_cast<std::uint64_t>(hop));
       const double luck = draws.next();
@@ -118,7 +118,7 @@ class Search {
     if (met.size() > kFollowed * keep_) met.pop_back();
   }
 
-  std::function<bool()> go_on_;
+  std::function<bool()> should_continue_;
   int hops_;
   std::size_t keep_;
   WaterModel model_;
@@ -231,7 +231,7 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
       [&](Search& search, std::int64_t i) {
         const int start = static_cast<int>(i);
         // The first one is looked at whatever comes, so that there is a cluster.
-        if (start > 0 && options.go_on && !options.go_on()) return;
+        if (start > 0 && options.should_continue && !options.should_continue()) return;
         std::vector<Minimum> minima = search.run(seed, start);
         Minimum& m = minima.front();
         const std::lock_guard lock(mutex);

@@ -79,18 +79,18 @@ std::vector<double> random_cluster(const WaterModel& model, int molecules, std::
   return x;
 }
 
-int quench_iterations(int molecules) {
+int max_quench_iterations(int molecules) {
   const double pairs = 0.5 * molecules * (molecules - 1.0);
   return static_cast<int>(std::clamp(5e9 / std::max(pairs, 1.0), 1.0, 10'000.0));
 }
 
 std::vector<double> quenched_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
                                      std::int64_t replica, MinimiseResult* result,
-                                     const std::function<bool()>& go_on) {
+                                     const std::function<bool()>& should_continue) {
   std::vector<double> x = random_cluster(model, molecules, seed, replica);
   ForceField force_field(model, molecules);
   const MinimiseResult r =
-      quench_rigid(force_field, x, {1e-3, quench_iterations(molecules), go_on});
+      quench_rigid(force_field, x, {1e-3, max_quench_iterations(molecules), should_continue});
   start::move_centre_to_origin(model, x);
   if (result) *result = r;
   return x;

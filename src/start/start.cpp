@@ -11,7 +11,7 @@
 
 #include "centre.hpp"
 #include "core/parallel.hpp"
-#include "slow_start.hpp"
+#include "slow_manifold_start.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/cpu_engine.hpp"
 #include "tarn/io/structure.hpp"
@@ -58,16 +58,16 @@ void check_bond_lengths(const WaterModel& model, std::span<const double> x,
 std::optional<double> velocity_temperature(const Deck& deck, std::size_t replica) {
   if (!is_drawn(deck.system.velocities)) return std::nullopt;
   if (deck.system.temperature_K) return deck.system.temperature_K;
-  const std::vector<double> baths = baths_K(deck);
+  const std::vector<double> baths = bath_temperatures_K(deck);
   if (baths.empty()) return std::nullopt;
   return baths[replica % baths.size()];
 }
 
 /// Mean energies, most iterations.
-SlowStart mean_of(const std::vector<SlowStart>& all) {
+SlowManifoldStart mean_of(const std::vector<SlowManifoldStart>& all) {
   const double weight = 1.0 / static_cast<double>(all.size());
-  SlowStart mean;
-  for (const SlowStart& s : all) {
+  SlowManifoldStart mean;
+  for (const SlowManifoldStart& s : all) {
     mean.fast_before_kcal_per_mol += weight * s.fast_before_kcal_per_mol;
     mean.fast_after_kcal_per_mol += weight * s.fast_after_kcal_per_mol;
     mean.iterations = std::max(mean.iterations, s.iterations);
@@ -76,9 +76,9 @@ SlowStart mean_of(const std::vector<SlowStart>& all) {
 }
 
 MinimiseResult relax(ForceField& force_field, double omega, std::span<double> positions_A,
-                     const std::function<bool()>& go_on) {
-  const MinimiseOptions options{1e-7, std::min(2'000, quench_iterations(force_field.molecules())),
-                                go_on};
+                     const std::function<bool()>& should_continue) {
+  const MinimiseOptions options{
+      1e-7, std::min(2'000, max_quench_iterations(force_field.molecules())), should_continue};
   return relax_penalised(force_field, omega, positions_A, options);
 }
 
@@ -86,7 +86,7 @@ MinimiseResult relax(ForceField& force_field, double omega, std::span<double> po
 /// them.
 /// @throws InputError for molecules that are no water of this model
 void prepare_file(const std::string& path, const System& system, bool on_constraints, bool relaxed,
-                  const std::function<bool()>& go_on, io::Structure& file,
+                  const std::function<bool()>& should_continue, io::Structure& file,
                   std::vector<std::string>& notes) {
   const WaterModel& model = system.model;
   std::vector<double>& x = file.positions_A;
@@ -100,7 +100,7 @@ void prepare_file(const std::string& path, const System& system, bool on_constra
   }
   if (!relaxed) return;
   ForceField force_field(model, system.molecules);
-  const MinimiseResult r = relax(force_field, system.integrator.omega, x, go_on);
+  const MinimiseResult r = relax(force_field, system.integrator.omega, x, should_continue);
   notes.push_back(fmt::format(
       "relaxed to a minimum of V0 + V1 at {:.6f} kcal/mol in {} iterations{}",
       r.energy_kcal_per_mol, r.iterations,
@@ -115,7 +115,7 @@ void prepare_file(const std::string& path, const System& system, bool on_constra
 StartState checked_state(const Deck& deck) {
   StartState start = read_start_state(deck);
   std::vector<Problem> problems;
-  for (const KeyProblem& p : problems_of(deck, start)) {
+  for (const KeyProblem& p : start_state_problems(deck, start)) {
     problems.push_back({deck.path, 0, 0, fmt::format("[{}] {}", p.key, p.message)});
   }
   if (!problems.empty()) throw InputError(std::move(problems));
@@ -212,7 +212,7 @@ void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
   }
   if (deck.system.velocities == VelocityKind::state && !deck.system.remove_momentum &&
       deck.thermostat.kind == Thermostat::none &&
-      make_system(then, start.state.molecules).motionless) {
+      make_system(then, start.state.molecules).zero_momentum) {
     notes.push_back(no_momentum_note("the run of " + start.path + " had"));
   }
   std::vector<double>& x = start.state.positions_A;
@@ -299,7 +299,7 @@ void refuse_fused(const Deck& deck, std::span<const double> quenched_A, std::int
 /// Makes the starts of all replicas from one source.
 class StartMaker {
  public:
-  StartMaker(const Deck& deck, const StartWatch& watch)
+  StartMaker(const Deck& deck, const StartProgress& watch)
       : deck_(deck),
         watch_(watch),
         path_(structure_path(deck)),
@@ -361,13 +361,14 @@ class StartMaker {
     if (const auto note = io::note_on_sites(*path_, *file_, system_.model)) {
       start_.notes.push_back(*note + ", which [system] model names");
     }
-    prepare_file(*path_, system_, on_constraints_, relaxed_, go_on_, *file_, start_.notes);
+    prepare_file(*path_, system_, on_constraints_, relaxed_, should_continue_, *file_,
+                 start_.notes);
   }
 
   /// @throws InputError for a file that has none
   void prepare_velocities_of_file() {
     if (file_->velocities_A_per_akma.empty()) {
-      throw InputError({Problem{deck_.path, 0, 0, no_velocities_message(*path_)}});
+      throw InputError({Problem{deck_.path, 0, 0, missing_velocities_message(*path_)}});
     }
     if (const auto note = note_on_push(deck_, *path_, *file_)) start_.notes.push_back(*note);
     if (const auto note = note_on_momentum(deck_, *path_, system_.model, *file_)) {
@@ -417,12 +418,13 @@ class StartMaker {
       quench.converged = true;
       const bool quenched = deck_.system.start == StartKind::quenched;
       const std::vector<double> cluster =
-          quenched ? quenched_cluster(model, system_.molecules, system_.seed, r, &quench, go_on_)
+          quenched ? quenched_cluster(model, system_.molecules, system_.seed, r, &quench,
+                                      should_continue_)
                    : random_cluster(model, system_.molecules, system_.seed, r);
       if (quenched) refuse_fused(deck_, cluster, r);
       std::copy(cluster.begin(), cluster.end(), x.begin());
       quench_report_.add(quench);
-      if (relaxed_) relax_report_.add(relax(worker, system_.integrator.omega, x, go_on_));
+      if (relaxed_) relax_report_.add(relax(worker, system_.integrator.omega, x, should_continue_));
     }
   }
 
@@ -456,8 +458,8 @@ class StartMaker {
   }
 
   const Deck& deck_;
-  const StartWatch& watch_;
-  const std::function<bool()> go_on_ = [this] { return goes_on(); };
+  const StartProgress& watch_;
+  const std::function<bool()> should_continue_ = [this] { return goes_on(); };
   std::optional<std::string> path_;  // of file_
   io::FrameCounts counts_;
   // Where the positions come from; random clusters where there is neither.
@@ -468,7 +470,7 @@ class StartMaker {
   int sources_;  ///< different starts: one for each replica, or one for all
 
   Start start_;
-  std::vector<SlowStart> slow_;  // [replica]
+  std::vector<SlowManifoldStart> slow_;  // [replica]
   Unconverged quench_report_, relax_report_;
   std::mutex mutex_;  // of what follows
   int done_ = 0;
@@ -498,7 +500,7 @@ std::vector<std::string> make_rigid(const WaterModel& model, std::span<double> p
       path, model.name, fit.largest_move_A, place)};
 }
 
-bool start_alike(const Deck& first, const Deck& second) {
+bool have_equal_starts(const Deck& first, const Deck& second) {
   const IntegratorSection &a = first.integrator, &b = second.integrator;
   const bool same_source = first.path == second.path && first.system == second.system &&
                            first.model == second.model && first.thermostat == second.thermostat;
@@ -507,7 +509,7 @@ bool start_alike(const Deck& first, const Deck& second) {
   return is_rigid(a.scheme) || a.omega == b.omega;
 }
 
-Start make_start(const Deck& deck, const StartWatch& watch) {
+Start make_start(const Deck& deck, const StartProgress& watch) {
   return StartMaker(deck, watch).make();
 }
 

@@ -66,7 +66,7 @@ class EngineDevices : public ::testing::TestWithParam<std::string> {
   /// Without cuSOLVER all but dense solves is tested; FindsCusolver tells that it is not there.
   bool solvable(const std::string& scheme) const {
     return GetParam() != "cuda" || cusolver_problem().empty() ||
-           !solves_densely(make_system({scheme, Bath::none}, tip3p(), 2).integrator);
+           !uses_dense_solver(make_system({scheme, Bath::none}, tip3p(), 2).integrator);
   }
   /// Whether all blocks of a batch go to cuSOLVER in one call; CusolverDoesNotSeeTheBatch looks at
   /// these, and nobody else, so that the other tests do not fail for it.
@@ -233,7 +233,7 @@ TEST_P(EngineDevices, OneStepIsThatOfTheCpu) {
         if (!worth_it(c, n)) continue;
         for (Precision precision : precisions_of(c.scheme)) {
           System system = make_system(c, model, n, precision);
-          if (pair_precision(system) != precision) continue;
+          if (pair_force_precision(system) != precision) continue;
           system.integrator.tolerance = 1e-14;
           const State start = start_state(system, ids, 70);
           const auto engine = make(system, start);
@@ -315,7 +315,7 @@ TEST_P(EngineDevices, LawsHold) {
       for (Precision precision : precisions_of(c.scheme)) {
         SCOPED_TRACE(c.name() + ", N = " + std::to_string(n) + ", " + name_of(precision));
         const System system = make_system(c, tip3p(), n, precision);
-        if (pair_precision(system) != precision) continue;
+        if (pair_force_precision(system) != precision) continue;
         const auto whole = make(system, start_state(system, spread_ids(5), first));
         whole->advance(8);
         const auto expected = bits_by_replica(*whole);
@@ -370,7 +370,7 @@ TEST_P(EngineDevices, TalliesHeat) {
     if (!solvable(scheme)) continue;
     for (Precision precision : precisions_of(scheme)) {
       System system = make_system({scheme, bath}, tip3p(), n, precision);
-      if (pair_precision(system) != precision) continue;
+      if (pair_force_precision(system) != precision) continue;
       const EngineCase c{scheme, bath};
       SCOPED_TRACE(c.name() + ", N = " + std::to_string(n) + ", " + name_of(precision));
       const State start = tallied(start_state(system, spread_ids(3), first));
@@ -434,7 +434,7 @@ TEST_P(EngineDevices, Exchanges) {
       const EngineCase c{scheme, bath};
       SCOPED_TRACE(c.name() + ", N = " + std::to_string(n) + ", " + name_of(precision));
       const System system = make_system(c, tip3p(), n, precision);
-      if (pair_precision(system) != precision) continue;
+      if (pair_force_precision(system) != precision) continue;
       const State start = start_state(system, spread_ids(5), first);
       const auto engine = make(system, n == 7 ? tallied(start) : start);
       engine->advance(2);
@@ -613,7 +613,7 @@ TEST_P(EngineDevices, MeasuresAsTheCpu) {
       for (Precision precision : {Precision::double_, Precision::single}) {
         const System system = make_system({scheme, Bath::baoab_per_mass}, tip4p(), n, precision);
         const bool single = precision == Precision::single;
-        if (single && !runs_in_single(system.integrator)) continue;
+        if (single && !supports_single_precision(system.integrator)) continue;
         SCOPED_TRACE(scheme + ", N = " + std::to_string(n) + ", " + name_of(precision));
         const State start = start_state(system, spread_ids(3));
         const auto engine = make(system, start);

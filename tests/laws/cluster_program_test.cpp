@@ -417,7 +417,7 @@ TEST_P(ClusterProgram, IsTheCpuEngine) {
   // Verlet: in four steps 2e-4 and 3e-4 A/akma, of velocities of 0.6.
   exact.expect_below(1e-12);
   mixed.expect_below(1e-5);
-  if (runs_in_single(integrator(GetParam().scheme))) single.expect_between(1e-7, 5e-4);
+  if (supports_single_precision(integrator(GetParam().scheme))) single.expect_between(1e-7, 5e-4);
 }
 
 /// The laws that a batch and a restart must not change, bit by bit.

@@ -79,7 +79,7 @@ class ReferenceStepper {
   std::vector<Vector9> reported() const {
     std::vector<Vector9> q = x_;
     const IntegratorSpec& i = system_.integrator;
-    if (!pushes_forward(i.scheme)) return q;
+    if (!uses_pushforward(i.scheme)) return q;
     const Real bh2 = Real(i.beta) * i.timestep_akma * i.timestep_akma;
     for (std::size_t k = 0; k < q.size(); ++k) q[k] += bh2 * a_[k];
     return q;

@@ -121,7 +121,7 @@ inline IntegratorSpec integrator(const std::string& scheme, double timestep_akma
 /// All precisions of a scheme.
 inline std::vector<Precision> precisions_of(const std::string& scheme) {
   std::vector<Precision> all{Precision::double_, Precision::mixed};
-  if (runs_in_single(integrator(scheme))) all.push_back(Precision::single);
+  if (supports_single_precision(integrator(scheme))) all.push_back(Precision::single);
   return all;
 }
 

@@ -276,7 +276,7 @@ TEST(Deck, DenseSolvesGoWithEveryHessian) {
   for (const std::string hessian : {"gauss-newton", "full", "molecule", "total"}) {
     const Deck deck =
         parse(kSmallest, {"integrator.hessian=" + hessian, "integrator.solver=dense"});
-    EXPECT_TRUE(solves_densely(make_system(deck, 7).integrator)) << hessian;
+    EXPECT_TRUE(uses_dense_solver(make_system(deck, 7).integrator)) << hessian;
   }
   EXPECT_TRUE(contains(problem_of(kSmallest, {"integrator.solver=dense", "integrator.omega=inf"}),
                        "solver = \"dense\" needs finite omega"));

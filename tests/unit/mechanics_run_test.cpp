@@ -42,7 +42,7 @@ RunResult run_into(const Deck& deck, const std::string& folder, bool resume = fa
 }
 
 std::string contents_of(const Deck& deck) {
-  return trajectory_contents(deck.system.kind, deck.mechanics.integrator.scheme);
+  return trajectory_column_text(deck.system.kind, deck.mechanics.integrator.scheme);
 }
 
 /// All rows of a table as numbers.

@@ -481,7 +481,7 @@ TEST(Quench, TellsHowFarItIsBeforeEachIteration) {
   const double before = force_field.energy(x).total_kcal_per_mol();
   std::vector<double> energies;
   MinimiseOptions options;
-  options.watch = [&](const MinimiseResult& r) {
+  options.on_iteration = [&](const MinimiseResult& r) {
     EXPECT_EQ(r.iterations, static_cast<int>(energies.size()));
     energies.push_back(r.energy_kcal_per_mol);
   };
@@ -492,8 +492,8 @@ TEST(Quench, TellsHowFarItIsBeforeEachIteration) {
   EXPECT_NEAR(r.start_energy_kcal_per_mol, before, 54 * length_rounding_A() * 1e3);
   EXPECT_LT(r.energy_kcal_per_mol, r.start_energy_kcal_per_mol);
   std::size_t asked = 0;
-  options.watch = nullptr;
-  options.go_on = [&] { return asked++ < 3; };
+  options.on_iteration = nullptr;
+  options.should_continue = [&] { return asked++ < 3; };
   EXPECT_EQ(quench_rigid(force_field, x = random_cluster(tip3p(), 6, 1, 0), options).iterations, 3);
 }
 

@@ -416,7 +416,7 @@ TEST_F(RunDeck, AResumedRunKnowsWhatWasToldOfItsStart) {
   RunParts slow = parts();
   slow.make_start = [](const Deck& d) {
     Start start{fake_start(kMolecules, d.system.replicas), {"a note of the start"}};
-    start.slow = SlowStart{1.5, 0.25, 7};
+    start.slow = SlowManifoldStart{1.5, 0.25, 7};
     return start;
   };
   RunOptions options;

@@ -1,6 +1,4 @@
 // Starts without vibration of the bonds: the filter, one molecule, and what a deck gives.
-#include "start/slow_start.hpp"
-
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -10,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
+#include "start/slow_manifold_start.hpp"
 #include "start/velocities.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/slow_point.hpp"
@@ -195,7 +194,7 @@ Cluster seven(double omega, From from) {
   return c;
 }
 
-SlowStart project(double omega, Cluster& c) {
+SlowManifoldStart project(double omega, Cluster& c) {
   ForceField force_field(tip3p(), 7);
   return start::project_onto_slow_manifold(force_field, omega, c.x, c.v);
 }
@@ -454,7 +453,7 @@ TEST(SlowStart, RunsTellAndResume) {
     run_deck(deck, options);
     return make_start(deck).slow;
   };
-  const std::optional<SlowStart> slow = run(40, "whole", false);
+  const std::optional<SlowManifoldStart> slow = run(40, "whole", false);
   run(20, "parts", false);
   run(40, "parts", true);
   auto whole = contents_of(scratch.file("whole")), parts = contents_of(scratch.file("parts"));

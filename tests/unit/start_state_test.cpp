@@ -295,18 +295,18 @@ TEST_F(StartStateTest, ReportedPositionsStayWithAnotherStep) {
 
 TEST_F(StartStateTest, TemperaturesCountSixDegreesUnlessTheClusterIsAtRest) {
   leave("a", "molecules = 5\n", scheme("\"settle\""));
-  const auto motionless = [&](const std::string& system, const std::string& bath = {}) {
+  const auto zero_momentum = [&](const std::string& system, const std::string& bath = {}) {
     const std::string text =
         "[system]\nstate = \"a\"\n" + system + kRun + scheme("\"settle\"") + bath;
-    return make_system(load_deck(write(text)), 5).motionless;
+    return make_system(load_deck(write(text)), 5).zero_momentum;
   };
-  EXPECT_FALSE(motionless(""));
+  EXPECT_FALSE(zero_momentum(""));
   // Velocities are drawn at the temperatures of the baths, though nothing couples to these.
-  EXPECT_FALSE(motionless("velocities = \"maxwell\"\nreplicas = 2\n",
-                          "[thermostat]\nkind = \"gla\"\ntemperatures_K = [100.0, 200.0]\n"
-                          "friction_per_ps = 0.0\n"));
-  EXPECT_TRUE(motionless("remove_momentum = true\n"));
-  EXPECT_TRUE(motionless("velocities = \"zero\"\n"));
+  EXPECT_FALSE(zero_momentum("velocities = \"maxwell\"\nreplicas = 2\n",
+                             "[thermostat]\nkind = \"gla\"\ntemperatures_K = [100.0, 200.0]\n"
+                             "friction_per_ps = 0.0\n"));
+  EXPECT_TRUE(zero_momentum("remove_momentum = true\n"));
+  EXPECT_TRUE(zero_momentum("velocities = \"zero\"\n"));
 }
 
 // --- what is refused, and where ---

@@ -182,10 +182,10 @@ TEST(QuenchedCluster, IsNearAMinimum) {
 }
 
 TEST(QuenchIterations, FallWithTheNumberOfPairs) {
-  EXPECT_EQ(quench_iterations(1), 10'000);
-  EXPECT_EQ(quench_iterations(1000), 10'000);
-  EXPECT_NEAR(quench_iterations(10'000), 100, 1);  // rounded one way or the other
-  EXPECT_EQ(quench_iterations(100'000), 1);
+  EXPECT_EQ(max_quench_iterations(1), 10'000);
+  EXPECT_EQ(max_quench_iterations(1000), 10'000);
+  EXPECT_NEAR(max_quench_iterations(10'000), 100, 1);  // rounded one way or the other
+  EXPECT_EQ(max_quench_iterations(100'000), 1);
 }
 
 // --- search for the lowest minimum
@@ -310,12 +310,12 @@ TEST(LowestCluster, KeepsTheLowestWhenItIsInterrupted) {
                                             {.starts = 20,
                                              .threads = 1,
                                              .progress = [&](int d, int, double) { done = d; },
-                                             .go_on = [&] { return done < 2; }});
+                                             .should_continue = [&] { return done < 2; }});
   EXPECT_EQ(some.starts_done, 2);
   EXPECT_EQ(some.positions_A,
             lowest_cluster(tip3p(), 5, 1, {.starts = 2, .threads = 1}).positions_A);
-  const LowestCluster none =
-      lowest_cluster(tip3p(), 5, 1, {.starts = 20, .threads = 2, .go_on = [] { return false; }});
+  const LowestCluster none = lowest_cluster(
+      tip3p(), 5, 1, {.starts = 20, .threads = 2, .should_continue = [] { return false; }});
   EXPECT_EQ(none.positions_A.size(), 45u);
 }
 
@@ -826,9 +826,9 @@ TEST(Start, IsAlikeForDecksThatDifferInWhatItDoesNotDependOn) {
     const State a = make_start(deck).state, b = make_start(other).state;
     const bool same =
         a.positions_A == b.positions_A && a.velocities_A_per_akma == b.velocities_A_per_akma;
-    EXPECT_EQ(start_alike(deck, other), start_alike(other, deck));
-    EXPECT_TRUE(same || !start_alike(deck, other));
-    return start_alike(deck, other);
+    EXPECT_EQ(have_equal_starts(deck, other), have_equal_starts(other, deck));
+    EXPECT_TRUE(same || !have_equal_starts(deck, other));
+    return have_equal_starts(deck, other);
   };
   EXPECT_TRUE(alike([](Deck& d) { d.integrator.scheme = Scheme::shake; }));
   EXPECT_TRUE(alike([](Deck& d) { d.integrator.timestep_fs = 4.0; }));
@@ -851,9 +851,9 @@ TEST_F(StartFromFile, IsAlikeForTheSameStep) {
   const Deck deck = deck_of(seven());
   Deck other = deck;
   other.run.steps += 1;
-  EXPECT_TRUE(start_alike(deck, other));
+  EXPECT_TRUE(have_equal_starts(deck, other));
   other.integrator.timestep_fs *= 2.0;
-  EXPECT_FALSE(start_alike(deck, other));
+  EXPECT_FALSE(have_equal_starts(deck, other));
 }
 
 TEST(Start, EndsWhereItsWatchSaysSo) {

@@ -55,7 +55,7 @@ inline StepParameters step_parameters(const System& system) {
   p.shake_tolerance = i.tolerance;
   p.ou = ou_parameters(system.model, system.thermostat, i.timestep_akma);
   p.seed = system.seed;
-  p.bh2 = pushes_forward(i.scheme) ? i.beta * i.timestep_akma * i.timestep_akma : 0.0;
+  p.bh2 = uses_pushforward(i.scheme) ? i.beta * i.timestep_akma * i.timestep_akma : 0.0;
   return p;
 }
 

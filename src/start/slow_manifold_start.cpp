@@ -1,4 +1,4 @@
-#include "slow_start.hpp"
+#include "slow_manifold_start.hpp"
 
 #include <cmath>
 #include <vector>
@@ -120,15 +120,15 @@ class StiffCluster {
 
 }  // namespace
 
-SlowStart project_onto_slow_manifold(ForceField& force_field, double omega,
-                                     std::span<double> positions_A,
-                                     std::span<double> velocities_A_per_akma) {
+SlowManifoldStart project_onto_slow_manifold(ForceField& force_field, double omega,
+                                             std::span<double> positions_A,
+                                             std::span<double> velocities_A_per_akma) {
   const auto size = static_cast<Index>(positions_A.size());
   Eigen::Map<VectorXd> positions(positions_A.data(), size),
       velocities(velocities_A_per_akma.data(), size);
   VectorXd x = positions, v = velocities;
   StiffCluster cluster(force_field, omega);
-  SlowStart result;
+  SlowManifoldStart result;
   result.fast_before_kcal_per_mol = cluster.fast_energy(x, v);
   SlowProjection projection;
   projection.acceleration = [&](const VectorXd& y) { return cluster.acceleration(y); };

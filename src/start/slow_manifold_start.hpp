@@ -16,8 +16,8 @@ namespace tarn::start {
 /// @param omega penalty strength, finite
 /// @param positions_A, velocities_A_per_akma 9 N numbers; replaced
 /// @throws NumericalError when it does not settle
-SlowStart project_onto_slow_manifold(ForceField& force_field, double omega,
-                                     std::span<double> positions_A,
-                                     std::span<double> velocities_A_per_akma);
+SlowManifoldStart project_onto_slow_manifold(ForceField& force_field, double omega,
+                                             std::span<double> positions_A,
+                                             std::span<double> velocities_A_per_akma);
 
 }  // namespace tarn::start
