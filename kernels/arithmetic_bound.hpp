@@ -37,7 +37,9 @@ inline int lanes_of(const std::string& compute_capability, bool floats) {
 }
 
 /// From what a driver tells, which is 0 on some virtual devices: they are taken to be slow.
-constexpr double clock_Hz_of(int told_kHz) { return told_kHz > 0 ? 1e3 * told_kHz : 1e9; }
+constexpr double clock_Hz_of(int reported_kHz) {
+  return reported_kHz > 0 ? 1e3 * reported_kHz : 1e9;
+}
 
 /// Seconds that so many pairs take at the bound.
 inline double bound_seconds(double pairs, int instructions, int multiprocessors, int lanes,

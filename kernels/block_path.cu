@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(kMostThreads)
   if (what == Prepare::forces) return;
   const bool stopped = block_stop(d, bad, replica, i, step);
   if (!owner) return;
-  if (stopped) s = at_rest<S>(d, slot);
+  if (stopped) s = stopped_state<S>(d, slot);
   store_state(s, d, slot);
 }
 
@@ -195,20 +195,20 @@ __global__ void __launch_bounds__(kMostThreads)
         keep_state(s, d, slot);
         keep_heat<kHeat>(d, slot);
       }
-      StepNote<S> note;
+      StepStatus<S> status;
       if (baoab) {
         Triple<S> v_thermal;
-        note =
+        status =
             begin_baoab(system.step, system.passes.move, noise_of<S>(system.step.seed, id, i, step),
-                        kick_scale, s, v_thermal, looker<kHeat>(d, slot));
+                        kick_scale, s, v_thermal, heat_tally<kHeat>(d, slot));
         // To memory at once: it would take registers from the pairs.
         store_triple(v_thermal, d.v_thermal, d.slots, slot);
       } else {
-        note = begin_step(system.step, system.passes.move, s);
+        status = begin_step(system.step, system.passes.move, s);
       }
-      poison(note.good, s);
-      iterations += static_cast<unsigned long long>(note.iterations);
-      if (!is_constrained(system.passes.move)) indefinite += note.good ? 0 : 1;
+      poison(status.good, s);
+      iterations += static_cast<unsigned long long>(status.iterations);
+      if (!is_constrained(system.passes.move)) indefinite += status.good ? 0 : 1;
     }
     const Triple<S> f = block_forces<S, R, kMSite>(memory, system, pair, s.x);
     bool bad = false;
@@ -220,12 +220,12 @@ __global__ void __launch_bounds__(kMostThreads)
       bad = !(weighted_norm2(S(1), S(1), s.v) < static_cast<S>(kLargestSpeed2));
     }
     if (block_stop(d, bad, replica, i, step + 1)) {
-      if (owner) s = at_rest<S>(d, slot);
+      if (owner) s = stopped_state<S>(d, slot);
       break;
     }
     if (owner && system.thermostat == Thermostat::gla) {
       thermostat_step(system.step, system.passes.move, noise_of<S>(system.step.seed, id, i, step),
-                      kick_scale, s, looker<kHeat>(d, slot));
+                      kick_scale, s, heat_tally<kHeat>(d, slot));
     }
   }
   if (owner) store_state(s, d, slot);

@@ -22,9 +22,9 @@
 ///   normals<T>(step)         nine normal numbers of each molecule
 ///   kick_scale<T>()          see ou_step
 ///   reported(s)              positions as they are reported, in doubles
-///   looker()                 who looks at the noise, see thermostat_penalised
+///   heat_tally()                 who looks at the noise, see thermostat_penalised
 ///   keep(s), stop(bad, step, s)   keep a state; stop replicas with bad lanes and put them to rest
-///   note(note), count(k, class, r2), due(step), counted()   statistics
+///   status(status), count(k, class, r2), due(step), counted()   statistics
 ///
 /// The state of a molecule is a MoleculeState of doubles, or a SingleState.
 
@@ -303,16 +303,16 @@ TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
   const bool baoab = system.thermostat == Thermostat::baoab;
   for (std::int64_t step = first; step < first + n; ++step) {
     if (step % kKeptSteps == 0) w.keep(s);
-    StepNote<T> note;
+    StepStatus<T> status;
     if (baoab) {
-      note = begin_baoab(system.step, system.passes.move, w.template normals<T>(step),
-                         w.template kick_scale<T>(), s, v_thermal, w.looker());
+      status = begin_baoab(system.step, system.passes.move, w.template normals<T>(step),
+                           w.template kick_scale<T>(), s, v_thermal, w.heat_tally());
     } else {
-      note = begin_step(system.step, system.passes.move, s);
+      status = begin_step(system.step, system.passes.move, s);
     }
-    poison(note.good, s);
-    w.note(note);
-    if (!is_constrained(system.passes.move)) w.indefinite(note.good);
+    poison(status.good, s);
+    w.record(status);
+    if (!is_constrained(system.passes.move)) w.indefinite(status.good);
     const Triple<T> f = cluster_forces<W, R, kMSite>(w, system, pair, s.x);
     const mask_t<T> definite = end_step(system.step, system.passes.end, f, s);
     w.indefinite(definite);
@@ -322,7 +322,7 @@ TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
     w.stop(!(weighted_norm2(one, one, s.v) < T(static_cast<S>(kLargestSpeed2))), step + 1, s);
     if (system.thermostat == Thermostat::gla) {
       thermostat_step(system.step, system.passes.move, w.template normals<T>(step),
-                      w.template kick_scale<T>(), s, w.looker());
+                      w.template kick_scale<T>(), s, w.heat_tally());
     }
     if (w.due(step + 1)) count_cluster(w, w.reported(s));
   }

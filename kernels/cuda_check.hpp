@@ -9,7 +9,7 @@
 namespace tarn::gpu {
 
 /// What to do about an error, to follow its words; empty where there is no advice.
-inline std::string cuda_cure(cudaError_t error) {
+inline std::string cuda_advice(cudaError_t error) {
   switch (error) {
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:
@@ -33,7 +33,7 @@ inline void cuda_check(cudaError_t error, const char* file_name = __builtin_FILE
   std::string file = file_name;
   file = file.substr(file.rfind('/') + 1);
   throw DeviceError(std::string("CUDA: ") + cudaGetErrorString(error) + " (" + file + ":" +
-                    std::to_string(line) + ")" + cuda_cure(error));
+                    std::to_string(line) + ")" + cuda_advice(error));
 }
 
 }  // namespace tarn::gpu

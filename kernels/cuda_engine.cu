@@ -58,7 +58,7 @@ bool can_launch_early(int device) {
   int capability = 0, driver = 0;
   cuda_check(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, device));
   cuda_check(cudaDriverGetVersion(&driver));
-  return capability >= 9 && driver >= 12030 && tile_kernels_wait();
+  return capability >= 9 && driver >= 12030 && tile_kernels_support_early_launch();
 }
 
 /// A stream and, on the tile path, the graphs of one step and of several.
@@ -127,7 +127,7 @@ class StreamAndGraph {
   std::function<void()> step_;  ///< in place of the graphs
 };
 
-/// Non-bonded forces of one cluster on the host, for what is told of a blow-up.
+/// Non-bonded forces of one cluster on the host, for what is known of a blow-up.
 template <bool kMSite>
 void forces_on_host(const PairParameters<double>& pair, const std::vector<double>& x,
                     std::vector<double>& f) {
@@ -157,8 +157,8 @@ class CudaEngine final : public Engine {
         measure_(system),
         n_(system.molecules),
         dense_(uses_dense_solver(system.integrator)),
-        iterates_(system.integrator.scheme == Scheme::pushforward_newmark),
-        path_(path_of(system.molecules, dense_ || iterates_)),
+        newmark_(system.integrator.scheme == Scheme::pushforward_newmark),
+        path_(path_of(system.molecules, dense_ || newmark_)),
         precision_(pair_force_precision(system)),
         m_site_(system.model.has_m_site()),
         step_(start.step),
@@ -183,7 +183,7 @@ class CudaEngine final : public Engine {
     if (dense_ && tiles) {
       dense_solver_.emplace(device_state_, cluster_, system.integrator, m_site_, stream_.stream());
     }
-    if (iterates_ && tiles) newmark_solver_.emplace(device_state_);
+    if (newmark_ && tiles) newmark_solver_.emplace(device_state_);
     wait_for_copies();
     if (dense_solver_ || newmark_solver_) {
       solved_step(step_, true);
@@ -191,7 +191,7 @@ class CudaEngine final : public Engine {
       prepare(Prepare::accelerations, cluster_, precision_);
     }
     stream_.wait();
-    if (tiles && !dense_ && !iterates_) {
+    if (tiles && !dense_ && !newmark_) {
       load_tile_step(device_state_, precision_, m_site_);
       stream_.capture([&] {
         launch_tile_step(device_state_, cluster_, precision_, m_site_, tiles_, true,
@@ -213,7 +213,7 @@ class CudaEngine final : public Engine {
     const auto begin = std::chrono::steady_clock::now();
     std::int64_t left = n_steps;
     while (left > 0) {
-      const std::int64_t n = steps_in_one_go(left);
+      const std::int64_t n = steps_per_launch(left);
       if (path_ == Path::warp) {
         launch_warp_advance(device_state_, cluster_, precision_, m_site_, counts_, step_, n,
                             stream_.stream());
@@ -242,7 +242,7 @@ class CudaEngine final : public Engine {
     if (pairs.empty()) return;
     use_device();
     const std::vector<int> stopped = stopped_.download();
-    PlacesOfReplicas<std::int64_t> live;
+    ReplicaPlaces<std::int64_t> live;
     live.reserve(replica_ids_.size());
     for (std::size_t r = 0; r < replica_ids_.size(); ++r) {
       if (!stopped[r]) live.add(replica_ids_[r], static_cast<std::int64_t>(r));
@@ -317,9 +317,9 @@ class CudaEngine final : public Engine {
     std::vector<double> x(static_cast<std::size_t>(n_) * 9);
     for (std::size_t r = 0; r < replica_ids_.size(); ++r) {
       if (!stopped[r]) continue;
-      // What was told once does not change: the kept state of a stopped replica stays.
-      if (const auto told = told_.find(r); told != told_.end()) {
-        all.push_back(told->second);
+      // What was known once does not change: the kept state of a stopped replica stays.
+      if (const auto known = found_blow_ups_.find(r); known != found_blow_ups_.end()) {
+        all.push_back(known->second);
         continue;
       }
       if (kept.empty()) kept = kept_x_.download();
@@ -329,7 +329,7 @@ class CudaEngine final : public Engine {
       blow_up.molecule = molecules[r];
       // The positions at which it was noticed are gone: the device has put it back to rest.
       gather(kept, r, x.data());
-      measure_.look_at_atoms(
+      measure_.record_extremes(
           x, x,
           [&](const std::vector<double>& at, std::vector<double>& f) {
             m_site_ ? forces_on_host<true>(cluster_.pair, at, f)
@@ -337,7 +337,7 @@ class CudaEngine final : public Engine {
           },
           blow_up);
       blow_up.seen_in_last_good_state = true;
-      told_.emplace(r, blow_up);
+      found_blow_ups_.emplace(r, blow_up);
       all.push_back(blow_up);
     }
     std::sort(all.begin(), all.end(),
@@ -345,7 +345,7 @@ class CudaEngine final : public Engine {
     return all;
   }
 
-  /// Stages of fused steps are not told apart: all of the time is under `rest`.
+  /// Stages of fused steps are not known apart: all of the time is under `rest`.
   EngineReport report() const override {
     use_device();
     EngineReport report = report_;
@@ -543,7 +543,7 @@ class CudaEngine final : public Engine {
                       stream_.stream());
     stream_.replay(n - 1);
     launch_tile_step(device_state_, cluster_, precision_, m_site_, tiles_, false, stream_.stream());
-    launch_tile_rest(device_state_, stream_.stream());
+    launch_tile_restore_stopped(device_state_, stream_.stream());
   }
 
   /// A step whose accelerations cuSOLVER solves or corrections do, or only these at the start. Not
@@ -571,7 +571,7 @@ class CudaEngine final : public Engine {
   }
   /// The warp path counts by itself; the others stop at every step that is to be counted, and tiles
   /// at every state that is to be kept.
-  std::int64_t steps_in_one_go(std::int64_t left) const {
+  std::int64_t steps_per_launch(std::int64_t left) const {
     if (path_ == Path::warp) return std::min(left, most_steps_);
     if (counting_.enabled) left = std::min(left, counting_.every - step_ % counting_.every);
     return std::min(left, path_ == Path::tiles ? kKeptSteps - step_ % kKeptSteps : most_steps_);
@@ -582,9 +582,9 @@ class CudaEngine final : public Engine {
     if ((fields & (kEnergies | kConservation)) && !replica_ids_.empty()) {
       if (energies_.size() == 0) energies_ = DeviceBuffer<double>(replica_ids_.size() * tiles);
       launch_energy(device_state_, cluster_, m_site_, energies_.get(), stream_.stream());
-      host_.energies.take(energies_, stream_.stream());
+      host_.energies.copy_from(energies_, stream_.stream());
     }
-    if ((fields & kMultipliers) && measure_.multipliers_take_forces()) {
+    if ((fields & kMultipliers) && measure_.multipliers_need_forces()) {
       ClusterSystem without_wall = cluster_;
       without_wall.wall.stiffness = 0.0;
       if (newmark_solver_) {
@@ -594,16 +594,16 @@ class CudaEngine final : public Engine {
       } else {
         prepare(Prepare::forces, without_wall, Precision::double_);
       }
-      host_.f.take(f_, stream_.stream());
+      host_.f.copy_from(f_, stream_.stream());
     }
-    host_.x.take(x_, stream_.stream());
-    host_.a.take(a_, stream_.stream());
-    const bool moving = Measure::looks_at_velocities(fields);
+    host_.x.copy_from(x_, stream_.stream());
+    host_.a.copy_from(a_, stream_.stream());
+    const bool moving = Measure::needs_velocities(fields);
     if (moving) {
-      host_.v.take(v_, stream_.stream());
-      host_.v_thermal.take(v_thermal_, stream_.stream());
+      host_.v.copy_from(v_, stream_.stream());
+      host_.v_thermal.copy_from(v_thermal_, stream_.stream());
     }
-    host_.heat.take(heat_, stream_.stream());
+    host_.heat.copy_from(heat_, stream_.stream());
     stream_.wait();
     const std::span<const double> energies = host_.energies.values(), f = host_.f.values();
     for_each_index(
@@ -655,7 +655,7 @@ class CudaEngine final : public Engine {
   System system_;
   Measure measure_;
   int n_;
-  bool dense_, iterates_;
+  bool dense_, newmark_;
   Path path_;
   Precision precision_;
   bool m_site_;
@@ -666,7 +666,7 @@ class CudaEngine final : public Engine {
   PairCountRequest counting_;
   ClusterSystem cluster_{};
   EngineReport report_;
-  mutable std::map<std::size_t, BlowUp> told_;  // by place in the batch
+  mutable std::map<std::size_t, BlowUp> found_blow_ups_;  // by place in the batch
 
   DeviceBuffer<double> x_, v_, a_, f_, v_thermal_, kept_x_, kept_v_, heat_, kept_heat_, kick_scale_;
   DeviceBuffer<std::uint64_t> ids_;

@@ -78,7 +78,7 @@ class HostCopy {
   ~HostCopy() { release(); }
 
   /// Begins to copy. The numbers are there when the stream was waited for.
-  void take(const DeviceBuffer<T>& from, cudaStream_t stream) {
+  void copy_from(const DeviceBuffer<T>& from, cudaStream_t stream) {
     if (size_ != from.size()) reserve(from.size());
     if (size_ == 0) return;
     cuda_check(

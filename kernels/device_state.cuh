@@ -138,11 +138,11 @@ struct HeatTally {
 };
 /// What looks at the thermostat: nobody, or the tally.
 template <bool kHeat>
-__device__ inline auto looker(const DeviceState& d, std::int64_t slot) {
+__device__ inline auto heat_tally(const DeviceState& d, std::int64_t slot) {
   if constexpr (kHeat) {
     return HeatTally{d.heat + slot, d.mass_o_Da, d.mass_h_Da};
   } else {
-    return NobodyLooks{};
+    return NoTally{};
   }
 }
 template <bool kHeat>
@@ -156,7 +156,7 @@ void with_heat(const DeviceState& d, const Op& op) {
 }
 /// Back to the kept positions, at rest.
 template <class S>
-__device__ inline DeviceMolecule<S> at_rest(const DeviceState& d, std::int64_t slot) {
+__device__ inline DeviceMolecule<S> stopped_state(const DeviceState& d, std::int64_t slot) {
   return StateInMemory<S>::of({load_triple(d.kept_x, d.slots, slot), {}, {}});
 }
 

@@ -70,11 +70,11 @@ void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precisi
                       cudaStream_t stream);
 /// Whether the code of the kernels that is on the device waits where it is launched early: not if
 /// the driver has made it of PTX for older devices.
-bool tile_kernels_wait();
+bool tile_kernels_support_early_launch();
 /// Brings onto the device what a step launches and launch_tile_prepare() does not.
 void load_tile_step(const DeviceState& d, Precision precision, bool m_site);
 /// Puts replicas that went bad to rest.
-void launch_tile_rest(const DeviceState& d, cudaStream_t stream);
+void launch_tile_restore_stopped(const DeviceState& d, cudaStream_t stream);
 
 /// Steps whose accelerations are solved elsewhere: begin, the forces to d.f, and the end with rest.
 void launch_tile_forces(const DeviceState& d, const ClusterSystem& system, Precision precision,

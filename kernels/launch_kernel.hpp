@@ -23,9 +23,9 @@ inline void sync_row() {
   const dim3 threads = blockDim;
   emulated::wait_for_some(threadIdx.y * threads.x, threads.x);
 }
-inline void wait_for_previous() {}
-inline void let_next_come() {}
-inline long long seen(const long long& number) {
+inline void wait_for_previous_kernel() {}
+inline void launch_dependents() {}
+inline long long load_relaxed(const long long& number) {
   return std::atomic_ref(const_cast<long long&>(number)).load(std::memory_order_relaxed);
 }
 #else
@@ -34,17 +34,17 @@ __device__ inline void sync_row() {
   asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "r"(blockDim.x) : "memory");
 }
 /// A number that others may lower by atomicMin meanwhile.
-__device__ inline long long seen(const long long& number) { return number; }
+__device__ inline long long load_relaxed(const long long& number) { return number; }
 /// First in a kernel of launch_early(): waits until those before are done and what they wrote is
 /// seen.
-__device__ inline void wait_for_previous() {
+__device__ inline void wait_for_previous_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
 /// When all blocks of a kernel have come here or ended, the next one, if it is one of
 /// launch_early(), may be launched: its blocks wait where there is room.
-__device__ inline void let_next_come() {
+__device__ inline void launch_dependents() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
@@ -78,7 +78,7 @@ void launch_kernel(void (*kernel)(Parameters...), const dim3& grid, const dim3& 
   cuda_check(cudaGetLastError(), on.file, on.line);
 }
 
-/// Launches a kernel that calls wait_for_previous() first.
+/// Launches a kernel that calls wait_for_previous_kernel() first.
 /// @param early it may be launched before the one before it in the stream has ended
 template <class... Parameters, class... Arguments>
 void launch_early([[maybe_unused]] bool early, void (*kernel)(Parameters...), const dim3& grid,

@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(kThreads) start_newmark_kernel(DeviceState d, 
   const std::int64_t replica = slot / d.molecules;
   if (slot != replica * d.molecules) return;
   const bool stopped = d.stopped[replica] != 0;
-  work.resting[replica] = stopped ? 1 : 0;
+  work.inactive[replica] = stopped ? 1 : 0;
   if (!stopped) atomicAdd(work.unsolved, 1);
 }
 
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(kMostCorrecting)
                            bool given_up) {
   __shared__ double shared[2][kMostCorrecting];
   const std::int64_t replica = blockIdx.x;
-  if (work.resting[replica] != 0) return;
+  if (work.inactive[replica] != 0) return;
   const std::int64_t first = replica * d.molecules;
   const StepParameters& step = system.step;
   const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kMostCorrecting)
   if (counted) atomicAdd(d.iterations, static_cast<unsigned long long>(d.molecules));
   const bool solved = is_solved_to_round_off(step.bh2 * step.bh2 * shared[0][0], shared[1][0]);
   if (!solved && !given_up) return;
-  work.resting[replica] = 1;
+  work.inactive[replica] = 1;
   atomicAdd(work.unsolved, -1);
   // What could not be solved is a blow-up.
   if (!solved) d.a[first] = kNoNumber;
@@ -66,15 +66,15 @@ __global__ void __launch_bounds__(kMostCorrecting)
 
 NewmarkSolver::NewmarkSolver(const DeviceState& d)
     : q_(static_cast<std::size_t>(9 * d.slots)),
-      resting_(static_cast<std::size_t>(d.replicas)),
+      inactive_(static_cast<std::size_t>(d.replicas)),
       unsolved_(1, 0) {
-  work_ = {q_.get(), resting_.get(), unsolved_.get()};
+  work_ = {q_.get(), inactive_.get(), unsolved_.get()};
 }
 
 void NewmarkSolver::solve(const DeviceState& d, const ClusterSystem& system, bool m_site,
                           const TileScratch& scratch, bool counted, cudaStream_t stream) {
   DeviceState active = at_solution(d);
-  active.stopped = work_.resting;
+  active.stopped = work_.inactive;
   const auto slots = static_cast<unsigned>((d.slots + kThreads - 1) / kThreads);
   launch_kernel(start_newmark_kernel, slots, kThreads, 0, stream, d, work_);
   for (int correction = 1; correction <= kMostCorrections; ++correction) {

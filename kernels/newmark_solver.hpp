@@ -8,7 +8,7 @@ namespace tarn::gpu {
 /// Work space of push-forward Newmark.
 struct NewmarkWork {
   double* q;      ///< laid out as x: where the forces are needed
-  int* resting;   ///< [replica]: not 0 where the accelerations stay as they are
+  int* inactive;  ///< [replica]: not 0 where the accelerations stay as they are
   int* unsolved;  ///< one number: replicas that do not rest
 };
 
@@ -35,7 +35,7 @@ class NewmarkSolver {
 
  private:
   DeviceBuffer<double> q_;
-  DeviceBuffer<int> resting_, unsolved_;
+  DeviceBuffer<int> inactive_, unsolved_;
   NewmarkWork work_{};
 };
 

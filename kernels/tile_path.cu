@@ -50,17 +50,18 @@ __device__ S* partial_forces(const DeviceState& d, const TileScratch& scratch, i
 template <class S, class R, bool kMSite, bool kHeat>
 __device__ void begin_molecule(const DeviceState& d, const SystemNumbers<S>& system,
                                const TileScratch& scratch, const MoleculePlace& p,
-                               std::int64_t step, DeviceMolecule<S>& s, StepNote<S>& note) {
+                               std::int64_t step, DeviceMolecule<S>& s, StepStatus<S>& status) {
   if (system.thermostat == Thermostat::baoab) {
     const Triple<S> xi = noise_of<S>(system.step.seed, d.ids[p.replica], p.molecule, step);
     Triple<S> v_thermal;
-    note = begin_baoab(system.step, system.passes.move, xi, static_cast<S>(d.kick_scale[p.replica]),
-                       s, v_thermal, looker<kHeat>(d, p.slot));
+    status =
+        begin_baoab(system.step, system.passes.move, xi, static_cast<S>(d.kick_scale[p.replica]), s,
+                    v_thermal, heat_tally<kHeat>(d, p.slot));
     store_triple(v_thermal, d.v_thermal, d.slots, p.slot);
   } else {
-    note = begin_step(system.step, system.passes.move, s);
+    status = begin_step(system.step, system.passes.move, s);
   }
-  poison(note.good, s);
+  poison(status.good, s);
   store_site<S, R, kMSite>(s, system, scratch, p.slot);
 }
 
@@ -70,18 +71,18 @@ struct StepCounts {
   unsigned long long iterations = 0, indefinite = 0;
 
   template <class S>
-  __device__ static void put_begun(const StepNote<S>& note, Move move, unsigned& begun) {
+  __device__ static void store_begin(const StepStatus<S>& status, Move move, unsigned& begun) {
     if (move == Move::free) return;
-    const unsigned bad = is_constrained(move) || note.good ? 0 : 1;
-    begun = 2 * static_cast<unsigned>(note.iterations) + bad;
+    const unsigned bad = is_constrained(move) || status.good ? 0 : 1;
+    begun = 2 * static_cast<unsigned>(status.iterations) + bad;
   }
-  __device__ void add_begun(unsigned begun, Move move) {
+  __device__ void add_begin(unsigned begun, Move move) {
     if (move == Move::free) return;
     iterations += begun / 2;
     indefinite += begun % 2;
   }
   /// All threads of a warp call.
-  __device__ void tell(const DeviceState& d) const {
+  __device__ void add_to(const DeviceState& d) const {
     add_over_warp(iterations, d.iterations);
     add_over_warp(indefinite, d.indefinite);
   }
@@ -107,9 +108,9 @@ __global__ void __launch_bounds__(kThreads)
       keep_state(s, d, p.slot);
       keep_heat<kHeat>(d, p.slot);
     }
-    StepNote<S> note;
-    begin_molecule<S, R, kMSite, kHeat>(d, system, scratch, p, step, s, note);
-    StepCounts::put_begun(note, system.passes.move, scratch.begun[p.slot]);
+    StepStatus<S> status;
+    begin_molecule<S, R, kMSite, kHeat>(d, system, scratch, p, step, s, status);
+    StepCounts::store_begin(status, system.passes.move, scratch.begun[p.slot]);
     store_moved(s, d, p.slot);
   }
 }
@@ -148,8 +149,8 @@ __global__ void __launch_bounds__(kBand, kPairBlocksAtOnce<R, kFew>)
                  bool of_step) {
   __shared__ PackedSite<R, kMSite> shared_sites[kBand];
   __shared__ S rows[9][kBand];
-  let_next_come();
-  wait_for_previous();
+  launch_dependents();
+  wait_for_previous_kernel();
   const int t = static_cast<int>(threadIdx.x), strip = t / kStrip, lane = t % kStrip;
   if (of_step && blockIdx.x == 0 && t == 0) ++*scratch.step;
   const int n = d.molecules;
@@ -412,7 +413,7 @@ __device__ bool too_fast(const Triple<S>& v) {
 }
 /// Whether the accelerations at the start are numbers. c - c is 0 for finite numbers only.
 template <class S>
-__device__ bool is_resolved(const DeviceMolecule<S>& s) {
+__device__ bool has_finite_accelerations(const DeviceMolecule<S>& s) {
   const Vec3<S> none = total(fma(S(0), s.v, s.a - s.a));
   return none.x + none.y + none.z == S(0);
 }
@@ -429,14 +430,14 @@ __device__ void end_molecule(const DeviceState& d, const SystemNumbers<S>& syste
   if (system.thermostat == Thermostat::gla) {
     thermostat_step(system.step, system.passes.move,
                     noise_of<S>(system.step.seed, d.ids[p.replica], p.molecule, step - 1),
-                    static_cast<S>(d.kick_scale[p.replica]), s, looker<kHeat>(d, p.slot));
+                    static_cast<S>(d.kick_scale[p.replica]), s, heat_tally<kHeat>(d, p.slot));
   }
 }
 /// The same at the start: nothing moves.
 template <class S>
 __device__ void end_preparation(const DeviceState& d, const MoleculePlace& p, bool definite,
                                 const Triple<S>& v, std::int64_t step, DeviceMolecule<S>& s) {
-  const bool bad = !definite || !is_resolved<S>(s);
+  const bool bad = !definite || !has_finite_accelerations<S>(s);
   s.v = v;
   keep_state(s, d, p.slot);
   stop_if(bad, d, p, step);
@@ -471,31 +472,31 @@ __global__ void __launch_bounds__(kMostChunkThreads)
 template <class S, class R, bool kMSite, bool kHeat>
 __global__ void __launch_bounds__(kMostChunkThreads)
     step_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, bool begin_next) {
-  wait_for_previous();
+  wait_for_previous_kernel();
   const MoleculePlace p = chunk_place(d);
   const std::int64_t step = *scratch.step;
   // The replicas that this kernel stops get this very number, so that none of it sees them.
-  if (seen(d.blow_step[p.replica]) < step) return;
+  if (load_relaxed(d.blow_step[p.replica]) < step) return;
   // Before the forces are there, so that it has come when they are.
   DeviceMolecule<S> s{};
   if (p.there && threadIdx.y == 0) s = load_state<S>(d, p.slot);
   const Triple<S> f = whole_force<S, R, kMSite>(d, system, scratch, p);
-  let_next_come();  // not earlier: pairs that wait would crowd where there is room
+  launch_dependents();  // not earlier: pairs that wait would crowd where there is room
   if (threadIdx.y > 0) return;
   StepCounts counts;
   if (p.there) {
     const bool definite = end_step(system.step, system.passes.end, f, s);
     counts.indefinite += definite ? 0 : 1;
-    counts.add_begun(scratch.begun[p.slot], system.passes.move);
+    counts.add_begin(scratch.begun[p.slot], system.passes.move);
     end_molecule<kHeat>(d, system, p, definite, step, s);
     if (begin_next) {
-      StepNote<S> note;
-      begin_molecule<S, R, kMSite, kHeat>(d, system, scratch, p, step, s, note);
-      StepCounts::put_begun(note, system.passes.move, scratch.begun[p.slot]);
+      StepStatus<S> status;
+      begin_molecule<S, R, kMSite, kHeat>(d, system, scratch, p, step, s, status);
+      StepCounts::store_begin(status, system.passes.move, scratch.begun[p.slot]);
     }
     store_state(s, d, p.slot);
   }
-  counts.tell(d);
+  counts.add_to(d);
 }
 
 /// The end of a step whose accelerations were solved densely.
@@ -520,7 +521,7 @@ __global__ void __launch_bounds__(kThreads)
     }
     store_state(s, d, p.slot);
   }
-  counts.tell(d);
+  counts.add_to(d);
 }
 
 /// The end of a step whose accelerations are there.
@@ -541,10 +542,10 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 /// Puts replicas that went bad to rest, and marks them.
-__global__ void __launch_bounds__(kThreads) rest_kernel(DeviceState d) {
+__global__ void __launch_bounds__(kThreads) restore_stopped_kernel(DeviceState d) {
   const MoleculePlace p = molecule_place(d);
   if (!p.there || d.blow_molecule[p.replica] == kNoMolecule) return;
-  store_state(at_rest<double>(d, p.slot), d, p.slot);
+  store_state(stopped_state<double>(d, p.slot), d, p.slot);
   if (p.molecule == 0) d.stopped[p.replica] = 1;
 }
 
@@ -600,7 +601,7 @@ void launch_tile_prepare(const DeviceState& d, const ClusterSystem& system, Prec
                     d, numbers, scratch, step);
     }
   });
-  if (what == Prepare::accelerations) launch_tile_rest(d, stream);
+  if (what == Prepare::accelerations) launch_tile_restore_stopped(d, stream);
 }
 
 void launch_tile_begin(const DeviceState& d, const ClusterSystem& system, Precision precision,
@@ -628,7 +629,9 @@ void launch_tile_step(const DeviceState& d, const ClusterSystem& system, Precisi
   });
 }
 
-bool tile_kernels_wait() { return load_kernel(rest_kernel).ptxVersion >= 90; }
+bool tile_kernels_support_early_launch() {
+  return load_kernel(restore_stopped_kernel).ptxVersion >= 90;
+}
 
 void load_tile_step(const DeviceState& d, Precision precision, bool m_site) {
   with_numbers(precision, m_site, [&]<class S, class R, bool kMSite>() {
@@ -652,7 +655,7 @@ void launch_tile_solved(const DeviceState& d, const ClusterSystem& system, const
     launch_kernel(solved_kernel<kHeat>, blocks_for(d.slots), kThreads, 0, stream, d, system, work,
                   step, prepare);
   });
-  launch_tile_rest(d, stream);
+  launch_tile_restore_stopped(d, stream);
 }
 
 void launch_tile_kick(const DeviceState& d, const ClusterSystem& system, std::int64_t step,
@@ -661,11 +664,11 @@ void launch_tile_kick(const DeviceState& d, const ClusterSystem& system, std::in
     launch_kernel(kick_kernel<kHeat>, blocks_for(d.slots), kThreads, 0, stream, d, system, step,
                   prepare);
   });
-  launch_tile_rest(d, stream);
+  launch_tile_restore_stopped(d, stream);
 }
 
-void launch_tile_rest(const DeviceState& d, cudaStream_t stream) {
-  launch_kernel(rest_kernel, blocks_for(d.slots), kThreads, 0, stream, d);
+void launch_tile_restore_stopped(const DeviceState& d, cudaStream_t stream) {
+  launch_kernel(restore_stopped_kernel, blocks_for(d.slots), kThreads, 0, stream, d);
 }
 
 }  // namespace tarn::gpu

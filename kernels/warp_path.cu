@@ -33,8 +33,8 @@ class DeviceWarp {
     id_ = d.ids[source];
     kick_scale_ = molecule_ < 0 ? 0.0 : d.kick_scale[source];
     running_ = molecule_ >= 0 && d.stopped[source] == 0;
-    const unsigned of_cluster = d.molecules == kWarpLanes ? kAllLanes : (1u << d.molecules) - 1u;
-    cluster_ = molecule_ < 0 ? 0 : of_cluster << first();
+    const unsigned cluster_mask = d.molecules == kWarpLanes ? kAllLanes : (1u << d.molecules) - 1u;
+    cluster_mask_ = molecule_ < 0 ? 0 : cluster_mask << first();
     const int lanes = cluster_lanes(d.molecules);
     halves_ = is_power_of_two(lanes) ? lanes / 2 : -1;
     // A lane that stops its cluster writes what the others have read here.
@@ -82,7 +82,7 @@ class DeviceWarp {
     return pushed_back(in_double(s), counts_.bh2);
   }
 
-  __device__ auto looker() const { return gpu::looker<kHeat>(d_, slot_); }
+  __device__ auto heat_tally() const { return gpu::heat_tally<kHeat>(d_, slot_); }
   /// The state of a stopped replica stays what it was.
   template <class M>
   __device__ void keep(const M& s) {
@@ -94,7 +94,7 @@ class DeviceWarp {
   __device__ bool idle() const { return __ballot_sync(kAllLanes, running_) == 0; }
   template <class M>
   __device__ void stop(bool bad, std::int64_t step, M& s) {
-    const unsigned bad_lanes = __ballot_sync(kAllLanes, bad && running_) & cluster_;
+    const unsigned bad_lanes = __ballot_sync(kAllLanes, bad && running_) & cluster_mask_;
     if (bad_lanes == 0) return;
     if (molecule_ == 0) {
       d_.stopped[replica_] = 1;
@@ -102,11 +102,11 @@ class DeviceWarp {
       d_.blow_molecule[replica_] = __ffs(static_cast<int>(bad_lanes)) - 1 - lane_;
     }
     running_ = false;
-    s = at_rest<decltype(s.v.o.x)>(d_, slot_);
+    s = stopped_state<decltype(s.v.o.x)>(d_, slot_);
   }
   template <class T>
-  __device__ void note(const StepNote<T>& note) {
-    if (running_) iterations_ += static_cast<unsigned long long>(note.iterations);
+  __device__ void record(const StepStatus<T>& status) {
+    if (running_) iterations_ += static_cast<unsigned long long>(status.iterations);
   }
   __device__ void indefinite(bool definite) { indefinite_ += running_ && !definite; }
 
@@ -132,7 +132,7 @@ class DeviceWarp {
   std::int64_t replica_, slot_;
   int lane_, molecule_;
   int halves_;  ///< first offset of sums where all lanes add, else -1
-  unsigned cluster_;
+  unsigned cluster_mask_;
   double kick_scale_;
   bool running_;
   unsigned long long iterations_ = 0, indefinite_ = 0;

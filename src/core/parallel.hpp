@@ -14,7 +14,7 @@
 namespace tarn {
 
 /// What the threads of a parallel region throw, until the region is left.
-class Caught {
+class FirstException {
  public:
   /// Calls f(), unless something was thrown before.
   template <class F>
@@ -45,7 +45,7 @@ class Caught {
 template <class MakeWorker, class Body>
 void for_each_index(std::int64_t n, int threads, const MakeWorker& make_worker, const Body& body,
                     std::int64_t grain = 1) {
-  Caught caught;
+  FirstException caught;
   std::atomic<std::int64_t> next = 0;
   const std::int64_t most = threads > 0 ? threads : default_threads();
   const std::int64_t pieces = (n + grain - 1) / grain;

@@ -36,7 +36,7 @@ unsigned wait_for_change(const std::atomic<unsigned>& number, unsigned old, int 
     const unsigned now = number.load(std::memory_order_acquire);
     if (now != old) return now;
     if (look < looks) {
-      pause_of_a_look();
+      spin_pause();
     } else {
       number.wait(old, std::memory_order_acquire);
     }
@@ -56,7 +56,7 @@ class Threads {
 
   void run(int most, const TeamWork& work) {
     const int team = grow_to(most);
-    const int looks = team > processors() ? kLooksIfCrowded : kLooksBeforeSleep;
+    const int looks = team > processors() ? kSpinsIfOversubscribed : kSpinsBeforeSleep;
     for (int rank = 1; rank < team; ++rank) helper_of(rank).give({&work, team, looks});
     inside_team = true;
     work.call(work.context, 0, team);
@@ -68,7 +68,7 @@ class Threads {
   struct Task {
     const TeamWork* work = nullptr;  // null: the end
     int team = 0;
-    int looks = kLooksBeforeSleep;
+    int looks = kSpinsBeforeSleep;
   };
   struct Helper {
     // Given and done count pieces of work, so that no answer can be taken for an older one.
@@ -91,7 +91,7 @@ class Threads {
     }
     void serve(int rank) {
       inside_team = true;
-      int looks = kLooksBeforeSleep;
+      int looks = kSpinsBeforeSleep;
       for (unsigned seen = 0;; ++seen) {
         wait_for_change(given, seen, looks);
         if (task.work == nullptr) return;

@@ -45,10 +45,10 @@ void run_team(int team, const F& f) {
 /// How a thread waits for another: it looks for some ten microseconds and then sleeps, so that
 /// where other programs want the processors too, it does not keep from them what the one it waits
 /// for may need.
-inline constexpr int kLooksBeforeSleep = 1000;
-inline constexpr int kLooksIfCrowded = 10;
+inline constexpr int kSpinsBeforeSleep = 1000;
+inline constexpr int kSpinsIfOversubscribed = 10;
 /// Between two looks.
-inline void pause_of_a_look() {
+inline void spin_pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)

@@ -8,7 +8,6 @@
 
 #include "aligned.hpp"
 #include "core/parallel.hpp"
-#include "crew.hpp"
 #include "flush_denormals.hpp"
 #include "group.hpp"
 #include "group_forces.hpp"
@@ -22,6 +21,7 @@
 #include "tarn/core/error.hpp"
 #include "tarn/core/number.hpp"
 #include "tarn/force_field.hpp"
+#include "thread_team.hpp"
 
 namespace tarn {
 namespace cpu {
@@ -31,13 +31,13 @@ namespace {
 constexpr int kCountGrain = 32;
 
 /// Sums of one thread.
-struct alignas(64) Tally {
+struct alignas(64) ThreadTotals {
   std::vector<std::uint64_t> counts;
   std::vector<std::int64_t> samples;
   EngineReport report;
 };
 
-/// Copies the packs that a hand takes, of `size` numbers each.
+/// Copies the packs that a member takes, of `size` numbers each.
 template <class T>
 void copy_packs(const PackLanes& packs, int size, const AlignedVector<T>& from,
                 AlignedVector<T>& to) {
@@ -67,7 +67,7 @@ class CpuEngine final : public Engine {
         groups_(make_groups(layout_, start, system.thermostat, threads_)),
         stopped_(system_.model, layout_, measure_, groups_.size()) {
     spaces_.resize(static_cast<std::size_t>(threads_));
-    tallies_.resize(spaces_.size());
+    totals_.resize(spaces_.size());
     for_each_group([&](auto& steps, std::size_t g) { prepare_group(steps, g); });
   }
 
@@ -122,7 +122,7 @@ class CpuEngine final : public Engine {
 
   EngineReport report() const override {
     EngineReport sum;
-    for (const Tally& s : tallies_) {
+    for (const ThreadTotals& s : totals_) {
       sum.pair_seconds += s.report.pair_seconds;
       sum.bond_seconds += s.report.bond_seconds;
       sum.noise_seconds += s.report.noise_seconds;
@@ -146,9 +146,9 @@ class CpuEngine final : public Engine {
  private:
   /// Threads that work on one replica together: on large clusters, where there are fewer of them
   /// than threads.
-  int crew_size() const {
+  int team_size() const {
     if (layout_.is_small() || groups_.size() >= static_cast<std::size_t>(threads_)) return 1;
-    return std::min(threads_, block_hands(n_, layout_.blocks()));
+    return std::min(threads_, useful_threads(n_, layout_.blocks()));
   }
   /// No more threads than have a group each: one that only waits at the end costs time.
   int threads_for_groups() const {
@@ -164,10 +164,10 @@ class CpuEngine final : public Engine {
   std::size_t counts_of_group() const {
     return static_cast<std::size_t>(kPairClasses) * static_cast<std::size_t>(counting_.bins + 1);
   }
-  void prepare_to_count(Tally& tally) const {
+  void prepare_to_count(ThreadTotals& totals) const {
     if (!counting_.enabled) return;
-    tally.counts.resize(static_cast<std::size_t>(counting_.groups) * counts_of_group());
-    tally.samples.resize(static_cast<std::size_t>(counting_.groups));
+    totals.counts.resize(static_cast<std::size_t>(counting_.groups) * counts_of_group());
+    totals.samples.resize(static_cast<std::size_t>(counting_.groups));
   }
   void keep_heat(const MoleculePacks& packs, Group& group) const {
     if (tallies_heat_) copy_packs(packs, kernels_.lanes, group.heat, group.kept_heat);
@@ -177,9 +177,9 @@ class CpuEngine final : public Engine {
     int replica;  ///< of the group
   };
   /// Of the replicas that run, by their ids.
-  PlacesOfReplicas<Place> live_places() const;
+  ReplicaPlaces<Place> live_places() const;
   void exchange(const StateExchange& pair, const Place& first, const Place& second);
-  PassReport finish_step(Group& group, WorkSpace& space, Hand& hand, EngineReport& report,
+  PassReport finish_step(Group& group, WorkSpace& space, TeamMember& member, EngineReport& report,
                          StageClock& clock);
 
   struct DoubleSteps;
@@ -193,12 +193,12 @@ class CpuEngine final : public Engine {
   template <class Steps>
   void advance_group(Steps& steps, std::size_t g, std::int64_t n_steps);
   template <class Steps>
-  bool goes_on(Steps& steps, std::int64_t step);
+  bool try_fused_step(Steps& steps, std::int64_t step);
 
   bool counts_are_due(std::int64_t step) const {
     return counting_.enabled && step >= counting_.first_step && step % counting_.every == 0;
   }
-  void count_group(Group& group, WorkSpace& space, Hand& hand, Tally& tally) const;
+  void count_group(Group& group, WorkSpace& space, TeamMember& member, ThreadTotals& totals) const;
   void fill_pair_counts(Frame& frame) const;
 
   System system_;
@@ -216,13 +216,13 @@ class CpuEngine final : public Engine {
   GroupForces forces_;
   Measure measure_;
   std::vector<Group> groups_;
-  std::vector<WorkSpace> spaces_;  ///< [thread]; a crew steps in the first one
-  std::vector<Tally> tallies_;     ///< [thread]
+  std::vector<WorkSpace> spaces_;     ///< [thread]; a team steps in the first one
+  std::vector<ThreadTotals> totals_;  ///< [thread]
   StoppedReplicas stopped_;
 };
 
-PlacesOfReplicas<CpuEngine::Place> CpuEngine::live_places() const {
-  PlacesOfReplicas<Place> live;
+ReplicaPlaces<CpuEngine::Place> CpuEngine::live_places() const {
+  ReplicaPlaces<Place> live;
   live.reserve(replica_ids_.size());
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const Group& group = groups_[g];
@@ -267,18 +267,18 @@ void CpuEngine::exchange(const StateExchange& pair, const Place& first, const Pl
 }
 
 /// From forces to accelerations and the second kick.
-PassReport CpuEngine::finish_step(Group& group, WorkSpace& space, Hand& hand, EngineReport& report,
-                                  StageClock& clock) {
+PassReport CpuEngine::finish_step(Group& group, WorkSpace& space, TeamMember& member,
+                                  EngineReport& report, StageClock& clock) {
   const IntegratorSpec& i = system_.integrator;
-  const MoleculePacks packs = layout_.packs_of(group, space, hand);
+  const MoleculePacks packs = layout_.packs_of(group, space, member);
   PassReport pass;
   if (passes_end_steps()) {
     pass = kernels_.step.end[static_cast<int>(passes_.end)](parameters_, packs);
   } else if (i.scheme == Scheme::pushforward_newmark) {
-    solve_newmark(parameters_, layout_, forces_, kernels_, group, space, hand, report, clock);
+    solve_newmark(parameters_, layout_, forces_, kernels_, group, space, member, report, clock);
     pass = kernels_.end_kick(parameters_, packs);
   } else {
-    hand.alone([&] { solve_dense(system_, layout_, group, space, report); });
+    member.on_one([&] { solve_dense(system_, layout_, group, space, report); });
     pass = kernels_.end_kick(parameters_, packs);
   }
   report.indefinite_hessians += pass.indefinite;
@@ -291,9 +291,9 @@ struct CpuEngine::DoubleSteps {
   CpuEngine& engine;
   Group& group;
   WorkSpace& space;
-  Hand& hand;
-  Tally& tally;
-  MoleculePacks packs = engine.layout_.packs_of(group, space, hand);
+  TeamMember& member;
+  ThreadTotals& totals;
+  MoleculePacks packs = engine.layout_.packs_of(group, space, member);
   AlignedVector<double>&next_x = space.next_x, &next_v = space.next_v;
   const StepParameters& numbers = engine.parameters_;
   const StepKernels<double, MoleculePacks>& kernels = engine.kernels_.step;
@@ -312,9 +312,9 @@ struct CpuEngine::DoubleSteps {
     packs.x = group.x.data();
     packs.v = group.v.data();
   }
-  void forces() { engine.forces_.compute(group.x.data(), group, space, hand); }
+  void forces() { engine.forces_.compute(group.x.data(), group, space, member); }
   PassReport finish(EngineReport& report, StageClock& clock) {
-    return engine.finish_step(group, space, hand, report, clock);
+    return engine.finish_step(group, space, member, report, clock);
   }
 };
 
@@ -323,9 +323,9 @@ struct CpuEngine::SingleSteps {
   CpuEngine& engine;
   Group& group;
   WorkSpace& space;
-  Hand& hand;
-  Tally& tally;
-  SinglePacks packs = engine.layout_.single_packs_of(group, space, hand);
+  TeamMember& member;
+  ThreadTotals& totals;
+  SinglePacks packs = engine.layout_.single_packs_of(group, space, member);
   AlignedVector<std::uint32_t>& next_x = space.single.next_x;
   AlignedVector<float>& next_v = space.single.next_v;
   const StepNumbers<float>& numbers = engine.single_parameters_;
@@ -351,7 +351,7 @@ struct CpuEngine::SingleSteps {
     const int lanes = engine.layout_.wide_slots();
     copy_packs(packs, kFixedComponents * lanes, space.single.x, space.single.kept_x);
     copy_packs(packs, 9 * lanes, space.single.v, space.single.kept_v);
-    engine.keep_heat(engine.layout_.packs_of(group, space, hand), group);
+    engine.keep_heat(engine.layout_.packs_of(group, space, member), group);
     kept = true;
   }
   void take_next() {
@@ -360,7 +360,7 @@ struct CpuEngine::SingleSteps {
     packs.x = space.single.x.data();
     packs.v = space.single.v.data();
   }
-  void forces() { engine.forces_.compute(packs, space, hand); }
+  void forces() { engine.forces_.compute(packs, space, member); }
   PassReport finish(EngineReport& report, StageClock& clock) {
     const PassReport pass = kernels.end[static_cast<int>(engine.passes_.end)](numbers, packs);
     report.indefinite_hessians += pass.indefinite;
@@ -371,17 +371,17 @@ struct CpuEngine::SingleSteps {
 
 template <class Op>
 void CpuEngine::for_each_group(const Op& op) {
-  const auto at = [&](std::size_t g, WorkSpace& space, Hand& hand, Tally& tally) {
+  const auto at = [&](std::size_t g, WorkSpace& space, TeamMember& member, ThreadTotals& totals) {
     if (layout_.is_single()) {
-      SingleSteps steps{*this, groups_[g], space, hand, tally};
+      SingleSteps steps{*this, groups_[g], space, member, totals};
       op(steps, g);
     } else {
-      DoubleSteps steps{*this, groups_[g], space, hand, tally};
+      DoubleSteps steps{*this, groups_[g], space, member, totals};
       op(steps, g);
     }
   };
-  const int hands = crew_size();
-  if (hands == 1) {
+  const int members = team_size();
+  if (members == 1) {
     for_each_index(
         static_cast<std::int64_t>(groups_.size()), threads_,
         [](int rank) { return static_cast<std::size_t>(rank); },
@@ -389,23 +389,24 @@ void CpuEngine::for_each_group(const Op& op) {
           const FlushDenormals flush;
           const auto g = static_cast<std::size_t>(i);
           layout_.prepare_to_step(groups_[g], spaces_[rank]);
-          prepare_to_count(tallies_[rank]);
-          Hand hand;
-          at(g, spaces_[rank], hand, tallies_[rank]);
+          prepare_to_count(totals_[rank]);
+          TeamMember member;
+          at(g, spaces_[rank], member, totals_[rank]);
         });
     return;
   }
   layout_.prepare_to_step(groups_[0], spaces_[0]);
-  std::for_each_n(tallies_.begin(), hands, [this](Tally& tally) { prepare_to_count(tally); });
-  Crew crew(hands > processors());
-  Caught caught;
-  run_team(hands, [&](int rank, int team) {
+  std::for_each_n(totals_.begin(), members,
+                  [this](ThreadTotals& totals) { prepare_to_count(totals); });
+  ThreadTeam team(members > processors());
+  FirstException caught;
+  run_team(members, [&](int rank, int size) {
     caught.call([&] {
       const FlushDenormals flush;
-      Hand hand(crew, rank, team);
+      TeamMember member(team, rank, size);
       for (std::size_t g = 0; g < groups_.size(); ++g) {
-        at(g, spaces_[0], hand, tallies_[static_cast<std::size_t>(rank)]);
-        hand.meet();
+        at(g, spaces_[0], member, totals_[static_cast<std::size_t>(rank)]);
+        member.barrier();
       }
     });
   });
@@ -420,14 +421,14 @@ void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
   steps.load();
   steps.store();
   AlignedVector<double> v;
-  steps.hand.alone([&] { v = group.v; });
+  steps.member.on_one([&] { v = group.v; });
   steps.forces();
   // The end of a step sets the accelerations; the velocities are put back afterwards.
   EngineReport ignored;
   StageClock clock(false);
   steps.finish(ignored, clock);
   steps.store();
-  steps.hand.alone([&] {
+  steps.member.on_one([&] {
     group.v.swap(v);
     // Overlapping atoms: an infinite acceleration, or none that could be found (v is marked then).
     // Finite ones, however large, are left to the first step.
@@ -445,7 +446,7 @@ void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
 /// @return whether it did; if not, the state is as before, but for v_thermal, which the next step
 /// sets
 template <class Steps>
-bool CpuEngine::goes_on(Steps& steps, std::int64_t step) {
+bool CpuEngine::try_fused_step(Steps& steps, std::int64_t step) {
   const auto pass =
       steps.kernels.between_forces[static_cast<int>(system_.thermostat.kind)]
                                   [static_cast<int>(passes_.move)][static_cast<int>(passes_.end)];
@@ -456,14 +457,14 @@ bool CpuEngine::goes_on(Steps& steps, std::int64_t step) {
   const PassReport done = pass(steps.numbers, steps.packs, next, step);
   if (done.bad_pack >= 0) return false;
   steps.take_next();
-  steps.tally.report.constraint_iterations += done.iterations;
+  steps.totals.report.constraint_iterations += done.iterations;
   return true;
 }
 
 template <class Steps>
 void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps) {
   Group& group = groups_[g];
-  std::int64_t going = group.going_replicas(), replica_steps = 0;
+  std::int64_t going = group.running_replicas(), replica_steps = 0;
   if (going == 0) return;
   const auto& kernels = steps.kernels;
   const auto& noise = kernels.noise[tallies_heat_];
@@ -472,7 +473,7 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
   const int move = static_cast<int>(passes_.move);
   const Thermostat thermostat = system_.thermostat.kind;
   const bool baoab = thermostat == Thermostat::baoab;
-  EngineReport& report = steps.tally.report;
+  EngineReport& report = steps.totals.report;
 
   // Steps at which states are kept, times are taken or pairs are counted are apart from the others.
   static_assert(kKeptSteps % kTimedSteps == 0);
@@ -495,17 +496,17 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
     steps.forces();
     clock.add_to(report.pair_seconds);
     has_begun = step + 1 < step_ + n_steps && !is_apart(step) && !is_apart(step + 1) &&
-                !counts_are_due(step + 1) && goes_on(steps, step);
+                !counts_are_due(step + 1) && try_fused_step(steps, step);
     if (has_begun) continue;
     const PassReport pass = steps.finish(report, clock);
     // Before the noise, so that each replica is judged by the same velocities in any batch.
-    if (steps.hand.any(pass.bad_pack >= 0)) {
+    if (steps.member.any(pass.bad_pack >= 0)) {
       steps.store();
-      steps.hand.alone([&] {
+      steps.member.on_one([&] {
         stopped_.stop_bad(group, g, step + 1, [&](std::size_t at) { return group.v[at]; });
       });
       steps.load();
-      going = group.going_replicas();
+      going = group.running_replicas();
       if (going == 0) break;
     }
     if (thermostat == Thermostat::gla) {
@@ -514,17 +515,18 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
     }
     if (counts_are_due(step + 1)) {
       steps.store();
-      count_group(group, steps.space, steps.hand, steps.tally);
+      count_group(group, steps.space, steps.member, steps.totals);
       clock.add_to(report.rest_seconds);
     }
   }
   steps.store();
-  if (steps.hand.rank() == 0) report.molecule_steps += replica_steps * n_;
+  if (steps.member.rank() == 0) report.molecule_steps += replica_steps * n_;
 }
 
-void CpuEngine::count_group(Group& group, WorkSpace& space, Hand& hand, Tally& tally) const {
-  kernels_.report_positions(parameters_, layout_.packs_of(group, space, hand), space.q.data());
-  hand.meet();
+void CpuEngine::count_group(Group& group, WorkSpace& space, TeamMember& member,
+                            ThreadTotals& totals) const {
+  kernels_.report_positions(parameters_, layout_.packs_of(group, space, member), space.q.data());
+  member.barrier();
   const int lanes = kernels_.lanes;
   std::array<std::uint64_t*, kPadding> histograms{};
   for (int first = 0; first < group.replicas; first += lanes) {
@@ -535,10 +537,10 @@ void CpuEngine::count_group(Group& group, WorkSpace& space, Hand& hand, Tally& t
       const std::size_t count_group = static_cast<std::size_t>(
           replica_ids_[static_cast<std::size_t>(group.first_replica + r)] % counting_.groups);
       histograms[static_cast<std::size_t>(l)] =
-          tally.counts.data() + count_group * counts_of_group();
-      if (hand.rank() == 0) ++tally.samples[count_group];
+          totals.counts.data() + count_group * counts_of_group();
+      if (member.rank() == 0) ++totals.samples[count_group];
     }
-    hand.share((n_ + kCountGrain - 1) / kCountGrain, [&](int k) {
+    member.for_each_task((n_ + kCountGrain - 1) / kCountGrain, [&](int k) {
       kernels_.count_pairs({space.q.data() + static_cast<std::size_t>(first / lanes * n_) * 9 *
                                                  static_cast<std::size_t>(lanes),
                             group.lanes_are_replicas,
@@ -623,7 +625,7 @@ void CpuEngine::fill_pair_counts(Frame& frame) const {
   const std::size_t bins = static_cast<std::size_t>(counting_.bins);
   frame.pair_counts.assign(rows * bins, 0);
   frame.pair_samples.assign(groups, 0);
-  for (const Tally& s : tallies_) {
+  for (const ThreadTotals& s : totals_) {
     if (s.counts.empty()) continue;
     for (std::size_t row = 0; row < rows; ++row) {
       for (std::size_t b = 0; b < bins; ++b) {

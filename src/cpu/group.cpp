@@ -15,8 +15,8 @@ void fill(const GroupLayout& layout, const State& start, const ThermostatSpec& t
           Group& group) {
   const int n = layout.molecules();
   group.stopped.assign(static_cast<std::size_t>(group.replicas), 0);
-  group.going.assign(static_cast<std::size_t>(group.slots), 0.0);
-  std::fill_n(group.going.begin(), group.replicas, 1.0);
+  group.running.assign(static_cast<std::size_t>(group.slots), 0.0);
+  std::fill_n(group.running.begin(), group.replicas, 1.0);
   group.x.assign(layout.pack_doubles(group), 0.0);
   group.v.assign(layout.pack_doubles(group), 0.0);
   group.a.assign(layout.pack_doubles(group), 0.0);
@@ -68,12 +68,12 @@ GroupLayout::GroupLayout(const System& system, int lanes)
       mass_o_Da_(system.model.mass_o_Da),
       mass_h_Da_(system.model.mass_h_Da) {}
 
-PackRange GroupLayout::part_of(const Hand& hand, int packs, int lanes) const {
-  if (hand.size() == 1) return {0, packs};
+PackRange GroupLayout::part_of(const TeamMember& member, int packs, int lanes) const {
+  if (member.size() == 1) return {0, packs};
   const auto begin = [&](int rank) {
-    return std::min(packs, wide_packs() * rank / hand.size() * (wide_slots() / lanes));
+    return std::min(packs, wide_packs() * rank / member.size() * (wide_slots() / lanes));
   };
-  return {begin(hand.rank()), begin(hand.rank() + 1)};
+  return {begin(member.rank()), begin(member.rank() + 1)};
 }
 
 PackLanes GroupLayout::lanes_of(Group& group, PackRange packs) const {
@@ -83,14 +83,15 @@ PackLanes GroupLayout::lanes_of(Group& group, PackRange packs) const {
           n_,
           group.ids.data(),
           group.kick_scale.data(),
-          group.going.data(),
+          group.running.data(),
           group.heat.data(),
           mass_o_Da_,
           mass_h_Da_};
 }
 
-MoleculePacks GroupLayout::packs_of(Group& group, WorkSpace& space, const Hand& hand) const {
-  return {lanes_of(group, part_of(hand, packs_in(group, lanes_), lanes_)),
+MoleculePacks GroupLayout::packs_of(Group& group, WorkSpace& space,
+                                    const TeamMember& member) const {
+  return {lanes_of(group, part_of(member, packs_in(group, lanes_), lanes_)),
           group.x.data(),
           group.v.data(),
           group.a.data(),
@@ -98,10 +99,11 @@ MoleculePacks GroupLayout::packs_of(Group& group, WorkSpace& space, const Hand& 
           group.v_thermal.data()};
 }
 
-SinglePacks GroupLayout::single_packs_of(Group& group, WorkSpace& space, const Hand& hand) const {
+SinglePacks GroupLayout::single_packs_of(Group& group, WorkSpace& space,
+                                         const TeamMember& member) const {
   SingleGroup& s = space.single;
   const int lanes = wide_slots();
-  return {lanes_of(group, part_of(hand, packs_in(group, lanes), lanes)),
+  return {lanes_of(group, part_of(member, packs_in(group, lanes), lanes)),
           s.x.data(),
           s.v.data(),
           s.a.data(),
@@ -164,8 +166,8 @@ std::vector<Group> make_groups(const GroupLayout& layout, const State& start,
                                const ThermostatSpec& thermostat, int threads) {
   std::vector<Group> groups;
   const int replicas = start.replicas();
-  const auto pays = [&](int some, int hands) {
-    return alone_pays(layout.molecules(), some, layout.wide_slots(), hands);
+  const auto pays = [&](int some, int members) {
+    return molecule_lanes_are_faster(layout.molecules(), some, layout.wide_slots(), members);
   };
   const bool all_alone = !layout.is_small() || pays(replicas, threads);
   const int slots = layout.is_small() ? layout.wide_slots() : 1;

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "aligned.hpp"
-#include "crew.hpp"
 #include "kernel_table.hpp"
 #include "layout.hpp"
 #include "tarn/state.hpp"
 #include "tarn/system.hpp"
+#include "thread_team.hpp"
 
 /// @file
 /// The memory of the CPU engine: replicas in groups, and where their numbers lie.
@@ -32,10 +32,10 @@ struct Group {
   AlignedVector<std::uint64_t> ids;       ///< [slot]
   AlignedVector<double> kick_scale;       ///< [slot] or [molecule]
   std::vector<char> stopped;              ///< [replica of the group]
-  AlignedVector<double> going;            ///< [slot], see PackLanes
+  AlignedVector<double> running;          ///< [slot], see PackLanes
 
   bool tallies_heat() const { return !heat.empty(); }
-  std::int64_t going_replicas() const { return std::count(stopped.begin(), stopped.end(), 0); }
+  std::int64_t running_replicas() const { return std::count(stopped.begin(), stopped.end(), 0); }
 };
 
 /// Single precision: the state of a group while it is being stepped, and its forces. Packs have
@@ -113,17 +113,17 @@ class GroupLayout {
     }
   }
 
-  /// Of all `packs` those that a hand takes. Whatever the lanes of the packs, they are the same
+  /// Of all `packs` those that a member takes. Whatever the lanes of the packs, they are the same
   /// molecules: whole packs of the pair type.
-  PackRange part_of(const Hand& hand, int packs, int lanes) const;
+  PackRange part_of(const TeamMember& member, int packs, int lanes) const;
   /// The same of all packs of the pair type, those that only fill up among them.
-  PackRange wide_part_of(const Hand& hand) const {
-    return part_of(hand, wide_packs(), wide_slots());
+  PackRange wide_part_of(const TeamMember& member) const {
+    return part_of(member, wide_packs(), wide_slots());
   }
-  /// The packs of a group that a hand takes.
-  MoleculePacks packs_of(Group& group, WorkSpace& space, const Hand& hand = {}) const;
+  /// The packs of a group that a member takes.
+  MoleculePacks packs_of(Group& group, WorkSpace& space, const TeamMember& member = {}) const;
   /// The same in single precision.
-  SinglePacks single_packs_of(Group& group, WorkSpace& space, const Hand& hand) const;
+  SinglePacks single_packs_of(Group& group, WorkSpace& space, const TeamMember& member) const;
 
   void prepare_to_report(WorkSpace& space) const;
   void prepare_to_step(const Group& group, WorkSpace& space) const;

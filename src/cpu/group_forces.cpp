@@ -6,11 +6,11 @@ namespace {
 /// Of rounded pair forces.
 template <class S, class Packs>
 void remove_net_force(const StepKernels<S, Packs>& kernels, const Packs& packs,
-                      const Masses<S>& masses, Hand& hand, AlignedVector<S>& totals,
+                      const Masses<S>& masses, TeamMember& member, AlignedVector<S>& totals,
                       AlignedVector<S>& f) {
-  if (hand.size() == 1) return kernels.remove_net_force(packs, masses, nullptr, f.data());
+  if (member.size() == 1) return kernels.remove_net_force(packs, masses, nullptr, f.data());
   kernels.total_forces(packs, f.data(), totals.data());
-  hand.meet();
+  member.barrier();
   kernels.remove_net_force(packs, masses, totals.data(), f.data());
 }
 
@@ -40,29 +40,30 @@ GroupForces::GroupForces(const System& system, const GroupLayout& layout,
   single_masses_ = rounded_to_float(parameters).masses;
 }
 
-void GroupForces::compute(double* x, Group& group, WorkSpace& space, Hand& hand) const {
-  MoleculePacks packs = layout_.packs_of(group, space, hand);
+void GroupForces::compute(double* x, Group& group, WorkSpace& space, TeamMember& member) const {
+  MoleculePacks packs = layout_.packs_of(group, space, member);
   packs.x = x;
-  pair_forces(packs, space, hand);
-  if (mixed_) remove_net_force(kernels_.step, packs, masses_, hand, space.totals, space.f);
+  pair_forces(packs, space, member);
+  if (mixed_) remove_net_force(kernels_.step, packs, masses_, member, space.totals, space.f);
   if (wall_.stiffness > 0.0) kernels_.step.confine(packs, masses_, wall_, space.f.data());
 }
 
-void GroupForces::pair_forces(const MoleculePacks& packs, WorkSpace& space, Hand& hand) const {
+void GroupForces::pair_forces(const MoleculePacks& packs, WorkSpace& space,
+                              TeamMember& member) const {
   double* f = space.f.data();
   if (packs.lanes_are_replicas) {
     pairs_.small({packs.x, space.sites.data(), space.work.data(), f, layout_.molecules()}, pair_);
     return;
   }
   const LargePairs args = large_pairs_of(packs.x, space.sites.data());
-  const PackRange own = layout_.wide_part_of(hand);
+  const PackRange own = layout_.wide_part_of(member);
   pairs_.sites(args, pair_, own.first, own.last);
   if (layout_.is_small()) {
     pairs_.narrow({space.sites.data(), space.work.data(), f, layout_.molecules(),
                    layout_.narrow_row_length()},
                   pair_);
   } else {
-    large_pair_forces(args, space, hand);
+    large_pair_forces(args, space, member);
   }
 }
 
@@ -72,11 +73,12 @@ LargePairs GroupForces::large_pairs_of(const double* x, void* sites) const {
 }
 
 /// From the sites of its own part to the forces on the atoms of that part.
-void GroupForces::large_pair_forces(const LargePairs& args, WorkSpace& space, Hand& hand) const {
+void GroupForces::large_pair_forces(const LargePairs& args, WorkSpace& space,
+                                    TeamMember& member) const {
   LargePairs all = args;
   all.block_f = space.block_f.data();
-  hand.meet();
-  hand.share(block_tasks(args.molecules, args.blocks), [&](int k) {
+  member.barrier();
+  member.for_each_task(block_tasks(args.molecules, args.blocks), [&](int k) {
     const BlockTask task = block_task(k, args.molecules, args.blocks);
     LargePairs a = all;
     a.row_block = task.row;
@@ -84,11 +86,11 @@ void GroupForces::large_pair_forces(const LargePairs& args, WorkSpace& space, Ha
     a.last_partner = task.last_partner;
     pairs_.large(a, pair_);
   });
-  const PackRange own = layout_.wide_part_of(hand);
+  const PackRange own = layout_.wide_part_of(member);
   pairs_.sum(all, pair_.m_weight, own.first, own.last, space.f.data());
 }
 
-void GroupForces::compute(const SinglePacks& packs, WorkSpace& space, Hand& hand) const {
+void GroupForces::compute(const SinglePacks& packs, WorkSpace& space, TeamMember& member) const {
   SingleGroup& s = space.single;
   const SinglePairs pairs{
       packs.x,    s.sites.data(),      s.work.data(),    layout_.narrow_row_length(),
@@ -100,11 +102,11 @@ void GroupForces::compute(const SinglePacks& packs, WorkSpace& space, Hand& hand
     if (layout_.is_small()) {
       pairs_.single_narrow(pairs, single_pair_);
     } else {
-      large_pair_forces(large_pairs_of(nullptr, s.sites.data()), space, hand);
+      large_pair_forces(large_pairs_of(nullptr, s.sites.data()), space, member);
       kernels_.single.round_forces(space.f.data(), packs.first_pack, packs.last_pack, s.f.data());
     }
   }
-  remove_net_force(kernels_.single_step, packs, single_masses_, hand, s.totals, s.f);
+  remove_net_force(kernels_.single_step, packs, single_masses_, member, s.totals, s.f);
   if (wall_.stiffness > 0.0) {
     const Confinement<float> wall{static_cast<float>(wall_.radius),
                                   static_cast<float>(wall_.stiffness)};

@@ -15,9 +15,9 @@ class GroupForces {
   GroupForces(const System& system, const GroupLayout& layout, const KernelTable& kernels);
 
   /// At positions x, laid out as those of the group: space.f.
-  void compute(double* x, Group& group, WorkSpace& space, Hand& hand) const;
+  void compute(double* x, Group& group, WorkSpace& space, TeamMember& member) const;
   /// In single precision: space.single.f.
-  void compute(const SinglePacks& packs, WorkSpace& space, Hand& hand) const;
+  void compute(const SinglePacks& packs, WorkSpace& space, TeamMember& member) const;
 
  private:
   /// Those of the system's model and precision.
@@ -37,9 +37,9 @@ class GroupForces {
     Kernel<decltype(SingleKernels::build_sites)> single_sites;
   };
 
-  void pair_forces(const MoleculePacks& packs, WorkSpace& space, Hand& hand) const;
+  void pair_forces(const MoleculePacks& packs, WorkSpace& space, TeamMember& member) const;
   LargePairs large_pairs_of(const double* x, void* sites) const;
-  void large_pair_forces(const LargePairs& args, WorkSpace& space, Hand& hand) const;
+  void large_pair_forces(const LargePairs& args, WorkSpace& space, TeamMember& member) const;
 
   const GroupLayout& layout_;
   const KernelTable& kernels_;

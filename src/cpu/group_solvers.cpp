@@ -33,13 +33,13 @@ void solve_dense(const System& system, const GroupLayout& layout, Group& group,
 
 void solve_newmark(const StepParameters& parameters, const GroupLayout& layout,
                    const GroupForces& forces, const KernelTable& kernels, Group& group,
-                   WorkSpace& space, Hand& hand, EngineReport& report, StageClock& clock) {
+                   WorkSpace& space, TeamMember& member, EngineReport& report, StageClock& clock) {
   const int n = layout.molecules();
   const MoleculePacks packs = layout.packs_of(group, space),
-                      own = layout.packs_of(group, space, hand);
+                      own = layout.packs_of(group, space, member);
   const std::size_t lanes = static_cast<std::size_t>(std::max(group.slots, layout.lanes()));
   AlignedVector<double>& active = space.active;
-  hand.alone([&] {
+  member.on_one([&] {
     active.assign(lanes, 1.0);
     space.change2.resize(lanes);
     space.size2.resize(lanes);
@@ -50,10 +50,10 @@ void solve_newmark(const StepParameters& parameters, const GroupLayout& layout,
     clock.add_to(report.bond_seconds);
     if (correction > 1) {
       kernels.report_positions(parameters, own, space.q.data());
-      forces.compute(space.q.data(), group, space, hand);
+      forces.compute(space.q.data(), group, space, member);
       clock.add_to(report.pair_seconds);
     }
-    hand.alone([&] {
+    member.on_one([&] {
       for (int r = 0; r < group.replicas; ++r) {
         const auto slot = static_cast<std::size_t>(r);
         if (active[slot] > 0.0 && !group.stopped[slot]) report.constraint_iterations += n;
@@ -69,7 +69,7 @@ void solve_newmark(const StepParameters& parameters, const GroupLayout& layout,
     if (correction == kMostCorrections) break;
   }
   // What could not be solved is a blow-up.
-  hand.alone([&] {
+  member.on_one([&] {
     for (int r = 0; r < group.slots; ++r) {
       if (active[static_cast<std::size_t>(r)] == 0.0) continue;
       for (int m = 0; m < n; ++m) group.a[layout.index(group, r, m, 0)] = std::nan("");

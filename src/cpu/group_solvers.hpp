@@ -19,6 +19,6 @@ void solve_dense(const System& system, const GroupLayout& layout, Group& group,
 /// solved is left alone from then on.
 void solve_newmark(const StepParameters& parameters, const GroupLayout& layout,
                    const GroupForces& forces, const KernelTable& kernels, Group& group,
-                   WorkSpace& space, Hand& hand, EngineReport& report, StageClock& clock);
+                   WorkSpace& space, TeamMember& member, EngineReport& report, StageClock& clock);
 
 }  // namespace tarn::cpu

@@ -25,7 +25,7 @@ struct PackLanes {
   /// See ou_step: [sub-block][lane] (small), or [molecule] (large), 0 where there is none.
   const double* kick_scale;
   /// Small: [sub-block][lane], 1 where a replica goes on, 0 where it was stopped or there is none.
-  const double* going;
+  const double* running;
   /// Where heat is tallied, a number a molecule as the packs of doubles lie, [pack][lane]. Masses
   /// are those of its kinetic energy, in doubles whatever the precision.
   double* heat;
@@ -108,7 +108,7 @@ struct LargePairs {
 
 /// Whether a block of rows meets all later blocks at once: more rows then share what it takes to
 /// begin and to end, but threads have fewer and unequal shares. A function of N only.
-constexpr bool meets_all_later(int molecules) { return molecules <= 256; }
+constexpr bool pairs_with_all_later_blocks(int molecules) { return molecules <= 256; }
 
 /// Distances between different molecules to be counted, of positions laid out as MoleculePacks.
 struct PairCounting {

@@ -43,7 +43,8 @@ TARN_HD PackRange packs_of_block(int block, const LargePairs& args, int lanes) {
 /// later ones at once; none where there is no molecule.
 TARN_HD int blocks_that_meet(int pack, const LargePairs& args, int lanes) {
   if (pack * lanes >= args.molecules) return 0;
-  const bool some = pack < args.molecules / lanes && cpu::meets_all_later(args.molecules);
+  const bool some =
+      pack < args.molecules / lanes && cpu::pairs_with_all_later_blocks(args.molecules);
   return some ? pack / full_packs_in_block(args, lanes) + 1 : args.blocks;
 }
 /// Where what a block exerts on a pack lies in LargePairs::block_f.

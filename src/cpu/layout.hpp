@@ -22,7 +22,7 @@ constexpr bool is_small_cluster(int molecules) { return molecules <= kSmallClust
 /// Whether replicas of a small cluster run faster each alone, with a molecule in each lane, than
 /// together: packs of one alone take a third as long again, which was measured.
 /// @param lanes of the pair type
-constexpr bool alone_pays(int molecules, int replicas, int lanes, int threads) {
+constexpr bool molecule_lanes_are_faster(int molecules, int replicas, int lanes, int threads) {
   const auto parts = [](std::int64_t n, int size) { return (n + size - 1) / size; };
   const std::int64_t alone = parts(molecules, lanes) * parts(replicas, threads);
   const std::int64_t together = molecules * parts(parts(replicas, lanes), threads);
@@ -42,9 +42,9 @@ constexpr int narrow_row_length(int molecules, int lanes) {
 /// @param lanes molecules in a pack of the pair type
 constexpr int pair_blocks(int molecules, int lanes) {
   const auto parts = [](int n, int size) { return (n + size - 1) / size; };
-  const int wanted = meets_all_later(molecules) ? parts(molecules, 32)
-                     : molecules <= 2048        ? parts(molecules, 128)
-                                                : 16;
+  const int wanted = pairs_with_all_later_blocks(molecules) ? parts(molecules, 32)
+                     : molecules <= 2048                    ? parts(molecules, 128)
+                                                            : 16;
   const int full = molecules / lanes;
   return parts(full, parts(full, wanted));
 }
@@ -53,10 +53,10 @@ struct BlockTask {
   int row, first_partner, last_partner;
 };
 constexpr int block_tasks(int molecules, int blocks) {
-  return meets_all_later(molecules) ? blocks : blocks * (blocks + 1) / 2;
+  return pairs_with_all_later_blocks(molecules) ? blocks : blocks * (blocks + 1) / 2;
 }
 constexpr BlockTask block_task(int number, int molecules, int blocks) {
-  if (meets_all_later(molecules)) return {number, number, blocks};
+  if (pairs_with_all_later_blocks(molecules)) return {number, number, blocks};
   for (int row = 0; row < blocks; ++row) {
     const int partners = blocks - 1 - row;
     if (number < partners) return {row, row + 1 + number, row + 2 + number};
@@ -66,8 +66,8 @@ constexpr BlockTask block_task(int number, int molecules, int blocks) {
 }
 /// Threads that it pays to give these tasks to. Where a block meets all later ones, the first takes
 /// (2 blocks - 1) / blocks^2 of all time, and a thread for each block gains nothing.
-constexpr int block_hands(int molecules, int blocks) {
-  if (!meets_all_later(molecules)) return block_tasks(molecules, blocks);
+constexpr int useful_threads(int molecules, int blocks) {
+  if (!pairs_with_all_later_blocks(molecules)) return block_tasks(molecules, blocks);
   return blocks <= 3 ? 2 : blocks - 1;
 }
 /// Numbers of LargePairs::block_f.

@@ -114,19 +114,19 @@ template <class Packs, class P>
 TARN_HD void count_iterations(const Packs& packs, int p, const P& iterations, PassReport& report) {
   using T = scalar_t<P>;
   const P real = packs.lanes_are_replicas
-                     ? iterations * lanes_of(packs.going, packs, p)
+                     ? iterations * lanes_of(packs.running, packs, p)
                      : select(lane_numbers<T>() < P(static_cast<T>(packs.molecules - p * P::lanes)),
                               iterations, P(T(0)));
   report.iterations += static_cast<std::int64_t>(sum_lanes(real));
 }
 template <Move kMove, class Packs, class M>
-TARN_HD void take_note(const Packs& packs, int p, const StepNote<number_t<M>>& note, M& s,
-                       PassReport& report) {
+TARN_HD void record_status(const Packs& packs, int p, const StepStatus<number_t<M>>& status, M& s,
+                           PassReport& report) {
   if constexpr (kMove == Move::newton || kMove == Move::sweeps) {
-    mark_bad(note.good, s);
-    count_iterations(packs, p, note.iterations, report);
+    mark_bad(status.good, s);
+    count_iterations(packs, p, status.iterations, report);
   } else if constexpr (kMove == Move::newmark_full) {
-    flag_indefinite(note.good, s, report);
+    flag_indefinite(status.good, s, report);
   }
 }
 
@@ -135,17 +135,17 @@ TARN_HD void take_note(const Packs& packs, int p, const StepNote<number_t<M>>& n
 template <Move kMove, class S, class Packs>
 TARN_HD void begin_at(const StepNumbers<S>& q, const Packs& packs, int p, State<Packs>& s,
                       PassReport& report) {
-  take_note<kMove>(packs, p, begin_step(q, kMove, s), s, report);
+  record_status<kMove>(packs, p, begin_step(q, kMove, s), s, report);
 }
 template <class Packs>
 TARN_HD auto load_forces(const Packs& packs, int p) {
   return load_triple(packs.f + nine_at<Number<Packs>>(p));
 }
-/// @param ahead solve_ahead()
-template <End kEnd, class S, class Packs, class Ahead>
-TARN_HD void end_at(const StepNumbers<S>& q, const Packs& packs, int p, const Ahead& ahead,
+/// @param presolved presolve()
+template <End kEnd, class S, class Packs, class Presolved>
+TARN_HD void end_at(const StepNumbers<S>& q, const Packs& packs, int p, const Presolved& presolved,
                     State<Packs>& s, PassReport& report) {
-  const auto good = end_step<kEnd>(q, load_forces(packs, p), ahead, s);
+  const auto good = end_step<kEnd>(q, load_forces(packs, p), presolved, s);
   if constexpr (kEnd == End::full) flag_indefinite(good, s, report);
   check(p, s, report);
 }
@@ -203,7 +203,7 @@ PassReport end_pass(const StepNumbers<S>& numbers, const Packs& packs) {
   const StepNumbers<S> q = numbers;
   PassReport report;
   for_each_pack<kChangesVA>(packs, [&](int p, State<Packs>& s) {
-    end_at<kEnd>(q, packs, p, solve_ahead<kEnd>(q, load_forces(packs, p), s), s, report);
+    end_at<kEnd>(q, packs, p, presolve<kEnd>(q, load_forces(packs, p), s), s, report);
   });
   return report;
 }
@@ -253,18 +253,18 @@ TARN_HD Triple<D> normals_of_pack(const MoleculePacks&, const Triple<F>& togethe
 TARN_HD Triple<F> normals_of_pack(const SinglePacks&, const Triple<F>& together, int) {
   return together;
 }
-/// Calls op(pack number, noise, ahead(pack number)) for each pack; noise() is a Triple. It is made
-/// for two packs of doubles at a time, after what is found ahead for both, and stays in memory as
-/// floats until it is asked for.
+/// Calls op(pack number, noise, presolve_at(pack number)) for each pack; noise() is a Triple. It is
+/// made for two packs of doubles at a time, after what is found by presolve_at for both, and stays
+/// in memory as floats until it is asked for.
 /// @tparam kNoise whether there is any; if not, op gets nullptr in its place
-template <bool kNoise = true, class Packs, class Ahead, class Op>
+template <bool kNoise = true, class Packs, class Presolved, class Op>
 TARN_HD void for_each_noise(const PhiloxKeys& seed, const Packs& packs, std::int64_t step,
-                            const Ahead& ahead, const Op& op) {
+                            const Presolved& presolve_at, const Op& op) {
   constexpr int most = F::lanes / Number<Packs>::lanes;  // one or two
   for (int first = packs.first_pack; first < packs.last_pack; first += most) {
     const int last = most == 1 || first + most > packs.last_pack ? first : first + most - 1;
-    decltype(ahead(first)) found[most];
-    for (int p = first; p <= last; ++p) found[p - first] = ahead(p);
+    decltype(presolve_at(first)) found[most];
+    for (int p = first; p <= last; ++p) found[p - first] = presolve_at(p);
     if constexpr (kNoise) {
       const Triple<F> normals = normals_of(seed, packs, first, last, step);
       for (int p = first; p <= last; ++p) {
@@ -276,7 +276,7 @@ TARN_HD void for_each_noise(const PhiloxKeys& seed, const Packs& packs, std::int
     }
   }
 }
-TARN_HD NothingAhead nothing_ahead(int) { return {}; }
+TARN_HD NoPresolve no_presolve(int) { return {}; }
 /// Adds the heat of a pack of doubles to the molecules' own.
 TARN_HD void add_heat_of(const PackLanes& packs, std::ptrdiff_t p, const Triple<D>& before,
                          const Triple<D>& after) {
@@ -300,34 +300,35 @@ TARN_HD void add_heat(const SinglePacks& packs, int p, const Triple<F>& before,
 }
 /// What looks at O in a pass: nobody, or who tallies the heat of pack p.
 template <bool kHeat, class Packs>
-TARN_HD auto looker(const Packs& packs, int p) {
+TARN_HD auto heat_tally(const Packs& packs, int p) {
   if constexpr (kHeat) {
     using V = Triple<Number<Packs>>;
     return [&packs, p](const V& before, const V& after) { add_heat(packs, p, before, after); };
   } else {
-    return NobodyLooks{};
+    return NoTally{};
   }
 }
 
 template <Move kMove, bool kHeat, class S, class Packs>
 TARN_HD void thermostat_at(const StepNumbers<S>& q, const Packs& packs, int p,
                            const Triple<Number<Packs>>& xi, State<Packs>& s) {
-  thermostat_step(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s, looker<kHeat>(packs, p));
+  thermostat_step(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s,
+                  heat_tally<kHeat>(packs, p));
 }
 template <Move kMove, bool kHeat, class S, class Packs>
 TARN_HD void begin_baoab_at(const StepNumbers<S>& q, const Packs& packs, int p,
                             const Triple<Number<Packs>>& xi, State<Packs>& s, PassReport& report) {
   Triple<Number<Packs>> v;
-  const auto note = begin_baoab(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s, v,
-                                looker<kHeat>(packs, p));
+  const auto status = begin_baoab(q, kMove, xi, lanes_of(packs.kick_scale, packs, p), s, v,
+                                  heat_tally<kHeat>(packs, p));
   store_triple(v, packs.v_thermal + nine_at<Number<Packs>>(p));
-  take_note<kMove>(packs, p, note, s, report);
+  record_status<kMove>(packs, p, status, s, report);
 }
 
 template <Move kMove, bool kHeat, class S, class Packs>
 void thermostat_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
   const StepNumbers<S> q = numbers;
-  for_each_noise(q.seed, packs, step, nothing_ahead, [&](int p, const auto& noise, NothingAhead) {
+  for_each_noise(q.seed, packs, step, no_presolve, [&](int p, const auto& noise, NoPresolve) {
     at_pack<kChangesV>(packs, p, [&](int, State<Packs>& s) {
       thermostat_at<kMove, kHeat>(q, packs, p, noise(), s);
     });
@@ -337,7 +338,7 @@ template <Move kMove, bool kHeat, class S, class Packs>
 PassReport baoab_pass(const StepNumbers<S>& numbers, const Packs& packs, std::int64_t step) {
   const StepNumbers<S> q = numbers;
   PassReport report;
-  for_each_noise(q.seed, packs, step, nothing_ahead, [&](int p, const auto& noise, NothingAhead) {
+  for_each_noise(q.seed, packs, step, no_presolve, [&](int p, const auto& noise, NoPresolve) {
     at_pack<kChangesXV>(packs, p, [&](int, State<Packs>& s) {
       begin_baoab_at<kMove, kHeat>(q, packs, p, noise(), s, report);
     });
@@ -347,14 +348,14 @@ PassReport baoab_pass(const StepNumbers<S>& numbers, const Packs& packs, std::in
 
 /// The passes from the forces of a step to those of the next one as a single one, so that a state
 /// is loaded and stored once. Accelerations are not stored. Solves, which are long chains of
-/// operations, are ahead of the noise and of each other's ends.
+/// operations, are before the noise and of each other's ends.
 template <Thermostat kThermostat, Move kMove, End kEnd, class S, class Packs>
 PassReport between_forces(const StepNumbers<S>& numbers, const Packs& packs, const Packs& next,
                           std::int64_t step) {
   const StepNumbers<S> q = numbers;
   PassReport report;
-  const auto ahead = [&](int p) TARN_INLINE_LAMBDA {
-    return solve_ahead<kEnd>(q, load_forces(packs, p), load_state(packs, p));
+  const auto presolve_at = [&](int p) TARN_INLINE_LAMBDA {
+    return presolve<kEnd>(q, load_forces(packs, p), load_state(packs, p));
   };
   const auto at = [&](int p, const auto& noise, const auto& found) TARN_INLINE_LAMBDA {
     State<Packs> s = load_state(packs, p);
@@ -374,7 +375,7 @@ PassReport between_forces(const StepNumbers<S>& numbers, const Packs& packs, con
     store_triple(s.v, next.v + nine_at<Number<Packs>>(p));
   };
   const std::int64_t of_noise = kThermostat == Thermostat::baoab ? step + 1 : step;
-  for_each_noise<kThermostat != Thermostat::none>(q.seed, packs, of_noise, ahead, at);
+  for_each_noise<kThermostat != Thermostat::none>(q.seed, packs, of_noise, presolve_at, at);
   return report;
 }
 
@@ -409,8 +410,8 @@ TARN_HD bool takes(const PackLanes& packs, int p) {
 
 /// Takes a net force off the molecules of a cluster, by mass.
 template <class P, class S = scalar_t<P>>
-TARN_HD void take_off(const Vec3<P>& net_force, const PackLanes& packs, int first, int count,
-                      const Masses<S>& m, S* f) {
+TARN_HD void subtract_net_force(const Vec3<P>& net_force, const PackLanes& packs, int first,
+                                int count, const Masses<S>& m, S* f) {
   const Vec3<P> net = P(S(1) / static_cast<S>(packs.molecules)) * net_force;
   const int begin = first > packs.first_pack ? first : packs.first_pack;
   const int end = first + count < packs.last_pack ? first + count : packs.last_pack;
@@ -422,8 +423,8 @@ TARN_HD void take_off(const Vec3<P>& net_force, const PackLanes& packs, int firs
 
 /// Adds forces push(p) on the oxygens of a cluster, and takes their sum off all molecules.
 template <class S, class Push>
-TARN_HD void push_back(const PackLanes& packs, int first, int count, const Masses<S>& m, S* f,
-                       const Push& push) {
+TARN_HD void add_wall_forces(const PackLanes& packs, int first, int count, const Masses<S>& m, S* f,
+                             const Push& push) {
   using P = Pack<S>;
   const Vec3<P> net = sum_over_cluster<P>(packs, first, count, [&](int p) {
     const Vec3<P> of_pack = push(p);
@@ -431,7 +432,7 @@ TARN_HD void push_back(const PackLanes& packs, int first, int count, const Masse
     if (takes(packs, p)) store_vec3(load_vec3(at) + of_pack, at);
     return of_pack;
   });
-  take_off(net, packs, first, count, m, f);
+  subtract_net_force(net, packs, first, count, m, f);
 }
 
 void confine(const MoleculePacks& packs, const Masses<double>& m, const Confinement<double>& wall,
@@ -442,8 +443,9 @@ void confine(const MoleculePacks& packs, const Masses<double>& m, const Confinem
         D(1.0 / cluster_mass) * sum_over_cluster<D>(packs, first, count, [&](int p) {
           return mass_moment(load_triple(packs.x + nine_at(p)), m);
         });
-    push_back(packs, first, count, m, f,
-              [&](int p) { return wall_force(load_vec3(packs.x + nine_at(p)) - centre, wall); });
+    add_wall_forces(packs, first, count, m, f, [&](int p) {
+      return wall_force(load_vec3(packs.x + nine_at(p)) - centre, wall);
+    });
   });
 }
 
@@ -468,7 +470,7 @@ void remove_net_force_of_cluster(const Packs& packs, const Masses<S>& m, const S
       return totals != nullptr ? load_vec3(totals + three_at<P>(p))
                                : total(load_triple(f + nine_at<P>(p)));
     });
-    take_off(net, packs, first, count, m, f);
+    subtract_net_force(net, packs, first, count, m, f);
   });
 }
 

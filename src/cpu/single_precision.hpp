@@ -158,8 +158,8 @@ void confine(const SinglePacks& packs, const Masses<float>& m, const Confinement
     const Vec3<F> centre = F(1.0f / cluster_mass) *
                            sum_over_cluster<F>(packs, first, count,
                                                [&](int p) { return mass_moment(position(p), m); });
-    push_back(packs, first, count, m, f,
-              [&](int p) { return wall_force(position(p).o - centre, wall); });
+    add_wall_forces(packs, first, count, m, f,
+                    [&](int p) { return wall_force(position(p).o - centre, wall); });
   });
 }
 

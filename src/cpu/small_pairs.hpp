@@ -3,8 +3,8 @@
 #include "pair_sites.hpp"
 
 /// @file
-/// Pair forces of small clusters: a lane is a replica or, where that is faster (cpu::alone_pays), a
-/// molecule.
+/// Pair forces of small clusters: a lane is a replica or, where that is faster
+/// (cpu::molecule_lanes_are_faster), a molecule.
 
 namespace tarn {
 inline namespace TARN_ARCH {

@@ -22,7 +22,7 @@ void StoppedReplicas::stop(Group& group, std::size_t g, int r, std::int64_t step
   // Lanes without a replica, and those of a replica that was stopped before.
   if (r >= group.replicas || group.stopped[static_cast<std::size_t>(r)]) return;
   group.stopped[static_cast<std::size_t>(r)] = 1;
-  group.going[static_cast<std::size_t>(r)] = 0.0;
+  group.running[static_cast<std::size_t>(r)] = 0.0;
   StoppedReplica stopped;
   stopped.replica_of_group = r;
   stopped.blow_up.replica = static_cast<std::int64_t>(group.ids[static_cast<std::size_t>(r)]);
@@ -37,7 +37,7 @@ void StoppedReplicas::stop(Group& group, std::size_t g, int r, std::int64_t step
     layout_.gather_heat(group, group.kept_heat, r, stopped.heat.data());
   }
   ForceField force_field(model_, n);
-  measure_.look_at_atoms(
+  measure_.record_extremes(
       x, stopped.x,
       [&](const std::vector<double>& at, std::vector<double>& f) {
         force_field.energy_and_forces(at, f);

@@ -43,7 +43,7 @@ std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_
   const std::vector<double>& temperatures_K = system.thermostat.temperatures_K;
   const auto n = static_cast<std::int64_t>(temperatures_K.size());
   std::vector<ExchangeAttempt> attempts;
-  PlacesOfReplicas<std::size_t> places;
+  ReplicaPlaces<std::size_t> places;
   places.reserve(frame.replica_ids.size());
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) places.add(frame.replica_ids[r], r);
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
@@ -84,7 +84,7 @@ std::vector<StateExchange> accepted_exchanges(const System& system,
 
 void exchange_states(State& state, std::span<const StateExchange> pairs) {
   const std::size_t size = state.coordinates();
-  PlacesOfReplicas<std::size_t> begins;
+  ReplicaPlaces<std::size_t> begins;
   begins.reserve(state.replica_ids.size());
   for (std::size_t r = 0; r < state.replica_ids.size(); ++r) {
     begins.add(state.replica_ids[r], r * size);

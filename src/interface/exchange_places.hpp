@@ -15,7 +15,7 @@ namespace tarn {
 
 /// Where replicas are, by their ids.
 template <class Place>
-class PlacesOfReplicas {
+class ReplicaPlaces {
  public:
   void reserve(std::size_t replicas) { places_.reserve(replicas); }
   /// Once a replica; in rising order of the ids it costs least.
@@ -42,7 +42,7 @@ class PlacesOfReplicas {
 /// @throws InputError for a replica that is not among them, and for one that is named twice
 template <class Place>
 std::vector<std::pair<Place, Place>> exchange_places(std::span<const StateExchange> pairs,
-                                                     PlacesOfReplicas<Place> live) {
+                                                     ReplicaPlaces<Place> live) {
   std::vector<std::int64_t> named;
   const auto place_of = [&](std::int64_t id) {
     const Place* found = live.find(id);

@@ -60,7 +60,7 @@ Measure::Measure(const System& system)
       rigid_(is_rigid(system.integrator.scheme)),
       baoab_(system.thermostat.kind == Thermostat::baoab) {}
 
-bool Measure::multipliers_take_forces() const {
+bool Measure::multipliers_need_forces() const {
   if (rigid_) return system_.precision == Precision::single;
   return !std::isfinite(system_.integrator.omega);
 }
@@ -82,7 +82,7 @@ void Measure::prepare(unsigned fields, std::size_t replicas, Frame& frame) const
 
 void Measure::fill(unsigned fields, std::size_t k, Replica& r, const Potential& potential,
                    const Forces& forces, Frame& frame) const {
-  if (rigid_ && looks_at_velocities(fields)) project(r);
+  if (rigid_ && needs_velocities(fields)) project(r);
   const std::size_t size = r.x.size();
   const auto copy = [&](const std::vector<double>& from, std::vector<double>& to) {
     std::copy(from.begin(), from.end(), to.begin() + static_cast<std::ptrdiff_t>(k * size));
@@ -104,7 +104,7 @@ void Measure::fill(unsigned fields, std::size_t k, Replica& r, const Potential& 
   if (fields & kConservation) frame.conservation[k] = c;
 }
 
-Triple<double> Measure::at_the_noise(const Replica& r, int k) const {
+Triple<double> Measure::positions_at_noise(const Replica& r, int k) const {
   const double half = 0.5 * system_.integrator.timestep_akma;
   return fma(-half, fma(-half, molecule(r.a, k), molecule(r.v, k)), molecule(r.x, k));
 }
@@ -113,7 +113,8 @@ void Measure::project(Replica& r) const {
   const Masses<double>& m = parameters_.masses;
   for (int k = 0; k < system_.molecules; ++k) {
     if (baoab_) {
-      put(project_velocities(at_the_noise(r, k), molecule(r.v_thermal, k), m), k, r.v_thermal);
+      put(project_velocities(positions_at_noise(r, k), molecule(r.v_thermal, k), m), k,
+          r.v_thermal);
     }
     put(project_velocities(molecule(r.x, k), molecule(r.v, k), m), k, r.v);
   }
@@ -139,7 +140,7 @@ void Measure::energies(const Replica& r, double potential, Energies& out,
     const Triple<double> hot = molecule(hot_v, k);
     const double all = 0.5 * weighted_norm2(m.o, m.h, hot);
     const auto rigid_part = [&] {
-      return project_velocities(noise_was_before ? at_the_noise(r, k) : xk, hot, m);
+      return project_velocities(noise_was_before ? positions_at_noise(r, k) : xk, hot, m);
     };
     const double rigid = rigid_ ? all : 0.5 * weighted_norm2(m.o, m.h, rigid_part());
     const double moving = 0.5 * norm2(mass_moment(hot, m)) / (m.o + 2.0 * m.h);
@@ -215,7 +216,7 @@ void Measure::multipliers(const Replica& r, const Forces& forces, double* lambda
   const Masses<double>& m = parameters_.masses;
   const bool solved_at_q = i.scheme == Scheme::pushforward_newmark;
   const bool infinite = !rigid_ && !std::isfinite(i.omega);
-  const bool takes_forces = multipliers_take_forces();
+  const bool takes_forces = multipliers_need_forces();
   std::vector<double> f(r.x.size());
   if (takes_forces) {
     // Of infinite omega no finite number holds the multipliers: they are those of the linear solve.
@@ -249,8 +250,8 @@ void Measure::multipliers(const Replica& r, const Forces& forces, double* lambda
   }
 }
 
-void Measure::look_at_atoms(const std::vector<double>& x, const std::vector<double>& last_good_x,
-                            const Forces& forces, BlowUp& blow_up) const {
+void Measure::record_extremes(const std::vector<double>& x, const std::vector<double>& last_good_x,
+                              const Forces& forces, BlowUp& blow_up) const {
   const auto force_at = [&](const std::vector<double>& at) {
     std::vector<double> f(at.size());
     forces(at, f);

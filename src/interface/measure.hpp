@@ -31,12 +31,12 @@ class Measure {
   using Forces = std::function<void(const std::vector<double>& x, std::vector<double>& f)>;
 
   /// Whether a replica's v and v_thermal are needed.
-  static constexpr bool looks_at_velocities(unsigned fields) {
+  static constexpr bool needs_velocities(unsigned fields) {
     return (fields & (kVelocities | kEnergies | kConservation | kMultipliers)) != 0;
   }
   /// Whether multipliers() calls for forces, without the wall: accelerations do not tell them where
   /// the bonds are infinitely stiff, nor where they are those of projected forces.
-  bool multipliers_take_forces() const;
+  bool multipliers_need_forces() const;
 
   /// Gives the fields of a Frame their sizes for `replicas` replicas, and empties the others.
   void prepare(unsigned fields, std::size_t replicas, Frame& frame) const;
@@ -45,8 +45,8 @@ class Measure {
             const Forces& forces, Frame& frame) const;
   /// What a blow-up tells of the atoms of its replica. It is rare, and may take its time.
   /// @param x positions at the step at which it was noticed; they need not be numbers
-  void look_at_atoms(const std::vector<double>& x, const std::vector<double>& last_good_x,
-                     const Forces& forces, BlowUp& blow_up) const;
+  void record_extremes(const std::vector<double>& x, const std::vector<double>& last_good_x,
+                       const Forces& forces, BlowUp& blow_up) const;
 
  private:
   /// Kinetic degrees of freedom of one replica: of molecules that move and turn, and of their
@@ -56,7 +56,7 @@ class Measure {
   };
   /// Where v_thermal were: the noise of BAOAB comes half a drift before x, and the velocity before
   /// the last kick led from there to x.
-  Triple<double> at_the_noise(const Replica& r, int molecule) const;
+  Triple<double> positions_at_noise(const Replica& r, int molecule) const;
   /// Takes velocities of rigid molecules onto the constraints, each where it was: steps leave them
   /// what they have along the bonds.
   void project(Replica& r) const;

@@ -110,7 +110,7 @@ class HostWarp {
   std::int64_t replica(std::size_t l) const { return replica_[l]; }
   int molecule(std::size_t l) const { return molecule_[l]; }
 
-  NobodyLooks looker() const { return {}; }
+  NoTally heat_tally() const { return {}; }
   int rounds() const { return gpu::rounds(n_); }
   template <class T>
   Lanes<T> shuffle(const Lanes<T>& value, const Index& from) const {
@@ -207,9 +207,9 @@ class HostWarp {
     }
   }
   template <class T>
-  void note(const StepNote<T>& note) {
+  void record(const StepStatus<T>& status) {
     for (std::size_t l = 0; l < kLanes; ++l) {
-      if (running_.v[l]) batch_.iterations += static_cast<std::int64_t>(note.iterations.v[l]);
+      if (running_.v[l]) batch_.iterations += static_cast<std::int64_t>(status.iterations.v[l]);
     }
   }
   void indefinite(const LaneMask& definite) {

@@ -19,8 +19,8 @@ TEST(LargeClusters, EachPairOfBlocksIsOneTaskAndNoBlockIsEmpty) {
       const int blocks = pair_blocks(molecules, lanes);
       const int full = molecules / lanes, each = (full + blocks - 1) / blocks;
       ASSERT_GE(blocks, 2);
-      ASSERT_GE(block_hands(molecules, blocks), 2);
-      ASSERT_LE(block_hands(molecules, blocks), block_tasks(molecules, blocks));
+      ASSERT_GE(useful_threads(molecules, blocks), 2);
+      ASSERT_LE(useful_threads(molecules, blocks), block_tasks(molecules, blocks));
       ASSERT_LT((blocks - 1) * each, full);
       std::map<std::pair<int, int>, int> times;
       for (int k = 0; k < block_tasks(molecules, blocks); ++k) {
@@ -44,16 +44,17 @@ TEST(LargeClusters, EachPairOfBlocksIsOneTaskAndNoBlockIsEmpty) {
 
 /// Where there are threads for all, each replica alone; else together, unless few are left over.
 TEST(SmallClusters, RunAloneWhereThatIsFaster) {
-  EXPECT_TRUE(alone_pays(7, 1, 8, 1));
-  EXPECT_TRUE(alone_pays(7, 5, 8, 1)) << "5 x 4/3 packs, and 7";
-  EXPECT_FALSE(alone_pays(7, 6, 8, 1));
-  EXPECT_TRUE(alone_pays(7, 16, 8, 4)) << "4 x 4/3 packs a thread, and 7 for two of the threads";
-  EXPECT_FALSE(alone_pays(7, 24, 8, 4)) << "6 x 4/3 packs, and 7";
-  EXPECT_FALSE(alone_pays(7, 64, 8, 4));
-  EXPECT_TRUE(alone_pays(7, 64, 8, 16));
-  EXPECT_TRUE(alone_pays(32, 6, 8, 1));
-  EXPECT_FALSE(alone_pays(32, 7, 8, 1));
-  EXPECT_FALSE(alone_pays(7, 100'000'000, 8, 4)) << "too many for an int";
+  EXPECT_TRUE(molecule_lanes_are_faster(7, 1, 8, 1));
+  EXPECT_TRUE(molecule_lanes_are_faster(7, 5, 8, 1)) << "5 x 4/3 packs, and 7";
+  EXPECT_FALSE(molecule_lanes_are_faster(7, 6, 8, 1));
+  EXPECT_TRUE(molecule_lanes_are_faster(7, 16, 8, 4))
+      << "4 x 4/3 packs a thread, and 7 for two of the threads";
+  EXPECT_FALSE(molecule_lanes_are_faster(7, 24, 8, 4)) << "6 x 4/3 packs, and 7";
+  EXPECT_FALSE(molecule_lanes_are_faster(7, 64, 8, 4));
+  EXPECT_TRUE(molecule_lanes_are_faster(7, 64, 8, 16));
+  EXPECT_TRUE(molecule_lanes_are_faster(32, 6, 8, 1));
+  EXPECT_FALSE(molecule_lanes_are_faster(32, 7, 8, 1));
+  EXPECT_FALSE(molecule_lanes_are_faster(7, 100'000'000, 8, 4)) << "too many for an int";
 }
 
 }  // namespace

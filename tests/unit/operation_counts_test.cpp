@@ -83,8 +83,8 @@ struct Molecule {
 Operations of_begin(Move move, double tolerance = 1e-8, int* iterations = nullptr) {
   Molecule m(tolerance);
   return count([&] {
-    const StepNote<N> note = begin_step(m.q, move, m.s);
-    if (iterations != nullptr) *iterations = static_cast<int>(note.iterations.v);
+    const StepStatus<N> status = begin_step(m.q, move, m.s);
+    if (iterations != nullptr) *iterations = static_cast<int>(status.iterations.v);
   });
 }
 Operations of_baoab(Move move) {

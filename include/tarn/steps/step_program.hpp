@@ -16,7 +16,7 @@ inline namespace TARN_ARCH {
 
 /// What the beginning of a step says: whether the molecule can go on, and how often it iterated.
 template <class T>
-struct StepNote {
+struct StepStatus {
   mask_t<T> good;
   T iterations;
 };
@@ -38,17 +38,17 @@ TARN_HD ConstrainBySettle<S> by_settle(const StepNumbers<S>& q) {
 namespace detail {
 
 template <class T>
-TARN_HD StepNote<T> noted(const ShakeResult<T>& r) {
+TARN_HD StepStatus<T> status_of(const ShakeResult<T>& r) {
   return {r.converged, r.iterations};
 }
 template <class T>
-TARN_HD StepNote<T> noted(const BaoabRigid<T>& r, Triple<T>& v_thermal) {
+TARN_HD StepStatus<T> status_of(const BaoabRigid<T>& r, Triple<T>& v_thermal) {
   v_thermal = r.v;
   const mask_t<T> good = r.first.converged & r.second.converged;
   return {good, r.first.iterations + r.second.iterations};
 }
 template <class T>
-TARN_HD StepNote<T> nothing_to_note() {
+TARN_HD StepStatus<T> success() {
   const T zero = T(scalar_t<T>(0));
   return {zero < T(scalar_t<T>(1)), zero};
 }
@@ -61,47 +61,50 @@ TARN_HD constexpr bool is_constrained(Move move) {
 
 /// Kick and drift.
 template <class S, class M, class T = number_t<M>>
-TARN_HD StepNote<T> begin_step(const StepNumbers<S>& q, Move move, M& s) {
+TARN_HD StepStatus<T> begin_step(const StepNumbers<S>& q, Move move, M& s) {
   const T h = T(q.h);
-  StepNote<T> note = detail::nothing_to_note<T>();
+  StepStatus<T> status = detail::success<T>();
   kick(s, h);
-  if (move == Move::newton) return detail::noted(constrained_drift(s, h, by_newton(q)));
-  if (move == Move::sweeps) return detail::noted(constrained_drift(s, h, by_sweeps(q)));
-  if (move == Move::settle) return detail::noted(constrained_drift(s, h, by_settle(q)));
+  if (move == Move::newton) return detail::status_of(constrained_drift(s, h, by_newton(q)));
+  if (move == Move::sweeps) return detail::status_of(constrained_drift(s, h, by_sweeps(q)));
+  if (move == Move::settle) return detail::status_of(constrained_drift(s, h, by_settle(q)));
   // The drifts of one-step Newmark are for positions that are numbers.
   if constexpr (requires { newmark_drift(s, h, q.masses, q.zss); }) {
     if (move == Move::newmark) {
       newmark_drift(s, h, q.masses, q.zss);
-      return note;
+      return status;
     }
     if (move == Move::newmark_full) {
-      note.good = newmark_full_drift(s, h, q.bonds, q.masses, q.zss);
-      return note;
+      status.good = newmark_full_drift(s, h, q.bonds, q.masses, q.zss);
+      return status;
     }
   }
   drift(s, h);
-  return note;
+  return status;
 }
 
 /// Kick, half drift, noise, half drift.
 /// @param v_thermal out: velocities right after the noise
-/// @param look see thermostat_penalised
-template <class S, class M, class T = number_t<M>, class Look = NobodyLooks>
-TARN_HD StepNote<T> begin_baoab(const StepNumbers<S>& q, Move move, const Triple<number_t<M>>& xi,
-                                const number_t<M>& kick_scale, M& s, Triple<T>& v_thermal,
-                                const Look& look = {}) {
+/// @param tally see thermostat_penalised
+template <class S, class M, class T = number_t<M>, class Tally = NoTally>
+TARN_HD StepStatus<T> begin_baoab(const StepNumbers<S>& q, Move move, const Triple<number_t<M>>& xi,
+                                  const number_t<M>& kick_scale, M& s, Triple<T>& v_thermal,
+                                  const Tally& tally = {}) {
   const T h = T(q.h);
   if (move == Move::newton) {
-    return detail::noted(baoab_rigid(s, h, xi, q.ou, kick_scale, by_newton(q), look), v_thermal);
+    return detail::status_of(baoab_rigid(s, h, xi, q.ou, kick_scale, by_newton(q), tally),
+                             v_thermal);
   }
   if (move == Move::sweeps) {
-    return detail::noted(baoab_rigid(s, h, xi, q.ou, kick_scale, by_sweeps(q), look), v_thermal);
+    return detail::status_of(baoab_rigid(s, h, xi, q.ou, kick_scale, by_sweeps(q), tally),
+                             v_thermal);
   }
   if (move == Move::settle) {
-    return detail::noted(baoab_rigid(s, h, xi, q.ou, kick_scale, by_settle(q), look), v_thermal);
+    return detail::status_of(baoab_rigid(s, h, xi, q.ou, kick_scale, by_settle(q), tally),
+                             v_thermal);
   }
-  v_thermal = baoab_penalised(s, h, xi, q.ou, kick_scale, look);
-  return detail::nothing_to_note<T>();
+  v_thermal = baoab_penalised(s, h, xi, q.ou, kick_scale, tally);
+  return detail::success<T>();
 }
 
 /// Accelerations from the forces, and the second kick.
@@ -127,24 +130,24 @@ TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, End end, const Triple<number
   return good;
 }
 
-/// Where nothing can be found ahead.
-struct NothingAhead {};
+/// Where nothing can be found presolved.
+struct NoPresolve {};
 /// What end_step() finds without the velocities, for who has something else to do until it is
 /// found.
 template <End kEnd, class S, class M>
-TARN_HD auto solve_ahead(const StepNumbers<S>& q, const Triple<number_t<M>>& f, const M& s) {
+TARN_HD auto presolve(const StepNumbers<S>& q, const Triple<number_t<M>>& f, const M& s) {
   if constexpr (kEnd == End::gauss_newton) {
     return zss_solve(s, f, q.bonds, q.masses, q.zss);
   } else {
-    return NothingAhead{};
+    return NoPresolve{};
   }
 }
-/// end_step() with what solve_ahead() has found.
-template <End kEnd, class S, class M, class Ahead, class T = number_t<M>>
+/// end_step() with what presolve() has found.
+template <End kEnd, class S, class M, class Presolved, class T = number_t<M>>
 TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, const Triple<number_t<M>>& f,
-                           const Ahead& ahead, M& s) {
+                           const Presolved& presolved, M& s) {
   if constexpr (kEnd == End::gauss_newton) {
-    zss_end(s, f, ahead, T(q.h), q.masses);
+    zss_end(s, f, presolved, T(q.h), q.masses);
     return T(S(0)) < T(S(1));
   } else {
     return end_step(q, kEnd, f, s);
@@ -152,16 +155,16 @@ TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, const Triple<number_t<M>>& f
 }
 
 /// The noise after the step (GLA).
-/// @param look see thermostat_penalised
-template <class S, class M, class Look = NobodyLooks>
+/// @param tally see thermostat_penalised
+template <class S, class M, class Tally = NoTally>
 TARN_HD void thermostat_step(const StepNumbers<S>& q, Move move, const Triple<number_t<M>>& xi,
-                             const number_t<M>& kick_scale, M& s, const Look& look = {}) {
+                             const number_t<M>& kick_scale, M& s, const Tally& tally = {}) {
   if (move == Move::settle) {
-    thermostat_rigid(s, xi, q.ou, kick_scale, by_settle(q), look);
+    thermostat_rigid(s, xi, q.ou, kick_scale, by_settle(q), tally);
   } else if (is_constrained(move)) {
-    thermostat_rigid(s, xi, q.ou, kick_scale, by_newton(q), look);
+    thermostat_rigid(s, xi, q.ou, kick_scale, by_newton(q), tally);
   } else {
-    thermostat_penalised(s, xi, q.ou, kick_scale, look);
+    thermostat_penalised(s, xi, q.ou, kick_scale, tally);
   }
 }
 

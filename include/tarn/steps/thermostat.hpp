@@ -17,31 +17,31 @@ namespace tarn {
 inline namespace TARN_ARCH {
 
 /// In place of who wants to see the velocities before and after O, as ou_heat() takes them.
-struct NobodyLooks {
+struct NoTally {
   template <class T>
   TARN_HD void operator()(const Triple<T>&, const Triple<T>&) const {}
 };
 
 /// O for penalised bonds.
 /// @param kick_scale see ou_step
-/// @param look called with the velocities before and after it
-template <class M, class S, class Look = NobodyLooks>
+/// @param tally called with the velocities before and after it
+template <class M, class S, class Tally = NoTally>
 TARN_HD void thermostat_penalised(M& s, const Triple<number_t<M>>& xi, const OuParameters<S>& p,
-                                  const number_t<M>& kick_scale, const Look& look = {}) {
+                                  const number_t<M>& kick_scale, const Tally& tally = {}) {
   const Triple<number_t<M>> before = s.v;
   s.v = ou_step(before, xi, p, kick_scale);
-  look(before, s.v);
+  tally(before, s.v);
 }
 
 /// O for rigid bonds. What velocities have along the bonds, from kicks and from the noise, needs no
 /// projection: the next drift takes it up in its multipliers, and positions are the same, since
 /// projections are linear. Only where the friction differs between the atoms O would make motion of
 /// it. Who looks sees projected velocities.
-template <class M, class S, class Constrain, class Look = NobodyLooks>
+template <class M, class S, class Constrain, class Tally = NoTally>
 TARN_HD void thermostat_rigid(M& s, const Triple<number_t<M>>& xi, const OuParameters<S>& p,
                               const number_t<M>& kick_scale, const Constrain& constrain,
-                              const Look& look = {}) {
-  if constexpr (std::is_same_v<Look, NobodyLooks>) {
+                              const Tally& tally = {}) {
+  if constexpr (std::is_same_v<Tally, NoTally>) {
     if (p.decay_o != p.decay_h) s.v = project(constrain, jacobi_vectors(s), s.v);
     s.v = ou_step(s.v, xi, p, kick_scale);
   } else {
@@ -49,20 +49,21 @@ TARN_HD void thermostat_rigid(M& s, const Triple<number_t<M>>& xi, const OuParam
     const Triple<number_t<M>> before = project(constrain, x, s.v);
     if (p.decay_o != p.decay_h) s.v = before;
     s.v = ou_step(s.v, xi, p, kick_scale);
-    look(before, project(constrain, x, s.v));
+    tally(before, project(constrain, x, s.v));
   }
 }
 
 /// From the kick to the second half drift of BAOAB, penalised bonds.
 /// @return velocities right after O, where the temperature is measured
-template <class M, class S, class Look = NobodyLooks>
+template <class M, class S, class Tally = NoTally>
 TARN_HD Triple<number_t<M>> baoab_penalised(M& s, const number_t<M>& h,
                                             const Triple<number_t<M>>& xi, const OuParameters<S>& p,
-                                            const number_t<M>& kick_scale, const Look& look = {}) {
+                                            const number_t<M>& kick_scale,
+                                            const Tally& tally = {}) {
   const number_t<M> half = number_t<M>(S(0.5)) * h;
   kick(s, h);
   drift(s, half);
-  thermostat_penalised(s, xi, p, kick_scale, look);
+  thermostat_penalised(s, xi, p, kick_scale, tally);
   const Triple<number_t<M>> v = s.v;
   drift(s, half);
   return v;
@@ -74,17 +75,17 @@ struct BaoabRigid {
   Triple<T> v;                   ///< right after O, with what they have along the bonds
   ShakeResult<T> first, second;  ///< of the two half drifts
 };
-template <class M, class S, class Constrain, class Look = NobodyLooks>
+template <class M, class S, class Constrain, class Tally = NoTally>
 TARN_HD BaoabRigid<number_t<M>> baoab_rigid(M& s, const number_t<M>& h,
                                             const Triple<number_t<M>>& xi, const OuParameters<S>& p,
                                             const number_t<M>& kick_scale,
-                                            const Constrain& constrain, const Look& look = {}) {
+                                            const Constrain& constrain, const Tally& tally = {}) {
   BaoabRigid<number_t<M>> r;
   const number_t<M> half = number_t<M>(S(0.5)) * h;
   kick(s, h);
   JacobiVectors<number_t<M>> x = jacobi_vectors(s);
   r.first = constrained_drift(s, x, half, constrain);
-  thermostat_rigid(s, xi, p, kick_scale, constrain, look);
+  thermostat_rigid(s, xi, p, kick_scale, constrain, tally);
   r.v = s.v;
   r.second = constrained_drift(s, x, half, constrain);
   return r;
