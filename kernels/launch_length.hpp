@@ -21,8 +21,9 @@ struct IssueRate {
 
 inline constexpr double kLongestLaunch_s = 0.5;
 
-/// Instructions of a thread in a step, no fewer than there are: of a pair those that are counted in
-/// docs/architecture.md, and beside the pairs as many as the whole kernel has for all schemes.
+/// Upper bound on the instructions of a thread in a step: per pair those counted in
+/// docs/decisions/0008-gpu-pair-loops.md, outside the pairs those of the whole kernel for all
+/// schemes.
 /// @param rows of threads of a block, on the block path
 constexpr double instructions_of_step(Path path, int molecules, int rows = 1) {
   constexpr double kOfMeeting = 270.0, kBeside = 8000.0;
