@@ -88,7 +88,7 @@ struct ExchangeSummary {
   bool has_mixed() const { return round_trips_each >= kEnoughRoundTrips; }
   /// As many baths with one acceptance between all neighbours, by the energies that were seen;
   /// nothing for two baths, where too little is known, and before the run has ended.
-  std::optional<analysis::EvenLadder> even;
+  std::optional<analysis::EqualAcceptanceLadder> even;
 };
 
 /// What a mechanical system conserves, over the rows of `conservation.csv`.

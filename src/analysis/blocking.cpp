@@ -147,7 +147,7 @@ Blocking BlockSums<kMoments>::errors(Value (*residual_of)(const Value& sum)) con
 }
 
 template <std::size_t kMoments>
-double BlockSums<kMoments>::most_numbers(double values) const {
+double BlockSums<kMoments>::max_numbers(double values) const {
   const double level =
       static_cast<double>(1 + kNumbers + kProducts) + static_cast<double>(kNumbers * series_);
   // A level for each number of blocks of twice the length that there is a whole one of.

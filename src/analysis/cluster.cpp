@@ -79,7 +79,7 @@ ClusterShape cluster_shape(std::span<const double> positions_A) {
   return shape;
 }
 
-std::vector<int> departed_molecules(std::span<const double> positions_A, double link_A) {
+std::vector<int> evaporated_molecules(std::span<const double> positions_A, double link_A) {
   const std::size_t n = positions_A.size() / 9;
   double unused[3];
   // As a rule all are near the first one.
@@ -114,8 +114,8 @@ std::vector<int> departed_molecules(std::span<const double> positions_A, double 
   return departed;
 }
 
-std::optional<int> departed_molecule(std::span<const double> positions_A, double link_A) {
-  const std::vector<int> departed = departed_molecules(positions_A, link_A);
+std::optional<int> first_evaporated_molecule(std::span<const double> positions_A, double link_A) {
+  const std::vector<int> departed = evaporated_molecules(positions_A, link_A);
   return departed.empty() ? std::nullopt : std::optional(departed.front());
 }
 

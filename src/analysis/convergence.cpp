@@ -23,7 +23,7 @@ OrderFit fit_order(std::span<const double> steps, std::span<const double> errors
   std::vector<Point> points;
   for (std::size_t k = 0; k < steps.size(); ++k) {
     if (!std::isfinite(errors[k]) || !(errors[k] > 0.0)) continue;
-    if (!(errors[k] >= kBelieved * reference_errors[k])) continue;
+    if (!(errors[k] >= kMinErrorRatio * reference_errors[k])) continue;
     points.push_back({steps[k], errors[k]});
   }
   std::sort(points.begin(), points.end(),

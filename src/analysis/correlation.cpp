@@ -52,7 +52,7 @@ Pairs take_pairs(MemoryReader& numbers) {
 }  // namespace
 
 double CorrelationWindow::count(std::size_t correlation) const {
-  if (is_of_bonds(correlation)) return bonds;
+  if (is_bond_correlation(correlation)) return bonds;
   return correlation == kOhP1 || correlation == kOhP2 ? 2.0 * molecules : molecules;
 }
 
@@ -63,7 +63,7 @@ TimeCorrelation::TimeCorrelation(std::size_t molecules, double mass_o_Da, double
       share_o_(mass_o_Da / (mass_o_Da + 2.0 * mass_h_Da)),
       share_h_(mass_h_Da / (mass_o_Da + 2.0 * mass_h_Da)) {}
 
-double TimeCorrelation::usual_numbers(double molecules, double longest) {
+double TimeCorrelation::typical_numbers(double molecules, double longest) {
   // A molecule donates to two others; a pair that is bonded may still be so. Sixteen origins, and
   // the one that is as old as the longest lag.
   const double origin = 3.0 * kVectors * molecules + 2.0 * (2.0 * molecules) + 3.0;
@@ -143,8 +143,8 @@ void TimeCorrelation::compare(const Configuration& now, std::size_t lag, Origin&
     if (bonded_still(pair)) origin.still[still++] = pair;
   }
   origin.still.resize(still);
-  window.sums[kBondedAgain][lag] += again;
-  window.sums[kBondedStill][lag] += static_cast<double>(origin.still.size());
+  window.sums[kIntermittentBond][lag] += again;
+  window.sums[kContinuousBond][lag] += static_cast<double>(origin.still.size());
 }
 
 CorrelationWindow TimeCorrelation::empty_window() const {
@@ -229,9 +229,9 @@ double correlation_numbers(double molecules, int followed, int replicas, std::si
                            double samples) {
   const auto lags = static_cast<double>(longest);
   const double windows = samples / static_cast<double>(TimeCorrelation::window_samples(longest));
-  return followed * TimeCorrelation::usual_numbers(molecules, lags) +
+  return followed * TimeCorrelation::typical_numbers(molecules, lags) +
          static_cast<double>(kCorrelations) * (lags + 2.0) *
-             PooledBlocking::of_replicas(replicas).most_numbers(windows);
+             PooledBlocking::of_replicas(replicas).max_numbers(windows);
 }
 
 }  // namespace tarn::analysis

@@ -49,7 +49,7 @@ Halves::Sum Halves::sum_of(std::size_t series, std::size_t begin, std::size_t en
   return sum;
 }
 
-Halves::Rise Halves::rise_from_beginning() const {
+Halves::Shift Halves::shift_from_start() const {
   const std::size_t n = blocks_.size();
   if (n < kFewestForBeginning) return {};
   PooledBlocking second_half(series_);
@@ -71,7 +71,7 @@ Halves::Rise Halves::rise_from_beginning() const {
   return {mean, normal_of_t(mean / error, degrees)};
 }
 
-Halves::Rise Halves::rise(double error) const {
+Halves::Shift Halves::shift(double error) const {
   if (blocks_.size() < kFewest) return {};
   const std::size_t half = blocks_.size() / 2;
   std::vector<double> rises;

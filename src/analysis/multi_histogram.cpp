@@ -131,12 +131,12 @@ Reweighting::Reweighting(std::span<const double> beta_mol_per_kcal, std::span<co
     if (samples[k] > 0.0) baths.push_back({k, beta_mol_per_kcal[k], samples[k]});
   }
   solve(baths, near);
-  find_cuts(baths);
+  find_gaps(baths);
 }
 
 /// A sample is shared by the baths up to k and those after it where it may be of either: p (1 - p)
 /// of it, with the probability p to be of the first.
-void Reweighting::find_cuts(const std::vector<Bath>& baths) {
+void Reweighting::find_gaps(const std::vector<Bath>& baths) {
   if (baths.size() < 2) return;
   std::vector<double> shared(baths.size() - 1, 0.0);
   for (const Entry& e : entries_) {
@@ -149,7 +149,7 @@ void Reweighting::find_cuts(const std::vector<Bath>& baths) {
   }
   for (std::size_t k = 0; k < shared.size(); ++k) {
     if (!(shared[k] >= kFewShared)) {
-      cuts_.push_back({baths[k].number, baths[k + 1].number, shared[k]});
+      gaps_.push_back({baths[k].number, baths[k + 1].number, shared[k]});
     }
   }
 }
@@ -282,10 +282,11 @@ double Reweighting::acceptance(double colder_mol_per_kcal, double hotter_mol_per
   return acceptance;
 }
 
-std::optional<EvenLadder> even_ladder(const Reweighting& reweighting, double k, double coldest_K,
-                                      double hottest_K, std::size_t baths) {
+std::optional<EqualAcceptanceLadder> equal_acceptance_ladder(const Reweighting& reweighting,
+                                                             double k, double coldest_K,
+                                                             double hottest_K, std::size_t baths) {
   constexpr double kFewSamples = 100.0;
-  if (!reweighting.converged() || !reweighting.cuts().empty()) return std::nullopt;
+  if (!reweighting.converged() || !reweighting.gaps().empty()) return std::nullopt;
   const auto acceptance = [&](double colder_K, double hotter_K) {
     return reweighting.acceptance(1.0 / (k * colder_K), 1.0 / (k * hotter_K));
   };
@@ -308,7 +309,7 @@ std::optional<EvenLadder> even_ladder(const Reweighting& reweighting, double k, 
     const double middle = 0.5 * (low + high);
     (acceptance(ladder_of(middle).back(), hottest_K) >= middle ? low : high) = middle;
   }
-  EvenLadder even{ladder_of(low), low};
+  EqualAcceptanceLadder even{ladder_of(low), low};
   even.temperatures_K.push_back(hottest_K);
   for (const double t_K : even.temperatures_K) {
     if (reweighting.at(1.0 / (k * t_K)).effective_samples < kFewSamples) return std::nullopt;
@@ -331,7 +332,7 @@ void MultiHistogram::add(std::size_t bath, std::int64_t ladder, double energy, d
   part[bath][static_cast<std::int64_t>(bin)] += {1.0, energy, value, value * energy};
 }
 
-void MultiHistogram::end_of_moment() {
+void MultiHistogram::end_step() {
   if (!block_is_open_ || most_blocks_ == 1 || ++moments_in_block_ < block_length_) return;
   block_is_open_ = false;
   moments_in_block_ = 0;
@@ -420,7 +421,7 @@ MultiHistogram::Inefficiency MultiHistogram::inefficiency_of(std::size_t bath) c
   return r;
 }
 
-std::vector<double> MultiHistogram::inefficiencies() const {
+std::vector<double> MultiHistogram::statistical_inefficiencies() const {
   std::vector<Inefficiency> all;
   for (std::size_t bath = 0; bath < beta_.size(); ++bath) all.push_back(inefficiency_of(bath));
   // Noise is taken out of ln g (James & Stein 1961). Baths would otherwise weigh by chance, those
@@ -474,7 +475,7 @@ Reweighting MultiHistogram::reweighting_of(const Part& part, std::span<const dou
 
 std::optional<Reweighting> MultiHistogram::reweighting() const {
   if (empty()) return std::nullopt;
-  return reweighting_of(whole(), inefficiencies(), nullptr);
+  return reweighting_of(whole(), statistical_inefficiencies(), nullptr);
 }
 
 std::optional<MultiHistogram::Result> MultiHistogram::result() const {
@@ -482,7 +483,7 @@ std::optional<MultiHistogram::Result> MultiHistogram::result() const {
   const Part all = whole();
   const double samples = samples_of_part(all);
   // The same for all: they are no part of the jackknife.
-  const std::vector<double> g = inefficiencies();
+  const std::vector<double> g = statistical_inefficiencies();
   Result result(reweighting_of(all, g, nullptr));
   result.beta_ = beta_;
   result.own_means_ = own_means(all);
@@ -533,9 +534,9 @@ double MultiHistogram::Result::Errors::sigmas(std::size_t i, double value) const
   return normal_of_t(value / largest[i], static_cast<double>(parts[i]) - 1.0);
 }
 
-std::vector<MultiHistogram::Contradiction> MultiHistogram::Result::contradictions() const {
+std::vector<MultiHistogram::Inconsistency> MultiHistogram::Result::inconsistencies() const {
   constexpr double kApart = 4.5;
-  std::vector<Contradiction> found;
+  std::vector<Inconsistency> found;
   const auto parts = static_cast<double>(without_.front().size());
   if (parts < kEnoughParts || !all_.converged()) return found;
   const std::vector<double> values = differences(all_, own_means_);

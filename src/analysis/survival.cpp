@@ -152,7 +152,7 @@ void SurvivalCurve::begin(std::int64_t step, std::int64_t at_risk) {
   left_ = at_risk;
 }
 
-void SurvivalCurve::look(std::int64_t step, std::int64_t at_risk, std::int64_t events) {
+void SurvivalCurve::observe(std::int64_t step, std::int64_t at_risk, std::int64_t events) {
   const bool some_went = at_risk != left_;
   const bool told = last_ == (points_.empty() ? start_ : points_.back().step);
   if (some_went && !told) put(last_, left_, 0);

@@ -74,7 +74,7 @@ void print_mechanics_errors(std::FILE* out, const Deck& deck, const CompareResul
     for (const auto& [name, change] : s.changes) {
       if (name == "energy") energy = change;
     }
-    const bool known = s.errors.q_max >= analysis::kBelieved * s.reference_errors.q_max;
+    const bool known = s.errors.q_max >= analysis::kMinErrorRatio * s.reference_errors.q_max;
     rows.push_back(
         {s.label, number(s.us_per_time, "{:.4g}"), number(s.forces_per_time, "{:.4g}"),
          number(s.errors.q_max, "{:.2e}") + (std::isfinite(s.errors.q_max) && !known ? "?" : ""),

@@ -27,7 +27,7 @@ void convert(const Arguments& a, int& exit_code) {
   io::trajectory_format_of(a.out);
   std::optional<WaterModel> model;
   if (!a.model.empty()) model = water_model_named(a.model);
-  check_apart({a.out}, {a.trajectory});
+  check_distinct_paths({a.out}, {a.trajectory});
   check_folder_of(a.out);
   catch_interrupts();
   Terminal terminal(a.quiet);
@@ -35,7 +35,7 @@ void convert(const Arguments& a, int& exit_code) {
   io::ConvertOptions options{a.trajectory, a.out, model ? std::string(model->name) : "", a.frames,
                              a.sites};
   options.own_model = model;
-  options.watch = [&](bool writing, std::int64_t done, std::int64_t frames) {
+  options.on_progress = [&](bool writing, std::int64_t done, std::int64_t frames) {
     if (is_due()) {
       terminal.say(writing ? fmt::format("written: {} of {} frames", done, frames)
                            : fmt::format("looked at: {} frames", done));

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "io/replica_places.hpp"
+#include "io/replica_numbering.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
@@ -56,10 +56,10 @@ void draw(const Arguments& a) {
     const auto reader = io::open_frames(file);
     std::int64_t of_file = 0, drawn = 0;
     bool has_box = false;
-    io::ReplicaPlaces places;
+    io::ReplicaNumbering places;
     std::optional<std::int64_t> replica = a.choice.replica;
     while (auto structure = reader->next()) {
-      const std::optional<io::ReplicaPlace> place = places.next(*structure, *reader);
+      const std::optional<io::FrameIndex> place = places.next(*structure, *reader);
       ++of_file;
       if (!replica && a.choice.frame) replica = place->number;
       if (replica && place->number != *replica) continue;

@@ -48,8 +48,8 @@ void look_at_bonds(const Arguments& a, const WaterModel& model, std::span<double
 
 void energy(const Arguments& a) {
   Terminal terminal(false);
-  io::Structure structure = read_told(a.structure, a.choice, terminal);
-  const WaterModel model = told_model_of(a.structure, structure, a.model, terminal);
+  io::Structure structure = load_structure(a.structure, a.choice, terminal);
+  const WaterModel model = choose_water_model(a.structure, structure, a.model, terminal);
   look_at_bonds(a, model, structure.positions_A, terminal);
   const SinglePoint point = single_point(model, structure.positions_A, {a.device});
   const NonbondedEnergy& e = point.energy;

@@ -25,8 +25,8 @@ void minimise(const Arguments& a, int& exit_code) {
   catch_interrupts();
   check_structure_path(a.out);
   Terminal terminal(a.quiet);
-  io::Structure structure = read_told(a.structure, a.choice, terminal);
-  const WaterModel model = told_model_of(a.structure, structure, a.model, terminal);
+  io::Structure structure = load_structure(a.structure, a.choice, terminal);
+  const WaterModel model = choose_water_model(a.structure, structure, a.model, terminal);
   for (const std::string& note : make_rigid(model, structure.positions_A, a.structure)) {
     terminal.warning(note);
   }

@@ -157,16 +157,16 @@ void write_molden(const std::string& path, const std::string& provenance,
 
 void modes(const Arguments& a, int& exit_code) {
   TableFiles files = table_files(a.out, a.plot);
-  check_apart({files.table, a.plot, a.molden}, {a.structure});
+  check_distinct_paths({files.table, a.plot, a.molden}, {a.structure});
   for (const std::string& path : {files.table, a.plot, a.molden}) {
     if (!path.empty()) check_folder_of(path);
   }
   check_modes(1, a.omega);
   if (a.minimise) catch_interrupts();
   Terminal terminal(false);
-  io::Structure structure = read_told(a.structure, a.choice, terminal);
+  io::Structure structure = load_structure(a.structure, a.choice, terminal);
   check_modes(structure.molecules, a.omega);
-  const WaterModel model = told_model_of(a.structure, structure, a.model, terminal);
+  const WaterModel model = choose_water_model(a.structure, structure, a.model, terminal);
   const bool rigid = std::isinf(a.omega);
   if (rigid) {
     for (const std::string& note : make_rigid(model, structure.positions_A, a.structure)) {

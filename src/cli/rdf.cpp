@@ -47,7 +47,7 @@ double default_r_max_A(double bin_width_A) {
 
 void rdf(const Arguments& a) {
   const TableFiles files = table_files(a.out, a.plot);
-  check_apart({files.table, a.plot}, a.files);
+  check_distinct_paths({files.table, a.plot}, a.files);
   for (const std::string& path : {files.table, a.plot}) {
     if (!path.empty()) check_folder_of(path);
   }

@@ -24,8 +24,8 @@ struct Arguments {
 void serve(const Arguments& a, int& exit_code) {
   catch_interrupts();
   Terminal terminal(a.quiet);
-  const io::Structure structure = read_told(a.structure, a.choice, terminal);
-  ServeOptions options{told_model_of(a.structure, structure, a.model, terminal)};
+  const io::Structure structure = load_structure(a.structure, a.choice, terminal);
+  ServeOptions options{choose_water_model(a.structure, structure, a.model, terminal)};
   options.molecules = structure.molecules;
   options.atoms.assign(structure.file_order.begin(), structure.file_order.end());
   options.omega = a.omega;

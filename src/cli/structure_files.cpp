@@ -36,7 +36,7 @@ void add_frame_selection(CLI::App& command, io::FrameSelection& selection) {
       ->check(whole_number(0));
   command.add_option("--every", selection.every, "take each so many-th frame; default 1")
       ->check(whole_number(1));
-  command.add_option("--most", selection.most, "frames to take of each replica; default all")
+  command.add_option("--most", selection.max_frames, "frames to take of each replica; default all")
       ->check(whole_number(1));
   command
       .add_option("--replicas", selection.replicas,
@@ -45,8 +45,8 @@ void add_frame_selection(CLI::App& command, io::FrameSelection& selection) {
       ->allow_extra_args(false);
 }
 
-io::Structure read_told(const std::string& path, const io::FrameChoice& choice,
-                        Terminal& terminal) {
+io::Structure load_structure(const std::string& path, const io::FrameChoice& choice,
+                             Terminal& terminal) {
   io::FrameCounts counts;
   io::Structure structure = io::read_structure(path, choice, &counts);
   for (const std::string& note : structure.notes) terminal.warning(note);
@@ -57,8 +57,8 @@ io::Structure read_told(const std::string& path, const io::FrameChoice& choice,
   return structure;
 }
 
-WaterModel told_model_of(const std::string& path, const io::Structure& structure,
-                         const std::string& name, Terminal& terminal) {
+WaterModel choose_water_model(const std::string& path, const io::Structure& structure,
+                              const std::string& name, Terminal& terminal) {
   const WaterModel model = water_model_of(structure, name);
   if (!name.empty() || structure.model()) return model;
   if (const auto note = io::note_on_sites(path, structure, model)) {
@@ -96,7 +96,8 @@ void check_folder_of(const std::string& path) {
   }
 }
 
-void check_apart(const std::vector<std::string>& written, const std::vector<std::string>& read) {
+void check_distinct_paths(const std::vector<std::string>& written,
+                          const std::vector<std::string>& read) {
   namespace fs = std::filesystem;
   // What cannot be looked at is told by who reads or writes it.
   std::error_code ignored;

@@ -20,12 +20,13 @@ void add_frame_selection(CLI::App& command, io::FrameSelection& selection);
 
 /// The structure that a command begins with. What was done to it, and that it is one of several
 /// which nobody chose among, is told as a warning. @throws what io::read_structure() throws
-io::Structure read_told(const std::string& path, const io::FrameChoice& choice, Terminal& terminal);
+io::Structure load_structure(const std::string& path, const io::FrameChoice& choice,
+                             Terminal& terminal);
 
 /// The model that the name or the file says; that a fourth site was left out for want of either is
 /// told as a warning. @throws InputError that names all models
-WaterModel told_model_of(const std::string& path, const io::Structure& structure,
-                         const std::string& name, Terminal& terminal);
+WaterModel choose_water_model(const std::string& path, const io::Structure& structure,
+                              const std::string& name, Terminal& terminal);
 
 /// The model of that name or, where it is empty, the one that the file names, or tip3p.
 /// @throws InputError that names all models
@@ -42,7 +43,8 @@ void check_folder_of(const std::string& path);
 
 /// That no file is written twice, nor over one that is read; a pipe or device may be.
 /// @param written where a name is empty nothing is; @throws InputError
-void check_apart(const std::vector<std::string>& written, const std::vector<std::string>& read);
+void check_distinct_paths(const std::vector<std::string>& written,
+                          const std::vector<std::string>& read);
 
 /// A minimum as it is written: with its model and energy, and nothing else.
 io::Structure minimum_structure(const std::string& model, std::vector<double> positions_A,

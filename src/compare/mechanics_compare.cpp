@@ -277,7 +277,7 @@ class MechanicsComparison {
       const MechanicsSchemeResult& r = result_.mechanics[k];
       if (!r.failure.empty()) continue;
       ++all;
-      if (!(r.errors.q_max >= analysis::kBelieved * r.reference_errors.q_max)) ++doubtful;
+      if (!(r.errors.q_max >= analysis::kMinErrorRatio * r.reference_errors.q_max)) ++doubtful;
     }
     if (doubtful == 0 || result_.interrupted) return;
     if (reference.samples().q.empty()) {

@@ -25,7 +25,7 @@ bool is_drawn(const MechanicsSchemeResult& r) {
 }
 
 bool is_believed(const MechanicsSchemeResult& r) {
-  return r.errors.q_max >= analysis::kBelieved * r.reference_errors.q_max;
+  return r.errors.q_max >= analysis::kMinErrorRatio * r.reference_errors.q_max;
 }
 
 /// What is on an axis, and some more on both sides.
@@ -207,7 +207,7 @@ std::vector<io::Plot> error_plots(const std::vector<MechanicsSchemeResult>& resu
 std::vector<CheapestMechanicsScheme> cheapest_schemes(
     const std::vector<MechanicsSchemeResult>& schemes) {
   const auto known = [](const MechanicsSchemeResult& r) {
-    return std::max(r.errors.q_max, analysis::kBelieved * r.reference_errors.q_max);
+    return std::max(r.errors.q_max, analysis::kMinErrorRatio * r.reference_errors.q_max);
   };
   std::vector<std::string> references;
   std::map<std::string, Range> ranges;

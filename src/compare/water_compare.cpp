@@ -175,11 +175,11 @@ class Comparison {
   static void refuse_too_many_correlations(const std::vector<Variant>& variants, int molecules) {
     double numbers = 0.0;
     for (const Variant& v : variants) numbers += decks::correlation_numbers(v.deck, molecules);
-    if (numbers <= analysis::kMostCorrelationNumbers) return;
+    if (numbers <= analysis::kMaxCorrelationNumbers) return;
     throw InputError(fmt::format(
         "correlations in time of {} schemes are {:.2g} numbers to remember, and at most {:.0e} are "
         "allowed; compare fewer, or change every, length_ps or replicas of [observe.correlation]",
-        variants.size(), numbers, analysis::kMostCorrelationNumbers));
+        variants.size(), numbers, analysis::kMaxCorrelationNumbers));
   }
 
   /// What is wanted of correlations and cannot be had.

@@ -107,7 +107,8 @@ std::optional<std::string> note_on_correlation(const Deck& deck) {
   if (!deck.correlation) return std::nullopt;
   const std::size_t lags = correlation_lags(*deck.correlation, deck.integrator.timestep_fs);
   return note_on_rows(deck, "observe.correlation", deck.correlation->every,
-                      analysis::TimeCorrelation::samples_of_window(lags), "length_ps smaller");
+                      analysis::TimeCorrelation::samples_to_first_window(lags),
+                      "length_ps smaller");
 }
 
 std::optional<std::string> note_on_evaporation(const Deck& deck) {

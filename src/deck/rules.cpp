@@ -183,7 +183,7 @@ void profile_fits(Checker& checker) {
   constexpr double kMostNumbers = 1e8;
   const auto samples = static_cast<double>(deck.run.steps / deck.profile->every + 1);
   const auto of_replicas = [&](std::size_t replicas) {
-    return analysis::PooledBlocking::of_replicas(static_cast<int>(replicas)).most_numbers(samples);
+    return analysis::PooledBlocking::of_replicas(static_cast<int>(replicas)).max_numbers(samples);
   };
   const auto replicas = static_cast<std::size_t>(deck.system.replicas);
   double of_shell = of_replicas(replicas);
@@ -667,7 +667,7 @@ std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molec
   // Two quantities at half as many frequencies, of doubles; segments overlap by half.
   const double segments = 2.0 * static_cast<double>(deck.run.steps / deck.spectrum->every) / size;
   const double sums =
-      2.0 * size * analysis::PooledBlocking::of_replicas(replicas).most_numbers(segments);
+      2.0 * size * analysis::PooledBlocking::of_replicas(replicas).max_numbers(segments);
   if (velocities + sums <= kMostNumbers) return std::nullopt;
   return fmt::format(
       "a segment is {} samples of {} velocities of {} replica{}, {:.2g} numbers, with {:.2g} for "
@@ -687,13 +687,13 @@ double correlation_numbers(const Deck& deck, std::int64_t molecules) {
 
 std::optional<std::string> correlation_problem(const Deck& deck, std::int64_t molecules) {
   const double numbers = correlation_numbers(deck, molecules);
-  if (numbers <= analysis::kMostCorrelationNumbers) return std::nullopt;
+  if (numbers <= analysis::kMaxCorrelationNumbers) return std::nullopt;
   const int replicas = deck.correlation->replicas.count_of(deck.system.replicas);
   return fmt::format(
       "{} samples up to length_ps are {:.2g} numbers of {} replica{}, with those for error bars, "
       "and at most {:.0e} are allowed; write a larger every, a shorter length_ps or replicas = n",
       correlation_lags(*deck.correlation, deck.integrator.timestep_fs), numbers, replicas,
-      replicas == 1 ? "" : "s", analysis::kMostCorrelationNumbers);
+      replicas == 1 ? "" : "s", analysis::kMaxCorrelationNumbers);
 }
 
 std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecules) {
@@ -704,9 +704,8 @@ std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecul
   const auto of_bath = static_cast<int>(
       std::max<std::size_t>(1, static_cast<std::size_t>(deck.system.replicas) / baths));
   const auto samples = static_cast<double>(deck.run.steps / deck.minima->every + 1);
-  const double sums =
-      static_cast<double>(baths) *
-      analysis::PooledBlocking::of_replicas(of_bath).most_numbers(samples * of_bath);
+  const double sums = static_cast<double>(baths) *
+                      analysis::PooledBlocking::of_replicas(of_bath).max_numbers(samples * of_bath);
   const double structure = 9.0 * static_cast<double>(molecules);
   const double numbers = (deck.minima->isomers + 1.0) * (structure + sums);
   if (numbers <= kMostNumbers) return std::nullopt;

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "replica_clock.hpp"
-#include "replica_places.hpp"
+#include "replica_numbering.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/atomic_file.hpp"
 #include "tarn/io/formats.hpp"
@@ -103,19 +103,20 @@ class Converter {
     return result;
   }
 
-  bool go_on(bool writing, std::int64_t done) const {
-    return !options_.watch || options_.watch(writing, done, writing ? contents_.frames : 0);
+  bool may_continue(bool writing, std::int64_t done) const {
+    return !options_.on_progress ||
+           options_.on_progress(writing, done, writing ? contents_.frames : 0);
   }
 
   /// Reads all of the file. @return false if nobody wants it any more
   bool look() {
     const std::unique_ptr<FrameReader> reader = open_frames(options_.from);
-    ReplicaPlaces places(options_.frames.replicas);
+    ReplicaNumbering places(options_.frames.replicas);
     while (const std::optional<Structure> frame =
                next_whole_frame(*reader, contents_.frames, contents_.cut)) {
-      if (!go_on(false, contents_.frames++)) return false;
-      const std::optional<ReplicaPlace> place = places.next(*frame, *reader);
-      if (!place || !options_.frames.takes(place->frame)) continue;
+      if (!may_continue(false, contents_.frames++)) return false;
+      const std::optional<FrameIndex> place = places.next(*frame, *reader);
+      if (!place || !options_.frames.selects(place->frame)) continue;
       const auto [found, is_new] = replicas_.try_emplace(place->number, contents_.replicas.size());
       if (is_new) contents_.replicas.push_back({place->number});
       Replica& replica = contents_.replicas[found->second];
@@ -215,7 +216,7 @@ class Converter {
     }
     for (const Replica& r : contents_.replicas) {
       const double first_ps = static_cast<double>(first_step(r.clock)) * step_ps(r.clock);
-      if (!contents_.times || are_one_time(first_ps, r.clock.first_ps())) continue;
+      if (!contents_.times || times_agree(first_ps, r.clock.first_ps())) continue;
       notes.push_back(fmt::format(
           "times in a DCD file follow from its steps: they begin at {:g} ps there, and at {:g} ps "
           "in {}",
@@ -363,13 +364,13 @@ class Converter {
   bool write() {
     make_writers();
     const std::unique_ptr<FrameReader> reader = open_frames(options_.from);
-    ReplicaPlaces places(options_.frames.replicas);
+    ReplicaNumbering places(options_.frames.replicas);
     std::string told;
     for (std::int64_t i = 0;
          const std::optional<Structure> frame = next_whole_frame(*reader, i, told); ++i) {
-      if (!go_on(true, i)) return false;
-      const std::optional<ReplicaPlace> place = places.next(*frame, *reader);
-      if (!place || !options_.frames.takes(place->frame)) continue;
+      if (!may_continue(true, i)) return false;
+      const std::optional<FrameIndex> place = places.next(*frame, *reader);
+      if (!place || !options_.frames.selects(place->frame)) continue;
       const std::size_t replica = replicas_.at(place->number);
       TrajectoryFrame out;
       out.replica =

@@ -256,7 +256,7 @@ DcdReader::DcdReader(const std::string& path)
   model_ = model_in(read_block("its title"));
   const std::string atoms = read_block("its number of atoms");
   atoms_ = atoms.size() == 4 ? i32_at(atoms, 0) : 0;
-  check_water_without_names(path_, atoms_);
+  check_unnamed_water(path_, atoms_);
 }
 
 double DcdReader::double_at(const std::string& block, std::size_t offset) const {

@@ -50,7 +50,7 @@ class DcdReader final : public FrameReader {
   bool has_fourth_ = false;
   std::string model_;  // of the title; empty: it names none
   std::int32_t atoms_ = 0;
-  WaterWithoutNames water_;
+  UnnamedWater water_;
   std::int32_t frame_ = 0;
   std::int64_t first_step_ = 0;
   std::int64_t every_ = 1;

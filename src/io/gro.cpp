@@ -149,7 +149,7 @@ std::optional<Structure> GroReader::next() {
   if (!lines_.next()) return std::nullopt;
   // A title may be blank, and blank lines may end the file.
   const bool blank = is_blank(lines_.line());
-  if (blank && !lines_.next_not_blank()) return std::nullopt;
+  if (blank && !lines_.next_nonblank()) return std::nullopt;
   std::string title;
   if (!blank || parse_count(trimmed(lines_.line())) == 0) {
     title = lines_.line();

@@ -29,7 +29,7 @@ bool LineReader::next() {
   return true;
 }
 
-bool LineReader::next_not_blank() {
+bool LineReader::next_nonblank() {
   while (next()) {
     if (!is_blank(line_)) return true;
   }

@@ -24,12 +24,12 @@ void ReplicaClock::add_step(std::int64_t step) {
 void ReplicaClock::add_time(double time_ps) {
   if (frames_ == 0) first_ps_ = time_ps;
   if (frames_ == 1) interval_ps_ = time_ps - first_ps_;
-  if (!are_one_time(time_ps, first_ps_ + static_cast<double>(frames_) * interval_ps_)) {
+  if (!times_agree(time_ps, first_ps_ + static_cast<double>(frames_) * interval_ps_)) {
     even_times_ = false;
   }
 }
 
-bool are_one_time(double a_ps, double b_ps) {
+bool times_agree(double a_ps, double b_ps) {
   constexpr double kSame = 1e-6;
   return std::abs(a_ps - b_ps) <= kSame * (1.0 + std::abs(b_ps));
 }

@@ -38,6 +38,6 @@ class ReplicaClock {
 };
 
 /// To what a step in single precision, that of DCD, holds.
-bool are_one_time(double a_ps, double b_ps);
+bool times_agree(double a_ps, double b_ps);
 
 }  // namespace tarn::io

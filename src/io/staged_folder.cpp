@@ -22,7 +22,7 @@ StagedFolder::~StagedFolder() {
   fs::remove_all(staged_, ignored);
 }
 
-std::string StagedFolder::place_of(const std::string& staged_file) const {
+std::string StagedFolder::final_path(const std::string& staged_file) const {
   return folder_ + "/" + fs::path(staged_file).filename().string();
 }
 
@@ -30,7 +30,7 @@ void StagedFolder::commit() {
   std::vector<std::string> files;
   for (const auto& entry : fs::directory_iterator(staged_)) files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
-  for (const std::string& file : files) commit_file(file, through_links(place_of(file)));
+  for (const std::string& file : files) commit_file(file, through_links(final_path(file)));
 }
 
 }  // namespace tarn::io

@@ -17,7 +17,7 @@ class StagedFolder {
   /// Where new files are to be written.
   const std::string& path() const { return staged_; }
   /// Where such a file will be.
-  std::string place_of(const std::string& staged_file) const;
+  std::string final_path(const std::string& staged_file) const;
   /// Puts the new files into the folder, each in place of an older one of its name. @throws IoError
   void commit();
 

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "alike_problems.hpp"
-#include "replica_places.hpp"
+#include "grouped_problems.hpp"
+#include "replica_numbering.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/io/atomic_file.hpp"
@@ -61,7 +61,7 @@ std::vector<Point> points_of(std::span<const double> positions_A) {
 
 /// Pairs that are too close. Sorted along x, so that only neighbours there are compared.
 void check_overlaps(const std::vector<Point>& points, const FrameReader& reader,
-                    AlikeProblems& problems) {
+                    GroupedProblems& problems) {
   std::vector<int> order(points.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(),
@@ -86,7 +86,7 @@ void check_overlaps(const std::vector<Point>& points, const FrameReader& reader,
 }
 
 void check_bonds(const std::vector<Point>& points, const FrameReader& reader,
-                 AlikeProblems& problems) {
+                 GroupedProblems& problems) {
   for (std::size_t atom = 0; atom < points.size(); ++atom) {
     const std::size_t oxygen = atom - atom % kAtomsPerMolecule;
     const double distance = distance_A(points[atom], points[oxygen]);
@@ -170,12 +170,12 @@ std::optional<double> Structure::push_fs2() const { return number_of(comment, "p
 namespace {
 
 /// The frame that was chosen, without any check of its atoms.
-Structure chosen_frame(FrameReader& reader, const FrameChoice& choice, ReplicaPlaces& places) {
+Structure chosen_frame(FrameReader& reader, const FrameChoice& choice, ReplicaNumbering& places) {
   std::optional<std::int64_t> replica = choice.replica;
   std::int64_t of_replica = 0;
   bool any = false;
   while (std::optional<Structure> structure = reader.next()) {
-    const std::optional<ReplicaPlace> place = places.next(*structure, reader);
+    const std::optional<FrameIndex> place = places.next(*structure, reader);
     any = true;
     if (!replica) replica = place->number;
     if (place->number != *replica) continue;
@@ -194,7 +194,7 @@ Structure chosen_frame(FrameReader& reader, const FrameChoice& choice, ReplicaPl
 }
 
 /// What follows the first frame. A later frame that cannot be read is none of this run's business.
-FrameCounts count_rest(FrameReader& reader, ReplicaPlaces& places) {
+FrameCounts count_rest(FrameReader& reader, ReplicaNumbering& places) {
   FrameCounts counts;
   try {
     for (std::int64_t i = 0; const std::optional<Structure> next = reader.next(); ++i) {
@@ -215,9 +215,9 @@ FrameCounts count_rest(FrameReader& reader, ReplicaPlaces& places) {
 
 Structure read_structure(const std::string& path, const FrameChoice& choice, FrameCounts* counts) {
   const std::unique_ptr<FrameReader> reader = open_frames(path);
-  ReplicaPlaces places;
+  ReplicaNumbering places;
   Structure structure = chosen_frame(*reader, choice, places);
-  AlikeProblems found;
+  GroupedProblems found;
   const std::vector<Point> points = points_of(structure.positions_A);
   check_unit(points, path);
   check_bonds(points, *reader, found);
@@ -237,7 +237,7 @@ Structure read_structure(const std::string& path, const FrameChoice& choice, Fra
 }
 
 void check_molecules(const Structure& frame, const FrameReader& reader, std::int64_t number) {
-  AlikeProblems found;
+  GroupedProblems found;
   check_bonds(points_of(frame.positions_A), reader, found);
   std::vector<Problem> problems = found.take();
   for (Problem& problem : problems) {
@@ -304,7 +304,7 @@ std::vector<Problem> bond_length_problems(const WaterModel& model,
                                           const std::string& path) {
   const std::array<Length, 3> lengths = lengths_of(model);
   const std::vector<Point> points = points_of(positions_A);
-  AlikeProblems problems;
+  GroupedProblems problems;
   for (std::size_t m = 0; m < points.size() / 3; ++m) {
     for (const Length& b : lengths) {
       const double length = distance_A(points[3 * m + b.end], points[3 * m + b.begin]);

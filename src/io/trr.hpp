@@ -31,7 +31,7 @@ class TrrReader final : public FrameReader {
 
  private:
   XdrInput input_;
-  WaterWithoutNames water_;
+  UnnamedWater water_;
   std::int64_t passed_over_ = 0;
 };
 

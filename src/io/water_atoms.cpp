@@ -169,7 +169,7 @@ std::vector<double> without_sites(const std::vector<double>& vectors) {
 
 }  // namespace
 
-void check_water_without_names(const std::string& path, std::int64_t atoms) {
+void check_unnamed_water(const std::string& path, std::int64_t atoms) {
   if (atoms > 0 && (atoms % 3 == 0 || atoms % 4 == 0)) return;
   throw InputError({Problem{
       path, 0, 0,
@@ -178,10 +178,10 @@ void check_water_without_names(const std::string& path, std::int64_t atoms) {
                   atoms)}});
 }
 
-Structure WaterWithoutNames::take(const std::string& path, std::vector<double> positions_A,
-                                  std::vector<double> velocities_A_per_akma) {
+Structure UnnamedWater::take(const std::string& path, std::vector<double> positions_A,
+                             std::vector<double> velocities_A_per_akma) {
   const std::size_t atoms = positions_A.size() / 3;
-  check_water_without_names(path, static_cast<std::int64_t>(atoms));
+  check_unnamed_water(path, static_cast<std::int64_t>(atoms));
   if (sites_ == 0) {
     const double three = likeness(positions_A, 3), four = likeness(positions_A, 4);
     // Molecules on the faces of a periodic box may be broken, but hardly half of them.

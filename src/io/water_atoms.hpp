@@ -84,11 +84,11 @@ class MoleculeBuilder {
 };
 
 /// @throws InputError for a number of atoms, of a file that names none, that is no water
-void check_water_without_names(const std::string& path, std::int64_t atoms);
+void check_unnamed_water(const std::string& path, std::int64_t atoms);
 
 /// The molecules of a file that names no atoms. They are taken as O H H, or as O H H M where the
 /// distances of the first frame fit that better; M is left out.
-class WaterWithoutNames {
+class UnnamedWater {
  public:
   /// @param path of the file, named in errors
   /// @param positions_A of all atoms of a frame, the first one first

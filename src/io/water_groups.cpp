@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "alike_problems.hpp"
+#include "grouped_problems.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/state.hpp"
 
@@ -75,7 +75,7 @@ void group_by_distance(const std::vector<bool>& is_oxygen, const std::string& pa
   const Oxygens oxygens(is_oxygen, structure.positions_A);
   std::vector<std::array<std::size_t, 2>> hydrogens(atoms);  // of each oxygen
   std::vector<int> count(atoms, 0);
-  AlikeProblems problems;
+  GroupedProblems problems;
   for (std::size_t a = 0; a < atoms; ++a) {
     if (is_oxygen[a]) continue;
     const std::size_t o = oxygens.nearest(a);

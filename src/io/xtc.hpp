@@ -33,7 +33,7 @@ class XtcReader final : public FrameReader {
   std::vector<double> compressed_positions_A(std::int64_t atoms);
 
   XdrInput input_;
-  WaterWithoutNames water_;
+  UnnamedWater water_;
 };
 
 /// In units of 10^-4 A. One file a replica, and topology.pdb, which names the atoms.

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "alike_problems.hpp"
+#include "grouped_problems.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/state.hpp"
 #include "water_atoms.hpp"
@@ -128,7 +128,7 @@ class AtomParser {
   bool in_order_ = true;
   std::vector<bool> is_oxygen_;
   std::vector<int> lines_;
-  AlikeProblems problems_;
+  GroupedProblems problems_;
 };
 
 }  // namespace
@@ -149,7 +149,7 @@ int XyzReader::read_count() {
 }
 
 std::optional<Structure> XyzReader::next() {
-  if (!have_line_ && !lines_.next_not_blank()) return std::nullopt;
+  if (!have_line_ && !lines_.next_nonblank()) return std::nullopt;
   have_line_ = false;
   const int atoms = read_count();
   const int count_line = lines_.line_number();
@@ -183,7 +183,7 @@ std::optional<Structure> XyzReader::next() {
 }
 
 void XyzReader::check_rest() {
-  have_line_ = have_line_ || lines_.next_not_blank();
+  have_line_ = have_line_ || lines_.next_nonblank();
   if (have_line_) read_count();
 }
 

@@ -7,15 +7,15 @@
 namespace tarn {
 namespace {
 
-using Rise = analysis::Halves::Rise;
+using Shift = analysis::Halves::Shift;
 
-std::optional<EquilibriumDrift> drift_by(const std::vector<Rise>& of_baths, bool early) {
+std::optional<EquilibriumDrift> drift_by(const std::vector<Shift>& of_baths, bool early) {
   // By chance in one run of two thousand, of two columns that are looked at in two ways; the second
   // is for the largest of many.
   constexpr double kTogether = 3.8, kOne = 4.5;
   double sigmas = 0.0, rise = 0.0, count = 0.0;
-  Rise largest;
-  for (const Rise& of_bath : of_baths) {
+  Shift largest;
+  for (const Shift& of_bath : of_baths) {
     if (of_bath.sigmas == 0.0) continue;
     sigmas += of_bath.sigmas;
     rise += of_bath.mean;
@@ -35,7 +35,7 @@ std::optional<EquilibriumDrift> drift_by(const std::vector<Rise>& of_baths, bool
                                       : ", of one bath",
                          early,
                          {}};
-  for (const Rise& of_bath : of_baths) {
+  for (const Shift& of_bath : of_baths) {
     drift.of_baths.push_back(all || std::abs(of_bath.sigmas) > kOne ? of_bath.mean : 0.0);
   }
   return drift;
@@ -44,8 +44,8 @@ std::optional<EquilibriumDrift> drift_by(const std::vector<Rise>& of_baths, bool
 }  // namespace
 
 void Rises::add(const analysis::Halves& halves, double error) {
-  from_first_half.push_back(halves.rise(error));
-  from_beginning.push_back(halves.rise_from_beginning());
+  from_first_half.push_back(halves.shift(error));
+  from_beginning.push_back(halves.shift_from_start());
 }
 
 std::optional<EquilibriumDrift> drift_of(const Rises& rises) {

@@ -19,7 +19,7 @@ struct EquilibriumDrift {
 };
 /// How it rose in each bath, from the first half and from the first eighth.
 struct Rises {
-  std::vector<analysis::Halves::Rise> from_first_half, from_beginning;
+  std::vector<analysis::Halves::Shift> from_first_half, from_beginning;
 
   /// The next bath. @param error of the mean of all of its samples
   void add(const analysis::Halves& halves, double error);

@@ -173,7 +173,7 @@ void EvaporationObserver::begin_waiting(const Frame& frame) {
   start_ = frame.step;
   for (std::size_t r = 0; r < frame.live(); ++r) {
     const std::int64_t id = frame.replica_ids[r];
-    if (analysis::departed_molecule(frame.positions_A_of(r), section_.link_A)) {
+    if (analysis::first_evaporated_molecule(frame.positions_A_of(r), section_.link_A)) {
       ++parted_;
       continue;
     }
@@ -193,7 +193,7 @@ void EvaporationObserver::observe(const Frame& frame) {
     const auto fate = fates_.find(id);
     if (fate == fates_.end() || fate->second == Fate::returned) continue;
     const std::vector<int> gone =
-        analysis::departed_molecules(frame.positions_A_of(r), section_.link_A);
+        analysis::evaporated_molecules(frame.positions_A_of(r), section_.link_A);
     const std::size_t bath = baths_.of(id);
     if (fate->second == Fate::departed) {
       if (!gone.empty()) continue;
@@ -212,7 +212,7 @@ void EvaporationObserver::observe(const Frame& frame) {
     take_departure(frame, r, gone, of_bath_[bath]);
   }
   for (std::size_t b = 0; b < of_bath_.size(); ++b) {
-    of_bath_[b].curve.look(frame.step, at_risk[b], events[b]);
+    of_bath_[b].curve.observe(frame.step, at_risk[b], events[b]);
   }
 }
 

@@ -129,7 +129,7 @@ class HeatCapacity final : public Observer {
       histogram_.add(baths_.of(id), ladder(id), canonical_energy_kcal_per_mol(system_, e),
                      e.potential_kcal_per_mol + e.wall_kcal_per_mol);
     }
-    histogram_.end_of_moment();
+    histogram_.end_step();
   }
 
   void save(std::ostream& out) override {
@@ -184,7 +184,7 @@ void HeatCapacity::find_peak(const MultiHistogram::Result& result,
                              const std::vector<double>& capacities) {
   peak_.reset();
   const std::optional<Maximum> maximum = most_prominent(capacities);
-  if (!maximum || !result.knows_errors()) return;
+  if (!maximum || !result.has_errors()) return;
   const auto peak_of = [&](const Reweighting& r) {
     std::size_t highest = maximum->at;
     double height = -1.0;
@@ -209,25 +209,25 @@ void HeatCapacity::find_peak(const MultiHistogram::Result& result,
   const bool grow = errors.largest[0] > kGrows * errors.of_shortest[0] ||
                     errors.largest[1] > kGrows * errors.of_shortest[1];
   // Errors say nothing of baths that are not in equilibrium.
-  const bool converged = !grow && result.contradictions().empty();
+  const bool converged = !grow && result.inconsistencies().empty();
   peak_ = {{values[0], values[1]}, {errors.largest[0], errors.largest[1]}, converged};
 }
 
 void HeatCapacity::tell_cuts(const Reweighting& all) {
   const double of_a_bath = histogram_.samples() / static_cast<double>(baths_.size());
-  if (!all.cuts().empty() && of_a_bath < kFewSamples) {
+  if (!all.gaps().empty() && of_a_bath < kFewSamples) {
     notes_.push_back(
         fmt::format("{:.3g} samples a bath are too few for heat_capacity.csv: run "
                     "longer, or take energies more often",
                     of_a_bath));
     return;
   }
-  for (const Reweighting::Cut& cut : all.cuts()) {
+  for (const Reweighting::Gap& gap : all.gaps()) {
     notes_.push_back(
         fmt::format("the baths up to {:g} K and from {:g} K share {:.2g} samples: "
                     "heat_capacity.csv does not know what lies between; put a "
                     "temperature between them",
-                    bath_K(cut.below), bath_K(cut.above), cut.shared));
+                    bath_K(gap.below), bath_K(gap.above), gap.shared));
   }
 }
 
@@ -237,7 +237,7 @@ void HeatCapacity::finish() {
   if (!result) return;
   const Reweighting& all = result->all();
   tell_cuts(all);
-  for (const MultiHistogram::Contradiction& c : result->contradictions()) {
+  for (const MultiHistogram::Inconsistency& c : result->inconsistencies()) {
     notes_.push_back(fmt::format(
         "the energy of the bath at {:g} K is {:.1f} standard errors {} what the other baths "
         "tell of that temperature: they are not in equilibrium; run longer, or let them "
@@ -251,8 +251,8 @@ void HeatCapacity::finish() {
   }
   const auto is_known = [&](double t_K, double samples) {
     return all.converged() && samples >= kFewSamples &&
-           std::none_of(all.cuts().begin(), all.cuts().end(), [&](const Reweighting::Cut& cut) {
-             return bath_K(cut.below) < t_K && t_K < bath_K(cut.above);
+           std::none_of(all.gaps().begin(), all.gaps().end(), [&](const Reweighting::Gap& gap) {
+             return bath_K(gap.below) < t_K && t_K < bath_K(gap.above);
            });
   };
   const std::vector<double> temperatures_K = temperatures_between(

@@ -40,7 +40,7 @@ double minimum_near(ForceField& force_field, std::span<double> positions_A) {
   try {
     const MinimiseResult r =
         quench_to_minimum(force_field, positions_A, {kTolerance_kcal_per_mol_A});
-    const bool whole = !analysis::departed_molecule(positions_A, analysis::kLink_A);
+    const bool whole = !analysis::first_evaporated_molecule(positions_A, analysis::kLink_A);
     if (r.converged && whole) return r.energy_kcal_per_mol;
   } catch (const InputError&) {
     // A molecule that is collinear, or has atoms of another upon it, is about to blow up.

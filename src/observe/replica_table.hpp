@@ -25,7 +25,7 @@ class ReplicaTable {
   /// @param likely see io::CsvFormat
   ReplicaTable(const std::string& path, const std::vector<std::string>& value_columns,
                const ReplicaSelection& replicas, MaybeUnknown maybe_unknown = {0, 0},
-               std::string_view likely = io::kLikelyBlowUp);
+               std::string_view likely = io::kBlowUpAdvice);
 
   void create(const std::string& provenance);
   void cut(std::uint64_t length) { csv_.cut(length); }

@@ -51,7 +51,7 @@ struct TableSpec {
   /// What the first line of the table tells of its columns, after the provenance.
   std::string_view remark{};
   /// How a message about a value that is not a number goes on; a literal.
-  std::string_view likely = io::kLikelyBlowUp;
+  std::string_view likely = io::kBlowUpAdvice;
   /// Without a temperature above 0 there is none.
   std::optional<FluctuationSpec> fluctuation{};
   /// Appends the values of live replica r in the order of the columns.

@@ -51,7 +51,7 @@ std::optional<io::Structure> TrajectoryFrames::next() {
     while (std::optional<io::Structure> frame =
                io::next_whole_frame(*reader_, frames_of_file_, cut)) {
       ++frames_of_file_;
-      const std::optional<io::ReplicaPlace> place = places_.next(*frame, *reader_);
+      const std::optional<io::FrameIndex> place = places_.next(*frame, *reader_);
       if (!place) continue;
       place_ = *place;
       if (molecules_ == 0) molecules_ = frame->molecules;
@@ -69,7 +69,7 @@ std::optional<io::Structure> TrajectoryFrames::next() {
                                               "give trajectories of one cluster only",
                                               frame->molecules, molecules_)}});
       }
-      if (!selection_.takes(place_.frame)) continue;
+      if (!selection_.selects(place_.frame)) continue;
       io::check_molecules(*frame, *reader_, frames_of_file_ - 1);
       has_sites_ = has_sites_ || frame->has_sites;
       if (frame->has_box && (notes_.empty() || notes_.back() != io::note_on_box(file))) {

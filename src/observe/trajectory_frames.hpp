@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "io/replica_places.hpp"
+#include "io/replica_numbering.hpp"
 #include "tarn/io/structure.hpp"
 
 namespace tarn {
@@ -46,8 +46,8 @@ class TrajectoryFrames {
   std::size_t file_ = 0;
   std::unique_ptr<io::FrameReader> reader_;
   std::int64_t frames_of_file_ = 0;  // so far
-  io::ReplicaPlaces places_;
-  io::ReplicaPlace place_;  // of the last frame
+  io::ReplicaNumbering places_;
+  io::FrameIndex place_;  // of the last frame
   std::int64_t frames_taken_ = 0;
   int molecules_ = 0;
   std::string model_;

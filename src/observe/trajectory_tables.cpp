@@ -101,7 +101,7 @@ class FrameTimes {
       for (const Timed& frame : frames) {
         const double even =
             frames[0].time_ps + static_cast<double>(frame.place - frames[0].place) * interval;
-        if (io::are_one_time(frame.time_ps, even)) continue;
+        if (io::times_agree(frame.time_ps, even)) continue;
         if (std::abs(frame.time_ps - even) > kDecimals_ps) return false;
       }
     }
@@ -287,7 +287,7 @@ CorrelationPlan plan_correlations(double length_ps, std::int64_t every, const Co
   plan.section.every = every;
   plan.section.length_ps = length_ps;
   const std::size_t lags = correlation_lags(plan.section, 1000.0 * times.interval_ps().value());
-  const std::size_t needed = analysis::TimeCorrelation::samples_of_window(lags);
+  const std::size_t needed = analysis::TimeCorrelation::samples_to_first_window(lags);
   const std::size_t most = times.most_frames();
   plan.replicas = times.replicas_with(needed);
   if (plan.replicas.empty()) {
@@ -303,11 +303,11 @@ CorrelationPlan plan_correlations(double length_ps, std::int64_t every, const Co
   const double numbers = analysis::correlation_numbers(
       contents.molecules, static_cast<int>(plan.replicas.size()),
       static_cast<int>(contents.replicas), lags, static_cast<double>(most));
-  if (numbers > analysis::kMostCorrelationNumbers) {
+  if (numbers > analysis::kMaxCorrelationNumbers) {
     throw InputError(fmt::format(
         "{} of {} replicas are {:.2g} numbers to remember, and at most {:.0e} are allowed; take a "
         "shorter time, fewer frames by --every, or some of the replicas by --replicas",
-        what, plan.replicas.size(), numbers, analysis::kMostCorrelationNumbers));
+        what, plan.replicas.size(), numbers, analysis::kMaxCorrelationNumbers));
   }
   return plan;
 }
@@ -415,7 +415,7 @@ TrajectoryTables write_trajectory_tables(const TrajectoryTablesOptions& options)
   for (const auto& observer : observers) {
     Pictures pictures = observer->draw();
     for (const std::string& path : pictures.paths) {
-      result.pictures.paths.push_back(folder.place_of(path));
+      result.pictures.paths.push_back(folder.final_path(path));
     }
     std::ranges::move(pictures.warnings, std::back_inserter(result.pictures.warnings));
     result.pictures.failed = result.pictures.failed || pictures.failed;

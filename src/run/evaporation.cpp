@@ -46,7 +46,8 @@ void EvaporationWatch::observe(const Frame& frame) {
     const std::int64_t id = frame.replica_ids[r];
     const std::int64_t walker = walker_at_ ? walker_at_(id) : id;
     if (known.contains(walker)) continue;
-    const auto gone = analysis::departed_molecule(frame.positions_A_of(r), analysis::kLink_A);
+    const auto gone =
+        analysis::first_evaporated_molecule(frame.positions_A_of(r), analysis::kLink_A);
     if (gone) departures_.push_back({id, frame.step, *gone, walker});
   }
 }

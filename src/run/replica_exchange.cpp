@@ -78,7 +78,7 @@ void ReplicaExchange::observe(const Frame& frame) {
       const auto place = static_cast<std::size_t>(frame.replica_ids[r]);
       energies_.add(place % length(), static_cast<std::int64_t>(place / length()), energy, energy);
     }
-    energies_.end_of_moment();
+    energies_.end_step();
   }
   note_paths();
 }
@@ -195,8 +195,9 @@ void ReplicaExchange::write_paths() const {
 void ReplicaExchange::find_even_ladder() {
   const auto reweighting = energies_.reweighting();
   if (length() < 3 || !reweighting) return;
-  even_ = analysis::even_ladder(*reweighting, units::boltzmann_kcal_per_mol_K,
-                                temperatures_K_.front(), temperatures_K_.back(), length());
+  even_ =
+      analysis::equal_acceptance_ladder(*reweighting, units::boltzmann_kcal_per_mol_K,
+                                        temperatures_K_.front(), temperatures_K_.back(), length());
 }
 
 void ReplicaExchange::finish() {

@@ -71,7 +71,7 @@ class ReplicaExchange final : public Observer {
   std::vector<double> temperatures_K_;
   std::vector<Pair> pairs_;
   analysis::MultiHistogram energies_;  ///< at the attempts
-  std::optional<analysis::EvenLadder> even_;
+  std::optional<analysis::EqualAcceptanceLadder> even_;
   /// A walker is a state on its way: that which replica w began with is walker w.
   std::vector<std::int64_t> walker_at_;  ///< [replica id]
   std::vector<std::int64_t> last_end_;   ///< [walker], End

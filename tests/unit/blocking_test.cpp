@@ -482,10 +482,10 @@ TEST(PooledCovariance, OfTwoStatesHasAnError) {
 TEST(PooledBlocking, SaysHowMuchItRemembers) {
   for (const std::size_t series : {1u, 3u, 32u}) {
     PooledBlocking sums(series);
-    EXPECT_EQ(sums.most_numbers(0.0), static_cast<double>(sums.memory().size()));
+    EXPECT_EQ(sums.max_numbers(0.0), static_cast<double>(sums.memory().size()));
     for (int n = 1; n <= 130; ++n) {
       for (std::size_t s = 0; s < series; ++s) sums.add(s, n);
-      EXPECT_EQ(sums.most_numbers(n), static_cast<double>(sums.memory().size())) << n;
+      EXPECT_EQ(sums.max_numbers(n), static_cast<double>(sums.memory().size())) << n;
     }
   }
 }

@@ -64,7 +64,7 @@ TEST(DepartedMolecule, IsTheFirstOutsideTheLargestPart) {
   const auto departed = [](const std::vector<double>& places) {
     std::vector<double> positions;
     for (const double x : places) add_molecule(positions, x);
-    return analysis::departed_molecule(positions, 8.0);
+    return analysis::first_evaporated_molecule(positions, 8.0);
   };
   EXPECT_EQ(departed({}), std::nullopt);
   EXPECT_EQ(departed({5.0}), std::nullopt);

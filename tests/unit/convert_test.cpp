@@ -111,7 +111,7 @@ TEST_F(Convert, TakesWhatIsAskedFor) {
   EXPECT_EQ(frames[1].comment.at("replica"), "2");
   EXPECT_EQ(frames[1].model(), "spce");
 
-  options.frames.most = 1;
+  options.frames.max_frames = 1;
   options.frames.replicas = {0, 5, 2};
   const Conversion fewer = convert_trajectory(options);
   EXPECT_EQ(fewer.frames, 2);
@@ -311,7 +311,7 @@ TEST_F(Convert, LeavesNothingHalfDone) {
   const auto before = test::contents_of(folder_.path());
   for (const bool in_writing : {false, true}) {
     ConvertOptions options{from, folder_.file("old.xyz")};
-    options.watch = [in_writing](bool writing, std::int64_t done, std::int64_t frames) {
+    options.on_progress = [in_writing](bool writing, std::int64_t done, std::int64_t frames) {
       EXPECT_EQ(frames, writing ? 6 : 0);
       return !(writing == in_writing && done == 3);
     };

@@ -160,9 +160,9 @@ CorrelationWindow plain_sums(const std::vector<Positions>& samples, std::size_t 
       const auto bonded_now = bonded_pairs(now);
       for (const auto& pair : bonded) {
         if (!bonded_now.contains(pair)) still.erase(pair);
-        window.sums[kBondedAgain][lag] += bonded_now.contains(pair) ? 1.0 : 0.0;
+        window.sums[kIntermittentBond][lag] += bonded_now.contains(pair) ? 1.0 : 0.0;
       }
-      window.sums[kBondedStill][lag] += static_cast<double>(still.size());
+      window.sums[kContinuousBond][lag] += static_cast<double>(still.size());
       for (std::size_t m = 0; m < n; ++m) {
         constexpr std::array kP1{kOhP1, kOhP1, kHhP1, kDipoleP1};
         for (std::size_t which = 0; which < 4; ++which) {
@@ -187,7 +187,7 @@ TEST(TimeCorrelation, IsTheSumsOfItsDefinition) {
       const auto window = correlation.add(samples[s]);
       // One by one, a window apart from the first.
       const std::size_t first = windows * TimeCorrelation::window_samples(longest);
-      const bool due = s + 1 == first + TimeCorrelation::samples_of_window(longest);
+      const bool due = s + 1 == first + TimeCorrelation::samples_to_first_window(longest);
       ASSERT_EQ(window.has_value(), due) << s;
       if (!window) continue;
       ++windows;
@@ -196,15 +196,15 @@ TEST(TimeCorrelation, IsTheSumsOfItsDefinition) {
       EXPECT_EQ(window->bonds, plain.bonds);
       EXPECT_GT(plain.bonds, 0.0);
       for (std::size_t lag = 0; lag <= longest; ++lag) {
-        EXPECT_EQ(window->sums[kBondedAgain][lag], plain.sums[kBondedAgain][lag]);
-        EXPECT_EQ(window->sums[kBondedStill][lag], plain.sums[kBondedStill][lag]);
+        EXPECT_EQ(window->sums[kIntermittentBond][lag], plain.sums[kIntermittentBond][lag]);
+        EXPECT_EQ(window->sums[kContinuousBond][lag], plain.sums[kContinuousBond][lag]);
         for (const Correlation c : {kOhP1, kOhP2, kHhP1, kHhP2, kDipoleP1, kDipoleP2}) {
           // 128 numbers of order 1.
           EXPECT_NEAR(window->sums[c][lag], plain.sums[c][lag], 1e-12);
         }
       }
-      EXPECT_LT(window->sums[kBondedStill][longest], window->sums[kBondedStill][0]);
-      EXPECT_GE(window->sums[kBondedAgain][longest], window->sums[kBondedStill][longest]);
+      EXPECT_LT(window->sums[kContinuousBond][longest], window->sums[kContinuousBond][0]);
+      EXPECT_GE(window->sums[kIntermittentBond][longest], window->sums[kContinuousBond][longest]);
     }
     EXPECT_GT(windows, 2u);
   }
@@ -216,7 +216,7 @@ TEST(TimeCorrelation, GoesOnFromItsMemory) {
   TimeCorrelation whole = correlation_of(4, kLongest);
   for (std::size_t s = 0; s < samples.size(); ++s) {
     const std::vector<double> memory = whole.memory();
-    EXPECT_LE(static_cast<double>(memory.size()), TimeCorrelation::usual_numbers(4.0, kLongest));
+    EXPECT_LE(static_cast<double>(memory.size()), TimeCorrelation::typical_numbers(4.0, kLongest));
     TimeCorrelation restored = correlation_of(4, kLongest);
     restored.restore(memory);
     EXPECT_EQ(restored.memory(), memory);

@@ -24,14 +24,14 @@ TEST(Halves, ARampRisesByHalfOfItself) {
   for (int t = 0; t < 1000; ++t) {
     const double value = t;
     halves.add_replicas(Ids{0}, Values{value});
-    rises.push_back(halves.rise(1.0).mean);
+    rises.push_back(halves.shift(1.0).mean);
   }
   EXPECT_EQ(rises[6], 0.0) << "fewer than eight blocks";
   EXPECT_EQ(rises[7], 4.0);
   EXPECT_EQ(rises[8], 5.0) << "of nine the middle one is in neither";
-  EXPECT_DOUBLE_EQ(halves.rise(31.0).mean, 496.0);
-  EXPECT_DOUBLE_EQ(halves.rise(31.0).sigmas, 8.0) << "twice the error of the mean of all";
-  EXPECT_EQ(halves.rise(0.0).sigmas, 0.0);
+  EXPECT_DOUBLE_EQ(halves.shift(31.0).mean, 496.0);
+  EXPECT_DOUBLE_EQ(halves.shift(31.0).sigmas, 8.0) << "twice the error of the mean of all";
+  EXPECT_EQ(halves.shift(0.0).sigmas, 0.0);
 }
 
 TEST(Halves, SeriesTellTheErrorByTheirSpread) {
@@ -41,7 +41,7 @@ TEST(Halves, SeriesTellTheErrorByTheirSpread) {
     const double late = t < 32 ? 0.0 : 1.0;
     halves.add_replicas(Ids{0, 1, 2, 3}, Values{late, 10.0 + 2.0 * late, 3.0 * late, 6.0 * late});
   }
-  const Halves::Rise rise = halves.rise(1e-9);
+  const Halves::Shift rise = halves.shift(1e-9);
   EXPECT_DOUBLE_EQ(rise.mean, 3.0);
   const double one_sided = 0.5 * std::erfc(rise.sigmas / std::sqrt(2.0));
   // F(t) of 3 degrees: 1/2 + (x/(1 + x^2) + atan x)/pi with x = t/sqrt 3.
@@ -64,7 +64,7 @@ TEST(Halves, ReplicasThatStoppedAreLeftOut) {
     }
     halves.add_replicas(ids, values);
   }
-  EXPECT_NEAR(halves.rise(0.0).mean, 1.025, test::few_roundings(10.0));
+  EXPECT_NEAR(halves.shift(0.0).mean, 1.025, test::few_roundings(10.0));
 }
 
 /// Series in equilibrium are called apart as often as normal numbers are, correlated or not.
@@ -82,7 +82,7 @@ TEST(Halves, AreAlikeInEquilibrium) {
       for (double& v : x) v = 0.9 * v + std::sqrt(0.19) * normal(random);
       halves.add_replicas(ids, x);
     }
-    const double sigmas = halves.rise(0.0).sigmas;
+    const double sigmas = halves.shift(0.0).sigmas;
     squares += sigmas * sigmas / kRuns;
     beyond_two += (std::abs(sigmas) > 2.0 ? 1.0 : 0.0) / kRuns;
   }
@@ -124,7 +124,7 @@ TEST(Halves, BeginLikeTheyGoOnInEquilibrium) {
       Halves halves = Halves::of_replicas(series);
       add_in_equilibrium(
           series, 640, 0.5, random, [](int) { return 0.0; }, halves);
-      const double sigmas = std::abs(halves.rise_from_beginning().sigmas);
+      const double sigmas = std::abs(halves.shift_from_start().sigmas);
       squares += sigmas * sigmas / kRuns;
       beyond_two += (sigmas > 2.0 ? 1.0 : 0.0) / kRuns;
       beyond_four += sigmas > 4.0 ? 1.0 : 0.0;
@@ -146,12 +146,12 @@ TEST(Halves, SeeAStartThatIsForgotten) {
       Halves halves = Halves::of_replicas(series);
       const auto start = [size = off](int t) { return -size * std::exp(-t / 32.0); };
       add_in_equilibrium(series, 640, 0.5, random, start, halves);
-      EXPECT_GT(halves.rise_from_beginning().sigmas, 3.8) << series;
+      EXPECT_GT(halves.shift_from_start().sigmas, 3.8) << series;
       // The mean of the start over 80 times.
-      EXPECT_NEAR(halves.rise_from_beginning().mean, off * 0.4 * (1.0 - std::exp(-2.5)), 1.0);
+      EXPECT_NEAR(halves.shift_from_start().mean, off * 0.4 * (1.0 - std::exp(-2.5)), 1.0);
     }
   }
-  EXPECT_EQ(Halves::of_replicas(4).rise_from_beginning().sigmas, 0.0);
+  EXPECT_EQ(Halves::of_replicas(4).shift_from_start().sigmas, 0.0);
 }
 
 TEST(Halves, GoOnFromTheirMemory) {
@@ -169,7 +169,7 @@ TEST(Halves, GoOnFromTheirMemory) {
     second.restore(first.memory());
     see(second, stop, 300);
     EXPECT_EQ(second.memory(), straight.memory()) << stop;
-    EXPECT_EQ(second.rise(1.0).sigmas, straight.rise(1.0).sigmas);
+    EXPECT_EQ(second.shift(1.0).sigmas, straight.shift(1.0).sigmas);
   }
 }
 

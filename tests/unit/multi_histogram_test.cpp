@@ -49,7 +49,7 @@ MultiHistogram collected(const std::vector<double>& beta, std::int64_t ladders, 
   const std::size_t of_moment = beta.size() * static_cast<std::size_t>(ladders);
   for (std::size_t i = 0; i < all.size(); ++i) {
     histogram.add(all[i].bath, all[i].ladder, all[i].energy, all[i].energy);
-    if ((i + 1) % of_moment == 0) histogram.end_of_moment();
+    if ((i + 1) % of_moment == 0) histogram.end_step();
   }
   return histogram;
 }
@@ -90,23 +90,23 @@ TEST(MultiHistogram, ContradictionsAreFound) {
   const std::vector<double> beta{2.0, 1.6, 1.3};
   for (unsigned seed = 1; seed <= 40; ++seed) {
     const auto result = collected(beta, 16, 40, seed).result();
-    EXPECT_TRUE(result->contradictions().empty()) << seed;
+    EXPECT_TRUE(result->inconsistencies().empty()) << seed;
   }
   for (const double off : {1.25, 0.8}) {
     MultiHistogram histogram(beta, 16);
     for (const Sample& s : samples(beta, 16, 100, 3)) {
       const double energy = s.bath == 1 ? off * s.energy : s.energy;
       histogram.add(s.bath, s.ladder, energy, energy);
-      if (s.bath == 2 && s.ladder == 15) histogram.end_of_moment();
+      if (s.bath == 2 && s.ladder == 15) histogram.end_step();
     }
-    const auto found = histogram.result()->contradictions();
+    const auto found = histogram.result()->inconsistencies();
     const auto middle =
         std::find_if(found.begin(), found.end(), [](const auto& c) { return c.bath == 1; });
     ASSERT_NE(middle, found.end()) << off;
     EXPECT_EQ(middle->difference > 0.0, off > 1.0);
   }
   // Four parts do not know their errors well enough.
-  EXPECT_TRUE(collected(beta, 1, 4, 1).result()->contradictions().empty());
+  EXPECT_TRUE(collected(beta, 1, 4, 1).result()->inconsistencies().empty());
 }
 
 /// Mean n kT, heat capacity n k and free energy n ln(beta) at the baths and between them, within
@@ -120,7 +120,7 @@ TEST(MultiHistogram, OscillatorsAtAnyTemperature) {
     const auto moments = static_cast<int>(20000 / ladders);
     const auto result = collected(beta, ladders, moments, 7).result();
     ASSERT_TRUE(result);
-    ASSERT_TRUE(result->knows_errors());
+    ASSERT_TRUE(result->has_errors());
     EXPECT_TRUE(result->all().converged());
     for (const double b : {4.0, 3.2, 2.5, 2.0, 1.4, 1.1}) {
       const auto mean = [b](const Reweighting& r) { return r.at(b).mean; };
@@ -178,7 +178,7 @@ TEST(MultiHistogram, NoiseOfTheInefficienciesIsTakenOut) {
     }
     square += std::pow(capacity(*known.reweighting(), b) - kShape, 2) / kRuns;
     at_best += std::pow(capacity(*unknown.reweighting(), b) - kShape, 2) / kRuns;
-    for (const double of_bath : known.inefficiencies()) g = std::max(g, of_bath);
+    for (const double of_bath : known.statistical_inefficiencies()) g = std::max(g, of_bath);
   }
   EXPECT_LT(square, 1.1 * at_best);
   EXPECT_GT(square, 0.9 * at_best);
@@ -198,7 +198,7 @@ TEST(MultiHistogram, LaddersThatStayApartAreTheParts) {
       const double u = energies[static_cast<std::size_t>(l)];
       h.add(0, l, u, u);
     }
-    h.end_of_moment();
+    h.end_step();
   }
   const auto result = h.result();
   const auto f = [](const Reweighting& r) { return std::vector<double>{r.at(2.0).mean}; };
@@ -272,7 +272,7 @@ TEST(MultiHistogram, BinsAreNarrow) {
   std::vector<std::vector<EnergyBin>> bins = alone(all, 3);
   for (std::size_t bath = 0; bath < 3; ++bath) {
     for (EnergyBin& bin : bins[bath]) {
-      bin = bin.weighted(1.0 / histogram.inefficiencies()[bath]);
+      bin = bin.weighted(1.0 / histogram.statistical_inefficiencies()[bath]);
     }
   }
   const Reweighting exact = reweighting(beta, bins);
@@ -288,16 +288,16 @@ TEST(MultiHistogram, BinsAreNarrow) {
 /// and n samples each share half of all of them: p (1 - p) = 1/4 of 2 n.
 TEST(MultiHistogram, TellsWhereBathsShareNothing) {
   const MultiHistogram h = collected({1000.0, 800.0, 1.0, 0.8}, 20, 100, 4);
-  const auto cut = h.reweighting()->cuts();
+  const auto cut = h.reweighting()->gaps();
   ASSERT_EQ(cut.size(), 1u);
   EXPECT_EQ(cut[0].below, 1u);
   EXPECT_EQ(cut[0].above, 2u);
   EXPECT_LT(cut[0].shared, 1.0);
-  EXPECT_FALSE(even_ladder(*h.reweighting(), 1.0, 1e-3, 1.25, 4));
+  EXPECT_FALSE(equal_acceptance_ladder(*h.reweighting(), 1.0, 1e-3, 1.25, 4));
   for (const double samples : {39.0, 41.0}) {
     const std::vector<double> beta{1.0, 1.0};
     const std::vector<std::vector<EnergyBin>> bins(2, {{samples, 0.0, 0.0, 0.0}});
-    EXPECT_EQ(reweighting(beta, bins).cuts().size(), samples < 40.0 ? 1u : 0u);
+    EXPECT_EQ(reweighting(beta, bins).gaps().size(), samples < 40.0 ? 1u : 0u);
   }
 }
 
@@ -322,7 +322,7 @@ TEST(MultiHistogram, FindsFreeEnergiesFromAfar) {
 TEST(MultiHistogram, AGapHasFewSamples) {
   const std::vector<double> beta{1000.0, 1.0};
   const MultiHistogram histogram = collected(beta, 4, 500, 2);
-  const std::vector<double> g = histogram.inefficiencies();
+  const std::vector<double> g = histogram.statistical_inefficiencies();
   const auto result = histogram.result();
   EXPECT_TRUE(result->all().converged());
   // Two sums of 2000 weights, one of them squared.
@@ -374,7 +374,7 @@ TEST(MultiHistogram, AnEvenLadderOfOscillatorsIsGeometric) {
   const auto result = collected(beta, 20, 1000, 17).result();
   const Reweighting& reweighting = result->all();
   constexpr double k = 0.5;
-  const auto even = even_ladder(reweighting, k, 1.0 / (k * 4.0), 1.0 / (k * 1.0), 5);
+  const auto even = equal_acceptance_ladder(reweighting, k, 1.0 / (k * 4.0), 1.0 / (k * 1.0), 5);
   ASSERT_TRUE(even);
   ASSERT_EQ(even->temperatures_K.size(), 5u);
   const double ratio = std::sqrt(2.0);
@@ -402,12 +402,12 @@ TEST(MultiHistogram, AnEvenLadderOfOscillatorsIsGeometric) {
                 even->acceptance, kLastStep);
   }
   // Two baths are the ends, and what the samples say nothing of is not told.
-  const auto two = even_ladder(reweighting, k, 0.5, 2.0, 2);
+  const auto two = equal_acceptance_ladder(reweighting, k, 0.5, 2.0, 2);
   EXPECT_EQ(two->temperatures_K, (std::vector<double>{0.5, 2.0}));
   const auto of_ends = [](const Reweighting& r) { return r.acceptance(4.0, 1.0); };
   EXPECT_NEAR(two->acceptance, exact_acceptance(4.0, 1.0),
               4.5 * error(*result, of_ends) + kBisection);
-  EXPECT_FALSE(even_ladder(reweighting, k, 0.01, 2.0, 4));
+  EXPECT_FALSE(equal_acceptance_ladder(reweighting, k, 0.01, 2.0, 4));
 }
 
 /// The coldest bath gives each of its samples 64 times over, however the ladders are: they are
@@ -430,9 +430,9 @@ TEST(MultiHistogram, SamplesThatFollowEachOtherAreWorthLess) {
           const double hot = at_hot(random);
           h.add(1, ladder, hot, hot);
         }
-        h.end_of_moment();
+        h.end_step();
       }
-      const std::vector<double> both = h.inefficiencies();
+      const std::vector<double> both = h.statistical_inefficiencies();
       g += both[0] / kRuns;
       of_independent += both[1] / kRuns;
       const auto mean = h.reweighting()->at(beta[0]).mean;
@@ -484,7 +484,7 @@ TEST(MultiHistogram, GoesOnFromItsMemory) {
       for (std::size_t i = 0; i < all.size(); ++i) {
         for (MultiHistogram* h : {&once, &twice}) {
           h->add(all[i].bath, all[i].ladder, all[i].energy, -all[i].energy);
-          if ((i + 1) % of_moment == 0) h->end_of_moment();
+          if ((i + 1) % of_moment == 0) h->end_step();
         }
         if (i == all.size() / 2) {
           MultiHistogram fresh(beta, ladders);
@@ -501,7 +501,7 @@ TEST(MultiHistogram, GoesOnFromItsMemory) {
       EXPECT_EQ(a->all().at(2.5).mean, b->all().at(2.5).mean);
       const auto mean = [](const Reweighting& r) { return r.at(2.5).mean; };
       EXPECT_EQ(error(*a, mean), error(*b, mean));
-      EXPECT_EQ(a->knows_errors(), ladders * moments > 1);
+      EXPECT_EQ(a->has_errors(), ladders * moments > 1);
     }
   }
 }
@@ -513,13 +513,13 @@ TEST(MultiHistogram, WithoutEnough) {
   h.add(0, 0, std::nan(""), 1.0);
   h.add(0, 0, 1.0, HUGE_VAL);
   h.add(0, 0, 1e300, 1.0);
-  h.end_of_moment();
+  h.end_step();
   EXPECT_FALSE(h.result());
   h.add(0, 0, 1.0, 1.0);
   h.add(1, 0, 2.0, 2.0);
   const auto result = h.result();
   ASSERT_TRUE(result);
-  EXPECT_FALSE(result->knows_errors());
+  EXPECT_FALSE(result->has_errors());
   EXPECT_EQ(error(*result, [](const Reweighting& r) { return r.at(1.5).mean; }), 0.0);
 }
 

@@ -27,7 +27,7 @@ Deck ladder_deck() {
 
 /// What is told after 2000 attempts of so many ladders whose energies are those of twelve
 /// oscillators, the same ones for so many attempts.
-std::optional<analysis::EvenLadder> told(int ladders, int repeats) {
+std::optional<analysis::EqualAcceptanceLadder> told(int ladders, int repeats) {
   const test::ScratchFolder folder;
   const Deck deck = ladder_deck();
   const int baths = static_cast<int>(kTemperatures_K.size());

@@ -108,7 +108,7 @@ TEST(Survival, OfAllIsTheShareThatIsLeft) {
   curve.begin(0, 100);
   std::int64_t left = 100, step = 0;
   for (const std::int64_t events : {3, 0, 10, 1, 86}) {
-    curve.look(step += 10, left, events);
+    curve.observe(step += 10, left, events);
     left -= events;
     EXPECT_EQ(curve.left(), left);
   }
@@ -129,9 +129,9 @@ TEST(Survival, OfAllIsTheShareThatIsLeft) {
 TEST(Survival, TakesOutWhoWentOutOfSight) {
   SurvivalCurve curve;
   curve.begin(0, 10);
-  curve.look(10, 10, 2);
-  curve.look(20, 8, 0);
-  curve.look(30, 5, 1);
+  curve.observe(10, 10, 2);
+  curve.observe(20, 8, 0);
+  curve.observe(30, 5, 1);
   ASSERT_EQ(curve.points().size(), 3u);
   EXPECT_EQ(curve.points()[1].step, 20) << "until then the three were there";
   EXPECT_EQ(curve.points()[1].survival, 0.8);
@@ -163,7 +163,7 @@ TEST(Survival, ExposureIsTheTimeOfAll) {
     const auto events = std::count_if(all.begin(), all.end(), [&](const One& one) {
       return one.look == step && one.last_seen >= step;
     });
-    curve.look(step, at_risk, events);
+    curve.observe(step, at_risk, events);
     SurvivalCurve restored;
     restored.restore(curve.memory());
     ASSERT_EQ(restored.memory(), curve.memory());

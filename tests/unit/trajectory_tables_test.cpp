@@ -433,7 +433,7 @@ TEST_F(TrajectoryTablesTest, ReplaceOlderOnesWhenTheyAreWhole) {
 /// Some frames of a file are as good as a file of these frames.
 TEST_F(TrajectoryTablesTest, TakeTheFramesThatAreChosen) {
   const std::string path = run("xyz") + "/trajectory-0000.xyz";
-  const io::FrameSelection chosen{.skip = 4, .every = 3, .most = 9};
+  const io::FrameSelection chosen{.skip = 4, .every = 3, .max_frames = 9};
   io::convert_trajectory({.from = path, .to = folder_.file("some.xyz"), .frames = chosen});
   const TrajectoryTables of_all = tables({path});
   const std::vector<Row> all = rows_of(folder_.file("tables/cluster.csv"));

@@ -54,7 +54,7 @@ class BlockSums {
   double samples() const { return empty() ? 0.0 : sum().back(); }
 
   /// At most that many numbers are remembered of so many values of each series.
-  double most_numbers(double values) const;
+  double max_numbers(double values) const;
   /// All that it remembers, for a checkpoint.
   std::vector<double> memory() const;
   /// @throws LayoutError for what is no memory() of these

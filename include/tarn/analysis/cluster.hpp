@@ -43,9 +43,9 @@ inline constexpr double kLink_A = 8.0;
 /// first molecule counts as the larger.
 /// @param positions_A [molecule][9]
 /// @return their numbers from 0, rising; none when the cluster is whole
-std::vector<int> departed_molecules(std::span<const double> positions_A, double link_A);
+std::vector<int> evaporated_molecules(std::span<const double> positions_A, double link_A);
 /// The first of them.
-std::optional<int> departed_molecule(std::span<const double> positions_A, double link_A);
+std::optional<int> first_evaporated_molecule(std::span<const double> positions_A, double link_A);
 
 /// Electric dipole moments of one cluster of neutral molecules, equation (28).
 struct ClusterDipole {

@@ -24,7 +24,7 @@ struct OrderFit {
 
 /// An error is believed from so many times that of the reference on: it is then off by a tenth of
 /// itself at most.
-constexpr double kBelieved = 10.0;
+constexpr double kMinErrorRatio = 10.0;
 
 /// Fits the asymptotic range: begins with the smallest step whose error is believed, and takes
 /// further ones while all slopes between neighbours agree to a tenth. There is no order where the

@@ -24,13 +24,13 @@ enum Correlation : std::size_t {
   kHhP2,
   kDipoleP1,
   kDipoleP2,
-  kBondedAgain,
-  kBondedStill,
+  kIntermittentBond,
+  kContinuousBond,
   kDisplacement  ///< mean square [A^2]
 };
 inline constexpr std::size_t kCorrelations = 9;
-constexpr bool is_of_bonds(std::size_t correlation) {
-  return correlation == kBondedAgain || correlation == kBondedStill;
+constexpr bool is_bond_correlation(std::size_t correlation) {
+  return correlation == kIntermittentBond || correlation == kContinuousBond;
 }
 
 /// Sums over the origins of a window and the molecules, or pairs of them, of a cluster.
@@ -64,11 +64,11 @@ class TimeCorrelation {
     return kOrigins * spacing(longest);
   }
   /// From the first of a window to the one that completes it.
-  static constexpr std::size_t samples_of_window(std::size_t longest) {
+  static constexpr std::size_t samples_to_first_window(std::size_t longest) {
     return window_samples(longest) - spacing(longest) + longest + 1;
   }
   /// Numbers of memory() where each molecule is bonded to four others; there are hardly ever more.
-  static double usual_numbers(double molecules, double longest);
+  static double typical_numbers(double molecules, double longest);
 
   /// @param positions_A [molecule][9], atoms O H H
   /// @return the window that the sample completes, if there is one
@@ -116,6 +116,6 @@ class TimeCorrelation {
 double correlation_numbers(double molecules, int followed, int replicas, std::size_t longest,
                            double samples);
 /// At most so many are allowed: 8 bytes each, in every checkpoint too.
-inline constexpr double kMostCorrelationNumbers = 1e8;
+inline constexpr double kMaxCorrelationNumbers = 1e8;
 
 }  // namespace tarn::analysis

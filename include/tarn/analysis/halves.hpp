@@ -18,7 +18,7 @@ class Halves {
   void add_replicas(std::span<const std::int64_t> ids, std::span<const double> values);
 
   /// How far the second half is from what was before.
-  struct Rise {
+  struct Shift {
     double mean = 0.0;  ///< of the second half less the other part, over the series
     /// The mean by its error, Student's t, as a normal number of the same probability (Wallace
     /// 1959, equation (65)); 0 where it is not known.
@@ -27,10 +27,10 @@ class Halves {
   /// From the first half, with the error from the spread of the series.
   /// @param error of the mean of all values, that tells where there are fewer than four series:
   /// that of the difference of the halves of all is twice as large; 0: not known
-  Rise rise(double error) const;
+  Shift shift(double error) const;
   /// From the first eighth (Geweke 1992), with the error from the blocks of the second half: it
   /// sees a start that was forgotten soon, of few series too.
-  Rise rise_from_beginning() const;
+  Shift shift_from_start() const;
 
   /// All that it remembers, for a checkpoint.
   std::vector<double> memory() const;

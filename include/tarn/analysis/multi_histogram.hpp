@@ -58,11 +58,11 @@ class Reweighting {
 
   /// Neighbours of which the colder baths and the hotter ones share hardly any samples, fewer than
   /// 20: what they say of each other and of temperatures between them is not known.
-  struct Cut {
+  struct Gap {
     std::size_t below, above;  ///< baths
     double shared;             ///< samples
   };
-  const std::vector<Cut>& cuts() const { return cuts_; }
+  const std::vector<Gap>& gaps() const { return gaps_; }
 
   struct Moments {
     double mean = 0.0;        ///< of A
@@ -90,17 +90,17 @@ class Reweighting {
   /// log_mixture of all entries. @return what the free energies minimise
   double mix(const std::vector<Bath>& baths, std::span<const double> f);
   void solve(const std::vector<Bath>& baths, std::span<const double> near);
-  void find_cuts(const std::vector<Bath>& baths);
+  void find_gaps(const std::vector<Bath>& baths);
 
   std::vector<Entry> entries_;  // by energy
   std::vector<double> free_energies_;
-  std::vector<Cut> cuts_;
+  std::vector<Gap> gaps_;
   bool converged_ = false;
 };
 
 /// As many baths as told, from the first to the last of them, whose neighbours all change places
 /// with the same probability.
-struct EvenLadder {
+struct EqualAcceptanceLadder {
   std::vector<double> temperatures_K;
   double acceptance = 0.0;
 };
@@ -108,14 +108,15 @@ struct EvenLadder {
 /// @param baths 2 and more
 /// @return nothing where the baths do not share samples or fewer than 100 effective samples tell of
 /// one of the temperatures
-std::optional<EvenLadder> even_ladder(const Reweighting& reweighting, double k, double coldest_K,
-                                      double hottest_K, std::size_t baths);
+std::optional<EqualAcceptanceLadder> equal_acceptance_ladder(const Reweighting& reweighting,
+                                                             double k, double coldest_K,
+                                                             double hottest_K, std::size_t baths);
 
 /// Collects the samples of a run in bins, apart by ladder of baths and by time: leaving out one
 /// part at a time tells the error of what comes of them all.
 ///
-/// The samples of a bath follow each other: g of them are worth one, inefficiencies(), and weigh so
-/// much. Baths that hardly move would outweigh the others otherwise.
+/// The samples of a bath follow each other: g of them are worth one, statistical_inefficiencies(),
+/// and weigh so much. Baths that hardly move would outweigh the others otherwise.
 ///
 /// Sixteen ladders or more are the parts, in sixteen groups. With fewer of them time is split, so
 /// that there are 16 to 60 parts after a while, in a way that depends on the samples only: blocks
@@ -139,7 +140,7 @@ class MultiHistogram {
   /// @param ladder 0, 1, ...; @param energy U, @param value A [kcal/mol]
   void add(std::size_t bath, std::int64_t ladder, double energy, double value);
   /// Ends the samples of one moment.
-  void end_of_moment();
+  void end_step();
 
   bool empty() const { return parts_.empty(); }
   /// Of all baths.
@@ -149,10 +150,10 @@ class MultiHistogram {
   /// there are 3 to 15, whichever is larger. The noise that so few parts make in them is taken out:
   /// ln g is drawn to its mean over the baths. 1 of a bath that has no samples, or one part of
   /// them.
-  std::vector<double> inefficiencies() const;
+  std::vector<double> statistical_inefficiencies() const;
 
   /// What a bath's own samples say of its mean of A, less what those of all baths do.
-  struct Contradiction {
+  struct Inconsistency {
     std::size_t bath = 0;
     double difference = 0.0, error = 0.0;  ///< [kcal/mol]
   };
@@ -162,7 +163,7 @@ class MultiHistogram {
    public:
     const Reweighting& all() const { return all_; }
     /// Whether there are two parts and errors are known.
-    bool knows_errors() const { return without_.front().size() > 1; }
+    bool has_errors() const { return without_.front().size() > 1; }
     /// Standard errors of several numbers.
     struct Errors {
       std::vector<double> largest;      ///< of all ways to make parts
@@ -190,7 +191,7 @@ class MultiHistogram {
 
     /// Of the baths whose two means are more than 4.5 Errors::sigmas() apart, as they are where
     /// baths are not in equilibrium. Nothing with fewer than eight parts.
-    std::vector<Contradiction> contradictions() const;
+    std::vector<Inconsistency> inconsistencies() const;
 
    private:
     friend class MultiHistogram;

@@ -59,7 +59,7 @@ class SurvivalCurve {
   /// @param at_risk how many are still there that had not been befallen at the look before; others
   /// have gone out of sight
   /// @param events how many of them have been befallen since
-  void look(std::int64_t step, std::int64_t at_risk, std::int64_t events);
+  void observe(std::int64_t step, std::int64_t at_risk, std::int64_t events);
 
   /// Looks that found events, and the last ones before somebody went out of sight.
   const std::vector<Point>& points() const { return points_; }

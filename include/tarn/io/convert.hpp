@@ -27,7 +27,7 @@ struct ConvertOptions {
   std::optional<WaterModel> own_model{};  ///< in place of the known one of that name
   /// Called often: whether the file is being read or written, frames so far, and of how many (0:
   /// not known yet). False ends it.
-  std::function<bool(bool writing, std::int64_t done, std::int64_t frames)> watch{};
+  std::function<bool(bool writing, std::int64_t done, std::int64_t frames)> on_progress{};
 };
 
 struct Conversion {

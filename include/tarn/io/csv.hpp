@@ -45,7 +45,7 @@ class CsvFormat {
 };
 
 /// Why a table of a simulation would get a number that is not finite.
-inline constexpr std::string_view kLikelyBlowUp =
+inline constexpr std::string_view kBlowUpAdvice =
     ": the simulation blew up. The row was left out; try a smaller timestep or a start without "
     "overlaps.";
 
@@ -55,7 +55,7 @@ class CsvWriter {
  public:
   /// @param likely see CsvFormat
   CsvWriter(const std::string& path, std::vector<std::string> header,
-            std::string_view likely = kLikelyBlowUp);
+            std::string_view likely = kBlowUpAdvice);
 
   /// Starts a new file. @throws IoError
   void create(std::string_view provenance);

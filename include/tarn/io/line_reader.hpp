@@ -15,7 +15,7 @@ class LineReader {
   /// The next line, without its end; false at the end of the file. @throws IoError
   bool next();
   /// The next line that is not blank.
-  bool next_not_blank();
+  bool next_nonblank();
 
   /// Whether the file ended with or within the last line, or before a next one that was wanted.
   bool at_end() const { return stream_.eof(); }

@@ -89,11 +89,11 @@ struct FrameSelection {
   std::vector<std::int64_t> replicas{};
   std::int64_t skip = 0;   ///< frames at the beginning of each replica
   std::int64_t every = 1;  ///< frames: after those, the first, and each so many-th
-  std::int64_t most = std::numeric_limits<std::int64_t>::max();  ///< frames of each replica
+  std::int64_t max_frames = std::numeric_limits<std::int64_t>::max();  ///< frames of each replica
 
   /// @param place of a frame in its replica, counted from 0
-  bool takes(std::int64_t place) const {
-    return place >= skip && (place - skip) % every == 0 && index(place) < most;
+  bool selects(std::int64_t place) const {
+    return place >= skip && (place - skip) % every == 0 && index(place) < max_frames;
   }
   /// Of a frame that is taken, among those of its replica.
   std::int64_t index(std::int64_t place) const { return (place - skip) / every; }

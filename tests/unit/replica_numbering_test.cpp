@@ -1,4 +1,4 @@
-#include "io/replica_places.hpp"
+#include "io/replica_numbering.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -18,15 +18,15 @@ using test::contains;
 using Numbers = std::vector<std::int64_t>;
 
 /// The number, the replica over all files and the place of the next frame, or nothing.
-Numbers next(ReplicaPlaces& places, const std::string& name, const std::string& file = "a.xyz") {
-  const std::optional<ReplicaPlace> place = places.next(file, name);
+Numbers next(ReplicaNumbering& places, const std::string& name, const std::string& file = "a.xyz") {
+  const std::optional<FrameIndex> place = places.next(file, name);
   if (!place) return {};
   return {place->number, place->replica, place->frame};
 }
 
-TEST(ReplicaPlaces, FramesStandInAnyOrder) {
+TEST(ReplicaNumbering, FramesStandInAnyOrder) {
   for (const bool interleaved : {false, true}) {
-    ReplicaPlaces places;
+    ReplicaNumbering places;
     for (std::int64_t i = 0; i < 6; ++i) {
       const std::int64_t replica = interleaved ? i % 2 : i / 3;
       const std::int64_t frame = interleaved ? i / 2 : i % 3;
@@ -37,16 +37,16 @@ TEST(ReplicaPlaces, FramesStandInAnyOrder) {
   }
 }
 
-TEST(ReplicaPlaces, NamesEndInTheirNumbers) {
-  ReplicaPlaces places;
+TEST(ReplicaNumbering, NamesEndInTheirNumbers) {
+  ReplicaNumbering places;
   EXPECT_EQ(next(places, "replica-0012"), (Numbers{12, 0, 0}));
   EXPECT_EQ(next(places, "3"), (Numbers{3, 1, 0}));
   EXPECT_EQ(next(places, "replica-0012"), (Numbers{12, 0, 1}));
   EXPECT_TRUE(places.notes().empty());
 }
 
-TEST(ReplicaPlaces, OtherNamesAreNumberedAsTheyAppear) {
-  ReplicaPlaces places;
+TEST(ReplicaNumbering, OtherNamesAreNumberedAsTheyAppear) {
+  ReplicaNumbering places;
   EXPECT_EQ(next(places, "solute"), (Numbers{0, 0, 0}));
   EXPECT_TRUE(places.notes().empty()) << "one replica needs no number";
   EXPECT_EQ(next(places, "solvent"), (Numbers{1, 1, 0}));
@@ -58,8 +58,8 @@ TEST(ReplicaPlaces, OtherNamesAreNumberedAsTheyAppear) {
   EXPECT_TRUE(contains(places.notes()[0], "solute is 0, solvent is 1, 9"));
 }
 
-TEST(ReplicaPlaces, NoNumberIsGivenTwice) {
-  ReplicaPlaces places;
+TEST(ReplicaNumbering, NoNumberIsGivenTwice) {
+  ReplicaNumbering places;
   EXPECT_EQ(next(places, "left-1"), (Numbers{1, 0, 0}));
   EXPECT_EQ(next(places, "right-1"), (Numbers{2, 1, 0})) << "the place, 1, is not free";
   EXPECT_EQ(next(places, "2"), (Numbers{3, 2, 0}));
@@ -70,8 +70,8 @@ TEST(ReplicaPlaces, NoNumberIsGivenTwice) {
   EXPECT_FALSE(contains(places.notes()[0], "left-1"));
 }
 
-TEST(ReplicaPlaces, AnotherFileHasOtherReplicas) {
-  ReplicaPlaces places;
+TEST(ReplicaNumbering, AnotherFileHasOtherReplicas) {
+  ReplicaNumbering places;
   EXPECT_EQ(next(places, "", "a.xyz"), (Numbers{0, 0, 0}));
   EXPECT_EQ(next(places, "", "a.xyz"), (Numbers{0, 0, 1}));
   EXPECT_EQ(next(places, "", "b.xyz"), (Numbers{0, 1, 0}));
@@ -82,8 +82,8 @@ TEST(ReplicaPlaces, AnotherFileHasOtherReplicas) {
   EXPECT_TRUE(places.notes().empty());
 }
 
-TEST(ReplicaPlaces, OnlyThoseChosenCount) {
-  ReplicaPlaces places({1, 5});
+TEST(ReplicaNumbering, OnlyThoseChosenCount) {
+  ReplicaNumbering places({1, 5});
   EXPECT_EQ(next(places, "solute"), Numbers{});
   EXPECT_EQ(next(places, "solvent"), (Numbers{1, 0, 0}));
   EXPECT_EQ(next(places, "5"), (Numbers{5, 1, 0}));

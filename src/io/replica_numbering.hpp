@@ -13,7 +13,7 @@
 namespace tarn::io {
 
 /// Of a frame.
-struct ReplicaPlace {
+struct FrameIndex {
   std::int64_t replica = 0;  ///< over all files, counted from 0 as they appear
   std::int64_t number = 0;   ///< of the replica in its file
   std::int64_t frame = 0;    ///< in the replica, counted from 0
@@ -25,15 +25,15 @@ struct ReplicaPlace {
 /// A replica has the number at the end of its name, "3" or "replica-0003". Where there is none, or
 /// another replica of the file has it, it has the place in which it appears in the file, or the
 /// next number that is free.
-class ReplicaPlaces {
+class ReplicaNumbering {
  public:
   /// @param chosen numbers of the replicas that count; empty: all
-  explicit ReplicaPlaces(std::vector<std::int64_t> chosen = {}) : chosen_(std::move(chosen)) {}
+  explicit ReplicaNumbering(std::vector<std::int64_t> chosen = {}) : chosen_(std::move(chosen)) {}
 
   /// Counts one more frame. @return nothing where its replica does not count
-  std::optional<ReplicaPlace> next(const std::string& file, const std::string& name);
+  std::optional<FrameIndex> next(const std::string& file, const std::string& name);
   /// @throws InputError where numbers were chosen and the frame names no replica
-  std::optional<ReplicaPlace> next(const Structure& frame, const FrameReader& reader);
+  std::optional<FrameIndex> next(const Structure& frame, const FrameReader& reader);
 
   /// Replicas that count, so far, of all files.
   std::int64_t replicas() const { return replicas_; }
@@ -46,12 +46,12 @@ class ReplicaPlaces {
   struct File {
     std::string name;
     // Of the next frame, by the names of the replicas; nothing for those that do not count.
-    std::map<std::string, std::optional<ReplicaPlace>> next;
+    std::map<std::string, std::optional<FrameIndex>> next;
     std::set<std::int64_t> numbers;                                // of all replicas
     std::vector<std::pair<std::string, std::int64_t>> unnumbered;  // names, and what they got
   };
 
-  std::optional<ReplicaPlace> first_place(File& file, const std::string& name);
+  std::optional<FrameIndex> first_place(File& file, const std::string& name);
 
   std::vector<std::int64_t> chosen_;
   std::vector<File> files_;  // the last one is being read

@@ -13,7 +13,7 @@
 namespace tarn::io {
 
 /// Gathers problems of a file, the first five of each kind, and how many more of it there are.
-class AlikeProblems {
+class GroupedProblems {
  public:
   /// @param kind names those that are left out, "oxygens that are too close"
   void add(const std::string& kind, Problem problem) {

@@ -1,4 +1,4 @@
-#include "replica_places.hpp"
+#include "replica_numbering.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,17 +10,18 @@
 
 namespace tarn::io {
 
-std::optional<ReplicaPlace> ReplicaPlaces::next(const std::string& file, const std::string& name) {
+std::optional<FrameIndex> ReplicaNumbering::next(const std::string& file, const std::string& name) {
   if (files_.empty() || files_.back().name != file) files_.push_back({file, {}, {}, {}});
   File& of = files_.back();
   auto found = of.next.find(name);
   if (found == of.next.end()) found = of.next.emplace(name, first_place(of, name)).first;
-  const std::optional<ReplicaPlace> place = found->second;
+  const std::optional<FrameIndex> place = found->second;
   if (place) ++found->second->frame;
   return place;
 }
 
-std::optional<ReplicaPlace> ReplicaPlaces::next(const Structure& frame, const FrameReader& reader) {
+std::optional<FrameIndex> ReplicaNumbering::next(const Structure& frame,
+                                                 const FrameReader& reader) {
   const std::string name = frame.replica_name();
   if (name.empty() && !chosen_.empty()) {
     throw InputError({Problem{reader.path(), reader.line_of_atom(0), 0,
@@ -30,7 +31,7 @@ std::optional<ReplicaPlace> ReplicaPlaces::next(const Structure& frame, const Fr
   return next(reader.path(), name);
 }
 
-std::optional<ReplicaPlace> ReplicaPlaces::first_place(File& file, const std::string& name) {
+std::optional<FrameIndex> ReplicaNumbering::first_place(File& file, const std::string& name) {
   const std::optional<std::int64_t> own = number_at_end(name);
   std::int64_t number = own.value_or(0);
   if (!own || file.numbers.contains(number)) {
@@ -43,10 +44,10 @@ std::optional<ReplicaPlace> ReplicaPlaces::first_place(File& file, const std::st
       chosen_.empty() || std::find(chosen_.begin(), chosen_.end(), number) != chosen_.end();
   if (!counts) return std::nullopt;
   numbers_.insert(number);
-  return ReplicaPlace{replicas_++, number, 0};
+  return FrameIndex{replicas_++, number, 0};
 }
 
-std::vector<std::string> ReplicaPlaces::notes() const {
+std::vector<std::string> ReplicaNumbering::notes() const {
   constexpr std::size_t kMostNamed = 5;
   std::vector<std::string> notes;
   for (const File& file : files_) {
