@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the programs of docs/library.md, and looks at what they print and write.
+# Runs the programs of docs/library.md, and checks their output and files.
 # usage: examples.sh PROGRAMS PREFIX
 set -euo pipefail
 programs=$(realpath "$1")
@@ -8,8 +8,8 @@ box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT
 cd "$box"
 
-# says PATTERN COMMAND...: the command succeeds and prints a line like that.
-says() {
+# prints PATTERN COMMAND...: the command succeeds and prints a line that matches the pattern.
+prints() {
   local pattern=$1
   shift
   "$@" >log 2>&1 || {
@@ -17,29 +17,29 @@ says() {
     exit 1
   }
   grep -qE -- "$pattern" log || {
-    printf '%s prints no line like %s:\n%s\n' "$*" "$pattern" "$(<log)" >&2
+    printf '%s prints no line that matches %s:\n%s\n' "$*" "$pattern" "$(<log)" >&2
     exit 1
   }
 }
 number='-?[0-9]+\.[0-9]+'
 
-says "^energies potential_kcal_per_mol: $number \+- $number\$" "$programs/run_deck" \
+prints "^energies potential_kcal_per_mol: $number \+- $number\$" "$programs/run_deck" \
   "$decks/water7.toml" run.steps=400 run.equilibration_ps=0
 grep -qE "^lowest potential energy seen: -[0-9.]+ kcal/mol\$" log
 [[ -s out/water7/run.json ]]
-# What is wrong is told, with the exit code of the command line.
+# An error is reported, with the exit code of the command line.
 status=0
 "$programs/run_deck" "$decks/water7.toml" run.step=400 2>log || status=$?
 [[ $status == 2 ]] && grep -q "did you mean" log
 
-says '^40000 samples, 0 replicas stopped, at 1\.20 ps on ' "$programs/own_loop"
-# One bin of the middle holds more than both ends.
+prints '^40000 samples, 0 replicas stopped, at 1\.20 ps on ' "$programs/own_loop"
+# One bin in the middle contains more samples than two bins near the ends.
 awk -F': ' '$1 ~ /A$/ { n[$1] = $2 } END { exit !(n["2.8 A"] > n["2.4 A"] + n["3.5 A"]) }' log
 
-# In one go and in two, the files are the same.
-says "^oo_shortest_A: 2\.[0-9]+ \+- 0\.[0-9]+\$" "$programs/own_observer" whole 300
-says '' "$programs/own_observer" parts 130
-says '' "$programs/own_observer" parts 300
+# An interrupted and resumed run writes the same files as an uninterrupted one.
+prints "^oo_shortest_A: 2\.[0-9]+ \+- 0\.[0-9]+\$" "$programs/own_observer" whole 300
+prints '' "$programs/own_observer" parts 130
+prints '' "$programs/own_observer" parts 300
 [[ $(wc -l <whole/shortest.csv) == $((2 + 31 * 16)) ]]
 for file in shortest.csv oo_histogram.csv averages.csv; do
   cmp "whole/$file" "parts/$file"
@@ -47,10 +47,10 @@ done
 # 16 replicas at steps 0, 20, ... 300.
 awk -F, '/^[0-9]/ { sum += $2 } END { exit sum != 16 * 16 }' whole/oo_histogram.csv
 
-says "^V0 = $number kcal/mol" "$programs/one_configuration"
+prints "^V0 = $number kcal/mol" "$programs/one_configuration"
 grep -qE '^minimum of the rigid dimer: -6\.5[0-9]+ kcal/mol' log
 [[ $(grep -c '1/cm' log) == 12 ]]
 
-says '^RATTLE +energy changes by [0-9.]+e-0[4-9], g by [0-9.]+e-1[0-9]$' "$programs/own_mechanics"
+prints '^RATTLE +energy changes by [0-9.]+e-0[4-9], g by [0-9.]+e-1[0-9]$' "$programs/own_mechanics"
 grep -qE '^Z&Ss +energy changes by' log
-echo "the examples do what they say"
+echo "the examples work"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Installs into one folder and moves all of it to another, as packages are: nothing of what is
-# installed may know where it is.
+# Installs into a folder and moves it, as packages do: no installed file may contain the first path.
 # usage: stage.sh CMAKE BUILD-FOLDER STAGE
 set -euo pipefail
 cmake=$1 build=$2 stage=$3
@@ -8,6 +7,6 @@ rm -rf "$stage" "$stage.first"
 "$cmake" --install "$build" --prefix "$stage.first"
 mv "$stage.first" "$stage"
 if grep -rIl "$stage.first" "$stage"; then
-  echo "these files name the folder that tarn was installed into" >&2
+  echo "these files contain the path of the first installation folder" >&2
   exit 1
 fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Configures a project that has tarn inside of it; its installation must leave tarn out.
+# Configures a project that contains tarn; the installation of the project must not include tarn.
 # usage: subproject.sh FOLDER [argument of cmake]...
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -9,6 +9,6 @@ rm -rf "$folder"
 cmake -S "$here/subproject" -B "$folder" -DTARN_SOURCE_DIR="$here/../.." -DTARN_CUDA=OFF "$@"
 cmake --install "$folder" --prefix "$folder/stage"
 if [[ -n $(find "$folder/stage" -type f 2>/dev/null) ]]; then
-  echo "tarn installs itself with the project" >&2
+  echo "tarn was installed with the project" >&2
   exit 1
 fi

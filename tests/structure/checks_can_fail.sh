@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Plants faults, and checks that the structure checks find them.
+# Inserts errors, and checks that the structure checks detect them.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 tree=$(mktemp -d)
@@ -8,20 +8,20 @@ mkdir -p "$tree"/{include/tarn/core,src/cpu,src/deck,kernels,docs}
 printf 'core:\ncpu: interface core\nkernels: interface core\ninterface: core\ndeck: interface core\n' \
   >"$tree/rooms.txt"
 
-# finds CHECK FILE LINE: the check passes without the line in the file and fails with it.
+# finds CHECK FILE LINE: the check passes without the line in the file, and fails with it.
 finds() {
   local file=$tree/$2
   local run=("$here/$1.sh")
   [[ $1 == include_graph ]] && run+=("$tree/rooms.txt")
   printf '#include "tarn/core/good.hpp"\n' >"$file"
   "${run[@]}" "$tree" >"$tree/.log" 2>&1 || {
-    echo "$1 finds a fault where there is none:"
+    echo "$1 reports an error in a correct tree:"
     cat "$tree/.log"
     exit 1
   }
   printf '%s\n' "$3" >>"$file"
   if "${run[@]}" "$tree" >"$tree/.log" 2>&1; then
-    echo "$1 does not find '$3' in $2"
+    echo "$1 does not detect '$3' in $2"
     exit 1
   fi
   rm "$file" "$tree/.log"
@@ -56,12 +56,12 @@ finds equations docs/bad.md $'equation\n(2)'
 printf '## More\n\n**(2) Another number.**\n' >"$tree/docs/equations-more.md"
 sed -i 's/(1) |$/(1), (2) |/' "$tree/docs/equations.md"
 if "$here/equations.sh" "$tree" >/dev/null 2>&1; then
-  echo "equations does not find an index that names the wrong part"
+  echo "equations does not detect an index with a wrong link"
   exit 1
 fi
 sed -i 's/^| .*/| [part](#a-part) | (1) |\n| [more](equations-more.md#more) | (2) |/' "$tree/docs/equations.md"
 "$here/equations.sh" "$tree" >/dev/null || {
-  echo "equations finds a fault in an index of two pages"
+  echo "equations reports an error in a correct index of two pages"
   exit 1
 }
 rm "$tree"/docs/equations*.md
@@ -74,13 +74,13 @@ for quote in "$quoted" "${part/source/excerpt}" "$part" "${quoted/\{\}/\{ \}}" \
   if "$here/documents.sh" "$tree" >/dev/null 2>&1; then found=0; else found=1; fi
   [[ $quote == "$quoted" || $quote == "${part/source/excerpt}" ]] && expected=0 || expected=1
   ((found == expected)) || {
-    echo "documents says $found of $quote"
+    echo "documents.sh returns $found for $quote"
     exit 1
   }
 done
 rm "$tree/docs/quote.md"
 
-# commands DOCUMENT-TEXT: the exit status of document_commands on a tree with that one document.
+# commands TEXT: the exit status of document_commands for a tree with this one document.
 commands() {
   printf '%b' "$1" >"$tree/README.md"
   echo >"$tree/CONTRIBUTING.md"
@@ -88,18 +88,18 @@ commands() {
   "$here/document_commands.sh" "$(type -P true)" "$tree" >/dev/null 2>&1
 }
 commands '```sh\nbuild/release/bin/tarn run x\n```\n' || {
-  echo "document_commands finds a fault where there is none"
+  echo "document_commands reports an error in a correct document"
   exit 1
 }
 commands '<!-- test: shows ^[0-9],[0-9]$ -->\n```sh\necho 1,2\n```\n' || {
-  echo "document_commands does not find a line that is there"
+  echo "document_commands does not find a printed line"
   exit 1
 }
 for bad in '<!-- test: shows ^[0-9],[0-9]$ -->\n```sh\necho 1,\n```\n' \
   '```sh\nfalse\ntrue\n```\n' 'no block\n' '<!-- test: not run -->\n```sh\ntrue\n```\n'; do
   if commands "$bad"; then
-    echo "document_commands does not find $bad"
+    echo "document_commands does not detect $bad"
     exit 1
   fi
 done
-echo "the checks find what they must"
+echo "the checks detect all inserted errors"

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # Runs every sh block of README.md, CONTRIBUTING.md and docs, in a scratch copy of the tree.
 # usage: document_commands.sh TARN [TREE]
-# A comment on the line before a block says how: "<!-- test: ARGUMENTS -->" adds them to each
-# `tarn run` and `tarn compare` of the block, "<!-- test: not run, REASON -->" leaves it out,
-# "<!-- test: shows PATTERN -->" is the extended regular expression of a line that it must print.
+# A comment on the line before a block changes this: "<!-- test: ARGUMENTS -->" adds the arguments to each
+# `tarn run` and `tarn compare` of the block, "<!-- test: not run, REASON -->" skips the block, and
+# "<!-- test: shows PATTERN -->" requires a printed line that matches the extended regular expression.
 set -euo pipefail
 tarn=$(realpath "$1")
 cd "${2:-.}"
 box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT
 
-# The tree as the documents see it, with the program that is tested in its place.
+# A copy of the source tree with the program under test as build/release/bin/tarn.
 mkdir -p "$box/tree/build/release/bin"
 cp -r README.md CONTRIBUTING.md docs tools "$box/tree/"
 [[ ! -d inputs ]] || cp -r inputs "$box/tree/"
@@ -39,7 +39,7 @@ while read -r document; do
     how=$(<"${block%.sh}.how")
     if [[ $how == "not run"* ]]; then
       [[ $how == "not run, "?* ]] || {
-        echo "$document: a block is not run, and no reason is given" >&2
+        echo "$document: a skipped block has no reason" >&2
         status=1
       }
       left_out=$((left_out + 1))
@@ -51,20 +51,20 @@ while read -r document; do
       pattern=${how#shows } how=
     fi
     (cd "$box/tree" && TEST_ARGUMENTS=$how bash -euo pipefail "$block" >"$box/log" 2>&1 </dev/null) || {
-      printf '%s: this block fails:\n%s\nIt says:\n%s\n' "$document" "$(<"$block")" \
+      printf '%s: this block fails:\n%s\nOutput:\n%s\n' "$document" "$(<"$block")" \
         "$(tail -n 20 "$box/log")" >&2
       status=1
     }
     [[ -z $pattern ]] || grep -qE -- "$pattern" "$box/log" || {
-      printf '%s: this block prints no line like %s:\n%s\nIt says:\n%s\n' "$document" "$pattern" \
+      printf '%s: this block prints no line that matches %s:\n%s\nOutput:\n%s\n' "$document" "$pattern" \
         "$(<"$block")" "$(tail -n 20 "$box/log")" >&2
       status=1
     }
   done
 done < <(find README.md CONTRIBUTING.md docs -name '*.md' | sort)
 ((blocks > 0)) || {
-  echo "no block was run" >&2
+  echo "no block was found" >&2
   status=1
 }
-echo "$blocks blocks run, $left_out left out"
+echo "$blocks blocks run, $left_out skipped"
 exit "$status"

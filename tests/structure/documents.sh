@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks what a reader meets: no path of somebody's machine, no dead link, no stray white space.
+# Checks all text files: no absolute paths of one machine, no dead links, no stray white space.
 # usage: documents.sh [TREE]
 set -euo pipefail
 cd "${1:-.}"
@@ -9,7 +9,7 @@ complain() {
   status=1
 }
 
-# Text files that are tracked or could be; where there is no git checkout, all of the tree.
+# Text files that are tracked or could be tracked; without a git checkout, all files of the tree.
 list() {
   git ls-files --cached --others --exclude-standard 2>/dev/null ||
     find . -type f -not -path './build/*' -not -path './out/*' -not -path './.git/*'
@@ -17,7 +17,7 @@ list() {
 mapfile -t files < <(list | sed 's|^\./||' | xargs -r -d '\n' grep -sIl '' -- | sort)
 ((${#files[@]} > 0)) || complain "no file was found"
 
-# refuse WHAT PATTERN: no line may match, but in the files that tests are meant to stumble over.
+# refuse WHAT PATTERN: no line may match, except in test data and generated pictures.
 refuse() {
   local found
   found=$(grep -nE -e "$2" -- "${files[@]}" | grep -vE '^(tests/data/|docs/results/[^:]*\.svg:)' | head -n 20 || true)
@@ -25,7 +25,7 @@ refuse() {
 $found"
 }
 without_code() { sed '/^```/,/^```/d' "$1"; }
-# The names by which links find the headings of a page.
+# parts_of PAGE: the anchors of the headings of a page.
 parts_of() {
   without_code "$1" | sed -nE 's/^#+ //p' | tr '[:upper:]' '[:lower:]' |
     sed -E 's/[^[:alnum:]_ -]//g; s/ /-/g'
@@ -38,7 +38,7 @@ refuse "carriage returns" $'\r$'
 for file in "${files[@]}"; do
   [[ $file == tests/data/* || -z $(tail -c 1 "$file") ]] || complain "$file: no newline at the end"
   [[ $file == *.md ]] || continue
-  # Links and pictures of the tree, but not of code: [text](path#part).
+  # Links and pictures within the tree, outside of code: [text](path#part).
   while read -r link; do
     path=${link%%#*}
     [[ -z $path || -e $(dirname "$file")/$path ]] || complain "$file: dead link to $path"
@@ -46,21 +46,21 @@ for file in "${files[@]}"; do
     page=$file
     [[ -z $path ]] || page=$(dirname "$file")/$path
     [[ ! -f $page ]] || parts_of "$page" | grep -qxF -e "${link#*#}" ||
-      complain "$file: $page has no part #${link#*#}"
+      complain "$file: $page has no heading #${link#*#}"
   done < <(without_code "$file" | grep -oE '\]\([^) ]+' | sed -E 's/^\]\(//' |
     grep -vE '^[a-z]+:' || true)
-  # The block after "<!-- source: PATH -->" is that file, whole; after "excerpt" a part of it.
+  # The block after "<!-- source: PATH -->" equals that file; after "excerpt" it is a part of the file.
   while IFS=: read -r line what path; do
     block=$(awk -v from="$line" 'NR > from && /^```/ { if (inside) exit; inside = 1; next } inside' "$file")
     source=$(dirname "$file")/${path# }
     text=
     [[ ! -f $source ]] || text=$(<"$source")
     [[ -n $block && ($block == "$text" || ($what == excerpt && $text == *"$block"*)) ]] ||
-      complain "$file:$line: the block is not the text of$path"
+      complain "$file:$line: the block differs from$path"
   done < <(grep -nE '^<!-- (source|excerpt): .* -->$' "$file" | sed -E 's/<!-- (.*) -->/\1/' || true)
-  # Decks and tools that the text names.
+  # Decks and tools mentioned in the text.
   while read -r name; do
-    [[ -e $name ]] || complain "$file: there is no $name"
+    [[ -e $name ]] || complain "$file: $name does not exist"
   done < <(grep -oE '\b(inputs/[[:alnum:]_-]+\.toml|tools/[[:alnum:]_-]+)' "$file" | sort -u || true)
 done
 ((status)) || echo "${#files[@]} files read"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Checks the format of every C++ and CUDA file. The reference is clang-format 14, Debian 12's own:
-# other versions format some lines in other ways, so that without it the test is skipped.
+# Checks the format of all C++ and CUDA files with clang-format 14, the version of Debian 12. Other
+# versions format some lines differently; without version 14 the test is skipped.
 set -euo pipefail
 formatter=$(command -v clang-format-14 || command -v clang-format || true)
 if [[ -z $formatter ]]; then
-  echo "skipped: no clang-format; tools/setup installs it"
+  echo "skipped: clang-format was not found; tools/setup installs it"
   exit 77
 fi
 version=$("$formatter" --version)
@@ -15,7 +15,7 @@ fi
 mapfile -t files < <(find include src kernels tests bench docs -type f \
   \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh' \) | sort)
 "$formatter" --dry-run -Werror "${files[@]}" || {
-  echo "tools/format mends it"
+  echo "run tools/format to correct this"
   exit 1
 }
-echo "${#files[@]} files are well formatted"
+echo "${#files[@]} files are formatted"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Checks what tools/gpu-check tells, on make-believe programs of a make-believe build: all steps are
-# tried and told apart, in five files; a test that fails is run again; time is kept; who stops it has
-# what was found until then.
+# Checks the reports of tools/gpu-check, with mock programs of a mock build: all steps run and are
+# reported separately, in at most five files; a failed test is repeated; the time limit holds; an
+# interrupted check leaves its results so far.
 set -euo pipefail
 box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT
@@ -41,21 +41,21 @@ END
 
 check() { PATH=$box/bin:$PATH tools/gpu-check --build "$box/build" "$@" "$box/out" >/dev/null 2>&1; }
 expect() { grep -qE "$1" "$box/out/summary.txt" || complain "expected '$1'"; }
-! SLOW=60 check --seconds 30 || complain "failures are not told by the exit status"
+! SLOW=60 check --seconds 30 || complain "the exit status does not report failures"
 expect '^CUDA: a GPU'
 expect '^device_probe: passed'
 expect '^All.E.Good.cuda: passed'
 expect '^All.E.Bad.cuda: FAILED with status 1'
 expect '^    CUDA: no \(warp_path.cu:0\)'
 expect '^All.E.Slow.cuda: FAILED, more than [0-9]+ s'
-expect '^    last words: \[ RUN \] Slow'
-# What hangs takes half of the time and leaves the rest to others.
+expect '^    last line: \[ RUN \] Slow'
+# Hanging tests take half of the time; the other steps get the rest.
 expect '^again.All.E.Slow.cuda: (NOT RUN, no time left|FAILED, more than [0-9] s)'
 expect '^run_cuda_double: passed'
 expect '^gpu_bench: FAILED, more than'
 expect '^racecheck: NOT RUN, no time left'
 expect 'something FAILED$'
-! check --only engine_devices,runs,gpu_bench,sanitizer || complain "failures are not told by the exit status"
+! check --only engine_devices,runs,gpu_bench,sanitizer || complain "the exit status does not report failures"
 expect '^All.E.Slow.cuda: passed'
 expect '^    CUDA: no \(warp_path.cu:1\)'
 expect '^single_points: passed'
@@ -66,21 +66,21 @@ expect '^zss_gla/double 3.0'
 expect '^memcheck: passed'
 expect '^racecheck: FAILED with status 9'
 expect '^initcheck: NOT RUN, compute-sanitizer does not support this machine'
-# Stopped at a time that nobody chose.
+# Killed at an arbitrary time.
 stopped() {
   { SLOW=8 PATH=$box/bin:$PATH timeout -s KILL 4 tools/gpu-check --build "$box/build" "$@" "$box/out" >/dev/null; } 2>/dev/null
 }
-! stopped --only engine_devices || complain "it was not stopped"
+! stopped --only engine_devices || complain "the check was not killed"
 expect '^All.E.Good.cuda: passed'
 expect '^All.E.Bad.cuda: FAILED'
-! grep -q 'all of it' "$box/out/summary.txt" || complain "the end is there"
-! stopped --only gpu_bench || complain "it was not stopped"
-grep -q '^zss_gla/double 3.0' "$box/out/gpu_bench.txt" || complain "what the benchmark had told is lost"
-check --only device_probe || complain "nothing failed, and the exit status is not 0"
+! grep -q '^total: ' "$box/out/summary.txt" || complain "the summary of a killed check has a total"
+! stopped --only gpu_bench || complain "the check was not killed"
+grep -q '^zss_gla/double 3.0' "$box/out/gpu_bench.txt" || complain "the output of the benchmark is lost"
+check --only device_probe || complain "nothing failed, but the exit status is not 0"
 expect 'nothing failed$'
-! check --only runs,bench || complain "an unknown step is not refused"
+! check --only runs,bench || complain "an unknown step is accepted"
 program build/tests/device/engine_devices_test <<<'exit 0'
-! check --only engine_devices || complain "no tests are no failure"
-expect '^engine_devices: FAILED, there are no tests'
+! check --only engine_devices || complain "a build without tests is not a failure"
+expect '^engine_devices: FAILED, .* contains no tests'
 (($(find "$box/out" -type f | wc -l) <= 5)) || complain "more than five files"
-echo "tools/gpu-check tells its steps apart"
+echo "tools/gpu-check reports each step"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Checks the dependency rule on every #include of the library and the program.
+# Checks the dependency rule for every #include of the library and the program.
 # usage: include_graph.sh ROOMS [TREE]
-# ROOMS has a line "room: rooms that it may include" for each room, as src/CMakeLists.txt states
-# them; TREE is the source tree (default: the working folder).
+# ROOMS contains a line "room: rooms that it may include" for each room, from src/CMakeLists.txt; TREE is
+# the source tree (default: the working folder).
 set -euo pipefail
 rooms=$(realpath "$1")
 cd "${2:-.}"
 
-# The headers of CUDA, also for what is no room; tests/emulated has one of its own to stand in.
+# CUDA headers, also outside of the rooms; tests/emulated provides a replacement.
 others=()
 for folder in bench tests docs; do [[ -d $folder ]] && others+=("$folder"); done
 if ((${#others[@]})) && grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' \
@@ -23,7 +23,7 @@ grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh'
   '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' "${folders[@]}" |
   sed -E 's/:[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]([^>"]*)[>"].*/:\1/' |
   awk -F: -v sources="$(find src -name '*.cpp' -not -path 'src/cli/*' | tr '\n' ' ')" '
-    # The room of a path: src/io/x and tarn/io/x -> io; tarn/x.hpp -> where x.cpp is.
+    # The room of a path: src/io/x and tarn/io/x -> io; tarn/x.hpp -> the room that contains x.cpp.
     function room_of(path, parts, n, stem) {
       sub(/^include\//, "", path)
       sub(/^src\//, "", path)
@@ -45,13 +45,13 @@ grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh'
       print $1 ":" $2 ": " why
       bad = 1
     }
-    # The table comes first, then the includes from the pipe.
+    # First the table, then the includes from the pipe.
     FNR == NR { sees[$1] = " " $1 " " $2 " "; next }
     {
       ++seen
       from = room_of($1)
       what = $3
-      if (from == "") { complain("the folder is no room of src/CMakeLists.txt"); next }
+      if (from == "") { complain("the folder is not a room of src/CMakeLists.txt"); next }
       if (what ~ /^(cuda|cub\/|thrust\/|cusolver|cublas|curand|nv\/)/ && from != "kernels")
         complain(what " belongs under kernels/ only")
       if (what ~ /^toml\+\+|^toml\.hpp/ && from != "deck") complain(what " belongs in src/deck only")
@@ -63,7 +63,7 @@ grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh'
         complain("\"" what "\": " from " may not include " to)
     }
     END {
-      if (seen == 0) { print "no include was found; is this the source tree?"; bad = 1 }
-      if (!bad) print seen " includes go downward"
+      if (seen == 0) { print "no #include was found; check that this is the source tree"; bad = 1 }
+      if (!bad) print seen " includes follow the rule"
       exit bad
     }' "$rooms" -

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Holds the kernels of a build to the table of registers and spills, registers.txt: no number may be
-# above that of the table, and the same kernels must be there.
+# Compares the kernels of a build with the table of registers and spills, registers.txt: no number may
+# exceed that of the table, and both must contain the same kernels.
 # usage: registers.sh BUILD [TABLE]
 #
-# Skipped where the build has no CUDA, no code for sm_90, or another toolkit than the table names.
+# Skipped if the build has no CUDA, no code for sm_90, or another toolkit than the table.
 set -euo pipefail
 table=${2:-tests/structure/registers.txt}
 found=$(mktemp)
@@ -13,7 +13,7 @@ tools/register-table "$1" >"$found" 2>&1 || {
   exit 77
 }
 if [[ $(head -n 1 "$found") != "$(head -n 1 "$table")" ]]; then
-  echo "skipped: the table is that of '$(sed -n '1s/:.*//p' "$table")', and this build is of" \
+  echo "skipped: the table is from '$(sed -n '1s/:.*//p' "$table")', and this build from" \
     "'$(sed -n '1s/:.*//p' "$found")'"
   exit 77
 fi
@@ -29,12 +29,12 @@ awk '
   {
     delete expected[$1]
     for (i = 2; i <= 6; ++i) {
-      if ($i > limit[$1, i]) { print $1 ": " what[i] " " $i ", the table has " limit[$1, i]; bad = 1 }
+      if ($i > limit[$1, i]) { print $1 ": " what[i] " " $i ", more than " limit[$1, i] " in the table"; bad = 1 }
     }
   }
   END {
-    for (name in expected) { print name " is in the table, but not in this build"; bad = 1 }
-    if (bad) print "If this is meant: tools/register-table >tests/structure/registers.txt"
+    for (name in expected) { print name " is in the table but not in this build"; bad = 1 }
+    if (bad) print "If this is intended, run: tools/register-table >tests/structure/registers.txt"
     exit bad
   }' "$table" "$found"
-echo "$(($(wc -l <"$found") - 1)) kernels are within the table"
+echo "$(($(wc -l <"$found") - 1)) kernels do not exceed the table"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the scripts: executable, strict, well-formed, and each tool explains itself.
+# Checks that scripts are executable, strict and well-formed, and that each tool has a --help.
 set -euo pipefail
 status=0
 complain() {
@@ -11,7 +11,7 @@ for script in tools/* .ci/run tests/*/*.sh; do
   bash -n "$script" || complain "$script" "does not parse"
   grep -q '^set -euo pipefail$' "$script" || complain "$script" "lacks 'set -euo pipefail'"
   if command -v shellcheck >/dev/null; then
-    shellcheck --external-sources --severity=warning "$script" || complain "$script" "shellcheck has remarks"
+    shellcheck --external-sources --severity=warning "$script" || complain "$script" "shellcheck reports warnings"
   fi
   [[ $script == tests/* || $script == *.bash ]] && continue
   help=$("./$script" --help) || complain "$script" "--help fails"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks what tools/setup does with packages, on a make-believe Debian: with dpkg-query, apt-get
-# and sudo of our own, nothing of this machine is looked at or changed.
+# Checks how tools/setup installs packages, with mock versions of dpkg-query, apt-get and sudo. It does
+# not read or change the packages of this machine.
 set -euo pipefail
 box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT
@@ -8,7 +8,7 @@ mkdir "$box/bin"
 
 cat >"$box/bin/dpkg-query" <<'FAKE'
 #!/usr/bin/env bash
-# Installed is what is not in the file "missing".
+# All packages are installed except those in the file "missing".
 grep -qx "${!#}" "$BOX/missing" && exit 1
 echo "install ok installed"
 FAKE
@@ -38,11 +38,11 @@ expect() {
 
 : >"$box/missing"
 run_setup
-expect "all there" '((status == 0)) && [[ ! -s $box/apt.log ]]'
+expect "all installed" '((status == 0)) && [[ ! -s $box/apt.log ]]'
 
 printf 'libfmt-dev\nninja-build\n' >"$box/missing"
 run_setup --check
-expect "asked only" '((status == 1)) && [[ ! -s $box/apt.log ]] && grep -q libfmt-dev "$box/out"'
+expect "--check" '((status == 1)) && [[ ! -s $box/apt.log ]] && grep -q libfmt-dev "$box/out"'
 
 run_setup
 expect "two missing" '((status == 0)) && grep -q "install.* ninja-build libfmt-dev$" "$box/apt.log"'
@@ -53,4 +53,4 @@ echo libfmt-dev >"$box/missing"
 touch "$box/refuse"
 run_setup
 expect "apt-get fails" '((status != 0)) && grep -q "libfmt-dev" "$box/out" && grep -qi debian "$box/out"'
-echo "tools/setup behaves"
+echo "tools/setup works"

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Checks what a configure says of CUDA toolkits that are too old, broken or not there, on make-believe
+# Checks the messages of CMake about CUDA toolkits that are too old, broken or missing, with mock
 # compilers.
 set -euo pipefail
 box=$(mktemp -d)
 trap 'rm -rf "$box"' EXIT
 
-# configure: the words of cmake/cuda.cmake for the compiler $box/nvcc.
+# configure: prints the messages of cmake/cuda.cmake for the compiler $box/nvcc.
 configure() {
   CUDACXX=$box/nvcc cmake -DTARN_CUDA="$1" -P cmake/cuda.cmake 2>&1 | tr -s ' \n' ' '
 }
@@ -23,7 +23,7 @@ expect() {
     }
   done
   [[ -z $(configure AUTO) ]] || {
-    echo "without TARN_CUDA=ON it must be a remark of the summary only"
+    echo "without TARN_CUDA=ON the message must appear in the summary only"
     exit 1
   }
 }
@@ -33,4 +33,4 @@ nvcc_says "Cuda compilation tools, release 11.8, V11.8.89"
 expect "is CUDA 11.8 and tarn needs 12 or newer" "Install a newer CUDA toolkit" "-DTARN_CUDA=OFF"
 nvcc_says "what?"
 expect "does not tell its version" "12 or newer"
-echo "toolkits are told apart"
+echo "each toolkit has its message"
