@@ -1,4 +1,4 @@
-// Energy and forces of given coordinates, the next minimum, and its normal modes.
+// Energy and forces of given coordinates, the nearest minimum and its normal modes.
 #include <cstdio>
 #include <vector>
 
@@ -11,7 +11,7 @@
 
 int main() try {
   const tarn::WaterModel model = tarn::find_water_model("tip3p").value();
-  // O, H1, H2 of each molecule, in angstrom. Files: tarn/io/structure.hpp reads XYZ, GRO and PDB.
+  // O, H1, H2 of each molecule in angstrom. tarn/io/structure.hpp reads XYZ, GRO and PDB files.
   std::vector<double> positions_A{0.00, 0.00, 0.00, 0.96, 0.00, 0.00, -0.24, 0.93, 0.00,
                                   2.90, 0.10, 0.00, 3.30, 0.50, 0.76, 3.30,  0.50, -0.76};
 
@@ -23,7 +23,7 @@ int main() try {
               point.forces_kcal_per_mol_A[0], point.forces_kcal_per_mol_A[1],
               point.forces_kcal_per_mol_A[2]);
 
-  // The same over and over: a ForceField keeps its work space.
+  // For repeated evaluations: a ForceField keeps its work space.
   tarn::ForceField force_field(model, 2);
   const tarn::MinimiseResult minimum = tarn::quench_rigid(force_field, positions_A);
   std::printf("minimum of the rigid dimer: %.6f kcal/mol after %d iterations\n",

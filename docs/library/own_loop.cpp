@@ -1,4 +1,4 @@
-// Two thousand dimers at 100 K, no deck's loop and no files: a histogram of their O-O distances.
+// Steps two thousand dimers at 100 K without files and prints a histogram of their O-O distances.
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -11,8 +11,7 @@
 
 namespace {
 
-/// Distance of the oxygens of the first two molecules: atoms are O, H1, H2, nine numbers a
-/// molecule.
+/// Distance of the oxygens of the first two molecules. A molecule is nine numbers: O, H1, H2.
 double oo_distance_A(std::span<const double> positions_A) {
   return std::hypot(positions_A[9] - positions_A[0], positions_A[10] - positions_A[1],
                     positions_A[11] - positions_A[2]);
@@ -41,7 +40,7 @@ steps = 0
   const tarn::System system = tarn::make_system(deck, start.state.molecules);
   const auto engine = tarn::make_engine(system, start.state, {}, {.name = "cpu", .threads = 0});
 
-  std::array<int, 12> histogram{};  // from 2.4 A on, bins of 0.1 A
+  std::array<int, 12> histogram{};  // bins of 0.1 A from 2.4 A
   tarn::Frame frame;
   engine->advance(200);  // the start is at a minimum
   for (int sample = 0; sample < 20; ++sample) {

@@ -1,4 +1,4 @@
-// A bead on an ellipse under its weight, by RATTLE and by a stiff penalty.
+// A bead on an ellipse under gravity, by RATTLE and by a stiff penalty.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace tarn::mechanics;
 
-/// V = q_1. The Hessian and the third derivative vanish.
+/// V = q_1. The Hessian and the third derivative are zero.
 class Weight final : public MechanicalSystem {
  public:
   Weight() : MechanicalSystem(Vector::Ones(2)) {}
@@ -45,7 +45,7 @@ class Ellipse final : public Constraint {
   std::vector<Index> support_{0, 1};
 };
 
-/// The largest changes of the energy and of g over 1000 steps.
+/// Prints the largest change in the energy and the largest g over 1000 steps.
 void show(const char* name, const MechanicalSystem& system, const Constraint& ellipse,
           Method& method) {
   State s{.x = Eigen::Vector2d(2.0, 0.0), .v = Vector::Zero(2), .f = {}, .lambda = {}};

@@ -1,5 +1,5 @@
-// Two observers of one's own in a run that can be resumed: a table and a histogram.
-// usage: own_observer FOLDER STEPS     goes on where FOLDER holds a run already
+// Adds two observers to a run that can be resumed: a table and a histogram.
+// usage: own_observer FOLDER STEPS     continues the run in FOLDER if there is one
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -24,7 +24,7 @@ double oo_distance_A(std::span<const double> positions_A, std::size_t i, std::si
   return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-/// A table is a function of one replica: rows, averages with errors, a picture and restarts follow.
+/// A table is a function of one replica. It has rows, averages with errors, a picture and restarts.
 tarn::ObserverMaker shortest_distance() {
   return tarn::quantity_table({
       .file = "shortest",
@@ -42,7 +42,7 @@ tarn::ObserverMaker shortest_distance() {
   });
 }
 
-/// What is no table is a class. It must remember in save() all that later steps need.
+/// Other observers are classes. save() must write everything that later steps need.
 class Histogram final : public tarn::Observer {
  public:
   explicit Histogram(const tarn::RunInfo& run) : run_(run), counts_(100, 0) {}

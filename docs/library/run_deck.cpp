@@ -1,4 +1,4 @@
-// Runs a deck into a folder and reads what came of it.
+// Runs a deck, prints its averages and reads a column of a table.
 // usage: run_deck DECK [section.key=value]...
 #include <algorithm>
 #include <cstdio>
@@ -19,15 +19,15 @@ int main(int argc, char** argv) try {
   tarn::RunOptions options;
   options.out_dir = "out/" + deck.name;
   options.overwrite = true;
-  options.on_warning = [](const std::string& text) { std::printf("note: %s\n", text.c_str()); };
+  options.on_warning = [](const std::string& text) { std::printf("warning: %s\n", text.c_str()); };
   const tarn::RunResult result = tarn::run_deck(deck, options);
 
-  std::printf("%s: %.0f steps a second\n", result.device.c_str(), result.steps_per_second);
+  std::printf("%s: %.0f steps per second\n", result.device.c_str(), result.steps_per_second);
   for (const tarn::AveragedQuantity& a : result.averages) {
     std::printf("%s %s: %.4f +- %.4f\n", a.table.c_str(), a.quantity.c_str(), a.mean, a.error);
   }
 
-  // Each table is a file, too.
+  // Each table is also a file.
   if (!deck.energies) return EXIT_SUCCESS;
   tarn::io::CsvReader table(result.out_dir + "/energies.csv");
   const std::size_t column = table.column("potential_kcal_per_mol");
@@ -35,7 +35,7 @@ int main(int argc, char** argv) try {
   for (std::vector<std::string_view> cells; table.next(cells);) {
     lowest = std::min(lowest, table.number(cells[column]));
   }
-  std::printf("lowest potential energy seen: %.4f kcal/mol\n", lowest);
+  std::printf("lowest potential energy: %.4f kcal/mol\n", lowest);
 } catch (const tarn::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return static_cast<int>(error.code());

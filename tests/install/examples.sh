@@ -25,7 +25,7 @@ number='-?[0-9]+\.[0-9]+'
 
 prints "^energies potential_kcal_per_mol: $number \+- $number\$" "$programs/run_deck" \
   "$decks/water7.toml" run.steps=400 run.equilibration_ps=0
-grep -qE "^lowest potential energy seen: -[0-9.]+ kcal/mol\$" log
+grep -qE "^lowest potential energy: -[0-9.]+ kcal/mol\$" log
 [[ -s out/water7/run.json ]]
 # An error is reported, with the exit code of the command line.
 status=0
