@@ -8,7 +8,7 @@
 #include "tarn/system.hpp"
 
 /// @file
-/// What the benchmarks of engines run: clusters of one size, TIP3P if not told, steps of 0.5 fs.
+/// The system of the engine benchmarks: clusters of one size, TIP3P by default, steps of 0.5 fs.
 
 namespace tarn::bench {
 
@@ -40,8 +40,8 @@ inline System bench_system(const Case& c) {
   return system;
 }
 
-/// Each replica starts from the same random cluster at rest, which is enough: the work of a step
-/// does not depend on the positions, and the noise tells replicas apart.
+/// All replicas start from the same random cluster at rest: the work of a step does not depend on
+/// the positions, and the noise makes the replicas differ.
 inline State bench_start(const Case& c) {
   State state;
   state.molecules = c.molecules;

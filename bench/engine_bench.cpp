@@ -16,15 +16,15 @@
 #include "tarn/steps/step_parameters.hpp"
 
 /// @file
-/// Steps of the CPU engine on one thread, by instruction set, scheme and precision.
+/// Benchmarks of the CPU engine on one thread, by instruction set, scheme and precision.
 ///
 /// `time_per_pair` is the time of a whole step divided by the number of molecule pairs;
-/// `cluster_steps_per_s` counts every replica. `share_of_bound` is that of the pair loop alone
+/// `cluster_steps_per_s` counts all replicas. `share_of_bound` is that of the pair loop alone
 /// (bench/pair_bound.hpp), at the rate of multiply-adds measured before and after.
 ///
-/// `molecule_solves` are those of Z&Ss with the Gauss-Newton Hessian, one molecule after another
-/// without packs: the structured 3x3 solve, and the 9x9 matrix written out and factorised by Eigen.
-/// `lone_molecules` are whole steps of clusters of one, by the engine in packs with either.
+/// `molecule_solves` times the solves of Z&Ss with the Gauss-Newton Hessian, one molecule at a time
+/// without packs: the structured 3x3 solve, and the complete 9x9 matrix factorised by Eigen.
+/// `lone_molecules` times whole steps of clusters of one molecule, in packs, with either solve.
 
 namespace {
 
@@ -39,7 +39,7 @@ void run_case(benchmark::State& state, const Case& c, const std::string& instruc
       std::max<std::int64_t>(1, static_cast<std::int64_t>(2e5 / ((pairs + 1.0) * c.replicas)));
   engine->advance(steps);
   const double before = bench::multiply_adds_per_ns(instruction_set);
-  // From the step after a timed one on.
+  // From the step after a timed one.
   while (engine->step() % cpu::kTimedSteps != 1) engine->advance(1);
   const std::int64_t first_step = engine->step();
   const double seconds_before = engine->report().pair_seconds;
@@ -64,7 +64,7 @@ void run_case(benchmark::State& state, const Case& c, const std::string& instruc
   if (!engine->blow_ups().empty()) state.SkipWithError("a replica blew up");
 }
 
-/// What `solve(x, f, a)` makes of the accelerations of these molecules.
+/// Times `solve(x, f, a)`, which computes the accelerations a of these molecules.
 template <class Solve>
 void run_solves(benchmark::State& state, const Solve& solve) {
   const std::vector<double> x = bench::bench_start({"", 512, 1, {}, {}, {}}).positions_A;

@@ -17,13 +17,13 @@
 #include "tarn/core/error.hpp"
 
 /// @file
-/// The CUDA engine on the first device: ensembles of small clusters, one cluster of growing size,
-/// and the linear solves of molecules, structured and by cuSOLVER. Time is by CUDA events around
-/// whole advances, launches and waiting included.
+/// Benchmarks of the CUDA engine on the first device: ensembles of small clusters, one cluster of
+/// growing size, and the linear solves of molecules, structured and by cuSOLVER. CUDA events around
+/// whole advances measure the time, including launches and waiting.
 ///
-/// `share_of_bound` is what the pairs alone would take if every instruction of theirs were issued
-/// at once on every lane at the device's highest clock, over the time of a whole step; see
-/// kernels/arithmetic_bound.hpp.
+/// `share_of_bound` is the time of the pairs alone, if each of their instructions were issued
+/// without delay on all lanes at the highest clock of the device, divided by the time of a whole
+/// step; see kernels/arithmetic_bound.hpp.
 
 namespace {
 
@@ -31,13 +31,13 @@ using namespace tarn;
 using bench::Case;
 using benchmark::Counter;
 
-/// The device's highest clock, and what it does in a cycle.
+/// The highest clock of the device, and its throughput per cycle.
 struct Bound {
   ProbedDevice device;
   double clock_Hz = 0.0;
 };
 
-/// Seconds that the pairs of so many steps take at the bound; 0 for a device that is not known.
+/// Time [s] of the pairs of these steps at the bound; 0 for an unknown device.
 double bound_seconds(const Case& c, double steps, const Bound& bound) {
   const bool floats = c.precision != Precision::double_;
   const int lanes = gpu::lanes_of(bound.device.compute_capability, floats);
@@ -47,18 +47,18 @@ double bound_seconds(const Case& c, double steps, const Bound& bound) {
                             bound.device.multiprocessors, lanes, bound.clock_Hz);
 }
 
-/// Steps that are timed at a time: some 20 ms, which hide a launch and let clocks rise, whatever
-/// the device and the system; on the tile path whole rows of graphs, from one kept state to the
+/// Number of steps timed together: about 20 ms on any device, long enough to hide a launch and to
+/// let the clock rise; on the tile path whole sequences of graphs, from one saved state to the
 /// next.
-/// @param seconds_of_few what kFewSteps took, once everything was loaded
+/// @param seconds_of_few time of kFewSteps after all kernels were loaded [s]
 constexpr std::int64_t kFewSteps = 64, kMostTimes = 10'000;
 std::int64_t steps_to_time(double seconds_of_few) {
   const double times = 0.02 / std::max(seconds_of_few, 1e-6);
   return kFewSteps * std::clamp(static_cast<std::int64_t>(times), std::int64_t{1}, kMostTimes);
 }
 
-/// Whether the fewest steps that run_case() makes take longer than anybody wants to wait: doubles
-/// on a device that has few units for them.
+/// Whether the smallest number of steps of run_case() would take too long, as in double precision
+/// on a device with few units for it.
 bool is_hopeless(const Case& c, const Bound& bound) {
   constexpr double kMost_s = 5.0, kFewest = 4.0 * kFewSteps;
   return bound_seconds(c, kFewest, bound) > kMost_s;
@@ -75,7 +75,7 @@ void run_case(benchmark::State& state, const Case& c, const Bound& bound) {
     const auto engine = make_cuda_engine(bench::bench_system(c), bench::bench_start(c), {}, 0);
     gpu::GpuTimer timer;
     const double pairs = bench::pairs_of(c) * c.replicas;
-    // Kernels are loaded when they are first needed, and clocks rise under load.
+    // Kernels are loaded at their first use, and clocks rise under load.
     engine->advance(kFewSteps);
     const std::int64_t steps = steps_to_time(timer.seconds([&] { engine->advance(kFewSteps); }));
     engine->advance(steps);
@@ -107,7 +107,7 @@ void run_solves(benchmark::State& state, int molecules, bool dense) {
         Counter(static_cast<double>(state.iterations()) * kRepeats * molecules, Counter::kIsRate);
     const double error = solves.error();
     state.counters["relative_error"] = error;
-    if (!(error < 1e-12)) fail(state, "the solutions are not those of the host to 1e-12");
+    if (!(error < 1e-12)) fail(state, "solutions differ from the host by more than 1e-12");
   } catch (const Error& error) {
     fail(state, error.what());
   }
@@ -129,8 +129,7 @@ void add_cases(const Bound& bound) {
     for (int molecules : {32, 64, 100, 128, 216, 512, 1000, 2000, 4000, 10'000, 20'000}) {
       add(precision, molecules, 1);
     }
-    // 30 of the 32 lanes of a warp have work, by three clusters and by five; 28 with seven
-    // molecules.
+    // Three clusters of ten and five of six use 30 of the 32 lanes of a warp; four of seven use 28.
     add(precision, 10, 100'000);
     add(precision, 6, 200'000);
     add(precision, 32, 10'000);
@@ -154,7 +153,7 @@ void add_cases(const Bound& bound) {
                              "/N:" + std::to_string(c.molecules) +
                              "/replicas:" + std::to_string(c.replicas);
     if (is_hopeless(c, bound)) {
-      std::printf("%s is left out: it would take too long on this device\n", name.c_str());
+      std::printf("%s is skipped: it would take too long on this device\n", name.c_str());
       continue;
     }
     benchmark::RegisterBenchmark(name.c_str(),
@@ -182,7 +181,7 @@ int main(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   const DeviceProbe probe = probe_devices();
   if (probe.status != ProbeStatus::ok) {
-    std::fprintf(stderr, "gpu_bench: nothing is measured: %s\n", probe.message.c_str());
+    std::fprintf(stderr, "gpu_bench: nothing was measured: %s\n", probe.message.c_str());
     const char* const required = std::getenv("TARN_REQUIRE_CUDA");
     return required != nullptr && std::string(required) == "1" ? 1 : 0;
   }

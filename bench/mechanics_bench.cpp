@@ -1,4 +1,4 @@
-// A step of the chain of n pendula, TO 4.2: the cost must grow as n.
+// A step of the chain of n pendula, TO 4.2; the cost must be proportional to n.
 #include <benchmark/benchmark.h>
 
 #include "tarn/mechanics/methods.hpp"
@@ -10,7 +10,7 @@ namespace {
 constexpr double kStep = 0.05;
 
 void time_steps(benchmark::State& state, const Experiment& p, Method& method) {
-  // Long chains go on from the start, so that all sizes do the same.
+  // Long chains continue from the start, so all sizes do the same work.
   State start{p.position, p.velocity, {}, {}};
   method.begin(start);
   for (auto _ : state) {

@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-/// Molecules of a random cluster, each a replica of its own, under forces of some kcal/mol/A.
+/// Molecules of a random cluster, each in a separate replica, with forces of a few kcal/mol/A.
 struct MoleculeSolves::Impl {
   System system;
   ClusterSystem cluster{};

@@ -5,17 +5,17 @@
 
 namespace tarn::bench {
 
-/// The linear solves of many molecules on the device, with their coordinates in its memory: the
-/// structured ones of the steps, or dense ones by cuSOLVER.
+/// Linear solves of many molecules on the device, with coordinates in device memory: the structured
+/// solves of the steps, or dense ones by cuSOLVER.
 class MoleculeSolves {
  public:
-  /// @throws DeviceError when cuSOLVER is needed and cannot be had, or memory is short
+  /// @throws DeviceError if cuSOLVER is needed but not available, or if memory is insufficient
   MoleculeSolves(int molecules, bool dense);
   ~MoleculeSolves();
 
-  /// Seconds of `repeats` solves of all molecules, by events.
+  /// Time of `repeats` solves of all molecules, by CUDA events [s].
   double seconds(int repeats);
-  /// Relative rms difference between the accelerations found and those of the host.
+  /// Relative rms difference between these accelerations and those of the host.
   double error() const;
 
  private:

@@ -6,8 +6,8 @@
 #include <vector>
 
 /// @file
-/// The bound of the pair loop on a CPU: its vector instructions, two a cycle, against the rate of
-/// multiply-adds that is measured beside each benchmark.
+/// The bound of the pair loop on a CPU: its vector instructions at two per cycle, and the rate of
+/// multiply-adds measured with each benchmark.
 
 #define TARN_TEN_AND_TWO_REGISTERS \
   "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm14", "xmm15"
@@ -21,19 +21,19 @@
 
 namespace tarn::bench {
 
-/// Vector instructions of arithmetic that the forces of one pack of pairs of molecules take,
-/// without loads, stores, conversions, and differences computed again; 0 where roots and divisions
-/// bound it.
+/// Arithmetic vector instructions of the forces of one pack of molecule pairs, without loads,
+/// stores, conversions and recomputed differences; 0 if roots and divisions are the bound.
 struct PairSlots {
   int slots = 0;
   int lanes = 1;  ///< pairs in a pack
 };
 
-/// Per pair of molecules: the vector between the oxygens (3; from two parts each in mixed, 9), the
-/// other differences, for each of the distances a square (3), an estimate of its reciprocal root
-/// (rsqrt14 of 512 bits is 3 instructions inside; that of AVX2 is 1, with conversions of doubles to
-/// float and back 3) and its force on both molecules (6), for all but the oxygens' the scaled cube
-/// of the root, for the oxygens the root's corrections and Lennard-Jones with their charges.
+/// Instructions per pair of molecules: the vector between the oxygens (3; in mixed precision from
+/// two parts each, 9) and the other differences; for each distance a square (3), an estimate of its
+/// reciprocal root (rsqrt14 of 512 bits consists of 3 instructions; that of AVX2 of 1, or 3 with
+/// conversions between double and float) and its force on both molecules (6); for all distances
+/// except the oxygens' the scaled cube of the root; for the oxygens the corrections of the root and
+/// Lennard-Jones with their charges.
 inline PairSlots pair_slots(const std::string& instruction_set, bool mixed, bool m_site) {
   const bool wide = instruction_set.starts_with("avx512");
   if (!wide && instruction_set != "avx2") return {};
@@ -47,8 +47,8 @@ inline PairSlots pair_slots(const std::string& instruction_set, bool mixed, bool
           (wide ? 8 : 4) * (mixed ? 2 : 1)};
 }
 
-/// Multiply-adds of the widest packs of an instruction set that this core does in a nanosecond: the
-/// median of some milliseconds; 0 where it cannot be told.
+/// Multiply-adds per nanosecond of this core, with the widest packs of an instruction set: the
+/// median over a few milliseconds; 0 if it cannot be measured.
 inline double multiply_adds_per_ns([[maybe_unused]] const std::string& instruction_set) {
 #if defined(__x86_64__) && defined(__GNUC__)
   const bool wide = instruction_set.starts_with("avx512");
@@ -58,7 +58,7 @@ inline double multiply_adds_per_ns([[maybe_unused]] const std::string& instructi
   std::vector<double> ns;
   for (int sample = 0; sample < kSamples; ++sample) {
     const auto start = Clock::now();
-    // From zeros: other contents of the registers could be slow denormal numbers.
+    // Start from zeros: other register contents could be slow denormal numbers.
     asm volatile(TARN_ZERO_TEN_AND_TWO_REGISTERS::: TARN_TEN_AND_TWO_REGISTERS);
     if (wide) {
       for (int i = 0; i < kTimes; ++i) {

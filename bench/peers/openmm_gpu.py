@@ -1,9 +1,9 @@
-"""Steps rigid TIP3P water by OpenMM, in a process of its own; bench/peers/gpu starts and asks it.
+"""Simulates rigid TIP3P water with OpenMM, in a process started by bench/peers/gpu.
 
-The argument is a task in JSON: what to build, and a reference to check it by. Each answer is one
-line of JSON on standard output. The first tells what was built; then, for each line of standard
-input that holds a number of steps, the seconds that they took; at the end of the input, what became
-of the clusters.
+The argument is a task in JSON: the system to build, and a reference for checking it. Each answer is
+one line of JSON on standard output. The first answer describes the context and its errors. For each
+number of steps on standard input, the answer contains the seconds that they took. The last answer,
+at the end of the input, contains the energy and the bond errors of the clusters.
 """
 
 import json
@@ -21,12 +21,12 @@ import openmm
 import water
 from water import KJ_PER_KCAL, NM_PER_A
 
-ONE_4PI_EPS0 = 138.935457644382  # kJ nm/mol/e^2, OpenMM's own
+ONE_4PI_EPS0 = 138.935457644382  # kJ nm/mol/e^2, the constant of OpenMM
 TIMESTEP_PS = 0.002
 
 
 def pair_energy():
-    """Of molecules p1 p2 p3 and p4 p5 p6, each O H H, in the words of CustomCompoundBondForce."""
+    """Energy of molecules p1 p2 p3 and p4 p5 p6, each O H H, as a CustomCompoundBondForce expression."""
     o, h = water.CHARGE_O_E, water.CHARGE_H_E
     terms = [f"{o * o!r}/r"]
     for charge, pairs in (
@@ -44,7 +44,7 @@ def pair_energy():
 
 
 def pairs_as_bonds(molecules, copies):
-    """Every pair of molecules of a cluster as one bond: no lists of neighbours, no cutoff."""
+    """Each pair of molecules of a cluster as one bond: no neighbour lists, no cutoff."""
     force = openmm.CustomCompoundBondForce(6, pair_energy())
     add = force.addBond
     for first in range(0, 3 * molecules * copies, 3 * molecules):
@@ -55,7 +55,7 @@ def pairs_as_bonds(molecules, copies):
 
 
 def nonbonded(all_molecules, cutoff_A):
-    """@param cutoff_A 0: none"""
+    """@param cutoff_A 0: no cutoff"""
     force = openmm.NonbondedForce()
     sigma_nm = water.LJ_SIGMA_A * NM_PER_A
     epsilon = water.LJ_EPSILON_KCAL_PER_MOL * KJ_PER_KCAL
@@ -78,7 +78,7 @@ def nonbonded(all_molecules, cutoff_A):
 
 
 def links(molecules, copies):
-    """Bonds without a force: OpenMM sorts linked atoms together, so that a cluster stays whole."""
+    """Bonds without a force: OpenMM sorts linked atoms together, which keeps a cluster whole."""
     force = openmm.HarmonicBondForce()
     for first in range(0, 3 * molecules * copies, 3 * molecules):
         for o in range(first + 3, first + 3 * molecules, 3):
@@ -94,7 +94,7 @@ def build(task, molecules):
     for o in range(0, 3 * molecules * copies, 3):
         for mass in water.MASSES_DA:
             add(mass)
-        # Three distances of three atoms: OpenMM takes SETTLE.
+        # OpenMM uses SETTLE for three distances of three atoms.
         constrain(o, o + 1, r_oh)
         constrain(o, o + 2, r_oh)
         constrain(o + 1, o + 2, r_hh)
@@ -108,7 +108,7 @@ def build(task, molecules):
 
 
 def places_nm(positions_A, copies, spacing_A):
-    """All copies about the origin, on a cubic grid."""
+    """Positions of all copies on a cubic grid centred at the origin."""
     one = numpy.array(positions_A)
     one = (one - one.mean(axis=0)) * NM_PER_A
     side = math.ceil(copies ** (1.0 / 3.0) - 1e-9)
@@ -149,12 +149,12 @@ class Clusters:
             self.device = platform.getPropertyValue(self.context, "DeviceName")
 
     def energy_kcal_per_mol(self, state):
-        """Of one cluster, the mean."""
+        """Mean energy per cluster."""
         unit = openmm.unit.kilojoules_per_mole
         return state.getPotentialEnergy().value_in_unit(unit) / KJ_PER_KCAL / self.copies
 
     def check(self, reference):
-        """@return errors: of the energy relative to |Coulomb| + |LJ|, and of the worst force
+        """@return energy error relative to |Coulomb| + |LJ|, and the largest error of a force
         component relative to the root mean square of all."""
         state = self.context.getState(energy=True, forces=True)
         energy = self.energy_kcal_per_mol(state)
@@ -173,8 +173,8 @@ class Clusters:
         self.context.setVelocitiesToTemperature(temperature_K, 1)
 
     def seconds(self, steps):
-        """Until the last of the steps is done. The energy is asked for because that waits; what it
-        takes by itself is found by asking again, and left out."""
+        """Time of the steps. Computing the energy waits for the last step; a second call measures
+        the time of this computation, which is subtracted."""
         begin = time.perf_counter()
         self.integrator.step(steps)
         self.context.getState(energy=True)
@@ -193,7 +193,7 @@ class Clusters:
 
 
 def main():
-    # What the libraries print goes to standard error: standard output is for answers alone.
+    # Libraries print to standard error; standard output contains only answers.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
@@ -212,7 +212,7 @@ def main():
         for line in sys.stdin:
             answer({"seconds": clusters.seconds(int(line))})
         answer(clusters.state())
-    except Exception as error:  # whatever it is, the bench tells it and goes on
+    except Exception as error:  # the benchmark reports any error and continues
         kind = "" if isinstance(error, water.BenchError) else f"{type(error).__name__}: "
         answer({"error": kind + " ".join(str(error).split())})
         sys.exit(1)

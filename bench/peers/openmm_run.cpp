@@ -1,11 +1,11 @@
-// Rigid TIP3P water in vacuum by OpenMM. bench/peers/run writes the input, builds this and runs it.
+// Rigid TIP3P water in vacuum with OpenMM. bench/peers/run writes the input, builds and runs this.
 //
 // usage: openmm_run version
 //        openmm_run INPUT energy    PLATFORM CUTOFF_NM THREADS
 //        openmm_run INPUT positions PLATFORM CUTOFF_NM THREADS TEMPERATURE_K FRICTION_PER_PS STEPS
 //        openmm_run INPUT time      PLATFORM CUTOFF_NM THREADS TEMPERATURE_K FRICTION_PER_PS STEPS
 //
-// A cutoff of 0 is none. `time` does a quarter of the steps before its clock starts.
+// A cutoff of 0 is no cutoff. `time` runs a quarter of the steps before its clock starts.
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -53,7 +53,7 @@ void fill(OpenMM::System& system, const Input& in, double cutoff_nm) {
       system.addParticle(in.mass_h_Da);
       force->addParticle(in.charge_h_e, in.sigma_nm, 0.0);
     }
-    // Three distances of three atoms: OpenMM takes SETTLE.
+    // OpenMM uses SETTLE for three distances of three atoms.
     system.addConstraint(o, o + 1, in.r_oh_nm);
     system.addConstraint(o, o + 2, in.r_oh_nm);
     system.addConstraint(o + 1, o + 2, in.r_hh_nm);
@@ -76,7 +76,7 @@ std::map<std::string, std::string> properties(const std::string& platform, const
   return {};
 }
 
-/// Energies in kJ/mol of the whole and of the molecules without charge, forces in kJ/mol/nm.
+/// Energies [kJ/mol] with and without charges, forces [kJ/mol/nm].
 void energy(const Input& in, OpenMM::Platform& platform,
             const std::map<std::string, std::string>& with, double cutoff_nm) {
   const auto point = [&](const Input& input, bool with_forces) {
@@ -98,7 +98,7 @@ void energy(const Input& in, OpenMM::Platform& platform,
   point(in, true);
 }
 
-/// Positions [nm] after the steps, or the seconds that they took.
+/// Positions [nm] after the steps, or the time of the steps [s].
 void steps(const Input& in, OpenMM::Platform& platform,
            const std::map<std::string, std::string>& with, double cutoff_nm, bool timed,
            double temperature_K, double friction_per_ps, int count) {

@@ -1,4 +1,4 @@
-"""One class a program: its input files, one energy, and timed steps."""
+"""One class per program: input files, energy and forces of a structure, timed steps."""
 
 import math
 import os
@@ -19,7 +19,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Case:
-    """What is timed: `copies` clusters of one structure, on `cores`."""
+    """A timed case: `copies` clusters of one structure, on `cores`."""
 
     def __init__(self, structure, positions_A, copies, cores):
         self.structure = structure
@@ -51,15 +51,15 @@ class Machine:
         self.nice = nice
 
     def ask(self, *command):
-        """@return what a command says that is not timed."""
+        """@return standard output of a command that is not timed."""
         return self.run(list(command), os.sched_getaffinity(0), ".")
 
     def run(self, command, cores, folder, environment=None):
-        """@return standard output; a command that fails is an error with its last words."""
+        """@return standard output. @throws BenchError with the last lines of a command that fails."""
         prefix = ["taskset", "-c", ",".join(str(core) for core in cores)]
         prefix += ["nice", "-n", str(self.nice)]
         variables = dict(os.environ, **(environment or {}))
-        said = subprocess.run(
+        completed = subprocess.run(
             prefix + command,
             cwd=folder,
             env=variables,
@@ -68,27 +68,31 @@ class Machine:
             text=True,
             errors="replace",
         )
-        if said.returncode != 0:
-            lines = [line for line in (said.stdout + said.stderr).splitlines() if line.strip(" -")]
+        if completed.returncode != 0:
+            lines = [
+                line
+                for line in (completed.stdout + completed.stderr).splitlines()
+                if line.strip(" -")
+            ]
             last = "\n".join("    " + line for line in lines[-12:])
             raise BenchError(
-                f"{os.path.basename(command[0])} failed: {telling(lines)}\n"
+                f"{os.path.basename(command[0])} failed: {failure_line(lines)}\n"
                 f"    in {folder}: {' '.join(command)}\n{last}"
             )
-        return said.stdout
+        return completed.stdout
 
 
-def telling(lines):
-    """The line that says most about a failure."""
+def failure_line(lines):
+    """The most informative line about a failure."""
     for number, line in enumerate(lines):
         if re.search("error", line, re.IGNORECASE):
-            # GROMACS says what is wrong on the lines after this one.
+            # GROMACS describes the error on the following lines.
             return " ".join(" ".join(lines[number : number + 2]).split())
-    return lines[-1].strip() if lines else "it said nothing"
+    return lines[-1].strip() if lines else "no output"
 
 
 def openmp_threads(cores):
-    """One OpenMP thread a core, each bound to its own: two on one core would wait for each other."""
+    """One OpenMP thread per core, each bound to its core; two on one core would wait for each other."""
     places = ",".join(f"{{{core}}}" for core in cores)
     return {"OMP_NUM_THREADS": str(len(cores)), "OMP_PLACES": places, "OMP_PROC_BIND": "close"}
 
@@ -111,36 +115,36 @@ def read(folder, name):
 def found(pattern, text, what):
     match = re.search(pattern, text)
     if not match:
-        raise BenchError(f"no {what} in what was written")
+        raise BenchError(f"the output contains no {what}")
     return match
 
 
 def warm_up(steps):
-    """Steps before those that are timed."""
+    """Number of steps before the timed ones."""
     return max(steps // 4, 10)
 
 
 class Program:
-    """A program. Subclasses say how it is found, checked and timed.
+    """A program. Subclasses define how it is found, checked and timed.
 
-    label  its name in tables; group  what --only selects; how  one sentence on what it runs;
-    modes  where one of several may be the fastest: each is checked, and the fastest is timed
+    label: its name in tables; group: its name for --only; how: one sentence about its settings;
+    modes: alternative settings; each is checked, and the fastest is timed
     """
 
     label = group = how = package = ""
     modes = (None,)
-    ensembles = False  # whether it can step many clusters at once
+    ensembles = False  # whether it can simulate many clusters at once
 
     def __init__(self, machine, executable):
         self.machine, self.executable = machine, executable
 
     def missing(self):
-        """Why it cannot run here, or nothing."""
+        """@return why it cannot run on this machine, or None."""
         if shutil.which(self.executable):
             return None
         if "/" in self.executable:
-            return f"there is no program {self.executable}"
-        return f"{self.executable} is not here; install the package {self.package}"
+            return f"{self.executable} does not exist"
+        return f"{self.executable} was not found; install the package {self.package}"
 
     def version(self):
         raise NotImplementedError
@@ -153,14 +157,14 @@ class Program:
         raise NotImplementedError
 
     def prepare(self, case, folder):
-        """Writes the inputs of runs."""
+        """Writes the input files of runs."""
 
     def positions_after(self, case, folder, mode, steps):
-        """@return positions [A] of all copies after that many steps."""
+        """@return positions [A] of all copies after the steps."""
         raise NotImplementedError
 
     def time(self, case, folder, mode, steps):
-        """@return seconds that the steps took by the program's own clock, start-up left out."""
+        """@return seconds of the steps by the program's own clock, without start-up."""
         raise NotImplementedError
 
 
@@ -180,11 +184,11 @@ class Tarn(Program):
     def missing(self):
         if shutil.which(self.executable):
             return None
-        return f"{self.executable} is not here; build it, or name it by --tarn"
+        return f"{self.executable} was not found; build it, or set --tarn"
 
     def version(self):
-        said = self.machine.ask(self.executable, "--version").strip()
-        return said.splitlines()[0]
+        output = self.machine.ask(self.executable, "--version").strip()
+        return output.splitlines()[0]
 
     def deck(self, case):
         return f"""[system]
@@ -222,9 +226,9 @@ device = "cpu"
 
 # --- GROMACS ---
 
-# A box so large, and cutoffs so long, that all pairs of a cluster are computed and none beyond.
+# The box and the cutoffs are large enough for all pairs of a cluster, without periodic images.
 GROMACS_BOX_NM, GROMACS_CUTOFF_NM, GROMACS_CORNER_NM = 30.0, 10.0, 1.0
-# Many clusters in one box: cutoffs that hold a cluster and do not reach the next one.
+# Many clusters in one box: cutoffs larger than a cluster and smaller than the gap between clusters.
 GROMACS_SPACING_NM, GROMACS_SPACED_CUTOFF_NM = 6.0, 2.0
 
 
@@ -349,9 +353,9 @@ class Gromacs(Program):
             )
 
     def version(self):
-        said = self.machine.ask(self.executable, "--version")
-        version = found(r"GROMACS version:\s*(\S+)", said, "GROMACS version").group(1)
-        simd = found(r"SIMD instructions:\s*(\S+)", said, "SIMD level").group(1)
+        output = self.machine.ask(self.executable, "--version")
+        version = found(r"GROMACS version:\s*(\S+)", output, "GROMACS version").group(1)
+        simd = found(r"SIMD instructions:\s*(\S+)", output, "SIMD level").group(1)
         return f"{version}, SIMD {simd}"
 
     def gmx(self, arguments, cores, folder):
@@ -367,7 +371,7 @@ class Gromacs(Program):
         places, box = gromacs_places(case.positions_A, case.copies, self.spacing_nm)
         write(folder, f"{name}.gro", gromacs_structure(places, box))
         write(folder, f"{name}.top", gromacs_topology(case.molecules * case.copies, self.settle))
-        constraints = "LINCS" if self.settle else "SHAKE"  # SETTLE whenever the topology says so
+        constraints = "LINCS" if self.settle else "SHAKE"  # the topology selects SETTLE
         write(folder, f"{name}.mdp", gromacs_settings(cutoff, constraints, single_point))
         self.gmx(
             ["grompp", "-f", f"{name}.mdp", "-c", f"{name}.gro", "-p", f"{name}.top"]
@@ -388,13 +392,13 @@ class Gromacs(Program):
     def energy(self, case, folder, mode):
         self.inputs(case, folder, "point", True)
         self.mdrun(case, folder, "point", ["-noconfout"])
-        said = self.gmx(["dump", "-e", "point.edr"], case.cores, folder)
+        output = self.gmx(["dump", "-e", "point.edr"], case.cores, folder)
 
         def term(name):
             pattern = r"^\s*" + re.escape(name) + r"\s+([-+0-9.e]+)"
-            match = re.search(pattern, said, re.MULTILINE)
+            match = re.search(pattern, output, re.MULTILINE)
             if not match:
-                raise BenchError(f"no '{name}' in {folder}/point.edr")
+                raise BenchError(f"{folder}/point.edr contains no '{name}'")
             return float(match.group(1)) / KJ_PER_KCAL
 
         said_forces = self.gmx(["dump", "-f", "point.trr"], case.cores, folder)
@@ -422,12 +426,12 @@ class Gromacs(Program):
 
 
 class OtherGromacs(Gromacs):
-    """A GROMACS that the user has built, by the name of its version."""
+    """A GROMACS built by the user, named by its version."""
 
     def __init__(self, machine, executable):
         super().__init__(machine, executable, True)
         self.label = f"GROMACS {executable}"
-        self.how = "a build of its own, not Debian's; " + self.how
+        self.how = "built by the user, not Debian's package; " + self.how
 
     def version(self):
         version = super().version()
@@ -465,7 +469,7 @@ def lammps_data(positions_A):
     return "\n".join(lines) + "\n"
 
 
-# Lennard-Jones is between oxygens only, and costs the other pairs nothing in either mode.
+# Only oxygens interact by Lennard-Jones; in both modes it costs nothing for the other pairs.
 LAMMPS_PAIRS = {
     "lj/cut/coul/cut": f"""pair_style lj/cut/coul/cut {LAMMPS_CUTOFF_A}
 pair_coeff 1 1 EPSILON SIGMA
@@ -539,7 +543,7 @@ class Lammps(Program):
     how = (
         "fix shake (tolerance 1e-4) with fix nve and fix langevin, double precision, the faster of "
         f"the pair styles {' and '.join(LAMMPS_PAIRS)}, cutoff {LAMMPS_CUTOFF_A:g} A, one neighbour "
-        "list for the whole run; more cores by MPI processes"
+        "list for the whole run; several cores by MPI processes"
     )
 
     modes = tuple(LAMMPS_PAIRS)
@@ -551,15 +555,15 @@ class Lammps(Program):
         return mode
 
     def version(self):
-        said = self.machine.ask(self.executable, "-h")
-        return found(r"Simulator - (.*)", said, "LAMMPS version").group(1).strip()
+        output = self.machine.ask(self.executable, "-h")
+        return found(r"Simulator - (.*)", output, "LAMMPS version").group(1).strip()
 
     def lammps(self, case, folder, text):
         write(folder, "in.txt", text)
         command = [self.executable, "-in", "in.txt", "-log", "log.txt", "-screen", "none", "-nocite"]
         if case.threads > 1:
             if not shutil.which("mpirun"):
-                raise BenchError("mpirun is not here; install the package openmpi-bin")
+                raise BenchError("mpirun was not found; install the package openmpi-bin")
             ranks = [["-np", "1", "taskset", "-c", str(core)] + command for core in case.cores]
             command = ["mpirun", "--bind-to", "none"]
             command += ["--allow-run-as-root"] if os.geteuid() == 0 else []
@@ -567,9 +571,9 @@ class Lammps(Program):
         try:
             self.machine.run(command, case.cores, folder, {"OMP_NUM_THREADS": "1"})
         except BenchError as error:
-            # Its errors are in its log, not on the terminal.
+            # LAMMPS writes errors to its log, not to the terminal.
             lines = read(folder, "log.txt").strip().splitlines()
-            raise BenchError(f"lmp failed: {telling(lines)}\n{error}") from None
+            raise BenchError(f"lmp failed: {failure_line(lines)}\n{error}") from None
         return read(folder, "log.txt")
 
     def rows(self, folder, name):
@@ -623,11 +627,11 @@ class OpenMM(Program):
     label = "OpenMM"
     group = "openmm"
     package = "libopenmm-dev and libopenmm-plugins"
-    # Platform and cutoff [nm]; 0 is none.
+    # Platform and cutoff [nm]; 0: no cutoff.
     modes = (("CPU", 0.0), ("CPU", 20.0), ("Reference", 0.0))
 
     how = (
-        "LangevinMiddleIntegrator, SETTLE (OpenMM takes it by itself), the fastest of: CPU platform "
+        "LangevinMiddleIntegrator, SETTLE (chosen by OpenMM), the fastest of: CPU platform "
         "without cutoff, CPU platform with cutoff 20 nm, Reference platform (double) without cutoff"
     )
 
@@ -639,15 +643,15 @@ class OpenMM(Program):
             return None
         compiler = shutil.which(os.environ.get("CXX", "g++"))
         if not compiler:
-            return "no C++ compiler for bench/peers/openmm_run.cpp; install the package g++"
-        said = subprocess.run(
+            return "no C++ compiler was found for bench/peers/openmm_run.cpp; install the package g++"
+        completed = subprocess.run(
             [compiler, "-O2", "-std=c++17", os.path.join(HERE, "openmm_run.cpp")]
             + ["-lOpenMM", "-o", self.executable],
             capture_output=True,
             text=True,
         )
-        if said.returncode != 0:
-            first = (said.stderr.strip().splitlines() or ["?"])[0]
+        if completed.returncode != 0:
+            first = (completed.stderr.strip().splitlines() or ["?"])[0]
             return f"openmm_run.cpp cannot be built ({first}); install the packages {self.package}"
         return None
 
@@ -660,13 +664,13 @@ class OpenMM(Program):
 
     def ask(self, case, folder, mode, task, arguments=()):
         """@return the numbers that openmm_run prints."""
-        said = self.machine.run(
+        output = self.machine.run(
             [self.executable, "input.txt", task, mode[0], str(mode[1]), str(case.threads)]
             + [str(value) for value in arguments],
             case.cores,
             folder,
         )
-        return [float(x) for x in said.split()]
+        return [float(x) for x in output.split()]
 
     def energy(self, case, folder, mode):
         self.prepare(case, folder)

@@ -1,4 +1,4 @@
-"""From timed runs to a page, a table and a picture."""
+"""Writes a page, a table and pictures from timed runs."""
 
 import csv
 import os
@@ -10,7 +10,7 @@ KEYS = ("molecules", "copies", "threads")
 
 
 def machine_class():
-    """The processor in words, without what names a single machine."""
+    """The processor, without anything that identifies one machine."""
     fields = {}
     with open("/proc/cpuinfo") as file:
         for line in file:
@@ -28,7 +28,7 @@ def machine_class():
 
 
 def spread(values):
-    """(median, least, greatest)"""
+    """(median, minimum, maximum)"""
     return statistics.median(values), min(values), max(values)
 
 
@@ -38,7 +38,7 @@ def cases(runs):
 
 
 def rates(runs, case):
-    """{program: {round: cluster-steps a second}} of one case, a tuple of KEYS."""
+    """{program: {round: cluster-steps per second}} of one case, a tuple of KEYS."""
     result = {}
     for run in runs:
         if tuple(run[key] for key in KEYS) == case:
@@ -48,7 +48,7 @@ def rates(runs, case):
 
 
 def ratios(of_case, tarn, peer):
-    """tarn's rate over the peer's, round by round."""
+    """tarn's rate divided by the peer's, for each round."""
     both = sorted(set(of_case[tarn]) & set(of_case[peer]))
     return [of_case[tarn][r] / of_case[peer][r] for r in both]
 
@@ -61,7 +61,7 @@ def mode_of(runs, case, program):
 
 
 def number(value):
-    """Three digits, with a space between thousands."""
+    """Three digits, with a space as the separator of thousands."""
     if value >= 1000:
         digits = 10 ** (len(str(int(value))) - 3)
         return f"{round(value / digits) * digits:,}".replace(",", " ")
@@ -74,7 +74,7 @@ def interval(values, form=lambda x: f"{x:.2f}"):
 
 
 def lines_of(runs, key):
-    """What the terminal shows of a case."""
+    """The lines that the terminal shows for a case."""
     of_case = rates(runs, tuple(key[name] for name in KEYS))
     return [
         f"{program:28s} {interval(list(by_round.values()), number)} cluster-steps/s"
@@ -83,7 +83,7 @@ def lines_of(runs, key):
 
 
 def rows(result):
-    """One row a case, program and, for peers, scheme of tarn: what the CSV holds."""
+    """The rows of the CSV file: one per case, program and, for peers, variant of tarn."""
     runs, tarns = result["runs"], result["tarns"]
     for case in cases(runs):
         of_case = rates(runs, case)
@@ -114,28 +114,32 @@ def title_of(case):
 def page(result):
     runs, tarns = result["runs"], result["tarns"]
     short = [label.removeprefix("tarn ") for label in tarns]
-    text = "# tarn beside GROMACS, LAMMPS and OpenMM\n\n<!-- made by: bench/peers/run -->\n\n"
-    text += "![Steps a second and ratios](peers.svg)\n\n"
-    text += f"""Rigid TIP3P water in vacuum, all pairs, 2 fs, Langevin at 10 K and 5/ps, on
+    text = "# Speed relative to GROMACS, LAMMPS and OpenMM\n\n<!-- made by: bench/peers/run -->\n\n"
+    text += "![Time of a step and ratios to other programs](peers.svg)\n\n"
+    text += f"""Rigid TIP3P water in vacuum, all pairs, steps of 2 fs, Langevin dynamics at 10 K and 5/ps, on
 {result['machine']}.
-All programs ran on the same cores, in turns: {result['rounds']} rounds of runs of about {result['seconds']:g} s. Rates are
-cluster-steps a second by each program's own clock, start-up left out; a ratio is tarn's rate over
-that of the program in the same round. Each is a median, with the least and the greatest in brackets.
-Where a ratio is above 1, tarn is faster.
+The programs ran on the same cores, in turns: {result['rounds']} rounds of runs of about {result['seconds']:g} s.
 
-GROMACS's mixed precision keeps positions, velocities and forces as floats. tarn's `single` has floats
-for velocities and forces, and positions in units of 2⁻²⁶ Å; its `mixed` computes pairs in floats and
-keeps all three as doubles. LAMMPS is in double precision.
+* Rates are cluster-steps per second by each program's own clock, without start-up.
+* A ratio is tarn's rate divided by that of the program in the same round. Above 1, tarn is faster.
+* Each value is a median, with the minimum and the maximum in brackets.
 
-The load of the machine's {result['cores']} cores was {min(result['loads']):.1f} to {max(result['loads']):.1f} meanwhile, the bench's own among it. Where there
-was less than a core for each thread, rates are too low; ratios on one core suffer less, and those on
-several cores more, since threads then wait for each other.
+| precision | positions | velocities and forces | pairs |
+|---|---|---|---|
+| GROMACS mixed | float | float | float |
+| tarn `single` | fixed point, units of 2⁻²⁶ Å | float | float |
+| tarn `mixed` | double | double | float |
+| tarn `double`, LAMMPS | double | double | double |
+
+The load average was {min(result['loads']):.1f} to {max(result['loads']):.1f} on {result['cores']} cores, including the benchmark. With less than one core per
+thread, rates are too low. Ratios on one core are affected less, those on several cores more, because threads wait
+for each other.
 
 """
     for threads in dict.fromkeys(case[2] for case in cases(runs)):
         text += f"## {'One core' if threads == 1 else f'{threads} cores'}\n\n"
         text += "| cluster | program | cluster-steps/s | "
-        text += " | ".join(f"{label} / it" for label in short) + " |\n"
+        text += " | ".join(f"{label} / program" for label in short) + " |\n"
         text += "|---|---|---|" + "---|" * len(short) + "\n"
         for case in cases(runs):
             if case[2] != threads:
@@ -161,12 +165,16 @@ several cores more, since threads then wait for each other.
             before = worst.get(entry["program"], (0, 0, 0))
             worst[entry["program"]] = [max(a, b) for a, b in zip(before, entry["errors"])]
         text += """
-## Do they compute the same?
+## Agreement of energies and forces
 
-Largest differences from `tarn energy`, over all of the above: of the energies of Coulomb and
-Lennard-Jones relative to the sum of their magnitudes, of a force component relative to the root mean
-square of all, and of a bond from its length after some steps. The programs' Coulomb constants differ by
-3e-8 to 5e-8; GROMACS, and OpenMM on its CPU platform, compute in single precision.
+Largest differences from `tarn energy`, over all cases:
+
+* energy: of the Coulomb and Lennard-Jones energies, relative to the sum of their magnitudes
+* forces: of a component, relative to the root mean square of all components
+* bonds: from the length of the model, after 20 steps
+
+The Coulomb constants of the programs differ by 3e-8 to 5e-8. GROMACS, and OpenMM on its CPU platform, compute in single
+precision.
 
 | program | energy | forces | bonds (Å) |
 |---|---|---|---|
@@ -174,34 +182,36 @@ square of all, and of a bond from its length after some steps. The programs' Cou
         for program, errors in worst.items():
             text += f"| {program} | " + " | ".join(f"{e:.1e}" for e in errors) + " |\n"
     if result["left_out"]:
-        text += "\n## Left out\n\n"
+        text += "\n## Skipped\n\n"
         for entry in result["left_out"]:
             case = title_of(tuple(entry[key] for key in KEYS))
             text += f"* {entry['program']}, {case}: {entry['why']}\n"
     text += """
-## Not done
+## Not measured
 
-Many clusters at once by LAMMPS and OpenMM; LAMMPS built for the machine or with its OPENMP and INTEL
-packages, which Debian's has not; an OpenMM newer than Debian's; other temperatures.
+* many clusters at once in LAMMPS and OpenMM
+* LAMMPS built for the processor, or with its OPENMP and INTEL packages, which Debian's package lacks
+* an OpenMM newer than Debian's
+* other temperatures
 """
-    return text + "\nHow to run it, and what each program is told: `bench/peers/README.md`.\n"
+    return text + "\n`bench/peers/README.md` describes how to run this benchmark, and the settings of each program.\n"
 
 
 def quoted(text):
     return "'" + text.replace("'", "''") + "'"
 
 
-# Okabe and Ito's palette, as in tarn's own pictures.
+# The palette of Okabe and Ito, as in tarn's pictures.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 
 
 def gnuplot_script(result, terminal, path):
-    """Time by pair of molecules on the fewest cores, and below tarn's ratios to the peers."""
+    """Time per pair of molecules on the fewest cores, and ratios of tarn to the peers."""
     runs, tarns = result["runs"], result["tarns"]
     threads = min(case[2] for case in cases(runs))
     single = [case for case in cases(runs) if case[1] == 1 and case[2] == threads]
     single = [case for case in single if case[0] > 1]
-    # Three panels fit the page; the tables have the rest.
+    # Three panels fit on the page; the tables contain the rest.
     shown = [label for label in tarns if label.startswith("tarn settle") and "single" not in label]
     peers = [p["label"] for p in result["programs"] if p["label"] not in tarns]
     blocks, panels = "", []
@@ -217,7 +227,7 @@ def gnuplot_script(result, terminal, path):
             name = f"p{len(panels)}c{index}"
             rows = ""
             for molecules, values in points.items():
-                # A little to the side, so that the bars of two programs do not cover each other.
+                # Shifted, so that error bars of two programs do not overlap.
                 x = molecules * 1.02 ** (index - (len(shown + peers) - 1) / 2)
                 rows += " ".join(f"{number:.9g}" for number in (x, *spread(values))) + "\n"
             blocks += f"${name} << EOD\n{rows}EOD\n"
@@ -246,7 +256,7 @@ def gnuplot_script(result, terminal, path):
                 points[case[0]] = ratios(of_case, tarn, peer)
         return {molecules: values for molecules, values in points.items() if values}
 
-    panel("ns a step and pair", {program: times(program) for program in shown + peers})
+    panel("ns per step and pair", {program: times(program) for program in shown + peers})
     for tarn in shown if peers else []:
         panel(f"{tarn} / program", {peer: ratios_to(tarn, peer) for peer in peers})
     sizes = ", ".join(f"'{case[0]}' {case[0]}" for case in single)
@@ -280,9 +290,9 @@ set format y '%g'
 
 
 def draw(result, out):
-    """@return paths of the pictures; none, with a line, where there is no gnuplot."""
+    """@return paths of the pictures; none, with a message, without gnuplot."""
     if not shutil.which("gnuplot"):
-        print("no picture: install the package gnuplot-nox")
+        print("no picture: gnuplot was not found; install the package gnuplot-nox")
         return []
     if not any(molecules > 1 and copies == 1 for molecules, copies, _ in cases(result["runs"])):
         return []
@@ -294,18 +304,18 @@ def draw(result, out):
     ):
         path = os.path.join(out, f"peers.{extension}")
         script = gnuplot_script(result, terminal, path)
-        said = subprocess.run(
+        completed = subprocess.run(
             ["gnuplot", "-d", "-"], input=script, capture_output=True, text=True
         )
-        if said.returncode != 0:
-            print(f"gnuplot could not draw {path}: {said.stderr.strip()}")
+        if completed.returncode != 0:
+            print(f"gnuplot could not draw {path}: {completed.stderr.strip()}")
             continue
         paths.append(path)
     return paths
 
 
 def write(result, out):
-    """@return paths of all that was written."""
+    """@return paths of all files written."""
     table = os.path.join(out, "peers.csv")
     with open(table, "w", newline="") as file:
         everything = list(rows(result))

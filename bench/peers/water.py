@@ -1,10 +1,10 @@
-"""TIP3P water and its structures: what every program is given."""
+"""TIP3P parameters and structures, the same for all programs."""
 
 import json
 import math
 import subprocess
 
-# The same numbers as tarn's include/tarn/physics/water_model.hpp; tests/cli/peers.py compares them.
+# The numbers of include/tarn/physics/water_model.hpp; tests/cli/peers.py compares them.
 R_OH_A = 0.9572
 ANGLE_HOH_DEGREES = 104.52
 LJ_A_KCAL_A12_PER_MOL = 582.0e3
@@ -27,7 +27,7 @@ MASSES_DA = (MASS_O_DA, MASS_H_DA, MASS_H_DA)
 
 
 class BenchError(Exception):
-    """What went wrong, in words for the user."""
+    """An error with a message for the user."""
 
 
 def read_xyz(path):
@@ -37,10 +37,10 @@ def read_xyz(path):
     count = int(lines[0])
     rows = [line.split() for line in lines[2 : 2 + count]]
     if len(rows) != count or count % 3 != 0:
-        raise BenchError(f"{path}: {len(rows)} atoms, the first line says {count}")
+        raise BenchError(f"{path}: {len(rows)} atoms, but the first line states {count}")
     for number, row in enumerate(rows):
         if row[0] != SYMBOLS[number % 3]:
-            raise BenchError(f"{path}:{number + 3}: {row[0]} where {SYMBOLS[number % 3]} should be")
+            raise BenchError(f"{path}:{number + 3}: {row[0]} instead of {SYMBOLS[number % 3]}")
     return [tuple(float(x) for x in row[1:4]) for row in rows]
 
 
@@ -70,13 +70,13 @@ def bond_errors_A(positions_A):
 
 
 class Energy:
-    """One point: Coulomb and Lennard-Jones energy [kcal/mol], forces [kcal/mol/A]."""
+    """Coulomb and Lennard-Jones energy [kcal/mol] and forces [kcal/mol/A] of one structure."""
 
     def __init__(self, coulomb, lj, forces):
         self.coulomb, self.lj, self.forces = coulomb, lj, forces
 
     def times(self, copies):
-        """Of that many copies which do not see each other."""
+        """The energy of non-interacting copies."""
         return Energy(copies * self.coulomb, copies * self.lj, copies * self.forces)
 
     def rms_force(self):
@@ -84,10 +84,10 @@ class Energy:
 
 
 def tarn_energy(tarn, path):
-    said = subprocess.run([tarn, "energy", path], capture_output=True, text=True)
-    if said.returncode != 0:
-        raise BenchError(f"tarn energy {path}: {said.stderr.strip()}")
-    values = json.loads(said.stdout)
+    completed = subprocess.run([tarn, "energy", path], capture_output=True, text=True)
+    if completed.returncode != 0:
+        raise BenchError(f"tarn energy {path}: {completed.stderr.strip()}")
+    values = json.loads(completed.stdout)
     return Energy(
         values["coulomb_kcal_per_mol"],
         values["lj_kcal_per_mol"],
@@ -101,7 +101,7 @@ def disagreement(reference, other):
     scale = abs(reference.coulomb) + abs(reference.lj)
     energy = abs(other.coulomb - reference.coulomb) + abs(other.lj - reference.lj)
     if len(other.forces) != len(reference.forces):
-        raise BenchError(f"{len(other.forces)} forces, not {len(reference.forces)}")
+        raise BenchError(f"{len(other.forces)} forces instead of {len(reference.forces)}")
     force = max(
         abs(a - b) for f, g in zip(reference.forces, other.forces) for a, b in zip(f, g)
     )

@@ -121,7 +121,7 @@ class Gromacs(unittest.TestCase):
 
     def test_missing_program_names_its_package(self):
         peer = programs.Gromacs(programs.Machine(0), "no-such-gmx", True)
-        self.assertEqual(peer.missing(), "no-such-gmx is not here; install the package gromacs")
+        self.assertEqual(peer.missing(), "no-such-gmx was not found; install the package gromacs")
 
 
 class Lammps(unittest.TestCase):
@@ -245,7 +245,7 @@ class Report(unittest.TestCase):
         self.assertIn("| N = 7 | peer | 100 (50–200) | 2.00 (1.00–3.00) |", page)
         self.assertIn("| peer | 1.0e-06 | 2.0e-06 | 3.0e-06 |", page)
         self.assertIn("64 × N = 7", page)
-        self.assertIn("was 1.0 to 2.5 meanwhile", page)
+        self.assertIn("The load average was 1.0 to 2.5 on 4 cores", page)
 
     def test_numbers(self):
         shown = [report.number(x) for x in (0.5, 31.25, 999.0, 1234.0, 1755000.0)]
@@ -296,16 +296,16 @@ class WholeBench(unittest.TestCase):
             os.chmod(fake, 0o755)
             said = self.run_bench(folder, "--only", "gromacs", "--gmx", fake)
             self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
-            self.assertIn("GROMACS 1 none SETTLE is left out", said.stdout)
+            self.assertIn("GROMACS 1 none SETTLE is skipped", said.stdout)
             self.assertIn("out of salt", said.stdout)
             missing = self.run_bench(folder, "--only", "gromacs", "--gmx", fake + "-not")
-            self.assertIn(f"there is no program {fake}-not", missing.stdout)
+            self.assertIn(f"{fake}-not does not exist", missing.stdout)
 
     def test_bad_arguments(self):
         with tempfile.TemporaryDirectory() as folder:
             said = self.run_bench(folder, "--only", "gromax")
             self.assertEqual(said.returncode, 1)
-            self.assertIn("no peer is called gromax", said.stderr)
+            self.assertIn("unknown program gromax", said.stderr)
             self.assertEqual(self.run_bench(folder, "--rounds", "0").returncode, 2)
 
 
@@ -326,7 +326,7 @@ class GpuBench(unittest.TestCase):
                 *("--seconds", "0.02", "--limit", "60", "--out", folder),
             )
             self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
-            self.assertIn("OpenMM mixed, no cutoff is left out", said.stdout)
+            self.assertIn("OpenMM mixed, no cutoff is skipped", said.stdout)
             with open(os.path.join(folder, "gpu_peers.csv")) as file:
                 self.assertTrue(file.readline().startswith("# bench/peers/gpu"))
                 rows = list(csv.DictReader(file))
@@ -339,7 +339,7 @@ class GpuBench(unittest.TestCase):
         self.assertEqual(self.run_bench("--only", "7y2").returncode, 2)
         self.assertEqual(self.run_bench("--rounds", "0").returncode, 2)
         missing = self.run_bench("--tarn", TARN + "-not")
-        self.assertIn("there is no program", missing.stderr)
+        self.assertIn("does not exist", missing.stderr)
 
 
 @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
