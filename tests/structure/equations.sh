@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks docs/equations.md and docs/equations-*.md: their numbers, the index in the first, that the
-# tests and names they mention exist, and that the equations mentioned elsewhere exist.
+# Checks docs/equations.md and docs/equations-*.md: the numbers of the equations, the index in the first
+# page, that the tests and names in the pages exist, and that equations cited elsewhere exist.
 # usage: equations.sh [TREE]
 set -euo pipefail
 cd "${1:-.}"
@@ -35,7 +35,7 @@ difference=$(diff <(printf '%s\n' "$index") <(printf '%s\n' "$found") | grep '^[
 [[ -z $difference ]] || complain "$entry: the index (<) differs from the pages (>):
 $difference"
 
-# cited FILE PATTERN: the numbers in what matches, also over the end of a line.
+# cited FILE PATTERN: prints the numbers in all matches, also across line ends.
 cited() {
   tr '\n' ' ' <"$1" | sed -E 's@ +(//[/!<]*|#) @ @g' | { grep -oP -e "$2" || true; } |
     { grep -oE '[0-9]+' || true; } | sort -nu
@@ -47,7 +47,7 @@ brackets='(?<= )(?<![A-Z] )\(\d{1,3}\)'
 check() {
   local number
   while read -r number; do
-    ((number >= 1 && number <= count)) || complain "$1: there is no equation ($number)"
+    ((number >= 1 && number <= count)) || complain "$1: equation ($number) does not exist"
   done < <(cited "$1" "$2")
 }
 roots=()
@@ -58,16 +58,16 @@ for file in "${files[@]}"; do check "$file" "$words"; done
 for page in "${pages[@]}"; do check "$page" "$brackets"; done
 if [[ -f include/tarn/mechanics_deck.hpp ]]; then check include/tarn/mechanics_deck.hpp "$brackets"; fi
 
-# Tests, and names of the code by their last part.
+# Tests, and names of the code without their namespace.
 known=$(grep -rhoE '[A-Za-z_][A-Za-z0-9_]*' include src | sort -u)
 for page in "${pages[@]}"; do
   while read -r name; do
     case $name in
       unit/* | laws/* | regression/* | statistical/*)
-        [[ -e tests/$name.cpp ]] || complain "$page: there is no test $name" ;;
+        [[ -e tests/$name.cpp ]] || complain "$page: test $name does not exist" ;;
       */*) ;;
       *)
-        grep -qxF -e "${name##*::}" <<<"$known" || complain "$page: nothing is called $name" ;;
+        grep -qxF -e "${name##*::}" <<<"$known" || complain "$page: the name $name does not exist in the code" ;;
     esac
   done < <({ grep -oE '`[A-Za-z_][A-Za-z0-9_:/]*`' "$page" || true; } | tr -d '`' | sort -u)
 done

@@ -10,7 +10,7 @@
 std::uint64_t normals_plain();
 std::uint64_t normals_fused();
 
-/// Whether what the headers compute depends on the instructions that it is compiled to.
+/// Whether formulas of the headers depend on the instruction set for which they are compiled.
 static bool bits_differ() {
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("fma")) return false;
@@ -18,8 +18,7 @@ static bool bits_differ() {
   return normals_plain() != normals_fused();
 }
 
-/// The installed library from the outside: formulas of its headers, a deck run into a folder, and
-/// an engine of one's own.
+/// Uses the installed library: formulas of its headers, a run of a deck, and an engine without a run.
 int main() {
   if (bits_differ()) {
     std::fputs("normal numbers depend on the instruction set\n", stderr);
@@ -52,7 +51,7 @@ every = 10
   std::printf("tarn %s: %d steps on %s\n", tarn::kVersion.data(),
               static_cast<int>(result.steps_done), result.device.c_str());
 
-  // The same without files: advance, and look at what it holds.
+  // The same without files: advance an engine and read its state.
   const tarn::Start start = tarn::make_start(deck);
   const auto engine = tarn::make_engine(tarn::make_system(deck, start.state.molecules), start.state,
                                         {}, {"cpu", 1});

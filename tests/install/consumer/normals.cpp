@@ -3,7 +3,7 @@
 
 #include <tarn/core/philox.hpp>
 
-/// A sum over the bits of many normal numbers, by a formula in the headers.
+/// A checksum of the bits of many normal numbers, computed by a formula of the headers.
 std::uint64_t NORMALS() {
   std::uint64_t sum = 0;
   for (std::uint32_t k = 0; k < 10000; ++k) {
