@@ -18,7 +18,8 @@ static bool bits_differ() {
   return normals_plain() != normals_fused();
 }
 
-/// Uses the installed library: formulas of its headers, a run of a deck, and an engine without a run.
+/// Uses the installed library: formulas of its headers, a run of a deck, and an engine without a
+/// run.
 int main() {
   if (bits_differ()) {
     std::fputs("normal numbers depend on the instruction set\n", stderr);
