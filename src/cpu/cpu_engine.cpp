@@ -10,12 +10,12 @@
 #include "core/parallel.hpp"
 #include "flush_denormals.hpp"
 #include "group.hpp"
-#include "group_forces.hpp"
-#include "group_solvers.hpp"
+#include "group_steps.hpp"
 #include "interface/check_start.hpp"
 #include "interface/exchange_places.hpp"
 #include "interface/measure.hpp"
 #include "kernel_table.hpp"
+#include "pair_histograms.hpp"
 #include "stage_clock.hpp"
 #include "stopped_replicas.hpp"
 #include "tarn/core/error.hpp"
@@ -27,53 +27,35 @@ namespace tarn {
 namespace cpu {
 namespace {
 
-/// Molecules whose distances one thread counts at a time.
-constexpr int kCountGrain = 32;
-
-/// Sums of one thread.
+/// Results of one thread; on cache lines that no other thread writes.
 struct alignas(64) ThreadTotals {
-  std::vector<std::uint64_t> counts;
-  std::vector<std::int64_t> samples;
+  PairHistograms pairs;
   EngineReport report;
 };
-
-/// Copies the packs that a member takes, of `size` numbers each.
-template <class T>
-void copy_packs(const PackLanes& packs, int size, const AlignedVector<T>& from,
-                AlignedVector<T>& to) {
-  const auto first = from.begin() + static_cast<std::ptrdiff_t>(packs.first_pack) * size;
-  const auto last = from.begin() + static_cast<std::ptrdiff_t>(packs.last_pack) * size;
-  std::copy(first, last, to.begin() + (first - from.begin()));
-}
 
 class CpuEngine final : public Engine {
  public:
   CpuEngine(const System& system, const State& start, const PairCountRequest& counts, int threads,
             const KernelTable& kernels)
-      : system_(system),
-        kernels_(kernels),
-        layout_(system, kernels.lanes),
+      : context_(system, kernels, !start.heat_kcal_per_mol.empty()),
         n_(system.molecules),
         threads_(threads > 0 ? threads : default_threads()),
         step_(start.step),
         replica_ids_(start.replica_ids),
         counting_(counts),
-        tallies_heat_(!start.heat_kcal_per_mol.empty()),
-        passes_(step_passes(system)),
-        parameters_(step_parameters(system)),
-        single_parameters_(rounded_to_float(parameters_)),
-        forces_(system_, layout_, kernels),
         measure_(system),
-        groups_(make_groups(layout_, start, system.thermostat, threads_)),
-        stopped_(system_.model, layout_, measure_, groups_.size()) {
+        groups_(make_groups(context_.layout, start, system.thermostat, threads_)),
+        stopped_(context_.system.model, context_.layout, measure_, groups_.size()) {
     spaces_.resize(static_cast<std::size_t>(threads_));
     totals_.resize(spaces_.size());
-    for_each_group([&](auto& steps, std::size_t g) { prepare_group(steps, g); });
+    for_each_group([&](auto& steps, std::size_t g, PairHistograms&) { prepare_group(steps, g); });
   }
 
   void advance(std::int64_t n_steps) override {
     if (n_steps <= 0) return;
-    for_each_group([&](auto& steps, std::size_t g) { advance_group(steps, g, n_steps); });
+    for_each_group([&](auto& steps, std::size_t g, PairHistograms& pairs) {
+      advance_group(steps, g, n_steps, pairs);
+    });
     step_ += n_steps;
   }
 
@@ -95,7 +77,7 @@ class CpuEngine final : public Engine {
     s.replica_ids = replica_ids_;
     s.positions_A.resize(replica_ids_.size() * s.coordinates());
     s.velocities_A_per_akma.resize(s.positions_A.size());
-    if (tallies_heat_) s.heat_kcal_per_mol.resize(s.positions_A.size() / 9);
+    if (context_.tallies_heat) s.heat_kcal_per_mol.resize(s.positions_A.size() / 9);
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       const Group& group = groups_[g];
       for (int r = 0; r < group.replicas; ++r) {
@@ -104,14 +86,14 @@ class CpuEngine final : public Engine {
           const StoppedReplica& stop = stopped_.find(g, r);
           std::copy(stop.x.begin(), stop.x.end(), &s.positions_A[at]);
           std::copy(stop.v.begin(), stop.v.end(), &s.velocities_A_per_akma[at]);
-          if (tallies_heat_) {
+          if (context_.tallies_heat) {
             std::copy(stop.heat.begin(), stop.heat.end(), &s.heat_kcal_per_mol[at / 9]);
           }
         } else {
-          layout_.gather(group, group.x, r, &s.positions_A[at]);
-          layout_.gather(group, group.v, r, &s.velocities_A_per_akma[at]);
-          if (tallies_heat_)
-            layout_.gather_heat(group, group.heat, r, &s.heat_kcal_per_mol[at / 9]);
+          context_.layout.gather(group, group.x, r, &s.positions_A[at]);
+          context_.layout.gather(group, group.v, r, &s.velocities_A_per_akma[at]);
+          if (context_.tallies_heat)
+            context_.layout.gather_heat(group, group.heat, r, &s.heat_kcal_per_mol[at / 9]);
         }
       }
     }
@@ -139,7 +121,7 @@ class CpuEngine final : public Engine {
     return arithmetic() + ", " + std::to_string(threads_) +
            (threads_ == 1 ? " thread" : " threads") + (name.empty() ? "" : ", " + name);
   }
-  std::string arithmetic() const override { return std::string("CPU, ") + kernels_.name; }
+  std::string arithmetic() const override { return std::string("CPU, ") + context_.kernels.name; }
 
   void snapshot(unsigned fields, Frame& frame) override;
 
@@ -147,30 +129,14 @@ class CpuEngine final : public Engine {
   /// Threads that work on one replica together: on large clusters, where there are fewer of them
   /// than threads.
   int team_size() const {
-    if (layout_.is_small() || groups_.size() >= static_cast<std::size_t>(threads_)) return 1;
-    return std::min(threads_, useful_threads(n_, layout_.blocks()));
+    if (context_.layout.is_small() || groups_.size() >= static_cast<std::size_t>(threads_))
+      return 1;
+    return std::min(threads_, useful_threads(n_, context_.layout.blocks()));
   }
   /// No more threads than have a group each: one that only waits at the end costs time.
   int threads_for_groups() const {
     return static_cast<int>(
         std::clamp(groups_.size(), std::size_t{1}, static_cast<std::size_t>(threads_)));
-  }
-  /// Whether accelerations are found molecule by molecule, from the forces.
-  bool passes_end_steps() const {
-    const IntegratorSpec& i = system_.integrator;
-    return i.scheme != Scheme::pushforward_newmark && !uses_dense_solver(i);
-  }
-  /// Bins of one group of replicas, all classes of pairs.
-  std::size_t counts_of_group() const {
-    return static_cast<std::size_t>(kPairClasses) * static_cast<std::size_t>(counting_.bins + 1);
-  }
-  void prepare_to_count(ThreadTotals& totals) const {
-    if (!counting_.enabled) return;
-    totals.counts.resize(static_cast<std::size_t>(counting_.groups) * counts_of_group());
-    totals.samples.resize(static_cast<std::size_t>(counting_.groups));
-  }
-  void keep_heat(const MoleculePacks& packs, Group& group) const {
-    if (tallies_heat_) copy_packs(packs, kernels_.lanes, group.heat, group.kept_heat);
   }
   struct Place {
     std::size_t group;
@@ -179,11 +145,6 @@ class CpuEngine final : public Engine {
   /// Of the replicas that run, by their ids.
   ReplicaPlaces<Place> live_places() const;
   void exchange(const StateExchange& pair, const Place& first, const Place& second);
-  PassReport finish_step(Group& group, WorkSpace& space, TeamMember& member, EngineReport& report,
-                         StageClock& clock);
-
-  struct DoubleSteps;
-  struct SingleSteps;
   /// Calls op(steps, g) for each group, on the threads that there are: each group on one of them,
   /// or on all of them at once.
   template <class Op>
@@ -191,29 +152,18 @@ class CpuEngine final : public Engine {
   template <class Steps>
   void prepare_group(Steps& steps, std::size_t g);
   template <class Steps>
-  void advance_group(Steps& steps, std::size_t g, std::int64_t n_steps);
+  void advance_group(Steps& steps, std::size_t g, std::int64_t n_steps, PairHistograms& pairs);
   template <class Steps>
   bool try_fused_step(Steps& steps, std::int64_t step);
 
-  bool counts_are_due(std::int64_t step) const {
-    return counting_.enabled && step >= counting_.first_step && step % counting_.every == 0;
-  }
-  void count_group(Group& group, WorkSpace& space, TeamMember& member, ThreadTotals& totals) const;
   void fill_pair_counts(Frame& frame) const;
 
-  System system_;
-  const KernelTable& kernels_;
-  GroupLayout layout_;
+  const StepContext context_;
   int n_;
   int threads_;
   std::int64_t step_;
   std::vector<std::int64_t> replica_ids_;
   PairCountRequest counting_;
-  bool tallies_heat_;
-  StepPasses passes_;
-  StepParameters parameters_;
-  StepNumbers<float> single_parameters_;
-  GroupForces forces_;
   Measure measure_;
   std::vector<Group> groups_;
   std::vector<WorkSpace> spaces_;     ///< [thread]; a team steps in the first one
@@ -239,7 +189,8 @@ ReplicaPlaces<CpuEngine::Place> CpuEngine::live_places() const {
 void CpuEngine::exchange(const StateExchange& pair, const Place& first, const Place& second) {
   Group &a = groups_[first.group], &b = groups_[second.group];
   const auto scaled = [&](double v, double factor) {
-    return layout_.is_single() ? static_cast<double>(static_cast<float>(v * factor)) : v * factor;
+    return context_.layout.is_single() ? static_cast<double>(static_cast<float>(v * factor))
+                                       : v * factor;
   };
   const auto keep = [](Group& group, std::size_t at) {
     group.kept_x[at] = group.x[at];
@@ -248,8 +199,8 @@ void CpuEngine::exchange(const StateExchange& pair, const Place& first, const Pl
   };
   for (int m = 0; m < n_; ++m) {
     for (int c = 0; c < 9; ++c) {
-      const std::size_t i = layout_.index(a, first.replica, m, c);
-      const std::size_t j = layout_.index(b, second.replica, m, c);
+      const std::size_t i = context_.layout.index(a, first.replica, m, c);
+      const std::size_t j = context_.layout.index(b, second.replica, m, c);
       std::swap(a.x[i], b.x[j]);
       std::swap(a.v[i], b.v[j]);
       std::swap(a.a[i], b.a[j]);
@@ -258,126 +209,23 @@ void CpuEngine::exchange(const StateExchange& pair, const Place& first, const Pl
       keep(a, i);
       keep(b, j);
     }
-    if (!tallies_heat_) continue;
+    if (!context_.tallies_heat) continue;
     for (const auto& [group, r] : {std::pair(&a, first.replica), std::pair(&b, second.replica)}) {
-      const std::size_t at = layout_.heat_index(*group, r, m);
+      const std::size_t at = context_.layout.heat_index(*group, r, m);
       group->kept_heat[at] = group->heat[at];
     }
   }
 }
 
-/// From forces to accelerations and the second kick.
-PassReport CpuEngine::finish_step(Group& group, WorkSpace& space, TeamMember& member,
-                                  EngineReport& report, StageClock& clock) {
-  const IntegratorSpec& i = system_.integrator;
-  const MoleculePacks packs = layout_.packs_of(group, space, member);
-  PassReport pass;
-  if (passes_end_steps()) {
-    pass = kernels_.step.end[static_cast<int>(passes_.end)](parameters_, packs);
-  } else if (i.scheme == Scheme::pushforward_newmark) {
-    solve_newmark(parameters_, layout_, forces_, kernels_, group, space, member, report, clock);
-    pass = kernels_.end_kick(parameters_, packs);
-  } else {
-    member.on_one([&] { solve_dense(system_, layout_, group, space, report); });
-    pass = kernels_.end_kick(parameters_, packs);
-  }
-  report.indefinite_hessians += pass.indefinite;
-  clock.add_to(report.bond_seconds);
-  return pass;
-}
-
-/// A group as a thread steps it, in doubles: in place.
-struct CpuEngine::DoubleSteps {
-  CpuEngine& engine;
-  Group& group;
-  WorkSpace& space;
-  TeamMember& member;
-  ThreadTotals& totals;
-  MoleculePacks packs = engine.layout_.packs_of(group, space, member);
-  AlignedVector<double>&next_x = space.next_x, &next_v = space.next_v;
-  const StepParameters& numbers = engine.parameters_;
-  const StepKernels<double, MoleculePacks>& kernels = engine.kernels_.step;
-
-  void load() {}
-  void store() {}
-  void keep() {
-    const int pack = 9 * engine.kernels_.lanes;
-    copy_packs(packs, pack, group.x, group.kept_x);
-    copy_packs(packs, pack, group.v, group.kept_v);
-    engine.keep_heat(packs, group);
-  }
-  void take_next() {
-    group.x.swap(next_x);
-    group.v.swap(next_v);
-    packs.x = group.x.data();
-    packs.v = group.v.data();
-  }
-  void forces() { engine.forces_.compute(group.x.data(), group, space, member); }
-  PassReport finish(EngineReport& report, StageClock& clock) {
-    return engine.finish_step(group, space, member, report, clock);
-  }
-};
-
-/// The same in single precision: the state is turned into floats for the steps of one advance().
-struct CpuEngine::SingleSteps {
-  CpuEngine& engine;
-  Group& group;
-  WorkSpace& space;
-  TeamMember& member;
-  ThreadTotals& totals;
-  SinglePacks packs = engine.layout_.single_packs_of(group, space, member);
-  AlignedVector<std::uint32_t>& next_x = space.single.next_x;
-  AlignedVector<float>& next_v = space.single.next_v;
-  const StepNumbers<float>& numbers = engine.single_parameters_;
-  const StepKernels<float, SinglePacks>& kernels = engine.kernels_.single_step;
-  bool kept = false;
-
-  void load() { engine.kernels_.single.load(engine.layout_.packs_of(group, space), packs); }
-  /// The kept state too.
-  void store() {
-    const SingleKernels& single = engine.kernels_.single;
-    single.store(packs, engine.layout_.packs_of(group, space));
-    if (!kept) return;
-    SinglePacks old = packs;
-    old.x = space.single.kept_x.data();
-    old.v = space.single.kept_v.data();
-    MoleculePacks to = engine.layout_.packs_of(group, space);
-    to.x = group.kept_x.data();
-    to.v = group.kept_v.data();
-    single.store(old, to);
-    kept = false;
-  }
-  void keep() {
-    const int lanes = engine.layout_.wide_slots();
-    copy_packs(packs, kFixedComponents * lanes, space.single.x, space.single.kept_x);
-    copy_packs(packs, 9 * lanes, space.single.v, space.single.kept_v);
-    engine.keep_heat(engine.layout_.packs_of(group, space, member), group);
-    kept = true;
-  }
-  void take_next() {
-    space.single.x.swap(next_x);
-    space.single.v.swap(next_v);
-    packs.x = space.single.x.data();
-    packs.v = space.single.v.data();
-  }
-  void forces() { engine.forces_.compute(packs, space, member); }
-  PassReport finish(EngineReport& report, StageClock& clock) {
-    const PassReport pass = kernels.end[static_cast<int>(engine.passes_.end)](numbers, packs);
-    report.indefinite_hessians += pass.indefinite;
-    clock.add_to(report.bond_seconds);
-    return pass;
-  }
-};
-
 template <class Op>
 void CpuEngine::for_each_group(const Op& op) {
   const auto at = [&](std::size_t g, WorkSpace& space, TeamMember& member, ThreadTotals& totals) {
-    if (layout_.is_single()) {
-      SingleSteps steps{*this, groups_[g], space, member, totals};
-      op(steps, g);
+    if (context_.layout.is_single()) {
+      SingleSteps steps{context_, groups_[g], space, member, totals.report};
+      op(steps, g, totals.pairs);
     } else {
-      DoubleSteps steps{*this, groups_[g], space, member, totals};
-      op(steps, g);
+      DoubleSteps steps{context_, groups_[g], space, member, totals.report};
+      op(steps, g, totals.pairs);
     }
   };
   const int members = team_size();
@@ -388,16 +236,16 @@ void CpuEngine::for_each_group(const Op& op) {
         [&](std::size_t rank, std::int64_t i) {
           const FlushDenormals flush;
           const auto g = static_cast<std::size_t>(i);
-          layout_.prepare_to_step(groups_[g], spaces_[rank]);
-          prepare_to_count(totals_[rank]);
+          context_.layout.prepare_to_step(groups_[g], spaces_[rank]);
+          totals_[rank].pairs.prepare(counting_);
           TeamMember member;
           at(g, spaces_[rank], member, totals_[rank]);
         });
     return;
   }
-  layout_.prepare_to_step(groups_[0], spaces_[0]);
+  context_.layout.prepare_to_step(groups_[0], spaces_[0]);
   std::for_each_n(totals_.begin(), members,
-                  [this](ThreadTotals& totals) { prepare_to_count(totals); });
+                  [this](ThreadTotals& totals) { totals.pairs.prepare(counting_); });
   ThreadTeam team(members > processors());
   FirstException caught;
   run_team(members, [&](int rank, int size) {
@@ -447,33 +295,36 @@ void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
 /// sets
 template <class Steps>
 bool CpuEngine::try_fused_step(Steps& steps, std::int64_t step) {
-  const auto pass =
-      steps.kernels.between_forces[static_cast<int>(system_.thermostat.kind)]
-                                  [static_cast<int>(passes_.move)][static_cast<int>(passes_.end)];
-  if (pass == nullptr || !layout_.is_small() || !passes_end_steps() || tallies_heat_) return false;
+  const auto pass = steps.kernels.between_forces[static_cast<int>(context_.system.thermostat.kind)]
+                                                [static_cast<int>(context_.passes.move)]
+                                                [static_cast<int>(context_.passes.end)];
+  if (pass == nullptr || !context_.layout.is_small() || !context_.passes_end_steps() ||
+      context_.tallies_heat)
+    return false;
   auto next = steps.packs;
   next.x = steps.next_x.data();
   next.v = steps.next_v.data();
   const PassReport done = pass(steps.numbers, steps.packs, next, step);
   if (done.bad_pack >= 0) return false;
   steps.take_next();
-  steps.totals.report.constraint_iterations += done.iterations;
+  steps.report.constraint_iterations += done.iterations;
   return true;
 }
 
 template <class Steps>
-void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps) {
+void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps,
+                              PairHistograms& pairs) {
   Group& group = groups_[g];
   std::int64_t going = group.running_replicas(), replica_steps = 0;
   if (going == 0) return;
   const auto& kernels = steps.kernels;
-  const auto& noise = kernels.noise[tallies_heat_];
+  const auto& noise = kernels.noise[context_.tallies_heat];
   const auto& numbers = steps.numbers;
   const auto& packs = steps.packs;
-  const int move = static_cast<int>(passes_.move);
-  const Thermostat thermostat = system_.thermostat.kind;
+  const int move = static_cast<int>(context_.passes.move);
+  const Thermostat thermostat = context_.system.thermostat.kind;
   const bool baoab = thermostat == Thermostat::baoab;
-  EngineReport& report = steps.totals.report;
+  EngineReport& report = steps.report;
 
   // Steps at which states are kept, times are taken or pairs are counted are apart from the others.
   static_assert(kKeptSteps % kTimedSteps == 0);
@@ -489,14 +340,14 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
           baoab ? noise.baoab[move](numbers, packs, step) : kernels.begin[move](numbers, packs);
       report.constraint_iterations += begun.iterations;
       report.indefinite_hessians += begun.indefinite;
-      clock.add_to(baoab                        ? report.noise_seconds
-                   : passes_.move == Move::free ? report.rest_seconds
-                                                : report.bond_seconds);
+      clock.add_to(baoab                                ? report.noise_seconds
+                   : context_.passes.move == Move::free ? report.rest_seconds
+                                                        : report.bond_seconds);
     }
     steps.forces();
     clock.add_to(report.pair_seconds);
     has_begun = step + 1 < step_ + n_steps && !is_apart(step) && !is_apart(step + 1) &&
-                !counts_are_due(step + 1) && try_fused_step(steps, step);
+                !counts_are_due(counting_, step + 1) && try_fused_step(steps, step);
     if (has_begun) continue;
     const PassReport pass = steps.finish(report, clock);
     // Before the noise, so that each replica is judged by the same velocities in any batch.
@@ -513,9 +364,10 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
       noise.thermostat[move](numbers, packs, step);
       clock.add_to(report.noise_seconds);
     }
-    if (counts_are_due(step + 1)) {
+    if (counts_are_due(counting_, step + 1)) {
       steps.store();
-      count_group(group, steps.space, steps.member, steps.totals);
+      count_group(counting_, context_.kernels, context_.parameters, context_.layout, replica_ids_,
+                  group, steps.space, steps.member, pairs);
       clock.add_to(report.rest_seconds);
     }
   }
@@ -523,42 +375,10 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps)
   if (steps.member.rank() == 0) report.molecule_steps += replica_steps * n_;
 }
 
-void CpuEngine::count_group(Group& group, WorkSpace& space, TeamMember& member,
-                            ThreadTotals& totals) const {
-  kernels_.report_positions(parameters_, layout_.packs_of(group, space, member), space.q.data());
-  member.barrier();
-  const int lanes = kernels_.lanes;
-  std::array<std::uint64_t*, kPadding> histograms{};
-  for (int first = 0; first < group.replicas; first += lanes) {
-    for (int l = 0; l < (group.lanes_are_replicas ? lanes : 1); ++l) {
-      const int r = first + l;
-      histograms[static_cast<std::size_t>(l)] = nullptr;
-      if (r >= group.replicas || group.stopped[static_cast<std::size_t>(r)]) continue;
-      const std::size_t count_group = static_cast<std::size_t>(
-          replica_ids_[static_cast<std::size_t>(group.first_replica + r)] % counting_.groups);
-      histograms[static_cast<std::size_t>(l)] =
-          totals.counts.data() + count_group * counts_of_group();
-      if (member.rank() == 0) ++totals.samples[count_group];
-    }
-    member.for_each_task((n_ + kCountGrain - 1) / kCountGrain, [&](int k) {
-      kernels_.count_pairs({space.q.data() + static_cast<std::size_t>(first / lanes * n_) * 9 *
-                                                 static_cast<std::size_t>(lanes),
-                            group.lanes_are_replicas,
-                            n_,
-                            {counting_.pairs[0], counting_.pairs[1], counting_.pairs[2]},
-                            counting_.bins / counting_.r_max_A,
-                            counting_.bins,
-                            k * kCountGrain,
-                            std::min((k + 1) * kCountGrain, n_),
-                            histograms.data()});
-    });
-  }
-}
-
 void CpuEngine::snapshot(unsigned fields, Frame& frame) {
   frame.step = step_;
   frame.time_ps =
-      units::ps_from_akma(static_cast<double>(step_) * system_.integrator.timestep_akma);
+      units::ps_from_akma(static_cast<double>(step_) * context_.system.integrator.timestep_akma);
   frame.molecules = n_;
   frame.replica_ids.clear();
   std::vector<std::pair<std::size_t, int>> live;  // group, replica of the group
@@ -583,25 +403,27 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
         static_cast<std::int64_t>(live.size()), threads,
         [&](int rank) {
           WorkSpace& space = spaces_[static_cast<std::size_t>(rank)];
-          layout_.prepare_to_report(space);
-          return Worker{space, ForceField(system_.model, n_), Measure::Replica(n_), groups_.size()};
+          context_.layout.prepare_to_report(space);
+          return Worker{space, ForceField(context_.system.model, n_), Measure::Replica(n_),
+                        groups_.size()};
         },
         [&](Worker& w, std::int64_t k) {
           const FlushDenormals flush;
           const auto [g, r] = live[static_cast<std::size_t>(k)];
           Group& group = groups_[g];
           if (w.reported != g) {
-            kernels_.report_positions(parameters_, layout_.packs_of(group, w.space),
-                                      w.space.q.data());
+            context_.kernels.report_positions(
+                context_.parameters, context_.layout.packs_of(group, w.space), w.space.q.data());
             w.reported = g;
           }
-          layout_.gather(group, group.x, r, w.replica.x.data());
-          layout_.gather(group, group.v, r, w.replica.v.data());
-          layout_.gather(group, group.a, r, w.replica.a.data());
-          layout_.gather(group, w.space.q, r, w.replica.q.data());
-          if (tallies_heat_) layout_.gather_heat(group, group.heat, r, w.replica.heat.data());
+          context_.layout.gather(group, group.x, r, w.replica.x.data());
+          context_.layout.gather(group, group.v, r, w.replica.v.data());
+          context_.layout.gather(group, group.a, r, w.replica.a.data());
+          context_.layout.gather(group, w.space.q, r, w.replica.q.data());
+          if (context_.tallies_heat)
+            context_.layout.gather_heat(group, group.heat, r, w.replica.heat.data());
           if (!group.v_thermal.empty()) {
-            layout_.gather(group, group.v_thermal, r, w.replica.v_thermal.data());
+            context_.layout.gather(group, group.v_thermal, r, w.replica.v_thermal.data());
           }
           measure_.fill(
               fields, static_cast<std::size_t>(k), w.replica,
@@ -621,19 +443,10 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
 
 void CpuEngine::fill_pair_counts(Frame& frame) const {
   const std::size_t groups = static_cast<std::size_t>(counting_.groups);
-  const std::size_t rows = groups * kPairClasses;
   const std::size_t bins = static_cast<std::size_t>(counting_.bins);
-  frame.pair_counts.assign(rows * bins, 0);
+  frame.pair_counts.assign(groups * kPairClasses * bins, 0);
   frame.pair_samples.assign(groups, 0);
-  for (const ThreadTotals& s : totals_) {
-    if (s.counts.empty()) continue;
-    for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t b = 0; b < bins; ++b) {
-        frame.pair_counts[row * bins + b] += s.counts[row * (bins + 1) + b];
-      }
-    }
-    for (std::size_t g = 0; g < groups; ++g) frame.pair_samples[g] += s.samples[g];
-  }
+  for (const ThreadTotals& thread : totals_) add_counts(counting_, thread.pairs, frame);
 }
 
 }  // namespace

@@ -1,0 +1,149 @@
+#include "kernels/replica_memory.hpp"
+
+#include <algorithm>
+
+#include "kernels/layout.hpp"
+#include "tarn/core/number.hpp"
+#include "tarn/steps/step_parameters.hpp"
+
+namespace tarn::gpu {
+
+ReplicaMemory::ReplicaMemory(const System& system, const State& start, Path path)
+    : ids_(start.replica_ids) {
+  const int n = system.molecules;
+  device_.replicas = start.replicas();
+  device_.molecules = n;
+  device_.per_warp = path == Path::warp ? clusters_per_warp(n) : 0;
+  device_.slots = slots_for(path, device_.replicas, n);
+  upload_coordinates(start, system.thermostat.kind == Thermostat::baoab);
+  if (!start.heat_kcal_per_mol.empty()) upload_heat(start);
+  upload_replicas(start, system.thermostat);
+  device_ = {device_.slots,
+             device_.replicas,
+             n,
+             device_.per_warp,
+             x_.get(),
+             v_.get(),
+             a_.get(),
+             v_thermal_.get(),
+             kept_x_.get(),
+             kept_v_.get(),
+             f_.get(),
+             noise_ids_.get(),
+             kick_scale_.get(),
+             stopped_.get(),
+             blow_step_.get(),
+             blow_molecule_.get(),
+             sums_.get(),
+             sums_.get() + 1,
+             heat_.get(),
+             kept_heat_.get(),
+             system.model.mass_o_Da,
+             system.model.mass_h_Da};
+}
+
+std::int64_t ReplicaMemory::slot(std::size_t replica, int molecule) const {
+  return slot_of(static_cast<std::int64_t>(replica), molecule, device_.molecules, device_.per_warp);
+}
+
+void ReplicaMemory::upload_coordinates(const State& start, bool baoab) {
+  const std::size_t slots = static_cast<std::size_t>(device_.slots), size = 9 * slots;
+  const std::size_t replicas = ids_.size(), n = static_cast<std::size_t>(device_.molecules);
+  std::vector<double> x(size), v(size, 0.0);
+  // Slots without a molecule hold molecule 0 of the first replica, at rest.
+  if (replicas > 0) {
+    for (std::size_t k = 0; k < 9; ++k) {
+      std::fill_n(x.begin() + static_cast<std::ptrdiff_t>(k * slots), slots, start.positions_A[k]);
+    }
+  }
+  for (std::size_t r = 0; r < replicas; ++r) {
+    for (std::size_t m = 0; m < n; ++m) {
+      const std::size_t to = static_cast<std::size_t>(slot(r, static_cast<int>(m)));
+      const std::size_t from = (r * n + m) * 9;
+      for (std::size_t k = 0; k < 9; ++k) {
+        x[k * slots + to] = start.positions_A[from + k];
+        v[k * slots + to] = start.velocities_A_per_akma[from + k];
+      }
+    }
+  }
+  x_ = DeviceBuffer<double>(x);
+  v_ = DeviceBuffer<double>(v);
+  a_ = DeviceBuffer<double>(size, 0);
+  f_ = DeviceBuffer<double>(size, 0);
+  kept_x_ = DeviceBuffer<double>(x);
+  kept_v_ = DeviceBuffer<double>(v);
+  if (baoab) v_thermal_ = DeviceBuffer<double>(std::vector<double>(size, kNoNumber));
+}
+
+void ReplicaMemory::upload_heat(const State& start) {
+  const std::size_t n = static_cast<std::size_t>(device_.molecules);
+  std::vector<double> heat(static_cast<std::size_t>(device_.slots), 0.0);
+  for (std::size_t r = 0; r < ids_.size(); ++r) {
+    for (std::size_t m = 0; m < n; ++m) {
+      heat[static_cast<std::size_t>(slot(r, static_cast<int>(m)))] =
+          start.heat_kcal_per_mol[r * n + m];
+    }
+  }
+  heat_ = DeviceBuffer<double>(heat);
+  kept_heat_ = DeviceBuffer<double>(heat);
+}
+
+void ReplicaMemory::upload_replicas(const State& start, const ThermostatSpec& thermostat) {
+  std::vector<std::uint64_t> ids;
+  std::vector<double> scales;
+  for (std::int64_t id : start.replica_ids) {
+    ids.push_back(static_cast<std::uint64_t>(id));
+    scales.push_back(kick_scale_of(thermostat, id));
+  }
+  noise_ids_ = DeviceBuffer<std::uint64_t>(ids);
+  kick_scale_ = DeviceBuffer<double>(scales);
+  stopped_ = DeviceBuffer<int>(ids.size(), 0);
+  blow_step_ = DeviceBuffer<long long>(std::vector<long long>(ids.size(), kNoStep));
+  blow_molecule_ = DeviceBuffer<int>(std::vector<int>(ids.size(), kNoMolecule));
+  sums_ = DeviceBuffer<unsigned long long>(2, 0);
+}
+
+void ReplicaMemory::gather(std::span<const double> from, std::size_t replica, double* out) const {
+  for (int m = 0; m < device_.molecules; ++m) {
+    const std::int64_t at = slot(replica, m);
+    for (int k = 0; k < 9; ++k) {
+      out[9 * m + k] = from[static_cast<std::size_t>(k * device_.slots + at)];
+    }
+  }
+}
+
+void ReplicaMemory::gather_heat(std::span<const double> from, std::size_t replica,
+                                double* out) const {
+  for (int m = 0; m < device_.molecules; ++m) {
+    out[m] = from[static_cast<std::size_t>(slot(replica, m))];
+  }
+}
+
+State ReplicaMemory::download(std::int64_t step) const {
+  State s;
+  s.molecules = device_.molecules;
+  s.step = step;
+  s.replica_ids = ids_;
+  const std::vector<int> is_stopped = stopped();
+  const std::vector<double> x = x_.download(), v = v_.download();
+  std::vector<double> kept_x, kept_v;
+  if (std::find(is_stopped.begin(), is_stopped.end(), 1) != is_stopped.end()) {
+    kept_x = kept_x_.download();
+    kept_v = kept_v_.download();
+  }
+  s.positions_A.resize(ids_.size() * s.coordinates());
+  s.velocities_A_per_akma.resize(s.positions_A.size());
+  const std::vector<double> heat = heat_.download(), kept_heat = kept_heat_.download();
+  if (!heat.empty()) s.heat_kcal_per_mol.resize(s.positions_A.size() / 9);
+  for (std::size_t r = 0; r < ids_.size(); ++r) {
+    const std::size_t at = r * s.coordinates();
+    gather(is_stopped[r] ? kept_x : x, r, &s.positions_A[at]);
+    gather(is_stopped[r] ? kept_v : v, r, &s.velocities_A_per_akma[at]);
+    if (!heat.empty()) {
+      gather_heat(is_stopped[r] ? kept_heat : heat, r, &s.heat_kcal_per_mol[at / 9]);
+    }
+  }
+  return s;
+}
+
+}  // namespace tarn::gpu

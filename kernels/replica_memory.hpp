@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/device_buffer.hpp"
+#include "kernels/device_state.cuh"
+#include "tarn/state.hpp"
+#include "tarn/system.hpp"
+
+namespace tarn::gpu {
+
+/// The device memory of all replicas of an engine: uploads the start state, downloads states.
+class ReplicaMemory {
+ public:
+  /// Empty.
+  ReplicaMemory() = default;
+  /// Uploads to the current device. The copies have no order with the stream of the engine: call
+  /// wait_for_copies() before the first launch.
+  ReplicaMemory(const System& system, const State& start, Path path);
+
+  /// What kernels take.
+  const DeviceState& device() const { return device_; }
+  const std::vector<std::int64_t>& ids() const { return ids_; }
+
+  const DeviceBuffer<double>& x() const { return x_; }
+  const DeviceBuffer<double>& v() const { return v_; }
+  const DeviceBuffer<double>& a() const { return a_; }
+  const DeviceBuffer<double>& f() const { return f_; }
+  const DeviceBuffer<double>& v_thermal() const { return v_thermal_; }  ///< empty without BAOAB
+  const DeviceBuffer<double>& heat() const { return heat_; }  ///< empty where it is not tallied
+
+  /// [replica]: not 0 if it was stopped.
+  std::vector<int> stopped() const { return stopped_.download(); }
+  std::vector<long long> blow_up_steps() const { return blow_step_.download(); }
+  std::vector<int> blow_up_molecules() const { return blow_molecule_.download(); }
+  std::vector<double> kept_positions() const { return kept_x_.download(); }
+  /// Constraint iterations, and indefinite Hessians.
+  std::vector<unsigned long long> sums() const { return sums_.download(); }
+
+  /// Copies the 9 N numbers of a replica from a coordinate array.
+  void gather(std::span<const double> from, std::size_t replica, double* out) const;
+  /// Copies the N numbers of a replica from an array with one number per molecule.
+  void gather_heat(std::span<const double> from, std::size_t replica, double* out) const;
+  /// The state of all replicas; a stopped replica has its last kept state.
+  State download(std::int64_t step) const;
+
+ private:
+  std::int64_t slot(std::size_t replica, int molecule) const;
+  void upload_coordinates(const State& start, bool baoab);
+  void upload_heat(const State& start);
+  void upload_replicas(const State& start, const ThermostatSpec& thermostat);
+
+  DeviceState device_{};
+  std::vector<std::int64_t> ids_;
+  DeviceBuffer<double> x_, v_, a_, f_, v_thermal_, kept_x_, kept_v_, heat_, kept_heat_, kick_scale_;
+  DeviceBuffer<std::uint64_t> noise_ids_;
+  DeviceBuffer<int> stopped_, blow_molecule_;
+  DeviceBuffer<long long> blow_step_;
+  DeviceBuffer<unsigned long long> sums_;
+};
+
+}  // namespace tarn::gpu
