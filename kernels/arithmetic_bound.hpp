@@ -5,23 +5,23 @@
 #include "kernels/layout.hpp"
 
 /// @file
-/// How fast the pairs could be on a device if nothing but their arithmetic took time: the bound
-/// that benchmarks are told against.
+/// Lower bound on the time of pair forces on a device, from their arithmetic only. Benchmarks
+/// report the fraction of it that the kernels reach.
 ///
-/// Counted are the additions, multiplications and fused ones of add_pair_forces, one instruction
-/// each, and a reciprocal square root as one, though it takes several. A device does `lanes` of
-/// them a multiprocessor and cycle, at its highest clock. Conversions, loads, shuffles, and sums in
-/// double are not counted: the share reached is rather too low than too high.
+/// The bound counts the additions, multiplications and fused multiply-adds of add_pair_forces as
+/// one instruction each, and a reciprocal square root as one, although it takes several. A
+/// multiprocessor issues `lanes` instructions per cycle, at its highest clock. Conversions, loads,
+/// shuffles and sums in double are not counted, so the reported fraction is an underestimate.
 
 namespace tarn {
 namespace gpu {
 
-/// Instructions of one pair of molecules, with the forces on both, as a number that counts finds
-/// them (tests/support/counting.hpp), checked by unit/arithmetic_bound_test. @param m_site four
-/// sites
+/// Instructions per pair of molecules, for the forces on both. unit/arithmetic_bound_test compares
+/// them with the counts of tests/support/counting.hpp.
+/// @param m_site whether the model has four sites
 constexpr int instructions_of_pair(bool m_site) { return m_site ? 169 : 145; }
 
-/// Instructions a multiprocessor and cycle, of floats or doubles; 0 for a device that is not known.
+/// Instructions per multiprocessor and cycle, in float or double; 0 for an unknown device.
 /// (CUDA C++ Programming Guide, throughput of native arithmetic instructions.)
 inline int lanes_of(const std::string& compute_capability, bool floats) {
   struct Row {
@@ -36,12 +36,12 @@ inline int lanes_of(const std::string& compute_capability, bool floats) {
   return 0;
 }
 
-/// From what a driver tells, which is 0 on some virtual devices: they are taken to be slow.
+/// Clock from the value that the driver reports. Some virtual devices report 0; 1 GHz is assumed.
 constexpr double clock_Hz_of(int reported_kHz) {
   return reported_kHz > 0 ? 1e3 * reported_kHz : 1e9;
 }
 
-/// Seconds that so many pairs take at the bound.
+/// Seconds for a number of pairs at the bound.
 inline double bound_seconds(double pairs, int instructions, int multiprocessors, int lanes,
                             double clock_Hz) {
   return pairs * instructions / (clock_Hz * multiprocessors * lanes);

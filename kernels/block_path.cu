@@ -3,27 +3,27 @@
 #include "kernels/partner_loop.cuh"
 
 /// @file
-/// Clusters of 33 to 128 molecules: a thread block each, positions in shared memory, as many steps
-/// a launch as are due. Thread (i, r) takes a part of the pairs of molecule i, slice r of the turns
-/// of its strip, or all of them one after another if r = 0 is the only row (layout.hpp); thread
-/// (i, 0) owns the molecule.
+/// Block path, for 33 to 128 molecules: one thread block per cluster, positions in shared memory. A
+/// launch runs all steps until the next observation. Thread (i, r) computes slice r of the pairs of
+/// molecule i, or all slices one after another if r = 0 is the only row (layout.hpp); thread (i, 0)
+/// owns the molecule.
 
 namespace tarn::gpu {
 namespace {
 
 constexpr int kMostThreads = kBlockWarps * kWarpLanes;
 
-/// Sums over a cluster that a step needs at most, each in a place of its own.
+/// Sums over a cluster during one step; each has its own shared memory, which saves barriers.
 enum SumNumber { kNetForce, kCentre, kPush, kSums };
 
-/// Shared memory of a block: sites, forces by row, and parts of sums.
+/// Shared memory of a block: sites, forces by row, and partial sums.
 template <class S, class R, bool kMSite>
 struct BlockMemory {
   using PackedSite = gpu::PackedSite<R, kMSite>;
   PackedSite* sites;  ///< [thread]
-  S* partial;         ///< [row][9][thread of the row], and as much again if there is one row
+  S* partial;         ///< [row][9][thread of the row]; twice as large if there is one row
   S* sums;            ///< [sum][warp][3]
-  int width;          ///< threads of a row
+  int width;          ///< threads per row
 
   __device__ BlockMemory(unsigned char* memory, int threads, int rows) : width(threads) {
     sites = reinterpret_cast<PackedSite*>(memory);
@@ -35,14 +35,14 @@ struct BlockMemory {
     return static_cast<std::size_t>(threads) * (parts(rows) * 9 * sizeof(S) + sizeof(PackedSite)) +
            kSums * (kMostInBlock / kWarpLanes) * 3 * sizeof(S);
   }
-  /// What partners of a row feel.
+  /// Forces on the partners of a row.
   __device__ S* of_row(int row) const { return partial + row * 9 * width; }
-  /// Sums of its slices: where they come one after another, in a place of their own.
+  /// Sum of the slices of a row; separate from of_row() if one row computes several slices.
   __device__ S* sum_of(int row, int rows) const { return of_row(rows == 1 ? 1 : row); }
 };
 
-/// Sum over the molecules: over each warp by halves, then over the warps. All threads of the block
-/// call; those that own no molecule bring zero, and those of other rows what they like.
+/// Sum over the molecules: over each warp by halving, then over the warps. All threads of the block
+/// call; threads of row 0 without a molecule pass zero, and values of other rows are ignored.
 template <class S, class R, bool kMSite>
 __device__ Vec3<S> block_sum(const BlockMemory<S, R, kMSite>& memory, SumNumber number,
                              const Vec3<S>& mine) {
@@ -63,8 +63,8 @@ __device__ Vec3<S> block_sum(const BlockMemory<S, R, kMSite>& memory, SumNumber 
   return sum;
 }
 
-/// Forces without the bonds on the molecule of thread (i, 0), at its positions x; other threads get
-/// something. All threads call, with a barrier of the block since the last call.
+/// Forces, without those of the bonds, on the molecule of thread (i, 0) at its positions x; the
+/// result of other threads is undefined. All threads call, with a block barrier between calls.
 template <class S, class R, bool kMSite, class X>
 __device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
                                   const SystemNumbers<S>& system, const PairParameters<R>& pair,
@@ -74,7 +74,7 @@ __device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
   const bool owner = row == 0 && molecule_of_thread(i, system.molecules) >= 0;
   const Masses<S>& m = system.step.masses;
   const Vec3<S> zero{S(0), S(0), S(0)};
-  if (row == 0) {  // threads without a molecule, too: all sites are numbers
+  if (row == 0) {  // threads without a molecule too: all sites must be finite
     memory.sites[i] =
         packed<R, kMSite>(make_site<PlainNumbers, R, kMSite>(x, system.pair.m_weight));
   }
@@ -119,7 +119,7 @@ __device__ Triple<S> block_forces(const BlockMemory<S, R, kMSite>& memory,
   return f;
 }
 
-/// Stops the cluster of the block if any of its molecules is bad. All threads call.
+/// Stops the cluster of the block if any of its molecules is bad. All threads of the block call.
 __device__ bool block_stop(const DeviceState& d, bool bad, std::int64_t replica, int molecule,
                            std::int64_t step) {
   if (!__syncthreads_or(bad)) return false;
@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(kMostThreads)
         status =
             begin_baoab(system.step, system.passes.move, noise_of<S>(system.step.seed, id, i, step),
                         kick_scale, s, v_thermal, heat_tally<kHeat>(d, slot));
-        // To memory at once: it would take registers from the pairs.
+        // Stored at once to free registers for the pair loop.
         store_triple(v_thermal, d.v_thermal, d.slots, slot);
       } else {
         status = begin_step(system.step, system.passes.move, s);
@@ -216,7 +216,7 @@ __global__ void __launch_bounds__(kMostThreads)
       const bool definite = end_step(system.step, system.passes.end, f, s);
       poison(definite, s);
       indefinite += definite ? 0 : 1;
-      // Before the noise, so that a replica is judged by the velocities that it had.
+      // Checked before the noise, on the same velocities in all schemes.
       bad = !(weighted_norm2(S(1), S(1), s.v) < static_cast<S>(kLargestSpeed2));
     }
     if (block_stop(d, bad, replica, i, step + 1)) {
@@ -235,7 +235,7 @@ __global__ void __launch_bounds__(kMostThreads)
   }
 }
 
-/// Threads of a block, and its shared memory.
+/// Threads and shared memory of a block.
 template <class S, class R, bool kMSite>
 struct BlockShape {
   dim3 threads;
@@ -265,7 +265,7 @@ void advance(const DeviceState& d, const ClusterSystem& system, int rows, std::i
   });
 }
 
-// The largest block must find its shared memory on every device, without asking for more.
+// The largest block must fit into the default shared memory of every device.
 static_assert(BlockMemory<double, double, true>::bytes(kMostInBlock, block_slices(kMostInBlock)) <=
               48 * 1024);
 

@@ -9,29 +9,30 @@
 #include "tarn/steps/step_program.hpp"
 
 /// @file
-/// Steps of a small cluster that lies in the lanes of a warp, a molecule a lane. The program is
-/// written over a type W of warp: on the device a lane is a thread and its numbers are plain ones;
-/// in the tests a warp is 32 numbers side by side.
+/// Steps of small clusters in the lanes of a warp, one molecule per lane. The program is a template
+/// over the warp type W: on the device a lane is a thread and its values are scalars; in the tests
+/// a value holds all 32 lanes.
 ///
-/// W has the types Double, Float and Word (32 bits) of a lane, and
+/// W defines the types Double, Float and Word (32 bits) of a lane, and
 ///   shuffle(value, from)     the value of lane `from` (an Index of a lane)
-///   partner(k), meeting(k)   Index of the lane that is met in round k, and of the one that meets
+///   partner(k), meeting(k)   Index of the partner's lane in round k, and of the lane whose partner
+///                            this lane is
 ///   first()                  Index of the lane of the cluster's first molecule
-///   pair<R>(k)               mask of the lanes whose meeting in round k counts, for numbers R
-///   sum(vector)              over the lanes of a cluster, in a fixed order, the same in each lane
-///   normals<T>(step)         nine normal numbers of each molecule
-///   kick_scale<T>()          see ou_step
-///   reported(s)              positions as they are reported, in doubles
-///   heat_tally()                 who looks at the noise, see thermostat_penalised
-///   keep(s), stop(bad, step, s)   keep a state; stop replicas with bad lanes and put them to rest
-///   status(status), count(k, class, r2), due(step), counted()   statistics
+///   pair<R>(k)               mask of the lanes that have a pair in round k, for values R
+///   sum(vector)              sum over the lanes of a cluster, in a fixed order, the same in all
+///   lanes normals<T>(step)         nine normal random numbers per molecule kick_scale<T>() see
+///   ou_step reported(s)              reported positions, in double heat_tally()             tally
+///   of the thermostat's heat, see thermostat_penalised keep(s), stop(bad, step, s)   keep a state;
+///   stop replicas with bad lanes and restore their kept
+///                            positions
+///   record(status), count(k, class, r2), due(step), counted()   statistics
 ///
 /// The state of a molecule is a MoleculeState of doubles, or a SingleState.
 
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// What a launch needs beside the state, in the numbers of the state.
+/// Parameters of a launch, in the precision of the state.
 template <class S>
 struct SystemNumbers {
   StepNumbers<S> step;
@@ -62,7 +63,7 @@ SystemNumbers<S> rounded_system(const ClusterSystem& s) {
   }
 }
 
-/// Calls op<S, R, kMSite>() with the numbers of the state and of pairs that a precision has.
+/// Calls op<S, R, kMSite>() with the types of the state (S) and of pairs (R) for a precision.
 template <class Op>
 void with_numbers(Precision precision, bool m_site, const Op& op) {
   const auto with = [&]<class S, class R>() {
@@ -77,7 +78,7 @@ void with_numbers(Precision precision, bool m_site, const Op& op) {
   }
 }
 
-/// The state of a molecule whose numbers are S, and how it follows from doubles in memory.
+/// The state of a molecule in precision S, and its conversion from doubles in memory.
 template <class S>
 struct StateInMemory {
   using type = MoleculeState<double>;
@@ -108,14 +109,14 @@ TARN_HD MoleculeState<double> in_double(const SingleState<float, std::uint32_t>&
   return {position_of(s.x), widened(s.v), widened(s.a)};
 }
 
-/// One molecule in pair precision R: positions of oxygens as a high and a low part if R is Float.
+/// One molecule in pair precision R. If R is Float, the oxygen position has a high and a low part.
 template <class R>
 struct ClusterSite {
   Vec3<R> o, o_low;
   SiteOffsets<R> d;
 };
 
-/// The number of a lane, of plain numbers S.
+/// The lane type of W that corresponds to the scalar type S.
 template <class W, class S>
 using lane_t = std::conditional_t<std::is_same_v<S, double>, typename W::Double, typename W::Float>;
 template <class W, class R>
@@ -153,7 +154,7 @@ TARN_HD ClusterSite<R> make_site(const FixedPosition<U>& x, float m_weight) {
   return {oxygen_cell<R>(x), oxygen_in_cell<R>(x),
           site_offsets<kMSite>(from_oxygen<R>(x), R(m_weight))};
 }
-/// Positions in floats, from the cell of a molecule of the cluster.
+/// Positions in float, relative to the cell of one molecule of the cluster.
 template <class R>
 TARN_HD Triple<R> positions_from(const Vec3<R>& cell, const ClusterSite<R>& s) {
   const Vec3<R> o = (s.o - cell) + s.o_low;
@@ -177,8 +178,8 @@ TARN_HD Vec3<R> oxygen_vector(const ClusterSite<R>& i, const ClusterSite<R>& j) 
   }
 }
 
-/// The vector between two oxygens, or one so long that the forces are zero to the last bit: cheaper
-/// than to take nine forces away.
+/// The vector between two oxygens, or for pairs that do not count one so long that all forces are
+/// exactly zero: cheaper than masking nine forces.
 template <class R>
 TARN_HD Vec3<R> no_force_unless(const mask_t<R>& counts, const Vec3<R>& r) {
   constexpr double far = std::is_same_v<scalar_t<R>, float> ? 1e18 : 1e150;
@@ -192,7 +193,7 @@ TARN_HD SiteForces<R> no_site_forces() {
   return {v, v, v, v};
 }
 
-/// Sums of pair forces in the numbers of the state.
+/// Converts sums of pair forces to the precision of the state.
 template <class W, class T, class R>
 TARN_HD SiteForces<T> as_sums(const SiteForces<R>& f) {
   if constexpr (std::is_same_v<T, R>) {
@@ -202,8 +203,8 @@ TARN_HD SiteForces<T> as_sums(const SiteForces<R>& f) {
   }
 }
 
-/// All forces that do not belong to the bonds: pairs in precision R, each once, and the wall.
-/// @param x positions as in the state of a molecule
+/// All forces but those of the bonds: pairs in precision R, each computed once, and the wall.
+/// @param x positions in the format of the state
 template <class W, class R, bool kMSite, class S, class X>
 TARN_HD Triple<lane_t<W, S>> cluster_forces(const W& w, const SystemNumbers<S>& system,
                                             const PairParameters<scalar_t<R>>& pair, const X& x) {
@@ -223,7 +224,7 @@ TARN_HD Triple<lane_t<W, S>> cluster_forces(const W& w, const SystemNumbers<S>& 
         no_force_unless<R>(w.template pair<R>(k), oxygen_vector<R, floats>(own, other));
     SiteForces<R> on_other = no_site_forces<R>();
     add_pair_forces<kMSite>(pair, r, own.d, other.d, AllLanes{}, f, on_other);
-    // What a molecule does to its partner goes to the partner's lane.
+    // Return the force on the partner to the partner's lane.
     const auto back = w.meeting(k);
     f.o = f.o + shuffled(w, on_other.o, back);
     f.h1 = f.h1 + shuffled(w, on_other.h1, back);
@@ -254,14 +255,14 @@ TARN_HD Triple<lane_t<W, S>> cluster_forces(const W& w, const SystemNumbers<S>& 
   return on_atoms;
 }
 
-/// Marks velocities of lanes that cannot go on as no numbers.
+/// Sets velocities of failed lanes to NaN; the check at the end of the step then stops the replica.
 template <class Mask, class M>
 TARN_HD void poison(const Mask& good, M& s) {
   using T = decltype(s.v.o.x);
   s.v.o.x = select(good, s.v.o.x, T(static_cast<scalar_t<T>>(kNoNumber)));
 }
 
-/// Distances between the molecules of a cluster, at the reported positions, to w.count.
+/// Passes the intermolecular distances at the reported positions to w.count.
 template <class W>
 TARN_HD void count_cluster(W& w, const Triple<typename W::Double>& q) {
   using D = typename W::Double;
@@ -274,7 +275,7 @@ TARN_HD void count_cluster(W& w, const Triple<typename W::Double>& q) {
   w.counted();
 }
 
-/// Accelerations at the start, a function of the positions only; v is left as it is.
+/// Initial accelerations, a function of the positions only; v is unchanged.
 /// @param s state of a molecule @param f out: the forces
 template <class W, class R, bool kMSite, class S, class M>
 TARN_HD void prepare_cluster(W& w, const SystemNumbers<S>& system,
@@ -285,8 +286,8 @@ TARN_HD void prepare_cluster(W& w, const SystemNumbers<S>& system,
   f = cluster_forces<W, R, kMSite>(w, system, pair, s.x);
   const Triple<T> v = s.v;
   const mask_t<T> good = end_step(system.step, system.passes.end, f, s);
-  // Infinite or missing accelerations, or velocities that could not be projected: overlapping
-  // atoms. c - c is 0 for finite numbers only.
+  // Overlapping atoms lead to accelerations that are not finite, or to a failed projection.
+  // c - c is 0 for finite numbers only.
   const Triple<T> none = fma(zero, s.v, s.a - s.a);
   s.v = v;
   const T finite = total(none).x + total(none).y + total(none).z;
@@ -317,7 +318,7 @@ TARN_HD void advance_cluster(W& w, const SystemNumbers<S>& system,
     const mask_t<T> definite = end_step(system.step, system.passes.end, f, s);
     w.indefinite(definite);
     poison(definite, s);
-    // Before the noise, so that a replica is judged by the velocities that it had.
+    // Checked before the noise, on the same velocities in all schemes.
     const T one = T(S(1));
     w.stop(!(weighted_norm2(one, one, s.v) < T(static_cast<S>(kLargestSpeed2))), step + 1, s);
     if (system.thermostat == Thermostat::gla) {

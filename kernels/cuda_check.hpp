@@ -8,7 +8,7 @@
 
 namespace tarn::gpu {
 
-/// What to do about an error, to follow its words; empty where there is no advice.
+/// Advice that is appended to the message of an error; may be empty.
 inline std::string cuda_advice(cudaError_t error) {
   switch (error) {
     case cudaErrorNoKernelImageForDevice:
@@ -19,17 +19,17 @@ inline std::string cuda_advice(cudaError_t error) {
     case cudaErrorIllegalAddress:
     case cudaErrorMisalignedAddress:
     case cudaErrorLaunchFailure:
-      return "; with CUDA_LAUNCH_BLOCKING=1 in the environment the place is that of the kernel";
+      return "; set CUDA_LAUNCH_BLOCKING=1 to see which kernel failed";
     default:
       return {};
   }
 }
 
-/// @throws DeviceError with the words of the CUDA runtime and the place of the call
+/// @throws DeviceError with the message of the CUDA runtime and the location of the call
 inline void cuda_check(cudaError_t error, const char* file_name = __builtin_FILE(),
                        int line = __builtin_LINE()) {
   if (error == cudaSuccess) return;
-  cudaGetLastError();  // forget it: the next engine must not stumble over it
+  cudaGetLastError();  // clear it: a later call must not report it
   std::string file = file_name;
   file = file.substr(file.rfind('/') + 1);
   throw DeviceError(std::string("CUDA: ") + cudaGetErrorString(error) + " (" + file + ":" +

@@ -46,8 +46,8 @@ IssueRate issue_rate(int device) {
   return rate;
 }
 
-/// Whether a kernel of a step may be launched before the one before it has ended, in graphs too:
-/// from compute capability 9 and drivers of CUDA 12.3 on.
+/// Whether kernels of a step may be launched before the preceding ones have ended, in graphs too:
+/// from compute capability 9 and CUDA 12.3 drivers on.
 bool can_launch_early(int device) {
   int capability = 0, driver = 0;
   cuda_check(cudaDeviceGetAttribute(&capability, cudaDevAttrComputeCapabilityMajor, device));
@@ -197,7 +197,7 @@ class CudaEngine final : public Engine {
     return blow_ups_.find(replicas_);
   }
 
-  /// Stages of fused steps are not known apart: all of the time is under `rest`.
+  /// Kernels fuse the stages of a step: all time is reported as `rest`.
   EngineReport report() const override {
     use_device();
     EngineReport report = report_;
@@ -224,14 +224,14 @@ class CudaEngine final : public Engine {
 
   void make_tiles(int multiprocessors) {
     const std::size_t slots = static_cast<std::size_t>(replicas_.device().slots);
-    // Multipliers at infinite omega take forces in double, whatever the precision of the steps.
+    // Multipliers at infinite omega need forces in double in all precisions.
     const std::size_t replicas = replica_ids().size();
     sites_ = DeviceBuffer<unsigned char>(slots * kMostSiteBytes);
     partial_ = DeviceBuffer<double>(9 * slots * static_cast<std::size_t>(force_rows(n_)));
     net_ = DeviceBuffer<double>(3 * replicas * static_cast<std::size_t>(pair_blocks(n_)));
     wall_ = DeviceBuffer<double>(replicas * kWallNumbers);
     device_step_ = DeviceBuffer<long long>(std::vector<long long>{step_});
-    // Where the move is free nobody writes them, and who ends a step still loads them.
+    // Zeros: with Move::free no kernel writes them, but step_kernel reads them.
     begun_ = DeviceBuffer<unsigned>(static_cast<std::size_t>(replicas_.device().slots), 0);
     tiles_ = {sites_.get(),
               partial_.get(),
@@ -258,7 +258,7 @@ class CudaEngine final : public Engine {
     }
   }
 
-  /// Steps up to the next state that is to be kept.
+  /// Launches n steps, at most up to the next kept state.
   void tile_steps(std::int64_t n) {
     launch_tile_begin(replicas_.device(), cluster_, precision_, m_site_, tiles_, step_,
                       stream_.stream());
@@ -268,9 +268,9 @@ class CudaEngine final : public Engine {
     launch_tile_restore_stopped(replicas_.device(), stream_.stream());
   }
 
-  /// A step whose accelerations cuSOLVER solves or corrections do, or only these at the start. Not
-  /// a graph: what cuSOLVER does between its kernels is its own business, and how many corrections
-  /// it takes is seen as they are done.
+  /// A step whose accelerations are solved by cuSOLVER or by corrections; at the start only the
+  /// accelerations. It is not captured as a graph: cuSOLVER may synchronise between its kernels,
+  /// and the number of corrections depends on their results.
   void solved_step(std::int64_t step, bool start) {
     cudaStream_t const stream = stream_.stream();
     if (start) {
@@ -289,8 +289,8 @@ class CudaEngine final : public Engine {
                        stream);
   }
 
-  /// The warp path counts by itself; the others stop at every step that is to be counted, and tiles
-  /// at every state that is to be kept.
+  /// Steps of the next launch. The warp path counts distances during a launch; the others end a
+  /// launch at every counted step, and the tile path also at every kept state.
   std::int64_t steps_per_launch(std::int64_t left) const {
     if (path_ == Path::warp) return std::min(left, most_steps_);
     const PairCountRequest& counting = counts_.request();
@@ -359,7 +359,7 @@ class CudaEngine final : public Engine {
   }
 
   int device_;
-  int threads_;  ///< of the host, which measures
+  int threads_;  ///< host threads for snapshots
   System system_;
   Measure measure_;
   int n_;
@@ -368,8 +368,8 @@ class CudaEngine final : public Engine {
   Precision precision_;
   bool m_site_;
   std::int64_t step_, first_step_;
-  std::int64_t most_steps_ = 1;  ///< of a launch, on the paths that take many
-  int block_rows_ = 1;           ///< of threads of a block, on the block path
+  std::int64_t most_steps_ = 1;  ///< per launch, on the warp and block paths
+  int block_rows_ = 1;           ///< thread rows per block, on the block path
   ClusterSystem cluster_{};
   EngineReport report_;
 
@@ -380,10 +380,10 @@ class CudaEngine final : public Engine {
   DeviceBuffer<double> partial_, net_, wall_;
   DeviceBuffer<long long> device_step_;
   DeviceBuffer<unsigned> begun_;
-  DeviceBuffer<double> energies_;  ///< [replica][observed_tiles(N)], once they were asked for
+  DeviceBuffer<double> energies_;  ///< [replica][observed_tiles(N)], from the first request on
   struct {
     HostCopy<double> x, v, a, v_thermal, heat, f, energies;
-  } host_;  ///< of what the last Frame was made of
+  } host_;  ///< copies for the last Frame
   TileScratch tiles_{};
   StepStream stream_;  ///< its destructor waits for the work on the memory above
   std::optional<DenseSolver> dense_solver_;

@@ -7,13 +7,13 @@
 
 namespace tarn {
 
-/// Why dense solves cannot be done on a device, in one line: cuSOLVER is not in this build, or
-/// cannot be loaded here. Empty if it is there.
+/// One line that says why cuSOLVER is unavailable: it is not in this build or cannot be loaded.
+/// Empty if it is available.
 std::string cusolver_problem();
 
-/// Makes the CUDA engine on one device; its state stays there. The threads are those of the host,
-/// which measure what observers ask for; 0: all.
-/// @throws DeviceError when the device cannot be used, has too little memory, or the build has no
+/// Makes the CUDA engine on one device.
+/// @param threads host threads that compute the fields of snapshots; 0: all
+/// @throws DeviceError if the device cannot be used or has too little memory, or the build has no
 ///         CUDA
 std::unique_ptr<Engine> make_cuda_engine(const System& system, const State& start,
                                          const PairCountRequest& counts, int device_index = 0,

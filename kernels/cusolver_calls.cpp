@@ -6,7 +6,7 @@
 namespace tarn::gpu {
 namespace {
 
-/// The library by its name, then where this build found it (TARN_CUSOLVER_LIBRARY).
+/// Tries the loader's search path, then the path found by CMake (TARN_CUSOLVER_LIBRARY).
 void* open_library() {
   const std::string name = "libcusolver.so." + std::to_string(CUSOLVER_VER_MAJOR);
   void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -3,14 +3,14 @@
 #include "tarn/physics/dense_matrix.hpp"
 
 /// @file
-/// The matrices and right-hand sides of dense solves, lower halves, column by column.
+/// Matrices and right-hand sides of dense solves: lower triangles in column-major order.
 
 namespace tarn::gpu {
 namespace {
 
 constexpr int kThreads = 64;
 
-/// The matrix and the right-hand side of one molecule a thread.
+/// Each thread writes the matrix and the right-hand side of one molecule.
 template <bool kMSite>
 __global__ void __launch_bounds__(kThreads)
     molecule_matrices_kernel(DeviceState d, ClusterSystem system, DenseWork work,
@@ -49,7 +49,8 @@ __global__ void __launch_bounds__(kThreads)
   store_triple(right, work.right + dense_right(slot, d.molecules, total), 1, 0);
 }
 
-/// What couples molecules k and l < k of a replica: atoms a and b of them a thread.
+/// Off-diagonal blocks of the total Hessian; one thread per atom a of molecule k and atom b of
+/// molecule l < k.
 template <bool kMSite>
 __global__ void __launch_bounds__(kThreads)
     coupling_kernel(DeviceState d, ClusterSystem system, DenseWork work, std::int64_t first) {

@@ -33,7 +33,7 @@ DenseSolver::DenseSolver(const DeviceState& d, const ClusterSystem& system,
   cusolver_check(cusolver_calls().set_stream(handle, stream));
   const bool total = integrator.hessian == Hessian::total;
   const int size = dense_size(system.molecules, total);
-  const std::int64_t together = total ? 1 : d.slots;  // matrices that are there at the same time
+  const std::int64_t together = total ? 1 : d.slots;  // matrices in memory at the same time
   const std::int64_t elements = dense_stride(static_cast<std::int64_t>(size) * size);
   matrices_ = DeviceBuffer<double>(static_cast<std::size_t>(together * elements));
   right_ = DeviceBuffer<double>(

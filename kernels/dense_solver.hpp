@@ -11,15 +11,15 @@ struct cusolverDnContext;
 
 namespace tarn::gpu {
 
-/// The linear solves of Z&Ss with the matrix written out, by cuSOLVER in double precision: the 9x9
-/// blocks of all molecules in one batch, or the whole matrix of each replica, one after the other.
+/// Linear solves of Z&Ss with explicit matrices, by cuSOLVER in double precision: the 9x9 blocks of
+/// all molecules in one batch, or the 9N x 9N matrices of the replicas one after another.
 class DenseSolver {
  public:
-  /// @throws DeviceError when cuSOLVER cannot be had, see cusolver_problem()
+  /// @throws DeviceError if cuSOLVER is unavailable; see cusolver_problem()
   DenseSolver(const DeviceState& d, const ClusterSystem& system, const IntegratorSpec& integrator,
               bool m_site, cudaStream_t stream);
 
-  /// Accelerations at the positions and forces of d, to solution().
+  /// Solves for the accelerations at the positions and forces of d, into solution().
   void solve(const DeviceState& d, const ClusterSystem& system, cudaStream_t stream);
   const DenseWork& solution() const { return work_; }
 
@@ -36,7 +36,7 @@ class DenseSolver {
   DenseWork work_{};
 };
 
-/// Why there is no cuSOLVER, in one line; empty if it can be loaded.
+/// One line that says why cuSOLVER is unavailable; empty if it can be loaded.
 std::string cusolver_problem();
 
 }  // namespace tarn::gpu

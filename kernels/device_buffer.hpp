@@ -12,23 +12,23 @@
 
 namespace tarn::gpu {
 
-/// @throws DeviceError that says how much there is
+/// @throws DeviceError with the amounts of needed, free and total memory
 [[noreturn]] inline void throw_no_memory(std::size_t bytes) {
-  cudaGetLastError();  // forget it
+  cudaGetLastError();  // clear it
   std::size_t free = 0, total = 0;
   cuda_check(cudaMemGetInfo(&free, &total));
   const auto MiB = [](std::size_t size) { return std::to_string((size >> 20) + 1) + " MiB"; };
-  throw DeviceError("CUDA: too little memory on the GPU: " + MiB(bytes) + " more are needed, and " +
+  throw DeviceError("CUDA: not enough memory on the GPU: " + MiB(bytes) + " more are needed, " +
                     MiB(free) + " of " + MiB(total) +
-                    " are free; take fewer replicas, or see in nvidia-smi what has the rest");
+                    " are free; use fewer replicas, or see in nvidia-smi what occupies the rest");
 }
 
-/// Memory on the current device that its owner frees; move-only.
+/// Owns memory on the current device; move-only.
 template <class T>
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
-  /// @throws DeviceError when there is not enough memory
+  /// @throws DeviceError if there is not enough memory
   explicit DeviceBuffer(std::size_t size) : size_(size) {
     if (size == 0) return;
     const cudaError_t error = cudaMalloc(&data_, size * sizeof(T));
@@ -67,8 +67,8 @@ class DeviceBuffer {
   std::size_t size_ = 0;
 };
 
-/// A copy on the host, in page-locked memory where there is some, which the device writes without a
-/// detour. Made when it is first taken; what is taken often finds its place ready.
+/// A host copy of device memory, page-locked if possible: the device writes to it directly. It is
+/// allocated by the first copy and reused by later ones of the same size.
 template <class T>
 class HostCopy {
  public:
@@ -77,7 +77,7 @@ class HostCopy {
   HostCopy& operator=(const HostCopy&) = delete;
   ~HostCopy() { release(); }
 
-  /// Begins to copy. The numbers are there when the stream was waited for.
+  /// Starts an asynchronous copy. values() are valid after the stream has been synchronised.
   void copy_from(const DeviceBuffer<T>& from, cudaStream_t stream) {
     if (size_ != from.size()) reserve(from.size());
     if (size_ == 0) return;
@@ -87,7 +87,7 @@ class HostCopy {
   std::span<const T> values() const { return {data_, size_}; }
 
  private:
-  /// cudaFreeHost() does not say what it does with a null pointer.
+  /// The behaviour of cudaFreeHost() for a null pointer is not documented.
   void release() {
     if (data_ != nullptr && pageable_.empty()) cudaFreeHost(data_);
     data_ = nullptr;
@@ -97,19 +97,18 @@ class HostCopy {
     release();
     size_ = size;
     if (size == 0 || cudaMallocHost(&data_, size * sizeof(T)) == cudaSuccess) return;
-    cudaGetLastError();  // forget it
+    cudaGetLastError();  // clear it
     pageable_.resize(size);
     data_ = pageable_.data();
   }
 
-  T* data_ = nullptr;          // page-locked, or of pageable_
-  std::vector<T> pageable_{};  // empty where there was page-locked memory
+  T* data_ = nullptr;          // page-locked, or the data of pageable_
+  std::vector<T> pageable_{};  // empty if data_ is page-locked
   std::size_t size_ = 0;
 };
 
-/// Waits for copies and fills, which have no order with the streams of engines. Not for the whole
-/// device: another thread's engine may be at work there, or capture a graph, which that would
-/// spoil.
+/// Waits for copies and fills, which are not ordered with the streams of engines. It does not
+/// synchronise the whole device: that would fail while another thread's engine captures a graph.
 inline void wait_for_copies() { cuda_check(cudaStreamSynchronize(nullptr)); }
 
 }  // namespace tarn::gpu

@@ -37,7 +37,7 @@ DeviceProbe probe_devices() {
 
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
-  cudaGetLastError();  // forget it: a later call must not stumble over it
+  cudaGetLastError();  // clear it: a later call must not report it
   if (error == cudaErrorInsufficientDriver) {
     return give_up(std::move(probe), ProbeStatus::driver_too_old);
   }

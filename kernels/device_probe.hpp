@@ -5,14 +5,14 @@
 
 namespace tarn {
 
-/// Why no CUDA device can be used, in the order in which they are noticed.
+/// Why no CUDA device can be used, in the order of the checks.
 enum class ProbeStatus {
   ok,
-  not_built,       ///< this build has no CUDA in it
+  not_built,       ///< this build has no CUDA
   no_driver,       ///< no NVIDIA driver on this machine
   driver_too_old,  ///< the driver is older than the CUDA runtime of this build
-  no_device,       ///< a driver, but no device that it shows to this process
-  failed           ///< anything else; `message` has the words of the CUDA runtime
+  no_device,       ///< the driver shows no device to this process
+  failed           ///< anything else; `message` contains the error of the CUDA runtime
 };
 
 /// One CUDA device.
@@ -24,16 +24,16 @@ struct ProbedDevice {
   double memory_GiB = 0.0;
 };
 
-/// What probe_devices() found. Versions are "13.0", or empty where there is none.
+/// Result of probe_devices(). Versions are strings such as "13.0", empty if unknown.
 struct DeviceProbe {
   ProbeStatus status = ProbeStatus::not_built;
-  std::string message;          ///< one line: what is the matter and what to do; empty if ok
+  std::string message;          ///< one line: the problem and the remedy; empty if ok
   std::string driver_version;   ///< newest CUDA version that the driver supports
   std::string runtime_version;  ///< CUDA version that this build was made with
   std::vector<ProbedDevice> devices;
 };
 
-/// Looks for CUDA devices. Never throws on account of what it finds; can be called on any machine.
+/// Lists the CUDA devices. It can be called on any machine: problems are reported in the status.
 DeviceProbe probe_devices();
 
 }  // namespace tarn

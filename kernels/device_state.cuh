@@ -7,11 +7,11 @@
 #include "tarn/physics/noise.hpp"
 
 /// @file
-/// What lies on the device, and how one molecule of it is read and written.
+/// Device memory of the replicas, and functions that load and store one molecule.
 
 namespace tarn::gpu {
 
-/// blow_molecule and blow_step of a replica that goes on.
+/// blow_molecule and blow_step of a running replica.
 inline constexpr int kNoMolecule = 0x7fffffff;
 inline constexpr long long kNoStep = 0x7fffffffffffffff;
 
@@ -20,11 +20,11 @@ struct DeviceState {
   std::int64_t slots;
   std::int64_t replicas;
   int molecules;
-  int per_warp;  ///< clusters of a warp on the warp path, else 0
+  int per_warp;  ///< clusters per warp on the warp path, else 0
   double *x, *v, *a;
-  double* v_thermal;               ///< with BAOAB, else null; not numbers before the first noise
-  double *kept_x, *kept_v;         ///< the last state that was kept
-  double* f;                       ///< forces without the bonds
+  double* v_thermal;               ///< with BAOAB, else null; NaN before the first noise
+  double *kept_x, *kept_v;         ///< the last kept state
+  double* f;                       ///< forces without those of the bonds
   const std::uint64_t* ids;        ///< [replica]
   const double* kick_scale;        ///< [replica]
   int* stopped;                    ///< [replica]
@@ -32,19 +32,19 @@ struct DeviceState {
   int* blow_molecule;              ///< [replica]
   unsigned long long* iterations;  ///< one number, summed over molecules and steps
   unsigned long long* indefinite;  ///< one number
-  double *heat, *kept_heat;        ///< [slot]; null where it is not tallied
-  double mass_o_Da, mass_h_Da;     ///< of its kinetic energy, in doubles whatever the precision
+  double *heat, *kept_heat;        ///< [slot]; null if not tallied
+  double mass_o_Da, mass_h_Da;     ///< for the heat, always in double
 };
 
-/// Pair distances to be counted.
+/// Histogram of pair distances.
 struct DeviceCounts {
   bool enabled;
   bool pairs[3];
-  double bh2;  ///< at the positions x + bh2 a
+  double bh2;  ///< distances are those of x + bh2 a
   double bins_per_A;
   int bins;
   long long every, first_step;
-  const int* group;             ///< [replica] that it counts into
+  const int* group;             ///< [replica]: the group of its counts
   unsigned long long* counts;   ///< [group][class][bin]
   unsigned long long* samples;  ///< [group]
 
@@ -56,14 +56,14 @@ struct DeviceCounts {
   }
   __device__ void add(std::int64_t replica, int pair_class, double r2) const {
     const double at = sqrt(r2) * bins_per_A;
-    if (!(at < bins)) return;  // beyond r_max, or no number
+    if (!(at < bins)) return;  // beyond r_max, or NaN
     const int bin = static_cast<int>(at);
     const std::int64_t row = static_cast<std::int64_t>(group[replica]) * 3 + pair_class;
     atomicAdd(counts + row * bins + bin, 1ULL);
   }
 };
 
-/// Numbers in memory and those that are worked with may differ.
+/// Loads and stores of nine coordinates; the types in memory (P) and in registers (T) may differ.
 template <class T = double, class P>
 __device__ inline Triple<T> load_triple(const P* c, std::int64_t slots, std::int64_t slot) {
   const P* p = c + slot;
@@ -100,7 +100,7 @@ __device__ inline void store_vector(const Vec3<T>& v, P* c, std::int64_t slots, 
   c[2 * slots + slot] = static_cast<P>(v.z);
 }
 
-/// The state of a molecule in numbers of S; all that lies in memory is doubles.
+/// The state of a molecule in precision S; the state in memory is always in double.
 template <class S>
 using DeviceMolecule = typename StateInMemory<S>::type;
 template <class S = double>
@@ -108,7 +108,7 @@ __device__ inline DeviceMolecule<S> load_state(const DeviceState& d, std::int64_
   return StateInMemory<S>::of({load_triple(d.x, d.slots, slot), load_triple(d.v, d.slots, slot),
                                load_triple(d.a, d.slots, slot)});
 }
-/// Positions and velocities.
+/// Stores positions and velocities.
 template <class M>
 __device__ inline void store_moved(const M& state, const DeviceState& d, std::int64_t slot) {
   const MoleculeState<double> s = in_double(state);
@@ -126,7 +126,7 @@ __device__ inline void keep_state(const M& state, const DeviceState& d, std::int
   store_triple(s.x, d.kept_x, d.slots, slot);
   store_triple(s.v, d.kept_v, d.slots, slot);
 }
-/// Adds the heat of the molecule in a slot to its own; see thermostat_penalised.
+/// Adds the heat of a thermostat step to that of the molecule in a slot; see thermostat_penalised.
 struct HeatTally {
   double* heat;
   double mass_o_Da, mass_h_Da;
@@ -136,7 +136,7 @@ struct HeatTally {
     *heat += ou_heat(mass_o_Da, mass_h_Da, widened(before), widened(after));
   }
 };
-/// What looks at the thermostat: nobody, or the tally.
+/// The tally of the thermostat steps: HeatTally or NoTally.
 template <bool kHeat>
 __device__ inline auto heat_tally(const DeviceState& d, std::int64_t slot) {
   if constexpr (kHeat) {
@@ -149,12 +149,12 @@ template <bool kHeat>
 __device__ inline void keep_heat(const DeviceState& d, std::int64_t slot) {
   if constexpr (kHeat) d.kept_heat[slot] = d.heat[slot];
 }
-/// Calls op<tallied?>().
+/// Calls op<kHeat>().
 template <class Op>
 void with_heat(const DeviceState& d, const Op& op) {
   d.heat != nullptr ? op.template operator()<true>() : op.template operator()<false>();
 }
-/// Back to the kept positions, at rest.
+/// The state of a stopped replica: kept positions, zero velocities and accelerations.
 template <class S>
 __device__ inline DeviceMolecule<S> stopped_state(const DeviceState& d, std::int64_t slot) {
   return StateInMemory<S>::of({load_triple(d.kept_x, d.slots, slot), {}, {}});
@@ -172,7 +172,7 @@ __device__ inline Triple<T> noise_of(std::uint64_t seed, std::uint64_t id, int m
           {number(6), number(7), number(8)}};
 }
 
-/// A sum over the 32 lanes of integers, added to a number in memory.
+/// Adds the sum of an integer over the 32 lanes to a number in memory.
 __device__ inline void add_over_warp(unsigned long long value, unsigned long long* to) {
   for (int o = 16; o > 0; o /= 2) value += __shfl_xor_sync(0xffffffffu, value, o);
   if (threadIdx.x % kWarpLanes == 0 && value > 0) atomicAdd(to, value);

@@ -3,15 +3,15 @@
 #include "tarn/core/number.hpp"
 
 /// @file
-/// Replicas that change places: thread (pair, molecule).
+/// Exchanges the states of replica pairs; one thread per (pair, molecule).
 
 namespace tarn::gpu {
 namespace {
 
 constexpr int kThreads = 128;
 
-/// A coordinate of a molecule: what the other replica gets. The kept state is this one, as after a
-/// start.
+/// One coordinate of a molecule, as the other replica receives it. It also becomes the kept state,
+/// as after a start.
 struct Coordinate {
   double x, v, a;
 };

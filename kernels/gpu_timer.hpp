@@ -6,7 +6,7 @@
 
 namespace tarn::gpu {
 
-/// Seconds between two events of a stream, by the clock of the device.
+/// Measures seconds between two events of a stream, on the clock of the device.
 class GpuTimer {
  public:
   GpuTimer() {
@@ -23,7 +23,8 @@ class GpuTimer {
   }
 
   cudaStream_t stream() const { return stream_; }
-  /// What `work` puts on stream(), or does elsewhere and waits for: then its launches count too.
+  /// Time of the work that `work` enqueues on stream(). If it uses another stream and synchronises,
+  /// the time includes its launches.
   template <class Work>
   double seconds(const Work& work) {
     cuda_check(cudaEventRecord(begin_, stream_));

@@ -7,8 +7,8 @@
 #include "kernels/cuda_check.hpp"
 
 /// @file
-/// The only place with the triple brackets of CUDA: what is left is plain C++, which the tests also
-/// run on a CPU that stands in for a GPU (tests/emulated).
+/// The only file with CUDA's launch syntax. All other device code compiles as plain C++, which the
+/// tests run on an emulated GPU (tests/emulated).
 
 #if defined(__CUDACC__)
 #define TARN_DYNAMIC_SHARED(name) extern __shared__ __align__(16) unsigned char name[]
@@ -29,21 +29,21 @@ inline long long load_relaxed(const long long& number) {
   return std::atomic_ref(const_cast<long long&>(number)).load(std::memory_order_relaxed);
 }
 #else
-/// A barrier of the threads with the same threadIdx.y, which are whole warps; there are 15 at most.
+/// A barrier of the threads with the same threadIdx.y, which must be whole warps; at most 15 rows.
 __device__ inline void sync_row() {
   asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "r"(blockDim.x) : "memory");
 }
-/// A number that others may lower by atomicMin meanwhile.
+/// Reads a number that other threads may lower by atomicMin at the same time.
 __device__ inline long long load_relaxed(const long long& number) { return number; }
-/// First in a kernel of launch_early(): waits until those before are done and what they wrote is
-/// seen.
+/// The first call of a kernel for launch_early(): waits until the preceding kernels have ended and
+/// their writes are visible.
 __device__ inline void wait_for_previous_kernel() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif
 }
-/// When all blocks of a kernel have come here or ended, the next one, if it is one of
-/// launch_early(), may be launched: its blocks wait where there is room.
+/// Allows the next kernel to be launched, if it is a kernel of launch_early(), as soon as all
+/// blocks of this one have called it or ended.
 __device__ inline void launch_dependents() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -51,7 +51,7 @@ __device__ inline void launch_dependents() {
 }
 #endif
 
-/// A stream, and the place where it is named: that of the launch.
+/// A stream and the source location of the launch.
 struct LaunchStream {
   cudaStream_t stream;
   const char* file;
@@ -62,7 +62,7 @@ struct LaunchStream {
       : stream(on), file(file_name), line(at_line) {}
 };
 
-/// Launches a kernel. @throws DeviceError for what is wrong with the launch itself, with its place
+/// Launches a kernel. @throws DeviceError with the source location if the launch fails
 template <class... Parameters, class... Arguments>
 void launch_kernel(void (*kernel)(Parameters...), const dim3& grid, const dim3& threads,
                    std::size_t shared_bytes, const LaunchStream& on,
@@ -79,7 +79,7 @@ void launch_kernel(void (*kernel)(Parameters...), const dim3& grid, const dim3& 
 }
 
 /// Launches a kernel that calls wait_for_previous_kernel() first.
-/// @param early it may be launched before the one before it in the stream has ended
+/// @param early whether it may be launched before the preceding kernel of the stream has ended
 template <class... Parameters, class... Arguments>
 void launch_early([[maybe_unused]] bool early, void (*kernel)(Parameters...), const dim3& grid,
                   const dim3& threads, std::size_t shared_bytes, const LaunchStream& on,
@@ -104,9 +104,9 @@ void launch_early([[maybe_unused]] bool early, void (*kernel)(Parameters...), co
   launch_kernel(kernel, grid, threads, shared_bytes, on, arguments...);
 }
 
-/// Brings a kernel onto the device, as its first launch would do. Drivers before that of CUDA 12.3
-/// cannot do it while a stream is captured.
-/// @return what is known of it there
+/// Loads a kernel onto the device, as its first launch would. Drivers older than CUDA 12.3 cannot
+/// do this during stream capture.
+/// @return its attributes
 template <class... Parameters>
 cudaFuncAttributes load_kernel(void (*kernel)(Parameters...), const char* file = __builtin_FILE(),
                                int line = __builtin_LINE()) {

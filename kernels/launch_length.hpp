@@ -6,35 +6,35 @@
 #include "kernels/layout.hpp"
 
 /// @file
-/// How many steps one launch may hold on the paths that take many. Where a GPU shows a desktop too,
-/// the picture stands still during a launch, and one of some two seconds is killed. Pieces change
-/// no bit (the first law); that steps are not cut more often than they must is all that they cost.
+/// Number of steps per launch on the warp and block paths. A GPU that also drives a display freezes
+/// it during a launch, and the driver kills launches of about two seconds. Splitting an advance
+/// into several launches changes no bit; it only costs the time of the launches.
 
 namespace tarn::gpu {
 
-/// What a device issues.
+/// Instruction throughput of a device.
 struct IssueRate {
   int multiprocessors = 1;
-  int double_lanes = 2;  ///< instructions in double a multiprocessor and cycle (lanes_of())
+  int double_lanes = 2;  ///< double instructions per multiprocessor and cycle (lanes_of())
   double clock_Hz = 1e9;
 };
 
 inline constexpr double kLongestLaunch_s = 0.5;
 
-/// Upper bound on the instructions of a thread in a step: per pair those counted in
-/// docs/decisions/0008-gpu-pair-loops.md, outside the pairs those of the whole kernel for all
-/// schemes.
-/// @param rows of threads of a block, on the block path
+/// Upper bound on the instructions of a thread per step: per pair the number counted in
+/// docs/decisions/0008-gpu-pair-loops.md, plus all other instructions of the kernel, for all
+/// schemes together.
+/// @param rows thread rows per block, on the block path
 constexpr double instructions_of_step(Path path, int molecules, int rows = 1) {
-  constexpr double kOfMeeting = 270.0, kBeside = 8000.0;
+  constexpr double kPerPair = 270.0, kOthers = 8000.0;
   const int turns = turns_of_strip(strips_for(molecules), strip_size(molecules));
-  return kBeside +
-         kOfMeeting * (path == Path::warp ? rounds(molecules) : (turns + rows - 1) / rows);
+  return kOthers + kPerPair * (path == Path::warp ? rounds(molecules) : (turns + rows - 1) / rows);
 }
 
-/// Cycles of a step of all replicas, no fewer than it takes: all instructions in double, each of
-/// which a warp waits for until the next, and of all warps of a multiprocessor at the rate at which
-/// it issues them or eight warps wait, whichever is slower: so many find their registers at once.
+/// Upper bound on the cycles of a step of all replicas. All instructions count as double, each
+/// waits for the previous one of its warp, and the warps of a multiprocessor are limited by the
+/// issue rate or by the latency of eight concurrent warps (the number that the registers allow),
+/// whichever is slower.
 constexpr double cycles_of_step(Path path, int molecules, std::int64_t replicas,
                                 const IssueRate& rate) {
   constexpr double kWait = 50.0, kAtOnce = 8.0;
@@ -48,12 +48,13 @@ constexpr double cycles_of_step(Path path, int molecules, std::int64_t replicas,
          (kWait + of_warp * warps / rate.multiprocessors);
 }
 
-/// Steps of a launch that is done after kLongestLaunch_s, or one step. It is done earlier, but not
-/// much more than a hundredfold: with a fifth of the instructions, and four cycles in place of
-/// kWait or 1/4 in place of kWait / kAtOnce. So a second has some two hundred launches of a few
-/// microseconds each at most, a thousandth of it. A launch also reads and writes the state once,
-/// less than a step's work; fewer than ten steps are in it from some hundred warps a multiprocessor
-/// on only.
+/// Steps per launch such that it ends within kLongestLaunch_s; at least one.
+///
+/// The bounds above are pessimistic by at most about a factor of 100 (a fifth of the instructions;
+/// 4 cycles instead of kWait, or 1/4 instead of kWait / kAtOnce), so that there are at most about
+/// 200 launches of a few microseconds per second. A launch also reads and writes the state once,
+/// which costs less than a step. Launches of fewer than ten steps occur only from about 100 warps
+/// per multiprocessor on.
 constexpr std::int64_t most_steps_in_launch(Path path, int molecules, std::int64_t replicas,
                                             const IssueRate& rate) {
   const double steps =

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kThreads = 128;
 
-/// q = x and a = 0; stopped replicas rest.
+/// Sets q = x and a = 0, and marks stopped replicas inactive.
 __global__ void __launch_bounds__(kThreads) start_newmark_kernel(DeviceState d, NewmarkWork work) {
   const std::int64_t slot = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (slot >= d.slots) return;
@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kThreads) start_newmark_kernel(DeviceState d, 
   if (!stopped) atomicAdd(work.unsolved, 1);
 }
 
-/// One correction, and whether it was the last one: a block a replica, thread t takes molecules t,
+/// One correction and the convergence test; one block per replica. Thread t takes molecules t,
 /// t + the number of threads, ...
 __global__ void __launch_bounds__(kMostCorrecting)
     correct_newmark_kernel(DeviceState d, ClusterSystem system, NewmarkWork work, bool counted,
@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(kMostCorrecting)
   if (!solved && !given_up) return;
   work.inactive[replica] = 1;
   atomicAdd(work.unsolved, -1);
-  // What could not be solved is a blow-up.
+  // A replica that does not converge counts as a blow-up.
   if (!solved) d.a[first] = kNoNumber;
 }
 

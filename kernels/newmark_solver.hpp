@@ -7,27 +7,27 @@ namespace tarn::gpu {
 
 /// Work space of push-forward Newmark.
 struct NewmarkWork {
-  double* q;      ///< laid out as x: where the forces are needed
-  int* inactive;  ///< [replica]: not 0 where the accelerations stay as they are
-  int* unsolved;  ///< one number: replicas that do not rest
+  double* q;      ///< laid out as x: positions at which forces are computed
+  int* inactive;  ///< [replica]: not 0 if its accelerations are final
+  int* unsolved;  ///< one number: active replicas
 };
 
-/// The accelerations of push-forward Newmark by corrections (TO 2.2), each with all forces anew,
-/// and in double precision always.
+/// Solves for the accelerations of push-forward Newmark by corrections (TO 2.2). Each correction
+/// computes all forces again, always in double precision.
 class NewmarkSolver {
  public:
   explicit NewmarkSolver(const DeviceState& d);
 
-  /// From the forces at x, which lie in d.f, to d.a. Starts from a = 0, so that the solution is a
-  /// function of the positions only; a replica that is solved is left alone from then on, and one
-  /// that cannot be solved gets an acceleration that is not a number. Waits for the device.
-  /// @param counted adds the corrections to d.iterations
+  /// Solves for d.a, starting from the forces at x in d.f. The iteration starts from a = 0: the
+  /// solution is a function of the positions only. A converged replica is not changed by further
+  /// corrections; one that does not converge gets an acceleration of NaN. Synchronises the stream.
+  /// @param counted whether to add the corrections to d.iterations
   void solve(const DeviceState& d, const ClusterSystem& system, bool m_site,
              const TileScratch& scratch, bool counted, cudaStream_t stream);
 
   /// The positions q = x + b h^2 a of the last solution, laid out as x.
   double* solution() const { return work_.q; }
-  /// The state with these in place of x.
+  /// The state with solution() in place of x.
   DeviceState at_solution(DeviceState d) const {
     d.x = work_.q;
     return d;

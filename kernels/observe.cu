@@ -2,8 +2,9 @@
 #include "kernels/launch_kernel.hpp"
 
 /// @file
-/// What observers ask for: pair distances and energies, at the reported positions q = x + b h^2 a.
-/// Block (replica, slice of the partners, tile), thread i of the tile; each pair once, j > i.
+/// Pair distances and energies for observers, at the reported positions q = x + b h^2 a. One block
+/// per (replica, slice of the partners, tile), one thread per molecule i of the tile; each pair is
+/// computed once, with j > i.
 
 namespace tarn::gpu {
 namespace {
@@ -19,7 +20,7 @@ __device__ std::int64_t device_slot(const DeviceState& d, std::int64_t replica, 
   return slot_of(replica, molecule, d.molecules, d.per_warp);
 }
 
-/// Those of a slice that come after molecule i.
+/// The partners j > i in a slice.
 __device__ Range partners_beyond(int i, int slice, int molecules) {
   const Range all = slice_range(slice, observed_slices(molecules), molecules);
   return {all.first > i ? all.first : i + 1, all.last};

@@ -7,14 +7,14 @@
 #include "kernels/launch_kernel.hpp"
 
 /// @file
-/// Pairs of the molecules of a warp with those of a strip in shared memory, each pair once. No two
-/// threads add to the same number, and sums have one order.
+/// Pairs of the molecules of a warp with those of a strip in shared memory, each pair computed
+/// once. No two threads add to the same number, and all sums have a fixed order.
 
 namespace tarn::gpu {
 
-/// A site in shared or device memory: oxygen, its low part with pairs in float, offsets of H1, H2
-/// and M. Numbers that are read together lie side by side, so that they come 16 bytes at a time; of
-/// which a site has an odd number, so that those of eight neighbours lie in different banks.
+/// A site in shared or device memory: oxygen, its low part with pairs in float, and the offsets of
+/// H1, H2 and M. It is read in loads of 16 bytes. A site has an odd number of 16-byte units, so
+/// that eight neighbouring sites lie in different banks.
 template <class R, bool kMSite>
 struct alignas(16) PackedSite {
   static constexpr int kVectors = 3 + (std::is_same_v<R, float> ? 1 : 0) + (kMSite ? 1 : 0);
@@ -29,7 +29,7 @@ struct alignas(16) PackedSite {
   }
 };
 
-/// How plain numbers are converted, for make_site.
+/// Conversions of scalars, for make_site.
 struct PlainNumbers {
   using Double = double;
   using Float = float;
@@ -60,15 +60,15 @@ __device__ inline PackedSite<R, kMSite> packed(const ClusterSite<R>& s) {
   return p;
 }
 
-/// A vector of another lane. All lanes of a warp call.
+/// The vector of another lane. All lanes of a warp call.
 template <class T>
 __device__ inline Vec3<T> from_lane(const Vec3<T>& a, int lane) {
   constexpr unsigned all = 0xffffffffu;
   return {__shfl_sync(all, a.x, lane), __shfl_sync(all, a.y, lane), __shfl_sync(all, a.z, lane)};
 }
 
-/// Sum over groups of 2 `half` neighbouring lanes by halves, a power of two, the same in all of
-/// them. All lanes of a warp call.
+/// Butterfly sum over groups of 2 `half` neighbouring lanes, a power of two; the same in all lanes
+/// of a group. All lanes of a warp call.
 template <class T>
 __device__ inline Vec3<T> sum_over_lanes(Vec3<T> a, int half) {
   for (int o = half; o > 0; o /= 2) {
@@ -83,16 +83,17 @@ __device__ inline Vec3<T> sum_over_warp(const Vec3<T>& a) {
   return sum_over_lanes(a, kWarpLanes / 2);
 }
 
-/// Forces of a meeting, in numbers of pairs: sums of up to 32.
+/// Forces of the pairs of a warp with a strip, in pair precision: sums of up to 32 terms.
 template <class R>
 struct Meeting {
   SiteForces<R> own;      ///< on the molecule of the lane
-  SiteForces<R> partner;  ///< on the partner that the lane would meet next
+  SiteForces<R> partner;  ///< on the partner of the lane in the turn after the last one
 };
-/// Meets the partners of a strip, `sites`, in some turns. The sum of what a partner feels goes from
-/// lane to lane with it. All lanes of a warp call.
-/// @param size molecules of a strip @param count partners that there are; the others have positions
-/// @param before the lane meets its partners in turns before this one only
+/// Forces of the pairs with the molecules of a strip, `sites`, in some turns. The sum of the forces
+/// on a partner moves from lane to lane with it. All lanes of a warp call.
+/// @param size molecules per strip
+/// @param count molecules of this strip; further sites must be finite and are ignored
+/// @param before pairs of this lane count only in turns before this one
 template <class R, bool kMSite>
 __device__ inline Meeting<R> meet_strip(const PairParameters<R>& pair, const ClusterSite<R>& own,
                                         const PackedSite<R, kMSite>* sites, int size, int count,
@@ -100,7 +101,7 @@ __device__ inline Meeting<R> meet_strip(const PairParameters<R>& pair, const Clu
   constexpr bool floats = std::is_same_v<R, float>;
   const int lane = static_cast<int>(threadIdx.x) % kWarpLanes, next = next_lane(lane, size);
   Meeting<R> f{no_site_forces<R>(), no_site_forces<R>()};
-  // A lane without a molecule looks at those of others.
+  // A lane without a molecule computes pairs that do not count.
   int j = lane < size ? partner_of_turn(lane, turns.first, size) : 0;
   for (int turn = turns.first; turn < turns.last; ++turn) {
     const ClusterSite<R> other = unpacked(sites[j]);
@@ -116,18 +117,19 @@ __device__ inline Meeting<R> meet_strip(const PairParameters<R>& pair, const Clu
   return f;
 }
 
-/// Molecules in shared memory that meet each other: those of a cluster, or of a band of one.
+/// Strips in shared memory whose molecules form pairs with each other: a cluster or one of its
+/// bands.
 template <class S, class R, bool kMSite>
 struct SharedStrips {
   const PackedSite<R, kMSite>* sites;  ///< [strip][lane]
   int molecules, strips;
-  int size;   ///< molecules of a strip
-  S* rows;    ///< [9][width], for what partners feel
-  int width;  ///< of a row, all lanes of all strips
+  int size;   ///< molecules per strip
+  S* rows;    ///< [9][width]: forces on partners
+  int width;  ///< of a row: all lanes of all strips
 };
-/// Adds to the force f on the molecule of a thread, of lane `lane` of strip `strip`, what comes
-/// from some turns with strips of its own kind. All threads of a row of the block call, with whole
-/// warps of one strip, all strips, the same turns and the same `rows`. Sites must be there for all.
+/// Adds the forces of some turns between the strips to the force f on a thread's molecule, in lane
+/// `lane` of strip `strip`. All threads of a row of the block call with the same turns and `rows`;
+/// a warp has one strip, and together they have all strips. All sites must be finite.
 template <class S, class R, bool kMSite>
 __device__ inline void add_meetings(const PairParameters<R>& pair, S m_weight,
                                     const SharedStrips<S, R, kMSite>& shared, int strip, int lane,

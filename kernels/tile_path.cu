@@ -3,10 +3,11 @@
 #include "kernels/partner_loop.cuh"
 
 /// @file
-/// Clusters of more than 128 molecules. A step is two kernels: the pairs, bands of molecules by
-/// slices of their partners, each pair once (layout.hpp), and the rest, which adds the sums in
-/// order, ends the step and begins the next one. A replica that goes bad is left alone from the
-/// next step on, and put to rest when the steps of a launch are over.
+/// Tile path, for more than 128 molecules. A step has two kernels. pairs_kernel computes each pair
+/// once, in blocks of a band of molecules times a slice of their partners (layout.hpp). step_kernel
+/// adds the partial forces in a fixed order, ends the step and begins the next one. A replica that
+/// blows up is skipped from the next step on, and its kept state is restored after the last step of
+/// the launch.
 
 namespace tarn::gpu {
 namespace {
@@ -15,7 +16,7 @@ constexpr int kThreads = 128;
 constexpr int kWallThreads = 256;
 constexpr int kMostChunkThreads = kSumParts * kChunk;
 
-/// One thread a molecule of a replica.
+/// The molecule of a thread.
 struct MoleculePlace {
   std::int64_t slot, replica;
   int molecule;
@@ -27,7 +28,7 @@ __device__ MoleculePlace molecule_place(const DeviceState& d) {
   return {slot, replica, static_cast<int>(slot - replica * d.molecules), slot < d.slots};
 }
 
-/// The sites of all molecules, by slot.
+/// The sites of all molecules, [slot].
 static_assert(sizeof(PackedSite<double, true>) <= kMostSiteBytes);
 template <class R, bool kMSite>
 __device__ PackedSite<R, kMSite>* all_sites(const TileScratch& scratch) {
@@ -40,13 +41,13 @@ __device__ void store_site(const DeviceMolecule<S>& s, const SystemNumbers<S>& s
       packed<R, kMSite>(make_site<PlainNumbers, R, kMSite>(s.x, system.pair.m_weight));
 }
 
-/// Partial forces of a row.
+/// Partial forces of a row, [9][slot].
 template <class S>
 __device__ S* partial_forces(const DeviceState& d, const TileScratch& scratch, int row) {
   return static_cast<S*>(scratch.partial) + static_cast<std::int64_t>(row) * 9 * d.slots;
 }
 
-/// Kick and drift of a step, and the noise in between with BAOAB; then the sites.
+/// Begins a step: kick, drift and, with BAOAB, the noise in between; then stores the sites.
 template <class S, class R, bool kMSite, bool kHeat>
 __device__ void begin_molecule(const DeviceState& d, const SystemNumbers<S>& system,
                                const TileScratch& scratch, const MoleculePlace& p,
@@ -65,8 +66,8 @@ __device__ void begin_molecule(const DeviceState& d, const SystemNumbers<S>& sys
   store_site<S, R, kMSite>(s, system, scratch, p.slot);
 }
 
-/// What the threads of a warp count, added up. What beginning a step counts waits in memory for its
-/// end, which a replica that has been stopped does not see.
+/// Statistics of a thread. The counts of the beginning of a step are stored in memory and added at
+/// its end, so that steps that a stopped replica did not complete are not counted.
 struct StepCounts {
   unsigned long long iterations = 0, indefinite = 0;
 
@@ -81,14 +82,14 @@ struct StepCounts {
     iterations += begun / 2;
     indefinite += begun % 2;
   }
-  /// All threads of a warp call.
+  /// All threads of the warp call.
   __device__ void add_to(const DeviceState& d) const {
     add_over_warp(iterations, d.iterations);
     add_over_warp(indefinite, d.indefinite);
   }
 };
 
-/// The sites at the positions as they are.
+/// Stores the sites at the current positions.
 template <class S, class R, bool kMSite>
 __global__ void __launch_bounds__(kThreads)
     sites_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch) {
@@ -96,7 +97,7 @@ __global__ void __launch_bounds__(kThreads)
   if (p.there) store_site<S, R, kMSite>(load_state<S>(d, p.slot), system, scratch, p.slot);
 }
 
-/// Keeps the state if it is time, and begins the step.
+/// Keeps the state at every kKeptSteps-th step, and begins the step.
 template <class S, class R, bool kMSite, bool kHeat>
 __global__ void __launch_bounds__(kThreads)
     begin_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, std::int64_t step) {
@@ -115,7 +116,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-/// Sum over a band, in its first thread. All threads of the block call.
+/// Sum over a band; valid in its first thread. All threads of the block call.
 template <class S>
 __device__ Vec3<S> sum_over_band(Vec3<S> a) {
   __shared__ S of_warp[kBandStrips][3];
@@ -134,15 +135,15 @@ __device__ Vec3<S> sum_over_band(Vec3<S> a) {
   return a;
 }
 
-/// Blocks of pairs that a multiprocessor must hold at once: four in float and three in double. Few
-/// blocks (few_pair_blocks()) are done sooner with one less at a time, and registers in which the
-/// roots of a pair wait for each other less.
+/// Resident blocks of pairs_kernel per multiprocessor: four in float and three in double. If there
+/// are few blocks (few_pair_blocks()), one less is faster: with more registers the roots of a pair
+/// overlap better.
 template <class R, bool kFew>
 inline constexpr int kPairBlocksAtOnce = (std::is_same_v<R, float> ? 4 : 3) - (kFew ? 1 : 0);
 
-/// Partial forces: block (replica, slice, band), thread i of the band. With pairs in float also
-/// their sum.
-/// @param of_step counts the step on; nobody else looks at its number meanwhile
+/// Partial forces; one block per (replica, slice, band), one thread per molecule of the band. With
+/// pairs in float also their sum over the block.
+/// @param of_step whether to increment the step number; no other kernel reads it at the same time
 template <class S, class R, bool kMSite, bool kFew>
 __global__ void __launch_bounds__(kBand, kPairBlocksAtOnce<R, kFew>)
     pairs_kernel(DeviceState d, PairParameters<R> pair, S m_weight, TileScratch scratch,
@@ -161,7 +162,7 @@ __global__ void __launch_bounds__(kBand, kPairBlocksAtOnce<R, kFew>)
   const int size = strip_size(n), begin = block.band * band_size(n);
   const int i = begin + strip * size + lane, strips = strips_of_band(block.band, n);
   const bool has_lane = lane < size, there = has_lane && i < n;
-  const PackedSite<R, kMSite> mine = sites[there ? i : begin];  // in one go, 16 bytes at a time
+  const PackedSite<R, kMSite> mine = sites[there ? i : begin];  // one copy, in loads of 16 bytes
   const PairWork work = pair_work(block.band, block.slice, n);
   const Vec3<S> zero{S(0), S(0), S(0)};
   Triple<S> f{zero, zero, zero};
@@ -216,7 +217,7 @@ __global__ void __launch_bounds__(kBand, kPairBlocksAtOnce<R, kFew>)
   }
 }
 
-/// Sum over the threads of a block by halving, the same in all threads.
+/// Sum over the threads of a block by halving; the same in all threads.
 template <class S, int threads>
 __device__ Vec3<S> reduce(S (&shared)[3][threads], const Vec3<S>& mine) {
   const int t = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
@@ -234,7 +235,7 @@ __device__ Vec3<S> reduce(S (&shared)[3][threads], const Vec3<S>& mine) {
   return {shared[0][0], shared[1][0], shared[2][0]};
 }
 
-/// Positions of a molecule as the wall takes them: with a state of floats from the cell `origin`.
+/// Positions of a molecule for the wall; with a state in float relative to the cell `origin`.
 template <class S, class R, bool kMSite>
 __device__ Triple<S> wall_positions(const DeviceState& d, const TileScratch& scratch,
                                     const Vec3<S>& origin, std::int64_t slot) {
@@ -245,10 +246,10 @@ __device__ Triple<S> wall_positions(const DeviceState& d, const TileScratch& scr
   }
 }
 
-/// What the wall needs of a whole replica.
+/// Sums over a replica that the wall needs.
 template <class S>
 struct Wall {
-  Vec3<S> origin;  ///< the cell of the first molecule, which a state of doubles has no use for
+  Vec3<S> origin;  ///< cell of the first molecule; unused for a state in double
   Vec3<S> centre;  ///< of mass
   Vec3<S> push;    ///< net force of the wall
 
@@ -270,7 +271,7 @@ struct Wall {
 };
 static_assert(kWallNumbers == 9);
 
-/// A block a replica: thread t takes molecules t, t + 256, ...
+/// One block per replica; thread t takes molecules t, t + 256, ...
 template <class S, class R, bool kMSite>
 __global__ void __launch_bounds__(kWallThreads)
     wall_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch) {
@@ -298,18 +299,18 @@ __global__ void __launch_bounds__(kWallThreads)
   if (threadIdx.x == 0) wall.store(scratch, replica);
 }
 
-/// Thread (i, r) of a block: molecule i of a chunk of a replica, and some parts of its sums.
+/// Thread (i, r) of a block has molecule i of a chunk, and computes part r of its sums (or all).
 __device__ MoleculePlace chunk_place(const DeviceState& d) {
   const MoleculeChunk chunk = molecule_chunk(blockIdx.x, d.molecules);
   const int molecule = chunk.first + static_cast<int>(threadIdx.x);
   return {chunk.replica * d.molecules + molecule, chunk.replica, molecule, molecule < d.molecules};
 }
 
-/// The force on a molecule without the last sums.
+/// The force on a molecule without the sums over the replica.
 template <class S>
 struct SummedForce {
   Triple<S> f;
-  Vec3<S> net;  ///< with pairs in float its part of what rounding leaves of the net force
+  Vec3<S> net;  ///< with pairs in float: a part of the net force that rounding leaves
 
   __device__ void add(const SummedForce& other) {
     f = f + other.f;
@@ -317,11 +318,11 @@ struct SummedForce {
   }
 };
 
-/// Numbers of it that matter with pairs in R.
+/// Numbers of a SummedForce with pairs in R.
 template <class R>
 inline constexpr int kSumNumbers = std::is_same_v<R, float> ? 12 : 9;
 
-/// Part `part` of kSumParts of the rows, and with pairs in float of what is left of the net force.
+/// Part `part` of kSumParts of the sum over the rows and, with pairs in float, of the net force.
 template <class S, class R>
 __device__ SummedForce<S> sum_part(const DeviceState& d, const TileScratch& scratch,
                                    const MoleculePlace& p, int part) {
@@ -338,7 +339,7 @@ __device__ SummedForce<S> sum_part(const DeviceState& d, const TileScratch& scra
   if (!p.there) return sum;
   const Range rows = slice_range(part, kSumParts, force_rows(d.molecules));
   const int slices = force_slices(d.molecules), band = p.molecule / band_size(d.molecules);
-  // Some at a time, so that one does not wait for the other.
+  // Several independent loads at a time hide their latency.
   constexpr int kAtOnce = 6;
   for (int row = rows.first; row < rows.last; row += kAtOnce) {
     Triple<S> loaded[kAtOnce];
@@ -354,13 +355,13 @@ __device__ SummedForce<S> sum_part(const DeviceState& d, const TileScratch& scra
   return sum;
 }
 
-/// Bytes of shared memory that whole_force() takes.
+/// Shared memory of whole_force() in bytes.
 template <class S, class R>
 constexpr std::size_t summing_bytes(int rows) {
   return (rows - 1) * kSumNumbers<R> * kChunk * sizeof(S);
 }
-/// Adds the rows up, takes off what rounding leaves of the net force, and adds the push of the
-/// wall. All threads of a block call; those with y = 0 get the forces on their molecule.
+/// Adds the rows, subtracts the net force that rounding leaves, and adds the wall. All threads of a
+/// block call; the result is valid for threads with y = 0.
 template <class S, class R, bool kMSite>
 __device__ Triple<S> whole_force(const DeviceState& d, const SystemNumbers<S>& system,
                                  const TileScratch& scratch, const MoleculePlace& p) {
@@ -400,8 +401,8 @@ __device__ Triple<S> whole_force(const DeviceState& d, const SystemNumbers<S>& s
   return f;
 }
 
-/// Stops a replica for a bad molecule: the first one is told. What stops in a step is seen by the
-/// next one, so that all molecules of a replica are judged.
+/// Marks the replica of a bad molecule; the molecule with the lowest number is reported. The mark
+/// takes effect in the next step, so that all molecules of the replica are checked.
 __device__ void stop_if(bool bad, const DeviceState& d, const MoleculePlace& p, std::int64_t step) {
   if (!bad) return;
   atomicMin(d.blow_step + p.replica, static_cast<long long>(step));
@@ -411,16 +412,15 @@ template <class S>
 __device__ bool too_fast(const Triple<S>& v) {
   return !(weighted_norm2(S(1), S(1), v) < static_cast<S>(kLargestSpeed2));
 }
-/// Whether the accelerations at the start are numbers. c - c is 0 for finite numbers only.
+/// Whether the initial accelerations are finite. c - c is 0 for finite numbers only.
 template <class S>
 __device__ bool has_finite_accelerations(const DeviceMolecule<S>& s) {
   const Vec3<S> none = total(fma(S(0), s.v, s.a - s.a));
   return none.x + none.y + none.z == S(0);
 }
 
-/// Judges a molecule at the end of a step by the velocities that it had before the noise, which is
-/// next.
-/// @param step the number that the state at the end of the step has
+/// Checks the velocities at the end of a step, before the noise, then adds the noise (GLA).
+/// @param step number of the state at the end of the step
 template <bool kHeat, class S>
 __device__ void end_molecule(const DeviceState& d, const SystemNumbers<S>& system,
                              const MoleculePlace& p, bool definite, std::int64_t step,
@@ -433,7 +433,7 @@ __device__ void end_molecule(const DeviceState& d, const SystemNumbers<S>& syste
                     static_cast<S>(d.kick_scale[p.replica]), s, heat_tally<kHeat>(d, p.slot));
   }
 }
-/// The same at the start: nothing moves.
+/// The same for the initial accelerations: restores the velocities v.
 template <class S>
 __device__ void end_preparation(const DeviceState& d, const MoleculePlace& p, bool definite,
                                 const Triple<S>& v, std::int64_t step, DeviceMolecule<S>& s) {
@@ -443,7 +443,7 @@ __device__ void end_preparation(const DeviceState& d, const MoleculePlace& p, bo
   stop_if(bad, d, p, step);
 }
 
-/// The forces, for those who solve for accelerations elsewhere or look at them.
+/// Stores the forces, for solvers of accelerations and for observers.
 template <class S, class R, bool kMSite>
 __global__ void __launch_bounds__(kMostChunkThreads)
     forces_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch) {
@@ -453,7 +453,7 @@ __global__ void __launch_bounds__(kMostChunkThreads)
   if (p.there && threadIdx.y == 0) store_triple(f, d.f, d.slots, p.slot);
 }
 
-/// Accelerations at the start.
+/// Initial accelerations.
 template <class S, class R, bool kMSite>
 __global__ void __launch_bounds__(kMostChunkThreads)
     prepare_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, std::int64_t step) {
@@ -468,20 +468,20 @@ __global__ void __launch_bounds__(kMostChunkThreads)
   store_state(s, d, p.slot);
 }
 
-/// The end of a step, and the beginning of the next one.
+/// Ends a step and begins the next one.
 template <class S, class R, bool kMSite, bool kHeat>
 __global__ void __launch_bounds__(kMostChunkThreads)
     step_kernel(DeviceState d, SystemNumbers<S> system, TileScratch scratch, bool begin_next) {
   wait_for_previous_kernel();
   const MoleculePlace p = chunk_place(d);
   const std::int64_t step = *scratch.step;
-  // The replicas that this kernel stops get this very number, so that none of it sees them.
+  // Replicas that this kernel stops get this step number: they are not yet skipped here.
   if (load_relaxed(d.blow_step[p.replica]) < step) return;
-  // Before the forces are there, so that it has come when they are.
+  // Loaded before the forces to overlap the latencies.
   DeviceMolecule<S> s{};
   if (p.there && threadIdx.y == 0) s = load_state<S>(d, p.slot);
   const Triple<S> f = whole_force<S, R, kMSite>(d, system, scratch, p);
-  launch_dependents();  // not earlier: pairs that wait would crowd where there is room
+  launch_dependents();  // not earlier: waiting blocks of pairs would occupy this kernel's resources
   if (threadIdx.y > 0) return;
   StepCounts counts;
   if (p.there) {
@@ -499,7 +499,7 @@ __global__ void __launch_bounds__(kMostChunkThreads)
   counts.add_to(d);
 }
 
-/// The end of a step whose accelerations were solved densely.
+/// Ends a step whose accelerations were solved by DenseSolver.
 template <bool kHeat>
 __global__ void __launch_bounds__(kThreads)
     solved_kernel(DeviceState d, ClusterSystem system, DenseWork work, std::int64_t step,
@@ -524,7 +524,7 @@ __global__ void __launch_bounds__(kThreads)
   counts.add_to(d);
 }
 
-/// The end of a step whose accelerations are there.
+/// Ends a step whose accelerations are in d.a.
 template <bool kHeat>
 __global__ void __launch_bounds__(kThreads)
     kick_kernel(DeviceState d, ClusterSystem system, std::int64_t step, bool prepare) {
@@ -541,7 +541,7 @@ __global__ void __launch_bounds__(kThreads)
   store_state(s, d, p.slot);
 }
 
-/// Puts replicas that went bad to rest, and marks them.
+/// Restores the kept positions of replicas that blew up, and marks them stopped.
 __global__ void __launch_bounds__(kThreads) restore_stopped_kernel(DeviceState d) {
   const MoleculePlace p = molecule_place(d);
   if (!p.there || d.blow_molecule[p.replica] == kNoMolecule) return;
@@ -566,7 +566,7 @@ struct ChunkShape {
 };
 static_assert(summing_bytes<double, float>(kSumParts) <= 48 * 1024);
 
-/// The forces of the sites that are there, but for their last sum.
+/// Launches the partial forces at the stored sites, and the sums of the wall.
 template <class S, class R, bool kMSite>
 void launch_pairs(const DeviceState& d, const ClusterSystem& system, const TileScratch& scratch,
                   bool of_step, cudaStream_t stream) {

@@ -3,8 +3,9 @@
 #include "kernels/partner_loop.cuh"
 
 /// @file
-/// Clusters of up to 32 molecules: several a warp, a molecule a lane, as many steps a launch as are
-/// due. Nothing but kept states and counts goes to memory inside the loop of steps.
+/// Warp path, for up to 32 molecules: one molecule per lane, several clusters per warp. A launch
+/// runs all steps until the next observation. The loop over steps stores only kept states and
+/// counts.
 
 namespace tarn::gpu {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 constexpr int kThreads = 128;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
-/// A warp of the device, as cluster_program.hpp asks for it.
+/// A warp of the device; the interface is documented in cluster_program.hpp.
 template <bool kHeat>
 class DeviceWarp {
  public:
@@ -37,7 +38,7 @@ class DeviceWarp {
     cluster_mask_ = molecule_ < 0 ? 0 : cluster_mask << first();
     const int lanes = cluster_lanes(d.molecules);
     halves_ = is_power_of_two(lanes) ? lanes / 2 : -1;
-    // A lane that stops its cluster writes what the others have read here.
+    // All lanes must have read the flag before one of them stops its cluster.
     __syncwarp();
   }
 
@@ -83,14 +84,14 @@ class DeviceWarp {
   }
 
   __device__ auto heat_tally() const { return gpu::heat_tally<kHeat>(d_, slot_); }
-  /// The state of a stopped replica stays what it was.
+  /// Keeps the state, unless the replica was stopped.
   template <class M>
   __device__ void keep(const M& s) {
     if (!running_) return;
     keep_state(s, d_, slot_);
     keep_heat<kHeat>(d_, slot_);
   }
-  /// True in all lanes if none has a molecule of a running replica.
+  /// Whether no lane has a molecule of a running replica; the same in all lanes.
   __device__ bool idle() const { return __ballot_sync(kAllLanes, running_) == 0; }
   template <class M>
   __device__ void stop(bool bad, std::int64_t step, M& s) {
@@ -119,7 +120,7 @@ class DeviceWarp {
     if (running_ && molecule_ == 0) counts_.add_sample(replica_);
   }
 
-  /// Statistics of the launch.
+  /// Adds the statistics of the launch to those in memory.
   __device__ void finish() const {
     add_over_warp(iterations_, d_.iterations);
     add_over_warp(indefinite_, d_.indefinite);
@@ -131,7 +132,7 @@ class DeviceWarp {
   std::uint64_t seed_, id_;
   std::int64_t replica_, slot_;
   int lane_, molecule_;
-  int halves_;  ///< first offset of sums where all lanes add, else -1
+  int halves_;  ///< first offset of butterfly sums, -1 if the lanes are no power of two
   unsigned cluster_mask_;
   double kick_scale_;
   bool running_;
@@ -162,8 +163,8 @@ __global__ void __launch_bounds__(kThreads)
   store_triple(f, d.f, d.slots, w.slot());
 }
 
-/// Blocks that a multiprocessor of 65536 registers is to hold. With pairs in float one block more
-/// is worth a few spills outside their loop.
+/// Resident blocks per multiprocessor with 65536 registers. With pairs in float one more block is
+/// worth a few spills outside the pair loop.
 template <class S, class R>
 inline constexpr int kBlocksAtOnce = std::is_same_v<S, float>   ? 4
                                      : std::is_same_v<R, float> ? 3

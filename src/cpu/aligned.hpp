@@ -6,7 +6,7 @@
 
 namespace tarn::cpu {
 
-/// Allocates on cache-line boundaries, which the widest packs need.
+/// Allocates at cache-line boundaries, as the widest packs require.
 template <class T>
 struct AlignedAllocator {
   using value_type = T;

@@ -126,27 +126,27 @@ class CpuEngine final : public Engine {
   void snapshot(unsigned fields, Frame& frame) override;
 
  private:
-  /// Threads that work on one replica together: on large clusters, where there are fewer of them
-  /// than threads.
+  /// Threads per replica: more than one for large clusters if there are fewer replicas than
+  /// threads.
   int team_size() const {
     if (context_.layout.is_small() || groups_.size() >= static_cast<std::size_t>(threads_))
       return 1;
     return std::min(threads_, useful_threads(n_, context_.layout.blocks()));
   }
-  /// No more threads than have a group each: one that only waits at the end costs time.
+  /// At most one thread per group: an idle thread costs time.
   int threads_for_groups() const {
     return static_cast<int>(
         std::clamp(groups_.size(), std::size_t{1}, static_cast<std::size_t>(threads_)));
   }
   struct Place {
     std::size_t group;
-    int replica;  ///< of the group
+    int replica;  ///< within the group
   };
-  /// Of the replicas that run, by their ids.
+  /// The running replicas, by id.
   ReplicaPlaces<Place> live_places() const;
   void exchange(const StateExchange& pair, const Place& first, const Place& second);
-  /// Calls op(steps, g) for each group, on the threads that there are: each group on one of them,
-  /// or on all of them at once.
+  /// Calls op(steps, g, histograms) for each group: on one thread each, or on all threads of a
+  /// team.
   template <class Op>
   void for_each_group(const Op& op);
   template <class Steps>
@@ -166,7 +166,7 @@ class CpuEngine final : public Engine {
   PairCountRequest counting_;
   Measure measure_;
   std::vector<Group> groups_;
-  std::vector<WorkSpace> spaces_;     ///< [thread]; a team steps in the first one
+  std::vector<WorkSpace> spaces_;     ///< [thread]; a team uses the first one
   std::vector<ThreadTotals> totals_;  ///< [thread]
   StoppedReplicas stopped_;
 };
@@ -184,8 +184,8 @@ ReplicaPlaces<CpuEngine::Place> CpuEngine::live_places() const {
   return live;
 }
 
-/// Accelerations are a function of the positions, and go with them. All else is as after a start:
-/// the kept state is this one.
+/// Accelerations are a function of the positions and are exchanged with them. Everything else is as
+/// after a start: the new state becomes the kept state.
 void CpuEngine::exchange(const StateExchange& pair, const Place& first, const Place& second) {
   Group &a = groups_[first.group], &b = groups_[second.group];
   const auto scaled = [&](double v, double factor) {
@@ -261,25 +261,25 @@ void CpuEngine::for_each_group(const Op& op) {
   caught.rethrow();
 }
 
-/// Accelerations at the start are a pure function of positions, so a restart finds the same.
+/// Initial accelerations, a function of the positions only: a restart computes the same ones.
 template <class Steps>
 void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
   Group& group = groups_[g];
-  // The state as it is in the numbers of the steps.
+  // Round the state to the precision of the steps.
   steps.load();
   steps.store();
   AlignedVector<double> v;
   steps.member.on_one([&] { v = group.v; });
   steps.forces();
-  // The end of a step sets the accelerations; the velocities are put back afterwards.
+  // The end of a step sets the accelerations; the velocities are restored afterwards.
   EngineReport ignored;
   StageClock clock(false);
   steps.finish(ignored, clock);
   steps.store();
   steps.member.on_one([&] {
     group.v.swap(v);
-    // Overlapping atoms: an infinite acceleration, or none that could be found (v is marked then).
-    // Finite ones, however large, are left to the first step.
+    // Overlapping atoms: infinite accelerations, or a failed solve (then v is NaN). Large finite
+    // accelerations are left to the first step.
     group.kept_x = group.x;
     group.kept_v = group.v;
     group.kept_heat = group.heat;
@@ -289,10 +289,9 @@ void CpuEngine::prepare_group(Steps& steps, std::size_t g) {
   });
 }
 
-/// From the forces of a step to those of the next one in one pass, where it does what the passes
-/// after each other do.
-/// @return whether it did; if not, the state is as before, but for v_thermal, which the next step
-/// sets
+/// Goes from the forces of a step to those of the next step in one pass, if there is a fused kernel
+/// and no replica blows up. The results are those of the separate passes.
+/// @return false if nothing was done; then only v_thermal has changed, and the next step sets it
 template <class Steps>
 bool CpuEngine::try_fused_step(Steps& steps, std::int64_t step) {
   const auto pass = steps.kernels.between_forces[static_cast<int>(context_.system.thermostat.kind)]
@@ -326,7 +325,7 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps,
   const bool baoab = thermostat == Thermostat::baoab;
   EngineReport& report = steps.report;
 
-  // Steps at which states are kept, times are taken or pairs are counted are apart from the others.
+  // Steps that keep a state, are timed or count pairs are not fused with the others.
   static_assert(kKeptSteps % kTimedSteps == 0);
   const auto is_apart = [](std::int64_t step) { return step % kTimedSteps == 0; };
   bool has_begun = false;
@@ -350,7 +349,7 @@ void CpuEngine::advance_group(Steps& steps, std::size_t g, std::int64_t n_steps,
                 !counts_are_due(counting_, step + 1) && try_fused_step(steps, step);
     if (has_begun) continue;
     const PassReport pass = steps.finish(report, clock);
-    // Before the noise, so that each replica is judged by the same velocities in any batch.
+    // Checked before the noise, on the same velocities in any batch.
     if (steps.member.any(pass.bad_pack >= 0)) {
       steps.store();
       steps.member.on_one([&] {
@@ -396,7 +395,7 @@ void CpuEngine::snapshot(unsigned fields, Frame& frame) {
       WorkSpace& space;
       ForceField force_field;
       Measure::Replica replica;
-      std::size_t reported;  ///< the group whose positions are in space.q
+      std::size_t reported;  ///< the group whose reported positions are in space.q
     };
     const int threads = threads_for_groups();
     for_each_index(
@@ -465,7 +464,7 @@ std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start
     }
   }
   throw InputError("instruction set '" + instruction_set +
-                   "' is not in this build or does not run on this processor");
+                   "' is not in this build or is not supported by this processor");
 }
 
 std::vector<std::string> cpu_instruction_sets() {

@@ -13,7 +13,7 @@
 namespace tarn::cpu {
 namespace {
 
-/// Solves with the lower half of a matrix. @return false if it is not positive definite
+/// Solves with the lower triangle of a matrix. @return false if it is not positive definite
 template <class Matrix, class Right, class Out>
 bool solve(const Matrix& matrix, const Right& right, Out out) {
   const Eigen::LLT<Matrix> cholesky(matrix);
@@ -26,7 +26,7 @@ bool solve(const Matrix& matrix, const Right& right, Out out) {
   return definite;
 }
 
-/// What the matrices are made of: M + b h^2 H.
+/// Parameters of the matrices M + b h^2 H.
 struct Terms {
   WaterModel model;
   Hessian hessian;
@@ -41,7 +41,7 @@ Terms terms_of_step(const System& system) {
           i.beta * i.timestep_akma * i.timestep_akma};
 }
 
-/// The Hessian of all energies by itself.
+/// For the Hessian of V0 + V1 alone: M = 0 and b h^2 = 1.
 Terms terms_of_hessian(const WaterModel& model, double omega) {
   return {model, Hessian::total, omega, {}, 1.0};
 }
@@ -57,7 +57,7 @@ class Dense {
         x_(x) {}
 
   int molecules() const { return static_cast<int>(x_.size() / 9); }
-  /// Lower half of the matrix of molecule k.
+  /// Writes the lower triangle of the matrix of molecule k.
   void put_molecule_matrix(int k, auto&& matrix) const {
     SiteCurvatures<double> sites = no_curvatures<double>();
     if (terms_.hessian == Hessian::molecule || terms_.hessian == Hessian::total) {
@@ -76,7 +76,7 @@ class Dense {
       }
     }
   }
-  /// What couples molecule k to l.
+  /// Writes the block that couples molecule k (rows) to l (columns).
   void put_coupling(int k, int l, auto&& matrix) const {
     for (int a = 0; a < 3; ++a) {
       for (int b = 0; b < 3; ++b) {

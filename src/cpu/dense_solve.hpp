@@ -8,27 +8,28 @@
 #include "tarn/system.hpp"
 
 /// @file
-/// The linear solves of Z&Ss with the matrix written out and factorised, in double precision: the
-/// reference for the structured solves, and the Hessians that have no structure to use. The whole
-/// Hessian by itself.
+/// Linear solves of Z&Ss with explicit matrices, in double precision: the reference for the
+/// structured solves, and the only solver for Hessians without structure. Also the Hessian itself.
 
 namespace tarn::cpu {
 
 /// Accelerations of one replica, (M + b h^2 H) a = F0 - omega^2 J^T g, by Cholesky factorisation.
-/// H is what the system's integrator names: gauss_newton and full as 9x9 blocks; molecule adds the
-/// diagonal blocks of the non-bonded Hessian; total is one 9N x 9N matrix. A wall is in F0 only.
+/// H is the Hessian of the system's integrator: gauss_newton and full have 9x9 blocks; molecule
+/// adds the diagonal blocks of the non-bonded Hessian; total is one 9N x 9N matrix. The wall enters
+/// F0 only.
 /// @param x positions, 9 N; @param f0 force without the bonds; @param a out
-/// @return how many of the matrices were not positive definite; what they were for is no number
+/// @return number of matrices that were not positive definite; their accelerations are NaN
 int dense_accelerations(const System& system, std::span<const double> x, std::span<const double> f0,
                         std::span<double> a);
 
 using Matrix9 = Eigen::Matrix<double, 9, 9>;
-/// Takes the block between molecules k (rows) and l <= k (columns), all of it.
+/// Receives the whole 9x9 block between molecules k (rows) and l <= k (columns).
 using PutBlock = std::function<void(int k, int l, const Matrix9& block)>;
 
 /// The Hessian of V0 + V1 of one cluster [kcal/mol/A^2], equations (9) and (27), in blocks on and
 /// below the diagonal; those above are their transposes.
-/// @param omega 0: of V0 alone; @param x positions, 9 N
+/// @param omega 0 for the Hessian of V0 alone
+/// @param x positions, 9 N
 void for_each_hessian_block(const WaterModel& model, double omega, std::span<const double> x,
                             const PutBlock& put);
 

@@ -6,9 +6,8 @@
 
 namespace tarn::cpu {
 
-/// While it lives, numbers below 1e-308 count as zero in this thread. Friction makes the velocities
-/// of molecules that only fill up a pack ever smaller, and processors are slow with what is left in
-/// the end.
+/// Flushes denormal numbers to zero in this thread during its lifetime. Friction reduces the
+/// velocities of padding molecules without limit, and arithmetic with denormals is slow.
 class FlushDenormals {
  public:
   FlushDenormals() {

@@ -33,7 +33,7 @@ struct ForceField::Impl {
     throw InputError("a ForceField of " + std::to_string(molecules) + " molecules has " +
                      std::to_string(expected) + " " + what + ", not " + std::to_string(size));
   }
-  /// All in one block: this object serves one thread.
+  /// All molecules in one block, for one thread.
   cpu::LargePairs load(std::span<const double> positions_A) {
     check_size("coordinates", positions_A.size());
     for (int m = 0; m < padded; ++m) {

@@ -10,7 +10,7 @@
 namespace tarn::cpu {
 namespace {
 
-/// Lanes without a replica repeat the first one; their results are not looked at.
+/// Lanes without a replica repeat the first one; their results are ignored.
 void fill(const GroupLayout& layout, const State& start, const ThermostatSpec& thermostat,
           Group& group) {
   const int n = layout.molecules();
@@ -41,7 +41,7 @@ void fill(const GroupLayout& layout, const State& start, const ThermostatSpec& t
     if (group.lanes_are_replicas) {
       group.kick_scale[static_cast<std::size_t>(slot)] = scale;
     } else {
-      // Molecules that only fill up a pack stay at rest.
+      // Padding molecules have no noise and stay at rest.
       std::fill_n(group.kick_scale.begin(), n, scale);
     }
     for (int m = 0; m < n; ++m) copy(slot, source, m, m, true);
@@ -134,13 +134,13 @@ void GroupLayout::prepare_to_step(const Group& group, WorkSpace& s) const {
   if (!small_) {
     s.block_f.resize(block_force_size(padded_molecules(n_), blocks()) / (wide_ ? 2 : 1));
   } else if (!single_) {
-    // Doubles that hold floats too.
+    // The doubles also store floats.
     s.work.resize(small_work_size(group) / (wide_ ? 2 : 1) + 1);
     s.next_v.resize(group.v.size());
     if (group.lanes_are_replicas) {
       s.next_x.resize(group.x.size());
     } else {
-      s.next_x = group.x;  // packs that only fill up are read too, and no pass writes them
+      s.next_x = group.x;  // padding is read too, and no pass writes it
     }
   }
   if (!single_) return;
@@ -166,14 +166,14 @@ std::vector<Group> make_groups(const GroupLayout& layout, const State& start,
                                const ThermostatSpec& thermostat, int threads) {
   std::vector<Group> groups;
   const int replicas = start.replicas();
-  const auto pays = [&](int some, int members) {
+  const auto faster = [&](int some, int members) {
     return molecule_lanes_are_faster(layout.molecules(), some, layout.wide_slots(), members);
   };
-  const bool all_alone = !layout.is_small() || pays(replicas, threads);
+  const bool all_alone = !layout.is_small() || faster(replicas, threads);
   const int slots = layout.is_small() ? layout.wide_slots() : 1;
   for (int first = 0; first < replicas; first += slots) {
     const int here = std::min(slots, replicas - first);
-    const bool wide = !all_alone && !pays(here, 1);
+    const bool wide = !all_alone && !faster(here, 1);
     for (int r = 0; r < (wide ? 1 : here); ++r) {
       Group group;
       group.lanes_are_replicas = wide;

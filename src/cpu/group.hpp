@@ -13,52 +13,53 @@
 #include "thread_team.hpp"
 
 /// @file
-/// The memory of the CPU engine: replicas in groups, and where their numbers lie.
+/// The memory of the CPU engine: groups of replicas and their layout.
 
 namespace tarn::cpu {
 
-/// A group of replicas that is stepped by one thread without looking at any other: those in the
-/// lanes of a pack, or one replica with its molecules in the lanes.
+/// A group of replicas that is stepped independently of all others: one replica per lane of a pack,
+/// or a single replica with one molecule per lane.
 struct Group {
   bool lanes_are_replicas = false;
-  int slots = 1;                  ///< lanes for replicas, or one
-  int first_replica = 0;          ///< index into the state
-  int replicas = 0;               ///< fewer than slots where the last ones only repeat the first
-  AlignedVector<double> x, v, a;  ///< packs
-  AlignedVector<double> kept_x, kept_v;  ///< the last state that was kept
-  /// Packs; velocities right after the noise of BAOAB, not numbers before the first of it.
+  int slots = 1;                         ///< replica lanes, or one
+  int first_replica = 0;                 ///< index into the state
+  int replicas = 0;                      ///< fewer than slots if the last slots repeat the first
+  AlignedVector<double> x, v, a;         ///< packs
+  AlignedVector<double> kept_x, kept_v;  ///< the last kept state
+  /// Packs; velocities right after the noise of BAOAB, NaN before the first noise.
   AlignedVector<double> v_thermal;
-  AlignedVector<double> heat, kept_heat;  ///< packs of one number a molecule; empty: not tallied
-  AlignedVector<std::uint64_t> ids;       ///< [slot]
-  AlignedVector<double> kick_scale;       ///< [slot] or [molecule]
-  std::vector<char> stopped;              ///< [replica of the group]
-  AlignedVector<double> running;          ///< [slot], see PackLanes
+  AlignedVector<double> heat,
+      kept_heat;                     ///< packs with one number per molecule; empty if not tallied
+  AlignedVector<std::uint64_t> ids;  ///< [slot]
+  AlignedVector<double> kick_scale;  ///< [slot] or [molecule]
+  std::vector<char> stopped;         ///< [replica of the group]
+  AlignedVector<double> running;     ///< [slot], see PackLanes
 
   bool tallies_heat() const { return !heat.empty(); }
   std::int64_t running_replicas() const { return std::count(stopped.begin(), stopped.end(), 0); }
 };
 
-/// Single precision: the state of a group while it is being stepped, and its forces. Packs have
-/// twice as many lanes as those of double.
+/// The state of a group in single precision during its steps, and its forces. Packs have twice as
+/// many lanes as in double.
 struct SingleGroup {
   AlignedVector<std::uint32_t> x, kept_x, next_x;
   AlignedVector<float> v, a, kept_v, next_v, v_thermal, f, totals, sites, work;
 };
 
-/// What steps of a group need beside its state.
+/// Work space for the steps of a group.
 struct WorkSpace {
   SingleGroup single;
-  AlignedVector<double> f, work, q, totals;      ///< work: of small clusters
+  AlignedVector<double> f, work, q, totals;      ///< work: for small clusters
   AlignedVector<double> next_x, next_v;          ///< packs; see StepKernels::between_forces
-  AlignedVector<double> sites, block_f;          ///< doubles hold floats too
-  AlignedVector<double> active, change2, size2;  ///< of NewmarkCorrection
+  AlignedVector<double> sites, block_f;          ///< doubles that also store floats
+  AlignedVector<double> active, change2, size2;  ///< see NewmarkCorrection
 };
 
 struct PackRange {
   int first, last;  ///< one past the end
 };
 
-/// Sizes and places. They depend on the system and the lanes of the processor only.
+/// Sizes and indices of the packs. They depend on the system and the lanes of the processor only.
 class GroupLayout {
  public:
   /// @param lanes doubles in a pack
@@ -68,17 +69,17 @@ class GroupLayout {
   int lanes() const { return lanes_; }
   bool is_small() const { return small_; }
   bool is_single() const { return single_; }
-  /// In mixed and in single precision.
+  /// True in mixed and in single precision.
   bool pairs_are_floats() const { return wide_; }
-  /// Lanes of the pair type: replicas in a group, where lanes are replicas.
+  /// Lanes of the pair type; also the replicas per group, if lanes are replicas.
   int wide_slots() const { return lanes_ * (wide_ ? 2 : 1); }
-  /// Packs of that type of one cluster.
+  /// Packs of the pair type per cluster.
   int wide_packs() const { return padded_molecules(n_) / wide_slots(); }
   /// See NarrowPairs.
   int narrow_row_length() const { return cpu::narrow_row_length(n_, wide_slots()); }
-  /// Blocks of molecules whose pairs threads share.
+  /// Blocks of molecules, whose pairs are divided among threads.
   int blocks() const { return small_ ? 1 : pair_blocks(n_, wide_slots()); }
-  /// Packs of so many lanes that hold molecules.
+  /// Packs of `lanes` lanes that contain molecules.
   int packs_in(const Group& group, int lanes) const {
     return group.lanes_are_replicas ? group.slots / lanes * n_ : (n_ + lanes - 1) / lanes;
   }
@@ -87,14 +88,14 @@ class GroupLayout {
     return static_cast<std::size_t>(
         9 * (group.lanes_are_replicas ? group.slots * n_ : padded_molecules(n_)));
   }
-  /// Where coordinate c of molecule m of replica r of a group lies.
+  /// Index of coordinate c of molecule m of replica r of a group.
   std::size_t index(const Group& group, int r, int m, int c) const {
     if (group.lanes_are_replicas) {
       return pack_index(lanes_, static_cast<std::size_t>(r / lanes_ * n_ + m), c, r % lanes_);
     }
     return pack_index(lanes_, static_cast<std::size_t>(m / lanes_), c, m % lanes_);
   }
-  /// Where the heat of molecule m of replica r of a group lies.
+  /// Index of the heat of molecule m of replica r of a group.
   std::size_t heat_index(const Group& group, int r, int m) const {
     if (group.lanes_are_replicas) {
       return static_cast<std::size_t>((r / lanes_ * n_ + m) * lanes_ + r % lanes_);
@@ -116,11 +117,11 @@ class GroupLayout {
   /// Of all `packs` those that a member takes. Whatever the lanes of the packs, they are the same
   /// molecules: whole packs of the pair type.
   PackRange part_of(const TeamMember& member, int packs, int lanes) const;
-  /// The same of all packs of the pair type, those that only fill up among them.
+  /// The same for all packs of the pair type, including padding.
   PackRange wide_part_of(const TeamMember& member) const {
     return part_of(member, wide_packs(), wide_slots());
   }
-  /// The packs of a group that a member takes.
+  /// The packs of a group that a team member computes.
   MoleculePacks packs_of(Group& group, WorkSpace& space, const TeamMember& member = {}) const;
   /// The same in single precision.
   SinglePacks single_packs_of(Group& group, WorkSpace& space, const TeamMember& member) const;
@@ -130,7 +131,7 @@ class GroupLayout {
 
  private:
   int most_molecules() const;
-  /// Numbers of the pair type.
+  /// In numbers of the pair type.
   std::size_t small_work_size(const Group& group) const;
   PackLanes lanes_of(Group& group, PackRange packs) const;
 

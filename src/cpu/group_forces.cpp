@@ -3,7 +3,7 @@
 namespace tarn::cpu {
 namespace {
 
-/// Of rounded pair forces.
+/// Subtracts the net force that rounded pair forces leave.
 template <class S, class Packs>
 void remove_net_force(const StepKernels<S, Packs>& kernels, const Packs& packs,
                       const Masses<S>& masses, TeamMember& member, AlignedVector<S>& totals,
@@ -72,7 +72,7 @@ LargePairs GroupForces::large_pairs_of(const double* x, void* sites) const {
   return {x, sites, nullptr, n, padded_molecules(n), layout_.blocks(), 0, 0, 1};
 }
 
-/// From the sites of its own part to the forces on the atoms of that part.
+/// Forces on the atoms of this member's packs, after it has built their sites.
 void GroupForces::large_pair_forces(const LargePairs& args, WorkSpace& space,
                                     TeamMember& member) const {
   LargePairs all = args;

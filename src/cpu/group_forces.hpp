@@ -9,18 +9,18 @@
 
 namespace tarn::cpu {
 
-/// All forces on a group that do not belong to the bonds: pairs, wall, and what rounding leaves.
+/// All forces on a group but those of the bonds: pairs, wall, and the correction of the net force.
 class GroupForces {
  public:
   GroupForces(const System& system, const GroupLayout& layout, const KernelTable& kernels);
 
-  /// At positions x, laid out as those of the group: space.f.
+  /// Forces at positions x, laid out as those of the group, into space.f.
   void compute(double* x, Group& group, WorkSpace& space, TeamMember& member) const;
-  /// In single precision: space.single.f.
+  /// The same in single precision, into space.single.f.
   void compute(const SinglePacks& packs, WorkSpace& space, TeamMember& member) const;
 
  private:
-  /// Those of the system's model and precision.
+  /// The kernels for the system's model and precision.
   struct PairKernels {
     PairKernels(const KernelTable& kernels, bool m_site, bool mixed, bool floats);
 

@@ -68,7 +68,7 @@ void solve_newmark(const StepParameters& parameters, const GroupLayout& layout,
     if (std::find(active.begin(), active.end(), 1.0) == active.end()) return;
     if (correction == kMostCorrections) break;
   }
-  // What could not be solved is a blow-up.
+  // A replica that does not converge counts as a blow-up.
   member.on_one([&] {
     for (int r = 0; r < group.slots; ++r) {
       if (active[static_cast<std::size_t>(r)] == 0.0) continue;

@@ -6,33 +6,35 @@
 #include "tarn/steps/step_parameters.hpp"
 
 /// @file
-/// The functions that are compiled once per instruction set, behind plain pointers. Everything
-/// here is data without code, so that no code of one instruction set can leak into another.
+/// Function pointers to the kernels, which are compiled once per instruction set. This header
+/// contains no code, so that no function of one instruction set can replace that of another at link
+/// time.
 
 namespace tarn::cpu {
 
-/// Which packs of lanes there are, and the names of the lanes, for noise.
+/// The packs of a pass, and the replica ids that name the lanes' noise.
 ///
-/// A lane is a replica (small clusters where there are enough of them), and pack s * N + m is
-/// molecule m of the replicas of sub-block s. Or a lane is a molecule of one cluster, and pack p is
-/// molecules p * lanes onwards; a pass may then take only some packs, but sums go over all.
+/// Either a lane is a replica (small clusters, if there are enough replicas), and pack s * N + m
+/// has molecule m of the replicas of sub-block s. Or a lane is a molecule of one cluster, and pack
+/// p has the molecules from p * lanes on; a pass may then take a part of the packs, but its sums
+/// include all.
 struct PackLanes {
   int first_pack;
   int last_pack;  ///< one past the end
   bool lanes_are_replicas;
   int molecules;                     ///< N
   const std::uint64_t* replica_ids;  ///< [sub-block][lane] (small), or one (large)
-  /// See ou_step: [sub-block][lane] (small), or [molecule] (large), 0 where there is none.
+  /// See ou_step: [sub-block][lane] (small), or [molecule] (large), 0 for padding.
   const double* kick_scale;
-  /// Small: [sub-block][lane], 1 where a replica goes on, 0 where it was stopped or there is none.
+  /// Small: [sub-block][lane], 1 for a running replica, 0 for a stopped one or padding.
   const double* running;
-  /// Where heat is tallied, a number a molecule as the packs of doubles lie, [pack][lane]. Masses
-  /// are those of its kinetic energy, in doubles whatever the precision.
+  /// Heat of each molecule, [pack][lane] of the packs of doubles; null if not tallied. The masses
+  /// are those of its kinetic energy, always in double.
   double* heat;
   double mass_o_Da, mass_h_Da;
 };
 
-/// Molecules: pack p holds one number a lane for each of the nine coordinates of a molecule, at
+/// Molecules: pack p has one number per lane for each of the nine coordinates of a molecule, at
 /// p * 9 * lanes + coordinate * lanes + lane.
 struct MoleculePacks : PackLanes {
   double* x;          ///< positions [A]
@@ -42,21 +44,21 @@ struct MoleculePacks : PackLanes {
   double* v_thermal;  ///< velocities right after the noise, for BAOAB; may be null otherwise
 };
 
-/// Molecules in single precision (tarn/steps/single.hpp), as packs of twice as many lanes, so that
+/// Molecules in single precision (tarn/steps/single.hpp), in packs of twice as many lanes, so that
 /// there is one sub-block.
 struct SinglePacks : PackLanes {
   std::uint32_t* x;  ///< [pack][12][lane]: cell, O, H1, H2
-  float* v;          ///< [pack][9][lane], as all that follow
+  float* v;          ///< [pack][9][lane], as all arrays below
   float* a;
   const float* f;
   float* v_thermal;
 };
 inline constexpr int kFixedComponents = 12;
 
-/// What a pass over packs tells: sums over its molecules, and the first pack with a bad lane.
+/// Result of a pass over packs: sums over its molecules, and the first pack with a bad lane.
 struct PassReport {
   int bad_pack = -1;
-  std::int64_t iterations = 0;  ///< of lanes that are not there to fill up a pack
+  std::int64_t iterations = 0;  ///< without those of padding
   std::int64_t indefinite = 0;  ///< full Hessians that were not positive definite
 };
 
@@ -69,7 +71,7 @@ inline constexpr int kThermostats = 3;
 inline constexpr int kSiteComponents = 15;
 /// Forces on the sites of a molecule pack: O, H1, H2, M.
 inline constexpr int kSiteForceComponents = 12;
-/// Doubles in the widest pack of any instruction set times two: large clusters are padded to it.
+/// Twice the doubles in the widest pack of any instruction set; large clusters are padded to it.
 inline constexpr int kPadding = 16;
 
 /// Pair forces of a block of small clusters; a lane is a replica.
@@ -91,14 +93,15 @@ struct NarrowPairs {
   int row_length;
 };
 
-/// Pair forces of a large cluster; a lane is a molecule. Its molecules are dealt to blocks, and a
-/// block of rows meets blocks of partners; what two blocks exert on each other has its own place.
+/// Pair forces of a large cluster; a lane is a molecule. The molecules are divided into blocks. A
+/// call computes the pairs of a block of rows with blocks of partners; the forces between two
+/// blocks have their own memory.
 struct LargePairs {
   const double* x;  ///< [pack][9][lane]
   void* sites;      ///< [pack][15][lane of the pair type], filled by build_sites
   void* block_f;    ///< out: [pack][other block][12][lane] of the pair type, forces on the sites;
-                    ///< where there are several blocks of partners, those on the rows are at the
-                    ///< first one
+                    ///< with several blocks of partners, those on the rows are stored with
+                    ///< the first one
   int molecules;
   int padded;  ///< N rounded up to a multiple of kPadding
   int blocks;
@@ -106,11 +109,11 @@ struct LargePairs {
   int first_partner, last_partner;  ///< blocks; the last is one past the end
 };
 
-/// Whether a block of rows meets all later blocks at once: more rows then share what it takes to
-/// begin and to end, but threads have fewer and unequal shares. A function of N only.
+/// Whether a task pairs a block of rows with all later blocks, rather than with one. That saves
+/// overhead per row, but gives fewer tasks of unequal size to the threads. A function of N only.
 constexpr bool pairs_with_all_later_blocks(int molecules) { return molecules <= 256; }
 
-/// Distances between different molecules to be counted, of positions laid out as MoleculePacks.
+/// Histogram of intermolecular distances of positions laid out as MoleculePacks.
 struct PairCounting {
   const double* q;
   bool lanes_are_replicas;
@@ -118,17 +121,17 @@ struct PairCounting {
   bool pairs[3];
   double bins_per_A;
   int bins;
-  int first, last;  ///< molecules whose distances to later ones are counted; one past the end
-  /// Where to count, [class][bins + 1], the last bin for what lies beyond r_max. Small: one pointer
-  /// a lane; large: only the first.
+  int first, last;  ///< molecules whose distances to later molecules are counted; one past the end
+  /// [class][bins + 1], the last bin for distances beyond r_max. Small: one pointer per lane, null
+  /// for lanes that are not counted; large: only the first.
   std::uint64_t* const* histograms;
 };
 
 /// One correction of push-forward Newmark. Arrays are [sub-block][lane] (small), or [lane] with the
-/// same number in all (large).
+/// same number in all lanes (large).
 struct NewmarkCorrection {
   const double* q;       ///< positions, laid out as x
-  const double* active;  ///< 1, or 0 where the accelerations are to stay as they are
+  const double* active;  ///< 1, or 0 if the accelerations must not change
   double* change2;       ///< out: squared norm of the change of q, of each replica [A^2]
   double* size2;         ///< out: squared norm of q [A^2]
 };
@@ -152,7 +155,7 @@ struct NoisePasses {
   /// The noise after the step, by Move.
   void (*thermostat[kMoves])(const StepNumbers<S>&, const Packs&, std::int64_t step);
 };
-/// Passes over molecules: begin or baoab, forces, end, thermostat. Null where there is none.
+/// Passes over molecules: begin or baoab, forces, end, thermostat. Null if a pass does not exist.
 template <class S, class Packs>
 struct StepKernels {
   /// Kick and drift, by Move.
@@ -160,31 +163,31 @@ struct StepKernels {
   /// Accelerations and the second kick, by End.
   PassReport (*end[kEnds])(const StepNumbers<S>&, const Packs&);
   NoisePasses<S, Packs> noise[2];  ///< [heat is tallied?]
-  /// All from the forces of step `step` to those of the next one, without heat, by Thermostat, Move
-  /// and End: reads x and v of `packs`, writes those of `next` and v_thermal, and leaves the
-  /// accelerations. Indefinite Hessians make packs bad.
+  /// One pass from the forces of step `step` to those of the next step, without heat, by
+  /// Thermostat, Move and End. It reads x and v of `packs`, writes those of `next` and v_thermal,
+  /// and does not change the accelerations. Packs with indefinite Hessians are reported as bad.
   PassReport (*between_forces[kThermostats][kMoves][kEnds])(const StepNumbers<S>&,
                                                             const Packs& packs, const Packs& next,
                                                             std::int64_t step);
-  /// The forces on whole molecules: [pack][3][lane].
+  /// Sums of the forces over the atoms of each molecule: [pack][3][lane].
   void (*total_forces)(const Packs&, const S* f, S* totals);
-  /// Takes the net force that rounded pair forces leave off f, so that momentum is kept.
-  /// @param totals of all packs; may be null where the pass takes them all
+  /// Subtracts from f the net force that rounded pair forces leave, so that momentum is conserved.
+  /// @param totals of all packs; may be null if the pass takes all packs
   void (*remove_net_force)(const Packs&, const Masses<S>&, const S* totals, S* f);
   /// Adds the forces of the wall and their recoil to f.
   void (*confine)(const Packs&, const Masses<S>&, const Confinement<S>&, S* f);
 };
 
-/// What single precision has of its own.
+/// Kernels for single precision only.
 struct SingleKernels {
   void (*load)(const MoleculePacks& from, const SinglePacks& to);
-  /// Exact; v_thermal too, where there is one.
+  /// Exact; stores v_thermal too, if it exists.
   void (*store)(const SinglePacks& from, const MoleculePacks& to);
-  // Pair forces, by [M site?]. Those of large clusters are large_pairs() over these sites.
+  // Pair forces, by [M site?]. Large clusters use KernelTable::large_pairs with these sites.
   void (*small_pairs[2])(const SinglePairs&, const PairParameters<float>&);
   void (*narrow_pairs[2])(const SinglePairs&, const PairParameters<float>&);
   void (*build_sites[2])(const SinglePairs&, const PairParameters<float>&);
-  /// Forces laid out as MoleculePacks::f, where a lane is a molecule, rounded.
+  /// Rounds forces laid out as MoleculePacks::f; a lane is a molecule.
   void (*round_forces)(const double* from, int first_pack, int last_pack, float* to);
 };
 
@@ -194,10 +197,10 @@ struct KernelTable {
 
   StepKernels<double, MoleculePacks> step;
   StepKernels<float, SinglePacks> single_step;
-  /// The end of a step whose accelerations were solved elsewhere.
+  /// The second kick of a step whose accelerations were solved elsewhere.
   PassReport (*end_kick)(const StepParameters&, const MoleculePacks&);
-  /// Push-forward Newmark: adds one correction to the accelerations of the lanes that are active,
-  /// from positions q = x + bh2 a and the forces there.
+  /// Push-forward Newmark: adds one correction to the accelerations of the active lanes, from the
+  /// positions q = x + bh2 a and the forces there.
   void (*correct_newmark)(const StepParameters&, const MoleculePacks&, const NewmarkCorrection&);
   /// out <- x + bh2 a, laid out as x.
   void (*report_positions)(const StepParameters&, const MoleculePacks&, double* out);
@@ -209,8 +212,8 @@ struct KernelTable {
   void (*build_sites[2][2])(const LargePairs&, const PairParameters<double>&, int first_pack,
                             int last_pack);
   void (*large_pairs[2][2])(const LargePairs&, const PairParameters<double>&);
-  /// Adds what the blocks exert in order, as doubles, and spreads the force on M: forces on the
-  /// atoms, laid out as x, of packs first..last of the pair type.
+  /// Adds the forces of the blocks in a fixed order, in double, and distributes the force on M.
+  /// @param f out: forces on the atoms, laid out as x, of packs first..last of the pair type
   void (*sum_blocks[2][2])(const LargePairs&, double m_weight, int first_pack, int last_pack,
                            double* f);
   /// Coulomb and Lennard-Jones energy (double sites), added in a fixed order.
@@ -221,9 +224,9 @@ struct KernelTable {
   SingleKernels single;
 };
 
-/// The best table that this machine and this build have.
+/// The fastest table of this build that runs on this machine.
 const KernelTable& best_kernels();
-/// All tables that run on this machine, the best first.
+/// All tables that run on this machine, the fastest first.
 int usable_kernels(const KernelTable** tables, int capacity);
 
 extern const KernelTable kKernels_portable;
@@ -232,8 +235,8 @@ extern const KernelTable kKernels_avx2;
 #endif
 #if defined(TARN_HAVE_AVX512)
 extern const KernelTable kKernels_avx512;
-/// The same numbers, to the bit, in an order that is faster on AMD's processors: they have units of
-/// their own for additions, and those that it repeats cost them nothing.
+/// The same results, bit for bit, with an order of operations that is faster on AMD processors:
+/// they have separate units for additions, so that repeated additions are free.
 extern const KernelTable kKernels_avx512_amd;
 #endif
 

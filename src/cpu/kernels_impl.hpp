@@ -7,8 +7,8 @@
 #include "small_pairs.hpp"
 
 /// @file
-/// The loops of the CPU engine, compiled once per instruction set. They hold no arithmetic of
-/// physics and call nothing but the formulas, which lie in the namespace of the instruction set.
+/// The table of kernels for one instruction set. The loops contain no physics: they call the
+/// formulas, which are compiled in the namespace of the instruction set.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -25,7 +25,7 @@ constexpr cpu::NoisePasses<S, Packs> noise_passes() {
        thermostat_pass<Move::newton, kHeat, S, Packs>,
        thermostat_pass<Move::settle, kHeat, S, Packs>}};
 }
-/// For the moves and ends that step_passes() gives.
+/// Fills the table for the combinations that step_passes() returns.
 template <Thermostat kThermostat, class S, class Packs, class Table>
 constexpr void put_between_forces(Table& table) {
   const auto put = [&]<Move kMove, End kEnd>() {
@@ -71,7 +71,7 @@ constexpr cpu::StepKernels<double, MoleculePacks> double_step_kernels() {
   return kernels;
 }
 
-/// @tparam kOrder of the arithmetic of a pair
+/// @tparam kOrder order of operations in a pair
 template <PairOrder kOrder = kPairOrder<D>>
 constexpr cpu::KernelTable make_table(const char* name) {
   return {name,

@@ -3,7 +3,7 @@
 #include "pair_sites.hpp"
 
 /// @file
-/// Pair forces of large clusters: a lane is a molecule.
+/// Pair forces of large clusters; a lane is a molecule.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -32,22 +32,22 @@ struct PackRange {
 TARN_HD int full_packs_in_block(const LargePairs& args, int lanes) {
   return (args.molecules / lanes + args.blocks - 1) / args.blocks;
 }
-/// The full packs of a large cluster, dealt to blocks in order. A pack that is not full is in none:
-/// it takes part as a pack of rows, so that partners are full packs always.
+/// The full packs of a block, in order. A pack that is not full belongs to no block: it is used as
+/// a pack of rows only, so that partners are always full packs.
 TARN_HD PackRange packs_of_block(int block, const LargePairs& args, int lanes) {
   const int full = args.molecules / lanes, each = full_packs_in_block(args, lanes);
   const int first = block * each, last = first + each;
   return {first < full ? first : full, last < full ? last : full};
 }
-/// Blocks whose forces on a pack have a place: all, or those up to its own where blocks meet all
-/// later ones at once; none where there is no molecule.
+/// Number of blocks that store forces on a pack: all, or those up to its own block if tasks pair a
+/// block with all later ones; none for a pack without molecules.
 TARN_HD int blocks_that_meet(int pack, const LargePairs& args, int lanes) {
   if (pack * lanes >= args.molecules) return 0;
   const bool some =
       pack < args.molecules / lanes && cpu::pairs_with_all_later_blocks(args.molecules);
   return some ? pack / full_packs_in_block(args, lanes) + 1 : args.blocks;
 }
-/// Where what a block exerts on a pack lies in LargePairs::block_f.
+/// Offset in LargePairs::block_f of the forces of a block on a pack.
 TARN_HD std::ptrdiff_t place_of_forces(int pack, int block, const LargePairs& args, int lanes) {
   return (static_cast<std::ptrdiff_t>(pack) * args.blocks + block) * kSiteForceComponents * lanes;
 }
@@ -63,9 +63,10 @@ TARN_HD SiteForces<P> rotated(const SiteForces<P>& f) {
   return r;
 }
 
-/// The pairs among the rows of one pack, each once: the pack meets itself turned by 1, 2 ...
-/// half its lanes. op(site_i, site_j, r, lanes) for each turn; lane l has row l as i, and row
-/// l + turn as j.
+/// The pairs among the rows of one pack, each once: the pack is paired with itself, rotated by 1,
+/// 2,
+/// ... half its lanes. Calls op(site_i, site_j, r, lanes) for each turn; lane l has row l as i and
+/// row l + turn as j.
 template <bool kMSite, class T, class Op>
 TARN_HD void for_each_pair_within(const T* site, int rows, const Op& op) {
   using P = Pack<T>;
@@ -89,7 +90,7 @@ TARN_HD void for_each_pair_within(const T* site, int rows, const Op& op) {
   }
   for (; turn <= lanes / 2; ++turn) {
     const Vec3<P> r = next();
-    // The last turn meets each pair from both sides.
+    // In the last turn each pair occurs twice.
     const int last = turn < lanes / 2 || rows < lanes / 2 ? rows : lanes / 2;
     const SomeLanes<P> some{(number < P(static_cast<T>(last))) &
                             (other_number < P(static_cast<T>(rows)))};
@@ -97,7 +98,7 @@ TARN_HD void for_each_pair_within(const T* site, int rows, const Op& op) {
   }
 }
 
-/// Adds forces to those at `at`, or puts the first ones there.
+/// Adds forces to those at `at`, or stores them if they are the first.
 template <bool kMSite, class T>
 TARN_HD void add_to(T* at, bool first, const SiteForces<Pack<T>>& f) {
   SiteForces<Pack<T>> sum = f;
@@ -105,7 +106,7 @@ TARN_HD void add_to(T* at, bool first, const SiteForces<Pack<T>>& f) {
   store_site_forces<kMSite>(sum, at);
 }
 
-/// Forces on molecules whose sums over the lanes are wanted: [component][molecule].
+/// Forces on molecules to be summed over the lanes: [component][molecule].
 template <bool kMSite, class P>
 struct ForcesToSum {
   P f[kMSite ? 12 : 9][P::lanes];
@@ -120,7 +121,7 @@ struct ForcesToSum {
     f[c + 1][molecule] = a.y;
     f[c + 2][molecule] = a.z;
   }
-  /// The sums, molecules being the lanes. The numbers are used up.
+  /// The sums, with one molecule per lane. Overwrites the numbers.
   TARN_HD SiteForces<P> sum() {
     SiteForces<P> r{sum_vec3(0), sum_vec3(3), sum_vec3(6), {}};
     if constexpr (kMSite) r.m = sum_vec3(9);
@@ -132,8 +133,8 @@ struct ForcesToSum {
 };
 
 /// Forces between the first `rows` molecules of a pack and `partners` full packs.
-/// @param f_partners their forces, to which these are added
-/// @return forces on the rows, which are the lanes
+/// @param f_partners in and out: forces on the partners
+/// @return forces on the rows, one per lane
 template <bool kMSite, PairOrder kOrder, class T>
 TARN_HD SiteForces<Pack<T>> meet(const PairParameters<T> p, const T* own_site, int rows,
                                  const T* partner_sites, int partners,
@@ -155,12 +156,12 @@ TARN_HD SiteForces<Pack<T>> meet(const PairParameters<T> p, const T* own_site, i
   return f_rows.sum();
 }
 
-/// Forces between the first `rows` molecules of one pack, which are the lanes.
+/// Forces between the first `rows` molecules of one pack, one per lane.
 template <bool kMSite, PairOrder kOrder, class T>
 TARN_HD SiteForces<Pack<T>> meet_itself(const PairParameters<T> p, const T* site, int rows) {
   using P = Pack<T>;
   SiteForces<P> f_own = no_forces<P>(), f_other = no_forces<P>();
-  // Inlined by force: else the sums would go through memory.
+  // Forced inlining keeps the sums in registers.
   for_each_pair_within<kMSite>(
       site, rows,
       [&](const auto& i, const auto& j, const auto& r, const auto& some)
@@ -168,13 +169,13 @@ TARN_HD SiteForces<Pack<T>> meet_itself(const PairParameters<T> p, const T* site
             f_other = rotated<kMSite>(f_other);
             add_pair_forces<kMSite, kOrder>(p, r, i.d, j.d, some, f_own, f_other);
           });
-  // The lanes have been turned by half their number.
+  // The lanes have been rotated by half their number.
   for (int turn = P::lanes / 2; turn < P::lanes; ++turn) f_other = rotated<kMSite>(f_other);
   add<kMSite>(f_other, f_own);
   return f_own;
 }
 
-/// Molecules on a side of a square of pairs, which the nearest memory holds.
+/// Side of a square of pairs, in molecules, that fits into the first-level cache.
 inline constexpr int kSquare = 128;
 
 template <bool kMSite, class Precision, PairOrder kOrder>

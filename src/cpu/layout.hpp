@@ -7,21 +7,21 @@
 
 namespace tarn::cpu {
 
-/// Where lane `lane` of coordinate `coordinate` (0..8) of pack `pack` lies.
+/// Index of lane `lane` of coordinate `coordinate` (0..8) of pack `pack`.
 constexpr std::size_t pack_index(int lanes, std::size_t pack, int coordinate, int lane) {
   return (pack * 9 + static_cast<std::size_t>(coordinate)) * static_cast<std::size_t>(lanes) +
          static_cast<std::size_t>(lane);
 }
 
-/// Clusters up to this size sum the forces in an order that lanes do not change, so that a lane may
-/// be a replica or a molecule; the lanes of larger ones are molecules, and their sums go over
-/// lanes.
+/// Clusters up to this size sum the forces in an order that is independent of the lanes, so that a
+/// lane may be a replica or a molecule. In larger clusters a lane is a molecule, and sums include
+/// sums over lanes.
 inline constexpr int kSmallClusterMolecules = 64;
 constexpr bool is_small_cluster(int molecules) { return molecules <= kSmallClusterMolecules; }
 
-/// Whether replicas of a small cluster run faster each alone, with a molecule in each lane, than
-/// together: packs of one alone take a third as long again, which was measured.
-/// @param lanes of the pair type
+/// Whether replicas of a small cluster run faster one by one, with one molecule per lane, than
+/// together, with one replica per lane. Packs of a single replica take a third longer (measured).
+/// @param lanes lanes of the pair type
 constexpr bool molecule_lanes_are_faster(int molecules, int replicas, int lanes, int threads) {
   const auto parts = [](std::int64_t n, int size) { return (n + size - 1) / size; };
   const std::int64_t alone = parts(molecules, lanes) * parts(replicas, threads);
@@ -29,17 +29,17 @@ constexpr bool molecule_lanes_are_faster(int molecules, int replicas, int lanes,
   return 4 * alone <= 3 * together;
 }
 
-/// Lanes are molecules: numbers of a component of one small cluster, in a row that goes on beyond
-/// the last molecule with the first half of them, and a pack more, for what is stored from
-/// anywhere.
+/// Length of the row of one component of a small cluster whose lanes are molecules: all molecules,
+/// the first half of them again, and one more pack for unaligned stores.
 constexpr int narrow_row_length(int molecules, int lanes) {
   const auto whole_packs = [&](int n) { return (n + lanes - 1) / lanes * lanes; };
   return whole_packs(molecules) + whole_packs(molecules / 2) + lanes;
 }
 
-/// Number of blocks of a large cluster: some 32 molecules each where a block meets all later ones,
-/// else 128, and more where there would be too many. None is empty (packs_of_block).
-/// @param lanes molecules in a pack of the pair type
+/// Number of blocks of a large cluster: about 32 molecules each if tasks pair a block with all
+/// later ones, else 128, and larger blocks if there would be more than 16. No block is empty
+/// (packs_of_block).
+/// @param lanes molecules per pack of the pair type
 constexpr int pair_blocks(int molecules, int lanes) {
   const auto parts = [](int n, int size) { return (n + size - 1) / size; };
   const int wanted = pairs_with_all_later_blocks(molecules) ? parts(molecules, 32)
@@ -48,7 +48,7 @@ constexpr int pair_blocks(int molecules, int lanes) {
   const int full = molecules / lanes;
   return parts(full, parts(full, wanted));
 }
-/// What threads share: a block of rows and its partners, the longest first.
+/// A task of a thread: a block of rows and its partners. Long tasks come first.
 struct BlockTask {
   int row, first_partner, last_partner;
 };
@@ -64,13 +64,13 @@ constexpr BlockTask block_task(int number, int molecules, int blocks) {
   }
   return {number, number, number + 1};
 }
-/// Threads that it pays to give these tasks to. Where a block meets all later ones, the first takes
-/// (2 blocks - 1) / blocks^2 of all time, and a thread for each block gains nothing.
+/// Number of threads beyond which these tasks do not finish sooner. If tasks pair a block with all
+/// later ones, the first task takes (2 blocks - 1) / blocks^2 of the total time.
 constexpr int useful_threads(int molecules, int blocks) {
   if (!pairs_with_all_later_blocks(molecules)) return block_tasks(molecules, blocks);
   return blocks <= 3 ? 2 : blocks - 1;
 }
-/// Numbers of LargePairs::block_f.
+/// Size of LargePairs::block_f.
 constexpr std::size_t block_force_size(int padded, int blocks) {
   return static_cast<std::size_t>(padded) * static_cast<std::size_t>(blocks) * kSiteForceComponents;
 }

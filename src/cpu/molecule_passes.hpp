@@ -6,8 +6,8 @@
 #include "tarn/steps/step_program.hpp"
 
 /// @file
-/// Passes over molecules, one by one but for sums over a cluster: the parts of a step beside the
-/// pairs.
+/// Passes over molecules: all parts of a step but the pair forces. Molecules are independent but
+/// for sums over a cluster.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -19,7 +19,7 @@ using cpu::PackLanes;
 using cpu::PassReport;
 using cpu::SinglePacks;
 
-/// What a pass over molecules changes; the rest is not stored.
+/// What a pass over molecules changes and therefore stores.
 struct Changes {
   bool x, v, a;
 };
@@ -42,7 +42,7 @@ TARN_HD void store_positions(const SingleState<F, U>& s, const SinglePacks& pack
 }
 
 /// A pack of doubles: molecule `number` of a sub-block of replicas, or pack `number` of molecules
-/// of sub-block 0.
+/// (in sub-block 0).
 struct DoublePack {
   int sub_block, number;
 };
@@ -50,12 +50,12 @@ TARN_HD DoublePack double_pack(const PackLanes& packs, int p) {
   if (!packs.lanes_are_replicas) return {0, p};
   return {p / packs.molecules, p % packs.molecules};
 }
-/// The one that a half of the lanes of pack p of floats stands for.
+/// The pack of doubles that corresponds to one half of the lanes of pack p of floats.
 TARN_HD DoublePack half_of_pack(const PackLanes& packs, int p, int half) {
   return packs.lanes_are_replicas ? DoublePack{half, p} : DoublePack{0, 2 * p + half};
 }
 
-/// The lanes' numbers, of replicas or of molecules as the lanes are.
+/// The numbers of the lanes of a pack, which are replicas or molecules.
 TARN_HD D numbers_of(const double* numbers, const PackLanes& packs, const DoublePack& p) {
   return D::load(numbers + (packs.lanes_are_replicas ? p.sub_block : p.number) * kLanes);
 }
@@ -67,13 +67,13 @@ TARN_HD F lanes_of(const double* numbers, const SinglePacks& packs, int p) {
                         numbers_of(numbers, packs, half_of_pack(packs, p, 1)));
 }
 
-/// The state in the packs of either kind, and its numbers.
+/// The state in packs of double or single precision, and its number type.
 template <class Packs>
 using State = decltype(load_state(std::declval<Packs>(), 0));
 template <class Packs>
 using Number = number_t<State<Packs>>;
 
-/// Calls step(pack number, state) for a pack and stores what it changes.
+/// Calls step(pack number, state) for a pack and stores the changed part.
 template <Changes kChanges, class Packs, class Step>
 TARN_HD void at_pack(const Packs& packs, int p, const Step& step) {
   const std::ptrdiff_t at = nine_at<Number<Packs>>(p);
@@ -95,7 +95,7 @@ TARN_HD void check(int p, const M& s, PassReport& report) {
   if (any(!(weighted_norm2(one, one, s.v) < largest)) && report.bad_pack < 0) report.bad_pack = p;
 }
 
-/// Marks lanes that cannot go on; the end of the step reports them as blown up.
+/// Sets velocities of failed lanes to NaN; the check at the end of the step then reports them.
 template <class M>
 TARN_HD void mark_bad(const mask_t<number_t<M>>& good, M& s) {
   using P = number_t<M>;
@@ -109,7 +109,7 @@ TARN_HD void flag_indefinite(const mask_t<number_t<M>>& definite, M& s, PassRepo
   mark_bad(definite, s);
   report.indefinite += static_cast<std::int64_t>(sum_lanes(select(definite, P(T(0)), P(T(1)))));
 }
-/// Counts iterations of replicas that go on.
+/// Counts the iterations of running replicas.
 template <class Packs, class P>
 TARN_HD void count_iterations(const Packs& packs, int p, const P& iterations, PassReport& report) {
   using T = scalar_t<P>;
@@ -130,7 +130,7 @@ TARN_HD void record_status(const Packs& packs, int p, const StepStatus<number_t<
   }
 }
 
-// The parts of a step at a pack.
+// The parts of a step for one pack.
 
 template <Move kMove, class S, class Packs>
 TARN_HD void begin_at(const StepNumbers<S>& q, const Packs& packs, int p, State<Packs>& s,
@@ -141,7 +141,7 @@ template <class Packs>
 TARN_HD auto load_forces(const Packs& packs, int p) {
   return load_triple(packs.f + nine_at<Number<Packs>>(p));
 }
-/// @param presolved presolve()
+/// @param presolved result of presolve()
 template <End kEnd, class S, class Packs, class Presolved>
 TARN_HD void end_at(const StepNumbers<S>& q, const Packs& packs, int p, const Presolved& presolved,
                     State<Packs>& s, PassReport& report) {
@@ -150,7 +150,7 @@ TARN_HD void end_at(const StepNumbers<S>& q, const Packs& packs, int p, const Pr
   check(p, s, report);
 }
 
-// Passes copy the numbers of the step: no store can change them, so that they are read once.
+// Passes copy the parameters of the step: no store can alias the copy, so they are loaded once.
 
 template <Move kMove, class S, class Packs>
 PassReport begin_pass(const StepNumbers<S>& numbers, const Packs& packs) {
@@ -207,7 +207,7 @@ PassReport end_pass(const StepNumbers<S>& numbers, const Packs& packs) {
   });
   return report;
 }
-/// After accelerations that were solved elsewhere.
+/// The second kick, for accelerations that were solved elsewhere.
 PassReport end_kick(const StepParameters& q, const MoleculePacks& packs) {
   PassReport report;
   for_each_pack<kChangesV>(packs, [&](int p, MoleculeState<D>& s) {
@@ -217,8 +217,8 @@ PassReport end_kick(const StepParameters& q, const MoleculePacks& packs) {
   return report;
 }
 
-/// The noise of the molecules in the lanes of two packs of doubles. Not inlined: there are many
-/// passes.
+/// The noise of the molecules in the lanes of two packs of doubles. Not inlined because many passes
+/// call it.
 [[gnu::noinline]] Triple<F> normals_of(const PhiloxKeys& seed, const PackLanes& packs,
                                        const DoublePack& low, const DoublePack& high,
                                        std::int64_t step_number) {
@@ -246,17 +246,17 @@ TARN_HD Triple<F> normals_of(const PhiloxKeys& seed, const SinglePacks& packs, i
                              std::int64_t step) {
   return normals_of(seed, packs, half_of_pack(packs, p, 0), half_of_pack(packs, p, 1), step);
 }
-/// Those of one of the packs whose noise is made together.
+/// The noise of one of the packs whose noise was generated together.
 TARN_HD Triple<D> normals_of_pack(const MoleculePacks&, const Triple<F>& together, int number) {
   return widened_half(together, number);
 }
 TARN_HD Triple<F> normals_of_pack(const SinglePacks&, const Triple<F>& together, int) {
   return together;
 }
-/// Calls op(pack number, noise, presolve_at(pack number)) for each pack; noise() is a Triple. It is
-/// made for two packs of doubles at a time, after what is found by presolve_at for both, and stays
-/// in memory as floats until it is asked for.
-/// @tparam kNoise whether there is any; if not, op gets nullptr in its place
+/// Calls op(pack number, noise, presolve_at(pack number)) for each pack; noise() is a Triple. The
+/// noise is generated for two packs of doubles at a time, after presolve_at of both, and stays in
+/// memory as floats until op calls noise().
+/// @tparam kNoise whether there is noise; if not, op receives nullptr instead
 template <bool kNoise = true, class Packs, class Presolved, class Op>
 TARN_HD void for_each_noise(const PhiloxKeys& seed, const Packs& packs, std::int64_t step,
                             const Presolved& presolve_at, const Op& op) {
@@ -277,7 +277,7 @@ TARN_HD void for_each_noise(const PhiloxKeys& seed, const Packs& packs, std::int
   }
 }
 TARN_HD NoPresolve no_presolve(int) { return {}; }
-/// Adds the heat of a pack of doubles to the molecules' own.
+/// Adds the heat of a thermostat step to that of the molecules in a pack of doubles.
 TARN_HD void add_heat_of(const PackLanes& packs, std::ptrdiff_t p, const Triple<D>& before,
                          const Triple<D>& after) {
   double* const at = packs.heat + p * kLanes;
@@ -298,7 +298,7 @@ TARN_HD void add_heat(const SinglePacks& packs, int p, const Triple<F>& before,
                 wide_after[half]);
   }
 }
-/// What looks at O in a pass: nobody, or who tallies the heat of pack p.
+/// The tally of the thermostat steps of pack p: a function that adds heat, or NoTally.
 template <bool kHeat, class Packs>
 TARN_HD auto heat_tally(const Packs& packs, int p) {
   if constexpr (kHeat) {
@@ -346,9 +346,9 @@ PassReport baoab_pass(const StepNumbers<S>& numbers, const Packs& packs, std::in
   return report;
 }
 
-/// The passes from the forces of a step to those of the next one as a single one, so that a state
-/// is loaded and stored once. Accelerations are not stored. Solves, which are long chains of
-/// operations, are before the noise and of each other's ends.
+/// One pass from the forces of a step to those of the next step: each state is loaded and stored
+/// once, and accelerations are not stored. Linear solves, which are long dependency chains, are
+/// computed before the noise to overlap with it.
 template <Thermostat kThermostat, Move kMove, End kEnd, class S, class Packs>
 PassReport between_forces(const StepNumbers<S>& numbers, const Packs& packs, const Packs& next,
                           std::int64_t step) {
@@ -360,7 +360,7 @@ PassReport between_forces(const StepNumbers<S>& numbers, const Packs& packs, con
   const auto at = [&](int p, const auto& noise, const auto& found) TARN_INLINE_LAMBDA {
     State<Packs> s = load_state(packs, p);
     end_at<kEnd>(q, packs, p, found, s, report);
-    // Positions are loaded again rather than kept on the stack, and noise not before this.
+    // Reload the positions instead of spilling them, and load the noise only from here on.
     read_memory_again();
     s.x = load_state(packs, p).x;
     if constexpr (kThermostat == Thermostat::baoab) {
@@ -379,8 +379,7 @@ PassReport between_forces(const StepNumbers<S>& numbers, const Packs& packs, con
   return report;
 }
 
-/// Sums op(pack), a Vec3<P>, over the molecules of each cluster, pack after pack or lane after
-/// lane.
+/// Sums op(pack), a Vec3<P>, over the molecules of each cluster: pack by pack, or lane by lane.
 template <class P, class Op>
 TARN_HD Vec3<P> sum_over_cluster(const PackLanes& packs, int first, int cluster_packs,
                                  const Op& op) {
@@ -396,19 +395,19 @@ TARN_HD Vec3<P> sum_over_cluster(const PackLanes& packs, int first, int cluster_
   }
   return {P(sum.x), P(sum.y), P(sum.z)};
 }
-/// Calls op(first pack, number of packs) for each cluster, or for those of the lanes.
+/// Calls op(first pack, number of packs) for each cluster, or for each sub-block of replicas.
 template <class P, class Op>
 TARN_HD void for_each_cluster(const PackLanes& packs, const Op& op) {
   const int cluster_packs =
       packs.lanes_are_replicas ? packs.molecules : (packs.molecules + P::lanes - 1) / P::lanes;
   for (int first = 0; first < packs.last_pack; first += cluster_packs) op(first, cluster_packs);
 }
-/// Whether a pass takes pack p.
+/// Whether pack p belongs to the pass.
 TARN_HD bool takes(const PackLanes& packs, int p) {
   return packs.first_pack <= p && p < packs.last_pack;
 }
 
-/// Takes a net force off the molecules of a cluster, by mass.
+/// Subtracts a net force from the molecules of a cluster, in proportion to mass.
 template <class P, class S = scalar_t<P>>
 TARN_HD void subtract_net_force(const Vec3<P>& net_force, const PackLanes& packs, int first,
                                 int count, const Masses<S>& m, S* f) {
@@ -421,7 +420,7 @@ TARN_HD void subtract_net_force(const Vec3<P>& net_force, const PackLanes& packs
   }
 }
 
-/// Adds forces push(p) on the oxygens of a cluster, and takes their sum off all molecules.
+/// Adds forces push(p) to the oxygens of a cluster, and subtracts their sum from all molecules.
 template <class S, class Push>
 TARN_HD void add_wall_forces(const PackLanes& packs, int first, int count, const Masses<S>& m, S* f,
                              const Push& push) {
@@ -449,7 +448,7 @@ void confine(const MoleculePacks& packs, const Masses<double>& m, const Confinem
   });
 }
 
-/// Where the three numbers of pack p lie.
+/// Offset of the three numbers of pack p.
 template <class P>
 TARN_HD std::ptrdiff_t three_at(int p) {
   return static_cast<std::ptrdiff_t>(p) * 3 * P::lanes;
@@ -461,7 +460,7 @@ void total_forces(const Packs& packs, const S* f, S* totals) {
     store_vec3(total(load_triple(f + nine_at<P>(p))), totals + three_at<P>(p));
   }
 }
-/// Takes the net force that rounded pair forces leave off all molecules, by mass.
+/// Subtracts the net force that rounded pair forces leave, in proportion to mass.
 template <class S, class Packs>
 void remove_net_force_of_cluster(const Packs& packs, const Masses<S>& m, const S* totals, S* f) {
   using P = Number<Packs>;

@@ -6,7 +6,7 @@
 #include "tarn/steps/single.hpp"
 
 /// @file
-/// Packs of molecules, sites and forces in memory, and sums over the molecules of a cluster.
+/// Loads and stores of packs of molecules, sites and forces, and sums over a cluster.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -45,7 +45,7 @@ TARN_HD void store_triple(const Triple<Pack<T>>& a, T* p) {
   store_vec3(a.h1, p + n);
   store_vec3(a.h2, p + 2 * n);
 }
-/// Where the nine coordinates of pack p lie.
+/// Offset of the nine coordinates of pack p.
 template <class P = D>
 TARN_HD std::ptrdiff_t nine_at(int p) {
   return static_cast<std::ptrdiff_t>(p) * 9 * P::lanes;
@@ -67,7 +67,7 @@ TARN_HD void widen(const Triple<F>& a, Triple<D> (&out)[2]) {
   widen(a.h1, out[0].h1, out[1].h1);
   widen(a.h2, out[0].h2, out[1].h2);
 }
-/// A half of the lanes of numbers in memory.
+/// Widens one half of the lanes; `a` is in memory.
 TARN_HD Triple<D> widened_half(const Triple<F>& a, int half) {
   const auto lanes = [&](const F& of) {
     return load_widened(reinterpret_cast<const float*>(&of) + half * kLanes);
@@ -105,7 +105,7 @@ TARN_HD void add(const SiteForces<P>& f, SiteForces<P>& sum) {
   sum.h2 = sum.h2 + f.h2;
   if constexpr (kMSite) sum.m = sum.m + f.m;
 }
-/// Leaves no forces but in some lanes.
+/// Zeroes the forces outside some lanes.
 template <bool kMSite, class P>
 TARN_HD void keep_lanes(const SomeLanes<P>& some, SiteForces<P>& f) {
   const auto keep = [&](Vec3<P>& a) { a = {some.keep(a.x), some.keep(a.y), some.keep(a.z)}; };
@@ -114,7 +114,7 @@ TARN_HD void keep_lanes(const SomeLanes<P>& some, SiteForces<P>& f) {
   keep(f.h2);
   if constexpr (kMSite) keep(f.m);
 }
-/// Forces in pair precision as packs of double.
+/// Converts forces from pair precision to double.
 template <bool kMSite>
 TARN_HD void to_double(const SiteForces<D>& f, SiteForces<D> (&out)[1]) {
   out[0] = f;
@@ -127,8 +127,8 @@ TARN_HD void to_double(const SiteForces<F>& f, SiteForces<D> (&out)[2]) {
   if constexpr (kMSite) widen(f.m, out[0].m, out[1].m);
 }
 
-/// Adds the lanes of the first `lanes` molecules of a pack one by one, so that a sum over molecules
-/// has the same order whether they are packs or lanes.
+/// Adds the first `lanes` lanes of a pack one by one, so that a sum over molecules has the same
+/// order whether they are packs or lanes.
 template <class T>
 TARN_HD void add_in_order(const Pack<T>& a, int lanes, T& sum) {
   for (int l = 0; l < lanes; ++l) sum += a[l];
@@ -139,7 +139,7 @@ TARN_HD void add_in_order(const Vec3<Pack<T>>& a, int lanes, Vec3<T>& sum) {
   add_in_order(a.y, lanes, sum.y);
   add_in_order(a.z, lanes, sum.z);
 }
-/// Lanes of pack p that hold one of n molecules.
+/// Number of lanes of pack p that have one of n molecules.
 template <int lanes = kLanes>
 TARN_HD int molecules_in(int p, int n) {
   const int rest = n - p * lanes;

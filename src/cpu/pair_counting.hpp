@@ -4,7 +4,7 @@
 #include "tarn/physics/pair_distances.hpp"
 
 /// @file
-/// Histograms of distances.
+/// Histograms of pair distances.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -12,7 +12,7 @@ namespace {
 
 using cpu::PairCounting;
 
-/// Adds one to the bin of each lane's distance; lanes outside `lanes` go to the last bin.
+/// Increments the bin of each lane's distance; lanes outside `lanes` count in the last bin.
 template <class Lanes>
 TARN_HD void count(const PairCounting& args, int pair_class, const Vec3<D>& d, const Lanes& lanes) {
   D bin = min(sqrt(norm2(d)) * D(args.bins_per_A), D(args.bins));

@@ -3,18 +3,18 @@
 #include "pack_memory.hpp"
 
 /// @file
-/// Sites of molecules in the precision of the pairs.
+/// Sites of molecules in pair precision.
 
 namespace tarn {
 inline namespace TARN_ARCH {
 namespace {
 
-/// Pair precision: the number type of the pair loop, and how sites are made in it.
+/// Pair precision: the number type of the pair loop, and the construction of sites.
 struct DoublePairs {
   using T = double;
   static constexpr int sub_blocks = 1;
 
-  /// Sites of molecule pack m; parts[0] holds its coordinates.
+  /// Sites of a molecule pack; parts[0] are its coordinates.
   template <bool kMSite>
   static TARN_HD void build(const double* const parts[], double m_weight, double* site) {
     const Triple<D> x = load_triple(parts[0]);
@@ -57,7 +57,7 @@ struct Site {
   Vec3<T> o, o_low;
   SiteOffsets<T> d;
 };
-/// @param vec3 vec3(c): components c, c + 1 and c + 2 of those in memory (cpu::kSiteComponents)
+/// @param vec3 vec3(c) loads components c, c + 1 and c + 2 (see cpu::kSiteComponents)
 template <bool kMSite, class T, class Components>
 TARN_HD Site<Pack<T>> site_of(const Components& vec3) {
   Site<Pack<T>> s;
@@ -68,12 +68,12 @@ TARN_HD Site<Pack<T>> site_of(const Components& vec3) {
   if constexpr (kMSite) s.d.m = vec3(12);
   return s;
 }
-/// Lanes of a pack.
+/// Loads a pack.
 template <bool kMSite, class T>
 TARN_HD Site<Pack<T>> load_site(const T* p) {
   return site_of<kMSite, T>([&](int c) { return load_vec3(p + c * Pack<T>::lanes); });
 }
-/// One lane of a pack in all lanes.
+/// Broadcasts one lane of a pack to all lanes.
 template <bool kMSite, class T>
 TARN_HD Site<Pack<T>> broadcast_site(const T* p, int lane) {
   constexpr int n = Pack<T>::lanes;
@@ -92,7 +92,7 @@ TARN_HD Vec3<Pack<T>> oxygen_vector(const Site<Pack<T>>& i, const Site<Pack<T>>&
   }
 }
 
-/// The vector where `some` lanes hold a pair; elsewhere one at which nothing is infinite.
+/// The vector in `some` lanes; in the others one for which all terms are finite.
 template <class P>
 TARN_HD Vec3<P> far_elsewhere(const Vec3<P>& r, const SomeLanes<P>& some) {
   const P far(static_cast<scalar_t<P>>(1e3));

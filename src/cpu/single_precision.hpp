@@ -4,7 +4,7 @@
 #include "small_pairs.hpp"
 
 /// @file
-/// What single precision needs beside the passes: from and to doubles, and forces.
+/// Kernels for single precision only: conversions from and to double, and forces.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -14,7 +14,7 @@ using cpu::SinglePairs;
 
 // --- from and to double --------------------------------------------------------------------------
 
-/// Where the two packs of doubles lie that pack p of floats stands for.
+/// Offsets of the two packs of doubles that correspond to pack p of floats.
 struct DoublePacks {
   std::ptrdiff_t at[2];
 };
@@ -30,7 +30,7 @@ TARN_HD D nearest(const D& a) {
   const D big(0x1.8p52);
   return (a + big) - big;
 }
-/// fixed_position() of the lanes, up to which of two equally near ones is taken.
+/// fixed_position() of the lanes, except for the rounding of ties.
 TARN_HD FixedPosition<U> fixed_positions(const Triple<D>& low, const Triple<D>& high) {
   FixedPosition<U> r;
   const auto component = [&](const auto& of, U& cell, U& o, U& h1, U& h2) {
@@ -138,8 +138,8 @@ void narrow_single(const SinglePairs& args, const PairParameters<float>& paramet
       });
 }
 
-/// Positions count from the cell of the first molecule, so that nothing depends on how far the
-/// cluster is from the origin.
+/// Positions are relative to the cell of the first molecule, so that the result is independent of
+/// the distance of the cluster from the origin.
 void confine(const SinglePacks& packs, const Masses<float>& m, const Confinement<float>& wall,
              float* f) {
   Vec3<U> origin = load_fixed(packs.x, 0).cell;

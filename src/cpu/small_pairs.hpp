@@ -13,8 +13,7 @@ namespace {
 using cpu::NarrowPairs;
 using cpu::SmallPairs;
 
-/// Numbers of molecules by component, [component][molecule]: those in the lanes of a pack may begin
-/// at any.
+/// Numbers of molecules, [component][molecule]. The lanes of a pack may start at any molecule.
 template <bool kMSite, class T>
 struct Rows {
   using P = Pack<T>;
@@ -55,14 +54,15 @@ struct Rows {
   }
 };
 
-/// Each molecule meets those up to half way round: so many of the first ones meet the one that is
-/// `further` on, as of two that are opposite each other the first meets the second.
+/// Number of molecules, from the first on, that are paired with the molecule `further` places on,
+/// cyclically. Each molecule has partners up to n/2 places on; of two opposite molecules only the
+/// first has the second as partner.
 TARN_HD int molecules_that_meet(int further, int n) { return 2 * further == n ? further : n; }
 
-/// Each pair of the molecules once: molecule i meets i + n/2 ... i + 1, beyond n those from 0 on
-/// anew. The force on a molecule is the sum of those that act on it as j, then that as i, then that
-/// as j beyond n; sums over the few partners are in pair precision.
-/// @param work space of n + n/2 molecules
+/// Each pair once: molecule i has the partners i + n/2 ... i + 1 (modulo n). The force on a
+/// molecule is the sum of the forces on it as partner j, then as i, then as partner beyond n; sums
+/// are in pair precision because there are few partners.
+/// @param work space for n + n/2 molecules
 /// @param put put(i, forces on the sites of molecule i)
 template <bool kMSite, PairOrder kOrder, class T, class Put>
 TARN_HD void each_pair_once(int n, const PairParameters<T> p, const T* sites, T* work,
@@ -71,9 +71,10 @@ TARN_HD void each_pair_once(int n, const PairParameters<T> p, const T* sites, T*
   constexpr int site_size = kSiteComponents * P::lanes;
   constexpr int force_size = kSiteForceComponents * P::lanes;
   const int half = n / 2;
-  // Zeros are read where no partner has been met, or stored first where vectors are narrow.
+  // Forces of molecules without pairs so far: read from kNone, or stored as zeros first if there
+  // are few vector registers.
   alignas(sizeof(P)) static constexpr T kNone[force_size] = {};
-  int reached = 0;  // molecules 1 ... reached have met one as j
+  int reached = 0;  // molecules 1 ... reached have been partners
   const auto forces_as_j = [&](int k) {
     const bool met = !kManyVectorRegisters || (0 < k && k <= reached);
     return load_site_forces<kMSite>(met ? work + k * force_size : kNone);
@@ -131,8 +132,8 @@ void small_pairs(const SmallPairs& args, const PairParameters<double>& parameter
                                  });
 }
 
-/// One small cluster with a molecule in each lane: a pack of molecules meets those n/2 ... 1 places
-/// further on. The forces have the bits of each_pair_once().
+/// One small cluster with one molecule per lane: a pack of molecules is paired with those n/2 ... 1
+/// places further on. The forces have the same bits as those of each_pair_once().
 /// @param work see cpu::NarrowPairs
 /// @param put put(pack, forces on the sites of its molecules, 0 in lanes without one)
 template <bool kMSite, PairOrder kOrder, class T, class Put>
@@ -147,7 +148,7 @@ TARN_HD void each_pair_once_in_lanes(int n, const PairParameters<T> p, const T* 
   for (int own = 0; own < packs; ++own) {
     rows.put_site(load_site<kMSite>(sites + own * site_size), own * lanes);
   }
-  // Up to what the last pack meets, so that its lanes without a molecule meet numbers too.
+  // Up to the partners of the last pack, so that its padding lanes read finite numbers.
   const int end = packs * lanes + half;
   for (int k = 0; n + k < end; k += lanes) rows.put_site(rows.site(k), n + k);
   for (int k = 0; k < end; k += lanes) forces.put_forces(no_forces<P>(), k);

@@ -5,11 +5,11 @@
 
 namespace tarn::cpu {
 
-/// Stage times are taken at every step whose number is a multiple of this, and scaled. The stages
-/// of such a step are passes of their own.
+/// Stages are timed at every step whose number is a multiple of this, and the times are scaled. The
+/// stages of such a step are separate passes.
 inline constexpr std::int64_t kTimedSteps = 32;
 
-/// Tells how long each stage of such a step takes.
+/// Measures the stages of a timed step.
 class StageClock {
  public:
   explicit StageClock(bool on) : on_(on) {

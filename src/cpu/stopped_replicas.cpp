@@ -19,7 +19,7 @@ void StoppedReplicas::stop(Group& group, std::size_t g, int r, std::int64_t step
       group.a[k] = 0.0;
     }
   }
-  // Lanes without a replica, and those of a replica that was stopped before.
+  // Padding lanes, and replicas that were stopped before, are not reported.
   if (r >= group.replicas || group.stopped[static_cast<std::size_t>(r)]) return;
   group.stopped[static_cast<std::size_t>(r)] = 1;
   group.running[static_cast<std::size_t>(r)] = 0.0;

@@ -10,24 +10,24 @@
 
 namespace tarn::cpu {
 
-/// A replica whose numbers went bad.
+/// A replica that was stopped because it blew up.
 struct StoppedReplica {
   int replica_of_group;
   BlowUp blow_up;
   std::vector<double> x, v;  ///< last good state
-  std::vector<double> heat;  ///< [molecule] at that time; empty where it is not tallied
+  std::vector<double> heat;  ///< [molecule], of the last good state; empty if not tallied
 };
 
-/// The replicas that were stopped, by group, so that threads on different groups do not meet here.
+/// The stopped replicas by group, so that threads with different groups need no lock.
 class StoppedReplicas {
  public:
   StoppedReplicas(const WaterModel& model, const GroupLayout& layout, const Measure& measure,
                   std::size_t groups)
       : model_(model), layout_(layout), measure_(measure), by_group_(groups) {}
 
-  /// Marks the replicas of group number g in which `motion` (of the coordinate at an index) is too
-  /// large or not a number as stopped, keeps their last good state and puts them back to it at
-  /// rest, so that their lanes go on with ordinary numbers.
+  /// Stops the replicas of group number g in which `motion` (of the coordinate at an index) is too
+  /// large or NaN: saves their last good state and restores it at zero velocity, so that their
+  /// lanes continue with finite numbers.
   template <class Motion>
   void stop_bad(Group& group, std::size_t g, std::int64_t step, const Motion& motion) {
     for (int r = 0; r < group.slots; ++r) {

@@ -8,7 +8,7 @@
 
 namespace tarn::cpu {
 
-/// What threads that work on the same thing share. Each of them is a TeamMember.
+/// Shared state of the threads that step one replica together. Each thread is a TeamMember.
 class ThreadTeam {
  public:
   /// @param oversubscribed whether there are more members than processors
@@ -17,19 +17,19 @@ class ThreadTeam {
 
  private:
   friend class TeamMember;
-  static constexpr int kLine = 64;  ///< bytes that go from one processor to another at once
+  static constexpr int kLine = 64;  ///< bytes per cache line
 
-  // Unsigned, so that they may wrap around.
-  alignas(kLine) std::atomic<unsigned> arrived_{0};  ///< at meetings, in all
-  alignas(kLine) std::atomic<unsigned> taken_{0};    ///< tasks, in all
-  alignas(kLine) std::atomic<unsigned> raised_{0};   ///< the last meeting for any()
-  std::exception_ptr thrown_;                        ///< by what one member did alone
-  const int spins_;  ///< how often a member looks for the others before it sleeps
+  // Unsigned, because they may wrap around.
+  alignas(kLine) std::atomic<unsigned> arrived_{0};  ///< total arrivals at barriers
+  alignas(kLine) std::atomic<unsigned> taken_{0};    ///< total requests for tasks
+  alignas(kLine) std::atomic<unsigned> raised_{0};   ///< the barrier of the last true any()
+  std::exception_ptr thrown_;                        ///< by the function of on_one()
+  const int spins_;                                  ///< polls of the others before a member sleeps
 };
 
-/// One thread of a team, or a thread by itself. All members of a team run the same code, each on
-/// its own part, and call what follows in the same order. The others would wait for ever for one
-/// that throws an exception: what may throw (and what allocates memory may) is done by alone().
+/// One thread of a team, or a single thread. All members of a team run the same code, each on its
+/// own part, and call the functions below in the same order. A member that throws would leave the
+/// others waiting: code that may throw, such as allocations, must run in on_one().
 class TeamMember {
  public:
   TeamMember() = default;
@@ -38,7 +38,7 @@ class TeamMember {
   int rank() const { return rank_; }
   int size() const { return size_; }
 
-  /// Waits for the others: all then see what each has done.
+  /// Waits for all members; their writes are visible afterwards.
   void barrier() {
     if (team_ == nullptr) return;
     met_ += static_cast<unsigned>(size_);
@@ -56,7 +56,7 @@ class TeamMember {
       }
     }
   }
-  /// Calls f() on one thread, while the others wait. All of them throw what it throws.
+  /// Calls f() on one thread while the others wait. All members rethrow its exception.
   template <class F>
   void on_one(const F& f) {
     if (team_ == nullptr) return f();
@@ -71,26 +71,26 @@ class TeamMember {
     barrier();
     if (team_->thrown_) std::rethrow_exception(team_->thrown_);
   }
-  /// Whether it is so for one of them.
+  /// Whether the condition is true for any member.
   bool any(bool so) {
     if (team_ == nullptr) return so;
     std::atomic<unsigned>& meeting = team_->raised_;
     if (so) meeting.store(met_ + static_cast<unsigned>(size_), std::memory_order_relaxed);
     barrier();
     const bool all = meeting.load(std::memory_order_relaxed) == met_;
-    if (all) barrier();  // before it is raised again
+    if (all) barrier();  // before the next any() can store
     return all;
   }
-  /// Calls task(k) for each k below `tasks`, the next one on the first thread that is free, and
-  /// waits for all. It must not throw.
+  /// Calls task(k) for each k below `tasks`, each on the first free thread, and waits for all. The
+  /// tasks must not throw.
   template <class F>
   void for_each_task(int tasks, const F& task) {
     if (team_ == nullptr) {
       for (int k = 0; k < tasks; ++k) task(k);
       return;
     }
-    // The first ones are given; each member that has one asks for more until none is left. So there
-    // are as many answers as tasks, and all know where those of the next time begin.
+    // The first tasks are assigned by rank; members with a task request more until none is left.
+    // The number of requests equals that of tasks, so that all members can compute the next start.
     const int given = std::min(size_, tasks);
     for (int k = rank_; k < tasks;) {
       task(k);
@@ -103,8 +103,8 @@ class TeamMember {
  private:
   ThreadTeam* team_ = nullptr;
   int rank_ = 0, size_ = 1;
-  unsigned met_ = 0;    ///< arrivals that its meetings took
-  unsigned taken_ = 0;  ///< answers that were given before
+  unsigned met_ = 0;    ///< total arrivals after the last barrier
+  unsigned taken_ = 0;  ///< total requests before this call
 };
 
 }  // namespace tarn::cpu

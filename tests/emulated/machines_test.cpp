@@ -140,7 +140,7 @@ TEST_F(Machines, WithLittleMemorySayHowMuch) {
       make_cuda_engine(system, start, {});
       ADD_FAILURE() << KiB;
     } catch (const DeviceError& error) {
-      EXPECT_NE(std::string(error.what()).find("too little memory on the GPU"), std::string::npos);
+      EXPECT_NE(std::string(error.what()).find("not enough memory on the GPU"), std::string::npos);
       EXPECT_NE(std::string(error.what()).find("fewer replicas"), std::string::npos);
     }
     EXPECT_EQ(emulated::allocated_bytes(), 0u) << KiB;
