@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "core/threads.hpp"
+#include "core/processors.hpp"
 #include "events.hpp"
 #include "tarn/deck.hpp"
 #include "terminal.hpp"

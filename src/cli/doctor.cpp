@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "core/threads.hpp"
+#include "core/processors.hpp"
 #include "doctor_text.hpp"
 #include "kernels/cuda_engine.hpp"
 #include "tarn/build_features.hpp"

@@ -6,17 +6,19 @@
 #include <exception>
 #include <optional>
 
+#include "processors.hpp"
 #include "threads.hpp"
 
 /// @file
-/// Threads whose exceptions reach the caller. One that leaves a parallel region ends the program.
+/// Parallel loops that rethrow exceptions to the caller. An exception that left a team's work would
+/// end the program.
 
 namespace tarn {
 
-/// What the threads of a parallel region throw, until the region is left.
+/// Keeps the first exception of the threads of a parallel region.
 class FirstException {
  public:
-  /// Calls f(), unless something was thrown before.
+  /// Calls f(), unless an exception was caught before.
   template <class F>
   void call(const F& f) noexcept {
     if (thrown_) return;
@@ -26,7 +28,7 @@ class FirstException {
       if (!thrown_.exchange(true)) first_ = std::current_exception();
     }
   }
-  /// Behind the region: throws the first again.
+  /// Rethrows the first exception; call it after the region.
   void rethrow() const {
     if (first_) std::rethrow_exception(first_);
   }
@@ -36,12 +38,11 @@ class FirstException {
   std::exception_ptr first_;
 };
 
-/// Calls body(worker, i) for i = 0 .. n-1 on some threads, each with a worker of its own from
-/// make_worker(rank), rank below the number of threads. After an exception no new i is begun, and
-/// one of those thrown is thrown again.
-/// @param threads 0: default_threads(); no more than there are i, as one that only waits at the end
-///        costs time
-/// @param grain how many i in a row a thread takes
+/// Calls body(worker, i) for i = 0 .. n-1. Each thread has its own worker from make_worker(rank),
+/// with rank below the number of threads. After an exception no further i is started, and the first
+/// exception is rethrown.
+/// @param threads 0: default_threads(); at most one per i is used
+/// @param grain consecutive i that a thread takes at a time
 template <class MakeWorker, class Body>
 void for_each_index(std::int64_t n, int threads, const MakeWorker& make_worker, const Body& body,
                     std::int64_t grain = 1) {
@@ -68,9 +69,9 @@ void for_each_index(std::int64_t n, int threads, const MakeWorker& make_worker, 
 /// The same without workers: body(i).
 template <class Body>
 void for_each_index(std::int64_t n, int threads, const Body& body) {
-  struct Nobody {};
+  struct NoWorker {};
   for_each_index(
-      n, threads, [](int) { return Nobody{}; }, [&](Nobody, std::int64_t i) { body(i); });
+      n, threads, [](int) { return NoWorker{}; }, [&](NoWorker, std::int64_t i) { body(i); });
 }
 
 }  // namespace tarn

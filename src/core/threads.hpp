@@ -1,37 +1,19 @@
 #pragma once
 
-#include <string>
-
 /// @file
-/// Threads that are kept from one piece of work to the next.
+/// Teams of threads, which are kept from one call to the next.
 
 namespace tarn {
 
-/// Processors that this process may use: those it may run on, as far as the quota of its control
-/// group goes.
-int processors();
-
-/// Threads that work is given to where no number is asked for: OMP_NUM_THREADS, as of programs with
-/// OpenMP, or all processors.
-int default_threads();
-
-/// What the processor says it is, as "AMD EPYC (family 25, model 17)"; empty where it says nothing.
-/// @param cpuinfo as /proc/cpuinfo; that of its first processor counts
-std::string processor_name(const std::string& cpuinfo = "/proc/cpuinfo");
-
-/// Processors by the quotas of a process's control group and those above it; 0: no quota.
-/// @param groups as /proc/self/cgroup; only version 2 of control groups is read
-/// @param root as /sys/fs/cgroup
-double quota_of_control_group(const std::string& groups, const std::string& root);
-
-/// What the threads of a team do. It must not throw.
+/// The work of the threads of a team. It must not throw.
 struct TeamWork {
   void (*call)(const void* context, int rank, int team);
   const void* context;
 };
-/// Calls the work with ranks 0 to team-1 at once, rank 0 on this thread; returns when all are done.
-/// The team is smaller where the system gives no more threads, and 1 inside the work of a team.
-/// @throws std::bad_alloc before any work is begun
+/// Calls the work with ranks 0 to team-1 concurrently, rank 0 on this thread, and waits for all.
+/// The team is smaller if the system provides no more threads, and has one thread within another
+/// team.
+/// @throws std::bad_alloc before any work has started
 void run_team(int team, const TeamWork& work);
 
 template <class F>
@@ -42,12 +24,11 @@ void run_team(int team, const F& f) {
                           &f});
 }
 
-/// How a thread waits for another: it looks for some ten microseconds and then sleeps, so that
-/// where other programs want the processors too, it does not keep from them what the one it waits
-/// for may need.
+/// A waiting thread polls for about ten microseconds and then sleeps. If other programs use the
+/// processors too, it must not occupy the one that the awaited thread needs.
 inline constexpr int kSpinsBeforeSleep = 1000;
 inline constexpr int kSpinsIfOversubscribed = 10;
-/// Between two looks.
+/// Between two polls.
 inline void spin_pause() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

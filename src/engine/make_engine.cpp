@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/threads.hpp"
+#include "core/processors.hpp"
 #include "interface/check_start.hpp"
 #include "kernels/arithmetic_bound.hpp"
 #include "kernels/cuda_engine.hpp"

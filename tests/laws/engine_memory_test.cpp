@@ -3,7 +3,7 @@
 #include <new>
 
 #include "engine_fixtures.hpp"
-#include "src/core/threads.hpp"
+#include "src/core/processors.hpp"
 
 /// @file
 /// Too little memory: whichever allocation fails, in whichever thread, the caller gets

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
+#include "src/core/processors.hpp"
 
 /// @file
 /// Teams of threads, and how many there are.

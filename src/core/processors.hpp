@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+/// @file
+/// The processors of this machine and the default number of threads.
+
+namespace tarn {
+
+/// Number of processors that this process may use: those of its affinity mask, limited by the quota
+/// of its control group.
+int processors();
+
+/// Default number of threads: OMP_NUM_THREADS, or all processors.
+int default_threads();
+
+/// Name of the processor, such as "AMD EPYC (family 25, model 17)"; empty if unknown.
+/// @param cpuinfo a file in the format of /proc/cpuinfo; its first processor counts
+std::string processor_name(const std::string& cpuinfo = "/proc/cpuinfo");
+
+/// Number of processors in the quotas of the process's control group and its parents; 0: no quota.
+/// @param groups a file in the format of /proc/self/cgroup; only control groups version 2 are read
+/// @param root path of the hierarchy, as /sys/fs/cgroup
+double quota_of_control_group(const std::string& groups, const std::string& root);
+
+}  // namespace tarn
