@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "contestant.hpp"
-#include "deck/checker.hpp"
+#include "deck/system_limits.hpp"
 #include "deck/notes.hpp"
 #include "energy_conservation.hpp"
 #include "error_cost.hpp"

@@ -12,9 +12,11 @@
 
 #include <fmt/format.h>
 
-#include "io/words.hpp"
+#include "defaults.hpp"
+#include "mechanics_rules.hpp"
 #include "suggest.hpp"
 #include "tarn/io/structure.hpp"
+#include "value_reader.hpp"
 
 namespace tarn::decks {
 namespace {
@@ -50,7 +52,7 @@ std::vector<std::string_view> section_names(const Schema& schema) {
 
 /// Whether a condition leaves a key to this kind of system.
 bool goes_with_kind(const Condition& condition, const Deck& deck) {
-  return condition.path != "system.kind" || holds(condition, deck);
+  return condition.path != "system.kind" || is_met(condition, deck);
 }
 
 /// Those of the keys that this kind of system has.
@@ -59,19 +61,12 @@ std::vector<std::string_view> key_names(const Schema& schema, std::string_view s
   std::vector<std::string_view> names;
   for (const Key& key : schema.keys) {
     if (key.section != section || !goes_with_kind(key.used_with, deck)) continue;
-    if (std::all_of(key.also_with.begin(), key.also_with.end(),
+    if (std::all_of(key.also_used_with.begin(), key.also_used_with.end(),
                     [&](const Condition& also) { return goes_with_kind(also, deck); })) {
       names.push_back(key.name);
     }
   }
   return names;
-}
-
-/// The key with those of its words that go with the deck.
-Key offered(const Key& key, const Deck& deck) {
-  Key here = key;
-  std::erase_if(here.words, [&](const Word& word) { return !holds(word.with, deck); });
-  return here;
 }
 
 std::vector<std::string_view> sections_with(const Schema& schema, std::string_view key_name) {
@@ -82,96 +77,9 @@ std::vector<std::string_view> sections_with(const Schema& schema, std::string_vi
   return names;
 }
 
-std::string_view kind_text(Raw::Kind kind) {
-  switch (kind) {
-    case Raw::Kind::boolean:
-      return "a boolean";
-    case Raw::Kind::integer:
-      return "an integer";
-    case Raw::Kind::number:
-      return "a floating-point number";
-    case Raw::Kind::string:
-      return "a string";
-    case Raw::Kind::array:
-      return "a list";
-    case Raw::Kind::table:
-      return "a table";
-    case Raw::Kind::other:
-      break;
-  }
-  return "a date or time";
-}
-
-constexpr std::int64_t kLargestInteger = std::numeric_limits<std::int64_t>::max();
-
-/// Digits of a number that an integer of TOML does not hold.
-bool is_too_large(const std::string& text) {
-  const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return std::isdigit(c) != 0;
-  });
-  std::int64_t ignored = 0;
-  return digits && std::from_chars(text.data(), text.data() + text.size(), ignored).ec ==
-                       std::errc::result_out_of_range;
-}
-
-/// How to mend a value of the wrong type, or nothing.
-std::string remedy(const Key& key, const Raw& raw) {
-  const bool wants_number =
-      key.type == Type::integer || key.type == Type::number || key.type == Type::selection;
-  const bool wants_text =
-      key.type == Type::word || key.type == Type::file || key.type == Type::device;
-  switch (raw.kind) {
-    case Raw::Kind::number:
-      if (wants_number && raw.number == std::trunc(raw.number) && std::abs(raw.number) < 1e18) {
-        return fmt::format("; write {}", static_cast<std::int64_t>(raw.number));
-      }
-      break;
-    case Raw::Kind::string:
-      if (key.type == Type::integer && is_too_large(raw.string)) {
-        return fmt::format("; the largest integer is 2^63 - 1 = {}", kLargestInteger);
-      }
-      if ((wants_number && io::finite_number(raw.string)) ||
-          (key.type == Type::boolean && (raw.string == "true" || raw.string == "false"))) {
-        return "; write it without quotes";
-      }
-      if (key.type == Type::words) return fmt::format("; write [{}]", raw.text);
-      break;
-    case Raw::Kind::integer:
-      if (key.type == Type::boolean && (raw.integer == 0 || raw.integer == 1)) {
-        return raw.integer == 1 ? "; write true" : "; write false";
-      }
-      break;
-    default:
-      break;
-  }
-  const bool is_list = raw.kind == Raw::Kind::array || raw.kind == Raw::Kind::table;
-  if (wants_text && !is_list) return "; put it in quotes";
-  return {};
-}
-
-/// " (did you mean ...?)" for a word that is not known.
-std::string word_suggestion(const Key& key, std::string_view text) {
-  std::vector<std::string_view> candidates;
-  for (const Word& word : key.words) {
-    if (word.value != kRefused) candidates.push_back(word.text);
-  }
-  const std::string name = nearest(text, candidates).name;
-  return name.empty() ? name : fmt::format(" (did you mean {}?)", toml_string(name));
-}
-
-bool is_device(std::string_view text) {
-  if (text == "auto" || text == "cpu" || text == "cuda") return true;
-  constexpr std::string_view kStart = "cuda:";
-  if (text.substr(0, kStart.size()) != kStart) return false;
-  text.remove_prefix(kStart.size());
-  return !text.empty() && text.size() <= 3 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 }  // namespace
 
-Checker::Checker(const std::string& path, bool look_at_files)
-    : path_(path), look_at_files_(look_at_files) {
+Checker::Checker(const std::string& path, bool read_files) : path_(path), read_files_(read_files) {
   deck_.path = path;
   deck_.name = std::filesystem::path(path).stem().string();
 }
@@ -190,31 +98,31 @@ std::int64_t Checker::molecules() const {
   return start_molecules_ ? *start_molecules_ : deck_.system.molecules;
 }
 
-bool Checker::trusted(std::initializer_list<std::string_view> paths) const {
+bool Checker::is_reliable(std::initializer_list<std::string_view> paths) const {
   return std::none_of(paths.begin(), paths.end(), [&](std::string_view path) {
-    return distrusted_.find(path) != distrusted_.end();
+    return unreliable_.find(path) != unreliable_.end();
   });
 }
 
 void Checker::problem(std::string_view path, std::string message) {
   const auto given = values_.find(path);
-  if (given != values_.end()) return tell(given->second.place, std::move(message));
+  if (given != values_.end()) return add_problem(given->second.place, std::move(message));
   const auto section = sections_.find(parent_of(path));
-  if (section != sections_.end()) return tell(section->second, std::move(message));
-  tell({path_, 0, 0}, std::move(message));
+  if (section != sections_.end()) return add_problem(section->second, std::move(message));
+  add_problem({path_, 0, 0}, std::move(message));
 }
 
-void Checker::tell(const Place& place, std::string message) {
+void Checker::add_problem(const Place& place, std::string message) {
   problems_.push_back({place.file, place.line, place.column, std::move(message)});
 }
 
-void Checker::distrust_section(std::string_view section) {
+void Checker::mark_section_unreliable(std::string_view section) {
   for (const Key& key : schema_->keys) {
-    if (key.section == section) distrust(key.path());
+    if (key.section == section) mark_unreliable(key.path());
   }
 }
 
-void Checker::give_up() {
+void Checker::throw_problems() {
   // The deck in the order of its lines, then the overrides in the order of the command line.
   const auto order = [&](const Problem& problem) {
     return std::tuple(problem.file != path_, problem.line, problem.column);
@@ -244,27 +152,27 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
   }
   try {
     Source source = read_source(text, path_);
-    take_out(removals, source);
+    apply_removals(removals, source);
     choose_schema(source, given);
-    take_sections(source);
+    read_sections(source);
   } catch (const InputError& error) {  // nothing else can be said about text that is not TOML
     keep_problems(error);
-    give_up();
+    throw_problems();
   }
-  take_overrides(std::move(given));
+  apply_overrides(std::move(given));
   read_entries();
   check_conditions();
   read_structure_file();
   read_start_state();
-  count_steps();
+  set_steps_from_duration();
   for (const Rule& rule : schema_->rules) rule.check(*this);
-  if (!problems_.empty()) give_up();
+  if (!problems_.empty()) throw_problems();
   is_mechanical(deck_.system.kind) ? fill_mechanics_defaults(*this) : fill_defaults();
   return deck_;
 }
 
 /// Each of them from the source as it was, so that their order says nothing.
-void Checker::take_out(const std::vector<Override>& removals, Source& source) {
+void Checker::apply_removals(const std::vector<Override>& removals, Source& source) {
   const auto path_of = [](const Entry& entry) {
     return entry.section.empty() ? entry.name : entry.section + '.' + entry.name;
   };
@@ -287,9 +195,9 @@ void Checker::take_out(const std::vector<Override>& removals, Source& source) {
     for (const std::string& path : found) {
       if (meant.empty() && last_part(path) == removal.text) meant = path;
     }
-    tell({removal.label, 0, 0},
-         fmt::format("the deck has no such section or key{}; want section or section.key",
-                     meant.empty() ? meant : fmt::format(" (did you mean {}?)", meant)));
+    add_problem({removal.label, 0, 0},
+                fmt::format("the deck has no such section or key{}; want section or section.key",
+                            meant.empty() ? meant : fmt::format(" (did you mean {}?)", meant)));
   }
   const auto is_out = [&](const std::string& section, const std::string& key) {
     return std::any_of(removals.begin(), removals.end(), [&](const Override& removal) {
@@ -324,9 +232,9 @@ void Checker::open_section(const std::string& name, const Place& place) {
 std::string Checker::unknown_section(const std::string& name, const std::string& as_written,
                                      const Place& place) {
   if (const Key* key = schema_->find_key(name)) {
-    tell(place, fmt::format("{} is a key of [{}] and not a section; want {}", key->name,
-                            key->section, wanted(*key)));
-    distrust(key->path());
+    add_problem(place, fmt::format("{} is a key of [{}] and not a section; want {}", key->name,
+                                   key->section, expected_text(*key)));
+    mark_unreliable(key->path());
     return {};
   }
   std::vector<std::string_view> known;
@@ -338,12 +246,12 @@ std::string Checker::unknown_section(const std::string& name, const std::string&
   }
   if (meant.empty()) meant = nearest(name, known).name;
   const std::string hint = meant.empty() ? meant : fmt::format(" (did you mean [{}]?)", meant);
-  tell(place, fmt::format("unknown section [{}]{}; known: {}", as_written, hint,
-                          bracket_list(section_names(*schema_))));
+  add_problem(place, fmt::format("unknown section [{}]{}; known: {}", as_written, hint,
+                                 bracket_list(section_names(*schema_))));
   return meant;
 }
 
-void Checker::take_sections(const Source& source) {
+void Checker::read_sections(const Source& source) {
   const auto is_in_source = [&](const std::string& name) {
     return std::any_of(source.sections.begin(), source.sections.end(),
                        [&](const SourceSection& section) { return section.path == name; });
@@ -380,20 +288,22 @@ void Checker::take_sections(const Source& source) {
 
 void Checker::key_outside_sections(const Entry& entry) {
   if (schema_->find_section(entry.name) != nullptr || is_section_group(*schema_, entry.name)) {
-    tell(entry.place, fmt::format("{0} is a section; write [{0}], in single brackets, and its "
-                                  "keys below it",
-                                  entry.name));
-    distrust_section(entry.name);
+    add_problem(entry.place,
+                fmt::format("{0} is a section; write [{0}], in single brackets, and its "
+                            "keys below it",
+                            entry.name));
+    mark_section_unreliable(entry.name);
     return;
   }
   const std::vector<std::string_view> homes = sections_with(*schema_, entry.name);
-  tell(entry.place, fmt::format("{} stands outside any section; {} {}", toml_string(entry.name),
-                                homes.empty() ? "known:" : "it belongs in",
-                                bracket_list(homes.empty() ? section_names(*schema_) : homes)));
-  for (std::string_view home : homes) distrust(std::string(home) + '.' + entry.name);
+  add_problem(entry.place,
+              fmt::format("{} stands outside any section; {} {}", toml_string(entry.name),
+                          homes.empty() ? "known:" : "it belongs in",
+                          bracket_list(homes.empty() ? section_names(*schema_) : homes)));
+  for (std::string_view home : homes) mark_unreliable(std::string(home) + '.' + entry.name);
 }
 
-void Checker::take_overrides(std::vector<Entry> overrides) {
+void Checker::apply_overrides(std::vector<Entry> overrides) {
   const auto remove = [&](std::string_view section, std::string_view name, bool from_deck_only) {
     entries_.erase(std::remove_if(entries_.begin(), entries_.end(),
                                   [&](const Entry& entry) {
@@ -411,7 +321,7 @@ void Checker::take_overrides(std::vector<Entry> overrides) {
     if (sections_.find(entry.section) == sections_.end()) open_section(entry.section, entry.place);
     remove(entry.section, entry.name, false);
     const Key* key = schema_->find_key(entry.section, entry.name);
-    if (key != nullptr && !key->instead_of.empty()) remove(entry.section, key->instead_of, true);
+    if (key != nullptr && !key->excludes.empty()) remove(entry.section, key->excludes, true);
     entries_.push_back(std::move(entry));
   }
 }
@@ -423,8 +333,8 @@ void Checker::read_entries() {
 void Checker::read_entry(const Entry& entry) {
   const Key* key = schema_->find_key(entry.section, entry.name);
   if (key == nullptr) return unknown_key(entry);
-  const std::optional<Value> value = read_value(*key, entry.value);
-  if (!value) return distrust(key->path());
+  const std::optional<Value> value = ValueReader(deck_, problems_).read(*key, entry.value);
+  if (!value) return mark_unreliable(key->path());
   values_[key->path()] = {*value, entry.value.place};
   key->set(*key, *value, deck_);
 }
@@ -432,21 +342,22 @@ void Checker::read_entry(const Entry& entry) {
 void Checker::unknown_key(const Entry& entry) {
   const std::string path = entry.section + '.' + entry.name;
   if (schema_->find_section(path) != nullptr) {
-    tell(entry.place, fmt::format("{0} is a section; write [{0}], in single brackets, and its "
-                                  "keys below it",
-                                  path));
-    return distrust_section(path);
+    add_problem(entry.place,
+                fmt::format("{0} is a section; write [{0}], in single brackets, and its "
+                            "keys below it",
+                            path));
+    return mark_section_unreliable(path);
   }
   if (schema_->find_section(entry.section) == nullptr) {
-    tell(entry.place, fmt::format("[{}] has no keys of its own, only sections: {}", entry.section,
-                                  bracket_list(section_names(*schema_))));
+    add_problem(entry.place, fmt::format("[{}] has no keys of its own, only sections: {}",
+                                         entry.section, bracket_list(section_names(*schema_))));
     return;
   }
   const std::vector<std::string_view> known = key_names(*schema_, entry.section, deck_);
-  Suggestion here = nearest(entry.name, known);
+  NameSuggestion here = nearest(entry.name, known);
   std::vector<std::string_view> all;
   for (const Key& key : schema_->keys) all.push_back(key.name);
-  const Suggestion anywhere = nearest(entry.name, all);
+  const NameSuggestion anywhere = nearest(entry.name, all);
   std::string hint;
   if (!anywhere.name.empty() && (here.name.empty() || anywhere.distance < here.distance)) {
     const std::vector<std::string_view> homes = sections_with(*schema_, anywhere.name);
@@ -454,159 +365,24 @@ void Checker::unknown_key(const Entry& entry) {
     hint = anywhere.name == entry.name
                ? fmt::format(" (it belongs in {})", where)
                : fmt::format(" (did you mean {} in {}?)", toml_string(anywhere.name), where);
-    for (std::string_view home : homes) distrust(std::string(home) + '.' + anywhere.name);
+    for (std::string_view home : homes) mark_unreliable(std::string(home) + '.' + anywhere.name);
   } else if (!here.name.empty()) {
     hint = fmt::format(" (did you mean {}?)", toml_string(here.name));
-    distrust(entry.section + '.' + here.name);
+    mark_unreliable(entry.section + '.' + here.name);
   }
-  tell(entry.place, fmt::format("unknown key {} in [{}]{}; known: {}", toml_string(entry.name),
-                                entry.section, hint, comma_list(known)));
-}
-
-std::optional<Value> Checker::read_value(const Key& key, const Raw& raw) {
-  switch (key.type) {
-    case Type::boolean:
-      if (raw.kind == Raw::Kind::boolean) return Value{raw.boolean};
-      break;
-    case Type::integer:
-    case Type::number:
-      return read_number(key, raw);
-    case Type::selection:
-      if (raw.kind == Raw::Kind::string && !io::finite_number(raw.string))
-        return read_word(key, raw);
-      return read_number(key, raw);
-    case Type::word:
-      return read_word(key, raw);
-    case Type::words:
-      return read_words(key, raw);
-    case Type::numbers:
-      return read_numbers(key, raw);
-    case Type::file:
-      if (raw.kind != Raw::Kind::string) break;
-      if (!raw.string.empty()) return Value{raw.string};
-      tell(raw.place, fmt::format("{} is empty; want {}", key.name, wanted(key)));
-      return std::nullopt;
-    case Type::device: {
-      if (raw.kind != Raw::Kind::string) break;
-      if (is_device(raw.string)) return Value{raw.string};
-      const std::string meant = nearest(raw.string, {"auto", "cpu", "cuda"}).name;
-      tell(raw.place,
-           fmt::format("{} = {} is not known{}; want {}", key.name, raw.text,
-                       meant.empty() ? "" : fmt::format(" (did you mean {}?)", toml_string(meant)),
-                       wanted(key)));
-      return std::nullopt;
-    }
-  }
-  wrong_type(key, raw);
-  return std::nullopt;
-}
-
-std::optional<Value> Checker::read_number(const Key& key, const Raw& raw) {
-  const bool wants_float = key.type == Type::number;
-  const bool spelled_infinite =
-      key.range.infinity_allowed && raw.kind == Raw::Kind::string && raw.string == "infinite";
-  if (!spelled_infinite && raw.kind != Raw::Kind::integer &&
-      !(wants_float && raw.kind == Raw::Kind::number)) {
-    wrong_type(key, raw);
-    return std::nullopt;
-  }
-  double number = raw.kind == Raw::Kind::integer ? static_cast<double>(raw.integer) : raw.number;
-  if (spelled_infinite) number = std::numeric_limits<double>::infinity();
-  const Range& range = key.range;
-  if (std::isinf(number) && number > 0 && range.infinity_allowed) return Value{number};
-  if (!std::isfinite(number)) {
-    tell(raw.place, fmt::format("{} = {} is not finite; want {}", key.name, raw.text, wanted(key)));
-    return std::nullopt;
-  }
-  const bool low = number < range.low || (range.low_open && number == range.low);
-  if (low || number > range.high) {
-    tell(raw.place,
-         fmt::format("{} = {} is out of range; want {}", key.name, raw.text, wanted(key)));
-    return std::nullopt;
-  }
-  if (wants_float) return Value{number};
-  return Value{raw.integer};
-}
-
-std::optional<Value> Checker::read_word(const Key& key, const Raw& raw) {
-  if (raw.kind != Raw::Kind::string) {
-    wrong_type(key, raw);
-    return std::nullopt;
-  }
-  for (const Word& word : key.words) {
-    if (word.text != raw.string) continue;
-    if (word.value >= 0) return Value{raw.string};
-    tell(raw.place, fmt::format("{} = {} cannot be: {}; want {}", key.name, raw.text, word.meaning,
-                                wanted(key)));
-    return std::nullopt;
-  }
-  const Key here = offered(key, deck_);
-  tell(raw.place, fmt::format("{} = {} is not known{}; want {}", key.name, raw.text,
-                              word_suggestion(here, raw.string), wanted(here)));
-  return std::nullopt;
-}
-
-std::optional<Value> Checker::read_words(const Key& key, const Raw& raw) {
-  if (raw.kind != Raw::Kind::array) {
-    wrong_type(key, raw);
-    return std::nullopt;
-  }
-  if (raw.items.empty()) {
-    tell(raw.place, fmt::format("{} is empty; want {}", key.name, wanted(key)));
-    return std::nullopt;
-  }
-  std::vector<std::string> chosen;
-  bool good = true;
-  for (const Raw& item : raw.items) {
-    const std::optional<Value> word = read_word(key, item);
-    good = good && word.has_value();
-    if (!word) continue;
-    const auto& text = std::get<std::string>(*word);
-    if (std::find(chosen.begin(), chosen.end(), text) != chosen.end()) {
-      tell(item.place, fmt::format("{} holds {} twice", key.name, toml_string(text)));
-      good = false;
-    }
-    chosen.push_back(text);
-  }
-  if (!good) return std::nullopt;
-  return Value{chosen};
-}
-
-std::optional<Value> Checker::read_numbers(const Key& key, const Raw& raw) {
-  if (raw.kind != Raw::Kind::array) {
-    wrong_type(key, raw);
-    return std::nullopt;
-  }
-  if (raw.items.empty()) {
-    tell(raw.place, fmt::format("{} is empty; want {}", key.name, wanted(key)));
-    return std::nullopt;
-  }
-  Key element = key;
-  element.type = Type::number;
-  std::vector<double> numbers;
-  for (const Raw& item : raw.items) {
-    const std::optional<Value> number = read_number(element, item);
-    if (number) numbers.push_back(std::get<double>(*number));
-  }
-  if (numbers.size() < raw.items.size()) return std::nullopt;
-  return Value{numbers};
-}
-
-void Checker::wrong_type(const Key& key, const Raw& raw) {
-  const bool shown = raw.kind != Raw::Kind::other;
-  tell(raw.place,
-       fmt::format("{}{} is {}; want {}{}", key.name, shown ? " = " + raw.text : std::string{},
-                   kind_text(raw.kind), wanted(offered(key, deck_)), remedy(key, raw)));
+  add_problem(entry.place,
+              fmt::format("unknown key {} in [{}]{}; known: {}", toml_string(entry.name),
+                          entry.section, hint, comma_list(known)));
 }
 
 void Checker::check_conditions() {
   const auto is_given = [&](const Key& key) { return has(key.path()); };
   // Velocities are by default those of the state, and zero where there is no temperature.
-  if (has("system.state") && trusted({"system.velocities"}) && !has("system.velocities")) {
+  if (has("system.state") && is_reliable({"system.velocities"}) && !has("system.velocities")) {
     deck_.system.velocities = VelocityKind::state;
   }
   if (schema_ == &water_schema() && !has("system.state") &&
-      trusted({"system.velocities", "system.temperature_K", "thermostat.kind"}) &&
+      is_reliable({"system.velocities", "system.temperature_K", "thermostat.kind"}) &&
       !has("system.velocities") && !has("system.temperature_K") &&
       deck_.thermostat.kind == Thermostat::none) {
     deck_.system.velocities = VelocityKind::zero;
@@ -614,20 +390,20 @@ void Checker::check_conditions() {
   for (const Key& key : schema_->keys) {
     if (!is_given(key)) continue;
     const Place& place = values_.find(key.path())->second.place;
-    if (!key.instead_of.empty()) {
-      const auto other = values_.find(std::string(key.section) + '.' + std::string(key.instead_of));
+    if (!key.excludes.empty()) {
+      const auto other = values_.find(std::string(key.section) + '.' + std::string(key.excludes));
       const auto position = [](const Place& p) { return std::tuple(p.line, p.column); };
       // Told once, at the later of the two.
       if (other != values_.end() &&
           (position(other->second.place) < position(place) ||
-           (position(other->second.place) == position(place) && key.name < key.instead_of))) {
-        tell(place, fmt::format("{} and {} exclude each other; remove one of them", key.name,
-                                key.instead_of));
+           (position(other->second.place) == position(place) && key.name < key.excludes))) {
+        add_problem(place, fmt::format("{} and {} exclude each other; remove one of them", key.name,
+                                       key.excludes));
       }
     }
     // The first one that fails is enough.
     if (!check_condition(key, key.used_with)) continue;
-    for (const Condition& also : key.also_with) {
+    for (const Condition& also : key.also_used_with) {
       if (!check_condition(key, also)) break;
     }
   }
@@ -639,29 +415,31 @@ std::string Checker::unset_hint(const Key& key, const Place& place) const {
 }
 
 bool Checker::check_condition(const Key& key, const Condition& condition) {
-  if (condition.path.empty() || !trusted({condition.path}) || holds(condition, deck_)) return true;
-  if (!condition.where.empty() && !trusted({condition.where})) return true;
+  if (condition.path.empty() || !is_reliable({condition.path}) || is_met(condition, deck_))
+    return true;
+  if (!condition.where.empty() && !is_reliable({condition.where})) return true;
   const Place& place = values_.find(key.path())->second.place;
   const Key& other = *schema_->find_key(condition.path);
-  if (condition.words.empty()) {
-    tell(place, fmt::format("{} is not used with {}; remove one of them{}", key.name, other.name,
-                            unset_hint(key, place)));
+  if (condition.choices.empty()) {
+    add_problem(place, fmt::format("{} is not used with {}; remove one of them{}", key.name,
+                                   other.name, unset_hint(key, place)));
     return false;
   }
   const std::string where =
       condition.where.empty() ? std::string()
                               : fmt::format(" of {} = {}", schema_->find_key(condition.where)->name,
-                                            comma_list(condition.where_words, true));
-  tell(place, fmt::format("{} is not used with [{}] {} = {}{}{}; it is used with {}{}", key.name,
+                                            comma_list(condition.where_choices, true));
+  add_problem(place,
+              fmt::format("{} is not used with [{}] {} = {}{}{}; it is used with {}{}", key.name,
                           other.section, other.name, toml_text(other, other.get(other, deck_)),
                           has(other.path()) ? "" : " (the default)", where,
-                          comma_list(condition.words, true), unset_hint(key, place)));
+                          comma_list(condition.choices, true), unset_hint(key, place)));
   return false;
 }
 
 void Checker::read_structure_file() {
   const std::optional<std::string> path = structure_path(deck_);
-  if (!look_at_files_ || !path) return;
+  if (!read_files_ || !path) return;
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(*path, ignored)) {
     return problem("system.file", fmt::format("file = {}: there is no file {}",
@@ -673,7 +451,7 @@ void Checker::read_structure_file() {
     if (deck_.system.velocities == VelocityKind::file && structure.velocities_A_per_akma.empty()) {
       problem("system.velocities", missing_velocities_message(*path));
     }
-    if (!trusted({"system.model", "model.oh_A", "model.hoh_degrees"})) return;
+    if (!is_reliable({"system.model", "model.oh_A", "model.hoh_degrees"})) return;
     if (deck_.system.model == kOwnModel && !(has("model.oh_A") && has("model.hoh_degrees"))) return;
     const WaterModel model = water_model(deck_);
     for (Problem& bond : io::bond_length_problems(model, structure.positions_A, *path)) {
@@ -687,7 +465,7 @@ void Checker::read_structure_file() {
 }
 
 void Checker::read_start_state() {
-  if (!look_at_files_ || !deck_.system.state) return;
+  if (!read_files_ || !deck_.system.state) return;
   try {
     const StartState start = tarn::read_start_state(deck_);
     start_molecules_ = start.state.molecules;
@@ -697,10 +475,10 @@ void Checker::read_start_state() {
   }
 }
 
-void Checker::count_steps() {
+void Checker::set_steps_from_duration() {
   const auto duration_ps = number("run.duration_ps");
   if (!duration_ps) return;
-  const double steps = steps_in(*duration_ps, deck_.integrator.timestep_fs);
+  const double steps = whole_steps(*duration_ps, deck_.integrator.timestep_fs);
   // More than that, and what is no number, is a problem that a rule tells.
   if (steps <= static_cast<double>(kMaxSteps)) deck_.run.steps = static_cast<std::int64_t>(steps);
 }

@@ -45,7 +45,7 @@ const std::vector<Columns>& table() {
 
 namespace decks {
 
-std::string columns_table() {
+std::string trajectory_columns_table() {
   std::string text = "| kind | schemes | `q0`... | `v0`... |\n|---|---|---|---|\n";
   for (const Columns& c : table()) {
     const std::string schemes = c.schemes.empty() ? "" : fmt::format("`{}`", c.schemes);

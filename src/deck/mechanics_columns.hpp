@@ -5,6 +5,6 @@
 namespace tarn::decks {
 
 /// What `trajectory.csv` holds of each kind of mechanical system, as a table for the reference.
-std::string columns_table();
+std::string trajectory_columns_table();
 
 }  // namespace tarn::decks

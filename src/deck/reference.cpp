@@ -14,60 +14,60 @@ using decks::Section;
 
 std::string code(std::string_view text) { return fmt::format("`{}`", text); }
 
-std::string default_text(const Key& key, const Deck& defaults) {
-  if (!key.fallback.empty()) return std::string(key.fallback);
+std::string default_cell(const Key& key, const Deck& defaults) {
+  if (!key.default_text.empty()) return std::string(key.default_text);
   return code(decks::toml_text(key, key.get(key, defaults)));
 }
 
 std::string condition_text(const decks::Schema& schema, const decks::Condition& condition) {
   if (condition.path.empty()) return {};
   const Key& other = *schema.find_key(condition.path);
-  if (condition.words.empty()) return "no " + code(other.name);
-  const auto one_of = [](const Key& key, const std::vector<std::string_view>& words) {
+  if (condition.choices.empty()) return "no " + code(other.name);
+  const auto one_of = [](const Key& key, const std::vector<std::string_view>& choices) {
     std::string list;
-    for (std::string_view word : words) {
-      list += (list.empty() ? "" : ", ") + code(decks::toml_string(word));
+    for (std::string_view choice : choices) {
+      list += (list.empty() ? "" : ", ") + code(decks::toml_string(choice));
     }
     return fmt::format("{} = {}", code(key.name), list);
   };
-  const std::string text = one_of(other, condition.words);
+  const std::string text = one_of(other, condition.choices);
   if (condition.where.empty()) return text;
   return fmt::format("where {}, {}",
-                     one_of(*schema.find_key(condition.where), condition.where_words), text);
+                     one_of(*schema.find_key(condition.where), condition.where_choices), text);
 }
 
 std::string condition_text(const decks::Schema& schema, const Key& key) {
   std::string text = condition_text(schema, key.used_with);
-  for (const decks::Condition& also : key.also_with) {
+  for (const decks::Condition& also : key.also_used_with) {
     text += (text.empty() ? "" : "; ") + condition_text(schema, also);
   }
   return text;
 }
 
 /// What each word means.
-std::string words_text(const Key& key) {
+std::string choices_text(const Key& key) {
   std::string meanings;
-  for (const decks::Word& word : key.words) {
-    if (word.value < 0 || word.meaning.empty()) continue;
+  for (const decks::Choice& choice : key.choices) {
+    if (choice.value < 0 || choice.description.empty()) continue;
     meanings += fmt::format("{}{} {}", meanings.empty() ? "" : "; ",
-                            code(decks::toml_string(word.text)), word.meaning);
+                            code(decks::toml_string(choice.text)), choice.description);
   }
   return meanings.empty() ? meanings : fmt::format("- {}: {}.\n", code(key.name), meanings);
 }
 
 std::string section_text(const decks::Schema& schema, const Section& section,
                          const Deck& defaults) {
-  std::string text = fmt::format("## [{}]\n\n{}\n\n", section.name, section.meaning);
+  std::string text = fmt::format("## [{}]\n\n{}\n\n", section.name, section.description);
   text += "| key | unit | value | default | only with | meaning |\n|---|---|---|---|---|---|\n";
-  std::string words;
+  std::string choices;
   for (const Key& key : schema.keys) {
     if (key.section != section.name) continue;
     text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", code(key.name), key.unit,
-                        decks::wanted(key), default_text(key, defaults),
-                        condition_text(schema, key), key.meaning);
-    words += words_text(key);
+                        decks::expected_text(key), default_cell(key, defaults),
+                        condition_text(schema, key), key.description);
+    choices += choices_text(key);
   }
-  if (!words.empty()) text += '\n' + words;
+  if (!choices.empty()) text += '\n' + choices;
   return text + '\n';
 }
 
@@ -152,8 +152,8 @@ every = 1
 
 )";
   text += schema_text(decks::mechanics_schema(), defaults);
-  text +=
-      "## What `trajectory.csv` holds\n\nIts `#` line says it too.\n\n" + decks::columns_table();
+  text += "## What `trajectory.csv` holds\n\nIts `#` line says it too.\n\n" +
+          decks::trajectory_columns_table();
   return text;
 }
 

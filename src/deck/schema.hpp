@@ -23,8 +23,8 @@ enum class Type {
   boolean,
   integer,
   number,     ///< a float; integers are accepted
-  word,       ///< one of `words`
-  words,      ///< a list of `words`, each at most once
+  choice,     ///< one of `words`
+  choices,    ///< a list of `words`, each at most once
   numbers,    ///< a list of floats; integers are accepted
   selection,  ///< one of `words`, or an integer
   file,       ///< a path
@@ -32,7 +32,7 @@ enum class Type {
 };
 
 /// In place of the value of a Word: it makes no sense here; `meaning` says why.
-inline constexpr int kRefused = -1;
+inline constexpr int kRejected = -1;
 
 struct Range {
   double low = -std::numeric_limits<double>::infinity();
@@ -45,31 +45,31 @@ struct Range {
 /// key is absent. An empty path: always.
 struct Condition {
   std::string_view path = {};
-  std::vector<std::string_view> words = {};
+  std::vector<std::string_view> choices = {};
   /// It counts only where this third key has one of these words; an empty path: everywhere.
   std::string_view where = {};
-  std::vector<std::string_view> where_words = {};
+  std::vector<std::string_view> where_choices = {};
 };
 
-struct Word {
+struct Choice {
   std::string_view text;
   int value = 0;  ///< of the enum, or kRefused
-  std::string_view meaning = {};
+  std::string_view description = {};
   Condition with = {};  ///< elsewhere messages do not offer it
 };
 
 struct Key {
-  std::string_view section;
+  std::string_view section = {};  ///< make_schema() sets it
   std::string_view name;
   Type type = Type::number;
   std::string_view unit = {};
   Range range = {};
-  std::vector<Word> words = {};
-  std::string_view fallback = {};  ///< default for the reference, where it is not a plain value
-  std::string_view meaning;
+  std::vector<Choice> choices = {};
+  std::string_view default_text = {};  ///< default for the reference, where it is not a plain value
+  std::string_view description;
   Condition used_with = {};
-  std::vector<Condition> also_with = {};  ///< more conditions
-  std::string_view instead_of = {};       ///< key of the same section that excludes this one
+  std::vector<Condition> also_used_with = {};  ///< more conditions
+  std::string_view excludes = {};              ///< key of the same section that excludes this one
   bool zero_means_absent = false;
   bool may_change_on_resume = false;
   Value (*get)(const Key&, const Deck&) = nullptr;
@@ -80,7 +80,7 @@ struct Key {
 
 struct Section {
   std::string_view name;
-  std::string_view meaning;
+  std::string_view description;
   bool (*present)(const Deck&) = nullptr;  ///< nothing: always
   void (*enable)(Deck&) = nullptr;
 };
@@ -108,16 +108,16 @@ const Schema& mechanics_schema();
 const Schema& schema_of(const Deck& deck);
 
 /// The words of `system.kind`, which decides on the schema.
-std::vector<Word> kinds();
+std::vector<Choice> system_kinds();
 
 /// True while the condition holds in the deck.
-bool holds(const Condition& condition, const Deck& deck);
+bool is_met(const Condition& condition, const Deck& deck);
 /// True if the deck uses the key.
 bool is_used(const Key& key, const Deck& deck);
 /// Words that are not refused.
-std::vector<std::string_view> accepted_words(const Key& key);
+std::vector<std::string_view> accepted_choices(const Key& key);
 /// What the key accepts: "an integer from 1 to 100000".
-std::string wanted(const Key& key);
+std::string expected_text(const Key& key);
 /// A string as TOML writes it.
 std::string toml_string(std::string_view text);
 /// The shortest text that reads back as the same double, as TOML writes it.

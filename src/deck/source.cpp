@@ -29,27 +29,27 @@ std::string shortened(std::string text) {
   return text.substr(0, end) + "...";
 }
 
-Raw raw_of(const toml::node& node, const std::string& file) {
-  Raw raw;
+RawValue raw_of(const toml::node& node, const std::string& file) {
+  RawValue raw;
   raw.place = place_of(node.source(), file);
   if (const auto* boolean = node.as_boolean()) {
-    raw.kind = Raw::Kind::boolean;
+    raw.kind = RawValue::Kind::boolean;
     raw.boolean = boolean->get();
     raw.text = raw.boolean ? "true" : "false";
   } else if (const auto* integer = node.as_integer()) {
-    raw.kind = Raw::Kind::integer;
+    raw.kind = RawValue::Kind::integer;
     raw.integer = integer->get();
     raw.text = fmt::format("{}", raw.integer);
   } else if (const auto* number = node.as_floating_point()) {
-    raw.kind = Raw::Kind::number;
+    raw.kind = RawValue::Kind::number;
     raw.number = number->get();
     raw.text = number_text(raw.number);
   } else if (const auto* string = node.as_string()) {
-    raw.kind = Raw::Kind::string;
+    raw.kind = RawValue::Kind::string;
     raw.string = string->get();
     raw.text = shortened(toml_string(raw.string));
   } else if (const auto* array = node.as_array()) {
-    raw.kind = Raw::Kind::array;
+    raw.kind = RawValue::Kind::array;
     raw.text = "[";
     for (const toml::node& item : *array) {
       raw.items.push_back(raw_of(item, file));
@@ -58,7 +58,7 @@ Raw raw_of(const toml::node& node, const std::string& file) {
     }
     raw.text = shortened(raw.text + ']');
   } else if (node.is_table()) {
-    raw.kind = Raw::Kind::table;
+    raw.kind = RawValue::Kind::table;
     raw.text = "{...}";
   } else {
     raw.text = "a date or time";
@@ -113,17 +113,17 @@ bool is_path(std::string_view text) {
   throw InputError({Problem{override_.label, 0, 0, message}});
 }
 
-Raw bare_string(const std::string& text) {
-  Raw raw;
-  raw.kind = Raw::Kind::string;
+RawValue bare_string(const std::string& text) {
+  RawValue raw;
+  raw.kind = RawValue::Kind::string;
   raw.string = text;
   raw.text = shortened(toml_string(text));
   return raw;
 }
 
-void place_all(Raw& raw, const Place& place) {
+void place_all(RawValue& raw, const Place& place) {
   raw.place = place;
-  for (Raw& item : raw.items) place_all(item, place);
+  for (RawValue& item : raw.items) place_all(item, place);
 }
 
 /// What toml++ 3.3 does not survive: letters beyond ASCII outside strings and comments (or at the
@@ -137,10 +137,10 @@ std::vector<Problem> scan(const std::string& text, const std::string& file) {
   int line = 1;
   int column = 0;
   int dots = 0;
-  bool told = false;  // one problem a line
-  const auto tell = [&](const std::string& message) {
-    if (!told) problems.push_back({file, line, column, message});
-    told = true;
+  bool reported = false;  // one problem a line
+  const auto add_problem = [&](const std::string& message) {
+    if (!reported) problems.push_back({file, line, column, message});
+    reported = true;
   };
   const bool has_mark = text.compare(0, kByteOrderMark.size(), kByteOrderMark) == 0;
   for (std::size_t i = has_mark ? kByteOrderMark.size() : 0; i < text.size(); ++i) {
@@ -154,7 +154,7 @@ std::vector<Problem> scan(const std::string& text, const std::string& file) {
       ++line;
       column = 0;
       dots = 0;
-      told = false;
+      reported = false;
     } else if (state == In::basic_string) {
       if (c == '\\' && i + 1 < text.size() && text[i + 1] != '\n') {
         ++i;
@@ -166,17 +166,17 @@ std::vector<Problem> scan(const std::string& text, const std::string& file) {
       if (c == '\'') state = In::plain;
     } else if (state == In::plain) {
       if (byte >= 0x80) {
-        tell("only ASCII characters may stand outside strings and comments");
+        add_problem("only ASCII characters may stand outside strings and comments");
       } else if (c == '"' || c == '\'') {
         if (text.compare(i, 3, std::string(3, c)) == 0) {
-          tell("strings over many lines are not for decks; write it in simple quotes");
+          add_problem("strings over many lines are not for decks; write it in simple quotes");
           break;
         }
         state = c == '"' ? In::basic_string : In::literal_string;
       } else if (c == '#') {
         state = In::comment;
       } else if (c == '.') {
-        if (++dots > kDeepestKey) tell("this key has too many parts");
+        if (++dots > kDeepestKey) add_problem("this key has too many parts");
       } else if (std::string_view(",=[]{}").find(c) != std::string_view::npos) {
         dots = 0;
       }
@@ -215,15 +215,15 @@ Entry read_override(const Override& override_, bool (*wants_text)(std::string_vi
   if (!is_path(path)) refuse(override_, want);
   if (value.empty()) refuse(override_, "there is no value; " + want);
 
-  Raw raw = bare_string(value);
+  RawValue raw = bare_string(value);
   try {
     // A line break could smuggle in more keys.
     const std::string line = "x = " + value;
     const bool is_safe = value.find('\n') == std::string::npos && scan(line, "").empty();
     const toml::table table = is_safe ? toml::parse(line) : toml::table{};
     if (const toml::node* node = table.get("x")) {
-      Raw parsed = raw_of(*node, override_.label);
-      const bool keep_bare = parsed.kind != Raw::Kind::string && wants_text(path);
+      RawValue parsed = raw_of(*node, override_.label);
+      const bool keep_bare = parsed.kind != RawValue::Kind::string && wants_text(path);
       if (!keep_bare) raw = std::move(parsed);
     }
   } catch (const toml::parse_error&) {

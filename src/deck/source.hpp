@@ -21,14 +21,14 @@ struct Place {
 };
 
 /// A value as it stands in the file.
-struct Raw {
+struct RawValue {
   enum class Kind { boolean, integer, number, string, array, table, other };
   Kind kind = Kind::other;
   bool boolean = false;
   std::int64_t integer = 0;
   double number = 0.0;
   std::string string;
-  std::vector<Raw> items;
+  std::vector<RawValue> items;
   std::string text;  ///< as messages show it
   Place place;
 };
@@ -36,7 +36,7 @@ struct Raw {
 struct Entry {
   std::string section;  ///< dotted; empty for keys above the first section
   std::string name;
-  Raw value;
+  RawValue value;
   Place place;  ///< of the key
 };
 

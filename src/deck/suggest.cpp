@@ -30,9 +30,9 @@ bool starts_with(std::string_view text, std::string_view start) {
 }
 
 /// Distance, where a name and its beginning ("temperature", "temperature_K") count as near.
-std::size_t likeness(std::string_view word, std::string_view name) {
-  const std::size_t distance = edit_distance(word, name);
-  const bool beginning = starts_with(name, word) || starts_with(word, name);
+std::size_t suggestion_distance(std::string_view choice, std::string_view name) {
+  const std::size_t distance = edit_distance(choice, name);
+  const bool beginning = starts_with(name, choice) || starts_with(choice, name);
   return beginning ? std::min<std::size_t>(distance, 1) : distance;
 }
 
@@ -70,21 +70,21 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return at(a.size(), b.size());
 }
 
-Suggestion nearest(std::string_view word, const std::vector<std::string_view>& known) {
-  if (word.size() > 100) return {};  // not a typing error, and the table would be large
+NameSuggestion nearest(std::string_view choice, const std::vector<std::string_view>& known) {
+  if (choice.size() > 100) return {};  // not a typing error, and the table would be large
   for (const auto& [habit, name] : kSynonyms) {
     const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
-    if (is_known && edit_distance(word, habit) == 0) return {std::string(name), 0};
+    if (is_known && edit_distance(choice, habit) == 0) return {std::string(name), 0};
   }
-  if (const std::string bare = letters_and_digits(word); !bare.empty()) {
+  if (const std::string bare = letters_and_digits(choice); !bare.empty()) {
     for (std::string_view name : known) {
-      if (letters_and_digits(name) == bare) return {std::string(name), edit_distance(word, name)};
+      if (letters_and_digits(name) == bare) return {std::string(name), edit_distance(choice, name)};
     }
   }
-  Suggestion best;
+  NameSuggestion best;
   for (std::string_view name : known) {
-    const std::size_t distance = likeness(word, name);
-    const std::size_t limit = (std::max(word.size(), name.size()) + 2) / 3;
+    const std::size_t distance = suggestion_distance(choice, name);
+    const std::size_t limit = (std::max(choice.size(), name.size()) + 2) / 3;
     if (distance <= limit && (best.name.empty() || distance < best.distance)) {
       best = {std::string(name), distance};
     }

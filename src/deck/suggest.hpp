@@ -12,12 +12,12 @@ namespace tarn::decks {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// A known name and how far it is.
-struct Suggestion {
+struct NameSuggestion {
   std::string name;  ///< empty: nothing is near
   std::size_t distance = 0;
 };
 
 /// The known name that was probably meant.
-Suggestion nearest(std::string_view word, const std::vector<std::string_view>& known);
+NameSuggestion nearest(std::string_view choice, const std::vector<std::string_view>& known);
 
 }  // namespace tarn::decks

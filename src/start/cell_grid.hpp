@@ -9,7 +9,7 @@
 
 namespace tarn::start {
 
-/// Points in a box, in cells as wide as the distance within which neighbours are asked for.
+/// A cell list: points in a box, sorted into cells as wide as the largest distance of neighbours.
 class CellGrid {
  public:
   /// @param low, high corners of the box; points outside belong to the cells at its faces
@@ -31,8 +31,8 @@ class CellGrid {
     first = static_cast<int>(next_.size()) - 1;
   }
 
-  /// Calls visit(point) for all points within the distance of x, and some others; stops and returns
-  /// false as soon as it returns false.
+  /// Calls visit(point) for all points within the distance of x, and for some that are farther
+  /// away. Stops and returns false as soon as visit() returns false.
   template <class Visit>
   bool visit_near(const Eigen::Vector3d& x, const Visit& visit) const {
     const std::array<int, 3> c = cell(x);
@@ -64,8 +64,8 @@ class CellGrid {
 
   Eigen::Vector3d low_, width_;
   std::array<int, 3> cells_;
-  std::vector<int> first_;  // of each cell
-  std::vector<int> next_;   // of each point: the next one in its cell
+  std::vector<int> first_;  // point of each cell, or -1
+  std::vector<int> next_;   // next point in the same cell, or -1
 };
 
 }  // namespace tarn::start

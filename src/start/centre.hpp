@@ -8,10 +8,10 @@
 
 namespace tarn::start {
 
-/// Of a cluster [A].
+/// Centre of mass of a cluster [A].
 Eigen::Vector3d centre_of_mass(const WaterModel& model, std::span<const double> positions_A);
 
-/// Moves a cluster so that its centre of mass is at the origin.
+/// Moves the centre of mass of a cluster to the origin.
 /// @param positions_A 9 N numbers; replaced
 void move_centre_to_origin(const WaterModel& model, std::span<double> positions_A);
 

@@ -16,11 +16,11 @@ using Eigen::Index;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-/// A typical second derivative of V0 along a translation [kcal/mol/A^2] or a libration
-/// [kcal/mol/rad^2] of a hydrogen-bonded molecule: with angles in radians both are about the same.
+/// A typical second derivative of V0 for a translation [kcal/mol/A^2] or a libration
+/// [kcal/mol/rad^2] of a hydrogen-bonded molecule; the two are similar with angles in radians.
 constexpr double kStiffness = 60.0;
 
-/// Longest translation or rotation in a step with `stride` unknowns a molecule.
+/// Largest translation or rotation in a step with `stride` unknowns per molecule.
 double longest_move(const VectorXd& step, int stride) {
   double longest = 1e-300;
   for (Index i = 0; i < step.size(); i += stride) {
@@ -41,18 +41,17 @@ void rigid_gradient(std::size_t m, const std::vector<double>& positions,
 }  // namespace
 
 void throw_degenerate(std::size_t molecule) {
-  throw InputError(
-      fmt::format("molecule {} (counted from 1) has its atoms on one line, or at positions that "
-                  "are not finite numbers; mend "
-                  "its coordinates",
-                  molecule + 1));
+  throw InputError(fmt::format(
+      "the atoms of molecule {} (counted from 1) are collinear or have coordinates that "
+      "are not finite numbers; correct its coordinates",
+      molecule + 1));
 }
 
 RigidCluster::RigidCluster(ForceField& force_field, std::span<const double> positions_A)
     : force_field_(force_field),
       triangle_(force_field.model()),
       frames_(positions_A.size() / 9),
-      tried_(frames_.size()),
+      trial_(frames_.size()),
       positions_(positions_A.size()),
       forces_(positions_A.size()) {
   for (std::size_t m = 0; m < frames_.size(); ++m) {
@@ -75,7 +74,7 @@ double RigidCluster::step_limit(const VectorXd& step) const {
 double RigidCluster::try_step(const VectorXd& step, VectorXd& gradient) {
   for (std::size_t m = 0; m < frames_.size(); ++m) {
     const Index i = static_cast<Index>(m) * kUnknowns;
-    tried_[m] = frames_[m].moved(step.segment<3>(i), step.segment<3>(i + 3));
+    trial_[m] = frames_[m].moved(step.segment<3>(i), step.segment<3>(i + 3));
   }
   return evaluate(gradient);
 }
@@ -87,9 +86,9 @@ void RigidCluster::write(std::span<double> positions_A) const {
 }
 
 double RigidCluster::evaluate(VectorXd& gradient) {
-  for (std::size_t m = 0; m < tried_.size(); ++m) tried_[m].place(triangle_, &positions_[9 * m]);
+  for (std::size_t m = 0; m < trial_.size(); ++m) trial_[m].place(triangle_, &positions_[9 * m]);
   const double v = force_field_.energy_and_forces(positions_, forces_).total_kcal_per_mol();
-  for (std::size_t m = 0; m < tried_.size(); ++m) {
+  for (std::size_t m = 0; m < trial_.size(); ++m) {
     rigid_gradient(m, positions_, forces_, &gradient[static_cast<Index>(m) * kUnknowns]);
   }
   return v;
@@ -101,7 +100,7 @@ PenalisedCluster::PenalisedCluster(ForceField& force_field, double omega,
       omega_(omega),
       bond_unit_(std::sqrt(kStiffness) / omega),
       molecules_(positions_A.size() / 9),
-      tried_(molecules_.size()),
+      trial_(molecules_.size()),
       triangles_(molecules_.size(), Triangle(force_field.model())),
       positions_(positions_A.size()),
       forces_(positions_A.size()) {
@@ -137,8 +136,8 @@ double PenalisedCluster::step_limit(const VectorXd& step) const {
 double PenalisedCluster::try_step(const VectorXd& step, VectorXd& gradient) {
   for (std::size_t m = 0; m < molecules_.size(); ++m) {
     const Index i = static_cast<Index>(m) * kUnknowns;
-    tried_[m].frame = molecules_[m].frame.moved(step.segment<3>(i), step.segment<3>(i + 3));
-    tried_[m].g = molecules_[m].g + bond_unit_ * step.segment<3>(i + 6);
+    trial_[m].frame = molecules_[m].frame.moved(step.segment<3>(i), step.segment<3>(i + 3));
+    trial_[m].g = molecules_[m].g + bond_unit_ * step.segment<3>(i + 6);
   }
   return evaluate(gradient);
 }
@@ -153,21 +152,21 @@ void PenalisedCluster::write(std::span<double> positions_A) const {
 
 double PenalisedCluster::evaluate(VectorXd& gradient) {
   double sum_g2 = 0.0;
-  for (std::size_t m = 0; m < tried_.size(); ++m) {
-    if (!Triangle::from_bond_values(force_field_.model(), tried_[m].g, triangles_[m])) {
+  for (std::size_t m = 0; m < trial_.size(); ++m) {
+    if (!Triangle::from_bond_values(force_field_.model(), trial_[m].g, triangles_[m])) {
       return std::numeric_limits<double>::infinity();
     }
-    tried_[m].frame.place(triangles_[m], &positions_[9 * m]);
-    sum_g2 += tried_[m].g.squaredNorm();
+    trial_[m].frame.place(triangles_[m], &positions_[9 * m]);
+    sum_g2 += trial_[m].g.squaredNorm();
   }
   const double v0 = force_field_.energy_and_forces(positions_, forces_).total_kcal_per_mol();
-  for (std::size_t m = 0; m < tried_.size(); ++m) {
+  for (std::size_t m = 0; m < trial_.size(); ++m) {
     const Index i = static_cast<Index>(m) * kUnknowns;
     rigid_gradient(m, positions_, forces_, &gradient[i]);
     const Eigen::Map<const Eigen::Matrix3d> f(&forces_[9 * m]);
-    const Eigen::Quaterniond back = tried_[m].frame.rotation.conjugate();
+    const Eigen::Quaterniond back = trial_[m].frame.rotation.conjugate();
     const Vector3d along_bonds = triangles_[m].pull_back(back * f.col(1), back * f.col(2));
-    gradient.segment<3>(i + 6) = bond_unit_ * (omega_ * omega_ * tried_[m].g - along_bonds);
+    gradient.segment<3>(i + 6) = bond_unit_ * (omega_ * omega_ * trial_[m].g - along_bonds);
   }
   return v0 + 0.5 * omega_ * omega_ * sum_g2;
 }

@@ -9,12 +9,12 @@
 #include "tarn/force_field.hpp"
 
 /// @file
-/// A cluster as a function of unknowns that follow its molecules, for minimise() of lbfgs.hpp. The
-/// unknowns are steps from the current point; accept() moves it.
+/// The energy of a cluster as a function of molecular coordinates, for minimise() of lbfgs.hpp. The
+/// unknowns are steps from the current point; accept() makes the last step the current point.
 
 namespace tarn::start {
 
-/// V0 of rigid molecules: six unknowns each, a translation [A] and a rotation about the oxygen
+/// V0 of rigid molecules, with six unknowns each: a translation [A] and a rotation about the oxygen
 /// [rad].
 class RigidCluster {
  public:
@@ -29,25 +29,25 @@ class RigidCluster {
   /// Largest factor of a step at which no molecule moves by more than 0.3 A or 0.3 rad.
   double step_limit(const Eigen::VectorXd& step) const;
   double energy(Eigen::VectorXd& gradient) {
-    tried_ = frames_;
+    trial_ = frames_;
     return evaluate(gradient);
   }
   double try_step(const Eigen::VectorXd& step, Eigen::VectorXd& gradient);
-  void accept() { frames_ = tried_; }
+  void accept() { frames_ = trial_; }
   void write(std::span<double> positions_A) const;
 
  private:
-  /// Of the frames tried.
+  /// Energy and gradient at the trial frames.
   double evaluate(Eigen::VectorXd& gradient);
 
   ForceField& force_field_;
   Triangle triangle_;
-  std::vector<MoleculeFrame> frames_, tried_;
+  std::vector<MoleculeFrame> frames_, trial_;
   std::vector<double> positions_, forces_;
 };
 
-/// V0 + V1: nine unknowns a molecule, a translation, a rotation, and the bond values g_c in a unit
-/// in which V1 is a sum of squares as stiff as V0, whatever omega is.
+/// V0 + V1: nine unknowns per molecule, namely a translation, a rotation, and the bond values g_c.
+/// The unit of g_c makes V1 as stiff as V0, independent of omega.
 class PenalisedCluster {
  public:
   static constexpr int kUnknowns = 9;
@@ -62,11 +62,11 @@ class PenalisedCluster {
   /// by more than 0.1 A^2.
   double step_limit(const Eigen::VectorXd& step) const;
   double energy(Eigen::VectorXd& gradient) {
-    tried_ = molecules_;
+    trial_ = molecules_;
     return evaluate(gradient);
   }
   double try_step(const Eigen::VectorXd& step, Eigen::VectorXd& gradient);
-  void accept() { molecules_ = tried_; }
+  void accept() { molecules_ = trial_; }
   void write(std::span<double> positions_A) const;
 
  private:
@@ -74,13 +74,13 @@ class PenalisedCluster {
     MoleculeFrame frame;
     Eigen::Vector3d g;
   };
-  /// Of the molecules tried.
+  /// Energy and gradient at the trial molecules.
   double evaluate(Eigen::VectorXd& gradient);
 
   ForceField& force_field_;
   double omega_;
   double bond_unit_;  // of g_c [A^2]
-  std::vector<Molecule> molecules_, tried_;
+  std::vector<Molecule> molecules_, trial_;
   std::vector<Triangle> triangles_;
   std::vector<double> positions_, forces_;
 };

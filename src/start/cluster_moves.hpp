@@ -10,12 +10,12 @@
 
 namespace tarn::start {
 
-/// Uniform numbers in (0, 1) of one hop, one after the other.
-class HopDraws {
+/// The sequence of uniform numbers in (0, 1) of one hop.
+class HopRandom {
  public:
-  /// @param hop from 0 on
-  HopDraws(std::uint64_t seed, std::uint64_t replica, std::uint64_t hop)
-      // random_cluster() has the draws below 2^32.
+  /// @param hop counted from 0
+  HopRandom(std::uint64_t seed, std::uint64_t replica, std::uint64_t hop)
+      // random_cluster() uses the draws below 2^32.
       : seed_(seed), replica_(replica), hop_((hop + 1) << 32) {}
 
   double next() {
@@ -25,7 +25,7 @@ class HopDraws {
     }
     return numbers_[at_++];
   }
-  /// One of 0 ... count - 1.
+  /// A random integer from 0 to count - 1.
   std::size_t index(std::size_t count);
   Eigen::Vector3d direction();
   Eigen::Quaterniond rotation();
@@ -36,34 +36,34 @@ class HopDraws {
   std::size_t at_ = 8;
 };
 
-/// Moves that lead from one minimum of a cluster of rigid molecules to others, once it is quenched:
-/// mostly those that change a few molecules or a chain of hydrogen bonds, and leave the rest.
+/// Trial moves of basin hopping for clusters of rigid molecules. Most of them change a few
+/// molecules or one chain of hydrogen bonds and keep the rest; a quench follows each move.
 class ClusterMoves {
  public:
   ClusterMoves(const WaterModel& model, int molecules);
 
-  /// Makes one move, chosen by the draws.
+  /// Makes one random move.
   /// @param positions_A 9 N, of at least two molecules
-  void move(HopDraws& draws, std::vector<double>& positions_A);
+  void move(HopRandom& random, std::vector<double>& positions_A);
 
  private:
-  void shake(HopDraws& draws);
-  void turn_all(HopDraws& draws);
-  void reinsert_weakest(HopDraws& draws, int times);
-  void reverse_hydrogen_bonds(HopDraws& draws);
+  void shake(HopRandom& random);
+  void turn_all(HopRandom& random);
+  void reinsert_weakest(HopRandom& random, int times);
+  void reverse_hydrogen_bonds(HopRandom& random);
 
-  /// Oxygen and offsets of a molecule, for energies of pairs.
+  /// Oxygen and site offsets of a molecule, for pair energies.
   struct Sites {
     Vec3<double> o;
     SiteOffsets<double> d;
   };
   Sites sites_of(std::size_t m) const;
   double pair_energy(const Sites& i, const Sites& j) const;
-  bool place_at_random(HopDraws& draws, std::size_t k);
-  bool reverse_one_chain(HopDraws& draws);
+  bool place_at_random(HopRandom& random, std::size_t k);
+  bool reverse_one_chain(HopRandom& random);
   int acceptor_of(std::size_t m, int h) const;
   Eigen::Vector3d bond(std::size_t m, int h) const;
-  void point_bond(HopDraws& draws, std::size_t m, int h, const Eigen::Vector3d& towards);
+  void point_bond(HopRandom& random, std::size_t m, int h, const Eigen::Vector3d& towards);
 
   WaterModel model_;
   Triangle triangle_;

@@ -12,17 +12,17 @@
 
 namespace tarn::start {
 
-/// Pairs (s, y) of the last steps, and the two-loop recursion over them.
+/// The last pairs (s, y) and the two-loop recursion over them.
 class LbfgsMemory {
  public:
-  /// @param length most pairs to keep
-  /// @param first_scale inverse Hessian before there is any pair
+  /// @param length largest number of pairs
+  /// @param first_scale inverse Hessian while there are no pairs
   LbfgsMemory(int length, double first_scale) : length_(length), first_scale_(first_scale) {}
 
   void clear() { pairs_.clear(); }
 
-  /// Remembers a pair, unless its curvature is not clearly positive.
-  void remember(const Eigen::VectorXd& s, const Eigen::VectorXd& y) {
+  /// Stores a pair unless its curvature is too small or negative.
+  void add(const Eigen::VectorXd& s, const Eigen::VectorXd& y) {
     const double sy = s.dot(y), yy = y.squaredNorm();
     if (!(sy > 1e-10 * std::sqrt(s.squaredNorm() * yy))) return;
     Pair pair;
@@ -61,14 +61,14 @@ class LbfgsMemory {
   std::deque<Pair> pairs_;
 };
 
-/// L-BFGS with capped steps and backtracking (Armijo's condition). Coordinates are those of a chart
-/// at the current point, which moves with every accepted step.
+/// L-BFGS with limited step lengths and backtracking (Armijo condition). Coordinates are relative
+/// to the current point, which every accepted step moves.
 ///
 /// A Problem has
 ///   int size()
 ///   double energy(VectorXd& gradient)                             at the current point
-///   double try_step(const VectorXd& step, VectorXd& gradient)     energy beyond the step
-///   void accept()                                                 makes the last try current
+///   double try_step(const VectorXd& step, VectorXd& gradient)     energy after the step
+///   void accept()                                                 makes the last trial current
 ///   double step_limit(const VectorXd& step)                       largest allowed factor of a step
 ///   double first_scale()                                          rough inverse Hessian
 ///   double max_gradient(const VectorXd& gradient)                 in physical units
@@ -86,8 +86,8 @@ MinimiseResult minimise(Problem& problem, const MinimiseOptions& options) {
   double energy = problem.energy(gradient);
   if (!std::isfinite(energy)) {
     throw NumericalError(
-        "the energy of the structure to be minimised is not finite; do atoms of two molecules "
-        "coincide?");
+        "the energy of the structure is not finite: atoms of two molecules may coincide. Correct "
+        "the structure before minimising it");
   }
   r.start_energy_kcal_per_mol = energy;
   for (;; ++r.iterations) {
@@ -98,7 +98,7 @@ MinimiseResult minimise(Problem& problem, const MinimiseOptions& options) {
     if (options.should_continue && !options.should_continue()) return r;
     if (options.on_iteration) options.on_iteration(r);
 
-    // Round-off of the energy, which decides nothing close to the minimum.
+    // Energy differences below this are round-off.
     const double slack = 1e-12 * (1.0 + std::abs(energy));
     bool moved = false;
     for (int restart = 0; restart < 2 && !moved; ++restart) {
@@ -112,14 +112,14 @@ MinimiseResult minimise(Problem& problem, const MinimiseOptions& options) {
       for (int tries = 0; tries < kMaxTries; ++tries) {
         const double new_energy = problem.try_step(factor * p, new_gradient);
         if (new_energy <= energy + kArmijo * factor * slope + slack) {
-          memory.remember(factor * p, new_gradient - gradient);
+          memory.add(factor * p, new_gradient - gradient);
           problem.accept();
           energy = new_energy;
           gradient.swap(new_gradient);
           moved = true;
           break;
         }
-        // The minimum of the parabola through both energies and the slope, kept within bounds.
+        // The minimum of the parabola through both energies and the slope, within bounds.
         const double rise = new_energy - energy - factor * slope;
         const double best = std::isfinite(rise) ? -0.5 * factor * slope / rise : 0.0;
         factor *= std::clamp(best, 0.1, 0.5);

@@ -20,21 +20,22 @@ namespace {
 
 /// Metropolis temperature of the hops [kcal/mol].
 constexpr double kTemperature = 0.7;
-/// Hops are quenched to this, the result of each start to 1e-6 [kcal/mol/A].
+/// Gradient tolerance of the quenches after hops [kcal/mol/A]; the result of each start is quenched
+/// to 1e-6.
 constexpr double kHopTolerance = 1e-2;
-/// Hops that end so near each other are taken for one minimum: what kHopTolerance leaves of the
-/// energy along a mode of 0.05 kcal/mol/A^2 [kcal/mol].
+/// Hops whose energies differ by less than this count as one minimum [kcal/mol]: kHopTolerance
+/// leaves an energy of this size along a mode of 0.05 kcal/mol/A^2.
 constexpr double kSameHop = 1e-3;
-/// As many as this for each that is kept are followed to the end, since some are the same.
-constexpr std::size_t kFollowed = 4;
+/// Candidates per minimum to keep; some of them turn out to be the same minimum.
+constexpr std::size_t kCandidates = 4;
 
-/// Quenches of all starts by default, and pairs of molecules in all of them, which leave large
-/// clusters fewer; a quench takes some 200 iterations, and all some ten seconds to a minute of one
-/// core.
+/// Default limits on the quenches of all starts and on the pairs of molecules in them; the second
+/// one reduces the quenches of large clusters. A quench takes about 200 iterations, and a search
+/// ten seconds to a minute on one core.
 constexpr double kMostQuenches = 32'000.0, kMostPairs = 1e7;
-/// Where 96 searches of 50 hops are more than enough.
+/// Up to this size, 96 searches of 50 hops are more than enough.
 constexpr int kEasyMolecules = 8, kEasyStarts = 96, kEasyHops = 50;
-/// Searches of larger clusters, at least, and hops of each.
+/// Limits for larger clusters: number of searches, and of hops in each.
 constexpr int kMostStarts = 64, kFewestStarts = 16, kMostHops = 2000;
 
 double pairs_of(int molecules) { return 0.5 * molecules * (molecules - 1.0); }
@@ -47,10 +48,10 @@ struct Minimum {
   double energy = 0.0;  // [kcal/mol]
 };
 
-/// One search: a random cluster, quenched, then hops from minimum to minimum.
+/// One search: a quenched random cluster, followed by hops from minimum to minimum.
 class Search {
  public:
-  /// @param options of which it takes hops, keep and should_continue
+  /// @param options its hops, keep and should_continue are used
   Search(const WaterModel& model, int molecules, const SearchOptions& options)
       : should_continue_(options.should_continue),
         hops_(options.hops),
@@ -59,8 +60,7 @@ class Search {
         force_field_(model, molecules),
         moves_(model, molecules) {}
 
-  /// @return the lowest minimum and, where more are kept, the next ones that hops led to, from the
-  /// lowest on
+  /// @return the lowest minimum and, if more are kept, the next ones, in ascending order
   std::vector<Minimum> run(std::uint64_t seed, int start) {
     const int n = force_field_.molecules();
     const int limit = max_quench_iterations(n);
@@ -72,30 +72,31 @@ class Search {
       m.energy = quench_to_minimum(force_field_, m.positions_A, {1e-6, limit, should_continue_})
                      .energy_kcal_per_mol;
     };
-    Minimum here{random_cluster(model_, n, seed, start), 0.0};
-    quench_hop(here);
-    Minimum lowest = here;
-    std::vector<Minimum> met;  // to kHopTolerance, from the lowest on
+    Minimum current{random_cluster(model_, n, seed, start), 0.0};
+    quench_hop(current);
+    Minimum lowest = current;
+    std::vector<Minimum> visited;  // quenched to kHopTolerance, in ascending order
     for (int hop = 0; hop < hops_ && (!should_continue_ || should_continue_()); ++hop) {
-      start::HopDraws draws(seed, static_cast<std::uint64_t>(start),
-                            static_cast<std::uint64_t>(hop));
-      const double luck = draws.next();
-      Minimum there = here;
-      moves_.move(draws, there.positions_A);
-      quench_hop(there);
-      if (keep_ > 1) note_minimum(there.energy < lowest.energy ? lowest : there, met);
-      if (there.energy < lowest.energy) lowest = there;
-      // Also false for an energy that is not a number.
-      if (there.energy - here.energy < -kTemperature * std::log(luck)) here = std::move(there);
+      start::HopRandom random(seed, static_cast<std::uint64_t>(start),
+                              static_cast<std::uint64_t>(hop));
+      const double acceptance = random.next();
+      Minimum trial = current;
+      moves_.move(random, trial.positions_A);
+      quench_hop(trial);
+      if (keep_ > 1) add_visited(trial.energy < lowest.energy ? lowest : trial, visited);
+      if (trial.energy < lowest.energy) lowest = trial;
+      // Also false for NaN.
+      if (trial.energy - current.energy < -kTemperature * std::log(acceptance))
+        current = std::move(trial);
     }
     quench(lowest);
     std::vector<Minimum> minima{std::move(lowest)};
-    for (Minimum& m : met) {
+    for (Minimum& m : visited) {
       quench(m);
       if (!std::isfinite(m.energy) || is_among(m, minima)) continue;
       minima.push_back(std::move(m));
     }
-    // From a saddle point one may have come below what was the lowest.
+    // A quench from a saddle point may end below the previous lowest minimum.
     std::stable_sort(minima.begin(), minima.end(),
                      [](const Minimum& a, const Minimum& b) { return a.energy < b.energy; });
     return minima;
@@ -108,14 +109,14 @@ class Search {
     });
   }
 
-  /// Hops often lead to a minimum again: only those of other energies are followed to the end.
-  void note_minimum(const Minimum& m, std::vector<Minimum>& met) const {
-    const auto at = std::lower_bound(met.begin(), met.end(), m.energy - kSameHop,
+  /// Adds a minimum unless one of its energy has been visited.
+  void add_visited(const Minimum& m, std::vector<Minimum>& visited) const {
+    const auto at = std::lower_bound(visited.begin(), visited.end(), m.energy - kSameHop,
                                      [](const Minimum& a, double e) { return a.energy < e; });
-    if (at != met.end() && at->energy < m.energy + kSameHop) return;
-    if (met.size() == kFollowed * keep_ && at == met.end()) return;
-    met.insert(at, m);
-    if (met.size() > kFollowed * keep_) met.pop_back();
+    if (at != visited.end() && at->energy < m.energy + kSameHop) return;
+    if (visited.size() == kCandidates * keep_ && at == visited.end()) return;
+    visited.insert(at, m);
+    if (visited.size() > kCandidates * keep_) visited.pop_back();
   }
 
   std::function<bool()> should_continue_;
@@ -126,18 +127,18 @@ class Search {
   start::ClusterMoves moves_;
 };
 
-/// The lowest minima of all starts. Which start stands for each does not depend on which one ends
-/// first. One that is no longer among the lowest never comes back, so that counts are whole.
-class KeptMinima {
+/// The lowest minima of all starts. The result does not depend on the order in which starts finish.
+/// Counts are complete, because a minimum that was dropped is never added again.
+class LowestMinima {
  public:
-  explicit KeptMinima(std::size_t most) : most_(most) {}
+  explicit LowestMinima(std::size_t most) : most_(most) {}
 
-  /// @param minima distinct ones of one start
+  /// @param minima distinct minima of one start
   void add(const std::vector<Minimum>& minima, int start) {
     for (const Minimum& m : minima) {
       if (std::isfinite(m.energy)) entries_.push_back({m, start, 1});
     }
-    thin_out();
+    merge();
   }
 
   std::vector<FoundMinimum> take() {
@@ -154,7 +155,7 @@ class KeptMinima {
     int start = 0, hits = 0;
   };
 
-  void thin_out() {
+  void merge() {
     std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
       return std::pair(a.minimum.energy, a.start) < std::pair(b.minimum.energy, b.start);
     });
@@ -183,12 +184,12 @@ class KeptMinima {
 int default_hops(int molecules) {
   if (molecules < 2) return 0;
   if (molecules <= kEasyMolecules) return kEasyHops;
-  // What clusters of 8, 12 and 16 molecules need goes up about so; at most what there is room for
-  // among the fewest starts; and some hops where a quench takes a second.
-  const double harder = kEasyHops * std::pow(static_cast<double>(molecules) / kEasyMolecules, 5.0);
-  const double room = default_quenches(molecules) / kFewestStarts;
+  // The number of hops that clusters of 8, 12 and 16 molecules need grows like this power. It is
+  // limited by the quenches per start, and there are some hops even if a quench takes a second.
+  const double needed = kEasyHops * std::pow(static_cast<double>(molecules) / kEasyMolecules, 5.0);
+  const double available = default_quenches(molecules) / kFewestStarts;
   const double least = std::min<double>(kEasyHops, 4e6 / pairs_of(molecules));
-  return static_cast<int>(std::max(std::min({harder, room, double{kMostHops}}), least));
+  return static_cast<int>(std::max(std::min({needed, available, double{kMostHops}}), least));
 }
 
 int default_starts(int molecules) {
@@ -198,12 +199,11 @@ int default_starts(int molecules) {
   return static_cast<int>(std::clamp(starts, 1.0, double{kMostStarts}));
 }
 
-LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
-                             const SearchOptions& wanted) {
-  if (molecules < 1) {
-    throw InputError("a cluster needs at least one molecule, not " + std::to_string(molecules));
-  }
-  SearchOptions options = wanted;
+namespace {
+
+/// The options with their defaults filled in.
+/// @throws InputError for a negative number
+SearchOptions completed(SearchOptions options, int molecules) {
   for (const auto& [count, name] :
        {std::pair(options.starts, "starts"), std::pair(options.hops, "hops")}) {
     if (count < 0) {
@@ -212,25 +212,36 @@ LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64
   }
   if (options.hops == 0 || molecules < 2) options.hops = default_hops(molecules);
   if (options.starts == 0) {
-    // As many hops in all as by default.
+    // The same total number of hops as by default.
     const std::int64_t hops = std::int64_t{default_starts(molecules)} * default_hops(molecules);
     options.starts = static_cast<int>(std::max<std::int64_t>(1, hops / std::max(options.hops, 1)));
   }
   options.keep = std::max(options.keep, 1);
+  return options;
+}
+
+}  // namespace
+
+LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
+                             const SearchOptions& wanted) {
+  if (molecules < 1) {
+    throw InputError("a cluster needs at least one molecule, not " + std::to_string(molecules));
+  }
+  const SearchOptions options = completed(wanted, molecules);
   const int starts = options.starts, keep = options.keep;
 
-  // The order of (energy to 1e-6 kcal/mol, start) does not depend on which start ends first.
+  // Ordering by (energy to 1e-6 kcal/mol, start) makes the result independent of the threads.
   const auto key = [](double energy) { return std::round(1e6 * energy); };
   LowestCluster lowest;
   lowest.energy_kcal_per_mol = std::numeric_limits<double>::infinity();
   std::vector<double> energies(static_cast<std::size_t>(starts), lowest.energy_kcal_per_mol);
-  KeptMinima kept(static_cast<std::size_t>(keep));
+  LowestMinima kept(static_cast<std::size_t>(keep));
   std::mutex mutex;
   for_each_index(
       starts, options.threads, [&](int) { return Search(model, molecules, options); },
       [&](Search& search, std::int64_t i) {
         const int start = static_cast<int>(i);
-        // The first one is looked at whatever comes, so that there is a cluster.
+        // The first start always runs: there must be a result.
         if (start > 0 && options.should_continue && !options.should_continue()) return;
         std::vector<Minimum> minima = search.run(seed, start);
         Minimum& m = minima.front();

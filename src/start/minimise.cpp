@@ -14,18 +14,18 @@
 namespace tarn {
 namespace {
 
-/// No water cluster has minima as low as this [kcal/mol a molecule].
-constexpr double kTornApart = -200.0;
-/// What the atom that moves farthest is moved by, off a saddle point.
+/// Below the energy of any water cluster [kcal/mol per molecule]: the molecules have dissociated.
+constexpr double kDissociated = -200.0;
+/// Largest displacement of an atom in a push off a saddle point.
 constexpr double kPush_A = 0.1;
-/// More than these one after the other are no saddle points, but rounding.
+/// Larger numbers of successive saddle points are caused by rounding.
 constexpr int kMostSaddlePoints = 20;
 
 void check_size(const ForceField& force_field, std::span<const double> positions_A) {
   if (positions_A.size() != 9 * static_cast<std::size_t>(force_field.molecules())) {
-    throw InputError(
-        fmt::format("a cluster of {} molecules has nine coordinates a molecule, not {} in all",
-                    force_field.molecules(), positions_A.size()));
+    throw InputError(fmt::format(
+        "{} coordinates do not match a cluster of {} molecules, which has 9 per molecule",
+        positions_A.size(), force_field.molecules()));
   }
 }
 
@@ -45,12 +45,12 @@ MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> posi
   MinimiseResult here = quench_rigid(force_field, positions_A, options);
   if (6 * force_field.molecules() > kMostModeCoordinates) return here;
   const WaterModel& model = force_field.model();
-  // Pushed by so much where it falls less, it would meet no force above the tolerance.
+  // With a smaller curvature the push would not lead to forces above the tolerance.
   const double curvature = options.tolerance_kcal_per_mol_A / kPush_A;
   while (here.converged && here.saddle_points < kMostSaddlePoints &&
          curves_down(model, positions_A, curvature)) {
-    const std::vector<double> way = normal_modes(model, positions_A).displacements_per_sqrt_Da;
-    const std::span<const double> lowest = std::span(way).first(positions_A.size());
+    const std::vector<double> modes = normal_modes(model, positions_A).displacements_per_sqrt_Da;
+    const std::span<const double> lowest = std::span(modes).first(positions_A.size());
     const double largest =
         std::abs(*std::max_element(lowest.begin(), lowest.end(),
                                    [](double a, double b) { return std::abs(a) < std::abs(b); }));
@@ -84,12 +84,13 @@ MinimiseResult relax_penalised(ForceField& force_field, double omega, std::span<
   }
   start::PenalisedCluster cluster(force_field, omega, positions_A);
   const MinimiseResult result = start::minimise(cluster, options);
-  // Hydrogens have no repulsion of their own: torn off its oxygen, one falls into another's.
-  if (!(result.energy_kcal_per_mol > kTornApart * std::max(1, force_field.molecules()))) {
-    throw NumericalError(fmt::format(
-        "with omega = {:g} the bonds are too weak to hold the molecules together while they are "
-        "relaxed; use a larger omega, or in a deck relax = false",
-        omega));
+  // Hydrogens have no repulsion: a dissociated hydrogen falls into the oxygen of another molecule.
+  if (!(result.energy_kcal_per_mol > kDissociated * std::max(1, force_field.molecules()))) {
+    throw NumericalError(
+        fmt::format("omega = {:g} is too small: molecules dissociate during the relaxation. Use a "
+                    "larger omega, "
+                    "or set relax = false in the deck",
+                    omega));
   }
   cluster.write(positions_A);
   return result;

@@ -11,7 +11,7 @@ using Eigen::Vector3d;
 
 Vector3d atom(const double* x, int a) { return Map<const Vector3d>(x + 3 * a); }
 
-/// Axes of the triangle's frame: bisector y, normal z.
+/// Axes of the frame: bisector y, normal z.
 bool axes(const Vector3d& d1, const Vector3d& d2, Matrix3d& r) {
   const Vector3d normal = d1.cross(d2);
   const double l1 = d1.norm(), l2 = d2.norm();
@@ -78,8 +78,8 @@ bool MoleculeFrame::nearest_rigid(const WaterModel& model, const double* x, Mole
   const Vector3d o = atom(x, 0), d1 = atom(x, 1) - o, d2 = atom(x, 2) - o;
   Matrix3d r;
   if (!o.allFinite() || !axes(d1, d2, r)) return false;
-  // Both triangles lie in one plane with the same sense of rotation, so that the best rotation is
-  // one about the normal (Kabsch's problem in two dimensions).
+  // Both triangles lie in one plane with the same orientation, so the best rotation is about the
+  // normal (Kabsch's problem in two dimensions).
   const Triangle t(model);
   const double fraction_h = model.mass_h_Da / model.molecule_mass_Da();
   const Vector3d centre = fraction_h * (d1 + d2), t_centre = fraction_h * (t.h1 + t.h2);

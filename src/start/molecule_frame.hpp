@@ -7,13 +7,13 @@
 
 namespace tarn::start {
 
-/// A water triangle in its own plane: O at the origin, the bisector along y, H1 on the side of
-/// positive x. Given by g_c, the squared lengths beyond those of the model [A^2].
+/// A water molecule in its plane: O at the origin, the bisector along y, H1 at positive x. Its
+/// shape is given by g_c, the differences of the squared lengths from those of the model [A^2].
 struct Triangle {
   Eigen::Vector3d h1, h2;
 
   explicit Triangle(const WaterModel& model);
-  /// @return false (and NaN) where no triangle has these lengths
+  /// @return false (and NaN) if no triangle has these lengths
   static bool from_bond_values(const WaterModel& model, const Eigen::Vector3d& g, Triangle& t);
   /// (f1 . dh1/dg_c + f2 . dh2/dg_c) for the three bonds.
   Eigen::Vector3d pull_back(const Eigen::Vector3d& f1, const Eigen::Vector3d& f2) const;
@@ -23,20 +23,20 @@ struct Triangle {
   double l1_, l2_, cos_half_, sin_half_;
 };
 
-/// Where a molecule is: its oxygen and the rotation from the triangle's frame.
+/// Position and orientation of a molecule: its oxygen and the rotation from the frame of Triangle.
 struct MoleculeFrame {
   Eigen::Vector3d origin;
   Eigen::Quaterniond rotation;
 
-  /// Frame and bond values of a molecule as it is.
+  /// Frame and bond values of a given molecule.
   /// @return false if the atoms are collinear or not finite
   static bool of_atoms(const WaterModel& model, const double* x, MoleculeFrame& frame,
                        Eigen::Vector3d& g);
-  /// Frame of the rigid molecule that is nearest, weighted by mass, with the same centre of mass.
+  /// Frame of the nearest rigid molecule (mass-weighted) with the same centre of mass.
   /// @return false if the atoms are collinear or not finite
   static bool nearest_rigid(const WaterModel& model, const double* x, MoleculeFrame& frame);
 
-  /// Moved by a translation [A] and a rotation vector [rad] about the oxygen.
+  /// The frame after a translation [A] and a rotation about the oxygen [rotation vector, rad].
   MoleculeFrame moved(const Eigen::Vector3d& translation, const Eigen::Vector3d& rotation) const;
   /// Writes the nine coordinates.
   void place(const Triangle& triangle, double* x) const;

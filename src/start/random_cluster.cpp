@@ -19,11 +19,11 @@ using Eigen::Vector3d;
 constexpr double kVolumePerMolecule = 40.0;  // [A^3]; 30 in the liquid
 constexpr double kNearestOxygens = 2.6;      // [A]
 constexpr double kNearestAtoms = 1.5;        // [A]
-/// Tries of a molecule before the sphere grows by kGrowth.
+/// Failed attempts to place a molecule before the sphere grows by kGrowth.
 constexpr int kTries = 100;
 constexpr double kGrowth = 1.03;
 
-/// True if two molecules keep their distance.
+/// True if two molecules do not overlap.
 bool apart(const double* a, const double* b) {
   const auto near = [&](int i, int j, double distance) {
     const double x = a[3 * i] - b[3 * j], y = a[3 * i + 1] - b[3 * j + 1],

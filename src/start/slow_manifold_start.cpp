@@ -6,8 +6,8 @@
 #include <Eigen/Core>
 #include <Eigen/Eigenvalues>
 
-#include "atoms.hpp"
 #include "tarn/core/slow_point.hpp"
+#include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/slow_manifold.hpp"
 
 namespace tarn::start {
@@ -19,11 +19,12 @@ using Eigen::VectorXd;
 constexpr Index kCoordinates = 9;  // of a molecule
 constexpr Index kValues = 6;       // omega g and the rates of a molecule's three bonds
 
-/// Change of omega g and of the rates [sqrt(kcal/mol)] at which the projection has settled: some
-/// 1e-14 kcal/mol, and beyond the rounding of g up to omega = 1e5 or so.
-constexpr double kSettled = 1e-7;
+/// The projection has converged when omega g and the rates change by less than this
+/// [sqrt(kcal/mol)]. The energy is then accurate to about 1e-14 kcal/mol; the value exceeds the
+/// rounding of g up to about omega = 1e5.
+constexpr double kProjectionTolerance = 1e-7;
 
-/// One cluster under its penalty.
+/// One cluster with penalised bonds.
 class StiffCluster {
  public:
   StiffCluster(ForceField& force_field, double omega)
@@ -39,9 +40,9 @@ class StiffCluster {
     nonbonded(x);
     VectorXd a(x.size());
     for (Index k = 0; k < x.size(); k += kCoordinates) {
-      const Triple<double> f = load(&forces_[static_cast<std::size_t>(k)]) +
-                               penalty_force(load(&x[k]), reference_, omega_);
-      store(scale(masses_.inverse_o, masses_.inverse_h, f), &a[k]);
+      const Triple<double> f = load_molecule(&forces_[static_cast<std::size_t>(k)]) +
+                               penalty_force(load_molecule(&x[k]), reference_, omega_);
+      store_molecule(scale(masses_.inverse_o, masses_.inverse_h, f), &a[k]);
     }
     return a;
   }
@@ -49,9 +50,9 @@ class StiffCluster {
   VectorXd bonds_and_rates(const VectorXd& x, const VectorXd& v) const {
     VectorXd values(kValues * x.size() / kCoordinates);
     for (Index k = 0, c = 0; k < x.size(); k += kCoordinates, c += kValues) {
-      const Bonds<double> b = bonds(load(&x[k]));
+      const Bonds<double> b = bonds(load_molecule(&x[k]));
       const BondValues<double> g = constraint_values(b, reference_);
-      const BondValues<double> rates = apply_jacobian(b, load(&v[k]));
+      const BondValues<double> rates = apply_jacobian(b, load_molecule(&v[k]));
       values.segment<kValues>(c) << omega_ * g.oh1, omega_ * g.oh2, omega_ * g.hh, rates.oh1,
           rates.oh2, rates.hh;
     }
@@ -67,11 +68,11 @@ class StiffCluster {
         return Eigen::Vector3d(here + unfilter_ * (mean.segment<3>(at) - here));
       };
       const Eigen::Vector3d g = slow(c) / omega_, rates = slow(c + 3);
-      Triple<double> positions = load(&x[k]), velocities = load(&v[k]);
+      Triple<double> positions = load_molecule(&x[k]), velocities = load_molecule(&v[k]);
       move_bonds<double, double>({g[0], g[1], g[2]}, {rates[0], rates[1], rates[2]}, reference_,
                                  masses_, positions, velocities);
-      store(positions, &x[k]);
-      store(velocities, &v[k]);
+      store_molecule(positions, &x[k]);
+      store_molecule(velocities, &v[k]);
     }
   }
 
@@ -79,8 +80,9 @@ class StiffCluster {
     nonbonded(x);
     double sum = 0.0;
     for (Index k = 0; k < x.size(); k += kCoordinates) {
-      sum += fast_bond_energy(load(&x[k]), load(&v[k]), load(&forces_[static_cast<std::size_t>(k)]),
-                              reference_, masses_, omega_);
+      sum += fast_bond_energy(load_molecule(&x[k]), load_molecule(&v[k]),
+                              load_molecule(&forces_[static_cast<std::size_t>(k)]), reference_,
+                              masses_, omega_);
     }
     return sum;
   }
@@ -140,7 +142,7 @@ SlowManifoldStart project_onto_slow_manifold(ForceField& force_field, double ome
     cluster.move(mean, y, w);
   };
   projection.window = cluster.window();
-  projection.tolerance = kSettled;
+  projection.tolerance = kProjectionTolerance;
   result.iterations = move_to_slow_point(projection, x, v);
   result.fast_after_kcal_per_mol = cluster.fast_energy(x, v);
   positions = x;

@@ -12,7 +12,7 @@
 
 namespace tarn::start {
 
-/// Eight numbers in (0, 1) that belong to (seed, replica, molecule, draw).
+/// Eight uniform numbers in (0, 1), a function of (seed, replica, molecule, draw).
 inline std::array<double, 8> uniforms(std::uint64_t seed, std::uint64_t replica,
                                       std::uint64_t molecule, std::uint64_t draw) {
   std::array<double, 8> u;
@@ -27,13 +27,13 @@ inline std::array<double, 8> uniforms(std::uint64_t seed, std::uint64_t replica,
   return u;
 }
 
-/// A direction, uniform on the sphere, from two uniform numbers.
+/// A direction uniformly distributed on the sphere, from two uniform numbers.
 inline Eigen::Vector3d random_direction(double u, double v) {
   const double z = 1.0 - 2.0 * u, r = std::sqrt(1.0 - z * z), angle = 2.0 * units::pi * v;
   return {r * std::cos(angle), r * std::sin(angle), z};
 }
 
-/// A rotation, uniform on the group, from three uniform numbers (Shoemake 1992).
+/// A uniformly distributed rotation, from three uniform numbers (Shoemake 1992).
 inline Eigen::Quaterniond random_rotation(double u, double v, double w) {
   const double a = std::sqrt(1.0 - u), b = std::sqrt(u);
   const double s = 2.0 * units::pi * v, t = 2.0 * units::pi * w;

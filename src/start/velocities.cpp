@@ -7,7 +7,6 @@
 #include <Eigen/Core>
 #include <Eigen/Eigenvalues>
 
-#include "atoms.hpp"
 #include "tarn/core/units.hpp"
 #include "tarn/flat_coordinates.hpp"
 #include "tarn/physics/molecule_solve.hpp"
@@ -74,7 +73,7 @@ void remove_momentum(const WaterModel& model, std::span<const double> positions_
     angular += mass(a) * r.cross(at(velocities_A_per_akma, a) - drift);
     inertia += mass(a) * (r.squaredNorm() * Matrix3d::Identity() - r * r.transpose());
   }
-  // Along an axis without inertia nothing turns.
+  // There is no rotation about an axis without moment of inertia.
   const Eigen::SelfAdjointEigenSolver<Matrix3d> axes(inertia);
   Vector3d spin = Vector3d::Zero();
   for (int k = 0; k < 3; ++k) {

@@ -227,7 +227,7 @@ TEST_F(StartStateTest, NumbersOfAModelAreTold) {
       start(model.substr(model.find("model")) + "0.41\n", scheme("\"settle\"")).notes.empty());
   const Start other = start(model.substr(model.find("model")) + "0.42\n", scheme("\"settle\""));
   ASSERT_EQ(other.notes.size(), 1u);
-  EXPECT_TRUE(contains(other.notes[0], "[model] has other numbers"));
+  EXPECT_TRUE(contains(other.notes[0], "other values in [model]"));
 }
 
 TEST_F(StartStateTest, MoleculesTakeTheShapeOfAnotherModel) {
@@ -236,7 +236,7 @@ TEST_F(StartStateTest, MoleculesTakeTheShapeOfAnotherModel) {
     const Start s = start("model = \"spc\"\n", scheme(words));
     EXPECT_LT(longest_of_bonds(s.state, "spc"), length_rounding_A());
     ASSERT_EQ(s.notes.size(), 2u);
-    EXPECT_TRUE(contains(s.notes[0], "is of a run of tip3p, and this deck takes spc"));
+    EXPECT_TRUE(contains(s.notes[0], "comes from a run with model tip3p, and this deck uses spc"));
     EXPECT_TRUE(contains(s.notes[1], "rigid geometry of spc"));
   }
   // TIPS2 has the shape of TIP3P.
@@ -247,7 +247,7 @@ TEST_F(StartStateTest, MoleculesTakeTheShapeOfAnotherModel) {
   EXPECT_LT(largest_difference(heavy.state.velocities_A_per_akma, before.velocities_A_per_akma),
             few_roundings(1.0));
   ASSERT_EQ(heavy.notes.size(), 1u);
-  EXPECT_TRUE(contains(heavy.notes[0], "hydrogen_mass_Da was 1.008, is 4"));
+  EXPECT_TRUE(contains(heavy.notes[0], "hydrogen_mass_Da changes from 1.008 to 4"));
 }
 
 /// Z&Ss' own positions x = q - b h² a hold the vibration of the bonds blown up: at another step

@@ -637,7 +637,7 @@ TEST_F(StartFromFile, SaysWhenItsVelocitiesHaveNoMomentum) {
     const Start start = make_start(again);
     EXPECT_EQ(start.notes.size(), rests ? 1u : 0u);
     if (rests) {
-      EXPECT_NE(start.notes[0].find("has no momentum: with remove_momentum = true"),
+      EXPECT_NE(start.notes[0].find("has no momentum. Set remove_momentum = true"),
                 std::string::npos);
     }
     again.system.remove_momentum = true;
@@ -666,8 +666,8 @@ TEST(Start, TellsWhatIsFarOutsideOfTheWall) {
     const Start start = make_start(deck);
     ASSERT_EQ(start.notes.size(), radius_A < 1.0 ? 1u : 0u);
     if (start.notes.empty()) continue;
-    EXPECT_NE(start.notes[0].find("3 of 3 replicas begin outside"), std::string::npos);
-    EXPECT_NE(start.notes[0].find("radius_A = 0.3:"), std::string::npos) << start.notes[0];
+    EXPECT_NE(start.notes[0].find("3 of 3 replicas start outside"), std::string::npos);
+    EXPECT_NE(start.notes[0].find("radius_A = 0.3."), std::string::npos) << start.notes[0];
   }
 }
 

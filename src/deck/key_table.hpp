@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -9,7 +10,7 @@
 #include "schema.hpp"
 
 /// @file
-/// How a row of a table of keys reads and writes its field of the deck.
+/// The building blocks of the tables of keys: how a key reads and writes its field of the deck.
 
 namespace tarn::decks {
 
@@ -18,15 +19,15 @@ struct IsOptional : std::false_type {};
 template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 
-inline std::string word_of(const Key& key, int value) {
-  const auto found = std::find_if(key.words.begin(), key.words.end(),
-                                  [&](const Word& word) { return word.value == value; });
+inline std::string choice_text(const Key& key, int value) {
+  const auto found = std::find_if(key.choices.begin(), key.choices.end(),
+                                  [&](const Choice& choice) { return choice.value == value; });
   return std::string(found->text);
 }
 
-inline int value_of(const Key& key, std::string_view text) {
-  const auto found = std::find_if(key.words.begin(), key.words.end(),
-                                  [&](const Word& word) { return word.text == text; });
+inline int choice_value(const Key& key, std::string_view text) {
+  const auto found = std::find_if(key.choices.begin(), key.choices.end(),
+                                  [&](const Choice& choice) { return choice.text == text; });
   return found->value;
 }
 
@@ -37,14 +38,14 @@ Value to_value(const Key& key, const T& field) {
   } else if constexpr (std::is_same_v<T, std::vector<double>>) {
     return field.empty() ? Value{} : Value{field};
   } else if constexpr (std::is_enum_v<T>) {
-    return word_of(key, static_cast<int>(field));
+    return choice_text(key, static_cast<int>(field));
   } else if constexpr (std::is_same_v<T, ReplicaSelection>) {
     if (field.kind == ReplicaSelection::Kind::first) return std::int64_t{field.count};
-    return word_of(key, static_cast<int>(field.kind));
+    return choice_text(key, static_cast<int>(field.kind));
   } else if constexpr (std::is_same_v<T, std::array<bool, kPairClasses>>) {
     std::vector<std::string> chosen;
-    for (const Word& word : key.words) {
-      if (field[static_cast<std::size_t>(word.value)]) chosen.emplace_back(word.text);
+    for (const Choice& choice : key.choices) {
+      if (field[static_cast<std::size_t>(choice.value)]) chosen.emplace_back(choice.text);
     }
     return chosen;
   } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -60,18 +61,18 @@ void from_value(const Key& key, const Value& value, T& field) {
   if constexpr (IsOptional<T>::value) {
     from_value(key, value, field.emplace());
   } else if constexpr (std::is_enum_v<T>) {
-    field = static_cast<T>(value_of(key, std::get<std::string>(value)));
+    field = static_cast<T>(choice_value(key, std::get<std::string>(value)));
   } else if constexpr (std::is_same_v<T, ReplicaSelection>) {
     if (const auto* count = std::get_if<std::int64_t>(&value)) {
       field = {ReplicaSelection::Kind::first, static_cast<int>(*count)};
     } else {
-      const int kind = value_of(key, std::get<std::string>(value));
+      const int kind = choice_value(key, std::get<std::string>(value));
       field = {static_cast<ReplicaSelection::Kind>(kind), 0};
     }
   } else if constexpr (std::is_same_v<T, std::array<bool, kPairClasses>>) {
     field.fill(false);
     for (const std::string& text : std::get<std::vector<std::string>>(value)) {
-      field[static_cast<std::size_t>(value_of(key, text))] = true;
+      field[static_cast<std::size_t>(choice_value(key, text))] = true;
     }
   } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     field = static_cast<T>(std::get<std::int64_t>(value));
@@ -90,9 +91,9 @@ auto& section_of(D& deck) {
   }
 }
 
-/// A row whose value is a field of that section.
+/// A key whose value is a field of that section.
 template <auto section, auto field>
-Key row(Key key) {
+Key field_key(Key key) {
   using Member = std::remove_cvref_t<decltype(section_of<section>(std::declval<Deck&>()))>;
   key.get = [](const Key& self, const Deck& deck) -> Value {
     const Member& member = section_of<section>(deck);
@@ -113,19 +114,14 @@ Key row(Key key) {
   return key;
 }
 
-/// `[checkpoint] every_minutes`, the same in decks of both kinds.
-inline Key every_minutes_row() {
-  return row<&Deck::checkpoint, &CheckpointSection::every_minutes>(
-      {.section = "checkpoint",
-       .name = "every_minutes",
-       .type = Type::number,
-       .unit = "min",
-       .range = {.low = 0.0},
-       .meaning = "Wall time between checkpoints during the run, beside `every`; 0: none. No "
-                  "result depends on it.",
-       .may_change_on_resume = true});
+/// A key that sets no field of its own: another one is computed from it once all keys are read.
+inline Key derived_key(Key key) {
+  key.get = [](const Key&, const Deck&) { return Value{}; };
+  key.set = [](const Key&, const Value&, Deck&) {};
+  return key;
 }
 
+/// A section that a deck may leave out.
 template <auto member>
 Section optional_section(Section section) {
   section.present = [](const Deck& deck) { return section_of<member>(deck).has_value(); };
@@ -133,44 +129,74 @@ Section optional_section(Section section) {
   return section;
 }
 
-/// The end of the ranges of steps.
-constexpr double kMostSteps = static_cast<double>(kMaxSteps);
+/// The number by which a choice stands for a value of an enum.
+template <class Enum>
+constexpr int code(Enum value) {
+  return static_cast<int>(value);
+}
+
+/// The upper bound of numbers of steps.
+constexpr double kStepLimit = static_cast<double>(kMaxSteps);
 
 constexpr Range at_least(double low) { return {.low = low}; }
 constexpr Range from_to(double low, double high) { return {.low = low, .high = high}; }
+constexpr Range above(double low) { return {.low = low, .low_open = true}; }
 constexpr Range above_to(double low, double high) {
   return {.low = low, .high = high, .low_open = true};
 }
 
-/// How often an observer looks.
+/// The interval between the samples of an observer.
 template <auto section, auto field>
-Key every_row(std::string_view name, std::string_view meaning) {
-  return row<section, field>({.section = name,
-                              .name = "every",
-                              .type = Type::integer,
-                              .unit = "steps",
-                              .range = from_to(1, kMostSteps),
-                              .meaning = meaning});
-}
-/// The replicas that an observer looks at. @param words beside a number
-template <auto section, auto field>
-Key replicas_row(std::string_view name, std::vector<Word> words, std::string_view meaning) {
-  return row<section, field>({.section = name,
-                              .name = "replicas",
-                              .type = Type::selection,
-                              .range = from_to(1, kMaxReplicas),
-                              .words = std::move(words),
-                              .meaning = meaning});
+Key interval_key(std::string_view description = "Interval; step 0 is written.") {
+  return field_key<section, field>({.name = "every",
+                                    .type = Type::integer,
+                                    .unit = "steps",
+                                    .range = from_to(1, kStepLimit),
+                                    .description = description});
 }
 
-/// run.threads, of both tables.
-inline Key threads_row(std::string_view meaning) {
-  return row<&Deck::run, &RunSection::threads>({.section = "run",
-                                                .name = "threads",
-                                                .type = Type::integer,
-                                                .range = from_to(0, 4096),
-                                                .meaning = meaning,
-                                                .may_change_on_resume = true});
+/// The replicas that an observer writes. @param choices accepted beside a number
+template <auto section, auto field>
+Key replicas_key(std::vector<Choice> choices, std::string_view description) {
+  return field_key<section, field>({.name = "replicas",
+                                    .type = Type::selection,
+                                    .range = from_to(1, kMaxReplicas),
+                                    .choices = std::move(choices),
+                                    .description = description});
 }
+
+/// A section with its keys, which need not name it.
+struct SectionTable {
+  Section section;
+  std::vector<Key> keys;
+};
+
+inline std::vector<Key> joined(std::initializer_list<std::vector<Key>> lists) {
+  std::vector<Key> all;
+  for (const std::vector<Key>& list : lists) all.insert(all.end(), list.begin(), list.end());
+  return all;
+}
+
+/// Joins tables of sections.
+inline Schema make_schema(std::vector<SectionTable> tables, std::vector<Rule> rules) {
+  Schema schema;
+  schema.rules = std::move(rules);
+  for (SectionTable& table : tables) {
+    for (Key& key : table.keys) {
+      key.section = table.section.name;
+      schema.keys.push_back(std::move(key));
+    }
+    schema.sections.push_back(table.section);
+  }
+  return schema;
+}
+
+/// @name Keys that decks of water and of mechanical systems share
+/// @{
+Key kind_key();
+/// `[run] threads`
+Key threads_key(std::string_view description);
+SectionTable checkpoint_section();
+/// @}
 
 }  // namespace tarn::decks

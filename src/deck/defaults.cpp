@@ -1,0 +1,19 @@
+#include "defaults.hpp"
+
+#include <cmath>
+
+namespace tarn::decks {
+
+double whole_steps(double time_ps, double timestep_fs) {
+  const double steps = time_ps * 1e3 / timestep_fs;
+  const double whole = std::round(steps);
+  const double round_off = 1e-9 + 1e-15 * whole;
+  return std::abs(steps - whole) <= round_off ? whole : std::ceil(steps);
+}
+
+bool default_relax(const Deck& deck) {
+  const bool stretches = !is_rigid(deck.integrator.scheme) && std::isfinite(deck.integrator.omega);
+  return stretches && !deck.system.state && deck.system.velocities != VelocityKind::file;
+}
+
+}  // namespace tarn::decks

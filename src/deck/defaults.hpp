@@ -1,0 +1,14 @@
+#pragma once
+
+#include "tarn/deck.hpp"
+
+namespace tarn::decks {
+
+/// Number of whole steps that cover a time; a whole number within round-off counts as whole.
+double whole_steps(double time_ps, double timestep_fs);
+
+/// The default of `[system] relax`: true for penalties that are finite, under which a rigid start
+/// is not at rest, unless positions and velocities are given together.
+bool default_relax(const Deck& deck);
+
+}  // namespace tarn::decks

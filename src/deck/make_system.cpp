@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "defaults.hpp"
+#include "schema.hpp"
+#include "system_limits.hpp"
+#include "tarn/analysis/spectrum.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/deck.hpp"
+
+/// @file
+/// What a run computes from its deck.
+
+namespace tarn {
+namespace {
+
+// Of the histograms of all groups together: 24 MB a thread, all classes of pairs.
+constexpr int kMostCountedBins = 1'000'000;
+
+}  // namespace
+
+WaterModel water_model(const Deck& deck) {
+  std::optional<WaterModel> model = find_water_model(deck.system.model);
+  if (deck.system.model == kOwnModel && deck.model) {
+    const ModelSection& own = *deck.model;
+    model = of_sigma_epsilon(kOwnModel, own.oh_A, own.hoh_degrees, own.sigma_A,
+                             own.epsilon_kcal_per_mol, own.charge_hydrogen_e, own.om_A);
+  }
+  if (!model) {
+    throw InputError(
+        {Problem{deck.path, 0, 0,
+                 fmt::format("model = {} is not known", decks::toml_string(deck.system.model))}});
+  }
+  if (deck.system.oxygen_mass_Da) {
+    model->mass_o_Da = *deck.system.oxygen_mass_Da;
+    model->mass_h_Da = deck.system.hydrogen_mass_Da;
+  }
+  return *model;
+}
+
+namespace {
+
+/// Sets the masses of the model; a heavier hydrogen takes its mass from the oxygen.
+WaterModel model_with_masses(const Deck& deck) {
+  WaterModel model = water_model(deck);
+  if (!deck.system.oxygen_mass_Da) {
+    const double molecule_mass_Da = model.molecule_mass_Da();
+    model.mass_h_Da = deck.system.hydrogen_mass_Da;
+    model.mass_o_Da = molecule_mass_Da - 2.0 * deck.system.hydrogen_mass_Da;
+  }
+  return model;
+}
+
+IntegratorSpec integrator_spec(const IntegratorSection& section) {
+  IntegratorSpec spec;
+  spec.scheme = section.scheme;
+  spec.timestep_akma = units::akma_from_fs(section.timestep_fs);
+  spec.beta = section.beta;
+  spec.omega = section.omega;
+  spec.hessian = section.hessian;
+  spec.solver = section.solver;
+  spec.tolerance = section.tolerance;
+  spec.iteration = section.iteration;
+  return spec;
+}
+
+ThermostatSpec thermostat_spec(const ThermostatSection& section, const WaterModel& model) {
+  ThermostatSpec spec;
+  spec.kind = section.kind;
+  if (section.kind == Thermostat::none) return spec;
+  spec.temperatures_K = section.temperatures_K;
+  // With a list, the kicks are those of the hottest replica and the others scale them down.
+  spec.temperature_K = section.temperature_K ? *section.temperature_K
+                                             : *std::max_element(section.temperatures_K.begin(),
+                                                                 section.temperatures_K.end());
+  const auto rate_per_akma = [&](double mass_Da) {
+    const double rate_per_ps = section.friction_amu_per_ps ? *section.friction_amu_per_ps / mass_Da
+                                                           : section.friction_per_ps.value_or(0.0);
+    return units::per_akma_from_per_ps(rate_per_ps);
+  };
+  spec.friction_oxygen_per_akma = rate_per_akma(model.mass_o_Da);
+  spec.friction_hydrogen_per_akma = rate_per_akma(model.mass_h_Da);
+  return spec;
+}
+
+/// See System::zero_momentum.
+bool keeps_zero_momentum(const Deck& deck) {
+  const ThermostatSection& thermostat = deck.thermostat;
+  const bool has_noise =
+      thermostat.kind != Thermostat::none &&
+      thermostat.friction_per_ps.value_or(0.0) + thermostat.friction_amu_per_ps.value_or(0.0) > 0.0;
+  if (has_noise) return false;
+  const VelocityKind velocities = deck.system.velocities;
+  return deck.system.remove_momentum || velocities == VelocityKind::zero ||
+         (is_drawn(velocities) && !deck.system.temperature_K && bath_temperatures_K(deck).empty());
+}
+
+/// @throws InputError if a cluster of so many molecules cannot be run
+void check_molecules(const Deck& deck, int molecules) {
+  const auto refuse = [&](const std::string& message) {
+    throw InputError({Problem{deck.path, 0, 0, message}});
+  };
+  if (is_mechanical(deck.system.kind)) {
+    refuse(
+        fmt::format("kind = {}: this needs a deck of water", decks::toml_string(deck.system.kind)));
+  }
+  if (deck.system.molecules != 0 && deck.system.molecules != molecules) {
+    refuse(fmt::format("[system] molecules = {}, but the {} has {}", deck.system.molecules,
+                       deck.system.state ? "state" : "structure", molecules));
+  }
+  if (molecules < 1 || molecules > kMaxMolecules) {
+    refuse(fmt::format("a structure of {} molecules; want 1 to {}", molecules, kMaxMolecules));
+  }
+  if (const auto problem = decks::system_problem(deck, molecules)) refuse(*problem);
+}
+
+}  // namespace
+
+System make_system(const Deck& deck, int molecules) {
+  check_molecules(deck, molecules);
+  System system;
+  system.model = model_with_masses(deck);
+  system.molecules = molecules;
+  system.integrator = integrator_spec(deck.integrator);
+  system.thermostat = thermostat_spec(deck.thermostat, system.model);
+  if (deck.confinement) {
+    system.confinement = {deck.confinement->radius_A, deck.confinement->stiffness_kcal_per_mol_A2};
+  }
+  system.zero_momentum = keeps_zero_momentum(deck);
+  system.seed = deck.system.seed;
+  system.precision = deck.run.precision;
+  return system;
+}
+
+double push_fs2(const IntegratorSection& integrator) {
+  if (!uses_pushforward(integrator.scheme)) return 0.0;
+  return integrator.beta * integrator.timestep_fs * integrator.timestep_fs;
+}
+
+std::int64_t first_averaged_step(const Deck& deck) {
+  return static_cast<std::int64_t>(
+      decks::whole_steps(deck.run.equilibration_ps, deck.integrator.timestep_fs));
+}
+
+std::size_t spectrum_samples(const Deck& deck) {
+  const ObserveSpectrum& spectrum = deck.spectrum.value();
+  const double interval_fs = static_cast<double>(spectrum.every) * deck.integrator.timestep_fs;
+  return analysis::segment_samples(spectrum.resolution_per_cm,
+                                   interval_fs * units::speed_of_light_cm_per_fs);
+}
+
+std::size_t correlation_lags(const ObserveCorrelation& correlation, double timestep_fs) {
+  const double interval_ps = static_cast<double>(correlation.every) * timestep_fs / 1000.0;
+  return static_cast<std::size_t>(std::max(1.0, std::round(correlation.length_ps / interval_ps)));
+}
+
+PairCountRequest make_pair_count_request(const Deck& deck) {
+  PairCountRequest request;
+  if (!deck.rdf) return request;
+  request.enabled = true;
+  request.pairs = deck.rdf->pairs;
+  request.r_max_A = deck.rdf->r_max_A;
+  request.bins = deck.rdf->bins;
+  request.every = deck.rdf->every;
+  request.first_step = first_averaged_step(deck);
+  const std::vector<double> baths = bath_temperatures_K(deck);
+  const int length = static_cast<int>(baths.size());
+  if (has_several_baths(baths)) {
+    // As many of each bath as there would be of all replicas.
+    const int most = std::max(1, kMostCountedBins / request.bins / length);
+    const int of_bath = (deck.system.replicas + length - 1) / length;
+    request.groups = length * std::min({of_bath, request.groups, most});
+  }
+  return request;
+}
+
+std::vector<double> bath_temperatures_K(const Deck& deck) {
+  if (deck.thermostat.kind == Thermostat::none) return {};
+  if (!deck.thermostat.temperatures_K.empty()) return deck.thermostat.temperatures_K;
+  return {deck.thermostat.temperature_K.value()};
+}
+
+bool has_several_baths(const std::vector<double>& baths_K) {
+  return std::adjacent_find(baths_K.begin(), baths_K.end(), std::not_equal_to<>()) != baths_K.end();
+}
+
+}  // namespace tarn

@@ -1,0 +1,98 @@
+#include "mechanics_schemes.hpp"
+
+#include <algorithm>
+
+#include "key_table.hpp"
+#include "tarn/mechanics_deck.hpp"
+
+namespace tarn {
+namespace decks {
+
+const std::vector<SystemKind>& system_kind_table() {
+  static const std::vector<std::string_view> spatial_schemes{"verlet",
+                                                             "zs",
+                                                             "zss",
+                                                             "zss-stiff",
+                                                             "pushforward-newmark",
+                                                             "newmark",
+                                                             "newmark-one-step",
+                                                             "variational-euler",
+                                                             "midpoint",
+                                                             "rk4",
+                                                             "shake",
+                                                             "rattle"};
+  static const std::vector<SystemKind> table{
+      {"double-pendulum", spatial_schemes},
+      {"pendulum-chain", spatial_schemes},
+      {"three-body-plane", spatial_schemes},
+      {"dna", {"verlet", "zs", "zss", "newmark", "pushforward-newmark", "rk4"}},
+      {"magnet", {"so3-linearised", "cayley-variational-euler", "rk4"}},
+      {"double-spring", {"slow-manifold", "rattle", "verlet", "rk4", "rk4-projected"}},
+      {"free-body", {"moser-veselov", "rk4"}},
+      {"heavy-top", {"rattle", "constrained-euler", "rk4"}},
+      {"double-spherical-pendulum", {"rattle", "midpoint", "midpoint-hamilton"}},
+      {"spherical-pendulum",
+       {"variational-of:euler", "variational-of:rk2", "variational-of:rk4", "rattle"}}};
+  return table;
+}
+
+std::vector<Choice> mechanics_schemes() {
+  using S = MechanicsScheme;
+  std::vector<Choice> choices{
+      {"verlet", code(S::verlet), "velocity Verlet"},
+      {"zs", code(S::zs), "Zhang & Skeel: one linear solve a step, symplectic"},
+      {"zss", code(S::zss), "the same without the third derivative"},
+      {"zss-stiff", code(S::zss_stiff), "the same with the Hessian of the penalty only"},
+      {"pushforward-newmark", code(S::pushforward_newmark),
+       "the implicit equations that `zs` linearises, solved to round-off"},
+      {"newmark", code(S::newmark), "Newmark's method, solved to round-off"},
+      {"newmark-one-step", code(S::newmark_one_step), "with one step of Newton's; it drifts"},
+      {"variational-euler", code(S::variational_euler), "symplectic Euler, order 1"},
+      {"midpoint", code(S::midpoint), "the implicit midpoint rule"},
+      {"midpoint-hamilton", code(S::midpoint_hamilton),
+       "of ½ vᵀMv + V + g·λ(q, v); symplectic, and it drifts off the constraints"},
+      {"shake", code(S::shake), "rigid constraints; multipliers of order 2"},
+      {"rattle", code(S::rattle), "rigid constraints, velocities on them; multipliers of order 1"},
+      {"rk4", code(S::rk4),
+       "the classical Runge-Kutta method, of a penalised system or of a body that turns"},
+      {"rk4-projected", code(S::rk4_projected), "every stage projected onto the slow manifold"},
+      {"slow-manifold", code(S::slow_manifold),
+       "no steps in time: projects the start onto the slow manifold and writes each iterate"},
+      {"so3-linearised", code(S::so3_linearised), "Z&S on matrices with a penalty"},
+      {"cayley-variational-euler", code(S::cayley_variational_euler), "on rotations"},
+      {"moser-veselov", code(S::moser_veselov), "integrable, order 2"},
+      {"constrained-euler", code(S::constrained_euler), "order 1"},
+      {"variational-of:euler", code(S::variational_of_euler),
+       "the variational method of an explicit Euler step"},
+      {"variational-of:rk2", code(S::variational_of_rk2), "of the explicit midpoint rule"},
+      {"variational-of:rk4", code(S::variational_of_rk4), "of the classical Runge-Kutta method"}};
+  for (Choice& choice : choices) {
+    choice.with.path = "system.kind";
+    for (const SystemKind& k : system_kind_table()) {
+      if (std::count(k.schemes.begin(), k.schemes.end(), choice.text) > 0) {
+        choice.with.choices.push_back(k.name);
+      }
+    }
+  }
+  return choices;
+}
+
+}  // namespace decks
+
+bool is_mechanical(std::string_view kind) {
+  if (kind == "water") return false;
+  for (const decks::Choice& choice : decks::system_kinds()) {
+    if (choice.text == kind) return choice.value >= 0;
+  }
+  return false;
+}
+
+std::string_view scheme_name(MechanicsScheme scheme) {
+  static const std::vector<decks::Choice> choices = decks::mechanics_schemes();
+  for (const decks::Choice& choice : choices) {
+    if (choice.value == static_cast<int>(scheme)) return choice.text;
+  }
+  return {};
+}
+
+}  // namespace tarn

@@ -1,0 +1,137 @@
+#include "system_limits.hpp"
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tarn/analysis/blocking.hpp"
+#include "tarn/analysis/cluster.hpp"
+#include "tarn/analysis/correlation.hpp"
+
+namespace tarn::decks {
+
+std::optional<std::string> system_problem(const Deck& deck, std::int64_t molecules) {
+  const auto in_section = [](const char* section, std::optional<std::string> problem) {
+    if (problem) problem = fmt::format("[{}] {}", section, *problem);
+    return problem;
+  };
+  if (auto problem = size_problem(molecules, deck.system.replicas)) return problem;
+  if (auto problem = lone_molecule_problem(deck, molecules)) return problem;
+  if (auto problem = total_hessian_problem(deck.integrator, molecules)) return problem;
+  if (auto problem = in_section("observe.cluster", lindemann_problem(deck, molecules))) {
+    return problem;
+  }
+  if (auto problem = in_section("observe.minima", minima_problem(deck, molecules))) return problem;
+  if (auto problem = in_section("observe.spectrum", spectrum_problem(deck, molecules))) {
+    return problem;
+  }
+  return in_section("observe.correlation", correlation_problem(deck, molecules));
+}
+
+std::size_t distinct_baths(const Deck& deck) {
+  const std::vector<double>& ladder_K = deck.thermostat.temperatures_K;
+  return has_several_baths(ladder_K) ? std::set(ladder_K.begin(), ladder_K.end()).size() : 1;
+}
+
+std::optional<std::string> total_hessian_problem(const IntegratorSection& integrator,
+                                                 std::int64_t molecules) {
+  if (integrator.scheme != Scheme::zss_stiff || integrator.hessian != Hessian::total) {
+    return std::nullopt;
+  }
+  if (molecules <= kMaxTotalHessianMolecules) return std::nullopt;
+  return fmt::format(
+      "hessian = \"total\" factorises a matrix of {0}×{0} at each step for {1} "
+      "molecules; at most {2} are allowed",
+      9 * molecules, molecules, kMaxTotalHessianMolecules);
+}
+
+std::optional<std::string> lone_molecule_problem(const Deck& deck, std::int64_t molecules) {
+  if (molecules != 1 || !deck.system.remove_momentum) return std::nullopt;
+  if (deck.thermostat.kind != Thermostat::none) return std::nullopt;
+  return "remove_momentum = true takes all motion from a single molecule; leave it out, or give "
+         "two molecules or a thermostat";
+}
+
+std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas) {
+  const std::int64_t total = molecules * replicas;
+  if (total <= kMaxTotalMolecules) return std::nullopt;
+  return fmt::format(
+      "{} replicas of {} molecules are {} molecules, {:.1f} GB for positions and velocities alone; "
+      "at most {} are allowed",
+      replicas, molecules, total, static_cast<double>(total) * 144e-9, kMaxTotalMolecules);
+}
+
+std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molecules) {
+  if (!deck.spectrum) return std::nullopt;
+  // 4 bytes each, in every checkpoint too.
+  constexpr double kMostNumbers = 1e8;
+  const int replicas = deck.spectrum->replicas.count_of(deck.system.replicas);
+  const std::size_t samples = spectrum_samples(deck);
+  const auto size = static_cast<double>(samples);
+  const double velocities = 9.0 * static_cast<double>(molecules) * replicas * size;
+  // Two quantities at half as many frequencies, of doubles; segments overlap by half.
+  const double segments = 2.0 * static_cast<double>(deck.run.steps / deck.spectrum->every) / size;
+  const double sums =
+      2.0 * size * analysis::PooledBlocking::of_replicas(replicas).max_numbers(segments);
+  if (velocities + sums <= kMostNumbers) return std::nullopt;
+  return fmt::format(
+      "a segment is {} samples of {} velocities of {} replica{}, {:.2g} numbers, with {:.2g} for "
+      "error bars, and at most {:.0e} are allowed; write a larger every, a coarser "
+      "resolution_per_cm or replicas = n",
+      samples, 9 * molecules, replicas, replicas == 1 ? "" : "s", velocities, sums, kMostNumbers);
+}
+
+double correlation_numbers(const Deck& deck, std::int64_t molecules) {
+  if (!deck.correlation) return 0.0;
+  const ObserveCorrelation& section = *deck.correlation;
+  const int replicas = section.replicas.count_of(deck.system.replicas);
+  return analysis::correlation_numbers(static_cast<double>(molecules), replicas, replicas,
+                                       correlation_lags(section, deck.integrator.timestep_fs),
+                                       static_cast<double>(deck.run.steps / section.every));
+}
+
+std::optional<std::string> correlation_problem(const Deck& deck, std::int64_t molecules) {
+  const double numbers = correlation_numbers(deck, molecules);
+  if (numbers <= analysis::kMaxCorrelationNumbers) return std::nullopt;
+  const int replicas = deck.correlation->replicas.count_of(deck.system.replicas);
+  return fmt::format(
+      "{} samples up to length_ps are {:.2g} numbers of {} replica{}, with those for error bars, "
+      "and at most {:.0e} are allowed; write a larger every, a shorter length_ps or replicas = n",
+      correlation_lags(*deck.correlation, deck.integrator.timestep_fs), numbers, replicas,
+      replicas == 1 ? "" : "s", analysis::kMaxCorrelationNumbers);
+}
+
+std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecules) {
+  if (!deck.minima) return std::nullopt;
+  // 8 bytes each, in every checkpoint too.
+  constexpr double kMostNumbers = 1e8;
+  const std::size_t baths = distinct_baths(deck);
+  const auto of_bath = static_cast<int>(
+      std::max<std::size_t>(1, static_cast<std::size_t>(deck.system.replicas) / baths));
+  const auto samples = static_cast<double>(deck.run.steps / deck.minima->every + 1);
+  const double sums =
+      static_cast<double>(baths) *
+      analysis::PooledBlocking::of_replicas(of_bath).max_numbers(samples * of_bath);
+  const double structure = 9.0 * static_cast<double>(molecules);
+  const double numbers = (deck.minima->isomers + 1.0) * (structure + sums);
+  if (numbers <= kMostNumbers) return std::nullopt;
+  return fmt::format(
+      "each of {} isomers is {:.2g} numbers, with {:.2g} for error bars of {} bath{}, and at most "
+      "{:.0e} are allowed in all; write a smaller isomers{}",
+      deck.minima->isomers, structure, sums, baths, baths == 1 ? "" : "s", kMostNumbers,
+      baths > 1 ? " or fewer baths" : "");
+}
+
+std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t molecules) {
+  if (!deck.cluster || !deck.cluster->lindemann) return std::nullopt;
+  const std::int64_t pairs = molecules * (molecules - 1) / 2 * deck.system.replicas;
+  if (pairs <= analysis::LindemannIndex::kMostPairs) return std::nullopt;
+  return fmt::format(
+      "the Lindemann index remembers every pair of molecules of every replica, {} here, and at "
+      "most {} are allowed; write lindemann = false",
+      pairs, analysis::LindemannIndex::kMostPairs);
+}
+
+}  // namespace tarn::decks

@@ -1,0 +1,258 @@
+#include "value_reader.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "io/words.hpp"
+#include "suggest.hpp"
+
+namespace tarn::decks {
+namespace {
+
+/// The key with those of its words that go with the deck.
+Key available_choices(const Key& key, const Deck& deck) {
+  Key here = key;
+  std::erase_if(here.choices, [&](const Choice& choice) { return !is_met(choice.with, deck); });
+  return here;
+}
+
+std::string_view type_text(RawValue::Kind kind) {
+  switch (kind) {
+    case RawValue::Kind::boolean:
+      return "a boolean";
+    case RawValue::Kind::integer:
+      return "an integer";
+    case RawValue::Kind::number:
+      return "a floating-point number";
+    case RawValue::Kind::string:
+      return "a string";
+    case RawValue::Kind::array:
+      return "a list";
+    case RawValue::Kind::table:
+      return "a table";
+    case RawValue::Kind::other:
+      break;
+  }
+  return "a date or time";
+}
+
+constexpr std::int64_t kLargestInteger = std::numeric_limits<std::int64_t>::max();
+
+/// Digits of a number that an integer of TOML does not hold.
+bool is_too_large(const std::string& text) {
+  const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return std::isdigit(c) != 0;
+  });
+  std::int64_t ignored = 0;
+  return digits && std::from_chars(text.data(), text.data() + text.size(), ignored).ec ==
+                       std::errc::result_out_of_range;
+}
+
+/// How to mend a value of the wrong type, or nothing.
+std::string correction_hint(const Key& key, const RawValue& raw) {
+  const bool wants_number =
+      key.type == Type::integer || key.type == Type::number || key.type == Type::selection;
+  const bool wants_text =
+      key.type == Type::choice || key.type == Type::file || key.type == Type::device;
+  switch (raw.kind) {
+    case RawValue::Kind::number:
+      if (wants_number && raw.number == std::trunc(raw.number) && std::abs(raw.number) < 1e18) {
+        return fmt::format("; write {}", static_cast<std::int64_t>(raw.number));
+      }
+      break;
+    case RawValue::Kind::string:
+      if (key.type == Type::integer && is_too_large(raw.string)) {
+        return fmt::format("; the largest integer is 2^63 - 1 = {}", kLargestInteger);
+      }
+      if ((wants_number && io::finite_number(raw.string)) ||
+          (key.type == Type::boolean && (raw.string == "true" || raw.string == "false"))) {
+        return "; write it without quotes";
+      }
+      if (key.type == Type::choices) return fmt::format("; write [{}]", raw.text);
+      break;
+    case RawValue::Kind::integer:
+      if (key.type == Type::boolean && (raw.integer == 0 || raw.integer == 1)) {
+        return raw.integer == 1 ? "; write true" : "; write false";
+      }
+      break;
+    default:
+      break;
+  }
+  const bool is_list = raw.kind == RawValue::Kind::array || raw.kind == RawValue::Kind::table;
+  if (wants_text && !is_list) return "; put it in quotes";
+  return {};
+}
+
+/// " (did you mean ...?)" for a word that is not known.
+std::string choice_suggestion(const Key& key, std::string_view text) {
+  std::vector<std::string_view> candidates;
+  for (const Choice& choice : key.choices) {
+    if (choice.value != kRejected) candidates.push_back(choice.text);
+  }
+  const std::string name = nearest(text, candidates).name;
+  return name.empty() ? name : fmt::format(" (did you mean {}?)", toml_string(name));
+}
+
+bool is_device(std::string_view text) {
+  if (text == "auto" || text == "cpu" || text == "cuda") return true;
+  constexpr std::string_view kStart = "cuda:";
+  if (text.substr(0, kStart.size()) != kStart) return false;
+  text.remove_prefix(kStart.size());
+  return !text.empty() && text.size() <= 3 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+void ValueReader::add_problem(const Place& place, std::string message) {
+  problems_.push_back({place.file, place.line, place.column, std::move(message)});
+}
+
+std::optional<Value> ValueReader::read(const Key& key, const RawValue& raw) {
+  switch (key.type) {
+    case Type::boolean:
+      if (raw.kind == RawValue::Kind::boolean) return Value{raw.boolean};
+      break;
+    case Type::integer:
+    case Type::number:
+      return read_number(key, raw);
+    case Type::selection:
+      if (raw.kind == RawValue::Kind::string && !io::finite_number(raw.string))
+        return read_choice(key, raw);
+      return read_number(key, raw);
+    case Type::choice:
+      return read_choice(key, raw);
+    case Type::choices:
+      return read_choices(key, raw);
+    case Type::numbers:
+      return read_numbers(key, raw);
+    case Type::file:
+      if (raw.kind != RawValue::Kind::string) break;
+      if (!raw.string.empty()) return Value{raw.string};
+      add_problem(raw.place, fmt::format("{} is empty; want {}", key.name, expected_text(key)));
+      return std::nullopt;
+    case Type::device: {
+      if (raw.kind != RawValue::Kind::string) break;
+      if (is_device(raw.string)) return Value{raw.string};
+      const std::string meant = nearest(raw.string, {"auto", "cpu", "cuda"}).name;
+      add_problem(
+          raw.place,
+          fmt::format("{} = {} is not known{}; want {}", key.name, raw.text,
+                      meant.empty() ? "" : fmt::format(" (did you mean {}?)", toml_string(meant)),
+                      expected_text(key)));
+      return std::nullopt;
+    }
+  }
+  wrong_type(key, raw);
+  return std::nullopt;
+}
+
+std::optional<Value> ValueReader::read_number(const Key& key, const RawValue& raw) {
+  const bool wants_float = key.type == Type::number;
+  const bool spelled_infinite =
+      key.range.infinity_allowed && raw.kind == RawValue::Kind::string && raw.string == "infinite";
+  if (!spelled_infinite && raw.kind != RawValue::Kind::integer &&
+      !(wants_float && raw.kind == RawValue::Kind::number)) {
+    wrong_type(key, raw);
+    return std::nullopt;
+  }
+  double number =
+      raw.kind == RawValue::Kind::integer ? static_cast<double>(raw.integer) : raw.number;
+  if (spelled_infinite) number = std::numeric_limits<double>::infinity();
+  const Range& range = key.range;
+  if (std::isinf(number) && number > 0 && range.infinity_allowed) return Value{number};
+  if (!std::isfinite(number)) {
+    add_problem(raw.place, fmt::format("{} = {} is not finite; want {}", key.name, raw.text,
+                                       expected_text(key)));
+    return std::nullopt;
+  }
+  const bool low = number < range.low || (range.low_open && number == range.low);
+  if (low || number > range.high) {
+    add_problem(raw.place, fmt::format("{} = {} is out of range; want {}", key.name, raw.text,
+                                       expected_text(key)));
+    return std::nullopt;
+  }
+  if (wants_float) return Value{number};
+  return Value{raw.integer};
+}
+
+std::optional<Value> ValueReader::read_choice(const Key& key, const RawValue& raw) {
+  if (raw.kind != RawValue::Kind::string) {
+    wrong_type(key, raw);
+    return std::nullopt;
+  }
+  for (const Choice& choice : key.choices) {
+    if (choice.text != raw.string) continue;
+    if (choice.value >= 0) return Value{raw.string};
+    add_problem(raw.place, fmt::format("{} = {} cannot be: {}; want {}", key.name, raw.text,
+                                       choice.description, expected_text(key)));
+    return std::nullopt;
+  }
+  const Key here = available_choices(key, deck_);
+  add_problem(raw.place, fmt::format("{} = {} is not known{}; want {}", key.name, raw.text,
+                                     choice_suggestion(here, raw.string), expected_text(here)));
+  return std::nullopt;
+}
+
+std::optional<Value> ValueReader::read_choices(const Key& key, const RawValue& raw) {
+  if (raw.kind != RawValue::Kind::array) {
+    wrong_type(key, raw);
+    return std::nullopt;
+  }
+  if (raw.items.empty()) {
+    add_problem(raw.place, fmt::format("{} is empty; want {}", key.name, expected_text(key)));
+    return std::nullopt;
+  }
+  std::vector<std::string> chosen;
+  bool good = true;
+  for (const RawValue& item : raw.items) {
+    const std::optional<Value> choice = read_choice(key, item);
+    good = good && choice.has_value();
+    if (!choice) continue;
+    const auto& text = std::get<std::string>(*choice);
+    if (std::find(chosen.begin(), chosen.end(), text) != chosen.end()) {
+      add_problem(item.place, fmt::format("{} holds {} twice", key.name, toml_string(text)));
+      good = false;
+    }
+    chosen.push_back(text);
+  }
+  if (!good) return std::nullopt;
+  return Value{chosen};
+}
+
+std::optional<Value> ValueReader::read_numbers(const Key& key, const RawValue& raw) {
+  if (raw.kind != RawValue::Kind::array) {
+    wrong_type(key, raw);
+    return std::nullopt;
+  }
+  if (raw.items.empty()) {
+    add_problem(raw.place, fmt::format("{} is empty; want {}", key.name, expected_text(key)));
+    return std::nullopt;
+  }
+  Key element = key;
+  element.type = Type::number;
+  std::vector<double> numbers;
+  for (const RawValue& item : raw.items) {
+    const std::optional<Value> number = read_number(element, item);
+    if (number) numbers.push_back(std::get<double>(*number));
+  }
+  if (numbers.size() < raw.items.size()) return std::nullopt;
+  return Value{numbers};
+}
+
+void ValueReader::wrong_type(const Key& key, const RawValue& raw) {
+  const bool shown = raw.kind != RawValue::Kind::other;
+  add_problem(raw.place,
+              fmt::format("{}{} is {}; want {}{}", key.name,
+                          shown ? " = " + raw.text : std::string{}, type_text(raw.kind),
+                          expected_text(available_choices(key, deck_)), correction_hint(key, raw)));
+}
+
+}  // namespace tarn::decks

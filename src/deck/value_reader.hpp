@@ -1,0 +1,35 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schema.hpp"
+#include "source.hpp"
+
+namespace tarn::decks {
+
+/// Checks the values of a deck against the types and ranges of their keys.
+class ValueReader {
+ public:
+  /// @param deck what is read so far: messages offer the choices that go with it
+  /// @param problems where problems are added
+  ValueReader(const Deck& deck, std::vector<Problem>& problems)
+      : deck_(deck), problems_(problems) {}
+
+  /// @return nothing if the value has a problem
+  std::optional<Value> read(const Key& key, const RawValue& raw);
+
+ private:
+  std::optional<Value> read_number(const Key& key, const RawValue& raw);
+  std::optional<Value> read_choice(const Key& key, const RawValue& raw);
+  std::optional<Value> read_choices(const Key& key, const RawValue& raw);
+  std::optional<Value> read_numbers(const Key& key, const RawValue& raw);
+  void wrong_type(const Key& key, const RawValue& raw);
+  void add_problem(const Place& place, std::string message);
+
+  const Deck& deck_;
+  std::vector<Problem>& problems_;
+};
+
+}  // namespace tarn::decks

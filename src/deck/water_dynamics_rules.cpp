@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include <fmt/format.h>
+
+#include "checker.hpp"
+#include "defaults.hpp"
+#include "rule_helpers.hpp"
+#include "system_limits.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/steps/step_parameters.hpp"
+#include "water_rules.hpp"
+
+namespace tarn::decks {
+namespace {
+
+void dense_solver_needs_finite_omega(Checker& checker) {
+  if (!has_infinite_penalty(checker) || !checker.is_reliable({"integrator.solver"})) return;
+  if (checker.deck().integrator.solver != Solver::dense) return;
+  checker.problem("integrator.solver",
+                  "solver = \"dense\" needs finite omega; \"structured\" does both");
+}
+
+void infinite_omega_needs_gauss_newton(Checker& checker) {
+  if (!has_infinite_penalty(checker)) return;
+  const IntegratorSection& integrator = checker.deck().integrator;
+  if (integrator.scheme == Scheme::verlet || integrator.scheme == Scheme::newmark_one_step) {
+    checker.problem(
+        "integrator.omega",
+        fmt::format("scheme = \"{}\" needs finite omega",
+                    integrator.scheme == Scheme::verlet ? "verlet" : "newmark-one-step"));
+  } else if (integrator.scheme == Scheme::zss_stiff &&
+             checker.is_reliable({"integrator.hessian"}) &&
+             integrator.hessian != Hessian::gauss_newton) {
+    checker.problem("integrator.hessian",
+                    "this Hessian needs finite omega; \"gauss-newton\" does both");
+  }
+}
+
+void study_hessians_need_zss_stiff(Checker& checker) {
+  if (!checker.is_reliable({"integrator.scheme", "integrator.hessian"})) return;
+  const IntegratorSection& integrator = checker.deck().integrator;
+  const bool for_study =
+      integrator.hessian == Hessian::molecule || integrator.hessian == Hessian::total;
+  if (integrator.scheme == Scheme::newmark_one_step && for_study) {
+    checker.problem("integrator.hessian",
+                    "newmark-one-step has hessian = \"gauss-newton\" or \"full\" only");
+  }
+  if (!checker.is_reliable({"system.molecules"})) return;
+  const auto problem = total_hessian_problem(integrator, checker.molecules());
+  if (problem) checker.problem("integrator.hessian", *problem);
+}
+
+void one_step_newmark_excludes_baoab(Checker& checker) {
+  if (!checker.is_reliable({"integrator.scheme", "thermostat.kind"})) return;
+  if (checker.deck().integrator.scheme != Scheme::newmark_one_step) return;
+  if (checker.deck().thermostat.kind != Thermostat::baoab) return;
+  checker.problem("thermostat.kind",
+                  "kind = \"baoab\" splits the drift, which is one linear solve in "
+                  "newmark-one-step; use \"gla\"");
+}
+
+void pushforward_newmark_is_double(Checker& checker) {
+  if (!checker.is_reliable({"integrator.scheme", "run.precision"})) return;
+  if (checker.deck().integrator.scheme != Scheme::pushforward_newmark) return;
+  if (checker.deck().run.precision == Precision::double_) return;
+  checker.problem("run.precision",
+                  "pushforward-newmark is solved to round-off and needs precision = \"double\"");
+}
+
+void single_precision_supports_scheme(Checker& checker) {
+  if (!checker.is_reliable({"integrator.scheme", "integrator.solver", "integrator.hessian",
+                            "integrator.timestep_fs", "run.precision"})) {
+    return;
+  }
+  const IntegratorSection& i = checker.deck().integrator;
+  if (checker.deck().run.precision != Precision::single) return;
+  if (i.scheme == Scheme::newmark_one_step) {
+    checker.problem("run.precision",
+                    "newmark-one-step has no precision = \"single\"; use \"mixed\" or \"double\"");
+  } else if (i.scheme == Scheme::zss_stiff &&
+             (i.solver == Solver::dense || i.hessian == Hessian::molecule ||
+              i.hessian == Hessian::total)) {
+    checker.problem("run.precision",
+                    "precision = \"single\" needs solver = \"structured\" and hessian = "
+                    "\"gauss-newton\" or \"full\"");
+  } else if (units::akma_from_fs(i.timestep_fs) > kLargestSingleStep) {
+    checker.problem("integrator.timestep_fs",
+                    fmt::format("precision = \"single\" takes time steps of up to {:.0f} fs",
+                                std::floor(units::ps_from_akma(kLargestSingleStep) * 1e3)));
+  } else if (i.scheme == Scheme::zss_stiff && checker.is_reliable({"integrator.omega"}) &&
+             units::akma_from_fs(i.timestep_fs) * i.omega < kLeastSingleHOmega) {
+    checker.problem(
+        "integrator.omega",
+        "precision = \"single\" needs a larger omega or time step: 1/(h omega)^2 is beyond "
+        "what floats hold");
+  }
+}
+
+void thermostat_is_complete(Checker& checker) {
+  if (!checker.is_reliable({"thermostat.kind"})) return;
+  if (checker.deck().thermostat.kind == Thermostat::none) return;
+  require_one_of(checker, {"thermostat.temperature_K", "thermostat.temperatures_K"},
+                 "thermostat.kind", "this thermostat needs temperature_K or temperatures_K");
+  require_one_of(checker, {"thermostat.friction_per_ps", "thermostat.friction_amu_per_ps"},
+                 "thermostat.kind", "this thermostat needs friction_per_ps or friction_amu_per_ps");
+}
+
+void temperatures_do_not_exceed_replicas(Checker& checker) {
+  if (!checker.is_reliable({"thermostat.temperatures_K", "system.replicas"})) return;
+  const std::size_t count = checker.deck().thermostat.temperatures_K.size();
+  if (count <= static_cast<std::size_t>(checker.deck().system.replicas)) return;
+  checker.problem("thermostat.temperatures_K",
+                  fmt::format("{} temperatures for {} replicas; want at most one a replica", count,
+                              checker.deck().system.replicas));
+}
+
+void exchange_ladders_are_complete(Checker& checker) {
+  if (!checker.deck().exchange) return;
+  if (!checker.is_reliable({"thermostat.kind", "thermostat.temperatures_K"})) return;
+  const ThermostatSection& thermostat = checker.deck().thermostat;
+  if (thermostat.kind == Thermostat::none || !checker.has("thermostat.temperatures_K")) {
+    checker.problem("exchange.every",
+                    "[exchange] needs a thermostat with temperatures_K, the temperatures of its "
+                    "ladders");
+    return;
+  }
+  const std::vector<double>& ladder_K = thermostat.temperatures_K;
+  const auto falls = std::adjacent_find(ladder_K.begin(), ladder_K.end(), std::greater_equal<>());
+  if (ladder_K.size() < 2 || ladder_K.front() <= 0.0 || falls != ladder_K.end()) {
+    checker.problem("thermostat.temperatures_K",
+                    "[exchange] needs two temperatures or more, above 0 and rising");
+  }
+  const auto length = static_cast<int>(ladder_K.size());
+  const int replicas = checker.deck().system.replicas;
+  if (!checker.is_reliable({"system.replicas"}) || replicas < length || replicas % length == 0)
+    return;
+  checker.problem("system.replicas",
+                  fmt::format("[exchange] needs whole ladders of {} replicas; {} are no multiple "
+                              "of that, {} are",
+                              length, replicas, replicas / length * length));
+}
+
+void confinement_is_complete(Checker& checker) {
+  if (!checker.deck().confinement) return;
+  require_keys(checker, {"confinement.radius_A", "confinement.stiffness_kcal_per_mol_A2"});
+}
+
+void length_is_given(Checker& checker) {
+  require_one_of(checker, {"run.steps", "run.duration_ps"}, "run.steps",
+                 "[run] needs steps or duration_ps");
+}
+
+void length_is_possible(Checker& checker) {
+  if (!checker.is_reliable({"integrator.timestep_fs"})) return;
+  const auto duration_ps = checker.number("run.duration_ps");
+  const double timestep_fs = checker.deck().integrator.timestep_fs;
+  if (!duration_ps || whole_steps(*duration_ps, timestep_fs) <= static_cast<double>(kMaxSteps))
+    return;
+  checker.problem("run.duration_ps",
+                  fmt::format("duration_ps = {} is more than {} steps of {} fs",
+                              number_text(*duration_ps), kMaxSteps, number_text(timestep_fs)));
+}
+
+void equilibration_is_shorter_than_run(Checker& checker) {
+  if (!checker.is_reliable(
+          {"run.equilibration_ps", "run.steps", "run.duration_ps", "integrator.timestep_fs"})) {
+    return;
+  }
+  const auto steps = checker.number("run.steps");
+  const auto duration_ps = checker.number("run.duration_ps");
+  const double equilibration_ps = checker.deck().run.equilibration_ps;
+  if (equilibration_ps == 0.0 || (!steps && !duration_ps)) return;
+  const double length_ps =
+      steps ? *steps * checker.deck().integrator.timestep_fs * 1e-3 : *duration_ps;
+  // A run length of steps * h carries round-off.
+  if (equilibration_ps < length_ps * (1.0 - 1e-12)) return;
+  checker.problem(
+      "run.equilibration_ps",
+      fmt::format("equilibration_ps = {} must be less than the length of the run, {} ps",
+                  number_text(equilibration_ps), number_text(length_ps)));
+}
+
+}  // namespace
+
+std::vector<Rule> scheme_rules() {
+  return {
+      {"`solver = \"dense\"` needs finite `omega`.", dense_solver_needs_finite_omega},
+      {"Infinite `omega` goes with `zss-stiff` and `hessian = \"gauss-newton\"`, and with "
+       "`pushforward-newmark`.",
+       infinite_omega_needs_gauss_newton},
+      {"`hessian = \"molecule\"` and `\"total\"` go with `zss-stiff` only, `\"total\"` with at "
+       "most 128 molecules.",
+       study_hessians_need_zss_stiff},
+      {"`newmark-one-step` does not go with `kind = \"baoab\"`.", one_step_newmark_excludes_baoab},
+      {"`pushforward-newmark` needs `precision = \"double\"`.", pushforward_newmark_is_double},
+      {"`precision = \"single\"` takes steps of up to 12 fs; `zss-stiff` in it needs `solver = "
+       "\"structured\"`, `hessian = \"gauss-newton\"` or `\"full\"` and h omega of at least 10⁻⁵. "
+       "`newmark-one-step` does not have it.",
+       single_precision_supports_scheme},
+  };
+}
+
+std::vector<Rule> run_rules() {
+  return {
+      {"A thermostat other than `none` needs exactly one of `temperature_K` and `temperatures_K`, "
+       "and "
+       "exactly one of `friction_per_ps` "
+       "and `friction_amu_per_ps`.",
+       thermostat_is_complete},
+      {"`temperatures_K` holds at most one number a replica.", temperatures_do_not_exceed_replicas},
+      {"`[exchange]` needs a thermostat with two or more `temperatures_K`, above 0 and rising, and "
+       "`replicas` a multiple of their number.",
+       exchange_ladders_are_complete},
+      {"`[confinement]` needs `radius_A` and `stiffness_kcal_per_mol_A2`.",
+       confinement_is_complete},
+      {"`[run]` needs exactly one of `steps` and `duration_ps`.", length_is_given},
+      {"`duration_ps` may not be more than 10¹² steps.", length_is_possible},
+      {"`equilibration_ps` is less than the length of the run.", equilibration_is_shorter_than_run},
+  };
+}
+
+}  // namespace tarn::decks

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "schema.hpp"
+
+namespace tarn::decks {
+
+/// The rules of decks of water, by the sections that they are about.
+std::vector<Rule> start_rules();
+std::vector<Rule> scheme_rules();
+std::vector<Rule> run_rules();
+std::vector<Rule> observe_rules();
+
+}  // namespace tarn::decks

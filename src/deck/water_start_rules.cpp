@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+
+#include "checker.hpp"
+#include "rule_helpers.hpp"
+#include "system_limits.hpp"
+#include "tarn/physics/water_model.hpp"
+#include "water_rules.hpp"
+
+namespace tarn::decks {
+namespace {
+
+void start_is_given(Checker& checker) {
+  require_one_of(checker, {"system.molecules", "system.file", "system.state"}, "system.molecules",
+                 "[system] needs molecules, file or state");
+}
+
+void own_model_is_complete(Checker& checker) {
+  const Deck& deck = checker.deck();
+  if (!checker.is_reliable({"system.model"})) return;
+  const bool is_own = deck.system.model == kOwnModel;
+  if (is_own && !deck.model) {
+    return checker.problem("system.model",
+                           "model = \"own\" needs the section [model], with the numbers of it");
+  }
+  if (!deck.model) return;
+  if (!is_own) {
+    return checker.problem("system.model",
+                           fmt::format("[model] is for model = \"own\", and this is {}; write "
+                                       "model = \"own\", or take [model] out",
+                                       toml_string(deck.system.model)));
+  }
+  require_keys(checker, {"model.oh_A", "model.hoh_degrees", "model.sigma_A",
+                         "model.epsilon_kcal_per_mol", "model.charge_hydrogen_e"});
+}
+
+void frame_needs_file(Checker& checker) {
+  if (!checker.has("system.frame") || !checker.is_reliable({"system.frame", "system.file"})) return;
+  if (checker.has("system.file") || checker.has("system.state")) return;
+  checker.problem("system.frame", "frame is that of a file, and [system] has no file");
+}
+
+void molecule_counts_agree(Checker& checker) {
+  const int wanted = checker.deck().system.molecules;
+  const std::int64_t found = checker.molecules();
+  const bool state = checker.has("system.state");
+  const char* what = state ? "state" : "structure";
+  if (found > kMaxMolecules) {
+    checker.problem(
+        state ? "system.state" : "system.file",
+        fmt::format("the {} has {} molecules; want 1 to {}", what, found, kMaxMolecules));
+  } else if (checker.has("system.molecules") && wanted != found) {
+    checker.problem("system.molecules",
+                    fmt::format("molecules = {}, but the {} has {}", wanted, what, found));
+  }
+}
+
+void state_can_start_this_run(Checker& checker) {
+  if (!checker.is_reliable({"system.replicas", "system.seed", "thermostat.kind"})) return;
+  for (const KeyProblem& p : checker.start_problems()) checker.problem(p.key, p.message);
+}
+
+void state_fits_memory(Checker& checker) {
+  if (!checker.is_reliable({"system.molecules", "system.replicas"})) return;
+  const SystemSection& system = checker.deck().system;
+  const auto message = size_problem(checker.molecules(), system.replicas);
+  if (!message) return;
+  checker.problem(checker.has("system.replicas") ? "system.replicas" : "system.molecules",
+                  *message);
+}
+
+void velocities_have_a_temperature(Checker& checker) {
+  if (!checker.is_reliable({"system.velocities", "system.temperature_K", "thermostat.kind"}))
+    return;
+  if (!checker.has("system.velocities") || checker.has("system.temperature_K")) return;
+  if (!is_drawn(checker.deck().system.velocities)) return;
+  if (checker.deck().thermostat.kind != Thermostat::none) return;
+  checker.problem("system.velocities",
+                  "these velocities need [system] temperature_K or a thermostat");
+}
+
+void velocities_have_a_source(Checker& checker) {
+  if (!checker.is_reliable({"system.velocities", "system.file", "system.state"})) return;
+  const VelocityKind velocities = checker.deck().system.velocities;
+  if (velocities == VelocityKind::file && !checker.has("system.file")) {
+    checker.problem(
+        "system.velocities",
+        fmt::format("velocities = \"file\" are those of a structure file, and the deck "
+                    "has no file{}",
+                    checker.has("system.state") ? "; those of the state are \"state\"" : ""));
+  } else if (velocities == VelocityKind::state && !checker.has("system.state")) {
+    checker.problem(
+        "system.velocities",
+        fmt::format("velocities = \"state\" are those of a state, and the deck has none{}",
+                    checker.has("system.file") ? "; those of the file are \"file\"" : ""));
+  }
+}
+
+void single_molecule_keeps_momentum(Checker& checker) {
+  if (!checker.is_reliable({"system.molecules", "system.remove_momentum", "thermostat.kind"}))
+    return;
+  if (const auto problem = lone_molecule_problem(checker.deck(), checker.deck().system.molecules)) {
+    checker.problem("system.remove_momentum", *problem);
+  }
+}
+
+void relax_needs_finite_omega(Checker& checker) {
+  if (!has_infinite_penalty(checker) || !checker.has("system.relax")) return;
+  if (!checker.deck().system.relax) return;
+  checker.problem("system.relax", "relax = true needs finite omega: rigid bonds do not stretch");
+}
+
+void project_needs_finite_omega(Checker& checker) {
+  if (!has_infinite_penalty(checker) || !checker.is_reliable({"system.project"})) return;
+  if (checker.deck().system.project == StartProjection::none) return;
+  checker.problem("system.project",
+                  "project = \"slow-manifold\" needs finite omega: rigid bonds do not vibrate");
+}
+
+}  // namespace
+
+std::vector<Rule> start_rules() {
+  return {
+      {"`[system]` needs `molecules`, `file` or `state`.", start_is_given},
+      {"`model = \"own\"` and `[model]` need each other, and that all its numbers but `om_A`.",
+       own_model_is_complete},
+      {"`frame` needs `file`.", frame_needs_file},
+      {"With both `molecules` and `file` or `state`, that must hold as many molecules.",
+       molecule_counts_agree},
+      {"`state` has as many replicas as the deck, or one, and none that was stopped; with a "
+       "thermostat in both runs `seed` is another one.",
+       state_can_start_this_run},
+      {"`molecules` times `replicas` is at most 10⁸.", state_fits_memory},
+      {"`velocities` that are drawn need `[system] temperature_K` or a thermostat.",
+       velocities_have_a_temperature},
+      {"`velocities = \"file\"` needs `file`, with velocities in it, and `\"state\"` needs "
+       "`state`.",
+       velocities_have_a_source},
+      {"`remove_momentum` without a thermostat needs two molecules.",
+       single_molecule_keeps_momentum},
+      {"`relax = true` needs finite `omega`.", relax_needs_finite_omega},
+      {"`project = \"slow-manifold\"` needs finite `omega`.", project_needs_finite_omega},
+  };
+}
+
+}  // namespace tarn::decks

@@ -1,0 +1,127 @@
+#include "start_notes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "centre.hpp"
+#include "start_sources.hpp"
+#include "velocities.hpp"
+
+namespace tarn::start {
+namespace {
+
+std::string no_momentum_text(const std::string& what) {
+  return what +
+         " no momentum. Set remove_momentum = true: temperatures then leave out those six degrees "
+         "of freedom";
+}
+
+/// Share of the kinetic energy that is rigid motion of the whole cluster; nothing at rest.
+std::optional<double> rigid_motion_share(const WaterModel& model, const io::Structure& file) {
+  const std::vector<double>& v = file.velocities_A_per_akma;
+  std::vector<double> internal = v;
+  remove_momentum(model, file.positions_A, internal);
+  double rigid = 0.0, total = 0.0;
+  for (std::size_t c = 0; c < v.size(); ++c) {
+    const double mass_Da = model.mass_Da(static_cast<int>(c / 3 % 3));
+    rigid += mass_Da * (v[c] - internal[c]) * (v[c] - internal[c]);
+    total += mass_Da * v[c] * v[c];
+  }
+  if (total == 0.0) return std::nullopt;
+  return rigid / total;
+}
+
+}  // namespace
+
+std::optional<std::string> note_on_momentum(const Deck& deck, const std::string& path,
+                                            const WaterModel& model, const io::Structure& file) {
+  if (deck.system.remove_momentum || deck.thermostat.kind != Thermostat::none) return std::nullopt;
+  // Thermal velocities exceed this share by far; the rounding of velocities with six digits does
+  // not.
+  constexpr double kLargestShare = 1e-6;
+  const std::optional<double> share = rigid_motion_share(model, file);
+  if (!share || !(*share <= kLargestShare)) return std::nullopt;
+  return no_momentum_text("the cluster of " + path + " has");
+}
+
+std::optional<std::string> note_on_momentum(const Deck& deck, const StartState& start) {
+  if (deck.system.velocities != VelocityKind::state || deck.system.remove_momentum) {
+    return std::nullopt;
+  }
+  if (deck.thermostat.kind != Thermostat::none) return std::nullopt;
+  if (!make_system(start.deck, start.state.molecules).zero_momentum) return std::nullopt;
+  return no_momentum_text("the run of " + start.path + " had");
+}
+
+std::optional<std::string> note_on_model(const Deck& deck, const StartState& start) {
+  const Deck& source = start.deck;
+  if (source.system.model == kOwnModel && deck.system.model == kOwnModel) {
+    if (source.model == deck.model) return std::nullopt;
+    return fmt::format("{} comes from a run with other values in [model]", start.path);
+  }
+  if (source.system.model == deck.system.model) return std::nullopt;
+  return fmt::format("{} comes from a run with model {}, and this deck uses {}", start.path,
+                     source.system.model, deck.system.model);
+}
+
+std::optional<std::string> note_on_masses(const Deck& deck, const StartState& start) {
+  if (deck.system.velocities != VelocityKind::state) return std::nullopt;
+  const SystemSection &source = start.deck.system, &system = deck.system;
+  if (source.hydrogen_mass_Da != system.hydrogen_mass_Da) {
+    return fmt::format(
+        "hydrogen_mass_Da changes from {} to {}: velocities are kept, so the temperature changes",
+        source.hydrogen_mass_Da, system.hydrogen_mass_Da);
+  }
+  if (source.oxygen_mass_Da == system.oxygen_mass_Da) return std::nullopt;
+  return "oxygen_mass_Da differs from that of the other run: velocities are kept, so the "
+         "temperature changes";
+}
+
+std::optional<std::string> note_on_push(const Deck& deck, const std::string& path,
+                                        const io::Structure& file) {
+  const std::optional<double> old_push = file.push_fs2();
+  const double push = push_fs2(deck.integrator);
+  if (!old_push || push == *old_push || keeps_bonds_rigid(deck)) return std::nullopt;
+  return fmt::format(
+      "{} has positions x = q - b h^2 a with b h^2 = {:.4g} fs^2, and this deck has {:.4g}: bond "
+      "vibrations change their amplitude. Start from that run with state, or set project",
+      path, *old_push, push);
+}
+
+std::optional<std::string> note_on_copies(const Deck& deck, bool one_start) {
+  const bool same_velocities = !is_drawn(deck.system.velocities);
+  if (deck.system.replicas == 1 || !one_start || !same_velocities) return std::nullopt;
+  if (deck.thermostat.kind != Thermostat::none) return std::nullopt;
+  return "all replicas have the same positions and velocities and stay identical without a "
+         "thermostat. Draw velocities, or run one replica";
+}
+
+std::optional<std::string> note_on_wall(const System& system, const State& state) {
+  // Thermal motion takes molecules about that far into a soft wall.
+  constexpr double kNoted_A = 1.0;
+  const double radius_A = system.confinement.radius_A;
+  if (system.confinement.stiffness_kcal_per_mol_A2 == 0.0) return std::nullopt;
+  double furthest_A = 0.0;
+  int replicas = 0;
+  for (std::size_t first = 0; first < state.positions_A.size(); first += state.coordinates()) {
+    const std::span<const double> x(&state.positions_A[first], state.coordinates());
+    const Eigen::Vector3d centre = centre_of_mass(system.model, x);
+    double here_A = 0.0;
+    for (std::size_t at = 0; at < x.size(); at += 9) {
+      here_A = std::max(here_A, (Eigen::Map<const Eigen::Vector3d>(&x[at]) - centre).norm());
+    }
+    furthest_A = std::max(furthest_A, here_A);
+    replicas += here_A > radius_A + kNoted_A;
+  }
+  if (replicas == 0) return std::nullopt;
+  return fmt::format(
+      "{} of {} replicas start{} outside the wall: oxygens are up to {:.3g} A from the centre of "
+      "mass, and radius_A = {:.4g}. The wall pushes them in and heats the cluster",
+      replicas, state.replicas(), replicas == 1 ? "s" : "", furthest_A, radius_A);
+}
+
+}  // namespace tarn::start

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tarn/deck.hpp"
+#include "tarn/force_field.hpp"
+#include "tarn/io/structure.hpp"
+#include "tarn/minimise.hpp"
+#include "tarn/start_state.hpp"
+#include "tarn/system.hpp"
+
+/// @file
+/// Structures and states that a deck starts from, prepared for its scheme and model.
+
+namespace tarn::start {
+
+/// Whether the scheme needs molecules of the model's exact geometry.
+bool keeps_bonds_rigid(const Deck& deck);
+
+/// relax_penalised() with the limits of a start.
+MinimiseResult relax(ForceField& force_field, double omega, std::span<double> positions_A,
+                     const std::function<bool()>& should_continue);
+
+/// Prepares a structure file that every replica starts from.
+/// @param on_constraints put the molecules onto the rigid geometry
+/// @param relaxed minimise V0 + V1
+/// @throws InputError if the molecules do not fit the water model
+void prepare_file(const std::string& path, const System& system, bool on_constraints, bool relaxed,
+                  const std::function<bool()>& should_continue, io::Structure& file,
+                  std::vector<std::string>& notes);
+
+/// The state that the deck names.
+/// @throws InputError if this deck cannot start from it; see read_start_state()
+StartState checked_state(const Deck& deck);
+
+/// Converts a state to the scheme and model of the deck. A state of the same scheme, step and model
+/// stays as it is, bit for bit.
+/// @throws InputError if the molecules do not fit the water model
+void prepare_state(const Deck& deck, const WaterModel& model, StartState& start,
+                   std::vector<std::string>& notes);
+
+}  // namespace tarn::start
