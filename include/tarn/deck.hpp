@@ -15,24 +15,26 @@
 #include "tarn/system.hpp"
 
 /// @file
-/// The input deck in its own units, after it was read, checked whole and filled with defaults.
+/// The input deck after reading, checking and filling in defaults. Values are in the units of the
+/// keys.
 
 namespace tarn {
 
 enum class StartKind { quenched, random };
-/// Drawn at a temperature, at rest, or those of what the run starts from.
+/// Start velocities: drawn at a temperature (maxwell, tangent), zero, or those of the file or
+/// state.
 enum class VelocityKind { maxwell, tangent, zero, file, state };
 inline constexpr bool is_drawn(VelocityKind kind) {
   return kind == VelocityKind::maxwell || kind == VelocityKind::tangent;
 }
-/// What a penalised start is moved onto.
+/// Projection of the start of a penalty scheme.
 enum class StartProjection { none, slow_manifold };
 
-/// Which replicas an observer writes: all, the mean with its standard error, or the first n.
+/// The replicas that an observer writes: all, their mean with its standard error, or the first n.
 struct ReplicaSelection {
   enum class Kind { all, mean, first } kind = Kind::all;
   int count = 0;  ///< for `first`
-  /// How many of so many replicas are looked at.
+  /// Number of observed replicas out of `replicas`.
   int count_of(int replicas) const {
     return kind == Kind::first ? std::min(count, replicas) : replicas;
   }
@@ -42,24 +44,24 @@ struct ReplicaSelection {
 struct SystemSection {
   std::string kind = "water";
   std::string model = "tip3p";
-  int molecules = 0;  ///< 0 when `file` or `state` gives them; with one of these: what it must hold
-  std::optional<std::string> file;    ///< as written in the deck, relative to the deck
-  std::optional<std::int64_t> frame;  ///< of `file`, counted from 0; nothing: the first
-  std::optional<std::string> state;   ///< as `file`; never both
+  int molecules = 0;  ///< 0: that of `file` or `state`; otherwise these must have this number
+  std::optional<std::string> file;    ///< path as written, relative to the deck
+  std::optional<std::int64_t> frame;  ///< frame of `file`, counted from 0; default: the first
+  std::optional<std::string> state;   ///< path like `file`; never both
   int replicas = 1;
   std::uint64_t seed = 1;
-  std::optional<double> temperature_K;  ///< of the start velocities; nothing if they are zero
+  std::optional<double> temperature_K;  ///< of the start velocities; empty if they are zero
   StartKind start = StartKind::quenched;
-  /// Default: those of `state`; without it zero if the deck has no temperature.
+  /// Default: state with `state`; otherwise zero if the deck has no temperature.
   VelocityKind velocities = VelocityKind::maxwell;
-  /// Default: true for penalty schemes, false (and refused) with rigid ones and infinite omega, and
-  /// where positions go with velocities that are given.
+  /// Default: true for penalty schemes; false if velocities come with the positions. Rigid schemes
+  /// and infinite omega do not allow true.
   bool relax = true;
   StartProjection project = StartProjection::none;
   bool remove_momentum = false;
   double hydrogen_mass_Da = units::mass_hydrogen_Da;
-  std::optional<double> oxygen_mass_Da;  ///< nothing: what is left of the molecule's
-  bool recentre = false;                 ///< positions are reported about the centre of mass
+  std::optional<double> oxygen_mass_Da;  ///< empty: molecular mass minus the hydrogens
+  bool recentre = false;                 ///< report positions relative to the centre of mass
   bool operator==(const SystemSection&) const = default;
 };
 
@@ -67,7 +69,7 @@ struct IntegratorSection {
   Scheme scheme = Scheme::zss_stiff;
   double timestep_fs = 2.0;
   double beta = 0.42;
-  double omega = 100.0;  ///< may be infinity: omega = "infinite"
+  double omega = 100.0;  ///< infinity for omega = "infinite"
   Hessian hessian = Hessian::gauss_newton;
   Solver solver = Solver::structured;
   OneStepAcceleration acceleration = OneStepAcceleration::force;
@@ -76,23 +78,23 @@ struct IntegratorSection {
   bool operator==(const IntegratorSection&) const = default;
 };
 
-/// The water model of `model = "own"`; numbers as those of WaterModel.
+/// The custom water model of `model = "own"`, with the quantities of WaterModel.
 struct ModelSection {
   double oh_A = 0.0;
   double hoh_degrees = 0.0;
   double sigma_A = 0.0;
   double epsilon_kcal_per_mol = 0.0;
-  double charge_hydrogen_e = 0.0;  ///< O, or M where there is one, has -2 of it
-  double om_A = 0.0;               ///< 0: three sites
+  double charge_hydrogen_e = 0.0;  ///< O, or M if there is one, carries -2 times this charge
+  double om_A = 0.0;               ///< 0: a three-site model
   bool operator==(const ModelSection&) const = default;
 };
 
 struct ThermostatSection {
   Thermostat kind = Thermostat::none;
-  std::optional<double> temperature_K;        ///< one of the two, never both
-  std::vector<double> temperatures_K;         ///< of replica r: element r modulo the length
-  std::optional<double> friction_per_ps;      ///< one of the two, never both
-  std::optional<double> friction_amu_per_ps;  ///< gamma of the paper: rate gamma/m
+  std::optional<double> temperature_K;        ///< never together with temperatures_K
+  std::vector<double> temperatures_K;         ///< element r modulo the length for replica r
+  std::optional<double> friction_per_ps;      ///< never together with friction_amu_per_ps
+  std::optional<double> friction_amu_per_ps;  ///< gamma of the paper; the rate is gamma/m
   bool operator==(const ThermostatSection&) const = default;
 };
 
@@ -110,7 +112,7 @@ struct ConfinementSection {
 };
 
 struct RunSection {
-  std::int64_t steps = 0;  ///< from steps or duration_ps
+  std::int64_t steps = 0;  ///< given, or computed from duration_ps
   double equilibration_ps = 0.0;
   Precision precision = Precision::double_;
   std::string device = "auto";
@@ -176,19 +178,19 @@ struct ObserveSpectrum {
 };
 struct ObserveCorrelation {
   std::int64_t every = 10;
-  double length_ps = 10.0;  ///< the longest lag
+  double length_ps = 10.0;  ///< largest lag
   ReplicaSelection replicas;
   bool operator==(const ObserveCorrelation&) const = default;
 };
 struct ObserveEvaporation {
   std::int64_t every = 100;
-  double link_A = analysis::kLink_A;  ///< oxygens nearer than this are of one part
+  double link_A = analysis::kLink_A;  ///< oxygens closer than this are connected
   bool operator==(const ObserveEvaporation&) const = default;
 };
 struct ObserveMinima {
   std::int64_t every = 1000;
   ReplicaSelection replicas;
-  int isomers = 20;  ///< of the lowest minima, those that are counted
+  int isomers = 20;  ///< number of lowest minima to count
   bool operator==(const ObserveMinima&) const = default;
 };
 struct ObserveTrajectory {
@@ -203,13 +205,13 @@ struct ObserveFinal {
   bool operator==(const ObserveFinal&) const = default;
 };
 struct CheckpointSection {
-  std::int64_t every = 0;       ///< steps; 0: none by steps
-  double every_minutes = 15.0;  ///< of wall time; 0: none by time
+  std::int64_t every = 0;       ///< interval in steps; 0: none
+  double every_minutes = 15.0;  ///< interval of wall time; 0: none
   bool operator==(const CheckpointSection&) const = default;
 };
 
-/// One deck of either kind: water uses its own sections, a mechanical system uses `mechanics`,
-/// `system.kind` and `checkpoint`.
+/// A deck of either kind. Water uses all sections but `mechanics`; a mechanical system `mechanics`,
+/// `system.kind`, `run.device`, `run.threads` and `checkpoint`.
 struct Deck {
   std::string path;  ///< file it was read from
   std::string name;  ///< file name without folder and extension
@@ -240,85 +242,87 @@ struct Deck {
   bool operator==(const Deck&) const = default;
 };
 
-/// Most molecules of one cluster: all pairs are computed, every step.
+/// Largest cluster: every step computes all pairs.
 inline constexpr int kMaxMolecules = 100'000;
 inline constexpr int kMaxReplicas = 10'000'000;
-/// Most molecules of all replicas together: positions and velocities take 144 bytes a molecule.
+/// Largest number of molecules in all replicas: positions and velocities take 144 bytes per
+/// molecule.
 inline constexpr std::int64_t kMaxTotalMolecules = 100'000'000;
-/// Most steps of a run.
+/// Largest number of steps of a run.
 inline constexpr std::int64_t kMaxSteps = 1'000'000'000'000;
-/// Most replicas whose trajectories a run writes; most formats take a file for each.
+/// Largest number of replicas with a trajectory; most formats write one file per replica.
 inline constexpr int kMaxTrajectories = 10'000;
 
-/// Reads and checks a deck, and the structure file or the state that it starts from.
+/// Reads and checks a deck, including the structure file or the state that it starts from.
 /// @param path the deck
-/// @param overrides "section.key=value" strings that replace or add keys (`--set`). The value is
-/// TOML, or a bare string where it is not. `run.steps` and `run.duration_ps` replace each other,
-/// and so do the two frictions. Problems in them name "--set section.key=value" as their file.
-/// @param removals "section.key" or "section" strings (`--unset`): what the deck is read without.
-/// Overrides come after them. It is a problem if the deck has nothing of that name
-/// @throws InputError with every problem found; IoError when the deck cannot be read
+/// @param overrides "section.key=value" strings that replace or add keys (`--set`). A value that is
+/// not TOML is a string. `run.steps` and `run.duration_ps` replace each other, and so do the two
+/// frictions. Problems name "--set section.key=value" as their file
+/// @param removals "section.key" or "section" strings (`--unset`) to remove before the overrides. A
+/// name that the deck does not contain is a problem
+/// @throws InputError with every problem found; IoError if the deck cannot be read
 Deck load_deck(const std::string& path, const std::vector<std::string>& overrides = {},
                const std::vector<std::string>& removals = {});
 
-/// The same from text; `path` names it in messages and anchors relative files. Looks at no file.
+/// The same from text, without reading the structure file or the state. `path` names the deck in
+/// messages and is the base of relative paths.
 /// @throws InputError with every problem found
 Deck parse_deck(const std::string& text, const std::string& path,
                 const std::vector<std::string>& overrides = {},
                 const std::vector<std::string>& removals = {});
 
-/// The deck with every key that applies written out; parse_deck of it gives the same deck.
+/// The deck with all keys in use written out; parse_deck() of it gives the same deck.
 std::string resolved_deck(const Deck& deck);
 
 /// The resolved deck without the keys that may change when a run is resumed (run.steps, run.device,
-/// run.threads, [checkpoint]). Two decks of the same physics and files have equal fingerprints.
+/// run.threads, [checkpoint]). Decks with the same physics and files have equal fingerprints.
 std::string physics_fingerprint(const Deck& deck);
 
-/// The deck with another scheme; keys of the old one that the new one does not use are dropped.
-/// With a step of its own it makes as many as take the same time.
-/// @param spec "scheme" or "scheme:key=value:...", keys of [integrator], as `--schemes` has them
+/// The deck with another scheme, without the keys that the new scheme does not use. If `spec`
+/// changes the time step, the number of steps changes to keep the length of the run.
+/// @param spec "scheme" or "scheme:key=value:..." with keys of [integrator], as in `--schemes`
 /// @throws InputError
 Deck with_scheme(const Deck& deck, const std::string& spec);
 
-/// Path of the structure file, relative paths taken from the deck's folder; nothing without `file`.
+/// Path of the structure file, resolved relative to the deck; empty without `file`.
 std::optional<std::string> structure_path(const Deck& deck);
 
-/// Path of the checkpoint that `state` names, itself or by its folder; nothing without `state`.
+/// Path of the checkpoint that `state` names directly or by its folder; empty without `state`.
 std::optional<std::string> state_path(const Deck& deck);
 
-/// Markdown page of every section and key, made from the table that the reader uses.
+/// Markdown page of all sections and keys, generated from the tables that check decks.
 std::string deck_reference();
 
-/// The water model of a deck, with the masses of its isotopes, if it names any. Hydrogens that are
-/// made heavier at the cost of the oxygen are a matter of the dynamics: make_system() has them.
+/// The water model of a deck, with the isotope masses if the deck sets both masses. Repartitioned
+/// masses (heavier hydrogens, a lighter oxygen) affect only the dynamics: make_system() sets them.
 /// @throws InputError for an unknown name
 WaterModel water_model(const Deck& deck);
 
-/// Internal units.
-/// @param deck a deck
-/// @param molecules of the start structure; a file may have given it
-/// @throws InputError if `molecules` is not what the deck says, or beyond the limits
+/// The system of a deck, in internal units.
+/// @param deck a deck of water
+/// @param molecules number of molecules of the start structure
+/// @throws InputError if `molecules` contradicts the deck or exceeds a limit
 System make_system(const Deck& deck, int molecules);
 
 /// b h² of schemes whose own positions are x = q - b h² a, and 0 for the others [fs²].
 double push_fs2(const IntegratorSection& integrator);
 
-/// The first step that averages count: that after equilibration_ps.
+/// The first step that averages include: the end of equilibration_ps.
 std::int64_t first_averaged_step(const Deck& deck);
 
-/// Samples in a segment of the deck's spectrum, which it must have.
+/// Number of samples in a segment of the spectrum. The deck must have [observe.spectrum].
 std::size_t spectrum_samples(const Deck& deck);
 
-/// The longest lag of time correlation functions, in samples.
+/// Largest lag of time correlation functions, in samples.
 std::size_t correlation_lags(const ObserveCorrelation& correlation, double timestep_fs);
 
-/// The pair counts that the deck's rdf observer needs. The groups of several baths are multiples of
-/// the length of their list: replicas of different baths are never in one.
+/// The pair counts that [observe.rdf] needs. With several baths the number of groups is a multiple
+/// of the number of baths: a group never contains replicas of different baths.
 PairCountRequest make_pair_count_request(const Deck& deck);
 
-/// Temperature of the bath of replica r: element r modulo the length; empty: there is no bath.
+/// Bath temperatures: element r modulo the length for replica r; empty without a thermostat.
 std::vector<double> bath_temperatures_K(const Deck& deck);
-/// Whether they are not all the same.
+/// Whether the temperatures differ.
 bool has_several_baths(const std::vector<double>& baths_K);
 
 }  // namespace tarn

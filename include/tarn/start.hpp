@@ -15,117 +15,119 @@
 #include "tarn/system.hpp"
 
 /// @file
-/// Start structures and velocities. Whatever is random follows from (seed, replica, molecule), so
-/// that a replica alone is the same as in any batch.
+/// Start structures and velocities. Random numbers are a function of (seed, replica, molecule): the
+/// start of a replica does not depend on the batch.
 
 namespace tarn {
 
-/// Rigid molecules with random orientations in a sphere of about three quarters of the density of
-/// the liquid, no two oxygens nearer than 2.6 A and no other atoms of two molecules nearer than
-/// 1.5 A. The sphere grows where it is too full. The centre of mass is at the origin.
+/// Rigid molecules at random positions and orientations in a sphere of about three quarters of the
+/// density of the liquid. Oxygens are at least 2.6 A apart, other atoms of different molecules 1.5
+/// A. The sphere grows if it is too full. The centre of mass is at the origin.
 /// @return 9 N coordinates [A]
 /// @throws InputError if `molecules` is below 1
 std::vector<double> random_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
                                    std::int64_t replica);
 
-/// A random cluster, quenched (quench_rigid). Every pair counts in every iteration: large clusters
-/// are not followed to the minimum, only as far as max_quench_iterations() goes.
-/// @param result how far it came; may be null
+/// A random cluster, quenched by quench_rigid(). max_quench_iterations() limits the quench of large
+/// clusters, which then does not reach the minimum.
+/// @param result of the quench; may be null
 /// @param should_continue see MinimiseOptions
 std::vector<double> quenched_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
                                      std::int64_t replica, MinimiseResult* result = nullptr,
                                      const std::function<bool()>& should_continue = {});
 
-/// Takes out of the velocities of a state of rigid molecules what they have along the bonds, from
-/// kicks and noise. It moves nothing in that system; to another scheme, other masses or another
-/// model it would be motion, and to kinetic energies heat.
-/// @param system the one that the state comes from
+/// Removes the velocity components along rigid bonds, which kicks and noise leave in a state. They
+/// move nothing in their own system. With another scheme, other masses or another model they would
+/// be motion, and they would contribute to kinetic energies.
+/// @param system the system that the state comes from
 void project_onto_constraints(const System& system, State& state);
 
-/// Most iterations of a minimisation that only prepares a run: about 5e9 pairs of molecules (about
-/// a minute on one core), and at most 10 000.
+/// Largest number of iterations of a minimisation that prepares a run: at most 10 000, and about
+/// 5e9 evaluated pairs of molecules (a minute on one core).
 int max_quench_iterations(int molecules);
 
-/// A minimum of a search.
+/// A minimum found by a search.
 struct FoundMinimum {
   std::vector<double> positions_A;  ///< 9 N, centre of mass at the origin
   double energy_kcal_per_mol = 0.0;
   int starts_that_hit = 0;
 };
 
-/// What lowest_cluster() found.
+/// Result of lowest_cluster().
 struct LowestCluster {
   std::vector<double> positions_A;  ///< 9 N, centre of mass at the origin
   double energy_kcal_per_mol = 0.0;
-  int start = 0;            ///< the first start that found it
-  int starts_that_hit = 0;  ///< how many starts found it, to 1e-7 kcal/mol
-  int starts_done = 0;      ///< fewer than were asked for where should_continue() ended the search
-  /// The lowest distinct minima that the starts met, from the lowest on: as many as were asked for,
-  /// or fewer. Energies nearer than 1e-7 kcal/mol are one minimum, or mirror images.
+  int start = 0;            ///< first start that found it
+  int starts_that_hit = 0;  ///< number of starts that found it, to 1e-7 kcal/mol
+  int starts_done = 0;      ///< fewer than requested if should_continue() ended the search
+  /// The lowest distinct minima in ascending order, at most SearchOptions::keep. Minima whose
+  /// energies differ by less than 1e-7 kcal/mol count as one; they may be mirror images.
   std::vector<FoundMinimum> minima{};
 };
 
 /// Called after each start, by one thread at a time.
-/// @param lowest_kcal_per_mol of the starts so far
+/// @param lowest_kcal_per_mol lowest energy so far
 using SearchProgress = std::function<void(int done, int starts, double lowest_kcal_per_mol)>;
 
-/// How lowest_cluster() searches.
+/// Options of lowest_cluster().
 struct SearchOptions {
-  /// Independent searches; 0: default_starts(), or as many as make as many hops in all.
+  /// Number of independent searches. 0: default_starts(), or the number that gives the same total
+  /// number of hops.
   int starts = 0;
-  int hops = 0;  ///< of each, from minimum to minimum; 0: default_hops()
-  /// Of how many minima the structures are kept; those of more than one cost a few quenches a
-  /// start.
+  int hops = 0;  ///< hops between minima per start; 0: default_hops()
+  /// Number of minima to return; more than one cost a few additional quenches per start.
   int keep = 1;
-  int threads = 0;  ///< over the starts; 0: all
+  int threads = 0;  ///< starts run in parallel; 0: all threads
   SearchProgress progress{};
-  /// Asked often, by any thread; false ends the search with the lowest cluster so far, which need
-  /// not be a minimum.
+  /// Called often, by any thread. If it returns false, the search ends with the lowest cluster so
+  /// far, which may not be a minimum.
   std::function<bool()> should_continue{};
 };
 
-/// Starts and hops that lowest_cluster() takes by default: enough that N <= 8 finds the lowest
-/// minimum known with any seed; larger clusters are searched for some ten seconds to a minute of
-/// one core, with no such promise.
+/// Default numbers of starts and hops of lowest_cluster(). Up to N = 8 they find the lowest known
+/// minimum with any seed. Searches of larger clusters take ten seconds to a minute on one core and
+/// may miss it.
 int default_starts(int molecules);
 int default_hops(int molecules);
 
-/// The lowest minimum of independent searches: basin hopping (Wales & Doye 1997, equation (64))
-/// from random_cluster(model, molecules, seed, start), by moves of all molecules, of those that are
-/// held most weakly, and of chains of hydrogen bonds. The result does not depend on the threads.
+/// The lowest minimum of independent basin-hopping searches (Wales & Doye 1997, equation (64)) that
+/// start from random_cluster(model, molecules, seed, start). Moves displace all molecules, reinsert
+/// weakly bound ones, or reverse chains of hydrogen bonds. The result is independent of the number
+/// of threads.
 /// @throws InputError if `molecules` is below 1, or `starts` or `hops` below 0
 LowestCluster lowest_cluster(const WaterModel& model, int molecules, std::uint64_t seed,
                              const SearchOptions& options = {});
 
 /// Puts the molecules of a structure file onto the rigid geometry of the model
 /// (fit_rigid_geometry).
-/// @param path of the structure, named in problems and remarks
-/// @param molecules of a replica, where there may be several; 0: of one only
-/// @return remarks: a move that is more than the file's rounding
-/// @throws InputError for what io::bond_length_problems() finds, or a collinear molecule
+/// @param path of the structure, named in problems and notes
+/// @param molecules number of molecules per replica; 0: the structure is a single replica
+/// @return notes: a move larger than the rounding of the file
+/// @throws InputError for problems found by io::bond_length_problems(), or a collinear molecule
 std::vector<std::string> make_rigid(const WaterModel& model, std::span<double> positions_A,
                                     const std::string& path, int molecules = 0);
 
-/// A projection onto the slow manifold: energy of the vibration of all bonds of a cluster before
-/// and after (fast_bond_energy), and its iterations.
+/// Result of a projection onto the slow manifold: vibrational energy of all bonds of a cluster
+/// (fast_bond_energy) before and after, and the number of iterations.
 struct SlowManifoldStart {
   double fast_before_kcal_per_mol = 0.0;
   double fast_after_kcal_per_mol = 0.0;
   int iterations = 0;
 };
 
-/// The state that a run begins with, and remarks for its log.
+/// The initial state of a run, and notes for its log.
 struct Start {
   State state;
   std::vector<std::string> notes;
-  /// Where the deck asks for a projection: mean energies of the replicas, most iterations of any.
+  /// With `project`: energies averaged over the replicas, and the largest number of iterations.
   std::optional<SlowManifoldStart> slow = {};
 };
 
-/// Told often, by one thread at a time, how many replicas have their start; false ends it.
+/// Called often, by one thread at a time, with the number of finished replicas. Return false to
+/// stop.
 using StartProgress = std::function<bool(int done, int replicas)>;
 
-/// There is no start: whoever watched it did not want it to go on.
+/// Thrown if StartProgress stops make_start().
 class StartInterrupted : public Error {
  public:
   StartInterrupted()
@@ -134,20 +136,21 @@ class StartInterrupted : public Error {
 
 /// Structure and velocities of every replica of a deck, at step 0.
 ///
-/// The structure is that of the deck's file, the same for every replica, that of the state of
-/// another run, or a cluster of its own for each: random, or quenched as well. Rigid schemes and
-/// infinite omega get molecules on the model's geometry; penalty schemes with `relax` start at a
-/// minimum of V0 + V1. Velocities are those of the file or the state, or drawn from Maxwell's
-/// distribution, projected onto the constraints for rigid schemes or where the deck says so; with
-/// remove_momentum the cluster as a whole neither moves nor turns. With `project` the bonds do not
-/// vibrate.
+/// - Structure: that of `file`, the same for every replica; that of `state`; or a random cluster
+/// per
+///   replica, quenched by default.
+/// - Rigid schemes and infinite omega: the molecules are put onto the geometry of the model.
+/// - Penalty schemes with `relax`: the structure is minimised on V0 + V1.
+/// - Velocities: those of `file` or `state`, or drawn from the Maxwell distribution; projected onto
+///   the constraints for rigid schemes and with `tangent`.
+/// - `remove_momentum`: the linear and angular momentum are set to zero.
+/// - `project`: the bond vibrations are removed.
 /// @throws InputError for structures that cannot be used, IoError for files that cannot be read,
-/// NumericalError where the projection does not settle, StartInterrupted where should_continue()
-/// ends it
-Start make_start(const Deck& deck, const StartProgress& should_continue = {});
+/// NumericalError if the projection does not converge, StartInterrupted if `progress` returns false
+Start make_start(const Deck& deck, const StartProgress& progress = {});
 
-/// Whether the starts of two decks are surely the same, to the last bit: they differ in keys that a
-/// start does not depend on. Starts from files and states depend on the step, too.
+/// True if the starts of two decks are bitwise equal, because the decks differ only in keys that do
+/// not affect a start. Starts from files and states also depend on the time step.
 bool have_equal_starts(const Deck& first, const Deck& second);
 
 }  // namespace tarn

@@ -9,21 +9,21 @@
 #include "tarn/state.hpp"
 
 /// @file
-/// The state of another run, that a deck starts from.
+/// Starting a run from the state of another one.
 
 namespace tarn {
 
-/// What the other run left.
+/// The state that another run left.
 struct StartState {
-  std::string path;  ///< of its checkpoint
-  Deck deck;         ///< of that run, without its length and its observers
+  std::string path;  ///< path of the checkpoint
+  Deck deck;         ///< deck of that run, without length and observers
   State state;
-  std::vector<BlowUp> blow_ups;  ///< replicas that were stopped there
+  std::vector<BlowUp> blow_ups;  ///< replicas that were stopped
 };
 
-/// Reads what the deck's `state` names.
-/// @throws IoError (see io::read_checkpoint); InputError where there is no such run, or none of
-///         water
+/// Reads the state that the deck names.
+/// @throws IoError (see io::read_checkpoint); InputError if there is no such run, or it is not a
+/// run of water
 StartState read_start_state(const Deck& deck);
 
 /// A problem with a key of the deck.
@@ -32,10 +32,10 @@ struct KeyProblem {
   std::string message;
 };
 
-/// What keeps the deck from starting there, but for the number of molecules.
+/// The problems that prevent a start from this state, except the number of molecules.
 std::vector<KeyProblem> start_state_problems(const Deck& deck, const StartState& start);
 
-/// What is wrong with `velocities = "file"` and a structure file without velocities.
+/// The message for `velocities = "file"` and a structure file without velocities.
 std::string missing_velocities_message(const std::string& path);
 
 }  // namespace tarn

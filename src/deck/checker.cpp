@@ -21,7 +21,7 @@
 namespace tarn::decks {
 namespace {
 
-/// True for "observe", which holds sections and has no keys.
+/// True for "observe", which contains sections and no keys.
 bool is_section_group(const Schema& schema, std::string_view name) {
   return std::any_of(schema.sections.begin(), schema.sections.end(), [&](const Section& section) {
     return section.name.size() > name.size() && section.name.substr(0, name.size()) == name &&
@@ -50,12 +50,12 @@ std::vector<std::string_view> section_names(const Schema& schema) {
   return names;
 }
 
-/// Whether a condition leaves a key to this kind of system.
+/// Whether a condition allows a key for this kind of system.
 bool goes_with_kind(const Condition& condition, const Deck& deck) {
   return condition.path != "system.kind" || is_met(condition, deck);
 }
 
-/// Those of the keys that this kind of system has.
+/// The keys of a section that this kind of system has.
 std::vector<std::string_view> key_names(const Schema& schema, std::string_view section,
                                         const Deck& deck) {
   std::vector<std::string_view> names;
@@ -123,7 +123,7 @@ void Checker::mark_section_unreliable(std::string_view section) {
 }
 
 void Checker::throw_problems() {
-  // The deck in the order of its lines, then the overrides in the order of the command line.
+  // The problems of the deck by line, then those of the command line in its order.
   const auto order = [&](const Problem& problem) {
     return std::tuple(problem.file != path_, problem.line, problem.column);
   };
@@ -155,7 +155,7 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
     apply_removals(removals, source);
     choose_schema(source, given);
     read_sections(source);
-  } catch (const InputError& error) {  // nothing else can be said about text that is not TOML
+  } catch (const InputError& error) {  // without valid TOML there is nothing else to check
     keep_problems(error);
     throw_problems();
   }
@@ -171,7 +171,7 @@ Deck Checker::check(const std::string& text, const std::vector<Override>& overri
   return deck_;
 }
 
-/// Each of them from the source as it was, so that their order says nothing.
+/// All removals apply to the original source: their order does not matter.
 void Checker::apply_removals(const std::vector<Override>& removals, Source& source) {
   const auto path_of = [](const Entry& entry) {
     return entry.section.empty() ? entry.name : entry.section + '.' + entry.name;
@@ -195,9 +195,10 @@ void Checker::apply_removals(const std::vector<Override>& removals, Source& sour
     for (const std::string& path : found) {
       if (meant.empty() && last_part(path) == removal.text) meant = path;
     }
-    add_problem({removal.label, 0, 0},
-                fmt::format("the deck has no such section or key{}; want section or section.key",
-                            meant.empty() ? meant : fmt::format(" (did you mean {}?)", meant)));
+    add_problem(
+        {removal.label, 0, 0},
+        fmt::format("the deck has no such section or key{}; expected section or section.key",
+                    meant.empty() ? meant : fmt::format(" (did you mean {}?)", meant)));
   }
   const auto is_out = [&](const std::string& section, const std::string& key) {
     return std::any_of(removals.begin(), removals.end(), [&](const Override& removal) {
@@ -210,7 +211,7 @@ void Checker::apply_removals(const std::vector<Override>& removals, Source& sour
                 [&](const SourceSection& section) { return is_out(section.path, section.path); });
 }
 
-/// By the last `kind` that is given; where it makes no sense, water's table will say so.
+/// Uses the last `kind`. For an unknown kind the schema of water reports the problem.
 void Checker::choose_schema(const Source& source, const std::vector<Entry>& overrides) {
   std::string kind;
   for (const std::vector<Entry>* entries : {&source.entries, &overrides}) {
@@ -232,7 +233,7 @@ void Checker::open_section(const std::string& name, const Place& place) {
 std::string Checker::unknown_section(const std::string& name, const std::string& as_written,
                                      const Place& place) {
   if (const Key* key = schema_->find_key(name)) {
-    add_problem(place, fmt::format("{} is a key of [{}] and not a section; want {}", key->name,
+    add_problem(place, fmt::format("{} is a key of [{}] and not a section; expected {}", key->name,
                                    key->section, expected_text(*key)));
     mark_unreliable(key->path());
     return {};
@@ -256,7 +257,7 @@ void Checker::read_sections(const Source& source) {
     return std::any_of(source.sections.begin(), source.sections.end(),
                        [&](const SourceSection& section) { return section.path == name; });
   };
-  // Path in the file to the name that was meant; empty: nothing can be said about it.
+  // From the path in the file to the name that was probably meant; empty: unknown.
   std::map<std::string, std::string> meant;
   for (const SourceSection& section : source.sections) {
     std::string name = section.name;
@@ -271,7 +272,7 @@ void Checker::read_sections(const Source& source) {
     const Section* known = schema_->find_section(name);
     if (known == nullptr && !is_section_group(*schema_, name)) {
       name = unknown_section(name, section.path, section.place);
-      if (is_in_source(name)) name.clear();  // both are there: then it was not a typing error
+      if (is_in_source(name)) name.clear();  // both sections exist: not a typing error
     }
     meant[section.path] = name;
     if (!name.empty()) open_section(name, section.place);
@@ -297,7 +298,7 @@ void Checker::key_outside_sections(const Entry& entry) {
   }
   const std::vector<std::string_view> homes = sections_with(*schema_, entry.name);
   add_problem(entry.place,
-              fmt::format("{} stands outside any section; {} {}", toml_string(entry.name),
+              fmt::format("{} is outside any section; {} {}", toml_string(entry.name),
                           homes.empty() ? "known:" : "it belongs in",
                           bracket_list(homes.empty() ? section_names(*schema_) : homes)));
   for (std::string_view home : homes) mark_unreliable(std::string(home) + '.' + entry.name);
@@ -349,7 +350,7 @@ void Checker::unknown_key(const Entry& entry) {
     return mark_section_unreliable(path);
   }
   if (schema_->find_section(entry.section) == nullptr) {
-    add_problem(entry.place, fmt::format("[{}] has no keys of its own, only sections: {}",
+    add_problem(entry.place, fmt::format("[{}] contains sections and no keys; known: {}",
                                          entry.section, bracket_list(section_names(*schema_))));
     return;
   }
@@ -377,7 +378,7 @@ void Checker::unknown_key(const Entry& entry) {
 
 void Checker::check_conditions() {
   const auto is_given = [&](const Key& key) { return has(key.path()); };
-  // Velocities are by default those of the state, and zero where there is no temperature.
+  // Default velocities: those of the state, or zero without a temperature.
   if (has("system.state") && is_reliable({"system.velocities"}) && !has("system.velocities")) {
     deck_.system.velocities = VelocityKind::state;
   }
@@ -393,7 +394,7 @@ void Checker::check_conditions() {
     if (!key.excludes.empty()) {
       const auto other = values_.find(std::string(key.section) + '.' + std::string(key.excludes));
       const auto position = [](const Place& p) { return std::tuple(p.line, p.column); };
-      // Told once, at the later of the two.
+      // Reported once, at the later of the two keys.
       if (other != values_.end() &&
           (position(other->second.place) < position(place) ||
            (position(other->second.place) == position(place) && key.name < key.excludes))) {
@@ -401,7 +402,7 @@ void Checker::check_conditions() {
                                        key.excludes));
       }
     }
-    // The first one that fails is enough.
+    // Report only the first condition that is not met.
     if (!check_condition(key, key.used_with)) continue;
     for (const Condition& also : key.also_used_with) {
       if (!check_condition(key, also)) break;
@@ -411,7 +412,7 @@ void Checker::check_conditions() {
 
 std::string Checker::unset_hint(const Key& key, const Place& place) const {
   if (!has_set_ || place.file != path_) return {};
-  return fmt::format(" (--unset {} reads the deck without it)", key.path());
+  return fmt::format(" (--unset {} removes it from the deck)", key.path());
 }
 
 bool Checker::check_condition(const Key& key, const Condition& condition) {
@@ -430,7 +431,7 @@ bool Checker::check_condition(const Key& key, const Condition& condition) {
                               : fmt::format(" of {} = {}", schema_->find_key(condition.where)->name,
                                             comma_list(condition.where_choices, true));
   add_problem(place,
-              fmt::format("{} is not used with [{}] {} = {}{}{}; it is used with {}{}", key.name,
+              fmt::format("{} is not used with [{}] {} = {}{}{}; it requires {}{}", key.name,
                           other.section, other.name, toml_text(other, other.get(other, deck_)),
                           has(other.path()) ? "" : " (the default)", where,
                           comma_list(condition.choices, true), unset_hint(key, place)));
@@ -460,7 +461,8 @@ void Checker::read_structure_file() {
   } catch (const InputError& error) {
     if (error.problems().empty()) problem("system.file", error.what());
     problems_.insert(problems_.end(), error.problems().begin(), error.problems().end());
-  } catch (const IoError&) {  // no fault of the deck; told when the structure is needed
+  } catch (
+      const IoError&) {  // not a problem of the deck; reported when the run reads the structure
   }
 }
 
@@ -479,7 +481,7 @@ void Checker::set_steps_from_duration() {
   const auto duration_ps = number("run.duration_ps");
   if (!duration_ps) return;
   const double steps = whole_steps(*duration_ps, deck_.integrator.timestep_fs);
-  // More than that, and what is no number, is a problem that a rule tells.
+  // A rule reports larger numbers.
   if (steps <= static_cast<double>(kMaxSteps)) deck_.run.steps = static_cast<std::int64_t>(steps);
 }
 

@@ -16,38 +16,37 @@
 
 namespace tarn::decks {
 
-/// Checks a source against the schema and the rules, and gathers every problem.
+/// Checks a deck against the schema and the rules, and collects all problems.
 ///
-/// It goes on after a problem as though the likely thing had been meant, and keeps quiet about
-/// whatever only follows from a problem that it has already told.
+/// After a problem it continues with the most likely correction, and it does not report problems
+/// that follow from reported ones.
 class Checker {
  public:
-  /// @param path names the deck in messages and anchors relative files
-  /// @param look_at_files true: the structure file or the state is read, and its problems are
-  /// the deck's
+  /// @param path names the deck in messages and is the base of relative paths
+  /// @param read_files whether to read the structure file or the state and to report its problems
   Checker(const std::string& path, bool read_files);
 
-  /// @param removals sections and keys that the text is read without
+  /// @param removals sections and keys to remove from the text
   /// @throws InputError with every problem found
   Deck check(const std::string& text, const std::vector<Override>& overrides,
              const std::vector<Override>& removals = {});
 
-  /// For the defaults that a table fills in.
+  /// For defaults that depend on other keys.
   Deck& deck() { return deck_; }
-  /// The values read so far, defaults elsewhere.
+  /// The values read so far, and defaults.
   const Deck& deck() const { return deck_; }
-  /// True if the deck gives the key a value that is good by itself.
+  /// True if the deck gives the key a valid value.
   bool has(std::string_view path) const { return values_.find(path) != values_.end(); }
-  /// The number that the deck gives the key, or nothing.
+  /// The number that the deck gives the key; empty if there is none.
   std::optional<double> number(std::string_view path) const;
-  /// Those of the structure file or the state where it was read, of the deck otherwise; 0: neither
-  /// says.
+  /// Number of molecules of the structure file or the state if it was read, otherwise of the deck;
+  /// 0 if unknown.
   std::int64_t molecules() const;
-  /// What keeps the state, where it was read, from being a start.
+  /// Problems that prevent a start from the state, if it was read.
   const std::vector<KeyProblem>& start_problems() const { return start_problems_; }
-  /// False if something was wrong with one of the keys, so that nothing can be said about it.
+  /// False if one of the keys has a problem: rules then ignore its value.
   bool is_reliable(std::initializer_list<std::string_view> paths) const;
-  /// A problem with a key, told at its value or, where it is missing, at its section.
+  /// Reports a problem at the value of a key or, if it is missing, at its section.
   void problem(std::string_view path, std::string message);
 
  private:
@@ -60,13 +59,13 @@ class Checker {
   void unknown_key(const Entry& entry);
   void key_outside_sections(const Entry& entry);
   void check_conditions();
-  /// @return whether it holds; where it does not, that is told
+  /// Reports a problem if the condition is not met. @return whether it is met
   bool check_condition(const Key& key, const Condition& condition);
-  /// How the command line is rid of a key of the deck that its own changes leave without a use.
+  /// How to remove a key of the deck that is unused because of --set.
   std::string unset_hint(const Key& key, const Place& place) const;
   void read_structure_file();
   void read_start_state();
-  /// Of a duration.
+  /// Computes the number of steps from a duration.
   void set_steps_from_duration();
   void fill_defaults();
 
@@ -74,7 +73,7 @@ class Checker {
   void mark_unreliable(const std::string& path) { unreliable_.insert(path); }
   void mark_section_unreliable(std::string_view section);
   void open_section(const std::string& name, const Place& place);
-  /// Tells that a section is unknown; returns what was probably meant.
+  /// Reports an unknown section. @return the section that was probably meant
   std::string unknown_section(const std::string& name, const std::string& as_written,
                               const Place& place);
 
@@ -88,7 +87,7 @@ class Checker {
   const Schema* schema_ = &water_schema();
   std::string path_;
   bool read_files_ = false;
-  bool has_set_ = false;  ///< whether the command line changes keys
+  bool has_set_ = false;  ///< whether there are --set options
   Deck deck_;
   std::vector<Problem> problems_;
   std::vector<Entry> entries_;  ///< in known sections only

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// @param option of the command line that they come from
+/// @param option command line option of the changes
 std::vector<decks::Override> given_by(const std::string& option,
                                       const std::vector<std::string>& texts) {
   std::vector<decks::Override> changes;
@@ -28,7 +28,7 @@ std::vector<decks::Override> given_by(const std::string& option,
 }
 
 std::string read_text(const std::string& path) {
-  // A directory opens and then fails to read; a device might never end.
+  // A directory opens but cannot be read; a device may be endless.
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
   if (!fs::exists(status)) throw IoError(path + ": there is no such deck");
@@ -41,17 +41,17 @@ std::string read_text(const std::string& path) {
     file.read(buffer, sizeof buffer);
     text.append(buffer, static_cast<std::size_t>(file.gcount()));
   }
-  if (text.size() > kLongest) throw InputError(path + ": more than 16 MiB are not a deck");
+  if (text.size() > kLongest) throw InputError(path + ": larger than 16 MiB, too large for a deck");
   if (!file.eof()) throw IoError(path + ": this deck cannot be read");
   return text;
 }
 
-/// An absolute path replaces the folder of the deck.
+/// A path relative to the folder of the deck; absolute paths stay.
 fs::path from_the_deck(const Deck& deck, const std::string& path) {
   return fs::path(deck.path).parent_path() / path;
 }
 
-/// The run's length in time, as --set has it.
+/// The length of the run in time, in the syntax of --set.
 std::string length_of(const Deck& deck) {
   if (is_mechanical(deck.system.kind)) {
     const MechanicsDeck& m = deck.mechanics;
@@ -62,7 +62,7 @@ std::string length_of(const Deck& deck) {
                      static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs * 1e-3);
 }
 
-/// The keys that the deck uses and `keep` accepts, in the order of the table.
+/// The keys in use that `keep` accepts, in the order of the schema.
 template <class Keep>
 std::string write_deck(const Deck& deck, Keep keep) {
   std::string text;
@@ -130,7 +130,7 @@ Deck with_scheme(const Deck& deck, const std::string& spec) {
   const decks::Key& scheme_key = *decks::schema_of(deck).find_key("integrator.scheme");
   const auto known = decks::accepted_choices(scheme_key);
   std::string scheme = next_part();
-  // The name of a scheme may hold a colon itself: variational-of:rk4.
+  // Names of schemes may contain a colon: variational-of:rk4.
   const std::string with_next = scheme + ":" + std::string(rest.substr(0, rest.find(':')));
   if (std::find(known.begin(), known.end(), with_next) != known.end()) {
     next_part();
@@ -142,7 +142,7 @@ Deck with_scheme(const Deck& deck, const std::string& spec) {
     const std::string part = next_part();
     other_step = other_step || part.starts_with("timestep_fs=") || part.starts_with("step=");
     if (part.starts_with("scheme=")) {
-      throw InputError({{label, 0, 0, "the scheme stands first, as in " + part.substr(7)}});
+      throw InputError({{label, 0, 0, "write the scheme first, as in " + part.substr(7)}});
     }
     overrides.push_back({"integrator." + part, label, "key=value"});
   }
@@ -164,7 +164,7 @@ Deck with_scheme(const Deck& deck, const std::string& spec) {
   try {
     return decks::Checker(deck.path, false).check(text, overrides);
   } catch (const InputError& error) {
-    // Lines of the text above are nothing that the reader has seen.
+    // The user has not seen the lines of the text above.
     std::vector<Problem> problems = error.problems();
     for (Problem& problem : problems) problem = {label, 0, 0, problem.message};
     throw InputError(std::move(problems));

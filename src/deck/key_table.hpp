@@ -81,7 +81,7 @@ void from_value(const Key& key, const Value& value, T& field) {
   }
 }
 
-/// A section of the deck or, where it belongs to that, of its mechanical part.
+/// A section of the deck or, for members of MechanicsDeck, of its mechanical part.
 template <auto section, class D>
 auto& section_of(D& deck) {
   if constexpr (std::is_invocable_v<decltype(section), Deck&>) {
@@ -114,7 +114,7 @@ Key field_key(Key key) {
   return key;
 }
 
-/// A key that sets no field of its own: another one is computed from it once all keys are read.
+/// A key without a field: the checker computes another field from it after reading all keys.
 inline Key derived_key(Key key) {
   key.get = [](const Key&, const Deck&) { return Value{}; };
   key.set = [](const Key&, const Value&, Deck&) {};
@@ -147,7 +147,7 @@ constexpr Range above_to(double low, double high) {
 
 /// The interval between the samples of an observer.
 template <auto section, auto field>
-Key interval_key(std::string_view description = "Interval; step 0 is written.") {
+Key interval_key(std::string_view description = "Output interval; step 0 is included.") {
   return field_key<section, field>({.name = "every",
                                     .type = Type::integer,
                                     .unit = "steps",

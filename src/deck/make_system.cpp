@@ -13,13 +13,13 @@
 #include "tarn/deck.hpp"
 
 /// @file
-/// What a run computes from its deck.
+/// Conversion of a deck to internal units.
 
 namespace tarn {
 namespace {
 
-// Of the histograms of all groups together: 24 MB a thread, all classes of pairs.
-constexpr int kMostCountedBins = 1'000'000;
+// Largest number of bins in all groups: 24 MB per thread for all pair classes.
+constexpr int kMaxCountedBins = 1'000'000;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ WaterModel water_model(const Deck& deck) {
   if (!model) {
     throw InputError(
         {Problem{deck.path, 0, 0,
-                 fmt::format("model = {} is not known", decks::toml_string(deck.system.model))}});
+                 fmt::format("model = {} is unknown", decks::toml_string(deck.system.model))}});
   }
   if (deck.system.oxygen_mass_Da) {
     model->mass_o_Da = *deck.system.oxygen_mass_Da;
@@ -99,21 +99,21 @@ bool keeps_zero_momentum(const Deck& deck) {
          (is_drawn(velocities) && !deck.system.temperature_K && bath_temperatures_K(deck).empty());
 }
 
-/// @throws InputError if a cluster of so many molecules cannot be run
+/// @throws InputError if the deck does not support this number of molecules
 void check_molecules(const Deck& deck, int molecules) {
   const auto refuse = [&](const std::string& message) {
     throw InputError({Problem{deck.path, 0, 0, message}});
   };
   if (is_mechanical(deck.system.kind)) {
-    refuse(
-        fmt::format("kind = {}: this needs a deck of water", decks::toml_string(deck.system.kind)));
+    refuse(fmt::format("kind = {}: this command needs a deck of water",
+                       decks::toml_string(deck.system.kind)));
   }
   if (deck.system.molecules != 0 && deck.system.molecules != molecules) {
     refuse(fmt::format("[system] molecules = {}, but the {} has {}", deck.system.molecules,
                        deck.system.state ? "state" : "structure", molecules));
   }
   if (molecules < 1 || molecules > kMaxMolecules) {
-    refuse(fmt::format("a structure of {} molecules; want 1 to {}", molecules, kMaxMolecules));
+    refuse(fmt::format("a structure of {} molecules; expected 1 to {}", molecules, kMaxMolecules));
   }
   if (const auto problem = decks::system_problem(deck, molecules)) refuse(*problem);
 }
@@ -170,8 +170,8 @@ PairCountRequest make_pair_count_request(const Deck& deck) {
   const std::vector<double> baths = bath_temperatures_K(deck);
   const int length = static_cast<int>(baths.size());
   if (has_several_baths(baths)) {
-    // As many of each bath as there would be of all replicas.
-    const int most = std::max(1, kMostCountedBins / request.bins / length);
+    // As many groups per bath as for all replicas of a run with one bath.
+    const int most = std::max(1, kMaxCountedBins / request.bins / length);
     const int of_bath = (deck.system.replicas + length - 1) / length;
     request.groups = length * std::min({of_bath, request.groups, most});
   }

@@ -10,10 +10,10 @@
 namespace tarn {
 namespace {
 
-/// What stands in q0... and v0... Plain letters: it is told in tables of numbers too.
+/// Contents of q0... and v0..., in ASCII: the header of trajectory.csv contains them.
 struct Columns {
   std::string_view kind;
-  std::string_view schemes;  ///< those whose names begin so; empty: all, or all others
+  std::string_view schemes;  ///< prefix of the names of schemes; empty: all, or all others
   std::string_view q;
   std::string_view v;
 };

@@ -4,7 +4,7 @@
 
 namespace tarn::decks {
 
-/// What `trajectory.csv` holds of each kind of mechanical system, as a table for the reference.
+/// Contents of `trajectory.csv` for each kind of mechanical system, as a table for the reference.
 std::string trajectory_columns_table();
 
 }  // namespace tarn::decks

@@ -35,7 +35,7 @@ void length_is_possible(Checker& checker) {
   const auto step = checker.number("integrator.step");
   if (!duration || !step || *duration / *step <= kStepLimit) return;
   checker.problem("run.duration",
-                  fmt::format("duration = {} is more than {} steps of {}", number_text(*duration),
+                  fmt::format("duration = {} exceeds {} steps of {}", number_text(*duration),
                               kMaxSteps, number_text(*step)));
 }
 
@@ -45,24 +45,26 @@ void scheme_goes_with_the_kind(Checker& checker) {
   const std::string_view scheme = scheme_name(checker.deck().mechanics.integrator.scheme);
   for (const SystemKind& k : system_kind_table()) {
     if (k.name != kind || std::count(k.schemes.begin(), k.schemes.end(), scheme) > 0) continue;
-    checker.problem("integrator.scheme",
-                    fmt::format("scheme = \"{}\" does not go with kind = \"{}\"; want one of {}",
-                                scheme, kind, comma_list(k.schemes, true)));
+    checker.problem(
+        "integrator.scheme",
+        fmt::format("scheme = \"{}\" does not support kind = \"{}\"; expected one of {}", scheme,
+                    kind, comma_list(k.schemes, true)));
   }
 }
 
 void one_omega(Checker& checker) {
   if (!checker.has("system.omega") || !checker.has("integrator.omega")) return;
-  checker.problem("integrator.omega", "omega stands in [system] too; remove one of them");
+  checker.problem("integrator.omega", "omega is also set in [system]; remove one of them");
 }
 
 void bias_is_none_or_half(Checker& checker) {
   const auto bias = checker.number("integrator.bias");
   if (!bias || *bias == 0.0 || *bias == 0.5) return;
-  checker.problem("integrator.bias", fmt::format("bias = {}; want 0 or 0.5", number_text(*bias)));
+  checker.problem("integrator.bias",
+                  fmt::format("bias = {}; expected 0 or 0.5", number_text(*bias)));
 }
 
-/// Number of points, bases or dimensions.
+/// Number of points, bases or dimensions of the system.
 std::int64_t count_of(const Deck& deck) {
   const MechanicsSystemSection& system = deck.mechanics.system;
   const std::string& kind = deck.system.kind;
@@ -80,18 +82,20 @@ void number_goes_with_the_kind(Checker& checker) {
   const std::string& kind = checker.deck().system.kind;
   if (kind == "free-body" && (count_of(checker.deck()) < 2 || count_of(checker.deck()) > 50)) {
     checker.problem("system.alpha",
-                    fmt::format("alpha has {} number{}; want 2 to 50", count_of(checker.deck()),
+                    fmt::format("alpha has {} number{}; expected 2 to 50", count_of(checker.deck()),
                                 count_of(checker.deck()) == 1 ? "" : "s"));
   }
   if (!checker.has("system.n")) return;
   const std::int64_t n = checker.deck().mechanics.system.n;
   if (kind == "double-pendulum" && n != 2) {
-    checker.problem("system.n", fmt::format("n = {}: a double pendulum has 2 points; more are a "
-                                            "\"pendulum-chain\"",
-                                            n));
+    checker.problem(
+        "system.n",
+        fmt::format(
+            "n = {}: a double pendulum has 2 points; for more use kind = \"pendulum-chain\"", n));
   }
   if (kind == "dna" && n < 4) {
-    checker.problem("system.n", fmt::format("n = {} is out of range; want at least 4 bases", n));
+    checker.problem("system.n",
+                    fmt::format("n = {} is out of range; expected at least 4 bases", n));
   }
 }
 
@@ -104,7 +108,7 @@ std::string_view name_of(std::string_view path) { return path.substr(path.rfind(
 bool check_length(Checker& checker, std::string_view path, const std::vector<double>& list,
                   std::int64_t wanted) {
   if (!checker.has(path) || static_cast<std::int64_t>(list.size()) == wanted) return true;
-  checker.problem(path, fmt::format("{} has {} number{}; want {}", name_of(path), list.size(),
+  checker.problem(path, fmt::format("{} has {} number{}; expected {}", name_of(path), list.size(),
                                     list.size() == 1 ? "" : "s", wanted));
   return false;
 }
@@ -113,7 +117,7 @@ void check_unit_vector(Checker& checker, std::string_view path, const std::vecto
   if (!checker.has(path) || list.size() != 3) return;
   const double length = std::hypot(list[0], list[1], list[2]);
   if (std::abs(length - 1.0) <= kWrittenAccuracy) return;
-  checker.problem(path, fmt::format("{} has the length {:.10g}; want a direction, of length 1",
+  checker.problem(path, fmt::format("{} has the length {:.10g}; expected a unit vector",
                                     name_of(path), length));
 }
 
@@ -129,8 +133,9 @@ void check_momentum(Checker& checker, const std::vector<double>& list, std::int6
   const Eigen::MatrixXd sum = momentum + momentum.transpose();
   const double worst = sum.lpNorm<Eigen::Infinity>();
   if (worst <= kWrittenAccuracy) return;
-  checker.problem("system.momentum",
-                  fmt::format("momentum is not antisymmetric, by {:.3g}", worst));
+  checker.problem(
+      "system.momentum",
+      fmt::format("momentum is not antisymmetric: the largest deviation is {:.3g}", worst));
 }
 
 void check_rotation(Checker& checker, const std::vector<double>& list, std::int64_t n) {
@@ -141,7 +146,9 @@ void check_rotation(Checker& checker, const std::vector<double>& list, std::int6
       rotation * rotation.transpose() - Eigen::MatrixXd::Identity(n, n);
   const double worst = difference.lpNorm<Eigen::Infinity>();
   if (worst > kWrittenAccuracy) {
-    checker.problem("system.rotation", fmt::format("rotation is not orthogonal, by {:.3g}", worst));
+    checker.problem(
+        "system.rotation",
+        fmt::format("rotation is not orthogonal: the largest deviation is {:.3g}", worst));
   } else if (rotation.determinant() < 0.0) {
     checker.problem("system.rotation", "rotation is a reflection: its determinant is -1");
   }
@@ -210,17 +217,17 @@ void fill_mechanics_defaults(Checker& checker) {
 
 std::vector<Rule> mechanics_rules() {
   return {
-      {"`scheme` and `step` are needed.", step_and_scheme_are_given},
-      {"One of `steps`, `duration` is needed.", length_is_given},
+      {"`scheme` and `step` are required.", step_and_scheme_are_given},
+      {"Exactly one of `steps` and `duration` is required.", length_is_given},
       {"A run has at most 10¹² steps.", length_is_possible},
       {schemes_text(), scheme_goes_with_the_kind},
-      {"`omega` of a double spring stands in one section only.", one_omega},
+      {"`omega` of a double spring is set in one section only.", one_omega},
       {"`bias` is 0 or 0.5.", bias_is_none_or_half},
       {"`n` is 2 for `double-pendulum` and at least 4 for `dna`; `alpha` of a free body has 2 to "
        "50 numbers.",
        number_goes_with_the_kind},
-      {"Lists have a number for each point, dimension or coordinate; `rotation` is a rotation, "
-       "`momentum` antisymmetric, `chi` and `direction` have the length 1.",
+      {"Lists have one number per point, dimension or coordinate; `rotation` is a rotation, "
+       "`momentum` antisymmetric, and `chi` and `direction` have the length 1.",
        lists_have_their_length}};
 }
 

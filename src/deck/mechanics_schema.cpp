@@ -75,13 +75,14 @@ std::vector<Key> point_keys() {
            .used_with = {"system.kind", {"double-pendulum", "pendulum-chain", "dna"}},
            .zero_means_absent = true}),
       field_key<&M::system, &S::masses>(
-          list_of_numbers("masses", kPositive, "1 each", "Mass of each point.", pendula)),
+          list_of_numbers("masses", kPositive, "all 1", "Mass of each point.", pendula)),
       field_key<&M::system, &S::lengths>(list_of_numbers(
-          "lengths", kPositive, "1 and √2, or √5 each", "Length of each rod.", pendula)),
-      field_key<&M::system, &S::gravity>({.name = "gravity",
-                                          .type = Type::number,
-                                          .description = "V = gravity Σ m y, or m z in space.",
-                                          .used_with = weighted}),
+          "lengths", kPositive, "1 and √2, or all √5", "Length of each rod.", pendula)),
+      field_key<&M::system, &S::gravity>(
+          {.name = "gravity",
+           .type = Type::number,
+           .description = "V = gravity Σ m y (spherical pendula: gravity Σ m z).",
+           .used_with = weighted}),
   };
 }
 
@@ -93,8 +94,10 @@ std::vector<Key> dna_keys() {
                                     .range = {.low = 0.0},
                                     .description = "U(θ) = (exp(-a [1 - cos θ - x0]) - 1)².",
                                     .used_with = dna}),
-      field_key<&M::system, &S::x0>(
-          {.name = "x0", .type = Type::number, .description = "See `a`.", .used_with = dna}),
+      field_key<&M::system, &S::x0>({.name = "x0",
+                                     .type = Type::number,
+                                     .description = "Parameter of U, see `a`.",
+                                     .used_with = dna}),
       field_key<&M::system, &S::epsilon>(
           {.name = "epsilon",
            .type = Type::number,
@@ -102,17 +105,18 @@ std::vector<Key> dna_keys() {
            .default_text = "1/1400",
            .description = "V = Σ ½ (θ_{k+1} - θ_k)² + epsilon U(θ_k).",
            .used_with = dna}),
-      field_key<&M::system, &S::ends>({.name = "ends",
-                                       .type = Type::choice,
-                                       .choices = {{"periodic", code(DnaEnds::periodic),
-                                                    "the last base is the first's neighbour"},
-                                                   {"free", code(DnaEnds::free), "it is not"}},
-                                       .description = "Ends of the strand.",
-                                       .used_with = dna}),
+      field_key<&M::system, &S::ends>(
+          {.name = "ends",
+           .type = Type::choice,
+           .choices = {{"periodic", code(DnaEnds::periodic),
+                        "the last base is a neighbour of the first"},
+                       {"free", code(DnaEnds::free), "both ends are free"}},
+           .description = "Boundary condition of the strand.",
+           .used_with = dna}),
       field_key<&M::system, &S::noise>(
           {.name = "noise",
            .type = Type::choice,
-           .choices = {{"normal", code(DnaNoise::normal), "standard normal numbers from the seed"}},
+           .choices = {{"normal", code(DnaNoise::normal), "standard normal random numbers"}},
            .description = "ξ of the start θ_k = 0.8 + 0.1 ξ_k.",
            .used_with = dna,
            .also_used_with = {{"system.xi"}, {"system.position"}}}),
@@ -123,7 +127,7 @@ std::vector<Key> dna_keys() {
                                        .used_with = dna,
                                        .also_used_with = {{"system.xi"}, {"system.position"}}}),
       field_key<&M::system, &S::xi>(
-          list_of_numbers("xi", kAny, "drawn", "ξ of each base.", dna, {{"system.position"}})),
+          list_of_numbers("xi", kAny, "random", "ξ of each base.", dna, {{"system.position"}})),
   };
 }
 
@@ -134,18 +138,19 @@ std::vector<Key> start_keys() {
   const Condition spring{"system.kind", {"double-spring"}};
   return {
       field_key<&M::system, &S::position>(
-          list_of_numbers("position", kAny, "the paper's, along rods of the given `lengths`",
-                          "Positions at the start, as `q0`... of `trajectory.csv`. A "
-                          "`spherical-pendulum` is as long as this vector.",
+          list_of_numbers("position", kAny, "those of the paper, along rods of the given `lengths`",
+                          "Positions at the start, in the order of `q0`... in `trajectory.csv`. "
+                          "The length of a `spherical-pendulum` is that of this vector.",
                           with_start)),
-      field_key<&M::system, &S::velocity>(list_of_numbers(
-          "velocity", kAny, "the paper's", "Velocities at the start, of the same.", with_start)),
+      field_key<&M::system, &S::velocity>(
+          list_of_numbers("velocity", kAny, "those of the paper",
+                          "Velocities at the start, in the same order.", with_start)),
       field_key<&M::system, &S::omega>(
           {.name = "omega",
            .type = Type::number,
            .range = above_to(0.0, 1e8),
            .default_text = "that of `[integrator]`",
-           .description = "Strength of the springs; one of the two sections may have it.",
+           .description = "Strength of the springs; set it in one of the two sections.",
            .used_with = spring,
            .also_used_with = {schemes_with_omega()}}),
   };
@@ -164,26 +169,28 @@ std::vector<Key> body_keys() {
                           {"system.kind", {"magnet", "free-body"}})),
       field_key<&M::system, &S::angular_velocity>(
           list_of_numbers("angular_velocity", kAny, "1, 0.2, 0.1",
-                          "Angular velocity in the body at the start.", magnet)),
-      field_key<&M::system, &S::alpha>(list_of_numbers(
-          "alpha", kPositive, "0.44, 0.5, 1", "Diagonal of J; a free body of n dimensions has n.",
-          {"system.kind", {"free-body", "heavy-top"}})),
+                          "Angular velocity in the body frame at the start.", magnet)),
+      field_key<&M::system, &S::alpha>(
+          list_of_numbers("alpha", kPositive, "0.44, 0.5, 1",
+                          "Diagonal of J; n numbers for a free body in n dimensions.",
+                          {"system.kind", {"free-body", "heavy-top"}})),
       field_key<&M::system, &S::chi>(list_of_numbers(
-          "chi", kAny, "0, 0, 1",
-          "Direction from the fixed point to the centre of mass, of length 1.", top)),
-      field_key<&M::system, &S::c>({.name = "c",
-                                    .type = Type::number,
-                                    .description = "Weight times that distance, V = c v·chi.",
-                                    .used_with = top}),
+          "chi", kAny, "0, 0, 1", "Unit vector from the fixed point to the centre of mass.", top)),
+      field_key<&M::system, &S::c>(
+          {.name = "c",
+           .type = Type::number,
+           .description =
+               "Weight times the distance of the centre of mass from the fixed point, V = c v·chi.",
+           .used_with = top}),
       field_key<&M::system, &S::momentum>(list_of_numbers(
           "momentum", kAny,
-          "m_ij = cos(i + 2j); of `heavy-top` m_12 = 1.1195, m_23 = -1, which is on "
-          "H = 1 with the other defaults",
-          "Angular momentum in the body at the start, an antisymmetric matrix row by row.",
+          "m_ij = cos(i + 2j); for `heavy-top` m_12 = 1.1195, m_23 = -1, which gives H = 1 with "
+          "the other defaults",
+          "Angular momentum in the body frame at the start: an antisymmetric matrix, row by row.",
           {"system.kind", {"free-body", "heavy-top"}})),
       field_key<&M::system, &S::direction>(
           list_of_numbers("direction", kAny, "0, 1, 0",
-                          "Direction v of gravity in the body at the start, of length 1.", top)),
+                          "Unit vector v of gravity in the body frame at the start.", top)),
   };
 }
 
@@ -200,12 +207,12 @@ std::vector<Key> scheme_keys() {
       field_key<&M::integrator, &I::scheme>({.name = "scheme",
                                              .type = Type::choice,
                                              .choices = mechanics_schemes(),
-                                             .default_text = "none: it must be given",
+                                             .default_text = "required",
                                              .description = "Integration scheme."}),
       field_key<&M::integrator, &I::step>({.name = "step",
                                            .type = Type::number,
                                            .range = kPositive,
-                                           .default_text = "none: it must be given",
+                                           .default_text = "required",
                                            .description = "Time step h.",
                                            .used_with = schemes_with_steps()}),
       field_key<&M::integrator, &I::omega>({.name = "omega",
@@ -228,10 +235,9 @@ std::vector<Key> scheme_keys() {
       field_key<&M::integrator, &I::hessian>(
           {.name = "hessian",
            .type = Type::choice,
-           .choices = {{"full", code(PenaltyHessian::full), "all of it, as in the paper"},
+           .choices = {{"full", code(PenaltyHessian::full), "the full Hessian, as in the paper"},
                        {"gauss-newton", code(PenaltyHessian::gauss_newton),
-                        "without second derivatives of the constraints: a matrix that is always "
-                        "positive definite"}},
+                        "without second derivatives of the constraints; always positive definite"}},
            .description = "Hessian of the penalty in the linear solve.",
            .used_with = {"integrator.scheme", {"zss-stiff"}}}),
   };
@@ -245,21 +251,22 @@ std::vector<Key> method_keys() {
           {.name = "acceleration",
            .type = Type::choice,
            .choices = {{"linearised", code(OneStepAcceleration::linearised),
-                        "what the step of Newton's found"},
+                        "from the Newton iteration"},
                        {"force", code(OneStepAcceleration::force),
-                        "the force there; it blows up where forces are stiff"}},
-           .description = "New acceleration in the update of the velocity.",
+                        "from the force at the new positions; unstable for stiff forces"}},
+           .description = "Acceleration in the update of the velocity.",
            .used_with = {"integrator.scheme", {"newmark-one-step"}}}),
       field_key<&M::integrator, &I::compose>(
           {.name = "compose",
            .type = Type::choice,
-           .choices = {{"none", code(Composition::none), "the scheme as it is"},
-                       {"yoshida4", code(Composition::yoshida4), "three steps of it: order 4"},
+           .choices = {{"none", code(Composition::none), "no composition"},
+                       {"yoshida4", code(Composition::yoshida4),
+                        "three steps of the scheme: order 4"},
                        {"suzuki4", code(Composition::suzuki4),
-                        "five steps of it, none longer than `step`: order 4, with smaller errors"}},
-           .description =
-               "Composition of a symmetric scheme. In place of `shake` take `rattle`, whose "
-               "positions are the same.",
+                        "five steps of the scheme, none longer than `step`: order 4, with smaller "
+                        "errors"}},
+           .description = "Composition of a symmetric scheme. Use `rattle` instead of `shake`: its "
+                          "positions are the same.",
            .used_with = {"integrator.scheme",
                          {"verlet", "zs", "zss", "zss-stiff", "pushforward-newmark", "newmark",
                           "midpoint", "rattle"}},
@@ -270,8 +277,9 @@ std::vector<Key> method_keys() {
       field_key<&M::integrator, &I::quadrature>(
           {.name = "quadrature",
            .type = Type::choice,
-           .choices = {{"first-order", code(MagnetQuadrature::first_order), "one kick a step"},
-                       {"trapezoidal", code(MagnetQuadrature::trapezoidal), "half a kick twice"}},
+           .choices = {{"first-order", code(MagnetQuadrature::first_order), "one kick per step"},
+                       {"trapezoidal", code(MagnetQuadrature::trapezoidal),
+                        "two half kicks per step"}},
            .description = "Quadrature of the action.",
            .used_with = linearised}),
       field_key<&M::integrator, &I::a_mass>(
@@ -285,31 +293,31 @@ std::vector<Key> method_keys() {
           {.name = "tolerance",
            .type = Type::number,
            .range = from_to(1e-15, 0.1),
-           .description =
-               "Change of the constraints and of their rates at which the projection stops.",
+           .description = "The projection stops when the constraints and their rates change by "
+                          "less than this.",
            .used_with = projected}),
       field_key<&M::integrator, &I::bias>(
           {.name = "bias",
            .type = Type::number,
            .range = from_to(0.0, 0.5),
-           .description = "0, or 0.5 for a method that is its own adjoint.",
+           .description = "0, or 0.5 for a self-adjoint method.",
            .used_with = {"integrator.scheme",
                          {"variational-of:euler", "variational-of:rk2", "variational-of:rk4"}}}),
   };
 }
 
 SectionTable system_section() {
-  return {Section{.name = "system", .description = "Which system, and where it starts."},
+  return {Section{.name = "system", .description = "The system and its start."},
           joined({point_keys(), dna_keys(), start_keys(), body_keys()})};
 }
 
 SectionTable integrator_section() {
-  return {Section{.name = "integrator", .description = "The step."},
+  return {Section{.name = "integrator", .description = "The integration step."},
           joined({scheme_keys(), method_keys()})};
 }
 
 SectionTable run_section() {
-  return {Section{.name = "run", .description = "How long."},
+  return {Section{.name = "run", .description = "Length of the run."},
           {
               field_key<&M::run, &MechanicsRunSection::steps>({.name = "steps",
                                                                .type = Type::integer,
@@ -323,7 +331,7 @@ SectionTable run_section() {
                            .type = Type::number,
                            .range = {.low = 0.0},
                            .default_text = "from `steps`",
-                           .description = "Length of the run; rounded up to whole steps.",
+                           .description = "Length of the run, rounded up to whole steps.",
                            .used_with = schemes_with_steps(),
                            .excludes = "steps",
                            .may_change_on_resume = true}),
@@ -333,9 +341,9 @@ SectionTable run_section() {
                    .choices = {{"auto", 0, "the CPU"},
                                {"cpu", 1},
                                {"cuda", kRejected, "mechanical systems run on the CPU"}},
-                   .description = "Where it runs.",
+                   .description = "Device of the run.",
                    .may_change_on_resume = true}),
-              threads_key("As in decks of water; a step is too short for more than one."),
+              threads_key("As in decks of water; a step is too short for more than one thread."),
           }};
 }
 
@@ -344,9 +352,9 @@ SectionTable trajectory_section() {
       optional_section<&MechanicsDeck::trajectory>(
           {.name = "observe.trajectory",
            .description =
-               "Writes `trajectory.csv`: step, time, the scheme's own positions `q0`... and "
-               "velocities `v0`..., or [what stands there](#what-trajectorycsv-holds), and "
-               "with constraints the multipliers `lambda0`..., M q'' = -∇V - Gᵀλ."}),
+               "Writes `trajectory.csv`: step, time, the scheme's internal positions `q0`... and "
+               "velocities `v0`..., or the [quantities listed below](#columns-of-trajectorycsv), "
+               "and with constraints the multipliers `lambda0`..., M q'' = -∇V - Gᵀλ."}),
       {
           interval_key<&M::trajectory, &ObserveMechanicsTrajectory::every>(),
           field_key<&M::trajectory, &ObserveMechanicsTrajectory::format>(
@@ -358,32 +366,28 @@ SectionTable trajectory_section() {
               {.name = "window",
                .type = Type::number,
                .range = {.low = 0.0},
-               .description =
-                   "The multiplier of a penalty is the mean of ω² g over this time about each "
-                   "row, as far as it is in the run; 0: ω² g itself.",
+               .description = "Averaging time of the multiplier ω² g of a penalty, centred on each "
+                              "row and limited to the run; 0: ω² g itself.",
                .used_with = {"system.kind", kPenalised},
                .also_used_with = {{"integrator.scheme", kPenaltySchemes}}}),
       }};
 }
 
 SectionTable energies_section() {
-  return {
-      optional_section<&MechanicsDeck::energies>(
-          {.name = "observe.energies",
-           .description =
-               "Writes `energies.csv` and its picture, at the positions that the scheme takes its "
-               "forces at; of `dna` also the mean angle."}),
-      {
-          interval_key<&M::energies, &ObserveMechanicsEnergies::every>(),
-      }};
+  return {optional_section<&MechanicsDeck::energies>(
+              {.name = "observe.energies",
+               .description = "Writes `energies.csv` and a picture, at the positions at which the "
+                              "scheme evaluates its forces; for `dna` also the mean angle."}),
+          {
+              interval_key<&M::energies, &ObserveMechanicsEnergies::every>(),
+          }};
 }
 
 SectionTable conservation_section() {
   return {optional_section<&MechanicsDeck::conservation>(
               {.name = "observe.conservation",
-               .description =
-                   "Writes `conservation.csv` and its picture: energy, momenta where the system "
-                   "keeps them, worst constraint."}),
+               .description = "Writes `conservation.csv` and a picture: energy, momenta that the "
+                              "system conserves, largest constraint violation."}),
           {
               interval_key<&M::conservation, &ObserveMechanicsConservation::every>(),
           }};

@@ -17,11 +17,11 @@
 namespace tarn::decks {
 namespace {
 
-/// Steps that a molecule needs at least to swing once in a wall that is not too stiff for them.
+/// Smallest number of steps per period of a molecule in the wall.
 constexpr double kFewestSteps = 10.0;
-/// Shorter ones are picoseconds by mistake, as a rule.
+/// Shorter steps are usually picoseconds by mistake.
 constexpr double kShortStep_fs = 0.02;
-/// Times the usual largest step: cold clusters hold half as much again.
+/// Factor on the largest stable step; cold clusters are stable with steps half as long again.
 constexpr double kFarTooLong = 1.6;
 
 bool observes_nothing(const Deck& d) {
@@ -31,28 +31,27 @@ bool observes_nothing(const Deck& d) {
          !d.final_structures;
 }
 
-/// Whether steps before the end of the equilibration count for nothing.
+/// Whether the section excludes the equilibration.
 bool takes_averages(const Deck& deck, std::string_view section) {
   if (section == "observe.conservation") return deck.thermostat.kind == Thermostat::none;
   return section != "observe.trajectory" && section != "observe.multipliers";
 }
 
-/// Of those that a run takes after its equilibration.
+/// Number of samples after the equilibration.
 std::int64_t averaged_samples(const Deck& deck, std::int64_t every) {
   const std::int64_t first = (first_averaged_step(deck) + every - 1) / every;
   return std::max<std::int64_t>(0, deck.run.steps / every - first + 1);
 }
 
-/// For sections that write nothing before so many samples.
+/// Note for sections that need `needed` samples for their first row.
 std::optional<std::string> note_on_rows(const Deck& deck, const char* section, std::int64_t every,
                                         std::size_t needed, const char* cure) {
   const std::int64_t samples = averaged_samples(deck, every);
   if (samples == 0 || samples >= static_cast<std::int64_t>(needed)) return std::nullopt;
   const double interval_ps = static_cast<double>(every) * deck.integrator.timestep_fs / 1000.0;
   return fmt::format(
-      "[{}] has its first rows after {} samples, {:.4g} ps, and the run after equilibration has "
-      "{}: "
-      "make the run longer, or {}",
+      "[{0}] writes no rows: it needs {1} samples ({2:.4g} ps) after equilibration, and the run "
+      "has {3}. Extend the run, or {4}",
       section, needed, static_cast<double>(needed - 1) * interval_ps, samples, cure);
 }
 
@@ -61,8 +60,8 @@ void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
   if (deck.spectrum && deck.spectrum->every > 1 && !is_rigid(integrator.scheme) &&
       std::isfinite(integrator.omega)) {
     notes.push_back(fmt::format(
-        "[observe.spectrum] every = {}: bonds of a penalty vibrate once in a few steps, and their "
-        "lines are folded to wavenumbers at which nothing vibrates; every = 1 folds fewer",
+        "[observe.spectrum] every = {}: penalised bonds vibrate within a few steps, and their "
+        "lines are aliased to lower wavenumbers. Use every = 1, which aliases fewer",
         deck.spectrum->every));
   }
   const auto add = [&](const std::optional<std::string>& note) {
@@ -70,25 +69,24 @@ void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
   };
   if (deck.spectrum) {
     add(note_on_rows(deck, "observe.spectrum", deck.spectrum->every, spectrum_samples(deck),
-                     "resolution_per_cm coarser"));
+                     "increase resolution_per_cm"));
   }
   add(note_on_correlation(deck));
   add(note_on_evaporation(deck));
   if (deck.thermostat.kind == Thermostat::none && !deck.system.temperature_K &&
       deck.system.velocities == VelocityKind::maxwell) {
-    notes.emplace_back(
-        "there is neither a bath nor [system] temperature_K: molecules begin at rest");
+    notes.emplace_back("no thermostat and no [system] temperature_K: the velocities are zero");
   }
   const double usual_fs = largest_stable_timestep_fs(deck);
   if (integrator.timestep_fs > kFarTooLong * usual_fs) {
-    notes.push_back(fmt::format(
-        "timestep_fs = {:g} is far beyond what this scheme has been found to hold (about {:.2g} fs "
-        "at 298 K): the run will blow up, unless it is cold",
-        integrator.timestep_fs, usual_fs));
+    notes.push_back(
+        fmt::format("timestep_fs = {:g} is far above the largest stable step of this scheme, about "
+                    "{:.2g} fs at 298 K. The run will blow up unless it is cold",
+                    integrator.timestep_fs, usual_fs));
   }
   if (integrator.timestep_fs < kShortStep_fs) {
     notes.push_back(
-        fmt::format("timestep_fs = {:g} is short: it is in femtoseconds", integrator.timestep_fs));
+        fmt::format("timestep_fs = {:g} is short; its unit is fs", integrator.timestep_fs));
   }
 }
 
@@ -97,7 +95,7 @@ void add_notes_on_water(const Deck& deck, std::vector<std::string>& notes) {
 double largest_stable_timestep_fs(const Deck& deck) {
   const IntegratorSection& integrator = deck.integrator;
   const double by_mass = std::sqrt(deck.system.hydrogen_mass_Da / units::mass_hydrogen_Da);
-  // Velocity Verlet holds 1.08 fs at omega = 20, and the product of the two is what counts.
+  // Velocity Verlet is stable at 1.08 fs with omega = 20; the limit is on the product of the two.
   if (integrator.scheme == Scheme::verlet) return by_mass * 1.08 * 20.0 / integrator.omega;
   if (is_rigid(integrator.scheme)) return by_mass * 8.0;
   return by_mass * (integrator.omega < 100.0 ? 4.0 : 3.0);
@@ -107,23 +105,22 @@ std::optional<std::string> note_on_correlation(const Deck& deck) {
   if (!deck.correlation) return std::nullopt;
   const std::size_t lags = correlation_lags(*deck.correlation, deck.integrator.timestep_fs);
   return note_on_rows(deck, "observe.correlation", deck.correlation->every,
-                      analysis::TimeCorrelation::samples_to_first_window(lags),
-                      "length_ps smaller");
+                      analysis::TimeCorrelation::samples_to_first_window(lags), "reduce length_ps");
 }
 
 std::optional<std::string> note_on_evaporation(const Deck& deck) {
   if (!deck.evaporation || deck.system.state) return std::nullopt;
   if (deck.thermostat.kind == Thermostat::none) return std::nullopt;
   const double friction_per_ps = deck.thermostat.friction_per_ps.value_or(0.0);
-  // Energies come to within 5 % of those of the bath.
+  // Energies are then within 5 % of those of the bath.
   constexpr double kTimes = 3.0;
   if (friction_per_ps == 0.0 || deck.run.equilibration_ps * friction_per_ps >= kTimes) {
     return std::nullopt;
   }
   return fmt::format(
-      "[observe.evaporation] waits from {:g} ps on, when a friction of {:g}/ps has not brought the "
-      "start to the temperature of the bath: set [run] equilibration_ps = {:g} or more, or go on "
-      "from the state of a run with a wall",
+      "[observe.evaporation] starts at {:g} ps, before a friction of {:g}/ps has equilibrated the "
+      "start. Set [run] equilibration_ps = {:g} or more, or start from the state of a run with a "
+      "wall",
       deck.run.equilibration_ps, friction_per_ps, std::ceil(kTimes / friction_per_ps));
 }
 
@@ -137,9 +134,8 @@ std::optional<std::string> note_on_stiff_wall(const Deck& deck) {
   if (!(period_fs < kFewestSteps * h_fs)) return std::nullopt;
   const double rate_per_akma = turn * units::femtoseconds_per_akma / (kFewestSteps * h_fs);
   return fmt::format(
-      "[confinement] stiffness_kcal_per_mol_A2 = {:g} is too stiff for timestep_fs = {:g}: a "
-      "molecule in this wall would swing once in {:.2g} fs, and {:g} steps are the least; try a "
-      "stiffness of {:.2g} or less",
+      "[confinement] stiffness_kcal_per_mol_A2 = {0:g} is too stiff for timestep_fs = {1:g}: the "
+      "period of a molecule in the wall is {2:.2g} fs, less than {3:g} steps. Use {4:.2g} or less",
       stiffness, h_fs, period_fs, kFewestSteps, mass_Da * rate_per_akma * rate_per_akma);
 }
 
@@ -157,10 +153,9 @@ std::optional<std::string> note_on_samples(const Deck& deck) {
   }
   if (without.empty()) return std::nullopt;
   return fmt::format(
-      "no step of {} lies between the end of the equilibration (step {}) and that of the run (step "
-      "{}): there will be no averages of {}. Make the run longer, or [run] equilibration_ps or "
-      "every smaller",
-      fmt::join(without, ", "), first, last, without.size() == 1 ? "it" : "them");
+      "no samples of {0} between the end of the equilibration (step {1}) and the end of the run "
+      "(step {2}). Extend the run, or reduce [run] equilibration_ps or every",
+      fmt::join(without, ", "), first, last);
 }
 
 std::vector<std::string> notes_on(const Deck& deck) {
@@ -170,14 +165,13 @@ std::vector<std::string> notes_on(const Deck& deck) {
     const Value value = key.get(key, deck);
     const auto* count = std::get_if<std::int64_t>(&value);
     if (count == nullptr || *count <= deck.system.replicas) continue;
-    notes.push_back(fmt::format("[{}] replicas = {}, and the run has {}: all of them are written",
+    notes.push_back(fmt::format("[{}] replicas = {}, but the run has {}; all of them are written",
                                 key.section, *count, deck.system.replicas));
   }
   if (const auto note = note_on_stiff_wall(deck)) notes.push_back(*note);
   if (!is_mechanical(deck.system.kind)) add_notes_on_water(deck, notes);
   if (observes_nothing(deck)) {
-    notes.emplace_back(
-        "the deck has no [observe.*] section: only run.json and a checkpoint are kept");
+    notes.emplace_back("no [observe.*] section; only run.json and a checkpoint will be written");
   }
   return notes;
 }

@@ -8,28 +8,25 @@
 
 namespace tarn::decks {
 
-/// The largest time step that held clusters of 32 molecules at 298 K with this scheme, measured;
-/// heavier hydrogens let it be longer.
+/// The largest time step that was stable for clusters of 32 molecules at 298 K with this scheme
+/// (measured), scaled for heavier hydrogens.
 double largest_stable_timestep_fs(const Deck& deck);
 
-/// What is wrong with a wall in which a molecule would swing, with the frequency sqrt(k / m), once
-/// in fewer than ten steps; nothing for others.
+/// A wall that is too stiff for the time step: the period of a molecule in it, 2 pi sqrt(m / k), is
+/// shorter than ten steps.
 std::optional<std::string> note_on_stiff_wall(const Deck& deck);
 
-/// Which observers have no step between the end of the equilibration and that of the run, and so no
-/// sample that counts; nothing where all have one.
+/// Observers without a sample between the end of the equilibration and the end of the run.
 std::optional<std::string> note_on_samples(const Deck& deck);
 
-/// That the run after equilibration is too short for a row of time correlation functions; nothing
-/// where there are none, or no sample at all.
+/// A run after equilibration that is too short for a row of time correlation functions; empty if
+/// there is no sample at all (see note_on_samples()).
 std::optional<std::string> note_on_correlation(const Deck& deck);
 
-/// That evaporation is waited for from a start that the bath has not brought to its temperature;
-/// nothing where it has, or there is none.
+/// Evaporation that is observed before the bath has equilibrated the start.
 std::optional<std::string> note_on_evaporation(const Deck& deck);
 
-/// What a deck asks for and does not get, without being wrong: observers of more replicas than
-/// there are, a wall that its step cannot follow.
+/// Notes on valid decks that may not do what the user expects.
 std::vector<std::string> notes_on(const Deck& deck);
 
 }  // namespace tarn::decks

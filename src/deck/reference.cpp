@@ -44,21 +44,21 @@ std::string condition_text(const decks::Schema& schema, const Key& key) {
   return text;
 }
 
-/// What each word means.
+/// The choices of a key with their descriptions, as a nested list.
 std::string choices_text(const Key& key) {
-  std::string meanings;
+  std::string text;
   for (const decks::Choice& choice : key.choices) {
     if (choice.value < 0 || choice.description.empty()) continue;
-    meanings += fmt::format("{}{} {}", meanings.empty() ? "" : "; ",
-                            code(decks::toml_string(choice.text)), choice.description);
+    if (text.empty()) text = fmt::format("- {}\n", code(key.name));
+    text += fmt::format("  - {}: {}\n", code(decks::toml_string(choice.text)), choice.description);
   }
-  return meanings.empty() ? meanings : fmt::format("- {}: {}.\n", code(key.name), meanings);
+  return text;
 }
 
 std::string section_text(const decks::Schema& schema, const Section& section,
                          const Deck& defaults) {
   std::string text = fmt::format("## [{}]\n\n{}\n\n", section.name, section.description);
-  text += "| key | unit | value | default | only with | meaning |\n|---|---|---|---|---|---|\n";
+  text += "| key | unit | value | default | only with | description |\n|---|---|---|---|---|---|\n";
   std::string choices;
   for (const Key& key : schema.keys) {
     if (key.section != section.name) continue;
@@ -71,7 +71,7 @@ std::string section_text(const decks::Schema& schema, const Section& section,
   return text + '\n';
 }
 
-/// All sections, rules and remarks of a table.
+/// All sections and rules of a schema.
 std::string schema_text(const decks::Schema& schema, Deck& defaults) {
   for (const Section& section : schema.sections) {
     if (section.enable != nullptr) section.enable(defaults);
@@ -80,12 +80,12 @@ std::string schema_text(const decks::Schema& schema, Deck& defaults) {
   for (const Section& section : schema.sections) text += section_text(schema, section, defaults);
   text += "## Rules between keys\n\n";
   for (const decks::Rule& rule : schema.rules) text += fmt::format("- {}\n", rule.text);
-  text += "\n## What may change when a run is resumed\n\n";
+  text += "\n## Keys that may change on resume\n\n";
   std::string changing;
   for (const Key& key : schema.keys) {
     if (key.may_change_on_resume) changing += (changing.empty() ? "" : ", ") + code(key.path());
   }
-  text += changing + "; everything else must stay as it was.\n";
+  text += changing + ". All other keys must stay the same.\n";
   return text + '\n';
 }
 
@@ -94,21 +94,27 @@ std::string schema_text(const decks::Schema& schema, Deck& defaults) {
 std::string deck_reference() {
   std::string text = R"(# Decks
 
-<!-- Made from the table that the reader uses; do not edit. To renew it:
+<!-- Generated from the tables that check decks; do not edit. To update it:
      tarn check --reference > docs/decks.md -->
 
-A deck is a TOML file that describes one run. Every key is listed here, with its unit in its name.
-`tarn check DECK` tells every problem of a deck at once, by line and column, and prints the deck
-with all defaults filled in. `--set section.key=value` replaces or adds one key (`steps` and
-`duration_ps` take each other's place, and so do the two frictions); a value that is not TOML is
-taken as a string. `--unset section.key` reads the deck without a key, and `--unset
-section` without a section, as in `--unset observe.rdf` or, for all of them, `--unset observe`; what
-is set comes after what is unset. An integer will do for a number, a number will not do for an
-integer. A key that the chosen scheme or thermostat does not use is an error, and so is an unknown
-one.
+This page lists all keys of a deck, the TOML file that describes one run. Decks of water come first,
+followed by [decks of mechanical systems](#decks-of-mechanical-systems).
 
-The shortest deck that does something, seven molecules for a nanosecond at 10 K (with `zss-stiff`, whose bonds give way
-a little; `[integrator] scheme = "settle"` is rigid water):
+| to | use |
+|---|---|
+| check a deck: prints all problems with their lines, or the deck with all defaults | `tarn check DECK` |
+| replace or add a key without editing the deck | `--set section.key=value` |
+| remove a key, a section or all observers without editing the deck | `--unset thermostat.friction_per_ps`, `--unset observe.rdf`, `--unset observe` |
+
+- The name of a key contains its unit.
+- Unknown keys are errors, and so are keys that the chosen scheme or thermostat does not use.
+- An integer is accepted as a number, but a number such as 7.0 not as an integer.
+- With `--set`, a value that is not TOML is a string. `steps` and `duration_ps` replace each other, and
+  so do the two frictions. `--unset` comes before `--set`.
+- A section `[observe.*]` turns its observer on.
+
+The shortest deck with output runs seven molecules for a nanosecond at 10 K. The default scheme
+`zss-stiff` has slightly flexible bonds; for rigid water add `[integrator] scheme = "settle"`.
 
 ```toml
 [system]
@@ -131,8 +137,8 @@ every = 1000
   text += schema_text(decks::water_schema(), defaults);
   text += R"(# Decks of mechanical systems
 
-The other systems of the papers have no units, and keys of their own; `system.kind` decides. All
-initial data may be given; without them the paper's are used.
+The other systems of the papers have no units and other keys; `system.kind` selects them. All initial
+data can be set and default to those of the papers, which [equations.md](equations.md) lists.
 
 ```toml
 [system]
@@ -152,7 +158,7 @@ every = 1
 
 )";
   text += schema_text(decks::mechanics_schema(), defaults);
-  text += "## What `trajectory.csv` holds\n\nIts `#` line says it too.\n\n" +
+  text += "## Columns of `trajectory.csv`\n\nThe `#` line of the file contains the same text.\n\n" +
           decks::trajectory_columns_table();
   return text;
 }

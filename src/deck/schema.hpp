@@ -10,12 +10,12 @@
 #include "tarn/deck.hpp"
 
 /// @file
-/// The tables of sections and keys, one for water and one for mechanical systems. Reading,
-/// checking, suggestions, the resolved deck and the reference page all come from them.
+/// The tables of sections and keys, one for water and one for mechanical systems. Reading and
+/// checking, suggestions, the resolved deck and the reference page are all generated from them.
 
 namespace tarn::decks {
 
-/// A checked value of a key; nothing where the deck has none.
+/// A checked value of a key; empty if the deck has none.
 using Value = std::variant<std::monostate, bool, std::int64_t, double, std::string,
                            std::vector<std::string>, std::vector<double>>;
 
@@ -23,39 +23,39 @@ enum class Type {
   boolean,
   integer,
   number,     ///< a float; integers are accepted
-  choice,     ///< one of `words`
-  choices,    ///< a list of `words`, each at most once
+  choice,     ///< one of `choices`
+  choices,    ///< a list of `choices`, each at most once
   numbers,    ///< a list of floats; integers are accepted
-  selection,  ///< one of `words`, or an integer
+  selection,  ///< one of `choices`, or an integer
   file,       ///< a path
   device,     ///< auto | cpu | cuda | cuda:i
 };
 
-/// In place of the value of a Word: it makes no sense here; `meaning` says why.
+/// The value of a Choice that is rejected; its description gives the reason.
 inline constexpr int kRejected = -1;
 
 struct Range {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
-  bool low_open = false;          ///< `low` itself is outside
-  bool infinity_allowed = false;  ///< inf and "infinite" are values
+  bool low_open = false;          ///< excludes `low`
+  bool infinity_allowed = false;  ///< accepts inf and "infinite"
 };
 
-/// When a key is used: while another key has one of these words; without words: while the other
-/// key is absent. An empty path: always.
+/// When a key is used: if another key has one of these choices or, without choices, if the other
+/// key is absent. An empty path means always.
 struct Condition {
   std::string_view path = {};
   std::vector<std::string_view> choices = {};
-  /// It counts only where this third key has one of these words; an empty path: everywhere.
+  /// The condition applies only if this third key has one of these choices; an empty path: always.
   std::string_view where = {};
   std::vector<std::string_view> where_choices = {};
 };
 
 struct Choice {
   std::string_view text;
-  int value = 0;  ///< of the enum, or kRefused
+  int value = 0;  ///< value of the enum, or kRejected
   std::string_view description = {};
-  Condition with = {};  ///< elsewhere messages do not offer it
+  Condition with = {};  ///< messages offer the choice only if this is met
 };
 
 struct Key {
@@ -65,7 +65,7 @@ struct Key {
   std::string_view unit = {};
   Range range = {};
   std::vector<Choice> choices = {};
-  std::string_view default_text = {};  ///< default for the reference, where it is not a plain value
+  std::string_view default_text = {};  ///< default in the reference, if it is not a plain value
   std::string_view description;
   Condition used_with = {};
   std::vector<Condition> also_used_with = {};  ///< more conditions
@@ -81,13 +81,13 @@ struct Key {
 struct Section {
   std::string_view name;
   std::string_view description;
-  bool (*present)(const Deck&) = nullptr;  ///< nothing: always
+  bool (*present)(const Deck&) = nullptr;  ///< null: always present
   void (*enable)(Deck&) = nullptr;
 };
 
 class Checker;
 
-/// What holds between keys: a sentence for the reference, and its check.
+/// A rule between keys: its sentence in the reference, and its check.
 struct Rule {
   std::string_view text;
   void (*check)(Checker&);
@@ -107,22 +107,22 @@ const Schema& water_schema();
 const Schema& mechanics_schema();
 const Schema& schema_of(const Deck& deck);
 
-/// The words of `system.kind`, which decides on the schema.
+/// The choices of `system.kind`, which selects the schema.
 std::vector<Choice> system_kinds();
 
-/// True while the condition holds in the deck.
+/// True if the deck meets the condition.
 bool is_met(const Condition& condition, const Deck& deck);
 /// True if the deck uses the key.
 bool is_used(const Key& key, const Deck& deck);
-/// Words that are not refused.
+/// The choices that are not rejected.
 std::vector<std::string_view> accepted_choices(const Key& key);
-/// What the key accepts: "an integer from 1 to 100000".
+/// The values that the key accepts: "an integer from 1 to 100000".
 std::string expected_text(const Key& key);
-/// A string as TOML writes it.
+/// A string in TOML syntax.
 std::string toml_string(std::string_view text);
-/// The shortest text that reads back as the same double, as TOML writes it.
+/// The shortest TOML text that reads back as the same double.
 std::string number_text(double value);
-/// A value as TOML writes it.
+/// A value in TOML syntax.
 std::string toml_text(const Key& key, const Value& value);
 /// "a, b, c".
 std::string comma_list(const std::vector<std::string_view>& items, bool in_quotes = false);

@@ -7,8 +7,8 @@
 
 #include "schema.hpp"
 
-// On "[" without a key toml++ 3.3 asserts what it then checks and tells as an error. The check will
-// do. No other file includes toml++.
+// For "[" without a key toml++ 3.3 asserts a condition that it also reports as an error. Disable
+// the assertion. No other file includes toml++.
 #undef NDEBUG
 #define TOML_ASSERT(condition) static_assert(true)
 #include <toml++/toml.h>
@@ -20,7 +20,7 @@ Place place_of(const toml::source_region& region, const std::string& file) {
   return {file, static_cast<int>(region.begin.line), static_cast<int>(region.begin.column)};
 }
 
-/// Long texts are cut, at the boundary of a character.
+/// Truncates long texts at a character boundary.
 std::string shortened(std::string text) {
   constexpr std::size_t kLongest = 60;
   if (text.size() <= kLongest) return text;
@@ -97,7 +97,7 @@ std::string trimmed(std::string_view text) {
   return std::string(text.substr(begin, text.find_last_not_of(kBlank) - begin + 1));
 }
 
-/// "a.b.c" with nothing but bare keys, and at least two of them.
+/// True for "a.b.c" with at least two bare keys.
 bool is_path(std::string_view text) {
   int parts = 0;
   while (true) {
@@ -126,8 +126,9 @@ void place_all(RawValue& raw, const Place& place) {
   for (RawValue& item : raw.items) place_all(item, place);
 }
 
-/// What toml++ 3.3 does not survive: letters beyond ASCII outside strings and comments (or at the
-/// beginning of a line of a multi-line string), and very deep keys. Decks have no use for any.
+/// Rejects text on which toml++ 3.3 crashes: non-ASCII characters outside strings and comments (or
+/// at the beginning of a line of a multi-line string), and very deep keys. Decks need none of
+/// these.
 std::vector<Problem> scan(const std::string& text, const std::string& file) {
   constexpr int kDeepestKey = 16;
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -137,7 +138,7 @@ std::vector<Problem> scan(const std::string& text, const std::string& file) {
   int line = 1;
   int column = 0;
   int dots = 0;
-  bool reported = false;  // one problem a line
+  bool reported = false;  // one problem per line
   const auto add_problem = [&](const std::string& message) {
     if (!reported) problems.push_back({file, line, column, message});
     reported = true;
@@ -148,7 +149,7 @@ std::vector<Problem> scan(const std::string& text, const std::string& file) {
     const auto byte = static_cast<unsigned char>(c);
     if ((byte & 0xC0) != 0x80) ++column;  // columns count characters
     if (c == '\n') {
-      // A string that does not end is an error, and toml++ tells it.
+      // toml++ reports an unterminated string.
       if (state == In::basic_string || state == In::literal_string) break;
       state = In::plain;
       ++line;
@@ -166,10 +167,10 @@ std::vector<Problem> scan(const std::string& text, const std::string& file) {
       if (c == '\'') state = In::plain;
     } else if (state == In::plain) {
       if (byte >= 0x80) {
-        add_problem("only ASCII characters may stand outside strings and comments");
+        add_problem("only ASCII characters are allowed outside strings and comments");
       } else if (c == '"' || c == '\'') {
         if (text.compare(i, 3, std::string(3, c)) == 0) {
-          add_problem("strings over many lines are not for decks; write it in simple quotes");
+          add_problem("multi-line strings are not supported; use single quotes or double quotes");
           break;
         }
         state = c == '"' ? In::basic_string : In::literal_string;
@@ -202,22 +203,22 @@ Source read_source(const std::string& text, const std::string& path) {
     if (reason.ends_with("in 64 bits")) {
       reason += "; the largest integer is 2^63 - 1 = 9223372036854775807";
     }
-    throw InputError({Problem{path, place.line, place.column, "this is not TOML, " + reason}});
+    throw InputError({Problem{path, place.line, place.column, "not valid TOML: " + reason}});
   }
 }
 
 Entry read_override(const Override& override_, bool (*wants_text)(std::string_view path)) {
   const std::size_t equals = override_.text.find('=');
-  const std::string want = "want " + override_.wanted;
+  const std::string want = "expected " + override_.wanted;
   if (equals == std::string::npos) refuse(override_, want);
   const std::string path = trimmed(std::string_view(override_.text).substr(0, equals));
   const std::string value = trimmed(std::string_view(override_.text).substr(equals + 1));
   if (!is_path(path)) refuse(override_, want);
-  if (value.empty()) refuse(override_, "there is no value; " + want);
+  if (value.empty()) refuse(override_, "the value is missing; " + want);
 
   RawValue raw = bare_string(value);
   try {
-    // A line break could smuggle in more keys.
+    // A line break could introduce further keys.
     const std::string line = "x = " + value;
     const bool is_safe = value.find('\n') == std::string::npos && scan(line, "").empty();
     const toml::table table = is_safe ? toml::parse(line) : toml::table{};
@@ -227,7 +228,7 @@ Entry read_override(const Override& override_, bool (*wants_text)(std::string_vi
       if (!keep_bare) raw = std::move(parsed);
     }
   } catch (const toml::parse_error&) {
-    // Not TOML: a bare string, such as cpu in run.device=cpu.
+    // Not TOML: a string, such as cpu in run.device=cpu.
   }
   const Place place{override_.label, 0, 0};
   place_all(raw, place);

@@ -8,19 +8,19 @@
 #include "tarn/core/error.hpp"
 
 /// @file
-/// TOML text as a flat list of entries with their places. Knows nothing of the schema; the only
-/// part of the reader that sees toml++.
+/// TOML text as a flat list of entries with their places, independent of the schema. The only part
+/// of the reader that uses toml++.
 
 namespace tarn::decks {
 
-/// Line and column count from 1; 0: not known.
+/// Line and column, counted from 1; 0: unknown.
 struct Place {
   std::string file;
   int line = 0;
   int column = 0;
 };
 
-/// A value as it stands in the file.
+/// A value as written in the file.
 struct RawValue {
   enum class Kind { boolean, integer, number, string, array, table, other };
   Kind kind = Kind::other;
@@ -29,7 +29,7 @@ struct RawValue {
   double number = 0.0;
   std::string string;
   std::vector<RawValue> items;
-  std::string text;  ///< as messages show it
+  std::string text;  ///< for messages
   Place place;
 };
 
@@ -41,9 +41,9 @@ struct Entry {
 };
 
 struct SourceSection {
-  std::string path;    ///< dotted; parts that are no bare keys stand in quotes
-  std::string parent;  ///< path of the section around it, or empty
-  std::string name;    ///< its own part of the path
+  std::string path;    ///< dotted; parts that are not bare keys are quoted
+  std::string parent;  ///< path of the enclosing section, or empty
+  std::string name;    ///< last part of the path
   Place place;
 };
 
@@ -52,11 +52,11 @@ struct Source {
   std::vector<Entry> entries;
 };
 
-/// An override of the command line.
+/// A change of the deck from the command line.
 struct Override {
   std::string text;   ///< section.key=value
-  std::string label;  ///< what messages name in place of a file
-  /// How whoever wrote it has to write it.
+  std::string label;  ///< named in messages instead of a file
+  /// Expected syntax, for messages.
   std::string wanted = "section.key=value";
 };
 
@@ -64,9 +64,9 @@ struct Override {
 /// @throws InputError for a syntax error, with its place
 Source read_source(const std::string& text, const std::string& path);
 
-/// Reads one override; a value that is not TOML is a bare string.
+/// Reads one override; a value that is not TOML is a string.
 /// @param override_ the override
-/// @param wants_text tells whether the key at a path takes text: then 7 is the string "7"
+/// @param wants_text whether the key at a path is a string: 7 is then read as "7"
 /// @throws InputError
 Entry read_override(const Override& override_, bool (*wants_text)(std::string_view path));
 

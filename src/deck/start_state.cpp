@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// @throws InputError where there is no file of that name
+/// @throws InputError if there is no such file
 void check_path(const Deck& deck, const std::string& path) {
   std::error_code ignored;
   if (fs::is_regular_file(path, ignored)) return;
@@ -24,26 +24,27 @@ void check_path(const Deck& deck, const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   if (fs::path(*deck.system.state).filename() != fs::path(path).filename() &&
       fs::is_directory(folder, ignored)) {
-    throw InputError(fmt::format(
-        "state = {}: there is no checkpoint.bin in {}; name the folder of a run of water, which "
-        "leaves one when it begins and when it ends",
-        given, folder.string()));
+    throw InputError(
+        fmt::format("state = {}: there is no checkpoint.bin in {}; name the folder of a run of "
+                    "water, which contains one from its first step on",
+                    given, folder.string()));
   }
   throw InputError(fmt::format("state = {}: there is no run and no checkpoint {}", given, path));
 }
 
 /// The deck of the run that wrote the checkpoint.
 Deck deck_of(const io::Checkpoint& checkpoint, const std::string& path) {
-  // Observers may need what this build does not have; a fingerprint has no length.
+  // Remove the observers, which this build may not support, and set a length, which the fingerprint
+  // does not contain.
   const std::string text = checkpoint.physics.substr(0, checkpoint.physics.find("\n[observe."));
   try {
     return parse_deck(text, path, {fmt::format("run.steps={}", kMaxSteps)});
   } catch (const InputError&) {
-    throw InputError(fmt::format(
-        "cannot start from '{}': it was written by tarn {}, whose decks this version does not "
-        "read. Let that version write [observe.final], and start from final.xyz by file and "
-        "velocities = \"file\"",
-        path, checkpoint.tarn_version));
+    throw InputError(
+        fmt::format("cannot start from '{}': tarn {} wrote it, with a deck that this version "
+                    "cannot read. Write [observe.final] with that version, and start from "
+                    "final.xyz with file and velocities = \"file\"",
+                    path, checkpoint.tarn_version));
   }
 }
 
@@ -58,8 +59,8 @@ StartState read_start_state(const Deck& deck) {
   std::vector<std::int64_t>& ids = checkpoint.state.replica_ids;
   if (is_mechanical(start.deck.system.kind)) {
     throw InputError(
-        fmt::format("cannot start from '{}': it is that of a mechanical system, {}, "
-                    "and this deck is one of water",
+        fmt::format("cannot start from '{}': it is the state of a mechanical system, {}, and this "
+                    "deck is one of water",
                     start.path, start.deck.system.kind));
   }
   for (std::size_t r = 0; r < ids.size(); ++r) {
@@ -67,7 +68,7 @@ StartState read_start_state(const Deck& deck) {
   }
   if (checkpoint.state.molecules < 1 || ids.empty()) {
     throw InputError(
-        fmt::format("cannot start from '{}': no run of water leaves what it holds", start.path));
+        fmt::format("cannot start from '{}': it is not the state of a run of water", start.path));
   }
   start.state = std::move(checkpoint.state);
   start.blow_ups = std::move(checkpoint.blow_ups);
@@ -80,36 +81,33 @@ std::vector<KeyProblem> start_state_problems(const Deck& deck, const StartState&
   const int wanted = deck.system.replicas;
   if (given != 1 && given != wanted) {
     problems.push_back(
-        {"system.replicas",
-         fmt::format("replicas = {}, and the state has {}: write replicas = {}; only a state of "
-                     "one replica starts any number",
-                     wanted, given, given)});
+        {"system.replicas", fmt::format("replicas = {}, but the state has {}; write replicas = {}. "
+                                        "Only a state of one replica starts any number",
+                                        wanted, given, given)});
   }
   if (!start.blow_ups.empty()) {
     const BlowUp& first = start.blow_ups.front();
     problems.push_back(
         {"system.state",
-         fmt::format("{} of {} replicas of the state were stopped, the first of them replica {} at "
-                     "step {}: they have nothing to go on from. Mend that run first, or start from "
-                     "the [observe.final] of a replica that went on",
-                     start.blow_ups.size(), given, first.replica, first.step)});
+         fmt::format(
+             "{} of {} replicas of the state were stopped, the first of them replica {} at step "
+             "{}. Correct that run first, or start from the [observe.final] of another replica",
+             start.blow_ups.size(), given, first.replica, first.step)});
   }
   if (deck.thermostat.kind != Thermostat::none && start.deck.thermostat.kind != Thermostat::none &&
       start.state.step > 0 && deck.system.seed == start.deck.system.seed) {
-    problems.push_back(
-        {"system.seed",
-         fmt::format("seed = {} is that of the run which left the state, so that its noise would "
-                     "come again; write another one",
-                     deck.system.seed)});
+    problems.push_back({"system.seed", fmt::format("seed = {} is that of the run of the state, and "
+                                                   "would repeat its noise; use another one",
+                                                   deck.system.seed)});
   }
   return problems;
 }
 
 std::string missing_velocities_message(const std::string& path) {
   return fmt::format(
-      "velocities = \"file\": {} has none, or not for every atom; extended XYZ has them as "
-      "vel_A_per_akma:R:3 in its Properties, GRO as three more columns, and frames of TRR and H5MD "
-      "may have them. Leave velocities out to draw them",
+      "velocities = \"file\": {} does not contain velocities for every atom. Extended XYZ has them "
+      "as vel_A_per_akma:R:3, GRO in three more columns, TRR and H5MD in some frames; omit "
+      "velocities to draw them",
       path);
 }
 

@@ -8,7 +8,7 @@
 namespace tarn::decks {
 namespace {
 
-/// Habits from other programs, too far from our names for a distance.
+/// Names from other programs that are not similar to the ones here.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kSynonyms{{
     {"dt", "timestep_fs"},
     {"nsteps", "steps"},
@@ -29,15 +29,15 @@ bool starts_with(std::string_view text, std::string_view start) {
          std::equal(start.begin(), start.end(), text.begin(), same_letter);
 }
 
-/// Distance, where a name and its beginning ("temperature", "temperature_K") count as near.
-std::size_t suggestion_distance(std::string_view choice, std::string_view name) {
-  const std::size_t distance = edit_distance(choice, name);
-  const bool beginning = starts_with(name, choice) || starts_with(choice, name);
+/// Distance in which a name and its prefix ("temperature", "temperature_K") count as close.
+std::size_t suggestion_distance(std::string_view word, std::string_view name) {
+  const std::size_t distance = edit_distance(word, name);
+  const bool beginning = starts_with(name, word) || starts_with(word, name);
   return beginning ? std::min<std::size_t>(distance, 1) : distance;
 }
 
-/// "TIP4P/2005" as "tip4p2005", which is how names of models are told apart from habits of writing
-/// them.
+/// "TIP4P/2005" becomes "tip4p2005": spellings of a model name that differ in punctuation and case
+/// compare equal.
 std::string letters_and_digits(std::string_view text) {
   std::string bare;
   for (const char c : text) {
@@ -70,21 +70,21 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return at(a.size(), b.size());
 }
 
-NameSuggestion nearest(std::string_view choice, const std::vector<std::string_view>& known) {
-  if (choice.size() > 100) return {};  // not a typing error, and the table would be large
-  for (const auto& [habit, name] : kSynonyms) {
+NameSuggestion nearest(std::string_view word, const std::vector<std::string_view>& known) {
+  if (word.size() > 100) return {};  // too long for a typing error
+  for (const auto& [synonym, name] : kSynonyms) {
     const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
-    if (is_known && edit_distance(choice, habit) == 0) return {std::string(name), 0};
+    if (is_known && edit_distance(word, synonym) == 0) return {std::string(name), 0};
   }
-  if (const std::string bare = letters_and_digits(choice); !bare.empty()) {
+  if (const std::string bare = letters_and_digits(word); !bare.empty()) {
     for (std::string_view name : known) {
-      if (letters_and_digits(name) == bare) return {std::string(name), edit_distance(choice, name)};
+      if (letters_and_digits(name) == bare) return {std::string(name), edit_distance(word, name)};
     }
   }
   NameSuggestion best;
   for (std::string_view name : known) {
-    const std::size_t distance = suggestion_distance(choice, name);
-    const std::size_t limit = (std::max(choice.size(), name.size()) + 2) / 3;
+    const std::size_t distance = suggestion_distance(word, name);
+    const std::size_t limit = (std::max(word.size(), name.size()) + 2) / 3;
     if (distance <= limit && (best.name.empty() || distance < best.distance)) {
       best = {std::string(name), distance};
     }

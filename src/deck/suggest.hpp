@@ -7,17 +7,17 @@
 
 namespace tarn::decks {
 
-/// Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, changes and
-/// swaps of neighbours; the case of letters is ignored.
+/// Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, substitutions
+/// and transpositions; case-insensitive.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// A known name and how far it is.
+/// A known name and its distance.
 struct NameSuggestion {
-  std::string name;  ///< empty: nothing is near
+  std::string name;  ///< empty: no similar name
   std::size_t distance = 0;
 };
 
-/// The known name that was probably meant.
-NameSuggestion nearest(std::string_view choice, const std::vector<std::string_view>& known);
+/// The known name closest to a word.
+NameSuggestion nearest(std::string_view word, const std::vector<std::string_view>& known);
 
 }  // namespace tarn::decks

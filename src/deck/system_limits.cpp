@@ -42,31 +42,31 @@ std::optional<std::string> total_hessian_problem(const IntegratorSection& integr
   }
   if (molecules <= kMaxTotalHessianMolecules) return std::nullopt;
   return fmt::format(
-      "hessian = \"total\" factorises a matrix of {0}×{0} at each step for {1} "
-      "molecules; at most {2} are allowed",
+      "hessian = \"total\" supports at most {2} molecules, not {1}: each step factorises a {0}×{0} "
+      "matrix",
       9 * molecules, molecules, kMaxTotalHessianMolecules);
 }
 
 std::optional<std::string> lone_molecule_problem(const Deck& deck, std::int64_t molecules) {
   if (molecules != 1 || !deck.system.remove_momentum) return std::nullopt;
   if (deck.thermostat.kind != Thermostat::none) return std::nullopt;
-  return "remove_momentum = true takes all motion from a single molecule; leave it out, or give "
-         "two molecules or a thermostat";
+  return "remove_momentum = true stops a single molecule completely; remove it, or use two "
+         "molecules or a thermostat";
 }
 
 std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas) {
   const std::int64_t total = molecules * replicas;
   if (total <= kMaxTotalMolecules) return std::nullopt;
   return fmt::format(
-      "{} replicas of {} molecules are {} molecules, {:.1f} GB for positions and velocities alone; "
-      "at most {} are allowed",
+      "{2} molecules ({0} replicas of {1}) exceed the limit of {4}; positions and velocities alone "
+      "would take {3:.1f} GB",
       replicas, molecules, total, static_cast<double>(total) * 144e-9, kMaxTotalMolecules);
 }
 
 std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molecules) {
   if (!deck.spectrum) return std::nullopt;
-  // 4 bytes each, in every checkpoint too.
-  constexpr double kMostNumbers = 1e8;
+  // 4 bytes each, also in every checkpoint.
+  constexpr double kMaxNumbers = 1e8;
   const int replicas = deck.spectrum->replicas.count_of(deck.system.replicas);
   const std::size_t samples = spectrum_samples(deck);
   const auto size = static_cast<double>(samples);
@@ -75,12 +75,11 @@ std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molec
   const double segments = 2.0 * static_cast<double>(deck.run.steps / deck.spectrum->every) / size;
   const double sums =
       2.0 * size * analysis::PooledBlocking::of_replicas(replicas).max_numbers(segments);
-  if (velocities + sums <= kMostNumbers) return std::nullopt;
+  if (velocities + sums <= kMaxNumbers) return std::nullopt;
   return fmt::format(
-      "a segment is {} samples of {} velocities of {} replica{}, {:.2g} numbers, with {:.2g} for "
-      "error bars, and at most {:.0e} are allowed; write a larger every, a coarser "
-      "resolution_per_cm or replicas = n",
-      samples, 9 * molecules, replicas, replicas == 1 ? "" : "s", velocities, sums, kMostNumbers);
+      "{} samples per segment of {} velocities of {} replica{} are {:.2g} numbers, with {:.2g} for "
+      "error bars; the limit is {:.0e}. Increase every or resolution_per_cm, or write replicas = n",
+      samples, 9 * molecules, replicas, replicas == 1 ? "" : "s", velocities, sums, kMaxNumbers);
 }
 
 double correlation_numbers(const Deck& deck, std::int64_t molecules) {
@@ -97,31 +96,30 @@ std::optional<std::string> correlation_problem(const Deck& deck, std::int64_t mo
   if (numbers <= analysis::kMaxCorrelationNumbers) return std::nullopt;
   const int replicas = deck.correlation->replicas.count_of(deck.system.replicas);
   return fmt::format(
-      "{} samples up to length_ps are {:.2g} numbers of {} replica{}, with those for error bars, "
-      "and at most {:.0e} are allowed; write a larger every, a shorter length_ps or replicas = n",
+      "{} samples up to length_ps are {:.2g} numbers for {} replica{}, with error bars; the limit "
+      "is {:.0e}. Increase every, reduce length_ps, or write replicas = n",
       correlation_lags(*deck.correlation, deck.integrator.timestep_fs), numbers, replicas,
       replicas == 1 ? "" : "s", analysis::kMaxCorrelationNumbers);
 }
 
 std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecules) {
   if (!deck.minima) return std::nullopt;
-  // 8 bytes each, in every checkpoint too.
-  constexpr double kMostNumbers = 1e8;
+  // 8 bytes each, also in every checkpoint.
+  constexpr double kMaxNumbers = 1e8;
   const std::size_t baths = distinct_baths(deck);
   const auto of_bath = static_cast<int>(
       std::max<std::size_t>(1, static_cast<std::size_t>(deck.system.replicas) / baths));
   const auto samples = static_cast<double>(deck.run.steps / deck.minima->every + 1);
-  const double sums =
-      static_cast<double>(baths) *
-      analysis::PooledBlocking::of_replicas(of_bath).max_numbers(samples * of_bath);
+  const double sums = static_cast<double>(baths) *
+                      analysis::PooledBlocking::of_replicas(of_bath).max_numbers(samples * of_bath);
   const double structure = 9.0 * static_cast<double>(molecules);
   const double numbers = (deck.minima->isomers + 1.0) * (structure + sums);
-  if (numbers <= kMostNumbers) return std::nullopt;
+  if (numbers <= kMaxNumbers) return std::nullopt;
   return fmt::format(
-      "each of {} isomers is {:.2g} numbers, with {:.2g} for error bars of {} bath{}, and at most "
-      "{:.0e} are allowed in all; write a smaller isomers{}",
-      deck.minima->isomers, structure, sums, baths, baths == 1 ? "" : "s", kMostNumbers,
-      baths > 1 ? " or fewer baths" : "");
+      "{0} isomers of {1:.2g} numbers each, with {2:.2g} for error bars of {3} bath{4}, exceed the "
+      "limit of {5:.0e} numbers; reduce isomers{6}",
+      deck.minima->isomers, structure, sums, baths, baths == 1 ? "" : "s", kMaxNumbers,
+      baths > 1 ? " or the number of baths" : "");
 }
 
 std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t molecules) {
@@ -129,8 +127,8 @@ std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t mole
   const std::int64_t pairs = molecules * (molecules - 1) / 2 * deck.system.replicas;
   if (pairs <= analysis::LindemannIndex::kMostPairs) return std::nullopt;
   return fmt::format(
-      "the Lindemann index remembers every pair of molecules of every replica, {} here, and at "
-      "most {} are allowed; write lindemann = false",
+      "the Lindemann index of {} pairs of molecules exceeds the limit of {}; write lindemann = "
+      "false",
       pairs, analysis::LindemannIndex::kMostPairs);
 }
 

@@ -8,8 +8,9 @@
 #include "tarn/deck.hpp"
 
 /// @file
-/// Limits that depend on the number of molecules. The rules of a deck check them where it gives the
-/// number, and make_system() for every start.
+/// Limits that depend on the number of molecules. Rules check them if the number is known when the
+/// deck is read, and make_system() checks them for every start. Each function returns the message
+/// of a problem, or nothing.
 
 namespace tarn::decks {
 
@@ -19,28 +20,28 @@ std::optional<std::string> system_problem(const Deck& deck, std::int64_t molecul
 /// Number of baths of different temperatures; 1 without a thermostat.
 std::size_t distinct_baths(const Deck& deck);
 
-/// What is wrong with factorising the whole Hessian of that many molecules, if anything.
+/// Too many molecules for hessian = "total".
 std::optional<std::string> total_hessian_problem(const IntegratorSection& integrator,
                                                  std::int64_t molecules);
 
-/// What is wrong with remove_momentum for that many molecules, if anything.
+/// remove_momentum for a single molecule without a thermostat.
 std::optional<std::string> lone_molecule_problem(const Deck& deck, std::int64_t molecules);
 
-/// What is wrong with that many molecules in that many replicas, if anything.
+/// Too many molecules in all replicas.
 std::optional<std::string> size_problem(std::int64_t molecules, std::int64_t replicas);
 
-/// What is wrong with the memory of a spectrum of that many molecules, if the deck has one.
+/// A spectrum that needs too much memory.
 std::optional<std::string> spectrum_problem(const Deck& deck, std::int64_t molecules);
 
-/// Numbers that the time correlation functions of that many molecules remember; 0 without them.
+/// Number of values that the time correlation functions store; 0 without them.
 double correlation_numbers(const Deck& deck, std::int64_t molecules);
-/// What is wrong with the time correlation functions of that many molecules, if the deck has them.
+/// Time correlation functions that need too much memory.
 std::optional<std::string> correlation_problem(const Deck& deck, std::int64_t molecules);
 
-/// What is wrong with the memory of the minima of that many molecules, if the deck has them.
+/// Minima that need too much memory.
 std::optional<std::string> minima_problem(const Deck& deck, std::int64_t molecules);
 
-/// What is wrong with a Lindemann index of that many molecules, if the deck has one.
+/// A Lindemann index that needs too much memory.
 std::optional<std::string> lindemann_problem(const Deck& deck, std::int64_t molecules);
 
 }  // namespace tarn::decks

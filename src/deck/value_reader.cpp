@@ -16,8 +16,8 @@
 namespace tarn::decks {
 namespace {
 
-/// The key with those of its words that go with the deck.
-Key available_choices(const Key& key, const Deck& deck) {
+/// The key with only the choices that are available in this deck.
+Key with_available_choices(const Key& key, const Deck& deck) {
   Key here = key;
   std::erase_if(here.choices, [&](const Choice& choice) { return !is_met(choice.with, deck); });
   return here;
@@ -45,7 +45,7 @@ std::string_view type_text(RawValue::Kind kind) {
 
 constexpr std::int64_t kLargestInteger = std::numeric_limits<std::int64_t>::max();
 
-/// Digits of a number that an integer of TOML does not hold.
+/// True for digits of a number that exceeds the integers of TOML.
 bool is_too_large(const std::string& text) {
   const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isdigit(c) != 0;
@@ -55,7 +55,7 @@ bool is_too_large(const std::string& text) {
                        std::errc::result_out_of_range;
 }
 
-/// How to mend a value of the wrong type, or nothing.
+/// How to correct a value of the wrong type, if it is clear.
 std::string correction_hint(const Key& key, const RawValue& raw) {
   const bool wants_number =
       key.type == Type::integer || key.type == Type::number || key.type == Type::selection;
@@ -90,7 +90,7 @@ std::string correction_hint(const Key& key, const RawValue& raw) {
   return {};
 }
 
-/// " (did you mean ...?)" for a word that is not known.
+/// " (did you mean ...?)" for an unknown choice.
 std::string choice_suggestion(const Key& key, std::string_view text) {
   std::vector<std::string_view> candidates;
   for (const Choice& choice : key.choices) {
@@ -136,7 +136,7 @@ std::optional<Value> ValueReader::read(const Key& key, const RawValue& raw) {
     case Type::file:
       if (raw.kind != RawValue::Kind::string) break;
       if (!raw.string.empty()) return Value{raw.string};
-      add_problem(raw.place, fmt::format("{} is empty; want {}", key.name, expected_text(key)));
+      add_problem(raw.place, fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
       return std::nullopt;
     case Type::device: {
       if (raw.kind != RawValue::Kind::string) break;
@@ -144,7 +144,7 @@ std::optional<Value> ValueReader::read(const Key& key, const RawValue& raw) {
       const std::string meant = nearest(raw.string, {"auto", "cpu", "cuda"}).name;
       add_problem(
           raw.place,
-          fmt::format("{} = {} is not known{}; want {}", key.name, raw.text,
+          fmt::format("{} = {} is unknown{}; expected {}", key.name, raw.text,
                       meant.empty() ? "" : fmt::format(" (did you mean {}?)", toml_string(meant)),
                       expected_text(key)));
       return std::nullopt;
@@ -169,13 +169,13 @@ std::optional<Value> ValueReader::read_number(const Key& key, const RawValue& ra
   const Range& range = key.range;
   if (std::isinf(number) && number > 0 && range.infinity_allowed) return Value{number};
   if (!std::isfinite(number)) {
-    add_problem(raw.place, fmt::format("{} = {} is not finite; want {}", key.name, raw.text,
+    add_problem(raw.place, fmt::format("{} = {} is not finite; expected {}", key.name, raw.text,
                                        expected_text(key)));
     return std::nullopt;
   }
   const bool low = number < range.low || (range.low_open && number == range.low);
   if (low || number > range.high) {
-    add_problem(raw.place, fmt::format("{} = {} is out of range; want {}", key.name, raw.text,
+    add_problem(raw.place, fmt::format("{} = {} is out of range; expected {}", key.name, raw.text,
                                        expected_text(key)));
     return std::nullopt;
   }
@@ -191,12 +191,12 @@ std::optional<Value> ValueReader::read_choice(const Key& key, const RawValue& ra
   for (const Choice& choice : key.choices) {
     if (choice.text != raw.string) continue;
     if (choice.value >= 0) return Value{raw.string};
-    add_problem(raw.place, fmt::format("{} = {} cannot be: {}; want {}", key.name, raw.text,
-                                       choice.description, expected_text(key)));
+    add_problem(raw.place, fmt::format("{} = {} is not possible: {}; expected {}", key.name,
+                                       raw.text, choice.description, expected_text(key)));
     return std::nullopt;
   }
-  const Key here = available_choices(key, deck_);
-  add_problem(raw.place, fmt::format("{} = {} is not known{}; want {}", key.name, raw.text,
+  const Key here = with_available_choices(key, deck_);
+  add_problem(raw.place, fmt::format("{} = {} is unknown{}; expected {}", key.name, raw.text,
                                      choice_suggestion(here, raw.string), expected_text(here)));
   return std::nullopt;
 }
@@ -207,7 +207,7 @@ std::optional<Value> ValueReader::read_choices(const Key& key, const RawValue& r
     return std::nullopt;
   }
   if (raw.items.empty()) {
-    add_problem(raw.place, fmt::format("{} is empty; want {}", key.name, expected_text(key)));
+    add_problem(raw.place, fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
     return std::nullopt;
   }
   std::vector<std::string> chosen;
@@ -218,7 +218,7 @@ std::optional<Value> ValueReader::read_choices(const Key& key, const RawValue& r
     if (!choice) continue;
     const auto& text = std::get<std::string>(*choice);
     if (std::find(chosen.begin(), chosen.end(), text) != chosen.end()) {
-      add_problem(item.place, fmt::format("{} holds {} twice", key.name, toml_string(text)));
+      add_problem(item.place, fmt::format("{} contains {} twice", key.name, toml_string(text)));
       good = false;
     }
     chosen.push_back(text);
@@ -233,7 +233,7 @@ std::optional<Value> ValueReader::read_numbers(const Key& key, const RawValue& r
     return std::nullopt;
   }
   if (raw.items.empty()) {
-    add_problem(raw.place, fmt::format("{} is empty; want {}", key.name, expected_text(key)));
+    add_problem(raw.place, fmt::format("{} is empty; expected {}", key.name, expected_text(key)));
     return std::nullopt;
   }
   Key element = key;
@@ -249,10 +249,10 @@ std::optional<Value> ValueReader::read_numbers(const Key& key, const RawValue& r
 
 void ValueReader::wrong_type(const Key& key, const RawValue& raw) {
   const bool shown = raw.kind != RawValue::Kind::other;
-  add_problem(raw.place,
-              fmt::format("{}{} is {}; want {}{}", key.name,
-                          shown ? " = " + raw.text : std::string{}, type_text(raw.kind),
-                          expected_text(available_choices(key, deck_)), correction_hint(key, raw)));
+  add_problem(raw.place, fmt::format("{}{} is {}; expected {}{}", key.name,
+                                     shown ? " = " + raw.text : std::string{}, type_text(raw.kind),
+                                     expected_text(with_available_choices(key, deck_)),
+                                     correction_hint(key, raw)));
 }
 
 }  // namespace tarn::decks

@@ -12,12 +12,12 @@ namespace tarn::decks {
 /// Checks the values of a deck against the types and ranges of their keys.
 class ValueReader {
  public:
-  /// @param deck what is read so far: messages offer the choices that go with it
-  /// @param problems where problems are added
+  /// @param deck the values read so far, which determine the available choices
+  /// @param problems receives the problems
   ValueReader(const Deck& deck, std::vector<Problem>& problems)
       : deck_(deck), problems_(problems) {}
 
-  /// @return nothing if the value has a problem
+  /// @return the value; empty if it has a problem
   std::optional<Value> read(const Key& key, const RawValue& raw);
 
  private:

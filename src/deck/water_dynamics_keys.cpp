@@ -10,25 +10,24 @@ std::vector<Key> scheme_keys() {
       field_key<&Deck::integrator, &IntegratorSection::scheme>(
           {.name = "scheme",
            .type = Type::choice,
-           .choices =
-               {{"zss-stiff", code(Scheme::zss_stiff),
-                 "bonds by a penalty; one linear solve a molecule and step"},
-                {"pushforward-newmark", code(Scheme::pushforward_newmark),
-                 "bonds by a penalty; the implicit equations that `zss-stiff` linearises, "
-                 "solved to round-off, with all forces anew at each iteration"},
-                {"newmark-one-step", code(Scheme::newmark_one_step),
-                 "Newmark's method with one step of Newton's, as a baseline: it drifts; not "
-                 "with `baoab`"},
-                {"verlet", code(Scheme::verlet),
-                 "velocity Verlet with the penalty as a force; stable while h·omega < 0.44, "
-                 "1.08 fs at omega = 20"},
-                {"shake", code(Scheme::shake),
-                 "rigid bonds by iteration; between steps velocities keep a part along the bonds, "
-                 "which is reported nowhere"},
-                {"rattle", code(Scheme::rattle),
-                 "the same with velocities on the constraints at constant energy; with a "
-                 "thermostat it is `shake`"},
-                {"settle", code(Scheme::settle), "rigid bonds analytically"}},
+           .choices = {{"zss-stiff", code(Scheme::zss_stiff),
+                        "penalised bonds; one linear solve per molecule and step"},
+                       {"pushforward-newmark", code(Scheme::pushforward_newmark),
+                        "penalised bonds; the implicit equations that `zss-stiff` linearises, "
+                        "solved to round-off with all forces evaluated in every iteration"},
+                       {"newmark-one-step", code(Scheme::newmark_one_step),
+                        "Newmark's method with a single Newton iteration, as a baseline: it "
+                        "drifts; not available with `baoab`"},
+                       {"verlet", code(Scheme::verlet),
+                        "velocity Verlet with the penalty as a force; stable for h·omega < 0.44, "
+                        "1.08 fs at omega = 20"},
+                       {"shake", code(Scheme::shake),
+                        "rigid bonds, iterative; between steps velocities keep components along "
+                        "the bonds, which no output includes"},
+                       {"rattle", code(Scheme::rattle),
+                        "`shake` with velocities projected onto the constraints at constant "
+                        "energy; identical to `shake` with a thermostat"},
+                       {"settle", code(Scheme::settle), "rigid bonds, analytical"}},
            .description = "Integration scheme."}),
       field_key<&Deck::integrator, &IntegratorSection::timestep_fs>(
           {.name = "timestep_fs",
@@ -40,11 +39,10 @@ std::vector<Key> scheme_keys() {
           {.name = "beta",
            .type = Type::number,
            .range = above_to(0.25, 1),
-           .description =
-               "Scheme parameter b. At 1/4 positions diverge as the penalty stiffens; near "
-               "1/3 and 1/2 stiff bonds resonate with the step. The band about 1/3 depends "
-               "on omega times the step: seven molecules at 298 K and 2 fs blow up from "
-               "0.28 to 0.35 with omega = 100, and from 0.32 to 0.36 with 500.",
+           .description = "Scheme parameter b. At 1/4 positions diverge as the penalty stiffens; "
+                          "near 1/3 and 1/2 stiff bonds resonate with the step. The band near 1/3 "
+                          "depends on omega times the step: seven molecules at 298 K and 2 fs blow "
+                          "up from 0.28 to 0.35 with omega = 100, and from 0.32 to 0.36 with 500.",
            .used_with = {"integrator.scheme",
                          {"zss-stiff", "pushforward-newmark", "newmark-one-step"}}}),
       field_key<&Deck::integrator, &IntegratorSection::omega>(
@@ -66,41 +64,41 @@ std::vector<Key> solver_keys() {
            .choices = {{"gauss-newton", code(Hessian::gauss_newton),
                         "first derivatives of the constraints only"},
                        {"full", code(Hessian::full),
-                        "the curvature of the constraints too, as in the paper; it heats, and does "
-                        "not keep angular momentum"},
+                        "with the curvature of the constraints, as in the paper; it heats and does "
+                        "not conserve angular momentum"},
                        {"molecule", code(Hessian::molecule),
-                        "`full` and the non-bonded energy's blocks of single molecules, for study: "
-                        "it does not keep momentum"},
+                        "`full` plus the diagonal blocks of the non-bonded energy, for study; it "
+                        "does not conserve momentum"},
                        {"total", code(Hessian::total),
-                        "all of the Hessian, one factorisation of a 9N×9N matrix a step, for study "
-                        "of up to 128 molecules"}},
-           .description = "Which Hessian stands in the linear solve. The last two go with "
-                          "`zss-stiff` and finite `omega` only.",
+                        "the complete Hessian, for study of up to 128 molecules; one factorisation "
+                        "of a 9N×9N matrix per step"}},
+           .description = "Hessian in the linear solve. `molecule` and `total` require `zss-stiff` "
+                          "and finite `omega`.",
            .used_with = {"integrator.scheme", {"zss-stiff", "newmark-one-step"}}}),
       field_key<&Deck::integrator, &IntegratorSection::solver>(
           {.name = "solver",
            .type = Type::choice,
            .choices = {{"structured", code(Solver::structured), "3×3, in closed form"},
                        {"dense", code(Solver::dense),
-                        "9×9 Cholesky of the same matrix, as a reference; needs finite `omega`"}},
-           .description = "How the linear solve is done; the Hessians for study are always dense.",
+                        "9×9 Cholesky factorisation of the same matrix, as a reference; requires "
+                        "finite `omega`"}},
+           .description =
+               "Method of the linear solve. The Hessians `molecule` and `total` are always dense.",
            .used_with = {"integrator.scheme", {"zss-stiff"}}}),
       field_key<&Deck::integrator, &IntegratorSection::acceleration>(
           {.name = "acceleration",
            .type = Type::choice,
            .choices = {{"force", code(OneStepAcceleration::force),
-                        "that of the forces at the new positions"},
-                       {"linearised", kRejected,
-                        "it would be part of the state; mechanical systems have it"}},
-           .description = "What the second kick takes.",
+                        "from the forces at the new positions"},
+                       {"linearised", kRejected, "only mechanical systems have it"}},
+           .description = "Acceleration of the second kick.",
            .used_with = {"integrator.scheme", {"newmark-one-step"}}}),
       field_key<&Deck::integrator, &IntegratorSection::tolerance>(
           {.name = "tolerance",
            .type = Type::number,
            .range = from_to(1e-15, 0.1),
-           .description =
-               "Relative position change at which the iteration stops; in single precision "
-               "no less than 5·10⁻⁷, which is what floats reach.",
+           .description = "Relative position change at which the iteration stops. In single "
+                          "precision at least 5·10⁻⁷, the accuracy of floats.",
            .used_with = iterated}),
       field_key<&Deck::integrator, &IntegratorSection::iteration>(
           {.name = "iteration",
@@ -108,8 +106,8 @@ std::vector<Key> solver_keys() {
            .choices = {{"newton", code(ShakeIteration::newton),
                         "the three bonds of a molecule together; converges quadratically"},
                        {"sweeps", code(ShakeIteration::sweeps),
-                        "bond by bond, as SHAKE was first written"}},
-           .description = "How the constraints are iterated.",
+                        "bond by bond, as in the original SHAKE"}},
+           .description = "Iteration of the constraints.",
            .used_with = iterated}),
   };
 }
@@ -117,65 +115,65 @@ std::vector<Key> solver_keys() {
 }  // namespace
 
 SectionTable integrator_section() {
-  return {Section{.name = "integrator", .description = "The deterministic step."},
+  return {Section{.name = "integrator", .description = "The deterministic integration step."},
           joined({scheme_keys(), solver_keys()})};
 }
 
 SectionTable thermostat_section() {
   const Condition warm{"thermostat.kind", {"gla", "baoab"}};
-  return {Section{.name = "thermostat",
-                  .description = "Noise and friction; without this section there are none."},
-          {
-              field_key<&Deck::thermostat, &ThermostatSection::kind>(
-                  {.name = "kind",
-                   .type = Type::choice,
-                   .choices = {{"none", code(Thermostat::none), "constant energy"},
-                               {"gla", code(Thermostat::gla),
-                                "one deterministic step, then the exact Ornstein-Uhlenbeck step"},
-                               {"baoab", code(Thermostat::baoab),
-                                "the same step in the middle of the drift"}},
-                   .description = "Thermostat."}),
-              field_key<&Deck::thermostat, &ThermostatSection::temperature_K>(
-                  {.name = "temperature_K",
-                   .type = Type::number,
-                   .unit = "K",
-                   .range = from_to(0, kLargestTemperature_K),
-                   .default_text = "required, or `temperatures_K`",
-                   .description = "Temperature of the bath.",
-                   .used_with = warm,
-                   .excludes = "temperatures_K"}),
-              field_key<&Deck::thermostat, &ThermostatSection::temperatures_K>(
-                  {.name = "temperatures_K",
-                   .type = Type::numbers,
-                   .unit = "K",
-                   .range = from_to(0, kLargestTemperature_K),
-                   .default_text = "none",
-                   .description =
-                       "Temperatures of the baths of the replicas, one each; a shorter list is "
-                       "repeated. Start velocities follow it.",
-                   .used_with = warm,
-                   .excludes = "temperature_K"}),
-              field_key<&Deck::thermostat, &ThermostatSection::friction_per_ps>(
-                  {.name = "friction_per_ps",
-                   .type = Type::number,
-                   .unit = "1/ps",
-                   .range = from_to(0, kLargestFriction),
-                   .default_text = "none",
-                   .description = "Friction rate, the same for all atoms.",
-                   .used_with = warm,
-                   .excludes = "friction_amu_per_ps"}),
-              field_key<&Deck::thermostat, &ThermostatSection::friction_amu_per_ps>(
-                  {.name = "friction_amu_per_ps",
-                   .type = Type::number,
-                   .unit = "Da/ps",
-                   .range = from_to(0, kLargestFriction),
-                   .default_text = "none",
-                   .description =
-                       "Friction γ; the rate of an atom of mass m is γ/m. The paper's γ = 0.01 "
-                       "Da per time unit is 0.2045483 Da/ps.",
-                   .used_with = warm,
-                   .excludes = "friction_per_ps"}),
-          }};
+  return {
+      Section{.name = "thermostat",
+              .description = "Noise and friction. Omit the section for constant energy."},
+      {
+          field_key<&Deck::thermostat, &ThermostatSection::kind>(
+              {.name = "kind",
+               .type = Type::choice,
+               .choices = {{"none", code(Thermostat::none), "constant energy"},
+                           {"gla", code(Thermostat::gla),
+                            "a deterministic step followed by the exact Ornstein-Uhlenbeck step"},
+                           {"baoab", code(Thermostat::baoab),
+                            "the Ornstein-Uhlenbeck step in the middle of the drift"}},
+               .description = "Thermostat."}),
+          field_key<&Deck::thermostat, &ThermostatSection::temperature_K>(
+              {.name = "temperature_K",
+               .type = Type::number,
+               .unit = "K",
+               .range = from_to(0, kLargestTemperature_K),
+               .default_text = "required, unless `temperatures_K` is given",
+               .description = "Temperature of the bath.",
+               .used_with = warm,
+               .excludes = "temperatures_K"}),
+          field_key<&Deck::thermostat, &ThermostatSection::temperatures_K>(
+              {.name = "temperatures_K",
+               .type = Type::numbers,
+               .unit = "K",
+               .range = from_to(0, kLargestTemperature_K),
+               .default_text = "none",
+               .description = "Bath temperatures, one per replica; a shorter list is repeated. "
+                              "Start velocities have the same temperatures.",
+               .used_with = warm,
+               .excludes = "temperature_K"}),
+          field_key<&Deck::thermostat, &ThermostatSection::friction_per_ps>(
+              {.name = "friction_per_ps",
+               .type = Type::number,
+               .unit = "1/ps",
+               .range = from_to(0, kLargestFriction),
+               .default_text = "none",
+               .description = "Friction rate, the same for all atoms.",
+               .used_with = warm,
+               .excludes = "friction_amu_per_ps"}),
+          field_key<&Deck::thermostat, &ThermostatSection::friction_amu_per_ps>(
+              {.name = "friction_amu_per_ps",
+               .type = Type::number,
+               .unit = "Da/ps",
+               .range = from_to(0, kLargestFriction),
+               .default_text = "none",
+               .description =
+                   "Friction γ; the rate of an atom of mass m is γ/m. The paper's γ = 0.01 "
+                   "Da per time unit is 0.2045483 Da/ps.",
+               .used_with = warm,
+               .excludes = "friction_per_ps"}),
+      }};
 }
 
 SectionTable exchange_section() {
@@ -183,63 +181,63 @@ SectionTable exchange_section() {
       optional_section<&Deck::exchange>(
           {.name = "exchange",
            .description =
-               "Replica exchange (parallel tempering): neighbours in `temperatures_K` change "
-               "places now and then, so that cold replicas get over barriers by way of the hot "
-               "ones; [replica-exchange.md](replica-exchange.md). Writes `exchange.csv`, "
-               "`walkers.csv` and their picture. Replica r keeps its bath, and averages by bath "
-               "are those of that temperature."}),
+               "Replica exchange (parallel tempering): replicas at neighbouring temperatures of "
+               "`temperatures_K` exchange their states from time to time, and cold replicas cross "
+               "barriers at high temperature. See [replica-exchange.md](replica-exchange.md). "
+               "Writes `exchange.csv`, `walkers.csv` and a picture. Replica r keeps its bath: "
+               "averages by bath are averages at that temperature."}),
       {
           field_key<&Deck::exchange, &ExchangeSection::every>(
               {.name = "every",
                .type = Type::integer,
                .unit = "steps",
                .range = from_to(1, kStepLimit),
-               .description =
-                   "Interval between attempts, not at step 0. Attempts 2, 4, ... are of the "
-                   "neighbours (0, 1), (2, 3) and so on of each ladder, the others of (1, 2), "
-                   "(3, 4). An attempt costs as much as four to six steps of eight molecules."}),
+               .description = "Interval between attempts; there is none at step 0. Attempts 2, 4, "
+                              "... pair the neighbours (0, 1), (2, 3) and so on of each ladder, "
+                              "attempts 1, 3, ... the neighbours (1, 2), (3, 4). An attempt costs "
+                              "as much as four to six steps of eight molecules."}),
       }};
 }
 
 SectionTable confinement_section() {
-  return {optional_section<&Deck::confinement>(
-              {.name = "confinement",
+  return {
+      optional_section<&Deck::confinement>(
+          {.name = "confinement",
+           .description =
+               "A wall that keeps a warm cluster together: V = K/2 max(0, r - R)² for each oxygen "
+               "at distance r from the centre of mass of the cluster, which takes up the recoil. "
+               "Without a wall, a run checks every 1000 steps whether each replica is connected "
+               "(oxygens less than 8 Å apart) and warns once per replica that is not."}),
+      {
+          field_key<&Deck::confinement, &ConfinementSection::kind>(
+              {.name = "kind",
+               .type = Type::choice,
+               .choices = {{"flat-bottom", code(Wall::flat_bottom), "no force inside R"}},
+               .description = "Form of the wall."}),
+          field_key<&Deck::confinement, &ConfinementSection::radius_A>(
+              {.name = "radius_A",
+               .type = Type::number,
+               .unit = "Å",
+               .range = above_to(0, 1e6),
+               .default_text = "required",
                .description =
-                   "A wall that keeps a warm cluster together: V = K/2 max(0, r - R)² for each "
-                   "oxygen at r from the centre of mass of the cluster, which takes the "
-                   "recoil. Without a wall a run looks every 1000 steps whether each replica "
-                   "still hangs together, oxygen by oxygen less than 8 Å apart, and warns once "
-                   "of each that does not."}),
-          {
-              field_key<&Deck::confinement, &ConfinementSection::kind>(
-                  {.name = "kind",
-                   .type = Type::choice,
-                   .choices = {{"flat-bottom", code(Wall::flat_bottom), "no force inside R"}},
-                   .description = "Form of the wall."}),
-              field_key<&Deck::confinement, &ConfinementSection::radius_A>(
-                  {.name = "radius_A",
-                   .type = Type::number,
-                   .unit = "Å",
-                   .range = above_to(0, 1e6),
-                   .default_text = "required",
-                   .description =
-                       "Radius R of the flat bottom. Averages of a warm cluster, whose molecules "
-                       "leave and come back, depend on it: tell it with them, and try another. A "
-                       "ball of the liquid has 1.93 Å · N^(1/3) - 1.4 Å to the outermost centres; "
-                       "the decks of tarn give 1.6 to 4 Å more."}),
-              field_key<&Deck::confinement, &ConfinementSection::stiffness_kcal_per_mol_A2>(
-                  {.name = "stiffness_kcal_per_mol_A2",
-                   .type = Type::number,
-                   .unit = "kcal/mol/Å²",
-                   .range = above_to(0, 1e6),
-                   .default_text = "required",
-                   .description = "Stiffness K beyond it."}),
-          }};
+                   "Radius R of the flat bottom. Averages of a warm cluster, whose molecules "
+                   "evaporate and return, depend on it: report R with them and test another value. "
+                   "In a sphere of liquid the outermost centres are at 1.93 Å · N^(1/3) - 1.4 Å; "
+                   "the decks of tarn add 1.6 to 4 Å."}),
+          field_key<&Deck::confinement, &ConfinementSection::stiffness_kcal_per_mol_A2>(
+              {.name = "stiffness_kcal_per_mol_A2",
+               .type = Type::number,
+               .unit = "kcal/mol/Å²",
+               .range = above_to(0, 1e6),
+               .default_text = "required",
+               .description = "Stiffness K of the wall."}),
+      }};
 }
 
 SectionTable run_section() {
   return {
-      Section{.name = "run", .description = "How long, in what precision, on what device."},
+      Section{.name = "run", .description = "Length, precision and device of the run."},
       {
           field_key<&Deck::run, &RunSection::steps>({.name = "steps",
                                                      .type = Type::integer,
@@ -248,44 +246,43 @@ SectionTable run_section() {
                                                      .description = "Number of time steps.",
                                                      .excludes = "duration_ps",
                                                      .may_change_on_resume = true}),
-          derived_key(
-              {.name = "duration_ps",
-               .type = Type::number,
-               .unit = "ps",
-               .range = from_to(0, 1e12),
-               .default_text = "from `steps`",
-               .description =
-                   "Length of the run, rounded up to whole steps; the resolved deck has `steps`.",
-               .excludes = "steps",
-               .may_change_on_resume = true}),
+          derived_key({.name = "duration_ps",
+                       .type = Type::number,
+                       .unit = "ps",
+                       .range = from_to(0, 1e12),
+                       .default_text = "from `steps`",
+                       .description = "Length of the run, rounded up to whole steps; the resolved "
+                                      "deck contains `steps`.",
+                       .excludes = "steps",
+                       .may_change_on_resume = true}),
           field_key<&Deck::run, &RunSection::equilibration_ps>(
               {.name = "equilibration_ps",
                .type = Type::number,
                .unit = "ps",
                .range = from_to(0, 1e12),
-               .description =
-                   "Averages leave out this much of the beginning: `averages.csv`, which holds "
-                   "every column of the tables below but the conserved quantities, with error "
-                   "and autocorrelation time, the RDF and the Lindemann index."}),
+               .description = "Time at the beginning of the run that averages exclude. This "
+                              "concerns `averages.csv` (every column of the tables below except "
+                              "the conserved quantities, with error and autocorrelation time), the "
+                              "RDF and the Lindemann index."}),
           field_key<&Deck::run, &RunSection::precision>(
               {.name = "precision",
                .type = Type::choice,
-               .choices =
-                   {{"double", code(Precision::double_), "everything in double"},
-                    {"mixed", code(Precision::mixed), "pairs in float, sums and state in double"},
-                    {"single", code(Precision::single),
-                     "pairs, solves and velocities in float, positions as fixed-point numbers of "
-                     "1.5e-8 Å"}},
+               .choices = {{"double", code(Precision::double_), "all in double"},
+                           {"mixed", code(Precision::mixed),
+                            "pair forces in float, sums and state in double"},
+                           {"single", code(Precision::single),
+                            "pair forces, solves and velocities in float, positions in fixed point "
+                            "with a resolution of 1.5e-8 Å"}},
                .description = "Floating-point precision."}),
           field_key<&Deck::run, &RunSection::device>(
               {.name = "device",
                .type = Type::device,
-               .description = "Where it runs; a named device never falls "
-                              "back. `auto` takes the first GPU that CUDA "
-                              "finds, and the CPU where there is none.",
+               .description =
+                   "Device of the run. `auto` selects the first GPU that CUDA finds, or the CPU if "
+                   "there is none. A run on a named device never falls back to another one.",
                .may_change_on_resume = true}),
-          threads_key("CPU threads; 0: as many as there are processors for this process, or "
-                      "`OMP_NUM_THREADS`. No result depends on it."),
+          threads_key("Number of CPU threads; 0: one per processor available to the process, or "
+                      "`OMP_NUM_THREADS`. Results do not depend on it."),
       }};
 }
 

@@ -18,8 +18,7 @@ namespace {
 void dense_solver_needs_finite_omega(Checker& checker) {
   if (!has_infinite_penalty(checker) || !checker.is_reliable({"integrator.solver"})) return;
   if (checker.deck().integrator.solver != Solver::dense) return;
-  checker.problem("integrator.solver",
-                  "solver = \"dense\" needs finite omega; \"structured\" does both");
+  checker.problem("integrator.solver", "solver = \"dense\" needs finite omega; use \"structured\"");
 }
 
 void infinite_omega_needs_gauss_newton(Checker& checker) {
@@ -33,8 +32,7 @@ void infinite_omega_needs_gauss_newton(Checker& checker) {
   } else if (integrator.scheme == Scheme::zss_stiff &&
              checker.is_reliable({"integrator.hessian"}) &&
              integrator.hessian != Hessian::gauss_newton) {
-    checker.problem("integrator.hessian",
-                    "this Hessian needs finite omega; \"gauss-newton\" does both");
+    checker.problem("integrator.hessian", "this Hessian needs finite omega; use \"gauss-newton\"");
   }
 }
 
@@ -45,7 +43,7 @@ void study_hessians_need_zss_stiff(Checker& checker) {
       integrator.hessian == Hessian::molecule || integrator.hessian == Hessian::total;
   if (integrator.scheme == Scheme::newmark_one_step && for_study) {
     checker.problem("integrator.hessian",
-                    "newmark-one-step has hessian = \"gauss-newton\" or \"full\" only");
+                    "newmark-one-step needs hessian = \"gauss-newton\" or \"full\"");
   }
   if (!checker.is_reliable({"system.molecules"})) return;
   const auto problem = total_hessian_problem(integrator, checker.molecules());
@@ -57,8 +55,8 @@ void one_step_newmark_excludes_baoab(Checker& checker) {
   if (checker.deck().integrator.scheme != Scheme::newmark_one_step) return;
   if (checker.deck().thermostat.kind != Thermostat::baoab) return;
   checker.problem("thermostat.kind",
-                  "kind = \"baoab\" splits the drift, which is one linear solve in "
-                  "newmark-one-step; use \"gla\"");
+                  "newmark-one-step does not support kind = \"baoab\", which splits its linear "
+                  "solve; use \"gla\"");
 }
 
 void pushforward_newmark_is_double(Checker& checker) {
@@ -77,8 +75,9 @@ void single_precision_supports_scheme(Checker& checker) {
   const IntegratorSection& i = checker.deck().integrator;
   if (checker.deck().run.precision != Precision::single) return;
   if (i.scheme == Scheme::newmark_one_step) {
-    checker.problem("run.precision",
-                    "newmark-one-step has no precision = \"single\"; use \"mixed\" or \"double\"");
+    checker.problem(
+        "run.precision",
+        "newmark-one-step does not support precision = \"single\"; use \"mixed\" or \"double\"");
   } else if (i.scheme == Scheme::zss_stiff &&
              (i.solver == Solver::dense || i.hessian == Hessian::molecule ||
               i.hessian == Hessian::total)) {
@@ -87,14 +86,13 @@ void single_precision_supports_scheme(Checker& checker) {
                     "\"gauss-newton\" or \"full\"");
   } else if (units::akma_from_fs(i.timestep_fs) > kLargestSingleStep) {
     checker.problem("integrator.timestep_fs",
-                    fmt::format("precision = \"single\" takes time steps of up to {:.0f} fs",
+                    fmt::format("precision = \"single\" supports time steps up to {:.0f} fs",
                                 std::floor(units::ps_from_akma(kLargestSingleStep) * 1e3)));
   } else if (i.scheme == Scheme::zss_stiff && checker.is_reliable({"integrator.omega"}) &&
              units::akma_from_fs(i.timestep_fs) * i.omega < kLeastSingleHOmega) {
     checker.problem(
         "integrator.omega",
-        "precision = \"single\" needs a larger omega or time step: 1/(h omega)^2 is beyond "
-        "what floats hold");
+        "1/(h omega)^2 is too large for precision = \"single\"; increase omega or the time step");
   }
 }
 
@@ -112,8 +110,8 @@ void temperatures_do_not_exceed_replicas(Checker& checker) {
   const std::size_t count = checker.deck().thermostat.temperatures_K.size();
   if (count <= static_cast<std::size_t>(checker.deck().system.replicas)) return;
   checker.problem("thermostat.temperatures_K",
-                  fmt::format("{} temperatures for {} replicas; want at most one a replica", count,
-                              checker.deck().system.replicas));
+                  fmt::format("{} temperatures for {} replicas; expected at most one per replica",
+                              count, checker.deck().system.replicas));
 }
 
 void exchange_ladders_are_complete(Checker& checker) {
@@ -121,25 +119,22 @@ void exchange_ladders_are_complete(Checker& checker) {
   if (!checker.is_reliable({"thermostat.kind", "thermostat.temperatures_K"})) return;
   const ThermostatSection& thermostat = checker.deck().thermostat;
   if (thermostat.kind == Thermostat::none || !checker.has("thermostat.temperatures_K")) {
-    checker.problem("exchange.every",
-                    "[exchange] needs a thermostat with temperatures_K, the temperatures of its "
-                    "ladders");
+    checker.problem("exchange.every", "[exchange] needs a thermostat with temperatures_K");
     return;
   }
   const std::vector<double>& ladder_K = thermostat.temperatures_K;
   const auto falls = std::adjacent_find(ladder_K.begin(), ladder_K.end(), std::greater_equal<>());
   if (ladder_K.size() < 2 || ladder_K.front() <= 0.0 || falls != ladder_K.end()) {
     checker.problem("thermostat.temperatures_K",
-                    "[exchange] needs two temperatures or more, above 0 and rising");
+                    "[exchange] needs at least two temperatures, above 0 and in ascending order");
   }
   const auto length = static_cast<int>(ladder_K.size());
   const int replicas = checker.deck().system.replicas;
   if (!checker.is_reliable({"system.replicas"}) || replicas < length || replicas % length == 0)
     return;
-  checker.problem("system.replicas",
-                  fmt::format("[exchange] needs whole ladders of {} replicas; {} are no multiple "
-                              "of that, {} are",
-                              length, replicas, replicas / length * length));
+  checker.problem("system.replicas", fmt::format("replicas = {1} is not a multiple of the {0} "
+                                                 "temperatures of [exchange]; write replicas = {2}",
+                                                 length, replicas, replicas / length * length));
 }
 
 void confinement_is_complete(Checker& checker) {
@@ -159,7 +154,7 @@ void length_is_possible(Checker& checker) {
   if (!duration_ps || whole_steps(*duration_ps, timestep_fs) <= static_cast<double>(kMaxSteps))
     return;
   checker.problem("run.duration_ps",
-                  fmt::format("duration_ps = {} is more than {} steps of {} fs",
+                  fmt::format("duration_ps = {} exceeds {} steps of {} fs",
                               number_text(*duration_ps), kMaxSteps, number_text(timestep_fs)));
 }
 
@@ -174,7 +169,7 @@ void equilibration_is_shorter_than_run(Checker& checker) {
   if (equilibration_ps == 0.0 || (!steps && !duration_ps)) return;
   const double length_ps =
       steps ? *steps * checker.deck().integrator.timestep_fs * 1e-3 : *duration_ps;
-  // A run length of steps * h carries round-off.
+  // steps * h has round-off.
   if (equilibration_ps < length_ps * (1.0 - 1e-12)) return;
   checker.problem(
       "run.equilibration_ps",
@@ -186,37 +181,36 @@ void equilibration_is_shorter_than_run(Checker& checker) {
 
 std::vector<Rule> scheme_rules() {
   return {
-      {"`solver = \"dense\"` needs finite `omega`.", dense_solver_needs_finite_omega},
-      {"Infinite `omega` goes with `zss-stiff` and `hessian = \"gauss-newton\"`, and with "
-       "`pushforward-newmark`.",
+      {"`solver = \"dense\"` requires finite `omega`.", dense_solver_needs_finite_omega},
+      {"Infinite `omega` requires `pushforward-newmark`, or `zss-stiff` with `hessian = "
+       "\"gauss-newton\"`.",
        infinite_omega_needs_gauss_newton},
-      {"`hessian = \"molecule\"` and `\"total\"` go with `zss-stiff` only, `\"total\"` with at "
-       "most 128 molecules.",
+      {"`hessian = \"molecule\"` and `\"total\"` require `zss-stiff`; `\"total\"` supports at most "
+       "128 molecules.",
        study_hessians_need_zss_stiff},
-      {"`newmark-one-step` does not go with `kind = \"baoab\"`.", one_step_newmark_excludes_baoab},
-      {"`pushforward-newmark` needs `precision = \"double\"`.", pushforward_newmark_is_double},
-      {"`precision = \"single\"` takes steps of up to 12 fs; `zss-stiff` in it needs `solver = "
-       "\"structured\"`, `hessian = \"gauss-newton\"` or `\"full\"` and h omega of at least 10⁻⁵. "
-       "`newmark-one-step` does not have it.",
+      {"`newmark-one-step` does not support `kind = \"baoab\"`.", one_step_newmark_excludes_baoab},
+      {"`pushforward-newmark` requires `precision = \"double\"`.", pushforward_newmark_is_double},
+      {"`precision = \"single\"` supports steps up to 12 fs, but not `newmark-one-step`. With it "
+       "`zss-stiff` requires `solver = \"structured\"`, `hessian = \"gauss-newton\"` or "
+       "`\"full\"`, and h omega of at least 10⁻⁵.",
        single_precision_supports_scheme},
   };
 }
 
 std::vector<Rule> run_rules() {
   return {
-      {"A thermostat other than `none` needs exactly one of `temperature_K` and `temperatures_K`, "
-       "and "
-       "exactly one of `friction_per_ps` "
-       "and `friction_amu_per_ps`.",
+      {"A thermostat other than `none` requires exactly one of `temperature_K` and "
+       "`temperatures_K`, and exactly one of `friction_per_ps` and `friction_amu_per_ps`.",
        thermostat_is_complete},
-      {"`temperatures_K` holds at most one number a replica.", temperatures_do_not_exceed_replicas},
-      {"`[exchange]` needs a thermostat with two or more `temperatures_K`, above 0 and rising, and "
-       "`replicas` a multiple of their number.",
+      {"`temperatures_K` contains at most one number per replica.",
+       temperatures_do_not_exceed_replicas},
+      {"`[exchange]` requires a thermostat with two or more `temperatures_K`, above 0 and in "
+       "ascending order, and `replicas` must be a multiple of their number.",
        exchange_ladders_are_complete},
-      {"`[confinement]` needs `radius_A` and `stiffness_kcal_per_mol_A2`.",
+      {"`[confinement]` requires `radius_A` and `stiffness_kcal_per_mol_A2`.",
        confinement_is_complete},
-      {"`[run]` needs exactly one of `steps` and `duration_ps`.", length_is_given},
-      {"`duration_ps` may not be more than 10¹² steps.", length_is_possible},
+      {"`[run]` requires exactly one of `steps` and `duration_ps`.", length_is_given},
+      {"`duration_ps` is at most 10¹² steps.", length_is_possible},
       {"`equilibration_ps` is less than the length of the run.", equilibration_is_shorter_than_run},
   };
 }

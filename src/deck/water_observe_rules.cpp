@@ -18,17 +18,18 @@ void check_file_count(Checker& checker, const char* key, const char* files,
   const int replicas = checker.deck().system.replicas;
   const int count = selection.count_of(replicas);
   if (count <= kMaxTrajectories) return;
-  checker.problem(key, fmt::format("{} of {} replicas, at most {} are allowed; write replicas = n "
-                                   "for the first n",
-                                   files, count, kMaxTrajectories));
+  checker.problem(
+      key,
+      fmt::format("{} of {} replicas exceed the limit of {}; write replicas = n for the first n",
+                  files, count, kMaxTrajectories));
 }
 
 void heat_needs_thermostat(Checker& checker) {
   if (!checker.deck().heat || !checker.is_reliable({"thermostat.kind"})) return;
   if (checker.deck().thermostat.kind != Thermostat::none) return;
-  checker.problem("observe.heat.every",
-                  "[observe.heat] needs a thermostat; without one the conserved quantity is that "
-                  "of [observe.conservation]");
+  checker.problem(
+      "observe.heat.every",
+      "[observe.heat] needs a thermostat; at constant energy use [observe.conservation]");
 }
 
 void exchange_excludes_path_observables(Checker& checker) {
@@ -36,23 +37,23 @@ void exchange_excludes_path_observables(Checker& checker) {
   if (!deck.exchange) return;
   if (deck.heat) {
     checker.problem("observe.heat.every",
-                    "[observe.heat] does not go with [exchange]: what states bring along when "
-                    "they change places is neither heat nor work");
+                    "[observe.heat] does not support [exchange]: exchanged states change the "
+                    "energy by neither heat nor work");
   }
   if (deck.evaporation) {
     checker.problem("observe.evaporation.every",
-                    "[observe.evaporation] does not go with [exchange]: clusters that lost a "
-                    "molecule in one bath would be brought into others");
+                    "[observe.evaporation] does not support [exchange], which moves evaporated "
+                    "clusters between baths");
   }
   if (deck.cluster && deck.cluster->lindemann && checker.has("observe.cluster.lindemann") &&
       checker.is_reliable({"observe.cluster.lindemann"})) {
     checker.problem("observe.cluster.lindemann",
                     "the Lindemann index follows the molecules of one replica, which [exchange] "
-                    "replaces by others; write lindemann = false");
+                    "replaces; write lindemann = false");
   }
   if (deck.multipliers && deck.multipliers->window_steps > 1) {
     checker.problem("observe.multipliers.window_steps",
-                    "a mean over several steps does not go with [exchange], which replaces the "
+                    "a mean over several steps does not support [exchange], which replaces the "
                     "molecules; write window_steps = 1");
   }
 }
@@ -61,7 +62,7 @@ void lindemann_fits_memory(Checker& checker) {
   if (!checker.is_reliable({"system.molecules", "system.replicas", "observe.cluster.lindemann"})) {
     return;
   }
-  // It is off where it was not asked for.
+  // With [exchange] it is off by default.
   if (checker.deck().exchange && !checker.has("observe.cluster.lindemann")) return;
   const auto message = lindemann_problem(checker.deck(), checker.molecules());
   if (message) checker.problem("observe.cluster.lindemann", *message);
@@ -72,8 +73,7 @@ void multiplier_window_is_odd(Checker& checker) {
   if (!multipliers || !checker.is_reliable({"observe.multipliers.window_steps"})) return;
   if (multipliers->window_steps % 2 == 1) return;
   checker.problem("observe.multipliers.window_steps",
-                  fmt::format("window_steps = {} must be odd, so that it has a middle",
-                              multipliers->window_steps));
+                  fmt::format("window_steps = {} must be odd", multipliers->window_steps));
 }
 
 void rdf_fits_memory(Checker& checker) {
@@ -81,15 +81,15 @@ void rdf_fits_memory(Checker& checker) {
       !checker.is_reliable({"thermostat.temperatures_K", "observe.rdf.bins"})) {
     return;
   }
-  constexpr std::int64_t kMostBaths = 4096, kMostBins = 250'000;  // 400 MB in blocks of time
+  constexpr std::int64_t kMaxBaths = 4096, kMaxBins = 250'000;  // 400 MB in blocks of time
   const std::vector<double>& baths = checker.deck().thermostat.temperatures_K;
   const auto count = static_cast<std::int64_t>(baths.size());
   const std::int64_t bins = checker.deck().rdf->bins;
-  if (!has_several_baths(baths) || (count <= kMostBaths && count * bins <= kMostBins)) return;
-  checker.problem(count <= kMostBaths ? "observe.rdf.bins" : "thermostat.temperatures_K",
-                  fmt::format("[observe.rdf] has {} bins for each of {} baths; want at most {} "
-                              "baths and {} bins in all",
-                              bins, count, kMostBaths, kMostBins));
+  if (!has_several_baths(baths) || (count <= kMaxBaths && count * bins <= kMaxBins)) return;
+  checker.problem(count <= kMaxBaths ? "observe.rdf.bins" : "thermostat.temperatures_K",
+                  fmt::format("[observe.rdf] has {} bins for each of {} baths; expected at most {} "
+                              "baths and {} bins in total",
+                              bins, count, kMaxBaths, kMaxBins));
 }
 
 void profile_fits_memory(Checker& checker) {
@@ -101,8 +101,8 @@ void profile_fits_memory(Checker& checker) {
                             "observe.profile.bins"})) {
     return;
   }
-  // 8 bytes each, in every checkpoint too.
-  constexpr double kMostNumbers = 1e8;
+  // 8 bytes each, also in every checkpoint.
+  constexpr double kMaxNumbers = 1e8;
   const auto samples = static_cast<double>(deck.run.steps / deck.profile->every + 1);
   const auto of_replicas = [&](std::size_t replicas) {
     return analysis::PooledBlocking::of_replicas(static_cast<int>(replicas)).max_numbers(samples);
@@ -114,11 +114,11 @@ void profile_fits_memory(Checker& checker) {
   }
   // Mass, oxygens, hydrogens, orientation.
   const double numbers = 4.0 * deck.profile->bins * of_shell;
-  if (numbers <= kMostNumbers) return;
+  if (numbers <= kMaxNumbers) return;
   checker.problem("observe.profile.bins",
-                  fmt::format("the error bars of {} shells are {:.2g} numbers, and at most {:.0e} "
-                              "are allowed; write fewer bins or a larger every",
-                              deck.profile->bins, numbers, kMostNumbers));
+                  fmt::format("{1:.2g} numbers for the error bars of {0} shells exceed the limit "
+                              "of {2:.0e}; reduce bins or increase every",
+                              deck.profile->bins, numbers, kMaxNumbers));
 }
 
 void spectrum_has_one_temperature(Checker& checker) {
@@ -131,12 +131,12 @@ void spectrum_has_one_temperature(Checker& checker) {
   if (thermostat.kind == Thermostat::none) return;
   const std::vector<double>& baths_K = thermostat.temperatures_K;
   if (has_several_baths(baths_K)) {
-    checker.problem("observe.spectrum.every",
-                    "[observe.spectrum] averages over the replicas, and these have baths of "
-                    "several temperatures; run it with one");
+    checker.problem(
+        "observe.spectrum.every",
+        "[observe.spectrum] averages over the replicas and needs a single bath temperature");
   } else if (thermostat.temperature_K == 0.0 || (!baths_K.empty() && baths_K[0] == 0.0)) {
     checker.problem("observe.spectrum.every",
-                    "[observe.spectrum] counts in units of kT and needs a bath above 0 K");
+                    "[observe.spectrum] is normalised by kT and needs a bath above 0 K");
   }
 }
 
@@ -156,9 +156,9 @@ void correlation_has_one_temperature(Checker& checker) {
     return;
   }
   if (!has_several_baths(deck.thermostat.temperatures_K)) return;
-  checker.problem("observe.correlation.every",
-                  "[observe.correlation] averages over the replicas, and these have baths of "
-                  "several temperatures; run it with one");
+  checker.problem(
+      "observe.correlation.every",
+      "[observe.correlation] averages over the replicas and needs a single bath temperature");
 }
 
 void correlation_fits_memory(Checker& checker) {
@@ -174,7 +174,8 @@ void correlation_fits_memory(Checker& checker) {
 void evaporation_needs_two_molecules(Checker& checker) {
   if (!checker.deck().evaporation || !checker.is_reliable({"system.molecules"})) return;
   if (checker.molecules() != 1) return;
-  checker.problem("observe.evaporation.every", "[observe.evaporation] needs two molecules or more");
+  checker.problem("observe.evaporation.every",
+                  "[observe.evaporation] needs at least two molecules");
 }
 
 void minima_fit_memory(Checker& checker) {
@@ -204,8 +205,9 @@ void trajectory_format_is_available(Checker& checker) {
   if (!checker.is_reliable({"observe.trajectory.format"})) return;
   const auto& trajectory = checker.deck().trajectory;
   if (!trajectory || trajectory->format != io::FileFormat::h5md || io::has_h5md()) return;
-  checker.problem("observe.trajectory.format",
-                  "this build has no HDF5, which h5md needs: install libhdf5-dev and build anew");
+  checker.problem(
+      "observe.trajectory.format",
+      "h5md needs HDF5, which this build does not include; install libhdf5-dev and build again");
 }
 
 void dcd_interval_fits_32_bits(Checker& checker) {
@@ -214,7 +216,8 @@ void dcd_interval_fits_32_bits(Checker& checker) {
   if (!trajectory || trajectory->format != io::FileFormat::dcd) return;
   if (trajectory->every <= std::numeric_limits<std::int32_t>::max()) return;
   checker.problem("observe.trajectory.every",
-                  fmt::format("every = {} does not fit a DCD file, which counts steps in 32 bits",
+                  fmt::format("every = {} exceeds the 32-bit step count of DCD files; use a "
+                              "smaller interval or another format",
                               trajectory->every));
 }
 
@@ -226,46 +229,48 @@ void frame_steps_fit_32_bits(Checker& checker) {
   const auto& trajectory = checker.deck().trajectory;
   if (!trajectory || !io::format_of(trajectory->format).has_steps_of_32_bits) return;
   if (checker.deck().run.steps <= std::numeric_limits<std::int32_t>::max()) return;
-  checker.problem("observe.trajectory.format",
-                  fmt::format("{} counts steps in 32 bits, and the run has {} of them: take xyz or "
-                              "h5md",
-                              io::format_of(trajectory->format).name, checker.deck().run.steps));
+  checker.problem(
+      "observe.trajectory.format",
+      fmt::format("{} has a 32-bit step count, and the run has {} steps; use xyz or h5md",
+                  io::format_of(trajectory->format).name, checker.deck().run.steps));
 }
 
 }  // namespace
 
 std::vector<Rule> observe_rules() {
   return {
-      {"`[observe.heat]` needs a thermostat other than `none`.", heat_needs_thermostat},
-      {"`[exchange]` does not go with `[observe.heat]`, `[observe.evaporation]`, `lindemann = "
+      {"`[observe.heat]` requires a thermostat other than `none`.", heat_needs_thermostat},
+      {"`[exchange]` does not support `[observe.heat]`, `[observe.evaporation]`, `lindemann = "
        "true` and `window_steps` above 1.",
        exchange_excludes_path_observables},
       {"With `lindemann = true`, all replicas together have at most 10⁷ pairs of molecules.",
        lindemann_fits_memory},
       {"`window_steps` is odd.", multiplier_window_is_odd},
-      {"`[observe.rdf]` with several baths has at most 4096 of them, and 250 000 bins in all.",
+      {"`[observe.rdf]` supports at most 4096 baths, and 250 000 bins in total if there are "
+       "several.",
        rdf_fits_memory},
-      {"`[observe.profile]` remembers at most 10⁸ numbers, the sums behind its error bars by bath.",
+      {"`[observe.profile]` stores at most 10⁸ numbers: the sums for its error bars per bath.",
        profile_fits_memory},
-      {"`[observe.spectrum]` needs one temperature, above 0 K if it is that of a bath.",
+      {"`[observe.spectrum]` requires a single temperature; that of a bath must be above 0 K.",
        spectrum_has_one_temperature},
-      {"`[observe.spectrum]` remembers at most 10⁸ numbers: a segment of all its replicas, and the "
-       "sums behind its error bars.",
+      {"`[observe.spectrum]` stores at most 10⁸ numbers: a segment of all its replicas, and the "
+       "sums for its error bars.",
        spectrum_fits_memory},
-      {"`[observe.correlation]` needs one temperature.", correlation_has_one_temperature},
-      {"`[observe.correlation]` remembers at most 10⁸ numbers: origins and sums of each replica, "
-       "and the sums behind its error bars.",
+      {"`[observe.correlation]` requires a single temperature.", correlation_has_one_temperature},
+      {"`[observe.correlation]` stores at most 10⁸ numbers: time origins and sums of each replica, "
+       "and the sums for its error bars.",
        correlation_fits_memory},
-      {"`[observe.evaporation]` needs two molecules.", evaporation_needs_two_molecules},
-      {"`[observe.minima]` remembers at most 10⁸ numbers: a structure of each isomer, and the sums "
-       "behind its error bars by bath.",
+      {"`[observe.evaporation]` requires two or more molecules.", evaporation_needs_two_molecules},
+      {"`[observe.minima]` stores at most 10⁸ numbers: a structure of each isomer, and the sums "
+       "for its error bars per bath.",
        minima_fit_memory},
-      {"Trajectories and final structures are written of at most 10 000 replicas.",
+      {"At most 10 000 replicas have trajectories and final structures.",
        trajectory_count_is_limited},
-      {"`format = \"h5md\"` needs a build with HDF5; `tarn doctor` says which this is.",
+      {"`format = \"h5md\"` requires a build with HDF5; `tarn doctor` reports whether this one has "
+       "it.",
        trajectory_format_is_available},
-      {"`format = \"dcd\"` needs `every` below 2³¹.", dcd_interval_fits_32_bits},
-      {"`format = \"xtc\"` and `\"trr\"` need fewer than 2³¹ steps.", frame_steps_fit_32_bits},
+      {"`format = \"dcd\"` requires `every` below 2³¹.", dcd_interval_fits_32_bits},
+      {"`format = \"xtc\"` and `\"trr\"` require fewer than 2³¹ steps.", frame_steps_fit_32_bits},
   };
 }
 

@@ -19,15 +19,16 @@ void own_model_is_complete(Checker& checker) {
   if (!checker.is_reliable({"system.model"})) return;
   const bool is_own = deck.system.model == kOwnModel;
   if (is_own && !deck.model) {
-    return checker.problem("system.model",
-                           "model = \"own\" needs the section [model], with the numbers of it");
+    return checker.problem(
+        "system.model", "model = \"own\" needs a section [model] with the parameters of the model");
   }
   if (!deck.model) return;
   if (!is_own) {
-    return checker.problem("system.model",
-                           fmt::format("[model] is for model = \"own\", and this is {}; write "
-                                       "model = \"own\", or take [model] out",
-                                       toml_string(deck.system.model)));
+    return checker.problem(
+        "system.model",
+        fmt::format(
+            "[model] needs model = \"own\", not {}; write model = \"own\", or remove [model]",
+            toml_string(deck.system.model)));
   }
   require_keys(checker, {"model.oh_A", "model.hoh_degrees", "model.sigma_A",
                          "model.epsilon_kcal_per_mol", "model.charge_hydrogen_e"});
@@ -36,7 +37,7 @@ void own_model_is_complete(Checker& checker) {
 void frame_needs_file(Checker& checker) {
   if (!checker.has("system.frame") || !checker.is_reliable({"system.frame", "system.file"})) return;
   if (checker.has("system.file") || checker.has("system.state")) return;
-  checker.problem("system.frame", "frame is that of a file, and [system] has no file");
+  checker.problem("system.frame", "frame needs file, which [system] does not have");
 }
 
 void molecule_counts_agree(Checker& checker) {
@@ -47,7 +48,7 @@ void molecule_counts_agree(Checker& checker) {
   if (found > kMaxMolecules) {
     checker.problem(
         state ? "system.state" : "system.file",
-        fmt::format("the {} has {} molecules; want 1 to {}", what, found, kMaxMolecules));
+        fmt::format("the {} has {} molecules; expected 1 to {}", what, found, kMaxMolecules));
   } else if (checker.has("system.molecules") && wanted != found) {
     checker.problem("system.molecules",
                     fmt::format("molecules = {}, but the {} has {}", wanted, what, found));
@@ -84,14 +85,15 @@ void velocities_have_a_source(Checker& checker) {
   if (velocities == VelocityKind::file && !checker.has("system.file")) {
     checker.problem(
         "system.velocities",
-        fmt::format("velocities = \"file\" are those of a structure file, and the deck "
-                    "has no file{}",
-                    checker.has("system.state") ? "; those of the state are \"state\"" : ""));
+        fmt::format(
+            "velocities = \"file\" needs file, which the deck does not have{}",
+            checker.has("system.state") ? "; for velocities of the state write \"state\"" : ""));
   } else if (velocities == VelocityKind::state && !checker.has("system.state")) {
     checker.problem(
         "system.velocities",
-        fmt::format("velocities = \"state\" are those of a state, and the deck has none{}",
-                    checker.has("system.file") ? "; those of the file are \"file\"" : ""));
+        fmt::format(
+            "velocities = \"state\" needs state, which the deck does not have{}",
+            checker.has("system.file") ? "; for velocities of the file write \"file\"" : ""));
   }
 }
 
@@ -120,25 +122,26 @@ void project_needs_finite_omega(Checker& checker) {
 
 std::vector<Rule> start_rules() {
   return {
-      {"`[system]` needs `molecules`, `file` or `state`.", start_is_given},
-      {"`model = \"own\"` and `[model]` need each other, and that all its numbers but `om_A`.",
+      {"`[system]` requires `molecules`, `file` or `state`.", start_is_given},
+      {"`model = \"own\"` and `[model]` require each other. All keys of `[model]` except `om_A` "
+       "are required.",
        own_model_is_complete},
-      {"`frame` needs `file`.", frame_needs_file},
-      {"With both `molecules` and `file` or `state`, that must hold as many molecules.",
+      {"`frame` requires `file`.", frame_needs_file},
+      {"If both `molecules` and `file` or `state` are given, the numbers of molecules must match.",
        molecule_counts_agree},
-      {"`state` has as many replicas as the deck, or one, and none that was stopped; with a "
-       "thermostat in both runs `seed` is another one.",
+      {"The run of `state` must have the same number of replicas as the deck, or one, and none "
+       "that was stopped. With a thermostat in both runs the values of `seed` must differ.",
        state_can_start_this_run},
       {"`molecules` times `replicas` is at most 10⁸.", state_fits_memory},
-      {"`velocities` that are drawn need `[system] temperature_K` or a thermostat.",
+      {"Drawn `velocities` require `[system] temperature_K` or a thermostat.",
        velocities_have_a_temperature},
-      {"`velocities = \"file\"` needs `file`, with velocities in it, and `\"state\"` needs "
+      {"`velocities = \"file\"` requires a `file` with velocities, and `\"state\"` requires "
        "`state`.",
        velocities_have_a_source},
-      {"`remove_momentum` without a thermostat needs two molecules.",
+      {"`remove_momentum` without a thermostat requires two or more molecules.",
        single_molecule_keeps_momentum},
-      {"`relax = true` needs finite `omega`.", relax_needs_finite_omega},
-      {"`project = \"slow-manifold\"` needs finite `omega`.", project_needs_finite_omega},
+      {"`relax = true` requires finite `omega`.", relax_needs_finite_omega},
+      {"`project = \"slow-manifold\"` requires finite `omega`.", project_needs_finite_omega},
   };
 }
 

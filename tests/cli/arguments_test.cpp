@@ -113,7 +113,7 @@ TEST_F(Arguments, NoneIsEmpty) {
   // A key that is set to nothing is a matter of the deck.
   expect_refused(
       "check " + std::string(TARN_SOURCE_DIR) + "/inputs/water7.toml --set=system.model=", 2,
-      "--set system.model=: there is no value");
+      "--set system.model=: the value is missing");
 }
 
 TEST_F(Arguments, HelpIsAWordToo) {

@@ -516,7 +516,7 @@ TEST(MechanicsRun, DirectionsOfATopHaveLengthOne) {
   };
   const std::string message =
       test::message_of<InputError>([&] { top("chi = [0, 0, 2]\ndirection = [0, 1, 1e-4]\n"); });
-  EXPECT_TRUE(test::contains(message, "chi has the length 2; want a direction")) << message;
+  EXPECT_TRUE(test::contains(message, "chi has the length 2; expected a unit vector")) << message;
   EXPECT_TRUE(test::contains(message, "direction has the length 1.000000005;")) << message;
   EXPECT_NO_THROW(top("chi = [0, 0.6, 0.8]\ndirection = [0.5, 0.5, 0.7071067812]\n"));
 }

@@ -576,17 +576,17 @@ TEST_F(RunDeck, ObserversWithoutASampleAreTold) {
     run(deck(900, run_keys + "[observe.energies]\nevery = 1000\n[observe.cluster]\nevery = 800\n"
                              "[observe.trajectory]\nevery = 1000\n"));
     for (const std::string& warning : warnings_) {
-      if (contains(warning, "no step of")) return warning;
+      if (contains(warning, "no samples of")) return warning;
     }
     return std::string();
   };
   EXPECT_EQ(told(""), "");
   EXPECT_TRUE(contains(told("equilibration_ps = 1.6\n"),
-                       "no step of [observe.energies] lies between the end of the equilibration "
-                       "(step 800) and that of the run (step 900)"));
-  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "no step of [observe.energies]"));
+                       "no samples of [observe.energies] between the end of the equilibration "
+                       "(step 800) and the end of the run (step 900)"));
+  EXPECT_TRUE(contains(read_text(out_ + "/run.json"), "no samples of [observe.energies]"));
   EXPECT_TRUE(contains(told("equilibration_ps = 1.602\n"),
-                       "no step of [observe.energies], [observe.cluster] lies"));
+                       "no samples of [observe.energies], [observe.cluster] between"));
 }
 
 // --- averages ---

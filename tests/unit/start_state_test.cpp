@@ -323,17 +323,17 @@ TEST_F(StartStateTest, ProblemsNameTheKeyAndTellHowToMend) {
   EXPECT_TRUE(contains(refusal("[system]\nstate = \"b.toml\"\n"), "is not a checkpoint of tarn"));
   EXPECT_EQ(refusal(three + "molecules = 7\n"), "b.toml:4:13: molecules = 7, but the state has 2");
   EXPECT_TRUE(contains(refusal(state + "replicas = 2\n"),
-                       "b.toml:3:12: replicas = 2, and the state has 3: write replicas = 3"));
-  EXPECT_TRUE(contains(refusal(state), "b.toml:1:2: replicas = 1, and the state has 3"));
+                       "b.toml:3:12: replicas = 2, but the state has 3; write replicas = 3"));
+  EXPECT_TRUE(contains(refusal(state), "b.toml:1:2: replicas = 1, but the state has 3"));
   EXPECT_TRUE(contains(refusal(three + "file = \"a.xyz\"\n"), "exclude each other"));
   EXPECT_TRUE(contains(refusal(three + "start = \"random\"\n"), "start is not used with state"));
   EXPECT_TRUE(contains(refusal(three + "relax = true\n"), "relax is not used with state"));
   EXPECT_TRUE(contains(refusal(three + "temperature_K = 5\n"),
                        "temperature_K is not used with [system] velocities = \"state\""));
   EXPECT_TRUE(contains(refusal(three + "velocities = \"file\"\n"),
-                       "b.toml:4:14: velocities = \"file\" are those of a structure file"));
+                       "b.toml:4:14: velocities = \"file\" needs file"));
   EXPECT_TRUE(contains(refusal("[system]\nmolecules = 2\nvelocities = \"state\"\n"),
-                       "b.toml:3:14: velocities = \"state\" are those of a state"));
+                       "b.toml:3:14: velocities = \"state\" needs state"));
 
   const std::string path = folder_.file("a/checkpoint.bin");
   const std::string bytes = read_text(path);
@@ -350,7 +350,7 @@ TEST_F(StartStateTest, TheSameNoiseIsRefused) {
   leave("a", "molecules = 2\n", scheme("\"settle\"") + kBath);
   const std::string text = "[system]\nstate = \"a\"\n";
   EXPECT_TRUE(contains(refusal(text + "seed = 1\n" + kBath),
-                       "b.toml:3:8: seed = 1 is that of the run which left the state"));
+                       "b.toml:3:8: seed = 1 is that of the run of the state"));
   EXPECT_NO_THROW(load_deck(write(text + "seed = 2\n" + kBath + kRun)));
   EXPECT_NO_THROW(load_deck(write(text + "seed = 1\n" + kRun))) << "there is no noise";
   leave("a", "molecules = 2\n", scheme("\"settle\""));
@@ -378,12 +378,13 @@ TEST_F(StartStateTest, OfSomethingElseIsRefused) {
   };
   const Deck pendulum = load_deck(TARN_SOURCE_DIR "/inputs/double-pendulum.toml");
   EXPECT_TRUE(contains(checkpoint_with(physics_fingerprint(pendulum), {}),
-                       "it is that of a mechanical system, double-pendulum"));
+                       "it is the state of a mechanical system, double-pendulum"));
   EXPECT_TRUE(contains(checkpoint_with("[system]\nmolecules = 1\ncolour = 3\n", {0}),
-                       "written by tarn 0.0.9, whose decks this version does not read"));
-  EXPECT_TRUE(contains(checkpoint_with("[system]\nmolecules = 1\n", {}), "no run of water leaves"));
-  EXPECT_TRUE(
-      contains(checkpoint_with("[system]\nmolecules = 1\n", {4}), "no run of water leaves"));
+                       "tarn 0.0.9 wrote it, with a deck that this version cannot read"));
+  EXPECT_TRUE(contains(checkpoint_with("[system]\nmolecules = 1\n", {}),
+                       "not the state of a run of water"));
+  EXPECT_TRUE(contains(checkpoint_with("[system]\nmolecules = 1\n", {4}),
+                       "not the state of a run of water"));
   // Observers do not matter, not even some that this program does not know.
   io::Checkpoint checkpoint = io::read_checkpoint(folder_.file("other.bin"));
   checkpoint.physics = "[system]\nmolecules = 1\n\n[observe.colour]\nevery = 1\n";
