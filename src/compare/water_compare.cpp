@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "contestant.hpp"
-#include "deck/system_limits.hpp"
 #include "deck/notes.hpp"
+#include "deck/system_limits.hpp"
 #include "energy_conservation.hpp"
 #include "error_cost.hpp"
 #include "run/blow_up.hpp"
