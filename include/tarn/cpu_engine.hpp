@@ -10,9 +10,9 @@ namespace tarn {
 
 /// Makes the CPU engine.
 /// @param threads number of threads, 0 for all
-/// @param instruction_set "portable", "avx2", "avx512", "avx512-amd", or empty for what runs
-/// fastest here
-/// @throws InputError when that instruction set does not run here, and as make_engine()
+/// @param instruction_set "portable", "avx2", "avx512", "avx512-amd", or empty for the fastest one
+/// on this machine
+/// @throws InputError if the instruction set is not supported here, and as make_engine()
 std::unique_ptr<Engine> make_cpu_engine(const System& system, const State& start,
                                         const PairCountRequest& counts, int threads = 0,
                                         const std::string& instruction_set = "");

@@ -13,18 +13,18 @@
 #include "tarn/system.hpp"
 
 /// @file
-/// An engine owns the state of R replicas and advances it. What it gives back are Frames.
+/// An engine owns the state of R replicas and advances it. Results are returned as Frames.
 
 namespace tarn {
 
-/// What a snapshot must fill; a set of bits.
+/// The fields of a snapshot, as a set of bits.
 enum Fields : unsigned {
   kNoFields = 0,
   kPositions = 1u << 0,     ///< reported positions: q = x + b h^2 a for Z&Ss, x for the others
   kVelocities = 1u << 1,    ///< velocities, projected onto the constraints for rigid schemes
   kEnergies = 1u << 2,      ///< energies and kinetic temperature of each replica
-  kConservation = 1u << 3,  ///< conserved energy, momenta and the worst constraint
-  kPairCounts = 1u << 4,    ///< pair-distance counts gathered since the start
+  kConservation = 1u << 3,  ///< conserved energy, momenta and the largest constraint violation
+  kPairCounts = 1u << 4,    ///< pair-distance counts since the start
   kOwnPositions = 1u << 5,  ///< the scheme's own positions x
   kMultipliers = 1u << 6,   ///< instantaneous multipliers of the bonds
   kHeat = 1u << 7,          ///< heat of the thermostat
@@ -34,22 +34,23 @@ enum Fields : unsigned {
 struct Energies {
   double potential_kcal_per_mol = 0.0;  ///< non-bonded V0, at the reported positions
   double penalty_kcal_per_mol = 0.0;    ///< y.y / (2 omega^2); 0 for rigid schemes
-  double wall_kcal_per_mol = 0.0;       ///< of the confinement, at the reported positions
+  double wall_kcal_per_mol = 0.0;       ///< energy of the confinement, at the reported positions
   double kinetic_kcal_per_mol = 0.0;
-  double total_kcal_per_mol = 0.0;  ///< what the scheme conserves: E_N for Z&Ss
-  /// Kinetic, of the velocities right after the noise; 6N degrees of freedom if rigid, 9N if not.
+  double total_kcal_per_mol = 0.0;  ///< conserved by the scheme: E_N for Z&Ss
+  /// Kinetic temperature from the velocities right after the noise; 6N degrees of freedom if rigid,
+  /// else 9N.
   double temperature_K = 0.0;
-  /// The same by class of degrees of freedom, 3N each: molecules as a whole, their rotation, and
-  /// what stretches bonds (0 if rigid).
+  /// Kinetic temperatures of translation, rotation and bond vibration (0 if rigid), with 3N degrees
+  /// of freedom each.
   double temperature_translation_K = 0.0;
   double temperature_rotation_K = 0.0;
   double temperature_bond_K = 0.0;
-  /// Potential, penalty, kinetic and of the wall: H of equation (33).
+  /// Sum of the potential, penalty, wall and kinetic energies: H of equation (33).
   double physical_kcal_per_mol = 0.0;
 };
 
-/// Conserved quantities of one replica at one step. Momenta are those of the scheme's own x and v;
-/// the energy is the total one of Energies, and constraints are those of the reported positions.
+/// Conserved quantities of one replica at one step. The energy is Energies::total_kcal_per_mol,
+/// momenta are computed from the scheme's own x and v, constraints from the reported positions.
 struct Conservation {
   double energy_kcal_per_mol = 0.0;
   std::array<double, 3> momentum_Da_A_per_akma{};
@@ -61,8 +62,8 @@ struct Conservation {
 enum PairClass : int { kOO = 0, kOH = 1, kHH = 2 };
 inline constexpr int kPairClasses = 3;
 
-/// Intermolecular pair distances to be counted inside advance(): at each step that is a multiple of
-/// `every` and at least `first_step`, into bins of equal width on [0, r_max).
+/// Request to count intermolecular pair distances during advance(): at each step that is a multiple
+/// of `every` and at least `first_step`, in bins of equal width on [0, r_max).
 struct PairCountRequest {
   bool enabled = false;
   std::array<bool, kPairClasses> pairs{true, true, true};
@@ -70,17 +71,17 @@ struct PairCountRequest {
   int bins = 240;
   std::int64_t every = 10;
   std::int64_t first_step = 0;
-  /// Counts are kept apart for (replica id mod groups): independent samples for errors, and baths.
+  /// Replicas are counted in the group (replica id mod groups), for errors and for baths.
   int groups = 32;
 };
 
-/// A replica that was stopped because its numbers went bad.
+/// A replica that was stopped because an atom became too fast or a number became NaN.
 struct BlowUp {
   std::int64_t replica = 0;  ///< replica id
-  std::int64_t step = 0;     ///< step at which it was noticed
-  int molecule = 0;          ///< first molecule that went bad
-  /// Of that step, or of the last good state, whichever shows the larger force: what flung atoms
-  /// apart is no longer seen afterwards.
+  std::int64_t step = 0;     ///< step at which it was detected
+  int molecule = 0;          ///< first molecule that failed
+  /// At that step or in the last good state, whichever has the larger force: after the step the
+  /// atoms may be far apart again.
   ClosestAtoms closest;
   LargestForce largest_force;  ///< of other molecules and the wall, not of bonds
   bool seen_in_last_good_state = false;
@@ -88,16 +89,15 @@ struct BlowUp {
   bool operator==(const BlowUp&) const = default;
 };
 
-/// Two replicas whose states change places, and what the velocities that each of them gets are
-/// multiplied by.
+/// Two replicas that exchange states, and the factors by which the velocities that each of them
+/// receives are multiplied.
 struct StateExchange {
   std::int64_t first = 0, second = 0;  ///< replica ids
   double to_first = 1.0, to_second = 1.0;
 };
 
-/// What observers see: host copies of the fields that were asked for, at one step; the others are
-/// empty. Arrays over replicas leave out the replicas that were stopped: place r of each belongs to
-/// the live replica `replica_ids[r]`.
+/// Host copies of the requested fields at one step; other fields are empty. Arrays over replicas
+/// contain the running replicas only: index r belongs to the replica `replica_ids[r]`.
 struct Frame {
   std::int64_t step = 0;
   double time_ps = 0.0;
@@ -110,22 +110,21 @@ struct Frame {
   std::vector<double> multipliers_kcal_per_mol_A2;
   std::vector<Energies> energies;          ///< [replica]
   std::vector<Conservation> conservation;  ///< [replica]
-  std::vector<double> heat_kcal_per_mol;   ///< [replica]; 0 where it is not tallied, see State
-  /// Counts since the engine was made: [group][pair class][bin], each molecule pair once; zeros
-  /// where make_engine() was asked for none. In runs those of the deck's [observe.rdf].
+  std::vector<double> heat_kcal_per_mol;   ///< [replica]; 0 if it is not tallied, see State
+  /// Counts since the engine was made: [group][pair class][bin], each molecule pair once; zeros if
+  /// none were requested from make_engine(). In runs these are the counts of [observe.rdf].
   std::vector<std::uint64_t> pair_counts;
   /// Number of (replica, step) samples in the counts, by group.
   std::vector<std::int64_t> pair_samples;
 
-  /// Number of replicas that still run.
+  /// Number of running replicas.
   std::size_t live() const { return replica_ids.size(); }
   /// Number of coordinates of one replica, 9 N.
   std::size_t coordinates() const {
     return static_cast<std::size_t>(molecules) * kCoordinatesPerMolecule;
   }
-  /// The part of live replica r, below live(), of the fields above: 9 N numbers, [molecule][O, H1,
-  /// H2][x, y, z].
-  /// @throws std::out_of_range when there is no such replica, or the field was not asked for
+  /// The numbers of running replica r < live(), 9 N: [molecule][O, H1, H2][x, y, z].
+  /// @throws std::out_of_range if there is no such replica or the field was not requested
   std::span<const double> positions_A_of(std::size_t r) const { return part(positions_A, r); }
   std::span<const double> velocities_A_per_akma_of(std::size_t r) const {
     return part(velocities_A_per_akma, r);
@@ -137,15 +136,14 @@ struct Frame {
  private:
   std::span<const double> part(const std::vector<double>& field, std::size_t r) const {
     if (r >= live() || field.size() != live() * coordinates()) {
-      throw std::out_of_range("Frame: a field that was not asked for, or no such replica");
+      throw std::out_of_range("Frame: the field was not requested, or there is no such replica");
     }
     return std::span(field).subspan(r * coordinates(), coordinates());
   }
 };
 
-/// Where the time went, seconds summed over threads, and iteration counts.
-///
-/// Steps of a replica count up to the one in which it was stopped, with that one.
+/// Time by stage, in seconds summed over threads, and iteration counts. The steps of a replica
+/// count up to and including the step in which it was stopped.
 struct EngineReport {
   double pair_seconds = 0.0;
   double bond_seconds = 0.0;
@@ -158,63 +156,68 @@ struct EngineReport {
 
 /// Owns the state of some replicas on one device and advances it.
 ///
-/// Laws: advance(a) then advance(b) gives the same bits as advance(a + b); a replica alone gives
-/// the same bits as in any batch; the number of threads changes no bit.
+/// Results are bitwise reproducible: advance(a) and advance(b) give the same bits as advance(a +
+/// b); the bits of a replica do not depend on the batch or the number of threads.
 class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// Advances every replica by `n_steps`; nothing happens where that is 0 or less. A replica that
-  /// blows up is stopped, the others go on.
-  /// After an exception (too little memory, a device that failed) some replicas may be ahead of
-  /// others: what the engine holds is of no use.
+  /// Advances all replicas by `n_steps`; does nothing if that is 0 or less. A replica that blows up
+  /// is stopped, the others continue.
+  /// @throws Error for too little memory or a failed device. Do not use the engine afterwards: some
+  ///         replicas may be ahead of others.
   virtual void advance(std::int64_t n_steps) = 0;
-  /// The number of the step that the replicas are at, from that of the start state on.
+  /// Number of the current step, counted from that of the start state.
   virtual std::int64_t step() const = 0;
-  /// Fills the fields that `fields` names (and step, time, molecules, replica ids, always), and
-  /// empties the others.
-  /// @param fields a set of Fields, as kPositions | kEnergies
-  /// @param frame may be used again, which saves memory that is given anew
+  /// Fills the requested fields, and always step, time, molecules and replica ids; empties the
+  /// others.
+  /// @param fields a set of Fields, for example kPositions | kEnergies
+  /// @param frame reuse it to avoid allocations
   virtual void snapshot(unsigned fields, Frame& frame) = 0;
-  /// Lets replicas change places, each one at most once: positions and velocities, as
-  /// exchange_states() does it; noise, bath and heat stay with the replica id. The engine then is,
-  /// bit for bit, one made anew from that state, but that sums and counts go on.
-  /// @throws InputError when there is no such replica, it was stopped, or one is named twice
+  /// Exchanges the positions and velocities of pairs of replicas, as exchange_states() does. Each
+  /// replica may occur once. Noise, bath and heat stay with the replica id. The engine is then
+  /// bitwise equal to a new engine made from that state, except that sums and counts continue.
+  /// @throws InputError if a replica does not exist, was stopped, or is named twice
   virtual void exchange(std::span<const StateExchange> pairs) = 0;
-  /// The whole state of all replicas; from it and the System the run goes on bit for bit.
-  /// A stopped replica holds a good state from shortly before it was stopped.
+  /// The state of all replicas. An engine made from it and the System continues bit for bit.
+  /// A stopped replica has its last good state, from shortly before it was stopped.
   virtual State state() const = 0;
   /// Replicas stopped so far, in order of replica.
   virtual std::vector<BlowUp> blow_ups() const = 0;
   virtual EngineReport report() const = 0;
-  /// One line that names the device and the instruction set or the driver.
+  /// One line with the device and the instruction set or driver.
   virtual std::string description() const = 0;
-  /// What of the description decides the last bits: engines of one arithmetic agree in all of them.
+  /// The part of the description that determines the last bits: engines with the same arithmetic
+  /// give the same bits.
   virtual std::string arithmetic() const { return description(); }
 };
 
-/// Which device, and how many threads of the CPU.
+/// The device and the number of CPU threads.
 struct DeviceRequest {
   std::string name = "auto";  ///< auto | cpu | cuda | cuda:i
-  int threads = 0;            ///< 0 or less: all that the process may use
+  int threads = 0;            ///< 0 or less: all processors of the process
 };
 
-/// What "auto" stands for: the first CUDA device, or the CPU where there is none, where the device
-/// has few units for doubles and pairs are in double, or where a dense solve lacks cuSOLVER. It is
-/// never a question of how many replicas there are, so that the bits of one are not either.
+/// The device that "auto" selects: the first CUDA device; or the CPU if there is none, if the
+/// device has few double-precision units and pairs are in double, or if a dense solve needs
+/// cuSOLVER and it is missing. The choice does not depend on the number of replicas, so the bits of
+/// a replica do not either.
 struct AutoDevice {
   std::string name;  ///< "cuda" or "cpu"
-  std::string note;  ///< why the CPU is taken though there is a device, or that it may be faster
+  std::string note;  ///< why the CPU is used although there is a device, or that it may be faster
 };
 /// @param threads of the CPU, as in DeviceRequest
 AutoDevice auto_device(const System& system, std::int64_t replicas, int threads);
 
-/// Makes the engine for a system in its start state. It keeps copies of both.
-/// @throws InputError when the state is not one of the system's, or has arrays of the wrong sizes
-/// or replicas of one id; when a number of the system is out of its range (a step of 0, as a System
-/// made by hand begins with); when pairs cannot be counted as asked for; when single precision has
-/// not the scheme, or cannot hold the molecules; when there is no such device name
-/// @throws DeviceError when the device cannot be used, or has too little memory
+/// Makes an engine for a system and its start state. It keeps copies of both.
+/// @throws InputError if
+///         - the state does not belong to the system, has arrays of wrong sizes or duplicate ids,
+///         - a parameter of the system is out of range (a default-constructed System has a step of
+///         0),
+///         - the request for pair counts is invalid,
+///         - single precision does not support the scheme or the positions,
+///         - the device name is unknown
+/// @throws DeviceError if the device cannot be used or has too little memory
 std::unique_ptr<Engine> make_engine(const System& system, const State& start,
                                     const PairCountRequest& counts, const DeviceRequest& device);
 

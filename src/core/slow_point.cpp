@@ -22,7 +22,7 @@ double kernel(double t) {
 
 /// The filtered mean over the window about (x, v).
 Vector mean_about(const SlowProjection& p, const Vector& x, const Vector& v) {
-  // The kernel vanishes at the ends of the window, so that trapezoidal weights are plain ones.
+  // The kernel vanishes at the ends of the window, so all trapezoidal weights are equal.
   const int n = p.window.steps;
   Vector mean = kernel(0.0) / n * p.averaged(x, v);
   const Vector a0 = p.acceleration(x);
@@ -54,14 +54,14 @@ Vector mean_about(const SlowProjection& p, const Vector& x, const Vector& v) {
 }  // namespace
 
 SlowWindow slow_window(double slowest, double fastest) {
-  // 18 steps of a sixth of a period where there is one frequency, AST 5.2. An even number: then the
-  // kernel's kinks lie on steps, and the weights sum to one. Rounding of the ratio adds no step.
+  // For a single frequency 18 steps of a sixth of a period, AST 5.2. With an even number the kinks
+  // of the kernel are on steps, and the weights sum to one. The factor prevents a rounding step.
   const int steps = 2 * static_cast<int>(std::ceil(9.0 * fastest / slowest * (1.0 - 1e-12)));
   return {6.0 * std::numbers::pi / slowest / steps, steps};
 }
 
 double filter_response(const SlowWindow& window, double frequency) {
-  // Verlet turns the phase by this angle a step.
+  // Phase per step of Verlet.
   const double angle = 2.0 * std::asin(0.5 * frequency * window.step);
   double sum = kernel(0.0);
   for (int j = 1; j < window.steps; ++j) {

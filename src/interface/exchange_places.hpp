@@ -13,17 +13,17 @@
 
 namespace tarn {
 
-/// Where replicas are, by their ids.
+/// Locations of replicas, by id.
 template <class Place>
 class ReplicaPlaces {
  public:
   void reserve(std::size_t replicas) { places_.reserve(replicas); }
-  /// Once a replica; in rising order of the ids it costs least.
+  /// Adds a replica once; fastest in ascending order of ids.
   void add(std::int64_t id, Place place) {
     is_sorted_ = is_sorted_ && (places_.empty() || places_.back().first < id);
     places_.emplace_back(id, place);
   }
-  /// nullptr for a replica that was not added.
+  /// Returns nullptr for a replica that was not added.
   const Place* find(std::int64_t id) {
     if (!is_sorted_) std::ranges::sort(places_, {}, &Entry::first);
     is_sorted_ = true;
@@ -37,9 +37,9 @@ class ReplicaPlaces {
   bool is_sorted_ = true;
 };
 
-/// Where the replicas of each pair are.
-/// @param live places of the replicas that run
-/// @throws InputError for a replica that is not among them, and for one that is named twice
+/// Locations of the replicas of each pair.
+/// @param live locations of the running replicas
+/// @throws InputError for a replica that is not running or is named twice
 template <class Place>
 std::vector<std::pair<Place, Place>> exchange_places(std::span<const StateExchange> pairs,
                                                      ReplicaPlaces<Place> live) {
@@ -48,7 +48,7 @@ std::vector<std::pair<Place, Place>> exchange_places(std::span<const StateExchan
     const Place* found = live.find(id);
     if (found == nullptr) {
       throw InputError("replica " + std::to_string(id) +
-                       " cannot be exchanged: there is none, or it was stopped");
+                       " cannot be exchanged: it does not exist or was stopped");
     }
     named.push_back(id);
     return *found;
@@ -62,7 +62,7 @@ std::vector<std::pair<Place, Place>> exchange_places(std::span<const StateExchan
   const auto twice = std::ranges::adjacent_find(named);
   if (twice != named.end()) {
     throw InputError("replica " + std::to_string(*twice) +
-                     " cannot be exchanged twice at once: two calls can do it");
+                     " cannot be exchanged twice in one call; use two calls");
   }
   return places;
 }

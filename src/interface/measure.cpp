@@ -19,7 +19,7 @@ void put(const Triple<double>& t, int k, std::vector<double>& c) {
   put_molecule(t, c.data(), static_cast<std::size_t>(k));
 }
 
-/// Of a cluster of n molecules.
+/// Centre of mass of n molecules.
 Vec3<double> centre_of_mass(const std::vector<double>& x, int n, const Masses<double>& m) {
   Vec3<double> moment{0, 0, 0};
   for (int k = 0; k < n; ++k) moment = moment + mass_moment(molecule(x, k), m);
@@ -37,7 +37,7 @@ struct Inertia {
   }
 };
 
-/// Trace of all^-1 part: how many of the three rotations of the whole are those of the part.
+/// Trace of all^-1 part: the share of the part in the three rotations of the whole.
 double rotations_of(const Inertia& part, const Inertia& all) {
   const Vec3<double> yz = cross(all.y, all.z), zx = cross(all.z, all.x), xy = cross(all.x, all.y);
   return (dot(yz, part.x) + dot(zx, part.y) + dot(xy, part.z)) / dot(all.x, yz);
@@ -172,7 +172,7 @@ void Measure::energies(const Replica& r, double potential, Energies& out,
   e.total_kcal_per_mol =
       e.physical_kcal_per_mol +
       (has_beta(integrator.scheme) ? 0.5 * (integrator.beta - 0.25) * h * h * a_m_a : 0.0);
-  // Bonds that are infinitely stiff have all of their energy in the last term.
+  // For infinitely stiff bonds the last term is all of their energy.
   if (has_beta(integrator.scheme) && std::isinf(integrator.omega)) {
     e.physical_kcal_per_mol = e.total_kcal_per_mol;
   }
@@ -204,7 +204,7 @@ Measure::DegreesOfFreedom Measure::degrees_of_freedom(const std::vector<double>&
     of_atoms.add(m.h, xk.h1 - centre);
     of_atoms.add(m.h, xk.h2 - centre);
   }
-  // The cluster turns as one by molecules that move and by molecules that turn.
+  // Rotation of the cluster consists of translations and rotations of its molecules.
   const double orbital = rotations_of(of_molecules, of_atoms);
   degrees.translation -= 3.0 + orbital;
   degrees.rotation -= 3.0 - orbital;
@@ -219,7 +219,7 @@ void Measure::multipliers(const Replica& r, const Forces& forces, double* lambda
   const bool takes_forces = multipliers_need_forces();
   std::vector<double> f(r.x.size());
   if (takes_forces) {
-    // Of infinite omega no finite number holds the multipliers: they are those of the linear solve.
+    // For infinite omega the multipliers are those of the linear solve.
     const std::vector<double>& at = solved_at_q ? r.q : r.x;
     forces(at, f);
     add_wall(at, f);

@@ -5,15 +5,15 @@
 #include <vector>
 
 /// @file
-/// Errors. The library throws these and never prints or exits; the command line turns each class
-/// into its exit code.
+/// Exceptions. The library throws them and never prints or exits; the command line maps each class
+/// to its exit code.
 
 namespace tarn {
 
 /// Exit codes of the command line.
 enum class ExitCode : int { done = 0, bad_input = 2, numerical = 3, io = 4, device = 5 };
 
-/// Base of every error: what() says what, where and how to mend it.
+/// Base class of all errors; what() names the problem, its location and a remedy.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -23,21 +23,21 @@ class Error : public std::runtime_error {
   ExitCode code_;
 };
 
-/// A number for messages, in three digits and whatever the locale: "0.005", "1.2e-09".
+/// A number for messages with three digits, independent of the locale: "0.005", "1.2e-09".
 std::string three_digits(double value);
 
-/// One thing wrong with an input file; line and column count from 1, 0 means the whole file.
+/// One problem of an input file. Line and column count from 1; 0 stands for the whole file.
 struct Problem {
   std::string file;
   int line = 0;
   int column = 0;
   std::string message;
 
-  /// "file:line:column: message" without the parts that are not known.
+  /// "file:line:column: message", without unknown parts.
   std::string text() const;
 };
 
-/// A deck, a structure file or an argument that cannot be used; carries every problem found.
+/// An invalid deck, structure file or argument, with all problems found.
 class InputError : public Error {
  public:
   explicit InputError(std::vector<Problem> problems);
@@ -48,25 +48,25 @@ class InputError : public Error {
   std::vector<Problem> problems_;
 };
 
-/// A simulation that blew up, or an iteration that did not converge.
+/// A simulation blew up, or an iteration did not converge.
 class NumericalError : public Error {
  public:
   explicit NumericalError(const std::string& message) : Error(ExitCode::numerical, message) {}
 };
 
-/// A file that cannot be read or written.
+/// A file cannot be read or written.
 class IoError : public Error {
  public:
   explicit IoError(const std::string& message) : Error(ExitCode::io, message) {}
 };
 
-/// What a checkpoint remembers is not of the layout that this program reads.
+/// The data of a checkpoint has a layout that this program does not support.
 class LayoutError : public IoError {
  public:
   using IoError::IoError;
 };
 
-/// A device that was asked for and cannot be used.
+/// A requested device cannot be used.
 class DeviceError : public Error {
  public:
   explicit DeviceError(const std::string& message) : Error(ExitCode::device, message) {}

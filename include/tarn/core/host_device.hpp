@@ -1,11 +1,11 @@
 #pragma once
 
 /// @file
-/// The only portability macros of the project.
+/// Portability macros.
 ///
 /// TARN_HD marks a function that runs on the host and in CUDA kernels.
-/// TARN_ARCH names the inline namespace of everything that is compiled once per instruction set
-/// (packs and physics), so that the linker never mixes code built for different processors.
+/// TARN_ARCH names the inline namespace of all code that is compiled once per instruction set
+/// (packs and physics), so that the linker never mixes code for different processors.
 
 #if defined(__CUDACC__)
 #define TARN_HD __host__ __device__ __forceinline__
@@ -13,14 +13,14 @@
 #define TARN_HD inline __attribute__((always_inline))
 #endif
 
-/// After the parameters of a lambda that belongs into the function around it.
+/// Written after the parameters of a lambda to force its inlining.
 #if defined(__CUDACC__)
 #define TARN_INLINE_LAMBDA
 #else
 #define TARN_INLINE_LAMBDA __attribute__((always_inline))
 #endif
 
-/// Unrolls the loop that follows; nvcc does it by itself where the count is known.
+/// Unrolls the following loop; nvcc unrolls loops with a constant count anyway.
 #if defined(__CUDACC__)
 #define TARN_UNROLL(n)
 #else

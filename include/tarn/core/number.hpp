@@ -11,23 +11,23 @@
 #endif
 
 /// @file
-/// What formulas ask of a number beside arithmetic, for plain numbers. Packs (pack.hpp) and the
-/// dual numbers of the tests have the same functions.
+/// Operations beyond arithmetic that formulas use, for scalars. Packs (pack.hpp) and the dual
+/// numbers of the tests overload them.
 
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// 32 vector registers rather than 16.
+/// Whether there are 32 vector registers rather than 16.
 #if defined(__AVX512F__) || defined(__aarch64__)
 inline constexpr bool kManyVectorRegisters = true;
 #else
 inline constexpr bool kManyVectorRegisters = false;
 #endif
 
-/// What is no number, for what cannot be computed.
+/// NaN, for values that cannot be computed.
 inline constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
-/// The number type behind T: T itself, or what a Pack holds.
+/// The scalar type of T: T itself, or the element type of a Pack.
 template <class T>
 struct ScalarOf {
   using type = T;
@@ -49,7 +49,7 @@ TARN_HD T select(bool m, const T& yes, const T& no) {
 }
 TARN_HD bool any(bool m) { return m; }
 
-/// c - a b on plain numbers.
+/// c - a b.
 TARN_HD double fnma(double a, double b, double c) { return fma(-a, b, c); }
 TARN_HD float fnma(float a, float b, float c) { return fma(-a, b, c); }
 /// b - s a.
@@ -57,8 +57,8 @@ template <class T>
 TARN_HD Vec3<T> fnma(const T& s, const Vec3<T>& a, const Vec3<T>& b) {
   return {fnma(s, a.x, b.x), fnma(s, a.y, b.y), fnma(s, a.z, b.z)};
 }
-/// 1/sqrt(a) from an estimate of it, by a step of third order: from an error of 2^-19 to the last
-/// bit or the one before it.
+/// 1/sqrt(a) from an estimate, by one step of third order: an error of 2^-19 becomes at most two
+/// units in the last place.
 template <class T>
 TARN_HD T refined_rsqrt(const T& a, const T& estimate) {
   const T e = fnma(estimate * estimate, a, T(scalar_t<T>(1)));
@@ -67,13 +67,13 @@ TARN_HD T refined_rsqrt(const T& a, const T& estimate) {
 #if defined(__CUDA_ARCH__)
 TARN_HD double sqrt(double a) { return __dsqrt_rn(a); }
 TARN_HD float sqrt(float a) { return __fsqrt_rn(a); }
-/// Good to the 20 bits of its high word, for 1e-300 < a < 1e305.
+/// Accurate to 20 bits, for 1e-300 < a < 1e305.
 TARN_HD double approximate_rsqrt(double a) {
   double y;
   asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(a));
   return y;
 }
-/// Good to 2^-22.9; squares below 1e-38 count as zero.
+/// Accurate to 2^-22.9; arguments below 1e-38 count as zero.
 TARN_HD float approximate_rsqrt(float a) {
   float y;
   asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(a));
@@ -84,10 +84,10 @@ TARN_HD double sqrt(double a) { return __builtin_sqrt(a); }
 TARN_HD float sqrt(float a) { return __builtin_sqrtf(a); }
 #endif
 #if defined(__CUDA_ARCH__) || defined(TARN_ESTIMATES)
-/// What ::rsqrt() does too, without its branch for other numbers, which keeps a thread from working
-/// on several roots at once: for 1e-300 < a < 1e305, and not a number for 0.
+/// Like ::rsqrt() without its branch for special numbers, which would prevent a thread from
+/// overlapping several roots. Valid for 1e-300 < a < 1e305; NaN for 0.
 TARN_HD double rsqrt(double a) { return refined_rsqrt(a, approximate_rsqrt(a)); }
-/// One instruction where rsqrtf() takes four.
+/// One instruction; rsqrtf() takes four.
 TARN_HD float rsqrt(float a) { return approximate_rsqrt(a); }
 #else
 TARN_HD double rsqrt(double a) { return 1.0 / sqrt(a); }
@@ -97,27 +97,27 @@ template <class T>
 TARN_HD T rsqrt(const T& a) {
   return T(1.0) / sqrt(a);
 }
-/// sqrt(a) for a > 0, to the last bit or the one before it; not a number for a < 0.
+/// sqrt(a) for a > 0, accurate to the last bit but one; NaN for a < 0.
 template <class T>
 TARN_HD T sqrt_of_positive(const T& a) {
   return sqrt(a);
 }
-/// sqrt(a) to the last bit, for a = 0 or 1e-30 < a < 1e30.
+/// Correctly rounded sqrt(a), for a = 0 or 1e-30 < a < 1e30.
 template <class T>
 TARN_HD T sqrt_in_range(const T& a) {
   return sqrt(a);
 }
 #if defined(__CUDA_ARCH__)
-/// What __fsqrt_rn() does too, without its branch for other numbers, which keeps a thread from
-/// working on several roots at once. To the last bit for the roots that the instruction gives, not
-/// for all that its bound allows.
+/// Like __fsqrt_rn() without its branch for special numbers, which would prevent a thread from
+/// overlapping several roots. Correctly rounded for the estimates that the hardware returns, though
+/// not for every estimate within its error bound.
 TARN_HD float sqrt_in_range(float a) {
   const float y = rsqrt(a), s = a * y;
   const float root = fma(fma(-s, s, a), 0.5f * y, s);
   return a == 0.0f ? a : root;
 }
 #endif
-/// What scaled_rsqrt_cubed() starts from: 1/sqrt(a), of packs only an estimate of it.
+/// Input of scaled_rsqrt_cubed(): 1/sqrt(a), for packs only an estimate.
 template <class T>
 TARN_HD T rsqrt_estimate(const T& a) {
   return rsqrt(a);
@@ -130,18 +130,18 @@ TARN_HD void scaled_rsqrt_cubed(const T (&s)[count], const T (&)[count], const T
   for (int k = 0; k < count; ++k) out[k] = (s[k] * y[k]) * (y[k] * y[k]);
 }
 
-/// Tells the compiler to compute anew what it has computed from `a` before, rather than to keep
-/// that in memory; packs overload it.
+/// Makes the compiler recompute values derived from `a` instead of spilling them; packs overload
+/// it.
 template <class T>
 TARN_HD void forget_what_follows_from(const T&) {}
-/// No instruction moves past it when the compiler orders them.
+/// A barrier for the compiler's instruction scheduling.
 TARN_HD void end_of_stage() {
 #if !defined(__CUDACC__)
   asm volatile("");
 #endif
 }
 
-/// Nothing that was read before is kept for use after it, but what is held in variables.
+/// Makes the compiler reload memory after this point; variables keep their values.
 TARN_HD void read_memory_again() {
 #if !defined(__CUDACC__)
   asm volatile("" ::: "memory");
@@ -163,16 +163,16 @@ TARN_HD T min(const T& a, const T& b) {
 
 // --- words and bits ------------------------------------------------------------------------------
 
-/// 32-bit product operands: the low halves of the lanes multiplied to 64 bits.
+/// The 64-bit product of the low 32 bits of a and b.
 TARN_HD std::uint64_t multiply_low32(std::uint64_t a, std::uint32_t b) {
   return (a & 0xffffffffu) * b;
 }
-/// Signed 32-bit integers, given by their bits, rounded to float.
+/// A signed 32-bit integer, given by its bits, rounded to float.
 TARN_HD float float_of_int(std::uint32_t a) {
   return static_cast<float>(static_cast<std::int32_t>(a));
 }
-/// The bits of the integer nearest to a float, even ones first; 2^31 stands for all that is no
-/// signed 32-bit integer.
+/// The bits of the integer nearest to a float, ties to even; 2^31 if it is not a signed 32-bit
+/// integer.
 TARN_HD std::uint32_t nearest_int(float a) {
 #if defined(__CUDA_ARCH__)
   return -0x1p31f <= a && a < 0x1p31f ? static_cast<std::uint32_t>(__float2int_rn(a)) : 0x80000000u;
@@ -182,7 +182,7 @@ TARN_HD std::uint32_t nearest_int(float a) {
              : 0x80000000u;
 #endif
 }
-/// The bits of a float, and back.
+/// The bits of a float, and the inverse.
 TARN_HD std::uint32_t bits_of(float a) {
   std::uint32_t r;
   std::memcpy(&r, &a, sizeof(r));
@@ -193,7 +193,7 @@ TARN_HD float float_of_bits(std::uint32_t a) {
   std::memcpy(&r, &a, sizeof(r));
   return r;
 }
-/// a >> n with the sign carried in.
+/// Arithmetic shift a >> n.
 TARN_HD std::uint32_t shift_right_signed(std::uint32_t a, int n) {
   return static_cast<std::uint32_t>(static_cast<std::int32_t>(a) >> n);
 }

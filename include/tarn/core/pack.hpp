@@ -16,14 +16,14 @@
 #endif
 
 /// @file
-/// SIMD packs over GCC's vector extension. A Pack behaves like a number in formulas; its width is
-/// that of the instruction set of the translation unit (AVX-512: 8 doubles, AVX2: 4, else 2: SSE2,
-/// NEON or none).
+/// SIMD packs based on GCC's vector extension. A Pack behaves like a number in formulas. Its width
+/// is that of the translation unit's instruction set: 8 doubles for AVX-512, 4 for AVX2, else 2
+/// (SSE2, NEON or none).
 ///
-/// Lane operations are IEEE operations, so a lane gives the bits that a scalar would give, except
-/// rsqrt(), whose last bit belongs to the instruction set.
+/// Lane operations are IEEE operations: a lane gives the same bits as a scalar. The exception is
+/// rsqrt(), whose last bit depends on the instruction set.
 
-#if !defined(__CUDACC__)  // vectors are unknown to device code, where a lane is a thread
+#if !defined(__CUDACC__)  // device code has no vectors: a lane is a thread
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -40,12 +40,12 @@ inline constexpr int kPackBytes = 32;
 #endif
 inline constexpr int kPackBytes = 16;
 #endif
-// Estimates of 1/sqrt(a) have 11 bits with AVX2, 14 or more with the others.
+// Estimates of 1/sqrt(a) have 11 bits with AVX2, and at least 14 with AVX-512 and NEON.
 #if defined(TARN_PACK_AVX512) || defined(TARN_PACK_NEON)
 #define TARN_ESTIMATE_OF_14_BITS 1
 #endif
 
-/// The vector type of the compiler that holds kBytes of T, and the integer that masks T.
+/// The compiler's vector type with kBytes of T, and the integer type of its masks.
 template <class T, int kBytes = kPackBytes>
 struct Simd;
 #define TARN_SIMD(T, INTEGER)                                        \
@@ -62,7 +62,7 @@ TARN_SIMD(std::uint32_t, std::int32_t);
 TARN_SIMD(std::int64_t, std::int64_t);
 TARN_SIMD(std::uint64_t, std::int64_t);
 #undef TARN_SIMD
-/// Half of a pack: what a conversion between 4 and 8 bytes gives.
+/// Half of a pack, the result of a conversion between types of 4 and 8 bytes.
 template <class T>
 using HalfNative = typename Simd<T, kPackBytes / 2>::Native;
 
@@ -87,7 +87,7 @@ struct Pack {
 
   Pack() = default;
   TARN_HD Pack(Native native) : v(native) {}
-  /// The same number in all lanes; s - 0 is s for every s, and the compiler makes it a broadcast.
+  /// The same number in all lanes. s - 0 is s for every s, and compiles to a broadcast.
   TARN_HD Pack(T scalar) : v(scalar - Native{}) {}
 
   /// Loads `lanes` consecutive numbers, aligned to the width of the pack.
@@ -191,7 +191,7 @@ TARN_HD Pack<float> fnma(const Pack<float>& a, const Pack<float>& b, const Pack<
 }
 TARN_HD Pack<double> sqrt(const Pack<double>& a) { return {_mm256_sqrt_pd(a.v)}; }
 TARN_HD Pack<float> sqrt(const Pack<float>& a) { return {_mm256_sqrt_ps(a.v)}; }
-/// 1/sqrt(a) to 11 bits; a must lie in the range of float.
+/// 1/sqrt(a) to 11 bits; a must be in the range of float.
 TARN_HD Pack<double> rsqrt_estimate(const Pack<double>& a) {
   return {_mm256_cvtps_pd(_mm_rsqrt_ps(_mm256_cvtpd_ps(a.v)))};
 }
@@ -211,7 +211,7 @@ TARN_HD Pack<float> fnma(const Pack<float>& a, const Pack<float>& b, const Pack<
 }
 TARN_HD Pack<double> sqrt(const Pack<double>& a) { return {vsqrtq_f64(a.v)}; }
 TARN_HD Pack<float> sqrt(const Pack<float>& a) { return {vsqrtq_f32(a.v)}; }
-/// 1/sqrt(a) to 15 bits: the 8 of the estimate, and a step of Newton's.
+/// 1/sqrt(a) to 15 bits: an estimate of 8 bits and one step of Newton's method.
 TARN_HD Pack<double> rsqrt_estimate(const Pack<double>& a) {
   const float64x2_t y = vrsqrteq_f64(a.v);
   return {vmulq_f64(y, vrsqrtsq_f64(a.v, vmulq_f64(y, y)))};
@@ -243,8 +243,8 @@ TARN_HD Pack<T> sqrt(const Pack<T>& a) {
 #endif
 
 #if defined(TARN_PACK_AVX512) || defined(TARN_PACK_AVX2) || defined(TARN_PACK_NEON)
-/// 1/sqrt(a) for a > 0, to the last bit or the one before it: the estimate y0 corrected by the
-/// series of (1 - e)^(-1/2), e = 1 - a y0^2, as far as the estimate needs it.
+/// 1/sqrt(a) for a > 0, accurate to the last bit but one: the estimate y0 is corrected by the
+/// series of (1 - e)^(-1/2), e = 1 - a y0^2, with as many terms as the estimate requires.
 TARN_HD Pack<double> rsqrt(const Pack<double>& a) {
   const Pack<double> y = rsqrt_estimate(a);
   const Pack<double> e = fnma(a * y, y, Pack<double>(1.0));
@@ -267,7 +267,7 @@ TARN_HD Pack<float> rsqrt(const Pack<float>& a) {
 #endif
 }
 #if defined(TARN_PACK_AVX512)
-/// The same series, times a. A square root of 8 doubles keeps others waiting for as long.
+/// The same series times a. The hardware's square root of 8 doubles is slower.
 TARN_HD Pack<double> sqrt_of_positive(const Pack<double>& a) {
   const Pack<double> y = rsqrt_estimate(a), root = a * y;
   const Pack<double> e = fnma(root, y, Pack<double>(1.0));
@@ -276,8 +276,9 @@ TARN_HD Pack<double> sqrt_of_positive(const Pack<double>& a) {
   return fma(root * e, p, root);
 }
 #endif
-/// out = s a^(-3/2) for a > 0 from y = rsqrt_estimate(a), by the series of (1 - e)^(-3/2) in fewer
-/// operations than by rsqrt(). Side by side, because each would wait for its own multiplications.
+/// out = s a^(-3/2) for a > 0 from y = rsqrt_estimate(a), by the series of (1 - e)^(-3/2), with
+/// fewer operations than rsqrt(). Several numbers are computed side by side to hide the latency of
+/// the multiplications.
 template <int count>
 TARN_HD void scaled_rsqrt_cubed(const Pack<double> (&s)[count], const Pack<double> (&a)[count],
                                 const Pack<double> (&y)[count], Pack<double> (&out)[count]) {
@@ -304,7 +305,7 @@ TARN_HD void scaled_rsqrt_cubed(const Pack<float> (&s)[count], const Pack<float>
   P sy3[count], y2[count], e[count];
   TARN_UNROLL(4) for (int k = 0; k < count; ++k) y2[k] = y[k] * y[k];
 #if defined(TARN_ESTIMATE_OF_14_BITS)
-  // 1 + 3/2 e = 3/2 (5/3 - a y^2); the 3/2 goes to s, which is a constant.
+  // 1 + 3/2 e = 3/2 (5/3 - a y^2); s, which is a constant, takes the factor 3/2.
   TARN_UNROLL(4) for (int k = 0; k < count; ++k) sy3[k] = (P(1.5f) * s[k]) * y[k];
   TARN_UNROLL(4) for (int k = 0; k < count; ++k) e[k] = fnma(a[k], y2[k], P(5.0f / 3.0f));
   TARN_UNROLL(4) for (int k = 0; k < count; ++k) sy3[k] = sy3[k] * y2[k];
@@ -330,7 +331,7 @@ TARN_HD void forget_what_follows_from(Pack<T>& a) {
 }
 #endif
 
-/// 0, 1, 2 ... in the lanes.
+/// The lane numbers 0, 1, 2 ...
 template <class T>
 TARN_HD Pack<T> lane_numbers() {
   Pack<T> r;
@@ -338,7 +339,7 @@ TARN_HD Pack<T> lane_numbers() {
   return r;
 }
 
-/// Sum over the lanes in a fixed order: halves are added until one number is left.
+/// Sum over the lanes in a fixed order, by halving.
 template <class T>
 TARN_HD T sum_lanes(const Pack<T>& a) {
   T r[Pack<T>::lanes];
@@ -349,7 +350,7 @@ TARN_HD T sum_lanes(const Pack<T>& a) {
   return r[0];
 }
 
-/// Lane l of the result is lane l + 1 of a, and its last lane is lane 0.
+/// Lane l of the result is lane l + 1 of a; its last lane is lane 0 of a.
 template <class T>
 TARN_HD Pack<T> rotate_lanes(const Pack<T>& a) {
   if constexpr (Pack<T>::lanes == 16) {
@@ -364,8 +365,8 @@ TARN_HD Pack<T> rotate_lanes(const Pack<T>& a) {
   }
 }
 
-/// Lane l of the result is the sum over the lanes of a[l]: two packs at a time are added up to one,
-/// by instructions that take 16 bytes each. The packs are used up.
+/// Lane l of the result is the sum over the lanes of a[l]. Pairs of packs are added to one, with
+/// shuffles within 16 bytes where possible. The packs are overwritten.
 template <class T>
 TARN_HD Pack<T> sum_lanes_of_each(Pack<T> (&a)[Pack<T>::lanes]) {
   using P = Pack<T>;
@@ -452,7 +453,7 @@ TARN_HD Pack<std::uint64_t> multiply_low32(const Pack<std::uint64_t>& a, std::ui
 #endif
 }
 
-/// The first and the second half of the lanes, and the two put together again.
+/// The first and the second half of the lanes, and the inverse join_halves().
 template <class T>
 TARN_HD HalfNative<T> first_half(const Pack<T>& a) {
   if constexpr (Pack<T>::lanes == 16) {
@@ -500,7 +501,7 @@ TARN_HD Pack<std::uint32_t> narrow(const Pack<T>& low, const Pack<T>& high) {
   }
 }
 
-/// A double pack from as many floats, and rounded to them.
+/// Converts as many floats to a double pack, and back with rounding.
 TARN_HD Pack<double> widened(const HalfNative<float>& a) {
 #if defined(TARN_PACK_AVX512)
   return {_mm512_cvtps_pd(a)};
@@ -513,7 +514,7 @@ TARN_HD Pack<double> widened(const HalfNative<float>& a) {
 TARN_HD HalfNative<float> rounded(const Pack<double>& a) {
   return __builtin_convertvector(a.v, HalfNative<float>);
 }
-/// A float pack as two double packs: lanes 0 .. L-1 and L .. 2L-1.
+/// Converts a float pack to two double packs: lanes 0 .. L-1 and L .. 2L-1.
 TARN_HD void widen(const Pack<float>& a, Pack<double>& low, Pack<double>& high) {
   low = widened(first_half(a));
   high = widened(second_half(a));
@@ -523,7 +524,7 @@ TARN_HD void widen(const Vec3<Pack<float>>& a, Vec3<Pack<double>>& low, Vec3<Pac
   widen(a.y, low.y, high.y);
   widen(a.z, low.z, high.z);
 }
-/// The same from and to memory that is aligned to half a pack.
+/// The same from and to memory with the alignment of half a pack.
 TARN_HD Pack<double> load_widened(const float* p) {
   HalfNative<float> a;
   std::memcpy(&a, __builtin_assume_aligned(p, kPackBytes / 2), sizeof(a));
@@ -558,8 +559,8 @@ TARN_HD Pack<std::uint32_t> nearest_int(const Pack<float>& a) {
   return r;
 #endif
 }
-/// Signed 32-bit integers, given by their bits, as two double packs; and back from doubles that are
-/// such integers.
+/// Converts signed 32-bit integers, given by their bits, to two double packs; and doubles with such
+/// integer values back.
 TARN_HD void widen_int(const Pack<std::uint32_t>& a, Pack<double>& low, Pack<double>& high) {
   using I = Pack<std::int32_t>;
   const I i(reinterpret_cast<I::Native>(a.v));

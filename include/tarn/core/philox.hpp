@@ -8,8 +8,8 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// Four 32-bit words in the low halves of std::uint64_t, or of packs of them. The high halves are
-/// not defined.
+/// Four 32-bit words in the low halves of std::uint64_t or packs of it. The high halves are
+/// undefined.
 template <class W0, class W1 = W0, class W2 = W0, class W3 = W0>
 struct PhiloxWords {
   W0 w0;
@@ -18,9 +18,9 @@ struct PhiloxWords {
   W3 w3;
 };
 
-/// The keys of the ten rounds, of a 64-bit key.
+/// The keys of the ten rounds, from a 64-bit key.
 struct PhiloxKeys {
-  std::uint64_t k0[10], k1[10];  ///< the low halves count
+  std::uint64_t k0[10], k1[10];  ///< only the low halves are used
 
   TARN_HD PhiloxKeys(std::uint64_t key) {
     TARN_UNROLL(10)
@@ -33,7 +33,7 @@ struct PhiloxKeys {
 
 namespace detail {
 
-/// a ^ b ^ key, plain numbers first: they are the same for all lanes of a pack.
+/// a ^ b ^ key, scalars first: they are the same for all lanes of a pack.
 template <class A, class B>
 TARN_HD auto exclusive_or(const A& a, const B& b, std::uint64_t key) {
   if constexpr (std::is_same_v<A, std::uint64_t>) {
@@ -70,12 +70,12 @@ TARN_HD void philox_rounds(const Words (&c)[count], const PhiloxKeys& keys, Out 
 
 }  // namespace detail
 
-/// Philox4x32-10 (Salmon et al. 2011): ten rounds on each of `count` counters under a 64-bit key,
-/// side by side, because one alone would wait for its own multiplications. Equation (22).
-/// The low halves of the result equal Random123's, bit for bit.
+/// Philox4x32-10 (Salmon et al. 2011), equation (22): ten rounds on each of `count` counters with a
+/// 64-bit key. Counters are computed side by side to hide the latency of the multiplications. The
+/// low halves of the result equal those of Random123 bit for bit.
 ///
-/// Words of a counter that are the same in all lanes may be plain numbers beside packs: the first
-/// rounds then take few operations.
+/// Words of a counter that are the same in all lanes may be scalars next to packs; the first rounds
+/// then take fewer operations.
 template <class W0, class W1, class W2, class W3, class U, int count>
 TARN_HD void philox4x32_10(const PhiloxWords<W0, W1, W2, W3> (&counters)[count],
                            const PhiloxKeys& keys, PhiloxWords<U> (&out)[count]) {
@@ -92,11 +92,12 @@ TARN_HD PhiloxWords<U> philox4x32_10(const PhiloxWords<U>& counter, const Philox
 /// Two independent standard normal numbers from 27 and 24 bits (Box & Muller 1958 in float,
 /// equation (23)).
 ///
-/// Multiplications and additions are rounded one by one and the square root is correctly rounded,
-/// so that every instruction set and the GPU give the same bits. The largest value is 6.23.
-/// @param radius_word its highest 27 bits count
-/// @param angle_word its highest 24 bits count: the first adds half a turn to -1/4 ... 1/4 turns
-/// @param F float or a pack of floats; @param U std::uint32_t or a pack of them
+/// Multiplications and additions are not fused and the square root is correctly rounded, so that
+/// all instruction sets and GPUs give the same bits. The largest value is 6.23.
+/// @tparam F float or a pack of floats
+/// @tparam U std::uint32_t or a pack of it
+/// @param radius_word its highest 27 bits are used
+/// @param angle_word its highest 24 bits are used: the first adds half a turn to -1/4 ... 1/4 turns
 template <class F, class U>
 TARN_HD void box_muller(const U& radius_word, const U& angle_word, F& first, F& second) {
   // 2^27 u, u in (0, 1].
@@ -116,7 +117,7 @@ TARN_HD void box_muller(const U& radius_word, const U& angle_word, F& first, F& 
   p = p * f - F(1.99999988f);
   const F radius = sqrt_in_range(p * f + float_of_int(exponent) * F(-1.38629436f));
 
-  // x in [-1/2, 1/2) half turns, and a radius of either sign.
+  // x in [-1/2, 1/2) half turns, and a radius with either sign.
   const F x = float_of_bits(((angle_word >> 8) & U(0x7fffffu)) | U(0x3f800000u)) - F(1.5f);
   const F xx = x * x;
   F s = F(0x1p9f * 1.49283532e-4f);

@@ -1,10 +1,10 @@
 #pragma once
 
 /// @file
-/// Units and constants, the only place where they are written.
+/// Units and physical constants.
 ///
-/// Inside tarn: angstrom, kcal/mol, dalton, elementary charge. The time unit that follows is the
-/// AKMA unit sqrt(Da A^2 / (kcal/mol)) = 48.88821 fs.
+/// Internal units are angstrom, kcal/mol, dalton and elementary charge. The resulting time unit is
+/// the AKMA unit sqrt(Da A^2 / (kcal/mol)) = 48.88821 fs.
 
 namespace tarn::units {
 
@@ -18,24 +18,24 @@ inline constexpr double coulomb_kcal_A_per_mol_e2 = 332.0637;
 /// Dipole moment of an elementary charge at one angstrom [debye].
 inline constexpr double debye_per_e_A = 4.80320471;
 inline constexpr double speed_of_light_cm_per_fs = 2.99792458e-5;
-/// Integrated absorption of a charge e that swings with a mass of a dalton [km/mol]: pi/3 of the
-/// Coulomb constant over the square of the speed of light, of a mole.
+/// Integrated absorption of an oscillating charge e with a mass of one dalton [km/mol]: pi/3 times
+/// the Coulomb constant over the squared speed of light, per mole.
 inline constexpr double absorption_km_per_mol_Da_per_e2 =
     pi / 3.0 * coulomb_kcal_A_per_mol_e2 /
     (speed_of_light_cm_per_fs * speed_of_light_cm_per_fs * 1e16 * femtoseconds_per_akma *
      femtoseconds_per_akma) *
     6.02214076e10;
-/// The same in debye in place of e [km/mol (A^2 Da)/D^2].
+/// The same with the charge in debye/A [km/mol (A^2 Da)/D^2].
 inline constexpr double absorption_km_per_mol_A2_Da_per_D2 =
     absorption_km_per_mol_Da_per_e2 / (debye_per_e_A * debye_per_e_A);
-/// Energy of a quantum, Planck's constant times the speed of light [kcal/mol by 1/cm].
+/// Energy of a quantum, Planck's constant times the speed of light [kcal/mol per 1/cm].
 inline constexpr double quantum_kcal_cm_per_mol =
     6.62607015e-34 * 6.02214076e23 * (speed_of_light_cm_per_fs * 1e15) / 4184.0;
 inline constexpr double megahertz_per_cm = speed_of_light_cm_per_fs * 1e9;
 inline constexpr double angstrom_per_bohr = 0.529177210903;
-/// A hartree, of a mole [kcal/mol].
+/// One hartree per molecule [kcal/mol].
 inline constexpr double kcal_per_mol_per_hartree = 4.3597447222071e-18 * 6.02214076e23 / 4184.0;
-/// A dalton per cubic angstrom [g/cm^3].
+/// One dalton per cubic angstrom [g/cm^3].
 inline constexpr double g_per_cm3_of_Da_per_A3 = 10.0 / 6.02214076;
 inline constexpr double mass_hydrogen_Da = 1.008;
 inline constexpr double mass_oxygen_Da = 15.9994;
@@ -43,19 +43,19 @@ inline constexpr double mass_oxygen_Da = 15.9994;
 constexpr double akma_from_fs(double time_fs) { return time_fs / femtoseconds_per_akma; }
 constexpr double akma_from_ps(double time_ps) { return time_ps / picoseconds_per_akma; }
 constexpr double ps_from_akma(double time_akma) { return time_akma * picoseconds_per_akma; }
-/// A rate per picosecond as a rate per AKMA time unit.
+/// Converts a rate per picosecond to a rate per AKMA time unit.
 constexpr double per_akma_from_per_ps(double rate_per_ps) {
   return rate_per_ps * picoseconds_per_akma;
 }
 
-/// The wavenumber [1/cm] of an angular frequency [1/akma].
+/// Wavenumber [1/cm] of an angular frequency [1/akma].
 constexpr double wavenumber_per_cm(double frequency_per_akma) {
   return frequency_per_akma / (2.0 * pi * speed_of_light_cm_per_fs * femtoseconds_per_akma);
 }
 
-/// h / (8 pi^2 I) of a moment of inertia [Da A^2].
+/// Rotational constant h / (8 pi^2 I) [MHz] of a moment of inertia I [Da A^2].
 constexpr double rotational_constant_MHz(double inertia_Da_A2) {
-  // h in kcal/mol AKMA, from that of a wavenumber.
+  // h in kcal/mol AKMA.
   const double planck =
       quantum_kcal_cm_per_mol / (speed_of_light_cm_per_fs * femtoseconds_per_akma);
   return planck / (8.0 * pi * pi * inertia_Da_A2) / femtoseconds_per_akma * 1e9;

@@ -5,8 +5,7 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// a b + c on plain numbers: fused where the instruction set has it, two roundings otherwise.
-/// Packs overload it.
+/// a b + c: fused if the instruction set supports it, else rounded twice. Packs overload it.
 #if defined(__CUDA_ARCH__)
 TARN_HD double fma(double a, double b, double c) { return __fma_rn(a, b, c); }
 TARN_HD float fma(float a, float b, float c) { return __fmaf_rn(a, b, c); }
@@ -18,7 +17,7 @@ TARN_HD double fma(double a, double b, double c) { return a * b + c; }
 TARN_HD float fma(float a, float b, float c) { return a * b + c; }
 #endif
 
-/// A vector in space; T is a number, a pack of numbers or a dual number.
+/// A vector in space; T is a scalar, a pack or a dual number.
 template <class T>
 struct Vec3 {
   T x, y, z;

@@ -5,7 +5,7 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// Force on an oxygen at r [A] from the centre [kcal/mol/A], without the recoil: equation (24).
+/// Force on an oxygen at r [A] from the centre, without the recoil, equation (24) [kcal/mol/A].
 template <class T, class S>
 TARN_HD Vec3<T> wall_force(const Vec3<T>& r, const Confinement<S>& wall) {
   const T r2 = max(norm2(r), T(S(1e-12)));
@@ -14,7 +14,7 @@ TARN_HD Vec3<T> wall_force(const Vec3<T>& r, const Confinement<S>& wall) {
   return (T(-wall.stiffness) * beyond * inverse) * r;
 }
 
-/// Its energy, K/2 max(0, r - R)^2 [kcal/mol].
+/// Energy of the wall, K/2 max(0, r - R)^2 [kcal/mol].
 template <class T, class S>
 TARN_HD T wall_energy(const Vec3<T>& r, const Confinement<S>& wall) {
   const T beyond = max(sqrt(norm2(r)) - T(wall.radius), T(S(0)));

@@ -62,14 +62,14 @@ TARN_HD void for_each_site_block(const PairParameters<S>& p, const Triple<T>& xi
   coulomb(p.qq_hh, r_oo + (i.h2 - j.h2), 2, 2);
 }
 
-/// What part of a site moves with an atom (O, H1, H2).
+/// Weight of an atom (O, H1, H2) in the position of a site.
 template <class S>
 TARN_HD S site_weight(int site, int atom, const S& m_weight) {
   if (site < 3) return S(site == atom ? 1 : 0);
   return atom == 0 ? S(1) - (m_weight + m_weight) : m_weight;
 }
 
-/// The curvature that the other molecules give to each site of a molecule: sums of their blocks.
+/// Sums of the blocks of all other molecules, for each site of a molecule.
 template <class T>
 struct SiteCurvatures {
   SymmetricBlock<T> on[4];
@@ -78,7 +78,7 @@ template <class T>
 TARN_HD SiteCurvatures<T> no_curvatures() {
   return {{no_block<T>(), no_block<T>(), no_block<T>(), no_block<T>()}};
 }
-/// Adds what molecule j gives to the sites of molecule i.
+/// Adds the blocks of molecule j to the sites of molecule i.
 template <bool kMSite, class T, class S>
 TARN_HD void add_curvatures(const PairParameters<S>& p, const Triple<T>& xi, const Triple<T>& xj,
                             SiteCurvatures<T>& i) {
@@ -99,8 +99,8 @@ TARN_HD SymmetricBlock<T> coupling(const PairParameters<S>& p, const Triple<T>& 
   return sum;
 }
 
-/// The matrix of a molecule between its atoms a and b: M + b h^2 (Hessian of the penalty, and what
-/// the other molecules give).
+/// The 9x9 matrix of a molecule: M + b h^2 (Hessian of the penalty, and diagonal block of the
+/// non-bonded Hessian). block() returns its 3x3 blocks between atoms a and b.
 template <class T>
 struct MoleculeMatrix {
   SymmetricBlock<T> bonds[3];
@@ -144,8 +144,8 @@ TARN_HD SymmetricBlock<T> block(const MoleculeMatrix<T>& matrix, int a, int b) {
   return fma(matrix.bh2, sum, on_diagonal);
 }
 
-/// Calls put(row, column, value) for the elements of a block on and below the diagonal of the whole
-/// matrix: all nine if `whole`.
+/// Calls put(row, column, value) for the elements on and below the diagonal of a block, or for all
+/// nine if `whole`.
 template <class T, class Put>
 TARN_HD void for_each_element(const SymmetricBlock<T>& k, bool whole, const Put& put) {
   put(0, 0, k.xx);

@@ -3,11 +3,11 @@
 #include <span>
 
 /// @file
-/// Which atoms of a cluster are in trouble: the closest two, and the one with the largest force.
+/// The closest two atoms of a cluster, and the atom with the largest force.
 
 namespace tarn {
 
-/// An atom of a cluster; `molecule` is -1 where there is none.
+/// An atom of a cluster; `molecule` is -1 if there is none.
 struct AtomId {
   int molecule = -1;
   int atom = 0;  ///< 0 O, 1 H1, 2 H2
@@ -30,17 +30,17 @@ struct ClosestAtoms {
 
 struct LargestForce {
   AtomId at;
-  double force_kcal_per_mol_A = 0.0;  ///< infinite where it is not a number
+  double force_kcal_per_mol_A = 0.0;  ///< infinite if it is NaN
 
   bool operator==(const LargestForce&) const = default;
 };
 
-/// The closest atoms of different molecules, or of the same if there is only one; the first pair
-/// of equals. Distances that are not numbers are left out.
+/// The closest atoms of different molecules, or of the same molecule if there is only one. Among
+/// equal distances the first pair is returned. Distances of NaN are ignored.
 /// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers
 ClosestAtoms closest_atoms(std::span<const double> positions_A);
 
-/// The first of the largest forces; one that is not finite is larger than all others.
+/// The first atom with the largest force; a force that is not finite counts as the largest.
 /// @param forces_kcal_per_mol_A 9 N numbers in the same order
 LargestForce largest_force(std::span<const double> forces_kcal_per_mol_A);
 

@@ -3,14 +3,14 @@
 #include "tarn/physics/triple.hpp"
 
 /// @file
-/// A molecule in the two vectors between its atoms (Jacobi vectors), in which masses are diagonal
-/// and rigid bonds are |s|^2, |d|^2 and s.d, which is 0: equation (16).
+/// Jacobi vectors of a molecule. The mass matrix is diagonal in them, and rigid bonds are
+/// conditions on |s|^2, |d|^2 and s.d = 0: equation (16).
 
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// s = (H1 - O) + (H2 - O), d = H2 - H1: of positions, velocities, displacements. d has the inverse
-/// mass 2/m_H and s that times w = 1 + 2 m_H/m_O.
+/// s = (H1 - O) + (H2 - O) and d = H2 - H1 of positions, velocities or displacements. The inverse
+/// mass of d is 2/m_H; that of s is w = 1 + 2 m_H/m_O times as large.
 template <class T>
 struct JacobiVectors {
   Vec3<T> s, d;
@@ -36,7 +36,8 @@ TARN_HD JacobiVectors<T> jacobi_vectors(const Triple<T>& x) {
   return {(x.h1 - x.o) + (x.h2 - x.o), x.h2 - x.h1};
 }
 
-/// k times the atoms' part of a change of s and d that leaves the centre of mass, added to x.
+/// Adds to x k times the displacement of the atoms that changes s and d by `change` and does not
+/// move the centre of mass.
 template <class T, class S>
 TARN_HD Triple<T> add_change(const T& k, const JacobiVectors<T>& change, const Masses<S>& m,
                              const Triple<T>& x) {
@@ -45,8 +46,7 @@ TARN_HD Triple<T> add_change(const T& k, const JacobiVectors<T>& change, const M
   return {fma(of_o, change.s, x.o), fma(-half, change.d, middle_1), fma(half, change.d, middle_2)};
 }
 
-/// The forces that change s and d so, per unit of time squared, added to f; their sum is zero to
-/// the bit.
+/// Adds to f k times the forces that accelerate s and d by `a`. Their sum is exactly zero.
 template <class T, class S>
 TARN_HD Triple<T> add_forces(const T& k, const JacobiVectors<T>& a, const Masses<S>& m,
                              const Triple<T>& f) {
@@ -55,8 +55,8 @@ TARN_HD Triple<T> add_forces(const T& k, const JacobiVectors<T>& a, const Masses
   return {f.o - (on_h + on_h), f.h1 + (on_h - apart), f.h2 + (on_h + apart)};
 }
 
-/// The three scalar products that rigid bonds keep: half of what |s|^2 and |d|^2 change, and what
-/// s.d changes, by a change of s and d.
+/// First-order changes of the three products that rigid bonds conserve: half the changes of |s|^2
+/// and |d|^2, and the change of s.d.
 template <class T>
 struct JacobiProducts {
   T ss, dd, sd;
@@ -67,8 +67,8 @@ TARN_HD JacobiProducts<T> products_of_change(const JacobiVectors<T>& x,
   return {dot(x.s, change.s), dot(x.d, change.d), dot(x.s, change.d) + dot(x.d, change.s)};
 }
 
-/// What forces along the bonds of `old` change, w the inverse mass of s over that of d:
-/// (y_ss s + w y_sd d, y_dd d + y_sd s).
+/// Change of s and d by forces along the bonds of `old`, (y_ss s + w y_sd d, y_dd d + y_sd s).
+/// @param w inverse mass of s over that of d
 template <class T>
 TARN_HD JacobiVectors<T> change_along_bonds(const JacobiVectors<T>& old, const JacobiProducts<T>& y,
                                             const T& w) {
@@ -79,7 +79,7 @@ TARN_HD JacobiVectors<T> change_along_bonds(const JacobiVectors<T>& old, const J
 /// The y for which products_of_change(x, change_along_bonds(old, y, w)) are r, by cofactors, with
 /// one division, equation (18). With p = x.s.old.s, q = x.s.old.d, u = x.d.old.s, t = x.d.old.d the
 /// matrix is (p 0 wq; 0 t u; u q p + wt), of determinant (pt - qu)(p + wt).
-/// @return y in the lanes that are active, 0 in the others
+/// @return y in active lanes, 0 in the others
 template <class T>
 TARN_HD JacobiProducts<T> solve_along_bonds(const JacobiVectors<T>& x, const JacobiVectors<T>& old,
                                             const T& w, const JacobiProducts<T>& r,

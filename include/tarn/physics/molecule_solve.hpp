@@ -4,7 +4,7 @@
 #include "tarn/physics/penalty.hpp"
 
 /// @file
-/// The linear solves of one molecule, in the three unknowns of its bonds.
+/// Linear solves of one molecule, with its three bonds as unknowns.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -52,7 +52,7 @@ TARN_HD BondValues<T> solve_bonds(const Bonds<T>& b, const Masses<S>& m, const T
   return solve(bond_matrix(b, m, shift), r);
 }
 
-/// y of the Gauss-Newton solve with g given, which never forms omega^2 g:
+/// The solution y of the Gauss-Newton solve for given g, without forming omega^2 g:
 ///   (I/(b h^2 omega^2) + J M^-1 J^T) y = J M^-1 F0 + g/(b h^2),   equation (11).
 /// @param b bonds at x
 /// @param f0 force without the bonds, -grad V0 [kcal/mol/A]
@@ -91,19 +91,19 @@ TARN_HD Triple<T> zss_acceleration(const Triple<T>& x, const Triple<T>& f0,
   return gauss_newton_solve(b, f0, constraint_values(b, reference), m, p);
 }
 
-/// The full Hessian of the penalty (TO 2.6 as printed, equation (13)): besides omega^2 J^T J the
-/// curvature of the constraints, omega^2 sum g_c Hess g_c, which makes D x I3 out of the masses
-/// with D = diag(m) + 2 b h^2 omega^2 sum g_c e_c e_c^T, e_c = (-1 at the start, +1 at the end of
-/// bond c):
+/// The full Hessian of the penalty (TO 2.6 as printed, equation (13)). In addition to omega^2 J^T J
+/// it contains the curvature of the constraints, omega^2 sum g_c Hess g_c. The mass matrix is
+/// replaced by D x I3 with D = diag(m) + 2 b h^2 omega^2 sum g_c e_c e_c^T, e_c = (-1 at the start,
+/// +1 at the end of bond c):
 ///   (I/(b h^2 omega^2) + J D^-1 J^T) y = J D^-1 F0 + g/(b h^2),   a = D^-1 (F0 - J^T y).
 /// The 9x9 matrix is positive definite exactly when the 3x3 matrix D is.
 template <class T>
 struct FullAcceleration {
   Triple<T> a;
-  mask_t<T> definite;  ///< where it is false, a means nothing
+  mask_t<T> definite;  ///< if false, a is undefined
 };
-/// @param g constraint values that make the curvature
-/// @param g_right those of the right-hand side, F0 - omega^2 J^T g_right
+/// @param g constraint values for the curvature
+/// @param g_right constraint values of the right-hand side, F0 - omega^2 J^T g_right
 template <class T, class S>
 TARN_HD FullAcceleration<T> full_hessian_solve(const Bonds<T>& b, const Triple<T>& f0,
                                                const BondValues<T>& g, const BondValues<T>& g_right,
@@ -165,8 +165,8 @@ TARN_HD FullAcceleration<T> zss_full_acceleration(const Triple<T>& x, const Trip
 }
 
 /// The multipliers lambda = -y of the acceleration a at x, M a = F0 + J^T lambda, from
-/// y = omega^2 (g + b h^2 J a), equation (14) [kcal/mol/A^2]; for finite omega. With the full
-/// Hessian M a has another term.
+/// y = omega^2 (g + b h^2 J a), equation (14) [kcal/mol/A^2]. Only for finite omega; with the full
+/// Hessian M a has an additional term.
 template <class T, class S>
 TARN_HD BondValues<T> zss_multipliers(const Triple<T>& x, const Triple<T>& a,
                                       const BondReference<S>& reference, const S& bh2,
@@ -195,8 +195,8 @@ TARN_HD BondValues<T> rigid_multipliers(const Triple<T>& x, const Triple<T>& v, 
                     -fma(two, norm2(v.h2 - v.h1), ju.hh)});
 }
 
-/// The part of a change u of s and d that forces along the bonds of x make: M^-1 J^T (J M^-1
-/// J^T)^-1 J u, I - P of equation (20). The rest of it leaves the bonds as they are, to first
+/// The part of a change u of s and d that is caused by forces along the bonds of x, M^-1 J^T (J
+/// M^-1 J^T)^-1 J u: I - P of equation (20). The remaining part does not change the bonds to first
 /// order.
 template <class T, class S>
 TARN_HD JacobiVectors<T> part_along_bonds(const JacobiVectors<T>& x, const JacobiVectors<T>& u,
@@ -205,7 +205,7 @@ TARN_HD JacobiVectors<T> part_along_bonds(const JacobiVectors<T>& x, const Jacob
   const JacobiProducts<T> y = solve_along_bonds(x, x, w, products_of_change(x, u), zero < one);
   return change_along_bonds(x, y, w);
 }
-/// The same where the bonds hold, to rounding: the matrix is diagonal and constant.
+/// The same if the bonds hold to rounding: the matrix is then diagonal and constant.
 template <class T, class S>
 TARN_HD JacobiVectors<T> part_along_bonds(const JacobiVectors<T>& x, const JacobiVectors<T>& u,
                                           const Masses<S>& m, const SettleParameters<S>& p) {
@@ -215,8 +215,8 @@ TARN_HD JacobiVectors<T> part_along_bonds(const JacobiVectors<T>& x, const Jacob
   return change_along_bonds(x, y, T(m.w));
 }
 
-/// Velocities with J v = 0, equation (20): v less its part along the bonds.
-/// @param p where the bonds hold: SettleParameters
+/// Velocities with J v = 0, equation (20): v minus its part along the bonds.
+/// @param p SettleParameters if the bonds hold to rounding, else nothing
 template <class T, class S, class... P>
 TARN_HD Triple<T> project_velocities(const JacobiVectors<T>& x, const Triple<T>& v,
                                      const Masses<S>& m, const P&... p) {

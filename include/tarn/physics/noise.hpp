@@ -9,16 +9,16 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// Purposes that draw noise; each has numbers of its own.
+/// Uses of random numbers; each has an independent stream.
 enum class NoiseStream : std::uint32_t {
   thermostat = 0,
   start_velocities = 1,
   start_cluster = 2,
-  exchange = 3  ///< the replica is the first one of a ladder, the molecule the place in it
+  exchange = 3  ///< replica: the first of a ladder; molecule: position in the ladder
 };
 
-/// Philox counter: (step, stream and call, molecule, replica), keyed by the seed; equation (22).
-/// Steps below 2^56, molecules and replicas below 2^32.
+/// The Philox counter (step, stream and call, molecule, replica), equation (22); the seed is the
+/// key. Steps must be below 2^56, molecules and replicas below 2^32.
 template <class R, class M>
 TARN_HD PhiloxWords<std::uint64_t, std::uint64_t, M, R> noise_counter(const R& replica,
                                                                       const M& molecule,
@@ -38,9 +38,9 @@ TARN_HD PhiloxWords<U> noise_words(std::uint64_t seed, const U& replica, const U
   return r[0];
 }
 
-/// The bits of five pairs of normal numbers, from eight words, each bit used once: four pairs take
-/// the high bits of two words each, the fifth what they leave. As box_muller() wants them: the
-/// highest 27 and 24 bits. Equation (23).
+/// The bits of five pairs of normal numbers, from eight words, equation (23). Each bit is used
+/// once: four pairs take the high bits of two words each, the fifth pair takes the remaining bits.
+/// They are the highest 27 and 24 bits, as box_muller() expects.
 template <class U>
 struct NormalBits {
   U radius[5], angle[5];
@@ -86,13 +86,13 @@ TARN_HD MoleculeNormals molecule_normals(std::uint64_t seed, std::uint64_t repli
 }
 
 #if !defined(__CUDACC__)
-/// The names of a pack of molecules; what is the same in all lanes may be a plain number.
+/// Replica and molecule numbers of a pack; a number that is the same in all lanes may be a scalar.
 template <class R, class M>
 struct NoisePack {
   R replica;
   M molecule;
 };
-/// The same numbers for two packs of molecules, one after the other in the lanes.
+/// The same numbers for two packs of molecules, in consecutive lanes.
 template <class R, class M>
 TARN_HD Triple<Pack<float>> molecule_normals(const PhiloxKeys& seed,
                                              const NoisePack<R, M> (&names)[2], std::uint64_t step,

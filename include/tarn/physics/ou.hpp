@@ -17,9 +17,9 @@ TARN_HD Triple<T> ou_step(const Triple<T>& v, const Triple<T>& xi, const OuParam
           fma(T(p.decay_h), v.h2, kh * xi.h2)};
 }
 
-/// The heat that a molecule takes up in such a step, what its kinetic energy gains: equation (32)
+/// The heat that a molecule absorbs in this step, the gain in its kinetic energy, equation (32)
 /// [kcal/mol].
-/// @param before, after velocities; those of rigid molecules along the constraints
+/// @param before,after velocities; for rigid molecules projected onto the constraints
 template <class T>
 TARN_HD T ou_heat(const T& mass_o, const T& mass_h, const Triple<T>& before,
                   const Triple<T>& after) {

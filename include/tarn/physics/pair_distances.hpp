@@ -5,9 +5,9 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// Calls op(pair class, difference vector) for each distance between the atoms of two molecules
-/// that is wanted. Classes as in a radial distribution function, equation (38): 0 O-O (one), 1 O-H
-/// (four), 2 H-H (four).
+/// Calls op(pair class, difference vector) for each distance between the atoms of two molecules in
+/// the requested classes. The classes are those of radial distribution functions, equation (38):
+/// 0 O-O (one distance), 1 O-H (four), 2 H-H (four).
 /// @param wanted pair class -> bool
 template <class T, class Wanted, class Op>
 TARN_HD void for_each_distance(const Triple<T>& i, const Triple<T>& j, const Wanted& wanted,

@@ -18,14 +18,13 @@ struct SiteOffsets {
   Vec3<T> h1, h2, m;
 };
 
-/// Forces on the sites of a molecule [kcal/mol/A]. In three-site models all that acts on the oxygen
-/// is in `o`, and `m` is unused.
+/// Forces on the sites of a molecule [kcal/mol/A]. `m` is unused in three-site models.
 template <class T>
 struct SiteForces {
   Vec3<T> o, h1, h2, m;
 };
 
-/// M is where equation (2) has it.
+/// Offsets of the sites; M by equation (2).
 template <bool kMSite, class T>
 TARN_HD SiteOffsets<T> site_offsets(const Triple<T>& x, const T& m_weight) {
   SiteOffsets<T> d;
@@ -35,8 +34,8 @@ TARN_HD SiteOffsets<T> site_offsets(const Triple<T>& x, const T& m_weight) {
   return d;
 }
 
-/// Forces on the atoms from forces on the sites: the force on M is spread linearly,
-/// (1 - 2w) to O and w to each H: equation (5).
+/// Forces on the atoms from forces on the sites. The force on M is distributed linearly, (1 - 2w)
+/// to O and w to each H: equation (5).
 template <bool kMSite, class T>
 TARN_HD Triple<T> forces_on_atoms(const SiteForces<T>& f, const T& m_weight) {
   if constexpr (kMSite) {
@@ -47,7 +46,7 @@ TARN_HD Triple<T> forces_on_atoms(const SiteForces<T>& f, const T& m_weight) {
   }
 }
 
-/// Which lanes of a number hold a real pair: all of them, or those of a mask.
+/// The lanes that have a pair: all, or those of a mask.
 struct AllLanes {
   template <class T>
   TARN_HD T keep(const T& value) const {
@@ -60,8 +59,7 @@ struct SomeLanes {
   TARN_HD T keep(const T& value) const { return select(mask, value, T(scalar_t<T>(0))); }
 };
 
-/// Oxygens of two molecules: -dV/dr / r = (12 A r^-6 - 6 C) r^-8, and the charges if they sit
-/// there.
+/// -dV/dr / r of two oxygens: (12 A r^-6 - 6 C) r^-8, plus the Coulomb force if they are charged.
 template <bool kMSite, class T, class S>
 TARN_HD T oxygen_force_over_r(const PairParameters<S>& p, const T& r2) {
   const T y = rsqrt(r2);
@@ -72,14 +70,15 @@ TARN_HD T oxygen_force_over_r(const PairParameters<S>& p, const T& r2) {
   return s * y2;
 }
 
-/// Sites of a molecule by number. N is the one with the negative charge, O or M.
+/// Site numbers. N is the site with the negative charge, O or M.
 enum SiteNumber { kSiteO, kSiteH1, kSiteH2, kSiteM, kSites };
 template <bool kMSite>
 inline constexpr SiteNumber kSiteN = kMSite ? kSiteM : kSiteO;
-/// Distances between two molecules by number: four N-H, four H-H, O-O, and N-N unless that is O-O.
+/// Numbers of the distances between two molecules: four N-H, four H-H, O-O, and N-N in four-site
+/// models.
 enum DistanceNumber { kDistanceNH, kDistanceHH = 4, kDistanceOO = 8, kDistanceNN, kDistances };
 
-/// The vectors from the oxygen to the sites, or their components c, by number.
+/// The vectors from the oxygen to the sites, or one of their components, by site number.
 template <class T>
 struct NumberedOffsets {
   T to[kSites];
@@ -97,9 +96,10 @@ TARN_HD Vec3<T>& force_on(int site, SiteForces<T>& f) {
   return site == kSiteO ? f.o : site == kSiteH1 ? f.h1 : site == kSiteH2 ? f.h2 : f.m;
 }
 
-/// Calls op(number of the distance, site of i, site of j, difference) for each distance between the
-/// sites of two molecules that matters.
-/// @param r oxygen of i minus oxygen of j; V is Vec3<T>, or T for one component
+/// Calls op(number of the distance, site of i, site of j, difference) for each pair of interacting
+/// sites of two molecules.
+/// @tparam V Vec3<T>, or T for one component
+/// @param r oxygen of i minus oxygen of j
 template <bool kMSite, class V, class Op>
 TARN_HD void for_each_site_distance(const V& r, const NumberedOffsets<V>& i,
                                     const NumberedOffsets<V>& j, const Op& op) {
@@ -119,7 +119,7 @@ TARN_HD void for_each_site_distance(const V& r, const NumberedOffsets<V>& i,
   op(kDistanceOO, kSiteO, kSiteO, r);
 }
 
-/// s <- -dV/dr / r = qq r^-3 of charges, from s = r^2, for several distances side by side.
+/// Replaces s = r^2 by -dV/dr / r = qq r^-3 of charges, for several distances side by side.
 template <int count, class T>
 TARN_HD void charge_forces_over_r(const T& qq, T* s) {
   T factor[count], r2[count], y[count], result[count];
@@ -134,17 +134,18 @@ TARN_HD void charge_forces_over_r(const T& qq, T* s) {
   for (int k = 0; k < count; ++k) s[k] = result[k];
 }
 
-/// The force s d on one of two sites, and against it on the other; V is Vec3<T> or T.
+/// Adds the force s d to one of two sites and subtracts it from the other; V is Vec3<T> or T.
 template <class T, class V>
 TARN_HD void exert(const T& s, const V& d, V& on_i, V& on_j) {
   on_i = fma(s, d, on_i);
   on_j = fnma(s, d, on_j);
 }
 
-/// How the distances of a pair are worked on: one after another (a thread of a GPU has other
-/// threads beside it); in stages, all squares, then the roots of four at a time, then all forces by
-/// component, which takes few registers; or those of a site of i side by side with those of its
-/// next site, which takes many. Each force is the same sum.
+/// The order of the operations in a pair. All orders compute the same sums.
+/// - one_by_one: one distance after another; on GPUs other threads hide the latency.
+/// - in_stages: all squares, then the roots of four at a time, then all forces by component. Needs
+///   few registers.
+/// - two_sites: the distances of two sites of i side by side. Needs many registers.
 enum class PairOrder { one_by_one, in_stages, two_sites };
 template <class T>
 inline constexpr bool kIsPack = requires {
@@ -173,8 +174,8 @@ TARN_HD void add_pair_forces_one_by_one(const PairParameters<S>& p, const Vec3<T
   for_each_site_distance<kMSite>(r_oo, numbered<kMSite>(i), numbered<kMSite>(j), op);
 }
 
-/// What is kept between stages are a number a distance, and the sums of one component. Differences
-/// are computed twice: a store delays multiply-adds (AMD Zen 3), an addition does not.
+/// Between stages one number per distance is kept, and the sums of one component. Differences are
+/// computed twice: on AMD Zen 3 a store delays multiply-adds, an addition does not.
 template <bool kMSite, class T, class S, class Lanes>
 TARN_HD void add_pair_forces_in_stages(const PairParameters<S>& p, const Vec3<T>& r_oo,
                                        const SiteOffsets<T>& i, const SiteOffsets<T>& j,
@@ -206,12 +207,12 @@ TARN_HD void add_pair_forces_in_stages(const PairParameters<S>& p, const Vec3<T>
   end_of_stage();
 }
 
-/// A site of one molecule with sites of the other.
+/// Charge pairs of one site of a molecule with sites of the other.
 template <int count, class T>
 struct ChargePairs {
-  Vec3<T> d[count];       ///< from the others to the one
+  Vec3<T> d[count];       ///< from the other sites to this one
   T qq[count];            ///< products of charges
-  T r2[count], y[count];  ///< squares, and estimates of reciprocal lengths, by begin()
+  T r2[count], y[count];  ///< squared and estimated reciprocal lengths, set by begin()
 
   TARN_HD void begin() {
     TARN_UNROLL(3)
@@ -267,12 +268,11 @@ TARN_HD void add_pair_forces_of_two_sites(const PairParameters<S>& p, const Vec3
   exert(lanes.keep(oxygens), r_oo, f_i.o, f_j.o);
 }
 
-/// Adds the forces of one pair to f_i and subtracts them from f_j, equation (4); each pair is done
-/// once.
+/// Adds the forces of one pair to f_i and subtracts them from f_j, equation (4).
 ///
-/// @tparam kOrder has no part in the result
-/// @param r_oo oxygen of i minus oxygen of j [A]; must not vanish, in unused lanes either
-/// @param lanes lanes that count
+/// @tparam kOrder order of operations; the result does not depend on it
+/// @param r_oo oxygen of i minus oxygen of j [A]; must not be 0, not even in unused lanes
+/// @param lanes lanes that have a pair
 template <bool kMSite, PairOrder kOrder, class T, class S, class Lanes>
 TARN_HD void add_pair_forces(const PairParameters<S>& p, const Vec3<T>& r_oo,
                              const SiteOffsets<T>& i, const SiteOffsets<T>& j, const Lanes& lanes,
@@ -298,9 +298,9 @@ TARN_HD Vec3<T> total(const Triple<T>& f) {
   return f.o + (f.h1 + f.h2);
 }
 
-/// Forces without a net force: rounded pair forces do not cancel to the last bit, and what is left
-/// is taken off each atom by its share of the mass, so that momentum is kept as with exact ones.
-/// @param net_per_molecule the sum of all forces divided by the number of molecules
+/// Subtracts the net force, in proportion to mass. Rounded pair forces do not cancel exactly;
+/// without their net force momentum is conserved as with exact forces.
+/// @param net_per_molecule sum of all forces divided by the number of molecules
 template <class T, class S>
 TARN_HD Triple<T> remove_net_force(const Triple<T>& f, const Vec3<T>& net_per_molecule,
                                    const Masses<S>& m) {
@@ -310,7 +310,7 @@ TARN_HD Triple<T> remove_net_force(const Triple<T>& f, const Vec3<T>& net_per_mo
           fma(h, net_per_molecule, f.h2)};
 }
 
-/// Coulomb and Lennard-Jones energies of one pair [kcal/mol], added to the sums: equation (3).
+/// Adds the Coulomb and Lennard-Jones energies of one pair to the sums, equation (3) [kcal/mol].
 template <bool kMSite, class T, class S, class Lanes>
 TARN_HD void add_pair_energy(const PairParameters<S>& p, const Vec3<T>& r_oo,
                              const SiteOffsets<T>& i, const SiteOffsets<T>& j, const Lanes& lanes,

@@ -38,8 +38,7 @@ TARN_HD SiteHessian<T> lj_hessian(const PairParameters<S>& p, const Vec3<T>& d) 
 }
 
 /// The penalty of one bond, omega^2/2 g^2 with g = |d|^2 - r0^2: s = -2 omega^2 g, t = 4 omega^2,
-/// which is equation (9).
-/// Gauss-Newton leaves g out.
+/// equation (9). The Gauss-Newton Hessian has g = 0 here.
 template <class T, class S>
 TARN_HD SiteHessian<T> bond_hessian(const T& g, const S& omega) {
   return {T(S(-2) * omega * omega) * g, T(S(4) * omega * omega)};

@@ -3,8 +3,8 @@
 #include "tarn/system.hpp"
 
 /// @file
-/// The plain numbers that the formulas take, and how they follow from a water model and a system.
-/// They hold no arithmetic of packs and are the same for every instruction set.
+/// Parameters of the formulas, and their computation from a water model and a system. They are
+/// scalars, the same for all instruction sets.
 
 namespace tarn {
 
@@ -12,7 +12,7 @@ namespace tarn {
 template <class S>
 struct Masses {
   S o, h, inverse_o, inverse_h;
-  S fraction_h;  ///< share of the molecule's mass that a hydrogen has
+  S fraction_h;  ///< mass of a hydrogen over that of the molecule
   S w;           ///< inverse mass of s over that of d (see JacobiVectors)
 };
 
@@ -22,7 +22,7 @@ struct BondReference {
   S oh2, hh2;
 };
 
-/// Products of charges times the Coulomb constant [kcal A/mol], and Lennard-Jones numbers.
+/// Products of charges times the Coulomb constant [kcal A/mol], and Lennard-Jones parameters.
 /// N is the negative site: O in three-site models, M in four-site models.
 template <class S>
 struct PairParameters {
@@ -32,26 +32,26 @@ struct PairParameters {
   S m_weight;  ///< w of r_M = r_O + w (r_H1 + r_H2 - 2 r_O), equation (2)
 };
 
-/// Numbers of Z&Ss for stiff systems (TO 2.6, equation (11)) that do not change from step to step.
+/// Constants of Z&Ss for stiff systems (TO 2.6, equation (11)).
 template <class S>
 struct ZssParameters {
   S inverse_bh2;    ///< 1/(b h^2)
   S inverse_bh2w2;  ///< 1/(b h^2 omega^2); 0 when omega is infinite
 };
 
-/// Numbers of the rigid triangle in its vectors s and d (see JacobiVectors), of lengths l_s and l_d
-/// and at a right angle; w is the inverse mass of s over that of d. Equation (19).
+/// Constants of the rigid triangle, equation (19). Its vectors s and d (see JacobiVectors) have the
+/// lengths l_s and l_d and are orthogonal; w is the inverse mass of s over that of d.
 template <class S>
 struct SettleParameters {
   S inverse_s, inverse_d;  ///< 1/l_s, 1/l_d [1/A]
   S s_over_d, d_over_s;    ///< l_s/l_d, l_d/l_s
-  S inertia_s, inertia_d;  ///< l_s^2 and w l_d^2, over their sum: shares of the moment of inertia
+  S inertia_s, inertia_d;  ///< l_s^2 and w l_d^2 over their sum: fractions of the moment of inertia
                            ///< about the normal
   S inverse_turn;          ///< 1/(l_s^2 + w l_d^2) [1/A^2]
 };
 
-/// The exact Ornstein-Uhlenbeck flow over one step, TO (4.5) and equation (21), by atom: v <- decay
-/// v + kick xi with decay = exp(-rate h), kick = sqrt(kT/m (1 - decay^2)).
+/// The exact Ornstein-Uhlenbeck flow over one step for each atom, TO (4.5) and equation (21):
+/// v <- decay v + kick xi with decay = exp(-rate h) and kick = sqrt(kT/m (1 - decay^2)).
 template <class S>
 struct OuParameters {
   S decay_o, decay_h;
@@ -59,9 +59,9 @@ struct OuParameters {
 };
 
 /// A wall that acts on oxygens beyond a radius R from the centre of mass of the cluster:
-/// V = K/2 max(0, r - R)^2. The centre moves with the molecules, so that the cluster as a whole
-/// takes the recoil: what the wall does to all oxygens is taken off every atom by mass. Equation
-/// (24).
+/// V = K/2 max(0, r - R)^2, equation (24). The centre moves with the molecules, so that the cluster
+/// takes the recoil: the sum of the wall's forces is subtracted from all atoms, in proportion to
+/// mass.
 template <class S>
 struct Confinement {
   S radius;     ///< R [A]

@@ -9,7 +9,7 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// Three numbers, one a bond: g, multipliers, right-hand sides.
+/// One number per bond: g, multipliers or right-hand sides.
 template <class T>
 struct BondValues {
   T oh1, oh2, hh;
@@ -55,7 +55,7 @@ TARN_HD Triple<T> apply_jacobian_transposed(const Bonds<T>& b, const BondValues<
   return {-(a1 + a2), a1 - a3, a2 + a3};
 }
 
-/// V1 [kcal/mol], and its force -omega^2 J^T g.
+/// V1 [kcal/mol], and below its force -omega^2 J^T g [kcal/mol/A].
 template <class T, class S>
 TARN_HD T penalty_energy(const Triple<T>& x, const BondReference<S>& r, const S& omega) {
   const BondValues<T> g = constraint_values(bonds(x), r);

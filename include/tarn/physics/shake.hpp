@@ -3,10 +3,10 @@
 #include "tarn/physics/jacobi_vectors.hpp"
 
 /// @file
-/// SHAKE: the position x = x_free + M^-1 J(x_old)^T mu at which the three bond lengths hold,
-/// equation (16), by iteration. Both iterations stop when no bond vector moves any more by more
-/// than a tolerance relative to its length, and both keep a lane still once it has converged, so
-/// that a molecule's result does not depend on the other lanes.
+/// SHAKE: iterations for the position x = x_free + M^-1 J(x_old)^T mu at which the three bond
+/// lengths hold, equation (16). They stop when no bond vector moves by more than a tolerance
+/// relative to its length. A converged lane is not changed any more, so that the result of a
+/// molecule does not depend on the other lanes.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -15,20 +15,20 @@ inline constexpr int kShakeMaxIterations = 500;
 
 template <class T>
 struct ShakeResult {
-  JacobiVectors<T> change;  ///< from the free move to the constraints
+  JacobiVectors<T> change;  ///< from the free position to the constraints
   mask_t<T> converged;
-  T iterations;  ///< that each lane needed
+  T iterations;  ///< in each lane
 };
 
-/// False where an iteration broke down.
+/// False if an iteration produced NaN.
 template <class T>
 TARN_HD mask_t<T> is_number(const JacobiVectors<T>& x) {
   const T all = x.s.x + x.d.x;
   return all == all;
 }
 
-/// Newton's iteration on the three multipliers of a molecule together (M-SHAKE, Kraeutler, van
-/// Gunsteren & Huenenberger 2001), equation (18): converges quadratically.
+/// Newton's iteration for the three multipliers of a molecule together (M-SHAKE, Kraeutler, van
+/// Gunsteren & Huenenberger 2001), equation (18). It converges quadratically.
 template <class T, class S>
 TARN_HD ShakeResult<T> shake_newton(const JacobiVectors<T>& old, const JacobiVectors<T>& free,
                                     const BondReference<S>& reference, const Masses<S>& m,
@@ -51,7 +51,7 @@ TARN_HD ShakeResult<T> shake_newton(const JacobiVectors<T>& old, const JacobiVec
     // The bonds to the oxygen move by half of s - d and s + d.
     const T moved_s = norm2(move.s), moved_d = norm2(move.d), both = abs(dot(move.s, move.d));
     const T still = max((moved_s + moved_d) + (both + both) - small_oh2, moved_d - small_hh2);
-    active = active & (still > zero);  // a lane that broke down stops here too
+    active = active & (still > zero);  // a lane with NaN stops here too
     if (!any(active)) break;
   }
   r.change = x - free;
@@ -59,8 +59,8 @@ TARN_HD ShakeResult<T> shake_newton(const JacobiVectors<T>& old, const JacobiVec
   return r;
 }
 
-/// The classical sweep (Ryckaert, Ciccotti & Berendsen 1977), equation (17): one bond after the
-/// other, until a sweep moves none.
+/// The classical iteration (Ryckaert, Ciccotti & Berendsen 1977), equation (17): sweeps over the
+/// bonds, one after another.
 template <class T, class S>
 TARN_HD ShakeResult<T> shake_sweeps(const JacobiVectors<T>& old, const JacobiVectors<T>& free,
                                     const BondReference<S>& reference, const Masses<S>& m,

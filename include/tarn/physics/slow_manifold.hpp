@@ -8,9 +8,8 @@
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// Moves a molecule along the gradients of its bonds, weighted by mass, to given values of g (to
-/// first order in their change) and of its rate J v (exactly). Its momentum and centre of mass
-/// stay.
+/// Moves a molecule along the mass-weighted gradients of its bonds to given values of g (to first
+/// order in their change) and of its rate J v (exactly). Momentum and centre of mass do not change.
 template <class T, class S>
 TARN_HD void move_bonds(const BondValues<T>& g, const BondValues<T>& rates,
                         const BondReference<S>& reference, const Masses<S>& m, Triple<T>& x,
@@ -26,10 +25,10 @@ TARN_HD void move_bonds(const BondValues<T>& g, const BondValues<T>& rates,
   v = v + along(after, rates, apply_jacobian(after, v));
 }
 
-/// Energy of the fast motion of the bonds, about the values g_s = -lambda/omega^2 at which the
-/// penalty gives the forces of rigid bonds:
+/// Energy of the fast motion of the bonds about the values g_s = -lambda/omega^2, at which the
+/// penalty has the forces of rigid bonds [kcal/mol]:
 ///   omega^2/2 |g - g_s|^2 + 1/2 (J v)^T (J M^-1 J^T)^-1 J v.
-/// On the slow manifold J v is of order 1/omega^2, and so is the root of what this returns.
+/// On the slow manifold J v and the root of this energy are of order 1/omega^2.
 /// @param f force without the bonds [kcal/mol/A]
 /// @return [kcal/mol]
 template <class T, class S>

@@ -11,9 +11,9 @@ namespace tarn {
 
 /// A rigid water model: geometry, charges and Lennard-Jones A/r^12 - C/r^6 between oxygens.
 ///
-/// A model of one's own is one of kWaterModels with other numbers; engines take any.
+/// Engines accept any model. Start from one of kWaterModels and change its numbers.
 struct WaterModel {
-  std::string_view name;  ///< of text that outlives the model: a literal
+  std::string_view name;  ///< must outlive the model, as a literal does
   double r_oh_A = 0.0;
   double angle_hoh_degrees = 0.0;
   double lj_a_kcal_A12_per_mol = 0.0;
@@ -32,8 +32,8 @@ struct WaterModel {
   double r_hh_A() const;
   /// Weight w of r_M = r_O + w (r_H1 + r_H2 - 2 r_O), equation (2); 0 for three-site models.
   double m_site_weight() const;
-  /// Charge c of the molecule's dipole moment c (r_H1 + r_H2 - 2 r_O), its M site among it [e]:
-  /// equation (28).
+  /// Charge c of the dipole moment c (r_H1 + r_H2 - 2 r_O), including the M site, equation (28)
+  /// [e].
   double dipole_charge_e() const;
   /// Squared reference lengths of (O,H1), (O,H2), (H1,H2) [A^2].
   std::array<double, 3> squared_lengths_A2() const;
@@ -48,7 +48,7 @@ constexpr double lennard_jones(double sigma_A, double epsilon_kcal_per_mol, int 
   for (int i = 0; i < power; ++i) result *= sigma_A;
   return result;
 }
-/// A model of which sigma and epsilon are printed. Of a four-site model the charge is that of M.
+/// A model from published sigma and epsilon. In four-site models M has the negative charge.
 constexpr WaterModel of_sigma_epsilon(std::string_view name, double r_oh_A, double angle_degrees,
                                       double sigma_A, double epsilon_kcal_per_mol,
                                       double charge_h_e, double r_om_A) {
@@ -67,8 +67,8 @@ constexpr WaterModel of_sigma_epsilon(std::string_view name, double r_oh_A, doub
 
 /// All models, in the order of the documentation: Jorgensen et al. 1983, table I; SPC/E: Berendsen
 /// et al. 1987; TIP4P-Ew: Horn et al. 2004; TIP4P/2005: Abascal & Vega 2005; TIP4P/Ice: Abascal et
-/// al. 2005; OPC: Izadi et al. 2014; OPC3: Izadi & Onufriev 2016. Those from TIP4P-Ew on were
-/// fitted with lattice sums, the others with cutoffs; here there are neither.
+/// al. 2005; OPC: Izadi et al. 2014; OPC3: Izadi & Onufriev 2016. The models from TIP4P-Ew on were
+/// fitted with lattice sums, the others with cutoffs; tarn uses neither.
 inline constexpr std::array<WaterModel, 11> kWaterModels{{
     {"tip3p", 0.9572, 104.52, 582.0e3, 595.0, -0.834, 0.417, 0.0, 0.0},
     {"spc", 1.0, 109.47, 629.4e3, 625.5, -0.82, 0.41, 0.0, 0.0},
@@ -85,10 +85,10 @@ inline constexpr std::array<WaterModel, 11> kWaterModels{{
     of_sigma_epsilon("opc3", 0.97888, 109.47, 3.17427, 0.16341, 0.4476, 0.0),
 }};
 
-/// The model of that name, or nothing.
+/// The model with a name, or nothing.
 std::optional<WaterModel> find_water_model(std::string_view name);
 
-/// Name of the model that a deck has in a section of its own.
+/// Name of a model that a deck defines itself.
 inline constexpr std::string_view kOwnModel = "own";
 
 }  // namespace tarn

@@ -3,8 +3,8 @@
 #include "tarn/physics/jacobi_vectors.hpp"
 
 /// @file
-/// What steps ask of the state of a molecule. It has velocities v and accelerations a that are kept
-/// from step to step, of numbers `Number`, and these functions; single.hpp has the other one.
+/// The state of a molecule and the functions that steps require of it. A state has velocities v and
+/// accelerations a with numbers of type `Number`. single.hpp has the state in single precision.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -32,7 +32,7 @@ TARN_HD void drift(MoleculeState<T>& s, const T& h) {
   s.x = fma(h, s.v, s.x);
 }
 
-/// Positions up to a shift of the molecule: its formulas see differences only.
+/// Positions up to a translation of the molecule; the formulas use differences only.
 template <class T>
 TARN_HD const Triple<T>& shape_of(const MoleculeState<T>& s) {
   return s.x;
@@ -41,8 +41,8 @@ template <class T>
 TARN_HD JacobiVectors<T> jacobi_vectors(const MoleculeState<T>& s) {
   return jacobi_vectors(s.x);
 }
-/// Those after a drift.
-/// @param sum the same up to rounding, from what was drifted
+/// Jacobi vectors after a drift.
+/// @param sum the same vectors up to rounding, as computed by the drift
 template <class T>
 TARN_HD const JacobiVectors<T>& drifted_vectors(const MoleculeState<T>&,
                                                 const JacobiVectors<T>& sum) {

@@ -4,21 +4,22 @@
 #include "tarn/steps/molecule_state.hpp"
 
 /// @file
-/// Newmark's method with gamma = 1/2 on the penalised system: solved to round-off in the
-/// coordinates that make it symplectic (push-forward Newmark), and with a single step of Newton's
-/// method (one-step Newmark). Both are baselines for Z&Ss, which is the first correction of the
-/// former.
+/// Newmark's method with gamma = 1/2 for the penalised system: push-forward Newmark, solved to
+/// round-off in the coordinates in which it is symplectic, and one-step Newmark, with a single step
+/// of Newton's method. Both are baselines for Z&Ss, which is the first correction of push-forward
+/// Newmark.
 
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// Push-forward Newmark is solved when a correction moves q by less than this times its norm, some
-/// ten times what rounding q does, and given up after so many corrections.
+/// Push-forward Newmark has converged when a correction moves q by less than this times its norm
+/// (about ten times the rounding of q). It has failed after kMostCorrections.
 inline constexpr double kSolvedToRoundOff = 1e-15;
 inline constexpr int kMostCorrections = 60;
 
-/// @param change2 squared norm of what a correction added to the q of a cluster
-/// @param size2 squared norm of that q
+/// Whether the iteration has converged.
+/// @param change2 squared norm of the change of q of a cluster by a correction
+/// @param size2 squared norm of q
 TARN_HD bool is_solved_to_round_off(double change2, double size2) {
   return change2 <= kSolvedToRoundOff * kSolvedToRoundOff * size2;
 }
@@ -26,10 +27,10 @@ TARN_HD bool is_solved_to_round_off(double change2, double size2) {
 /// One step of Newton's method for the acceleration of push-forward Newmark, TO 2.2 and equation
 /// (25),
 ///   M a = -grad V(q) at q = x + b h^2 a, V = V0 + V1,
-/// with the Gauss-Newton matrix M + b h^2 omega^2 J^T J at q in place of the whole derivative:
-/// it converges linearly, with a factor of about b h^2 |M^-1 Hess V0|.
-/// @param f0 force without the bonds at q, for the molecules as they are there
-/// @return what is to be added to a [A/akma^2]
+/// with the Gauss-Newton matrix M + b h^2 omega^2 J^T J at q instead of the whole derivative. It
+/// converges linearly, with a factor of about b h^2 |M^-1 Hess V0|.
+/// @param f0 force without the bonds at q
+/// @return correction of a [A/akma^2]
 template <class T, class S>
 TARN_HD Triple<T> pushforward_newmark_correction(const Triple<T>& q, const Triple<T>& a,
                                                  const Triple<T>& f0,
@@ -49,7 +50,7 @@ TARN_HD void newmark_drift(MoleculeState<T>& s, const T& h, const Masses<S>& m,
 }
 
 /// The same with H1 the full Hessian of the penalty.
-/// @return where the matrix is positive definite; elsewhere the state means nothing any more
+/// @return whether the matrix is positive definite; if not, the state is undefined
 template <class T, class S>
 TARN_HD mask_t<T> newmark_full_drift(MoleculeState<T>& s, const T& h,
                                      const BondReference<S>& reference, const Masses<S>& m,

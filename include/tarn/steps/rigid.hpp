@@ -8,17 +8,18 @@
 #include "tarn/steps/molecule_state.hpp"
 
 /// @file
-/// Velocity Verlet with rigid bonds: the constraint force of the position update goes into the
-/// velocity as (x+ - x_free)/h: equation (54).
+/// Velocity Verlet with rigid bonds, equation (54): the constraint force of the position update
+/// adds (x+ - x_free)/h to the velocity.
 ///
-/// SHAKE leaves the bond part of the velocity to the next position update, and so do RATTLE and
-/// SETTLE with noise; without, they remove it at the end of the step. All give the same positions.
+/// RATTLE and SETTLE without noise remove the bond part of the velocity at the end of the step.
+/// SHAKE, and all schemes with noise, leave it to the next position update. All schemes have the
+/// same positions.
 
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// A way to hold the bonds: move() puts `free` onto the constraints along the gradients at `old`,
-/// along_bonds() is what forces along the bonds of x make of a change.
+/// A constraint algorithm: move() moves `free` onto the constraints along the gradients at `old`;
+/// along_bonds() is the part of a change u that is due to forces along the bonds of x.
 template <bool kSweeps, class S>
 struct ConstrainByIteration {
   BondReference<S> bonds;
@@ -32,7 +33,7 @@ struct ConstrainByIteration {
       return shake_newton(old, free, bonds, masses, tolerance);
     }
   }
-  /// Bonds hold to the tolerance only.
+  /// A general solve, because bonds hold to the tolerance only.
   template <class T>
   TARN_HD JacobiVectors<T> along_bonds(const JacobiVectors<T>& x, const JacobiVectors<T>& u) const {
     return part_along_bonds(x, u, masses);
@@ -56,7 +57,7 @@ struct ConstrainBySettle {
     return part_along_bonds(x, u, masses, triangle);
   }
 };
-/// Takes velocities at x onto the constraints, equation (20).
+/// Projects velocities at x onto the constraints, equation (20).
 template <class T, class Constrain>
 TARN_HD Triple<T> project(const Constrain& constrain, const JacobiVectors<T>& x,
                           const Triple<T>& v) {
@@ -64,20 +65,20 @@ TARN_HD Triple<T> project(const Constrain& constrain, const JacobiVectors<T>& x,
                     constrain.masses, v);
 }
 
-/// A state of floats, where what rounding leaves matters.
+/// Whether the state is in single precision, where rounding errors must be projected.
 template <class M>
 inline constexpr bool kFloats = std::is_same_v<scalar_t<number_t<M>>, float>;
 
-/// x <- x + h v on the constraints, by the velocity that gets there.
-/// @param x those of s; those of the new positions afterwards
-/// @return what the iteration says; a lane that did not converge holds its last iterate
+/// Moves x <- x + h v onto the constraints and changes v accordingly.
+/// @param x in and out: Jacobi vectors of s
+/// @return result of the iteration; a lane that did not converge has its last iterate
 template <class M, class Constrain, class T = number_t<M>>
 TARN_HD ShakeResult<T> constrained_drift(M& s, JacobiVectors<T>& x, const number_t<M>& h,
                                          const Constrain& constrain) {
   const JacobiVectors<T> free = fma(h, jacobi_vectors(s.v), x);
   ShakeResult<T> r = constrain.move(x, free);
-  // Rounded to 1e-7 A in all directions, this would heat: only what forces along the bonds make
-  // goes into the velocities.
+  // The rounding of 1e-7 A in all directions would heat the system: only the part along the bonds
+  // is added to the velocities.
   if constexpr (kFloats<M>) r.change = constrain.along_bonds(x, r.change);
   s.v = add_change(T(scalar_t<T>(1)) / h, r.change, constrain.masses, s.v);
   drift(s, h);
@@ -91,7 +92,7 @@ TARN_HD ShakeResult<number_t<M>> constrained_drift(M& s, const number_t<M>& h,
   return constrained_drift(s, x, h, constrain);
 }
 
-/// The end of a step with SHAKE, or with noise: velocities keep a bond part.
+/// Ends a step with SHAKE or with noise: velocities keep their bond part.
 template <class M, class S>
 TARN_HD void kick_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h,
                       const Masses<S>& m) {
@@ -100,7 +101,7 @@ TARN_HD void kick_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h,
   kick(s, h);
 }
 
-/// Forces less what acts along the bonds, the transpose of equation (20) on them.
+/// Forces minus their part along the bonds, by the transpose of equation (20).
 template <class T, class Constrain>
 TARN_HD Triple<T> project_forces(const Constrain& constrain, const JacobiVectors<T>& x,
                                  const Triple<T>& f) {
@@ -109,15 +110,14 @@ TARN_HD Triple<T> project_forces(const Constrain& constrain, const JacobiVectors
   return add_forces(T(scalar_t<T>(-1)), constrain.along_bonds(x, jacobi_vectors(a)), m, f);
 }
 
-/// The end of a RATTLE or SETTLE step without noise: velocities on the constraints, by one linear
-/// solve.
+/// Ends a RATTLE or SETTLE step without noise: projects the velocities by one linear solve.
 template <class M, class Constrain>
 TARN_HD void rattle_end(M& s, const Triple<number_t<M>>& f, const number_t<M>& h,
                         const Constrain& constrain) {
   const JacobiVectors<number_t<M>> x = jacobi_vectors(s);
   if constexpr (kFloats<M>) {
-    // What acts along the bonds would go into the velocities here and out of them in the next
-    // drift, and leave its rounding.
+    // The part along the bonds would enter the velocities here and leave them in the next drift,
+    // with a rounding error.
     kick_end(s, project_forces(constrain, x, f), h, constrain.masses);
   } else {
     kick_end(s, f, h, constrain.masses);

@@ -8,15 +8,16 @@
 /// The state of a molecule in single precision.
 ///
 /// Velocities, accelerations and forces are floats. Positions are fixed-point numbers: a float
-/// would round a position by some 1e-7 A each step, sixteen times what these do, and the more the
-/// farther a cluster has drifted. Differences of them are exact, and a position that is written as
-/// a double and read again is the same number, so that a run can stop and go on anywhere.
+/// would round a position by about 1e-7 A per step, 16 times as much, and more at larger distances
+/// from the origin. Differences of fixed-point numbers are exact. A position that is written as a
+/// double and read again is the same number, so that a run can be resumed at any step.
 
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// Positions of a molecule: whole numbers of A of the point next to the oxygen, and each atom from
-/// there in units of 2^-26 A, up to 32 A. All are signed integers, given by their bits.
+/// Positions of a molecule: a cell (the point with integer coordinates [A] nearest to the oxygen),
+/// and each atom relative to it in units of 2^-26 A, up to 32 A. All are signed integers, given by
+/// their bits.
 template <class U>
 struct FixedPosition {
   Vec3<U> cell;
@@ -24,12 +25,12 @@ struct FixedPosition {
 };
 inline constexpr int kFixedBits = 26;
 inline constexpr double kFixedUnit = 0x1p-26;  ///< [A]
-/// Hydrogens farther from their oxygen than this [A] are not taken in.
+/// Largest distance of a hydrogen from its oxygen in a start state [A].
 inline constexpr double kLargestFixedOffset = 16.0;
-/// Nor positions beyond this [A], up to which floats hold all whole numbers.
+/// Largest coordinate in a start state [A]: floats represent all integers up to it.
 inline constexpr double kLargestFixedPosition = 0x1p24;
 
-/// State of a molecule. U is std::uint32_t where F is float, or a pack of them.
+/// State of a molecule. U is std::uint32_t if F is float, or packs of both.
 template <class F, class U>
 struct SingleState {
   using Number = F;
@@ -37,8 +38,8 @@ struct SingleState {
   Triple<F> v, a;
 };
 
-/// Puts the point next to the oxygen, which makes it a function of the position alone: coordinates
-/// of the oxygen from there lie in [-1/2, 1/2) A.
+/// Moves the cell to the oxygen, so that it is a function of the position only: the oxygen's
+/// coordinates relative to it are in [-1/2, 1/2) A.
 template <class U>
 TARN_HD void follow_oxygen(FixedPosition<U>& p) {
   const auto follow = [](U& cell, U& o, U& h1, U& h2) {
@@ -69,20 +70,20 @@ TARN_HD void fixed_drift(FixedPosition<U>& p, const F& h, const Triple<F>& v) {
   follow_oxygen(p);
 }
 
-/// Integers of 2^-26 A as A.
+/// Converts units of 2^-26 A to A.
 template <class F, class U>
 TARN_HD Vec3<F> length_of_fixed(const Vec3<U>& a) {
   const F unit(static_cast<float>(kFixedUnit));
   return {unit * float_of_int(a.x), unit * float_of_int(a.y), unit * float_of_int(a.z)};
 }
-/// Positions from the oxygen [A], of which the formulas of a molecule see only differences.
+/// Positions relative to the oxygen [A]; the formulas of a molecule use differences only.
 template <class F, class U>
 TARN_HD Triple<F> from_oxygen(const FixedPosition<U>& p) {
   const F zero(0.0f);
   return {
       {zero, zero, zero}, length_of_fixed<F>(p.x.h1 - p.x.o), length_of_fixed<F>(p.x.h2 - p.x.o)};
 }
-/// The oxygen in two parts [A]: whole numbers, exact up to 2^24, and the rest.
+/// The oxygen in two parts [A]: the cell, exact up to 2^24, and the rest.
 template <class F, class U>
 TARN_HD Vec3<F> oxygen_cell(const FixedPosition<U>& p) {
   return {float_of_int(p.cell.x), float_of_int(p.cell.y), float_of_int(p.cell.z)};
@@ -100,7 +101,7 @@ template <class F, class U>
 TARN_HD Triple<F> shape_of(const SingleState<F, U>& s) {
   return from_oxygen<F>(s.x);
 }
-/// Sums and differences of integers, rounded once.
+/// Sums and differences of integers are exact; they are rounded once.
 template <class F, class U>
 TARN_HD JacobiVectors<F> jacobi_vectors(const SingleState<F, U>& s) {
   const Triple<U>& x = s.x.x;
@@ -111,8 +112,8 @@ TARN_HD JacobiVectors<F> drifted_vectors(const SingleState<F, U>& s, const Jacob
   return jacobi_vectors(s);
 }
 
-/// The nearest fixed-point position, of atoms within kLargestFixedOffset of their oxygen and less
-/// than 2^31 A away from the origin.
+/// The nearest fixed-point position. Atoms must be within kLargestFixedOffset of their oxygen and
+/// less than 2^31 A from the origin.
 TARN_HD FixedPosition<std::uint32_t> fixed_position(const Triple<double>& x) {
   const auto nearest = [](double a) {
     return static_cast<double>(static_cast<std::int64_t>(a < 0.0 ? a - 0.5 : a + 0.5));
@@ -130,7 +131,7 @@ TARN_HD FixedPosition<std::uint32_t> fixed_position(const Triple<double>& x) {
   follow_oxygen(p);
   return p;
 }
-/// A fixed-point position in A: exact, and fixed_position() of it is the same again.
+/// A fixed-point position in A: exact, and inverted by fixed_position().
 TARN_HD Triple<double> position_of(const FixedPosition<std::uint32_t>& p) {
   const auto number = [](std::uint32_t a) {
     return static_cast<double>(static_cast<std::int32_t>(a));

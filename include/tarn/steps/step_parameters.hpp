@@ -5,28 +5,29 @@
 #include "tarn/physics/parameters.hpp"
 
 /// @file
-/// What one step needs, as plain data: the same for every engine and instruction set.
+/// Parameters of a step, the same for all engines and instruction sets.
 
 namespace tarn {
 
-/// How positions move, and how a step ends: the choices among the passes.
+/// The variants of the drift and of the end of a step.
 enum class Move { free, newmark, newmark_full, newton, sweeps, settle };
 enum class End { gauss_newton, full, verlet, kick, rattle, settle };
 
-/// Squared speeds above this [A^2/akma^2], some 2000 A/ps, or not a number, are a blow-up.
+/// A replica with a squared speed above this [A^2/akma^2] (about 2000 A/ps), or NaN, has blown up.
 inline constexpr double kLargestSpeed2 = 1e4;
-/// Time steps in single precision [akma]: what is too fast then blows up before it could leave the
-/// range of fixed-point positions (single.hpp).
+/// Largest time step in single precision [akma]. Atoms that are too fast are then detected before
+/// they can leave the range of fixed-point positions (single.hpp).
 inline constexpr double kLargestSingleStep = 0.25;
-/// Least tolerance of SHAKE in single precision, eight roundings of a float: a squared length has
-/// some five, and what one bond moves the two others see.
+/// Smallest tolerance of SHAKE in single precision, eight float roundings: a squared length has
+/// about five, and moving one bond changes the two others.
 inline constexpr double kLeastSingleTolerance = 5e-7;
-/// Least h omega in single precision: the solve of Z&Ss cubes 1/(b h^2 omega^2).
+/// Smallest h omega in single precision: the solve of Z&Ss cubes 1/(b h^2 omega^2).
 inline constexpr double kLeastSingleHOmega = 1e-5;
-/// The state of the last step whose number is a multiple of this is kept, to go back to.
+/// Engines keep the state at steps that are multiples of this, as the last good state of a replica
+/// that blows up.
 inline constexpr std::int64_t kKeptSteps = 64;
 
-/// Numbers of a step; the parts that a scheme does not use are ignored.
+/// Parameters of a step; those that a scheme does not use are ignored.
 template <class S>
 struct StepNumbers {
   S h;
@@ -38,7 +39,7 @@ struct StepNumbers {
   S shake_tolerance;
   OuParameters<S> ou;
   std::uint64_t seed;
-  /// b h^2 where positions are pushed forward, else 0: reported positions are x + bh2 a.
+  /// b h^2 for push-forward schemes, else 0: reported positions are x + bh2 a.
   S bh2;
 };
 using StepParameters = StepNumbers<double>;
@@ -59,10 +60,10 @@ inline StepParameters step_parameters(const System& system) {
   return p;
 }
 
-/// Numbers of a step in single precision. The kick of the noise belongs to the decay as it is
-/// rounded, so that the temperature is right to rounding however small the friction; below 2^-25
-/// over the time step it rounds away, and its noise with it. SHAKE stops at the least tolerance at
-/// which floats let it.
+/// Parameters of a step in single precision. The kick of the noise is computed from the rounded
+/// decay, so that the temperature is correct for any friction; a friction below 2^-25 over the time
+/// step rounds to zero, and its noise too. The tolerance of SHAKE is at least
+/// kLeastSingleTolerance.
 inline StepNumbers<float> rounded_to_float(const StepParameters& p) {
   const auto f = [](double a) { return static_cast<float>(a); };
   const auto kick_of = [&](double decay, double kick) {
@@ -88,7 +89,7 @@ inline StepNumbers<float> rounded_to_float(const StepParameters& p) {
   return r;
 }
 
-/// The passes of a scheme; `end` is not looked at where accelerations are solved elsewhere (dense
+/// The variants that a scheme uses. `end` is ignored if accelerations are solved elsewhere (dense
 /// solves, push-forward Newmark).
 struct StepPasses {
   Move move = Move::free;
@@ -101,8 +102,7 @@ inline StepPasses step_passes(const System& system) {
     const Move move = i.scheme == Scheme::settle              ? Move::settle
                       : i.iteration == ShakeIteration::sweeps ? Move::sweeps
                                                               : Move::newton;
-    // With noise, what it and the kicks add along the bonds is left to the next drift, as SHAKE
-    // always does: RATTLE is SHAKE there.
+    // With noise the bond part of the velocities is left to the next drift, as in SHAKE.
     const bool keeps_bond_part =
         system.thermostat.kind != Thermostat::none || i.scheme == Scheme::shake;
     return {move, keeps_bond_part ? End::kick : move == Move::settle ? End::settle : End::rattle};
@@ -115,7 +115,7 @@ inline StepPasses step_passes(const System& system) {
   return {Move::free, full ? End::full : End::gauss_newton};
 }
 
-/// sqrt(T/T0) of a replica, T0 being the temperature that ou_parameters() took.
+/// sqrt(T/T0) of a replica with temperature T; T0 is the temperature of ou_parameters().
 inline double kick_scale_of(const ThermostatSpec& t, std::int64_t replica_id) {
   if (t.temperatures_K.empty() || t.temperature_K <= 0.0) return 1.0;
   const std::size_t k = static_cast<std::size_t>(replica_id) % t.temperatures_K.size();

@@ -8,20 +8,20 @@
 #include "tarn/steps/zss.hpp"
 
 /// @file
-/// One step of one molecule with the scheme chosen at run time, for engines that keep a molecule a
-/// thread: begin or begin_baoab, forces, end_step, thermostat_step.
+/// One step of one molecule, with the scheme chosen at run time: begin_step or begin_baoab, forces,
+/// end_step, thermostat_step.
 
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// What the beginning of a step says: whether the molecule can go on, and how often it iterated.
+/// Result of the beginning of a step.
 template <class T>
 struct StepStatus {
-  mask_t<T> good;
-  T iterations;
+  mask_t<T> good;  ///< false if the molecule has failed
+  T iterations;    ///< of the constraints
 };
 
-/// The ways of constraining, from the numbers of a step.
+/// The constraint algorithms with the parameters of a step.
 template <class S>
 TARN_HD ConstrainByNewton<S> by_newton(const StepNumbers<S>& q) {
   return {q.bonds, q.masses, q.shake_tolerance};
@@ -68,7 +68,7 @@ TARN_HD StepStatus<T> begin_step(const StepNumbers<S>& q, Move move, M& s) {
   if (move == Move::newton) return detail::status_of(constrained_drift(s, h, by_newton(q)));
   if (move == Move::sweeps) return detail::status_of(constrained_drift(s, h, by_sweeps(q)));
   if (move == Move::settle) return detail::status_of(constrained_drift(s, h, by_settle(q)));
-  // The drifts of one-step Newmark are for positions that are numbers.
+  // One-step Newmark does not support fixed-point positions.
   if constexpr (requires { newmark_drift(s, h, q.masses, q.zss); }) {
     if (move == Move::newmark) {
       newmark_drift(s, h, q.masses, q.zss);
@@ -83,7 +83,7 @@ TARN_HD StepStatus<T> begin_step(const StepNumbers<S>& q, Move move, M& s) {
   return status;
 }
 
-/// Kick, half drift, noise, half drift.
+/// Kick, half drift, noise and half drift of BAOAB.
 /// @param v_thermal out: velocities right after the noise
 /// @param tally see thermostat_penalised
 template <class S, class M, class T = number_t<M>, class Tally = NoTally>
@@ -108,7 +108,7 @@ TARN_HD StepStatus<T> begin_baoab(const StepNumbers<S>& q, Move move, const Trip
 }
 
 /// Accelerations from the forces, and the second kick.
-/// @return where the linear solve was possible
+/// @return whether the linear solve succeeded
 template <class S, class M, class T = number_t<M>>
 TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, End end, const Triple<number_t<M>>& f, M& s) {
   const T h = T(q.h);
@@ -130,10 +130,10 @@ TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, End end, const Triple<number
   return good;
 }
 
-/// Where nothing can be found presolved.
+/// Result of presolve() for schemes without a linear solve.
 struct NoPresolve {};
-/// What end_step() finds without the velocities, for who has something else to do until it is
-/// found.
+/// The part of end_step() that does not depend on the velocities. Callers can overlap its latency
+/// with other work.
 template <End kEnd, class S, class M>
 TARN_HD auto presolve(const StepNumbers<S>& q, const Triple<number_t<M>>& f, const M& s) {
   if constexpr (kEnd == End::gauss_newton) {
@@ -142,7 +142,7 @@ TARN_HD auto presolve(const StepNumbers<S>& q, const Triple<number_t<M>>& f, con
     return NoPresolve{};
   }
 }
-/// end_step() with what presolve() has found.
+/// end_step() with the result of presolve().
 template <End kEnd, class S, class M, class Presolved, class T = number_t<M>>
 TARN_HD mask_t<T> end_step(const StepNumbers<S>& q, const Triple<number_t<M>>& f,
                            const Presolved& presolved, M& s) {

@@ -8,15 +8,15 @@
 #include "tarn/steps/rigid.hpp"
 
 /// @file
-/// Langevin dynamics by splitting. The geometric Langevin algorithm (Bou-Rabee & Owhadi 2010) puts
-/// one exact Ornstein-Uhlenbeck step O after a deterministic step. BAOAB (Leimkuhler & Matthews
-/// 2013; rigid bonds: 2016) puts it into the middle: kick, half drift, O, half drift, forces, kick.
-/// Equations (21) and (37).
+/// Langevin dynamics by splitting, equations (21) and (37). The geometric Langevin algorithm (GLA,
+/// Bou-Rabee & Owhadi 2010) has one exact Ornstein-Uhlenbeck step O after a deterministic step.
+/// BAOAB (Leimkuhler & Matthews 2013; rigid bonds: 2016) has it in the middle: kick, half drift, O,
+/// half drift, forces, kick.
 
 namespace tarn {
 inline namespace TARN_ARCH {
 
-/// In place of who wants to see the velocities before and after O, as ou_heat() takes them.
+/// A tally that does nothing. Tallies receive the velocities before and after O, for ou_heat().
 struct NoTally {
   template <class T>
   TARN_HD void operator()(const Triple<T>&, const Triple<T>&) const {}
@@ -24,7 +24,7 @@ struct NoTally {
 
 /// O for penalised bonds.
 /// @param kick_scale see ou_step
-/// @param tally called with the velocities before and after it
+/// @param tally called with the velocities before and after O
 template <class M, class S, class Tally = NoTally>
 TARN_HD void thermostat_penalised(M& s, const Triple<number_t<M>>& xi, const OuParameters<S>& p,
                                   const number_t<M>& kick_scale, const Tally& tally = {}) {
@@ -33,10 +33,11 @@ TARN_HD void thermostat_penalised(M& s, const Triple<number_t<M>>& xi, const OuP
   tally(before, s.v);
 }
 
-/// O for rigid bonds. What velocities have along the bonds, from kicks and from the noise, needs no
-/// projection: the next drift takes it up in its multipliers, and positions are the same, since
-/// projections are linear. Only where the friction differs between the atoms O would make motion of
-/// it. Who looks sees projected velocities.
+/// O for rigid bonds. The bond part of the velocities, from kicks and noise, is not projected: the
+/// next drift removes it by its multipliers, and the positions are the same because projections are
+/// linear. Velocities are projected before O only if the friction differs between the atoms, since
+/// O would otherwise convert the bond part to other motion. The tally receives projected
+/// velocities.
 template <class M, class S, class Constrain, class Tally = NoTally>
 TARN_HD void thermostat_rigid(M& s, const Triple<number_t<M>>& xi, const OuParameters<S>& p,
                               const number_t<M>& kick_scale, const Constrain& constrain,
@@ -54,7 +55,7 @@ TARN_HD void thermostat_rigid(M& s, const Triple<number_t<M>>& xi, const OuParam
 }
 
 /// From the kick to the second half drift of BAOAB, penalised bonds.
-/// @return velocities right after O, where the temperature is measured
+/// @return velocities right after O, from which the temperature is computed
 template <class M, class S, class Tally = NoTally>
 TARN_HD Triple<number_t<M>> baoab_penalised(M& s, const number_t<M>& h,
                                             const Triple<number_t<M>>& xi, const OuParameters<S>& p,
@@ -69,11 +70,11 @@ TARN_HD Triple<number_t<M>> baoab_penalised(M& s, const number_t<M>& h,
   return v;
 }
 
-/// The same for rigid bonds; the half drifts go along the constraints.
+/// The same for rigid bonds; the half drifts are on the constraints.
 template <class T>
 struct BaoabRigid {
-  Triple<T> v;                   ///< right after O, with what they have along the bonds
-  ShakeResult<T> first, second;  ///< of the two half drifts
+  Triple<T> v;                   ///< right after O, with their bond part
+  ShakeResult<T> first, second;  ///< results of the two half drifts
 };
 template <class M, class S, class Constrain, class Tally = NoTally>
 TARN_HD BaoabRigid<number_t<M>> baoab_rigid(M& s, const number_t<M>& h,

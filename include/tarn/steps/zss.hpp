@@ -4,8 +4,8 @@
 #include "tarn/steps/molecule_state.hpp"
 
 /// @file
-/// Penalised bonds: x+ = x + h v + h^2/2 a(x), v+ = v + h/2 (a(x) + a(x+)). The schemes differ in
-/// the acceleration only. Equation (10).
+/// Steps with penalised bonds, equation (10): x+ = x + h v + h^2/2 a(x), v+ = v + h/2 (a(x) +
+/// a(x+)). The schemes differ in the acceleration only.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -20,7 +20,7 @@ TARN_HD void zss_end(M& s, const Triple<number_t<M>>& f0, const number_t<M>& h,
   kick(s, h);
 }
 
-/// The first part of zss_end(), in which velocities have no part: y of equation (11).
+/// The first part of zss_end(), which does not depend on the velocities: y of equation (11).
 template <class M, class S>
 TARN_HD BondValues<number_t<M>> zss_solve(const M& s, const Triple<number_t<M>>& f0,
                                           const BondReference<S>& reference, const Masses<S>& m,
@@ -28,7 +28,7 @@ TARN_HD BondValues<number_t<M>> zss_solve(const M& s, const Triple<number_t<M>>&
   const Bonds<number_t<M>> b = bonds(shape_of(s));
   return zss_bond_solution(b, f0, constraint_values(b, reference), m, p);
 }
-/// The rest of it, with y = zss_solve().
+/// The second part of zss_end(), with y = zss_solve().
 template <class M, class S>
 TARN_HD void zss_end(M& s, const Triple<number_t<M>>& f0, const BondValues<number_t<M>>& y,
                      const number_t<M>& h, const Masses<S>& m) {
@@ -37,7 +37,7 @@ TARN_HD void zss_end(M& s, const Triple<number_t<M>>& f0, const BondValues<numbe
 }
 
 /// The same with the full Hessian of the penalty, equation (13).
-/// @return where the matrix is positive definite; elsewhere the state means nothing any more
+/// @return whether the matrix is positive definite; if not, the state is undefined
 template <class M, class S>
 TARN_HD mask_t<number_t<M>> zss_full_end(M& s, const Triple<number_t<M>>& f0, const number_t<M>& h,
                                          const BondReference<S>& reference, const Masses<S>& m,
@@ -59,7 +59,7 @@ TARN_HD void verlet_end(M& s, const Triple<number_t<M>>& f0, const number_t<M>& 
   kick(s, h);
 }
 
-/// The pushed-back position q = x + b h^2 a, which is what is reported: equation (15) [A].
+/// The reported position q = x + b h^2 a, equation (15) [A].
 template <class T>
 TARN_HD Triple<T> pushed_back(const MoleculeState<T>& s, const T& bh2) {
   return fma(bh2, s.a, s.x);
