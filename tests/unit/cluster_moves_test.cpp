@@ -45,7 +45,7 @@ std::vector<int> acceptors(const std::vector<double>& x) {
 
 std::vector<double> moved(const WaterModel& model, std::vector<double> x, std::uint64_t hop) {
   start::ClusterMoves moves(model, static_cast<int>(x.size() / 9));
-  start::HopDraws draws(5, 0, hop);
+  start::HopRandom draws(5, 0, hop);
   moves.move(draws, x);
   return x;
 }
@@ -60,7 +60,7 @@ int displaced(const std::vector<double>& x, const std::vector<double>& y) {
 }
 
 TEST(HopDraws, AreUniformAndOfTheirHopAlone) {
-  start::HopDraws draws(1, 2, 3), again(1, 2, 3), other(1, 2, 4);
+  start::HopRandom draws(1, 2, 3), again(1, 2, 3), other(1, 2, 4);
   double sum = 0.0;
   constexpr int kCount = 20'000;
   int same = 0;
