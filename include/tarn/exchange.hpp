@@ -9,36 +9,37 @@
 #include "tarn/system.hpp"
 
 /// @file
-/// Replica exchange, equations (34) to (36). The replicas l n ... l n + n - 1 are ladder l, with n
-/// the number of temperatures, which rise. A ladder alone has the same bits as in any batch.
+/// Replica exchange, equations (34) to (36). With n temperatures in ascending order, ladder l has
+/// the replicas l n ... l n + n - 1. The bits of a ladder do not depend on the batch.
 
 namespace tarn {
 
-/// The energy U whose canonical distribution the scheme has, equation (35) [kcal/mol].
-/// @throws InputError with BAOAB and 0 < beta <= 1/4, where the energies do not tell it
+/// The energy U in whose canonical distribution the scheme samples, equation (35) [kcal/mol].
+/// @throws InputError for BAOAB with 0 < beta <= 1/4: U cannot be computed from the energies
 double canonical_energy_kcal_per_mol(const System& system, const Energies& energies);
 
-/// Neighbours in temperature that were asked whether they change places.
+/// An attempted exchange of two neighbours in temperature.
 struct ExchangeAttempt {
   std::int64_t lower = 0, upper = 0;  ///< replica ids
-  double probability = 0.0;           ///< 1 and less
+  double probability = 0.0;           ///< of acceptance, at most 1
   bool accepted = false;
 };
 
-/// What is asked at the step of a Frame: neighbours k, k + 1 of each ladder, k even if the number
-/// of the attempt, step / every, is, and odd otherwise. None with a replica that is not in the
-/// Frame.
-/// @param system its temperatures are those of the ladder, above 0 and rising
+/// The attempts at the step of a Frame: neighbours k, k + 1 of each ladder, with even k if the
+/// number of the attempt, step / every, is even, else odd k. Pairs with a replica that is not in
+/// the Frame are skipped.
+/// @param system its temperatures are those of the ladder, above 0 and ascending
 /// @param frame with kEnergies, at a multiple of `every`
 std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_t every,
                                                const Frame& frame);
 
-/// Of the attempts that were accepted, what engines do.
+/// The exchanges of the accepted attempts, for Engine::exchange().
 std::vector<StateExchange> accepted_exchanges(const System& system,
                                               std::span<const ExchangeAttempt> attempts);
 
-/// What Engine::exchange() does to its state. Heat stays where it is.
-/// @throws InputError when there is no such replica, or one is named twice
+/// Exchanges positions and velocities in a State, as Engine::exchange() does. Heat is not
+/// exchanged.
+/// @throws InputError if a replica does not exist or is named twice
 void exchange_states(State& state, std::span<const StateExchange> pairs);
 
 }  // namespace tarn

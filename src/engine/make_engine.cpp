@@ -28,9 +28,10 @@ int cuda_index(const std::string& name) {
   throw InputError("unknown device '" + name + "': use auto, cpu, cuda or cuda:<number>");
 }
 
-/// A step of few pairs is as long on a GPU as one of many: some 2 us for clusters of seven or a
-/// thousand of them (NVIDIA H200), in which a thread of a CPU has done nine of them.
-constexpr double kPairsOfAThread = 200.0;
+/// Pairs per CPU thread below which the CPU is likely faster. A GPU step takes about 2 us for one
+/// cluster of seven molecules or a thousand of them (NVIDIA H200); a CPU thread computes nine
+/// clusters in that time.
+constexpr double kPairsPerThread = 200.0;
 
 }  // namespace
 
@@ -42,18 +43,18 @@ AutoDevice auto_device(const System& system, std::int64_t replicas, int threads)
   const int lanes = gpu::lanes_of(device.compute_capability, false);
   if (pair_force_precision(system) == Precision::double_ && lanes > 0 && lanes < kFewLanes) {
     return {"cpu", device.name +
-                       " has few units for double precision, so the CPU is taken; "
-                       "--device cuda or precision = \"mixed\" takes the GPU"};
+                       " has few units for double precision; using the CPU. Use --device cuda or "
+                       "precision = \"mixed\" for the GPU"};
   }
   if (uses_dense_solver(system.integrator)) {
     const std::string problem = cusolver_problem();
-    if (!problem.empty()) return {"cpu", "dense solves are done on the CPU: " + problem};
+    if (!problem.empty()) return {"cpu", "dense solves run on the CPU: " + problem};
   }
   const double pairs = 0.5 * system.molecules * (system.molecules - 1) * replicas;
   const std::int64_t cores =
       std::min<std::int64_t>(threads > 0 ? threads : default_threads(), replicas);
-  if (pairs > kPairsOfAThread * static_cast<double>(cores)) return {"cuda", ""};
-  return {"cuda", "a GPU is for more molecules or replicas: --device cpu is likely to be faster"};
+  if (pairs > kPairsPerThread * static_cast<double>(cores)) return {"cuda", ""};
+  return {"cuda", "few molecules and replicas for a GPU; --device cpu is likely faster"};
 }
 
 std::unique_ptr<Engine> make_engine(const System& system, const State& start,

@@ -6,7 +6,7 @@
 namespace tarn {
 namespace {
 
-/// Bonds of no strength, whose forces vanish beside all others in double precision.
+/// Bond strength so small that its forces are below the rounding of all others in double precision.
 constexpr double kNoStrength = 1e-12;
 
 System system_of(const WaterModel& model, int molecules, Scheme scheme) {
@@ -19,12 +19,12 @@ System system_of(const WaterModel& model, int molecules, Scheme scheme) {
   return system;
 }
 
-/// One cluster at rest, and what the engine of a device tells of it.
+/// One cluster at rest, evaluated by the engine of a device.
 struct OnDevice {
   State at;
   DeviceRequest device;
 
-  /// V0 at the positions, which this scheme does not push forward.
+  /// V0 at the positions; with this scheme they equal the reported positions.
   double potential_kcal_per_mol(const WaterModel& model) const {
     const System system = system_of(model, at.molecules, Scheme::verlet);
     Frame frame;
@@ -32,8 +32,8 @@ struct OnDevice {
     return frame.energies.at(0).potential_kcal_per_mol;
   }
 
-  /// From the positions that Z&Ss reports, q = x + b h^2 F/m; b h^2 is so large that x rounds
-  /// nothing off.
+  /// Forces from the reported positions of Z&Ss, q = x + b h^2 F/m. b h^2 is so large that the
+  /// rounding of x is negligible.
   std::vector<double> forces_kcal_per_mol_A(const WaterModel& model) const {
     System system = system_of(model, at.molecules, Scheme::zss_stiff);
     system.integrator.beta = 0.25;
@@ -68,7 +68,7 @@ SinglePoint single_point(const WaterModel& model, std::span<const double> positi
   at.positions_A.assign(positions_A.begin(), positions_A.end());
   at.velocities_A_per_akma.assign(positions_A.size(), 0.0);
   const OnDevice cluster{std::move(at), device};
-  // An engine tells the sum of both energies.
+  // Engines report the sum of both energies.
   WaterModel charges = model, spheres = model;
   charges.lj_a_kcal_A12_per_mol = charges.lj_c_kcal_A6_per_mol = 0.0;
   spheres.charge_o_e = spheres.charge_h_e = spheres.charge_m_e = 0.0;

@@ -28,15 +28,16 @@ void check_heat(const State& s) {
   const std::size_t expected = s.replica_ids.size() * static_cast<std::size_t>(s.molecules);
   const std::size_t size = s.heat_kcal_per_mol.size();
   if (size == 0 || size == expected) return;
-  throw InputError("the start state has " + to_string(size) +
-                   " numbers in heat_kcal_per_mol; it has none, or one a molecule and replica, " +
-                   to_string(expected) + " here");
+  throw InputError(
+      "the start state has " + to_string(size) +
+      " numbers in heat_kcal_per_mol; it must have none, or one per molecule and replica: " +
+      to_string(expected));
 }
 
 void check_replica_ids(std::vector<std::int64_t> ids) {
   std::sort(ids.begin(), ids.end());
   if (!ids.empty() && ids.front() < 0) {
-    throw InputError("replica ids are 0 or more; one is " + to_string(ids.front()));
+    throw InputError("replica ids must be 0 or more; one is " + to_string(ids.front()));
   }
   const auto twice = std::adjacent_find(ids.begin(), ids.end());
   if (twice != ids.end()) {
@@ -48,27 +49,26 @@ void check_replica_ids(std::vector<std::int64_t> ids) {
 void check_counts(const PairCountRequest& counts) {
   if (!counts.enabled) return;
   if (counts.every < 1) {
-    throw InputError("pairs are to be counted every " + to_string(counts.every) +
-                     " steps; that must be 1 or more");
+    throw InputError("pair counts: every = " + to_string(counts.every) + "; it must be 1 or more");
   }
   if (counts.bins < 1) {
-    throw InputError("pairs are to be counted in " + to_string(counts.bins) +
-                     " bins; there must be 1 or more");
+    throw InputError("pair counts: bins = " + to_string(counts.bins) + "; it must be 1 or more");
   }
   if (counts.groups < 1) {
-    throw InputError("pairs are to be counted in " + to_string(counts.groups) +
-                     " groups of replicas; there must be 1 or more");
+    throw InputError("pair counts: groups = " + to_string(counts.groups) +
+                     "; it must be 1 or more");
   }
   if (!(counts.r_max_A > 0.0) || !std::isfinite(counts.r_max_A)) {
-    throw InputError("pairs are to be counted up to r_max_A = " + three_digits(counts.r_max_A) +
-                     "; that must be a number above 0");
+    throw InputError("pair counts: r_max_A = " + three_digits(counts.r_max_A) +
+                     "; it must be a number above 0");
   }
 }
 
 void check_single(const System& system, const State& start) {
   if (!supports_single_precision(system.integrator)) {
     throw InputError(
-        "precision = \"single\" is not for Newmark and dense solves; use \"mixed\" or \"double\"");
+        "precision = \"single\" does not support Newmark and dense solves; use \"mixed\" or "
+        "\"double\"");
   }
   const std::vector<double>& x = start.positions_A;
   for (std::size_t k = 0; k < x.size(); ++k) {
@@ -76,19 +76,19 @@ void check_single(const System& system, const State& start) {
     if (std::abs(x[k]) < kLargestFixedPosition && std::abs(from_oxygen) < kLargestFixedOffset) {
       continue;
     }
-    throw InputError("precision = \"single\" holds hydrogens within " +
+    throw InputError("precision = \"single\" requires hydrogens within " +
                      to_string(static_cast<int>(kLargestFixedOffset)) +
                      " A of their oxygen and positions within 1.6e7 A; molecule " +
                      to_string(k / 9 % static_cast<std::size_t>(start.molecules) + 1) +
-                     " is not: use \"mixed\"");
+                     " violates this; use \"mixed\"");
   }
 }
 
-/// A number that must be above 0, or at least 0.
+/// Checks that a number is above 0, or at least 0.
 void check_number(const char* what, double value, bool may_be_zero) {
   if (std::isfinite(value) && (value > 0.0 || (may_be_zero && value == 0.0))) return;
   throw InputError("the system has " + std::string(what) + " = " + three_digits(value) +
-                   "; that must be " + (may_be_zero ? "0 or more" : "a number above 0"));
+                   "; it must be " + (may_be_zero ? "0 or more" : "a number above 0"));
 }
 
 void check_integrator(const IntegratorSpec& i) {
@@ -102,7 +102,7 @@ void check_integrator(const IntegratorSpec& i) {
                                (i.scheme == Scheme::zss_stiff &&
                                 i.hessian == Hessian::gauss_newton && !uses_dense_solver(i));
   if (i.omega == std::numeric_limits<double>::infinity() && may_be_infinite) return;
-  // Velocity Verlet moves atoms without bonds, too.
+  // omega = 0: velocity Verlet of atoms without bonds.
   check_number("omega", i.omega, i.scheme == Scheme::verlet);
 }
 
@@ -121,8 +121,8 @@ void check_system(const System& s) {
     }
     if (hottest_K > 0.0 && !(s.thermostat.temperature_K > 0.0)) {
       throw InputError(
-          "the system has temperatures_K and temperature_K = 0; the noise is that of temperature_K "
-          "and scaled to each of them: make it the highest");
+          "the system has temperatures_K but temperature_K = 0; the noise is scaled from "
+          "temperature_K: set it to the highest temperature");
     }
     check_number("friction_oxygen_per_akma", s.thermostat.friction_oxygen_per_akma, true);
     check_number("friction_hydrogen_per_akma", s.thermostat.friction_hydrogen_per_akma, true);
@@ -135,7 +135,7 @@ void check_system(const System& s) {
 
 void check_start(const System& system, const State& start, const PairCountRequest& counts) {
   if (system.molecules < 1) {
-    throw InputError("a system has 1 molecule or more; this one has " +
+    throw InputError("a system must have 1 molecule or more; this one has " +
                      to_string(system.molecules));
   }
   if (system.molecules != start.molecules) {

@@ -14,7 +14,7 @@
 namespace tarn {
 namespace {
 
-/// In [0, 1), of 53 bits.
+/// A uniform random number in [0, 1) with 53 bits.
 double uniform(std::uint64_t seed, std::int64_t first_of_ladder, std::size_t k, std::int64_t step) {
   const PhiloxWords<std::uint64_t> words =
       noise_words<std::uint64_t>(seed, static_cast<std::uint64_t>(first_of_ladder), k,
@@ -29,9 +29,9 @@ double canonical_energy_kcal_per_mol(const System& system, const Energies& e) {
   const double potential = e.potential_kcal_per_mol + e.penalty_kcal_per_mol + e.wall_kcal_per_mol;
   const double b = has_beta(system.integrator.scheme) ? system.integrator.beta : 0.0;
   const bool in_the_middle = system.thermostat.kind == Thermostat::baoab;
-  // The energies that are known lack what (35) adds where beta is 1/4.
+  // For beta up to 1/4 the additional energy of (35) cannot be computed from the energies.
   if (in_the_middle && b > 0.0 && b <= 0.25) {
-    throw InputError("exchange and heat capacities with BAOAB want beta above 1/4; this is " +
+    throw InputError("exchange and heat capacities with BAOAB require beta above 1/4; it is " +
                      three_digits(b));
   }
   return exchange_energy(potential, e.total_kcal_per_mol - e.kinetic_kcal_per_mol, b,
@@ -58,7 +58,7 @@ std::vector<ExchangeAttempt> exchange_attempts(const System& system, std::int64_
                            1.0 / (units::boltzmann_kcal_per_mol_K * temperatures_K[place + 1]),
                            canonical_energy_kcal_per_mol(system, frame.energies[r]),
                            canonical_energy_kcal_per_mol(system, frame.energies[*upper]));
-    // What is not a number is refused.
+    // NaN is rejected.
     const double probability = ratio >= 0.0 ? 1.0 : ratio < 0.0 ? std::exp(ratio) : 0.0;
     attempts.push_back(
         {id, id + 1, probability, uniform(system.seed, id - k, place, frame.step) < probability});

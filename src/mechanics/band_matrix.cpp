@@ -9,7 +9,7 @@ namespace tarn::mechanics {
 BandMatrix::BandMatrix(Index size, Sparsity sparsity)
     : size_(size), half_(sparsity.half_bandwidth), cyclic_(sparsity.cyclic) {
   if (cyclic_ && (half_ != 1 || size < 4)) {
-    throw std::logic_error("a cyclic band matrix must be tridiagonal, of four rows or more");
+    throw std::logic_error("a cyclic band matrix must be tridiagonal with four rows or more");
   }
   dense_ = !cyclic_ && 2 * half_ + 1 >= size;
   a_ = dense_ ? Matrix::Zero(size, size) : Matrix::Zero(2 * half_ + 1, size);
@@ -25,7 +25,7 @@ void BandMatrix::add(Index row, Index column, double value) {
   } else if (cyclic_ && row == size_ - 1 && column == 0) {
     bottom_left_ += value;
   } else {
-    throw std::logic_error("an entry outside the band");
+    throw std::logic_error("BandMatrix: entry outside the band");
   }
 }
 
@@ -51,7 +51,7 @@ Vector BandMatrix::solve(const Vector& b) const {
   return cyclic_ ? solve_cyclic(b) : solve_band(a_, b);
 }
 
-/// Gaussian elimination with row exchanges. An exchange can fill `half` more diagonals.
+/// Gaussian elimination with row exchanges, which fill up to `half` more diagonals.
 Vector BandMatrix::solve_band(const Matrix& band, Vector b) const {
   Matrix work = Matrix::Zero(3 * half_ + 1, size_);
   work.topRows(2 * half_ + 1) = band;

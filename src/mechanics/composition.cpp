@@ -6,8 +6,8 @@ namespace tarn::mechanics {
 
 Composed::Composed(Kind kind, double h,
                    const std::function<std::unique_ptr<Method>(double h)>& make)
-    : steps_a_side_(kind == Kind::triple_jump ? 1 : 2) {
-  const double outer_steps = 2.0 * steps_a_side_;
+    : steps_per_side_(kind == Kind::triple_jump ? 1 : 2) {
+  const double outer_steps = 2.0 * steps_per_side_;
   const double gamma = 1.0 / (outer_steps - std::cbrt(outer_steps));
   outer_ = make(gamma * h);
   inner_ = make((1.0 - outer_steps * gamma) * h);
@@ -19,12 +19,12 @@ void Composed::begin(State& s) {
 }
 
 void Composed::step(State& s) {
-  for (int k = 0; k < steps_a_side_; ++k) outer_->step(s);
+  for (int k = 0; k < steps_per_side_; ++k) outer_->step(s);
   inner_->take_over(s);
   inner_->step(s);
-  // What this keeps is for the next step too, which begins with the same method.
+  // Its state is also valid for the next step, which begins with the same method.
   outer_->take_over(s);
-  for (int k = 0; k < steps_a_side_; ++k) outer_->step(s);
+  for (int k = 0; k < steps_per_side_; ++k) outer_->step(s);
   add_up(costs_.steps + 1);
 }
 

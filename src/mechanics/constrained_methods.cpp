@@ -37,7 +37,7 @@ void ConstrainedMethod::solve_multipliers(const Vector& x, const Vector& gradien
     q -= moved;
     ++costs_.iterations;
     ++costs_.linear_solves;
-    // Not the change of lambda: at small h it is rounding of q, enlarged by 1/h².
+    // Not the change of lambda: for small h that is rounding of q, amplified by 1/h².
     change = relative(moved.lpNorm<Eigen::Infinity>(), q.lpNorm<Eigen::Infinity>());
     if (change <= kRoundOff || (change < 1e-12 && change >= 0.25 * last)) break;
     last = change;
@@ -51,7 +51,7 @@ void ConstrainedMethod::begin(State& s) {
 }
 
 void ConstrainedMethod::take_over(State& s) {
-  // f holds the gradient, and lambda differs by terms of the order of the steps.
+  // f contains the gradient; lambda is accurate to the order of the method.
   start_from(-system_.mass_times(s.f) - constraint_.forces(s.x, s.lambda), s);
 }
 
@@ -103,8 +103,8 @@ std::pair<Vector, Vector> ConstrainedMidpoint::rates(const Vector& x, const Vect
   const Vector lambda = multipliers(x, v, a);
   const Vector pull = system_.mass_solve(constraint_.forces(x, lambda));
   if (equations_ == Equations::newton) return {v, a - pull};
-  // Of g·lambda = w·(vᵀ Hess g v + G a) with w = (G M⁻¹ Gᵀ)⁻¹ g, the derivatives by which g itself
-  // is left alone; those of g are the pull.
+  // Derivatives of g·lambda = w·(vᵀ Hess g v + G a), w = (G M⁻¹ Gᵀ)⁻¹ g, at constant g; the
+  // derivative of g is the pull.
   const Vector w = solve_gram(x, constraint_.values(x));
   const Vector along = system_.mass_solve(constraint_.forces(x, w));
   BandMatrix hessian(system_.size(), system_.sparsity());
@@ -117,7 +117,7 @@ std::pair<Vector, Vector> ConstrainedMidpoint::rates(const Vector& x, const Vect
 }
 
 void ConstrainedMidpoint::step(State& s) {
-  // The fixed point of the middle, which contracts by some h/2 times a frequency.
+  // Fixed-point iteration for the midpoint; it contracts by about h/2 times a frequency.
   Vector x = s.x, v = s.v;
   double change = 0.0, last = 0.0;
   for (int i = 0;; ++i) {

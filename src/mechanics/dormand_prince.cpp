@@ -9,7 +9,7 @@
 namespace tarn::mechanics {
 namespace {
 
-constexpr int kStages = 7;  // the last of a step is the first of the next
+constexpr int kStages = 7;  // the last stage of a step is the first of the next
 constexpr std::array<std::array<double, kStages - 1>, kStages> kA{
     {{},
      {1.0 / 5},
@@ -18,7 +18,7 @@ constexpr std::array<std::array<double, kStages - 1>, kStages> kA{
      {19372.0 / 6561, -25360.0 / 2187, 64448.0 / 6561, -212.0 / 729},
      {9017.0 / 3168, -355.0 / 33, 46732.0 / 5247, 49.0 / 176, -5103.0 / 18656},
      {35.0 / 384, 0.0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84}}};
-/// Weights of order 5, which are the last row of kA, less those of order 4.
+/// Weights of order 5 (the last row of kA) minus those of order 4.
 constexpr std::array<double, kStages> kError{
     71.0 / 57600, 0.0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
 
@@ -49,7 +49,7 @@ void DormandPrince::advance(Vector& x, Vector& v, double time) {
     }
     Vector estimate = Vector::Zero(2 * n);
     for (std::size_t s = 0; s < kStages; ++s) estimate += h * kError[s] * k[s];
-    double error = 0.0;  // over what is allowed
+    double error = 0.0;  // relative to the tolerance
     for (Index i = 0; i < 2 * n; ++i) {
       const double size = std::max(std::abs(y[i]), std::abs(next[i]));
       error = std::max(error, std::abs(estimate[i]) / std::max(relative_ * size, absolute_));
@@ -60,11 +60,12 @@ void DormandPrince::advance(Vector& x, Vector& v, double time) {
       y = next;
       k[0] = k[kStages - 1];
       left = last ? 0.0 : left - h;
-      if (last && factor >= 1.0) break;  // a step that was cut short says little of the next
+      if (last && factor >= 1.0) break;  // a truncated step is no estimate for the next
     }
     step_ = h * factor;
     if (!(step_ > 1e-14 * time)) {
-      throw NumericalError("no step is short enough for this tolerance");
+      throw NumericalError(
+          "Dormand-Prince: no step is small enough for the tolerance; increase the tolerance");
     }
   }
   x = y.head(n);

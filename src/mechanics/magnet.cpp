@@ -105,7 +105,7 @@ void CayleyVariationalEuler::step() {
   const Vector3d w = v;
   const Vector3d right = w * (1.0 + quarter * w.squaredNorm()) + h * torque(magnet_.b_mu, r);
   ++costs_.forces;
-  // s (1 + h²s²/4) = |right|: increasing and convex, so that Newton's method from above converges.
+  // s (1 + h²s²/4) = |right|: increasing and convex, so Newton's method from above converges.
   const double size = right.norm();
   double s = size;
   for (int i = 0; i < 60; ++i) {
@@ -127,7 +127,7 @@ double CayleyVariationalEuler::energy() const {
 
 std::vector<Invariant> CayleyVariationalEuler::invariants() const {
   const Matrix3d r = matrix_of(q);
-  // The momentum of this discretisation, kept along both axes.
+  // The momentum of this discretisation is conserved along both axes.
   const Vector3d body = v * (1.0 + 0.25 * magnet_.h * magnet_.h * v.squaredNorm());
   return {{"spatial_jz", (r * body)[2]},
           {"body_j3", body[2]},

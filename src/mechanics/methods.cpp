@@ -10,13 +10,13 @@
 namespace tarn::mechanics {
 namespace {
 
-/// What rounding may leave of a solution: some hundred of its units.
-constexpr double kRest = 100.0 * std::numeric_limits<double>::epsilon();
+/// Relative rounding error of a converged solution: about 100 units.
+constexpr double kRoundingOfQ = 100.0 * std::numeric_limits<double>::epsilon();
 
 /// Solves a = -M⁻¹ grad V(c + w a) to round-off by Newton's method from `a`.
 ///
-/// What rounding of q = c + w a does to the gradient moves q by some of its own roundings, however
-/// stiff V is, but `a` by these over w, which is much where `a` is small.
+/// Rounding of q = c + w a changes the gradient. That moves q by a few of its roundings, however
+/// stiff V is, but `a` by these divided by w, which is large relative to a small `a`.
 void solve_acceleration(const MechanicalSystem& system, const Vector& c, double w, Vector& a,
                         Costs& costs) {
   double last = std::numeric_limits<double>::infinity();
@@ -30,8 +30,8 @@ void solve_acceleration(const MechanicalSystem& system, const Vector& c, double 
     ++costs.linear_solves;
     change = relative(step.lpNorm<Eigen::Infinity>(), a.lpNorm<Eigen::Infinity>());
     const double moved = relative(w * step.lpNorm<Eigen::Infinity>(), q.lpNorm<Eigen::Infinity>());
-    // Near the end rounding of the residual, not Newton's method, makes the change.
-    const bool is_near = change < 1e-9 || moved < kRest;
+    // Near the end the change is due to rounding of the residual.
+    const bool is_near = change < 1e-9 || moved < kRoundingOfQ;
     if (change <= kRoundOff || (is_near && change >= 0.25 * last)) return;
     if (!std::isfinite(change)) break;
     last = change;
@@ -110,7 +110,7 @@ void VariationalEuler::step(State& s) {
 }
 
 void Midpoint::step(State& s) {
-  // Not from the acceleration at s.x: off stiff constraints it is large, and leads to other roots.
+  // Not from the acceleration at s.x: off stiff constraints it is large and leads to other roots.
   Vector a = Vector::Zero(s.x.size());
   solve_acceleration(system_, s.x + 0.5 * h_ * s.v, 0.25 * h_ * h_, a, costs_);
   s.x += h_ * s.v + 0.5 * h_ * h_ * a;

@@ -141,8 +141,8 @@ const Eigen::Matrix3d& HeavyTop::torque_over_c() {
   return torque_over_c_;
 }
 
-/// RATTLE: half a kick, ωᵀJ - Jω = t m₂, v+ = ω v, m₃ = (Jωᵀ - ωJ)/t, half a kick. Of first order:
-/// the whole kick at once, before.
+/// RATTLE: half kick, ωᵀJ - Jω = t m₂, v+ = ω v, m₃ = (Jωᵀ - ωJ)/t, half kick. Constrained Euler,
+/// of first order: the whole kick before the rotation.
 void HeavyTop::step() {
   if (scheme_ == Scheme::runge_kutta) return runge_kutta();
   const Matrix inertia = alpha_.asDiagonal();

@@ -5,12 +5,12 @@
 namespace tarn::mechanics {
 namespace {
 
-/// Adds to the coordinates that a constraint depends on.
+/// Adds values at the coordinates that a constraint depends on.
 void add_at(const std::vector<Index>& where, const Local& values, Vector& sum) {
   for (std::size_t k = 0; k < where.size(); ++k) sum[where[k]] += values[static_cast<Index>(k)];
 }
 
-/// M and what `add` adds to it.
+/// M plus the terms that `add` adds.
 template <class Add>
 BandMatrix mass_and(const MechanicalSystem& system, const Add& add) {
   BandMatrix a(system.size(), system.sparsity());
@@ -142,7 +142,7 @@ void Penalised::add_gauss_newton_hessian(const Vector& q, double factor, BandMat
 }
 
 /// omega² (GᵀG + Σ g_i Hess g_i)
-/// @param curved with the second term
+/// @param curved whether to include the second term
 void Penalised::add_penalty_hessian(const Vector& q, double factor, bool curved,
                                     BandMatrix& a) const {
   for (Index i = 0; i < constraint_.count(); ++i) {

@@ -9,7 +9,7 @@ namespace tarn::mechanics {
 namespace {
 
 constexpr int kMostSweeps = 200;
-constexpr int kProjectionSteps = 8;  // of Newton's method, from a distance of a layer's error
+constexpr int kProjectionSteps = 8;  // of Newton's method; they start within the layer's error
 constexpr double kRoundOff = 3e-15;
 
 template <class P>
@@ -24,7 +24,7 @@ Vector vector_of(const std::array<double, N>& p) {
   return Eigen::Map<const Vector>(p.data(), static_cast<Index>(N));
 }
 
-/// Solves a x = b for a small matrix with good pivots on its diagonal.
+/// Solves a x = b for a small matrix without pivoting.
 template <class T, std::size_t d>
 std::array<T, d> solve_small(std::array<std::array<T, d>, d> a, std::array<T, d> b) {
   for (std::size_t k = 0; k < d; ++k) {
@@ -144,7 +144,7 @@ typename VariationalOf<System>::template Point<T> VariationalOf<System>::acceler
   return result;
 }
 
-/// R_t on (q, v) and on the action, which it returns.
+/// Applies R_t to (q, v) and returns the action.
 template <class System>
 template <class T>
 T VariationalOf<System>::run_layer(double t, Point<T>& x, Point<T>& u) {
@@ -233,7 +233,7 @@ void VariationalOf<System>::step() {
   Vector x = q, u = v.cwiseQuotient(mass);
   double change = 0.0, last = 0.0;
   for (int sweep = 1; sweep <= kMostSweeps; ++sweep) {
-    // Both constraints on (x, u): exact for the first, and linear in the second.
+    // Both constraints on (x, u): x satisfies the first exactly, u the second linearly.
     const Matrix b = tangent_basis(x);
     const Matrix b_mass = b.transpose() * mass.asDiagonal() * b;
     u = b * b_mass.partialPivLu().solve(b.transpose() * mass.cwiseProduct(u));
@@ -263,7 +263,7 @@ void VariationalOf<System>::step() {
 
 template <class System>
 double VariationalOf<System>::energy() const {
-  // The velocity that is tangent and has this momentum.
+  // The tangent velocity with this momentum.
   const Matrix b = tangent_basis(q);
   const Matrix b_mass = b.transpose() * mass_vector().asDiagonal() * b;
   const Vector reduced = b.transpose() * v;
@@ -279,7 +279,7 @@ std::vector<Invariant> VariationalOf<System>::invariants() const {
   for (std::size_t i = 0; i < System::d; ++i) {
     worst = std::max(worst, std::abs(system_.constraint(x, i)));
   }
-  // About the vertical axis, which a planar system does not have.
+  // Angular momentum about the vertical axis exists in space only.
   if (System::N / System::d != 3) return {{"constraint_max", worst}};
   double lz = 0.0;
   for (Index k = 0; k < kN; k += 3) lz += q[k] * v[k + 1] - q[k + 1] * v[k];

@@ -48,19 +48,19 @@ const std::vector<Mistake> kMistakes{
      [](Input& in) { in.start.velocities_A_per_akma.clear(); }},
     {"36 numbers in positions_A; 3 replicas", [](Input& in) { in.start.replica_ids.push_back(7); }},
     {"two replicas have the id 5", [](Input& in) { in.start.replica_ids[0] = 5; }},
-    {"ids are 0 or more; one is -3", [](Input& in) { in.start.replica_ids[1] = -3; }},
-    {"every 0 steps", [](Input& in) { in.counts.every = 0; }},
-    {"in -3 bins", [](Input& in) { in.counts.bins = -3; }},
-    {"in 0 groups", [](Input& in) { in.counts.groups = 0; }},
+    {"ids must be 0 or more; one is -3", [](Input& in) { in.start.replica_ids[1] = -3; }},
+    {"every = 0", [](Input& in) { in.counts.every = 0; }},
+    {"bins = -3", [](Input& in) { in.counts.bins = -3; }},
+    {"groups = 0", [](Input& in) { in.counts.groups = 0; }},
     {"r_max_A = 0", [](Input& in) { in.counts.r_max_A = 0.0; }},
     {"r_max_A = inf",
      [](Input& in) { in.counts.r_max_A = std::numeric_limits<double>::infinity(); }},
-    {"is not for Newmark",
+    {"does not support Newmark",
      [](Input& in) {
        in.system.integrator = integrator("pushforward");
        in.system.precision = Precision::single;
      }},
-    {"timestep_akma = 0; that must be a number above 0",
+    {"timestep_akma = 0; it must be a number above 0",
      [](Input& in) { in.system.integrator.timestep_akma = 0.0; }},
     {"timestep_akma = nan",
      [](Input& in) {
@@ -94,11 +94,11 @@ const std::vector<Mistake> kMistakes{
      }},
     {"an atom of mass = 0", [](Input& in) { in.system.model.mass_h_Da = 0.0; }},
     {"temperature_K = -5", [](Input& in) { in.system.thermostat.temperature_K = -5.0; }},
-    {"temperatures_K = -5; that must be 0 or more",
+    {"temperatures_K = -5; it must be 0 or more",
      [](Input& in) {
        in.system.thermostat.temperatures_K = {5.0, -5.0};
      }},
-    {"temperatures_K and temperature_K = 0",
+    {"temperatures_K but temperature_K = 0",
      [](Input& in) {
        in.system.thermostat.temperature_K = 0.0;
        in.system.thermostat.temperatures_K = {5.0, 0.0};
@@ -115,7 +115,7 @@ const std::vector<Mistake> kMistakes{
     {"radius_A = -1", [](Input& in) { in.system.confinement.radius_A = -1.0; }},
     {"stiffness_kcal_per_mol_A2 = -1",
      [](Input& in) { in.system.confinement.stiffness_kcal_per_mol_A2 = -1.0; }},
-    {"molecule 2 is not",
+    {"molecule 2 violates this",
      [](Input& in) {
        in.system.precision = Precision::single;
        in.start.positions_A[9 + 3] += 17.0;

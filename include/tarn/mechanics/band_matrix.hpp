@@ -3,7 +3,7 @@
 #include <Eigen/Dense>
 
 /// @file
-/// Square matrices whose entries lie near the diagonal: dense, banded, or a cyclic band of three.
+/// Square matrices that are dense, banded or cyclic tridiagonal.
 
 namespace tarn::mechanics {
 
@@ -11,20 +11,20 @@ using Eigen::Index;
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-/// Which entries of a square matrix may differ from zero.
+/// The entries of a square matrix that may differ from zero.
 struct Sparsity {
   Index half_bandwidth;  ///< |i - j| of the outermost entries; size - 1 for a dense matrix
-  bool cyclic = false;   ///< the corners too; with half_bandwidth 1 only
+  bool cyclic = false;   ///< the corners too; requires half_bandwidth = 1
 };
 inline Sparsity dense(Index size) { return {size - 1}; }
 
-/// A square matrix with a solver that fits: Eigen's LU when dense, LU with row exchanges in O(n)
-/// when banded, and the formula of Sherman & Morrison 1950 on top of that when cyclic. The matrices
-/// of linearly implicit methods may be indefinite, so that no Cholesky factorisation is used.
+/// A square matrix with a solver for its structure: Eigen's LU if dense, LU with row exchanges in
+/// O(n) if banded, and in addition the formula of Sherman & Morrison 1950 if cyclic. Matrices of
+/// linearly implicit methods may be indefinite, so Cholesky factorisation is not used.
 class BandMatrix {
  public:
-  /// All zero. @throws std::logic_error for a cyclic band that is not tridiagonal or has fewer
-  /// than four rows
+  /// A zero matrix.
+  /// @throws std::logic_error for a cyclic band that is not tridiagonal or has fewer than four rows
   BandMatrix(Index size, Sparsity sparsity);
 
   Index size() const { return size_; }
@@ -32,7 +32,7 @@ class BandMatrix {
   void add(Index row, Index column, double value);
   void add_diagonal(const Vector& values);
   Matrix to_dense() const;
-  /// Solves A x = b. What a singular matrix gives is not finite.
+  /// Solves A x = b. The result is not finite if A is singular.
   Vector solve(const Vector& b) const;
 
  private:

@@ -5,21 +5,21 @@
 #include "tarn/mechanics/system.hpp"
 
 /// @file
-/// What methods cost, in evaluations rather than in time.
+/// Cost of methods, in evaluations.
 
 namespace tarn::mechanics {
 
-/// What the start and the steps so far have cost. Evaluations that a method keeps for its next step
-/// count once.
+/// Evaluations by the start and all steps so far. Those that a method reuses in its next step count
+/// once.
 struct Costs {
   std::int64_t steps = 0;
-  /// Gradients of V, or of a system on a manifold right-hand sides, torques.
+  /// Gradients of V; for systems on manifolds right-hand sides or torques.
   std::int64_t forces = 0;
-  /// Hessians of V, all of it or the stiff part; of VariationalOf derivatives of right-hand sides.
+  /// Hessians of V or its stiff part; for VariationalOf derivatives of right-hand sides.
   std::int64_t hessians = 0;
   std::int64_t third_derivatives = 0;  ///< V‴[a, a]
   std::int64_t linear_solves = 0;
-  /// Of Newton's method, of sweeps, or of a projection onto the slow manifold.
+  /// Iterations of Newton's method, of sweeps, or of projections onto the slow manifold.
   std::int64_t iterations = 0;
 
   friend bool operator==(const Costs&, const Costs&) = default;
@@ -33,7 +33,7 @@ struct Costs {
   }
 };
 
-/// Another system, of which each evaluation is counted.
+/// Forwards to a system and counts its evaluations.
 class CountedSystem final : public MechanicalSystem {
  public:
   /// Both must outlive this.

@@ -5,25 +5,25 @@
 #include "tarn/mechanics/methods.hpp"
 
 /// @file
-/// What a method keeps, measured.
+/// Measures conserved quantities and geometric properties of methods.
 
 namespace tarn::mechanics {
 
-/// Steps from (x, v).
+/// The state after a number of steps from (x, v).
 State advanced(Method& method, const Vector& x, const Vector& v, std::int64_t steps);
 
 /// ½ vᵀ M v + V(x)
 double energy(const MechanicalSystem& system, const State& s);
-/// What a method conserves, up to its order: its energies where it takes them.
+/// The energy that a method conserves up to its order, at its own energy place.
 double energy(const MechanicalSystem& system, const Method& method, const State& s);
-/// Σ m v over points of that many coordinates.
+/// Σ m v over points with `dimensions` coordinates each.
 Vector linear_momentum(const MechanicalSystem& system, const Vector& v, Index dimensions);
 /// Σ m (x v_y - y v_x) of the first two coordinates of each point.
 double angular_momentum_z(const MechanicalSystem& system, const Vector& x, const Vector& v,
                           Index dimensions);
 
 /// Derivative of a map by central differences of order 12, equation (67). With a spacing of 0.01
-/// the error is some 1e-13 for smooth maps on lengths of one.
+/// the error is about 1e-13 for maps that are smooth on a scale of 1.
 Matrix derivative(const std::function<Vector(const Vector&)>& map, const Vector& at,
                   double spacing = 0.01);
 
@@ -31,7 +31,7 @@ Matrix derivative(const std::function<Vector(const Vector&)>& map, const Vector&
 double symplectic_defect(const MechanicalSystem& system, Method& method, const Vector& x,
                          const Vector& v, double spacing = 0.01);
 
-/// Distance from the start after n steps, a change of sign of the velocities, and n steps.
+/// Distance from the start after n steps, reversal of the velocities, and n further steps.
 double reversal_error(Method& method, const Vector& x, const Vector& v, std::int64_t steps);
 
 }  // namespace tarn::mechanics

@@ -5,22 +5,22 @@
 #include "tarn/mechanics/system.hpp"
 
 /// @file
-/// An explicit method with control of its step, for solutions that others are measured against.
+/// An explicit method with step-size control, for reference solutions.
 
 namespace tarn::mechanics {
 
-/// The pair of orders 5 and 4 of Dormand & Prince (1980) on x' = v, v' = -M⁻¹ grad V(x). A step is
-/// taken when the largest estimated error of a coordinate or velocity y is below
-/// max(relative |y|, absolute). Equation (66).
+/// The pair of orders 5 and 4 of Dormand & Prince (1980) for x' = v, v' = -M⁻¹ grad V(x), equation
+/// (66). A step is accepted if the estimated error of every coordinate and velocity y is below
+/// max(relative |y|, absolute).
 class DormandPrince {
  public:
   DormandPrince(const MechanicalSystem& system, double relative, double absolute)
       : system_(system), relative_(relative), absolute_(absolute) {}
 
-  /// Goes on by `time`, forwards; the step is kept from call to call.
-  /// @throws NumericalError when no step is short enough
+  /// Advances by `time` > 0. The step size is kept between calls.
+  /// @throws NumericalError if no step is small enough
   void advance(Vector& x, Vector& v, double time);
-  /// Accelerations computed so far.
+  /// Number of accelerations computed so far.
   std::int64_t evaluations() const { return evaluations_; }
 
  private:

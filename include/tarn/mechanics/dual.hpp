@@ -5,7 +5,7 @@
 
 namespace tarn::mechanics {
 
-/// A number with its derivatives along K directions: forward-mode automatic differentiation of
+/// A number with its derivatives in K directions: forward-mode automatic differentiation of
 /// polynomials and quotients.
 template <std::size_t K>
 struct Dual {

@@ -6,29 +6,29 @@
 #include "tarn/mechanics/costs.hpp"
 
 /// @file
-/// Systems on manifolds, each with the integrators that its paper has for it.
+/// Systems on manifolds, each with the integrators of its paper.
 ///
-/// TO is Tao & Owhadi 2016, MS McLachlan & Scovel 1995. Matrices are kept row by row.
+/// TO is Tao & Owhadi 2016, MS McLachlan & Scovel 1995. Matrices are stored in row-major order.
 
 namespace tarn::mechanics {
 
-/// A quantity that should stay as it is.
+/// A conserved quantity.
 struct Invariant {
   std::string name;
   double value = 0.0;
 };
 
-/// A system that advances its own q and v, whatever these are.
+/// A system with its integrator. The meaning of q and v depends on the system.
 class Dynamics {
  public:
   virtual ~Dynamics() = default;
-  /// @throws NumericalError when an iteration does not converge
+  /// @throws NumericalError if an iteration does not converge
   virtual void step() = 0;
   virtual double energy() const = 0;
   virtual std::vector<Invariant> invariants() const = 0;
   const Costs& costs() const { return costs_; }
 
-  Vector q, v;  ///< all of the state
+  Vector q, v;  ///< the whole state
 
  protected:
   Costs costs_;
@@ -38,7 +38,7 @@ class Dynamics {
 
 struct Magnet {
   double b_mu = 1.0;  ///< field times magnetic moment
-  double h = 0.1;     ///< length of a step
+  double h = 0.1;     ///< time step
   Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();
   Eigen::Vector3d angular_velocity{1.0, 0.2, 0.1};
 };
@@ -56,11 +56,12 @@ class LinearisedSo3 : public Dynamics {
   double energy() const override;
   std::vector<Invariant> invariants() const override;
 
-  /// f = c a - 2 omega² β²h⁴ (R aᵀa + a Rᵀa + a aᵀR), the gradient of what a makes stationary.
+  /// f = c a - 2 omega² β²h⁴ (R aᵀa + a Rᵀa + a aᵀR), the gradient of the functional that a makes
+  /// stationary.
   Eigen::Matrix3d force(const Eigen::Matrix3d& r);
 
  private:
-  /// The force at q, which a step leaves to the next.
+  /// The force at q; it is reused by the next step.
   const Vector& force_here();
 
   Vector force_at_, force_;
@@ -82,12 +83,11 @@ class CayleyVariationalEuler : public Dynamics {
   Magnet magnet_;
 };
 
-/// R and the body's angular velocity after a time, by Runge-Kutta steps of that length.
+/// Rotation and the body's angular velocity after `time`, by Runge-Kutta steps of length `step`.
 void exact_magnet(const Magnet& magnet, double time, double step, Eigen::Matrix3d& rotation,
                   Eigen::Vector3d& angular_velocity);
 
-/// exact_magnet() as a system, a step of its own at a time: for solutions that others are measured
-/// against. q is R, v the body's angular velocity.
+/// exact_magnet() as a Dynamics, for reference solutions. q is R, v the body's angular velocity.
 class RungeKuttaMagnet : public Dynamics {
  public:
   explicit RungeKuttaMagnet(const Magnet& magnet);
@@ -103,20 +103,20 @@ class RungeKuttaMagnet : public Dynamics {
 
 /// Solves ωᵀJ - Jω = t m for a rotation ω near 1 by the iteration (i), (ii) of MS 6.2,
 /// equation (49).
-/// @return sweeps in `sweeps`
-/// @throws NumericalError when it does not converge, as for t |m| of some 1 and more
+/// @param sweeps the number of sweeps is added to it
+/// @throws NumericalError if it does not converge, as for t |m| of about 1 and more
 Matrix solve_rotation(const Vector& alpha, double t, const Matrix& m, std::int64_t& sweeps);
 
 /// Free rigid body in n dimensions, equation (49); q is the rotation, v is m = qᵀp.
 class FreeBody : public Dynamics {
  public:
-  /// Moser & Veselov's of 1991, or classical Runge-Kutta on q' = q Ω, m' = mΩ - Ωm.
+  /// Moser & Veselov 1991, or the classical Runge-Kutta method for q' = q Ω, m' = mΩ - Ωm.
   enum class Scheme { moser_veselov, runge_kutta };
   FreeBody(Scheme scheme, const Vector& alpha, const Matrix& rotation, const Matrix& momentum,
            double t);
   void step() override;
   double energy() const override;
-  /// Spatial momentum's norm and tr (m + J²)^k of Manakov 1976.
+  /// Components of the spatial momentum, and tr (m + J²)^k of Manakov 1976.
   std::vector<Invariant> invariants() const override;
 
  private:
@@ -129,7 +129,7 @@ class FreeBody : public Dynamics {
 /// in the body.
 class HeavyTop : public Dynamics {
  public:
-  /// The last is classical Runge-Kutta on m' = mΩ - Ωm - c (v χᵀ - χ vᵀ), v' = -Ωv.
+  /// runge_kutta is the classical method for m' = mΩ - Ωm - c (v χᵀ - χ vᵀ), v' = -Ωv.
   enum class Scheme { rattle, constrained_euler, runge_kutta };
   HeavyTop(Scheme scheme, const Eigen::Vector3d& alpha, const Eigen::Vector3d& chi, double c,
            const Eigen::Matrix3d& momentum, const Eigen::Vector3d& direction, double t);
@@ -140,7 +140,7 @@ class HeavyTop : public Dynamics {
 
  private:
   void runge_kutta();
-  /// v χᵀ - χ vᵀ, which a step leaves to the next.
+  /// v χᵀ - χ vᵀ; it is reused by the next step.
   const Eigen::Matrix3d& torque_over_c();
 
   Scheme scheme_;

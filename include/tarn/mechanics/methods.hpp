@@ -11,13 +11,13 @@
 /// One-step methods for M q'' = -grad V(q), with or without constraints.
 ///
 /// TO is Tao & Owhadi 2016; equations are those of docs/equations.md. Each method is a small type
-/// with its properties as constants: `order`, `is_symplectic` (its map (x, v) keeps dx ∧ M dv),
-/// `is_reversible` (steps back undo steps). `h` is the length of its step. A method refers to its
-/// system and constraint, which must outlive it.
+/// with its properties as constants: `order`, `is_symplectic` (its map of (x, v) conserves dx ∧ M
+/// dv), `is_reversible` (a step with -h inverts a step). `h` is the time step. A method keeps
+/// references to its system and constraint, which must outlive it.
 
 namespace tarn::mechanics {
 
-/// All that is needed to go on bit for bit.
+/// The state of a method; from it the method continues bit for bit.
 struct State {
   Vector x, v;
   Vector f;       ///< the scheme's acceleration at x
@@ -27,21 +27,21 @@ struct State {
 class Method {
  public:
   Method() = default;
-  Method(const Method&) = delete;  // its systems count into its costs
+  Method(const Method&) = delete;  // its systems refer to its costs
   Method& operator=(const Method&) = delete;
   virtual ~Method() = default;
   /// Fills f and lambda from x and v.
   virtual void begin(State& s) = 0;
-  /// The same where the steps so far were those of this method with another length.
+  /// The same if the previous steps were those of this method with another time step.
   virtual void take_over(State& s) { begin(s); }
-  /// @throws NumericalError when an iteration does not converge
+  /// @throws NumericalError if an iteration does not converge
   virtual void step(State& s) = 0;
-  /// Where energies are taken, which is where forces are.
+  /// The point at which energies are evaluated; it is where the forces are computed.
   struct EnergyPlace {
     Vector q;
-    double beside = 0.0;  ///< what is conserved, up to the order, is ½ vᵀMv + V(q) and this
+    double beside = 0.0;  ///< ½ vᵀMv + V(q) plus this is conserved up to the order
   };
-  /// @param system that of the method
+  /// @param system the system of the method
   virtual EnergyPlace energy_place(const MechanicalSystem& /*system*/, const State& s) const {
     return {s.x, 0.0};
   }
@@ -51,8 +51,8 @@ class Method {
   Costs costs_;
 };
 
-/// ½(β - ¼)h² aᵀMa, equation (41): with the energy at q, Newmark's method keeps the sum exactly
-/// where forces are linear.
+/// ½(β - ¼)h² aᵀMa, equation (41). Newmark's method conserves its sum with the energy at q exactly
+/// if forces are linear.
 inline double newmark_energy(const MechanicalSystem& system, double h, double beta,
                              const Vector& a) {
   return 0.5 * (beta - 0.25) * h * h * a.dot(system.mass_times(a));
@@ -61,7 +61,7 @@ inline double newmark_energy(const MechanicalSystem& system, double h, double be
 // --- x+ = x + h v + h²/2 f(x), v+ = v + h/2 (f(x) + f(x+))
 // -----------------------------------------
 
-/// The step that the following methods share, equation (40); f is kept from step to step.
+/// The common step of the following methods, equation (40); f is kept between steps.
 class AccelerationMethod : public Method {
  public:
   static constexpr int order = 2;
@@ -73,7 +73,7 @@ class AccelerationMethod : public Method {
  protected:
   AccelerationMethod(const MechanicalSystem& system, double h) : system_(system, costs_), h_(h) {}
   virtual Vector acceleration(const Vector& x) = 0;
-  /// Of methods conjugate to Newmark's, or nearly so, TO 2.2: q = x + βh² a.
+  /// Energy place q = x + βh² a of methods that are (nearly) conjugate to Newmark's, TO 2.2.
   EnergyPlace newmark_place(const State& s, const Vector& a, double beta) const {
     return {s.x + beta * h_ * h_ * a, newmark_energy(system_, h_, beta, a)};
   }
@@ -106,7 +106,7 @@ class Zs : public AccelerationMethod {
   double beta_;
 };
 
-/// Simplified, TO 2.3: f = a. Symplectic but for terms of order h⁵.
+/// Simplified Z&S, TO 2.3: f = a. Symplectic up to terms of order h⁵.
 class Zss : public AccelerationMethod {
  public:
   static constexpr bool is_symplectic = false;
@@ -121,11 +121,11 @@ class Zss : public AccelerationMethod {
   double beta_;
 };
 
-/// Simplified for stiff systems, TO 2.6: the Hessian is that of the stiff part only.
+/// Simplified Z&S for stiff systems, TO 2.6, with the Hessian of the stiff part only.
 class ZssStiff : public AccelerationMethod {
  public:
   static constexpr bool is_symplectic = false;
-  /// All of it, or without second derivatives of constraints, which leaves the matrix positive
+  /// With or without second derivatives of constraints; without them the matrix is positive
   /// definite.
   enum class Hessian { full, gauss_newton };
   ZssStiff(const MechanicalSystem& system, double h, double beta, Hessian hessian = Hessian::full)
@@ -186,8 +186,8 @@ class Newmark : public Method {
 /// Newmark's method with a single Newton step from the old position, TO 4.1, equation (41).
 class NewmarkOneStep : public Method {
  public:
-  /// The new acceleration in the update of v: what the Newton step found, or the force there. The
-  /// latter blows up where forces are stiff.
+  /// The new acceleration in the update of v: from the Newton step, or from the force at the new
+  /// position. The latter is unstable for stiff forces.
   enum class Acceleration { linearised, force };
   static constexpr int order = 2;
   static constexpr bool is_symplectic = false;
@@ -246,7 +246,7 @@ class Rk4 : public Method {
   void step(State& s) override;
 
  protected:
-  /// Where the right-hand side is evaluated.
+  /// Called for the point of each evaluation; may move it.
   virtual void project(Vector&, Vector&) {}
 
  private:
@@ -256,15 +256,16 @@ class Rk4 : public Method {
 
 // --- with constraints ----------------------------------------------------------------------------
 
-/// (G M⁻¹ Gᵀ)⁻¹ times some values of the constraints, G at x.
+/// (G M⁻¹ Gᵀ)⁻¹ times values of the constraints, with G at x.
 Vector solve_gram(const Constraint& constraint, const Vector& masses, const Vector& x,
                   const Vector& values);
-/// The multipliers with which g'' = 0: (G M⁻¹ Gᵀ) λ = vᵀ Hess g v + G a.
+/// The multipliers for g'' = 0: (G M⁻¹ Gᵀ) λ = vᵀ Hess g v + G a.
 /// @param a accelerations without constraints
 Vector multipliers_at(const Constraint& constraint, const Vector& masses, const Vector& x,
                       const Vector& v, const Vector& a);
 
-/// Verlet with forces -Gᵀ lambda that put the next position on the constraints, equation (43).
+/// Verlet with constraint forces -Gᵀ lambda for which the next position satisfies the constraints,
+/// equation (43).
 class ConstrainedMethod : public Method {
  public:
   static constexpr int order = 2;
@@ -276,12 +277,12 @@ class ConstrainedMethod : public Method {
  protected:
   ConstrainedMethod(const MechanicalSystem& system, const Constraint& constraint, double h)
       : system_(system, costs_), constraint_(constraint), h_(h) {}
-  /// Multipliers for which y - weight M⁻¹ G(x)ᵀ lambda lies on the constraints, by Newton's method
-  /// from `lambda`; and f = -M⁻¹ (grad V(x) + G(x)ᵀ lambda).
+  /// Solves for the multipliers for which y - weight M⁻¹ G(x)ᵀ lambda satisfies the constraints, by
+  /// Newton's method from `lambda`; sets f = -M⁻¹ (grad V(x) + G(x)ᵀ lambda).
   /// @param gradient grad V(x)
   void solve_multipliers(const Vector& x, const Vector& gradient, const Vector& y, double weight,
                          State& s);
-  /// Multipliers and f of a first step, from `lambda`.
+  /// Multipliers and f of a first step, starting from `lambda`.
   void start_from(const Vector& gradient, State& s);
 
   CountedSystem system_;
@@ -297,8 +298,8 @@ class Shake : public ConstrainedMethod {
   void step(State& s) override;
 };
 
-/// RATTLE: velocities on the constraints. Its multiplier is that of the next position, of first
-/// order at t_k.
+/// RATTLE: velocities satisfy the constraints. Its multiplier is that of the next position, of
+/// first order at t_k.
 class Rattle : public ConstrainedMethod {
  public:
   Rattle(const MechanicalSystem& system, const Constraint& constraint, double h)
@@ -306,15 +307,16 @@ class Rattle : public ConstrainedMethod {
   void step(State& s) override;
 };
 
-/// The midpoint rule on the constrained equations with the multipliers written out,
-/// G M⁻¹ Gᵀ lambda = vᵀ Hess g v - G M⁻¹ grad V. It leaves the constraints, MS 6.3:
-/// equation (51).
+/// The midpoint rule for the constrained equations with explicit multipliers,
+/// G M⁻¹ Gᵀ lambda = vᵀ Hess g v - G M⁻¹ grad V, equation (51). It drifts off the constraints,
+/// MS 6.3.
 class ConstrainedMidpoint : public Method {
  public:
   static constexpr int order = 2;
   static constexpr bool is_reversible = true;
-  /// What the equations are where g is not zero: x'' = -M⁻¹(grad V + Gᵀ lambda), or Hamilton's of
-  /// ½ vᵀMv + V + g·lambda(x, v) with the momentum M v, of which the midpoint rule is symplectic.
+  /// The equations for g other than zero: newton is x'' = -M⁻¹(grad V + Gᵀ lambda); hamilton are
+  /// Hamilton's equations of ½ vᵀMv + V + g·lambda(x, v) with the momentum M v, for which the
+  /// midpoint rule is symplectic.
   enum class Equations { newton, hamilton };
   ConstrainedMidpoint(const MechanicalSystem& system, const Constraint& constraint, double h,
                       Equations equations = Equations::newton)
@@ -324,7 +326,7 @@ class ConstrainedMidpoint : public Method {
   void step(State& s) override;
 
  private:
-  /// Counted.
+  /// Counted in the costs.
   Vector solve_gram(const Vector& x, const Vector& values);
   /// @param a -M⁻¹ grad V(x)
   Vector multipliers(const Vector& x, const Vector& v, const Vector& a);
@@ -339,18 +341,18 @@ class ConstrainedMidpoint : public Method {
 
 // --- composition ---------------------------------------------------------------------------------
 
-/// Steps of a symmetric method of order 2, k on either side with γh and one with (1 - 2kγ)h
-/// between, γ = 1/(2k - ∛(2k)): order 4, equation (55).
+/// Composition of a symmetric method of order 2 to order 4, equation (55): k steps with γh, one
+/// with (1 - 2kγ)h and k with γh, γ = 1/(2k - ∛(2k)).
 ///
-/// Energies are taken at x, where the order holds. Newmark's place is another one for each length
-/// of steps, and order 2 is all that is left there.
+/// Energies are evaluated at x, where order 4 holds. Newmark's energy place depends on the time
+/// step; there only order 2 would remain.
 class Composed : public Method {
  public:
-  /// Yoshida 1990 with k = 1, and Suzuki 1990 with k = 2, of which no step is longer than h.
+  /// triple_jump: Yoshida 1990, k = 1. suzuki: Suzuki 1990, k = 2; no step is longer than h.
   enum class Kind { triple_jump, suzuki };
   static constexpr int order = 4;
   static constexpr bool is_reversible = true;
-  /// @param make the method with a step of that length
+  /// @param make makes the method with a time step
   Composed(Kind kind, double h, const std::function<std::unique_ptr<Method>(double h)>& make);
   void begin(State& s) override;
   void step(State& s) override;
@@ -358,7 +360,7 @@ class Composed : public Method {
  private:
   void add_up(std::int64_t steps);
 
-  int steps_a_side_;
+  int steps_per_side_;
   std::unique_ptr<Method> outer_, inner_;
 };
 

@@ -16,19 +16,19 @@ struct SlowIterate {
   Vector g, g_rate;
 };
 
-/// The iterative projection algorithm IPA, AST 3.2 and 5.2, equation (48): a short integration to
-/// both sides with 18 Verlet steps of (2π/omega)/6, filtered by a cubic kernel, until g and its
-/// rate change by less than `tolerance` from one iterate to the next.
-/// @param system with the penalty of that omega
-/// @return the iterates, the first of them the input and the last the slow point
-/// @throws NumericalError when they do not settle
+/// The iterative projection algorithm IPA, AST 3.2 and 5.2, equation (48). Each iteration
+/// integrates to both sides with 18 Verlet steps of (2π/omega)/6 and averages with a cubic kernel,
+/// until g and its rate change by less than `tolerance`.
+/// @param system with the penalty for this omega
+/// @return the iterates, from the input to the slow point
+/// @throws NumericalError if they do not settle
 std::vector<SlowIterate> project_onto_slow_manifold(const MechanicalSystem& system,
                                                     const Constraint& constraint, double omega,
                                                     const Vector& x, const Vector& v,
                                                     double tolerance);
 
-/// The classical Runge-Kutta method with every stage projected onto the slow manifold, AST 6.5;
-/// stages start from P z_n and not from z_n (equation 48).
+/// The classical Runge-Kutta method with every stage projected onto the slow manifold, AST 6.5.
+/// Stages start from P z_n, not from z_n: equation (48).
 class ProjectedRk4 : public Rk4 {
  public:
   ProjectedRk4(const MechanicalSystem& system, const Constraint& constraint, double omega,

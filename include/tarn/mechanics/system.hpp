@@ -5,7 +5,7 @@
 #include "tarn/mechanics/band_matrix.hpp"
 
 /// @file
-/// What the methods need to know of M q'' = -grad V(q) and of constraints g(q) = 0.
+/// Systems M q'' = -grad V(q) and constraints g(q) = 0, as the methods use them.
 
 namespace tarn::mechanics {
 
@@ -28,22 +28,22 @@ class MechanicalSystem {
 
   virtual double potential(const Vector& q) const = 0;
   virtual Vector gradient(const Vector& q) const = 0;
-  /// Where the Hessian may have entries.
+  /// The sparsity of the Hessian.
   virtual Sparsity sparsity() const { return dense(size()); }
   /// a += factor * Hess V(q)
   virtual void add_hessian(const Vector& q, double factor, BandMatrix& a) const = 0;
-  /// The same of the stiff part of V alone; all of V where nothing is set apart.
+  /// The same for the stiff part of V; all of V by default.
   virtual void add_stiff_hessian(const Vector& q, double factor, BandMatrix& a) const {
     add_hessian(q, factor, a);
   }
-  /// The stiff part without what second derivatives of constraints add; the same where it has none.
+  /// The stiff part without the second derivatives of constraints; the stiff part by default.
   virtual void add_gauss_newton_hessian(const Vector& q, double factor, BandMatrix& a) const {
     add_stiff_hessian(q, factor, a);
   }
   /// V‴(q)[a, a]: the gradient of aᵀ Hess V(q) a over q.
   virtual Vector third_derivative(const Vector& q, const Vector& a) const = 0;
 
-  /// M + c Hess V(q), and with the other Hessians.
+  /// M + c Hess V(q), and the same with the other Hessians.
   BandMatrix shifted_mass(const Vector& q, double c) const;
   BandMatrix stiff_shifted_mass(const Vector& q, double c) const;
   BandMatrix gauss_newton_shifted_mass(const Vector& q, double c) const;
@@ -65,26 +65,26 @@ class FreeSystem : public MechanicalSystem {
 };
 
 inline constexpr int kMostCoordinates = 6;
-/// Values at the few coordinates that one constraint depends on.
+/// Values at the coordinates that one constraint depends on.
 using Local = Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kMostCoordinates, 1>;
 using LocalMatrix =
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kMostCoordinates, kMostCoordinates>;
 
-/// Functions g_i(q), each of a few coordinates, with their derivatives. Where a function takes x or
-/// a it is the values at support(i), in its order, and so are the rows and columns that it returns.
+/// Functions g_i(q) of a few coordinates each, with their derivatives. Arguments x and a are the
+/// values at support(i), in its order; returned vectors and matrices have the same order.
 class Constraint {
  public:
   virtual ~Constraint() = default;
 
   virtual Index count() const = 0;
-  /// The coordinates that g_i depends on, at most kMostCoordinates, i from 0 to count() - 1.
+  /// The coordinates that g_i depends on, at most kMostCoordinates; i from 0 to count() - 1.
   virtual const std::vector<Index>& support(Index i) const = 0;
   virtual double value(Index i, const Local& x) const = 0;
   virtual Local gradient(Index i, const Local& x) const = 0;
   virtual LocalMatrix hessian(Index i, const Local& x) const = 0;
   /// The gradient of aᵀ Hess g_i(x) a over x.
   virtual Local third_derivative(Index i, const Local& x, const Local& a) const = 0;
-  /// Of G Gᵀ, and of Gᵀ G on `size` coordinates.
+  /// The sparsity of G Gᵀ, and of Gᵀ G for `size` coordinates.
   virtual Sparsity coupling() const { return dense(count()); }
   virtual Sparsity coordinate_coupling(Index size) const { return dense(size); }
 
@@ -105,7 +105,7 @@ class Constraint {
   Local at(Index i, const Vector& q) const;
 };
 
-/// V + ½ omega² |g|², equation (42). The penalty is the stiff part.
+/// V + ½ omega² |g|², equation (42). The penalty is the stiff part of the system.
 class Penalised : public MechanicalSystem {
  public:
   /// Both must outlive this.

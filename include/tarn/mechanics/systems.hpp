@@ -8,11 +8,11 @@
 #include "tarn/mechanics/system.hpp"
 
 /// @file
-/// The systems of the papers in R^n. All quantities are without dimension.
+/// The systems of the papers in R^n. All quantities are dimensionless.
 
 namespace tarn::mechanics {
 
-/// Distances of points from each other or from the origin.
+/// Constraints on distances between points, or from the origin.
 class DistanceConstraint : public Constraint {
  public:
   enum class Form { squared, plain };  ///< |r|² - L², or |r| - L
@@ -23,7 +23,7 @@ class DistanceConstraint : public Constraint {
   };
   static constexpr Index kOrigin = -1;
 
-  /// @param dimensions of space: 2 or 3; the coordinates of a point follow each other
+  /// @param dimensions of space, 2 or 3; the coordinates of a point are consecutive
   DistanceConstraint(Form form, Index dimensions, std::vector<Bond> bonds);
 
   Index count() const override { return static_cast<Index>(bonds_.size()); }
@@ -47,7 +47,7 @@ class DistanceConstraint : public Constraint {
   Index coordinate_coupling_ = 0;
 };
 
-/// V = gravity Σ m y: weight along the last coordinate of each point.
+/// V = gravity Σ m y, with y the last coordinate of each point.
 class Weight : public MechanicalSystem {
  public:
   Weight(const Vector& point_masses, Index dimensions, double gravity);
@@ -92,7 +92,7 @@ class Dna : public MechanicalSystem {
   Parameters parameters_;
 };
 
-/// A system with all that its methods need, and where it starts.
+/// A system with its constraints, penalty and start.
 struct Experiment {
   std::unique_ptr<MechanicalSystem> soft;       ///< V without the penalty
   std::unique_ptr<Constraint> constraint;       ///< null without constraints
@@ -102,12 +102,11 @@ struct Experiment {
   Vector position;
   Vector velocity;
 
-  /// What unconstrained methods integrate.
+  /// The system for unconstrained methods.
   const MechanicalSystem& whole() const { return penalised ? *penalised : *soft; }
 };
 
-/// Pendula that hang on each other, TO 4.1 and 4.2, with V = + gravity Σ m y (TO prints a minus):
-/// equation (44).
+/// A chain of pendula, TO 4.1 and 4.2, equation (44), with V = + gravity Σ m y (TO prints a minus).
 struct Pendula {
   Vector masses;
   std::vector<double> lengths;
@@ -121,16 +120,17 @@ Pendula double_pendulum();
 Pendula pendulum_chain(Index n);
 Experiment make_pendula(const Pendula& pendula, double omega);
 
-/// Pendula in space, MS 6.3, equation (51): z is up; positions and velocities of points, not of
-/// rods.
+/// Pendula in space, MS 6.3, equation (51). z is up; positions and velocities are those of the
+/// points, not of the rods.
 Experiment make_spherical_pendula(const Pendula& pendula, double omega);
-/// One rod of length 1 from (0.6, 0, -0.8), and two from there to (0, 0.6, -0.8) further.
+/// One rod of length 1 with its end at (0.6, 0, -0.8); and two, the second one along (0, 0.6,
+/// -0.8).
 Pendula spherical_pendulum();
 Pendula double_spherical_pendulum();
 
 /// Start of TO 4.4: θ_k = 0.8 + 0.1 xi_k, θ_k' = cos(4πk/N)/√N, k from 1.
 Experiment make_dna(const Dna::Parameters& parameters, const Vector& xi);
-/// Standard normal numbers of a seed.
+/// Standard normal random numbers for a seed.
 Vector standard_normals(std::uint64_t seed, Index count);
 
 /// Planar double spring of AST 5.1: masses 1, g = r - 1 for each spring, no gravity; the start is
@@ -139,7 +139,7 @@ Experiment make_double_spring(double omega);
 
 /// Three points in the plane for tests of methods: masses 1, 1.7, 0.6; bonds 1-2 and 2-3 of length
 /// 1 as constraints |r|² - 1; between 1 and 3 the potential ½ (|r| - 1.2)². It starts on the
-/// constraints at (0, 0), (1, 0), (1, 1), turning and moving.
+/// constraints at (0, 0), (1, 0), (1, 1), with linear and angular momentum.
 Experiment make_three_body_plane(double omega);
 
 }  // namespace tarn::mechanics

@@ -8,16 +8,16 @@
 #include "tarn/mechanics/dynamics.hpp"
 
 /// @file
-/// Any explicit one-step method made variational on a constrained system. PCSZ is Patrick, Cuell,
-/// Spiteri & Zhang 2009.
+/// Variational integrators for constrained systems from any explicit one-step method. PCSZ is
+/// Patrick, Cuell, Spiteri & Zhang 2009.
 
 namespace tarn::mechanics {
 
 /// The one-step method, PCSZ's standard layer. rk2 is the explicit midpoint rule.
 enum class Layer { euler, rk2, rk4 };
 
-/// Points that hang on each other by rods, the first on the origin; weight along the last
-/// coordinate. Its functions take numbers and dual numbers.
+/// A chain of points connected by rods, the first one to the origin, with gravity along the last
+/// coordinate. Its functions accept numbers and dual numbers.
 template <std::size_t kDim, std::size_t kPoints>
 struct HangingPoints {
   static constexpr std::size_t N = kDim * kPoints;  ///< coordinates
@@ -29,7 +29,7 @@ struct HangingPoints {
   std::array<double, kPoints> lengths;
   double gravity = 1.0;
 
-  /// From the point before to point i, of positions or velocities.
+  /// Vector from the previous point to point i, of positions or velocities.
   template <class T>
   static std::array<T, kDim> bond(const Point<T>& q, std::size_t i) {
     std::array<T, kDim> r;
@@ -77,12 +77,12 @@ struct HangingPoints {
   }
 };
 
-/// PCSZ's symplectic layer without its Stage 4: carries a point q̄ on the constraints and a
-/// tangential momentum μ, and finds (q, v) tangent with ∂⁻(q, v) = q̄ and p⁻ = μ, where
+/// PCSZ's symplectic layer without its Stage 4. The state is a point q̄ on the constraints and a
+/// tangential momentum μ. A step finds the tangent (q, v) with ∂⁻(q, v) = q̄ and p⁻ = μ, where
 ///
 ///     ∂± = P∘R^q at the times h α±,    DL_h = p⁺ D∂⁺ - p⁻ D∂⁻ on T_(q,v)TQ,
 ///
-/// equation (52). P projects along Gᵀ and L_h is the action that the layer R itself computes. Then
+/// equation (52). P projects along Gᵀ, and L_h is the action computed by the layer R. Then
 /// (q̄, μ) ← (∂⁺, p⁺). The order is that of the layer.
 template <class System>
 class VariationalOf : public Dynamics {
@@ -102,7 +102,7 @@ class VariationalOf : public Dynamics {
   template <class T>
   using Point = typename System::template Point<T>;
 
-  /// What the layer gives at one end: the projected point, the action, and their derivatives.
+  /// Results of the layer at one end: the projected point, the action, and their derivatives.
   struct End {
     Vector point;
     Matrix point_slope;  ///< N × directions
