@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "io/output_paths.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/io/formats.hpp"
@@ -27,7 +28,7 @@ void convert(const Arguments& a, int& exit_code) {
   io::trajectory_format_of(a.out);
   std::optional<WaterModel> model;
   if (!a.model.empty()) model = water_model_named(a.model);
-  check_distinct_paths({a.out}, {a.trajectory});
+  io::check_distinct_paths({a.out}, {a.trajectory});
   check_folder_of(a.out);
   catch_interrupts();
   Terminal terminal(a.quiet);

@@ -58,7 +58,8 @@ void draw(const Arguments& a) {
     bool has_box = false;
     io::ReplicaNumbering places;
     std::optional<std::int64_t> replica = a.choice.replica;
-    while (auto structure = reader->next()) {
+    std::string end_note;
+    while (auto structure = io::next_whole_frame(*reader, of_file, end_note)) {
       const std::optional<io::FrameIndex> place = places.next(*structure, *reader);
       ++of_file;
       if (!replica && a.choice.frame) replica = place->number;
@@ -77,12 +78,12 @@ void draw(const Arguments& a) {
       ++drawn;
       if (a.choice.frame) break;
     }
+    if (!end_note.empty()) terminal.warning(end_note);
     if (a.choice.replica) {
       for (const std::string& note : places.notes()) terminal.warning(note);
     }
     if (drawn > 0 || more) continue;
-    throw InputError(of_file == 0 ? file + ": holds no frame"
-                                  : file + ": has no such frame or replica; both count from 0");
+    throw InputError(file + ": there is no such frame or replica; both count from 0");
   }
   io::write_file(a.out, structure_svg(clusters, {}));
   if (more) {

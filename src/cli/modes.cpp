@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "io/output_paths.hpp"
 #include "minimise_told.hpp"
 #include "structure_files.hpp"
 #include "table_files.hpp"
@@ -157,7 +158,7 @@ void write_molden(const std::string& path, const std::string& provenance,
 
 void modes(const Arguments& a, int& exit_code) {
   TableFiles files = table_files(a.out, a.plot);
-  check_distinct_paths({files.table, a.plot, a.molden}, {a.structure});
+  io::check_distinct_paths({files.table, a.plot, a.molden}, {a.structure});
   for (const std::string& path : {files.table, a.plot, a.molden}) {
     if (!path.empty()) check_folder_of(path);
   }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "io/output_paths.hpp"
 #include "structure_files.hpp"
 #include "table_files.hpp"
 #include "tarn/core/error.hpp"
@@ -47,7 +48,7 @@ double default_r_max_A(double bin_width_A) {
 
 void rdf(const Arguments& a) {
   const TableFiles files = table_files(a.out, a.plot);
-  check_distinct_paths({files.table, a.plot}, a.files);
+  io::check_distinct_paths({files.table, a.plot}, a.files);
   for (const std::string& path : {files.table, a.plot}) {
     if (!path.empty()) check_folder_of(path);
   }

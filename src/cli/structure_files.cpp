@@ -96,36 +96,6 @@ void check_folder_of(const std::string& path) {
   }
 }
 
-void check_distinct_paths(const std::vector<std::string>& written,
-                          const std::vector<std::string>& read) {
-  namespace fs = std::filesystem;
-  // What cannot be looked at is told by who reads or writes it.
-  std::error_code ignored;
-  const auto is_one = [&](const std::string& a, const std::string& b) {
-    const auto place = [&](const std::string& path) {
-      return fs::absolute(io::through_links(path), ignored).lexically_normal();
-    };
-    return place(a) == place(b) || fs::equivalent(a, b, ignored);
-  };
-  for (std::size_t i = 0; i < written.size(); ++i) {
-    const std::string& path = written[i];
-    if (path.empty()) continue;
-    if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored)) continue;
-    for (const std::string& source : read) {
-      if (is_one(path, source)) {
-        throw InputError(fmt::format(
-            "'{}' is read, and would be written over: give what is written another name", path));
-      }
-    }
-    for (std::size_t j = 0; j < i; ++j) {
-      if (!written[j].empty() && is_one(path, written[j])) {
-        throw InputError(
-            fmt::format("'{}' would be written twice: give each file a name of its own", path));
-      }
-    }
-  }
-}
-
 io::Structure minimum_structure(const std::string& model, std::vector<double> positions_A,
                                 double energy_kcal_per_mol) {
   io::Structure structure;

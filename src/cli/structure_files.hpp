@@ -41,11 +41,6 @@ void check_structure_path(const std::string& path);
 /// @throws InputError for a file of a run, which could then not be gone on with
 void check_folder_of(const std::string& path);
 
-/// That no file is written twice, nor over one that is read; a pipe or device may be.
-/// @param written where a name is empty nothing is; @throws InputError
-void check_distinct_paths(const std::vector<std::string>& written,
-                          const std::vector<std::string>& read);
-
 /// A minimum as it is written: with its model and energy, and nothing else.
 io::Structure minimum_structure(const std::string& model, std::vector<double> positions_A,
                                 double energy_kcal_per_mol);

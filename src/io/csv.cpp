@@ -108,7 +108,10 @@ CsvReader::CsvReader(const std::string& path) : path_(path), stream_(path) {
     return;
   }
   if (stream_.bad()) throw_io_error("read", path, errno);
-  throw InputError({Problem{path, 0, 0, "no header row: this is not a table that tarn wrote"}});
+  throw InputError(
+      {Problem{path, 0, 0,
+               line_number_ == 0 ? "the file is empty"
+                                 : "no header row: this is not a table that tarn wrote"}});
 }
 
 std::size_t CsvReader::column(std::string_view name) const {

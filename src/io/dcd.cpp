@@ -28,6 +28,9 @@ namespace {
 constexpr std::string_view kMagic = "CORD";
 constexpr std::size_t kHeaderBytes = 84;
 constexpr std::size_t kTitleBytes = 80;
+// Bytes of the marks around a record, which give its length: gfortran -frecord-marker=8 and some
+// other compilers write the longer ones.
+constexpr std::size_t kShortMark = 4, kLongMark = 8;
 // Places in the file: the first mark and "CORD" stand before the 20 numbers of the header.
 constexpr std::uint64_t kFirstNumber = 8;
 
@@ -123,7 +126,7 @@ class DcdWriter final : public TrajectoryWriter {
       values.reserve(4 * atoms);
       for (std::size_t a = 0; a < atoms; ++a) {
         const double value = frame.positions_A[3 * a + axis];
-        check_finite(value);
+        check_writable(value);
         put_float(values, static_cast<float>(value));
       }
       text += record(values);
@@ -187,7 +190,9 @@ std::string model_in(std::string_view title) {
 }  // namespace
 
 bool looks_like_dcd(std::string_view beginning) {
-  return beginning.size() > 8 && beginning.substr(4, 4) == kMagic;
+  return beginning.size() > kLongMark + kMagic.size() &&
+         (beginning.substr(kShortMark, kMagic.size()) == kMagic ||
+          beginning.substr(kLongMark, kMagic.size()) == kMagic);
 }
 
 void DcdReader::fail(const std::string& message) const {
@@ -203,22 +208,42 @@ std::int32_t DcdReader::i32_at(const std::string& block, std::size_t offset) con
   return static_cast<std::int32_t>(bits);
 }
 
-std::int32_t DcdReader::read_i32() {
-  std::string bytes(4, '\0');
-  return stream_.read(bytes.data(), 4) ? i32_at(bytes, 0) : -1;
+std::int64_t DcdReader::length_in(const std::string& mark) const {
+  if (mark.size() == kShortMark) return i32_at(mark, 0);
+  return std::bit_cast<std::int64_t>(u64_at(mark, 0));
+}
+
+std::int64_t DcdReader::read_mark() {
+  std::string mark(mark_bytes_, '\0');
+  const auto bytes = static_cast<std::streamsize>(mark_bytes_);
+  return stream_.read(mark.data(), bytes) ? length_in(mark) : -1;
+}
+
+void DcdReader::find_marks() {
+  std::string beginning(kLongMark, '\0');
+  stream_.read(beginning.data(), kLongMark);
+  if (stream_.bad()) throw_io_error("read", path_, errno);
+  // The long one first: a short one is followed by "CORD", which no long one contains.
+  for (const std::size_t mark_bytes : {kLongMark, kShortMark}) {
+    for (const bool swapped : {false, true}) {
+      mark_bytes_ = mark_bytes;
+      swapped_ = swapped;
+      if (stream_ && length_in(beginning.substr(0, mark_bytes)) == kHeaderBytes) return;
+    }
+  }
+  fail("not a DCD file: it does not begin with the length of a header, 84 bytes");
 }
 
 std::string DcdReader::read_block(std::string_view what) {
-  const std::int32_t length = read_i32();
+  const std::int64_t length = read_mark();
   // A wrong length must not ask for more memory than the file has bytes.
   const bool fits = length >= 0 && stream_ && length <= file_bytes_ - stream_.tellg();
   std::string block(fits ? static_cast<std::size_t>(length) : 0, '\0');
   stream_.read(block.data(), static_cast<std::streamsize>(block.size()));
-  const bool whole = fits && stream_ && read_i32() == length;
+  const bool whole = fits && stream_ && read_mark() == length;
   if (stream_.bad()) throw_io_error("read", path_, errno);
   if (!whole) {
-    fail(fmt::format("the file is cut off or damaged in {}; {} whole frames stand before", what,
-                     frame_));
+    fail(fmt::format("the file is cut off or damaged in {}", what));
   }
   return block;
 }
@@ -226,25 +251,20 @@ std::string DcdReader::read_block(std::string_view what) {
 DcdReader::DcdReader(const std::string& path)
     : path_(path), stream_(readable_path(path), std::ios::binary) {
   if (!stream_) throw_io_error("read", path, errno);
-  std::string mark(4, '\0');
-  stream_.read(mark.data(), 4);
-  if (stream_.bad()) throw_io_error("read", path, errno);
-  if (i32_at(mark, 0) != static_cast<std::int32_t>(kHeaderBytes)) swapped_ = true;
-  if (!stream_ || i32_at(mark, 0) != static_cast<std::int32_t>(kHeaderBytes)) {
-    fail("this is no DCD file: its first four bytes are not the number 84");
-  }
+  find_marks();
   stream_.seekg(0, std::ios::end);
   file_bytes_ = stream_.tellg();
   stream_.seekg(0);
   const std::string block = read_block("its header");
-  if (!block.starts_with(kMagic)) fail("this is no DCD file of positions: CORD is missing");
+  if (!block.starts_with(kMagic)) fail("not a DCD file of positions: CORD is missing");
   const auto number = [&](Number n) { return i32_at(block, kMagic.size() + 4 * n); };
   const bool charmm = number(kVersion) != 0;
   if (number(kFixedAtoms) != 0) {
     fail(
-        "some of its atoms are fixed and stand in the first frame only: write it again with all "
-        "atoms in every frame");
+        "some atoms are fixed and appear in the first frame only: write the file with all atoms in "
+        "every frame");
   }
+  announced_frames_ = number(kFrames);
   has_cell_ = charmm && number(kHasCell) != 0;
   has_fourth_ = charmm && number(kHasFourth) != 0;
   first_step_ = number(kFirstStep);
@@ -260,9 +280,21 @@ DcdReader::DcdReader(const std::string& path)
 }
 
 double DcdReader::double_at(const std::string& block, std::size_t offset) const {
+  return std::bit_cast<double>(u64_at(block, offset));
+}
+
+std::uint64_t DcdReader::u64_at(const std::string& block, std::size_t offset) const {
   const auto low = static_cast<std::uint32_t>(i32_at(block, offset + (swapped_ ? 4 : 0)));
   const auto high = static_cast<std::uint32_t>(i32_at(block, offset + (swapped_ ? 0 : 4)));
-  return std::bit_cast<double>(std::uint64_t{high} << 32 | low);
+  return std::uint64_t{high} << 32 | low;
+}
+
+std::string DcdReader::note_at_end() const {
+  if (announced_frames_ <= frame_) return {};
+  return fmt::format(
+      "{}: the header announces {} frames and the file contains {}; the program that wrote it may "
+      "have been stopped",
+      path_, announced_frames_, frame_);
 }
 
 bool DcdReader::is_box(const std::string& cell) const {
@@ -286,21 +318,16 @@ std::optional<Structure> DcdReader::next() {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::string block = read_block(what);
     if (block.size() != 4 * static_cast<std::size_t>(atoms_)) {
-      fail(fmt::format("{} has {} bytes where {} atoms have {}", what, block.size(), atoms_,
+      fail(fmt::format("{} has {} bytes where {} atoms need {}", what, block.size(), atoms_,
                        std::int64_t{4} * atoms_));
     }
     positions_A.resize(3 * static_cast<std::size_t>(atoms_));
     for (std::size_t a = 0; a < static_cast<std::size_t>(atoms_); ++a) {
-      const double value = std::bit_cast<float>(i32_at(block, 4 * a));
-      if (!std::isfinite(value)) {
-        fail(fmt::format("{}: a coordinate of atom {} (counted from 1) is not a finite number",
-                         what, a + 1));
-      }
-      positions_A[3 * a + axis] = value;
+      positions_A[3 * a + axis] = std::bit_cast<float>(i32_at(block, 4 * a));
     }
   }
   if (has_fourth_) read_block(what);
-  Structure structure = water_.take(path_, std::move(positions_A), {});
+  Structure structure = water_.take(path_, frame_, std::move(positions_A), {});
   structure.has_box = has_box;
   if (!model_.empty()) structure.comment["model"] = model_;
   const std::int64_t step = first_step_ + every_ * frame_;

@@ -16,8 +16,9 @@
 
 namespace tarn::io {
 
-/// Reads DCD files of either byte order, with or without unit cells and fourth coordinates. What
-/// the header says of the number of frames is not relied on: a program that was killed leaves more.
+/// Reads DCD files of either byte order, with records between marks of 4 or 8 bytes, with or
+/// without unit cells and fourth coordinates. The number of frames follows from the size of the
+/// file: the header of a program that was killed may announce fewer or more.
 class DcdReader final : public FrameReader {
  public:
   /// @throws IoError; InputError when the file is no DCD file, or not of water
@@ -29,14 +30,20 @@ class DcdReader final : public FrameReader {
   bool is_cut_off() const override {
     return frame_bytes_ > 0 && file_bytes_ - frame_begin_ < frame_bytes_;
   }
+  std::string note_at_end() const override;
   const std::string& path() const override { return path_; }
 
  private:
   [[noreturn]] void fail(const std::string& message) const;
-  std::int32_t read_i32();
-  /// The bytes between two marks of their length, the first of which is the next thing to read.
+  /// Finds the byte order and the size of the marks from those of the header.
+  void find_marks();
+  std::int64_t length_in(const std::string& mark) const;
+  /// The length that the next mark gives; -1 at the end of the file.
+  std::int64_t read_mark();
+  /// Reads a record: the bytes between two marks that give their number.
   std::string read_block(std::string_view what);
   std::int32_t i32_at(const std::string& block, std::size_t offset) const;
+  std::uint64_t u64_at(const std::string& block, std::size_t offset) const;
   double double_at(const std::string& block, std::size_t offset) const;
   /// Whether a cell (A, gamma, B, beta, alpha, C) is more than a dummy.
   bool is_box(const std::string& cell) const;
@@ -46,6 +53,8 @@ class DcdReader final : public FrameReader {
   std::streamoff file_bytes_ = 0;
   std::streamoff frame_begin_ = 0, frame_bytes_ = 0;  // of the last frame, and of each
   bool swapped_ = false;
+  std::size_t mark_bytes_ = 4;
+  std::int64_t announced_frames_ = 0;  // by the header
   bool has_cell_ = false;
   bool has_fourth_ = false;
   std::string model_;  // of the title; empty: it names none

@@ -1,6 +1,7 @@
 #include "tarn/io/formats.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -77,7 +78,18 @@ std::string extension_list(bool of_structures) {
   return list;
 }
 
-/// How to come by a file that is read here, from one of another program; empty: not known.
+/// Whether a file is compressed, by the first bytes of gzip, xz, bzip2, zstd and zip.
+bool is_compressed(std::string_view beginning) {
+  using namespace std::string_view_literals;
+  constexpr std::array kMagic{"\x1f\x8b"sv,
+                              "\xfd"
+                              "7zXZ"sv,
+                              "BZh"sv, "\x28\xb5\x2f\xfd"sv, "PK\x03\x04"sv};
+  return std::ranges::any_of(
+      kMagic, [beginning](std::string_view magic) { return beginning.starts_with(magic); });
+}
+
+/// How to convert a file of another program, judged by its name; empty: not known.
 std::string cure_for(const std::string& path) {
   const std::string extension = extension_of(path);
   if (extension == ".tng") {
@@ -89,9 +101,6 @@ std::string cure_for(const std::string& path) {
   if (extension == ".cpt" || extension == ".g96") {
     return fmt::format(
         "GROMACS turns it into one that is: gmx trjconv -f in{} -s in.tpr -o out.gro", extension);
-  }
-  if (extension == ".gz" || extension == ".xz" || extension == ".bz2") {
-    return "it is compressed: unpack it first, or give <(zcat in.gz) or the like";
   }
   if (extension == ".nc") return "cpptraj of Amber turns it into one that is: trajout out.dcd";
   if (extension == ".lammpstrj") {
@@ -214,6 +223,12 @@ const Format& trajectory_format_of(const std::string& path) {
 
 std::unique_ptr<FrameReader> open_frames(const std::string& path) {
   const std::string beginning = beginning_of(path);
+  if (beginning.empty()) throw InputError({Problem{path, 0, 0, "the file is empty"}});
+  if (is_compressed(beginning)) {
+    throw InputError({Problem{
+        path, 0, 0,
+        "the file is compressed: uncompress it first, or give <(zcat in.gz) or the like"}});
+  }
   const Format* by_name = format_of_name(path);
   if (by_name != nullptr && by_name->looks_like(beginning)) return by_name->open(path);
   for (const Format& format : formats()) {
@@ -225,7 +240,7 @@ std::unique_ptr<FrameReader> open_frames(const std::string& path) {
                     "ends with {}",
                     by_name->name, format.name, format.extensions.front())}});
   }
-  // The reader of that format says where it fails.
+  // The reader of that format reports where it fails.
   if (by_name != nullptr) return by_name->open(path);
   if (const std::string cure = cure_for(path); !cure.empty()) {
     throw InputError({Problem{path, 0, 0, "this format is not read here; " + cure}});

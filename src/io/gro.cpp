@@ -1,5 +1,6 @@
 #include "gro.hpp"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 
@@ -59,7 +60,7 @@ class AtomLine {
       const std::size_t column = kFirstCoordinate + (first + i) * width;
       const std::string_view word = trimmed(rest_after((first + i) * width).substr(0, width));
       const std::string problem =
-          word.empty() ? "a coordinate is missing here" : parse_number(word, out[i]);
+          word.empty() ? "a coordinate is missing here" : parse_number(word, out[i], unit);
       if (!problem.empty()) {
         const std::size_t at =
             word.empty() ? column : static_cast<std::size_t>(word.data() - line_.data());
@@ -69,7 +70,6 @@ class AtomLine {
                                             width));
         return false;
       }
-      out[i] *= unit;
     }
     return true;
   }
@@ -191,9 +191,14 @@ int gro_decimals(std::span<const double> positions_A,
     while (decimals > 0 && !(fits(nm, decimals) && fits(nm_per_ps, decimals + 1))) --decimals;
   }
   if (decimals == 0) {
-    throw IoError(
-        "an atom is too far away, or too fast, for the columns of a GRO file: write this "
-        "trajectory as xyz or h5md, or keep the cluster together by [confinement]");
+    const bool too_far =
+        !std::ranges::all_of(places, [](double x_A) { return fits(x_A / kAngstromPerNm, 1); });
+    const std::span<const double> values = too_far ? positions_A : velocities_A_per_akma;
+    const std::size_t i = largest_number(values);
+    throw_unwritable(i,
+                     too_far ? fmt::format("is at {:.6g} A", values[i])
+                             : fmt::format("has the velocity {:.6g} A/akma", values[i]),
+                     "the columns of a GRO file");
   }
   return decimals;
 }
@@ -205,6 +210,8 @@ std::string gro_frame(std::span<const double> positions_A,
   const std::size_t atoms = positions_A.size() / 3;
   // Readers find the columns by the decimal points of one atom.
   const int decimals = gro_decimals(positions_A, velocities_A_per_akma);
+  for (const double value : positions_A) check_writable(value);
+  for (const double value : velocities_A_per_akma) check_writable(value);
   std::string text = fmt::format("{}\n{:5}\n", title, atoms);
   for (std::size_t a = 0; a < atoms; ++a) {
     fmt::format_to(std::back_inserter(text), "{:5}{:<5}{:>5}{:5}", (a / sites + 1) % 100000,

@@ -82,8 +82,8 @@ class H5mdWriter final : public TrajectoryWriter {
   }
 
   void append(const TrajectoryFrame& frame) override {
-    for (const double x : frame.positions_A) check_finite(x);
-    for (const double v : frame.velocities_A_per_akma) check_finite(v);
+    for (const double x : frame.positions_A) check_writable(x);
+    for (const double v : frame.velocities_A_per_akma) check_writable(v);
     Replica& replica = replicas_[static_cast<std::size_t>(frame.replica)];
     replica.steps.push_back(frame.step);
     replica.times_ps.push_back(frame.time_ps);
@@ -382,14 +382,9 @@ class H5mdReader final : public FrameReader {
   std::vector<double> values_of(const std::string& element, double unit) const {
     std::vector<double> values(static_cast<std::size_t>(molecules_) * kCoordinatesPerMolecule);
     file_.read(element + "/value", H5T_NATIVE_DOUBLE, values.data(), frame_, 1);
-    for (double& x : values) {
-      x *= unit;
-      if (!std::isfinite(x)) {
-        fail(fmt::format(
-            "{}/value: a coordinate of frame {} (counted from 0) is not a finite number", element,
-            frame_));
-      }
-    }
+    for (double& x : values) x *= unit;
+    check_numbers(file_.path(), fmt::format("{}, frame {} (counted from 0)", element, frame_),
+                  element == velocity_ ? "velocity" : "coordinate", values);
     return values;
   }
 
@@ -527,6 +522,9 @@ std::unique_ptr<FrameReader> open_h5md(const std::string& path) {
     throw InputError({Problem{path, 0, 0,
                               "H5MD cannot be read from a pipe: write it to a file, and give "
                               "that"}});
+  }
+  if (!File::is_hdf5(path)) {
+    throw InputError({Problem{path, 0, 0, "not an HDF5 file: it does not begin as one"}});
   }
   return std::make_unique<H5mdReader>(path);
 }

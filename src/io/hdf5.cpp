@@ -57,6 +57,11 @@ void limit_cache(const Handle& access) {
 
 }  // namespace
 
+bool File::is_hdf5(const std::string& path) {
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  return H5Fis_hdf5(path.c_str()) != 0;  // negative where it cannot be read, which opening reports
+}
+
 File::File(std::string path, Mode mode) : path_(std::move(path)) {
   // After a failed write the library's own work at exit crashes; every file is closed before.
   [[maybe_unused]] static const herr_t nothing_at_exit = H5dont_atexit();

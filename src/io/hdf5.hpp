@@ -51,6 +51,9 @@ class File {
   /// @throws IoError
   File(std::string path, Mode mode);
 
+  /// Whether a file begins as HDF5 files do, in front or behind a user block.
+  static bool is_hdf5(const std::string& path);
+
   const std::string& path() const { return path_; }
   /// Of a file that is read: whether a writer has it open, or had it when it was killed.
   bool has_writer() const { return has_writer_; }

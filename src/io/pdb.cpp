@@ -75,21 +75,20 @@ bool is_box(std::string_view line) {
   return false;
 }
 
-/// As many of three decimals as fit. @throws NumericalError, IoError
-std::string coordinate(double value) {
+/// A coordinate with as many of three decimals as fit.
+/// @throws NumericalError, UnwritableNumber
+std::string coordinate(std::span<const double> x, std::size_t index) {
+  const double value = x[index];
   check_finite(value);
   for (int decimals = kMostDecimals; decimals >= 0; --decimals) {
     std::string word = fmt::format("{:8.{}f}", value, decimals);
     if (word.size() == kCoordinateWidth) return word;
   }
-  throw IoError(
-      fmt::format("{:.0f} A does not fit the columns of a PDB file: write this trajectory as xyz "
-                  "or h5md, or keep the cluster together by [confinement]",
-                  value));
+  throw_unwritable(index, fmt::format("is at {:.6g} A", value), "the columns of a PDB file");
 }
 
-int decimals_of(double value) {
-  const std::string word = coordinate(value);
+int decimals_of(std::span<const double> x, std::size_t index) {
+  const std::string word = coordinate(x, index);
   const std::size_t point = word.find('.');
   return point == std::string::npos ? 0 : static_cast<int>(word.size() - point - 1);
 }
@@ -99,11 +98,11 @@ std::string atom_records(std::span<const double> positions_A, int sites_per_mole
   std::string text;
   for (std::size_t a = 0; a < positions_A.size() / 3; ++a) {
     const std::size_t in_molecule = a % sites;
-    const double* x = &positions_A[3 * a];
     fmt::format_to(std::back_inserter(text),
                    "ATOM  {:5}  {:<3} {:>3}  {:4}    {}{}{}  1.00  0.00          {:>2}\n",
                    (a + 1) % 100000, kPdbNames[in_molecule], kPdbResidue, (a / sites + 1) % 10000,
-                   coordinate(x[0]), coordinate(x[1]), coordinate(x[2]), kSpecies[in_molecule]);
+                   coordinate(positions_A, 3 * a), coordinate(positions_A, 3 * a + 1),
+                   coordinate(positions_A, 3 * a + 2), kSpecies[in_molecule]);
   }
   return text;
 }
@@ -146,8 +145,8 @@ std::optional<Structure> PdbReader::next() {
 }
 
 int pdb_decimals(std::span<const double> positions_A) {
-  const auto [least, most] = extremes(positions_A);
-  return std::min(decimals_of(least), decimals_of(most));
+  const auto both = extremes(positions_A);
+  return std::min(decimals_of(both, 0), decimals_of(both, 1));
 }
 
 std::string pdb_frame(std::span<const double> positions_A, std::int64_t model,

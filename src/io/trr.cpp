@@ -60,7 +60,7 @@ std::string frame_bytes(const TrajectoryInfo& /*info*/, const TrajectoryFrame& f
   for (int i = 0; i < 9; ++i) put_xdr(text, 0.0);  // no box
   const auto put = [&](std::span<const double> values, double unit) {
     for (const double value : values) {
-      check_finite(value);
+      check_writable(value);
       put_xdr(text, value / unit);
     }
   };
@@ -121,8 +121,8 @@ std::optional<Structure> TrrReader::next() {
       input_.pass_over();
       continue;
     }
-    Structure structure =
-        water_.take(input_.path(), std::move(positions_A), std::move(velocities_A_per_akma));
+    Structure structure = water_.take(input_.path(), input_.frame(), std::move(positions_A),
+                                      std::move(velocities_A_per_akma));
     structure.has_box = is_box(box_nm);
     structure.comment["step"] = fmt::to_string(header[kStep]);
     structure.comment["time_ps"] =

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "tarn/state.hpp"
+#include "words.hpp"
 
 namespace tarn::io {
 namespace {
@@ -18,28 +19,32 @@ struct NameRow {
   AtomKind kind;
 };
 
-// "D" and the like are hydrogens too: masses are a matter of the deck. "M" and "OM" are the charge
-// site of four-site models, "LP" and "EP" also those of five-site ones; "X", "Xx" and "Du" stand
-// for atoms that are none.
-constexpr std::array<NameRow, 36> kNames{{
-    {"O", AtomKind::oxygen},         {"OW", AtomKind::oxygen},
-    {"OH2", AtomKind::oxygen},       {"OW1", AtomKind::oxygen},
-    {"O1", AtomKind::oxygen},        {"OT", AtomKind::oxygen},
-    {"H", AtomKind::hydrogen},       {"H1", AtomKind::hydrogen},
-    {"H2", AtomKind::hydrogen},      {"HW", AtomKind::hydrogen},
-    {"HW1", AtomKind::hydrogen},     {"HW2", AtomKind::hydrogen},
-    {"HW3", AtomKind::hydrogen},     {"H3", AtomKind::hydrogen},
-    {"HT", AtomKind::hydrogen},      {"HT1", AtomKind::hydrogen},
-    {"HT2", AtomKind::hydrogen},     {"1H", AtomKind::hydrogen},
-    {"2H", AtomKind::hydrogen},      {"D", AtomKind::hydrogen},
-    {"D1", AtomKind::hydrogen},      {"D2", AtomKind::hydrogen},
-    {"M", AtomKind::virtual_site},   {"MW", AtomKind::virtual_site},
-    {"MW1", AtomKind::virtual_site}, {"EPW", AtomKind::virtual_site},
-    {"EP", AtomKind::virtual_site},  {"EP1", AtomKind::virtual_site},
-    {"EP2", AtomKind::virtual_site}, {"OM", AtomKind::virtual_site},
-    {"LP", AtomKind::virtual_site},  {"LP1", AtomKind::virtual_site},
-    {"LP2", AtomKind::virtual_site}, {"X", AtomKind::virtual_site},
-    {"XX", AtomKind::virtual_site},  {"DU", AtomKind::virtual_site},
+// "D" is a hydrogen too, since decks set the masses. "M" and "OM" are the charge site of four-site
+// models, "LP" and "EP" also those of five-site models; "X", "Xx" and "Du" are dummy atoms.
+// Programs append numbers to these names, within a molecule (HW1, HW2) or through the whole file
+// (O1 H2 H3 O4 ...); EPW has none.
+constexpr std::array<NameRow, 20> kNames{{
+    {"O", AtomKind::oxygen},
+    {"OW", AtomKind::oxygen},
+    {"OT", AtomKind::oxygen},
+    {"H", AtomKind::hydrogen},
+    {"HW", AtomKind::hydrogen},
+    {"HT", AtomKind::hydrogen},
+    {"D", AtomKind::hydrogen},
+    {"M", AtomKind::virtual_site},
+    {"MW", AtomKind::virtual_site},
+    {"EPW", AtomKind::virtual_site},
+    {"EP", AtomKind::virtual_site},
+    {"OM", AtomKind::virtual_site},
+    {"LP", AtomKind::virtual_site},
+    {"X", AtomKind::virtual_site},
+    {"XX", AtomKind::virtual_site},
+    {"DU", AtomKind::virtual_site},
+    // Names that are no such name with a number behind it.
+    {"OH2", AtomKind::oxygen},
+    {"1H", AtomKind::hydrogen},
+    {"2H", AtomKind::hydrogen},
+    {"3H", AtomKind::hydrogen},
 }};
 
 bool same_but_case(std::string_view a, std::string_view b) {
@@ -51,8 +56,9 @@ bool same_but_case(std::string_view a, std::string_view b) {
 }  // namespace
 
 AtomKind kind_of_atom(std::string_view name) {
+  const std::string_view letters = name.substr(0, name.find_last_not_of("0123456789") + 1);
   const auto* const found = std::find_if(kNames.begin(), kNames.end(), [&](const NameRow& row) {
-    return same_but_case(row.name, name);
+    return same_but_case(row.name, name) || same_but_case(row.name, letters);
   });
   return found == kNames.end() ? AtomKind::other : found->kind;
 }
@@ -169,6 +175,22 @@ std::vector<double> without_sites(const std::vector<double>& vectors) {
 
 }  // namespace
 
+void check_numbers(const std::string& path, std::string_view frame, std::string_view quantity,
+                   std::span<const double> values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::abs(values[i]) <= kLargestNumber) continue;
+    const std::string atom =
+        fmt::format("{}: a {} of atom {} (counted from 1)", frame, quantity, i / 3 + 1);
+    throw InputError({Problem{
+        path, 0, 0,
+        std::isfinite(values[i])
+            ? fmt::format("{} is {:g}, and the largest that is accepted is {:g}. The simulation "
+                          "that wrote the frame may have blown up; leave the frame out",
+                          atom, values[i], kLargestNumber)
+            : atom + " is not a finite number"}});
+  }
+}
+
 void check_unnamed_water(const std::string& path, std::int64_t atoms) {
   if (atoms > 0 && (atoms % 3 == 0 || atoms % 4 == 0)) return;
   throw InputError({Problem{
@@ -178,8 +200,12 @@ void check_unnamed_water(const std::string& path, std::int64_t atoms) {
                   atoms)}});
 }
 
-Structure UnnamedWater::take(const std::string& path, std::vector<double> positions_A,
+Structure UnnamedWater::take(const std::string& path, std::int64_t frame,
+                             std::vector<double> positions_A,
                              std::vector<double> velocities_A_per_akma) {
+  const std::string which = fmt::format("frame {} (counted from 0)", frame);
+  check_numbers(path, which, "coordinate", positions_A);
+  check_numbers(path, which, "velocity", velocities_A_per_akma);
   const std::size_t atoms = positions_A.size() / 3;
   check_unnamed_water(path, static_cast<std::int64_t>(atoms));
   if (sites_ == 0) {
@@ -219,8 +245,25 @@ Structure UnnamedWater::take(const std::string& path, std::vector<double> positi
 void check_finite(double value) {
   if (std::isfinite(value)) return;
   throw NumericalError(
-      "a structure holds a number that is not finite and was not written: the simulation blew up. "
-      "Try a smaller timestep or a start without overlaps.");
+      "a structure contains a number that is not finite and was not written: the simulation blew "
+      "up. Try a smaller timestep or a start without overlaps.");
+}
+
+void check_writable(double value) {
+  if (std::abs(value) <= kLargestNumber) return;
+  check_finite(value);
+  throw NumericalError(fmt::format(
+      "a structure contains the number {:g} and was not written, because readers accept "
+      "numbers up to {:g}: the simulation blew up. Try a smaller timestep or a start "
+      "without overlaps.",
+      value, kLargestNumber));
+}
+
+void throw_unwritable(std::size_t coordinate, const std::string& what, std::string_view where) {
+  throw UnwritableNumber(
+      fmt::format("atom {} (counted from 1) {}, which does not fit {}. Write the trajectory as xyz "
+                  "or h5md, or keep the cluster together by [confinement].",
+                  coordinate / 3 + 1, what, where));
 }
 
 std::array<double, 2> extremes(std::span<const double> values) {
@@ -231,6 +274,12 @@ std::array<double, 2> extremes(std::span<const double> values) {
     both[1] = std::max(both[1], value);
   }
   return both;
+}
+
+std::size_t largest_number(std::span<const double> values) {
+  const auto largest = std::ranges::max_element(
+      values, [](double a, double b) { return std::abs(a) < std::abs(b); });
+  return static_cast<std::size_t>(largest - values.begin());
 }
 
 }  // namespace tarn::io

@@ -90,21 +90,48 @@ void check_unnamed_water(const std::string& path, std::int64_t atoms);
 /// distances of the first frame fit that better; M is left out.
 class UnnamedWater {
  public:
-  /// @param path of the file, named in errors
-  /// @param positions_A of all atoms of a frame, the first one first
-  /// @param velocities_A_per_akma as many, or none
-  /// @throws InputError for a first frame of which fewer than half of the atoms are of such
-  ///         molecules, and for a number of atoms that is no whole number of them
-  Structure take(const std::string& path, std::vector<double> positions_A,
+  /// @param path of the file, for messages
+  /// @param frame number of the frame in the file, counted from 0
+  /// @param positions_A of all atoms of the frame
+  /// @param velocities_A_per_akma of all atoms, or empty
+  /// @throws InputError for numbers that check_numbers() rejects, for a number of atoms that is not
+  ///         a multiple of the atoms of a molecule, and for a first frame in which fewer than half
+  ///         of the atoms belong to whole molecules
+  Structure take(const std::string& path, std::int64_t frame, std::vector<double> positions_A,
                  std::vector<double> velocities_A_per_akma);
 
  private:
   std::size_t sites_ = 0;  // of a molecule; 0: not known yet
 };
 
-/// @throws NumericalError, for a structure that holds a number that is not finite
+/// The rule for coordinates and velocities of binary formats; parse_number() has it for text.
+/// @param frame names the frame in the message
+/// @param quantity "coordinate" or "velocity"
+/// @throws InputError for a number that is not finite or larger than kLargestNumber
+void check_numbers(const std::string& path, std::string_view frame, std::string_view quantity,
+                   std::span<const double> values);
+
+/// @throws NumericalError for a number that is not finite
 void check_finite(double value);
-/// Smallest and largest of some numbers, and 0. @throws NumericalError
+/// Checks a number that is to be written: the readers must accept it.
+/// @throws NumericalError for a number that is not finite or larger than kLargestNumber
+void check_writable(double value);
+
+/// A number that the readers accept and a format cannot store.
+class UnwritableNumber : public IoError {
+ public:
+  using IoError::IoError;
+};
+/// @param coordinate index of the number in the coordinates, or velocities, of all atoms
+/// @param what "is at 2e5 A", for example
+/// @param where "an XTC file", for example
+/// @throws UnwritableNumber always
+[[noreturn]] void throw_unwritable(std::size_t coordinate, const std::string& what,
+                                   std::string_view where);
+
+/// The smallest and the largest of some numbers and 0. @throws NumericalError
 std::array<double, 2> extremes(std::span<const double> values);
+/// Index of the number with the largest magnitude.
+std::size_t largest_number(std::span<const double> values);
 
 }  // namespace tarn::io

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -10,8 +11,25 @@ namespace tarn::io {
 namespace {
 
 constexpr std::string_view kBlank = " \t\r";
-// Far beyond any cluster, and small enough that distances do not overflow.
-constexpr double kLargestNumber = 1e6;
+
+/// Parses all of a word as a number, as std::from_chars() does. A leading plus sign and Fortran's
+/// letter of double precision in front of the exponent, 1.0D+01, are accepted too.
+/// @return std::errc::invalid_argument for a word that is not a number
+std::errc parse_all(std::string_view word, double& value) {
+  if (word.size() > 1 && word[0] == '+' && word[1] != '-') word.remove_prefix(1);
+  const auto parse = [&value](std::string_view text, const char*& stop) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    stop = end;
+    return end == text.data() + text.size() ? error : std::errc::invalid_argument;
+  };
+  const char* stop = nullptr;
+  const std::errc error = parse(word, stop);
+  const auto parsed = static_cast<std::size_t>(stop - word.data());
+  if (parsed == word.size() || (word[parsed] != 'd' && word[parsed] != 'D')) return error;
+  std::string with_e(word);
+  with_e[parsed] = 'e';
+  return parse(with_e, stop);
+}
 
 }  // namespace
 
@@ -38,27 +56,22 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 std::optional<double> finite_number(std::string_view word) {
   double value = 0.0;
-  const char* end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(word.data(), end, value);
-  if (error != std::errc{} || stop != end || !std::isfinite(value)) return std::nullopt;
+  if (parse_all(word, value) != std::errc{} || !std::isfinite(value)) return std::nullopt;
   return value;
 }
 
-std::string parse_number(std::string_view word, double& value) {
-  const bool plus = word.size() > 1 && word[0] == '+' && word[1] != '-';
-  const char* begin = word.data() + (plus ? 1 : 0);
-  const char* end = word.data() + word.size();
-  const auto [stop, error] = std::from_chars(begin, end, value);
-  if (stop != end || error == std::errc::invalid_argument) {
-    return fmt::format("'{}' is not a number", word);
-  }
-  if (error != std::errc{} || !std::isfinite(value)) {
+std::string parse_number(std::string_view word, double& value, double unit) {
+  double in_file = 0.0;
+  const std::errc error = parse_all(word, in_file);
+  if (error == std::errc::invalid_argument) return fmt::format("'{}' is not a number", word);
+  if (error != std::errc{} || !std::isfinite(in_file)) {
     return fmt::format("'{}' is not a finite number", word);
   }
-  if (std::abs(value) > kLargestNumber) {
-    return fmt::format("'{}' is larger than {:g}, which no cluster is", word, kLargestNumber);
-  }
-  return {};
+  value = unit * in_file;
+  if (std::abs(value) <= kLargestNumber) return {};
+  return fmt::format(
+      "'{}' is larger than {:g}, the largest coordinate or velocity that is accepted", word,
+      kLargestNumber / unit);
 }
 
 std::optional<std::int64_t> number_at_end(std::string_view name) {

@@ -15,10 +15,17 @@ std::string_view trimmed(std::string_view text);
 /// The words between blanks.
 std::vector<std::string_view> words_of(std::string_view line);
 
-/// The finite number that the word is, or nothing.
+/// The largest coordinate [A] or velocity [A/akma] of an atom that readers and writers accept: far
+/// beyond any cluster, and small enough that no distance overflows.
+inline constexpr double kLargestNumber = 1e9;
+
+/// Parses a finite number; the exponent may be Fortran's, as in 1.0D+01.
 std::optional<double> finite_number(std::string_view word);
-/// What is wrong with the word as a coordinate, or nothing and the number.
-std::string parse_number(std::string_view word, double& value);
+/// Parses a coordinate or velocity.
+/// @param unit of the file in the unit of the result
+/// @param value receives the number times `unit`
+/// @return what is wrong with the word, or nothing
+std::string parse_number(std::string_view word, double& value, double unit = 1.0);
 /// The number that the digits at the end of a name are, or nothing.
 std::optional<std::int64_t> number_at_end(std::string_view name);
 /// A number of atoms, at least 1, or 0 if the word is none.

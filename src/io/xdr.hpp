@@ -30,6 +30,8 @@ class XdrInput {
 
   /// Whether there is another frame; errors speak of that.
   bool begin_frame();
+  /// The number of the frame that is read, counted from 0.
+  std::int64_t frame() const { return frame_; }
   /// That were begun and count.
   std::int64_t frames() const { return frame_ + 1; }
   /// The frame that was read is none that counts.
@@ -43,7 +45,7 @@ class XdrInput {
   double real(std::size_t bytes);
   /// With the bytes that fill the last four. Never more memory than the file has bytes.
   std::string bytes(std::int64_t count);
-  /// So many reals, each times `unit`. @throws InputError also for one that is not finite
+  /// Reads `count` reals, each times `unit`; they may be infinite or NaN.
   std::vector<double> reals(std::int64_t count, std::size_t bytes_of_each, double unit);
 
   /// Whether the file ended in the midst of a frame.

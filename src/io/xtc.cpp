@@ -156,14 +156,12 @@ std::vector<Integers> integers_of(std::span<const double> positions_A) {
   constexpr auto kMost = static_cast<double>(std::numeric_limits<std::int32_t>::max() / 2 - 2);
   std::vector<Integers> atoms(positions_A.size() / 3);
   for (std::size_t i = 0; i < positions_A.size(); ++i) {
-    check_finite(positions_A[i]);
+    check_writable(positions_A[i]);
     const double units =
         std::floor(positions_A[i] / kAngstromPerNm * static_cast<double>(kUnitsPerNm) + 0.5);
     if (std::abs(units) > kMost) {
-      throw IoError(
-          fmt::format("{:.6g} A does not fit an XTC file in units of 10^-4 A: write this "
-                      "trajectory as h5md, or keep the cluster together by [confinement]",
-                      positions_A[i]));
+      throw_unwritable(i, fmt::format("is at {:.6g} A", positions_A[i]),
+                       "an XTC file with units of 1e-4 A");
     }
     atoms[i / 3][i % 3] = static_cast<std::int64_t>(units);
   }
@@ -244,7 +242,7 @@ std::string frame_bytes(const TrajectoryInfo& info, const TrajectoryFrame& frame
     return text + compressed(frame.positions_A, static_cast<std::size_t>(info.sites_per_molecule));
   }
   for (const double x : frame.positions_A) {
-    check_finite(x);
+    check_writable(x);
     put_xdr(text, static_cast<float>(x / kAngstromPerNm));
   }
   return text;
@@ -265,7 +263,7 @@ std::optional<Structure> XtcReader::next() {
   std::vector<double> positions_A = atoms > kNotCompressed
                                         ? compressed_positions_A(atoms)
                                         : input_.reals(3 * atoms, sizeof(float), kAngstromPerNm);
-  Structure structure = water_.take(input_.path(), std::move(positions_A), {});
+  Structure structure = water_.take(input_.path(), input_.frame(), std::move(positions_A), {});
   structure.has_box = is_box(box_nm);
   structure.comment["step"] = fmt::to_string(step);
   structure.comment["time_ps"] = fmt::format("{}", time_ps);

@@ -196,7 +196,7 @@ std::string xyz_frame(std::span<const double> positions_A,
                   with_velocities ? ":vel_A_per_akma:R:3" : "", keys.empty() ? "" : " ", keys);
   const auto add = [&text](std::span<const double> values) {
     for (const double value : values) {
-      check_finite(value);
+      check_writable(value);
       fmt::format_to(std::back_inserter(text), " {:.17g}", value);
     }
   };

@@ -79,7 +79,6 @@ std::optional<io::Structure> TrajectoryFrames::next() {
       ++frames_taken_;
       return frame;
     }
-    if (frames_of_file_ == 0) throw InputError({Problem{file, 0, 0, "the file holds no frame"}});
     if (!cut.empty()) notes_.push_back(cut);
     reader_.reset();
   }

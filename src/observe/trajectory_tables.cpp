@@ -238,7 +238,7 @@ void refuse_what_cannot_be_done(const TrajectoryTablesOptions& options) {
                      "another one");
   }
   for (const std::string& file : options.files) {
-    if (fs::exists(file) && !fs::is_regular_file(file)) {
+    if (fs::exists(file) && !fs::is_regular_file(file) && !fs::is_directory(file)) {
       throw InputError({Problem{file, 0, 0, "is no file that can be read twice; save it in one"}});
     }
   }

@@ -646,7 +646,9 @@ TEST_F(Commands, BrokenMoleculesAreNotAnalysed) {
                                    "draw " + xyz + " -o " + path("a.svg")}) {
     const Outcome refused = tarn(words);
     EXPECT_EQ(refused.exit_code, 2) << words;
-    EXPECT_TRUE(contains(refused.text, "broken.xyz:12:1: this hydrogen is 18.9 A from its oxygen"))
+    EXPECT_TRUE(contains(refused.text,
+                         "broken.xyz:12:1: frame 1 (counted from 0): H1 of molecule 1 (counted "
+                         "from 1) is 18.9 A from its oxygen"))
         << refused.text;
     EXPECT_TRUE(contains(refused.text, "gmx trjconv -pbc mol")) << refused.text;
   }
@@ -654,12 +656,59 @@ TEST_F(Commands, BrokenMoleculesAreNotAnalysed) {
   EXPECT_EQ(tarn("rdf " + xyz + " --most 1").exit_code, 0);
   const Outcome converted = tarn("convert " + xyz + " -o " + path("a.trr"));
   EXPECT_EQ(converted.exit_code, 0);
-  EXPECT_TRUE(contains(converted.text, "this hydrogen is 18.9 A from its oxygen"))
+  EXPECT_TRUE(
+      contains(converted.text, "H1 of molecule 1 (counted from 1) is 18.9 A from its oxygen"))
       << converted.text;
   const Outcome binary = tarn("rdf " + path("a.trr"));
   EXPECT_EQ(binary.exit_code, 2);
-  EXPECT_TRUE(contains(binary.text, "frame 1 (counted from 0): atom 2 (counted from 1)"))
+  EXPECT_TRUE(contains(binary.text, "frame 1 (counted from 0): H1 of molecule 1 (counted from 1)"))
       << binary.text;
+}
+
+/// One rule for all commands that read a frame: file, frame and molecules are named, and the exit
+/// code is 2. DCD has no lines.
+TEST_F(Commands, CoincidentAtomsAreRefusedByAllCommands) {
+  const std::string water = "O 0 0 0\nH 0.9572 0 0\nH -0.24 0.9266 0\n";
+  const std::string whole =
+      "6\nstep=0 time_ps=0\n" + water + "O 0 0 3\nH 0.9572 0 3\nH -0.24 0.9266 3\n";
+  const std::string unset = "6\nstep=1 time_ps=1\n" + water + "O 0 0 0\nH 0 0 0\nH 0 0 0\n";
+  const std::string xyz = write("unset.xyz", whole + unset);
+  ASSERT_EQ(tarn("convert " + write("two.xyz", whole + whole) + " -o " + path("a.dcd")).exit_code,
+            0);
+  // The z coordinates of the last frame: 6 floats between marks of 4 bytes, at the end of the file.
+  std::string bytes = tarn::test::read_text(path("a.dcd"));
+  for (const std::size_t axis : {0, 1, 2}) {
+    bytes.replace(bytes.size() - 32 * axis - 4 - 12, 12, std::string(12, '\0'));
+  }
+  const std::string dcd = write("unset.dcd", bytes);
+  for (const std::string& file : {xyz, dcd}) {
+    for (const std::string& words :
+         {"analyse " + file + " -o " + path("analysed"), "rdf " + file,
+          "draw " + file + " -o " + path("a.svg"), "convert " + file + " -o " + path("b.xyz"),
+          "energy --frame 1 " + file, "minimise --frame 1 " + file + " -o " + path("c.xyz")}) {
+      const Outcome refused = tarn(words);
+      EXPECT_EQ(refused.exit_code, 2) << words << refused.text;
+      EXPECT_TRUE(contains(refused.text, "frame 1 (counted from 0): ")) << words << refused.text;
+      EXPECT_TRUE(contains(refused.text, "O of molecule 2 is 0 A from O of molecule 1"))
+          << words << refused.text;
+      EXPECT_TRUE(contains(refused.text, file)) << words << refused.text;
+    }
+  }
+}
+
+/// An empty file is bad input, in the same words for all formats and commands; so is a name that is
+/// another format's.
+TEST_F(Commands, EmptyFilesAreRefusedByAllCommands) {
+  for (const char* extension : {".xyz", ".gro", ".pdb", ".dcd", ".xtc", ".trr", ".h5", ".gz", ""}) {
+    const std::string file = write(std::string("empty") + extension, "");
+    for (const std::string& words :
+         {"analyse " + file + " -o " + path("analysed"), "rdf " + file, "energy " + file,
+          "draw " + file + " -o " + path("a.svg"), "convert " + file + " -o " + path("b.xyz")}) {
+      const Outcome refused = tarn(words);
+      EXPECT_EQ(refused.exit_code, 2) << words;
+      EXPECT_TRUE(contains(refused.text, file + ": the file is empty")) << words << refused.text;
+    }
+  }
 }
 
 /// A cluster of this size takes minutes; what was reached until the signal is kept.
@@ -791,18 +840,18 @@ TEST_F(Commands, FilesOfOneCommandAreApart) {
     EXPECT_EQ(refused.exit_code, 2) << words;
     EXPECT_TRUE(contains(refused.text, why)) << refused.text;
   };
-  expect_refused("modes " + a + " -o " + a, "is read, and would be written over");
-  expect_refused("modes " + a + " --molden " + a, "is read, and would be written over");
-  expect_refused("modes " + a + " --molden " + path("link.xyz"), "would be written over");
+  expect_refused("modes " + a + " -o " + a, "is an input file and would be overwritten");
+  expect_refused("modes " + a + " --molden " + a, "is an input file and would be overwritten");
+  expect_refused("modes " + a + " --molden " + path("link.xyz"), "would be overwritten");
   expect_refused("modes " + path("link.xyz") + " --molden " + path("./a.xyz"),
-                 "would be written over");
-  expect_refused("rdf " + a + " -o " + a, "is read, and would be written over");
+                 "would be overwritten");
+  expect_refused("rdf " + a + " -o " + a, "is an input file and would be overwritten");
   for (const std::string& words :
        {"modes " + a + " -o " + path("b.svg") + " --plot " + path("b.svg"),
         "modes " + a + " -o " + path("b.csv") + " --molden " + path("b.csv"),
         "modes " + a + " --plot " + path("b.svg") + " --molden " + path("b.csv"),
         "rdf " + a + " -o " + path("b.svg") + " --plot " + path("b.svg")}) {
-    expect_refused(words, "would be written twice: give each file a name of its own");
+    expect_refused(words, "would be written twice; give each output a different name");
   }
   EXPECT_EQ(contents(folder_ / "a.xyz"), before);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2);
@@ -1024,7 +1073,7 @@ TEST_F(Commands, TrajectoriesAreConverted) {
   EXPECT_TRUE(contains(there.text, "7 molecules, 5 frames of 1 replica\nwritten: "));
   ASSERT_EQ(tarn("convert --quiet " + first + " -o " + path("a.xyz")).exit_code, 0);
   EXPECT_TRUE(contents(path("a.xyz")) == contents(first));
-  EXPECT_TRUE(contains(tarn("convert " + first + " -o " + first).text, "would be written over"));
+  EXPECT_TRUE(contains(tarn("convert " + first + " -o " + first).text, "would be overwritten"));
   // A run whose files are replaced cannot be gone on with.
   const std::string before = contents(first);
   for (const std::string& command :

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <numbers>
@@ -149,7 +150,7 @@ TEST_F(Convert, TellsWhatIsNotThere) {
   const std::string from = trajectory(1, 3, false);
   const Conversion done = convert_trajectory({from, folder_.file("a.gro")});
   ASSERT_EQ(done.notes.size(), 1u);
-  EXPECT_TRUE(contains(done.notes[0], "do not tell step and time"));
+  EXPECT_TRUE(contains(done.notes[0], "do not give their step and time"));
   EXPECT_EQ(frames_of("a.gro")[2].comment.at("step"), "2");
 
   test::write_text(folder_.file("v.xyz"),
@@ -241,16 +242,15 @@ TEST_F(Convert, TellsWhatIsLost) {
   test::write_text(folder_.file("late.xyz"), late);
   for (const char* name : {"late.xtc", "late.trr"}) {
     EXPECT_TRUE(contains(notes_of(folder_.file("late.xyz"), name),
-                         "steps in 32 bits: those beyond 2147483647 are written as that"));
+                         "steps in 32 bits: larger steps are written as 2147483647"));
   }
   EXPECT_EQ(notes_of(folder_.file("late.xyz"), "late.h5"), "");
   const std::string with_sites =
       xyz_frame(std::vector<double>{0, 0, 0, 0.96, 0, 0, -0.24, 0.93, 0, 0.1, 0.1, 0}, {},
                 "step=0 time_ps=0", 4);
   test::write_text(folder_.file("sites.xyz"), with_sites);
-  EXPECT_TRUE(
-      contains(notes_of(folder_.file("sites.xyz"), "sites.trr"),
-               "the sites beside the atoms are left out, and the file names no water model"));
+  EXPECT_TRUE(contains(notes_of(folder_.file("sites.xyz"), "sites.trr"),
+                       "the virtual sites are left out, and the file names no water model"));
   // 300 000 A away the eight columns of a PDB have one decimal, and bonds are lost.
   std::vector<double> distant(9, 3e5);
   distant[3] += 0.9572;
@@ -267,10 +267,10 @@ TEST_F(Convert, RefusesSitesThatAreNot) {
   ConvertOptions options{trajectory(1, 2), folder_.file("out.gro")};
   options.sites = true;
   const auto why_not = [&] { return message_of<InputError>([&] { convert_trajectory(options); }); };
-  EXPECT_TRUE(contains(why_not(), "molecules of spce have no site"));
+  EXPECT_TRUE(contains(why_not(), "molecules of spce have no virtual site"));
   options.model = "tip4p";
   options.to = folder_.file("out.h5");
-  EXPECT_TRUE(contains(why_not(), "h5md has no place for sites"));
+  EXPECT_TRUE(contains(why_not(), "h5md has no place for virtual sites"));
   options.model.clear();
   options.from = trajectory(1, 2, false);
   options.to = folder_.file("out.pdb");
@@ -325,12 +325,16 @@ TEST_F(Convert, LeavesNothingHalfDone) {
   test::write_text(folder_.file("far.xyz"),
                    xyz_frame(near, {}, "step=0") + xyz_frame(far, {}, "step=1"));
   const auto with_far = test::contents_of(folder_.path());
-  EXPECT_THROW(convert_trajectory({folder_.file("far.xyz"), folder_.file("far.xtc")}), IoError);
+  EXPECT_TRUE(contains(message_of<InputError>([&] {
+                         convert_trajectory({folder_.file("far.xyz"), folder_.file("far.xtc")});
+                       }),
+                       "far.xyz: frame 1 (counted from 0): atom 1 (counted from 1) is at 299999 A, "
+                       "which does not fit an XTC file"));
   EXPECT_EQ(test::contents_of(folder_.path()), with_far);
   EXPECT_TRUE(contains(message_of<InputError>([&] {
                          convert_trajectory({from, from});
                        }),
-                       "would be written over"));
+                       "would be overwritten"));
 }
 
 /// Replicas whose frames take turns in a file are what they are one after another.
@@ -389,7 +393,7 @@ TEST_F(Convert, DcdKeepsTimes) {
   const std::vector<std::string> of_steps = notes_of_conversion();
   expect_times("out.dcd", 0.0, 0.5);
   ASSERT_EQ(of_steps.size(), 1u);
-  EXPECT_TRUE(contains(of_steps[0], "do not tell their step"));
+  EXPECT_TRUE(contains(of_steps[0], "do not give their step"));
 
   for (const bool interleaved : {false, true}) {
     for (const bool steps : {false, true}) {
@@ -481,16 +485,16 @@ TEST_F(Convert, TheTopologyBesideSparesOtherFiles) {
     }
     EXPECT_EQ(test::contents_of(folder_.path()), before);
   };
-  refuse("x-topology.pdb", "x-topology.pdb' is read, and would be written over");
+  refuse("x-topology.pdb", "x-topology.pdb' is an input file and would be overwritten");
 
   namespace fs = std::filesystem;
   const fs::path topology = folder_.file("x-topology.pdb");
   fs::rename(topology, folder_.file("y.pdb"));
   fs::create_symlink("y.pdb", topology);
-  refuse("y.pdb", "y.pdb' is read, and would be written over");
+  refuse("y.pdb", "y.pdb' is an input file and would be overwritten");
   fs::remove(topology);
   fs::create_symlink("/dev/null", topology);
-  refuse("y.pdb", "'/dev/null' is no file");
+  refuse("y.pdb", "'/dev/null' is not a regular file");
   fs::remove(topology);
   fs::create_symlink("x.dcd", topology);
   EXPECT_TRUE(contains(message_of<InputError>([&] {
@@ -540,6 +544,83 @@ TEST_F(Convert, TheEndMayBeMissing) {
     test::write_text(cut, whole.substr(0, last_frame / 2));
     EXPECT_THROW(convert_trajectory({cut, folder_.file("none.xyz")}), InputError);
     EXPECT_FALSE(std::filesystem::exists(folder_.file("none.xyz")));
+  }
+}
+
+/// Atoms that a program left at the origin, in the first frame or a later one.
+TEST_F(Convert, CoincidentAtomsAreRefused) {
+  std::vector<double> unset = some_positions(kMolecules, 1);
+  std::fill(unset.begin() + 9, unset.end(), 0.0);
+  test::write_text(
+      folder_.file("unset.xyz"),
+      xyz_frame(some_positions(kMolecules, 0), {}, "step=0") + xyz_frame(unset, {}, "step=1"));
+  ConvertOptions options{folder_.file("unset.xyz"), folder_.file("out.xyz")};
+  const auto why_not = [&] { return message_of<InputError>([&] { convert_trajectory(options); }); };
+  EXPECT_TRUE(
+      contains(why_not(),
+               "unset.xyz:18:1: frame 1 (counted from 0): H1 of molecule 2 is 0 A from O of "
+               "molecule 2 in line 17 (counted from 1): the two coincide"))
+      << why_not();
+  EXPECT_FALSE(std::filesystem::exists(options.to));
+  options.frames.max_frames = 1;
+  EXPECT_EQ(convert_trajectory(options).frames, 1);
+}
+
+/// A coordinate that no cluster has is refused in all formats, and no file is left behind. The text
+/// of the message names file, frame and atom.
+TEST_F(Convert, AbsurdCoordinatesAreRefused) {
+  std::vector<double> x = some_positions(4, 0);
+  TrajectoryInfo info;
+  info.molecules = 4;
+  std::vector<std::string> sources;
+  const std::string trr = folder_.file("huge.trr");
+  info.path = trr;
+  const auto writer = format_of(FileFormat::trr).write(info);
+  writer->create();
+  for (int step = 0; step < 2; ++step) writer->append({0, step, 0.001 * step, x});
+  writer->finish();
+  // The last coordinate of the last frame, in nm.
+  std::string bytes = test::read_text(trr);
+  std::string number(sizeof(double), '\0');
+  const double huge_nm = 1e299;
+  std::memcpy(number.data(), &huge_nm, sizeof huge_nm);
+  std::reverse(number.begin(), number.end());
+  test::write_text(trr, bytes.replace(bytes.size() - number.size(), number.size(), number));
+  for (const Format& format : formats()) {
+    if (format.id == FileFormat::h5md && !has_h5md()) continue;
+    const auto before = test::contents_of(folder_.path());
+    const std::string to = folder_.file("out" + std::string(format.extensions.front()));
+    EXPECT_TRUE(
+        contains(message_of<InputError>([&] {
+                   convert_trajectory({trr, to});
+                 }),
+                 "huge.trr: frame 1 (counted from 0): a coordinate of atom 12 (counted from "
+                 "1) is 1e+300"));
+    EXPECT_EQ(test::contents_of(folder_.path()), before) << format.name;
+  }
+}
+
+/// What a format cannot hold is refused with file, frame and atom; the topology beside a trajectory
+/// is part of what must fit.
+TEST_F(Convert, NumbersThatDoNotFitAFormatAreRefused) {
+  std::vector<double> far = some_positions(4, 1);
+  for (std::size_t i = 27; i < far.size(); i += 3) far[i] += 5e8;
+  const std::string near_frame = xyz_frame(some_positions(4, 0), {}, "step=0");
+  const std::string far_frame = xyz_frame(far, {}, "step=1");
+  test::write_text(folder_.file("later.xyz"), near_frame + far_frame);
+  test::write_text(folder_.file("first.xyz"), far_frame);
+  for (const auto& [from, to, what] :
+       {std::tuple{"later.xyz", "out.xtc", "frame 1 (counted from 0): atom 10 (counted from 1) is"},
+        {"later.xyz", "out.pdb",
+         "frame 1 (counted from 0): atom 10 (counted from 1) is at 5e+08 A"},
+        {"first.xyz", "out.dcd", "in the topology: atom 10 (counted from 1) is at 5e+08 A"},
+        {"first.xyz", "out.trr", "in the topology: atom 10 (counted from 1) is at 5e+08 A"}}) {
+    const auto before = test::contents_of(folder_.path());
+    const std::string message = message_of<InputError>([&, in = from, out = to] {
+      convert_trajectory({folder_.file(in), folder_.file(out)});
+    });
+    EXPECT_TRUE(contains(message, what)) << message;
+    EXPECT_EQ(test::contents_of(folder_.path()), before) << to;
   }
 }
 

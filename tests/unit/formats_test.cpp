@@ -223,7 +223,7 @@ TEST_F(Formats, GroRefusesWithLineAndColumn) {
     std::string water = kGroWater;
     return water.replace(at, text.size(), text);
   };
-  EXPECT_TRUE(contains(refusal("a.gro", ""), "the file holds no structure"));
+  EXPECT_TRUE(contains(refusal("a.gro", ""), "the file is empty"));
   EXPECT_TRUE(
       contains(refusal("a.gro", "title\nthree\n"), "2:1: 'three' is not a number of atoms"));
   EXPECT_TRUE(contains(refusal("a.gro", "title\n"), "1: the file ends where the number of atoms"));
@@ -237,8 +237,8 @@ TEST_F(Formats, GroRefusesWithLineAndColumn) {
   EXPECT_TRUE(contains(gro(kGroWater, "1 x 1\n"), "6:3: 'x' is not a number: after the atoms"));
   EXPECT_TRUE(contains(gro(kGroWater, "1 1\n"), "6:1: 2 numbers where the box"));
   EXPECT_TRUE(contains(gro(kGroWater, ""), "the file ends where the line of the box"));
-  EXPECT_TRUE(
-      contains(gro(with(65, "   0.900")), "4:1: this hydrogen is 8 A from its oxygen in line 3"));
+  EXPECT_TRUE(contains(gro(with(65, "   0.900")),
+                       "4:1: H1 of molecule 1 (counted from 1) is 8 A from its oxygen in line 3"));
 }
 
 // --- PDB ---
@@ -333,8 +333,8 @@ TEST_F(Formats, PdbRefusesWithLineAndColumn) {
   EXPECT_TRUE(contains(with(3, 13, " O  "), "2:1: residue HOH 1 has 2 O and 1 H"));
   EXPECT_TRUE(contains(with(4, 26, "2"), "2:1: residue HOH 1 has 1 O and 1 H"));
   EXPECT_TRUE(contains(with(3, 17, "B"), "3:17: 'B' is a second place of this atom"));
-  EXPECT_TRUE(
-      contains(with(4, 31, "  90.000"), "4:1: this hydrogen is 90 A from its oxygen in line 2"));
+  EXPECT_TRUE(contains(with(4, 31, "  90.000"),
+                       "4:1: H2 of molecule 1 (counted from 1) is 90 A from its oxygen in line 2"));
   // A crystal structure without hydrogens.
   EXPECT_TRUE(contains(refusal("a.pdb", pdb_atom("1", " O  ", "HOH ", "301", 0, 0, 0, "HETATM")),
                        "1:1: residue HOH 301 has 1 O and 0 H, and a water molecule has one O and "
@@ -351,6 +351,95 @@ TEST_F(Formats, PdbTellsEveryProblemOfAFrame) {
   } catch (const InputError& error) {
     ASSERT_EQ(error.problems().size(), 2u);
     EXPECT_EQ(error.problems()[1].line, 2);
+  }
+}
+
+// --- all formats ---
+
+/// One rule for all formats and for names that give none: an empty file is bad input.
+TEST_F(Formats, EmptyFilesAreRefusedInTheSameWords) {
+  std::vector<std::string> names{"a", "a.unknown", "a.gz", "a.tng"};
+  for (const Format& format : formats()) {
+    if (format.id == FileFormat::h5md && !has_h5md()) continue;
+    names.push_back("a" + std::string(format.extensions.front()));
+  }
+  for (const std::string& name : names) {
+    const std::string path = file(name, "");
+    EXPECT_EQ(message_of<InputError>([&] { open_frames(path); }), path + ": the file is empty");
+  }
+  const std::string blank = file("blank.xyz", "\n  \n");
+  std::string note;
+  EXPECT_EQ(message_of<InputError>([&] { read_structure(blank); }),
+            blank + ": the file contains no frame");
+  EXPECT_EQ(message_of<InputError>([&] { next_whole_frame(*open_frames(blank), 0, note); }),
+            blank + ": the file contains no frame");
+}
+
+/// Compressed files are recognised by their contents, under any name.
+TEST_F(Formats, CompressedFilesAreNamedAsSuch) {
+  for (const char* name : {"a.xyz.gz", "a.xyz", "a.dcd", "a.h5", "a"}) {
+    EXPECT_TRUE(contains(refusal(name, "\x1f\x8b\x08 and more"), "the file is compressed"));
+  }
+}
+
+TEST_F(Formats, WhatIsNotHdf5IsBadInput) {
+  if (!has_h5md()) GTEST_SKIP() << "no HDF5";
+  EXPECT_TRUE(contains(refusal("a.h5", "some text\n"), "not an HDF5 file"));
+}
+
+/// The exponents of Fortran's double precision, in all text formats.
+TEST_F(Formats, FortranExponentsAreRead) {
+  const std::vector<double> x{0.1, 0.2, -0.3, 1.06, 0.2, -0.3, -0.14, 1.13, -0.3};
+  const std::string xyz = file("a.xyz",
+                               "3\n time_ps=1.5D+00\nO 1.0D-01 2.0d-1 -3.0D-01\n"
+                               "H +1.06D+00 2.0D-1 -.3D+0\nH -1.4d-01 1.13D0 -3.0D-01\n");
+  EXPECT_LE(largest_difference(read_structure(xyz).positions_A, x), 1e-15);
+  EXPECT_EQ(read_structure(xyz).time_ps(), 1.5);
+  const std::string gro = file("a.gro",
+                               "title\n 3\n"
+                               "    1SOL     OW    1  1.00D-02  2.00D-02 -3.00D-02\n"
+                               "    1SOL    HW1    2  1.06D-01  2.00D-02 -3.00D-02\n"
+                               "    1SOL    HW2    3 -1.40D-02  1.13D-01 -3.00D-02\n 0 0 0\n");
+  EXPECT_LE(largest_difference(read_structure(gro).positions_A, x), 1e-15);
+  std::string pdb = kPdbWater;
+  EXPECT_EQ(read("a.pdb", pdb.replace(30, 8, "  5.D-03")).positions_A[0], 0.005);
+  EXPECT_TRUE(contains(refusal("b.xyz", "3\n\nO 1D 0 0\nH 1 0 0\nH 0 1 0\n"), "'1D' is not a"));
+}
+
+/// Labels numbered through the file.
+TEST_F(Formats, NumberedLabelsAreRead) {
+  const std::vector<double> x = some_positions(2, 0);
+  std::string xyz = "6\n\n", gro = "title\n 6\n", pdb;
+  const std::vector<std::string> labels{"O1", "H2", "H3", "O4", "H5", "H6"};
+  for (std::size_t a = 0; a < labels.size(); ++a) {
+    xyz += fmt::format("{} {} {} {}\n", labels[a], x[3 * a], x[3 * a + 1], x[3 * a + 2]);
+    gro += fmt::format("{:5}{:<5}{:>5}{:5}{:8.3f}{:8.3f}{:8.3f}\n", a / 3 + 1, "WAT", labels[a],
+                       a + 1, x[3 * a] / 10, x[3 * a + 1] / 10, x[3 * a + 2] / 10);
+    pdb += pdb_atom(std::to_string(a + 1), " " + labels[a], "WAT ", std::to_string(a / 3 + 1),
+                    x[3 * a], x[3 * a + 1], x[3 * a + 2]);
+  }
+  EXPECT_EQ(read("a.xyz", xyz).positions_A, x);
+  EXPECT_LE(largest_difference(read("a.gro", gro + " 0 0 0\n").positions_A, x), 0.5001e-2);
+  EXPECT_LE(largest_difference(read("a.pdb", pdb).positions_A, x), 0.5001e-3);
+  EXPECT_TRUE(contains(refusal("b.xyz", "3\n\nC1 0 0 0\nH2 1 0 0\nH3 0 1 0\n"), "'C1' is no"));
+}
+
+/// What no reader accepts no writer writes: finite numbers that are too large, and not only those
+/// that are not finite.
+TEST_F(Formats, NumbersThatAreTooLargeAreNeitherWrittenNorRead) {
+  std::vector<double> x = some_positions(4, 0);
+  TrajectoryInfo of_four = info();
+  of_four.molecules = 4;
+  for (const double value : {1e300, 1e10, 2e9}) {
+    x[12] = value;
+    for (const Format& format : formats()) {
+      if (format.id == FileFormat::h5md && !has_h5md()) continue;
+      const auto writer = format.write(of_four);
+      writer->create();
+      EXPECT_THROW(writer->append({0, 0, 0.0, x}), Error) << format.name << " " << value;
+    }
+    const std::string xyz = fmt::format("3\n\nO 0 0 0\nH 1 0 0\nH 0 {:g} 0\n", value);
+    EXPECT_TRUE(contains(refusal("a.xyz", xyz), "5:5: ")) << value;
   }
 }
 
@@ -496,13 +585,17 @@ std::string f64(double value, bool swapped) {
 
 /// A DCD file of two frames, as other programs may write it.
 /// @param length_A of the sides of the cell
-std::string other_dcd(bool swapped, bool with_cell, bool charmm, double length_A = 0.0) {
+/// @param mark_bytes of the marks around records
+/// @param announced number of frames in the header
+std::string other_dcd(bool swapped, bool with_cell, bool charmm, double length_A = 0.0,
+                      int mark_bytes = 4, std::int32_t announced = 0) {
   const auto put = [&](std::int32_t v) { return i32(v, swapped); };
   const auto record = [&](const std::string& bytes) {
-    const std::string mark = put(static_cast<std::int32_t>(bytes.size()));
+    std::string mark = put(static_cast<std::int32_t>(bytes.size()));
+    if (mark_bytes == 8) mark = swapped ? put(0) + mark : mark + put(0);
     return mark + bytes + mark;
   };
-  std::string head = "CORD" + put(0) + put(500) + put(100) + put(0);
+  std::string head = "CORD" + put(announced) + put(500) + put(100) + put(0);
   for (int i = 4; i < 9; ++i) head += put(0);
   if (charmm) {
     head += put(std::bit_cast<std::int32_t>(static_cast<float>(1.0 / 48.88821)));
@@ -541,14 +634,19 @@ TEST_F(Formats, DcdOfOtherPrograms) {
     for (const bool with_cell : {false, true}) {
       for (const bool charmm : {true, false}) {
         if (with_cell && !charmm) continue;
-        const auto reader = open_frames(file("a.dcd", other_dcd(swapped, with_cell, charmm)));
-        EXPECT_EQ(reader->next()->comment.at("step"), "500");
-        const auto frame = reader->next();
-        EXPECT_EQ(frame->positions_A,
-                  (std::vector<double>{1, 1, 1, 1.5, 1.125, 1.125, 2, 1.5, 1.5}));
-        // The file has a step of time in single precision.
-        EXPECT_NEAR(std::stod(frame->comment.at("time_ps")), 0.6, 0.6 * 0x1p-24);
-        EXPECT_FALSE(reader->next());
+        for (const int mark_bytes : {4, 8}) {
+          for (const char* name : {"a.dcd", "a"}) {
+            const auto reader =
+                open_frames(file(name, other_dcd(swapped, with_cell, charmm, 0.0, mark_bytes)));
+            EXPECT_EQ(reader->next()->comment.at("step"), "500");
+            const auto frame = reader->next();
+            EXPECT_EQ(frame->positions_A,
+                      (std::vector<double>{1, 1, 1, 1.5, 1.125, 1.125, 2, 1.5, 1.5}));
+            // The file has a step of time in single precision.
+            EXPECT_NEAR(std::stod(frame->comment.at("time_ps")), 0.6, 0.6 * 0x1p-24);
+            EXPECT_FALSE(reader->next());
+          }
+        }
       }
     }
   }
@@ -564,6 +662,27 @@ TEST_F(Formats, CellsOfDcdFilesAreSeen) {
   }
 }
 
+/// A program that writes the planned number of frames first, and was stopped between two of them. A
+/// smaller number is that of a program that was killed before it could correct the header.
+TEST_F(Formats, DcdWithFewerFramesThanAnnouncedIsNoted) {
+  for (const std::int32_t announced : {0, 1, 2, 9}) {
+    const std::string path = file("a.dcd", other_dcd(false, false, true, 0.0, 4, announced));
+    const auto reader = open_frames(path);
+    std::string note;
+    std::int64_t frames = 0;
+    while (next_whole_frame(*reader, frames, note)) ++frames;
+    EXPECT_EQ(frames, 2);
+    if (announced <= 2) {
+      EXPECT_EQ(note, "");
+    } else {
+      EXPECT_TRUE(contains(note, path + ": the header announces 9 frames and the file contains 2"));
+    }
+    FrameCounts counts;
+    const Structure first = read_structure(path, {}, &counts);
+    EXPECT_EQ(first.notes.size(), announced > 2 ? 1u : 0u);
+  }
+}
+
 TEST_F(Formats, DcdRefusesWhatItCannotRead) {
   const std::string good = other_dcd(false, false, true);
   const auto problem = [&](const std::string& bytes) {
@@ -574,10 +693,10 @@ TEST_F(Formats, DcdRefusesWhatItCannotRead) {
       }
     });
   };
-  EXPECT_TRUE(contains(problem(""), "no DCD file"));
+  EXPECT_TRUE(contains(problem(""), "the file is empty"));
   EXPECT_TRUE(contains(problem(good.substr(0, 50)), "cut off or damaged in its header"));
-  EXPECT_TRUE(contains(problem(good.substr(0, good.size() - 5)),
-                       "damaged in frame 1 (counted from 0); 1 whole frames stand before"));
+  EXPECT_TRUE(
+      contains(problem(good.substr(0, good.size() - 5)), "damaged in frame 1 (counted from 0)"));
   std::string fixed = good;
   fixed[8 + 32] = 1;
   EXPECT_TRUE(contains(problem(fixed), "atoms are fixed"));

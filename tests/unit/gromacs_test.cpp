@@ -239,7 +239,7 @@ TEST_F(Gromacs, WhatIsNoWaterIsRefused) {
   ASSERT_EQ(frames.size(), 1u);
   EXPECT_TRUE(
       contains(message_of<InputError>([&] { check_molecules(frames[0], *open_frames(path), 7); }),
-               "frame 7 (counted from 0): atom 2 (counted from 1): this hydrogen is 19 A"));
+               "frame 7 (counted from 0): H1 of molecule 1 (counted from 1) is 19 A"));
   // Later frames are read as they are.
   const std::string four = test::read_text(written("d.trr", some_positions(4, 0)));
   std::vector<double> apart = some_positions(4, 0);
@@ -428,7 +428,7 @@ TEST_F(Gromacs, WhatIsWrongIsNamed) {
   std::string infinite;
   put_xdr(infinite, std::numeric_limits<float>::infinity());
   EXPECT_TRUE(
-      contains(problem("a.trr", other.replace(984 - 4, 4, infinite)), "a number is not finite"));
+      contains(problem("a.trr", other.replace(984 - 4, 4, infinite)), "is not a finite number"));
 }
 
 }  // namespace

@@ -1059,7 +1059,7 @@ TEST_F(ObserversTest, RdfOfTrajectoriesRefusesWhatMakesNoSense) {
       contains(refusal(options), "one.xyz:3: this frame has 1 molecules, the first one had 3"));
   test::write_text(folder_.file("empty.xyz"), "");
   options.files = {folder_.file("empty.xyz")};
-  EXPECT_TRUE(contains(refusal(options), "the file holds no frame"));
+  EXPECT_TRUE(contains(refusal(options), "the file is empty"));
 }
 
 // --- saving and restoring ---

@@ -480,6 +480,24 @@ TEST_F(TrajectoryTablesTest, TakeTheWholeFramesOfAFileThatWasCut) {
   EXPECT_TRUE(contains(cut.notes.front(), "ends within its frame")) << cut.notes.front();
 }
 
+/// Atoms that a program left at the origin have no energy.
+TEST_F(TrajectoryTablesTest, RefuseCoincidentAtoms) {
+  const std::string water = "O 0 0 0\nH 0.9572 0 0\nH -0.24 0.9266 0\n";
+  const std::string whole =
+      "6\nstep=0 time_ps=0\n" + water + "O 0 0 3\nH 0.9572 0 3\nH -0.24 0.9266 3\n";
+  const std::string unset = "6\nstep=1 time_ps=1\n" + water + "O 0 0 0\nH 0 0 0\nH 0 0 0\n";
+  write_text(folder_.file("unset.xyz"), whole + unset);
+  TrajectoryTablesOptions options;
+  options.files = {folder_.file("unset.xyz")};
+  options.folder = folder_.file("tables");
+  const std::string text = refusal(options);
+  EXPECT_TRUE(contains(text,
+                       "unset.xyz:14:1: frame 1 (counted from 0): O of molecule 2 is 0 A from "
+                       "O of molecule 1"))
+      << text;
+  EXPECT_FALSE(std::filesystem::exists(options.folder));
+}
+
 TEST_F(TrajectoryTablesTest, RefuseWhatTheyCannotDo) {
   const std::string out = run("xyz");
   TrajectoryTablesOptions options;

@@ -178,7 +178,7 @@ TEST_F(Xyz, TakesTheFrameThatIsChosen) {
   const auto why_not = [&](const FrameChoice& choice) {
     return message_of<InputError>([&] { read_structure(path, choice); });
   };
-  EXPECT_TRUE(contains(why_not({3}), "there is no frame 3: 3 frames of replica 4 are here"));
+  EXPECT_TRUE(contains(why_not({3}), "there is no frame 3: replica 4 has 3 frames"));
   EXPECT_TRUE(contains(why_not({0, 0}), "there is no replica 0 in this file"));
 
   FrameCounts counts;
@@ -231,7 +231,7 @@ TEST_F(Xyz, ReaderGoesThroughAllFrames) {
 }
 
 TEST_F(Xyz, RefusesWithLineAndColumn) {
-  EXPECT_TRUE(contains(refusal(""), "no structure"));
+  EXPECT_TRUE(contains(refusal(""), "the file is empty"));
   EXPECT_TRUE(contains(refusal("  O 0 0 0\n"), "1:3: 'O 0 0 0' is not a number of atoms"));
   EXPECT_TRUE(contains(refusal("4\n\n" + kWater + "O 5 5 5\n"),
                        "1:1: 2 O and 2 H are no whole number of water molecules"));
@@ -274,12 +274,15 @@ TEST_F(Xyz, TellsEveryProblemOfAFrame) {
 TEST_F(Xyz, RefusesOverlapsAndBrokenMolecules) {
   const std::string head = "6\nProperties=species:S:1:pos:R:3\n" + kWater;
   EXPECT_TRUE(contains(refusal(head + "O 0.2 0.3 0.3\nH 5 0 0\nH 0 5 0\n"),
-                       "6:1: this atom is 0.469 A from the one in line 3: oxygens closer"));
+                       "6:1: O of molecule 2 is 0.469 A from O of molecule 1 in line 3 (counted "
+                       "from 1); oxygens must be"));
   EXPECT_TRUE(contains(refusal(head + "O 1.8 0.05 0\nH 0.9 0.05 0\nH 2 1 0\n"),
-                       "7:1: this atom is 0.05 A from the one in line 4: the two coincide"));
-  EXPECT_TRUE(contains(refusal(kHead + "O 0 0 0\nH 0 0 0\nH 0 .9 0\n"), "4:1: this atom is 0 A"));
-  EXPECT_TRUE(
-      contains(refusal(kHead + "O 0 0 0\nH .9 0 0\nH 0 3.1 0\n"), "5:1: this hydrogen is 3.1"));
+                       "7:1: H1 of molecule 2 is 0.05 A from H1 of molecule 1 in line 4 (counted "
+                       "from 1): the two coincide"));
+  EXPECT_TRUE(contains(refusal(kHead + "O 0 0 0\nH 0 0 0\nH 0 .9 0\n"),
+                       "4:1: H1 of molecule 1 is 0 A from O of molecule 1"));
+  EXPECT_TRUE(contains(refusal(kHead + "O 0 0 0\nH .9 0 0\nH 0 3.1 0\n"),
+                       "5:1: H2 of molecule 1 (counted from 1) is 3.1"));
   EXPECT_NO_THROW(read(head + "O 0.3 0.3 0.3\nH 1 1 1\nH 0.5 1 0.3\n"));
 }
 

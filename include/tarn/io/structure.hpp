@@ -61,18 +61,23 @@ class FrameReader {
   virtual void check_rest() {}
   /// Whether the frame that next() could not read is the last thing in the file, and not all of it.
   virtual bool is_cut_off() const { return false; }
+  /// After the last frame: how the file contradicts its header, or nothing.
+  virtual std::string note_at_end() const { return {}; }
   virtual const std::string& path() const = 0;
 };
 
+/// The check that all commands apply to a frame: molecules must be whole, atoms must not coincide.
 /// @param number of the frame in its file, counted from 0
-/// @throws InputError with the first hydrogens that are more than 3 A from their oxygen
+/// @throws InputError that names hydrogens more than 3 A from their oxygen, atoms closer than 0.1 A
+///         and oxygens closer than 0.5 A
 void check_molecules(const Structure& frame, const FrameReader& reader, std::int64_t number);
 
-/// The next frame of a trajectory whose last one may not be whole: the run that wrote it was
-/// killed, or still writes.
-/// @param frames that were read before; without any an error stays one
-/// @param note receives what was left out, where anything was; there is no next frame then
-/// @throws as FrameReader::next() where the file does not just end
+/// Reads the next frame of a trajectory whose last frame may be incomplete, because the run that
+/// wrote it was killed or is still running.
+/// @param frames read before
+/// @param note receives at the end of the file what is missing, or stays empty
+/// @throws InputError for a file without frames, and as FrameReader::next() unless the file ends
+///         within a frame that is not the first
 std::optional<Structure> next_whole_frame(FrameReader& reader, std::int64_t frames,
                                           std::string& note);
 

@@ -1,0 +1,227 @@
+#include "structure_checks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "grouped_problems.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/state.hpp"
+#include "water_atoms.hpp"
+
+namespace tarn::io {
+namespace {
+
+constexpr double kCoincident_A = 0.1;
+constexpr double kClosestOxygens_A = 0.5;
+constexpr double kLongestBond_A = 3.0;
+/// Overlaps that are counted: all atoms of a file may be in one place.
+constexpr std::int64_t kMostOverlaps = 1000;
+/// O-H distances of water [A], and the units in which coordinates are often given by mistake.
+constexpr double kShortestOh_A = 0.85, kLongestOh_A = 1.15;
+constexpr double kNm_A = 10.0, kBohr_A = units::angstrom_per_bohr;
+/// Largest difference between a distance within a molecule of a start and the model's [A].
+constexpr double kBondTolerance_A = 0.2;
+
+using Point = std::array<double, 3>;
+
+double distance_A(const Point& a, const Point& b) {
+  return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
+}
+
+std::vector<Point> points_of(std::span<const double> positions_A) {
+  std::vector<Point> points(positions_A.size() / 3);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    std::copy_n(positions_A.begin() + static_cast<std::ptrdiff_t>(3 * i), 3, points[i].begin());
+  }
+  return points;
+}
+
+bool is_oxygen(std::size_t atom) { return atom % kAtomsPerMolecule == 0; }
+std::size_t oxygen_of(std::size_t atom) { return atom - atom % kAtomsPerMolecule; }
+
+/// "H1 of molecule 3"; molecules count from 1.
+std::string name_of(std::size_t atom) {
+  return fmt::format("{} of molecule {}", kPdbNames[atom % kAtomsPerMolecule],
+                     atom / kAtomsPerMolecule + 1);
+}
+
+/// Collects the problems of one frame, each with its line or, in a file without lines, its frame.
+class FrameProblems {
+ public:
+  FrameProblems(const FrameReader& reader, std::int64_t number)
+      : reader_(reader), number_(number) {}
+
+  /// @param kind for the number of problems that are not listed, "atoms that coincide"
+  void add(const std::string& kind, std::size_t atom, const std::string& message) {
+    const int line = line_of(atom);
+    const std::string frame =
+        number_ > 0 || line == 0 ? fmt::format("frame {} (counted from 0): ", number_) : "";
+    problems_.add(kind, {reader_.path(), line, line > 0 ? 1 : 0, frame + message});
+  }
+  /// " in line 7", or nothing in a file without lines.
+  std::string at_line(std::size_t atom) const {
+    const int line = line_of(atom);
+    return line > 0 ? fmt::format(" in line {}", line) : "";
+  }
+  std::int64_t count() const { return problems_.count(); }
+  std::vector<Problem> take() { return problems_.take(); }
+
+ private:
+  int line_of(std::size_t atom) const { return reader_.line_of_atom(static_cast<int>(atom)); }
+
+  const FrameReader& reader_;
+  std::int64_t number_;
+  GroupedProblems problems_;
+};
+
+void add_overlap(std::size_t a, std::size_t b, double distance_A, FrameProblems& problems) {
+  const std::string which =
+      fmt::format("{} is {:.3g} A from {}{} (counted from 1)", name_of(std::max(a, b)), distance_A,
+                  name_of(std::min(a, b)), problems.at_line(std::min(a, b)));
+  if (is_oxygen(a) && is_oxygen(b) && distance_A >= kCoincident_A) {
+    problems.add("oxygens that are too close", std::max(a, b),
+                 fmt::format("{}; oxygens must be at least {} A apart", which, kClosestOxygens_A));
+  } else {
+    problems.add("atoms that coincide", std::max(a, b),
+                 which +
+                     ": the two coincide. Leave the frame out, or complete it in the program that "
+                     "wrote it");
+  }
+}
+
+/// Whether every O-H distance is one of water, if the coordinates are in a unit of that length.
+bool is_in(double unit_A, const std::vector<Point>& points) {
+  for (std::size_t atom = 0; atom < points.size(); ++atom) {
+    const double distance = unit_A * distance_A(points[atom], points[oxygen_of(atom)]);
+    if (!is_oxygen(atom) && !(distance > kShortestOh_A && distance < kLongestOh_A)) return false;
+  }
+  return true;
+}
+
+/// One of the three distances that a model fixes, between atoms `begin` and `end` of a molecule.
+struct Length {
+  std::size_t begin, end;
+  const char* name;
+  double length_A;
+};
+
+std::array<Length, 3> lengths_of(const WaterModel& model) {
+  return {{{0, 1, "O-H1", model.r_oh_A},
+           {0, 2, "O-H2", model.r_oh_A},
+           {1, 2, "H1-H2", model.r_hh_A()}}};
+}
+
+}  // namespace
+
+std::vector<Problem> broken_molecule_problems(const Structure& frame, const FrameReader& reader,
+                                              std::int64_t number) {
+  FrameProblems problems(reader, number);
+  const std::vector<Point> points = points_of(frame.positions_A);
+  for (std::size_t atom = 0; atom < points.size(); ++atom) {
+    const std::size_t oxygen = oxygen_of(atom);
+    const double distance = distance_A(points[atom], points[oxygen]);
+    if (distance <= kLongestBond_A) continue;
+    problems.add(
+        "hydrogens that are far from their oxygen", atom,
+        fmt::format("{} (counted from 1) is {:.3g} A from its oxygen{}. Give water only, each "
+                    "molecule as O H H and not broken over a periodic boundary (gmx trjconv -pbc "
+                    "mol makes molecules whole)",
+                    name_of(atom), distance, problems.at_line(oxygen)));
+  }
+  return problems.take();
+}
+
+std::vector<Problem> overlap_problems(const Structure& frame, const FrameReader& reader,
+                                      std::int64_t number) {
+  FrameProblems problems(reader, number);
+  const std::vector<Point> points = points_of(frame.positions_A);
+  // Sorted along x, only neighbours in x are compared.
+  std::vector<std::size_t> order(points.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(points[a], a) < std::pair(points[b], b);
+  });
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Point& a = points[order[i]];
+    for (std::size_t j = i + 1; j < order.size(); ++j) {
+      const Point& b = points[order[j]];
+      if (b[0] - a[0] >= kClosestOxygens_A) break;
+      if (std::abs(b[1] - a[1]) >= kClosestOxygens_A) continue;
+      const double distance = distance_A(a, b);
+      const bool oxygens = is_oxygen(order[i]) && is_oxygen(order[j]);
+      if (distance >= (oxygens ? kClosestOxygens_A : kCoincident_A)) continue;
+      add_overlap(order[i], order[j], distance, problems);
+      if (problems.count() >= kMostOverlaps) return problems.take();
+    }
+  }
+  return problems.take();
+}
+
+void check_molecules(const Structure& frame, const FrameReader& reader, std::int64_t number) {
+  std::vector<Problem> problems = broken_molecule_problems(frame, reader, number);
+  std::ranges::move(overlap_problems(frame, reader, number), std::back_inserter(problems));
+  std::stable_sort(problems.begin(), problems.end(), [](const Problem& a, const Problem& b) {
+    return a.line != 0 && (b.line == 0 || a.line < b.line);
+  });
+  if (!problems.empty()) throw InputError(std::move(problems));
+}
+
+void check_unit(std::span<const double> positions_A, const std::string& path) {
+  const std::vector<Point> points = points_of(positions_A);
+  const bool nm = is_in(kNm_A, points);
+  if (!nm && !is_in(kBohr_A, points)) return;
+  throw InputError({Problem{
+      path, 0, 0,
+      fmt::format("every O-H distance is about {:.2g} where 0.96 A is expected: this looks like {}",
+                  distance_A(points[0], points[1]),
+                  nm ? "nm. Multiply all coordinates by 10, or give a GRO file, which is in nm"
+                     : "bohr. Multiply all coordinates by 0.529177")}});
+}
+
+std::vector<Problem> bond_length_problems(const WaterModel& model,
+                                          std::span<const double> positions_A,
+                                          const std::string& path) {
+  const std::array<Length, 3> lengths = lengths_of(model);
+  const std::vector<Point> points = points_of(positions_A);
+  GroupedProblems problems;
+  for (std::size_t m = 0; m < points.size() / 3; ++m) {
+    for (const Length& b : lengths) {
+      const double length = distance_A(points[3 * m + b.end], points[3 * m + b.begin]);
+      // Also true for a length that is not a number.
+      if (!(std::abs(length - b.length_A) <= kBondTolerance_A)) {
+        problems.add(
+            "molecules",
+            {path, 0, 0,
+             fmt::format("molecule {} (counted from 1) has {} = {:.4g} A, and {} has {:.4g} A; a "
+                         "structure to start "
+                         "from must be within {} A of its model, with atoms in the order O H H and "
+                         "coordinates in angstrom",
+                         m + 1, b.name, length, model.name, b.length_A, kBondTolerance_A)});
+        break;
+      }
+    }
+  }
+  return problems.take();
+}
+
+double largest_length_error_A(const WaterModel& model, std::span<const double> positions_A) {
+  const std::array<Length, 3> lengths = lengths_of(model);
+  const std::vector<Point> points = points_of(positions_A);
+  double largest = 0.0;
+  for (std::size_t m = 0; m < points.size() / 3; ++m) {
+    for (const Length& l : lengths) {
+      const double length = distance_A(points[3 * m + l.end], points[3 * m + l.begin]);
+      largest = std::max(largest, std::abs(length - l.length_A));
+    }
+  }
+  return largest;
+}
+
+}  // namespace tarn::io
