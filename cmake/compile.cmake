@@ -1,9 +1,9 @@
-# tarn_flags: how every file of the project is compiled.
+# tarn_flags: compile options of all files of the project.
 
-# The same bits on every path: no contraction but the explicit fma, no value-changing shortcuts.
-# errno and floating-point traps are not used by anything here.
+# For bitwise reproducibility: no contraction except explicit fma, no value-changing optimisations.
+# The project uses neither errno nor floating-point traps.
 set(TARN_ARITHMETIC_FLAGS -ffp-contract=off -fno-math-errno -fno-trapping-math)
-# -Wno-psabi: GCC's note on how vector types are passed, which concerns no interface of ours.
+# -Wno-psabi: GCC's note about passing vector types; no interface of tarn does.
 set(warnings -Wall -Wextra -Wshadow -Wno-psabi)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   list(APPEND warnings -Wno-restrict)  # false alarms on std::string (GCC bug 105651)
@@ -13,7 +13,7 @@ add_library(tarn_flags INTERFACE)
 target_compile_features(tarn_flags INTERFACE cxx_std_20)
 target_compile_options(tarn_flags INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:${TARN_ARITHMETIC_FLAGS};${warnings};-Wpedantic>"
-  # By its flag, because CMake 3.25 does not know that nvcc has C++20.
+  # As a flag, because CMake 3.25 has no C++20 feature for nvcc.
   "$<$<COMPILE_LANGUAGE:CUDA>:-std=c++20;--fmad=false>"
   # CUDA's own generated host code is not pedantic.
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=$<JOIN:${TARN_ARITHMETIC_FLAGS};${warnings},$<COMMA>>>")
@@ -22,8 +22,8 @@ if(TARN_WERROR)
     $<$<COMPILE_LANGUAGE:CXX>:-Werror> "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>")
 endif()
 
-# For files that inline the whole of a formula, in packs or in dual numbers: these are values in
-# registers, and watching their scopes would take the compiler minutes a file.
+# For files that inline whole formulas with packs or dual numbers. These are values in registers;
+# tracking their scopes would take the compiler minutes per file.
 set(TARN_PACK_FLAGS "")
 if(TARN_SANITIZE MATCHES "address")
   set(TARN_PACK_FLAGS -fno-sanitize-address-use-after-scope)

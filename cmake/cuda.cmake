@@ -1,5 +1,5 @@
-# TARN_CUDA: AUTO uses CUDA 12 or newer when it is there, ON insists on it, OFF does not look.
-# Sets TARN_HAVE_CUDA, and TARN_CUDA_STATUS to one line that says what was found.
+# TARN_CUDA: AUTO uses CUDA 12 or newer if available, ON requires it, OFF disables it.
+# Sets TARN_HAVE_CUDA, and TARN_CUDA_STATUS to one line for the summary.
 
 set(TARN_HAVE_CUDA FALSE)
 if(TARN_CUDA STREQUAL "OFF")
@@ -7,12 +7,12 @@ if(TARN_CUDA STREQUAL "OFF")
   return()
 endif()
 
-# tarn_no_cuda(why, how to mend it): an error if CUDA was asked for, a remark otherwise.
+# tarn_no_cuda(reason, remedy): an error if TARN_CUDA is ON, else a line in the summary.
 macro(tarn_no_cuda why cure)
   if(TARN_CUDA STREQUAL "ON")
     message(FATAL_ERROR "TARN_CUDA=ON, but ${why}. ${cure}, or configure with -DTARN_CUDA=OFF.")
   endif()
-  set(TARN_CUDA_STATUS "no: ${why}; the CPU engine is complete without it")
+  set(TARN_CUDA_STATUS "no: ${why}; the CPU engine supports all features")
 endmacro()
 
 if(CMAKE_CUDA_COMPILER)
@@ -28,9 +28,9 @@ if(NOT nvcc)
   return()
 endif()
 
-execute_process(COMMAND ${nvcc} --version OUTPUT_VARIABLE nvcc_says ERROR_QUIET)
-if(NOT nvcc_says MATCHES "release ([0-9]+\\.[0-9]+)")
-  tarn_no_cuda("${nvcc} does not tell its version" "Mend the CUDA toolkit, which must be 12 or newer")
+execute_process(COMMAND ${nvcc} --version OUTPUT_VARIABLE nvcc_version ERROR_QUIET)
+if(NOT nvcc_version MATCHES "release ([0-9]+\\.[0-9]+)")
+  tarn_no_cuda("${nvcc} --version prints no version" "Reinstall the CUDA toolkit, version 12 or newer")
   return()
 endif()
 set(TARN_CUDA_VERSION ${CMAKE_MATCH_1})
@@ -40,8 +40,8 @@ if(TARN_CUDA_VERSION VERSION_LESS 12)
   return()
 endif()
 
-# Developer builds: one machine code and its PTX, which newer GPUs translate when they start, in half
-# a minute. That of the GPU of this machine, where it has one that nvcc knows.
+# Developer builds have code for one architecture and its PTX, which newer GPUs compile at start-up in
+# half a minute: the architecture of this machine's GPU if nvcc supports it, else sm_90.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   set(arch 90)
   execute_process(COMMAND ${nvcc} --list-gpu-code OUTPUT_VARIABLE nvcc_codes ERROR_QUIET)
@@ -68,22 +68,22 @@ endif()
 
 include(CheckLanguage)
 if(NOT CMAKE_CUDA_COMPILER)
-  unset(CMAKE_CUDA_COMPILER CACHE)  # what an earlier configure did not find may be there now
+  unset(CMAKE_CUDA_COMPILER CACHE)  # it may have been installed since the last configure
 endif()
 set(ENV{CUDACXX} ${nvcc})
 check_language(CUDA)
 if(NOT CMAKE_CUDA_COMPILER)
   tarn_no_cuda("${nvcc} (CUDA ${TARN_CUDA_VERSION}) cannot compile with ${CMAKE_CXX_COMPILER}"
-    "Install a CUDA toolkit that supports this C++ compiler, or name another one by CUDAHOSTCXX")
+    "Install a CUDA toolkit that supports this C++ compiler, or set CUDAHOSTCXX to another one")
   return()
 endif()
 
 enable_language(CUDA)
-# nvcc may compile host code by an older GCC than links: its libstdc++ must not be found first.
+# nvcc may use an older GCC than the linker: its libstdc++ must not be found first.
 list(FILTER CMAKE_CUDA_IMPLICIT_LINK_DIRECTORIES EXCLUDE REGEX "/gcc/")
 find_package(CUDAToolkit REQUIRED)
 set(TARN_HAVE_CUDA TRUE)
-# Without cuSOLVER dense solves are refused; everything else is there.
+# Without cuSOLVER only dense solves on a GPU are unavailable.
 set(TARN_CUSOLVER_LIBRARY "")
 find_path(TARN_CUSOLVER_INCLUDE_DIR cusolverDn.h HINTS ${CUDAToolkit_INCLUDE_DIRS} NO_DEFAULT_PATH)
 mark_as_advanced(TARN_CUSOLVER_INCLUDE_DIR)

@@ -1,12 +1,12 @@
-# Third-party libraries, all of them Debian packages. tools/setup installs them.
+# Third-party libraries, all available as Debian packages. tools/setup installs them.
 
 # tarn_require(<package> <debian package> [arguments of find_package...])
 macro(tarn_require package debian)
   find_package(${package} QUIET ${ARGN})
   if(NOT ${package}_FOUND)
     message(FATAL_ERROR
-      "tarn needs ${package}, and it was not found. On Debian: apt-get install ${debian}, "
-      "or run tools/setup, which installs everything that tarn needs.")
+      "tarn needs ${package}, which was not found. On Debian: apt-get install ${debian}, "
+      "or run tools/setup, which installs all dependencies.")
   endif()
 endmacro()
 
@@ -16,11 +16,11 @@ tarn_require(fmt libfmt-dev)
 tarn_require(tomlplusplus libtomlplusplus-dev)
 tarn_require(CLI11 libcli11-dev)
 
-# Random123 is headers only and has no package file.
+# Random123 is header-only and has no CMake package.
 find_path(TARN_RANDOM123_INCLUDE_DIR Random123/philox.h)
 mark_as_advanced(TARN_RANDOM123_INCLUDE_DIR)
 if(NOT TARN_RANDOM123_INCLUDE_DIR)
-  message(FATAL_ERROR "tarn needs Random123, and it was not found. On Debian: "
+  message(FATAL_ERROR "tarn needs Random123, which was not found. On Debian: "
     "apt-get install librandom123-dev, or run tools/setup.")
 endif()
 

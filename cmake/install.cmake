@@ -1,6 +1,5 @@
-# One library with all rooms in it, tarn::tarn; cmake --install: the program, the public headers and
-# that library, which another project finds by find_package(tarn), the decks, the documents and the
-# completion for bash.
+# tarn::tarn is one library with all rooms. cmake --install installs the program, the public headers,
+# the library for find_package(tarn), the decks, the documentation and the bash completion.
 include(GNUInstallDirs)
 
 get_property(rooms GLOBAL PROPERTY TARN_BUILT_ROOMS)
@@ -15,7 +14,7 @@ add_library(tarn::tarn ALIAS tarn)
 set_property(TARGET tarn PROPERTY LINKER_LANGUAGE CXX)
 target_link_libraries(tarn PRIVATE ${libraries} PUBLIC Eigen3::Eigen)
 target_compile_features(tarn PUBLIC cxx_std_20)
-# The headers hold formulas too, and promise the same bits in every program (cmake/compile.cmake).
+# The headers contain formulas, which must give the same bits in every program (compile.cmake).
 target_compile_options(tarn INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
 target_include_directories(tarn PUBLIC
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${TARN_GENERATED_DIR}>
@@ -35,12 +34,12 @@ endif()
 install(DIRECTORY include/tarn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${TARN_GENERATED_DIR}/tarn/version.hpp
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tarn)
-# The program looks for them relative to itself (cmake/version.cmake).
+# The program finds them relative to its own path (cmake/version.cmake).
 set(TARN_INSTALL_INPUTS ${CMAKE_INSTALL_DATADIR}/tarn/inputs)
 install(DIRECTORY inputs/ DESTINATION ${TARN_INSTALL_INPUTS})
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
-  PATTERN "*.png" EXCLUDE)  # the same pictures are there as *.svg
+  PATTERN "*.png" EXCLUDE)  # they are installed as *.svg
 install(EXPORT tarn NAMESPACE tarn:: FILE tarnTargets.cmake DESTINATION ${package_dir})
 configure_package_config_file(cmake/tarnConfig.cmake.in ${TARN_GENERATED_DIR}/tarnConfig.cmake
   INSTALL_DESTINATION ${package_dir} PATH_VARS TARN_INSTALL_INPUTS)

@@ -1,6 +1,5 @@
-# src/cpu/kernels_<arch>.cpp is compiled once per instruction set, with TARN_ARCH=<arch> as the
-# inline namespace of everything in it; the engine picks one at run time. "portable" is what the
-# compiler does without being told.
+# src/cpu/kernels_<arch>.cpp is compiled for one instruction set, with the inline namespace
+# TARN_ARCH=<arch>; the engine selects one at run time. "portable" uses the compiler's default.
 include(CheckCXXCompilerFlag)
 
 set(TARN_ARCHS portable)
@@ -17,8 +16,8 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   endif()
 endif()
 
-# tarn_use_instruction_sets(<target>): sets the flags of its kernels_<arch>.cpp, drops those that
-# cannot be built here, and defines TARN_HAVE_AVX2 and TARN_HAVE_AVX512 for all its files.
+# tarn_use_instruction_sets(<target>): sets the flags of its kernels_<arch>.cpp, removes those that
+# this compiler cannot build, and defines TARN_HAVE_AVX2 and TARN_HAVE_AVX512 for all its files.
 function(tarn_use_instruction_sets target)
   get_target_property(sources ${target} SOURCES)
   if(NOT sources)
@@ -33,14 +32,14 @@ function(tarn_use_instruction_sets target)
       list(REMOVE_ITEM sources ${source})
       continue()
     endif()
-    # Optimised in debug builds too: an inline function of the standard library that is not
-    # inlined becomes a symbol that the linker may use for the whole program, on any processor.
+    # Optimised in debug builds too: a standard library function that is not inlined becomes a symbol
+    # that the linker may use in the whole program, on any processor.
     set(flags ${TARN_ARCH_FLAGS_${arch}} ${TARN_PACK_FLAGS} $<$<NOT:$<CONFIG:Release>>:-O2>)
     if(NOT arch STREQUAL "portable" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      # Scheduling before registers are given out hides more of the time that roots take. Functions
-      # begin with a line of the cache: by chance of their places, a step took up to a tenth longer
-      # (Zen 5). False alarms in GCC's own intrinsics (GCC bug 105593); the portable file keeps the
-      # warning.
+      # Scheduling before register allocation hides more of the latency of roots. Functions start at
+      # cache lines: otherwise a step took up to a tenth longer, depending on the addresses (Zen 5).
+      # -Wno-*: false alarms in GCC's intrinsics (GCC bug 105593); the portable file keeps the
+      # warnings.
       list(APPEND flags -fschedule-insns -fsched-pressure -falign-functions=64
            -Wno-uninitialized -Wno-maybe-uninitialized)
     endif()

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # usage: note_resources.sh COMPILER ARGUMENT...
 #
-# Runs nvcc; what ptxas tells of the kernels goes to <object>.resources, for tools/register-table,
-# and everything else to the terminal.
+# Runs nvcc. ptxas reports about kernels are written to <object>.resources, for tools/register-table;
+# all other output goes to the terminal.
 set -euo pipefail
 object='' previous=''
 for argument in "$@"; do

@@ -1,13 +1,13 @@
-# What a user may choose with -D, and the defaults of a plain `cmake -B build`.
+# User options (-D), with the defaults of `cmake -B build`.
 
-# Inside of another project, which builds, installs and tests what it wants of tarn.
+# As a subproject, tests and installation are off by default.
 option(TARN_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(TARN_INSTALL "Install tarn" ${PROJECT_IS_TOP_LEVEL})
 option(TARN_WERROR "Make warnings errors" OFF)
 option(TARN_FUZZ "Build the fuzzers of the readers (clang; preset fuzz)" OFF)
 set(TARN_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=; for example address,undefined")
 
-# tarn_choice(NAME "help"): a cache variable that is AUTO (use it if it is there), ON or OFF.
+# tarn_choice(NAME "help"): a cache variable that is AUTO (use it if available), ON or OFF.
 function(tarn_choice name help)
   set(${name} AUTO CACHE STRING "${help}: AUTO, ON or OFF")
   set_property(CACHE ${name} PROPERTY STRINGS AUTO ON OFF)

@@ -1,8 +1,9 @@
 # tarn_room(<room> [USES <room>...] [LIBRARIES <target>...] [DEFINES <macro>...] [PROGRAM <name>])
 #
-# A room is the folder src/<room> with its public headers; it becomes the static library
-# tarn_<room>, or the program <name>. It may include and link the rooms after USES, and what those
-# use, and nothing else: tests/structure holds it to that. A room without sources is headers only.
+# A room is the folder src/<room> with its public headers. It is built as the static library
+# tarn_<room> or as the program <name>. It may include and link only the rooms after USES and the
+# rooms that these use; tests/structure/include_graph.sh checks this. A room without sources is
+# header-only.
 function(tarn_room room)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PROGRAM" "USES;LIBRARIES;DEFINES")
   set(target tarn_${room})
@@ -34,7 +35,8 @@ function(tarn_room room)
   endif()
 endfunction()
 
-# tarn_note_room(<room> <used room>...): notes all that the room may see, in the order of the calls.
+# tarn_note_room(<room> <used room>...): records the rooms that a room may include, directly and
+# indirectly.
 function(tarn_note_room room)
   set(sees ${ARGN})
   foreach(used IN LISTS ARGN)

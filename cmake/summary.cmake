@@ -1,4 +1,4 @@
-# The last lines of a configure: what will be built.
+# The summary at the end of a configure.
 list(JOIN TARN_ARCHS " " archs)
 if(TARN_HAVE_HDF5)
   set(hdf5 "${HDF5_VERSION}")

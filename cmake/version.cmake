@@ -17,7 +17,7 @@ if(TARN_HAVE_HDF5)
   set(TARN_BUILD_HDF5 ${HDF5_VERSION})
 endif()
 
-# An installation may be moved as a whole: from the folder of the program to the decks.
+# Relative path from the program to the decks, so that an installation can be moved as a whole.
 include(GNUInstallDirs)
 file(RELATIVE_PATH TARN_INPUTS_FROM_PROGRAM
   ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATADIR}/tarn/inputs)

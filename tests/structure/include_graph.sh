@@ -13,10 +13,10 @@ for folder in bench tests docs; do [[ -d $folder ]] && others+=("$folder"); done
 if ((${#others[@]})) && grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' \
   --exclude-dir=emulated '^[[:space:]]*#[[:space:]]*include[[:space:]]*<(cuda|cub/|thrust/|cusolver)' \
   "${others[@]}"; then
-  echo "headers of CUDA belong under kernels/ only" && exit 1
+  echo "CUDA headers may be included under kernels/ only" && exit 1
 fi
 
-# Includes as "file:line:what", angle brackets and quotes taken off.
+# Includes as "file:line:header", without brackets and quotes.
 folders=()
 for folder in include src kernels; do [[ -d $folder ]] && folders+=("$folder"); done
 grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh' \

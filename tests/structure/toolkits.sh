@@ -32,5 +32,5 @@ expect "no CUDA compiler (nvcc) was found" "Install the CUDA toolkit 12 or newer
 nvcc_says "Cuda compilation tools, release 11.8, V11.8.89"
 expect "is CUDA 11.8 and tarn needs 12 or newer" "Install a newer CUDA toolkit" "-DTARN_CUDA=OFF"
 nvcc_says "what?"
-expect "does not tell its version" "12 or newer"
+expect "prints no version" "12 or newer"
 echo "each toolkit has its message"
