@@ -20,12 +20,11 @@
 #include "fibers.hpp"
 
 /// @file
-/// The part of the CUDA language and runtime that kernels/ uses, on the CPU: the threads of a block
-/// are fibers that take turns, blocks follow each other, every second grid from its last thread to
-/// its first. The tests of devices run on it what would run on a GPU. It is for finding wrong
-/// indices and missing synchronisation, not for speed: a barrier that not all threads reach is an
-/// error here, and what a stream is given is done when somebody waits for it, no earlier.
-/// Reciprocal roots are those of estimates.hpp.
+/// An emulation on the CPU of the part of the CUDA language and runtime that kernels/ uses, for the
+/// device tests. The threads of a block are fibers that take turns; blocks run one after another,
+/// every second grid from its last thread to its first. It finds wrong indices and missing
+/// synchronisation: a barrier that not all threads reach is an error, and work on a stream runs only
+/// when the stream is synchronised. Reciprocal roots are those of estimates.hpp.
 
 #define __global__
 #define __device__
@@ -41,7 +40,7 @@ struct dim3 {
 
 namespace tarn::emulated {
 
-/// Where the fiber that runs now is.
+/// Indices of the running fiber.
 struct Here {
   dim3 thread, block, block_size;
   unsigned number = 0;  ///< of the thread in its block
@@ -52,12 +51,12 @@ inline Here here;
 #else
 #define TARN_TEST_NOT_SANITIZED
 #endif
-/// A copy: the original changes with each turn.
+/// Returns a copy, because the original changes with each turn.
 TARN_TEST_NOT_SANITIZED inline Here here_now() { return here; }
 
 inline std::vector<unsigned char> dynamic_shared;
 
-/// One value a lane, on its way between the lanes of a warp.
+/// One value per lane, for shuffles within a warp.
 inline std::array<std::uint64_t, 1024> exchanged;
 
 template <class T>
@@ -97,7 +96,7 @@ inline void run_grid(const dim3& grid, const dim3& block, std::size_t shared_byt
   }
 }
 
-/// What is still to be done, in order; a graph that is captured has the same.
+/// Pending work in order, of a stream or of a captured graph.
 struct Stream {
   bool capturing = false;
   std::deque<std::function<void()>> work;
@@ -113,13 +112,13 @@ struct Stream {
 struct Graph {
   std::deque<std::function<void()>> launches;
 };
-/// Copies and fills have a stream of their own. The others do not wait for it, nor it for them.
+/// The stream of copies and fills. It is not ordered with other streams.
 inline Stream legacy_stream;
 inline std::vector<Stream*> streams;
 inline void put(Stream* stream, std::function<void()> run) {
   (stream == nullptr ? legacy_stream : *stream).work.push_back(std::move(run));
 }
-/// What CUDA refuses while a stream of this thread is captured.
+/// Fails, as CUDA does, while a stream of this thread is captured.
 inline void not_in_a_capture() {
   for (const Stream* stream : streams) {
     if (stream->capturing) throw std::logic_error("not while a stream is captured");
@@ -148,7 +147,7 @@ TARN_TEST_NOT_SANITIZED inline bool __syncthreads_or(bool mine) {
   return result;
 }
 inline void __syncwarp() { tarn::emulated::wait_for_warp(); }
-/// Masks have all lanes, and all lanes must come; see wait_for_lanes().
+/// Masks must include all lanes, and all lanes must call; see wait_for_lanes().
 inline void all_lanes(unsigned mask) {
   if (mask != 0xffffffffu) throw std::logic_error("a mask without some lanes");
 }
@@ -202,12 +201,12 @@ enum cudaError_t {
 };
 namespace tarn::emulated {
 
-/// TARN_TEST_CLOCK_KHZ, or 1 GHz: launches on slow machines have few steps.
+/// TARN_TEST_CLOCK_KHZ, or 1 GHz: launches on slow devices have few steps.
 inline int usual_clock_kHz() {
   const char* const told = std::getenv("TARN_TEST_CLOCK_KHZ");
   return told != nullptr ? std::atoi(told) : 1'000'000;
 }
-/// What the runtime tells of the machine; tests change it.
+/// Properties of the emulated machine; tests change them.
 struct Machine {
   int driver = 13000;
   cudaError_t error = cudaSuccess;  ///< of the search for devices
@@ -245,11 +244,11 @@ inline const char* cudaGetErrorString(cudaError_t) { return "an emulated error";
 namespace tarn::emulated {
 
 inline cudaError_t last_error = cudaSuccess;
-/// Kernels that are on the device.
+/// Loaded kernels.
 inline std::set<const void*> loaded;
-/// A kernel, which a machine may refuse.
+/// Adds a kernel to a stream; the emulated machine may refuse it.
 inline void launch(Stream* stream, const void* kernel, std::function<void()> run) {
-  // Loading it waits for the device, which drivers before that of CUDA 12.3 refuse.
+  // Loading waits for the device, which drivers older than CUDA 12.3 refuse during capture.
   if (loaded.insert(kernel).second && stream != nullptr && stream->capturing) {
     throw std::logic_error("a kernel that is first launched while a stream is captured");
   }
@@ -335,7 +334,7 @@ inline cudaError_t cudaMemset(void* data, int byte, std::size_t bytes) {
   tarn::emulated::put(nullptr, [=] { std::memset(data, byte, bytes); });
   return cudaSuccess;
 }
-/// From pageable memory, which is read at once but need not have arrived when this returns.
+/// From pageable memory: it is read at once, but the copy may arrive after this returns.
 inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   tarn::emulated::not_in_a_capture();
   if (kind == cudaMemcpyHostToDevice) {
@@ -385,7 +384,7 @@ inline cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   (stream == nullptr ? tarn::emulated::legacy_stream : *stream).finish();
   return cudaSuccess;
 }
-// Events: the time on this clock when the stream comes to them.
+// Events: the time on this clock when the stream reaches them.
 struct EmulatedEvent {
   std::chrono::steady_clock::time_point time;
   cudaStream_t stream = nullptr;

@@ -3,8 +3,8 @@
 #include <cuda_runtime.h>
 
 /// @file
-/// The part of cuSOLVER that kernels/ uses, on the CPU: Cholesky factorisations of matrices that lie
-/// column by column, of which only the named half is read or written.
+/// An emulation on the CPU of the part of cuSOLVER that kernels/ uses: Cholesky factorisations of
+/// column-major matrices. Only the named triangle is read or written.
 
 enum cusolverStatus_t {
   CUSOLVER_STATUS_SUCCESS = 0,
@@ -22,7 +22,7 @@ cusolverStatus_t cusolverDnDestroy(cusolverDnHandle_t handle);
 cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle, cudaStream_t stream);
 cusolverStatus_t cusolverDnDpotrf_bufferSize(cusolverDnHandle_t handle, cublasFillMode_t half,
                                              int n, double* a, int lda, int* length);
-/// @param info out: k + 1 where the k-th pivot is not positive, else 0
+/// @param info out: k + 1 if the k-th pivot is not positive, else 0
 cusolverStatus_t cusolverDnDpotrf(cusolverDnHandle_t handle, cublasFillMode_t half, int n,
                                   double* a, int lda, double* work, int length, int* info);
 cusolverStatus_t cusolverDnDpotrs(cusolverDnHandle_t handle, cublasFillMode_t half, int n,

@@ -9,8 +9,8 @@
 #include "kernels/cusolver_calls.hpp"
 
 /// @file
-/// The stand-in for cuSOLVER does what cuSOLVER says of itself: it factorises and solves, keeps to
-/// the half of the matrix that it is given, and numbers the first bad pivot.
+/// The emulated cuSOLVER follows cuSOLVER's documentation: it factorises and solves, uses only the
+/// named triangle, and reports the first pivot that is not positive.
 
 namespace tarn {
 namespace {
@@ -22,7 +22,7 @@ class Cusolver : public ::testing::Test {
   void SetUp() override { call_.create(&handle_); }
   void TearDown() override { call_.destroy(handle_); }
 
-  /// A definite matrix with one half, in a larger array whose other places are no numbers.
+  /// One triangle of a definite matrix, in a larger array that is otherwise NaN.
   Eigen::MatrixXd half_of(const Eigen::MatrixXd& a, cublasFillMode_t half) const {
     Eigen::MatrixXd stored = Eigen::MatrixXd::Constant(a.rows() + 2, a.cols(), kNone);
     for (int c = 0; c < a.cols(); ++c) {

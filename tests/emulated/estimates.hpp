@@ -8,8 +8,8 @@
 #include "tarn/core/host_device.hpp"
 
 /// @file
-/// Reciprocal square roots as wrong as those of a GPU may be: off by a pseudo-random part of what
-/// the instruction is allowed, the same for the same number.
+/// Reciprocal square roots with the errors that GPU instructions may have: a pseudo-random fraction
+/// of the documented bound, the same for the same number.
 
 namespace tarn {
 inline namespace TARN_ARCH {
@@ -33,8 +33,8 @@ inline float approximate_rsqrt(float a) {
   return std::fabs(y - exact) <= most ? y : std::nextafter(y, static_cast<float>(exact));
 }
 
-/// PTX, rsqrt.approx.ftz.f64: the lower word of the result is 0. Its error is not told; here it is
-/// up to 2^-20 before that word is taken off, so that what refines it has something to do.
+/// PTX, rsqrt.approx.ftz.f64: the lower word of the result is 0. Its error is not documented; here
+/// it is up to 2^-20 before the lower word is cleared, to test the refinement.
 inline double approximate_rsqrt(double a) {
   if (std::fabs(a) < std::numeric_limits<double>::min()) a = std::copysign(0.0, a);
   const double exact = 1.0 / std::sqrt(a);

@@ -9,7 +9,7 @@
 #include "water_fixtures.hpp"
 
 /// @file
-/// The reciprocal roots of the stand-in for a GPU are as wrong as told, and no more.
+/// The emulated reciprocal roots have the intended errors.
 
 namespace tarn {
 namespace {
@@ -32,12 +32,12 @@ TEST(Estimates, AreAsWrongAsAGpuMayBe) {
   const double bound = std::exp2(-22.9);
   EXPECT_LE(most, bound);
   EXPECT_GE(least, -bound);
-  // Of so many the worst ones are near the bound, on both sides.
+  // Among so many the largest errors are near the bound, on both sides.
   EXPECT_GT(most, 0.95 * bound);
   EXPECT_LT(least, -0.95 * bound);
   EXPECT_LE(most_double, 0x1p-20 + 0x1p-21);
   EXPECT_GT(most_double, 0x1p-20);
-  // From there a step of third order leaves the last bit or the one before it.
+  // One step of third order refines them to the last bit but one.
   EXPECT_LE(refined, 0x1p-52);
 }
 

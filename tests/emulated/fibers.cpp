@@ -23,8 +23,8 @@ constexpr unsigned kWarp = 32;
 
 enum class Wait { none, warp, some, block, ended };
 
-/// Where a stack can be gone on with, and what a sanitizer has to know of it. To the thread
-/// sanitizer each fiber is a thread.
+/// The point at which a stack can be resumed, and the sanitizers' data. For the thread sanitizer
+/// each fiber is a thread.
 struct Place {
   ucontext_t context;
 #if defined(TARN_TEST_THREAD_SANITIZER)
@@ -34,7 +34,7 @@ struct Place {
   const void* bottom = nullptr;
   std::size_t bytes = 0;
 #else
-  // A context is entered once and jumped to from then on: swapcontext asks the kernel each time.
+  // A context is entered once, then resumed by jumps: swapcontext calls the kernel each time.
   std::jmp_buf at;
   bool entered = false;
 #endif
@@ -59,7 +59,7 @@ Place scheduler;
 unsigned current = 0;
 std::exception_ptr failure;
 
-/// Leaves a stack for another one; returns when somebody jumps back.
+/// Switches to another stack; returns after a jump back.
 void jump(Place& from, Place& to) {
 #if defined(TARN_TEST_THREAD_SANITIZER)
   __tsan_switch_to_fiber(to.thread, __tsan_switch_to_fiber_no_sync);
@@ -76,8 +76,8 @@ void jump(Place& from, Place& to) {
 #endif
 }
 
-// What orders memory, in the eyes of the thread sanitizer: the beginning and the end of a block,
-// its barriers, those of some warps by the first one, and those of a warp; but no shuffle.
+// Memory order for the thread sanitizer: the beginning and the end of a block, its barriers, those
+// of some warps (under the number of the first one), and those of a warp; but no shuffle.
 enum Order : unsigned { of_begin, of_barrier, of_end, of_some, of_warp = of_some + 1024 / kWarp };
 [[maybe_unused]] char orders[of_warp + 1024 / kWarp];
 void happens_before([[maybe_unused]] unsigned later) {
@@ -131,8 +131,8 @@ void take_turn(Fiber& f) {
   jump(scheduler, f.place);
 }
 
-/// Lets those go on that wait for each other: for a block all that have not ended, else all, as
-/// masks have all lanes and barriers of some warps count them.
+/// Releases fibers that wait for each other: for a block all that have not ended; else all, because
+/// masks include all lanes and barriers of some warps count them.
 bool release(unsigned first, unsigned last, Wait kind) {
   unsigned waiting = 0, needed = 0;
   for (unsigned i = first; i < last; ++i) {
@@ -146,7 +146,7 @@ bool release(unsigned first, unsigned last, Wait kind) {
   return true;
 }
 
-/// Leaves the fibers where they stand, in the midst of their runs.
+/// Abandons the fibers in their current state.
 [[noreturn]] void give_up(const std::exception_ptr& why) {
   happens_after(of_end);
   fibers.clear();

@@ -3,30 +3,30 @@
 #include <functional>
 
 /// @file
-/// Fibers that take turns on one thread, with the kinds of barriers that a block of a GPU has.
-/// The address sanitizer sees where they write; the thread sanitizer takes them for threads, so
-/// that it finds what two of them do to the same place with no barrier between.
+/// Fibers that take turns on one thread, with the barriers of a GPU's thread block. The address
+/// sanitizer checks their accesses. The thread sanitizer treats them as threads, and finds
+/// conflicting accesses without a barrier in between.
 
 namespace tarn::emulated {
 
 /// Runs `count` fibers to their end; each returns to its turn until it ends or waits.
-/// @param enter called before each turn of a fiber with its number; gives what it runs (looked at
-///        the first time only)
+/// @param enter called before each turn of a fiber with its number; returns the function of the
+///        fiber (used in its first turn only)
 /// @param backwards takes turns from the last one to the first
-/// @throws std::logic_error when fibers wait for others that never come: a barrier that not all
-///         threads of a block, or of a warp, reach
+/// @throws std::logic_error if not all threads of a block or of a warp reach a barrier
 void run_fibers(unsigned count,
                 const std::function<const std::function<void()>&(unsigned number)>& enter,
                 bool backwards = false);
 
-/// Waits for all fibers that have not ended, whose memory is then seen.
+/// Waits for all fibers that have not ended; their writes are then visible.
 void wait_for_block();
-/// Waits for fibers first .. first + count - 1, which are whole warps and none of which may have
-/// ended; then their memory is seen.
+/// Waits for fibers first .. first + count - 1, which must be whole warps without ended fibers;
+/// their writes are then visible.
 void wait_for_some(unsigned first, unsigned count);
-/// Waits for the others of the same 32, none of which may have ended; then their memory is seen.
+/// Waits for the others of the same 32, none of which may have ended; their writes are then
+/// visible.
 void wait_for_warp();
-/// The same, as a shuffle does: nobody's memory is ordered by it.
+/// The same for a shuffle: it does not order memory.
 void wait_for_lanes();
 
 }  // namespace tarn::emulated

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 /// @file
-/// The stand-in itself: barriers hold, shuffles move values, and what would hang a GPU is an error.
+/// The emulation: barriers hold, shuffles move values, and code that would hang a GPU is an error.
 
 namespace tarn {
 namespace {
@@ -29,7 +29,7 @@ TEST(Fibers, ABarrierIsReachedByAllBeforeAnyGoesOn) {
   EXPECT_EQ(saw_all, 100);
 }
 
-/// Barriers of a row of threads: each row waits for its own threads, and for nobody else.
+/// Barriers of a row of threads: each row waits for its own threads only.
 TEST(Fibers, ARowWaitsForItself) {
   std::vector<int> arrived(2, 0), saw_all(2, 0);
   const auto row_of_two_warps = [&](unsigned rounds_of_row_1) {
@@ -110,7 +110,7 @@ TEST(Fibers, ErrorsOfAThreadComeOut) {
 }
 
 #if defined(__SANITIZE_THREAD__)
-/// What one thread writes and another one reads wants a barrier between; a shuffle is none.
+/// A write and a read by different threads require a barrier in between; a shuffle is none.
 TEST(Fibers, RacesAreFound) {
   const auto exchange_by = [](void (*barrier)()) {
     run(64, [barrier] {

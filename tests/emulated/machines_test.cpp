@@ -17,7 +17,7 @@
 #include "tarn/steps/step_parameters.hpp"
 
 /// @file
-/// Machines that lack something: the search for devices, or the engine, says what.
+/// Machines that lack something: the probe or the engine reports what.
 
 namespace tarn {
 namespace {
@@ -27,7 +27,7 @@ using namespace test;
 class Machines : public ::testing::Test {
  protected:
   void TearDown() override { emulated::machine = {}; }
-  /// The probe of a machine, whose message is also that of a run on it.
+  /// Probes a machine; a run on it must have the same message.
   static DeviceProbe probe(int driver, cudaError_t error, int devices) {
     emulated::machine = {driver, error, devices};
     const System system = make_system({"settle", Bath::none}, tip3p(), 2);
@@ -56,7 +56,7 @@ TEST_F(Machines, AreToldApart) {
   EXPECT_EQ(probe(13000, cudaErrorMemoryAllocation, 0).status, ProbeStatus::failed);
 }
 
-/// Dense solves need cuSOLVER; where it is missing nothing else is refused.
+/// Dense solves require cuSOLVER; without it everything else works.
 TEST_F(Machines, WithoutCusolverRefuseDenseSolvesOnly) {
 #if defined(TARN_TEST_WITHOUT_CUSOLVER)
   const bool there = false;
@@ -77,8 +77,8 @@ TEST_F(Machines, WithoutCusolverRefuseDenseSolvesOnly) {
   }
 }
 
-/// "auto" is the GPU where there is one that is good for the precision and the solves. How many
-/// replicas there are only makes a note.
+/// "auto" selects the GPU if it suits the precision and the solves. The number of replicas affects
+/// only the note.
 TEST_F(Machines, AreTakenByAuto) {
   const auto taken = [](const std::string& scheme, Precision precision, std::int64_t replicas) {
     return auto_device(make_system({scheme, Bath::none}, tip3p(), 7, precision), replicas, 4);
@@ -110,7 +110,7 @@ TEST_F(Machines, AreTakenByAuto) {
   EXPECT_EQ(taken("settle", Precision::mixed, 1000).note, "");
 }
 
-/// One scheme on the CPU takes the others there.
+/// If one scheme needs the CPU, all run there.
 TEST_F(Machines, CompareOnOneDevice) {
   const ScratchFolder folder;
   const Deck deck = load_deck(std::string(TARN_SOURCE_DIR) + "/inputs/water7.toml",
@@ -128,7 +128,7 @@ TEST_F(Machines, CompareOnOneDevice) {
             there ? 0 : 1);
 }
 
-/// Too little memory is told with what there is, and what was taken is given back.
+/// Too little memory is reported with the available amount, and all memory is freed.
 TEST_F(Machines, WithLittleMemorySayHowMuch) {
   const System system = make_system({"zss_structured", Bath::gla}, tip3p(), 129);
   const State start = start_state(system, spread_ids(40));
@@ -148,7 +148,7 @@ TEST_F(Machines, WithLittleMemorySayHowMuch) {
   }
 }
 
-/// Frames come in memory of any kind, with the same numbers, and leave none behind.
+/// Frames are the same in page-locked and pageable memory, and leak none.
 TEST_F(Machines, WithoutPageLockedMemoryGiveTheSameFrames) {
   const System system = make_system({"zss_structured", Bath::baoab}, tip3p(), 33);
   const State start = start_state(system, spread_ids(3));
@@ -170,7 +170,7 @@ TEST_F(Machines, WithoutPageLockedMemoryGiveTheSameFrames) {
   }
 }
 
-/// A launch that fails is told with its place, and with a cure where there is one.
+/// A failed launch is reported with its location, and with advice if there is some.
 TEST_F(Machines, ThatRefuseALaunchSayWhich) {
   for (const auto& [n, place] :
        {std::pair{7, "(warp_path.cu:"}, {33, "(block_path.cu:"}, {129, "(tile_path.cu:"}}) {
@@ -196,7 +196,7 @@ TEST_F(Machines, ThatRefuseALaunchSayWhich) {
   }
 }
 
-/// CUDA_LAUNCH_BLOCKING=1: no graphs, which do not tell what fails in them, and the same bits.
+/// CUDA_LAUNCH_BLOCKING=1 disables graphs, whose errors name no kernel; the bits are the same.
 TEST_F(Machines, WithBlockingLaunchesSayWhichKernelOfAStepFails) {
   const System system = make_system({"zss_structured", Bath::gla}, tip3p(), 129);
   const State start = start_state(system, {0, 5});
@@ -216,8 +216,8 @@ TEST_F(Machines, WithBlockingLaunchesSayWhichKernelOfAStepFails) {
   }
 }
 
-/// Where steps take long an advance is several launches, to the same bits: with heat, with
-/// distances that are counted and where a replica is stopped.
+/// If steps take long an advance has several launches, with the same bits: with heat, with counted
+/// distances, and with a stopped replica.
 TEST_F(Machines, ThatAreSlowGetShortLaunches) {
   for (const auto& [scheme, bath, n] : {std::tuple{"zss_structured", Bath::gla_per_mass, 7},
                                         {"settle", Bath::baoab, 7},
@@ -246,7 +246,7 @@ TEST_F(Machines, ThatAreSlowGetShortLaunches) {
       // Room for three steps and a half.
       emulated::machine.clock_kHz = static_cast<int>(3.5e-3 * cycles / gpu::kLongestLaunch_s);
       const auto slow = make_cuda_engine(system, start, counts);
-      // Blocks end a launch where distances are counted too, and count them in one of their own.
+      // On the block path counted steps end a launch, and counting is a separate launch.
       const bool block = path == gpu::Path::block;
       const std::int64_t one_go = launches_of(*whole, 10), pieces = launches_of(*slow, 10);
       EXPECT_EQ(one_go, block ? 6 : 1);

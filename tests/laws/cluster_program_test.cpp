@@ -6,8 +6,8 @@
 #include "worst.hpp"
 
 /// @file
-/// The program that a warp of a GPU runs on small clusters, on 32 lanes of plain numbers, against
-/// the CPU engine: what is left for the device is loading, storing and the shuffles themselves.
+/// The warp program for small clusters, run on 32 lanes of scalars, compared with the CPU engine.
+/// Only loads, stores and shuffles of a device are not covered.
 
 namespace tarn {
 namespace {
@@ -18,7 +18,7 @@ using D = Lanes<double>;
 using F = Lanes<float>;
 using U = Lanes<std::uint32_t>;
 
-// --- the state in memory, where all is doubles, and in lanes -------------------------------------
+// --- the state in memory, in doubles, and in lanes -----------------------------------------------
 
 /// Calls op(part of the first, part of the second) for each number of a lane.
 template <class A, class B, class Op>
@@ -77,7 +77,7 @@ WarpMemory stored(const M& s) {
 
 // --- warps ---------------------------------------------------------------------------------------
 
-/// What the warps of a batch share.
+/// Shared data of the warps of a batch.
 struct Batch {
   System system;
   ClusterSystem cluster;
@@ -253,7 +253,7 @@ class HostWarp {
   WarpMemory kept_{};
 };
 
-/// Runs a batch of small clusters as a GPU would, warp by warp.
+/// Runs a batch of small clusters warp by warp, as on a GPU.
 class WarpMachine {
  public:
   WarpMachine(const System& system, const State& start, const PairCountRequest& counting = {})
@@ -330,7 +330,7 @@ class WarpMachine {
   void run(const Body& body) {
     with_numbers(batch_.system.precision, batch_.system.model.has_m_site(), body);
   }
-  /// Lanes without a molecule hold molecule 0 of the first replica, at rest.
+  /// Lanes without a molecule have molecule 0 of the first replica, at rest.
   WarpMemory load(const HostWarp& warp) const {
     WarpMemory memory{};
     for (std::size_t l = 0; l < kLanes; ++l) {
@@ -368,8 +368,8 @@ std::vector<EngineCase> warp_cases() {
 
 class ClusterProgram : public ::testing::TestWithParam<EngineCase> {};
 
-/// Steps, counts and iterations are those of the CPU engine: it shares the formulas of one molecule
-/// and nothing else.
+/// Steps, counts and iterations equal those of the CPU engine, which shares only the formulas of
+/// one molecule.
 TEST_P(ClusterProgram, IsTheCpuEngine) {
   Worst exact("log10_double"), mixed("log10_mixed"), single("log10_single");
   for (const WaterModel& model : {tip3p(), tip4p()}) {
@@ -420,7 +420,7 @@ TEST_P(ClusterProgram, IsTheCpuEngine) {
   if (supports_single_precision(integrator(GetParam().scheme))) single.expect_between(1e-7, 5e-4);
 }
 
-/// The laws that a batch and a restart must not change, bit by bit.
+/// Bits do not depend on the batch or on restarts.
 TEST_P(ClusterProgram, KeepsTheLaws) {
   for (Precision precision : precisions_of(GetParam().scheme)) {
     for (int n : {2, 7, 32}) {
@@ -453,7 +453,7 @@ TEST_P(ClusterProgram, KeepsTheLaws) {
 
 INSTANTIATE_TEST_SUITE_P(All, ClusterProgram, ::testing::ValuesIn(warp_cases()), EngineCaseName());
 
-/// One replica that flies apart is stopped with its name, and its neighbours in the warp go on.
+/// A replica that flies apart is stopped and reported; its neighbours in the warp continue.
 TEST(ClusterProgramBlowUp, LeavesTheOthersAlone) {
   for (Precision precision : precisions_of("zss_structured")) {
     const System system = make_system({"zss_structured", Bath::gla}, tip3p(), 7, precision);

@@ -7,8 +7,8 @@
 #include "worst.hpp"
 
 /// @file
-/// Forces and single steps of the CPU engine against the plain equations in long double, with dense
-/// matrices: no formula of tarn/physics is used for the references.
+/// Forces and single steps of the CPU engine compared with the plain equations in long double, with
+/// dense matrices. The references use no formula of tarn/physics.
 
 namespace tarn {
 namespace {
@@ -19,7 +19,7 @@ using Vector3 = Eigen::Matrix<Real, 3, 1>;
 using Matrix3 = Eigen::Matrix<Real, 3, 3>;
 using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
 
-/// One replica, moved by the equations as they are written.
+/// One replica, integrated with the equations as written.
 class ReferenceStepper {
  public:
   ReferenceStepper(const System& system, const State& start)
@@ -68,7 +68,8 @@ class ReferenceStepper {
 
   const std::vector<Vector9>& x() const { return x_; }
   const std::vector<Vector9>& v() const { return v_; }
-  /// Of the velocities right after the noise, or at the end of the step where there is none.
+  /// Temperature from the velocities right after the noise, or at the end of the step without
+  /// noise.
   Real temperature_K() const {
     Real twice_kinetic = 0;
     for (const Vector9& v : hot_) twice_kinetic += v.dot(mass_.cwiseProduct(v));
@@ -171,7 +172,7 @@ class ReferenceStepper {
     const Real w2 = Real(system_.integrator.omega) * system_.integrator.omega;
     return -w2 * jacobian(x).transpose() * constraint(x);
   }
-  /// M a = -grad V(x + b h^2 a), until nothing changes any more.
+  /// Solves M a = -grad V(x + b h^2 a) until a does not change.
   std::vector<Vector9> newmark_accelerations() const {
     const IntegratorSpec& i = system_.integrator;
     const Real bh2 = Real(i.beta) * i.timestep_akma * i.timestep_akma;
@@ -191,8 +192,8 @@ class ReferenceStepper {
     EXPECT_LE(change, 1e-17L);
     return a;
   }
-  /// With all of the Hessian, or its blocks of molecules; the non-bonded part by differences of
-  /// fourth order of the forces.
+  /// With the whole Hessian or its molecular blocks; the non-bonded part from differences of fourth
+  /// order of the forces.
   std::vector<Vector9> study_accelerations() const {
     const IntegratorSpec& i = system_.integrator;
     const Real bh2 = Real(i.beta) * i.timestep_akma * i.timestep_akma;
@@ -240,7 +241,7 @@ class ReferenceStepper {
     }
     return sum;
   }
-  /// The wall pushes oxygens towards the centre of mass; every atom recoils by its share of the
+  /// The wall pushes oxygens towards the centre of mass; all atoms take the recoil in proportion to
   /// mass.
   void add_wall(const std::vector<Vector9>& positions, std::vector<Real>& forces) const {
     const ConfinementSpec& wall = system_.confinement;
@@ -319,7 +320,7 @@ Real largest_difference(const std::vector<Vector9>& a, const double* b) {
   return worst;
 }
 
-/// The part of a state that holds one replica.
+/// One replica of a state.
 State only(const State& all, std::size_t r) {
   const auto cut = [&](const std::vector<double>& c) {
     const auto first = c.begin() + static_cast<std::ptrdiff_t>(r * all.coordinates());
@@ -334,7 +335,7 @@ State only(const State& all, std::size_t r) {
 
 class EngineAccuracy : public ::testing::TestWithParam<EngineCase> {};
 
-/// Each step from a state of the engine's own, so that errors do not grow from step to step.
+/// Each step starts from the engine's state, so that errors do not accumulate.
 TEST_P(EngineAccuracy, AStepSolvesTheEquations) {
   Worst x_error("log10_x_error"), v_error("log10_v_error"), q_error("log10_q_error");
   Worst t_error("log10_temperature_error");
@@ -447,7 +448,7 @@ TEST(EngineForces, AreThoseOfThePlainSum) {
   }
 }
 
-/// A free cluster drifts under noise: far from the origin its forces must be as good as before.
+/// A free cluster drifts under noise; forces far from the origin must be as accurate as near it.
 TEST(EngineForces, AreAsGoodFarFromTheOrigin) {
   for (const WaterModel& model : {tip3p(), tip4p()}) {
     Worst mixed_error("log10_mixed_far_" + std::string(model.name));
@@ -471,7 +472,7 @@ TEST(EngineForces, AreAsGoodFarFromTheOrigin) {
   }
 }
 
-/// Rounding apart, 64 molecules and a 65th that is far away move in the two layouts alike.
+/// Up to rounding, 64 molecules, and 64 with a distant 65th, move alike in the two layouts.
 TEST(EngineForces, LayoutsAgree) {
   for (Precision precision : kPrecisions) {
     const int n = 64;
@@ -492,7 +493,7 @@ TEST(EngineForces, LayoutsAgree) {
   }
 }
 
-/// Trajectories of the instruction sets part only by rounding, which a few steps do not blow up.
+/// Trajectories of different instruction sets differ by rounding only, over a few steps.
 TEST(EngineForces, InstructionSetsAgree) {
   if (cpu_instruction_sets().size() == 1) {
     GTEST_SKIP() << "this processor has one instruction set only";
@@ -609,7 +610,7 @@ TEST(EngineSolvers, StructuredAgreesWithDense) {
   }
 }
 
-/// SHAKE stops where it is told to: what is left of g, and the work, follow the tolerance.
+/// SHAKE stops at its tolerance: the remaining g and the work follow it.
 TEST(EngineShake, ToleranceIsKept) {
   for (const std::string scheme : {"shake", "shake_sweeps"}) {
     double last_work = 0.0;
@@ -644,7 +645,7 @@ TEST(EngineShake, ToleranceIsKept) {
   }
 }
 
-/// Single precision stops where floats let it, whatever the tolerance.
+/// SHAKE in single precision stops at the limit of floats for any smaller tolerance.
 TEST(EngineShake, SingleStopsAtRounding) {
   for (const std::string scheme : {"shake", "shake_sweeps"}) {
     std::int64_t work = 0;
@@ -665,7 +666,7 @@ TEST(EngineShake, SingleStopsAtRounding) {
   }
 }
 
-/// The report counts what was done for replicas, not for the lanes that a pack has to spare.
+/// The report counts iterations of replicas, not of padding lanes.
 TEST(EngineShake, IterationsAreThoseOfTheReplicas) {
   for (const std::string scheme : {"shake", "shake_sweeps"}) {
     for (const auto& [n, precision] : {std::pair{1, Precision::double_},

@@ -1,8 +1,8 @@
 #include "engine_fixtures.hpp"
 
 /// @file
-/// Replicas whose numbers go bad: they are stopped and named, their neighbours in a pack do not
-/// notice, and nothing that is not a number is ever reported.
+/// Replicas that blow up are stopped and reported, their neighbours in a pack are not affected, and
+/// NaN is never reported.
 
 namespace tarn {
 namespace {
@@ -28,7 +28,7 @@ double* position(State& s, std::size_t replica, std::size_t molecule) {
   return &s.positions_A[replica * s.coordinates() + 9 * molecule];
 }
 
-/// Puts the second molecule where the first one is, but for `shift`.
+/// Puts the second molecule onto the first one, shifted by `shift`.
 void overlap(State& s, std::size_t replica, double shift) {
   const double* first = position(s, replica, 0);
   double* second = position(s, replica, 1);
@@ -46,8 +46,7 @@ const std::vector<Accident> kAccidents{
        }
      }}};
 
-/// The atoms that are told: those of the two molecules that were put into each other, as far apart
-/// as they were put, and what drove them.
+/// The reported atoms: those of the two overlapping molecules, with their distance and the force.
 void expect_names_the_two(const BlowUp& what, const std::string& accident, int molecules) {
   EXPECT_GE(what.closest.a.molecule, 0);
   EXPECT_LT(what.closest.a.molecule, what.closest.b.molecule);
@@ -65,7 +64,7 @@ void expect_names_the_two(const BlowUp& what, const std::string& accident, int m
   EXPECT_LE(what.largest_force.at.molecule, 1);
 }
 
-/// Several threads work on each replica from 65 molecules on.
+/// From 65 molecules on several threads share a replica.
 int threads_for(int molecules) { return molecules <= 64 ? 2 : 5; }
 
 class EngineBlowUp : public ::testing::TestWithParam<EngineCase> {};
@@ -186,8 +185,8 @@ TEST_P(EngineBlowUp, WhenAllAreStoppedAdvancingIsHarmless) {
   }
 }
 
-/// A time step far too large is noticed too, whatever the scheme makes of it: some replica goes,
-/// and until then and afterwards every number is finite.
+/// A time step that is far too large stops some replica with every scheme; all reported numbers are
+/// finite before and after.
 TEST_P(EngineBlowUp, ATimestepFarTooLargeIsNoticed) {
   System system = make_system(GetParam(), tip3p(), 7);
   system.integrator.timestep_akma = 1.0;  // 49 fs
@@ -203,7 +202,7 @@ TEST_P(EngineBlowUp, ATimestepFarTooLargeIsNoticed) {
   EXPECT_FALSE(engine->blow_ups().empty());
 }
 
-/// What a run of hot replicas ends in.
+/// Result of a run of hot replicas.
 struct Ending {
   std::map<std::int64_t, BlowUp> stopped;   ///< by id
   std::map<std::int64_t, Bits> live, kept;  ///< of the others, and of the stopped ones
@@ -244,7 +243,7 @@ void expect_same(const Ending& other, const Ending& expected, const std::string&
   EXPECT_EQ(other.indefinite, expected.indefinite);
 }
 
-/// Replica r of a state by itself.
+/// Replica r of a state alone.
 State alone(const State& s, std::size_t r) {
   State one{s.molecules, s.step, {s.replica_ids[r]}, {}, {}};
   const std::size_t n = s.coordinates();
@@ -253,10 +252,10 @@ State alone(const State& s, std::size_t r) {
   return one;
 }
 
-/// The laws hold for blow-ups too: step, molecule, closest atoms, largest force, the state that is
-/// kept and the steps and iterations that are counted do not depend on the batch, on how the run is
-/// cut, or on threads. The noise alone takes replicas over the limit of speed here, at steps of
-/// their own; molecules that only fill up a pack must not matter.
+/// The laws hold for blow-ups too: step, molecule, closest atoms, largest force, kept state, and
+/// counted steps and iterations do not depend on the batch, the division of the run, or threads.
+/// The noise takes replicas over the speed limit at different steps; padding molecules have no
+/// effect.
 TEST_P(EngineBlowUp, HappensToAReplicaAsIfItWereAlone) {
   for (const std::string& set : different_instruction_sets()) {
     for (const Precision precision : precisions_of(GetParam().scheme)) {
@@ -297,9 +296,8 @@ TEST_P(EngineBlowUp, HappensToAReplicaAsIfItWereAlone) {
   }
 }
 
-/// Replicas that fill the lanes of a pack, one of them with a hydrogen that flies off, beside one
-/// that is left over and has its molecules in the lanes: it must not see what a thread found in the
-/// memory of the others.
+/// Replicas in the lanes of a pack, one with a hydrogen that flies off, and a remaining replica
+/// with its molecules in the lanes: the memory that a thread reuses must not affect it.
 TEST_P(EngineBlowUp, IsNotSeenByWhoComesNextOnTheThread) {
   for (const std::string& set : different_instruction_sets()) {
     for (const Precision precision : precisions_of(GetParam().scheme)) {

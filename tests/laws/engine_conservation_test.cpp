@@ -4,7 +4,7 @@
 #include "worst.hpp"
 
 /// @file
-/// What the deterministic steps keep: energy, momenta, the order of accuracy and the way back.
+/// Conservation of energy and momenta, order of accuracy and reversibility of deterministic steps.
 /// Seven TIP3P molecules from the cold start; times are in akma units.
 
 namespace tarn {
@@ -24,8 +24,8 @@ struct Conserved {
   double constraint = 0.0;  ///< largest |g|
 };
 
-/// What a fluctuation of that rms over that time can show as a drift at most, by Schwarz's
-/// inequality: all of it a straight line.
+/// Largest drift that a fluctuation with this rms over this time can show, by Schwarz's inequality:
+/// when all of it is a straight line.
 double largest_drift(double rms, double duration) { return std::sqrt(12.0) * rms / duration; }
 
 /// Of a component of momentum: each step rounds some ten numbers an atom. Oxygen's momentum at 10 K
@@ -35,7 +35,7 @@ double momentum_rounding(double steps) { return rounding(steps, 21 * 10, 2.0); }
 /// 0.4 of it.
 double angular_rounding(double steps) { return 2.0 * 4.0 * momentum_rounding(steps); }
 
-/// Runs for `duration` and looks at every tenth step.
+/// Runs for `duration` and samples every tenth step.
 Conserved run(const System& system, const State& start, double duration) {
   const auto engine = make_cpu_engine(system, start, {}, 1);
   const double h = system.integrator.timestep_akma;
@@ -90,9 +90,9 @@ struct Row {
 
 class EngineConservation : public ::testing::TestWithParam<Row> {};
 
-/// What the schemes must keep for 1000 units at h = 0.05. The fluctuation of the energy is c h^2,
-/// with a c that was measured at this step, its half and its fourth, within 10 % for rigid bonds
-/// and up to a factor of 1.5 elsewhere: a factor of 2 either way.
+/// Conservation by each scheme for 1000 units at h = 0.05. The fluctuation of the energy is c h^2.
+/// c was measured at this step, its half and its fourth; it agrees within 10 % for rigid bonds and
+/// within a factor of 1.5 otherwise. The bounds allow a factor of 2 either way.
 TEST_P(EngineConservation, KeepsEnergyAndMomenta) {
   const Row& row = GetParam();
   System system = cold_system(row.integrator);
@@ -171,9 +171,9 @@ INSTANTIATE_TEST_SUITE_P(
             kSlowestExchange}),
     [](const auto& row) { return row.param.name; });
 
-/// Slopes of the energy of many runs that begin with other velocities: what looks like a drift in
-/// one of them, because bonds share their energy slowly with the rest, is none in the mean. Which
-/// drift would be seen is told by the standard error, of the numbers that the schemes are to keep.
+/// Slopes of the energy of many runs with different start velocities. A single run can appear to
+/// drift because bonds exchange energy slowly with the rest; the mean slope does not. The standard
+/// error of the mean gives the detectable drift.
 TEST(EngineDrift, IsNoneInTheMeanOfManyRuns) {
   struct Case {
     const char* name;
@@ -219,8 +219,8 @@ TEST(EngineDrift, IsNoneInTheMeanOfManyRuns) {
   }
 }
 
-/// Each step finds the bond lengths anew: in 10^5 steps of single precision they do not wander. A
-/// squared length of 2.3 A^2 is good to some eight roundings of a float, the tolerance of SHAKE,
+/// Each step restores the bond lengths: they do not drift in 10^5 steps in single precision. A
+/// squared length of 2.3 A^2 is accurate to about eight float roundings, the tolerance of SHAKE,
 /// and a fixed-point position to 1.5e-8 A.
 TEST(SingleRigid, BondsDoNotWander) {
   for (const std::string scheme : {"settle", "rattle", "shake", "shake_sweeps"}) {
@@ -257,7 +257,7 @@ TEST(SingleRigid, BondsDoNotWander) {
   }
 }
 
-/// The full Hessian keeps momentum, and not angular momentum.
+/// The full Hessian conserves momentum, but not angular momentum.
 TEST(FullHessian, DoesNotKeepAngularMomentum) {
   const IntegratorSpec full = integrator("zss_full", 0.05, 20.0);
   const Conserved c = run(cold_system(full), cold_start(full), 100.0);
@@ -265,8 +265,8 @@ TEST(FullHessian, DoesNotKeepAngularMomentum) {
   EXPECT_GT(c.angular_momentum, 1e-3);
 }
 
-/// The whole Hessian moves with the molecules and keeps momentum; its blocks of single molecules
-/// hold them to where the others are.
+/// The total Hessian is invariant under translation and conserves momentum; its blocks of single
+/// molecules bind them to the positions of the others and do not.
 TEST(StudyHessians, TotalKeepsMomentumAndMoleculeDoesNot) {
   IntegratorSpec spec = integrator("zss_total", 0.05, 20.0);
   spec.omega = 20.0;
@@ -276,8 +276,8 @@ TEST(StudyHessians, TotalKeepsMomentumAndMoleculeDoesNot) {
   EXPECT_GT(run(cold_system(spec), cold_start(spec), 20.0).momentum, 1e-4);
 }
 
-/// One step of Newton's method is not enough: energy drifts over 100 times as fast as with Z&Ss at
-/// the same step, and after some 270 units the run blows up.
+/// One step of Newton's method is not sufficient: energy drifts over 100 times as fast as with Z&Ss
+/// at the same step, and the run blows up after about 270 units.
 TEST(OneStepNewmark, Drifts) {
   const IntegratorSpec zss = integrator("zss_structured", 0.05, 20.0);
   const double drift = run(cold_system(zss), cold_start(zss), 200.0).drift;
@@ -293,8 +293,8 @@ TEST(OneStepNewmark, Drifts) {
   }
 }
 
-/// SHAKE by sweeps: a loose tolerance shows as a drift of the energy, which Newton's iteration does
-/// not have at the same tolerance, because its last step squares the error.
+/// SHAKE by sweeps drifts in energy with a loose tolerance. Newton's iteration does not at the same
+/// tolerance, because its last step squares the error.
 TEST(ShakeTolerance, ShowsAsDrift) {
   constexpr double kDuration = 1000.0;
   const auto conserved = [](const std::string& scheme, double tolerance) {
@@ -313,10 +313,10 @@ TEST(ShakeTolerance, ShowsAsDrift) {
   }
 }
 
-/// A wall about the centre of mass, with recoil, keeps energy and both momenta too: about the
-/// centre it is a central force. It must be felt for that to mean anything. Where its force bends a
-/// step is less accurate: the rms is c h^2 with c of 0.7 to 0.8 and 1.8 to 2.3, measured at this
-/// step, its half and its fourth.
+/// A wall about the centre of mass, with recoil, conserves energy and both momenta: it is a central
+/// force about the centre. The wall must act during the test. Steps are less accurate at the kink
+/// of its force: the rms is c h^2 with c of 0.7 to 0.8 and 1.8 to 2.3, measured at this step, its
+/// half and its fourth.
 TEST(Wall, KeepsEnergyAndMomenta) {
   for (const auto& [scheme, c] : {std::pair{"settle", 0.75}, {"zss_structured", 2.0}}) {
     System system = cold_system(integrator(scheme));
@@ -332,9 +332,9 @@ TEST(Wall, KeepsEnergyAndMomenta) {
   }
 }
 
-/// E_N is kept to second order: its fluctuation is four times smaller at half the step. The next
-/// term is smaller by h^2, and so the order is off by a fourth at half the step: 0.023 and 0.007
-/// were measured. Twice that.
+/// E_N is conserved to second order: its fluctuation is four times smaller at half the step. The
+/// next term is smaller by h^2, so the deviation of the order is four times smaller at half the
+/// step: measured are 0.023 and 0.007. The bounds are twice that.
 TEST(EngineOrder, ConservedEnergyIsKeptToSecondOrder) {
   for (const std::string scheme : {"zss_structured", "verlet", "shake", "rattle", "settle"}) {
     SCOPED_TRACE(scheme);
@@ -352,8 +352,7 @@ TEST(EngineOrder, ConservedEnergyIsKeptToSecondOrder) {
 }
 
 /// For a linear force E_N is exact at any h omega. A free molecule that vibrates by 1e-5 A is
-/// linear to 1e-5; the plain energy of the same motion, without the term in b - 1/4, comes and
-/// goes.
+/// linear to 1e-5; the plain energy of the same motion, without the term in b - 1/4, oscillates.
 TEST(EngineOrder, ConservedEnergyIsExactForLinearForces) {
   for (const std::string scheme : {"zss_structured", "zss_dense"}) {
     for (double omega : {20.0, 100.0, 500.0}) {
@@ -387,7 +386,7 @@ TEST(EngineOrder, ConservedEnergyIsExactForLinearForces) {
   }
 }
 
-/// Velocity Verlet on V0 + V1, written here, for the solution that Z&Ss approaches.
+/// An independent velocity Verlet on V0 + V1, for the solution that Z&Ss approaches.
 class PenalisedVerlet {
  public:
   PenalisedVerlet(double omega, const State& start, double h)
@@ -476,7 +475,7 @@ TEST(EngineOrder, ZssIsOfSecondOrder) {
   }
 }
 
-/// All rigid schemes approach the same motion, at second order: three step lengths tell. The next
+/// All rigid schemes approach the same motion at second order, tested with three steps. The next
 /// term makes the order of the constrained ones off by 0.012 at twice the step and by a fourth of
 /// it here, as was measured; the reference, of 1/40 of the finer step, by 0.0007. Z&Ss at infinite
 /// omega has at x an oscillation of order h^2 of its own, whose phase at the end is any: the order
@@ -502,9 +501,9 @@ TEST(EngineOrder, RigidSchemesAreOfSecondOrder) {
 
 class EngineReversal : public ::testing::TestWithParam<std::string> {};
 
-/// 200 steps out, velocities turned, 200 steps back. Each of 400 steps rounds positions of 3.2 A,
-/// and velocities of 0.5 A/akma some four times, which go 20 akma on. Rigid schemes put the bonds
-/// of the start right first.
+/// 200 steps, reversal of the velocities, 200 steps. Each of the 400 steps rounds positions of 3.2
+/// A, and velocities of 0.5 A/akma about four times, whose errors grow for 20 akma. Rigid schemes
+/// first correct the bonds of the start.
 TEST_P(EngineReversal, FindsTheWayBack) {
   for (double omega : {20.0, 100.0}) {
     IntegratorSpec spec = integrator(GetParam(), 0.05, omega);

@@ -5,8 +5,8 @@
 #include "tarn/core/error.hpp"
 
 /// @file
-/// The heat of the thermostat and the shadow work, equations (32) and (33). That heat is the same
-/// however a run is cut, batched or resumed is among the laws of engine_laws_test.
+/// The heat of the thermostat and the shadow work, equations (32) and (33). engine_laws_test tests
+/// that heat does not depend on the division, batching or resumption of a run.
 
 namespace tarn {
 namespace {
@@ -63,7 +63,7 @@ double tolerance(const System& s) {
   return rounding * 6.0 * s.molecules;
 }
 
-/// Energy less heat changes by what the deterministic steps do: those of an engine without a
+/// Energy minus heat changes only by the deterministic steps: those of an engine without a
 /// thermostat, step by step.
 TEST(Heat, EnergyLessHeatIsThatOfTheDeterministicSteps) {
   for_systems(is_gla, [](const System& system, const State& start) {
@@ -93,8 +93,8 @@ TEST(Heat, EnergyLessHeatIsThatOfTheDeterministicSteps) {
   });
 }
 
-/// BAOAB measures temperatures right after the noise. Without friction the same step measures them
-/// right before it, and what is between the two is the heat.
+/// BAOAB measures temperatures right after the noise; without friction the same step measures them
+/// right before it. The difference is the heat.
 TEST(Heat, IsWhatTheNoiseOfBaoabAdds) {
   for_systems(is_baoab, [](const System& system, const State& start) {
     const auto bathed = engine(system, start);
@@ -124,7 +124,7 @@ TEST(Heat, IsZeroWithoutFriction) {
               });
 }
 
-/// Who tallies changes no bit of the run.
+/// Tallying heat changes no bit of the run.
 TEST(Heat, ChangesNothing) {
   for_systems([](const EngineCase& c) { return c.bath != Bath::none; },
               [](const System& system, const State& start) {
@@ -140,7 +140,7 @@ TEST(Heat, ChangesNothing) {
               });
 }
 
-/// A stopped replica keeps the heat of its last good state.
+/// A stopped replica has the heat of its last good state.
 TEST(Heat, OfAStoppedReplicaIsThatOfItsLastGoodState) {
   for (int n : {7, 65}) {
     for (Precision precision : {Precision::double_, Precision::single}) {
@@ -162,7 +162,7 @@ TEST(Heat, OfAStoppedReplicaIsThatOfItsLastGoodState) {
   }
 }
 
-/// Mean square over replicas of the shadow work of some time, and its relative standard error.
+/// Mean square over replicas of the shadow work in a time, and its relative standard error.
 struct MeanSquare {
   double value, relative_error;
 };
@@ -190,10 +190,10 @@ MeanSquare squared_shadow_work(System system, double h, double time) {
   return {sum / kReplicas, std::sqrt(std::max(0.0, sum2 / (sum * sum) - 1.0 / kReplicas))};
 }
 
-/// Shadow work of a symmetric step falls with h^2, whatever the noise: to 4.5 standard errors of
-/// the order on both sides. Steps are so short that terms of h^4 are within one of them: a quarter
-/// of (h w)^2, with w = 35 for the stretching of bonds at omega = 10, and 8 for rigid ones that
-/// librate.
+/// Shadow work of a symmetric step decreases with h^2 for any noise, within 4.5 standard errors of
+/// the order on both sides. Steps are so short that terms of h^4 are within one standard error: a
+/// quarter of (h w)^2, with w = 35 for bond stretching at omega = 10, and 8 for librations of rigid
+/// molecules.
 TEST(ShadowWork, FallsWithTheSquareOfTheStep) {
   struct Case {
     const char* scheme;

@@ -5,8 +5,8 @@
 #include "tarn/steps/single.hpp"
 
 /// @file
-/// The laws of the CPU engine, bit by bit: how a run is cut into pieces, what stands beside a
-/// replica, where it stands, how many threads there are and where a run is resumed change nothing.
+/// Bitwise reproducibility of the CPU engine: results do not depend on the division of a run, the
+/// batch, the position in the batch, the number of threads, or the step of a restart.
 
 namespace tarn {
 namespace {
@@ -14,10 +14,10 @@ namespace {
 using namespace test;
 
 /// Sizes on both sides of a pack (8), of the padding (16), of the two layouts (64), with half of
-/// the molecules amid a pack (20), and with the two ways to deal out blocks.
+/// the molecules within a pack (20), and with both divisions into blocks.
 const std::vector<int> kAllSizes{1, 2, 7, 16, 17, 20, 33, 64, 65, 100, 257};
 
-/// All that is special to one engine; the rest is the test's parameter.
+/// The engine-specific parameters; the others are those of the test.
 struct Variant {
   WaterModel model;
   Precision precision;
@@ -41,8 +41,8 @@ class EngineLaws : public ::testing::TestWithParam<EngineCase> {
       for (Precision precision : precisions_of(GetParam().scheme)) {
         for (const std::string& set : different_instruction_sets()) {
           for (int n : sizes) {
-            // The other instruction sets run the same code: half of the pairs will do, and the
-            // largest cluster tells nothing there that smaller ones do not.
+            // The other instruction sets run the same code: half of the combinations suffice,
+            // without the largest cluster.
             const bool widest = set == cpu_instruction_sets().front();
             if (n > most_molecules(GetParam().scheme)) continue;
             if (!widest && (n > 100 || model.has_m_site() == (precision == Precision::double_))) {
@@ -62,7 +62,7 @@ class EngineLaws : public ::testing::TestWithParam<EngineCase> {
   System system(int n) const {
     return make_system(GetParam(), variant_.model, n, variant_.precision);
   }
-  /// Half of the variants tally the heat, the others do not.
+  /// Half of the variants tally heat.
   State start_state(const System& system, const std::vector<std::int64_t>& ids,
                     std::int64_t step = 0) const {
     const State s = test::start_state(system, ids, step);
@@ -77,7 +77,7 @@ class EngineLaws : public ::testing::TestWithParam<EngineCase> {
   Variant variant_;
 };
 
-/// Enough steps for a law to fail if it does: few for large clusters.
+/// Enough steps to detect a violation; few for large clusters.
 int steps_for(int n) { return n <= 2 ? 40 : n <= 33 ? 12 : 4; }
 
 void expect_same_counts(const Frame& a, const Frame& b) {
@@ -110,7 +110,7 @@ TEST_P(EngineLaws, AdvancingInPiecesChangesNothing) {
 }
 
 TEST_P(EngineLaws, AReplicaAloneIsTheSameInAnyBatch) {
-  // Noise tells ids below 2^32 apart.
+  // Ids below 2^32 have different noise.
   const std::vector<std::int64_t> watched{4'000'000'123, 0, 35};
   for_variants({1, 2, 7, 17, 20, 33, 64, 65, 100}, [&](int n) {
     const int steps = steps_for(n);
@@ -161,7 +161,7 @@ TEST_P(EngineLaws, TheOrderOfReplicasChangesNothing) {
 
 TEST_P(EngineLaws, AResumedRunIsTheSame) {
   for_variants(kAllSizes, [&](int n) {
-    // Not from step 0, so that step numbers are kept as well.
+    // Not from step 0, to test step numbers too.
     const State start = start_state(system(n), spread_ids(n <= 64 ? 19 : 2), 4'294'967'290);
     const int first = steps_for(n) / 2 + 1, rest = steps_for(n) - first;
     const auto whole = engine(start, 1, count_requests());
@@ -215,7 +215,7 @@ TEST_P(EngineLaws, TheNumberOfThreadsChangesNothing) {
   });
 }
 
-/// Blocks that meet one other each, and more threads than processors.
+/// Tasks of single block pairs, and more threads than processors.
 TEST_P(EngineLaws, TheNumberOfThreadsChangesNothingInALargeCluster) {
   constexpr int kMolecules = 1000;
   if (kMolecules > most_molecules(GetParam().scheme)) return;
@@ -256,7 +256,7 @@ TEST_P(EngineLaws, SeedsChangeTheNoiseAndNothingElseDoes) {
   });
 }
 
-/// Without this the laws above could hold because nothing is compared.
+/// Guards against comparisons of nothing in the tests above.
 TEST_P(EngineLaws, ComparisonsSeeTheLastBit) {
   for_variants({2, 17}, [&](int n) {
     const State start = start_state(system(n), spread_ids(2));

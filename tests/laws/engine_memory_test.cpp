@@ -6,8 +6,8 @@
 #include "src/core/processors.hpp"
 
 /// @file
-/// Too little memory: whichever allocation fails, in whichever thread, the caller gets
-/// std::bad_alloc. The program does not end, and threads do not wait for one that has left.
+/// Too little memory: for every failing allocation, in any thread, the caller receives
+/// std::bad_alloc. The program does not terminate, and no thread waits forever.
 
 namespace {
 
@@ -49,7 +49,7 @@ struct Case {
   Precision precision = Precision::double_;
 };
 
-/// Groups of replicas, replicas one by one, and several threads on one replica.
+/// Groups of replicas, single replicas, and several threads per replica.
 const std::vector<Case> kCases{
     {"zss_structured", 7, 19, 2},
     {"settle", 7, 19, 2, Precision::single},
@@ -62,7 +62,7 @@ const std::vector<Case> kCases{
     {"pushforward", 65, 1, 3},
 };
 
-/// All that an engine does, a blow-up of its last replica among it.
+/// All functions of an engine, including a blow-up of its last replica.
 void use_engine(const System& system, const State& start, int threads) {
   PairCountRequest counts;
   counts.enabled = true;
@@ -76,7 +76,7 @@ void use_engine(const System& system, const State& start, int threads) {
 }
 
 TEST(EngineMemory, WhicheverAllocationFailsTheCallerIsTold) {
-  processors();  // read once, by a stream, which keeps failures to itself
+  processors();  // read once, by a stream, which hides failed allocations
   for (const Case& c : kCases) {
     SCOPED_TRACE(c.scheme + ", N = " + std::to_string(c.molecules) + ", " + name_of(c.precision));
     const System system = make_system({c.scheme, Bath::gla}, tip3p(), c.molecules, c.precision);

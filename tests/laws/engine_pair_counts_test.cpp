@@ -3,7 +3,7 @@
 #include "engine_fixtures.hpp"
 
 /// @file
-/// The distances that an engine counts inside advance() are those of the positions it reports.
+/// Distances counted during advance() are those of the reported positions.
 
 namespace tarn {
 namespace {
@@ -98,7 +98,7 @@ TEST_P(EnginePairCounts, AreEmptyWhenNotAskedFor) {
   EXPECT_TRUE(std::all_of(f.pair_counts.begin(), f.pair_counts.end(),
                           [](std::uint64_t c) { return c == 0; }));
   EXPECT_EQ(f.pair_samples, std::vector<std::int64_t>(32));
-  // As every field, they are left out of a snapshot that does not ask for them.
+  // As every field, they are empty in a snapshot that does not request them.
   engine->snapshot(kPositions, f);
   EXPECT_TRUE(f.pair_counts.empty() && f.pair_samples.empty());
 }

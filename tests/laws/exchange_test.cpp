@@ -6,7 +6,7 @@
 #include "tarn/core/error.hpp"
 
 /// @file
-/// Replicas that change places on the CPU engine, bit by bit.
+/// Exchanges of replicas on the CPU engine, bit by bit.
 
 namespace tarn {
 namespace {
@@ -15,7 +15,7 @@ using namespace test;
 
 constexpr int kEvery = 3;
 
-/// Every scheme in every precision, with three temperatures to a ladder, on both layouts.
+/// Every scheme in every precision, with three temperatures per ladder, in both layouts.
 void for_systems(const std::function<void(const System&)>& body) {
   for (const EngineCase& c : engine_cases()) {
     if (c.bath == Bath::none) continue;
@@ -39,7 +39,7 @@ std::vector<std::int64_t> ids(std::int64_t first, std::int64_t last) {
 std::unique_ptr<Engine> engine(const System& system, const State& start, int threads = 1) {
   return make_cpu_engine(system, start, {}, threads);
 }
-/// Advances to a step, with attempts on the way.
+/// Advances to a step, with the attempts in between.
 void advance_to(Engine& e, const System& system, std::int64_t last, int* accepted = nullptr) {
   while (e.step() < last) {
     e.advance(std::min(last - e.step(), kEvery - e.step() % kEvery));
@@ -52,7 +52,7 @@ void advance_to(Engine& e, const System& system, std::int64_t last, int* accepte
   }
 }
 
-/// As if the state had been taken out, exchanged there and put back.
+/// The result equals an exchange in a downloaded state and a new engine.
 TEST(Exchange, EqualsAnEngineOfTheExchangedState) {
   for_systems([](const System& system) {
     for (const bool heat : {false, true}) {
@@ -77,7 +77,7 @@ TEST(Exchange, EqualsAnEngineOfTheExchangedState) {
   });
 }
 
-/// With BAOAB the energy of (35) is the reported one and more, unless beta is too small to tell.
+/// With BAOAB the energy of (35) has an additional term; it is undefined for small beta.
 TEST(Exchange, WantsABetaThatTellsTheEnergy) {
   System s = make_system({"zss_structured", Bath::baoab}, tip3p(), 1);
   const Energies e{-10.0, 1.0, 0.0, 5.0, -3.0};
@@ -109,7 +109,7 @@ TEST(Exchange, RefusesWhoIsNotThere) {
   EXPECT_THROW(e->exchange(std::vector<StateExchange>{{0, 3, 1.0, 1.0}}), InputError);
 }
 
-/// The second law for ladders: alone, in a batch of them, and in any order.
+/// A ladder has the same bits alone, in a batch, and in any order.
 TEST(Exchange, ALadderAloneIsTheSameInAnyBatch) {
   int accepted = 0;
   for_systems([&](const System& system) {
@@ -151,7 +151,7 @@ TEST(Exchange, PiecesResumesAndThreadsChangeNothing) {
   });
 }
 
-/// A replica that was stopped takes no part, and the others go on.
+/// A stopped replica is not exchanged; the others continue.
 TEST(Exchange, LeavesOutWhatIsStopped) {
   for (const int n : {7, 65}) {
     System system = make_system({"settle", Bath::gla}, tip3p(), n);
@@ -174,7 +174,7 @@ TEST(Exchange, LeavesOutWhatIsStopped) {
   }
 }
 
-/// What comes from another replica is what a blow-up soon after goes back to.
+/// After an exchange the received state is the kept state of a blow-up.
 TEST(Exchange, IsWhatABlowUpGoesBackTo) {
   for (const int n : {2, 65}) {
     const System system = make_system({"settle", Bath::none}, tip3p(), n);

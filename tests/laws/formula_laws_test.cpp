@@ -1,4 +1,4 @@
-// Laws that hold for many formulas at once, or tie one formula to another.
+// Laws of many formulas, and relations between formulas.
 
 #include <algorithm>
 #include <array>
@@ -29,7 +29,7 @@ using namespace test;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kOmega = 100.0;
 
-/// The numbers of a model that the formulas take.
+/// Parameters of a model for the formulas.
 struct Numbers {
   BondReference<double> bonds;
   Masses<double> masses;
@@ -47,8 +47,8 @@ struct Numbers {
   }
 };
 
-// Every formula of one molecule as f(x, u) with x a rigid molecule: what it makes of a vector for
-// each atom, such as a force, a velocity or a displacement.
+// Every formula of one molecule as f(x, u), with x a rigid molecule and u a vector per atom: a
+// force, a velocity or a displacement.
 #define TARN_FORMULA(name, ...)                                                      \
   struct name {                                                                      \
     static constexpr const char* label = #name;                                      \
@@ -106,8 +106,8 @@ TYPED_TEST(Formulas, KnowNoPlaceNoDirectionAndNoLabel) {
   exchange_error.expect_below(3e-12);
 }
 
-// A molecule has the same bits in whatever lane and beside whatever others: the second law of the
-// engine, as far as formulas can break it.
+// A molecule has the same bits in any lane and with any neighbours: the formulas do not depend on
+// the batch.
 TYPED_TEST(Formulas, LanesDoNotSeeEachOther) {
   constexpr int lanes = Pack<double>::lanes;
   Random random(2);
@@ -122,7 +122,7 @@ TYPED_TEST(Formulas, LanesDoNotSeeEachOther) {
       const auto r = TypeParam::run(c, pack_triples<double>(x), pack_triples<double>(u));
       std::rotate(x.begin(), x.begin() + 1, x.end());
       std::rotate(u.begin(), u.begin() + 1, u.end());
-      // Another neighbour for everyone, and one who has nothing to do.
+      // Other neighbours for all, and one without work.
       x[lanes - 1] = molecule_at_origin(model);
       u[lanes - 1] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
       const auto s = TypeParam::run(c, pack_triples<double>(x), pack_triples<double>(u));
