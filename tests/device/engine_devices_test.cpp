@@ -17,7 +17,7 @@
 #include "worst.hpp"
 
 /// @file
-/// One body for every device: forces and steps of the engine that make_engine() gives for it.
+/// Forces and steps of the engine of each device; one test body for all.
 
 namespace tarn {
 namespace {
@@ -37,13 +37,13 @@ double float_error_of_roots(const std::string& device) {
 
 class EngineDevices : public ::testing::TestWithParam<std::string> {
  protected:
-  /// Skips where there is no such device; fails there if TARN_REQUIRE_CUDA=1.
+  /// Skips the test if there is no such device, or fails it if TARN_REQUIRE_CUDA=1.
   void SetUp() override {
     const System system = make_system({"zss_structured", Bath::none}, tip3p(), 2);
     try {
       make(system, start_state(system, {0}));
     } catch (const DeviceError& error) {
-      // A message that helps: it names what was asked for.
+      // The message must name the requested device.
       EXPECT_NE(std::string(error.what()).find(GetParam()), std::string::npos) << error.what();
       const char* required = std::getenv("TARN_REQUIRE_CUDA");
       if (GetParam() == "cpu" || (required != nullptr && std::string(required) == "1")) {
@@ -52,7 +52,8 @@ class EngineDevices : public ::testing::TestWithParam<std::string> {
       GTEST_SKIP() << error.what();
     }
   }
-  /// A CPU in place of a GPU (tests/emulated). Asked once: engines take their time on a GPU.
+  /// Whether the GPU is emulated (tests/emulated). Determined once, because engines are slow to
+  /// make.
   bool stands_in() const {
     static std::map<std::string, bool> known;
     const auto [at, is_new] = known.try_emplace(GetParam(), false);
@@ -63,13 +64,14 @@ class EngineDevices : public ::testing::TestWithParam<std::string> {
     }
     return at->second;
   }
-  /// Without cuSOLVER all but dense solves is tested; FindsCusolver tells that it is not there.
+  /// Without cuSOLVER all tests but those of dense solves run; FindsCusolver reports that it is
+  /// missing.
   bool solvable(const std::string& scheme) const {
     return GetParam() != "cuda" || cusolver_problem().empty() ||
            !uses_dense_solver(make_system({scheme, Bath::none}, tip3p(), 2).integrator);
   }
-  /// Whether all blocks of a batch go to cuSOLVER in one call; CusolverDoesNotSeeTheBatch looks at
-  /// these, and nobody else, so that the other tests do not fail for it.
+  /// Whether all blocks of a batch fit into one call of cuSOLVER. Only CusolverDoesNotSeeTheBatch
+  /// tests larger batches, so that the other tests do not depend on cuSOLVER's behaviour there.
   static bool solved_in_batches(const std::string& scheme) {
     return scheme == "zss_dense" || scheme == "zss_full_dense" || scheme == "zss_molecule";
   }
@@ -85,7 +87,7 @@ class EngineDevices : public ::testing::TestWithParam<std::string> {
             part(s.positions_A),
             part(s.velocities_A_per_akma)};
   }
-  /// Many replicas with sixteen starts in turn; the noise tells them apart.
+  /// Many replicas with sixteen different starts; their noise differs.
   static State many_replicas(const System& system, int replicas) {
     const State starts = start_state(system, spread_ids(16));
     const std::size_t size = starts.coordinates();
@@ -99,8 +101,8 @@ class EngineDevices : public ::testing::TestWithParam<std::string> {
     }
     return s;
   }
-  /// After two steps replicas of a batch are what they are alone: the first, the last, one between,
-  /// and the last of a batch of cuSOLVER.
+  /// After two steps replicas of a batch equal those run alone: the first, the last, one in
+  /// between, and the last of a cuSOLVER batch.
   void expect_replicas_alone(const System& system, const State& start) const {
     const auto engine = make(system, start);
     engine->advance(2);
@@ -117,8 +119,8 @@ class EngineDevices : public ::testing::TestWithParam<std::string> {
           << relative_rms(in_batch.velocities_A_per_akma, by_itself.velocities_A_per_akma);
     }
   }
-  /// A CPU that stands in for a GPU is slow: there, large clusters are run with
-  /// two schemes only, and 33 molecules with what is solved for all molecules at once too.
+  /// The emulated GPU is slow: there large clusters are run with two schemes only, and 33 molecules
+  /// also with the schemes that solve for all molecules together.
   bool worth_it(const EngineCase& c, int n) const {
     if (n > most_molecules(c.scheme) || !solvable(c.scheme)) return false;
     if (GetParam() == "cpu" || n <= 7) return true;
@@ -140,11 +142,11 @@ TEST_P(EngineDevices, SaysWhatItIs) {
   const System system = make_system({"zss_structured", Bath::none}, tip3p(), 2);
   std::string description = make(system, start_state(system, {0}))->description();
   for (char& c : description) c = static_cast<char>(std::tolower(c));
-  // Never something else in silence.
+  // Never a different device without an error.
   EXPECT_NE(description.find(GetParam()), std::string::npos) << description;
 }
 
-/// "auto" is the first GPU where there is one, else the CPU: of any GPU, with pairs in float.
+/// "auto" is the first GPU if there is one, else the CPU; with pairs in float for any GPU.
 TEST_P(EngineDevices, IsWhatAutoTakes) {
   const System system = make_system({"zss_structured", Bath::none}, tip3p(), 2, Precision::mixed);
   const State start = start_state(system, {0});
@@ -170,7 +172,7 @@ TEST_P(EngineDevices, ForcesAreThoseOfThePlainSum) {
       for (Precision precision : kPrecisions) {
         const auto engine = make(system_that_shows_forces(model, n, precision),
                                  replicas_at(model, x, 3, 0.0, 1, false));
-        // Three replicas of one configuration: the forces of each.
+        // Three replicas with the same configuration.
         Frame f;
         engine->snapshot(kPositions, f);
         ASSERT_EQ(f.positions_A.size(), 3 * x.size());
@@ -196,20 +198,20 @@ TEST_P(EngineDevices, ForcesAreThoseOfThePlainSum) {
       }
     }
   }
-  // Some ten roundings a pair; the order of the sums is the device's own.
+  // About ten roundings per pair; the order of the sums depends on the device.
   double_error.expect_below(1e-14);
-  // As if all errors of a pair had one sign and those of all pairs the worst ones: more than there
-  // is, and no more than a hundred times as much.
+  // As if all errors had the same sign and the largest size: an upper bound, at most a hundred
+  // times the actual error.
   share.expect_between(0.01, 1.0);
 }
 
-/// A step from the same state as on the CPU in double precision.
+/// One step compared with the CPU in double precision, from the same state.
 TEST_P(EngineDevices, OneStepIsThatOfTheCpu) {
   Worst double_x("log10_double_x"), double_v("log10_double_v");
   Worst mixed_x("log10_mixed_x"), mixed_v("log10_mixed_v");
   Worst single_x("log10_single_x"), single_v("log10_single_v");
   const std::vector<std::int64_t> ids{3, 10, 4'000'000'000};
-  // What pairs in float make of the accelerations of free atoms, by model and number of molecules.
+  // Effect of pairs in float on the accelerations of free atoms, by model and number of molecules.
   std::map<std::pair<std::string_view, int>, double> by_pairs;
   const auto acceleration_error = [&](const System& system, const State& start) {
     const auto [at, is_new] = by_pairs.try_emplace({system.model.name, system.molecules}, 0.0);
@@ -273,13 +275,12 @@ TEST_P(EngineDevices, OneStepIsThatOfTheCpu) {
   // Rounding of 1e-16, over h where velocities come from positions.
   double_x.expect_below(1e-14);
   double_v.expect_below(1e-12);
-  // These are shares of their bounds.
+  // These are fractions of their bounds.
   for (const Worst* share : {&mixed_x, &mixed_v, &single_x, &single_v}) share->expect_below(1.0);
 }
 
-/// With a friction that forgets everything the velocities of a free molecule are the noise itself.
-/// Its integers are the same on every device, and the normal numbers are floats made without a
-/// choice of rounding.
+/// With infinite friction the velocities of a free molecule are the noise itself. Its integers are
+/// the same on every device, and its normal numbers are floats without device-dependent rounding.
 TEST_P(EngineDevices, NoiseIsTheSame) {
   System system = make_system({"zss_structured", Bath::gla}, tip3p(), 1);
   system.integrator.omega = 1e-4;
@@ -306,7 +307,7 @@ TEST_P(EngineDevices, NoiseIsTheSame) {
   }
 }
 
-/// The laws that need no second device, in short.
+/// A short test of the laws on one device.
 TEST_P(EngineDevices, LawsHold) {
   const std::int64_t first = kKeptSteps - 5;  // past a step at which states are kept
   for (const EngineCase& c : engine_cases()) {
@@ -335,7 +336,7 @@ TEST_P(EngineDevices, LawsHold) {
   }
 }
 
-/// More steps than a launch holds, on the paths that take many: as if somebody had cut them.
+/// More steps than fit into a launch, on the warp and block paths: the same as several advances.
 TEST_P(EngineDevices, LongAdvancesAreManyShortOnes) {
   const int steps = GetParam() == "cuda" && !stands_in() ? 10'000 : 70;
   for (int n : {7, 33}) {
@@ -353,9 +354,8 @@ TEST_P(EngineDevices, LongAdvancesAreManyShortOnes) {
 }
 
 /// The heat is that of the CPU in double precision, within what velocities differ by after three
-/// steps (OneStepIsThatOfTheCpu) times their kinetic energies of some 3 kcal/mol; it keeps the
-/// laws, and who tallies it changes nothing. All paths: warps, blocks, tiles, and both kinds of
-/// solve.
+/// steps (OneStepIsThatOfTheCpu) times their kinetic energies of about 3 kcal/mol. It is bitwise
+/// reproducible, and tallying it changes no bit. All paths: warps, blocks, tiles, and both solvers.
 TEST_P(EngineDevices, TalliesHeat) {
   const std::int64_t first = kKeptSteps - 2;  // past a step at which states are kept
   for (const auto& [scheme, bath, n] : {std::tuple{"zss_structured", Bath::gla, 7},
@@ -411,7 +411,7 @@ TEST_P(EngineDevices, TalliesHeat) {
   }
 }
 
-/// On all paths as if the state had been taken out, exchanged there and put back, in any batch.
+/// On all paths the result equals an exchange in a downloaded state and a new engine, in any batch.
 TEST_P(EngineDevices, Exchanges) {
   const std::int64_t first = kKeptSteps - 5;  // past a step at which states are kept
   const std::vector<StateExchange> pairs{{3, 10, 0.9, 1.1}, {31, 17, 1.2, 0.7}};
@@ -443,7 +443,7 @@ TEST_P(EngineDevices, Exchanges) {
       engine->exchange(pairs);
       const auto anew = make(system, by_hand);
       const auto expected = bits_by_replica(*anew), found = bits_by_replica(*engine);
-      // What BAOAB's temperature is taken of is not in the state.
+      // The velocities of BAOAB's temperature are not part of the state.
       if (system.thermostat.kind != Thermostat::baoab) {
         EXPECT_TRUE(same_bits(expected, found)) << "at once";
       }
@@ -461,8 +461,8 @@ TEST_P(EngineDevices, Exchanges) {
   }
 }
 
-/// What comes from another replica is what a blow-up soon after goes back to, and a stopped replica
-/// is not there any more.
+/// After an exchange the received state is the kept state of a blow-up, and a stopped replica
+/// cannot be exchanged.
 TEST_P(EngineDevices, ExchangesWhatABlowUpGoesBackTo) {
   for (int n : {2, 33, 129}) {
     const System system = make_system({"settle", Bath::none}, tip3p(), n);
@@ -641,9 +641,9 @@ TEST_P(EngineDevices, MeasuresAsTheCpu) {
   }
 }
 
-/// Before any noise temperatures are those of the start, whatever the start is rounded to; and the
-/// multipliers of rigid bonds take all of the force, where steps at constant energy take what is
-/// not along them.
+/// Before the first noise temperatures are those of the start, in any precision. The multipliers of
+/// rigid bonds are computed from the whole force, also where steps at constant energy use the
+/// projected force.
 TEST_P(EngineDevices, MeasuresTheStart) {
   for (const std::string scheme : {"zss_structured", "shake", "rattle", "settle"}) {
     for (const Bath bath : {Bath::none, Bath::baoab}) {
@@ -672,7 +672,7 @@ TEST_P(EngineDevices, MeasuresTheStart) {
   }
 }
 
-/// One replica that flies apart is stopped with its name; the others go on as without it.
+/// A replica that flies apart is stopped and reported; the others are not affected.
 TEST_P(EngineDevices, StopsABadReplicaAlone) {
   for (const auto& [scheme, n] : {std::pair{"settle", 2},
                                   {"settle", 7},
@@ -694,7 +694,7 @@ TEST_P(EngineDevices, StopsABadReplicaAlone) {
     }
     const auto engine = make(system, start), untouched = make(system, good);
     const auto one_by_one = make(system, start);
-    // Past a step at which states are kept: that of a stopped replica stays what it was.
+    // Past a step at which states are kept: the kept state of a stopped replica does not change.
     const int steps = n <= 7 ? 70 : 5;
     engine->advance(5);
     const State stopped = engine->state();
@@ -724,8 +724,8 @@ TEST_P(EngineDevices, StopsABadReplicaAlone) {
   }
 }
 
-/// The report counts a replica until it is stopped, however the run is cut and whatever is beside
-/// it, as on the CPU.
+/// The report counts a replica until it is stopped, independent of the division of the run and of
+/// the batch, as on the CPU.
 TEST_P(EngineDevices, ReportsNothingOfWhatIsStopped) {
   for (const std::string scheme :
        {"shake", "settle", "zss_structured", "zss_full", "one_step", "pushforward", "zss_dense"}) {
@@ -753,7 +753,7 @@ TEST_P(EngineDevices, ReportsNothingOfWhatIsStopped) {
       EXPECT_EQ(pieces.constraint_iterations, whole.constraint_iterations);
       EXPECT_EQ(pieces.indefinite_hessians, whole.indefinite_hessians);
       EXPECT_EQ(expected.molecule_steps, whole.molecule_steps);
-      // Within rounding of the limit an iteration more or less is taken.
+      // Near the tolerance rounding may add or remove one iteration.
       EXPECT_NEAR(static_cast<double>(whole.constraint_iterations),
                   static_cast<double>(expected.constraint_iterations), n);
       EXPECT_EQ(expected.indefinite_hessians, whole.indefinite_hessians);
@@ -761,8 +761,8 @@ TEST_P(EngineDevices, ReportsNothingOfWhatIsStopped) {
   }
 }
 
-/// Push-forward Newmark takes as many corrections as on the CPU, and pairs in double whatever is
-/// asked for.
+/// Push-forward Newmark needs as many corrections as on the CPU, and always computes pairs in
+/// double.
 TEST_P(EngineDevices, CorrectsAsOftenAsTheCpu) {
   for (int n : {1, 2, 7, 33, 65, 257}) {
     System system = make_system({"pushforward", Bath::gla_per_mass}, tip4p(), n);
@@ -777,7 +777,7 @@ TEST_P(EngineDevices, CorrectsAsOftenAsTheCpu) {
                            reference->state().velocities_A_per_akma),
               1e-12);
     EXPECT_TRUE(same_bits(bits_by_replica(*engine), bits_by_replica(*mixed))) << n;
-    // Within rounding of the limit a correction more or less is taken, in one replica at most.
+    // Near the tolerance rounding may add or remove one correction, in one replica at most.
     const std::int64_t corrections = reference->report().constraint_iterations;
     EXPECT_GE(corrections, 2 * reference->report().molecule_steps);
     EXPECT_NEAR(static_cast<double>(engine->report().constraint_iterations),
@@ -785,8 +785,8 @@ TEST_P(EngineDevices, CorrectsAsOftenAsTheCpu) {
   }
 }
 
-/// What cannot be solved, at the start or in a step, is a blow-up after the same number of
-/// corrections as on the CPU; the others do not notice.
+/// A replica that does not converge, at the start or in a step, blows up after the same number of
+/// corrections as on the CPU; the others are not affected.
 TEST_P(EngineDevices, GivesUpWhatCannotBeSolved) {
   for (int n : {3, 33}) {
     for (double speed : {0.0, 10.0}) {
@@ -813,7 +813,7 @@ TEST_P(EngineDevices, GivesUpWhatCannotBeSolved) {
       EXPECT_EQ(a.replica, b.replica);
       EXPECT_EQ(a.molecule, b.molecule);
       EXPECT_EQ(a.replica, 10);
-      // It holds the start, the last good state.
+      // Its state is the start, the last good state.
       const State held = engine->state();
       EXPECT_TRUE(std::equal(x, x + start.coordinates(), &held.positions_A[start.coordinates()]));
       auto expected = bits_by_replica(*untouched), found = bits_by_replica(*engine);
@@ -829,8 +829,8 @@ TEST_P(EngineDevices, GivesUpWhatCannotBeSolved) {
   }
 }
 
-/// A matrix that is not positive definite stops its replica, with the step and the molecule, and is
-/// counted, as on the CPU.
+/// A matrix that is not positive definite stops its replica and is counted, with the same step and
+/// molecule as on the CPU.
 TEST_P(EngineDevices, TellsWhichMatrixIsIndefinite) {
   for (const std::string scheme : {"zss_full", "zss_full_dense", "zss_molecule", "zss_total"}) {
     if (!solvable(scheme)) continue;
@@ -868,8 +868,8 @@ TEST_P(EngineDevices, TellsWhichMatrixIsIndefinite) {
   }
 }
 
-/// Replicas of a large batch are what they are alone, the last one too: on a GPU with all that its
-/// memory is asked for.
+/// Replicas of a large batch, including the last one, equal those run alone; on a GPU the batch is
+/// large.
 TEST_P(EngineDevices, LargeBatchesAreReplicasAlone) {
   const bool gpu = GetParam() == "cuda" && !stands_in();
   struct Batch {
@@ -886,10 +886,9 @@ TEST_P(EngineDevices, LargeBatchesAreReplicasAlone) {
   }
 }
 
-/// The same of blocks that cuSOLVER solves in batches, in one call and in more than it takes.
-/// Nobody promises that the bits of a matrix are those that it has in a batch of its own. Where
-/// they are not, all else holds, and the second law does not for solver = "dense" and hessian =
-/// "molecule".
+/// The same for batches of blocks in cuSOLVER, in one call and in several. cuSOLVER does not
+/// document that the bits of a matrix are independent of the batch. If they are not, only solver =
+/// "dense" and hessian = "molecule" are not reproducible in batches.
 TEST_P(EngineDevices, CusolverDoesNotSeeTheBatch) {
   const bool gpu = GetParam() == "cuda" && !stands_in();
   for (const auto& [scheme, n, replicas] : {std::tuple{"zss_dense", 2, 5},
@@ -904,7 +903,7 @@ TEST_P(EngineDevices, CusolverDoesNotSeeTheBatch) {
   }
 }
 
-/// Many molecules: sums of some 1e4 terms of both signs, each to a few roundings.
+/// Many molecules: sums of about 1e4 terms of both signs, each with a few roundings.
 TEST_P(EngineDevices, OneStepOfManyMoleculesIsThatOfTheCpu) {
   const int n = GetParam() == "cuda" && !stands_in() ? 20'000 : 600;
   System system = make_system({"zss_structured", Bath::gla}, tip4p(), n);

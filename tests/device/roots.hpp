@@ -4,10 +4,10 @@
 
 namespace tarn::test {
 
-/// What was found of a function on the first device.
+/// Result of a test of a function on the first device.
 struct RootErrors {
   std::int64_t looked_at = 0;
-  std::int64_t beyond = 0;  ///< that are further off than they may be
+  std::int64_t beyond = 0;  ///< number of results with an error above the bound
   std::uint64_t first = 0;  ///< the bits of the smallest of these
 };
 

@@ -8,7 +8,7 @@
 #include "kernels/device_probe.hpp"
 
 /// @file
-/// Roots on a GPU, whose instructions nothing else can stand in for.
+/// Roots on a GPU; its instructions cannot be emulated.
 
 namespace tarn {
 namespace {

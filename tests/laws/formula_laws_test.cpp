@@ -155,7 +155,7 @@ TEST(FormulaTies, InfinitePenaltyIsTheConstrainedAcceleration) {
   error.expect_below(3e-12);
 }
 
-/// Demands that errors fall by `factor` from each to the next, within 10 %.
+/// Expects that errors decrease by `factor` from each to the next, within 10 %.
 void expect_ratio(const std::vector<Real>& errors, double factor) {
   for (std::size_t k = 1; k < errors.size(); ++k) {
     EXPECT_GT(errors[k - 1] / errors[k], 0.9 * factor) << "from " << k - 1;
@@ -206,7 +206,7 @@ TEST(FormulaTies, SmallStepsSeeThePenaltyForceItself) {
   });
 }
 
-// A small move onto the constraints is the projection of the move: the rest is of second order.
+// A small move onto the constraints equals the projection of the move, up to second order.
 TEST(FormulaTies, SmallConstrainedMovesAreProjections) {
   Random random(6);
   for_models([&](const WaterModel& model) {
@@ -230,7 +230,7 @@ TEST(FormulaTies, SmallConstrainedMovesAreProjections) {
 }
 
 // Two constrained moves from the same place, by u + w and u - w with w = M^-1 (force along the old
-// bonds), end in the same place: the constraint force is what is free.
+// bonds), end at the same point: the constraint force absorbs w.
 TEST(FormulaTies, ForcesAlongTheOldBondsDoNotCount) {
   Random random(7);
   Worst error("bond_forces_do_not_count");
@@ -337,9 +337,10 @@ double stationary_temperature(const WaterModel& model, const OuParameters<double
   return static_cast<double>((mass_matrix(m) * c).trace() / (6 * kT));
 }
 
-// Six degrees of freedom have kT/2 each: exactly, where all atoms have the same friction. Where the
-// rate goes with 1/m, projections before and after O leave a bias towards the cold that falls with
-// the step: nothing at the friction of Tao & Owhadi, a percent at a hundred times that.
+// Six degrees of freedom have kT/2 each, exactly if all atoms have the same friction. With rates
+// proportional to 1/m, the projections before and after O leave a bias towards lower temperatures
+// that decreases with the step: negligible at the friction of Tao & Owhadi, a percent at a hundred
+// times that.
 TEST(ProjectedThermostat, HoldsTheTemperatureOfRigidMolecules) {
   for_models([](const WaterModel& model) {
     const double kT = 1.0 / 50;
@@ -355,7 +356,7 @@ TEST(ProjectedThermostat, HoldsTheTemperatureOfRigidMolecules) {
       t.friction_hydrogen_per_akma = gamma / model.mass_h_Da;
       return 1.0 - stationary_temperature(model, ou_parameters(model, t, h), kT);
     };
-    // What is told of it, to the digits there; models differ by their angle.
+    // The documented values, to their digits; models differ by their angle.
     EXPECT_NEAR(per_mass(0.01, 0.05), 4e-5, 0.5e-5);
     EXPECT_NEAR(per_mass(1.0, 0.05), 4e-3, 0.5e-3);
     expect_ratio({per_mass(0.1, 0.1), per_mass(0.1, 0.05), per_mass(0.1, 0.025)}, 2.0);

@@ -1,4 +1,4 @@
-// How often each method evaluates forces, Hessians and third derivatives.
+// Numbers of evaluations of forces, Hessians and third derivatives by each method.
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,7 +20,7 @@ namespace {
 constexpr double kStep = 0.02, kBeta = 0.3, kOmega = 20.0;
 constexpr std::int64_t kSteps = 25;
 
-/// What n steps cost: the start, and so much a step and an iteration.
+/// Costs of n steps: those of the start, per step and per iteration.
 struct Law {
   std::int64_t start, step, iteration;
   std::int64_t of(const Costs& c) const {
@@ -29,8 +29,8 @@ struct Law {
 };
 constexpr Law kNone{0, 0, 0};
 
-/// The three bodies on springs of different masses: none of the derivatives vanishes. What is asked
-/// of the systems themselves is counted here, whatever the method says.
+/// The three bodies on springs with different masses: no derivative vanishes. The calls of the
+/// system are counted here, independently of the method's costs.
 class MechanicsCosts : public testing::Test {
  protected:
   using Make = std::function<std::unique_ptr<Method>(double h)>;
@@ -70,7 +70,7 @@ class MechanicsCosts : public testing::Test {
   Costs asked_;
   CountedSystem whole_{problem_.whole(), asked_};
   CountedSystem soft_{*problem_.soft, asked_};
-  std::int64_t iterations_ = 0;  ///< of the last check
+  std::int64_t iterations_ = 0;  ///< iterations of the last check
 };
 
 TEST_F(MechanicsCosts, OfExplicitMethods) {
@@ -93,8 +93,8 @@ TEST_F(MechanicsCosts, OfLinearlyImplicitMethods) {
   }
 }
 
-/// Newton's method: a force, a Hessian and a solve an iteration; at least two, of which the second
-/// finds that the first was good.
+/// Newton's method: a force, a Hessian and a solve per iteration. There are at least two
+/// iterations; the second one confirms convergence.
 TEST_F(MechanicsCosts, OfImplicitMethods) {
   const Law each{0, 0, 1};
   check("newmark", on_whole<Newmark>(kBeta), {1, 0, 1}, each, kNone, each);
@@ -105,13 +105,13 @@ TEST_F(MechanicsCosts, OfImplicitMethods) {
   EXPECT_GE(iterations_, 2 * kSteps);
 }
 
-/// A force a step as of Verlet: the multipliers take iterations, and no forces.
+/// One force per step, as in Verlet: the multipliers take iterations, but no forces.
 TEST_F(MechanicsCosts, OfConstraints) {
   check("shake", constrained<Shake>(), {1, 1, 0}, kNone, kNone, {0, 0, 1});
   EXPECT_GE(iterations_, 2 * (kSteps + 1));
   check("rattle", constrained<Rattle>(), {1, 1, 0}, kNone, kNone, {0, 1, 1});
   EXPECT_GE(iterations_, 2 * (kSteps + 1));
-  // A force an iteration, and one for the multipliers that are told.
+  // One force per iteration, and one for the reported multipliers.
   using Equations = ConstrainedMidpoint::Equations;
   check("midpoint", constrained<ConstrainedMidpoint>(Equations::newton), {1, 1, 1}, kNone, kNone,
         {1, 1, 1});
@@ -119,8 +119,7 @@ TEST_F(MechanicsCosts, OfConstraints) {
         {0, 0, 1}, kNone, {1, 1, 2});
 }
 
-/// Three steps or five; where what is kept belongs to the length of the step, it is made anew
-/// twice.
+/// Three steps or five. A state that depends on the time step is recomputed twice.
 TEST_F(MechanicsCosts, OfCompositions) {
   for (const auto& [kind, n] :
        {std::pair(Composed::Kind::triple_jump, 3), {Composed::Kind::suzuki, 5}}) {
@@ -139,7 +138,8 @@ TEST_F(MechanicsCosts, OfCompositions) {
   }
 }
 
-/// An iteration of the projection is 17 steps of Verlet to each side of one point; four stages.
+/// An iteration of the projection has 17 Verlet steps to each side of a point; there are four
+/// stages.
 TEST(MechanicsSlowManifoldCosts, OfProjections) {
   const double omega = 1000.0, tolerance = 1e-7;
   const Experiment p = make_double_spring(omega);
@@ -155,9 +155,9 @@ TEST(MechanicsSlowManifoldCosts, OfProjections) {
   EXPECT_GE(method.costs().iterations, 4 * kSteps);
 }
 
-/// What a composition takes over is what begin() would find but for rounding. Positions of length
-/// one are put on the constraints to some 4e-15, which is 4e-11 of a multiplier beside ½h² = 1e-4,
-/// and h times that of a velocity.
+/// The state that a composition takes over equals that of begin() up to rounding. Positions of
+/// length one are put on the constraints to some 4e-15, which is 4e-11 of a multiplier beside ½h² =
+/// 1e-4, and h times that of a velocity.
 TEST_F(MechanicsCosts, WhatIsTakenOverIsWhatBeginFinds) {
   for (const Make& make :
        {on_whole<Verlet>(), on_whole<Zs>(kBeta), on_whole<Newmark>(kBeta), on_whole<Midpoint>(),

@@ -38,7 +38,7 @@ class MechanicsMethods : public testing::Test {
  protected:
   std::unique_ptr<Method> make_method(double h) const { return make<M>(problem_, h); }
 
-  /// x and v at t = 1.6, exact to some 1e-11.
+  /// x and v at t = 1.6, accurate to about 1e-11.
   Vector exact() const {
     const auto small = [&](double step) -> std::unique_ptr<Method> {
       if constexpr (is_constrained<M>) return make<Rattle>(problem_, step);
@@ -98,7 +98,7 @@ double reversal_rounding(double steps) { return 10.0 * test::rounding(2.0 * step
 
 TYPED_TEST(MechanicsMethods, StepBackWhereTheySaySo) {
   const auto method = this->make_method(0.05);
-  // The velocities that SHAKE tells belong to positions before and after; the given ones do not.
+  // SHAKE's velocities are computed from the positions before and after; the given ones are not.
   const State start = advanced(*method, this->problem_.position, this->problem_.velocity, 1);
   const double error = reversal_error(*method, start.x, start.v, 100);
   if (TypeParam::is_reversible) {
@@ -139,7 +139,7 @@ TEST(MechanicsZss, DefectGrowsAsTheFifthPowerOfTheStep) {
   EXPECT_NEAR(std::log2(coarse / fine), 5.0, 0.06);
 }
 
-/// TO 1.1 with the other sign of its last term.
+/// TO 1.1 with the opposite sign of its last term.
 class ZsWithPlus : public AccelerationMethod {
  public:
   ZsWithPlus(const MechanicalSystem& system, double h) : AccelerationMethod(system, h) {}
@@ -313,9 +313,9 @@ TEST(MechanicsOscillator, StableForEveryStepFromAQuarterOn) {
   }
 }
 
-/// Suzuki's composition of steps that are always stable is not: eigenvalues of the product of the
-/// five maps leave the unit circle for hΩ of 2.91 ... 3.82 and 7.59 ... 10.7 where β = 1/4, and of
-/// 3.11 ... 4.33 where β = 0.4. Yoshida's does not.
+/// Suzuki's composition of unconditionally stable steps is not unconditionally stable: eigenvalues
+/// of the product of the five maps leave the unit circle for hΩ of 2.91 ... 3.82 and 7.59 ... 10.7
+/// at β = 1/4, and of 3.11 ... 4.33 at β = 0.4. Those of Yoshida's composition do not.
 TEST(MechanicsOscillator, SuzukisCompositionHasUnstableSteps) {
   const Springs spring(1, 1.0);
   for (const auto& [h, beta, stable] : {std::tuple(2.8, 0.25, true),
@@ -337,8 +337,8 @@ TEST(MechanicsOscillator, SuzukisCompositionHasUnstableSteps) {
   }
 }
 
-/// In the coordinates of Newmark's method, whatever the step; at x it goes up and down by half of
-/// itself and more.
+/// The energy is conserved in the coordinates of Newmark's method for any step; at x it fluctuates
+/// by half of its value and more.
 TEST(MechanicsOscillator, NewmarksEnergyIsKept) {
   for (const double h : {0.5, 5.0}) {
     const Springs spring(2, 1.0);
@@ -444,8 +444,8 @@ TEST(MechanicsPenalty, LinearExampleOfTheLimit) {
   EXPECT_LT(worst_mean, 2.0 / (omega * window) + 0.002);
 }
 
-/// Accelerations are found as well as they can be where rounding of the positions makes forces much
-/// larger than they are: with stiff bonds, with small steps, and at rest.
+/// The solver converges although rounding of the positions causes large errors of the forces: with
+/// stiff bonds, with small steps, and at rest.
 TEST(MechanicsNewton, ConvergesWhereAccelerationsAreSmallBesideStiffForces) {
   for (const auto& [omega, h, off] : {std::tuple(1e3, 1e-3, 0.3),
                                       {1e4, 1e-4, 0.3},
@@ -476,7 +476,7 @@ TEST(MechanicsNewton, ConvergesWhereAccelerationsAreSmallBesideStiffForces) {
 }
 
 TEST(MechanicsNewton, SaysWhenItDoesNotConverge) {
-  // Bonds of length one cannot be kept from a point ten lengths away in one step.
+  // Bonds of length one cannot be restored from a point ten lengths away.
   Experiment p = make_three_body_plane(kOmega);
   p.velocity[0] = 300.0;
   Shake method(*p.soft, *p.constraint, 1.0);

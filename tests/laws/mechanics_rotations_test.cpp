@@ -1,5 +1,5 @@
-// What the schemes on rotations keep of the geometry: the canonical form of the cotangent bundle,
-// the bracket of Lie and Poisson, and time's reversal.
+// Geometric properties of the schemes on rotations: the canonical form of the cotangent bundle, the
+// Lie-Poisson bracket, and reversibility.
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -51,8 +51,8 @@ Vector numbers_of(const Matrix& m) {
   return of;
 }
 
-/// <m, [E_k, E_l]> with <a, b> = ½ tr(aᵀb) over the basis of antisymmetric(): the bracket of Lie
-/// and Poisson at m.
+/// The Lie-Poisson bracket at m: <m, [E_k, E_l]> with <a, b> = ½ tr(aᵀb), in the basis of
+/// antisymmetric().
 Matrix bracket(const Matrix& m) {
   const Index n = m.rows(), d = n * (n - 1) / 2;
   Matrix b(d, d);
@@ -77,7 +77,7 @@ Matrix form(const Matrix& momentum) {
   return w;
 }
 
-/// R cay(eta), which is R exp(eta) to second order, and what it was turned by.
+/// R cay(eta), which equals R exp(eta) to second order, and the inverse.
 Matrix turned(const Matrix& r, const Matrix& eta) {
   const Matrix one = Matrix::Identity(r.rows(), r.rows());
   return r * (one - 0.5 * eta).inverse() * (one + 0.5 * eta);
@@ -312,7 +312,7 @@ TEST(MechanicsRotations, AreOfTheirOrderToTheSolution) {
   }
 }
 
-/// What 100 steps and as many of the other sign leave of the state, as a part of it.
+/// Relative change of the state after 100 steps and 100 steps with the opposite sign.
 double reversal_error(const std::function<std::unique_ptr<Dynamics>(double)>& make, double h) {
   const auto there = make(h), back = make(-h);
   const Vector q = there->q, v = there->v;

@@ -9,7 +9,7 @@
 #include "tarn/start.hpp"
 
 /// @file
-/// Looking at a run changes no bit of it.
+/// Observation changes no bit of a run.
 
 namespace tarn {
 namespace {
@@ -52,8 +52,8 @@ TEST(Observation, ChangesNoBitOfTheRun) {
   }
 }
 
-/// Spectrum and correlations of the first of three replicas are those of a run of one, on any
-/// number of threads.
+/// Spectrum and correlations of the first of three replicas equal those of a run of one replica,
+/// for any number of threads.
 TEST(Observation, WhatIsSeenInTimeDependsOnNoThreadAndNoBatch) {
   const auto rows = [](int replicas, int threads, const std::string& chosen) {
     const test::ScratchFolder folder;
@@ -79,7 +79,7 @@ TEST(Observation, WhatIsSeenInTimeDependsOnNoThreadAndNoBatch) {
   EXPECT_EQ(rows(3, 3, ""), rows(3, 1, ""));
 }
 
-/// Molecules at 20 000 K fly apart at some 50 A/ps; cold ones stay.
+/// Molecules at 20 000 K fly apart at about 50 A/ps; cold ones stay together.
 TEST(Observation, HotClustersEvaporateAndColdOnesDoNot) {
   for (const bool hot : {true, false}) {
     const test::ScratchFolder folder;

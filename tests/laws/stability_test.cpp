@@ -1,7 +1,7 @@
 #include "engine_fixtures.hpp"
 
 /// @file
-/// Linear stability of the stiff bonds: one free molecule that is stretched by 1e-7 A.
+/// Linear stability of stiff bonds: one free molecule, stretched by 1e-7 A.
 
 namespace tarn {
 namespace {
@@ -64,7 +64,7 @@ TEST(Stability, OfVelocityVerlet) {
   }
 }
 
-/// Z&Ss holds whatever h omega, the default b at least.
+/// Z&Ss is stable for any h omega, at least with the default b.
 TEST(Stability, OfZssAtAnyStep) {
   for (double h_omega : {0.1, 1.0, 30.0, 1e3, 1e5}) {
     IntegratorSpec spec = integrator("zss_structured", 1.0, 100.0);

@@ -7,14 +7,14 @@
 
 namespace tarn::test {
 
-/// How a command ended and what it printed.
+/// Exit code and output of a command.
 struct Outcome {
   int exit_code = -1;
   std::string text;  ///< standard output and error together
 };
 
-/// Runs the program with arguments as a shell would see them.
-/// @param before what stands before its name: variables of the environment
+/// Runs the program with arguments in shell syntax.
+/// @param before text before its name, such as environment variables
 inline Outcome command(const std::string& arguments, const std::string& before = "") {
   Outcome outcome;
   const std::string line = before + "'" + TARN_BINARY + "' " + arguments + " 2>&1";

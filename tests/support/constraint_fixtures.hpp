@@ -10,7 +10,7 @@
 #include "water_fixtures.hpp"
 
 /// @file
-/// What SHAKE and SETTLE have in common: a molecule that is rigid before a move and not after it.
+/// Fixtures for SHAKE and SETTLE: a molecule that is rigid before a move and not after it.
 
 namespace tarn::test {
 
@@ -105,7 +105,7 @@ inline Vector9 constrained_by_newton(const Move& c) {
   return x;
 }
 
-/// How far a move from x_free to x is from the laws of a constraint force.
+/// Deviations of a move from x_free to x from the laws of constraint forces.
 struct MoveLaws {
   Real off_span;          ///< distance of x - x_free from the span of M^-1 J^T(x_old) [A]
   Real momentum;          ///< |sum m (x - x_free)| [Da A]

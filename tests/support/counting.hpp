@@ -6,12 +6,12 @@
 #include "tarn/core/number.hpp"
 
 /// @file
-/// A number that counts what is done to it. It goes through the formulas in place of a pack, so
-/// that what is counted is what a pack does.
+/// A number type that counts its operations. It replaces a pack in the formulas, so that the
+/// operations of a pack are counted.
 
 namespace tarn::test {
 
-/// How often each operation was done.
+/// Number of operations of each kind.
 struct Operations {
   int add = 0;  ///< and subtract
   int multiply = 0;
@@ -45,7 +45,7 @@ struct Operations {
   friend Operations operator*(int n, const Operations& a) {
     return combine(a, a, [n](int x, int) { return n * x; });
   }
-  /// Floating-point operations as they are usually counted: two for an fma, one for a root.
+  /// Floating-point operations as usually counted: two for an fma, one for a root.
   int flops() const { return add + multiply + 2 * fma + divide + square_root + rsqrt; }
 };
 
@@ -123,7 +123,7 @@ inline Word64 multiply_low32(const Word64& a, std::uint32_t b) {
 inline CountedFloat float_of_int(const Word32& a) {
   return ++tally().word, CountedFloat(tarn::float_of_int(a.v));
 }
-/// The bits are there already: nothing is done.
+/// Reinterpreting bits costs no operation.
 inline Word32 bits_of(const CountedFloat& a) { return Word32(tarn::bits_of(a.v)); }
 inline CountedFloat float_of_bits(const Word32& a) {
   return CountedFloat(tarn::float_of_bits(a.v));

@@ -6,8 +6,7 @@
 
 namespace tarn::test {
 
-/// The name of a test of a device. On a CPU that stands in for a GPU (tests/emulated) nobody is to
-/// take it for a test on a GPU.
+/// The name of a device test; those on the emulated GPU (tests/emulated) are named differently.
 inline std::string name_of_device(const ::testing::TestParamInfo<std::string>& device) {
 #if defined(TARN_TEST_EMULATED)
   if (device.param == "cuda") return "emulated";

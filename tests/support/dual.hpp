@@ -5,8 +5,8 @@
 #include <type_traits>
 
 /// @file
-/// Forward-mode dual numbers: a value and its derivatives along N directions. They go through the
-/// formulas of tarn/physics in place of a number, and nest for second derivatives.
+/// Forward-mode dual numbers: a value and its derivatives in N directions. They replace numbers in
+/// the formulas of tarn/physics, and can be nested for second derivatives.
 
 namespace tarn::test {
 
@@ -78,7 +78,7 @@ struct Dual {
   }
 };
 
-/// A long double that the formulas take: the reference without rounding errors of its own.
+/// A long double for the formulas: the reference with negligible rounding errors.
 using Long = Dual<long double, 0>;
 
 }  // namespace tarn::test

@@ -24,7 +24,7 @@
 
 namespace tarn::test {
 
-// --- what is tested over -----------------------------------------------------------------------
+// --- test parameters ---------------------------------------------------------------------------
 
 enum class Bath { none, gla, gla_per_mass, baoab, baoab_per_mass };
 
@@ -47,13 +47,13 @@ inline const std::vector<std::string> kSchemeNames{
     "shake",          "shake_sweeps",   "rattle",       "settle",   "zss_molecule",
     "zss_total",      "zss_full_dense", "pushforward",  "one_step"};
 
-/// Most molecules of the tests of a scheme: dense factorisations of the whole Hessian are slow, and
-/// so are second derivatives of all pairs, which are as in small clusters.
+/// Largest number of molecules for a scheme: dense factorisations of the whole Hessian and second
+/// derivatives of all pairs are slow, and are tested with small clusters.
 inline int most_molecules(const std::string& scheme) {
   return scheme == "zss_total" ? 17 : scheme == "zss_molecule" ? 100 : 1000;
 }
 
-/// Every scheme with and without a thermostat; the rarer pairs are left out.
+/// Every scheme with and without a thermostat, without rare combinations.
 inline std::vector<EngineCase> engine_cases() {
   std::vector<EngineCase> cases;
   for (const std::string& scheme : kSchemeNames) {
@@ -140,8 +140,8 @@ inline ThermostatSpec thermostat(Bath bath, double temperature_K, double rate_pe
   return t;
 }
 
-/// The cases with friction by mass have the rest of what a system can have too: a wall that some
-/// molecules are behind, and temperatures by replica.
+/// The cases with friction by mass also have the other features of a system: a wall with some
+/// molecules outside, and temperatures by replica.
 inline System make_system(const EngineCase& c, const WaterModel& model, int molecules,
                           Precision precision = Precision::double_) {
   System s;
@@ -201,8 +201,8 @@ inline std::vector<double> lattice_cluster(const WaterModel& model, int molecule
   return x;
 }
 
-/// One lattice cluster and one draw of velocities at 300 K for each id, the same for an id wherever
-/// it stands.
+/// One lattice cluster and one set of velocities at 300 K for each id, independent of its position
+/// in the batch.
 inline State start_state(const System& system, const std::vector<std::int64_t>& ids,
                          std::int64_t step = 0) {
   State s;
@@ -227,8 +227,8 @@ inline State tallied(State s) {
   return s;
 }
 
-/// Those that differ in their numbers: of the orders of one instruction set, which have names after
-/// a hyphen, only the first.
+/// Instruction sets with different results: variants of one set, whose names have a hyphen, give
+/// the same bits and are omitted.
 inline std::vector<std::string> different_instruction_sets() {
   const auto of_order = [](const std::string& set) { return set.substr(0, set.find('-')); };
   std::vector<std::string> sets;
@@ -238,7 +238,7 @@ inline std::vector<std::string> different_instruction_sets() {
   return sets;
 }
 
-/// Ids 3, 10, 17, ... : not the places in the batch.
+/// Ids 3, 10, 17, ..., which differ from the indices in the batch.
 inline std::vector<std::int64_t> spread_ids(int replicas) {
   std::vector<std::int64_t> ids;
   for (int r = 0; r < replicas; ++r) ids.push_back(7 * r + 3);
@@ -266,7 +266,7 @@ inline std::vector<double> minimum_of_seven(const IntegratorSpec& integrator) {
   return x;
 }
 
-/// Replicas 0 .. n-1 at one configuration, with velocities of their own.
+/// Replicas 0 .. n-1 with the same configuration and different velocities.
 inline State replicas_at(const WaterModel& model, const std::vector<double>& x, int replicas,
                          double temperature_K, std::uint64_t seed, bool tangent) {
   State s;
@@ -279,8 +279,8 @@ inline State replicas_at(const WaterModel& model, const std::vector<double>& x, 
   return s;
 }
 
-/// The cold start: seven TIP3P molecules at the minimum of what the scheme moves in, with
-/// velocities of 10 K along the constraints.
+/// The cold start: seven TIP3P molecules at the minimum of the scheme's potential, with velocities
+/// of 10 K that satisfy the constraints.
 inline State cold_start(const IntegratorSpec& integrator, std::uint64_t seed = 1) {
   return replicas_at(tip3p(), minimum_of_seven(integrator), 1, 10.0, seed, true);
 }
@@ -292,7 +292,7 @@ inline System cold_system(const IntegratorSpec& integrator) {
   return s;
 }
 
-// --- what an engine holds ----------------------------------------------------------------------
+// --- contents of an engine ---------------------------------------------------------------------
 
 using Bits = std::vector<std::uint64_t>;
 
@@ -300,7 +300,7 @@ inline void append_bits(std::span<const double> numbers, Bits& bits) {
   for (double v : numbers) bits.push_back(std::bit_cast<std::uint64_t>(v));
 }
 
-/// The members of a struct that holds nothing but doubles.
+/// The members of a struct that consists of doubles.
 template <class T>
 std::vector<double> numbers_of(const T& s) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(double) == 0);
@@ -309,7 +309,7 @@ std::vector<double> numbers_of(const T& s) {
   return numbers;
 }
 
-/// All that can be seen of each replica, bit by bit: its state, reported positions and velocities,
+/// All results of each replica, for bitwise comparison: state, reported positions and velocities,
 /// energies, conserved quantities and heat.
 inline std::map<std::int64_t, Bits> bits_by_replica(Engine& engine) {
   std::map<std::int64_t, Bits> all;
@@ -447,8 +447,8 @@ inline ReferenceForces reference_forces(const WaterModel& model, std::span<const
   return reference_forces(model, std::span<const Real>(wide));
 }
 
-/// A system whose reported positions show the forces: with bonds of no strength and b h^2 = 1 the
-/// pushed-back position is q = x + F0/m, to rounding.
+/// A system whose reported positions contain the forces: with negligible bonds and b h^2 = 1 the
+/// reported position is q = x + F0/m, to rounding.
 inline System system_that_shows_forces(const WaterModel& model, int molecules,
                                        Precision precision) {
   System s;

@@ -18,12 +18,12 @@
 
 namespace tarn::test {
 
-/// What a FakeEngine is told to do.
+/// The scripted behaviour of a FakeEngine.
 struct FakeScript {
   std::map<std::int64_t, std::int64_t> blow_ups{};  ///< replica id -> step
   /// Replica id -> step at which its last molecule jumps 100 A away.
   std::map<std::int64_t, std::int64_t> departures{};
-  bool indefinite_hessian_a_blow_up = false;  ///< what report() counts
+  bool indefinite_hessian_a_blow_up = false;  ///< counted by report()
   double seconds_per_step = 0.0;
   std::int64_t no_memory_at = -1;     ///< advancing to this step throws std::bad_alloc
   std::int64_t not_a_number_at = -1;  ///< energies of this step and later are NaN
@@ -31,8 +31,8 @@ struct FakeScript {
   std::vector<unsigned>* snapshots = nullptr;
 };
 
-/// An engine with arithmetic instead of physics: each replica moves on its own, as a function of
-/// its id and its state only, so that the laws hold.
+/// An engine with arithmetic instead of physics. The motion of a replica is a function of its id
+/// and state only, so that the laws hold.
 class FakeEngine final : public Engine {
  public:
   FakeEngine(State start, PairCountRequest counts, double timestep_ps, FakeScript script = {})

@@ -9,7 +9,7 @@
 
 namespace tarn::test {
 
-/// A JSON value, for tests of what programs read. Escapes are checked, and kept as they are.
+/// A JSON value, for tests of JSON output. Escapes are checked but not decoded.
 struct Json {
   enum class Kind { null, boolean, number, text, list, object };
   Kind kind = Kind::null;

@@ -8,8 +8,8 @@
 #include "tarn/core/number.hpp"
 
 /// @file
-/// A warp of 32 lanes as 32 numbers side by side: programs for warps run on them lane by lane, with
-/// the arithmetic of plain numbers.
+/// A warp of 32 lanes as arrays of 32 numbers: warp programs run on them lane by lane, with scalar
+/// arithmetic.
 
 namespace tarn::test {
 

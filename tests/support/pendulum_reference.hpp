@@ -9,7 +9,7 @@
 #include "tarn/mechanics/diagnostics.hpp"
 
 /// @file
-/// The double pendulum of TO 4.1 in its angles, which shares nothing with the methods under test.
+/// The double pendulum of TO 4.1 in angles, independent of the methods under test.
 
 namespace tarn::test {
 

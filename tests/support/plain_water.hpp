@@ -9,8 +9,8 @@
 #include <vector>
 
 /// @file
-/// The water models once more, without a line of tarn: the table typed from the literature, sites
-/// placed by their definition and two plain loops over all pairs of sites, in long double.
+/// The water models, independent of tarn: a table from the literature, sites placed by their
+/// definition, and plain loops over all pairs of sites, in long double.
 
 namespace tarn::test {
 
