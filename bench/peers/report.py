@@ -116,7 +116,8 @@ def page(result):
     short = [label.removeprefix("tarn ") for label in tarns]
     text = "# Speed relative to GROMACS, LAMMPS and OpenMM\n\n<!-- made by: bench/peers/run -->\n\n"
     text += "![Time of a step and ratios to other programs](peers.svg)\n\n"
-    text += f"""Rigid TIP3P water in vacuum, all pairs, steps of 2 fs, Langevin dynamics at 10 K and 5/ps, on
+    text += f"""The speed of tarn was measured relative to that of other programs, for rigid TIP3P water in vacuum. All programs compute
+all pairs, with steps of 2 fs and Langevin dynamics at 10 K and 5/ps. Processor:
 {result['machine']}.
 The programs ran on the same cores, in turns: {result['rounds']} rounds of runs of about {result['seconds']:g} s.
 

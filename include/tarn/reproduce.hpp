@@ -8,35 +8,37 @@
 #include "tarn/compare.hpp"
 
 /// @file
-/// Figures and statements of the papers, made again from the decks.
+/// Regenerates the pages of docs/results from their decks.
 
 namespace tarn {
 
 struct ReproduceOptions;
 
-/// One figure or statement: a deck, the schemes to put side by side, and what the paper says.
+/// How long a page takes on four cores: up to a minute, or up to an hour.
+enum class Cost { seconds, minutes };
+
+/// One page of results.
 struct Reproduction {
-  std::string name;
-  std::string title;
-  std::string deck;  ///< file in the folder of decks
-  std::vector<std::string> overrides;
-  std::vector<std::string> schemes;
-  std::string paper;  ///< what the paper states, in our words, with the place
-  std::string ours;   ///< what to look for in our table
-  /// Writes the files of one that is no comparison of schemes and has no deck; null for the others.
-  void (*make)(const Reproduction&, const ReproduceOptions&) = nullptr;
+  std::string name{};  ///< of the files and of the argument of `tarn reproduce`
+  std::string title{};
+  Cost cost = Cost::seconds;
+  std::string deck{};                    ///< file in the folder of decks; empty: none
+  std::vector<std::string> overrides{};  ///< of that deck
+  std::vector<std::string> schemes{};    ///< compared on the page
+  std::string summary{};                 ///< Markdown: what was measured, and the results
+  std::string paper{};                   ///< Markdown: the published result; empty: none
+  void (*make)(const Reproduction&, const ReproduceOptions&) = nullptr;  ///< writes the files
 };
 
-/// All of them, in the order of the papers.
+/// All pages, in the order of the papers.
 const std::vector<Reproduction>& reproductions();
 
 struct ReproduceOptions {
   std::string inputs_dir = "inputs";
   std::string out_dir = "docs/results";
   int threads = 0;
-  /// Of `scheme-cost`, `chain-cost`, `slow-manifold`, `growth`, `precision`, `melting`, `exchange`,
-  /// `spectrum` and `dynamics`, so that a test can make them: larger clusters are left out, and
-  /// runs and timings last this share of what they should.
+  /// For tests: larger clusters are left out, and runs and timings are shortened to this share.
+  /// Pages that only compare schemes ignore both.
   int most_molecules = std::numeric_limits<int>::max();
   double share_of_time = 1.0;
   std::function<void(const std::string& name)> on_begin;
@@ -44,9 +46,9 @@ struct ReproduceOptions {
   std::function<void(const std::string&)> on_warning;
 };
 
-/// Makes the named ones (all if there are none): `<name>.md` with the table and the paper's
-/// statement, `<name>.csv` and the picture `<name>.svg` and `.png`.
-/// @throws InputError for an unknown name; whatever compare_schemes() throws
+/// Regenerates the named pages, or all pages if `names` is empty: the page `<name>.md`, the table
+/// `<name>.csv` and the picture `<name>.svg` and `<name>.png`.
+/// @throws InputError for an unknown name; what compare_schemes() and run_deck() throw
 void reproduce(const std::vector<std::string>& names, const ReproduceOptions& options);
 
 }  // namespace tarn

@@ -50,7 +50,8 @@ void run(const Arguments& a, int& exit_code) {
     std::size_t width = 0;
     for (const Reproduction& r : reproductions()) width = std::max(width, r.name.size());
     for (const Reproduction& r : reproductions()) {
-      fmt::print("{:<{}}  {}\n", r.name, width, r.title);
+      fmt::print("{:<{}}  {:<7}  {}\n", r.name, width,
+                 r.cost == Cost::seconds ? "seconds" : "minutes", r.title);
     }
     return;
   }

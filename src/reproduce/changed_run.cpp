@@ -22,7 +22,7 @@ RunOptions run_options(const ReproduceOptions& options, const std::string& folde
 
 RunResult run_changed(const Reproduction& r, const ReproduceOptions& options,
                       std::vector<std::string> overrides, const std::vector<std::string>& removals,
-                      const std::function<void(const std::string& folder)>& look) {
+                      const std::function<void(const std::string& folder)>& read_files) {
   const std::string path = options.inputs_dir + "/" + r.deck;
   const Deck written = load_deck(path), changed = load_deck(path, overrides, removals);
   const double longer = written.integrator.timestep_fs / changed.integrator.timestep_fs;
@@ -34,7 +34,7 @@ RunResult run_changed(const Reproduction& r, const ReproduceOptions& options,
   const WorkFolder folder(options.out_dir + "/" + r.name);
   RunResult result =
       run_deck(load_deck(path, overrides, removals), run_options(options, folder.path()));
-  if (look) look(folder.path());
+  if (read_files) read_files(folder.path());
   return result;
 }
 

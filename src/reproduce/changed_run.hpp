@@ -9,16 +9,16 @@
 
 namespace tarn {
 
-/// Of the runs of a figure: on the CPU, into a folder that may be there.
+/// Options of a page's run on the CPU; the output folder may exist.
 RunOptions run_options(const ReproduceOptions& options, const std::string& folder);
 
-/// Runs the deck of a figure, changed, in a folder that goes away, for as much time as the deck
-/// says with whatever step.
-/// @param look at the folder before it does; null: no need
+/// Runs the deck of a page with changes, in a temporary folder. The run covers the deck's time span
+/// also if a change sets another time step.
+/// @param read_files is called with the folder before it is removed; may be empty
 /// @throws what run_deck() throws
 RunResult run_changed(const Reproduction& reproduction, const ReproduceOptions& options,
                       std::vector<std::string> overrides,
                       const std::vector<std::string>& removals = {},
-                      const std::function<void(const std::string& folder)>& look = {});
+                      const std::function<void(const std::string& folder)>& read_files = {});
 
 }  // namespace tarn

@@ -8,8 +8,7 @@
 
 namespace tarn {
 
-/// A name for a folder that a run or a comparison of a page works in, beside the page. The folder
-/// is removed with this object, whatever ends it.
+/// The name of a temporary folder beside the files of a page. The destructor removes the folder.
 class WorkFolder {
  public:
   explicit WorkFolder(const std::string& beside) : path_(io::temporary_name(beside)) {}

@@ -23,7 +23,7 @@ namespace {
 
 const std::string kInputs = std::string(TARN_SOURCE_DIR) + "/inputs";
 
-TEST(Reproductions, HaveNamesOfTheirOwnAndDecksThatTakeTheirSchemes) {
+TEST(Reproductions, HaveUniqueNamesAndDecksThatAcceptTheirSchemes) {
   std::set<std::string> names;
   for (const Reproduction& r : reproductions()) {
     EXPECT_TRUE(names.insert(r.name).second) << r.name;
@@ -40,7 +40,19 @@ TEST(Reproductions, HaveNamesOfTheirOwnAndDecksThatTakeTheirSchemes) {
   }
 }
 
-TEST(Reproductions, ANameMayStandTwiceAndAnUnknownOneIsTold) {
+// Most runs are too long to be repeated here.
+TEST(Reproductions, CommittedPagesHaveTheWordsOfTheCode) {
+  for (const Reproduction& r : reproductions()) {
+    const std::string page =
+        test::read_text(std::string(TARN_SOURCE_DIR) + "/docs/results/" + r.name + ".md");
+    EXPECT_TRUE(page.starts_with(fmt::format("# {}\n\n<!-- made by: tarn reproduce {} -->\n\n{}\n",
+                                             r.title, r.name, r.summary)))
+        << r.name;
+    EXPECT_TRUE(r.paper.empty() || test::contains(page, r.paper)) << r.name;
+  }
+}
+
+TEST(Reproductions, RunOnceForARepeatedNameAndReportUnknownNames) {
   const test::ScratchFolder folder;
   ReproduceOptions options;
   options.inputs_dir = kInputs;
@@ -52,13 +64,12 @@ TEST(Reproductions, ANameMayStandTwiceAndAnUnknownOneIsTold) {
   const std::string message = test::message_of<InputError>([&] {
     reproduce({"multipliers", "multiplier", "nothing"}, options);
   });
-  EXPECT_TRUE(test::contains(message, "of the name 'multiplier', 'nothing'; there is: "));
+  EXPECT_TRUE(test::contains(message, "unknown page: 'multiplier', 'nothing'. Pages: "));
   EXPECT_EQ(begun.size(), 1u);
 }
 
-// What README.md says of time and memory by the number of molecules is what docs/results has, in
-// two digits.
-TEST(Reproductions, ReadmeFollowsTheTableOfGrowth) {
+// Time and memory by the number of molecules in README.md agree with docs/results to two digits.
+TEST(Reproductions, ReadmeAgreesWithTheTableOfGrowth) {
   const std::string source = TARN_SOURCE_DIR;
   std::string readme = test::read_text(source + "/README.md");
   std::replace(readme.begin(), readme.end(), '\n', ' ');
@@ -80,7 +91,7 @@ TEST(Reproductions, ReadmeFollowsTheTableOfGrowth) {
                   "20 000",
                   two_digits(ns.at("1000") * 1e-6), two_digits(ns.at("5000") * 1e-6),
                   two_digits(ns.at("20000") * 1e-9))));
-  // | double | bytes a replica of 7 | of 100 | bytes a molecule | all of 20000 (MB) |
+  // | double | bytes per replica of 7 | per replica of 100 | per molecule | total for 20000 (MB) |
   const std::string page = test::read_text(source + "/docs/results/growth.md");
   double of_7 = 0.0, of_100 = 0.0, a_molecule = 0.0, mb = 0.0;
   const std::size_t memory = page.find("## Memory");
@@ -95,7 +106,7 @@ TEST(Reproductions, ReadmeFollowsTheTableOfGrowth) {
                   two_digits(of_7 * 1e-3), two_digits(of_100 * 1e-3), two_digits(mb))));
 }
 
-TEST(Reproductions, OfFiguresWriteTheirPageAndTable) {
+TEST(Reproductions, WriteTheirPageAndTable) {
   const test::ScratchFolder folder;
   ReproduceOptions options;
   options.inputs_dir = kInputs;
@@ -110,9 +121,8 @@ TEST(Reproductions, OfFiguresWriteTheirPageAndTable) {
   EXPECT_TRUE(std::filesystem::exists(options.out_dir + "/multipliers.md"));
 }
 
-/// The verdict on short runs: a row for each curve, thermostat and step, and what must hold however
-/// short they are.
-TEST(Reproductions, OfErrorAgainstCostPutEverySchemeBesideTheRigidReference) {
+/// Short runs: a row for each curve, thermostat and step, and properties that hold for any length.
+TEST(Reproductions, OfErrorsAgainstCostCompareEverySchemeWithTheReference) {
   const test::ScratchFolder folder;
   std::filesystem::copy(kInputs + "/structures", folder.file("structures"));
   std::string deck = test::read_text(kInputs + "/verdict-10K.toml");
@@ -143,8 +153,9 @@ TEST(Reproductions, OfErrorAgainstCostPutEverySchemeBesideTheRigidReference) {
     EXPECT_GT(number(4), 0.0);
     const double difference = number(11), error = number(12);
     EXPECT_GT(error, 0.0);
-    // omega = 20 is 6 kcal/mol off, rigid schemes with BAOAB and short steps are right: errors of
-    // 36 harmonic modes over eight replicas, with room for blocks of so few samples.
+    // omega = 20 has an error of 6 kcal/mol; rigid schemes with BAOAB and short steps have none.
+    // Tolerances: errors of 36 harmonic modes over eight replicas, with room for blocks of few
+    // samples.
     if (cells[0].starts_with("zss-stiff:omega=20")) {
       EXPECT_NEAR(difference, -6.3, 0.4);
     } else if (!cells[0].starts_with("zss") && number(2) <= 4.0) {
@@ -152,12 +163,21 @@ TEST(Reproductions, OfErrorAgainstCostPutEverySchemeBesideTheRigidReference) {
     }
   }
   EXPECT_EQ(rows, 14 * 2 * 7);
-  EXPECT_GT(stopped, 0);  // the full Hessian with omega = 500, for one
+  EXPECT_GT(stopped, 0);  // the full Hessian with omega = 500, for example
   EXPECT_LT(stopped, rows / 2);
 }
 
-/// Rows of a page made short, of clusters of up to so many molecules, as numbers and words by
-/// column.
+/// Writes a page to a folder. @param share_of_time of its runs and timings
+void make_page(const std::string& name, const test::ScratchFolder& folder,
+               double share_of_time = 1.0) {
+  ReproduceOptions options;
+  options.inputs_dir = kInputs;
+  options.out_dir = folder.path();
+  options.share_of_time = share_of_time;
+  reproduce({name}, options);
+}
+
+/// Rows of a shortened page, with clusters of up to so many molecules, by column.
 std::vector<std::map<std::string, std::string>> short_page(
     const std::string& name, int most_molecules, const std::vector<std::string>& columns) {
   const test::ScratchFolder folder;
@@ -187,14 +207,14 @@ double number(const std::map<std::string, std::string>& row, const char* column)
   return std::stod(row.at(column));
 }
 
-/// What holds on every machine: three times in order. Nothing is said of how long they are.
+/// Independent of the machine: quartiles are in order.
 void expect_times(const std::map<std::string, std::string>& row) {
   EXPECT_GT(number(row, "core_ns_per_step_low"), 0.0);
   EXPECT_LE(number(row, "core_ns_per_step_low"), number(row, "core_ns_per_step"));
   EXPECT_LE(number(row, "core_ns_per_step"), number(row, "core_ns_per_step_high"));
 }
 
-TEST(Reproductions, OfResonancesCountLostReplicasByBeta) {
+TEST(Reproductions, OfResonancesCountBlowUpsByBeta) {
   const auto rows = short_page("resonances", 7, {"omega", "beta", "replicas", "stopped_replicas"});
   ASSERT_EQ(rows.size(), 3u * 69u);
   for (const auto& row : rows) {
@@ -209,7 +229,7 @@ TEST(Reproductions, OfResonancesCountLostReplicasByBeta) {
   }
 }
 
-TEST(Reproductions, OfPendulaTellWhichSchemesAreLost) {
+TEST(Reproductions, OfPendulaFindUnstableSchemes) {
   const auto rows = short_page("pendulum-stability", 0,
                                {"scheme", "omega", "start", "steps_survived", "lost_by"});
   ASSERT_EQ(rows.size(), 11u * 9u * 16u);
@@ -229,7 +249,7 @@ TEST(Reproductions, OfPendulaTellWhichSchemesAreLost) {
   EXPECT_EQ(left["midpoint 200"], 16);
 }
 
-TEST(Reproductions, OfTheChainHaveHalfTheStepAndErrorsOfItsOrder) {
+TEST(Reproductions, OfTheChainIncludeHalfTheStepWithErrorsOfItsOrder) {
   const auto rows =
       short_page("pendulum-chain", 0, {"scheme", "time", "x_last", "y_last", "error_max"});
   ASSERT_EQ(rows.size(), 4u * 1001u);
@@ -243,7 +263,7 @@ TEST(Reproductions, OfTheChainHaveHalfTheStepAndErrorsOfItsOrder) {
   EXPECT_NEAR(std::log2(largest.at("shake") / largest.at("shake:step=0.025")), 2.0, 0.1);
 }
 
-TEST(Reproductions, OfThePenaltyAverageItsMultipliersOverWholeWindows) {
+TEST(Reproductions, OfThePenaltyAverageMultipliersOverWholeWindows) {
   const auto rows = short_page(
       "penalty-limit", 0,
       {"omega", "scheme", "omega2_g_max", "omega2_g_end", "instant_error_rms", "instant_error_max",
@@ -256,7 +276,7 @@ TEST(Reproductions, OfThePenaltyAverageItsMultipliersOverWholeWindows) {
     EXPECT_LE(number(row, "window_error_rms"), number(row, "window_error_max"));
     if (row.at("scheme") != "exact") continue;
     largest[row.at("omega")] = number(row, "window_error_max");
-    // At the start of vibrations ω² g is nothing, and the multiplier 2/3.
+    // At the start of vibrations ω² g is 0, and the multiplier 2/3.
     EXPECT_NEAR(number(row, "instant_error_max"), 2.0 / 3.0, 0.03) << row.at("omega");
   }
   // By a prototype, to 5 %.
@@ -266,7 +286,7 @@ TEST(Reproductions, OfThePenaltyAverageItsMultipliersOverWholeWindows) {
   EXPECT_NEAR(largest.at("160"), 0.036, 0.0018);
 }
 
-TEST(Reproductions, OfSlowSolutionsTellWhatErrorsCost) {
+TEST(Reproductions, OfSlowSolutionsContainErrorsAndCosts) {
   const auto rows =
       short_page("slow-manifold", 0,
                  {"method", "omega", "step", "q_error", "p_error", "forces", "time_ratio"});
@@ -282,7 +302,7 @@ TEST(Reproductions, OfSlowSolutionsTellWhatErrorsCost) {
   EXPECT_NEAR(q_error.at("rattle 10000").at("0.125"), 2.81e-2, 1e-3);
   EXPECT_NEAR(q_error.at("rattle 100").at("0.000244140625"), 8.2e-3, 1e-4);
   EXPECT_NEAR(q_error.at("rk4-projected 10000").at("0.0625"), 3.0e-5, 3e-6);
-  // A force a step and one at the start; what a projection costs does not depend on ω.
+  // One force per step and one at the start; the cost of a projection does not depend on ω.
   EXPECT_EQ(forces.at("rattle 1000").at("0.5"), 21.0);
   EXPECT_NEAR(
       forces.at("rk4-projected 1000").at("0.5") / forces.at("rk4-projected 10000").at("0.5"), 1.0,
@@ -302,17 +322,14 @@ TEST(Reproductions, OfChainsTimeEveryLength) {
     const bool newton = row.at("scheme") == "shake" || row.at("scheme") == "rattle";
     EXPECT_EQ(number(row, "iterations") > 0.0, newton) << row.at("scheme");
   }
-  // A thousand times the points: n² would be a million times the time, and n is a thousand.
+  // A thousand times the points: the ratio would be a million for n², and is a thousand for n.
   EXPECT_GT(number(rows[6], "ratio"), 100.0);
   EXPECT_LT(number(rows[6], "ratio"), 20000.0);
 }
 
 TEST(Reproductions, OfTheMagnetDrawBothBodiesAtEveryTime) {
   const test::ScratchFolder folder;
-  ReproduceOptions options;
-  options.inputs_dir = kInputs;
-  options.out_dir = folder.path();
-  reproduce({"magnet"}, options);
+  make_page("magnet", folder);
   const std::string picture = test::read_text(folder.file("magnet-snapshots.svg"));
   const std::string page = test::read_text(folder.file("magnet.md"));
   EXPECT_TRUE(test::contains(page, "(magnet-snapshots.svg)"));
@@ -330,7 +347,7 @@ TEST(Reproductions, OfTheMagnetDrawBothBodiesAtEveryTime) {
   EXPECT_EQ(polygons, 2u * 8u * 5u);
 }
 
-TEST(Reproductions, OfWorkAndPrecisionTellWhatErrorsCost) {
+TEST(Reproductions, OfWorkAndPrecisionContainErrorsAndCosts) {
   const auto rows = short_page(
       "work-precision", 0,
       {"scheme", "omega", "step", "forces_per_time", "us_per_time", "q_error_max", "v_error_max"});
@@ -343,8 +360,8 @@ TEST(Reproductions, OfWorkAndPrecisionTellWhatErrorsCost) {
       error[row.at("scheme") + ' ' + row.at("omega") + ' ' + row.at("step")] =
           number(row, "q_error_max");
   }
-  // Verlet is stable to h omega < 2 about, and the orders are 2 and 4, off by the
-  // next term: 0.001 and 0.03 as measured.
+  // Verlet is stable for h omega below about 2. The orders are 2 and 4 up to the next term,
+  // measured as 0.001 and 0.03.
   EXPECT_FALSE(error.contains("verlet 50 0.10000000000000001"));
   EXPECT_NEAR(std::log2(error.at("verlet 2 0.025000000000000001") /
                         error.at("verlet 2 0.012500000000000001")),
@@ -373,7 +390,7 @@ TEST(Reproductions, OfGrowthTimeEverySizeInBothPrecisions) {
   EXPECT_EQ(rows.size(), cases.size());
 }
 
-TEST(Reproductions, OfSchemeCostPutEverySchemeBesideTheFirst) {
+TEST(Reproductions, OfSchemeCostCompareEverySchemeWithTheFirst) {
   const auto rows = short_page("scheme-cost", 32,
                                {"molecules", "replicas", "scheme", "core_ns_per_step",
                                 "core_ns_per_step_low", "core_ns_per_step_high", "ratio"});
@@ -389,7 +406,7 @@ TEST(Reproductions, OfSchemeCostPutEverySchemeBesideTheFirst) {
   }
 }
 
-TEST(Reproductions, OfPrecisionTellItsErrors) {
+TEST(Reproductions, OfPrecisionContainErrorsOfForcesAndMomenta) {
   const auto rows = short_page(
       "precision", 7,
       {"molecules", "scheme", "precision", "replicas", "duration_ps",
@@ -400,15 +417,15 @@ TEST(Reproductions, OfPrecisionTellItsErrors) {
   for (const auto& row : rows) {
     const std::string& precision = row.at("precision");
     const double force = number(row, "force_rms_relative_error");
-    // A few roundings of each pair, and what the sums take: 2^-53 or 2^-24, up to a hundred times.
+    // A few roundings per pair and those of the sums: up to a hundred times 2^-53 or 2^-24.
     const double rounding = precision == "double" ? 1.1e-16 : 6.0e-8;
     EXPECT_GT(force, 0.1 * rounding) << row.at("scheme") << ' ' << precision;
     EXPECT_LT(force, 100.0 * rounding) << row.at("scheme") << ' ' << precision;
-    // 1000 steps of 7 molecules: forces of some 10 kcal/mol/A, times 0.04 akma, that cancel.
+    // 1000 steps of 7 molecules: forces of some 10 kcal/mol/A, times 0.04 akma, cancel.
     if (precision != "single") {
       EXPECT_LT(number(row, "momentum_change_Da_A_per_akma"), 1e-9);
     }
-    // With arms of some 3 A; float pairs take off the net force, and not the net torque.
+    // With arms of some 3 A; float pairs remove the net force, but not the net torque.
     const double turning = number(row, "angular_momentum_change_Da_A2_per_akma");
     if (precision == "double") {
       EXPECT_LT(turning, 1e-8) << row.at("scheme");
@@ -417,23 +434,19 @@ TEST(Reproductions, OfPrecisionTellItsErrors) {
     }
     EXPECT_GT(number(row, "drift_kcal_per_mol_per_ns_per_molecule_err"), 0.0);
     EXPECT_GT(number(row, "rms_kcal_per_mol_per_molecule"), 0.0);
-    // k_B 10 K: what the method makes the energy move by is less than a thermal motion.
+    // k_B 10 K: fluctuations by the method are smaller than thermal ones.
     EXPECT_LT(number(row, "rms_kcal_per_mol_per_molecule"), 0.02);
   }
 }
 
-/// A row a bath, or one a kelvin from 60 to 300 K.
+/// One row per bath, or one per kelvin from 60 to 300 K.
 int rows_of(const std::string& what, int baths) {
   return test::contains(what, "from_all_baths") ? 241 : baths;
 }
 
-TEST(Reproductions, OfMeltingHaveEveryBathOfBothModels) {
+TEST(Reproductions, OfMeltingContainEveryBathOfBothModels) {
   const test::ScratchFolder folder;
-  ReproduceOptions options;
-  options.inputs_dir = kInputs;
-  options.out_dir = folder.path();
-  options.share_of_time = 1000.0 / 2.5e6;
-  reproduce({"melting"}, options);
+  make_page("melting", folder, 1000.0 / 2.5e6);
   io::CsvReader csv(folder.file("melting.csv"));
   std::map<std::string, int> rows;  // by model and quantity
   std::vector<std::string_view> cells;
@@ -446,19 +459,15 @@ TEST(Reproductions, OfMeltingHaveEveryBathOfBothModels) {
   }
   EXPECT_EQ(rows.size(), 10u);
   for (const auto& [what, count] : rows) EXPECT_EQ(count, rows_of(what, 20)) << what;
-  EXPECT_FALSE(std::filesystem::exists(folder.file(".melting-run"))) << "the runs go away";
+  EXPECT_FALSE(std::filesystem::exists(folder.file(".melting-run"))) << "work folders are removed";
 }
 
-TEST(Reproductions, OfExchangeHaveEveryBathWithAndWithout) {
+TEST(Reproductions, OfExchangeContainEveryBathWithAndWithoutIt) {
   const test::ScratchFolder folder;
-  ReproduceOptions options;
-  options.inputs_dir = kInputs;
-  options.out_dir = folder.path();
-  options.share_of_time = 1000.0 / 1.25e6;
-  reproduce({"exchange"}, options);
+  make_page("exchange", folder, 1000.0 / 1.25e6);
   io::CsvReader csv(folder.file("exchange.csv"));
   std::map<std::string, int> rows;
-  std::set<std::string> energies;  // no two of them are the same
+  std::set<std::string> energies;  // all distinct
   std::vector<std::string_view> cells;
   while (csv.next(cells)) {
     ++rows[std::string(cells[csv.column("exchange")]) + std::string(cells[csv.column("start")]) +
@@ -470,13 +479,9 @@ TEST(Reproductions, OfExchangeHaveEveryBathWithAndWithout) {
   for (const auto& [what, count] : rows) EXPECT_EQ(count, rows_of(what, 10)) << what;
 }
 
-TEST(Reproductions, OfEvaporationHaveEveryFrictionAndScheme) {
+TEST(Reproductions, OfEvaporationContainEveryFrictionAndScheme) {
   const test::ScratchFolder folder;
-  ReproduceOptions options;
-  options.inputs_dir = kInputs;
-  options.out_dir = folder.path();
-  options.share_of_time = 8.0 / 400.0;
-  reproduce({"evaporation"}, options);
+  make_page("evaporation", folder, 8.0 / 400.0);
   int rows = 0;
   std::set<std::string> cases;
   io::CsvReader csv(folder.file("evaporation.csv"));
@@ -493,18 +498,14 @@ TEST(Reproductions, OfEvaporationHaveEveryFrictionAndScheme) {
   EXPECT_EQ(cases.size(), 9u);
   EXPECT_EQ(rows, 9 * 8);
   for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
-    EXPECT_TRUE(entry.is_regular_file()) << entry.path() << ": the runs go away";
+    EXPECT_TRUE(entry.is_regular_file()) << entry.path() << ": work folders are removed";
   }
 }
 
-/// Two samples a replica: cold clusters are the cube that they start from, and hot ones are not.
-TEST(Reproductions, OfIsomersHaveEveryBathOfBothModels) {
+/// Two samples per replica: cold clusters remain the cube of the start, hot ones do not.
+TEST(Reproductions, OfIsomersContainEveryBathOfBothModels) {
   const test::ScratchFolder folder;
-  ReproduceOptions options;
-  options.inputs_dir = kInputs;
-  options.out_dir = folder.path();
-  options.share_of_time = 7500.0 / 3e6;
-  reproduce({"isomers"}, options);
+  make_page("isomers", folder, 7500.0 / 3e6);
   io::CsvReader csv(folder.file("isomers.csv"));
   std::map<std::string, int> baths;
   std::vector<std::string_view> cells;
@@ -528,16 +529,12 @@ TEST(Reproductions, OfIsomersHaveEveryBathOfBothModels) {
 
 TEST(Reproductions, OfSpectraCompareEverySchemeWithTheReference) {
   const test::ScratchFolder folder;
-  ReproduceOptions options;
-  options.inputs_dir = kInputs;
-  options.out_dir = folder.path();
-  options.share_of_time = 0.03;
-  reproduce({"spectrum"}, options);
+  make_page("spectrum", folder, 0.03);
   io::CsvReader csv(folder.file("spectrum.csv"));
   int rows = 0;
   for (std::vector<std::string_view> cells; csv.next(cells); ++rows) {
     const auto value = [&](const char* column) { return csv.number(cells[csv.column(column)]); };
-    // 42 modes; in 0.6 ps the start's own energy, a third of 10 K, has not yet gone.
+    // 42 modes; after 0.6 ps the energy of the start, a third of 10 K, has not yet dissipated.
     EXPECT_GT(value("modes"), 35.0);
     EXPECT_LT(value("modes"), 65.0);
     EXPECT_GT(value("mean_libration_per_cm"), 400.0);
@@ -551,26 +548,23 @@ TEST(Reproductions, OfSpectraCompareEverySchemeWithTheReference) {
     }
   }
   EXPECT_EQ(rows, 2 * (1 + 5 * 3));
-  // What does not depend on the length of the runs.
-  EXPECT_TRUE(test::contains(
-      test::read_text(folder.file("spectrum.md")),
-      "16 librations from 415 to 859 cm⁻¹, of which the mean is 592.4 with rigid bonds, +0.03 with "
-      "ω = 500, +0.72 with ω = 100, +2.88 with ω = 50, +18.83 with ω = 20.\n"));
-  EXPECT_FALSE(std::filesystem::exists(folder.file(".spectrum-0"))) << "the runs go away";
+  // Independent of the length of the runs.
+  const std::string page = test::read_text(folder.file("spectrum.md"));
+  EXPECT_TRUE(test::contains(page, "16 librations from 415 to 859 cm⁻¹"));
+  EXPECT_TRUE(test::contains(page,
+                             "| rigid | 592.4 |\n| ω = 500 | +0.03 |\n| ω = 100 | +0.72 |\n"
+                             "| ω = 50 | +2.88 |\n| ω = 20 | +18.83 |\n"));
+  EXPECT_FALSE(std::filesystem::exists(folder.file(".spectrum-0"))) << "work folders are removed";
 }
 
 TEST(Reproductions, OfDynamicsCompareSchemesAndFrictions) {
   const test::ScratchFolder folder;
-  ReproduceOptions options;
-  options.inputs_dir = kInputs;
-  options.out_dir = folder.path();
-  options.share_of_time = 0.003;
-  reproduce({"dynamics"}, options);
+  make_page("dynamics", folder, 0.003);
   io::CsvReader csv(folder.file("dynamics.csv"));
   int rows = 0;
   for (std::vector<std::string_view> cells; csv.next(cells); ++rows) {
     const auto value = [&](const char* column) { return csv.number(cells[csv.column(column)]); };
-    // 0.2 ps are seen: some half of a correlation is left.
+    // Correlations up to 0.2 ps have decayed by about half.
     for (const char* column : {"oh_p2_time_ps", "dipole_p1_time_ps", "bond_time_ps"}) {
       EXPECT_GT(value(column), 0.05) << column;
       EXPECT_LT(value(column), 0.2) << column;

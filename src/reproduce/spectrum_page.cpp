@@ -1,0 +1,443 @@
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/parallel.hpp"
+#include "pages.hpp"
+#include "result_page.hpp"
+#include "step_time.hpp"
+#include "tarn/analysis/errors.hpp"
+#include "tarn/minimise.hpp"
+#include "tarn/modes.hpp"
+#include "tarn/observe/observers.hpp"
+#include "tarn/run.hpp"
+#include "tarn/start.hpp"
+#include "work_folder.hpp"
+
+namespace tarn {
+namespace {
+
+constexpr double kCold_K = 10.0, kWarm_K = 298.15;
+
+struct Curve {
+  const char* label;
+  const char* scheme;
+  const char* colour;
+};
+constexpr std::array kCurves{
+    Curve{"SETTLE", "settle", "#0072B2"},
+    Curve{"Z&Ss, ω = 500", "zss-stiff:omega=500", "#8DB600"},
+    Curve{"Z&Ss, ω = 100", "zss-stiff:omega=100", "#D55E00"},
+    Curve{"Z&Ss, ω = 50", "zss-stiff:omega=50", "#CC79A7"},
+    Curve{"Z&Ss, ω = 20", "zss-stiff:omega=20", "#E69F00"},
+};
+constexpr std::array kSteps_fs{1.0, 2.0, 4.0};
+constexpr double kReferenceStep_fs = 0.5;
+/// Time between samples. Rigid molecules have no lines above the Nyquist limit; those of penalised
+/// bonds must not fold back onto the librations.
+constexpr double kSample_fs = 8.0, kSampleOfPenalty_fs = 2.0;
+/// The end of the spectra, and the limit between translations and librations.
+constexpr double kEnd_per_cm = 1300.0, kLibrations_per_cm = 330.0;
+/// Independent runs, whose spread gives the errors.
+constexpr int kBatches = 8, kReferenceBatches = 16;
+constexpr int kTurns = 25;
+constexpr double kTurnSeconds = 0.02;
+
+struct Spectrum {
+  std::vector<double> x, states, absorption;  // from 0 to kEnd_per_cm
+  double spacing() const { return x[1]; }
+  /// Integral by the trapezoidal rule.
+  double modes() const {
+    return spacing() * (std::accumulate(states.begin(), states.end(), 0.0) - 0.5 * states.front());
+  }
+  double mean_libration_per_cm() const { return libration_moment(1); }
+  /// Shift of the mean libration that a leapfrog step causes for harmonic modes.
+  double leapfrog_shift_per_cm(double timestep_fs) const {
+    const double per_cm = 2.0 * units::pi * units::speed_of_light_cm_per_fs * timestep_fs;
+    return per_cm * per_cm / 24.0 * libration_moment(3);
+  }
+  /// Mean of a power of the wavenumber.
+  double libration_moment(int power) const {
+    double sum = 0.0, weights = 0.0;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      if (x[k] < kLibrations_per_cm) continue;
+      sum += std::pow(x[k], power) * states[k];
+      weights += states[k];
+    }
+    return sum / weights;
+  }
+};
+
+/// Half of the integral of |g - g'|, as a share of the modes of g'. The two spectra may have
+/// different spacings.
+double difference(const Spectrum& own, const Spectrum& reference) {
+  double sum = 0.0;
+  for (std::size_t k = 0; k < reference.x.size(); ++k) {
+    const double at = reference.x[k] / own.spacing();
+    const auto below = std::min(static_cast<std::size_t>(at), own.x.size() - 2);
+    const double share = at - static_cast<double>(below);
+    const double g = (1.0 - share) * own.states[below] + share * own.states[below + 1];
+    sum += (k == 0 ? 0.5 : 1.0) * std::abs(g - reference.states[k]);
+  }
+  return 0.5 * sum * reference.spacing() / reference.modes();
+}
+
+Spectrum mean_of(const std::vector<Spectrum>& batches, std::size_t first, std::size_t n) {
+  Spectrum mean = batches[first];
+  for (std::size_t b = first + 1; b < first + n; ++b) {
+    for (std::size_t k = 0; k < mean.x.size(); ++k) {
+      mean.states[k] += batches[b].states[k];
+      mean.absorption[k] += batches[b].absorption[k];
+    }
+  }
+  for (double& g : mean.states) g /= static_cast<double>(n);
+  for (double& a : mean.absorption) a /= static_cast<double>(n);
+  return mean;
+}
+
+/// One scheme with one step.
+struct Case {
+  double bath_K = 0.0;
+  const Curve* curve = nullptr;
+  double timestep_fs = 0.0;
+  Deck deck;
+  std::vector<Spectrum> batches;
+  std::vector<std::int64_t> stopped;  // replicas, by batch
+  double core_us_per_ps = 0.0;        // of one cluster
+
+  Spectrum mean() const { return mean_of(batches, 0, batches.size()); }
+  std::int64_t all_stopped() const {
+    return std::accumulate(stopped.begin(), stopped.end(), std::int64_t{0});
+  }
+};
+
+Case make_case(const Reproduction& r, const ReproduceOptions& options, double bath_K,
+               const Curve& curve, double timestep_fs) {
+  Case c;
+  c.bath_K = bath_K;
+  c.curve = &curve;
+  c.timestep_fs = timestep_fs;
+  c.deck = with_scheme(page_deck(r, options), curve.scheme);
+  Deck& deck = c.deck;
+  const double duration_fs =
+      options.share_of_time * static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs;
+  deck.run.equilibration_ps *= options.share_of_time;
+  deck.run.steps = std::llround(duration_fs / timestep_fs);
+  deck.run.device = "cpu";
+  deck.run.threads = 1;
+  deck.integrator.timestep_fs = timestep_fs;
+  deck.thermostat.temperature_K = bath_K;
+  deck.system.replicas = std::max(1, deck.system.replicas / kBatches);
+  deck.energies.reset();
+  ObserveSpectrum& spectrum = deck.spectrum.value();
+  const double sample_fs = is_rigid(deck.integrator.scheme) ? kSample_fs : kSampleOfPenalty_fs;
+  spectrum.every = std::max<std::int64_t>(1, std::llround(sample_fs / timestep_fs));
+  // Short runs have short segments.
+  if (options.share_of_time < 1.0) spectrum.resolution_per_cm = 5.0 / options.share_of_time;
+  const bool is_reference = timestep_fs == kReferenceStep_fs;
+  c.batches.resize(is_reference ? kReferenceBatches : kBatches);
+  c.stopped.resize(c.batches.size());
+  return c;
+}
+
+Spectrum read_spectrum(const std::string& path) {
+  Spectrum s;
+  io::CsvReader csv(path);
+  const std::size_t states = csv.column("states_cm");
+  const std::size_t absorption = csv.column("absorption_km_cm_per_mol");
+  for (std::vector<std::string_view> cells; csv.next(cells);) {
+    const double x = csv.number(cells[0]);
+    if (x > kEnd_per_cm) break;
+    s.x.push_back(x);
+    s.states.push_back(csv.number(cells[states]));
+    s.absorption.push_back(csv.number(cells[absorption]));
+  }
+  return s;
+}
+
+/// Librations of the minimum, without the error of a time step.
+struct HarmonicLibrations {
+  int modes = 0;
+  double lowest_per_cm = 0.0, highest_per_cm = 0.0, mean_per_cm = 0.0;
+};
+HarmonicLibrations harmonic_librations(const Case& c) {
+  const Start start = make_start(c.deck);
+  const System system = make_system(c.deck, start.state.molecules);
+  const bool rigid = is_rigid(system.integrator.scheme);
+  const auto positions = start.state.positions_A.begin();
+  std::vector<double> x(positions, positions + 9 * std::ptrdiff_t{system.molecules});
+  ForceField force_field(system.model, system.molecules);
+  quench_rigid(force_field, x);
+  if (!rigid) relax_penalised(force_field, system.integrator.omega, x);
+  const NormalModes modes = rigid ? normal_modes(system.model, x)
+                                  : normal_modes(system.model, x, system.integrator.omega);
+  HarmonicLibrations l;
+  for (const NormalMode& m : modes.modes) {
+    if (m.wavenumber_per_cm < kLibrations_per_cm || m.wavenumber_per_cm > kEnd_per_cm) continue;
+    if (l.modes++ == 0) l.lowest_per_cm = m.wavenumber_per_cm;
+    l.highest_per_cm = m.wavenumber_per_cm;
+    l.mean_per_cm += m.wavenumber_per_cm;
+  }
+  l.mean_per_cm /= l.modes;
+  return l;
+}
+
+/// Normal modes of the minimum for each scheme: the limit of cold runs with small steps.
+/// @param cases those of one temperature first
+std::string harmonic_text(const std::vector<Case>& cases) {
+  const Case& reference = cases.front();
+  const HarmonicLibrations rigid = harmonic_librations(reference);
+  MarkdownTable table({"bonds", "mean libration (cm⁻¹)"});
+  table.row({"rigid", fmt::format("{:.1f}", rigid.mean_per_cm)});
+  for (const Curve& curve : kCurves) {
+    const auto of_curve = [&](const Case& c) {
+      return c.curve == &curve && c.bath_K == reference.bath_K;
+    };
+    const Case& c = *std::find_if(cases.begin(), cases.end(), of_curve);
+    if (is_rigid(c.deck.integrator.scheme)) continue;
+    table.row({fmt::format("ω = {:g}", c.deck.integrator.omega),
+               fmt::format("{:+.2f}", harmonic_librations(c).mean_per_cm - rigid.mean_per_cm)});
+  }
+  return fmt::format(
+      "## Normal modes\n\nThe minimum has {} librations from {:.0f} to {:.0f} cm⁻¹ ([equation "
+      "59](../equations-observables.md#minima-and-normal-modes), `tarn modes`). The table contains "
+      "their mean with rigid bonds and the shifts with penalised bonds:\n\n{}\n",
+      rigid.modes, rigid.lowest_per_cm, rigid.highest_per_cm, table.text());
+}
+
+void run_batch(Case& c, std::size_t batch, std::uint64_t seed, const std::string& folder) {
+  Deck deck = c.deck;
+  deck.system.seed = seed;
+  const Start start = make_start(deck);
+  const auto engine =
+      make_engine(make_system(deck, start.state.molecules), start.state, {}, {"cpu", 1});
+  io::make_folder(folder);
+  RunInfo info{folder, start.state.molecules,       deck.system.replicas,
+               "",     deck.integrator.timestep_fs, first_averaged_step(deck)};
+  info.threads = 1;
+  const auto observers = make_observers(deck, info);
+  for (const auto& observer : observers) observer->begin();
+  run_loop(*engine, observers, deck.run.steps, true, [](std::int64_t) { return true; });
+  for (const auto& observer : observers) observer->finish();
+  c.batches[batch] = read_spectrum(folder + "/spectrum.csv");
+  c.stopped[batch] = static_cast<std::int64_t>(engine->blow_ups().size());
+}
+
+void run_all(std::vector<Case>& cases, const Reproduction& r, const ReproduceOptions& options) {
+  std::vector<std::pair<std::size_t, std::size_t>> jobs;
+  for (std::size_t k = 0; k < cases.size(); ++k) {
+    for (std::size_t b = 0; b < cases[k].batches.size(); ++b) jobs.emplace_back(k, b);
+  }
+  for_each_index(static_cast<std::int64_t>(jobs.size()), options.threads, [&](std::int64_t i) {
+    const auto& [k, batch] = jobs[static_cast<std::size_t>(i)];
+    Case& c = cases[k];
+    run_batch(c, batch, c.deck.system.seed + static_cast<std::uint64_t>(i),
+              WorkFolder(output_path(r, options, "")).path());
+  });
+}
+
+void time_all(std::vector<Case>& cases, const ReproduceOptions& options) {
+  std::vector<TimedEngine> timed;
+  for (const Case& c : cases) {
+    Deck deck = c.deck;
+    deck.system.replicas *= kBatches;
+    timed.push_back(timed_engine_of(deck));
+  }
+  time_in_turns(timed, kTurns, std::min(1.0, options.share_of_time) * kTurnSeconds);
+  for (std::size_t k = 0; k < cases.size(); ++k) {
+    cases[k].core_us_per_ps = timed[k].quantile(0.5) / cases[k].timestep_fs;
+  }
+}
+
+/// From the reference.
+struct Deviation {
+  analysis::MeanError modes, shift_per_cm, difference;
+};
+
+Deviation deviation_of(const Case& c, const Case& reference) {
+  std::vector<double> modes, librations, differences, truth;
+  const Spectrum mean = reference.mean();
+  for (const Spectrum& s : c.batches) {
+    modes.push_back(s.modes());
+    librations.push_back(s.mean_libration_per_cm());
+    differences.push_back(difference(s, mean));
+  }
+  for (const Spectrum& s : reference.batches) truth.push_back(s.mean_libration_per_cm());
+  const analysis::MeanError own = analysis::mean_and_error(librations);
+  const analysis::MeanError right = analysis::mean_and_error(truth);
+  // A single batch is noisier than the mean of all: only the spread of the batches is used.
+  return {analysis::mean_and_error(modes),
+          {own.mean - right.mean, std::hypot(own.error, right.error)},
+          {difference(c.mean(), mean), analysis::mean_and_error(differences).error}};
+}
+
+/// The difference() of two halves of the reference, each as long as a case.
+double noise_of(const Case& reference) {
+  const std::size_t half = reference.batches.size() / 2;
+  return difference(mean_of(reference.batches, 0, half), mean_of(reference.batches, half, half));
+}
+
+io::Series series_of(const Case& c, const std::string& label, bool states) {
+  const Spectrum s = c.mean();
+  io::Series series;
+  series.label = label;
+  series.x = s.x;
+  series.y = states ? s.states : s.absorption;
+  series.colour = c.timestep_fs == kReferenceStep_fs ? "#000000" : c.curve->colour;
+  series.dashed = c.timestep_fs > 2.0;
+  return series;
+}
+
+std::string case_label(const Case& c) {
+  return fmt::format("{}, {:g} fs", c.curve->label, c.timestep_fs);
+}
+
+/// Whether the case is in the picture.
+bool is_shown(const Case& c) {
+  if (c.timestep_fs == kReferenceStep_fs) return true;
+  const bool strong = is_rigid(c.deck.integrator.scheme) || c.deck.integrator.omega == 100.0;
+  const bool weak = !strong && c.deck.integrator.omega < 100.0;
+  return (strong && c.timestep_fs == 4.0) || (weak && c.timestep_fs == 2.0);
+}
+
+/// A panel between two wavenumbers. @param highest of the vertical axis; 0: automatic
+io::Plot spectra(const std::vector<Case>& cases, double bath_K, bool states,
+                 std::array<double, 2> range_per_cm, double highest, const std::string& title) {
+  io::Plot p =
+      plot(title, "wavenumber (cm⁻¹)",
+           fmt::format("{}, {:g} K", states ? "modes per cm⁻¹" : "km/mol per cm⁻¹", bath_K));
+  for (const Case& c : cases) {
+    if (c.bath_K == bath_K && is_shown(c)) {
+      p.series.push_back(series_of(c, title.empty() ? "" : case_label(c), states));
+    }
+  }
+  p.x_range = range_per_cm;
+  if (highest > 0.0) p.y_range = {{0.0, highest}};
+  return p;
+}
+
+void write_row(ResultPage& page, const Case& c, const Deviation& d) {
+  page.cells(c.bath_K, c.deck.thermostat.kind == Thermostat::gla ? "gla" : "baoab", c.curve->scheme,
+             c.timestep_fs, c.core_us_per_ps);
+  for (const double value :
+       {d.modes.mean, d.modes.error, c.mean().mean_libration_per_cm(), d.shift_per_cm.mean,
+        d.shift_per_cm.error, d.difference.mean, d.difference.error}) {
+    page.cells(OrNan{value});
+  }
+  page.csv_row(c.all_stopped());
+}
+
+/// The section of one temperature.
+void add_temperature(ResultPage& page, const std::vector<Case>& cases, double bath_K) {
+  const auto of_bath = [&](const Case& c) { return c.bath_K == bath_K; };
+  const Case& reference = *std::find_if(cases.begin(), cases.end(), of_bath);
+  const Spectrum truth = reference.mean();
+  MarkdownTable limits({"reference, SETTLE with 0.5 fs", "cm⁻¹"});
+  limits.row({"mean libration", fmt::format("{:.1f}", truth.mean_libration_per_cm())});
+  for (const double h : kSteps_fs) {
+    limits.row({fmt::format("shift expected for harmonic modes and leapfrog steps of {:g} fs", h),
+                fmt::format("{:.2f}", truth.leapfrog_shift_per_cm(h))});
+  }
+  MarkdownTable table({"scheme", "step (fs)", "core time (µs/ps)",
+                       fmt::format("modes below {:g} cm⁻¹", kEnd_per_cm),
+                       "shift of the librations (cm⁻¹)", "difference of the densities",
+                       "blow-ups"});
+  for (const Case& c : cases) {
+    if (!of_bath(c)) continue;
+    const Deviation d = deviation_of(c, reference);
+    write_row(page, c, d);
+    if (&c == &reference) continue;
+    table.row({c.curve->label, fmt::format("{:g}", c.timestep_fs),
+               fmt::format("{:.0f}", c.core_us_per_ps),
+               fmt::format("{:.2f} ± {:.2f}", d.modes.mean, d.modes.error),
+               fmt::format("{:+.2f} ± {:.2f}", d.shift_per_cm.mean, d.shift_per_cm.error),
+               fmt::format("{:.4f} ± {:.4f}", d.difference.mean, d.difference.error),
+               std::to_string(c.all_stopped())});
+  }
+  page.text(fmt::format("## {:g} K\n\n", bath_K));
+  page.table(limits);
+  page.table(table);
+  page.text(
+      fmt::format("Two runs of the same scheme differ by {:.4f}, which is the noise level.\n\n",
+                  noise_of(reference)));
+}
+
+void add_method(ResultPage& page, const Deck& deck, double minutes) {
+  const double length_ps = static_cast<double>(deck.run.steps) * deck.integrator.timestep_fs * 1e-3;
+  page.method(fmt::format(
+      "Each row is from {} independent runs of {} replicas, with {:g} ps after an equilibration of "
+      "{:g} ps. The reference has twice as many runs. Errors are standard errors from the spread "
+      "of the runs; eight runs determine them to a quarter.",
+      kBatches, deck.system.replicas, length_ps - deck.run.equilibration_ps,
+      deck.run.equilibration_ps));
+  page.method(
+      fmt::format("Modes above {:g} cm⁻¹ count as librations. At 10 K this is exact; at 298 K "
+                  "nothing separates librations from translations. Means are weighted with the "
+                  "density of states.",
+                  kLibrations_per_cm));
+  page.method(
+      "The difference of two densities g and g′ is half of the integral of |g − g′|, as a share of "
+      "all modes.");
+  page.method(
+      fmt::format("Core time is that of one cluster: the median of {} turns on one thread, "
+                  "with GLA and without the observer.",
+                  kTurns));
+  page.method(fmt::format("All runs together took {:.1f} minutes.", minutes));
+}
+
+void make_spectrum_page(const Reproduction& r, const ReproduceOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<Case> cases;
+  for (const double bath_K : {kCold_K, kWarm_K}) {
+    cases.push_back(make_case(r, options, bath_K, kCurves[0], kReferenceStep_fs));
+    for (const Curve& curve : kCurves) {
+      for (const double h : kSteps_fs) cases.push_back(make_case(r, options, bath_K, curve, h));
+    }
+  }
+  time_all(cases, options);
+  run_all(cases, r, options);
+
+  ResultPage page(r, options,
+                  {"bath_K", "thermostat", "scheme", "timestep_fs", "core_us_per_ps", "modes",
+                   "modes_err", "mean_libration_per_cm", "shift_per_cm", "shift_per_cm_err",
+                   "difference", "difference_err", "stopped_replicas"});
+  page.text(harmonic_text(cases));
+  for (const double bath_K : {kCold_K, kWarm_K}) add_temperature(page, cases, bath_K);
+  add_method(
+      page, cases.front().deck,
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / 60.0);
+  page.write({spectra(cases, kCold_K, true, {0.0, 1000.0}, 0.2, r.title),
+              spectra(cases, kCold_K, true, {600.0, 950.0}, 0.1, ""),
+              spectra(cases, kWarm_K, true, {0.0, 1000.0}, 0.15, ""),
+              spectra(cases, kWarm_K, false, {0.0, 1000.0}, 0.0, "")});
+}
+
+}  // namespace
+
+Reproduction spectrum_page() {
+  return {
+      .deck = "spectrum7.toml",
+      .summary =
+          "Vibrational spectra of seven molecules were measured by scheme and time step. At 10 K "
+          "the step shifts librations upwards as theory predicts, and soft penalties shift them "
+          "further; at 298 K Z&Ss deviates more than SETTLE from 2 fs on.\n\n"
+          "* A leapfrog step h shifts a harmonic mode of angular frequency Ω upwards by the "
+          "fraction h²Ω²/24, from sin θ/2 = hΩ/2 for its phase θ per step. SETTLE and Z&Ss with "
+          "large ω show this shift at 10 K.\n"
+          "* Soft penalties shift librations upwards at every step, by the shift of the normal "
+          "modes of the minimum to within some 2 cm⁻¹.\n"
+          "* At 298 K and 4 fs, Z&Ss has too many modes, because it heats.",
+      .make = make_spectrum_page};
+}
+
+}  // namespace tarn
