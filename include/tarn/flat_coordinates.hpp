@@ -15,7 +15,7 @@ inline namespace TARN_ARCH {
 inline Triple<double> load_molecule(const double* p) {
   return {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
 }
-/// Writes the nine coordinates of a molecule from `p` on.
+/// Writes the nine coordinates of a molecule to `p`.
 inline void store_molecule(const Triple<double>& t, double* p) {
   const double c[9] = {t.o.x, t.o.y, t.o.z, t.h1.x, t.h1.y, t.h1.z, t.h2.x, t.h2.y, t.h2.z};
   std::copy(c, c + 9, p);

@@ -14,11 +14,11 @@ struct NonbondedEnergy {
   double total_kcal_per_mol() const { return coulomb_kcal_per_mol + lj_kcal_per_mol; }
 };
 
-/// Energy and forces of single configurations in double precision: all pairs, vacuum, no cutoff.
-/// One object serves one thread; it keeps its work space between calls.
+/// Energy and forces of single configurations in double precision: all pairs, vacuum, no cutoff. An
+/// object keeps its work space between calls, and must not be used by several threads at once.
 class ForceField {
  public:
-  /// @throws InputError when there is no molecule
+  /// @throws InputError if there is no molecule
   ForceField(const WaterModel& model, int molecules);
   ~ForceField();
   ForceField(ForceField&&) noexcept;
@@ -28,9 +28,9 @@ class ForceField {
   const WaterModel& model() const;
 
   /// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers
-  /// @throws InputError when there are more or fewer; so does the next
+  /// @throws InputError for a wrong number of coordinates, as energy_and_forces()
   NonbondedEnergy energy(std::span<const double> positions_A);
-  /// Also the forces on the atoms, -grad V0 [kcal/mol/A], 9 N numbers.
+  /// Energy, and the forces on the atoms, -grad V0 [kcal/mol/A], 9 N numbers.
   NonbondedEnergy energy_and_forces(std::span<const double> positions_A,
                                     std::span<double> forces_kcal_per_mol_A);
 

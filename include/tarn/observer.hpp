@@ -53,7 +53,7 @@ class Observer {
   /// Identifies the output and its settings; must not change. Names are unique within a run, and a
   /// checkpoint restores only an observer with the same name.
   virtual std::string name() const = 0;
-  /// Names of its files in the run's folder, as far as known in advance. No other observer may
+  /// Names of its files in the run's folder, if known in advance. No other observer may
   /// write them, and a new run removes them.
   virtual std::vector<std::string> files() const { return {}; }
   /// Fields that observe() requires. The Frame may contain others too.

@@ -14,12 +14,12 @@ struct SinglePoint {
   std::vector<double> forces_kcal_per_mol_A;  ///< -grad V0 by atom, 9 N numbers
 };
 
-/// All pairs, vacuum, no cutoff, in double precision, on that device; "auto" is the CPU. Atoms of
-/// two molecules that coincide give numbers that are not finite. Many configurations on a CPU:
-/// ForceField.
+/// Computes energy and forces on a device: all pairs, vacuum, no cutoff, double precision. "auto"
+/// is the CPU. The results are not finite if atoms of two molecules coincide. For many
+/// configurations on a CPU use ForceField.
 /// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers
-/// @throws InputError for a number of coordinates that is not 9 N, and for unknown devices
-/// @throws DeviceError for a device that cannot be used
+/// @throws InputError if the number of coordinates is not 9 N, or for an unknown device
+/// @throws DeviceError if the device cannot be used
 SinglePoint single_point(const WaterModel& model, std::span<const double> positions_A,
                          const DeviceRequest& device);
 

@@ -58,7 +58,7 @@ double quota_of_control_group(const std::string& groups, const std::string& root
   double least = 0.0;
   while (!folder.empty()) {
     std::ifstream file(root + folder + "/cpu.max");
-    double quota = 0.0, period = 0.0;  // "max" in place of a quota is no number
+    double quota = 0.0, period = 0.0;  // reading fails for a quota of "max"
     if (file >> quota >> period && quota > 0.0 && period > 0.0) {
       least = least > 0.0 ? std::min(least, quota / period) : quota / period;
     }

@@ -441,21 +441,21 @@ TEST_P(EngineDevices, Exchanges) {
       State by_hand = engine->state();
       exchange_states(by_hand, pairs);
       engine->exchange(pairs);
-      const auto anew = make(system, by_hand);
-      const auto expected = bits_by_replica(*anew), found = bits_by_replica(*engine);
+      const auto restarted = make(system, by_hand);
+      const auto expected = bits_by_replica(*restarted), found = bits_by_replica(*engine);
       // The velocities of BAOAB's temperature are not part of the state.
       if (system.thermostat.kind != Thermostat::baoab) {
         EXPECT_TRUE(same_bits(expected, found)) << "at once";
       }
       if (!is_rigid(system.integrator.scheme)) {
-        Frame of_engine, of_anew;
+        Frame of_engine, of_restarted;
         engine->snapshot(kMultipliers, of_engine);
-        anew->snapshot(kMultipliers, of_anew);
-        EXPECT_EQ(of_engine.multipliers_kcal_per_mol_A2, of_anew.multipliers_kcal_per_mol_A2);
+        restarted->snapshot(kMultipliers, of_restarted);
+        EXPECT_EQ(of_engine.multipliers_kcal_per_mol_A2, of_restarted.multipliers_kcal_per_mol_A2);
       }
       engine->advance(5);
-      anew->advance(5);
-      EXPECT_TRUE(same_bits(bits_by_replica(*anew), bits_by_replica(*engine))) << "later";
+      restarted->advance(5);
+      EXPECT_TRUE(same_bits(bits_by_replica(*restarted), bits_by_replica(*engine))) << "later";
       EXPECT_TRUE(engine->blow_ups().empty());
     }
   }
@@ -472,13 +472,13 @@ TEST_P(EngineDevices, ExchangesWhatABlowUpGoesBackTo) {
     State by_hand = engine->state();
     exchange_states(by_hand, pairs);
     engine->exchange(pairs);
-    const auto anew = make(system, by_hand);
-    for (const auto& each : {engine.get(), anew.get()}) {
+    const auto restarted = make(system, by_hand);
+    for (const auto& each : {engine.get(), restarted.get()}) {
       each->advance(1);
       ASSERT_EQ(each->blow_ups().size(), 1u);
     }
     EXPECT_EQ(engine->blow_ups()[0].replica, 1);
-    EXPECT_TRUE(same_bits(bits_by_replica(*anew), bits_by_replica(*engine)));
+    EXPECT_TRUE(same_bits(bits_by_replica(*restarted), bits_by_replica(*engine)));
     EXPECT_THROW(engine->exchange(std::vector<StateExchange>{{2, 1, 1.0, 1.0}}), InputError);
     EXPECT_THROW(engine->exchange(std::vector<StateExchange>{{2, 7, 1.0, 1.0}}), InputError);
     const std::vector<StateExchange> twice{{2, 0, 1.0, 1.0}, {0, 2, 1.0, 1.0}};

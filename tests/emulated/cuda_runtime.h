@@ -203,8 +203,8 @@ namespace tarn::emulated {
 
 /// TARN_TEST_CLOCK_KHZ, or 1 GHz: launches on slow devices have few steps.
 inline int usual_clock_kHz() {
-  const char* const told = std::getenv("TARN_TEST_CLOCK_KHZ");
-  return told != nullptr ? std::atoi(told) : 1'000'000;
+  const char* const value = std::getenv("TARN_TEST_CLOCK_KHZ");
+  return value != nullptr ? std::atoi(value) : 1'000'000;
 }
 /// Properties of the emulated machine; tests change them.
 struct Machine {

@@ -114,10 +114,10 @@ TEST(Fibers, ErrorsOfAThreadComeOut) {
 TEST(Fibers, RacesAreFound) {
   const auto exchange_by = [](void (*barrier)()) {
     run(64, [barrier] {
-      __shared__ int told[64];
-      told[threadIdx.x] = 1;
+      __shared__ int values[64];
+      values[threadIdx.x] = 1;
       barrier();
-      if (told[threadIdx.x ^ 1u] != 1) throw std::logic_error("not told");
+      if (values[threadIdx.x ^ 1u] != 1) throw std::logic_error("no value");
     });
     std::exit(0);
   };

@@ -83,18 +83,18 @@ TEST_F(Machines, AreTakenByAuto) {
   const auto taken = [](const std::string& scheme, Precision precision, std::int64_t replicas) {
     return auto_device(make_system({scheme, Bath::none}, tip3p(), 7, precision), replicas, 4);
   };
-  const auto told = [](const AutoDevice& device, const std::string& words) {
+  const auto note_contains = [](const AutoDevice& device, const std::string& words) {
     return device.note.find(words) != std::string::npos;
   };
   for (std::int64_t replicas : {1, 30, 1'000'000}) {
     const AutoDevice device = taken("zss_structured", Precision::double_, replicas);
     EXPECT_EQ(device.name, "cuda");
-    EXPECT_EQ(told(device, "--device cpu"), replicas <= 30) << device.note;
+    EXPECT_EQ(note_contains(device, "--device cpu"), replicas <= 30) << device.note;
     EXPECT_EQ(device.note.empty(), replicas > 30) << device.note;
   }
   EXPECT_EQ(taken("zss_dense", Precision::double_, 1000).name,
             cusolver_problem().empty() ? "cuda" : "cpu");
-  EXPECT_EQ(told(taken("zss_dense", Precision::double_, 1000), "cuSOLVER"),
+  EXPECT_EQ(note_contains(taken("zss_dense", Precision::double_, 1000), "cuSOLVER"),
             !cusolver_problem().empty());
 
   emulated::machine.major = 8;
@@ -102,7 +102,7 @@ TEST_F(Machines, AreTakenByAuto) {
   EXPECT_EQ(taken("settle", Precision::mixed, 1000).name, "cuda");
   const AutoDevice doubles = taken("settle", Precision::double_, 1000);
   EXPECT_EQ(doubles.name, "cpu");
-  EXPECT_TRUE(told(doubles, "double precision")) << doubles.note;
+  EXPECT_TRUE(note_contains(doubles, "double precision")) << doubles.note;
 
   emulated::machine = {};
   emulated::machine.devices = 0;

@@ -343,7 +343,7 @@ TEST_P(EngineAccuracy, AStepSolvesTheEquations) {
     for (const std::string& set : different_instruction_sets()) {
       for (int n : {1, 2, 7, 16, 17, 20, 33, 65}) {
         if (n > most_molecules(GetParam().scheme)) continue;
-        // The reference's second derivatives of so many pairs take ten seconds each time.
+        // The reference's second derivatives of all these pairs take ten seconds.
         const bool costly = GetParam().scheme == "zss_molecule" && n > 33;
         if (costly && (model.name != "tip3p" || set != cpu_instruction_sets().front())) continue;
         System system = make_system(GetParam(), model, n);

@@ -235,8 +235,8 @@ Ending ending_of(Engine& engine) {
 
 void expect_same(const Ending& other, const Ending& expected, const std::string& how) {
   SCOPED_TRACE(how);
-  EXPECT_TRUE(other.stopped == expected.stopped) << "of what is told";
-  EXPECT_TRUE(same_bits(other.live, expected.live)) << "of a replica that goes on";
+  EXPECT_TRUE(other.stopped == expected.stopped) << "reported blow-ups";
+  EXPECT_TRUE(same_bits(other.live, expected.live)) << "running replicas";
   EXPECT_TRUE(same_bits(other.kept, expected.kept)) << "of the last good state";
   EXPECT_EQ(other.molecule_steps, expected.molecule_steps);
   EXPECT_EQ(other.iterations, expected.iterations);

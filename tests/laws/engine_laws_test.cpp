@@ -141,7 +141,7 @@ TEST_P(EngineLaws, TheOrderOfReplicasChangesNothing) {
   for_variants({1, 2, 7, 16, 64, 65}, [&](int n) {
     const int replicas = n <= 64 ? 33 : 5;
     const std::vector<std::int64_t> ids = spread_ids(replicas);
-    // 16 is a generator modulo 33 and modulo 5 as far as lanes are concerned: all places change.
+    // The stride 16 changes the position and the lane of all replicas.
     std::vector<std::int64_t> turned(ids.size());
     for (std::size_t r = 0; r < ids.size(); ++r) turned[(16 * r + 4) % ids.size()] = ids[r];
     ASSERT_NE(ids, turned);

@@ -66,13 +66,13 @@ TEST(Exchange, EqualsAnEngineOfTheExchangedState) {
       State by_hand = e->state();
       exchange_states(by_hand, pairs);
       e->exchange(pairs);
-      const auto anew = engine(system, by_hand);
+      const auto restarted = engine(system, by_hand);
       if (system.thermostat.kind != Thermostat::baoab) {  // its noise is not in the state
-        EXPECT_TRUE(same_bits(bits_by_replica(*anew), bits_by_replica(*e))) << "at once";
+        EXPECT_TRUE(same_bits(bits_by_replica(*restarted), bits_by_replica(*e))) << "at once";
       }
       e->advance(3);
-      anew->advance(3);
-      EXPECT_TRUE(same_bits(bits_by_replica(*anew), bits_by_replica(*e))) << "later";
+      restarted->advance(3);
+      EXPECT_TRUE(same_bits(bits_by_replica(*restarted), bits_by_replica(*e))) << "later";
     }
   });
 }
@@ -185,13 +185,13 @@ TEST(Exchange, IsWhatABlowUpGoesBackTo) {
     State by_hand = e->state();
     exchange_states(by_hand, pairs);
     e->exchange(pairs);
-    const auto anew = engine(system, by_hand);
-    for (const auto& each : {e.get(), anew.get()}) {
+    const auto restarted = engine(system, by_hand);
+    for (const auto& each : {e.get(), restarted.get()}) {
       each->advance(1);
       ASSERT_EQ(each->blow_ups().size(), 1u);
     }
-    EXPECT_EQ(e->blow_ups()[0], anew->blow_ups()[0]);
-    EXPECT_TRUE(same_bits(bits_by_replica(*anew), bits_by_replica(*e)));
+    EXPECT_EQ(e->blow_ups()[0], restarted->blow_ups()[0]);
+    EXPECT_TRUE(same_bits(bits_by_replica(*restarted), bits_by_replica(*e)));
   }
 }
 

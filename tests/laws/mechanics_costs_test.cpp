@@ -126,9 +126,9 @@ TEST_F(MechanicsCosts, OfCompositions) {
     const auto of = [kind = kind](const Make& make) { return composed(kind, make); };
     check("verlet", of(on_whole<Verlet>()), {1, n, 0});
     check("variational-euler", of(on_whole<VariationalEuler>()), {0, n, 0});
-    const Law anew{1, n + 2, 0};
-    check("zs", of(on_whole<Zs>(kBeta)), anew, anew, anew, anew);
-    check("zss", of(on_whole<Zss>(kBeta)), anew, anew, kNone, anew);
+    const Law recomputed{1, n + 2, 0};
+    check("zs", of(on_whole<Zs>(kBeta)), recomputed, recomputed, recomputed, recomputed);
+    check("zss", of(on_whole<Zss>(kBeta)), recomputed, recomputed, kNone, recomputed);
     const Law each{0, 0, 1};
     check("newmark", of(on_whole<Newmark>(kBeta)), {1, 0, 1}, each, kNone, each);
     check("pushforward-newmark", of(on_whole<PushforwardNewmark>(kBeta)), each, each, kNone, each);
@@ -164,14 +164,14 @@ TEST_F(MechanicsCosts, WhatIsTakenOverIsWhatBeginFinds) {
         constrained<Shake>(), constrained<Rattle>(), on_whole<NewmarkOneStep>(kBeta)}) {
     const auto first = make(kStep), second = make(-0.7 * kStep);
     State s = advanced(*first, problem_.position, problem_.velocity, 3);
-    State anew = s;
+    State recomputed = s;
     second->take_over(s);
-    second->begin(anew);
-    EXPECT_LE((s.f - anew.f).norm(), 1e-10 * (1.0 + anew.f.norm()));
-    EXPECT_LE((s.lambda - anew.lambda).norm(), 1e-10 * (1.0 + anew.lambda.norm()));
+    second->begin(recomputed);
+    EXPECT_LE((s.f - recomputed.f).norm(), 1e-10 * (1.0 + recomputed.f.norm()));
+    EXPECT_LE((s.lambda - recomputed.lambda).norm(), 1e-10 * (1.0 + recomputed.lambda.norm()));
     second->step(s);
-    second->step(anew);
-    EXPECT_LE((s.x - anew.x).norm() + (s.v - anew.v).norm(), 1e-11);
+    second->step(recomputed);
+    EXPECT_LE((s.x - recomputed.x).norm() + (s.v - recomputed.v).norm(), 1e-11);
   }
 }
 

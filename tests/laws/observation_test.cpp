@@ -68,7 +68,7 @@ TEST(Observation, WhatIsSeenInTimeDependsOnNoThreadAndNoBatch) {
     std::vector<std::string> tables;
     for (const char* table : {"out/spectrum.csv", "out/correlation.csv"}) {
       const std::string text = test::read_text(folder.file(table));
-      tables.push_back(text.substr(text.find('\n')));  // provenance tells the replicas
+      tables.push_back(text.substr(text.find('\n')));  // the provenance line contains the replicas
     }
     return tables;
   };

@@ -14,16 +14,16 @@
 
 namespace tarn::test {
 
-/// How a program ended.
+/// Exit status of a program.
 struct Ending {
   bool by_signal = false;
   int code = -1;  ///< exit code, or the number of the signal
 };
 
-/// A program that runs beside the test; killed with the object if it has not ended.
+/// A program that runs in parallel to the test; it is killed by the destructor if it still runs.
 class Program {
  public:
-  /// Standard output and error go to the files of those names, which may be the same.
+  /// Standard output and error are written to these files, which may be the same.
   /// @param before called in the new process before the program replaces it
   Program(std::vector<std::string> words, const std::string& output_path,
           const std::string& error_path, const std::function<void()>& before = {}) {
@@ -51,7 +51,7 @@ class Program {
   void signal(int number) const {
     if (id_ > 0) ::kill(id_, number);
   }
-  /// Whether it has a handler for a signal.
+  /// Whether it handles a signal.
   bool catches(int number) const {
     std::ifstream status("/proc/" + std::to_string(id_) + "/status");
     std::string word;
@@ -65,7 +65,7 @@ class Program {
   bool runs() {
     if (id_ <= 0) return false;
     if (::waitpid(id_, &status_, WNOHANG) == 0) return true;
-    id_ = 0;  // nobody's, from now on
+    id_ = 0;  // the process has been reaped
     return false;
   }
   Ending wait() {

@@ -11,7 +11,7 @@
 
 namespace tarn::test {
 
-/// A new folder that vanishes with the object.
+/// A temporary folder; the destructor removes it.
 class ScratchFolder {
  public:
   ScratchFolder() {

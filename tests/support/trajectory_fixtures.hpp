@@ -18,7 +18,7 @@
 
 namespace tarn::test {
 
-/// Of two lists of numbers; infinity where they are of different lengths, or empty.
+/// Largest difference between two lists of numbers; infinity if their lengths differ or are 0.
 inline double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
   if (a.size() != b.size() || a.empty()) return std::numeric_limits<double>::infinity();
   double largest = 0.0;
@@ -47,7 +47,7 @@ inline std::vector<io::Structure> frames_of(const std::string& path) {
   return frames;
 }
 
-/// All frames of a trajectory as text: what must be the same, where bytes need not be.
+/// All frames of a trajectory as text, to compare files whose bytes may differ.
 inline std::string text_of_frames(const std::string& path) {
   std::string text;
   const auto reader = io::open_frames(path);
@@ -58,7 +58,7 @@ inline std::string text_of_frames(const std::string& path) {
   return text;
 }
 
-/// As contents_of(), with HDF5 files by their frames.
+/// Like contents_of(), but HDF5 files are represented by their frames.
 inline std::map<std::string, std::string> contents_of_run(const std::string& folder) {
   auto files = contents_of(folder);
   for (auto& [name, text] : files) {

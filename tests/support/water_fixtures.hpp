@@ -41,7 +41,7 @@ class Random {
   double uniform(double low, double high) {
     return low + (high - low) * static_cast<double>(engine_() >> 11) * 0x1p-53;
   }
-  /// Uniform in the exponent: all magnitudes are as likely.
+  /// Uniform in the exponent: all magnitudes have the same probability.
   double log_uniform(double low, double high) {
     return std::exp(uniform(std::log(low), std::log(high)));
   }
@@ -97,13 +97,13 @@ inline Triple<double> molecule_at_origin(const WaterModel& model) {
   return {{0, 0, 0}, {x, y, 0}, {x, -y, 0}};
 }
 
-/// The rigid triangle, turned at random and moved by at most shift_A.
+/// The rigid triangle with a random rotation and a translation of at most shift_A.
 inline Triple<double> random_molecule(const WaterModel& model, Random& random, double shift_A) {
   return RigidMotion::random(random, shift_A)(molecule_at_origin(model));
 }
 
-/// Two molecules whose oxygens are r_oo_A apart and whose sites do not come close, anywhere within
-/// shift_A of the origin.
+/// Two molecules with oxygens at a distance of r_oo_A and no close sites, within shift_A of the
+/// origin.
 inline std::array<Triple<double>, 2> random_pair(const WaterModel& model, Random& random,
                                                  double r_oo_A, double shift_A) {
   for (;;) {
@@ -209,7 +209,7 @@ Triple<T> lane_of(const Triple<Pack<T>>& t, int lane) {
   return {lane_of(t.o, lane), lane_of(t.h1, lane), lane_of(t.h2, lane)};
 }
 
-/// The bits of every number, for comparisons that see signs of zero and NaN.
+/// The bits of every number, for comparisons that distinguish signs of zero and NaN.
 inline std::uint64_t bits_of_number(double v) { return std::bit_cast<std::uint64_t>(v); }
 inline std::uint64_t bits_of_number(float v) { return std::bit_cast<std::uint32_t>(v); }
 template <class T>

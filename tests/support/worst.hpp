@@ -8,8 +8,8 @@
 
 namespace tarn::test {
 
-/// The largest of many errors, and where it was seen. It goes into the test's XML report under
-/// its name, so that bounds can be compared with what is measured.
+/// The largest of many errors, and its location. It is written to the test's XML report under its
+/// name, so that bounds can be compared with measured errors.
 class Worst {
  public:
   explicit Worst(std::string name) : name_(std::move(name)) {}
@@ -18,7 +18,7 @@ class Worst {
   ~Worst() { ::testing::Test::RecordProperty(name_, std::to_string(std::log10(value_))); }
 
   void see(long double error, long long where = 0) {
-    // Not a number is worse than anything.
+    // NaN counts as the largest error.
     const double e = std::isnan(error) ? std::numeric_limits<double>::infinity()
                                        : static_cast<double>(std::fabs(error));
     if (e > value_) {
@@ -31,7 +31,7 @@ class Worst {
   void expect_below(double bound) const {
     EXPECT_LT(value_, bound) << name_ << ", worst at " << where_;
   }
-  /// For errors that must also be there: an order, a rounding that cannot be avoided.
+  /// For errors with a lower bound too: those of an order, or unavoidable rounding.
   void expect_between(double low, double high) const {
     expect_below(high);
     EXPECT_GT(value_, low) << name_;

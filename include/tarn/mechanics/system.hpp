@@ -9,12 +9,12 @@
 
 namespace tarn::mechanics {
 
-/// Points or angles with diagonal masses in a potential. Vectors have size() numbers, without
-/// units. One's own system overrides what its methods call: Verlet and the methods with constraints
-/// need the gradient, linearly implicit ones the Hessian, Zs the third derivative.
+/// Points or angles with diagonal masses in a potential. Vectors have size() dimensionless numbers.
+/// Derived systems override the functions that the methods in use call: Verlet and methods with
+/// constraints need the gradient, linearly implicit ones the Hessian, Zs the third derivative.
 class MechanicalSystem {
  public:
-  /// @param masses one a coordinate, above 0
+  /// @param masses one per coordinate, above 0
   explicit MechanicalSystem(Vector masses) : masses_(std::move(masses)) {}
   virtual ~MechanicalSystem() = default;
 
