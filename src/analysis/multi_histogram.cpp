@@ -4,73 +4,19 @@
 #include <limits>
 #include <utility>
 
-#include <Eigen/Dense>
-
 #include "memory.hpp"
 #include "tarn/analysis/errors.hpp"
 
 namespace tarn::analysis {
 namespace {
 
-constexpr double kTolerance = 1e-8;
-constexpr int kMostIterations = 100;
-/// Free energies move by this much at once at most: far from the solution the slope is rounding.
-constexpr double kMostMove = 10.0;
-/// Fewer samples that baths have in common do not tell of their ratio.
-constexpr double kFewShared = 20.0;
-/// Numbers of bins are below it, so that doubles hold them.
+/// Bin numbers are smaller, so that doubles represent them exactly.
 constexpr double kMostBins = 1e15;
-/// Fewer parts tell too little of their spread.
+/// Fewer parts do not determine their spread.
 constexpr double kEnoughParts = 8.0;
 
-/// ln sum exp of numbers that are not all -infinity.
-double log_sum_exp(const Eigen::ArrayXd& x) {
-  const double largest = x.maxCoeff();
-  return largest + std::log((x - largest).exp().sum());
-}
-
-double samples_of(const std::vector<EnergyBin>& bins) {
-  double samples = 0.0;
-  for (const EnergyBin& bin : bins) samples += bin.samples;
-  return samples;
-}
-
-/// f of bath b less that of bath a from their own samples (Bennett 1976), by bisection: that finds
-/// it however little they have in common, where the slope of the whole problem is nothing but
-/// rounding.
-double difference_between(double beta_a, const std::vector<EnergyBin>& a, double beta_b,
-                          const std::vector<EnergyBin>& b) {
-  const double samples_of_b = samples_of(b);
-  const double log_ratio = std::log(samples_of_b / samples_of(a));
-  const auto log_odds = [&](const EnergyBin& bin) {
-    return log_ratio - (beta_b - beta_a) * bin.energy / bin.samples;
-  };
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (const auto* bins : {&a, &b}) {
-    for (const EnergyBin& bin : *bins) {
-      low = std::min(low, -log_odds(bin));
-      high = std::max(high, -log_odds(bin));
-    }
-  }
-  constexpr double kCertain = 40.0;  // logarithm of odds
-  low -= kCertain;
-  high += kCertain;
-  while (high - low > 1e-6) {
-    const double middle = 0.5 * (low + high);
-    if (middle <= low || middle >= high) break;
-    double of_b = 0.0;
-    for (const auto* bins : {&a, &b}) {
-      for (const EnergyBin& bin : *bins) {
-        of_b += bin.samples / (1.0 + std::exp(-middle - log_odds(bin)));
-      }
-    }
-    (of_b < samples_of_b ? low : high) = middle;
-  }
-  return 0.5 * (low + high);
-}
-
-/// Neighbours in energy as one bin, as long as it is no wider than the bins of the coldest bath in
-/// it: what baths have in common is there once.
+/// Merges bins that are neighbours in energy, up to the width of the bins of the coldest bath among
+/// them, so that energies that several baths share have one bin.
 std::vector<EnergyBin> merged(const std::vector<std::vector<EnergyBin>>& bins,
                               std::span<const double> beta) {
   struct OfBath {
@@ -100,222 +46,6 @@ std::vector<EnergyBin> merged(const std::vector<std::vector<EnergyBin>>& bins,
 }
 
 }  // namespace
-
-std::vector<double> neighbour_free_energies(std::span<const double> beta_mol_per_kcal,
-                                            const std::vector<std::vector<EnergyBin>>& bins) {
-  std::vector<double> free_energies(bins.size(), std::numeric_limits<double>::quiet_NaN());
-  const std::vector<EnergyBin>* last = nullptr;
-  double last_beta = 0.0, f = 0.0;
-  for (std::size_t k = 0; k < bins.size(); ++k) {
-    if (bins[k].empty()) continue;
-    if (last != nullptr) f += difference_between(last_beta, *last, beta_mol_per_kcal[k], bins[k]);
-    free_energies[k] = f;
-    last = &bins[k];
-    last_beta = beta_mol_per_kcal[k];
-  }
-  return free_energies;
-}
-
-Reweighting::Reweighting(std::span<const double> beta_mol_per_kcal, std::span<const double> samples,
-                         std::span<const EnergyBin> bins, std::span<const double> near)
-    : free_energies_(samples.size(), std::numeric_limits<double>::quiet_NaN()) {
-  for (const EnergyBin& bin : bins) {
-    const double energy = bin.energy / bin.samples, value = bin.value / bin.samples;
-    entries_.push_back(
-        {bin.samples, energy, value, bin.product / bin.samples - energy * value, 0.0});
-  }
-  std::stable_sort(entries_.begin(), entries_.end(),
-                   [](const Entry& a, const Entry& b) { return a.energy < b.energy; });
-  std::vector<Bath> baths;
-  for (std::size_t k = 0; k < samples.size(); ++k) {
-    if (samples[k] > 0.0) baths.push_back({k, beta_mol_per_kcal[k], samples[k]});
-  }
-  solve(baths, near);
-  find_gaps(baths);
-}
-
-/// A sample is shared by the baths up to k and those after it where it may be of either: p (1 - p)
-/// of it, with the probability p to be of the first.
-void Reweighting::find_gaps(const std::vector<Bath>& baths) {
-  if (baths.size() < 2) return;
-  std::vector<double> shared(baths.size() - 1, 0.0);
-  for (const Entry& e : entries_) {
-    double p = 0.0;
-    for (std::size_t k = 0; k < shared.size(); ++k) {
-      p += std::exp(std::log(baths[k].samples) + free_energies_[baths[k].number] -
-                    baths[k].beta * e.energy - e.log_mixture);
-      shared[k] += e.samples * p * std::max(0.0, 1.0 - p);
-    }
-  }
-  for (std::size_t k = 0; k < shared.size(); ++k) {
-    if (!(shared[k] >= kFewShared)) {
-      gaps_.push_back({baths[k].number, baths[k + 1].number, shared[k]});
-    }
-  }
-}
-
-double Reweighting::mix(const std::vector<Bath>& baths, std::span<const double> f) {
-  const auto n = static_cast<Eigen::Index>(baths.size());
-  Eigen::ArrayXd offset(n), beta(n);
-  double objective = 0.0;
-  for (Eigen::Index k = 0; k < n; ++k) {
-    const auto i = static_cast<std::size_t>(k);
-    offset[k] = std::log(baths[i].samples) + f[i];
-    beta[k] = baths[i].beta;
-    objective -= baths[i].samples * f[i];
-  }
-  for (Entry& entry : entries_) {
-    entry.log_mixture = log_sum_exp(offset - beta * entry.energy);
-    objective += entry.samples * entry.log_mixture;
-  }
-  return objective;
-}
-
-/// Newton's method for a convex function of the free energies, whose gradient is the weight of each
-/// bath less the number of its samples.
-void Reweighting::solve(const std::vector<Bath>& baths, std::span<const double> near) {
-  const std::size_t n = baths.size();
-  std::vector<double> f(n, 0.0);
-  for (std::size_t k = 1; k < n; ++k) {
-    f[k] = near[baths[k].number] - near[baths[0].number];
-  }
-  double objective = mix(baths, f);
-  const auto size = static_cast<Eigen::Index>(n);
-  Eigen::ArrayXd offset(size), beta(size), samples(size);
-  for (int iteration = 0; iteration < kMostIterations; ++iteration) {
-    for (std::size_t k = 0; k < n; ++k) {
-      const auto i = static_cast<Eigen::Index>(k);
-      offset[i] = std::log(baths[k].samples) + f[k];
-      beta[i] = baths[k].beta;
-      samples[i] = baths[k].samples;
-    }
-    // Probabilities that a sample of an entry is of a bath, a column an entry, some at a time.
-    constexpr std::size_t kColumns = 256;
-    Eigen::MatrixXd products = Eigen::MatrixXd::Zero(size, size), part(size, kColumns);
-    Eigen::VectorXd weight = Eigen::VectorXd::Zero(size);
-    for (std::size_t begin = 0; begin < entries_.size(); begin += kColumns) {
-      const std::size_t count = std::min(kColumns, entries_.size() - begin);
-      const auto columns = static_cast<Eigen::Index>(count);
-      for (Eigen::Index c = 0; c < columns; ++c) {
-        const Entry& e = entries_[begin + static_cast<std::size_t>(c)];
-        part.col(c) = (offset - beta * e.energy - e.log_mixture).exp() * std::sqrt(e.samples);
-        weight += part.col(c) * std::sqrt(e.samples);
-      }
-      products.noalias() += part.leftCols(columns) * part.leftCols(columns).transpose();
-    }
-    const Eigen::VectorXd gradient = weight - samples.matrix();
-    converged_ = (gradient.array().abs() <= kTolerance * samples).all();
-    if (converged_ || size == 1) break;
-    // The first free energy stays 0: only differences count.
-    const Eigen::MatrixXd hessian = Eigen::MatrixXd(weight.asDiagonal()) - products;
-    const Eigen::Index rest = size - 1;
-    const Eigen::VectorXd move =
-        -hessian.bottomRightCorner(rest, rest).ldlt().solve(gradient.tail(rest));
-    double step = 0.0;
-    if (move.allFinite()) step = std::min(1.0, kMostMove / move.cwiseAbs().maxCoeff());
-    for (; step > 1e-6; step *= 0.5) {
-      std::vector<double> next = f;
-      for (std::size_t k = 1; k < n; ++k) next[k] += step * move[static_cast<Eigen::Index>(k - 1)];
-      const double there = mix(baths, next);
-      if (there <= objective + 1e-13 * std::abs(objective)) {
-        f = std::move(next);
-        objective = there;
-        break;
-      }
-    }
-    if (step <= 1e-6) {
-      // One sweep of the equations themselves, which never leads away from their solution.
-      for (std::size_t k = n; k-- > 0;) {
-        const auto of = [&](std::size_t i) {
-          return std::log(samples[static_cast<Eigen::Index>(i)] /
-                          weight[static_cast<Eigen::Index>(i)]);
-        };
-        f[k] += of(k) - of(0);
-      }
-      objective = mix(baths, f);
-      if (!std::isfinite(objective)) break;
-    }
-  }
-  for (std::size_t k = 0; k < n; ++k) free_energies_[baths[k].number] = f[k];
-}
-
-std::vector<double> Reweighting::shares(double beta_mol_per_kcal) const {
-  std::vector<double> shares;
-  for (const Entry& e : entries_) {
-    shares.push_back(std::log(e.samples) - beta_mol_per_kcal * e.energy - e.log_mixture);
-  }
-  const double largest = *std::max_element(shares.begin(), shares.end());
-  double sum = 0.0;
-  for (double& share : shares) {
-    share = std::exp(share - largest);
-    sum += share;
-  }
-  for (double& share : shares) share /= sum;
-  return shares;
-}
-
-Reweighting::Moments Reweighting::at(double beta_mol_per_kcal) const {
-  const std::vector<double> share = shares(beta_mol_per_kcal);
-  Moments moments;
-  double squares = 0.0, energy = 0.0;
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    moments.mean += share[i] * entries_[i].value;
-    energy += share[i] * entries_[i].energy;
-    squares += share[i] * share[i] / entries_[i].samples;
-  }
-  moments.effective_samples = 1.0 / squares;
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const double off = (entries_[i].value - moments.mean) * (entries_[i].energy - energy);
-    moments.covariance += share[i] * (entries_[i].within + off);
-  }
-  return moments;
-}
-
-double Reweighting::acceptance(double colder_mol_per_kcal, double hotter_mol_per_kcal) const {
-  const std::vector<double> colder = shares(colder_mol_per_kcal);
-  const std::vector<double> hotter = shares(hotter_mol_per_kcal);
-  double below = 0.0, acceptance = 0.0;
-  for (std::size_t i = 0; i < colder.size(); ++i) {
-    acceptance += colder[i] * (2.0 * below + hotter[i]);  // two of one bin: half of them are above
-    below += hotter[i];
-  }
-  return acceptance;
-}
-
-std::optional<EqualAcceptanceLadder> equal_acceptance_ladder(const Reweighting& reweighting,
-                                                             double k, double coldest_K,
-                                                             double hottest_K, std::size_t baths) {
-  constexpr double kFewSamples = 100.0;
-  if (!reweighting.converged() || !reweighting.gaps().empty()) return std::nullopt;
-  const auto acceptance = [&](double colder_K, double hotter_K) {
-    return reweighting.acceptance(1.0 / (k * colder_K), 1.0 / (k * hotter_K));
-  };
-  // From the bottom on with that acceptance; the last ones are the hottest where it is reached.
-  const auto ladder_of = [&](double wanted) {
-    std::vector<double> ladder_K{coldest_K};
-    while (ladder_K.size() + 1 < baths) {
-      double low_K = ladder_K.back(), high_K = hottest_K;
-      if (acceptance(ladder_K.back(), high_K) >= wanted) low_K = high_K;
-      while (high_K - low_K > 1e-5 * high_K) {
-        const double middle_K = 0.5 * (low_K + high_K);
-        (acceptance(ladder_K.back(), middle_K) > wanted ? low_K : high_K) = middle_K;
-      }
-      ladder_K.push_back(0.5 * (low_K + high_K));
-    }
-    return ladder_K;
-  };
-  double low = 0.0, high = 1.0;
-  while (high - low > 1e-4) {
-    const double middle = 0.5 * (low + high);
-    (acceptance(ladder_of(middle).back(), hottest_K) >= middle ? low : high) = middle;
-  }
-  EqualAcceptanceLadder even{ladder_of(low), low};
-  even.temperatures_K.push_back(hottest_K);
-  for (const double t_K : even.temperatures_K) {
-    if (reweighting.at(1.0 / (k * t_K)).effective_samples < kFewSamples) return std::nullopt;
-  }
-  return even;
-}
 
 MultiHistogram::MultiHistogram(std::vector<double> beta_mol_per_kcal, std::int64_t ladders)
     : beta_(std::move(beta_mol_per_kcal)),
@@ -396,7 +126,7 @@ MultiHistogram::Inefficiency MultiHistogram::inefficiency_of(std::size_t bath) c
   }
   if (all.samples == 0.0) return {};
   const double mean = all.energy / all.samples;
-  double squares = 0.0;  // of single samples, about their mean
+  double squares = 0.0;  // of samples about their mean
   for (const Part& part : parts_) {
     for (const auto& [number, bin] : part[bath]) {
       squares += std::pow(bin.energy - mean * bin.samples, 2) / bin.samples;
@@ -424,8 +154,8 @@ MultiHistogram::Inefficiency MultiHistogram::inefficiency_of(std::size_t bath) c
 std::vector<double> MultiHistogram::statistical_inefficiencies() const {
   std::vector<Inefficiency> all;
   for (std::size_t bath = 0; bath < beta_.size(); ++bath) all.push_back(inefficiency_of(bath));
-  // Noise is taken out of ln g (James & Stein 1961). Baths would otherwise weigh by chance, those
-  // whose parts happen to be alike the most.
+  // Shrinks ln g towards its mean (James & Stein 1961). Without this, noise would set the weights
+  // of the baths, and baths with similar parts by chance would have the largest.
   double known = 0.0, sum = 0.0, noise = 0.0, squares = 0.0;
   const auto is_known = [](const Inefficiency& i) { return i.parts >= kEnoughParts; };
   for (const Inefficiency& i : all) {
@@ -448,7 +178,7 @@ std::vector<double> MultiHistogram::statistical_inefficiencies() const {
   return inefficiencies;
 }
 
-std::vector<MultiHistogram::Part> MultiHistogram::together(std::size_t blocks) const {
+std::vector<MultiHistogram::Part> MultiHistogram::combined_parts(std::size_t blocks) const {
   std::vector<Part> result;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const std::size_t at = p / groups_ / blocks * groups_ + p % groups_;
@@ -466,7 +196,7 @@ Reweighting MultiHistogram::reweighting_of(const Part& part, std::span<const dou
     for (const auto& [number, bin] : part[bath]) {
       if (bin.samples > 0.0) bins[bath].push_back(bin.weighted(1.0 / inefficiencies[bath]));
     }
-    samples.push_back(samples_of(bins[bath]));
+    samples.push_back(total_samples(bins[bath]));
   }
   return Reweighting(
       beta_, samples, merged(bins, beta_),
@@ -482,7 +212,7 @@ std::optional<MultiHistogram::Result> MultiHistogram::result() const {
   if (empty()) return std::nullopt;
   const Part all = whole();
   const double samples = samples_of_part(all);
-  // The same for all: they are no part of the jackknife.
+  // The same for all parts: the jackknife does not vary them.
   const std::vector<double> g = statistical_inefficiencies();
   Result result(reweighting_of(all, g, nullptr));
   result.beta_ = beta_;
@@ -499,12 +229,12 @@ std::optional<MultiHistogram::Result> MultiHistogram::result() const {
   };
   leave_out(parts_);
   if (groups_ == kGroups) return result;
-  // Four parts at least: fewer say nothing of their spread.
+  // At least four parts: fewer do not determine their spread.
   const std::size_t blocks = parts_.size() / groups_;
   for (const std::size_t merged : {2u, 4u}) {
-    if (blocks > merged && blocks / merged * groups_ >= 4) leave_out(together(merged));
+    if (blocks > merged && blocks / merged * groups_ >= 4) leave_out(combined_parts(merged));
   }
-  if (blocks > 1 && groups_ >= kEnoughLadders) leave_out(together(blocks));
+  if (blocks > 1 && groups_ >= kEnoughLadders) leave_out(combined_parts(blocks));
   return result;
 }
 

@@ -12,21 +12,21 @@
 
 namespace tarn::io {
 
-/// Reads an H5MD file, one particles group after another, in the order of their names. The comment
-/// of a frame has the group as `replica`. @throws IoError, InputError
+/// Reads an H5MD file: the particles groups in the order of their names. The comment of a frame has
+/// its group as `replica`. @throws IoError, InputError
 ///
-/// The HDF5 library itself (1.10.8) may crash or never return on damaged bytes that have no
-/// checksum: strings of variable length, and anything in files of the formats before 1.10. In the
-/// files of write_h5md() all else has checksums, but for the positions.
+/// The HDF5 library (1.10.8) may crash or hang on damaged bytes without a checksum: strings of
+/// variable length, and anything in files of formats before 1.10. In files of write_h5md() only
+/// these strings and the positions have no checksum.
 std::unique_ptr<FrameReader> open_h5md(const std::string& path);
 
-/// trajectory.h5 with the group particles/replica-0000 and so on.
+/// Writes trajectory.h5 with the groups particles/replica-0000 and so on.
 ///
-/// The file is written in HDF5's mode for a single writer and multiple readers (SWMR): whatever
-/// reaches the disk is a file that can be read, so that a program that is killed leaves all frames
-/// but those of its last second. Such a file is marked as open for writing; readers ask for SWMR,
-/// or `h5clear -s` takes the mark off, or the run goes on. After a write that failed, as on a full
-/// disk, the file ends with the last frames that were written whole.
+/// The file is written in HDF5's mode for a single writer and multiple readers (SWMR) and is
+/// readable at any time. A program that is killed loses at most the frames of its last second. Its
+/// file is marked as open for writing until the run is resumed or `h5clear -s` removes the mark;
+/// meanwhile readers must request SWMR. After a failed write, as on a full disk, the file ends with
+/// the last complete frames.
 std::unique_ptr<TrajectoryWriter> write_h5md(const TrajectoryInfo& info);
 
 bool looks_like_h5md(std::string_view beginning);

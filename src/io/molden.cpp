@@ -15,8 +15,6 @@
 namespace tarn::io {
 namespace {
 
-constexpr std::array<int, 3> kAtomicNumbers{8, 1, 1};
-
 /// With a zero that has no sign, so that rounding is not seen.
 std::string fixed(double value, int decimals) {
   if (!std::isfinite(value)) {

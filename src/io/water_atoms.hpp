@@ -19,6 +19,8 @@ namespace tarn::io {
 
 /// Of O, H, H, and of the site M where it is written: "X" stands for no element.
 inline constexpr std::array<std::string_view, 4> kSpecies{"O", "H", "H", "X"};
+/// Atomic numbers of O, H, H.
+inline constexpr std::array<int, 3> kAtomicNumbers{8, 1, 1};
 /// Names of the atoms, of M, and of their residue, as tarn writes them.
 inline constexpr std::array<std::string_view, 4> kPdbNames{"O", "H1", "H2", "M"};
 inline constexpr std::array<std::string_view, 4> kGroNames{"OW", "HW1", "HW2", "MW"};

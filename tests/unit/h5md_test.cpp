@@ -452,7 +452,7 @@ TEST_F(H5md, AFileThatLostFramesIsNotContinued) {
   go_on(folder, 2);  // another, shorter run
   std::istringstream in(saved.str());
   EXPECT_TRUE(contains(message_of<IoError>([&] { writer(folder)->load(in); }),
-                       "has 2 frames, the checkpoint remembers 4"));
+                       "has 2 frames and the checkpoint 4"));
 }
 
 TEST_F(H5md, ErrorsNameTheFileAndPrintNothing) {

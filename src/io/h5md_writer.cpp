@@ -1,0 +1,313 @@
+#ifdef TARN_HAVE_HDF5
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "h5md.hpp"
+#include "hdf5.hpp"
+#include "tarn/core/error.hpp"
+#include "tarn/core/units.hpp"
+#include "tarn/io/atomic_file.hpp"
+#include "tarn/io/binary.hpp"
+#include "tarn/io/io_error.hpp"
+#include "tarn/state.hpp"
+#include "tarn/version.hpp"
+#include "water_atoms.hpp"
+
+namespace tarn::io {
+namespace {
+
+using hdf5::File;
+
+// Frames are buffered up to this size or for one second. A flush of many replicas takes longer; the
+// next one is delayed so that flushing takes at most a tenth of the time. The cost of a flush is
+// proportional to the number of datasets, so the buffer grows with the replicas.
+constexpr std::size_t kMostBuffered = std::size_t{1} << 24;
+constexpr std::size_t kMostBufferedOfReplica = std::size_t{1} << 14;
+constexpr std::chrono::seconds kFlushInterval{1};
+constexpr int kShareOfFlushing = 10;
+
+std::string group_of(std::int64_t replica) {
+  return fmt::format("particles/replica-{:04}", replica);
+}
+
+/// Rows of a chunk: about 64 KiB, less where many replicas would make the smallest file large.
+hsize_t rows_in_chunk(std::size_t row_bytes, int replicas) {
+  const std::size_t bytes =
+      std::clamp<std::size_t>((std::size_t{1} << 24) / replicas, 1 << 12, 1 << 16);
+  return std::max<hsize_t>(bytes / row_bytes, 1);
+}
+
+class H5mdWriter final : public TrajectoryWriter {
+ public:
+  explicit H5mdWriter(const TrajectoryInfo& info)
+      : info_(info),
+        path_(info.path.empty() ? info.folder + "/trajectory.h5" : info.path),
+        coordinates_(static_cast<std::size_t>(info.molecules) * kCoordinatesPerMolecule),
+        most_buffered_(std::max(kMostBuffered,
+                                kMostBufferedOfReplica * static_cast<std::size_t>(info.replicas))),
+        replicas_(static_cast<std::size_t>(info.replicas)) {}
+  ~H5mdWriter() override {
+    try {
+      finish();
+    } catch (const std::exception&) {  // a destructor must not throw
+    }
+  }
+
+  void create() override {
+    file_.reset();
+    put_in_place([this](const std::string& temporary) {
+      File file(temporary, File::Mode::create);
+      write_head(file);
+      for (int r = 0; r < info_.replicas; ++r) make_replica(file, r);
+      file.close();
+    });
+    for (Replica& replica : replicas_) replica = {};
+    begin_appending();
+  }
+
+  void append(const TrajectoryFrame& frame) override {
+    for (const double x : frame.positions_A) check_writable(x);
+    for (const double v : frame.velocities_A_per_akma) check_writable(v);
+    Replica& replica = replicas_[static_cast<std::size_t>(frame.replica)];
+    replica.steps.push_back(frame.step);
+    replica.times_ps.push_back(frame.time_ps);
+    replica.positions_A.insert(replica.positions_A.end(), frame.positions_A.begin(),
+                               frame.positions_A.end());
+    buffered_ += frame.positions_A.size_bytes();
+    if (info_.velocities) {
+      for (const double v : frame.velocities_A_per_akma) {
+        replica.velocities_A_per_ps.push_back(v / units::picoseconds_per_akma);
+      }
+      buffered_ += frame.velocities_A_per_akma.size_bytes();
+    }
+    if (buffered_ >= most_buffered_ || Clock::now() >= next_flush_) flush();
+  }
+
+  void save(std::ostream& out) override {
+    flush();
+    sync_file(path_);
+    for (const Replica& replica : replicas_) put(out, replica.frames);
+  }
+
+  void load(std::istream& in) override {
+    file_.reset();
+    for (Replica& replica : replicas_) replica = {get_u64(in), {}, {}, {}};
+    if (!matches_checkpoint()) cut_a_copy();
+    begin_appending();
+  }
+
+  void finish() override {
+    if (!file_) return;
+    flush();
+    file_->close();
+    file_.reset();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Replica {
+    std::uint64_t frames = 0;  // complete in the file
+    // Not yet written:
+    std::vector<std::int64_t> steps;
+    std::vector<double> times_ps;
+    std::vector<double> positions_A;
+    std::vector<double> velocities_A_per_ps{};
+  };
+
+  void begin_appending() {
+    file_.emplace(path_, File::Mode::append);
+    buffered_ = 0;
+    next_flush_ = Clock::now() + kFlushInterval;
+  }
+
+  void write_head(const File& file) const {
+    file.make_group("h5md");
+    file.set_attribute("h5md", "version", std::vector<int>{1, 1});
+    file.make_group("h5md/author");
+    file.set_attribute("h5md/author", "name", "not given");
+    file.make_group("h5md/creator");
+    file.set_attribute("h5md/creator", "name", "tarn");
+    file.set_attribute("h5md/creator", "version", kVersion);
+    file.make_group("h5md/modules");
+    file.make_group("h5md/modules/units");
+    file.set_attribute("h5md/modules/units", "version", std::vector<int>{1, 0});
+    file.make_group("parameters");
+    if (!info_.model.empty()) file.set_attribute("parameters", "model", info_.model);
+    file.set_attribute("parameters", "provenance", info_.provenance);
+    file.make_group("particles");
+  }
+
+  void make_replica(const File& file, int r) const {
+    const std::string group = group_of(r);
+    const int atoms = kAtomsPerMolecule * info_.molecules;
+    std::vector<int> species(static_cast<std::size_t>(atoms));
+    for (std::size_t a = 0; a < species.size(); ++a) {
+      species[a] = kAtomicNumbers[a % kAtomicNumbers.size()];
+    }
+    file.make_group(group);
+    if (!info_.baths_K.empty()) {
+      file.set_attribute(group, "bath_K", info_.baths_K.at(static_cast<std::size_t>(r)));
+    }
+    file.make_group(group + "/box");
+    file.set_attribute(group + "/box", "dimension", std::vector<int>{3});
+    file.set_attribute(group + "/box", "boundary", std::vector<std::string>(3, "none"));
+    file.make_numbers(group + "/species", species);
+    const std::string position = group + "/position";
+    file.make_group(position);
+    const hsize_t rows = rows_in_chunk(8 * coordinates_, info_.replicas);
+    const hsize_t many_rows = std::max<hsize_t>(rows, 64);
+    file.make_growing(position + "/step", H5T_STD_I64LE, {}, many_rows);
+    file.make_growing(position + "/time", H5T_IEEE_F64LE, {}, many_rows);
+    file.make_growing(position + "/value", H5T_IEEE_F64LE, {static_cast<hsize_t>(atoms), 3}, rows);
+    file.set_attribute(position + "/time", "unit", "ps");
+    file.set_attribute(position + "/value", "unit", "Angstrom");
+    if (!info_.velocities) return;
+    const std::string velocity = group + "/velocity";
+    file.make_group(velocity);
+    file.make_growing(velocity + "/value", H5T_IEEE_F64LE, {static_cast<hsize_t>(atoms), 3}, rows);
+    file.set_attribute(velocity + "/value", "unit", "Angstrom ps-1");
+    // Elements of the same steps may share them.
+    file.link(position + "/step", velocity + "/step");
+    file.link(position + "/time", velocity + "/time");
+  }
+
+  void flush() {
+    const auto began = Clock::now();
+    try {
+      write_buffers();
+    } catch (...) {
+      cut_back();
+      throw;
+    }
+    for (Replica& replica : replicas_) {
+      replica = {replica.frames + replica.steps.size(), {}, {}, {}};
+    }
+    buffered_ = 0;
+    const auto took = Clock::now() - began;
+    next_flush_ = began + std::max<Clock::duration>(kFlushInterval, kShareOfFlushing * took);
+  }
+
+  void write_buffers() const {
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      const Replica& replica = replicas_[r];
+      const hsize_t rows = replica.steps.size();
+      if (rows == 0) continue;
+      // Values before steps: a concurrent reader that finds a step also finds its positions.
+      const std::string group = group_of(static_cast<std::int64_t>(r));
+      if (info_.velocities) {
+        file_->append(file_->open(group + "/velocity"), "value", H5T_NATIVE_DOUBLE,
+                      replica.velocities_A_per_ps.data(), rows);
+      }
+      const hdf5::Handle position = file_->open(group + "/position");
+      file_->append(position, "value", H5T_NATIVE_DOUBLE, replica.positions_A.data(), rows);
+      file_->append(position, "time", H5T_NATIVE_DOUBLE, replica.times_ps.data(), rows);
+      file_->append(position, "step", H5T_NATIVE_INT64, replica.steps.data(), rows);
+    }
+    file_->flush();
+  }
+
+  /// Removes incomplete frames after a failed write: closing the file writes as much as fits, for
+  /// example steps without their positions.
+  void cut_back() {
+    for (Replica& replica : replicas_) replica = {replica.frames, {}, {}, {}};
+    buffered_ = 0;
+    file_.reset();
+    try {
+      cut(path_);
+    } catch (const Error&) {  // the first error is the one to report
+    }
+  }
+
+  /// Datasets that grow in the group of a replica.
+  std::vector<std::string> elements() const {
+    std::vector<std::string> names{"/position/step", "/position/time", "/position/value"};
+    if (info_.velocities) names.emplace_back("/velocity/value");
+    return names;
+  }
+
+  /// Whether the file was closed with the number of frames in the checkpoint.
+  /// @throws IoError if it contains fewer
+  bool matches_checkpoint() const {
+    const File file(path_, File::Mode::read);
+    bool matches = !file.has_writer();
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      for (const std::string& element : elements()) {
+        const std::string name = group_of(static_cast<std::int64_t>(r)) + element;
+        const std::vector<hsize_t> shape =
+            file.has(name) ? file.shape_of(name) : std::vector<hsize_t>{0};
+        if (shape.empty() || shape[0] < replicas_[r].frames) {
+          throw IoError(fmt::format(
+              "cannot continue '{}': {} has {} frames and the checkpoint {}. The file was changed "
+              "after the checkpoint was written; restore it or restart the run.",
+              path_, name, shape.empty() ? 0 : shape[0], replicas_[r].frames));
+        }
+        matches = matches && shape[0] == replicas_[r].frames;
+      }
+    }
+    return matches;
+  }
+
+  /// In SWMR mode datasets can only grow, and readers must not see an unfinished change.
+  void cut_a_copy() const {
+    put_in_place([this](const std::string& temporary) {
+      std::error_code error;
+      std::filesystem::copy_file(path_, temporary,
+                                 std::filesystem::copy_options::overwrite_existing, error);
+      if (error) throw_io_error("write", temporary, error.value());
+      cut(temporary);
+    });
+  }
+
+  /// Removes all frames behind those that are known to be complete.
+  void cut(const std::string& path) const {
+    File file(path, File::Mode::change);
+    for (std::size_t r = 0; r < replicas_.size(); ++r) {
+      for (const std::string& element : elements()) {
+        file.resize(group_of(static_cast<std::int64_t>(r)) + element, replicas_[r].frames);
+      }
+    }
+    file.close();
+  }
+
+  /// Writes the file under a temporary name and renames it when it is complete.
+  template <class Make>
+  void put_in_place(const Make& make) const {
+    const std::string final_path = through_links(path_);
+    const std::string temporary = temporary_name(final_path);
+    try {
+      make(temporary);
+    } catch (...) {
+      std::error_code ignored;
+      std::filesystem::remove(temporary, ignored);
+      throw;
+    }
+    commit_file(temporary, final_path);
+  }
+
+  TrajectoryInfo info_;
+  std::string path_;
+  std::size_t coordinates_;    // of one frame
+  std::size_t most_buffered_;  // bytes of positions and velocities
+  std::vector<Replica> replicas_;
+  std::optional<File> file_;
+  std::size_t buffered_ = 0;  // bytes of positions and velocities
+  Clock::time_point next_flush_{};
+};
+
+}  // namespace
+
+std::unique_ptr<TrajectoryWriter> write_h5md(const TrajectoryInfo& info) {
+  return std::make_unique<H5mdWriter>(info);
+}
+
+}  // namespace tarn::io
+
+#endif
