@@ -7,8 +7,8 @@ namespace tarn::decks {
 /// Number of whole steps that cover a time; a whole number within round-off counts as whole.
 double whole_steps(double time_ps, double timestep_fs);
 
-/// The default of `[system] relax`: true for penalties that are finite, under which a rigid start
-/// is not at rest, unless positions and velocities are given together.
+/// The default of `[system] relax`: true for finite penalties, with which a rigid start is not in
+/// equilibrium, unless positions and velocities are given together.
 bool default_relax(const Deck& deck);
 
 }  // namespace tarn::decks

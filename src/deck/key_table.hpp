@@ -114,13 +114,6 @@ Key field_key(Key key) {
   return key;
 }
 
-/// A key without a field: the checker computes another field from it after reading all keys.
-inline Key derived_key(Key key) {
-  key.get = [](const Key&, const Deck&) { return Value{}; };
-  key.set = [](const Key&, const Value&, Deck&) {};
-  return key;
-}
-
 /// A section that a deck may leave out.
 template <auto member>
 Section optional_section(Section section) {
@@ -129,13 +122,13 @@ Section optional_section(Section section) {
   return section;
 }
 
-/// The number by which a choice stands for a value of an enum.
+/// The value of an enum as Choice::value.
 template <class Enum>
 constexpr int code(Enum value) {
   return static_cast<int>(value);
 }
 
-/// The upper bound of numbers of steps.
+/// Upper bound of step counts.
 constexpr double kStepLimit = static_cast<double>(kMaxSteps);
 
 constexpr Range at_least(double low) { return {.low = low}; }
@@ -143,6 +136,18 @@ constexpr Range from_to(double low, double high) { return {.low = low, .high = h
 constexpr Range above(double low) { return {.low = low, .low_open = true}; }
 constexpr Range above_to(double low, double high) {
   return {.low = low, .high = high, .low_open = true};
+}
+
+/// `[run] steps`.
+/// @param key its description, conditions and the key of the duration, which it excludes
+template <auto section, auto field>
+Key steps_key(Key key) {
+  key.name = "steps";
+  key.type = Type::integer;
+  key.range = from_to(0, kStepLimit);
+  key.description = "Number of steps.";
+  key.may_change_on_resume = true;
+  return field_key<section, field>(std::move(key));
 }
 
 /// The interval between the samples of an observer.
@@ -155,7 +160,7 @@ Key interval_key(std::string_view description = "Output interval; step 0 is incl
                                     .description = description});
 }
 
-/// The replicas that an observer writes. @param choices accepted beside a number
+/// The replicas that an observer writes. @param choices accepted in addition to a number
 template <auto section, auto field>
 Key replicas_key(std::vector<Choice> choices, std::string_view description) {
   return field_key<section, field>({.name = "replicas",
@@ -194,6 +199,10 @@ inline Schema make_schema(std::vector<SectionTable> tables, std::vector<Rule> ru
 /// @name Keys that decks of water and of mechanical systems share
 /// @{
 Key kind_key();
+/// The length of the run in time. It has no field of its own: the checker computes the number of
+/// steps after reading all keys.
+/// @param key its name, unit, range and conditions
+Key duration_key(Key key);
 /// `[run] threads`
 Key threads_key(std::string_view description);
 SectionTable checkpoint_section();

@@ -34,8 +34,8 @@ const std::vector<Columns>& table() {
       {"double-spring", "", kPoints, kVelocities},
       {"free-body", "", "the rotation, row by row", "the momentum m in the body, row by row"},
       {"heavy-top", "", "the momentum m in the body, row by row", "the direction of gravity there"},
-      {"double-spherical-pendulum", "",
-       "x, y, z of each point, the second's from the first, not from the origin", kVelocities},
+      {"double-spherical-pendulum", "", "x, y, z of each point, the second relative to the first",
+       kVelocities},
       {"spherical-pendulum", "variational-of:", "x, y, z", "mu, the momentum along the sphere"},
       {"spherical-pendulum", "", "x, y, z", "the velocity"}};
   return columns;

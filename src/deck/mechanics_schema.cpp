@@ -319,22 +319,11 @@ SectionTable integrator_section() {
 SectionTable run_section() {
   return {Section{.name = "run", .description = "Length of the run."},
           {
-              field_key<&M::run, &MechanicsRunSection::steps>({.name = "steps",
-                                                               .type = Type::integer,
-                                                               .range = from_to(0, kStepLimit),
-                                                               .default_text = "from `duration`",
-                                                               .description = "Number of steps.",
+              steps_key<&M::run, &MechanicsRunSection::steps>({.default_text = "from `duration`",
                                                                .used_with = schemes_with_steps(),
-                                                               .excludes = "duration",
-                                                               .may_change_on_resume = true}),
-              derived_key({.name = "duration",
-                           .type = Type::number,
-                           .range = {.low = 0.0},
-                           .default_text = "from `steps`",
-                           .description = "Length of the run, rounded up to whole steps.",
-                           .used_with = schemes_with_steps(),
-                           .excludes = "steps",
-                           .may_change_on_resume = true}),
+                                                               .excludes = "duration"}),
+              duration_key(
+                  {.name = "duration", .range = at_least(0.0), .used_with = schemes_with_steps()}),
               field_key<&Deck::run, &RunSection::device>(
                   {.name = "device",
                    .type = Type::choice,

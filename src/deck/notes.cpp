@@ -18,7 +18,7 @@ namespace tarn::decks {
 namespace {
 
 /// Smallest number of steps per period of a molecule in the wall.
-constexpr double kFewestSteps = 10.0;
+constexpr double kMinSteps = 10.0;
 /// Shorter steps are usually picoseconds by mistake.
 constexpr double kShortStep_fs = 0.02;
 /// Factor on the largest stable step; cold clusters are stable with steps half as long again.
@@ -131,12 +131,12 @@ std::optional<std::string> note_on_stiff_wall(const Deck& deck) {
   const double h_fs = deck.integrator.timestep_fs;
   const double turn = 2.0 * std::numbers::pi;
   const double period_fs = turn * std::sqrt(mass_Da / stiffness) * units::femtoseconds_per_akma;
-  if (!(period_fs < kFewestSteps * h_fs)) return std::nullopt;
-  const double rate_per_akma = turn * units::femtoseconds_per_akma / (kFewestSteps * h_fs);
+  if (!(period_fs < kMinSteps * h_fs)) return std::nullopt;
+  const double rate_per_akma = turn * units::femtoseconds_per_akma / (kMinSteps * h_fs);
   return fmt::format(
       "[confinement] stiffness_kcal_per_mol_A2 = {0:g} is too stiff for timestep_fs = {1:g}: the "
       "period of a molecule in the wall is {2:.2g} fs, less than {3:g} steps. Use {4:.2g} or less",
-      stiffness, h_fs, period_fs, kFewestSteps, mass_Da * rate_per_akma * rate_per_akma);
+      stiffness, h_fs, period_fs, kMinSteps, mass_Da * rate_per_akma * rate_per_akma);
 }
 
 std::optional<std::string> note_on_samples(const Deck& deck) {

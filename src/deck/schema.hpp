@@ -60,13 +60,13 @@ struct Choice {
 
 struct Key {
   std::string_view section = {};  ///< make_schema() sets it
-  std::string_view name;
+  std::string_view name = {};
   Type type = Type::number;
   std::string_view unit = {};
   Range range = {};
   std::vector<Choice> choices = {};
   std::string_view default_text = {};  ///< default in the reference, if it is not a plain value
-  std::string_view description;
+  std::string_view description = {};
   Condition used_with = {};
   std::vector<Condition> also_used_with = {};  ///< more conditions
   std::string_view excludes = {};              ///< key of the same section that excludes this one

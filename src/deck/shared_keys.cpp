@@ -29,6 +29,18 @@ Key kind_key() {
                       "[equations-mechanics.md](equations-mechanics.md)."});
 }
 
+Key duration_key(Key key) {
+  key.type = Type::number;
+  key.default_text = "from `steps`";
+  key.description =
+      "Length of the run, rounded up to whole steps; the resolved deck contains `steps`.";
+  key.excludes = "steps";
+  key.may_change_on_resume = true;
+  key.get = [](const Key&, const Deck&) { return Value{}; };
+  key.set = [](const Key&, const Value&, Deck&) {};
+  return key;
+}
+
 Key threads_key(std::string_view description) {
   return field_key<&Deck::run, &RunSection::threads>({.name = "threads",
                                                       .type = Type::integer,

@@ -26,7 +26,7 @@ void check_path(const Deck& deck, const std::string& path) {
       fs::is_directory(folder, ignored)) {
     throw InputError(
         fmt::format("state = {}: there is no checkpoint.bin in {}; name the folder of a run of "
-                    "water, which contains one from its first step on",
+                    "water, which contains one from its start",
                     given, folder.string()));
   }
   throw InputError(fmt::format("state = {}: there is no run and no checkpoint {}", given, path));

@@ -14,7 +14,7 @@
 
 namespace tarn::decks {
 
-/// The first of the problems below, with the section that it is in; nothing if there is none.
+/// The first of the problems below, with its section; nothing if there is none.
 std::optional<std::string> system_problem(const Deck& deck, std::int64_t molecules);
 
 /// Number of baths of different temperatures; 1 without a thermostat.

@@ -239,22 +239,9 @@ SectionTable run_section() {
   return {
       Section{.name = "run", .description = "Length, precision and device of the run."},
       {
-          field_key<&Deck::run, &RunSection::steps>({.name = "steps",
-                                                     .type = Type::integer,
-                                                     .range = from_to(0, kStepLimit),
-                                                     .default_text = "from `duration_ps`",
-                                                     .description = "Number of time steps.",
-                                                     .excludes = "duration_ps",
-                                                     .may_change_on_resume = true}),
-          derived_key({.name = "duration_ps",
-                       .type = Type::number,
-                       .unit = "ps",
-                       .range = from_to(0, 1e12),
-                       .default_text = "from `steps`",
-                       .description = "Length of the run, rounded up to whole steps; the resolved "
-                                      "deck contains `steps`.",
-                       .excludes = "steps",
-                       .may_change_on_resume = true}),
+          steps_key<&Deck::run, &RunSection::steps>(
+              {.default_text = "from `duration_ps`", .excludes = "duration_ps"}),
+          duration_key({.name = "duration_ps", .unit = "ps", .range = from_to(0, 1e12)}),
           field_key<&Deck::run, &RunSection::equilibration_ps>(
               {.name = "equilibration_ps",
                .type = Type::number,

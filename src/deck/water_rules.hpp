@@ -6,7 +6,7 @@
 
 namespace tarn::decks {
 
-/// The rules of decks of water, by the sections that they are about.
+/// The rules of decks of water, grouped by section.
 std::vector<Rule> start_rules();
 std::vector<Rule> scheme_rules();
 std::vector<Rule> run_rules();

@@ -15,10 +15,10 @@ class CellGrid {
   /// @param low, high corners of the box; points outside belong to the cells at its faces
   /// @param distance largest distance of neighbours
   CellGrid(const Eigen::Vector3d& low, const Eigen::Vector3d& high, double distance) : low_(low) {
-    constexpr double kMostCells = 256.0;  // along an axis
+    constexpr double kMaxCells = 256.0;  // along an axis
     for (int k = 0; k < 3; ++k) {
       const double extent = std::max(high[k] - low[k], distance);
-      width_[k] = std::max(distance, extent / kMostCells);
+      width_[k] = std::max(distance, extent / kMaxCells);
       cells_[k] = std::max(1, static_cast<int>(extent / width_[k]) + 1);
     }
     first_.assign(static_cast<std::size_t>(cells_[0]) * cells_[1] * cells_[2], -1);
@@ -64,7 +64,7 @@ class CellGrid {
 
   Eigen::Vector3d low_, width_;
   std::array<int, 3> cells_;
-  std::vector<int> first_;  // point of each cell, or -1
+  std::vector<int> first_;  // first point of each cell, or -1
   std::vector<int> next_;   // next point in the same cell, or -1
 };
 

@@ -27,7 +27,7 @@ constexpr int kPlaces = 30, kTriesOfAPlace = 200;
 constexpr double kNearestOxygens_A = 2.4;
 /// Largest H...O distance of a hydrogen bond in these moves [A].
 constexpr double kLongestBond_A = 2.5;
-constexpr int kMostChains = 3, kTriesOfAChain = 20;
+constexpr int kMaxChains = 3, kTriesOfAChain = 20;
 
 }  // namespace
 
@@ -203,7 +203,7 @@ void ClusterMoves::point_bond(HopRandom& random, std::size_t m, int h, const Vec
 /// Reverses rings or chains of hydrogen bonds: the proton order changes and the oxygens stay
 /// (Rahman & Stillinger 1972).
 void ClusterMoves::reverse_hydrogen_bonds(HopRandom& random) {
-  const std::size_t chains = 1 + random.index(kMostChains);
+  const std::size_t chains = 1 + random.index(kMaxChains);
   std::size_t done = 0;
   for (int t = 0; t < kTriesOfAChain && done < chains; ++t) {
     if (reverse_one_chain(random)) ++done;

@@ -32,15 +32,15 @@ constexpr std::size_t kCandidates = 4;
 /// Default limits on the quenches of all starts and on the pairs of molecules in them; the second
 /// one reduces the quenches of large clusters. A quench takes about 200 iterations, and a search
 /// ten seconds to a minute on one core.
-constexpr double kMostQuenches = 32'000.0, kMostPairs = 1e7;
+constexpr double kMaxQuenches = 32'000.0, kMaxPairs = 1e7;
 /// Up to this size, 96 searches of 50 hops are more than enough.
 constexpr int kEasyMolecules = 8, kEasyStarts = 96, kEasyHops = 50;
 /// Limits for larger clusters: number of searches, and of hops in each.
-constexpr int kMostStarts = 64, kFewestStarts = 16, kMostHops = 2000;
+constexpr int kMaxStarts = 64, kMinStarts = 16, kMaxHops = 2000;
 
 double pairs_of(int molecules) { return 0.5 * molecules * (molecules - 1.0); }
 double default_quenches(int molecules) {
-  return std::min(kMostQuenches, kMostPairs / pairs_of(molecules));
+  return std::min(kMaxQuenches, kMaxPairs / pairs_of(molecules));
 }
 
 struct Minimum {
@@ -51,7 +51,7 @@ struct Minimum {
 /// One search: a quenched random cluster, followed by hops from minimum to minimum.
 class Search {
  public:
-  /// @param options its hops, keep and should_continue are used
+  /// @param options hops, keep and should_continue are used
   Search(const WaterModel& model, int molecules, const SearchOptions& options)
       : should_continue_(options.should_continue),
         hops_(options.hops),
@@ -109,7 +109,7 @@ class Search {
     });
   }
 
-  /// Adds a minimum unless one of its energy has been visited.
+  /// Adds a minimum unless one with its energy is already there.
   void add_visited(const Minimum& m, std::vector<Minimum>& visited) const {
     const auto at = std::lower_bound(visited.begin(), visited.end(), m.energy - kSameHop,
                                      [](const Minimum& a, double e) { return a.energy < e; });
@@ -187,16 +187,16 @@ int default_hops(int molecules) {
   // The number of hops that clusters of 8, 12 and 16 molecules need grows like this power. It is
   // limited by the quenches per start, and there are some hops even if a quench takes a second.
   const double needed = kEasyHops * std::pow(static_cast<double>(molecules) / kEasyMolecules, 5.0);
-  const double available = default_quenches(molecules) / kFewestStarts;
+  const double available = default_quenches(molecules) / kMinStarts;
   const double least = std::min<double>(kEasyHops, 4e6 / pairs_of(molecules));
-  return static_cast<int>(std::max(std::min({needed, available, double{kMostHops}}), least));
+  return static_cast<int>(std::max(std::min({needed, available, double{kMaxHops}}), least));
 }
 
 int default_starts(int molecules) {
   if (molecules < 2) return 1;
   if (molecules <= kEasyMolecules) return kEasyStarts;
   const double starts = default_quenches(molecules) / (default_hops(molecules) + 1);
-  return static_cast<int>(std::clamp(starts, 1.0, double{kMostStarts}));
+  return static_cast<int>(std::clamp(starts, 1.0, double{kMaxStarts}));
 }
 
 namespace {

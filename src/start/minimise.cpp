@@ -19,7 +19,7 @@ constexpr double kDissociated = -200.0;
 /// Largest displacement of an atom in a push off a saddle point.
 constexpr double kPush_A = 0.1;
 /// Larger numbers of successive saddle points are caused by rounding.
-constexpr int kMostSaddlePoints = 20;
+constexpr int kMaxSaddlePoints = 20;
 
 void check_size(const ForceField& force_field, std::span<const double> positions_A) {
   if (positions_A.size() != 9 * static_cast<std::size_t>(force_field.molecules())) {
@@ -47,7 +47,7 @@ MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> posi
   const WaterModel& model = force_field.model();
   // With a smaller curvature the push would not lead to forces above the tolerance.
   const double curvature = options.tolerance_kcal_per_mol_A / kPush_A;
-  while (here.converged && here.saddle_points < kMostSaddlePoints &&
+  while (here.converged && here.saddle_points < kMaxSaddlePoints &&
          curves_down(model, positions_A, curvature)) {
     const std::vector<double> modes = normal_modes(model, positions_A).displacements_per_sqrt_Da;
     const std::span<const double> lowest = std::span(modes).first(positions_A.size());

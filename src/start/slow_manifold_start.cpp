@@ -59,7 +59,7 @@ class StiffCluster {
     return values;
   }
 
-  /// To where the mean would be if the filter left nothing of the vibration.
+  /// Moves to the mean that a filter without residual vibration would give.
   void move(const VectorXd& mean, VectorXd& x, VectorXd& v) const {
     const VectorXd now = bonds_and_rates(x, v);
     for (Index k = 0, c = 0; k < x.size(); k += kCoordinates, c += kValues) {
@@ -90,8 +90,8 @@ class StiffCluster {
   const SlowWindow& window() const { return window_; }
 
  private:
-  /// A window that covers the bond vibrations of the model's molecule, whose squared frequencies
-  /// are the eigenvalues of omega^2 J M^-1 J^T, and 1 / (1 - what the filter leaves of each).
+  /// Chooses a window for the bond vibrations of the model, whose squared frequencies are the
+  /// eigenvalues of omega^2 J M^-1 J^T, and the factor 1 / (1 - response of the filter) for each.
   void choose_window() {
     const WaterModel& model = force_field_.model();
     const double half = 0.5 * model.r_hh_A();

@@ -7,7 +7,7 @@
 
 namespace tarn::start {
 
-/// Velocities from Maxwell's distribution, sqrt(kT/m) xi.
+/// Draws velocities from the Maxwell distribution, sqrt(kT/m) xi.
 /// @param positions_A 9 N numbers
 /// @param tangent remove the components that change bond lengths: then J v = 0, and 6 N of the 9 N
 /// degrees of freedom remain

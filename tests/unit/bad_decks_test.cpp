@@ -10,8 +10,8 @@
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 
-// Every deck of tests/data/bad-decks begins with what is wrong with it, one problem a line, in the
-// order of the messages:
+// Every deck of tests/data/bad-decks begins with its problems, one per line, in the order of the
+// messages:
 //   # expect LINE:COLUMN fragment of the message
 // where 0:0 is the deck as a whole.
 

@@ -23,7 +23,7 @@ Vector3d atom(const std::vector<double>& x, std::size_t molecule, std::size_t wh
   return Eigen::Map<const Vector3d>(&x[9 * molecule + 3 * which]);
 }
 
-/// The molecule to whose oxygen each hydrogen is bound (nearer than 2.5 A), or -1.
+/// The molecule that accepts the hydrogen bond of each hydrogen (closer than 2.5 A), or -1.
 std::vector<int> acceptors(const std::vector<double>& x) {
   const std::size_t n = x.size() / 9;
   std::vector<int> result;
@@ -50,7 +50,7 @@ std::vector<double> moved(const WaterModel& model, std::vector<double> x, std::u
   return x;
 }
 
-/// Oxygens that are elsewhere than they were.
+/// Number of oxygens that moved.
 int displaced(const std::vector<double>& x, const std::vector<double>& y) {
   int count = 0;
   for (std::size_t m = 0; m < x.size() / 9; ++m) {
@@ -101,13 +101,13 @@ TEST(ClusterMoves, LeaveMoleculesRigidAndMoveSomething) {
         still += largest < 1e-6 ? 1 : 0;
         EXPECT_EQ(y, moved(model, x, hop));
       }
-      // Only where no chain was found, or no place.
+      // Only if no chain, or no place, was found.
       EXPECT_LE(still, 5) << name << ' ' << n;
     }
   }
 }
 
-/// All kinds of moves are made: those of no oxygen, of one or two, and of all.
+/// All kinds of moves occur: of no oxygen, of one or two, and of all.
 TEST(ClusterMoves, MoveNoneAFewOrAllOxygens) {
   const WaterModel model = *find_water_model("tip4p");
   const std::vector<double> x = quenched_cluster(model, 12, 1, 0);
@@ -119,8 +119,8 @@ TEST(ClusterMoves, MoveNoneAFewOrAllOxygens) {
   const auto expect_share = [&](int seen, double share) {
     EXPECT_NEAR(seen, kHops * share, 4.5 * std::sqrt(kHops * share * (1.0 - share)));
   };
-  // Parts of 4.4: bonds or turns of all, one or two molecules, all shaken. The second of two is the
-  // first again with the sum of the squares of p (1 - p)^k, p = 1 - exp(-1/2).
+  // Frequencies out of 4.4: bonds or rotations of all, one or two molecules, all shaken. The second
+  // of two is the first again with the sum of the squares of p (1 - p)^k, p = 1 - exp(-1/2).
   const double p = 1.0 - std::exp(-0.5), again = p / (2.0 - p);
   expect_share(count[0], 2.2 / 4.4);
   expect_share(count[1], (1.0 + again) / 4.4);
@@ -149,14 +149,15 @@ TEST(ClusterMoves, ReverseARingOfHydrogenBonds) {
           all = all && after[at] < 0;
           continue;
         }
-        // Now m is bound by what it bound.
+        // Molecule m now accepts the bond that it donated.
         const auto other = 2 * static_cast<std::size_t>(before[at]);
         all = all && (after[other] == m || after[other + 1] == m);
       }
     }
     if (!all) continue;
     ++reversed;
-    // Two gradients of 1e-6, in up to 60 coordinates that are held by 0.01 kcal/mol/A^2 and more.
+    // Two gradients of 1e-6, in up to 60 coordinates with stiffnesses of 0.01 kcal/mol/A^2 and
+    // more.
     EXPECT_NEAR(quench_to_minimum(force_field, x, {1e-6, 10'000, {}}).energy_kcal_per_mol,
                 ring.energy_kcal_per_mol, 2 * 60 * 1e-12 / (2.0 * 0.01));
   }
@@ -165,7 +166,7 @@ TEST(ClusterMoves, ReverseARingOfHydrogenBonds) {
   EXPECT_GT(reversed, 10);
 }
 
-/// A molecule that evaporates is put back: the first one taken is the weakest as often as any.
+/// An evaporated molecule is reinserted, because the most weakly bound one is chosen most often.
 TEST(ClusterMoves, TakeWeakMoleculesFirst) {
   const WaterModel model = *find_water_model("tip4p");
   std::vector<double> x = quenched_cluster(model, 8, 1, 0);
@@ -177,7 +178,7 @@ TEST(ClusterMoves, TakeWeakMoleculesFirst) {
     ++single;
     taken += (atom(x, 5, 0) - atom(y, 5, 0)).norm() > 1e-9 ? 1 : 0;
   }
-  // Its place is below one of a mean of two: 1 - exp(-1/2) of all.
+  // The probability of a rank below 1 with a mean rank of 2: 1 - exp(-1/2).
   const double share = 1.0 - std::exp(-0.5);
   ASSERT_GT(single, 50);
   EXPECT_NEAR(taken, share * single, 4.5 * std::sqrt(share * (1.0 - share) * single));

@@ -26,7 +26,7 @@ const std::string kWarm =
     "[system]\nmolecules = 7\n[run]\nsteps = 1000\n"
     "[thermostat]\nkind = \"gla\"\ntemperature_K = 10.0\nfriction_per_ps = 5.0\n";
 
-// Every key of every section, none at its default.
+// Every key of every section, with values other than the defaults.
 const std::string kEveryKey = R"([system]
 kind = "water"
 model = "tip4p"
@@ -116,7 +116,7 @@ std::vector<std::string> problems_of(const std::string& text,
   return {};
 }
 
-/// The text of the only problem.
+/// The text of the single problem.
 std::string problem_of(const std::string& text, const std::vector<std::string>& overrides = {},
                        const std::vector<std::string>& removals = {}) {
   const std::vector<std::string> all = problems_of(text, overrides, removals);
@@ -129,7 +129,7 @@ testing::AssertionResult contains(const std::string& text, const std::string& pa
   return testing::AssertionFailure() << "\"" << text << "\" lacks \"" << part << "\"";
 }
 
-// --- What a deck says ---
+// --- Reading a deck ---
 
 TEST(Deck, FillsDefaults) {
   const Deck deck = parse(kSmallest);
@@ -296,7 +296,7 @@ TEST(Deck, DurationsAreRoundedUpToWholeSteps) {
   EXPECT_EQ(steps("1e9", "1"), 1'000'000'000'000);
 }
 
-// --- Problems; tests/unit/bad_decks_test.cpp has the long list ---
+// --- Problems; tests/unit/bad_decks_test.cpp contains the complete list ---
 
 TEST(DeckProblems, CarryFileLineAndColumn) {
   EXPECT_TRUE(contains(problem_of("[system]\nmolecules = 7\n[run]\n  steps = -1\n"),
@@ -427,12 +427,12 @@ TEST(DeckRemovals, TakeKeysAndSectionsAway) {
   const Deck cold = without({"thermostat"});
   EXPECT_EQ(cold.thermostat, ThermostatSection{});
   EXPECT_EQ(parse(resolved_deck(cold)), cold);
-  // What is set comes after it.
+  // --set applies after --unset.
   const Deck other = without({"thermostat"}, {"thermostat.kind=none"});
   EXPECT_EQ(other.thermostat, ThermostatSection{});
   EXPECT_EQ(without({"confinement.radius_A"}, {"confinement.radius_A=4"}).confinement->radius_A, 4);
   EXPECT_EQ(without({"run.steps"}, {"run.duration_ps=1"}).run.steps, 500);
-  // Also of what no deck may hold, and of what decides which keys there are.
+  // Also for invalid keys, and for the kind, which determines the keys.
   EXPECT_EQ(parse(kSmallest + "stpes = 3\n[rnu]\na = 1\n", {}, {"run.stpes", "rnu"}),
             parse(kSmallest));
   EXPECT_EQ(parse(kSmallest + "threads = 0\n", {}, {"run.threads"}), parse(kSmallest));
@@ -621,7 +621,7 @@ class DeckFiles : public testing::Test {
     return path;
   }
 
-  /// What is said of a deck that is refused.
+  /// The message for a rejected deck.
   static std::string message_of(const std::string& path,
                                 const std::vector<std::string>& overrides) {
     try {
@@ -635,7 +635,7 @@ class DeckFiles : public testing::Test {
   std::filesystem::path folder_;
 };
 
-/// A structure of so many molecules.
+/// A structure with the given number of molecules.
 std::string row_of(int molecules) {
   std::string text = std::to_string(3 * molecules) + "\n\n";
   for (int m = 0; m < molecules; ++m) {
@@ -662,7 +662,7 @@ TEST_F(DeckFiles, ThatCannotBeReadAreIoErrors) {
   EXPECT_THROW(load_deck(folder_.string()), IoError);
 }
 
-/// With other problems of the deck, and for every scheme, as for the start itself.
+/// Reported together with the other problems of the deck, for every scheme, as in the start itself.
 TEST_F(DeckFiles, StructuresHaveTheLengthsOfTheModel) {
   std::string text = row_of(2);
   text.replace(text.rfind("0.93"), 4, "1.43");
@@ -681,7 +681,7 @@ TEST_F(DeckFiles, StructuresHaveTheLengthsOfTheModel) {
     }
   }
   EXPECT_TRUE(contains(message_of(path, {"run.steps=1", "system.model=spce"}), "and spce has 1 A"));
-  // Nothing is known of a model that is none.
+  // Bond lengths of an unknown model are not checked.
   EXPECT_FALSE(contains(message_of(path, {"run.steps=1", "system.model=spx"}), "counted from 1"));
 }
 
@@ -720,7 +720,7 @@ TEST_F(DeckFiles, AreCheckedTogetherWithTheStructure) {
   }
 }
 
-/// The rules know how many molecules the file has.
+/// The rules use the number of molecules in the file.
 TEST_F(DeckFiles, FollowTheRulesForTheMoleculesOfTheStructure) {
   write("start.xyz", row_of(200));
   const std::string path = write("a.toml", "[run]\nsteps = 1\n[system]\nfile = \"start.xyz\"\n");
@@ -763,7 +763,7 @@ TEST(MakeSystem, ConvertsUnitsOnce) {
   EXPECT_EQ(system.integrator.solver, Solver::dense);
   EXPECT_EQ(system.thermostat.kind, Thermostat::gla);
   EXPECT_EQ(system.thermostat.temperature_K, 10.06);
-  // The deck has seven digits of 0.01/0.04888821: right to half a unit of the last one.
+  // The deck has seven digits of 0.01/0.04888821: accurate to half a unit of the last digit.
   EXPECT_NEAR(system.thermostat.friction_oxygen_per_akma, 0.01 / 15.9994, 2.5e-7 * 0.01 / 15.9994);
   EXPECT_NEAR(system.thermostat.friction_hydrogen_per_akma, 0.01 / 1.008, 2.5e-7 * 0.01 / 1.008);
 }
@@ -776,16 +776,16 @@ TEST(MakeSystem, HeavyHydrogensLeaveTheMassOfTheMoleculeAlone) {
   EXPECT_EQ(heavy.model.mass_h_Da, 3.024);
   EXPECT_NEAR(heavy.model.molecule_mass_Da(), light.model.molecule_mass_Da(),
               test::few_roundings(18.0));
-  // Friction per mass is that of the masses that move.
+  // Friction per mass uses the masses of the dynamics.
   EXPECT_NEAR(heavy.thermostat.friction_hydrogen_per_akma, 0.01 / 3.024, 2.5e-7 * 0.01 / 3.024);
   const double oxygen_Da = 15.9994 - 2.0 * (3.024 - 1.008);
   EXPECT_NEAR(heavy.thermostat.friction_oxygen_per_akma, 0.01 / oxygen_Da,
               2.5e-7 * 0.01 / oxygen_Da);
-  // The run's record has it.
+  // The record of the run contains it.
   EXPECT_NE(resolved_deck(parse(text)).find("hydrogen_mass_Da = 3.024\n"), std::string::npos);
 }
 
-/// The numbers of a model that is known, to the last bit.
+/// The parameters of a built-in model, bit for bit.
 TEST(MakeSystem, AModelOfOnesOwnIsItsNumbers) {
   for (const char* name : {"opc", "opc3", "tip4p2005", "tip4pew"}) {
     const WaterModel known = find_water_model(name).value();
@@ -811,7 +811,7 @@ TEST(MakeSystem, AModelOfOnesOwnIsItsNumbers) {
     EXPECT_NEAR(own.lj_a_kcal_A12_per_mol / known.lj_a_kcal_A12_per_mol, 1.0, 40 * 0x1p-53);
     EXPECT_NEAR(own.lj_c_kcal_A6_per_mol / known.lj_c_kcal_A6_per_mol, 1.0, 30 * 0x1p-53);
   }
-  // Printed numbers are those of the known model.
+  // The printed numbers are those of the built-in model.
   const WaterModel opc = water_model(parse(
       "[system]\nmodel = \"own\"\nmolecules = 7\n[model]\noh_A = 0.8724\nhoh_degrees = 103.6\n"
       "sigma_A = 3.16655\nepsilon_kcal_per_mol = 0.21280\ncharge_hydrogen_e = 0.6791\n"
@@ -833,7 +833,7 @@ TEST(MakeSystem, IsotopesHaveTheirMasses) {
   EXPECT_EQ(parse(resolved_deck(deck)), deck);
   EXPECT_NE(physics_fingerprint(deck),
             physics_fingerprint(parse(text, {"system.oxygen_mass_Da=16"})));
-  // Heavy hydrogens alone are no isotopes: normal modes do not have them.
+  // Heavy hydrogens alone are not isotopes: normal modes do not use them.
   EXPECT_EQ(water_model(parse(text, {}, {"system.oxygen_mass_Da"})).mass_h_Da,
             units::mass_hydrogen_Da);
 }
@@ -1012,7 +1012,7 @@ TEST(Nearest, FindsWhatWasMeantOrNothing) {
   EXPECT_EQ(nearest("temperature", {"tolerance", "temperature_K"}).name, "temperature_K");
   EXPECT_EQ(nearest("oo", {"OH", "OO"}).name, "OO");
   EXPECT_EQ(nearest("langevin", {"none", "gla"}).name, "gla");
-  // Other ways to write a name, before names that differ by a letter.
+  // Other spellings of a name come before names that differ by a letter.
   EXPECT_EQ(nearest("tip4p-2005", {"tip4p", "tip4pew", "tip4p2005"}).name, "tip4p2005");
   EXPECT_EQ(nearest("TIP4P/2005", {"tip4p", "tip4pew", "tip4p2005"}).name, "tip4p2005");
   EXPECT_EQ(nearest("SPC/E", {"spc", "spce"}).name, "spce");

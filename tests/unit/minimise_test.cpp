@@ -81,7 +81,7 @@ TEST(Triangle, HasTheLengthsThatItIsGiven) {
       EXPECT_NEAR(t.h2.squaredNorm(), reference[1] + g[1], 2e-15);
       EXPECT_NEAR((t.h2 - t.h1).squaredNorm(), reference[2] + g[2], 8e-15);
     }
-    // Too long a base, a negative square.
+    // A base that is too long, and a negative square.
     EXPECT_FALSE(start::Triangle::from_bond_values(model, {0.0, 0.0, 3.0}, t));
     EXPECT_FALSE(start::Triangle::from_bond_values(model, {-1.5, 0.0, 0.0}, t));
   });
@@ -154,7 +154,7 @@ TEST(MoleculeFrame, MovesAboutTheOxygen) {
   }
 }
 
-// The fit is a minimum: no other place of the rigid molecule is nearer, weighted by mass.
+// The fit is a minimum: every other placement of the rigid molecule has larger mass-weighted moves.
 TEST(RigidFit, MovesTheAtomsLeast) {
   Random random(5);
   for_models([&](const WaterModel& model) {
@@ -171,7 +171,7 @@ TEST(RigidFit, MovesTheAtomsLeast) {
       const Triple<double> y = molecule(x, 0);
       const Vector9 mass = mass_matrix(masses(model)).diagonal();
       const Vector9 d = to_vector(y) - to_vector(old);
-      // The centre of mass stays.
+      // The centre of mass does not move.
       EXPECT_LT(total((mass.array() * d.array()).matrix()).norm(), 1e-13);
       const Real distance = (mass.array() * d.array().square()).sum();
       const Eigen::Matrix<Real, 3, 1> centre =
@@ -194,8 +194,8 @@ TEST(RigidFit, MovesTheAtomsLeast) {
 }
 
 // Some ten roundings of coordinates up to 8 A, 1e-15 each, in each of three directions; measured is
-// one. A hydrogen that is off by 0.01 A is put back by less, as the others give way, and by more
-// than a hundredth of it, its part along the bonds.
+// one. A hydrogen displaced by 0.01 A moves back by less, because the other atoms move too, and by
+// more than a hundredth of it, its component along the bonds.
 TEST(RigidFit, LeavesARigidMoleculeAlone) {
   std::vector<double> x = random_cluster(tip3p(), 50, 1, 0);
   const std::vector<double> old = x;
@@ -247,7 +247,7 @@ TEST(Gradient, PenalisedClusterMatchesDifferences) {
       ForceField force_field(model, 5);
       start::PenalisedCluster problem(force_field, omega, x);
       EXPECT_LT(gradient_error(problem), kOfDifferences) << omega;
-      // The energy is that of the engines' formulas.
+      // The energy agrees with the formulas of the engines.
       VectorXd gradient(problem.size());
       const PenalisedPoint p = penalised_point(force_field, omega, x);
       EXPECT_NEAR(problem.energy(gradient), p.energy, 1e-11 * (1.0 + std::abs(p.penalty)));
@@ -258,7 +258,7 @@ TEST(Gradient, PenalisedClusterMatchesDifferences) {
 // --- the minimiser on a known function
 // ----------------------------------------------------------------
 
-/// Rosenbrock's function in `n` dimensions: one minimum that is hard to follow, at (1, ..., 1).
+/// Rosenbrock function in `n` dimensions: a minimum at (1, ..., 1) in a narrow curved valley.
 struct Rosenbrock {
   VectorXd x, tried;
   int evaluations = 0;
@@ -343,11 +343,11 @@ TEST(Quench, ReferenceStructureIsTheMinimum) {
   const MinimiseResult r = quench_rigid(force_field, x);
   EXPECT_TRUE(r.converged);
   EXPECT_NEAR(r.energy_kcal_per_mol, -57.918723, kSixDecimals);
-  // What a gradient of 1e-6 leaves of coordinates held by 0.01 kcal/mol/A^2 and more.
+  // Error of a gradient of 1e-6 for coordinates with stiffnesses of 0.01 kcal/mol/A^2 and more.
   for (std::size_t c = 0; c < x.size(); ++c) EXPECT_NEAR(x[c], old[c], 1e-4);
 }
 
-// Force and torque on each molecule vanish, and every move by a little raises the energy.
+// Force and torque on each molecule vanish, and every small move raises the energy.
 TEST(Quench, EndsAtAMinimum) {
   for_models([](const WaterModel& model) {
     std::vector<double> x = random_cluster(model, 6, 2, 0), f(x.size());
@@ -375,9 +375,9 @@ TEST(Quench, EndsAtAMinimum) {
   });
 }
 
-// TIP3P's pentamer at the flip of a hydrogen, where quenches to 1e-6 kcal/mol/A end now and then:
-// it curves down along one mode of 0.85i cm^-1. The lowest minimum is 6.6e-6 kcal/mol below it
-// (docs/results/minima.csv); what a gradient of 1e-6 leaves of a mode of 0.85 cm^-1 (6e-5
+// The TIP3P pentamer at the flip of a hydrogen, where quenches to 1e-6 kcal/mol/A sometimes end:
+// one mode of 0.85i cm^-1 has negative curvature. The lowest minimum is 6.6e-6 kcal/mol below it
+// (docs/results/minima.csv); the error of a gradient of 1e-6 for a mode of 0.85 cm^-1 (6e-5
 // kcal/mol/A^2/Da) is 1e-8.
 TEST(QuenchToMinimum, LeavesASaddlePoint) {
   std::vector<double> x = flat(reference_cluster("tip3p-5-saddle.xyz"));
@@ -390,7 +390,7 @@ TEST(QuenchToMinimum, LeavesASaddlePoint) {
   EXPECT_EQ(r.saddle_points, 1);
   EXPECT_GT(r.iterations, 0);
   EXPECT_NEAR(r.start_energy_kcal_per_mol, -38.7539836, 0.5e-7);
-  // What the gradient leaves, as above.
+  // Error of the gradient, as above.
   EXPECT_NEAR(r.energy_kcal_per_mol, -38.753990251, 1e-8);
   // As of two molecules.
   EXPECT_NEAR(force_field.energy(x).total_kcal_per_mol(), r.energy_kcal_per_mol, 1e-11);
@@ -399,7 +399,7 @@ TEST(QuenchToMinimum, LeavesASaddlePoint) {
   EXPECT_EQ(normal_modes(tip3p(), x).imaginary(), 0);
 }
 
-/// Where quench_rigid() ends at a minimum, it ends at the same bits.
+/// If quench_rigid() ends at a minimum, the result is bitwise the same.
 TEST(QuenchToMinimum, LeavesMinimaAlone) {
   for_models([](const WaterModel& model) {
     for (const int n : {1, 2, 6}) {
@@ -414,8 +414,8 @@ TEST(QuenchToMinimum, LeavesMinimaAlone) {
   });
 }
 
-/// What a search tells as minima are minima: beyond the curvature of 10/(A Da) 1e-6 kcal/mol/A, of
-/// 0.35 cm^-1, no mode is imaginary.
+/// The minima of a search are minima: no mode is imaginary beyond the curvature of
+/// 10/(A Da) 1e-6 kcal/mol/A, or 0.35 cm^-1.
 TEST(QuenchToMinimum, AllMinimaOfASearchAreMinima) {
   std::size_t seen = 0;
   for (const char* name : {"tip3p", "spce", "tip4p"}) {
@@ -437,7 +437,7 @@ TEST(QuenchToMinimum, AllMinimaOfASearchAreMinima) {
   EXPECT_GT(seen, 100u);
 }
 
-// Oxygens at 1 A: 1e6 kcal/mol. Steps are capped, so that the molecules do not fly off.
+// Oxygens at 1 A: 1e6 kcal/mol. The step limit keeps the molecules together.
 TEST(Quench, OverlappingMoleculesMoveApart) {
   for (int k = 0; k < 5; ++k) {
     Random random(static_cast<std::uint64_t>(k) + 1);
@@ -524,7 +524,7 @@ TEST(Relax, SevenMoleculesAtOmega20) {
               4.5 * kEpsilon * 120.0 * std::sqrt(21 * 9 * 5 / 3.0));
 }
 
-// However stiff the bonds, the number of iterations is that of a soft cluster.
+// The number of iterations is independent of the stiffness of the bonds.
 TEST(Relax, StiffBondsCostNoIterations) {
   for (double omega : {20.0, 50.0, 100.0, 500.0, 1000.0, 1e4}) {
     const Relaxed r = relax_seven(omega);
@@ -535,8 +535,8 @@ TEST(Relax, StiffBondsCostNoIterations) {
   }
 }
 
-// V0 + V1 at the minimum is V0(rigid) - c/omega^2 + O(omega^-4): to first order the bonds give way
-// to their multipliers, and c = sum lambda^2 / 2.
+// V0 + V1 at the minimum is V0(rigid) - c/omega^2 + O(omega^-4): to first order the bonds stretch
+// by their multipliers, and c = sum lambda^2 / 2.
 TEST(Relax, ApproachesTheRigidMinimum) {
   std::vector<double> x = flat(reference_cluster("tip3p-7.xyz"));
   ForceField force_field(tip3p(), 7);
@@ -550,7 +550,7 @@ TEST(Relax, ApproachesTheRigidMinimum) {
   EXPECT_NEAR(c800 / c400, 1.0, 5e-3);
 }
 
-// The bonds give way by c / omega^2, as above; the next term is 1.5e-3 of it at omega = 100 for the
+// The bonds relax by c / omega^2, as above; the next term is 1.5e-3 of it at omega = 100 for the
 // lowest minimum, and less than 1e-2 for each of these. Two quenches to gradients of 1e-6 in 42
 // coordinates, with stiffnesses above 1, leave 2 * 42 * 1e-12 / 2; measured is a twentieth.
 TEST(Relax, StaysInItsBasin) {
@@ -592,7 +592,7 @@ TEST(Relax, ASingleMoleculeTakesItsReferenceLengths) {
   });
 }
 
-// --- bad input
+// --- invalid input
 // -----------------------------------------------------------------------------------------
 
 template <class E, class F>
@@ -638,7 +638,7 @@ TEST(Minimise, RefusesBadInput) {
   }
 }
 
-// With such weak bonds a hydrogen leaves for the oxygen of a neighbour, without end.
+// With such weak bonds a hydrogen falls into the oxygen of a neighbour.
 TEST(Relax, SaysWhenThePenaltyIsTooWeak) {
   std::vector<double> x = flat(reference_cluster("tip3p-7.xyz"));
   const std::vector<double> old = x;

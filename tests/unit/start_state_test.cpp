@@ -18,7 +18,7 @@
 #include "trajectory_fixtures.hpp"
 #include "water_fixtures.hpp"
 
-// Runs that start where another one left off, or from positions and velocities of a file.
+// Runs that start from the state of another run, or from positions and velocities of a file.
 
 namespace tarn {
 namespace {
@@ -34,7 +34,7 @@ std::string scheme(const std::string& words) { return "[integrator]\nscheme = " 
 
 class StartStateTest : public ::testing::Test {
  protected:
-  /// Leaves a run of water behind, in a folder, whose state is a warm start of its own deck.
+  /// Creates the folder of a run of water, whose state is a warm start of its own deck.
   State leave(const std::string& name, const std::string& system, const std::string& rest,
               std::vector<BlowUp> blow_ups = {}) {
     const Deck deck =
@@ -59,7 +59,7 @@ class StartStateTest : public ::testing::Test {
   Start start(const std::string& system, const std::string& rest) {
     return make_start(load_deck(write("[system]\nstate = \"a\"\n" + system + kRun + rest)));
   }
-  /// All that is wrong with a deck whose first lines these are; without the folder's name.
+  /// All problems of a deck that begins with these lines, without the name of the folder.
   std::string refusal(const std::string& text) {
     std::string message = message_of<InputError>([&] { load_deck(write(text + kRun)); });
     for (std::size_t at; (at = message.find(folder_.path() + "/")) != std::string::npos;) {
@@ -89,14 +89,14 @@ class StartStateTest : public ::testing::Test {
   ScratchFolder folder_;
 };
 
-// --- what is taken over ---
+// --- What a start keeps ---
 
 TEST_F(StartStateTest, IsTakenToTheBitByTheSameScheme) {
   for (const char* words : {"\"zss-stiff\"", "\"zss-stiff\"\nomega = \"infinite\"", "\"shake\"",
                             "\"settle\"", "\"verlet\"\ntimestep_fs = 0.2"}) {
     SCOPED_TRACE(words);
     State before = leave("a", "molecules = 5\nreplicas = 3\n", scheme(words));
-    // What no projection would leave alone.
+    // A projection would change these.
     for (double& x : before.positions_A) x = std::nextafter(x, 2.0 * x);
     io::Checkpoint checkpoint = io::read_checkpoint(folder_.file("a/checkpoint.bin"));
     checkpoint.state = before;
@@ -119,7 +119,7 @@ TEST_F(StartStateTest, OfOneReplicaStartsAnyNumber) {
     EXPECT_EQ(s.state.positions_A[i], before.positions_A[i % 18]);
     EXPECT_EQ(s.state.velocities_A_per_akma[i], before.velocities_A_per_akma[i % 18]);
   }
-  // Without noise that is one trajectory three times.
+  // Without noise the three trajectories are identical.
   const Start copies = start("replicas = 3\n", scheme("\"settle\""));
   ASSERT_EQ(copies.notes.size(), 1u);
   EXPECT_TRUE(contains(copies.notes[0], "all replicas have the same positions and velocities"));
@@ -159,7 +159,7 @@ TEST_F(StartStateTest, RigidSchemesPutItOntoTheConstraints) {
     ASSERT_EQ(s.notes.size(), 1u);
     EXPECT_TRUE(contains(s.notes[0], "were put onto the rigid geometry of tip3p"));
   }
-  // Infinite omega holds positions, and its velocities have nine degrees of freedom a molecule.
+  // Infinite omega constrains positions; velocities have nine degrees of freedom per molecule.
   const Start s = start("", scheme("\"zss-stiff\"\nomega = \"infinite\""));
   EXPECT_LT(longest_of_bonds(s.state, "tip3p"), 1e-12);
   EXPECT_EQ(s.state.velocities_A_per_akma, before.velocities_A_per_akma);
@@ -172,15 +172,15 @@ TEST_F(StartStateTest, APenaltyTakesRigidMoleculesAsTheyAre) {
   EXPECT_EQ(s.state.positions_A, before.positions_A);
   EXPECT_LT(largest_difference(s.state.velocities_A_per_akma, before.velocities_A_per_akma),
             few_roundings(1.0));
-  // Or its bonds where they would be.
+  // A projection removes the vibration.
   const Start slow =
       start("project = \"slow-manifold\"\n", scheme("\"verlet\"\ntimestep_fs = 0.2"));
   ASSERT_TRUE(slow.slow);
   EXPECT_LT(slow.slow->fast_after_kcal_per_mol, slow.slow->fast_before_kcal_per_mol);
 }
 
-// A rigid scheme leaves velocities what they have along the bonds. Nothing moves by it there, nor
-// may anything by it in another scheme or with other masses.
+// A rigid scheme leaves velocity components along the bonds. They do not move anything there, and
+// must not do so in another scheme or with other masses.
 TEST_F(StartStateTest, NothingMovesByWhatIsAlongRigidBonds) {
   const State before = leave("a", "molecules = 5\n", scheme("\"settle\"") + kBath);
   io::Checkpoint checkpoint = io::read_checkpoint(folder_.file("a/checkpoint.bin"));
@@ -212,7 +212,7 @@ TEST_F(StartStateTest, NothingMovesByWhatIsAlongRigidBonds) {
         largest_difference(velocities(checkpoint, system, words), velocities(clean, system, words)),
         few_roundings(3.0));
   }
-  // Who makes engines by hand takes it out by hand.
+  // Users of engines call the projection themselves.
   Deck deck = load_deck(write("[system]\nmolecules = 5\n" + kRun + scheme("\"settle\"") + kBath));
   project_onto_constraints(make_system(deck, 5), checkpoint.state);
   EXPECT_LT(largest_difference(v, before.velocities_A_per_akma), few_roundings(3.0));
@@ -250,8 +250,8 @@ TEST_F(StartStateTest, MoleculesTakeTheShapeOfAnotherModel) {
   EXPECT_TRUE(contains(heavy.notes[0], "hydrogen_mass_Da changes from 1.008 to 4"));
 }
 
-/// Z&Ss' own positions x = q - b h² a hold the vibration of the bonds blown up: at another step
-/// they would heat it.
+/// The internal positions x = q - b h² a of Z&Ss amplify the bond vibration: with another step they
+/// would heat it.
 TEST_F(StartStateTest, ReportedPositionsStayWithAnotherStep) {
   const std::string system = "molecules = 5\nreplicas = 2\n", newmark = "\"pushforward-newmark\"";
   leave("a", system, scheme(newmark));
@@ -288,7 +288,7 @@ TEST_F(StartStateTest, ReportedPositionsStayWithAnotherStep) {
   Frame frame;
   engine_of(start("replicas = 2\n", scheme(linear)).state, linear)->snapshot(kPositions, frame);
   EXPECT_LT(largest(frame.positions_A, old.positions_A), 4.0 * push * push);
-  // What is not pushed is where it is reported.
+  // Without push-forward, internal and reported positions are equal.
   const State verlet = start("replicas = 2\n", scheme("\"verlet\"\ntimestep_fs = 0.2")).state;
   EXPECT_EQ(verlet.positions_A, old.positions_A);
 }
@@ -301,7 +301,7 @@ TEST_F(StartStateTest, TemperaturesCountSixDegreesUnlessTheClusterIsAtRest) {
     return make_system(load_deck(write(text)), 5).zero_momentum;
   };
   EXPECT_FALSE(zero_momentum(""));
-  // Velocities are drawn at the temperatures of the baths, though nothing couples to these.
+  // Velocities are drawn at the bath temperatures, although nothing couples to the baths.
   EXPECT_FALSE(zero_momentum("velocities = \"maxwell\"\nreplicas = 2\n",
                              "[thermostat]\nkind = \"gla\"\ntemperatures_K = [100.0, 200.0]\n"
                              "friction_per_ps = 0.0\n"));
@@ -309,7 +309,7 @@ TEST_F(StartStateTest, TemperaturesCountSixDegreesUnlessTheClusterIsAtRest) {
   EXPECT_TRUE(zero_momentum("velocities = \"zero\"\n"));
 }
 
-// --- what is refused, and where ---
+// --- Rejected starts ---
 
 TEST_F(StartStateTest, ProblemsNameTheKeyAndTellHowToMend) {
   leave("a", "molecules = 2\nreplicas = 3\n", scheme("\"settle\""));
@@ -385,7 +385,7 @@ TEST_F(StartStateTest, OfSomethingElseIsRefused) {
                        "not the state of a run of water"));
   EXPECT_TRUE(contains(checkpoint_with("[system]\nmolecules = 1\n", {4}),
                        "not the state of a run of water"));
-  // Observers do not matter, not even some that this program does not know.
+  // Observers do not matter, not even unknown ones.
   io::Checkpoint checkpoint = io::read_checkpoint(folder_.file("other.bin"));
   checkpoint.physics = "[system]\nmolecules = 1\n\n[observe.colour]\nevery = 1\n";
   checkpoint.state.replica_ids = {0};

@@ -146,7 +146,7 @@ TEST(RandomCluster, DependsOnSeedAndReplicaOnly) {
   EXPECT_NE(x, random_cluster(tip3p(), 7, 4 + (1ull << 32), 1));
 }
 
-// A sphere of 40 A^3 a molecule, grown by little: the work is linear in N.
+// A sphere of 40 A^3 per molecule that grows little: the work is linear in N.
 TEST(RandomCluster, LargeOnesAreDense) {
   const int n = 20'000;
   const std::vector<double> x = random_cluster(tip3p(), n, 1, 0);
@@ -215,8 +215,8 @@ TEST(LowestCluster, TiesGoToTheFirstStart) {
   EXPECT_EQ(r.positions_A, lowest_cluster(tip3p(), 2, 3, {.starts = 1}).positions_A);
 }
 
-/// More hops are those of a shorter search and then others: what they find is no higher, but for
-/// what a hop's quench leaves of an energy.
+/// A longer search begins with the hops of a shorter one: its result is not higher, except for the
+/// accuracy of the quench of a hop.
 TEST(LowestCluster, MoreHopsGoOnFromFewer) {
   for (const int molecules : {6, 12}) {
     const auto lowest = [&](int hops) {
@@ -242,7 +242,8 @@ TEST(LowestCluster, ManyHopsAreOfFewStarts) {
   EXPECT_EQ(starts_done(3, 2), 3);
 }
 
-/// The minima that are kept are minima, distinct, in order, and the lowest is what it is without.
+/// The kept minima are minima, distinct and in ascending order, and the lowest one does not depend
+/// on their number.
 TEST(LowestCluster, KeepsTheLowestDistinctMinima) {
   const LowestCluster alone = lowest_cluster(tip3p(), 6, 3, {.starts = 4, .threads = 2});
   ASSERT_EQ(alone.minima.size(), 1u);
@@ -262,7 +263,7 @@ TEST(LowestCluster, KeepsTheLowestDistinctMinima) {
     }
     EXPECT_LT(worst_length(tip3p(), m.positions_A), length_rounding_A());
     EXPECT_LT(centre_of_mass(tip3p(), m.positions_A).norm(), rounding(18, 2, 8.0));
-    // Already a minimum: quenched to 1e-6 kcal/mol/A, it is at the end at once.
+    // Already a minimum: a quench to 1e-6 kcal/mol/A ends immediately.
     std::vector<double> x = m.positions_A;
     const MinimiseResult r = quench_rigid(force_field, x, {2e-6, 100, {}});
     EXPECT_LE(r.iterations, 1) << i;
@@ -296,7 +297,7 @@ TEST(LowestCluster, ReportsProgress) {
   lowest_cluster(tip3p(), 3, 1, {.starts = 6, .progress = progress});
   EXPECT_EQ(calls, 6);
   EXPECT_NEAR(last, -17.440225, kSixDecimals);
-  // What it throws comes through the threads.
+  // Exceptions pass through the threads.
   const auto fail = [](int, int, double) { throw std::runtime_error("enough"); };
   EXPECT_EQ(message_of<std::runtime_error>([&] {
               lowest_cluster(tip3p(), 3, 1, {.starts = 6, .threads = 2, .progress = fail});
@@ -332,7 +333,7 @@ TEST(LowestCluster, DefaultStarts) {
   for (int n : {1, 2, 9, 20, 100, 1000, 100'000}) {
     EXPECT_GE(default_starts(n), 1) << n;
     EXPECT_LE(default_starts(n), 96) << n;
-    // At most a minute or so of one core: 32 000 quenches, or 1e7 pairs; but a start at least.
+    // At most about a minute on one core: 32 000 quenches, or 1e7 pairs; but at least one start.
     const double hops = default_hops(n), pairs = 0.5 * n * (n - 1.0);
     EXPECT_LE(default_starts(n) * hops, 32'000.0) << n;
     EXPECT_LE(default_hops(n) * pairs, 1e7) << n;
@@ -375,7 +376,7 @@ TEST(Velocities, FreeAtomsHaveTheirShares) {
   for (double sum : sums) expect_chi_squared(sum, static_cast<double>(s.size()), "coordinate");
 }
 
-// 6 N: three of translation and three of rotation, kT each, and nothing along the bonds.
+// 6 N: three degrees of translation and three of rotation with kT each, and none along the bonds.
 TEST(Velocities, RigidMoleculesHaveTheirShares) {
   const double temperature_K = 10.06, kT = units::boltzmann_kcal_per_mol_K * temperature_K;
   const Sample s(temperature_K, true);
@@ -417,7 +418,7 @@ TEST(Momentum, IsRemovedAndBondsDoNotNotice) {
   for (int n : {1, 2, 7, 100}) {
     for (bool tangent : {false, true}) {
       std::vector<double> x = random_cluster(tip3p(), n, 2, 0), v(x.size());
-      // Anywhere, not about the origin.
+      // At any position, not only around the origin.
       for (std::size_t k = 0; k < x.size(); ++k) x[k] += k % 3 == 0 ? 5.0 : -2.0;
       start::draw_velocities(tip3p(), x, 300.0, tangent, 3, 0, v);
       const std::vector<double> old = v;
@@ -436,7 +437,7 @@ TEST(Momentum, IsRemovedAndBondsDoNotNotice) {
         EXPECT_NEAR(now.oh2, before.oh2, kRates);
         EXPECT_NEAR(now.hh, before.hh, kRates);
       }
-      // A second time there is nothing left to remove.
+      // A second call has nothing left to remove.
       const std::vector<double> once = v;
       start::remove_momentum(tip3p(), x, v);
       for (std::size_t k = 0; k < v.size(); ++k) EXPECT_NEAR(v[k], once[k], 1e-15 * n + 1e-16);
@@ -444,7 +445,7 @@ TEST(Momentum, IsRemovedAndBondsDoNotNotice) {
   }
 }
 
-// A rigid molecule alone has no motion but those.
+// A single rigid molecule has no other motion.
 TEST(Momentum, OneRigidMoleculeStops) {
   const std::vector<double> x = random_cluster(tip3p(), 1, 2, 0);
   std::vector<double> v(9);
@@ -453,7 +454,7 @@ TEST(Momentum, OneRigidMoleculeStops) {
   for (double c : v) EXPECT_LT(std::abs(c), few_roundings());
 }
 
-// All atoms on one line: nothing turns about it, and nothing is divided by zero.
+// Collinear atoms: no rotation about their axis, and no division by zero.
 TEST(Momentum, AtomsOnALine) {
   std::vector<double> x(18), v(18);
   for (std::size_t a = 0; a < 6; ++a) {
@@ -543,7 +544,7 @@ TEST_F(StartFromFile, EveryReplicaStartsThere) {
   const std::vector<double> x = seven();
   for (std::size_t r = 0; r < 3; ++r) {
     for (std::size_t c = 0; c < 63; ++c) {
-      // Its bonds are put right.
+      // The bonds are corrected.
       EXPECT_NEAR(s.positions_A[63 * r + c], x[c], 2.0 * worst_length(tip3p(), x));
       EXPECT_EQ(s.positions_A[63 * r + c], s.positions_A[c]);
     }
@@ -567,7 +568,7 @@ TEST_F(StartFromFile, RigidSchemesGetRigidMolecules) {
     EXPECT_NE(start.notes[0].find("molecule 5"), std::string::npos) << start.notes[0];
     for (double v : start.state.velocities_A_per_akma) EXPECT_EQ(v, 0.0);
   }
-  // A penalty without relaxation takes the structure as it is.
+  // A penalty scheme without relaxation keeps the structure.
   Deck deck = deck_of(x);
   deck.integrator.scheme = Scheme::zss_stiff;
   const Start start = make_start(deck);
@@ -658,7 +659,7 @@ TEST_F(StartFromFile, RefusesAnotherNumberOfMolecules) {
   EXPECT_THROW(make_start(deck), IoError);
 }
 
-/// A radius in nanometres, say.
+/// For example, a radius in nanometres.
 TEST(Start, TellsWhatIsFarOutsideOfTheWall) {
   Deck deck = random_deck(6, 3);
   for (const double radius_A : {0.3, 30.0}) {
@@ -671,7 +672,7 @@ TEST(Start, TellsWhatIsFarOutsideOfTheWall) {
   }
 }
 
-/// Oxygens of 1 A let the charges of other molecules into them.
+/// Oxygens with sigma = 1 A do not keep the charges of other molecules away.
 TEST(Start, RefusesAQuenchInWhichAtomsFuse) {
   Deck deck = random_deck(3, 2);
   deck.system.model = kOwnModel;
@@ -704,7 +705,7 @@ TEST(Start, ClusterForEachReplica) {
   EXPECT_EQ(replica(t.positions_A, t, 2), random_cluster(tip3p(), 6, deck.system.seed, 2));
 }
 
-// Law 2: the bits of a replica do not depend on the batch. Law 4: nor on the number of threads.
+// Law 2: a replica is bitwise independent of the batch. Law 4: and of the number of threads.
 TEST(Start, ReplicaAloneAndThreads) {
   for (const bool penalty : {false, true}) {
     Deck deck = random_deck(5, 6);
@@ -815,7 +816,7 @@ TEST(Start, RemovesMomentum) {
   }
 }
 
-/// What a comparison makes once for several schemes.
+/// Starts that a comparison shares between schemes.
 TEST(Start, IsAlikeForDecksThatDifferInWhatItDoesNotDependOn) {
   Deck deck = random_deck(3, 2);
   deck.integrator.scheme = Scheme::settle;
@@ -846,7 +847,7 @@ TEST(Start, IsAlikeForDecksThatDifferInWhatItDoesNotDependOn) {
   EXPECT_FALSE(alike([](Deck& d) { d.system.relax = false; }));
 }
 
-/// Its positions say by how much they were pushed, which goes with the step.
+/// Its positions depend on the push-forward, which depends on the step.
 TEST_F(StartFromFile, IsAlikeForTheSameStep) {
   const Deck deck = deck_of(seven());
   Deck other = deck;
