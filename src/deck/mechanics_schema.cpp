@@ -164,9 +164,9 @@ std::vector<Key> body_keys() {
                                        .type = Type::number,
                                        .description = "Field times dipole moment, V = b_mu R33.",
                                        .used_with = magnet}),
-      field_key<&M::system, &S::rotation>(
-          list_of_numbers("rotation", kAny, "1", "Rotation matrix at the start, row by row.",
-                          {"system.kind", {"magnet", "free-body"}})),
+      field_key<&M::system, &S::rotation>(list_of_numbers(
+          "rotation", kAny, "the identity", "Rotation matrix at the start, row by row.",
+          {"system.kind", {"magnet", "free-body"}})),
       field_key<&M::system, &S::angular_velocity>(
           list_of_numbers("angular_velocity", kAny, "1, 0.2, 0.1",
                           "Angular velocity in the body frame at the start.", magnet)),

@@ -137,8 +137,9 @@ every = 1000
   text += schema_text(decks::water_schema(), defaults);
   text += R"(# Decks of mechanical systems
 
-The other systems of the papers have no units and other keys; `system.kind` selects them. All initial
-data can be set and default to those of the papers, which [equations.md](equations.md) lists.
+The other systems of the papers are dimensionless and have their own keys; `system.kind` selects the
+system. The defaults of the initial data are those of the papers, which [equations.md](equations.md)
+lists.
 
 ```toml
 [system]
