@@ -472,7 +472,8 @@ TEST_F(StartStateTest, AFileOfGromacsHasNanometresAPicosecond) {
 TEST_F(StartStateTest, AFileWithoutVelocitiesIsToldWithItsKey) {
   write_text(folder_.file("s.xyz"), "3\n\nO 0 0 0\nH 0.96 0 0\nH -0.24 0.93 0\n");
   const std::string text = "[system]\nfile = \"s.xyz\"\nvelocities = \"file\"\n";
-  EXPECT_TRUE(contains(refusal(text), "b.toml:3:14: velocities = \"file\": s.xyz has none"));
+  EXPECT_TRUE(contains(refusal(text),
+                       "b.toml:3:14: velocities = \"file\": s.xyz does not contain velocities"));
   EXPECT_THROW(make_start(parse_deck(text + kRun, folder_.file("b.toml"))), InputError);
   EXPECT_TRUE(contains(refusal(text + "relax = true\n"),
                        "relax is not used with [system] velocities = \"file\""));
