@@ -153,8 +153,9 @@ Reproduction chain_cost_page() {
       .summary =
           "The time per step was measured for chains of 10 to 10 000 points. Solves are banded, so "
           "the time grows linearly with the number of points n.\n\n"
-          "* From 100 to 10 000 points, a step of Z&S and of the simplified method grows as n to "
-          "the 1.01, and an iteration of SHAKE and RATTLE as n to the 1.00 and 0.98.\n"
+          "* From 100 to 10 000 points, the time of a step grows as n to the 1.01 for Z&S and for "
+          "the simplified method. The time of an iteration grows as n to the 1.00 for SHAKE and to "
+          "the 0.98 for RATTLE.\n"
           "* The steps of SHAKE and RATTLE become longer where Newton's method needs a third "
           "iteration.\n"
           "* SHAKE takes 1.1 to 1.6 times as long as Z&S.",

@@ -67,7 +67,7 @@ void make_double_pendulum_page(const Reproduction& r, const ReproduceOptions& op
 
 // --- chain ---------------------------------------------------------------------------------------
 
-/// Every so many points of a curve, so that it does not hide the curve below it.
+/// Every n-th point of a curve, which leaves the curve below it visible. @param every n
 io::Series points_of(const io::Series& whole, std::size_t first, std::size_t every) {
   io::Series points;
   points.label = whole.label;

@@ -13,7 +13,7 @@ double seconds_of_steps(Engine& engine, std::int64_t steps) {
   return core_seconds_of([&] { engine.advance(steps); });
 }
 
-/// The number of steps that takes about so long, from a shorter run.
+/// Estimates, from a shorter run, the number of steps that take this time.
 std::int64_t steps_in(Engine& engine, double seconds) {
   std::int64_t steps = 1;
   double taken = seconds_of_steps(engine, steps);
