@@ -7,34 +7,34 @@
 
 namespace tarn::analysis {
 
-/// Several growing time series, each in 32 to 64 blocks of equal length: whether their second
-/// halves are like their first ones, and like their beginning.
+/// Test for equilibrium: compares the second half of several growing time series with the first
+/// half and with the beginning. Each series is stored in 32 to 64 blocks of equal length.
 class Halves {
  public:
-  /// For so many replicas: a series each, or shared by several, as in PooledBlocking.
+  /// With one series per replica or, as in PooledBlocking, per several replicas.
   static Halves of_replicas(int replicas);
 
-  /// One number of each replica that still runs, at one time.
+  /// One number of each running replica, at one time.
   void add_replicas(std::span<const std::int64_t> ids, std::span<const double> values);
 
-  /// How far the second half is from what was before.
+  /// Difference between the second half and an earlier part.
   struct Shift {
-    double mean = 0.0;  ///< of the second half less the other part, over the series
-    /// The mean by its error, Student's t, as a normal number of the same probability (Wallace
-    /// 1959, equation (65)); 0 where it is not known.
+    double mean = 0.0;  ///< of the second half minus the other part, over the series
+    /// The mean divided by its error: Student's t as a normal deviate of the same probability
+    /// (Wallace 1959, equation (65)); 0 if the error is unknown.
     double sigmas = 0.0;
   };
-  /// From the first half, with the error from the spread of the series.
-  /// @param error of the mean of all values, that tells where there are fewer than four series:
-  /// that of the difference of the halves of all is twice as large; 0: not known
+  /// Relative to the first half, with the error from the spread of the series.
+  /// @param error of the mean of all values, used for fewer than four series: the error of the
+  /// difference of the halves is twice as large; 0: unknown
   Shift shift(double error) const;
-  /// From the first eighth (Geweke 1992), with the error from the blocks of the second half: it
-  /// sees a start that was forgotten soon, of few series too.
+  /// Relative to the first eighth (Geweke 1992), with the error from the blocks of the second half.
+  /// Detects a start that relaxes quickly, also in few series.
   Shift shift_from_start() const;
 
-  /// All that it remembers, for a checkpoint.
+  /// The state for a checkpoint.
   std::vector<double> memory() const;
-  /// @throws LayoutError for what is no memory() of these
+  /// @throws LayoutError unless it is a memory() of the same number of series
   void restore(std::span<const double> memory);
 
  private:

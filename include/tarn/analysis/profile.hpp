@@ -5,19 +5,19 @@
 
 namespace tarn::analysis {
 
-/// Sums over shells of equal thickness about the centre of mass of a cluster.
+/// Sums over spherical shells of equal thickness around the centre of mass of a cluster.
 struct RadialSums {
   explicit RadialSums(int bins);
 
   std::vector<double> mass_Da;    ///< of atoms in each shell
   std::vector<double> oxygens;    ///< in each shell
   std::vector<double> hydrogens;  ///< in each shell
-  /// Sum over the oxygens in each shell of the cosine between the dipole of their molecule and the
-  /// way out: 1 for hydrogens that point away from the centre.
+  /// Sum over the oxygens in each shell of the cosine of the angle between the molecular dipole and
+  /// the outward radial direction: 1 for hydrogens that point away from the centre.
   std::vector<double> cosines;
 };
 
-/// Adds one configuration; atoms at r_max_A and beyond are left out.
+/// Adds one configuration; atoms at r_max_A and beyond are ignored.
 /// @param positions_A [molecule][9], atoms O H H
 void add_radial(std::span<const double> positions_A, double mass_o_Da, double mass_h_Da,
                 double r_max_A, RadialSums& sums);

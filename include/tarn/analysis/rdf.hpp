@@ -7,28 +7,28 @@
 
 namespace tarn::analysis {
 
-/// Number of intermolecular pairs of n molecules: N(N-1)/2 OO, and four times as many OH and HH.
+/// Number of intermolecular pairs of N molecules: N(N-1)/2 OO, and four times as many OH and HH.
 /// @return in the order OO, OH, HH
 std::array<double, 3> pairs_per_sample(int molecules);
 
-/// What turns the mean number of pairs of a sample into neighbours of one atom: oxygens of an
-/// oxygen, hydrogens of an oxygen, hydrogens of a hydrogen, all of other molecules. Order OO, OH,
-/// HH.
+/// Factors from the mean number of pairs of a sample to the mean number of neighbours of an atom in
+/// other molecules: oxygens of an oxygen, hydrogens of an oxygen, hydrogens of a hydrogen. Order
+/// OO, OH, HH.
 std::array<double, 3> neighbours_per_pair(int molecules);
 
-/// Centres of `bins` bins of equal width on [0, r_max) [A].
+/// Bin centres of `bins` bins of equal width on [0, r_max) [A].
 std::vector<double> bin_centres_A(double r_max_A, int bins);
 
-/// What turns the count of each bin into g, for one sample of one pair, equation (38):
+/// Weights from the count of each bin to g, for one sample of one pair, equation (38):
 ///
 ///   g = count / (samples * pairs * (r_hi^3 - r_lo^3) / r_max^3)
 ///
-/// A cluster has no volume, hence no bulk density. The reference is the ball of radius r_max:
-/// g = 1 everywhere if all pair vectors were spread evenly over it.
-/// @return r_max^3 / (r_hi^3 - r_lo^3) of each bin, which depends on their number only
+/// A cluster has no volume and no bulk density. The reference is a uniform distribution of the pair
+/// vectors in a sphere of radius r_max, for which g = 1.
+/// @return r_max^3 / (r_hi^3 - r_lo^3) of each bin, which depends on the number of bins only
 std::vector<double> rdf_weights(int bins);
 
-/// g of each bin; zeros when there are no samples or no pairs.
+/// g of each bin; zeros without samples or pairs.
 std::vector<double> rdf(std::span<const std::uint64_t> counts, double samples, double pairs);
 
 /// Adds the intermolecular distances of one configuration to histograms on [0, r_max).

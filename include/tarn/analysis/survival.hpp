@@ -7,7 +7,7 @@
 
 namespace tarn::analysis {
 
-/// Events that were waited for, and for how long altogether, in any unit of time.
+/// Number of events and total exposure time, in any unit of time.
 struct Exposure {
   std::int64_t events = 0;
   double time = 0.0;
@@ -18,9 +18,9 @@ struct Rate {
   double error = 0.0;  ///< standard error
 };
 
-/// Maximum likelihood for events that come at a constant rate, equation (72): n/t with an error of
-/// sqrt(n)/t. Without events the error is 1/t, the rate at which one would have been expected.
-/// @return nan where nothing was waited for
+/// Maximum likelihood estimate of a constant rate, equation (72): n/t with the error sqrt(n)/t.
+/// Without events the error is 1/t, the rate at which one event is expected.
+/// @return NaN for an exposure time of 0
 Rate rate_of(const Exposure& exposure);
 
 /// ln rate = log_prefactor - activation * beta, equation (73).
@@ -28,21 +28,21 @@ struct ArrheniusFit {
   double activation = 0.0;  ///< in units of 1/beta
   double activation_error = 0.0;
   double log_prefactor = 0.0;
-  /// Twice the logarithm of how much likelier the rates of each temperature by itself make the
-  /// events: a chi-squared number of so many degrees of freedom where the line holds.
+  /// Twice the logarithm of the likelihood ratio between separate rates at each temperature and the
+  /// fit: chi-squared distributed with `degrees` degrees of freedom if the fit is correct.
   double deviance = 0.0;
   int degrees = 0;
 
   double rate(double beta) const;
 };
 
-/// Maximum likelihood for Poisson numbers of events, so that temperatures without events count too.
+/// Maximum likelihood for Poisson numbers of events; temperatures without events contribute too.
 /// @param beta 1/kT of each exposure
-/// @return nothing where fewer than two temperatures have events
+/// @return nothing if fewer than two temperatures have events
 std::optional<ArrheniusFit> fit_arrhenius(std::span<const double> beta,
                                           std::span<const Exposure> exposures);
 
-/// The share that no event has befallen, as time goes on (Kaplan & Meier 1958), equation (72).
+/// Survival probability as a function of time (Kaplan & Meier 1958), equation (72).
 class SurvivalCurve {
  public:
   struct Point {
@@ -52,26 +52,26 @@ class SurvivalCurve {
     double survival = 1.0;  ///< after them
     double error = 0.0;     ///< standard error (Greenwood 1926)
   };
-  /// The first look.
-  /// @param at_risk how many are waited for
+  /// The first observation.
+  /// @param at_risk number without event
   void begin(std::int64_t step, std::int64_t at_risk);
-  /// A later one.
-  /// @param at_risk how many are still there that had not been befallen at the look before; others
-  /// have gone out of sight
-  /// @param events how many of them have been befallen since
+  /// A later observation.
+  /// @param at_risk number without event at the previous observation that are still observed; the
+  /// others are censored
+  /// @param events number of events among them since then
   void observe(std::int64_t step, std::int64_t at_risk, std::int64_t events);
 
-  /// Looks that found events, and the last ones before somebody went out of sight.
+  /// Observations with events, and the last ones before a censoring.
   const std::vector<Point>& points() const { return points_; }
-  std::int64_t left() const { return left_; }  ///< how many are still waited for
-  /// Events after step `begin` up to step `end`, and the steps for which they were waited for, of
-  /// all together. An event came half way between two looks.
-  /// @param every steps from one look to the next
+  std::int64_t left() const { return left_; }  ///< number without event so far
+  /// Events after step `begin` up to step `end`, and the total exposure in steps. Events are placed
+  /// half way between two observations.
+  /// @param every steps between observations
   Exposure exposure(std::int64_t begin, std::int64_t end, std::int64_t every) const;
 
-  /// All that it remembers, for a checkpoint.
+  /// The state for a checkpoint.
   std::vector<std::int64_t> memory() const;
-  /// @throws LayoutError for what is no memory()
+  /// @throws LayoutError unless it is a memory()
   void restore(std::span<const std::int64_t> memory);
 
  private:

@@ -4,20 +4,19 @@
 
 namespace tarn::analysis {
 
-/// How many operations map a cluster onto itself, and how many of them are rotations, the identity
-/// among them: its symmetry number. Where all are, the cluster is chiral.
+/// Number of symmetry operations of a cluster, and of the proper rotations among them, including
+/// the identity: the symmetry number. If all are rotations, the cluster is chiral.
 struct PointGroup {
   int order = 0, rotations = 0;
 };
 /// @param positions_A [molecule][9], atoms O H H; not all on a line
-/// @param tolerance_A how far an image may be from its atom
+/// @param tolerance_A largest distance between an atom and its image
 PointGroup point_group(std::span<const double> positions_A, double tolerance_A = 0.01);
 
-/// Order of the point group of a cluster: how many rotations, reflections and improper rotations
-/// about its centre map every atom onto one of the same element. With h of them a minimum of N
-/// molecules has 2 N! 2^N / h copies in space, those with molecules or hydrogens exchanged and
-/// their mirror images, so that its share of the classical partition function goes as 1/h, equation
-/// (62).
+/// Order h of the point group of a cluster: the number of rotations, reflections and improper
+/// rotations around its centre that map every atom onto one of the same element. A minimum of N
+/// molecules has 2 N! 2^N / h copies: permutations of molecules and hydrogens, and mirror images.
+/// Its contribution to the classical partition function is proportional to 1/h, equation (62).
 inline int symmetry_order(std::span<const double> positions_A, double tolerance_A = 0.01) {
   return point_group(positions_A, tolerance_A).order;
 }

@@ -15,25 +15,26 @@ namespace tarn::io {
 std::string exact(double value);
 
 /// Formats a CSV table: a `#` line with provenance, a header, then rows of cells.
-/// No number that is not finite gets through.
+/// Numbers that are not finite are errors.
 class CsvFormat {
  public:
-  /// @param path named in messages only
-  /// @param likely how a message about a number that is not finite goes on; must outlive this
+  /// @param path for messages only
+  /// @param likely cause, appended to the message on a number that is not finite; must outlive this
   CsvFormat(std::string path, std::vector<std::string> header, std::string_view likely = {});
 
-  /// The two first lines. @param provenance without the '#'; no time, path or step count
+  /// The first two lines. @param provenance without the '#', time, path or step count
   std::string head(std::string_view provenance) const;
-  /// @throws InputError where the file is there and its second line names other columns
+  /// @throws InputError if the file exists and its second line names other columns
   void check_columns_of_file() const;
   CsvFormat& cell(std::int64_t value);
   /// @throws NumericalError when the value is not finite
   CsvFormat& cell(double value);
-  /// A number that need not be known: "nan" where it is not finite.
+  /// A number that may be undefined: "nan" if it is not finite.
   CsvFormat& cell_or_nan(double value);
-  /// @throws std::logic_error for a comma or a line break, which would make two cells of one
+  /// @throws std::logic_error for a comma or a line break, which would split the cell
   CsvFormat& cell(std::string_view text);
-  /// Ends the row and returns it. @throws std::logic_error when cells and header differ in number
+  /// Ends and returns the row. @throws std::logic_error if it has more or fewer cells than the
+  /// header
   std::string row();
 
  private:
@@ -44,13 +45,12 @@ class CsvFormat {
   std::size_t cells_ = 0;
 };
 
-/// Why a table of a simulation would get a number that is not finite.
+/// The likely cause of a number that is not finite in the table of a simulation.
 inline constexpr std::string_view kBlowUpAdvice =
     ": the simulation blew up. The row was left out; try a smaller timestep or a start without "
     "overlaps.";
 
-/// A CSV file that grows row by row while a simulation runs; a row reaches it only when it is
-/// whole.
+/// A CSV file that grows by complete rows during a simulation.
 class CsvWriter {
  public:
   /// @param likely see CsvFormat
@@ -60,7 +60,7 @@ class CsvWriter {
   /// Starts a new file. @throws IoError
   void create(std::string_view provenance);
   /// Continues a file after its first `length` bytes.
-  /// @throws IoError; InputError, and leaves it as it is, where its columns are others
+  /// @throws IoError; InputError, without a change, if its columns are different
   void cut(std::uint64_t length) {
     format_.check_columns_of_file();
     file_.cut(length);
@@ -83,22 +83,22 @@ class CsvWriter {
   AppendFile file_;
 };
 
-/// Reads a CSV file row by row; lines that begin with '#' are left out.
+/// Reads a CSV file row by row; lines that begin with '#' are skipped.
 class CsvReader {
  public:
-  /// @throws IoError when the file cannot be read, InputError when it has no header
+  /// @throws IoError if the file cannot be read, InputError if it has no header
   explicit CsvReader(const std::string& path);
 
   const std::vector<std::string>& header() const { return header_; }
   /// Text of the `#` lines, without the '#'.
   const std::string& provenance() const { return provenance_; }
-  /// Position of a column. @throws InputError when there is none of that name
+  /// Index of a column. @throws InputError if there is none of that name
   std::size_t column(std::string_view name) const;
   bool has_column(std::string_view name) const;
 
   /// Reads the next row; the views live until the next call.
   /// @return false at the end
-  /// @throws InputError when a row has not as many cells as the header
+  /// @throws InputError if the row has more or fewer cells than the header
   bool next(std::vector<std::string_view>& cells);
   /// A cell of the last row as a number. @throws InputError with line and column
   double number(std::string_view cell) const;

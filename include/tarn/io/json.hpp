@@ -7,30 +7,30 @@
 #include <vector>
 
 /// @file
-/// Just enough JSON to write: values are texts that are already JSON.
+/// A JSON writer. Values are strings that already are JSON.
 
 namespace tarn::io {
 
-/// The text with the mark for it, U+FFFD, in place of bytes that are no UTF-8, as names of files
-/// may hold them.
+/// The text with U+FFFD, the replacement character, in place of bytes that are not UTF-8, which
+/// file names may contain.
 std::string valid_utf8(std::string_view text);
 
 /// A string with quotes and escapes.
 std::string json(std::string_view text);
-/// 17 significant digits; `null` for what is not finite, which JSON cannot say.
+/// 17 significant digits; `null` for numbers that are not finite, which JSON does not have.
 std::string json(double value);
 std::string json(std::int64_t value);
 std::string json_array(const std::vector<std::string>& json_values);
 std::string json_strings(const std::vector<std::string>& texts);
 
-/// An object that keeps the order in which its keys were added.
+/// An object with its keys in the order of add().
 class JsonObject {
  public:
   /// @param json_value the result of json(), json_array() or text()
   JsonObject& add(std::string_view key, std::string json_value);
-  /// Several lines, two spaces a level, no line end after the last.
+  /// Several lines, indented by two spaces per level, without a final line end.
   std::string text() const;
-  /// The same on one line, if the values are.
+  /// The object on one line, if its values are on one line.
   std::string line() const;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace tarn::io {
 
-/// Reads a text file line by line and tells where something is wrong in it.
+/// Reads a text file line by line and reports problems with their position.
 class LineReader {
  public:
   /// @throws IoError
@@ -17,7 +17,7 @@ class LineReader {
   /// The next line that is not blank.
   bool next_nonblank();
 
-  /// Whether the file ended with or within the last line, or before a next one that was wanted.
+  /// Whether the end of the file was reached.
   bool at_end() const { return stream_.eof(); }
 
   std::string_view line() const { return line_; }

@@ -13,53 +13,53 @@
 #include "tarn/physics/water_model.hpp"
 
 /// @file
-/// Structures of water molecules, and how frames of them are read.
+/// Structures of water molecules, and readers of their frames.
 
 namespace tarn::io {
 
-/// The positions of a cluster at one moment; the atoms of each molecule stand in the order O H H.
+/// Positions of a cluster at one time; the atoms of each molecule are in the order O H H.
 struct Structure {
   int molecules = 0;
   std::vector<double> positions_A;            ///< [molecule][9]
   std::vector<double> velocities_A_per_akma;  ///< [molecule][9], or empty
-  /// What else the file says of the frame: model, step, time_ps, replica, ...
+  /// Other data of the frame: model, step, time_ps, replica, ...
   std::map<std::string, std::string> comment;
-  /// The atoms above in the order of the file, without its virtual sites; empty where that is the
-  /// order above.
+  /// Indices of the atoms above in the order of the file, without virtual sites; empty if the
+  /// orders are the same.
   std::vector<int> file_order;
-  /// Whether the file has sites without mass beside the atoms (M, EPW, LP, ...); they are left out.
+  /// Whether the file has massless virtual sites (M, EPW, LP, ...); they are left out.
   bool has_sites = false;
-  /// Whether the file gives the frame a periodic box, which nothing here looks at.
+  /// Whether the file gives the frame a periodic box, which is ignored.
   bool has_box = false;
-  /// What the reader did to the atoms beyond reading them, for people.
+  /// Changes that the reader made to the atoms, as text.
   std::vector<std::string> notes{};
 
-  /// The water model that the comment names.
+  /// The water model in the comment.
   std::optional<std::string> model() const;
-  /// The replica that the comment names, "3" or "replica-0003"; empty where it names none.
+  /// The replica in the comment, "3" or "replica-0003"; empty if there is none.
   std::string replica_name() const;
-  /// The time that the comment names.
+  /// The time in the comment.
   std::optional<double> time_ps() const;
-  /// The temperature of its bath that the comment names, `bath_K`.
+  /// The bath temperature in the comment, `bath_K`.
   std::optional<double> bath_K() const;
   /// b h^2 of positions x = q - b h^2 a, of schemes that push them forward.
   std::optional<double> push_fs2() const;
 };
 
-/// Reads the frames of a file one after another. A reader takes no more of the file than that.
+/// Reads the frames of a file one by one, no further than needed.
 class FrameReader {
  public:
   virtual ~FrameReader() = default;
 
   /// The next frame, or nothing at the end of the file.
-  /// @throws InputError with file, line and column of everything that is wrong in the frame
+  /// @throws InputError with file, line and column of all problems of the frame
   virtual std::optional<Structure> next() = 0;
-  /// Line of an atom of the last frame; 0 in a binary file.
+  /// Line of an atom of the last frame; 0 for a binary file.
   virtual int line_of_atom(int atom) const = 0;
-  /// Checks, as far as the format allows it, that nothing else than frames follows.
+  /// Checks that only frames follow, if the format permits it.
   /// @throws InputError
   virtual void check_rest() {}
-  /// Whether the frame that next() could not read is the last thing in the file, and not all of it.
+  /// Whether next() failed because the file ends within a frame.
   virtual bool is_cut_off() const { return false; }
   /// After the last frame: how the file contradicts its header, or nothing.
   virtual std::string note_at_end() const { return {}; }
@@ -83,72 +83,72 @@ std::optional<Structure> next_whole_frame(FrameReader& reader, std::int64_t fram
 
 /// Which frame of a file; both count from 0.
 struct FrameChoice {
-  std::optional<std::int64_t> frame{};    ///< of the replica; default the first
-  std::optional<std::int64_t> replica{};  ///< default that of the first frame
+  std::optional<std::int64_t> frame{};    ///< of the replica; default: the first
+  std::optional<std::int64_t> replica{};  ///< default: that of the first frame
   bool is_given() const { return frame || replica; }
 };
 
-/// Which frames of trajectories count.
+/// Selects frames of trajectories.
 struct FrameSelection {
-  /// Of files that hold several, the numbers of those that count; empty: all.
+  /// Numbers of the selected replicas, in files with several; empty: all.
   std::vector<std::int64_t> replicas{};
-  std::int64_t skip = 0;   ///< frames at the beginning of each replica
-  std::int64_t every = 1;  ///< frames: after those, the first, and each so many-th
+  std::int64_t skip = 0;   ///< frames left out at the beginning of each replica
+  std::int64_t every = 1;  ///< of the frames after those, the first and every n-th are selected
   std::int64_t max_frames = std::numeric_limits<std::int64_t>::max();  ///< frames of each replica
 
-  /// @param place of a frame in its replica, counted from 0
+  /// @param place index of a frame in its replica, counted from 0
   bool selects(std::int64_t place) const {
     return place >= skip && (place - skip) % every == 0 && index(place) < max_frames;
   }
-  /// Of a frame that is taken, among those of its replica.
+  /// Index of a selected frame among those of its replica.
   std::int64_t index(std::int64_t place) const { return (place - skip) / every; }
 };
 
-/// "the file holds no replica 7 or 8" of the numbers that were asked for, or nothing.
-/// @param found those that are there
+/// "the file holds no replica 7 or 8" for selected numbers that are absent, or nothing.
+/// @param found numbers in the file
 std::string note_on_absent_replicas(const std::string& where, const FrameSelection& selection,
                                     const std::set<std::int64_t>& found);
 
-/// How much a file holds from where a structure was read.
+/// Numbers of frames and replicas in a file from which a structure was read.
 struct FrameCounts {
-  std::int64_t frames = 1;  ///< of the replica of the first frame
+  std::int64_t frames = 1;  ///< of the first replica
   std::int64_t replicas = 1;
-  bool all = true;  ///< false: there are more, which nobody counted
+  bool all = true;  ///< false: the file has more, which were not counted
 };
 
-/// What people are told of a file whose frames have a periodic box.
+/// Note for a file whose frames have a periodic box.
 std::string note_on_box(const std::string& path);
 
-/// Reads a structure to start from: one frame, checked further than a trajectory. The format
-/// follows from the extension and the contents.
-/// @param counts receives, where it is not null and no frame is chosen, what else there is; of long
-///        files as much as a moment shows
-/// @throws IoError; InputError as FrameReader::next(), and for no such frame, for coincident
-///         atoms (closer than 0.1 A), for oxygens closer than 0.5 A, for an O-H distance above
-///         3 A and for lengths that look like nm or bohr
+/// Reads one frame as a structure to start from. The format follows from the extension and the
+/// contents.
+/// @param counts unless null, and if no frame is chosen, receives the numbers of frames and
+/// replicas
+///        in the file; long files are counted in part
+/// @throws IoError; InputError as FrameReader::next() and check_molecules(), for a frame that the
+///         file does not contain and for lengths that look like nm or bohr
 Structure read_structure(const std::string& path, const FrameChoice& choice = {},
                          FrameCounts* counts = nullptr);
 
-/// "a.xyz has 20 frames, and the first one was taken", or nothing where there is no other.
+/// "a.xyz has 20 frames, and frame 0 was taken", or nothing if there is only one.
 std::optional<std::string> note_on_frames(const std::string& path, const FrameCounts& counts);
 
-/// "a.gro has a fourth site ..." for a structure with sites that a model without them reads.
+/// "a.gro has a fourth site ..." for a structure with virtual sites and a model without.
 std::optional<std::string> note_on_sites(const std::string& path, const Structure& structure,
                                          const WaterModel& model);
 
-/// What keeps a structure from being a start: lengths within molecules that are further from the
-/// model's than 0.2 A: the first five, and how many more there are.
-/// @param path of the structure, named in the problems
+/// Molecules with a distance that differs from the model's by more than 0.2 A, which prevents a
+/// start: the first five, and the number of the others.
+/// @param path of the structure, for the messages
 std::vector<Problem> bond_length_problems(const WaterModel& model,
                                           std::span<const double> positions_A,
                                           const std::string& path);
 
-/// The largest difference between a distance of two atoms of a molecule and the model's [A].
+/// The largest difference between an intramolecular distance and the model's [A].
 /// @param positions_A [molecule][9]
 double largest_length_error_A(const WaterModel& model, std::span<const double> positions_A);
 
 /// Writes one structure atomically, in the format of its extension.
-/// @throws IoError, NumericalError; InputError for an extension that is not known
+/// @throws IoError, NumericalError; InputError for an unknown extension
 void write_structure(const std::string& path, const Structure& structure);
 
 }  // namespace tarn::io
