@@ -28,27 +28,27 @@ class XdrInput {
   /// @throws IoError
   explicit XdrInput(const std::string& path);
 
-  /// Whether there is another frame; errors speak of that.
+  /// Begins the next frame, which later errors name. @return false at the end of the file
   bool begin_frame();
   /// The number of the frame that is read, counted from 0.
   std::int64_t frame() const { return frame_; }
-  /// That were begun and count.
+  /// Number of frames begun.
   std::int64_t frames() const { return frame_ + 1; }
-  /// The frame that was read is none that counts.
+  /// Excludes the last frame from the count.
   void pass_over() { --frame_; }
 
   // @throws InputError where the file ends, or damage shows
-  /// The number with which frames begin. @param format its name
+  /// Reads the magic number of a frame. @param format name of the format
   void expect(std::int32_t magic, std::string_view format);
   std::int32_t i32();
   /// Of four or eight bytes.
   double real(std::size_t bytes);
-  /// With the bytes that fill the last four. Never more memory than the file has bytes.
+  /// Reads `count` bytes and their padding to a multiple of four, never more than the file has.
   std::string bytes(std::int64_t count);
   /// Reads `count` reals, each times `unit`; they may be infinite or NaN.
   std::vector<double> reals(std::int64_t count, std::size_t bytes_of_each, double unit);
 
-  /// Whether the file ended in the midst of a frame.
+  /// Whether the file ended within a frame.
   bool is_cut_off() const { return is_cut_off_; }
   const std::string& path() const { return path_; }
   /// @param why "the file is damaged", for example; the frame is named with it
@@ -62,7 +62,7 @@ class XdrInput {
   std::int64_t left_ = 0;  ///< bytes of the file
   std::int64_t frame_ = -1;
   bool is_cut_off_ = false;
-  bool has_magic_ = false;  ///< some frame began as it should
+  bool has_magic_ = false;  ///< at least one frame began correctly
 };
 
 }  // namespace tarn::io

@@ -21,13 +21,13 @@ namespace tarn::io {
 namespace {
 
 constexpr std::int32_t kMagic = 1995;
-// So few atoms stand there as floats.
+// Up to this number, atoms are stored as floats.
 constexpr std::int64_t kNotCompressed = 9;
 // What tarn writes: 10^-4 A.
 constexpr float kUnitsPerNm = 1e5f;
 
-/// An atom beside another one is told by three integers below one of these sizes. Three of size k
-/// are one number of k bits, so that each is 2^(k/3).
+/// Sizes of small differences: an atom near another one is stored as three integers below one of
+/// these sizes. Three integers of size k are one number of k bits, so each is below 2^(k/3).
 constexpr std::array<std::int64_t, 73> kSmallSizes{
     0,        0,        0,       0,       0,       0,       0,       0,       0,       8,
     10,       12,       16,      20,      25,      32,      40,      50,      64,      80,
@@ -39,7 +39,7 @@ constexpr std::array<std::int64_t, 73> kSmallSizes{
     10568983, 13316085, 16777216};
 constexpr int kSmallest = 9;
 constexpr int kLargest = static_cast<int>(kSmallSizes.size()) - 1;
-// Larger ones are not taken together: each integer has its own bits.
+// Larger integers are stored separately, each in its own bits.
 constexpr std::int64_t kLargestTogether = 0xffffff;
 
 using Integers = std::array<std::int64_t, 3>;
@@ -47,7 +47,7 @@ __extension__ using Wide = unsigned __int128;
 
 std::int64_t small_size(int of) { return kSmallSizes[static_cast<std::size_t>(of)]; }
 
-/// How the integers of an atom that is told by itself are packed.
+/// Bit layout of the integers of an atom that is stored without reference to another.
 struct Packing {
   explicit Packing(const Integers& of) : sizes(of) {
     together = std::ranges::all_of(sizes, [](std::int64_t s) { return s <= kLargestTogether; });
@@ -168,8 +168,8 @@ std::vector<Integers> integers_of(std::span<const double> positions_A) {
   return atoms;
 }
 
-/// Of the molecule that begins there, O beside H1, H2 beside O and M beside H2: readers put the
-/// first one before the atom that it is beside.
+/// Differences within the molecule at `begin`: O - H1, H2 - O and M - H2. Readers put the first
+/// atom in front of its reference atom.
 std::vector<Integers> beside(const std::vector<Integers>& atoms, std::size_t begin,
                              std::size_t sites) {
   std::vector<Integers> result{difference(atoms[begin], atoms[begin + 1]),
@@ -201,15 +201,15 @@ std::string compressed(std::span<const double> positions_A, std::size_t sites) {
   const Packing packing(sizes);
 
   BitWriter writer;
-  bool told = false;
+  bool run_declared = false;
   for (std::size_t a = 0; a < atoms.size(); ++a) {
     const std::size_t first = has_runs ? a + 1 : a;
     writer.packed(packing, difference(atoms[first], least));
-    writer.bits(1, has_runs && !told);
+    writer.bits(1, has_runs && !run_declared);
     if (!has_runs) continue;
-    // So many integers follow, here and behind all others; and their size stays.
+    // Number of integers that follow, here and for all later molecules; their size stays the same.
     const auto run = static_cast<std::uint32_t>(3 * (sites - 1));
-    if (!std::exchange(told, true)) writer.bits(5, run + 1);
+    if (!std::exchange(run_declared, true)) writer.bits(5, run + 1);
     for (Integers d : beside(atoms, a, sites)) {
       for (std::int64_t& value : d) value += size / 2;
       writer.together(of, {size, size, size}, d);
@@ -285,7 +285,7 @@ std::vector<double> XtcReader::compressed_positions_A(std::int64_t atoms) {
   }
   int of = input_.i32();
   const std::int64_t length = input_.i32();
-  // An atom takes two bits or more, and at most three integers of 32 bits and what tells of others.
+  // An atom takes at least two bits, and at most three integers of 32 bits and the run code.
   if (atoms > 4 * length || length > 13 * atoms + 1) {
     input_.fail("the file is damaged: its length is not one of its number of atoms");
   }
@@ -300,16 +300,16 @@ std::vector<double> XtcReader::compressed_positions_A(std::int64_t atoms) {
       positions_A.push_back(static_cast<double>(value) * unit_A);
     }
   };
-  int run = 0;  // integers that follow, told beside this atom
+  int run = 0;  // number of integers that follow, relative to this atom
   for (std::int64_t left = atoms; left > 0; --left) {
     if (of < kSmallest || of > kLargest) reader.damaged();
     Integers atom = reader.packed(packing);
     for (std::size_t c = 0; c < 3; ++c) atom[c] += least[c];
     int change = 0;
     if (reader.bits(1)) {
-      const auto told = static_cast<int>(reader.bits(5));
-      run = told - told % 3;
-      change = told % 3 - 1;
+      const auto code = static_cast<int>(reader.bits(5));
+      run = code - code % 3;
+      change = code % 3 - 1;
     }
     if (run / 3 >= left) reader.damaged();
     if (run == 0) put(atom);
@@ -318,7 +318,7 @@ std::vector<double> XtcReader::compressed_positions_A(std::int64_t atoms) {
     for (int k = 0; k < run; k += 3, --left) {
       Integers next = reader.together(of, {size, size, size});
       for (std::size_t c = 0; c < 3; ++c) next[c] += last[c] - size / 2;
-      // The first one stands before the atom that it is told beside, which makes water shorter.
+      // The first neighbour precedes its reference atom, which compresses water better.
       put(next);
       if (k == 0) put(atom);
       last = next;

@@ -20,16 +20,16 @@
 namespace tarn::io {
 namespace {
 
-/// What an atom of an XYZ file is: by its name or its atomic number.
+/// The kind of an atom of an XYZ file, by its name or its atomic number.
 AtomKind kind_of_species(std::string_view species) {
   if (species == "8") return AtomKind::oxygen;
   if (species == "1") return AtomKind::hydrogen;
   return kind_of_atom(species);
 }
 
-/// Whether the keys of a comment line tell of a periodic box: pbc says so, and where it is missing
-/// the format takes a frame with a lattice as periodic.
-bool tells_of_box(const std::map<std::string, std::string>& comment) {
+/// Whether the keys of a comment line give a periodic box: by pbc or, without that key, by a
+/// lattice.
+bool has_periodic_box(const std::map<std::string, std::string>& comment) {
   const auto pbc = comment.find("pbc");
   if (pbc != comment.end()) return pbc->second.find_first_of("Tt1") != std::string::npos;
   const auto lattice = comment.find("Lattice");
@@ -37,7 +37,7 @@ bool tells_of_box(const std::map<std::string, std::string>& comment) {
          lattice->second.find_first_of("123456789") != std::string::npos;
 }
 
-/// Reads the atom lines of one frame and gathers what is wrong with them.
+/// Reads the atom lines of one frame and collects their problems.
 class AtomParser {
  public:
   AtomParser(std::string path, const XyzColumns& columns)
@@ -79,7 +79,7 @@ class AtomParser {
     }
   }
 
-  /// Makes molecules of the atoms. @return their lines; @throws InputError
+  /// Assembles the molecules. @return the lines of their atoms; @throws InputError
   std::vector<int> finish(int count_line, Structure& structure) {
     throw_if_any();
     const std::size_t atoms = is_oxygen_.size();
@@ -94,8 +94,8 @@ class AtomParser {
     if (!in_order_) {
       group_by_distance(is_oxygen_, path_, structure, lines_);
       structure.notes.push_back(path_ +
-                                ": its atoms do not stand in the order O H H, and each hydrogen "
-                                "was taken to its nearest oxygen");
+                                ": the atoms are not in the order O H H; each hydrogen was "
+                                "assigned to its nearest oxygen");
     }
     return std::move(lines_);
   }
@@ -167,7 +167,7 @@ std::optional<Structure> XyzReader::next() {
     }
   }
 
-  structure.has_box = tells_of_box(structure.comment);
+  structure.has_box = has_periodic_box(structure.comment);
 
   AtomParser parser(path(), columns);
   for (int atom = 0; atom < atoms; ++atom) {

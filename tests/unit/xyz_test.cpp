@@ -94,7 +94,7 @@ TEST_F(Xyz, PutsAtomsOfAnyOrderTogether) {
   EXPECT_EQ(hho.positions_A, x);
   EXPECT_EQ(hho.file_order, (std::vector<int>{1, 2, 0, 4, 5, 3}));
   ASSERT_EQ(hho.notes.size(), 1u);
-  EXPECT_TRUE(contains(hho.notes[0], "each hydrogen was taken to its nearest oxygen"));
+  EXPECT_TRUE(contains(hho.notes[0], "each hydrogen was assigned to its nearest oxygen"));
 
   const Structure by_element = read("6\n\n" + w.o1 + w.o2 + w.b2 + w.a1 + w.b1 + w.a2);
   EXPECT_EQ(by_element.file_order, (std::vector<int>{0, 3, 4, 1, 2, 5}));
