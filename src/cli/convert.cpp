@@ -39,7 +39,7 @@ void convert(const Arguments& a, int& exit_code) {
   options.on_progress = [&](bool writing, std::int64_t done, std::int64_t frames) {
     if (is_due()) {
       terminal.say(writing ? fmt::format("written: {} of {} frames", done, frames)
-                           : fmt::format("looked at: {} frames", done));
+                           : fmt::format("scanned: {} frames", done));
     }
     return !interrupted();
   };

@@ -21,7 +21,7 @@ namespace tarn::io {
 /// file: the header of a program that was killed may announce fewer or more.
 class DcdReader final : public FrameReader {
  public:
-  /// @throws IoError; InputError when the file is no DCD file, or not of water
+  /// @throws IoError; InputError for a file that is not a DCD file or not of water
   explicit DcdReader(const std::string& path);
 
   std::optional<Structure> next() override;
