@@ -15,87 +15,89 @@
 #include "tarn/observer.hpp"
 
 /// @file
-/// From a deck to a folder of files.
+/// Runs a deck and writes the output folder.
 
 namespace tarn {
 
 struct Start;
 
-/// What a run tells while it goes on (about twice a second).
+/// Progress of a run, reported about twice a second.
 struct Progress {
   std::int64_t step = 0;
   std::int64_t total_steps = 0;
-  double elapsed_seconds = 0.0;   ///< of stepping, since this program began or resumed
+  double elapsed_seconds = 0.0;   ///< of stepping, since the start or resumption of the run
   double steps_per_second = 0.0;  ///< of one replica
   double ns_per_day_per_replica = 0.0;
-  double ns_per_day_total = 0.0;  ///< of the replicas that still go on
+  double ns_per_day_total = 0.0;  ///< of the replicas that have not stopped
   double seconds_left = 0.0;
 };
 
-/// What a run is, told once before its first step.
+/// Description of a run, reported once before its first step.
 struct RunStart {
   std::string out_dir;
   std::string device;
   int molecules = 0;
   int replicas = 0;
-  std::int64_t first_step = 0;  ///< 0, or where it is resumed
+  std::int64_t first_step = 0;  ///< 0, or the step of the checkpoint
   std::int64_t total_steps = 0;
 };
 
 struct RunOptions {
   std::string out_dir;                ///< empty: out/<deck name>
-  bool resume = false;                ///< go on from the checkpoint in out_dir
+  bool resume = false;                ///< continue from the checkpoint in out_dir
   bool overwrite = false;             ///< replace the run in out_dir
-  std::optional<std::string> device;  ///< replaces the deck's
-  std::optional<int> threads;
-  /// Observers of one's own beside those of the deck, such as quantity_table(). They are made once
-  /// the start is known, see each Frame after the deck's observers (with [exchange], before
-  /// replicas change places), and take part in checkpoints, averages, notes and pictures. A run is
-  /// resumed with observers of the same names only. Water only.
+  std::optional<std::string> device;  ///< overrides the deck
+  std::optional<int> threads;         ///< overrides the deck
+  /// Additional observers, such as quantity_table(); water only. They are created once the initial
+  /// state is known and receive each Frame after the deck's observers, and before replicas are
+  /// exchanged. They take part in checkpoints, averages, warnings and pictures. A run can only be
+  /// resumed with observers of the same names.
   std::vector<ObserverMaker> observers;
   std::function<void(const Progress&)> on_progress;
-  /// Told at once, and written to run.json: remarks on the start, replicas that were stopped or
-  /// that a molecule has left, pictures that could not be drawn.
+  /// Called immediately for each warning, such as changes to the initial state, stopped replicas,
+  /// evaporated molecules or pictures that could not be drawn. Warnings are also in run.json.
   std::function<void(const std::string&)> on_warning;
-  /// Every blow-up, once; the first few are warnings too, of the same text.
+  /// Called once per blow-up. The first few are also warnings, with the same text.
   std::function<void(const BlowUp&, const std::string& text)> on_blow_up;
   std::function<void(const RunStart&)> on_start;
-  /// Told often while the start is made, by one thread at a time.
-  std::function<void(int done, int replicas)> on_making_start;
-  /// A checkpoint of that step is complete, under its name and on the disk.
+  /// Called often while the initial states are prepared, by one thread at a time.
+  std::function<void(int done, int replicas)> on_preparation;
+  /// Called when the checkpoint of a step is complete on the disk.
   std::function<void(std::int64_t step)> on_checkpoint;
-  /// Asked about twice a second; true ends the run after a checkpoint. Asked more often while the
-  /// start is made, by one thread at a time; there true throws StartInterrupted.
+  /// Called about twice a second; returning true stops the run after a checkpoint. Called more
+  /// often while initial states are prepared, by one thread at a time; returning true then throws
+  /// StartInterrupted.
   std::function<bool()> interrupted;
 };
 
-/// Neighbours in temperature, of all ladders.
+/// Exchanges of neighbours in temperature, over all ladders.
 struct ExchangePair {
   double lower_bath_K = 0.0, upper_bath_K = 0.0;
   std::int64_t attempts = 0, accepted = 0;
   /// Mean probability and its standard error; nan without attempts.
   double acceptance = std::numeric_limits<double>::quiet_NaN(), error = acceptance;
 };
-/// What came of [exchange], after equilibration.
+/// Results of [exchange], after equilibration.
 struct ExchangeSummary {
   std::vector<ExchangePair> pairs;
-  /// Of states that were in the coldest bath, then in the hottest one, and in the coldest again.
+  /// Number of times that a state went from the coldest bath to the hottest and back.
   std::int64_t round_trips = 0;
-  double round_trips_each = 0.0;    ///< of one state
-  double round_trips_per_ns = 0.0;  ///< likewise
-  /// With fewer round trips averages by bath may remember the start: their errors are lower bounds.
+  double round_trips_per_state = 0.0;  ///< average over states
+  double round_trips_per_ns = 0.0;     ///< per state
+  /// With fewer round trips per state, averages by bath may depend on the start, and their errors
+  /// are lower bounds.
   static constexpr double kEnoughRoundTrips = 3.0;
-  bool has_mixed() const { return round_trips_each >= kEnoughRoundTrips; }
-  /// As many baths with one acceptance between all neighbours, by the energies that were seen;
-  /// nothing for two baths, where too little is known, and before the run has ended.
-  std::optional<analysis::EqualAcceptanceLadder> even;
+  bool has_mixed() const { return round_trips_per_state >= kEnoughRoundTrips; }
+  /// Temperatures with equal acceptance between all neighbours, estimated from the sampled
+  /// energies. Empty for two baths, if too little is known, and before the end of the run.
+  std::optional<analysis::EqualAcceptanceLadder> equal_acceptance_ladder;
 };
 
-/// What a mechanical system conserves, over the rows of `conservation.csv`.
+/// A conserved quantity of a mechanical system, over the rows of `conservation.csv`.
 struct ConservedQuantity {
   std::string name;
   double start = 0.0;
-  double largest_change = 0.0;  ///< from the start, without its sign
+  double largest_change = 0.0;  ///< absolute change since the start
   double last_change = 0.0;
 };
 
@@ -103,62 +105,66 @@ struct RunResult {
   std::string out_dir;
   std::int64_t steps_done = 0;  ///< step number reached
   bool interrupted = false;
-  /// Resume found nothing left to do: there are no averages and pictures here, but in the folder.
+  /// The resumed run was complete; its averages and pictures are only in the folder.
   bool already_finished = false;
   double wall_seconds = 0.0;  ///< of stepping
   double steps_per_second = 0.0;
   double ns_per_day_per_replica = 0.0;  ///< 0 for systems without units
   double ns_per_day_total = 0.0;
-  std::vector<BlowUp> blow_ups;              ///< of the whole run, also before it was resumed
+  std::vector<BlowUp> blow_ups;  ///< of the whole run, including the part before resumption
   std::vector<AveragedQuantity> averages;    ///< after equilibration; see averages.csv
-  std::vector<ConservedQuantity> conserved;  ///< of mechanical systems
+  std::vector<ConservedQuantity> conserved;  ///< for mechanical systems
   std::optional<ExchangeSummary> exchange;
   std::vector<std::string> pictures;
   std::string device;
 };
 
-/// Runs a deck into a folder: energies, trajectory, RDF, averages, pictures, run.json, checkpoint.
+/// Runs a deck and writes energies, trajectory, RDF, averages, pictures, run.json and checkpoint.
 ///
-/// A replica that blows up is stopped and reported, its last good structure kept in
-/// `blow-up-<replica>.xyz`; the others go on. A mechanical system that fails keeps its rows so far.
-/// @throws InputError when another run writes into out_dir or it holds one and neither resume nor
-///         overwrite is set; when there is nothing to resume; when the deck or the observers are
-///         not the checkpoint's; when two observers have one name or file. Nothing is changed then
+/// A replica that blows up is stopped and reported, and its last valid structure is kept in
+/// `blow-up-<replica>.xyz`; the other replicas continue. A mechanical system that fails keeps its
+/// rows up to the failure.
+/// @throws InputError if out_dir is in use by another run, or contains a run and neither resume nor
+///         overwrite is set; if there is nothing to resume; if the deck or the observers differ
+///         from those of the checkpoint; if two observers have the same name or file. No file is
+///         changed
 /// @throws IoError; the last checkpoint is kept
-/// @throws NumericalError when no replica is left, after every file was finished
+/// @throws NumericalError if no replica is left, after all files were completed
 /// @throws DeviceError
-/// @throws StartInterrupted when `interrupted` says so while the start is made
-/// What observers of one's own throw comes out as it is; run.json notes it, and the run can be
+/// @throws StartInterrupted if `interrupted` returned true while initial states were prepared
+///
+/// Exceptions of additional observers are passed on and recorded in run.json; the run can be
 /// resumed from its last checkpoint.
 RunResult run_deck(const Deck& deck, const RunOptions& options);
 
-/// Whether a mechanical deck can start.
-/// @return the deck with the paper's initial data where it gives none
+/// Checks that a mechanical deck can start.
+/// @return the deck, with the paper's initial data if it has none
 /// @throws InputError
 Deck check_mechanics(const Deck& deck);
 
-/// Where a run gets its start and its engine from; an empty part is that of run_deck() without.
-struct RunParts {
+/// Functions that create the initial state and the engine of a run; empty ones are the defaults.
+struct RunFactories {
   std::function<Start(const Deck&)> make_start;
   std::function<std::unique_ptr<Engine>(const System&, const State&, const PairCountRequest&,
                                         const DeviceRequest&)>
       make_engine;
 };
 
-/// The same with parts of one's own. @throws InputError for a mechanical deck
-RunResult run_deck(const Deck& deck, const RunOptions& options, const RunParts& parts);
+/// As above, with other factories. @throws InputError for a mechanical deck
+RunResult run_deck(const Deck& deck, const RunOptions& options, const RunFactories& factories);
 
-/// The loop itself: the earliest due step of any observer, advance to it, one Frame, the due
-/// observers. At the end the observers catch up with the sums that the engine keeps.
+/// The loop of a run. It advances to the next step at which an observer is due, takes one Frame and
+/// calls the due observers. At the end the observers receive the sums accumulated by the engine.
 ///
-/// Long stretches are cut into pieces of about a quarter of a second, which changes no bit.
-/// @param observers called in their order where several are due; begin() or load() was called
-/// @param last_step where it ends
-/// @param observe_first_step whether the observers see the step that the engine is at, too
-/// @param between called about twice a second, between advances; false stops the loop
-/// @throws InputError when the every() of an observer is below 1
+/// Long intervals are divided into parts of about a quarter of a second, which does not change the
+/// results.
+/// @param observers in the order of their calls; begin() or load() must have been called
+/// @param last_step step at which the loop ends
+/// @param observe_first_step whether the observers also receive the current step of the engine
+/// @param on_report called about twice a second, between advances; returning false stops the loop
+/// @throws InputError if every() of an observer is below 1
 void run_loop(Engine& engine, const std::vector<std::unique_ptr<Observer>>& observers,
               std::int64_t last_step, bool observe_first_step,
-              const std::function<bool(std::int64_t step)>& between);
+              const std::function<bool(std::int64_t step)>& on_report);
 
 }  // namespace tarn

@@ -9,10 +9,10 @@
 
 namespace tarn {
 
-/// Where a program listens that wants forces.
+/// Address at which the program that requests forces listens.
 struct ServeAddress {
-  /// A UNIX socket: `/tmp/ipi_<name>`, as i-PI and ASE have it, or a path where it has a slash.
-  /// Empty: host and port.
+  /// UNIX socket: a name for `/tmp/ipi_<name>`, as in i-PI and ASE, or a path with a slash. If
+  /// empty, host and port are used.
   std::string unix_name{};
   std::string host = "localhost";
   int port = 31415;
@@ -23,19 +23,19 @@ struct ServeAddress {
 struct ServeOptions {
   WaterModel model;
   int molecules = 1;
-  /// Element i: the atom of the order O H H, O H H ... that is atom i of the other program; empty:
-  /// it has that order. Each atom once.
-  std::vector<int> atoms{};
-  /// Strength of the penalty of the bonds, sqrt(kcal/mol)/A^2; 0: they have no forces of their own.
+  /// Element i is the index, in the order O H H, O H H ..., of atom i of the other program. Empty
+  /// if the other program has that order.
+  std::vector<int> atom_order{};
+  /// Penalty strength of the bonds [sqrt(kcal/mol)/A^2]; 0 for no bond forces.
   double omega = 0.0;
-  /// Whether a JSON object goes with the forces, with the dipole in atomic units, as i-PI reads it,
-  /// and the parts of the energy. ASE cannot take any.
+  /// Whether to send a JSON object with the dipole in atomic units, as i-PI reads it, and the
+  /// energy terms. Not supported by ASE.
   bool extra = false;
-  double wait_seconds = 60.0;  ///< how long for a program that does not listen yet
-  /// Asked several times a second; true ends it. May be empty.
+  double wait_seconds = 60.0;  ///< to wait for the other program to listen
+  /// Called several times a second; returning true ends serve_forces(). May be empty.
   std::function<bool()> interrupted{};
-  std::function<void(const std::string&)> on_note{};  ///< may be empty
-  /// Told once that nobody listens yet. May be empty.
+  std::function<void(const std::string&)> on_warning{};  ///< may be empty
+  /// Called once if the other program does not listen yet. May be empty.
   std::function<void(const std::string&)> on_wait{};
 };
 
@@ -45,14 +45,15 @@ struct ServeResult {
 };
 
 /// Computes energies and forces for a program that moves the atoms, by the protocol of i-PI
-/// (Kapil et al. 2019), until it says that it is done or closes the connection. The cluster is in
-/// vacuum: the cell of the other program is not looked at.
+/// (Kapil et al. 2019), until that program ends or closes the connection. The cluster is in vacuum:
+/// the cell of the other program is ignored.
 ///
-/// With each energy go the forces and the virial, the sum of r f^T over the positions as they came.
-/// @throws InputError for another number of atoms than 3 N, for first positions that are not those
-/// of such molecules, and for what is no address
-/// @throws IoError where nobody listens, the connection breaks, or what comes is not the protocol
-/// @throws NumericalError for positions or forces that are not numbers
+/// Forces and the virial, the sum of r f^T over the positions as received, are sent with each
+/// energy.
+/// @throws InputError for a number of atoms other than 3 N, first positions that are not water
+/// molecules of this model, and invalid addresses
+/// @throws IoError if no program listens, the connection breaks, or a message is invalid
+/// @throws NumericalError for positions or forces that are not finite
 ServeResult serve_forces(const ServeAddress& address, const ServeOptions& options);
 
 }  // namespace tarn

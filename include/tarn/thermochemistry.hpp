@@ -7,24 +7,25 @@
 #include "tarn/physics/water_model.hpp"
 
 /// @file
-/// What the modes of a minimum tell of a cluster at a temperature: it turns as a rigid rotor and
-/// vibrates in its harmonic modes, equation (71). Its motion through space is left out, which
-/// depends on the room that it has.
+/// Thermodynamic functions of a cluster from its normal modes: a rigid rotor with harmonic
+/// vibrations, equation (71). The translation of the cluster is excluded, because it depends on the
+/// available volume.
 
 namespace tarn {
 
-/// A cluster as a rigid body. Axes a, b and c are those of inertia, of the least moment first.
+/// A cluster as a rigid body. Axes a, b and c are the axes of inertia, by increasing moment.
 struct RigidRotor {
-  std::array<double, 3> constants_MHz{};  ///< A >= B >= C, as of microwave spectra
-  std::array<double, 3> dipole_D{};       ///< of the model's charges, by size along a, b, c
+  std::array<double, 3> constants_MHz{};  ///< A >= B >= C, as in microwave spectroscopy
+  std::array<double, 3> dipole_D{};  ///< absolute components along a, b, c, of the model's charges
 };
-/// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers; not all on a line
+/// @param positions_A atoms O, H1, H2 of each molecule, 9 N numbers; not collinear
 RigidRotor rigid_rotor(const WaterModel& model, std::span<const double> positions_A);
 
-/// Whether modes hold quanta, with that of the zero point, or kT each, as in simulations.
+/// Quantum harmonic oscillators with zero-point energy, or classical ones with energy kT each, as
+/// in simulations.
 enum class Statistics { quantum, classical };
 
-/// A cluster about one minimum. Energies are those of the model, the minimum's among them.
+/// Thermodynamic functions of a cluster at one minimum. Energies include that of the minimum.
 struct HarmonicState {
   double energy_kcal_per_mol = 0.0;
   double free_energy_kcal_per_mol = 0.0;
@@ -32,11 +33,12 @@ struct HarmonicState {
   double heat_capacity_cal_per_mol_K = 0.0;
 };
 /// @param modes of a minimum
-/// @param rotations that map the cluster onto itself, PointGroup::rotations: the symmetry number
-/// @param temperature_K above 0; rotation is that of a classical rotor, which holds where kT is
-/// large beside its quanta, some 0.1 K for a cluster
-/// @throws InputError for a temperature that is not, or modes of no minimum
-HarmonicState harmonic_state(const NormalModes& modes, const RigidRotor& rotor, int rotations,
+/// @param symmetry_number number of rotations that map the cluster onto itself,
+/// PointGroup::rotations
+/// @param temperature_K above 0. The rotation is classical, which is valid if kT is much larger
+/// than the rotational quanta, about 0.1 K for a cluster
+/// @throws InputError if the temperature is not above 0 or the modes are not those of a minimum
+HarmonicState harmonic_state(const NormalModes& modes, const RigidRotor& rotor, int symmetry_number,
                              double temperature_K, Statistics statistics);
 
 }  // namespace tarn

@@ -5,6 +5,7 @@
 
 #include "averages_text.hpp"
 #include "commands.hpp"
+#include "help_text.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/observe/trajectory_tables.hpp"
@@ -23,18 +24,18 @@ void analyse(TrajectoryTablesOptions options) {
   }
   Terminal terminal(false);
   const TrajectoryTables result = write_trajectory_tables(options);
-  terminal.say(fmt::format("{} of {}, {} of {}", counted(result.molecules, "molecule"),
-                           result.model, counted(result.frames, "frame"),
-                           counted(result.replicas, "replica")));
-  say_each(result.averages, fmt::format("average of {}", counted(result.frames, "frame")),
-           terminal);
-  say_what_is_short(result.averages, terminal);
+  terminal.info(fmt::format("{} of {}, {} of {}", count_text(result.molecules, "molecule"),
+                            result.model, count_text(result.frames, "frame"),
+                            count_text(result.replicas, "replica")));
+  print_averages(result.averages, fmt::format("average of {}", count_text(result.frames, "frame")),
+                 terminal);
+  print_unconverged_note(result.averages, terminal);
   for (const std::string& note : result.notes) terminal.warning(note);
   for (const std::string& warning : result.pictures.warnings) terminal.warning(warning);
   for (const std::string& path : result.pictures.paths) {
-    if (path.ends_with(".svg")) terminal.say("picture: " + path);
+    if (path.ends_with(".svg")) terminal.info("picture: " + path);
   }
-  terminal.say("tables: " + options.folder);
+  terminal.info("tables: " + options.folder);
 }
 
 }  // namespace
@@ -43,16 +44,18 @@ void add_analyse(CLI::App& app) {
   auto a = std::make_shared<TrajectoryTablesOptions>();
   CLI::App* command = app.add_subcommand(
       "analyse",
-      "energy, shape, hydrogen bonds, dipole, density profile and dynamics of trajectories");
-  command->add_option("trajectories", a->files, "files of one cluster, of tarn or another program")
+      "compute energies, shape, hydrogen bonds, dipole, density profile and dynamics of "
+      "trajectories");
+  command
+      ->add_option("trajectories", a->files,
+                   "trajectories of one cluster, written by tarn or another program")
       ->required();
-  command->add_option("-o,--out", a->folder, "folder for the tables and pictures")->required();
-  command->add_option("--model", a->model,
-                      std::string(kModelHelp) + "; default what the file says, or tip3p");
+  command->add_option("-o,--out", a->folder, "output folder for tables and pictures")->required();
+  command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);
   add_frame_selection(*command, a->frames);
   command->add_option("--correlation-ps", a->correlation_ps,
-                      "also correlation.csv: how molecules turn and move and hydrogen bonds last, "
-                      "up to this time [ps]");
+                      "also write correlation.csv: reorientation, diffusion and hydrogen-bond "
+                      "lifetimes up to this lag [ps]");
   command->callback([a] { analyse(*a); });
 }
 

@@ -21,8 +21,8 @@ std::string mean_text(const AveragedQuantity& a) {
                      a.converged ? "" : " *");
 }
 
-void say_each(const std::vector<AveragedQuantity>& averages, const std::string& head,
-              Terminal& terminal) {
+void print_averages(const std::vector<AveragedQuantity>& averages, const std::string& head,
+                    Terminal& terminal) {
   std::vector<std::vector<std::string>> rows{
       {head, "mean", "autocorrelation / ps", "independent samples"}};
   for (const AveragedQuantity& a : averages) {
@@ -33,15 +33,16 @@ void say_each(const std::vector<AveragedQuantity>& averages, const std::string& 
     }
     rows.push_back(std::move(row));
   }
-  for (const std::string& line : aligned(rows)) terminal.say(line);
+  for (const std::string& line : aligned_rows(rows)) terminal.info(line);
 }
 
-void say_what_is_short(const std::vector<AveragedQuantity>& averages, Terminal& terminal) {
+void print_unconverged_note(const std::vector<AveragedQuantity>& averages, Terminal& terminal) {
   const auto is_short = [](const AveragedQuantity& a) { return !is_constant(a) && !a.converged; };
   if (std::any_of(averages.begin(), averages.end(), is_short)) {
-    terminal.say(
-        "* too short for its correlation, or too few events: lower bounds of the error and of the "
-        "time");
+    terminal.info(
+        "* run too short for the correlation time, or too few events: the error and the "
+        "correlation "
+        "time are lower bounds");
   }
 }
 

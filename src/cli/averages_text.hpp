@@ -8,18 +8,18 @@
 
 namespace tarn::cli {
 
-/// What varies by rounding only has no error worth telling, and no correlation.
+/// Whether a quantity varies by rounding only; its error and correlation time are then meaningless.
 bool is_constant(const AveragedQuantity& a);
 
-/// "-57.553 +- 0.032", the error with two digits, and a star where it is a lower bound. Powers of
-/// ten where that would be mostly zeros.
+/// "-57.553 +- 0.032": the error has two digits, and a star marks errors that are lower bounds.
+/// Scientific notation replaces long rows of zeros.
 std::string mean_text(const AveragedQuantity& a);
 
-/// A row a quantity. @param head of the first column
-void say_each(const std::vector<AveragedQuantity>& averages, const std::string& head,
-              Terminal& terminal);
+/// Prints one row per quantity. @param head heading of the first column
+void print_averages(const std::vector<AveragedQuantity>& averages, const std::string& head,
+                    Terminal& terminal);
 
-/// What the stars mean, if there are any.
-void say_what_is_short(const std::vector<AveragedQuantity>& averages, Terminal& terminal);
+/// Explains the stars, if there are any.
+void print_unconverged_note(const std::vector<AveragedQuantity>& averages, Terminal& terminal);
 
 }  // namespace tarn::cli

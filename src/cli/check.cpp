@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "deck/notes.hpp"
 #include "deck_arguments.hpp"
+#include "help_text.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
 #include "tarn/io/checkpoint.hpp"
@@ -15,7 +16,7 @@
 namespace tarn::cli {
 namespace {
 
-struct Arguments : ChangedDeck {
+struct Arguments : DeckOverrides {
   bool reference = false;
 };
 
@@ -46,10 +47,11 @@ void check(const Arguments& a) {
 void add_check(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command =
-      app.add_subcommand("check", "check a deck and print it with every key; runs nothing");
-  command->add_option("deck", a->deck, "the deck, a TOML file");
-  a->add_changes_to(*command);
-  command->add_flag("--reference", a->reference, "print the page of all sections and keys instead");
+      app.add_subcommand("check", "check a deck and print all of its keys, without running it");
+  command->add_option("deck", a->deck, kDeckHelp);
+  a->add_override_options(*command);
+  command->add_flag("--reference", a->reference,
+                    "print the reference of all sections and keys instead");
   command->callback([a] { check(*a); });
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "help_text.hpp"
 #include "structure_files.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/deck.hpp"
@@ -29,11 +30,11 @@ struct Arguments {
   std::uint64_t seed = 1;
   std::string model = "tip3p", out;
   bool minimise = false, quiet = false;
-  int starts = 0, hops = 0;  // 0: by the number of molecules
+  int starts = 0, hops = 0;  // 0: chosen by the number of molecules
   int threads = 0, keep = 1;
 };
 
-/// As frames of one file, from the lowest on.
+/// Writes the minima as frames of one file, the lowest first.
 void write_minima(const std::string& path, std::string_view model,
                   const std::vector<FoundMinimum>& minima) {
   std::string text;
@@ -46,104 +47,119 @@ void write_minima(const std::string& path, std::string_view model,
   io::write_file(path, text);
 }
 
-void cluster(const Arguments& a, int& exit_code) {
-  if (a.starts > 0 && !a.minimise) throw InputError("--starts goes with --minimise only");
-  if (a.hops > 0 && !a.minimise) throw InputError("--hops goes with --minimise only");
-  if (a.keep > 1 && !a.minimise) throw InputError("--keep goes with --minimise only");
-  // Before a long search.
+/// Checks the arguments before a long search. @throws InputError, IoError
+void check_arguments(const Arguments& a) {
+  if (!a.minimise) {
+    if (a.starts > 0) throw InputError("--starts requires --minimise");
+    if (a.hops > 0) throw InputError("--hops requires --minimise");
+    if (a.keep > 1) throw InputError("--keep requires --minimise");
+  }
   check_structure_path(a.out);
   if (a.keep > 1 && io::format_for_writing(a.out).id != io::FileFormat::xyz) {
     throw InputError(
-        fmt::format("-o {}: --keep writes several frames, as extended XYZ: give a name that ends "
+        fmt::format("-o {}: --keep writes several frames as extended XYZ; give a name that ends "
                     "with .xyz",
                     a.out));
   }
+}
+
+std::string minima_text(std::size_t minima) {
+  return minima == 1 ? "1 minimum" : fmt::format("{} minima", minima);
+}
+
+/// Searches for the lowest minimum, with progress and warnings.
+LowestCluster search(const Arguments& a, const WaterModel& model, Terminal& terminal,
+                     int& exit_code) {
+  ReportTimer is_due;
+  const auto progress = [&](int done, int starts, double lowest) {
+    if (!is_due(done % std::max(1, starts / 10) == 0)) return;
+    terminal.info(
+        fmt::format("search {} of {}: lowest energy {:.6f} kcal/mol", done, starts, lowest));
+  };
+  catch_interrupts();
+  LowestCluster lowest = lowest_cluster(model, a.molecules, a.seed,
+                                        {.starts = a.starts,
+                                         .hops = a.hops,
+                                         .keep = a.keep,
+                                         .threads = a.threads,
+                                         .progress = progress,
+                                         .should_continue = [] { return !interrupted(); }});
+  if (interrupted()) {
+    exit_code = interrupted_exit_code();
+    terminal.warning(fmt::format("interrupted after {}: the structure is not fully minimised",
+                                 count_text(lowest.starts_done, "search", "searches")));
+  }
+  fmt::print("{:.9f} kcal/mol, found by {}\n", lowest.energy_kcal_per_mol,
+             count_text(lowest.starts_that_hit, "search", "searches"));
+  if (lowest.starts_that_hit == 1 && lowest.starts_done > 1) {
+    terminal.warning(fmt::format(
+        "found by only 1 of {} searches: lower minima may exist. Increase --starts or --hops",
+        lowest.starts_done));
+  }
+  return lowest;
+}
+
+void write_several_minima(const Arguments& a, const WaterModel& model,
+                          const std::vector<FoundMinimum>& minima, Terminal& terminal) {
+  write_minima(a.out, model.name, minima);
+  if (static_cast<int>(minima.size()) < a.keep) {
+    terminal.warning(
+        fmt::format("only {} found; increase --starts to find more", minima_text(minima.size())));
+  }
+  terminal.info(fmt::format("written: {}, {}", a.out, minima_text(minima.size())));
+}
+
+void cluster(const Arguments& a, int& exit_code) {
+  check_arguments(a);
   const WaterModel model = water_model_named(a.model);
   Terminal terminal(a.quiet);
   io::Structure structure;
-  structure.molecules = a.molecules;
-  structure.comment["model"] = model.name;
-  if (!a.minimise) {
-    structure.positions_A = random_cluster(model, a.molecules, a.seed, 0);
-    terminal.say(fmt::format("random cluster of {}", counted(a.molecules, "molecule")));
-  } else {
-    NowAndThen is_due;
-    const auto progress = [&](int done, int starts, double lowest) {
-      if (!is_due(done % std::max(1, starts / 10) == 0)) return;
-      terminal.say(fmt::format("start {} of {}: lowest {:.6f} kcal/mol", done, starts, lowest));
-    };
-    catch_interrupts();
-    LowestCluster lowest = lowest_cluster(model, a.molecules, a.seed,
-                                          {.starts = a.starts,
-                                           .hops = a.hops,
-                                           .keep = a.keep,
-                                           .threads = a.threads,
-                                           .progress = progress,
-                                           .should_continue = [] { return !interrupted(); }});
-    if (interrupted()) {
-      exit_code = interrupted_exit_code();
-      terminal.warning(fmt::format("interrupted: the lowest of {}, not followed to the end",
-                                   counted(lowest.starts_done, "start")));
-    }
-    fmt::print("{:.9f} kcal/mol, found by {}\n", lowest.energy_kcal_per_mol,
-               counted(lowest.starts_that_hit, "start"));
-    if (lowest.starts_that_hit == 1 && lowest.starts_done > 1) {
-      terminal.warning(fmt::format(
-          "found by 1 start only, of {}: there may be lower ones; more --starts or --hops",
-          lowest.starts_done));
-    }
-    if (a.keep > 1) {
-      write_minima(a.out, model.name, lowest.minima);
-      if (static_cast<int>(lowest.minima.size()) < a.keep) {
-        terminal.warning(fmt::format("no more than {} met; more --starts may find others",
-                                     lowest.minima.size() == 1
-                                         ? std::string("1 minimum was")
-                                         : fmt::format("{} minima were", lowest.minima.size())));
-      }
-      terminal.say(fmt::format("written: {}, {}", a.out,
-                               lowest.minima.size() == 1
-                                   ? std::string("1 minimum")
-                                   : fmt::format("{} minima", lowest.minima.size())));
-      return;
-    }
+  if (a.minimise) {
+    LowestCluster lowest = search(a, model, terminal, exit_code);
+    if (a.keep > 1) return write_several_minima(a, model, lowest.minima, terminal);
     structure = minimum_structure(std::string(model.name), std::move(lowest.positions_A),
                                   lowest.energy_kcal_per_mol);
+  } else {
+    structure.molecules = a.molecules;
+    structure.comment["model"] = model.name;
+    structure.positions_A = random_cluster(model, a.molecules, a.seed, 0);
+    terminal.info(fmt::format("random cluster of {}", count_text(a.molecules, "molecule")));
   }
   io::write_structure(a.out, structure);
-  terminal.say("written: " + a.out);
+  terminal.info("written: " + a.out);
 }
 
 }  // namespace
 
 void add_cluster(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("cluster", "make a structure: random, or a minimum");
+  CLI::App* command =
+      app.add_subcommand("cluster", "generate a random cluster, or search for its lowest energy");
   command->add_option("--molecules", a->molecules, "number of molecules")
       ->required()
       ->check(whole_number(1, kMaxMolecules));
-  command->add_option("--seed", a->seed, "seed of the random numbers; default 1")
-      ->check(whole_number(0));
-  command->add_option("--model", a->model, std::string(kModelHelp) + "; default tip3p");
-  command->add_flag("--minimise", a->minimise, "search for the lowest minimum of rigid molecules");
+  command->add_option("--seed", a->seed, "random seed; default: 1")->check(whole_number(0));
+  command->add_option("--model", a->model, std::string(kModelHelp) + "; default: tip3p");
+  command->add_flag("--minimise", a->minimise,
+                    "search for the lowest energy minimum, with rigid molecules");
   command
       ->add_option("--starts", a->starts,
-                   "independent searches; default enough for the lowest minimum up to N = 8, or as "
-                   "many as make as many hops in all")
+                   "number of independent searches; the default finds the lowest minimum of up to "
+                   "8 molecules; with --hops, the default keeps the total number of hops")
       ->check(whole_number(1, std::numeric_limits<int>::max()));
   command
       ->add_option("--hops", a->hops,
-                   "hops of each search from minimum to minimum; default 50 up to N = 8, and more "
-                   "beyond")
+                   "hops between minima in each search; default: 50 for up to 8 molecules, more "
+                   "for larger clusters")
       ->check(whole_number(1, std::numeric_limits<int>::max()));
   command
       ->add_option("--keep", a->keep,
-                   "how many of the lowest distinct minima to write, as frames of one .xyz; "
-                   "default 1")
+                   "number of lowest distinct minima to write, as frames of one .xyz file; "
+                   "default: 1")
       ->check(whole_number(1, 10'000));
-  command->add_option("--threads", a->threads, "threads of the CPU; default 0: all of them")
-      ->check(number_of_threads());
-  command->add_option("-o,--out", a->out, "file to write: .xyz, .gro or .pdb")->required();
-  command->add_flag("--quiet", a->quiet, "no progress");
+  command->add_option("--threads", a->threads, kThreadsHelp)->check(number_of_threads());
+  command->add_option("-o,--out", a->out, kStructureOutHelp)->required();
+  command->add_flag("--quiet", a->quiet, kQuietHelp);
   command->callback([a, &exit_code] { cluster(*a, exit_code); });
 }
 

@@ -4,8 +4,8 @@
 
 namespace tarn::cli {
 
-/// Each adds one subcommand. What it does is a callback that returns nothing and throws errors of
-/// the library; an exit code other than 0 without an error goes through `exit_code`.
+/// Each function adds one subcommand. Its callback throws the library's errors; `exit_code` carries
+/// a non-zero exit code that is not caused by an error, such as that of an interrupt.
 void add_run(CLI::App& app, int& exit_code);
 void add_check(CLI::App& app);
 void add_energy(CLI::App& app);

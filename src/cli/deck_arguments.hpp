@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,14 +9,15 @@
 
 #include "core/processors.hpp"
 #include "events.hpp"
+#include "help_text.hpp"
 #include "tarn/deck.hpp"
 #include "terminal.hpp"
 #include "whole_number.hpp"
 
 namespace tarn::cli {
 
-/// A word as a shell takes it: in quotes where it needs them.
-inline std::string in_quotes(const std::string& word) {
+/// A word for a shell, quoted if necessary.
+inline std::string shell_quoted(const std::string& word) {
   constexpr const char* plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
   if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
@@ -24,70 +26,68 @@ inline std::string in_quotes(const std::string& word) {
   return quoted + "'";
 }
 
-/// A deck, and what the command line changes in it.
-struct ChangedDeck {
+/// A deck and the changes made to it by --set and --unset.
+struct DeckOverrides {
   std::string deck;
   std::vector<std::string> set, unset;
 
-  void add_changes_to(CLI::App& command) {
+  void add_override_options(CLI::App& command) {
     command
-        .add_option(
-            "--set", set,
-            "section.key=value, replaces a key of the deck or adds one; once for each; after "
-            "--unset")
+        .add_option("--set", set,
+                    "section.key=value: set a key of the deck, after all --unset; may be repeated")
         ->allow_extra_args(false);
     command
-        .add_option("--unset", unset, "section.key or section, which the deck is then read without")
+        .add_option("--unset", unset,
+                    "section.key or section: remove it from the deck; may be repeated")
         ->allow_extra_args(false);
   }
   Deck load() const { return load_deck(deck, set, unset); }
 };
 
-/// What the commands that run a deck have in common.
-struct DeckArguments : ChangedDeck {
+/// Arguments of the commands that run a deck.
+struct DeckArguments : DeckOverrides {
   std::string out, device;
   std::optional<int> threads;
   bool overwrite = false, quiet = false, json = false;
 
   void add_to(CLI::App& command, const std::string& out_help, const std::string& overwrite_help) {
-    command.add_option("deck", deck, "the deck, a TOML file")->required();
+    command.add_option("deck", deck, kDeckHelp)->required();
     command.add_option("-o,--out", out, out_help);
-    command.add_option("--device", device, "auto, cpu, cuda or cuda:<number>");
+    command.add_option("--device", device,
+                       std::string(kDeviceHelp) + "; default: that of the deck");
     command
         .add_option("--threads", threads,
-                    "threads of the CPU, instead of the deck's; 0: all of them")
+                    "number of CPU threads, 0 for all; default: that of the deck")
         ->check(number_of_threads());
-    add_changes_to(command);
+    add_override_options(command);
     command.add_flag("--overwrite", overwrite, overwrite_help);
-    command.add_flag("--quiet", quiet, "no progress; errors and warnings are still shown");
-    command.add_flag("--json", json, "tell standard output what happens, one JSON object a line");
+    command.add_flag("--quiet", quiet, "print no progress, only errors and warnings");
+    command.add_flag("--json", json, "print events to standard output as JSON lines");
   }
 
-  /// The arguments again, as a shell takes them, with this folder.
-  std::string words(const std::string& folder) const {
-    std::string text = in_quotes(deck) + " --out " + in_quotes(folder);
-    if (!device.empty()) text += " --device " + in_quotes(device);
+  /// These arguments for a shell, with this output folder.
+  std::string command_line(const std::string& folder) const {
+    std::string text = shell_quoted(deck) + " --out " + shell_quoted(folder);
+    if (!device.empty()) text += " --device " + shell_quoted(device);
     if (threads) text += " --threads " + std::to_string(*threads);
-    for (const std::string& change : set) text += " --set " + in_quotes(change);
-    for (const std::string& change : unset) text += " --unset " + in_quotes(change);
+    for (const std::string& change : set) text += " --set " + shell_quoted(change);
+    for (const std::string& change : unset) text += " --unset " + shell_quoted(change);
     return text;
   }
 
-  /// Where a run would have more threads than there are processors for this process, which makes it
-  /// slower: what to do about it.
+  /// Advice for a run with more threads than processors, which would be slower.
   std::optional<std::string> note_on_threads(const Deck& loaded) const {
     const int given = threads.value_or(loaded.run.threads);
     const int count = given > 0 ? given : default_threads();
     if (is_mechanical(loaded.system.kind) || count <= processors()) return std::nullopt;
     return fmt::format(
-        "{} threads, {}, for {}: more than there are make a run slower, and change no "
-        "result; give --threads {}",
-        count, given > 0 ? "as asked for" : "as OMP_NUM_THREADS says",
-        processors() == 1 ? "1 processor" : fmt::format("{} processors", processors()),
-        processors());
+        "{} threads ({}) for {}: this slows the run down and does not change its results. Use "
+        "--threads {}",
+        count, given > 0 ? "as requested" : "from OMP_NUM_THREADS",
+        count_text(processors(), "processor"), processors());
   }
 
-  /// Fills the options that RunOptions and CompareOptions share, and catches interrupts.
+  /// Sets the options that RunOptions and CompareOptions share.
   template <class Options>
   void apply_to(Options& options, Terminal& terminal, Events& events) const {
     options.out_dir = out;
@@ -95,8 +95,8 @@ struct DeckArguments : ChangedDeck {
     if (!device.empty()) options.device = device;
     options.threads = threads;
     options.on_start = [&events](const RunStart& start) { events.started(start); };
-    options.on_making_start = [&terminal](int done, int replicas) {
-      terminal.making_start(done, replicas);
+    options.on_preparation = [&terminal](int done, int replicas) {
+      terminal.preparation_progress(done, replicas);
     };
     options.on_progress = [&](const Progress& p) {
       terminal.progress(p);
@@ -112,5 +112,19 @@ struct DeckArguments : ChangedDeck {
     options.interrupted = interrupted;
   }
 };
+
+/// Runs a command with the events of --json; an exception becomes the last event.
+/// @param command void(Events&)
+template <class Command>
+void run_with_events(const DeckArguments& arguments, const Command& command) {
+  catch_interrupts();
+  Events events(arguments.json);
+  try {
+    command(events);
+  } catch (const std::exception& error) {
+    events.failed(error);
+    throw;
+  }
+}
 
 }  // namespace tarn::cli

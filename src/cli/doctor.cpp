@@ -8,6 +8,7 @@
 #include "tarn/cpu_engine.hpp"
 #include "tarn/io/plot.hpp"
 #include "tarn/version.hpp"
+#include "terminal.hpp"
 
 namespace tarn::cli {
 namespace {
@@ -18,14 +19,13 @@ void doctor() {
 
   const std::vector<std::string> sets = cpu_instruction_sets();
   const std::string name = processor_name();
-  fmt::print("CPU: {}{} thread{}; instruction set {}", name.empty() ? "" : name + ", ",
-             default_threads(), default_threads() == 1 ? "" : "s", sets.front());
-  fmt::print(" (in this build: {})\n", build::kInstructionSets);
+  fmt::print("CPU: {}{}; instruction set {} (this build has {})\n", name.empty() ? "" : name + ", ",
+             count_text(default_threads(), "thread"), sets.front(), build::kInstructionSets);
 #if defined(__aarch64__)
-  fmt::print("     portable means NEON here: 16 bytes at a time.\n");
+  fmt::print("     On this processor, portable means NEON (16-byte vectors).\n");
 #else
   if (sets.front() == "portable") {
-    fmt::print("     Neither AVX2 nor AVX-512 can be used: expect a quarter of the speed.\n");
+    fmt::print("     Neither AVX2 nor AVX-512 is available: expect a quarter of the speed.\n");
   }
 #endif
 
@@ -35,25 +35,26 @@ void doctor() {
     fmt::print("CUDA: built with {} for {}\n", build::kCudaVersion, build::kCudaArchitectures);
   }
   const DeviceProbe probe = probe_devices();
-  fmt::print("{}", text_of(probe));
+  fmt::print("{}", probe_text(probe));
   if (!build::kCudaVersion.empty()) {
     const std::string problem = cusolver_problem();
-    fmt::print("      dense solves: {}\n", problem.empty() ? "cuSOLVER is there" : problem);
+    fmt::print("      dense solves: {}\n", problem.empty() ? "cuSOLVER is available" : problem);
   }
-  fmt::print("      device = \"auto\" takes {}\n",
+  fmt::print("      device = \"auto\" selects {}\n",
              probe.status == ProbeStatus::ok ? "cuda:0" : "the CPU");
 
   fmt::print("pictures: {}\n", io::can_draw()
                                    ? "gnuplot found"
-                                   : "gnuplot is missing; tables are written, pictures are not. "
-                                     "Install it: apt-get install gnuplot-nox");
+                                   : "gnuplot not found, so only tables are written. Install it: "
+                                     "apt-get install gnuplot-nox");
   fmt::print("{}", hdf5_text(build::kHdf5Version));
 }
 
 }  // namespace
 
 void add_doctor(CLI::App& app) {
-  app.add_subcommand("doctor", "what this machine and this build can do")->callback(doctor);
+  app.add_subcommand("doctor", "show the capabilities of this machine and this build")
+      ->callback(doctor);
 }
 
 }  // namespace tarn::cli

@@ -9,12 +9,12 @@
 
 namespace tarn::cli {
 
-/// What the search for devices found: a line each, indented.
-inline std::string text_of(const DeviceProbe& probe) {
+/// Result of the search for devices: one indented line per device.
+inline std::string probe_text(const DeviceProbe& probe) {
   std::string text;
   if (probe.status != ProbeStatus::ok) text += fmt::format("      {}\n", probe.message);
   if (!probe.driver_version.empty()) {
-    text += fmt::format("      driver for CUDA up to {}\n", probe.driver_version);
+    text += fmt::format("      the driver supports CUDA up to {}\n", probe.driver_version);
   }
   for (const ProbedDevice& d : probe.devices) {
     text += fmt::format("      cuda:{} {}, compute capability {}, {} multiprocessors, {:.0f} GiB\n",
@@ -23,11 +23,12 @@ inline std::string text_of(const DeviceProbe& probe) {
   return text;
 }
 
-/// @param version of the HDF5 in this build; empty: none
+/// @param version of HDF5 in this build; empty if the build has none
 inline std::string hdf5_text(std::string_view version) {
-  return fmt::format("HDF5: {}\n", version.empty() ? "not in this build, which h5md needs: install "
-                                                     "libhdf5-dev and build again"
-                                                   : version);
+  return fmt::format("HDF5: {}\n", version.empty()
+                                       ? "not in this build, so h5md is unavailable: install "
+                                         "libhdf5-dev and build again"
+                                       : version);
 }
 
 }  // namespace tarn::cli

@@ -29,7 +29,7 @@ struct Arguments {
   io::FrameChoice choice;
 };
 
-/// Of a frame that says nothing of itself: the file and the place in it.
+/// A frame without a label gets the name of its file and its number there.
 DrawnCluster drawn_cluster(const io::Structure& structure, const std::string& file,
                            std::int64_t frame, bool several_files) {
   DrawnCluster cluster{structure.positions_A, label_of_frame(structure)};
@@ -44,11 +44,11 @@ void draw(const Arguments& a) {
   if (std::filesystem::path(a.out).extension() != ".svg") {
     const std::string svg = std::filesystem::path(a.out).replace_extension(".svg").string();
     throw InputError(
-        fmt::format("-o {}: structures are drawn as SVG; give a name that ends with .svg. Other "
-                    "formats are made of it: rsvg-convert {} -o {}",
+        fmt::format("-o {}: structures are drawn as SVG; give a name that ends with .svg. Convert "
+                    "it to other formats with: rsvg-convert {} -o {}",
                     a.out, svg, a.out));
   }
-  check_folder_of(a.out);
+  check_writable(a.out);
   Terminal terminal(false);
   std::vector<DrawnCluster> clusters;
   bool more = false;
@@ -83,13 +83,14 @@ void draw(const Arguments& a) {
       for (const std::string& note : places.notes()) terminal.warning(note);
     }
     if (drawn > 0 || more) continue;
-    throw InputError(file + ": there is no such frame or replica; both count from 0");
+    throw InputError(file + ": has no such frame or replica (both are counted from 0)");
   }
   io::write_file(a.out, structure_svg(clusters, {}));
   if (more) {
-    terminal.say(fmt::format("the first {} frames; --frames takes more", clusters.size()));
+    terminal.info(
+        fmt::format("only the first {} frames are drawn; --frames draws more", clusters.size()));
   }
-  terminal.say("picture: " + a.out);
+  terminal.info("picture: " + a.out);
 }
 
 }  // namespace
@@ -97,12 +98,13 @@ void draw(const Arguments& a) {
 void add_draw(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command =
-      app.add_subcommand("draw", "a picture of structures, with their hydrogen bonds, as SVG");
-  command->add_option("structures", a->files, "structures and trajectories, all on one scale")
+      app.add_subcommand("draw", "draw structures and their hydrogen bonds, as SVG");
+  command
+      ->add_option("structures", a->files, "structures and trajectories, drawn to the same scale")
       ->required();
-  command->add_option("-o,--out", a->out, "SVG file")->required();
+  command->add_option("-o,--out", a->out, "output file (SVG)")->required();
   add_frame_options(*command, a->choice);
-  command->add_option("--frames", a->frames, "how many clusters at most; default 12")
+  command->add_option("--frames", a->frames, "largest number of clusters to draw; default: 12")
       ->check(whole_number(1));
   command->callback([a] { draw(*a); });
 }

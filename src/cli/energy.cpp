@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "help_text.hpp"
 #include "structure_files.hpp"
 #include "tarn/io/json.hpp"
 #include "tarn/single_point.hpp"
@@ -22,12 +23,12 @@ struct Arguments {
   bool rigid = false;
 };
 
-/// Atoms nearer than that to their model stand where a file's rounding puts them, or better [A].
-constexpr double kNotedLength_A = 1e-6;
+/// Smaller deviations from the geometry of the model come from the rounding of a file [A].
+constexpr double kLengthTolerance_A = 1e-6;
 
-/// Puts the molecules onto the geometry of the model, or says how far they are from it.
-void look_at_bonds(const Arguments& a, const WaterModel& model, std::span<double> positions_A,
-                   Terminal& terminal) {
+/// Makes the molecules rigid, or warns if their geometry is not that of the model.
+void check_geometry(const Arguments& a, const WaterModel& model, std::span<double> positions_A,
+                    Terminal& terminal) {
   if (a.rigid) {
     for (const std::string& note : make_rigid(model, positions_A, a.structure)) {
       terminal.warning(note);
@@ -36,21 +37,20 @@ void look_at_bonds(const Arguments& a, const WaterModel& model, std::span<double
   }
   const std::vector<Problem> problems = io::bond_length_problems(model, positions_A, a.structure);
   for (const Problem& problem : problems) terminal.warning(problem.text());
-  const double off_A = io::largest_length_error_A(model, positions_A);
-  // Molecules further off have been told of one by one, and cannot be fitted.
-  if (off_A <= kNotedLength_A || !problems.empty()) return;
+  const double deviation_A = io::largest_length_error_A(model, positions_A);
+  // Molecules with larger deviations have been listed already, and cannot be made rigid.
+  if (deviation_A <= kLengthTolerance_A || !problems.empty()) return;
   terminal.warning(
-      fmt::format("the atoms of {} were taken as they stand; their distances within molecules are "
-                  "up to {:.2g} A off those of {}. --rigid puts the molecules onto its geometry "
-                  "first, as run, minimise and modes do",
-                  a.structure, off_A, model.name));
+      fmt::format("{}: distances within molecules deviate by up to {:.2g} A from the geometry of "
+                  "{}. --rigid applies that geometry first, as run, minimise and modes do",
+                  a.structure, deviation_A, model.name));
 }
 
 void energy(const Arguments& a) {
   Terminal terminal(false);
   io::Structure structure = load_structure(a.structure, a.choice, terminal);
   const WaterModel model = choose_water_model(a.structure, structure, a.model, terminal);
-  look_at_bonds(a, model, structure.positions_A, terminal);
+  check_geometry(a, model, structure.positions_A, terminal);
   const SinglePoint point = single_point(model, structure.positions_A, {a.device});
   const NonbondedEnergy& e = point.energy;
   const std::vector<double>& forces = point.forces_kcal_per_mol_A;
@@ -76,14 +76,14 @@ void energy(const Arguments& a) {
 
 void add_energy(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("energy", "energy and forces of one structure, as JSON");
-  command->add_option("structure", a->structure, "extended XYZ, GRO or PDB, or a trajectory")
-      ->required();
+  CLI::App* command =
+      app.add_subcommand("energy", "compute the energy and forces of one structure, as JSON");
+  command->add_option("structure", a->structure, kStructureHelp)->required();
   add_frame_options(*command, a->choice);
-  command->add_option("--model", a->model,
-                      std::string(kModelHelp) + "; default what the file says, or tip3p");
-  command->add_option("--device", a->device, "auto, cpu, cuda or cuda:<number>; default cpu");
-  command->add_flag("--rigid", a->rigid, "put the molecules onto the model's geometry first");
+  command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);
+  command->add_option("--device", a->device, std::string(kDeviceHelp) + "; default: cpu");
+  command->add_flag("--rigid", a->rigid,
+                    "first replace the geometry of each molecule by that of the model");
   command->callback([a] { energy(*a); });
 }
 

@@ -34,13 +34,13 @@ std::string files_in(const std::string& folder) {
 
 }  // namespace
 
-Events::Events(bool on) : on_(on) { std::signal(SIGPIPE, SIG_IGN); }
+Events::Events(bool enabled) : enabled_(enabled) { std::signal(SIGPIPE, SIG_IGN); }
 
-void Events::say(const io::JsonObject& object) const {
-  if (!on_) return;
+void Events::write(const io::JsonObject& object) const {
+  if (!enabled_) return;
   const std::string line = object.line() + '\n';
   const bool whole = std::fwrite(line.data(), 1, line.size(), stdout) == line.size();
-  // A reader that has gone is no loss to tell of at the end.
+  // A reader that has exited is not an error of this program.
   if ((std::fflush(stdout) != 0 || !whole) && errno == EPIPE) std::clearerr(stdout);
 }
 
@@ -53,7 +53,7 @@ void Events::started(const RunStart& start) {
       .add("replicas", io::json(std::int64_t{start.replicas}))
       .add("step", io::json(start.first_step))
       .add("total_steps", io::json(start.total_steps));
-  say(object);
+  write(object);
 }
 
 void Events::progress(const Progress& p) const {
@@ -64,31 +64,31 @@ void Events::progress(const Progress& p) const {
       .add("ns_per_day_per_replica", io::json(p.ns_per_day_per_replica))
       .add("ns_per_day_total", io::json(p.ns_per_day_total))
       .add("seconds_left", io::json(p.seconds_left));
-  say(object);
+  write(object);
 }
 
 void Events::warning(const std::string& what) const {
   io::JsonObject object = event("warning");
   object.add("text", text(what));
-  say(object);
+  write(object);
 }
 
 void Events::blow_up(const BlowUp& blow_up, const std::string& what) const {
   io::JsonObject object = event("blow_up");
   add_to(object, blow_up, what);
-  say(object);
+  write(object);
 }
 
 void Events::checkpoint(std::int64_t step) const {
   io::JsonObject object = event("checkpoint");
   object.add("step", io::json(step));
-  say(object);
+  write(object);
 }
 
 void Events::ended(const std::string& folder, bool interrupted, int exit_code) const {
   io::JsonObject object = event(interrupted ? "interrupted" : "finished");
   object.add("exit_code", io::json(std::int64_t{exit_code})).add("files", files_in(folder));
-  say(object);
+  write(object);
 }
 
 void Events::failed(const std::exception& error) const {
@@ -97,7 +97,7 @@ void Events::failed(const std::exception& error) const {
   object.add("exit_code", io::json(std::int64_t{failure.exit_code}))
       .add("text", text(failure.message))
       .add("files", folder_.empty() ? "[]" : files_in(folder_));
-  say(object);
+  write(object);
 }
 
 }  // namespace tarn::cli

@@ -9,27 +9,27 @@
 
 namespace tarn::cli {
 
-/// Tells programs that watch: one JSON object a line on standard output, each with the key `event`.
-/// Says nothing unless it is on. When the reader of standard output or error goes away, the run
-/// goes on without it, on or not.
+/// Prints events for other programs: one JSON object per line of standard output, each with the key
+/// `event`. Prints nothing unless enabled. Enabled or not, it keeps the program running when the
+/// reader of standard output or standard error exits.
 class Events {
  public:
-  explicit Events(bool on);
+  explicit Events(bool enabled);
 
   void started(const RunStart& start);
   void progress(const Progress& progress) const;
   void warning(const std::string& text) const;
   void blow_up(const BlowUp& blow_up, const std::string& text) const;
   void checkpoint(std::int64_t step) const;
-  /// The last line: `finished` or `interrupted`, with the files that are there.
+  /// The last line: `finished` or `interrupted`, with the files in the folder.
   void ended(const std::string& folder, bool interrupted, int exit_code) const;
-  /// The last line of what an exception ends.
+  /// The last line after an exception.
   void failed(const std::exception& error) const;
 
  private:
-  void say(const io::JsonObject& object) const;
+  void write(const io::JsonObject& object) const;
 
-  bool on_;
+  bool enabled_;
   std::string folder_;
 };
 

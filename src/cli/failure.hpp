@@ -5,7 +5,7 @@
 
 namespace tarn::cli {
 
-/// How the program ends after an exception.
+/// Exit code and message of the program after an exception.
 struct Failure {
   int exit_code;
   std::string message;

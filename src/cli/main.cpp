@@ -19,17 +19,18 @@
 
 namespace {
 
-/// @param number errno, or 0 where it is not known any more
-int lost_output(int number) {
-  const std::string why = number == 0 ? "" : " (" + std::generic_category().message(number) + ")";
-  tarn::cli::say_on_stderr(
-      fmt::format("tarn: cannot write standard output{}: what was printed is not whole\n", why));
+/// Reports a failed write to standard output. @param number errno, or 0 if it is no longer known
+int report_lost_output(int number) {
+  const std::string reason =
+      number == 0 ? "" : " (" + std::generic_category().message(number) + ")";
+  tarn::cli::write_to_stderr(
+      fmt::format("tarn: cannot write standard output{}: the output is incomplete\n", reason));
   return static_cast<int>(tarn::ExitCode::io);
 }
 
-/// What is wrong where a word is empty, or an option with an equals sign ends there: as a rule a
-/// variable of a script that was not set, in whose place no default may step.
-std::string empty_word_problem(const std::vector<std::string>& words) {
+/// Message for the first empty argument, or option that ends with an equals sign. Most likely a
+/// script did not set a variable; using a default instead would hide the mistake.
+std::string empty_argument_problem(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     const bool no_value = word.starts_with("--") && word.find('=') + 1 == word.size();
@@ -38,18 +39,18 @@ std::string empty_word_problem(const std::vector<std::string>& words) {
                               : i > 0  ? " after '" + words[i - 1] + "'"
                                        : std::string{};
     return "tarn: the argument" + where +
-           " is empty; is a variable not set? Leave it out, or give it a value.\n";
+           " is empty; is a variable not set? Give a value, or omit the argument.\n";
   }
   return {};
 }
 
-/// The exit code, once all that was printed has left the program.
-int after_printing(int exit_code) {
+/// Flushes standard output. @return `exit_code`, or that of an I/O error if the output was lost
+int flush_output(int exit_code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
-  if (errno == EPIPE) return exit_code;  // nobody reads any more
-  // Where it failed before, its reason is no longer known.
-  const int lost = lost_output(errno);
+  if (errno == EPIPE) return exit_code;  // the reader has exited
+  // errno is 0 here if an earlier write failed.
+  const int lost = report_lost_output(errno);
   return exit_code != 0 ? exit_code : lost;
 }
 
@@ -57,13 +58,13 @@ int after_printing(int exit_code) {
 
 int main(int argc, char** argv) {
   tarn::cli::open_standard_streams();
-  // A file that reaches a size limit is then an error like any other, with a message.
+  // Reaching a file size limit becomes an ordinary write error, with a message.
   std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app{"tarn: molecular dynamics of water clusters", "tarn"};
   app.set_version_flag("--version", "tarn " + std::string(tarn::kVersion));
   app.require_subcommand(1);
   app.footer(
-      "'tarn COMMAND --help' explains a command; 'tarn check --reference' explains decks.\n");
+      "'tarn COMMAND --help' describes a command; 'tarn check --reference' describes decks.\n");
   app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
     return tarn::cli::usage_text(*failed, error);
   });
@@ -83,7 +84,7 @@ int main(int argc, char** argv) {
   tarn::cli::add_plot(app);
   tarn::cli::add_draw(app);
   tarn::cli::add_doctor(app);
-  // "tarn help run" is "tarn run --help"; a command that is not known is told as one.
+  // "tarn help run" is "tarn run --help"; an unknown command is reported as such.
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   if (!words.empty() && words.front() == "help") {
     words.erase(words.begin());
@@ -93,26 +94,26 @@ int main(int argc, char** argv) {
       words.insert(words.begin() + (words.empty() ? 0 : 1), "--help");
     }
   }
-  if (const std::string problem = empty_word_problem(words); !problem.empty()) {
-    tarn::cli::say_on_stderr(problem);
+  if (const std::string problem = empty_argument_problem(words); !problem.empty()) {
+    tarn::cli::write_to_stderr(problem);
     return static_cast<int>(tarn::ExitCode::bad_input);
   }
-  std::reverse(words.begin(), words.end());  // as the parser takes them
+  std::reverse(words.begin(), words.end());  // the order that the parser expects
   try {
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     const bool help = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success);
     app.exit(error);
-    return help ? after_printing(0) : static_cast<int>(tarn::ExitCode::bad_input);
+    return help ? flush_output(0) : static_cast<int>(tarn::ExitCode::bad_input);
   } catch (const std::exception& error) {
-    // Told the same wherever it shows, here or at the end.
+    // The same message as at the end of the program.
     const auto* system_error = dynamic_cast<const std::system_error*>(&error);
     if (system_error != nullptr && std::ferror(stdout) != 0) {
-      return lost_output(system_error->code().value());
+      return report_lost_output(system_error->code().value());
     }
     const tarn::cli::Failure failure = tarn::cli::failure_of(error);
-    tarn::cli::say_on_stderr(fmt::format("tarn: {}\n", failure.message));
+    tarn::cli::write_to_stderr(fmt::format("tarn: {}\n", failure.message));
     return failure.exit_code;
   }
-  return after_printing(exit_code);
+  return flush_output(exit_code);
 }

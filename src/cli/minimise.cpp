@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
-#include "minimise_told.hpp"
+#include "help_text.hpp"
+#include "minimise_report.hpp"
 #include "structure_files.hpp"
 #include "tarn/start.hpp"
 #include "terminal.hpp"
@@ -31,31 +32,29 @@ void minimise(const Arguments& a, int& exit_code) {
     terminal.warning(note);
   }
   ForceField force_field(model, structure.molecules);
-  const MinimiseResult r = minimise_told(
+  const MinimiseResult r = minimise_with_report(
       {},
       [&](const MinimiseOptions& options) {
         return quench_to_minimum(force_field, structure.positions_A, options);
       },
       terminal, exit_code);
-  fmt::print("{}\n", text_of(r));
+  fmt::print("{}\n", result_text(r));
   io::write_structure(a.out, minimum_structure(std::string(model.name), structure.positions_A,
                                                r.energy_kcal_per_mol));
-  terminal.say("written: " + a.out);
+  terminal.info("written: " + a.out);
 }
 
 }  // namespace
 
 void add_minimise(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "minimise", "follow a structure of rigid molecules down to the next minimum of its energy");
-  command->add_option("structure", a->structure, "extended XYZ, GRO or PDB, or a trajectory")
-      ->required();
+  CLI::App* command =
+      app.add_subcommand("minimise", "minimise the energy of a structure, with rigid molecules");
+  command->add_option("structure", a->structure, kStructureHelp)->required();
   add_frame_options(*command, a->choice);
-  command->add_option("--model", a->model,
-                      std::string(kModelHelp) + "; default what the file says, or tip3p");
-  command->add_option("-o,--out", a->out, "file to write: .xyz, .gro or .pdb")->required();
-  command->add_flag("--quiet", a->quiet, "no progress");
+  command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);
+  command->add_option("-o,--out", a->out, kStructureOutHelp)->required();
+  command->add_flag("--quiet", a->quiet, kQuietHelp);
   command->callback([a, &exit_code] { minimise(*a, exit_code); });
 }
 

@@ -10,8 +10,9 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "help_text.hpp"
 #include "io/output_paths.hpp"
-#include "minimise_told.hpp"
+#include "minimise_report.hpp"
 #include "structure_files.hpp"
 #include "table_files.hpp"
 #include "tarn/analysis/symmetry.hpp"
@@ -39,40 +40,41 @@ struct Arguments {
   bool minimise = false;
 };
 
-/// Down to the next minimum. @return whether it was reached
+/// Minimises the energy. @return whether the minimum was reached
 bool minimise(const WaterModel& model, double omega, std::vector<double>& positions_A,
               Terminal& terminal, int& exit_code) {
   const bool rigid = std::isinf(omega);
   ForceField force_field(model, static_cast<int>(positions_A.size() / 9));
   MinimiseOptions options;
-  // Rounding of the bonds leaves forces of 2e-14 omega^2.
+  // Rounding errors in the bonds leave forces of 2e-14 omega^2.
   options.tolerance_kcal_per_mol_A = 1e-8 + (rigid ? 0.0 : 1e-13 * omega * omega);
-  const MinimiseResult r = minimise_told(
+  const MinimiseResult r = minimise_with_report(
       options,
       [&](const MinimiseOptions& all) {
         return rigid ? quench_to_minimum(force_field, positions_A, all)
                      : relax_penalised(force_field, omega, positions_A, all);
       },
       terminal, exit_code);
-  terminal.say(text_of(r));
+  terminal.info(result_text(r));
   return r.converged;
 }
 
-/// What the numbers are not.
-/// @param stopped on the way to a minimum, which need not be near a saddle point
-void warn(const NormalModes& modes, bool minimised, bool stopped, Terminal& terminal) {
-  const int imaginary = modes.imaginary();
-  const std::string negative = fmt::format("{} imaginary wavenumber{}, printed as negative",
-                                           imaginary, imaginary == 1 ? "" : "s");
+/// Warns if the structure is not a minimum.
+/// @param stopped before a minimum was reached; the structure is then not called a saddle point
+void warn_if_no_minimum(const NormalModes& modes, bool minimised, bool stopped,
+                        Terminal& terminal) {
+  const int imaginary = modes.imaginary_count();
+  const std::string negative =
+      count_text(imaginary, "imaginary wavenumber") + ", printed as negative";
   if (!modes.is_stationary()) {
     terminal.warning(fmt::format(
-        "the structure is no minimum: a force or torque of {:.2g} kcal/mol/A is left, and the "
-        "modes are those of the quadratic part of its energy there{}{}",
-        modes.max_gradient_kcal_per_mol_A, imaginary > 0 ? "; " + negative : "",
-        minimised ? "" : ". --minimise follows it to the next minimum first"));
+        "the structure is not a minimum: the largest force or torque is {:.2g} kcal/mol/A, and "
+        "the modes are those of a quadratic expansion at this point{}{}",
+        modes.max_gradient_kcal_per_mol_A, imaginary > 0 ? " (" + negative + ")" : "",
+        minimised ? "" : ". --minimise minimises it first"));
   } else if (imaginary > 0) {
     terminal.warning(fmt::format("the structure is {}: {}",
-                                 stopped ? "no minimum" : "a saddle point and no minimum",
+                                 stopped ? "not a minimum" : "a saddle point, not a minimum",
                                  negative));
   }
 }
@@ -121,7 +123,7 @@ std::string json_text(const WaterModel& model, std::span<const double> positions
   json.add("max_gradient_kcal_per_mol_A", io::json(modes.max_gradient_kcal_per_mol_A));
   json.add("stationary", modes.is_stationary() ? "true" : "false");
   json.add("zero_point_energy_kcal_per_mol", io::json(modes.zero_point_energy_kcal_per_mol()));
-  json.add("imaginary", io::json(std::int64_t{modes.imaginary()}));
+  json.add("imaginary", io::json(std::int64_t{modes.imaginary_count()}));
   const analysis::PointGroup group = analysis::point_group(positions_A);
   const RigidRotor rotor = rigid_rotor(model, positions_A);
   json.add("symmetry_order", io::json(std::int64_t{group.order}));
@@ -160,7 +162,7 @@ void modes(const Arguments& a, int& exit_code) {
   TableFiles files = table_files(a.out, a.plot);
   io::check_distinct_paths({files.table, a.plot, a.molden}, {a.structure});
   for (const std::string& path : {files.table, a.plot, a.molden}) {
-    if (!path.empty()) check_folder_of(path);
+    if (!path.empty()) check_writable(path);
   }
   check_modes(1, a.omega);
   if (a.minimise) catch_interrupts();
@@ -181,25 +183,24 @@ void modes(const Arguments& a, int& exit_code) {
   const bool stopped =
       a.minimise && !minimise(model, a.omega, structure.positions_A, terminal, exit_code);
   if (interrupted()) return;
-  if (const int rows = (rigid ? 6 : 9) * structure.molecules; 2 * rows >= kMostModeCoordinates) {
-    terminal.say(fmt::format("a matrix of {} rows: a minute or two where it has {}", rows,
-                             kMostModeCoordinates));
+  if (const int rows = (rigid ? 6 : 9) * structure.molecules; 2 * rows >= kMaxModeCoordinates) {
+    terminal.info(fmt::format("diagonalising a matrix of {0} rows (one to two minutes for {1})",
+                              rows, kMaxModeCoordinates));
   }
   const NormalModes result = normal_modes(model, structure.positions_A, a.omega);
-  warn(result, a.minimise, stopped, terminal);
+  warn_if_no_minimum(result, a.minimise, stopped, terminal);
   fmt::print("{}\n", json_text(model, structure.positions_A, a.omega, result, a.temperatures_K));
   const std::string bonds = rigid ? "rigid" : fmt::format("omega = {:g}", a.omega);
   const std::string provenance = fmt::format(
-      "tarn {}; {}, {} molecule{}, {}; normal modes at {:.9f} kcal/mol, equations (59) to (61)",
-      kVersion, model.name, structure.molecules, structure.molecules == 1 ? "" : "s", bonds,
-      result.energy_kcal_per_mol);
+      "tarn {}; {}, {}, {}; normal modes at {:.9f} kcal/mol, equations (59) to (61)", kVersion,
+      model.name, count_text(structure.molecules, "molecule"), bonds, result.energy_kcal_per_mol);
   if (!a.molden.empty()) {
     write_molden(a.molden, provenance, structure.positions_A, result);
-    terminal.say("written: " + a.molden);
+    terminal.info("written: " + a.molden);
   }
   if (files.table.empty()) return;
-  if (files.picture && result.modes.size() == kWholeModes) {
-    terminal.warning("a rigid molecule alone has no vibrations: there is no picture");
+  if (files.picture && result.modes.size() == kRigidBodyModes) {
+    terminal.warning("no picture: a single rigid molecule has no vibrations");
     files.picture.reset();
   }
   write_table(files, csv_text(files.table, provenance, result), draw_modes_table, terminal);
@@ -210,23 +211,24 @@ void modes(const Arguments& a, int& exit_code) {
 void add_modes(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command =
-      app.add_subcommand("modes", "harmonic normal modes of one structure in vacuum, as JSON");
-  command->add_option("structure", a->structure, "extended XYZ, GRO or PDB, or a trajectory")
-      ->required();
+      app.add_subcommand("modes", "compute the harmonic normal modes of one structure, as JSON");
+  command->add_option("structure", a->structure, kStructureHelp)->required();
   add_frame_options(*command, a->choice);
-  command->add_option("--model", a->model,
-                      std::string(kModelHelp) + "; default what the file says, or tip3p");
-  command->add_option("--omega", a->omega,
-                      "penalty of the bonds, sqrt(kcal/mol)/A^2; default rigid molecules");
+  command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);
+  command->add_option(
+      "--omega", a->omega,
+      "penalty strength of the bonds [sqrt(kcal/mol)/A^2]; default: rigid molecules");
   command
       ->add_option("--temperatures-K", a->temperatures_K,
-                   "harmonic energy, entropy and heat capacity at these, as 50,100,300")
+                   "also compute harmonic energies, entropies and heat capacities at these "
+                   "temperatures, such as 50,100,300")
       ->delimiter(',');
-  command->add_flag("--minimise", a->minimise, "follow it down to the next minimum first");
-  command->add_option("-o,--out", a->out, "CSV file of the modes; default none, or beside --plot");
-  command->add_option("--plot", a->plot, "picture of the infrared lines, .svg or .png");
+  command->add_flag("--minimise", a->minimise, "minimise the energy first");
+  command->add_option("-o,--out", a->out,
+                      "CSV file for the modes; default: none, or next to the picture of --plot");
+  command->add_option("--plot", a->plot, "picture of the infrared spectrum, .svg or .png");
   command->add_option("--molden", a->molden,
-                      "file of the modes with their displacements, Molden format, for viewers");
+                      "file for the modes and their displacements in Molden format, for viewers");
   command->callback([a, &exit_code] { modes(*a, exit_code); });
 }
 

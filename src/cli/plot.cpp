@@ -23,28 +23,28 @@ void plot(const Arguments& a) {
   if (!std::filesystem::exists(a.folder + "/run.json") &&
       std::filesystem::exists(a.folder + "/compare.csv")) {
     throw InputError(fmt::format(
-        "'{}' is the folder of a comparison, whose picture is drawn when it ends and not again; "
-        "its numbers are in compare.csv. tarn plot draws the folders that tarn run wrote to",
+        "'{}' is the folder of a comparison, which tarn plot cannot redraw; its numbers are in "
+        "compare.csv. Give the output folder of tarn run",
         a.folder));
   }
   if (!std::filesystem::exists(a.folder + "/run.json")) {
     throw InputError(fmt::format(
-        "'{}' is no folder of a run: it holds no run.json. Give the folder that tarn run wrote to",
+        "'{}' is not the folder of a run: run.json is missing. Give the output folder of tarn run",
         a.folder));
   }
   const io::PictureFormat format =
       a.format == "png" ? io::PictureFormat::png : io::PictureFormat::svg;
   const Pictures pictures = draw_run(a.folder, {format});
   Terminal terminal(false);
-  for (const std::string& path : pictures.paths) terminal.say("picture: " + path);
+  for (const std::string& path : pictures.paths) terminal.info("picture: " + path);
   const std::set<std::string> warnings(pictures.warnings.begin(), pictures.warnings.end());
   if (pictures.failed) throw IoError(fmt::format("{}", fmt::join(warnings, "\n")));
   for (const std::string& warning : warnings) terminal.warning(warning);
   if (pictures.paths.empty() && warnings.empty()) {
     terminal.warning(
-        fmt::format("'{}' has no table that has a picture: energies.csv, conservation.csv, "
-                    "heat.csv, cluster.csv, rdf.csv, profile.csv, spectrum.csv, correlation.csv, "
-                    "survival.csv, isomers.csv, exchange.csv",
+        fmt::format("'{}' contains none of the tables that can be drawn: energies.csv, "
+                    "conservation.csv, heat.csv, cluster.csv, rdf.csv, profile.csv, spectrum.csv, "
+                    "correlation.csv, survival.csv, isomers.csv, exchange.csv",
                     a.folder));
   }
 }
@@ -53,9 +53,9 @@ void plot(const Arguments& a) {
 
 void add_plot(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("plot", "draw the pictures of a run again, from its CSV");
+  CLI::App* command = app.add_subcommand("plot", "redraw the pictures of a run from its CSV files");
   command->add_option("folder", a->folder, "folder of the run")->required();
-  command->add_option("--format", a->format, "svg or png; default svg")
+  command->add_option("--format", a->format, "svg or png; default: svg")
       ->check(CLI::IsMember({"svg", "png"}));
   command->callback([a] { plot(*a); });
 }

@@ -10,7 +10,7 @@
 #include "tarn/run.hpp"
 
 /// @file
-/// The words of the progress of a run.
+/// Text of the progress line of a run.
 
 namespace tarn::cli {
 
@@ -28,8 +28,8 @@ inline std::string rate_text(double per_second) {
   return fmt::format("{:.0f} ", per_second);
 }
 
-/// "12.3 ksteps/s  3.21 ns/day, 206 in all": of one replica and of all together.
-/// @param ns_per_day_total 0: the system has no units
+/// "12.3 ksteps/s  3.21 ns/day, 206 in total": one replica, and all replicas.
+/// @param ns_per_day_total 0 for systems without units
 inline std::string speed_text(double steps_per_second, double ns_per_day_per_replica,
                               double ns_per_day_total) {
   std::string text = rate_text(steps_per_second) + "steps/s";
@@ -38,27 +38,27 @@ inline std::string speed_text(double steps_per_second, double ns_per_day_per_rep
   };
   if (ns_per_day_total > 0.0) text += "  " + digits(ns_per_day_per_replica) + " ns/day";
   if (ns_per_day_total > ns_per_day_per_replica) {
-    text += ", " + digits(ns_per_day_total) + " in all";
+    text += ", " + digits(ns_per_day_total) + " in total";
   }
   return text;
 }
 
-/// What a line of progress says.
+/// A progress line, in parts.
 struct ProgressText {
   explicit ProgressText(const Progress& p)
       : done(p.total_steps > 0 ? static_cast<double>(p.step) / static_cast<double>(p.total_steps)
                                : 1.0),
-        part(fmt::format("{:5.1f} %", 100.0 * done)),
+        percentage(fmt::format("{:5.1f} %", 100.0 * done)),
         speed("  " + speed_text(p.steps_per_second, p.ns_per_day_per_replica, p.ns_per_day_total)),
-        left(p.step < p.total_steps ? fmt::format("  {} left", duration_text(p.seconds_left))
-                                    : "") {}
+        time_left(p.step < p.total_steps ? fmt::format("  {} left", duration_text(p.seconds_left))
+                                         : "") {}
 
-  std::string whole() const { return part + speed + left; }
-  /// In less than so many columns, as a full line would wrap: the bar is given up first, then the
-  /// speed, then the time that is left.
+  std::string full() const { return percentage + speed + time_left; }
+  /// The line shortened to fewer than `columns` columns, because a full line would wrap. The bar is
+  /// omitted first, then the speed, then the remaining time.
   std::string line(std::size_t columns) const {
     const std::size_t room = columns > 0 ? columns - 1 : 0;
-    for (const std::string& text : {whole(), part + left}) {
+    for (const std::string& text : {full(), percentage + time_left}) {
       for (const std::size_t width : {24, 12, 0}) {
         const std::size_t bar = width > 0 ? width + 3 : 0;
         if (text.size() + bar > room) continue;
@@ -69,11 +69,11 @@ struct ProgressText {
                            text);
       }
     }
-    return part.substr(0, room);
+    return percentage.substr(0, room);
   }
 
   double done;
-  std::string part, speed, left;
+  std::string percentage, speed, time_left;
 };
 
 }  // namespace tarn::cli

@@ -32,14 +32,14 @@ std::array<bool, kPairClasses> pairs_of(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const auto* const found = std::find(known.begin(), known.end(), name);
     if (found == known.end()) {
-      throw InputError(fmt::format("--pairs {}: give some of OO, OH and HH", name));
+      throw InputError(fmt::format("--pairs {}: must be OO, OH or HH", name));
     }
     pairs[static_cast<std::size_t>(found - known.begin())] = true;
   }
   return pairs;
 }
 
-/// 12 A or, where the bins do not fit, the end next to it that they do.
+/// 12 A, or the nearest multiple of the bin width.
 double default_r_max_A(double bin_width_A) {
   const double usual = TrajectoryRdfOptions{}.r_max_A;
   const double end = std::max(1.0, std::round(usual / bin_width_A)) * bin_width_A;
@@ -50,7 +50,7 @@ void rdf(const Arguments& a) {
   const TableFiles files = table_files(a.out, a.plot);
   io::check_distinct_paths({files.table, a.plot}, a.files);
   for (const std::string& path : {files.table, a.plot}) {
-    if (!path.empty()) check_folder_of(path);
+    if (!path.empty()) check_writable(path);
   }
   TrajectoryRdfOptions options;
   options.files = a.files;
@@ -61,15 +61,18 @@ void rdf(const Arguments& a) {
     options.r_max_A = *a.r_max_A;
   } else if (const double end = default_r_max_A(a.bin_width_A);
              end > 0.0 && end != options.r_max_A) {
-    terminal.say(fmt::format("distances up to {:.9g} A, the whole number of bins next to {} A", end,
-                             options.r_max_A));
+    terminal.info(
+        fmt::format("distances up to {:.9g} A, the multiple of the bin width nearest to "
+                    "{} A",
+                    end, options.r_max_A));
     options.r_max_A = end;
   }
   options.frames = a.frames;
   const TrajectoryRdf result = rdf_of_trajectories(options, files.table);
   for (const std::string& note : result.notes) terminal.warning(note);
-  terminal.say(fmt::format("{}, {} of {}", counted(result.molecules, "molecule"),
-                           counted(result.frames, "frame"), counted(result.replicas, "replica")));
+  terminal.info(fmt::format("{}, {} of {}", count_text(result.molecules, "molecule"),
+                            count_text(result.frames, "frame"),
+                            count_text(result.replicas, "replica")));
   if (files.table.empty()) {
     fmt::print("{}", result.csv);
     return;
@@ -82,16 +85,18 @@ void rdf(const Arguments& a) {
 void add_rdf(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
-      "rdf", "radial distribution functions of trajectories: " + io::format_names());
-  command->add_option("trajectories", a->files, "files of one cluster; they are pooled")
+      "rdf", "compute radial distribution functions of trajectories: " + io::format_names());
+  command->add_option("trajectories", a->files, "trajectories of one cluster; they are pooled")
       ->required();
-  command->add_option("--pairs", a->pairs, "some of OO,OH,HH; default all")
+  command->add_option("--pairs", a->pairs, "pairs of atoms; default: OO,OH,HH")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--bin-width-A", a->bin_width_A, "width of a bin; default 0.05");
-  command->add_option("--r-max-A", a->r_max_A, "end of the last bin; default 12, or next to it");
+  command->add_option("--bin-width-A", a->bin_width_A, "bin width [A]; default: 0.05");
+  command->add_option("--r-max-A", a->r_max_A,
+                      "largest distance [A]; default: 12, rounded to a multiple of the bin width");
   add_frame_selection(*command, a->frames);
-  command->add_option("-o,--out", a->out, "CSV file; default standard output, or beside --plot");
+  command->add_option("-o,--out", a->out,
+                      "CSV file; default: standard output, or next to the picture of --plot");
   command->add_option("--plot", a->plot, "picture, .svg or .png");
   command->callback([a] { rdf(*a); });
 }

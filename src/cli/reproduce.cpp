@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "help_text.hpp"
 #include "tarn/build_features.hpp"
 #include "tarn/core/error.hpp"
 #include "terminal.hpp"
@@ -24,7 +25,7 @@ struct Arguments {
   bool list = false;
 };
 
-/// ./inputs; where there is none, that of the installation which this program is of.
+/// ./inputs, or the inputs that were installed with this program.
 std::string default_inputs() {
   namespace fs = std::filesystem;
   const std::string here = "inputs";
@@ -35,13 +36,13 @@ std::string default_inputs() {
   return fs::is_directory(installed, error) ? installed.string() : here;
 }
 
-/// Leaves what is being made through the watcher of its progress, so that its folder goes with it.
+/// Thrown by the progress callback, so that the temporary folder of the figure is removed.
 class Interruption : public Error {
  public:
   Interruption() : Error(ExitCode::numerical, "interrupted") {}
 };
 
-void leave_if_interrupted() {
+void throw_if_interrupted() {
   if (interrupted()) throw Interruption();
 }
 
@@ -61,11 +62,11 @@ void run(const Arguments& a, int& exit_code) {
   options.out_dir = a.out;
   options.threads = a.threads;
   options.on_begin = [&](const std::string& name) {
-    leave_if_interrupted();
-    terminal.say(name);
+    throw_if_interrupted();
+    terminal.info(name);
   };
   options.on_progress = [&](const Progress& p) {
-    leave_if_interrupted();
+    throw_if_interrupted();
     terminal.progress(p);
   };
   options.on_warning = [&](const std::string& text) { terminal.warning(text); };
@@ -74,10 +75,10 @@ void run(const Arguments& a, int& exit_code) {
     reproduce(a.names, options);
   } catch (const Interruption&) {
     exit_code = interrupted_exit_code();
-    terminal.warning("interrupted: what was made whole until then is in " + a.out);
+    terminal.warning("interrupted: the results completed so far are in " + a.out);
     return;
   }
-  terminal.say("results are in " + a.out);
+  terminal.info("results are in " + a.out);
 }
 
 }  // namespace
@@ -85,15 +86,14 @@ void run(const Arguments& a, int& exit_code) {
 void add_reproduce(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command =
-      app.add_subcommand("reproduce", "make figures and statements of the papers again");
-  command->add_option("names", a->names, "which; default all");
-  command->add_flag("--list", a->list, "say what there is");
-  command->add_option("--inputs", a->inputs,
-                      "folder of the decks; default inputs, or where there is none that of the "
-                      "installation");
-  command->add_option("-o,--out", a->out, "folder for the results; default docs/results");
-  command->add_option("--threads", a->threads, "threads of the CPU; default 0: all of them")
-      ->check(number_of_threads());
+      app.add_subcommand("reproduce", "reproduce the figures and statements of the papers");
+  command->add_option("names", a->names, "names of the results, see --list; default: all");
+  command->add_flag("--list", a->list, "list the names and titles of the results");
+  command->add_option(
+      "--inputs", a->inputs,
+      "folder of the decks; default: inputs, or the installed one if it is missing");
+  command->add_option("-o,--out", a->out, "output folder; default: docs/results");
+  command->add_option("--threads", a->threads, kThreadsHelp)->check(number_of_threads());
   command->callback([a, &exit_code] { run(*a, exit_code); });
 }
 

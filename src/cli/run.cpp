@@ -27,10 +27,10 @@ struct Arguments : DeckArguments {
   bool resume = false;
 };
 
-/// A table for each file with a row a bath and a column a quantity that varies.
-void say_by_bath(const std::vector<AveragedQuantity>& averages, const std::string& head,
-                 Terminal& terminal) {
-  terminal.say(head + "; averages.csv has all, with correlation times");
+/// Prints one table per file, with one row per bath and one column per quantity that varies.
+void print_averages_by_bath(const std::vector<AveragedQuantity>& averages, const std::string& head,
+                            Terminal& terminal) {
+  terminal.info(head + "; see averages.csv for all of them and their correlation times");
   std::vector<std::string> tables;
   for (const AveragedQuantity& a : averages) {
     if (a.bath_K && (tables.empty() || tables.back() != a.table)) tables.push_back(a.table);
@@ -38,7 +38,7 @@ void say_by_bath(const std::vector<AveragedQuantity>& averages, const std::strin
   for (const std::string& table : tables) {
     std::vector<std::string> quantities;
     std::map<double, std::map<std::string, std::string>> texts;  // by bath and quantity
-    std::map<std::string, double> first;                         // mean
+    std::map<std::string, double> first;                         // mean in the first bath
     for (const AveragedQuantity& a : averages) {
       if (a.table != table || !a.bath_K) continue;
       texts[*a.bath_K][a.quantity] = mean_text(a);
@@ -57,55 +57,77 @@ void say_by_bath(const std::vector<AveragedQuantity>& averages, const std::strin
       row.push_back(fmt::format("{:g} K", bath_K));
       for (const std::string& quantity : quantities) row.push_back(of_bath[quantity]);
     }
-    for (const std::string& line : aligned(rows)) terminal.say(line);
+    for (const std::string& line : aligned_rows(rows)) terminal.info(line);
   }
   for (const AveragedQuantity& a : averages) {
-    if (!a.bath_K) terminal.say(fmt::format("{} {}: {}", a.table, a.quantity, mean_text(a)));
+    if (!a.bath_K) terminal.info(fmt::format("{} {}: {}", a.table, a.quantity, mean_text(a)));
   }
 }
 
-void say_averages(const std::vector<AveragedQuantity>& averages, const Deck& deck,
-                  Terminal& terminal) {
+void print_run_averages(const std::vector<AveragedQuantity>& averages, const Deck& deck,
+                        Terminal& terminal) {
   if (averages.empty()) return;
-  const auto say = averages.front().bath_K ? say_by_bath : say_each;
-  say(averages, fmt::format("average from {:g} ps on", deck.run.equilibration_ps), terminal);
-  say_what_is_short(averages, terminal);
+  const auto print = averages.front().bath_K ? print_averages_by_bath : print_averages;
+  print(averages, fmt::format("averages after {:g} ps", deck.run.equilibration_ps), terminal);
+  print_unconverged_note(averages, terminal);
   if (deck.run.equilibration_ps == 0.0) {
-    terminal.say("the start is part of these averages; [run] equilibration_ps leaves it out");
+    terminal.info("the averages include the start of the run; [run] equilibration_ps excludes it");
   }
 }
 
-void say_conserved(const std::vector<ConservedQuantity>& conserved, Terminal& terminal) {
+void print_conserved(const std::vector<ConservedQuantity>& conserved, Terminal& terminal) {
   if (conserved.empty()) return;
   std::vector<std::vector<std::string>> rows{
-      {"conserved (conservation.csv)", "start", "largest change", "at the end"}};
+      {"conserved (conservation.csv)", "start", "largest change", "final change"}};
   for (const ConservedQuantity& q : conserved) {
     rows.push_back({q.name, fmt::format("{:.6g}", q.start), fmt::format("{:.2g}", q.largest_change),
                     fmt::format("{:+.2g}", q.last_change)});
   }
-  for (const std::string& line : aligned(rows)) terminal.say(line);
+  for (const std::string& line : aligned_rows(rows)) terminal.info(line);
 }
 
-/// A ladder is even enough whose rarest exchange has this part of what an even one has.
-constexpr double kEvenEnough = 0.5;
+/// Other temperatures are suggested if the lowest acceptance is below this part of that of an even
+/// ladder.
+constexpr double kMinAcceptanceRatio = 0.5;
 
-void say_exchange(const std::optional<ExchangeSummary>& exchange, Terminal& terminal) {
+void print_exchange(const std::optional<ExchangeSummary>& exchange, Terminal& terminal) {
   if (!exchange) return;
-  terminal.say(fmt::format(
-      "exchange: {} round trips of states between the coldest and the hottest bath, {:.2g} each, "
-      "{:.3g} a state and ns",
-      exchange->round_trips, exchange->round_trips_each, exchange->round_trips_per_ns));
-  if (!exchange->even) return;
-  double least = 1.0;
-  for (const ExchangePair& p : exchange->pairs) least = std::min(least, p.acceptance);
-  if (least > kEvenEnough * exchange->even->acceptance) return;
+  terminal.info(fmt::format(
+      "exchange: {} round trips between the coldest and the hottest bath, {:.2g} per state, {:.3g} "
+      "per state and ns",
+      exchange->round_trips, exchange->round_trips_per_state, exchange->round_trips_per_ns));
+  if (!exchange->equal_acceptance_ladder) return;
+  double lowest = 1.0;
+  for (const ExchangePair& p : exchange->pairs) lowest = std::min(lowest, p.acceptance);
+  if (lowest > kMinAcceptanceRatio * exchange->equal_acceptance_ladder->acceptance) return;
   std::vector<std::string> temperatures_K;
-  for (const double t_K : exchange->even->temperatures_K) {
+  for (const double t_K : exchange->equal_acceptance_ladder->temperatures_K) {
     temperatures_K.push_back(fmt::format("{:.4g}", t_K));
   }
-  terminal.say(fmt::format(
-      "{:.0f} % of the attempts, between all neighbours, would succeed with temperatures_K = [{}]",
-      100.0 * exchange->even->acceptance, fmt::join(temperatures_K, ", ")));
+  terminal.info(fmt::format(
+      "temperatures_K = [{1}] would give an acceptance of {0:.0f} % between all neighbours",
+      100.0 * exchange->equal_acceptance_ladder->acceptance, fmt::join(temperatures_K, ", ")));
+}
+
+void print_result(const RunResult& result, const Deck& deck, Terminal& terminal) {
+  if (result.already_finished) {
+    terminal.info(fmt::format("{} has already reached step {}; increase run.steps to continue",
+                              deck.name, result.steps_done));
+  } else {
+    terminal.info(fmt::format("{} on {}: step {} after {}, {}", deck.name, result.device,
+                              result.steps_done, duration_text(result.wall_seconds),
+                              speed_text(result.steps_per_second, result.ns_per_day_per_replica,
+                                         result.ns_per_day_total)));
+    print_run_averages(result.averages, deck, terminal);
+    print_conserved(result.conserved, terminal);
+    print_exchange(result.exchange, terminal);
+  }
+  if (!result.blow_ups.empty()) {
+    terminal.warning(fmt::format("{} of {} replicas were stopped; see {}/run.json for the reasons",
+                                 result.blow_ups.size(), deck.system.replicas, result.out_dir));
+  }
+  for (const std::string& picture : result.pictures) terminal.info("picture: " + picture);
+  terminal.info("files are in " + result.out_dir);
 }
 
 void run(const Arguments& a, Events& events, int& exit_code) {
@@ -114,19 +136,17 @@ void run(const Arguments& a, Events& events, int& exit_code) {
   RunOptions options;
   a.apply_to(options, terminal, events);
   options.resume = a.resume;
-  bool can_go_on = false;  // from a checkpoint
+  bool has_checkpoint = false;
   options.on_start = [&](const RunStart& start) {
-    can_go_on = a.resume;
+    has_checkpoint = a.resume;
     if (a.resume) {
-      terminal.say(
-          fmt::format("goes on from its checkpoint of step {}; what was written after it "
-                      "is written anew",
-                      start.first_step));
+      terminal.info(fmt::format(
+          "resuming from the checkpoint of step {}; later output is rewritten", start.first_step));
     }
     events.started(start);
   };
   options.on_checkpoint = [&](std::int64_t step) {
-    can_go_on = true;
+    has_checkpoint = true;
     events.checkpoint(step);
   };
 
@@ -143,37 +163,21 @@ void run(const Arguments& a, Events& events, int& exit_code) {
     return;
   } catch (const IoError& error) {
     const bool is_layout = dynamic_cast<const LayoutError*>(&error) != nullptr;
-    if (!can_go_on || is_layout) throw;
+    if (!has_checkpoint || is_layout) throw;
     const std::string what = error.what();
     throw IoError(
-        fmt::format("{}{} What was complete is kept: once this is mended, the run goes on with "
-                    "--resume.",
+        fmt::format("{}{} The last checkpoint is kept: solve the problem, then continue the run "
+                    "with --resume.",
                     what, what.ends_with('.') ? "" : "."));
   }
   terminal.close_bar();
   if (!result.blow_ups.empty()) exit_code = static_cast<int>(ExitCode::numerical);
   if (result.interrupted) exit_code = interrupted_exit_code();
   events.ended(result.out_dir, result.interrupted, exit_code);
-  if (result.already_finished) {
-    terminal.say(fmt::format("{} had reached step {} already; set run.steps to go further",
-                             deck.name, result.steps_done));
-  } else {
-    terminal.say(fmt::format("{} on {}: step {} after {}, {}", deck.name, result.device,
-                             result.steps_done, duration_text(result.wall_seconds),
-                             speed_text(result.steps_per_second, result.ns_per_day_per_replica,
-                                        result.ns_per_day_total)));
-    say_averages(result.averages, deck, terminal);
-    say_conserved(result.conserved, terminal);
-    say_exchange(result.exchange, terminal);
-  }
-  if (!result.blow_ups.empty()) {
-    terminal.warning(fmt::format("{} of {} replicas were stopped; {}/run.json tells why",
-                                 result.blow_ups.size(), deck.system.replicas, result.out_dir));
-  }
-  for (const std::string& picture : result.pictures) terminal.say("picture: " + picture);
-  terminal.say("files are in " + result.out_dir);
+  print_result(result, deck, terminal);
   if (result.interrupted) {
-    terminal.warning("interrupted; go on with: tarn run " + a.words(result.out_dir) + " --resume");
+    terminal.warning("interrupted; continue with: tarn run " + a.command_line(result.out_dir) +
+                     " --resume");
   }
 }
 
@@ -181,19 +185,12 @@ void run(const Arguments& a, Events& events, int& exit_code) {
 
 void add_run(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("run", "run a deck into a folder");
-  a->add_to(*command, "folder for the files; default out/<name of the deck>",
-            "replace the run that is in the folder");
-  command->add_flag("--resume", a->resume, "go on from the checkpoint in the folder");
+  CLI::App* command = app.add_subcommand("run", "run a simulation");
+  a->add_to(*command, "output folder; default: out/<name of the deck>",
+            "replace the run in the output folder");
+  command->add_flag("--resume", a->resume, "continue from the checkpoint in the output folder");
   command->callback([a, &exit_code] {
-    catch_interrupts();
-    Events events(a->json);
-    try {
-      run(*a, events, exit_code);
-    } catch (const std::exception& error) {
-      events.failed(error);
-      throw;
-    }
+    run_with_events(*a, [&](Events& events) { run(*a, events, exit_code); });
   });
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "help_text.hpp"
 #include "structure_files.hpp"
 #include "terminal.hpp"
 #include "water_models.hpp"
@@ -27,17 +28,17 @@ void serve(const Arguments& a, int& exit_code) {
   const io::Structure structure = load_structure(a.structure, a.choice, terminal);
   ServeOptions options{choose_water_model(a.structure, structure, a.model, terminal)};
   options.molecules = structure.molecules;
-  options.atoms.assign(structure.file_order.begin(), structure.file_order.end());
+  options.atom_order.assign(structure.file_order.begin(), structure.file_order.end());
   options.omega = a.omega;
   options.extra = a.extra;
   options.wait_seconds = a.wait_seconds;
   options.interrupted = interrupted;
-  options.on_wait = [&](const std::string& text) { terminal.say(text); };
-  options.on_note = [&](const std::string& text) { terminal.warning(text); };
+  options.on_wait = [&](const std::string& text) { terminal.info(text); };
+  options.on_warning = [&](const std::string& text) { terminal.warning(text); };
   const ServeResult result = serve_forces(a.address, options);
-  terminal.say(fmt::format("{} of {} molecules of {} for {}",
-                           counted(result.evaluations, "evaluation"), options.molecules,
-                           options.model.name, a.address.text()));
+  terminal.info(fmt::format("{} of {} {} molecules, requested by {}",
+                            count_text(result.evaluations, "evaluation"), options.molecules,
+                            options.model.name, a.address.text()));
   if (result.interrupted) exit_code = interrupted_exit_code();
 }
 
@@ -46,31 +47,32 @@ void serve(const Arguments& a, int& exit_code) {
 void add_serve(CLI::App& app, int& exit_code) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
-      "serve", "energies and forces for i-PI, ASE and others that move the atoms");
+      "serve", "provide energies and forces to i-PI, ASE or another program that moves the atoms");
   command
-      ->add_option(
-          "structure", a->structure,
-          "extended XYZ, GRO or PDB, or a trajectory: how many molecules, and the order of "
-          "their atoms")
+      ->add_option("structure", a->structure,
+                   "structure or trajectory that defines the number of molecules and the order of "
+                   "their atoms")
       ->required();
   add_frame_options(*command, a->choice);
   CLI::Option* name = command->add_option("--unix", a->address.unix_name,
-                                          "a UNIX socket, /tmp/ipi_NAME, or a path with a slash");
-  command->add_option("--host", a->address.host, "default localhost")->excludes(name);
-  command->add_option("--port", a->address.port, "default 31415")
+                                          "UNIX socket: NAME for /tmp/ipi_NAME, or a path");
+  command->add_option("--host", a->address.host, "host of the other program; default: localhost")
+      ->excludes(name);
+  command->add_option("--port", a->address.port, "port of the other program; default: 31415")
       ->excludes(name)
       ->check(CLI::Range(1, 65535));
-  command->add_option("--model", a->model,
-                      std::string(kModelHelp) + "; default what the file says, or tip3p");
+  command->add_option("--model", a->model, std::string(kModelHelp) + kModelFromFileHelp);
   command
       ->add_option("--omega", a->omega,
-                   "penalty of the bonds, sqrt(kcal/mol)/A^2; default 0: they have no forces")
+                   "penalty strength of the bonds [sqrt(kcal/mol)/A^2]; default: 0, no bond forces")
       ->check(CLI::Range(0.0, 1e6));
-  command->add_option("--wait", a->wait_seconds, "seconds until somebody listens; default 60")
+  command
+      ->add_option("--wait", a->wait_seconds,
+                   "seconds to wait for the other program to listen; default: 60")
       ->check(CLI::Range(0.0, 1e9));
   command->add_flag("--extra", a->extra,
-                    "send dipole and parts of the energy, for i-PI; not for ASE");
-  command->add_flag("--quiet", a->quiet, "warnings only");
+                    "also send the dipole and the energy terms, for i-PI; not supported by ASE");
+  command->add_flag("--quiet", a->quiet, "print warnings only");
   command->callback([a, &exit_code] { serve(*a, exit_code); });
 }
 

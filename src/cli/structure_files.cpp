@@ -21,26 +21,25 @@ namespace tarn::cli {
 
 void add_frame_options(CLI::App& command, io::FrameChoice& choice) {
   command
-      .add_option("--frame", choice.frame,
-                  "which frame of a trajectory, counted from 0; default the first")
+      .add_option("--frame", choice.frame, "frame of the trajectory, counted from 0; default: 0")
       ->check(whole_number(0));
   command
-      .add_option("--replica", choice.replica,
-                  "of which replica, counted from 0, where the file has several")
+      .add_option("--replica", choice.replica, "replica, counted from 0, if the file has several")
       ->check(whole_number(0));
 }
 
 void add_frame_selection(CLI::App& command, io::FrameSelection& selection) {
   command
-      .add_option("--skip", selection.skip, "frames to leave out at the beginning of each replica")
+      .add_option("--skip", selection.skip, "number of frames to skip at the start of each replica")
       ->check(whole_number(0));
-  command.add_option("--every", selection.every, "take each so many-th frame; default 1")
-      ->check(whole_number(1));
-  command.add_option("--most", selection.max_frames, "frames to take of each replica; default all")
+  command.add_option("--every", selection.every, "use every n-th frame; default: 1")
       ->check(whole_number(1));
   command
-      .add_option("--replicas", selection.replicas,
-                  "numbers of the replicas that count; default all")
+      .add_option("--most", selection.max_frames,
+                  "largest number of frames per replica; default: all")
+      ->check(whole_number(1));
+  command
+      .add_option("--replicas", selection.replicas, "replicas to use, counted from 0; default: all")
       ->delimiter(',')
       ->allow_extra_args(false);
 }
@@ -51,35 +50,37 @@ io::Structure load_structure(const std::string& path, const io::FrameChoice& cho
   io::Structure structure = io::read_structure(path, choice, &counts);
   for (const std::string& note : structure.notes) terminal.warning(note);
   if (const auto note = io::note_on_frames(path, counts)) {
-    terminal.warning(*note + (counts.replicas > 1 ? "; --replica and --frame take another one"
-                                                  : "; --frame takes another one"));
+    terminal.warning(*note + (counts.replicas > 1 ? "; choose another with --replica and --frame"
+                                                  : "; choose another with --frame"));
   }
   return structure;
 }
 
 WaterModel choose_water_model(const std::string& path, const io::Structure& structure,
                               const std::string& name, Terminal& terminal) {
-  const WaterModel model = water_model_of(structure, name);
+  const WaterModel model = select_water_model(structure, name);
   if (!name.empty() || structure.model()) return model;
   if (const auto note = io::note_on_sites(path, structure, model)) {
-    terminal.warning(*note + ", which --model names");
+    terminal.warning(*note + "; choose the water model with --model");
   } else {
-    terminal.warning(fmt::format("{} names no water model: {} was taken; --model names another",
-                                 path, model.name));
+    terminal.warning(
+        fmt::format("{} names no water model, so {} is used; choose another with "
+                    "--model",
+                    path, model.name));
   }
   return model;
 }
 
-WaterModel water_model_of(const io::Structure& structure, const std::string& name) {
+WaterModel select_water_model(const io::Structure& structure, const std::string& name) {
   return water_model_named(name.empty() ? structure.model().value_or("tip3p") : name);
 }
 
 void check_structure_path(const std::string& path) {
   io::format_for_writing(path);
-  check_folder_of(path);
+  check_writable(path);
 }
 
-void check_folder_of(const std::string& path) {
+void check_writable(const std::string& path) {
   const std::filesystem::path file = io::through_links(path);
   if (std::filesystem::is_directory(file)) io::throw_io_error("write", path, EISDIR);
   if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) return;
@@ -87,8 +88,8 @@ void check_folder_of(const std::string& path) {
   if (std::filesystem::exists(file) && is_file_of_runs(file.filename().string()) &&
       std::filesystem::exists(folder / "checkpoint.bin")) {
     throw InputError(fmt::format(
-        "'{}' is a file of the run in that folder, which could not be gone on with: give what is "
-        "written another name",
+        "'{}' is a file of the run in that folder, which could then not be resumed: choose another "
+        "output file",
         path));
   }
   if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0) {

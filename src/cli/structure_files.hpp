@@ -18,30 +18,30 @@ void add_frame_options(CLI::App& command, io::FrameChoice& choice);
 /// --skip, --every, --most and --replicas of a command that takes trajectories.
 void add_frame_selection(CLI::App& command, io::FrameSelection& selection);
 
-/// The structure that a command begins with. What was done to it, and that it is one of several
-/// which nobody chose among, is told as a warning. @throws what io::read_structure() throws
+/// Reads the input structure of a command. Warns about changes made on reading, and if the file has
+/// several frames and none was chosen. @throws what io::read_structure() throws
 io::Structure load_structure(const std::string& path, const io::FrameChoice& choice,
                              Terminal& terminal);
 
-/// The model that the name or the file says; that a fourth site was left out for want of either is
-/// told as a warning. @throws InputError that names all models
+/// As select_water_model(). Warns if neither the name nor the file selects the model, and about
+/// fourth sites that were therefore ignored. @throws InputError that lists all models
 WaterModel choose_water_model(const std::string& path, const io::Structure& structure,
                               const std::string& name, Terminal& terminal);
 
-/// The model of that name or, where it is empty, the one that the file names, or tip3p.
-/// @throws InputError that names all models
-WaterModel water_model_of(const io::Structure& structure, const std::string& name);
+/// The model of that name; if the name is empty, the model named in the file, or tip3p.
+/// @throws InputError that lists all models
+WaterModel select_water_model(const io::Structure& structure, const std::string& name);
 
-/// Whether a structure can be written under that name, before a long search for it.
-/// @throws InputError for an extension that is not known, IoError if nothing can be written there
+/// Checks, before a long search, that a structure can be written to this path.
+/// @throws InputError for an unknown extension, IoError if the path is not writable
 void check_structure_path(const std::string& path);
 
-/// Whether a file can be written into its folder, before a long computation of it; a pipe or
-/// device is written to as it stands. @throws IoError
-/// @throws InputError for a file of a run, which could then not be gone on with
-void check_folder_of(const std::string& path);
+/// Checks, before a long computation, that a file can be written to this path. Pipes and devices
+/// are always accepted. @throws IoError
+/// @throws InputError for a file of a run, which could not be resumed without it
+void check_writable(const std::string& path);
 
-/// A minimum as it is written: with its model and energy, and nothing else.
+/// The structure to write for a minimum, with its model and energy.
 io::Structure minimum_structure(const std::string& model, std::vector<double> positions_A,
                                 double energy_kcal_per_mol);
 

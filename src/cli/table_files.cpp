@@ -35,10 +35,10 @@ void write_table(const TableFiles& files, std::string_view csv,
                                   const io::PictureFormats& formats),
                  Terminal& terminal) {
   io::write_file(files.table, csv);
-  terminal.say("written: " + files.table);
+  terminal.info("written: " + files.table);
   if (!files.picture) return;
   const Pictures pictures = draw(files.table, files.picture_without_extension, {*files.picture});
-  for (const std::string& path : pictures.paths) terminal.say("picture: " + path);
+  for (const std::string& path : pictures.paths) terminal.info("picture: " + path);
   if (pictures.failed) throw IoError(pictures.warnings.front());
   for (const std::string& warning : pictures.warnings) terminal.warning(warning);
 }

@@ -10,19 +10,19 @@
 
 namespace tarn::cli {
 
-/// A table, and perhaps a picture of it, as -o and --plot name them.
+/// The output files named by -o and --plot.
 struct TableFiles {
   std::string table;                           ///< empty: none is written
-  std::optional<io::PictureFormat> picture{};  ///< of the table, where there is one
+  std::optional<io::PictureFormat> picture{};  ///< format of the picture, if any
   std::string picture_without_extension{};
 };
 
-/// A picture is drawn from its table, which stands beside it where it has no name of its own.
-/// @param out, plot empty where they are not given
-/// @throws InputError for a picture of a format that is not known
+/// A picture is drawn from its table. Without -o the table is written next to the picture.
+/// @param out, plot values of -o and --plot; empty if not given
+/// @throws InputError for an unknown picture format
 TableFiles table_files(const std::string& out, const std::string& plot);
 
-/// Writes the table and draws the picture, and says so. @throws IoError
+/// Writes the table, draws the picture and prints the names of both. @throws IoError
 void write_table(const TableFiles& files, std::string_view csv,
                  Pictures (*draw)(const std::string& table,
                                   const std::string& path_without_extension,

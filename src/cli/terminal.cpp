@@ -19,7 +19,7 @@
 namespace tarn::cli {
 namespace {
 
-/// Set by a handler, and read by any thread.
+/// Set by the signal handler and read by all threads.
 std::atomic<int> g_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -29,13 +29,13 @@ extern "C" void on_signal(int signal) {
   std::raise(signal);
 }
 
-/// Columns of the terminal that standard error is; 80 where it does not say.
+/// Columns of the terminal on standard error; 80 if unknown.
 std::size_t columns() {
   winsize size{};
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
-/// Whether standard error is a terminal that can rub out a line.
+/// Whether standard error is a terminal that can erase a line.
 bool can_redraw() {
   const char* kind = std::getenv("TERM");
   return isatty(STDERR_FILENO) != 0 && kind != nullptr && std::string_view(kind) != "dumb";
@@ -43,23 +43,24 @@ bool can_redraw() {
 
 }  // namespace
 
-void say_on_stderr(std::string_view text) {
+void write_to_stderr(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
 }
 
 void open_standard_streams() {
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    // The lowest number that is free is the one that is taken.
+    // open() returns the lowest free descriptor.
     if (::fcntl(number, F_GETFD) < 0 && ::open("/dev/null", O_RDWR) < 0) return;
   }
 }
 
-std::string counted(std::int64_t n, const char* what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+std::string count_text(std::int64_t n, const char* singular, const char* plural) {
+  if (n == 1) return fmt::format("1 {}", singular);
+  return plural != nullptr ? fmt::format("{} {}", n, plural) : fmt::format("{} {}s", n, singular);
 }
 
-std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows) {
+std::vector<std::string> aligned_rows(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> width;
   for (const auto& row : rows) {
     width.resize(std::max(width.size(), row.size()), 0);
@@ -86,53 +87,53 @@ void Terminal::progress(const Progress& p) {
   if (is_terminal_) {
     redraw(text.line(columns()));
   } else if (p.elapsed_seconds >= next_line_seconds_) {
-    say_on_stderr(text.whole() + "\n");
+    write_to_stderr(text.full() + "\n");
     next_line_seconds_ = p.elapsed_seconds + std::min(60.0, 0.5 * p.elapsed_seconds + 5.0);
   }
 }
 
-void Terminal::making_start(int done, int replicas) {
+void Terminal::preparation_progress(int done, int replicas) {
   if (quiet_) return;
   using namespace std::chrono_literals;
   const auto now = std::chrono::steady_clock::now();
-  if (!next_of_start_) next_of_start_ = now + (is_terminal_ ? 1s : 10s);
-  if (now < *next_of_start_) return;
-  next_of_start_ = now + (is_terminal_ ? 1s : 60s);
-  const std::string text = replicas == 1
-                               ? "making the start"
-                               : fmt::format("making the start: {} of {} replicas", done, replicas);
+  if (!next_preparation_line_) next_preparation_line_ = now + (is_terminal_ ? 1s : 10s);
+  if (now < *next_preparation_line_) return;
+  next_preparation_line_ = now + (is_terminal_ ? 1s : 60s);
+  const std::string text =
+      replicas == 1 ? "preparing the initial state"
+                    : fmt::format("preparing initial states: {} of {} replicas", done, replicas);
   if (is_terminal_) {
     redraw(text.substr(0, columns() - 1));
   } else {
-    say_on_stderr(text + "\n");
+    write_to_stderr(text + "\n");
   }
 }
 
 void Terminal::redraw(const std::string& line) {
-  say_on_stderr(fmt::format("\r{}\x1b[K", line));
+  write_to_stderr(fmt::format("\r{}\x1b[K", line));
   bar_open_ = true;
 }
 
 void Terminal::close_bar() {
-  if (bar_open_) say_on_stderr("\n");
+  if (bar_open_) write_to_stderr("\n");
   bar_open_ = false;
 }
 
 void Terminal::warning(const std::string& text) {
   close_bar();
-  say_on_stderr("note: " + text + "\n");
+  write_to_stderr("warning: " + text + "\n");
 }
 
-void Terminal::say(const std::string& text) {
+void Terminal::info(const std::string& text) {
   if (quiet_) return;
   close_bar();
-  say_on_stderr(text + "\n");
+  write_to_stderr(text + "\n");
 }
 
 void catch_interrupts() {
-  // The last two are those by which batch systems warn of the end of a job.
+  // Batch systems send SIGUSR1 or SIGUSR2 before the end of a job.
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
-    // nohup, and a shell that starts a program in the background, tell it to ignore some.
+    // Keep signals ignored that nohup or a shell's background jobs ignore.
     if (std::signal(signal, on_signal) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
 }

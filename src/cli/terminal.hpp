@@ -11,27 +11,27 @@
 
 namespace tarn::cli {
 
-/// Opens standard input, output and error as /dev/null where who started the program closed them:
-/// a file that is opened later would get their number, and what is said.
+/// Opens standard input, output and error as /dev/null if they are closed. Otherwise a file that is
+/// opened later would get their descriptor, and the messages of the program.
 void open_standard_streams();
 
-/// Writes to standard error. What cannot be written, as when the terminal was closed, is lost: no
-/// run ends for it.
-void say_on_stderr(std::string_view text);
+/// Writes to standard error. Errors, such as those after the terminal was closed, are ignored, so
+/// that a run continues.
+void write_to_stderr(std::string_view text);
 
-/// Shows the progress of a run: a bar that is drawn anew on a terminal, a plain line now and then
-/// elsewhere, nothing when quiet. Warnings are always shown. Everything goes to standard error.
+/// Prints the progress of a run to standard error: a bar on a terminal, occasional lines elsewhere,
+/// nothing if quiet. Warnings are always printed.
 class Terminal {
  public:
   explicit Terminal(bool quiet);
   ~Terminal();
 
   void progress(const Progress& progress);
-  /// Told while the start is made; says so where that takes some time.
-  void making_start(int done, int replicas);
+  /// Progress of the preparation of initial states, printed if it takes long.
+  void preparation_progress(int done, int replicas);
   void warning(const std::string& text);
-  /// A line that --quiet leaves out.
-  void say(const std::string& text);
+  /// Prints a line, unless quiet.
+  void info(const std::string& text);
   /// Ends the line of the bar.
   void close_bar();
 
@@ -42,16 +42,16 @@ class Terminal {
   bool is_terminal_;
   bool bar_open_ = false;
   double next_line_seconds_ = 10.0;
-  std::optional<std::chrono::steady_clock::time_point> next_of_start_;
+  std::optional<std::chrono::steady_clock::time_point> next_preparation_line_;
 };
 
-/// Says when ten seconds have passed since the last line of a long search, or since it began.
-class NowAndThen {
+/// Whether a progress line is due: ten seconds after the last line, or after the construction.
+class ReportTimer {
  public:
-  /// @param anyway true: a line is due in any case
-  bool operator()(bool anyway = false) {
+  /// @param forced true: a line is due in any case
+  bool operator()(bool forced = false) {
     const Clock::time_point now = Clock::now();
-    if (!anyway && now < next_) return false;
+    if (!forced && now < next_) return false;
     next_ = now + kInterval;
     return true;
   }
@@ -62,18 +62,18 @@ class NowAndThen {
   Clock::time_point next_ = Clock::now() + kInterval;
 };
 
-/// The rows of a table as lines, columns padded to equal width, all but the first to the right.
-std::vector<std::string> aligned(const std::vector<std::vector<std::string>>& rows);
+/// The rows of a table as lines with columns of equal width; all but the first are right-aligned.
+std::vector<std::string> aligned_rows(const std::vector<std::vector<std::string>>& rows);
 
-/// "1 frame", "2 frames".
-std::string counted(std::int64_t n, const char* what);
+/// "1 frame", "2 frames". @param plural null: the singular and an s
+std::string count_text(std::int64_t n, const char* singular, const char* plural = nullptr);
 
-/// Makes SIGINT, SIGTERM, SIGHUP (the end of the terminal), SIGUSR1 and SIGUSR2 set a flag, but
-/// those that are ignored already; a second signal ends the program at once.
+/// Makes SIGINT, SIGTERM, SIGHUP (terminal closed), SIGUSR1 and SIGUSR2 set a flag, except those
+/// that are already ignored. A second signal ends the program immediately.
 void catch_interrupts();
 bool interrupted();
-/// That of a program which the signal ended, as shells give it: 130 for SIGINT, 143 for
-/// SIGTERM, 129 for SIGHUP, 138 and 140 for the last two.
+/// The exit code that shells report for a program ended by the signal: 130 for SIGINT, 143 for
+/// SIGTERM, 129 for SIGHUP, 138 for SIGUSR1 and 140 for SIGUSR2.
 int interrupted_exit_code();
 
 }  // namespace tarn::cli

@@ -9,10 +9,17 @@
 #include "deck/suggest.hpp"
 
 namespace tarn::cli {
+namespace {
+
+std::string help_hint(const CLI::App& command) {
+  return fmt::format("Run 'tarn {} --help' for its arguments.\n", command.get_name());
+}
+
+}  // namespace
 
 std::string usage_text(const CLI::App& app, const CLI::Error& error) {
   if (!app.get_subcommands().empty()) {
-    // What is missing may only be so because an option was not understood.
+    // Report unknown options first: a misspelt option may be the reason why another is missing.
     const CLI::App& command = *app.get_subcommands().front();
     for (const std::string& word : command.remaining()) {
       if (!word.starts_with("--")) continue;
@@ -22,19 +29,18 @@ std::string usage_text(const CLI::App& app, const CLI::Error& error) {
       }
       const std::vector<std::string_view> views(names.begin(), names.end());
       const std::string meant = decks::nearest(word, views).name;
-      return fmt::format("tarn: {} has no option {}{}\nRun with --help for more information.\n",
-                         command.get_name(), word,
-                         meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant));
+      return fmt::format("tarn: {} has no option {}{}\n{}", command.get_name(), word,
+                         meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant),
+                         help_hint(command));
     }
     const std::vector<std::string> rest = command.remaining();
     const auto change = std::find_if(rest.begin(), rest.end(), [](const std::string& word) {
       return word.find('=') != std::string::npos;
     });
     if (change != rest.end() && command.get_option_no_throw("--set") != nullptr) {
-      return fmt::format("tarn: each change of the deck has a --set of its own: --set {}\n",
-                         *change);
+      return fmt::format("tarn: repeat --set for each change of the deck: --set {}\n", *change);
     }
-    return fmt::format("tarn: {}\nRun with --help for more information.\n", error.what());
+    return fmt::format("tarn: {}\n{}", error.what(), help_hint(command));
   }
   std::vector<std::string_view> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
@@ -42,9 +48,9 @@ std::string usage_text(const CLI::App& app, const CLI::Error& error) {
   const std::string word = rest.empty() ? std::string{} : rest.front();
   const std::string meant = decks::nearest(word, names).name;
   return fmt::format("tarn: {}{}; the commands are {}\n",
-                     word.empty()            ? "no command is given"
-                     : word.starts_with('-') ? fmt::format("there is no option {}", word)
-                                             : fmt::format("there is no command '{}'", word),
+                     word.empty()            ? "no command given"
+                     : word.starts_with('-') ? fmt::format("unknown option {}", word)
+                                             : fmt::format("unknown command '{}'", word),
                      meant.empty() ? "" : fmt::format(" (did you mean '{}'?)", meant),
                      fmt::join(names, ", "));
 }

@@ -6,7 +6,7 @@
 
 namespace tarn::cli {
 
-/// What is wrong with a command line, and how to mend it; whole lines.
+/// Message for an invalid command line: the problem and its solution, as complete lines.
 std::string usage_text(const CLI::App& app, const CLI::Error& error);
 
 }  // namespace tarn::cli

@@ -14,7 +14,8 @@ std::optional<Deck> deck_of_model(const std::string& name) {
   if (!name.ends_with(".toml")) return std::nullopt;
   Deck deck = load_deck(name);
   if (is_mechanical(deck.system.kind)) {
-    throw InputError({Problem{name, 0, 0, "this is no deck of water, which --model wants"}});
+    throw InputError({Problem{
+        name, 0, 0, "this deck describes a mechanical system; --model needs a water deck"}});
   }
   return deck;
 }
@@ -22,7 +23,7 @@ std::optional<Deck> deck_of_model(const std::string& name) {
 WaterModel water_model_named(const std::string& name) {
   if (const std::optional<Deck> deck = deck_of_model(name)) return water_model(*deck);
   if (name == kOwnModel) {
-    throw InputError("water model 'own' is that of a deck: name it by --model DECK.toml");
+    throw InputError("water model 'own' is defined in a deck: give its path, --model DECK.toml");
   }
   if (const auto model = find_water_model(name)) return *model;
   std::vector<std::string_view> names;

@@ -8,13 +8,12 @@
 
 namespace tarn::cli {
 
-/// What the help says of --model, before its default.
-inline constexpr const char* kModelHelp = "water model, or a deck that has one of its own";
-
-/// Whether --model names a deck, and that. @throws InputError if it is none of water
+/// The deck that --model names; nothing if it names a built-in model.
+/// @throws InputError if the deck describes a mechanical system
 std::optional<Deck> deck_of_model(const std::string& name);
 
-/// The model of that name, or of the deck of that name. @throws InputError that names all models
+/// The built-in model of that name, or the model of the deck with that path.
+/// @throws InputError that lists all models
 WaterModel water_model_named(const std::string& name);
 
 }  // namespace tarn::cli

@@ -10,8 +10,8 @@
 
 namespace tarn::cli {
 
-/// Checks that an argument is a whole number of that range, written in decimal. The conversion of
-/// the parser alone takes a minus sign for unsigned numbers and a leading zero for base 8.
+/// Checks that an argument is a decimal whole number in that range. The parser's own conversion
+/// accepts a minus sign for unsigned numbers, and reads a leading zero as base 8.
 inline CLI::Validator whole_number(std::int64_t low,
                                    std::int64_t high = std::numeric_limits<std::int64_t>::max()) {
   const auto problem = [low, high](const std::string& text) {
@@ -29,7 +29,7 @@ inline CLI::Validator whole_number(std::int64_t low,
   return {problem, {}};
 }
 
-/// The threads that a deck may ask for, too.
+/// The same limits as for `threads` in a deck.
 inline CLI::Validator number_of_threads() { return whole_number(0, 4096); }
 
 }  // namespace tarn::cli

@@ -27,34 +27,36 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// All files that a comparison may write; the one by which it is known as such goes last.
+/// All files that a comparison may write. compare.json, which identifies a comparison, is removed
+/// last.
 constexpr std::array kFiles{
     "compare.csv",     "orders.csv",      "drift.csv",  "drift.svg",       "drift.png",
     "rdf.csv",         "rdf.svg",         "rdf.png",    "correlation.csv", "correlation_times.csv",
     "correlation.svg", "correlation.png", "errors.svg", "errors.png",      "compare.json"};
 
-/// Refuses a folder whose files would be lost.
-void look_at_folder(const std::string& folder, bool overwrite) {
+/// @throws InputError if files in the folder would be lost
+void check_output_folder(const std::string& folder, bool overwrite) {
   std::error_code error;
   if (fs::exists(folder + "/run.json", error)) {
     throw InputError(folder +
-                     " holds a run, whose tables would be lost: choose another folder with --out");
+                     " contains a run, whose tables would be lost: choose another folder with "
+                     "--out");
   }
   if (overwrite) return;
   for (const char* name : kFiles) {
     if (!fs::exists(folder + "/" + name, error)) continue;
     throw InputError(
-        fmt::format("{} already holds {}, which a comparison would replace: choose another folder "
-                    "with --out, or use --overwrite",
+        fmt::format("{} already contains {}, which would be replaced: choose another folder with "
+                    "--out, or use --overwrite",
                     folder, name));
   }
 }
 
-/// Makes and locks the folder, and takes out what an earlier comparison left there.
-FolderLock take_folder(const std::string& folder, bool overwrite) {
+/// Creates and locks the folder, and removes the files of an earlier comparison.
+FolderLock prepare_output_folder(const std::string& folder, bool overwrite) {
   io::make_folder(folder);
   FolderLock lock(folder);
-  look_at_folder(folder, overwrite);
+  check_output_folder(folder, overwrite);
   std::error_code error;
   for (const char* name : kFiles) {
     const std::string path = folder + "/" + name;
@@ -64,21 +66,25 @@ FolderLock take_folder(const std::string& folder, bool overwrite) {
   return lock;
 }
 
-void refuse_what_cannot_be_compared(const Deck& deck, const std::vector<std::string>& schemes,
-                                    const CompareOptions& options) {
+/// @throws InputError
+void check_request(const Deck& deck, const std::vector<std::string>& schemes,
+                   const CompareOptions& options) {
   if (!options.reference.empty() && options.steps.empty()) {
-    throw InputError("--reference goes with --steps; without, the first of the schemes is it");
+    throw InputError(
+        "--reference requires --steps; without --steps, the first scheme is the reference");
   }
-  if (schemes.empty()) throw InputError("no schemes to compare: give --schemes shake,zss-stiff");
+  if (schemes.empty()) {
+    throw InputError("no schemes to compare: list them, such as --schemes shake,zss-stiff");
+  }
   if (std::find(schemes.begin(), schemes.end(), "") != schemes.end()) {
-    throw InputError("a scheme of --schemes is empty: there is a comma too many");
+    throw InputError("--schemes contains an empty scheme: remove the extra comma");
   }
   if (std::set<std::string>(schemes.begin(), schemes.end()).size() != schemes.size()) {
-    throw InputError("a scheme is named twice in --schemes");
+    throw InputError("--schemes: each scheme must be given only once");
   }
   if (deck.exchange) {
     throw InputError(deck.path +
-                     ": schemes are compared without replica exchange; leave it out with --unset "
+                     ": tarn compare does not support replica exchange; remove it with --unset "
                      "exchange");
   }
 }
@@ -87,18 +93,18 @@ void refuse_what_cannot_be_compared(const Deck& deck, const std::vector<std::str
 
 CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& schemes,
                               const CompareOptions& options) {
-  refuse_what_cannot_be_compared(deck, schemes, options);
+  check_request(deck, schemes, options);
   CompareResult result;
   result.out_dir = options.out_dir.empty() ? "out/" + deck.name + "-compare" : options.out_dir;
-  look_at_folder(result.out_dir, options.overwrite);
+  check_output_folder(result.out_dir, options.overwrite);
   const auto record = [&](std::string_view status, std::string_view error = {}) {
     write_compare_record(deck, schemes, options, result, status, error);
   };
-  // Once starts and engines are there. From then on compare.json tells beside the tables what they
-  // are of, whatever comes; before, nothing is touched.
+  // Called when initial states and engines are ready. No file is changed before; from then on
+  // compare.json describes the tables, even after a failure.
   FolderLock lock;
   const auto begin = [&] {
-    lock = take_folder(result.out_dir, options.overwrite);
+    lock = prepare_output_folder(result.out_dir, options.overwrite);
     record("running");
   };
   try {
@@ -113,7 +119,7 @@ CompareResult compare_schemes(const Deck& deck, const std::vector<std::string>& 
   } catch (const std::exception& failure) {
     try {
       if (lock.locked()) record("failed", failure.what());
-    } catch (const std::exception&) {  // the first error is the one to tell
+    } catch (const std::exception&) {  // report the first error
     }
     throw;
   }

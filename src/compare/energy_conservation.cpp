@@ -21,8 +21,7 @@ double distance(const std::array<double, 3>& a, const std::array<double, 3>& b) 
 io::Plot energy_plot(const std::vector<EnergyPoint>& points, const std::vector<SchemeOrder>& orders,
                      bool cost) {
   io::Plot p;
-  p.x_label =
-      cost ? "time for a picosecond of one cluster (µs)     beside points: step (fs)" : "step (fs)";
+  p.x_label = cost ? "time per picosecond of one cluster (µs)     labels: step (fs)" : "step (fs)";
   p.y_label = "rms change of the energy (kcal/mol)";
   p.log_x = p.log_y = true;
   p.height_pixels = 420;
@@ -64,15 +63,17 @@ void EnergyConservation::add(const Frame& frame) {
   for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
     const Conservation& now = frame.conservation[r];
     energies.push_back(now.energy_kcal_per_mol);
-    Changes& of = of_replica_.try_emplace(frame.replica_ids[r], Changes{now}).first->second;
-    const double change = now.energy_kcal_per_mol - of.first.energy_kcal_per_mol;
-    of.samples += 1.0;
-    of.squares += change * change;
-    of.max = std::max(of.max, std::abs(change));
-    of.momentum_max = std::max(
-        of.momentum_max, distance(now.momentum_Da_A_per_akma, of.first.momentum_Da_A_per_akma));
-    of.angular_max = std::max(of.angular_max, distance(now.angular_momentum_Da_A2_per_akma,
-                                                       of.first.angular_momentum_Da_A2_per_akma));
+    Changes& changes = replicas_.try_emplace(frame.replica_ids[r], Changes{now}).first->second;
+    const double change = now.energy_kcal_per_mol - changes.first.energy_kcal_per_mol;
+    changes.samples += 1.0;
+    changes.squares += change * change;
+    changes.max = std::max(changes.max, std::abs(change));
+    changes.momentum_max =
+        std::max(changes.momentum_max,
+                 distance(now.momentum_Da_A_per_akma, changes.first.momentum_Da_A_per_akma));
+    changes.angular_max =
+        std::max(changes.angular_max, distance(now.angular_momentum_Da_A2_per_akma,
+                                               changes.first.angular_momentum_Da_A2_per_akma));
   }
   drift_.add(frame.replica_ids, energies);
   last_ids_ = frame.replica_ids;
@@ -81,7 +82,7 @@ void EnergyConservation::add(const Frame& frame) {
 EnergyConservation::Result EnergyConservation::result() const {
   Result result;
   result.drift = {kNone, kNone};
-  if (last_ids_.empty() || of_replica_.at(last_ids_.front()).samples < 2.0) {
+  if (last_ids_.empty() || replicas_.at(last_ids_.front()).samples < 2.0) {
     result.rms = {kNone, kNone};
     result.max = result.momentum_max = result.angular_max = kNone;
     return result;
@@ -89,11 +90,11 @@ EnergyConservation::Result EnergyConservation::result() const {
   if (const auto drift = drift_.result()) result.drift = drift->slope;
   std::vector<double> mean_squares;
   for (const std::int64_t id : last_ids_) {
-    const Changes& of = of_replica_.at(id);
-    mean_squares.push_back(of.squares / of.samples);
-    result.max = std::max(result.max, of.max);
-    result.momentum_max = std::max(result.momentum_max, of.momentum_max);
-    result.angular_max = std::max(result.angular_max, of.angular_max);
+    const Changes& changes = replicas_.at(id);
+    mean_squares.push_back(changes.squares / changes.samples);
+    result.max = std::max(result.max, changes.max);
+    result.momentum_max = std::max(result.momentum_max, changes.momentum_max);
+    result.angular_max = std::max(result.angular_max, changes.angular_max);
   }
   const analysis::MeanError squares = analysis::mean_and_error(mean_squares);
   result.rms.mean = std::sqrt(squares.mean);
@@ -112,10 +113,10 @@ std::vector<SchemeOrder> energy_orders(const std::vector<EnergyPoint>& points,
       steps_fs.push_back(point.timestep_fs);
       changes.push_back(point.energy_rms.mean);
     }
-    // The exact solution changes it by nothing.
-    const std::vector<double> of_reference(steps_fs.size(), 0.0);
+    // The energy of the exact solution is constant.
+    const std::vector<double> reference_errors(steps_fs.size(), 0.0);
     orders.push_back(
-        {schemes[curve], "energy", analysis::fit_order(steps_fs, changes, of_reference)});
+        {schemes[curve], "energy", analysis::fit_order(steps_fs, changes, reference_errors)});
   }
   return orders;
 }

@@ -12,25 +12,25 @@
 #include "tarn/io/plot.hpp"
 
 /// @file
-/// What schemes without a thermostat make of the total energy and the momenta.
+/// Conservation of the total energy and the momenta by schemes without a thermostat.
 
 namespace tarn {
 
-/// Changes of the conserved quantities of each replica since its first sample.
+/// Changes of the conserved quantities of each replica, relative to its first sample.
 class EnergyConservation {
  public:
-  /// The next of samples at equal intervals. @param frame with conservation
+  /// Adds a sample; samples must be equidistant in time. @param frame with conservation
   void add(const Frame& frame);
 
   struct Result {
     analysis::MeanError drift;  ///< per sampling interval, as EnergyDrift
-    analysis::MeanError rms;    ///< [kcal/mol]; its error from the spread of the replicas
+    analysis::MeanError rms;    ///< [kcal/mol]; error from the spread of the replicas
     double max = 0.0;           ///< [kcal/mol]
     double momentum_max = 0.0;  ///< Euclidean norm [Da Å/AKMA time]
     double angular_max = 0.0;   ///< likewise, about the origin [Da Å²/AKMA time]
   };
-  /// Of the replicas that came last. All are NaN with fewer than two samples, the drift with fewer
-  /// than three.
+  /// Results for the replicas of the last sample. All are NaN with fewer than two samples, the
+  /// drift with fewer than three.
   Result result() const;
 
  private:
@@ -42,24 +42,24 @@ class EnergyConservation {
 
   EnergyDrift drift_;
   std::vector<std::int64_t> last_ids_;
-  std::map<std::int64_t, Changes> of_replica_;
+  std::map<std::int64_t, Changes> replicas_;
 };
 
-/// Schemes with steps of their own, by their place in `curves`.
+/// The energy conservation of a scheme with one step.
 struct EnergyPoint {
-  std::size_t curve = 0;
+  std::size_t curve = 0;  ///< number of the scheme
   double timestep_fs = 0.0;
-  double us_per_ps = 0.0;          ///< time for a picosecond of one cluster
+  double us_per_ps = 0.0;          ///< wall time per picosecond of one cluster
   analysis::MeanError energy_rms;  ///< [kcal/mol]
-  bool survived = true;            ///< false: a replica was lost; it is not drawn and has no order
-  double us_per_ps_err = 0.0;      ///< standard error; NaN: not known
+  bool survived = true;            ///< false: a replica was lost; excluded from plots and orders
+  double us_per_ps_err = 0.0;      ///< standard error; NaN if unknown
 };
 
-/// The order of the rms change of the energy by step, scheme by scheme.
+/// Convergence order of the rms change of the energy, by scheme.
 std::vector<SchemeOrder> energy_orders(const std::vector<EnergyPoint>& points,
                                        const std::vector<std::string>& schemes);
 
-/// That change against step, with orders in the legend, and against cost.
+/// Plots of the rms change of the energy against step, with orders in the legend, and against cost.
 std::vector<io::Plot> energy_plots(const std::vector<EnergyPoint>& points,
                                    const std::vector<SchemeOrder>& orders);
 

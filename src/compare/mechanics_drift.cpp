@@ -14,23 +14,23 @@
 namespace tarn {
 namespace {
 
-/// More would be a band where a change oscillates.
-constexpr double kMostPoints = 100.0;
+/// More points would draw oscillating changes as a band.
+constexpr double kMaxPoints = 100.0;
 
-/// What is drawn, by panel: the first of these that all schemes have.
+/// The quantity of each panel: the first of these that all schemes have.
 const std::array<std::vector<std::string_view>, 3> kPanels{
     {{"energy"},
      {"lz", "spatial_jz", "spatial_12", "momentum_dot_direction"},
      {"constraint_max", "rotation_error", "direction_norm2"}}};
 
-/// The changes of that name; null where there is none.
+/// The changes of a quantity; null if there is none of that name.
 const std::vector<double>* changes_of(const Drift& drift, std::string_view name) {
   const auto found = std::find(drift.names.begin(), drift.names.end(), name);
   if (found == drift.names.end()) return nullptr;
   return &drift.changes[static_cast<std::size_t>(found - drift.names.begin())];
 }
 
-/// The largest sizes, by part of the time.
+/// The largest absolute changes, by part of the run.
 io::Series curve_of(const Drift& drift, std::string_view name, double time) {
   const std::vector<double>& changes = *changes_of(drift, name);
   io::Series curve;
@@ -38,12 +38,12 @@ io::Series curve_of(const Drift& drift, std::string_view name, double time) {
   if (drift.has_failed) curve.label += fmt::format(", failed after {:g}", drift.times.back());
   double part = -1.0;
   for (std::size_t k = 0; k < drift.times.size(); ++k) {
-    const double own = std::ceil(drift.times[k] / time * kMostPoints * (1.0 - 1e-12));
-    if (own != part) {
+    const double sample_part = std::ceil(drift.times[k] / time * kMaxPoints * (1.0 - 1e-12));
+    if (sample_part != part) {
       curve.x.push_back(0.0);
       curve.y.push_back(0.0);
     }
-    part = own;
+    part = sample_part;
     curve.x.back() = drift.times[k];
     curve.y.back() = std::max(curve.y.back(), std::abs(changes[k]));
   }
@@ -54,7 +54,7 @@ io::Series curve_of(const Drift& drift, std::string_view name, double time) {
 
 std::string drift_table(const std::vector<Drift>& drifts, const std::string& path,
                         const std::string& provenance) {
-  // One that could not begin has none.
+  // A scheme that failed at the start has no quantities.
   const auto with_most = std::max_element(
       drifts.begin(), drifts.end(),
       [](const Drift& a, const Drift& b) { return a.names.size() < b.names.size(); });
@@ -95,11 +95,12 @@ std::vector<io::Plot> drift_plots(const std::vector<Drift>& drifts) {
     plot.log_y = true;
     plot.height_pixels = 340;
     bool changes = false, any_failed = false;
-    double low = std::numeric_limits<double>::infinity(), high = 0.0;  // of those that have not
+    double low = std::numeric_limits<double>::infinity(),
+           high = 0.0;  // of schemes that did not fail
     for (std::size_t k = 0; k < drifts.size(); ++k) {
       if (drifts[k].times.empty()) continue;
       io::Series& curve = plot.series.emplace_back(curve_of(drifts[k], *name, time));
-      curve.colour = colour_of_curve(k);
+      curve.colour = curve_colour(k);
       any_failed = any_failed || drifts[k].has_failed;
       for (const double y : curve.y) {
         if (!(y > 0.0)) continue;

@@ -12,10 +12,10 @@
 namespace tarn {
 namespace {
 
-/// A reference whose error lies further than this below the errors against it has no line.
+/// A reference has a line if its error is above this part of the errors against it.
 constexpr double kFarBelow = 0.02;
 
-/// For more curves than the palette of pictures has, by Tol: there dashes would tell curves apart.
+/// Colours by Tol, used after the palette of pictures, which would distinguish curves by dashes.
 constexpr std::array<const char*, 7> kMoreColours{"#882255", "#999933", "#44AA99", "#AA4499",
                                                   "#661100", "#6699CC", "#777777"};
 constexpr std::size_t kPalette = 7;
@@ -24,13 +24,13 @@ bool is_drawn(const MechanicsSchemeResult& r) {
   return std::isfinite(r.errors.q_max) && r.errors.q_max > 0.0;
 }
 
-bool is_believed(const MechanicsSchemeResult& r) {
+bool is_reliable(const MechanicsSchemeResult& r) {
   return r.errors.q_max >= analysis::kMinErrorRatio * r.reference_errors.q_max;
 }
 
-/// What is on an axis, and some more on both sides.
+/// The range of an axis.
 struct Range {
-  double low = std::numeric_limits<double>::infinity(), high = 0.0;  // of nothing
+  double low = std::numeric_limits<double>::infinity(), high = 0.0;  // empty
   void take(double value) {
     low = std::min(low, value);
     high = std::max(high, value);
@@ -38,7 +38,7 @@ struct Range {
   std::array<double, 2> widened(double by) const { return {low / by, high * by}; }
 };
 
-/// What an error is drawn against.
+/// The x axis of an error plot.
 struct Axis {
   double MechanicsSchemeResult::*value;
   const char* label;
@@ -47,9 +47,8 @@ bool is_drawn(const MechanicsSchemeResult& r, const Axis& axis) {
   return is_drawn(r) && r.*axis.value > 0.0;
 }
 constexpr Axis kStep{&MechanicsSchemeResult::step, "step"};
-constexpr Axis kTime{&MechanicsSchemeResult::us_per_time, "wall time for a unit of time (µs)"};
-constexpr Axis kForces{&MechanicsSchemeResult::forces_per_time,
-                       "evaluations of the force for a unit of time"};
+constexpr Axis kTime{&MechanicsSchemeResult::us_per_time, "wall time per unit time (µs)"};
+constexpr Axis kForces{&MechanicsSchemeResult::forces_per_time, "force evaluations per unit time"};
 
 io::Plot error_plot(const std::vector<MechanicsSchemeResult>& results,
                     const std::vector<std::string>& labels, const std::vector<bool>& dashed,
@@ -66,8 +65,7 @@ io::Plot error_plot(const std::vector<MechanicsSchemeResult>& results,
     y.take(r.errors.q_max);
   }
   if (y.high == 0.0) return p;
-  // By reference.
-  struct Floor {
+  struct Floor {  // error of a reference, and the points that it limits
     Range x, errors;
     double error = 0.0;
   };
@@ -84,30 +82,30 @@ io::Plot error_plot(const std::vector<MechanicsSchemeResult>& results,
   for (const auto& [reference, floor] : floors) y.take(floor.error);
   p.x_range = x.widened(1.3);
   p.y_range = y.widened(2.0);
-  io::Series spoiled;
+  io::Series unreliable;
   for (std::size_t scheme = 0; scheme < labels.size(); ++scheme) {
     io::Series& s = p.series.emplace_back();
     s.label = labels[scheme];
     s.style = io::Series::Style::marked_line;
-    s.colour = colour_of_curve(scheme);
+    s.colour = curve_colour(scheme);
     s.dashed = dashed[scheme];
-    std::vector<double> of_reference;
+    std::vector<double> reference_errors;
     for (const MechanicsSchemeResult& r : results) {
       if (r.scheme != scheme || !is_drawn(r, axis)) continue;
       s.x.push_back(r.*axis.value);
       s.y.push_back(r.errors.q_max);
-      of_reference.push_back(r.reference_errors.q_max);
-      if (is_believed(r)) continue;
-      spoiled.x.push_back(s.x.back());
-      spoiled.y.push_back(s.y.back());
+      reference_errors.push_back(r.reference_errors.q_max);
+      if (is_reliable(r)) continue;
+      unreliable.x.push_back(s.x.back());
+      unreliable.y.push_back(s.y.back());
     }
-    s.set_error(of_reference);
+    s.set_error(reference_errors);
   }
-  spoiled.style = io::Series::Style::points;
-  spoiled.colour = "#bbbbbb";
-  if (!spoiled.x.empty()) {
-    spoiled.label = "uncertain by the reference";
-    p.series.push_back(spoiled);
+  unreliable.style = io::Series::Style::points;
+  unreliable.colour = "#bbbbbb";
+  if (!unreliable.x.empty()) {
+    unreliable.label = "limited by the reference";
+    p.series.push_back(unreliable);
   }
   bool named = false;
   for (const auto& [reference, floor] : floors) {
@@ -121,17 +119,17 @@ io::Plot error_plot(const std::vector<MechanicsSchemeResult>& results,
   return p;
 }
 
-/// Of q, with that of v where this is far lower.
+/// The order of q, and that of v if it is much lower.
 std::string order_label(const std::string& scheme, const std::vector<SchemeOrder>& orders) {
   constexpr double kFar = 0.5;
   std::string label;
-  double of_q = std::numeric_limits<double>::quiet_NaN();
+  double order_of_q = std::numeric_limits<double>::quiet_NaN();
   for (const SchemeOrder& o : orders) {
     if (o.label != scheme || o.fit.points == 0) continue;
     if (o.quantity == "q") {
-      of_q = o.fit.order;
+      order_of_q = o.fit.order;
       label = ", order " + order_text(o.fit);
-    } else if (o.fit.order < of_q - kFar) {
+    } else if (o.fit.order < order_of_q - kFar) {
       label += fmt::format(", of v {}", order_text(o.fit));
     }
   }
@@ -140,7 +138,7 @@ std::string order_label(const std::string& scheme, const std::vector<SchemeOrder
 
 }  // namespace
 
-std::string colour_of_curve(std::size_t curve) {
+std::string curve_colour(std::size_t curve) {
   const std::size_t place = curve % (kPalette + kMoreColours.size());
   return place < kPalette ? io::palette_colour(place) : kMoreColours[place - kPalette];
 }
@@ -155,8 +153,8 @@ std::vector<std::string> conserved_names(const std::vector<MechanicsSchemeResult
   return names;
 }
 
-std::vector<SchemeOrder> orders_of(const std::vector<MechanicsSchemeResult>& results,
-                                   const std::vector<std::string>& schemes) {
+std::vector<SchemeOrder> convergence_orders(const std::vector<MechanicsSchemeResult>& results,
+                                            const std::vector<std::string>& schemes) {
   std::vector<SchemeOrder> orders;
   for (std::size_t scheme = 0; scheme < schemes.size(); ++scheme) {
     double all_steps = 0.0, forces = 0.0, hessians = 0.0, iterations = 0.0;
@@ -169,15 +167,16 @@ std::vector<SchemeOrder> orders_of(const std::vector<MechanicsSchemeResult>& res
     }
     for (const char* quantity : {"q", "v"}) {
       const auto value = *quantity == 'q' ? &TrajectoryErrors::q_max : &TrajectoryErrors::v_max;
-      std::vector<double> steps, errors, of_reference;
+      std::vector<double> steps, errors, reference_errors;
       for (const MechanicsSchemeResult& r : results) {
         if (r.scheme != scheme) continue;
         steps.push_back(r.step);
         errors.push_back(r.errors.*value);
-        of_reference.push_back(r.reference_errors.*value);
+        reference_errors.push_back(r.reference_errors.*value);
       }
-      orders.push_back({schemes[scheme], quantity, analysis::fit_order(steps, errors, of_reference),
-                        forces / all_steps, hessians / all_steps, iterations / all_steps});
+      orders.push_back({schemes[scheme], quantity,
+                        analysis::fit_order(steps, errors, reference_errors), forces / all_steps,
+                        hessians / all_steps, iterations / all_steps});
     }
   }
   return orders;
@@ -196,7 +195,7 @@ std::vector<io::Plot> error_plots(const std::vector<MechanicsSchemeResult>& resu
   for (const std::string& scheme : schemes) labels.push_back(scheme + order_label(scheme, orders));
   std::vector<io::Plot> plots{error_plot(results, labels, dashed, kStep),
                               error_plot(results, labels, dashed, kTime)};
-  // Nothing where no scheme has a force.
+  // Omit the plot if no scheme evaluates a force.
   const auto has_forces = [](const MechanicsSchemeResult& r) { return r.forces_per_time > 0.0; };
   if (std::any_of(results.begin(), results.end(), has_forces)) {
     plots.push_back(error_plot(results, labels, dashed, kForces));
@@ -219,7 +218,7 @@ std::vector<CheapestMechanicsScheme> cheapest_schemes(
   std::vector<CheapestMechanicsScheme> all;
   for (const std::string& reference : references) {
     const Range& range = ranges[reference];
-    // From the power of ten that not all reach, if there is one, to the smallest that one reaches.
+    // From the largest power of ten that some schemes miss to the smallest that any reaches.
     const int last = static_cast<int>(std::ceil(std::log10(range.low)));
     const int first = std::max(last, static_cast<int>(std::ceil(std::log10(range.high))) - 1);
     for (int power = first; power >= last; --power) {

@@ -15,15 +15,15 @@
 namespace tarn {
 namespace {
 
-/// A smaller error than this part of another is a better one.
+/// An error is better than another if it is below this part of it.
 constexpr double kBetter = 0.7;
-/// An error of less than this part of the numbers themselves is known, and goes on to fall with the
-/// step until rounding stops it.
-constexpr double kKnown = 1e-3;
-constexpr int kMostInVain = 3;
+/// An error below this part of the solution is in the asymptotic range: it decreases with the step
+/// until it is limited by rounding.
+constexpr double kAsymptotic = 1e-3;
+constexpr int kMaxFailedRefinements = 3;
 
-/// The largest norm.
-double size_of(const std::vector<std::vector<double>>& rows) {
+/// The largest norm of a row.
+double max_norm(const std::vector<std::vector<double>>& rows) {
   double largest = 0.0;
   for (const std::vector<double>& row : rows) {
     double squares = 0.0;
@@ -33,21 +33,21 @@ double size_of(const std::vector<std::vector<double>>& rows) {
   return largest;
 }
 
-/// The error of the coarser one of two solutions, but no less than what rounding makes of both,
-/// some ten units of the last place: two that agree may be as far from the truth.
-TrajectoryErrors error_of(const Samples& fine, const Samples& coarse) {
+/// The error of the coarser of two solutions, at least about ten units in the last place: solutions
+/// that agree more closely have rounding errors of that size.
+TrajectoryErrors estimated_error(const Samples& fine, const Samples& coarse) {
   constexpr double kRounding = 10.0 * std::numeric_limits<double>::epsilon();
   TrajectoryErrors errors = difference(fine, coarse);
   for (double* error : {&errors.q_max, &errors.q_end}) {
-    *error = std::max(*error, kRounding * size_of(fine.q));
+    *error = std::max(*error, kRounding * max_norm(fine.q));
   }
   for (double* error : {&errors.v_max, &errors.v_end}) {
-    *error = std::max(*error, kRounding * size_of(fine.v));
+    *error = std::max(*error, kRounding * max_norm(fine.v));
   }
   return errors;
 }
 
-/// ":omega=20" where the scheme's section has it; elsewhere it is the system's.
+/// ":omega=20" if [integrator] sets omega; otherwise it belongs to [system].
 std::string omega_key(const Deck& deck) {
   const auto& omega = deck.mechanics.integrator.omega;
   return omega ? fmt::format(":omega={}", *omega) : "";
@@ -76,8 +76,13 @@ std::string reference_for(const Deck& deck) {
 }
 
 MechanicsReference::MechanicsReference(const Deck& deck, std::string scheme, double step,
-                                       const analysis::CommonTimes& times, std::int64_t look_every)
-    : deck_(deck), scheme_(std::move(scheme)), step_(step), times_(times), look_every_(look_every) {
+                                       const analysis::CommonTimes& times,
+                                       std::int64_t sample_every)
+    : deck_(deck),
+      scheme_(std::move(scheme)),
+      step_(step),
+      times_(times),
+      sample_every_(sample_every) {
   try {
     deck_with(step);
   } catch (const InputError& error) {
@@ -102,44 +107,44 @@ std::int64_t MechanicsReference::steps_of(double step) const {
 bool MechanicsReference::run_with(double step, const OnSteps& on_steps, Samples& samples) const {
   samples = {};
   const std::int64_t total = steps_of(step);
-  const std::int64_t look_every = look_every_ * std::llround(times_.interval / step);
+  const std::int64_t sample_every = sample_every_ * std::llround(times_.interval / step);
   Pace pace;
-  std::int64_t told = 0;
+  std::int64_t reported = 0;
   try {
     const Deck deck = deck_with(step);
     const auto reference = make_mechanics_case(deck);
     for (std::int64_t done = 0; done < total;) {
-      const std::int64_t due = std::min((done / look_every + 1) * look_every, total);
+      const std::int64_t due = std::min((done / sample_every + 1) * sample_every, total);
       const std::int64_t stop = std::min(due, done + pace.steps());
       const std::int64_t steps = stop - done;
       for (; done < stop; ++done) reference->step();
       pace.note(steps);
       if (done == due) add_sample(*reference, samples);
       if (!pace.is_time_to_report()) continue;
-      if (!on_steps(done - told)) return false;
-      told = done;
+      if (!on_steps(done - reported)) return false;
+      reported = done;
     }
   } catch (const NumericalError&) {
-    // With a smaller step it may go well.
+    // A smaller step may succeed.
     samples = {};
   }
-  return on_steps(total - told);
+  return on_steps(total - reported);
 }
 
 bool MechanicsReference::run(const OnSteps& on_steps) {
   Samples coarse;
   if (!run_with(2.0 * step_, on_steps, coarse)) return false;
   if (!run_with(step_, on_steps, samples_)) return false;
-  errors_ = error_of(samples_, coarse);
+  errors_ = estimated_error(samples_, coarse);
   last_ = samples_;
   last_step_ = step_;
   return true;
 }
 
-MechanicsReference::Refined MechanicsReference::refine(const OnSteps& on_steps) {
+MechanicsReference::Refinement MechanicsReference::refine(const OnSteps& on_steps) {
   Samples fine;
-  if (!run_with(0.5 * last_step_, on_steps, fine)) return Refined::ended;
-  const TrajectoryErrors errors = error_of(fine, last_);
+  if (!run_with(0.5 * last_step_, on_steps, fine)) return Refinement::interrupted;
+  const TrajectoryErrors errors = estimated_error(fine, last_);
   last_step_ *= 0.5;
   last_ = std::move(fine);
   const auto better = [](double now, double before) {
@@ -150,16 +155,17 @@ MechanicsReference::Refined MechanicsReference::refine(const OnSteps& on_steps) 
       (better(errors.q_max, errors_.q_max) && !worse(errors.v_max, errors_.v_max)) ||
       (better(errors.v_max, errors_.v_max) && !worse(errors.q_max, errors_.q_max));
   if (!helped) {
-    // As long as it fails, there is no error that could get better.
-    if (std::isfinite(errors_.q_max)) ++in_vain_;
-    is_final_ = in_vain_ == kMostInVain || errors_.q_max < kKnown * size_of(last_.q);
-    return Refined::no_better;
+    // Without a known error, refinement has not failed.
+    if (std::isfinite(errors_.q_max)) ++failed_refinements_;
+    is_final_ = failed_refinements_ == kMaxFailedRefinements ||
+                errors_.q_max < kAsymptotic * max_norm(last_.q);
+    return Refinement::no_better;
   }
-  in_vain_ = 0;
+  failed_refinements_ = 0;
   step_ = last_step_;
   samples_ = last_;
   errors_ = errors;
-  return Refined::better;
+  return Refinement::better;
 }
 
 }  // namespace tarn

@@ -4,49 +4,49 @@
 #include <functional>
 #include <string>
 
-#include "mechanics_contestant.hpp"
+#include "mechanics_scheme_run.hpp"
 #include "tarn/analysis/convergence.hpp"
 #include "tarn/deck.hpp"
 
 namespace tarn {
 
-/// The scheme, without its step, that finds most accurately what the scheme of a deck finds with
-/// ever smaller steps: the solution with rigid constraints, or with a penalty of that omega, or on
-/// the slow manifold.
+/// The most accurate scheme, without its step, that converges to the same solution as the scheme of
+/// the deck: with rigid constraints, with a penalty of its omega, or on the slow manifold.
 std::string reference_for(const Deck& deck);
-/// The same with rigid constraints, whatever the scheme.
+/// The most accurate scheme with rigid constraints, independent of the scheme of the deck.
 std::string rigid_reference_for(const Deck& deck);
 
-/// An accurate trajectory, with an estimate of its own error.
+/// An accurate trajectory with an estimate of its error.
 class MechanicsReference {
  public:
   /// @param scheme without its step
-  /// @param look_every intervals between samples
-  /// @throws InputError where that is no scheme of the system
+  /// @param sample_every number of common time intervals between samples
+  /// @throws InputError if the system has no such scheme
   MechanicsReference(const Deck& deck, std::string scheme, double step,
-                     const analysis::CommonTimes& times, std::int64_t look_every);
+                     const analysis::CommonTimes& times, std::int64_t sample_every);
 
-  /// Told about twice a second how many steps were made since the last time; false ends it.
+  /// Called about twice a second with the number of steps since the last call; returning false
+  /// stops the run.
   using OnSteps = std::function<bool(std::int64_t steps)>;
-  /// Runs it with twice the step, if that is not known yet, and with the step.
-  /// @return false when that was ended
+  /// Runs with twice the step and with the step.
+  /// @return false if stopped
   bool run(const OnSteps& on_steps);
-  /// What another halving of the step has done.
-  enum class Refined { ended, better, no_better };
-  /// Runs it with half of the step of the last run. What that found is kept where it is closer to
-  /// the last run than what was kept is to its own. A step that is no better is the last, for that
-  /// is rounding, unless nothing is known yet: where trajectories part, the first halvings may not
-  /// help.
-  Refined refine(const OnSteps& on_steps);
+  enum class Refinement { interrupted, better, no_better };
+  /// Runs with half of the step of the last run. The new samples replace the old ones if they are
+  /// closer to the last run than the old ones were to theirs. Refinement ends if they are not and
+  /// the error is small already, because rounding limits it, or after three such attempts in a row;
+  /// diverging trajectories may require several halvings.
+  Refinement refine(const OnSteps& on_steps);
   bool can_be_refined() const { return !is_final_; }
   double last_step() const { return last_step_; }
 
-  /// The scheme with the step of its samples.
+  /// The scheme with the step of the samples.
   std::string label() const;
   const std::string& scheme() const { return scheme_; }
-  /// None where it has failed.
+  /// Empty if the run failed.
   const Samples& samples() const { return samples_; }
-  /// Differences from twice the step. The error of a method of order p is 1/(2^p - 1) of that.
+  /// Differences from the run with twice the step. The error of a method of order p is the
+  /// difference divided by 2^p - 1.
   const TrajectoryErrors& errors() const { return errors_; }
   std::int64_t steps_of(double step) const;
   double step() const { return step_; }
@@ -59,12 +59,12 @@ class MechanicsReference {
   std::string scheme_;
   double step_;
   analysis::CommonTimes times_;
-  std::int64_t look_every_;
+  std::int64_t sample_every_;
   Samples samples_;
   TrajectoryErrors errors_;
   Samples last_;
   double last_step_ = 0.0;
-  int in_vain_ = 0;  // halvings in a row
+  int failed_refinements_ = 0;  // consecutive
   bool is_final_ = false;
 };
 

@@ -24,12 +24,12 @@ void check_steps(const std::vector<std::string>& schemes, const CompareOptions& 
     }
   }
   if (std::set<double>(options.steps.begin(), options.steps.end()).size() != options.steps.size()) {
-    throw InputError("a step is named twice in --steps");
+    throw InputError("--steps: each step must be given only once");
   }
   for (const std::string& scheme : schemes) {
     if (scheme.find(with_colon(key)) == std::string::npos) continue;
     throw InputError(fmt::format(
-        "--schemes {}: with --steps every scheme gets these steps; leave its {} out", scheme, key));
+        "--schemes {}: --steps sets the steps of all schemes; omit {} here", scheme, key));
   }
 }
 
@@ -40,8 +40,8 @@ ReferenceScheme reference_scheme(const std::string& spec, std::string_view key,
   if (at == std::string::npos) return {spec, {}};
   const auto step = io::finite_number(std::string_view(spec).substr(at + begins.size()));
   if (!step || *step <= 0.0) {
-    throw InputError(fmt::format("--reference {}: {} stands last, and is a number greater than 0{}",
-                                 spec, key, unit));
+    throw InputError(fmt::format(
+        "--reference {}: {} must be the last key and a number greater than 0{}", spec, key, unit));
   }
   return {spec.substr(0, at), step};
 }

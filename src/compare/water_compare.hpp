@@ -9,9 +9,9 @@
 
 namespace tarn {
 
-/// Runs the variants of a deck of water side by side, and writes tables and pictures.
-/// @param schemes as given; variants may be several of each
-/// @param begin called once starts and engines are there, before anything is written
+/// Runs the variants of a water deck interleaved, and writes tables and pictures.
+/// @param schemes as given; each may have several variants
+/// @param begin called when initial states and engines are ready, before anything is written
 void compare_water(const Deck& deck, const std::vector<Variant>& variants,
                    const std::vector<std::string>& schemes, const CompareOptions& options,
                    const std::function<void()>& begin, CompareResult& result);

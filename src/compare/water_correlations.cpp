@@ -22,12 +22,12 @@ struct Panel {
 };
 constexpr std::array<Panel, 4> kPanels{{{"oh_p2", "O-H, P₂"},
                                         {"dipole_p1", "dipole, P₁"},
-                                        {"bonded_still", "bonded still"},
+                                        {"bonded_still", "still bonded"},
                                         {"displacement_A2", "displacement² (Å²)"}}};
 
 using Curves = std::array<io::Series, kPanels.size()>;
 
-/// Of each scheme by panel. The table is the one place that knows all columns.
+/// The curves of each scheme by panel, read from the table because it has all columns.
 std::map<std::string, Curves> read_curves(const std::string& path) {
   io::CsvReader csv(path);
   std::map<std::string, Curves> all;
@@ -74,8 +74,8 @@ void write_correlation_times(const CompareResult& result, const std::string& pro
   io::CsvFormat csv(path, header);
   std::string text = csv.head(
       provenance +
-      "; integrals of the correlations up to the last row; converged = 0: the error is a lower "
-      "bound");
+      "; integrals of the correlation functions up to the last row; converged = 0: the error is a "
+      "lower bound");
   for (const SchemeResult& s : result.schemes) {
     csv.cell(std::string_view(s.label)).cell(s.timestep_fs).cell_or_nan(s.us_per_ps);
     csv.cell(static_cast<std::int64_t>(s.blow_ups.size())).cell(s.correlation_interval_fs);

@@ -8,23 +8,23 @@
 #include "tarn/io/plot.hpp"
 
 /// @file
-/// Time correlation functions of several schemes, side by side.
+/// Tables and pictures of the time correlation functions of several schemes.
 
 namespace tarn {
 
-/// Those of a scheme that have rows.
+/// Time correlation functions of a scheme.
 struct LabelledCorrelations {
   std::string label;
   const Correlations* correlations = nullptr;
   bool is_drawn = true;
 };
 
-/// correlation.csv: scheme after scheme, each with a row a lag. @throws IoError
+/// Writes correlation.csv, one row per scheme and lag. @throws IoError
 void write_correlations(const std::vector<LabelledCorrelations>& all, const std::string& provenance,
                         const std::string& folder);
-/// correlation_times.csv: a row a scheme. @throws IoError
+/// Writes correlation_times.csv, one row per scheme. @throws IoError
 void write_correlation_times(const CompareResult& result, const std::string& provenance);
-/// correlation.svg and .png, from correlation.csv: curves of the schemes that are drawn.
+/// Draws correlation.svg and .png from correlation.csv.
 io::Drawing draw_correlations(const std::vector<LabelledCorrelations>& all,
                               const std::string& title, const std::string& folder);
 

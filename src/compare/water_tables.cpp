@@ -94,7 +94,8 @@ void write_energy_orders(const CompareResult& result, const std::string& provena
   const std::string path = result.out_dir + "/orders.csv";
   io::CsvFormat csv(path, {"scheme", "quantity", "order", "spread", "points",
                            "smallest_timestep_fs", "largest_timestep_fs"});
-  std::string text = csv.head(provenance + "; order of the rms change of the total energy by step");
+  std::string text =
+      csv.head(provenance + "; convergence order of the rms change of the total energy");
   for (const SchemeOrder& o : result.orders) {
     csv.cell(std::string_view(o.label)).cell(std::string_view(o.quantity));
     csv.cell_or_nan(o.fit.order).cell_or_nan(o.fit.spread);

@@ -19,24 +19,24 @@ Variant with_step(const Deck& deck, const std::string& scheme, double timestep_f
           with_scheme_and_step(deck, scheme, timestep_fs)};
 }
 
-/// Whether the deck has a start for twice the replicas, with the same share of each bath.
-bool starts_twice_as_many(const Deck& deck) {
+/// Whether the deck can start twice as many replicas, with the same share in each bath.
+bool can_double_replicas(const Deck& deck) {
   if (deck.system.replicas % static_cast<int>(bath_temperatures_K(deck).size()) != 0) return false;
   if (deck.system.replicas > kMaxReplicas / 2) return false;
   return !deck.system.state || read_start_state(deck).state.replicas() == 1;
 }
 
-/// Another seed that a deck can have, far from this one.
-std::uint64_t other_seed(std::uint64_t seed) {
+/// Another valid seed, far from this one.
+std::uint64_t distant_seed(std::uint64_t seed) {
   constexpr std::uint64_t kFar = 1'000'003;
   constexpr auto kLargest = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   return seed > kLargest - kFar ? seed - kFar : seed + kFar;
 }
 
-/// Each scheme with each step, after the reference where there is one.
+/// The reference, if there is one, and each scheme with each step.
 std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::string>& schemes,
                                       const CompareOptions& options) {
-  constexpr int kReferenceMore = 2;
+  constexpr int kReferenceReplicas = 2;  // relative to the other variants
   check_steps(schemes, options, "timestep_fs", " fs");
   std::vector<Variant> variants;
   const auto add_all = [&] {
@@ -47,12 +47,11 @@ std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::s
       }
     }
   };
-  if (!has_bath(deck)) {
+  if (!has_thermostat(deck)) {
     if (!options.reference.empty()) {
       throw InputError(deck.path +
-                       ": without a thermostat --steps tells how well schemes conserve the energy, "
-                       "against nothing else; leave --reference out, or give the deck a "
-                       "[thermostat]");
+                       ": without a thermostat, --steps compares energy conservation and needs no "
+                       "reference; omit --reference, or add a [thermostat] to the deck");
     }
     add_all();
     return variants;
@@ -64,20 +63,20 @@ std::vector<Variant> variants_by_step(const Deck& deck, const std::vector<std::s
   Variant& reference = variants.front();
   reference.label = "reference " + reference.label;
   reference.curve = schemes.size();
-  // Other noise than that of the others, which share theirs where their steps are the same; and
-  // than that of the run whose state they start from, which is likely to have a seed next to
-  // theirs.
-  reference.deck.system.seed = other_seed(reference.deck.system.seed);
-  // More replicas and not a longer run: means over another window of time differ where the start
-  // is not forgotten.
-  if (starts_twice_as_many(reference.deck)) reference.deck.system.replicas *= kReferenceMore;
+  // The noise must be independent of the other variants, which share theirs if their steps are
+  // equal. A distant seed also avoids that of the run that provided the initial state, which is
+  // often the next number.
+  reference.deck.system.seed = distant_seed(reference.deck.system.seed);
+  // Use more replicas rather than a longer run: means over a different time window differ if the
+  // run is not equilibrated.
+  if (can_double_replicas(reference.deck)) reference.deck.system.replicas *= kReferenceReplicas;
   add_all();
   return variants;
 }
 
 }  // namespace
 
-bool has_bath(const Deck& deck) { return deck.thermostat.kind != Thermostat::none; }
+bool has_thermostat(const Deck& deck) { return deck.thermostat.kind != Thermostat::none; }
 
 std::vector<Variant> make_variants(const Deck& deck, const std::vector<std::string>& schemes,
                                    const CompareOptions& options) {
@@ -87,8 +86,8 @@ std::vector<Variant> make_variants(const Deck& deck, const std::vector<std::stri
   } else {
     for (std::size_t k = 0; k < schemes.size(); ++k) {
       variants.push_back({schemes[k], with_scheme(deck, schemes[k]), k});
-      // What a bond does between two samples is not seen: they are as far apart for all.
-      correlate_as_often(deck, variants.back().deck);
+      // Hydrogen-bond lifetimes depend on the sampling interval, which must be equal for all.
+      match_correlation_interval(deck, variants.back().deck);
     }
   }
   for (Variant& variant : variants) {

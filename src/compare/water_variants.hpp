@@ -8,17 +8,17 @@
 
 namespace tarn {
 
-/// A scheme of those that are compared.
+/// A scheme of a comparison with one time step.
 struct Variant {
   std::string label;
   Deck deck;
-  std::size_t curve = 0;  // number of its scheme, where one has several steps
+  std::size_t curve = 0;  ///< number of the scheme, which may have several steps
 };
 
-bool has_bath(const Deck& deck);
+bool has_thermostat(const Deck& deck);
 
-/// The deck once for each scheme, or for each scheme with each step and the reference before them,
-/// with what the options replace.
+/// One variant per scheme; with CompareOptions::steps the reference, if there is one, and then one
+/// variant per scheme and step. The options replace the device and threads of the deck.
 /// @throws InputError
 std::vector<Variant> make_variants(const Deck& deck, const std::vector<std::string>& schemes,
                                    const CompareOptions& options);

@@ -4,7 +4,7 @@
 
 namespace tarn::modes {
 
-/// Of points with masses, about the origin of their arms, which are columns.
+/// Moment of inertia of point masses about the origin. @param arms positions in columns
 inline Eigen::Matrix3d moment_of_inertia(const Eigen::Ref<const Eigen::Matrix3Xd>& arms,
                                          const Eigen::Ref<const Eigen::VectorXd>& masses) {
   Eigen::Matrix3d sum = Eigen::Matrix3d::Zero();

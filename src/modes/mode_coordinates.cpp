@@ -38,31 +38,32 @@ ModeCoordinates::ModeCoordinates(const WaterModel& model, std::span<const double
   const Vector3d m = masses(model);
   const Vector3d root_m = m.cwiseSqrt();
   for (int k = 0; k < static_cast<int>(positions_A.size() / 9); ++k) {
-    Molecule& molecule = of_molecule_.emplace_back();
+    Molecule& molecule = molecules_.emplace_back();
     molecule.centre = atoms(positions_A, k) * m / m.sum();
     molecule.arms = atoms(positions_A, k).colwise() - molecule.centre;
     const Eigen::SelfAdjointEigenSolver<Matrix3d> axes(moment_of_inertia(molecule.arms, m));
-    // Also true of what is not finite.
+    // Also true for numbers that are not finite.
     if (!(axes.eigenvalues()[0] > 1e-6 * axes.eigenvalues()[2])) {
-      throw InputError(
-          fmt::format("molecule {} (counted from 1) has its atoms on one line, or at positions "
-                      "that are not finite numbers; mend its coordinates",
-                      k + 1));
+      throw InputError(fmt::format(
+          "molecule {} (counted from 1) is collinear, or its coordinates are not finite "
+          "numbers; correct its coordinates",
+          k + 1));
     }
-    molecule.turns =
+    molecule.rotation_vectors =
         axes.eigenvectors() * axes.eigenvalues().cwiseSqrt().cwiseInverse().asDiagonal();
-    // Orthonormal columns with the atoms weighted by the roots of their masses.
+    // Mass-weighted, orthonormal columns: translations, then rotations.
     MatrixXd whole(9, 6);
     for (int c = 0; c < 3; ++c) {
       for (int a = 0; a < 3; ++a) {
         whole.col(c).segment<3>(3 * a) = root_m[a] / std::sqrt(m.sum()) * Vector3d::Unit(c);
         whole.col(3 + c).segment<3>(3 * a) =
-            root_m[a] * Vector3d(molecule.turns.col(c)).cross(Vector3d(molecule.arms.col(a)));
+            root_m[a] *
+            Vector3d(molecule.rotation_vectors.col(c)).cross(Vector3d(molecule.arms.col(a)));
       }
     }
     molecule.dx = whole;
     if (!rigid) {
-      // Of the bonds, any that are orthogonal to these.
+      // Bond coordinates: any vectors orthogonal to the translations and rotations.
       molecule.dx = Eigen::HouseholderQR<MatrixXd>(whole).householderQ();
       molecule.dx.leftCols(6) = whole;
     }
@@ -82,11 +83,12 @@ MatrixXd ModeCoordinates::hessian(double omega,
                               });
   if (!rigid_) return hessian;
   for (int k = 0; k < molecules(); ++k) {
-    // -f . (w x (w x d)) / 2 of each atom, as w^T C w / 2.
+    // -f . (w x (w x d)) / 2 for each atom, written as w^T C w / 2.
     const Matrix3d f = atoms(forces_kcal_per_mol_A, k), &d = at(k).arms;
     const Matrix3d fd = f * d.transpose();
     const Matrix3d curvature = fd.trace() * Matrix3d::Identity() - 0.5 * (fd + fd.transpose());
-    hessian.block<3, 3>(n * k + 3, n * k + 3) += at(k).turns.transpose() * curvature * at(k).turns;
+    hessian.block<3, 3>(n * k + 3, n * k + 3) +=
+        at(k).rotation_vectors.transpose() * curvature * at(k).rotation_vectors;
   }
   return hessian;
 }
@@ -107,11 +109,11 @@ double ModeCoordinates::max_gradient(std::span<const double> forces_kcal_per_mol
   return largest;
 }
 
-MatrixXd ModeCoordinates::whole_motions() const {
+MatrixXd ModeCoordinates::rigid_body_motions() const {
   const double mass = model_.molecule_mass_Da();
   Vector3d centre = Vector3d::Zero();
-  for (const Molecule& molecule : of_molecule_) centre += molecule.centre / molecules();
-  // Rows of the molecules for a shift and for a turn about the centre, by their three directions.
+  for (const Molecule& molecule : molecules_) centre += molecule.centre / molecules();
+  // For each molecule, translations and rotations of the cluster about its centre, by axis.
   MatrixXd motions = MatrixXd::Zero(size(), 6);
   for (int k = 0; k < molecules(); ++k) {
     auto own = motions.middleRows(per_molecule() * k, 6);
@@ -119,8 +121,9 @@ MatrixXd ModeCoordinates::whole_motions() const {
     for (int c = 0; c < 3; ++c) {
       own.col(3 + c).head<3>() = std::sqrt(mass) * Vector3d::Unit(c).cross(at(k).centre - centre);
     }
-    // The vector of a turn is that of the molecule: sum of turns times coordinates.
-    own.bottomRightCorner<3, 3>() = at(k).turns.inverse();
+    // The rotation vector of each molecule is that of the cluster: rotation_vectors times the
+    // coordinates.
+    own.bottomRightCorner<3, 3>() = at(k).rotation_vectors.inverse();
   }
   motions.leftCols<3>() /= std::sqrt(mass * molecules());
   const Eigen::SelfAdjointEigenSolver<Matrix3d> axes(motions.rightCols<3>().transpose() *
@@ -139,7 +142,7 @@ MatrixXd ModeCoordinates::dipole_derivatives() const {
     const MatrixXd& own = at(k).dx;
     auto of_molecule = derivatives.middleCols(per_molecule() * k, per_molecule());
     of_molecule = c * (own.middleRows(3, 3) + own.middleRows(6, 3) - 2.0 * own.topRows(3));
-    of_molecule.leftCols(3).setZero();  // which rounding would miss: it has no net charge
+    of_molecule.leftCols(3).setZero();  // exactly zero, because the molecule has no net charge
   }
   return derivatives;
 }
@@ -152,7 +155,7 @@ VectorXd ModeCoordinates::displacements(const Eigen::Ref<const VectorXd>& y) con
   return x;
 }
 
-Vector3d ModeCoordinates::shares(const Eigen::Ref<const VectorXd>& y) const {
+Vector3d ModeCoordinates::kinetic_shares(const Eigen::Ref<const VectorXd>& y) const {
   Vector3d sums = Vector3d::Zero();
   for (Index i = 0; i < y.size(); ++i) sums[i % per_molecule() / 3] += y[i] * y[i];
   return sums;

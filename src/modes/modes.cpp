@@ -24,23 +24,23 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-/// Eigenvalues that rise, and their vectors in columns.
+/// Eigenvalues in increasing order, and eigenvectors in columns.
 struct Spectrum {
   VectorXd values;
   MatrixXd vectors;
 };
 
-/// Of K among all vectors that are orthogonal to `whole`.
-Spectrum spectrum_beside(const MatrixXd& whole, MatrixXd hessian) {
-  const Index n = hessian.rows(), rest = n - whole.cols();
+/// Spectrum of K in the space orthogonal to the columns of `rigid_body`.
+Spectrum orthogonal_spectrum(const MatrixXd& rigid_body, MatrixXd hessian) {
+  const Index n = hessian.rows(), rest = n - rigid_body.cols();
   if (rest == 0) return {VectorXd(0), MatrixXd(n, 0)};
-  // Q has the space of `whole` in its first columns and what is orthogonal to it in the others.
-  const Eigen::HouseholderQR<MatrixXd> qr(whole);
+  // The first columns of Q span `rigid_body`, the others its orthogonal complement.
+  const Eigen::HouseholderQR<MatrixXd> qr(rigid_body);
   hessian.applyOnTheLeft(qr.householderQ().adjoint());
   hessian.applyOnTheRight(qr.householderQ());
   const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(hessian.bottomRightCorner(rest, rest));
   if (solver.info() != Eigen::Success) {
-    throw NumericalError("the eigenvalues of the second derivatives cannot be computed");
+    throw NumericalError("the eigenvalue solver for the second derivatives did not converge");
   }
   Spectrum spectrum{solver.eigenvalues(), MatrixXd::Zero(n, rest)};
   spectrum.vectors.bottomRows(rest) = solver.eigenvectors();
@@ -54,8 +54,8 @@ double wavenumber_per_cm(double eigenvalue) {
 
 void check_size(std::span<const double> positions_A, double omega) {
   if (positions_A.empty() || positions_A.size() % 9 != 0) {
-    throw InputError(fmt::format("a cluster has nine coordinates a molecule, not {} in all",
-                                 positions_A.size()));
+    throw InputError(
+        fmt::format("{} coordinates given; a cluster has nine per molecule", positions_A.size()));
   }
   check_modes(static_cast<int>(positions_A.size() / 9), omega);
 }
@@ -65,7 +65,7 @@ MatrixXd finite_hessian(const modes::ModeCoordinates& coordinates, double streng
   MatrixXd hessian = coordinates.hessian(strength, forces);
   if (!hessian.allFinite()) {
     throw NumericalError(
-        "the second derivatives of the energy are not finite; do atoms of two molecules coincide?");
+        "the second derivatives of the energy are not finite: atoms of two molecules may coincide");
   }
   return hessian;
 }
@@ -76,7 +76,7 @@ double NormalMode::ir_intensity_km_per_mol() const {
   return units::absorption_km_per_mol_A2_Da_per_D2 * ir_intensity_D2_per_A2_Da;
 }
 
-int NormalModes::imaginary() const {
+int NormalModes::imaginary_count() const {
   return static_cast<int>(std::count_if(
       modes.begin(), modes.end(), [](const NormalMode& m) { return m.wavenumber_per_cm < 0.0; }));
 }
@@ -96,16 +96,16 @@ double NormalModes::zero_point_energy_kcal_per_mol() const {
 
 void check_modes(int molecules, double omega) {
   const bool rigid = std::isinf(omega) && omega > 0.0;
-  if (!rigid && !(omega > 0.0 && omega <= kStrongestModePenalty)) {
+  if (!rigid && !(omega > 0.0 && omega <= kMaxModeOmega)) {
     throw InputError(
-        fmt::format("omega = {:g}: give a number above 0 and at most {:g} sqrt(kcal/mol)/A^2, or "
-                    "none for rigid molecules",
-                    omega, kStrongestModePenalty));
+        fmt::format("omega = {:g}: must be above 0 and at most {:g} sqrt(kcal/mol)/A^2; omit it "
+                    "for rigid molecules",
+                    omega, kMaxModeOmega));
   }
-  const int most = kMostModeCoordinates / (rigid ? 6 : 9);
-  if (molecules > most) {
-    throw InputError(fmt::format("modes are computed of at most {} {} molecules, not of {}", most,
-                                 rigid ? "rigid" : "penalised", molecules));
+  const int limit = kMaxModeCoordinates / (rigid ? 6 : 9);
+  if (molecules > limit) {
+    throw InputError(fmt::format("{} molecules: normal modes are limited to {} {} molecules",
+                                 molecules, limit, rigid ? "rigid" : "penalised"));
   }
 }
 
@@ -132,11 +132,12 @@ NormalModes normal_modes(const WaterModel& model, std::span<const double> positi
   }
   result.max_gradient_kcal_per_mol_A = coordinates.max_gradient(forces);
 
-  const MatrixXd whole = coordinates.whole_motions(), dipole = coordinates.dipole_derivatives();
-  const Spectrum spectrum = spectrum_beside(whole, std::move(hessian));
+  const MatrixXd rigid_body = coordinates.rigid_body_motions();
+  const MatrixXd dipole = coordinates.dipole_derivatives();
+  const Spectrum spectrum = orthogonal_spectrum(rigid_body, std::move(hessian));
   const auto add = [&](double wavenumber_per_cm, const Eigen::Ref<const VectorXd>& y) {
     constexpr double kDebye2 = units::debye_per_e_A * units::debye_per_e_A;
-    const Eigen::Vector3d shares = coordinates.shares(y);
+    const Eigen::Vector3d shares = coordinates.kinetic_shares(y);
     result.modes.push_back(
         {wavenumber_per_cm, kDebye2 * (dipole * y).squaredNorm(), shares[0], shares[1], shares[2]});
     const VectorXd x = coordinates.displacements(y);
@@ -147,25 +148,26 @@ NormalModes normal_modes(const WaterModel& model, std::span<const double> positi
   for (Index i = 0; i < imaginary; ++i) {
     add(wavenumber_per_cm(spectrum.values[i]), spectrum.vectors.col(i));
   }
-  for (Index i = 0; i < whole.cols(); ++i) add(0.0, whole.col(i));
+  for (Index i = 0; i < rigid_body.cols(); ++i) add(0.0, rigid_body.col(i));
   for (Index i = imaginary; i < spectrum.values.size(); ++i) {
     add(wavenumber_per_cm(spectrum.values[i]), spectrum.vectors.col(i));
   }
   return result;
 }
 
-bool curves_down(const WaterModel& model, std::span<const double> positions_A,
-                 double curvature_kcal_per_mol_A2_Da) {
+bool has_negative_curvature(const WaterModel& model, std::span<const double> positions_A,
+                            double curvature_kcal_per_mol_A2_Da) {
   check_size(positions_A, std::numeric_limits<double>::infinity());
   const modes::ModeCoordinates coordinates(model, positions_A, true);
   if (coordinates.molecules() < 2) return false;
   std::vector<double> forces(positions_A.size());
   ForceField(model, coordinates.molecules()).energy_and_forces(positions_A, forces);
   MatrixXd hessian = finite_hessian(coordinates, 0.0, forces);
-  // What costs nothing is made to cost what other motions do, and the rest a little more.
-  const MatrixXd whole = coordinates.whole_motions();
+  // Make the matrix positive definite unless there is negative curvature: rigid-body motions, which
+  // have zero curvature, receive the average stiffness, and all motions the threshold.
+  const MatrixXd rigid_body = coordinates.rigid_body_motions();
   const double stiffness = hessian.trace() / static_cast<double>(hessian.rows());
-  hessian.noalias() += std::abs(stiffness) * (whole * whole.transpose());
+  hessian.noalias() += std::abs(stiffness) * (rigid_body * rigid_body.transpose());
   hessian.diagonal().array() += curvature_kcal_per_mol_A2_Da;
   return Eigen::LLT<Eigen::Ref<MatrixXd>>(hessian).info() != Eigen::Success;
 }

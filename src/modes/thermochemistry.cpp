@@ -14,11 +14,12 @@
 namespace tarn {
 namespace {
 
-/// Of a mode, in units of kT or k; x is its quantum over kT.
-struct OfMode {
+/// Contribution of a mode, in units of kT or k.
+struct ModeContribution {
   double energy, entropy, heat_capacity;
 };
-OfMode of_mode(double x, Statistics statistics) {
+/// @param x quantum of the mode divided by kT
+ModeContribution mode_contribution(double x, Statistics statistics) {
   if (statistics == Statistics::classical) return {1.0, 1.0 - std::log(x), 1.0};
   const double below = std::exp(-x), excited = -std::expm1(-x);  // e^-x and 1 - e^-x
   const double quanta = below / excited;
@@ -50,18 +51,18 @@ RigidRotor rigid_rotor(const WaterModel& model, std::span<const double> position
   return rotor;
 }
 
-HarmonicState harmonic_state(const NormalModes& modes, const RigidRotor& rotor, int rotations,
+HarmonicState harmonic_state(const NormalModes& modes, const RigidRotor& rotor, int symmetry_number,
                              double temperature_K, Statistics statistics) {
   if (!(temperature_K > 0.0) || !std::isfinite(temperature_K)) {
-    throw InputError(fmt::format("a temperature of {:g} K: want a number above 0", temperature_K));
+    throw InputError(fmt::format("temperature {:g} K: must be above 0", temperature_K));
   }
-  if (!modes.is_stationary() || modes.imaginary() > 0) {
+  if (!modes.is_stationary() || modes.imaginary_count() > 0) {
     throw InputError(
-        "the structure is no minimum, about which it could vibrate: minimise it first");
+        "the structure is not a minimum, so it has no harmonic vibrations: minimise it first");
   }
   const double kT = units::boltzmann_kcal_per_mol_K * temperature_K;
-  // A classical rotor: ln of sqrt(pi T^3/(A B C)) over the symmetry number, with A in kelvins.
-  double log_rotor = 0.5 * std::log(units::pi) - std::log(rotations);
+  // Classical rotor: ln(sqrt(pi T^3/(A B C)) / symmetry number), with A, B and C in kelvins.
+  double log_rotor = 0.5 * std::log(units::pi) - std::log(symmetry_number);
   for (const double constant_MHz : rotor.constants_MHz) {
     log_rotor +=
         0.5 *
@@ -70,8 +71,8 @@ HarmonicState harmonic_state(const NormalModes& modes, const RigidRotor& rotor, 
   double energy = 1.5, entropy = 1.5 + log_rotor, heat_capacity = 1.5;
   for (const NormalMode& mode : modes.modes) {
     if (!(mode.wavenumber_per_cm > 0.0)) continue;
-    const OfMode m =
-        of_mode(units::quantum_kcal_cm_per_mol * mode.wavenumber_per_cm / kT, statistics);
+    const ModeContribution m =
+        mode_contribution(units::quantum_kcal_cm_per_mol * mode.wavenumber_per_cm / kT, statistics);
     energy += m.energy;
     entropy += m.entropy;
     heat_capacity += m.heat_capacity;

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "compare/contestant.hpp"
+#include "compare/scheme_run.hpp"
 #include "pages.hpp"
 #include "result_page.hpp"
 
@@ -23,7 +23,7 @@ double beta_of(int k) { return (52.0 + k) / 200.0; }
 
 /// Replicas that blow up within the steps of the deck.
 std::int64_t blow_ups_of(const Deck& deck, const std::string& label) {
-  Contestant c = make_contestant(deck, label, make_start(deck));
+  SchemeRun c = make_scheme_run(deck, label, make_start(deck));
   c.engine->advance(deck.run.steps);
   return static_cast<std::int64_t>(c.engine->blow_ups().size());
 }

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "compare/contestant.hpp"
 #include "compare/error_cost.hpp"
+#include "compare/scheme_run.hpp"
 #include "numbers.hpp"
 #include "pages.hpp"
 #include "result_page.hpp"
@@ -71,12 +71,12 @@ constexpr std::array kBaths{Bath{Thermostat::baoab, "BAOAB"}, Bath{Thermostat::g
 /// Averages of one run.
 struct Samples {
   analysis::MeanError potential;
-  Distances oo;
+  DistanceHistogram oo;
 };
 
 struct Run {
   std::size_t bath = 0;
-  Contestant contestant;
+  SchemeRun scheme_run;
   std::vector<double> core_us_per_ps;  ///< of one cluster, one value per turn
   std::size_t stopped = 0;
   double temperature_K = 0.0;  ///< of translation
@@ -89,29 +89,28 @@ struct Run {
   double ns_per_step() const { return cost() * point.timestep_fs; }
 };
 
-Samples samples_of(const Contestant& c) {
+Samples samples_of(const SchemeRun& c) {
   Samples s;
   s.potential = mean_and_error(c.potential);
   Frame frame;
   c.engine->snapshot(kPairCounts, frame);
   const ObserveRdf& rdf = *c.deck.rdf;
-  s.oo = distances_of(frame, kOO, rdf.bins, rdf.r_max_A / rdf.bins,
-                      analysis::pairs_per_sample(frame.molecules)[kOO]);
+  s.oo = distance_histogram(frame, kOO, rdf.bins, rdf.r_max_A / rdf.bins,
+                            analysis::pairs_per_sample(frame.molecules)[kOO]);
   return s;
 }
 
 void compare_with(const Samples& reference, Run& run) {
-  const Samples own = samples_of(run.contestant);
+  const Samples own = samples_of(run.scheme_run);
   run.potential = own.potential;
   run.point.us_per_ps = run.cost();
   run.point.survived = run.survived();
   run.point.potential = {own.potential.mean - reference.potential.mean,
                          std::hypot(own.potential.error, reference.potential.error)};
-  run.point.distance = total_variation_of(own.oo, reference.oo);
-  const ObserveRdf& rdf = *run.contestant.deck.rdf;
-  run.point.distance_of_noise =
-      noise_of_total_variation(own.oo, reference.oo, rdf.r_max_A / rdf.bins);
-  run.temperature_K = mean_and_error(run.contestant.translation).mean;
+  run.point.distance = total_variation_and_error(own.oo, reference.oo);
+  const ObserveRdf& rdf = *run.scheme_run.deck.rdf;
+  run.point.distance_noise = total_variation_noise(own.oo, reference.oo, rdf.r_max_A / rdf.bins);
+  run.temperature_K = mean_and_error(run.scheme_run.translation).mean;
 }
 
 /// Replicas of the reference that end in the basin of the start.
@@ -119,7 +118,7 @@ struct Basins {
   double start_kcal_per_mol = 0.0;  ///< minimum of the start
   int same = 0, replicas = 0;
 };
-Basins basins_of(const Contestant& c) {
+Basins basins_of(const SchemeRun& c) {
   const State end = c.engine->state();
   const System system = make_system(c.deck, end.molecules);
   ForceField force_field(system.model, end.molecules);
@@ -189,7 +188,7 @@ MarkdownTable choices(const std::vector<Run>& runs, double thermal_kcal_per_mol)
     const auto is_light = [](const Run& r) {
       return kCurves[r.point.curve].hydrogen_mass_Da == kLightHydrogen_Da;
     };
-    const auto rigid = [](const Run& r) { return is_rigid(r.contestant.deck.integrator.scheme); };
+    const auto rigid = [](const Run& r) { return is_rigid(r.scheme_run.deck.integrator.scheme); };
     table.row(
         {accuracy,
          name_of(cheapest(runs, [&](const Run& r) { return good(r) && is_light(r) && rigid(r); })),
@@ -198,17 +197,17 @@ MarkdownTable choices(const std::vector<Run>& runs, double thermal_kcal_per_mol)
   };
   for (double share : {0.3, 0.1, 0.03, 0.01}) {
     row(fmt::format("⟨V₀⟩ to {:.0f} % of the thermal energy", 100.0 * share), [&](const Run& r) {
-      return is_within(r.point, CostOf::potential, share * thermal_kcal_per_mol);
+      return is_error_below(r.point, ErrorMeasure::potential, share * thermal_kcal_per_mol);
     });
   }
   for (double most : {0.05, 0.02, 0.01}) {
     row(fmt::format("OO histogram to {:.2f}", most),
-        [&](const Run& r) { return is_within(r.point, CostOf::distance, most); });
+        [&](const Run& r) { return is_error_below(r.point, ErrorMeasure::distance, most); });
   }
   return table;
 }
 
-io::Plot panel(const std::vector<Run>& runs, std::size_t bath, CostOf what,
+io::Plot panel(const std::vector<Run>& runs, std::size_t bath, ErrorMeasure what,
                const std::string& title) {
   std::vector<CostPoint> points;
   for (const Run& run : runs) {
@@ -231,7 +230,7 @@ void write_row(ResultPage& page, const Run& run) {
   for (double value : {run.cost(), run.quantile(0.25), run.quantile(0.75), run.ns_per_step(),
                        run.temperature_K, run.potential.mean, run.potential.error,
                        run.point.potential.mean, run.point.potential.error, run.point.distance.mean,
-                       run.point.distance.error, run.point.distance_of_noise}) {
+                       run.point.distance.error, run.point.distance_noise}) {
     page.cells(OrNan{run.survived() ? value : std::numeric_limits<double>::quiet_NaN()});
   }
   page.csv_row(run.stopped);
@@ -251,7 +250,7 @@ Reference run_reference(const Deck& base) {
   deck.run.steps *= kReferenceLonger;
   // All other runs share their noise; the reference has noise independent of it.
   deck.system.seed = base.system.seed + 1;
-  Contestant reference = make_contestant(deck, "reference", make_start(deck));
+  SchemeRun reference = make_scheme_run(deck, "reference", make_start(deck));
   reference.advance_to(deck.run.steps);
   return {samples_of(reference), basins_of(reference), reference.engine->description()};
 }
@@ -268,7 +267,7 @@ std::vector<Run> make_runs(const Deck& base) {
         Deck deck = with_scheme_and_step(base, std::string(kCurves[curve].scheme), h);
         deck.thermostat.kind = kBaths[bath].kind;
         deck.system.hydrogen_mass_Da = kCurves[curve].hydrogen_mass_Da;
-        run.contestant = make_contestant(deck, std::string(kCurves[curve].label), make_start(deck));
+        run.scheme_run = make_scheme_run(deck, std::string(kCurves[curve].label), make_start(deck));
       }
     }
   }
@@ -276,11 +275,11 @@ std::vector<Run> make_runs(const Deck& base) {
 }
 
 /// Runs all in turns, so that other load of the machine affects all alike.
-void run_in_turns(std::vector<Run>& runs, int replicas) {
+void run_interleaved(std::vector<Run>& runs, int replicas) {
   for (int turn = 0; turn < kTurns; ++turn) {
     for (Run& run : runs) {
       if (run.stopped > 0) continue;
-      Contestant& c = run.contestant;
+      SchemeRun& c = run.scheme_run;
       const std::int64_t from = c.engine->step();
       const std::int64_t to = c.deck.run.steps * (turn + 1) / kTurns;
       const Elapsed elapsed = c.advance_to(to);
@@ -342,7 +341,7 @@ void make_verdict_page(const Reproduction& r, const ReproduceOptions& options) {
   base.run.threads = 1;
   const Reference reference = run_reference(base);
   std::vector<Run> runs = make_runs(base);
-  run_in_turns(runs, base.system.replicas);
+  run_interleaved(runs, base.system.replicas);
   for (Run& run : runs) compare_with(reference.samples, run);
 
   ResultPage page(
@@ -362,7 +361,7 @@ void make_verdict_page(const Reproduction& r, const ReproduceOptions& options) {
       static_cast<double>(std::clock() - core_begin) / CLOCKS_PER_SEC / 60.0));
   std::vector<io::Plot> panels;
   for (std::size_t bath = 0; bath < kBaths.size(); ++bath) {
-    for (const CostOf what : {CostOf::potential, CostOf::distance}) {
+    for (const ErrorMeasure what : {ErrorMeasure::potential, ErrorMeasure::distance}) {
       panels.push_back(panel(runs, bath, what, r.title));
     }
   }

@@ -148,12 +148,12 @@ ExchangeSummary ReplicaExchange::summary() const {
     pair.acceptance = b.mean;
     pair.error = b.error;
   }
-  s.even = even_;
+  s.equal_acceptance_ladder = even_;
   s.round_trips = round_trips_;
-  s.round_trips_each = round_trips_each();
+  s.round_trips_per_state = round_trips_per_state();
   const double ns =
       1e-3 * info_.time_ps(std::max<std::int64_t>(0, last_step_ - info_.first_averaged_step));
-  s.round_trips_per_ns = ns > 0.0 ? s.round_trips_each / ns : 0.0;
+  s.round_trips_per_ns = ns > 0.0 ? s.round_trips_per_state / ns : 0.0;
   return s;
 }
 
@@ -192,7 +192,7 @@ void ReplicaExchange::write_paths() const {
   io::write_file(path, text);
 }
 
-void ReplicaExchange::find_even_ladder() {
+void ReplicaExchange::find_equal_acceptance_ladder() {
   const auto reweighting = energies_.reweighting();
   if (length() < 3 || !reweighting) return;
   even_ =
@@ -201,7 +201,7 @@ void ReplicaExchange::find_even_ladder() {
 }
 
 void ReplicaExchange::finish() {
-  find_even_ladder();
+  find_equal_acceptance_ladder();
   write_pairs();
   write_paths();
 }

@@ -37,7 +37,7 @@ class ReplicaExchange final : public Observer {
   /// Counts since the end of the equilibration.
   ExchangeSummary summary() const;
   /// The same as summary().has_mixed(), from counts alone.
-  bool has_mixed() const { return round_trips_each() >= ExchangeSummary::kEnoughRoundTrips; }
+  bool has_mixed() const { return round_trips_per_state() >= ExchangeSummary::kEnoughRoundTrips; }
   /// The state that a replica has: that which replica w began with is walker w.
   std::int64_t walker_at(std::int64_t replica) const {
     return walker_at_[static_cast<std::size_t>(replica)];
@@ -55,12 +55,12 @@ class ReplicaExchange final : public Observer {
   std::size_t length() const { return temperatures_K_.size(); }
   void change_places(const ExchangeAttempt& attempt);
   void count_round_trips();
-  double round_trips_each() const {
+  double round_trips_per_state() const {
     return static_cast<double>(round_trips_) / static_cast<double>(walker_at_.size());
   }
   /// Notes where the walkers of the first ladder are, at most 1024 times, evenly.
   void note_paths();
-  void find_even_ladder();
+  void find_equal_acceptance_ladder();
   void write_pairs() const;
   void write_paths() const;
 

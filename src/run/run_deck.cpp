@@ -27,16 +27,17 @@ RunResult run_deck(const Deck& deck, const RunOptions& options) {
   return run_mechanics(deck, options);
 }
 
-RunResult run_deck(const Deck& deck, const RunOptions& options, const RunParts& parts) {
+RunResult run_deck(const Deck& deck, const RunOptions& options, const RunFactories& parts) {
   if (is_mechanical(deck.system.kind)) {
-    throw InputError(fmt::format("{}: RunParts are of water, and kind = \"{}\" is another system",
-                                 deck.path, deck.system.kind));
+    throw InputError(
+        fmt::format("{}: RunFactories are of water, and kind = \"{}\" is another system", deck.path,
+                    deck.system.kind));
   }
   const auto should_continue = [&options](int done, int replicas) {
-    if (options.on_making_start) options.on_making_start(done, replicas);
+    if (options.on_preparation) options.on_preparation(done, replicas);
     return !(options.interrupted && options.interrupted());
   };
-  RunParts all = parts;
+  RunFactories all = parts;
   if (!all.make_start)
     all.make_start = [&](const Deck& d) { return make_start(d, should_continue); };
   if (!all.make_engine) all.make_engine = make_engine;

@@ -67,11 +67,13 @@ std::string exchange(const std::optional<ExchangeSummary>& summary) {
                     json(p.acceptance), json(p.error)));
   }
   std::string even = "null";
-  if (summary->even) {
+  if (summary->equal_acceptance_ladder) {
     std::vector<std::string> temperatures_K;
-    for (const double t_K : summary->even->temperatures_K) temperatures_K.push_back(json(t_K));
+    for (const double t_K : summary->equal_acceptance_ladder->temperatures_K)
+      temperatures_K.push_back(json(t_K));
     even = fmt::format("{{\"acceptance\": {}, \"temperatures_K\": [{}]}}",
-                       json(summary->even->acceptance), fmt::join(temperatures_K, ", "));
+                       json(summary->equal_acceptance_ladder->acceptance),
+                       fmt::join(temperatures_K, ", "));
   }
   return fmt::format(
       "{{\"round_trips\": {}, \"round_trips_per_ns\": {}, \"pairs\": [{}], \"even\": {}}}",

@@ -56,7 +56,7 @@ class Run {
     before_.physics = physics_fingerprint(deck);
   }
 
-  RunResult go(const RunParts& parts) {
+  RunResult go(const RunFactories& parts) {
     State start;
     if (folder_.resumes()) {
       checkpoint_ = checkpoint_for(folder_.checkpoint(), before_.physics, deck_.run.steps);
@@ -117,7 +117,7 @@ class Run {
     return std::move(parts.live);
   }
 
-  State new_start(const RunParts& parts) {
+  State new_start(const RunFactories& parts) {
     Deck deck = deck_;
     deck.run.threads = threads();
     Start start = parts.make_start(deck);
@@ -128,7 +128,7 @@ class Run {
     return std::move(start.state);
   }
 
-  void make_engine(const RunParts& parts, const State& start) {
+  void make_engine(const RunFactories& parts, const State& start) {
     first_step_ = start.step;
     DeviceRequest device{options_.device.value_or(deck_.run.device), threads()};
     const System system = make_system(deck_, molecules_);
@@ -502,7 +502,7 @@ class Run {
 
 }  // namespace
 
-RunResult run_water(const Deck& deck, const RunOptions& options, const RunParts& parts) {
+RunResult run_water(const Deck& deck, const RunOptions& options, const RunFactories& parts) {
   RunFolder folder(deck, options);
   return Run(deck, options, folder).go(parts);
 }

@@ -6,6 +6,6 @@
 namespace tarn {
 
 /// Runs a deck of water into a folder, as run_deck(). @param parts none of them empty
-RunResult run_water(const Deck& deck, const RunOptions& options, const RunParts& parts);
+RunResult run_water(const Deck& deck, const RunOptions& options, const RunFactories& parts);
 
 }  // namespace tarn

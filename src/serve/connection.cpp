@@ -25,17 +25,18 @@ namespace tarn::serve {
 namespace {
 
 constexpr int kPoll_ms = 200;
+constexpr const char* kClosedInMessage = "the other program closed the connection within a message";
 
-std::string why(int number) { return std::generic_category().message(number); }
+std::string error_text(int number) { return std::generic_category().message(number); }
 
-/// Tries once. @return the socket, or -1 with errno
-int try_unix(const ServeAddress& address) {
+/// Tries to connect once. @return the socket, or -1 with errno
+int connect_unix(const ServeAddress& address) {
   sockaddr_un to{};
   to.sun_family = AF_UNIX;
   const std::string path = address.text();
   if (path.size() >= sizeof(to.sun_path)) {
-    throw InputError(fmt::format("the name of the socket '{}' is longer than {} bytes", path,
-                                 sizeof(to.sun_path) - 1));
+    throw InputError(fmt::format("the socket name '{}' exceeds {} bytes; choose a shorter one",
+                                 path, sizeof(to.sun_path) - 1));
   }
   std::memcpy(to.sun_path, path.c_str(), path.size() + 1);
   const int s = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -47,7 +48,8 @@ int try_unix(const ServeAddress& address) {
   return -1;
 }
 
-int try_inet(const ServeAddress& address) {
+/// Tries each address of the host once. @return the socket, or -1 with errno
+int connect_inet(const ServeAddress& address) {
   addrinfo hints{};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
@@ -64,7 +66,7 @@ int try_inet(const ServeAddress& address) {
     const int s = ::socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
     if (s < 0) continue;
     if (::connect(s, a->ai_addr, a->ai_addrlen) == 0) {
-      // Messages are short, and each waits for an answer.
+      // Messages are short and require an immediate answer.
       const int on = 1;
       ::setsockopt(s, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
       return s;
@@ -84,25 +86,25 @@ Connection::Connection(const ServeAddress& address, double wait_seconds,
     : interrupted_(std::move(interrupted)) {
   using Clock = std::chrono::steady_clock;
   if (!(wait_seconds >= 0.0 && wait_seconds < 1e9)) {
-    throw InputError("how long to wait must be a number of seconds from 0 to 1e9");
+    throw InputError("the waiting time must be a number of seconds from 0 to 1e9");
   }
   const auto end = Clock::now() + std::chrono::duration<double>(wait_seconds);
-  for (bool told = false;; told = true) {
-    socket_ = address.unix_name.empty() ? try_inet(address) : try_unix(address);
+  for (bool reported = false;; reported = true) {
+    socket_ = address.unix_name.empty() ? connect_inet(address) : connect_unix(address);
     if (socket_ >= 0) return;
     const int number = errno;
-    // Nobody listens yet; what else there is will not go away.
-    const bool may_come = number == ENOENT || number == ECONNREFUSED || number == EINTR ||
-                          number == EHOSTUNREACH || number == ETIMEDOUT;
-    if (!may_come || Clock::now() >= end) {
+    // With these errors the other program may not listen yet; others are permanent.
+    const bool is_temporary = number == ENOENT || number == ECONNREFUSED || number == EINTR ||
+                              number == EHOSTUNREACH || number == ETIMEDOUT;
+    if (!is_temporary || Clock::now() >= end) {
       throw IoError(fmt::format(
-          "cannot connect to {}: {}{}", address.text(), why(number),
-          may_come ? fmt::format(". Nobody listened within {:g} s: is the program that moves the "
-                                 "atoms running?",
-                                 wait_seconds)
-                   : ""));
+          "cannot connect to {}: {}{}", address.text(), error_text(number),
+          is_temporary ? fmt::format(". No program listened within {:g} s: start the program that "
+                                     "moves the atoms",
+                                     wait_seconds)
+                       : ""));
     }
-    if (!told && on_wait) on_wait("waiting for somebody to listen at " + address.text());
+    if (!reported && on_wait) on_wait("waiting for a program to listen at " + address.text());
     if (interrupted_ && interrupted_()) throw Interruption();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
@@ -112,7 +114,7 @@ Connection::~Connection() {
   if (socket_ >= 0) ::close(socket_);
 }
 
-bool Connection::receive_or_end(std::span<std::byte> bytes) {
+bool Connection::try_receive(std::span<std::byte> bytes) {
   std::size_t done = 0;
   while (done < bytes.size()) {
     if (interrupted_ && interrupted_()) throw Interruption();
@@ -125,33 +127,32 @@ bool Connection::receive_or_end(std::span<std::byte> bytes) {
       done += static_cast<std::size_t>(n);
       continue;
     }
-    if (n < 0 && errno != ECONNRESET) throw IoError("the connection broke: " + why(errno));
+    if (n < 0 && errno != ECONNRESET)
+      throw IoError("the connection was lost: " + error_text(errno));
     if (done == 0) return false;
-    throw IoError("the other side closed the connection within a message");
+    throw IoError(kClosedInMessage);
   }
   return true;
 }
 
 void Connection::receive(std::span<std::byte> bytes) {
-  if (!receive_or_end(bytes)) {
-    throw IoError("the other side closed the connection within a message");
-  }
+  if (!try_receive(bytes)) throw IoError(kClosedInMessage);
 }
 
-bool Connection::send_or_end(std::span<const std::byte> bytes) {
+bool Connection::try_send(std::span<const std::byte> bytes) {
   for (std::size_t done = 0; done < bytes.size();) {
     const ssize_t n = ::send(socket_, bytes.data() + done, bytes.size() - done, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && (errno == EPIPE || errno == ECONNRESET)) return false;
-    if (n < 0) throw IoError("the connection broke: " + why(errno));
+    if (n < 0) throw IoError("the connection was lost: " + error_text(errno));
     done += static_cast<std::size_t>(n);
   }
   return true;
 }
 
 void Connection::send(std::span<const std::byte> bytes) {
-  if (!send_or_end(bytes)) {
-    throw IoError("the other side closed the connection before it had its answer");
+  if (!try_send(bytes)) {
+    throw IoError("the other program closed the connection before it received the answer");
   }
 }
 

@@ -9,13 +9,13 @@
 
 namespace tarn::serve {
 
-/// Thrown where somebody asks for the end.
+/// Thrown if the `interrupted` callback returns true.
 struct Interruption {};
 
-/// A connection to a program that listens; what goes through it has the byte order of this machine.
+/// A connection to a listening program. Data have the byte order of this machine.
 class Connection {
  public:
-  /// Tries until somebody listens.
+  /// Retries until the other program listens, for at most `wait_seconds`.
   /// @param interrupted may be empty @throws InputError, IoError, Interruption
   Connection(const ServeAddress& address, double wait_seconds, std::function<bool()> interrupted,
              const std::function<void(const std::string&)>& on_wait);
@@ -23,17 +23,17 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// Fills the bytes. @return false where the other side closed the connection before the first of
-  /// them @throws IoError where it did so later, Interruption
-  bool receive_or_end(std::span<std::byte> bytes);
-  /// @throws IoError where the connection was closed, Interruption
+  /// Fills the bytes. @return false if the other program closed the connection before the first
+  /// byte
+  /// @throws IoError if it closed the connection later; Interruption
+  bool try_receive(std::span<std::byte> bytes);
+  /// Fills the bytes. @throws IoError if the connection was closed; Interruption
   void receive(std::span<std::byte> bytes);
-  /// @throws IoError
+  /// @throws IoError if the connection was closed
   void send(std::span<const std::byte> bytes);
-  /// @return false where the other side has closed the connection
-  bool send_or_end(std::span<const std::byte> bytes);
+  /// @return false if the other program closed the connection
+  bool try_send(std::span<const std::byte> bytes);
 
-  /// Numbers, and arrays of them.
   template <class T>
   T receive_number() {
     T value{};

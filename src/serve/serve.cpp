@@ -15,6 +15,7 @@
 #include "connection.hpp"
 #include "tarn/core/error.hpp"
 #include "tarn/core/units.hpp"
+#include "tarn/flat_coordinates.hpp"
 #include "tarn/force_field.hpp"
 #include "tarn/physics/parameters.hpp"
 #include "tarn/physics/penalty.hpp"
@@ -26,16 +27,18 @@ using serve::Connection;
 using units::angstrom_per_bohr;
 using units::kcal_per_mol_per_hartree;
 
-/// A bond that is farther off than this is none, or is held by nothing [A].
-constexpr double kBroken_A = 0.3;
-/// Velocity Verlet with the penalty is stable for steps below this over omega.
-constexpr double kVerlet_fs = 21.6;
+/// A larger deviation of a distance within a molecule means a wrong atom order, or bonds without
+/// forces or constraints [A].
+constexpr double kBrokenBond_A = 0.3;
+/// Velocity Verlet with a penalty is stable for steps below this number divided by omega.
+constexpr double kVerletLimit_fs = 21.6;
 
 bool all_finite(std::span<const double> values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); });
 }
 
-/// What is answered to one set of positions, in the order of the other program and atomic units.
+/// Energy and forces for one set of positions, in the atom order of the other program and in atomic
+/// units.
 struct Answer {
   double energy_hartree = 0.0;
   std::vector<double> forces;
@@ -43,109 +46,115 @@ struct Answer {
   std::string extra;
 };
 
-class Server {
+class ForceServer {
  public:
-  Server(const ServeOptions& options)
+  explicit ForceServer(const ServeOptions& options)
       : options_(options),
         force_field_(options.model, options.molecules),
         bonds_(bond_reference(options.model)),
         positions_A_(9 * static_cast<std::size_t>(options.molecules)),
         forces_(positions_A_.size()) {
-    std::vector<int> each = options.atoms;
-    std::sort(each.begin(), each.end());
-    for (std::size_t i = 0; !each.empty() && i < std::max(each.size(), atoms()); ++i) {
-      if (i < each.size() && i < atoms() && each[i] == static_cast<int>(i)) continue;
-      throw InputError(
-          fmt::format("the order of the atoms of {} molecules names each of 0 to {} once",
-                      options.molecules, atoms() - 1));
-    }
+    check_atom_order();
   }
 
   std::size_t atoms() const { return positions_A_.size() / 3; }
 
-  /// @param positions_bohr in the order of the other program
-  Answer answer(std::span<const double> positions_bohr);
+  /// @param positions_bohr in the atom order of the other program
+  Answer evaluate(std::span<const double> positions_bohr);
 
  private:
-  std::size_t own_atom(std::size_t theirs) const {
-    return options_.atoms.empty() ? theirs : static_cast<std::size_t>(options_.atoms[theirs]);
+  /// The index in positions_A_ of an atom of the other program.
+  std::size_t atom_index(std::size_t theirs) const {
+    return options_.atom_order.empty() ? theirs
+                                       : static_cast<std::size_t>(options_.atom_order[theirs]);
   }
+  /// @throws InputError unless each atom occurs once
+  void check_atom_order() const;
   /// Adds the forces of the penalty. @return its energy
   double add_penalty();
-  void look_at_bonds();
+  /// Warns once about broken bonds. @throws InputError if they are broken in the first positions
+  void check_bonds();
+  double charge_e(std::size_t atom) const {
+    return (atom % 3 == 0 ? -2.0 : 1.0) * options_.model.dipole_charge_e();
+  }
 
   const ServeOptions& options_;
   ForceField force_field_;
   BondReference<double> bonds_;
   std::vector<double> positions_A_, forces_;  // [molecule][O, H1, H2][x, y, z]
-  bool first_ = true, told_ = false;
+  bool is_first_ = true, has_warned_ = false;
 };
 
-Triple<double> molecule(const std::vector<double>& x, std::size_t m) {
-  const double* p = &x[9 * m];
-  return {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}, {p[6], p[7], p[8]}};
+void ForceServer::check_atom_order() const {
+  std::vector<int> sorted = options_.atom_order;
+  if (sorted.empty()) return;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t i = 0; i < std::max(sorted.size(), atoms()); ++i) {
+    if (i < sorted.size() && i < atoms() && sorted[i] == static_cast<int>(i)) continue;
+    throw InputError(
+        fmt::format("the atom order of {} molecules must contain each number from 0 to {} once",
+                    options_.molecules, atoms() - 1));
+  }
 }
 
-double Server::add_penalty() {
+double ForceServer::add_penalty() {
   if (options_.omega == 0.0) return 0.0;
   double energy = 0.0;
   for (std::size_t m = 0; m < atoms() / 3; ++m) {
-    const Triple<double> x = molecule(positions_A_, m);
+    const Triple<double> x = molecule_at(positions_A_.data(), m);
     energy += penalty_energy(x, bonds_, options_.omega);
-    const Triple<double> f = penalty_force(x, bonds_, options_.omega);
-    double* to = &forces_[9 * m];
-    for (const Vec3<double>& atom : {f.o, f.h1, f.h2}) {
-      *to++ += atom.x;
-      *to++ += atom.y;
-      *to++ += atom.z;
-    }
+    put_molecule(molecule_at(forces_.data(), m) + penalty_force(x, bonds_, options_.omega),
+                 forces_.data(), m);
   }
   return energy;
 }
 
-void Server::look_at_bonds() {
-  const bool first = std::exchange(first_, false);
-  if (told_) return;
+void ForceServer::check_bonds() {
+  const bool first = std::exchange(is_first_, false);
+  if (has_warned_) return;
   for (std::size_t m = 0; m < atoms() / 3; ++m) {
-    const BondValues<double> length2 = bonds(molecule(positions_A_, m)).length2;
-    const double off_A = std::max({std::abs(std::sqrt(length2.oh1) - std::sqrt(bonds_.oh2)),
-                                   std::abs(std::sqrt(length2.oh2) - std::sqrt(bonds_.oh2)),
-                                   std::abs(std::sqrt(length2.hh) - std::sqrt(bonds_.hh2))});
-    if (!(off_A > kBroken_A)) continue;
-    const std::string what =
-        fmt::format("a distance within molecule {} (counted from 1) is {:.2g} A off that of {}",
-                    m + 1, off_A, options_.model.name);
+    const BondValues<double> length2 = bonds(molecule_at(positions_A_.data(), m)).length2;
+    const double deviation_A = std::max({std::abs(std::sqrt(length2.oh1) - std::sqrt(bonds_.oh2)),
+                                         std::abs(std::sqrt(length2.oh2) - std::sqrt(bonds_.oh2)),
+                                         std::abs(std::sqrt(length2.hh) - std::sqrt(bonds_.hh2))});
+    if (!(deviation_A > kBrokenBond_A)) continue;
+    const std::string problem = fmt::format(
+        "molecule {} (counted from 1) deviates by up to {:.2g} A from the geometry of {}", m + 1,
+        deviation_A, options_.model.name);
     if (first) {
-      throw InputError(what +
-                       ": the atoms of the other program must be those of the structure, in its "
-                       "order");
+      throw InputError(
+          problem +
+          ": the other program must have the atoms of the structure file, in the same order");
     }
-    told_ = true;
-    if (!options_.on_note) return;
-    options_.on_note(
-        what + (options_.omega > 0.0
-                    ? fmt::format("; is the step of the other program short enough ({:.2g} fs for "
-                                  "velocity Verlet), or did it put atoms back into a cell?",
-                                  kVerlet_fs / options_.omega)
-                    : "; bonds have no forces of their own: let the other program hold them, or "
-                      "give an omega. Or did it put atoms back into a cell?"));
+    has_warned_ = true;
+    if (!options_.on_warning) return;
+    options_.on_warning(
+        problem +
+        (options_.omega > 0.0
+             ? fmt::format(". Reduce the step of the other program (velocity Verlet: below {:.2g} "
+                           "fs), and do not let it wrap atoms into a cell",
+                           kVerletLimit_fs / options_.omega)
+             : ". Let the other program constrain the bonds or give an omega for bond forces, and "
+               "do not let it wrap atoms into a cell"));
     return;
   }
 }
 
-Answer Server::answer(std::span<const double> positions_bohr) {
-  if (!all_finite(positions_bohr)) throw NumericalError("positions came that are no numbers");
+Answer ForceServer::evaluate(std::span<const double> positions_bohr) {
+  if (!all_finite(positions_bohr)) {
+    throw NumericalError("the other program sent positions that are not finite numbers");
+  }
   for (std::size_t theirs = 0; theirs < atoms(); ++theirs) {
     for (std::size_t k = 0; k < 3; ++k) {
-      positions_A_[3 * own_atom(theirs) + k] = angstrom_per_bohr * positions_bohr[3 * theirs + k];
+      positions_A_[3 * atom_index(theirs) + k] = angstrom_per_bohr * positions_bohr[3 * theirs + k];
     }
   }
-  look_at_bonds();
+  check_bonds();
   const NonbondedEnergy e = force_field_.energy_and_forces(positions_A_, forces_);
   const double penalty = add_penalty();
   const double energy = e.total_kcal_per_mol() + penalty;
   if (!std::isfinite(energy) || !all_finite(forces_)) {
-    throw NumericalError("forces are no numbers: some atoms are in one place");
+    throw NumericalError("the forces are not finite: some atoms are at the same position");
   }
   Answer a;
   a.energy_hartree = energy / kcal_per_mol_per_hartree;
@@ -153,15 +162,13 @@ Answer Server::answer(std::span<const double> positions_bohr) {
   a.forces.resize(forces_.size());
   for (std::size_t theirs = 0; theirs < atoms(); ++theirs) {
     for (std::size_t k = 0; k < 3; ++k) {
-      a.forces[3 * theirs + k] = to_atomic * forces_[3 * own_atom(theirs) + k];
+      a.forces[3 * theirs + k] = to_atomic * forces_[3 * atom_index(theirs) + k];
     }
   }
   std::array<double, 3> dipole_e_A{};
-  const double charge_e = options_.model.dipole_charge_e();
   for (std::size_t atom = 0; atom < atoms(); ++atom) {
-    const double charge = atom % 3 == 0 ? -2.0 * charge_e : charge_e;
     for (std::size_t k = 0; k < 3; ++k) {
-      dipole_e_A[k] += charge * positions_A_[3 * atom + k];
+      dipole_e_A[k] += charge_e(atom) * positions_A_[3 * atom + k];
       for (std::size_t l = 0; l < 3; ++l) {
         a.virial_hartree[3 * k + l] +=
             positions_A_[3 * atom + k] * forces_[3 * atom + l] / kcal_per_mol_per_hartree;
@@ -179,29 +186,29 @@ Answer Server::answer(std::span<const double> positions_bohr) {
 
 // --- the protocol --------------------------------------------------------------------------------
 
-constexpr std::size_t kHeader = 12;
-/// More is no string that a server would send.
-constexpr std::int32_t kMostText = 1 << 20;
+constexpr std::size_t kHeaderLength = 12;
+/// Longer texts are not valid messages.
+constexpr std::int32_t kMaxText = 1 << 20;
 
-/// @return nothing where the other side closed the connection
+/// @return nothing if the other program closed the connection
 std::optional<std::string> receive_header(Connection& connection) {
-  std::array<char, kHeader> text{};
-  if (!connection.receive_or_end(std::as_writable_bytes(std::span(text)))) return std::nullopt;
+  std::array<char, kHeaderLength> text{};
+  if (!connection.try_receive(std::as_writable_bytes(std::span(text)))) return std::nullopt;
   const std::string_view whole(text.data(), text.size());
   return std::string(whole.substr(0, whole.find_last_not_of(' ') + 1));
 }
-std::string header_of(std::string_view text) { return fmt::format("{:<{}}", text, kHeader); }
+std::string header_of(std::string_view text) { return fmt::format("{:<{}}", text, kHeaderLength); }
 
 std::string printable(std::string text) {
   for (char& c : text) c = c < ' ' || c > '~' ? '?' : c;
   return text;
 }
 
-/// The number of a replica, and a text: nothing of them is needed.
+/// Receives and ignores the number of a replica and a text.
 void receive_init(Connection& connection) {
   connection.receive_number<std::int32_t>();
   const auto size = connection.receive_number<std::int32_t>();
-  if (size < 0 || size > kMostText) throw IoError(fmt::format("INIT with {} bytes", size));
+  if (size < 0 || size > kMaxText) throw IoError(fmt::format("received INIT with {} bytes", size));
   std::vector<std::byte> text(static_cast<std::size_t>(size));
   connection.receive(text);
 }
@@ -211,8 +218,10 @@ std::vector<double> receive_positions(Connection& connection, std::size_t atoms)
   connection.receive(std::as_writable_bytes(std::span(cell_and_inverse)));
   const auto count = connection.receive_number<std::int32_t>();
   if (count != static_cast<std::int64_t>(atoms)) {
-    throw InputError(fmt::format("the other program has {} atoms, and {} molecules have {}", count,
-                                 atoms / 3, atoms));
+    throw InputError(
+        fmt::format("the other program has {} atoms, but the {} molecules of the structure file "
+                    "have {}",
+                    count, atoms / 3, atoms));
   }
   std::vector<double> positions_bohr(3 * atoms);
   connection.receive(std::as_writable_bytes(std::span(positions_bohr)));
@@ -231,24 +240,24 @@ void send_answer(Connection& connection, const Answer& a) {
 }
 
 void serve_connection(Connection& connection, const ServeOptions& options, ServeResult& result) {
-  Server server(options);
+  ForceServer server(options);
   std::optional<Answer> answer;
   while (const auto header = receive_header(connection)) {
     if (*header == "EXIT") return;
     if (*header == "STATUS") {
-      // Who is done need not wait for what it hears.
+      // A program that needs no more forces may close the connection without reading the status.
       const std::string status = header_of(answer ? "HAVEDATA" : "READY");
-      if (!connection.send_or_end(std::as_bytes(std::span(status))) && !answer) return;
+      if (!connection.try_send(std::as_bytes(std::span(status))) && !answer) return;
     } else if (*header == "INIT") {
       receive_init(connection);
     } else if (*header == "POSDATA") {
-      answer = server.answer(receive_positions(connection, server.atoms()));
+      answer = server.evaluate(receive_positions(connection, server.atoms()));
       ++result.evaluations;
     } else if (*header == "GETFORCE" && answer) {
       send_answer(connection, *answer);
       answer.reset();
     } else {
-      throw IoError(fmt::format("'{}' came{}, which the protocol of i-PI does not have",
+      throw IoError(fmt::format("received '{}'{}, which the i-PI protocol does not allow",
                                 printable(*header),
                                 *header == "GETFORCE" ? " without positions" : ""));
     }

@@ -43,12 +43,12 @@ MinimiseResult quench_rigid(ForceField& force_field, std::span<double> positions
 MinimiseResult quench_to_minimum(ForceField& force_field, std::span<double> positions_A,
                                  const MinimiseOptions& options) {
   MinimiseResult here = quench_rigid(force_field, positions_A, options);
-  if (6 * force_field.molecules() > kMostModeCoordinates) return here;
+  if (6 * force_field.molecules() > kMaxModeCoordinates) return here;
   const WaterModel& model = force_field.model();
   // With a smaller curvature the push would not lead to forces above the tolerance.
   const double curvature = options.tolerance_kcal_per_mol_A / kPush_A;
   while (here.converged && here.saddle_points < kMaxSaddlePoints &&
-         curves_down(model, positions_A, curvature)) {
+         has_negative_curvature(model, positions_A, curvature)) {
     const std::vector<double> modes = normal_modes(model, positions_A).displacements_per_sqrt_Da;
     const std::span<const double> lowest = std::span(modes).first(positions_A.size());
     const double largest =

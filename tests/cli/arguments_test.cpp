@@ -7,7 +7,7 @@
 #include "scratch_folder.hpp"
 
 /// @file
-/// The arguments of the commands: what they take, and what is said of those that they do not.
+/// Arguments of the commands: accepted values, and messages about others.
 
 namespace tarn {
 namespace {
@@ -29,7 +29,7 @@ class Arguments : public ::testing::Test {
   const std::string structure_ = std::string(TARN_SOURCE_DIR) + "/inputs/structures/tip3p-7.xyz";
 };
 
-/// An option that takes a list does not take the file after it.
+/// An option with a list must not consume the file name after it.
 TEST_F(Arguments, OptionsMayComeFirst) {
   const std::string files = structure_ + " " + folder_.file("copy.xyz");
   std::filesystem::copy_file(structure_, folder_.file("copy.xyz"));
@@ -39,7 +39,7 @@ TEST_F(Arguments, OptionsMayComeFirst) {
   EXPECT_EQ(command("rdf --pairs OO --pairs HH " + files).text, last.text);
 }
 
-/// A number out of range is refused; it becomes no other one.
+/// A number out of range is an error, and is never converted to another number.
 TEST_F(Arguments, WholeNumbersAreTakenAsTheyAreWritten) {
   const std::string cluster = "cluster --quiet --molecules 2 -o " + folder_.file("c.xyz");
   const std::string any = "give a whole number, 0 or more";
@@ -54,7 +54,7 @@ TEST_F(Arguments, WholeNumbersAreTakenAsTheyAreWritten) {
   expect_refused(cluster + " --minimise --starts 0", 2, "--starts: 0: give a whole number from 1");
   expect_refused(cluster + " --minimise --starts -3", 2, "-3: give a whole number from 1");
   expect_refused(cluster + " --minimise --hops 0", 2, "--hops: 0: give a whole number from 1");
-  expect_refused(cluster + " --hops 5", 2, "--hops goes with --minimise only");
+  expect_refused(cluster + " --hops 5", 2, "--hops requires --minimise");
   expect_refused("cluster --molecules 0 -o " + folder_.file("c.xyz"), 2, "from 1 to 100000");
   expect_refused("rdf " + structure_ + " --skip -1", 2, any);
   EXPECT_TRUE(test::contents_of(folder_.path()).empty());
@@ -72,12 +72,13 @@ TEST_F(Arguments, EnergyNamesDevicesAsARunDoes) {
                  "unknown water model 'nope'");
 }
 
-/// Without --r-max-A the end is where the bins fit; a given one is never changed.
+/// Without --r-max-A, the largest distance is a multiple of the bin width; a given one is not
+/// changed.
 TEST_F(Arguments, RdfTakesBinsThatDoNotDivideTheUsualEnd) {
   const Outcome fitted = command("rdf " + structure_ + " --bin-width-A 0.07");
   EXPECT_EQ(fitted.exit_code, 0);
-  EXPECT_TRUE(
-      contains(fitted.text, "distances up to 11.97 A, the whole number of bins next to 12 A"));
+  EXPECT_TRUE(contains(fitted.text,
+                       "distances up to 11.97 A, the multiple of the bin width nearest to 12 A"));
   const Outcome given = command("rdf " + structure_ + " --bin-width-A 0.07 --r-max-A 11.97");
   EXPECT_EQ(given.exit_code, 0);
   EXPECT_TRUE(contains(fitted.text, given.text.substr(given.text.find("\n#"))));
@@ -90,27 +91,27 @@ TEST_F(Arguments, RdfTakesBinsThatDoNotDivideTheUsualEnd) {
 
 TEST_F(Arguments, WhatIsWrongIsNamed) {
   const std::string commands = "; the commands are run, check, ";
-  expect_refused("bogus", 2, "tarn: there is no command 'bogus'" + commands);
+  expect_refused("bogus", 2, "tarn: unknown command 'bogus'" + commands);
   expect_refused("energi --device cpu x.xyz", 2,
-                 "tarn: there is no command 'energi' (did you mean 'energy'?)" + commands);
-  expect_refused("--bogus", 2, "tarn: there is no option --bogus" + commands);
-  expect_refused("", 2, "tarn: no command is given" + commands);
+                 "tarn: unknown command 'energi' (did you mean 'energy'?)" + commands);
+  expect_refused("--bogus", 2, "tarn: unknown option --bogus" + commands);
+  expect_refused("", 2, "tarn: no command given" + commands);
   expect_refused("run", 2, "tarn: deck is required");
   expect_refused("run --bogus a.toml", 2, "tarn: run has no option --bogus");
   expect_refused("run --hepl", 2, "tarn: run has no option --hepl (did you mean '--help'?)");
   expect_refused("run a.toml --set run.steps=1 run.seed=2", 2,
-                 "tarn: each change of the deck has a --set of its own: --set run.seed=2");
-  expect_refused("help bogus", 2, "tarn: there is no command 'bogus'" + commands);
+                 "tarn: repeat --set for each change of the deck: --set run.seed=2");
+  expect_refused("help bogus", 2, "tarn: unknown command 'bogus'" + commands);
   expect_refused("plot . --format pdf", 2, "tarn: --format: pdf not in {svg,png}");
 }
 
-/// An unset variable of a script is no wish for the default.
+/// An unset variable of a script must not select the default.
 TEST_F(Arguments, NoneIsEmpty) {
   expect_refused("check ''", 2, "the argument after 'check' is empty; is a variable not set?");
   expect_refused("run deck.toml --out ''", 2, "after '--out' is empty");
   expect_refused("run deck.toml --out=", 2, "the argument of --out= is empty");
   expect_refused("''", 2, "the argument is empty");
-  // A key that is set to nothing is a matter of the deck.
+  // The deck reports keys without a value.
   expect_refused(
       "check " + std::string(TARN_SOURCE_DIR) + "/inputs/water7.toml --set=system.model=", 2,
       "--set system.model=: the value is missing");
@@ -131,10 +132,10 @@ TEST_F(Arguments, WhatIsMissingIsAnErrorOfReading) {
   for (const char* command : {"plot ", "energy ", "rdf ", "run ", "check "}) {
     expect_refused(command + none, 4, none);
   }
-  expect_refused("plot " + folder_.path(), 2, "is no folder of a run");
+  expect_refused("plot " + folder_.path(), 2, "is not the folder of a run");
   test::write_text(folder_.file("compare.csv"), "");
   expect_refused("plot " + folder_.path(), 2, "is the folder of a comparison");
-  // Nothing is begun where a deck is missing.
+  // No folder is created if a deck is missing.
   expect_refused("reproduce dna --inputs " + none + " --out " + folder_.file("new"), 4, none);
   EXPECT_FALSE(std::filesystem::exists(folder_.file("new")));
 }

@@ -173,7 +173,7 @@ TEST_F(Comparisons, ReplaceNoFileUnasked) {
     test::write_text(out_ + "/" + name, "mine");
     std::filesystem::remove(log_);
     EXPECT_EQ(run(kInputs + "water7-modern.toml", few).code, 2) << name;
-    EXPECT_TRUE(contains(read_text(log_), "already holds " + name)) << read_text(log_);
+    EXPECT_TRUE(contains(read_text(log_), "already contains " + name)) << read_text(log_);
     EXPECT_EQ(test::contents_of(out_).size(), 1u);
     EXPECT_EQ(read_text(out_ + "/" + name), "mine");
     std::filesystem::remove(out_ + "/" + name);
@@ -187,9 +187,9 @@ TEST_F(Comparisons, SchemesThatMakeNoSenseAreRefused) {
   struct Case {
     std::string schemes, told;
   };
-  for (const Case& c : {Case{"settle,,rattle", "a scheme of --schemes is empty"},
-                        Case{"settle,", "a scheme of --schemes is empty"},
-                        Case{",", "a scheme of --schemes is empty"},
+  for (const Case& c : {Case{"settle,,rattle", "--schemes contains an empty scheme"},
+                        Case{"settle,", "--schemes contains an empty scheme"},
+                        Case{",", "--schemes contains an empty scheme"},
                         Case{"zss-stiff:omega", "--schemes zss-stiff:omega: want key=value"}}) {
     std::filesystem::remove(log_);
     EXPECT_EQ(run(kInputs + "water7-modern.toml", {"--schemes", c.schemes}).code, 2) << c.schemes;
@@ -214,7 +214,7 @@ TEST_F(Comparisons, OfASchemeWithItselfTellNoErrorWhereTheStartIsNotForgotten) {
   EXPECT_LT(std::abs(difference), 1.6 * error);
   // Both tell that they were not in equilibrium.
   for (const char* label : {"reference settle:timestep_fs=2", "settle:timestep_fs=2"}) {
-    EXPECT_TRUE(contains(read_text(log_), std::string("note: ") + label +
+    EXPECT_TRUE(contains(read_text(log_), std::string("warning: ") + label +
                                               ": potential_kcal_per_mol of the second half of "))
         << read_text(log_);
   }
@@ -286,16 +286,17 @@ TEST_F(Comparisons, StepsThatMakeNoSenseAreRefused) {
     std::vector<std::string> words;
     std::string told;
   };
-  for (const Case& c : {Case{{"--schemes", "settle", "--steps", "2,0"}, "greater than 0"},
-                        Case{{"--schemes", "settle", "--steps", "2,2"}, "named twice"},
-                        Case{{"--schemes", "settle:timestep_fs=1", "--steps", "2"}, "leave its"},
-                        Case{{"--schemes", "settle", "--reference", "shake"}, "goes with --steps"},
-                        Case{{"--schemes", "settle", "--steps", "2", "--reference", "shake",
-                              "--unset", "thermostat"},
-                             "leave --reference out"},
-                        Case{{"--schemes", "settle", "--steps", "2", "--reference",
-                              "shake:timestep_fs=1:tolerance=1e-6"},
-                             "timestep_fs stands last"}}) {
+  for (const Case& c :
+       {Case{{"--schemes", "settle", "--steps", "2,0"}, "greater than 0"},
+        Case{{"--schemes", "settle", "--steps", "2,2"}, "given only once"},
+        Case{{"--schemes", "settle:timestep_fs=1", "--steps", "2"}, "omit timestep_fs"},
+        Case{{"--schemes", "settle", "--reference", "shake"}, "requires --steps"},
+        Case{{"--schemes", "settle", "--steps", "2", "--reference", "shake", "--unset",
+              "thermostat"},
+             "omit --reference"},
+        Case{{"--schemes", "settle", "--steps", "2", "--reference",
+              "shake:timestep_fs=1:tolerance=1e-6"},
+             "timestep_fs must be the last key"}}) {
     EXPECT_EQ(run(deck, c.words).code, 2) << c.told;
     EXPECT_TRUE(contains(read_text(log_), c.told)) << read_text(log_);
     EXPECT_FALSE(std::filesystem::exists(out_ + "/compare.csv"));
@@ -459,7 +460,7 @@ TEST_F(Comparisons, TellHowMoleculesTurn) {
   EXPECT_TRUE(contains(read_text(folder_.file("run/averages.csv")),
                        fmt::format("correlation,dipole_p1_time_ps,{:.17g},", dipoles[0])));
   const std::string log = read_text(log_);
-  EXPECT_TRUE(contains(log, "hydrogen bonds last / ps")) << log;
+  EXPECT_TRUE(contains(log, "hydrogen-bond lifetime / ps")) << log;
   EXPECT_TRUE(contains(log, " %")) << log;
   EXPECT_TRUE(contains(log, "shake: correlation: after 0.2 ps there is still left of")) << log;
   EXPECT_EQ(std::filesystem::exists(out_ + "/correlation.svg"), io::can_draw());
@@ -477,7 +478,7 @@ TEST_F(Comparisons, TellHowMoleculesTurn) {
   EXPECT_EQ(rows["settle:timestep_fs=2"].size(), rows["settle:timestep_fs=5"].size());
   compared.insert(compared.end(), {"--set", "observe.correlation.length_ps=0.4"});
   ASSERT_EQ(run(kInputs + "water7-modern.toml", compared).code, 0) << read_text(log_);
-  EXPECT_TRUE(contains(read_text(log_), "settle:timestep_fs=5: there are no correlations"));
+  EXPECT_TRUE(contains(read_text(log_), "settle:timestep_fs=5: no correlations"));
   EXPECT_FALSE(std::filesystem::exists(out_ + "/correlation.svg"));
 
   // 10 fs are no multiple of 3 fs: how long bonds last is not compared. Lost replicas have no
@@ -487,8 +488,8 @@ TEST_F(Comparisons, TellHowMoleculesTurn) {
                                    "--overwrite", "--set", "run.steps=600"});
   ASSERT_EQ(run(kInputs + "water7-modern.toml", compared).code, 3);
   EXPECT_TRUE(contains(read_text(log_),
-                       "samples each 9 fs (settle:timestep_fs=3), but 10 fs (settle), 8 fs "
-                       "(verlet:timestep_fs=8): how long hydrogen bonds last"))
+                       "sampled every 9 fs (settle:timestep_fs=3), but every 10 fs (settle), 8 fs "
+                       "(verlet:timestep_fs=8): hydrogen-bond lifetimes"))
       << read_text(log_);
   rows.clear();
   io::CsvReader of_some(out_ + "/correlation.csv");
@@ -516,7 +517,7 @@ TEST_F(Comparisons, TellHowMoleculesTurn) {
                                    "system.replicas=200", "--set", "observe.correlation.every=1",
                                    "--set", "observe.correlation.length_ps=30"});
   EXPECT_EQ(run(kInputs + "water7-modern.toml", compared).code, 2);
-  EXPECT_TRUE(contains(read_text(log_), "correlations in time of 3 schemes are"))
+  EXPECT_TRUE(contains(read_text(log_), "the time correlations of 3 schemes need"))
       << read_text(log_);
 }
 
@@ -528,8 +529,7 @@ TEST_F(Comparisons, NameTheSectionsThatTheyDoNotUse) {
                 .code,
             0);
   const std::string log = read_text(log_);
-  EXPECT_TRUE(contains(log, "does not use [observe.conservation], [observe.cluster] of the deck"))
-      << log;
+  EXPECT_TRUE(contains(log, "ignores [observe.conservation], [observe.cluster], which")) << log;
 }
 
 /// A distance of histograms says nothing without what it would be of equal distributions.
@@ -571,7 +571,7 @@ TEST_F(Comparisons, OfMechanicalSystemsTellOrdersByStep) {
   EXPECT_EQ(schemes, (std::vector<std::string>{"rattle", "rattle", "variational-of:rk4",
                                                "variational-of:rk4"}));
   for (const char* text : {"order of q",
-                           "The least time for an error of q against "
+                           "Fastest scheme for an error of q against "
                            "rattle:compose=yoshida4:step="}) {
     EXPECT_TRUE(contains(read_text(log_), text)) << text;
   }

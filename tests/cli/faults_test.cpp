@@ -269,7 +269,7 @@ TEST_F(Faults, AnInterruptedRunSaysHowToGoOnAndDoes) {
     EXPECT_GT(step, 0);
     // What it says can be copied; one key is set once more, since there is no end in sight.
     const std::string said = log();
-    const std::string advice = "go on with: tarn ";
+    const std::string advice = "continue with: tarn ";
     ASSERT_TRUE(contains(said, advice));
     const std::size_t begin = said.find(advice) + advice.size();
     const std::string words = said.substr(begin, said.find('\n', begin) - begin);
@@ -484,7 +484,7 @@ TEST_F(Wants, ADiskThatIsFull) {
     ASSERT_TRUE(disk.resize(size));
     expect_failure_told(run(out_), "Free some space");
     EXPECT_EQ(fs::exists(out_ + "/checkpoint.bin"), std::string(size) != "100k");
-    EXPECT_EQ(contains(log(), "the run goes on with --resume"), std::string(size) != "100k");
+    EXPECT_EQ(contains(log(), "continue the run with --resume"), std::string(size) != "100k");
     ASSERT_TRUE(disk.resize("10M"));
     expect_resumes();
   }

@@ -170,15 +170,18 @@ TEST(Exchange, TheEvenLadderIsEven) {
   double largest_error = 0.0;
   for (const ExchangePair& p : uneven.pairs) largest_error = std::max(largest_error, p.error);
   EXPECT_GT(uneven.pairs[0].acceptance - uneven.pairs[2].acceptance, 0.3);
-  ASSERT_TRUE(uneven.even);
-  EXPECT_EQ(uneven.even->temperatures_K.front(), 150.0);
-  EXPECT_EQ(uneven.even->temperatures_K.back(), 290.0);
+  ASSERT_TRUE(uneven.equal_acceptance_ladder);
+  EXPECT_EQ(uneven.equal_acceptance_ladder->temperatures_K.front(), 150.0);
+  EXPECT_EQ(uneven.equal_acceptance_ladder->temperatures_K.back(), 290.0);
   const ExchangeSummary even = summary_of(deck_of(
       settle,
-      thermostat + fmt::format("[{}]\n", fmt::join(uneven.even->temperatures_K, ", ")) + exchange,
+      thermostat +
+          fmt::format("[{}]\n", fmt::join(uneven.equal_acceptance_ladder->temperatures_K, ", ")) +
+          exchange,
       3, 160, 20'000));
   for (const ExchangePair& p : even.pairs) {
-    EXPECT_NEAR(p.acceptance, uneven.even->acceptance, 4.5 * std::hypot(p.error, largest_error));
+    EXPECT_NEAR(p.acceptance, uneven.equal_acceptance_ladder->acceptance,
+                4.5 * std::hypot(p.error, largest_error));
     EXPECT_LT(p.error, 0.02);  // where uneven ones are 0.3 apart
   }
 }

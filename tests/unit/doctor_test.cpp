@@ -4,28 +4,28 @@
 #include "scratch_folder.hpp"
 
 /// @file
-/// What `tarn doctor` would say on machines and of builds that are not this one.
+/// The output of `tarn doctor` on other machines and for other builds.
 
 namespace tarn::cli {
 namespace {
 
 using test::contains;
 
-TEST(Doctor, TellsTheDriverOfAWorkingGpu) {
+TEST(Doctor, PrintsTheDriverOfAWorkingGpu) {
   const DeviceProbe probe{
       ProbeStatus::ok, "", "13.1", "13.0", {{0, "NVIDIA H100", "9.0", 132, 80.0}}};
-  EXPECT_EQ(text_of(probe),
-            "      driver for CUDA up to 13.1\n"
+  EXPECT_EQ(probe_text(probe),
+            "      the driver supports CUDA up to 13.1\n"
             "      cuda:0 NVIDIA H100, compute capability 9.0, 132 multiprocessors, 80 GiB\n");
 }
 
-TEST(Doctor, TellsWhatIsTheMatterOnce) {
-  EXPECT_EQ(text_of({ProbeStatus::no_driver, "no driver", "", "13.0", {}}), "      no driver\n");
-  EXPECT_EQ(text_of({ProbeStatus::no_device, "no device", "13.1", "13.0", {}}),
-            "      no device\n      driver for CUDA up to 13.1\n");
+TEST(Doctor, PrintsAProblemOnce) {
+  EXPECT_EQ(probe_text({ProbeStatus::no_driver, "no driver", "", "13.0", {}}), "      no driver\n");
+  EXPECT_EQ(probe_text({ProbeStatus::no_device, "no device", "13.1", "13.0", {}}),
+            "      no device\n      the driver supports CUDA up to 13.1\n");
 }
 
-TEST(Doctor, TellsHowToGetHdf5) {
+TEST(Doctor, PrintsHowToGetHdf5) {
   EXPECT_EQ(hdf5_text("1.10.8"), "HDF5: 1.10.8\n");
   EXPECT_TRUE(contains(hdf5_text(""), "install libhdf5-dev and build again"));
 }

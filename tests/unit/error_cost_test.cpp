@@ -14,11 +14,11 @@
 namespace tarn {
 namespace {
 
-Distances distances(std::vector<std::vector<double>> groups) {
-  Distances d;
-  d.of_groups = std::move(groups);
-  d.counts.assign(d.of_groups.front().size(), 0.0);
-  for (const auto& group : d.of_groups) {
+DistanceHistogram distances(std::vector<std::vector<double>> groups) {
+  DistanceHistogram d;
+  d.group_counts = std::move(groups);
+  d.counts.assign(d.group_counts.front().size(), 0.0);
+  for (const auto& group : d.group_counts) {
     for (std::size_t b = 0; b < group.size(); ++b) d.counts[b] += group[b];
   }
   return d;
@@ -31,55 +31,58 @@ TEST(ErrorCost, TotalVariationAndItsJackknife) {
     return distances({{first, second}, {first, second}});
   };
   const analysis::MeanError e =
-      total_variation_of(distances({{2.0, 1.0}, {1.0, 0.0}}), exact(5.0, 5.0));
+      total_variation_and_error(distances({{2.0, 1.0}, {1.0, 0.0}}), exact(5.0, 5.0));
   EXPECT_DOUBLE_EQ(e.mean, 0.25);
   EXPECT_NEAR(e.error, 1.0 / 6.0, test::few_roundings());
   // The error of the reference counts as much: both have it, and they are independent.
-  const Distances a = distances({{2.0, 1.0}, {1.0, 0.0}}), b = distances({{1.0, 1.0}, {0.0, 2.0}});
-  const double of_a = total_variation_of(a, exact(1.0, 3.0)).error;
-  const double of_b = total_variation_of(b, exact(3.0, 1.0)).error;
+  const DistanceHistogram a = distances({{2.0, 1.0}, {1.0, 0.0}}),
+                          b = distances({{1.0, 1.0}, {0.0, 2.0}});
+  const double of_a = total_variation_and_error(a, exact(1.0, 3.0)).error;
+  const double of_b = total_variation_and_error(b, exact(3.0, 1.0)).error;
   EXPECT_GT(of_a, 0.0);
   EXPECT_GT(of_b, 0.0);
-  EXPECT_NEAR(total_variation_of(a, b).error, std::hypot(of_a, of_b), test::few_roundings());
-  EXPECT_DOUBLE_EQ(total_variation_of(a, b).error, total_variation_of(b, a).error);
+  EXPECT_NEAR(total_variation_and_error(a, b).error, std::hypot(of_a, of_b), test::few_roundings());
+  EXPECT_DOUBLE_EQ(total_variation_and_error(a, b).error, total_variation_and_error(b, a).error);
 }
 
 /// Groups without a replica, as of fewer replicas than groups, are none; one alone tells no error.
 TEST(ErrorCost, EmptyGroupsTellNothing) {
-  const Distances reference = distances({{5.0, 5.0}, {5.0, 5.0}});
-  const Distances full = distances({{2.0, 1.0}, {1.0, 0.0}});
-  const Distances some = distances({{2.0, 1.0}, {0.0, 0.0}, {1.0, 0.0}, {0.0, 0.0}});
-  EXPECT_DOUBLE_EQ(total_variation_of(some, reference).error,
-                   total_variation_of(full, reference).error);
-  const Distances one = distances({{2.0, 1.0}, {0.0, 0.0}});
+  const DistanceHistogram reference = distances({{5.0, 5.0}, {5.0, 5.0}});
+  const DistanceHistogram full = distances({{2.0, 1.0}, {1.0, 0.0}});
+  const DistanceHistogram some = distances({{2.0, 1.0}, {0.0, 0.0}, {1.0, 0.0}, {0.0, 0.0}});
+  EXPECT_DOUBLE_EQ(total_variation_and_error(some, reference).error,
+                   total_variation_and_error(full, reference).error);
+  const DistanceHistogram one = distances({{2.0, 1.0}, {0.0, 0.0}});
   for (const analysis::MeanError& e :
-       {total_variation_of(one, reference), total_variation_of(reference, one)}) {
+       {total_variation_and_error(one, reference), total_variation_and_error(reference, one)}) {
     EXPECT_NEAR(e.mean, 1.0 / 6.0, test::few_roundings());
     EXPECT_TRUE(std::isnan(e.error)) << e.error;
   }
   CostPoint point;
-  point.distance = total_variation_of(one, reference);
-  EXPECT_FALSE(is_within(point, CostOf::distance, 1.0));
-  Distances a, b;
+  point.distance = total_variation_and_error(one, reference);
+  EXPECT_FALSE(is_error_below(point, ErrorMeasure::distance, 1.0));
+  DistanceHistogram a, b;
   a.error_per_A = {0.0, 0.0};
   b.error_per_A = {0.1, 0.1};
-  EXPECT_TRUE(std::isnan(noise_of_total_variation(a, b, 0.1)));
+  EXPECT_TRUE(std::isnan(total_variation_noise(a, b, 0.1)));
 }
 
 /// Nothing is drawn of errors that are all 0, which a logarithmic axis does not have.
 TEST(ErrorCost, NoErrorsAreNoCurves) {
   CostPoint point;
   point.us_per_ps = 10.0;
-  EXPECT_TRUE(error_cost_plot({point, point}, {{"settle"}}, CostOf::potential).series.empty());
+  EXPECT_TRUE(
+      error_cost_plot({point, point}, {{"settle"}}, ErrorMeasure::potential).series.empty());
   point.potential = {0.1, 0.02};
-  EXPECT_FALSE(error_cost_plot({point, point}, {{"settle"}}, CostOf::potential).series.empty());
+  EXPECT_FALSE(
+      error_cost_plot({point, point}, {{"settle"}}, ErrorMeasure::potential).series.empty());
 }
 
 /// Histograms of two samples of one distribution: bins with independent errors.
 TEST(ErrorCost, NoiseIsTheMeanDistanceOfEqualDistributions) {
   constexpr int kBins = 20, kTimes = 2000;
   constexpr double kWidth_A = 0.25;
-  Distances a, b;
+  DistanceHistogram a, b;
   for (int k = 0; k < kBins; ++k) {
     a.error_per_A.push_back(0.01 * (1 + k % 3));
     b.error_per_A.push_back(0.02);
@@ -98,7 +101,7 @@ TEST(ErrorCost, NoiseIsTheMeanDistanceOfEqualDistributions) {
   }
   const double mean = sum / kTimes;
   const double error = std::sqrt((squares / kTimes - mean * mean) / kTimes);
-  EXPECT_NEAR(noise_of_total_variation(a, b, kWidth_A), mean, 4.5 * error);
+  EXPECT_NEAR(total_variation_noise(a, b, kWidth_A), mean, 4.5 * error);
 }
 
 TEST(ErrorCost, DrawsWhatIsLeftDownToHalfOfTheNoise) {
@@ -106,7 +109,7 @@ TEST(ErrorCost, DrawsWhatIsLeftDownToHalfOfTheNoise) {
   points[0] = {0, 1.0, 200.0, {-0.5, 0.1}, {}, 0.0, true};
   points[1] = {0, 2.0, 100.0, {0.001, 0.1}, {}, 0.0, true};
   points[2] = {1, 2.0, 50.0, {40.0, 9.0}, {}, 0.0, false};
-  const io::Plot p = error_cost_plot(points, {{"a"}, {"b"}}, CostOf::potential);
+  const io::Plot p = error_cost_plot(points, {{"a"}, {"b"}}, ErrorMeasure::potential);
   ASSERT_EQ(p.series.size(), 4u);
   EXPECT_EQ(p.series[0].x, (std::vector<double>{200.0, 100.0}));
   EXPECT_DOUBLE_EQ(p.series[0].y[0], 0.5);
@@ -115,24 +118,24 @@ TEST(ErrorCost, DrawsWhatIsLeftDownToHalfOfTheNoise) {
   EXPECT_TRUE(p.series[1].x.empty()) << "it lost a replica";
   EXPECT_DOUBLE_EQ(p.series[2].y[0], 0.1);
   // The one that is drawn higher than it is, and no other, is told apart.
-  EXPECT_EQ(p.series[3].label, "less than half of the noise, drawn at it");
+  EXPECT_EQ(p.series[3].label, "below half of the noise");
   EXPECT_EQ(p.series[3].x, (std::vector<double>{100.0}));
   EXPECT_EQ(p.series[3].y, (std::vector<double>{p.series[0].y[1]}));
   points[1].potential.mean = 0.06;
-  EXPECT_EQ(error_cost_plot(points, {{"a"}, {"b"}}, CostOf::potential).series.size(), 3u);
+  EXPECT_EQ(error_cost_plot(points, {{"a"}, {"b"}}, ErrorMeasure::potential).series.size(), 3u);
   // Nothing is left.
-  EXPECT_TRUE(error_cost_plot({points[2]}, {{"a"}, {"b"}}, CostOf::distance).series.empty());
+  EXPECT_TRUE(error_cost_plot({points[2]}, {{"a"}, {"b"}}, ErrorMeasure::distance).series.empty());
 }
 
 TEST(ErrorCost, DrawsErrorsOfCosts) {
   std::vector<CostPoint> points(2);
   points[0] = {0, 1.0, 200.0, {-0.5, 0.1}, {}, 0.0, true, 20.0};
   points[1] = {0, 2.0, 100.0, {0.3, 0.1}, {}, 0.0, true, std::nan("")};
-  const io::Series s = error_cost_plot(points, {{"a"}}, CostOf::potential).series[0];
+  const io::Series s = error_cost_plot(points, {{"a"}}, ErrorMeasure::potential).series[0];
   EXPECT_EQ(s.x_low, (std::vector<double>{180.0, 100.0})) << "of one it is not known";
   EXPECT_EQ(s.x_high, (std::vector<double>{220.0, 100.0}));
   points[0].us_per_ps_err = 0.0;
-  EXPECT_TRUE(error_cost_plot(points, {{"a"}}, CostOf::potential).series[0].x_low.empty());
+  EXPECT_TRUE(error_cost_plot(points, {{"a"}}, ErrorMeasure::potential).series[0].x_low.empty());
 }
 
 /// At which 3 (N - 1) kT of eleven molecules is 10 kcal/mol.

@@ -277,7 +277,7 @@ TEST_F(MechanicsCompare, AReferenceOfAGivenStepIsTakenAsItIs) {
     EXPECT_NEAR(r.errors.q_max / (r.reference_errors.q_max / 3.0), ratio, 0.05 * ratio);
   }
   EXPECT_EQ(result.orders.front().fit.points, 0u);
-  EXPECT_TRUE(contains(warnings_, "2 of 3 errors against it are not believed")) << warnings_;
+  EXPECT_TRUE(contains(warnings_, "2 of 3 errors are unreliable")) << warnings_;
 }
 
 /// Keys of the deck hold for the reference, whatever the schemes make of them.
@@ -317,15 +317,16 @@ TEST_F(MechanicsCompare, WhatMakesNoSenseIsRefused) {
     return message_of<InputError>([&] { compare(deck, schemes, steps, reference); });
   };
   const Deck deck = input("three-body-plane");
-  EXPECT_TRUE(contains(message(deck, {"zs:step=0.1"}, {0.1, 0.05}), "leave its step out"));
+  EXPECT_TRUE(contains(message(deck, {"zs:step=0.1"}, {0.1, 0.05}), "omit step here"));
   EXPECT_TRUE(contains(message(deck, {"zs"}, {0.1, -0.05}), "must be greater than 0"));
-  EXPECT_TRUE(contains(message(deck, {"zs"}, {0.1, 0.1}), "named twice"));
-  EXPECT_TRUE(contains(message(deck, {"zs"}, {0.1, 0.07071}), "a whole number of each step"));
-  EXPECT_TRUE(contains(message(deck, {"zs"}, {0.1}, "zs:step=x"), "step stands last"));
-  EXPECT_TRUE(contains(message(deck, {"zs"}, {0.1}, "zs:step=0.03"), "must fit into 0.1"));
+  EXPECT_TRUE(contains(message(deck, {"zs"}, {0.1, 0.1}), "given only once"));
+  EXPECT_TRUE(contains(message(deck, {"zs"}, {0.1, 0.07071}), "a multiple of all steps"));
+  EXPECT_TRUE(contains(message(deck, {"zs"}, {0.1}, "zs:step=x"), "step must be the last key"));
+  EXPECT_TRUE(
+      contains(message(deck, {"zs"}, {0.1}, "zs:step=0.03"), "0.1, the time between samples"));
   EXPECT_TRUE(contains(message(deck, {"zs"}, {0.1}, "zz"), "--reference zz"));
-  EXPECT_TRUE(contains(message(input("double-spring"), {"slow-manifold"}, {0.1}),
-                       "makes no steps in time"));
+  EXPECT_TRUE(
+      contains(message(input("double-spring"), {"slow-manifold"}, {0.1}), "has no time steps"));
   EXPECT_FALSE(std::filesystem::exists(folder_.file("out")));
 }
 
@@ -346,7 +347,7 @@ TEST(MechanicsErrors, OrdersAndCostsOfSeveralSchemes) {
   for (const double h : {0.1, 0.05}) add(1, "r", h, h, 0.1 / h, 1e-6);
   add(2, "s", 0.1, 3e-6, 7.0, 1e-6);
   add(2, "s", 0.05, TrajectoryErrors::kNone, 9.0, 1e-6);
-  const std::vector<SchemeOrder> orders = orders_of(results, {"a", "b", "c"});
+  const std::vector<SchemeOrder> orders = convergence_orders(results, {"a", "b", "c"});
   ASSERT_EQ(orders.size(), 6u);
   EXPECT_EQ(order_text(orders[0].fit), "2.00");
   EXPECT_EQ(order_text(orders[2].fit), "1.00?");

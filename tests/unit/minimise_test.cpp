@@ -383,8 +383,8 @@ TEST(QuenchToMinimum, LeavesASaddlePoint) {
   std::vector<double> x = flat(reference_cluster("tip3p-5-saddle.xyz"));
   ForceField force_field(tip3p(), 5);
   EXPECT_EQ(quench_rigid(force_field, x).iterations, 0);
-  EXPECT_TRUE(curves_down(tip3p(), x, 1e-5));
-  EXPECT_EQ(normal_modes(tip3p(), x).imaginary(), 1);
+  EXPECT_TRUE(has_negative_curvature(tip3p(), x, 1e-5));
+  EXPECT_EQ(normal_modes(tip3p(), x).imaginary_count(), 1);
   const MinimiseResult r = quench_to_minimum(force_field, x);
   EXPECT_TRUE(r.converged);
   EXPECT_EQ(r.saddle_points, 1);
@@ -395,8 +395,8 @@ TEST(QuenchToMinimum, LeavesASaddlePoint) {
   // As of two molecules.
   EXPECT_NEAR(force_field.energy(x).total_kcal_per_mol(), r.energy_kcal_per_mol, 1e-11);
   EXPECT_LT(worst_length(tip3p(), x), length_rounding_A());
-  EXPECT_FALSE(curves_down(tip3p(), x, 1e-5));
-  EXPECT_EQ(normal_modes(tip3p(), x).imaginary(), 0);
+  EXPECT_FALSE(has_negative_curvature(tip3p(), x, 1e-5));
+  EXPECT_EQ(normal_modes(tip3p(), x).imaginary_count(), 0);
 }
 
 /// If quench_rigid() ends at a minimum, the result is bitwise the same.
@@ -406,7 +406,7 @@ TEST(QuenchToMinimum, LeavesMinimaAlone) {
       std::vector<double> x = random_cluster(model, n, 2, 0);
       ForceField force_field(model, n);
       quench_rigid(force_field, x);
-      if (n > 1 && normal_modes(model, x).imaginary() > 0) continue;
+      if (n > 1 && normal_modes(model, x).imaginary_count() > 0) continue;
       std::vector<double> y = random_cluster(model, n, 2, 0);
       EXPECT_EQ(quench_to_minimum(force_field, y).saddle_points, 0);
       EXPECT_EQ(x, y);

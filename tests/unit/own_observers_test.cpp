@@ -139,7 +139,7 @@ class OwnObservers : public ::testing::Test {
     options.on_warning = [this](const std::string& text) {
       if (text.find("gnuplot") == std::string::npos) warnings_.push_back(text);
     };
-    RunParts parts;
+    RunFactories parts;
     parts.make_start = [](const Deck& of) {
       return Start{fake_start(kMolecules, of.system.replicas), {}};
     };
@@ -523,7 +523,7 @@ TEST_F(OwnObservers, MechanicalSystemsHaveNone) {
       "pendulum.toml");
   RunOptions options;
   options.out_dir = out_;
-  EXPECT_THROW(run_deck(d, options, RunParts{}), InputError);
+  EXPECT_THROW(run_deck(d, options, RunFactories{}), InputError);
   EXPECT_EQ(run_deck(d, options).steps_done, 10);
   fs::remove_all(out_);
   options.observers = {record()};
@@ -540,7 +540,7 @@ TEST_F(OwnObservers, EmptyPartsAreThoseOfARun) {
   run_deck(d, options);
   const std::string whole = read_text(options.out_dir + "/energies.csv");
   // The start alone, and nothing of one's own.
-  RunParts parts;
+  RunFactories parts;
   options.out_dir = folder_.file("none");
   run_deck(d, options, parts);
   EXPECT_EQ(read_text(options.out_dir + "/energies.csv"), whole);

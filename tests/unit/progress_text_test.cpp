@@ -26,14 +26,14 @@ TEST(ProgressText, EightyColumnsHaveTheSpeedAndTheTimeLeft) {
       EXPECT_TRUE(contains(line, word)) << line;
     }
   }
-  EXPECT_EQ(ProgressText(half_way(18561.0, 3.21, 64.0, 185.0)).whole(),
-            " 50.0 %  18.6 ksteps/s  3.21 ns/day, 205 in all  3 min 05 s left");
+  EXPECT_EQ(ProgressText(half_way(18561.0, 3.21, 64.0, 185.0)).full(),
+            " 50.0 %  18.6 ksteps/s  3.21 ns/day, 205 in total  3 min 05 s left");
 }
 
 TEST(ProgressText, OneReplicaHasOneSpeed) {
-  const std::string text = ProgressText(half_way(1234.0, 5.5, 1.0, 60.0)).whole();
+  const std::string text = ProgressText(half_way(1234.0, 5.5, 1.0, 60.0)).full();
   EXPECT_EQ(text, " 50.0 %  1234 steps/s  5.5 ns/day  1 min 00 s left");
-  EXPECT_EQ(ProgressText(half_way(1234.0, 0.0, 1.0, 60.0)).whole(),
+  EXPECT_EQ(ProgressText(half_way(1234.0, 0.0, 1.0, 60.0)).full(),
             " 50.0 %  1234 steps/s  1 min 00 s left");
 }
 
@@ -57,7 +57,7 @@ TEST(ProgressText, NarrowTerminalsSayLess) {
 TEST(ProgressText, TheLastLineHasNoTimeLeft) {
   Progress p = half_way(1234.0, 5.5, 1.0, 0.0);
   p.step = p.total_steps;
-  EXPECT_EQ(ProgressText(p).whole(), "100.0 %  1234 steps/s  5.5 ns/day");
+  EXPECT_EQ(ProgressText(p).full(), "100.0 %  1234 steps/s  5.5 ns/day");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ std::optional<analysis::EqualAcceptanceLadder> told(int ladders, int repeats) {
     exchange.observe(frame);
   }
   exchange.finish();
-  return exchange.summary().even;
+  return exchange.summary().equal_acceptance_ladder;
 }
 
 /// 2000 samples that are worth one of each ladder are too few to make a ladder of.

@@ -84,8 +84,8 @@ class RunDeck : public ::testing::Test {
             integrator + "[run]\nsteps = " + std::to_string(steps) + "\n" + more,
         "test.toml");
   }
-  RunParts parts() {
-    RunParts parts;
+  RunFactories parts() {
+    RunFactories parts;
     parts.make_start = [this](const Deck& d) {
       ++starts_;
       threads_of_start_ = d.run.threads;
@@ -413,7 +413,7 @@ TEST_F(RunDeck, DoesNotRunInTheFolderOfAComparison) {
 
 /// What was told of the start is not made again, and not forgotten.
 TEST_F(RunDeck, AResumedRunKnowsWhatWasToldOfItsStart) {
-  RunParts slow = parts();
+  RunFactories slow = parts();
   slow.make_start = [](const Deck& d) {
     Start start{fake_start(kMolecules, d.system.replicas), {"a note of the start"}};
     start.slow = SlowManifoldStart{1.5, 0.25, 7};
@@ -435,7 +435,7 @@ TEST_F(RunDeck, AResumedRunKnowsWhatWasToldOfItsStart) {
 
 TEST_F(RunDeck, ARunThatBeganInTheMeantimeIsNotTouched) {
   std::map<std::string, std::string> before;
-  RunParts late = parts();
+  RunFactories late = parts();
   late.make_start = [&](const Deck& d) {  // the other run begins and ends while this one prepares
     run(d);
     before = contents_of(out_);
@@ -903,8 +903,8 @@ TEST_F(RunDeck, FewRoundTripsAreTold) {
   }
   EXPECT_GT(of_energies, 0);
   const RunResult many = result_of(20000);
-  EXPECT_TRUE(many.exchange->has_mixed()) << many.exchange->round_trips_each;
-  EXPECT_DOUBLE_EQ(many.exchange->round_trips_each,
+  EXPECT_TRUE(many.exchange->has_mixed()) << many.exchange->round_trips_per_state;
+  EXPECT_DOUBLE_EQ(many.exchange->round_trips_per_state,
                    static_cast<double>(many.exchange->round_trips) / 6.0);
   EXPECT_FALSE(is_told());
   EXPECT_TRUE(std::ranges::any_of(many.averages, [](const AveragedQuantity& a) {

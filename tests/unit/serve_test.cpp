@@ -283,21 +283,21 @@ TEST_F(Serve, TakesEachAtomOnce) {
   for (const std::vector<int>& atoms : {std::vector{0, 1, 2},
                                         {0, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
                                         {-1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12}}) {
-    options_.atoms = atoms;
+    options_.atom_order = atoms;
     EXPECT_TRUE(contains(message_of<InputError>([&] { serve([](Listener&) {}); }),
-                         "names each of 0 to 11 once"));
+                         "must contain each number from 0 to 11 once"));
   }
 }
 
 TEST_F(Serve, TakesTheOrderOfTheOtherProgram) {
   // All oxygens first.
-  for (int m = 0; m < kMolecules; ++m) options_.atoms.push_back(3 * m);
+  for (int m = 0; m < kMolecules; ++m) options_.atom_order.push_back(3 * m);
   for (int m = 0; m < kMolecules; ++m) {
-    options_.atoms.push_back(3 * m + 1);
-    options_.atoms.push_back(3 * m + 2);
+    options_.atom_order.push_back(3 * m + 1);
+    options_.atom_order.push_back(3 * m + 2);
   }
   std::vector<double> theirs;
-  for (const int atom : options_.atoms) {
+  for (const int atom : options_.atom_order) {
     for (int k = 0; k < 3; ++k) {
       theirs.push_back(positions_A_[static_cast<std::size_t>(3 * atom + k)]);
     }
@@ -309,10 +309,10 @@ TEST_F(Serve, TakesTheOrderOfTheOtherProgram) {
   serve([&](Listener& l) { f = l.evaluate(in_bohr(theirs)); });  // and hangs up without EXIT
   EXPECT_TRUE(f.extra.empty()) << "ASE cannot take any";
   ASSERT_EQ(f.forces.size(), expected.size());
-  for (std::size_t i = 0; i < options_.atoms.size(); ++i) {
+  for (std::size_t i = 0; i < options_.atom_order.size(); ++i) {
     for (std::size_t k = 0; k < 3; ++k) {
       EXPECT_NEAR(f.forces[3 * i + k] * units::kcal_per_mol_per_hartree / units::angstrom_per_bohr,
-                  expected[3 * static_cast<std::size_t>(options_.atoms[i]) + k], 1e-10);
+                  expected[3 * static_cast<std::size_t>(options_.atom_order[i]) + k], 1e-10);
     }
   }
 }
@@ -349,7 +349,7 @@ TEST_F(Serve, ForcesOfThePenaltyAreThoseOfItsEnergy) {
 
 TEST_F(Serve, SaysOnceThatNothingHoldsTheBonds) {
   std::vector<std::string> notes;
-  options_.on_note = [&](const std::string& text) { notes.push_back(text); };
+  options_.on_warning = [&](const std::string& text) { notes.push_back(text); };
   std::vector<double> later_A = positions_A_;
   later_A[3 + 9] += 0.5;
   serve([&](Listener& l) {
@@ -369,11 +369,11 @@ TEST_F(Serve, RefusesWhatItCannotTake) {
   };
   EXPECT_TRUE(contains(
       message_of<InputError>(other([&](Listener& l) { l.send_positions(std::vector<double>(9)); })),
-      "the other program has 3 atoms, and 4 molecules have 12"));
+      "the other program has 3 atoms, but the 4 molecules"));
   EXPECT_TRUE(contains(message_of<IoError>(other([](Listener& l) { l.say("GETFORCE"); })),
                        "without positions"));
-  EXPECT_TRUE(
-      contains(message_of<IoError>(other([](Listener& l) { l.say("HELLO"); })), "'HELLO' came"));
+  EXPECT_TRUE(contains(message_of<IoError>(other([](Listener& l) { l.say("HELLO"); })),
+                       "received 'HELLO'"));
   EXPECT_TRUE(contains(message_of<IoError>(other([](Listener& l) { l.send("STAT", 4); })),
                        "within a message"));
   EXPECT_TRUE(contains(message_of<IoError>(other([](Listener& l) {
@@ -387,13 +387,13 @@ TEST_F(Serve, RefusesWhatItCannotTake) {
                          x[4] = std::nan("");
                          l.send_positions(x);
                        })),
-                       "no numbers"));
+                       "not finite numbers"));
   EXPECT_TRUE(contains(message_of<NumericalError>(other([&](Listener& l) {
                          std::vector<double> x = in_bohr(positions_A_);
                          for (int k = 0; k < 9; ++k) x[9 + k] = x[k];
                          l.send_positions(x);
                        })),
-                       "in one place"));
+                       "at the same position"));
 }
 
 TEST_F(Serve, WaitsForAProgramThatDoesNotListenYet) {
@@ -409,7 +409,7 @@ TEST_F(Serve, WaitsForAProgramThatDoesNotListenYet) {
   bool asked = false;
   options_.interrupted = [&] { return std::exchange(asked, true); };
   EXPECT_TRUE(serve_forces(address(), options_).interrupted);
-  EXPECT_TRUE(contains(note, "waiting for somebody to listen at " + folder_.file("socket")));
+  EXPECT_TRUE(contains(note, "waiting for a program to listen at " + folder_.file("socket")));
 }
 
 TEST_F(Serve, EndsWhenItIsAskedTo) {

@@ -1,4 +1,4 @@
-#include "mechanics_contestant.hpp"
+#include "mechanics_scheme_run.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "interleaved_runs.hpp"
 #include "tarn/core/error.hpp"
-#include "turns.hpp"
 
 namespace tarn {
 namespace {
@@ -18,7 +18,7 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-/// The largest norm of a difference, and the last.
+/// Computes the largest and the last norm of the difference of two rows.
 void compare_columns(const std::vector<std::vector<double>>& a,
                      const std::vector<std::vector<double>>& b, double& largest, double& last) {
   if (a.empty() || a.size() != b.size() || a.front().size() != b.front().size()) return;
@@ -51,11 +51,11 @@ TrajectoryErrors difference(const Samples& a, const Samples& b) {
   return errors;
 }
 
-MechanicsContestant::MechanicsContestant(const Deck& deck, const std::string& label,
-                                         std::int64_t steps, std::int64_t look_every,
-                                         bool keeps_samples)
-    : deck_(deck), last_step_(steps), look_every_(look_every), keeps_samples_(keeps_samples) {
-  // The mean of a multiplier is no part of the scheme.
+MechanicsSchemeRun::MechanicsSchemeRun(const Deck& deck, const std::string& label,
+                                       std::int64_t steps, std::int64_t sample_every,
+                                       bool keeps_samples)
+    : deck_(deck), last_step_(steps), sample_every_(sample_every), keeps_samples_(keeps_samples) {
+  // Averages of multipliers are not part of the scheme and would be timed.
   deck_.mechanics.trajectory.reset();
   result_.label = drift_.label = label;
   result_.step = deck.mechanics.integrator.step;
@@ -73,23 +73,23 @@ MechanicsContestant::MechanicsContestant(const Deck& deck, const std::string& la
   }
 }
 
-void MechanicsContestant::advance_to(std::int64_t at, std::int64_t total) {
-  const std::int64_t step = own_part(last_step_, at, total);
+void MechanicsSchemeRun::advance_to(std::int64_t at, std::int64_t total) {
+  const std::int64_t step = proportional_step(last_step_, at, total);
   try {
     while (result_.failure.empty() && result_.steps < step) {
-      const std::int64_t due = (result_.steps / look_every_ + 1) * look_every_;
+      const std::int64_t due = (result_.steps / sample_every_ + 1) * sample_every_;
       const std::int64_t stop = std::min(step, due);
       const auto begin = Clock::now();
       for (; result_.steps < stop; ++result_.steps) case_->step();
       seconds_ += seconds_since(begin);
-      if (stop == due || stop == last_step_) look();
+      if (stop == due || stop == last_step_) record_sample();
     }
   } catch (const NumericalError& error) {
     result_.failure = error.what();
   }
 }
 
-void MechanicsContestant::time_again() {
+void MechanicsSchemeRun::time_again() {
   if (!result_.failure.empty() || result_.steps < last_step_) return;
   const auto again = make_mechanics_case(deck_);
   const auto begin = Clock::now();
@@ -97,7 +97,7 @@ void MechanicsContestant::time_again() {
   seconds_ = std::min(seconds_, seconds_since(begin));
 }
 
-MechanicsSchemeResult MechanicsContestant::result() const {
+MechanicsSchemeResult MechanicsSchemeRun::result() const {
   MechanicsSchemeResult result = result_;
   if (case_ == nullptr) return result;
   const mechanics::Costs costs = case_->costs();
@@ -109,7 +109,7 @@ MechanicsSchemeResult MechanicsContestant::result() const {
   result.linear_solves_per_step = static_cast<double>(costs.linear_solves) / steps;
   result.iterations_per_step = static_cast<double>(costs.iterations) / steps;
   if (!result.failure.empty()) {
-    // What was seen before a blow-up says nothing of it.
+    // Changes before the failure do not describe the scheme.
     for (auto& [name, change] : result.changes) change = TrajectoryErrors::kNone;
   }
   if (result.failure.empty() && result.steps > 0) {
@@ -125,13 +125,13 @@ MechanicsSchemeResult MechanicsContestant::result() const {
   return result;
 }
 
-Drift MechanicsContestant::drift() const {
+Drift MechanicsSchemeRun::drift() const {
   Drift drift = drift_;
   drift.has_failed = !result_.failure.empty();
   return drift;
 }
 
-void MechanicsContestant::look() {
+void MechanicsSchemeRun::record_sample() {
   const std::vector<Quantity> now = case_->conserved();
   for (std::size_t k = 0; k < now.size(); ++k) {
     const double change = now[k].value - at_start_[k];

@@ -1,0 +1,230 @@
+#include "scheme_results.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "run/progress.hpp"
+#include "tarn/analysis/histogram.hpp"
+#include "tarn/analysis/rdf.hpp"
+#include "tarn/core/units.hpp"
+#include "water_variants.hpp"
+
+namespace tarn {
+namespace {
+
+constexpr double kNone = SchemeResult::kNone;
+
+/// Replicas that are all lost say nothing about the cost or the averages of a scheme.
+void clear_averages(SchemeResult& s) {
+  for (double SchemeResult::*number :
+       {&SchemeResult::steps_per_second, &SchemeResult::ns_per_day, &SchemeResult::pair_share,
+        &SchemeResult::bond_share, &SchemeResult::noise_share, &SchemeResult::rest_share,
+        &SchemeResult::iterations_per_step, &SchemeResult::autocorrelation_ps,
+        &SchemeResult::independent_samples_per_second, &SchemeResult::oo_total_variation,
+        &SchemeResult::oo_kolmogorov_smirnov, &SchemeResult::oo_mean_distance_A,
+        &SchemeResult::us_per_ps, &SchemeResult::us_per_ps_err,
+        &SchemeResult::oo_total_variation_err, &SchemeResult::oo_total_variation_noise}) {
+    s.*number = kNone;
+  }
+  for (analysis::MeanError SchemeResult::*mean :
+       {&SchemeResult::temperature_K, &SchemeResult::translation_K, &SchemeResult::rotation_K,
+        &SchemeResult::bond_K, &SchemeResult::potential_kcal_per_mol,
+        &SchemeResult::potential_difference_kcal_per_mol}) {
+    s.*mean = {kNone, kNone};
+  }
+}
+
+void add_speed(const ComparedRun& compared, SchemeResult& s) {
+  if (compared.wall_seconds > 0.0) {
+    s.steps_per_second = static_cast<double>(compared.run.replica_steps()) / compared.wall_seconds;
+  }
+  s.ns_per_day = ns_per_day(s.steps_per_second, s.timestep_fs);
+  s.us_per_ps = 1e9 / (s.steps_per_second * s.timestep_fs);
+  const analysis::Blocking slices = compared.us_per_ps.result();
+  s.us_per_ps_err = slices.error > 0.0 ? slices.error : kNone;
+}
+
+void add_engine_report(const EngineReport& r, SchemeResult& s) {
+  const double seconds = r.pair_seconds + r.bond_seconds + r.noise_seconds + r.rest_seconds;
+  if (seconds > 0.0) {
+    s.pair_share = r.pair_seconds / seconds;
+    s.bond_share = r.bond_seconds / seconds;
+    s.noise_share = r.noise_seconds / seconds;
+    s.rest_share = r.rest_seconds / seconds;
+  }
+  if (r.molecule_steps > 0) {
+    s.iterations_per_step =
+        static_cast<double>(r.constraint_iterations) / static_cast<double>(r.molecule_steps);
+  }
+}
+
+void add_averages(const SchemeRun& run, SchemeResult& s) {
+  s.temperature_K = mean_and_error(run.temperature);
+  s.translation_K = mean_and_error(run.translation);
+  s.rotation_K = mean_and_error(run.rotation);
+  s.bond_K = mean_and_error(run.bond);
+  s.potential_kcal_per_mol = mean_and_error(run.potential);
+  const double steps_per_sample =
+      2.0 * run.potential.result().autocorrelation_time * static_cast<double>(run.sample_every);
+  s.autocorrelation_ps = 0.5 * steps_per_sample * s.timestep_fs * 1e-3;
+  s.independent_samples_per_second = s.steps_per_second / steps_per_sample;
+}
+
+void add_conservation(const SchemeRun& run, SchemeResult& s) {
+  const EnergyConservation::Result r = run.conservation.result();
+  const double interval_ps = static_cast<double>(run.sample_every) * s.timestep_fs * 1e-3;
+  s.energy_drift_kcal_per_mol_per_ps = {r.drift.mean / interval_ps, r.drift.error / interval_ps};
+  s.energy_rms_kcal_per_mol = r.rms;
+  s.energy_max_kcal_per_mol = r.max;
+  s.momentum_max_Da_A_per_ps = r.momentum_max / units::picoseconds_per_akma;
+  s.angular_momentum_max_Da_A2_per_ps = r.angular_max / units::picoseconds_per_akma;
+}
+
+/// Differences from the first run; NaN if it has lost all replicas.
+void add_differences(const ComparedRun& compared, const ComparedRun& first, SchemeResult& s) {
+  s.oo_total_variation = s.oo_kolmogorov_smirnov = kNone;
+  s.oo_total_variation_err = s.oo_total_variation_noise = kNone;
+  s.potential_difference_kcal_per_mol = {kNone, kNone};
+  if (first.run.has_lost_all_replicas()) return;
+  const bool is_first = &compared == &first;
+  const DistanceHistogram& histogram = compared.histograms[kOO];
+  const DistanceHistogram& first_histogram = first.histograms[kOO];
+  const ObserveRdf& rdf = *first.run.deck.rdf;
+  const analysis::MeanError distance =
+      is_first ? analysis::MeanError{} : total_variation_and_error(histogram, first_histogram);
+  s.oo_total_variation = distance.mean;
+  s.oo_total_variation_err = distance.error;
+  s.oo_total_variation_noise =
+      total_variation_noise(histogram, first_histogram, rdf.r_max_A / rdf.bins);
+  s.oo_kolmogorov_smirnov = analysis::kolmogorov_smirnov(first_histogram.counts, histogram.counts);
+  const analysis::MeanError reference = mean_and_error(first.run.potential);
+  s.potential_difference_kcal_per_mol = {
+      s.potential_kcal_per_mol.mean - reference.mean,
+      is_first ? 0.0 : std::hypot(s.potential_kcal_per_mol.error, reference.error)};
+}
+
+void add_mean_distance(const ComparedRun& compared, SchemeResult& s) {
+  const ObserveRdf& rdf = *compared.run.deck.rdf;
+  const std::vector<double>& counts = compared.histograms[kOO].counts;
+  const double pairs = std::accumulate(counts.begin(), counts.end(), 0.0);
+  if (!(pairs > 0.0)) return;
+  const std::vector<double> centres_A = analysis::bin_centres_A(rdf.r_max_A, rdf.bins);
+  s.oo_mean_distance_A =
+      std::inner_product(counts.begin(), counts.end(), centres_A.begin(), 0.0) / pairs;
+}
+
+/// The fastest scheme whose error is below a limit, and those that are equally fast.
+CheapestScheme cheapest_scheme(const std::vector<SchemeResult>& schemes, std::string within,
+                               ErrorMeasure measure, double limit) {
+  CheapestScheme best;
+  best.within = std::move(within);
+  std::vector<const SchemeResult*> good;
+  for (std::size_t k = 1; k < schemes.size(); ++k) {
+    if (is_error_below(cost_point(schemes[k]), measure, limit)) good.push_back(&schemes[k]);
+  }
+  if (good.empty()) return best;
+  std::stable_sort(good.begin(), good.end(), [](const SchemeResult* a, const SchemeResult* b) {
+    return a->us_per_ps < b->us_per_ps;
+  });
+  const SchemeResult& fastest = *good.front();
+  best.label = fastest.label;
+  best.us_per_ps = fastest.us_per_ps;
+  best.us_per_ps_err = fastest.us_per_ps_err;
+  for (std::size_t k = 1; k < good.size(); ++k) {
+    if (!costs_agree_within_errors(cost_point(fastest), cost_point(*good[k]))) continue;
+    best.ties.push_back(good[k]->label);
+  }
+  return best;
+}
+
+}  // namespace
+
+void ComparedRun::advance_to(std::int64_t step) {
+  const std::int64_t before = run.replica_steps();
+  const double seconds = run.advance_to(step).wall_seconds;
+  wall_seconds += seconds;
+  const auto steps = static_cast<double>(run.replica_steps() - before);
+  const double ps = steps * run.deck.integrator.timestep_fs * 1e-3;
+  if (ps > 0.0) us_per_ps.add(0, 1e6 * seconds, ps);
+}
+
+void ComparedRun::take_histograms() {
+  const ObserveRdf& rdf = *run.deck.rdf;
+  Frame frame;
+  run.engine->snapshot(kPairCounts, frame);
+  const std::array<double, 3> pairs = analysis::pairs_per_sample(frame.molecules);
+  for (std::size_t p = 0; p < histograms.size(); ++p) {
+    histograms[p] = distance_histogram(frame, static_cast<PairClass>(p), rdf.bins,
+                                       rdf.r_max_A / rdf.bins, pairs[p]);
+  }
+}
+
+SchemeResult scheme_result(const ComparedRun& compared, const ComparedRun& first) {
+  const SchemeRun& run = compared.run;
+  SchemeResult s;
+  s.label = run.label;
+  s.steps = run.engine->step();
+  s.timestep_fs = run.deck.integrator.timestep_fs;
+  s.blow_ups = run.engine->blow_ups();
+  s.constraint_max_A2 = run.constraint_max_A2;
+  if (run.evaporation) {
+    s.departed_replicas = static_cast<std::int64_t>(run.evaporation->departures().size());
+  }
+  if (run.has_lost_all_replicas()) {
+    clear_averages(s);
+    return s;
+  }
+  if (run.correlations) {
+    s.correlation_times = run.correlations->times();
+    s.correlation_interval_fs = run.correlation_interval_fs();
+  }
+  add_speed(compared, s);
+  add_engine_report(run.engine->report(), s);
+  add_averages(run, s);
+  if (!has_thermostat(run.deck)) add_conservation(run, s);
+  add_differences(compared, first, s);
+  add_mean_distance(compared, s);
+  return s;
+}
+
+CostPoint cost_point(const SchemeResult& s) {
+  CostPoint p;
+  p.timestep_fs = s.timestep_fs;
+  p.us_per_ps = s.us_per_ps;
+  p.us_per_ps_err = s.us_per_ps_err;
+  p.potential = s.potential_difference_kcal_per_mol;
+  p.distance = {s.oo_total_variation, s.oo_total_variation_err};
+  p.distance_noise = s.oo_total_variation_noise;
+  p.survived = s.blow_ups.empty();
+  return p;
+}
+
+const AveragedQuantity* SchemeResult::correlation_time(std::string_view quantity) const {
+  const auto found = std::ranges::find(correlation_times, quantity, &AveragedQuantity::quantity);
+  return found == correlation_times.end() ? nullptr : &*found;
+}
+
+std::vector<CheapestScheme> cheapest_schemes(const std::vector<SchemeResult>& schemes,
+                                             int molecules) {
+  std::vector<CheapestScheme> all;
+  if (schemes.empty()) return all;
+  const double thermal =
+      3.0 * (molecules - 1) * units::boltzmann_kcal_per_mol_K * schemes.front().temperature_K.mean;
+  for (const double share : {0.3, 0.1, 0.03, 0.01}) {
+    if (!(thermal > 0.0)) break;
+    all.push_back(cheapest_scheme(schemes, fmt::format("<V0> to {:g} % of 3(N-1)kT", 100.0 * share),
+                                  ErrorMeasure::potential, share * thermal));
+  }
+  for (const double limit : {0.05, 0.02, 0.01}) {
+    all.push_back(cheapest_scheme(schemes, fmt::format("OO histogram to {:g}", limit),
+                                  ErrorMeasure::distance, limit));
+  }
+  return all;
+}
+
+}  // namespace tarn

@@ -1,0 +1,224 @@
+#include "scheme_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <numeric>
+
+#include "observe/equilibrium_note.hpp"
+#include "run/temperature_warning.hpp"
+
+namespace tarn {
+namespace {
+
+bool is_due(const Engine& engine, std::int64_t every) { return engine.step() % every == 0; }
+
+/// The first multiple of `every` after a step.
+std::int64_t next_multiple(std::int64_t step, std::int64_t every) {
+  return step - step % every + every;
+}
+
+Rises rises_of(const std::vector<StationaryQuantity>& baths) {
+  Rises rises;
+  for (const StationaryQuantity& bath : baths) rises.add(bath.halves, bath.mean.result().error);
+  return rises;
+}
+
+/// Adds the energies of a frame to the quantities of each bath.
+void add_by_bath(const Frame& frame, SchemeRun& run) {
+  for (std::size_t bath = 0; bath < run.temperature_of_bath.size(); ++bath) {
+    std::vector<std::int64_t> places;
+    std::vector<double> temperatures, potentials;
+    for (std::size_t r = 0; r < frame.replica_ids.size(); ++r) {
+      const std::int64_t id = frame.replica_ids[r];
+      if (run.baths->of(id) != bath) continue;
+      places.push_back(run.baths->place(id));
+      temperatures.push_back(frame.energies[r].temperature_K);
+      potentials.push_back(frame.energies[r].potential_kcal_per_mol);
+    }
+    if (places.empty()) continue;
+    run.temperature_of_bath[bath].add_replicas(places, temperatures);
+    run.potential_of_bath[bath].add_replicas(places, potentials);
+  }
+}
+
+/// Warns about mean temperatures that differ from those of the baths.
+std::vector<std::string> temperature_warnings(const SchemeRun& run, const Rises& rises) {
+  std::vector<std::string> warnings;
+  const auto drift = drift_of(rises);
+  for (std::size_t bath = 0; bath < run.temperature_of_bath.size(); ++bath) {
+    const analysis::PooledBlocking& pooled = run.temperature_of_bath[bath].mean;
+    if (pooled.samples() == 0.0) continue;
+    const analysis::Blocking b = pooled.result();
+    AveragedQuantity temperature_K;
+    temperature_K.mean = b.mean;
+    temperature_K.error = b.error;
+    temperature_K.independent_samples = pooled.samples() / (2.0 * b.autocorrelation_time);
+    if (drift) temperature_K.drift = drift->of_baths[bath];
+    const double bath_K =
+        run.baths->temperature_K(bath).value_or(bath_temperatures_K(run.deck).front());
+    if (const auto warning = temperature_warning(temperature_K, bath_K, run.deck)) {
+      warnings.push_back(*warning);
+    }
+  }
+  return warnings;
+}
+
+}  // namespace
+
+StationaryQuantity StationaryQuantity::of_replicas(int replicas) {
+  return {analysis::PooledBlocking::of_replicas(replicas), analysis::Halves::of_replicas(replicas)};
+}
+
+void StationaryQuantity::add_replicas(std::span<const std::int64_t> ids,
+                                      std::span<const double> values) {
+  mean.add_replicas(ids, values);
+  halves.add_replicas(ids, values);
+}
+
+void SchemeRun::sample() {
+  const bool is_watched = evaporation && is_due(*engine, evaporation->every());
+  const bool is_sampled = is_due(*engine, sample_every);
+  const bool is_correlated =
+      correlations && engine->step() >= first_step && is_due(*engine, deck.correlation->every);
+  unsigned fields = kNoFields;
+  if (is_correlated) fields |= kPositions;
+  if (is_watched) fields |= evaporation->fields();
+  if (is_sampled) fields |= kEnergies | kConservation;
+  if (fields == kNoFields) return;
+  Frame frame;
+  engine->snapshot(fields, frame);
+  if (frame.replica_ids.empty()) return;
+  if (is_watched) evaporation->observe(frame);
+  if (is_correlated) correlations->observe(frame, deck.run.threads);
+  if (!is_sampled) return;
+  for (const Conservation& c : frame.conservation) {
+    constraint_max_A2 = std::max(constraint_max_A2, c.constraint_max_A2);
+  }
+  if (frame.step < first_step) return;
+  if (deck.thermostat.kind == Thermostat::none) conservation.add(frame);
+  const auto add = [&](analysis::PooledBlocking& to, double Energies::*member) {
+    std::vector<double> values;
+    for (const Energies& e : frame.energies) values.push_back(e.*member);
+    to.add_replicas(frame.replica_ids, values);
+  };
+  add(temperature, &Energies::temperature_K);
+  add(translation, &Energies::temperature_translation_K);
+  add(rotation, &Energies::temperature_rotation_K);
+  add(bond, &Energies::temperature_bond_K);
+  add(potential, &Energies::potential_kcal_per_mol);
+  add_by_bath(frame, *this);
+}
+
+std::int64_t SchemeRun::replica_steps() const {
+  std::int64_t steps = engine->step() * deck.system.replicas;
+  for (const BlowUp& b : engine->blow_ups()) steps -= engine->step() - b.step;
+  return steps;
+}
+
+bool SchemeRun::has_lost_all_replicas() const {
+  return engine->blow_ups().size() == static_cast<std::size_t>(deck.system.replicas);
+}
+
+Elapsed SchemeRun::advance_to(std::int64_t step) {
+  Elapsed elapsed;
+  while (engine->step() < step) {
+    const std::int64_t now = engine->step();
+    std::int64_t stop = std::min(step, next_multiple(now, sample_every));
+    if (evaporation) stop = std::min(stop, next_multiple(now, evaporation->every()));
+    if (correlations) stop = std::min(stop, next_multiple(now, deck.correlation->every));
+    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t core_start = std::clock();
+    engine->advance(stop - now);
+    elapsed.core_seconds += static_cast<double>(std::clock() - core_start) / CLOCKS_PER_SEC;
+    elapsed.wall_seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    sample();
+  }
+  return elapsed;
+}
+
+std::vector<std::string> end_warnings(const SchemeRun& run) {
+  std::vector<std::string> warnings;
+  if (run.evaporation && !run.evaporation->departures().empty()) {
+    warnings.push_back(describe(run.evaporation->departures()));
+  }
+  const auto add = [&](const std::optional<std::string>& warning) {
+    if (warning) warnings.push_back(*warning);
+  };
+  // Quantities are named by their columns in energies.csv.
+  add(note_on_equilibrium("potential_kcal_per_mol", rises_of(run.potential_of_bath)));
+  const Rises temperature = rises_of(run.temperature_of_bath);
+  add(note_on_equilibrium("temperature_K", temperature));
+  if (run.correlations) add(run.correlations->note());
+  if (run.deck.thermostat.kind == Thermostat::none) return warnings;
+  add(friction_warning(make_system(run.deck, run.molecules)));
+  const std::vector<std::string> by_bath = temperature_warnings(run, temperature);
+  warnings.insert(warnings.end(), by_bath.begin(), by_bath.end());
+  return warnings;
+}
+
+SchemeRun make_scheme_run(const Deck& deck, const std::string& label, const Start& start) {
+  SchemeRun run;
+  run.label = label;
+  run.deck = deck;
+  run.molecules = start.state.molecules;
+  const PairCountRequest counts = make_pair_count_request(deck);
+  run.engine = make_engine(make_system(deck, run.molecules), start.state, counts,
+                           {deck.run.device, deck.run.threads});
+  for (analysis::PooledBlocking* q :
+       {&run.temperature, &run.translation, &run.rotation, &run.bond, &run.potential}) {
+    *q = analysis::PooledBlocking::of_replicas(deck.system.replicas);
+  }
+  RunInfo info;
+  info.replicas = deck.system.replicas;
+  info.baths_K = bath_temperatures_K(deck);
+  run.baths.emplace(info);
+  for (const int replicas : run.baths->replicas()) {
+    run.temperature_of_bath.push_back(StationaryQuantity::of_replicas(replicas));
+    run.potential_of_bath.push_back(StationaryQuantity::of_replicas(replicas));
+  }
+  if (deck.correlation) {
+    run.correlations.emplace(*deck.correlation, water_model(deck), run.molecules,
+                             deck.system.replicas, deck.integrator.timestep_fs);
+  }
+  // Within a wall, evaporated molecules remain in the system as a gas.
+  if (!deck.confinement) run.evaporation = std::make_unique<EvaporationWatch>();
+  run.sample_every = deck.energies ? deck.energies->every : ObserveEnergies{}.every;
+  run.first_step = counts.first_step;
+  return run;
+}
+
+DistanceHistogram distance_histogram(const Frame& frame, PairClass pair_class, int bins,
+                                     double width_A, double pairs) {
+  DistanceHistogram d;
+  const std::size_t b = static_cast<std::size_t>(bins);
+  const std::size_t groups = frame.pair_samples.size();
+  d.group_counts.assign(groups, std::vector<double>(b));
+  d.counts.assign(b, 0.0);
+  d.density_per_A.assign(b, 0.0);
+  d.error_per_A.assign(b, 0.0);
+  std::vector<double> samples(groups);
+  for (std::size_t g = 0; g < groups; ++g) {
+    samples[g] = static_cast<double>(frame.pair_samples[g]) * pairs * width_A;
+    const auto* counts =
+        &frame.pair_counts[(g * kPairClasses + static_cast<std::size_t>(pair_class)) * b];
+    std::copy(counts, counts + b, d.group_counts[g].begin());
+  }
+  std::vector<double> in_bin(groups);
+  for (std::size_t bin = 0; bin < b; ++bin) {
+    for (std::size_t g = 0; g < groups; ++g) in_bin[g] = d.group_counts[g][bin];
+    d.counts[bin] = std::accumulate(in_bin.begin(), in_bin.end(), 0.0);
+    const analysis::MeanError density = analysis::ratio_and_error(in_bin, samples);
+    d.density_per_A[bin] = density.mean;
+    d.error_per_A[bin] = density.error;
+  }
+  return d;
+}
+
+analysis::MeanError mean_and_error(const analysis::PooledBlocking& quantity) {
+  const analysis::Blocking b = quantity.result();
+  return {b.mean, b.error};
+}
+
+}  // namespace tarn

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "energy_conservation.hpp"
+#include "observe/baths.hpp"
+#include "observe/correlations.hpp"
+#include "run/evaporation.hpp"
+#include "tarn/analysis/blocking.hpp"
+#include "tarn/analysis/errors.hpp"
+#include "tarn/analysis/halves.hpp"
+#include "tarn/deck.hpp"
+#include "tarn/engine.hpp"
+#include "tarn/start.hpp"
+
+namespace tarn {
+
+/// Time taken by a number of steps.
+struct Elapsed {
+  double wall_seconds = 0.0;
+  double core_seconds = 0.0;  ///< of all threads of the program together
+};
+
+/// A quantity whose mean is constant in equilibrium, over the replicas of one bath.
+struct StationaryQuantity {
+  analysis::PooledBlocking mean;
+  analysis::Halves halves;
+
+  static StationaryQuantity of_replicas(int replicas);
+  void add_replicas(std::span<const std::int64_t> ids, std::span<const double> values);
+};
+
+/// The run of one scheme among several that are interleaved, with its measurements.
+struct SchemeRun {
+  std::string label;
+  Deck deck;
+  int molecules = 0;  ///< per replica
+  std::unique_ptr<Engine> engine;
+  analysis::PooledBlocking temperature, translation, rotation, bond, potential;
+  std::optional<Baths> baths;
+  std::vector<StationaryQuantity> temperature_of_bath, potential_of_bath;  ///< [bath]
+  EnergyConservation conservation;  ///< used without a thermostat
+  double constraint_max_A2 = 0.0;
+  std::optional<Correlations> correlations;  ///< if the deck has [observe.correlation]
+  std::int64_t sample_every = 100;
+  std::int64_t first_step = 0;                    ///< first step that is averaged
+  std::unique_ptr<EvaporationWatch> evaporation;  ///< null if the deck has a wall
+
+  /// @pre the deck has [observe.correlation]
+  double correlation_interval_fs() const {
+    return static_cast<double>(deck.correlation->every) * deck.integrator.timestep_fs;
+  }
+  /// Steps of all replicas together; stopped replicas count until they were stopped.
+  std::int64_t replica_steps() const;
+  bool has_lost_all_replicas() const;
+
+  /// Takes the samples that are due at this step: energies, correlations and evaporation.
+  void sample();
+  /// Advances to a step and takes the samples that are due; only the steps are timed.
+  Elapsed advance_to(std::int64_t step);
+};
+
+/// The warnings that `tarn run` would print at the end of this run: evaporated molecules, drifting
+/// means of energy and temperature, and mean temperatures that differ from those of the baths.
+std::vector<std::string> end_warnings(const SchemeRun& run);
+
+/// Creates the engine of a deck and its measurements. @param start from make_start()
+/// @throws what make_engine() throws
+SchemeRun make_scheme_run(const Deck& deck, const std::string& label, const Start& start);
+
+/// Pair counts of one pair class, and the probability density of the distance with errors.
+struct DistanceHistogram {
+  std::vector<std::vector<double>> group_counts;  ///< [group of replicas][bin]
+  std::vector<double> counts;                     ///< of all groups
+  std::vector<double> density_per_A;
+  std::vector<double> error_per_A;
+};
+
+/// @param frame with pair counts, of `bins` bins of `width_A`; @param pairs number of pairs per
+/// sample
+DistanceHistogram distance_histogram(const Frame& frame, PairClass pair_class, int bins,
+                                     double width_A, double pairs);
+
+analysis::MeanError mean_and_error(const analysis::PooledBlocking& quantity);
+
+}  // namespace tarn
