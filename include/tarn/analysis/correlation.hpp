@@ -13,10 +13,10 @@
 
 namespace tarn::analysis {
 
-/// What is followed: how the O-H bonds, the H-H vectors and the dipoles of the molecules turn, by
-/// the Legendre polynomials of first and second order, equation (68); pairs of molecules that are
-/// bonded again, or still, equation (69); and how far oxygens are from where they were, equation
-/// (70).
+/// The correlation functions. Equation (68): Legendre polynomials P1 and P2 of the reorientation of
+/// O-H bonds, H-H vectors and dipoles. Equation (69): pairs of molecules that are hydrogen-bonded
+/// at the origin and at the lag (intermittent), or at all samples between (continuous). Equation
+/// (70): mean square displacement of the oxygens.
 enum Correlation : std::size_t {
   kOhP1,
   kOhP2,
@@ -33,68 +33,71 @@ constexpr bool is_bond_correlation(std::size_t correlation) {
   return correlation == kIntermittentBond || correlation == kContinuousBond;
 }
 
-/// Sums over the origins of a window and the molecules, or pairs of them, of a cluster.
+/// Sums over the time origins of a window and the molecules, or pairs of molecules, of a cluster.
 struct CorrelationWindow {
   std::array<std::vector<double>, kCorrelations> sums;  ///< [lag]
-  /// How many there are at each lag: means are sums by it. Of bonds 0 where there was none.
+  /// Number of terms in each sum, the same for all lags; sum / count is the mean. 0 for the bond
+  /// correlations of a window without bonds.
   double count(std::size_t correlation) const;
 
-  double molecules = 0.0, bonds = 0.0;  ///< of all origins
+  double molecules = 0.0, bonds = 0.0;  ///< summed over all origins
 };
 
-/// Follows one cluster sample by sample. Origins are evenly spaced, kOrigins of them a window, and
-/// each is held against all samples up to the longest lag: every lag has as many.
+/// Time correlation of one cluster, sample by sample. A window has kOrigins evenly spaced time
+/// origins. Each is compared with all samples up to the longest lag, so all lags have the same
+/// number of terms.
 ///
-/// Memory: kOrigins times some 15 numbers a molecule, and twice kCorrelations numbers a lag.
+/// Memory: about 15 kOrigins numbers per molecule and 2 kCorrelations numbers per lag.
 class TimeCorrelation {
  public:
   static constexpr std::size_t kOrigins = 16;
 
   /// @param molecules of the cluster
-  /// @param mass_o_Da, mass_h_Da of its atoms: displacements are from the centre of mass
-  /// @param longest lag, in samples, 1 or more
+  /// @param mass_o_Da, mass_h_Da masses of its atoms: displacements are relative to the centre of
+  /// mass
+  /// @param longest the longest lag in samples, at least 1
   TimeCorrelation(std::size_t molecules, double mass_o_Da, double mass_h_Da, std::size_t longest);
 
-  /// Samples from an origin to the next.
+  /// Samples between two origins.
   static constexpr std::size_t spacing(std::size_t longest) {
     return (longest + kOrigins - 1) / kOrigins;
   }
-  /// Samples from the beginning of a window to that of the next.
+  /// Samples between the beginnings of two windows.
   static constexpr std::size_t window_samples(std::size_t longest) {
     return kOrigins * spacing(longest);
   }
-  /// From the first of a window to the one that completes it.
+  /// Samples from the beginning of a window to its completion.
   static constexpr std::size_t samples_to_first_window(std::size_t longest) {
     return window_samples(longest) - spacing(longest) + longest + 1;
   }
-  /// Numbers of memory() where each molecule is bonded to four others; there are hardly ever more.
+  /// Length of memory() for four hydrogen bonds per molecule, a number that is rarely exceeded.
   static double typical_numbers(double molecules, double longest);
 
   /// @param positions_A [molecule][9], atoms O H H
-  /// @return the window that the sample completes, if there is one
+  /// @return the window that this sample completes, if any
   std::optional<CorrelationWindow> add(std::span<const double> positions_A);
 
-  /// All that it remembers, for a checkpoint.
+  /// The state for a checkpoint.
   std::vector<double> memory() const;
-  /// @throws LayoutError for what is no memory() of as many molecules and lags
+  /// @throws LayoutError unless it is a memory() for the same numbers of molecules and lags
   void restore(std::span<const double> memory);
 
  private:
-  /// The unit vectors of equation (68), O-H twice, H-H and dipole, and the oxygen from the centre
-  /// of mass, by component: [kVectors * 3][molecule].
+  /// The four unit vectors of equation (68), O-H1, O-H2, H-H and dipole, and the oxygen relative to
+  /// the centre of mass: [vector, component][molecule], kVectors * 3 rows.
   static constexpr std::size_t kTurning = 4, kVectors = kTurning + 1;
   struct Configuration {
     std::vector<double> vectors;
-    std::vector<std::int64_t> bonded;  ///< pairs i < j as i N + j, in order
+    std::vector<std::int64_t> bonded;  ///< pairs i < j as i N + j, sorted
   };
   struct Origin {
     std::int64_t born;  ///< sample
     Configuration at;
-    std::vector<std::int64_t> still;  ///< of the bonded pairs
+    std::vector<std::int64_t> still;  ///< pairs bonded at all samples since
   };
 
   Configuration configuration(std::span<const double> positions_A) const;
-  /// Adds what is `lag` after an origin to its window.
+  /// Adds the correlation of a configuration with an origin `lag` samples earlier.
   void compare(const Configuration& now, std::size_t lag, Origin& origin,
                CorrelationWindow& window) const;
   CorrelationWindow empty_window() const;
@@ -103,19 +106,19 @@ class TimeCorrelation {
   }
 
   std::size_t molecules_, longest_;
-  double share_o_, share_h_;  // of an atom in the mass of its molecule
+  double share_o_, share_h_;  // mass fraction of an atom in its molecule
   std::int64_t samples_ = 0;
   std::int64_t first_window_ = 0;          // number of windows_.front()
   std::deque<Origin> origins_;             // the oldest first
-  std::deque<CorrelationWindow> windows_;  // those that have origins
+  std::deque<CorrelationWindow> windows_;  // those not complete
 };
 
-/// Numbers of so many replicas that are followed, with so many samples each, and of the sums behind
-/// error bars of each lag (PooledBlocking).
-/// @param replicas of which those are some
+/// Count of the numbers stored for the time correlation of `followed` replicas with `samples` samples
+/// each, including the sums for the error of each lag (PooledBlocking).
+/// @param replicas of the run, including those not followed
 double correlation_numbers(double molecules, int followed, int replicas, std::size_t longest,
                            double samples);
-/// At most so many are allowed: 8 bytes each, in every checkpoint too.
+/// Largest permitted count: 8 bytes per number, in memory and in every checkpoint.
 inline constexpr double kMaxCorrelationNumbers = 1e8;
 
 }  // namespace tarn::analysis

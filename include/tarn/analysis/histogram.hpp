@@ -4,14 +4,14 @@
 
 namespace tarn::analysis {
 
-/// Total variation distance 1/2 sum |p_i - q_i| of two histograms on the same bins, each brought
-/// to sum 1, equation (58); between 0 and 1. An empty histogram is at distance 1 from any that is
-/// not.
-/// @throws std::invalid_argument when the numbers of bins differ
+/// Total variation distance 1/2 sum |p_i - q_i| of two normalised histograms on the same bins,
+/// equation (58); between 0 and 1. The distance of an empty histogram from a non-empty one is 1.
+/// @throws std::invalid_argument if the numbers of bins differ
 double total_variation(std::span<const double> a, std::span<const double> b);
 
-/// Kolmogorov-Smirnov distance of the same two: the largest difference of the cumulative sums.
-/// @throws std::invalid_argument when the numbers of bins differ
+/// Kolmogorov-Smirnov distance of two normalised histograms: the largest difference of the
+/// cumulative sums.
+/// @throws std::invalid_argument if the numbers of bins differ
 double kolmogorov_smirnov(std::span<const double> a, std::span<const double> b);
 
 }  // namespace tarn::analysis

@@ -9,64 +9,64 @@
 
 namespace tarn::analysis {
 
-/// Minima whose energies are nearer than this are one, or mirror images [kcal/mol]. Quenched until
-/// no gradient is above 1e-6 kcal/mol/A, energies are known to 1e-8 even of modes as soft as 1e-4
-/// kcal/mol/A^2.
+/// Minima with energies closer than this are the same minimum or mirror images [kcal/mol]. Energies
+/// of clusters quenched to a gradient of 1e-6 kcal/mol/A are accurate to 1e-8, even with modes as
+/// soft as 1e-4 kcal/mol/A^2.
 inline constexpr double kSameMinimum_kcal_per_mol = 1e-7;
 
-/// A minimum that clusters were quenched to.
+/// A minimum found by quenching.
 struct Isomer {
   double energy_kcal_per_mol = 0.0;
-  std::vector<double> positions_A;  ///< of the first sample that ended there
-  /// The share of the samples that ended there, as the mean of zeros and ones: of each group, and
-  /// last of all of them.
+  std::vector<double> positions_A;  ///< of the first sample quenched to it
+  /// Population of the minimum as the mean of zeros and ones: one per group, and last of all groups
+  /// together.
   std::vector<PooledBlocking> shares;
 };
 
 /// One cluster of one sample, quenched.
 struct QuenchedCluster {
-  std::size_t group = 0;   ///< what is counted together, such as the replicas of a bath
-  std::int64_t place = 0;  ///< which one of the group's replicas it is: 0, 1, ...
-  /// Which of the independent parts of the run it belongs to: 0, 1, ... Replicas that exchange
-  /// their states are one part.
+  std::size_t group = 0;   ///< of replicas that are counted together, such as those of a bath
+  std::int64_t place = 0;  ///< index of the replica in its group: 0, 1, ...
+  /// Index of the independent part of the run: 0, 1, ... Replicas that exchange their states belong
+  /// to the same part.
   std::int64_t part = 0;
   double energy_kcal_per_mol = 0.0;
   std::span<const double> positions_A;
 };
 
-/// Counts how often clusters are quenched to each of their lowest minima, the inherent structures
-/// of Stillinger & Weber 1982, whose shares equation (62) estimates. Memory is that of the lowest
-/// minima, however many there are: one that is not among them leaves the list, and never comes
-/// back, so that the counts of those in it are whole.
+/// Counts how often clusters are quenched to each of the lowest minima, the inherent structures of
+/// Stillinger & Weber 1982. Equation (62) estimates their populations. Memory is limited to the
+/// lowest minima: a minimum that leaves the list never returns, so the counts of the listed ones
+/// are complete.
 class IsomerCensus {
  public:
-  /// @param most how many minima to remember
-  /// @param replicas of each group
-  /// @param parts that are independent of one another, of all groups
+  /// @param most largest number of minima
+  /// @param replicas number in each group
+  /// @param parts number of independent parts of the run, over all groups
   IsomerCensus(std::size_t most, std::span<const int> replicas, int parts);
 
-  /// The clusters of one step. The order of those of a step decides which structure stands for a
-  /// minimum that several of them find first.
+  /// Adds the clusters of one step. If several of them find a new minimum, the first one gives its
+  /// structure.
   void add(std::span<const QuenchedCluster> clusters);
 
-  /// From the lowest on.
+  /// Sorted by energy, lowest first.
   const std::vector<Isomer>& isomers() const { return isomers_; }
-  /// Clusters of a group so far.
+  /// Number of clusters of a group so far.
   double samples(std::size_t group) const { return elsewhere_[group].samples(); }
-  /// The number of all clusters as a group, behind those of the constructor.
+  /// Index of the group of all clusters, after those of the constructor.
   std::size_t all() const { return elsewhere_.size() - 1; }
 
-  /// What it remembers beside isomers(), for a checkpoint: zeros of each group and of all.
+  /// State besides isomers(), for a checkpoint: the zeros of each group and of all clusters.
   const std::vector<PooledBlocking>& elsewhere() const { return elsewhere_; }
   void restore(std::vector<Isomer> isomers, std::vector<PooledBlocking> elsewhere);
 
  private:
-  /// @return its place in the list, or its length where it has none
+  /// @return its index in the list, or the length of the list if it is not in it
   std::size_t find_or_insert(const QuenchedCluster& cluster);
 
   std::size_t most_;
   std::vector<Isomer> isomers_;
-  /// Zeros, of each group and of all: what a minimum is given that nobody has been in so far.
+  /// Zeros for each group and for all clusters: the initial population of a new minimum.
   std::vector<PooledBlocking> elsewhere_;
 };
 

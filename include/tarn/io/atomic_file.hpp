@@ -5,27 +5,28 @@
 
 namespace tarn::io {
 
-/// Ends the name of a file that is still being written; only a killed program leaves one behind.
+/// Suffix of the names of unfinished files. They remain only if the program is killed.
 inline constexpr std::string_view kTemporarySuffix = ".tarn-tmp";
 
-/// A name beside `path` that nobody uses: for a file or folder that is to take its place when it is
-/// whole. Programs, and threads of them, that make the same file at the same time have names of
-/// their own; the one that is done last is there in the end.
+/// An unused name in the folder of `path`, for a file or folder that is renamed to `path` when it
+/// is complete. Threads and programs that write the same file at the same time get different names;
+/// the last rename wins.
 std::string temporary_name(const std::string& path);
 
-/// The file at the end of symbolic links, which need not exist; `path` itself where it is no link.
+/// Follows symbolic links to the file, which need not exist. Returns `path` itself if it is not a
+/// link.
 /// @throws IoError
 std::string through_links(std::string path);
 
-/// A file that appears under its name only when it is complete.
+/// A file that appears under its final name only when it is complete.
 ///
-/// It is written beside the final name, brought to the disk and then renamed. Until commit()
-/// returns, an older file of that name stays as it was; without commit() nothing is left behind. A
-/// link stays, and the file that it leads to is the one; what is no file, /dev/null or a pipe, is
-/// written to as it stands.
+/// It is written under a temporary name in the same folder, synchronised with the disk and renamed.
+/// Until commit() returns, an older file of that name is unchanged; without commit() nothing is
+/// left behind. A symbolic link is kept, and the file it points to is replaced. Anything other than
+/// a regular file, such as /dev/null or a pipe, is written directly.
 class AtomicFile {
  public:
-  /// @throws IoError when the temporary file cannot be made
+  /// @throws IoError if the temporary file cannot be created
   explicit AtomicFile(std::string path);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -33,31 +34,32 @@ class AtomicFile {
 
   /// @throws IoError
   void write(std::string_view text);
-  /// Puts the file under its final name. @throws IoError
+  /// Renames the file to its final name. @throws IoError
   void commit();
 
  private:
   std::string path_;
-  std::string final_path_;      // at the end of the links
-  std::string temporary_path_;  // empty: what is there is written to
+  std::string final_path_;      // after following links
+  std::string temporary_path_;  // empty: not a regular file, written directly
   int descriptor_ = -1;
 };
 
 /// Writes a whole file atomically. @throws IoError
 void write_file(const std::string& path, std::string_view text);
 
-/// Makes a folder and those above it, where they are not there yet. @throws IoError
+/// Creates a folder and its parents unless they exist. @throws IoError
 void make_folder(const std::string& path);
 
-/// Renames a finished temporary file in the same folder, after bringing it to the disk.
-/// @param path no link, see through_links()
-/// The temporary file is removed when that fails. @throws IoError
+/// Synchronises a finished temporary file with the disk and renames it within its folder. The
+/// temporary file is removed if that fails.
+/// @param path not a symbolic link, see through_links()
+/// @throws IoError
 void commit_file(const std::string& temporary_path, const std::string& path);
 
-/// Brings a file to the disk. @throws IoError
+/// Synchronises a file with the disk. @throws IoError
 void sync_file(const std::string& path);
 
-/// The whole file. @throws IoError
+/// The contents of a file. @throws IoError
 std::string read_file(const std::string& path);
 
 }  // namespace tarn::io

@@ -11,39 +11,39 @@
 
 namespace tarn::io {
 
-/// Version of the format of the file; other versions are refused.
+/// Version of the file format; other versions are rejected.
 inline constexpr std::uint64_t kCheckpointFormat = 4;
 
-/// What one observer must remember, under its name.
+/// State of one observer.
 struct ObserverRecord {
   std::string name;
   std::string bytes;
 };
 
-/// Everything from which a run goes on bit for bit.
+/// The data from which a run can be resumed bit for bit.
 struct Checkpoint {
   std::string tarn_version;
   std::string physics;  ///< physics_fingerprint() of the deck
-  std::string device;   ///< Engine::arithmetic() of the engine that wrote it
-  /// All replicas, those that were stopped among them (with their last good state).
+  std::string device;   ///< Engine::arithmetic() of the writing engine
+  /// All replicas; stopped ones have their last valid state.
   State state;
   std::vector<BlowUp> blow_ups;
   std::vector<ObserverRecord> observers;
 };
 
-/// Writes a checkpoint; an older one under that name stays until the new one is complete.
+/// Writes a checkpoint. An older one of that name remains until the new one is complete.
 ///
-/// The file: 8 bytes of magic, format version, length of the contents, the contents, their
-/// checksum(); every number little-endian.
+/// The file contains 8 magic bytes, the format version, the length of the contents, the contents
+/// and their checksum(). All numbers are little-endian.
 /// @throws IoError
 void write_checkpoint(const std::string& path, const Checkpoint& checkpoint);
 
-/// @throws IoError saying whether the file cannot be read, is no checkpoint, has another format
-///         version, was cut off, is damaged or holds what no run has
+/// @throws IoError if the file is unreadable, not a checkpoint, of another format version,
+/// truncated, damaged or inconsistent
 Checkpoint read_checkpoint(const std::string& path);
 
-/// Gives what one observer saved to what loads it.
-/// @throws LayoutError naming the record where that does not fit; what else `load` throws
+/// Passes the state of one observer to `load`.
+/// @throws LayoutError that names the record if its size is wrong; anything else that `load` throws
 void read_record(const ObserverRecord& record, const std::function<void(std::istream&)>& load);
 
 }  // namespace tarn::io

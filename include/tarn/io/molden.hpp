@@ -5,26 +5,27 @@
 #include <string_view>
 
 /// @file
-/// Normal modes in the Molden format, which viewers of molecules read.
+/// Normal modes in the Molden format, for molecular viewers.
 
 namespace tarn::io {
 
-/// One mode of a cluster.
+/// A normal mode of a cluster.
 struct MoldenMode {
   double wavenumber_per_cm = 0.0;  ///< negative: imaginary
   double ir_intensity_km_per_mol = 0.0;
   std::span<const double> displacements;  ///< of the atoms O, H1, H2 of each molecule, 9 N
 };
 
-/// Writes atoms in bohr and modes in their order; the displacements as they are, of any unit: what
-/// reads them scales them.
+/// Writes the atoms in bohr, and the modes in the given order. Displacements are not converted,
+/// because viewers scale them.
 ///
-/// Fixed notation, since not all readers know exponents: nine decimals, of wavenumbers and
-/// intensities six. It goes to the disk mode by mode.
+/// Numbers are in fixed notation, because not all readers accept exponents: six decimals for
+/// wavenumbers and intensities, nine for all others. The modes are written one by one.
 /// @param title one line
 /// @param positions_A atoms O, H1, H2 of each molecule, 9 N
 /// @throws NumericalError for a number that is not finite, IoError
-/// @throws std::logic_error for a mode of another number of atoms, or a title of several lines
+/// @throws std::logic_error for a mode with a different number of atoms, or a title of several
+/// lines
 void write_molden(const std::string& path, std::string_view title,
                   std::span<const double> positions_A, std::span<const MoldenMode> modes);
 
