@@ -1,13 +1,14 @@
-# tarn::tarn is one library with all rooms. cmake --install installs the program, the public headers,
-# the library for find_package(tarn), the decks, the documentation and the bash completion.
+# tarn::tarn is one library with all modules. cmake --install installs the program, the public
+# headers, the library for find_package(tarn), the decks, the documentation and the completion of
+# bash.
 include(GNUInstallDirs)
 
-get_property(rooms GLOBAL PROPERTY TARN_BUILT_ROOMS)
+get_property(modules GLOBAL PROPERTY TARN_BUILT_MODULES)
 get_property(libraries GLOBAL PROPERTY TARN_LIBRARIES)
-list(REMOVE_ITEM rooms cli)
+list(REMOVE_ITEM modules cli)
 list(REMOVE_ITEM libraries CLI11::CLI11)
 list(REMOVE_DUPLICATES libraries)
-list(TRANSFORM rooms REPLACE "(.+)" "$<TARGET_OBJECTS:tarn_\\1>" OUTPUT_VARIABLE objects)
+list(TRANSFORM modules REPLACE "(.+)" "$<TARGET_OBJECTS:tarn_\\1>" OUTPUT_VARIABLE objects)
 
 add_library(tarn STATIC ${objects})
 add_library(tarn::tarn ALIAS tarn)

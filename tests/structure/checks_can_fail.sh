@@ -6,13 +6,13 @@ tree=$(mktemp -d)
 trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree"/{include/tarn/core,src/cpu,src/deck,kernels,docs}
 printf 'core:\ncpu: interface core\nkernels: interface core\ninterface: core\ndeck: interface core\n' \
-  >"$tree/rooms.txt"
+  >"$tree/modules.txt"
 
 # finds CHECK FILE LINE: the check passes without the line in the file, and fails with it.
 finds() {
   local file=$tree/$2
   local run=("$here/$1.sh")
-  [[ $1 == include_graph ]] && run+=("$tree/rooms.txt")
+  [[ $1 == include_graph ]] && run+=("$tree/modules.txt")
   printf '#include "tarn/core/good.hpp"\n' >"$file"
   "${run[@]}" "$tree" >"$tree/.log" 2>&1 || {
     echo "$1 reports an error in a correct tree:"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Checks the dependency rule for every #include of the library and the program.
-# usage: include_graph.sh ROOMS [TREE]
-# ROOMS contains a line "room: rooms that it may include" for each room, from src/CMakeLists.txt; TREE is
-# the source tree (default: the working folder).
+# usage: include_graph.sh MODULES [TREE]
+# MODULES contains a line "module: modules that it may include" for each module, from
+# src/CMakeLists.txt; TREE is the source tree (default: the working folder).
 set -euo pipefail
-rooms=$(realpath "$1")
+modules=$(realpath "$1")
 cd "${2:-.}"
 
-# CUDA headers, also outside of the rooms; tests/emulated provides a replacement.
+# CUDA headers, also outside of the modules; tests/emulated provides a replacement.
 others=()
 for folder in bench tests docs; do [[ -d $folder ]] && others+=("$folder"); done
 if ((${#others[@]})) && grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' \
@@ -23,12 +23,12 @@ grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh'
   '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' "${folders[@]}" |
   sed -E 's/:[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]([^>"]*)[>"].*/:\1/' |
   awk -F: -v sources="$(find src -name '*.cpp' -not -path 'src/cli/*' | tr '\n' ' ')" '
-    # The room of a path: src/io/x and tarn/io/x -> io; tarn/x.hpp -> the room that contains x.cpp.
-    function room_of(path, parts, n, stem) {
+    # The module of a path: src/io/x and tarn/io/x -> io; tarn/x.hpp -> the module with x.cpp.
+    function module_of(path, parts, n, stem) {
       sub(/^include\//, "", path)
       sub(/^src\//, "", path)
       n = split(path, parts, "/")
-      if (parts[1] != "tarn") return (parts[1] in sees) ? parts[1] : ""
+      if (parts[1] != "tarn") return (parts[1] in may_include) ? parts[1] : ""
       if (n > 2) return parts[2]
       stem = parts[2]
       sub(/\.hpp$/, "", stem)
@@ -39,31 +39,31 @@ grep -rnE --include='*.hpp' --include='*.cpp' --include='*.cu' --include='*.cuh'
         split(substr(sources, RSTART), parts, "/")
         return parts[2]
       }
-      return (stem in sees) ? stem : "interface"
+      return (stem in may_include) ? stem : "interface"
     }
     function complain(why) {
       print $1 ":" $2 ": " why
       bad = 1
     }
     # First the table, then the includes from the pipe.
-    FNR == NR { sees[$1] = " " $1 " " $2 " "; next }
+    FNR == NR { may_include[$1] = " " $1 " " $2 " "; next }
     {
       ++seen
-      from = room_of($1)
+      from = module_of($1)
       what = $3
-      if (from == "") { complain("the folder is not a room of src/CMakeLists.txt"); next }
+      if (from == "") { complain("the folder is not a module of src/CMakeLists.txt"); next }
       if (what ~ /^(cuda|cub\/|thrust\/|cusolver|cublas|curand|nv\/)/ && from != "kernels")
         complain(what " belongs under kernels/ only")
       if (what ~ /^toml\+\+|^toml\.hpp/ && from != "deck") complain(what " belongs in src/deck only")
       if (what ~ /^CLI/ && from != "cli") complain(what " belongs in src/cli only")
       if (what ~ /^(hdf5|H5)/ && from != "io") complain(what " belongs in src/io only")
       if (what ~ /^(\.\.\/|.*\/\.\.\/)/) complain("include \"" what "\" by its path from src/")
-      to = (what ~ /\//) ? room_of(what) : ""
-      if (to != "" && index(sees[from], " " to " ") == 0)
+      to = (what ~ /\//) ? module_of(what) : ""
+      if (to != "" && index(may_include[from], " " to " ") == 0)
         complain("\"" what "\": " from " may not include " to)
     }
     END {
       if (seen == 0) { print "no #include was found; check that this is the source tree"; bad = 1 }
       if (!bad) print seen " includes follow the rule"
       exit bad
-    }' "$rooms" -
+    }' "$modules" -
